@@ -1,0 +1,3 @@
+module github.com/vecql/vecql
+
+go 1.25.0
