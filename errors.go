@@ -36,10 +36,14 @@ var (
 	ErrTooManyStmts = errors.New("vecql: too many statements in a batch")
 	// ErrTooManyValues is returned for a statement with more than 65535 bound values.
 	ErrTooManyValues = errors.New("vecql: too many values for one statement")
+	// ErrValueCount is returned when the bound values are not as many as the bind markers, or a named one has no marker.
+	ErrValueCount = errors.New("vecql: values do not match the bind markers")
 	// ErrFrameTooBig is returned for a request body above 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
 	ErrFrameTooBig = errors.New("vecql: frame is larger than 256 MiB")
 	// ErrUnsupported is returned for what the negotiated protocol version can't say.
 	ErrUnsupported = errors.New("vecql: not supported by the protocol version in use")
+	// ErrPageReleased is returned for a Page after the loop that it came from has ended.
+	ErrPageReleased = errors.New("vecql: page was released")
 	// ErrSchemaAgreement is returned when the nodes did not agree on the schema in time.
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
 	// ErrUnset is returned for an UnsetValue where there must be a value: in a partition key or inside another value.
@@ -155,31 +159,31 @@ func (e *RequestFailure) Error() string {
 func (e *RequestFailure) Unwrap() error { return e.Err }
 
 // MayHaveApplied reports whether the server may have executed the request that failed with err: false only where it certainly did
-// not, because the request never left or because the server said that it refused it before doing anything.
+// not, because the request never left or because the server said that it refused it before doing anything. err is what a verb of this
+// package returned.
 func MayHaveApplied(err error) bool {
-	if err == nil {
-		return true
-	}
 	var f *RequestFailure
-	if errors.As(err, &f) {
+	var u *UnmarshalError
+	switch {
+	case err == nil, errors.As(err, &u): // it succeeded; only its rows could not be read
+		return true
+	case errors.As(err, &f):
 		return f.applied
 	}
+	return false // every request that reached a connection failed with a RequestFailure
+}
+
+// attemptMayHaveApplied is MayHaveApplied for the outcome of one attempt on a connection.
+func attemptMayHaveApplied(err error) bool {
 	var n *notSentError
-	if errors.As(err, &n) {
-		return false
-	}
 	var s RequestError
-	if errors.As(err, &s) {
+	switch {
+	case errors.As(err, &n):
+		return false
+	case errors.As(err, &s):
 		return s.mayHaveApplied()
 	}
-	var m *MarshalError
-	for _, e := range []error{ErrSessionClosed, ErrNoConnections, ErrNoConnectionsStarted, ErrNoHosts, ErrNoStreams, ErrNoKeyspace,
-		ErrUseStmt, ErrTooManyStmts, ErrTooManyValues, ErrFrameTooBig, ErrUnsupported} {
-		if errors.Is(err, e) {
-			return false
-		}
-	}
-	return !errors.As(err, &m)
+	return true
 }
 
 // notSentError marks an error of a connection for a request of which no byte was handed to the socket: sending it again is safe.

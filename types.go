@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -207,9 +208,14 @@ func fixedSize(t TypeInfo) int {
 			return 16
 		}
 	case VectorType:
-		if n := fixedSize(t.SubType); n >= 0 {
-			return n * t.Dimensions // parsers bound Dimensions so that this can't overflow
+		n := fixedSize(t.SubType)
+		switch {
+		case n <= 0:
+			return n
+		case t.Dimensions > math.MaxInt32/n: // parsers refuse it; no cell can hold it
+			return math.MaxInt32
 		}
+		return n * max(t.Dimensions, 0)
 	}
 	return -1
 }

@@ -5,6 +5,7 @@ package vecql
 import (
 	"database/sql/driver"
 	"fmt"
+	"strings"
 )
 
 // This file holds the Go values that stand for CQL values which have no Go type of their own. values_uuid.go holds UUID.
@@ -15,6 +16,45 @@ type Duration struct {
 	Months      int32
 	Days        int32
 	Nanoseconds int64
+}
+
+// String returns the duration as CQL writes it, e.g. "1mo2d3h".
+func (d Duration) String() string {
+	if d == (Duration{}) {
+		return "0ns"
+	}
+	var b strings.Builder
+	months, days, nanos := uint64(abs(int64(d.Months))), uint64(abs(int64(d.Days))), uint64(abs(d.Nanoseconds))
+	if d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0 {
+		b.WriteByte('-')
+	}
+	for _, p := range []struct {
+		n    uint64
+		unit string
+	}{
+		{months / 12, "y"},
+		{months % 12, "mo"},
+		{days, "d"},
+		{nanos / 3600e9, "h"},
+		{nanos / 60e9 % 60, "m"},
+		{nanos / 1e9 % 60, "s"},
+		{nanos / 1e6 % 1000, "ms"},
+		{nanos / 1e3 % 1000, "us"},
+		{nanos % 1000, "ns"},
+	} {
+		if p.n > 0 {
+			fmt.Fprintf(&b, "%d%s", p.n, p.unit)
+		}
+	}
+	return b.String()
+}
+
+// abs is right for the smallest int64 too, once its bits are taken as a uint64.
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
 }
 
 // unsetColumn is the type of UnsetValue.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// This file measures the ways to encode and decode a cell: bulk (one-shot), plan (chosen once), reference.
+
+func benchmarkEncode(b *testing.B, name string, info TypeInfo, v any) {
+	want, err := reflectEncode(nil, info, v)
+	require.NoError(b, err)
+	ways := encodeWays(info, v)
+	ways["reference"] = func(dst []byte) ([]byte, error) { return reflectEncode(dst, info, v) }
+	for _, path := range []string{"bulk", "plan", "reference"} {
+		encode := ways[path]
+		if encode == nil {
+			continue
+		}
+		b.Run(name+"/path="+path, func(b *testing.B) {
+			buf := make([]byte, 0, len(want))
+			got, err := encode(buf)
+			require.NoError(b, err)
+			require.Equal(b, want, got)
+			b.ReportAllocs()
+			b.SetBytes(int64(len(want) - 4))
+			for b.Loop() {
+				_, _ = encode(buf)
+			}
+		})
+	}
+}
+
+func benchmarkDecode(b *testing.B, name string, info TypeInfo, v any, dst any) {
+	out, err := reflectEncode(nil, info, v)
+	require.NoError(b, err)
+	cell := out[4:]
+	plan := fastDecode(info, reflect.TypeOf(dst))
+	ways := map[string]func() error{
+		"bulk":      func() error { _, err := bulkDecode(info, cell, dst); return err },
+		"plan":      func() error { return plan(info, cell, dst) },
+		"reference": func() error { return reflectDecode(info, cell, dst) },
+	}
+	if ok, _ := bulkDecode(info, cell, dst); !ok {
+		delete(ways, "bulk")
+	}
+	for _, path := range []string{"bulk", "plan", "reference"} {
+		decode := ways[path]
+		if decode == nil {
+			continue
+		}
+		b.Run(name+"/path="+path, func(b *testing.B) {
+			require.NoError(b, decode())
+			b.ReportAllocs()
+			b.SetBytes(int64(len(cell)))
+			for b.Loop() {
+				_ = decode()
+			}
+		})
+	}
+}
+
+func BenchmarkVectorEncode(b *testing.B) {
+	for _, c := range vectors() {
+		benchmarkEncode(b, fmt.Sprintf("type=%s/dim=%d", c.typ, dim), VectorType{NativeType(c.typ), dim}, c.v)
+	}
+}
+
+func BenchmarkVectorDecode(b *testing.B) {
+	for _, c := range vectors() {
+		benchmarkDecode(b, fmt.Sprintf("type=%s/dim=%d", c.typ, dim), VectorType{NativeType(c.typ), dim}, c.v,
+			reflect.New(reflect.TypeOf(c.v)).Interface())
+	}
+	info := VectorType{floatType, dim}
+	benchmarkDecode(b, fmt.Sprintf("type=float/dim=%d/dst=array", dim), info, make([]float32, dim), new([dim]float32))
+	benchmarkDecode(b, fmt.Sprintf("type=float/dim=%d/dst=into", dim), info, make([]float32, dim), Into(make([]float32, dim)))
+}
+
+// cells are values of the commonest columns.
+func cells() []struct {
+	name string
+	info TypeInfo
+	v    any
+} {
+	texts := make([]string, 100)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("text number %d", i)
+	}
+	return []struct {
+		name string
+		info TypeInfo
+		v    any
+	}{
+		{"type=int", intType, int32(7)},
+		{"type=bigint", NativeType(TypeBigInt), int64(7)},
+		{"type=double", NativeType(TypeDouble), 1.5},
+		{"type=text", textType, "some text of a usual length"},
+		{"type=uuid", NativeType(TypeUUID), UUID{1}},
+		{"type=list_text/len=100", NewListType(textType), texts},
+		{"type=list_bigint/len=100", NewListType(NativeType(TypeBigInt)), make([]int64, 100)},
+		{"type=map_text_int/len=1", NewMapType(textType, intType), map[string]int32{"key": 1}},
+		{"type=udt", addressType, address{Street: "s", Zip: ptr[int32](5), Tags: []string{"t"}}},
+	}
+}
+
+func BenchmarkCellEncode(b *testing.B) {
+	for _, c := range cells() {
+		benchmarkEncode(b, c.name, c.info, c.v)
+	}
+}
+
+func BenchmarkCellDecode(b *testing.B) {
+	for _, c := range cells() {
+		benchmarkDecode(b, c.name, c.info, c.v, reflect.New(reflect.TypeOf(c.v)).Interface())
+	}
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the plans of list, set and map: an [int] count and as many elements, or pairs of key and value, each a [bytes]
+// (native_protocol_v5.spec, section 5). Elements go through plans of their own.
+
+// elements is a run of n elements in memory.
+type elements struct {
+	base   unsafe.Pointer
+	n      int
+	stride uintptr
+}
+
+func (e elements) at(i int) unsafe.Pointer { return unsafe.Add(e.base, uintptr(i)*e.stride) }
+
+func sliceOf[T any](s []T) elements {
+	var zero T
+	return elements{unsafe.Pointer(unsafe.SliceData(s)), len(s), unsafe.Sizeof(zero)}
+}
+
+// sliceAt returns the elements of the slice at p, whatever its type. null says that it is nil.
+func sliceAt(p unsafe.Pointer, stride uintptr) (e elements, null bool) {
+	s := *(*[]struct{})(p) // any slice begins with where and how many
+	return elements{unsafe.Pointer(unsafe.SliceData(s)), len(s), stride}, s == nil
+}
+
+func planListEncode(info CollectionType, t reflect.Type) encodeAt {
+	k := t.Kind()
+	if k == reflect.Map {
+		return planSetEncode(info, t)
+	}
+	if k != reflect.Slice && k != reflect.Array {
+		return nil
+	}
+	elem := planEncode(info.Elem, t.Elem())
+	if elem == nil {
+		return nil
+	}
+	stride := t.Elem().Size()
+	if k == reflect.Array {
+		n := t.Len()
+		return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
+			return appendElements(dst, elements{p, n, stride}, elem)
+		}
+	}
+	return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
+		e, null := sliceAt(p, stride)
+		if null {
+			return appendNull(dst), nil
+		}
+		return appendElements(dst, e, elem)
+	}
+}
+
+// appendElements appends a list or set.
+func appendElements(dst []byte, e elements, elem encodeAt) ([]byte, error) {
+	if e.n > math.MaxInt32 {
+		return dst, fmt.Errorf("%w: %d elements", ErrRange, e.n)
+	}
+	dst, at := beginCell(dst)
+	dst = wire.AppendInt(dst, int32(e.n))
+	var err error
+	for i := range e.n {
+		if dst, err = appendNotNull(dst, e.at(i), elem); err != nil {
+			return dst, fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return endCell(dst, at)
+}
+
+// appendNotNull appends the cell of an element that must not be NULL.
+func appendNotNull(dst []byte, p unsafe.Pointer, elem encodeAt) ([]byte, error) {
+	at := len(dst)
+	dst, err := elem(dst, p)
+	if err == nil && dst[at]&0x80 != 0 {
+		return dst, ErrNull
+	}
+	return dst, err
+}
+
+func planListDecode(info CollectionType, t reflect.Type) decodeAt {
+	switch t.Kind() {
+	case reflect.Map:
+		return planSetDecode(info, t)
+	case reflect.Slice, reflect.Array:
+	default:
+		return nil
+	}
+	elem := planDecode(info.Elem, t.Elem())
+	if elem == nil {
+		return nil
+	}
+	stride := t.Elem().Size()
+	return func(cell []byte, p unsafe.Pointer) error {
+		n, cell, err := parseCount(cell, 4)
+		if err != nil {
+			return err
+		}
+		e, err := makeElements(t, p, n, stride)
+		if err != nil {
+			return err
+		}
+		return decodeElements(cell, e, elem)
+	}
+}
+
+func decodeElements(cell []byte, e elements, elem decodeAt) error {
+	for i := range e.n {
+		var value []byte
+		var err error
+		if value, cell, err = cutCell(cell); err == nil {
+			err = elem(value, e.at(i))
+		}
+		if err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return cellSize(cell, 0)
+}
+
+// makeElements makes room for n elements at p, which is of type t: a new slice, or the array that is there.
+func makeElements(t reflect.Type, p unsafe.Pointer, n int, stride uintptr) (elements, error) {
+	if t.Kind() == reflect.Array {
+		if n != t.Len() {
+			return elements{}, fmt.Errorf("%w: %d elements for an array of %d", ErrDimension, n, t.Len())
+		}
+		return elements{p, n, stride}, nil
+	}
+	v := reflect.NewAt(t, p).Elem()
+	if n == 0 {
+		v.Set(reflect.MakeSlice(t, 0, 0)) // empty, not nil
+	} else {
+		v.SetZero() // so that Grow allocates: what was there may belong to a row that was kept
+		v.Grow(n)
+		v.SetLen(n)
+	}
+	e, _ := sliceAt(p, stride)
+	return e, nil
+}
+
+// parseCount reads an [int] count of items of at least minSize bytes each, and returns the rest of the cell.
+func parseCount(cell []byte, minSize int) (n int, rest []byte, err error) {
+	if len(cell) < 4 {
+		return 0, nil, fmt.Errorf("%w: %d bytes for a count", ErrMissing, len(cell))
+	}
+	n, rest = int(int32(binary.BigEndian.Uint32(cell))), cell[4:]
+	if n < 0 {
+		return 0, nil, fmt.Errorf("%w: a count of %d", ErrMissing, n)
+	}
+	if n > len(rest)/minSize {
+		return 0, nil, fmt.Errorf("%w: %d elements in %d bytes", ErrMissing, n, len(rest))
+	}
+	return n, rest, nil
+}
+
+// cutCell reads a [bytes] and returns it, nil for NULL, and the rest.
+func cutCell(b []byte) (value, rest []byte, err error) {
+	if len(b) < 4 {
+		return nil, nil, fmt.Errorf("%w: %d bytes for a length", ErrMissing, len(b))
+	}
+	n := int(int32(binary.BigEndian.Uint32(b)))
+	b = b[4:]
+	switch {
+	case n < 0:
+		return nil, b, nil
+	case n > len(b):
+		return nil, nil, fmt.Errorf("%w: a value of %d bytes, %d left", ErrMissing, n, len(b))
+	}
+	return b[:n:n], b[n:], nil
+}
+
+// entries is what walking a map needs, kept between calls.
+type entries struct {
+	iter  reflect.MapIter
+	key   reflect.Value
+	value reflect.Value
+}
+
+func entryPool(t reflect.Type) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		return &entries{key: reflect.New(t.Key()), value: reflect.New(t.Elem())}
+	}}
+}
+
+func (e *entries) release(pool *sync.Pool) {
+	e.iter.Reset(reflect.Value{})
+	e.key.Elem().SetZero()
+	e.value.Elem().SetZero()
+	pool.Put(e)
+}
+
+func planMapEncode(info CollectionType, t reflect.Type) encodeAt {
+	if t.Kind() != reflect.Map {
+		return nil
+	}
+	key, elem := planEncode(info.Key, t.Key()), planEncode(info.Elem, t.Elem())
+	if key == nil || elem == nil {
+		return nil
+	}
+	return encodeEntries(t, key, elem)
+}
+
+// planSetEncode does map[X]struct{}.
+func planSetEncode(info CollectionType, t reflect.Type) encodeAt {
+	if !isSetMap(info, t) {
+		return nil
+	}
+	key := planEncode(info.Elem, t.Key())
+	if key == nil {
+		return nil
+	}
+	return encodeEntries(t, key, nil)
+}
+
+// encodeEntries appends the keys of a map, and its values unless elem is nil.
+func encodeEntries(t reflect.Type, key, elem encodeAt) encodeAt {
+	pool := entryPool(t)
+	return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
+		m := reflect.NewAt(t, p).Elem()
+		if m.IsNil() {
+			return appendNull(dst), nil
+		}
+		dst, at := beginCell(dst)
+		dst = wire.AppendInt(dst, int32(m.Len()))
+		e := pool.Get().(*entries)
+		defer e.release(pool)
+		e.iter.Reset(m)
+		var err error
+		for e.iter.Next() {
+			e.key.Elem().SetIterKey(&e.iter)
+			if dst, err = appendNotNull(dst, e.key.UnsafePointer(), key); err != nil {
+				return dst, fmt.Errorf("key: %w", err)
+			}
+			if elem == nil {
+				continue
+			}
+			e.value.Elem().SetIterValue(&e.iter)
+			if dst, err = appendNotNull(dst, e.value.UnsafePointer(), elem); err != nil {
+				return dst, fmt.Errorf("value of key %v: %w", e.key.Elem(), err)
+			}
+		}
+		return endCell(dst, at)
+	}
+}
+
+func planMapDecode(info CollectionType, t reflect.Type) decodeAt {
+	if t.Kind() != reflect.Map || !alwaysHashable(t.Key()) {
+		return nil
+	}
+	key, elem := planDecode(info.Key, t.Key()), planDecode(info.Elem, t.Elem())
+	if key == nil || elem == nil {
+		return nil
+	}
+	return decodeEntries(t, key, elem)
+}
+
+func planSetDecode(info CollectionType, t reflect.Type) decodeAt {
+	if !isSetMap(info, t) || !alwaysHashable(t.Key()) {
+		return nil
+	}
+	key := planDecode(info.Elem, t.Key())
+	if key == nil {
+		return nil
+	}
+	return decodeEntries(t, key, nil)
+}
+
+// alwaysHashable reports whether any value of t may be a key: values in an interface may turn out not to be.
+func alwaysHashable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return false
+	case reflect.Array:
+		return alwaysHashable(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !alwaysHashable(t.Field(i).Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// decodeEntries decodes into a new map the keys, and the values unless elem is nil.
+func decodeEntries(t reflect.Type, key, elem decodeAt) decodeAt {
+	pool := entryPool(t)
+	minSize := 8
+	if elem == nil {
+		minSize = 4
+	}
+	return func(cell []byte, p unsafe.Pointer) error {
+		n, cell, err := parseCount(cell, minSize)
+		if err != nil {
+			return err
+		}
+		m := reflect.MakeMapWithSize(t, n)
+		e := pool.Get().(*entries)
+		defer e.release(pool)
+		for range n {
+			if cell, err = decodePart(cell, e.key, key); err != nil {
+				return fmt.Errorf("key: %w", err)
+			}
+			if elem != nil {
+				if cell, err = decodePart(cell, e.value, elem); err != nil {
+					return fmt.Errorf("value: %w", err)
+				}
+			}
+			m.SetMapIndex(e.key.Elem(), e.value.Elem())
+		}
+		if err := cellSize(cell, 0); err != nil {
+			return err
+		}
+		reflect.NewAt(t, p).Elem().Set(m)
+		return nil
+	}
+}
+
+// decodePart decodes the [bytes] at the start of b into *v and returns the rest.
+func decodePart(b []byte, v reflect.Value, elem decodeAt) (rest []byte, err error) {
+	value, rest, err := cutCell(b)
+	if err != nil {
+		return nil, err
+	}
+	return rest, elem(value, v.UnsafePointer())
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the fast paths equal to the reference: every CQL type against every Go type, in both directions.
+
+type (
+	namedInt     int32
+	namedText    string
+	namedBlob    []byte
+	namedFloat   float32
+	namedID      [16]byte
+	embedding    []float32
+	namedFloats  []namedFloat
+	namedTexts   []string
+	namedMap     map[namedText]namedInt
+	namedBool    bool
+	namedSeconds time.Duration
+	namedUnix    int64
+)
+
+// shout, whisper and fieldwise have codecs of their own, on the value and on the pointer.
+type (
+	shout     string
+	whisper   int32
+	fieldwise struct{ Street string }
+)
+
+func (s shout) MarshalCQL(TypeInfo) ([]byte, error) { return []byte(strings.ToUpper(string(s))), nil }
+
+func (s *shout) UnmarshalCQL(_ TypeInfo, data []byte) error {
+	*s = shout(strings.ToLower(string(data)))
+	return nil
+}
+
+func (w *whisper) MarshalCQL(TypeInfo) ([]byte, error) { return []byte{byte(*w)}, nil }
+func (w *whisper) UnmarshalCQL(_ TypeInfo, data []byte) error {
+	*w = whisper(len(data))
+	return nil
+}
+
+func (f fieldwise) MarshalUDT(name string, _ TypeInfo) ([]byte, error) {
+	return []byte(name + f.Street), nil
+}
+
+func (f *fieldwise) UnmarshalUDT(name string, _ TypeInfo, data []byte) error {
+	f.Street += fmt.Sprintf("%s=%x ", name, data)
+	return nil
+}
+
+type address struct {
+	Street string `cql:"street"`
+	Number int    `cql:"no"`
+	Zip    *int32
+	Tags   []string
+	Hidden string `cql:"-"`
+	secret string
+}
+
+type pair struct {
+	A int32
+	B string
+}
+
+type nested struct {
+	Where address
+	At    Null[time.Time]
+	Emb   []float32
+	Extra any
+}
+
+var (
+	textType  = NativeType(TypeText)
+	intType   = NativeType(TypeInt)
+	floatType = NativeType(TypeFloat)
+
+	addressType = UDTTypeInfo{Keyspace: "k", Name: "address", Elements: []UDTField{
+		{"street", textType}, {"no", intType}, {"zip", intType}, {"tags", NewListType(textType)},
+	}}
+	pairType   = TupleTypeInfo{Elems: []TypeInfo{intType, textType}}
+	nestedType = UDTTypeInfo{Keyspace: "k", Name: "nested", Elements: []UDTField{
+		{"where", addressType}, {"at", NativeType(TypeTimestamp)}, {"emb", VectorType{floatType, 2}}, {"extra", textType}, {"later", textType},
+	}}
+)
+
+func natives() []TypeInfo {
+	var list []TypeInfo
+	for t := TypeAscii; t <= TypeDuration; t++ {
+		list = append(list, NativeType(t))
+	}
+	return list
+}
+
+// matrixTypes is one axis of the matrix.
+func matrixTypes() []TypeInfo {
+	list := natives()
+	for _, elem := range natives() {
+		list = append(list, NewListType(elem), NewSetType(elem), VectorType{elem, 2}, NewMapType(elem, textType), NewMapType(textType, elem))
+	}
+	return append(list,
+		CustomType{"com.example.Type"},
+		pairType,
+		TupleTypeInfo{Elems: []TypeInfo{textType, textType}},
+		TupleTypeInfo{Elems: []TypeInfo{NewListType(intType), VectorType{floatType, 2}, pairType}},
+		addressType,
+		nestedType,
+		NewListType(pairType),
+		NewListType(addressType),
+		NewListType(NewListType(intType)),
+		NewMapType(textType, NewListType(intType)),
+		NewMapType(intType, intType),
+		NewMapType(NativeType(TypeBigInt), NativeType(TypeDouble)),
+		VectorType{floatType, 0},
+		VectorType{floatType, 3},
+		VectorType{textType, 0},
+		VectorType{VectorType{floatType, 2}, 2},
+		VectorType{VectorType{textType, 2}, 2},
+		VectorType{NewListType(intType), 2},
+		VectorType{pairType, 2},
+		VectorType{addressType, 1},
+	)
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// forms returns the shapes in which a value of type T may be given, NULLs among them.
+func forms[T any](values ...T) []any {
+	list := []any{(*T)(nil), (**T)(nil), ptr((*T)(nil)), Null[T]{}, sql.Null[T]{}, []T(nil), []T{}, [0]T{}, map[string]T(nil), []*T{nil, nil}}
+	for _, v := range values {
+		list = append(list, v, &v, ptr(&v), ptr(ptr(&v)), NullOf(v), ptr(NullOf(v)), sql.Null[T]{V: v, Valid: true}, NullOf(&v),
+			[]any{v}, []any{v, v}, []any{v, nil}, [1]any{v}, [2]any{v, &v}, ptr(any(v)),
+			[]T{v, v}, ptr([]T{v, v}), [2]T{v, v}, ptr([2]T{v, v}), [1]T{v}, []T{v}, []T{v, v, v}, []*T{&v, &v}, []*T{&v, nil}, []Null[T]{NullOf(v), NullOf(v)},
+			[][]T{{v, v}, {v, v}}, [][2]T{{v, v}, {v, v}}, [][]T{{v, v}, nil},
+			map[string]T{"k": v}, map[namedText]*T{"k": &v}, map[string]any{"street": v}, map[int32]T{7: v}, map[string][]T{"k": {v}},
+			map[string]any{"no": v}) // one entry at most: their order is not fixed
+	}
+	return list
+}
+
+// sets adds to forms what only comparable types have.
+func sets[T comparable](values ...T) []any {
+	list := append(forms(values...), map[T]struct{}(nil), map[T]string(nil), map[T]struct{}{})
+	for _, v := range values {
+		list = append(list, map[T]struct{}{v: {}}, map[T]string{v: "v"}, map[T]bool{v: true}, map[T]any{v: nil})
+	}
+	return list
+}
+
+func join(lists ...[]any) (all []any) {
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// goValues is the other axis.
+func goValues() []any {
+	moment := time.Date(2024, 2, 29, 12, 34, 56, 789654321, time.FixedZone("", 3600))
+	nan := math.Float32frombits(0x7fa12345)
+	id := UUID{0: 1, 6: 0x11, 8: 0x80, 15: 15}
+	return join(
+		[]any{
+			nil, UnsetValue, ptr(UnsetValue), []any(nil),
+			[]any{},
+			[]any{nil},
+			[]any{int32(1), "x"},
+			[]any{UnsetValue},
+			[]any{UnsetValue, UnsetValue},
+			struct{}{},
+			struct{ A chan int }{},
+			make(chan int), func() {}, complex(1, 2), uintptr(1),
+			[2]*int32{},
+		},
+		sets[int](0, 1, -1, math.MinInt64, math.MaxInt64), sets[int8](0, -128, 127), sets[int16](-32768, 300), sets[int32](math.MinInt32, 70000),
+		sets[int64](math.MinInt64, 1<<40, 86399999999999, 86400000000000, -1),
+		sets[uint](7, math.MaxUint64), sets[uint8](255), sets[uint16](65535), sets[uint32](math.MaxUint32), sets[uint64](math.MaxUint64, 1<<63, 5),
+		sets[namedInt](-5), sets[namedUnix](12), sets[string]("", "abc", "12", "-7", "1.5", "10.0.0.1", "::1", "2024-02-29", "1h2m", "1y2mo3d", "é",
+			"123456789012345678901234567890", "00112233-4455-6677-8899-aabbccddeeff", "x\xff"),
+		sets[namedText]("nt"), forms([]byte{}, []byte("abc"), make([]byte, 16), []byte{0, 1, 2, 3}), forms(namedBlob("nb")),
+		sets(true, false), sets[namedBool](true),
+		sets[float32](0, -1.5, float32(math.Inf(1)), float32(math.Copysign(0, -1))), forms(nan), sets[float64](2.5), forms(math.NaN(), math.Copysign(0, -1)), sets[namedFloat](1.25),
+		forms(*big.NewInt(0), *big.NewInt(-128), *big.NewInt(128), *new(big.Int).Lsh(big.NewInt(-3), 100), *big.NewInt(-255)),
+		forms(big.NewInt(-129), new(big.Int).Lsh(big.NewInt(1), 63), new(big.Int).Lsh(big.NewInt(1), 64)),
+		forms(*inf.NewDec(-12345, 3), *inf.NewDec(0, 0), *inf.NewDec(7, -2)), forms(inf.NewDec(1, 0)),
+		sets(id, UUID{}), sets(uuid.UUID(id)), sets(namedID(id)), sets([16]byte(id)),
+		sets(moment, time.Time{}, time.UnixMilli(-1), time.Unix(-86401, 0), time.Unix(1<<60, 0), time.Unix(0, 0).UTC(), time.Unix(1<<37, 5), time.UnixMilli(math.MinInt64), time.UnixMilli(math.MaxInt64),
+			time.UnixMilli(math.MinInt64).Add(-1), time.UnixMilli(math.MaxInt64).Add(time.Millisecond)),
+		sets[time.Duration](0, time.Hour, -time.Second, 24*time.Hour-1, 24*time.Hour), sets[namedSeconds](5),
+		sets(Duration{}, Duration{1, 2, 3}, Duration{-1, -2, -3}, Duration{1, -1, 0}, Duration{math.MinInt32, 0, math.MinInt64}, Duration{Nanoseconds: 9}),
+		forms(net.IP{10, 0, 0, 1}, net.ParseIP("10.0.0.2"), net.ParseIP("2001:db8::1"), net.IP{}, net.IP{1, 2, 3}),
+		sets(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::ffff:1.2.3.4"), netip.MustParseAddr("fe80::1%eth0"), netip.Addr{}),
+		forms(embedding{1, 2}, embedding{1, 2, 3}), forms(namedFloats{1, 2}), forms(namedTexts{"a", "b"}), forms(namedMap{"k": 1}),
+		sets[shout]("sh"), sets[whisper](3), sets(fieldwise{"f"}),
+		[]any{map[any]string{"k": "v"}, map[any]struct{}{"k": {}}, map[[1]any]string{{"k"}: "v"}, map[struct{ A, B any }]string{{1, "b"}: "v"}},
+		sets(pair{1, "b"}, pair{}), forms(address{Street: "s", Number: 1, Zip: ptr[int32](9), Tags: []string{"t"}}, address{Number: 1 << 40}),
+		forms(nested{Where: address{Street: "s"}, At: NullOf(moment), Emb: []float32{1, 2}, Extra: "e"}, nested{Emb: []float32{1}}, nested{Extra: 5}),
+		[]any{
+			sql.NullString{String: "s", Valid: true},
+			sql.NullString{},
+			sql.NullInt64{Int64: 5, Valid: true},
+			sql.NullInt32{Int32: 5, Valid: true},
+			sql.NullFloat64{Float64: 1, Valid: true},
+			sql.NullBool{Bool: true, Valid: true},
+			sql.NullTime{Time: moment, Valid: true},
+			sql.NullByte{Byte: 3, Valid: true},
+			sql.NullInt16{},
+			&sql.NullString{String: "p", Valid: true},
+			Null[any]{V: "a", Valid: true},
+			Null[Null[int]]{V: NullOf(3), Valid: true},
+			Null[Null[int]]{Valid: true},
+			Null[*int]{Valid: true},
+		},
+		[]any{struct {
+			A []int32
+			B [2]float32
+			C pair
+		}{[]int32{1}, [2]float32{1, 2}, pair{3, "x"}}, struct{ P *int32 }{ptr[int32](1)}, [1]*int32{ptr[int32](1)}},
+	)
+}
+
+var sentinels = []error{ErrUnset, ErrNull, ErrDimension, ErrTrailing, ErrMissing, ErrRange, ErrConversion}
+
+// class names the sentinel that err is, "other" when it is none.
+func class(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s) {
+			return s.Error()
+		}
+	}
+	return "other"
+}
+
+// encodeWays returns the fast ways to encode v that exist, by name.
+func encodeWays(info TypeInfo, v any) map[string]func(dst []byte) ([]byte, error) {
+	ways := map[string]func(dst []byte) ([]byte, error){}
+	if plan := fastEncode(info, reflect.TypeOf(v)); plan != nil {
+		ways["plan"] = func(dst []byte) ([]byte, error) { return plan(dst, info, v) }
+	}
+	if _, ok, _ := bulkAppend(nil, info, v); ok {
+		ways["bulk"] = func(dst []byte) ([]byte, error) {
+			out, _, err := bulkAppend(dst, info, v)
+			return out, err
+		}
+	}
+	return ways
+}
+
+// decodeWays returns the fast ways to decode into *typ; bulkDecode says for each cell whether it can.
+func decodeWays(info TypeInfo, typ reflect.Type) map[string]func(cell []byte, dst any) (bool, error) {
+	ways := map[string]func(cell []byte, dst any) (bool, error){}
+	if plan := fastDecode(info, reflect.PointerTo(typ)); plan != nil {
+		ways["plan"] = func(cell []byte, dst any) (bool, error) { return true, plan(info, cell, dst) }
+	}
+	if ok, _ := bulkDecode(info, []byte{}, reflect.New(typ).Interface()); ok {
+		ways["bulk"] = func(cell []byte, dst any) (bool, error) { return bulkDecode(info, cell, dst) }
+	}
+	return ways
+}
+
+// ownCodec matches the types that the reference has to itself.
+var ownCodec = regexp.MustCompile("shout|whisper|fieldwise")
+
+// vacuous reports whether a cell holds NULL or an empty collection, which convert to and from anything: they would count for too much.
+func vacuous(cell []byte) bool {
+	return cell[0]&0x80 != 0 || len(cell) == 8 && bytes.Equal(cell[4:], make([]byte, 4))
+}
+
+func TestEncodeEqual(t *testing.T) {
+	prefix := []byte("before")
+	pairs, good, fast, bad := 0, 0, 0, 0
+	for _, info := range matrixTypes() {
+		for _, v := range goValues() {
+			want, wantErr := reflectEncode(nil, info, v)
+			pairs++
+			ways := encodeWays(info, v)
+			if wantErr == nil && !vacuous(want) && !ownCodec.MatchString(fmt.Sprintf("%T", v)) {
+				good++
+				if len(ways) > 0 {
+					fast++
+				}
+			}
+			for name, encode := range ways {
+				got, err := encode(bytes.Clone(prefix))
+				if class(err) != class(wantErr) || err == nil && !bytes.Equal(got, append(bytes.Clone(prefix), want...)) {
+					t.Errorf("%s: %T %s: got %x, %v; reference %x, %v", name, v, info, got, err, want, wantErr)
+					if bad++; bad > 20 {
+						t.FailNow()
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs, %d have a conversion, %d of them a fast path", pairs, good, fast)
+	require.Greater(t, fast*100, good*90)
+}
+
+// same reports whether two values are the same, NaNs of the same bits being so.
+func same(a, b any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	return fmt.Sprintf("%#v", flatten(reflect.ValueOf(a))) == fmt.Sprintf("%#v", flatten(reflect.ValueOf(b)))
+}
+
+// flatten follows pointers and turns floats into their bits, so that printing shows all that can differ.
+func flatten(v reflect.Value) any {
+	if !v.IsValid() {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return []any{v.Elem().Type().String(), flatten(v.Elem())}
+	case reflect.Float32:
+		return math.Float32bits(float32(v.Float()))
+	case reflect.Float64:
+		return math.Float64bits(v.Float())
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.IsNil() && v.Type().Name() != "nat" { // the digits of big.Int, nil and empty being 0
+			return nil
+		}
+		list := []any{}
+		for i := range v.Len() {
+			list = append(list, flatten(v.Index(i)))
+		}
+		return list
+	case reflect.Map:
+		if v.IsNil() {
+			return nil
+		}
+		m := map[string]any{}
+		for it := v.MapRange(); it.Next(); {
+			m[fmt.Sprintf("%#v", flatten(it.Key()))] = flatten(it.Value())
+		}
+		return m
+	case reflect.Struct:
+		list := []any{}
+		for i := range v.NumField() {
+			list = append(list, flatten(v.Field(i)))
+		}
+		return list
+	}
+	return fmt.Sprintf("%#v", v)
+}
+
+// cellsOf returns cells for info: all that Go values encode to, at most max, each also cut short and with a byte too many.
+func cellsOf(info TypeInfo, max int) [][]byte {
+	seen := map[string]bool{}
+	cells := [][]byte{nil, {}}
+	add := func(c []byte) {
+		if !seen[string(c)] {
+			seen[string(c)] = true
+			cells = append(cells, c)
+		}
+	}
+	n := 0
+	for _, v := range goValues() {
+		out, err := reflectEncode(nil, info, v)
+		if err != nil || len(out) <= 4 || seen[string(out[4:])] {
+			continue
+		}
+		c := out[4:]
+		add(c)
+		add(append(bytes.Clone(c), 0))
+		add(c[:len(c)-1])
+		add(c[:len(c)/2])
+		if n++; n == max {
+			break
+		}
+	}
+	add([]byte{0xff, 0xff, 0xff, 0xff})
+	add([]byte{0x7f, 0xff, 0xff, 0xff, 0})
+	add([]byte{0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff})
+	add([]byte{0, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})
+	add(bytes.Repeat([]byte{0xff}, 9))
+	add([]byte{0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0})         // a varint just below int64
+	add([]byte{0, 0xff, 0, 0, 0, 0, 0, 0, 0})            // one that only a uint64 holds
+	add([]byte{1, 2, 0})                                 // a duration of mixed signs
+	add([]byte{0, 0, 0, 1, 0, 0, 0, 1, 'k', 0, 0, 0, 0}) // a map of blobs
+	add([]byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 'b'}) // a tuple of int and text
+	return cells
+}
+
+func goTypes() []reflect.Type {
+	seen := map[reflect.Type]bool{reflect.TypeFor[any](): true}
+	list := []reflect.Type{reflect.TypeFor[any]()}
+	for _, v := range goValues() {
+		if t := reflect.TypeOf(v); t != nil && !seen[t] {
+			seen[t] = true
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func TestDecodeEqual(t *testing.T) {
+	pairs, good, fast, bad := 0, 0, 0, 0
+	for _, info := range matrixTypes() {
+		cells := cellsOf(info, 6)
+		for _, typ := range goTypes() {
+			pairs++
+			ways := decodeWays(info, typ)
+			converts := false
+			for _, cell := range cells {
+				want := reflect.New(typ)
+				wantErr := reflectDecode(info, cell, want.Interface())
+				converts = converts || wantErr == nil && len(cell) > 4
+				for name, decode := range ways {
+					got := reflect.New(typ)
+					own := slices.Clone(cell)
+					ok, err := decode(own, got.Interface())
+					if !ok {
+						continue
+					}
+					for i := range own {
+						own[i] ^= 0xff // what was decoded must not lie in the cell
+					}
+					if class(err) != class(wantErr) || err == nil && !same(got.Interface(), want.Interface()) {
+						t.Errorf("%s: %x %s into %s: got %#v, %v; reference %#v, %v", name, cell, info, want.Type(),
+							got.Elem(), err, want.Elem(), wantErr)
+						if bad++; bad > 20 {
+							t.FailNow()
+						}
+					}
+				}
+				if len(ways) == 0 && (converts || class(wantErr) == class(ErrConversion)) {
+					break
+				}
+			}
+			if converts && !ownCodec.MatchString(typ.String()) {
+				good++
+				if len(ways) > 0 {
+					fast++
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs, %d have a conversion, %d of them a fast path", pairs, good, fast)
+	require.Greater(t, fast*100, good*70)
+}
+
+// TestRoundTripEqual holds for every value that has a conversion both ways that what was encoded comes back.
+func TestRoundTripEqual(t *testing.T) {
+	trips := 0
+	for _, info := range matrixTypes() {
+		for _, v := range goValues() {
+			typ := reflect.TypeOf(v)
+			encode := fastEncode(info, typ)
+			if encode == nil || ownCodec.MatchString(fmt.Sprintf("%#v", flatten(reflect.ValueOf(v)))) {
+				continue
+			}
+			out, err := encode(nil, info, v)
+			decode := fastDecode(info, reflect.PointerTo(typ))
+			if err != nil || decode == nil {
+				continue
+			}
+			n := int32(len(out) - 4)
+			var cell []byte
+			if out[0]&0x80 == 0 {
+				require.Equal(t, wire.AppendInt(nil, n), out[:4], "%s %T", info, v)
+				cell = out[4:]
+			}
+			dst := reflect.New(typ)
+			require.NoError(t, decode(info, cell, dst.Interface()), "%s %T %v", info, v, v)
+			again, err := encode(nil, info, dst.Elem().Interface())
+			require.NoError(t, err)
+			require.Equal(t, out, again, "%s %T %#v %#v", info, v, v, dst.Elem())
+			trips++
+		}
+	}
+	t.Logf("%d round trips", trips)
+	require.Greater(t, trips, 1000)
+}
+
+// TestMapsOfMany does what the matrix can't, since the order of a map's entries is not fixed: more than one.
+func TestMapsOfMany(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	m := map[string][]int32{}
+	s := map[int64]struct{}{}
+	for range 500 {
+		m[strings.Repeat("k", r.IntN(9))+fmt.Sprint(r.IntN(1000))] = []int32{r.Int32(), r.Int32()}
+		s[r.Int64()] = struct{}{}
+	}
+	for _, c := range []struct {
+		info TypeInfo
+		v    any
+	}{{NewMapType(textType, NewListType(intType)), m}, {NewSetType(NativeType(TypeBigInt)), s}} {
+		typ := reflect.TypeOf(c.v)
+		out, err := fastEncode(c.info, typ)(nil, c.info, c.v)
+		require.NoError(t, err)
+		got, want := reflect.New(typ), reflect.New(typ)
+		require.NoError(t, fastDecode(c.info, got.Type())(c.info, out[4:], got.Interface()))
+		require.NoError(t, reflectDecode(c.info, out[4:], want.Interface()))
+		require.Equal(t, c.v, got.Elem().Interface())
+		require.Equal(t, c.v, want.Elem().Interface())
+	}
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"math/bits"
+	"reflect"
+	"unsafe"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the plans of tinyint, smallint, int, bigint, counter and varint: two's complement, big-endian, of 1, 2, 4, 8, 8 and
+// as few bytes as will do (native_protocol_v5.spec, section 5).
+
+// intSize returns the bytes of an integer type, 0 for varint; ok is false for all other types.
+func intSize(typ Type) (size int, ok bool) {
+	switch typ {
+	case TypeTinyInt:
+		return 1, true
+	case TypeSmallInt:
+		return 2, true
+	case TypeInt:
+		return 4, true
+	case TypeBigInt, TypeCounter:
+		return 8, true
+	}
+	return 0, typ == TypeVarint
+}
+
+func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
+
+func planIntEncode(typ Type, t reflect.Type) encodeAt {
+	size, _ := intSize(typ)
+	kind := t.Kind()
+	switch {
+	case size == 4 && kind == reflect.Int32:
+		return encodeBits32 // nothing can be out of range
+	case size == 8 && kind == reflect.Int64:
+		return encodeBits64
+	case isInteger(kind):
+		return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
+			n, beyond := loadInt(kind, p)
+			return appendInteger(dst, size, n, beyond)
+		}
+	case t == reflect.TypeFor[big.Int]():
+		return func(dst []byte, p unsafe.Pointer) ([]byte, error) { return appendBigInt(dst, size, (*big.Int)(p)) }
+	}
+	return nil
+}
+
+func planIntDecode(typ Type, t reflect.Type) decodeAt {
+	size, _ := intSize(typ)
+	kind := t.Kind()
+	switch {
+	case size == 4 && kind == reflect.Int32:
+		return decodeBits32 // nothing can be out of range
+	case size == 8 && kind == reflect.Int64:
+		return decodeBits64
+	case isInteger(kind):
+		return func(cell []byte, p unsafe.Pointer) error {
+			return decodeInteger(cell, size, kind, p)
+		}
+	case t == reflect.TypeFor[big.Int]():
+		return func(cell []byte, p unsafe.Pointer) error {
+			if size == 0 && len(cell) == 0 {
+				return fmt.Errorf("%w: varint of 0 bytes", ErrMissing)
+			}
+			if size != 0 {
+				if err := cellSize(cell, size); err != nil {
+					return err
+				}
+			}
+			*(*big.Int)(p) = parseBigInt(cell)
+			return nil
+		}
+	}
+	return nil
+}
+
+// decodeInteger stores the integer of a cell of size bytes, of any number when size is 0, at p, whose type is of that kind.
+func decodeInteger(cell []byte, size int, kind reflect.Kind, p unsafe.Pointer) error {
+	n, beyond, err := parseInteger(cell, size)
+	if err != nil {
+		return err
+	}
+	if !storeInt(kind, p, n, beyond) {
+		return fmt.Errorf("%w: %s does not fit %s", ErrRange, formatInt(n, beyond), kind)
+	}
+	return nil
+}
+
+// loadInt returns the integer at p. beyond says that it is above the range of int64: then it is uint64(n).
+func loadInt(kind reflect.Kind, p unsafe.Pointer) (n int64, beyond bool) {
+	switch kind {
+	case reflect.Int:
+		return int64(*(*int)(p)), false
+	case reflect.Int8:
+		return int64(*(*int8)(p)), false
+	case reflect.Int16:
+		return int64(*(*int16)(p)), false
+	case reflect.Int32:
+		return int64(*(*int32)(p)), false
+	case reflect.Int64:
+		return *(*int64)(p), false
+	case reflect.Uint:
+		n = int64(*(*uint)(p))
+		return n, n < 0
+	case reflect.Uint8:
+		return int64(*(*uint8)(p)), false
+	case reflect.Uint16:
+		return int64(*(*uint16)(p)), false
+	case reflect.Uint32:
+		return int64(*(*uint32)(p)), false
+	default: // reflect.Uint64
+		n = *(*int64)(p)
+		return n, n < 0
+	}
+}
+
+// storeInt stores n, as loadInt returns it, at p. It reports whether it fits.
+func storeInt(kind reflect.Kind, p unsafe.Pointer, n int64, beyond bool) bool {
+	if beyond && kind != reflect.Uint64 && (kind != reflect.Uint || bits.UintSize != 64) {
+		return false
+	}
+	switch kind {
+	case reflect.Int:
+		*(*int)(p) = int(n)
+		return int64(int(n)) == n
+	case reflect.Int8:
+		*(*int8)(p) = int8(n)
+		return int64(int8(n)) == n
+	case reflect.Int16:
+		*(*int16)(p) = int16(n)
+		return int64(int16(n)) == n
+	case reflect.Int32:
+		*(*int32)(p) = int32(n)
+		return int64(int32(n)) == n
+	case reflect.Int64:
+		*(*int64)(p) = n
+		return true
+	case reflect.Uint:
+		*(*uint)(p) = uint(n)
+		return (n >= 0 || beyond) && int64(uint(n)) == n
+	case reflect.Uint8:
+		*(*uint8)(p) = uint8(n)
+		return int64(uint8(n)) == n
+	case reflect.Uint16:
+		*(*uint16)(p) = uint16(n)
+		return int64(uint16(n)) == n
+	case reflect.Uint32:
+		*(*uint32)(p) = uint32(n)
+		return int64(uint32(n)) == n
+	default: // reflect.Uint64
+		*(*uint64)(p) = uint64(n)
+		return n >= 0 || beyond
+	}
+}
+
+func formatInt(n int64, beyond bool) string {
+	if beyond {
+		return fmt.Sprint(uint64(n))
+	}
+	return fmt.Sprint(n)
+}
+
+// appendInteger appends n as a cell of size bytes, of as few as will do when size is 0.
+func appendInteger(dst []byte, size int, n int64, beyond bool) ([]byte, error) {
+	fits := !beyond
+	switch size {
+	case 0:
+		return appendVarint(dst, n, beyond), nil
+	case 1, 2, 4:
+		unused := 64 - 8*size
+		fits = fits && n<<unused>>unused == n
+	}
+	if !fits {
+		return dst, fmt.Errorf("%w: %s does not fit %d bytes", ErrRange, formatInt(n, beyond), size)
+	}
+	dst = wire.AppendInt(dst, int32(size))
+	switch size {
+	case 1:
+		return append(dst, byte(n)), nil
+	case 2:
+		return binary.BigEndian.AppendUint16(dst, uint16(n)), nil
+	case 4:
+		return binary.BigEndian.AppendUint32(dst, uint32(n)), nil
+	}
+	return binary.BigEndian.AppendUint64(dst, uint64(n)), nil
+}
+
+func appendVarint(dst []byte, n int64, beyond bool) []byte {
+	if beyond {
+		dst = append(wire.AppendInt(dst, 9), 0)
+		return binary.BigEndian.AppendUint64(dst, uint64(n))
+	}
+	size := bits.Len64(uint64(n^n>>63))/8 + 1 // one bit for the sign
+	dst = wire.AppendInt(dst, int32(size))
+	for i := size - 1; i >= 0; i-- {
+		dst = append(dst, byte(n>>(8*i)))
+	}
+	return dst
+}
+
+// parseInteger reads a cell of size bytes, of any number when size is 0. See loadInt for beyond.
+func parseInteger(cell []byte, size int) (n int64, beyond bool, err error) {
+	if size == 0 {
+		return parseVarint(cell)
+	}
+	if err := cellSize(cell, size); err != nil {
+		return 0, false, err
+	}
+	switch size {
+	case 1:
+		n = int64(int8(cell[0]))
+	case 2:
+		n = int64(int16(binary.BigEndian.Uint16(cell)))
+	case 4:
+		n = int64(int32(binary.BigEndian.Uint32(cell)))
+	default:
+		n = int64(binary.BigEndian.Uint64(cell))
+	}
+	return n, false, nil
+}
+
+func parseVarint(cell []byte) (n int64, beyond bool, err error) {
+	if len(cell) == 0 {
+		return 0, false, fmt.Errorf("%w: varint of 0 bytes", ErrMissing)
+	}
+	n = int64(int8(cell[0])) >> 7 // the sign
+	fill := byte(n)
+	digits := cell
+	for len(digits) > 0 && digits[0] == fill {
+		digits = digits[1:]
+	}
+	if len(digits) > 8 {
+		return 0, false, fmt.Errorf("%w: varint of %d bytes", ErrRange, len(cell))
+	}
+	sign := n
+	for _, b := range digits {
+		n = n<<8 | int64(b)
+	}
+	switch {
+	case sign == 0:
+		return n, n < 0, nil
+	case n >= 0:
+		return 0, false, fmt.Errorf("%w: varint of %d bytes", ErrRange, len(cell))
+	}
+	return n, false, nil
+}
+
+// appendBigInt appends v as a cell of size bytes, of as few as will do when size is 0.
+func appendBigInt(dst []byte, size int, v *big.Int) ([]byte, error) {
+	if size != 0 {
+		if !v.IsInt64() {
+			return dst, fmt.Errorf("%w: a number of %d bits does not fit %d bytes", ErrRange, v.BitLen(), size)
+		}
+		return appendInteger(dst, size, v.Int64(), false)
+	}
+	dst, at := beginCell(dst)
+	return endCell(appendBigDigits(dst, v), at)
+}
+
+// appendBigDigits appends v in two's complement, in as few bytes as will do.
+func appendBigDigits(dst []byte, v *big.Int) []byte {
+	at := len(dst)
+	if v.Sign() >= 0 {
+		size := v.BitLen()/8 + 1
+		dst = append(dst, make([]byte, size)...)
+		v.FillBytes(dst[at:])
+		return dst
+	}
+	// -v is the complement of v-1, and |v|-1 has the bits that count: -128 is one byte.
+	rest := new(big.Int).Not(v)
+	size := rest.BitLen()/8 + 1
+	dst = append(dst, make([]byte, size)...)
+	rest.FillBytes(dst[at:])
+	for i := range dst[at:] {
+		dst[at+i] = ^dst[at+i]
+	}
+	return dst
+}
+
+// parseBigInt reads a number in two's complement; none of its memory is digits'.
+func parseBigInt(digits []byte) (v big.Int) {
+	v.SetBytes(digits)
+	if len(digits) > 0 && digits[0]&0x80 != 0 {
+		v.Sub(&v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(digits))))
+	}
+	return v
+}

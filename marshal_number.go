@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the plans of boolean, float, double and decimal (native_protocol_v5.spec, section 5). Floats are moved as bits, so that
+// NaN payloads and signed zeros are kept.
+
+func planNumberEncode(typ Type, t reflect.Type) encodeAt {
+	switch k := t.Kind(); {
+	case typ == TypeBoolean && k == reflect.Bool:
+		return encodeBool
+	case typ == TypeFloat && k == reflect.Float32:
+		return encodeBits32
+	case typ == TypeDouble && k == reflect.Float64:
+		return encodeBits64
+	case typ == TypeDecimal && t == reflect.TypeFor[inf.Dec]():
+		return encodeDecimal
+	}
+	return nil
+}
+
+func planNumberDecode(typ Type, t reflect.Type) decodeAt {
+	switch k := t.Kind(); {
+	case typ == TypeBoolean && k == reflect.Bool:
+		return decodeBool
+	case typ == TypeFloat && k == reflect.Float32:
+		return decodeBits32
+	case typ == TypeDouble && k == reflect.Float64:
+		return decodeBits64
+	case typ == TypeDecimal && t == reflect.TypeFor[inf.Dec]():
+		return decodeDecimal
+	}
+	return nil
+}
+
+func encodeBool(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendBool(dst, *(*bool)(p)), nil
+}
+
+func encodeBits32(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendBits32(dst, *(*uint32)(p)), nil
+}
+
+func encodeBits64(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendBits64(dst, *(*uint64)(p)), nil
+}
+
+func appendBool(dst []byte, v bool) []byte {
+	var b byte
+	if v {
+		b = 1
+	}
+	return append(dst, 0, 0, 0, 1, b)
+}
+
+// appendBits32 appends a cell of 4 bytes.
+func appendBits32(dst []byte, v uint32) []byte {
+	return binary.BigEndian.AppendUint64(dst, 4<<32|uint64(v))
+}
+
+// appendBits64 appends a cell of 8 bytes.
+func appendBits64(dst []byte, v uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), v)
+}
+
+func decodeBool(cell []byte, p unsafe.Pointer) error {
+	if err := cellSize(cell, 1); err != nil {
+		return err
+	}
+	*(*bool)(p) = cell[0] != 0
+	return nil
+}
+
+func decodeBits32(cell []byte, p unsafe.Pointer) error {
+	if err := cellSize(cell, 4); err != nil {
+		return err
+	}
+	*(*uint32)(p) = binary.BigEndian.Uint32(cell)
+	return nil
+}
+
+func decodeBits64(cell []byte, p unsafe.Pointer) error {
+	if err := cellSize(cell, 8); err != nil {
+		return err
+	}
+	*(*uint64)(p) = binary.BigEndian.Uint64(cell)
+	return nil
+}
+
+// encodeDecimal writes the scale, then the unscaled number as a varint.
+func encodeDecimal(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	v := (*inf.Dec)(p)
+	dst, at := beginCell(dst)
+	dst = wire.AppendInt(dst, int32(v.Scale()))
+	return endCell(appendBigDigits(dst, v.UnscaledBig()), at)
+}
+
+func decodeDecimal(cell []byte, p unsafe.Pointer) error {
+	if len(cell) < 5 {
+		return fmt.Errorf("%w: decimal of %d bytes", ErrMissing, len(cell))
+	}
+	digits := parseBigInt(cell[4:])
+	*(*inf.Dec)(p) = *inf.NewDecBig(&digits, inf.Scale(int32(binary.BigEndian.Uint32(cell))))
+	return nil
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the plans of timestamp (int64 milliseconds), date (uint32 days, 1<<31 is 1970-01-01), time (int64 nanoseconds of a day)
+// and duration (three [vint]s: months, days, nanoseconds): native_protocol_v5.spec, section 5.
+
+const (
+	day        = 24 * time.Hour
+	secondsDay = 24 * 60 * 60
+	millisDay  = 1000 * secondsDay
+	epochDate  = 1 << 31
+)
+
+func planTimeEncode(typ Type, t reflect.Type) encodeAt {
+	instant, span := t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[time.Duration]()
+	integer := t.Kind() == reflect.Int64 && !span
+	switch {
+	case typ == TypeTimestamp && instant:
+		return encodeTimestamp
+	case typ == TypeTimestamp && integer:
+		return encodeBits64
+	case typ == TypeDate && instant:
+		return encodeDate
+	case typ == TypeDate && integer:
+		return encodeDateMillis
+	case typ == TypeTime && (span || integer):
+		return encodeTime
+	case typ == TypeDuration && t == reflect.TypeFor[Duration]():
+		return encodeDuration
+	case typ == TypeDuration && (span || integer):
+		return encodeNanoseconds
+	}
+	return nil
+}
+
+func planTimeDecode(typ Type, t reflect.Type) decodeAt {
+	instant, span := t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[time.Duration]()
+	integer := t.Kind() == reflect.Int64 && !span
+	switch {
+	case typ == TypeTimestamp && instant:
+		return decodeTimestamp
+	case typ == TypeTimestamp && integer:
+		return decodeBits64
+	case typ == TypeDate && instant:
+		return decodeDate
+	case typ == TypeDate && integer:
+		return decodeDateMillis
+	case typ == TypeTime && (span || integer):
+		return decodeTime
+	case typ == TypeDuration && t == reflect.TypeFor[Duration]():
+		return decodeDuration
+	case typ == TypeDuration && span:
+		return decodeNanoseconds
+	}
+	return nil
+}
+
+func encodeTimestamp(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendTimestamp(dst, *(*time.Time)(p))
+}
+
+func appendTimestamp(dst []byte, t time.Time) ([]byte, error) {
+	ms := t.UnixMilli()
+	if time.UnixMilli(ms).Unix() != t.Unix() { // it wrapped round
+		return dst, fmt.Errorf("%w: year %d", ErrRange, t.Year())
+	}
+	return appendBits64(dst, uint64(ms)), nil
+}
+
+func decodeTimestamp(cell []byte, p unsafe.Pointer) error {
+	if err := cellSize(cell, 8); err != nil {
+		return err
+	}
+	*(*time.Time)(p) = time.UnixMilli(int64(binary.BigEndian.Uint64(cell))).UTC()
+	return nil
+}
+
+func encodeDate(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendDate(dst, (*time.Time)(p).Unix(), secondsDay)
+}
+
+func encodeDateMillis(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendDate(dst, *(*int64)(p), millisDay)
+}
+
+// appendDate appends the day in which n lies, in units of which perDay make a day.
+func appendDate(dst []byte, n, perDay int64) ([]byte, error) {
+	days := n / perDay
+	if n%perDay < 0 {
+		days--
+	}
+	if days < -epochDate || days >= epochDate {
+		return dst, fmt.Errorf("%w: day %d", ErrRange, days)
+	}
+	return appendBits32(dst, uint32(days+epochDate)), nil
+}
+
+func decodeDate(cell []byte, p unsafe.Pointer) error {
+	days, err := parseDate(cell)
+	if err == nil {
+		*(*time.Time)(p) = time.Unix(days*secondsDay, 0).UTC()
+	}
+	return err
+}
+
+func decodeDateMillis(cell []byte, p unsafe.Pointer) error {
+	days, err := parseDate(cell)
+	if err == nil {
+		*(*int64)(p) = days * millisDay
+	}
+	return err
+}
+
+// parseDate returns the days since 1970-01-01.
+func parseDate(cell []byte) (int64, error) {
+	if err := cellSize(cell, 4); err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint32(cell)) - epochDate, nil
+}
+
+// encodeTime does int64 too, which is what a time.Duration is.
+func encodeTime(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	v := *(*time.Duration)(p)
+	if v < 0 || v >= day {
+		return dst, fmt.Errorf("%w: %v is not a time of day", ErrRange, v)
+	}
+	return appendBits64(dst, uint64(v)), nil
+}
+
+func decodeTime(cell []byte, p unsafe.Pointer) error {
+	if err := cellSize(cell, 8); err != nil {
+		return err
+	}
+	v := time.Duration(binary.BigEndian.Uint64(cell))
+	if v < 0 || v >= day {
+		return fmt.Errorf("%w: %v is not a time of day", ErrRange, v)
+	}
+	*(*time.Duration)(p) = v
+	return nil
+}
+
+func encodeDuration(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendDuration(dst, *(*Duration)(p))
+}
+
+func encodeNanoseconds(dst []byte, p unsafe.Pointer) ([]byte, error) {
+	return appendDuration(dst, Duration{Nanoseconds: *(*int64)(p)})
+}
+
+func appendDuration(dst []byte, d Duration) ([]byte, error) {
+	if err := checkSigns(d); err != nil {
+		return dst, err
+	}
+	dst, at := beginCell(dst)
+	dst = wire.AppendVint(dst, int64(d.Months))
+	dst = wire.AppendVint(dst, int64(d.Days))
+	dst = wire.AppendVint(dst, d.Nanoseconds)
+	return endCell(dst, at)
+}
+
+func checkSigns(d Duration) error {
+	if (d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0) && (d.Months > 0 || d.Days > 0 || d.Nanoseconds > 0) {
+		return fmt.Errorf("%w: a duration of mixed signs", ErrRange)
+	}
+	return nil
+}
+
+func decodeDuration(cell []byte, p unsafe.Pointer) error {
+	d, err := parseDuration(cell)
+	if err != nil {
+		return err
+	}
+	*(*Duration)(p) = d
+	return nil
+}
+
+func decodeNanoseconds(cell []byte, p unsafe.Pointer) error {
+	d, err := parseDuration(cell)
+	if err != nil {
+		return err
+	}
+	if d.Months != 0 || d.Days != 0 {
+		return fmt.Errorf("%w: %d months and %d days have no fixed length", ErrRange, d.Months, d.Days)
+	}
+	*(*int64)(p) = d.Nanoseconds
+	return nil
+}
+
+func parseDuration(cell []byte) (d Duration, err error) {
+	var parts [3]int64
+	for i := range parts {
+		v, n := wire.Vint(cell)
+		if n == 0 {
+			return d, fmt.Errorf("%w: part %d of a duration", ErrMissing, i)
+		}
+		parts[i], cell = v, cell[n:]
+	}
+	if len(cell) > 0 {
+		return d, fmt.Errorf("%w: %d bytes after a duration", ErrTrailing, len(cell))
+	}
+	d = Duration{Months: int32(parts[0]), Days: int32(parts[1]), Nanoseconds: parts[2]}
+	if int64(d.Months) != parts[0] || int64(d.Days) != parts[1] {
+		return d, fmt.Errorf("%w: %d months, %d days", ErrRange, parts[0], parts[1])
+	}
+	return d, checkSigns(d)
+}
