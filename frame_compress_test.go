@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+var (
+	_ Compressor = LZ4Compressor{}
+	_ Compressor = SnappyCompressor{}
+)
+
+func compressibleBodies(t testing.TB) map[string][]byte {
+	const seed = 1
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, seed))
+	noise := make([]byte, 100_000)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	return map[string][]byte{
+		"empty": {}, "one byte": {7}, "zeros": make([]byte, 1<<20), "noise": noise,
+		"text": bytes.Repeat([]byte("SELECT k, v FROM ks.t WHERE k = ?; "), 1000),
+	}
+}
+
+func TestCompressorRoundTrip(t *testing.T) {
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		for name, body := range compressibleBodies(t) {
+			t.Run(c.Name()+" "+name, func(t *testing.T) {
+				packed, err := c.AppendCompressedWithLength([]byte("head"), body)
+				require.NoError(t, err)
+				require.Equal(t, "head", string(packed[:4]))
+				got, err := c.AppendDecompressedWithLength([]byte("head"), packed[4:], len(body))
+				require.NoError(t, err)
+				require.Equal(t, append([]byte("head"), body...), got)
+			})
+		}
+	}
+}
+
+func TestLZ4CompressorSegments(t *testing.T) {
+	c := LZ4Compressor{}
+	for name, body := range compressibleBodies(t) {
+		if len(body) == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			packed, err := c.AppendCompressed([]byte("head"), body)
+			require.NoError(t, err)
+			got, err := c.AppendDecompressed([]byte("head"), packed[4:], len(body))
+			require.NoError(t, err)
+			require.Equal(t, append([]byte("head"), body...), got)
+			for _, size := range []int{len(body) - 1, len(body) + 1, 0, -1, wire.MaxBody, -1 << 63} {
+				var p *ProtocolError
+				got, err := c.AppendDecompressed([]byte("head"), packed[4:], size)
+				require.ErrorAs(t, err, &p, "size %d", size)
+				require.Equal(t, "head", string(got))
+			}
+		})
+	}
+}
+
+// TestDecompressGolden: blocks written by hand from the two formats' descriptions.
+func TestDecompressGolden(t *testing.T) {
+	for _, row := range []struct {
+		name, hex string
+		c         Compressor
+		want      string
+	}{
+		{"lz4 literals", "00000005" + "50" + "68656c6c6f", LZ4Compressor{}, "hello"},
+		// token 1 literal + match of 4+8, offset 1; then the last 5 literals that every block ends with
+		{"lz4 match", "00000012" + "18" + "61" + "0100" + "50" + "6263646566", LZ4Compressor{}, "aaaaaaaaaaaaabcdef"},
+		{"lz4 empty body", "00000000", LZ4Compressor{}, ""},
+		{"lz4 empty body, empty block", "0000000000", LZ4Compressor{}, ""},
+		{"snappy literals", "05" + "10" + "68656c6c6f", SnappyCompressor{}, "hello"},
+		// literal of 1, copy of 11 from offset 1
+		{"snappy copy", "0c" + "0061" + "1d01", SnappyCompressor{}, "aaaaaaaaaaaa"},
+		{"snappy empty body", "00", SnappyCompressor{}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			src, err := hex.DecodeString(row.hex)
+			require.NoError(t, err)
+			got, err := row.c.AppendDecompressedWithLength(nil, src, 100)
+			require.NoError(t, err)
+			require.Equal(t, row.want, string(got))
+		})
+	}
+}
+
+func TestDecompressRefuses(t *testing.T) {
+	lz4Head := func(n uint32, block ...byte) []byte { return append(wire.AppendInt(nil, int32(n)), block...) }
+	zeros, err := LZ4Compressor{}.AppendCompressedWithLength(nil, make([]byte, 1<<20))
+	require.NoError(t, err)
+	snappyZeros, err := SnappyCompressor{}.AppendCompressedWithLength(nil, make([]byte, 1<<20))
+	require.NoError(t, err)
+	const limit = 1<<20 - 1
+	for _, row := range []struct {
+		name string
+		c    Compressor
+		src  []byte
+	}{
+		{"lz4 no length", LZ4Compressor{}, []byte{0, 0, 0}},
+		{"lz4 length only", LZ4Compressor{}, lz4Head(5)},
+		{"lz4 empty body with bytes", LZ4Compressor{}, lz4Head(0, 0x10, 'a')},
+		{"lz4 negative", LZ4Compressor{}, lz4Head(0xFFFFFFFF, make([]byte, 64)...)},
+		{"lz4 above limit", LZ4Compressor{}, zeros},
+		{"lz4 length that the block can't hold", LZ4Compressor{}, lz4Head(1<<20-1, 0x10, 'a')},
+		{"lz4 longer than said", LZ4Compressor{}, lz4Head(4, 0x50, 'h', 'e', 'l', 'l', 'o')},
+		{"lz4 shorter than said", LZ4Compressor{}, lz4Head(6, 0x50, 'h', 'e', 'l', 'l', 'o')},
+		{"lz4 literals cut", LZ4Compressor{}, lz4Head(5, 0x50, 'h', 'e', 'l', 'l')},
+		{"lz4 offset 0", LZ4Compressor{}, lz4Head(13, 0x18, 'a', 0, 0)},
+		{"lz4 offset before the start", LZ4Compressor{}, lz4Head(13, 0x18, 'a', 2, 0)},
+		{"snappy nothing", SnappyCompressor{}, nil},
+		{"snappy above limit", SnappyCompressor{}, snappyZeros},
+		{"snappy length that the block can't hold", SnappyCompressor{}, []byte{0xFF, 0xFF, 0x3F, 0x00, 'a'}},
+		{"snappy length above uint32", SnappyCompressor{}, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0}},
+		{"snappy length not ended", SnappyCompressor{}, []byte{0xFF, 0xFF}},
+		{"snappy longer than said", SnappyCompressor{}, []byte{4, 0x10, 'h', 'e', 'l', 'l', 'o'}},
+		{"snappy shorter than said", SnappyCompressor{}, []byte{6, 0x10, 'h', 'e', 'l', 'l', 'o'}},
+		{"snappy offset before the start", SnappyCompressor{}, []byte{12, 0, 'a', 0x1d, 2}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var got []byte
+			var err error
+			n := allocated(func() { got, err = row.c.AppendDecompressedWithLength([]byte("head"), row.src, limit) })
+			var p *ProtocolError
+			require.ErrorAs(t, err, &p)
+			require.Equal(t, "head", string(got))
+			require.Less(t, n, uint64(64<<10))
+		})
+	}
+}
+
+func TestSnappyHasNoSegments(t *testing.T) {
+	_, err := SnappyCompressor{}.AppendCompressed(nil, []byte("x"))
+	require.ErrorIs(t, err, ErrUnsupported)
+	_, err = SnappyCompressor{}.AppendDecompressed(nil, []byte("x"), 1)
+	require.ErrorIs(t, err, ErrUnsupported)
+}
+
+func TestCompressTooBig(t *testing.T) {
+	huge := make([]byte, wire.MaxBody+1)
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		got, err := c.AppendCompressedWithLength([]byte("head"), huge)
+		require.ErrorIs(t, err, ErrFrameTooBig)
+		require.Equal(t, "head", string(got))
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file reads ERROR bodies (native_protocol_v5.spec, section 4.2.1 and 8; v4 where it differs).
+
+// parseError returns the RequestError that r stands at; *ServerError for a code it does not know, or that has no fields; a
+// *ProtocolError when the body is malformed. rateLimitCode is the code that ScyllaDB assigned to its rate limit error
+// (SCYLLA_RATE_LIMIT_ERROR), 0 when that was not negotiated.
+func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
+	base := ServerError{code: Code(r.Int()), message: r.String()}
+	var e RequestError
+	if rateLimitCode != 0 && base.code == Code(rateLimitCode) {
+		e = &RequestErrRateLimitReached{ServerError: base, OpType: r.Byte(), RejectedByCoordinator: r.Byte() != 0}
+	} else {
+		e = readErrorFields(r, version, base)
+	}
+	if err := malformed("ERROR", r); err != nil {
+		return err
+	}
+	return e
+}
+
+func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestError {
+	switch base.code {
+	case CodeUnavailable:
+		return &RequestErrUnavailable{ServerError: base, Consistency: Consistency(r.Short()), Required: int(r.Int()), Alive: int(r.Int())}
+	case CodeWriteTimeout:
+		e := &RequestErrWriteTimeout{ServerError: base}
+		e.Consistency, e.Received, e.BlockFor = readReceived(r)
+		e.WriteType = r.String()
+		if version >= protoV5 && e.WriteType == "CAS" {
+			e.Contentions = int(r.Short())
+		}
+		return e
+	case CodeReadTimeout:
+		e := &RequestErrReadTimeout{ServerError: base}
+		e.Consistency, e.Received, e.BlockFor = readReceived(r)
+		e.DataPresent = r.Byte()
+		return e
+	case CodeReadFailure:
+		e := &RequestErrReadFailure{ServerError: base}
+		e.Consistency, e.Received, e.BlockFor = readReceived(r)
+		e.NumFailures, e.ErrorMap = readFailures(r, version)
+		e.DataPresent = r.Byte() != 0
+		return e
+	case CodeWriteFailure:
+		e := &RequestErrWriteFailure{ServerError: base}
+		e.Consistency, e.Received, e.BlockFor = readReceived(r)
+		e.NumFailures, e.ErrorMap = readFailures(r, version)
+		e.WriteType = r.String()
+		return e
+	case CodeFunctionFailure:
+		return &RequestErrFunctionFailure{ServerError: base, Keyspace: r.String(), Function: r.String(), ArgTypes: r.StringList()}
+	case CodeCDCWriteFailure:
+		return &RequestErrCDCWriteFailure{base}
+	case CodeCASWriteUnknown:
+		e := &RequestErrCASWriteUnknown{ServerError: base}
+		e.Consistency, e.Received, e.BlockFor = readReceived(r)
+		return e
+	case CodeAlreadyExists:
+		return &RequestErrAlreadyExists{ServerError: base, Keyspace: r.String(), Table: r.String()}
+	case CodeUnprepared:
+		return &RequestErrUnprepared{ServerError: base, StatementId: bytes.Clone(r.ShortBytes())}
+	}
+	return &base
+}
+
+// readReceived reads <cl><received><blockfor>.
+func readReceived(r *wire.Reader) (c Consistency, received, blockFor int) {
+	return Consistency(r.Short()), int(r.Int()), int(r.Int())
+}
+
+// readFailures reads v5's <reasonmap>, or v4's <numfailures>, which has no map.
+func readFailures(r *wire.Reader, version byte) (int, ErrorMap) {
+	if version < protoV5 {
+		return int(r.Int()), nil
+	}
+	n := r.Count(1 + 4 + 2) // an [inetaddr] of IPv4 and a [short]
+	reasons := make(ErrorMap, n)
+	for range n {
+		addr := r.InetAddr()
+		reasons[addr] = r.Short()
+	}
+	return n, reasons
+}

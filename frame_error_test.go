@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+const testRateLimitCode = 0x4321
+
+func TestParseError(t *testing.T) {
+	golden := readHexBodies(t, "frame_errors.hex")
+	base := func(c Code) ServerError { return ServerError{code: c, message: "boom"} }
+	v4addr, v6addr := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
+	rows := map[string]struct {
+		versions []byte
+		want     RequestError
+	}{
+		"server":       {[]byte{4, 5}, &ServerError{CodeServer, "boom"}},
+		"unknown code": {[]byte{4, 5}, &ServerError{0x7FFF, "boom"}},
+		"unavailable":  {[]byte{4, 5}, &RequestErrUnavailable{base(CodeUnavailable), LocalQuorum, 2, 1}},
+		"write timeout": {[]byte{4, 5}, &RequestErrWriteTimeout{
+			ServerError: base(CodeWriteTimeout), Consistency: Quorum, Received: 1,
+			BlockFor: 2, WriteType: "SIMPLE",
+		}},
+		"write timeout cas v4": {[]byte{4}, &RequestErrWriteTimeout{
+			ServerError: base(CodeWriteTimeout), Consistency: Serial, Received: 1,
+			BlockFor: 2, WriteType: "CAS",
+		}},
+		"write timeout cas v5": {[]byte{5}, &RequestErrWriteTimeout{
+			ServerError: base(CodeWriteTimeout), Consistency: Serial, Received: 1,
+			BlockFor: 2, WriteType: "CAS", Contentions: 7,
+		}},
+		"read timeout": {[]byte{4, 5}, &RequestErrReadTimeout{base(CodeReadTimeout), Quorum, 1, 2, 1}},
+		"read failure v4": {[]byte{4}, &RequestErrReadFailure{
+			ServerError: base(CodeReadFailure), Consistency: Quorum, Received: 1,
+			BlockFor: 2, NumFailures: 3, DataPresent: true,
+		}},
+		"read failure v5": {[]byte{5}, &RequestErrReadFailure{
+			base(CodeReadFailure), Quorum, 1, 2, 2, false,
+			ErrorMap{v4addr: 1, v6addr: 2},
+		}},
+		"function failure": {[]byte{4, 5}, &RequestErrFunctionFailure{base(CodeFunctionFailure), "ks", "f", []string{"int"}}},
+		"write failure v4": {[]byte{4}, &RequestErrWriteFailure{
+			ServerError: base(CodeWriteFailure), Consistency: Quorum, Received: 1,
+			BlockFor: 2, NumFailures: 3, WriteType: "BATCH",
+		}},
+		"write failure v5":  {[]byte{5}, &RequestErrWriteFailure{base(CodeWriteFailure), Quorum, 1, 2, 1, "BATCH", ErrorMap{v4addr: 1}}},
+		"cdc write failure": {[]byte{4, 5}, &RequestErrCDCWriteFailure{base(CodeCDCWriteFailure)}},
+		"cas write unknown": {[]byte{4, 5}, &RequestErrCASWriteUnknown{base(CodeCASWriteUnknown), Serial, 1, 2}},
+		"already exists":    {[]byte{4, 5}, &RequestErrAlreadyExists{base(CodeAlreadyExists), "ks", ""}},
+		"unprepared":        {[]byte{4, 5}, &RequestErrUnprepared{base(CodeUnprepared), []byte("id")}},
+		"rate limit":        {[]byte{4, 5}, &RequestErrRateLimitReached{base(testRateLimitCode), 1, true}},
+	}
+	for name := range golden {
+		require.Contains(t, rows, name, "golden without a test")
+	}
+	for name, row := range rows {
+		for _, version := range row.versions {
+			t.Run(name, func(t *testing.T) {
+				parse := func(r *wire.Reader) error { return parseError(r, version, testRateLimitCode) }
+				body := append([]byte(nil), golden[name]...)
+				r := wire.NewReader(body)
+				got := parse(&r)
+				clear(body)
+				require.Equal(t, row.want, got)
+				require.Equal(t, "boom", got.(RequestError).Message())
+				require.ErrorIs(t, got, Code(got.(RequestError).Code()))
+
+				r = wire.NewReader(append(golden[name][:len(golden[name]):len(golden[name])], 0xDE, 0xAD))
+				require.Equal(t, row.want, parse(&r), "trailing bytes are ignored")
+				for n := range golden[name] {
+					r := wire.NewReader(golden[name][:n:n])
+					var p *ProtocolError
+					require.ErrorAs(t, parse(&r), &p, "%d bytes", n)
+				}
+			})
+		}
+	}
+}
+
+// TestParseErrorCodesWithoutFields: every other code is a *ServerError.
+func TestParseErrorCodesWithoutFields(t *testing.T) {
+	for _, c := range []Code{
+		CodeProtocol, CodeCredentials, CodeOverloaded, CodeBootstrapping, CodeTruncate, CodeSyntax,
+		CodeUnauthorized, CodeInvalid, CodeConfig,
+	} {
+		body, err := wire.AppendString(wire.AppendInt(nil, int32(c)), "boom")
+		require.NoError(t, err)
+		r := wire.NewReader(body)
+		require.Equal(t, &ServerError{c, "boom"}, parseError(&r, protoV4, 0))
+	}
+}
+
+// TestParseErrorRateLimitNotNegotiated: the code means nothing then, and code 0 stays a server error.
+func TestParseErrorRateLimitNotNegotiated(t *testing.T) {
+	golden := readHexBodies(t, "frame_errors.hex")
+	r := wire.NewReader(golden["rate limit"])
+	require.Equal(t, &ServerError{testRateLimitCode, "boom"}, parseError(&r, protoV4, 0))
+	r = wire.NewReader(golden["server"])
+	require.Equal(t, &ServerError{CodeServer, "boom"}, parseError(&r, protoV4, 0))
+}
+
+func TestParseErrorLyingReasonMap(t *testing.T) {
+	body := readHexBodies(t, "frame_errors.hex")["read failure v5"]
+	body[4+2+4+2+4+4] = 0x7F // the count
+	var err error
+	n := allocated(func() { r := wire.NewReader(body); err = parseError(&r, protoV5, 0) })
+	require.ErrorIs(t, err, wire.ErrLength)
+	require.Less(t, n, uint64(64<<10))
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// parsers of all responses but RESULT and ERROR, by the name that their bodies in testdata start with.
+var parsers = map[string]func(r *wire.Reader) (any, error){
+	"supported":    func(r *wire.Reader) (any, error) { return parseSupported(r) },
+	"authenticate": func(r *wire.Reader) (any, error) { return parseAuthenticate(r) },
+	"auth token":   func(r *wire.Reader) (any, error) { return parseAuthToken(r) },
+	"event":        parseEvent,
+}
+
+func TestParseResponses(t *testing.T) {
+	golden := readHexBodies(t, "frame_responses.hex")
+	for _, row := range []struct {
+		parser, name string
+		want         any
+	}{
+		{"supported", "supported", map[string][]string{"COMPRESSION": {"lz4", "snappy"}, "CQL_VERSION": {"3.4.7"}}},
+		{"authenticate", "authenticate", "org.apache.cassandra.auth.PasswordAuthenticator"},
+		{"auth token", "auth token", []byte{1, 2, 3}},
+		{"auth token", "auth token null", []byte(nil)},
+		{"event", "event status", statusEvent{"DOWN", netip.MustParseAddrPort("192.0.2.1:9042")}},
+		{"event", "event topology", topologyEvent{"NEW_NODE", netip.MustParseAddrPort("[2001:db8::1]:19046")}},
+		{"event", "event keyspace", schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "ks"}},
+		{"event", "event table", schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "ks", name: "t"}},
+		{"event", "event type", schemaEvent{change: "DROPPED", target: "TYPE", keyspace: "ks", name: "u"}},
+		{"event", "event function", schemaEvent{"CREATED", "FUNCTION", "ks", "f", []string{"int", "text"}}},
+		{"event", "event aggregate", schemaEvent{"CREATED", "AGGREGATE", "ks", "g", []string{}}},
+		{"event", "event schema unknown target", schemaEvent{change: "CREATED", target: "ROLE"}},
+		{"event", "event unknown", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			body := golden[row.name]
+			require.NotEmpty(t, body)
+			r := wire.NewReader(body)
+			got, err := parsers[row.parser](&r)
+			require.NoError(t, err)
+			clear(body) // what was returned is not a part of it
+			require.Equal(t, row.want, got)
+
+			body = readHexBodies(t, "frame_responses.hex")[row.name]
+			requirePrefixesFail(t, body, func(r *wire.Reader) error { _, err := parsers[row.parser](r); return err })
+		})
+	}
+}
+
+func TestParseEnvelope(t *testing.T) {
+	tracing := []byte("0123456789abcdef")
+	warnings := []byte{0, 2, 0, 1, 'w', 0, 0}
+	payload := []byte{0, 2, 0, 1, 'k', 0, 0, 0, 1, 'v', 0, 1, 'n', 0xFF, 0xFF, 0xFF, 0xFF}
+	join := func(parts ...[]byte) (b []byte) {
+		for _, p := range parts {
+			b = append(b, p...)
+		}
+		return b
+	}
+	id := UUID(tracing)
+	pairs := map[string][]byte{"k": []byte("v"), "n": nil}
+	for _, row := range []struct {
+		name  string
+		flags byte
+		head  []byte
+		want  envelope
+	}{
+		{"nothing", 0, nil, envelope{}},
+		{"compression and beta say nothing about the body", wire.FlagCompressed | wire.FlagBeta, nil, envelope{}},
+		{"tracing", wire.FlagTracing, tracing, envelope{tracingID: id, traced: true}},
+		{"warnings", wire.FlagWarning, warnings, envelope{warnings: []string{"w", ""}}},
+		{"payload", wire.FlagCustomPayload, payload, envelope{payload: pairs}},
+		{
+			"all", wire.FlagTracing | wire.FlagWarning | wire.FlagCustomPayload, join(tracing, warnings, payload),
+			envelope{tracingID: id, traced: true, warnings: []string{"w", ""}, payload: pairs},
+		},
+	} {
+		for _, version := range []byte{protoV4, protoV5} {
+			t.Run(row.name, func(t *testing.T) {
+				h := wire.Header{Version: version, Response: true, Flags: row.flags, Stream: 7, Opcode: byte(opResult)}
+				row.want.header = h
+				body := join(row.head, []byte("message"))
+				got, r, err := parseEnvelope(h, body)
+				require.NoError(t, err)
+				require.Equal(t, "message", string(r.Rest()))
+				clear(body)
+				require.Equal(t, row.want, got)
+				for n := range row.head {
+					_, _, err := parseEnvelope(h, row.head[:n])
+					var p *ProtocolError
+					require.ErrorAs(t, err, &p, "%d bytes", n)
+				}
+			})
+		}
+	}
+}
+
+// TestParseResponsesLyingLengths: what a parser allocates is bounded by the bytes that it was given, not by what they say.
+func TestParseResponsesLyingLengths(t *testing.T) {
+	for _, row := range []struct {
+		name, parser string
+		body         []byte
+	}{
+		{"keys", "supported", []byte{0xFF, 0xFF, 0, 0}},
+		{"values", "supported", []byte{0, 1, 0, 0, 0xFF, 0xFF}},
+		{"token", "auth token", []byte{0x7F, 0xFF, 0xFF, 0xFF}},
+		{"arguments", "event", []byte("\x00\x0dSCHEMA_CHANGE\x00\x00\x00\x08FUNCTION\x00\x00\x00\x00\xFF\xFF")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var err error
+			n := allocated(func() { r := wire.NewReader(row.body); _, err = parsers[row.parser](&r) })
+			var p *ProtocolError
+			require.ErrorAs(t, err, &p)
+			require.Less(t, n, uint64(64<<10))
+		})
+	}
+}

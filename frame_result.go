@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file reads RESULT bodies (native_protocol_v5.spec, section 4.2.5). Of what it returns only rowsBody.cells is a part of the body.
+
+// resultKind is the [int] that a RESULT starts with.
+type resultKind int32
+
+const (
+	resultVoid         resultKind = 1
+	resultRows         resultKind = 2
+	resultSetKeyspace  resultKind = 3
+	resultPrepared     resultKind = 4
+	resultSchemaChange resultKind = 5
+)
+
+// The flags of metadata (section 4.2.5.2).
+const (
+	metadataGlobalTablesSpec = 0x01
+	metadataHasMorePages     = 0x02
+	metadataNoMetadata       = 0x04
+	metadataChanged          = 0x08 // v5, or SCYLLA_USE_METADATA_ID
+)
+
+// metadata describes the columns of rows, or the bind markers of a statement.
+type metadata struct {
+	columns     []ColumnInfo
+	pagingState []byte // nil: no more pages
+	newID       []byte // result metadata id to use from now on; nil: unchanged
+	columnCount int    // true even when noColumns
+	noColumns   bool   // NO_METADATA: columns is nil, those of the prepared statement hold
+	flags       int32
+}
+
+// preparedResult is the answer to PREPARE.
+type preparedResult struct {
+	id               []byte
+	resultMetadataID []byte // nil where the connection has no metadata ids
+	bind             metadata
+	pkIndexes        []int // for each column of the partition key its bind marker; empty when not all of them are bound
+	result           metadata
+}
+
+// rowsBody is one page. cells is a part of the body: row after row, columnCount times [bytes] each. That the cells are whole is found
+// out by reading them.
+type rowsBody struct {
+	meta     metadata
+	rowCount int
+	cells    []byte
+}
+
+// result is a RESULT; which of the other fields is set depends on kind.
+type result struct {
+	kind     resultKind
+	rows     rowsBody
+	prepared *preparedResult
+	keyspace string
+	change   schemaEvent
+}
+
+// parseResult reads a RESULT. hasMetadataID says that a v4 connection has result metadata ids (SCYLLA_USE_METADATA_ID); v5 always has.
+func parseResult(r *wire.Reader, version byte, hasMetadataID bool) (result, error) {
+	hasMetadataID = hasMetadataID || version >= protoV5
+	res := result{kind: resultKind(r.Int())}
+	switch res.kind {
+	case resultVoid:
+	case resultRows:
+		res.rows = readRows(r, hasMetadataID)
+	case resultSetKeyspace:
+		res.keyspace = r.String()
+	case resultPrepared:
+		res.prepared = readPrepared(r, hasMetadataID)
+	case resultSchemaChange:
+		res.change = readSchemaEvent(r)
+	default:
+		r.Fail(fmt.Errorf("unknown kind %d", res.kind))
+	}
+	if err := malformed("RESULT", r); err != nil {
+		return result{}, err
+	}
+	return res, nil
+}
+
+// readRows reads section 4.2.5.2 up to the cells. The row count is checked against the bytes that are there: a cell has at least 4.
+func readRows(r *wire.Reader, hasMetadataID bool) rowsBody {
+	rows := rowsBody{meta: readResultMetadata(r, hasMetadataID)}
+	n := int(r.Int())
+	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
+		r.Fail(fmt.Errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
+	}
+	rows.rowCount = n
+	rows.cells = r.Rest()
+	return rows
+}
+
+// readResultMetadata reads the <metadata> of Rows, which is the <result_metadata> of Prepared as well.
+func readResultMetadata(r *wire.Reader, hasMetadataID bool) metadata {
+	m := metadata{flags: r.Int(), columnCount: int(r.Int())}
+	m.noColumns = m.flags&metadataNoMetadata != 0
+	if m.columnCount < 0 {
+		r.Fail(fmt.Errorf("%w: %d columns", wire.ErrLength, m.columnCount))
+	}
+	if m.flags&metadataHasMorePages != 0 {
+		// Without a state the next page can't be asked for, and sending an empty one would start over.
+		if m.pagingState = bytes.Clone(r.Bytes()); len(m.pagingState) == 0 {
+			r.Fail(fmt.Errorf("%w: more pages, but no paging state", wire.ErrLength))
+		}
+	}
+	if hasMetadataID && m.flags&metadataChanged != 0 {
+		// An id without its columns would make later rows decode with the columns of another id.
+		if m.newID = bytes.Clone(r.ShortBytes()); m.noColumns {
+			r.Fail(errors.New("flags Metadata_changed and No_metadata together"))
+		}
+	}
+	if !m.noColumns {
+		m.columns = readColumns(r, m.columnCount, m.flags)
+	}
+	return m
+}
+
+// readPrepared reads section 4.2.5.4.
+func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
+	p := &preparedResult{id: bytes.Clone(r.ShortBytes())}
+	if hasMetadataID {
+		p.resultMetadataID = bytes.Clone(r.ShortBytes())
+	}
+	p.bind = metadata{flags: r.Int(), columnCount: int(r.Int())}
+	n := r.Count(2)
+	p.pkIndexes = make([]int, 0, n)
+	for range n {
+		i := int(r.Short())
+		if i >= p.bind.columnCount {
+			r.Fail(fmt.Errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.bind.columnCount))
+		}
+		p.pkIndexes = append(p.pkIndexes, i)
+	}
+	p.bind.columns = readColumns(r, p.bind.columnCount, p.bind.flags)
+	p.result = readResultMetadata(r, hasMetadataID)
+	return p
+}
+
+// readColumns reads [<global_table_spec>]<col_spec_1>...<col_spec_n>. Columns of one table share its name's memory.
+func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
+	global := flags&metadataGlobalTablesSpec != 0
+	var keyspace, table string
+	minSize := 4 * 2 // three empty [string] and an id
+	if global {
+		keyspace, table = r.String(), r.String()
+		minSize = 2 * 2
+	}
+	if n < 0 || n > r.Len()/minSize {
+		r.Fail(fmt.Errorf("%w: %d columns in %d bytes", wire.ErrLength, n, r.Len()))
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	columns := make([]ColumnInfo, n)
+	for i := range columns {
+		if !global {
+			keyspace = readShared(r, keyspace)
+			table = readShared(r, table)
+		}
+		columns[i] = ColumnInfo{Keyspace: keyspace, Table: table, Name: r.String(), TypeInfo: parseOption(r)}
+		if r.Err() != nil {
+			return nil
+		}
+	}
+	return columns
+}
+
+// readShared reads a [string]; it returns last when that is what it says.
+func readShared(r *wire.Reader, last string) string {
+	if b := r.ShortBytes(); string(b) != last {
+		return string(b)
+	}
+	return last
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// readCells walks the cells of a page; a cell that is not whole is a *ProtocolError.
+func readCells(rows rowsBody) ([][]byte, error) {
+	r := wire.NewReader(rows.cells)
+	var cells [][]byte
+	for range rows.rowCount * rows.meta.columnCount {
+		cells = append(cells, r.Bytes())
+		if r.Err() != nil {
+			break
+		}
+	}
+	return cells, malformed("rows", &r)
+}
+
+func TestParseResult(t *testing.T) {
+	golden := readHexBodies(t, "frame_responses.hex")
+	vector := NewNativeType(protoV5, TypeCustom,
+		"org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType , 2)")
+	column := func(name string, typ TypeInfo) ColumnInfo { return ColumnInfo{"ks", "t", name, typ} }
+	ints, texts := NativeType(TypeInt), NativeType(TypeVarchar)
+	preparedV4 := &preparedResult{
+		id:        []byte("id"),
+		bind:      metadata{columns: []ColumnInfo{column("a", ints), column("b", texts)}, columnCount: 2, flags: 1},
+		pkIndexes: []int{1, 0},
+		result:    metadata{noColumns: true, flags: 4},
+	}
+	preparedV5 := &preparedResult{
+		id: []byte("id"), resultMetadataID: []byte("mid"),
+		bind:      metadata{columns: []ColumnInfo{column("a", ints)}, columnCount: 1, flags: -0x7FFFFFFF},
+		pkIndexes: []int{},
+		result:    metadata{columns: []ColumnInfo{column("c", NativeType(TypeBigInt))}, columnCount: 1, flags: 1},
+	}
+	for _, row := range []struct {
+		name          string
+		version       byte
+		hasMetadataID bool
+		want          result
+		cells         [][]byte
+	}{
+		{"void", 4, false, result{kind: resultVoid}, nil},
+		{"void", 5, true, result{kind: resultVoid}, nil},
+		{"rows", 4, false, result{kind: resultRows, rows: rowsBody{rowCount: 2, meta: metadata{
+			columns: []ColumnInfo{column("k", ints), column("v", NewListType(texts))}, pagingState: []byte("ps"), columnCount: 2, flags: 2,
+		}}}, [][]byte{one, {0, 0, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 2}, nil}},
+		{"rows metadata changed", 5, false, result{kind: resultRows, rows: rowsBody{rowCount: 1, meta: metadata{
+			columns: []ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
+		}}}, [][]byte{one, {0x3F, 0x80, 0, 0, 0x40, 0, 0, 0}}},
+		{"rows metadata changed", 4, true, result{kind: resultRows, rows: rowsBody{rowCount: 1, meta: metadata{
+			columns: []ColumnInfo{column("k", ints), column("e", vector)}, newID: []byte("mid"), columnCount: 2, flags: 9,
+		}}}, [][]byte{one, {0x3F, 0x80, 0, 0, 0x40, 0, 0, 0}}},
+		{"rows no metadata", 4, false, result{kind: resultRows, rows: rowsBody{
+			rowCount: 2,
+			meta:     metadata{columnCount: 1, noColumns: true, flags: 4},
+		}}, [][]byte{{}, {42}}},
+		{"set keyspace", 5, true, result{kind: resultSetKeyspace, keyspace: "ks"}, nil},
+		{"prepared v4", 4, false, result{kind: resultPrepared, prepared: preparedV4}, nil},
+		{"prepared v5", 5, false, result{kind: resultPrepared, prepared: preparedV5}, nil},
+		{"prepared v5", 4, true, result{kind: resultPrepared, prepared: preparedV5}, nil},
+		{"schema change", 4, false, result{
+			kind:   resultSchemaChange,
+			change: schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: "t"},
+		}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			parse := func(r *wire.Reader) error {
+				res, err := parseResult(r, row.version, row.hasMetadataID)
+				if err == nil {
+					_, err = readCells(res.rows)
+				}
+				return err
+			}
+			requirePrefixesFail(t, golden[row.name], parse)
+
+			body := append([]byte(nil), golden[row.name]...)
+			r := wire.NewReader(body)
+			got, err := parseResult(&r, row.version, row.hasMetadataID)
+			require.NoError(t, err)
+			cells, err := readCells(got.rows)
+			require.NoError(t, err)
+			require.Equal(t, row.cells, cells)
+			if row.cells != nil {
+				require.Same(t, unsafe.SliceData(body[len(body)-len(got.rows.cells):]), unsafe.SliceData(got.rows.cells), "no copy")
+			}
+			clear(body) // nothing but the cells is a part of it
+			got.rows.cells = nil
+			require.Equal(t, row.want, got)
+		})
+	}
+}
+
+// TestParseResultSharesNames: one keyspace and one table name for all columns, with and without a global table spec.
+func TestParseResultSharesNames(t *testing.T) {
+	golden := readHexBodies(t, "frame_responses.hex")
+	for _, name := range []string{"rows", "rows metadata changed"} {
+		r := wire.NewReader(golden[name])
+		res, err := parseResult(&r, protoV5, true)
+		require.NoError(t, err)
+		a, b := res.rows.meta.columns[0], res.rows.meta.columns[1]
+		require.Same(t, unsafe.StringData(a.Keyspace), unsafe.StringData(b.Keyspace), name)
+		require.Same(t, unsafe.StringData(a.Table), unsafe.StringData(b.Table), name)
+	}
+}
+
+// TestParseResultRefuses: bodies that are long enough, but say what can't be. None of them may cost memory.
+func TestParseResultRefuses(t *testing.T) {
+	ints := func(v ...int32) (b []byte) {
+		for _, x := range v {
+			b = wire.AppendInt(b, x)
+		}
+		return b
+	}
+	room := make([]byte, 64)
+	for _, row := range []struct {
+		name string
+		body []byte
+		want error // nil: any
+	}{
+		{"unknown kind", ints(6), nil},
+		{"negative kind", ints(-1), nil},
+		{"negative columns", append(ints(2, 4, -1, 0), room...), wire.ErrLength},
+		{"more columns than bytes", append(ints(2, 0, 1<<30), room...), wire.ErrLength},
+		{"more columns of a global table than bytes", append(ints(2, 1, 1<<30), room...), wire.ErrLength},
+		{"negative rows", append(ints(2, 4, 1, -1), room...), wire.ErrLength},
+		{"more rows than bytes", append(ints(2, 4, 2, 9), room...), wire.ErrLength},
+		{"product above int64", append(ints(2, 4, 0x7FFFFFFF, 0x7FFFFFFF), room...), wire.ErrLength},
+		{"rows without columns", append(ints(2, 4, 0, 0x7FFFFFFF), room...), wire.ErrLength},
+		{"more pages, state null", append(ints(2, 6, 1, -1, 0), room...), wire.ErrLength},
+		{"more pages, state empty", append(ints(2, 6, 1, 0, 0), room...), wire.ErrLength},
+		{"paging state longer than body", append(ints(2, 6, 1, 1<<30), room...), wire.ErrShort},
+		{"metadata changed, none sent", append(ints(2, 12, 1, 0, 0), room...), nil},
+		{"negative markers", append(append(ints(4), 0, 1, 'i', 0, 0), append(ints(0, -1, 0), room...)...), wire.ErrLength},
+		{"more markers than bytes", append(append(ints(4), 0, 1, 'i', 0, 0), append(ints(0, 1<<30, 0), room...)...), wire.ErrLength},
+		{"more key columns than bytes", append(append(ints(4), 0, 1, 'i', 0, 0), append(ints(0, 1, 1<<30), room...)...), wire.ErrLength},
+		{"key column without marker", append(append(ints(4), 0, 1, 'i', 0, 0), append(ints(0, 1, 1, 0x00010000), room...)...), wire.ErrLength},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var err error
+			n := allocated(func() { r := wire.NewReader(row.body); _, err = parseResult(&r, protoV5, true) })
+			var p *ProtocolError
+			require.ErrorAs(t, err, &p)
+			if row.want != nil {
+				require.ErrorIs(t, err, row.want)
+			}
+			require.Less(t, n, uint64(64<<10))
+		})
+	}
+}
+
+// TestParseResultMetadataChangedWithoutIDs: on a v4 connection that did not ask for metadata ids the flag means nothing.
+func TestParseResultMetadataChangedWithoutIDs(t *testing.T) {
+	body := []byte{0, 0, 0, 2, 0, 0, 0, 0x0C, 0, 0, 0, 1, 0, 0, 0, 0}
+	r := wire.NewReader(body)
+	res, err := parseResult(&r, protoV4, false)
+	require.NoError(t, err)
+	require.Nil(t, res.rows.meta.newID)
+}
