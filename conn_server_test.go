@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file holds the server of the connection's tests: the protocol's framing without a database behind it.
+
+// testServer answers the handshake by itself and leaves every other frame to handle.
+type testServer struct {
+	version    byte
+	compressor Compressor
+	auth       string // class of the authenticator, empty: none
+	handle     func(c *testPeer, h wire.Header, body []byte)
+	wrap       func(net.Conn) net.Conn // of accepted connections
+
+	wg    sync.WaitGroup
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// testPeer is the server's end of a connection.
+type testPeer struct {
+	s    *testServer
+	conn net.Conn
+	in   io.Reader
+	mu   sync.Mutex
+	seg  bool
+}
+
+// echo answers with a RESULT whose body is that of the request.
+func echo(c *testPeer, h wire.Header, body []byte) { c.reply(h.Stream, opResult, body) }
+
+// echoForever is echo for this frame and all that follow, without an allocation: what is counted is the client's.
+func echoForever(c *testPeer, h wire.Header, body []byte) {
+	echo(c, h, body)
+	var frame, out []byte
+	head := make([]byte, wire.HeaderSize)
+	for {
+		if _, err := io.ReadFull(c.in, head); err != nil {
+			return
+		}
+		h, err := wire.ParseHeader(head)
+		if err != nil {
+			return
+		}
+		frame = append(frame[:0], head...)
+		if n := wire.HeaderSize + h.Length; cap(frame) < n {
+			frame = append(frame, make([]byte, n-len(frame))...)
+		} else {
+			frame = frame[:n]
+		}
+		if _, err := io.ReadFull(c.in, frame[wire.HeaderSize:]); err != nil {
+			return
+		}
+		h.Response, h.Opcode = true, byte(opResult)
+		wire.PutHeader(frame, h)
+		if out = append(out[:0], frame...); c.seg {
+			out, _ = wire.AppendSegments(out[:0], frame, nil)
+		}
+		if _, err := c.conn.Write(out); err != nil {
+			return
+		}
+	}
+}
+
+// listen serves on a loopback port until the test ends.
+func (s *testServer) listen(t testing.TB) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.wg.Go(func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			s.wg.Go(func() { s.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = ln.Close()
+		s.stop()
+	})
+	return ln.Addr().String()
+}
+
+func (s *testServer) stop() {
+	s.mu.Lock()
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+}
+
+// serve speaks on conn until it fails.
+func (s *testServer) serve(conn net.Conn) {
+	s.mu.Lock()
+	s.conns = append(s.conns, conn)
+	s.mu.Unlock()
+	defer conn.Close()
+	if s.wrap != nil {
+		conn = s.wrap(conn)
+	}
+	p := &testPeer{s: s, conn: conn, in: bufio.NewReader(conn)}
+	for {
+		h, body, err := p.read()
+		if err != nil {
+			return
+		}
+		if h.Version != s.version {
+			p.reply(h.Stream, opError, append(wire.AppendInt(nil, int32(CodeProtocol)), "\x00\x07version"...))
+			continue
+		}
+		switch opcode(h.Opcode) {
+		case opOptions:
+			p.reply(h.Stream, opSupported, []byte("\x00\x01\x00\x0bCOMPRESSION\x00\x02\x00\x03lz4\x00\x06snappy"))
+		case opStartup:
+			if s.auth != "" {
+				b, _ := wire.AppendString(nil, s.auth)
+				p.reply(h.Stream, opAuthenticate, b)
+			} else {
+				p.reply(h.Stream, opReady, nil)
+			}
+			p.startSegments()
+		default:
+			s.handle(p, h, body)
+		}
+	}
+}
+
+func (p *testPeer) startSegments() {
+	if p.s.version < protoV5 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seg = true
+	var decompress func(dst, src []byte, n int) ([]byte, error)
+	if p.s.compressor != nil {
+		decompress = p.s.compressor.AppendDecompressed
+	}
+	p.in = wire.NewSegmentReader(p.in, decompress)
+}
+
+func (p *testPeer) read() (wire.Header, []byte, error) {
+	var head [wire.HeaderSize]byte
+	if _, err := io.ReadFull(p.in, head[:]); err != nil {
+		return wire.Header{}, nil, err
+	}
+	h, err := wire.ParseHeader(head[:])
+	if err != nil {
+		return h, nil, err
+	}
+	body := make([]byte, h.Length)
+	if _, err = io.ReadFull(p.in, body); err == nil && h.Flags&wire.FlagCompressed != 0 {
+		body, err = p.s.compressor.AppendDecompressedWithLength(nil, body, wire.MaxBody)
+	}
+	return h, body, err
+}
+
+// reply sends a frame.
+func (p *testPeer) reply(stream int16, op opcode, body []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.conn.Write(p.frame(stream, op, body))
+}
+
+// frame returns a frame as it goes over the wire.
+func (p *testPeer) frame(stream int16, op opcode, body []byte) []byte {
+	h := wire.Header{Version: p.s.version, Response: true, Stream: stream, Opcode: byte(op)}
+	if p.s.compressor != nil && p.s.version < protoV5 && len(body) > 100 {
+		body, _ = p.s.compressor.AppendCompressedWithLength(nil, body)
+		h.Flags |= wire.FlagCompressed
+	}
+	h.Length = len(body)
+	b := make([]byte, wire.HeaderSize)
+	wire.PutHeader(b, h)
+	b = append(b, body...)
+	if !p.seg {
+		return b
+	}
+	var compress func(dst, src []byte) ([]byte, error)
+	if p.s.compressor != nil {
+		compress = p.s.compressor.AppendCompressed
+	}
+	b, _ = wire.AppendSegments(nil, b, compress)
+	return b
+}
+
+// testConfig returns a configuration for connections to s.
+func (s *testServer) testConfig() *connConfig {
+	var d net.Dialer
+	return &connConfig{
+		dial:    func(ctx context.Context, addr string) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) },
+		version: s.version, compressor: s.compressor, timeout: 10 * time.Second, connectTimeout: 10 * time.Second,
+		logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+// connect returns a connection that is closed when the test ends, after which neither goroutines nor buffers of it may be left.
+func (s *testServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
+	t.Helper()
+	if s.handle == nil {
+		s.handle = echo
+	}
+	before := outstanding.Load()
+	addr := s.listen(t)
+	cfg := s.testConfig()
+	for _, f := range change {
+		f(cfg)
+	}
+	c, err := dialConn(context.Background(), cfg, addr)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		c.close(errDrained)
+		<-c.gone
+		requireNoConnGoroutines(t)
+		require.Equal(t, before, outstanding.Load(), "buffers not released")
+	})
+	return c
+}
+
+// requireNoConnGoroutines fails when a goroutine of a connection is left, after a moment of grace for those that are just ending.
+func requireNoConnGoroutines(t testing.TB) {
+	t.Helper()
+	var stacks string
+	for range 200 {
+		buf := make([]byte, 1<<20)
+		stacks = string(buf[:runtime.Stack(buf, true)])
+		if !strings.Contains(stacks, "vecql.(*conn).") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("goroutines of a connection are left:\n%s", stacks)
+}
+
+// mayHaveLeft reports whether a byte of the request may have been handed to the socket.
+func mayHaveLeft(err error) bool {
+	var n *notSentError
+	return !errors.As(err, &n)
+}
+
+// ask is roundTrip with a body of text.
+func (c *conn) ask(ctx context.Context, body string) (string, error) {
+	b := getBuffer(len(body))
+	copy(b.b, body)
+	defer b.release()
+	resp, err := c.roundTrip(ctx, &request{op: opQuery, body: b})
+	if err != nil {
+		return "", err
+	}
+	defer resp.page.release()
+	return string(resp.page.b), nil
+}
+
+// tlsPair returns a certificate for 127.0.0.1 and a pool that trusts it.
+func tlsPair(t *testing.T, name string) (server, client *tls.Config) {
+	t.Helper()
+	cert, pool := selfSigned(t, name)
+	return &tls.Config{Certificates: []tls.Certificate{cert}}, &tls.Config{RootCAs: pool}
+}
