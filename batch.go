@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"fmt"
+)
+
+// This file holds Batch: several statements in one request.
+
+// BatchSizeMaximum is the number of statements a batch may hold: its count is a [short].
+const BatchSizeMaximum = 65535
+
+// BatchEntry is one statement of a batch.
+type BatchEntry struct {
+	Stmt string
+	Args []any
+}
+
+// Batch is a list of statements that are sent in one request. Like a Query it is changed by its setters only and needs no release.
+// The server limits the size of batches (Cassandra 50 KiB by default): many rows are written faster one by one, many at a time.
+type Batch struct {
+	Type    BatchType
+	Entries []BatchEntry
+	session *Session
+	options
+}
+
+// Batch returns an empty batch.
+func (s *Session) Batch(typ BatchType) *Batch {
+	return &Batch{Type: typ, session: s, options: s.defaultOptions()}
+}
+
+// Query adds a statement.
+func (b *Batch) Query(stmt string, args ...any) *Batch {
+	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, Args: args})
+	return b
+}
+
+// Size returns the number of statements.
+func (b *Batch) Size() int { return len(b.Entries) }
+
+// Consistency sets the consistency of the request.
+func (b *Batch) Consistency(c Consistency) *Batch { b.consistency = c; return b }
+
+// SerialConsistency sets the consistency of a conditional batch's Paxos phase: Serial or LocalSerial.
+func (b *Batch) SerialConsistency(c Consistency) *Batch { b.serialConsistency = c; return b }
+
+// Idempotent says that running the batch twice does no harm, so that it may be sent again when its outcome is not known.
+func (b *Batch) Idempotent(v bool) *Batch { b.idempotent = v; return b }
+
+// DefaultTimestamp says whether the client's clock is sent with the request.
+func (b *Batch) DefaultTimestamp(v bool) *Batch { b.defaultTimestamp = v; return b }
+
+// WithTimestamp sets the write time, in microseconds since the epoch.
+func (b *Batch) WithTimestamp(us int64) *Batch { b.timestamp, b.hasTimestamp = us, true; return b }
+
+// WithNowInSeconds sets the server's idea of the current time, in seconds since the epoch (protocol v5).
+func (b *Batch) WithNowInSeconds(s int) *Batch {
+	b.nowInSeconds, b.hasNowInSeconds = int32(s), true
+	return b
+}
+
+// SetKeyspace sets the keyspace of this request (protocol v5).
+func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
+
+// CustomPayload sets the custom payload of the request.
+func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }
+
+// Trace asks the server to trace the request and hands the tracing id to t.
+func (b *Batch) Trace(t Tracer) *Batch { b.tracer = t; return b }
+
+// ExecContext runs the batch.
+func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
+
+// Exec is ExecContext without a context.
+func (b *Batch) Exec() error { return b.ExecContext(context.Background()) }
+
+// IterContext runs the batch and returns the rows that a conditional batch answers with.
+func (b *Batch) IterContext(ctx context.Context) *Iter {
+	it := &Iter{ctx: ctx, session: b.session}
+	it.start(b.run(ctx))
+	return it
+}
+
+// Iter is IterContext without a context.
+func (b *Batch) Iter() *Iter { return b.IterContext(context.Background()) }
+
+// ExecCASContext runs a conditional batch and reports whether it was applied. The first row is stored in dest as ScanCASContext does;
+// the Iter holds the others and must be closed.
+func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, it *Iter, err error) {
+	it = b.IterContext(ctx)
+	if applied, err = it.scanApplied(dest); err == nil {
+		err = it.err
+	}
+	return applied, it, err
+}
+
+// ExecCAS is ExecCASContext without a context.
+func (b *Batch) ExecCAS(dest ...any) (applied bool, it *Iter, err error) {
+	return b.ExecCASContext(context.Background(), dest...)
+}
+
+// MapExecCASContext is ExecCASContext with the first row by column name.
+func (b *Batch) MapExecCASContext(ctx context.Context, m map[string]any) (applied bool, it *Iter, err error) {
+	it = b.IterContext(ctx)
+	if applied, err = it.mapScanApplied(m); err == nil {
+		err = it.err
+	}
+	return applied, it, err
+}
+
+// MapExecCAS is MapExecCASContext without a context.
+func (b *Batch) MapExecCAS(m map[string]any) (applied bool, it *Iter, err error) {
+	return b.MapExecCASContext(context.Background(), m)
+}
+
+// run prepares the statements that have values, encodes the batch and sends it to a replica of its first statement's partition.
+func (b *Batch) run(ctx context.Context) (answer, error) {
+	s := b.session
+	if len(b.Entries) > BatchSizeMaximum {
+		return answer{}, fmt.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
+	}
+	c := call{idempotent: b.idempotent, hostID: b.hostID}
+	p := s.params(&b.options)
+	entries := make([]batchEntry, len(b.Entries))
+	var first *bindings // the first statement that has a partition key
+	seen := map[*statement]bool{}
+	for i, e := range b.Entries {
+		if len(e.Args) == 0 {
+			entries[i].stmt = e.Stmt
+			continue
+		}
+		stmt, err := s.prepare(ctx, b.keyspace, e.Stmt)
+		if err != nil {
+			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
+		}
+		if !seen[stmt] {
+			seen[stmt] = true
+			c.stmts = append(c.stmts, stmt)
+		}
+		bound, err := newBindings(stmt, e.Args)
+		if err != nil {
+			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
+		}
+		defer bound.release()
+		entries[i].id, entries[i].values = stmt.id, bound
+		if first == nil && len(stmt.pkIndexes) > 0 {
+			first = bound
+		}
+	}
+	c.req = s.newRequest(opBatch, &b.options, 128*len(entries))
+	defer c.req.body.release()
+	if err := c.encode(&b.options, func(dst []byte) ([]byte, error) {
+		return appendBatch(dst, s.version, b.Type, entries, &p)
+	}); err != nil {
+		return answer{}, err
+	}
+	if first != nil {
+		c.keyspace, _ = first.stmt.routing()
+		c.token, c.hasToken = first.token(c.req.body.b)
+	}
+	a, err := s.send(ctx, &c)
+	if err == nil && b.tracer != nil && a.env.traced {
+		b.tracer.Trace(a.env.tracingID[:])
+	}
+	return a, err
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vecql/vecql/internal/lru"
+)
+
+// This file holds prepared statements: the plan that a PREPARE yields, and the cache of them. A plan is prepared once per session, on
+// one node; a node that does not know it says so when it is executed (native_protocol_v5.spec, section 8, 0x2500) and gets it then.
+
+// statement is a prepared statement: everything that does not change from one execution to the next.
+type statement struct {
+	text      string
+	keyspace  string // of the request (v5), not of the table
+	id        []byte
+	bind      []ColumnInfo
+	pkIndexes []int // bind markers that make up the partition key, in its order
+	encoders  []atomic.Pointer[encodePlan]
+	result    atomic.Pointer[resultPlan]
+	bodySize  atomic.Int64 // of the last EXECUTE: the next one's body is made with that much room
+}
+
+// encodePlan is the encoder of one bind marker for the Go type it was last given.
+type encodePlan struct {
+	goType reflect.Type
+	encode encodeFunc
+}
+
+// resultPlan is the result metadata of a statement. It is replaced when the server says that it changed; rows are decoded with the
+// one that was current when the request was sent.
+type resultPlan struct {
+	metadataID []byte // nil on v4
+	columns    []ColumnInfo
+}
+
+func newStatement(text, keyspace string, p *preparedResult) *statement {
+	s := &statement{
+		text: text, keyspace: keyspace, id: p.id, bind: p.bind.columns, pkIndexes: p.pkIndexes,
+		encoders: make([]atomic.Pointer[encodePlan], len(p.bind.columns)),
+	}
+	s.result.Store(&resultPlan{metadataID: p.resultMetadataID, columns: p.result.columns})
+	return s
+}
+
+// encoder returns the encoder of bind marker i for values of type t, and remembers it.
+func (s *statement) encoder(i int, t reflect.Type) encodeFunc {
+	if p := s.encoders[i].Load(); p != nil && p.goType == t {
+		return p.encode
+	}
+	p := &encodePlan{goType: t, encode: encoderOf(s.bind[i].TypeInfo, t)}
+	s.encoders[i].Store(p)
+	return p.encode
+}
+
+// routing returns keyspace and table of the statement, empty when it has no bind marker that tells.
+func (s *statement) routing() (keyspace, table string) {
+	if len(s.bind) == 0 {
+		return "", ""
+	}
+	return s.bind[0].Keyspace, s.bind[0].Table
+}
+
+type statementKey struct{ keyspace, text string }
+
+// statements is the cache of prepared statements. Callers of the same text share one PREPARE.
+type statements struct {
+	mu    sync.Mutex
+	cache *lru.Cache[statementKey, *preparing]
+}
+
+// preparing is a PREPARE under way, or its outcome once done is closed.
+type preparing struct {
+	done chan struct{}
+	stmt *statement
+	err  error
+}
+
+func newStatements(max int) *statements {
+	return &statements{cache: lru.New[statementKey, *preparing](max)}
+}
+
+// get returns the statement for key, calling prepare at most once at a time. prepare runs on a goroutine of its own and under no
+// caller's context, so that one caller's cancellation does not fail the others; each caller waits under its own.
+func (c *statements) get(ctx context.Context, key statementKey, prepare func() (*statement, error)) (*statement, error) {
+	c.mu.Lock()
+	p, ok := c.cache.Get(key)
+	if !ok {
+		p = &preparing{done: make(chan struct{})}
+		c.cache.Add(key, p)
+		go func() {
+			p.stmt, p.err = prepare()
+			if p.err != nil {
+				c.forget(key, p)
+			}
+			close(p.done)
+		}()
+	}
+	c.mu.Unlock()
+	select {
+	case <-p.done: // the usual case costs no select over two channels that are both not ready
+		return p.stmt, p.err
+	default:
+	}
+	select {
+	case <-p.done:
+		return p.stmt, p.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// forget removes p, unless another one has taken its place.
+func (c *statements) forget(key statementKey, p *preparing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cur, ok := c.cache.Get(key); ok && cur == p {
+		c.cache.Remove(key)
+	}
+}
+
+// drop removes a statement that turned out not to be valid any more.
+func (c *statements) drop(key statementKey, stmt *statement) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cur, ok := c.cache.Get(key)
+	if !ok {
+		return
+	}
+	select {
+	case <-cur.done:
+		if cur.stmt == stmt {
+			c.cache.Remove(key)
+		}
+	default: // another one is being prepared already
+	}
+}

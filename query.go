@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// This file holds Query: a statement with its values and options, and the verbs that run it.
+
+// Query is a statement with its values. The setters change it and return it, so that calls can be chained; the verbs do not change
+// it. It may be run any number of times, also at once by several goroutines as long as none calls a setter. It needs no release.
+type Query struct {
+	session *Session
+	stmt    string
+	values  []any
+	binding func(q *QueryInfo) ([]any, error) // nil, or where the values come from
+	options
+	pageSize     int
+	pageState    []byte
+	manualPaging bool
+	prefetch     float64
+	skipMetadata bool
+	routingKey   []byte
+}
+
+// options are what Query and Batch have in common.
+type options struct {
+	consistency       Consistency
+	serialConsistency Consistency
+	idempotent        bool
+	defaultTimestamp  bool
+	hasTimestamp      bool
+	timestamp         int64
+	nowInSeconds      int32
+	hasNowInSeconds   bool
+	keyspace          string
+	hostID            UUID
+	payload           map[string][]byte
+	tracer            Tracer
+}
+
+func (s *Session) defaultOptions() options {
+	return options{
+		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency, idempotent: s.cfg.DefaultIdempotence,
+		defaultTimestamp: s.cfg.DefaultTimestamp,
+	}
+}
+
+// params returns what a request says besides its statement and values.
+func (s *Session) params(o *options) queryParams {
+	p := queryParams{
+		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
+		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp, hasTimestamp: o.hasTimestamp,
+	}
+	if !p.hasTimestamp && o.defaultTimestamp {
+		p.timestamp, p.hasTimestamp = s.nextTimestamp(), true
+	}
+	return p
+}
+
+// Query returns a query of stmt with the values of its bind markers, in their order; or all of them NamedValue.
+func (s *Session) Query(stmt string, values ...any) *Query {
+	return &Query{
+		session: s, stmt: stmt, values: values, options: s.defaultOptions(),
+		pageSize: s.cfg.PageSize, prefetch: s.cfg.NextPagePrefetch, skipMetadata: true,
+	}
+}
+
+// Bind replaces the values.
+func (q *Query) Bind(values ...any) *Query { q.values, q.binding = values, nil; return q }
+
+// QueryInfo is what a prepared statement tells of itself.
+type QueryInfo struct {
+	Id          []byte       // given by the server
+	Args        []ColumnInfo // bind markers
+	Rval        []ColumnInfo // result columns
+	PKeyColumns []int        // positions in Args of the partition key's columns, in its order; empty when not all are bound
+}
+
+// Bind returns a query of stmt whose values come from binding, which is called with the prepared statement's description each time the
+// query runs.
+func (s *Session) Bind(stmt string, binding func(q *QueryInfo) ([]any, error)) *Query {
+	q := s.Query(stmt)
+	q.binding = binding
+	return q
+}
+
+// StatementMetadata describes a statement without running it.
+type StatementMetadata struct {
+	Keyspace            string // of the table
+	Table               string
+	BindColumns         []ColumnInfo
+	PKBindColumnIndexes []int
+	ResultColumns       []ColumnInfo
+}
+
+// StatementMetadata prepares stmt, unless that was done, and returns its description. keyspace may be empty; another one than the
+// session's needs protocol v5.
+func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
+	p, err := s.prepare(ctx, keyspace, stmt)
+	if err != nil {
+		return StatementMetadata{}, err
+	}
+	m := StatementMetadata{
+		BindColumns: slices.Clone(p.bind), PKBindColumnIndexes: slices.Clone(p.pkIndexes), ResultColumns: slices.Clone(p.result.Load().columns),
+	}
+	m.Keyspace, m.Table = p.routing()
+	if len(p.bind) == 0 && len(m.ResultColumns) > 0 {
+		m.Keyspace, m.Table = m.ResultColumns[0].Keyspace, m.ResultColumns[0].Table
+	}
+	return m, nil
+}
+
+// Consistency sets the consistency of the request.
+func (q *Query) Consistency(c Consistency) *Query { q.consistency = c; return q }
+
+// SerialConsistency sets the consistency of a conditional request's Paxos phase: Serial or LocalSerial.
+func (q *Query) SerialConsistency(c Consistency) *Query { q.serialConsistency = c; return q }
+
+// Idempotent says that running the statement twice does no harm, so that it may be sent again when its outcome is not known.
+func (q *Query) Idempotent(v bool) *Query { q.idempotent = v; return q }
+
+// DefaultTimestamp says whether the client's clock is sent with the request.
+func (q *Query) DefaultTimestamp(v bool) *Query { q.defaultTimestamp = v; return q }
+
+// WithTimestamp sets the write time, in microseconds since the epoch.
+func (q *Query) WithTimestamp(us int64) *Query { q.timestamp, q.hasTimestamp = us, true; return q }
+
+// WithNowInSeconds sets the server's idea of the current time, in seconds since the epoch (protocol v5), for tests of TTLs.
+func (q *Query) WithNowInSeconds(s int) *Query {
+	q.nowInSeconds, q.hasNowInSeconds = int32(s), true
+	return q
+}
+
+// SetKeyspace sets the keyspace of this request (protocol v5).
+func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
+
+// SetHostID sends the request to that node only.
+func (q *Query) SetHostID(id UUID) *Query { q.hostID = id; return q }
+
+// CustomPayload sets the custom payload of the request.
+func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }
+
+// Trace asks the server to trace the request and hands the tracing id to t.
+func (q *Query) Trace(t Tracer) *Query { q.tracer = t; return q }
+
+// RoutingKey sets the serialized partition key by which the request is routed. It is needed only where the bind markers are not the whole
+// key, e.g. because a part of it stands in the text.
+func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
+
+// PageSize sets the number of rows in a page; 0 or less: no paging.
+func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
+
+// PageState sets where the result begins: the PageState of an Iter over the same statement, nil for its start. From then on the
+// query ends with its page; the next one is asked for by its PageState.
+func (q *Query) PageState(state []byte) *Query { q.pageState, q.manualPaging = state, true; return q }
+
+// Prefetch sets when the next page is asked for: when no more than this share (0 to 1) of the page is left; negative: at its end.
+func (q *Query) Prefetch(share float64) *Query { q.prefetch = share; return q }
+
+// NoSkipMetadata makes the server send the result's metadata with every page.
+func (q *Query) NoSkipMetadata() *Query { q.skipMetadata = false; return q }
+
+// Statement returns the text.
+func (q *Query) Statement() string { return q.stmt }
+
+// Values returns the bound values.
+func (q *Query) Values() []any { return q.values }
+
+// GetConsistency returns the consistency.
+func (q *Query) GetConsistency() Consistency { return q.consistency }
+
+// IsIdempotent reports whether the query is marked idempotent.
+func (q *Query) IsIdempotent() bool { return q.idempotent }
+
+// String returns the statement with its options, without the values.
+func (q *Query) String() string {
+	return fmt.Sprintf("[query statement=%q values=%d consistency=%v]", q.stmt, len(q.values), q.consistency)
+}
+
+// ExecContext runs the query and drops its rows.
+func (q *Query) ExecContext(ctx context.Context) error { return q.IterContext(ctx).Close() }
+
+// Exec is ExecContext without a context.
+func (q *Query) Exec() error { return q.ExecContext(context.Background()) }
+
+// IterContext runs the query. Errors are reported by the Iter's Close. ctx ends every wait of the Iter, for its later pages too.
+func (q *Query) IterContext(ctx context.Context) *Iter { return newIter(ctx, q) }
+
+// Iter is IterContext without a context.
+func (q *Query) Iter() *Iter { return q.IterContext(context.Background()) }
+
+// ScanContext runs the query and stores its first row's columns in dest; further rows are dropped. It returns ErrNotFound when there
+// is no row. See Iter.Scan for dest.
+func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
+	it := q.first(ctx)
+	found := it.Scan(dest...)
+	return oneRow(it, found)
+}
+
+// Scan is ScanContext without a context.
+func (q *Query) Scan(dest ...any) error { return q.ScanContext(context.Background(), dest...) }
+
+// MapScanContext runs the query and stores its first row in m, by column name, as Iter.MapScan does. It returns ErrNotFound when
+// there is no row.
+func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
+	it := q.first(ctx)
+	found := it.MapScan(m)
+	return oneRow(it, found)
+}
+
+// MapScan is MapScanContext without a context.
+func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
+
+// first runs the query for one row: no later page is asked for ahead.
+func (q *Query) first(ctx context.Context) *Iter {
+	one := *q
+	one.prefetch = -1
+	return one.IterContext(ctx)
+}
+
+func oneRow(it *Iter, found bool) error {
+	if err := it.Close(); err != nil {
+		return err
+	}
+	if !found {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// ScanCASContext runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was applied. When it was
+// not, the current values, all columns after "[applied]", are stored in dest.
+func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
+	it := q.first(ctx)
+	applied, err = it.scanApplied(dest)
+	if cerr := it.Close(); cerr != nil {
+		err = cerr
+	}
+	return applied, err
+}
+
+// ScanCAS is ScanCASContext without a context.
+func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
+	return q.ScanCASContext(context.Background(), dest...)
+}
+
+// MapScanCASContext is ScanCASContext with the current values by column name.
+func (q *Query) MapScanCASContext(ctx context.Context, m map[string]any) (applied bool, err error) {
+	it := q.first(ctx)
+	applied, err = it.mapScanApplied(m)
+	if cerr := it.Close(); cerr != nil {
+		err = cerr
+	}
+	return applied, err
+}
+
+// MapScanCAS is MapScanCASContext without a context.
+func (q *Query) MapScanCAS(m map[string]any) (applied bool, err error) {
+	return q.MapScanCASContext(context.Background(), m)
+}
+
+// pageValues is what the later pages of a query need of its first one: the values as they were when it was sent, whatever the caller does
+// with his variables meanwhile.
+type pageValues struct {
+	stmt     *statement // nil before the first page, and for a query that is not prepared
+	n        int
+	cells    []byte
+	token    int64
+	hasToken bool
+}
+
+// count implements binder.
+func (v *pageValues) count() (int, bool) { return v.n, false }
+
+// appendBound implements binder.
+func (v *pageValues) appendBound(dst []byte) ([]byte, error) { return append(dst, v.cells...), nil }
+
+// run sends the query for the page at state. first is filled by the first page, when more are to come, and used by them.
+func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answer, error) {
+	s := q.session
+	word := firstWord(q.stmt)
+	if word == "USE" {
+		return answer{}, ErrUseStmt
+	}
+	p := s.params(&q.options)
+	p.pagingState, p.pageSize = state, max(q.pageSize, 0)
+	c := call{idempotent: q.idempotent, hostID: q.hostID}
+	if q.routingKey != nil {
+		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
+	}
+	var err error
+	if len(q.values) == 0 && q.binding == nil && !preparable(q.stmt) {
+		c.req = s.newRequest(opQuery, &q.options, len(q.stmt)+64)
+		defer c.req.body.release()
+		if err = c.encode(&q.options, func(dst []byte) ([]byte, error) { return appendQuery(dst, s.version, q.stmt, &p) }); err != nil {
+			return answer{}, err
+		}
+		return q.finish(ctx, &c)
+	}
+	stmt := first.stmt
+	if stmt == nil {
+		if stmt, err = s.prepare(ctx, q.keyspace, q.stmt); err != nil {
+			return answer{}, err
+		}
+	}
+	p.keyspace = "" // the prepared id stands for it
+	plan := stmt.result.Load()
+	if s.version >= protoV5 && q.skipMetadata && len(plan.columns) > 0 {
+		p.skipMetadata, c.plan = true, plan
+	}
+	var b *bindings
+	if first.stmt != nil {
+		p.values = first
+	} else {
+		values := q.values
+		if q.binding != nil {
+			if values, err = q.callBinding(stmt, plan); err != nil {
+				return answer{}, err
+			}
+		}
+		if b, err = newBindings(stmt, values); err != nil {
+			return answer{}, err
+		}
+		defer b.release()
+		p.values = b
+	}
+	c.stmts = []*statement{stmt}
+	c.req = s.newRequest(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
+	defer c.req.body.release()
+	if err := c.encode(&q.options, func(dst []byte) ([]byte, error) {
+		return appendExecute(dst, s.version, stmt.id, plan.metadataID, &p)
+	}); err != nil {
+		return answer{}, err
+	}
+	stmt.bodySize.Store(int64(len(c.req.body.b)))
+	tok, ok := first.token, first.hasToken
+	if b != nil {
+		tok, ok = b.token(c.req.body.b)
+	}
+	if ok && !c.hasToken {
+		c.keyspace, _ = stmt.routing()
+		c.token, c.hasToken = tok, true
+	}
+	a, err := q.finish(ctx, &c)
+	if err == nil && b != nil && len(a.res.rows.meta.pagingState) > 0 {
+		*first = pageValues{stmt: stmt, n: len(b.values), cells: bytes.Clone(b.cells(c.req.body.b)), token: tok, hasToken: ok}
+	}
+	return a, err
+}
+
+// callBinding calls the user's code, with slices of its own: a panic in it is an error of this query only.
+func (q *Query) callBinding(stmt *statement, plan *resultPlan) (values []any, err error) {
+	defer recovered(&err)
+	return q.binding(&QueryInfo{
+		Id: bytes.Clone(stmt.id), Args: slices.Clone(stmt.bind), Rval: slices.Clone(plan.columns), PKeyColumns: slices.Clone(stmt.pkIndexes),
+	})
+}
+
+// finish sends the call, and does what follows an answer whatever it is: tracing and schema agreement.
+func (q *Query) finish(ctx context.Context, c *call) (answer, error) {
+	a, err := q.session.send(ctx, c)
+	if err != nil {
+		return a, err
+	}
+	if q.tracer != nil && a.env.traced {
+		q.tracer.Trace(a.env.tracingID[:])
+	}
+	if a.res.kind == resultSchemaChange {
+		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
+			a.page.release()
+			return answer{}, fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
+		}
+	}
+	return a, nil
+}
