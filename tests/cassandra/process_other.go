@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package cassandra
+
+import (
+	"context"
+	"os"
+	"os/exec"
+)
+
+// This file lets the package compile elsewhere. Start returns ErrUnsupported before any of it is reached.
+
+const supported = false
+
+type signal int
+
+const (
+	sigKill signal = iota
+	sigStop
+	sigPause
+	sigResume
+)
+
+type process struct{}
+
+func startProcess([]string, *os.File) (*process, error) { return nil, ErrUnsupported }
+
+func (*process) ended() bool                { return true }
+func (*process) send(signal) error          { return ErrUnsupported }
+func (*process) wait(context.Context) error { return ErrUnsupported }
+
+func command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, name, args...)
+}
+
+func tryLock(*os.File) (bool, error) { return false, ErrUnsupported }

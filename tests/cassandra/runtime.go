@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cassandra
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// This file fills the cache: the jars of Cassandra, resolved once, and an archive of their loaded classes, which halves every start.
+// One lock guards it, and nothing in it is believed without a look: a crash at any point is repaired by the next start.
+
+// runtimeFiles is what starting a node takes.
+type runtimeFiles struct {
+	java      string
+	classpath string
+	archive   string // "" when java cannot make one
+}
+
+// pom names the one dependency; Maven knows the rest.
+const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>vecql</groupId>
+  <artifactId>cassandra-jars</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.cassandra</groupId>
+      <artifactId>cassandra-all</artifactId>
+      <version>` + Version + `</version>
+    </dependency>
+  </dependencies>
+</project>
+`
+
+// copyGoal is pinned: another version might lay the files out another way.
+const copyGoal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+func cacheDir() (string, error) {
+	base := os.Getenv("VECQL_CACHE")
+	if base == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		base = filepath.Join(user, "vecql")
+	}
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, "cassandra-"+Version)
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// prepareRuntime brings the cache into order, installs what is missing where it may, and returns what is there.
+func prepareRuntime(ctx context.Context, log func(...any)) (*runtimeFiles, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("cassandra: cache: %w", err)
+	}
+	release, err := lockFile(ctx, filepath.Join(cache, "lock"), log)
+	if err != nil {
+		return nil, fmt.Errorf("cassandra: cache: %w", err)
+	}
+	defer release()
+
+	lib := filepath.Join(cache, "lib")
+	jars := readManifest(lib)
+	java, err := findTools(ctx, jars == nil, log)
+	if err != nil {
+		return nil, err
+	}
+	if jars == nil {
+		if jars, err = resolve(ctx, cache, lib, log); err != nil {
+			return nil, err
+		}
+	}
+	rt := &runtimeFiles{java: java.path, classpath: classpath(lib, jars)}
+	if rt.archive, err = classArchive(ctx, cache, lib, java, jars, rt, log); err != nil {
+		return nil, err
+	}
+	return rt, nil
+}
+
+// jar is a line of the manifest. The time is part of it because java compares it with the class archive's.
+type jar struct {
+	Name     string
+	Size     int64
+	Modified int64 // Unix nanoseconds
+}
+
+func manifestOf(lib string) ([]jar, error) {
+	entries, err := os.ReadDir(lib) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var jars []jar
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".jar" {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		jars = append(jars, jar{e.Name(), info.Size(), info.ModTime().UnixNano()})
+	}
+	return jars, nil
+}
+
+func manifestFile(lib string) string { return filepath.Join(lib, "manifest.json") }
+
+// readManifest returns the jars in lib if they are all there as they were resolved, otherwise nil.
+func readManifest(lib string) []jar {
+	b, err := os.ReadFile(manifestFile(lib))
+	if err != nil {
+		return nil
+	}
+	var want []jar
+	got, err := manifestOf(lib)
+	if err != nil || json.Unmarshal(b, &want) != nil || len(got) != len(want) {
+		return nil
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			return nil
+		}
+	}
+	return want
+}
+
+// resolve has Maven put the jars into lib. It works beside it and renames at the end. A second attempt does without the user's Maven
+// repository, which a crash may have left broken.
+func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, error) {
+	log(fmt.Sprintf("cassandra: resolving the jars of Cassandra %s with Maven, once, into %s", Version, cache))
+	work := filepath.Join(cache, "resolving")
+	defer os.RemoveAll(work)
+	var jars []jar
+	attempt := func(more ...string) (err error) {
+		jars, err = resolveInto(ctx, work, more...)
+		return err
+	}
+	err := attempt()
+	if err != nil && ctx.Err() == nil {
+		if again := attempt("-Dmaven.repo.local=" + filepath.Join(work, "repository")); again != nil {
+			err = errors.Join(err, fmt.Errorf("again, with an empty repository: %w", again))
+		} else {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.RemoveAll(lib)
+	}
+	if err == nil {
+		err = os.Rename(filepath.Join(work, "lib"), lib)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cassandra: resolve jars: %w", err)
+	}
+	return jars, nil
+}
+
+func resolveInto(ctx context.Context, work string, more ...string) ([]jar, error) {
+	if err := os.RemoveAll(work); err != nil {
+		return nil, err
+	}
+	lib := filepath.Join(work, "lib")
+	if err := os.MkdirAll(lib, 0o755); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(work, "pom.xml")
+	if err := os.WriteFile(file, []byte(pom), 0o644); err != nil {
+		return nil, err
+	}
+	// -C: wrong checksums are errors. -U: an earlier failure is not remembered.
+	args := append([]string{"-q", "-B", "-C", "-U", "-f", file, copyGoal, "-DincludeScope=runtime", "-DoutputDirectory=" + lib}, more...)
+	if _, err := output(ctx, "mvn", args...); err != nil {
+		return nil, err
+	}
+	jars, err := manifestOf(lib)
+	if err != nil {
+		return nil, err
+	}
+	if len(jars) == 0 {
+		return nil, errors.New("mvn copied no jars")
+	}
+	for _, j := range jars {
+		z, err := zip.OpenReader(filepath.Join(lib, j.Name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Name, err)
+		}
+		z.Close()
+	}
+	b, err := json.MarshalIndent(jars, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	return jars, os.WriteFile(manifestFile(lib), b, 0o644)
+}
+
+func classpath(lib string, jars []jar) string {
+	paths := make([]string, len(jars))
+	for i, j := range jars {
+		paths[i] = filepath.Join(lib, j.Name)
+	}
+	return strings.Join(paths, string(os.PathListSeparator))
+}
+
+// classArchive returns the archive that fits this java, these options and these jars, and makes it if need be by running a node that loads
+// what most nodes load. An empty file says that this java cannot.
+func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []jar, rt *runtimeFiles, log func(...any)) (string, error) {
+	key := sha256.Sum256(fmt.Appendln(nil, java, javaOptions, lib, jars))
+	file := filepath.Join(cache, fmt.Sprintf("classes-%x.jsa", key[:8]))
+	if info, err := os.Stat(file); err == nil {
+		if info.Size() == 0 {
+			return "", nil
+		}
+		return file, nil
+	}
+	log("cassandra: recording the class archive, once")
+	old, _ := filepath.Glob(filepath.Join(cache, "classes-*")) // the pattern is well formed
+	for _, f := range old {
+		os.Remove(f) // another java's, or a crash's
+	}
+	made := file + ".new"
+	o, err := Options{TLS: TLSOptional, Auth: true, JVM: []string{"-XX:ArchiveClassesAtExit=" + made}}.checked()
+	if err != nil {
+		return "", err
+	}
+	c, err := start(ctx, o, rt)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(c.Nodes[0].Stop(ctx), c.Close()); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(made); err != nil {
+		log("cassandra: this java makes no class archive; starts will take longer")
+		return "", os.WriteFile(file, nil, 0o644)
+	}
+	return file, os.Rename(made, file)
+}
