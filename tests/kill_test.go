@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// vectorOf returns the vector of row k: the same in every run.
+func vectorOf(k int, v []float32) []float32 {
+	r := rand.New(rand.NewPCG(384, uint64(k)))
+	for i := range v {
+		v[i] = r.Float32()*2 - 1
+	}
+	return v
+}
+
+// sockets returns how many this process has open, -1 where that can't be told.
+func sockets() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return -1
+	}
+	n := 0
+	for _, e := range entries {
+		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(target, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestKilledNode writes 100,000 vectors while one node of three is killed and comes back, then reads them all: no acknowledged row may be
+// missing or different, and nothing may be left of the session.
+func TestKilledNode(t *testing.T) {
+	if external() != nil {
+		t.Skip("VECQL_TEST_HOSTS is set: its nodes are not ours to kill")
+	}
+	const (
+		rows    = 100_000
+		dim     = 384
+		workers = 64
+	)
+	cluster := start(t, threeNodes)
+	before := sockets()
+	cfg := config(t, threeNodes)
+	s, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer s.Close()
+	ks := keyspace(t, s, 3)
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, %d>)", ks, dim))
+
+	began := time.Now()
+	var next, acknowledged, failed atomic.Int64
+	var wg sync.WaitGroup
+	insert := fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks)
+	for range workers {
+		wg.Go(func() {
+			v := make([]float32, dim)
+			for {
+				k := int(next.Add(1) - 1)
+				if k >= rows {
+					return
+				}
+				vectorOf(k, v)
+				for try := 1; ; try++ {
+					err := s.Query(insert, k, v).Idempotent(true).ExecContext(t.Context())
+					if err == nil {
+						acknowledged.Add(1)
+						break
+					}
+					failed.Add(1)
+					if try == 10 {
+						t.Errorf("row %d: %v", k, err)
+						return
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			}
+		})
+	}
+	victim := cluster.Nodes[1]
+	require.Eventually(t, func() bool { return acknowledged.Load() > rows/4 }, 5*time.Minute, time.Millisecond)
+	require.NoError(t, victim.Kill())
+	t.Logf("node killed after %d rows", acknowledged.Load())
+	require.Eventually(t, func() bool { return acknowledged.Load() > rows*3/10 }, 5*time.Minute, time.Millisecond)
+	require.NoError(t, victim.Start(t.Context()))
+	t.Logf("node back after %d rows", acknowledged.Load())
+	wg.Wait()
+	require.EqualValues(t, rows, acknowledged.Load())
+	t.Logf("%d rows in %v, %d attempts failed on the way", rows, time.Since(began).Round(time.Millisecond), failed.Load())
+
+	began = time.Now()
+	seen := make([]bool, rows)
+	want := make([]float32, dim)
+	var keys vecql.Column[int32]
+	var matrix vecql.Matrix[float32]
+	for page, err := range s.Query(fmt.Sprintf("SELECT k, v FROM %s.t", ks)).PageSize(1000).Pages(t.Context()) {
+		require.NoError(t, err)
+		keys, err = vecql.ReadColumn(page, 0, keys)
+		require.NoError(t, err)
+		matrix, err = vecql.ReadMatrix(page, 1, matrix)
+		require.NoError(t, err)
+		for r, k := range keys.Data {
+			require.False(t, seen[k], "row %d twice", k)
+			seen[k] = true
+			vectorOf(int(k), want)
+			for i, f := range matrix.Row(r) {
+				if math.Float32bits(f) != math.Float32bits(want[i]) {
+					t.Fatalf("row %d element %d: got %v, want %v", k, i, f, want[i])
+				}
+			}
+		}
+	}
+	missing := 0
+	for _, ok := range seen {
+		if !ok {
+			missing++
+		}
+	}
+	require.Zero(t, missing, "acknowledged rows are missing")
+	t.Logf("read back in %v", time.Since(began).Round(time.Millisecond))
+
+	require.Eventually(t, func() bool { // all nodes are in use again
+		reached := map[string]bool{}
+		for k := range 50 {
+			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(vecql.One).IterContext(t.Context())
+			if it.Close() == nil {
+				reached[it.Host().HostID()] = true
+			}
+		}
+		return len(reached) == 3
+	}, time.Minute, 100*time.Millisecond)
+	s.Close()
+	requireNoDriverGoroutines(t)
+	require.Equal(t, before, sockets(), "sockets are left")
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// This file tests what surrounds the values: pages, rows, batches, conditions, errors, prepared statements.
+
+// fill creates a table of n rows (p, c, text, vector) in one partition.
+func fill(t *testing.T, s *vecql.Session, ks string, n int) {
+	t.Helper()
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (p int, c int, name text, v vector<float, 4>, PRIMARY KEY (p, c))", ks))
+	var wg sync.WaitGroup
+	errs := make(chan error, n)
+	for i := range n {
+		wg.Go(func() {
+			var name any = fmt.Sprint("row ", i)
+			vector := []float32{float32(i), float32(i) + .25, -float32(i), 1}
+			if i%10 == 3 {
+				name, vector = nil, nil
+			}
+			errs <- s.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, name, v) VALUES (1, ?, ?, ?)", ks), i, name, vector).ExecContext(t.Context())
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		require.NoError(t, err)
+	}
+}
+
+func testPaging(t *testing.T, s *vecql.Session, ks string) {
+	const n = 200
+	fill(t, s, ks, n)
+	all := fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1", ks)
+	for _, prefetch := range []float64{-1, 0, 0.5, 1} {
+		it := s.Query(all).PageSize(7).Prefetch(prefetch).IterContext(t.Context())
+		var c, rows int
+		for it.Scan(&c) {
+			require.Equal(t, rows, c)
+			rows++
+		}
+		require.NoError(t, it.Close())
+		require.Equal(t, n, rows)
+	}
+	// Page by page, by its state, with a query of its own for each.
+	var state []byte
+	rows, pages := 0, 0
+	for {
+		it := s.Query(all).PageSize(30).PageState(state).IterContext(t.Context())
+		state = it.PageState()
+		sc := it.Scanner()
+		for sc.Next() {
+			var c int
+			require.NoError(t, sc.Scan(&c))
+			require.Equal(t, rows, c)
+			rows++
+		}
+		require.NoError(t, sc.Err())
+		pages++
+		if state == nil {
+			break
+		}
+	}
+	require.Equal(t, n, rows)
+	require.GreaterOrEqual(t, pages, 7)
+	// The values are those of the first page, whatever becomes of the variables they came from.
+	key := []int{1}
+	q := s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p IN ?", ks), key).PageSize(20)
+	it := q.IterContext(t.Context())
+	key[0] = 2
+	q.Bind([]int{3}).PageSize(1)
+	rows = 0
+	for it.Scan(nil) {
+		rows++
+	}
+	require.NoError(t, it.Close())
+	require.Equal(t, n, rows)
+	// Left early, with a page asked for ahead.
+	it = s.Query(all).PageSize(5).Prefetch(1).IterContext(t.Context())
+	var c int
+	require.True(t, it.Scan(&c))
+	require.NoError(t, it.Close())
+	// A filter that leaves pages empty is not the end.
+	it = s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1 AND name = 'row 198' ALLOW FILTERING", ks)).PageSize(3).IterContext(t.Context())
+	require.True(t, it.Scan(&c))
+	require.Equal(t, 198, c)
+	require.False(t, it.Scan(&c))
+	require.NoError(t, it.Close())
+	m, err := s.Query(all + " LIMIT 3").Iter().SliceMap()
+	require.NoError(t, err)
+	require.Equal(t, []map[string]any{{"c": 0}, {"c": 1}, {"c": 2}}, m)
+}
+
+func testRows(t *testing.T, s *vecql.Session, ks string) {
+	fill(t, s, ks, 50)
+	type row struct {
+		C    int
+		Name *string
+		Vec  []float32 `cql:"v"`
+	}
+	q := s.Query(fmt.Sprintf("SELECT c, name, v FROM %s.t", ks)).PageSize(9)
+	var kept []row
+	for r, err := range vecql.Rows[row](t.Context(), q) {
+		require.NoError(t, err)
+		kept = append(kept, r)
+	}
+	require.Len(t, kept, 50)
+	for i, r := range kept { // kept rows are not overwritten by later ones
+		require.Equal(t, i, r.C)
+		if i%10 == 3 {
+			require.Nil(t, r.Name)
+			require.Nil(t, r.Vec)
+			continue
+		}
+		require.Equal(t, fmt.Sprint("row ", i), *r.Name)
+		require.Equal(t, []float32{float32(i), float32(i) + .25, -float32(i), 1}, r.Vec)
+	}
+	n := 0
+	for _, err := range vecql.Rows[int](t.Context(), s.Query(fmt.Sprintf("SELECT c FROM %s.t", ks)).PageSize(5)) {
+		require.NoError(t, err)
+		if n++; n == 12 {
+			break
+		}
+	}
+	for _, err := range vecql.Rows[string](t.Context(), s.Query(fmt.Sprintf("SELECT name FROM %s.t WHERE p = 1 AND c = 3", ks))) {
+		require.ErrorIs(t, err, vecql.ErrNull)
+	}
+	for _, err := range vecql.Rows[struct{ C int }](t.Context(), s.Query(fmt.Sprintf("SELECT c, name FROM %s.t", ks))) {
+		require.ErrorIs(t, err, vecql.ErrConversion, "a column without a field")
+	}
+}
+
+func testPages(t *testing.T, s *vecql.Session, ks string) {
+	const n = 100
+	fill(t, s, ks, n)
+	var kept []vecql.Matrix[float32]
+	var names []vecql.TextColumn
+	seen := 0
+	for p, err := range s.Query(fmt.Sprintf("SELECT c, name, v FROM %s.t", ks)).PageSize(16).Pages(t.Context()) {
+		require.NoError(t, err)
+		c, err := vecql.ReadColumn[int32](p, p.Index("c"), vecql.Column[int32]{})
+		require.NoError(t, err)
+		m, err := vecql.ReadMatrix(p, p.Index("v"), vecql.Matrix[float32]{})
+		require.NoError(t, err)
+		text, err := vecql.ReadText(p, p.Index("name"), vecql.TextColumn{})
+		require.NoError(t, err)
+		require.Equal(t, p.Rows(), m.Rows)
+		for r := range p.Rows() {
+			require.EqualValues(t, seen, c.Data[r])
+			seen++
+		}
+		_, err = vecql.ReadMatrix(p, p.Index("name"), vecql.Matrix[float32]{})
+		require.ErrorIs(t, err, vecql.ErrConversion)
+		kept, names = append(kept, m), append(names, text)
+	}
+	require.Equal(t, n, seen)
+	i := 0
+	for k, m := range kept {
+		for r := range m.Rows {
+			null := i%10 == 3
+			require.Equal(t, !null, m.Validity.Valid(r))
+			require.Equal(t, !null, names[k].Validity.Valid(r))
+			if !null {
+				require.Equal(t, []float32{float32(i), float32(i) + .25, -float32(i), 1}, m.Row(r))
+				require.Equal(t, fmt.Sprint("row ", i), names[k].String(r))
+			}
+			i++
+		}
+	}
+}
+
+func testBatch(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (p int, c int, v text, PRIMARY KEY (p, c))", ks))
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.n (p int PRIMARY KEY, n counter)", ks))
+	for _, typ := range []vecql.BatchType{vecql.LoggedBatch, vecql.UnloggedBatch} {
+		b := s.Batch(typ)
+		for i := range 20 {
+			b.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?)", ks), int(typ), i, fmt.Sprint(i))
+		}
+		b.Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (%d, 100, 'no values')", ks, typ))
+		require.NoError(t, b.ExecContext(t.Context()))
+		var n int
+		require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t WHERE p = ?", ks), int(typ)).ScanContext(t.Context(), &n))
+		require.Equal(t, 21, n)
+	}
+	b := s.Batch(vecql.CounterBatch)
+	for range 3 {
+		b.Query(fmt.Sprintf("UPDATE %s.n SET n = n + ? WHERE p = 1", ks), 2)
+	}
+	require.NoError(t, b.ExecContext(t.Context()))
+	var n int
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT n FROM %s.n", ks)).ScanContext(t.Context(), &n))
+	require.Equal(t, 6, n)
+
+	cas := func(v string) (bool, error) {
+		applied, it, err := s.Batch(vecql.UnloggedBatch).
+			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 1, v).
+			Query(fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (?, ?, ?) IF NOT EXISTS", ks), 9, 2, v).
+			MapExecCASContext(t.Context(), map[string]any{})
+		if cerr := it.Close(); cerr != nil {
+			err = cerr
+		}
+		return applied, err
+	}
+	applied, err := cas("first")
+	require.NoError(t, err)
+	require.True(t, applied)
+	applied, err = cas("second")
+	require.NoError(t, err)
+	require.False(t, applied)
+
+	big := s.Batch(vecql.LoggedBatch)
+	for range vecql.BatchSizeMaximum + 1 {
+		big.Query("INSERT")
+	}
+	require.ErrorIs(t, big.ExecContext(t.Context()), vecql.ErrTooManyStmts)
+}
+
+func testCAS(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text, n int)", ks))
+	insert := s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v, n) VALUES (?, ?, ?) IF NOT EXISTS", ks), 1, "first", 1)
+	var k, n int
+	var v string
+	applied, err := insert.ScanCASContext(t.Context(), &k, &v, &n)
+	require.NoError(t, err)
+	require.True(t, applied)
+	applied, err = insert.Bind(1, "second", 2).ScanCASContext(t.Context(), &k, &n, &v) // columns come in the table's order: k, n, v
+	require.NoError(t, err)
+	require.False(t, applied)
+	require.Equal(t, "first", v)
+	require.Equal(t, 1, n)
+	m := map[string]any{}
+	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "other").MapScanCASContext(t.Context(), m)
+	require.NoError(t, err)
+	require.False(t, applied)
+	require.Equal(t, map[string]any{"v": "first"}, m)
+	applied, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ? IF v = ?", ks), 5, 1, "first").SerialConsistency(vecql.LocalSerial).ScanCASContext(t.Context())
+	require.NoError(t, err)
+	require.True(t, applied)
+	_, err = s.Query(fmt.Sprintf("UPDATE %s.t SET n = ? WHERE k = ?", ks), 5, 1).ScanCASContext(t.Context())
+	require.ErrorContains(t, err, "[applied]")
+}
+
+func testErrors(t *testing.T, s *vecql.Session, ks string) {
+	ctx := t.Context()
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks))
+	err := s.Query("SELEC 1").ExecContext(ctx)
+	require.ErrorIs(t, err, vecql.CodeSyntax)
+	require.False(t, vecql.MayHaveApplied(err))
+	require.ErrorIs(t, s.Query("SELECT nope FROM "+ks+".t").ExecContext(ctx), vecql.CodeInvalid)
+	err = s.Query(fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks)).ExecContext(ctx)
+	var exists *vecql.RequestErrAlreadyExists
+	require.ErrorAs(t, err, &exists)
+	require.Equal(t, ks, exists.Keyspace)
+	require.Equal(t, "t", exists.Table)
+	require.ErrorIs(t, s.Query("USE system").ExecContext(ctx), vecql.ErrUseStmt)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, new(string)), vecql.ErrNotFound)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?").ExecContext(ctx), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", 1, 2).ExecContext(ctx), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", "x").ExecContext(ctx), vecql.ErrConversion)
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t WHERE k = ?", int64(1)<<40).ExecContext(ctx), vecql.ErrRange)
+	exec(t, s, "INSERT INTO "+ks+".t (k, v) VALUES (1, 'text')")
+	var n int
+	err = s.Query("SELECT v FROM "+ks+".t WHERE k = 1").ScanContext(ctx, &n)
+	var u *vecql.UnmarshalError
+	require.ErrorAs(t, err, &u)
+	require.Equal(t, "v", u.Column)
+	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").ScanContext(ctx, &n), vecql.ErrValueCount)
+
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.Canceled)
+	over, cancel = context.WithTimeout(ctx, time.Microsecond)
+	defer cancel()
+	require.ErrorIs(t, s.Query("SELECT v FROM "+ks+".t").ExecContext(over), context.DeadlineExceeded)
+	if nodes := len(s.GetHosts()); nodes < 3 {
+		err = s.Query("INSERT INTO " + ks + ".t (k, v) VALUES (1, 'x')").Consistency(vecql.Three).ExecContext(ctx)
+		var unavailable *vecql.RequestErrUnavailable
+		require.ErrorAs(t, err, &unavailable)
+		require.Equal(t, vecql.Three, unavailable.Consistency)
+		require.Equal(t, 3, unavailable.Required)
+		require.False(t, vecql.MayHaveApplied(err))
+	}
+}
+
+func testBind(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (a int, b text, c text, v text, PRIMARY KEY ((a, b), c))", ks))
+	insert := fmt.Sprintf("INSERT INTO %s.t (v, c, b, a) VALUES (:v, :c, :b, :a)", ks)
+	exec(t, s, insert, vecql.NamedValue("a", 1), vecql.NamedValue("b", "b"), vecql.NamedValue("c", "c"), vecql.NamedValue("v", "v"))
+	var v string
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT v FROM %s.t WHERE a = ? AND b = ? AND c = ?", ks), 1, "b", "c").ScanContext(t.Context(), &v))
+	require.Equal(t, "v", v)
+	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("a", 1)).ExecContext(t.Context()), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
+}
+
+func testMetadata(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (a int, b text, c text, v vector<float, 2>, PRIMARY KEY ((a, b), c))", ks))
+	m, err := s.StatementMetadata(t.Context(), fmt.Sprintf("SELECT c, v FROM %s.t WHERE c = ? AND b = ? AND a = ?", ks), "")
+	require.NoError(t, err)
+	require.Equal(t, ks, m.Keyspace)
+	require.Equal(t, "t", m.Table)
+	require.Equal(t, []int{2, 1}, m.PKBindColumnIndexes)
+	require.Equal(t, "vector<float, 2>", m.ResultColumns[1].TypeInfo.String())
+	insert := s.Bind(fmt.Sprintf("INSERT INTO %s.t (a, b, c) VALUES (?, ?, ?)", ks), func(q *vecql.QueryInfo) ([]any, error) {
+		values := make([]any, len(q.Args))
+		for i, arg := range q.Args {
+			if values[i] = arg.Name; arg.TypeInfo.Type() == vecql.TypeInt {
+				values[i] = 42
+			}
+		}
+		return values, nil
+	})
+	require.NoError(t, insert.ExecContext(t.Context()))
+	var a int
+	var b, c string
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a, b, c FROM %s.t", ks)).ScanContext(t.Context(), &a, &b, &c))
+	require.Equal(t, "42 b c", fmt.Sprint(a, " ", b, " ", c))
+}
+
+// testAlter changes a table under a prepared SELECT *: the rows must be read with the columns they have.
+func testAlter(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks))
+	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (1, 'v')", ks))
+	all := s.Query(fmt.Sprintf("SELECT * FROM %s.t WHERE k = ?", ks), 1)
+	m := map[string]any{}
+	require.NoError(t, all.MapScanContext(t.Context(), m))
+	require.Equal(t, map[string]any{"k": 1, "v": "v"}, m)
+	exec(t, s, fmt.Sprintf("ALTER TABLE %s.t ADD a bigint", ks)) // before v in the order of columns
+	exec(t, s, fmt.Sprintf("UPDATE %s.t SET a = 7 WHERE k = 1", ks))
+	for range 4 { // on each connection, and with the metadata that the first answer brought
+		m = map[string]any{}
+		require.NoError(t, all.MapScanContext(t.Context(), m))
+		require.Equal(t, "v", m["v"])
+		if a, ok := m["a"]; ok {
+			require.EqualValues(t, 7, a)
+		}
+	}
+}
+
+// testReprepare makes the node forget a statement.
+func testReprepare(t *testing.T, s *vecql.Session, ks string) {
+	create := fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks)
+	exec(t, s, create)
+	insert := fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks)
+	exec(t, s, insert, 1, "before")
+	exec(t, s, fmt.Sprintf("DROP TABLE %s.t", ks))
+	exec(t, s, create)
+	for i := range 6 {
+		exec(t, s, insert, i, "after")
+		require.NoError(t, s.Batch(vecql.UnloggedBatch).Query(insert, 100+i, "batch").ExecContext(t.Context()))
+	}
+	var n int
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s.t", ks)).ScanContext(t.Context(), &n))
+	require.Equal(t, 12, n)
+}
+
+func testTrace(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY)", ks))
+	var out strings.Builder
+	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k) VALUES (?)", ks), 1).Trace(vecql.NewTraceWriter(s, &out)).ExecContext(t.Context()))
+	require.Contains(t, out.String(), "tracing session")
+	require.Contains(t, out.String(), "elapsed")
+	it := s.Query("SELECT k FROM "+ks+".t WHERE k = ?", 1).IterContext(t.Context())
+	require.NotNil(t, it.Host())
+	require.Equal(t, 1, it.Attempts())
+	require.Equal(t, ks, it.Keyspace())
+	require.NoError(t, it.Close())
+}
+
+// testConcurrent has many callers ask for values that only their own answer can hold, while some give up at random moments.
+func testConcurrent(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, nonce text, v vector<float, 16>)", ks))
+	const workers, each = 32, 60
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(w)))
+			for i := range each {
+				k := w*each + i
+				nonce := fmt.Sprintf("nonce %d of %d", i, w)
+				vector := make([]float32, 16)
+				for j := range vector {
+					vector[j] = r.Float32()
+				}
+				if err := s.Query(fmt.Sprintf("INSERT INTO %s.t (k, nonce, v) VALUES (?, ?, ?)", ks), k, nonce, vector).ExecContext(t.Context()); err != nil {
+					t.Errorf("insert %d: %v", k, err)
+					return
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(40))*time.Millisecond/10)
+				var got string
+				err := s.Query(fmt.Sprintf("SELECT nonce FROM %s.t WHERE k = ?", ks), k).ScanContext(ctx, &got)
+				cancel()
+				if err == nil && got != nonce || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %q, %v, want %q", got, err, nonce)
+				}
+				var back []float32
+				if err := s.Query(fmt.Sprintf("SELECT nonce, v FROM %s.t WHERE k = ?", ks), k).ScanContext(t.Context(), &got, &back); err != nil ||
+					got != nonce || fmt.Sprint(back) != fmt.Sprint(vector) {
+					t.Errorf("got %q, %v, want %q", got, err, nonce)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func testANN(t *testing.T, s *vecql.Session, ks string) {
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v vector<float, 2>)", ks))
+	exec(t, s, fmt.Sprintf("CREATE CUSTOM INDEX ON %s.t (v) USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'euclidean'}", ks))
+	for i := range 20 {
+		exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (?, ?)", ks), i, []float32{float32(i), 1})
+	}
+	nearest := s.Query(fmt.Sprintf("SELECT k, similarity_euclidean(v, ?) FROM %s.t ORDER BY v ANN OF ? LIMIT 3", ks), []float32{7.2, 1}, []float32{7.2, 1}).
+		Consistency(vecql.One)
+	require.Eventually(t, func() bool { // the nodes need a moment before they tell each other that the index can be asked
+		return !errors.Is(nearest.ExecContext(t.Context()), vecql.CodeReadFailure)
+	}, 30*time.Second, 50*time.Millisecond)
+	it := nearest.IterContext(t.Context())
+	var k int
+	var similarity float32
+	var found []int
+	for it.Scan(&k, &similarity) {
+		require.Greater(t, similarity, float32(0))
+		found = append(found, k)
+	}
+	require.NoError(t, it.Close())
+	require.Equal(t, []int{7, 8, 6}, found)
+}
