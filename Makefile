@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Each verb is what the checks run; all of them together: .ci/run
+
+GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZTIME = 30s
+BENCHCOUNT = 10
+
+.PHONY: all test race lint fuzz integration bench generate demo
+
+all: test lint
+
+# Every test, with a real Cassandra where VECQL_TEST_HOSTS names no server.
+test:
+	go vet ./...
+	go test -count=1 -timeout 20m ./...
+
+race:
+	go test -race -count=1 -timeout 20m ./...
+
+lint:
+	go run $(GOLANGCI_LINT) run ./...
+
+# Every fuzz target of every package, FUZZTIME each.
+fuzz:
+	set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \
+		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -c6- | sort -u); do \
+			go -C $$dir test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .; \
+		done; \
+	done
+
+# The tests against servers, alone: those of VECQL_TEST_HOSTS, or Cassandra nodes of their own.
+integration:
+	go test -race -count=1 -timeout 20m ./tests/...
+
+# Samples for benchstat.
+bench:
+	go test -run '^$$' -bench . -count $(BENCHCOUNT) ./...
+
+# What changes here is to be committed.
+generate:
+	go generate ./...
+
+demo:
+	go run ./cmd/vecql demo
