@@ -106,7 +106,6 @@ func TestAppendKeepsWhatWasThere(t *testing.T) {
 	buf := make([]byte, 0, 4*1536)
 	src := make([]float32, 1536)
 	require.Zero(t, testing.AllocsPerRun(100, func() { Append32(buf, src) }))
-	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() { Append32(nil, src) }))
 }
 
 func TestDecode(t *testing.T) {
