@@ -31,9 +31,10 @@ type testServer struct {
 	handle     func(c *testPeer, h wire.Header, body []byte)
 	wrap       func(net.Conn) net.Conn // of accepted connections
 
-	wg    sync.WaitGroup
-	mu    sync.Mutex
-	conns []net.Conn
+	wg        sync.WaitGroup
+	mu        sync.Mutex
+	conns     []net.Conn
+	listeners []net.Listener
 }
 
 // testPeer is the server's end of a connection.
@@ -85,6 +86,9 @@ func echoForever(c *testPeer, h wire.Header, body []byte) {
 func (s *testServer) listen(t testing.TB) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	s.mu.Lock()
+	s.listeners = append(s.listeners, ln)
+	s.mu.Unlock()
 	s.wg.Go(func() {
 		for {
 			conn, err := ln.Accept()
@@ -94,15 +98,15 @@ func (s *testServer) listen(t testing.TB) string {
 			s.wg.Go(func() { s.serve(conn) })
 		}
 	})
-	t.Cleanup(func() {
-		_ = ln.Close()
-		s.stop()
-	})
+	t.Cleanup(s.stop)
 	return ln.Addr().String()
 }
 
 func (s *testServer) stop() {
 	s.mu.Lock()
+	for _, ln := range s.listeners {
+		_ = ln.Close()
+	}
 	for _, c := range s.conns {
 		_ = c.Close()
 	}

@@ -199,15 +199,16 @@ func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statemen
 	}
 	key := statementKey{keyspace: keyspace, text: text}
 	return s.statements.get(ctx, key, func() (*statement, error) {
-		ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Timeout)
-		defer cancel()
 		c := call{req: request{op: opPrepare, body: getBuffer(len(text) + len(keyspace) + 16)}, idempotent: true}
 		defer c.req.body.release()
 		var err error
 		if c.req.body.b, err = appendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
 			return nil, err
 		}
-		a, err := s.send(ctx, &c)
+		a, err := s.send(s.ctx, &c)
+		if err != nil && s.closed.Load() {
+			err = ErrSessionClosed // rather than that s.ctx ended, which no caller cancelled
+		}
 		if err != nil {
 			return nil, fmt.Errorf("prepare %q: %w", text, err)
 		}

@@ -373,7 +373,8 @@ func (q *Query) finish(ctx context.Context, c *call) (answer, error) {
 	if a.res.kind == resultSchemaChange {
 		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
 			a.page.release()
-			return answer{}, fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
+			err = fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
+			return answer{}, &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
 		}
 	}
 	return a, nil
