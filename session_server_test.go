@@ -166,6 +166,12 @@ func appendOption(b []byte, t TypeInfo) []byte {
 			b = appendOption(mustString(b, f.Name), f.Type)
 		}
 		return b
+	case TupleTypeInfo:
+		b = wire.AppendShort(wire.AppendShort(b, uint16(TypeTuple)), uint16(len(t.Elems)))
+		for _, e := range t.Elems {
+			b = appendOption(b, e)
+		}
+		return b
 	case VectorType:
 		elem := map[Type]string{TypeFloat: "FloatType", TypeDouble: "DoubleType", TypeInt: "Int32Type", TypeBigInt: "LongType", TypeUUID: "UUIDType", TypeVarchar: "UTF8Type"}[t.SubType.Type()]
 		return mustString(wire.AppendShort(b, 0), fmt.Sprintf(
