@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/big"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file reads what a real Cassandra said (testdata/captures, recorded by TestCapture of package tests): segments, compression,
+// messages and cells that nobody here wrote.
+
+// exchange is a request and what the server answered.
+type exchange struct {
+	op        opcode
+	statement string // text, also of an EXECUTE
+	env       envelope
+	supported map[string][]string
+	res       result
+	err       error // of ERROR
+}
+
+// capturedConn is one connection of a capture.
+type capturedConn struct {
+	exchanges []exchange
+	events    []any
+}
+
+// readCapture parses a file of testdata/captures. Nothing in it may be malformed.
+func readCapture(t *testing.T, file string) (conns []capturedConn) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	name := strings.TrimSuffix(filepath.Base(file), ".hex")
+	version := byte(4)
+	if strings.Contains(name, "-v5-") {
+		version = 5
+	}
+	var compressor Compressor
+	switch {
+	case strings.HasSuffix(name, "lz4"):
+		compressor = LZ4Compressor{}
+	case strings.HasSuffix(name, "snappy"):
+		compressor = SnappyCompressor{}
+	}
+	for _, part := range strings.Split(string(text), "# connection ")[1:] {
+		var sent, received []byte
+		for _, line := range strings.Split(strings.TrimSpace(part), "\n")[1:] {
+			direction, digits, _ := strings.Cut(line, " ")
+			b, err := hex.DecodeString(digits)
+			require.NoError(t, err)
+			if direction == ">" {
+				sent = append(sent, b...)
+			} else {
+				received = append(received, b...)
+			}
+		}
+		requests := readFrames(t, sent, version, compressor)
+		conns = append(conns, pairUp(t, requests, readFrames(t, received, version, compressor), version))
+	}
+	return conns
+}
+
+type rawFrame struct {
+	header wire.Header
+	body   []byte
+}
+
+// readFrames cuts one direction of a connection into frames. In v5 segments begin after STARTUP and its answer.
+func readFrames(t *testing.T, stream []byte, version byte, compressor Compressor) (frames []rawFrame) {
+	var in io.Reader = bytes.NewReader(stream)
+	for {
+		var head [wire.HeaderSize]byte
+		if _, err := io.ReadFull(in, head[:]); err == io.EOF {
+			return frames
+		} else {
+			require.NoError(t, err)
+		}
+		h, err := wire.ParseHeader(head[:])
+		require.NoError(t, err)
+		require.Equal(t, version, h.Version)
+		body := make([]byte, h.Length)
+		_, err = io.ReadFull(in, body)
+		require.NoError(t, err)
+		if h.Flags&wire.FlagCompressed != 0 {
+			require.Less(t, version, byte(protoV5))
+			body, err = compressor.AppendDecompressedWithLength(nil, body, wire.MaxBody)
+			require.NoError(t, err)
+		}
+		frames = append(frames, rawFrame{h, body})
+		if op := opcode(h.Opcode); version >= protoV5 && (op == opStartup || op == opReady) {
+			var decompress func(dst, src []byte, n int) ([]byte, error)
+			if compressor != nil {
+				decompress = compressor.AppendDecompressed
+			}
+			if _, already := in.(*wire.SegmentReader); !already {
+				in = wire.NewSegmentReader(in, decompress)
+			}
+		}
+	}
+}
+
+// pairUp finds the request of each response: the answers on a stream come in the order of its requests.
+func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c capturedConn) {
+	waiting := map[int16][]exchange{}
+	ids := map[string]string{} // statement texts
+	answered := 0
+	for _, f := range requests {
+		x := exchange{op: opcode(f.header.Opcode)}
+		r := wire.NewReader(f.body)
+		switch x.op {
+		case opQuery, opPrepare:
+			x.statement = r.LongString()
+		case opExecute:
+			x.statement = string(r.ShortBytes()) // the id for now
+		}
+		require.NoError(t, r.Err())
+		waiting[f.header.Stream] = append(waiting[f.header.Stream], x)
+	}
+	for _, f := range responses {
+		env, r, err := parseEnvelope(f.header, f.body)
+		require.NoError(t, err)
+		require.True(t, f.header.Response)
+		if opcode(f.header.Opcode) == opEvent {
+			require.EqualValues(t, -1, f.header.Stream)
+			event, err := parseEvent(&r)
+			require.NoError(t, err)
+			require.Zero(t, r.Len())
+			c.events = append(c.events, event)
+			continue
+		}
+		queue := waiting[f.header.Stream]
+		require.NotEmpty(t, queue, "an answer without a request")
+		x := queue[0]
+		waiting[f.header.Stream] = queue[1:]
+		answered++
+		x.env = env
+		switch op := opcode(f.header.Opcode); op {
+		case opReady:
+		case opSupported:
+			x.supported, err = parseSupported(&r)
+		case opResult:
+			x.res, err = parseResult(&r, version, false)
+		case opError:
+			x.err = parseError(&r, version, 0)
+		default:
+			t.Fatalf("unexpected %v", op)
+		}
+		require.NoError(t, err)
+		if x.op == opExecute {
+			x.statement = ids[x.statement]
+			require.NotEmpty(t, x.statement)
+		}
+		if x.res.kind == resultPrepared {
+			ids[string(x.res.prepared.id)] = x.statement
+		}
+		if x.res.kind != resultRows {
+			require.Zero(t, r.Len(), "%v %q: bytes are left", x.op, x.statement)
+		}
+		c.exchanges = append(c.exchanges, x)
+	}
+	require.Equal(t, len(requests), answered)
+	return c
+}
+
+func TestCaptures(t *testing.T) {
+	files, err := filepath.Glob("testdata/captures/*.hex")
+	require.NoError(t, err)
+	require.Len(t, files, 4)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".hex"), func(t *testing.T) {
+			conns := readCapture(t, file)
+			require.Len(t, conns, 2, "control connection and data connection")
+			testCapturedControl(t, conns[0])
+			testCapturedData(t, conns[1], strings.Contains(file, "-v5-"))
+		})
+	}
+}
+
+func testCapturedControl(t *testing.T, c capturedConn) {
+	require.Contains(t, c.exchanges[0].supported["COMPRESSION"], "lz4")
+	require.Contains(t, c.exchanges[0].supported["PROTOCOL_VERSIONS"], "5/v5")
+	var versions []string
+	for _, x := range c.exchanges {
+		if strings.HasPrefix(x.statement, "SELECT * FROM system.local") {
+			rows := x.res.decoded(t, x.res.rows.meta.columns)
+			require.Len(t, rows, 1)
+			versions = append(versions, rows[0]["release_version"].(string))
+			require.Equal(t, "org.apache.cassandra.dht.Murmur3Partitioner", rows[0]["partitioner"])
+			require.Len(t, rows[0]["tokens"], 1)
+		}
+	}
+	require.NotEmpty(t, versions)
+	require.Regexp(t, `^5\.`, versions[0])
+	require.Contains(t, c.events, schemaEvent{change: "CREATED", target: "TABLE", keyspace: "capture", name: "everything"})
+	require.Contains(t, c.events, schemaEvent{change: "CREATED", target: "TYPE", keyspace: "capture", name: "point"})
+	require.Contains(t, c.events, schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "capture", name: "paged"})
+	require.Contains(t, c.events, schemaEvent{change: "DROPPED", target: "KEYSPACE", keyspace: "capture"})
+}
+
+// decoded returns the rows of a result, every cell decoded into the type of its column.
+func (res *result) decoded(t *testing.T, columns []ColumnInfo) (rows []map[string]any) {
+	r := wire.NewReader(res.rows.cells)
+	for range res.rows.rowCount {
+		row := map[string]any{}
+		for _, col := range columns {
+			cell, null := r.Value()
+			if null {
+				row[col.Name] = nil
+				continue
+			}
+			var v any
+			require.NoError(t, Unmarshal(col.TypeInfo, cell, &v), col.Name)
+			row[col.Name] = v
+			again, err := Marshal(col.TypeInfo, v)
+			require.NoError(t, err, col.Name)
+			if m := reflect.ValueOf(v); m.Kind() != reflect.Map || m.Len() < 2 { // whose order is Go's
+				require.Equal(t, cell, again, "%s: our encoding is not the server's", col.Name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	require.NoError(t, r.Err())
+	require.Zero(t, r.Len())
+	return rows
+}
+
+func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
+	// of returns the exchanges of statements that begin so, but PREPARE.
+	of := func(prefix string) (found []exchange) {
+		for _, x := range c.exchanges {
+			if x.op != opPrepare && strings.HasPrefix(x.statement, prefix) {
+				found = append(found, x)
+			}
+		}
+		require.NotEmpty(t, found, prefix)
+		return found
+	}
+	prepared := map[string]*preparedResult{}
+	for _, x := range c.exchanges {
+		if x.res.kind == resultPrepared {
+			prepared[x.statement] = x.res.prepared
+			require.Len(t, x.res.prepared.id, 16)
+			require.Equal(t, v5, x.res.prepared.resultMetadataID != nil)
+		}
+	}
+	rowsOf := func(x exchange) []map[string]any {
+		columns := x.res.rows.meta.columns
+		if x.res.rows.meta.noColumns {
+			require.True(t, v5)
+			columns = prepared[x.statement].result.columns
+		}
+		return x.res.decoded(t, columns)
+	}
+
+	require.Equal(t, "system", of(`USE "system"`)[0].res.keyspace)
+	require.Equal(t, schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.change)
+
+	id, timeID := UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, UUID{}
+	require.NoError(t, timeID.UnmarshalText([]byte("5f9a4f60-d7a2-11ee-8c99-0242ac120002")))
+	vi, _ := new(big.Int).SetString("-123456789012345678901234567890", 10)
+	want := map[string]any{
+		"id": 1, "a": "ascii", "t": "naïve ☃", "b": []byte{0, 0xFF}, "bo": true, "ti": int8(-128), "si": int16(-32768),
+		"i": -2147483648, "bi": int64(-9223372036854775808), "f": float32(1.5), "d": -2.25, "de": inf.NewDec(-12345, 3), "vi": vi,
+		"u": id, "tu": timeID, "ip": netip.MustParseAddr("192.0.2.7"), "ip6": netip.MustParseAddr("2001:db8::1"),
+		"da": time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC), "tm": 13*time.Hour + 5*time.Nanosecond,
+		"ts": time.Date(2024, 2, 29, 13, 14, 15, 678e6, time.UTC), "du": Duration{Months: 1, Days: 2, Nanoseconds: 3},
+		"l": []string{"a", "bc"}, "s": []int{1, 2, 3}, "m": map[string]int64{"k": -1}, "tp": []any{7, "seven"},
+		"ud": map[string]any{"x": 1, "y": "one"}, "v": []float32{1, -2, 0.5}, "vd": []float64{1.5, -2.5}, "vi2": []int{1, -1},
+		"vb": []int64{1, -1}, "vu": []UUID{id}, "vt": []string{"one", "three"}, "lv": [][]float32{{1, 2}, {3, 4}},
+	}
+	full := rowsOf(of("SELECT * FROM capture.everything WHERE id = 1")[0])
+	require.Len(t, full, 1)
+	for name, v := range full[0] {
+		w := want[name]
+		if ip, ok := w.(netip.Addr); ok {
+			require.Equal(t, ip.String(), fmt.Sprint(v), name)
+			continue
+		}
+		require.EqualValues(t, w, v, "%s: %T, %T", name, w, v)
+	}
+	require.Len(t, full[0], len(want))
+	empty := rowsOf(of("SELECT * FROM capture.everything WHERE id = 2")[0])
+	require.Len(t, empty, 1)
+	for name, v := range empty[0] {
+		if name != "id" {
+			require.Nil(t, v, name)
+		}
+	}
+
+	var ids []int64
+	var vectors []any
+	pages := of("SELECT id, v FROM capture.paged")
+	require.Greater(t, len(pages), 1)
+	for i, x := range pages {
+		require.Equal(t, i == len(pages)-1, x.res.rows.meta.pagingState == nil)
+		for _, row := range rowsOf(x) {
+			ids, vectors = append(ids, row["id"].(int64)), append(vectors, row["v"])
+		}
+	}
+	require.Equal(t, []int64{0, 1, 2, 3}, ids)
+	require.Equal(t, []any{[]float32{0, 1}, []float32{1, 1}, nil, []float32{3, 1}}, vectors)
+
+	applied := rowsOf(of("INSERT INTO capture.paged (k, id) VALUES (0, 1) IF NOT EXISTS")[0])
+	require.Equal(t, false, applied[0]["[applied]"])
+	require.Equal(t, []float32{1, 1}, applied[0]["v"])
+
+	count := of("SELECT count(*)")[0]
+	require.EqualValues(t, 4, rowsOf(count)[0]["count"])
+	require.True(t, count.env.traced)
+	require.NotZero(t, count.env.tracingID)
+	require.True(t, slices.ContainsFunc(count.env.warnings, func(w string) bool { return strings.Contains(w, "Aggregation query") }), count.env.warnings)
+
+	changed := slices.IndexFunc(of("SELECT * FROM capture.paged"), func(x exchange) bool { return x.res.rows.meta.newID != nil })
+	if v5 {
+		require.Positive(t, changed)
+		meta := of("SELECT * FROM capture.paged")[changed].res.rows.meta
+		require.Len(t, meta.newID, 16)
+		require.Equal(t, "extra", meta.columns[2].Name)
+	} else {
+		require.Negative(t, changed)
+	}
+
+	failed := map[string]error{}
+	for _, x := range c.exchanges {
+		if x.err != nil {
+			failed[x.statement] = x.err
+		}
+	}
+	require.Len(t, failed, 5)
+	var unprepared *RequestErrUnprepared // the change of the table made the server forget it
+	require.ErrorAs(t, failed["SELECT * FROM capture.paged"], &unprepared)
+	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementId)
+	require.ErrorIs(t, failed["SELEC"], CodeSyntax)
+	require.ErrorIs(t, failed["SELECT nothing FROM capture.paged"], CodeInvalid)
+	var exists *RequestErrAlreadyExists
+	require.ErrorAs(t, failed["CREATE TABLE capture.paged (id int PRIMARY KEY)"], &exists)
+	require.Equal(t, "capture paged", exists.Keyspace+" "+exists.Table)
+	var unavailable *RequestErrUnavailable
+	require.ErrorAs(t, failed["SELECT id FROM capture.everything WHERE id = 1"], &unavailable)
+	require.Equal(t, Three, unavailable.Consistency)
+	require.Equal(t, []int{3, 1}, []int{unavailable.Required, unavailable.Alive})
+}
