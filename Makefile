@@ -6,7 +6,7 @@ GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME = 30s
 BENCHCOUNT = 10
 
-.PHONY: all test race lint fuzz integration bench generate demo
+.PHONY: all test race lint fuzz integration bench interop demo
 
 all: test lint
 
@@ -37,9 +37,9 @@ integration:
 bench:
 	go test -run '^$$' -bench . -count $(BENCHCOUNT) ./...
 
-# What changes here is to be committed.
-generate:
-	go generate ./...
+# Against a codec written by others.
+interop:
+	cd tests/interop && go test -count=1 ./...
 
 demo:
 	go run ./cmd/vecql demo

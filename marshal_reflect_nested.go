@@ -76,13 +76,13 @@ func encodeMap(info CollectionType, v reflect.Value) ([]byte, error) {
 		return nil, nil
 	}
 	b := wire.AppendInt(nil, int32(v.Len()))
-	for _, key := range v.MapKeys() {
+	for entry := v.MapRange(); entry.Next(); { // rather than by key: a NaN finds nothing
 		var err error
-		if b, err = appendElement(b, info.Key, key); err != nil {
-			return nil, fmt.Errorf("key %v: %w", key, err)
+		if b, err = appendElement(b, info.Key, entry.Key()); err != nil {
+			return nil, fmt.Errorf("key %v: %w", entry.Key(), err)
 		}
-		if b, err = appendElement(b, info.Elem, v.MapIndex(key)); err != nil {
-			return nil, fmt.Errorf("value of key %v: %w", key, err)
+		if b, err = appendElement(b, info.Elem, entry.Value()); err != nil {
+			return nil, fmt.Errorf("value of key %v: %w", entry.Key(), err)
 		}
 	}
 	return b, nil

@@ -475,3 +475,18 @@ func TestUnmarshalLyingCellsAllocateLittle(t *testing.T) {
 		}
 	}
 }
+
+func TestMapWithNaNKey(t *testing.T) {
+	m := map[float64]int{math.NaN(): 7}
+	info := NewMapType(NativeType(TypeDouble), NativeType(TypeInt))
+	b, err := Marshal(info, m)
+	require.NoError(t, err)
+	want := append([]byte{0, 0, 0, 1, 0, 0, 0, 8}, 0x7F, 0xF8, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7)
+	require.Equal(t, want, b)
+	ref, err := reflectEncode(nil, info, m)
+	require.NoError(t, err)
+	require.Equal(t, append([]byte{0, 0, 0, 24}, want...), ref)
+	var got map[float64]int
+	require.NoError(t, Unmarshal(info, b, &got))
+	require.Len(t, got, 1)
+}

@@ -10,7 +10,7 @@ import (
 
 // This file holds the Go values that stand for CQL values which have no Go type of their own. values_uuid.go holds UUID.
 
-// Duration is a CQL duration (native_protocol_v5.spec, section 5.9). Months, days and nanoseconds are not convertible into each other
+// Duration is a CQL duration (native_protocol_v5.spec, section 5.8). Months, days and nanoseconds are not convertible into each other
 // and must have the same sign.
 type Duration struct {
 	Months      int32
