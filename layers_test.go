@@ -65,7 +65,7 @@ var imports = map[string][]string{
 	},
 	"internal/lru":    nil,
 	"internal/stream": nil,
-	"internal/swap":   nil,
+	"internal/swap":   {"golang.org/x/sys/cpu"},
 	"internal/tablet": nil,
 	"internal/token":  nil,
 	"internal/wire":   nil,

@@ -7,7 +7,6 @@ package swap
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 	"unsafe"
 )
@@ -79,70 +78,39 @@ func asBytes[T Element128](s []T) []byte {
 // bigEndian is set where memory is in the order of the wire already.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// swap2x32 reverses the bytes of both 4-byte halves of v and leaves the halves where they are.
-func swap2x32(v uint64) uint64 { return bits.RotateLeft64(bits.ReverseBytes64(v), 32) }
-
-// put32 writes src to dst, two elements per 8-byte load and store, which is what makes plain Go memory bound on whole pages.
-// The first half of a pair is at the lower address on a little-endian machine, in memory and in the word alike.
+// put32 writes src to dst. On a little-endian machine an element in memory and on the wire differ by the order of its bytes alone, so that
+// both directions are one operation on bytes.
 func put32(dst []byte, src []uint32) {
 	if bigEndian {
-		put32Generic(dst, src)
+		put32Reference(dst, src)
 		return
 	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), 4*len(src))
-	swap32(dst, raw)
+	swap32(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), 4*len(src)))
 }
 
 // get32 is put32 the other way: swapping is its own inverse.
 func get32(dst []uint32, src []byte) {
 	if bigEndian {
-		get32Generic(dst, src)
+		get32Reference(dst, src)
 		return
 	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), 4*len(dst))
-	swap32(raw, src)
+	swap32(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), 4*len(dst)), src)
 }
 
-// swap32 copies src to dst, reversing each 4 bytes. Both have the same length, a multiple of 4.
-func swap32(dst, src []byte) {
-	dst = dst[:len(src)]
-	for len(src) >= 32 && len(dst) >= 32 {
-		a := binary.LittleEndian.Uint64(src[0:8])
-		b := binary.LittleEndian.Uint64(src[8:16])
-		c := binary.LittleEndian.Uint64(src[16:24])
-		d := binary.LittleEndian.Uint64(src[24:32])
-		binary.LittleEndian.PutUint64(dst[0:8], swap2x32(a))
-		binary.LittleEndian.PutUint64(dst[8:16], swap2x32(b))
-		binary.LittleEndian.PutUint64(dst[16:24], swap2x32(c))
-		binary.LittleEndian.PutUint64(dst[24:32], swap2x32(d))
-		src, dst = src[32:], dst[32:]
-	}
-	for len(src) >= 4 && len(dst) >= 4 {
-		binary.LittleEndian.PutUint32(dst, bits.ReverseBytes32(binary.LittleEndian.Uint32(src)))
-		src, dst = src[4:], dst[4:]
-	}
-}
-
-// put64 writes src to dst.
+// put64 is put32 for elements of 8 bytes.
 func put64(dst []byte, src []uint64) {
-	for len(src) >= 4 && len(dst) >= 32 {
-		binary.BigEndian.PutUint64(dst[0:8], src[0])
-		binary.BigEndian.PutUint64(dst[8:16], src[1])
-		binary.BigEndian.PutUint64(dst[16:24], src[2])
-		binary.BigEndian.PutUint64(dst[24:32], src[3])
-		src, dst = src[4:], dst[32:]
+	if bigEndian {
+		put64Reference(dst, src)
+		return
 	}
-	put64Generic(dst, src)
+	swap64(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), 8*len(src)))
 }
 
-// get64 reads dst from src.
+// get64 is put64 the other way.
 func get64(dst []uint64, src []byte) {
-	for len(dst) >= 4 && len(src) >= 32 {
-		dst[0] = binary.BigEndian.Uint64(src[0:8])
-		dst[1] = binary.BigEndian.Uint64(src[8:16])
-		dst[2] = binary.BigEndian.Uint64(src[16:24])
-		dst[3] = binary.BigEndian.Uint64(src[24:32])
-		dst, src = dst[4:], src[32:]
+	if bigEndian {
+		get64Reference(dst, src)
+		return
 	}
-	get64Generic(dst, src)
+	swap64(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), 8*len(dst)), src)
 }

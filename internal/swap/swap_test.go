@@ -8,32 +8,38 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// implementations are all ways to move elements; the first of each kind is the reference.
-var (
-	implementations32 = []struct {
-		name string
-		put  func(dst []byte, src []uint32)
-		get  func(dst []uint32, src []byte)
-	}{{"generic", put32Generic, get32Generic}, {"fast", put32, get32}}
-	implementations64 = []struct {
-		name string
-		put  func(dst []byte, src []uint64)
-		get  func(dst []uint64, src []byte)
-	}{{"generic", put64Generic, get64Generic}, {"fast", put64, get64}}
-)
+// reference is the reference as a kernel.
+var reference = kernel{
+	"reference",
+	func(dst, src []byte) { put32Reference(dst, elements[uint32](src)) },
+	func(dst, src []byte) { put64Reference(dst, elements[uint64](src)) },
+}
 
-// lengths are around every unrolling, and some beyond.
+// elements copies b into elements as they are in memory.
+func elements[T uint32 | uint64](b []byte) []T {
+	s := make([]T, len(b)/binary.Size(T(0)))
+	if _, err := binary.Decode(b, binary.NativeEndian, s); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// all returns every way to swap that this machine has; "chosen" is the one that the package uses.
+func all() []kernel { return append(kernels(), reference, kernel{"chosen", swap32, swap64}) }
+
+// lengths are in bytes, around every lane and every unrolling, and some beyond.
 func lengths() []int {
 	var list []int
-	for n := range 68 {
+	for n := 0; n <= 600; n += 4 {
 		list = append(list, n)
 	}
-	return append(list, 384, 1000, 1536)
+	return append(list, 4*384, 4*1000, 4*1536, 8*1536)
 }
 
 // patterns are bits that arithmetic would not keep: NaNs with payloads, signalling ones, both zeros.
@@ -41,47 +47,72 @@ var patterns = []uint64{
 	0, 1, math.MaxUint64, 0x0102030405060708, 0x7FF0000000000001, 0x7FF8DEADBEEF0001, 0x8000000000000000, 0x7F8000017FA12345, 0xFFC1234580000000,
 }
 
-func TestImplementationsAgree(t *testing.T) {
+// noise returns n bytes, a third of its words being patterns.
+func noise(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
-	next := func(i int) uint64 {
-		if i%3 == 0 {
-			return patterns[r.IntN(len(patterns))]
+	b := make([]byte, 0, n+8)
+	for len(b) < n {
+		v := r.Uint64()
+		if r.IntN(3) == 0 {
+			v = patterns[r.IntN(len(patterns))]
 		}
-		return r.Uint64()
+		b = binary.NativeEndian.AppendUint64(b, v)
 	}
+	return b[:n]
+}
+
+// TestKernels walks every kernel over lengths and alignments of both sides: as the reference does, and not a byte beyond.
+func TestKernels(t *testing.T) {
+	const margin = 64
 	for _, n := range lengths() {
-		src32, src64 := make([]uint32, n+8), make([]uint64, n+8)
-		for i := range src32 {
-			src32[i], src64[i] = uint32(next(i)), next(i)
+		src := noise(n + 64)
+		step := 1
+		if n > 300 {
+			step = 7
 		}
-		for offset := range 8 { // of the bytes; elements are always aligned
-			for skip := range 3 {
-				in32, in64 := src32[skip:skip+n], src64[skip:skip+n]
-				want32, want64 := make([]byte, 4*n), make([]byte, 8*n)
-				for i := range n {
-					binary.BigEndian.PutUint32(want32[4*i:], in32[i])
-					binary.BigEndian.PutUint64(want64[8*i:], in64[i])
+		for _, k := range all() {
+			for offset := 0; offset < 64; offset += step {
+				from := offset * 5 % 64
+				check := func(name string, swap func(dst, src []byte), want []byte) {
+					buf := bytes.Repeat([]byte{0xAA}, margin+offset+n+margin)
+					swap(buf[margin+offset:][:n], src[from:from+n])
+					if !bytes.Equal(want, buf[margin+offset:][:n]) {
+						t.Fatalf("%s %s n=%d offset=%d from=%d: % x, want % x", k.name, name, n, offset, from, buf[margin+offset:][:n], want)
+					}
+					for i, b := range buf {
+						if (i < margin+offset || i >= margin+offset+n) && b != 0xAA {
+							t.Fatalf("%s %s n=%d: wrote at %d", k.name, name, n, i-margin-offset)
+						}
+					}
 				}
-				for _, impl := range implementations32 {
-					buf := bytes.Repeat([]byte{0xAA}, offset+4*n+1)
-					impl.put(buf[offset:offset+4*n], in32)
-					require.Equal(t, want32, buf[offset:offset+4*n], "%s n=%d offset=%d", impl.name, n, offset)
-					require.Equal(t, byte(0xAA), buf[offset+4*n], "%s wrote beyond its end", impl.name)
-					back := make([]uint32, n)
-					impl.get(back, buf[offset:offset+4*n])
-					require.Equal(t, in32, back, "%s n=%d offset=%d", impl.name, n, offset)
-				}
-				for _, impl := range implementations64 {
-					buf := bytes.Repeat([]byte{0xAA}, offset+8*n+1)
-					impl.put(buf[offset:offset+8*n], in64)
-					require.Equal(t, want64, buf[offset:offset+8*n], "%s n=%d offset=%d", impl.name, n, offset)
-					require.Equal(t, byte(0xAA), buf[offset+8*n], "%s wrote beyond its end", impl.name)
-					back := make([]uint64, n)
-					impl.get(back, buf[offset:offset+8*n])
-					require.Equal(t, in64, back, "%s n=%d offset=%d", impl.name, n, offset)
+				want := make([]byte, n)
+				put32Reference(want, elements[uint32](src[from:from+n]))
+				check("swap32", k.swap32, want)
+				if n%8 == 0 {
+					put64Reference(want, elements[uint64](src[from:from+n]))
+					check("swap64", k.swap64, want)
 				}
 			}
 		}
+	}
+}
+
+func TestPutGet(t *testing.T) {
+	for _, n := range lengths() {
+		src := noise(8 * n)
+		in32, in64 := elements[uint32](src[:4*n]), elements[uint64](src)
+		want32, want64 := make([]byte, 4*n), make([]byte, 8*n)
+		for i := range n {
+			binary.BigEndian.PutUint32(want32[4*i:], in32[i])
+			binary.BigEndian.PutUint64(want64[8*i:], in64[i])
+		}
+		require.True(t, bytes.Equal(want32, Append32(nil, in32)))
+		require.True(t, bytes.Equal(want64, Append64(nil, in64)))
+		out32, out64 := make([]uint32, n), make([]uint64, n)
+		Decode32(out32, want32)
+		Decode64(out64, want64)
+		require.True(t, slices.Equal(in32, out32))
+		require.True(t, slices.Equal(in64, out64))
 	}
 }
 
@@ -121,49 +152,55 @@ func TestDecode(t *testing.T) {
 }
 
 func FuzzSwap(f *testing.F) {
-	f.Add([]byte("0123456789abcdef0123456789abcdef"), byte(1))
+	f.Add([]byte("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"), byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, offset byte) {
 		data = data[min(int(offset%8), len(data)):]
-		a, b := make([]uint32, len(data)/4), make([]uint32, len(data)/4)
-		get32(a, data[:4*len(a)])
-		get32Generic(b, data[:4*len(b)])
-		require.Equal(t, b, a)
-		require.True(t, bytes.Equal(data[:4*len(a)], Append32(nil, a)))
-		c, d := make([]uint64, len(data)/8), make([]uint64, len(data)/8)
-		get64(c, data[:8*len(c)])
-		get64Generic(d, data[:8*len(d)])
-		require.Equal(t, d, c)
-		require.True(t, bytes.Equal(data[:8*len(c)], Append64(nil, c)))
+		words, longs := data[:len(data)&^3], data[:len(data)&^7]
+		want32, want64 := make([]byte, len(words)), make([]byte, len(longs))
+		put32Reference(want32, elements[uint32](words))
+		put64Reference(want64, elements[uint64](longs))
+		for _, k := range all() {
+			got := make([]byte, len(words))
+			k.swap32(got, words)
+			require.True(t, bytes.Equal(want32, got), k.name)
+			got = got[:len(longs)]
+			k.swap64(got, longs)
+			require.True(t, bytes.Equal(want64, got), k.name)
+		}
+		a, c := make([]uint32, len(words)/4), make([]uint64, len(longs)/8)
+		Decode32(a, words)
+		Decode64(c, longs)
+		require.True(t, bytes.Equal(words, Append32(nil, a)))
+		require.True(t, bytes.Equal(longs, Append64(nil, c)))
 	})
 }
 
+// BenchmarkSwap has copy of the same bytes beside each kernel. off=1 is a destination that is not aligned, as in a frame.
 func BenchmarkSwap(b *testing.B) {
-	const n = 1536
-	for _, impl := range implementations32 {
-		b.Run(fmt.Sprintf("bytes=4/n=%d/impl=%s", n, impl.name), func(b *testing.B) {
-			dst, src := make([]byte, 4*n), make([]uint32, n)
-			b.SetBytes(4 * n)
-			for b.Loop() {
-				impl.put(dst, src)
+	for _, n := range []int{128, 1536} {
+		for _, size := range []int{4, 8} {
+			for _, k := range append(kernels(), reference, kernel{"copy", func(dst, src []byte) { copy(dst, src) }, func(dst, src []byte) { copy(dst, src) }}) {
+				for _, off := range []int{0, 1} {
+					b.Run(fmt.Sprintf("bytes=%d/n=%d/off=%d/impl=%s", size, n, off, k.name), func(b *testing.B) {
+						dst, src := make([]byte, 64+size*n)[off:][:size*n], make([]byte, size*n)
+						b.SetBytes(int64(size * n))
+						swap := k.swap32
+						if size == 8 {
+							swap = k.swap64
+						}
+						if k.name == "reference" { // without the copy that makes it a kernel
+							in32, in64 := make([]uint32, n), make([]uint64, n)
+							swap = func(dst, _ []byte) { put32Reference(dst, in32) }
+							if size == 8 {
+								swap = func(dst, _ []byte) { put64Reference(dst, in64) }
+							}
+						}
+						for b.Loop() {
+							swap(dst, src)
+						}
+					})
+				}
 			}
-		})
-	}
-	for _, impl := range implementations64 {
-		b.Run(fmt.Sprintf("bytes=8/n=%d/impl=%s", n, impl.name), func(b *testing.B) {
-			dst, src := make([]byte, 8*n), make([]uint64, n)
-			b.SetBytes(8 * n)
-			for b.Loop() {
-				impl.put(dst, src)
-			}
-		})
-	}
-	for _, size := range []int{4, 8, 16} {
-		b.Run(fmt.Sprintf("bytes=%d/n=%d/impl=copy", size, n), func(b *testing.B) {
-			dst, src := make([]byte, size*n), make([]byte, size*n)
-			b.SetBytes(int64(size * n))
-			for b.Loop() {
-				copy(dst, src)
-			}
-		})
+		}
 	}
 }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build purego || (!amd64 && !arm64)
+
+package swap
+
+func swap32(dst, src []byte) { swap32Word(dst, src) }
+func swap64(dst, src []byte) { swap64Word(dst, src) }
+
+// kernels returns all that can be used here, the fastest last.
+func kernels() []kernel { return []kernel{wordKernel} }
