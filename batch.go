@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // This file holds Batch: several statements in one request.
@@ -122,46 +123,43 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	if len(b.Entries) > BatchSizeMaximum {
 		return answer{}, fmt.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
-	c := call{idempotent: b.idempotent, hostID: b.hostID}
-	p := s.params(&b.options)
+	c := s.newCall(&b.options)
+	defer c.release()
 	entries := make([]batchEntry, len(b.Entries))
+	bound := make([]bindings, len(b.Entries))
 	var first *bindings // the first statement that has a partition key
-	seen := map[*statement]bool{}
 	for i, e := range b.Entries {
 		if len(e.Args) == 0 {
 			entries[i].stmt = e.Stmt
 			continue
 		}
 		stmt, err := s.prepare(ctx, b.keyspace, e.Stmt)
+		if err == nil {
+			err = bound[i].bind(stmt, e.Args)
+		}
 		if err != nil {
 			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
 		}
-		if !seen[stmt] {
-			seen[stmt] = true
+		if !slices.Contains(c.stmts, stmt) {
 			c.stmts = append(c.stmts, stmt)
 		}
-		bound, err := newBindings(stmt, e.Args)
-		if err != nil {
-			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
-		}
-		defer bound.release()
-		entries[i].id, entries[i].values = stmt.id, bound
+		entries[i].id, entries[i].values = stmt.id, &bound[i]
 		if first == nil && len(stmt.pkIndexes) > 0 {
-			first = bound
+			first = &bound[i]
 		}
 	}
-	c.req = s.newRequest(opBatch, &b.options, 128*len(entries))
-	defer c.req.body.release()
-	if err := c.encode(&b.options, func(dst []byte) ([]byte, error) {
-		return appendBatch(dst, s.version, b.Type, entries, &p)
-	}); err != nil {
+	err := c.begin(opBatch, &b.options, 128*len(entries))
+	if err == nil {
+		c.req.body.b, err = appendBatch(c.req.body.b, s.version, b.Type, entries, &c.params)
+	}
+	if err != nil {
 		return answer{}, err
 	}
 	if first != nil {
 		c.keyspace, _ = first.stmt.routing()
 		c.token, c.hasToken = first.token(c.req.body.b)
 	}
-	a, err := s.send(ctx, &c)
+	a, err := s.send(ctx, c)
 	if err == nil && b.tracer != nil && a.env.traced {
 		b.tracer.Trace(a.env.tracingID[:])
 	}

@@ -244,7 +244,7 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]map[string]any
 	if opcode(resp.header.Opcode) == opError {
 		return nil, parseError(&r, conn.version(), 0)
 	}
-	res, err := parseResult(&r, conn.version(), false)
+	res, err := parseResult(&r, conn.version(), false, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/vecql/vecql/internal/token"
 	"github.com/vecql/vecql/internal/wire"
@@ -18,16 +19,59 @@ import (
 // This file takes a request from its values to its answer: prepare, encode once, route by the bytes just written, send, send again
 // where that is safe. All attempts share one body.
 
-// call is one request on its way. Everything in it is fixed before the first attempt.
+// call is one request on its way. Everything in it is fixed before the first attempt. Calls are pooled: who makes one releases it when
+// its answer is there.
 type call struct {
-	req        request
+	req        request // its body is nil until begin
+	params     queryParams
+	bound      bindings     // of an EXECUTE
 	stmts      []*statement // that may have to be prepared again
-	plan       *resultPlan  // to decode rows whose metadata the server leaves out; nil when it was not asked to
-	keyspace   string       // of the table, for routing
+	one        [1]*statement
+	plan       *resultPlan // to decode rows whose metadata the server leaves out; nil when it was not asked to
+	keyspace   string      // of the table, for routing
 	token      int64
 	hasToken   bool
 	idempotent bool
 	hostID     UUID // send to this node only, when not zero
+}
+
+var callPool = sync.Pool{New: func() any { return new(call) }}
+
+// newCall returns a call with these options and no body yet.
+func (s *Session) newCall(o *options) *call {
+	c := callPool.Get().(*call)
+	c.idempotent, c.hostID = o.idempotent, o.hostID
+	c.params = queryParams{
+		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
+		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp, hasTimestamp: o.hasTimestamp,
+	}
+	if !o.hasTimestamp && o.defaultTimestamp {
+		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(), true
+	}
+	return c
+}
+
+// release gives back the call and its body.
+func (c *call) release() {
+	if c.req.body != nil {
+		c.req.body.release()
+	}
+	*c = call{bound: bindings{ends: c.bound.ends[:0]}}
+	callPool.Put(c)
+}
+
+// begin starts the body, of about that size, with what comes before every message.
+func (c *call) begin(op opcode, o *options, size int) (err error) {
+	c.req.op, c.req.body = op, getBuffer(size)
+	c.req.body.b = c.req.body.b[:0]
+	if o.tracer != nil {
+		c.req.flags |= wire.FlagTracing
+	}
+	if o.payload != nil {
+		c.req.flags |= wire.FlagCustomPayload
+		c.req.body.b, err = appendCustomPayload(c.req.body.b, o.payload)
+	}
+	return err
 }
 
 // answer is what came back. Rows are parts of page, which the receiver releases.
@@ -35,42 +79,47 @@ type answer struct {
 	page     *buffer
 	env      envelope
 	res      result
+	plan     *resultPlan // of the rows
 	node     *node
 	attempts int
 	latency  time.Duration // of the last attempt
 }
 
-// bindings are the values of one execution of a statement. They are pooled: a request makes them, encodes, and gives them back.
+// bindings are the values of one execution of a statement, in one of three forms.
 type bindings struct {
-	stmt   *statement
-	values []any
-	ends   []int // ends[i] is where the cell of values[i] ends in the body; cell i begins where cell i-1 ends
-	begin  int
+	stmt    *statement
+	values  []any          // one for each marker; or
+	record  unsafe.Pointer // a struct,
+	fields  []markerField  // with a field for each marker; or
+	encoded []byte         // the cells themselves
+
+	n     int   // markers
+	ends  []int // ends[i] is where the cell of marker i ends in the body; cell i begins where cell i-1 ends
+	begin int
 }
 
-var bindingsPool = sync.Pool{New: func() any { return new(bindings) }}
+// markerField is the field of a struct that a bind marker takes its value from.
+type markerField struct {
+	offset uintptr
+	goType reflect.Type
+	encode encodeAt // nil: the reference does it
+}
 
-// newBindings checks the number of values and puts named ones into the order of the markers.
-func newBindings(stmt *statement, values []any) (*bindings, error) {
+// bind sets the values of stmt: their number must be right, named ones are put into the order of the markers.
+func (b *bindings) bind(stmt *statement, values []any) error {
 	if len(values) > 0 {
 		if _, named := values[0].(namedValue); named {
 			var err error
 			if values, err = orderNamed(stmt, values); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if len(values) != len(stmt.bind) {
-		return nil, fmt.Errorf("%w: %d values for %d bind markers of %q", ErrValueCount, len(values), len(stmt.bind), stmt.text)
+		return fmt.Errorf("%w: %d values for %d bind markers of %q", ErrValueCount, len(values), len(stmt.bind), stmt.text)
 	}
-	b := bindingsPool.Get().(*bindings)
-	b.stmt, b.values, b.ends = stmt, values, b.ends[:0]
-	return b, nil
-}
-
-func (b *bindings) release() {
-	b.stmt, b.values = nil, nil
-	bindingsPool.Put(b)
+	b.stmt, b.values, b.n = stmt, values, len(values)
+	return nil
 }
 
 func orderNamed(stmt *statement, values []any) ([]any, error) {
@@ -100,27 +149,59 @@ func orderNamed(stmt *statement, values []any) ([]any, error) {
 }
 
 // count implements binder. Values are sent by position, also where the caller named them.
-func (b *bindings) count() (int, bool) { return len(b.values), false }
+func (b *bindings) count() (int, bool) { return b.n, false }
 
 // appendBound implements binder.
 func (b *bindings) appendBound(dst []byte) ([]byte, error) {
+	if b.encoded != nil {
+		return append(dst, b.encoded...), nil
+	}
 	b.begin = len(dst)
-	for i, v := range b.values {
+	for i := range b.stmt.bind {
 		var err error
-		switch v.(type) {
-		case nil:
-			dst = wire.AppendInt(dst, wire.Null)
-		case unsetColumn:
-			dst = wire.AppendInt(dst, wire.Unset)
-		default:
-			dst, err = b.stmt.encoder(i, reflect.TypeOf(v))(dst, b.stmt.bind[i].TypeInfo, v)
+		if b.fields != nil {
+			dst, err = b.appendField(dst, i)
+		} else {
+			dst, err = b.appendValue(dst, i)
 		}
 		if err != nil {
-			return dst, &MarshalError{Column: b.stmt.bind[i].Name, Type: b.stmt.bind[i].TypeInfo, GoType: goTypeName(v), Err: err}
+			return dst, err
 		}
 		b.ends = append(b.ends, len(dst))
 	}
 	return dst, nil
+}
+
+func (b *bindings) appendValue(dst []byte, i int) ([]byte, error) {
+	col, v := &b.stmt.bind[i], b.values[i]
+	var err error
+	switch v.(type) {
+	case nil:
+		dst = wire.AppendInt(dst, wire.Null)
+	case unsetColumn:
+		dst = wire.AppendInt(dst, wire.Unset)
+	default:
+		dst, err = b.stmt.encoder(i, reflect.TypeOf(v))(dst, col.TypeInfo, v)
+	}
+	if err != nil {
+		err = &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(v), Err: err}
+	}
+	return dst, err
+}
+
+func (b *bindings) appendField(dst []byte, i int) ([]byte, error) {
+	col, f := &b.stmt.bind[i], &b.fields[i]
+	p := unsafe.Add(b.record, f.offset)
+	var err error
+	if f.encode != nil {
+		dst, err = f.encode(dst, p)
+	} else {
+		dst, err = reflectEncode(dst, col.TypeInfo, reflect.NewAt(f.goType, p).Elem().Interface())
+	}
+	if err != nil {
+		err = &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err}
+	}
+	return dst, err
 }
 
 // cell returns the content of cell i in body; ok is false when it is NULL or unset.
@@ -198,6 +279,9 @@ func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statemen
 		return nil, ErrSessionClosed
 	}
 	key := statementKey{keyspace: keyspace, text: text}
+	if stmt := s.statements.known(key); stmt != nil {
+		return stmt, nil
+	}
 	return s.statements.get(ctx, key, func() (*statement, error) {
 		c := call{req: request{op: opPrepare, body: getBuffer(len(text) + len(keyspace) + 16)}, idempotent: true}
 		defer c.req.body.release()
@@ -332,12 +416,16 @@ func (s *Session) attempt(ctx context.Context, conn *conn, c *call) (answer, err
 		return answer{}, err
 	}
 	a := answer{page: resp.page}
+	var known *knownColumns
+	if c.req.op == opExecute {
+		known = &c.stmts[0].seen.Load().knownColumns
+	}
 	env, r, err := parseEnvelope(resp.header, resp.page.b)
 	if err == nil {
 		a.env = env
 		switch op := opcode(resp.header.Opcode); op {
 		case opResult:
-			a.res, err = parseResult(&r, s.version, s.version >= protoV5)
+			a.res, err = parseResult(&r, s.version, s.version >= protoV5, known)
 		case opError:
 			err = parseError(&r, s.version, 0)
 		default:
@@ -363,37 +451,30 @@ func (a *answer) useMetadata(c *call) error {
 	case meta.noColumns && meta.columnCount != len(c.plan.columns):
 		return &ProtocolError{Message: fmt.Sprintf("rows of %d columns came without metadata for a statement of %d", meta.columnCount, len(c.plan.columns))}
 	case meta.noColumns:
-		meta.columns = c.plan.columns
-	case meta.newID != nil && c.req.op == opExecute:
-		c.stmts[0].result.Store(&resultPlan{metadataID: meta.newID, columns: meta.columns})
+		meta.columns, a.plan = c.plan.columns, c.plan
+	case c.req.op != opExecute:
+		a.plan = newResultPlan(nil, knownColumns{columns: meta.columns})
+	default:
+		a.plan = c.stmts[0].learn(meta)
 	}
 	return nil
 }
 
-// newRequest returns a request with an empty body of about that size and the header flags that the options ask for.
-func (s *Session) newRequest(op opcode, o *options, size int) request {
-	r := request{op: op, body: getBuffer(size)}
-	r.body.b = r.body.b[:0]
-	if o.tracer != nil {
-		r.flags |= wire.FlagTracing
+// learn returns the plan for rows that came with metadata of their own. Only a new metadata id changes what rows without metadata are
+// decoded with: a conditional statement answers with other columns each time.
+func (s *statement) learn(meta *metadata) *resultPlan {
+	if meta.newID != nil {
+		plan := newResultPlan(meta.newID, meta.known())
+		s.result.Store(plan)
+		s.seen.Store(plan)
+		return plan
 	}
-	if o.payload != nil {
-		r.flags |= wire.FlagCustomPayload
+	if plan := s.seen.Load(); len(meta.columns) == len(plan.columns) && (len(meta.columns) == 0 || &meta.columns[0] == &plan.columns[0]) {
+		return plan
 	}
-	return r
-}
-
-// encode writes the body: the custom payload, then the message.
-func (c *call) encode(o *options, message func(dst []byte) ([]byte, error)) (err error) {
-	b := c.req.body.b
-	if o.payload != nil {
-		if b, err = appendCustomPayload(b, o.payload); err != nil {
-			return err
-		}
-	}
-	b, err = message(b)
-	c.req.body.b = b
-	return err
+	plan := newResultPlan(nil, meta.known())
+	s.seen.Store(plan)
+	return plan
 }
 
 // routeTo routes the call by a routing key given by the user.

@@ -155,7 +155,7 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 		case opSupported:
 			x.supported, err = parseSupported(&r)
 		case opResult:
-			x.res, err = parseResult(&r, version, false)
+			x.res, err = parseResult(&r, version, false, nil)
 		case opError:
 			x.err = parseError(&r, version, 0)
 		default:

@@ -10,7 +10,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads RESULT bodies (native_protocol_v5.spec, section 4.2.5). Of what it returns only rowsBody.cells is a part of the body.
+// This file reads RESULT bodies (native_protocol_v5.spec, section 4.2.5). Of what it returns only rowsBody.cells and
+// their metadata.spec are parts of the body.
 
 // resultKind is the [int] that a RESULT starts with.
 type resultKind int32
@@ -36,6 +37,7 @@ type metadata struct {
 	columns     []ColumnInfo
 	pagingState []byte // nil: no more pages
 	newID       []byte // result metadata id to use from now on; nil: unchanged
+	spec        []byte // what columns was read from
 	columnCount int    // true even when noColumns
 	noColumns   bool   // NO_METADATA: columns is nil, those of the prepared statement hold
 	flags       int32
@@ -67,14 +69,28 @@ type result struct {
 	change   schemaEvent
 }
 
+// knownColumns are columns that were parsed before, with the bytes they were read from. The same bytes mean the same columns: a server
+// that sends them with every page costs a comparison.
+type knownColumns struct {
+	columns []ColumnInfo
+	spec    []byte
+	global  bool // metadataGlobalTablesSpec, which says how spec is to be read
+}
+
+// known returns the columns of m with a copy of their bytes.
+func (m *metadata) known() knownColumns {
+	return knownColumns{columns: m.columns, spec: bytes.Clone(m.spec), global: m.flags&metadataGlobalTablesSpec != 0}
+}
+
 // parseResult reads a RESULT. hasMetadataID says that a v4 connection has result metadata ids (SCYLLA_USE_METADATA_ID); v5 always has.
-func parseResult(r *wire.Reader, version byte, hasMetadataID bool) (result, error) {
+// known, which may be nil, are the columns that rows probably have.
+func parseResult(r *wire.Reader, version byte, hasMetadataID bool, known *knownColumns) (result, error) {
 	hasMetadataID = hasMetadataID || version >= protoV5
 	res := result{kind: resultKind(r.Int())}
 	switch res.kind {
 	case resultVoid:
 	case resultRows:
-		res.rows = readRows(r, hasMetadataID)
+		res.rows = readRows(r, hasMetadataID, known)
 	case resultSetKeyspace:
 		res.keyspace = r.String()
 	case resultPrepared:
@@ -91,8 +107,8 @@ func parseResult(r *wire.Reader, version byte, hasMetadataID bool) (result, erro
 }
 
 // readRows reads section 4.2.5.2 up to the cells. The row count is checked against the bytes that are there: a cell has at least 4.
-func readRows(r *wire.Reader, hasMetadataID bool) rowsBody {
-	rows := rowsBody{meta: readResultMetadata(r, hasMetadataID)}
+func readRows(r *wire.Reader, hasMetadataID bool, known *knownColumns) rowsBody {
+	rows := rowsBody{meta: readResultMetadata(r, hasMetadataID, known)}
 	n := int(r.Int())
 	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
 		r.Fail(fmt.Errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
@@ -103,7 +119,7 @@ func readRows(r *wire.Reader, hasMetadataID bool) rowsBody {
 }
 
 // readResultMetadata reads the <metadata> of Rows, which is the <result_metadata> of Prepared as well.
-func readResultMetadata(r *wire.Reader, hasMetadataID bool) metadata {
+func readResultMetadata(r *wire.Reader, hasMetadataID bool, known *knownColumns) metadata {
 	m := metadata{flags: r.Int(), columnCount: int(r.Int())}
 	m.noColumns = m.flags&metadataNoMetadata != 0
 	if m.columnCount < 0 {
@@ -122,9 +138,22 @@ func readResultMetadata(r *wire.Reader, hasMetadataID bool) metadata {
 		}
 	}
 	if !m.noColumns {
-		m.columns = readColumns(r, m.columnCount, m.flags)
+		m.readColumns(r, known)
 	}
 	return m
+}
+
+// readColumns sets the columns, to those of known where the bytes are the same.
+func (m *metadata) readColumns(r *wire.Reader, known *knownColumns) {
+	ahead := r.Ahead()
+	if known != nil && len(known.columns) == m.columnCount && known.global == (m.flags&metadataGlobalTablesSpec != 0) &&
+		bytes.HasPrefix(ahead, known.spec) && r.Err() == nil {
+		r.Skip(len(known.spec))
+		m.columns = known.columns
+	} else {
+		m.columns = readColumns(r, m.columnCount, m.flags)
+	}
+	m.spec = ahead[:len(ahead)-len(r.Ahead())]
 }
 
 // readPrepared reads section 4.2.5.4.
@@ -144,7 +173,8 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 		p.pkIndexes = append(p.pkIndexes, i)
 	}
 	p.bind.columns = readColumns(r, p.bind.columnCount, p.bind.flags)
-	p.result = readResultMetadata(r, hasMetadataID)
+	p.result = readResultMetadata(r, hasMetadataID, nil)
+	p.result.spec = bytes.Clone(p.result.spec)
 	return p
 }
 

@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"bytes"
 	"testing"
 	"unsafe"
 
@@ -75,7 +76,7 @@ func TestParseResult(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			parse := func(r *wire.Reader) error {
-				res, err := parseResult(r, row.version, row.hasMetadataID)
+				res, err := parseResult(r, row.version, row.hasMetadataID, nil)
 				if err == nil {
 					_, err = readCells(res.rows)
 				}
@@ -85,7 +86,7 @@ func TestParseResult(t *testing.T) {
 
 			body := append([]byte(nil), golden[row.name]...)
 			r := wire.NewReader(body)
-			got, err := parseResult(&r, row.version, row.hasMetadataID)
+			got, err := parseResult(&r, row.version, row.hasMetadataID, nil)
 			require.NoError(t, err)
 			cells, err := readCells(got.rows)
 			require.NoError(t, err)
@@ -93,8 +94,11 @@ func TestParseResult(t *testing.T) {
 			if row.cells != nil {
 				require.Same(t, unsafe.SliceData(body[len(body)-len(got.rows.cells):]), unsafe.SliceData(got.rows.cells), "no copy")
 			}
-			clear(body) // nothing but the cells is a part of it
-			got.rows.cells = nil
+			clear(body) // nothing but the cells, and the bytes of the columns, is a part of it
+			got.rows.cells, got.rows.meta.spec = nil, nil
+			if got.prepared != nil {
+				got.prepared.result.spec = nil
+			}
 			require.Equal(t, row.want, got)
 		})
 	}
@@ -105,11 +109,43 @@ func TestParseResultSharesNames(t *testing.T) {
 	golden := readHexBodies(t, "frame_responses.hex")
 	for _, name := range []string{"rows", "rows metadata changed"} {
 		r := wire.NewReader(golden[name])
-		res, err := parseResult(&r, protoV5, true)
+		res, err := parseResult(&r, protoV5, true, nil)
 		require.NoError(t, err)
 		a, b := res.rows.meta.columns[0], res.rows.meta.columns[1]
 		require.Same(t, unsafe.StringData(a.Keyspace), unsafe.StringData(b.Keyspace), name)
 		require.Same(t, unsafe.StringData(a.Table), unsafe.StringData(b.Table), name)
+	}
+}
+
+// TestParseResultKnowsColumns: columns that come again are not parsed again, and others never taken for them.
+func TestParseResultKnowsColumns(t *testing.T) {
+	golden := readHexBodies(t, "frame_responses.hex")
+	parse := func(body []byte, known *knownColumns) metadata {
+		r := wire.NewReader(body)
+		res, err := parseResult(&r, protoV4, true, known)
+		require.NoError(t, err)
+		require.Zero(t, r.Len())
+		return res.rows.meta
+	}
+	for _, name := range []string{"rows", "rows metadata changed"} {
+		first := parse(golden[name], nil)
+		known := first.known()
+		again := parse(golden[name], &known)
+		require.Same(t, &known.columns[0], &again.columns[0])
+		again.spec, first.spec = nil, nil
+		require.Equal(t, first, again)
+		for i := range known.spec {
+			other := known
+			other.spec = bytes.Clone(known.spec)
+			other.spec[i] ^= 1
+			require.NotSame(t, &known.columns[0], &parse(golden[name], &other).columns[0], "byte %d differs", i)
+		}
+		other := known
+		other.global = !other.global
+		require.NotSame(t, &known.columns[0], &parse(golden[name], &other).columns[0])
+		other = known
+		other.columns = known.columns[:1]
+		require.Equal(t, first.columns, parse(golden[name], &other).columns)
 	}
 }
 
@@ -147,7 +183,7 @@ func TestParseResultRefuses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var err error
-			n := allocated(func() { r := wire.NewReader(row.body); _, err = parseResult(&r, protoV5, true) })
+			n := allocated(func() { r := wire.NewReader(row.body); _, err = parseResult(&r, protoV5, true, nil) })
 			var p *ProtocolError
 			require.ErrorAs(t, err, &p)
 			if row.want != nil {
@@ -162,7 +198,7 @@ func TestParseResultRefuses(t *testing.T) {
 func TestParseResultMetadataChangedWithoutIDs(t *testing.T) {
 	body := []byte{0, 0, 0, 2, 0, 0, 0, 0x0C, 0, 0, 0, 1, 0, 0, 0, 0}
 	r := wire.NewReader(body)
-	res, err := parseResult(&r, protoV4, false)
+	res, err := parseResult(&r, protoV4, false, nil)
 	require.NoError(t, err)
 	require.Nil(t, res.rows.meta.newID)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/vecql/vecql/internal/wire"
@@ -21,6 +22,7 @@ type Iter struct {
 	ctx     context.Context
 	session *Session
 	query   *Query // nil for a batch, which has one page
+	once    bool   // one row is read of it, no page is asked for ahead
 	first   pageValues
 	err     error
 	closed  bool
@@ -28,15 +30,20 @@ type Iter struct {
 	answer
 	cells    wire.Reader
 	row      int          // rows read of this page
-	plans    []decodePlan // by column, for the destination types of the last row
+	own      []decodePlan // by column, for destination types other than those that the answer's plan has
 	ahead    *nextPage    // the next page, once it was asked for
 	aheadRow int          // the row at which to ask for it
 }
 
-// decodePlan is the decoder of one column for the destination type it was last given.
-type decodePlan struct {
-	goType reflect.Type
-	decode decodeFunc
+// iterPool holds those of verbs that read one row; what users get is not pooled.
+var iterPool = sync.Pool{New: func() any { return new(Iter) }}
+
+// done closes an Iter of iterPool and gives it back.
+func (it *Iter) done() error {
+	err := it.Close()
+	*it = Iter{}
+	iterPool.Put(it)
+	return err
 }
 
 // nextPage is a page that was asked for ahead.
@@ -63,16 +70,14 @@ func (it *Iter) start(a answer, err error) {
 		it.err = err
 		return
 	}
-	prev := it.res.rows.meta.columns
+	if it.plan != a.plan {
+		it.own = nil // other columns, perhaps of other types
+	}
 	it.answer, it.row = a, 0
 	it.cells = wire.NewReader(a.res.rows.cells)
-	columns := a.res.rows.meta.columns
-	if len(prev) != len(columns) || len(columns) > 0 && &prev[0] != &columns[0] {
-		it.plans = make([]decodePlan, len(columns)) // other metadata, perhaps other types
-	}
 	n := a.res.rows.rowCount
 	it.aheadRow = n
-	if it.query != nil && it.query.prefetch >= 0 {
+	if it.query != nil && !it.once && it.query.prefetch >= 0 {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
 	}
 }
@@ -183,17 +188,34 @@ func (it *Iter) cell() (cell []byte, ok bool) {
 	return cell, true
 }
 
-// decode stores a cell of column i in dest with the plan for dest's type.
+// decode stores a cell of column i in dest.
 func (it *Iter) decode(i int, cell []byte, dest any) error {
 	col := &it.res.rows.meta.columns[i]
-	plan := &it.plans[i]
-	if t := reflect.TypeOf(dest); plan.goType != t {
-		*plan = decodePlan{goType: t, decode: decoderOf(col.TypeInfo, t)}
-	}
-	if err := plan.decode(col.TypeInfo, cell, dest); err != nil {
+	t := reflect.TypeOf(dest)
+	decode := it.decoder(i, t)
+	if err := decode(col.TypeInfo, cell, dest); err != nil {
 		return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
 	}
 	return nil
+}
+
+// decoder returns the decoder of column i into destinations of type t. The first type is kept with the statement, others here.
+func (it *Iter) decoder(i int, t reflect.Type) decodeFunc {
+	shared := &it.plan.decoders[i]
+	if p := shared.Load(); p != nil && p.goType == t {
+		return p.decode
+	}
+	if it.own == nil {
+		it.own = make([]decodePlan, len(it.plan.decoders))
+	}
+	own := &it.own[i]
+	if own.goType != t {
+		*own = decodePlan{goType: t, decode: decoderOf(it.res.rows.meta.columns[i].TypeInfo, t)}
+		if first := *own; shared.Load() == nil {
+			shared.Store(&first)
+		}
+	}
+	return own.decode
 }
 
 func (it *Iter) fail(err error) {
@@ -204,10 +226,10 @@ func (it *Iter) fail(err error) {
 
 // MapScan stores the next row in m by column name and reports whether there was one. NULL is stored as nil. Where m holds a pointer
 // under a column's name, the value is stored through it, as Scan does.
-func (it *Iter) MapScan(m map[string]any) bool {
-	if !it.nextRow() {
-		return false
-	}
+func (it *Iter) MapScan(m map[string]any) bool { return it.nextRow() && it.scanMap(m) }
+
+// scanMap stores the current row in m.
+func (it *Iter) scanMap(m map[string]any) bool {
 	for i, col := range it.Columns() {
 		cell, ok := it.cell()
 		if !ok {

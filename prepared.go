@@ -22,8 +22,9 @@ type statement struct {
 	bind      []ColumnInfo
 	pkIndexes []int // bind markers that make up the partition key, in its order
 	encoders  []atomic.Pointer[encodePlan]
-	result    atomic.Pointer[resultPlan]
-	bodySize  atomic.Int64 // of the last EXECUTE: the next one's body is made with that much room
+	result    atomic.Pointer[resultPlan] // of rows that come without metadata
+	seen      atomic.Pointer[resultPlan] // of the last rows that came with it
+	bodySize  atomic.Int64               // of the last EXECUTE: the next one's body is made with that much room
 }
 
 // encodePlan is the encoder of one bind marker for the Go type it was last given.
@@ -36,7 +37,18 @@ type encodePlan struct {
 // one that was current when the request was sent.
 type resultPlan struct {
 	metadataID []byte // nil on v4
-	columns    []ColumnInfo
+	knownColumns
+	decoders []atomic.Pointer[decodePlan] // by column, for the destination type that came first
+}
+
+// decodePlan is the decoder of one column for one destination type.
+type decodePlan struct {
+	goType reflect.Type
+	decode decodeFunc
+}
+
+func newResultPlan(metadataID []byte, known knownColumns) *resultPlan {
+	return &resultPlan{metadataID: metadataID, knownColumns: known, decoders: make([]atomic.Pointer[decodePlan], len(known.columns))}
 }
 
 func newStatement(text, keyspace string, p *preparedResult) *statement {
@@ -44,7 +56,9 @@ func newStatement(text, keyspace string, p *preparedResult) *statement {
 		text: text, keyspace: keyspace, id: p.id, bind: p.bind.columns, pkIndexes: p.pkIndexes,
 		encoders: make([]atomic.Pointer[encodePlan], len(p.bind.columns)),
 	}
-	s.result.Store(&resultPlan{metadataID: p.resultMetadataID, columns: p.result.columns})
+	plan := newResultPlan(p.resultMetadataID, p.result.known())
+	s.result.Store(plan)
+	s.seen.Store(plan)
 	return s
 }
 
@@ -85,6 +99,22 @@ func newStatements(max int) *statements {
 	return &statements{cache: lru.New[statementKey, *preparing](max)}
 }
 
+// known returns the statement for key when it is at hand. It is get without what get's closure costs.
+func (c *statements) known(key statementKey) *statement {
+	c.mu.Lock()
+	p, ok := c.cache.Get(key)
+	c.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	select {
+	case <-p.done:
+		return p.stmt // nil when preparing failed
+	default:
+		return nil
+	}
+}
+
 // get returns the statement for key, calling prepare at most once at a time. prepare runs on a goroutine of its own and under no
 // caller's context, so that one caller's cancellation does not fail the others; each caller waits under its own.
 func (c *statements) get(ctx context.Context, key statementKey, prepare func() (*statement, error)) (*statement, error) {
@@ -102,11 +132,6 @@ func (c *statements) get(ctx context.Context, key statementKey, prepare func() (
 		}()
 	}
 	c.mu.Unlock()
-	select {
-	case <-p.done: // the usual case costs no select over two channels that are both not ready
-		return p.stmt, p.err
-	default:
-	}
 	select {
 	case <-p.done:
 		return p.stmt, p.err

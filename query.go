@@ -18,6 +18,7 @@ type Query struct {
 	stmt    string
 	values  []any
 	binding func(q *QueryInfo) ([]any, error) // nil, or where the values come from
+	record  *record                           // nil, or the struct that they come from
 	options
 	pageSize     int
 	pageState    []byte
@@ -50,18 +51,6 @@ func (s *Session) defaultOptions() options {
 	}
 }
 
-// params returns what a request says besides its statement and values.
-func (s *Session) params(o *options) queryParams {
-	p := queryParams{
-		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
-		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp, hasTimestamp: o.hasTimestamp,
-	}
-	if !p.hasTimestamp && o.defaultTimestamp {
-		p.timestamp, p.hasTimestamp = s.nextTimestamp(), true
-	}
-	return p
-}
-
 // Query returns a query of stmt with the values of its bind markers, in their order; or all of them NamedValue.
 func (s *Session) Query(stmt string, values ...any) *Query {
 	return &Query{
@@ -71,7 +60,10 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 }
 
 // Bind replaces the values.
-func (q *Query) Bind(values ...any) *Query { q.values, q.binding = values, nil; return q }
+func (q *Query) Bind(values ...any) *Query {
+	q.values, q.binding, q.record = values, nil, nil
+	return q
+}
 
 // QueryInfo is what a prepared statement tells of itself.
 type QueryInfo struct {
@@ -183,7 +175,14 @@ func (q *Query) String() string {
 }
 
 // ExecContext runs the query and drops its rows.
-func (q *Query) ExecContext(ctx context.Context) error { return q.IterContext(ctx).Close() }
+func (q *Query) ExecContext(ctx context.Context) error {
+	var first pageValues
+	a, err := q.run(ctx, q.pageState, &first)
+	if err == nil {
+		a.page.release()
+	}
+	return err
+}
 
 // Exec is ExecContext without a context.
 func (q *Query) Exec() error { return q.ExecContext(context.Background()) }
@@ -216,15 +215,16 @@ func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 // MapScan is MapScanContext without a context.
 func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
 
-// first runs the query for one row: no later page is asked for ahead.
+// first runs the query for one row: no later page is asked for ahead. The caller ends it with done.
 func (q *Query) first(ctx context.Context) *Iter {
-	one := *q
-	one.prefetch = -1
-	return one.IterContext(ctx)
+	it := iterPool.Get().(*Iter)
+	it.ctx, it.session, it.query, it.once = ctx, q.session, q, true
+	it.start(q.run(ctx, q.pageState, &it.first))
+	return it
 }
 
 func oneRow(it *Iter, found bool) error {
-	if err := it.Close(); err != nil {
+	if err := it.done(); err != nil {
 		return err
 	}
 	if !found {
@@ -238,7 +238,7 @@ func oneRow(it *Iter, found bool) error {
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
 	it := q.first(ctx)
 	applied, err = it.scanApplied(dest)
-	if cerr := it.Close(); cerr != nil {
+	if cerr := it.done(); cerr != nil {
 		err = cerr
 	}
 	return applied, err
@@ -253,7 +253,7 @@ func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 func (q *Query) MapScanCASContext(ctx context.Context, m map[string]any) (applied bool, err error) {
 	it := q.first(ctx)
 	applied, err = it.mapScanApplied(m)
-	if cerr := it.Close(); cerr != nil {
+	if cerr := it.done(); cerr != nil {
 		err = cerr
 	}
 	return applied, err
@@ -274,83 +274,87 @@ type pageValues struct {
 	hasToken bool
 }
 
-// count implements binder.
-func (v *pageValues) count() (int, bool) { return v.n, false }
-
-// appendBound implements binder.
-func (v *pageValues) appendBound(dst []byte) ([]byte, error) { return append(dst, v.cells...), nil }
-
 // run sends the query for the page at state. first is filled by the first page, when more are to come, and used by them.
 func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answer, error) {
 	s := q.session
-	word := firstWord(q.stmt)
-	if word == "USE" {
-		return answer{}, ErrUseStmt
-	}
-	p := s.params(&q.options)
-	p.pagingState, p.pageSize = state, max(q.pageSize, 0)
-	c := call{idempotent: q.idempotent, hostID: q.hostID}
+	c := s.newCall(&q.options)
+	defer c.release()
+	c.params.pagingState, c.params.pageSize = state, max(q.pageSize, 0)
 	if q.routingKey != nil {
 		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
 	}
-	var err error
-	if len(q.values) == 0 && q.binding == nil && !preparable(q.stmt) {
-		c.req = s.newRequest(opQuery, &q.options, len(q.stmt)+64)
-		defer c.req.body.release()
-		if err = c.encode(&q.options, func(dst []byte) ([]byte, error) { return appendQuery(dst, s.version, q.stmt, &p) }); err != nil {
+	if len(q.values) == 0 && q.binding == nil && q.record == nil && !preparable(q.stmt) {
+		if firstWord(q.stmt) == "USE" {
+			return answer{}, ErrUseStmt
+		}
+		err := c.begin(opQuery, &q.options, len(q.stmt)+64)
+		if err == nil {
+			c.req.body.b, err = appendQuery(c.req.body.b, s.version, q.stmt, &c.params)
+		}
+		if err != nil {
 			return answer{}, err
 		}
-		return q.finish(ctx, &c)
+		return q.finish(ctx, c)
 	}
 	stmt := first.stmt
 	if stmt == nil {
+		var err error
 		if stmt, err = s.prepare(ctx, q.keyspace, q.stmt); err != nil {
 			return answer{}, err
 		}
 	}
-	p.keyspace = "" // the prepared id stands for it
+	c.one[0] = stmt
+	c.stmts = c.one[:]
+	c.params.keyspace = "" // the prepared id stands for it
 	plan := stmt.result.Load()
 	if s.version >= protoV5 && q.skipMetadata && len(plan.columns) > 0 {
-		p.skipMetadata, c.plan = true, plan
+		c.params.skipMetadata, c.plan = true, plan
 	}
-	var b *bindings
-	if first.stmt != nil {
-		p.values = first
-	} else {
-		values := q.values
-		if q.binding != nil {
-			if values, err = q.callBinding(stmt, plan); err != nil {
-				return answer{}, err
-			}
-		}
-		if b, err = newBindings(stmt, values); err != nil {
-			return answer{}, err
-		}
-		defer b.release()
-		p.values = b
-	}
-	c.stmts = []*statement{stmt}
-	c.req = s.newRequest(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
-	defer c.req.body.release()
-	if err := c.encode(&q.options, func(dst []byte) ([]byte, error) {
-		return appendExecute(dst, s.version, stmt.id, plan.metadataID, &p)
-	}); err != nil {
+	if err := q.bind(c, stmt, plan, first); err != nil {
 		return answer{}, err
 	}
-	stmt.bodySize.Store(int64(len(c.req.body.b)))
+	err := c.begin(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
+	if err == nil {
+		c.params.values = &c.bound
+		c.req.body.b, err = appendExecute(c.req.body.b, s.version, stmt.id, plan.metadataID, &c.params)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if size := int64(len(c.req.body.b)); stmt.bodySize.Load() != size { // written by all who execute it: only when it changes
+		stmt.bodySize.Store(size)
+	}
 	tok, ok := first.token, first.hasToken
-	if b != nil {
-		tok, ok = b.token(c.req.body.b)
+	if first.stmt == nil {
+		tok, ok = c.bound.token(c.req.body.b)
 	}
 	if ok && !c.hasToken {
 		c.keyspace, _ = stmt.routing()
 		c.token, c.hasToken = tok, true
 	}
-	a, err := q.finish(ctx, &c)
-	if err == nil && b != nil && len(a.res.rows.meta.pagingState) > 0 {
-		*first = pageValues{stmt: stmt, n: len(b.values), cells: bytes.Clone(b.cells(c.req.body.b)), token: tok, hasToken: ok}
+	a, err := q.finish(ctx, c)
+	if err == nil && first.stmt == nil && len(a.res.rows.meta.pagingState) > 0 {
+		*first = pageValues{stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok, hasToken: ok}
 	}
 	return a, err
+}
+
+// bind sets the values of c.
+func (q *Query) bind(c *call, stmt *statement, plan *resultPlan, first *pageValues) (err error) {
+	switch {
+	case first.stmt != nil:
+		c.bound.stmt, c.bound.n, c.bound.encoded = stmt, first.n, first.cells
+		return nil
+	case q.record != nil:
+		return q.record.bind(&c.bound, stmt)
+	}
+	values := q.values
+	if q.binding != nil {
+		if values, err = q.callBinding(stmt, plan); err != nil {
+			return err
+		}
+	}
+	return c.bound.bind(stmt, values)
 }
 
 // callBinding calls the user's code, with slices of its own: a panic in it is an error of this query only.

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"reflect"
 	"time"
+	"unsafe"
 
 	"gopkg.in/inf.v0"
 )
@@ -34,21 +35,20 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 		it := q.IterContext(ctx)
 		defer func() { _ = it.Close() }()
 		var mapping rowMapping
-		var columns []ColumnInfo
+		row := new(T) // one for all rows: what is stored in it is fresh each time
 		for it.nextRow() {
-			if cur := it.Columns(); columns == nil || len(cur) != len(columns) || &cur[0] != &columns[0] {
-				columns = cur
-				var err error
-				if mapping, err = mapRow(reflect.TypeFor[T](), columns); err != nil {
+			if mapping.plan != it.plan {
+				if err := mapping.set(it.plan, reflect.TypeFor[T]()); err != nil {
 					it.fail(err)
 					break
 				}
 			}
-			var row T
-			if !mapping.scan(it, reflect.ValueOf(&row).Elem()) {
+			var zero T
+			*row = zero
+			if !mapping.scan(it, unsafe.Pointer(row)) {
 				break
 			}
-			if !yield(row, nil) {
+			if !yield(*row, nil) {
 				return
 			}
 		}
@@ -61,30 +61,74 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 
 // rowMapping says where each column of a row is stored.
 type rowMapping struct {
-	dynamic  bool    // into a map
-	fields   [][]int // per column: the field's index; nil when the row is the one column's value
-	nullable []bool  // per column
+	plan    *resultPlan // that it was made for
+	dynamic bool        // the row is a map[string]any
+	fields  []rowField  // by column
 }
 
-func mapRow(t reflect.Type, columns []ColumnInfo) (rowMapping, error) {
-	if t == reflect.TypeFor[map[string]any]() {
-		return rowMapping{dynamic: true}, nil
+// rowField is where a column is stored.
+type rowField struct {
+	offset   uintptr
+	goType   reflect.Type
+	nullable bool
+	decode   decodeAt // nil: the reference does it
+}
+
+func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
+	*m = rowMapping{plan: plan, dynamic: t == reflect.TypeFor[map[string]any]()}
+	if m.dynamic {
+		return nil
 	}
-	if !isRowStruct(t) {
-		if len(columns) != 1 {
-			return rowMapping{}, fmt.Errorf("%w: a row of %d columns into one %v", ErrValueCount, len(columns), t)
+	isStruct := isRowStruct(t)
+	if !isStruct && len(plan.columns) != 1 {
+		return fmt.Errorf("%w: a row of %d columns into one %v", ErrValueCount, len(plan.columns), t)
+	}
+	for _, col := range plan.columns {
+		f := rowField{goType: t}
+		if isStruct {
+			sf, ok := fieldFor(t, col.Name)
+			if !ok {
+				err := fmt.Errorf("%w: the struct has no field for the column", ErrConversion)
+				return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: err}
+			}
+			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)
 		}
-		return rowMapping{nullable: []bool{isNullable(t)}}, nil
+		f.nullable = isNullable(f.goType)
+		f.decode = planDecode(col.TypeInfo, f.goType)
+		m.fields = append(m.fields, f)
 	}
-	m := rowMapping{fields: make([][]int, len(columns)), nullable: make([]bool, len(columns))}
-	for i, col := range columns {
-		f, ok := fieldFor(t, col.Name)
+	return nil
+}
+
+// scan stores the current row in what base points to and reports success; it.err says why not.
+func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
+	if m.dynamic {
+		row := make(map[string]any, len(m.plan.columns))
+		*(*map[string]any)(base) = row
+		return it.scanMap(row)
+	}
+	for i := range m.fields {
+		cell, ok := it.cell()
 		if !ok {
-			return m, &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: fmt.Errorf("%w: the struct has no field for the column", ErrConversion)}
+			return false
 		}
-		m.fields[i], m.nullable[i] = f.Index, isNullable(f.Type)
+		f, col := &m.fields[i], &m.plan.columns[i]
+		p := unsafe.Add(base, f.offset)
+		var err error
+		switch {
+		case cell == nil && !f.nullable:
+			err = ErrNull
+		case f.decode != nil:
+			err = f.decode(cell, p)
+		default:
+			err = reflectDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
+		}
+		if err != nil {
+			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
+			return false
+		}
 	}
-	return m, nil
+	return true
 }
 
 // isRowStruct reports whether t holds a row rather than the value of one column.
@@ -113,39 +157,4 @@ func isNullable(t reflect.Type) bool {
 	}
 	p := reflect.PointerTo(t)
 	return t.PkgPath() == "database/sql" || p.Implements(reflect.TypeFor[nullable]()) || p.Implements(reflect.TypeFor[Unmarshaler]())
-}
-
-// scan stores the current row in v and reports success; it.err says why not.
-func (m *rowMapping) scan(it *Iter, v reflect.Value) bool {
-	if m.dynamic {
-		v.Set(reflect.MakeMapWithSize(v.Type(), len(it.Columns())))
-	}
-	for i, col := range it.Columns() {
-		cell, ok := it.cell()
-		if !ok {
-			return false
-		}
-		if m.dynamic {
-			var value any
-			if err := it.decode(i, cell, &value); err != nil {
-				it.fail(err)
-				return false
-			}
-			v.Interface().(map[string]any)[col.Name] = value
-			continue
-		}
-		dest := v
-		if m.fields != nil {
-			dest = v.FieldByIndex(m.fields[i])
-		}
-		if cell == nil && !m.nullable[i] {
-			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: dest.Type().String(), Err: ErrNull})
-			return false
-		}
-		if err := it.decode(i, cell, dest.Addr().Interface()); err != nil {
-			it.fail(err)
-			return false
-		}
-	}
-	return true
 }

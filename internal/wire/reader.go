@@ -43,6 +43,12 @@ func (r *Reader) Len() int {
 	return len(r.b) - r.off
 }
 
+// Ahead returns all that was not read yet, without reading it.
+func (r *Reader) Ahead() []byte { return r.b[r.off:] }
+
+// Skip passes over n bytes.
+func (r *Reader) Skip(n int) { r.take(n, "skipped bytes") }
+
 // Rest returns all bytes that are left and moves to the end.
 func (r *Reader) Rest() []byte { return r.take(r.Len(), "rest") }
 
