@@ -161,7 +161,8 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	}
 	a, err := s.send(ctx, c)
 	if err == nil && b.tracer != nil && a.env.traced {
-		b.tracer.Trace(a.env.tracingID[:])
+		id := a.env.tracingID
+		b.tracer.Trace(id[:])
 	}
 	return a, err
 }

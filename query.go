@@ -372,7 +372,8 @@ func (q *Query) finish(ctx context.Context, c *call) (answer, error) {
 		return a, err
 	}
 	if q.tracer != nil && a.env.traced {
-		q.tracer.Trace(a.env.tracingID[:])
+		id := a.env.tracingID // a copy: only where it is asked for does it cost an allocation
+		q.tracer.Trace(id[:])
 	}
 	if a.res.kind == resultSchemaChange {
 		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {

@@ -91,4 +91,4 @@ func TestExecuteAllocations(t *testing.T) {
 }
 
 // budget is the list in results/execute.md.
-const budget = 8
+const budget = 4
