@@ -88,6 +88,7 @@ func (c *conn) onTick() {
 		c.rearm(c.timer, tickInterval)
 		return
 	}
+	c.w.shrink()
 	c.ticking.Store(false)
 	if c.callersWait() { // a call came between the look and the store
 		c.watch()

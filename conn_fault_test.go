@@ -56,7 +56,7 @@ func TestConnClosedWhileWaitingForRoom(t *testing.T) {
 		c := s.connect(t)
 		holdLead(t, c)
 		c.w.mu.Lock()
-		c.w.pending = make([]byte, maxPending+1)
+		c.w.pending.B = make([]byte, maxPending+1)
 		c.w.mu.Unlock()
 		var wg sync.WaitGroup
 		for range 8 {
@@ -80,7 +80,7 @@ func TestConnTimeoutWhileWaitingForRoom(t *testing.T) {
 	c := s.connect(t, func(cfg *connConfig) { cfg.timeout = 50 * time.Millisecond })
 	holdLead(t, c)
 	c.w.mu.Lock()
-	c.w.pending = make([]byte, maxPending+1)
+	c.w.pending.B = make([]byte, maxPending+1)
 	c.w.mu.Unlock()
 	_, err := c.ask(context.Background(), "question")
 	require.ErrorIs(t, err, ErrTimeoutNoResponse)
@@ -97,7 +97,7 @@ func TestConnAnswerBeforeRequest(t *testing.T) {
 	require.NoError(t, err)
 	holdLead(t, c)
 	c.w.mu.Lock()
-	c.w.pending = make([]byte, maxPending+1)
+	c.w.pending.B = make([]byte, maxPending+1)
 	c.w.mu.Unlock()
 	failed := make(chan error, 1)
 	go func() { _, err := c.ask(context.Background(), "second"); failed <- err }()

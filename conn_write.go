@@ -24,8 +24,8 @@ import (
 // goroutine goes on where it stopped. Where that can't be, as in TLS, a caller that can be called back does not write at all.
 
 const (
-	maxPending   = 4 << 20 // bytes that may gather before callers wait for the writer
-	maxKept      = 1 << 20 // memory above it is given up after the write
+	maxPending   = 4 << 20        // bytes that may gather before callers wait for the writer
+	maxKept      = 2 * maxPending // memory above it is given up after the write; all of it when the connection has fallen idle
 	leaderRounds = 8       // writes by a caller before it hands over
 	// compressFrom is the smallest v4 body, or v5 segment, worth compressing.
 	compressFrom = 512
@@ -33,19 +33,20 @@ const (
 
 type writer struct {
 	mu      sync.Mutex
-	pending []byte        // frames to write, as in v4; in v5 they are cut into segments later
-	spare   []byte        // the memory of a chunk that was written
-	queued  int64         // all bytes that ever gathered
-	handed  int64         // how many of them were handed to the socket, or are about to be
+	pending wire.SegmentBuilder // frames to write: in plain v5 with their segments, else as they are
+	spare   []byte              // the memory of a chunk that was written
+	queued  int64               // all bytes of frames that ever gathered
+	handed  int64               // how many of them were handed to the socket, or are about to be
 	leading bool          // somebody writes, or is about to
 	stopped bool          // nothing is taken any more
 	room    chan struct{} // closed when pending was taken; nil while nobody waits for that
 
 	// Of who leads:
 	frames   []byte       // the chunk that is being written, empty when none is
+	size     int          // bytes of frames in it
 	out      []byte       // its form on the wire, nil before it was made
 	written  int          // bytes of out
-	segments []byte       // memory for out in v5
+	segments []byte       // memory for out in compressed v5
 	since    atomic.Int64 // tick at which a caller's write began, counted from 1; 0 while none is under way
 }
 
@@ -67,7 +68,7 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 	}
 	w := &c.w
 	w.mu.Lock()
-	for len(w.pending) > maxPending && !w.stopped {
+	for len(w.pending.B) > maxPending && !w.stopped {
 		if err := c.awaitRoom(ctx, s); err != nil { // unlocks meanwhile
 			w.mu.Unlock()
 			return err
@@ -78,11 +79,7 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 		return c.closedError()
 	}
 	s.start.Store(w.queued)
-	n := len(w.pending)
-	w.pending = append(w.pending, make([]byte, wire.HeaderSize)...)
-	wire.PutHeader(w.pending[n:], h)
-	w.pending = append(w.pending, body...)
-	w.queued += int64(len(w.pending) - n)
+	w.add(&h, body, c.plainSegments())
 	lead := !w.leading
 	w.leading = true
 	w.mu.Unlock()
@@ -96,6 +93,21 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 	runtime.Gosched() // callers that are ready to run get into the same write
 	c.lead()
 	return nil
+}
+
+// plainSegments reports whether frames are put into segments as they gather. Compressed ones are made of what has gathered.
+func (c *conn) plainSegments() bool { return c.cfg.version >= protoV5 && c.compress == nil }
+
+// add appends a frame to what is pending. w.mu is held.
+func (w *writer) add(h *wire.Header, body []byte, segments bool) {
+	var head [wire.HeaderSize]byte
+	wire.PutHeader(head[:], *h)
+	if segments {
+		w.pending.Append(head[:], body)
+	} else {
+		w.pending.B = append(append(w.pending.B, head[:]...), body...)
+	}
+	w.queued += int64(len(head) + len(body))
 }
 
 // awaitRoom waits until the writer has taken what is pending. w.mu is held at the call and at the return.
@@ -193,11 +205,12 @@ func (w *writer) next() bool {
 	if cap(w.frames) > 0 && cap(w.frames) <= maxKept {
 		w.spare = w.frames
 	}
-	if w.frames = nil; len(w.pending) == 0 {
+	if w.frames = nil; len(w.pending.B) == 0 {
 		w.leading = false
 		return false
 	}
-	w.frames, w.pending, w.spare = w.pending, w.spare, nil
+	w.frames, w.spare = w.pending.Finish(w.spare), nil
+	w.size = int(w.queued - w.handed)
 	w.handed = w.queued
 	if w.room != nil {
 		close(w.room)
@@ -244,16 +257,16 @@ func (c *conn) writeChunk(byCaller bool) error {
 // seal gives the chunk its form on the wire.
 func (c *conn) seal() error {
 	w := &c.w
+	w.out = w.frames
 	if c.cfg.version < protoV5 {
-		w.out = w.frames
 		return nil
 	}
-	var compress func(dst, src []byte) ([]byte, error)
-	if c.compress != nil {
-		compress = c.compressSegment
+	if c.plainSegments() {
+		wire.SealSegments(w.out)
+		return nil
 	}
 	var err error
-	w.segments, err = wire.AppendSegments(w.segments[:0], w.frames, compress)
+	w.segments, err = wire.AppendSegments(w.segments[:0], w.frames, c.compressSegment)
 	w.out = w.segments
 	return err
 }
@@ -272,7 +285,7 @@ func (c *conn) framesBegun() int {
 	for at := 0; at < w.written; {
 		h, err := parse(w.out[at:])
 		if err != nil {
-			return len(w.frames)
+			return w.size
 		}
 		at += headerSize + h.Length + wire.SegmentTrailerSize
 		if h.Uncompressed > 0 {
@@ -289,7 +302,7 @@ func (w *writer) failed(begun int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.stopped { // else the outcomes are given out already
-		w.handed += int64(begun - len(w.frames))
+		w.handed += int64(begun - w.size)
 	}
 }
 
@@ -298,6 +311,15 @@ func (w *writer) stop() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
-	w.pending = nil
+	w.pending = wire.SegmentBuilder{}
 	return w.handed
+}
+
+// shrink gives up memory that a busy time has left, unless somebody writes.
+func (w *writer) shrink() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.leading {
+		w.pending, w.frames, w.spare, w.segments = wire.SegmentBuilder{}, nil, nil, nil
+	}
 }

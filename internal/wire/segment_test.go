@@ -486,3 +486,64 @@ func BenchmarkSegments(b *testing.B) {
 		})
 	}
 }
+
+// TestSegmentBuilder holds what is built in place to AppendSegments.
+func TestSegmentBuilder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		var frames []byte
+		var b SegmentBuilder
+		for range rnd.IntN(40) {
+			n := rnd.IntN(20_000)
+			switch rnd.IntN(20) {
+			case 0:
+				n = MaxPayload - HeaderSize + rnd.IntN(3) - 1
+			case 1:
+				n = rnd.IntN(5 * MaxPayload)
+			case 2:
+				n = 2*MaxPayload - HeaderSize
+			case 3:
+				n = 0
+			}
+			f := frame(n, noise(rnd))
+			frames = append(frames, f...)
+			b.Append(f[:HeaderSize], f[HeaderSize:])
+		}
+		got := b.Finish(nil)
+		SealSegments(got)
+		require.Empty(t, b.B)
+		requireSegments(t, frames, got)
+	}
+}
+
+// requireSegments checks that got are the segments of frames: cut as AppendSegments cuts them when it is given one group after the other,
+// and valid to the reader.
+func requireSegments(t *testing.T, frames, got []byte) {
+	t.Helper()
+	back, err := io.ReadAll(NewSegmentReader(bytes.NewReader(got), nil))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(frames, back), "other frames")
+	want, err := AppendSegments(nil, frames, nil)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want, got), "other segments")
+}
+
+func FuzzSegmentBuilder(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 255, 254, 0, 9})
+	f.Fuzz(func(t *testing.T, sizes []byte) {
+		var frames []byte
+		var b SegmentBuilder
+		for i, s := range sizes[:min(len(sizes), 64)] {
+			fr := frame(int(s)*1031, func(body []byte) {
+				for j := range body {
+					body[j] = byte(i + j)
+				}
+			})
+			frames = append(frames, fr...)
+			b.Append(fr[:HeaderSize], fr[HeaderSize:])
+		}
+		got := b.Finish(nil)
+		SealSegments(got)
+		requireSegments(t, frames, got)
+	})
+}
