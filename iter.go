@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -28,11 +29,11 @@ type Iter struct {
 	closed  bool
 
 	answer
-	cells    wire.Reader
-	row      int          // rows read of this page
-	own      []decodePlan // by column, for destination types other than those that the answer's plan has
-	ahead    *nextPage    // the next page, once it was asked for
-	aheadRow int          // the row at which to ask for it
+	rest     []byte        // cells that were not read yet
+	row      int           // rows read of this page
+	own      []*decodePlan // by column, for destination types other than those that the answer's plan has
+	ahead    *nextPage     // the next page, once it was asked for
+	aheadRow int           // the row at which to ask for it
 }
 
 // iterPool holds those of verbs that read one row; what users get is not pooled.
@@ -74,7 +75,7 @@ func (it *Iter) start(a answer, err error) {
 		it.own = nil // other columns, perhaps of other types
 	}
 	it.answer, it.row = a, 0
-	it.cells = wire.NewReader(a.res.rows.cells)
+	it.rest = a.res.rows.cells
 	n := a.res.rows.rowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
@@ -174,48 +175,60 @@ func (it *Iter) Scan(dest ...any) bool {
 
 // cell returns the next cell, nil for NULL; ok is false when the page ends inside it.
 func (it *Iter) cell() (cell []byte, ok bool) {
-	cell, null := it.cells.Value()
-	if null {
-		cell = nil
-		if err := it.cells.Err(); err != nil {
-			it.fail(&ProtocolError{Message: "rows", Err: err})
-			return nil, false
+	if rest := it.rest; len(rest) >= 4 {
+		if n := int(int32(binary.BigEndian.Uint32(rest))); n >= 0 && n <= len(rest)-4 {
+			it.rest = rest[4+n:]
+			return rest[4 : 4+n : 4+n], true
 		}
-	} else if cell == nil {
-		it.fail(&ProtocolError{Message: "rows", Err: it.cells.Err()})
+	}
+	return it.rareCell()
+}
+
+// rareCell is cell for NULL, and for what is not whole.
+func (it *Iter) rareCell() (cell []byte, ok bool) {
+	r := wire.NewReader(it.rest)
+	cell, null := r.Value()
+	it.rest = it.rest[r.Offset():]
+	if err := r.Err(); err != nil || cell == nil && !null {
+		it.fail(&ProtocolError{Message: "rows", Err: err})
 		return nil, false
 	}
 	return cell, true
 }
 
 // decode stores a cell of column i in dest.
-func (it *Iter) decode(i int, cell []byte, dest any) error {
-	col := &it.res.rows.meta.columns[i]
-	t := reflect.TypeOf(dest)
-	decode := it.decoder(i, t)
-	if err := decode(col.TypeInfo, cell, dest); err != nil {
+func (it *Iter) decode(i int, cell []byte, dest any) (err error) {
+	p := it.plan.decoders[i].Load()
+	if p == nil || p.typ != typeWord(dest) {
+		p = it.otherDecoder(i, dest)
+	}
+	col := &it.plan.columns[i]
+	switch at := dataWord(dest); {
+	case p.value == nil || at == nil:
+		err = p.decode(col.TypeInfo, cell, dest)
+	case cell == nil:
+		decodeNull(p.elem, at)
+	default:
+		err = p.value(cell, at)
+	}
+	if err != nil {
 		return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
 	}
 	return nil
 }
 
-// decoder returns the decoder of column i into destinations of type t. The first type is kept with the statement, others here.
-func (it *Iter) decoder(i int, t reflect.Type) decodeFunc {
-	shared := &it.plan.decoders[i]
-	if p := shared.Load(); p != nil && p.goType == t {
-		return p.decode
-	}
+// otherDecoder returns the decoder of column i into destinations like dest. That for the first type is kept with the plan, others here.
+func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
 	if it.own == nil {
-		it.own = make([]decodePlan, len(it.plan.decoders))
+		it.own = make([]*decodePlan, len(it.plan.columns))
 	}
-	own := &it.own[i]
-	if own.goType != t {
-		*own = decodePlan{goType: t, decode: decoderOf(it.res.rows.meta.columns[i].TypeInfo, t)}
-		if first := *own; shared.Load() == nil {
-			shared.Store(&first)
-		}
+	own := it.own[i]
+	if own == nil || own.typ != typeWord(dest) {
+		own = newDecodePlan(it.plan.columns[i].TypeInfo, dest)
+		it.own[i] = own
+		it.plan.decoders[i].CompareAndSwap(nil, own)
 	}
-	return own.decode
+	return own
 }
 
 func (it *Iter) fail(err error) {

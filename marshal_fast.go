@@ -120,24 +120,27 @@ func planEncode(info TypeInfo, t reflect.Type) encodeAt {
 
 // planDecode returns the plan for destinations of type t (not *t), nil when the reference must do it.
 func planDecode(info TypeInfo, t reflect.Type) decodeAt {
-	if hasOwnCodec(t) {
-		return nil
-	}
 	plan := planValueDecode(info, t)
 	if plan == nil {
 		return nil
 	}
-	// NULL is the zero value whatever the type: 0, "", nil, Null[T]{}.
 	return func(cell []byte, p unsafe.Pointer) error {
 		if cell == nil {
-			reflect.NewAt(t, p).Elem().SetZero()
+			decodeNull(t, p)
 			return nil
 		}
 		return plan(cell, p)
 	}
 }
 
+// decodeNull stores NULL in the value of type t at p: the zero value whatever the type is, 0, "", nil, Null[T]{}.
+func decodeNull(t reflect.Type, p unsafe.Pointer) { reflect.NewAt(t, p).Elem().SetZero() }
+
+// planValueDecode is planDecode for cells that are not NULL.
 func planValueDecode(info TypeInfo, t reflect.Type) decodeAt {
+	if hasOwnCodec(t) {
+		return nil
+	}
 	if valueField, ok := nullableField(t); ok {
 		return planNullableDecode(info, t, valueField)
 	}
@@ -236,6 +239,9 @@ func cellSize(cell []byte, n int) error {
 	}
 	return nil
 }
+
+// typeWord returns the first word of an interface: it is the same for the same type.
+func typeWord(v any) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&v))[0] }
 
 // dataWord returns the second word of an interface: the pointer itself where v is a pointer, else the address of v's value, which is
 // only to be read.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/vecql/vecql/internal/lru"
 )
@@ -41,10 +42,25 @@ type resultPlan struct {
 	decoders []atomic.Pointer[decodePlan] // by column, for the destination type that came first
 }
 
-// decodePlan is the decoder of one column for one destination type.
+// decodePlan is the decoder of one column for one type of destination, a pointer.
 type decodePlan struct {
-	goType reflect.Type
+	typ    unsafe.Pointer // its typeWord
+	elem   reflect.Type   // what it points to
+	value  decodeAt       // for a cell that is not NULL; nil: decode does everything
 	decode decodeFunc
+}
+
+func newDecodePlan(info TypeInfo, dest any) *decodePlan {
+	p := &decodePlan{typ: typeWord(dest), decode: reflectDecode}
+	t := reflect.TypeOf(dest)
+	if t.Kind() != reflect.Pointer {
+		return p
+	}
+	if p.elem = t.Elem(); p.elem != reflect.TypeFor[into]() {
+		p.value = planValueDecode(info, p.elem)
+	}
+	p.decode = decoderOf(info, t)
+	return p
 }
 
 func newResultPlan(metadataID []byte, known knownColumns) *resultPlan {

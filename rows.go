@@ -94,7 +94,7 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
 			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)
 		}
 		f.nullable = isNullable(f.goType)
-		f.decode = planDecode(col.TypeInfo, f.goType)
+		f.decode = planValueDecode(col.TypeInfo, f.goType)
 		m.fields = append(m.fields, f)
 	}
 	return nil
@@ -118,11 +118,11 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		switch {
 		case cell == nil && !f.nullable:
 			err = ErrNull
-		case f.decode != nil:
-			err = f.decode(cell, p)
-		default:
+		case f.decode == nil:
 			err = reflectDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
-		}
+		case cell != nil:
+			err = f.decode(cell, p)
+		} // else it is NULL, and the row is zero already
 		if err != nil {
 			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
 			return false

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// smallColumns are ten columns of an ordinary table, with a value each.
+var smallColumns = []struct {
+	t TypeInfo
+	v any
+}{
+	{NativeType(TypeBigInt), int64(1 << 40)}, {NativeType(TypeInt), 7}, {NativeType(TypeVarchar), "ten bytes "}, {NativeType(TypeBoolean), true},
+	{NativeType(TypeDouble), 2.5}, {NativeType(TypeTimestamp), time.UnixMilli(1700000000123)}, {NativeType(TypeUUID), UUID{1, 2, 3}},
+	{NativeType(TypeFloat), float32(1.5)}, {NativeType(TypeSmallInt), int16(-3)}, {NativeType(TypeVarchar), "twenty bytes of text"},
+}
+
+type smallRow struct {
+	C0 int64
+	C1 int
+	C2 string
+	C3 bool
+	C4 float64
+	C5 time.Time
+	C6 UUID
+	C7 float32
+	C8 int16
+	C9 string
+}
+
+// pageOf returns the columns and the cells of n equal rows.
+func pageOf(tb testing.TB, n int, types []TypeInfo, values []any) (columns []ColumnInfo, cells []byte) {
+	var row []byte
+	for i, t := range types {
+		columns = append(columns, col(fmt.Sprintf("c%d", i), t))
+		cell, err := Marshal(t, values[i])
+		require.NoError(tb, err)
+		row, err = wire.AppendBytes(row, cell)
+		require.NoError(tb, err)
+	}
+	for range n {
+		cells = append(cells, row...)
+	}
+	return columns, cells
+}
+
+// iterOver returns an Iter with that page and no further one.
+func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
+	page := getBuffer(0)
+	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
+	it := &Iter{ctx: context.Background()}
+	it.start(answer{page: page, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
+	return it
+}
+
+// BenchmarkScan decodes a page of 5,000 rows, an operation being a row.
+func BenchmarkScan(b *testing.B) {
+	const n = 5000
+	var types []TypeInfo
+	var values []any
+	for _, c := range smallColumns {
+		types, values = append(types, c.t), append(values, c.v)
+	}
+	smallCols, smallCells := pageOf(b, n, types, values)
+	vecCols, vecCells := pageOf(b, n, []TypeInfo{NativeType(TypeUUID), VectorType{NativeType(TypeFloat), 1536}}, []any{UUID{1}, make([]float32, 1536)})
+	run := func(name string, cols []ColumnInfo, cells []byte, read func(it *Iter) int) {
+		b.Run(name, func(b *testing.B) {
+			plan := newResultPlan(nil, knownColumns{columns: cols})
+			b.ReportAllocs()
+			b.SetBytes(int64(len(cells) / n))
+			for done := 0; done < b.N; {
+				it := iterOver(plan, n, cells)
+				done += read(it)
+				require.NoError(b, it.Close())
+			}
+		})
+	}
+	run("rows=small/by=Scan", smallCols, smallCells, func(it *Iter) (rows int) {
+		var r smallRow
+		for it.Scan(&r.C0, &r.C1, &r.C2, &r.C3, &r.C4, &r.C5, &r.C6, &r.C7, &r.C8, &r.C9) {
+			rows++
+		}
+		return rows
+	})
+	run("rows=vector/by=Scan", vecCols, vecCells, func(it *Iter) (rows int) {
+		var id UUID
+		for {
+			var v []float32
+			if !it.Scan(&id, &v) {
+				return rows
+			}
+			rows++
+		}
+	})
+	run("rows=vector/by=Into", vecCols, vecCells, func(it *Iter) (rows int) {
+		var id UUID
+		into := Into(make([]float32, 1536))
+		for it.Scan(&id, into) {
+			rows++
+		}
+		return rows
+	})
+	run("rows=vector/by=array", vecCols, vecCells, func(it *Iter) (rows int) {
+		var id UUID
+		var v [1536]float32
+		for it.Scan(&id, &v) {
+			rows++
+		}
+		return rows
+	})
+	run("rows=vector/by=matrix", vecCols, vecCells, func(it *Iter) (rows int) {
+		page := &Page{it: it}
+		require.NoError(b, page.load())
+		_, err := ReadMatrix(page, 1, Matrix[float32]{Data: matrixMemory})
+		require.NoError(b, err)
+		return page.Rows()
+	})
+}
+
+var matrixMemory = make([]float32, 5000*1536)
