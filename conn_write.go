@@ -26,7 +26,7 @@ import (
 const (
 	maxPending   = 4 << 20        // bytes that may gather before callers wait for the writer
 	maxKept      = 2 * maxPending // memory above it is given up after the write; all of it when the connection has fallen idle
-	leaderRounds = 8       // writes by a caller before it hands over
+	leaderRounds = 8              // writes by a caller before it hands over
 	// compressFrom is the smallest v4 body, or v5 segment, worth compressing.
 	compressFrom = 512
 )
@@ -37,9 +37,9 @@ type writer struct {
 	spare   []byte              // the memory of a chunk that was written
 	queued  int64               // all bytes of frames that ever gathered
 	handed  int64               // how many of them were handed to the socket, or are about to be
-	leading bool          // somebody writes, or is about to
-	stopped bool          // nothing is taken any more
-	room    chan struct{} // closed when pending was taken; nil while nobody waits for that
+	leading bool                // somebody writes, or is about to
+	stopped bool                // nothing is taken any more
+	room    chan struct{}       // closed when pending was taken; nil while nobody waits for that
 
 	// Of who leads:
 	frames   []byte       // the chunk that is being written, empty when none is

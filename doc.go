@@ -99,6 +99,7 @@
 //   - NULL makes a destination its zero value: use a pointer, [Null], or *any where that is a value too. [Rows] refuses it instead.
 //   - The fields of a struct are found by the tag `cql:"name"`, else by their name, else by their name in another case. `cql:"-"` hides one.
 //     A field of a user-defined type that the struct or map lacks is written as NULL; a key of a map that is no field is an error.
+//   - The strings of one list or set, and the keys of one map, share one block of memory: it stays as long as one of them does.
 //   - Elements of a list, set, map or vector can't be written as NULL; fields of a tuple or a user-defined type can.
 //
 // Nothing is cut or rounded in silence: a number that the other side can't hold is [ErrRange], a vector of another length

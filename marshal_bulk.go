@@ -120,28 +120,28 @@ func bulkAppendVector(dst []byte, elem Type, dimensions int, v any) (out []byte,
 }
 
 func bulkAppendList(dst []byte, elem Type, v any) (out []byte, ok bool, err error) {
-	var e elements
-	var encode encodeAt
 	switch v := v.(type) {
 	case []string:
-		e, encode = sliceOf(v), encodeIf(isText(elem), encodeString)
-	case [][]byte:
-		e, encode = sliceOf(v), encodeIf(isText(elem), encodeBytes)
+		return bulkRun(dst, isText(elem), sliceOf(v), appendTextRun)
 	case []int32:
-		e, encode = sliceOf(v), encodeIf(elem == TypeInt, encodeBits32)
+		return bulkRun(dst, elem == TypeInt, sliceOf(v), appendFixedRun)
 	case []int64:
-		e, encode = sliceOf(v), encodeIf(elem == TypeBigInt, encodeBits64)
+		return bulkRun(dst, elem == TypeBigInt, sliceOf(v), appendFixedRun)
 	case []float32:
-		e, encode = sliceOf(v), encodeIf(elem == TypeFloat, encodeBits32)
+		return bulkRun(dst, elem == TypeFloat, sliceOf(v), appendFixedRun)
 	case []float64:
-		e, encode = sliceOf(v), encodeIf(elem == TypeDouble, encodeBits64)
+		return bulkRun(dst, elem == TypeDouble, sliceOf(v), appendFixedRun)
 	case []UUID:
-		e, encode = sliceOf(v), encodeIf(elem == TypeUUID || elem == TypeTimeUUID, encodeUUID)
+		return bulkRun(dst, elem == TypeUUID || elem == TypeTimeUUID, sliceOf(v), appendFixedRun)
 	}
-	if encode == nil || e.base == nil {
+	return dst, false, nil
+}
+
+func bulkRun(dst []byte, ok bool, e elements, run func([]byte, elements) ([]byte, error)) ([]byte, bool, error) {
+	if !ok || e.base == nil {
 		return dst, false, nil
 	}
-	out, err = appendElements(dst, e, encode)
+	out, err := run(dst, e)
 	return out, true, err
 }
 
@@ -242,25 +242,40 @@ func bulkVector[T any](ok bool, dst *[]T, cell []byte, n int) (bool, error) {
 func bulkDecodeList(elem Type, cell []byte, dst any) (ok bool, err error) {
 	switch dst := dst.(type) {
 	case *[]string:
-		return bulkList(decodeIf(isText(elem), decodeString), dst, cell)
-	case *[][]byte:
-		return bulkList(decodeIf(isText(elem), decodeBytes), dst, cell)
+		return bulkTexts(isText(elem), dst, cell)
 	case *[]int32:
-		return bulkList(decodeIf(elem == TypeInt, decodeBits32), dst, cell)
+		return bulkFixed(elem == TypeInt, dst, cell)
 	case *[]int64:
-		return bulkList(decodeIf(elem == TypeBigInt, decodeBits64), dst, cell)
+		return bulkFixed(elem == TypeBigInt, dst, cell)
 	case *[]float32:
-		return bulkList(decodeIf(elem == TypeFloat, decodeBits32), dst, cell)
+		return bulkFixed(elem == TypeFloat, dst, cell)
 	case *[]float64:
-		return bulkList(decodeIf(elem == TypeDouble, decodeBits64), dst, cell)
+		return bulkFixed(elem == TypeDouble, dst, cell)
 	case *[]UUID:
-		return bulkList(decodeIf(elem == TypeUUID || elem == TypeTimeUUID, decodeUUID), dst, cell)
+		return bulkFixed(elem == TypeUUID || elem == TypeTimeUUID, dst, cell)
 	}
 	return false, nil
 }
 
-func bulkList[T any](elem decodeAt, dst *[]T, cell []byte) (bool, error) {
-	if elem == nil {
+func bulkTexts(ok bool, dst *[]string, cell []byte) (bool, error) {
+	if !ok {
+		return false, nil
+	}
+	n, cell, err := parseCount(cell, 4)
+	if err != nil {
+		return true, err
+	}
+	s := make([]string, n)
+	if err := decodeTextRun(cell, sliceOf(s)); err != nil {
+		return true, err
+	}
+	*dst = s
+	return true, nil
+}
+
+// bulkFixed leaves a list with a NULL or an error in it to the reference.
+func bulkFixed[T any](ok bool, dst *[]T, cell []byte) (bool, error) {
+	if !ok {
 		return false, nil
 	}
 	n, cell, err := parseCount(cell, 4)
@@ -268,14 +283,8 @@ func bulkList[T any](elem decodeAt, dst *[]T, cell []byte) (bool, error) {
 		return true, err
 	}
 	s := make([]T, n)
-	err = decodeElements(cell, sliceOf(s), func(value []byte, p unsafe.Pointer) error {
-		if value == nil {
-			return nil // s holds zero values already
-		}
-		return elem(value, p)
-	})
-	if err != nil {
-		return true, err
+	if !decodeFixedRun(cell, sliceOf(s)) {
+		return false, nil
 	}
 	*dst = s
 	return true, nil

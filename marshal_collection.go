@@ -48,19 +48,24 @@ func planListEncode(info CollectionType, t reflect.Type) encodeAt {
 	if elem == nil {
 		return nil
 	}
+	run := func(dst []byte, e elements) ([]byte, error) { return appendElements(dst, e, elem) }
+	switch {
+	case fixedRun(info.Elem, t.Elem()):
+		run = appendFixedRun
+	case textRun(info.Elem, t.Elem()):
+		run = appendTextRun
+	}
 	stride := t.Elem().Size()
 	if k == reflect.Array {
 		n := t.Len()
-		return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
-			return appendElements(dst, elements{p, n, stride}, elem)
-		}
+		return func(dst []byte, p unsafe.Pointer) ([]byte, error) { return run(dst, elements{p, n, stride}) }
 	}
 	return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
 		e, null := sliceAt(p, stride)
 		if null {
 			return appendNull(dst), nil
 		}
-		return appendElements(dst, e, elem)
+		return run(dst, e)
 	}
 }
 
@@ -103,14 +108,20 @@ func planListDecode(info CollectionType, t reflect.Type) decodeAt {
 		return nil
 	}
 	stride := t.Elem().Size()
+	fixed, text := fixedRun(info.Elem, t.Elem()), textRun(info.Elem, t.Elem())
 	return func(cell []byte, p unsafe.Pointer) error {
 		n, cell, err := parseCount(cell, 4)
 		if err != nil {
 			return err
 		}
 		e, err := makeElements(t, p, n, stride)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case text:
+			return decodeTextRun(cell, e)
+		case fixed && decodeFixedRun(cell, e):
+			return nil
 		}
 		return decodeElements(cell, e, elem)
 	}
@@ -209,6 +220,9 @@ func planMapEncode(info CollectionType, t reflect.Type) encodeAt {
 	if key == nil || elem == nil {
 		return nil
 	}
+	if plans, ok := textMaps[t.Elem()]; ok && isTextMap(info, t) {
+		return plans.encode(elem)
+	}
 	return encodeEntries(t, key, elem)
 }
 
@@ -262,6 +276,9 @@ func planMapDecode(info CollectionType, t reflect.Type) decodeAt {
 	key, elem := planDecode(info.Key, t.Key()), planDecode(info.Elem, t.Elem())
 	if key == nil || elem == nil {
 		return nil
+	}
+	if plans, ok := textMaps[t.Elem()]; ok && isTextMap(info, t) {
+		return plans.decode(elem)
 	}
 	return decodeEntries(t, key, elem)
 }

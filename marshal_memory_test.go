@@ -371,7 +371,7 @@ func TestAllocsDecode(t *testing.T) {
 	check("text any", 2, textType, "hello", new(any))
 	check("uuid", 0, NativeType(TypeUUID), UUID{1}, new(UUID))
 	check("timestamp", 0, NativeType(TypeTimestamp), time.Unix(1, 0), new(time.Time))
-	check("list of text", 3, NewListType(textType), []string{"a b", "b a"}, new([]string))
+	check("list of text", 2, NewListType(textType), []string{"a b", "b a"}, new([]string))
 	check("list of int", 1, NewListType(intType), []int32{1, 2}, new([]int32))
 	check("tuple", 1, pairType, pair{1, "bcd"}, new(pair))
 }

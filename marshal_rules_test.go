@@ -5,6 +5,7 @@ package vecql
 import (
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"math"
 	"math/big"
 	"net"
@@ -489,4 +490,39 @@ func TestMapWithNaNKey(t *testing.T) {
 	var got map[float64]int
 	require.NoError(t, Unmarshal(info, b, &got))
 	require.Len(t, got, 1)
+}
+
+// TestListOfUnevenElements: as many bytes as elements of the right size would have, but not in elements of that size.
+func TestListOfUnevenElements(t *testing.T) {
+	for _, m := range []struct {
+		elem Type
+		size int
+		dst  func() any
+	}{
+		{TypeInt, 4, func() any { return new([]int32) }}, {TypeFloat, 4, func() any { return new([]float32) }},
+		{TypeBigInt, 8, func() any { return new([]int64) }}, {TypeDouble, 8, func() any { return new([]float64) }},
+		{TypeUUID, 16, func() any { return new([]UUID) }},
+	} {
+		for _, first := range []int32{0, -1} {
+			info := NewListType(NativeType(m.elem))
+			cell := wire.AppendInt(wire.AppendInt(nil, 2), first)
+			cell = append(wire.AppendInt(cell, int32(2*m.size)), make([]byte, 2*m.size)...)
+			want := reflectDecode(info, cell, m.dst())
+			require.Error(t, want)
+			ref := errors.Is(want, ErrMissing)
+			for name, err := range map[string]error{
+				"Unmarshal": Unmarshal(info, cell, m.dst()),
+				"plan":      fastDecode(info, reflect.TypeOf(m.dst()))(info, cell, m.dst()),
+			} {
+				require.Error(t, err, "%s %v", name, info)
+				require.Equal(t, ref, errors.Is(err, ErrMissing), "%s %v: %v, reference: %v", name, info, err, want)
+				require.Equal(t, errors.Is(want, ErrTrailing), errors.Is(err, ErrTrailing), "%s %v: %v, reference: %v", name, info, err, want)
+			}
+			fine := append(wire.AppendInt(wire.AppendInt(nil, 2), -1), wire.AppendInt(nil, int32(m.size))...)
+			fine = append(fine, make([]byte, m.size)...)
+			got := m.dst()
+			require.NoError(t, Unmarshal(info, fine, got), "NULL is zero")
+			require.Equal(t, 2, reflect.ValueOf(got).Elem().Len())
+		}
+	}
 }
