@@ -29,7 +29,7 @@ type Iter struct {
 	closed  bool
 
 	answer
-	rest     []byte        // cells that were not read yet
+	off      int           // where the next cell begins in res.rows.cells
 	row      int           // rows read of this page
 	own      []*decodePlan // by column, for destination types other than those that the answer's plan has
 	ahead    *nextPage     // the next page, once it was asked for
@@ -75,7 +75,7 @@ func (it *Iter) start(a answer, err error) {
 		it.own = nil // other columns, perhaps of other types
 	}
 	it.answer, it.row = a, 0
-	it.rest = a.res.rows.cells
+	it.off = 0
 	n := a.res.rows.rowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
@@ -157,11 +157,25 @@ func (it *Iter) Scan(dest ...any) bool {
 		it.fail(fmt.Errorf("%w: %d destinations for %d columns", ErrValueCount, len(dest), len(columns)))
 		return false
 	}
+	cells, off, decoders := it.res.rows.cells, it.off, it.plan.decoders // locals: this loop is what reading small rows costs
 	for i, d := range dest {
+		if n, ok := cellLength(cells, off); ok && d != nil {
+			p, at := decoders[i].Load(), dataWord(d)
+			if p != nil && p.typ == typeWord(d) && p.value != nil && at != nil {
+				off += 4 + n
+				if err := p.value(cells[off-n:off:off], at); err != nil {
+					it.fail(it.cellError(i, d, err))
+					return false
+				}
+				continue
+			}
+		}
+		it.off = off
 		cell, ok := it.cell()
 		if !ok {
 			return false
 		}
+		off = it.off
 		if d == nil {
 			continue
 		}
@@ -170,30 +184,33 @@ func (it *Iter) Scan(dest ...any) bool {
 			return false
 		}
 	}
+	it.off = off
 	return true
+}
+
+// cellLength returns the length of the cell that begins at off; ok is false for NULL, and for one that is not whole.
+func cellLength(cells []byte, off int) (n int, ok bool) {
+	if len(cells)-off < 4 {
+		return 0, false
+	}
+	n = int(int32(binary.BigEndian.Uint32(cells[off:])))
+	return n, n >= 0 && n <= len(cells)-off-4
 }
 
 // cell returns the next cell, nil for NULL; ok is false when the page ends inside it.
 func (it *Iter) cell() (cell []byte, ok bool) {
-	if rest := it.rest; len(rest) >= 4 {
-		if n := int(int32(binary.BigEndian.Uint32(rest))); n >= 0 && n <= len(rest)-4 {
-			it.rest = rest[4+n:]
-			return rest[4 : 4+n : 4+n], true
-		}
+	cells := it.res.rows.cells
+	if n, ok := cellLength(cells, it.off); ok {
+		it.off += 4 + n
+		return cells[it.off-n : it.off : it.off], true
 	}
-	return it.rareCell()
-}
-
-// rareCell is cell for NULL, and for what is not whole.
-func (it *Iter) rareCell() (cell []byte, ok bool) {
-	r := wire.NewReader(it.rest)
-	cell, null := r.Value()
-	it.rest = it.rest[r.Offset():]
-	if err := r.Err(); err != nil || cell == nil && !null {
-		it.fail(&ProtocolError{Message: "rows", Err: err})
+	r := wire.NewReader(cells[it.off:])
+	if _, null := r.Value(); !null || r.Err() != nil {
+		it.fail(&ProtocolError{Message: "rows", Err: r.Err()})
 		return nil, false
 	}
-	return cell, true
+	it.off += r.Offset()
+	return nil, true
 }
 
 // decode stores a cell of column i in dest.
@@ -212,9 +229,14 @@ func (it *Iter) decode(i int, cell []byte, dest any) (err error) {
 		err = p.value(cell, at)
 	}
 	if err != nil {
-		return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
+		return it.cellError(i, dest, err)
 	}
 	return nil
+}
+
+func (it *Iter) cellError(i int, dest any, err error) error {
+	col := &it.plan.columns[i]
+	return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
 }
 
 // otherDecoder returns the decoder of column i into destinations like dest. That for the first type is kept with the plan, others here.

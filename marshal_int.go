@@ -39,7 +39,7 @@ func planIntEncode(typ Type, t reflect.Type) encodeAt {
 	switch {
 	case size == 4 && kind == reflect.Int32:
 		return encodeBits32 // nothing can be out of range
-	case size == 8 && kind == reflect.Int64:
+	case size == 8 && (kind == reflect.Int64 || kind == reflect.Int && bits.UintSize == 64):
 		return encodeBits64
 	case isInteger(kind):
 		return func(dst []byte, p unsafe.Pointer) ([]byte, error) {
@@ -58,8 +58,10 @@ func planIntDecode(typ Type, t reflect.Type) decodeAt {
 	switch {
 	case size == 4 && kind == reflect.Int32:
 		return decodeBits32 // nothing can be out of range
-	case size == 8 && kind == reflect.Int64:
+	case size == 8 && (kind == reflect.Int64 || kind == reflect.Int && bits.UintSize == 64):
 		return decodeBits64
+	case size == 4 && kind == reflect.Int:
+		return decodeInt32
 	case isInteger(kind):
 		return func(cell []byte, p unsafe.Pointer) error {
 			return decodeInteger(cell, size, kind, p)
@@ -78,6 +80,15 @@ func planIntDecode(typ Type, t reflect.Type) decodeAt {
 			return nil
 		}
 	}
+	return nil
+}
+
+// decodeInt32 decodes an int, which an int of Go always holds.
+func decodeInt32(cell []byte, p unsafe.Pointer) error {
+	if len(cell) != 4 {
+		return cellSize(cell, 4)
+	}
+	*(*int)(p) = int(int32(binary.BigEndian.Uint32(cell)))
 	return nil
 }
 

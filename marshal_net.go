@@ -61,24 +61,24 @@ func encodeUUIDBytes(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func decodeUUID(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 16); err != nil {
-		return err
+	if len(cell) != 16 {
+		return cellSize(cell, 16)
 	}
 	*(*UUID)(p) = UUID(cell)
 	return nil
 }
 
 func decodeUUIDBytes(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 16); err != nil {
-		return err
+	if len(cell) != 16 {
+		return cellSize(cell, 16)
 	}
 	*(*[]byte)(p) = copyBytes(cell)
 	return nil
 }
 
 func decodeUUIDTime(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 16); err != nil {
-		return err
+	if len(cell) != 16 {
+		return cellSize(cell, 16)
 	}
 	u := UUID(cell)
 	if u.Version() != 1 {

@@ -75,24 +75,24 @@ func appendBits64(dst []byte, v uint64) []byte {
 }
 
 func decodeBool(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 1); err != nil {
-		return err
+	if len(cell) != 1 {
+		return cellSize(cell, 1)
 	}
 	*(*bool)(p) = cell[0] != 0
 	return nil
 }
 
 func decodeBits32(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 4); err != nil {
-		return err
+	if len(cell) != 4 {
+		return cellSize(cell, 4)
 	}
 	*(*uint32)(p) = binary.BigEndian.Uint32(cell)
 	return nil
 }
 
 func decodeBits64(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 8); err != nil {
-		return err
+	if len(cell) != 8 {
+		return cellSize(cell, 8)
 	}
 	*(*uint64)(p) = binary.BigEndian.Uint64(cell)
 	return nil

@@ -79,8 +79,8 @@ func appendTimestamp(dst []byte, t time.Time) ([]byte, error) {
 }
 
 func decodeTimestamp(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 8); err != nil {
-		return err
+	if len(cell) != 8 {
+		return cellSize(cell, 8)
 	}
 	*(*time.Time)(p) = time.UnixMilli(int64(binary.BigEndian.Uint64(cell))).UTC()
 	return nil
@@ -140,8 +140,8 @@ func encodeTime(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func decodeTime(cell []byte, p unsafe.Pointer) error {
-	if err := cellSize(cell, 8); err != nil {
-		return err
+	if len(cell) != 8 {
+		return cellSize(cell, 8)
 	}
 	v := time.Duration(binary.BigEndian.Uint64(cell))
 	if v < 0 || v >= day {
