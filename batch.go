@@ -159,10 +159,12 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 		c.keyspace, _ = first.stmt.routing()
 		c.token, c.hasToken = first.token(c.req.body.b)
 	}
-	a, err := s.send(ctx, c)
-	if err == nil && b.tracer != nil && a.env.traced {
-		id := a.env.tracingID
+	if err := s.send(ctx, c); err != nil {
+		return answer{}, err
+	}
+	if b.tracer != nil && c.answer.env.traced {
+		id := c.answer.env.tracingID
 		b.tracer.Trace(id[:])
 	}
-	return a, err
+	return c.answer, nil
 }

@@ -55,8 +55,9 @@ type request struct {
 
 // response is an answer. Its body, decompressed, belongs to the receiver.
 type response struct {
-	header wire.Header
-	page   *buffer
+	header  wire.Header
+	page    *buffer
+	latency time.Duration // since the call began to look for a stream id
 }
 
 // The states of a slot. The caller takes it from free to waiting, and back to free at the end; the reader takes it from waiting to
@@ -268,9 +269,9 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if len(req.body.b) > wire.MaxBody {
 		return response{}, &notSentError{err: ErrFrameTooBig}
 	}
-	var deadline int64
+	began, deadline := c.now(), int64(0)
 	if _, ok := ctx.Deadline(); !ok && c.cfg.timeout > 0 {
-		deadline = c.now() + int64(c.cfg.timeout)
+		deadline = began + int64(c.cfg.timeout)
 	}
 	id, err := c.claim(ctx, deadline)
 	if err != nil {
@@ -289,7 +290,9 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 		c.withdraw(s, id)
 		return response{}, &notSentError{err: err}
 	}
-	return c.wait(ctx, s, id)
+	resp, err := c.wait(ctx, s, id)
+	resp.latency = time.Duration(c.now() - began)
+	return resp, err
 }
 
 // withdraw frees the slot of a call whose frame was not queued.

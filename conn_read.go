@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 
 	"github.com/vecql/vecql/internal/wire"
@@ -59,7 +60,18 @@ func (c *conn) read() {
 			c.close(err)
 			return
 		}
+		if c.drained() {
+			runtime.Gosched() // the callers just woken send their next requests while the server works; then it is time to look for more
+		}
 	}
+}
+
+// drained reports whether all that was read from the socket has been delivered.
+func (c *conn) drained() bool {
+	if s, ok := c.frames.(*wire.SegmentReader); ok && s.Buffered() > 0 {
+		return false
+	}
+	return c.in.Buffered() == 0
 }
 
 // readFrame reads one frame; its body is decompressed. The receiver owns the body.

@@ -90,7 +90,9 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 		c.start(c.flush)
 		return nil
 	}
-	runtime.Gosched() // callers that are ready to run get into the same write
+	if c.inFlight() > 1 {
+		runtime.Gosched() // callers that are ready to run get into the same write
+	}
 	c.lead()
 	return nil
 }

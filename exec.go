@@ -33,6 +33,7 @@ type call struct {
 	hasToken   bool
 	idempotent bool
 	hostID     UUID // send to this node only, when not zero
+	answer     answer
 }
 
 var callPool = sync.Pool{New: func() any { return new(call) }}
@@ -289,18 +290,18 @@ func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statemen
 		if c.req.body.b, err = appendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
 			return nil, err
 		}
-		a, err := s.send(s.ctx, &c)
+		err = s.send(s.ctx, &c)
 		if err != nil && s.closed.Load() {
 			err = ErrSessionClosed // rather than that s.ctx ended, which no caller cancelled
 		}
 		if err != nil {
 			return nil, fmt.Errorf("prepare %q: %w", text, err)
 		}
-		defer a.page.release()
-		if a.res.kind != resultPrepared {
-			return nil, &ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", a.res.kind)}
+		defer c.answer.page.release()
+		if kind := c.answer.res.kind; kind != resultPrepared {
+			return nil, &ProtocolError{Message: fmt.Sprintf("PREPARE answered with result kind %d", kind)}
 		}
-		return newStatement(text, keyspace, a.res.prepared), nil
+		return newStatement(text, keyspace, c.answer.res.prepared), nil
 	})
 }
 
@@ -312,10 +313,11 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	if body.b, err = appendPrepare(body.b[:0], s.version, stmt.text, stmt.keyspace); err != nil {
 		return err
 	}
-	a, err := s.attempt(ctx, c, &call{req: request{op: opPrepare, body: body}})
-	if err != nil {
+	prepare := call{req: request{op: opPrepare, body: body}}
+	if err := s.attempt(ctx, c, &prepare); err != nil {
 		return fmt.Errorf("prepare %q again: %w", stmt.text, err)
 	}
+	a := &prepare.answer
 	defer a.page.release()
 	if a.res.kind != resultPrepared || string(a.res.prepared.id) != string(stmt.id) {
 		// The bound values were encoded for the old metadata: another id means that they may not fit any more.
@@ -325,11 +327,11 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	return nil
 }
 
-// send takes a request to a node, and to further ones where the first attempts fail and another is safe. On success the caller
-// releases the answer's page.
-func (s *Session) send(ctx context.Context, c *call) (answer, error) {
+// send takes a request to a node, and to further ones where the first attempts fail and another is safe. On success c.answer is set, and
+// its page the caller's to release.
+func (s *Session) send(ctx context.Context, c *call) error {
 	if s.closed.Load() {
-		return answer{}, &RequestFailure{Err: ErrSessionClosed}
+		return &RequestFailure{Err: ErrSessionClosed}
 	}
 	topo := s.topo.Load()
 	r := route{nodes: topo.nodes, start: s.start.Add(1)}
@@ -350,12 +352,11 @@ func (s *Session) send(ctx context.Context, c *call) (answer, error) {
 			n = r.next()
 			continue
 		}
-		start := time.Now()
-		a, err := s.attemptPrepared(ctx, conn, c)
+		err := s.attemptPrepared(ctx, conn, c)
 		failure.Attempts++
 		if err == nil {
-			a.node, a.attempts, a.latency = n, failure.Attempts, time.Since(start)
-			return a, nil
+			c.answer.node, c.answer.attempts = n, failure.Attempts
+			return nil
 		}
 		failure.Err, failure.Host = err, n.info.addr
 		failure.applied = failure.applied || attemptMayHaveApplied(err)
@@ -376,22 +377,22 @@ func (s *Session) send(ctx context.Context, c *call) (answer, error) {
 		}
 	}
 	outcome := failure // what succeeds allocates none
-	return answer{}, &outcome
+	return &outcome
 }
 
 // attemptPrepared is attempt; a node that does not know a prepared statement gets it and is asked once more per statement.
-func (s *Session) attemptPrepared(ctx context.Context, conn *conn, c *call) (answer, error) {
+func (s *Session) attemptPrepared(ctx context.Context, conn *conn, c *call) error {
 	for again := 0; ; again++ {
-		a, err := s.attempt(ctx, conn, c)
+		err := s.attempt(ctx, conn, c)
 		if err == nil || again > len(c.stmts) || !errors.Is(err, CodeUnprepared) {
-			return a, err
+			return err
 		}
 		stmt, err := missingStatement(c, err)
 		if err != nil {
-			return a, err
+			return err
 		}
 		if err := s.prepareAgain(ctx, conn, stmt); err != nil {
-			return a, err
+			return err
 		}
 	}
 }
@@ -409,37 +410,43 @@ func missingStatement(c *call, err error) (*statement, error) {
 	return nil, &ProtocolError{Message: "the node misses a statement that the request does not hold", Err: err}
 }
 
-// attempt sends a request on a connection and parses the answer.
-func (s *Session) attempt(ctx context.Context, conn *conn, c *call) (answer, error) {
+// attempt sends a request on a connection and parses the answer into c.answer.
+func (s *Session) attempt(ctx context.Context, conn *conn, c *call) error {
 	resp, err := conn.roundTrip(ctx, &c.req)
 	if err != nil {
-		return answer{}, err
+		return err
 	}
-	a := answer{page: resp.page}
-	var known *knownColumns
-	if c.req.op == opExecute {
-		known = &c.stmts[0].seen.Load().knownColumns
-	}
-	env, r, err := parseEnvelope(resp.header, resp.page.b)
-	if err == nil {
-		a.env = env
-		switch op := opcode(resp.header.Opcode); op {
-		case opResult:
-			a.res, err = parseResult(&r, s.version, s.version >= protoV5, known)
-		case opError:
-			err = parseError(&r, s.version, 0)
-		default:
-			err = &ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
-		}
-	}
-	if err == nil && a.res.kind == resultRows {
+	a := &c.answer
+	*a = answer{page: resp.page, latency: resp.latency}
+	if err = a.parse(c, resp.header, s.version); err == nil && a.res.kind == resultRows {
 		err = a.useMetadata(c)
 	}
 	if err != nil {
 		a.page.release()
-		return answer{}, err
+		*a = answer{}
 	}
-	return a, nil
+	return err
+}
+
+// parse reads the frame in a.page.
+func (a *answer) parse(c *call, h wire.Header, version byte) error {
+	var r wire.Reader
+	var err error
+	if a.env, r, err = parseEnvelope(h, a.page.b); err != nil {
+		return err
+	}
+	switch op := opcode(h.Opcode); op {
+	case opResult:
+		var known *knownColumns
+		if c.req.op == opExecute {
+			known = &c.stmts[0].seen.Load().knownColumns
+		}
+		return a.res.parse(&r, version, version >= protoV5, known)
+	case opError:
+		return parseError(&r, version, 0)
+	default:
+		return &ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
+	}
 }
 
 // useMetadata gives rows that came without metadata those of the plan, and keeps the plan of the statement up to date.

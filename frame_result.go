@@ -85,12 +85,20 @@ func (m *metadata) known() knownColumns {
 // parseResult reads a RESULT. hasMetadataID says that a v4 connection has result metadata ids (SCYLLA_USE_METADATA_ID); v5 always has.
 // known, which may be nil, are the columns that rows probably have.
 func parseResult(r *wire.Reader, version byte, hasMetadataID bool, known *knownColumns) (result, error) {
+	var res result
+	if err := res.parse(r, version, hasMetadataID, known); err != nil {
+		return result{}, err
+	}
+	return res, nil
+}
+
+// parse is parseResult into a zero result, which is large enough for copies of it to be felt.
+func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known *knownColumns) error {
 	hasMetadataID = hasMetadataID || version >= protoV5
-	res := result{kind: resultKind(r.Int())}
-	switch res.kind {
+	switch res.kind = resultKind(r.Int()); res.kind {
 	case resultVoid:
 	case resultRows:
-		res.rows = readRows(r, hasMetadataID, known)
+		res.rows.read(r, hasMetadataID, known)
 	case resultSetKeyspace:
 		res.keyspace = r.String()
 	case resultPrepared:
@@ -100,22 +108,18 @@ func parseResult(r *wire.Reader, version byte, hasMetadataID bool, known *knownC
 	default:
 		r.Fail(fmt.Errorf("unknown kind %d", res.kind))
 	}
-	if err := malformed("RESULT", r); err != nil {
-		return result{}, err
-	}
-	return res, nil
+	return malformed("RESULT", r)
 }
 
-// readRows reads section 4.2.5.2 up to the cells. The row count is checked against the bytes that are there: a cell has at least 4.
-func readRows(r *wire.Reader, hasMetadataID bool, known *knownColumns) rowsBody {
-	rows := rowsBody{meta: readResultMetadata(r, hasMetadataID, known)}
+// read reads section 4.2.5.2 up to the cells. The row count is checked against the bytes that are there: a cell has at least 4.
+func (rows *rowsBody) read(r *wire.Reader, hasMetadataID bool, known *knownColumns) {
+	rows.meta = readResultMetadata(r, hasMetadataID, known)
 	n := int(r.Int())
 	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
 		r.Fail(fmt.Errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
 	}
 	rows.rowCount = n
 	rows.cells = r.Rest()
-	return rows
 }
 
 // readResultMetadata reads the <metadata> of Rows, which is the <result_metadata> of Prepared as well.

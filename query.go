@@ -176,10 +176,12 @@ func (q *Query) String() string {
 
 // ExecContext runs the query and drops its rows.
 func (q *Query) ExecContext(ctx context.Context) error {
+	c := q.session.newCall(&q.options)
+	defer c.release()
 	var first pageValues
-	a, err := q.run(ctx, q.pageState, &first)
+	err := q.do(ctx, c, q.pageState, &first)
 	if err == nil {
-		a.page.release()
+		c.answer.page.release()
 	}
 	return err
 }
@@ -276,23 +278,29 @@ type pageValues struct {
 
 // run sends the query for the page at state. first is filled by the first page, when more are to come, and used by them.
 func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answer, error) {
-	s := q.session
-	c := s.newCall(&q.options)
+	c := q.session.newCall(&q.options)
 	defer c.release()
+	err := q.do(ctx, c, state, first)
+	return c.answer, err
+}
+
+// do is run with a call that the caller releases; the answer is in it.
+func (q *Query) do(ctx context.Context, c *call, state []byte, first *pageValues) error {
+	s := q.session
 	c.params.pagingState, c.params.pageSize = state, max(q.pageSize, 0)
 	if q.routingKey != nil {
 		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
 	}
 	if len(q.values) == 0 && q.binding == nil && q.record == nil && !preparable(q.stmt) {
 		if firstWord(q.stmt) == "USE" {
-			return answer{}, ErrUseStmt
+			return ErrUseStmt
 		}
 		err := c.begin(opQuery, &q.options, len(q.stmt)+64)
 		if err == nil {
 			c.req.body.b, err = appendQuery(c.req.body.b, s.version, q.stmt, &c.params)
 		}
 		if err != nil {
-			return answer{}, err
+			return err
 		}
 		return q.finish(ctx, c)
 	}
@@ -300,7 +308,7 @@ func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answe
 	if stmt == nil {
 		var err error
 		if stmt, err = s.prepare(ctx, q.keyspace, q.stmt); err != nil {
-			return answer{}, err
+			return err
 		}
 	}
 	c.one[0] = stmt
@@ -311,7 +319,7 @@ func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answe
 		c.params.skipMetadata, c.plan = true, plan
 	}
 	if err := q.bind(c, stmt, plan, first); err != nil {
-		return answer{}, err
+		return err
 	}
 	err := c.begin(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
 	if err == nil {
@@ -319,7 +327,7 @@ func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answe
 		c.req.body.b, err = appendExecute(c.req.body.b, s.version, stmt.id, plan.metadataID, &c.params)
 	}
 	if err != nil {
-		return answer{}, err
+		return err
 	}
 	if size := int64(len(c.req.body.b)); stmt.bodySize.Load() != size { // written by all who execute it: only when it changes
 		stmt.bodySize.Store(size)
@@ -332,11 +340,11 @@ func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answe
 		c.keyspace, _ = stmt.routing()
 		c.token, c.hasToken = tok, true
 	}
-	a, err := q.finish(ctx, c)
-	if err == nil && first.stmt == nil && len(a.res.rows.meta.pagingState) > 0 {
+	err = q.finish(ctx, c)
+	if err == nil && first.stmt == nil && len(c.answer.res.rows.meta.pagingState) > 0 {
 		*first = pageValues{stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok, hasToken: ok}
 	}
-	return a, err
+	return err
 }
 
 // bind sets the values of c.
@@ -366,21 +374,23 @@ func (q *Query) callBinding(stmt *statement, plan *resultPlan) (values []any, er
 }
 
 // finish sends the call, and does what follows an answer whatever it is: tracing and schema agreement.
-func (q *Query) finish(ctx context.Context, c *call) (answer, error) {
-	a, err := q.session.send(ctx, c)
-	if err != nil {
-		return a, err
+func (q *Query) finish(ctx context.Context, c *call) error {
+	if err := q.session.send(ctx, c); err != nil {
+		return err
 	}
+	a := &c.answer
 	if q.tracer != nil && a.env.traced {
-		id := a.env.tracingID // a copy: only where it is asked for does it cost an allocation
+		id := a.env.tracingID // a copy, which may be kept
 		q.tracer.Trace(id[:])
 	}
 	if a.res.kind == resultSchemaChange {
 		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
-			a.page.release()
 			err = fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
-			return answer{}, &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
+			failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
+			a.page.release()
+			*a = answer{}
+			return failure
 		}
 	}
-	return a, nil
+	return nil
 }

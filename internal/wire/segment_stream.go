@@ -108,6 +108,9 @@ func NewSegmentReader(src io.Reader, decompress func(dst, src []byte, n int) ([]
 	return &SegmentReader{src: bufio.NewReaderSize(src, size), decompress: decompress}
 }
 
+// Buffered returns how many bytes can be read without reading a further segment.
+func (s *SegmentReader) Buffered() int { return len(s.rest) }
+
 // Read implements io.Reader. A source that ends between two segments gives io.EOF, inside of one io.ErrUnexpectedEOF.
 func (s *SegmentReader) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
