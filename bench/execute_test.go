@@ -13,9 +13,8 @@ import (
 	"testing"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bench/workload"
 )
-
-const insert = "INSERT INTO ks.t (id, v) VALUES (?, ?)"
 
 func connect(tb testing.TB, addr string, version int) *vecql.Session {
 	tb.Helper()
@@ -32,16 +31,16 @@ func connect(tb testing.TB, addr string, version int) *vecql.Session {
 
 // BenchmarkExecute is one EXECUTE of (uuid, vector<float, 1536>) through one connection. Allocations are those of the client alone.
 func BenchmarkExecute(b *testing.B) {
-	addr := startNullServer(b)
+	addr := workload.Addr(b)
 	for _, version := range []int{4, 5} {
 		for _, inFlight := range []int{1, 16, 256} {
 			b.Run(fmt.Sprintf("version=%d/inflight=%d", version, inFlight), func(b *testing.B) {
 				s := connect(b, addr, version)
 				ctx := context.Background()
-				if m, err := s.StatementMetadata(ctx, insert, ""); err != nil || len(m.BindColumns) != 2 || m.BindColumns[1].TypeInfo.String() != "vector<float, 1536>" {
+				if m, err := s.StatementMetadata(ctx, workload.InsertVector, ""); err != nil || len(m.BindColumns) != 2 || m.BindColumns[1].TypeInfo.String() != "vector<float, 1536>" {
 					b.Fatal(m, err)
 				}
-				if err := s.Query(insert, vecql.TimeUUID(), make([]float32, 1535)).ExecContext(ctx); err == nil {
+				if err := s.Query(workload.InsertVector, vecql.UUID(workload.InsertID), make([]float32, 1535)).ExecContext(ctx); err == nil {
 					b.Fatal("a vector of the wrong dimension was sent")
 				}
 				b.SetBytes(16 + 4*1536)
@@ -52,9 +51,9 @@ func BenchmarkExecute(b *testing.B) {
 				b.ResetTimer()
 				for range inFlight {
 					wg.Go(func() {
-						id, vector := vecql.TimeUUID(), make([]float32, 1536)
+						id, vector := vecql.UUID(workload.InsertID), workload.InsertedVector
 						for left.Add(-1) >= 0 {
-							if err := s.Query(insert, id, vector).ExecContext(ctx); err != nil {
+							if err := s.Query(workload.InsertVector, id, vector).ExecContext(ctx); err != nil {
 								b.Error(err)
 								return
 							}
@@ -69,13 +68,13 @@ func BenchmarkExecute(b *testing.B) {
 
 // TestExecuteAllocations bounds what one EXECUTE allocates, so that it can only go down.
 func TestExecuteAllocations(t *testing.T) {
-	addr := startNullServer(t)
+	addr := workload.Addr(t)
 	for _, version := range []int{4, 5} {
 		s := connect(t, addr, version)
 		ctx := context.Background()
-		id, vector := vecql.TimeUUID(), make([]float32, 1536)
+		id, vector := vecql.UUID(workload.InsertID), workload.InsertedVector
 		once := func() {
-			if err := s.Query(insert, id, vector).ExecContext(ctx); err != nil {
+			if err := s.Query(workload.InsertVector, id, vector).ExecContext(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"testing"
+
+	"github.com/vecql/vecql/bench/nullserver"
+	"github.com/vecql/vecql/bench/workload"
+)
+
+// The floor is what this machine and its kernel allow: frames that were encoded before, and answers that are counted and not looked at. One
+// goroutine suffices: it answers n answers with n new frames.
+
+type socket struct {
+	net.Conn
+	version byte
+	in      []byte
+}
+
+func dialFloor(b *testing.B, version int) *socket {
+	conn, err := net.Dial("tcp", workload.Addr(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() })
+	s := &socket{Conn: conn, version: 4, in: make([]byte, 256<<10)}
+	startup := "\x00\x01\x00\x0BCQL_VERSION\x00\x053.0.0"
+	s.version = byte(version)
+	if _, err := s.Write(s.frame(0, 0x01, []byte(startup))); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.ReadFull(s, s.in[:9]); err != nil || s.in[4] != 0x02 {
+		b.Fatal(s.in[:9], err)
+	}
+	return s
+}
+
+func (s *socket) frame(stream int, opcode byte, body []byte) []byte {
+	b := []byte{s.version, 0, byte(stream >> 8), byte(stream), opcode}
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(body))), body...)
+}
+
+// message is a frame as it is sent: in v5 within a segment.
+func (s *socket) message(stream int, opcode byte, body []byte) []byte {
+	b := s.frame(stream, opcode, body)
+	if s.version >= 5 {
+		b = nullserver.AppendSegment(nil, b)
+	}
+	return b
+}
+
+// prepare returns the id of a statement as EXECUTE needs it: in v5 with that of its result.
+func (s *socket) prepare(b *testing.B, stmt string) []byte {
+	b.Helper()
+	body := append(binary.BigEndian.AppendUint32(nil, uint32(len(stmt))), stmt...)
+	if s.version >= 5 {
+		body = append(body, 0, 0, 0, 0)
+	}
+	if _, err := s.Write(s.message(0, 0x09, body)); err != nil {
+		b.Fatal(err)
+	}
+	n, err := s.Read(s.in)
+	if err != nil {
+		b.Fatal(err)
+	}
+	frame := s.in[:n]
+	if s.version >= 5 {
+		frame = frame[6:]
+	}
+	if frame[4] != 0x08 {
+		b.Fatalf("%q", frame)
+	}
+	id := frame[13:19]
+	if s.version >= 5 {
+		id = frame[13:25]
+	}
+	return slices.Clone(id)
+}
+
+// execute is an EXECUTE with those values, skipping the metadata.
+func (s *socket) execute(stream int, id []byte, values [][]byte, paging []byte) []byte {
+	body := append(slices.Clone(id), 0, 1) // ONE
+	flags := uint32(0x01 | 0x02)
+	if len(paging) > 0 {
+		flags |= 0x04
+	}
+	if len(paging) > 4 {
+		flags |= 0x08
+	}
+	if s.version >= 5 {
+		body = append(body, 0, 0, 0)
+	}
+	body = binary.BigEndian.AppendUint16(append(body, byte(flags)), uint16(len(values)))
+	for _, v := range values {
+		body = append(binary.BigEndian.AppendUint32(body, uint32(len(v))), v...)
+	}
+	return s.message(stream, 0x0A, append(body, paging...))
+}
+
+// roundTrips sends n frames, at most inFlight of them unanswered. size is an answer's.
+func (s *socket) roundTrips(n, inFlight, size int, frames []byte) error {
+	each := len(frames) / inFlight
+	sent, answered, partial := 0, 0, 0
+	for answered < n {
+		if more := min(n-sent, inFlight-(sent-answered)); more > 0 {
+			first := sent % inFlight
+			more = min(more, inFlight-first) // up to where the ring begins again
+			if _, err := s.Write(frames[first*each : (first+more)*each]); err != nil {
+				return err
+			}
+			sent += more
+			if first+more == inFlight && sent-answered < inFlight && sent < n {
+				continue
+			}
+		}
+		got, err := s.Read(s.in[partial:])
+		if err != nil {
+			return err
+		}
+		whole, rest := s.count(s.in[:partial+got])
+		if whole%size != 0 {
+			return fmt.Errorf("%d bytes are no answers of %d", whole, size)
+		}
+		answered += whole / size
+		partial = copy(s.in, s.in[partial+got-rest:partial+got])
+	}
+	return nil
+}
+
+// count returns how many bytes of frames b has, without what is not whole: in v4 the frames are of the same length, so that a rest can be left
+// to the next read; in v5 segments tell.
+func (s *socket) count(b []byte) (whole, rest int) {
+	for len(b) >= 9 {
+		n := 9 + int(binary.BigEndian.Uint32(b[5:]))
+		payload := n
+		if s.version >= 5 {
+			payload = int(binary.LittleEndian.Uint32(b) & (1<<17 - 1))
+			n = 6 + payload + 4
+		}
+		if len(b) < n {
+			break
+		}
+		whole += payload
+		b = b[n:]
+	}
+	return whole, len(b)
+}
+
+func floorRequests(b *testing.B, part, stmt string, size int, answer int, values ...[]byte) {
+	for _, inFlight := range []int{1, 16, 256} {
+		for _, version := range []int{4, 5} {
+			b.Run(fmt.Sprintf("driver=floor%s/inflight=%d/version=%d", part, inFlight, version), func(b *testing.B) {
+				s := dialFloor(b, version)
+				id := s.prepare(b, stmt)
+				var frames []byte
+				for i := range inFlight {
+					frames = append(frames, s.execute(i, id, values, nil)...)
+				}
+				b.SetBytes(int64(size))
+				workload.Measure(b, func() error { return s.roundTrips(b.N, inFlight, answer, frames) })
+			})
+		}
+	}
+}
+
+func floorInsert(b *testing.B) {
+	floorRequests(b, "/row=vector", workload.InsertVector, 16+4*workload.Dim, 13, workload.Bytes(workload.InsertID), workload.VectorBytes(workload.InsertedVector))
+	floorRequests(b, "/row=small", workload.InsertSmall, 16, 13, workload.Bytes(workload.SmallKey), workload.Bytes(workload.SmallValue))
+}
+
+func floorReadRow(b *testing.B) {
+	size := 16 + 4*workload.Dim
+	floorRequests(b, "/row=vector", workload.ReadVector, size, 9+16+8+size, workload.Bytes(workload.InsertID))
+}
+
+// floorScan reads pages and drops them; the next page is asked for when one begins.
+func floorScan(b *testing.B) {
+	for _, rows := range []string{"vector", "small", "mixed"} {
+		for _, version := range []int{4, 5} {
+			b.Run(fmt.Sprintf("driver=floor/rows=%s/version=%d", rows, version), func(b *testing.B) {
+				s := dialFloor(b, version)
+				id := s.prepare(b, scans[rows])
+				pages := (b.N + workload.PageSize - 1) / workload.PageSize
+				page := func(i int) error {
+					p := binary.BigEndian.AppendUint32(nil, workload.PageSize)
+					p = binary.BigEndian.AppendUint32(append(p, 0, 0, 0, 4), uint32(i))
+					_, err := s.Write(s.execute(0, id, [][]byte{workload.Bytes(1 << 30)}, p))
+					return err
+				}
+				b.SetBytes(0)
+				workload.Measure(b, func() error {
+					if err := page(0); err != nil {
+						return err
+					}
+					for i := range pages {
+						if i+1 < pages {
+							if err := page(i + 1); err != nil {
+								return err
+							}
+						}
+						if err := s.drop(); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				b.ReportMetric(float64(pages*workload.PageSize)/b.Elapsed().Seconds(), "rows/s")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pages*workload.PageSize), "ns/op")
+			})
+		}
+	}
+}
+
+// drop reads one frame, which in v5 is in segments of its own.
+func (s *socket) drop() error {
+	head := s.in[:15]
+	at := 0
+	if s.version >= 5 {
+		at = 6
+	}
+	if _, err := io.ReadFull(s, head[:at+9]); err != nil {
+		return err
+	}
+	if head[at+4] != 0x08 {
+		return fmt.Errorf("not a result: %q", head)
+	}
+	left := 9 + int(binary.BigEndian.Uint32(head[at+5:])) // of the frame
+	if s.version < 5 {
+		return s.skip(left - 9)
+	}
+	for first := true; left > 0; first = false {
+		done := 15
+		if !first {
+			if _, err := io.ReadFull(s, head[:6]); err != nil {
+				return err
+			}
+			done = 6
+		}
+		n := int(binary.LittleEndian.Uint32(head) & (1<<17 - 1))
+		if err := s.skip(6 + n + 4 - done); err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}
+
+func (s *socket) skip(n int) error {
+	for n > 0 {
+		got, err := s.Read(s.in[:min(n, len(s.in))])
+		if err != nil {
+			return err
+		}
+		n -= got
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nullserver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"strings"
+	"sync"
+)
+
+// Server answers statements.
+type Server struct {
+	mu         sync.RWMutex
+	statements []*Statement
+	byText     map[string]*Statement
+	tables     map[string][]field
+}
+
+// Serve answers on ln until it is closed.
+func Serve(ln net.Listener, statements []*Statement) error {
+	s := &Server{byText: map[string]*Statement{}, tables: systemTables(ln.Addr().(*net.TCPAddr))}
+	for _, st := range statements {
+		s.add(st)
+	}
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			return err
+		}
+		go newConn(s, conn).serve()
+	}
+}
+
+func (s *Server) add(st *Statement) {
+	st.id = uint32(len(s.statements))
+	s.statements = append(s.statements, st)
+	s.byText[st.Text] = st
+}
+
+// statement returns the statement of that text, nil when it is none.
+func (s *Server) statement(text string) *Statement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.byText[text]
+	if st == nil {
+		if st = systemStatement(s.tables, text); st != nil {
+			s.add(st)
+		}
+	}
+	return st
+}
+
+func (s *Server) byID(id []byte) *Statement {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if i := binary.BigEndian.Uint32(id); int(i) < len(s.statements) {
+		return s.statements[i]
+	}
+	return nil
+}
+
+const (
+	opError, opStartup, opReady, opOptions, opSupported, opQuery, opResult, opPrepare = 0x00, 0x01, 0x02, 0x05, 0x06, 0x07, 0x08, 0x09
+	opExecute, opRegister, opBatch                                                    = 0x0A, 0x0B, 0x0D
+)
+
+const (
+	errProtocol, errInvalid = 0x000A, 0x2200
+)
+
+var (
+	void      = []byte("\x00\x00\x00\x01")
+	supported = []byte("\x00\x03" + str("CQL_VERSION") + "\x00\x01" + str("3.4.7") + str("PROTOCOL_VERSIONS") + "\x00\x02" + str("4/v4") + str("5/v5") +
+		str("COMPRESSION") + "\x00\x00")
+)
+
+// answer answers one request: c.add or c.addPage once.
+func (c *conn) answer(frame []byte) {
+	version, body := frame[0], frame[9:]
+	if version != 4 && version != 5 {
+		frame[0] = 5
+		c.fail(frame, errProtocol, "Invalid or unsupported protocol version; supported versions are (4/v4, 5/v5)")
+		return
+	}
+	switch frame[4] {
+	case opOptions:
+		c.add(frame, opSupported, supported)
+	case opStartup, opRegister:
+		c.add(frame, opReady, nil)
+	case opBatch:
+		c.add(frame, opResult, void)
+	case opPrepare:
+		n := binary.BigEndian.Uint32(body)
+		text := string(body[4 : 4+n])
+		st := c.server.statement(text)
+		if st == nil {
+			c.fail(frame, errInvalid, "not a statement of this server: "+text)
+			return
+		}
+		c.add(frame, opResult, st.prepared(version))
+	case opQuery:
+		n := binary.BigEndian.Uint32(body)
+		text := string(body[4 : 4+n])
+		if word, ks, _ := strings.Cut(text, " "); strings.EqualFold(word, "USE") {
+			c.add(frame, opResult, []byte("\x00\x00\x00\x03"+str(strings.Trim(ks, `"; `))))
+			return
+		}
+		c.execute(frame, c.server.statement(text), "", body[4+n:])
+	case opExecute:
+		if len(body) < 8 || body[1] != 4 { // all ids are of 4 bytes
+			c.fail(frame, errInvalid, "not an id of this server")
+			return
+		}
+		st, rest := c.server.byID(body[2:]), body[6:]
+		id := ""
+		if version >= 5 {
+			n := binary.BigEndian.Uint16(rest)
+			id, rest = string(rest[2:2+n]), rest[2+n:]
+		}
+		c.execute(frame, st, id, rest)
+	default:
+		c.fail(frame, errProtocol, "unknown opcode")
+	}
+}
+
+// execute answers a request whose parameters are p.
+func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
+	if st == nil {
+		c.fail(frame, errInvalid, "not a statement of this server")
+		return
+	}
+	p = p[2:] // consistency
+	flags := uint32(p[0])
+	if frame[0] >= 5 {
+		flags, p = binary.BigEndian.Uint32(p), p[3:]
+	}
+	p = p[1:]
+	if st.Want != nil && !c.check(st, flags, p) {
+		c.fail(frame, errInvalid, "other values than those expected")
+		return
+	}
+	if st.Rows == nil {
+		c.add(frame, opResult, void)
+		return
+	}
+	skip, changed := flags&0x02 != 0, false
+	if frame[0] >= 5 && skip && knownID != metadataID {
+		skip, changed = false, true
+	}
+	if !st.Paged {
+		n := 0
+		if st.Row != nil {
+			n = 1
+		}
+		c.body = append(st.appendHead(c.body[:0], skip, changed, nil, n), st.rows(n)...)
+		c.add(frame, opResult, c.body)
+		return
+	}
+	size, page, pages := paging(flags, p)
+	var state []byte
+	if page+1 < pages {
+		state = binary.BigEndian.AppendUint32(c.state[:0], page+1)
+	}
+	c.body = st.appendHead(c.body[:0], skip, changed, state, size)
+	c.addPage(frame, c.body, st.rows(size))
+}
+
+// paging returns the rows a page has, the number of this page, and how many there are: what the first value says.
+func paging(flags uint32, p []byte) (size int, page, pages uint32) {
+	size, pages = 5000, 1
+	if flags&0x01 != 0 {
+		n := int(binary.BigEndian.Uint16(p))
+		p = p[2:]
+		for i := range n {
+			if flags&0x40 != 0 {
+				p = p[2+binary.BigEndian.Uint16(p):]
+			}
+			length := max(int32(binary.BigEndian.Uint32(p)), 0)
+			if i == 0 && length == 4 {
+				pages = binary.BigEndian.Uint32(p[4:])
+			}
+			p = p[4+length:]
+		}
+	}
+	if flags&0x04 != 0 {
+		size, p = int(binary.BigEndian.Uint32(p)), p[4:]
+	}
+	if flags&0x08 != 0 {
+		page = binary.BigEndian.Uint32(p[4:])
+	}
+	return size, page, pages
+}
+
+// check compares the values of the first requests of a connection with the ones expected: that a driver sends them well is known before a
+// benchmark's clock starts, and costs nothing later.
+func (c *conn) check(st *Statement, flags uint32, p []byte) bool {
+	const checks = 8
+	if c.checked[st.id] >= checks {
+		return true
+	}
+	c.checked[st.id]++
+	n := len(st.Bind)
+	return flags&0x01 != 0 && len(p) >= 2 && int(binary.BigEndian.Uint16(p)) == n && bytes.HasPrefix(p[2:], st.Want)
+}

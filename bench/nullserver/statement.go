@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nullserver is a CQL server that does nothing: it answers the statements it was given with canned rows, and what a driver asks to
+// learn of the cluster. What a benchmark measures against it, in a process of its own, is the client.
+package nullserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Type is the option by which the protocol names a type.
+type Type string
+
+// The types of one option each.
+const (
+	Bigint    Type = "\x00\x02"
+	Blob      Type = "\x00\x03"
+	Boolean   Type = "\x00\x04"
+	Double    Type = "\x00\x07"
+	Float     Type = "\x00\x08"
+	Int       Type = "\x00\x09"
+	Timestamp Type = "\x00\x0B"
+	UUID      Type = "\x00\x0C"
+	Text      Type = "\x00\x0D"
+	Timeuuid  Type = "\x00\x0F"
+	Inet      Type = "\x00\x10"
+	Date      Type = "\x00\x11"
+	Smallint  Type = "\x00\x13"
+	Tinyint   Type = "\x00\x14"
+)
+
+// List is list<elem>.
+func List(elem Type) Type { return "\x00\x20" + elem }
+
+// Set is set<elem>.
+func Set(elem Type) Type { return "\x00\x22" + elem }
+
+// Map is map<key, elem>.
+func Map(key, elem Type) Type { return "\x00\x21" + key + elem }
+
+// Vector is vector<..., dim>; class is the element's in Cassandra's words: FloatType.
+func Vector(class string, dim int) Type {
+	const pkg = "org.apache.cassandra.db.marshal."
+	return Type("\x00\x00" + str(fmt.Sprintf("%sVectorType(%s%s , %d)", pkg, pkg, class, dim)))
+}
+
+// Column is a bind marker or a column of a result.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// Statement is what the server answers to one text.
+type Statement struct {
+	Text string
+	Bind []Column
+	Key  []int    // positions in Bind of the partition key's columns
+	Want []byte   // nil, or the values, each with its length: the first of a connection are compared
+	Rows []Column // nil: the answer is void
+
+	// Row appends the cells of row i of a page, each with its length.
+	Row func(dst []byte, i int) []byte
+	// Paged says that the answer is pages of the size the client asks for, as many as its first value, an int, says. Else it is one row.
+	Paged bool
+
+	id    uint32
+	mu    sync.Mutex
+	block map[int][]byte // the rows of a page by their number, encoded once: only how a page begins differs
+}
+
+// rows returns the encoded rows of a page of n rows.
+func (s *Statement) rows(n int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b, ok := s.block[n]; ok {
+		return b
+	}
+	var b []byte
+	for i := range n {
+		b = s.Row(b, i)
+	}
+	if s.block == nil {
+		s.block = map[int][]byte{}
+	}
+	s.block[n] = b
+	return b
+}
+
+// metadataID names the result's metadata in v5.
+const metadataID = "meta"
+
+// prepared is the answer to PREPARE.
+func (s *Statement) prepared(version byte) []byte {
+	b := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x04\x00\x04"), s.id)
+	if version >= 5 {
+		b = append(b, str(metadataID)...)
+	}
+	b = binary.BigEndian.AppendUint32(append(b, 0, 0, 0, byte(min(len(s.Bind), 1))), uint32(len(s.Bind))) // flags: one table for all
+	b = binary.BigEndian.AppendUint32(b, uint32(len(s.Key)))
+	for _, k := range s.Key {
+		b = binary.BigEndian.AppendUint16(b, uint16(k))
+	}
+	b = s.appendColumns(b, s.Bind)
+	if s.Rows == nil {
+		return append(b, "\x00\x00\x00\x04\x00\x00\x00\x00"...)
+	}
+	b = binary.BigEndian.AppendUint32(append(b, "\x00\x00\x00\x01"...), uint32(len(s.Rows)))
+	return s.appendColumns(b, s.Rows)
+}
+
+// appendColumns appends the table's name, which is the one after INTO or FROM, and the columns.
+func (s *Statement) appendColumns(b []byte, columns []Column) []byte {
+	if len(columns) == 0 {
+		return b
+	}
+	b = append(b, str(s.keyspace())+str("t")...)
+	for _, c := range columns {
+		b = append(b, str(c.Name)+string(c.Type)...)
+	}
+	return b
+}
+
+func (s *Statement) keyspace() string {
+	words := strings.Fields(s.Text)
+	for i, w := range words[:max(len(words)-1, 0)] {
+		if w = strings.ToUpper(w); w == "FROM" || w == "INTO" {
+			ks, _, _ := strings.Cut(words[i+1], ".")
+			return ks
+		}
+	}
+	return "ks"
+}
+
+// appendHead appends how a page begins: everything before its rows.
+func (s *Statement) appendHead(b []byte, skip, changed bool, state []byte, rows int) []byte {
+	flags := uint32(0)
+	if skip {
+		flags |= 0x04
+	} else {
+		flags |= 0x01
+	}
+	if changed {
+		flags |= 0x08
+	}
+	if state != nil {
+		flags |= 0x02
+	}
+	b = binary.BigEndian.AppendUint32(append(b, "\x00\x00\x00\x02"...), flags)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(s.Rows)))
+	if state != nil {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(state))), state...)
+	}
+	if changed {
+		b = append(b, str(metadataID)...)
+	}
+	if !skip {
+		b = s.appendColumns(b, s.Rows)
+	}
+	return binary.BigEndian.AppendUint32(b, uint32(rows))
+}
+
+func str(s string) string { return string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
+
+// Cell appends a cell: its length and its content.
+func Cell(dst []byte, content string) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(content))), content...)
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workload is what the benchmarks of all drivers have in common: statements, data, expected answers, and the benchmarks themselves,
+// which call a driver through an interface that says what to do and not how, so that each driver is used as its manual tells.
+package workload
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"time"
+)
+
+// Dim is the dimension of the vectors in rows, PageSize the rows in a page: all drivers' default.
+const (
+	Dim      = 1536
+	PageSize = 5000
+)
+
+func random(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 1)) }
+
+// UUID returns the uuid of that number, a random one.
+func UUID(i int) (u [16]byte) {
+	r := random(i)
+	binary.BigEndian.PutUint64(u[:], r.Uint64())
+	binary.BigEndian.PutUint64(u[8:], r.Uint64())
+	u[6], u[8] = u[6]&0x0F|0x40, u[8]&0x3F|0x80
+	return u
+}
+
+// TimeUUID returns a uuid with a time.
+func TimeUUID(i int) [16]byte {
+	u := UUID(i)
+	u[6] = u[6]&0x0F | 0x10
+	return u
+}
+
+// Vector returns vector number i of n elements, between -1 and 1.
+func Vector(i, n int) []float32 {
+	r := random(i)
+	v := make([]float32, n)
+	for j := range v {
+		v[j] = r.Float32()*2 - 1
+	}
+	return v
+}
+
+// text returns n letters.
+func text(seed, n int) string {
+	r := random(seed)
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = 'a' + byte(r.IntN(26))
+	}
+	return string(b)
+}
+
+// SmallRow is a row of ten small columns.
+type SmallRow struct {
+	ID      int64
+	Age     int
+	Name    string
+	Active  bool
+	Price   float64
+	Created time.Time
+	Parent  [16]byte
+	Score   float32
+	Level   int16
+	Note    string
+}
+
+// Small returns row i.
+func Small(i int) SmallRow {
+	r := random(i)
+	return SmallRow{
+		ID: int64(i), Age: int(r.Int32()), Name: text(i, 10), Active: i%2 == 0, Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(),
+		Parent: UUID(i), Score: r.Float32(), Level: int16(r.Int32()), Note: text(i, 20),
+	}
+}
+
+// MixedRow is a row of twenty columns.
+type MixedRow struct {
+	ID      [16]byte
+	Name    string
+	Age     int
+	Views   int64
+	Level   int16
+	Kind    int8
+	Active  bool
+	Score   float32
+	Price   float64
+	Created time.Time
+	Day     time.Time
+	Addr    net.IP
+	Data    []byte
+	Event   [16]byte
+	Tags    []string
+	Marks   []int
+	Counts  map[string]int
+	Note    string
+	Parent  [16]byte
+	Total   int64
+}
+
+// Mixed returns row i.
+func Mixed(i int) MixedRow {
+	r := random(i)
+	return MixedRow{
+		ID: UUID(i), Name: text(i, 10), Age: int(r.Int32()), Views: r.Int64(), Level: int16(r.Int32()), Kind: int8(r.Int32()), Active: i%2 == 0,
+		Score: r.Float32(), Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(), Day: time.Unix(86400*int64(r.IntN(20000)), 0).UTC(),
+		Addr: net.IPv4(10, 0, byte(i>>8), byte(i)).To4(), Data: []byte(text(i, 16)), Event: TimeUUID(i), Tags: []string{text(i, 5), text(i+1, 6), text(i+2, 7)},
+		Marks: []int{i, i + 1, i + 2, i + 3}, Counts: map[string]int{"one": i, "two": i + 1}, Note: text(i, 20), Parent: UUID(i + 1), Total: r.Int64(),
+	}
+}
+
+// VectorRow is a row with a vector.
+type VectorRow struct {
+	ID [16]byte
+	V  []float32
+}
+
+// Check compares row i of a scan with what it has to be.
+func (r *VectorRow) Check(i int) error {
+	i %= PageSize
+	return differs(i, r, r.ID == UUID(i) && slices.Equal(r.V, Vector(i, Dim)))
+}
+
+// Check compares row i of a scan with what it has to be.
+func (r *SmallRow) Check(i int) error {
+	i %= PageSize
+	got, want := *r, Small(i)
+	ok := got.Created.Equal(want.Created)
+	got.Created = want.Created
+	return differs(i, r, ok && got == want)
+}
+
+// Check compares row i of a scan with what it has to be.
+func (r *MixedRow) Check(i int) error {
+	i %= PageSize
+	w := Mixed(i)
+	ok := r.ID == w.ID && r.Name == w.Name && r.Age == w.Age && r.Views == w.Views && r.Level == w.Level && r.Kind == w.Kind && r.Active == w.Active &&
+		r.Score == w.Score && r.Price == w.Price && r.Created.Equal(w.Created) && r.Day.Equal(w.Day) && r.Addr.Equal(w.Addr) &&
+		bytes.Equal(r.Data, w.Data) && r.Event == w.Event && slices.Equal(r.Tags, w.Tags) && slices.Equal(r.Marks, w.Marks) &&
+		maps.Equal(r.Counts, w.Counts) && r.Note == w.Note && r.Parent == w.Parent && r.Total == w.Total
+	return differs(i, r, ok)
+}
+
+func differs(i int, row any, ok bool) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("row %d is not what it should be: %.300v", i, row)
+}
+
+// Bytes returns v as CQL writes it, without a length. It is the plain loop; what it is compared with are the drivers.
+func Bytes(v any) []byte {
+	switch v := v.(type) {
+	case []byte:
+		return v
+	case net.IP:
+		return v
+	case string:
+		return []byte(v)
+	case [16]byte:
+		return v[:]
+	case bool:
+		if v {
+			return []byte{1}
+		}
+		return []byte{0}
+	case int8:
+		return []byte{byte(v)}
+	case int16:
+		return binary.BigEndian.AppendUint16(nil, uint16(v))
+	case int:
+		return binary.BigEndian.AppendUint32(nil, uint32(v))
+	case int32:
+		return binary.BigEndian.AppendUint32(nil, uint32(v))
+	case int64:
+		return binary.BigEndian.AppendUint64(nil, uint64(v))
+	case float32:
+		return binary.BigEndian.AppendUint32(nil, math.Float32bits(v))
+	case float64:
+		return binary.BigEndian.AppendUint64(nil, math.Float64bits(v))
+	case time.Time:
+		return binary.BigEndian.AppendUint64(nil, uint64(v.UnixMilli()))
+	}
+	panic(fmt.Sprintf("no bytes for %T", v))
+}
+
+// VectorBytes returns a vector of elements of fixed size.
+func VectorBytes[T any](v []T) (b []byte) {
+	for _, e := range v {
+		b = append(b, Bytes(e)...)
+	}
+	return b
+}
+
+// cells appends each value with its length.
+func cells(dst []byte, values ...any) []byte {
+	for _, v := range values {
+		b := Bytes(v)
+		dst = append(binary.BigEndian.AppendUint32(dst, uint32(len(b))), b...)
+	}
+	return dst
+}
+
+// list returns a list or set.
+func list[T any](v []T) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(v)))
+	for _, e := range v {
+		b = cells(b, e)
+	}
+	return b
+}
+
+// dict returns a map, by its sorted keys.
+func dict(m map[string]int) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(m)))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b = cells(b, k, m[k])
+	}
+	return b
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// cpu returns the processor time this process took so far.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Measure runs f, which does b.N operations, and reports the client's processor time for one.
+func Measure(b *testing.B, f func() error) {
+	b.Helper()
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := cpu()
+	if err := f(); err != nil {
+		b.Fatal(err)
+	}
+	b.StopTimer()
+	b.ReportMetric(float64((cpu()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
+}
+
+// InFlight calls op n times from that many goroutines.
+func InFlight(n, goroutines int, op func() error) error {
+	var left atomic.Int64
+	left.Store(int64(n))
+	errs := make(chan error, goroutines)
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := op(); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/vecql/vecql/bench/nullserver"
+)
+
+const (
+	// addrEnv is the address of a null server that runs already; run.sh starts one for all drivers, on a core of its own.
+	addrEnv = "VECQL_NULL_SERVER"
+	// serveEnv makes a test's program the server.
+	serveEnv = "VECQL_NULL_SERVE"
+)
+
+var server struct {
+	sync.Mutex
+	addr string
+	stop func()
+}
+
+// Main is what TestMain of each driver calls.
+func Main(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		Serve("127.0.0.1:0")
+		return
+	}
+	code := m.Run()
+	if server.stop != nil {
+		server.stop()
+	}
+	os.Exit(code)
+}
+
+// Serve is the server: it prints its address and ends when its input does.
+func Serve(listen string) {
+	ln, err := net.Listen("tcp", listen)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(ln.Addr())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	_ = nullserver.Serve(ln, Statements())
+}
+
+// Addr returns the address of the null server, which is started when it is first asked for: a process of its own, so that neither its
+// allocations nor its CPU time are the client's.
+func Addr(tb testing.TB) string {
+	tb.Helper()
+	if addr := os.Getenv(addrEnv); addr != "" {
+		return addr
+	}
+	server.Lock()
+	defer server.Unlock()
+	if server.addr == "" {
+		var err error
+		if server.addr, server.stop, err = start(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return server.addr
+}
+
+// start runs this program as the server.
+func start() (addr string, stop func(), err error) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"=1")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	return strings.TrimSpace(line), func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}, err
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	ns "github.com/vecql/vecql/bench/nullserver"
+)
+
+// The statements. A scan's value is the number of its pages.
+const (
+	InsertVector = "INSERT INTO ks.vectors (id, v) VALUES (?, ?)"
+	InsertSmall  = "INSERT INTO ks.small (k, v) VALUES (?, ?)"
+	ReadVector   = "SELECT id, v FROM ks.vectors WHERE id = ?"
+	ScanVectors  = "SELECT id, v FROM ks.vectors WHERE pages = ?"
+	ScanSmall    = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
+	ScanMixed    = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts, note, parent, total" +
+		" FROM ks.mixed WHERE pages = ?"
+)
+
+// What is inserted.
+const (
+	SmallKey   int64 = 0x0123456789ABCDEF
+	SmallValue int64 = -2
+)
+
+// InsertID and InsertedVector are the values of the insert of a vector, and of the row that is read.
+var (
+	InsertID       = UUID(0)
+	InsertedVector = Vector(0, Dim)
+)
+
+// Statements returns what the null server has to answer.
+func Statements() []*ns.Statement {
+	vector := ns.Vector("FloatType", Dim)
+	id, v, pages := ns.Column{Name: "id", Type: ns.UUID}, ns.Column{Name: "v", Type: vector}, []ns.Column{{Name: "pages", Type: ns.Int}}
+	vectorRow := func(dst []byte, i int) []byte { return cells(dst, UUID(i), VectorBytes(Vector(i, Dim))) }
+	all := []*ns.Statement{
+		{Text: InsertVector, Bind: []ns.Column{id, v}, Key: []int{0}, Want: cells(nil, InsertID, VectorBytes(InsertedVector))},
+		{
+			Text: InsertSmall, Bind: []ns.Column{{Name: "k", Type: ns.Bigint}, {Name: "v", Type: ns.Bigint}}, Key: []int{0},
+			Want: cells(nil, SmallKey, SmallValue),
+		},
+		{Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v}, Row: vectorRow},
+		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
+		{
+			Text: ScanSmall, Bind: pages, Paged: true,
+			Rows: []ns.Column{
+				{Name: "id", Type: ns.Bigint}, {Name: "age", Type: ns.Int}, {Name: "name", Type: ns.Text}, {Name: "active", Type: ns.Boolean},
+				{Name: "price", Type: ns.Double}, {Name: "created", Type: ns.Timestamp}, {Name: "parent", Type: ns.UUID},
+				{Name: "score", Type: ns.Float}, {Name: "level", Type: ns.Smallint}, {Name: "note", Type: ns.Text},
+			},
+			Row: func(dst []byte, i int) []byte {
+				r := Small(i)
+				return cells(dst, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, r.Parent, r.Score, r.Level, r.Note)
+			},
+		},
+		{
+			Text: ScanMixed, Bind: pages, Paged: true,
+			Rows: []ns.Column{
+				{Name: "id", Type: ns.UUID}, {Name: "name", Type: ns.Text}, {Name: "age", Type: ns.Int}, {Name: "views", Type: ns.Bigint},
+				{Name: "level", Type: ns.Smallint}, {Name: "kind", Type: ns.Tinyint}, {Name: "active", Type: ns.Boolean},
+				{Name: "score", Type: ns.Float}, {Name: "price", Type: ns.Double}, {Name: "created", Type: ns.Timestamp}, {Name: "day", Type: ns.Date},
+				{Name: "addr", Type: ns.Inet}, {Name: "data", Type: ns.Blob}, {Name: "event", Type: ns.Timeuuid}, {Name: "tags", Type: ns.List(ns.Text)},
+				{Name: "marks", Type: ns.Set(ns.Int)}, {Name: "counts", Type: ns.Map(ns.Text, ns.Int)}, {Name: "note", Type: ns.Text},
+				{Name: "parent", Type: ns.UUID}, {Name: "total", Type: ns.Bigint},
+			},
+			Row: func(dst []byte, i int) []byte {
+				r := Mixed(i)
+				day := binary.BigEndian.AppendUint32(nil, uint32(r.Day.Unix()/86400)+1<<31)
+				return cells(dst, r.ID, r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, day, r.Addr, r.Data, r.Event,
+					list(r.Tags), list(r.Marks), dict(r.Counts), r.Note, r.Parent, r.Total)
+			},
+		},
+	}
+	for _, c := range Cases() {
+		all = append(all, &ns.Statement{Text: c.Statement(), Bind: []ns.Column{{Name: "c", Type: c.cql}}})
+	}
+	return all
+}
+
+// Case is a value for the codec.
+type Case struct {
+	Type  string // in a benchmark's name
+	Dim   int    // of a vector, else 0
+	Value any    // []float32, []float64, []int32, []int64, [][16]byte, []int, []string or map[string]int
+	Data  []byte // its bytes; those of a map may also come in another order
+	cql   ns.Type
+}
+
+// Statement has the case's type as that of its only bind marker: drivers learn types from the server.
+func (c *Case) Statement() string {
+	return fmt.Sprintf("INSERT INTO ks.codec (%q) VALUES (?)", c.Name())
+}
+
+// Name is the case as parts of a benchmark's name.
+func (c *Case) Name() string {
+	if c.Dim == 0 {
+		return "case=" + c.Type
+	}
+	return fmt.Sprintf("type=%s/dim=%d", c.Type, c.Dim)
+}
+
+// Cases returns the vectors of all element types and dimensions, and then the collections.
+func Cases() []*Case {
+	var all []*Case
+	for _, dim := range []int{128, 384, 768, 1536, 3072} {
+		r := random(dim)
+		all = append(all,
+			vectorCase("float", "FloatType", fill(dim, r.Float32)), vectorCase("double", "DoubleType", fill(dim, r.Float64)),
+			vectorCase("int", "Int32Type", fill(dim, func() int32 { return int32(r.Uint32()) })),
+			vectorCase("bigint", "LongType", fill(dim, func() int64 { return int64(r.Uint64()) })),
+			vectorCase("uuid", "UUIDType", fill(dim, func() [16]byte { return UUID(int(r.Int32())) })),
+			vectorCase("timeuuid", "TimeUUIDType", fill(dim, func() [16]byte { return TimeUUID(int(r.Int32())) })),
+		)
+	}
+	r := random(0)
+	floats, texts, counts := fill(1000, r.Float32), fill(100, func() string { return text(int(r.Int32()), 10) }), map[string]int{}
+	for i, t := range texts {
+		counts[t] = i
+	}
+	return append(all,
+		&Case{Type: "list<float>1000", Value: floats, Data: list(floats), cql: ns.List(ns.Float)},
+		&Case{Type: "list<text>100", Value: texts, Data: list(texts), cql: ns.List(ns.Text)},
+		&Case{Type: "map<text,int>100", Value: counts, Data: dict(counts), cql: ns.Map(ns.Text, ns.Int)},
+	)
+}
+
+func fill[T any](n int, next func() T) []T {
+	s := make([]T, n)
+	for i := range s {
+		s[i] = next()
+	}
+	return s
+}
+
+func vectorCase[T any](name, class string, v []T) *Case {
+	return &Case{Type: name, Dim: len(v), Value: v, Data: VectorBytes(v), cql: ns.Vector(class, len(v))}
+}
