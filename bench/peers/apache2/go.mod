@@ -1,0 +1,15 @@
+module github.com/vecql/vecql/bench/peers/apache2
+
+go 1.25.0
+
+replace (
+	github.com/vecql/vecql => ../../..
+	github.com/vecql/vecql/bench => ../..
+)
+
+require (
+	github.com/apache/cassandra-gocql-driver/v2 v2.1.2
+	github.com/vecql/vecql/bench v0.0.0
+)
+
+require gopkg.in/inf.v0 v0.9.1 // indirect
