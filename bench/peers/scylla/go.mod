@@ -1,0 +1,22 @@
+module github.com/vecql/vecql/bench/peers/scylla
+
+go 1.25.0
+
+replace (
+	github.com/vecql/vecql => ../../..
+	github.com/vecql/vecql/bench => ../..
+)
+
+replace github.com/gocql/gocql => github.com/scylladb/gocql v1.19.0
+
+require (
+	github.com/gocql/gocql v1.7.0
+	github.com/vecql/vecql/bench v0.0.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)
