@@ -119,7 +119,7 @@ func (c *conn) add(request []byte, opcode byte, body []byte) {
 		return
 	}
 	if 9+len(body) > maxPayload {
-		c.addParts(appendFrame(nil, request, opcode, nil), body)
+		c.addParts(nil, appendFrame(nil, request, opcode, body))
 		return
 	}
 	if len(c.small)+9+len(body) > maxPayload {
