@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command report makes tables and plots of the benchmarks' output: report results/peers.txt writes peers.md and *.svg beside it.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// result is what one driver needed for one case, once for every run.
+type result map[string][]float64 // by unit
+
+// table is one benchmark: cases down, drivers across.
+type table struct {
+	name    string
+	cases   []string
+	drivers []string
+	cells   map[[2]string]result // by case and driver
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: report results/peers.txt")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tables, err := parse(f)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	var md strings.Builder
+	fmt.Fprintf(&md, "# vecql and its peers\n\n%s\n", legend)
+	for _, t := range tables {
+		svg := fmt.Sprintf("%s-%s.svg", base, strings.ToLower(t.name))
+		fmt.Fprintf(&md, "\n## %s\n\n![%s](%s)\n\n", t.name, t.name, filepath.Base(svg))
+		t.markdown(&md)
+		if err := os.WriteFile(svg, []byte(t.svg()), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
+}
+
+const legend = "Medians. Time is wall time per operation with that many in flight; cpu is the client's processor time, B and allocs are the client's.\n" +
+	"`vecql-…` are other ways to use vecql, `…-nowait` peers without their wait for more requests to share a write with, `floor` bare sockets, `scalar`\n" +
+	"and `copy` a plain loop and a copy. *vs best peer* is how many times less time vecql (without suffix) takes than the best peer; `~` says that the\n" +
+	"samples of the two overlap."
+
+var line = regexp.MustCompile(`^Benchmark(\w+)/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// parse reads Go's benchmark format. Cases and drivers keep the order in which they come.
+func parse(r io.Reader) ([]*table, error) {
+	var tables []*table
+	s := bufio.NewScanner(r)
+	for s.Scan() {
+		m := line.FindStringSubmatch(s.Text())
+		if m == nil {
+			continue
+		}
+		var driver string
+		var rest []string
+		for _, part := range strings.Split(m[2], "/") {
+			if d, ok := strings.CutPrefix(part, "driver="); ok {
+				driver = d
+			} else {
+				rest = append(rest, part)
+			}
+		}
+		if driver == "" {
+			continue
+		}
+		i := slices.IndexFunc(tables, func(t *table) bool { return t.name == m[1] })
+		if i < 0 {
+			i = len(tables)
+			tables = append(tables, &table{name: m[1], cells: map[[2]string]result{}})
+		}
+		if err := tables[i].add(strings.Join(rest, " "), driver, strings.Fields(m[3])); err != nil {
+			return nil, fmt.Errorf("%q: %w", s.Text(), err)
+		}
+	}
+	for _, t := range tables {
+		slices.SortStableFunc(t.drivers, func(a, b string) int { return rank(a) - rank(b) })
+	}
+	return tables, s.Err()
+}
+
+func (t *table) add(name, driver string, values []string) error {
+	if !slices.Contains(t.cases, name) {
+		t.cases = append(t.cases, name)
+	}
+	if !slices.Contains(t.drivers, driver) {
+		t.drivers = append(t.drivers, driver)
+	}
+	key := [2]string{name, driver}
+	if t.cells[key] == nil {
+		t.cells[key] = result{}
+	}
+	for ; len(values) >= 2; values = values[2:] {
+		v, err := strconv.ParseFloat(values[0], 64)
+		if err != nil {
+			return err
+		}
+		t.cells[key][values[1]] = append(t.cells[key][values[1]], v)
+	}
+	return nil
+}
+
+// rank is where a driver stands: vecql, the peers, the limits.
+func rank(driver string) int {
+	switch {
+	case driver == "vecql":
+		return 0
+	case strings.HasPrefix(driver, "vecql"):
+		return 1
+	case driver == "floor" || driver == "scalar" || driver == "copy":
+		return 3
+	}
+	return 2
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}

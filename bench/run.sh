@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
+# Measures vecql and its peers side by side: bench/run.sh [count]. All programs are built first and then run in turns, so that what else
+# happens on the machine meets all of them. Server and clients have a core each where taskset is there.
+#   BENCH       which benchmarks, a regular expression (default all)
+#   BENCHTIME   of each (default 1s)
+set -euo pipefail
+cd "$(dirname "$0")"
+count=${1:-6}
+
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+go build -o "$bin/nullserver" ./cmd/nullserver
+go test -c -o "$bin/vecql" .
+programs=(vecql)
+for peer in apache2 scylla gocql1; do
+	(cd "peers/$peer" && go test -c -o "$bin/$peer" .)
+	programs+=("$peer")
+done
+if command -v cargo >/dev/null && [ -f peers/rust/Cargo.toml ]; then
+	cargo build --release --locked --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
+	cp peers/rust/target/release/vecql-bench-rust "$bin/rust"
+	programs+=(rust)
+fi
+
+on() { shift; "$@"; }
+if command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null; then
+	on() { local core=$1; shift; taskset -c "$core" "$@"; }
+fi
+
+coproc SERVER { on 0 "$bin/nullserver"; } # it ends with its input, which is closed when this script ends
+read -r VECQL_NULL_SERVER <&"${SERVER[0]}"
+export VECQL_NULL_SERVER
+
+mkdir -p results
+for ((i = 0; i < count; i++)); do
+	for p in "${programs[@]}"; do
+		on 1 "$bin/$p" -test.run '^$' -test.bench "${BENCH:-Marshal|Unmarshal|Collection|Insert|ReadRow|Scan}" \
+			-test.benchtime "${BENCHTIME:-1s}" -test.timeout 0 | tee -a results/peers.txt
+	done
+done
+go run ./cmd/report results/peers.txt
