@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net"
+	"os"
 )
 
 // conn is one connection. Answers to frames that came with one read leave with one write.
@@ -36,7 +37,7 @@ func (c *conn) serve() {
 	defer c.net.Close()
 	defer func() {
 		if e := recover(); e != nil {
-			fmt.Println("null server: a request that can't be read:", e)
+			fmt.Fprintln(os.Stderr, "null server: a request that can't be read:", e)
 		}
 	}()
 	for {
