@@ -37,7 +37,8 @@ func BenchmarkExecute(b *testing.B) {
 			b.Run(fmt.Sprintf("version=%d/inflight=%d", version, inFlight), func(b *testing.B) {
 				s := connect(b, addr, version)
 				ctx := context.Background()
-				if m, err := s.StatementMetadata(ctx, workload.InsertVector, ""); err != nil || len(m.BindColumns) != 2 || m.BindColumns[1].TypeInfo.String() != "vector<float, 1536>" {
+				m, err := s.StatementMetadata(ctx, workload.InsertVector, "")
+				if err != nil || len(m.BindColumns) != 2 || m.BindColumns[1].TypeInfo.String() != "vector<float, 1536>" {
 					b.Fatal(m, err)
 				}
 				if err := s.Query(workload.InsertVector, vecql.UUID(workload.InsertID), make([]float32, 1535)).ExecContext(ctx); err == nil {

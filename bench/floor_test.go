@@ -133,8 +133,8 @@ func (s *socket) roundTrips(n, inFlight, size int, frames []byte) error {
 	return nil
 }
 
-// count returns how many bytes of frames b has, without what is not whole: in v4 the frames are of the same length, so that a rest can be left
-// to the next read; in v5 segments tell.
+// count returns how many bytes of whole frames b has, and how many are left for the next read. In v5 it counts what is in segments, which
+// have whole frames here.
 func (s *socket) count(b []byte) (whole, rest int) {
 	for len(b) >= 9 {
 		n := 9 + int(binary.BigEndian.Uint32(b[5:]))
@@ -170,7 +170,8 @@ func floorRequests(b *testing.B, part, stmt string, size int, answer int, values
 }
 
 func floorInsert(b *testing.B) {
-	floorRequests(b, "/row=vector", workload.InsertVector, 16+4*workload.Dim, 13, workload.Bytes(workload.InsertID), workload.VectorBytes(workload.InsertedVector))
+	id, vector := workload.Bytes(workload.InsertID), workload.VectorBytes(workload.InsertedVector)
+	floorRequests(b, "/row=vector", workload.InsertVector, 16+4*workload.Dim, 13, id, vector)
 	floorRequests(b, "/row=small", workload.InsertSmall, 16, 13, workload.Bytes(workload.SmallKey), workload.Bytes(workload.SmallValue))
 }
 

@@ -25,11 +25,11 @@ type conn struct {
 	small   []byte      // v5: frames that have no segment yet
 	body    []byte      // of the answer under way
 	state   [4]byte     // its paging state
-	checked map[uint32]int
+	checked []int       // requests whose values were compared, by statement
 }
 
 func newConn(s *Server, c net.Conn) *conn {
-	return &conn{server: s, net: c, in: make([]byte, 256<<10), checked: map[uint32]int{}}
+	return &conn{server: s, net: c, in: make([]byte, 256<<10)}
 }
 
 // serve ends with the connection, also for what a client sends wrong: a benchmark then fails.

@@ -68,6 +68,7 @@ type Statement struct {
 
 	id    uint32
 	mu    sync.Mutex
+	one   [4][]byte      // the answer of one row, with and without metadata, encoded once
 	block map[int][]byte // the rows of a page by their number, encoded once: only how a page begins differs
 }
 
@@ -75,6 +76,10 @@ type Statement struct {
 func (s *Statement) rows(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.rowsLocked(n)
+}
+
+func (s *Statement) rowsLocked(n int) []byte {
 	if b, ok := s.block[n]; ok {
 		return b
 	}
@@ -87,6 +92,26 @@ func (s *Statement) rows(n int) []byte {
 	}
 	s.block[n] = b
 	return b
+}
+
+// single returns the answer of a statement that has one row, or none if it has no Row.
+func (s *Statement) single(skip, changed bool) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, i := 0, 0
+	if s.Row != nil {
+		n = 1
+	}
+	if skip {
+		i |= 1
+	}
+	if changed {
+		i |= 2
+	}
+	if s.one[i] == nil {
+		s.one[i] = append(s.appendHead(nil, skip, changed, nil, n), s.rowsLocked(n)...)
+	}
+	return s.one[i]
 }
 
 // metadataID names the result's metadata in v5.

@@ -4,6 +4,7 @@ package workload
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -192,14 +193,14 @@ func check(s Session, op func() error) error {
 			return err
 		}
 	}
-	if r, err := s.ReadVector(InsertID); err != ErrNoVectors && (err != nil || r.Check(0) != nil) {
+	if r, err := s.ReadVector(InsertID); !errors.Is(err, ErrNoVectors) && (err != nil || r.Check(0) != nil) {
 		return fmt.Errorf("another row: %w", err)
 	}
 	return nil
 }
 
 // ErrNoVectors is what a driver that knows none returns.
-var ErrNoVectors = fmt.Errorf("the driver knows no vectors")
+var ErrNoVectors = errors.New("the driver knows no vectors")
 
 // checked has the scans whose rows were compared: a benchmark runs several times, with growing b.N.
 var checked sync.Map

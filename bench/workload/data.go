@@ -78,8 +78,8 @@ type SmallRow struct {
 func Small(i int) SmallRow {
 	r := random(i)
 	return SmallRow{
-		ID: int64(i), Age: int(r.Int32()), Name: text(i, 10), Active: i%2 == 0, Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(),
-		Parent: UUID(i), Score: r.Float32(), Level: int16(r.Int32()), Note: text(i, 20),
+		ID: int64(i), Age: int(r.Int32()), Name: text(i, 10), Active: i%2 == 0, Price: r.Float64(),
+		Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(), Parent: UUID(i), Score: r.Float32(), Level: int16(r.Int32()), Note: text(i, 20),
 	}
 }
 
@@ -112,9 +112,10 @@ func Mixed(i int) MixedRow {
 	r := random(i)
 	return MixedRow{
 		ID: UUID(i), Name: text(i, 10), Age: int(r.Int32()), Views: r.Int64(), Level: int16(r.Int32()), Kind: int8(r.Int32()), Active: i%2 == 0,
-		Score: r.Float32(), Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(), Day: time.Unix(86400*int64(r.IntN(20000)), 0).UTC(),
-		Addr: net.IPv4(10, 0, byte(i>>8), byte(i)).To4(), Data: []byte(text(i, 16)), Event: TimeUUID(i), Tags: []string{text(i, 5), text(i+1, 6), text(i+2, 7)},
-		Marks: []int{i, i + 1, i + 2, i + 3}, Counts: map[string]int{"one": i, "two": i + 1}, Note: text(i, 20), Parent: UUID(i + 1), Total: r.Int64(),
+		Score: r.Float32(), Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(),
+		Day: time.Unix(86400*int64(r.IntN(20000)), 0).UTC(), Addr: net.IPv4(10, 0, byte(i>>8), byte(i)).To4(), Data: []byte(text(i, 16)),
+		Event: TimeUUID(i), Tags: []string{text(i, 5), text(i+1, 6), text(i+2, 7)}, Marks: []int{i, i + 1, i + 2, i + 3},
+		Counts: map[string]int{"one": i, "two": i + 1}, Note: text(i, 20), Parent: UUID(i + 1), Total: r.Int64(),
 	}
 }
 
@@ -143,11 +144,13 @@ func (r *SmallRow) Check(i int) error {
 func (r *MixedRow) Check(i int) error {
 	i %= PageSize
 	w := Mixed(i)
-	ok := r.ID == w.ID && r.Name == w.Name && r.Age == w.Age && r.Views == w.Views && r.Level == w.Level && r.Kind == w.Kind && r.Active == w.Active &&
-		r.Score == w.Score && r.Price == w.Price && r.Created.Equal(w.Created) && r.Day.Equal(w.Day) && r.Addr.Equal(w.Addr) &&
-		bytes.Equal(r.Data, w.Data) && r.Event == w.Event && slices.Equal(r.Tags, w.Tags) && slices.Equal(r.Marks, w.Marks) &&
-		maps.Equal(r.Counts, w.Counts) && r.Note == w.Note && r.Parent == w.Parent && r.Total == w.Total
-	return differs(i, r, ok)
+	numbers := r.Age == w.Age && r.Views == w.Views && r.Level == w.Level && r.Kind == w.Kind && r.Active == w.Active && r.Score == w.Score &&
+		r.Price == w.Price && r.Total == w.Total
+	texts := r.Name == w.Name && r.Note == w.Note && bytes.Equal(r.Data, w.Data) && r.Addr.Equal(w.Addr)
+	ids := r.ID == w.ID && r.Event == w.Event && r.Parent == w.Parent
+	times := r.Created.Equal(w.Created) && r.Day.Equal(w.Day)
+	collections := slices.Equal(r.Tags, w.Tags) && slices.Equal(r.Marks, w.Marks) && maps.Equal(r.Counts, w.Counts)
+	return differs(i, r, numbers && texts && ids && times && collections)
 }
 
 func differs(i int, row any, ok bool) error {

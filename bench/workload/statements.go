@@ -16,8 +16,8 @@ const (
 	ReadVector   = "SELECT id, v FROM ks.vectors WHERE id = ?"
 	ScanVectors  = "SELECT id, v FROM ks.vectors WHERE pages = ?"
 	ScanSmall    = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
-	ScanMixed    = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts, note, parent, total" +
-		" FROM ks.mixed WHERE pages = ?"
+	ScanMixed    = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts," +
+		" note, parent, total FROM ks.mixed WHERE pages = ?"
 )
 
 // What is inserted.
@@ -48,9 +48,16 @@ func Statements() []*ns.Statement {
 		{
 			Text: ScanSmall, Bind: pages, Paged: true,
 			Rows: []ns.Column{
-				{Name: "id", Type: ns.Bigint}, {Name: "age", Type: ns.Int}, {Name: "name", Type: ns.Text}, {Name: "active", Type: ns.Boolean},
-				{Name: "price", Type: ns.Double}, {Name: "created", Type: ns.Timestamp}, {Name: "parent", Type: ns.UUID},
-				{Name: "score", Type: ns.Float}, {Name: "level", Type: ns.Smallint}, {Name: "note", Type: ns.Text},
+				{Name: "id", Type: ns.Bigint},
+				{Name: "age", Type: ns.Int},
+				{Name: "name", Type: ns.Text},
+				{Name: "active", Type: ns.Boolean},
+				{Name: "price", Type: ns.Double},
+				{Name: "created", Type: ns.Timestamp},
+				{Name: "parent", Type: ns.UUID},
+				{Name: "score", Type: ns.Float},
+				{Name: "level", Type: ns.Smallint},
+				{Name: "note", Type: ns.Text},
 			},
 			Row: func(dst []byte, i int) []byte {
 				r := Small(i)
@@ -60,12 +67,26 @@ func Statements() []*ns.Statement {
 		{
 			Text: ScanMixed, Bind: pages, Paged: true,
 			Rows: []ns.Column{
-				{Name: "id", Type: ns.UUID}, {Name: "name", Type: ns.Text}, {Name: "age", Type: ns.Int}, {Name: "views", Type: ns.Bigint},
-				{Name: "level", Type: ns.Smallint}, {Name: "kind", Type: ns.Tinyint}, {Name: "active", Type: ns.Boolean},
-				{Name: "score", Type: ns.Float}, {Name: "price", Type: ns.Double}, {Name: "created", Type: ns.Timestamp}, {Name: "day", Type: ns.Date},
-				{Name: "addr", Type: ns.Inet}, {Name: "data", Type: ns.Blob}, {Name: "event", Type: ns.Timeuuid}, {Name: "tags", Type: ns.List(ns.Text)},
-				{Name: "marks", Type: ns.Set(ns.Int)}, {Name: "counts", Type: ns.Map(ns.Text, ns.Int)}, {Name: "note", Type: ns.Text},
-				{Name: "parent", Type: ns.UUID}, {Name: "total", Type: ns.Bigint},
+				{Name: "id", Type: ns.UUID},
+				{Name: "name", Type: ns.Text},
+				{Name: "age", Type: ns.Int},
+				{Name: "views", Type: ns.Bigint},
+				{Name: "level", Type: ns.Smallint},
+				{Name: "kind", Type: ns.Tinyint},
+				{Name: "active", Type: ns.Boolean},
+				{Name: "score", Type: ns.Float},
+				{Name: "price", Type: ns.Double},
+				{Name: "created", Type: ns.Timestamp},
+				{Name: "day", Type: ns.Date},
+				{Name: "addr", Type: ns.Inet},
+				{Name: "data", Type: ns.Blob},
+				{Name: "event", Type: ns.Timeuuid},
+				{Name: "tags", Type: ns.List(ns.Text)},
+				{Name: "marks", Type: ns.Set(ns.Int)},
+				{Name: "counts", Type: ns.Map(ns.Text, ns.Int)},
+				{Name: "note", Type: ns.Text},
+				{Name: "parent", Type: ns.UUID},
+				{Name: "total", Type: ns.Bigint},
 			},
 			Row: func(dst []byte, i int) []byte {
 				r := Mixed(i)

@@ -61,10 +61,11 @@ func run(path string) error {
 	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
 }
 
-const legend = "Medians. Time is wall time per operation with that many in flight; cpu is the client's processor time, B and allocs are the client's.\n" +
-	"`vecql-…` are other ways to use vecql, `…-nowait` peers without their wait for more requests to share a write with, `floor` bare sockets, `scalar`\n" +
-	"and `copy` a plain loop and a copy. *vs best peer* is how many times less time vecql (without suffix) takes than the best peer; `~` says that the\n" +
-	"samples of the two overlap."
+const legend = `Medians. Time is wall time per operation with that many in flight; client CPU is the client's processor time, B and
+allocs are the client's. The server is a process of its own that answers at once. Names: vecql-… are other ways to use vecql, …-nowait
+peers without their wait for more requests to share a write with, floor bare sockets, scalar and copy a plain loop and a copy. "vs best
+peer" is how many times less time vecql (without a suffix) takes than the best peer; ~ says that the samples of the two overlap.
+`
 
 var line = regexp.MustCompile(`^Benchmark(\w+)/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
 

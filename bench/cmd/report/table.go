@@ -11,6 +11,17 @@ import (
 
 const nsOp = "ns/op"
 
+// units are what is shown besides time.
+var units = []struct {
+	name, title string
+	format      func(float64) string
+}{
+	{"rows/s", "rows per second", rate},
+	{"cpu-us/op", "client CPU", func(v float64) string { return duration(v * 1000) }},
+	{"B/op", "B", number},
+	{"allocs/op", "allocs", number},
+}
+
 // markdown writes the times, and below them what else was measured.
 func (t *table) markdown(w io.Writer) {
 	fmt.Fprintf(w, "| case | %s | vs best peer |\n|%s\n", strings.Join(t.drivers, " | "), strings.Repeat(" --- |", len(t.drivers)+2))
@@ -21,10 +32,7 @@ func (t *table) markdown(w io.Writer) {
 		}
 		fmt.Fprintf(w, " %s |\n", t.ratio(c))
 	}
-	for _, unit := range []struct {
-		name, title string
-		format      func(float64) string
-	}{{"rows/s", "rows per second", rate}, {"cpu-us/op", "client CPU", func(v float64) string { return duration(v * 1000) }}, {"B/op", "B", number}, {"allocs/op", "allocs", number}} {
+	for _, unit := range units {
 		if !t.has(unit.name) {
 			continue
 		}

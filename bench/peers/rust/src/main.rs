@@ -27,7 +27,8 @@ const INSERT_VECTOR: &str = "INSERT INTO ks.vectors (id, v) VALUES (?, ?)";
 const INSERT_SMALL: &str = "INSERT INTO ks.small (k, v) VALUES (?, ?)";
 const READ_VECTOR: &str = "SELECT id, v FROM ks.vectors WHERE id = ?";
 const SCAN_VECTORS: &str = "SELECT id, v FROM ks.vectors WHERE pages = ?";
-const SCAN_SMALL: &str = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?";
+const SCAN_SMALL: &str =
+    "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?";
 const SCAN_MIXED: &str = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, \
                           counts, note, parent, total FROM ks.mixed WHERE pages = ?";
 
@@ -83,7 +84,8 @@ async fn run() -> Result<()> {
         (Kind::ReadVector, "ReadRow", "vector", READ_VECTOR),
     ] {
         let stmt = prepare(&s, text).await?;
-        requests(&o, name, row, Arc::new(Op { session: s.clone(), stmt, kind, id: data::uuid(0), v: data::vector(0) })).await?;
+        requests(&o, name, row, Arc::new(Op { session: s.clone(), stmt, kind, id: data::uuid(0), v: data::vector(0) }))
+            .await?;
     }
 
     scans::<VectorRow>(&o, &s, "vector", SCAN_VECTORS).await?;

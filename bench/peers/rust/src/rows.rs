@@ -49,7 +49,7 @@ impl Row for SmallRow {
         self.id == i as i64
             && self.age == r.i32()
             && self.name == text(i, 10)
-            && self.active == (i % 2 == 0)
+            && self.active == i.is_multiple_of(2)
             && self.price == r.f64()
             && self.created.0 == (r.u64() & ((1 << 41) - 1)) as i64
             && self.parent == uuid(i)
@@ -96,7 +96,7 @@ impl Row for MixedRow {
             && self.views == (r.u64() & !(1 << 63)) as i64
             && self.level == r.i32() as i16
             && self.kind == r.i32() as i8
-            && self.active == (i % 2 == 0)
+            && self.active == i.is_multiple_of(2)
             && self.score == r.f32()
             && self.price == r.f64()
             && self.created.0 == (r.u64() & ((1 << 41) - 1)) as i64

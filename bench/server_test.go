@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bench/workload"
+)
+
+// TestServer shows that the server's comparisons would find a driver that is wrong, and that pages end where they should.
+func TestServer(t *testing.T) {
+	addr := workload.Addr(t)
+	for _, version := range []int{4, 5} {
+		t.Run(fmt.Sprintf("version=%d", version), func(t *testing.T) {
+			s := session{Session: connect(t, addr, version)}
+			if err := s.InsertVector(workload.InsertID, workload.InsertedVector); err != nil {
+				t.Error(err)
+			}
+			if err := s.InsertVector(workload.InsertID, workload.Vector(1, workload.Dim)); err == nil {
+				t.Error("another vector was taken")
+			}
+			if err := s.InsertSmall(workload.SmallKey, workload.SmallValue+1); err == nil {
+				t.Error("another value was taken")
+			}
+			if _, err := s.ReadVector(workload.UUID(1)); err == nil {
+				t.Error("another row was read")
+			}
+			if err := s.Query("SELECT id FROM ks.other").Exec(); err == nil {
+				t.Error("another statement was answered")
+			}
+			for _, size := range []int{1, 7, 100, workload.PageSize} {
+				it := s.Query(workload.ScanSmall, 3).PageSize(size).Iter()
+				n := 0
+				for it.Scan(nil, nil, nil, nil, nil, nil, nil, nil, nil, nil) {
+					n++
+				}
+				if err := it.Close(); err != nil || n != 3*size {
+					t.Error(size, n, err)
+				}
+			}
+		})
+	}
+}
+
+// TestScans checks every row of two pages, with and without metadata in each of them.
+func TestScans(t *testing.T) {
+	addr := workload.Addr(t)
+	for _, version := range []int{4, 5} {
+		s := session{Session: connect(t, addr, version)}
+		for rows := range scans {
+			if n, err := s.Scan(rows, 2, 3*workload.PageSize, true); err != nil || n != 2*workload.PageSize {
+				t.Error(version, rows, n, err)
+			}
+		}
+		it := s.Query(workload.ScanVectors, 2).NoSkipMetadata().IterContext(context.Background())
+		var id vecql.UUID
+		var v []float32
+		n := 0
+		for ; it.Scan(&id, &v); n++ {
+			if err := (&workload.VectorRow{ID: id, V: v}).Check(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := it.Close(); err != nil || n != 2*workload.PageSize {
+			t.Error(n, err)
+		}
+	}
+}
