@@ -31,7 +31,7 @@ type Iter struct {
 	answer
 	off      int           // where the next cell begins in res.rows.cells
 	row      int           // rows read of this page
-	own      []*decodePlan // by column, for destination types other than those that the answer's plan has
+	own      []*decodePlan // by column, what the answer's plan has no room for
 	ahead    *nextPage     // the next page, once it was asked for
 	aheadRow int           // the row at which to ask for it
 }
@@ -239,18 +239,29 @@ func (it *Iter) cellError(i int, dest any, err error) error {
 	return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
 }
 
-// otherDecoder returns the decoder of column i into destinations like dest. That for the first type is kept with the plan, others here.
+// otherDecoder returns the decoder of column i into destinations like dest. It is kept with the plan for all who read such rows; of types
+// beyond maxDecoders in the Iter alone.
 func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
+	typ, shared := typeWord(dest), &it.plan.decoders[i]
+	first, n := shared.Load(), 0
+	for p := first; p != nil; p = p.next {
+		if n++; p.typ == typ {
+			return p
+		}
+	}
+	if it.own != nil && it.own[i] != nil && it.own[i].typ == typ {
+		return it.own[i]
+	}
+	p := newDecodePlan(it.plan.columns[i].TypeInfo, dest)
+	if p.next = first; n < maxDecoders && shared.CompareAndSwap(first, p) {
+		return p
+	}
 	if it.own == nil {
 		it.own = make([]*decodePlan, len(it.plan.columns))
 	}
-	own := it.own[i]
-	if own == nil || own.typ != typeWord(dest) {
-		own = newDecodePlan(it.plan.columns[i].TypeInfo, dest)
-		it.own[i] = own
-		it.plan.decoders[i].CompareAndSwap(nil, own)
-	}
-	return own
+	p.next = nil
+	it.own[i] = p
+	return p
 }
 
 func (it *Iter) fail(err error) {

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"net"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"gopkg.in/inf.v0"
@@ -95,11 +97,71 @@ func decoderOf(info TypeInfo, t reflect.Type) decodeFunc {
 	return reflectDecode
 }
 
+// Marshal and Unmarshal have no statement to keep a plan with: those of the pairs that came are kept here. A plan costs as much to make as
+// some values to code, so that what is not kept is left to the reference.
+var remembered struct {
+	encoders, decoders sync.Map // of planKey: encodeFunc, decodeFunc
+	n                  atomic.Int64
+}
+
+// maxRemembered bounds them: types may be read from anywhere.
+const maxRemembered = 1024
+
+type planKey struct {
+	info   TypeInfo
+	goType reflect.Type
+}
+
+// canBeKey reports whether info can be compared: tuples and user-defined types hold slices.
+func canBeKey(info TypeInfo) bool {
+	switch info := info.(type) {
+	case NativeType, CustomType:
+		return true
+	case CollectionType:
+		return (info.Key == nil || canBeKey(info.Key)) && canBeKey(info.Elem)
+	case VectorType:
+		return canBeKey(info.SubType)
+	}
+	return false
+}
+
+func rememberedEncoder(info TypeInfo, t reflect.Type) encodeFunc {
+	if t == nil || !canBeKey(info) {
+		return reflectEncode
+	}
+	p := planKey{info, t}
+	if f, ok := remembered.encoders.Load(p); ok {
+		return f.(encodeFunc)
+	}
+	if remembered.n.Add(1) > maxRemembered {
+		return reflectEncode
+	}
+	f := encoderOf(info, t)
+	remembered.encoders.Store(p, f)
+	return f
+}
+
+func rememberedDecoder(info TypeInfo, t reflect.Type) decodeFunc {
+	if t == nil || !canBeKey(info) {
+		return reflectDecode
+	}
+	p := planKey{info, t}
+	if f, ok := remembered.decoders.Load(p); ok {
+		return f.(decodeFunc)
+	}
+	if remembered.n.Add(1) > maxRemembered {
+		return reflectDecode
+	}
+	f := decoderOf(info, t)
+	remembered.decoders.Store(p, f)
+	return f
+}
+
 // appendCell appends v as a whole cell.
 func appendCell(dst []byte, info TypeInfo, v any) ([]byte, error) {
 	out, ok, err := bulkAppend(dst, info, v)
 	if !ok {
-		out, err = reflectEncode(dst, info, v)
+		out, err = rememberedEncoder(info, reflect.TypeOf(v))(dst, info, v)
 	}
 	if err != nil {
 		return dst, marshalError(info, v, err)
@@ -111,7 +173,7 @@ func appendCell(dst []byte, info TypeInfo, v any) ([]byte, error) {
 func decodeCell(info TypeInfo, cell []byte, dst any) error {
 	ok, err := bulkDecode(info, cell, dst)
 	if !ok {
-		err = reflectDecode(info, cell, dst)
+		err = rememberedDecoder(info, reflect.TypeOf(dst))(info, cell, dst)
 	}
 	if err != nil {
 		return unmarshalError(info, dst, err)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"net"
@@ -525,4 +526,55 @@ func TestListOfUnevenElements(t *testing.T) {
 			require.Equal(t, 2, reflect.ValueOf(got).Elem().Len())
 		}
 	}
+}
+
+// TestRememberedPlans: more pairs than are kept, and types that can't be compared.
+func TestRememberedPlans(t *testing.T) {
+	before := remembered.n.Load()
+	t.Cleanup(func() { remembered.n.Store(before) })
+	for _, full := range []bool{false, true} {
+		if full {
+			remembered.n.Store(maxRemembered)
+		}
+		for n := range 20 {
+			info := VectorType{NewListType(NativeType(TypeInt)), n + 1}
+			v := make([][]int32, n+1)
+			for i := range v {
+				v[i] = []int32{int32(i)}
+			}
+			b, err := Marshal(info, v)
+			require.NoError(t, err)
+			var got [][]int32
+			require.NoError(t, Unmarshal(info, b, &got))
+			require.Equal(t, v, got)
+		}
+	}
+	list := NewListType(UDTTypeInfo{Name: "u", Elements: []UDTField{{"a", NativeType(TypeInt)}}})
+	b, err := Marshal(list, []map[string]int{{"a": 1}})
+	require.NoError(t, err)
+	var got []struct{ A int }
+	require.NoError(t, Unmarshal(list, b, &got))
+	require.Equal(t, 1, got[0].A)
+}
+
+func TestIterManyDestinationTypes(t *testing.T) {
+	cols, cells := pageOf(t, 40, []TypeInfo{NativeType(TypeBigInt)}, []any{int64(7)})
+	plan := newResultPlan(nil, knownColumns{columns: cols})
+	it := iterOver(plan, 40, cells)
+	for range 4 {
+		for _, dest := range []any{new(int), new(int8), new(int16), new(int32), new(int64), new(uint), new(uint8), new(*int), new(any)} {
+			require.True(t, it.Scan(dest), "%T %v", dest, it.err)
+			v := reflect.ValueOf(dest).Elem()
+			for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+				v = v.Elem()
+			}
+			require.Equal(t, "7", fmt.Sprint(v))
+		}
+	}
+	require.NoError(t, it.Close())
+	n := 0
+	for p := plan.decoders[0].Load(); p != nil; p = p.next {
+		n++
+	}
+	require.Equal(t, maxDecoders, n)
 }

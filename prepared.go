@@ -39,7 +39,7 @@ type encodePlan struct {
 type resultPlan struct {
 	metadataID []byte // nil on v4
 	knownColumns
-	decoders []atomic.Pointer[decodePlan] // by column, for the destination type that came first
+	decoders []atomic.Pointer[decodePlan] // by column, a list for the destination types that came
 }
 
 // decodePlan is the decoder of one column for one type of destination, a pointer.
@@ -48,7 +48,11 @@ type decodePlan struct {
 	elem   reflect.Type   // what it points to
 	value  decodeAt       // for a cell that is not NULL; nil: decode does everything
 	decode decodeFunc
+	next   *decodePlan
 }
+
+// maxDecoders bounds the destination types of a column that are remembered with a statement.
+const maxDecoders = 4
 
 func newDecodePlan(info TypeInfo, dest any) *decodePlan {
 	p := &decodePlan{typ: typeWord(dest), decode: reflectDecode}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/vecql/vecql"
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) { workload.Main(m) }
 // the caller's memory, typed rows, whole columns.
 var drivers = []workload.Driver{
 	{Name: "vecql", Versions: []int{4, 5}, Vectors: true, Open: open(session{})},
+	{Name: "vecql-typed", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "typed"}), Only: []string{"Insert", "ReadRow"}},
 	{Name: "vecql-append", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "append"}), Only: []string{"Marshal"}},
 	{Name: "vecql-into", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "into"}), Only: []string{"Scan/vector"}},
 	{Name: "vecql-rows", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "rows"}), Only: []string{"Scan"}},
@@ -36,7 +38,38 @@ func BenchmarkScan(b *testing.B)       { workload.Scan(b, drivers); floorScan(b)
 
 type session struct {
 	*vecql.Session
-	way string
+	way          string
+	insertVector *vecql.Statement[vectorItem]
+	insertSmall  *vecql.Statement[smallItem]
+	readVector   *vecql.Statement[vecql.UUID]
+}
+
+// vectorItem and smallItem are what typed statements insert.
+type vectorItem struct {
+	ID vecql.UUID
+	V  []float32
+}
+
+type smallItem struct{ K, V int64 }
+
+// The workload hands over values: a user has them where a pointer to them can be taken.
+var (
+	vectorItems = sync.Pool{New: func() any { return new(vectorItem) }}
+	smallItems  = sync.Pool{New: func() any { return new(smallItem) }}
+	ids         = sync.Pool{New: func() any { return new(vecql.UUID) }}
+)
+
+// prepare makes the typed statements.
+func (s *session) prepare() (err error) {
+	ctx := context.Background()
+	if s.insertVector, err = vecql.Prepare[vectorItem](ctx, s.Query(workload.InsertVector)); err != nil {
+		return err
+	}
+	if s.insertSmall, err = vecql.Prepare[smallItem](ctx, s.Query(workload.InsertSmall)); err != nil {
+		return err
+	}
+	s.readVector, err = vecql.Prepare[vecql.UUID](ctx, s.Query(workload.ReadVector))
+	return err
 }
 
 func open(s session) func(addr string, version int) (workload.Session, error) {
@@ -45,20 +78,43 @@ func open(s session) func(addr string, version int) (workload.Session, error) {
 		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, vecql.One
 		cfg.Logger = slog.New(slog.DiscardHandler)
 		var err error
-		s.Session, err = cfg.CreateSession()
+		if s.Session, err = cfg.CreateSession(); err == nil && s.way == "typed" {
+			err = s.prepare()
+		}
 		return s, err
 	}
 }
 
 func (s session) InsertVector(id [16]byte, v []float32) error {
+	if s.insertVector != nil {
+		item := vectorItems.Get().(*vectorItem)
+		defer vectorItems.Put(item)
+		item.ID, item.V = id, v
+		return s.insertVector.Exec(context.Background(), item)
+	}
 	return s.Query(workload.InsertVector, vecql.UUID(id), v).Exec()
 }
 
 func (s session) InsertSmall(k, v int64) error {
+	if s.insertSmall != nil {
+		item := smallItems.Get().(*smallItem)
+		defer smallItems.Put(item)
+		item.K, item.V = k, v
+		return s.insertSmall.Exec(context.Background(), item)
+	}
 	return s.Query(workload.InsertSmall, k, v).Exec()
 }
 
 func (s session) ReadVector(id [16]byte) (r workload.VectorRow, err error) {
+	if s.readVector != nil {
+		key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
+		defer ids.Put(key)
+		defer ids.Put(got)
+		*key = id
+		err = s.readVector.Scan(context.Background(), key, got, &r.V)
+		r.ID = *got
+		return r, err
+	}
 	var got vecql.UUID
 	err = s.Query(workload.ReadVector, vecql.UUID(id)).Scan(&got, &r.V)
 	r.ID = got
@@ -134,7 +190,8 @@ func scanTyped[T any](q *vecql.Query, limit int, check bool, right func(r *T, i 
 			return n, err
 		}
 		if check {
-			if err := right(&r, n); err != nil {
+			row := r // of its own, so that r need not be
+			if err := right(&row, n); err != nil {
 				return n, err
 			}
 		}
