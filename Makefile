@@ -4,7 +4,7 @@
 
 GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME = 30s
-BENCHCOUNT = 10
+BENCHCOUNT = 6
 
 .PHONY: all test race lint fuzz integration bench interop demo
 
@@ -33,9 +33,9 @@ fuzz:
 integration:
 	go test -race -count=1 -timeout 20m ./tests/...
 
-# Samples for benchstat.
+# vecql and its peers in turns: tables and plots in bench/results. BENCH and BENCHTIME narrow it down.
 bench:
-	go test -run '^$$' -bench . -count $(BENCHCOUNT) ./...
+	bench/run.sh $(BENCHCOUNT)
 
 # Against a codec written by others.
 interop:

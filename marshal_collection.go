@@ -109,12 +109,20 @@ func planListDecode(info CollectionType, t reflect.Type) decodeAt {
 	}
 	stride := t.Elem().Size()
 	fixed, text := fixedRun(info.Elem, t.Elem()), textRun(info.Elem, t.Elem())
+	room := func(p unsafe.Pointer, n int) (elements, error) { return makeElements(t, p, n, stride) }
+	switch {
+	case t.Kind() == reflect.Array:
+	case text:
+		room = func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[string](p, n), nil }
+	case fixed:
+		room = makeFixed(stride)
+	}
 	return func(cell []byte, p unsafe.Pointer) error {
 		n, cell, err := parseCount(cell, 4)
 		if err != nil {
 			return err
 		}
-		e, err := makeElements(t, p, n, stride)
+		e, err := room(p, n)
 		switch {
 		case err != nil:
 			return err

@@ -89,6 +89,25 @@ func decodeFixedRun(cell []byte, e elements) bool {
 	return true
 }
 
+// makeSlice stores a new slice of n zero values at p, which points to a slice whose elements have the layout of T, and returns them. It is
+// makeElements for types that are known, without reflection.
+func makeSlice[T any](p unsafe.Pointer, n int) elements {
+	s := make([]T, n)
+	*(*[]T)(p) = s
+	return sliceOf(s)
+}
+
+// makeFixed returns makeSlice for elements of 4, 8 or 16 bytes without pointers.
+func makeFixed(size uintptr) func(p unsafe.Pointer, n int) (elements, error) {
+	switch size {
+	case 4:
+		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint32](p, n), nil }
+	case 8:
+		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint64](p, n), nil }
+	}
+	return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[[16]byte](p, n), nil }
+}
+
 // textRun reports whether a list's elements are text held as strings.
 func textRun(info TypeInfo, t reflect.Type) bool {
 	typ, ok := info.(NativeType)
