@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // This file holds Batch: several statements in one request.
@@ -159,9 +160,11 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 		c.keyspace, _ = first.stmt.routing()
 		c.token, c.hasToken = first.token(c.req.body.b)
 	}
+	c.req.began = time.Now()
 	if err := s.send(ctx, c); err != nil {
 		return answer{}, err
 	}
+	c.answer.latency = time.Since(c.answer.began)
 	if b.tracer != nil && c.answer.env.traced {
 		id := c.answer.env.tracingID
 		b.tracer.Trace(id[:])

@@ -51,13 +51,13 @@ type request struct {
 	op    opcode
 	flags byte
 	body  *buffer
+	began time.Time // the clock was read for it then; zero: it was not
 }
 
 // response is an answer. Its body, decompressed, belongs to the receiver.
 type response struct {
-	header  wire.Header
-	page    *buffer
-	latency time.Duration // since the call began to look for a stream id
+	header wire.Header
+	page   *buffer
 }
 
 // The states of a slot. The caller takes it from free to waiting, and back to free at the end; the reader takes it from waiting to
@@ -109,6 +109,7 @@ type conn struct {
 	in       *bufio.Reader
 	frames   io.Reader             // in, or the segments in it
 	head     [wire.HeaderSize]byte // the reader's scratch
+	proven   int                   // the reader's: the largest body that has arrived
 	lastRead atomic.Int64          // when the socket last gave bytes, on the connection's clock
 
 	w writer
@@ -269,9 +270,9 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if len(req.body.b) > wire.MaxBody {
 		return response{}, &notSentError{err: ErrFrameTooBig}
 	}
-	began, deadline := c.now(), int64(0)
+	var deadline int64
 	if _, ok := ctx.Deadline(); !ok && c.cfg.timeout > 0 {
-		deadline = began + int64(c.cfg.timeout)
+		deadline = c.clock(req) + int64(c.cfg.timeout)
 	}
 	id, err := c.claim(ctx, deadline)
 	if err != nil {
@@ -290,9 +291,15 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 		c.withdraw(s, id)
 		return response{}, &notSentError{err: err}
 	}
-	resp, err := c.wait(ctx, s, id)
-	resp.latency = time.Duration(c.now() - began)
-	return resp, err
+	return c.wait(ctx, s, id)
+}
+
+// clock returns when a request began, on the connection's clock.
+func (c *conn) clock(req *request) int64 {
+	if req.began.IsZero() {
+		return c.now()
+	}
+	return int64(req.began.Sub(c.born))
 }
 
 // withdraw frees the slot of a call whose frame was not queued.

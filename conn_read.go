@@ -21,7 +21,8 @@ const (
 	// readBufferSize holds a whole segment, so that it is checked where it lies; a body larger than what is buffered goes straight into
 	// its own memory.
 	readBufferSize = 136 << 10
-	// readStep bounds how much memory a frame's header can claim before its body arrives.
+	// readStep bounds how much memory a frame's header can claim before its body arrives, on a connection that has not yet carried larger
+	// ones: pages of one size follow each other, and are read where they belong.
 	readStep = 1 << 20
 	// readGrowth is how much more than what has arrived is then believed.
 	readGrowth = 8
@@ -86,7 +87,7 @@ func (c *conn) readFrame() (wire.Header, *buffer, error) {
 	if err != nil {
 		return h, nil, &ProtocolError{Message: "frame header", Err: err}
 	}
-	body := getBuffer(min(h.Length, readStep))
+	body := getBuffer(min(h.Length, max(readStep, 2*c.proven)))
 	for read := 0; ; {
 		n, err := io.ReadFull(c.frames, body.b[read:])
 		if err != nil {
@@ -101,6 +102,7 @@ func (c *conn) readFrame() (wire.Header, *buffer, error) {
 		body.release()
 		body = more
 	}
+	c.proven = max(c.proven, h.Length)
 	if h.Flags&wire.FlagCompressed != 0 && h.Version < protoV5 {
 		return c.decompress(h, body)
 	}

@@ -38,9 +38,15 @@
 // [Query.IterContext] gives the same rows to Scan, MapScan and SliceMap, and [Query.Pages] gives whole columns. Statements are prepared
 // when they are first used, once for all who use them. A context ends the call that it was given to, and nothing else.
 //
+// In a hot loop, [Prepare] binds the fields of a struct to a statement; executing it allocates nothing:
+//
+//	insert, err := vecql.Prepare[Item](ctx, session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)"))
+//	...
+//	err = insert.Exec(ctx, &item)
+//
 // # What goroutines may share
 //
-//   - A [Session], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the same time.
+//   - A [Session], a [Statement], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the same time.
 //   - A [Query] and a [Batch]: any number of goroutines may run one at the same time, as long as none calls a setter.
 //   - A [ClusterConfig] until CreateSession has returned, an [Iter] and a [Page]: one goroutine at a time.
 //   - Bound values are read while the verb runs that was given the context, and not after it has returned. Until then they must not change.
@@ -50,7 +56,8 @@
 // What a verb stores in a destination belongs to the caller for ever: no slice, string, map or pointer of it is part of a buffer that is
 // used again, or of another row, and what a slice, map or pointer in the destination held before is left alone. An [Unmarshaler] gets
 // bytes of its own, which it may keep. A program that wants its own memory filled says so: an array, or [Into] for a slice, is decoded in
-// place, row after row, without an allocation. Only a [Page] ends earlier, when its loop moves on; what was read from it does not.
+// place, row after row, without an allocation; [AppendTo] adds to a slice, and [Borrow] shows the bytes where they lie until the next row.
+// Only a [Page] ends as early, when its loop moves on; what was read from it does not.
 //
 // # Conversions
 //

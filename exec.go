@@ -46,8 +46,9 @@ func (s *Session) newCall(o *options) *call {
 		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
 		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp, hasTimestamp: o.hasTimestamp,
 	}
+	c.req.began = time.Now()
 	if !o.hasTimestamp && o.defaultTimestamp {
-		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(), true
+		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(c.req.began), true
 	}
 	return c
 }
@@ -83,7 +84,8 @@ type answer struct {
 	plan     *resultPlan // of the rows
 	node     *node
 	attempts int
-	latency  time.Duration // of the last attempt
+	began    time.Time     // the last attempt
+	latency  time.Duration // of it, where somebody may ask
 }
 
 // bindings are the values of one execution of a statement, in one of three forms.
@@ -352,10 +354,13 @@ func (s *Session) send(ctx context.Context, c *call) error {
 			n = r.next()
 			continue
 		}
+		if failure.Attempts > 0 {
+			c.req.began = time.Now()
+		}
 		err := s.attemptPrepared(ctx, conn, c)
 		failure.Attempts++
 		if err == nil {
-			c.answer.node, c.answer.attempts = n, failure.Attempts
+			c.answer.node, c.answer.attempts, c.answer.began = n, failure.Attempts, c.req.began
 			return nil
 		}
 		failure.Err, failure.Host = err, n.info.addr
@@ -394,6 +399,7 @@ func (s *Session) attemptPrepared(ctx context.Context, conn *conn, c *call) erro
 		if err := s.prepareAgain(ctx, conn, stmt); err != nil {
 			return err
 		}
+		c.req.began = time.Now()
 	}
 }
 
@@ -417,7 +423,7 @@ func (s *Session) attempt(ctx context.Context, conn *conn, c *call) error {
 		return err
 	}
 	a := &c.answer
-	*a = answer{page: resp.page, latency: resp.latency}
+	*a = answer{page: resp.page}
 	if err = a.parse(c, resp.header, s.version); err == nil && a.res.kind == resultRows {
 		err = a.useMetadata(c)
 	}

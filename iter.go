@@ -57,7 +57,7 @@ type nextPage struct {
 
 func newIter(ctx context.Context, q *Query) *Iter {
 	it := &Iter{ctx: ctx, session: q.session, query: q}
-	it.start(q.run(ctx, q.pageState, &it.first))
+	it.start(q.run(ctx, q.record, q.pageState, &it.first))
 	if it.more() {
 		later := *q // the caller may go on with q
 		it.query = &later
@@ -98,7 +98,7 @@ func (it *Iter) askAhead() {
 	it.ahead = next
 	q, state := it.query, it.res.rows.meta.pagingState
 	go func() {
-		next.answer, next.err = q.run(ctx, state, &it.first)
+		next.answer, next.err = q.run(ctx, q.record, state, &it.first)
 		close(next.done)
 	}()
 }

@@ -150,13 +150,13 @@ func bulkDecode(info TypeInfo, cell []byte, dst any) (ok bool, err error) {
 	if cell == nil || dst == nil || dataWord(dst) == nil {
 		return false, nil
 	}
+	if d, ok := dst.(inPlace); ok {
+		return true, d.UnmarshalCQL(info, cell)
+	}
 	switch info := info.(type) {
 	case NativeType:
 		return bulkDecodeNative(Type(info), cell, dst)
 	case VectorType:
-		if d, ok := dst.(*into); ok {
-			return true, d.UnmarshalCQL(info, cell)
-		}
 		if elem, ok := info.SubType.(NativeType); ok && info.Dimensions >= 0 && info.Dimensions <= maxDimensions {
 			return bulkDecodeVector(Type(elem), info.Dimensions, cell, dst)
 		}

@@ -68,8 +68,13 @@ func fastDecode(info TypeInfo, t reflect.Type) decodeFunc {
 	if t == nil || t.Kind() != reflect.Pointer {
 		return nil
 	}
-	if t == reflect.TypeFor[*into]() {
-		return func(info TypeInfo, cell []byte, dst any) error { return dst.(*into).UnmarshalCQL(info, cell) }
+	if t.Implements(reflect.TypeFor[inPlace]()) {
+		return func(info TypeInfo, cell []byte, dst any) error {
+			if dataWord(dst) == nil {
+				return reflectDecode(info, cell, dst)
+			}
+			return dst.(Unmarshaler).UnmarshalCQL(info, cell)
+		}
 	}
 	plan := planDecode(info, t.Elem())
 	if plan == nil {

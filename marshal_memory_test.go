@@ -190,6 +190,59 @@ func TestInto(t *testing.T) {
 	}
 }
 
+func TestAppendTo(t *testing.T) {
+	vector := VectorType{floatType, 2}
+	cell := appendVector(t, []float32{1, 2})
+	floats, text := make([]float32, 1, 8), []byte("a")
+	first := &floats[0]
+	for name, decode := range map[string]func(info TypeInfo, cell []byte, dst any) error{
+		"plan": func(info TypeInfo, cell []byte, dst any) error {
+			return fastDecode(info, reflect.TypeOf(dst))(info, cell, dst)
+		},
+		"reference": reflectDecode,
+		"whole":     Unmarshal,
+	} {
+		t.Run(name, func(t *testing.T) {
+			floats, text = floats[:1], text[:1]
+			require.NoError(t, decode(vector, cell, AppendTo(&floats)))
+			require.NoError(t, decode(vector, appendVector(t, []float32{3, 4}), AppendTo(&floats)))
+			require.Equal(t, []float32{0, 1, 2, 3, 4}, floats)
+			require.Same(t, first, &floats[0], "there was room")
+			require.ErrorIs(t, decode(vector, nil, AppendTo(&floats)), ErrNull)
+			require.ErrorIs(t, decode(vector, cell[:7], AppendTo(&floats)), ErrMissing)
+			require.ErrorIs(t, decode(vector, append(slices.Clone(cell), 0), AppendTo(&floats)), ErrTrailing)
+			require.ErrorIs(t, decode(VectorType{intType, 2}, cell, AppendTo(&floats)), ErrConversion)
+			require.ErrorIs(t, decode(textType, cell, AppendTo(&floats)), ErrConversion)
+			require.Len(t, floats, 5, "errors leave it as it was")
+			require.NoError(t, decode(textType, []byte("bc"), AppendTo(&text)))
+			require.NoError(t, decode(textType, nil, AppendTo(&text)))
+			require.NoError(t, decode(NativeType(TypeBlob), []byte{}, AppendTo(&text)))
+			require.NoError(t, decode(CustomType{Class: "x"}, []byte("d"), AppendTo(&text)))
+			require.Equal(t, "abcd", string(text))
+			require.ErrorIs(t, decode(intType, []byte{0, 0, 0, 1}, AppendTo(&text)), ErrConversion)
+			require.ErrorIs(t, decode(vector, cell, AppendTo(&text)), ErrConversion)
+		})
+	}
+}
+
+func TestBorrow(t *testing.T) {
+	cols, cells := pageOf(t, 3, []TypeInfo{textType, intType}, []any{"abc", 7})
+	it := iterOver(newResultPlan(nil, knownColumns{columns: cols}), 3, cells)
+	var text, number []byte
+	a, b := Borrow(&text), Borrow(&number)
+	for range 3 {
+		require.True(t, it.Scan(a, b))
+		require.Equal(t, "abc", string(text))
+		require.Equal(t, []byte{0, 0, 0, 7}, number)
+	}
+	require.Equal(t, &cells[len(cells)-4], &number[0], "no copy")
+	require.False(t, it.Scan(a, b))
+	require.NoError(t, it.Close())
+	require.ErrorIs(t, new(Query).Scan(new(int), a), ErrConversion, "the page would be gone")
+	_, err := new(Query).ScanCAS(a)
+	require.ErrorIs(t, err, ErrConversion)
+}
+
 // TestWrongDynamicType gives plans values of other types than they were made for: no memory may be misread.
 func TestWrongDynamicType(t *testing.T) {
 	encode := fastEncode(textType, reflect.TypeFor[string]())

@@ -60,9 +60,8 @@ func newDecodePlan(info TypeInfo, dest any) *decodePlan {
 	if t.Kind() != reflect.Pointer {
 		return p
 	}
-	if p.elem = t.Elem(); p.elem != reflect.TypeFor[into]() {
-		p.value = planValueDecode(info, p.elem)
-	}
+	p.elem = t.Elem()
+	p.value = planValueDecode(info, p.elem)
 	p.decode = decoderOf(info, t)
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // This file holds Query: a statement with its values and options, and the verbs that run it.
@@ -18,7 +19,7 @@ type Query struct {
 	stmt    string
 	values  []any
 	binding func(q *QueryInfo) ([]any, error) // nil, or where the values come from
-	record  *record                           // nil, or the struct that they come from
+	record  record                            // or the struct that they come from
 	options
 	pageSize     int
 	pageState    []byte
@@ -61,7 +62,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 
 // Bind replaces the values.
 func (q *Query) Bind(values ...any) *Query {
-	q.values, q.binding, q.record = values, nil, nil
+	q.values, q.binding, q.record = values, nil, record{}
 	return q
 }
 
@@ -175,11 +176,13 @@ func (q *Query) String() string {
 }
 
 // ExecContext runs the query and drops its rows.
-func (q *Query) ExecContext(ctx context.Context) error {
+func (q *Query) ExecContext(ctx context.Context) error { return q.exec(ctx, q.record) }
+
+func (q *Query) exec(ctx context.Context, r record) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
 	var first pageValues
-	err := q.do(ctx, c, q.pageState, &first)
+	err := q.do(ctx, c, r, q.pageState, &first)
 	if err == nil {
 		c.answer.page.release()
 	}
@@ -198,7 +201,14 @@ func (q *Query) Iter() *Iter { return q.IterContext(context.Background()) }
 // ScanContext runs the query and stores its first row's columns in dest; further rows are dropped. It returns ErrNotFound when there
 // is no row. See Iter.Scan for dest.
 func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
-	it := q.first(ctx)
+	return q.scan(ctx, q.record, dest)
+}
+
+func (q *Query) scan(ctx context.Context, r record, dest []any) error {
+	if err := refuseBorrow(dest); err != nil {
+		return err
+	}
+	it := q.first(ctx, r)
 	found := it.Scan(dest...)
 	return oneRow(it, found)
 }
@@ -209,7 +219,7 @@ func (q *Query) Scan(dest ...any) error { return q.ScanContext(context.Backgroun
 // MapScanContext runs the query and stores its first row in m, by column name, as Iter.MapScan does. It returns ErrNotFound when
 // there is no row.
 func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
-	it := q.first(ctx)
+	it := q.first(ctx, q.record)
 	found := it.MapScan(m)
 	return oneRow(it, found)
 }
@@ -218,10 +228,10 @@ func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
 
 // first runs the query for one row: no later page is asked for ahead. The caller ends it with done.
-func (q *Query) first(ctx context.Context) *Iter {
+func (q *Query) first(ctx context.Context, r record) *Iter {
 	it := iterPool.Get().(*Iter)
 	it.ctx, it.session, it.query, it.once = ctx, q.session, q, true
-	it.start(q.run(ctx, q.pageState, &it.first))
+	it.start(q.run(ctx, r, q.pageState, &it.first))
 	return it
 }
 
@@ -238,7 +248,10 @@ func oneRow(it *Iter, found bool) error {
 // ScanCASContext runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was applied. When it was
 // not, the current values, all columns after "[applied]", are stored in dest.
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
-	it := q.first(ctx)
+	if err := refuseBorrow(dest); err != nil {
+		return false, err
+	}
+	it := q.first(ctx, q.record)
 	applied, err = it.scanApplied(dest)
 	if cerr := it.done(); cerr != nil {
 		err = cerr
@@ -253,7 +266,7 @@ func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 
 // MapScanCASContext is ScanCASContext with the current values by column name.
 func (q *Query) MapScanCASContext(ctx context.Context, m map[string]any) (applied bool, err error) {
-	it := q.first(ctx)
+	it := q.first(ctx, q.record)
 	applied, err = it.mapScanApplied(m)
 	if cerr := it.done(); cerr != nil {
 		err = cerr
@@ -277,21 +290,24 @@ type pageValues struct {
 }
 
 // run sends the query for the page at state. first is filled by the first page, when more are to come, and used by them.
-func (q *Query) run(ctx context.Context, state []byte, first *pageValues) (answer, error) {
+func (q *Query) run(ctx context.Context, r record, state []byte, first *pageValues) (answer, error) {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	err := q.do(ctx, c, state, first)
+	err := q.do(ctx, c, r, state, first)
+	if err == nil {
+		c.answer.latency = time.Since(c.answer.began)
+	}
 	return c.answer, err
 }
 
 // do is run with a call that the caller releases; the answer is in it.
-func (q *Query) do(ctx context.Context, c *call, state []byte, first *pageValues) error {
+func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *pageValues) error {
 	s := q.session
 	c.params.pagingState, c.params.pageSize = state, max(q.pageSize, 0)
 	if q.routingKey != nil {
 		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
 	}
-	if len(q.values) == 0 && q.binding == nil && q.record == nil && !preparable(q.stmt) {
+	if len(q.values) == 0 && q.binding == nil && r.source == nil && !preparable(q.stmt) {
 		if firstWord(q.stmt) == "USE" {
 			return ErrUseStmt
 		}
@@ -306,10 +322,14 @@ func (q *Query) do(ctx context.Context, c *call, state []byte, first *pageValues
 	}
 	stmt := first.stmt
 	if stmt == nil {
+		stmt = s.statements.known(statementKey{q.keyspace, q.stmt})
+	}
+	if stmt == nil {
 		var err error
 		if stmt, err = s.prepare(ctx, q.keyspace, q.stmt); err != nil {
 			return err
 		}
+		c.req.began = time.Now() // it may have taken long
 	}
 	c.one[0] = stmt
 	c.stmts = c.one[:]
@@ -318,7 +338,7 @@ func (q *Query) do(ctx context.Context, c *call, state []byte, first *pageValues
 	if s.version >= protoV5 && q.skipMetadata && len(plan.columns) > 0 {
 		c.params.skipMetadata, c.plan = true, plan
 	}
-	if err := q.bind(c, stmt, plan, first); err != nil {
+	if err := q.bind(c, r, stmt, plan, first); err != nil {
 		return err
 	}
 	err := c.begin(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
@@ -348,19 +368,20 @@ func (q *Query) do(ctx context.Context, c *call, state []byte, first *pageValues
 }
 
 // bind sets the values of c.
-func (q *Query) bind(c *call, stmt *statement, plan *resultPlan, first *pageValues) (err error) {
+func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan, first *pageValues) (err error) {
 	switch {
 	case first.stmt != nil:
 		c.bound.stmt, c.bound.n, c.bound.encoded = stmt, first.n, first.cells
 		return nil
-	case q.record != nil:
-		return q.record.bind(&c.bound, stmt)
+	case r.source != nil:
+		return r.bind(&c.bound, stmt)
 	}
 	values := q.values
 	if q.binding != nil {
 		if values, err = q.callBinding(stmt, plan); err != nil {
 			return err
 		}
+		c.req.began = time.Now()
 	}
 	return c.bound.bind(stmt, values)
 }

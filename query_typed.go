@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -27,7 +26,7 @@ type Statement[P any] struct {
 // Consistency and other options are those of q; a timestamp that was set holds for every execution.
 func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 	st := &Statement[P]{query: *q}
-	st.query.values, st.query.binding, st.query.record = nil, nil, nil
+	st.query.values, st.query.binding, st.query.record = nil, nil, record{}
 	st.source.goType = reflect.TypeFor[P]()
 	stmt, err := q.session.prepare(ctx, q.keyspace, q.stmt)
 	if err != nil {
@@ -41,44 +40,23 @@ func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 
 // Exec executes the statement with the values of v and reads no rows. v is not retained; it must not change meanwhile.
 func (st *Statement[P]) Exec(ctx context.Context, v *P) error {
-	b := recordPool.Get().(*boundRecord)
-	defer b.release()
-	return b.set(&st.query, &st.source, unsafe.Pointer(v)).ExecContext(ctx)
+	return st.query.exec(ctx, record{&st.source, unsafe.Pointer(v)})
 }
 
 // Scan executes the statement with the values of v and stores the first row in dest, as Query.ScanContext does: ErrNotFound when there
 // is none.
 func (st *Statement[P]) Scan(ctx context.Context, v *P, dest ...any) error {
-	b := recordPool.Get().(*boundRecord)
-	defer b.release()
-	return b.set(&st.query, &st.source, unsafe.Pointer(v)).ScanContext(ctx, dest...)
+	return st.query.scan(ctx, record{&st.source, unsafe.Pointer(v)}, dest)
 }
 
 // Query returns the query with the values of v, for all other verbs and options. The values are read when it is run.
 func (st *Statement[P]) Query(v *P) *Query {
-	return new(boundRecord).set(&st.query, &st.source, unsafe.Pointer(v))
+	q := st.query
+	q.record = record{&st.source, unsafe.Pointer(v)}
+	return &q
 }
 
-// boundRecord is a query with the record that its values come from. Those of verbs that end with their call are pooled.
-type boundRecord struct {
-	query  Query
-	record record
-}
-
-var recordPool = sync.Pool{New: func() any { return new(boundRecord) }}
-
-func (b *boundRecord) set(q *Query, source *recordType, base unsafe.Pointer) *Query {
-	b.query, b.record = *q, record{source, base}
-	b.query.record = &b.record
-	return &b.query
-}
-
-func (b *boundRecord) release() {
-	*b = boundRecord{}
-	recordPool.Put(b)
-}
-
-// record is where the values of a query come from: base points to a value of source.goType.
+// record is where the values of a query come from: base points to a value of source.goType. The zero value says that they come from elsewhere.
 type record struct {
 	source *recordType
 	base   unsafe.Pointer

@@ -239,12 +239,12 @@ func (s *Session) isUp(id UUID) bool {
 }
 
 // nextTimestamp returns the time in microseconds, always later than the one before it.
-func (s *Session) nextTimestamp() int64 {
+func (s *Session) nextTimestamp(now time.Time) int64 {
 	for {
 		last := s.timestamp.Load()
-		now := max(time.Now().UnixMicro(), last+1)
-		if s.timestamp.CompareAndSwap(last, now) {
-			return now
+		next := max(now.UnixMicro(), last+1)
+		if s.timestamp.CompareAndSwap(last, next) {
+			return next
 		}
 	}
 }

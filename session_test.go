@@ -242,7 +242,7 @@ func TestSessionTimestampsIncrease(t *testing.T) {
 	for g := range given {
 		wg.Go(func() {
 			for range 2000 {
-				given[g] = append(given[g], s.nextTimestamp())
+				given[g] = append(given[g], s.nextTimestamp(time.Now()))
 			}
 		})
 	}

@@ -29,6 +29,7 @@ var suite = []struct {
 	{"cas", testCAS},
 	{"errors", testErrors},
 	{"bind", testBind},
+	{"typed", testTyped},
 	{"metadata", testMetadata},
 	{"alter", testAlter},
 	{"reprepare", testReprepare},

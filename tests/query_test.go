@@ -308,6 +308,49 @@ func testBind(t *testing.T, s *vecql.Session, ks string) {
 	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
 }
 
+// testTyped executes typed statements, before and after the table has changed under them.
+func testTyped(t *testing.T, s *vecql.Session, ks string) {
+	ctx := t.Context()
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, name text, v vector<float, 3>)", ks))
+	type row struct {
+		K    int
+		Name *string
+		V    []float32
+	}
+	insert, err := vecql.Prepare[row](ctx, s.Query(fmt.Sprintf("INSERT INTO %s.t (k, name, v) VALUES (?, ?, ?)", ks)))
+	require.NoError(t, err)
+	get, err := vecql.Prepare[int](ctx, s.Query(fmt.Sprintf("SELECT name, v FROM %s.t WHERE k = ?", ks)))
+	require.NoError(t, err)
+	check := func(want row) {
+		t.Helper()
+		require.NoError(t, insert.Exec(ctx, &want))
+		var got row
+		require.NoError(t, get.Scan(ctx, &want.K, &got.Name, &got.V))
+		require.Equal(t, want.Name, got.Name)
+		require.Equal(t, want.V, got.V)
+		into := make([]float32, 3)
+		require.NoError(t, get.Scan(ctx, &want.K, nil, vecql.Into(into)))
+		require.Equal(t, want.V, into)
+	}
+	name := "one"
+	for k := range 100 {
+		check(row{k, &name, []float32{float32(k), 1, 2}})
+	}
+	check(row{K: 1, V: []float32{3, 4, 5}})
+	require.ErrorIs(t, insert.Exec(ctx, &row{K: 1, V: []float32{1}}), vecql.ErrDimension)
+	exec(t, s, fmt.Sprintf("ALTER TABLE %s.t ADD extra int", ks))
+	check(row{2, &name, []float32{6, 7, 8}})
+	missing := -1
+	require.ErrorIs(t, get.Scan(ctx, &missing, nil, nil), vecql.ErrNotFound)
+	var flat []float32
+	it := s.Query(fmt.Sprintf("SELECT v FROM %s.t", ks)).PageSize(30).IterContext(ctx)
+	for dst := vecql.AppendTo(&flat); it.Scan(dst); {
+		continue
+	}
+	require.NoError(t, it.Close())
+	require.Len(t, flat, 300)
+}
+
 func testMetadata(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (a int, b text, c text, v vector<float, 2>, PRIMARY KEY ((a, b), c))", ks))
 	m, err := s.StatementMetadata(t.Context(), fmt.Sprintf("SELECT c, v FROM %s.t WHERE c = ? AND b = ? AND a = ?", ks), "")
