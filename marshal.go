@@ -58,6 +58,9 @@ func AppendMarshal(dst []byte, info TypeInfo, value any) ([]byte, error) {
 	if _, unset := value.(unsetColumn); unset {
 		return dst, marshalError(info, value, ErrUnset)
 	}
+	if out, ok, err := bulkAppendContent(dst, info, value); ok {
+		return out, err
+	}
 	out, err := appendCell(dst, info, value)
 	if err != nil {
 		return dst, err

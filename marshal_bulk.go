@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"reflect"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -98,8 +99,8 @@ func bulkAppendInt(dst []byte, typ Type, n int64) (out []byte, ok bool, err erro
 	return out, true, err
 }
 
-func bulkAppendVector(dst []byte, elem Type, dimensions int, v any) (out []byte, ok bool, err error) {
-	var e elements
+// vectorElements returns the elements of v, if they are those of a vector of elem; ok is false for all others, and for NULL.
+func vectorElements(elem Type, v any) (e elements, ok bool) {
 	switch v := v.(type) {
 	case []float32:
 		e, ok = sliceOf(v), elem == TypeFloat
@@ -112,11 +113,36 @@ func bulkAppendVector(dst []byte, elem Type, dimensions int, v any) (out []byte,
 	case []UUID:
 		e, ok = sliceOf(v), elem == TypeUUID || elem == TypeTimeUUID
 	}
-	if !ok || e.base == nil {
+	return e, ok && e.base != nil
+}
+
+func bulkAppendVector(dst []byte, elem Type, dimensions int, v any) (out []byte, ok bool, err error) {
+	e, ok := vectorElements(elem, v)
+	if !ok {
 		return dst, false, nil
 	}
 	out, err = appendBulk(dst, e, dimensions)
 	return out, true, err
+}
+
+// bulkAppendContent appends a vector without the length of its cell.
+func bulkAppendContent(dst []byte, info TypeInfo, v any) (out []byte, ok bool, err error) {
+	vector, ok := info.(VectorType)
+	if !ok {
+		return dst, false, nil
+	}
+	elem, ok := vector.SubType.(NativeType)
+	if !ok {
+		return dst, false, nil
+	}
+	e, ok := vectorElements(Type(elem), v)
+	if !ok {
+		return dst, false, nil
+	}
+	if err := checkBulk(e, vector.Dimensions); err != nil {
+		return dst, true, marshalError(info, v, err)
+	}
+	return swapAppend(slices.Grow(dst, max(e.n*int(e.stride), 1)), e), true, nil // never nil: that would be NULL
 }
 
 func bulkAppendList(dst []byte, elem Type, v any) (out []byte, ok bool, err error) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/vecql/vecql/internal/swap"
@@ -38,6 +39,8 @@ func bulkElement(info TypeInfo, t reflect.Type) int {
 		return sizeIf(k == reflect.Float64, 8)
 	case TypeBigInt:
 		return sizeIf(k == reflect.Int64 || k == reflect.Int && bits.UintSize == 64, 8)
+	case TypeTimestamp: // milliseconds, which a time.Duration is not
+		return sizeIf(k == reflect.Int64 && t != reflect.TypeFor[time.Duration](), 8)
 	case TypeUUID, TypeTimeUUID:
 		return sizeIf(isID(t), 16)
 	}
@@ -76,14 +79,21 @@ func swapDecode(e elements, cell []byte) {
 
 // appendBulk appends the vector e, whose elements bulkElement knows.
 func appendBulk(dst []byte, e elements, dimensions int) ([]byte, error) {
-	if err := checkDimensions(e.n, dimensions); err != nil {
+	if err := checkBulk(e, dimensions); err != nil {
 		return dst, err
 	}
-	size := e.n * int(e.stride)
-	if int(int32(size)) != size {
-		return dst, errTooLong
+	return swapAppend(wire.AppendInt(dst, int32(e.n*int(e.stride))), e), nil
+}
+
+// checkBulk checks that e has that many elements, and not more bytes than a cell can have.
+func checkBulk(e elements, dimensions int) error {
+	if err := checkDimensions(e.n, dimensions); err != nil {
+		return err
 	}
-	return swapAppend(wire.AppendInt(dst, int32(size)), e), nil
+	if size := e.n * int(e.stride); int(int32(size)) != size {
+		return errTooLong
+	}
+	return nil
 }
 
 func checkDimensions(n, dimensions int) error {

@@ -41,3 +41,4 @@ for ((i = 0; i < count; i++)); do
 	done
 done
 go run ./cmd/report results/peers.txt
+go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da -col /driver results/peers.txt >results/benchstat.txt
