@@ -9,6 +9,7 @@ import (
 	"net"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -369,6 +370,9 @@ func TestAllocsEncode(t *testing.T) {
 	check("array pointer", VectorType{floatType, dim}, new([dim]float32))
 	check("nested", VectorType{VectorType{floatType, 2}, 2}, [][]float32{{1, 2}, {3, 4}})
 	check("texts", VectorType{textType, 2}, []string{"a", "b"})
+	check("list of 1000 floats", NewListType(floatType), make([]float32, 1000))
+	check("list of 100 texts", NewListType(textType), strings.Fields(strings.Repeat("text ", 100)))
+	check("list of boolean", NewListType(NativeType(TypeBoolean)), []bool{true, false})
 	check("bigint", NativeType(TypeBigInt), int64(1<<40))
 	check("bigint pointer", NativeType(TypeBigInt), ptr(int64(1<<40)))
 	check("pointer to pointer", NativeType(TypeBigInt), ptr(ptr(int64(1<<40))))
@@ -426,5 +430,8 @@ func TestAllocsDecode(t *testing.T) {
 	check("timestamp", 0, NativeType(TypeTimestamp), time.Unix(1, 0), new(time.Time))
 	check("list of text", 2, NewListType(textType), []string{"a b", "b a"}, new([]string))
 	check("list of int", 1, NewListType(intType), []int32{1, 2}, new([]int32))
+	check("list of 1000 floats", 1, NewListType(floatType), make([]float32, 1000), new([]float32))
+	check("list of 100 texts", 2, NewListType(textType), strings.Fields(strings.Repeat("text ", 100)), new([]string))
+	check("vector of boolean", 1, VectorType{NativeType(TypeBoolean), 3}, []bool{true, false, true}, new([]bool))
 	check("tuple", 1, pairType, pair{1, "bcd"}, new(pair))
 }

@@ -18,7 +18,7 @@ import (
 // This file holds the collections that occur most, coded in one pass: lists and sets of elements of fixed size and of text, and maps with
 // keys of text. Each function does what the element's plan, called for one element after the other, would do.
 
-// fixedRun reports whether a list's elements of type info, held as type t, are of 4, 8 or 16 bytes that swapping turns into the wire's.
+// fixedRun reports whether a list's elements of type info, held as type t, are of 1, 4, 8 or 16 bytes that swapping turns into the wire's.
 func fixedRun(info TypeInfo, t reflect.Type) bool { return bulkElement(info, t) != 0 }
 
 // appendFixedRun appends a list of such elements.
@@ -33,6 +33,12 @@ func appendFixedRun(dst []byte, e elements) ([]byte, error) {
 	dst = slices.Grow(dst, e.n*(4+size))[:n+e.n*(4+size)]
 	out := dst[n:]
 	switch size {
+	case 1:
+		for _, v := range unsafe.Slice((*byte)(e.base), e.n) {
+			binary.BigEndian.PutUint32(out, 1)
+			out[4] = v
+			out = out[5:]
+		}
 	case 4:
 		for _, v := range unsafe.Slice((*uint32)(e.base), e.n) {
 			binary.BigEndian.PutUint64(out, 4<<32|uint64(v)) // the length and the element are one word
@@ -61,8 +67,16 @@ func decodeFixedRun(cell []byte, e elements) bool {
 		return false
 	}
 	switch e.stride {
+	case 1:
+		for i := range e.n {
+			b := cell[5*i:]
+			if binary.BigEndian.Uint32(b) != 1 {
+				return false
+			}
+			*(*bool)(e.at(i)) = b[4] != 0
+		}
 	case 4:
-		for i := range unsafe.Slice((*uint32)(e.base), e.n) {
+		for i := range e.n {
 			v := binary.BigEndian.Uint64(cell[8*i:])
 			if v>>32 != 4 {
 				return false
@@ -97,9 +111,11 @@ func makeSlice[T any](p unsafe.Pointer, n int) elements {
 	return sliceOf(s)
 }
 
-// makeFixed returns makeSlice for elements of 4, 8 or 16 bytes without pointers.
+// makeFixed returns makeSlice for elements of 1, 4, 8 or 16 bytes without pointers.
 func makeFixed(size uintptr) func(p unsafe.Pointer, n int) (elements, error) {
 	switch size {
+	case 1:
+		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[byte](p, n), nil }
 	case 4:
 		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint32](p, n), nil }
 	case 8:

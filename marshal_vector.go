@@ -23,7 +23,7 @@ import (
 const maxDimensions = math.MaxInt32 / 16
 
 // bulkElement returns the size in bytes of a vector element that Go values of type t hold as the wire does but for the byte order,
-// 0 for all other pairs.
+// 0 for all other pairs. 1 is a boolean and nothing else.
 func bulkElement(info TypeInfo, t reflect.Type) int {
 	typ, ok := info.(NativeType)
 	if !ok || hasOwnCodec(t) {
@@ -31,6 +31,8 @@ func bulkElement(info TypeInfo, t reflect.Type) int {
 	}
 	k := t.Kind()
 	switch Type(typ) {
+	case TypeBoolean:
+		return sizeIf(k == reflect.Bool, 1)
 	case TypeFloat:
 		return sizeIf(k == reflect.Float32, 4)
 	case TypeInt:
@@ -54,9 +56,11 @@ func sizeIf(ok bool, size int) int {
 	return 0
 }
 
-// swapAppend appends the elements of e, of 4, 8 or 16 bytes each.
+// swapAppend appends the elements of e, of 1, 4, 8 or 16 bytes each.
 func swapAppend(dst []byte, e elements) []byte {
 	switch e.stride {
+	case 1:
+		return append(dst, unsafe.Slice((*byte)(e.base), e.n)...)
 	case 4:
 		return swap.Append32(dst, unsafe.Slice((*uint32)(e.base), e.n))
 	case 8:
@@ -68,6 +72,11 @@ func swapAppend(dst []byte, e elements) []byte {
 // swapDecode fills e from a cell of exactly that many bytes.
 func swapDecode(e elements, cell []byte) {
 	switch e.stride {
+	case 1:
+		values := unsafe.Slice((*bool)(e.base), e.n)
+		for i, b := range cell {
+			values[i] = b != 0
+		}
 	case 4:
 		swap.Decode32(unsafe.Slice((*uint32)(e.base), e.n), cell)
 	case 8:
@@ -182,6 +191,8 @@ func planVectorDecode(info VectorType, t reflect.Type) decodeAt {
 		return nil
 	}
 	switch bulkElement(info.SubType, t.Elem()) {
+	case 1:
+		return planBulkDecode[byte](t, n)
 	case 4:
 		return planBulkDecode[uint32](t, n)
 	case 8:
@@ -246,7 +257,7 @@ func cutElement(b []byte, size int) (value, rest []byte, err error) {
 }
 
 // planBulkDecode does slices and arrays of elements that are as large as U.
-func planBulkDecode[U uint32 | uint64 | [16]byte](t reflect.Type, n int) decodeAt {
+func planBulkDecode[U byte | uint32 | uint64 | [16]byte](t reflect.Type, n int) decodeAt {
 	var u U
 	stride := unsafe.Sizeof(u)
 	if t.Kind() == reflect.Array {

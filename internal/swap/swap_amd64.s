@@ -7,6 +7,14 @@
 // Both routines load, shuffle the bytes within each 16, and store. The end is done by a last step that overlaps the one before it, or
 // by one that is masked: no byte outside is read or written.
 
+// Measured (BenchmarkSwap, bench/results/swap.txt), 1536 elements in cache, ns:    4 bytes          8 bytes
+//                                                              dst aligned, not  aligned, not
+//   one element at a time                                           1271, 1269     1266, 1277
+//   plain Go, a word at a time                                       352,  360      570,  584
+//   swapAVX2                                                        54.7, 70.1      107,  150
+//   swapAVX512                                                      54.6, 69.7      107,  151
+//   copy                                                            54.5, 60.5      107,  122
+
 // func swapAVX2(dst, src *byte, n int, mask *[16]byte)
 // Requires AVX2, n >= 32.
 TEXT ·swapAVX2(SB), NOSPLIT, $0-32
