@@ -41,6 +41,7 @@ type session struct {
 	way          string
 	insertVector *vecql.Statement[vectorItem]
 	insertSmall  *vecql.Statement[smallItem]
+	insertMixed  *vecql.Statement[workload.MixedRow]
 	readVector   *vecql.Statement[vecql.UUID]
 }
 
@@ -68,6 +69,9 @@ func (s *session) prepare() (err error) {
 	if s.insertSmall, err = vecql.Prepare[smallItem](ctx, s.Query(workload.InsertSmall)); err != nil {
 		return err
 	}
+	if s.insertMixed, err = vecql.Prepare[workload.MixedRow](ctx, s.Query(workload.InsertMixed)); err != nil {
+		return err
+	}
 	s.readVector, err = vecql.Prepare[vecql.UUID](ctx, s.Query(workload.ReadVector))
 	return err
 }
@@ -93,6 +97,14 @@ func (s session) InsertVector(id [16]byte, v []float32) error {
 		return s.insertVector.Exec(context.Background(), item)
 	}
 	return s.Query(workload.InsertVector, vecql.UUID(id), v).Exec()
+}
+
+func (s session) InsertMixed(r *workload.MixedRow) error {
+	if s.insertMixed != nil {
+		return s.insertMixed.Exec(context.Background(), r)
+	}
+	return s.Query(workload.InsertMixed, vecql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
+		r.Addr, r.Data, vecql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, vecql.UUID(r.Parent), r.Total).Exec()
 }
 
 func (s session) InsertSmall(k, v int64) error {

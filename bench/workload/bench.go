@@ -24,6 +24,7 @@ type Driver struct {
 type Session interface {
 	InsertVector(id [16]byte, v []float32) error
 	InsertSmall(k, v int64) error
+	InsertMixed(r *MixedRow) error
 	// ReadVector reads the row into memory of its own.
 	ReadVector(id [16]byte) (VectorRow, error)
 	// Scan reads rows of one of the three kinds, at most limit of pages pages, checks them if told so, and returns their number.
@@ -140,12 +141,15 @@ func unmarshal(b *testing.B, c *Case, codec Codec, f func() error) {
 	})
 }
 
-// Insert inserts rows of (uuid, vector<float, 1536>) and of (bigint, bigint). The server compares the first ones.
+// Insert inserts rows of (uuid, vector<float, 1536>), of (bigint, bigint), and of twenty columns. The server compares the first ones.
 func Insert(b *testing.B, drivers []Driver) {
-	for _, row := range []string{"vector", "small"} {
+	for _, row := range []string{"vector", "small", "mixed"} {
 		requests(b, "Insert", drivers, row == "vector", "/row="+row, func(s Session) (func() error, int) {
-			if row == "small" {
+			switch row {
+			case "small":
 				return func() error { return s.InsertSmall(SmallKey, SmallValue) }, 16
+			case "mixed":
+				return func() error { return s.InsertMixed(InsertedMixed) }, len(InsertedMixed.cells(nil))
 			}
 			return func() error { return s.InsertVector(InsertID, InsertedVector) }, 16 + 4*Dim
 		})

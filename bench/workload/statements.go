@@ -13,10 +13,12 @@ import (
 const (
 	InsertVector = "INSERT INTO ks.vectors (id, v) VALUES (?, ?)"
 	InsertSmall  = "INSERT INTO ks.small (k, v) VALUES (?, ?)"
-	ReadVector   = "SELECT id, v FROM ks.vectors WHERE id = ?"
-	ScanVectors  = "SELECT id, v FROM ks.vectors WHERE pages = ?"
-	ScanSmall    = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
-	ScanMixed    = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts," +
+	InsertMixed  = "INSERT INTO ks.mixed (id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks," +
+		" counts, note, parent, total) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	ReadVector  = "SELECT id, v FROM ks.vectors WHERE id = ?"
+	ScanVectors = "SELECT id, v FROM ks.vectors WHERE pages = ?"
+	ScanSmall   = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
+	ScanMixed   = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts," +
 		" note, parent, total FROM ks.mixed WHERE pages = ?"
 )
 
@@ -32,6 +34,43 @@ var (
 	InsertedVector = Vector(0, Dim)
 )
 
+// InsertedMixed is the row of twenty columns that is inserted. Its map has one entry: the order of more is free, and the server compares.
+var InsertedMixed = func() *MixedRow {
+	r := Mixed(1)
+	r.Counts = map[string]int{r.Name: 7}
+	return &r
+}()
+
+var mixedColumns = []ns.Column{
+	{Name: "id", Type: ns.UUID},
+	{Name: "name", Type: ns.Text},
+	{Name: "age", Type: ns.Int},
+	{Name: "views", Type: ns.Bigint},
+	{Name: "level", Type: ns.Smallint},
+	{Name: "kind", Type: ns.Tinyint},
+	{Name: "active", Type: ns.Boolean},
+	{Name: "score", Type: ns.Float},
+	{Name: "price", Type: ns.Double},
+	{Name: "created", Type: ns.Timestamp},
+	{Name: "day", Type: ns.Date},
+	{Name: "addr", Type: ns.Inet},
+	{Name: "data", Type: ns.Blob},
+	{Name: "event", Type: ns.Timeuuid},
+	{Name: "tags", Type: ns.List(ns.Text)},
+	{Name: "marks", Type: ns.Set(ns.Int)},
+	{Name: "counts", Type: ns.Map(ns.Text, ns.Int)},
+	{Name: "note", Type: ns.Text},
+	{Name: "parent", Type: ns.UUID},
+	{Name: "total", Type: ns.Bigint},
+}
+
+// cells appends the row's values as mixedColumns has them, each with its length.
+func (r *MixedRow) cells(dst []byte) []byte {
+	day := binary.BigEndian.AppendUint32(nil, uint32(r.Day.Unix()/86400)+1<<31)
+	return cells(dst, r.ID, r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, day, r.Addr, r.Data, r.Event,
+		list(r.Tags), list(r.Marks), dict(r.Counts), r.Note, r.Parent, r.Total)
+}
+
 // Statements returns what the null server has to answer.
 func Statements() []*ns.Statement {
 	vector := ns.Vector("FloatType", Dim)
@@ -43,6 +82,7 @@ func Statements() []*ns.Statement {
 			Text: InsertSmall, Bind: []ns.Column{{Name: "k", Type: ns.Bigint}, {Name: "v", Type: ns.Bigint}}, Key: []int{0},
 			Want: cells(nil, SmallKey, SmallValue),
 		},
+		{Text: InsertMixed, Bind: mixedColumns, Key: []int{0}, Want: InsertedMixed.cells(nil)},
 		{Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v}, Row: vectorRow},
 		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
 		{
@@ -66,34 +106,8 @@ func Statements() []*ns.Statement {
 		},
 		{
 			Text: ScanMixed, Bind: pages, Paged: true,
-			Rows: []ns.Column{
-				{Name: "id", Type: ns.UUID},
-				{Name: "name", Type: ns.Text},
-				{Name: "age", Type: ns.Int},
-				{Name: "views", Type: ns.Bigint},
-				{Name: "level", Type: ns.Smallint},
-				{Name: "kind", Type: ns.Tinyint},
-				{Name: "active", Type: ns.Boolean},
-				{Name: "score", Type: ns.Float},
-				{Name: "price", Type: ns.Double},
-				{Name: "created", Type: ns.Timestamp},
-				{Name: "day", Type: ns.Date},
-				{Name: "addr", Type: ns.Inet},
-				{Name: "data", Type: ns.Blob},
-				{Name: "event", Type: ns.Timeuuid},
-				{Name: "tags", Type: ns.List(ns.Text)},
-				{Name: "marks", Type: ns.Set(ns.Int)},
-				{Name: "counts", Type: ns.Map(ns.Text, ns.Int)},
-				{Name: "note", Type: ns.Text},
-				{Name: "parent", Type: ns.UUID},
-				{Name: "total", Type: ns.Bigint},
-			},
-			Row: func(dst []byte, i int) []byte {
-				r := Mixed(i)
-				day := binary.BigEndian.AppendUint32(nil, uint32(r.Day.Unix()/86400)+1<<31)
-				return cells(dst, r.ID, r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, day, r.Addr, r.Data, r.Event,
-					list(r.Tags), list(r.Marks), dict(r.Counts), r.Note, r.Parent, r.Total)
-			},
+			Rows: mixedColumns,
+			Row:  func(dst []byte, i int) []byte { r := Mixed(i); return r.cells(dst) },
 		},
 	}
 	for _, c := range Cases() {
