@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command gbdata writes the data of the grouping benchmarks to a folder: columns as raw little-endian files (strings as bytes and int32
+// offsets, validity as bits, as in Arrow) and manifest.json with the cases and the checksums of their answers. The same seed makes the same
+// files.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/vecql/vecql/bench/groupby/data"
+)
+
+func main() {
+	dir := flag.String("dir", "", "folder to write to")
+	rows := flag.Int("rows", 5_000_000, "rows of a table")
+	seed := flag.Uint64("seed", 1, "seed of all randomness")
+	cases := flag.String("cases", "", "regular expression of the cases wanted, all by default")
+	flag.Parse()
+	if err := run(*dir, *rows, *seed, *cases); err != nil {
+		fmt.Fprintln(os.Stderr, "gbdata:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, rows int, seed uint64, cases string) error {
+	if dir == "" || rows < 100 {
+		return errors.New("needs -dir, and 100 rows or more")
+	}
+	match, err := regexp.Compile(cases)
+	if err != nil {
+		return err
+	}
+	return data.Make(rows, seed, match).Write(dir, func(table string) { fmt.Fprintln(os.Stderr, table) })
+}

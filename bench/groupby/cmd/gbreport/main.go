@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command gbreport makes tables of the grouping benchmarks' output: gbreport results/groupby.txt [requirements.txt] writes groupby.md beside
+// the first. The versions of peers are those of the second.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: gbreport results/groupby.txt [requirements.txt]")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "gbreport:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path string, requirements []string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := parse(f)
+	if err != nil {
+		return err
+	}
+	var md strings.Builder
+	r.write(&md)
+	for _, path := range requirements {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var versions []string
+		for line := range strings.Lines(string(b)) {
+			if name, version, ok := strings.Cut(strings.TrimSpace(line), "=="); ok {
+				versions = append(versions, name+" "+version)
+			}
+		}
+		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
+	}
+	return os.WriteFile(strings.TrimSuffix(path, filepath.Ext(path))+".md", []byte(md.String()), 0o644)
+}
+
+const legend = `Medians, ms; less is better. vecql gives groups in any order, as its peers do, vecql-ordered in that of their first appearance; map is the
+loop one would write with a Go map, on one thread. "vs best peer" is how many times less time vecql takes than the best peer, "vs Daft" than
+Daft; ~ says that the samples of the two overlap.
+`
+
+// key is a cell of a table: times of that number of threads.
+type key struct {
+	name, impl string
+	threads    int
+}
+
+type results struct {
+	cases, impls []string
+	threads      []int
+	times        map[key][]float64 // ns/op
+	memory       map[key][]float64 // peak-bytes
+	perGroup     map[key][]float64 // bytes/group
+}
+
+var line = regexp.MustCompile(`^BenchmarkGroupBy(?:Memory)?/impl=([^/\s]+)/(case=\S+)/threads=(\d+)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// parse reads Go's benchmark format. Cases and impls keep the order in which they come.
+func parse(in io.Reader) (*results, error) {
+	r := &results{times: map[key][]float64{}, memory: map[key][]float64{}, perGroup: map[key][]float64{}}
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		m := line.FindStringSubmatch(s.Text())
+		if m == nil {
+			continue
+		}
+		threads, err := strconv.Atoi(m[3])
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", s.Text(), err)
+		}
+		k := key{strings.TrimPrefix(m[2], "case="), m[1], threads}
+		fields := strings.Fields(m[4])
+		for i := 0; i+1 < len(fields); i += 2 {
+			v, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%q: %w", s.Text(), err)
+			}
+			switch fields[i+1] {
+			case "ns/op":
+				r.times[k] = append(r.times[k], v)
+			case "peak-bytes":
+				r.memory[k] = append(r.memory[k], v)
+			case "bytes/group":
+				r.perGroup[k] = append(r.perGroup[k], v)
+			}
+		}
+		r.cases, r.impls, r.threads = once(r.cases, k.name), once(r.impls, k.impl), once(r.threads, threads)
+	}
+	slices.Sort(r.threads)
+	slices.SortStableFunc(r.impls, func(a, b string) int { return rank(a) - rank(b) })
+	return r, s.Err()
+}
+
+func once[T comparable](s []T, v T) []T {
+	if slices.Contains(s, v) {
+		return s
+	}
+	return append(s, v)
+}
+
+// rank puts vecql first, then its other ways, then peers, then maps.
+func rank(impl string) int {
+	switch {
+	case impl == "vecql":
+		return 0
+	case strings.HasPrefix(impl, "vecql-"):
+		return 1
+	case impl == "map":
+		return 3
+	}
+	return 2
+}
+
+func (r *results) write(w io.Writer) {
+	fmt.Fprintf(w, "# Grouped aggregation: vecql and its peers\n\n%s", legend)
+	for _, n := range r.threads {
+		r.writeTimes(w, n)
+	}
+	r.writeScaling(w)
+	r.writeMemory(w)
+}
+
+// with returns the cases and impls of which there is something.
+func (r *results) with(values map[key][]float64, threads func(int) bool) (cases, impls []string) {
+	has := func(f func(key) bool) bool {
+		for k := range values {
+			if threads(k.threads) && f(k) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, c := range r.cases {
+		if has(func(k key) bool { return k.name == c }) {
+			cases = append(cases, c)
+		}
+	}
+	for _, i := range r.impls {
+		if has(func(k key) bool { return k.impl == i }) {
+			impls = append(impls, i)
+		}
+	}
+	return cases, impls
+}
+
+func header(w io.Writer, columns ...string) {
+	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+}
+
+func (r *results) writeTimes(w io.Writer, n int) {
+	// Maps are shown beside any number of threads, though they have one.
+	at := func(c, i string) []float64 {
+		if i == "map" {
+			return r.times[key{c, i, 1}]
+		}
+		return r.times[key{c, i, n}]
+	}
+	cases, _ := r.with(r.times, func(t int) bool { return t == n })
+	_, impls := r.with(r.times, func(t int) bool { return t == n || t == 1 })
+	impls = slices.DeleteFunc(impls, func(i string) bool {
+		return !slices.ContainsFunc(cases, func(c string) bool { return len(at(c, i)) > 0 })
+	})
+	if len(cases) == 0 {
+		return
+	}
+	what := "threads"
+	if n == 1 {
+		what = "thread"
+	}
+	fmt.Fprintf(w, "\n## %d %s\n\n", n, what)
+	header(w, slices.Concat([]string{"case"}, impls, []string{"vs best peer", "vs Daft"})...)
+	for _, c := range cases {
+		fmt.Fprintf(w, "| %s |", c)
+		best := ""
+		for _, i := range impls {
+			fmt.Fprintf(w, " %s |", ms(at(c, i)))
+			if rank(i) == 2 && len(at(c, i)) > 0 && (best == "" || median(at(c, i)) < median(at(c, best))) {
+				best = i
+			}
+		}
+		fmt.Fprintf(w, " %s | %s |\n", ratio(at(c, "vecql"), at(c, best), best), ratio(at(c, "vecql"), at(c, "daft"), ""))
+	}
+}
+
+func (r *results) writeScaling(w io.Writer) {
+	if !slices.Contains(r.threads, 1) || !slices.Contains(r.threads, 2) {
+		return
+	}
+	_, impls := r.with(r.times, func(t int) bool { return t == 2 })
+	cases, _ := r.with(r.times, func(t int) bool { return t == 2 })
+	fmt.Fprintf(w, "\n## From one thread to two\n\nHow many times less time two threads take.\n\n")
+	header(w, slices.Concat([]string{"case"}, impls)...)
+	for _, c := range cases {
+		fmt.Fprintf(w, "| %s |", c)
+		for _, i := range impls {
+			one, two := r.times[key{c, i, 1}], r.times[key{c, i, 2}]
+			if len(one) == 0 || len(two) == 0 {
+				fmt.Fprint(w, "  |")
+				continue
+			}
+			fmt.Fprintf(w, " %.2f |", median(one)/median(two))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func (r *results) writeMemory(w io.Writer) {
+	if len(r.memory) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n## Memory\n\nPeak of the resident set during one query, less what was resident before: MB, and bytes per group.\n\n")
+	cases, impls := r.with(r.memory, func(int) bool { return true })
+	header(w, slices.Concat([]string{"case", "threads"}, impls)...)
+	for _, c := range cases {
+		for _, n := range r.threads {
+			row, some := fmt.Sprintf("| %s | %d |", c, n), false
+			for _, i := range impls {
+				k := key{c, i, n}
+				if len(r.memory[k]) == 0 {
+					row += "  |"
+					continue
+				}
+				some = true
+				row += fmt.Sprintf(" %.0f (%.0f) |", median(r.memory[k])/1e6, median(r.perGroup[k]))
+			}
+			if some {
+				fmt.Fprintln(w, row)
+			}
+		}
+	}
+}
+
+// ratio compares our times with others'.
+func ratio(ours, theirs []float64, name string) string {
+	if len(ours) == 0 || len(theirs) == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("**%.2f×**", median(theirs)/median(ours))
+	if name != "" {
+		s += " (" + name + ")"
+	}
+	if slices.Min(ours) <= slices.Max(theirs) && slices.Min(theirs) <= slices.Max(ours) {
+		s += " ~"
+	}
+	return s
+}
+
+func ms(v []float64) string {
+	if len(v) == 0 {
+		return ""
+	}
+	switch m := median(v) / 1e6; {
+	case m >= 100:
+		return fmt.Sprintf("%.0f", m)
+	case m >= 10:
+		return fmt.Sprintf("%.1f", m)
+	default:
+		return fmt.Sprintf("%.2f", m)
+	}
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}

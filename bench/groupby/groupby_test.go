@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package groupby_test measures vecql's groupby beside plain maps; peers.py measures others on the same data. See run.sh.
+package groupby_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vecql/vecql/bench/groupby/data"
+	"github.com/vecql/vecql/bench/groupby/run"
+	"github.com/vecql/vecql/groupby"
+)
+
+var (
+	casesFlag   = flag.String("cases", "", "regular expression of the cases to be measured, all by default (-bench splits its own at slashes)")
+	threadsFlag = flag.String("threads", "1,2", "numbers of threads")
+)
+
+// smallRows is the size of tables made here when VECQL_GROUPBY_DATA names no folder.
+const smallRows = 20_000
+
+// A source hands out tables of a set, one at a time: what is not used any more should not weigh on the garbage collector.
+type source struct {
+	*data.Set
+	name    string
+	columns data.Columns
+}
+
+func open(tb testing.TB) *source {
+	tb.Helper()
+	if dir := os.Getenv("VECQL_GROUPBY_DATA"); dir != "" {
+		set, err := data.Open(dir)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return &source{Set: set}
+	}
+	return &source{Set: data.Make(smallRows, 1, nil)}
+}
+
+func (s *source) table(tb testing.TB, c *data.Case) data.Columns {
+	tb.Helper()
+	if s.name != c.Table {
+		s.columns = nil
+		columns, err := s.Table(c.Table)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		s.name, s.columns = c.Table, columns
+	}
+	if c.Answer == nil {
+		s.Answers(c.Table, s.columns)
+	}
+	return s.columns
+}
+
+// check fails if an answer is not the expected one: small ones are compared group by group, others by their checksum, and group by group
+// only to say what is wrong.
+func check(tb testing.TB, c *data.Case, t data.Columns, got *data.Answer) {
+	tb.Helper()
+	same := data.Sum(c, got, false).Equal(c.Answer)
+	if same && t[c.Keys[0]].Len() > 100_000 {
+		return
+	}
+	if diff := data.Diff(c, data.Group(t, c.Keys, c.Values()).Answer(c.Aggs), got); diff != "" || !same {
+		tb.Fatalf("%s: %s\n got %s\nwant %s", c.Name, diff, data.Sum(c, got, false), c.Answer)
+	}
+}
+
+func BenchmarkGroupBy(b *testing.B) {
+	match, err := regexp.Compile(*casesFlag)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var threads []int
+	for _, s := range strings.Split(*threadsFlag, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			b.Fatalf("-threads %s", *threadsFlag)
+		}
+		threads = append(threads, n)
+	}
+	src := open(b)
+	for _, c := range src.Cases {
+		if !match.MatchString(c.Name) {
+			continue
+		}
+		for _, n := range threads {
+			b.Run(fmt.Sprintf("impl=vecql/%s/threads=%d", c.Name, n), func(b *testing.B) { benchmark(b, src, c, groupby.Unordered, n) })
+			if strings.HasPrefix(c.Name, "case=grid/") && strings.HasSuffix(c.Name, "agg=count+sum") {
+				b.Run(fmt.Sprintf("impl=vecql-ordered/%s/threads=%d", c.Name, n), func(b *testing.B) { benchmark(b, src, c, groupby.FirstAppearance, n) })
+			}
+		}
+		b.Run(fmt.Sprintf("impl=map/%s/threads=1", c.Name), func(b *testing.B) { benchmarkMap(b, src, c) })
+	}
+}
+
+// limit gives the process that many threads, of which the garbage collector's are some.
+func limit(b *testing.B, threads int) {
+	old := runtime.GOMAXPROCS(threads)
+	b.Cleanup(func() { runtime.GOMAXPROCS(old) })
+}
+
+func benchmark(b *testing.B, src *source, c *data.Case, order groupby.Order, threads int) {
+	t := src.table(b, c)
+	q := run.New(c, t, order, threads)
+	limit(b, threads)
+	res, err := q.Run(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if res == nil {
+		b.Skip("no answer yet")
+	}
+	answer, err := run.Answer(c, res)
+	if err != nil {
+		b.Fatal(err)
+	}
+	check(b, c, t, answer)
+	answer, res = nil, nil
+	measure(b, t[c.Keys[0]].Len(), func() error {
+		_, err := q.Run(b.Context())
+		return err
+	})
+}
+
+func benchmarkMap(b *testing.B, src *source, c *data.Case) {
+	t := src.table(b, c)
+	q, err := run.Map(c, t)
+	if err != nil {
+		b.Fatal(err)
+	}
+	limit(b, 1)
+	check(b, c, t, q.Answer(q.Run()))
+	measure(b, t[c.Keys[0]].Len(), func() error {
+		runtime.KeepAlive(q.Run())
+		return nil
+	})
+}
+
+func measure(b *testing.B, rows int, f func() error) {
+	b.ReportAllocs()
+	runtime.GC() // of the check's garbage
+	for b.Loop() {
+		if err := f(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}

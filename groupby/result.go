@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// This file makes results: columns of keys and aggregates, in the order asked for.
+
+// A Result is the groups in the order asked for: their keys and aggregates as columns. It owns its memory, which nobody changes any more.
+type Result struct {
+	plan    *plan
+	n       int
+	batches []Batch
+}
+
+// Len returns the number of groups.
+func (r *Result) Len() int { return r.n }
+
+// Batches returns the groups in pieces, as they were made: Keys has the key columns, Values the aggregates. There is one piece if the order is not
+// Unordered.
+func (r *Result) Batches() iter.Seq[Batch] {
+	return func(yield func(Batch) bool) {
+		for _, b := range r.batches {
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// Key returns a key column of all groups. It is made anew if the result is in several pieces.
+func (r *Result) Key(i int) Column {
+	return r.column(r.plan.Keys[i], func(b *Batch) *Column { return &b.Keys[i] })
+}
+
+// Aggregate returns the column of an aggregate of all groups. It is made anew if the result is in several pieces.
+func (r *Result) Aggregate(i int) Column {
+	return r.column(r.plan.outputs[i].typ, func(b *Batch) *Column { return &b.Values[i] })
+}
+
+func (r *Result) column(t Type, of func(*Batch) *Column) Column {
+	if len(r.batches) == 1 {
+		return *of(&r.batches[0])
+	}
+	b := newBuilder(t)
+	b.reserve(r.n)
+	for i := range r.batches {
+		c := of(&r.batches[i])
+		b.append(c, 0, c.n)
+	}
+	return b.column()
+}
+
+// A piece is some groups of a result.
+type piece struct {
+	keys, values []builder
+	numbers      []int64
+	rows, room   int
+}
+
+// An emitter collects groups for a result.
+type emitter struct {
+	*plan
+	pieces []*piece
+}
+
+func (e *emitter) newPiece(room int) *piece {
+	p := &piece{room: room}
+	for _, t := range e.Keys {
+		p.keys = append(p.keys, newBuilder(t))
+	}
+	for _, out := range e.outputs {
+		p.values = append(p.values, newBuilder(out.typ))
+	}
+	for i := range p.keys {
+		p.keys[i].reserve(room)
+	}
+	for i := range p.values {
+		p.values[i].reserve(room)
+	}
+	return p
+}
+
+// pieceRows is the number of groups up to which those of several partitions go into one piece.
+const pieceRows = 1 << 16
+
+// emit takes the groups of a folder.
+func (e *emitter) emit(f *folder) error {
+	n := f.groups() - 1
+	if n == 0 {
+		return nil
+	}
+	var p *piece
+	if last := len(e.pieces) - 1; last >= 0 && e.pieces[last].rows+n <= e.pieces[last].room {
+		p = e.pieces[last]
+	} else {
+		p = e.newPiece(max(n, min(pieceRows, 4*n)))
+		e.pieces = append(e.pieces, p)
+	}
+	p.rows += n
+	e.keys.unpack(&f.t.keyRows, 1, p.keys)
+	for i, result := range f.results {
+		c, err := result()
+		if err == nil && (c.n != n+1 || c.typ != e.outputs[i].typ) {
+			err = fmt.Errorf("a result of %d rows of %s, not %d of %s", c.n, c.typ, n+1, e.outputs[i].typ)
+		}
+		if err != nil {
+			return fmt.Errorf("groupby: aggregate %d (%s): %w", i, e.Aggregates[i].Name, err)
+		}
+		p.values[i].append(&c, 1, n+1)
+	}
+	if e.Order.by == byAppearance {
+		p.numbers = append(p.numbers, f.numbers[1:]...)
+	}
+	return nil
+}
+
+// result makes the result of all pieces.
+func (e *emitter) result() (*Result, error) {
+	r := &Result{plan: e.plan}
+	for _, p := range e.pieces {
+		r.n += p.rows
+	}
+	if uint64(r.n) > math.MaxUint32 {
+		return nil, ErrTooManyGroups
+	}
+	pieces := e.pieces
+	if e.Order.by != byNothing && len(pieces) > 0 {
+		pieces = []*piece{e.ordered(r.n)}
+		r.n = pieces[0].rows
+	}
+	n := 0
+	for _, p := range pieces {
+		rows := p.rows
+		if e.Limit > 0 {
+			rows = min(rows, e.Limit-n)
+		}
+		if rows == 0 && n > 0 {
+			break
+		}
+		n += rows
+		b := Batch{Rows: rows}
+		for i := range p.keys {
+			b.Keys = append(b.Keys, p.keys[i].column().Slice(0, rows))
+		}
+		for i := range p.values {
+			b.Values = append(b.Values, p.values[i].column().Slice(0, rows))
+		}
+		r.batches = append(r.batches, b)
+	}
+	r.n = n
+	return r, nil
+}
+
+// ordered returns all pieces as one, in order.
+func (e *emitter) ordered(n int) *piece {
+	all := e.pieces[0]
+	if len(e.pieces) > 1 {
+		all = e.newPiece(n)
+		all.rows = n
+		for k, p := range e.pieces {
+			for i := range p.keys {
+				c := p.keys[i].column()
+				all.keys[i].append(&c, 0, c.n)
+			}
+			for i := range p.values {
+				c := p.values[i].column()
+				all.values[i].append(&c, 0, c.n)
+			}
+			all.numbers = append(all.numbers, p.numbers...)
+			e.pieces[k] = nil
+		}
+	}
+	columns := func(bs []builder) []Column {
+		cols := make([]Column, len(bs))
+		for i := range bs {
+			cols[i] = bs[i].column()
+		}
+		return cols
+	}
+	keys, values := columns(all.keys), columns(all.values)
+	rows := e.Order.orderOf(n, e.Limit, keys, values, all.numbers)
+	if rows == nil {
+		return all
+	}
+	if e.Limit > 0 {
+		rows = rows[:min(len(rows), e.Limit)]
+	}
+	p := e.newPiece(len(rows))
+	p.rows = len(rows)
+	for i := range keys {
+		p.keys[i].gather(&keys[i], rows)
+	}
+	for i := range values {
+		p.values[i].gather(&values[i], rows)
+	}
+	return p
+}
