@@ -16,12 +16,13 @@ const (
 
 // Count counts rows: COUNT(*). int64.
 func Count() Aggregate {
-	return Aggregate{Name: "count(*)", kind: "count", New: func([]Type) (Accumulator, error) { return &count{}, nil }}
+	return Aggregate{Name: "count(*)", kind: "count", reference: referenceCount, New: func([]Type) (Accumulator, error) { return &count{}, nil }}
 }
 
 // CountOf counts the values of a column that are not NULL. int64.
 func CountOf(value int) Aggregate {
-	return Aggregate{Name: "count", parts: []Aggregate{Count(), nullsOf(value)}, combine: func(accs []Accumulator) (Type, func() (Column, error)) {
+	a := Aggregate{Name: "count", Args: []int{value}, parts: []Aggregate{Count(), nullsOf(value)}, reference: referenceCountOf}
+	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
 		rows, nulls := accs[0].(*count), accs[1].(*nulls)
 		var out []int64
 		return Int64, func() (Column, error) {
@@ -31,7 +32,8 @@ func CountOf(value int) Aggregate {
 			}
 			return Values(out), nil
 		}
-	}}
+	}
+	return a
 }
 
 func nullsOf(value int) Aggregate {
@@ -44,7 +46,8 @@ func Sum(value int) Aggregate { return SumOverflow(value, OverflowFail) }
 
 // SumOverflow is Sum with a choice of what happens to sums of integers beyond 64 bits.
 func SumOverflow(value int, overflow Overflow) Aggregate {
-	return Aggregate{Name: "sum", parts: []Aggregate{sumOf("sum", value)}, combine: func(accs []Accumulator) (Type, func() (Column, error)) {
+	a := Aggregate{Name: "sum", Args: []int{value}, parts: []Aggregate{sumOf("sum", value)}, reference: referenceSum("sum", overflow)}
+	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
 		s, ok := accs[0].(*sumInt)
 		switch {
 		case !ok:
@@ -62,12 +65,16 @@ func SumOverflow(value int, overflow Overflow) Aggregate {
 			}
 			return s.Result()
 		}
-	}}
+	}
+	return a
 }
 
 // SumCompensated is Sum of floats with an error that does not grow with the number of rows (Neumaier's summation).
 func SumCompensated(value int) Aggregate {
-	return Aggregate{Name: "sum", Args: []int{value}, New: func(args []Type) (Accumulator, error) { return newSum("sum", args, true) }}
+	return Aggregate{
+		Name: "sum", Args: []int{value}, reference: referenceSum("sum", OverflowFail),
+		New: func(args []Type) (Accumulator, error) { return newSum("sum", args, true) },
+	}
 }
 
 // sumOf is a sum without a decision about overflow, for an aggregate of that name.
@@ -78,7 +85,8 @@ func sumOf(name string, value int) Aggregate {
 // Mean is the arithmetic mean: AVG. float64; NULL if all values are. Integers are summed exactly.
 func Mean(value int) Aggregate {
 	parts := []Aggregate{sumOf("avg", value), Count(), nullsOf(value)}
-	return Aggregate{Name: "avg", parts: parts, combine: func(accs []Accumulator) (Type, func() (Column, error)) {
+	a := Aggregate{Name: "avg", Args: []int{value}, parts: parts, reference: referenceMean}
+	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
 		rows, nulls := accs[1].(*count), accs[2].(*nulls)
 		sum := accs[0].Result
 		if s, ok := accs[0].(*sumInt); ok {
@@ -96,17 +104,19 @@ func Mean(value int) Aggregate {
 			}
 			return Values(out).WithValidity(c.validity), nil
 		}
-	}}
+	}
+	return a
 }
 
-// Min is the least value of a column of numbers, in its own type; NULL if all values are. NaN counts as greater than all numbers.
+// Min is the least value of a column, in its own type; NULL if all values are. NaN counts as greater than all numbers, true than false; strings and ids
+// are compared by their bytes.
 func Min(value int) Aggregate {
-	return Aggregate{Name: "min", kind: "min", Args: []int{value}, New: func(args []Type) (Accumulator, error) { return newExtreme("min", args, false) }}
+	return Aggregate{Name: "min", kind: "min", Args: []int{value}, reference: referenceExtreme(-1), New: func(args []Type) (Accumulator, error) { return newExtreme("min", args, false) }}
 }
 
 // Max is the greatest value; see Min.
 func Max(value int) Aggregate {
-	return Aggregate{Name: "max", kind: "max", Args: []int{value}, New: func(args []Type) (Accumulator, error) { return newExtreme("max", args, true) }}
+	return Aggregate{Name: "max", kind: "max", Args: []int{value}, reference: referenceExtreme(1), New: func(args []Type) (Accumulator, error) { return newExtreme("max", args, true) }}
 }
 
 func newSum(name string, args []Type, compensated bool) (Accumulator, error) {

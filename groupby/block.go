@@ -23,7 +23,7 @@ type keyRows struct {
 	w0, w1 []uint64
 	mask   []uint32 // nil, or as long as w0
 	text   []byte
-	ends   []int // of each key's bytes in text; nil if the plan has no long keys
+	ends   []int // of each key's bytes in text; empty as long as no key is long
 }
 
 func (r *keyRows) n() int { return len(r.w0) }
@@ -52,7 +52,8 @@ func (r *keyRows) gather(k *keys, sel []uint32) {
 	if k.mask != nil {
 		gather(&r.mask[n], &k.mask[0], len(k.mask), sel)
 	}
-	if k.texts != nil {
+	if k.texts != nil || len(r.ends) > 0 {
+		r.startEnds(n)
 		for _, i := range sel {
 			if k.long(i) {
 				r.text = append(r.text, k.texts[i]...)
@@ -70,7 +71,11 @@ func (r *keyRows) append(other *keyRows, i int) {
 	}
 	r.w0 = append(r.w0, other.w0[i:]...)
 	r.w1 = append(r.w1, other.w1[min(i, len(other.w1)):]...)
-	if other.ends != nil {
+	if len(other.ends) > 0 || len(r.ends) > 0 {
+		r.startEnds(len(r.w0) - (len(other.w0) - i))
+	}
+	switch {
+	case len(other.ends) > 0:
 		shift := len(r.text)
 		from := 0
 		if i > 0 {
@@ -80,6 +85,15 @@ func (r *keyRows) append(other *keyRows, i int) {
 		for _, end := range other.ends[i:] {
 			r.ends = append(r.ends, end-from+shift)
 		}
+	case len(r.ends) > 0:
+		r.startEnds(len(r.w0))
+	}
+}
+
+// startEnds makes the ends of the first n rows, as far as they are not there: those of rows that came when no key was long.
+func (r *keyRows) startEnds(n int) {
+	for len(r.ends) < n {
+		r.ends = append(r.ends, len(r.text))
 	}
 }
 
@@ -112,7 +126,7 @@ func (r *keyRows) view(k *keys, i, j int, texts []string) {
 	if r.mask != nil {
 		k.mask = r.mask[i:j]
 	}
-	if r.ends != nil {
+	if len(r.ends) > 0 {
 		for n, w := range k.w1 {
 			if w>>tagShift == tagLong {
 				longs = append(longs, uint32(n))

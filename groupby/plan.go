@@ -225,5 +225,8 @@ func (p *plan) check(b Batch) (int, error) {
 	if n < 0 {
 		n = b.Rows
 	}
+	if n < 0 {
+		return 0, &BatchError{"rows", fmt.Errorf("%d of them", n)}
+	}
 	return n, nil
 }
