@@ -319,7 +319,8 @@ func (s *sumInt) low64() Type {
 	return Int64
 }
 
-func (s *sumInt) Types() ([]Type, Type)                    { return []Type{s.low64(), Int64}, s.low64() }
+func (s *sumInt) Types() ([]Type, Type) { return []Type{s.low64(), Int64}, s.low64() }
+
 func (s *sumInt) Add(rows Rows) error                      { s.add(&s.sums, rows.IDs, &rows.Args[0]); return nil }
 func (s *sumInt) State() ([]Column, error)                 { return s.state(s.low64()), nil }
 func (s *sumInt) Merge(ids []uint32, state []Column) error { s.merge(ids, state); return nil }

@@ -172,16 +172,23 @@ func (b *block) begin(p *plan, states bool) {
 	}
 }
 
-// reserve makes room for n rows, with so many bytes of long keys.
-func (b *block) reserve(n, text int) {
-	if cap(b.rows.text) < text {
-		b.rows.text = make([]byte, 0, text+text/8)
-	}
+// reserve makes room in an empty block for n rows, with so many bytes of long keys.
+func (b *block) reserve(p *plan, n, text int, mem *slab) {
 	if cap(b.rows.w0) < n {
-		b.rows.w0 = make([]uint64, 0, n)
+		b.rows.w0 = mem.take(n)
+	}
+	if p.keys.form != keyWord && cap(b.rows.w1) < n {
+		b.rows.w1 = mem.take(n)
+	}
+	if cap(b.rows.text) < text {
+		b.rows.text = mem.takeBytes(text + text/8)
+	}
+	if b.numbered && cap(b.numbers) < n {
+		w := mem.take(n)
+		b.numbers = unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(w))), cap(w))[:0]
 	}
 	for i := range b.cols {
-		b.cols[i].reserve(n)
+		b.cols[i].reserve(n, mem)
 	}
 }
 
@@ -205,6 +212,16 @@ func (b *block) gather(k *keys, cols []Column, numbers []int64, start int64, sel
 }
 
 func (b *block) n() int { return b.rows.n() }
+
+// check returns an error if a column has more text than it can hold.
+func (b *block) check() error {
+	for i := range b.cols {
+		if err := b.cols[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (b *block) size() int64 {
 	s := b.rows.size() + int64(8*cap(b.numbers))

@@ -3,6 +3,7 @@
 package groupby
 
 import (
+	"fmt"
 	"unsafe"
 )
 
@@ -49,6 +50,14 @@ func (b *builder) column() Column {
 // maxText is the most bytes of text in one builder: offsets have 32 bits.
 const maxText = 1<<31 - 1
 
+// check returns an error if there is more text than offsets can tell. It is asked before a builder's column is used.
+func (b *builder) check() error {
+	if len(b.text) > maxText {
+		return fmt.Errorf("groupby: %d bytes of text in one column: at most %d", len(b.text), maxText)
+	}
+	return nil
+}
+
 // extend makes room for n more rows of a fixed type, and returns where they are to be written, nil if n is 0.
 func (b *builder) extend(n int) unsafe.Pointer {
 	if n == 0 { // a pointer must not point at the end of its memory
@@ -63,12 +72,15 @@ func (b *builder) extend(n int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.fixed)), b.n*w)
 }
 
-// reserve makes room for n rows of a fixed type in all.
-func (b *builder) reserve(n int) {
-	if words := (n*b.typ.width() + 7) / 8; b.typ != String && cap(b.fixed) < words {
-		fixed := make([]uint64, len(b.fixed), words)
-		copy(fixed, b.fixed)
-		b.fixed = fixed
+// reserve makes room for n rows of a fixed type in an empty builder; if mem is not nil, of its memory.
+func (b *builder) reserve(n int, mem *slab) {
+	words := (n*b.typ.width() + 7) / 8
+	switch {
+	case cap(b.fixed) >= words:
+	case mem != nil:
+		b.fixed = mem.take(words)
+	default:
+		b.fixed = makeWords(words)[:0]
 	}
 }
 

@@ -69,30 +69,28 @@ func (gc *groupCase) String() string {
 		gc.config.Values, names, gc.config.DropNulls, gc.config.Order, gc.config.Limit, gc.workers, gc.config.Workers, gc.limits, rows, len(gc.batches))
 }
 
-var (
-	// Lists of key columns that are treated each in its own way.
-	keyLists = [][]Type{
-		{Int64},
-		{Int64},
-		{Int64},
-		{Uint32},
-		{Int32},
-		{Float64},
-		{String},
-		{String},
-		{String, String},
-		{ID},
-		{Int32, Int32},
-		{Int64, Int64},
-		{String, Int64},
-		{Int16, Int64, Int16},
-		{Bool},
-		{Bool, Float32, Int8},
-		{ID, String},
-		{Int64, Int64, Int64},
-		{String, String, String},
-	}
-)
+// Lists of key columns that are treated each in its own way.
+var keyLists = [][]Type{
+	{Int64},
+	{Int64},
+	{Int64},
+	{Uint32},
+	{Int32},
+	{Float64},
+	{String},
+	{String},
+	{String, String},
+	{ID},
+	{Int32, Int32},
+	{Int64, Int64},
+	{String, Int64},
+	{Int16, Int64, Int16},
+	{Bool},
+	{Bool, Float32, Int8},
+	{ID, String},
+	{Int64, Int64, Int64},
+	{String, String, String},
+}
 
 // Scenarios that would be rare otherwise: keys close to each other, and many rows of few groups before the others.
 const (

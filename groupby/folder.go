@@ -242,5 +242,5 @@ func (f *folder) block() (*block, error) {
 	if f.rowNumbers {
 		b.numbers = append([]int64(nil), f.numbers[1:]...)
 	}
-	return b, nil
+	return b, b.check()
 }

@@ -205,6 +205,8 @@ func (g *Grouper) Close() error {
 
 // end ends the Grouper and returns its workers.
 func (g *Grouper) end() ([]*Worker, error) {
+	g.adding.Lock() // an Add under way is waited for
+	defer g.adding.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {

@@ -136,8 +136,10 @@ func (m *keyMaker) makeText(col *Column, i int) {
 }
 
 // below has the masks of the lowest bytes of a word: below[n] of n, below[8] and on of all.
-var below = [16]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
-	1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1}
+var below = [16]uint64{
+	0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
+	1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1,
+}
 
 // packTexts is pack15 for strings in one piece of memory: where 16 bytes can be read, without a branch on their lengths.
 func (m *keyMaker) packTexts(col *Column, i int) {
@@ -254,7 +256,15 @@ func (m *keyMaker) makeRecords(cols []Column, i int) {
 		at[k] = fixed
 	}
 	for c := range cols {
-		if col := &cols[c]; col.typ == String {
+		switch col := &cols[c]; {
+		case col.typ != String:
+		case col.form == formText && m.mask == nil:
+			offsets := col.offsets[i : i+n+1]
+			for k := range n {
+				size := int(offsets[k+1] - offsets[k])
+				at[k] += size + varintLen(size)
+			}
+		default:
 			for k := range n {
 				size := len(m.textOf(col, c, i, k))
 				at[k] += size + varintLen(size)
@@ -300,15 +310,16 @@ func (m *keyMaker) textOf(col *Column, c, i, k int) string {
 func (m *keyMaker) writeColumn(rec []byte, at []int, col *Column, c, i int) {
 	switch w := col.typ.width(); w {
 	case 0:
-		for k, p := range at {
-			s := m.textOf(col, c, i, k)
-			if len(s) < 0x80 {
-				rec[p] = byte(len(s))
-				p++
-			} else {
-				p += binary.PutUvarint(rec[p:], uint64(len(s)))
+		if col.form == formText && m.mask == nil {
+			offsets := col.offsets[i : i+len(at)+1]
+			text := unsafe.Slice((*byte)(col.data), offsets[len(at)])
+			for k, p := range at {
+				at[k] = writeText(rec, p, text[offsets[k]:offsets[k+1]])
 			}
-			at[k] = p + copy(rec[p:], s)
+			return
+		}
+		for k, p := range at {
+			at[k] = writeText(rec, p, m.textOf(col, c, i, k))
 		}
 	case 16:
 		ids := view[[16]byte](col)[i:]
@@ -336,6 +347,21 @@ func (m *keyMaker) writeColumn(rec []byte, at []int, col *Column, c, i int) {
 			at[k] = p + w
 		}
 	}
+}
+
+// writeText writes a string to rec as appendText does, and returns where it ends.
+func writeText[T string | []byte](rec []byte, p int, s T) int {
+	if len(s) == 0 {
+		rec[p] = 0
+		return p + 1
+	}
+	if len(s) < 0x80 {
+		rec[p] = byte(len(s))
+		p++
+	} else {
+		p += binary.PutUvarint(rec[p:], uint64(len(s)))
+	}
+	return p + copy(rec[p:], s)
 }
 
 // at64 returns the values of a fixed column of at most 64 bits as words, in the memory of w1, which is not made yet.

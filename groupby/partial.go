@@ -18,7 +18,7 @@ import (
 //	...
 //	end       a chunk without content
 //
-// The content of the first chunk says what the states are of, and must be the same on both sides: the types of keys, the name and the types of states of each
+// The content of the first chunk says what the states are of, and must be the same on both sides: the types of keys, the kind and the types of states of each
 // accumulator, whether rows are numbered, and whether NULL keys are dropped. That of the others is one frame each (see encode.go), of
 // groups. The order of groups has no meaning.
 
@@ -47,7 +47,11 @@ func (p *plan) signature() []byte {
 	}
 	b = binary.AppendUvarint(b, uint64(len(p.parts)))
 	for _, m := range p.parts {
-		b = appendText(b, m.Name)
+		name := m.kind
+		if name == "" {
+			name = m.Name
+		}
+		b = appendText(b, name)
 		b = binary.AppendUvarint(b, uint64(len(m.state)))
 		for _, t := range m.state {
 			b = binary.AppendUvarint(b, uint64(t))

@@ -76,6 +76,9 @@ func recycle(blocks []*block) {
 // put adds a block to a partition. If the partition has got large it is folded, with the folder that get returns, and if all memory is used
 // it is spilled.
 func (s *store) put(p int, b *block, get func() *folder) error {
+	if err := b.check(); err != nil {
+		return err
+	}
 	s.used.Store(true)
 	part := &s.parts[p]
 	size := b.size()

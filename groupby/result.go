@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 )
 
 // This file makes results: columns of keys and aggregates, in the order asked for.
@@ -47,7 +48,7 @@ func (r *Result) column(t Type, of func(*Batch) *Column) Column {
 		return *of(&r.batches[0])
 	}
 	b := newBuilder(t)
-	b.reserve(r.n)
+	b.reserve(r.n, nil)
 	for i := range r.batches {
 		c := of(&r.batches[i])
 		b.append(c, 0, c.n)
@@ -62,10 +63,42 @@ type piece struct {
 	rows, room   int
 }
 
+// check returns an error if a column has more text than it can hold.
+func (p *piece) check() error {
+	for i := range p.keys {
+		if err := p.keys[i].check(); err != nil {
+			return err
+		}
+	}
+	for i := range p.values {
+		if err := p.values[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // An emitter collects groups for a result.
 type emitter struct {
 	*plan
 	pieces []*piece
+}
+
+// reserveText makes room for the strings of a folder's keys, so that they need not move.
+func (e *emitter) reserveText(f *folder, p *piece) {
+	n := f.groups()
+	for i := range p.keys {
+		if b := &p.keys[i]; b.typ == String {
+			more := len(f.t.text) + 15*n
+			if b.n == 0 { // the first of a piece: the others will be alike
+				more = more * max(1, p.room/n)
+			}
+			if cap(b.text)-len(b.text) < more {
+				b.text = slices.Grow(b.text, more)
+			}
+			b.offsets = slices.Grow(b.offsets, n+1)
+		}
+	}
 }
 
 func (e *emitter) newPiece(room int) *piece {
@@ -77,16 +110,16 @@ func (e *emitter) newPiece(room int) *piece {
 		p.values = append(p.values, newBuilder(out.typ))
 	}
 	for i := range p.keys {
-		p.keys[i].reserve(room)
+		p.keys[i].reserve(room, nil)
 	}
 	for i := range p.values {
-		p.values[i].reserve(room)
+		p.values[i].reserve(room, nil)
 	}
 	return p
 }
 
 // pieceRows is the number of groups up to which those of several partitions go into one piece.
-const pieceRows = 1 << 16
+const pieceRows = 1 << 18
 
 // emit takes the groups of a folder.
 func (e *emitter) emit(f *folder) error {
@@ -101,7 +134,15 @@ func (e *emitter) emit(f *folder) error {
 		p = e.newPiece(max(n, min(pieceRows, 4*n)))
 		e.pieces = append(e.pieces, p)
 	}
+	for i := range p.keys {
+		if p.keys[i].typ == String && p.rows > 0 && len(p.keys[i].text)+len(f.t.text)+15*n > maxText {
+			p = e.newPiece(n)
+			e.pieces = append(e.pieces, p)
+			break
+		}
+	}
 	p.rows += n
+	e.reserveText(f, p)
 	e.keys.unpack(&f.t.keyRows, 1, p.keys)
 	for i, result := range f.results {
 		c, err := result()
@@ -112,6 +153,9 @@ func (e *emitter) emit(f *folder) error {
 			return fmt.Errorf("groupby: aggregate %d (%s): %w", i, e.Aggregates[i].Name, err)
 		}
 		p.values[i].append(&c, 1, n+1)
+	}
+	if err := p.check(); err != nil {
+		return err
 	}
 	if e.Order.by == byAppearance {
 		p.numbers = append(p.numbers, f.numbers[1:]...)
@@ -130,8 +174,11 @@ func (e *emitter) result() (*Result, error) {
 	}
 	pieces := e.pieces
 	if e.Order.by != byNothing && len(pieces) > 0 {
-		pieces = []*piece{e.ordered(r.n)}
-		r.n = pieces[0].rows
+		all, err := e.ordered(r.n)
+		if err != nil {
+			return nil, err
+		}
+		pieces, r.n = []*piece{all}, all.rows
 	}
 	n := 0
 	for _, p := range pieces {
@@ -157,7 +204,7 @@ func (e *emitter) result() (*Result, error) {
 }
 
 // ordered returns all pieces as one, in order.
-func (e *emitter) ordered(n int) *piece {
+func (e *emitter) ordered(n int) (*piece, error) {
 	all := e.pieces[0]
 	if len(e.pieces) > 1 {
 		all = e.newPiece(n)
@@ -174,6 +221,9 @@ func (e *emitter) ordered(n int) *piece {
 			all.numbers = append(all.numbers, p.numbers...)
 			e.pieces[k] = nil
 		}
+		if err := all.check(); err != nil {
+			return nil, err
+		}
 	}
 	columns := func(bs []builder) []Column {
 		cols := make([]Column, len(bs))
@@ -185,7 +235,7 @@ func (e *emitter) ordered(n int) *piece {
 	keys, values := columns(all.keys), columns(all.values)
 	rows := e.Order.orderOf(n, e.Limit, keys, values, all.numbers)
 	if rows == nil {
-		return all
+		return all, nil
 	}
 	if e.Limit > 0 {
 		rows = rows[:min(len(rows), e.Limit)]
@@ -198,5 +248,5 @@ func (e *emitter) ordered(n int) *piece {
 	for i := range values {
 		p.values[i].gather(&values[i], rows)
 	}
-	return p
+	return p, nil
 }

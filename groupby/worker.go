@@ -32,11 +32,11 @@ type Worker struct {
 
 	out   [partitions]*block
 	sent  [partitions]int // rows, for the size of the next block
+	mem   slab            // of blocks
 	text  int             // bytes of the long keys of rows sent
 	texts int             // rows sent
 	parts [scatterRows]uint8
 	sel   [scatterRows]uint32
-	err   error
 }
 
 type mode uint8
@@ -337,7 +337,7 @@ func (w *Worker) scatter(c *chunk, sel []uint32) error {
 		if b == nil {
 			b = w.plan.newRows()
 			n := min(w.plan.blockRows, max(256, w.sent[p]))
-			b.reserve(n, min(w.plan.blockText, w.text*n/max(1, w.texts)))
+			b.reserve(w.plan, n, min(w.plan.blockText, w.text*n/max(1, w.texts)), &w.mem)
 			w.out[p] = b
 		}
 		numbers := c.numbers

@@ -5,6 +5,7 @@
 # runs meanwhile meets all of them. Answers are compared in every turn of Go and in the first of each engine.
 #   CASES                 which cases, a regular expression (default all): 'case=grid/keys=random', 'q1|url'
 #   THREADS               numbers of threads (default "1 2")
+#   PEER_THREADS          those of the peers (default THREADS)
 #   ENGINES               which peers (default all; "none" for none): "polars-streaming duckdb"
 #   LOOPS                 queries per turn and case, of which the mean counts (default 1)
 #   ROWS                  of a table (default 5000000)
@@ -15,6 +16,7 @@ cd "$(dirname "$0")"
 repeat=${1:-6}
 cases=${CASES:-}
 threads=${THREADS:-1 2}
+peer_threads=${PEER_THREADS:-$threads}
 engines=${ENGINES:-polars-streaming polars duckdb chdb datafusion pyarrow daft}
 loops=${LOOPS:-1}
 
@@ -50,7 +52,7 @@ for ((i = 0; i < repeat; i++)); do
 	"$tmp/groupby" -test.run '^$' -test.bench . -test.cpu 1 -test.benchtime "${loops}x" -test.timeout 0 \
 		-cases "$cases" -threads "${threads// /,}" | tee -a "$results" || status=1
 	for engine in $engines; do
-		for n in $threads; do
+		for n in $peer_threads; do
 			"$python" peers.py --engine "$engine" --cases "$cases" --threads "$n" --repeat 1 --loops "$loops" $check | tee -a "$results" || status=1
 		done
 	done
@@ -59,7 +61,7 @@ done
 # Memory of one case, if it is among those wanted: nothing else has run in these processes.
 memory='case=grid/keys=random/groups=5000000/agg=count+sum'
 if [[ $memory =~ ${cases:-.} ]] && grep -qF "\"$memory\"" "$VECQL_GROUPBY_DATA/manifest.json"; then
-	for n in $threads; do
+	for n in $peer_threads; do
 		for impl in vecql vecql-ordered; do
 			"$tmp/gbmem" -impl "$impl" -threads "$n" | tee -a "$results" || status=1
 		done

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import "unsafe"
+
+// This file asks for memory in large pieces. Fresh memory costs more than what is done with it, most of that in page faults: of a page of 2 MiB
+// there is one where there would be 512.
+
+const hugePage = 2 << 20
+
+// makeWords is make([]uint64, n), in huge pages if it is large and the system has them.
+func makeWords(n int) []uint64 {
+	w := make([]uint64, n)
+	if n >= hugePage/8 {
+		adviseHuge(unsafe.Pointer(unsafe.SliceData(w)), 8*n)
+	}
+	return w
+}
+
+// A slab is large memory that is handed out in small pieces. What is given up comes back when all of a slab has been.
+type slab struct{ words []uint64 }
+
+const slabWords = 2 * hugePage / 8
+
+// take returns an empty slice with room for n words.
+func (s *slab) take(n int) []uint64 {
+	if n > slabWords/4 {
+		return makeWords(n)[:0]
+	}
+	if n > len(s.words) {
+		s.words = makeWords(slabWords)
+	}
+	w := s.words[:0:n]
+	s.words = s.words[n:]
+	return w
+}
+
+// takeBytes returns an empty slice with room for n bytes.
+func (s *slab) takeBytes(n int) []byte {
+	w := s.take((n + 7) / 8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), 8*cap(w))[:0]
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// adviseHuge asks for huge pages where n bytes from p on lie: advice, which may be ignored and changes no byte.
+func adviseHuge(p unsafe.Pointer, n int) {
+	from, to := uintptr(p)&^(hugePage-1), (uintptr(p)+uintptr(n)+hugePage-1)&^(hugePage-1)
+	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, from, to-from, 14) // MADV_HUGEPAGE
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+// This file looks up keys that are one word and close to each other: in an array.
+
+// A direct is what takes the place of slots while keys are one word each and close to each other: the group by key minus base, 0 for none.
+type direct struct {
+	base uint64
+	ids  []uint32 // nil: it is not used
+	null uint32   // the group of NULL, if the key is one column
+}
+
+const maxDirect = 1 << 18
+
+// find is table.findHome in the direct table.
+func (d *direct) find(k *keys, ids, miss []uint32) []uint32 {
+	base, known := d.base, d.ids
+	w0 := k.w0
+	ids = ids[:len(w0)]
+	some := uint32(0) // its top bit is set if an id is 0
+	if k.mask == nil {
+		for i, w := range w0 {
+			var id uint32
+			if x := w - base; x < uint64(len(known)) {
+				id = known[x]
+			}
+			ids[i] = id
+			some |= id - 1
+		}
+	} else {
+		mask := k.mask[:len(w0)]
+		for i, w := range w0 {
+			var id uint32
+			if x := w - base; x < uint64(len(known)) {
+				id = known[x]
+			}
+			if mask[i] != 0 {
+				id = d.null
+			}
+			ids[i] = id
+			some |= id - 1
+		}
+	}
+	return missing(ids, some, miss)
+}
+
+func (d *direct) lookup(w uint64, mask uint32) uint32 {
+	switch {
+	case mask == 1:
+		return d.null
+	case mask == 0 && w-d.base < uint64(len(d.ids)):
+		return d.ids[w-d.base]
+	}
+	return 0
+}
+
+// insertDirect is insert while the direct table is used. Where that can not be any longer, it goes on with slots.
+func (t *table) insertDirect(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, error) {
+	d := &t.direct
+	lo, hi := d.base, d.base+uint64(len(d.ids))-1
+	newLo, newHi, masks := lo, hi, uint32(0)
+	for _, i := range miss {
+		if mask := k.maskOf(i); mask != 0 {
+			masks |= mask
+		} else {
+			newLo, newHi = min(newLo, k.w0[i]), max(newHi, k.w0[i])
+		}
+	}
+	if newHi-newLo >= maxDirect || masks > 1 || masks == 1 && len(t.types) > 1 {
+		t.leaveDirect()
+		return t.insert1(k, ids, miss, dropNulls), nil
+	}
+	if newLo != lo || newHi != hi {
+		d.move(t, newLo, newHi)
+	}
+	fresh := 0
+	for _, i := range miss {
+		mask := k.maskOf(i)
+		at := &d.null
+		if mask == 0 {
+			at = &d.ids[k.w0[i]-d.base]
+		}
+		if *at == 0 && (!dropNulls || mask == 0) {
+			*at = t.add(k, i)
+			miss[fresh] = i
+			fresh++
+		}
+		ids[i] = *at
+	}
+	return miss[:fresh], nil
+}
+
+// move sets the limits of the direct table to lo and hi, or wider.
+func (d *direct) move(t *table, lo, hi uint64) {
+	room := min(hi-lo+64, maxDirect-(hi-lo)-1) / 2 // so that they do not move often
+	lo -= min(room, lo)
+	hi += min(room, ^uint64(0)-hi)
+	d.base, d.ids = lo, make([]uint32, hi-lo+1)
+	for id := 1; id < len(t.w0); id++ {
+		if t.mask == nil || t.mask[id] == 0 {
+			d.ids[t.w0[id]-lo] = uint32(id)
+		}
+	}
+}
+
+// leaveDirect puts all groups into slots.
+func (t *table) leaveDirect() {
+	t.direct = direct{}
+	t.makeSlots(len(t.slots1))
+	t.grow()
+}
