@@ -6,7 +6,7 @@ GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race lint fuzz integration bench interop demo
+.PHONY: all test race lint fuzz integration bench bench-groupby interop demo
 
 all: test lint
 
@@ -36,6 +36,10 @@ integration:
 # vecql and its peers in turns: tables and plots in bench/results. BENCH and BENCHTIME narrow it down.
 bench:
 	bench/run.sh $(BENCHCOUNT)
+
+# groupby and its peers, which pip installs: a table in bench/results.
+bench-groupby:
+	bench/groupby/run.sh $(BENCHCOUNT)
 
 # Against a codec written by others.
 interop:
