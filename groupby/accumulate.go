@@ -82,6 +82,13 @@ func (s *seen) validity() []byte {
 	return v
 }
 
+// Few groups are added to in lanes: one row after the other into another copy of the states. Otherwise rows of the same group that follow each other
+// would wait for each other's sum to be stored and loaded again.
+const (
+	laneGroups = 64
+	laneCount  = 4
+)
+
 // count counts rows.
 type count struct{ n []int64 }
 
@@ -92,8 +99,22 @@ func (c *count) State() ([]Column, error) { return []Column{Values(c.n)}, nil }
 func (c *count) Result() (Column, error)  { return Values(c.n), nil }
 
 func (c *count) Add(rows Rows) error {
-	n := c.n
-	for _, id := range rows.IDs {
+	n, ids := c.n, rows.IDs
+	if len(n) <= laneGroups {
+		var lanes [laneCount][laneGroups]int64
+		i := 0
+		for ; i+laneCount <= len(ids); i += laneCount {
+			lanes[0][ids[i]%laneGroups]++
+			lanes[1][ids[i+1]%laneGroups]++
+			lanes[2][ids[i+2]%laneGroups]++
+			lanes[3][ids[i+3]%laneGroups]++
+		}
+		for id := range n {
+			n[id] += lanes[0][id] + lanes[1][id] + lanes[2][id] + lanes[3][id]
+		}
+		ids = ids[i:]
+	}
+	for _, id := range ids {
 		n[id]++
 	}
 	return nil
@@ -363,8 +384,21 @@ func addFloat[T float](s *sumFloat, ids []uint32, col *Column) {
 			}
 		})
 	case col.validity == nil:
-		for i, id := range ids {
-			sum[id] += float64(x[i])
+		i := 0
+		if len(sum) <= laneGroups && len(ids) > laneGroups {
+			var lanes [laneCount][laneGroups]float64
+			for ; i+laneCount <= len(ids); i += laneCount {
+				lanes[0][ids[i]%laneGroups] += float64(x[i])
+				lanes[1][ids[i+1]%laneGroups] += float64(x[i+1])
+				lanes[2][ids[i+2]%laneGroups] += float64(x[i+2])
+				lanes[3][ids[i+3]%laneGroups] += float64(x[i+3])
+			}
+			for id := range sum {
+				sum[id] += lanes[0][id] + lanes[1][id] + (lanes[2][id] + lanes[3][id])
+			}
+		}
+		for ; i < len(ids); i++ {
+			sum[ids[i]] += float64(x[i])
 		}
 	default:
 		forValid(col, func(i int) {

@@ -135,10 +135,25 @@ func (m *keyMaker) makeText(col *Column, i int) {
 	}
 }
 
-// below has the masks of the lowest bytes of a word: below[n] of n, below[8] and on of all.
-var below = [16]uint64{
-	0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
-	1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1,
+// below has the masks of the lowest bytes of a word: below[n] of n, below[8] and on of all; above of the lowest n-8.
+var (
+	below = [16]uint64{
+		0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
+		1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1,
+	}
+	above = [16]uint64{
+		0, 0, 0, 0, 0, 0, 0, 0,
+		0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
+	}
+)
+
+// readable returns how many strings there are, from the first on, behind whose beginnings lie n bytes of text at least.
+func readable(offsets []int32, text, n int) int {
+	k := len(offsets) - 1
+	for k > 0 && int(offsets[k-1])+n > text {
+		k--
+	}
+	return k
 }
 
 // packTexts is pack15 for strings in one piece of memory: where 16 bytes can be read, without a branch on their lengths.
@@ -147,21 +162,26 @@ func (m *keyMaker) packTexts(col *Column, i int) {
 	w0, w1 := m.w0, m.w1[:n]
 	offsets := col.offsets[i : i+n+1]
 	text := unsafe.Slice((*byte)(col.data), offsets[n])
+	fast := readable(offsets, len(text), 16)
 	a := int(offsets[0])
-	for k := range w0 {
+	for k := range w0[:fast] {
 		b := int(offsets[k+1])
-		size := b - a
-		switch {
-		case size > 15:
-			w1[k] = 0
-		case a+16 <= len(text):
-			s := text[a : a+16]
-			w0[k] = binary.LittleEndian.Uint64(s) & below[size&15]
-			w1[k] = binary.LittleEndian.Uint64(s[8:])&below[max(size, 8)-8] | uint64(size+1)<<tagShift
-		default:
-			w0[k], w1[k] = pack15(unsafe.String(unsafe.SliceData(text[a:]), size))
+		size := uint64(b - a)
+		s := (*[16]byte)(unsafe.Add(col.data, a))
+		v0 := binary.LittleEndian.Uint64(s[:8]) & below[size&15]
+		v1 := binary.LittleEndian.Uint64(s[8:])&above[size&15] | (size+1)<<tagShift
+		if size > 15 {
+			v1 = 0
 		}
+		w0[k], w1[k] = v0, v1
 		a = b
+	}
+	for k := fast; k < n; k++ {
+		if s := text[offsets[k]:offsets[k+1]]; len(s) > 15 {
+			w1[k] = 0
+		} else {
+			w0[k], w1[k] = pack15(unsafe.String(unsafe.SliceData(s), len(s)))
+		}
 	}
 }
 
@@ -172,19 +192,23 @@ func (m *keyMaker) packColumn(col *Column, c, i int, w []uint64) (long bool) {
 	case formText:
 		offsets := col.offsets[i : i+n+1]
 		text := unsafe.Slice((*byte)(col.data), offsets[n])
+		fast := readable(offsets, len(text), 8)
 		a := int(offsets[0])
-		for k := range w {
+		for k := range w[:fast] {
 			b := int(offsets[k+1])
-			size := b - a
-			switch {
-			case size > 7:
-				w[k] = 0
-			case a+8 <= len(text):
-				w[k] = binary.LittleEndian.Uint64(text[a:a+8])&below[size&7] | uint64(size+1)<<tagShift
-			default:
-				w[k] = pack7(unsafe.String(unsafe.SliceData(text[a:]), size))
+			size := uint64(b - a)
+			v := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(col.data, a))[:])&below[size&7] | (size+1)<<tagShift
+			if size > 7 {
+				v = 0
 			}
+			w[k] = v
 			a = b
+		}
+		for k := fast; k < n; k++ {
+			w[k] = 0
+			if s := text[offsets[k]:offsets[k+1]]; len(s) <= 7 {
+				w[k] = pack7(unsafe.String(unsafe.SliceData(s), len(s)))
+			}
 		}
 	case formCodes:
 		p := m.packedOf(col.dict).w0
@@ -205,10 +229,11 @@ func (m *keyMaker) packColumn(col *Column, c, i int, w []uint64) (long bool) {
 	if m.mask != nil {
 		m.nullsEmpty(c, w, nil)
 	}
+	least := ^uint64(0)
 	for _, x := range w {
-		long = long || x == 0
+		least = min(least, x)
 	}
-	return long
+	return least == 0
 }
 
 func (m *keyMaker) makeTexts(cols []Column, i int) {
@@ -288,7 +313,7 @@ func (m *keyMaker) makeRecords(cols []Column, i int) {
 		if size <= 15 {
 			s := rec[start : start+16]
 			m.w0[k] = binary.LittleEndian.Uint64(s) & below[size]
-			m.w1[k] = binary.LittleEndian.Uint64(s[8:])&below[max(size, 8)-8] | uint64(size+1)<<tagShift
+			m.w1[k] = binary.LittleEndian.Uint64(s[8:])&above[size] | uint64(size+1)<<tagShift
 		} else {
 			m.fingerprint(k, unsafe.String(unsafe.SliceData(rec[start:]), size))
 		}

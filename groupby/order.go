@@ -5,6 +5,7 @@ package groupby
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
 	"unsafe"
 )
@@ -29,6 +30,9 @@ func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []u
 		if slices.IsSorted(numbers) {
 			return nil
 		}
+		if rows := rank(numbers); rows != nil {
+			return rows
+		}
 		numbered = Values(numbers)
 		by = append(by, sortKey{col: &numbered})
 	case byAggregate:
@@ -48,6 +52,34 @@ func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []u
 	}
 	for _, k := range slices.Backward(by) {
 		k.sort(rows)
+	}
+	return rows
+}
+
+// rank returns the rows in the order of their numbers, which are distinct, without comparing them: the place of a row is how many bits are set
+// below its number in a map of all numbers. It returns nil if the numbers are too far apart for that.
+func rank(numbers []int64) []uint32 {
+	lo, hi := slices.Min(numbers), slices.Max(numbers)
+	if uint64(hi-lo) >= 64*uint64(len(numbers))+1<<16 {
+		return nil
+	}
+	set := make([]uint64, uint64(hi-lo)/64+1)
+	for _, n := range numbers {
+		set[(n-lo)>>6] |= 1 << ((n - lo) & 63)
+	}
+	before := make([]uint32, len(set)) // bits set in the words before
+	at := uint32(0)
+	for i, w := range set {
+		before[i] = at
+		at += uint32(bits.OnesCount64(w))
+	}
+	if int(at) != len(numbers) {
+		return nil // some are equal: workers were given batches with the same Start
+	}
+	rows := make([]uint32, len(numbers))
+	for i, n := range numbers {
+		word, bit := (n-lo)>>6, uint64(1)<<((n-lo)&63)
+		rows[before[word]+uint32(bits.OnesCount64(set[word]&(bit-1)))] = uint32(i)
 	}
 	return rows
 }

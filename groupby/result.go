@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // This file makes results: columns of keys and aggregates, in the order asked for.
@@ -209,17 +210,17 @@ func (e *emitter) ordered(n int) (*piece, error) {
 	if len(e.pieces) > 1 {
 		all = e.newPiece(n)
 		all.rows = n
-		for k, p := range e.pieces {
-			for i := range p.keys {
-				c := p.keys[i].column()
-				all.keys[i].append(&c, 0, c.n)
+		_ = e.eachColumn(all, func(of func(*piece) *builder) error {
+			to := of(all)
+			for _, p := range e.pieces {
+				c := of(p).column()
+				to.append(&c, 0, c.n)
 			}
-			for i := range p.values {
-				c := p.values[i].column()
-				all.values[i].append(&c, 0, c.n)
-			}
+			return nil
+		})
+		for i, p := range e.pieces {
 			all.numbers = append(all.numbers, p.numbers...)
-			e.pieces[k] = nil
+			e.pieces[i] = nil
 		}
 		if err := all.check(); err != nil {
 			return nil, err
@@ -232,8 +233,7 @@ func (e *emitter) ordered(n int) (*piece, error) {
 		}
 		return cols
 	}
-	keys, values := columns(all.keys), columns(all.values)
-	rows := e.Order.orderOf(n, e.Limit, keys, values, all.numbers)
+	rows := e.Order.orderOf(n, e.Limit, columns(all.keys), columns(all.values), all.numbers)
 	if rows == nil {
 		return all, nil
 	}
@@ -242,11 +242,33 @@ func (e *emitter) ordered(n int) (*piece, error) {
 	}
 	p := e.newPiece(len(rows))
 	p.rows = len(rows)
-	for i := range keys {
-		p.keys[i].gather(&keys[i], rows)
+	return p, e.eachColumn(p, func(of func(*piece) *builder) error {
+		c := of(all).column()
+		of(p).gather(&c, rows)
+		return nil
+	})
+}
+
+// eachColumn calls f for each column of pieces like p, by several goroutines if they are large.
+func (e *emitter) eachColumn(p *piece, f func(of func(*piece) *builder) error) error {
+	var next atomic.Int64
+	workers := 1
+	if p.rows >= 1<<16 {
+		workers = min(e.Workers, len(p.keys)+len(p.values))
 	}
-	for i := range values {
-		p.values[i].gather(&values[i], rows)
-	}
-	return p, nil
+	return parallel(workers, func(int) error {
+		for {
+			i := int(next.Add(1)) - 1
+			of := func(p *piece) *builder { return &p.keys[i] }
+			switch k := i - len(p.keys); {
+			case k >= len(p.values):
+				return nil
+			case k >= 0:
+				of = func(p *piece) *builder { return &p.values[k] }
+			}
+			if err := f(of); err != nil {
+				return err
+			}
+		}
+	})
 }

@@ -31,10 +31,15 @@ func (t *table) makeSlots(n int) {
 	}
 }
 
-// grow makes more slots.
+// grow makes more slots: four times as many while that is little memory, so that groups move seldom.
 func (t *table) grow() {
-	for t.room < len(t.w0) {
-		t.makeSlots(2 * (len(t.slots1) + len(t.slots2)))
+	n := len(t.slots1) + len(t.slots2)
+	times := 2
+	if n < 1<<16 {
+		times = 4
+	}
+	for t.room = 0; t.room < len(t.w0); n *= times {
+		t.makeSlots(times * n)
 	}
 	t.fill()
 }
