@@ -23,7 +23,7 @@ type keyRows struct {
 	w0, w1 []uint64
 	mask   []uint32 // nil, or as long as w0
 	text   []byte
-	ends   []int // of each key's bytes in text; empty as long as no key is long
+	ends   []int64 // of each key's bytes in text; empty as long as no key is long
 }
 
 func (r *keyRows) n() int { return len(r.w0) }
@@ -58,7 +58,7 @@ func (r *keyRows) gather(k *keys, sel []uint32) {
 			if k.long(i) {
 				r.text = append(r.text, k.texts[i]...)
 			}
-			r.ends = append(r.ends, len(r.text))
+			r.ends = append(r.ends, int64(len(r.text)))
 		}
 	}
 }
@@ -76,8 +76,7 @@ func (r *keyRows) append(other *keyRows, i int) {
 	}
 	switch {
 	case len(other.ends) > 0:
-		shift := len(r.text)
-		from := 0
+		shift, from := int64(len(r.text)), int64(0)
 		if i > 0 {
 			from = other.ends[i-1]
 		}
@@ -93,13 +92,13 @@ func (r *keyRows) append(other *keyRows, i int) {
 // startEnds makes the ends of the first n rows, as far as they are not there: those of rows that came when no key was long.
 func (r *keyRows) startEnds(n int) {
 	for len(r.ends) < n {
-		r.ends = append(r.ends, len(r.text))
+		r.ends = append(r.ends, int64(len(r.text)))
 	}
 }
 
 // long returns the bytes of row i, if it is a long key.
 func (r *keyRows) long(i uint32) []byte {
-	start := 0
+	start := int64(0)
 	if i > 0 {
 		start = r.ends[i-1]
 	}
@@ -134,7 +133,7 @@ func (r *keyRows) view(k *keys, i, j int, texts []string) {
 		}
 		k.longs = longs
 		k.texts = texts[:j-i]
-		start := 0
+		start := int64(0)
 		if i > 0 {
 			start = r.ends[i-1]
 		}
@@ -182,6 +181,10 @@ func (b *block) reserve(p *plan, n, text int, mem *slab) {
 	}
 	if cap(b.rows.text) < text {
 		b.rows.text = mem.takeBytes(text + text/8)
+	}
+	if text > 0 && cap(b.rows.ends) < n {
+		w := mem.take(n)
+		b.rows.ends = unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(w))), cap(w))[:0]
 	}
 	if b.numbered && cap(b.numbers) < n {
 		w := mem.take(n)

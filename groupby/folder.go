@@ -208,6 +208,13 @@ func (f *folder) merge(ids []uint32, states []Column) error {
 	return nil
 }
 
+// release forgets the columns that were given to accumulators.
+func (f *folder) release() {
+	for _, args := range f.args {
+		clear(args)
+	}
+}
+
 // states returns the states of all groups as the columns of a block of states: views, group 0 included.
 func (f *folder) states() ([]Column, error) {
 	var cols []Column

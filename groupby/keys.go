@@ -100,6 +100,7 @@ type keyMaker struct {
 	records []byte // the bytes of long keys of several columns
 	at      []int  // keyRecords: where each row's record is
 	dicts   map[*Dictionary]*packed
+	used    int // of buf.texts
 }
 
 func newKeyMaker(p *keyPlan) *keyMaker {
@@ -144,6 +145,13 @@ func (m *keyMaker) make(cols []Column, i, j int) {
 	case keyRecords:
 		m.makeRecords(cols, i)
 	}
+}
+
+// release forgets the columns that keys were made of.
+func (m *keyMaker) release() {
+	m.keys = keys{longs: m.longs[:0]}
+	clear(m.buf.texts[:m.used])
+	m.used = 0
 }
 
 // addMask sets the bit of column c in mask for the rows that are NULL.

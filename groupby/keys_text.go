@@ -52,6 +52,7 @@ func le64(s string, i int) uint64 {
 func (m *keyMaker) fingerprint(k int, s string) {
 	if m.texts == nil {
 		m.texts = m.buf.texts[:len(m.w0)]
+		m.used = max(m.used, len(m.texts))
 	}
 	m.texts[k] = s
 	m.longs = append(m.longs, uint32(k))

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 )
 
 // This file makes results: columns of keys and aggregates, in the order asked for.
@@ -95,7 +96,8 @@ func (e *emitter) reserveText(f *folder, p *piece) {
 				more = more * max(1, p.room/n)
 			}
 			if cap(b.text)-len(b.text) < more {
-				b.text = slices.Grow(b.text, more)
+				text := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(makeWords((len(b.text)+more+7)/8)))), len(b.text)+more)
+				b.text = text[:copy(text, b.text)]
 			}
 			b.offsets = slices.Grow(b.offsets, n+1)
 		}

@@ -134,7 +134,7 @@ func (t *table) add(k *keys, i uint32) uint32 {
 		if k.long(i) {
 			t.text = append(t.text, k.texts[i]...)
 		}
-		t.ends = append(t.ends, len(t.text))
+		t.ends = append(t.ends, int64(len(t.text)))
 	}
 	return id
 }

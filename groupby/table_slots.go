@@ -17,8 +17,8 @@ func tagOf(id, mask uint32) uint64 { return uint64(id) | uint64(mask)<<idBits }
 // makeSlots makes empty slots, so many: a power of two. Few slots are filled less, for fewer collisions.
 func (t *table) makeSlots(n int) {
 	switch {
-	case n <= 1<<14:
-		t.room = n / 8
+	case n <= 1<<15:
+		t.room = n / 16
 	case n <= 1<<16:
 		t.room = n / 4
 	default:
@@ -35,7 +35,7 @@ func (t *table) makeSlots(n int) {
 func (t *table) grow() {
 	n := len(t.slots1) + len(t.slots2)
 	times := 2
-	if n < 1<<16 {
+	if n <= 1<<16 {
 		times = 4
 	}
 	for t.room = 0; t.room < len(t.w0); n *= times {

@@ -5,6 +5,8 @@ package groupby
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 )
 
 // This file is what happens to a batch: a worker looks at the data and chooses between its own table and the partitions.
@@ -75,8 +77,9 @@ func (w *Worker) Add(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// add adds rows i to j of a checked batch of n rows; i is a multiple of 64.
+// add adds rows i to j of a checked batch of n rows; i is a multiple of 64. It keeps nothing of the batch.
 func (w *Worker) add(b *Batch, i, j, n int) error {
+	defer w.release()
 	for k, v := range w.plan.used {
 		w.values[k] = b.Values[v]
 	}
@@ -108,6 +111,16 @@ func (w *Worker) add(b *Batch, i, j, n int) error {
 	return nil
 }
 
+// release forgets the batch, which would otherwise stay in memory as long as the worker does.
+func (w *Worker) release() {
+	clear(w.values)
+	clear(w.part)
+	w.maker.release()
+	if w.local != nil {
+		w.local.release()
+	}
+}
+
 // addLocal adds a chunk to the table, and what the table does not take in to the partitions.
 func (w *Worker) addLocal(c *chunk) error {
 	ids, strangers, err := w.local.locate(c, w.mode == modeTable)
@@ -120,8 +133,10 @@ func (w *Worker) addLocal(c *chunk) error {
 	w.rows += len(ids)
 	if w.mode == modeFrozen {
 		w.strangers += len(strangers)
-		if err := w.scatter(c, strangers); err != nil {
-			return err
+		if len(strangers) > 0 {
+			if err := w.scatter(c, strangers); err != nil {
+				return err
+			}
 		}
 		if w.rows >= w.plan.morsel {
 			if w.strangers > w.rows/2 {
@@ -156,6 +171,7 @@ func (w *Worker) choose(b *Batch, n int) {
 		return
 	}
 	sel := w.sel[:sampleRows]
+	n = min(n, math.MaxUint32)
 	x := uint64(n)
 	for k := range sel {
 		x = x*6364136223846793005 + 1442695040888963407
@@ -265,44 +281,40 @@ func (w *Worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]i
 	n := len(k.w0)
 	parts := w.parts[:n]
 	w.plan.keys.partitionOf(k, parts)
-	var ends [partitions]int
 	drop := w.plan.DropNulls && k.mask != nil
-	if sel == nil && !drop {
-		for _, p := range parts[from:] {
-			ends[p]++
-		}
-		at := 0
-		for p, c := range ends {
-			ends[p] = at
-			at += c
-		}
-		out := w.sel[:n-from]
-		for i := from; i < n; i++ {
-			p := parts[i]
-			out[ends[p]] = uint32(i)
-			ends[p]++
-		}
-		return out, &ends
-	}
-	if sel == nil {
+	if sel == nil && drop {
 		for i := from; i < n; i++ {
 			sel = append(sel, uint32(i))
 		}
 	}
-	kept := make([]uint32, 0, len(sel))
-	for _, i := range sel {
-		if !drop || k.mask[i] == 0 {
-			kept = append(kept, i)
-			ends[parts[i]]++
+	if drop {
+		sel = slices.DeleteFunc(sel, func(i uint32) bool { return k.mask[i] != 0 })
+	}
+	var ends [partitions]int
+	count := len(sel)
+	if sel == nil {
+		count = n - from
+		for _, p := range parts[from:] {
+			ends[p]++
 		}
+	}
+	for _, i := range sel {
+		ends[parts[i]]++
 	}
 	at := 0
 	for p, c := range ends {
 		ends[p] = at
 		at += c
 	}
-	out := w.sel[:len(kept)]
-	for _, i := range kept {
+	out := w.sel[:count]
+	if sel == nil {
+		for i := from; i < n; i++ {
+			p := parts[i]
+			out[ends[p]] = uint32(i)
+			ends[p]++
+		}
+	}
+	for _, i := range sel {
 		p := parts[i]
 		out[ends[p]] = i
 		ends[p]++
@@ -310,11 +322,8 @@ func (w *Worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]i
 	return out, &ends
 }
 
-// scatter puts rows into the partitions: those of sel, or all.
+// scatter puts rows into the partitions: those of sel, or all if that is nil.
 func (w *Worker) scatter(c *chunk, sel []uint32) error {
-	if sel != nil && len(sel) == 0 {
-		return nil
-	}
 	for k := range c.values {
 		if size := textSize(&c.values[k], 0, c.values[k].n); size > maxText-w.plan.blockText {
 			return fmt.Errorf("groupby: %d bytes of text in %d rows: at most %d", size, c.values[k].n, maxText-w.plan.blockText)
