@@ -211,6 +211,57 @@ func (b *builder) append(c *Column, i, j int) {
 	b.n += n
 }
 
+// appendOne appends one string.
+func (b *builder) appendOne(c *Column, i int) {
+	if c.validity != nil || b.validity != nil {
+		b.startValidity(1)
+	}
+	if !c.Null(i) {
+		if b.validity != nil {
+			b.validity[b.n>>3] |= 1 << (b.n & 7)
+		}
+		b.text = append(b.text, c.text(i)...)
+	}
+	b.offsets = append(b.offsets, int32(len(b.text)))
+	b.n++
+}
+
+// spread writes row i of a column of a fixed type to row places[i], of a builder that has all its rows and is zero there.
+func (b *builder) spread(c *Column, places []uint32) {
+	if b.validity != nil {
+		for i, p := range places {
+			if !c.Null(i) {
+				b.validity[p>>3] |= 1 << (p & 7)
+			}
+		}
+	}
+	if c.form == formZero {
+		return
+	}
+	to := unsafe.Pointer(unsafe.SliceData(b.fixed))
+	switch w := b.typ.width(); w {
+	case 1:
+		spread((*uint8)(to), (*uint8)(c.data), b.n, places)
+	case 2:
+		spread((*uint16)(to), (*uint16)(c.data), b.n, places)
+	case 4:
+		spread((*uint32)(to), (*uint32)(c.data), b.n, places)
+	case 8:
+		spread((*uint64)(to), (*uint64)(c.data), b.n, places)
+	default:
+		for i, p := range places {
+			copy(unsafe.Slice((*byte)(unsafe.Add(to, int(p)*w)), w), unsafe.Slice((*byte)(unsafe.Add(c.data, i*w)), w))
+		}
+	}
+}
+
+func spread[T any](to, from *T, rows int, places []uint32) {
+	dst, src := unsafe.Slice(to, rows), unsafe.Slice(from, len(places))
+	for i, p := range places {
+		dst[p] = src[i]
+	}
+}
+
 // textSize returns the bytes of text of rows i to j of a column, 0 for other types.
 func textSize(c *Column, i, j int) int {
 	if c.typ != String {

@@ -5,6 +5,7 @@ package groupby
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"unsafe"
@@ -56,16 +57,37 @@ func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []u
 	return rows
 }
 
-// rank returns the rows in the order of their numbers, which are distinct, without comparing them: the place of a row is how many bits are set
-// below its number in a map of all numbers. It returns nil if the numbers are too far apart for that.
+// rank returns the rows in the order of their numbers, or nil if placesOf can not tell it.
 func rank(numbers []int64) []uint32 {
-	lo, hi := slices.Min(numbers), slices.Max(numbers)
-	if uint64(hi-lo) >= 64*uint64(len(numbers))+1<<16 {
+	places := placesOf([][]int64{numbers})
+	if places == nil {
+		return nil
+	}
+	rows := make([]uint32, len(numbers))
+	for i, p := range places[0] {
+		rows[p] = uint32(i)
+	}
+	return rows
+}
+
+// placesOf returns the place of each number in the order of all, which are distinct, without comparing them: it is how many bits are set below
+// the number's in a map of all numbers. It returns nil if there are equal ones, or if they are too far apart for such a map.
+func placesOf(numbers [][]int64) [][]uint32 {
+	lo, hi, n := int64(math.MaxInt64), int64(math.MinInt64), 0
+	for _, some := range numbers {
+		for _, x := range some {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+		n += len(some)
+	}
+	if n == 0 || uint64(hi-lo) >= 64*uint64(n)+1<<16 {
 		return nil
 	}
 	set := make([]uint64, uint64(hi-lo)/64+1)
-	for _, n := range numbers {
-		set[(n-lo)>>6] |= 1 << ((n - lo) & 63)
+	for _, some := range numbers {
+		for _, x := range some {
+			set[(x-lo)>>6] |= 1 << ((x - lo) & 63)
+		}
 	}
 	before := make([]uint32, len(set)) // bits set in the words before
 	at := uint32(0)
@@ -73,15 +95,18 @@ func rank(numbers []int64) []uint32 {
 		before[i] = at
 		at += uint32(bits.OnesCount64(w))
 	}
-	if int(at) != len(numbers) {
+	if int(at) != n {
 		return nil // some are equal: workers were given batches with the same Start
 	}
-	rows := make([]uint32, len(numbers))
-	for i, n := range numbers {
-		word, bit := (n-lo)>>6, uint64(1)<<((n-lo)&63)
-		rows[before[word]+uint32(bits.OnesCount64(set[word]&(bit-1)))] = uint32(i)
+	places := make([][]uint32, len(numbers))
+	for k, some := range numbers {
+		places[k] = make([]uint32, len(some))
+		for i, x := range some {
+			word, bit := (x-lo)>>6, uint64(1)<<((x-lo)&63)
+			places[k][i] = before[word] + uint32(bits.OnesCount64(set[word]&(bit-1)))
+		}
 	}
-	return rows
+	return places
 }
 
 // firstRows returns the first rows in the order.

@@ -209,6 +209,11 @@ func (e *emitter) result() (*Result, error) {
 // ordered returns all pieces as one, in order.
 func (e *emitter) ordered(n int) (*piece, error) {
 	all := e.pieces[0]
+	if e.Order.by == byAppearance && e.Limit == 0 && len(e.pieces) > 1 {
+		if p, err := e.inPlaces(n); p != nil || err != nil {
+			return p, err
+		}
+	}
 	if len(e.pieces) > 1 {
 		all = e.newPiece(n)
 		all.rows = n
@@ -249,6 +254,65 @@ func (e *emitter) ordered(n int) (*piece, error) {
 		of(p).gather(&c, rows)
 		return nil
 	})
+}
+
+// inPlaces returns all pieces as one in the order of their numbers, each group going where it belongs at once; or nil if that can not be told.
+func (e *emitter) inPlaces(n int) (*piece, error) {
+	numbers := make([][]int64, len(e.pieces))
+	for k, p := range e.pieces {
+		numbers[k] = p.numbers
+	}
+	places := placesOf(numbers)
+	if places == nil {
+		return nil, nil
+	}
+	all := e.newPiece(n)
+	all.rows = n
+	err := e.eachColumn(all, func(of func(*piece) *builder) error {
+		to := of(all)
+		if to.typ == String {
+			return to.joinTexts(e.pieces, of, places, n)
+		}
+		to.begin(to.typ)
+		to.n, to.zeros, to.fixed = n, false, to.fixed[:(n*to.typ.width()+7)/8]
+		for _, p := range e.pieces {
+			if of(p).validity != nil && to.validity == nil {
+				to.validity = make([]byte, (n+7)/8)
+			}
+		}
+		for k, p := range e.pieces {
+			c := of(p).column()
+			to.spread(&c, places[k])
+			*of(p) = builder{} // it may be collected
+		}
+		return nil
+	})
+	return all, err
+}
+
+// joinTexts appends the strings of all pieces in the order of their places.
+func (b *builder) joinTexts(pieces []*piece, of func(*piece) *builder, places [][]uint32, n int) error {
+	type row struct{ piece, row uint32 }
+	rows := make([]row, n)
+	cols := make([]Column, len(pieces))
+	size := 0
+	for k, p := range pieces {
+		cols[k] = of(p).column()
+		size += len(of(p).text)
+		for i, at := range places[k] {
+			rows[at] = row{uint32(k), uint32(i)}
+		}
+	}
+	if size > maxText {
+		return fmt.Errorf("groupby: %d bytes of text in one column: at most %d; an unordered result has several", size, maxText)
+	}
+	b.text = make([]byte, 0, size)
+	b.offsets = make([]int32, 1, n+1)
+	for _, r := range rows {
+		c := &cols[r.piece]
+		b.appendOne(c, int(r.row))
+	}
+	return nil
 }
 
 // eachColumn calls f for each column of pieces like p, by several goroutines if they are large.
