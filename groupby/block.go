@@ -96,6 +96,18 @@ func (r *keyRows) startEnds(n int) {
 	}
 }
 
+// slice returns a view of rows i to j of keys that have no text.
+func (r *keyRows) slice(i, j int) keyRows {
+	s := keyRows{w0: r.w0[i:j]}
+	if len(r.w1) > 0 {
+		s.w1 = r.w1[i:j]
+	}
+	if r.mask != nil {
+		s.mask = r.mask[i:j]
+	}
+	return s
+}
+
 // long returns the bytes of row i, if it is a long key.
 func (r *keyRows) long(i uint32) []byte {
 	start := int64(0)

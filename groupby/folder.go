@@ -23,6 +23,7 @@ type folder struct {
 	texts     []string
 	args      [][]Column // by accumulator
 	maker     *keyMaker  // for frames; nil until there is one
+	spare     [][]uint64 // memory of folded blocks, for the result
 }
 
 func newFolder(p *plan) *folder {

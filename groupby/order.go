@@ -158,29 +158,27 @@ func firstRows(n, limit int, by []sortKey) []uint32 {
 	return heap
 }
 
-// sort sorts rows by the column, keeping the order of those that are equal.
+// sort sorts rows by the column, keeping the order of those that are equal. NULLs, whose values may be anything, go last in both directions.
 func (k *sortKey) sort(rows []uint32) {
+	if k.col.validity != nil {
+		var nulls []uint32
+		n := 0
+		for _, i := range rows {
+			if k.col.Null(int(i)) {
+				nulls = append(nulls, i)
+			} else {
+				rows[n] = i
+				n++
+			}
+		}
+		copy(rows[n:], nulls)
+		rows = rows[:n]
+	}
 	if words := k.words(); words != nil {
 		sortByWord(rows, words)
 	} else {
-		compare := k.compare()
-		slices.SortStableFunc(rows, compare)
+		slices.SortStableFunc(rows, k.compare())
 	}
-	if k.col.validity == nil {
-		return
-	}
-	// NULLs last, in both directions.
-	var nulls []uint32
-	n := 0
-	for _, i := range rows {
-		if k.col.Null(int(i)) {
-			nulls = append(nulls, i)
-		} else {
-			rows[n] = i
-			n++
-		}
-	}
-	copy(rows[n:], nulls)
 }
 
 // words returns the values as words that compare as they do, or nil if the type is none of at most 64 bits.

@@ -65,6 +65,35 @@ func (p *plan) newRows() *block {
 	return p.newBlock(false)
 }
 
+// reusedRows is the number of rows that a block's columns have room for, if they are to become a result's.
+const reusedRows = 2048
+
+// keepSpare takes the memory of a folded block for the result, and tells whether it did.
+func (f *folder) keepSpare(b *block) bool {
+	if !f.wordResults || b.states || cap(b.rows.w0) < reusedRows || len(f.spare) >= 4096 {
+		return false
+	}
+	keep := func(w []uint64) {
+		if cap(w) >= reusedRows {
+			f.spare = append(f.spare, w[:0:reusedRows])
+		}
+	}
+	keep(b.rows.w0)
+	keep(b.rows.w1)
+	for i := range b.cols {
+		keep(b.cols[i].fixed)
+	}
+	return true
+}
+
+// takeSpare returns memory for reusedRows words.
+func (f *folder) takeSpare() []uint64 {
+	last := len(f.spare) - 1
+	w := f.spare[last]
+	f.spare = f.spare[:last]
+	return w
+}
+
 func recycle(blocks []*block) {
 	for _, b := range blocks {
 		if !b.states && b.size() < 1<<20 {

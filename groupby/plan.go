@@ -14,13 +14,14 @@ import (
 // A plan is a checked Config and what follows from it. It does not change.
 type plan struct {
 	Config
-	keys       *keyPlan
-	used       []int // the value columns that are arguments of some aggregate
-	parts      []part
-	outputs    []output // by aggregate
-	rowTypes   []Type   // of the columns of used
-	stateTypes []Type   // of the states of all parts
-	rowNumbers bool     // somebody needs them
+	keys        *keyPlan
+	used        []int // the value columns that are arguments of some aggregate
+	parts       []part
+	outputs     []output // by aggregate
+	rowTypes    []Type   // of the columns of used
+	stateTypes  []Type   // of the states of all parts
+	rowNumbers  bool     // somebody needs them
+	wordResults bool     // all columns of the result have 8 bytes per row
 	limits
 }
 
@@ -93,6 +94,13 @@ func newPlan(c Config) (*plan, error) {
 	}
 	for _, part := range p.parts {
 		p.stateTypes = append(p.stateTypes, part.state...)
+	}
+	p.wordResults = p.keys.form <= keyWords
+	for _, t := range c.Keys {
+		p.wordResults = p.wordResults && t.width() == 8
+	}
+	for _, out := range p.outputs {
+		p.wordResults = p.wordResults && out.typ.width() == 8 && out.typ.Dim() == 0
 	}
 	if c.MemoryLimit > 0 {
 		// Blocks that are being filled are not counted before they are full: they may take an eighth.

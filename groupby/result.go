@@ -130,23 +130,7 @@ func (e *emitter) emit(f *folder) error {
 	if n == 0 {
 		return nil
 	}
-	var p *piece
-	if last := len(e.pieces) - 1; last >= 0 && e.pieces[last].rows+n <= e.pieces[last].room {
-		p = e.pieces[last]
-	} else {
-		p = e.newPiece(max(n, min(pieceRows, 4*n)))
-		e.pieces = append(e.pieces, p)
-	}
-	for i := range p.keys {
-		if p.keys[i].typ == String && p.rows > 0 && len(p.keys[i].text)+len(f.t.text)+15*n > maxText {
-			p = e.newPiece(n)
-			e.pieces = append(e.pieces, p)
-			break
-		}
-	}
-	p.rows += n
-	e.reserveText(f, p)
-	e.keys.unpack(&f.t.keyRows, 1, p.keys)
+	values := make([]Column, len(f.results))
 	for i, result := range f.results {
 		c, err := result()
 		if err == nil && (c.n != n+1 || c.typ != e.outputs[i].typ) {
@@ -155,15 +139,66 @@ func (e *emitter) emit(f *folder) error {
 		if err != nil {
 			return fmt.Errorf("groupby: aggregate %d (%s): %w", i, e.Aggregates[i].Name, err)
 		}
-		p.values[i].append(&c, 1, n+1)
+		values[i] = c
 	}
-	if err := p.check(); err != nil {
-		return err
-	}
-	if e.Order.by == byAppearance {
-		p.numbers = append(p.numbers, f.numbers[1:]...)
+	for i := 1; i <= n; {
+		p := e.pieceFor(f, n)
+		j := n + 1
+		if e.wordResults {
+			j = min(j, i+p.room-p.rows)
+		}
+		p.rows += j - i
+		if e.wordResults {
+			part := f.t.slice(i, j)
+			e.keys.unpack(&part, 0, p.keys)
+		} else {
+			e.reserveText(f, p)
+			e.keys.unpack(&f.t.keyRows, 1, p.keys)
+		}
+		for k := range values {
+			p.values[k].append(&values[k], i, j)
+		}
+		if e.Order.by == byAppearance {
+			p.numbers = append(p.numbers, f.numbers[i:j]...)
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+		i = j
 	}
 	return nil
+}
+
+// pieceFor returns a piece with room for the n groups of a folder, or for some of them if all columns are words. Then its memory is that of
+// blocks that have been folded, as long as there are some: so the result takes no more memory than the rows it is made of, and none that is fresh.
+func (e *emitter) pieceFor(f *folder, n int) *piece {
+	if last := len(e.pieces) - 1; last >= 0 {
+		p := e.pieces[last]
+		room := p.room - p.rows
+		for i := range p.keys {
+			if p.keys[i].typ == String && len(p.keys[i].text)+len(f.t.text)+15*n > maxText {
+				room = 0
+			}
+		}
+		if room >= n || e.wordResults && room > 0 {
+			return p
+		}
+	}
+	var p *piece
+	if columns := len(e.Keys) + len(e.outputs); e.wordResults && len(f.spare) >= columns {
+		p = e.newPiece(0)
+		p.room = reusedRows
+		for i := range p.keys {
+			p.keys[i].fixed = f.takeSpare()
+		}
+		for i := range p.values {
+			p.values[i].fixed = f.takeSpare()
+		}
+	} else {
+		p = e.newPiece(max(n, min(pieceRows, 4*n)))
+	}
+	e.pieces = append(e.pieces, p)
+	return p
 }
 
 // result makes the result of all pieces.

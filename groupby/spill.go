@@ -211,7 +211,9 @@ func (s *store) take(p int, f *folder, emit func(*folder) error) error {
 			if err := f.fold(b); err != nil {
 				return err
 			}
-			recycle(part.blocks[i : i+1])
+			if !f.keepSpare(b) {
+				recycle(part.blocks[i : i+1])
+			}
 			part.blocks[i] = nil
 		}
 		for _, e := range part.spilled {
