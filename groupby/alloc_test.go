@@ -88,8 +88,8 @@ func TestGrouperAllocations(t *testing.T) {
 		key  Column
 		most uint64
 	}{
-		{"integer", Values(ints), 100 * partitions},
-		{"string", Values(strs), 300 * partitions},
+		{"integer", Values(ints), 80 * partitions},
+		{"string", Values(strs), 200 * partitions},
 	} {
 		for _, order := range []Order{Unordered, FirstAppearance} {
 			for _, sample := range []int{defaultLimits.sample, rows + 1} { // parted from the first row on, or when the table is full

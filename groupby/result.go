@@ -23,8 +23,8 @@ type Result struct {
 // Len returns the number of groups.
 func (r *Result) Len() int { return r.n }
 
-// Batches returns the groups in pieces, as they were made: Keys has the key columns, Values the aggregates. There is one piece if the order is not
-// Unordered.
+// Batches returns the groups in pieces, as they were made: Keys has the key columns, Values the aggregates. There is one piece if the order is
+// not Unordered. Pieces may lie in the same memory, so that one that is kept keeps others.
 func (r *Result) Batches() iter.Seq[Batch] {
 	return func(yield func(Batch) bool) {
 		for _, b := range r.batches {
