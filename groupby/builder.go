@@ -211,21 +211,6 @@ func (b *builder) append(c *Column, i, j int) {
 	b.n += n
 }
 
-// appendOne appends one string.
-func (b *builder) appendOne(c *Column, i int) {
-	if c.validity != nil || b.validity != nil {
-		b.startValidity(1)
-	}
-	if !c.Null(i) {
-		if b.validity != nil {
-			b.validity[b.n>>3] |= 1 << (b.n & 7)
-		}
-		b.text = append(b.text, c.text(i)...)
-	}
-	b.offsets = append(b.offsets, int32(len(b.text)))
-	b.n++
-}
-
 // spread writes row i of a column of a fixed type to row places[i], of a builder that has all its rows and is zero there.
 func (b *builder) spread(c *Column, places []uint32) {
 	if b.validity != nil {

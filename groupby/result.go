@@ -344,8 +344,7 @@ func (b *builder) joinTexts(pieces []*piece, of func(*piece) *builder, places []
 	b.text = make([]byte, 0, size)
 	b.offsets = make([]int32, 1, n+1)
 	for _, r := range rows {
-		c := &cols[r.piece]
-		b.appendOne(c, int(r.row))
+		b.append(&cols[r.piece], int(r.row), int(r.row)+1)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func TestVecqlAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				if res == nil {
-					t.Skip("no answer yet")
+					t.Fatal("no answer")
 				}
 				answer, err := run.Answer(c, res)
 				if err != nil {
