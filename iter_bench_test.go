@@ -18,9 +18,16 @@ var smallColumns = []struct {
 	t TypeInfo
 	v any
 }{
-	{NativeType(TypeBigInt), int64(1 << 40)}, {NativeType(TypeInt), 7}, {NativeType(TypeVarchar), "ten bytes "}, {NativeType(TypeBoolean), true},
-	{NativeType(TypeDouble), 2.5}, {NativeType(TypeTimestamp), time.UnixMilli(1700000000123)}, {NativeType(TypeUUID), UUID{1, 2, 3}},
-	{NativeType(TypeFloat), float32(1.5)}, {NativeType(TypeSmallInt), int16(-3)}, {NativeType(TypeVarchar), "twenty bytes of text"},
+	{NativeType(TypeBigInt), int64(1 << 40)},
+	{NativeType(TypeInt), 7},
+	{NativeType(TypeVarchar), "ten bytes "},
+	{NativeType(TypeBoolean), true},
+	{NativeType(TypeDouble), 2.5},
+	{NativeType(TypeTimestamp), time.UnixMilli(1700000000123)},
+	{NativeType(TypeUUID), UUID{1, 2, 3}},
+	{NativeType(TypeFloat), float32(1.5)},
+	{NativeType(TypeSmallInt), int16(-3)},
+	{NativeType(TypeVarchar), "twenty bytes of text"},
 }
 
 type smallRow struct {

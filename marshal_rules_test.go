@@ -500,8 +500,10 @@ func TestListOfUnevenElements(t *testing.T) {
 		size int
 		dst  func() any
 	}{
-		{TypeInt, 4, func() any { return new([]int32) }}, {TypeFloat, 4, func() any { return new([]float32) }},
-		{TypeBigInt, 8, func() any { return new([]int64) }}, {TypeDouble, 8, func() any { return new([]float64) }},
+		{TypeInt, 4, func() any { return new([]int32) }},
+		{TypeFloat, 4, func() any { return new([]float32) }},
+		{TypeBigInt, 8, func() any { return new([]int64) }},
+		{TypeDouble, 8, func() any { return new([]float64) }},
 		{TypeUUID, 16, func() any { return new([]UUID) }},
 	} {
 		for _, first := range []int32{0, -1} {

@@ -77,6 +77,7 @@ type fakeRequest struct {
 func (r *fakeRequest) void() {
 	r.peer.reply(r.stream, opResult, wire.AppendInt(nil, int32(resultVoid)))
 }
+
 func (r *fakeRequest) rows(res fakeResult) {
 	r.peer.reply(r.stream, opResult, res.body(r.skipMetadata))
 }

@@ -74,8 +74,10 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 
 	for _, groups := range GridGroups[1:] {
 		add(fmt.Sprintf("min-max-avg-%d", groups), rows, []columnSpec{gridKey("random", groups), floats("value", "float", 64_000, 64)},
-			&Case{Name: fmt.Sprintf("case=min+max+avg/groups=%d", groups), Keys: key,
-				Aggs: []Agg{aggOf("min", "value"), aggOf("max", "value"), aggOf("avg", "value")}})
+			&Case{
+				Name: fmt.Sprintf("case=min+max+avg/groups=%d", groups), Keys: key,
+				Aggs: []Agg{aggOf("min", "value"), aggOf("max", "value"), aggOf("avg", "value")},
+			})
 	}
 
 	// As query 1 of TPC-H: the return flag and the line status are not independent, and one combination is rare. All numbers are multiples of
@@ -94,8 +96,10 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 		floats("discount", "q1-discount", 14, 128),
 	}
 	for _, n := range []int{rows * 24 / 100, rows} {
-		add(fmt.Sprintf("q1-%d", n), n, q1, &Case{Name: fmt.Sprintf("case=q1/rows=%d", n), Keys: []string{"returnflag", "linestatus"},
-			Aggs: []Agg{aggOf("sum", "quantity"), aggOf("sum", "price"), aggOf("avg", "quantity"), aggOf("avg", "price"), aggOf("avg", "discount"), count}})
+		add(fmt.Sprintf("q1-%d", n), n, q1, &Case{
+			Name: fmt.Sprintf("case=q1/rows=%d", n), Keys: []string{"returnflag", "linestatus"},
+			Aggs: []Agg{aggOf("sum", "quantity"), aggOf("sum", "price"), aggOf("avg", "quantity"), aggOf("avg", "price"), aggOf("avg", "discount"), count},
+		})
 	}
 
 	// Half a per cent of the rows meet a pair that was there before.
