@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+)
+
+// This file is where pages come from arrow-go, or go to it.
+
+// arrowPages gives the pages that arrow-go reads: the way for encrypted column chunks, and the reference of pageWalker for all others.
+type arrowPages struct {
+	r     file.PageReader
+	mu    *sync.Mutex
+	page  page
+	limit int
+}
+
+// newArrowPages returns the pages of a column chunk. They are read under mu.
+func newArrowPages(f *file.Reader, mu *sync.Mutex, group, leaf, limit int) (_ *arrowPages, err error) {
+	mu.Lock()
+	defer mu.Unlock()
+	defer guard(&err)
+	r, err := f.RowGroup(group).GetColumnPageReader(leaf)
+	if err != nil {
+		return nil, corrupt("%w", err)
+	}
+	return &arrowPages{r: r, mu: mu, limit: limit}, nil
+}
+
+// peek implements pages. It does not look ahead.
+func (p *arrowPages) peek() (pageHeader, error) { return pageHeader{typ: indexPage}, nil }
+
+// skip implements pages.
+func (p *arrowPages) skip() error {
+	_, err := p.next()
+	return err
+}
+
+// next implements pages.
+func (p *arrowPages) next() (_ *page, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer guard(&err)
+	if !p.r.Next() {
+		if err := p.r.Err(); err != nil {
+			return nil, corrupt("%w", err)
+		}
+		return nil, io.EOF
+	}
+	p.page = page{data: p.r.Page().Data()}
+	p.page.numValues, p.page.encoding = p.r.Page().NumValues(), int32(p.r.Page().Encoding())
+	switch pg := p.r.Page().(type) {
+	case *file.DataPageV1:
+		p.page.typ = dataPage
+		p.page.defEncoding, p.page.repEncoding = int32(pg.DefinitionLevelEncoding()), int32(pg.RepetitionLevelEncoding())
+	case *file.DataPageV2:
+		p.page.typ = dataPageV2
+		p.page.numRows = pg.NumRows()
+		p.page.defLength, p.page.repLength = pg.DefinitionLevelByteLen(), pg.RepetitionLevelByteLen()
+		if p.page.defLength < 0 || p.page.repLength < 0 || int64(p.page.defLength)+int64(p.page.repLength) > int64(len(p.page.data)) {
+			return nil, corrupt("levels are longer than their page")
+		}
+	case *file.DictionaryPage:
+		p.page.typ = dictionaryPage
+	default:
+		return nil, fmt.Errorf("%w: page %T", ErrUnsupported, pg)
+	}
+	if len(p.page.data) > p.limit {
+		return nil, fmt.Errorf("%w: page of %d bytes", ErrTooLarge, len(p.page.data))
+	}
+	return &p.page, nil
+}
+
+// onePage is a file.PageReader that gives one page.
+type onePage struct {
+	page file.Page
+	done bool
+}
+
+func (p *onePage) SetMaxPageHeaderSize(int) {}
+
+func (p *onePage) Page() file.Page { return p.page }
+
+func (p *onePage) Next() bool {
+	next := !p.done
+	p.done = true
+	return next
+}
+
+func (p *onePage) Err() error { return nil }
+
+func (p *onePage) Reset(parquet.BufferedReader, int64, compress.Compression, *file.CryptoContext) {}
+
+func (p *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
+
+func (p *onePage) SeekToPageWithRow(int64) error { return fmt.Errorf("%w: seeking", ErrUnsupported) }
+
+func (p *onePage) Close() error { return nil }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"fmt"
+)
+
+// This file cuts the row groups of a scan into buckets: the unit in which work is handed out, here or to other machines.
+
+// A Bucket is some consecutive row groups of a scan. It is a plain value that may be written as JSON, kept, sent, and read by another process
+// that has the same files, with [Scan.Reader]: what was being loaded when a process died is resumed by reading the buckets that are not done.
+type Bucket struct {
+	// Number is the bucket's place among those it was made with, from 0.
+	Number int    `json:"number"`
+	Parts  []Part `json:"parts"`
+	// Rows is the number of rows, before any filter.
+	Rows int64 `json:"rows"`
+	// Bytes is the compressed size of the columns that are read.
+	Bytes int64 `json:"bytes"`
+}
+
+// A Part is consecutive row groups of one file: First to End-1.
+type Part struct {
+	File  string `json:"file"`
+	Size  int64  `json:"size"`           // of the file
+	ETag  string `json:"etag,omitempty"` // see Source
+	First int    `json:"first"`
+	End   int    `json:"end"`
+	Rows  int64  `json:"rows"`
+}
+
+// unit is a row group that is to be put into a bucket.
+type unit struct {
+	file, group int
+	rows, bytes int64
+}
+
+// units returns all row groups of the scan that have rows.
+func (s *Scan) units() []unit {
+	units := make([]unit, 0, s.ds.groups)
+	for i, f := range s.ds.files {
+		for g, group := range f.groups {
+			if group.rows > 0 {
+				units = append(units, unit{i, g, group.rows, s.compressed(i, g)})
+			}
+		}
+	}
+	return units
+}
+
+// compressed returns the compressed bytes of the scan's columns in a row group, at least 1.
+func (s *Scan) compressed(file, group int) int64 {
+	total := int64(1)
+	meta := s.ds.files[file].meta.RowGroup(group)
+	for _, leaf := range s.leaves[file] {
+		if c, err := meta.ColumnChunk(leaf.index); err == nil {
+			total += max(0, c.TotalCompressedSize())
+		}
+	}
+	return total
+}
+
+// SplitByCount cuts the scan into n buckets of consecutive row groups of about equally many compressed bytes of the columns that are read; into
+// fewer if there are fewer row groups. No bucket is without rows, and every row is in one bucket.
+func (s *Scan) SplitByCount(n int) []Bucket {
+	units := s.units()
+	n = min(n, len(units))
+	left := int64(0)
+	for _, u := range units {
+		left += u.bytes
+	}
+	var buckets []Bucket
+	for i := 0; n > 0; n-- {
+		// This bucket's fair share of what is left, to the row group that comes closest, and at least one for each of the others.
+		share := left / int64(n)
+		end, bytes := i, int64(0)
+		for end < len(units)-(n-1) && (end == i || n == 1 || bytes+units[end].bytes/2 < share) {
+			bytes += units[end].bytes
+			end++
+		}
+		buckets = append(buckets, s.bucket(len(buckets), units[i:end]))
+		left -= bytes
+		i = end
+	}
+	return buckets
+}
+
+// SplitByBytes cuts the scan into buckets of consecutive row groups of up to n compressed bytes of the columns that are read, and at least one row
+// group. Files are not kept apart: many small ones come in one bucket.
+func (s *Scan) SplitByBytes(n int64) []Bucket {
+	units := s.units()
+	var buckets []Bucket
+	for i := 0; i < len(units); {
+		end, bytes := i+1, units[i].bytes
+		for end < len(units) && bytes+units[end].bytes <= n {
+			bytes += units[end].bytes
+			end++
+		}
+		buckets = append(buckets, s.bucket(len(buckets), units[i:end]))
+		i = end
+	}
+	return buckets
+}
+
+// bucket makes a bucket of consecutive units.
+func (s *Scan) bucket(number int, units []unit) Bucket {
+	b := Bucket{Number: number}
+	for _, u := range units {
+		b.Rows += u.rows
+		b.Bytes += u.bytes
+		src := &s.ds.files[u.file].src
+		// Row groups without rows, which have no unit, may lie between.
+		if k := len(b.Parts) - 1; k >= 0 && b.Parts[k].File == src.Name {
+			b.Parts[k].End = u.group + 1
+			b.Parts[k].Rows += u.rows
+			continue
+		}
+		b.Parts = append(b.Parts, Part{File: src.Name, Size: src.Size, ETag: src.ETag, First: u.group, End: u.group + 1, Rows: u.rows})
+	}
+	return b
+}
+
+// check finds the files of a bucket and makes sure that they are what they were when it was made.
+func (s *Scan) check(b Bucket) ([]int, error) {
+	files := make([]int, len(b.Parts))
+	for i, p := range b.Parts {
+		at, ok := s.byName[p.File]
+		if !ok {
+			return nil, fmt.Errorf("parquetscan: bucket %d: file %s is not open", b.Number, p.File)
+		}
+		f := s.ds.files[at]
+		if p.Size != f.src.Size || p.ETag != f.src.ETag {
+			return nil, &Error{p.File, -1, "", -1, fmt.Errorf("%w: size %d and identity %q are not %d and %q of the bucket", ErrChanged,
+				f.src.Size, f.src.ETag, p.Size, p.ETag)}
+		}
+		rows := int64(0)
+		if p.First < 0 || p.End > len(f.groups) || p.First >= p.End {
+			return nil, &Error{p.File, -1, "", -1, fmt.Errorf("bucket %d: row groups %d to %d of %d", b.Number, p.First, p.End, len(f.groups))}
+		}
+		for _, g := range f.groups[p.First:p.End] {
+			rows += g.rows
+		}
+		if rows != p.Rows {
+			return nil, &Error{p.File, p.First, "", -1, fmt.Errorf("%w: %d rows are not %d of the bucket", ErrChanged, rows, p.Rows)}
+		}
+		files[i] = at
+	}
+	return files, nil
+}

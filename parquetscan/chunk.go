@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"sync/atomic"
+)
+
+// This file reads a column chunk page by page into a Column: which page is current, its levels, its dictionary. decode.go holds what turns
+// bytes into values, vectors.go and nested.go what is special to repeated columns.
+
+// A chunk is the rest of a column chunk. It belongs to one Reader.
+type chunk struct {
+	leaf  *leaf
+	pages pages
+	rows  int64 // not yet read, by the row group's metadata
+	limit int   // bytes of a page, or of a Column
+	text  bool  // strings are to come as text even if they are coded
+	dims  *atomic.Int64
+
+	dict       *Dictionary // of strings
+	dictValues []byte      // of all other types: leaf.width bytes each
+	dictLen    int
+
+	// The current page: left levels of n (for columns without levels: values), and where its values go on.
+	left     int
+	rep, def hybrid
+	coded    bool // values are codes
+	codes    hybrid
+	bools    bool // values are runs of booleans
+	data     []byte
+	bit      int // of plain booleans
+
+	scratch []uint32
+	wide    []byte // of conversions
+	other   []byte // of encodings that arrow-go decodes
+	repBuf  []uint32
+	defBuf  []uint32
+}
+
+// open makes the chunk that of another row group.
+func (c *chunk) open(pages pages, rows int64) {
+	c.pages, c.rows = pages, rows
+	c.dict, c.dictValues, c.dictLen = nil, c.dictValues[:0], -1
+	c.left = 0
+}
+
+// load makes the next data page current. It returns io.EOF after the last one.
+func (c *chunk) load() error {
+	for {
+		p, err := c.pages.next()
+		if err != nil {
+			return err
+		}
+		if p.typ == dictionaryPage {
+			if err := c.loadDictionary(p); err != nil {
+				return err
+			}
+			continue
+		}
+		if p.numValues == 0 {
+			continue
+		}
+		return c.startPage(p)
+	}
+}
+
+// must is load where there has to be another page.
+func (c *chunk) must() error {
+	err := c.load()
+	if errors.Is(err, io.EOF) {
+		return corrupt("column chunk ends %d rows too early", c.rows)
+	}
+	return err
+}
+
+// startPage parses what precedes the values.
+func (c *chunk) startPage(p *page) error {
+	n := int(p.numValues)
+	data := p.data
+	var err error
+	if p.typ == dataPageV2 {
+		rep, def := data[:p.repLength], data[p.repLength:p.repLength+p.defLength]
+		data = data[p.repLength+p.defLength:]
+		if err = c.rep.start(rep, levelWidth(c.leaf.maxRep)); err == nil {
+			err = c.def.start(def, levelWidth(c.leaf.maxDef))
+		}
+	} else {
+		if data, err = c.rep.startV1(data, p.repEncoding, c.leaf.maxRep, n); err == nil {
+			data, err = c.def.startV1(data, p.defEncoding, c.leaf.maxDef, n)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c.left, c.data, c.bit, c.coded, c.bools = n, data, 0, false, false
+	switch {
+	case p.dictionaryCoded():
+		if c.dictLen < 0 {
+			return corrupt("codes without a dictionary")
+		}
+		if len(data) == 0 {
+			return c.startCodes(nil, 0) // all values are NULL
+		}
+		return c.startCodes(data[1:], uint(data[0]))
+	case p.encoding == encodingPlain:
+	case p.encoding == encodingRLE && c.leaf.typ.Kind == Bool:
+		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
+			return corrupt("page of booleans without its length")
+		}
+		c.bools = true
+		return c.codes.start(data[4:4+binary.LittleEndian.Uint32(data)], 1)
+	default:
+		present := n
+		if c.leaf.maxDef > 0 {
+			if present, err = c.countPresent(n); err != nil {
+				return err
+			}
+		}
+		c.data, err = c.decodeOther(p.encoding, data, present)
+	}
+	return err
+}
+
+func (c *chunk) startCodes(data []byte, width uint) error {
+	c.coded = true
+	return c.codes.start(data, width)
+}
+
+// levelWidth returns the bits of levels up to a maximum.
+func levelWidth(most int) uint { return uint(bits.Len(uint(most))) }
+
+// startV1 begins to decode the levels of a data page V1, and returns what follows them.
+func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte, err error) {
+	width := levelWidth(most)
+	if most == 0 {
+		return data, h.start(nil, 0)
+	}
+	switch encoding {
+	case encodingRLE:
+		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
+			return nil, corrupt("levels are longer than their page")
+		}
+		length := int(binary.LittleEndian.Uint32(data))
+		return data[4+length:], h.start(data[4:4+length:4+length], width)
+	case encodingBitPacked:
+		if err := h.startPacked(data, width, n); err != nil {
+			return nil, err
+		}
+		return data[(n*int(width)+7)/8:], nil
+	default:
+		return nil, fmt.Errorf("%w: levels of encoding %d", ErrUnsupported, encoding)
+	}
+}
+
+// countPresent returns how many of the next n levels of definition are the greatest, without consuming them.
+func (c *chunk) countPresent(n int) (int, error) {
+	h, present := c.def, 0
+	c.defBuf = grow(c.defBuf[:0], min(n, 4096))
+	for n > 0 {
+		part := c.defBuf[:min(n, len(c.defBuf))]
+		if err := h.decode(part); err != nil {
+			return 0, err
+		}
+		for _, d := range part {
+			if int(d) == c.leaf.maxDef {
+				present++
+			}
+		}
+		n -= len(part)
+	}
+	return present, nil
+}
+
+// ready returns how many of the next n rows can be read into one Column: strings come either as codes or as text.
+func (c *chunk) ready(n int) (int, error) {
+	if !c.leaf.typ.Kind.text() || c.leaf.maxRep > 0 {
+		return n, nil
+	}
+	if c.left == 0 {
+		if err := c.must(); err != nil {
+			return 0, err
+		}
+	}
+	if c.text {
+		// Entries of a dictionary may repeat: the batch has to stay within its bounds even if all its rows are the longest one.
+		if c.dict != nil && int64(c.dict.longest)*int64(n) > int64(c.limit) {
+			n = max(1, c.limit/c.dict.longest)
+		}
+		return n, nil
+	}
+	if n <= c.left {
+		return n, nil
+	}
+	next, err := c.pages.peek()
+	switch {
+	case errors.Is(err, io.EOF):
+		return c.left, nil
+	case err != nil:
+		return 0, err
+	case (next.typ == dataPage || next.typ == dataPageV2) && next.dictionaryCoded() == c.coded:
+		return min(n, c.left+int(next.numValues)), nil
+	default:
+		return c.left, nil
+	}
+}
+
+// readFlat appends n rows of a column that is not repeated. dst must be empty and of the leaf's type.
+func (c *chunk) readFlat(dst *Column, n int) error {
+	if int64(n) > c.rows {
+		return corrupt("%d rows beyond the row group's end", n)
+	}
+	c.rows -= int64(n)
+	for n > 0 {
+		if c.left == 0 {
+			if err := c.must(); err != nil {
+				return err
+			}
+		}
+		k := min(n, c.left)
+		var err error
+		switch c.leaf.maxDef {
+		case 0:
+			err = c.present(dst, k)
+		case 1:
+			err = c.optional(dst, k)
+		default:
+			err = c.levels(dst, k)
+		}
+		if err != nil {
+			return err
+		}
+		c.left -= k
+		n -= k
+	}
+	return nil
+}
+
+// present appends n values.
+func (c *chunk) present(dst *Column, n int) error {
+	if err := c.appendValues(dst, n); err != nil {
+		return err
+	}
+	dst.n += n
+	if dst.nulls > 0 {
+		dst.growValidity()
+	}
+	return nil
+}
+
+// optional appends n values or NULLs, as levels of definition of one bit say, run by run.
+func (c *chunk) optional(dst *Column, n int) error {
+	for n > 0 {
+		if err := c.def.run(); err != nil {
+			return err
+		}
+		k := min(n, c.def.left)
+		var err error
+		switch {
+		case c.def.packed != nil:
+			err = c.spaced(dst, k, c.def.packed, c.def.bit)
+		case c.def.value == 1:
+			err = c.present(dst, k)
+		default:
+			dst.appendNulls(k)
+		}
+		if err != nil {
+			return err
+		}
+		c.def.left -= k
+		c.def.bit += k
+		n -= k
+	}
+	return nil
+}
+
+// levels appends n values or NULLs, as wider levels of definition say.
+func (c *chunk) levels(dst *Column, n int) error {
+	for n > 0 {
+		c.defBuf = grow(c.defBuf[:0], min(n, 4096))
+		if err := c.def.decode(c.defBuf); err != nil {
+			return err
+		}
+		bitmap := make([]byte, (len(c.defBuf)+7)/8)
+		for i, d := range c.defBuf {
+			if int(d) == c.leaf.maxDef {
+				bitmap[i>>3] |= 1 << (i & 7)
+			}
+		}
+		if err := c.spaced(dst, len(c.defBuf), bitmap, 0); err != nil {
+			return err
+		}
+		n -= len(c.defBuf)
+	}
+	return nil
+}
+
+// spaced appends n values or NULLs: bits say which, from bit position bit on.
+func (c *chunk) spaced(dst *Column, n int, bitmap []byte, bit int) error {
+	ones := countBits(bitmap, bit, n)
+	switch ones {
+	case n:
+		return c.present(dst, n)
+	case 0:
+		dst.appendNulls(n)
+		return nil
+	}
+	if err := c.appendValues(dst, ones); err != nil {
+		return err
+	}
+	dst.spread(n, ones, bitmap, bit)
+	return nil
+}
+
+// loadDictionary reads a dictionary page, whose values are plain.
+func (c *chunk) loadDictionary(p *page) error {
+	if c.dictLen >= 0 {
+		return corrupt("second dictionary in a column chunk")
+	}
+	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary {
+		return fmt.Errorf("%w: dictionary of encoding %d", ErrUnsupported, p.encoding)
+	}
+	n := int(p.numValues)
+	if int64(n) > int64(len(p.data))*8 {
+		return corrupt("dictionary of %d values in %d bytes", n, len(p.data))
+	}
+	c.data, c.bit, c.coded, c.bools = p.data, 0, false, false
+	// Columns point at a dictionary of strings, so it gets memory of its own.
+	dst := Column{Type: c.leaf.typ, values: c.dictValues[:0]}
+	if dst.Type.Kind.text() {
+		dst.values, dst.offsets = nil, make([]int32, 1, n+1)
+	}
+	if err := c.appendValues(&dst, n); err != nil {
+		return err
+	}
+	c.dictLen = n
+	if !dst.Type.Kind.text() {
+		c.dictValues = dst.values
+		return nil
+	}
+	d := &Dictionary{data: dst.values, offsets: dst.offsets}
+	for i := range n {
+		d.longest = max(d.longest, int(d.offsets[i+1]-d.offsets[i]))
+	}
+	c.dict = d
+	return nil
+}

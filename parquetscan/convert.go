@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// This file converts values whose Go type is not the one they are stored in: narrow integers, wide times, INT96, decimals.
+
+// A conversion writes n values of src to dst. Errors are rowErrors, counted from the first value.
+type conversion func(dst, src []byte, n int) error
+
+// narrow converts INT32 to integers of 1 or 2 bytes. Writers may store anything in the upper bits only in theory; values out of range are errors.
+func narrow[T int8 | int16 | uint8 | uint16](dst, src []byte, n int) error {
+	out := sliceOf[T](dst, n)
+	for i := range out {
+		v := int32(binary.LittleEndian.Uint32(src[4*i:]))
+		out[i] = T(v)
+		if int32(out[i]) != v {
+			return &rowError{i, fmt.Errorf("%w: %d in a column of %T", ErrOutOfRange, v, out[i])}
+		}
+	}
+	return nil
+}
+
+// widen converts INT32 to int64.
+func widen(dst, src []byte, n int) error {
+	out := sliceOf[int64](dst, n)
+	for i := range out {
+		out[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+	}
+	return nil
+}
+
+// widenTo16 converts INT32 or INT64 to an Int128, widenTo32 to an Int256: decimals whose precision is greater than they need.
+func widenInt(width, stored int) conversion {
+	return func(dst, src []byte, n int) error {
+		for i := range n {
+			v := int64(0)
+			if stored == 4 {
+				v = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+			} else {
+				v = int64(binary.LittleEndian.Uint64(src[8*i:]))
+			}
+			d := dst[i*width : (i+1)*width]
+			binary.LittleEndian.PutUint64(d, uint64(v))
+			for at := 8; at < width; at += 8 {
+				binary.LittleEndian.PutUint64(d[at:], uint64(v>>63))
+			}
+		}
+		return nil
+	}
+}
+
+const (
+	julianEpoch = 2440588 // the Julian day of 1970-01-01
+	dayNanos    = 24 * 60 * 60 * 1e9
+)
+
+// int96 converts nanoseconds of the day and Julian day to nanoseconds since 1970-01-01 (parquet-format, LogicalTypes.md, INT96).
+func int96(dst, src []byte, n int) error {
+	out := sliceOf[int64](dst, n)
+	for i := range out {
+		nanos := int64(binary.LittleEndian.Uint64(src[12*i:]))
+		day := int64(int32(binary.LittleEndian.Uint32(src[12*i+8:]))) - julianEpoch
+		v := day*dayNanos + nanos
+		// Days beyond 106,751 do not fit, and nanoseconds should be those of one day.
+		if day < -106_752 || day > 106_751 || nanos < 0 || nanos > 2*dayNanos || (day > 0 && v < 0) || (day < -1 && v > 0) {
+			return &rowError{i, fmt.Errorf("%w: Julian day %d and %d ns in nanoseconds since 1970", ErrOutOfRange, day+julianEpoch, nanos)}
+		}
+		out[i] = v
+	}
+	return nil
+}
+
+// decimals converts big-endian two's complement of some bytes to little-endian words.
+func decimals(width, stored int) conversion {
+	return func(dst, src []byte, n int) error {
+		for i := range n {
+			if err := decimal(dst[i*width:(i+1)*width], src[i*stored:(i+1)*stored]); err != nil {
+				return &rowError{i, err}
+			}
+		}
+		return nil
+	}
+}
+
+// decimal converts one big-endian two's complement number of any length to len(dst) bytes, little-endian.
+func decimal(dst, src []byte) error {
+	sign := byte(0)
+	if len(src) > 0 && src[0]&0x80 != 0 {
+		sign = 0xff
+	}
+	for len(src) > len(dst) {
+		if src[0] != sign || src[1]&0x80 != sign&0x80 {
+			return fmt.Errorf("%w: decimal of %d bytes in %d", ErrOutOfRange, len(src), len(dst))
+		}
+		src = src[1:]
+	}
+	for i := range dst {
+		if i < len(src) {
+			dst[i] = src[len(src)-1-i]
+		} else {
+			dst[i] = sign
+		}
+	}
+	return nil
+}

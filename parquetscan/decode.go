@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+)
+
+// This file turns the values of a page into those of a Column (parquet-format, Encodings.md): PLAIN and RLE_DICTIONARY, which nearly all pages
+// are in, and runs of booleans by itself; other encodings are decoded by arrow-go to PLAIN first.
+
+// gatherBlock is how many codes are decoded before their values are looked up: few enough to stay in the first cache.
+const gatherBlock = 2048
+
+// appendValues appends n values, none of which is NULL, without counting them.
+func (c *chunk) appendValues(dst *Column, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if int64(len(dst.values))+int64(n)*int64(c.leaf.width) > int64(c.limit) {
+		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, c.limit)
+	}
+	text := dst.Type.Kind.text()
+	switch {
+	case c.coded && text:
+		if dst.dict != nil {
+			return c.appendCodes(dst, n)
+		}
+		return c.appendEntries(dst, n)
+	case c.coded:
+		return c.gather(dst, n)
+	case dst.dict != nil:
+		return corrupt("page without codes among pages of codes")
+	case c.bools:
+		return c.appendRuns(dst, n)
+	case text:
+		return c.appendText(dst, n)
+	case c.leaf.physical == parquet.Types.Boolean:
+		return c.appendBools(dst, n)
+	case c.leaf.physical == parquet.Types.ByteArray:
+		return c.appendVariable(dst, n)
+	default:
+		return c.appendFixed(dst, n)
+	}
+}
+
+// take returns the next n bytes of the page.
+func (c *chunk) take(n int) ([]byte, error) {
+	if n > len(c.data) {
+		return nil, corrupt("page ends %d bytes too early", n-len(c.data))
+	}
+	b := c.data[:n:n]
+	c.data = c.data[n:]
+	return b, nil
+}
+
+// appendFixed appends plain values of fixed width.
+func (c *chunk) appendFixed(dst *Column, n int) error {
+	if n > len(c.data)/max(1, c.leaf.stored) {
+		return corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+	}
+	src, err := c.take(n * c.leaf.stored)
+	if err != nil {
+		return err
+	}
+	at := len(dst.values)
+	dst.values = growBytes(dst.values, at+n*c.leaf.width)
+	if c.leaf.convert == nil {
+		copy(dst.values[at:], src)
+		return nil
+	}
+	return c.leaf.convert(dst.values[at:], src, n)
+}
+
+// appendVariable appends values that are stored as byte arrays and read as numbers: decimals.
+func (c *chunk) appendVariable(dst *Column, n int) error {
+	at, w := len(dst.values), c.leaf.width
+	dst.values = growBytes(dst.values, at+n*w)
+	for i := range n {
+		b, err := c.byteArray()
+		if err != nil {
+			return err
+		}
+		if err := decimal(dst.values[at+i*w:at+(i+1)*w], b); err != nil {
+			return &rowError{i, err}
+		}
+	}
+	return nil
+}
+
+// byteArray returns the next plain byte array.
+func (c *chunk) byteArray() ([]byte, error) {
+	head, err := c.take(4)
+	if err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(head)
+	if uint64(n) > uint64(len(c.data)) {
+		return nil, corrupt("string of %d bytes in a page's last %d", n, len(c.data))
+	}
+	return c.take(int(n))
+}
+
+// appendBools appends plain booleans: a bit each.
+func (c *chunk) appendBools(dst *Column, n int) error {
+	if c.bit+n > len(c.data)*8 {
+		return corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
+	}
+	at := len(dst.values)
+	dst.values = growBytes(dst.values, at+n)
+	for i := range n {
+		dst.values[at+i] = c.data[c.bit>>3] >> (c.bit & 7) & 1
+		c.bit++
+	}
+	return nil
+}
+
+// appendRuns appends booleans in runs.
+func (c *chunk) appendRuns(dst *Column, n int) error {
+	at := len(dst.values)
+	dst.values = growBytes(dst.values, at+n)
+	for n > 0 {
+		c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
+		if err := c.codes.decode(c.scratch); err != nil {
+			return err
+		}
+		for i, v := range c.scratch {
+			dst.values[at+i] = byte(v)
+		}
+		at += len(c.scratch)
+		n -= len(c.scratch)
+	}
+	return nil
+}
+
+// appendCodes appends codes.
+func (c *chunk) appendCodes(dst *Column, n int) error {
+	at := len(dst.values)
+	dst.values = growBytes(dst.values, at+4*n)
+	codes := sliceOf[uint32](dst.values[at:], n)
+	if err := c.codes.decode(codes); err != nil {
+		return err
+	}
+	return c.checkCodes(codes)
+}
+
+// checkCodes returns an error if a code is beyond the dictionary.
+func (c *chunk) checkCodes(codes []uint32) error {
+	greatest := uint32(0)
+	for _, v := range codes {
+		greatest = max(greatest, v)
+	}
+	if int64(greatest) >= int64(c.dictLen) {
+		return corrupt("code %d of a dictionary of %d values", greatest, c.dictLen)
+	}
+	return nil
+}
+
+// nextCodes decodes up to n codes to scratch.
+func (c *chunk) nextCodes(n int) ([]uint32, error) {
+	c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
+	if err := c.codes.decode(c.scratch); err != nil {
+		return nil, err
+	}
+	return c.scratch, c.checkCodes(c.scratch)
+}
+
+// gather appends the dictionary's values for n codes.
+func (c *chunk) gather(dst *Column, n int) error {
+	w := c.leaf.width
+	at := len(dst.values)
+	dst.values = growBytes(dst.values, at+n*w)
+	for n > 0 {
+		codes, err := c.nextCodes(n)
+		if err != nil {
+			return err
+		}
+		out := dst.values[at : at+len(codes)*w]
+		switch w {
+		case 1:
+			gather(sliceOf[uint8](out, len(codes)), sliceOf[uint8](c.dictValues, c.dictLen), codes)
+		case 2:
+			gather(sliceOf[uint16](out, len(codes)), sliceOf[uint16](c.dictValues, c.dictLen), codes)
+		case 4:
+			gather(sliceOf[uint32](out, len(codes)), sliceOf[uint32](c.dictValues, c.dictLen), codes)
+		case 8:
+			gather(sliceOf[uint64](out, len(codes)), sliceOf[uint64](c.dictValues, c.dictLen), codes)
+		case 16:
+			gather(sliceOf[[16]byte](out, len(codes)), sliceOf[[16]byte](c.dictValues, c.dictLen), codes)
+		default:
+			for i, code := range codes {
+				copy(out[i*w:(i+1)*w], c.dictValues[int(code)*w:])
+			}
+		}
+		at += len(out)
+		n -= len(codes)
+	}
+	return nil
+}
+
+// gather is the loop of chunk.gather. Codes were checked.
+func gather[T any](dst, values []T, codes []uint32) {
+	dst = dst[:len(codes)]
+	for i, code := range codes {
+		dst[i] = values[code]
+	}
+}
+
+// appendEntries appends the dictionary's strings for n codes.
+func (c *chunk) appendEntries(dst *Column, n int) error {
+	for n > 0 {
+		codes, err := c.nextCodes(n)
+		if err != nil {
+			return err
+		}
+		if err := c.appendStrings(dst, c.dict.data, c.dict.offsets, codes); err != nil {
+			return err
+		}
+		n -= len(codes)
+	}
+	return nil
+}
+
+// appendStrings appends strings of a dictionary.
+func (c *chunk) appendStrings(dst *Column, data []byte, from []int32, codes []uint32) error {
+	total := int64(len(dst.values))
+	at := len(dst.offsets)
+	dst.offsets = grow(dst.offsets, at+len(codes))
+	for i, code := range codes {
+		total += int64(from[code+1] - from[code])
+		if total > int64(c.limit) {
+			return tooLong(c.limit)
+		}
+		dst.offsets[at+i] = int32(total)
+	}
+	pos := len(dst.values)
+	dst.values = growBytes(dst.values, int(total))
+	room := dst.values[:len(dst.values)+slack]
+	for _, code := range codes {
+		start, end := int(from[code]), int(from[code+1])
+		n := end - start
+		if n <= 16 && start+16 <= len(data) {
+			copy16(room[pos:], data[start:])
+		} else {
+			copy(room[pos:], data[start:end])
+		}
+		pos += n
+	}
+	return nil
+}
+
+// copy16 copies 16 bytes: cheaper than to find out how many less would do.
+func copy16(dst, src []byte) {
+	*(*[16]byte)(dst) = *(*[16]byte)(src)
+}
+
+func tooLong(limit int) error {
+	return fmt.Errorf("%w: strings of more than %d bytes in a batch", ErrTooLarge, limit)
+}
+
+// appendText appends plain strings: first their lengths, then, when the room is there, their bytes.
+func (c *chunk) appendText(dst *Column, n int) error {
+	data := c.data
+	if n > len(data)/4 {
+		return corrupt("page ends within %d strings", n)
+	}
+	at := len(dst.offsets)
+	dst.offsets = grow(dst.offsets, at+n)
+	offsets := dst.offsets[at : at+n]
+	total, pos := int64(len(dst.values)), 0
+	for i := range offsets {
+		if pos+4 > len(data) {
+			return corrupt("page ends within a string")
+		}
+		length := int64(binary.LittleEndian.Uint32(data[pos:]))
+		if length > int64(len(data)-pos-4) {
+			return corrupt("string of %d bytes in a page's last %d", length, len(data)-pos-4)
+		}
+		pos += 4 + int(length)
+		total += length
+		offsets[i] = int32(total)
+	}
+	if total > int64(min(c.limit, math.MaxInt32)) {
+		return tooLong(c.limit)
+	}
+	to := len(dst.values)
+	dst.values = growBytes(dst.values, int(total))
+	room := dst.values[:len(dst.values)+slack]
+	pos = 0
+	for _, end := range offsets {
+		length := int(end) - to
+		pos += 4
+		if length <= 16 && pos+16 <= len(data) {
+			copy16(room[to:], data[pos:])
+		} else {
+			copy(room[to:], data[pos:pos+length])
+		}
+		pos += length
+		to += length
+	}
+	c.data = data[pos:]
+	return nil
+}
+
+// decodeOther returns n values in an encoding that is not decoded here, as PLAIN. arrow-go decodes them from a page of its own that has no
+// levels. The result is valid until the next call.
+func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil { // arrow-go's decoders panic on some input
+			err = corrupt("values of encoding %v: %v", parquet.Encoding(encoding), r)
+		}
+	}()
+	if encoding == encodingByteStreamSplit {
+		if c.leaf.stored == 0 || c.leaf.physical == parquet.Types.Boolean || len(data) != n*c.leaf.stored {
+			return nil, corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.physical, len(data))
+		}
+		c.other = growBytes(c.other[:0], len(data))
+		joinStreams(c.other, data, c.leaf.stored)
+		return c.other, nil
+	}
+	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	buf := memory.NewBufferBytes(data)
+	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE, parquet.Encodings.RLE, int32(len(data)))}
+	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil)
+	out := c.other[:0]
+	switch r := r.(type) {
+	case *file.BooleanColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendBoolBits)
+	case *file.Int32ColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[int32])
+	case *file.Int64ColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[int64])
+	case *file.Int96ColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[parquet.Int96])
+	case *file.Float32ColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[float32])
+	case *file.Float64ColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[float64])
+	case *file.ByteArrayColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendByteArrays)
+	case *file.FixedLenByteArrayColumnChunkReader:
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, func(dst []byte, v []parquet.FixedLenByteArray, _ int) []byte {
+			for _, b := range v {
+				dst = append(dst, b...)
+			}
+			return dst
+		})
+	}
+	c.other = out
+	if err != nil {
+		return nil, corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
+	}
+	return out, nil
+}
+
+// joinStreams writes values of w bytes to dst, given the first bytes of all, then the second ones, and so on.
+func joinStreams(dst, src []byte, w int) {
+	n := len(src) / w
+	for k := range w {
+		stream := src[k*n : (k+1)*n]
+		for i, b := range stream {
+			dst[i*w+k] = b
+		}
+	}
+}
+
+// readOther reads n values and appends them as PLAIN.
+func readOther[T any](dst []byte, n, limit int, read func(int64, []T, []int16, []int16) (int64, int, error),
+	plain func(dst []byte, v []T, done int) []byte,
+) ([]byte, error) {
+	values := make([]T, min(n, 1024))
+	for done := 0; done < n; {
+		_, m, err := read(int64(min(n-done, len(values))), values, nil, nil)
+		if err != nil {
+			return dst, err
+		}
+		if m == 0 {
+			return dst, fmt.Errorf("page ends after %d of %d values", done, n)
+		}
+		dst = plain(dst, values[:m], done)
+		if len(dst) > limit {
+			return dst, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, limit)
+		}
+		done += m
+	}
+	return dst, nil
+}
+
+// appendRaw appends numbers as they lie in memory, which is little-endian (see the check in open.go).
+func appendRaw[T any](dst []byte, v []T, _ int) []byte {
+	if len(v) == 0 {
+		return dst
+	}
+	return append(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))...)
+}
+
+// appendBoolBits appends booleans as bits after done others.
+func appendBoolBits(dst []byte, v []bool, done int) []byte {
+	for i, b := range v {
+		if (done+i)&7 == 0 {
+			dst = append(dst, 0)
+		}
+		if b {
+			dst[len(dst)-1] |= 1 << ((done + i) & 7)
+		}
+	}
+	return dst
+}
+
+func appendByteArrays(dst []byte, v []parquet.ByteArray, _ int) []byte {
+	for _, b := range v {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b)))
+		dst = append(dst, b...)
+	}
+	return dst
+}

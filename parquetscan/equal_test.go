@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/stretchr/testify/require"
+)
+
+// This file holds what is read equal to the reference.
+
+// shred calls emit with the entries of a leaf that value i of a column has: the opposite of reading.
+func shred(c *Column, nd *node, l *leaf, i, rep int, emit func(refValue)) {
+	if c.Null(i) {
+		emit(refValue{rep: rep, def: nd.def - 1})
+		return
+	}
+	switch c.Type.Kind {
+	case Struct:
+		for k, child := range nd.children {
+			if under(child, l) {
+				shred(&c.children[k], child, l, i, rep, emit)
+			}
+		}
+	case List, Map:
+		start, end := int(c.offsets[i]), int(c.offsets[i+1])
+		if start == end {
+			emit(refValue{rep: rep, def: nd.def})
+		}
+		for e := start; e < end; e++ {
+			for k, child := range nd.children {
+				if under(child, l) {
+					shred(&c.children[k], child, l, e, rep, emit)
+				}
+			}
+			rep = nd.rep + 1
+		}
+	case Vector:
+		for e := i * c.dim; e < (i+1)*c.dim; e++ {
+			flat := Column{Type: Type{Kind: c.Type.Elem}, n: c.n * c.dim, values: c.values}
+			emit(refValue{rep, l.maxDef, valueOf(&flat, e)})
+			rep = 1
+		}
+	default:
+		emit(refValue{rep, l.maxDef, valueOf(c, i)})
+	}
+}
+
+func under(nd *node, l *leaf) bool {
+	for _, x := range nd.leaves(nil) {
+		if x == l {
+			return true
+		}
+	}
+	return false
+}
+
+// valueOf returns value i of a flat column as the reference has it.
+func valueOf(c *Column, i int) any {
+	switch c.Type.Kind {
+	case String, Binary, Fixed:
+		return bytes.Clone(append([]byte{}, c.Bytes(i)...))
+	}
+	t := goTypes[c.Type.Kind]
+	return reflect.NewAt(t, unsafe.Pointer(&c.values[i*int(t.Size())])).Elem().Interface()
+}
+
+// requireEqual reads every column of a file in several ways and compares it with the reference.
+func requireEqual(t *testing.T, d *Dataset, o Options) {
+	t.Helper()
+	s, err := d.Scan(o)
+	require.NoError(t, err)
+	for i, f := range d.files {
+		arrow, err := f.arrow()
+		require.NoError(t, err)
+		for g := range f.groups {
+			var got []map[*leaf][]refValue
+			for range s.columns {
+				got = append(got, map[*leaf][]refValue{})
+			}
+			rows := 0
+			b := s.bucket(0, []unit{{i, g, f.groups[g].rows, 1}})
+			r, err := s.Reader(b)
+			require.NoError(t, err)
+			var batch Batch
+			for {
+				err := r.ReadInto(context.Background(), &batch)
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				require.Equal(t, f.first+f.groups[g].first+int64(rows), batch.Row)
+				rows += batch.Rows
+				for k := range batch.Columns {
+					c := &batch.Columns[k]
+					require.Equal(t, batch.Rows, c.Len())
+					requireSound(t, c)
+					nd := s.nodes[i][k]
+					for _, l := range nd.leaves(nil) {
+						for row := range batch.Rows {
+							shred(c, nd, l, row, 0, func(v refValue) { got[k][l] = append(got[k][l], v) })
+						}
+					}
+				}
+			}
+			require.EqualValues(t, f.groups[g].rows, rows)
+			for k, nd := range s.nodes[i] {
+				for _, l := range nd.leaves(nil) {
+					want, err := reference(arrow, g, l)
+					require.NoError(t, err)
+					if !sameValues(want, got[k][l]) {
+						t.Fatalf("row group %d, column %s:\ngot  %.1000v\nwant %.1000v", g, l.path, got[k][l], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// sameValues compares by bits, so that NaN equals itself and -0 is not 0.
+func sameValues(a, b []refValue) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		if x.rep != y.rep || x.def != y.def {
+			return false
+		}
+		if f, ok := x.value.(float32); ok {
+			x.value, y.value = math.Float32bits(f), math.Float32bits(y.value.(float32))
+		}
+		if f, ok := x.value.(float64); ok {
+			x.value, y.value = math.Float64bits(f), math.Float64bits(y.value.(float64))
+		}
+		if !reflect.DeepEqual(x.value, y.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// requireSound checks what holds for any column: lengths that agree, NULLs that are counted and zero.
+func requireSound(t *testing.T, c *Column) {
+	t.Helper()
+	nulls := 0
+	for i := range c.n {
+		if !c.Null(i) {
+			continue
+		}
+		nulls++
+		switch {
+		case c.dict != nil || c.Type.Kind == Struct:
+		case c.offsets != nil && c.Type.Kind != Vector && c.Type.width() == 0:
+			require.Equal(t, c.offsets[i], c.offsets[i+1], "%s: value %d is NULL", c.Name, i)
+		default:
+			w := c.width()
+			require.Equal(t, make([]byte, w), c.values[i*w:(i+1)*w], "%s: value %d is NULL", c.Name, i)
+		}
+	}
+	require.Equal(t, nulls, c.Nulls(), c.Name)
+	switch c.Type.Kind {
+	case List, Map:
+		require.Len(t, c.offsets, c.n+1)
+		for i := range c.children {
+			require.EqualValues(t, c.offsets[c.n], c.children[i].n)
+			requireSound(t, &c.children[i])
+		}
+	case Struct:
+		for i := range c.children {
+			require.Equal(t, c.n, c.children[i].n)
+			requireSound(t, &c.children[i])
+		}
+	}
+}
+
+// randomArray returns n random values of a type. Few distinct ones make a dictionary worth while.
+func randomArray(rng *rand.Rand, dt arrow.DataType, n int, nulls float64, distinct int) arrow.Array {
+	b := array.NewBuilder(memory.DefaultAllocator, dt)
+	defer b.Release()
+	// NULLs come in runs, as often as alone.
+	for i := 0; i < n; {
+		run := 1
+		if rng.IntN(2) == 0 {
+			run = 1 + rng.IntN(40)
+		}
+		null := rng.Float64() < nulls
+		for ; run > 0 && i < n; run, i = run-1, i+1 {
+			if null {
+				b.AppendNull()
+			} else {
+				appendRandom(rng, b, nulls, distinct)
+			}
+		}
+	}
+	return b.NewArray()
+}
+
+func appendRandom(rng *rand.Rand, b array.Builder, nulls float64, distinct int) {
+	v := rng.Uint64()
+	if distinct > 0 {
+		v = rng.Uint64N(uint64(distinct)) * 0x9e3779b97f4a7c15
+	}
+	some := func(b array.Builder, notNull bool) {
+		if !notNull && rng.Float64() < nulls {
+			b.AppendNull()
+		} else {
+			appendRandom(rng, b, nulls, distinct)
+		}
+	}
+	switch b := b.(type) {
+	case *array.BooleanBuilder:
+		b.Append(v&1 == 1)
+	case *array.Int8Builder:
+		b.Append(int8(v))
+	case *array.Int16Builder:
+		b.Append(int16(v))
+	case *array.Int32Builder:
+		b.Append(int32(v))
+	case *array.Int64Builder:
+		b.Append(int64(v))
+	case *array.Uint8Builder:
+		b.Append(uint8(v))
+	case *array.Uint16Builder:
+		b.Append(uint16(v))
+	case *array.Uint32Builder:
+		b.Append(uint32(v))
+	case *array.Uint64Builder:
+		b.Append(v)
+	case *array.Float16Builder:
+		b.Append(float16.FromBits(uint16(v)))
+	case *array.Float32Builder:
+		b.Append(math.Float32frombits(uint32(v)))
+	case *array.Float64Builder:
+		b.Append(math.Float64frombits(v))
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(int32(v)))
+	case *array.Time32Builder:
+		b.Append(arrow.Time32(v % 86_400_000))
+	case *array.Time64Builder:
+		b.Append(arrow.Time64(v % 86_400_000_000))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(int64(v) >> 16))
+	case *array.Decimal128Builder:
+		b.Append(decimal128.New(int64(v)>>40, v))
+	case *array.Decimal256Builder:
+		b.Append(decimal256.New(v>>20, v, v, v))
+	case *array.StringBuilder:
+		b.Append(fmt.Sprintf("%0*d", v%40, v%1000))
+	case *array.BinaryBuilder:
+		b.Append(binary.LittleEndian.AppendUint64(nil, v)[:v%9])
+	case *array.FixedSizeBinaryBuilder:
+		w := b.Type().(*arrow.FixedSizeBinaryType).ByteWidth
+		b.Append(bytes.Repeat(binary.LittleEndian.AppendUint64(nil, v), w/8+1)[:w])
+	case *array.ListBuilder:
+		b.Append(true)
+		if b.Type().(*arrow.ListType).Elem().ID() == arrow.FLOAT32 { // a vector
+			for range 6 {
+				appendRandom(rng, b.ValueBuilder(), 0, distinct)
+			}
+			return
+		}
+		for range rng.IntN(5) * rng.IntN(2) {
+			some(b.ValueBuilder(), false)
+		}
+	case *array.FixedSizeListBuilder:
+		b.Append(true)
+		for range b.Type().(*arrow.FixedSizeListType).Len() {
+			appendRandom(rng, b.ValueBuilder(), nulls, distinct)
+		}
+	case *array.MapBuilder:
+		b.Append(true)
+		for range rng.IntN(4) {
+			appendRandom(rng, b.KeyBuilder(), nulls, distinct)
+			some(b.ItemBuilder(), false)
+		}
+	case *array.StructBuilder:
+		b.Append(true)
+		for i := range b.NumField() {
+			some(b.FieldBuilder(i), !b.Type().(*arrow.StructType).Field(i).Nullable)
+		}
+	default:
+		panic(fmt.Sprintf("no random %v", b.Type()))
+	}
+}
+
+// everyType is a field of each type that pqarrow writes.
+func everyType(nullable bool) []arrow.Field {
+	list := func(dt arrow.DataType) arrow.DataType { return arrow.ListOf(dt) }
+	inner := arrow.StructOf(
+		arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+		arrow.Field{Name: "b", Type: list(arrow.BinaryTypes.String), Nullable: true},
+		arrow.Field{Name: "c", Type: arrow.PrimitiveTypes.Float64},
+	)
+	types := []arrow.DataType{
+		arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, &arrow.TimestampType{Unit: arrow.Microsecond}, &arrow.TimestampType{Unit: arrow.Nanosecond},
+		&arrow.Decimal128Type{Precision: 38, Scale: 5}, &arrow.Decimal256Type{Precision: 70, Scale: 2},
+		arrow.BinaryTypes.String, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 16}, &arrow.FixedSizeBinaryType{ByteWidth: 5},
+		list(arrow.PrimitiveTypes.Int64), list(arrow.BinaryTypes.String), list(list(arrow.PrimitiveTypes.Int16)), list(inner),
+		list(arrow.PrimitiveTypes.Float32),
+		arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64), arrow.MapOf(arrow.PrimitiveTypes.Int32, list(inner)),
+		inner, arrow.StructOf(arrow.Field{Name: "deep", Type: inner, Nullable: true}),
+	}
+	fields := make([]arrow.Field, len(types))
+	for i, dt := range types {
+		fields[i] = arrow.Field{Name: fmt.Sprintf("%d %s", i, dt.Name()), Type: dt, Nullable: nullable}
+	}
+	// pqarrow can not write NULLs in lists of fixed size.
+	return append(fields, arrow.Field{Name: "fixed list", Type: arrow.FixedSizeListOfNonNullable(6, arrow.PrimitiveTypes.Float32)})
+}
+
+// writeArrow writes random rows of some fields with pqarrow.
+func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nulls float64, distinct int, groupRows int64, options ...parquet.WriterProperty) []byte {
+	t.Helper()
+	columns := make([]arrow.Array, len(fields))
+	for i, f := range fields {
+		p := nulls
+		if !f.Nullable {
+			p = 0
+		}
+		columns[i] = randomArray(rng, f.Type, rows, p, distinct)
+	}
+	sc := arrow.NewSchema(fields, nil)
+	rec := array.NewRecordBatch(sc, columns, int64(rows))
+	defer rec.Release()
+	var buf bytes.Buffer
+	w, err := pqarrow.NewFileWriter(sc, &buf, parquet.NewWriterProperties(append(options, parquet.WithMaxRowGroupLength(groupRows))...), pqarrow.DefaultWriterProps())
+	require.NoError(t, err)
+	tbl := array.NewTableFromRecords(sc, []arrow.RecordBatch{rec})
+	defer tbl.Release()
+	require.NoError(t, w.WriteTable(tbl, groupRows))
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+// openBytes opens a file in memory.
+func openBytes(t testing.TB, b []byte) *Dataset {
+	t.Helper()
+	d, err := OpenSources(context.Background(), Config{ReadBytes: 1000}, Source{Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b))})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+func TestEveryTypeEqualsReference(t *testing.T) {
+	for _, nullable := range []bool{false, true} {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			for _, distinct := range []int{0, 7, 300} {
+				for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
+					t.Run(fmt.Sprintf("nullable=%v/version=%d/distinct=%d/codec=%v", nullable, version, distinct, codec), func(t *testing.T) {
+						rng := rand.New(rand.NewPCG(1, uint64(distinct)))
+						file := writeArrow(t, rng, everyType(nullable), 1500, 0.3, distinct, 600, parquet.WithDataPageVersion(version),
+							parquet.WithCompression(codec), parquet.WithDataPageSize(300), parquet.WithDictionaryPageSizeLimit(1500), parquet.WithDictionaryDefault(distinct > 0))
+						d := openBytes(t, file)
+						requireEqual(t, d, Options{})
+						requireEqual(t, d, Options{Text: true, BatchRows: 77})
+						requireEqual(t, d, Options{BatchRows: 1})
+					})
+				}
+			}
+		}
+	}
+}

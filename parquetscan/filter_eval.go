@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// This file holds the evaluation of predicates on columns: a bit per row.
+
+// An evaluator evaluates a predicate, batch after batch, in one goroutine. It keeps scratch memory, and what the entries of the last
+// dictionary of each leaf were found to be.
+type evaluator struct {
+	p       *predicate
+	leaves  []leafState
+	scratch [][]byte // of nodes, by depth
+}
+
+// A leafState is what an evaluator keeps of a leaf.
+type leafState struct {
+	points map[string]struct{} // of several texts
+	keys   []uint64            // of several integers: how far above the first, in the column's width
+	dict   *Dictionary
+	hits   []byte // 1 for each entry of dict that passes
+}
+
+func (p *predicate) newEvaluator() *evaluator {
+	e := &evaluator{p: p, leaves: make([]leafState, len(p.leaves))}
+	for i := range p.leaves {
+		l, state := p.leaves[i], &e.leaves[i]
+		if len(l.spans.texts) > 1 {
+			state.points = make(map[string]struct{}, len(l.spans.texts))
+			for _, s := range l.spans.texts {
+				state.points[s.lo] = struct{}{}
+			}
+		}
+		if ints := l.spans.ints; len(ints) > 1 && l.typ.width() <= 8 {
+			for _, s := range ints {
+				state.keys = append(state.keys, (s.lo[0]-ints[0].lo[0])&(1<<(8*l.typ.width())-1))
+			}
+		}
+	}
+	return e
+}
+
+// eval sets bit i of sel, counted from the lowest of each byte, if row i is selected, and returns how many are. cols are the columns of
+// predicate.paths, all of n rows; sel has (n+7)/8 bytes, of which those beyond n become zero.
+func (e *evaluator) eval(cols []*Column, n int, sel []byte) int {
+	sel = sel[:(n+7)/8]
+	e.node(&e.p.root, cols, n, sel, 0)
+	count := 0
+	for ; len(sel) >= 8; sel = sel[8:] {
+		count += bits.OnesCount64(binary.LittleEndian.Uint64(sel))
+	}
+	for _, b := range sel {
+		count += bits.OnesCount8(b)
+	}
+	return count
+}
+
+// node sets out to the rows that a node selects.
+func (e *evaluator) node(node *predicateNode, cols []*Column, n int, out []byte, depth int) {
+	if node.leaf != nil {
+		e.leaf(node.leaf, cols[node.leaf.column], n, out)
+		return
+	}
+	if len(node.args) == 0 {
+		clear(out)
+		if node.op == opAnd {
+			invertBits(out, n)
+		}
+		return
+	}
+	e.node(&node.args[0], cols, n, out, depth+1)
+	for i := range node.args[1:] {
+		// Nothing that follows brings back a row of And that is lost.
+		if node.op == opAnd && zeroBits(out) {
+			return
+		}
+		other := e.scratchOf(depth, len(out))
+		e.node(&node.args[i+1], cols, n, other, depth+1)
+		if node.op == opAnd {
+			for j, b := range other {
+				out[j] &= b
+			}
+		} else {
+			for j, b := range other {
+				out[j] |= b
+			}
+		}
+	}
+}
+
+func (e *evaluator) scratchOf(depth, size int) []byte {
+	for len(e.scratch) <= depth {
+		e.scratch = append(e.scratch, nil)
+	}
+	e.scratch[depth] = slices.Grow(e.scratch[depth][:0], size)[:size]
+	return e.scratch[depth]
+}
+
+// leaf sets out to the rows that a leaf selects.
+func (e *evaluator) leaf(l *predicateLeaf, c *Column, n int, out []byte) {
+	switch {
+	case l.isNull:
+		clear(out)
+		if c.nulls != 0 {
+			copy(out, c.validity)
+			invertBits(out, n)
+		}
+		return
+	case l.spans.len() == 0:
+		clear(out)
+	case l.spans.ints != nil:
+		e.leaves[l.number].ints(l, c, n, out)
+	case l.spans.floats != nil:
+		l.floats(c, n, out)
+	default:
+		e.leaves[l.number].texts(l, c, n, out)
+	}
+	if l.invert {
+		invertBits(out, n)
+	}
+	if c.nulls != 0 {
+		for j, b := range c.validity[:len(out)] {
+			out[j] &= b
+		}
+	}
+}
+
+// ints tests the values of columns of integers, booleans, dates, times and decimals.
+func (state *leafState) ints(l *predicateLeaf, c *Column, n int, out []byte) {
+	s := l.spans.ints[0]
+	switch l.typ.width() {
+	case 1:
+		wordBits(sliceOf[uint8](c.values, n), uint8(s.lo[0]), uint8(s.hi[0]), state.keys, out)
+	case 2:
+		wordBits(sliceOf[uint16](c.values, n), uint16(s.lo[0]), uint16(s.hi[0]), state.keys, out)
+	case 4:
+		wordBits(sliceOf[uint32](c.values, n), uint32(s.lo[0]), uint32(s.hi[0]), state.keys, out)
+	case 8:
+		wordBits(sliceOf[uint64](c.values, n), s.lo[0], s.hi[0], state.keys, out)
+	case 16:
+		v := sliceOf[Int128](c.values, n)
+		packBits(out, n, func(i int) bool { return l.spans.hasInt(wideOf128(v[i])) })
+	default:
+		v := sliceOf[Int256](c.values, n)
+		packBits(out, n, func(i int) bool { return l.spans.hasInt(v[i]) })
+	}
+}
+
+// wordBits sets out to the values between lo and hi, or if there are keys to those that lie one of them above lo. How far a value lies
+// above lo, round the end of the word, is the same question for integers with and without sign.
+func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64, out []byte) {
+	if keys != nil {
+		packBits(out, len(v), func(i int) bool {
+			_, found := slices.BinarySearch(keys, uint64(v[i]-lo))
+			return found
+		})
+		return
+	}
+	width := hi - lo
+	for i := range out {
+		b := byte(0)
+		for j, x := range v[8*i : min(8*i+8, len(v))] {
+			b |= boolBit(x-lo <= width) << j
+		}
+		out[i] = b
+	}
+}
+
+// floats tests the values of columns of floats.
+func (l *predicateLeaf) floats(c *Column, n int, out []byte) {
+	switch l.typ.Kind {
+	case Float16:
+		v := sliceOf[uint16](c.values, n)
+		packBits(out, n, func(i int) bool { return l.spans.hasFloat(float64(float16Value(v[i]))) })
+	case Float32:
+		floatBits(sliceOf[float32](c.values, n), l, out)
+	default:
+		floatBits(sliceOf[float64](c.values, n), l, out)
+	}
+}
+
+func floatBits[T float32 | float64](v []T, l *predicateLeaf, out []byte) {
+	s := l.spans.floats[0]
+	switch {
+	case len(l.spans.floats) > 1 || s.lo != s.lo:
+		packBits(out, len(v), func(i int) bool { return l.spans.hasFloat(float64(v[i])) })
+	case s.hi != s.hi: // with NaN, which is not less than anything
+		for i := range out {
+			b := byte(0)
+			for j, x := range v[8*i : min(8*i+8, len(v))] {
+				b |= boolBit(!(float64(x) < s.lo)) << j
+			}
+			out[i] = b
+		}
+	default:
+		for i := range out {
+			b := byte(0)
+			for j, x := range v[8*i : min(8*i+8, len(v))] {
+				b |= (boolBit(float64(x) >= s.lo) & boolBit(float64(x) <= s.hi)) << j
+			}
+			out[i] = b
+		}
+	}
+}
+
+// texts tests the values of columns of bytes: the entries of a dictionary once, and then codes.
+func (state *leafState) texts(l *predicateLeaf, c *Column, n int, out []byte) {
+	switch {
+	case c.dict != nil:
+		if state.dict != c.dict {
+			state.dict = c.dict
+			state.hits = slices.Grow(state.hits[:0], c.dict.Len())[:c.dict.Len()]
+			for i := range state.hits {
+				state.hits[i] = boolBit(state.hasText(l, c.dict.Value(uint32(i))))
+			}
+		}
+		// Rows that are NULL have code 0, even if the dictionary is empty.
+		codeBits(sliceOf[uint32](c.values, n), state.hits, out)
+	case c.Type.Kind.text():
+		data, offsets := c.values, c.offsets
+		packBits(out, n, func(i int) bool { return state.hasText(l, data[offsets[i]:offsets[i+1]]) })
+	default:
+		w := l.typ.width()
+		packBits(out, n, func(i int) bool { return state.hasText(l, c.values[i*w:(i+1)*w]) })
+	}
+}
+
+// codeBits sets out to the codes that are hits.
+func codeBits(codes []uint32, hits, out []byte) {
+	for i := range out {
+		b := byte(0)
+		for j, code := range codes[8*i : min(8*i+8, len(codes))] {
+			if int(code) < len(hits) {
+				b |= hits[code] << j
+			}
+		}
+		out[i] = b
+	}
+}
+
+// hasText tells whether the text is in one of the spans.
+func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
+	if state.points != nil {
+		_, found := state.points[string(b)]
+		return found
+	}
+	s := &l.spans.texts[0]
+	if s.lo == s.hi {
+		return string(b) == s.hi
+	}
+	return string(b) < s.hi || !s.open && string(b) == s.hi // less or at most: lo is ""
+}
+
+// hasInt tells whether the integer is in one of the spans.
+func (s *leafSpans) hasInt(v Int256) bool {
+	i, _ := slices.BinarySearchFunc(s.ints, v, func(s span[Int256], v Int256) int { return compareInts(s.hi, v) })
+	return i < len(s.ints) && compareInts(s.ints[i].lo, v) <= 0
+}
+
+// hasFloat tells whether the float is in one of the spans.
+func (s *leafSpans) hasFloat(v float64) bool {
+	i, _ := slices.BinarySearchFunc(s.floats, v, func(s span[float64], v float64) int { return compareFloats(s.hi, v) })
+	return i < len(s.floats) && compareFloats(s.floats[i].lo, v) <= 0
+}
+
+// packBits sets bit i of out to f(i), and bits from n on to zero.
+func packBits(out []byte, n int, f func(i int) bool) {
+	for i := range out {
+		b := byte(0)
+		for j := range min(8, n-8*i) {
+			b |= boolBit(f(8*i+j)) << j
+		}
+		out[i] = b
+	}
+}
+
+// invertBits inverts the first n bits and clears what is left of the last byte.
+func invertBits(b []byte, n int) {
+	for i := range b {
+		b[i] = ^b[i]
+	}
+	if n%8 != 0 {
+		b[len(b)-1] &= 1<<(n%8) - 1
+	}
+}
+
+// zeroBits tells whether no bit is set.
+func zeroBits(b []byte) bool {
+	return len(bytes.TrimLeft(b, "\x00")) == 0
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// seeded returns a generator whose seed is in the test's log.
+func seeded(t testing.TB) generator {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	return generator{r.IntN}
+}
+
+// A testTable is columns of cells.
+type testTable struct {
+	paths   []string
+	types   map[string]Type
+	cells   map[string][]cell
+	columns map[string]*Column
+	rows    int
+}
+
+func (g generator) table(columns, rows int) *testTable {
+	t := &testTable{types: map[string]Type{}, cells: map[string][]cell{}, columns: map[string]*Column{}, rows: rows}
+	for i := range columns {
+		path := pick(g, "", "s.") + fmt.Sprint("c", i)
+		t.paths = append(t.paths, path)
+		t.types[path] = g.typ()
+		cells := make([]cell, rows)
+		noNulls := g.intn(3) == 0
+		for j := range cells {
+			if cells[j] = g.cell(t.types[path]); noNulls && cells[j] == nil {
+				cells[j] = g.withoutNull(t.types[path])
+			}
+		}
+		t.cells[path] = cells
+		t.columns[path] = columnOf(path, t.types[path], cells, g.intn(2) == 0)
+	}
+	return t
+}
+
+// withoutNull returns a cell that is not NULL.
+func (g generator) withoutNull(typ Type) cell {
+	for range 20 {
+		if c := g.cell(typ); c != nil {
+			return c
+		}
+	}
+	switch typ.Kind.order() {
+	case orderFloats:
+		return 0.0
+	case orderTexts:
+		return strings.Repeat("a", typ.width())
+	}
+	return big.NewInt(0)
+}
+
+func (t *testTable) typeOf(path string) (Type, bool) {
+	typ, ok := t.types[path]
+	return typ, ok
+}
+
+// selected returns the rows that the reference selects.
+func (t *testTable) selected(f Filter) []int {
+	rows := []int{}
+	for i := range t.rows {
+		if referenceEval(f, func(path string) (cell, Type) { return t.cells[path][i], t.types[path] }) == yes {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// checkEval fails if the evaluator selects other rows than the reference.
+func (t *testTable) checkEval(tb testing.TB, f Filter) {
+	p, err := f.compile(t.typeOf)
+	require.NoError(tb, err, "%v", f)
+	var cols []*Column
+	for _, path := range f.columns() {
+		cols = append(cols, t.columns[path])
+	}
+	want := t.selected(f)
+	e := p.newEvaluator()
+	for range 2 { // the second time with dictionaries known
+		sel := make([]byte, (t.rows+7)/8)
+		for i := range sel {
+			sel[i] = 0xa5
+		}
+		count := e.eval(cols, t.rows, sel)
+		got := []int{}
+		for i := range 8 * len(sel) {
+			if sel[i/8]>>(i%8)&1 != 0 {
+				got = append(got, i)
+			}
+		}
+		require.Equal(tb, want, got, "%v on %v", f, t.types)
+		require.Equal(tb, len(want), count)
+	}
+	if p.everything() {
+		require.Len(tb, want, t.rows)
+	}
+}
+
+func TestFilterEqualsReference(t *testing.T) {
+	g := seeded(t)
+	selected := map[Kind]int{}
+	for range 400 {
+		table := g.table(1+g.intn(4), g.intn(40))
+		for range 15 {
+			f := g.filter(table.types, table.paths, g.intn(4))
+			table.checkEval(t, f)
+			for _, path := range f.columns() {
+				if n := len(table.selected(f)); n > 0 && n < table.rows {
+					selected[table.types[path].Kind]++
+				}
+			}
+		}
+	}
+	for kind := Bool; kind <= Fixed; kind++ {
+		require.NotZero(t, selected[kind], "no filter of %v selects some rows but not all", kind)
+	}
+}
+
+func TestFloat16(t *testing.T) {
+	for i := range 1 << 16 {
+		b := uint16(i)
+		want, got := halfValue(b), float64(float16Value(b))
+		if want != want {
+			require.True(t, got != got, "%#x", b)
+			continue
+		}
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "%#x", b)
+		back, ok := float16Bits(got)
+		require.True(t, ok, "%#x", b)
+		require.Equal(t, b, back)
+	}
+	for _, f := range []float64{0x1p-25, 0x1.8p-24, 1 + 0x1p-11, 65505, 65536, 1e300, -5e-324} {
+		_, ok := float16Bits(f)
+		require.False(t, ok, "%v", f)
+	}
+}
+
+func TestInt256(t *testing.T) {
+	g := seeded(t)
+	for range 2000 {
+		a, b := g.integer(Decimal256), g.integer(pick(g, Decimal256, Decimal128, Int64, Uint64))
+		x, y := wideOfBig(a), wideOfBig(b)
+		require.Zero(t, a.Cmp(x.big()), "%v %v", a, x.big())
+		require.Equal(t, a.Cmp(b), compareInts(x, y), "%v %v", a, b)
+		require.Equal(t, a.Cmp(a), compareInts(x, x))
+		for n := range 40 {
+			bytes, ok := y.bytes(n)
+			need := b.BitLen()
+			if b.Sign() < 0 {
+				need = new(big.Int).Not(b).BitLen()
+			}
+			require.Equal(t, n*8 > need, ok, "%v in %d bytes", b, n)
+			if ok {
+				back, ok := wideOfBytes(bytes)
+				require.True(t, ok)
+				require.Equal(t, y, back)
+			}
+		}
+	}
+	for _, head := range []string{"\x01\x00", "\xff\x00", "\x00\x80"} {
+		_, ok := wideOfBytes([]byte(head + strings.Repeat("\x00", 31)))
+		require.False(t, ok, "%q", head)
+	}
+	_, ok := wideOfBytes(nil)
+	require.False(t, ok)
+}
+
+// TestFilterValues holds what a constant means, by the rows that are selected.
+func TestFilterValues(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	ints := func(v ...int64) (cells []cell) {
+		for _, i := range v {
+			cells = append(cells, big.NewInt(i))
+		}
+		return append(cells, nil)
+	}
+	floats := []cell{-inf, -1.0, math.Copysign(0, -1), 0.0, float64(float32(0.1)), 1.0, inf, nan, nil}
+	int8s := Type{Kind: Int8}
+	decimals := Type{Kind: Decimal64, Precision: 10, Scale: 2}
+	millis := Type{Kind: Timestamp, Unit: Millis}
+	noon := time.Date(1970, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		filter Filter
+		typ    Type
+		cells  []cell
+		want   []int
+	}{
+		{Lt("c", 2.5), int8s, ints(1, 2, 3), []int{0, 1}},
+		{Gt("c", 2.5), int8s, ints(1, 2, 3), []int{2}},
+		{Eq("c", 2.5), int8s, ints(1, 2, 3), []int{}},
+		{Ne("c", 2.5), int8s, ints(1, 2, 3), []int{0, 1, 2}},
+		{Lt("c", 1000), int8s, ints(-128, 0, 127), []int{0, 1, 2}},
+		{Ge("c", 1000), int8s, ints(-128, 0, 127), []int{}},
+		{Not(Eq("c", 1000)), int8s, ints(-128, 127), []int{0, 1}},
+		{Gt("c", -129), int8s, ints(-128, 127), []int{0, 1}},
+		{Le("c", -128.5), int8s, ints(-128, 127), []int{}},
+		{Lt("c", nan), int8s, ints(-128, 127), []int{0, 1}},
+		{Gt("c", nan), int8s, ints(-128, 127), []int{}},
+		{Lt("c", inf), int8s, ints(1), []int{0}},
+		{Lt("c", -inf), int8s, ints(1), []int{}},
+		{In("c", 1, 3.0, 2.5, 1000, uint8(1)), int8s, ints(1, 2, 3), []int{0, 2}},
+		{Not(In("c", 1, 3)), int8s, ints(1, 2, 3), []int{1}},
+		{In("c"), int8s, ints(1, 2), []int{}},
+		{Not(In("c")), int8s, ints(1, 2), []int{0, 1}},
+		{Gt("c", uint64(math.MaxUint64)), Type{Kind: Uint64}, ints(0), []int{}},
+		{Gt("c", -1), Type{Kind: Uint64}, ints(0), []int{0}},
+		{Eq("c", float32(1<<24)), Type{Kind: Int32}, ints(1<<24, 1<<24+1), []int{0}},
+		{Gt("c", 0.1), Type{Kind: Float32}, floats, []int{4, 5, 6, 7}},
+		{Eq("c", 0.1), Type{Kind: Float32}, floats, []int{}},
+		{Eq("c", float32(0.1)), Type{Kind: Float32}, floats, []int{4}},
+		{Eq("c", 0), Type{Kind: Float64}, floats, []int{2, 3}},
+		{Lt("c", 0), Type{Kind: Float64}, floats, []int{0, 1}},
+		{Eq("c", nan), Type{Kind: Float64}, floats, []int{7}},
+		{Ge("c", nan), Type{Kind: Float64}, floats, []int{7}},
+		{Gt("c", nan), Type{Kind: Float64}, floats, []int{}},
+		{Le("c", nan), Type{Kind: Float64}, floats, []int{0, 1, 2, 3, 4, 5, 6, 7}},
+		{Lt("c", nan), Type{Kind: Float64}, floats, []int{0, 1, 2, 3, 4, 5, 6}},
+		{Gt("c", inf), Type{Kind: Float64}, floats, []int{7}},
+		{Lt("c", -inf), Type{Kind: Float64}, floats, []int{}},
+		{In("c", nan, 1), Type{Kind: Float64}, floats, []int{5, 7}},
+		{Not(In("c", nan, 1)), Type{Kind: Float64}, floats, []int{0, 1, 2, 3, 4, 6}},
+		{Lt("c", Int256{0, 0, 0, 1}), Type{Kind: Float32}, floats, []int{0, 1, 2, 3, 4, 5}},
+		{Lt("c", uint64(1<<53+1)), Type{Kind: Float64}, []cell{float64(1 << 53), float64(1<<53 + 2)}, []int{0}},
+		{Le("c", uint64(1<<53+3)), Type{Kind: Float64}, []cell{float64(1<<53 + 2), float64(1<<53 + 4)}, []int{0}},
+		{Gt("c", uint64(1<<53+3)), Type{Kind: Float64}, []cell{float64(1<<53 + 2), float64(1<<53 + 4)}, []int{1}},
+		{Gt("c", "1.005"), decimals, ints(99, 100, 101), []int{2}},
+		{Eq("c", "1.00"), decimals, ints(99, 100, 101), []int{1}},
+		{Eq("c", 1), decimals, ints(99, 100, 101), []int{1}},
+		{Eq("c", Int128{Lo: 1}), decimals, ints(1, 100), []int{1}},
+		{Eq("c", "+010."), decimals, ints(1000), []int{0}},
+		{Lt("c", "-.01"), decimals, ints(-2, -1), []int{0}},
+		{Gt("c", noon.Add(time.Nanosecond)), millis, ints(129600000, 129600001), []int{1}},
+		{Eq("c", noon.In(time.FixedZone("", 7200))), millis, ints(129600000, 129600001), []int{0}},
+		{Lt("c", noon), Type{Kind: Date}, ints(0, 1, 2), []int{0, 1}},
+		{Eq("c", noon), Type{Kind: Date}, ints(0, 1, 2), []int{}},
+		{Eq("c", noon.Add(-12*time.Hour)), Type{Kind: Date}, ints(0, 1, 2), []int{1}},
+		{Ge("c", 1500*time.Microsecond), Type{Kind: Time, Unit: Millis}, ints(1, 2), []int{1}},
+		{Lt("c", true), Type{Kind: Bool}, ints(0, 1), []int{0}},
+		{Gt("c", "a"), Type{Kind: String}, []cell{"", "a", "a\x00", "\xff", nil}, []int{2, 3}},
+		{Le("c", ""), Type{Kind: Binary}, []cell{"", "a"}, []int{0}},
+		{Lt("c", []byte{}), Type{Kind: Binary}, []cell{"", "a"}, []int{}},
+		{Eq("c", json.RawMessage("ab")), Type{Kind: Fixed, Width: 2}, []cell{"ab", "ac"}, []int{0}},
+		{Lt("c", []byte("b")), Type{Kind: ID}, []cell{strings.Repeat("a", 16), strings.Repeat("b", 16)}, []int{0}},
+		{Filter{}, int8s, ints(1), []int{0, 1}},
+		{Not(Filter{}), int8s, ints(1), []int{}},
+		{Or(), int8s, ints(1), []int{}},
+		{IsNull("c"), int8s, ints(1), []int{1}},
+		{Not(IsNull("c")), int8s, ints(1), []int{0}},
+		{Not(NotNull("c")), int8s, ints(1), []int{1}},
+		{Not(And(Eq("c", 1), IsNull("c"))), int8s, ints(1, 2), []int{0, 1}},
+		{Not(Or(Eq("c", 1), NotNull("c"))), int8s, ints(1), []int{}},
+	} {
+		for _, dictionary := range []bool{false, true} {
+			table := &testTable{
+				paths: []string{"c"}, types: map[string]Type{"c": c.typ}, cells: map[string][]cell{"c": c.cells}, rows: len(c.cells),
+				columns: map[string]*Column{"c": columnOf("c", c.typ, c.cells, dictionary)},
+			}
+			require.Equal(t, c.want, table.selected(c.filter), "%v of %v", c.filter, c.typ)
+			table.checkEval(t, c.filter)
+		}
+	}
+}
+
+func TestFilterErrors(t *testing.T) {
+	types := map[string]Type{
+		"i": {Kind: Int32}, "f": {Kind: Float16}, "d": {Kind: Decimal64, Scale: 2}, "t": {Kind: Timestamp, Unit: Millis},
+		"day": {Kind: Date}, "time": {Kind: Time, Unit: Micros}, "b": {Kind: Bool}, "s": {Kind: String}, "id": {Kind: ID},
+		"v": {Kind: Vector, Elem: Float32}, "l": {Kind: List}, "st": {Kind: Struct},
+	}
+	typeOf := func(path string) (Type, bool) {
+		typ, ok := types[path]
+		return typ, ok
+	}
+	for _, c := range []struct {
+		filter  Filter
+		is      error
+		message string
+	}{
+		{Eq("nope", 1), ErrNoColumn, `"nope"`},
+		{And(Eq("i", 1), Not(IsNull("st.x"))), ErrNoColumn, `"st.x"`},
+		{Eq("i", nil), ErrFilter, "IsNull"},
+		{Eq("i", "5"), ErrFilter, `column "i": filter does not fit the column: string "5" does not go with int32, which takes integers, floats`},
+		{Eq("i", time.Second), ErrFilter, "Duration"},
+		{Eq("i", true), ErrFilter, "bool"},
+		{Eq("i", new(int)), ErrFilter, "*int"},
+		{In("i", 1, "x"), ErrFilter, `"x"`},
+		{Eq("f", "1.5"), ErrFilter, "float16"},
+		{Eq("d", "1e5"), ErrFilter, `"12.50"`},
+		{Eq("d", "1/3"), ErrFilter, "string"},
+		{Eq("d", "+-1"), ErrFilter, "string"},
+		{Eq("d", "--1"), ErrFilter, "string"},
+		{Eq("d", "."), ErrFilter, "string"},
+		{Eq("d", ""), ErrFilter, "string"},
+		{Eq("d", "1.2.3"), ErrFilter, "string"},
+		{Eq("d", "1 2"), ErrFilter, "string"},
+		{Eq("t", int64(5)), ErrFilter, "time.Time"},
+		{Eq("day", time.Second), ErrFilter, "time.Time"},
+		{Eq("time", time.Time{}), ErrFilter, "time.Duration"},
+		{Eq("b", 1), ErrFilter, "bool"},
+		{Eq("s", 1), ErrFilter, "string and []byte"},
+		{Eq("s", [16]byte{}), ErrFilter, "string and []byte"},
+		{Eq("id", "550e8400-e29b-41d4-a716-446655440000"), ErrFilter, "[16]byte and []byte"},
+		{Eq("id", [15]byte{}), ErrFilter, "[16]byte and []byte"},
+		{Eq("v", 1), ErrFilter, "IsNull and NotNull only"},
+		{Eq("l", 1), ErrFilter, "IsNull and NotNull only"},
+		{Eq("st", 1), ErrFilter, "IsNull and NotNull only"},
+	} {
+		_, err := c.filter.compile(typeOf)
+		require.ErrorIs(t, err, c.is, "%v", c.filter)
+		require.ErrorContains(t, err, c.message)
+	}
+	for _, f := range []Filter{{}, IsNull("v"), NotNull("l"), Not(IsNull("st"))} {
+		_, err := f.compile(typeOf)
+		require.NoError(t, err)
+	}
+}
+
+func TestFilterNested(t *testing.T) {
+	c := &Column{Type: Type{Kind: List}, n: 3, nulls: 1, validity: []byte{0b101}, offsets: []int32{0, 1, 1, 2}}
+	for _, n := range []int{0, 1} {
+		f := []Filter{IsNull("l"), NotNull("l")}[n]
+		p, err := f.compile(func(string) (Type, bool) { return c.Type, true })
+		require.NoError(t, err)
+		sel := []byte{0xff}
+		require.Equal(t, 1+n, p.newEvaluator().eval([]*Column{c}, 3, sel))
+		require.Equal(t, []byte{[]byte{0b010, 0b101}[n]}, sel)
+	}
+}
+
+func TestFilterColumns(t *testing.T) {
+	f := And(Eq("b", 1), Or(IsNull("a.x"), Not(Lt("b", 3))), Filter{}, In("c"))
+	require.Equal(t, []string{"b", "a.x", "c"}, f.columns())
+	require.Empty(t, Filter{}.columns())
+	require.Equal(t, `(b = 1) AND ((a.x IS NULL) OR (NOT (b < 3))) AND (true) AND (c IN ())`, f.String())
+	require.Equal(t, `s = "x"`, Eq("s", "x").String())
+	require.Equal(t, "false", Or().String())
+}
+
+// TestFilterImmutable holds that what is handed in is not kept: slices of values, and of filters until they are compiled.
+func TestFilterImmutable(t *testing.T) {
+	values, args, raw := []any{1}, []Filter{Eq("c", 1)}, []byte("a")
+	in, and, eq := In("c", values...), And(args...), Eq("s", raw)
+	values[0], args[0] = 2, Eq("c", 2)
+	require.Equal(t, "c IN (1)", in.String())
+	require.Equal(t, "(c = 1)", and.String())
+	p, err := eq.compile(func(string) (Type, bool) { return Type{Kind: String}, true })
+	require.NoError(t, err)
+	raw[0] = 'b'
+	require.Equal(t, 1, p.newEvaluator().eval([]*Column{columnOf("s", Type{Kind: String}, []cell{"a"}, false)}, 1, []byte{0}))
+}
+
+// TestFilterDictionary holds that entries are tested once per dictionary.
+func TestFilterDictionary(t *testing.T) {
+	p, err := Eq("s", "a").compile(func(string) (Type, bool) { return Type{Kind: String}, true })
+	require.NoError(t, err)
+	e := p.newEvaluator()
+	first := columnOf("s", Type{Kind: String}, []cell{"a", "b", nil, "a"}, true)
+	sel := []byte{0}
+	require.Equal(t, 2, e.eval([]*Column{first}, 4, sel))
+	first.dict.data[0] = 'x' // which nobody does
+	require.Equal(t, 2, e.eval([]*Column{first}, 4, sel))
+	second := columnOf("s", Type{Kind: String}, []cell{"b", "a", nil, "c"}, true)
+	require.Equal(t, 1, e.eval([]*Column{second}, 4, sel))
+	require.Equal(t, byte(0b10), sel[0])
+	empty := columnOf("s", Type{Kind: String}, []cell{nil, nil}, true)
+	require.Zero(t, empty.dict.Len())
+	require.Zero(t, e.eval([]*Column{empty}, 2, sel))
+}
+
+func TestFilterAllocations(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(1, 2)).IntN}
+	for kind := Bool; kind <= Fixed; kind++ {
+		typ := Type{Kind: kind, Unit: Millis, Scale: 1}
+		if kind == Fixed {
+			typ.Width = 3
+		}
+		cells := make([]cell, 100)
+		for i := range cells {
+			cells[i] = g.cell(typ)
+		}
+		for _, dictionary := range []bool{false, true} {
+			cols := []*Column{columnOf("c", typ, cells, dictionary)}
+			a, b, c := g.constant(typ), g.constant(typ), g.constant(typ)
+			f := Or(And(Ge("c", a), Not(In("c", a, b, c))), And(Or(IsNull("c"), Eq("c", b)), NotNull("c")))
+			p, err := f.compile(func(string) (Type, bool) { return typ, true })
+			require.NoError(t, err)
+			e, sel := p.newEvaluator(), make([]byte, 13)
+			e.eval(cols, 100, sel)
+			require.Zero(t, testing.AllocsPerRun(10, func() { e.eval(cols, 100, sel) }), "%v", typ)
+		}
+	}
+}
+
+func TestRowRanges(t *testing.T) {
+	g := seeded(t)
+	const rows = 24
+	list := func(mask uint32) (ranges []rowRange) {
+		for i := range int64(rows) {
+			if mask>>i&1 != 0 {
+				ranges = addRange(ranges, rowRange{i, i + 1})
+			}
+		}
+		return ranges
+	}
+	for range 2000 {
+		a, b := uint32(g.intn(1<<rows)), uint32(g.intn(1<<rows))
+		ra, rb := list(a), list(b)
+		require.Equal(t, list(a&b), intersectRanges(ra, rb))
+		require.Equal(t, list(a|b), uniteRanges(ra, rb))
+		count := 0
+		for i, r := range ra {
+			require.True(t, i == 0 || ra[i-1].to < r.from)
+			count += int(r.to - r.from)
+		}
+		require.Equal(t, bits.OnesCount32(a), count)
+	}
+}

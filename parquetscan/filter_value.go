@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file holds the constants of filters: how a value is understood, and which of a column's own values lie below it. All columns are of
+// one of three orders: integers of up to 256 bits (numbers, booleans, dates, times, decimals as they are stored), floats, bytes.
+
+// A filterOrder is how the values of a kind compare.
+type filterOrder uint8
+
+const (
+	orderNone filterOrder = iota // they do not
+	orderInts
+	orderFloats
+	orderTexts
+)
+
+func (k Kind) order() filterOrder {
+	switch {
+	case k == Float16 || k == Float32 || k == Float64:
+		return orderFloats
+	case k == String || k == Binary || k == ID || k == Fixed:
+		return orderTexts
+	case k >= Bool && k <= Decimal256:
+		return orderInts
+	}
+	return orderNone
+}
+
+func (k Kind) decimal() bool  { return k == Decimal64 || k == Decimal128 || k == Decimal256 }
+func (k Kind) unsigned() bool { return k >= Uint8 && k <= Uint64 }
+
+// accepts says in words which values go with columns of this kind.
+func (k Kind) accepts() string {
+	switch k {
+	case Bool:
+		return "bool"
+	case Date, Timestamp:
+		return "time.Time"
+	case Time:
+		return "time.Duration"
+	case Decimal64, Decimal128, Decimal256:
+		return `integers, floats, Int128, Int256 and strings such as "12.50"`
+	case String, Binary, Fixed:
+		return "string and []byte"
+	case ID:
+		return "[16]byte and []byte"
+	case Vector, List, Map, Struct:
+		return "IsNull and NotNull only"
+	}
+	return "integers, floats, Int128 and Int256"
+}
+
+// A span is the values from lo to hi, hi itself only if it is not open (texts only; all else has a next lower value).
+type span[V any] struct {
+	lo, hi V
+	open   bool
+}
+
+// leafSpans are the spans of a leaf, in the order of its column's kind. If there are several, each is one point.
+type leafSpans struct {
+	ints   []span[Int256]
+	floats []span[float64] // hi may be NaN, then NaN is in it; lo is NaN only if hi is
+	texts  []span[string]
+}
+
+func (s *leafSpans) len() int { return len(s.ints) + len(s.floats) + len(s.texts) }
+
+// sort brings points into order, each once.
+func (s *leafSpans) sort() {
+	s.ints = sortPoints(s.ints, compareInts)
+	s.floats = sortPoints(s.floats, compareFloats)
+	s.texts = sortPoints(s.texts, strings.Compare)
+}
+
+func sortPoints[V any](s []span[V], compare func(a, b V) int) []span[V] {
+	slices.SortFunc(s, func(a, b span[V]) int { return compare(a.lo, b.lo) })
+	return slices.CompactFunc(s, func(a, b span[V]) bool { return compare(a.lo, b.lo) == 0 })
+}
+
+// add appends the span of the values that are less than v, at most v or equal to it (opLt, opLe, opEq, opIn) if there are any.
+func (l *predicateLeaf) add(op filterOp, v any) error {
+	if v == nil {
+		return fmt.Errorf("%w: nil does not compare with anything, use IsNull", ErrFilter)
+	}
+	fits := false
+	switch l.typ.Kind.order() {
+	case orderTexts:
+		var text string
+		text, fits = textOf(v, l.typ.Kind)
+		switch {
+		case !fits:
+		case op == opEq || op == opIn:
+			l.spans.texts = append(l.spans.texts, span[string]{text, text, false})
+		case op == opLe || text != "":
+			l.spans.texts = append(l.spans.texts, span[string]{"", text, op == opLt})
+		}
+	case orderFloats:
+		var n filterNumber
+		if n, fits = numberOf(v); !fits {
+			break
+		}
+		if s, ok := n.floats(op, l.typ.Kind); ok {
+			l.spans.floats = append(l.spans.floats, s)
+		}
+	case orderInts:
+		var n filterNumber
+		if n, fits = numberIn(v, l.typ); !fits {
+			break
+		}
+		if s, ok := n.ints(op, l.typ.Kind); ok {
+			l.spans.ints = append(l.spans.ints, s)
+		}
+	}
+	if !fits {
+		return fmt.Errorf("%w: %T %s does not go with %v, which takes %s", ErrFilter, v, constantString(v), l.typ, l.typ.Kind.accepts())
+	}
+	return nil
+}
+
+// straighten makes a leaf that is inverted, and whose one span begins with the least value, one that is not inverted: what is not at most 5
+// is from 6 on. Texts have no next one, they stay.
+func (l *predicateLeaf) straighten() {
+	switch s := &l.spans; {
+	case !l.invert:
+	case len(s.ints) == 1:
+		lowest, highest := l.typ.Kind.limits()
+		if s.ints[0].lo != wideOfBig(lowest) {
+			return
+		}
+		next := s.ints[0].hi.big()
+		if next.Add(next, big.NewInt(1)); next.Cmp(highest) > 0 {
+			s.ints = nil
+		} else {
+			s.ints[0] = span[Int256]{lo: wideOfBig(next), hi: wideOfBig(highest)}
+		}
+		l.invert = false
+	case len(s.floats) == 1 && s.floats[0].lo == math.Inf(-1):
+		switch hi := s.floats[0].hi; {
+		case hi != hi:
+			s.floats = nil
+		case hi == math.Inf(1):
+			s.floats[0].lo, s.floats[0].hi = math.NaN(), math.NaN()
+		default:
+			s.floats[0].lo, s.floats[0].hi = math.Nextafter(hi, math.Inf(1)), math.NaN()
+		}
+		l.invert = false
+	}
+}
+
+// intersect makes a leaf the And of itself and another one of the same column, if both are one span of numbers. Otherwise it returns false.
+func (l *predicateLeaf) intersect(other *predicateLeaf) bool {
+	if l.invert || other.invert {
+		return false
+	}
+	a, b := &l.spans, &other.spans
+	switch {
+	case len(a.ints) == 1 && len(b.ints) == 1:
+		a.ints = intersectSpans(a.ints[0], b.ints[0], compareInts)
+	case len(a.floats) == 1 && len(b.floats) == 1:
+		a.floats = intersectSpans(a.floats[0], b.floats[0], compareFloats)
+	default:
+		return false
+	}
+	return true
+}
+
+func intersectSpans[V any](a, b span[V], compare func(a, b V) int) []span[V] {
+	if compare(a.lo, b.lo) < 0 {
+		a.lo = b.lo
+	}
+	if compare(a.hi, b.hi) > 0 {
+		a.hi = b.hi
+	}
+	if compare(a.lo, a.hi) > 0 {
+		return nil
+	}
+	return []span[V]{a}
+}
+
+// constantString returns a constant as messages show it.
+func constantString(v any) string {
+	switch v.(type) {
+	case string, []byte:
+		return fmt.Sprintf("%q", v)
+	}
+	return fmt.Sprint(v)
+}
+
+// textOf returns a value as bytes that go with columns of the kind.
+func textOf(v any, kind Kind) (string, bool) {
+	r := reflect.ValueOf(v)
+	switch {
+	case r.Kind() == reflect.String && kind != ID:
+		return r.String(), true
+	case r.Kind() == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8:
+		return string(r.Bytes()), true
+	case kind == ID && r.Kind() == reflect.Array && r.Len() == 16 && r.Type().Elem() == reflect.TypeFor[byte]():
+		var id [16]byte
+		reflect.Copy(reflect.ValueOf(id[:]), r)
+		return string(id[:]), true
+	}
+	return "", false
+}
+
+// A filterNumber is a number, one of the infinities, or NaN.
+type filterNumber struct {
+	rat *big.Rat // if it is finite
+	inf int      // -1, 1
+	nan bool
+}
+
+// numberOf returns the number that a value of Go's integer and float types is.
+func numberOf(v any) (filterNumber, bool) {
+	switch x := v.(type) {
+	case Int128:
+		return wholeNumber(wideOf128(x).big()), true
+	case Int256:
+		return wholeNumber(x.big()), true
+	case time.Duration:
+		return filterNumber{}, false
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return wholeNumber(big.NewInt(r.Int())), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return wholeNumber(new(big.Int).SetUint64(r.Uint())), true
+	case reflect.Float32, reflect.Float64:
+		f := r.Float()
+		switch {
+		case f != f:
+			return filterNumber{nan: true}, true
+		case math.IsInf(f, 0):
+			return filterNumber{inf: int(math.Copysign(1, f))}, true
+		}
+		return filterNumber{rat: new(big.Rat).SetFloat64(f)}, true
+	}
+	return filterNumber{}, false
+}
+
+func wholeNumber(i *big.Int) filterNumber { return filterNumber{rat: new(big.Rat).SetInt(i)} }
+
+// numberIn returns the number that a value is in the integers of a column: days, units of time, unscaled decimals.
+func numberIn(v any, typ Type) (filterNumber, bool) {
+	r := reflect.ValueOf(v)
+	switch {
+	case typ.Kind == Bool:
+		if r.Kind() != reflect.Bool {
+			return filterNumber{}, false
+		}
+		return wholeNumber(big.NewInt(int64(boolBit(r.Bool())))), true
+	case typ.Kind == Date || typ.Kind == Timestamp:
+		t, ok := v.(time.Time)
+		if !ok {
+			return filterNumber{}, false
+		}
+		ns := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(1e9))
+		ns.Add(ns, big.NewInt(int64(t.Nanosecond())))
+		if typ.Kind == Date {
+			return filterNumber{rat: new(big.Rat).SetFrac(ns, big.NewInt(86400e9))}, true
+		}
+		return filterNumber{rat: new(big.Rat).SetFrac(ns, typ.Unit.nanos())}, true
+	case typ.Kind == Time:
+		d, ok := v.(time.Duration)
+		if !ok {
+			return filterNumber{}, false
+		}
+		return filterNumber{rat: new(big.Rat).SetFrac(big.NewInt(int64(d)), typ.Unit.nanos())}, true
+	}
+	n, ok := numberOf(v)
+	if !typ.Kind.decimal() {
+		return n, ok
+	}
+	if r.Kind() == reflect.String {
+		n.rat, ok = decimalOf(r.String())
+	}
+	if n.rat != nil {
+		scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(typ.Scale, -typ.Scale))), nil))
+		if typ.Scale < 0 {
+			scale.Inv(scale)
+		}
+		n.rat.Mul(n.rat, scale)
+	}
+	return n, ok
+}
+
+// nanos returns the nanoseconds in a unit.
+func (u Unit) nanos() *big.Int {
+	switch u {
+	case Millis:
+		return big.NewInt(1e6)
+	case Micros:
+		return big.NewInt(1e3)
+	}
+	return big.NewInt(1)
+}
+
+// decimalOf returns the number that digits say: a sign, digits, a point and more digits, all but one digit optional.
+func decimalOf(s string) (*big.Rat, bool) {
+	digits := strings.TrimLeft(s, "+-")
+	others, some := strings.Trim(digits, "0123456789.") != "", strings.Trim(digits, ".") != ""
+	if len(s)-len(digits) > 1 || strings.Count(digits, ".") > 1 || others || !some {
+		return nil, false
+	}
+	return new(big.Rat).SetString(s)
+}
+
+// ints returns the integers of a kind that are less than the number, at most the number, or equal to it; false if there are none.
+func (n filterNumber) ints(op filterOp, kind Kind) (span[Int256], bool) {
+	lowest, highest := kind.limits()
+	lo, hi := lowest, highest
+	equal := op == opEq || op == opIn
+	switch {
+	case n.nan || n.inf > 0:
+		if equal {
+			return span[Int256]{}, false
+		}
+	case n.inf < 0:
+		return span[Int256]{}, false
+	default:
+		below, rest := new(big.Int).DivMod(n.rat.Num(), n.rat.Denom(), new(big.Int)) // denominators are positive: below is the floor
+		whole := rest.Sign() == 0
+		if equal && !whole {
+			return span[Int256]{}, false
+		}
+		if equal && below.Cmp(lo) > 0 {
+			lo = below
+		}
+		if op == opLt && whole {
+			below.Sub(below, big.NewInt(1))
+		}
+		if equal || below.Cmp(hi) < 0 {
+			hi = below
+		}
+	}
+	if lo.Cmp(hi) > 0 || hi.Cmp(highest) > 0 {
+		return span[Int256]{}, false
+	}
+	return span[Int256]{lo: wideOfBig(lo), hi: wideOfBig(hi)}, true
+}
+
+// limits returns the least and the greatest integer that a column of the kind holds.
+func (k Kind) limits() (lo, hi *big.Int) {
+	n := uint(kindWidths[k]) * 8
+	switch {
+	case k == Bool:
+		return new(big.Int), big.NewInt(1)
+	case k.unsigned():
+		lo, hi = new(big.Int), new(big.Int).Lsh(big.NewInt(1), n)
+	default:
+		hi = new(big.Int).Lsh(big.NewInt(1), n-1)
+		lo = new(big.Int).Neg(hi)
+	}
+	return lo, hi.Sub(hi, big.NewInt(1))
+}
+
+// floats returns the floats that are less than the number, at most the number, or equal to it; false if there are none. Equal is only what
+// a column of the kind can hold.
+func (n filterNumber) floats(op filterOp, kind Kind) (span[float64], bool) {
+	f, exact := math.NaN(), true
+	switch {
+	case n.inf != 0:
+		f = math.Inf(n.inf)
+	case !n.nan:
+		f, exact = n.rat.Float64()
+		exact = exact && !math.IsInf(f, 0)
+	}
+	if op == opEq || op == opIn {
+		switch {
+		case f != f:
+		case kind == Float32:
+			exact = exact && float64(float32(f)) == f
+		case kind == Float16:
+			_, ok := float16Bits(f)
+			exact = exact && ok
+		}
+		return span[float64]{lo: f, hi: f}, exact
+	}
+	// A float that is not exact is the nearest one, on either side.
+	above := !exact && (f == math.Inf(1) || !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(n.rat) > 0)
+	switch {
+	case op == opLt && exact && f == math.Inf(-1):
+		return span[float64]{}, false
+	case op == opLt && exact && f != f:
+		f = math.Inf(1)
+	case above, op == opLt && exact:
+		f = math.Nextafter(f, math.Inf(-1))
+	}
+	return span[float64]{lo: math.Inf(-1), hi: f}, true
+}
+
+// compareFloats is the order of floats: NaN equals NaN and is greater than all numbers.
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b || b != b && a == a:
+		return -1
+	case a > b || a != a && b == b:
+		return 1
+	}
+	return 0
+}
+
+// float16Value returns the number that the bits of an IEEE 754 binary16 are.
+func float16Value(b uint16) float32 {
+	sign, exponent, fraction := uint32(b>>15)<<31, uint32(b>>10&31), uint32(b&1023)
+	switch exponent {
+	case 0: // subnormal: fraction times 2^-24, exactly
+		return math.Float32frombits(math.Float32bits(float32(fraction)*0x1p-24) | sign)
+	case 31:
+		return math.Float32frombits(sign | 255<<23 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+// float16Bits returns the bits of the binary16 that equals f, which is no NaN; false if there is none.
+func float16Bits(f float64) (uint16, bool) {
+	sign := uint16(math.Float64bits(f) >> 63 << 15)
+	a := math.Abs(f)
+	switch {
+	case a == math.Inf(1):
+		return sign | 31<<10, true
+	case a < 0x1p-14: // subnormal, or zero
+		n := a * 0x1p24
+		return sign | uint16(n), n == math.Trunc(n)
+	case a >= 0x1p16:
+		return 0, false
+	}
+	n, exponent := math.Frexp(a) // a is n times 2^exponent, n at least a half
+	n *= 1 << 11
+	return sign | uint16(exponent+14)<<10 | uint16(n)&1023, n == math.Trunc(n)
+}
+
+// compareInts compares integers of 256 bits.
+func compareInts(a, b Int256) int {
+	if c := cmp.Compare(int64(a[3]), int64(b[3])); c != 0 {
+		return c
+	}
+	for i := 2; i >= 0; i-- {
+		if c := cmp.Compare(a[i], b[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func wideOf64(v int64) Int256 {
+	sign := uint64(v >> 63)
+	return Int256{uint64(v), sign, sign, sign}
+}
+
+func wideOf128(v Int128) Int256 {
+	sign := uint64(v.Hi >> 63)
+	return Int256{v.Lo, uint64(v.Hi), sign, sign}
+}
+
+// wideOfBytes returns an integer that is stored as two's complement, the highest byte first; false if it has no bytes or does not fit.
+func wideOfBytes(b []byte) (v Int256, ok bool) {
+	if len(b) == 0 {
+		return v, false
+	}
+	sign := byte(int8(b[0]) >> 7)
+	for ; len(b) > 32; b = b[1:] {
+		if b[0] != sign || b[1]>>7 != sign&1 {
+			return v, false
+		}
+	}
+	for i := range v {
+		v[i] = -uint64(sign & 1)
+	}
+	for _, c := range b {
+		v[3] = v[3]<<8 | v[2]>>56
+		v[2] = v[2]<<8 | v[1]>>56
+		v[1] = v[1]<<8 | v[0]>>56
+		v[0] = v[0]<<8 | uint64(c)
+	}
+	return v, true
+}
+
+// wideOfBig returns an integer that fits 256 bits.
+func wideOfBig(i *big.Int) (v Int256) {
+	var b [32]byte
+	new(big.Int).Abs(i).FillBytes(b[:])
+	v, _ = wideOfBytes(b[:])
+	if i.Sign() < 0 {
+		borrow := uint64(0)
+		for w := range v {
+			v[w], borrow = bits.Sub64(0, v[w], borrow)
+		}
+	}
+	return v
+}
+
+func (v Int256) big() *big.Int {
+	i := new(big.Int)
+	for w := 3; w >= 0; w-- {
+		i.Lsh(i, 64).Or(i, new(big.Int).SetUint64(v[w]))
+	}
+	if int64(v[3]) < 0 {
+		i.Sub(i, new(big.Int).Lsh(big.NewInt(1), 256))
+	}
+	return i
+}
+
+// bytes returns the integer as two's complement of n bytes, the highest first; false if it does not fit.
+func (v Int256) bytes(n int) ([]byte, bool) {
+	var all [32]byte
+	sign := byte(int64(v[3]) >> 63)
+	for i := range all {
+		all[31-i] = byte(v[i/8] >> (i % 8 * 8))
+	}
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = sign
+	}
+	if n >= len(all) {
+		copy(out[n-len(all):], all[:])
+		return out, true
+	}
+	for _, c := range all[:len(all)-n] {
+		if c != sign {
+			return nil, false
+		}
+	}
+	copy(out, all[len(all)-n:])
+	return out, n > 0 && (out[0]^sign)>>7 == 0
+}
+
+// boolBit returns 1 for true.
+func boolBit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

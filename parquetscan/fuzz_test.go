@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/stretchr/testify/require"
+)
+
+// This file gives bytes to everything that parses bytes.
+
+// fuzzLimit bounds pages and columns while fuzzing.
+const fuzzLimit = 1 << 20
+
+// readAll reads all rows of a file that may be anything, and returns how many there were.
+func readAll(b []byte, o Options) (rows int64, err error) {
+	d, err := OpenSources(context.Background(), Config{ReadBytes: 512}, Source{Name: "fuzz", Reader: bytes.NewReader(b), Size: int64(len(b))})
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	s, err := d.Scan(o)
+	if err != nil {
+		return 0, err
+	}
+	for _, bucket := range s.SplitByBytes(1) {
+		r, err := s.Reader(bucket)
+		if err != nil {
+			return rows, err
+		}
+		var batch Batch
+		for {
+			err := r.ReadInto(context.Background(), &batch)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return rows, err
+			}
+			rows += int64(batch.Rows)
+			if rows > 1<<20 { // a few bytes may be as many rows as they like: NULLs, or codes of no bits
+				return rows, nil
+			}
+		}
+	}
+	return rows, nil
+}
+
+// fuzzFiles are small files of all types, in several ways.
+func fuzzFiles(t testing.TB) [][]byte {
+	var files [][]byte
+	for i, nullable := range []bool{false, true} {
+		fields := everyType(nullable)
+		for k, f := range fields {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
+			options := []parquet.WriterProperty{
+				parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[k%2]), parquet.WithDataPageSize(64),
+				parquet.WithCompression([]compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd}[k%3]),
+				parquet.WithDictionaryDefault(k%5 < 3), parquet.WithStats(k%2 == 0),
+			}
+			files = append(files, writeArrow(t, rng, []arrow.Field{f}, 20, 0.3, 5, 12, options...))
+		}
+	}
+	return files
+}
+
+func FuzzFile(f *testing.F) {
+	for _, b := range fuzzFiles(f) {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		_, err := readAll(b, Options{MaxBatchBytes: fuzzLimit, BatchRows: 1000})
+		runtime.ReadMemStats(&after)
+		requireTyped(t, err)
+		require.Less(t, time.Since(start), 20*time.Second)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<30+1000*len(b)))
+	})
+}
+
+// requireTyped checks that an error of a file says which file.
+func requireTyped(t *testing.T, err error) {
+	t.Helper()
+	var e *Error
+	if err != nil && !errors.As(err, &e) {
+		t.Fatalf("error %v is no *Error", err)
+	}
+}
+
+// FuzzChunk changes bytes of pages, and holds what is read equal to the reference wherever both succeed.
+func FuzzChunk(f *testing.F) {
+	files := fuzzFiles(f)
+	for i := range files {
+		f.Add(uint(i), uint(100), byte(1), uint(200), byte(128))
+	}
+	f.Fuzz(func(t *testing.T, n, at1 uint, x1 byte, at2 uint, x2 byte) {
+		b := bytes.Clone(files[n%uint(len(files))])
+		b[at1%uint(len(b))] ^= x1
+		b[at2%uint(len(b))] ^= x2
+		_, err := readAll(b, Options{MaxBatchBytes: fuzzLimit})
+		requireTyped(t, err)
+	})
+}
+
+func FuzzHybrid(f *testing.F) {
+	f.Add([]byte{3, 0x88, 0xc6, 0xfa, 6, 5}, uint(3), uint(20), uint(3))
+	f.Add([]byte{6, 5, 3, 0xff}, uint(1), uint(9), uint(1))
+	f.Fuzz(func(t *testing.T, data []byte, width, n, skip uint) {
+		width, n, skip = width%33, n%2000, skip%100
+		var h hybrid
+		require.NoError(t, h.start(data, width))
+		want, wantErr := hybridReference(data, width, int(n+skip))
+		got := make([]uint32, n)
+		err := h.skip(int(skip))
+		if err == nil {
+			err = h.decode(got)
+		}
+		if wantErr != nil {
+			require.ErrorIs(t, err, ErrCorrupt)
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, want[skip:], got)
+		// same counts what is equal to the first value.
+		if n > 0 {
+			require.NoError(t, h.start(data, width))
+			require.NoError(t, h.skip(int(skip)))
+			k, err := h.same(got[0], int(n))
+			require.NoError(t, err)
+			equal := 0
+			for equal < int(n) && got[equal] == got[0] {
+				equal++
+			}
+			require.Equal(t, equal, k)
+		}
+	})
+}
+
+// hybridReference decodes n values, one by one and bit by bit.
+func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
+	out := []uint32{}
+	if width == 0 {
+		return make([]uint32, n), nil
+	}
+	for len(out) < n {
+		head, shift := uint64(0), 0
+		for {
+			if len(data) == 0 || shift > 63 {
+				return nil, corrupt("end")
+			}
+			head |= uint64(data[0]&0x7f) << shift
+			last := data[0] < 0x80
+			data = data[1:]
+			shift += 7
+			if last {
+				break
+			}
+		}
+		if head > 1<<32 {
+			return nil, corrupt("long")
+		}
+		if head&1 == 1 {
+			bits := int(min(uint64(len(data))*8, head>>1*8*uint64(width)))
+			if bits < int(width) {
+				return nil, corrupt("end")
+			}
+			for i := 0; i+int(width) <= bits; i += int(width) {
+				v := uint32(0)
+				for b := range int(width) {
+					v |= uint32(data[(i+b)/8]>>((i+b)%8)&1) << b
+				}
+				out = append(out, v)
+				if len(out) > n+8 {
+					break
+				}
+			}
+			data = data[min(uint64(len(data)), head>>1*uint64(width)):]
+			continue
+		}
+		size := int(width+7) / 8
+		if len(data) < size {
+			return nil, corrupt("end")
+		}
+		v := uint64(0)
+		for i := range size {
+			v |= uint64(data[i]) << (8 * i)
+		}
+		if v >= 1<<width {
+			return nil, corrupt("wide")
+		}
+		data = data[size:]
+		for i := uint64(0); i < head>>1 && len(out) < n; i++ {
+			out = append(out, uint32(v))
+		}
+	}
+	return out[:n], nil
+}
+
+func FuzzPageHeader(f *testing.F) {
+	f.Add([]byte{0x15, 0x00, 0x15, 0x20, 0x15, 0x20, 0x2c, 0x15, 0x08, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0x00, 0x00})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, n, err := parsePageHeader(b)
+		if err != nil {
+			require.ErrorIs(t, err, ErrCorrupt)
+			return
+		}
+		require.LessOrEqual(t, n, len(b))
+		if n > 0 {
+			// What is there suffices, and nothing less does.
+			again, m, err := parsePageHeader(b[:n])
+			require.NoError(t, err)
+			require.Equal(t, n, m)
+			require.Equal(t, h, again)
+			for i := range n {
+				_, m, err := parsePageHeader(b[:i])
+				require.NoError(t, err)
+				require.Zero(t, m, "%d bytes of %d", i, n)
+			}
+		}
+	})
+}
+
+// TestCutFiles reads every beginning of a file, and every file with one byte changed: an error or all rows.
+func TestCutFiles(t *testing.T) {
+	for i, b := range fuzzFiles(t) {
+		for cut := 0; cut < len(b); cut += 1 + len(b)/100 {
+			_, err := readAll(b[:cut], Options{MaxBatchBytes: fuzzLimit})
+			require.Error(t, err, "file %d cut at %d of %d", i, cut, len(b))
+			requireTyped(t, err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(i), 1))
+		for range 300 {
+			c := bytes.Clone(b)
+			c[rng.IntN(len(c))] ^= 1 << rng.IntN(8)
+			_, err := readAll(c, Options{MaxBatchBytes: fuzzLimit})
+			requireTyped(t, err)
+		}
+		_, err := readAll(b, Options{MaxBatchBytes: fuzzLimit})
+		require.NoError(t, err, fmt.Sprint(i))
+	}
+}

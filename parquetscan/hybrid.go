@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// This file decodes the hybrid of runs and bit-packed groups that levels, dictionary codes and booleans are in (parquet-format, Encodings.md,
+// "RLE/Bit-Packing Hybrid").
+
+// A hybrid is the rest of a hybrid encoding of integers of some width. Data that ends before its values do is an error when those values are
+// asked for.
+type hybrid struct {
+	data  []byte
+	width uint // bits per value, 0 to 32
+
+	// The current run: left values, all equal to value; or, if packed is not nil, at bit position bit of packed.
+	left   int
+	value  uint32
+	packed []byte
+	bit    int
+}
+
+// start begins to decode. Widths beyond 32 are errors.
+func (h *hybrid) start(data []byte, width uint) error {
+	if width > 32 {
+		return corrupt("integers of %d bits", width)
+	}
+	*h = hybrid{data: data, width: width}
+	return nil
+}
+
+// startPacked begins to decode values of the deprecated BIT_PACKED encoding of levels: one group without a header, the first value in the
+// highest bits. They are turned round here; nothing else has to know.
+func (h *hybrid) startPacked(data []byte, width uint, n int) error {
+	length := (int64(n)*int64(width) + 7) / 8
+	if width > 32 || length > int64(len(data)) {
+		return corrupt("%d levels of %d bits in %d bytes", n, width, len(data))
+	}
+	turned := make([]byte, (n*int(width)+7)/8)
+	for i := range n {
+		for b := range int(width) {
+			from := i*int(width) + b
+			if data[from>>3]>>(7-from&7)&1 == 1 {
+				to := i*int(width) + int(width) - 1 - b
+				turned[to>>3] |= 1 << (to & 7)
+			}
+		}
+	}
+	*h = hybrid{width: width, left: n, packed: turned}
+	if width == 0 {
+		h.packed = nil
+	}
+	return nil
+}
+
+// run makes sure that there is a current run.
+func (h *hybrid) run() error {
+	for h.left == 0 {
+		if h.width == 0 {
+			h.left = 1 << 30 // values without bits need no bytes: as many zeros as anyone asks for
+			return nil
+		}
+		head, n := binary.Uvarint(h.data)
+		if n <= 0 || head > 1<<32 {
+			return corrupt("runs end too early")
+		}
+		h.data = h.data[n:]
+		if head&1 == 0 {
+			size := int(h.width+7) / 8
+			if len(h.data) < size {
+				return corrupt("runs end too early")
+			}
+			v := uint32(0)
+			for i := range size {
+				v |= uint32(h.data[i]) << (8 * i)
+			}
+			if bits.Len32(v) > int(h.width) {
+				return corrupt("value %d of more than %d bits", v, h.width)
+			}
+			h.data, h.left, h.value, h.packed = h.data[size:], int(head>>1), v, nil
+			continue
+		}
+		// Groups of 8. The last ones may lack the bytes that only padding would need.
+		size := min(int64(head>>1)*int64(h.width), int64(len(h.data)))
+		h.left = int(min(int64(head>>1)*8, size*8/int64(h.width)))
+		if h.left == 0 {
+			return corrupt("runs end too early")
+		}
+		h.packed, h.bit, h.data = h.data[:size], 0, h.data[size:]
+	}
+	return nil
+}
+
+// decode fills dst with the next values.
+func (h *hybrid) decode(dst []uint32) error {
+	for len(dst) > 0 {
+		if h.left == 0 {
+			if err := h.run(); err != nil {
+				return err
+			}
+		}
+		n := min(h.left, len(dst))
+		if h.packed == nil {
+			for i := range dst[:n] {
+				dst[i] = h.value
+			}
+		} else {
+			unpack(dst[:n], h.packed, h.bit, h.width)
+			h.bit += n * int(h.width)
+		}
+		h.left -= n
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// unpack writes len(dst) integers of width bits, the first one at bit position bit of src.
+func unpack(dst []uint32, src []byte, bit int, width uint) {
+	mask := uint64(1)<<width - 1
+	// A value lies in the 8 bytes from the one it begins in. Whole groups of 8 values are width bytes, so that shifts repeat.
+	i := 0
+	if bit&7 == 0 && width <= 8 {
+		at := bit >> 3
+		w := int(width)
+		for ; i+8 <= len(dst) && at+8 <= len(src); i += 8 {
+			v := binary.LittleEndian.Uint64(src[at:])
+			d := dst[i : i+8 : i+8]
+			d[0] = uint32(v & mask)
+			d[1] = uint32(v >> (width & 63) & mask)
+			d[2] = uint32(v >> (2 * width & 63) & mask)
+			d[3] = uint32(v >> (3 * width & 63) & mask)
+			d[4] = uint32(v >> (4 * width & 63) & mask)
+			d[5] = uint32(v >> (5 * width & 63) & mask)
+			d[6] = uint32(v >> (6 * width & 63) & mask)
+			d[7] = uint32(v >> (7 * width & 63) & mask)
+			at += w
+		}
+		bit = at << 3
+	}
+	for ; i+4 <= len(dst) && (bit+3*int(width))>>3+8 <= len(src); i += 4 {
+		d := dst[i : i+4 : i+4]
+		b1, b2, b3 := bit+int(width), bit+2*int(width), bit+3*int(width)
+		d[0] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (uint(bit) & 7) & mask)
+		d[1] = uint32(binary.LittleEndian.Uint64(src[b1>>3:]) >> (uint(b1) & 7) & mask)
+		d[2] = uint32(binary.LittleEndian.Uint64(src[b2>>3:]) >> (uint(b2) & 7) & mask)
+		d[3] = uint32(binary.LittleEndian.Uint64(src[b3>>3:]) >> (uint(b3) & 7) & mask)
+		bit += 4 * int(width)
+	}
+	unpackGeneric(dst[i:], src, bit, width)
+}
+
+// unpackGeneric is the reference of unpack: bit by bit.
+func unpackGeneric(dst []uint32, src []byte, bit int, width uint) {
+	for i := range dst {
+		v := uint32(0)
+		for b := range width {
+			v |= uint32(src[bit>>3]>>(bit&7)&1) << b
+			bit++
+		}
+		dst[i] = v
+	}
+}
+
+// skip leaves out n values.
+func (h *hybrid) skip(n int) error {
+	for n > 0 {
+		if err := h.run(); err != nil {
+			return err
+		}
+		k := min(h.left, n)
+		h.left -= k
+		h.bit += k * int(h.width)
+		n -= k
+	}
+	return nil
+}

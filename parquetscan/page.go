@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/apache/arrow-go/v18/parquet/compress"
+)
+
+// This file walks the pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
+
+// A page is a data or dictionary page in memory.
+type page struct {
+	pageHeader
+	// data are the page's bytes, decompressed: levels of repetition, levels of definition, values. They are valid until the next page.
+	data []byte
+}
+
+// pages gives the pages of a column chunk, one after the other.
+type pages interface {
+	// peek returns the header of the next page, or io.EOF.
+	peek() (pageHeader, error)
+	// next returns the next page, or io.EOF. The page is valid until the next call.
+	next() (*page, error)
+	// skip leaves the next page out.
+	skip() error
+}
+
+// maxHeaderBytes bounds a page header, which may hold statistics with long values.
+const maxHeaderBytes = 16 << 20
+
+// A pageWalker reads pages from the bytes of a column chunk: our own way, for chunks that are not encrypted.
+type pageWalker struct {
+	win      *window
+	off, end int64 // what is left of the chunk
+	codec    compress.Codec
+	kind     compress.Compression
+	limit    int // bytes of a page
+	verify   bool
+
+	header    pageHeader
+	headerLen int // 0 if there is none
+	page      page
+	buf       []byte
+}
+
+// peek implements pages.
+func (w *pageWalker) peek() (pageHeader, error) {
+	if w.headerLen > 0 {
+		return w.header, nil
+	}
+	if w.off >= w.end {
+		return pageHeader{}, io.EOF
+	}
+	for length := int64(256); ; length *= 16 {
+		length = min(length, w.end-w.off)
+		b, err := w.win.bytes(w.off, int(length), w.end)
+		if err != nil {
+			return pageHeader{}, err
+		}
+		h, n, err := parsePageHeader(b)
+		if err != nil {
+			return pageHeader{}, err
+		}
+		if n == 0 {
+			if length >= w.end-w.off || length >= maxHeaderBytes {
+				return pageHeader{}, corrupt("page header is longer than what there is")
+			}
+			continue
+		}
+		if int64(h.compressed) > w.end-w.off-int64(n) {
+			return pageHeader{}, corrupt("page of %d bytes in the last %d of its column chunk", h.compressed, w.end-w.off-int64(n))
+		}
+		w.header, w.headerLen = h, n
+		return h, nil
+	}
+}
+
+// skip implements pages.
+func (w *pageWalker) skip() error {
+	h, err := w.peek()
+	if err != nil {
+		return err
+	}
+	w.off += int64(w.headerLen) + int64(h.compressed)
+	w.headerLen = 0
+	return nil
+}
+
+// next implements pages.
+func (w *pageWalker) next() (*page, error) {
+	for {
+		h, err := w.peek()
+		if err != nil {
+			return nil, err
+		}
+		at := w.off + int64(w.headerLen)
+		if err := w.skip(); err != nil {
+			return nil, err
+		}
+		if h.typ != dataPage && h.typ != dataPageV2 && h.typ != dictionaryPage {
+			continue // "Readers should skip pages of types they do not know" (parquet.thrift, PageType has room)
+		}
+		if int(h.uncompressed) > w.limit {
+			return nil, fmt.Errorf("%w: page of %d bytes", ErrTooLarge, h.uncompressed)
+		}
+		src, err := w.win.bytes(at, int(h.compressed), w.end)
+		if err != nil {
+			return nil, err
+		}
+		if w.verify && h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
+			return nil, corrupt("checksum of a page does not agree")
+		}
+		data, err := w.decompress(&h, src)
+		if err != nil {
+			return nil, err
+		}
+		w.page = page{pageHeader: h, data: data}
+		return &w.page, nil
+	}
+}
+
+// decompress returns the page's bytes as they were before compression: a view of src if there was none.
+func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
+	levels := 0
+	if h.typ == dataPageV2 {
+		if h.defLength < 0 || h.repLength < 0 || int64(h.defLength)+int64(h.repLength) > int64(min(h.compressed, h.uncompressed)) {
+			return nil, corrupt("levels of %d and %d bytes in a page of %d", h.repLength, h.defLength, h.compressed)
+		}
+		levels = int(h.defLength + h.repLength)
+	}
+	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain) {
+		if h.compressed != h.uncompressed {
+			return nil, corrupt("page without compression has %d bytes and %d", h.compressed, h.uncompressed)
+		}
+		return src, nil
+	}
+	n := int(h.uncompressed)
+	w.buf = growBytes(w.buf[:0], n)
+	copy(w.buf, src[:levels])
+	if n == levels {
+		return w.buf[:n], nil // no values: some writers compress nothing to something, others to nothing
+	}
+	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n], src[levels:])
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != n-levels {
+		return nil, corrupt("page has %d bytes decompressed instead of %d", len(out), n-levels)
+	}
+	if &out[0] != &w.buf[levels] { // the codec wanted memory of its own
+		copy(w.buf[levels:n], out)
+	}
+	return w.buf[:n], nil
+}
+
+// decompress decodes src to dst, which has the length that is expected, and at most a little more: never memory without bound.
+func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
+	defer func() {
+		if err != nil {
+			err = corrupt("%v: %w", kind, err)
+		}
+	}()
+	switch kind {
+	case compress.Codecs.Snappy:
+		// The decoder makes room for the length that src begins with.
+		r := thriftReader{b: src}
+		if n := r.uvarint(); r.failed() || n != uint64(len(dst)) {
+			return nil, fmt.Errorf("%d bytes instead of %d", n, len(dst))
+		}
+	case compress.Codecs.Zstd:
+		// The decoder makes room for whatever comes.
+		if zstdBound(src) > 2*uint64(len(dst))+zstdBlock {
+			return decompressStream(codec, dst, src)
+		}
+	}
+	return compress.Decode(codec, dst, src)
+}
+
+// decompressStream decodes src to dst through a stream, which stops at the end of dst.
+func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
+	s, ok := codec.(compress.StreamingCodec)
+	if !ok {
+		return nil, fmt.Errorf("more than %d bytes", len(dst))
+	}
+	r := s.NewReader(newByteReader(src))
+	defer r.Close()
+	n, err := io.ReadFull(r, dst)
+	if err != nil {
+		return nil, err
+	}
+	if m, err := r.Read(make([]byte, 1)); m > 0 || err != io.EOF {
+		return nil, fmt.Errorf("more than %d bytes", len(dst))
+	}
+	return dst[:n], nil
+}
+
+// zstdBlock is the greatest length of a block's content (RFC 8878, 3.1.1.2.3).
+const zstdBlock = 128 << 10
+
+// zstdBound returns a length that the content of a Zstandard frame does not exceed, found by walking over the headers of its blocks
+// (RFC 8878, 3.1.1); the greatest number there is if src is anything else than one whole frame.
+func zstdBound(src []byte) uint64 {
+	const unknown = 1 << 63
+	if len(src) < 6 || string(src[:4]) != "\x28\xb5\x2f\xfd" {
+		return unknown
+	}
+	d := src[4]
+	at := 5
+	single := d>>5&1 == 1
+	if !single {
+		at++ // Window_Descriptor
+	}
+	at += [...]int{0, 1, 2, 4}[d&3]  // Dictionary_ID
+	at += [...]int{0, 2, 4, 8}[d>>6] // Frame_Content_Size
+	if single && d>>6 == 0 {
+		at++
+	}
+	bound := uint64(0)
+	for {
+		if at+3 > len(src) {
+			return unknown
+		}
+		h := uint(src[at]) | uint(src[at+1])<<8 | uint(src[at+2])<<16
+		size := int(h >> 3)
+		at += 3
+		switch h >> 1 & 3 {
+		case 0: // raw
+			bound, at = bound+uint64(size), at+size
+		case 1: // one byte, repeated
+			bound, at = bound+uint64(size), at+1
+		case 2: // compressed
+			bound, at = bound+zstdBlock, at+size
+		default:
+			return unknown
+		}
+		if h&1 == 1 {
+			break
+		}
+	}
+	if d>>2&1 == 1 {
+		at += 4 // Content_Checksum
+	}
+	if at != len(src) {
+		return unknown
+	}
+	return bound
+}
+
+// codecOf returns the codec of a column chunk.
+func codecOf(kind compress.Compression) (compress.Codec, error) {
+	codec, err := compress.GetCodec(kind)
+	if err != nil {
+		return nil, fmt.Errorf("%w: codec %v", ErrUnsupported, kind)
+	}
+	return codec, nil
+}
+
+// The encodings that are decoded here (parquet.thrift, Encoding); the others are arrow-go's.
+const (
+	encodingPlain           = 0
+	encodingPlainDictionary = 2
+	encodingRLE             = 3
+	encodingBitPacked       = 4
+	encodingRLEDictionary   = 8
+	encodingByteStreamSplit = 9
+)
+
+// dictionaryCoded tells whether the values of the page are codes.
+func (h *pageHeader) dictionaryCoded() bool {
+	return h.encoding == encodingPlainDictionary || h.encoding == encodingRLEDictionary
+}

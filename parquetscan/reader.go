@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
+
+// This file reads a bucket, batch by batch.
+
+// A Reader reads the rows of one Bucket. It is used by one goroutine at a time.
+type Reader struct {
+	scan  *Scan
+	parts []Part
+	files []int // of parts
+	group int   // the next row group of parts[0]
+	err   error // what ended it
+
+	// The current row group.
+	file    *dataFile
+	number  int
+	ranges  []rowRange // what is to be read of it, in order
+	row     int64
+	rows    int // of a batch
+	columns []columnReader
+	eval    *evaluator
+	cols    []*Column // what eval looks at
+	sel     []byte
+	done    func(rows, bytes int64) // called after each row group
+	bytes   int64
+}
+
+// A columnReader reads one column of the current row group.
+type columnReader struct {
+	node    *node
+	vector  bool
+	dims    *atomic.Int64
+	chunks  []*chunk
+	extra   Column // of columns that only the filter needs
+	scratch Column // of rows that are left out
+}
+
+// Reader returns a Reader of a bucket, which may have been made by another process. If the bucket's files are not open, or not the same any more
+// (ErrChanged), it returns an error.
+func (s *Scan) Reader(b Bucket) (*Reader, error) {
+	files, err := s.check(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{scan: s, parts: b.Parts, files: files}
+	if len(b.Parts) > 0 {
+		r.group = b.Parts[0].First
+	}
+	if s.pred != nil {
+		r.eval = s.pred.newEvaluator()
+	}
+	r.columns = make([]columnReader, len(s.columns))
+	for i := range r.columns {
+		c := &r.columns[i]
+		c.vector, c.dims = s.columns[i].vector, &s.dims[i]
+	}
+	r.cols = make([]*Column, len(s.filter))
+	return r, nil
+}
+
+// ReadInto reads the next rows into b, whose memory it uses again: what was read into b before is written over. It returns io.EOF after the last
+// row, without rows in b. After any other error the Reader is done for, too: it returns the same error again.
+func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
+	b.Rows = 0
+	if r.err != nil {
+		return r.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d := r.scan.ds
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.closed {
+		return ErrClosed
+	}
+	defer func() { r.err = err }()
+	if d.files[0].mapped != nil {
+		defer catchFaults()()
+		defer func() {
+			if p := recover(); p != nil {
+				err = r.locate(-1, faultError(p))
+			}
+		}()
+	}
+	for b.Rows == 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.file == nil {
+			if err := r.nextGroup(); err != nil {
+				return err
+			}
+		}
+		if len(r.ranges) == 0 {
+			if r.done != nil {
+				r.done(r.file.groups[r.number].rows, r.bytes)
+			}
+			r.file = nil
+			continue
+		}
+		if err := r.read(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextGroup opens the next row group, or returns io.EOF.
+func (r *Reader) nextGroup() error {
+	for len(r.parts) > 0 && r.group >= r.parts[0].End {
+		r.parts, r.files = r.parts[1:], r.files[1:]
+		if len(r.parts) > 0 {
+			r.group = r.parts[0].First
+		}
+	}
+	if len(r.parts) == 0 {
+		return io.EOF
+	}
+	at := r.files[0]
+	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
+	r.group++
+	rows := r.file.groups[r.number].rows
+	r.ranges = append(r.ranges[:0], rowRange{0, rows})
+	r.bytes = r.scan.compressed(at, r.number) - 1
+	if r.scan.pred != nil {
+		var err error
+		if r.ranges, err = r.prune(); err != nil {
+			return r.locate(-1, err)
+		}
+	}
+	if rows == 0 {
+		r.ranges = r.ranges[:0]
+	}
+	if len(r.ranges) == 0 {
+		return nil
+	}
+	return r.openGroup(at, rows)
+}
+
+// prune returns the ranges of rows that the filter may select.
+func (r *Reader) prune() ([]rowRange, error) {
+	arrow, err := r.file.arrow()
+	if err != nil {
+		return nil, err
+	}
+	return r.scan.pred.prune(arrow, r.number, func(path string) (int, Type, bool) {
+		n := lookup(r.file.nodes, path)
+		if n == nil || n.leaf == nil {
+			return 0, Type{}, false
+		}
+		return n.leaf.index, n.leaf.typ, true
+	})
+}
+
+// openGroup opens the column chunks of the current row group, and says how many rows a batch of it has.
+func (r *Reader) openGroup(at int, rows int64) error {
+	meta := r.file.meta.RowGroup(r.number)
+	total := int64(0)
+	for i := range r.columns {
+		c := &r.columns[i]
+		c.node = r.scan.nodes[at][i]
+		leaves := c.node.leaves(nil)
+		for len(c.chunks) < len(leaves) {
+			c.chunks = append(c.chunks, new(chunk))
+		}
+		c.chunks = c.chunks[:len(leaves)]
+		for k, leaf := range leaves {
+			bytes, err := r.openChunk(c.chunks[k], c, leaf, meta, rows)
+			if err != nil {
+				return r.locate(i, err)
+			}
+			total += bytes
+		}
+	}
+	r.rows = max(1, int(min(int64(r.scan.o.BatchRows), int64(r.scan.o.BatchBytes)/max(1, total/rows))))
+	return nil
+}
+
+// openChunk opens one column chunk, and returns about how many bytes it takes in memory.
+func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData, rows int64) (bytes int64, err error) {
+	meta, err := chunkMetadata(group, l.index)
+	if err != nil {
+		return 0, err
+	}
+	if meta.FilePath() != "" {
+		return 0, fmt.Errorf("%w: column chunk in another file (%s)", ErrUnsupported, meta.FilePath())
+	}
+	if l.maxRep == 0 && meta.NumValues() != rows {
+		return 0, corrupt("%d values for %d rows", meta.NumValues(), rows)
+	}
+	c.leaf, c.limit, c.text, c.dims = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, column.dims
+	var p pages
+	if r.file.decrypting != nil {
+		p, err = newArrowPages(r.file.decrypting, &r.file.decryption, r.number, l.index, c.limit)
+	} else {
+		p, err = r.walker(c, meta)
+	}
+	if err != nil {
+		return 0, err
+	}
+	c.open(p, rows)
+	values := max(meta.NumValues(), rows)
+	width := int64(max(l.width, 4))
+	if values < 0 || values > (1<<62)/width {
+		return 0, corrupt("%d values", values)
+	}
+	return max(meta.TotalUncompressedSize(), values*width), nil
+}
+
+// chunkMetadata returns the metadata of a column chunk.
+func chunkMetadata(group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
+	defer guard(&err)
+	if meta, err = group.ColumnChunk(index); err != nil {
+		return nil, corrupt("%w", err)
+	}
+	return meta, nil
+}
+
+// walker returns what walks the pages of a column chunk, using again what the chunk had before.
+func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, error) {
+	start := meta.DataPageOffset()
+	// Some old writers give 0 as the offset of a dictionary that is not there, or is.
+	if meta.HasDictionaryPage() && meta.DictionaryPageOffset() > 0 && meta.DictionaryPageOffset() < start {
+		start = meta.DictionaryPageOffset()
+	}
+	length := meta.TotalCompressedSize()
+	size := r.file.src.Size
+	if start < 0 || length < 0 || start > size || length > size-start {
+		return nil, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
+	}
+	if r.file.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
+		// Their length does not count the dictionary page's header (PARQUET-816).
+		length += min(size-start-length, 100)
+	}
+	codec, err := codecOf(meta.Compression())
+	if err != nil {
+		return nil, err
+	}
+	w, ok := c.pages.(*pageWalker)
+	if !ok {
+		w = &pageWalker{win: &window{size: r.scan.ds.cfg.ReadBytes}}
+		if w.win.size == 0 {
+			w.win.size = defaultReadBytes
+		}
+	}
+	if w.win.src != &r.file.src {
+		w.win.src, w.win.mapped, w.win.read = &r.file.src, r.file.mapped, &r.file.bytesRead
+		w.win.buf = w.win.buf[:0]
+	}
+	*w = pageWalker{
+		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Compression(), limit: c.limit,
+		verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
+	}
+	return w, nil
+}
+
+// read reads rows of the first range into b.
+func (r *Reader) read(b *Batch) error {
+	s := r.scan
+	if k := r.ranges[0].from - r.row; k > 0 {
+		if err := r.skip(0, len(r.columns), k); err != nil {
+			return err
+		}
+		r.row += k
+	}
+	n := int(min(int64(r.rows), r.ranges[0].to-r.row))
+	for i := range r.columns {
+		if len(r.columns[i].chunks) != 1 {
+			continue
+		}
+		k, err := r.columns[i].chunks[0].ready(n)
+		if err != nil {
+			return r.locate(i, err)
+		}
+		n = k
+	}
+	if len(b.Columns) != s.outputs {
+		b.Columns = make([]Column, s.outputs)
+	}
+	b.File, b.RowGroup, b.Row = r.file.src.Name, r.number, r.file.first+r.file.groups[r.number].first+r.row
+	r.ranges[0].from += int64(n)
+	if r.ranges[0].from == r.ranges[0].to {
+		r.ranges = r.ranges[1:]
+	}
+	selected := n
+	if s.pred != nil {
+		for i, at := range s.filter {
+			r.cols[i] = r.output(b, at)
+			if err := r.readColumn(r.cols[i], at, n); err != nil {
+				return err
+			}
+		}
+		r.sel = grow(r.sel[:0], (n+7)/8)
+		selected = r.eval.eval(r.cols, n, r.sel)
+	}
+	for i := range s.outputs {
+		if s.pred != nil && slices.Contains(s.filter, i) {
+			continue
+		}
+		if selected == 0 {
+			if err := r.skip(i, i+1, int64(n)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.readColumn(&b.Columns[i], i, n); err != nil {
+			return err
+		}
+	}
+	r.row += int64(n)
+	if selected > 0 && selected < n {
+		for i := range b.Columns {
+			b.Columns[i].take(r.sel, n, selected)
+		}
+	}
+	b.Rows = selected
+	return nil
+}
+
+// output returns where a column is read into.
+func (r *Reader) output(b *Batch, at int) *Column {
+	if at < r.scan.outputs {
+		return &b.Columns[at]
+	}
+	return &r.columns[at].extra
+}
+
+// readColumn reads n rows of a column.
+func (r *Reader) readColumn(dst *Column, at, n int) error {
+	c := &r.columns[at]
+	dst.reset(r.scan.columns[at].name, c.node, c.vector)
+	if err := c.read(dst, n); err != nil {
+		return r.locate(at, err)
+	}
+	return nil
+}
+
+// read reads n rows of the column.
+func (c *columnReader) read(dst *Column, n int) error {
+	switch {
+	case c.vector:
+		return c.chunks[0].readVectors(dst, c.node, n)
+	case c.node.leaf != nil:
+		return c.chunks[0].readFlat(dst, n)
+	default:
+		return readNested(dst, c.node, c.chunks, n)
+	}
+}
+
+// skip leaves out n rows of some columns.
+func (r *Reader) skip(from, to int, n int64) error {
+	for i := from; i < to; i++ {
+		c := &r.columns[i]
+		for left := n; left > 0; {
+			skipped := int64(0)
+			var err error
+			if len(c.chunks) == 1 {
+				skipped, err = c.chunks[0].skipPages(left)
+			}
+			if err == nil && skipped == 0 {
+				skipped = min(left, int64(r.rows))
+				if len(c.chunks) == 1 {
+					k, readyErr := c.chunks[0].ready(int(skipped))
+					skipped, err = int64(k), readyErr
+				}
+				if err == nil {
+					c.scratch.reset("", c.node, c.vector)
+					err = c.read(&c.scratch, int(skipped))
+				}
+			}
+			if err != nil {
+				return r.locate(i, err)
+			}
+			left -= skipped
+		}
+	}
+	return nil
+}
+
+// skipPages leaves out pages that have only rows of the next n, at a page's end, and returns how many rows that were.
+func (c *chunk) skipPages(n int64) (int64, error) {
+	done := int64(0)
+	for c.left == 0 {
+		h, err := c.pages.peek()
+		if errors.Is(err, io.EOF) {
+			return done, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		rows := int64(h.numRows)
+		switch {
+		case h.typ == dataPage && c.leaf.maxRep == 0:
+			rows = int64(h.numValues)
+		case h.typ != dataPageV2:
+			return done, nil
+		}
+		if rows < 0 || rows > n-done {
+			return done, nil
+		}
+		if err := c.pages.skip(); err != nil {
+			return 0, err
+		}
+		done += rows
+		c.rows -= rows
+	}
+	return done, nil
+}
+
+// locate says where in the files an error is.
+func (r *Reader) locate(column int, err error) error {
+	e := &Error{RowGroup: r.number, Row: -1, Err: err}
+	if r.file != nil {
+		e.File = r.file.src.Name
+	}
+	if column >= 0 {
+		e.Column = r.scan.columns[column].name
+	}
+	var row *rowError
+	if errors.As(err, &row) {
+		e.Row, e.Err = r.row+int64(row.row), row.err
+	}
+	return e
+}

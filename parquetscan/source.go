@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// This file reads bytes of files: from a memory map, or through windows of an io.ReaderAt.
+
+// A Source is a file to be read: anything with a size from which ranges of bytes can be read, several at once.
+type Source struct {
+	// Name tells the file from others, in Buckets and errors.
+	Name   string
+	Reader io.ReaderAt
+	Size   int64
+	// ETag is any text that is another one when the bytes are: an object store's etag. It may be empty; then Buckets notice only another
+	// size, and the footer is not kept in a [Cache].
+	ETag string
+}
+
+// defaultReadBytes is how much is read at once through an io.ReaderAt: enough to make the round trip to an object store count little.
+const defaultReadBytes = 4 << 20
+
+// openFile opens a local file as a Source whose identity is its size and time of modification.
+func openFile(path string) (Source, *os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Source{}, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		f.Close()
+		return Source{}, nil, err
+	}
+	return Source{Name: path, Reader: f, Size: info.Size(), ETag: fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())}, f, nil
+}
+
+// A window is a view of a range of a file that moves forwards. It is used by one goroutine.
+type window struct {
+	src    *Source
+	mapped []byte // the whole file, if it is mapped
+	size   int    // bytes to read at once
+	buf    []byte
+	off    int64 // of buf in the file
+	read   *atomic.Int64
+}
+
+// bytes returns n bytes at off, valid until the next call. They must lie before end, which bounds what is read ahead.
+func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > end || int64(n) > end-off || end > w.src.Size {
+		return nil, corrupt("bytes %d to %d lie beyond %d", off, off+int64(n), min(end, w.src.Size))
+	}
+	if w.mapped != nil {
+		return w.mapped[off : off+int64(n) : off+int64(n)], nil
+	}
+	if off >= w.off && off+int64(n) <= w.off+int64(len(w.buf)) {
+		at := off - w.off
+		return w.buf[at : at+int64(n) : at+int64(n)], nil
+	}
+	length := int(min(max(int64(n), int64(w.size)), end-off))
+	if cap(w.buf) < length {
+		w.buf = make([]byte, length)
+	}
+	w.buf, w.off = w.buf[:0], off
+	buf := w.buf[:length]
+	m, err := w.src.Reader.ReadAt(buf, off)
+	w.read.Add(int64(m))
+	if m < length {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: %w", ErrChanged, io.ErrUnexpectedEOF)
+		}
+		return nil, fmt.Errorf("reading %d bytes at %d: %w", length, off, err)
+	}
+	w.buf = buf
+	return w.buf[:n:n], nil
+}
+
+// catchFaults makes faults of memory come as panics in this goroutine until restore is called: pages of a mapped file that is cut short while
+// it is read are no longer there.
+func catchFaults() (restore func()) {
+	before := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(before) }
+}
+
+// faultError returns the error for a panic due to a fault, or panics again.
+func faultError(recovered any) error {
+	if fault, ok := recovered.(interface {
+		error
+		Addr() uintptr
+	}); ok {
+		return fmt.Errorf("%w: %w", ErrChanged, fault)
+	}
+	panic(recovered)
+}

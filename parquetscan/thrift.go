@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import "encoding/binary"
+
+// This file reads page headers: structs in Thrift's compact protocol (thrift-compact-protocol.md; parquet.thrift, PageHeader). Footers are
+// parsed by arrow-go, after check has walked through them.
+
+// The types of fields in the compact protocol.
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftI16    = 4
+	thriftI32    = 5
+	thriftI64    = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+	thriftUUID   = 13
+)
+
+// maxThriftDepth is more than the metadata of any file needs.
+const maxThriftDepth = 24
+
+// A thriftReader reads from b. After the first error it returns zeros; short tells whether that was for want of more bytes.
+type thriftReader struct {
+	b     []byte
+	pos   int
+	bad   bool
+	short bool
+}
+
+func (r *thriftReader) failed() bool { return r.bad || r.short }
+
+func (r *thriftReader) byte() byte {
+	if r.pos >= len(r.b) {
+		r.short = true
+		return 0
+	}
+	b := r.b[r.pos]
+	r.pos++
+	return b
+}
+
+func (r *thriftReader) uvarint() uint64 {
+	if r.pos < len(r.b) && r.b[r.pos] < 0x80 { // as nearly all are
+		r.pos++
+		return uint64(r.b[r.pos-1])
+	}
+	v, n := binary.Uvarint(r.b[r.pos:])
+	switch {
+	case n > 0:
+		r.pos += n
+		return v
+	case n == 0:
+		r.short = true
+	default:
+		r.bad = true
+	}
+	return 0
+}
+
+// i64 reads an integer of any width.
+func (r *thriftReader) i64() int64 {
+	v := r.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// i32 reads an integer that must be of 32 bits.
+func (r *thriftReader) i32() int32 {
+	v := r.i64()
+	if v != int64(int32(v)) {
+		r.bad = true
+		return 0
+	}
+	return int32(v)
+}
+
+// field reads the header of the next field of a struct; ok is false at its end. A boolean's value is its type.
+func (r *thriftReader) field(id int16) (next int16, typ byte, ok bool) {
+	b := r.byte()
+	if b == 0 || r.failed() {
+		return 0, 0, false
+	}
+	if delta := int16(b >> 4); delta != 0 {
+		return id + delta, b & 15, true
+	}
+	v := r.i64()
+	if v != int64(int16(v)) {
+		r.bad = true
+		return 0, 0, false
+	}
+	return int16(v), b & 15, !r.failed()
+}
+
+// skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: elements that need no bytes do not
+// exist, and lists longer than the bytes that are left are errors.
+func (r *thriftReader) skip(typ byte, depth int) {
+	if depth > maxThriftDepth {
+		r.bad = true
+	}
+	if r.failed() {
+		return
+	}
+	switch typ {
+	case thriftTrue, thriftFalse: // the value is the type
+	case thriftByte:
+		r.byte()
+	case thriftI16, thriftI32, thriftI64:
+		r.uvarint()
+	case thriftDouble:
+		r.advance(8)
+	case thriftUUID:
+		r.advance(16)
+	case thriftBinary:
+		r.advance(r.uvarint())
+	case thriftList, thriftSet:
+		head := r.byte()
+		n := uint64(head >> 4)
+		if n == 15 {
+			n = r.uvarint()
+		}
+		r.elements(head&15, n, depth)
+	case thriftMap:
+		n := r.uvarint()
+		if n == 0 {
+			return
+		}
+		head := r.byte()
+		if !r.fits(n) {
+			return
+		}
+		for ; n > 0 && !r.failed(); n-- {
+			r.element(head>>4, depth+1)
+			r.element(head&15, depth+1)
+		}
+	case thriftStruct:
+		for !r.failed() {
+			_, typ, ok := r.field(0)
+			if !ok {
+				return
+			}
+			r.skip(typ, depth+1)
+		}
+	default:
+		r.bad = true
+	}
+}
+
+// elements walks over n elements of a list.
+func (r *thriftReader) elements(typ byte, n uint64, depth int) {
+	if !r.fits(n) {
+		return
+	}
+	for ; n > 0 && !r.failed(); n-- {
+		r.element(typ, depth+1)
+	}
+}
+
+// element walks over an element of a list or map, where a boolean is a byte.
+func (r *thriftReader) element(typ byte, depth int) {
+	if typ == thriftTrue || typ == thriftFalse {
+		r.byte()
+		return
+	}
+	r.skip(typ, depth)
+}
+
+// fits tells whether n elements of a byte or more can lie in what is left.
+func (r *thriftReader) fits(n uint64) bool {
+	if !r.failed() && n > uint64(len(r.b)-r.pos) {
+		r.short = true
+	}
+	return !r.failed()
+}
+
+func (r *thriftReader) advance(n uint64) {
+	if r.fits(n) {
+		r.pos += int(n)
+	}
+}
+
+// checkThrift tells whether b begins with a struct that can be parsed in memory in proportion to its length. What parses it afterwards
+// believes the lengths of lists.
+func checkThrift(b []byte) error {
+	r := thriftReader{b: b}
+	r.skip(thriftStruct, 0)
+	if r.failed() {
+		return corrupt("metadata is no Thrift struct (at byte %d of %d)", r.pos, len(b))
+	}
+	return nil
+}
+
+// A pageType is the type of a page (parquet.thrift, PageType).
+type pageType int32
+
+const (
+	dataPage       pageType = 0
+	indexPage      pageType = 1
+	dictionaryPage pageType = 2
+	dataPageV2     pageType = 3
+)
+
+// A pageHeader is what we use of a PageHeader.
+type pageHeader struct {
+	typ          pageType
+	uncompressed int32 // length of the page in memory, levels included
+	compressed   int32 // length of the page in the file, without this header
+	crc          uint32
+	hasCRC       bool
+
+	numValues   int32 // levels of data pages, NULLs included; entries of dictionaries
+	encoding    int32
+	defEncoding int32 // V1
+	repEncoding int32 // V1
+	numRows     int32 // V2
+	defLength   int32 // V2: bytes of the levels, never compressed
+	repLength   int32 // V2
+	plain       bool  // V2: the values are not compressed
+	detail      bool  // the header of its type was there
+}
+
+// parsePageHeader reads a page's header from the start of b, and returns its length. It returns 0 if b is too short.
+func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
+	r := thriftReader{b: b}
+	for id := int16(0); ; {
+		next, typ, ok := r.field(id)
+		if !ok {
+			break
+		}
+		id = next
+		switch {
+		case id == 1 && typ == thriftI32:
+			h.typ = pageType(r.i32())
+		case id == 2 && typ == thriftI32:
+			h.uncompressed = r.i32()
+		case id == 3 && typ == thriftI32:
+			h.compressed = r.i32()
+		case id == 4 && typ == thriftI32:
+			h.crc, h.hasCRC = uint32(r.i32()), true
+		case id == 5 && typ == thriftStruct && h.typ == dataPage:
+			h.parseDetail(&r, &h.numValues, &h.encoding, &h.defEncoding, &h.repEncoding)
+		case id == 7 && typ == thriftStruct && h.typ == dictionaryPage:
+			h.parseDetail(&r, &h.numValues, &h.encoding)
+		case id == 8 && typ == thriftStruct && h.typ == dataPageV2:
+			var nulls int32
+			h.parseDetail(&r, &h.numValues, &nulls, &h.numRows, &h.encoding, &h.defLength, &h.repLength)
+		default:
+			r.skip(typ, 1)
+		}
+	}
+	switch {
+	case r.bad:
+		return h, 0, corrupt("page header")
+	case r.short:
+		return h, 0, nil
+	case h.uncompressed < 0 || h.compressed < 0 || h.numValues < 0:
+		return h, 0, corrupt("page header with negative lengths")
+	case !h.detail && h.typ != indexPage:
+		return h, 0, corrupt("page header of type %d without its part for that type", h.typ)
+	}
+	return h, r.pos, nil
+}
+
+// parseDetail reads the struct of a type of page: its first fields are integers, and the seventh of V2 is a boolean.
+func (h *pageHeader) parseDetail(r *thriftReader, into ...*int32) {
+	h.detail = true
+	for id := int16(0); ; {
+		next, typ, ok := r.field(id)
+		if !ok {
+			return
+		}
+		id = next
+		switch {
+		case id >= 1 && int(id) <= len(into) && typ == thriftI32:
+			*into[id-1] = r.i32()
+		case id == 7 && h.typ == dataPageV2 && typ == thriftFalse:
+			h.plain = true
+		default:
+			r.skip(typ, 2)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+)
+
+// This file reads lists of floats as one matrix. Rows of equal length have levels in long runs, so that they are checked run by run: two or
+// three steps per row, whatever its length.
+
+// readVectors appends n rows of the list node to dst, a Vector.
+func (c *chunk) readVectors(dst *Column, list *node, n int) error {
+	if int64(n) > c.rows {
+		return corrupt("%d rows beyond the row group's end", n)
+	}
+	dst.dim = int(c.dims.Load())
+	r := vectorReader{chunk: c, dst: dst, list: list}
+	for dst.n < n {
+		if err := r.row(); err != nil {
+			return &rowError{dst.n, err}
+		}
+	}
+	if err := r.flush(); err != nil {
+		return &rowError{dst.n - 1, err}
+	}
+	c.rows -= int64(n)
+	return nil
+}
+
+// A vectorReader is one call of readVectors.
+type vectorReader struct {
+	*chunk
+	dst     *Column
+	list    *node
+	pending int // elements in the current page that were counted and not yet decoded
+	nulls   int // rows that are NULL at the start of dst, whose dimension is not known
+}
+
+// flush decodes what is pending.
+func (r *vectorReader) flush() error {
+	n := r.pending
+	r.pending = 0
+	return r.appendValues(r.dst, n)
+}
+
+// more makes sure that there is a level to be read; it returns io.EOF at the chunk's end.
+func (r *vectorReader) more() error {
+	if r.left > 0 {
+		return nil
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	return r.load()
+}
+
+// row reads one row.
+func (r *vectorReader) row() error {
+	if err := r.more(); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.n))
+		}
+		return err
+	}
+	if zero, err := r.rep.same(0, 1); err != nil || zero != 1 {
+		return errors.Join(err, corrupt("row without a beginning"))
+	}
+	var def [1]uint32
+	if err := r.def.decode(def[:]); err != nil {
+		return err
+	}
+	r.left--
+	if int(def[0]) < r.leaf.maxDef {
+		return r.missing(int(def[0]))
+	}
+	length := 1
+	r.pending++
+	for {
+		most := r.left
+		if r.dst.dim > 0 {
+			most = min(most, r.dst.dim-length)
+		}
+		k, err := r.rep.same(1, most)
+		if err != nil {
+			return err
+		}
+		there, err := r.def.same(uint32(r.leaf.maxDef), k)
+		if err != nil {
+			return err
+		}
+		if there != k {
+			return fmt.Errorf("%w: element %d is NULL", ErrRagged, length+there)
+		}
+		length += k
+		r.left -= k
+		r.pending += k
+		if r.left > 0 && (k < most || length == r.dst.dim) {
+			break
+		}
+		if r.left > 0 {
+			continue
+		}
+		if err := r.more(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := r.setDim(length); err != nil {
+		return err
+	}
+	// The next level, if there is one, must begin a row.
+	if r.left > 0 {
+		if k, err := r.rep.peek(1); err != nil || k {
+			return errors.Join(err, fmt.Errorf("%w: more than %d elements", ErrRagged, length))
+		}
+	}
+	r.dst.n++
+	if r.dst.nulls > 0 {
+		r.dst.growValidity()
+	}
+	return nil
+}
+
+// missing appends a row without elements, which must be NULL.
+func (r *vectorReader) missing(def int) error {
+	switch {
+	case def > r.list.def:
+		return fmt.Errorf("%w: element 0 is NULL", ErrRagged)
+	case def == r.list.def:
+		return fmt.Errorf("%w: an empty list", ErrRagged)
+	}
+	if r.left > 0 {
+		if k, err := r.rep.peek(1); err != nil || k {
+			return errors.Join(err, corrupt("elements of a list that is not there"))
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if r.dst.dim == 0 {
+		r.nulls++
+	}
+	r.dst.appendNulls(1)
+	return nil
+}
+
+// setDim says how long a row is.
+func (r *vectorReader) setDim(length int) error {
+	if r.dst.dim == length {
+		return nil
+	}
+	if r.dst.dim == 0 {
+		r.dims.CompareAndSwap(0, int64(length))
+		r.dst.dim = int(r.dims.Load())
+	}
+	if r.dst.dim != length {
+		return fmt.Errorf("%w: %d elements instead of %d", ErrRagged, length, r.dst.dim)
+	}
+	if r.nulls == 0 {
+		return nil
+	}
+	// Rows before this one had no dimension. Part of this one may have been decoded already.
+	before := int64(r.nulls) * int64(length) * int64(r.leaf.width)
+	if before+int64(len(r.dst.values)) > int64(r.limit) {
+		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
+	}
+	have := len(r.dst.values)
+	r.dst.values = growBytes(r.dst.values, have+int(before))
+	copy(r.dst.values[before:], r.dst.values[:have])
+	clear(r.dst.values[:before])
+	r.nulls = 0
+	return nil
+}
+
+// peek tells whether the next value is v.
+func (h *hybrid) peek(v uint32) (bool, error) {
+	if err := h.run(); err != nil {
+		return false, err
+	}
+	if h.packed == nil {
+		return h.value == v, nil
+	}
+	var next [1]uint32
+	unpack(next[:], h.packed, h.bit, h.width)
+	return next[0] == v, nil
+}
+
+// same skips values as long as they are v, n at most, and returns how many they were.
+func (h *hybrid) same(v uint32, n int) (int, error) {
+	done := 0
+	for done < n {
+		if h.left == 0 {
+			if err := h.run(); err != nil {
+				return done, err
+			}
+		}
+		k := min(h.left, n-done)
+		if h.packed == nil {
+			if h.value != v {
+				return done, nil
+			}
+		} else if same := h.samePacked(v, k); same < k {
+			h.left -= same
+			h.bit += same * int(h.width)
+			return done + same, nil
+		}
+		h.left -= k
+		h.bit += k * int(h.width)
+		done += k
+	}
+	return done, nil
+}
+
+// samePacked returns how many of the next n packed values are v before another one.
+func (h *hybrid) samePacked(v uint32, n int) int {
+	if h.width > 1 {
+		var next [64]uint32
+		for i := 0; i < n; i += len(next) {
+			part := next[:min(len(next), n-i)]
+			unpack(part, h.packed, h.bit+i*int(h.width), h.width)
+			for j, x := range part {
+				if x != v {
+					return i + j
+				}
+			}
+		}
+		return n
+	}
+	flip := uint64(0) - uint64(v) // ones become zeros, so that the first other value is the lowest one bit
+	i := 0
+	for i < n {
+		at := h.bit + i
+		var word uint64
+		if at>>3+8 <= len(h.packed) {
+			word = binary.LittleEndian.Uint64(h.packed[at>>3:])
+		} else {
+			for j, b := range h.packed[at>>3:] {
+				word |= uint64(b) << (8 * j)
+			}
+		}
+		valid := 64 - at&7
+		word = (word ^ flip) >> (at & 7)
+		if first := bits.TrailingZeros64(word); first < valid {
+			return min(i+first, n)
+		}
+		i += valid
+	}
+	return n
+}
