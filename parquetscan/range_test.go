@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRange(t *testing.T) {
+	var buf bytes.Buffer
+	ints, names := NewColumn("i", []int16{5, -3, 9, 100, 7}), NewStrings("s", []string{"b", "a", "", "zz", "y"})
+	floats, none := NewColumn("f", []float64{1, 2, math.NaN(), 4, 5}), NewColumn("n", make([]int64, 5)).WithValidity([]byte{0})
+	lists := NewList("l", []int32{0, 1, 2, 3, 4, 5}, NewColumn("element", []int32{1, 2, 3, 4, 5}))
+	b := Batch{Rows: 5, Columns: []Column{ints.WithValidity([]byte{0b10111}), names, floats, none, lists}}
+	fields := []Field{
+		{Name: "i", Type: Type{Kind: Int16}, Nullable: true}, {Name: "s", Type: Type{Kind: String}}, {Name: "f", Type: Type{Kind: Float64}},
+		{Name: "n", Type: Type{Kind: Int64}, Nullable: true},
+		{Name: "l", Type: Type{Kind: List}, Fields: []Field{{Name: "element", Type: Type{Kind: Int32}}}},
+	}
+	w, err := NewWriter(&buf, fields, WriterOptions{RowGroupRows: 2})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(&b))
+	require.NoError(t, w.Close())
+	d := openBytes(t, buf.Bytes())
+	s, err := d.Scan(Options{})
+	require.NoError(t, err)
+
+	for column, want := range map[string]Range{
+		"i": {Min: int16(-3), Max: int16(9), Exact: true, Nulls: 1}, // 100 is NULL
+		"n": {Exact: true, Nulls: 5},
+		"l": {Nulls: -1},
+	} {
+		got, err := s.Range(column)
+		require.NoError(t, err)
+		require.Equal(t, want, got, column)
+	}
+	got, err := s.Range("f")
+	require.NoError(t, err)
+	require.Equal(t, Range{Min: 1.0, Max: 5.0}, got, "there may be NaN, and there is")
+	buckets := s.SplitByCount(3)
+	got, err = s.Range("i", buckets[2])
+	require.NoError(t, err)
+	require.Equal(t, Range{Min: int16(7), Max: int16(7), Exact: true}, got)
+	got, err = s.Range("s", buckets[0])
+	require.NoError(t, err)
+	require.Equal(t, "a", got.Min)
+	require.Equal(t, "b", got.Max)
+	_, err = s.Range("x")
+	require.ErrorIs(t, err, ErrNoColumn)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/stretchr/testify/require"
+)
+
+// This file writes columns that constructors do not make.
+
+// TestWriterDimensionZero writes vectors of which nothing is known, as reading a file of NULLs and empty lists gives them.
+func TestWriterDimensionZero(t *testing.T) {
+	for _, elem := range []Kind{Float32, Float64} {
+		typ := Type{Kind: Vector, Elem: elem}
+		for _, c := range []struct {
+			column Column
+			want   string
+		}{
+			{Column{n: 2, nulls: 2, validity: []byte{0}}, `[null, null]`},
+			{Column{n: 3, nulls: 1, validity: []byte{0b101}}, `[[], null, []]`},
+			{Column{n: 2}, `[[], []]`},
+		} {
+			c.column.Name, c.column.Type = "v", typ
+			inner := NewStruct("s", c.column)
+			var buf bytes.Buffer
+			w, err := NewWriter(&buf, []Field{
+				{Name: "v", Type: typ, Nullable: true},
+				{Name: "s", Type: inner.Type, Fields: []Field{{Name: "v", Type: typ, Nullable: true}}},
+			}, WriterOptions{})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(&Batch{Columns: []Column{c.column, inner}, Rows: c.column.n}))
+			require.NoError(t, w.Close())
+			table, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(buf.Bytes()), parquet.NewReaderProperties(nil),
+				pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+			require.NoError(t, err)
+			got, err := table.Column(0).Data().Chunk(0).MarshalJSON()
+			require.NoError(t, err)
+			require.JSONEq(t, c.want, string(got))
+			got, err = table.Column(1).Data().Chunk(0).(*array.Struct).Field(0).MarshalJSON()
+			require.NoError(t, err)
+			require.JSONEq(t, c.want, string(got))
+			table.Release()
+		}
+	}
+}
+
+func TestDecimalWidth(t *testing.T) {
+	for precision, width := range map[int]int{1: 1, 2: 1, 3: 2, 4: 2, 5: 3, 9: 4, 10: 5, 18: 8, 19: 9, 38: 16, 39: 17, 76: 32} {
+		require.Equal(t, width, decimalWidth(precision), precision)
+	}
+	require.Equal(t, [4]uint64{1e18}, decimalLimit(18))
+	require.Equal(t, [4]uint64{0x98a224000000000, 0x4b3b4ca85a86c47a}, decimalLimit(38))
+}
+
+func TestDecimalWithin(t *testing.T) {
+	limit := decimalLimit(20)
+	one := Int256{1}
+	for _, c := range []struct {
+		x    Int256
+		want bool
+	}{
+		{Int256{}, true},
+		{one, true},
+		{Int256{limit[0] - 1, limit[1]}, true},
+		{Int256{limit[0], limit[1]}, false},
+		{Int256{^limit[0] + 2, ^limit[1], ^uint64(0), ^uint64(0)}, true},  // 1 - 10^20
+		{Int256{^limit[0] + 1, ^limit[1], ^uint64(0), ^uint64(0)}, false}, // -10^20
+		{Int256{0, 0, 0, 1 << 63}, false},
+		{Int256{0, 0, 1}, false},
+	} {
+		require.Equal(t, c.want, c.x.within(&limit), "%x", c.x)
+	}
+}
