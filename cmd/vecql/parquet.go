@@ -7,12 +7,9 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/vecql/vecql/parquetscan"
 )
 
 // This file reads the demo's Parquet files, which are part of the program. testdata/README.md says where they come from.
@@ -43,21 +40,17 @@ type question struct {
 
 func readSymbols(ctx context.Context) ([]symbol, error) {
 	var rows []symbol
-	err := readParquet(ctx, "testdata/gostdlib.parquet", func(batch arrow.RecordBatch) error {
-		c := columns{batch: batch, first: len(rows)}
-		ids, lines := column[*array.Int64](&c, "id"), column[*array.Int32](&c, "lines")
-		text := map[string]func(int) *string{}
-		for _, name := range []string{"package", "symbol", "kind", "synopsis", "signature"} {
-			text[name] = c.text(name)
-		}
-		vector := c.vector("embedding")
-		for r := range int(batch.NumRows()) {
+	err := readParquet(ctx, "testdata/gostdlib.parquet", func(c *columns) error {
+		ids, lines, vector := numbers[int64](c, "id"), numbers[int32](c, "lines"), c.vector("embedding")
+		pkg, name, kind := c.text("package"), c.text("symbol"), c.text("kind")
+		synopsis, signature := c.text("synopsis"), c.text("signature")
+		for r := range c.batch.Rows {
 			if c.err != nil {
 				return c.err
 			}
 			rows = append(rows, symbol{
-				ID: ids.Value(r), Package: c.must(text["package"], r), Symbol: c.must(text["symbol"], r), Kind: c.must(text["kind"], r),
-				Synopsis: c.must(text["synopsis"], r), Signature: text["signature"](r), Lines: lines.Value(r), Embedding: vector(r),
+				ID: ids[r], Package: c.must(pkg, r), Symbol: c.must(name, r), Kind: c.must(kind, r), Synopsis: c.must(synopsis, r),
+				Signature: text(signature, r), Lines: lines[r], Embedding: vector(r),
 			})
 		}
 		return c.err
@@ -67,52 +60,48 @@ func readSymbols(ctx context.Context) ([]symbol, error) {
 
 func readQuestions(ctx context.Context) ([]question, error) {
 	var rows []question
-	err := readParquet(ctx, "testdata/gostdlib-queries.parquet", func(batch arrow.RecordBatch) error {
-		c := columns{batch: batch, first: len(rows)}
-		text, vector := c.text(batch.ColumnName(0)), c.vector("embedding")
-		for r := range int(batch.NumRows()) {
+	err := readParquet(ctx, "testdata/gostdlib-queries.parquet", func(c *columns) error {
+		words, vector := c.text(c.batch.Columns[0].Name), c.vector("embedding")
+		for r := range c.batch.Rows {
 			if c.err != nil {
 				return c.err
 			}
-			rows = append(rows, question{Text: c.must(text, r), Embedding: vector(r)})
+			rows = append(rows, question{Text: c.must(words, r), Embedding: vector(r)})
 		}
 		return c.err
 	})
 	return rows, err
 }
 
-// readParquet calls add for each batch of a file's rows. A batch is valid during the call.
-func readParquet(ctx context.Context, name string, add func(arrow.RecordBatch) error) error {
+// readParquet calls add for each batch of a file's rows, in their order.
+func readParquet(ctx context.Context, name string, add func(*columns) error) error {
 	data, err := files.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	pf, err := file.NewParquetReader(bytes.NewReader(data))
+	d, err := parquetscan.OpenSources(ctx, parquetscan.Config{}, parquetscan.Source{Name: name, Reader: bytes.NewReader(data), Size: int64(len(data))})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
-	defer func() { _ = pf.Close() }() // it reads from memory
-	reader, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: 512}, memory.DefaultAllocator)
+	defer func() { _ = d.Close() }() // it reads from memory
+	scan, err := d.Scan(parquetscan.Options{Text: true, Ordered: true})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
-	batches, err := reader.GetRecordReader(ctx, nil, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	defer batches.Release()
-	for batches.Next() {
-		if err := add(batches.RecordBatch()); err != nil {
+	for batch, err := range scan.All(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := add(&columns{batch: batch}); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return batches.Err()
+	return nil
 }
 
 // columns finds the columns of a batch by name. The first thing that is not as expected is kept in err.
 type columns struct {
-	batch arrow.RecordBatch
-	first int // row of the file at which the batch begins, for errors
+	batch *parquetscan.Batch
 	err   error
 }
 
@@ -122,89 +111,59 @@ func (c *columns) fail(format string, args ...any) {
 	}
 }
 
-func (c *columns) find(name string) arrow.Array {
-	for i, f := range c.batch.Schema().Fields() {
-		if f.Name == name {
-			return c.batch.Column(i)
-		}
-	}
-	c.fail("no column %q", name)
-	return nil
-}
-
-// column returns the column as an A, nil after an error.
-func column[A arrow.Array](c *columns, name string) (a A) {
-	if found := c.find(name); found != nil {
-		var ok bool
-		if a, ok = found.(A); !ok {
-			c.fail("column %q is %v", name, found.DataType())
-		}
-	}
-	return a
-}
-
-// text returns a function that reads a row of a text column, nil for NULL.
-func (c *columns) text(name string) func(r int) *string {
-	read := func(int) string { return "" }
-	col := c.find(name)
-	switch col := col.(type) {
-	case nil:
-		return func(int) *string { return nil }
-	case *array.String:
-		read = col.Value
-	case *array.LargeString:
-		read = col.Value
-	case *array.Dictionary:
-		values, ok := col.Dictionary().(*array.String)
-		if !ok {
-			c.fail("column %q is %v", name, col.DataType())
-			break
-		}
-		read = func(r int) string { return values.Value(col.GetValueIndex(r)) }
+// find returns a column of a kind; one without rows after an error.
+func (c *columns) find(name string, kinds ...parquetscan.Kind) *parquetscan.Column {
+	found := c.batch.Column(name)
+	switch {
+	case found == nil:
+		c.fail("no column %q", name)
+	case !slices.Contains(kinds, found.Type.Kind):
+		c.fail("column %q is %v", name, found.Type)
 	default:
-		c.fail("column %q is %v", name, col.DataType())
+		return found
 	}
-	return func(r int) *string {
-		if col.IsNull(r) {
-			return nil
-		}
-		s := string([]byte(read(r))) // the batch's memory is not ours
-		return &s
+	return new(parquetscan.Column)
+}
+
+// numbers returns a column of numbers, none of which may be NULL.
+func numbers[T parquetscan.Value](c *columns, name string) []T {
+	col := c.find(name, parquetscan.Int32, parquetscan.Int64)
+	v, ok := parquetscan.SliceOf[T](col)
+	if c.err == nil && (!ok || col.Nulls() > 0) {
+		c.fail("column %q is %v with %d NULLs", name, col.Type, col.Nulls())
 	}
+	return v
+}
+
+func (c *columns) text(name string) *parquetscan.Column {
+	return c.find(name, parquetscan.String)
+}
+
+// text returns a row of a text column, nil for NULL.
+func text(c *parquetscan.Column, r int) *string {
+	if c.Null(r) {
+		return nil
+	}
+	s := string(c.Bytes(r))
+	return &s
 }
 
 // must reads a row that may not be NULL.
-func (c *columns) must(text func(int) *string, r int) string {
-	s := text(r)
+func (c *columns) must(col *parquetscan.Column, r int) string {
+	s := text(col, r)
 	if s == nil {
-		c.fail("row %d: NULL where a text is needed", c.first+r)
+		c.fail("row %d: NULL where a text is needed", c.batch.Row+int64(r))
 		return ""
 	}
 	return *s
 }
 
-// vector returns a function that reads a row of a column of lists of float32, which must have the dimension.
+// vector returns a function that reads a row of a column of vectors, which must have the dimension.
 func (c *columns) vector(name string) func(r int) []float32 {
-	type list interface {
-		arrow.Array
-		ListValues() arrow.Array
-		ValueOffsets(i int) (start, end int64)
+	col := c.find(name, parquetscan.Vector)
+	values, ok := parquetscan.SliceOf[float32](col)
+	if c.err == nil && (!ok || col.Nulls() > 0 || col.Dim() != dimension) {
+		c.fail("column %q is %v of dimension %d with %d NULLs, want %d", name, col.Type, col.Dim(), col.Nulls(), dimension)
 	}
-	lists, ok := c.find(name).(list)
-	var values *array.Float32
-	if ok {
-		values, ok = lists.ListValues().(*array.Float32)
-	}
-	if !ok {
-		c.fail("column %q is not a list of float32", name)
-		return func(int) []float32 { return nil }
-	}
-	return func(r int) []float32 {
-		start, end := lists.ValueOffsets(r)
-		if end-start != dimension || lists.IsNull(r) {
-			c.fail("row %d: an embedding of %d elements, want %d", c.first+r, end-start, dimension)
-			return nil
-		}
-		return append([]float32(nil), values.Float32Values()[start:end]...)
-	}
+	return func(r int) []float32 { return values[r*dimension : (r+1)*dimension : (r+1)*dimension] } // the batch is ours
 }
