@@ -6,7 +6,7 @@ GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race lint fuzz integration bench bench-groupby interop demo
+.PHONY: all test race lint fuzz integration bench bench-groupby bench-parquet interop demo
 
 all: test lint
 
@@ -40,6 +40,10 @@ bench:
 # groupby and its peers, which pip installs: a table in bench/results.
 bench-groupby:
 	bench/groupby/run.sh $(BENCHCOUNT)
+
+# parquetscan with groupby, and its peers: the same. The data takes 5 GB.
+bench-parquet:
+	bench/parquet/run.sh $(BENCHCOUNT)
 
 # Against a codec written by others.
 interop:

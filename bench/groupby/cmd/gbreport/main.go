@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vecql/vecql/bench/tables"
 )
 
 func main() {
@@ -40,15 +42,9 @@ func run(path string, requirements []string) error {
 	var md strings.Builder
 	r.write(&md)
 	for _, path := range requirements {
-		b, err := os.ReadFile(path)
+		versions, err := tables.Versions(path)
 		if err != nil {
 			return err
-		}
-		var versions []string
-		for line := range strings.Lines(string(b)) {
-			if name, version, ok := strings.Cut(strings.TrimSpace(line), "=="); ok {
-				versions = append(versions, name+" "+version)
-			}
 		}
 		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
 	}
@@ -90,13 +86,12 @@ func parse(in io.Reader) (*results, error) {
 			return nil, fmt.Errorf("%q: %w", s.Text(), err)
 		}
 		k := key{strings.TrimPrefix(m[2], "case="), m[1], threads}
-		fields := strings.Fields(m[4])
-		for i := 0; i+1 < len(fields); i += 2 {
-			v, err := strconv.ParseFloat(fields[i], 64)
-			if err != nil {
-				return nil, fmt.Errorf("%q: %w", s.Text(), err)
-			}
-			switch fields[i+1] {
+		values, err := tables.Values(m[4])
+		if err != nil {
+			return nil, err
+		}
+		for unit, v := range values {
+			switch unit {
 			case "ns/op":
 				r.times[k] = append(r.times[k], v)
 			case "peak-bytes":
@@ -105,18 +100,11 @@ func parse(in io.Reader) (*results, error) {
 				r.perGroup[k] = append(r.perGroup[k], v)
 			}
 		}
-		r.cases, r.impls, r.threads = once(r.cases, k.name), once(r.impls, k.impl), once(r.threads, threads)
+		r.cases, r.impls, r.threads = tables.Once(r.cases, k.name), tables.Once(r.impls, k.impl), tables.Once(r.threads, threads)
 	}
 	slices.Sort(r.threads)
 	slices.SortStableFunc(r.impls, func(a, b string) int { return rank(a) - rank(b) })
 	return r, s.Err()
-}
-
-func once[T comparable](s []T, v T) []T {
-	if slices.Contains(s, v) {
-		return s
-	}
-	return append(s, v)
 }
 
 // rank puts vecql first, then its other ways, then peers, then maps.
@@ -164,10 +152,6 @@ func (r *results) with(values map[key][]float64, threads func(int) bool) (cases,
 	return cases, impls
 }
 
-func header(w io.Writer, columns ...string) {
-	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
-}
-
 func (r *results) writeTimes(w io.Writer, n int) {
 	// Maps are shown beside any number of threads, though they have one.
 	at := func(c, i string) []float64 {
@@ -189,17 +173,17 @@ func (r *results) writeTimes(w io.Writer, n int) {
 		what = "thread"
 	}
 	fmt.Fprintf(w, "\n## %d %s\n\n", n, what)
-	header(w, slices.Concat([]string{"case"}, impls, []string{"vs best peer", "vs Daft"})...)
+	tables.Header(w, slices.Concat([]string{"case"}, impls, []string{"vs best peer", "vs Daft"})...)
 	for _, c := range cases {
 		fmt.Fprintf(w, "| %s |", c)
 		best := ""
 		for _, i := range impls {
-			fmt.Fprintf(w, " %s |", ms(at(c, i)))
-			if rank(i) == 2 && len(at(c, i)) > 0 && (best == "" || median(at(c, i)) < median(at(c, best))) {
+			fmt.Fprintf(w, " %s |", tables.MS(at(c, i)))
+			if rank(i) == 2 && len(at(c, i)) > 0 && (best == "" || tables.Median(at(c, i)) < tables.Median(at(c, best))) {
 				best = i
 			}
 		}
-		fmt.Fprintf(w, " %s | %s |\n", ratio(at(c, "vecql"), at(c, best), best), ratio(at(c, "vecql"), at(c, "daft"), ""))
+		fmt.Fprintf(w, " %s | %s |\n", tables.Ratio(at(c, "vecql"), at(c, best), best), tables.Ratio(at(c, "vecql"), at(c, "daft"), ""))
 	}
 }
 
@@ -210,7 +194,7 @@ func (r *results) writeScaling(w io.Writer) {
 	_, impls := r.with(r.times, func(t int) bool { return t == 2 })
 	cases, _ := r.with(r.times, func(t int) bool { return t == 2 })
 	fmt.Fprintf(w, "\n## From one thread to two\n\nHow many times less time two threads take.\n\n")
-	header(w, slices.Concat([]string{"case"}, impls)...)
+	tables.Header(w, slices.Concat([]string{"case"}, impls)...)
 	for _, c := range cases {
 		fmt.Fprintf(w, "| %s |", c)
 		for _, i := range impls {
@@ -219,7 +203,7 @@ func (r *results) writeScaling(w io.Writer) {
 				fmt.Fprint(w, "  |")
 				continue
 			}
-			fmt.Fprintf(w, " %.2f |", median(one)/median(two))
+			fmt.Fprintf(w, " %.2f |", tables.Median(one)/tables.Median(two))
 		}
 		fmt.Fprintln(w)
 	}
@@ -231,7 +215,7 @@ func (r *results) writeMemory(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n## Memory\n\nPeak of the resident set during one query, less what was resident before: MB, and bytes per group.\n\n")
 	cases, impls := r.with(r.memory, func(int) bool { return true })
-	header(w, slices.Concat([]string{"case", "threads"}, impls)...)
+	tables.Header(w, slices.Concat([]string{"case", "threads"}, impls)...)
 	for _, c := range cases {
 		for _, n := range r.threads {
 			row, some := fmt.Sprintf("| %s | %d |", c, n), false
@@ -242,46 +226,11 @@ func (r *results) writeMemory(w io.Writer) {
 					continue
 				}
 				some = true
-				row += fmt.Sprintf(" %.0f (%.0f) |", median(r.memory[k])/1e6, median(r.perGroup[k]))
+				row += fmt.Sprintf(" %.0f (%.0f) |", tables.Median(r.memory[k])/1e6, tables.Median(r.perGroup[k]))
 			}
 			if some {
 				fmt.Fprintln(w, row)
 			}
 		}
 	}
-}
-
-// ratio compares our times with others'.
-func ratio(ours, theirs []float64, name string) string {
-	if len(ours) == 0 || len(theirs) == 0 {
-		return ""
-	}
-	s := fmt.Sprintf("**%.2f×**", median(theirs)/median(ours))
-	if name != "" {
-		s += " (" + name + ")"
-	}
-	if slices.Min(ours) <= slices.Max(theirs) && slices.Min(theirs) <= slices.Max(ours) {
-		s += " ~"
-	}
-	return s
-}
-
-func ms(v []float64) string {
-	if len(v) == 0 {
-		return ""
-	}
-	switch m := median(v) / 1e6; {
-	case m >= 100:
-		return fmt.Sprintf("%.0f", m)
-	case m >= 10:
-		return fmt.Sprintf("%.1f", m)
-	default:
-		return fmt.Sprintf("%.2f", m)
-	}
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package parquet_test measures queries on Parquet files with vecql's parquetscan and groupby, and with other Go libraries; peers.py
+// measures others on the same files. See run.sh.
+package parquet_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vecql/vecql/bench/parquet/data"
+	"github.com/vecql/vecql/bench/parquet/run"
+)
+
+var (
+	casesFlag   = flag.String("cases", "", "regular expression of the cases to be measured (default all; -bench splits its own at slashes)")
+	threadsFlag = flag.String("threads", "2", "numbers of threads")
+	implsFlag   = flag.String("impls", "", "which of vecql, pqarrow and parquet-go, all by default")
+)
+
+// small is the data made here when VECQL_PARQUET_DATA names no folder.
+var small = data.Options{Seed: 1, Rows: 20_000, Codec: "snappy", Vectors: 600, Dim: 24}
+
+func open(tb testing.TB) *data.Set {
+	tb.Helper()
+	dir := os.Getenv("VECQL_PARQUET_DATA")
+	if dir == "" {
+		return write(tb, tb.TempDir(), small)
+	}
+	set, err := data.Open(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
+}
+
+func write(tb testing.TB, dir string, o data.Options) *data.Set {
+	tb.Helper()
+	set, err := data.Write(dir, o, nil, func(string) {})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
+}
+
+func BenchmarkParquet(b *testing.B) {
+	match, err := regexp.Compile(*casesFlag)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var threads []int
+	for _, s := range strings.Split(*threadsFlag, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			b.Fatalf("-threads %s", *threadsFlag)
+		}
+		threads = append(threads, n)
+	}
+	set := open(b)
+	for _, e := range run.Engines() {
+		if *implsFlag != "" && !slices.Contains(strings.Split(*implsFlag, ","), e.Name) {
+			continue
+		}
+		for _, c := range set.Cases {
+			if !match.MatchString(c.Name) {
+				continue
+			}
+			for _, n := range threads {
+				b.Run(fmt.Sprintf("impl=%s/%s/threads=%d", e.Name, c.Name, n), func(b *testing.B) { benchmark(b, e, set.Path(c), c, n) })
+			}
+		}
+	}
+}
+
+func benchmark(b *testing.B, e run.Engine, path string, c *data.Case, threads int) {
+	old := runtime.GOMAXPROCS(threads) // that many threads for the process, of which the garbage collector's are some
+	b.Cleanup(func() { runtime.GOMAXPROCS(old) })
+	answer, err := e.Query(b.Context(), path, c, threads) // warms up
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := answer.Check(c); err != nil {
+		b.Fatal(err)
+	}
+	answer = nil
+	b.ReportAllocs()
+	runtime.GC() // of the check's garbage
+	for b.Loop() {
+		if answer, err = e.Query(b.Context(), path, c, threads); err != nil {
+			b.Fatal(err)
+		}
+	}
+	runtime.KeepAlive(answer)
+}

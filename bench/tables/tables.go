@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tables has what reports on benchmarks share: samples of one cell, and tables in Markdown.
+package tables
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Once appends a value that is not there yet.
+func Once[T comparable](s []T, v T) []T {
+	if slices.Contains(s, v) {
+		return s
+	}
+	return append(s, v)
+}
+
+// Header writes the head of a table.
+func Header(w io.Writer, columns ...string) {
+	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+}
+
+// Ratio tells how many times less our samples are than those of others, in bold, with a name if there is one. ~ says that samples of the
+// two overlap.
+func Ratio(ours, theirs []float64, name string) string {
+	if len(ours) == 0 || len(theirs) == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("**%.2f×**", Median(theirs)/Median(ours))
+	if name != "" {
+		s += " (" + name + ")"
+	}
+	if slices.Min(ours) <= slices.Max(theirs) && slices.Min(theirs) <= slices.Max(ours) {
+		s += " ~"
+	}
+	return s
+}
+
+// MS tells the median of samples in nanoseconds as milliseconds, to three digits or more; "" if there are none.
+func MS(v []float64) string {
+	if len(v) == 0 {
+		return ""
+	}
+	switch m := Median(v) / 1e6; {
+	case m >= 100:
+		return fmt.Sprintf("%.0f", m)
+	case m >= 10:
+		return fmt.Sprintf("%.1f", m)
+	default:
+		return fmt.Sprintf("%.2f", m)
+	}
+}
+
+// Median returns the median of at least one sample.
+func Median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+// Values returns the values of a line of Go's benchmark format by unit, given what comes after the number of iterations.
+func Values(rest string) (map[string]float64, error) {
+	values := map[string]float64{}
+	fields := strings.Fields(rest)
+	for i := 0; i+1 < len(fields); i += 2 {
+		v, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", rest, err)
+		}
+		values[fields[i+1]] = v
+	}
+	return values, nil
+}
+
+var (
+	required = regexp.MustCompile(`^(?:require )?\s*(\S+?)(?:==|\s+)(v?\d\S*)(.*)$`)
+	own      = regexp.MustCompile(`^(?:github\.com/vecql/|golang\.org/x/)`)
+)
+
+// Versions tells the names and versions that a file asks for: all of a requirements.txt, and of a go.mod what it needs itself, besides
+// vecql and what extends the standard library.
+func Versions(path string) ([]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var versions []string
+	for line := range strings.Lines(string(b)) {
+		m := required.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || m[1] == "go" || strings.Contains(m[3], "// indirect") || own.MatchString(m[1]) {
+			continue
+		}
+		versions = append(versions, m[1]+" "+m[2])
+	}
+	return versions, nil
+}
