@@ -161,7 +161,7 @@ func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte,
 // countPresent returns how many of the next n levels of definition are the greatest, without consuming them.
 func (c *chunk) countPresent(n int) (int, error) {
 	h, present := c.def, 0
-	c.defBuf = grow(c.defBuf[:0], min(n, 4096))
+	c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
 	for n > 0 {
 		part := c.defBuf[:min(n, len(c.defBuf))]
 		if err := h.decode(part); err != nil {
@@ -221,6 +221,9 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 			if err := c.must(); err != nil {
 				return err
 			}
+		}
+		if dst.n == 0 && c.coded && !c.text && c.leaf.typ.Kind.text() {
+			dst.dict = c.dict // ready has seen to it that all rows are codes
 		}
 		k := min(n, c.left)
 		var err error
@@ -282,17 +285,17 @@ func (c *chunk) optional(dst *Column, n int) error {
 // levels appends n values or NULLs, as wider levels of definition say.
 func (c *chunk) levels(dst *Column, n int) error {
 	for n > 0 {
-		c.defBuf = grow(c.defBuf[:0], min(n, 4096))
+		c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
 		if err := c.def.decode(c.defBuf); err != nil {
 			return err
 		}
-		bitmap := make([]byte, (len(c.defBuf)+7)/8)
+		var bitmap [levelBlock / 8]byte
 		for i, d := range c.defBuf {
 			if int(d) == c.leaf.maxDef {
 				bitmap[i>>3] |= 1 << (i & 7)
 			}
 		}
-		if err := c.spaced(dst, len(c.defBuf), bitmap, 0); err != nil {
+		if err := c.spaced(dst, len(c.defBuf), bitmap[:], 0); err != nil {
 			return err
 		}
 		n -= len(c.defBuf)

@@ -384,3 +384,32 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 		}
 	}
 }
+
+// TestCodes reads strings as codes where the file has a dictionary, and as text where it has not.
+func TestCodes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	fields := []arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}
+	file := writeArrow(t, rng, fields, 3000, 0.2, 500, 3000, parquet.WithDataPageSize(200), parquet.WithDictionaryPageSizeLimit(4000))
+	for _, text := range []bool{false, true} {
+		s, err := openBytes(t, file).Scan(Options{Text: text, BatchRows: 100})
+		require.NoError(t, err)
+		coded, plain := 0, 0
+		var dict *Dictionary
+		for b, err := range s.All(t.Context()) {
+			require.NoError(t, err)
+			if codes, d := b.Columns[0].Codes(); d != nil {
+				require.Len(t, codes, b.Rows)
+				require.True(t, dict == nil || dict == d, "one row group has one dictionary")
+				dict = d
+				coded += b.Rows
+			} else {
+				_, offsets := b.Columns[0].Text()
+				require.Len(t, offsets, b.Rows+1)
+				plain += b.Rows
+			}
+		}
+		require.Equal(t, 3000, coded+plain)
+		require.Equal(t, text, coded == 0)
+		require.NotZero(t, plain, "the dictionary is too small for all")
+	}
+}

@@ -123,7 +123,7 @@ func (w *pageWalker) next() (*page, error) {
 	}
 }
 
-// decompress returns the page's bytes as they were before compression: a view of src if there was none.
+// decompress returns the page's bytes as they were before compression: in w.buf, or in the map if there was none.
 func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	levels := 0
 	if h.typ == dataPageV2 {
@@ -136,9 +136,17 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		if h.compressed != h.uncompressed {
 			return nil, corrupt("page without compression has %d bytes and %d", h.compressed, h.uncompressed)
 		}
+		if w.win.mapped == nil { // looking at the next header may move the window
+			w.buf = growBytes(w.buf[:0], len(src))
+			copy(w.buf, src)
+			src = w.buf
+		}
 		return src, nil
 	}
 	n := int(h.uncompressed)
+	if !plausible(w.kind, src[levels:], n-levels) {
+		return nil, corrupt("page of %d bytes of %v can not hold %d", h.compressed, w.kind, n)
+	}
 	w.buf = growBytes(w.buf[:0], n)
 	copy(w.buf, src[:levels])
 	if n == levels {
@@ -178,6 +186,24 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 		}
 	}
 	return compress.Decode(codec, dst, src)
+}
+
+// plausible tells whether src can hold n bytes, as far as that can be told before there is room for them.
+func plausible(kind compress.Compression, src []byte, n int) bool {
+	most := uint64(len(src)) + 1
+	switch kind {
+	case compress.Codecs.Snappy:
+		most *= 22 // a copy of 64 bytes takes 3
+	case compress.Codecs.Lz4Raw:
+		most *= 256 // a byte adds 255 to the length of a match
+	case compress.Codecs.Gzip:
+		most *= 1032 // two bits are a match of 258 bytes
+	case compress.Codecs.Zstd:
+		most = zstdBound(src)
+	default:
+		return true
+	}
+	return uint64(n) <= most
 }
 
 // decompressStream decodes src to dst through a stream, which stops at the end of dst.
