@@ -249,6 +249,9 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 	if err != nil {
 		return nil, err
 	}
+	if r.file.mapped != nil {
+		willRead(r.file.mapped, start, min(length, mostWillRead))
+	}
 	w, ok := c.pages.(*pageWalker)
 	if !ok {
 		w = &pageWalker{win: &window{size: r.scan.ds.cfg.ReadBytes}}

@@ -27,6 +27,9 @@ type Source struct {
 // defaultReadBytes is how much is read at once through an io.ReaderAt: enough to make the round trip to an object store count little.
 const defaultReadBytes = 4 << 20
 
+// mostWillRead is how much of a column chunk is asked for at once where files are mapped.
+const mostWillRead = 64 << 20
+
 // openFile opens a local file as a Source whose identity is its size and time of modification.
 func openFile(path string) (Source, *os.File, error) {
 	f, err := os.Open(path)
