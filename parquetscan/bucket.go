@@ -52,9 +52,10 @@ func (s *Scan) units() []unit {
 // compressed returns the compressed bytes of the scan's columns in a row group, at least 1.
 func (s *Scan) compressed(file, group int) int64 {
 	total := int64(1)
-	meta := s.ds.files[file].meta.RowGroup(group)
+	f := s.ds.files[file].footer
+	meta := f.meta.RowGroup(group)
 	for _, leaf := range s.leaves[file] {
-		if c, err := meta.ColumnChunk(leaf.index); err == nil {
+		if c, err := f.chunkMetadata(meta, leaf.index); err == nil {
 			total += max(0, c.TotalCompressedSize())
 		}
 	}

@@ -215,7 +215,6 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)
 	}
-	c.rows -= int64(n)
 	for n > 0 {
 		if c.left == 0 {
 			if err := c.must(); err != nil {
@@ -239,6 +238,7 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 			return err
 		}
 		c.left -= k
+		c.rows -= int64(k)
 		n -= k
 	}
 	return nil

@@ -327,6 +327,11 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		return c.other, nil
 	}
 	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	plainText := appendByteArrays
+	if encoding == encodingDeltaByteArray && c.leaf.physical == parquet.Types.FixedLenByteArray {
+		// arrow-go knows it for byte arrays only, and it is no other one for those of fixed length.
+		column, plainText = schema.NewColumn(schema.NewByteArrayNode("", parquet.Repetitions.Required, -1), 0, 0), appendBytes(c.leaf.stored)
+	}
 	buf := memory.NewBufferBytes(data)
 	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE, parquet.Encodings.RLE, int32(len(data)))}
 	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil)
@@ -345,7 +350,7 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	case *file.Float64ColumnChunkReader:
 		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[float64])
 	case *file.ByteArrayColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendByteArrays)
+		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, plainText)
 	case *file.FixedLenByteArrayColumnChunkReader:
 		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, func(dst []byte, v []parquet.FixedLenByteArray, _ int) []byte {
 			for _, b := range v {
@@ -355,6 +360,9 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		})
 	}
 	c.other = out
+	if err == nil && c.leaf.stored > 0 && column.PhysicalType() == parquet.Types.ByteArray && len(out) != n*c.leaf.stored {
+		err = fmt.Errorf("%d values of %d bytes in %d", n, c.leaf.stored, len(out))
+	}
 	if err != nil {
 		return nil, corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
 	}
@@ -421,4 +429,17 @@ func appendByteArrays(dst []byte, v []parquet.ByteArray, _ int) []byte {
 		dst = append(dst, b...)
 	}
 	return dst
+}
+
+// appendBytes returns what appends byte arrays without their lengths, which must be width.
+func appendBytes(width int) func([]byte, []parquet.ByteArray, int) []byte {
+	return func(dst []byte, v []parquet.ByteArray, _ int) []byte {
+		for _, b := range v {
+			if len(b) != width {
+				return dst // too few bytes, which decodeOther notices
+			}
+			dst = append(dst, b...)
+		}
+		return dst
+	}
 }

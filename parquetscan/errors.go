@@ -25,6 +25,8 @@ var (
 	ErrNoColumn = errors.New("no such column")
 	// ErrChanged is a file that is not the one it was: when it was opened, or when a Bucket was made.
 	ErrChanged = errors.New("file has changed")
+	// ErrEncrypted is an encrypted file, or column, whose key is not in [Config].Decryption.
+	ErrEncrypted = errors.New("encrypted: Config.Decryption is needed")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("parquetscan: dataset is closed")
 )

@@ -274,7 +274,10 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 			err = &Error{File: f.src.Name, RowGroup: -1, Row: -1, Err: err}
 		}
 	}()
-	if f.footer = d.cfg.Cache.get(&f.src); f.footer == nil {
+	if d.cfg.Decryption == nil { // what is in the cache has no keys
+		f.footer = d.cfg.Cache.get(&f.src)
+	}
+	if f.footer == nil {
 		if f.footer, err = f.parseFooter(d); err != nil {
 			return err
 		}
@@ -333,6 +336,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	if err := checkThrift(tail); err != nil {
 		return nil, err
 	}
+	hideUnknownTypes(tail)
 	meta, err := parseMetadata(tail)
 	if err != nil {
 		return nil, err
@@ -352,7 +356,7 @@ func parseMetadata(b []byte) (meta *metadata.FileMetaData, err error) {
 // parseEncrypted has arrow-go parse the footer of an encrypted file, or of one whose columns are.
 func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err error) {
 	if d.cfg.Decryption == nil {
-		return nil, errors.New("file is encrypted: Config.Decryption is needed")
+		return nil, ErrEncrypted
 	}
 	defer guard(&err)
 	props := parquet.NewReaderProperties(nil)
@@ -371,7 +375,7 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 // newFooter takes from metadata what is needed often, and checks it. Data ends at end.
 func newFooter(meta *metadata.FileMetaData, end, size int64) (_ *footer, err error) {
 	defer guard(&err)
-	out := &footer{meta: meta, size: size, rows: meta.NumRows}
+	out := &footer{meta: meta, size: size}
 	if out.nodes, err = nodesOf(meta.Schema); err != nil {
 		return nil, err
 	}
@@ -386,9 +390,10 @@ func newFooter(meta *metadata.FileMetaData, end, size int64) (_ *footer, err err
 		out.groups[i] = rowGroup{first: rows, rows: n}
 		rows += n
 	}
-	if rows != meta.NumRows {
+	if rows != meta.NumRows && meta.NumRows != 0 { // some old writers leave it 0
 		return nil, corrupt("%d rows, but row groups have %d", meta.NumRows, rows)
 	}
+	out.rows = rows
 	return out, nil
 }
 

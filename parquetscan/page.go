@@ -291,6 +291,7 @@ const (
 	encodingPlainDictionary = 2
 	encodingRLE             = 3
 	encodingBitPacked       = 4
+	encodingDeltaByteArray  = 7
 	encodingRLEDictionary   = 8
 	encodingByteStreamSplit = 9
 )

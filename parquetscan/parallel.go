@@ -177,9 +177,12 @@ func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, err
 				}
 			})
 		}
-		failed := make(chan error, 1)
+		failed, stop := make(chan error, 1), make(chan struct{})
 		go func() {
-			err := g.Wait()
+			err := g.Wait() // ends ctx, whether workers failed or are done with all buckets
+			if err != nil {
+				close(stop)
+			}
 			if !s.o.Ordered {
 				close(queues[0])
 			}
@@ -187,7 +190,7 @@ func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, err
 		}()
 		given := true
 		if s.o.Ordered {
-			given = giveOrdered(ctx, queues, started, len(w.buckets), yield)
+			given = giveOrdered(stop, queues, started, len(w.buckets), yield)
 		} else {
 			for b := range queues[0] {
 				if given = yield(b, nil); !given {
@@ -234,14 +237,14 @@ func (w *work) send(ctx context.Context, i int, queue chan<- *Batch) error {
 	}
 }
 
-// giveOrdered gives batches, bucket after bucket. It returns false if the consumer wants no more.
-func giveOrdered(ctx context.Context, queues []chan *Batch, started <-chan struct{}, buckets int, yield func(*Batch, error) bool) bool {
+// giveOrdered gives batches, bucket after bucket, until workers have failed. It returns false if the consumer wants no more.
+func giveOrdered(stop <-chan struct{}, queues []chan *Batch, started <-chan struct{}, buckets int, yield func(*Batch, error) bool) bool {
 	for i := range buckets {
 		for {
 			var b *Batch
 			select {
 			case b = <-queues[i%len(queues)]:
-			case <-ctx.Done():
+			case <-stop:
 				return true // the error, whatever it is, is what the workers return
 			}
 			if b == nil {

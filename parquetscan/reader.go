@@ -156,6 +156,10 @@ func (r *Reader) prune() ([]rowRange, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.file.decrypting != nil {
+		r.file.decryption.Lock()
+		defer r.file.decryption.Unlock()
+	}
 	return r.scan.pred.prune(arrow, r.number, func(path string) (int, Type, bool) {
 		n := lookup(r.file.nodes, path)
 		if n == nil || n.leaf == nil {
@@ -191,7 +195,7 @@ func (r *Reader) openGroup(at int, rows int64) error {
 
 // openChunk opens one column chunk, and returns about how many bytes it takes in memory.
 func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData, rows int64) (bytes int64, err error) {
-	meta, err := chunkMetadata(group, l.index)
+	meta, err := r.file.chunkMetadata(group, l.index)
 	if err != nil {
 		return 0, err
 	}
@@ -221,9 +225,17 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metad
 }
 
 // chunkMetadata returns the metadata of a column chunk.
-func chunkMetadata(group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
+func (f *footer) chunkMetadata(group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
 	defer guard(&err)
-	if meta, err = group.ColumnChunk(index); err != nil {
+	if f.decrypting != nil {
+		f.decryption.Lock()
+		defer f.decryption.Unlock()
+	}
+	meta, err = group.ColumnChunk(index)
+	switch {
+	case f.decrypting == nil && f.meta.IsSetEncryptionAlgorithm() && (err != nil || meta.CryptoMetadata() != nil):
+		return nil, ErrEncrypted // the footer is not, but the column
+	case err != nil:
 		return nil, corrupt("%w", err)
 	}
 	return meta, nil

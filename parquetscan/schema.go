@@ -126,7 +126,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 	switch {
 	case group.NumFields() == 0:
 		return nil, fmt.Errorf("%w: group %s without fields", ErrUnsupported, path)
-	case isList(group):
+	case isList(group) || isSet(group):
 		out.field.Type.Kind = List
 		repeated := group.Field(0)
 		inner, ok := repeated.(*schema.GroupNode)
@@ -181,16 +181,24 @@ func isList(g *schema.GroupNode) bool {
 }
 
 // isMap tells whether a group is annotated as a map and looks like one.
-func isMap(g *schema.GroupNode) bool {
+func isMap(g *schema.GroupNode) bool { return entryFields(g) == 2 }
+
+// isSet tells whether a group is a map without values, which is read as the list of its keys.
+func isSet(g *schema.GroupNode) bool { return entryFields(g) == 1 }
+
+// entryFields returns the number of fields of the entries of a group that is annotated as a map, 0 if it does not look like one.
+func entryFields(g *schema.GroupNode) int {
 	_, logical := g.LogicalType().(schema.MapLogicalType)
 	if !logical && g.ConvertedType() != schema.ConvertedTypes.Map && g.ConvertedType() != schema.ConvertedTypes.MapKeyValue {
-		return false
+		return 0
 	}
 	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
-		return false
+		return 0
 	}
-	entry, ok := g.Field(0).(*schema.GroupNode)
-	return ok && entry.NumFields() == 2
+	if entry, ok := g.Field(0).(*schema.GroupNode); ok {
+		return entry.NumFields()
+	}
+	return 0
 }
 
 // primitive returns the node of the next leaf.

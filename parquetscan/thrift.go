@@ -196,6 +196,65 @@ func checkThrift(b []byte) error {
 	return nil
 }
 
+// knownTypes are the logical types that arrow-go knows, by their fields of LogicalType.
+var knownTypes = [...]bool{
+	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 10: true, 11: true, 12: true, 13: true, 14: true, 15: true,
+	16: true, 17: true, 18: true,
+}
+
+// hideUnknownTypes changes a footer so that arrow-go does not see logical types that it does not know, for which it would not read the
+// file at all. Readers are to go by the physical type then (parquet-format, LogicalTypes.md). b has passed checkThrift.
+func hideUnknownTypes(b []byte) {
+	r := thriftReader{b: b}
+	for id := int16(0); ; {
+		next, typ, ok := r.field(id)
+		if !ok {
+			return
+		}
+		id = next
+		if id != 2 || typ != thriftList { // FileMetaData.schema
+			r.skip(typ, 1)
+			continue
+		}
+		head := r.byte()
+		n := uint64(head >> 4)
+		if n == 15 {
+			n = r.uvarint()
+		}
+		for ; n > 0 && head&15 == thriftStruct && !r.failed(); n-- {
+			r.hideUnknownType()
+		}
+		return
+	}
+}
+
+// hideUnknownType walks over a SchemaElement. A logical type that arrow-go does not know becomes field 11, which does not exist: there is
+// none behind it.
+func (r *thriftReader) hideUnknownType() {
+	const logicalType = 10
+	for id := int16(0); ; {
+		head := r.pos
+		next, typ, ok := r.field(id)
+		if !ok {
+			return
+		}
+		if next == logicalType && typ == thriftStruct {
+			union := thriftReader{b: r.b, pos: r.pos}
+			t, _, ok := union.field(0)
+			if known := ok && t > 0 && int(t) < len(knownTypes) && knownTypes[t]; !known {
+				switch delta := r.b[head] >> 4; {
+				case delta > 0 && delta < 15:
+					r.b[head] = (delta+1)<<4 | typ
+				case delta == 0 && r.pos == head+2:
+					r.b[head+1] = (logicalType + 1) << 1
+				}
+			}
+		}
+		id = next
+		r.skip(typ, 2)
+	}
+}
+
 // A pageType is the type of a page (parquet.thrift, PageType).
 type pageType int32
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import "fmt"
+
+// This file holds in what files are read otherwise than pyarrow reads them, and why.
+
+const (
+	noType      = "a type that says that all values are NULL is no type of its own here: it is the physical one"
+	noLZ4       = "arrow-go does not have the codec LZ4, whose framing nobody wrote down (LZ4_RAW replaces it)"
+	wraps       = "beyond what nanoseconds tell: pyarrow wraps round"
+	columnKeys  = "pyarrow takes no keys of columns; what these files hold is the same"
+	paddedPages = "arrow-go loses its place behind page headers that are padded, as parquet-mr pads encrypted ones"
+	noKeys      = "pyarrow takes no keys of columns, and there is no other file like it; this is what its writer counted"
+)
+
+var pyarrowCases = corpusCases{
+	"text-delta.parquet": {"f5": {why: "arrow-go has DELTA_BYTE_ARRAY for byte arrays of any length only", noReference: true}},
+	"nested.parquet":     {"nothing": {why: noType, typ: "int32"}, "no_list": {why: noType, typ: "list<int32>"}},
+	"nested-v2.parquet":  {"nothing": {why: noType, typ: "int32"}, "no_list": {why: noType, typ: "list<int32>"}},
+}
+
+// uniform is encrypted with one key; the other files of its directory have the same values.
+const uniform = "data/uniform_encryption.parquet.encrypted"
+
+var (
+	sameAsUniform = map[string]corpusCase{
+		"int96_field": {why: wraps, err: ErrOutOfRange},
+		"float_field": {why: columnKeys, like: uniform}, "double_field": {why: columnKeys, like: uniform},
+	}
+	allPadded = map[string]corpusCase{"*": {why: paddedPages, err: ErrCorrupt}}
+	allLZ4    = map[string]corpusCase{"*": {why: noLZ4, err: ErrUnsupported}}
+)
+
+var parquetTestingCases = corpusCases{
+	"data/hadoop_lz4_compressed.parquet":        allLZ4,
+	"data/hadoop_lz4_compressed_larger.parquet": allLZ4,
+	"data/non_hadoop_lz4_compressed.parquet":    allLZ4,
+	"data/incorrect_map_schema.parquet": {
+		"":       {why: "keys may be NULL: pyarrow opens no such file"},
+		"my_map": {why: "keys may be NULL", typ: "map<string,string>", values: []string{`[["parent","another"],["name","report"]]`}},
+	},
+	"data/datapage_v2_empty_datapage.snappy.parquet": {
+		"value": {why: "arrow-go decompresses no bytes to none, which Snappy can not", noReference: true},
+	},
+	"data/int96_from_spark.parquet": {"a": {why: wraps, err: ErrOutOfRange}},
+	"data/null_list.parquet":        {"emptylist": {why: noType, typ: "list<int32>"}},
+
+	"data/encrypt_columns_and_footer.parquet.encrypted":                     sameAsUniform,
+	"data/encrypt_columns_and_footer_aad.parquet.encrypted":                 sameAsUniform,
+	"data/encrypt_columns_and_footer_ctr.parquet.encrypted":                 sameAsUniform,
+	"data/encrypt_columns_and_footer_disable_aad_storage.parquet.encrypted": sameAsUniform,
+	"data/encrypt_columns_plaintext_footer.parquet.encrypted":               sameAsUniform,
+	uniform: {"int96_field": {why: wraps, err: ErrOutOfRange}},
+	"data/encrypt_columns_and_footer_bloom_filter.parquet.encrypted": {
+		"double_field": {why: paddedPages, err: ErrCorrupt}, "float_field": {why: paddedPages, err: ErrCorrupt},
+		"int32_field": {why: noKeys, typ: "int32", values: counted("%d", 2000)},
+		"name":        {why: noKeys, typ: "string", values: counted(`"name_%d"`, 2000)},
+	},
+	"data/external_key_material_java.parquet.encrypted": {
+		"": {why: "its keys are in another file, wrapped by a key server that does not exist", err: ErrCorrupt},
+	},
+
+	"data/aes256/encrypt_columns_and_footer.parquet.encrypted":                     allPadded,
+	"data/aes256/encrypt_columns_and_footer_ctr.parquet.encrypted":                 allPadded,
+	"data/aes256/encrypt_columns_and_footer_disable_aad_storage.parquet.encrypted": allPadded,
+	"data/aes256/encrypt_columns_plaintext_footer.parquet.encrypted":               allPadded,
+	"data/aes256/uniform_encryption.parquet.encrypted":                             allPadded,
+
+	// Of the bad files, these have columns that are not bad. The others fail here where they fail in pyarrow.
+	"bad_data/ARROW-GH-41317.parquet": {"null": {why: noType, typ: "int32"}},
+	"bad_data/ARROW-GH-41321.parquet": {"null": {why: noType, typ: "int32"}},
+	"bad_data/PARQUET-1481.parquet": {
+		"": {why: "a physical type that does not exist may be one that does not exist yet", err: ErrUnsupported},
+	},
+}
+
+// counted returns the texts of numbers from 0 to n-1.
+func counted(format string, n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf(format, i)
+	}
+	return texts
+}

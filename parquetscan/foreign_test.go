@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/require"
+)
+
+// This file makes what other writers, and older ones, leave in files: schemas of times before the standard, footers that say less or more
+// than they should, pages that are compressed oddly, encryption.
+
+// A rawColumn is what is written to a leaf: values, and levels.
+type rawColumn struct {
+	values     any // []int32, []parquet.Int96, []parquet.ByteArray
+	defs, reps []int16
+}
+
+// writeRaw writes a file of one row group.
+func writeRaw(t *testing.T, fields schema.FieldList, columns []rawColumn, options ...parquet.WriterProperty) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
+	w := file.NewParquetWriter(&buf, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	g := w.AppendRowGroup()
+	for _, c := range columns {
+		column, err := g.NextColumn()
+		require.NoError(t, err)
+		switch v := c.values.(type) {
+		case []int32:
+			_, err = column.(*file.Int32ColumnChunkWriter).WriteBatch(v, c.defs, c.reps)
+		case []parquet.Int96:
+			_, err = column.(*file.Int96ColumnChunkWriter).WriteBatch(v, c.defs, c.reps)
+		case []parquet.ByteArray:
+			_, err = column.(*file.ByteArrayColumnChunkWriter).WriteBatch(v, c.defs, c.reps)
+		}
+		require.NoError(t, err)
+		require.NoError(t, column.Close())
+	}
+	require.NoError(t, g.Close())
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+func TestOldSchemas(t *testing.T) {
+	type fields = schema.FieldList
+	const (
+		required = parquet.Repetition(0)
+		optional = parquet.Repetition(1)
+		repeated = parquet.Repetition(2)
+	)
+	group := func(name string, rep parquet.Repetition, of schema.ConvertedType, f ...schema.Node) schema.Node {
+		n, err := schema.NewGroupNodeConverted(name, rep, f, of, -1)
+		require.NoError(t, err)
+		return n
+	}
+	i32 := func(name string, rep parquet.Repetition) schema.Node { return schema.NewInt32Node(name, rep, -1) }
+	none, list := schema.ConvertedTypes.None, schema.ConvertedTypes.List
+	// Three rows: two elements, none, one. An optional group that is not there makes a fourth.
+	two := rawColumn{[]int32{1, 2, 3}, []int16{1, 1, 0, 1}, []int16{0, 1, 0, 0}}
+	twoOptional := rawColumn{[]int32{1, 2, 3}, []int16{2, 2, 1, 2, 0}, []int16{0, 1, 0, 0, 0}}
+	plain, structs := []string{"[1,2]", "[]", "[3]"}, []string{"[[1],[2]]", "[]", "[[3]]"}
+	for _, c := range []struct {
+		name    string
+		node    schema.Node
+		columns []rawColumn
+		typ     string
+		want    []string
+	}{
+		{"no annotation", i32("a", repeated), []rawColumn{two}, "list<int32>", plain},
+		{"no annotation, group", group("a", repeated, none, i32("x", required)), []rawColumn{two}, "list<struct<x:int32>>", structs},
+		{"two levels", group("a", required, list, i32("element", repeated)), []rawColumn{two}, "list<int32>", plain},
+		{
+			"two levels, NULL", group("a", optional, list, i32("array", repeated)), []rawColumn{twoOptional},
+			"list<int32>", append(plain[:3:3], "null"),
+		},
+		{
+			"array", group("a", required, list, group("array", repeated, none, i32("x", required))),
+			[]rawColumn{two}, "list<struct<x:int32>>", structs,
+		},
+		{
+			"tuple", group("a", required, list, group("a_tuple", repeated, none, i32("x", required))),
+			[]rawColumn{two}, "list<struct<x:int32>>", structs,
+		},
+		{
+			"another's tuple", group("a", required, list, group("b_tuple", repeated, none, i32("x", required))),
+			[]rawColumn{two}, "list<int32>", plain,
+		},
+		{
+			"any name", group("a", required, list, group("bag", repeated, none, i32("array_element", required))),
+			[]rawColumn{two}, "list<int32>", plain,
+		},
+		{
+			"two fields", group("a", required, list, group("bag", repeated, none, i32("x", required), i32("y", required))),
+			[]rawColumn{two, two}, "list<struct<x:int32,y:int32>>", []string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
+		},
+		{
+			"lists of two levels", group("a", required, list, group("array", repeated, list, i32("array", repeated))),
+			[]rawColumn{{[]int32{1, 2, 3, 4}, []int16{2, 2, 2, 1, 2, 0}, []int16{0, 2, 1, 1, 1, 0}}},
+			"list<list<int32>>", []string{"[[1,2],[3],[],[4]]", "[]"},
+		},
+		{
+			"map", group("a", required, schema.ConvertedTypes.MapKeyValue, group("map", repeated, none, i32("k", required), i32("v", required))),
+			[]rawColumn{two, two}, "map<int32,int32>", []string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
+		},
+		{
+			"map with NULL as a key",
+			group("a", required, schema.ConvertedTypes.Map, group("map", repeated, none, i32("k", optional), i32("v", required))),
+			[]rawColumn{{[]int32{1, 3}, []int16{2, 1, 0, 2}, two.reps}, two}, "map<int32,int32>", []string{"[[1,1],[null,2]]", "[]", "[[3,3]]"},
+		},
+		{
+			"map without values", group("a", required, schema.ConvertedTypes.Map, group("key_value", repeated, none, i32("key", required))),
+			[]rawColumn{two}, "list<int32>", plain,
+		},
+		{
+			"list of nothing that repeats", group("a", required, list, i32("x", required)),
+			[]rawColumn{{values: []int32{1, 2, 3}}}, "struct<x:int32>", []string{"[1]", "[2]", "[3]"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := openBytes(t, writeRaw(t, fields{c.node}, c.columns))
+			require.Equal(t, c.typ, typeText(d.Fields()[0]))
+			rows, err := readTexts(d, Options{})
+			require.NoError(t, err)
+			require.Equal(t, c.want, rows[0])
+			requireEqual(t, d, Options{BatchRows: 1})
+		})
+	}
+}
+
+// footerOf returns a file's footer, to be changed in place.
+func footerOf(b []byte) []byte {
+	return b[len(b)-8-int(binary.LittleEndian.Uint32(b[len(b)-8:])) : len(b)-8]
+}
+
+func TestRowsThatAreNotCounted(t *testing.T) {
+	b := writeRaw(t, schema.FieldList{schema.NewInt32Node("a", parquet.Repetitions.Required, -1)}, []rawColumn{{values: []int32{1, 2, 3}}})
+	r := thriftReader{b: footerOf(b)}
+	for id, typ, ok := r.field(0); id != 3; id, typ, ok = r.field(id) { // FileMetaData.num_rows
+		require.True(t, ok)
+		r.skip(typ, 1)
+	}
+	require.EqualValues(t, 6, r.b[r.pos])
+	r.b[r.pos] = 0
+	d := openBytes(t, b)
+	require.EqualValues(t, 3, d.NumRows())
+	rows, err := readTexts(d, Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "3"}, rows[0])
+	r.b[r.pos] = 4
+	_, err = readAll(b, Options{})
+	require.ErrorIs(t, err, ErrCorrupt)
+}
+
+func TestUnknownLogicalTypes(t *testing.T) {
+	// The string type is {1: {}}, field 10 of a SchemaElement: behind fields 4 and 6 here, and behind 4.
+	required := parquet.Repetitions.Required
+	text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("a", required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+	b := writeRaw(t, schema.FieldList{text, schema.NewInt32Node("b", required, -1)}, []rawColumn{
+		{values: []parquet.ByteArray{[]byte("x"), []byte("yz")}}, {values: []int32{1, 2}},
+	})
+	known := []byte{0x4c, 0x1c, 0, 0} // field 6+4, a struct of field 1, a struct
+	at := bytes.Index(footerOf(b), known)
+	require.Positive(t, at)
+	require.Equal(t, String, openBytes(t, b).Fields()[0].Type.Kind)
+	for name, change := range map[string]func(union []byte){
+		"9, which never was":   func(u []byte) { u[1] = 0x9c },
+		"another kind of type": func(u []byte) { u[1] = 0x95; u[2] = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := bytes.Clone(b)
+			change(footerOf(c)[at:])
+			d := openBytes(t, c)
+			require.Equal(t, "string", typeText(d.Fields()[0]), "the converted type still holds")
+			rows, err := readTexts(d, Options{})
+			require.NoError(t, err)
+			require.Equal(t, [][]string{{`"x"`, `"yz"`}, {"1", "2"}}, rows)
+		})
+	}
+	// A union of nothing, headers of the long form, the last type that is known and the first one that is not.
+	hideAndParse(t, []byte{0xac, 0, 0}, []byte{0xbc, 0, 0})
+	hideAndParse(t, []byte{0x05, 9, 0, 0xfc, 0, 0}, []byte{0x05, 9, 0, 0xfc, 0, 0}) // field 10 by a step of 15, which can not be longer
+	hideAndParse(t, []byte{0x0c, 20, 0x0c, 0xd2, 0x0f, 0, 0, 0}, []byte{0x0c, 22, 0x0c, 0xd2, 0x0f, 0, 0, 0})
+	hideAndParse(t, []byte{0xac, 0x0c, 36, 0, 0, 0}, []byte{0xac, 0x0c, 36, 0, 0, 0})
+	hideAndParse(t, []byte{0xac, 0x0c, 38, 0, 0, 0}, []byte{0xbc, 0x0c, 38, 0, 0, 0})
+	hideAndParse(t, []byte{0xac, 0x0c, 1, 0, 0, 0}, []byte{0xbc, 0x0c, 1, 0, 0, 0})
+}
+
+// hideAndParse hides the unknown type in a footer of one SchemaElement.
+func hideAndParse(t *testing.T, element, want []byte) {
+	t.Helper()
+	wrap := func(b []byte) []byte { return append(append([]byte{0x29, 0x1c}, b...), 0) }
+	footer := wrap(element)
+	require.NoError(t, checkThrift(footer))
+	hideUnknownTypes(footer)
+	require.Equal(t, wrap(want), footer)
+	for i := range footer {
+		hideUnknownTypes(bytes.Clone(footer[:i])) // does not panic
+	}
+}
+
+func TestInt96(t *testing.T) {
+	fields := schema.FieldList{schema.NewInt96Node("a", parquet.Repetitions.Required, -1)}
+	early, late := parquet.NewInt96([3]uint32{0, 0, 2440588 - 106_751}), parquet.NewInt96([3]uint32{1, 0, 2440588 + 106_751})
+	file := writeRaw(t, fields, []rawColumn{{values: []parquet.Int96{early, late, parquet.NewInt96([3]uint32{0, 0, 2440588})}}})
+	rows, err := readTexts(openBytes(t, file), Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"-9223286400000000000", "9223286400000000001", "0"}, rows[0])
+	for _, bad := range []parquet.Int96{
+		parquet.NewInt96([3]uint32{0, 0, 2440588 + 106_752}), parquet.NewInt96([3]uint32{0, 0, 2440588 - 106_752}), // the years 2262 and 1677
+		parquet.NewInt96([3]uint32{0, 1 << 31, 2440588}), parquet.NewInt96([3]uint32{0, 0, 1 << 31}),
+		parquet.NewInt96([3]uint32{1 << 31, 40_000, 2440588 + 106_751}),
+	} {
+		file := writeRaw(t, fields, []rawColumn{{values: []parquet.Int96{early, bad}}}, parquet.WithDictionaryDefault(false))
+		_, err := readTexts(openBytes(t, file), Options{})
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.ErrorIs(t, err, ErrOutOfRange)
+		require.EqualValues(t, 1, e.Row)
+	}
+}
+
+func TestOddCompression(t *testing.T) {
+	member := func(s string) []byte {
+		var buf bytes.Buffer
+		w := gzip.NewWriter(&buf)
+		io.WriteString(w, s)
+		require.NoError(t, w.Close())
+		return buf.Bytes()
+	}
+	codec, err := codecOf(compress.Codecs.Gzip)
+	require.NoError(t, err)
+	out, err := decompress(compress.Codecs.Gzip, codec, make([]byte, 6), append(member("abc"), member("def")...))
+	require.NoError(t, err, "members one after the other are one stream (RFC 1952, 2.2)")
+	require.Equal(t, "abcdef", string(out))
+	codecs := compress.Codecs
+	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Zstd, codecs.Brotli, codecs.Lz4Raw} {
+		codec, err := codecOf(kind)
+		require.NoError(t, err)
+		// A page V2 whose values are all NULL: levels, and either nothing or what a codec makes of nothing.
+		nothing := codec.Encode(make([]byte, codec.CompressBound(0)), nil)
+		for _, values := range [][]byte{nil, nothing} {
+			w := pageWalker{codec: codec, kind: kind}
+			h := pageHeader{typ: dataPageV2, uncompressed: 2, compressed: int32(2 + len(values)), numValues: 3, numRows: 3, defLength: 2}
+			page, err := w.decompress(&h, append([]byte{6, 0}, values...))
+			require.NoError(t, err, kind)
+			require.Equal(t, []byte{6, 0}, page)
+		}
+	}
+}
+
+// TestPagesOutliveTheWindow reads pages that are not compressed through a window that moves while a page is in use: whether the next page
+// has codes is to be known before a batch is made of both.
+func TestPagesOutliveTheWindow(t *testing.T) {
+	values := make([]parquet.ByteArray, 300)
+	want := make([]string, len(values))
+	for i := range values {
+		values[i] = []byte(fmt.Sprintf("%04d", i))
+		want[i] = fmt.Sprintf("%q", values[i])
+	}
+	for _, dictionary := range []bool{false, true} {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			b := writeRaw(t, schema.FieldList{schema.NewByteArrayNode("a", parquet.Repetitions.Required, -1)}, []rawColumn{{values: values}},
+				parquet.WithDictionaryDefault(dictionary), parquet.WithDataPageVersion(version),
+				parquet.WithDataPageSize(100), parquet.WithBatchSize(5))
+			for _, size := range []int{1, 50, 128, 150, 200, 300, 1000} {
+				source := Source{Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b))}
+				d, err := OpenSources(context.Background(), Config{ReadBytes: size}, source)
+				require.NoError(t, err)
+				rows, err := readTexts(d, Options{Text: true})
+				require.NoError(t, err)
+				require.Equal(t, want, rows[0])
+				rows, err = readTexts(d, Options{BatchRows: 64})
+				require.NoError(t, err)
+				require.Equal(t, want, rows[0])
+				require.NoError(t, d.Close())
+			}
+		}
+	}
+}
+
+// TestAllOrderedIsWhole has workers that are done long before the consumer is.
+func TestAllOrderedIsWhole(t *testing.T) {
+	fields := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}
+	d := openBytes(t, writeArrow(t, rand.New(rand.NewPCG(1, 1)), fields, 40, 0, 0, 10))
+	for range 20 {
+		s, err := d.Scan(Options{Ordered: true, Workers: 4, BatchRows: 5})
+		require.NoError(t, err)
+		rows := 0
+		for b, err := range s.All(context.Background()) {
+			require.NoError(t, err)
+			require.EqualValues(t, rows, b.Row)
+			rows += b.Rows
+			time.Sleep(100 * time.Microsecond)
+		}
+		require.Equal(t, 40, rows)
+	}
+}
+
+// noPages is a column chunk without pages.
+type noPages struct{ pages }
+
+func (noPages) next() (*page, error) { return nil, io.EOF }
+
+func TestShortChunkSaysHowShort(t *testing.T) {
+	c := chunk{leaf: &leaf{typ: Type{Kind: Int32}}}
+	c.open(noPages{}, 12)
+	err := c.readFlat(&Column{Type: Type{Kind: Int32}}, 5)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "ends 12 rows too early")
+}
+
+// encrypted writes rows of a column "plain", one encrypted with the footer's key and one with a key of its own.
+func encrypted(t *testing.T, options ...parquet.EncryptOption) []byte {
+	columns := parquet.ColumnPathToEncryptionPropsMap{
+		"footer": parquet.NewColumnEncryptionProperties("footer"),
+		"own":    parquet.NewColumnEncryptionProperties("own", parquet.WithKey(strings.Repeat("c", 16)), parquet.WithKeyID("kc")),
+	}
+	options = append(options, parquet.WithEncryptedColumns(columns), parquet.WithFooterKeyID("kf"))
+	var fields []arrow.Field
+	for _, name := range []string{"plain", "footer", "own"} {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true})
+	}
+	props := parquet.NewFileEncryptionProperties(strings.Repeat("f", 16), options...)
+	return writeArrow(t, rand.New(rand.NewPCG(1, 2)), fields, 1000, 0.1, 0, 10,
+		parquet.WithEncryptionProperties(props), parquet.WithDataPageSize(40))
+}
+
+func openEncrypted(b []byte, cfg Config) (*Dataset, error) {
+	return OpenSources(context.Background(), cfg, Source{Name: "encrypted", Reader: bytes.NewReader(b), Size: int64(len(b)), ETag: "1"})
+}
+
+func TestEncrypted(t *testing.T) {
+	keys := keyRing{"kf": strings.Repeat("f", 16), "kc": strings.Repeat("c", 16)}
+	for name, options := range map[string][]parquet.EncryptOption{
+		"footer encrypted": nil, "footer plain": {parquet.WithPlaintextFooter()}, "CTR": {parquet.WithAlg(parquet.AesCtr)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := encrypted(t, options...)
+			cache := NewCache(1 << 20)
+			without, err := openEncrypted(b, Config{Cache: cache})
+			if name == "footer plain" {
+				require.NoError(t, err)
+				_, err = readTexts(without, Options{Columns: []string{"plain"}})
+				require.NoError(t, err)
+				for _, column := range []string{"footer", "own"} {
+					_, err = readTexts(without, Options{Columns: []string{column}})
+					requireTyped(t, err)
+					require.ErrorIs(t, err, ErrEncrypted)
+				}
+				require.NoError(t, without.Close())
+			} else {
+				requireTyped(t, err)
+				require.ErrorIs(t, err, ErrEncrypted)
+			}
+			for _, wrong := range []keyRing{
+				{}, {"kf": keys["kf"]}, {"kf": "short"},
+				{"kf": strings.Repeat("x", 16), "kc": keys["kc"]}, {"kf": keys["kf"], "kc": strings.Repeat("x", 16)},
+			} {
+				d, err := openEncrypted(b, Config{Decryption: parquet.NewFileDecryptionProperties(parquet.WithKeyRetriever(wrong))})
+				if err == nil {
+					_, err = readTexts(d, Options{})
+					require.NoError(t, d.Close())
+				}
+				require.Error(t, err, wrong)
+				requireTyped(t, err)
+			}
+			d, err := openEncrypted(b, Config{Cache: cache, Decryption: parquet.NewFileDecryptionProperties(parquet.WithKeyRetriever(keys))})
+			require.NoError(t, err)
+			defer d.Close()
+			requireEqual(t, d, Options{})
+			// Several goroutines ask for metadata and pages at once.
+			s, err := d.Scan(Options{Workers: 8})
+			require.NoError(t, err)
+			rows := make([]int, 8)
+			require.NoError(t, s.Borrow(context.Background(), nil, func(worker int, batch *Batch) error {
+				rows[worker] += batch.Rows
+				s.SplitByCount(3)
+				return nil
+			}))
+			total := 0
+			for _, n := range rows {
+				total += n
+			}
+			require.Equal(t, 1000, total)
+		})
+	}
+}
