@@ -25,6 +25,7 @@ type Worker struct {
 	local *folder // nil when scattering
 	fold  *folder // for partitions
 
+	coded  codedGroups
 	values []Column // the columns of plan.used
 	part   []Column // and a chunk of them
 
@@ -92,17 +93,26 @@ func (w *Worker) add(b *Batch, i, j, n int) error {
 			rows = scatterRows
 		}
 		end := min(i+rows, j)
-		w.maker.make(b.Keys, i, end)
 		for k := range w.values {
 			w.part[k] = w.values[k].Slice(i, end)
 		}
 		c := chunk{keys: &w.maker.keys, values: w.part, start: b.Start + int64(i)}
+		codes := w.codesOf(b.Keys, i, end)
+		if ids := w.known(codes); ids != nil {
+			if err := w.addLocated(&c, ids, nil); err != nil {
+				return err
+			}
+			i = end
+			continue
+		}
+		w.maker.make(b.Keys, i, end)
 		var err error
 		if w.mode == modeScatter {
 			err = w.scatter(&c, nil)
 		} else {
 			err = w.addLocal(&c)
 		}
+		w.learn(codes)
 		if err != nil {
 			return err
 		}
@@ -127,6 +137,11 @@ func (w *Worker) addLocal(c *chunk) error {
 	if err != nil {
 		return err
 	}
+	return w.addLocated(c, ids, strangers)
+}
+
+// addLocated adds a chunk whose groups are known.
+func (w *Worker) addLocated(c *chunk, ids, strangers []uint32) error {
 	if err := w.local.accumulate(c, ids); err != nil {
 		return err
 	}

@@ -164,13 +164,10 @@ func (c *chunk) checkCodes(codes []uint32) error {
 	return nil
 }
 
-// nextCodes decodes up to n codes to scratch.
+// nextCodes decodes up to n codes to scratch, unchecked.
 func (c *chunk) nextCodes(n int) ([]uint32, error) {
 	c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
-	if err := c.codes.decode(c.scratch); err != nil {
-		return nil, err
-	}
-	return c.scratch, c.checkCodes(c.scratch)
+	return c.scratch, c.codes.decode(c.scratch)
 }
 
 // gather appends the dictionary's values for n codes.
@@ -184,21 +181,28 @@ func (c *chunk) gather(dst *Column, n int) error {
 			return err
 		}
 		out := dst.values[at : at+len(codes)*w]
+		ok := true
 		switch w {
 		case 1:
-			gather(sliceOf[uint8](out, len(codes)), sliceOf[uint8](c.dictValues, c.dictLen), codes)
+			ok = gather(sliceOf[uint8](out, len(codes)), sliceOf[uint8](c.dictValues, c.dictLen), codes)
 		case 2:
-			gather(sliceOf[uint16](out, len(codes)), sliceOf[uint16](c.dictValues, c.dictLen), codes)
+			ok = gather(sliceOf[uint16](out, len(codes)), sliceOf[uint16](c.dictValues, c.dictLen), codes)
 		case 4:
-			gather(sliceOf[uint32](out, len(codes)), sliceOf[uint32](c.dictValues, c.dictLen), codes)
+			ok = gather(sliceOf[uint32](out, len(codes)), sliceOf[uint32](c.dictValues, c.dictLen), codes)
 		case 8:
-			gather(sliceOf[uint64](out, len(codes)), sliceOf[uint64](c.dictValues, c.dictLen), codes)
+			ok = gather(sliceOf[uint64](out, len(codes)), sliceOf[uint64](c.dictValues, c.dictLen), codes)
 		case 16:
-			gather(sliceOf[[16]byte](out, len(codes)), sliceOf[[16]byte](c.dictValues, c.dictLen), codes)
+			ok = gather(sliceOf[[16]byte](out, len(codes)), sliceOf[[16]byte](c.dictValues, c.dictLen), codes)
 		default:
+			if err := c.checkCodes(codes); err != nil {
+				return err
+			}
 			for i, code := range codes {
 				copy(out[i*w:(i+1)*w], c.dictValues[int(code)*w:])
 			}
+		}
+		if !ok {
+			return c.checkCodes(codes)
 		}
 		at += len(out)
 		n -= len(codes)
@@ -206,12 +210,16 @@ func (c *chunk) gather(dst *Column, n int) error {
 	return nil
 }
 
-// gather is the loop of chunk.gather. Codes were checked.
-func gather[T any](dst, values []T, codes []uint32) {
+// gather is the loop of chunk.gather. It returns false if a code is beyond the values.
+func gather[T any](dst, values []T, codes []uint32) bool {
 	dst = dst[:len(codes)]
 	for i, code := range codes {
+		if int(code) >= len(values) {
+			return false
+		}
 		dst[i] = values[code]
 	}
+	return true
 }
 
 // appendEntries appends the dictionary's strings for n codes.
@@ -219,6 +227,9 @@ func (c *chunk) appendEntries(dst *Column, n int) error {
 	for n > 0 {
 		codes, err := c.nextCodes(n)
 		if err != nil {
+			return err
+		}
+		if err := c.checkCodes(codes); err != nil {
 			return err
 		}
 		if err := c.appendStrings(dst, c.dict.data, c.dict.offsets, codes); err != nil {
