@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -153,6 +154,9 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		return w.buf[:n], nil // no values: some writers compress nothing to something, others to nothing
 	}
 	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n], src[levels:])
+	if errors.Is(err, io.EOF) { // the end of a stream, not of the pages
+		err = corrupt("%v: %w", w.kind, io.ErrUnexpectedEOF)
+	}
 	if err != nil {
 		return nil, err
 	}

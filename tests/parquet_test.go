@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/parquetscan"
+)
+
+// This file tests examples/parquet-load: a program that is killed in the middle, and another one that goes on.
+
+const (
+	loadRows     = 12_000
+	loadRowGroup = 1_000
+	loadDim      = 96
+)
+
+// loadText returns the text of row k, nil for NULL.
+func loadText(k int) *string {
+	text := fmt.Sprint("label ", k%13)
+	switch k % 17 {
+	case 5:
+		return nil
+	case 6:
+		text = ""
+	}
+	return &text
+}
+
+// writeLoadFile writes rows 0 to loadRows-1 in row groups of loadRowGroup.
+func writeLoadFile(t *testing.T, path string) {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "embedding", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Float32)},
+		{Name: "label", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	v := make([]float32, loadDim)
+	for k := range loadRows {
+		b.Field(0).(*array.Int64Builder).Append(int64(k))
+		b.Field(1).(*array.ListBuilder).Append(true)
+		b.Field(1).(*array.ListBuilder).ValueBuilder().(*array.Float32Builder).AppendValues(vectorOf(k, v), nil)
+		if text := loadText(k); text != nil {
+			b.Field(2).(*array.StringBuilder).Append(*text)
+		} else {
+			b.Field(2).AppendNull()
+		}
+	}
+	rec := b.NewRecordBatch()
+	defer rec.Release()
+	table := array.NewTableFromRecords(schema, []arrow.RecordBatch{rec})
+	defer table.Release()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, pqarrow.WriteTable(table, f, loadRowGroup, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps()))
+}
+
+// loadProgress is what the test needs of the progress file.
+type loadProgress struct {
+	Buckets []parquetscan.Bucket `json:"buckets"`
+	Done    []int                `json:"done"`
+}
+
+// readProgress reads the progress file, which is whole whenever it is there.
+func readProgress(t *testing.T, path string) (p loadProgress, ok bool) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return p, false
+	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &p), "%s", text)
+	return p, true
+}
+
+// damage overwrites the columns of some row groups, so that whoever reads them gets an error, and makes the file look as it did.
+func damage(t *testing.T, path string, buckets []parquetscan.Bucket) {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	r, err := file.OpenParquetFile(path, false)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	for _, b := range buckets {
+		for _, part := range b.Parts {
+			for g := part.First; g < part.End; g++ {
+				group := r.MetaData().RowGroup(g)
+				for c := range group.NumColumns() {
+					chunk, err := group.ColumnChunk(c)
+					require.NoError(t, err)
+					start := chunk.DataPageOffset()
+					if chunk.HasDictionaryPage() {
+						start = min(start, chunk.DictionaryPageOffset())
+					}
+					_, err = f.WriteAt(bytes.Repeat([]byte{0xFF}, int(chunk.TotalCompressedSize())), start)
+					require.NoError(t, err)
+				}
+			}
+		}
+	}
+	require.NoError(t, f.Sync())
+	require.NoError(t, os.Chtimes(path, time.Time{}, info.ModTime()))
+}
+
+// writeTimes returns when each row was written, by its id.
+func writeTimes(t *testing.T, s *vecql.Session, table string) map[int64]int64 {
+	t.Helper()
+	times := map[int64]int64{}
+	it := s.Query("SELECT id, writetime(embedding) FROM " + table).IterContext(t.Context())
+	var id, at int64
+	for it.Scan(&id, &at) {
+		times[id] = at
+	}
+	require.NoError(t, it.Close())
+	return times
+}
+
+// TestParquetLoad loads a file of several row groups with a program that is killed when some of them are done, and again with one that goes
+// on: every row must be in the table once, with every bit of its vector, and what was done must be neither read nor written again.
+func TestParquetLoad(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "parquet-load")
+	out, err := osexec.Command("go", "build", "-o", program, "../examples/parquet-load").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	rows := filepath.Join(dir, "rows.parquet")
+	writeLoadFile(t, rows)
+
+	cfg := config(t, plainNode)
+	s := connect(t, cfg)
+	table := keyspace(t, s, 1) + ".items"
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, embedding vector<float, %d>, label text)", table, loadDim))
+	progress := filepath.Join(dir, "progress.json")
+	load := func() (*osexec.Cmd, *bytes.Buffer) {
+		cmd := osexec.Command(program, "-hosts", strings.Join(cfg.Hosts, ","), "-user", os.Getenv("VECQL_TEST_USER"), "-table", table,
+			"-id", "id", "-vector", "embedding", "-text", "label", "-progress", progress, "-bucket-bytes", "1", "-in-flight", "16", rows)
+		cmd.Env = append(os.Environ(), "VECQL_PASSWORD="+os.Getenv("VECQL_TEST_PASSWORD"))
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		return cmd, &output
+	}
+
+	first, output := load()
+	ended := make(chan error, 1)
+	go func() { ended <- first.Wait() }()
+	deadline := time.After(2 * time.Minute)
+	for killed := false; !killed; {
+		select {
+		case err := <-ended:
+			t.Fatalf("the program ended before it was killed: %v\n%s", err, output)
+		case <-deadline:
+			t.Fatal("no bucket was done in time")
+		case <-time.After(time.Millisecond):
+			if p, ok := readProgress(t, progress); ok && len(p.Done) > 0 {
+				require.NoError(t, first.Process.Kill())
+				killed = true
+			}
+		}
+	}
+	require.Error(t, <-ended)
+	status, ok := first.ProcessState.Sys().(syscall.WaitStatus)
+	require.True(t, ok && status.Signal() == syscall.SIGKILL, "%v", first.ProcessState)
+	p, ok := readProgress(t, progress)
+	require.True(t, ok)
+	require.Len(t, p.Buckets, loadRows/loadRowGroup)
+	require.NotEmpty(t, p.Done)
+	require.Less(t, len(p.Done), len(p.Buckets), "all was done before the program was killed")
+	before := writeTimes(t, s, table)
+	t.Logf("killed with %d of %d buckets done and %d of %d rows written", len(p.Done), len(p.Buckets), len(before), loadRows)
+	done := map[int]bool{} // row groups: each is a bucket
+	var buckets []parquetscan.Bucket
+	for _, n := range p.Done {
+		require.Equal(t, 1, p.Buckets[n].Parts[0].End-p.Buckets[n].Parts[0].First)
+		done[p.Buckets[n].Parts[0].First] = true
+		buckets = append(buckets, p.Buckets[n])
+	}
+	for k := range loadRows {
+		if done[k/loadRowGroup] {
+			require.Contains(t, before, int64(k), "a row of a bucket that is done is missing")
+		}
+	}
+
+	// From here on reading a bucket that is done is an error.
+	damage(t, rows, buckets)
+	for _, b := range buckets {
+		require.Error(t, readBucket(t, rows, b))
+	}
+	second, output := load()
+	require.NoError(t, second.Wait(), "%s", output)
+	require.Contains(t, output.String(), fmt.Sprintf("wrote %d rows; of %d buckets %d were done before and %[2]d are now",
+		loadRows-len(done)*loadRowGroup, len(p.Buckets), len(done)), "%s", output)
+	p, ok = readProgress(t, progress)
+	require.True(t, ok)
+	require.Len(t, p.Done, len(p.Buckets))
+
+	after := writeTimes(t, s, table)
+	require.Len(t, after, loadRows)
+	for id, at := range before {
+		if done[int(id)/loadRowGroup] {
+			require.Equal(t, at, after[id], "row %d was written again", id)
+		} else {
+			require.Less(t, at, after[id], "row %d of a bucket that was not done was not written again", id)
+		}
+	}
+	requireLoaded(t, s, table)
+}
+
+// readBucket reads a bucket to its end.
+func readBucket(t *testing.T, path string, b parquetscan.Bucket) error {
+	t.Helper()
+	ds, err := parquetscan.Open(t.Context(), parquetscan.Config{}, path)
+	require.NoError(t, err)
+	defer ds.Close()
+	scan, err := ds.Scan(parquetscan.Options{})
+	require.NoError(t, err)
+	r, err := scan.Reader(b)
+	require.NoError(t, err)
+	var batch parquetscan.Batch
+	for {
+		if err := r.ReadInto(t.Context(), &batch); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// requireLoaded fails unless the table has exactly the rows of the file.
+func requireLoaded(t *testing.T, s *vecql.Session, table string) {
+	t.Helper()
+	var count int64
+	require.NoError(t, s.Query("SELECT count(*) FROM "+table).ScanContext(t.Context(), &count))
+	require.EqualValues(t, loadRows, count)
+	seen := make([]bool, loadRows)
+	want := make([]float32, loadDim)
+	total := 0
+	for page, err := range s.Query("SELECT id, embedding, label FROM " + table).PageSize(1000).Pages(t.Context()) {
+		require.NoError(t, err)
+		ids, err := vecql.ReadColumn(page, 0, vecql.Column[int64]{})
+		require.NoError(t, err)
+		m, err := vecql.ReadMatrix(page, 1, vecql.Matrix[float32]{})
+		require.NoError(t, err)
+		labels, err := vecql.ReadText(page, 2, vecql.TextColumn{})
+		require.NoError(t, err)
+		for r, k := range ids.Data {
+			require.True(t, k >= 0 && k < loadRows && !seen[k], "row %d, which is no row or came twice", k)
+			seen[k] = true
+			total++
+			require.True(t, m.Validity.Valid(r))
+			vectorOf(int(k), want)
+			for i, f := range m.Row(r) {
+				if math.Float32bits(f) != math.Float32bits(want[i]) {
+					t.Fatalf("row %d element %d: got %v, want %v", k, i, f, want[i])
+				}
+			}
+			if text := loadText(int(k)); text == nil {
+				require.False(t, labels.Validity.Valid(r), "row %d", k)
+			} else {
+				require.True(t, labels.Validity.Valid(r), "row %d", k)
+				require.Equal(t, *text, labels.String(r), "row %d", k)
+			}
+		}
+	}
+	require.Equal(t, loadRows, total)
+}
