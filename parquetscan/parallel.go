@@ -41,9 +41,9 @@ type work struct {
 	progress Progress
 }
 
-// newWork returns the work on some buckets; on all row groups if there are none.
+// newWork returns the work on some buckets; on all row groups if buckets is nil.
 func (s *Scan) newWork(buckets []Bucket) *work {
-	if len(buckets) == 0 {
+	if buckets == nil {
 		// A bucket per row group: whoever has done one takes the next, so that workers end at about the same time.
 		buckets = s.SplitByBytes(0)
 	}
@@ -87,7 +87,7 @@ func (w *work) reader(i int) (*Reader, error) {
 	return r, nil
 }
 
-// Borrow reads buckets, by default all row groups, on [Options].Workers goroutines, and calls f for each batch: on all of them at once, worker
+// Borrow reads buckets, all row groups if buckets is nil (an empty slice is none), on [Options].Workers goroutines, and calls f for each batch: on all of them at once, worker
 // being the number of the goroutine, from 0. A batch is lent: it is valid until f returns, and then used again. The first error, of reading or of
 // f, ends the scan and is returned; when Borrow returns, nothing runs any more.
 func (s *Scan) Borrow(ctx context.Context, buckets []Bucket, f func(worker int, b *Batch) error) error {
@@ -136,7 +136,7 @@ func (r *Reader) reuse(old *Reader) *Reader {
 // ahead is how many batches of a worker may wait for the consumer of All.
 const ahead = 2
 
-// All gives the rows of buckets, by default all row groups, read by [Options].Workers goroutines; in the order of the buckets if Options.Ordered,
+// All gives the rows of buckets, of all row groups if there is no such argument (an empty slice is none), read by [Options].Workers goroutines; in the order of the buckets if Options.Ordered,
 // in any order otherwise. Each Batch has memory of its own, which is the caller's for ever. At most three batches per worker are there that were
 // not given yet; with Ordered, six. After an error there is no more. When the loop ends, nothing runs any more.
 func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, error] {

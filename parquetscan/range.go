@@ -18,10 +18,10 @@ type Range struct {
 	Nulls int64
 }
 
-// Range returns the range of a column, or of a field in a struct, in some buckets, by default in all. It reads nothing. It is the range of all
+// Range returns the range of a column, or of a field in a struct, in some buckets, in all if there is no such argument. It reads nothing. It is the range of all
 // rows, before any filter. Columns without an order (lists, structs) and those within lists have none.
 func (s *Scan) Range(column string, buckets ...Bucket) (Range, error) {
-	if len(buckets) == 0 {
+	if buckets == nil {
 		buckets = s.SplitByCount(1)
 	}
 	r := ranger{exact: true}

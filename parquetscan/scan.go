@@ -220,10 +220,10 @@ func (s *Scan) Fields() []Field {
 	return fields
 }
 
-// Count returns the number of rows in some buckets, by default in all. Without a filter it is what the footers say, and nothing is read.
+// Count returns the number of rows in some buckets, in all if there is no such argument (an empty slice is none). Without a filter it is what the footers say, and nothing is read.
 func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
 	if s.pred == nil {
-		if len(buckets) == 0 {
+		if buckets == nil {
 			return s.ds.rows, nil
 		}
 		rows := int64(0)
