@@ -5,33 +5,36 @@ package parquetscan
 import (
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
 // This file is where pages come from arrow-go, or go to it.
 
 // arrowPages gives the pages that arrow-go reads: the way for encrypted column chunks, and the reference of pageWalker for all others.
 type arrowPages struct {
+	file  *dataFile
 	r     file.PageReader
-	mu    *sync.Mutex
 	page  page
 	limit int
 }
 
-// newArrowPages returns the pages of a column chunk. They are read under mu.
-func newArrowPages(f *file.Reader, mu *sync.Mutex, group, leaf, limit int) (_ *arrowPages, err error) {
-	mu.Lock()
-	defer mu.Unlock()
+// newArrowPages returns the pages of a column chunk of a file that has a decrypting reader.
+func newArrowPages(f *dataFile, group int, meta *metadata.ColumnChunkMetaData, leaf, limit int) (_ *arrowPages, err error) {
 	defer guard(&err)
-	r, err := f.RowGroup(group).GetColumnPageReader(leaf)
+	defer f.lock()()
+	// arrow-go reads the whole chunk, wherever it is said to lie.
+	if _, _, err := chunkRange(f, meta); err != nil {
+		return nil, err
+	}
+	r, err := f.decrypting.RowGroup(group).GetColumnPageReader(leaf)
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
-	return &arrowPages{r: r, mu: mu, limit: limit}, nil
+	return &arrowPages{file: f, r: r, limit: limit}, nil
 }
 
 // peek implements pages. It does not look ahead.
@@ -45,9 +48,8 @@ func (p *arrowPages) skip() error {
 
 // next implements pages.
 func (p *arrowPages) next() (_ *page, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	defer guard(&err)
+	defer p.file.lock()()
 	if !p.r.Next() {
 		if err := p.r.Err(); err != nil {
 			return nil, corrupt("%w", err)

@@ -49,17 +49,20 @@ func (s *Scan) units() []unit {
 	return units
 }
 
-// compressed returns the compressed bytes of the scan's columns in a row group, at least 1.
+// compressed returns the compressed bytes of the scan's columns in a row group, at least 1; 0 if it has no rows.
 func (s *Scan) compressed(file, group int) int64 {
-	total := int64(1)
-	f := s.ds.files[file].footer
+	if s.ds.files[file].groups[group].rows == 0 {
+		return 0
+	}
+	total := int64(0)
+	f := s.ds.files[file]
 	meta := f.meta.RowGroup(group)
 	for _, leaf := range s.leaves[file] {
-		if c, err := f.chunkMetadata(meta, leaf.index); err == nil {
-			total += max(0, c.TotalCompressedSize())
+		if c, err := chunkMetadata(f, meta, leaf.index); err == nil {
+			total += min(max(0, c.TotalCompressedSize()), f.src.Size) // so that no sum overflows
 		}
 	}
-	return total
+	return max(1, total)
 }
 
 // SplitByCount cuts the scan into n buckets of consecutive row groups of about equally many compressed bytes of the columns that are read; into

@@ -39,6 +39,9 @@ func NewCache(maxBytes int64) *Cache {
 
 // Stats returns how often a footer was looked for and found, and the bytes that are kept.
 func (c *Cache) Stats() (lookups, hits, bytes int64) {
+	if c == nil {
+		return 0, 0, 0
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lookups, c.hits, c.bytes

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/parquet"
 )
 
 // This file reads a column chunk page by page into a Column: which page is current, its levels, its dictionary. decode.go holds what turns
@@ -105,7 +107,7 @@ func (c *chunk) startPage(p *page) error {
 			return corrupt("codes without a dictionary")
 		}
 		if len(data) == 0 {
-			return c.startCodes(nil, 0) // all values are NULL
+			return c.startCodes(nil, 1) // all values are NULL: whoever asks for a code gets an error
 		}
 		return c.startCodes(data[1:], uint(data[0]))
 	case p.encoding == encodingPlain:
@@ -247,7 +249,7 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 // present appends n values.
 func (c *chunk) present(dst *Column, n int) error {
 	if err := c.appendValues(dst, n); err != nil {
-		return err
+		return moved(err, func(value int) int { return dst.n + value })
 	}
 	dst.n += n
 	if dst.nulls > 0 {
@@ -291,6 +293,9 @@ func (c *chunk) levels(dst *Column, n int) error {
 		}
 		var bitmap [levelBlock / 8]byte
 		for i, d := range c.defBuf {
+			if int(d) > c.leaf.maxDef {
+				return corrupt("level of definition %d of at most %d", d, c.leaf.maxDef)
+			}
 			if int(d) == c.leaf.maxDef {
 				bitmap[i>>3] |= 1 << (i & 7)
 			}
@@ -314,7 +319,13 @@ func (c *chunk) spaced(dst *Column, n int, bitmap []byte, bit int) error {
 		return nil
 	}
 	if err := c.appendValues(dst, ones); err != nil {
-		return err
+		return moved(err, func(value int) int {
+			i := 0
+			for ; value > 0 || bitmap[(bit+i)>>3]>>((bit+i)&7)&1 == 0; i++ {
+				value -= int(bitmap[(bit+i)>>3] >> ((bit + i) & 7) & 1)
+			}
+			return dst.n + i
+		})
 	}
 	dst.spread(n, ones, bitmap, bit)
 	return nil
@@ -329,7 +340,11 @@ func (c *chunk) loadDictionary(p *page) error {
 		return fmt.Errorf("%w: dictionary of encoding %d", ErrUnsupported, p.encoding)
 	}
 	n := int(p.numValues)
-	if int64(n) > int64(len(p.data))*8 {
+	least := int64(n+7) / 8 // bytes of n booleans
+	if c.leaf.physical == parquet.Types.ByteArray {
+		least = int64(n) * 4
+	}
+	if least > int64(len(p.data)) {
 		return corrupt("dictionary of %d values in %d bytes", n, len(p.data))
 	}
 	c.data, c.bit, c.coded, c.bools = p.data, 0, false, false
@@ -339,6 +354,10 @@ func (c *chunk) loadDictionary(p *page) error {
 		dst.values, dst.offsets = nil, make([]int32, 1, n+1)
 	}
 	if err := c.appendValues(&dst, n); err != nil {
+		var e *rowError
+		if errors.As(err, &e) { // no row in particular
+			err = fmt.Errorf("value %d of the dictionary: %w", e.row, e.err)
+		}
 		return err
 	}
 	c.dictLen = n

@@ -215,6 +215,7 @@ func (c *Column) reset(name string, nd *node, vector bool) {
 		c.offsets = append(c.offsets, 0)
 	}
 	if !c.Type.Kind.nested() {
+		c.children = nil
 		return
 	}
 	if len(c.children) != len(nd.children) {

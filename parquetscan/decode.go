@@ -4,6 +4,7 @@ package parquetscan
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -324,11 +325,9 @@ func (c *chunk) appendText(dst *Column, n int) error {
 // decodeOther returns n values in an encoding that is not decoded here, as PLAIN. arrow-go decodes them from a page of its own that has no
 // levels. The result is valid until the next call.
 func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil { // arrow-go's decoders panic on some input
-			err = corrupt("values of encoding %v: %v", parquet.Encoding(encoding), r)
-		}
-	}()
+	if n == 0 {
+		return nil, nil
+	}
 	if encoding == encodingByteStreamSplit {
 		if c.leaf.stored == 0 || c.leaf.physical == parquet.Types.Boolean || len(data) != n*c.leaf.stored {
 			return nil, corrupt("%d values of %v in %d bytes split into streams", n, c.leaf.physical, len(data))
@@ -337,47 +336,66 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		joinStreams(c.other, data, c.leaf.stored)
 		return c.other, nil
 	}
-	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
-	plainText := appendByteArrays
-	if encoding == encodingDeltaByteArray && c.leaf.physical == parquet.Types.FixedLenByteArray {
-		// arrow-go knows it for byte arrays only, and it is no other one for those of fixed length.
-		column, plainText = schema.NewColumn(schema.NewByteArrayNode("", parquet.Repetitions.Required, -1), 0, 0), appendBytes(c.leaf.stored)
+	least := 4 // bytes of a value in PLAIN
+	if c.leaf.physical != parquet.Types.ByteArray {
+		least = c.leaf.stored
 	}
+	if int64(n)*int64(least) > int64(c.limit) {
+		return nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
+	}
+	text := c.leaf.physical == parquet.Types.ByteArray || c.leaf.physical == parquet.Types.FixedLenByteArray
+	switch {
+	case text && encoding == encodingDeltaLength:
+		return c.decodeStrings(data, n, false)
+	case text && encoding == encodingDeltaBytes:
+		return c.decodeStrings(data, n, true)
+	case encoding == encodingDeltaPacked:
+		if _, err := deltaEnd(data); err != nil {
+			return nil, err
+		}
+	}
+	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
+	c.other, err = readPage(c.other[:0], column, encoding, data, n, c.limit)
+	return c.other, err
+}
+
+// readPage has arrow-go decode n values of a page without levels, and appends them to out as PLAIN.
+func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n, limit int) (_ []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil { // arrow-go's decoders panic on some input
+			err = fmt.Errorf("%v", r)
+		}
+		if err != nil && !errors.Is(err, ErrTooLarge) {
+			err = corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
+		}
+	}()
 	buf := memory.NewBufferBytes(data)
 	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE, parquet.Encodings.RLE, int32(len(data)))}
 	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil)
-	out := c.other[:0]
 	switch r := r.(type) {
 	case *file.BooleanColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendBoolBits)
+		return readOther(out, n, limit, r.ReadBatchInPage, appendBoolBits)
 	case *file.Int32ColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[int32])
+		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[int32])
 	case *file.Int64ColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[int64])
+		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[int64])
 	case *file.Int96ColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[parquet.Int96])
+		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[parquet.Int96])
 	case *file.Float32ColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[float32])
+		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[float32])
 	case *file.Float64ColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, appendRaw[float64])
+		return readOther(out, n, limit, r.ReadBatchInPage, appendRaw[float64])
 	case *file.ByteArrayColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, plainText)
+		return readOther(out, n, limit, r.ReadBatchInPage, appendByteArrays)
 	case *file.FixedLenByteArrayColumnChunkReader:
-		out, err = readOther(out, n, c.limit, r.ReadBatchInPage, func(dst []byte, v []parquet.FixedLenByteArray, _ int) []byte {
+		return readOther(out, n, limit, r.ReadBatchInPage, func(dst []byte, v []parquet.FixedLenByteArray, _ int) []byte {
 			for _, b := range v {
 				dst = append(dst, b...)
 			}
 			return dst
 		})
 	}
-	c.other = out
-	if err == nil && c.leaf.stored > 0 && column.PhysicalType() == parquet.Types.ByteArray && len(out) != n*c.leaf.stored {
-		err = fmt.Errorf("%d values of %d bytes in %d", n, c.leaf.stored, len(out))
-	}
-	if err != nil {
-		return nil, corrupt("values of encoding %v: %w", parquet.Encoding(encoding), err)
-	}
-	return out, nil
+	return out, errors.New("unknown type")
 }
 
 // joinStreams writes values of w bytes to dst, given the first bytes of all, then the second ones, and so on.

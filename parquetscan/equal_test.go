@@ -372,8 +372,9 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 				for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
 					t.Run(fmt.Sprintf("nullable=%v/version=%d/distinct=%d/codec=%v", nullable, version, distinct, codec), func(t *testing.T) {
 						rng := rand.New(rand.NewPCG(1, uint64(distinct)))
-						file := writeArrow(t, rng, everyType(nullable), 1500, 0.3, distinct, 600, parquet.WithDataPageVersion(version),
-							parquet.WithCompression(codec), parquet.WithDataPageSize(300), parquet.WithDictionaryPageSizeLimit(1500), parquet.WithDictionaryDefault(distinct > 0))
+						file := writeArrow(t, rng, everyType(nullable), 450, 0.3, distinct, 180, parquet.WithDataPageVersion(version),
+							parquet.WithCompression(codec), parquet.WithDataPageSize(300), parquet.WithBatchSize(32), parquet.WithDictionaryPageSizeLimit(400),
+							parquet.WithDictionaryDefault(distinct > 0))
 						d := openBytes(t, file)
 						requireEqual(t, d, Options{})
 						requireEqual(t, d, Options{Text: true, BatchRows: 77})
@@ -411,5 +412,21 @@ func TestCodes(t *testing.T) {
 		require.Equal(t, 3000, coded+plain)
 		require.Equal(t, text, coded == 0)
 		require.NotZero(t, plain, "the dictionary is too small for all")
+	}
+}
+
+// TestLongPagesEqualReference reads pages that are longer than what is decoded at once, and batches longer than that.
+func TestLongPagesEqualReference(t *testing.T) {
+	var fields []arrow.Field
+	for i, f := range everyType(true) {
+		if i%5 == 1 || f.Name == "29 list" || f.Name == "21 utf8" {
+			fields = append(fields, f)
+		}
+	}
+	for _, distinct := range []int{0, 40} {
+		file := writeArrow(t, rand.New(rand.NewPCG(3, 3)), fields, 2*levelBlock+100, 0.1, distinct, 1<<20, parquet.WithDictionaryDefault(distinct > 0))
+		d := openBytes(t, file)
+		requireEqual(t, d, Options{BatchRows: 5000})
+		requireEqual(t, d, Options{Text: true, BatchRows: 4097})
 	}
 }

@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -58,15 +59,28 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// corrupt returns an error that is ErrCorrupt.
+// corrupt returns an error that is ErrCorrupt, and never io.EOF, which says that all has been read.
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
+	err := fmt.Errorf(format, args...)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
 // rowError is an error of one row, counted from the first one of a read; what reads a column turns it into an Error.
 type rowError struct {
 	row int
 	err error
+}
+
+// moved returns err, and if it is a rowError, with the row that to gives for its.
+func moved(err error, to func(row int) int) error {
+	var e *rowError
+	if errors.As(err, &e) {
+		return &rowError{to(e.row), e.err}
+	}
+	return err
 }
 
 func (e *rowError) Error() string { return e.err.Error() }

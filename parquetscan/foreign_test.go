@@ -206,7 +206,7 @@ func hideAndParse(t *testing.T, element, want []byte) {
 	t.Helper()
 	wrap := func(b []byte) []byte { return append(append([]byte{0x29, 0x1c}, b...), 0) }
 	footer := wrap(element)
-	require.NoError(t, checkThrift(footer))
+	require.NoError(t, checkFooter(footer))
 	hideUnknownTypes(footer)
 	require.Equal(t, wrap(want), footer)
 	for i := range footer {

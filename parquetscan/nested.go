@@ -60,8 +60,10 @@ func checkNested(c *Column, n int) error {
 	if c.n != n {
 		return corrupt("columns of one list have %d values and %d", c.n, n)
 	}
-	if c.offsets != nil && !c.Type.Kind.text() {
-		n = int(c.offsets[len(c.offsets)-1])
+	if c.Type.Kind == List || c.Type.Kind == Map {
+		if n = int(c.offsets[len(c.offsets)-1]); c.offsets[0] != 0 {
+			return corrupt("elements of a list that is not there")
+		}
 	}
 	for i := range c.children {
 		if err := checkNested(&c.children[i], n); err != nil {
@@ -90,6 +92,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 				return err
 			}
 		}
+		before, leaf := started, places[len(places)-1]
 		reps, defs, err := c.levelsOfRows(&started, n)
 		if err != nil {
 			return err
@@ -104,8 +107,9 @@ func (c *chunk) readLeaf(places []place, n int) error {
 		for _, p := range places[:len(places)-1] {
 			p.structure(reps, defs)
 		}
-		if err := c.slots(places[len(places)-1], defs); err != nil {
-			return &rowError{started - 1, err}
+		filled := leaf.dst.n
+		if err := c.slots(leaf, defs); err != nil {
+			return moved(err, func(value int) int { return before - 1 + rowOf(reps, defs, leaf.node.above, value-filled) })
 		}
 		c.left -= len(reps)
 	}
@@ -188,6 +192,23 @@ func (c *Column) null() {
 	c.nulls++
 	c.growValidity()
 	c.validity[(c.n-1)>>3] &^= 1 << ((c.n - 1) & 7)
+}
+
+// rowOf returns how many rows begin up to slot i of some levels: one that levels of definition from above on stand for.
+func rowOf(reps, defs []uint32, above, i int) int {
+	rows := 0
+	for k, r := range reps {
+		if r == 0 {
+			rows++
+		}
+		if int(defs[k]) >= above {
+			if i == 0 {
+				break
+			}
+			i--
+		}
+	}
+	return rows
 }
 
 // slots appends the values of a leaf that levels of definition say are there, and NULLs.

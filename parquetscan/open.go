@@ -60,7 +60,33 @@ type dataFile struct {
 	first  int64 // rows in the files before
 
 	arrow     func() (*file.Reader, error) // arrow-go's reader, for indexes, bloom filters and encrypted columns
+	keys      sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file keep what they are at
 	bytesRead atomic.Int64
+}
+
+// checkSize returns an error if the file is mapped and has been cut short: what lay behind its new end in the last page of memory has become
+// zeros, without a fault.
+func (f *dataFile) checkSize() error {
+	if f.mapped == nil {
+		return nil
+	}
+	info, err := f.local.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < f.src.Size {
+		return fmt.Errorf("%w: it has %d bytes instead of %d", ErrChanged, info.Size(), f.src.Size)
+	}
+	return nil
+}
+
+// lock holds the keys of a file that has some, until unlock is called.
+func (f *dataFile) lock() (unlock func()) {
+	if f.decrypting == nil {
+		return func() {}
+	}
+	f.keys.Lock()
+	return f.keys.Unlock
 }
 
 // A footer is what a file's footer says. It never changes, and is shared.
@@ -70,10 +96,8 @@ type footer struct {
 	groups []rowGroup
 	rows   int64
 	size   int64 // of the footer in the file
-	// decrypting is arrow-go's reader that has the keys, of an encrypted file; nil otherwise. Its pages are read by one goroutine at a time:
-	// arrow-go's decryptors are not made for more.
+	// decrypting is arrow-go's reader that has the keys, of an encrypted file; nil otherwise.
 	decrypting *file.Reader
-	decryption sync.Mutex
 }
 
 // A rowGroup is a row group's place in its file.
@@ -93,13 +117,13 @@ func Open(ctx context.Context, cfg Config, patterns ...string) (*Dataset, error)
 	err = d.openAll(ctx, func(i int) (*dataFile, error) {
 		src, local, err := openFile(paths[i])
 		if err != nil {
-			return nil, err
+			return nil, &Error{paths[i], -1, "", -1, err}
 		}
 		f := &dataFile{src: src, local: local}
 		if !cfg.NoMmap {
 			if f.mapped, err = mapFile(local, src.Size); err != nil {
 				local.Close()
-				return nil, fmt.Errorf("mapping: %w", err)
+				return nil, &Error{paths[i], -1, "", -1, fmt.Errorf("mapping: %w", err)}
 			}
 		}
 		return f, nil
@@ -145,10 +169,14 @@ func expand(patterns []string) ([]string, error) {
 			}
 		}
 		for _, m := range matches {
-			if seen[m] {
+			same, err := filepath.Abs(m)
+			if err != nil {
+				return nil, fmt.Errorf("parquetscan: %q: %w", m, err)
+			}
+			if seen[same] {
 				return nil, fmt.Errorf("parquetscan: %s is named twice", m)
 			}
-			seen[m] = true
+			seen[same] = true
 			paths = append(paths, m)
 		}
 	}
@@ -322,7 +350,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	if length == 0 || length > size-12 {
 		return nil, corrupt("footer of %d bytes in a file of %d", length, size)
 	}
-	if encrypted || d.cfg.Decryption != nil {
+	if encrypted {
 		return f.parseEncrypted(d, length)
 	}
 	if length+8 <= int64(len(tail)) {
@@ -333,8 +361,11 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 			return nil, err
 		}
 	}
-	if err := checkThrift(tail); err != nil {
+	if err := checkFooter(tail); err != nil {
 		return nil, err
+	}
+	if d.cfg.Decryption != nil { // columns may be encrypted
+		return f.parseEncrypted(d, length)
 	}
 	hideUnknownTypes(tail)
 	meta, err := parseMetadata(tail)
@@ -412,7 +443,7 @@ func (f *dataFile) readAt(b []byte, off int64) (err error) {
 	n, err := f.src.Reader.ReadAt(b, off)
 	f.bytesRead.Add(int64(n))
 	if n < len(b) {
-		return fmt.Errorf("reading %d bytes at %d: %w", len(b), off, errors.Join(ErrChanged, err))
+		return shortRead(len(b), off, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -184,10 +185,18 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 			return nil, fmt.Errorf("%d bytes instead of %d", n, len(dst))
 		}
 	case compress.Codecs.Zstd:
-		// The decoder makes room for whatever comes.
-		if zstdBound(src) > 2*uint64(len(dst))+zstdBlock {
-			return decompressStream(codec, dst, src)
+		// The decoder makes room for the length that a frame says it has, and otherwise for whatever comes.
+		bound, window, err := zstdBound(src, uint64(len(dst)))
+		if err != nil {
+			return nil, err
 		}
+		if bound <= 2*uint64(len(dst))+zstdBlock {
+			break
+		}
+		if window > max(zstdWindow, 2*uint64(len(dst))) { // the stream takes as much
+			return nil, fmt.Errorf("window of %d bytes for %d", window, len(dst))
+		}
+		return decompressStream(codec, dst, src)
 	}
 	return compress.Decode(codec, dst, src)
 }
@@ -203,7 +212,8 @@ func plausible(kind compress.Compression, src []byte, n int) bool {
 	case compress.Codecs.Gzip:
 		most *= 1032 // two bits are a match of 258 bytes
 	case compress.Codecs.Zstd:
-		most = zstdBound(src)
+		bound, _, err := zstdBound(src, uint64(n))
+		return err == nil && uint64(n) <= bound
 	default:
 		return true
 	}
@@ -228,56 +238,110 @@ func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
 	return dst[:n], nil
 }
 
-// zstdBlock is the greatest length of a block's content (RFC 8878, 3.1.1.2.3).
-const zstdBlock = 128 << 10
+// What Zstandard bounds: the content of a block, and the window that any decoder should have (RFC 8878, 3.1.1.2.3 and 3.1.1.1.2).
+const (
+	zstdBlock  = 128 << 10
+	zstdWindow = 8 << 20
+)
 
-// zstdBound returns a length that the content of a Zstandard frame does not exceed, found by walking over the headers of its blocks
-// (RFC 8878, 3.1.1); the greatest number there is if src is anything else than one whole frame.
-func zstdBound(src []byte) uint64 {
-	const unknown = 1 << 63
+var errShortFrame = errors.New("frame ends too early")
+
+// zstdBound returns a length that the content of Zstandard frames does not exceed unless decoding them is an error, and the greatest of their
+// windows. It walks over the headers of frames and blocks (RFC 8878, 3.1). A frame that says that it is longer than most is an error.
+func zstdBound(src []byte, most uint64) (bound, window uint64, err error) {
+	for at := 0; at < len(src); {
+		if len(src)-at >= 8 && src[at]&0xf0 == 0x50 && string(src[at+1:at+4]) == "\x2a\x4d\x18" { // to be skipped
+			length := int64(binary.LittleEndian.Uint32(src[at+4:]))
+			if length > int64(len(src)-at-8) {
+				return 0, 0, errShortFrame
+			}
+			at += 8 + int(length)
+			continue
+		}
+		f, n, err := zstdFrame(src[at:])
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case f.sized && f.content > most:
+			return 0, 0, fmt.Errorf("%d bytes instead of %d", f.content, most)
+		case f.sized:
+			bound += f.content
+		default:
+			bound += f.blocks
+		}
+		window = max(window, f.window)
+		at += n
+	}
+	return bound, window, nil
+}
+
+// A zstdHeader is what the headers of a frame say.
+type zstdHeader struct {
+	sized   bool // there is a Frame_Content_Size
+	content uint64
+	blocks  uint64 // as much as blocks may hold
+	window  uint64
+}
+
+// zstdFrame walks over the frame that src begins with, and returns its length.
+func zstdFrame(src []byte) (f zstdHeader, length int, err error) {
 	if len(src) < 6 || string(src[:4]) != "\x28\xb5\x2f\xfd" {
-		return unknown
+		return f, 0, errors.New("no frame")
 	}
 	d := src[4]
 	at := 5
 	single := d>>5&1 == 1
-	if !single {
-		at++ // Window_Descriptor
-	}
-	at += [...]int{0, 1, 2, 4}[d&3]  // Dictionary_ID
-	at += [...]int{0, 2, 4, 8}[d>>6] // Frame_Content_Size
-	if single && d>>6 == 0 {
+	if !single { // Window_Descriptor
+		f.window = uint64(1) << (10 + src[at]>>3)
+		f.window += f.window / 8 * uint64(src[at]&7)
 		at++
 	}
-	bound := uint64(0)
-	for {
+	at += [...]int{0, 1, 2, 4}[d&3] // Dictionary_ID
+	size := [...]int{0, 2, 4, 8}[d>>6]
+	if single && size == 0 {
+		size = 1
+	}
+	if at+size > len(src) {
+		return f, 0, errShortFrame
+	}
+	if f.sized = size > 0; f.sized { // Frame_Content_Size
+		var b [8]byte
+		copy(b[:], src[at:at+size])
+		f.content = binary.LittleEndian.Uint64(b[:])
+		if size == 2 {
+			f.content += 256
+		}
+	}
+	if single {
+		f.window = f.content
+	}
+	at += size
+	for last := false; !last; {
 		if at+3 > len(src) {
-			return unknown
+			return f, 0, errShortFrame
 		}
 		h := uint(src[at]) | uint(src[at+1])<<8 | uint(src[at+2])<<16
 		size := int(h >> 3)
 		at += 3
 		switch h >> 1 & 3 {
 		case 0: // raw
-			bound, at = bound+uint64(size), at+size
+			f.blocks, at = f.blocks+uint64(size), at+size
 		case 1: // one byte, repeated
-			bound, at = bound+uint64(size), at+1
+			f.blocks, at = f.blocks+uint64(size), at+1
 		case 2: // compressed
-			bound, at = bound+zstdBlock, at+size
+			f.blocks, at = f.blocks+zstdBlock, at+size
 		default:
-			return unknown
+			return f, 0, errors.New("block of a type that is reserved")
 		}
-		if h&1 == 1 {
-			break
-		}
+		last = h&1 == 1
 	}
 	if d>>2&1 == 1 {
 		at += 4 // Content_Checksum
 	}
-	if at != len(src) {
-		return unknown
+	if at > len(src) {
+		return f, 0, errShortFrame
 	}
-	return bound
+	return f, at, nil
 }
 
 // codecOf returns the codec of a column chunk.
@@ -289,13 +353,15 @@ func codecOf(kind compress.Compression) (compress.Codec, error) {
 	return codec, nil
 }
 
-// The encodings that are decoded here (parquet.thrift, Encoding); the others are arrow-go's.
+// The encodings that are known here (parquet.thrift, Encoding). Deltas are unpacked by arrow-go.
 const (
 	encodingPlain           = 0
 	encodingPlainDictionary = 2
 	encodingRLE             = 3
 	encodingBitPacked       = 4
-	encodingDeltaByteArray  = 7
+	encodingDeltaPacked     = 5
+	encodingDeltaLength     = 6
+	encodingDeltaBytes      = 7
 	encodingRLEDictionary   = 8
 	encodingByteStreamSplit = 9
 )

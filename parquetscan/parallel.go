@@ -156,41 +156,43 @@ func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, err
 		} else {
 			queues = []chan *Batch{make(chan *Batch, ahead*workers)}
 		}
-		g, ctx := errgroup.WithContext(ctx)
+		// The workers' context ends with the last of them, when batches may still be queued; ctx only with an error.
+		g, working := errgroup.WithContext(ctx)
 		for range workers {
 			g.Go(func() error {
 				for {
 					if s.o.Ordered {
 						select {
 						case started <- struct{}{}: // taken back when the bucket has been given
-						case <-ctx.Done():
-							return ctx.Err()
+						case <-working.Done():
+							return working.Err()
 						}
 					}
 					i, ok := w.take()
 					if !ok {
 						return nil
 					}
-					if err := w.send(ctx, i, queues[i%len(queues)]); err != nil {
+					if err := w.send(working, i, queues[i%len(queues)]); err != nil {
 						return err
 					}
 				}
 			})
 		}
-		failed, stop := make(chan error, 1), make(chan struct{})
+		failed := make(chan error, 1)
 		go func() {
-			err := g.Wait() // ends ctx, whether workers failed or are done with all buckets
-			if err != nil {
-				close(stop)
-			}
+			err := g.Wait()
 			if !s.o.Ordered {
 				close(queues[0])
+			}
+			if err != nil {
+				cancel()
 			}
 			failed <- err
 		}()
 		given := true
+		var ended error
 		if s.o.Ordered {
-			given = giveOrdered(stop, queues, started, len(w.buckets), yield)
+			given, ended = giveOrdered(ctx, queues, started, len(w.buckets), yield)
 		} else {
 			for b := range queues[0] {
 				if given = yield(b, nil); !given {
@@ -202,6 +204,9 @@ func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, err
 			cancel()
 		}
 		err := <-failed
+		if err == nil {
+			err = ended
+		}
 		if given && err != nil {
 			yield(nil, err)
 		}
@@ -237,24 +242,24 @@ func (w *work) send(ctx context.Context, i int, queue chan<- *Batch) error {
 	}
 }
 
-// giveOrdered gives batches, bucket after bucket, until workers have failed. It returns false if the consumer wants no more.
-func giveOrdered(stop <-chan struct{}, queues []chan *Batch, started <-chan struct{}, buckets int, yield func(*Batch, error) bool) bool {
+// giveOrdered gives batches, bucket after bucket. It returns false if the consumer wants no more, and an error if ctx ended before all were given.
+func giveOrdered(ctx context.Context, queues []chan *Batch, started <-chan struct{}, buckets int, yield func(*Batch, error) bool) (bool, error) {
 	for i := range buckets {
 		for {
 			var b *Batch
 			select {
 			case b = <-queues[i%len(queues)]:
-			case <-stop:
-				return true // the error, whatever it is, is what the workers return
+			case <-ctx.Done():
+				return true, ctx.Err() // unless a worker has a better one
 			}
 			if b == nil {
 				break
 			}
 			if !yield(b, nil) {
-				return false
+				return false, nil
 			}
 		}
 		<-started
 	}
-	return true
+	return true, nil
 }

@@ -86,7 +86,14 @@ func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
 	if d.closed {
 		return ErrClosed
 	}
-	defer func() { r.err = err }()
+	defer func() {
+		if err != nil && err != io.EOF && r.file != nil {
+			if cut := r.file.checkSize(); cut != nil {
+				err = r.locate(-1, cut)
+			}
+		}
+		r.err = err
+	}()
 	if d.files[0].mapped != nil {
 		defer catchFaults()()
 		defer func() {
@@ -105,6 +112,9 @@ func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
 			}
 		}
 		if len(r.ranges) == 0 {
+			if err := r.file.checkSize(); err != nil {
+				return err // located above
+			}
 			if r.done != nil {
 				r.done(r.file.groups[r.number].rows, r.bytes)
 			}
@@ -134,7 +144,7 @@ func (r *Reader) nextGroup() error {
 	r.group++
 	rows := r.file.groups[r.number].rows
 	r.ranges = append(r.ranges[:0], rowRange{0, rows})
-	r.bytes = r.scan.compressed(at, r.number) - 1
+	r.bytes = r.scan.compressed(at, r.number)
 	if r.scan.pred != nil {
 		var err error
 		if r.ranges, err = r.prune(); err != nil {
@@ -156,10 +166,7 @@ func (r *Reader) prune() ([]rowRange, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.file.decrypting != nil {
-		r.file.decryption.Lock()
-		defer r.file.decryption.Unlock()
-	}
+	defer r.file.lock()()
 	return r.scan.pred.prune(arrow, r.number, func(path string) (int, Type, bool) {
 		n := lookup(r.file.nodes, path)
 		if n == nil || n.leaf == nil {
@@ -195,7 +202,7 @@ func (r *Reader) openGroup(at int, rows int64) error {
 
 // openChunk opens one column chunk, and returns about how many bytes it takes in memory.
 func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData, rows int64) (bytes int64, err error) {
-	meta, err := r.file.chunkMetadata(group, l.index)
+	meta, err := chunkMetadata(r.file, group, l.index)
 	if err != nil {
 		return 0, err
 	}
@@ -208,7 +215,7 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metad
 	c.leaf, c.limit, c.text, c.dims = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, column.dims
 	var p pages
 	if r.file.decrypting != nil {
-		p, err = newArrowPages(r.file.decrypting, &r.file.decryption, r.number, l.index, c.limit)
+		p, err = newArrowPages(r.file, r.number, meta, l.index, c.limit)
 	} else {
 		p, err = r.walker(c, meta)
 	}
@@ -225,12 +232,9 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metad
 }
 
 // chunkMetadata returns the metadata of a column chunk.
-func (f *footer) chunkMetadata(group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
+func chunkMetadata(f *dataFile, group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
 	defer guard(&err)
-	if f.decrypting != nil {
-		f.decryption.Lock()
-		defer f.decryption.Unlock()
-	}
+	defer f.lock()()
 	meta, err = group.ColumnChunk(index)
 	switch {
 	case f.decrypting == nil && f.meta.IsSetEncryptionAlgorithm() && (err != nil || meta.CryptoMetadata() != nil):
@@ -241,21 +245,30 @@ func (f *footer) chunkMetadata(group *metadata.RowGroupMetaData, index int) (met
 	return meta, nil
 }
 
-// walker returns what walks the pages of a column chunk, using again what the chunk had before.
-func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, error) {
-	start := meta.DataPageOffset()
+// chunkRange returns where a column chunk lies.
+func chunkRange(f *dataFile, meta *metadata.ColumnChunkMetaData) (start, length int64, err error) {
+	start = meta.DataPageOffset()
 	// Some old writers give 0 as the offset of a dictionary that is not there, or is.
 	if meta.HasDictionaryPage() && meta.DictionaryPageOffset() > 0 && meta.DictionaryPageOffset() < start {
 		start = meta.DictionaryPageOffset()
 	}
-	length := meta.TotalCompressedSize()
-	size := r.file.src.Size
+	length = meta.TotalCompressedSize()
+	size := f.src.Size
 	if start < 0 || length < 0 || start > size || length > size-start {
-		return nil, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
+		return 0, 0, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
-	if r.file.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
+	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
 		// Their length does not count the dictionary page's header (PARQUET-816).
 		length += min(size-start-length, 100)
+	}
+	return start, length, nil
+}
+
+// walker returns what walks the pages of a column chunk, using again what the chunk had before.
+func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, error) {
+	start, length, err := chunkRange(r.file, meta)
+	if err != nil {
+		return nil, err
 	}
 	codec, err := codecOf(meta.Compression())
 	if err != nil {
@@ -393,7 +406,7 @@ func (r *Reader) skip(from, to int, n int64) error {
 				}
 				if err == nil {
 					c.scratch.reset("", c.node, c.vector)
-					err = c.read(&c.scratch, int(skipped))
+					err = moved(c.read(&c.scratch, int(skipped)), func(row int) int { return int(n-left) + row })
 				}
 			}
 			if err != nil {

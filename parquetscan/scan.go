@@ -181,6 +181,9 @@ func (s *Scan) addFile(f *dataFile) error {
 		if n == nil {
 			return &Error{f.src.Name, -1, c.name, -1, ErrNoColumn}
 		}
+		if slices.ContainsFunc(f.nodes, func(other *node) bool { return other != n && other.field.Name == c.name }) {
+			return &Error{f.src.Name, -1, c.name, -1, fmt.Errorf("%w: there are several of this name", ErrNoColumn)}
+		}
 		if !sameType(&n.field, &c.field) {
 			return &Error{f.src.Name, -1, c.name, -1, fmt.Errorf("%w: it is %v here and %v in %s", ErrNoColumn, n.field, c.field,
 				s.ds.files[0].src.Name)}

@@ -78,13 +78,18 @@ func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 	m, err := w.src.Reader.ReadAt(buf, off)
 	w.read.Add(int64(m))
 	if m < length {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%w: %w", ErrChanged, io.ErrUnexpectedEOF)
-		}
-		return nil, fmt.Errorf("reading %d bytes at %d: %w", length, off, err)
+		return nil, shortRead(length, off, err)
 	}
 	w.buf = buf
 	return w.buf[:n:n], nil
+}
+
+// shortRead returns the error for less than n bytes at off: ErrChanged where the file ends before its size.
+func shortRead(n int, off int64, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", ErrChanged, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("reading %d bytes at %d: %w", n, off, err)
 }
 
 // catchFaults makes faults of memory come as panics in this goroutine until restore is called: pages of a mapped file that is cut short while

@@ -5,7 +5,7 @@ package parquetscan
 import "encoding/binary"
 
 // This file reads page headers: structs in Thrift's compact protocol (thrift-compact-protocol.md; parquet.thrift, PageHeader). Footers are
-// parsed by arrow-go, after check has walked through them.
+// parsed by arrow-go, after checkFooter has walked through them.
 
 // The types of fields in the compact protocol.
 const (
@@ -100,7 +100,10 @@ func (r *thriftReader) field(id int16) (next int16, typ byte, ok bool) {
 
 // skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: elements that need no bytes do not
 // exist, and lists longer than the bytes that are left are errors.
-func (r *thriftReader) skip(typ byte, depth int) {
+func (r *thriftReader) skip(typ byte, depth int) { r.skipAs(typ, depth, nil) }
+
+// skipAs is skip for a value that is parsed as an as.
+func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 	if depth > maxThriftDepth {
 		r.bad = true
 	}
@@ -125,7 +128,14 @@ func (r *thriftReader) skip(typ byte, depth int) {
 		if n == 15 {
 			n = r.uvarint()
 		}
-		r.elements(head&15, n, depth)
+		if as != nil && typ == thriftList && n > 0 && !sameWire(head&15, as.element) {
+			r.bad = true
+		}
+		if as == &schemaList && r.fits(n) {
+			r.schema(n, depth)
+			return
+		}
+		r.elements(head&15, n, depth, as)
 	case thriftMap:
 		n := r.uvarint()
 		if n == 0 {
@@ -136,39 +146,49 @@ func (r *thriftReader) skip(typ byte, depth int) {
 			return
 		}
 		for ; n > 0 && !r.failed(); n-- {
-			r.element(head>>4, depth+1)
-			r.element(head&15, depth+1)
+			r.element(head>>4, depth+1, nil)
+			r.element(head&15, depth+1, nil)
 		}
 	case thriftStruct:
-		for !r.failed() {
-			_, typ, ok := r.field(0)
+		for id := int16(0); !r.failed(); {
+			next, typ, ok := r.field(id)
 			if !ok {
 				return
 			}
-			r.skip(typ, depth+1)
+			id = next
+			r.skipAs(typ, depth+1, as.field(id, typ))
 		}
 	default:
 		r.bad = true
 	}
 }
 
+// sameWire tells whether elements of two types lie alike: integers of 16, 32 and 64 bits do.
+func sameWire(a, b byte) bool {
+	integer := func(t byte) bool { return t == thriftI16 || t == thriftI32 || t == thriftI64 }
+	return a == b || integer(a) && integer(b)
+}
+
 // elements walks over n elements of a list.
-func (r *thriftReader) elements(typ byte, n uint64, depth int) {
+func (r *thriftReader) elements(typ byte, n uint64, depth int, as *thriftShape) {
 	if !r.fits(n) {
 		return
 	}
 	for ; n > 0 && !r.failed(); n-- {
-		r.element(typ, depth+1)
+		r.element(typ, depth+1, as)
 	}
 }
 
 // element walks over an element of a list or map, where a boolean is a byte.
-func (r *thriftReader) element(typ byte, depth int) {
+func (r *thriftReader) element(typ byte, depth int, as *thriftShape) {
 	if typ == thriftTrue || typ == thriftFalse {
 		r.byte()
 		return
 	}
-	r.skip(typ, depth)
+	if typ != thriftStruct {
+		as = nil
+	}
+	r.skipAs(typ, depth, as)
 }
 
 // fits tells whether n elements of a byte or more can lie in what is left.
@@ -185,17 +205,6 @@ func (r *thriftReader) advance(n uint64) {
 	}
 }
 
-// checkThrift tells whether b begins with a struct that can be parsed in memory in proportion to its length. What parses it afterwards
-// believes the lengths of lists.
-func checkThrift(b []byte) error {
-	r := thriftReader{b: b}
-	r.skip(thriftStruct, 0)
-	if r.failed() {
-		return corrupt("metadata is no Thrift struct (at byte %d of %d)", r.pos, len(b))
-	}
-	return nil
-}
-
 // knownTypes are the logical types that arrow-go knows, by their fields of LogicalType.
 var knownTypes = [...]bool{
 	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 10: true, 11: true, 12: true, 13: true, 14: true, 15: true,
@@ -203,7 +212,7 @@ var knownTypes = [...]bool{
 }
 
 // hideUnknownTypes changes a footer so that arrow-go does not see logical types that it does not know, for which it would not read the
-// file at all. Readers are to go by the physical type then (parquet-format, LogicalTypes.md). b has passed checkThrift.
+// file at all. Readers are to go by the physical type then (parquet-format, LogicalTypes.md). b has passed checkFooter.
 func hideUnknownTypes(b []byte) {
 	r := thriftReader{b: b}
 	for id := int16(0); ; {
@@ -320,7 +329,7 @@ func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
 		return h, 0, nil
 	case h.uncompressed < 0 || h.compressed < 0 || h.numValues < 0:
 		return h, 0, corrupt("page header with negative lengths")
-	case !h.detail && h.typ != indexPage:
+	case !h.detail && (h.typ == dataPage || h.typ == dictionaryPage || h.typ == dataPageV2):
 		return h, 0, corrupt("page header of type %d without its part for that type", h.typ)
 	}
 	return h, r.pos, nil

@@ -146,6 +146,9 @@ func (r *vectorReader) missing(def int) error {
 	if r.dst.dim == 0 {
 		r.nulls++
 	}
+	if int64(len(r.dst.values))+int64(r.dst.width()) > int64(r.limit) {
+		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
+	}
 	r.dst.appendNulls(1)
 	return nil
 }

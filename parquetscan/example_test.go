@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/vecql/vecql/parquetscan"
+)
+
+// httpFile reads ranges of a file over HTTP: from a web server, or from an object store by a presigned URL.
+type httpFile struct {
+	url, etag string
+	client    *http.Client
+}
+
+// openHTTP asks for a file's size and ETag.
+func openHTTP(ctx context.Context, client *http.Client, url string) (parquetscan.Source, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
+	if err != nil {
+		return parquetscan.Source{}, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return parquetscan.Source{}, err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.ContentLength < 0 {
+		return parquetscan.Source{}, fmt.Errorf("%s: %s, %d bytes", url, resp.Status, resp.ContentLength)
+	}
+	f := &httpFile{url, resp.Header.Get("ETag"), client}
+	return parquetscan.Source{Name: url, Reader: f, Size: resp.ContentLength, ETag: f.etag}, nil
+}
+
+// ReadAt implements io.ReaderAt. Many goroutines call it at once.
+func (f *httpFile) ReadAt(b []byte, off int64) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	req, err := http.NewRequest(http.MethodGet, f.url, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+int64(len(b))-1))
+	if f.etag != "" {
+		req.Header.Set("If-Match", f.etag) // else the server says 412
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
+		return 0, fmt.Errorf("%s: %w", f.url, parquetscan.ErrChanged)
+	default:
+		return 0, fmt.Errorf("%s: %s", f.url, resp.Status)
+	}
+	n, err := io.ReadFull(resp.Body, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func ExampleOpenSources() {
+	data := salesFile()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "sales.parquet", time.Time{}, bytes.NewReader(data))
+	}))
+	defer server.Close()
+
+	ctx := context.Background()
+	src, err := openHTTP(ctx, server.Client(), server.URL+"/sales.parquet")
+	if err != nil {
+		panic(err)
+	}
+	ds, err := parquetscan.OpenSources(ctx, parquetscan.Config{}, src)
+	if err != nil {
+		panic(err)
+	}
+	defer ds.Close()
+	scan, err := ds.Scan(parquetscan.Options{Columns: []string{"amount"}, Ordered: true})
+	if err != nil {
+		panic(err)
+	}
+	for batch, err := range scan.All(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		sum := 0.0
+		for _, v := range parquetscan.Values[float64](batch.Column("amount")) {
+			sum += v
+		}
+		fmt.Println(batch.Row, batch.Rows, sum)
+	}
+	// Output:
+	// 0 4 10
+	// 4 4 26
+	// 8 2 19
+}
+
+// salesFile makes a file of ten rows in row groups of four.
+func salesFile() []byte {
+	sc := arrow.NewSchema([]arrow.Field{
+		{Name: "shop", Type: arrow.BinaryTypes.String}, {Name: "amount", Type: arrow.PrimitiveTypes.Float64},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, sc)
+	defer b.Release()
+	for i := range 10 {
+		b.Field(0).(*array.StringBuilder).Append("shop")
+		b.Field(1).(*array.Float64Builder).Append(float64(i + 1))
+	}
+	rec := b.NewRecordBatch()
+	defer rec.Release()
+	table := array.NewTableFromRecords(sc, []arrow.RecordBatch{rec})
+	defer table.Release()
+	var buf bytes.Buffer
+	if err := pqarrow.WriteTable(table, &buf, 4, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps()); err != nil {
+		panic(err)
+	}
+	return buf.Bytes()
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+// This file checks footers (parquet.thrift, FileMetaData) before arrow-go parses them. What parses Thrift believes the lengths of lists, and
+// that their elements are of the type they ought to be; what builds a schema calls itself for each level, and makes room for as many fields as
+// each group says it has. So nothing must get there that would take memory out of proportion, or the whole stack.
+
+// A thriftShape is what a struct is parsed as, or a list of elements.
+type thriftShape struct {
+	element byte // of lists: the type of elements; 0 for structs
+	fields  map[int16]*thriftShape
+}
+
+// field returns what a field is parsed as; nil if it does not matter, or if it is left out for being of another type than it should.
+func (s *thriftShape) field(id int16, typ byte) *thriftShape {
+	if s == nil {
+		return nil
+	}
+	f := s.fields[id]
+	if f == nil || (f.element != 0) != (typ == thriftList) || (f.element == 0) != (typ == thriftStruct) {
+		return nil
+	}
+	return f
+}
+
+// The lists in a FileMetaData, and the structs they are in.
+var (
+	plainStructs = thriftShape{element: thriftStruct}
+	schemaList   = thriftShape{element: thriftStruct}
+	texts        = thriftShape{element: thriftBinary}
+	i32s         = thriftShape{element: thriftI32}
+	i64s         = thriftShape{element: thriftI64}
+
+	columnMetaData = thriftShape{fields: map[int16]*thriftShape{
+		2: &i32s, 3: &texts, 8: &plainStructs, 13: &plainStructs,
+		16: {fields: map[int16]*thriftShape{2: &i64s, 3: &i64s}}, // SizeStatistics
+		17: {fields: map[int16]*thriftShape{2: &i32s}},           // GeospatialStatistics
+	}}
+	columnCrypto = thriftShape{fields: map[int16]*thriftShape{2: {fields: map[int16]*thriftShape{1: &texts}}}}
+	columnChunks = thriftShape{element: thriftStruct, fields: map[int16]*thriftShape{3: &columnMetaData, 8: &columnCrypto}}
+	rowGroups    = thriftShape{element: thriftStruct, fields: map[int16]*thriftShape{1: &columnChunks, 4: &plainStructs}}
+	fileMetaData = thriftShape{fields: map[int16]*thriftShape{2: &schemaList, 4: &rowGroups, 5: &plainStructs, 7: &plainStructs}}
+)
+
+// maxSchemaDepth is how many groups may lie in each other: a list takes two, a map too.
+const maxSchemaDepth = 256
+
+// schema walks over a schema: n elements, each group followed by its fields. All paths together must not be much longer than the footer, as each
+// is kept as a string.
+func (r *thriftReader) schema(n uint64, depth int) {
+	type group struct {
+		fields uint64 // still to come
+		path   uint64 // bytes
+	}
+	var open [maxSchemaDepth]group
+	level, paths := 0, uint64(0)
+	for i := range n {
+		fields, name := r.schemaElement(depth + 1)
+		if r.failed() {
+			return
+		}
+		path := uint64(0)
+		if i > 0 {
+			if level == 0 { // more than the root has
+				r.bad = true
+				return
+			}
+			g := &open[level-1]
+			g.fields--
+			path = g.path + 1 + name
+		}
+		paths += path
+		if fields < 0 || uint64(fields) > n-1-i || paths > 16*uint64(len(r.b))+1<<20 {
+			r.bad = true
+			return
+		}
+		if fields > 0 {
+			if level == maxSchemaDepth {
+				r.bad = true
+				return
+			}
+			open[level] = group{uint64(fields), path}
+			level++
+		}
+		for level > 0 && open[level-1].fields == 0 {
+			level--
+		}
+	}
+	if level > 0 {
+		r.bad = true
+	}
+}
+
+// schemaElement walks over a SchemaElement, and returns how many fields it says it has and how long its name is.
+func (r *thriftReader) schemaElement(depth int) (fields int32, name uint64) {
+	for id := int16(0); ; {
+		next, typ, ok := r.field(id)
+		if !ok {
+			return fields, name
+		}
+		id = next
+		switch {
+		case id == 4 && typ == thriftBinary:
+			name = r.uvarint()
+			r.advance(name)
+		case id == 5 && typ == thriftI32:
+			fields = r.i32()
+		default:
+			r.skip(typ, depth+1)
+		}
+	}
+}
+
+// checkFooter tells whether b begins with a FileMetaData that can be parsed in memory in proportion to its length.
+func checkFooter(b []byte) error {
+	r := thriftReader{b: b}
+	r.skipAs(thriftStruct, 0, &fileMetaData)
+	if r.failed() {
+		return corrupt("footer is no FileMetaData (at byte %d of %d)", r.pos, len(b))
+	}
+	return nil
+}

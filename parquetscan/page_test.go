@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/stretchr/testify/require"
+)
+
+// This file tests pages: checksums, compression, dictionaries, levels, encodings; most of them wrong.
+
+// numberColumn is a column of int64.
+func numberColumn(pages ...[]byte) handColumn {
+	return handColumn{name: "n", physical: physicalInt64, converted: convertedNever, pages: pages}
+}
+
+// readNumbers reads column n of a file, NULLs as -1.
+func readNumbers(t *testing.T, b []byte, cfg Config) []int64 {
+	t.Helper()
+	s := scanOf(t, openSources(t, cfg, b), Options{})
+	out := []int64{}
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		c := b.Column("n")
+		for i, v := range Values[int64](c) {
+			if c.Null(i) {
+				require.Zero(t, v)
+				v = -1
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func TestChecksums(t *testing.T) {
+	values := int64s(5, 3)
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
+		for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
+			data := encode(t, codec, values)
+			h := rawHeader{typ: typ, n: 3, rows: 3, uncompressed: 24, plain: codec == compress.Codecs.Uncompressed}
+			sum := crc32.ChecksumIEEE(data)
+			for _, wrong := range []uint32{0, 1, 1 << 31} {
+				given := sum ^ wrong
+				h.crc = &given
+				c := numberColumn(rawPage(h, data))
+				c.codec = codec
+				if typ == dictionaryPage {
+					c.dictionary = true
+					codes := []byte{2, 3 << 1, 1}
+					c.pages = append(c.pages, rawPage(rawHeader{n: 3, encoding: encodingRLEDictionary, uncompressed: 3}, encode(t, codec, codes)))
+				}
+				b := oneColumn(3, c)
+				want := []int64{5, 6, 7}
+				if typ == dictionaryPage {
+					want = []int64{6, 6, 6}
+				}
+				require.Equal(t, want, readNumbers(t, b, Config{NoChecksums: true}))
+				if wrong == 0 {
+					require.Equal(t, want, readNumbers(t, b, Config{}))
+				} else {
+					requireCorrupt(t, b, "checksum")
+				}
+			}
+		}
+	}
+}
+
+// encode compresses data.
+func encode(t testing.TB, kind compress.Compression, data []byte) []byte {
+	t.Helper()
+	codec, err := compress.GetCodec(kind)
+	require.NoError(t, err)
+	return codec.Encode(nil, data)
+}
+
+// TestBombs reads pages that become longer than they say, or shorter: errors, in memory that the pages' own length bounds.
+func TestBombs(t *testing.T) {
+	const said = 8000
+	for _, kind := range []compress.Compression{
+		compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw, compress.Codecs.Uncompressed,
+	} {
+		for _, length := range []int{said, said + 1, said - 1, said - 8, said + 8, 2 * said, said / 2, 1, 64 << 20} {
+			if kind == compress.Codecs.Uncompressed && length > 1<<20 {
+				continue
+			}
+			data := encode(t, kind, make([]byte, length))
+			require.True(t, len(data) < said || kind == compress.Codecs.Uncompressed || length > 1<<20)
+			for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
+				c := numberColumn(rawPage(rawHeader{typ: typ, n: said / 8, rows: said / 8, uncompressed: said, plain: kind == compress.Codecs.Uncompressed}, data))
+				c.codec = kind
+				if typ == dictionaryPage {
+					c.dictionary = true
+					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: encodingRLEDictionary, uncompressed: 1}, encode(t, kind, []byte{0})))
+				}
+				b := oneColumn(said/8, c)
+				if length == said {
+					require.Equal(t, make([]int64, said/8), readNumbers(t, b, Config{}))
+					continue
+				}
+				err, allocated := readError(t, b, Config{}, Options{})
+				require.ErrorIs(t, err, ErrCorrupt, "%v, %d bytes", kind, length)
+				require.Less(t, allocated, uint64(24<<20), "%v, %d bytes", kind, length) // windows, of Brotli above all
+			}
+		}
+	}
+}
+
+// TestHostileZstd reads frames whose headers say what is not true.
+func TestHostileZstd(t *testing.T) {
+	const said = 8000
+	read := func(data []byte) (error, uint64) {
+		c := numberColumn(rawPage(rawHeader{n: said / 8, uncompressed: said}, data))
+		c.codec = compress.Codecs.Zstd
+		return readError(t, oneColumn(said/8, c), Config{}, Options{})
+	}
+	head := "\x28\xb5\x2f\xfd"
+	raw := func(n int, last byte) []byte { // a block
+		h := uint32(n)<<3 | uint32(last)
+		return append([]byte{byte(h), byte(h >> 8), byte(h >> 16)}, make([]byte, n)...)
+	}
+	repeat := func(n int, last byte) []byte {
+		h := uint32(n)<<3 | 1<<1 | uint32(last)
+		return []byte{byte(h), byte(h >> 8), byte(h >> 16), 0}
+	}
+	frame := func(descriptor byte, header []byte, blocks ...[]byte) []byte {
+		return append(append([]byte(head), append([]byte{descriptor}, header...)...), bytes.Join(blocks, nil)...)
+	}
+	size := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+	skipped := append([]byte("\x50\x2a\x4d\x18"), 3, 0, 0, 0, 1, 2, 3)
+	window := []byte{0} // 1 KiB
+	for name, data := range map[string][]byte{
+		"one frame":          frame(0xe0, size(said), raw(said, 1)),
+		"size in 2 bytes":    frame(0x60, []byte{(said - 256) & 255, (said - 256) >> 8}, raw(said, 1)),
+		"no size":            frame(0, []byte{0x18}, repeat(said/2, 0), raw(said/2, 1)),
+		"two frames":         append(frame(0xe0, size(said/2), raw(said/2, 1)), frame(0, []byte{0x18}, repeat(said/2, 1))...),
+		"a frame to skip":    append(bytes.Clone(skipped), frame(0xe0, size(said), raw(said, 1))...),
+		"two frames to skip": append(append(bytes.Clone(skipped), frame(0xe0, size(said), raw(said, 1))...), skipped...),
+		"many small blocks":  frame(0, []byte{0x18}, bytes.Repeat(raw(8, 0), said/8-1), raw(8, 1)),
+	} {
+		err, allocated := read(data)
+		require.NoError(t, err, name)
+		require.Less(t, allocated, uint64(4<<20), name)
+	}
+	for name, data := range map[string][]byte{
+		"size of 60 GiB":               frame(0xe0, size(60<<30), raw(said, 1)),
+		"size of 2^64-1":               frame(0xe0, size(1<<64-1), raw(said, 1)),
+		"size one too long":            frame(0xe0, size(said+1), raw(said, 1)),
+		"size too short":               frame(0xe0, size(said-1), raw(said, 1)),
+		"second size of 60 GiB":        append(frame(0xe0, size(said/2), raw(said/2, 1)), frame(0xe0, size(60<<30), raw(said/2, 1))...),
+		"window of 500 MiB and a bomb": frame(0, []byte{18<<3 | 7}, bytes.Repeat(repeat(100_000, 0), 100), repeat(1, 1)),
+		"window of 3 TiB":              frame(0, []byte{0xff}, raw(said, 1)),
+		"bomb":                         frame(0, []byte{0x18}, bytes.Repeat(repeat(100_000, 0), 5000), repeat(1, 1)),
+		"reserved block":               frame(0, window, []byte{7, 0, 0}),
+		"no last block":                frame(0, window, raw(said, 0)),
+		"cut in a block":               frame(0, window, raw(said, 1)[:100]),
+		"cut in the header":            []byte(head + "\xe0\x01"),
+		"no checksum":                  frame(4, []byte{0x18}, raw(said, 1)),
+		"garbage behind":               append(frame(0xe0, size(said), raw(said, 1)), "garbage"...),
+		"frame to skip is cut":         append(frame(0xe0, size(said), raw(said, 1)), "\x50\x2a\x4d\x18\xff\xff\xff\xff"...),
+		"only a frame to skip":         skipped,
+		"nothing":                      {},
+		"dictionary":                   frame(0xe1, append([]byte{1}, size(said)...), raw(said, 1)),
+	} {
+		err, allocated := read(data)
+		require.ErrorIs(t, err, ErrCorrupt, name)
+		require.Less(t, allocated, uint64(4<<20), name)
+	}
+}
+
+// TestZstdBound holds the bound to what a compressor makes.
+func TestZstdBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	for _, n := range []int{0, 1, 255, 256, 257, 1000, 65_791, 65_792, 200_000, 1 << 20} {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(rng.IntN(1 + i%7))
+		}
+		src := encode(t, compress.Codecs.Zstd, data)
+		bound, _, err := zstdBound(src, uint64(n))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, bound, uint64(n))
+		require.LessOrEqual(t, bound, uint64(n)+zstdBlock)
+		for cut := range min(len(src), 100) {
+			_, _, err := zstdBound(src[:len(src)-cut-1], uint64(n))
+			require.True(t, err != nil || cut == len(src)-1, "%d of %d", cut, len(src))
+		}
+	}
+}
+
+// TestErrorsAreNotTheEnd reads pages of which decoders say io.EOF: what follows must not be taken for all there is.
+func TestErrorsAreNotTheEnd(t *testing.T) {
+	for _, kind := range []compress.Compression{compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Lz4Raw} {
+		for _, cut := range [][]byte{{}, encode(t, kind, int64s(0, 10))[:3]} {
+			good := rawPage(rawHeader{n: 10, uncompressed: 80}, encode(t, kind, int64s(0, 10)))
+			c := numberColumn(good, rawPage(rawHeader{n: 10, uncompressed: 80}, cut), good)
+			c.codec = kind
+			requireCorrupt(t, oneColumn(20, c), "")
+			requireCorrupt(t, oneColumn(30, c), "")
+			s := scanOf(t, openSources(t, Config{}, oneColumn(20, c)), Options{BatchRows: 10})
+			require.ErrorIs(t, s.Borrow(context.Background(), nil, func(int, *Batch) error { return nil }), ErrCorrupt)
+			var err error
+			for _, err = range s.All(context.Background()) {
+			}
+			require.ErrorIs(t, err, ErrCorrupt)
+			// Lists look for the next page when they have all rows.
+			v := handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, codec: kind}
+			levels := append([]byte{2, 0, 0, 0, 1 << 1, 0, 2, 0, 0, 0, 1 << 1, 1}, 0, 0, 128, 63)
+			row := rawPage(rawHeader{n: 1, uncompressed: 16}, encode(t, kind, levels))
+			v.pages = [][]byte{row, rawPage(rawHeader{n: 1, uncompressed: 16}, cut), row, row}
+			v.values = 4
+			for _, o := range []Options{{BatchRows: 1}, {BatchRows: 1, Lists: []string{"v"}}} {
+				s := scanOf(t, openSources(t, Config{}, oneColumn(3, v)), o)
+				rows, last := 0, error(nil)
+				for b, err := range s.Batches(context.Background(), everything(s)) {
+					if last = err; err == nil {
+						rows += b.Rows
+					}
+				}
+				require.ErrorIs(t, last, ErrCorrupt)
+				require.LessOrEqual(t, rows, 1, "rows beyond a page that is missing")
+			}
+		}
+	}
+}
+
+func TestUnknownCodecs(t *testing.T) {
+	for _, kind := range []compress.Compression{compress.Codecs.Lzo, compress.Codecs.Lz4, 8, 100, -1} {
+		c := numberColumn(rawPage(rawHeader{n: 3, uncompressed: -1}, int64s(0, 3)))
+		c.codec = kind
+		err, _ := readError(t, oneColumn(3, c), Config{}, Options{})
+		require.ErrorIs(t, err, ErrUnsupported)
+		require.ErrorContains(t, err, "column n")
+	}
+}
+
+func TestDictionaryPages(t *testing.T) {
+	dict := func(n int, values []byte) []byte {
+		return rawPage(rawHeader{typ: dictionaryPage, n: int64(n), uncompressed: -1}, values)
+	}
+	codes := func(n int, data ...byte) []byte {
+		return rawPage(rawHeader{n: int64(n), encoding: encodingRLEDictionary, uncompressed: -1}, data)
+	}
+	numbers := func(rows int64, pages ...[]byte) []byte {
+		c := numberColumn(pages...)
+		c.dictionary = true
+		return oneColumn(rows, c)
+	}
+	text := func(rows int64, pages ...[]byte) []byte {
+		c := numberColumn(pages...)
+		c.dictionary, c.physical = true, physicalText
+		return oneColumn(rows, c)
+	}
+	require.Equal(t, []int64{7, 7, 7, 8}, readNumbers(t, numbers(4, dict(2, int64s(7, 2)), codes(3, 1, 3<<1, 0), codes(1, 1, 1<<1, 1)), Config{}))
+	require.Equal(t, []int64{7, 7}, readNumbers(t, numbers(2, dict(1, int64s(7, 1)), codes(2, 0)), Config{}), "codes of no bits")
+	for _, c := range []struct {
+		message string
+		rows    int64
+		pages   [][]byte
+	}{
+		{"second dictionary", 4, [][]byte{dict(2, int64s(7, 2)), dict(2, int64s(7, 2)), codes(4, 1, 4<<1, 0)}},
+		{"second dictionary", 4, [][]byte{dict(2, int64s(7, 2)), codes(2, 1, 2<<1, 0), dict(2, int64s(7, 2)), codes(2, 1, 2<<1, 0)}},
+		{"codes without a dictionary", 3, [][]byte{codes(3, 1, 3<<1, 0)}},
+		{"code 2 of a dictionary of 2 values", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 2, 3<<1, 2)}},
+		{"code 3 of a dictionary of 2 values", 8, [][]byte{dict(2, int64s(7, 2)), codes(8, 2, 1<<1|1, 0x55, 0x57)}},
+		{"code 0 of a dictionary of 0 values", 3, [][]byte{dict(0, nil), codes(3, 1, 3<<1, 0)}},
+		{"code 4294967295 of a dictionary of 2 values", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 32, 3<<1, 255, 255, 255, 255)}},
+		{"integers of 33 bits", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 33, 3<<1, 0)}},
+		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 1, 2<<1, 0)}},
+		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 1)}},
+		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3)}}, // not even the number of bits
+		{"dictionary of 2147483647 values", 3, [][]byte{dict(1<<31-1, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)}},
+		{"dictionary of 800000 values", 3, [][]byte{dict(800_000, make([]byte, 99_999)), codes(3, 1, 3<<1, 0)}},
+		{"", 3, [][]byte{dict(100_000, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)}},
+		{"", 3, [][]byte{dict(3, int64s(7, 2)), codes(3, 1, 3<<1, 0)}},
+		{"negative lengths", 3, [][]byte{dict(-1, int64s(7, 2)), codes(3, 1, 3<<1, 0)}},
+	} {
+		requireCorrupt(t, numbers(c.rows, c.pages...), c.message)
+		if len(c.pages) > 1 && c.message != "" { // the same, of strings
+			for i, p := range c.pages {
+				if bytes.Equal(p, dict(2, int64s(7, 2))) {
+					c.pages[i] = dict(2, plainText("a", "b"))
+				}
+			}
+			requireCorrupt(t, text(c.rows, c.pages...), c.message)
+		}
+	}
+	requireCorrupt(t, text(3, dict(700_000, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)), "dictionary of 700000 values")
+	requireCorrupt(t, text(3, dict(2, plainText("a")), codes(3, 1, 3<<1, 0)), "dictionary of 2 values")
+	requireCorrupt(t, text(3, dict(1, []byte{255, 255, 255, 255}), codes(3, 1, 3<<1, 0)), "string of 4294967295 bytes")
+	encoded := rawPage(rawHeader{typ: dictionaryPage, n: 2, encoding: encodingRLE, uncompressed: -1}, int64s(7, 2))
+	err, _ := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
+	require.ErrorIs(t, err, ErrUnsupported)
+	// All NULL: no codes, and not even the byte that says how many bits they would have.
+	c := numberColumn(dict(1, int64s(7, 1)), codes(5, 2, 0, 0, 0, 5<<1, 0), codes(1, 2, 0, 0, 0, 1<<1, 1, 1, 1<<1, 0))
+	c.dictionary, c.repetition = true, optional
+	require.Equal(t, []int64{-1, -1, -1, -1, -1, 7}, readNumbers(t, oneColumn(6, c), Config{}))
+}
+
+// TestPagesToSkip reads column chunks with pages of other types among those with data.
+func TestPagesToSkip(t *testing.T) {
+	index := rawPage(rawHeader{typ: indexPage, uncompressed: -1}, []byte("an index"))
+	unknown := rawPage(rawHeader{typ: 77, uncompressed: -1}, []byte("who knows"))
+	empty := plainPage(0, nil)
+	a, b := plainPage(2, int64s(1, 2)), plainPage(3, int64s(3, 3))
+	for _, pages := range [][][]byte{
+		{a, b}, {index, a, b}, {a, index, b}, {a, b, index}, {unknown, a, unknown, unknown, b}, {empty, a, empty, index, empty, b, empty},
+	} {
+		require.Equal(t, []int64{1, 2, 3, 4, 5}, readNumbers(t, oneColumn(5, numberColumn(pages...)), Config{}))
+	}
+	text := handColumn{name: "s", physical: physicalText, converted: convertedUTF8, pages: [][]byte{
+		plainPage(1, plainText("a")), index, unknown, plainPage(2, plainText("b", "c")),
+	}}
+	s := scanOf(t, openSources(t, Config{ReadBytes: 1}, oneColumn(3, text)), Options{})
+	var got []string
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		got = append(got, b.Columns[0].Strings()...)
+	}
+	require.Equal(t, []string{"a", "b", "c"}, got)
+}
+
+func TestWrongPages(t *testing.T) {
+	good := plainPage(3, int64s(0, 3))
+	v2 := func(h rawHeader, data []byte) []byte {
+		h.typ, h.uncompressed, h.plain = dataPageV2, -1, true
+		return rawPage(h, data)
+	}
+	cut := func(n int) []byte { return good[:len(good)-n] }
+	long := newCompact()
+	long.i32(1, 0)
+	long.i32(2, 24)
+	long.i32(3, 1<<31-1)
+	long.begin(5)
+	long.i32(1, 3)
+	long.end()
+	long.b = append(long.b, 0)
+	negative := newCompact()
+	negative.i32(1, 0)
+	negative.i32(2, -24)
+	negative.i32(3, 24)
+	negative.begin(5)
+	negative.i32(1, 3)
+	negative.end()
+	negative.b = append(negative.b, 0)
+	for _, c := range []struct {
+		message string
+		rows    int64
+		pages   [][]byte
+	}{
+		{"ends 1 rows too early", 4, [][]byte{good}},
+		{"ends 3 rows too early", 6, [][]byte{good}},
+		{"page of 24 bytes in the last 23", 3, [][]byte{cut(1)}},
+		{"page header is longer", 3, [][]byte{cut(26)}},
+		{"page ends 8 bytes too early", 3, [][]byte{plainPage(3, int64s(0, 2))}},
+		{"page ends", 3, [][]byte{plainPage(1<<31-1, int64s(0, 2))}},
+		{"page of 2147483647 bytes", 3, [][]byte{long.b}},
+		{"negative lengths", 3, [][]byte{negative.b}},
+		{"page without compression", 3, [][]byte{rawPage(rawHeader{n: 3, uncompressed: 25}, int64s(0, 3))}},
+		{"levels of 0 and 100 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, def: 100}, int64s(0, 3))}},
+		{"levels of -1 and 0 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, rep: -1}, int64s(0, 3))}},
+		{"levels of 2147483647 and 2147483647 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, rep: 1<<31 - 1, def: 1<<31 - 1}, int64s(0, 3))}},
+		{"page header", 3, [][]byte{append([]byte{0xff, 0xff}, good...)}},
+		{"without its part", 3, [][]byte{{0x15, 0, 0x15, 0, 0x15, 0, 0}}},
+	} {
+		requireCorrupt(t, oneColumn(c.rows, numberColumn(c.pages...)), c.message)
+	}
+	c := numberColumn(good)
+	c.values = 4
+	requireCorrupt(t, oneColumn(3, c), "4 values for 3 rows")
+	err, _ := readError(t, oneColumn(3, numberColumn(plainPage(3, int64s(0, 3)))), Config{}, Options{MaxBatchBytes: 10})
+	require.ErrorIs(t, err, ErrTooLarge)
+	// A page that says it is large is not made room for.
+	c = numberColumn(rawPage(rawHeader{n: 3, uncompressed: 1<<31 - 1}, encode(t, compress.Codecs.Snappy, int64s(0, 3))))
+	c.codec = compress.Codecs.Snappy
+	err, allocated := readError(t, oneColumn(3, c), Config{}, Options{MaxBatchBytes: 1 << 20})
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.Less(t, allocated, uint64(4<<20))
+}
+
+// TestLongHeader reads a page whose header has long statistics, which nobody needs.
+func TestLongHeader(t *testing.T) {
+	for _, n := range []int{100, 5000, 300_000} {
+		w := newCompact()
+		w.i32(1, 0)
+		w.i32(2, 24)
+		w.i32(3, 24)
+		w.begin(5)
+		w.i32(1, 3)
+		w.i32(2, 0)
+		w.i32(3, encodingRLE)
+		w.i32(4, encodingRLE)
+		w.begin(5) // statistics
+		w.text(1, string(make([]byte, n)))
+		w.end()
+		w.end()
+		page := append(append(w.b, 0), int64s(0, 3)...)
+		for _, size := range []int{1, 1000, 0} {
+			require.Equal(t, []int64{0, 1, 2, 0, 1, 2}, readNumbers(t, oneColumn(6, numberColumn(page, page)), Config{ReadBytes: size}))
+		}
+	}
+}
+
+// TestBitPackedLevels reads levels in the deprecated encoding, which begins with the highest bit.
+func TestBitPackedLevels(t *testing.T) {
+	page := func(n int, levels []byte, values []byte) []byte {
+		return rawPage(rawHeader{n: int64(n), levels: encodingBitPacked, uncompressed: -1}, append(levels, values...))
+	}
+	c := numberColumn(page(10, []byte{0b10110010, 0b01000000}, int64s(1, 5)), page(3, []byte{0b11100000}, int64s(6, 3)))
+	c.repetition = optional
+	require.Equal(t, []int64{1, -1, 2, 3, -1, -1, 4, -1, -1, 5, 6, 7, 8}, readNumbers(t, oneColumn(13, c), Config{}))
+	c = numberColumn(page(17, []byte{0xff, 0xff}, nil))
+	c.repetition = optional
+	requireCorrupt(t, oneColumn(17, c), "17 levels of 1 bits in 2 bytes")
+	c = numberColumn(page(1<<31-1, []byte{0xff, 0xff}, nil))
+	c.repetition = optional
+	requireCorrupt(t, oneColumn(17, c), "levels of 1 bits")
+	// Lists: rows of 2, 0, 3 and 1 elements.
+	v := numberColumn(page(7, []byte{0b01001100, 0b11011110}, int64s(1, 6)))
+	v.repetition, v.values = repeated, 7
+	s := scanOf(t, openSources(t, Config{}, oneColumn(4, v)), Options{})
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		require.Equal(t, []int32{0, 2, 2, 5, 6}, b.Columns[0].Offsets())
+		require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, Values[int64](&b.Columns[0].Children()[0]))
+	}
+	w := numberColumn(rawPage(rawHeader{n: 3, levels: encodingPlainDictionary, uncompressed: -1}, int64s(0, 4)))
+	w.repetition = optional
+	err, _ := readError(t, oneColumn(3, w), Config{}, Options{})
+	require.ErrorIs(t, err, ErrUnsupported)
+}
+
+// TestRowsOfErrors names the row of a value that is out of range, behind NULLs, in other pages and other batches.
+func TestRowsOfErrors(t *testing.T) {
+	numbers := func(values ...int32) (b []byte) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		}
+		return b
+	}
+	defs := func(runs ...byte) []byte { return append([]byte{byte(len(runs)), 0, 0, 0}, runs...) }
+	column := func(repetition int64, pages ...[]byte) handColumn {
+		return handColumn{name: "i", physical: physicalInt32, converted: convertedInt8, repetition: repetition, pages: pages}
+	}
+	flat := column(required, plainPage(3, numbers(1, 2, 3)), plainPage(3, numbers(4, 300, 5)))
+	sparse := column(optional,
+		plainPage(9, append(defs(3<<1, 0, 1<<1|1, 0b101101), numbers(1, 2, 3, 4)...)),
+		plainPage(9, append(defs(2<<1, 1, 1<<1|1, 0b1101010), numbers(1, 2, 3, 4, 300, 5)...))) // 2 there, then . 1 . 1 . 1 1
+	list := column(repeated, plainPage(6, bytes.Join([][]byte{defs(1<<1|1, 0b101100), defs(1<<1|1, 0b111101), numbers(1, 2, 3, 300, 5)}, nil)))
+	list.values = 6
+	for _, c := range []struct {
+		column handColumn
+		rows   int64
+		row    int64
+	}{{flat, 6, 4}, {sparse, 18, 16}, {list, 3, 2}} {
+		for rows := 1; rows <= 20; rows++ {
+			err, _ := readError(t, oneColumn(c.rows, c.column), Config{}, Options{BatchRows: rows})
+			require.ErrorIs(t, err, ErrOutOfRange)
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.row, e.Row, "batches of %d", rows)
+			require.Equal(t, "i", e.Column)
+		}
+	}
+	dict := column(required, rawPage(rawHeader{typ: dictionaryPage, n: 2, uncompressed: -1}, numbers(1, 300)),
+		rawPage(rawHeader{n: 3, encoding: encodingRLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
+	dict.dictionary = true
+	err, _ := readError(t, oneColumn(3, dict), Config{}, Options{})
+	require.ErrorIs(t, err, ErrOutOfRange)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.EqualValues(t, -1, e.Row, "no row in particular")
+	require.ErrorContains(t, err, "value 1 of the dictionary")
+}
+
+// TestEncodings holds the encodings that few writers choose equal to the reference.
+func TestEncodings(t *testing.T) {
+	for i, c := range []struct {
+		dt       arrow.DataType
+		encoding parquet.Encoding
+	}{
+		{arrow.PrimitiveTypes.Int32, parquet.Encodings.DeltaBinaryPacked}, {arrow.PrimitiveTypes.Int64, parquet.Encodings.DeltaBinaryPacked},
+		{arrow.PrimitiveTypes.Int8, parquet.Encodings.DeltaBinaryPacked}, {arrow.BinaryTypes.String, parquet.Encodings.DeltaLengthByteArray},
+		{arrow.BinaryTypes.String, parquet.Encodings.DeltaByteArray},
+		{arrow.PrimitiveTypes.Float32, parquet.Encodings.ByteStreamSplit}, {arrow.PrimitiveTypes.Float64, parquet.Encodings.ByteStreamSplit},
+		{arrow.PrimitiveTypes.Int32, parquet.Encodings.ByteStreamSplit}, {arrow.PrimitiveTypes.Int64, parquet.Encodings.ByteStreamSplit},
+		{&arrow.FixedSizeBinaryType{ByteWidth: 5}, parquet.Encodings.ByteStreamSplit}, {arrow.FixedWidthTypes.Boolean, parquet.Encodings.RLE},
+		{arrow.ListOf(arrow.BinaryTypes.String), parquet.Encodings.DeltaByteArray}, {arrow.ListOf(arrow.PrimitiveTypes.Float32), parquet.Encodings.ByteStreamSplit},
+	} {
+		for _, nullable := range []bool{false, true} {
+			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+				t.Run(fmt.Sprintf("%v/%v/%v/%d", c.dt, c.encoding, nullable, version), func(t *testing.T) {
+					fields := []arrow.Field{{Name: "a", Type: c.dt, Nullable: nullable}}
+					b := writeArrow(t, rand.New(rand.NewPCG(12, uint64(i))), fields, 700, 0.2, 500*(i%2), 400, parquet.WithDictionaryDefault(false),
+						parquet.WithEncoding(c.encoding), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(400), parquet.WithBatchSize(130))
+					d := openBytes(t, b)
+					f, err := d.files[0].arrow()
+					require.NoError(t, err)
+					chunk, err := f.MetaData().RowGroup(0).ColumnChunk(0)
+					require.NoError(t, err)
+					require.Contains(t, chunk.Encodings(), c.encoding)
+					requireEqual(t, d, Options{BatchRows: 50})
+					requireEqual(t, d, Options{})
+				})
+			}
+		}
+	}
+}
+
+// TestHostileDeltas reads deltas that would become more than memory.
+func TestHostileDeltas(t *testing.T) {
+	varints := func(v ...uint64) (b []byte) {
+		for _, x := range v {
+			b = binary.AppendUvarint(b, x)
+		}
+		return b
+	}
+	column := func(physical, encoding int64, n int, data []byte) []byte {
+		return oneColumn(int64(n), handColumn{name: "d", physical: physical, converted: convertedNever, pages: [][]byte{
+			rawPage(rawHeader{n: int64(n), encoding: encoding, uncompressed: -1}, data),
+		}})
+	}
+	block := append(varints(1<<32-128, 1, 100, 0, 0), 0, 0, 0) // one miniblock of 4 billion
+	same := func(n, v int) []byte { return deltas(slices.Repeat([]int{v}, n)...) }
+	// The first string has 500,000 bytes, and all others repeat it.
+	once := make([]int, 1000)
+	once[0] = 500_000
+	others := slices.Repeat([]int{500_000}, 1000)
+	others[0] = 0
+	repeat := slices.Concat(deltas(others...), deltas(once...), make([]byte, 500_000))
+	for name, c := range map[string]struct {
+		b  []byte
+		is []error
+	}{
+		"block of int32":         {column(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of int64":         {column(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of lengths":       {column(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
+		"block of prefixes":      {column(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
+		"block of suffixes":      {column(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
+		"negative lengths":       {column(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)), []error{ErrCorrupt}},
+		"lengths beyond":         {column(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
+		"prefix of nothing":      {column(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
+		"too few":                {column(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
+		"too many":               {column(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
+		"none":                   {column(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
+		"cut":                    {column(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
+		"65 bits":                {column(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)), []error{ErrCorrupt}},
+		"of booleans":            {column(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
+		"repeated":               {column(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
+		"many of no bits":        {column(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
+		"many lengths":           {column(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
+		"streams of other width": {column(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
+		"unknown encoding":       {column(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
+	} {
+		err, allocated := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
+		is := false
+		for _, want := range c.is {
+			is = is || errors.Is(err, want)
+		}
+		require.True(t, is, "%s: %v", name, err)
+		requireTyped(t, err)
+		require.Less(t, allocated, uint64(64<<20), name)
+	}
+	// What is not hostile.
+	good := column(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
+	requireEqual(t, openBytes(t, good), Options{})
+	fixed := func(suffixes ...int) []byte {
+		return column(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
+	}
+	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		require.Equal(t, "abcdabceaxyz", string(Values[uint8](&b.Columns[0])))
+	}
+	requireCorrupt(t, fixed(4, 2, 3), "value of 5 bytes instead of 4")
+}
+
+// deltas returns integers delta-packed: blocks of 128, in 32 bits each.
+func deltas(values ...int) []byte {
+	b := binary.AppendUvarint([]byte{0x80, 1, 4}, uint64(len(values)))
+	b = binary.AppendVarint(b, int64(values[0]))
+	for at := 1; at < len(values); at += 128 {
+		least := 0
+		end := min(at+128, len(values))
+		for i := at; i < end; i++ {
+			least = min(least, values[i]-values[i-1])
+		}
+		b = append(binary.AppendVarint(b, int64(least)), 32, 32, 32, 32)
+		for i := at; i < at+(end-at+31)/32*32; i++ { // the last ones of 32 are padding
+			d := 0
+			if i < end {
+				d = values[i] - values[i-1] - least
+			}
+			b = binary.LittleEndian.AppendUint32(b, uint32(d))
+		}
+	}
+	return b
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/require"
+)
+
+// This file tests lists of floats that are read as matrices. Files are written level by level.
+
+// A vector is a row: nil is NULL, and an element that is a gap is NULL.
+type vector []float32
+
+var gap = float32(math.MaxFloat32)
+
+// A vectorSchema says what may be NULL, and how the list is written down.
+type vectorSchema struct {
+	nullable, gaps bool
+	bare           bool // a repeated field that nothing annotates
+	double         bool
+}
+
+func (v vectorSchema) node() schema.Node {
+	repetition := func(null bool) parquet.Repetition {
+		if null {
+			return parquet.Repetitions.Optional
+		}
+		return parquet.Repetitions.Required
+	}
+	if v.bare {
+		return schema.NewFloat32Node("v", parquet.Repetitions.Repeated, -1)
+	}
+	element := schema.NewFloat32Node("element", repetition(v.gaps), -1)
+	if v.double {
+		element = schema.NewFloat64Node("element", repetition(v.gaps), -1)
+	}
+	list, err := schema.ListOf(schema.MustGroup(schema.NewGroupNode("unused", parquet.Repetitions.Required, schema.FieldList{element}, -1)).Field(0), repetition(v.nullable), -1)
+	if err != nil {
+		panic(err)
+	}
+	return schema.MustGroup(schema.NewGroupNodeLogical("v", repetition(v.nullable), schema.FieldList{list.Field(0)}, schema.NewListLogicalType(), -1))
+}
+
+// levels returns the entries of some rows.
+func (v vectorSchema) levels(rows []vector) (values []float32, defs, reps []int16) {
+	there := int16(1) // of an element
+	if v.nullable {
+		there++
+	}
+	most := there
+	if v.gaps {
+		most++
+	}
+	for _, row := range rows {
+		switch {
+		case row == nil && v.nullable:
+			defs, reps = append(defs, 0), append(reps, 0)
+		case len(row) == 0:
+			defs, reps = append(defs, there-1), append(reps, 0)
+		}
+		for i, x := range row {
+			defs, reps = append(defs, most), append(reps, int16(min(i, 1)))
+			if x == gap && v.gaps {
+				defs[len(defs)-1] = there
+				continue
+			}
+			values = append(values, x)
+		}
+	}
+	return values, defs, reps
+}
+
+// writeVectors writes a file of one column of vectors, a row group for each slice of rows.
+func writeVectors(t testing.TB, v vectorSchema, groups [][]vector, options ...parquet.WriterProperty) []byte {
+	t.Helper()
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{v.node()}, -1))
+	var buf bytes.Buffer
+	w := file.NewParquetWriter(&buf, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	for _, rows := range groups {
+		values, defs, reps := v.levels(rows)
+		column, err := w.AppendRowGroup().NextColumn()
+		require.NoError(t, err)
+		switch c := column.(type) {
+		case *file.Float32ColumnChunkWriter:
+			_, err = c.WriteBatch(values, defs, reps)
+		case *file.Float64ColumnChunkWriter:
+			wide := make([]float64, len(values))
+			for i, x := range values {
+				wide[i] = float64(x)
+			}
+			_, err = c.WriteBatch(wide, defs, reps)
+		}
+		require.NoError(t, err)
+		require.NoError(t, column.Close())
+	}
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+// requireVectors reads a file's vectors, of dim elements, and compares them with what was written.
+func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Config, o Options) {
+	t.Helper()
+	s := scanOf(t, openSources(t, cfg, b), o)
+	known := 0
+	rows := make([]int, len(groups))
+	for batch, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		c := batch.Column("v")
+		require.Equal(t, Vector, c.Type.Kind)
+		want := groups[batch.RowGroup][rows[batch.RowGroup]:][:batch.Rows]
+		rows[batch.RowGroup] += batch.Rows
+		nulls := 0
+		for _, row := range want {
+			if row != nil {
+				known = dim
+			} else {
+				nulls++
+			}
+		}
+		require.Equal(t, known, c.Dim())
+		require.Equal(t, nulls, c.Nulls())
+		matrix := make([]float32, 0, batch.Rows*known)
+		for i, row := range want {
+			require.Equal(t, row == nil, c.Null(i), "row %d", i)
+			if row == nil {
+				row = make(vector, known)
+			}
+			matrix = append(matrix, row...)
+		}
+		if c.Type.Elem == Float32 {
+			require.Equal(t, matrix, Values[float32](c))
+			continue
+		}
+		got := Values[float64](c)
+		require.Len(t, got, len(matrix))
+		for i, x := range matrix {
+			require.Equal(t, float64(x), got[i])
+		}
+	}
+	for g := range groups {
+		require.Len(t, groups[g], rows[g])
+	}
+}
+
+// TestVectors reads matrices of many shapes, from pages that rows span, with NULLs before, between and behind.
+func TestVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 1))
+	next := float32(0)
+	row := func(dim int) vector {
+		v := make(vector, dim)
+		for i := range v {
+			next++
+			v[i] = next
+			if next > 20 && rng.IntN(3) > 0 {
+				v[i] = float32(rng.IntN(5)) // a dictionary is worth while
+			}
+		}
+		return v
+	}
+	for range 150 {
+		dim := []int{1, 1, 2, 3, 7, 8, 64, 100, 1500}[rng.IntN(9)]
+		v := vectorSchema{nullable: rng.IntN(3) > 0, gaps: rng.IntN(2) == 0, double: rng.IntN(2) == 0}
+		v.bare = !v.nullable && !v.gaps && !v.double
+		groups := make([][]vector, 1+rng.IntN(3))
+		for g := range groups {
+			for range 1 + rng.IntN(40) {
+				groups[g] = append(groups[g], row(dim))
+			}
+			if !v.nullable {
+				continue
+			}
+			n := len(groups[g])
+			blank := func(from, to int) {
+				for i := from; i < to; i++ {
+					groups[g][i] = nil
+				}
+			}
+			switch rng.IntN(6) {
+			case 0: // none
+			case 1:
+				blank(0, rng.IntN(n+1))
+			case 2:
+				blank(rng.IntN(n), n)
+			case 3:
+				from := rng.IntN(n)
+				blank(from, from+rng.IntN(n-from+1))
+			case 4:
+				blank(0, n)
+			case 5:
+				for i := range n {
+					blank(i, i+rng.IntN(2))
+				}
+			}
+		}
+		options := []parquet.WriterProperty{
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[rng.IntN(2)]),
+			parquet.WithDataPageSize([]int64{1, 100, 1000, 1 << 20}[rng.IntN(4)]), parquet.WithBatchSize([]int64{1, 3, 10, 64, 1000}[rng.IntN(5)]),
+			parquet.WithDictionaryDefault(rng.IntN(2) == 0), parquet.WithDictionaryPageSizeLimit([]int64{50, 1 << 20}[rng.IntN(2)]),
+		}
+		b := writeVectors(t, v, groups, options...)
+		for _, rows := range []int{0, 1, 1 + rng.IntN(10)} {
+			requireVectors(t, b, groups, dim, Config{ReadBytes: 100}, Options{BatchRows: rows})
+		}
+		requireEqual(t, openBytes(t, b), Options{Lists: []string{"v"}, BatchRows: 1 + rng.IntN(20)})
+		requireEqual(t, openBytes(t, b), Options{BatchRows: 1 + rng.IntN(20)})
+	}
+}
+
+// TestRagged names the right row, whatever is wrong with it, wherever pages and batches end. As lists all can be read.
+func TestRagged(t *testing.T) {
+	good := vector{1, 2, 3}
+	for name, c := range map[string]struct {
+		groups   [][]vector
+		row, at  int // the wrong row, in which row group
+		message  string
+		nullable bool
+	}{
+		"short":                  {[][]vector{{good, good, good, good, good, {1, 2}, good}}, 5, 0, "2 elements instead of 3", false},
+		"short at the end":       {[][]vector{{good, good, good, {1, 2}}}, 3, 0, "2 elements instead of 3", false},
+		"long":                   {[][]vector{{good, good, {1, 2, 3, 4}, good}}, 2, 0, "more than 3 elements", false},
+		"long at the end":        {[][]vector{{good, good, {1, 2, 3, 4}}}, 2, 0, "more than 3 elements", false},
+		"twice as long":          {[][]vector{{good, good, {1, 2, 3, 4, 5, 6}, good}}, 2, 0, "more than 3 elements", false},
+		"short first":            {[][]vector{{{1}, good, good}}, 1, 0, "more than 1 element", false},
+		"empty":                  {[][]vector{{good, good, {}, good}}, 2, 0, "an empty list", false},
+		"empty first":            {[][]vector{{{}, good}}, 0, 0, "an empty list", false},
+		"empty of nullable":      {[][]vector{{nil, good, nil, {}, good}}, 3, 0, "an empty list", true},
+		"gap first":              {[][]vector{{good, {gap, 2, 3}, good}}, 1, 0, "element 0 is NULL", true},
+		"gap in the middle":      {[][]vector{{good, {1, gap, 3}, good}}, 1, 0, "element 1 is NULL", true},
+		"gap at the end":         {[][]vector{{good, good, good, {1, 2, gap}}}, 3, 0, "element 2 is NULL", true},
+		"after NULLs":            {[][]vector{{nil, nil, good, nil, {1}, nil}}, 4, 0, "1 elements instead of 3", true},
+		"in another row group":   {[][]vector{{good, good}, {good, {1, 2}, good}}, 1, 1, "2 elements instead of 3", false},
+		"all of a row group":     {[][]vector{{good, good}, {{1, 2}, {1, 2}}}, 0, 1, "2 elements instead of 3", false},
+		"after NULLs of a group": {[][]vector{{nil, nil}, {good, nil}, {nil, {1}}}, 1, 2, "1 elements instead of 3", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+				for _, batch := range []int64{1, 2, 3, 5, 1000} { // entries of a page
+					b := writeVectors(t, vectorSchema{nullable: c.nullable, gaps: c.nullable}, c.groups, parquet.WithDataPageVersion(version),
+						parquet.WithDataPageSize(1), parquet.WithBatchSize(batch))
+					for _, rows := range []int{1, 2, 3, 100} {
+						d := openSources(t, Config{}, b)
+						s := scanOf(t, d, Options{BatchRows: rows})
+						seen, err := 0, error(nil)
+						for batch, e := range s.Batches(context.Background(), everything(s)) {
+							if err = e; err == nil {
+								seen += batch.Rows
+							}
+						}
+						require.ErrorIs(t, err, ErrRagged)
+						require.ErrorContains(t, err, c.message)
+						var e *Error
+						require.ErrorAs(t, err, &e)
+						require.Equal(t, &Error{File: "0", RowGroup: c.at, Column: "v", Row: int64(c.row), Err: e.Err}, e)
+						before := c.row
+						for _, g := range c.groups[:c.at] {
+							before += len(g)
+						}
+						require.LessOrEqual(t, seen, before)
+						require.Greater(t, seen, before-rows)
+						requireEqual(t, d, Options{Lists: []string{"v"}, BatchRows: rows})
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRaggedFiles reads files of vectors together whose dimensions differ.
+func TestRaggedFiles(t *testing.T) {
+	three := writeVectors(t, vectorSchema{}, [][]vector{{{1, 2, 3}}})
+	four := writeVectors(t, vectorSchema{nullable: true}, [][]vector{{nil, {1, 2, 3, 4}}})
+	d := openSources(t, Config{}, three, three, four)
+	s := scanOf(t, d, Options{Workers: 1})
+	rows, last := 0, error(nil)
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		if last = err; err == nil {
+			rows += b.Rows
+		}
+	}
+	require.Equal(t, 2, rows)
+	var e *Error
+	require.ErrorAs(t, last, &e)
+	require.ErrorIs(t, last, ErrRagged)
+	require.Equal(t, []any{"2", int64(1)}, []any{e.File, e.Row})
+	// Whichever is read first by workers: one of them is wrong.
+	for _, last = range scanOf(t, d, Options{Workers: 3}).All(context.Background()) {
+		if last != nil {
+			break
+		}
+	}
+	for range 20 {
+		err := scanOf(t, d, Options{Workers: 3}).Borrow(context.Background(), nil, func(int, *Batch) error { return nil })
+		require.ErrorIs(t, err, ErrRagged)
+	}
+	lists := scanOf(t, d, Options{Lists: []string{"v"}})
+	n := 0
+	for b, err := range lists.Batches(context.Background(), everything(lists)) {
+		require.NoError(t, err)
+		n += b.Column("v").Children()[0].Len()
+	}
+	require.Equal(t, 10, n)
+}
+
+// TestVectorsWithoutDimension reads rows all of which are NULL, before and after it is known how long they would be.
+func TestVectorsWithoutDimension(t *testing.T) {
+	v := vectorSchema{nullable: true}
+	nulls := writeVectors(t, v, [][]vector{{nil, nil, nil}})
+	d := openSources(t, Config{}, nulls, writeVectors(t, v, [][]vector{{{1, 2}, {3, 4}}}))
+	s := scanOf(t, d, Options{})
+	dim := 0
+	for _, file := range []string{"0", "1", "0"} {
+		src := d.files[s.byName[file]].src
+		rows := d.files[s.byName[file]].rows
+		for b, err := range s.Batches(context.Background(), Bucket{Parts: []Part{{File: file, Size: src.Size, ETag: src.ETag, End: 1, Rows: rows}}}) {
+			require.NoError(t, err)
+			if file == "1" {
+				dim = 2
+			}
+			c := b.Column("v")
+			require.Equal(t, dim, c.Dim())
+			require.Len(t, Values[float32](c), dim*b.Rows)
+			require.Equal(t, b.Rows, c.Len())
+			require.Equal(t, file == "0", c.Null(0))
+		}
+	}
+}
+
+// TestNullsOfLongVectors reads a file of few bytes: a long vector, and NULLs that would each be as long.
+func TestNullsOfLongVectors(t *testing.T) {
+	rows := make([]vector, 8000)
+	rows[3] = make(vector, 20_000)
+	b := writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows})
+	require.Less(t, len(b), 100_000)
+	err, allocated := readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20})
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.Less(t, allocated, uint64(16<<20))
+	err, _ = readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20, BatchRows: 10})
+	require.NoError(t, err)
+	// NULLs that come first, and get their length later.
+	rows[3], rows[7999] = nil, rows[3]
+	err, allocated = readError(t, writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows}), Config{}, Options{MaxBatchBytes: 1 << 20})
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.Less(t, allocated, uint64(16<<20))
+}
+
+// TestHostileVectors reads levels that no writer writes.
+func TestHostileVectors(t *testing.T) {
+	levels := func(runs ...byte) []byte { return append([]byte{byte(len(runs)), 0, 0, 0}, runs...) }
+	page := func(n int, reps, defs []byte, values ...byte) []byte {
+		return plainPage(n, append(append(reps, defs...), values...))
+	}
+	file := func(rows int64, pages ...[]byte) []byte {
+		return oneColumn(rows, handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, pages: pages, values: 1 << 40})
+	}
+	four := []byte{0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63}
+	run := func(n, v byte) []byte { return []byte{n << 1, v} }
+	require.NoError(t, errorOf(readError(t, file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)), Config{}, Options{})))
+	for message, b := range map[string][]byte{
+		"row without a beginning":               file(1, page(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
+		"column chunk ends 2 rows too early":    file(3, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
+		"runs end too early":                    file(1, page(4, levels(run(1, 0)...), levels(run(4, 1)...), four...)),
+		"page ends 4 bytes too early":           file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four[:12]...)),
+		"levels are longer than their page":     file(1, page(4, []byte{200, 0, 0, 0}, nil)),
+		"value 3 of more than 1 bits":           file(1, page(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
+		"column chunk ends 1 rows too early":    file(1),
+		"page header is longer than what there": file(1, []byte{0x15}),
+	} {
+		err, allocated := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit})
+		require.ErrorIs(t, err, ErrCorrupt, message)
+		require.ErrorContains(t, err, message)
+		require.Less(t, allocated, uint64(16<<20))
+		err, _ = readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Lists: []string{"v"}})
+		require.ErrorIs(t, err, ErrCorrupt, message)
+	}
+	// A vector of 2^31-1 elements in a few bytes: they are codes without bits.
+	huge := []byte{0xfe, 0xff, 0xff, 0xff, 0x0f, 1}
+	b := oneColumn(1, handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true, values: 1<<31 - 1, pages: [][]byte{
+		rawPage(rawHeader{typ: dictionaryPage, n: 1, uncompressed: -1}, four[:4]),
+		rawPage(rawHeader{n: 1<<31 - 1, encoding: encodingRLEDictionary, uncompressed: -1},
+			bytes.Join([][]byte{levels(append(run(1, 0), huge...)...), levels(huge...), {0}}, nil)),
+	}})
+	for _, o := range []Options{{MaxBatchBytes: 1 << 20}, {MaxBatchBytes: 1 << 20, Lists: []string{"v"}}} {
+		err, allocated := readError(t, b, Config{}, o)
+		require.ErrorIs(t, err, ErrTooLarge)
+		require.Less(t, allocated, uint64(16<<20))
+	}
+}
+
+func errorOf(err error, _ uint64) error { return err }
