@@ -39,8 +39,8 @@ func randomFiles(rng *rand.Rand) (files [][]byte, rows int) {
 	return files, rows
 }
 
-// requireWhole checks that buckets have all rows of a scan, in order, each once, and that what they say of themselves is true. It returns the
-// bytes of the largest.
+// requireWhole checks that buckets have all rows of a scan, in order, each once, and that what they say of themselves is true. It returns
+// the bytes of the largest.
 func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int64) {
 	t.Helper()
 	var units []unit
@@ -90,9 +90,9 @@ func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int6
 	return most
 }
 
-// TestSplitByCount checks, beside what holds for any buckets, that none is larger than the average by more than half of the largest row group times
-// 1 + H(n), the harmonic number: each bucket ends within half a row group of its fair share of what is left, and what the ones before left
-// out is shared by all that follow.
+// TestSplitByCount checks, beside what holds for any buckets, that none is larger than the average by more than half of the largest row group
+// times 1 + H(n), the harmonic number: each bucket ends within half a row group of its fair share of what is left, and what the ones before
+// left out is shared by all that follow.
 func TestSplitByCount(t *testing.T) {
 	for seed := range uint64(40) {
 		files, rows := randomFiles(rand.New(rand.NewPCG(2, seed)))
@@ -120,6 +120,18 @@ func TestSplitByCount(t *testing.T) {
 		}
 		require.Empty(t, s.SplitByCount(0))
 		require.Empty(t, s.SplitByCount(-1))
+	}
+}
+
+// TestSplitNearest cuts where a large row group would rather go to the next bucket.
+func TestSplitNearest(t *testing.T) {
+	s := scanOf(t, openSources(t, Config{}, numbers(0, 10, 10, 10, 90, 10)), Options{})
+	for n, want := range map[int][]int64{2: {30, 100}, 3: {30, 90, 10}, 4: {20, 10, 90, 10}} {
+		var rows []int64
+		for _, b := range s.SplitByCount(n) {
+			rows = append(rows, b.Rows)
+		}
+		require.Equal(t, want, rows)
 	}
 }
 
@@ -174,8 +186,8 @@ func TestNothingToSplit(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 	require.NoError(t, s.Borrow(context.Background(), nil, func(int, *Batch) error { return io.ErrNoProgress }))
-	for range s.All(context.Background()) {
-		t.Fatal("a batch without rows")
+	for _, err := range s.All(context.Background()) {
+		t.Fatalf("a batch without rows, or %v", err)
 	}
 	// Row groups without rows may be in a bucket made by hand.
 	src := d.files[0].src
@@ -244,7 +256,7 @@ func TestBucketOfChangedFile(t *testing.T) {
 	open := func() *Scan {
 		d, err := Open(ctx, Config{}, path)
 		require.NoError(t, err)
-		t.Cleanup(func() { d.Close() })
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
 		return scanOf(t, d, Options{})
 	}
 	before := open().SplitByCount(2)[1]
@@ -260,7 +272,8 @@ func TestBucketOfChangedFile(t *testing.T) {
 	s := scanOf(t, openSources(t, Config{}, numbers(0, 10, 10)), Options{})
 	b := s.SplitByCount(1)[0]
 	for _, change := range []func(p *Part){
-		func(p *Part) { p.ETag = "" }, func(p *Part) { p.ETag += "x" }, func(p *Part) { p.Size++ }, func(p *Part) { p.Rows++ }, func(p *Part) { p.End = 1 },
+		func(p *Part) { p.ETag = "" }, func(p *Part) { p.ETag += "x" }, func(p *Part) { p.Size++ }, func(p *Part) { p.Rows++ },
+		func(p *Part) { p.End = 1 },
 	} {
 		other := b
 		other.Parts = append([]Part(nil), b.Parts...)
@@ -279,8 +292,18 @@ func TestHostileBuckets(t *testing.T) {
 	s := scanOf(t, openSources(t, Config{}, numbers(0, 10, 10, 10)), Options{})
 	good := s.SplitByCount(1)[0].Parts[0]
 	for _, c := range [][3]int{
-		{-1, 1, 10}, {math.MinInt, 1, 0}, {0, 4, 30}, {3, 4, 0}, {0, math.MaxInt, 30}, {2, 1, 0}, {1, 1, 0}, {0, -1, 0}, {math.MaxInt, math.MinInt, 0},
-		{0, 3, -1}, {0, 3, math.MaxInt}, {0, 3, 0},
+		{-1, 1, 10},
+		{math.MinInt, 1, 0},
+		{0, 4, 30},
+		{3, 4, 0},
+		{0, math.MaxInt, 30},
+		{2, 1, 0},
+		{1, 1, 0},
+		{0, -1, 0},
+		{math.MaxInt, math.MinInt, 0},
+		{0, 3, -1},
+		{0, 3, math.MaxInt},
+		{0, 3, 0},
 	} {
 		p := good
 		p.First, p.End, p.Rows = c[0], c[1], int64(c[2])

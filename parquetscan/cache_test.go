@@ -112,7 +112,9 @@ func TestCacheConcurrently(t *testing.T) {
 				if _, err := d.files[0].arrow(); err != nil { // it shares the metadata
 					t.Error(err)
 				}
-				d.Close()
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}

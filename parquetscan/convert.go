@@ -34,7 +34,7 @@ func widen(dst, src []byte, n int) error {
 	return nil
 }
 
-// widenTo16 converts INT32 or INT64 to an Int128, widenTo32 to an Int256: decimals whose precision is greater than they need.
+// widenInt converts INT32 or INT64 to integers of width bytes: decimals whose precision is greater than they need.
 func widenInt(width, stored int) conversion {
 	return func(dst, src []byte, n int) error {
 		for i := range n {

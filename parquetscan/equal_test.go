@@ -312,11 +312,13 @@ func everyType(nullable bool) []arrow.Field {
 		arrow.Field{Name: "c", Type: arrow.PrimitiveTypes.Float64},
 	)
 	types := []arrow.DataType{
-		arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32,
+		arrow.PrimitiveTypes.Int64,
 		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
 		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
 		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
-		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, &arrow.TimestampType{Unit: arrow.Microsecond}, &arrow.TimestampType{Unit: arrow.Nanosecond},
+		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}, &arrow.TimestampType{Unit: arrow.Microsecond},
+		&arrow.TimestampType{Unit: arrow.Nanosecond},
 		&arrow.Decimal128Type{Precision: 38, Scale: 5}, &arrow.Decimal256Type{Precision: 70, Scale: 2},
 		arrow.BinaryTypes.String, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 16}, &arrow.FixedSizeBinaryType{ByteWidth: 5},
 		list(arrow.PrimitiveTypes.Int64), list(arrow.BinaryTypes.String), list(list(arrow.PrimitiveTypes.Int16)), list(inner),
@@ -333,7 +335,9 @@ func everyType(nullable bool) []arrow.Field {
 }
 
 // writeArrow writes random rows of some fields with pqarrow.
-func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nulls float64, distinct int, groupRows int64, options ...parquet.WriterProperty) []byte {
+func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nulls float64, distinct int, groupRows int64,
+	options ...parquet.WriterProperty,
+) []byte {
 	t.Helper()
 	columns := make([]arrow.Array, len(fields))
 	for i, f := range fields {
@@ -347,7 +351,8 @@ func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nu
 	rec := array.NewRecordBatch(sc, columns, int64(rows))
 	defer rec.Release()
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(sc, &buf, parquet.NewWriterProperties(append(options, parquet.WithMaxRowGroupLength(groupRows))...), pqarrow.DefaultWriterProps())
+	w, err := pqarrow.NewFileWriter(sc, &buf, parquet.NewWriterProperties(append(options, parquet.WithMaxRowGroupLength(groupRows))...),
+		pqarrow.DefaultWriterProps())
 	require.NoError(t, err)
 	tbl := array.NewTableFromRecords(sc, []arrow.RecordBatch{rec})
 	defer tbl.Release()
@@ -359,7 +364,9 @@ func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nu
 // openBytes opens a file in memory.
 func openBytes(t testing.TB, b []byte) *Dataset {
 	t.Helper()
-	d, err := OpenSources(context.Background(), Config{ReadBytes: 1000}, Source{Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b))})
+	d, err := OpenSources(context.Background(), Config{ReadBytes: 1000}, Source{
+		Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b)),
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
@@ -424,7 +431,8 @@ func TestLongPagesEqualReference(t *testing.T) {
 		}
 	}
 	for _, distinct := range []int{0, 40} {
-		file := writeArrow(t, rand.New(rand.NewPCG(3, 3)), fields, 2*levelBlock+100, 0.1, distinct, 1<<20, parquet.WithDictionaryDefault(distinct > 0))
+		file := writeArrow(t, rand.New(rand.NewPCG(3, 3)), fields, 2*levelBlock+100, 0.1, distinct, 1<<20,
+			parquet.WithDictionaryDefault(distinct > 0))
 		d := openBytes(t, file)
 		requireEqual(t, d, Options{BatchRows: 5000})
 		requireEqual(t, d, Options{Text: true, BatchRows: 4097})

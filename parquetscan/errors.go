@@ -63,7 +63,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func corrupt(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return fmt.Errorf("%w: %s", ErrCorrupt, err.Error())
 	}
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }

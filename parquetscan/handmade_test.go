@@ -354,8 +354,8 @@ func readBucket(s *Scan, b Bucket) (out []int64, err error) {
 // everything is a bucket of all row groups.
 func everything(s *Scan) Bucket { return s.bucket(0, s.units()) }
 
-// readError reads a whole file and returns the error, and the bytes that were allocated meanwhile.
-func readError(t testing.TB, b []byte, cfg Config, o Options) (err error, allocated uint64) {
+// readError reads a whole file and returns the bytes that were allocated meanwhile, and the error.
+func readError(t testing.TB, b []byte, cfg Config, o Options) (allocated uint64, err error) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -377,13 +377,13 @@ func readError(t testing.TB, b []byte, cfg Config, o Options) (err error, alloca
 		return nil
 	}()
 	runtime.ReadMemStats(&after)
-	return err, after.TotalAlloc - before.TotalAlloc
+	return after.TotalAlloc - before.TotalAlloc, err
 }
 
 // requireCorrupt reads a file that must be ErrCorrupt, in little memory.
 func requireCorrupt(t *testing.T, b []byte, message string) {
 	t.Helper()
-	err, allocated := readError(t, b, Config{ReadBytes: 1000}, Options{MaxBatchBytes: fuzzLimit})
+	allocated, err := readError(t, b, Config{ReadBytes: 1000}, Options{MaxBatchBytes: fuzzLimit})
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, message)
 	require.False(t, errors.Is(err, io.EOF), "an error that looks like the end: %v", err)

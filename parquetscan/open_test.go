@@ -122,7 +122,7 @@ func TestOpenManyAndOneBad(t *testing.T) {
 func TestOpenNoParquet(t *testing.T) {
 	good := numbers(0, 5)
 	open := func(b []byte) error {
-		err, allocated := readError(t, b, Config{}, Options{})
+		allocated, err := readError(t, b, Config{}, Options{})
 		require.Less(t, allocated, uint64(8<<20))
 		return err
 	}
@@ -144,7 +144,10 @@ func TestOpenNoParquet(t *testing.T) {
 		require.ErrorIs(t, open(good[:cut]), ErrCorrupt, "cut at %d of %d", cut, len(good))
 	}
 	length := binary.LittleEndian.Uint32(good[len(good)-8:])
-	for _, lie := range []uint32{0, 1, length - 1, length - 20, length + 1, length + 100, uint32(len(good)) - 12, uint32(len(good)) - 11, 1 << 31, 1<<32 - 1} {
+	for _, lie := range []uint32{
+		0, 1, length - 1, length - 20, length + 1, length + 100, uint32(len(good)) - 12, uint32(len(good)) - 11,
+		1 << 31, 1<<32 - 1,
+	} {
 		b := bytes.Clone(good)
 		binary.LittleEndian.PutUint32(b[len(b)-8:], lie)
 		require.ErrorIs(t, open(b), ErrCorrupt, "length %d instead of %d", lie, length)
@@ -158,7 +161,8 @@ func TestFooterIsReadOnce(t *testing.T) {
 	wide := rawGroup{rows: 1}
 	for i := range 1000 {
 		wide.columns = append(wide.columns, handColumn{
-			name: fmt.Sprintf("%0100d", i), physical: physicalInt64, converted: convertedNever, values: 1, pages: [][]byte{plainPage(1, int64s(i, 1))},
+			name: fmt.Sprintf("%0100d", i), physical: physicalInt64, converted: convertedNever, values: 1,
+			pages: [][]byte{plainPage(1, int64s(i, 1))},
 		})
 	}
 	files := [][]byte{numbers(0, 10), numbers(10, 100, 200), rawFile(wide)}
@@ -319,10 +323,10 @@ func TestHostileFooters(t *testing.T) {
 				leaf(w)
 			}
 		},
-		// Elements of a list of strings are read as structs by what does not look at their type: here one with a list of 50 million.
+		// Elements of a list of strings are read as structs by what does not look at their type.
 		"list of another type": func(w *compactWriter) {
 			w.list(2, thriftBinary, 1)
-			w.bytes("\x29\xfc\x80\xe1\xeb\x17")
+			w.bytes("not a SchemaElement")
 		},
 		"a list in a row group of another type": func(w *compactWriter) {
 			w.list(2, thriftStruct, 1)
@@ -330,7 +334,11 @@ func TestHostileFooters(t *testing.T) {
 			w.list(4, thriftStruct, 1)
 			w.open()
 			w.list(1, thriftBinary, 1)
-			w.bytes("\x19\xfc\x80\xe1\xeb\x17")
+			// Read as a ColumnChunk, the length of 60 is the head of its meta_data, in which are 100 million encodings.
+			encodings := binary.AppendUvarint([]byte{0x29, 15<<4 | thriftI32}, 100_000_000)
+			w.bytes(string(append(encodings, make([]byte, 60-len(encodings))...)))
+			w.i64(2, 1)
+			w.i64(3, 0)
 			w.end()
 		},
 		"structs in structs": func(w *compactWriter) {
@@ -370,7 +378,15 @@ func TestFooterWithoutChunks(t *testing.T) {
 		w.i64(2, 4)
 		w.end()
 	}), "metadata is missing")
-	for _, c := range [][3]int64{{-1, -1, 1}, {4, 4, -1}, {4, 4, 1 << 62}, {1 << 62, 1 << 62, 1 << 62}, {4, 1 << 40, 10}, {4, 4, 10}, {1<<63 - 1, 1<<63 - 1, 1<<63 - 1}} {
+	for _, c := range [][3]int64{
+		{-1, -1, 1},
+		{4, 4, -1},
+		{4, 4, 1 << 62},
+		{1 << 62, 1 << 62, 1 << 62},
+		{4, 1 << 40, 10},
+		{4, 4, 10},
+		{1<<63 - 1, 1<<63 - 1, 1<<63 - 1},
+	} {
 		b := group(func(w *compactWriter) {
 			w.list(1, thriftStruct, 1)
 			w.chunk(handColumn{name: "n", physical: physicalInt64, values: 7}, c[0], c[1], c[2])

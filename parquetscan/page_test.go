@@ -6,20 +6,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests pages: checksums, compression, dictionaries, levels, encodings; most of them wrong.
+// This file tests pages: checksums, compression, dictionaries, levels; most of them wrong.
 
 // numberColumn is a column of int64.
 func numberColumn(pages ...[]byte) handColumn {
@@ -90,7 +85,8 @@ func encode(t testing.TB, kind compress.Compression, data []byte) []byte {
 func TestBombs(t *testing.T) {
 	const said = 8000
 	for _, kind := range []compress.Compression{
-		compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw, compress.Codecs.Uncompressed,
+		compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw,
+		compress.Codecs.Uncompressed,
 	} {
 		for _, length := range []int{said, said + 1, said - 1, said - 8, said + 8, 2 * said, said / 2, 1, 64 << 20} {
 			if kind == compress.Codecs.Uncompressed && length > 1<<20 {
@@ -99,18 +95,22 @@ func TestBombs(t *testing.T) {
 			data := encode(t, kind, make([]byte, length))
 			require.True(t, len(data) < said || kind == compress.Codecs.Uncompressed || length > 1<<20)
 			for _, typ := range []pageType{dataPage, dataPageV2, dictionaryPage} {
-				c := numberColumn(rawPage(rawHeader{typ: typ, n: said / 8, rows: said / 8, uncompressed: said, plain: kind == compress.Codecs.Uncompressed}, data))
+				c := numberColumn(rawPage(rawHeader{
+					typ: typ, n: said / 8, rows: said / 8, uncompressed: said,
+					plain: kind == compress.Codecs.Uncompressed,
+				}, data))
 				c.codec = kind
 				if typ == dictionaryPage {
 					c.dictionary = true
-					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: encodingRLEDictionary, uncompressed: 1}, encode(t, kind, []byte{0})))
+					c.pages = append(c.pages, rawPage(rawHeader{n: said / 8, encoding: encodingRLEDictionary, uncompressed: 1}, encode(t, kind,
+						[]byte{0})))
 				}
 				b := oneColumn(said/8, c)
 				if length == said {
 					require.Equal(t, make([]int64, said/8), readNumbers(t, b, Config{}))
 					continue
 				}
-				err, allocated := readError(t, b, Config{}, Options{})
+				allocated, err := readError(t, b, Config{}, Options{})
 				require.ErrorIs(t, err, ErrCorrupt, "%v, %d bytes", kind, length)
 				require.Less(t, allocated, uint64(24<<20), "%v, %d bytes", kind, length) // windows, of Brotli above all
 			}
@@ -121,7 +121,7 @@ func TestBombs(t *testing.T) {
 // TestHostileZstd reads frames whose headers say what is not true.
 func TestHostileZstd(t *testing.T) {
 	const said = 8000
-	read := func(data []byte) (error, uint64) {
+	read := func(data []byte) (uint64, error) {
 		c := numberColumn(rawPage(rawHeader{n: said / 8, uncompressed: said}, data))
 		c.codec = compress.Codecs.Zstd
 		return readError(t, oneColumn(said/8, c), Config{}, Options{})
@@ -150,7 +150,7 @@ func TestHostileZstd(t *testing.T) {
 		"two frames to skip": append(append(bytes.Clone(skipped), frame(0xe0, size(said), raw(said, 1))...), skipped...),
 		"many small blocks":  frame(0, []byte{0x18}, bytes.Repeat(raw(8, 0), said/8-1), raw(8, 1)),
 	} {
-		err, allocated := read(data)
+		allocated, err := read(data)
 		require.NoError(t, err, name)
 		require.Less(t, allocated, uint64(4<<20), name)
 	}
@@ -174,7 +174,7 @@ func TestHostileZstd(t *testing.T) {
 		"nothing":                      {},
 		"dictionary":                   frame(0xe1, append([]byte{1}, size(said)...), raw(said, 1)),
 	} {
-		err, allocated := read(data)
+		allocated, err := read(data)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 		require.Less(t, allocated, uint64(4<<20), name)
 	}
@@ -202,7 +202,10 @@ func TestZstdBound(t *testing.T) {
 
 // TestErrorsAreNotTheEnd reads pages of which decoders say io.EOF: what follows must not be taken for all there is.
 func TestErrorsAreNotTheEnd(t *testing.T) {
-	for _, kind := range []compress.Compression{compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Lz4Raw} {
+	for _, kind := range []compress.Compression{
+		compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Snappy,
+		compress.Codecs.Zstd, compress.Codecs.Lz4Raw,
+	} {
 		for _, cut := range [][]byte{{}, encode(t, kind, int64s(0, 10))[:3]} {
 			good := rawPage(rawHeader{n: 10, uncompressed: 80}, encode(t, kind, int64s(0, 10)))
 			c := numberColumn(good, rawPage(rawHeader{n: 10, uncompressed: 80}, cut), good)
@@ -240,7 +243,7 @@ func TestUnknownCodecs(t *testing.T) {
 	for _, kind := range []compress.Compression{compress.Codecs.Lzo, compress.Codecs.Lz4, 8, 100, -1} {
 		c := numberColumn(rawPage(rawHeader{n: 3, uncompressed: -1}, int64s(0, 3)))
 		c.codec = kind
-		err, _ := readError(t, oneColumn(3, c), Config{}, Options{})
+		_, err := readError(t, oneColumn(3, c), Config{}, Options{})
 		require.ErrorIs(t, err, ErrUnsupported)
 		require.ErrorContains(t, err, "column n")
 	}
@@ -263,7 +266,8 @@ func TestDictionaryPages(t *testing.T) {
 		c.dictionary, c.physical = true, physicalText
 		return oneColumn(rows, c)
 	}
-	require.Equal(t, []int64{7, 7, 7, 8}, readNumbers(t, numbers(4, dict(2, int64s(7, 2)), codes(3, 1, 3<<1, 0), codes(1, 1, 1<<1, 1)), Config{}))
+	require.Equal(t, []int64{7, 7, 7, 8}, readNumbers(t, numbers(4, dict(2, int64s(7, 2)), codes(3, 1, 3<<1, 0), codes(1, 1, 1<<1, 1)),
+		Config{}))
 	require.Equal(t, []int64{7, 7}, readNumbers(t, numbers(2, dict(1, int64s(7, 1)), codes(2, 0)), Config{}), "codes of no bits")
 	for _, c := range []struct {
 		message string
@@ -301,7 +305,7 @@ func TestDictionaryPages(t *testing.T) {
 	requireCorrupt(t, text(3, dict(2, plainText("a")), codes(3, 1, 3<<1, 0)), "dictionary of 2 values")
 	requireCorrupt(t, text(3, dict(1, []byte{255, 255, 255, 255}), codes(3, 1, 3<<1, 0)), "string of 4294967295 bytes")
 	encoded := rawPage(rawHeader{typ: dictionaryPage, n: 2, encoding: encodingRLE, uncompressed: -1}, int64s(7, 2))
-	err, _ := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
+	_, err := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
 	// All NULL: no codes, and not even the byte that says how many bits they would have.
 	c := numberColumn(dict(1, int64s(7, 1)), codes(5, 2, 0, 0, 0, 5<<1, 0), codes(1, 2, 0, 0, 0, 1<<1, 1, 1, 1<<1, 0))
@@ -380,12 +384,12 @@ func TestWrongPages(t *testing.T) {
 	c := numberColumn(good)
 	c.values = 4
 	requireCorrupt(t, oneColumn(3, c), "4 values for 3 rows")
-	err, _ := readError(t, oneColumn(3, numberColumn(plainPage(3, int64s(0, 3)))), Config{}, Options{MaxBatchBytes: 10})
+	_, err := readError(t, oneColumn(3, numberColumn(plainPage(3, int64s(0, 3)))), Config{}, Options{MaxBatchBytes: 10})
 	require.ErrorIs(t, err, ErrTooLarge)
 	// A page that says it is large is not made room for.
 	c = numberColumn(rawPage(rawHeader{n: 3, uncompressed: 1<<31 - 1}, encode(t, compress.Codecs.Snappy, int64s(0, 3))))
 	c.codec = compress.Codecs.Snappy
-	err, allocated := readError(t, oneColumn(3, c), Config{}, Options{MaxBatchBytes: 1 << 20})
+	allocated, err := readError(t, oneColumn(3, c), Config{}, Options{MaxBatchBytes: 1 << 20})
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.Less(t, allocated, uint64(4<<20))
 }
@@ -438,7 +442,7 @@ func TestBitPackedLevels(t *testing.T) {
 	}
 	w := numberColumn(rawPage(rawHeader{n: 3, levels: encodingPlainDictionary, uncompressed: -1}, int64s(0, 4)))
 	w.repetition = optional
-	err, _ := readError(t, oneColumn(3, w), Config{}, Options{})
+	_, err := readError(t, oneColumn(3, w), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
 }
 
@@ -466,7 +470,7 @@ func TestRowsOfErrors(t *testing.T) {
 		row    int64
 	}{{flat, 6, 4}, {sparse, 18, 16}, {list, 3, 2}} {
 		for rows := 1; rows <= 20; rows++ {
-			err, _ := readError(t, oneColumn(c.rows, c.column), Config{}, Options{BatchRows: rows})
+			_, err := readError(t, oneColumn(c.rows, c.column), Config{}, Options{BatchRows: rows})
 			require.ErrorIs(t, err, ErrOutOfRange)
 			var e *Error
 			require.ErrorAs(t, err, &e)
@@ -477,134 +481,10 @@ func TestRowsOfErrors(t *testing.T) {
 	dict := column(required, rawPage(rawHeader{typ: dictionaryPage, n: 2, uncompressed: -1}, numbers(1, 300)),
 		rawPage(rawHeader{n: 3, encoding: encodingRLEDictionary, uncompressed: -1}, []byte{1, 3 << 1, 0}))
 	dict.dictionary = true
-	err, _ := readError(t, oneColumn(3, dict), Config{}, Options{})
+	_, err := readError(t, oneColumn(3, dict), Config{}, Options{})
 	require.ErrorIs(t, err, ErrOutOfRange)
 	var e *Error
 	require.ErrorAs(t, err, &e)
 	require.EqualValues(t, -1, e.Row, "no row in particular")
 	require.ErrorContains(t, err, "value 1 of the dictionary")
-}
-
-// TestEncodings holds the encodings that few writers choose equal to the reference.
-func TestEncodings(t *testing.T) {
-	for i, c := range []struct {
-		dt       arrow.DataType
-		encoding parquet.Encoding
-	}{
-		{arrow.PrimitiveTypes.Int32, parquet.Encodings.DeltaBinaryPacked}, {arrow.PrimitiveTypes.Int64, parquet.Encodings.DeltaBinaryPacked},
-		{arrow.PrimitiveTypes.Int8, parquet.Encodings.DeltaBinaryPacked}, {arrow.BinaryTypes.String, parquet.Encodings.DeltaLengthByteArray},
-		{arrow.BinaryTypes.String, parquet.Encodings.DeltaByteArray},
-		{arrow.PrimitiveTypes.Float32, parquet.Encodings.ByteStreamSplit}, {arrow.PrimitiveTypes.Float64, parquet.Encodings.ByteStreamSplit},
-		{arrow.PrimitiveTypes.Int32, parquet.Encodings.ByteStreamSplit}, {arrow.PrimitiveTypes.Int64, parquet.Encodings.ByteStreamSplit},
-		{&arrow.FixedSizeBinaryType{ByteWidth: 5}, parquet.Encodings.ByteStreamSplit}, {arrow.FixedWidthTypes.Boolean, parquet.Encodings.RLE},
-		{arrow.ListOf(arrow.BinaryTypes.String), parquet.Encodings.DeltaByteArray}, {arrow.ListOf(arrow.PrimitiveTypes.Float32), parquet.Encodings.ByteStreamSplit},
-	} {
-		for _, nullable := range []bool{false, true} {
-			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
-				t.Run(fmt.Sprintf("%v/%v/%v/%d", c.dt, c.encoding, nullable, version), func(t *testing.T) {
-					fields := []arrow.Field{{Name: "a", Type: c.dt, Nullable: nullable}}
-					b := writeArrow(t, rand.New(rand.NewPCG(12, uint64(i))), fields, 700, 0.2, 500*(i%2), 400, parquet.WithDictionaryDefault(false),
-						parquet.WithEncoding(c.encoding), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(400), parquet.WithBatchSize(130))
-					d := openBytes(t, b)
-					f, err := d.files[0].arrow()
-					require.NoError(t, err)
-					chunk, err := f.MetaData().RowGroup(0).ColumnChunk(0)
-					require.NoError(t, err)
-					require.Contains(t, chunk.Encodings(), c.encoding)
-					requireEqual(t, d, Options{BatchRows: 50})
-					requireEqual(t, d, Options{})
-				})
-			}
-		}
-	}
-}
-
-// TestHostileDeltas reads deltas that would become more than memory.
-func TestHostileDeltas(t *testing.T) {
-	varints := func(v ...uint64) (b []byte) {
-		for _, x := range v {
-			b = binary.AppendUvarint(b, x)
-		}
-		return b
-	}
-	column := func(physical, encoding int64, n int, data []byte) []byte {
-		return oneColumn(int64(n), handColumn{name: "d", physical: physical, converted: convertedNever, pages: [][]byte{
-			rawPage(rawHeader{n: int64(n), encoding: encoding, uncompressed: -1}, data),
-		}})
-	}
-	block := append(varints(1<<32-128, 1, 100, 0, 0), 0, 0, 0) // one miniblock of 4 billion
-	same := func(n, v int) []byte { return deltas(slices.Repeat([]int{v}, n)...) }
-	// The first string has 500,000 bytes, and all others repeat it.
-	once := make([]int, 1000)
-	once[0] = 500_000
-	others := slices.Repeat([]int{500_000}, 1000)
-	others[0] = 0
-	repeat := slices.Concat(deltas(others...), deltas(once...), make([]byte, 500_000))
-	for name, c := range map[string]struct {
-		b  []byte
-		is []error
-	}{
-		"block of int32":         {column(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of int64":         {column(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of lengths":       {column(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
-		"block of prefixes":      {column(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
-		"block of suffixes":      {column(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
-		"negative lengths":       {column(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)), []error{ErrCorrupt}},
-		"lengths beyond":         {column(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
-		"prefix of nothing":      {column(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
-		"too few":                {column(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
-		"too many":               {column(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
-		"none":                   {column(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
-		"cut":                    {column(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
-		"65 bits":                {column(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)), []error{ErrCorrupt}},
-		"of booleans":            {column(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
-		"repeated":               {column(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
-		"many of no bits":        {column(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
-		"many lengths":           {column(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
-		"streams of other width": {column(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
-		"unknown encoding":       {column(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
-	} {
-		err, allocated := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
-		is := false
-		for _, want := range c.is {
-			is = is || errors.Is(err, want)
-		}
-		require.True(t, is, "%s: %v", name, err)
-		requireTyped(t, err)
-		require.Less(t, allocated, uint64(64<<20), name)
-	}
-	// What is not hostile.
-	good := column(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
-	requireEqual(t, openBytes(t, good), Options{})
-	fixed := func(suffixes ...int) []byte {
-		return column(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
-	}
-	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
-	for b, err := range s.Batches(context.Background(), everything(s)) {
-		require.NoError(t, err)
-		require.Equal(t, "abcdabceaxyz", string(Values[uint8](&b.Columns[0])))
-	}
-	requireCorrupt(t, fixed(4, 2, 3), "value of 5 bytes instead of 4")
-}
-
-// deltas returns integers delta-packed: blocks of 128, in 32 bits each.
-func deltas(values ...int) []byte {
-	b := binary.AppendUvarint([]byte{0x80, 1, 4}, uint64(len(values)))
-	b = binary.AppendVarint(b, int64(values[0]))
-	for at := 1; at < len(values); at += 128 {
-		least := 0
-		end := min(at+128, len(values))
-		for i := at; i < end; i++ {
-			least = min(least, values[i]-values[i-1])
-		}
-		b = append(binary.AppendVarint(b, int64(least)), 32, 32, 32, 32)
-		for i := at; i < at+(end-at+31)/32*32; i++ { // the last ones of 32 are padding
-			d := 0
-			if i < end {
-				d = values[i] - values[i-1] - least
-			}
-			b = binary.LittleEndian.AppendUint32(b, uint32(d))
-		}
-	}
-	return b
 }

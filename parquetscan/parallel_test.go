@@ -127,8 +127,9 @@ func TestBreakOutOfAll(t *testing.T) {
 		}
 	}
 	requireNoGoroutines(t)
-	for b := range scanOf(t, d, Options{BatchRows: 7}).Batches(context.Background(), everything(scanOf(t, d, Options{}))) {
-		require.NotNil(t, b)
+	for b, err := range scanOf(t, d, Options{BatchRows: 7}).Batches(context.Background(), everything(scanOf(t, d, Options{}))) {
+		require.NoError(t, err)
+		require.Equal(t, 7, b.Rows)
 		break
 	}
 }
@@ -185,7 +186,7 @@ func TestCancel(t *testing.T) {
 // TestCancelWhenAllIsQueued cancels a slow consumer whose workers are done: it must not take what it has got for everything.
 func TestCancelWhenAllIsQueued(t *testing.T) {
 	d := openSources(t, Config{}, numbers(0, 5, 5, 5))
-	s := scanOf(t, d, Options{Ordered: true, Workers: 2})
+	s := scanOf(t, d, Options{Ordered: true, Workers: 3})
 	for range 100 {
 		ctx, cancel := context.WithCancel(context.Background())
 		rows, last := 0, error(nil)
@@ -306,7 +307,10 @@ func TestProgress(t *testing.T) {
 			reports = append(reports, p)
 			inside.Add(-1)
 		}})
-		for name, buckets := range map[string][]Bucket{"all": nil, "four": s.SplitByCount(4), "one": s.SplitByCount(1), "some": s.SplitByCount(7)[2:5]} {
+		for name, buckets := range map[string][]Bucket{
+			"all": nil, "four": s.SplitByCount(4), "one": s.SplitByCount(1),
+			"some": s.SplitByCount(7)[2:5],
+		} {
 			wantRows, wantBytes, wantBuckets := int64(0), int64(0), 0
 			for _, b := range buckets {
 				wantRows, wantBytes, wantBuckets = wantRows+b.Rows, wantBytes+b.Bytes, wantBuckets+1
@@ -383,10 +387,10 @@ func TestManyScansAtOnce(t *testing.T) {
 // TestEncrypted reads an encrypted file on many goroutines: arrow-go's decryptors can not be used by two.
 func TestEncryptedInParallel(t *testing.T) {
 	const footerKey, columnKey = "0123456789012345", "1234567890123450"
+	column := parquet.ColumnPathToEncryptionPropsMap{"id": parquet.NewColumnEncryptionProperties("id", parquet.WithKey(columnKey))}
+	columnKeys := parquet.ColumnPathToDecryptionPropsMap{"id": parquet.NewColumnDecryptionProperties("id", parquet.WithDecryptKey(columnKey))}
 	for name, options := range map[string][]parquet.EncryptOption{
-		"footer key":       nil,
-		"column key":       {parquet.WithEncryptedColumns(parquet.ColumnPathToEncryptionPropsMap{"id": parquet.NewColumnEncryptionProperties("id", parquet.WithKey(columnKey))})},
-		"plaintext footer": {parquet.WithPlaintextFooter()},
+		"footer key": nil, "column key": {parquet.WithEncryptedColumns(column)}, "plaintext footer": {parquet.WithPlaintextFooter()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			props := parquet.NewFileEncryptionProperties(footerKey, options...)
@@ -398,7 +402,7 @@ func TestEncryptedInParallel(t *testing.T) {
 			keys := func() *parquet.FileDecryptionProperties {
 				o := []parquet.FileDecryptionOption{parquet.WithFooterKey(footerKey)}
 				if name == "column key" {
-					o = append(o, parquet.WithColumnKeys(parquet.ColumnPathToDecryptionPropsMap{"id": parquet.NewColumnDecryptionProperties("id", parquet.WithDecryptKey(columnKey))}))
+					o = append(o, parquet.WithColumnKeys(columnKeys))
 				}
 				return parquet.NewFileDecryptionProperties(o...)
 			}

@@ -87,7 +87,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
 		return ErrClosed
 	}
 	defer func() {
-		if err != nil && err != io.EOF && r.file != nil {
+		if err != nil && !errors.Is(err, io.EOF) && r.file != nil {
 			if cut := r.file.checkSize(); cut != nil {
 				err = r.locate(-1, cut)
 			}

@@ -31,6 +31,7 @@ func names(fields []Field) []string {
 
 // people is a file with structs, lists and strings, whose pages are short.
 func people(t testing.TB, seed uint64, rows int) []byte {
+	options := []parquet.WriterProperty{parquet.WithDataPageSize(200), parquet.WithBatchSize(50)}
 	address := arrow.StructOf(
 		arrow.Field{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true},
 		arrow.Field{Name: "place", Type: arrow.StructOf(
@@ -45,7 +46,7 @@ func people(t testing.TB, seed uint64, rows int) []byte {
 		{Name: "a.b", Type: arrow.PrimitiveTypes.Int32},
 		{Name: "vector", Type: arrow.ListOf(arrow.PrimitiveTypes.Float32), Nullable: true},
 	}
-	return writeArrow(t, rand.New(rand.NewPCG(5, seed)), fields, rows, 0.2, 20, int64(rows/2+1), parquet.WithDataPageSize(200), parquet.WithBatchSize(50))
+	return writeArrow(t, rand.New(rand.NewPCG(5, seed)), fields, rows, 0.2, 20, int64(rows/2+1), options...)
 }
 
 func TestProjection(t *testing.T) {
@@ -71,7 +72,10 @@ func TestProjection(t *testing.T) {
 		require.Equal(t, 300, rows)
 	}
 	// A field of a struct is what it is within the struct, and NULL where that is.
-	s := scanOf(t, d, Options{Columns: []string{"address.place.y", "address", "address.city", "address.place", "address.place.x"}, BatchRows: 37})
+	s := scanOf(t, d, Options{
+		Columns:   []string{"address.place.y", "address", "address.city", "address.place", "address.place.x"},
+		BatchRows: 37,
+	})
 	nulls := 0
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
@@ -302,7 +306,7 @@ func TestBatchSizes(t *testing.T) {
 func TestMaxBatchBytes(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	read := func(b []byte, o Options) error {
-		err, _ := readError(t, b, Config{}, o)
+		_, err := readError(t, b, Config{}, o)
 		return err
 	}
 	text := func(dictionary bool) []byte {
@@ -373,7 +377,8 @@ func requireUnchanged(t *testing.T, kept, copies []*Batch) {
 // TestBatchesAreFresh keeps all batches and looks at them again when all has been read, and when the files are closed.
 func TestBatchesAreFresh(t *testing.T) {
 	ctx := context.Background()
-	b := writeArrow(t, rand.New(rand.NewPCG(6, 1)), everyType(true), 400, 0.2, 9, 150, parquet.WithDataPageSize(200), parquet.WithBatchSize(20),
+	b := writeArrow(t, rand.New(rand.NewPCG(6, 1)), everyType(true), 400, 0.2, 9, 150, parquet.WithDataPageSize(200),
+		parquet.WithBatchSize(20),
 		parquet.WithDictionaryPageSizeLimit(300))
 	path := writeFile(t, t.TempDir(), "a", b)
 	for _, cfg := range []Config{{}, {NoMmap: true, ReadBytes: 1000}} {
@@ -473,7 +478,8 @@ func flatFile(t testing.TB, rows int, codec compress.Compression) []byte {
 		{Name: "vector", Type: arrow.FixedSizeListOfNonNullable(6, arrow.PrimitiveTypes.Float32)},
 		{Name: "s", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true}), Nullable: true},
 	}
-	return writeArrow(t, rand.New(rand.NewPCG(8, 1)), fields, rows, 0.1, 50, int64(rows), parquet.WithDataPageSize(2000), parquet.WithBatchSize(250),
+	return writeArrow(t, rand.New(rand.NewPCG(8, 1)), fields, rows, 0.1, 50, int64(rows), parquet.WithDataPageSize(2000),
+		parquet.WithBatchSize(250),
 		parquet.WithCompression(codec))
 }
 

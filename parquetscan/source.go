@@ -32,14 +32,18 @@ const mostWillRead = 64 << 20
 
 // openFile opens a local file as a Source whose identity is its size and time of modification.
 func openFile(path string) (Source, *os.File, error) {
+	info, err := os.Stat(path) // to open a pipe would wait for whoever writes to it
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return Source{}, nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return Source{}, nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
+	info, err = f.Stat()
 	if err != nil {
 		f.Close()
 		return Source{}, nil, err

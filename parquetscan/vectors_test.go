@@ -43,11 +43,8 @@ func (v vectorSchema) node() schema.Node {
 	if v.double {
 		element = schema.NewFloat64Node("element", repetition(v.gaps), -1)
 	}
-	list, err := schema.ListOf(schema.MustGroup(schema.NewGroupNode("unused", parquet.Repetitions.Required, schema.FieldList{element}, -1)).Field(0), repetition(v.nullable), -1)
-	if err != nil {
-		panic(err)
-	}
-	return schema.MustGroup(schema.NewGroupNodeLogical("v", repetition(v.nullable), schema.FieldList{list.Field(0)}, schema.NewListLogicalType(), -1))
+	list := schema.MustGroup(schema.NewGroupNode("list", parquet.Repetitions.Repeated, schema.FieldList{element}, -1))
+	return schema.MustGroup(schema.NewGroupNodeLogical("v", repetition(v.nullable), schema.FieldList{list}, schema.NewListLogicalType(), -1))
 }
 
 // levels returns the entries of some rows.
@@ -87,7 +84,9 @@ func writeVectors(t testing.TB, v vectorSchema, groups [][]vector, options ...pa
 	w := file.NewParquetWriter(&buf, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
 	for _, rows := range groups {
 		values, defs, reps := v.levels(rows)
-		column, err := w.AppendRowGroup().NextColumn()
+		group, err := w.AppendRowGroupChecked()
+		require.NoError(t, err)
+		column, err := group.NextColumn()
 		require.NoError(t, err)
 		switch c := column.(type) {
 		case *file.Float32ColumnChunkWriter:
@@ -320,7 +319,10 @@ func TestVectorsWithoutDimension(t *testing.T) {
 	for _, file := range []string{"0", "1", "0"} {
 		src := d.files[s.byName[file]].src
 		rows := d.files[s.byName[file]].rows
-		for b, err := range s.Batches(context.Background(), Bucket{Parts: []Part{{File: file, Size: src.Size, ETag: src.ETag, End: 1, Rows: rows}}}) {
+		for b, err := range s.Batches(context.Background(), Bucket{Parts: []Part{{
+			File: file, Size: src.Size, ETag: src.ETag, End: 1,
+			Rows: rows,
+		}}}) {
 			require.NoError(t, err)
 			if file == "1" {
 				dim = 2
@@ -340,14 +342,14 @@ func TestNullsOfLongVectors(t *testing.T) {
 	rows[3] = make(vector, 20_000)
 	b := writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows})
 	require.Less(t, len(b), 100_000)
-	err, allocated := readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20})
+	allocated, err := readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20})
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.Less(t, allocated, uint64(16<<20))
-	err, _ = readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20, BatchRows: 10})
+	_, err = readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20, BatchRows: 10})
 	require.NoError(t, err)
 	// NULLs that come first, and get their length later.
 	rows[3], rows[7999] = nil, rows[3]
-	err, allocated = readError(t, writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows}), Config{}, Options{MaxBatchBytes: 1 << 20})
+	allocated, err = readError(t, writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows}), Config{}, Options{MaxBatchBytes: 1 << 20})
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.Less(t, allocated, uint64(16<<20))
 }
@@ -359,11 +361,15 @@ func TestHostileVectors(t *testing.T) {
 		return plainPage(n, append(append(reps, defs...), values...))
 	}
 	file := func(rows int64, pages ...[]byte) []byte {
-		return oneColumn(rows, handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, pages: pages, values: 1 << 40})
+		return oneColumn(rows, handColumn{
+			name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, pages: pages,
+			values: 1 << 40,
+		})
 	}
 	four := []byte{0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63, 0, 0, 128, 63}
 	run := func(n, v byte) []byte { return []byte{n << 1, v} }
-	require.NoError(t, errorOf(readError(t, file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)), Config{}, Options{})))
+	require.NoError(t, errorOf(readError(t, file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
+		Config{}, Options{})))
 	for message, b := range map[string][]byte{
 		"row without a beginning":               file(1, page(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
 		"column chunk ends 2 rows too early":    file(3, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
@@ -374,25 +380,28 @@ func TestHostileVectors(t *testing.T) {
 		"column chunk ends 1 rows too early":    file(1),
 		"page header is longer than what there": file(1, []byte{0x15}),
 	} {
-		err, allocated := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit})
+		allocated, err := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit})
 		require.ErrorIs(t, err, ErrCorrupt, message)
 		require.ErrorContains(t, err, message)
 		require.Less(t, allocated, uint64(16<<20))
-		err, _ = readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Lists: []string{"v"}})
+		_, err = readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Lists: []string{"v"}})
 		require.ErrorIs(t, err, ErrCorrupt, message)
 	}
 	// A vector of 2^31-1 elements in a few bytes: they are codes without bits.
 	huge := []byte{0xfe, 0xff, 0xff, 0xff, 0x0f, 1}
-	b := oneColumn(1, handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true, values: 1<<31 - 1, pages: [][]byte{
-		rawPage(rawHeader{typ: dictionaryPage, n: 1, uncompressed: -1}, four[:4]),
-		rawPage(rawHeader{n: 1<<31 - 1, encoding: encodingRLEDictionary, uncompressed: -1},
-			bytes.Join([][]byte{levels(append(run(1, 0), huge...)...), levels(huge...), {0}}, nil)),
-	}})
+	b := oneColumn(1, handColumn{
+		name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true,
+		values: 1<<31 - 1, pages: [][]byte{
+			rawPage(rawHeader{typ: dictionaryPage, n: 1, uncompressed: -1}, four[:4]),
+			rawPage(rawHeader{n: 1<<31 - 1, encoding: encodingRLEDictionary, uncompressed: -1},
+				bytes.Join([][]byte{levels(append(run(1, 0), huge...)...), levels(huge...), {0}}, nil)),
+		},
+	})
 	for _, o := range []Options{{MaxBatchBytes: 1 << 20}, {MaxBatchBytes: 1 << 20, Lists: []string{"v"}}} {
-		err, allocated := readError(t, b, Config{}, o)
+		allocated, err := readError(t, b, Config{}, o)
 		require.ErrorIs(t, err, ErrTooLarge)
 		require.Less(t, allocated, uint64(16<<20))
 	}
 }
 
-func errorOf(err error, _ uint64) error { return err }
+func errorOf(_ uint64, err error) error { return err }
