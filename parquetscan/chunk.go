@@ -39,7 +39,6 @@ type chunk struct {
 	bit      int // of plain booleans
 
 	scratch []uint32
-	wide    []byte // of conversions
 	other   []byte // of encodings that arrow-go decodes
 	repBuf  []uint32
 	defBuf  []uint32

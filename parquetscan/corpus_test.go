@@ -102,8 +102,10 @@ func TestParquetTesting(t *testing.T) {
 			checkCorpusFile(t, root, file, parquetTestingCases)
 		})
 	}
-	requireFiles(t, root, []string{"data/*.parquet", "data/*.encrypted", "data/*/*.parquet", "data/*/*.encrypted", "bad_data/*.parquet",
-		"shredded_variant/*.parquet"}, names)
+	requireFiles(t, root, []string{
+		"data/*.parquet", "data/*.encrypted", "data/*/*.parquet", "data/*/*.encrypted", "bad_data/*.parquet",
+		"shredded_variant/*.parquet",
+	}, names)
 	for file, cases := range parquetTestingCases {
 		require.Contains(t, names, file)
 		for _, c := range cases {

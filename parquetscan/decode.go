@@ -371,7 +371,8 @@ func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n,
 	}()
 	buf := memory.NewBufferBytes(data)
 	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE, parquet.Encodings.RLE, int32(len(data)))}
-	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil)
+	// It is deprecated for giving away a reader whose pages may be anything; there is no other way to the decoders, and these pages are ours.
+	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil) //nolint:staticcheck // see above
 	switch r := r.(type) {
 	case *file.BooleanColumnChunkReader:
 		return readOther(out, n, limit, r.ReadBatchInPage, appendBoolBits)
@@ -458,17 +459,4 @@ func appendByteArrays(dst []byte, v []parquet.ByteArray, _ int) []byte {
 		dst = append(dst, b...)
 	}
 	return dst
-}
-
-// appendBytes returns what appends byte arrays without their lengths, which must be width.
-func appendBytes(width int) func([]byte, []parquet.ByteArray, int) []byte {
-	return func(dst []byte, v []parquet.ByteArray, _ int) []byte {
-		for _, b := range v {
-			if len(b) != width {
-				return dst // too few bytes, which decodeOther notices
-			}
-			dst = append(dst, b...)
-		}
-		return dst
-	}
 }

@@ -62,7 +62,7 @@ func (f *httpFile) ReadAt(b []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:

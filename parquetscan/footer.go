@@ -8,13 +8,16 @@ package parquetscan
 
 // A thriftShape is what a struct is parsed as, or a list of elements.
 type thriftShape struct {
-	element byte // of lists: the type of elements; 0 for structs
-	fields  map[int16]*thriftShape
+	element byte           // of lists: the type of elements; 0 for structs
+	fields  []*thriftShape // by number
 }
 
 // field returns what a field is parsed as; nil if it does not matter, or if it is left out for being of another type than it should.
 func (s *thriftShape) field(id int16, typ byte) *thriftShape {
 	if s == nil {
+		return nil
+	}
+	if id < 0 || int(id) >= len(s.fields) {
 		return nil
 	}
 	f := s.fields[id]
@@ -32,15 +35,15 @@ var (
 	i32s         = thriftShape{element: thriftI32}
 	i64s         = thriftShape{element: thriftI64}
 
-	columnMetaData = thriftShape{fields: map[int16]*thriftShape{
+	columnMetaData = thriftShape{fields: []*thriftShape{
 		2: &i32s, 3: &texts, 8: &plainStructs, 13: &plainStructs,
-		16: {fields: map[int16]*thriftShape{2: &i64s, 3: &i64s}}, // SizeStatistics
-		17: {fields: map[int16]*thriftShape{2: &i32s}},           // GeospatialStatistics
+		16: {fields: []*thriftShape{2: &i64s, 3: &i64s}}, // SizeStatistics
+		17: {fields: []*thriftShape{2: &i32s}},           // GeospatialStatistics
 	}}
-	columnCrypto = thriftShape{fields: map[int16]*thriftShape{2: {fields: map[int16]*thriftShape{1: &texts}}}}
-	columnChunks = thriftShape{element: thriftStruct, fields: map[int16]*thriftShape{3: &columnMetaData, 8: &columnCrypto}}
-	rowGroups    = thriftShape{element: thriftStruct, fields: map[int16]*thriftShape{1: &columnChunks, 4: &plainStructs}}
-	fileMetaData = thriftShape{fields: map[int16]*thriftShape{2: &schemaList, 4: &rowGroups, 5: &plainStructs, 7: &plainStructs}}
+	columnCrypto = thriftShape{fields: []*thriftShape{2: {fields: []*thriftShape{1: &texts}}}}
+	columnChunks = thriftShape{element: thriftStruct, fields: []*thriftShape{3: &columnMetaData, 8: &columnCrypto}}
+	rowGroups    = thriftShape{element: thriftStruct, fields: []*thriftShape{1: &columnChunks, 4: &plainStructs}}
+	fileMetaData = thriftShape{fields: []*thriftShape{2: &schemaList, 4: &rowGroups, 5: &plainStructs, 7: &plainStructs}}
 )
 
 // maxSchemaDepth is how many groups may lie in each other: a list takes two, a map too.

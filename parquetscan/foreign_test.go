@@ -37,7 +37,8 @@ func writeRaw(t *testing.T, fields schema.FieldList, columns []rawColumn, option
 	var buf bytes.Buffer
 	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
 	w := file.NewParquetWriter(&buf, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
-	g := w.AppendRowGroup()
+	g, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	for _, c := range columns {
 		column, err := g.NextColumn()
 		require.NoError(t, err)
@@ -86,50 +87,65 @@ func TestOldSchemas(t *testing.T) {
 		{"no annotation, group", group("a", repeated, none, i32("x", required)), []rawColumn{two}, "list<struct<x:int32>>", structs},
 		{"two levels", group("a", required, list, i32("element", repeated)), []rawColumn{two}, "list<int32>", plain},
 		{
-			"two levels, NULL", group("a", optional, list, i32("array", repeated)), []rawColumn{twoOptional},
+			"two levels, NULL", group("a", optional, list, i32("array", repeated)),
+			[]rawColumn{twoOptional},
 			"list<int32>", append(plain[:3:3], "null"),
 		},
 		{
 			"array", group("a", required, list, group("array", repeated, none, i32("x", required))),
-			[]rawColumn{two}, "list<struct<x:int32>>", structs,
+			[]rawColumn{two},
+			"list<struct<x:int32>>", structs,
 		},
 		{
 			"tuple", group("a", required, list, group("a_tuple", repeated, none, i32("x", required))),
-			[]rawColumn{two}, "list<struct<x:int32>>", structs,
+			[]rawColumn{two},
+			"list<struct<x:int32>>", structs,
 		},
 		{
 			"another's tuple", group("a", required, list, group("b_tuple", repeated, none, i32("x", required))),
-			[]rawColumn{two}, "list<int32>", plain,
+			[]rawColumn{two},
+			"list<int32>", plain,
 		},
 		{
 			"any name", group("a", required, list, group("bag", repeated, none, i32("array_element", required))),
-			[]rawColumn{two}, "list<int32>", plain,
+			[]rawColumn{two},
+			"list<int32>", plain,
 		},
 		{
 			"two fields", group("a", required, list, group("bag", repeated, none, i32("x", required), i32("y", required))),
-			[]rawColumn{two, two}, "list<struct<x:int32,y:int32>>", []string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
+			[]rawColumn{two, two},
+			"list<struct<x:int32,y:int32>>",
+			[]string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
 		},
 		{
 			"lists of two levels", group("a", required, list, group("array", repeated, list, i32("array", repeated))),
 			[]rawColumn{{[]int32{1, 2, 3, 4}, []int16{2, 2, 2, 1, 2, 0}, []int16{0, 2, 1, 1, 1, 0}}},
-			"list<list<int32>>", []string{"[[1,2],[3],[],[4]]", "[]"},
+			"list<list<int32>>",
+			[]string{"[[1,2],[3],[],[4]]", "[]"},
 		},
 		{
 			"map", group("a", required, schema.ConvertedTypes.MapKeyValue, group("map", repeated, none, i32("k", required), i32("v", required))),
-			[]rawColumn{two, two}, "map<int32,int32>", []string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
+			[]rawColumn{two, two},
+			"map<int32,int32>",
+			[]string{"[[1,1],[2,2]]", "[]", "[[3,3]]"},
 		},
 		{
 			"map with NULL as a key",
 			group("a", required, schema.ConvertedTypes.Map, group("map", repeated, none, i32("k", optional), i32("v", required))),
-			[]rawColumn{{[]int32{1, 3}, []int16{2, 1, 0, 2}, two.reps}, two}, "map<int32,int32>", []string{"[[1,1],[null,2]]", "[]", "[[3,3]]"},
+			[]rawColumn{{[]int32{1, 3}, []int16{2, 1, 0, 2}, two.reps}, two},
+			"map<int32,int32>",
+			[]string{"[[1,1],[null,2]]", "[]", "[[3,3]]"},
 		},
 		{
 			"map without values", group("a", required, schema.ConvertedTypes.Map, group("key_value", repeated, none, i32("key", required))),
-			[]rawColumn{two}, "list<int32>", plain,
+			[]rawColumn{two},
+			"list<int32>", plain,
 		},
 		{
 			"list of nothing that repeats", group("a", required, list, i32("x", required)),
-			[]rawColumn{{values: []int32{1, 2, 3}}}, "struct<x:int32>", []string{"[1]", "[2]", "[3]"},
+			[]rawColumn{{values: []int32{1, 2, 3}}},
+			"struct<x:int32>",
+			[]string{"[1]", "[2]", "[3]"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -239,7 +255,8 @@ func TestOddCompression(t *testing.T) {
 	member := func(s string) []byte {
 		var buf bytes.Buffer
 		w := gzip.NewWriter(&buf)
-		io.WriteString(w, s)
+		_, err := io.WriteString(w, s)
+		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		return buf.Bytes()
 	}
@@ -369,8 +386,11 @@ func TestEncrypted(t *testing.T) {
 				require.ErrorIs(t, err, ErrEncrypted)
 			}
 			for _, wrong := range []keyRing{
-				{}, {"kf": keys["kf"]}, {"kf": "short"},
-				{"kf": strings.Repeat("x", 16), "kc": keys["kc"]}, {"kf": keys["kf"], "kc": strings.Repeat("x", 16)},
+				{},
+				{"kf": keys["kf"]},
+				{"kf": "short"},
+				{"kf": strings.Repeat("x", 16), "kc": keys["kc"]},
+				{"kf": keys["kf"], "kc": strings.Repeat("x", 16)},
 			} {
 				d, err := openEncrypted(b, Config{Decryption: parquet.NewFileDecryptionProperties(parquet.WithKeyRetriever(wrong))})
 				if err == nil {

@@ -227,7 +227,7 @@ func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
 		return nil, fmt.Errorf("more than %d bytes", len(dst))
 	}
 	r := s.NewReader(newByteReader(src))
-	defer r.Close()
+	defer func() { _ = r.Close() }() // what it read is checked below
 	n, err := io.ReadFull(r, dst)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,9 @@ func TestRange(t *testing.T) {
 	lists := NewList("l", []int32{0, 1, 2, 3, 4, 5}, NewColumn("element", []int32{1, 2, 3, 4, 5}))
 	b := Batch{Rows: 5, Columns: []Column{ints.WithValidity([]byte{0b10111}), names, floats, none, lists}}
 	fields := []Field{
-		{Name: "i", Type: Type{Kind: Int16}, Nullable: true}, {Name: "s", Type: Type{Kind: String}}, {Name: "f", Type: Type{Kind: Float64}},
+		{Name: "i", Type: Type{Kind: Int16}, Nullable: true},
+		{Name: "s", Type: Type{Kind: String}},
+		{Name: "f", Type: Type{Kind: Float64}},
 		{Name: "n", Type: Type{Kind: Int64}, Nullable: true},
 		{Name: "l", Type: Type{Kind: List}, Fields: []Field{{Name: "element", Type: Type{Kind: Int32}}}},
 	}

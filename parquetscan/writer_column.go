@@ -282,19 +282,19 @@ func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 }
 
 // within tells whether a number's absolute value is less than a limit.
-func (x Int256) within(limit *[4]uint64) bool {
-	if x[3]>>63 != 0 {
+func (v Int256) within(limit *[4]uint64) bool {
+	if v[3]>>63 != 0 {
 		carry := uint64(1)
-		for i := range x {
-			x[i] = ^x[i] + carry
-			if x[i] != 0 {
+		for i := range v {
+			v[i] = ^v[i] + carry
+			if v[i] != 0 {
 				carry = 0
 			}
 		}
 	}
 	for i := 3; i >= 0; i-- {
-		if x[i] != limit[i] {
-			return x[i] < limit[i]
+		if v[i] != limit[i] {
+			return v[i] < limit[i]
 		}
 	}
 	return false
