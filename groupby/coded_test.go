@@ -24,7 +24,7 @@ func TestCodedKeys(t *testing.T) {
 				}
 				g, err := New(config)
 				require.NoError(t, err)
-				defer g.Close()
+				defer func() { require.NoError(t, g.Close()) }()
 				w := g.Worker()
 				counts, sums := map[string]int64{}, map[string]int64{}
 				learned, start := 0, int64(0)

@@ -37,7 +37,7 @@ func openHTTP(ctx context.Context, client *http.Client, url string) (parquetscan
 	if err != nil {
 		return parquetscan.Source{}, err
 	}
-	resp.Body.Close()
+	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK || resp.ContentLength < 0 {
 		return parquetscan.Source{}, fmt.Errorf("%s: %s, %d bytes", url, resp.Status, resp.ContentLength)
 	}
