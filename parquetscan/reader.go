@@ -71,7 +71,8 @@ func (s *Scan) Reader(b Bucket) (*Reader, error) {
 }
 
 // ReadInto reads the next rows into b, whose memory it uses again: what was read into b before is written over. It returns io.EOF after the last
-// row, without rows in b. After any other error the Reader is done for, too: it returns the same error again.
+// row, without rows in b. After any other error the Reader is done for, too: it returns the same error again, unless it was that of a ctx which had
+// ended before the call.
 func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
 	b.Rows = 0
 	if r.err != nil {

@@ -36,7 +36,8 @@ type Options struct {
 	Workers int
 	// Ordered makes All give batches in the order of rows. It costs memory: buckets that are ahead of their turn wait.
 	Ordered bool
-	// Progress is called after each row group in All, Borrow and Count: by one goroutine at a time, not always the same.
+	// Progress is called after each row group in All, Borrow and Count: by one goroutine at a time, not always the same. It must not close the
+	// Dataset, which waits for it.
 	Progress func(Progress)
 }
 
