@@ -49,7 +49,7 @@ func openProgress(ctx context.Context, path, statement string, ds *parquetscan.D
 	if err == nil {
 		// The buckets are those of the files as they are now, and there are no other rows.
 		rows := int64(0)
-		if len(p.Buckets) > 0 { // Count of none is Count of all
+		if len(p.Buckets) > 0 { // Count of nil is Count of all
 			rows, err = scan.Count(ctx, p.Buckets...)
 		}
 		if err == nil && rows != ds.NumRows() {
