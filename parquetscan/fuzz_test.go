@@ -243,7 +243,11 @@ func TestCutFiles(t *testing.T) {
 			requireTyped(t, err)
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		for range 300 {
+		changes := 300
+		if raceEnabled {
+			changes = 30
+		}
+		for range changes {
 			c := bytes.Clone(b)
 			c[rng.IntN(len(c))] ^= 1 << rng.IntN(8)
 			_, err := readAll(c, Options{MaxBatchBytes: fuzzLimit})
