@@ -49,7 +49,7 @@ func TestFaultIsNotTheEnd(t *testing.T) {
 				require.Len(t, want, 300)
 
 				d := openBytes(t, file)
-				w := pageWalker{win: &window{src: &d.files[0].src, size: 1 << 20, read: &d.files[0].bytesRead}, off: 4, end: int64(len(file))}
+				w := pageWalker{win: &window{src: &d.files[0].src, size: 1 << 20}, off: 4, end: int64(len(file))}
 				require.NoError(t, w.skip())
 				h, err := w.peek()
 				require.NoError(t, err)

@@ -59,9 +59,8 @@ type dataFile struct {
 	mapped []byte
 	first  int64 // rows in the files before
 
-	arrow     func() (*file.Reader, error) // arrow-go's reader, for indexes, bloom filters and encrypted columns
-	keys      sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file keep what they are at
-	bytesRead atomic.Int64
+	arrow func() (*file.Reader, error) // arrow-go's reader, for indexes, bloom filters and encrypted columns
+	keys  sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file keep what they are at
 }
 
 // checkSize returns an error if the file is mapped and has been cut short: what lay behind its new end in the last page of memory has become
@@ -441,7 +440,6 @@ func (f *dataFile) readAt(b []byte, off int64) (err error) {
 		return nil
 	}
 	n, err := f.src.Reader.ReadAt(b, off)
-	f.bytesRead.Add(int64(n))
 	if n < len(b) {
 		return shortRead(len(b), off, err)
 	}

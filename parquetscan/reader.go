@@ -286,7 +286,7 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 		}
 	}
 	if w.win.src != &r.file.src {
-		w.win.src, w.win.mapped, w.win.read = &r.file.src, r.file.mapped, &r.file.bytesRead
+		w.win.src, w.win.mapped = &r.file.src, r.file.mapped
 		w.win.buf = w.win.buf[:0]
 	}
 	*w = pageWalker{

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"sync/atomic"
 )
 
 // This file reads bytes of files: from a memory map, or through windows of an io.ReaderAt.
@@ -58,7 +57,6 @@ type window struct {
 	size   int    // bytes to read at once
 	buf    []byte
 	off    int64 // of buf in the file
-	read   *atomic.Int64
 }
 
 // bytes returns n bytes at off, valid until the next call. They must lie before end, which bounds what is read ahead.
@@ -80,7 +78,6 @@ func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 	w.buf, w.off = w.buf[:0], off
 	buf := w.buf[:length]
 	m, err := w.src.Reader.ReadAt(buf, off)
-	w.read.Add(int64(m))
 	if m < length {
 		return nil, shortRead(length, off, err)
 	}
