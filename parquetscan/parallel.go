@@ -83,7 +83,9 @@ func (w *work) reader(i int) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.done = func(rows, bytes int64) { w.report(rows, bytes, 0) }
+	if w.scan.o.Progress != nil {
+		r.done = func(rows, bytes int64) { w.report(rows, bytes, 0) }
+	}
 	return r, nil
 }
 

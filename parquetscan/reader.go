@@ -34,7 +34,7 @@ type Reader struct {
 	cols    []*Column // what eval looks at
 	sel     []byte
 	done    func(rows, bytes int64) // called after each row group
-	bytes   int64
+	at      int                     // of file among the dataset's
 }
 
 // A columnReader reads one column of the current row group.
@@ -117,7 +117,7 @@ func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
 				return err // located above
 			}
 			if r.done != nil {
-				r.done(r.file.groups[r.number].rows, r.bytes)
+				r.done(r.file.groups[r.number].rows, r.scan.compressed(r.at, r.number))
 			}
 			r.file = nil
 			continue
@@ -141,11 +141,11 @@ func (r *Reader) nextGroup() error {
 		return io.EOF
 	}
 	at := r.files[0]
+	r.at = at
 	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
 	r.group++
 	rows := r.file.groups[r.number].rows
 	r.ranges = append(r.ranges[:0], rowRange{0, rows})
-	r.bytes = r.scan.compressed(at, r.number)
 	if r.scan.pred != nil {
 		var err error
 		if r.ranges, err = r.prune(); err != nil {
