@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/token"
+)
+
+// load reads and writes one table until it is stopped, at LOCAL_QUORUM, and remembers what was acknowledged and how long each read took.
+type load struct {
+	session *vecql.Session
+	table   string
+
+	mu      sync.Mutex
+	written map[int]int // key -> last acknowledged value
+	reads   []timedRead
+	errs    []error
+
+	stop chan struct{}
+	wg   sync.WaitGroup
+}
+
+type timedRead struct {
+	at   time.Time
+	took time.Duration
+}
+
+const loadKeys = 4096
+
+func startLoad(s *vecql.Session, table string, writers, readers int) *load {
+	l := &load{session: s, table: table, written: map[int]int{}, stop: make(chan struct{})}
+	for w := range writers {
+		l.wg.Go(func() { l.write(w, writers) })
+	}
+	for r := range readers {
+		l.wg.Go(func() { l.read(r) })
+	}
+	return l
+}
+
+func (l *load) stopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// write gives each of its keys ever larger values. A write that fails is tried again with the next one: only acknowledged ones count.
+func (l *load) write(w, writers int) {
+	stmt := fmt.Sprintf("INSERT INTO %s (k, v) VALUES (?, ?)", l.table)
+	for n := 1; !l.stopped(); n++ {
+		for k := w; k < loadKeys && !l.stopped(); k += writers {
+			if l.session.Query(stmt, k, n).Consistency(vecql.LocalQuorum).Idempotent(true).Exec() == nil {
+				l.mu.Lock()
+				l.written[k] = n
+				l.mu.Unlock()
+			}
+		}
+	}
+}
+
+// read reads keys that were written; none of its reads may fail, and none may give a value older than the last acknowledged one.
+func (l *load) read(r int) {
+	stmt := fmt.Sprintf("SELECT v FROM %s WHERE k = ?", l.table)
+	for k := r * 31; !l.stopped(); k++ {
+		key := k % loadKeys
+		l.mu.Lock()
+		want := l.written[key]
+		l.mu.Unlock()
+		if want == 0 {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		var got int
+		began := time.Now()
+		err := l.session.Query(stmt, key).Consistency(vecql.LocalQuorum).Idempotent(true).Scan(&got)
+		took := time.Since(began)
+		l.mu.Lock()
+		l.reads = append(l.reads, timedRead{began, took})
+		if err != nil {
+			l.errs = append(l.errs, fmt.Errorf("read %d at %v, took %v: %w", key, began.Format(time.TimeOnly), took, err))
+		} else if got < want {
+			l.errs = append(l.errs, fmt.Errorf("read %d: got value %d after %d was acknowledged", key, got, want))
+		}
+		l.mu.Unlock()
+	}
+}
+
+// median returns the median time of the reads that began in [from, to).
+func (l *load) median(from, to time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var took []time.Duration
+	for _, r := range l.reads {
+		if !r.at.Before(from) && r.at.Before(to) {
+			took = append(took, r.took)
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// TestRollingRestart kills and restarts each of three nodes in turn under load, with three replicas and LOCAL_QUORUM: no read may fail, no
+// acknowledged write may be lost, and five seconds after a node's return reads are as fast as before.
+func TestRollingRestart(t *testing.T) {
+	if external() != nil {
+		t.Skip("VECQL_TEST_HOSTS is set: its nodes are not ours to kill")
+	}
+	cluster := start(t, threeNodes)
+	s := connect(t, config(t, threeNodes))
+	ks := keyspace(t, s, 3)
+	table := ks + ".t"
+	exec(t, s, "CREATE TABLE "+table+" (k int PRIMARY KEY, v int)")
+	l := startLoad(s, table, 4, 4)
+	time.Sleep(5 * time.Second) // the servers warm up
+	for i, node := range cluster.Nodes {
+		before := l.median(time.Now().Add(-2*time.Second), time.Now())
+		require.NoError(t, node.Kill())
+		killed := time.Now()
+		time.Sleep(3 * time.Second)
+		require.NoError(t, node.Start(t.Context()))
+		back := time.Now()
+		id := hostIDAt(t, s, node.Addr())
+		used := usedAgain(t, s, table, id)
+		time.Sleep(time.Until(back.Add(7 * time.Second)))
+		after := l.median(back.Add(5*time.Second), back.Add(7*time.Second))
+		t.Logf("node %d: down for %v, used again %v after its return; median read %v before, %v while down, %v after", i,
+			back.Sub(killed).Round(time.Millisecond), used.Sub(back).Round(time.Millisecond), before, l.median(killed, back), after)
+		require.Less(t, used.Sub(back), 5*time.Second, "the node is used again")
+		require.Less(t, after, 3*before+5*time.Millisecond, "reads are as fast as before")
+	}
+	close(l.stop)
+	l.wg.Wait()
+	require.Empty(t, l.errs)
+	t.Logf("%d reads, %d keys written", len(l.reads), len(l.written))
+	for k, want := range l.written {
+		var got int
+		require.NoError(t, s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(vecql.LocalQuorum).Scan(&got))
+		require.GreaterOrEqual(t, got, want, "key %d", k)
+	}
+}
+
+// hostIDAt returns the id of the host with that address.
+func hostIDAt(t *testing.T, s *vecql.Session, addr string) string {
+	t.Helper()
+	for _, h := range s.GetHosts() {
+		if h.ConnectAddressAndPort() == addr {
+			return h.HostID()
+		}
+	}
+	t.Fatalf("no host at %s", addr)
+	return ""
+}
+
+// usedAgain returns when a request went to the host.
+func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for k := 0; time.Now().Before(deadline); k++ {
+		it := s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(vecql.One).Idempotent(true).IterContext(t.Context())
+		if it.Close() == nil && it.Host() != nil && it.Host().HostID() == id {
+			return time.Now()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("host %s is not used again", id)
+	return time.Time{}
+}
+
+// TestTokenAware checks that requests go to the owner of their partition, where each has one owner of three nodes.
+func TestTokenAware(t *testing.T) {
+	if external() != nil {
+		t.Skip("VECQL_TEST_HOSTS is set: it may name one node only")
+	}
+	start(t, threeNodes)
+	s := connect(t, config(t, threeNodes))
+	ks := keyspace(t, s, 1)
+	exec(t, s, "CREATE TABLE "+ks+".t (k int PRIMARY KEY, v int)")
+	var ring []int64
+	owners := map[int64]string{}
+	for _, h := range s.GetHosts() {
+		for _, text := range h.Tokens() {
+			var tok int64
+			_, err := fmt.Sscan(text, &tok)
+			require.NoError(t, err)
+			ring = append(ring, tok)
+			owners[tok] = h.HostID()
+		}
+	}
+	slices.Sort(ring)
+	const n = 5000
+	var hits atomic.Int64
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for k := w; k < n; k += 8 {
+				it := s.Query("SELECT v, token(k) FROM "+ks+".t WHERE k = ?", k).Consistency(vecql.One).IterContext(context.Background())
+				if err := it.Close(); err != nil {
+					t.Error(err)
+					return
+				}
+				key, err := vecql.Marshal(vecql.NewNativeType(5, vecql.TypeInt, ""), k)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if owners[ring[token.Search(ring, token.Murmur3(key))]] == it.Host().HostID() {
+					hits.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d of %d requests went to their owner", hits.Load(), n)
+	require.GreaterOrEqual(t, hits.Load(), int64(n*99/100))
+}
