@@ -94,3 +94,12 @@ func Search(tokens []int64, t int64) int {
 	}
 	return i
 }
+
+// CDC returns the token of a key of a ScyllaDB CDC log table: its first eight bytes, big-endian (ScyllaDB's cdc::cdc_partitioner). A
+// shorter key, which the server does not write, has the token Min.
+func CDC(key []byte) int64 {
+	if len(key) < 8 {
+		return Min
+	}
+	return int64(binary.BigEndian.Uint64(key))
+}

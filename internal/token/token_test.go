@@ -158,3 +158,10 @@ func BenchmarkMurmur3(b *testing.B) {
 		})
 	}
 }
+
+func TestCDC(t *testing.T) {
+	require.EqualValues(t, 0x0102030405060708, CDC([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))
+	require.EqualValues(t, -2, CDC([]byte{255, 255, 255, 255, 255, 255, 255, 254}))
+	require.EqualValues(t, math.MinInt64, CDC([]byte{1, 2, 3, 4, 5, 6, 7}))
+	require.EqualValues(t, math.MinInt64, CDC(nil))
+}
