@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cql reads CQL 3 as Cassandra 5 does, and the additions of ScyllaDB: text in, a tree of statements and expressions out, and text
+// again by String. It knows no schema: that a table, column or function exists, and that a term has the type it should have, is for others
+// to check.
+package cql
+
+import "fmt"
+
+// This file holds the tree of a statement (doc/cql3 of Cassandra 5.0). Names in it are as they are stored: in lower case unless they were
+// quoted. A nil slice and an empty one mean the same, the parser makes nil ones. Nothing in a tree refers to the text or to positions in
+// it.
+
+// A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace, *AlterKeyspace,
+// *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType, *CreateIndex, *DropIndex and *Unsupported.
+// Its String is CQL without a semicolon that parses to an equal tree.
+type Statement interface {
+	fmt.Stringer
+	// Markers are the bind markers of the statement by their Index, which is their order in the text: Markers()[i].Index == i. A name that
+	// is written twice is two markers, as Cassandra counts. Inside a Batch a statement has the indexes of the batch, and its Markers are
+	// its own only. The slice belongs to the statement.
+	Markers() []*Marker
+	statement()
+}
+
+// bound is the part of a Statement that knows its markers.
+type bound struct{ markers []*Marker }
+
+func (b *bound) Markers() []*Marker { return b.markers }
+func (*bound) statement()           {}
+
+// A Name is a table, type, index or function, with its keyspace or without ("").
+type Name struct{ Keyspace, Name string }
+
+// Select is a SELECT statement.
+type Select struct {
+	bound
+	JSON, Distinct    bool
+	Selectors         []Selector // none for *
+	From              Name
+	Where             []Relation
+	GroupBy           []Expr
+	OrderBy           []Ordering
+	PerPartitionLimit Expr // integer *Literal or *Marker, nil if not given
+	Limit             Expr // the same
+	AllowFiltering    bool
+	BypassCache       bool // ScyllaDB
+	Timeout           Expr // USING TIMEOUT of ScyllaDB: duration *Literal or *Marker, nil if not given
+}
+
+// A Selector is one item of a SELECT clause.
+type Selector struct {
+	Expr  Expr
+	Alias string // "" if not given
+}
+
+// An Ordering is one item of ORDER BY, or of CLUSTERING ORDER BY, where ANN is nil.
+type Ordering struct {
+	Column string
+	ANN    Expr // ORDER BY column ANN OF term, otherwise nil
+	Desc   bool
+}
+
+// Insert is INSERT ... VALUES, or INSERT ... JSON if JSON is not nil.
+type Insert struct {
+	bound
+	Table        Name
+	Columns      []string // as written, also when their number is not that of Values
+	Values       []Expr
+	JSON         Expr // string *Literal or *Marker
+	DefaultUnset bool // JSON ... DEFAULT UNSET
+	IfNotExists  bool
+	Using        Using
+}
+
+// Using is a USING clause. What was not given is nil; otherwise it is a *Literal or *Marker.
+type Using struct {
+	Timestamp Expr // microseconds
+	TTL       Expr // seconds
+	Timeout   Expr // ScyllaDB: a duration
+}
+
+// Update is an UPDATE statement.
+type Update struct {
+	bound
+	Table    Name
+	Using    Using
+	Set      []Assignment
+	Where    []Relation
+	IfExists bool
+	If       []Condition
+}
+
+// AssignOp says what an Assignment does to its column.
+type AssignOp int
+
+const (
+	Assign        AssignOp = iota // c = value
+	AssignAdd                     // c = c + value, c += value; c = c - 1 is also AssignAdd of -1 when written without a space after the minus
+	AssignSub                     // c = c - value, c -= value
+	AssignPrepend                 // c = value + c
+	AssignElement                 // c[Key] = value
+	AssignField                   // c.Field = value
+)
+
+// An Assignment is one item of UPDATE ... SET.
+type Assignment struct {
+	Column string
+	Op     AssignOp
+	Key    Expr   // AssignElement
+	Field  string // AssignField
+	Value  Expr
+}
+
+// Delete is a DELETE statement.
+type Delete struct {
+	bound
+	Targets  []Target // none for whole rows
+	Table    Name
+	Using    Using // no TTL
+	Where    []Relation
+	IfExists bool
+	If       []Condition
+}
+
+// A Target is what a DELETE removes: a column, an element of it if Key is not nil, or a field of it if Field is not "".
+type Target struct {
+	Column string
+	Key    Expr
+	Field  string
+}
+
+// Operator is the operator of a Relation or Condition.
+type Operator int
+
+const (
+	Eq          Operator = iota // =
+	Lt                          // <
+	Lte                         // <=
+	Gt                          // >
+	Gte                         // >=
+	Neq                         // !=
+	In                          // IN
+	Contains                    // CONTAINS
+	ContainsKey                 // CONTAINS KEY
+	Like                        // LIKE, relations only
+	IsNotNull                   // IS NOT NULL, relations only: no value
+	CustomIndex                 // expr(index, value), relations only: Columns is the name of the index
+)
+
+// A Relation is one part of a WHERE clause.
+type Relation struct {
+	Columns []string // one, unless Token or Tuple
+	Token   bool     // token(a, b) < value
+	Tuple   bool     // (a, b) < value, also for a single column in parentheses
+	Element Expr     // c[Element] = value, otherwise nil
+	Op      Operator
+	Value   Expr   // right side; with In: the *Marker of IN ?, or nil
+	Values  []Expr // with In and a nil Value: the list, which may be empty
+}
+
+// A Condition is one part of the IF clause of an UPDATE or DELETE.
+type Condition struct {
+	Column  string
+	Element Expr   // c[Element], otherwise nil
+	Field   string // c.Field, otherwise ""
+	Op      Operator
+	Value   Expr   // as in Relation
+	Values  []Expr // as in Relation
+}
+
+// BatchKind is the kind of a Batch.
+type BatchKind int
+
+const (
+	LoggedBatch BatchKind = iota
+	UnloggedBatch
+	CounterBatch
+)
+
+// Batch is BEGIN ... APPLY BATCH. Its statements are *Insert, *Update and *Delete.
+type Batch struct {
+	bound
+	Kind       BatchKind
+	Using      Using
+	Statements []Statement
+}
+
+// Truncate is TRUNCATE [TABLE].
+type Truncate struct {
+	bound
+	Table   Name
+	Timeout Expr // USING TIMEOUT of ScyllaDB, otherwise nil
+}
+
+// Use is USE.
+type Use struct {
+	bound
+	Keyspace string
+}
+
+// CreateKeyspace is CREATE KEYSPACE.
+type CreateKeyspace struct {
+	bound
+	Name        string
+	IfNotExists bool
+	Options     Options
+}
+
+// AlterKeyspace is ALTER KEYSPACE.
+type AlterKeyspace struct {
+	bound
+	Name     string
+	IfExists bool
+	Options  Options
+}
+
+// DropKeyspace is DROP KEYSPACE.
+type DropKeyspace struct {
+	bound
+	Name     string
+	IfExists bool
+}
+
+// Options are the properties of a WITH clause in the order of the text. No name is in it twice: that is a syntax error.
+type Options []Option
+
+// An Option is name = value. Values are texts, whatever literal they were written as: 10, '10' and 1e1 give "10", "10" and "1e1".
+type Option struct {
+	Name  string
+	Value string
+	Map   map[string]string // not nil if the value is a map; Value is "" then
+}
+
+// Get returns the option of that name.
+func (o Options) Get(name string) (Option, bool) {
+	for _, opt := range o {
+		if opt.Name == name {
+			return opt, true
+		}
+	}
+	return Option{}, false
+}
+
+// CreateTable is CREATE TABLE. A table has exactly one primary key, but the text may hold none or many.
+type CreateTable struct {
+	bound
+	Name            Name
+	IfNotExists     bool
+	Columns         []ColumnDef
+	PrimaryKeys     []PrimaryKey // "c int PRIMARY KEY" is one, too
+	ClusteringOrder []Ordering
+	CompactStorage  bool
+	Options         Options
+}
+
+// A ColumnDef is a column of CREATE TABLE or ALTER TABLE ... ADD.
+type ColumnDef struct {
+	Name   string
+	Type   *TypeName
+	Static bool
+	Mask   *Call // MASKED WITH, otherwise nil; MASKED WITH DEFAULT is mask_default()
+}
+
+// A PrimaryKey is PRIMARY KEY ((partition, key), clustering, ...).
+type PrimaryKey struct{ Partition, Clustering []string }
+
+// AlterAction says what an AlterTable or AlterType does.
+type AlterAction int
+
+const (
+	AlterAdd                AlterAction = iota // Columns, or Fields
+	AlterDrop                                  // Drop, Timestamp; tables only
+	AlterRename                                // Renames
+	AlterColumnType                            // Column, Type: servers refuse it since 3.10
+	AlterOptions                               // Options; tables only
+	AlterMask                                  // Column, Mask: nil for DROP MASKED; tables only
+	AlterDropCompactStorage                    // tables only
+)
+
+// AlterTable is ALTER TABLE.
+type AlterTable struct {
+	bound
+	Name      Name
+	IfExists  bool
+	Action    AlterAction
+	IfColumn  bool // ADD IF NOT EXISTS, DROP IF EXISTS, RENAME IF EXISTS, ALTER IF EXISTS
+	Columns   []ColumnDef
+	Drop      []string
+	Timestamp Expr // DROP ... USING TIMESTAMP: integer *Literal, otherwise nil
+	Renames   []Rename
+	Column    string
+	Type      *TypeName
+	Mask      *Call
+	Options   Options
+}
+
+// A Rename is "from TO to".
+type Rename struct{ From, To string }
+
+// DropTable is DROP TABLE.
+type DropTable struct {
+	bound
+	Name     Name
+	IfExists bool
+}
+
+// CreateType is CREATE TYPE.
+type CreateType struct {
+	bound
+	Name        Name
+	IfNotExists bool
+	Fields      []FieldDef
+}
+
+// A FieldDef is a field of a user-defined type.
+type FieldDef struct {
+	Name string
+	Type *TypeName
+}
+
+// AlterType is ALTER TYPE.
+type AlterType struct {
+	bound
+	Name     Name
+	IfExists bool
+	Action   AlterAction
+	IfField  bool       // ADD IF NOT EXISTS, RENAME IF EXISTS
+	Fields   []FieldDef // AlterAdd: one
+	Renames  []Rename
+	Field    string // AlterColumnType
+	Type     *TypeName
+}
+
+// DropType is DROP TYPE.
+type DropType struct {
+	bound
+	Name     Name
+	IfExists bool
+}
+
+// CreateIndex is CREATE [CUSTOM] INDEX.
+type CreateIndex struct {
+	bound
+	Name        string // "" if not given
+	Custom      bool
+	IfNotExists bool
+	Table       Name
+	Targets     []IndexTarget // may be none, or many, which servers refuse
+	Using       string        // class, as written; "" if not given
+	Options     Options
+}
+
+// IndexKind says what of a column an index is on.
+type IndexKind int
+
+const (
+	IndexColumn  IndexKind = iota // (c)
+	IndexValues                   // values(c)
+	IndexKeys                     // keys(c)
+	IndexEntries                  // entries(c)
+	IndexFull                     // full(c)
+)
+
+// An IndexTarget is a column that an index is on.
+type IndexTarget struct {
+	Kind   IndexKind
+	Column string
+}
+
+// DropIndex is DROP INDEX.
+type DropIndex struct {
+	bound
+	Name     Name
+	IfExists bool
+}
+
+// Unsupported is a statement that this package knows by its first words only: views, functions, aggregates, triggers, roles, permissions,
+// service levels, DESCRIBE. The rest of it has been split into tokens and not been parsed.
+type Unsupported struct {
+	bound
+	What string // upper case: "CREATE MATERIALIZED VIEW", "LIST", "GRANT"
+	Text string // the whole statement, without a semicolon
+}
+
+// An Expr is a term or a selector: one of the pointers *Literal, *Marker, *ListLiteral, *SetLiteral, *MapLiteral, *UDTLiteral,
+// *TupleLiteral, *TypeHint, *Cast, *Call, *Binary, *Negate, *Column, *Field, *Element and *Slice. The last four stand in SELECT and
+// GROUP BY only. Its String is CQL.
+type Expr interface {
+	fmt.Stringer
+	expr()
+}
+
+// LiteralKind says how a Literal was written.
+type LiteralKind int
+
+const (
+	StringLiteral   LiteralKind = iota // Text is the string itself, without quotes
+	IntegerLiteral                     // digits, perhaps behind a minus, of any length
+	FloatLiteral                       // also "NaN", "Infinity" and "-Infinity", spelled so
+	BooleanLiteral                     // "true" or "false" as written, in any case
+	DurationLiteral                    // as written: 1h30m, P1Y2M, P0001-02-03T04:05:06
+	UUIDLiteral                        // as written
+	HexLiteral                         // as written, with 0x
+	NullLiteral                        // "NULL"
+)
+
+// A Literal is a constant.
+type Literal struct {
+	Kind LiteralKind
+	Text string
+}
+
+// A Marker is a bind marker: ? or :name.
+type Marker struct {
+	Index int
+	Name  string // "" for ?
+}
+
+// A ListLiteral is [a, b]: a list or a vector.
+type ListLiteral struct{ Elems []Expr }
+
+// A SetLiteral is {a, b}. Without elements it stands for an empty map, too.
+type SetLiteral struct{ Elems []Expr }
+
+// A MapLiteral is {k: v}, with one entry at least. A key that comes twice stands in it twice.
+type MapLiteral struct{ Entries []MapEntry }
+
+// A MapEntry is one key and value.
+type MapEntry struct{ Key, Value Expr }
+
+// A UDTLiteral is {name: v}, with one field at least. A name that comes twice stands in it twice: the last one counts. In SELECT a map
+// whose keys are all columns looks like it, too.
+type UDTLiteral struct{ Fields []FieldValue }
+
+// A FieldValue is one field of a UDTLiteral.
+type FieldValue struct {
+	Name  string
+	Value Expr
+}
+
+// A TupleLiteral is (a, b). With one element it is (a): in SELECT that is a, in parentheses.
+type TupleLiteral struct{ Elems []Expr }
+
+// A TypeHint is (type) expr.
+type TypeHint struct {
+	Type *TypeName
+	Expr Expr
+}
+
+// A Cast is CAST(expr AS type), where the type is native.
+type Cast struct {
+	Expr Expr
+	Type *TypeName
+}
+
+// A Call is a call of a function. token, count, writetime, maxwritetime and ttl are calls as others are; their names are not quoted.
+type Call struct {
+	Name Name
+	Star bool // count(*)
+	Args []Expr
+}
+
+// A Binary is left op right.
+type Binary struct {
+	Op          byte // one of + - * / %
+	Left, Right Expr
+}
+
+// A Negate is -expr. "-1" is a Literal: the minus is part of the number. "- 1" is a Negate.
+type Negate struct{ Expr Expr }
+
+// A Column is a name in SELECT.
+type Column struct{ Name string }
+
+// A Field is of.Name.
+type Field struct {
+	Of   Expr
+	Name string
+}
+
+// An Element is of[Index].
+type Element struct{ Of, Index Expr }
+
+// A Slice is of[From..To]. One of both may be nil.
+type Slice struct{ Of, From, To Expr }
+
+func (*Literal) expr()      {}
+func (*Marker) expr()       {}
+func (*ListLiteral) expr()  {}
+func (*SetLiteral) expr()   {}
+func (*MapLiteral) expr()   {}
+func (*UDTLiteral) expr()   {}
+func (*TupleLiteral) expr() {}
+func (*TypeHint) expr()     {}
+func (*Cast) expr()         {}
+func (*Call) expr()         {}
+func (*Binary) expr()       {}
+func (*Negate) expr()       {}
+func (*Column) expr()       {}
+func (*Field) expr()        {}
+func (*Element) expr()      {}
+func (*Slice) expr()        {}
+
+// TypeKind is the kind of a TypeName.
+type TypeKind int
+
+const (
+	NativeType TypeKind = iota // Name is one of ascii, bigint, ..., varint, in lower case; text and varchar are both as written
+	ListType                   // Args: 1
+	SetType                    // Args: 1
+	MapType                    // Args: 2, key and value
+	TupleType                  // Args: one at least
+	VectorType                 // Args: 1; Dim
+	FrozenType                 // Args: 1
+	UserType                   // Keyspace, which may be "", and Name
+	CustomType                 // Name is a Java class: 'org.apache.cassandra.db.marshal.LexicalUUIDType'
+)
+
+// A TypeName is the spelling of a type. Its String is CQL.
+type TypeName struct {
+	Kind           TypeKind
+	Keyspace, Name string
+	Args           []*TypeName
+	Dim            int // of a vector; the text may say zero or less, which servers refuse
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql
+
+// This file reads INSERT, UPDATE, DELETE and BATCH.
+
+// modification is a statement that can stand in a batch.
+func (p *parser) modification() Statement {
+	switch {
+	case p.is("INSERT"):
+		return p.insert()
+	case p.is("UPDATE"):
+		return p.update()
+	}
+	return p.delete()
+}
+
+// insert is the rule insertStatement.
+func (p *parser) insert() Statement {
+	first := len(p.markers)
+	p.expect("INSERT", "INTO")
+	st := &Insert{Table: p.tableName()}
+	switch {
+	case p.is("("):
+		st.Columns = p.columns()
+		p.expect("VALUES")
+		st.Values = p.tuple(inTerm)
+	case p.accept("JSON"):
+		st.JSON = p.jsonValue()
+		if p.accept("DEFAULT") && !p.accept("NULL") {
+			p.expect("UNSET")
+			st.DefaultUnset = true
+		}
+	default:
+		p.noViable()
+	}
+	if p.accept("IF") {
+		p.expect("NOT", "EXISTS")
+		st.IfNotExists = true
+	}
+	st.Using = p.using(true)
+	st.bound = p.since(first)
+	return st
+}
+
+// jsonValue is the rule of that name.
+func (p *parser) jsonValue() Expr {
+	if m := p.marker(); m != nil {
+		return m
+	}
+	if p.peek().kind != tokenString {
+		p.noViable()
+		return nil
+	}
+	return p.constant()
+}
+
+// using is the rule usingClause, or usingClauseDelete if there can be no TTL. Cassandra takes the last of two values for the same thing;
+// here they are an error.
+func (p *parser) using(ttl bool) Using {
+	var u Using
+	if !p.accept("USING") {
+		return u
+	}
+	for {
+		what := p.peek()
+		var to *Expr
+		var value Expr
+		switch {
+		case p.accept("TIMESTAMP"):
+			to, value = &u.Timestamp, p.intValue()
+		case ttl && p.accept("TTL"):
+			to, value = &u.TTL, p.intValue()
+		case p.isPlain(0, "TIMEOUT"):
+			to, value = &u.Timeout, p.timeout()
+		default:
+			if ttl {
+				p.noViable()
+			} else {
+				p.mismatched("K_TIMESTAMP")
+			}
+			return u
+		}
+		if *to != nil {
+			p.failf("Multiple definition for %s", p.source(what))
+		}
+		*to = value
+		// A DELETE of Cassandra has one thing only.
+		if !ttl && !p.scylla || !p.accept("AND") {
+			return u
+		}
+	}
+}
+
+// update is the rule updateStatement.
+func (p *parser) update() Statement {
+	first := len(p.markers)
+	p.expect("UPDATE")
+	st := &Update{Table: p.tableName(), Using: p.using(true)}
+	p.expect("SET")
+	set := map[string]Assignment{} // the last of each column
+	for {
+		a := p.assignment()
+		if other, ok := set[a.Column]; ok && !compatible(other, a) {
+			p.failf("Multiple incompatible setting of column %s", a.Column)
+		}
+		set[a.Column] = a
+		st.Set = append(st.Set, a)
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect("WHERE")
+	st.Where = p.where()
+	st.IfExists, st.If = p.conditions()
+	st.bound = p.since(first)
+	return st
+}
+
+// compatible says whether an UPDATE may hold both.
+func compatible(a, b Assignment) bool {
+	if a.Op == Assign || b.Op == Assign {
+		return false
+	}
+	return a.Op != AssignField || b.Op != AssignField || a.Field != b.Field
+}
+
+// assignment is the rule columnOperation.
+func (p *parser) assignment() Assignment {
+	a := Assignment{Column: p.column()}
+	switch {
+	case p.accept("="):
+		p.assigned(&a)
+		return a
+	case p.accept("+="):
+		a.Op = AssignAdd
+	case p.accept("-="):
+		a.Op = AssignSub
+	case p.accept("["):
+		a.Op = AssignElement
+		a.Key = p.term()
+		p.expect("]", "=")
+	case p.accept("."):
+		a.Op = AssignField
+		a.Field = p.name()
+		p.expect("=")
+	default:
+		p.noViable()
+	}
+	a.Value = p.term()
+	return a
+}
+
+// assigned is the rule normalColumnOperation: what may stand behind "column =".
+func (p *parser) assigned(a *Assignment) {
+	if !isColumn(p.peek()) || p.isCall(0) || p.are("CAST", "(") {
+		a.Value = p.term()
+		if p.accept("+") {
+			a.Op = AssignPrepend
+			if p.column() != a.Column {
+				p.failf("Only expressions of the form X = <value> + X are supported.")
+			}
+		}
+		return
+	}
+	same := p.column() == a.Column
+	sign := "+"
+	switch {
+	case p.accept("+"):
+		a.Op, a.Value = AssignAdd, p.term()
+	case p.accept("-"):
+		sign = "-"
+		a.Op, a.Value = AssignSub, p.term()
+	case p.peek().kind == tokenInteger: // the -1 of "c = c -1"
+		sign = p.source(p.peek())[:1] + " "
+		a.Op, a.Value = AssignAdd, p.constant()
+	default:
+		p.noViable()
+	}
+	if !same {
+		p.failf("Only expressions of the form X = X %s<value> are supported.", sign)
+	}
+}
+
+// delete is the rule deleteStatement.
+func (p *parser) delete() Statement {
+	first := len(p.markers)
+	p.expect("DELETE")
+	st := &Delete{}
+	if !p.is("FROM") {
+		st.Targets = append(st.Targets, p.target())
+		for p.accept(",") {
+			st.Targets = append(st.Targets, p.target())
+		}
+	}
+	p.expect("FROM")
+	st.Table = p.tableName()
+	st.Using = p.using(false)
+	p.expect("WHERE")
+	st.Where = p.where()
+	st.IfExists, st.If = p.conditions()
+	st.bound = p.since(first)
+	return st
+}
+
+// target is the rule deleteOp.
+func (p *parser) target() Target {
+	t := Target{Column: p.column()}
+	switch {
+	case p.accept("["):
+		t.Key = p.term()
+		p.expect("]")
+	case p.accept("."):
+		t.Field = p.name()
+	}
+	return t
+}
+
+// conditions takes an IF clause: IF EXISTS, or conditions.
+func (p *parser) conditions() (exists bool, list []Condition) {
+	if !p.accept("IF") {
+		return false, nil
+	}
+	if p.is("EXISTS") && !p.conditionFollows() {
+		p.next()
+		return true, nil
+	}
+	list = append(list, p.condition())
+	for p.accept("AND") {
+		list = append(list, p.condition())
+	}
+	return false, list
+}
+
+// conditionFollows says whether the next token, EXISTS, is a column.
+func (p *parser) conditionFollows() bool {
+	switch p.peekAt(1).word {
+	case "=", "<", "<=", ">", ">=", "!=", "IN", "CONTAINS", "[", ".":
+		return true
+	}
+	return false
+}
+
+// condition is the rule columnCondition.
+func (p *parser) condition() Condition {
+	c := Condition{Column: p.column()}
+	switch {
+	case p.accept("CONTAINS"):
+		c.Op = p.contains()
+		c.Value = p.term()
+		return c
+	case p.accept("["):
+		c.Element = p.term()
+		p.expect("]")
+	case p.accept("."):
+		c.Field = p.name()
+	}
+	if p.accept("IN") {
+		c.Op = In
+		c.Value, c.Values = p.inValues()
+		return c
+	}
+	c.Op = p.comparison()
+	c.Value = p.term()
+	return c
+}
+
+// batch is the rule batchStatement.
+func (p *parser) batch() Statement {
+	p.expect("BEGIN")
+	st := &Batch{}
+	switch {
+	case p.accept("UNLOGGED"):
+		st.Kind = UnloggedBatch
+	case p.accept("COUNTER"):
+		st.Kind = CounterBatch
+	}
+	p.expect("BATCH")
+	st.Using = p.using(true)
+	for p.is("INSERT") || p.is("UPDATE") || p.is("DELETE") {
+		st.Statements = append(st.Statements, p.modification())
+		p.accept(";")
+	}
+	p.expect("APPLY", "BATCH")
+	st.bound = p.since(0)
+	return st
+}

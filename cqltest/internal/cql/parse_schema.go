@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql
+
+// This file reads statements about the schema.
+
+// schemaStatement reads CREATE, ALTER and DROP.
+func (p *parser) schemaStatement() Statement {
+	verb, what := p.peek(), p.peekAt(1)
+	n := 1 // tokens in front of what
+	if verb.word == "CREATE" && p.isAt(1, "OR") && p.isAt(2, "REPLACE") {
+		n, what = 3, p.peekAt(3)
+		if what.word != "FUNCTION" && what.word != "AGGREGATE" {
+			p.noViableAt(verb, what)
+			return nil
+		}
+	}
+	switch what.word {
+	case "KEYSPACE", "SCHEMA", "TABLE", "COLUMNFAMILY", "TYPE", "INDEX", "CUSTOM":
+		return p.supported(verb.word)
+	case "FUNCTION", "AGGREGATE", "TRIGGER":
+		if verb.word != "ALTER" {
+			return p.unsupported(verb.word+" "+what.word, n+1)
+		}
+	case "ROLE", "USER":
+		return p.unsupported(verb.word+" "+what.word, n+1)
+	case "IDENTITY":
+		if verb.word == "DROP" {
+			return p.unsupported("DROP IDENTITY", n+1)
+		}
+	case "MATERIALIZED":
+		if p.isAt(2, "VIEW") {
+			return p.unsupported(verb.word+" MATERIALIZED VIEW", n+2)
+		}
+		what = p.peekAt(2)
+	}
+	if p.isPlain(1, "SERVICE") || p.isPlain(1, "SERVICE_LEVEL") {
+		return p.unsupported(verb.word+" SERVICE LEVEL", n+1)
+	}
+	p.noViableAt(verb, what)
+	return nil
+}
+
+// supported takes a statement of which the verb and what it is about are known to be next.
+func (p *parser) supported(verb string) Statement {
+	p.next()
+	what := p.next()
+	switch verb + " " + what.word {
+	case "CREATE KEYSPACE", "CREATE SCHEMA":
+		st := &CreateKeyspace{IfNotExists: p.ifNotExists(), Name: p.keyspaceName()}
+		p.expect("WITH")
+		st.Options = p.options()
+		return st
+	case "ALTER KEYSPACE", "ALTER SCHEMA":
+		st := &AlterKeyspace{IfExists: p.ifExists(), Name: p.keyspaceName()}
+		p.expect("WITH")
+		st.Options = p.options()
+		return st
+	case "DROP KEYSPACE", "DROP SCHEMA":
+		return &DropKeyspace{IfExists: p.ifExists(), Name: p.keyspaceName()}
+	case "CREATE TABLE", "CREATE COLUMNFAMILY":
+		return p.createTable()
+	case "ALTER TABLE", "ALTER COLUMNFAMILY":
+		return p.alterTable()
+	case "DROP TABLE", "DROP COLUMNFAMILY":
+		return &DropTable{IfExists: p.ifExists(), Name: p.tableName()}
+	case "CREATE TYPE":
+		return p.createType()
+	case "ALTER TYPE":
+		return p.alterType()
+	case "DROP TYPE":
+		return &DropType{IfExists: p.ifExists(), Name: p.userTypeName()}
+	case "CREATE CUSTOM":
+		p.expect("INDEX")
+		return p.createIndex(true)
+	case "CREATE INDEX":
+		return p.createIndex(false)
+	case "DROP INDEX":
+		return &DropIndex{IfExists: p.ifExists(), Name: p.qualified("index")}
+	}
+	p.noViableAt(p.tokens[p.at-2], what)
+	return nil
+}
+
+// ifNotExists takes IF NOT EXISTS.
+func (p *parser) ifNotExists() bool {
+	if !p.accept("IF") {
+		return false
+	}
+	p.expect("NOT", "EXISTS")
+	return true
+}
+
+// ifExists takes IF EXISTS.
+func (p *parser) ifExists() bool {
+	if !p.accept("IF") {
+		return false
+	}
+	p.expect("EXISTS")
+	return true
+}
+
+// options is the rule properties.
+func (p *parser) options() Options {
+	var b optionsBuilder
+	p.option(&b)
+	for p.accept("AND") {
+		p.option(&b)
+	}
+	return b.list
+}
+
+// optionsBuilder collects options and knows which names it has.
+type optionsBuilder struct {
+	list  Options
+	names map[string]bool
+}
+
+func (p *parser) add(b *optionsBuilder, o Option) {
+	if b.names[o.Name] {
+		p.failf("Multiple definition for property '%s'", o.Name)
+		return
+	}
+	if b.names == nil {
+		b.names = map[string]bool{}
+	}
+	b.names[o.Name] = true
+	b.list = append(b.list, o)
+}
+
+// option is the rule property.
+func (p *parser) option(b *optionsBuilder) {
+	o := Option{Name: p.name()}
+	p.expect("=")
+	switch t := p.peek(); {
+	case t.word == "{":
+		o.Map = p.optionMap(o.Name)
+	case t.kind == tokenKeyword && isName(t):
+		o.Value = p.source(p.next())
+	default:
+		lit := p.constant()
+		if lit == nil {
+			p.noViable()
+			return
+		}
+		o.Value = lit.Text
+	}
+	p.add(b, o)
+}
+
+// optionMap demands a map of literals.
+func (p *parser) optionMap(name string) map[string]string {
+	p.expect("{")
+	m := map[string]string{}
+	if p.accept("}") {
+		return m
+	}
+	for {
+		key := p.term()
+		p.expect(":")
+		value := p.term()
+		if p.failed {
+			return nil
+		}
+		k, ok := key.(*Literal)
+		if !ok || k.Kind == NullLiteral {
+			p.failf("Invalid property name: %s%s", key, noMarkers(key))
+			return nil
+		}
+		v, ok := value.(*Literal)
+		if !ok || v.Kind == NullLiteral {
+			p.failf("Invalid property value: %s for property: %s%s", value, key, noMarkers(value))
+			return nil
+		}
+		if _, ok := m[k.Text]; ok {
+			p.failf("Multiple definition for property %s", k.Text)
+			return nil
+		}
+		m[k.Text] = v.Text
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect("}")
+	return m
+}
+
+// noMarkers is what an error adds about a marker.
+func noMarkers(e Expr) string {
+	if _, ok := e.(*Marker); ok {
+		return " (bind variables are not supported in DDL queries)"
+	}
+	return ""
+}
+
+// createTable is the rule createTableStatement.
+func (p *parser) createTable() Statement {
+	st := &CreateTable{IfNotExists: p.ifNotExists(), Name: p.tableName()}
+	p.expect("(")
+	p.tableItem(st)
+	for p.accept(",") {
+		if !p.is(",") && !p.is(")") {
+			p.tableItem(st)
+		}
+	}
+	p.expect(")")
+	if p.accept("WITH") {
+		var b optionsBuilder
+		p.tableProperty(st, &b)
+		for p.accept("AND") {
+			p.tableProperty(st, &b)
+		}
+		st.Options = b.list
+	}
+	st.bound = p.since(0)
+	return st
+}
+
+// tableItem is the rule tableColumns: a column or PRIMARY KEY.
+func (p *parser) tableItem(st *CreateTable) {
+	if p.accept("PRIMARY") {
+		p.expect("KEY", "(")
+		var key PrimaryKey
+		if p.accept("(") {
+			key.Partition = p.names()
+			p.expect(")")
+		} else {
+			key.Partition = []string{p.name()}
+		}
+		if p.accept(",") {
+			key.Clustering = p.names()
+		}
+		p.expect(")")
+		st.PrimaryKeys = append(st.PrimaryKeys, key)
+		return
+	}
+	c := p.columnDef()
+	st.Columns = append(st.Columns, c)
+	if p.accept("PRIMARY") {
+		p.expect("KEY")
+		st.PrimaryKeys = append(st.PrimaryKeys, PrimaryKey{Partition: []string{c.Name}})
+	}
+}
+
+// names demands names with commas between.
+func (p *parser) names() []string {
+	list := []string{p.name()}
+	for p.accept(",") {
+		list = append(list, p.name())
+	}
+	return list
+}
+
+// columnDef demands "name type [STATIC] [MASKED WITH f]".
+func (p *parser) columnDef() ColumnDef {
+	c := ColumnDef{Name: p.name(), Type: p.typeName()}
+	c.Static = p.accept("STATIC")
+	if p.is("MASKED") {
+		c.Mask = p.mask()
+	}
+	return c
+}
+
+// mask is the rule columnMask.
+func (p *parser) mask() *Call {
+	p.expect("MASKED", "WITH")
+	if p.is("DEFAULT") && !p.isCall(0) {
+		p.next()
+		return &Call{Name: Name{Name: "mask_default"}}
+	}
+	if !p.isCall(0) {
+		p.noViable()
+		return nil
+	}
+	c, _ := p.call(inTerm).(*Call)
+	return c
+}
+
+// tableProperty is the rule of that name.
+func (p *parser) tableProperty(st *CreateTable, b *optionsBuilder) {
+	switch {
+	case p.accept("COMPACT", "STORAGE"):
+		st.CompactStorage = true
+	case p.accept("CLUSTERING", "ORDER"):
+		p.expect("BY", "(")
+		for {
+			o := Ordering{Column: p.name()}
+			if !p.is("ASC") && !p.is("DESC") {
+				p.noViable()
+			}
+			o.Desc = p.direction()
+			st.ClusteringOrder = append(st.ClusteringOrder, o)
+			if !p.accept(",") {
+				break
+			}
+		}
+		p.expect(")")
+	default:
+		p.option(b)
+	}
+}
+
+// alterTable is the rule alterTableStatement.
+func (p *parser) alterTable() Statement {
+	st := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
+	switch {
+	case p.accept("ALTER"):
+		p.alterColumn(st)
+	case p.accept("ADD"):
+		st.Action = AlterAdd
+		st.IfColumn = p.ifNotExists()
+		if !p.accept("(") {
+			st.Columns = []ColumnDef{p.columnDef()}
+			break
+		}
+		st.Columns = []ColumnDef{p.columnDef()}
+		for p.accept(",") {
+			st.Columns = append(st.Columns, p.columnDef())
+		}
+		p.expect(")")
+	case p.accept("DROP", "COMPACT", "STORAGE"):
+		st.Action = AlterDropCompactStorage
+	case p.accept("DROP"):
+		p.dropColumns(st)
+	case p.accept("RENAME"):
+		st.Action = AlterRename
+		st.IfColumn = p.ifExists()
+		st.Renames = p.renames()
+	case p.accept("WITH"):
+		st.Action = AlterOptions
+		st.Options = p.options()
+	default:
+		p.noViable()
+	}
+	st.bound = p.since(0)
+	return st
+}
+
+// alterColumn takes what stands behind ALTER TABLE t ALTER.
+func (p *parser) alterColumn(st *AlterTable) {
+	st.IfColumn = p.ifExists()
+	st.Column = p.column()
+	switch {
+	case !st.IfColumn && p.accept("TYPE"):
+		st.Action = AlterColumnType
+		st.Type = p.typeName()
+	case p.is("MASKED"):
+		st.Action = AlterMask
+		st.Mask = p.mask()
+	case p.accept("DROP"):
+		p.expect("MASKED")
+		st.Action = AlterMask
+	default:
+		p.noViable()
+	}
+}
+
+// dropColumns takes what stands behind ALTER TABLE t DROP.
+func (p *parser) dropColumns(st *AlterTable) {
+	st.Action = AlterDrop
+	st.IfColumn = p.ifExists()
+	if p.accept("(") {
+		st.Drop = p.names()
+		p.expect(")")
+	} else {
+		st.Drop = []string{p.name()}
+	}
+	if !p.accept("USING") {
+		return
+	}
+	p.expect("TIMESTAMP")
+	if p.peek().kind != tokenInteger {
+		p.mismatched("INTEGER")
+		return
+	}
+	st.Timestamp = p.constant()
+}
+
+// renames demands "a TO b AND ...".
+func (p *parser) renames() []Rename {
+	var list []Rename
+	for {
+		r := Rename{From: p.name()}
+		p.expect("TO")
+		r.To = p.name()
+		list = append(list, r)
+		if !p.accept("AND") {
+			return list
+		}
+	}
+}
+
+// createType is the rule createTypeStatement.
+func (p *parser) createType() Statement {
+	st := &CreateType{IfNotExists: p.ifNotExists(), Name: p.userTypeName()}
+	p.expect("(")
+	st.Fields = append(st.Fields, p.fieldDef())
+	for p.accept(",") {
+		if !p.is(",") && !p.is(")") {
+			st.Fields = append(st.Fields, p.fieldDef())
+		}
+	}
+	p.expect(")")
+	return st
+}
+
+func (p *parser) fieldDef() FieldDef { return FieldDef{Name: p.name(), Type: p.typeName()} }
+
+// alterType is the rule alterTypeStatement.
+func (p *parser) alterType() Statement {
+	st := &AlterType{IfExists: p.ifExists(), Name: p.userTypeName()}
+	switch {
+	case p.accept("ALTER"):
+		st.Action = AlterColumnType
+		st.Field = p.name()
+		p.expect("TYPE")
+		st.Type = p.typeName()
+	case p.accept("ADD"):
+		st.Action = AlterAdd
+		st.IfField = p.ifNotExists()
+		st.Fields = []FieldDef{p.fieldDef()}
+	case p.accept("RENAME"):
+		st.Action = AlterRename
+		st.IfField = p.ifExists()
+		st.Renames = p.renames()
+	default:
+		p.noViable()
+	}
+	return st
+}
+
+// createIndex is the rule createIndexStatement behind INDEX.
+func (p *parser) createIndex(custom bool) Statement {
+	st := &CreateIndex{Custom: custom, IfNotExists: p.ifNotExists()}
+	if !p.is("ON") {
+		st.Name = p.schemaName("index")
+	}
+	p.expect("ON")
+	st.Table = p.tableName()
+	p.expect("(")
+	if !p.is(")") {
+		st.Targets = append(st.Targets, p.indexTarget())
+		for p.accept(",") {
+			st.Targets = append(st.Targets, p.indexTarget())
+		}
+	}
+	p.expect(")")
+	if p.accept("USING") {
+		t := p.peek()
+		if t.kind != tokenString {
+			p.mismatched("STRING_LITERAL")
+			return nil
+		}
+		p.next()
+		st.Using = p.value(t)
+	}
+	if p.accept("WITH") {
+		st.Options = p.options()
+	}
+	return st
+}
+
+// indexTarget is the rule indexIdent.
+func (p *parser) indexTarget() IndexTarget {
+	for kind, word := range indexKinds {
+		if word != "" && p.accept(word, "(") {
+			t := IndexTarget{Kind: IndexKind(kind), Column: p.column()}
+			p.expect(")")
+			return t
+		}
+	}
+	return IndexTarget{Column: p.column()}
+}
+
+// indexKinds are the words in front of a target by its kind.
+var indexKinds = [...]string{IndexColumn: "", IndexValues: "VALUES", IndexKeys: "KEYS", IndexEntries: "ENTRIES", IndexFull: "FULL"}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql
+
+// This file reads SELECT and the WHERE clause.
+
+// selectStatement is the rule of that name.
+func (p *parser) selectStatement() Statement {
+	p.expect("SELECT")
+	st := &Select{JSON: p.selectWord("JSON"), Distinct: p.selectWord("DISTINCT")}
+	if !p.accept("*") {
+		st.Selectors = append(st.Selectors, p.selector())
+		for p.accept(",") {
+			st.Selectors = append(st.Selectors, p.selector())
+		}
+	}
+	p.expect("FROM")
+	st.From = p.tableName()
+	if p.accept("WHERE") {
+		st.Where = p.where()
+	}
+	if p.is("GROUP") {
+		p.next()
+		p.expect("BY")
+		st.GroupBy = p.exprs(inSelector)
+	}
+	if p.accept("ORDER") {
+		p.expect("BY")
+		st.OrderBy = append(st.OrderBy, p.ordering())
+		for p.accept(",") {
+			st.OrderBy = append(st.OrderBy, p.ordering())
+		}
+	}
+	if p.accept("PER") {
+		p.expect("PARTITION", "LIMIT")
+		st.PerPartitionLimit = p.intValue()
+	}
+	if p.accept("LIMIT") {
+		st.Limit = p.intValue()
+	}
+	if p.accept("ALLOW") {
+		p.expect("FILTERING")
+		st.AllowFiltering = true
+	}
+	if p.isPlain(0, "BYPASS") && p.isPlain(1, "CACHE") {
+		p.at += 2
+		st.BypassCache = true
+	}
+	st.Timeout = p.timeoutClause()
+	st.bound = p.since(0)
+	return st
+}
+
+// selectWord takes JSON or DISTINCT unless it is the name of a column here.
+func (p *parser) selectWord(word string) bool {
+	if !p.is(word) {
+		return false
+	}
+	next := p.peekAt(1)
+	switch next.kind {
+	case tokenPunct:
+		switch next.word {
+		case ",", ".", "+", "/", "%", ")", ";":
+			return false
+		}
+	case tokenKeyword:
+		// "SELECT json AS a FROM t", but "SELECT json as FROM t"
+		if next.word == "FROM" || next.word == "AS" && isName(p.peekAt(2)) && !p.isAt(2, "AS") {
+			return false
+		}
+	case tokenEOF:
+		return false
+	}
+	p.next()
+	return true
+}
+
+// selector is the rule of that name.
+func (p *parser) selector() Selector {
+	s := Selector{Expr: p.sum(inSelector)}
+	if p.accept("AS") {
+		s.Alias = p.name()
+	}
+	return s
+}
+
+// ordering is the rule orderByClause.
+func (p *parser) ordering() Ordering {
+	o := Ordering{Column: p.column()}
+	if p.accept("ANN") {
+		p.expect("OF")
+		o.ANN = p.term()
+	}
+	o.Desc = p.direction()
+	return o
+}
+
+// direction takes ASC or DESC if one is there, and says whether it was DESC.
+func (p *parser) direction() bool {
+	if p.accept("DESC") {
+		return true
+	}
+	p.accept("ASC")
+	return false
+}
+
+// intValue demands a number or marker.
+func (p *parser) intValue() Expr {
+	if m := p.marker(); m != nil {
+		return m
+	}
+	if p.peek().kind != tokenInteger {
+		p.noViable()
+		return nil
+	}
+	return p.constant()
+}
+
+// timeoutClause takes USING TIMEOUT, or returns nil.
+func (p *parser) timeoutClause() Expr {
+	if !p.is("USING") || !p.scylla {
+		return nil
+	}
+	p.next()
+	if !p.isPlain(0, "TIMEOUT") {
+		p.noViable()
+		return nil
+	}
+	return p.timeout()
+}
+
+// timeout takes TIMEOUT and its value.
+func (p *parser) timeout() Expr {
+	p.next()
+	if m := p.marker(); m != nil {
+		return m
+	}
+	if p.peek().kind != tokenDuration {
+		p.noViable()
+		return nil
+	}
+	return p.constant()
+}
+
+// where is the rule whereClause.
+func (p *parser) where() []Relation {
+	list := []Relation{p.relation()}
+	for p.accept("AND") {
+		list = append(list, p.relation())
+	}
+	return list
+}
+
+// relation is the rules relation and customIndexExpression.
+func (p *parser) relation() Relation {
+	p.enter()
+	defer p.leave()
+	switch {
+	case p.is("TOKEN"):
+		p.next()
+		r := Relation{Token: true, Columns: p.columns()}
+		r.Op = p.comparison()
+		r.Value = p.term()
+		return r
+	case p.is("("):
+		if isColumn(p.peekAt(1)) && (p.isAt(2, ",") || p.isAt(2, ")")) {
+			return p.tupleRelation()
+		}
+		p.next()
+		r := p.relation()
+		p.expect(")")
+		return r
+	case p.source(p.peek()) == "expr" && p.isAt(1, "(") && p.peek().end == p.peekAt(1).start:
+		p.at += 2
+		r := Relation{Op: CustomIndex, Columns: []string{p.schemaName("index")}}
+		p.expect(",")
+		r.Value = p.term()
+		p.expect(")")
+		return r
+	}
+	r := Relation{Columns: []string{p.column()}}
+	switch {
+	case p.accept("IN"):
+		r.Op = In
+		r.Value, r.Values = p.inValues()
+	case p.accept("LIKE"):
+		r.Op = Like
+		r.Value = p.term()
+	case p.accept("IS"):
+		p.expect("NOT", "NULL")
+		r.Op = IsNotNull
+	case p.accept("CONTAINS"):
+		r.Op = p.contains()
+		r.Value = p.term()
+	case p.accept("["):
+		r.Element = p.term()
+		p.expect("]")
+		fallthrough
+	default:
+		r.Op = p.comparison()
+		r.Value = p.term()
+	}
+	return r
+}
+
+// tupleRelation is a relation of columns in parentheses.
+func (p *parser) tupleRelation() Relation {
+	r := Relation{Tuple: true, Columns: p.columns()}
+	if !p.accept("IN") {
+		r.Op = p.comparison()
+		r.Value = p.tupleValue()
+		return r
+	}
+	r.Op = In
+	if m := p.marker(); m != nil {
+		r.Value = m
+		return r
+	}
+	p.expect("(")
+	if p.accept(")") {
+		return r
+	}
+	markers := !p.is("(") // either all are, or none
+	for {
+		if markers == p.is("(") {
+			p.noViable()
+		}
+		r.Values = append(r.Values, p.tupleValue())
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect(")")
+	return r
+}
+
+// tupleValue is the rule multiColumnValue.
+func (p *parser) tupleValue() Expr {
+	if m := p.marker(); m != nil {
+		return m
+	}
+	if !p.is("(") {
+		p.noViable()
+		return nil
+	}
+	return &TupleLiteral{Elems: p.tuple(inTerm)}
+}
+
+// columns demands columns in parentheses.
+func (p *parser) columns() []string {
+	p.expect("(")
+	list := []string{p.column()}
+	for p.accept(",") {
+		list = append(list, p.column())
+	}
+	p.expect(")")
+	return list
+}
+
+// comparison is the rule relationType.
+func (p *parser) comparison() Operator {
+	for op, word := range comparisons {
+		if p.accept(word) {
+			return Operator(op)
+		}
+	}
+	p.noViable()
+	return Eq
+}
+
+// comparisons are the operators that stand between two terms, by their numbers.
+var comparisons = [...]string{Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!="}
+
+// contains takes the KEY behind a CONTAINS.
+func (p *parser) contains() Operator {
+	if p.accept("KEY") {
+		return ContainsKey
+	}
+	return Contains
+}
+
+// inValues is the rule singleColumnInValues: a marker or a list.
+func (p *parser) inValues() (Expr, []Expr) {
+	if m := p.marker(); m != nil {
+		return m, nil
+	}
+	p.expect("(")
+	if p.accept(")") {
+		return nil, nil
+	}
+	list := p.terms()
+	p.expect(")")
+	return nil, list
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql
+
+import (
+	"strconv"
+	"strings"
+)
+
+// This file writes expressions, names and types as CQL. What the parser made, it reads back as an equal tree.
+
+// writer builds a text.
+type writer struct{ strings.Builder }
+
+func (w *writer) words(words ...string) {
+	for _, word := range words {
+		w.WriteString(word)
+	}
+}
+
+// list writes n items with commas between.
+func (w *writer) list(n int, item func(i int)) { w.joined(n, ", ", item) }
+
+func (w *writer) joined(n int, separator string, item func(i int)) {
+	for i := range n {
+		if i > 0 {
+			w.WriteString(separator)
+		}
+		item(i)
+	}
+}
+
+// QuoteIdent returns a name as it must stand in CQL: quoted unless it is in lower case and no keyword.
+func QuoteIdent(name string) string {
+	if isPlainName(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// isPlainName says whether a name stands for itself without quotes.
+func isPlainName(s string) bool {
+	if s == "" || s[0] < 'a' || s[0] > 'z' || keywordOf(s).class != 0 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '_' && !isDigit(c) && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return s != "true" && s != "false" && s != "nan" && s != "infinity"
+}
+
+// QuoteString returns a string as a literal of CQL.
+func QuoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// String is CQL: keyspace.name, quoted where that is needed.
+func (n Name) String() string {
+	if n.Keyspace == "" {
+		return QuoteIdent(n.Name)
+	}
+	return QuoteIdent(n.Keyspace) + "." + QuoteIdent(n.Name)
+}
+
+func (w *writer) idents(names []string) {
+	w.list(len(names), func(i int) { w.WriteString(QuoteIdent(names[i])) })
+}
+
+func (w *writer) exprs(list []Expr) { w.list(len(list), func(i int) { w.expr(list[i]) }) }
+
+// expr writes one expression. Operators need no parentheses: a tree that was parsed has them as tuples.
+func (w *writer) expr(e Expr) {
+	switch e := e.(type) {
+	case *Literal:
+		if e.Kind == StringLiteral {
+			w.WriteString(QuoteString(e.Text))
+			return
+		}
+		w.WriteString(e.Text)
+	case *Marker:
+		if e.Name == "" {
+			w.WriteByte('?')
+			return
+		}
+		w.words(":", QuoteIdent(e.Name))
+	case *ListLiteral:
+		w.WriteByte('[')
+		w.exprs(e.Elems)
+		w.WriteByte(']')
+	case *SetLiteral:
+		w.WriteByte('{')
+		w.exprs(e.Elems)
+		w.WriteByte('}')
+	case *MapLiteral:
+		w.WriteByte('{')
+		w.list(len(e.Entries), func(i int) {
+			w.expr(e.Entries[i].Key)
+			w.WriteString(": ")
+			w.expr(e.Entries[i].Value)
+		})
+		w.WriteByte('}')
+	case *UDTLiteral:
+		w.WriteByte('{')
+		w.list(len(e.Fields), func(i int) {
+			w.words(QuoteIdent(e.Fields[i].Name), ": ")
+			w.expr(e.Fields[i].Value)
+		})
+		w.WriteByte('}')
+	case *TupleLiteral:
+		w.WriteByte('(')
+		w.exprs(e.Elems)
+		w.WriteByte(')')
+	case *TypeHint:
+		w.WriteByte('(')
+		w.typeName(e.Type)
+		w.WriteString(") ")
+		w.expr(e.Expr)
+	case *Cast:
+		w.WriteString("CAST(")
+		w.expr(e.Expr)
+		w.WriteString(" AS ")
+		w.typeName(e.Type)
+		w.WriteByte(')')
+	case *Call:
+		w.call(e)
+	case *Binary:
+		w.expr(e.Left)
+		w.words(" ", string(rune(e.Op)), " ")
+		w.expr(e.Right)
+	case *Negate:
+		w.WriteString("- ") // without the space, "-1" is a number and "--" a comment
+		w.expr(e.Expr)
+	case *Column:
+		w.WriteString(QuoteIdent(e.Name))
+	case *Field:
+		w.expr(e.Of)
+		if _, ok := e.Of.(*Literal); ok {
+			w.WriteByte(' ') // "1." is a number
+		}
+		w.words(".", QuoteIdent(e.Name))
+	case *Element:
+		w.expr(e.Of)
+		w.WriteByte('[')
+		w.expr(e.Index)
+		w.WriteByte(']')
+	case *Slice:
+		w.expr(e.Of)
+		w.WriteByte('[')
+		if e.From != nil {
+			w.expr(e.From)
+			w.WriteByte(' ')
+		}
+		w.WriteString("..")
+		if e.To != nil {
+			w.WriteByte(' ')
+			w.expr(e.To)
+		}
+		w.WriteByte(']')
+	}
+}
+
+func (w *writer) call(c *Call) {
+	if c.Name.Keyspace != "" {
+		w.words(QuoteIdent(c.Name.Keyspace), ".")
+	}
+	switch name := c.Name.Name; {
+	case name == "token", name == "count", name == "writetime", name == "maxwritetime", name == "ttl", isNativeType(name):
+		w.WriteString(name)
+	default:
+		w.WriteString(QuoteIdent(name))
+	}
+	w.WriteByte('(')
+	if c.Star {
+		w.WriteByte('*')
+	}
+	w.exprs(c.Args)
+	w.WriteByte(')')
+}
+
+// isNativeType says whether a name is a native type's: uuid() is a function, too.
+func isNativeType(name string) bool {
+	return keywordOf(name).class == native && name == strings.ToLower(name)
+}
+
+// typeWords are the names of the types that have arguments.
+var typeWords = [...]string{
+	ListType: "list", SetType: "set", MapType: "map", TupleType: "tuple", VectorType: "vector", FrozenType: "frozen", CustomType: "",
+}
+
+func (w *writer) typeName(t *TypeName) {
+	switch t.Kind {
+	case NativeType:
+		w.WriteString(t.Name)
+	case UserType:
+		w.userType(Name{t.Keyspace, t.Name})
+	case CustomType:
+		w.WriteString(QuoteString(t.Name))
+	default:
+		w.words(typeWords[t.Kind], "<")
+		w.list(len(t.Args), func(i int) { w.typeName(t.Args[i]) })
+		if t.Kind == VectorType {
+			w.words(", ", strconv.Itoa(t.Dim))
+		}
+		w.WriteByte('>')
+	}
+}
+
+// userType writes the name of a user-defined type. Some names without a meaning must be quoted, too.
+func (w *writer) userType(n Name) {
+	if n.Keyspace != "" {
+		w.words(QuoteIdent(n.Keyspace), ".")
+	}
+	if reservedTypeNames[n.Name] {
+		w.words(`"`, n.Name, `"`)
+		return
+	}
+	w.WriteString(QuoteIdent(n.Name))
+}
+
+func exprString(e Expr) string {
+	var w writer
+	w.expr(e)
+	return w.String()
+}
+
+func (e *Literal) String() string      { return exprString(e) }
+func (e *Marker) String() string       { return exprString(e) }
+func (e *ListLiteral) String() string  { return exprString(e) }
+func (e *SetLiteral) String() string   { return exprString(e) }
+func (e *MapLiteral) String() string   { return exprString(e) }
+func (e *UDTLiteral) String() string   { return exprString(e) }
+func (e *TupleLiteral) String() string { return exprString(e) }
+func (e *TypeHint) String() string     { return exprString(e) }
+func (e *Cast) String() string         { return exprString(e) }
+func (e *Call) String() string         { return exprString(e) }
+func (e *Binary) String() string       { return exprString(e) }
+func (e *Negate) String() string       { return exprString(e) }
+func (e *Column) String() string       { return exprString(e) }
+func (e *Field) String() string        { return exprString(e) }
+func (e *Element) String() string      { return exprString(e) }
+func (e *Slice) String() string        { return exprString(e) }
+
+// String is CQL.
+func (t *TypeName) String() string {
+	var w writer
+	w.typeName(t)
+	return w.String()
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file asks that the parser reads what the project itself sends to servers.
+
+// verb tells CQL from other texts.
+var verb = regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE|USE|BEGIN) +\S+`)
+
+// holes are the verbs of fmt and what stands for them.
+var holes = strings.NewReplacer("= %s", "= 1", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
+
+// notCQL are texts in the files below that begin like statements and are none: a message, and beginnings.
+var notCQL = map[string]bool{
+	"CREATE CUSTOM INDEX: %w":            true,
+	"CREATE TABLE %s (k int PRIMARY KEY": true,
+	"INSERT INTO other":                  true,
+}
+
+func TestParseRepository(t *testing.T) {
+	found := 0
+	for _, pattern := range []string{"tests/*.go", "cmd/vecql/*.go", "examples/*.go", "examples/*/*.go"} {
+		files, err := filepath.Glob(filepath.Join("../../..", pattern))
+		require.NoError(t, err)
+		for _, file := range files {
+			for _, text := range textsOf(t, file) {
+				if !verb.MatchString(text) || notCQL[text] {
+					continue
+				}
+				found++
+				text = holes.Replace(text)
+				st, err := cql.Parse(text)
+				require.NoError(t, err, "%s: %s", file, text)
+				again, err := cql.Parse(st.String())
+				require.NoError(t, err, "%s: %s", file, st)
+				require.Equal(t, st, again)
+			}
+		}
+	}
+	require.Greater(t, found, 80)
+}
+
+// textsOf returns the string constants of a Go file, with sums of them made whole: what is no constant in one is "x1".
+func textsOf(t *testing.T, file string) []string {
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
+	require.NoError(t, err)
+	var texts []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if s, ok := textOf(n); ok {
+				texts = append(texts, s)
+				return false
+			}
+		case *ast.BasicLit:
+			if s, ok := textOf(n); ok {
+				texts = append(texts, s)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+// textOf returns the text of an expression, and whether there is a string in it.
+func textOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(e.Value); e.Kind == token.STRING && err == nil {
+			return s, true
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			left, okLeft := textOf(e.X)
+			right, okRight := textOf(e.Y)
+			return fmt.Sprint(left, right), okLeft || okRight
+		}
+	}
+	return "x1", false
+}
