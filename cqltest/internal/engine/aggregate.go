@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file holds the aggregates: count, sum, avg, min, max.
+
+// aggregator takes the values of a group in.
+type aggregator interface {
+	add(b []byte) error // nil is NULL
+	result() ([]byte, error)
+}
+
+func (c *compiler) aggregateCall(name string, e *cql.Call) (*node, error) {
+	if c.aggregate {
+		return nil, invalid("aggregate functions cannot be used as arguments of aggregate functions")
+	}
+	if c.t == nil {
+		return nil, invalid("Aggregate functions are not supported here: %s", e)
+	}
+	var arg *node
+	literal := false
+	if len(e.Args) == 1 {
+		_, literal = e.Args[0].(*cql.Literal)
+	}
+	switch {
+	case name == "count" && (e.Star || literal):
+	case len(e.Args) != 1 || e.Star:
+		return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
+	default:
+		c.aggregate = true
+		var err error
+		arg, err = c.selector(e.Args[0], nil)
+		c.aggregate = false
+		if err != nil {
+			return nil, err
+		}
+		if (name == "sum" || name == "avg") && !isNumber(arg.typ) {
+			return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
+		}
+	}
+	t := Native("bigint")
+	if arg != nil && name != "count" {
+		t = arg.typ
+		if t.Kind == KindCounter && (name == "sum" || name == "avg") {
+			t = Native("bigint")
+		}
+	}
+	make := newAggregator(name, t)
+	if arg != nil && arg.typ.Kind == KindCounter {
+		make = newAggregator(name, Native("bigint"))
+	}
+	i := len(c.aggs)
+	c.aggs = append(c.aggs, func() aggregator { return &argument{arg, make()} })
+	return &node{typ: t, agg: true, eval: func(x *env) ([]byte, error) { return x.sums[i].result() }}, nil
+}
+
+// argument evaluates what an aggregate is over. addRow is used, not add.
+type argument struct {
+	of *node // nil for count(*)
+	aggregator
+}
+
+func (a *argument) addRow(x *env) error {
+	if a.of == nil {
+		return a.add([]byte{})
+	}
+	b, err := a.of.eval(x)
+	if err != nil {
+		return err
+	}
+	return a.add(b)
+}
+
+func newAggregator(name string, t *Type) func() aggregator {
+	switch name {
+	case "count":
+		return func() aggregator { return new(counted) }
+	case "sum", "avg":
+		return func() aggregator { return &summed{t: t, average: name == "avg"} }
+	}
+	sign := 1
+	if name == "min" {
+		sign = -1
+	}
+	return func() aggregator { return &extreme{t: t, sign: sign} }
+}
+
+type counted struct{ n int64 }
+
+func (c *counted) add(b []byte) error {
+	c.n += int64(btoi(b != nil))
+	return nil
+}
+
+func (c *counted) result() ([]byte, error) { return int64Bytes(c.n), nil }
+
+type extreme struct {
+	t    *Type
+	sign int
+	best []byte
+}
+
+func (m *extreme) add(b []byte) error {
+	if b != nil && (m.best == nil || m.t.compare(b, m.best)*m.sign > 0) {
+		m.best = b
+	}
+	return nil
+}
+
+func (m *extreme) result() ([]byte, error) { return m.best, nil }
+
+// summed adds up. Whole numbers wrap round at the end, which is the same as at every step; an average is of the true sum.
+type summed struct {
+	t       *Type
+	average bool
+	n       int64
+	whole   big.Int
+	float   float64
+	lost    float64 // of float, by Kahan
+	scaled  []byte  // of decimals
+}
+
+func (s *summed) add(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	s.n++
+	v := toNumber(s.t, b)
+	switch v.k {
+	case 'i':
+		s.whole.Add(&s.whole, v.i)
+	case 'f':
+		y := v.f - s.lost
+		t := s.float + y
+		if s.lost = t - s.float - y; math.IsInf(t, 0) || math.IsNaN(s.lost) {
+			s.lost = 0
+		}
+		s.float = t
+	case 'd':
+		old := number{i: new(big.Int), k: 'd'}
+		if s.scaled != nil {
+			old = toNumber(s.t, s.scaled)
+		}
+		if s.average {
+			// The average so far moves by a share of the difference, with no more digits than that has: Cassandra's own way.
+			b, err := calculateDecimal('-', v, old)
+			if err != nil {
+				return err
+			}
+			d, scale := splitDecimal(b)
+			v = number{i: divideHalfEven(d, big.NewInt(s.n)), s: scale, k: 'd'}
+		}
+		var err error
+		s.scaled, err = calculateDecimal('+', old, v)
+		return err
+	}
+	return nil
+}
+
+func (s *summed) result() ([]byte, error) {
+	zero := s.n == 0
+	switch s.t.Kind {
+	case KindFloat, KindDouble:
+		f := s.float
+		if s.average && !zero {
+			f /= float64(s.n)
+		}
+		return number{f: f, k: 'f'}.to(s.t)
+	case KindDecimal:
+		if zero {
+			return decimalBytes(new(big.Int), 0), nil
+		}
+		return s.scaled, nil
+	}
+	v := new(big.Int).Set(&s.whole)
+	if s.average && !zero {
+		v.Quo(v, big.NewInt(s.n))
+	}
+	return number{i: v, k: 'i'}.to(s.t)
+}
+
+// divideHalfEven rounds to the nearest, and between two to the even one.
+func divideHalfEven(a, b *big.Int) *big.Int {
+	q, r := new(big.Int).QuoRem(a, b, new(big.Int))
+	twice := new(big.Int).Abs(r)
+	if c := twice.Lsh(twice, 1).CmpAbs(b); c > 0 || c == 0 && q.Bit(0) == 1 {
+		q.Add(q, big.NewInt(int64(a.Sign()*b.Sign())))
+	}
+	return q
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file executes batches and lightweight transactions.
+
+// BatchType is the type byte of a BATCH message (native_protocol_v5.spec, section 4.1.7).
+type BatchType uint8
+
+// The types of batches.
+const (
+	BatchLogged BatchType = iota
+	BatchUnlogged
+	BatchCounter
+)
+
+// BatchEntry is one statement of a BATCH message.
+type BatchEntry struct {
+	Statement *Statement
+	Values    []Value
+}
+
+// batchPlan is a prepared BEGIN BATCH ... APPLY BATCH.
+type batchPlan struct {
+	typ       BatchType
+	plans     []*modifyPlan
+	timestamp *node
+}
+
+func (c *compiler) batchStatement(s *cql.Batch) (*batchPlan, error) {
+	b := &batchPlan{typ: BatchType(s.Kind)}
+	for _, one := range s.Statements {
+		var m *modifyPlan
+		var err error
+		switch one := one.(type) {
+		case *cql.Insert:
+			m, err = c.insert(one)
+		case *cql.Update:
+			m, err = c.update(one)
+		case *cql.Delete:
+			m, err = c.delete(one)
+		default:
+			err = invalid("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.plans = append(b.plans, m)
+	}
+	if s.Using.TTL != nil {
+		return nil, invalid("Global TTL on the BATCH statement is not supported.")
+	}
+	if s.Using.Timestamp != nil {
+		var err error
+		if b.timestamp, err = c.term(s.Using.Timestamp, Column{"[batch]", "[batch]", "[timestamp]", Native("bigint")}); err != nil {
+			return nil, err
+		}
+		for _, p := range b.plans {
+			if p.timestamp != nil {
+				return nil, invalid("Timestamp must be set either on BATCH or individual statements")
+			}
+			if p.conditional() {
+				return nil, invalid("Cannot provide custom timestamp for conditional BATCH")
+			}
+			if p.t.counter {
+				return nil, invalid("Cannot provide custom timestamp for counter BATCH")
+			}
+		}
+	}
+	return b, checkBatch(b.typ, b.plans)
+}
+
+// checkBatch checks statements against each other and against the type of the batch.
+func checkBatch(typ BatchType, plans []*modifyPlan) error {
+	conditional, counters, others := false, false, false
+	for _, p := range plans {
+		conditional = conditional || p.conditional()
+		if p.t.counter {
+			counters = true
+		} else {
+			others = true
+		}
+	}
+	switch {
+	case typ == BatchLogged && counters:
+		return invalid("Cannot include a counter statement in a logged batch")
+	case typ == BatchCounter && others:
+		return invalid("Cannot include non-counter statement in a counter batch")
+	case counters && others:
+		return invalid("Counter and non-counter mutations cannot exist in the same batch")
+	}
+	if !conditional {
+		return nil
+	}
+	for _, p := range plans {
+		if p.t.name != plans[0].t.name || p.t.ks != plans[0].t.ks {
+			return invalid("Batch with conditions cannot span multiple tables")
+		}
+		if p.timestamp != nil {
+			return invalid("Cannot provide custom timestamp for conditional BATCH")
+		}
+	}
+	return nil
+}
+
+func (e *Engine) runBatch(x *env, r *Request, s *Statement) (*Result, error) {
+	envs := make([]*env, len(s.batch.plans))
+	for i := range envs {
+		envs[i] = x
+	}
+	request := *r
+	if s.batch.timestamp != nil {
+		w, err := (&modifyPlan{t: &table{}, timestamp: s.batch.timestamp}).writing(x, 0)
+		if err != nil {
+			return nil, err
+		}
+		request.Timestamp, request.HasTimestamp = w.ts, true
+	}
+	return e.runPlans(x, &request, s.batch.plans, envs)
+}
+
+// Batch runs entries as one batch; of r, Values and paging are not used. Errors are as those of Execute.
+func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry, r *Request) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if typ > BatchCounter {
+		return nil, &Error{Code: CodeProtocol, Message: fmt.Sprintf("Invalid BATCH type %d", typ)}
+	}
+	plans := make([]*modifyPlan, len(entries))
+	envs := make([]*env, len(entries))
+	for i, entry := range entries {
+		if entry.Statement.write == nil {
+			return nil, invalid("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
+		}
+		plans[i] = entry.Statement.write
+		x, err := e.env(entry.Statement, &Request{Values: entry.Values, NowInSeconds: r.NowInSeconds, HasNowInSeconds: r.HasNowInSeconds})
+		if err != nil {
+			return nil, err
+		}
+		envs[i] = x
+	}
+	if err := checkBatch(typ, plans); err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return &Result{Kind: ResultVoid}, nil
+	}
+	return e.runPlans(envs[0], r, plans, envs)
+}
+
+func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) (*Result, error) {
+	conditional := false
+	for _, p := range plans {
+		conditional = conditional || p.conditional()
+	}
+	if err := checkWrite(r, conditional); err != nil {
+		return nil, err
+	}
+	if conditional {
+		return e.cas(x, r, plans, envs, true)
+	}
+	ts, err := e.timestamp(r)
+	if err != nil {
+		return nil, err
+	}
+	var all []*mutation
+	for i, p := range plans {
+		m, err := p.mutations(envs[i], ts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m...)
+	}
+	res := &Result{Kind: ResultVoid}
+	if err := e.checkSize(all, res); err != nil {
+		return nil, err
+	}
+	return res, e.apply(all, x.sec)
+}
+
+// checkSize refuses batches that are too large and warns of large ones, where they are of several partitions.
+func (e *Engine) checkSize(all []*mutation, res *Result) error {
+	limit := e.options.BatchSizeFail
+	size := 0
+	tables, partitions := map[string]bool{}, map[string]bool{}
+	for _, m := range all {
+		size += m.size()
+		name := m.t.ks + "." + m.t.name
+		tables[name], partitions[name+"\x00"+string(m.key)] = true, true
+	}
+	if limit < 0 || len(partitions) < 2 || size <= limit/10 {
+		return nil
+	}
+	names := strings.Join(sortedKeys(tables), ", ")
+	if size > limit {
+		return invalid("Batch too large")
+	}
+	res.Warnings = append(res.Warnings, fmt.Sprintf("Batch for [%s] is of size %d, exceeding specified threshold of %d by %d.",
+		names, size, limit/10, size-limit/10))
+	return nil
+}
+
+const applied = "[applied]"
+
+// cas runs statements of which one at least is conditional: all of one table and one partition.
+func (e *Engine) cas(x *env, r *Request, plans []*modifyPlan, envs []*env, batch bool) (*Result, error) {
+	t := plans[0].t
+	ts := e.micros()
+	var all []*mutation
+	for i, p := range plans {
+		m, err := p.mutations(envs[i], ts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m...)
+		for _, one := range m {
+			if string(one.key) != string(all[0].key) {
+				return nil, invalid("Batch with conditions cannot span multiple partitions")
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, invalid("A conditional statement needs a partition")
+	}
+	defer lock(all)()
+	part := t.store.byKey[string(all[0].key)]
+	view := &partitionView{key: all[0].key, parts: all[0].parts}
+	if part != nil {
+		view.static = part.static
+	}
+	ok := true
+	var seen []rowView
+	exists := false
+	for i, p := range plans {
+		v, err := p.target(envs[i], part, view)
+		if err != nil {
+			return nil, err
+		}
+		if !p.conditional() {
+			continue
+		}
+		exists = exists || p.exists
+		if !containsRow(seen, v) {
+			seen = append(seen, v)
+		}
+		good, err := p.satisfied(envs[i], &v)
+		if err != nil {
+			return nil, err
+		}
+		ok = ok && good
+	}
+	res := &Result{Kind: ResultRows, Columns: []Column{t.spec(applied, Native("boolean"))}}
+	if ok {
+		res.Rows = [][][]byte{{boolBytes(true)}}
+		return res, e.applyLocked(all, x.sec)
+	}
+	columns := castColumns(plans, batch)
+	for i := range seen {
+		v := &seen[i]
+		if v.row == nil && (exists || !view.static.live(x.sec)) {
+			continue
+		}
+		row := [][]byte{boolBytes(false)}
+		for _, c := range columns {
+			row = append(row, v.value(c, x.sec))
+		}
+		res.Rows = append(res.Rows, row)
+	}
+	if len(res.Rows) == 0 {
+		res.Rows = [][][]byte{{boolBytes(false)}}
+		return res, nil
+	}
+	for _, c := range columns {
+		res.Columns = append(res.Columns, t.column(c))
+	}
+	return res, nil
+}
+
+func containsRow(rows []rowView, v rowView) bool {
+	for i := range rows {
+		if rows[i].row == v.row {
+			return true
+		}
+	}
+	return false
+}
+
+// castColumns are those that an answer "not applied" brings: all of them for IF [NOT] EXISTS, else those of the conditions, behind the
+// primary key in a batch.
+func castColumns(plans []*modifyPlan, batch bool) []*column {
+	t := plans[0].t
+	var out []*column
+	if batch {
+		out = append(append(out, t.pk...), t.ck...)
+	}
+	for _, p := range plans {
+		if p.notExists || p.exists {
+			return t.all
+		}
+		for _, c := range p.conds {
+			found := false
+			for _, o := range out {
+				found = found || o == c.col
+			}
+			if !found {
+				out = append(out, c.col)
+			}
+		}
+	}
+	return out
+}
+
+// target returns the row that the conditions of a statement look at; its row is nil where there is none.
+func (m *modifyPlan) target(x *env, part *partition, view *partitionView) (rowView, error) {
+	v := rowView{t: m.t, p: view}
+	if m.statics || part == nil {
+		return v, nil
+	}
+	ranges, _, err := m.where.slices(x)
+	if err != nil {
+		return v, err
+	}
+	if len(ranges) == 1 && len(ranges[0].from.prefix) == len(m.t.ck) {
+		if r := part.row(m.t, ranges[0].from.prefix); r.live(x.sec) {
+			v.row = r
+		}
+	}
+	return v, nil
+}
+
+func (m *modifyPlan) satisfied(x *env, v *rowView) (bool, error) {
+	there := v.row != nil || m.statics && v.p.static.live(x.sec)
+	if m.notExists {
+		return !there, nil
+	}
+	if m.exists {
+		return there, nil
+	}
+	for _, c := range m.conds {
+		if ok, err := c.holds(x, v); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file changes the schema.
+
+// changedName returns what a statement of the schema is about.
+func changedName(ks string, tree cql.Statement) Name {
+	qualified := func(n cql.Name) Name {
+		if n.Keyspace != "" {
+			return Name{n.Keyspace, n.Name}
+		}
+		return Name{ks, n.Name}
+	}
+	switch s := tree.(type) {
+	case *cql.CreateKeyspace:
+		return Name{Keyspace: s.Name}
+	case *cql.AlterKeyspace:
+		return Name{Keyspace: s.Name}
+	case *cql.DropKeyspace:
+		return Name{Keyspace: s.Name}
+	case *cql.CreateTable:
+		return qualified(s.Name)
+	case *cql.AlterTable:
+		return qualified(s.Name)
+	case *cql.DropTable:
+		return qualified(s.Name)
+	case *cql.CreateType:
+		return qualified(s.Name)
+	case *cql.AlterType:
+		return qualified(s.Name)
+	case *cql.DropType:
+		return qualified(s.Name)
+	case *cql.CreateIndex:
+		return qualified(s.Table)
+	case *cql.DropIndex:
+		return Name{Keyspace: qualified(s.Name).Keyspace}
+	}
+	return Name{}
+}
+
+// changer carries one change of the schema.
+type changer struct {
+	e       *Engine
+	s       *schema // as it is; then as it becomes
+	ks      string  // of the connection
+	changes []Change
+	warn    []string
+}
+
+// changeSchema executes CREATE, ALTER and DROP. One change at a time.
+func (e *Engine) changeSchema(s *Statement) (*Result, error) {
+	e.change.Lock()
+	defer e.change.Unlock()
+	c := &changer{e: e, s: e.schema.Load(), ks: s.Keyspace}
+	before := c.s
+	if err := c.run(s.tree); err != nil {
+		return nil, asInvalid(err)
+	}
+	if c.s == before || len(c.changes) == 0 {
+		return &Result{Kind: ResultVoid, Warnings: c.warn}, nil
+	}
+	e.publish(c.s)
+	return &Result{Kind: ResultSchemaChange, Change: &c.changes[0], Changes: c.changes, Warnings: c.warn}, nil
+}
+
+func (c *changer) run(tree cql.Statement) error {
+	switch s := tree.(type) {
+	case *cql.CreateKeyspace:
+		return c.createKeyspace(s)
+	case *cql.AlterKeyspace:
+		return c.alterKeyspace(s)
+	case *cql.DropKeyspace:
+		return c.dropKeyspace(s)
+	case *cql.CreateTable:
+		return c.createTable(s)
+	case *cql.AlterTable:
+		return c.alterTable(s)
+	case *cql.DropTable:
+		return c.dropTable(s)
+	case *cql.CreateType:
+		return c.createType(s)
+	case *cql.AlterType:
+		return c.alterType(s)
+	case *cql.DropType:
+		return c.dropType(s)
+	case *cql.CreateIndex:
+		return c.createIndex(s)
+	case *cql.DropIndex:
+		return c.dropIndex(s)
+	}
+	return invalid("%T is not supported", tree)
+}
+
+func (c *changer) done(change, target, ks, name string) {
+	c.changes = append(c.changes, Change{change, target, ks, name})
+}
+
+// keyspace finds the keyspace of a name and a copy of it to change.
+func (c *changer) keyspace(qualifier string) (*keyspace, error) {
+	name := qualifier
+	if name == "" {
+		name = c.ks
+	}
+	if name == "" {
+		return nil, invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
+	}
+	k := c.s.keyspaces[name]
+	if k == nil && !systemKeyspaces[name] {
+		return nil, invalid("Keyspace '%s' doesn't exist", name)
+	}
+	if k == nil || k.system {
+		return nil, &Error{Code: CodeUnauthorized, Message: "system keyspace is not user-modifiable."}
+	}
+	return k.clone(), nil
+}
+
+const (
+	localStrategy   = "org.apache.cassandra.locator.LocalStrategy"
+	simpleStrategy  = "org.apache.cassandra.locator.SimpleStrategy"
+	networkStrategy = "org.apache.cassandra.locator.NetworkTopologyStrategy"
+)
+
+// systemKeyspaces can't be changed, whether there is anything in them or not.
+var systemKeyspaces = map[string]bool{
+	"system": true, "system_schema": true, "system_auth": true, "system_distributed": true, "system_traces": true, "system_views": true,
+	"system_virtual_schema": true,
+}
+
+const maxNameLength = 48
+
+func checkName(what, name string) error {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
+			return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what, name)
+		}
+	}
+	if name == "" {
+		return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what, name)
+	}
+	if len(name) > maxNameLength {
+		return invalid("%s name must not be more than %d characters long (got %d characters for \"%s\")", what, maxNameLength, len(name), name)
+	}
+	return nil
+}
+
+func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
+	if err := checkName("Keyspace", s.Name); err != nil {
+		return err
+	}
+	if c.s.keyspaces[s.Name] != nil {
+		if s.IfNotExists {
+			return nil
+		}
+		return &Error{Code: CodeAlreadyExists, Message: "Cannot add existing keyspace \"" + s.Name + "\"", Keyspace: s.Name}
+	}
+	k := &keyspace{name: s.Name, durable: true, tables: map[string]*table{}, types: map[string]*Type{}}
+	if err := c.keyspaceOptions(k, s.Options, true); err != nil {
+		return err
+	}
+	c.s = c.s.with(k)
+	c.done("CREATED", "KEYSPACE", s.Name, "")
+	return nil
+}
+
+func (c *changer) alterKeyspace(s *cql.AlterKeyspace) error {
+	if c.s.keyspaces[s.Name] == nil && s.IfExists {
+		return nil
+	}
+	k, err := c.keyspace(s.Name)
+	if err != nil {
+		return err
+	}
+	if err := c.keyspaceOptions(k, s.Options, false); err != nil {
+		return err
+	}
+	c.s = c.s.with(k)
+	c.done("UPDATED", "KEYSPACE", s.Name, "")
+	return nil
+}
+
+func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
+	if c.s.keyspaces[s.Name] == nil && s.IfExists {
+		return nil
+	}
+	k, err := c.keyspace(s.Name)
+	if err != nil {
+		return err
+	}
+	c.s = c.s.without(s.Name)
+	c.done("DROPPED", "KEYSPACE", s.Name, "")
+	for _, name := range sortedKeys(k.tables) {
+		c.done("DROPPED", "TABLE", s.Name, name)
+	}
+	for _, name := range sortedKeys(k.types) {
+		c.done("DROPPED", "TYPE", s.Name, name)
+	}
+	return nil
+}
+
+func (c *changer) createTable(s *cql.CreateTable) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		return err
+	}
+	name := s.Name.Name
+	if err := checkName("Table", name); err != nil {
+		return configError("%s.%s: %s", k.name, name, err)
+	}
+	if k.tables[name] != nil {
+		if s.IfNotExists {
+			return nil
+		}
+		return &Error{Code: CodeAlreadyExists, Message: "Cannot add already existing table \"" + name + "\" to keyspace \"" + k.name + "\"",
+			Keyspace: k.name, Table: name}
+	}
+	if s.CompactStorage {
+		return invalid("Compact tables are not allowed in Cassandra starting with 4.0 version. Use `COMPACT " +
+			"STORAGE` only for tables created before")
+	}
+	t := &table{ks: k.name, name: name, id: newID(), options: defaultOptions(), store: newStore()}
+	if err := c.tableColumns(t, s); err != nil {
+		return err
+	}
+	if err := t.options.set(s.Options, t); err != nil {
+		return err
+	}
+	k.tables[name] = t
+	c.s = c.s.with(k)
+	c.done("CREATED", "TABLE", k.name, name)
+	return nil
+}
+
+func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
+	cols := map[string]*column{}
+	for _, d := range s.Columns {
+		if cols[d.Name] != nil {
+			return invalid("Duplicate column '%s' declaration for table '%s'", d.Name, t.name)
+		}
+		col, err := c.newColumn(t, &d)
+		if err != nil {
+			return err
+		}
+		cols[d.Name] = col
+	}
+	switch len(s.PrimaryKeys) {
+	case 0:
+		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", t.name)
+	case 1:
+	default:
+		return invalid("Multiple PRIMARY KEY specified for table '%s' (exactly one required)", t.name)
+	}
+	key := func(name string, kind ColumnKind, pos int) (*column, error) {
+		col := cols[name]
+		if col == nil {
+			return nil, invalid("Unknown column '%s' referenced in PRIMARY KEY for table '%s'", name, t.name)
+		}
+		if col.isKey() {
+			return nil, invalid("Duplicate column '%s' in PRIMARY KEY clause for table '%s'", name, t.name)
+		}
+		switch {
+		case col.kind == Static:
+			return nil, invalid("Static column '%s' cannot be part of the PRIMARY KEY", name)
+		case col.typ.Kind == KindCounter:
+			return nil, invalid("counter type is not supported for PRIMARY KEY column '%s'", name)
+		case col.typ.Kind == KindDuration:
+			return nil, invalid("duration type is not supported for PRIMARY KEY column '%s'", name)
+		case col.typ.multiCell() && col.typ.Kind == KindUDT:
+			return nil, invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", col.typ.Keyspace, col.typ, name)
+		case col.typ.multiCell():
+			return nil, invalid("Invalid non-frozen collection type %s for PRIMARY KEY column '%s'", col.typ, name)
+		}
+		col.kind, col.pos = kind, pos
+		return col, nil
+	}
+	for i, name := range s.PrimaryKeys[0].Partition {
+		col, err := key(name, PartitionKey, i)
+		if err != nil {
+			return err
+		}
+		t.pk = append(t.pk, col)
+	}
+	for i, name := range s.PrimaryKeys[0].Clustering {
+		col, err := key(name, Clustering, i)
+		if err != nil {
+			return err
+		}
+		t.ck = append(t.ck, col)
+	}
+	for i, o := range s.ClusteringOrder {
+		if i >= len(t.ck) {
+			return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive: [%s] are not clustering columns", o.Column)
+		}
+		if t.ck[i].name != o.Column {
+			if !slices.ContainsFunc(t.ck, func(c *column) bool { return c.name == o.Column }) {
+				return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive: [%s] are not clustering columns", o.Column)
+			}
+			return invalid("Missing CLUSTERING ORDER for column %s", t.ck[i].name)
+		}
+		t.ck[i].desc = o.Desc
+	}
+	for _, d := range s.Columns {
+		if col := cols[d.Name]; !col.isKey() {
+			t.rest = append(t.rest, col)
+		}
+	}
+	return t.checkColumns()
+}
+
+func (t *table) checkColumns() error {
+	counters := 0
+	for _, col := range t.rest {
+		if col.typ.Kind == KindCounter {
+			counters++
+		}
+		if col.kind == Static && len(t.ck) == 0 {
+			return invalid("Static columns are only useful (and thus allowed) if the table has at least one clustering column")
+		}
+	}
+	if counters > 0 && counters < len(t.rest) {
+		return invalid("Cannot mix counter and non counter columns in the same table")
+	}
+	t.finish()
+	return nil
+}
+
+func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
+	if d.Mask != nil {
+		return nil, invalid("Cannot mask column %s because dynamic data masking is not enabled. "+
+			"You can enable it with the dynamic_data_masking_enabled property on cassandra.yaml", d.Name)
+	}
+	typ, err := c.s.resolveType(t.ks, d.Type, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	if typ.Kind == KindUDT && !typ.Frozen {
+		for _, e := range typ.Elems {
+			if e.multiCell() {
+				return nil, invalid("Non-frozen UDTs with nested non-frozen collections are not supported")
+			}
+		}
+	}
+	col := &column{name: d.Name, typ: typ, kind: Regular, id: t.nextID}
+	t.nextID++
+	if d.Static {
+		col.kind = Static
+	}
+	return col, nil
+}
+
+func (c *changer) dropTable(s *cql.DropTable) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
+			return nil
+		}
+		return err
+	}
+	if k.tables[s.Name.Name] == nil {
+		if s.IfExists {
+			return nil
+		}
+		return invalid("Table '%s.%s' doesn't exist", k.name, s.Name.Name)
+	}
+	delete(k.tables, s.Name.Name)
+	c.s = c.s.with(k)
+	c.done("DROPPED", "TABLE", k.name, s.Name.Name)
+	return nil
+}
+
+func (c *changer) missingKeyspace(qualifier string) bool {
+	return qualifier != "" && c.s.keyspaces[qualifier] == nil
+}
+
+func (c *changer) alterTable(s *cql.AlterTable) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
+			return nil
+		}
+		return err
+	}
+	old := k.tables[s.Name.Name]
+	if old == nil {
+		if s.IfExists {
+			return nil
+		}
+		return invalid("Table '%s.%s' doesn't exist", k.name, s.Name.Name)
+	}
+	t := old.clone()
+	switch s.Action {
+	case cql.AlterAdd:
+		err = c.addColumns(t, old, s)
+	case cql.AlterDrop:
+		err = c.dropColumns(t, old, s)
+	case cql.AlterRename:
+		err = renameColumns(t, old, s)
+	case cql.AlterOptions:
+		err = t.options.set(s.Options, t)
+	case cql.AlterColumnType:
+		err = invalid("Altering column types is no longer supported")
+	default:
+		err = invalid("This form of ALTER TABLE is not supported: %s", s)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.checkColumns(); err != nil {
+		return err
+	}
+	k.tables[t.name] = t
+	c.s = c.s.with(k)
+	c.done("UPDATED", "TABLE", k.name, t.name)
+	return nil
+}
+
+func (c *changer) addColumns(t, old *table, s *cql.AlterTable) error {
+	for _, d := range s.Columns {
+		if slices.ContainsFunc(slices.Concat(t.pk, t.ck, t.rest), func(o *column) bool { return o.name == d.Name }) {
+			if s.IfColumn {
+				continue
+			}
+			return invalid("Column with name '%s' already exists", d.Name)
+		}
+		col, err := c.newColumn(t, &d)
+		if err != nil {
+			return err
+		}
+		if old.counter != (col.typ.Kind == KindCounter) && len(old.rest) > 0 {
+			if old.counter {
+				return invalid("Cannot add a non counter column (%s) in a counter table", d.Name)
+			}
+			return configError("%s.%s: Cannot have a counter column (\"%s\") in a non counter table", t.ks, t.name, d.Name)
+		}
+		for _, gone := range t.dropped {
+			if gone.name != d.Name {
+				continue
+			}
+			if !sameType(gone.typ, col.typ) || gone.typ.multiCell() != col.typ.multiCell() {
+				return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%s' of type %s",
+					d.Name, col.typ, d.Name, gone.typ)
+			}
+			if gone.kind != col.kind {
+				return invalid("Cannot re-add previously dropped column '%s' of kind %s, incompatible with previous kind %s", d.Name,
+					strings.ToUpper(col.kind.String()), strings.ToUpper(gone.kind.String()))
+			}
+		}
+		t.rest = append(t.rest, col)
+	}
+	return nil
+}
+
+func (c *changer) dropColumns(t, old *table, s *cql.AlterTable) error {
+	for _, name := range s.Drop {
+		col := old.byName[name]
+		if col == nil {
+			if s.IfColumn {
+				continue
+			}
+			return invalid("Column %s was not found in table '%s.%s'", name, t.ks, t.name)
+		}
+		if col.isKey() {
+			return invalid("Cannot drop PRIMARY KEY column %s", name)
+		}
+		for _, i := range t.indexes {
+			if i.column == name {
+				return invalid("Cannot drop column %s because it has dependent secondary indexes (%s)", name, i.name)
+			}
+		}
+		at := c.e.micros()
+		if s.Timestamp != nil {
+			n, err := (&compiler{e: c.e, s: c.s}).term(s.Timestamp, Column{Name: "[timestamp]", Type: Native("bigint")})
+			if err != nil {
+				return err
+			}
+			b, err := n.eval(&env{e: c.e})
+			if err != nil {
+				return err
+			}
+			at = readInt(b)
+		}
+		t.rest = slices.DeleteFunc(t.rest, func(o *column) bool { return o.name == name })
+		t.dropped = append(slices.DeleteFunc(t.dropped, func(d droppedColumn) bool { return d.name == name }), droppedColumn{*col, at})
+	}
+	return nil
+}
+
+func renameColumns(t, old *table, s *cql.AlterTable) error {
+	for _, r := range s.Renames {
+		col := old.byName[r.From]
+		if col == nil {
+			if s.IfColumn {
+				continue
+			}
+			return invalid("Column %s was not found in table %s.%s", r.From, t.ks, t.name)
+		}
+		if !col.isKey() {
+			return invalid("Cannot rename non PRIMARY KEY column %s", r.From)
+		}
+		if old.byName[r.To] != nil {
+			return invalid("Cannot rename column %s to %s in table '%s.%s'; another column with that name already exists",
+				r.From, r.To, t.ks, t.name)
+		}
+		for _, i := range t.indexes {
+			if i.column == r.From {
+				return invalid("Can't rename column %s because it has dependent secondary indexes (%s)", r.From, i.name)
+			}
+		}
+		for _, o := range slices.Concat(t.pk, t.ck) {
+			if o.name == r.From {
+				o.name = r.To
+			}
+		}
+	}
+	return nil
+}

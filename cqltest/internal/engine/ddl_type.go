@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file changes user-defined types and indexes.
+
+func (c *changer) createType(s *cql.CreateType) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		return err
+	}
+	name := s.Name.Name
+	if k.types[name] != nil {
+		if s.IfNotExists {
+			return nil
+		}
+		return invalid("A user type with name '%s' already exists", name)
+	}
+	t := &Type{Kind: KindUDT, Keyspace: k.name, Name: name}
+	for _, f := range s.Fields {
+		if slices.Contains(t.Fields, f.Name) {
+			return invalid("Duplicate field name '%s' in type '%s'", f.Name, name)
+		}
+		if err := c.addField(t, f); err != nil {
+			return err
+		}
+	}
+	k.types[name] = t
+	c.s = c.s.with(k)
+	c.done("CREATED", "TYPE", k.name, name)
+	return nil
+}
+
+func (c *changer) addField(t *Type, f cql.FieldDef) error {
+	if f.Type.Kind == cql.UserType {
+		return invalid("A user type cannot contain non-frozen UDTs")
+	}
+	typ, err := c.s.resolveType(t.Keyspace, f.Type, nil, 0)
+	if err != nil {
+		return err
+	}
+	if typ.Kind == KindCounter {
+		return invalid("A user type cannot contain counters")
+	}
+	if typeDepth(typ) >= maxDepth {
+		return invalid("Type is nested too deeply")
+	}
+	t.Fields, t.Elems = append(t.Fields, f.Name), append(t.Elems, typ)
+	return nil
+}
+
+func typeDepth(t *Type) int {
+	d := 0
+	for _, e := range t.Elems {
+		d = max(d, typeDepth(e))
+	}
+	return d + 1
+}
+
+func (c *changer) alterType(s *cql.AlterType) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		return err
+	}
+	old := k.types[s.Name.Name]
+	if old == nil {
+		if s.IfExists {
+			return nil
+		}
+		return invalid("Type %s.%s doesn't exist", k.name, s.Name.Name)
+	}
+	t := *old
+	t.Fields, t.Elems = slices.Clone(old.Fields), slices.Clone(old.Elems)
+	switch s.Action {
+	case cql.AlterAdd:
+		for _, f := range s.Fields {
+			if slices.Contains(t.Fields, f.Name) {
+				if s.IfField {
+					continue
+				}
+				return invalid("Cannot add field %s to type %s.%s: a field with name %s already exists", f.Name, k.name, t.Name, f.Name)
+			}
+			before := len(t.Elems)
+			if err := c.addField(&t, f); err != nil {
+				return err
+			}
+			if mentions(t.Elems[before], old) {
+				return invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
+					f.Name, t.Elems[before], k.name, t.Name)
+			}
+		}
+	case cql.AlterRename:
+		for _, r := range s.Renames {
+			i := slices.Index(t.Fields, r.From)
+			if i < 0 {
+				if s.IfField {
+					continue
+				}
+				return invalid("Unkown field %s in user type %s.%s", r.From, k.name, t.Name)
+			}
+			if slices.Contains(t.Fields, r.To) {
+				return invalid("Duplicate field name %s in type %s", r.To, t.Name)
+			}
+			t.Fields[i] = r.To
+		}
+	default:
+		return invalid("Altering field types is no longer supported")
+	}
+	k.types[t.Name] = &t
+	for name, other := range k.types {
+		if name != t.Name {
+			k.types[name] = replaceType(other, old, &t)
+		}
+	}
+	for name, tab := range k.tables {
+		if !slices.ContainsFunc(tab.all, func(col *column) bool { return mentions(col.typ, old) }) {
+			continue
+		}
+		n := tab.clone()
+		for _, col := range slices.Concat(n.pk, n.ck, n.rest) {
+			col.typ = replaceType(col.typ, old, &t)
+		}
+		n.finish()
+		k.tables[name] = n
+	}
+	c.s = c.s.with(k)
+	c.done("UPDATED", "TYPE", k.name, t.Name)
+	return nil
+}
+
+func isType(t, udt *Type) bool {
+	return t.Kind == KindUDT && t.Name == udt.Name && t.Keyspace == udt.Keyspace
+}
+
+// mentions reports whether udt is inside of t, or is t.
+func mentions(t, udt *Type) bool {
+	return isType(t, udt) || slices.ContainsFunc(t.Elems, func(e *Type) bool { return mentions(e, udt) })
+}
+
+// replaceType puts the changed type where the old one is.
+func replaceType(t, old, changed *Type) *Type {
+	if isType(t, old) {
+		if t.Frozen {
+			return freeze(changed)
+		}
+		return changed
+	}
+	if !mentions(t, old) {
+		return t
+	}
+	n := *t
+	n.Elems = make([]*Type, len(t.Elems))
+	for i, e := range t.Elems {
+		n.Elems[i] = replaceType(e, old, changed)
+	}
+	return &n
+}
+
+func (c *changer) dropType(s *cql.DropType) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
+			return nil
+		}
+		return err
+	}
+	t := k.types[s.Name.Name]
+	if t == nil {
+		if s.IfExists {
+			return nil
+		}
+		return invalid("Type '%s.%s' doesn't exist", k.name, s.Name.Name)
+	}
+	var users []string
+	for _, name := range sortedKeys(k.types) {
+		if name != t.Name && mentions(k.types[name], t) {
+			users = append(users, name)
+		}
+	}
+	if len(users) > 0 {
+		return invalid("Cannot drop user type '%s.%s' as it is still used by user types %s", k.name, t.Name, strings.Join(users, ", "))
+	}
+	for _, name := range sortedKeys(k.tables) {
+		if slices.ContainsFunc(k.tables[name].all, func(col *column) bool { return mentions(col.typ, t) }) {
+			users = append(users, name)
+		}
+	}
+	if len(users) > 0 {
+		return invalid("Cannot drop user type '%s.%s' as it is still used by tables %s", k.name, t.Name, strings.Join(users, ", "))
+	}
+	delete(k.types, t.Name)
+	c.s = c.s.with(k)
+	c.done("DROPPED", "TYPE", k.name, t.Name)
+	return nil
+}
+
+func (c *changer) createIndex(s *cql.CreateIndex) error {
+	k, err := c.keyspace(s.Table.Keyspace)
+	if err != nil {
+		return err
+	}
+	old := k.tables[s.Table.Name]
+	if old == nil {
+		return invalid("Table '%s' doesn't exist", s.Table.Name)
+	}
+	if len(s.Targets) == 0 {
+		return invalid("Only CUSTOM indexes can be created without specifying a target column")
+	}
+	if len(s.Targets) > 1 {
+		return invalid("Only CUSTOM indexes support multiple columns")
+	}
+	target := s.Targets[0]
+	col, err := old.lookup(target.Column)
+	if err != nil {
+		return err
+	}
+	i := &index{name: s.Name, column: col.name, kind: "COMPOSITES", options: map[string]string{}}
+	if i.name == "" {
+		i.name = freeIndexName(k, old.name+"_"+col.name+"_idx")
+	}
+	if t, _ := k.index(i.name); t != nil {
+		if s.IfNotExists {
+			return nil
+		}
+		return invalid("Index '%s' already exists", i.name)
+	}
+	if err := i.class(s, c.e.options.Scylla); err != nil {
+		return err
+	}
+	if err := i.checkTarget(old, col, target); err != nil {
+		return err
+	}
+	for _, o := range old.indexes {
+		if o.target == i.target && o.sai == i.sai {
+			if s.IfNotExists {
+				return nil
+			}
+			return invalid("Index %s is a duplicate of existing index %s", i.name, o.name)
+		}
+	}
+	t := old.clone()
+	t.indexes = append(t.indexes, i)
+	slices.SortFunc(t.indexes, func(a, b *index) int { return strings.Compare(a.name, b.name) })
+	t.finish()
+	k.tables[t.name] = t
+	c.s = c.s.with(k)
+	c.done("UPDATED", "TABLE", k.name, t.name)
+	return nil
+}
+
+func freeIndexName(k *keyspace, base string) string {
+	name := base
+	for n := 1; ; n++ {
+		if t, _ := k.index(name); t == nil {
+			return name
+		}
+		name = base + "_" + string(rune('0'+n%10))
+		if n > 9 {
+			name = base + "_" + strings.Repeat("1", n-8)
+		}
+	}
+}
+
+// class reads USING and OPTIONS.
+func (i *index) class(s *cql.CreateIndex, scylla bool) error {
+	using := s.Using
+	switch short := using[strings.LastIndexByte(using, '.')+1:]; {
+	case using == "" && s.Custom:
+		return invalid("CUSTOM index requires specifying the index class")
+	case using == "" || strings.EqualFold(using, "legacy_local_table"):
+		return nil
+	case strings.EqualFold(short, "sai") || short == "StorageAttachedIndex":
+		i.sai = true
+	case scylla && short == "vector_index":
+		i.sai = true
+	default:
+		return configError("Unable to find custom indexer class '%s'", using)
+	}
+	i.kind = "CUSTOM"
+	if opt, ok := s.Options.Get("OPTIONS"); ok {
+		for k, v := range opt.Map {
+			i.options[k] = v
+		}
+	}
+	if opt, ok := s.Options.Get("options"); ok {
+		for k, v := range opt.Map {
+			i.options[k] = v
+		}
+	}
+	i.options["class_name"] = using
+	if f, ok := i.options["similarity_function"]; ok {
+		f = strings.ToLower(f)
+		if similarities[f] == nil {
+			return invalid("Similarity function %s was not recognized for index null. Valid values are: EUCLIDEAN, DOT_PRODUCT, COSINE",
+				strings.ToUpper(f))
+		}
+		i.options["similarity_function"] = f
+	}
+	return nil
+}
+
+func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error {
+	kind := target.Kind
+	typ := col.typ
+	quoted := quoteName(col.name)
+	similarity := i.options["similarity_function"]
+	switch {
+	case typ.Kind == KindCounter || t.counter:
+		return invalid("Secondary indexes on counter tables are not supported")
+	case typ.Kind == KindDuration:
+		return invalid("Secondary indexes are not supported on duration columns")
+	case typ.multiCell() && typ.Kind == KindUDT:
+		return invalid("Secondary indexes are not supported on non-frozen UDT column %s", quoted)
+	case col.kind == PartitionKey && len(t.pk) == 1:
+		return invalid("Cannot create secondary index on the only partition key column %s", quoted)
+	case typ.Kind == KindVector && i.sai && typ.Elems[0].Kind != KindFloat:
+		return invalid("SAI ANN indexes are only allowed on vector columns with float elements")
+	case typ.Kind == KindVector && i.sai && typ.Dim == 1 && (similarity == "" || similarity == "cosine"):
+		return invalid("Cosine similarity is not supported for single-dimension vectors")
+	}
+	if typ.isCollection() && !typ.Frozen {
+		switch kind {
+		case cql.IndexColumn, cql.IndexValues:
+			i.target = "values(" + quoted + ")"
+		case cql.IndexKeys, cql.IndexEntries:
+			word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
+			if typ.Kind != KindMap {
+				return invalid("Cannot create index on %s of column %s with non-map type", word, quoted)
+			}
+			i.target = word + "(" + quoted + ")"
+		default:
+			return invalid("full() indexes can only be created on frozen collections")
+		}
+		return nil
+	}
+	switch {
+	case kind == cql.IndexFull && typ.isCollection():
+		i.target = "full(" + quoted + ")"
+	case kind == cql.IndexFull:
+		return invalid("full() indexes can only be created on frozen collections")
+	case typ.isCollection():
+		word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
+		if word == "" {
+			word = "values"
+		}
+		return invalid("Cannot create %s() index on frozen column %s. Frozen collections are immutable and must be fully indexed "+
+			"by using the 'full(%s)' modifier", word, quoted, quoted)
+	case kind == cql.IndexKeys || kind == cql.IndexEntries:
+		word := map[cql.IndexKind]string{cql.IndexKeys: "keys", cql.IndexEntries: "entries"}[kind]
+		return invalid("Cannot create %s() index on %s. Non-collection columns only support simple indexes", word, quoted)
+	default:
+		i.target = quoted
+	}
+	return nil
+}
+
+func (c *changer) dropIndex(s *cql.DropIndex) error {
+	k, err := c.keyspace(s.Name.Keyspace)
+	if err != nil {
+		return err
+	}
+	old, _ := k.index(s.Name.Name)
+	if old == nil {
+		if s.IfExists {
+			return nil
+		}
+		return invalid("Index '%s.%s' doesn't exist'", k.name, s.Name.Name)
+	}
+	t := old.clone()
+	t.indexes = slices.DeleteFunc(t.indexes, func(i *index) bool { return i.name == s.Name.Name })
+	t.finish()
+	k.tables[t.name] = t
+	c.s = c.s.with(k)
+	c.done("UPDATED", "TABLE", k.name, t.name)
+	return nil
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// This file holds the Engine: its options, its clock and the tables that others compute.
+
+// Options configure an Engine; the zero value works.
+type Options struct {
+	Now     func() time.Time // the clock; time.Now where nil. Timestamps, TTLs and now() follow it
+	Version string           // release_version; "5.0.9" where empty
+	Scylla  bool             // ScyllaDB's dialect of schema tables
+	// DataCenters returns the names of all data centers; nil where they are not known. A replication_factor of NetworkTopologyStrategy
+	// stands for each of them, and a name that is none of them is refused.
+	DataCenters func() []string
+	// BatchSizeFail is the size in bytes from which a batch over several partitions is refused ("Batch too large"), as Cassandra's
+	// batch_size_fail_threshold. 0: 50 KiB. Negative: no limit.
+	BatchSizeFail int
+}
+
+// Engine is the data of a whole cluster. It is safe for concurrent use.
+type Engine struct {
+	options  Options
+	schema   atomic.Pointer[schema]
+	change   sync.Mutex // held while the schema is changed
+	clock    atomic.Int64
+	sequence atomic.Int64 // numbers elements of lists
+	tick     atomic.Int64 // of time UUIDs, 100 ns
+	node     [8]byte      // of time UUIDs: clock sequence and node
+
+	dataCenters func() []string // nil: not known
+}
+
+// SetDataCenters tells the Engine the names of the data centres: NetworkTopologyStrategy's replication_factor stands for all of them, and
+// names that are none are refused. It must be called before the first statement.
+func (e *Engine) SetDataCenters(names func() []string) { e.dataCenters = names }
+
+// New returns an Engine that has the keyspaces of the system and none else.
+func New(options Options) *Engine {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Version == "" {
+		options.Version = "5.0.9"
+	}
+	if options.BatchSizeFail == 0 {
+		options.BatchSizeFail = 50 << 10
+	}
+	e := &Engine{options: options}
+	id := newID()
+	copy(e.node[:], id[8:])
+	e.node[2] |= 1 // multicast: no real interface has it
+	e.schema.Store(&schema{version: newID(), keyspaces: map[string]*keyspace{}})
+	e.addSystem()
+	return e
+}
+
+// micros returns a timestamp that is later than all before it, and not before the clock.
+func (e *Engine) micros() int64 {
+	for {
+		last := e.clock.Load()
+		next := max(e.options.Now().UnixMicro(), last+1)
+		if e.clock.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
+
+// VirtualColumn is one column of a Virtual table. Key columns stand in their order.
+type VirtualColumn struct {
+	Name string
+	Type *Type
+	Kind ColumnKind
+}
+
+// Virtual is a table whose rows somebody else computes, per query and for the node that the request came to.
+type Virtual struct {
+	Keyspace, Name string
+	Columns        []VirtualColumn
+	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column: string, int, int32,
+	// int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time (timestamp), []byte (already serialized),
+	// []string (set, list), map[string]string, nil. A missing key is NULL. A value that does not fit fails the query.
+	Rows func(node any) []map[string]any
+}
+
+// AddVirtual adds the table, or replaces the one of that name. Its keyspace is made where it is missing and can't be changed by clients.
+func (e *Engine) AddVirtual(v Virtual) {
+	e.change.Lock()
+	defer e.change.Unlock()
+	s := e.schema.Load()
+	k := s.keyspaces[v.Keyspace]
+	if k == nil {
+		k = &keyspace{name: v.Keyspace, durable: true, replication: map[string]string{"class": localStrategy}}
+	}
+	k = k.clone()
+	k.system = true
+	if k.tables == nil {
+		k.tables = map[string]*table{}
+	}
+	t := &table{ks: v.Keyspace, name: v.Name, id: nameID(v.Keyspace + "." + v.Name), virtual: &v, options: defaultOptions()}
+	for _, c := range v.Columns {
+		col := &column{name: c.Name, typ: c.Type, kind: c.Kind, id: t.nextID}
+		t.nextID++
+		switch c.Kind {
+		case PartitionKey:
+			col.pos = len(t.pk)
+			t.pk = append(t.pk, col)
+		case Clustering:
+			col.pos = len(t.ck)
+			t.ck = append(t.ck, col)
+		default:
+			t.rest = append(t.rest, col)
+		}
+	}
+	t.finish()
+	k.tables[v.Name] = t
+	e.publish(s.with(k))
+}
+
+// publish makes s the schema; e.change is held.
+func (e *Engine) publish(s *schema) {
+	s.version = newID()
+	e.schema.Store(s)
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file executes statements.
+
+// ValueState tells a value from NULL and from "not set" (native_protocol_v5.spec, section 3, [value]).
+type ValueState uint8
+
+// The states of a value.
+const (
+	ValueSet ValueState = iota
+	ValueNull
+	ValueUnset
+)
+
+// Value is one bound value. Bytes is kept by the engine for as long as the data lives: it must not be changed afterwards.
+type Value struct {
+	Name  string // only where Request.Named
+	Bytes []byte
+	State ValueState
+}
+
+// Request is what comes with a statement.
+type Request struct {
+	Values            []Value
+	Named             bool   // values carry names
+	Consistency       uint16 // native_protocol_v5.spec, section 3
+	SerialConsistency uint16 // 0: not given
+	PageSize          int    // <= 0: no paging
+	PagingState       []byte // nil: from the start
+	Timestamp         int64  // microseconds
+	HasTimestamp      bool
+	NowInSeconds      int32
+	HasNowInSeconds   bool
+	Node              any // given to Virtual.Rows
+}
+
+// ResultKind is the sort of a Result (native_protocol_v5.spec, section 4.2.5); the values are the protocol's.
+type ResultKind uint8
+
+// The sorts of results.
+const (
+	ResultVoid         ResultKind = 1
+	ResultRows         ResultKind = 2
+	ResultSetKeyspace  ResultKind = 3
+	ResultSchemaChange ResultKind = 5
+)
+
+// Change says what a statement changed in the schema (native_protocol_v5.spec, section 4.2.6, SCHEMA_CHANGE).
+type Change struct {
+	Change   string // "CREATED", "UPDATED", "DROPPED"
+	Target   string // "KEYSPACE", "TABLE", "TYPE"
+	Keyspace string
+	Name     string // empty for KEYSPACE
+}
+
+// Result is the answer to a statement. The server must not change what it points to.
+type Result struct {
+	Kind        ResultKind
+	Columns     []Column
+	Rows        [][][]byte // a nil cell is NULL
+	PagingState []byte     // nil on the last page
+	Keyspace    string     // of ResultSetKeyspace
+	Change      *Change    // of ResultSchemaChange
+	// Changes are all events that follow: Change, and what went with it (DROP KEYSPACE: its tables and types).
+	Changes  []Change
+	Warnings []string
+}
+
+// Consistencies that the engine itself looks at.
+const (
+	consistencySerial      = 0x0008
+	consistencyLocalSerial = 0x0009
+)
+
+// env evaluates in the time of a request.
+func (e *Engine) env(s *Statement, r *Request) (*env, error) {
+	values := r.Values
+	if r.Named {
+		values = make([]Value, len(s.Bind))
+		for i := range s.Bind {
+			at := slices.IndexFunc(r.Values, func(v Value) bool { return v.Name == s.Bind[i].Name })
+			if at < 0 {
+				return nil, invalid("Invalid amount of bind variables")
+			}
+			values[i] = r.Values[at]
+		}
+	}
+	if len(values) != len(s.Bind) {
+		return nil, invalid("Invalid amount of bind variables")
+	}
+	return e.envOf(values, r), nil
+}
+
+func (e *Engine) envOf(values []Value, r *Request) *env {
+	now := e.options.Now()
+	x := &env{e: e, values: values, now: now, sec: now.Unix()}
+	if r.HasNowInSeconds {
+		x.sec = int64(r.NowInSeconds)
+		x.now = time.Unix(x.sec, 0)
+	}
+	return x
+}
+
+// timestamp is that of a write for which the statement gives none.
+func (e *Engine) timestamp(r *Request) (int64, error) {
+	if r.HasTimestamp {
+		if r.Timestamp == noTimestamp {
+			return 0, invalid("Out of bound timestamp, must be in [%d, %d]", int64(noTimestamp+1), int64(1<<63-1))
+		}
+		return r.Timestamp, nil
+	}
+	return e.micros(), nil
+}
+
+// Execute runs s. Errors are of type *Error, or those of ctx.
+func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x, err := e.env(s, r)
+	if err != nil {
+		return nil, err
+	}
+	switch s.Kind {
+	case StatementSelect:
+		return s.read.run(ctx, x, r)
+	case StatementInsert, StatementUpdate, StatementDelete:
+		if err := checkWrite(r, s.Conditional); err != nil {
+			return nil, err
+		}
+		if s.Conditional {
+			return e.cas(x, r, []*modifyPlan{s.write}, []*env{x}, false)
+		}
+		ts, err := e.timestamp(r)
+		if err != nil {
+			return nil, err
+		}
+		mutations, err := s.write.mutations(x, ts)
+		if err != nil {
+			return nil, err
+		}
+		return &Result{Kind: ResultVoid}, e.apply(mutations, x.sec)
+	case StatementBatch:
+		return e.runBatch(x, r, s)
+	case StatementTruncate:
+		s.tables[0].store.clear()
+		return &Result{Kind: ResultVoid}, nil
+	case StatementUse:
+		name := s.tree.(*cql.Use).Keyspace
+		if e.schema.Load().keyspaces[name] == nil {
+			return nil, invalid("Keyspace '%s' does not exist", name)
+		}
+		return &Result{Kind: ResultSetKeyspace, Keyspace: name}, nil
+	}
+	return e.changeSchema(s)
+}
+
+func checkWrite(r *Request, conditional bool) error {
+	if r.Consistency == consistencySerial || r.Consistency == consistencyLocalSerial {
+		if conditional {
+			return invalid("SERIAL is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is accepted " +
+				"but I don't care how many replicas commit it for non-SERIAL reads\"")
+		}
+		return invalid("You must use conditional updates for serializable writes")
+	}
+	if s := r.SerialConsistency; s != 0 && s != consistencySerial && s != consistencyLocalSerial {
+		return invalid("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL")
+	}
+	return nil
+}
+
+// lock locks the stores of mutations for writing, each once and always in one order, and returns what unlocks them.
+func lock(mutations []*mutation) (unlock func()) {
+	var stores []*store
+	for _, m := range mutations {
+		if !slices.Contains(stores, m.t.store) {
+			stores = append(stores, m.t.store)
+		}
+	}
+	slices.SortFunc(stores, func(a, b *store) int { return int(a.number - b.number) })
+	for _, s := range stores {
+		s.mu.Lock()
+	}
+	return func() {
+		for _, s := range stores {
+			s.mu.Unlock()
+		}
+	}
+}
+
+// apply writes all mutations, or none where one can't be.
+func (e *Engine) apply(mutations []*mutation, sec int64) error {
+	defer lock(mutations)()
+	return e.applyLocked(mutations, sec)
+}
+
+func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
+	for _, m := range mutations {
+		if err := m.resolve(sec); err != nil {
+			return err
+		}
+	}
+	for _, m := range mutations {
+		m.apply(e)
+	}
+	return nil
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+	"github.com/vecql/vecql/internal/token"
+)
+
+// This file holds the functions that are no aggregates.
+
+// function is one form of a function: what its arguments are and what it returns. Where args is nil and none is not, resolve decides.
+type function struct {
+	params []*Type
+	ret    *Type
+	nulls  bool // is called for NULL, too
+	body   func(x *env, args [][]byte) ([]byte, error)
+}
+
+// call compiles a call.
+func (c *compiler) call(e *cql.Call) (*node, error) {
+	name := strings.ToLower(e.Name.Name)
+	if ks := e.Name.Keyspace; ks != "" && ks != "system" {
+		return nil, unknownFunction(e.Name)
+	}
+	switch name {
+	case "writetime", "maxwritetime", "ttl":
+		return c.cellFacts(name, e)
+	case "count", "sum", "avg", "min", "max":
+		return c.aggregateCall(name, e)
+	}
+	args, types, err := c.typedArgs(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.function(name, e, types)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.params) != len(e.Args) {
+		return nil, invalid("Invalid number of arguments in call to function %s: %d required but %d provided",
+			systemName(name), len(f.params), len(e.Args))
+	}
+	agg := false
+	for i, a := range e.Args {
+		if types[i] != nil && !assignable(f.params[i], types[i]) {
+			return nil, invalid("Type error: %s cannot be passed as argument %d of function %s of type %s", a, i, systemName(name), f.params[i])
+		}
+		spec := Column{Name: argName(i, name), Type: f.params[i]}
+		if c.t != nil {
+			spec = c.t.spec(spec.Name, spec.Type)
+		}
+		if c.selecting {
+			spec.Name = "[selection]"
+		}
+		if args[i] == nil {
+			if args[i], err = c.term(a, spec); err != nil {
+				return nil, err
+			}
+		}
+		agg = agg || args[i].agg
+	}
+	return &node{typ: f.ret, agg: agg, eval: func(x *env) ([]byte, error) {
+		values := make([][]byte, len(args))
+		for i, a := range args {
+			var err error
+			if values[i], err = a.eval(x); err != nil {
+				return nil, err
+			}
+			if isUnset(values[i]) {
+				return nil, invalid("Invalid unset value for argument in call to function %s", name)
+			}
+			if values[i] == nil && !f.nulls {
+				return nil, nil
+			}
+		}
+		b, err := f.body(x, values)
+		return b, asInvalid(err)
+	}}, nil
+}
+
+func unknownFunction(n cql.Name) error { return invalid("Unknown function '%s'", functionName(n)) }
+
+func systemName(name string) string { return "system." + name }
+
+func argName(i int, name string) string {
+	return "arg" + string(rune('0'+i%10)) + "(" + systemName(name) + ")"
+}
+
+// typedArgs compiles the arguments whose types can be told before the function is known: nil for literals and markers.
+func (c *compiler) typedArgs(args []cql.Expr) ([]*node, []*Type, error) {
+	nodes, types := make([]*node, len(args)), make([]*Type, len(args))
+	for i, a := range args {
+		switch a.(type) {
+		case *cql.Column, *cql.Field, *cql.Element, *cql.Slice, *cql.Call, *cql.Cast, *cql.Binary, *cql.Negate, *cql.TypeHint:
+			var err error
+			if nodes[i], err = c.selector(a, nil); err != nil {
+				return nil, nil, err
+			}
+			types[i] = nodes[i].typ
+		}
+	}
+	return nodes, types, nil
+}
+
+// function finds the form of a function that takes arguments of these types.
+func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function, error) {
+	if f := clockFunction(name); f != nil {
+		return f, nil
+	}
+	plain := strings.ReplaceAll(name, "_", "")
+	first := func() *Type {
+		if len(types) > 0 {
+			return types[0]
+		}
+		return nil
+	}
+	switch {
+	case name == "token":
+		return c.tokenFunction()
+	case strings.HasPrefix(name, "similarity_"):
+		return similarityFunction(name, types, e)
+	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp" || plain == "dateof" || plain == "unixtimestampof":
+		return timeConversion(plain, name, first())
+	case plain == "mintimeuuid" || plain == "maxtimeuuid":
+		return &function{[]*Type{Native("timestamp")}, Native("timeuuid"), false, func(_ *env, args [][]byte) ([]byte, error) {
+			if len(args[0]) == 0 {
+				return nil, nil
+			}
+			ticks := readInt(args[0]) * 10_000
+			last := byte(0x80)
+			if plain == "maxtimeuuid" {
+				ticks, last = ticks+9_999, 0x7F
+			}
+			id := timeBytes(ticks)
+			for i := 8; i < 16; i++ {
+				id[i] = last
+			}
+			return id[:], nil
+		}}, nil
+	case strings.HasSuffix(plain, "asblob"):
+		if t := nativeByName[strings.TrimSuffix(plain, "asblob")]; t != nil {
+			return &function{[]*Type{t}, Native("blob"), false, func(_ *env, args [][]byte) ([]byte, error) { return args[0], nil }}, nil
+		}
+	case strings.HasPrefix(plain, "blobas"):
+		if t := nativeByName[strings.TrimPrefix(plain, "blobas")]; t != nil {
+			return &function{[]*Type{Native("blob")}, t, false, func(_ *env, args [][]byte) ([]byte, error) {
+				if err := t.check(args[0]); err != nil {
+					return nil, invalid("In call to function %s, value 0x%x is not a valid binary representation for type %s",
+						systemName(name), args[0], t)
+				}
+				return args[0], nil
+			}}, nil
+		}
+	}
+	if f := mathFunction(name, first()); f != nil {
+		return f, nil
+	}
+	if f := collectionFunction(name, first()); f != nil {
+		return f, nil
+	}
+	return nil, unknownFunction(e.Name)
+}
+
+func clockFunction(name string) *function {
+	form := func(t string, body func(x *env) []byte) *function {
+		return &function{[]*Type{}, Native(t), false, func(x *env, _ [][]byte) ([]byte, error) { return body(x), nil }}
+	}
+	switch strings.ReplaceAll(name, "_", "") {
+	case "now", "currenttimeuuid":
+		return form("timeuuid", func(x *env) []byte { id := x.e.timeID(x.now); return id[:] })
+	case "uuid":
+		return form("uuid", func(*env) []byte { id := newID(); return id[:] })
+	case "currenttimestamp":
+		return form("timestamp", func(x *env) []byte { return int64Bytes(x.now.UnixMilli()) })
+	case "currentdate":
+		return form("date", func(x *env) []byte { return dateBytes(x.now) })
+	case "currenttime":
+		return form("time", func(x *env) []byte {
+			n := x.now.UTC()
+			return int64Bytes(int64(n.Sub(time.Date(n.Year(), n.Month(), n.Day(), 0, 0, 0, 0, time.UTC))))
+		})
+	}
+	return nil
+}
+
+func dateBytes(at time.Time) []byte {
+	return binary.BigEndian.AppendUint32(nil, uint32(floorDiv(at.Unix(), 86400)+1<<31))
+}
+
+func (c *compiler) tokenFunction() (*function, error) {
+	if c.t == nil {
+		return nil, invalid("The token function can't be used here")
+	}
+	t := c.t
+	f := &function{ret: Native("bigint")}
+	for _, col := range t.pk {
+		f.params = append(f.params, col.typ)
+	}
+	f.body = func(_ *env, args [][]byte) ([]byte, error) {
+		key, err := partitionKey(args)
+		if err != nil {
+			return nil, err
+		}
+		return int64Bytes(token.Murmur3(key)), nil
+	}
+	return f, nil
+}
+
+// partitionKey serializes the columns of a key.
+func partitionKey(parts [][]byte) ([]byte, error) {
+	if len(parts) == 1 {
+		if len(parts[0]) == 0 {
+			return nil, invalid("Key may not be empty")
+		}
+		if len(parts[0]) > math.MaxUint16 {
+			return nil, invalid("Key length of %d is longer than maximum of %d", len(parts[0]), math.MaxUint16)
+		}
+		return parts[0], nil
+	}
+	var key []byte
+	var err error
+	for _, p := range parts {
+		if key, err = token.AppendComposite(key, p); err != nil {
+			return nil, invalid("Key length of %d is longer than maximum of %d", len(p), math.MaxUint16)
+		}
+	}
+	if len(key) > math.MaxUint16 {
+		return nil, invalid("Key length of %d is longer than maximum of %d", len(key), math.MaxUint16)
+	}
+	return key, nil
+}
+
+func timeConversion(plain, name string, from *Type) (*function, error) {
+	if from == nil {
+		return nil, invalid("Ambiguous call to function %s (can be matched by following signatures: those of %s): use type casts to disambiguate",
+			name, name)
+	}
+	if from.Kind != KindTimeUUID && from.Kind != KindTimestamp && from.Kind != KindDate {
+		return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
+	}
+	ret := "bigint"
+	switch plain {
+	case "totimestamp", "dateof":
+		ret = "timestamp"
+	case "todate":
+		ret = "date"
+	}
+	return &function{[]*Type{from}, Native(ret), false, func(_ *env, args [][]byte) ([]byte, error) {
+		if len(args[0]) == 0 {
+			return nil, nil
+		}
+		at := instant(from, args[0])
+		if ret == "date" {
+			return dateBytes(at), nil
+		}
+		return int64Bytes(at.UnixMilli()), nil
+	}}, nil
+}
+
+// instant returns the time of a timestamp, date or time UUID.
+func instant(t *Type, b []byte) time.Time {
+	switch t.Kind {
+	case KindTimeUUID:
+		return time.UnixMicro((uuidTime(b) - gregorian) / 10).UTC()
+	case KindDate:
+		return dayOf(b)
+	}
+	return time.UnixMilli(readInt(b)).UTC()
+}
+
+func mathFunction(name string, t *Type) *function {
+	if t == nil || !isNumber(t) {
+		return nil
+	}
+	ret := t
+	var body func(n number) (number, error)
+	float := func(f func(float64) float64) func(number) (number, error) {
+		return func(n number) (number, error) { return number{f: f(n.float()), k: 'f'}, nil }
+	}
+	switch name {
+	case "abs":
+		body = func(n number) (number, error) {
+			if n.k == 'f' {
+				return number{f: math.Abs(n.f), k: 'f'}, nil
+			}
+			v := n
+			v.i = bigAbs(n.i)
+			return v, nil
+		}
+	case "round":
+		if t.Kind == KindDecimal {
+			return nil
+		}
+		body = func(n number) (number, error) {
+			if n.k == 'f' {
+				return number{f: math.Floor(n.f + 0.5), k: 'f'}, nil
+			}
+			return n, nil
+		}
+	case "exp", "log", "log10":
+		if t.Kind != KindFloat && t.Kind != KindDouble {
+			ret = Native("double")
+			if t.Kind == KindDecimal || t.Kind == KindVarint {
+				return nil
+			}
+		}
+		body = float(map[string]func(float64) float64{"exp": math.Exp, "log": math.Log, "log10": math.Log10}[name])
+		ret = t
+	default:
+		return nil
+	}
+	return &function{[]*Type{t}, ret, false, func(_ *env, args [][]byte) ([]byte, error) {
+		if len(args[0]) == 0 {
+			return nil, nil
+		}
+		n, err := body(toNumber(t, args[0]))
+		if err != nil {
+			return nil, err
+		}
+		return n.to(ret)
+	}}
+}
+
+func collectionFunction(name string, t *Type) *function {
+	if t == nil || !t.isCollection() {
+		return nil
+	}
+	every := func(ret *Type, pick func(parts [][]byte) ([]byte, error)) *function {
+		return &function{[]*Type{t}, ret, false, func(_ *env, args [][]byte) ([]byte, error) {
+			parts, err := splitCollection(t, args[0])
+			if err != nil {
+				return nil, err
+			}
+			return pick(parts)
+		}}
+	}
+	width := len(t.Elems)
+	switch name {
+	case "collection_count":
+		return every(Native("int"), func(parts [][]byte) ([]byte, error) { return int32Bytes(int32(len(parts) / width)), nil })
+	case "map_keys", "map_values":
+		if t.Kind != KindMap {
+			return nil
+		}
+		ret, skip := &Type{Kind: KindSet, Elems: t.Elems[:1], Frozen: true}, 0
+		if name == "map_values" {
+			ret, skip = &Type{Kind: KindList, Elems: t.Elems[1:], Frozen: true}, 1
+		}
+		return every(ret, func(parts [][]byte) ([]byte, error) {
+			var out [][]byte
+			for i := skip; i < len(parts); i += 2 {
+				out = append(out, parts[i])
+			}
+			return joinCollection(ret, out), nil
+		})
+	case "collection_min", "collection_max", "collection_sum", "collection_avg":
+		kind := strings.TrimPrefix(name, "collection_")
+		if t.Kind == KindMap || (kind == "sum" || kind == "avg") && !isNumber(t.Elems[0]) {
+			return nil
+		}
+		return every(t.Elems[0], func(parts [][]byte) ([]byte, error) {
+			a := newAggregator(kind, t.Elems[0])()
+			for _, p := range parts {
+				if err := a.add(p); err != nil {
+					return nil, err
+				}
+			}
+			return a.result()
+		})
+	}
+	return nil
+}
+
+// cellFacts compiles writetime(c), maxwritetime(c) and ttl(c).
+func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
+	if len(e.Args) != 1 || e.Star {
+		return nil, invalid("Invalid number of arguments in call to function %s", name)
+	}
+	inner := e.Args[0]
+	var field string
+	var key cql.Expr
+	switch a := inner.(type) {
+	case *cql.Field:
+		inner, field = a.Of, a.Name
+	case *cql.Element:
+		inner, key = a.Of, a.Index
+	}
+	arg, ok := inner.(*cql.Column)
+	if !ok || c.t == nil {
+		return nil, invalid("%s is only supported on columns, not on %s", name, e.Args[0])
+	}
+	col, err := c.t.lookup(arg.Name)
+	if err != nil {
+		return nil, err
+	}
+	word := map[string]string{"writetime": "writetime", "maxwritetime": "maxwritetime", "ttl": "ttl"}[name]
+	if col.isKey() {
+		return nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", word, col.name)
+	}
+	ret := Native("bigint")
+	if name == "ttl" {
+		ret = Native("int")
+	}
+	fact := func(l *cell, sec int64) []byte {
+		switch {
+		case !l.live(sec):
+			return nil
+		case name != "ttl":
+			return int64Bytes(l.ts)
+		case l.ttl == 0:
+			return nil
+		}
+		return int32Bytes(int32(l.expires - sec))
+	}
+	var path func(x *env) ([]byte, error)
+	switch {
+	case field != "":
+		i := -1
+		if col.typ.Kind == KindUDT {
+			i = slices.Index(col.typ.Fields, field)
+		}
+		if i < 0 {
+			return nil, invalid("%s of type %s has no field %s", col.name, col.typ.bare(), field)
+		}
+		path = func(*env) ([]byte, error) { return binary.BigEndian.AppendUint16(nil, uint16(i)), nil }
+	case key != nil:
+		if col.typ.Kind != KindSet && col.typ.Kind != KindMap {
+			return nil, invalid("Invalid element selection: %s is of type %s is not a collection", col.name, col.typ)
+		}
+		n, err := c.term(key, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
+		if err != nil {
+			return nil, err
+		}
+		path = n.eval
+	}
+	if !col.typ.multiCell() {
+		path = nil // a frozen value has one cell
+	}
+	many := col.typ.multiCell() && path == nil && name != "maxwritetime"
+	n := &node{typ: ret}
+	if many {
+		n.typ = ListOf(ret)
+	}
+	n.eval = func(x *env) ([]byte, error) {
+		d := x.view.data(col)
+		if d == nil {
+			return nil, nil
+		}
+		if !d.complex {
+			return fact(&d.cell, x.sec), nil
+		}
+		live := d.live(x.sec)
+		if path != nil {
+			want, err := path(x)
+			if err != nil {
+				return nil, err
+			}
+			for i := range live {
+				if col.typ.comparePaths(live[i].path, want) == 0 {
+					return fact(&live[i].cell, x.sec), nil
+				}
+			}
+			return nil, nil
+		}
+		if len(live) == 0 {
+			return nil, nil
+		}
+		if !many {
+			latest := &live[0].cell
+			for i := range live {
+				if live[i].ts > latest.ts {
+					latest = &live[i].cell
+				}
+			}
+			return fact(latest, x.sec), nil
+		}
+		parts := make([][]byte, len(live))
+		for i := range live {
+			parts[i] = fact(&live[i].cell, x.sec)
+		}
+		return joinCollection(n.typ, parts), nil
+	}
+	return n, nil
+}

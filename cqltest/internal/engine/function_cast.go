@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file holds CAST(... AS ...), dates moved by durations, and the similarity of vectors.
+
+func bigAbs(v *big.Int) *big.Int { return new(big.Int).Abs(v) }
+
+func (c *compiler) cast(e *cql.Cast) (*node, error) {
+	to, err := c.typeName(e.Type)
+	if err != nil {
+		return nil, err
+	}
+	of, err := c.selector(e.Expr, nil)
+	if err != nil {
+		return nil, err
+	}
+	convert := conversion(of.typ, to)
+	if convert == nil {
+		return nil, invalid("Invalid call to function system.cast_as_%s, none of its type signatures match (known type signatures: those of %s)",
+			to, to)
+	}
+	return &node{typ: to, agg: of.agg, fixed: of.fixed, eval: func(x *env) ([]byte, error) {
+		b, err := of.eval(x)
+		if err != nil || len(b) == 0 || isUnset(b) {
+			return nil, err
+		}
+		b, err = convert(b)
+		return b, asInvalid(err)
+	}}, nil
+}
+
+// conversion returns what casts from one type to another, nil where there is no such cast.
+func conversion(from, to *Type) func([]byte) ([]byte, error) {
+	switch {
+	case from.Kind == to.Kind && !from.isCollection():
+		return func(b []byte) ([]byte, error) { return b, nil }
+	case isNumber(from) && isNumber(to) && to.Kind != KindCounter:
+		return func(b []byte) ([]byte, error) { return toNumber(from, b).saturate(to).to(to) }
+	case to.Kind == KindText || to.Kind == KindASCII:
+		switch from.Kind {
+		case KindBlob, KindDuration, KindList, KindSet, KindMap, KindTuple, KindUDT, KindVector:
+			return nil
+		case KindASCII, KindText:
+			return func(b []byte) ([]byte, error) { return b, to.check(b) }
+		}
+		return func(b []byte) ([]byte, error) { return []byte(from.format(b)), nil }
+	case to.Kind == KindTimestamp && (from.Kind == KindDate || from.Kind == KindTimeUUID):
+		return func(b []byte) ([]byte, error) { return int64Bytes(instant(from, b).UnixMilli()), nil }
+	case to.Kind == KindDate && (from.Kind == KindTimestamp || from.Kind == KindTimeUUID):
+		return func(b []byte) ([]byte, error) { return dateBytes(instant(from, b)), nil }
+	}
+	return nil
+}
+
+// shift moves a timestamp or date.
+func shift(t *Type, b []byte, months, days int, nanos int64) ([]byte, error) {
+	at := instant(t, b)
+	if months != 0 {
+		// The last day of a shorter month, as Java's plusMonths.
+		first := time.Date(at.Year(), at.Month(), 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC).AddDate(0, months, 0)
+		last := first.AddDate(0, 1, -1).Day()
+		at = first.AddDate(0, 0, min(at.Day(), last)-1)
+	}
+	at = at.AddDate(0, 0, days)
+	if t.Kind == KindDate {
+		if nanos != 0 && nanos%dayNanos != 0 {
+			return nil, invalid("The duration must have a day precision. Was: %s", formatDuration(durationBytes(int64(months), int64(days), nanos)))
+		}
+		return dateBytes(at.AddDate(0, 0, int(nanos/dayNanos))), nil
+	}
+	return int64Bytes(at.Add(time.Duration(nanos)).UnixMilli()), nil
+}
+
+// similarityFunction compiles similarity_cosine, similarity_euclidean and similarity_dot_product.
+func similarityFunction(name string, types []*Type, e *cql.Call) (*function, error) {
+	similarity := similarities[strings.TrimPrefix(name, "similarity_")]
+	if similarity == nil {
+		return nil, unknownFunction(e.Name)
+	}
+	if len(types) != 2 {
+		return nil, invalid("Invalid number of arguments for function %s(vector<float, n>, vector<float, n>)", systemName(name))
+	}
+	t := types[0]
+	if t == nil {
+		t = types[1]
+	}
+	if t == nil {
+		for _, a := range e.Args {
+			if l, ok := a.(*cql.ListLiteral); ok && len(l.Elems) > 0 {
+				t = &Type{Kind: KindVector, Elems: []*Type{Native("float")}, Dim: len(l.Elems), Frozen: true}
+			}
+		}
+	}
+	if t == nil {
+		return nil, invalid("Cannot infer type of argument ? in call to function %s: use type casts to disambiguate", name)
+	}
+	for i, a := range types {
+		if l, ok := e.Args[i].(*cql.ListLiteral); ok && t.Kind == KindVector && len(l.Elems) != t.Dim {
+			return nil, invalid("All arguments must have the same vector dimensions")
+		}
+		if a != nil && (a.Kind != KindVector || a.Elems[0].Kind != KindFloat) {
+			return nil, invalid("Function %s requires a float vector argument, but found argument %s of type %s", systemName(name), e.Args[i], a)
+		}
+		if a != nil && a.Dim != t.Dim {
+			return nil, invalid("All arguments must have the same vector dimensions")
+		}
+	}
+	return &function{[]*Type{t, t}, Native("float"), false, func(_ *env, args [][]byte) ([]byte, error) {
+		if len(args[0]) == 0 || len(args[1]) == 0 {
+			return nil, nil
+		}
+		if name == "similarity_cosine" && (isZero(args[0]) || isZero(args[1])) {
+			return nil, invalid("Function %s doesn't support all-zero vectors.", systemName(name))
+		}
+		return float32Bytes(similarity(floats(args[0]), floats(args[1]))), nil
+	}}, nil
+}
+
+func isZero(b []byte) bool {
+	for _, f := range floats(b) {
+		if f != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func floats(b []byte) []float64 {
+	out := make([]float64, len(b)/4)
+	for i := range out {
+		out[i] = toNumber(Native("float"), b[4*i:4*i+4]).f
+	}
+	return out
+}
+
+// similarities are between 0 and 1 for cosine and euclidean, larger for nearer, as Lucene's VectorSimilarityFunction has them.
+var similarities = map[string]func(a, b []float64) float32{
+	"cosine": func(a, b []float64) float32 {
+		var dot, x, y float64
+		for i := range a {
+			dot, x, y = dot+a[i]*b[i], x+a[i]*a[i], y+b[i]*b[i]
+		}
+		return float32((1 + dot/math.Sqrt(x*y)) / 2)
+	},
+	"euclidean": func(a, b []float64) float32 {
+		var sum float64
+		for i := range a {
+			sum += (a[i] - b[i]) * (a[i] - b[i])
+		}
+		return float32(1 / (1 + sum))
+	},
+	"dot_product": func(a, b []float64) float32 {
+		var dot float64
+		for i := range a {
+			dot += a[i] * b[i]
+		}
+		return float32((1 + dot) / 2)
+	},
+}

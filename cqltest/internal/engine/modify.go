@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file prepares INSERT, UPDATE and DELETE.
+
+// modifyPlan is a prepared INSERT, UPDATE or DELETE.
+type modifyPlan struct {
+	t         *table
+	kind      StatementKind
+	where     *where // of INSERT: an Eq for each key column
+	changes   []change
+	rows      bool // DELETE without columns
+	statics   bool // touches static columns alone, no rows
+	timestamp *node
+	ttl       *node
+	notExists bool
+	exists    bool
+	conds     []*condition
+}
+
+func (m *modifyPlan) conditional() bool { return m.notExists || m.exists || len(m.conds) > 0 }
+
+// change is what a statement does to one column.
+type change struct {
+	col *column
+	// ops appends what is to be done; a value that is not set does nothing.
+	ops func(x *env, w *writing, dst []op) ([]op, error)
+}
+
+// writing are the facts of one write.
+type writing struct {
+	ts      int64
+	ttl     int32
+	expires int64
+	sec     int64
+}
+
+func (w *writing) cell(b []byte) cell {
+	if b == nil {
+		return w.tombstone()
+	}
+	return cell{value: b, ts: w.ts, ttl: w.ttl, expires: w.expires}
+}
+
+func (w *writing) tombstone() cell { return cell{ts: w.ts, deleted: true, expires: w.sec} }
+
+func (c *compiler) using(m *modifyPlan, u *cql.Using) error {
+	var err error
+	if u.Timestamp != nil {
+		if m.timestamp, err = c.term(u.Timestamp, c.t.spec("[timestamp]", Native("bigint"))); err != nil {
+			return err
+		}
+	}
+	if u.TTL != nil {
+		if m.ttl, err = c.term(u.TTL, c.t.spec("[ttl]", Native("int"))); err != nil {
+			return err
+		}
+	}
+	if c.t.counter {
+		if m.conditional() {
+			return invalid("Conditional updates are not supported on counter tables")
+		}
+		if m.timestamp != nil {
+			return invalid("Cannot provide custom timestamp for counter updates")
+		}
+		if m.ttl != nil {
+			return invalid("Cannot provide custom TTL for counter updates")
+		}
+	}
+	if m.timestamp != nil && m.conditional() {
+		return invalid("Cannot provide custom timestamp for conditional updates")
+	}
+	return nil
+}
+
+// writable finds the table of a modification.
+func (c *compiler) writable(n cql.Name) (*table, error) {
+	t, err := c.s.table(c.ks, n.Keyspace, n.Name)
+	if err != nil {
+		return nil, err
+	}
+	if t.virtual != nil {
+		return nil, &Error{Code: CodeUnauthorized, Message: t.ks + " keyspace is not user-modifiable."}
+	}
+	c.t = t
+	return t, nil
+}
+
+func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
+	t, err := c.writable(s.Table)
+	if err != nil {
+		return nil, err
+	}
+	if s.JSON != nil {
+		return nil, invalid("INSERT JSON is not supported")
+	}
+	if t.counter {
+		return nil, invalid("INSERT statements are not allowed on counter tables, use UPDATE instead")
+	}
+	if len(s.Columns) == 0 {
+		return nil, invalid("No columns provided to INSERT")
+	}
+	if len(s.Columns) != len(s.Values) {
+		return nil, invalid("Unmatched column names/values")
+	}
+	m := &modifyPlan{t: t, kind: StatementInsert, notExists: s.IfNotExists}
+	w := &where{t: t, pk: make([]*restriction, len(t.pk)), keys: true}
+	ck := make([]*restriction, len(t.ck))
+	seen := map[string]bool{}
+	for i, name := range s.Columns {
+		col, err := t.lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if seen[name] {
+			return nil, invalid("The column names contains duplicates")
+		}
+		seen[name] = true
+		if !col.isKey() {
+			ch, err := c.assign(col, s.Values[i])
+			if err != nil {
+				return nil, err
+			}
+			m.changes = append(m.changes, ch)
+			continue
+		}
+		n, err := c.term(s.Values[i], t.column(col))
+		if err != nil {
+			return nil, err
+		}
+		r := &restriction{cols: []*column{col}, op: cql.Eq, value: n}
+		if w.all = append(w.all, r); col.kind == PartitionKey {
+			w.pk[col.pos] = r
+		} else {
+			ck[col.pos] = r
+		}
+	}
+	if missing := w.missing(); missing != "" {
+		return nil, invalid("Some partition key parts are missing: %s", missing)
+	}
+	given := slices.IndexFunc(ck, func(r *restriction) bool { return r != nil }) >= 0
+	m.statics = len(t.ck) > 0 && !given && m.onlyStatics()
+	if !m.statics {
+		var missing []string
+		for i, r := range ck {
+			if r == nil {
+				missing = append(missing, t.ck[i].name)
+			}
+		}
+		if len(missing) > 0 {
+			return nil, invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
+		}
+		w.ck = ck
+	}
+	m.where = w
+	return m, c.using(m, &s.Using)
+}
+
+func (m *modifyPlan) onlyStatics() bool {
+	if len(m.changes) == 0 {
+		return false
+	}
+	for i := range m.changes {
+		if m.changes[i].col.kind != Static {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *compiler) update(s *cql.Update) (*modifyPlan, error) {
+	t, err := c.writable(s.Table)
+	if err != nil {
+		return nil, err
+	}
+	m := &modifyPlan{t: t, kind: StatementUpdate, exists: s.IfExists}
+	touched := map[*column][]cql.Assignment{}
+	for i := range s.Set {
+		a := &s.Set[i]
+		col, err := t.lookup(a.Column)
+		if err != nil {
+			return nil, err
+		}
+		if col.isKey() {
+			return nil, invalid("PRIMARY KEY part %s found in SET part", col.name)
+		}
+		for _, other := range touched[col] {
+			partial := func(a *cql.Assignment) bool { return a.Op == cql.AssignElement || a.Op == cql.AssignField }
+			if !partial(a) || !partial(&other) {
+				return nil, invalid("Multiple incompatible setting of column %s", col.name)
+			}
+		}
+		touched[col] = append(touched[col], *a)
+		ch, err := c.assignment(col, a)
+		if err != nil {
+			return nil, err
+		}
+		m.changes = append(m.changes, ch)
+	}
+	if m.where, err = c.where(s.Where, "UPDATE", false); err != nil {
+		return nil, err
+	}
+	if m.conds, err = c.conditions(s.If); err != nil {
+		return nil, err
+	}
+	return m, c.finishModification(m, "UPDATE", &s.Using)
+}
+
+// finishModification checks what is the same for UPDATE and DELETE.
+func (c *compiler) finishModification(m *modifyPlan, what string, using *cql.Using) error {
+	t := m.t
+	restricted := 0
+	for _, r := range m.where.ck {
+		if !r.isSlice() {
+			restricted += len(r.cols)
+		}
+	}
+	whole := restricted >= len(t.ck)
+	ranged := slices.ContainsFunc(m.where.ck, (*restriction).isSlice)
+	switch {
+	case m.rows:
+		if !whole && m.conditional() {
+			return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns")
+		}
+	case m.onlyStatics() && (len(m.conds) == 0 || !slices.ContainsFunc(m.conds, func(c *condition) bool { return c.col.kind != Static })):
+		if len(m.where.ck) > 0 {
+			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns", what)
+		}
+		m.statics = len(t.ck) > 0
+	case ranged, !whole && what == "DELETE":
+		return invalid("Range deletions are not supported for specific columns")
+	case !whole:
+		var missing []string
+		for _, col := range t.ck {
+			if !slices.ContainsFunc(m.where.ck, func(r *restriction) bool { return slices.Contains(r.cols, col) }) {
+				missing = append(missing, col.name)
+			}
+		}
+		return invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
+	}
+	if m.conditional() {
+		for _, r := range m.where.all {
+			if r.op == cql.In {
+				part := "partition key"
+				if r.cols[0].kind == Clustering {
+					part = "clustering key columns"
+				}
+				word := map[string]string{"UPDATE": "updates", "DELETE": "deletions"}[what]
+				return invalid("IN on the %s is not supported with conditional %s", part, word)
+			}
+		}
+	}
+	return c.using(m, using)
+}
+
+func (c *compiler) delete(s *cql.Delete) (*modifyPlan, error) {
+	t, err := c.writable(s.Table)
+	if err != nil {
+		return nil, err
+	}
+	m := &modifyPlan{t: t, kind: StatementDelete, exists: s.IfExists, rows: len(s.Targets) == 0}
+	for i := range s.Targets {
+		target := &s.Targets[i]
+		col, err := t.lookup(target.Column)
+		if err != nil {
+			return nil, err
+		}
+		if col.isKey() {
+			return nil, invalid("Invalid identifier %s for deletion (should not be a PRIMARY KEY part)", col.name)
+		}
+		ch, err := c.deletion(col, target)
+		if err != nil {
+			return nil, err
+		}
+		m.changes = append(m.changes, ch)
+	}
+	if m.where, err = c.where(s.Where, "DELETE", false); err != nil {
+		return nil, err
+	}
+	if m.conds, err = c.conditions(s.If); err != nil {
+		return nil, err
+	}
+	return m, c.finishModification(m, "DELETE", &s.Using)
+}
+
+// maxTTL is 20 years, as Cassandra's Attributes.MAX_TTL.
+const maxTTL = 20 * 365 * 24 * 60 * 60
+
+// writing evaluates USING; ts is the timestamp where the statement gives none.
+func (m *modifyPlan) writing(x *env, ts int64) (*writing, error) {
+	w := &writing{ts: ts, sec: x.sec}
+	if m.timestamp != nil {
+		b, err := m.timestamp.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			return nil, invalid("Invalid null value of timestamp")
+		}
+		if !isUnset(b) {
+			if len(b) != 8 {
+				return nil, invalid("Invalid timestamp value: empty")
+			}
+			if w.ts = readInt(b); w.ts == math.MinInt64 {
+				return nil, invalid("Out of bound timestamp, must be in [%d, %d]", math.MinInt64+1, int64(math.MaxInt64))
+			}
+		}
+	}
+	ttl := int64(m.t.options.defaultTTL)
+	if m.ttl != nil {
+		b, err := m.ttl.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case isUnset(b):
+		case b == nil:
+			ttl = 0
+		case len(b) != 4:
+			return nil, invalid("Invalid TTL value: empty")
+		default:
+			if ttl = readInt(b); ttl < 0 {
+				return nil, invalid("A TTL must be greater or equal to 0, but was %d", ttl)
+			}
+		}
+		if ttl > maxTTL {
+			return nil, invalid("ttl is too large. requested (%d) maximum (%d)", ttl, maxTTL)
+		}
+	}
+	if ttl > 0 && !m.t.counter {
+		w.ttl, w.expires = int32(ttl), x.sec+ttl
+	}
+	return w, nil
+}
+
+// mutations evaluates the statement: what is to be written to which partitions.
+func (m *modifyPlan) mutations(x *env, ts int64) ([]*mutation, error) {
+	w, err := m.writing(x, ts)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := m.where.partitions(x)
+	if err != nil {
+		return nil, err
+	}
+	var ranges []clusterSlice
+	if !m.statics {
+		var exact bool
+		if ranges, exact, err = m.where.slices(x); err != nil {
+			return nil, err
+		}
+		if !exact {
+			return nil, invalid("Deleting a range by a tuple over columns of both orders is not supported")
+		}
+		if !(m.rows && len(m.where.ck) == 0) {
+			for _, r := range ranges {
+				if len(r.from.prefix) == len(m.t.ck) && clusteringSize(r.from.prefix) > math.MaxUint16 {
+					return nil, invalid("Key length of %d is longer than maximum of %d", clusteringSize(r.from.prefix), math.MaxUint16)
+				}
+			}
+		}
+	}
+	var out []*mutation
+	for _, parts := range keys {
+		key, err := partitionKey(parts)
+		if err != nil {
+			return nil, err
+		}
+		mu := &mutation{t: m.t, key: key, parts: parts, deletion: noTimestamp}
+		if err := m.fill(x, w, mu, ranges); err != nil {
+			return nil, err
+		}
+		out = append(out, mu)
+	}
+	return out, nil
+}
+
+func clusteringSize(c [][]byte) int {
+	n := 0
+	for _, b := range c {
+		n += len(b)
+	}
+	return n
+}
+
+func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlice) error {
+	if m.rows {
+		if len(m.where.ck) == 0 {
+			mu.deletion = w.ts // also where the partition is one row
+			return nil
+		}
+		for _, r := range ranges {
+			if len(r.from.prefix) == len(m.t.ck) && len(r.to.prefix) == len(m.t.ck) && r.from.inclusive && r.to.inclusive &&
+				m.t.compareClustering(r.from.prefix, r.to.prefix) == 0 {
+				mu.rows = append(mu.rows, rowWrite{clustering: r.from.prefix, deletion: w.ts})
+				continue
+			}
+			mu.ranges = append(mu.ranges, rangeTombstone{r.from, r.to, w.ts})
+		}
+		return nil
+	}
+	var statics, regular []change
+	for _, ch := range m.changes {
+		if ch.col.kind == Static {
+			statics = append(statics, ch)
+		} else {
+			regular = append(regular, ch)
+		}
+	}
+	if len(statics) > 0 {
+		row := rowWrite{static: true, deletion: noTimestamp}
+		var err error
+		if row.ops, err = collect(x, w, statics); err != nil {
+			return err
+		}
+		mu.rows = append(mu.rows, row)
+	}
+	if m.statics || len(regular) == 0 && m.kind != StatementInsert {
+		return nil
+	}
+	for _, r := range ranges {
+		row := rowWrite{clustering: r.from.prefix, deletion: noTimestamp}
+		if row.clustering == nil {
+			row.clustering = [][]byte{}
+		}
+		if m.kind == StatementInsert {
+			marker := w.cell([]byte{})
+			row.marker = &marker
+		}
+		var err error
+		if row.ops, err = collect(x, w, regular); err != nil {
+			return err
+		}
+		mu.rows = append(mu.rows, row)
+	}
+	return nil
+}
+
+func collect(x *env, w *writing, changes []change) ([]op, error) {
+	var ops []op
+	var err error
+	for i := range changes {
+		if ops, err = changes[i].ops(x, w, ops); err != nil {
+			return nil, err
+		}
+	}
+	return ops, nil
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file prepares what is done to single columns: c = v, c = c + v, c[k] = v, c.f = v, DELETE c, c[k], c.f.
+
+// assign prepares c = value.
+func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
+	if col.typ.Kind == KindCounter {
+		return change{}, invalid("Cannot set the value of counter column %s (counters can only be incremented/decremented, not set)", col.name)
+	}
+	n, err := c.term(value, c.t.column(col))
+	if err != nil {
+		return change{}, err
+	}
+	if !col.typ.multiCell() {
+		return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+			b, err := n.eval(x)
+			if err != nil || isUnset(b) {
+				return dst, err
+			}
+			return append(dst, op{col: col, kind: opCell, cell: w.cell(b)}), nil
+		}}, nil
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		b, err := n.eval(x)
+		if err != nil || isUnset(b) {
+			return dst, err
+		}
+		// The deletion of what was there is one microsecond older than what comes instead.
+		dst = append(dst, op{col: col, kind: opClear, cell: cell{ts: w.ts - 1, deleted: true}})
+		if b == nil {
+			return dst, nil
+		}
+		return appendElements(col, b, w, opAppend, dst)
+	}}, nil
+}
+
+// appendElements adds an op for each element of a serialized collection or UDT.
+func appendElements(col *column, b []byte, w *writing, list opKind, dst []op) ([]op, error) {
+	t := col.typ
+	if t.Kind == KindUDT {
+		parts, err := splitTuple(t, b)
+		if err != nil {
+			return nil, asInvalid(err)
+		}
+		for i, p := range parts {
+			if p != nil {
+				dst = append(dst, op{col: col, kind: opElement, path: binary.BigEndian.AppendUint16(nil, uint16(i)), cell: w.cell(p)})
+			}
+		}
+		return dst, nil
+	}
+	parts, err := splitCollection(t, b)
+	if err != nil {
+		return nil, asInvalid(err)
+	}
+	switch t.Kind {
+	case KindList:
+		if list == opPrepend {
+			slices.Reverse(parts) // the last is put in front first
+		}
+		for _, p := range parts {
+			dst = append(dst, op{col: col, kind: list, cell: w.cell(p)})
+		}
+	case KindSet:
+		for _, p := range parts {
+			dst = append(dst, op{col: col, kind: opElement, path: p, cell: w.cell([]byte{})})
+		}
+	case KindMap:
+		for i := 0; i+1 < len(parts); i += 2 {
+			dst = append(dst, op{col: col, kind: opElement, path: parts[i], cell: w.cell(parts[i+1])})
+		}
+	}
+	return dst, nil
+}
+
+// assignment prepares one item of UPDATE ... SET.
+func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
+	t := col.typ
+	switch a.Op {
+	case cql.Assign:
+		return c.assign(col, a.Value)
+	case cql.AssignElement:
+		return c.assignElement(col, a)
+	case cql.AssignField:
+		return c.assignField(col, a)
+	}
+	text := col.name + " + " + a.Value.String()
+	switch a.Op {
+	case cql.AssignSub:
+		text = col.name + " - " + a.Value.String()
+	case cql.AssignPrepend:
+		text = a.Value.String() + " - " + col.name
+	}
+	if t.Kind == KindCounter && a.Op != cql.AssignPrepend {
+		return c.increment(col, a)
+	}
+	if !t.isCollection() || t.Kind != KindList && a.Op == cql.AssignPrepend {
+		return change{}, invalid("Invalid operation (%s = %s) for non %s column %s", col.name, text,
+			map[bool]string{true: "list", false: "counter"}[a.Op == cql.AssignPrepend], col.name)
+	}
+	if t.Frozen {
+		return change{}, invalid("Invalid operation (%s = %s) for frozen collection column %s", col.name, text, col.name)
+	}
+	spec := c.t.column(col)
+	if a.Op == cql.AssignSub && t.Kind == KindMap {
+		spec.Type = &Type{Kind: KindSet, Elems: t.Elems[:1]} // keys
+	}
+	n, err := c.term(a.Value, spec)
+	if err != nil {
+		return change{}, err
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		b, err := n.eval(x)
+		if err != nil || b == nil || isUnset(b) {
+			return dst, err
+		}
+		if a.Op != cql.AssignSub {
+			kind := opAppend
+			if a.Op == cql.AssignPrepend {
+				kind = opPrepend
+			}
+			return appendElements(col, b, w, kind, dst)
+		}
+		parts, err := splitCollection(spec.Type, b)
+		if err != nil {
+			return nil, asInvalid(err)
+		}
+		if t.Kind == KindList {
+			return append(dst, op{col: col, kind: opListDiscard, values: parts, cell: w.tombstone()}), nil
+		}
+		for _, p := range parts {
+			dst = append(dst, op{col: col, kind: opElementDelete, path: p, cell: w.tombstone()})
+		}
+		return dst, nil
+	}}, nil
+}
+
+func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
+	n, err := c.term(a.Value, c.t.column(col))
+	if err != nil {
+		return change{}, err
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		b, err := n.eval(x)
+		if err != nil || isUnset(b) {
+			return dst, err
+		}
+		if b == nil {
+			return nil, invalid("Invalid null value for counter increment")
+		}
+		if len(b) != 8 {
+			return nil, invalid("Invalid empty value for counter increment")
+		}
+		delta := readInt(b)
+		if a.Op == cql.AssignSub {
+			if delta == -1<<63 {
+				return nil, invalid("The negation of %d overflows supported counter precision (signed 8 bytes integer)", delta)
+			}
+			delta = -delta
+		}
+		return append(dst, op{col: col, kind: opCounter, delta: delta, cell: cell{ts: w.ts}}), nil
+	}}, nil
+}
+
+func (c *compiler) assignElement(col *column, a *cql.Assignment) (change, error) {
+	t := col.typ
+	if t.Kind != KindList && t.Kind != KindMap {
+		if t.Kind == KindSet {
+			return change{}, invalid("Invalid operation (%s[%s] = %s) for set column %s", col.name, a.Key, a.Value, col.name)
+		}
+		return change{}, invalid("Invalid operation (%s[%s] = %s) for non collection column %s", col.name, a.Key, a.Value, col.name)
+	}
+	if t.Frozen {
+		return change{}, invalid("Invalid operation (%s[%s] = %s) for frozen collection column %s", col.name, a.Key, a.Value, col.name)
+	}
+	key, err := c.elementKey(col, a.Key)
+	if err != nil {
+		return change{}, err
+	}
+	n, err := c.term(a.Value, c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1]))
+	if err != nil {
+		return change{}, err
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		b, err := n.eval(x)
+		if err != nil || isUnset(b) {
+			return dst, err
+		}
+		return elementOp(x, col, key, w.cell(b), opListSet, dst)
+	}}, nil
+}
+
+// elementKey prepares the k of c[k].
+func (c *compiler) elementKey(col *column, e cql.Expr) (*node, error) {
+	if col.typ.Kind == KindList {
+		return c.term(e, c.t.spec("idx("+col.name+")", Native("int")))
+	}
+	return c.term(e, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
+}
+
+func elementOp(x *env, col *column, key *node, l cell, list opKind, dst []op) ([]op, error) {
+	k, err := key.eval(x)
+	if err != nil {
+		return nil, err
+	}
+	word := map[bool]string{true: "list index", false: "map key"}[col.typ.Kind == KindList]
+	if k == nil {
+		return nil, invalid("Invalid null %s", word)
+	}
+	if isUnset(k) {
+		return nil, invalid("Invalid unset %s", word)
+	}
+	if col.typ.Kind == KindList {
+		if len(k) != 4 {
+			return nil, invalid("Invalid empty list index")
+		}
+		return append(dst, op{col: col, kind: list, index: int(readInt(k)), cell: l}), nil
+	}
+	return append(dst, op{col: col, kind: opElement, path: k, cell: l}), nil
+}
+
+func (c *compiler) fieldPath(col *column, name string, what string) ([]byte, *Type, error) {
+	t := col.typ
+	if t.Kind != KindUDT {
+		return nil, nil, invalid("Invalid operation (%s) for non-UDT column %s", what, col.name)
+	}
+	if t.Frozen {
+		return nil, nil, invalid("Invalid operation (%s) for frozen UDT column %s", what, col.name)
+	}
+	i := slices.Index(t.Fields, name)
+	if i < 0 {
+		return nil, nil, invalid("UDT column %s does not have a field named %s", col.name, name)
+	}
+	return binary.BigEndian.AppendUint16(nil, uint16(i)), t.Elems[i], nil
+}
+
+func (c *compiler) assignField(col *column, a *cql.Assignment) (change, error) {
+	path, t, err := c.fieldPath(col, a.Field, col.name+"."+a.Field+" = "+a.Value.String())
+	if err != nil {
+		return change{}, err
+	}
+	n, err := c.term(a.Value, c.t.spec(col.name+"."+a.Field, t))
+	if err != nil {
+		return change{}, err
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		b, err := n.eval(x)
+		if err != nil || isUnset(b) {
+			return dst, err
+		}
+		return append(dst, op{col: col, kind: opElement, path: path, cell: w.cell(b)}), nil
+	}}, nil
+}
+
+// deletion prepares one item of DELETE.
+func (c *compiler) deletion(col *column, target *cql.Target) (change, error) {
+	switch {
+	case target.Field != "":
+		path, _, err := c.fieldPath(col, target.Field, col.name+"."+target.Field)
+		if err != nil {
+			return change{}, err
+		}
+		return change{col, func(_ *env, w *writing, dst []op) ([]op, error) {
+			return append(dst, op{col: col, kind: opElementDelete, path: path, cell: w.tombstone()}), nil
+		}}, nil
+	case target.Key == nil:
+		return change{col, func(_ *env, w *writing, dst []op) ([]op, error) {
+			kind := opCell
+			if col.typ.multiCell() {
+				kind = opClear
+			}
+			return append(dst, op{col: col, kind: kind, cell: w.tombstone()}), nil
+		}}, nil
+	case !col.typ.isCollection():
+		return change{}, invalid("Invalid deletion operation for non collection column %s", col.name)
+	case col.typ.Frozen:
+		return change{}, invalid("Invalid deletion operation for frozen collection column %s", col.name)
+	}
+	key, err := c.elementKey(col, target.Key)
+	if err != nil {
+		return change{}, err
+	}
+	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
+		return elementOp(x, col, key, w.tombstone(), opListDelete, dst)
+	}}, nil
+}

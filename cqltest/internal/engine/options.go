@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file holds the options of keyspaces and tables.
+
+// tableOptions are the options of a table, as system_schema.tables shows them. Only the time to live means anything here.
+type tableOptions struct {
+	values     map[string]any
+	defaultTTL int32
+}
+
+// optionKind says what the value of an option must be.
+type optionKind uint8
+
+const (
+	textOption optionKind = iota
+	intOption
+	doubleOption
+	boolOption
+	mapOption
+)
+
+// tableOptionKinds are the options of WITH in CREATE TABLE and ALTER TABLE.
+var tableOptionKinds = map[string]optionKind{
+	"additional_write_policy": textOption, "allow_auto_snapshot": boolOption, "bloom_filter_fp_chance": doubleOption, "caching": mapOption,
+	"cdc": boolOption, "comment": textOption, "compaction": mapOption, "compression": mapOption, "crc_check_chance": doubleOption,
+	"dclocal_read_repair_chance": doubleOption, "default_time_to_live": intOption, "extensions": mapOption, "gc_grace_seconds": intOption,
+	"id": textOption, "incremental_backups": boolOption, "max_index_interval": intOption, "memtable": textOption,
+	"memtable_flush_period_in_ms": intOption, "min_index_interval": intOption, "read_repair": textOption, "read_repair_chance": doubleOption,
+	"speculative_retry": textOption,
+	// ScyllaDB's
+	"tombstone_gc": mapOption, "per_partition_rate_limit": mapOption, "paxos_grace_seconds": intOption, "synchronous_updates": boolOption,
+}
+
+const compactionPackage = "org.apache.cassandra.db.compaction."
+
+func defaultOptions() tableOptions {
+	return tableOptions{values: map[string]any{
+		"additional_write_policy": "99p", "bloom_filter_fp_chance": 0.01,
+		"caching": map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}, "comment": "",
+		"compaction":       map[string]string{"class": compactionPackage + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4"},
+		"compression":      map[string]string{"chunk_length_in_kb": "16", "class": "org.apache.cassandra.io.compress.LZ4Compressor"},
+		"crc_check_chance": 1.0, "dclocal_read_repair_chance": 0.0, "default_time_to_live": 0, "extensions": map[string]string{},
+		"gc_grace_seconds": 864000, "max_index_interval": 2048, "memtable_flush_period_in_ms": 0, "min_index_interval": 128,
+		"read_repair": "BLOCKING", "read_repair_chance": 0.0, "speculative_retry": "99p",
+	}}
+}
+
+// set takes options of a statement over. The map of o is not shared afterwards.
+func (o *tableOptions) set(options cql.Options, t *table) error {
+	o.values = maps.Clone(o.values)
+	for _, opt := range options {
+		kind, ok := tableOptionKinds[opt.Name]
+		if !ok {
+			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+		}
+		if (opt.Map != nil) != (kind == mapOption) {
+			if kind == mapOption {
+				return &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a map."}
+			}
+			return &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a string"}
+		}
+		switch kind {
+		case mapOption:
+			o.values[opt.Name] = shortenClass(opt)
+		case textOption:
+			o.values[opt.Name] = opt.Value
+		case intOption:
+			n, err := strconv.ParseInt(opt.Value, 10, 32)
+			if err != nil {
+				return &Error{Code: CodeSyntax, Message: "Invalid integer value " + opt.Value + " for '" + opt.Name + "'"}
+			}
+			if n < 0 {
+				return configError("%s must be greater than or equal to 0 (got %d)", opt.Name, n)
+			}
+			o.values[opt.Name] = int(n)
+		case doubleOption:
+			f, err := strconv.ParseFloat(opt.Value, 64)
+			if err != nil {
+				return &Error{Code: CodeSyntax, Message: "Invalid double value " + opt.Value + " for '" + opt.Name + "'"}
+			}
+			o.values[opt.Name] = f
+		case boolOption:
+			o.values[opt.Name] = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(opt.Value))
+		}
+		if opt.Name == "default_time_to_live" {
+			ttl := o.values[opt.Name].(int)
+			if ttl > maxTTL {
+				return configError("default_time_to_live must be less than or equal to %d (got %d)", maxTTL, ttl)
+			}
+			if ttl > 0 && t.counter {
+				return invalid("Cannot set default_time_to_live on a table with counters")
+			}
+			o.defaultTTL = int32(ttl)
+		}
+	}
+	return nil
+}
+
+// shortenClass writes the class of an option with its package.
+func shortenClass(opt cql.Option) map[string]string {
+	m := maps.Clone(opt.Map)
+	packages := map[string]string{"compaction": compactionPackage, "compression": "org.apache.cassandra.io.compress."}
+	if c, ok := m["class"]; ok && !strings.Contains(c, ".") {
+		m["class"] = packages[opt.Name] + c
+	}
+	return m
+}
+
+// keyspaceOptions takes WITH of CREATE KEYSPACE or ALTER KEYSPACE over.
+func (c *changer) keyspaceOptions(k *keyspace, options cql.Options, create bool) error {
+	for _, opt := range options {
+		switch opt.Name {
+		case "replication":
+			if opt.Map == nil {
+				return &Error{Code: CodeSyntax, Message: "Invalid value for property 'replication'. It should be a map."}
+			}
+			r := maps.Clone(opt.Map)
+			if err := c.replication(k, r); err != nil {
+				return err
+			}
+			k.replication = r
+		case "durable_writes":
+			k.durable = !strings.EqualFold(opt.Value, "false")
+		case "tablets", "storage", "consistency":
+			if !c.e.options.Scylla {
+				return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+			}
+		default:
+			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+		}
+	}
+	if create && k.replication == nil {
+		if c.e.options.Scylla {
+			k.replication = map[string]string{"class": networkStrategy}
+			return nil
+		}
+		return invalid("Missing mandatory option 'replication'")
+	}
+	return nil
+}
+
+// replication checks the options of a strategy and writes its class out.
+func (c *changer) replication(k *keyspace, r map[string]string) error {
+	class, ok := r["class"]
+	if !ok {
+		return configError("Missing replication strategy class")
+	}
+	switch short := class[strings.LastIndexByte(class, '.')+1:]; short {
+	case "SimpleStrategy":
+		r["class"] = simpleStrategy
+	case "NetworkTopologyStrategy":
+		r["class"] = networkStrategy
+	case "LocalStrategy":
+		return configError("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
+	default:
+		return configError("Unable to find replication strategy class 'org.apache.cassandra.locator.%s'", class)
+	}
+	if r["class"] == simpleStrategy {
+		if _, ok := r["replication_factor"]; !ok {
+			r["replication_factor"] = "1" // Cassandra's default_keyspace_rf
+		}
+		for name := range r {
+			if name != "class" && name != "replication_factor" {
+				return configError("Unrecognized strategy option {%s} passed to SimpleStrategy for keyspace %s", name, k.name)
+			}
+		}
+	}
+	if dcs := c.e.options.DataCenters; dcs != nil && r["class"] == networkStrategy {
+		known := dcs()
+		factor, ok := r["replication_factor"]
+		delete(r, "replication_factor")
+		for name := range r {
+			if name != "class" && !slices.Contains(known, name) {
+				return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name, k.name)
+			}
+		}
+		for _, dc := range known {
+			if _, given := r[dc]; ok && !given {
+				r[dc] = factor
+			}
+		}
+	}
+	if all, ok := r["replication_factor"]; ok && r["class"] == networkStrategy && c.e.dataCenters != nil {
+		delete(r, "replication_factor") // it stands for every data centre that has no factor of its own
+		for _, dc := range c.e.dataCenters() {
+			if _, own := r[dc]; !own {
+				r[dc] = all
+			}
+		}
+	}
+	for name, v := range r {
+		if name == "class" {
+			continue
+		}
+		if r["class"] == networkStrategy && c.e.dataCenters != nil && !slices.Contains(c.e.dataCenters(), name) {
+			return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace", name)
+		}
+		n, err := strconv.Atoi(v)
+		if full, _, ok := strings.Cut(v, "/"); ok && err != nil {
+			n, err = strconv.Atoi(full) // transient replicas
+		}
+		if err != nil {
+			return configError("For input string: \"%s\"", v)
+		}
+		if n < 0 || n == 0 && r["class"] == simpleStrategy {
+			return configError("Replication factor must be non-negative; found %s", v)
+		}
+	}
+	return nil
+}

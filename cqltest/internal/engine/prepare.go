@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+	"github.com/vecql/vecql/internal/token"
+)
+
+// This file prepares statements.
+
+// Name is that of a table, or of a keyspace alone.
+type Name struct{ Keyspace, Table string }
+
+// Column describes a bind marker or a column of a result.
+type Column struct {
+	Keyspace, Table, Name string
+	Type                  *Type
+}
+
+// StatementKind is the sort of a statement.
+type StatementKind uint8
+
+// The sorts of statements.
+const (
+	StatementSelect StatementKind = iota + 1
+	StatementInsert
+	StatementUpdate
+	StatementDelete
+	StatementBatch
+	StatementTruncate
+	StatementUse
+	StatementSchema // CREATE, ALTER, DROP
+)
+
+// Statement is a prepared statement. It is immutable and may be executed by many at a time.
+type Statement struct {
+	Text, Keyspace string // as given to Prepare
+	Kind           StatementKind
+	Bind           []Column // one per bind marker, in their order
+	PKIndexes      []int    // markers that are the whole partition key, in the key's order; nil where not all of it is bound
+	Result         []Column // of SELECT, nil otherwise
+	Table          Name     // the table it touches (of a batch: its first); for USE and keyspaces the keyspace alone
+	Conditional    bool     // has IF
+	Counter        bool     // updates counters
+	ReadOne        bool     // SELECT of one partition: no scan, no IN
+
+	tree   cql.Statement
+	tables []*table // that it was prepared for
+	read   *selectPlan
+	write  *modifyPlan
+	batch  *batchPlan
+}
+
+// Prepare parses and checks text; keyspace is that of the connection (or of PREPARE's own flag), "" for none. Errors are of type *Error.
+func (e *Engine) Prepare(keyspace, text string) (*Statement, error) {
+	parse := cql.ParseCassandra
+	if e.options.Scylla {
+		parse = cql.Parse
+	}
+	tree, err := parse(text)
+	if err != nil {
+		var known *Error
+		if errors.As(err, &known) {
+			return nil, err
+		}
+		return nil, &Error{Code: CodeSyntax, Message: err.Error()}
+	}
+	s := &Statement{Text: text, Keyspace: keyspace, tree: tree}
+	markers := len(tree.Markers())
+	c := &compiler{e: e, s: e.schema.Load(), ks: keyspace, bind: make([]Column, markers), targets: make([]string, markers)}
+	if err := s.prepare(c, tree); err != nil {
+		return nil, asInvalid(err)
+	}
+	for i := range c.bind {
+		if c.bind[i].Type == nil {
+			return nil, invalid("Bind variables are not supported at position %d", i)
+		}
+	}
+	s.Bind = c.bind
+	if len(s.tables) > 0 {
+		s.PKIndexes = keyMarkers(s.tables[0], c)
+	}
+	return s, nil
+}
+
+func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
+	var err error
+	switch tree := tree.(type) {
+	case *cql.Select:
+		s.Kind = StatementSelect
+		if s.read, err = c.selectStatement(tree); err != nil {
+			return err
+		}
+		s.Result = s.read.columns
+		s.ReadOne = s.read.where.keys && !slices.ContainsFunc(s.read.where.pk, func(r *restriction) bool { return r.op == cql.In })
+	case *cql.Insert:
+		s.Kind = StatementInsert
+		s.write, err = c.insert(tree)
+	case *cql.Update:
+		s.Kind = StatementUpdate
+		s.write, err = c.update(tree)
+	case *cql.Delete:
+		s.Kind = StatementDelete
+		s.write, err = c.delete(tree)
+	case *cql.Batch:
+		s.Kind = StatementBatch
+		if s.batch, err = c.batchStatement(tree); err != nil {
+			return err
+		}
+		for _, p := range s.batch.plans {
+			s.Conditional, s.Counter = s.Conditional || p.conditional(), s.Counter || p.t.counter
+			s.tables = append(s.tables, p.t)
+		}
+		if len(s.tables) > 0 {
+			s.Table = Name{s.tables[0].ks, s.tables[0].name}
+		}
+		return nil
+	case *cql.Truncate:
+		s.Kind = StatementTruncate
+		_, err = c.writable(tree.Table)
+	case *cql.Use:
+		s.Kind, s.Table.Keyspace = StatementUse, tree.Keyspace
+		return nil
+	case *cql.Unsupported:
+		return invalid("%s is not supported", tree.What)
+	default:
+		s.Kind = StatementSchema
+		s.Table = changedName(c.ks, tree)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.write != nil {
+		s.Conditional, s.Counter = s.write.conditional(), s.write.t.counter
+	}
+	s.Table, s.tables = Name{c.t.ks, c.t.name}, []*table{c.t}
+	return nil
+}
+
+// keyMarkers returns the markers that are the whole partition key, nil where some of it is not bound. Where a column has several markers
+// the last one counts, in IN (?, ?) too, and markers of several tables are none: Cassandra's VariableSpecifications does the same.
+func keyMarkers(t *table, c *compiler) []int {
+	out := make([]int, len(t.pk))
+	for i := range out {
+		out[i] = -1
+	}
+	for i := range c.bind {
+		if c.bind[i].Keyspace != t.ks || c.bind[i].Table != t.name {
+			return nil
+		}
+		if col := t.byName[c.targets[i]]; col != nil && col.kind == PartitionKey {
+			out[col.pos] = i
+		}
+	}
+	if slices.Contains(out, -1) {
+		return nil
+	}
+	return out
+}
+
+// Valid reports whether the schema that s was prepared for still stands; when not, the server forgets s (UNPREPARED) or prepares it again.
+func (e *Engine) Valid(s *Statement) bool {
+	now := e.schema.Load()
+	for _, t := range s.tables {
+		if k := now.keyspaces[t.ks]; k == nil || k.tables[t.name] != t {
+			return false
+		}
+	}
+	return true
+}
+
+// Token returns the token of the partition that s touches with these values (named: they carry names); ok is false when it is not a single
+// one, or when the values don't fit.
+func (e *Engine) Token(s *Statement, values []Value, named bool) (tok int64, ok bool) {
+	var wheres []*where
+	switch {
+	case s.read != nil:
+		wheres = []*where{s.read.where}
+	case s.write != nil:
+		wheres = []*where{s.write.where}
+	case s.batch != nil:
+		for _, p := range s.batch.plans {
+			wheres = append(wheres, p.where)
+		}
+	}
+	x, err := e.env(s, &Request{Values: values, Named: named})
+	if err != nil {
+		return 0, false
+	}
+	for i, w := range wheres {
+		if !w.keys {
+			return 0, false
+		}
+		keys, err := w.partitions(x)
+		if err != nil || len(keys) != 1 {
+			return 0, false
+		}
+		key, err := partitionKey(keys[0])
+		if err != nil {
+			return 0, false
+		}
+		t := token.Murmur3(key)
+		if i > 0 && t != tok {
+			return 0, false
+		}
+		tok, ok = t, true
+	}
+	return tok, ok
+}
+
+func keyToken(key []byte) int64 { return token.Murmur3(key) }

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/vecql/vecql/internal/token"
+)
+
+// This file reads the rows of a table in order, from any position, and holds the paging state.
+
+// position is where a reader stands: behind a row, or behind a partition.
+type position struct {
+	token      int64
+	key        []byte
+	clustering [][]byte // of the last row; nil with done
+	done       bool     // behind the whole partition
+}
+
+// readChunk is the number of rows that a reader takes under the lock at once, at least: the lock is given up between.
+const readChunk = 1024
+
+// reader yields the live rows of a table that lie in a set of partitions or in a range of tokens, and in ranges of rows.
+type reader struct {
+	t        *table
+	st       *store
+	keys     [][]byte // in the order to be read; nil: a range of tokens
+	from, to int64
+	slices   []clusterSlice
+	reversed bool
+	distinct bool // one row per partition
+	statics  bool // a partition of a static row alone is a row
+	sec      int64
+
+	pos  *position // nil before the first
+	next int       // index of keys
+	seen bool      // rows of the partition at pos have been yielded
+	end  bool
+}
+
+// resume starts the reader behind p.
+func (r *reader) resume(p *position) error {
+	r.pos, r.seen = p, !p.done
+	if r.keys == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.keys, func(k []byte) bool { return bytes.Equal(k, p.key) })
+	if i < 0 {
+		return invalid("Invalid paging state: it is not of this query")
+	}
+	r.next = i
+	return nil
+}
+
+// read returns the next rows, none at the end.
+func (r *reader) read(ctx context.Context) ([]rowView, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.st.mu.RLock()
+	defer r.st.mu.RUnlock()
+	var out []rowView
+	for !r.end && len(out) < readChunk {
+		p := r.partition()
+		if p == nil {
+			r.end = true
+			break
+		}
+		out = r.rows(p, out)
+	}
+	return out, nil
+}
+
+// partition returns the one to read on in.
+func (r *reader) partition() *partition {
+	if r.keys != nil {
+		for r.next < len(r.keys) {
+			key := r.keys[r.next]
+			p := r.st.byKey[string(key)]
+			if p != nil && !(r.pos != nil && r.pos.done && bytes.Equal(r.pos.key, key)) {
+				return p
+			}
+			r.next++
+		}
+		return nil
+	}
+	at := r.st.parts.search(func(p *partition) bool {
+		if r.pos != nil {
+			c := compareKeys(p.token, p.key, r.pos.token, r.pos.key)
+			return c < 0 || c == 0 && r.pos.done
+		}
+		return p.token < r.from
+	})
+	if p, ok := r.st.parts.get(at); ok && p.token <= r.to {
+		return p
+	}
+	return nil
+}
+
+// rows appends rows of p, and moves on.
+func (r *reader) rows(p *partition, out []rowView) []rowView {
+	if r.pos == nil || !bytes.Equal(r.pos.key, p.key) {
+		r.pos, r.seen = &position{token: p.token, key: p.key}, false
+	}
+	after := r.pos.clustering
+	view := &partitionView{p.token, p.key, p.parts, p.static}
+	ranges := r.slices
+	for i := range ranges {
+		if r.reversed {
+			i = len(ranges) - 1 - i
+		}
+		at, step := r.start(p, &ranges[i], after)
+		for {
+			found, ok := p.rows.get(at)
+			if !ok || !r.reversed && !r.t.before(found.clustering, ranges[i].to) || r.reversed && !r.t.after(found.clustering, ranges[i].from) {
+				break
+			}
+			at = step(at)
+			if !found.live(r.sec) {
+				continue
+			}
+			out = append(out, rowView{t: r.t, p: view, row: found})
+			r.seen = true
+			if r.distinct {
+				r.pos = &position{token: p.token, key: p.key, done: true}
+				return out
+			}
+			if len(out) >= readChunk {
+				r.pos = &position{token: p.token, key: p.key, clustering: found.clustering}
+				return out
+			}
+		}
+	}
+	if !r.seen && r.statics && p.static.live(r.sec) {
+		out = append(out, rowView{t: r.t, p: view})
+	}
+	r.pos = &position{token: p.token, key: p.key, done: true}
+	return out
+}
+
+// start returns the place of the first row of a range that is behind after, and the way on.
+func (r *reader) start(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
+	if !r.reversed {
+		return p.rows.search(func(o *row) bool {
+			return !r.t.after(o.clustering, s.from) || after != nil && r.t.compareClustering(o.clustering, after) <= 0
+		}), p.rows.next
+	}
+	at = p.rows.search(func(o *row) bool {
+		return r.t.before(o.clustering, s.to) && (after == nil || r.t.compareClustering(o.clustering, after) < 0)
+	})
+	if at.chunk == len(p.rows.chunks) {
+		if at.chunk == 0 {
+			return place{-1, 0}, p.rows.previous
+		}
+		return place{at.chunk - 1, len(p.rows.chunks[at.chunk-1]) - 1}, p.rows.previous
+	}
+	return p.rows.previous(at), p.rows.previous
+}
+
+// pagingState is what a client brings back for the next page: a position and what is left of the limits (-1: no limit).
+type pagingState struct {
+	position
+	left          int64 // of LIMIT
+	leftPartition int64 // of PER PARTITION LIMIT, in the partition at the position
+}
+
+// pagingVersion begins each paging state.
+const pagingVersion = 0x56
+
+// bytes writes the state: version, flags, key, clustering columns, limits, CRC-32 of it all.
+func (s *pagingState) bytes() []byte {
+	b := []byte{pagingVersion, byte(btoi(s.done)) | byte(btoi(s.clustering != nil))<<1}
+	b = appendBytes(b, s.key)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(s.clustering)))
+	for _, c := range s.clustering {
+		b = appendBytes(b, c)
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(s.left))
+	b = binary.BigEndian.AppendUint64(b, uint64(s.leftPartition))
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// parsePagingState reads what bytes wrote; anything else is refused as Cassandra does.
+func parsePagingState(b []byte, t *table) (*pagingState, error) {
+	fault := &Error{Code: CodeProtocol, Message: "Invalid value for the paging state"}
+	if len(b) < 6 || b[0] != pagingVersion || crc32.ChecksumIEEE(b[:len(b)-4]) != binary.BigEndian.Uint32(b[len(b)-4:]) {
+		return nil, fault
+	}
+	flags, rest := b[1], b[2:len(b)-4]
+	s := &pagingState{}
+	var ok bool
+	if s.key, rest, ok = cutBytes(rest); !ok || s.key == nil || len(rest) < 2 {
+		return nil, fault
+	}
+	n := int(binary.BigEndian.Uint16(rest))
+	rest = rest[2:]
+	if n != 0 && n != len(t.ck) {
+		return nil, fault
+	}
+	for range n {
+		var c []byte
+		if c, rest, ok = cutBytes(rest); !ok || c == nil {
+			return nil, fault
+		}
+		s.clustering = append(s.clustering, c)
+	}
+	if len(rest) != 16 {
+		return nil, fault
+	}
+	s.done = flags&1 != 0
+	if flags&2 != 0 && s.clustering == nil {
+		s.clustering = [][]byte{}
+	}
+	s.left, s.leftPartition = int64(binary.BigEndian.Uint64(rest)), int64(binary.BigEndian.Uint64(rest[8:]))
+	if s.left < -1 || s.leftPartition < -1 || s.left > math.MaxInt32 || s.leftPartition > math.MaxInt32 {
+		return nil, fault
+	}
+	s.token = token.Murmur3(s.key)
+	return s, nil
+}

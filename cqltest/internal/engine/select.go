@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file prepares SELECT.
+
+// ordering is one column of ORDER BY.
+type ordering struct {
+	col  *column
+	desc bool
+}
+
+// selectPlan is a prepared SELECT.
+type selectPlan struct {
+	t            *table
+	where        *where
+	nodes        []*node
+	columns      []Column
+	aggs         []func() aggregator
+	aggregated   bool
+	distinct     bool
+	group        int // GROUP BY: -1 none, else how many clustering columns tell groups apart
+	reversed     bool
+	order        []ordering // for several partitions, whose rows are sorted
+	ann          *node
+	annColumn    *column
+	annIndex     *index
+	limit        *node
+	perPartition *node
+	statics      bool // partitions of a static row alone count
+}
+
+func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
+	t, err := c.s.table(c.ks, s.From.Keyspace, s.From.Name)
+	if err != nil {
+		return nil, err
+	}
+	c.t = t
+	if s.JSON {
+		return nil, invalid("SELECT JSON is not supported")
+	}
+	p := &selectPlan{t: t, distinct: s.Distinct, group: -1}
+	if err := c.selection(p, s); err != nil {
+		return nil, err
+	}
+	if s.Distinct {
+		for _, r := range s.Where {
+			for _, name := range r.Columns {
+				if col := t.byName[name]; col != nil && (col.kind == Clustering || col.kind == Regular) {
+					return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
+				}
+			}
+		}
+	}
+	if p.where, err = c.where(s.Where, "SELECT", s.AllowFiltering); err != nil {
+		return nil, err
+	}
+	p.statics = !p.where.regular && len(p.where.ck) == 0
+	if s.Distinct {
+		if err := p.checkDistinct(s); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.groupBy(p, s); err != nil {
+		return nil, err
+	}
+	if err := c.orderBy(p, s); err != nil {
+		return nil, err
+	}
+	if s.PerPartitionLimit != nil {
+		if p.distinct {
+			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
+		}
+		if p.aggregated && p.group < 0 {
+			return nil, invalid("PER PARTITION LIMIT is not allowed with aggregate queries.")
+		}
+		if p.perPartition, err = c.term(s.PerPartitionLimit, t.spec("[per_partition_limit]", Native("int"))); err != nil {
+			return nil, err
+		}
+	}
+	if s.Limit != nil {
+		if p.limit, err = c.term(s.Limit, t.spec("[limit]", Native("int"))); err != nil {
+			return nil, err
+		}
+	}
+	if p.ann != nil {
+		if err := p.checkANN(s); err != nil {
+			return nil, err
+		}
+	}
+	p.aggs = c.aggs
+	return p, nil
+}
+
+func (c *compiler) selection(p *selectPlan, s *cql.Select) error {
+	t := p.t
+	if len(s.Selectors) == 0 {
+		for _, col := range t.all {
+			n, err := c.column(&cql.Column{Name: col.name})
+			if err != nil {
+				return err
+			}
+			p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.column(col))
+		}
+	}
+	c.selecting = true
+	defer func() { c.selecting = false }()
+	for i := range s.Selectors {
+		sel := &s.Selectors[i]
+		n, err := c.selector(sel.Expr, nil)
+		if err != nil {
+			return err
+		}
+		name := sel.Alias
+		if name == "" {
+			name = resultName(sel.Expr)
+		}
+		p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.spec(name, n.typ))
+		p.aggregated = p.aggregated || n.agg
+	}
+	return nil
+}
+
+// resultName is what Cassandra calls the column of a selector without an alias.
+func resultName(e cql.Expr) string {
+	switch e := e.(type) {
+	case *cql.Column:
+		return e.Name
+	case *cql.Call:
+		name := strings.ToLower(e.Name.Name)
+		args := make([]string, len(e.Args))
+		literal := false
+		for i, a := range e.Args {
+			args[i] = resultName(a)
+			_, literal = a.(*cql.Literal)
+		}
+		switch {
+		case name == "count" && (e.Star || literal):
+			return "count"
+		case name == "writetime" || name == "ttl" || name == "maxwritetime":
+			return name + "(" + strings.Join(args, ", ") + ")"
+		}
+		return systemName(name) + "(" + strings.Join(args, ", ") + ")"
+	case *cql.Cast:
+		return "cast(" + resultName(e.Expr) + " as " + e.Type.String() + ")"
+	case *cql.Field:
+		return resultName(e.Of) + "." + e.Name
+	case *cql.Element:
+		return resultName(e.Of) + "[" + e.Index.String() + "]"
+	case *cql.Slice:
+		from, to := "", ""
+		if e.From != nil {
+			from = e.From.String()
+		}
+		if e.To != nil {
+			to = e.To.String()
+		}
+		return resultName(e.Of) + "[" + from + ".." + to + "]"
+	case *cql.TypeHint:
+		return "(" + e.Type.String() + ")" + resultName(e.Expr)
+	case *cql.Binary:
+		return resultName(e.Left) + " " + string(e.Op) + " " + resultName(e.Right)
+	case *cql.Negate:
+		return "-" + resultName(e.Expr)
+	case *cql.TupleLiteral:
+		if len(e.Elems) == 1 {
+			return resultName(e.Elems[0])
+		}
+	}
+	return e.String()
+}
+
+func (p *selectPlan) checkDistinct(s *cql.Select) error {
+	requested := map[*column]bool{}
+	for _, sel := range s.Selectors {
+		var fault error
+		walkColumns(sel.Expr, func(name string) {
+			if col := p.t.byName[name]; col != nil {
+				if requested[col] = true; col.kind == Regular || col.kind == Clustering {
+					fault = invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", col.name)
+				}
+			}
+		})
+		if fault != nil {
+			return fault
+		}
+	}
+	if len(s.Selectors) == 0 {
+		for _, col := range p.t.all {
+			if col.kind == Regular || col.kind == Clustering {
+				return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", col.name)
+			}
+		}
+		return nil
+	}
+	for _, col := range p.t.pk {
+		if !requested[col] && !p.where.keys {
+			return invalid("SELECT DISTINCT queries must request all the partition key columns (missing %s)", col.name)
+		}
+	}
+	return nil
+}
+
+// walkColumns calls f for each column named in an expression.
+func walkColumns(e cql.Expr, f func(string)) {
+	switch e := e.(type) {
+	case *cql.Column:
+		f(e.Name)
+	case *cql.Call:
+		for _, a := range e.Args {
+			walkColumns(a, f)
+		}
+	case *cql.Cast:
+		walkColumns(e.Expr, f)
+	case *cql.Field:
+		walkColumns(e.Of, f)
+	case *cql.Element:
+		walkColumns(e.Of, f)
+	case *cql.Slice:
+		walkColumns(e.Of, f)
+	case *cql.Binary:
+		walkColumns(e.Left, f)
+		walkColumns(e.Right, f)
+	case *cql.Negate:
+		walkColumns(e.Expr, f)
+	case *cql.TypeHint:
+		walkColumns(e.Expr, f)
+	}
+}
+
+func (c *compiler) groupBy(p *selectPlan, s *cql.Select) error {
+	if len(s.GroupBy) == 0 {
+		return nil
+	}
+	t := p.t
+	keys := slices.Concat(t.pk, t.ck)
+	fixed := func(col *column) bool {
+		return slices.ContainsFunc(p.where.all, func(r *restriction) bool { return r.isEq() && slices.Contains(r.cols, col) })
+	}
+	next := 0
+	for _, e := range s.GroupBy {
+		named, ok := e.(*cql.Column)
+		if !ok {
+			return invalid("Group by currently only supports columns of the PRIMARY KEY: functions are not supported (%s)", e)
+		}
+		col, err := t.lookup(named.Name)
+		if err != nil {
+			return err
+		}
+		if !col.isKey() {
+			return invalid("Group by is currently only supported on the columns of the PRIMARY KEY, got %s", col.name)
+		}
+		for next < len(keys) && keys[next] != col && fixed(keys[next]) {
+			next++
+		}
+		if next >= len(keys) || keys[next] != col {
+			return invalid("Group by currently only support groups of columns following their declared order in the PRIMARY KEY")
+		}
+		next++
+	}
+	for i := next; i < len(t.pk); i++ {
+		if !fixed(t.pk[i]) {
+			return invalid("Group by is not supported on only a part of the partition key")
+		}
+	}
+	if p.distinct && next > len(t.pk) {
+		return invalid("Grouping on clustering columns is not allowed for SELECT DISTINCT queries")
+	}
+	p.group, p.aggregated = max(0, next-len(t.pk)), true
+	return nil
+}
+
+func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
+	if len(s.OrderBy) == 0 {
+		return nil
+	}
+	t := p.t
+	if s.OrderBy[0].ANN != nil {
+		if len(s.OrderBy) > 1 {
+			return invalid("Cannot specify more than one ordering column when using ANN")
+		}
+		col, err := t.lookup(s.OrderBy[0].Column)
+		if err != nil {
+			return err
+		}
+		if col.typ.Kind != KindVector {
+			if _, ok := s.OrderBy[0].ANN.(*cql.ListLiteral); ok && col.typ.Kind != KindList {
+				return invalid("Unexpected receiver type '%s'; only list and vector are expected", col.typ)
+			}
+		}
+		if s.OrderBy[0].Desc {
+			return invalid("Descending ANN ordering is not supported")
+		}
+		if col.typ.Kind != KindVector || col.typ.Elems[0].Kind != KindFloat {
+			return invalid("ANN ordering is only supported on float vector indexes")
+		}
+		p.annColumn = col
+		p.ann, err = c.term(s.OrderBy[0].ANN, t.column(col))
+		return err
+	}
+	if p.distinct {
+		return invalid("ORDER BY is not supported with SELECT DISTINCT")
+	}
+	if !p.where.keys || len(p.where.tokens) > 0 && !p.where.keys {
+		return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.")
+	}
+	next := 0
+	for i, o := range s.OrderBy {
+		col, err := t.lookup(o.Column)
+		if err != nil {
+			return err
+		}
+		if col.kind != Clustering {
+			return invalid("Order by is currently only supported on the clustered columns of the PRIMARY KEY, got %s", col.name)
+		}
+		fixed := func(r *restriction) bool { return r.isEq() && slices.Contains(r.cols, t.ck[next]) }
+		for next < len(t.ck) && t.ck[next] != col && slices.ContainsFunc(p.where.ck, fixed) {
+			next++
+		}
+		if next >= len(t.ck) || t.ck[next] != col {
+			return invalid("Order by currently only supports the ordering of columns following their declared order in the PRIMARY KEY")
+		}
+		next++
+		reversed := o.Desc != col.desc
+		if i > 0 && reversed != p.reversed {
+			return invalid("Unsupported order by relation")
+		}
+		p.reversed = reversed
+		p.order = append(p.order, ordering{col, o.Desc})
+	}
+	if !slices.ContainsFunc(p.where.pk, func(r *restriction) bool { return r.op == cql.In }) {
+		p.order = nil // one partition: its own order
+	}
+	return nil
+}
+
+// maxANNLimit is Cassandra's bound on the LIMIT of a vector search.
+const maxANNLimit = 1000
+
+func (p *selectPlan) checkANN(s *cql.Select) error {
+	for _, i := range p.t.indexes {
+		if i.column == p.annColumn.name && i.sai {
+			p.annIndex = i
+		}
+	}
+	if p.annIndex == nil {
+		return invalid("ANN ordering by vector requires the column to be indexed")
+	}
+	if s.Limit == nil {
+		return invalid("Top-K queries must have a limit specified and the limit must be less than the query page size")
+	}
+	if s.PerPartitionLimit != nil {
+		return invalid("Top-K queries do not support per-partition limits")
+	}
+	if p.aggregated {
+		return invalid("Top-K queries can not be run with aggregation")
+	}
+	return nil
+}
+
+// limitValue evaluates LIMIT; -1 is none.
+func limitValue(x *env, n *node, what string) (int64, error) {
+	if n == nil {
+		return -1, nil
+	}
+	b, err := n.eval(x)
+	if err != nil {
+		return 0, err
+	}
+	if isUnset(b) {
+		return -1, nil
+	}
+	if len(b) == 0 {
+		return 0, invalid("Invalid null value of %s", strings.ToLower(what))
+	}
+	v := readInt(b)
+	if v <= 0 {
+		return 0, invalid("%s must be strictly positive", what)
+	}
+	return min(v, math.MaxInt32), nil
+}

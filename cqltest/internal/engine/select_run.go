@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// This file executes SELECT.
+
+func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, error) {
+	limit, err := limitValue(x, p.limit, "LIMIT")
+	if err != nil {
+		return nil, err
+	}
+	per, err := limitValue(x, p.perPartition, "LIMIT")
+	if err != nil {
+		return nil, err
+	}
+	rd, filter, err := p.reader(x, r)
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Kind: ResultRows, Columns: p.columns}
+	b := &builder{p: p, x: x, res: res, limit: limit, per: per, left: per, filter: filter}
+	single := p.ann != nil || p.order != nil || p.aggregated && p.group < 0
+	if r.PagingState != nil && !single {
+		state, err := parsePagingState(r.PagingState, p.t)
+		if err != nil {
+			return nil, err
+		}
+		if limit >= 0 {
+			if limit = state.left; limit == 0 || limit < 0 {
+				return res, nil
+			}
+			b.limit = limit
+		}
+		if per >= 0 {
+			b.left = state.leftPartition
+		}
+		if rd != nil {
+			if err := rd.resume(&state.position); err != nil {
+				return nil, err
+			}
+		}
+		b.key = state.key
+	}
+	if rd != nil && p.where.keyRange && p.aggregated && p.group < 0 || rd != nil && p.aggregated && p.group < 0 && len(rd.keys) > 1 {
+		res.Warnings = append(res.Warnings, aggregationWarning(rd))
+	}
+	switch {
+	case rd == nil: // nothing can be there
+	case p.ann != nil || p.order != nil:
+		if p.order != nil && r.PageSize > 0 {
+			return nil, invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the " +
+				"ORDER BY or the IN and sort client side, or disable paging for this query")
+		}
+		return res, b.sorted(ctx, rd, limit)
+	default:
+		if b.page = int64(r.PageSize); single || b.page <= 0 {
+			b.page = math.MaxInt64
+		}
+		if err := b.all(ctx, rd); err != nil {
+			return nil, err
+		}
+	}
+	return res, b.finish()
+}
+
+func aggregationWarning(r *reader) string {
+	if r.keys == nil {
+		return "Aggregation query used without partition key"
+	}
+	return "Aggregation query used on multiple partition keys (IN restriction)"
+}
+
+// reader makes the reader of the rows and the filter of what it reads; a nil reader has no rows.
+func (p *selectPlan) reader(x *env, r *Request) (*reader, func(*rowView) bool, error) {
+	w := p.where
+	rd := &reader{t: p.t, st: p.t.store, sec: x.sec, reversed: p.reversed, distinct: p.distinct, statics: p.statics}
+	if p.t.virtual != nil {
+		st, err := p.t.materialize(r.Node)
+		if err != nil {
+			return nil, nil, err
+		}
+		rd.st = st
+	}
+	from, to, ok, err := w.tokenRange(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	rd.from, rd.to = from, to
+	if w.keys {
+		parts, err := w.partitions(x)
+		if err != nil {
+			return nil, nil, err
+		}
+		rd.keys = [][]byte{}
+		for _, k := range parts {
+			key, err := partitionKey(k)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(w.tokens) > 0 {
+				if t := keyToken(key); t < from || t > to {
+					continue
+				}
+			}
+			rd.keys = append(rd.keys, key)
+		}
+	}
+	var exact bool
+	if rd.slices, exact, err = w.slices(x); err != nil {
+		return nil, nil, err
+	}
+	filter, err := w.filter(x, exact)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	return rd, filter, nil
+}
+
+// builder makes rows of what a reader yields.
+type builder struct {
+	p      *selectPlan
+	x      *env
+	res    *Result
+	filter func(*rowView) bool
+	limit  int64 // rows that LIMIT leaves; -1: no limit
+	per    int64 // PER PARTITION LIMIT
+	left   int64 // of per in this partition
+	page   int64
+	key    []byte // partition of the last row
+	last   *rowView
+	group  *rowView // first row of the group at hand, nil for none
+	full   bool
+}
+
+// all reads until the end, the page or the limit.
+func (b *builder) all(ctx context.Context, rd *reader) error {
+	for {
+		rows, err := rd.read(ctx)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		for i := range rows {
+			if b.filter != nil && !b.filter(&rows[i]) {
+				continue
+			}
+			if err := b.add(&rows[i]); err != nil || b.full {
+				return err
+			}
+		}
+	}
+}
+
+// add takes one row.
+func (b *builder) add(v *rowView) error {
+	sameKey := b.key != nil && bytes.Equal(b.key, v.p.key)
+	if b.p.aggregated {
+		return b.addGrouped(v, sameKey)
+	}
+	if !sameKey {
+		b.key, b.left = v.p.key, b.per
+	}
+	if b.per >= 0 && b.left == 0 {
+		return nil
+	}
+	if err := b.emit(v); err != nil {
+		return err
+	}
+	b.left--
+	b.last = v
+	b.count()
+	return nil
+}
+
+// count notes that a row has been added.
+func (b *builder) count() {
+	if b.limit > 0 {
+		b.limit--
+	}
+	if b.limit == 0 {
+		b.full = true
+		return
+	}
+	if int64(len(b.res.Rows)) >= b.page {
+		b.full = true
+		b.state()
+	}
+}
+
+// state makes the paging state of the last row.
+func (b *builder) state() {
+	s := pagingState{left: b.limit, leftPartition: -1}
+	s.token, s.key = b.last.p.token, b.last.p.key
+	if b.per >= 0 {
+		s.leftPartition = b.left
+	}
+	if s.done = b.p.distinct || b.last.row == nil; !s.done {
+		s.clustering = b.last.row.clustering
+		if len(b.p.t.ck) == 0 {
+			s.done, s.clustering = true, nil
+		}
+	}
+	b.res.PagingState = s.bytes()
+}
+
+// emit evaluates the selectors for a row.
+func (b *builder) emit(v *rowView) error {
+	b.x.view = *v
+	out := make([][]byte, len(b.p.nodes))
+	for i, n := range b.p.nodes {
+		var err error
+		if out[i], err = n.eval(b.x); err != nil {
+			return err
+		}
+		if isUnset(out[i]) {
+			return invalid("Invalid unset value for %s", b.p.columns[i].Name)
+		}
+	}
+	b.res.Rows = append(b.res.Rows, out)
+	return nil
+}
+
+// addGrouped takes one row of an aggregate. A page ends with the first row that is not of its last group.
+func (b *builder) addGrouped(v *rowView, sameKey bool) error {
+	same := b.group != nil && (b.p.group < 0 || sameKey && b.sameGroup(v))
+	if !same {
+		if b.group != nil {
+			if err := b.endGroup(); err != nil || b.full {
+				return err
+			}
+		}
+		if !sameKey {
+			b.key, b.left = v.p.key, b.per
+		}
+		if b.per >= 0 && b.left == 0 {
+			b.group = nil
+			return nil
+		}
+		b.group = v
+		b.x.sums = newSums(b.p.aggs)
+	}
+	b.last = v
+	b.x.view = *v
+	for _, a := range b.x.sums {
+		if err := a.(*argument).addRow(b.x); err != nil {
+			return asInvalid(err)
+		}
+	}
+	return nil
+}
+
+func newSums(makers []func() aggregator) []aggregator {
+	out := make([]aggregator, len(makers))
+	for i, m := range makers {
+		out[i] = m()
+	}
+	return out
+}
+
+func (b *builder) sameGroup(v *rowView) bool {
+	if b.p.group == 0 {
+		return true
+	}
+	if b.group.row == nil || v.row == nil {
+		return b.group.row == v.row
+	}
+	return b.p.t.compareClustering(b.group.row.clustering[:b.p.group], v.row.clustering[:b.p.group]) == 0
+}
+
+func (b *builder) endGroup() error {
+	if err := b.emit(b.group); err != nil {
+		return asInvalid(err)
+	}
+	b.group = nil
+	b.left--
+	b.count()
+	return nil
+}
+
+// finish adds the last group; an aggregate over nothing is one row, unless it is by groups.
+func (b *builder) finish() error {
+	if !b.p.aggregated || b.full {
+		return nil
+	}
+	if b.group == nil {
+		if b.p.group >= 0 {
+			return nil
+		}
+		b.x.sums = newSums(b.p.aggs)
+		b.group = &rowView{t: b.p.t, absent: true, p: &partitionView{}}
+		b.last = b.group
+	}
+	b.page = math.MaxInt64 // the end has been seen
+	return b.endGroup()
+}
+
+// sorted reads everything, and orders it by the columns of ORDER BY or by similarity.
+func (b *builder) sorted(ctx context.Context, rd *reader, limit int64) error {
+	type found struct {
+		rowView
+		similarity float32
+	}
+	var target []float64
+	p, x := b.p, b.x
+	if p.ann != nil {
+		v, err := p.ann.eval(x)
+		if err != nil {
+			return err
+		}
+		if len(v) == 0 || isUnset(v) {
+			return invalid("Invalid null value for column %s", p.annColumn.name)
+		}
+		if limit < 0 || limit > maxANNLimit {
+			return invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. LIMIT was %d", maxANNLimit, limit)
+		}
+		target = floats(v)
+	}
+	var kept []found
+	counts := map[string]int64{}
+	for {
+		rows, err := rd.read(ctx)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for i := range rows {
+			v := &rows[i]
+			if b.filter != nil && !b.filter(v) {
+				continue
+			}
+			f := found{rowView: *v}
+			if p.ann != nil {
+				c := v.value(p.annColumn, x.sec)
+				if len(c) == 0 {
+					continue
+				}
+				f.similarity = p.annIndex.similarity()(floats(c), target)
+			}
+			if b.per >= 0 {
+				if counts[string(v.p.key)]++; counts[string(v.p.key)] > b.per {
+					continue
+				}
+			}
+			kept = append(kept, f)
+		}
+	}
+	slices.SortStableFunc(kept, func(l, r found) int {
+		if p.ann != nil {
+			return cmp.Compare(r.similarity, l.similarity)
+		}
+		for _, o := range p.order {
+			if c := o.col.typ.compare(l.value(o.col, x.sec), r.value(o.col, x.sec)); c != 0 {
+				if o.desc {
+					return -c
+				}
+				return c
+			}
+		}
+		return 0
+	})
+	b.page = math.MaxInt64
+	for i := range kept {
+		if p.aggregated {
+			if err := b.add(&kept[i].rowView); err != nil || b.full {
+				return err
+			}
+			continue
+		}
+		if limit >= 0 && int64(i) >= limit {
+			break
+		}
+		if err := b.emit(&kept[i].rowView); err != nil {
+			return err
+		}
+	}
+	return b.finish()
+}
+
+func (i *index) similarity() func(a, b []float64) float32 {
+	if f := similarities[i.options["similarity_function"]]; f != nil {
+		return f
+	}
+	return similarities["cosine"]
+}

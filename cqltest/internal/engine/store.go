@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vecql/vecql/internal/token"
+)
+
+// This file holds the rows of a table: partitions in the order of their tokens, rows in clustering order, cells with timestamps.
+//
+// Writes are reconciled when they arrive, whatever order they arrive in: what a deletion shadows is taken out at once, and deletions stay
+// to shadow older writes that come later. So a reader looks at expiry alone. A row is never changed once it is in a partition; a write
+// puts a new one in its place, and a reader may keep the rows that it found.
+
+const noTimestamp = math.MinInt64
+
+// cell is one value. A tombstone has deleted set.
+type cell struct {
+	value   []byte
+	ts      int64 // microseconds
+	ttl     int32 // seconds; 0: for ever
+	expires int64 // seconds since 1970, of a cell with a ttl, or when a tombstone was written
+	deleted bool
+}
+
+// live reports whether the cell is to be seen at now, in seconds.
+func (c *cell) live(now int64) bool { return !c.deleted && (c.ttl == 0 || now < c.expires) }
+
+// supersedes reports whether a wins over b: the later timestamp, then deletion or expiry, then deletion, then the later expiry, the shorter
+// ttl, the larger value (Cassandra's Cells.reconcile).
+func (a *cell) supersedes(b *cell) bool {
+	if a.ts != b.ts {
+		return a.ts > b.ts
+	}
+	if x, y := a.deleted || a.ttl > 0, b.deleted || b.ttl > 0; x != y {
+		return x
+	} else if x {
+		if a.deleted != b.deleted {
+			return a.deleted
+		}
+		if a.expires != b.expires {
+			return a.expires > b.expires
+		}
+		if a.ttl != b.ttl {
+			return a.ttl < b.ttl
+		}
+	}
+	return bytes.Compare(a.value, b.value) > 0
+}
+
+// element is a cell of a collection or of a user-defined type that is not frozen. path is the key of a map, the element of a set, the
+// number of a field (2 bytes), or the place in a list (8 bytes that only order).
+type element struct {
+	path []byte
+	cell
+}
+
+// columnData is what a row has of one column: a cell, or elements in the order of their paths.
+type columnData struct {
+	id       int // column.id
+	cell     cell
+	complex  bool
+	deletion int64 // complex: elements up to this timestamp are deleted
+	elements []element
+	owned    bool // elements are not shared with another row: only while a row is being made
+}
+
+// row is immutable once it is in a partition.
+type row struct {
+	clustering [][]byte
+	marker     cell  // of INSERT: says that the row exists, whatever its cells
+	deletion   int64 // what is not later is deleted
+	columns    []columnData
+}
+
+func newRow(clustering [][]byte) *row {
+	return &row{clustering: clustering, marker: cell{ts: noTimestamp, deleted: true}, deletion: noTimestamp}
+}
+
+// live reports whether anything of the row is to be seen.
+func (r *row) live(now int64) bool {
+	if r == nil {
+		return false
+	}
+	if r.marker.live(now) {
+		return true
+	}
+	for i := range r.columns {
+		if d := &r.columns[i]; d.complex {
+			for j := range d.elements {
+				if d.elements[j].live(now) {
+					return true
+				}
+			}
+		} else if d.cell.live(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// data returns what the row has of a column, nil for nothing.
+func (r *row) data(id int) *columnData {
+	if r == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(r.columns, id, func(d columnData, id int) int { return cmp.Compare(d.id, id) })
+	if !ok {
+		return nil
+	}
+	return &r.columns[i]
+}
+
+// bound is one end of a range of clustering keys: a prefix, and whether what begins with it is inside.
+type bound struct {
+	prefix    [][]byte
+	inclusive bool
+}
+
+// rangeTombstone deletes the rows between two bounds.
+type rangeTombstone struct {
+	from, to bound
+	ts       int64
+}
+
+func (t *table) after(key [][]byte, from bound) bool {
+	c := t.compareClustering(key, from.prefix)
+	return c > 0 || c == 0 && (from.inclusive || len(from.prefix) == 0)
+}
+
+func (t *table) before(key [][]byte, to bound) bool {
+	c := t.compareClustering(key, to.prefix)
+	return c < 0 || c == 0 && (to.inclusive || len(to.prefix) == 0)
+}
+
+type partition struct {
+	token    int64
+	key      []byte
+	parts    [][]byte // the columns of the key
+	deletion int64
+	ranges   []rangeTombstone
+	static   *row // nil for none
+	rows     sorted[*row]
+}
+
+// store is what a table holds.
+type store struct {
+	number int64 // stores are locked in this order
+	mu     sync.RWMutex
+	parts  sorted[*partition]
+	byKey  map[string]*partition
+}
+
+var stores atomic.Int64
+
+func newStore() *store { return &store{number: stores.Add(1), byKey: map[string]*partition{}} }
+
+func compareKeys(at int64, ak []byte, bt int64, bk []byte) int {
+	return cmp.Or(cmp.Compare(at, bt), bytes.Compare(ak, bk))
+}
+
+// partition returns that of the key, made where it is missing. The lock is held for writing.
+func (s *store) partition(key []byte, parts [][]byte) *partition {
+	p := s.byKey[string(key)]
+	if p == nil {
+		p = &partition{token: token.Murmur3(key), key: key, parts: parts, deletion: noTimestamp}
+		s.byKey[string(key)] = p
+		s.parts.insert(s.parts.search(func(o *partition) bool { return compareKeys(o.token, o.key, p.token, p.key) < 0 }), p)
+	}
+	return p
+}
+
+// clear drops everything.
+func (s *store) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts, s.byKey = sorted[*partition]{}, map[string]*partition{}
+}
+
+// row returns that of a clustering key, nil for none.
+func (p *partition) row(t *table, clustering [][]byte) *row {
+	r, ok := p.rows.get(p.find(t, clustering))
+	if !ok || t.compareClustering(r.clustering, clustering) != 0 {
+		return nil
+	}
+	return r
+}
+
+func (p *partition) find(t *table, clustering [][]byte) place {
+	return p.rows.search(func(r *row) bool { return t.compareClustering(r.clustering, clustering) < 0 })
+}
+
+// shadow returns the timestamp up to which writes to the row are deleted by deletions of more than the row.
+func (p *partition) shadow(t *table, clustering [][]byte, static bool) int64 {
+	ts := p.deletion
+	if !static {
+		for i := range p.ranges {
+			if r := &p.ranges[i]; r.ts > ts && t.after(clustering, r.from) && t.before(clustering, r.to) {
+				ts = r.ts
+			}
+		}
+	}
+	return ts
+}
+
+// put puts r in its place, or the one of the static row.
+func (p *partition) put(t *table, r *row, static bool) {
+	if static {
+		p.static = r
+		return
+	}
+	at := p.find(t, r.clustering)
+	if old, ok := p.rows.get(at); ok && t.compareClustering(old.clustering, r.clustering) == 0 {
+		p.rows.set(at, r)
+		return
+	}
+	p.rows.insert(at, r)
+}
+
+// delete deletes the whole partition up to ts.
+func (p *partition) delete(ts int64) {
+	if ts <= p.deletion {
+		return
+	}
+	p.deletion = ts
+	p.ranges = slices.DeleteFunc(p.ranges, func(r rangeTombstone) bool { return r.ts <= ts })
+	if p.static = p.static.shadowed(ts); p.static.empty() {
+		p.static = nil
+	}
+	var rows sorted[*row]
+	for _, chunk := range p.rows.chunks {
+		for _, r := range chunk {
+			if r = r.shadowed(ts); !r.empty() {
+				rows.insert(place{len(rows.chunks), 0}, r)
+			}
+		}
+	}
+	p.rows = rows
+}
+
+// deleteRange deletes a range of rows.
+func (p *partition) deleteRange(t *table, d rangeTombstone) {
+	if d.ts <= p.deletion {
+		return
+	}
+	p.ranges = slices.DeleteFunc(p.ranges, func(r rangeTombstone) bool {
+		return r.ts <= d.ts && sameBound(t, r.from, d.from) && sameBound(t, r.to, d.to)
+	})
+	p.ranges = append(p.ranges, d)
+	at := p.rows.search(func(r *row) bool { return !t.after(r.clustering, d.from) })
+	for {
+		r, ok := p.rows.get(at)
+		if !ok || !t.before(r.clustering, d.to) {
+			return
+		}
+		if r = r.shadowed(d.ts); r.empty() {
+			p.rows.remove(at)
+			at = p.rows.search(func(o *row) bool { return t.compareClustering(o.clustering, r.clustering) <= 0 })
+			continue
+		}
+		p.rows.set(at, r)
+		at = p.rows.next(at)
+	}
+}
+
+func sameBound(t *table, a, b bound) bool {
+	return len(a.prefix) == len(b.prefix) && a.inclusive == b.inclusive && t.compareClustering(a.prefix, b.prefix) == 0
+}
+
+// empty reports whether the row says nothing at all, not even a deletion.
+func (r *row) empty() bool {
+	return r == nil || r.marker.ts == noTimestamp && r.deletion == noTimestamp && len(r.columns) == 0
+}
+
+// shadowed returns the row without what is not later than ts.
+func (r *row) shadowed(ts int64) *row {
+	if r == nil {
+		return nil
+	}
+	out := &row{clustering: r.clustering, marker: r.marker, deletion: r.deletion}
+	if out.deletion <= ts {
+		out.deletion = noTimestamp
+	}
+	if out.marker.ts <= ts {
+		out.marker = cell{ts: noTimestamp, deleted: true}
+	}
+	for i := range r.columns {
+		if d := r.columns[i].shadowed(ts); !d.empty() {
+			out.columns = append(out.columns, d)
+		}
+	}
+	return out
+}
+
+func (d columnData) shadowed(ts int64) columnData {
+	if !d.complex {
+		if d.cell.ts <= ts {
+			d.cell = cell{ts: noTimestamp, deleted: true}
+		}
+		return d
+	}
+	if d.deletion <= ts {
+		d.deletion = noTimestamp
+	}
+	var kept []element
+	for i := range d.elements {
+		if d.elements[i].ts > ts {
+			kept = append(kept, d.elements[i])
+		}
+	}
+	d.elements = kept
+	return d
+}
+
+func (d columnData) empty() bool {
+	if d.complex {
+		return d.deletion == noTimestamp && len(d.elements) == 0
+	}
+	return d.cell.ts == noTimestamp
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// This file applies writes to a store.
+
+type opKind uint8
+
+const (
+	opCell          opKind = iota // cell, a tombstone too
+	opClear                       // deletes the elements up to cell.ts
+	opElement                     // path, cell
+	opCounter                     // adds delta
+	opAppend                      // cells at the end of a list, one per op
+	opPrepend                     // the same at its start; the ops of one assignment stand in the order of the list
+	opListSet                     // index, cell
+	opListDelete                  // index
+	opListDiscard                 // values that go out of a list
+	opElementDelete               // path; cell is a tombstone
+)
+
+// op is one change of one column.
+type op struct {
+	col    *column
+	kind   opKind
+	cell   cell
+	path   []byte
+	index  int
+	delta  int64
+	values [][]byte
+}
+
+// rowWrite is what a statement does to one row, or to the static row.
+type rowWrite struct {
+	clustering [][]byte
+	static     bool
+	marker     *cell // of INSERT
+	deletion   int64 // noTimestamp: none
+	ops        []op
+}
+
+// mutation is what a statement does to one partition.
+type mutation struct {
+	t        *table
+	key      []byte
+	parts    [][]byte
+	deletion int64 // noTimestamp: none
+	ranges   []rangeTombstone
+	rows     []rowWrite
+}
+
+// size is about what the mutation takes on the wire, for the limits of batches.
+func (m *mutation) size() int {
+	n := len(m.key) + 32
+	for i := range m.rows {
+		for _, c := range m.rows[i].clustering {
+			n += len(c)
+		}
+		n += 16
+		for j := range m.rows[i].ops {
+			n += len(m.rows[i].ops[j].cell.value) + len(m.rows[i].ops[j].path) + 10
+		}
+	}
+	return n
+}
+
+// resolve turns what depends on the elements of a list into plain elements. Nothing is written before all of a batch has been resolved: an
+// index out of range fails the whole. The lock is held.
+func (m *mutation) resolve(now int64) error {
+	p := m.t.store.byKey[string(m.key)]
+	for i := range m.rows {
+		w := &m.rows[i]
+		var out []op
+		for j := range w.ops {
+			o := &w.ops[j]
+			if o.kind != opListSet && o.kind != opListDelete && o.kind != opListDiscard {
+				if out != nil {
+					out = append(out, *o)
+				}
+				continue
+			}
+			if out == nil {
+				out = slices.Clone(w.ops[:j])
+			}
+			found, err := m.listElements(p, w, o, now)
+			if err != nil {
+				return err
+			}
+			for _, e := range found {
+				out = append(out, op{col: o.col, kind: opElement, path: e.path, cell: o.cell})
+			}
+		}
+		if out != nil {
+			w.ops = out
+		}
+	}
+	return nil
+}
+
+// listElements returns the elements of a list that o is about.
+func (m *mutation) listElements(p *partition, w *rowWrite, o *op, now int64) ([]element, error) {
+	var live []element
+	if p != nil {
+		r := p.static
+		if !w.static {
+			r = p.row(m.t, w.clustering)
+		}
+		if d := r.data(o.col.id); d != nil {
+			live = d.live(now)
+		}
+	}
+	if o.kind == opListDiscard {
+		return slices.DeleteFunc(live, func(e element) bool {
+			return !slices.ContainsFunc(o.values, func(v []byte) bool { return bytes.Equal(v, e.value) })
+		}), nil
+	}
+	if len(live) == 0 {
+		if o.kind == opListDelete {
+			return nil, invalid("Attempted to delete an element from a list which is null")
+		}
+		return nil, invalid("Attempted to set an element on a list which is null")
+	}
+	if o.index < 0 || o.index >= len(live) {
+		return nil, invalid("List index %d out of bound, list has size %d", o.index, len(live))
+	}
+	return live[o.index : o.index+1], nil
+}
+
+// live returns a copy of the elements that are to be seen.
+func (d *columnData) live(now int64) []element {
+	var out []element
+	for i := range d.elements {
+		if d.elements[i].live(now) {
+			out = append(out, d.elements[i])
+		}
+	}
+	return out
+}
+
+// apply writes m. The lock is held for writing, and m has been resolved.
+func (m *mutation) apply(e *Engine) {
+	p := m.t.store.partition(m.key, m.parts)
+	if m.deletion != noTimestamp {
+		p.delete(m.deletion)
+	}
+	for _, r := range m.ranges {
+		p.deleteRange(m.t, r)
+	}
+	for i := range m.rows {
+		m.applyRow(e, p, &m.rows[i])
+	}
+}
+
+func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
+	old := p.static
+	if !w.static {
+		old = p.row(m.t, w.clustering)
+	}
+	r := newRow(w.clustering)
+	if old != nil {
+		*r = *old
+		r.columns = slices.Clone(old.columns)
+		for i := range r.columns {
+			r.columns[i].owned = false
+		}
+	}
+	shadow := max(p.shadow(m.t, w.clustering, w.static), r.deletion)
+	if w.deletion > shadow {
+		shadow = w.deletion
+		r = r.shadowed(shadow)
+		r.deletion = shadow
+	}
+	if w.marker != nil && w.marker.ts > shadow && (r.marker.ts == noTimestamp || w.marker.supersedes(&r.marker)) {
+		r.marker = *w.marker
+	}
+	for i := range w.ops {
+		if o := &w.ops[i]; o.cell.ts > shadow {
+			r.apply(e, o)
+		}
+	}
+	if old != nil || !r.empty() {
+		p.put(m.t, r, w.static)
+	}
+}
+
+// own returns the data of a column in a row that is being made; its elements are still those of the old row.
+func (r *row) own(c *column) *columnData {
+	i, ok := slices.BinarySearchFunc(r.columns, c.id, func(d columnData, id int) int { return cmp.Compare(d.id, id) })
+	if !ok {
+		d := columnData{id: c.id, complex: c.typ.multiCell(), deletion: noTimestamp, cell: cell{ts: noTimestamp, deleted: true}}
+		r.columns = slices.Insert(r.columns, i, d)
+	}
+	return &r.columns[i]
+}
+
+func (r *row) apply(e *Engine, o *op) {
+	d := r.own(o.col)
+	switch o.kind {
+	case opCell:
+		if d.cell.ts == noTimestamp || o.cell.supersedes(&d.cell) {
+			d.cell = o.cell
+		}
+	case opCounter:
+		total := o.delta
+		if !d.cell.deleted {
+			total += readInt(d.cell.value)
+		} else if d.cell.ts != noTimestamp && d.cell.ts >= o.cell.ts {
+			return
+		}
+		d.cell = cell{value: int64Bytes(total), ts: max(d.cell.ts, o.cell.ts)}
+	case opClear:
+		if o.cell.ts > d.deletion {
+			*d = d.shadowed(o.cell.ts)
+			d.deletion = o.cell.ts
+		}
+	case opElement, opElementDelete:
+		d.put(o.col.typ, element{o.path, o.cell})
+	case opAppend:
+		d.put(o.col.typ, element{listPath(int64(e.sequence.Add(1))), o.cell})
+	case opPrepend:
+		d.put(o.col.typ, element{listPath(-int64(e.sequence.Add(1))), o.cell})
+	}
+}
+
+// listPath returns the path of an element of a list: the numbers of appended elements go up, those of prepended ones go down.
+func listPath(n int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63)
+}
+
+// put merges one element in.
+func (d *columnData) put(t *Type, e element) {
+	if e.ts <= d.deletion {
+		return
+	}
+	i, ok := slices.BinarySearchFunc(d.elements, e.path, func(o element, path []byte) int { return t.comparePaths(o.path, path) })
+	if ok && !e.supersedes(&d.elements[i].cell) {
+		return
+	}
+	if !d.owned {
+		d.elements, d.owned = append(make([]element, 0, len(d.elements)+1), d.elements...), true
+	}
+	if ok {
+		d.elements[i] = e
+		return
+	}
+	d.elements = slices.Insert(d.elements, i, e)
+}
+
+// comparePaths orders the elements of a column.
+func (t *Type) comparePaths(a, b []byte) int {
+	if t.Kind == KindSet || t.Kind == KindMap {
+		return t.Elems[0].compare(a, b)
+	}
+	return bytes.Compare(a, b)
+}
+
+// value returns the serialized value of a column of a row, nil for NULL.
+func (r *row) value(c *column, now int64) []byte {
+	d := r.data(c.id)
+	if d == nil {
+		return nil
+	}
+	if !d.complex {
+		if d.cell.live(now) {
+			return d.cell.value
+		}
+		return nil
+	}
+	live := d.live(now)
+	if len(live) == 0 {
+		return nil
+	}
+	var parts [][]byte
+	switch c.typ.Kind {
+	case KindList:
+		for i := range live {
+			parts = append(parts, live[i].value)
+		}
+	case KindSet:
+		for i := range live {
+			parts = append(parts, live[i].path)
+		}
+	case KindMap:
+		for i := range live {
+			parts = append(parts, live[i].path, live[i].value)
+		}
+	case KindUDT:
+		parts = make([][]byte, len(c.typ.Elems))
+		for i := range live {
+			if n := int(binary.BigEndian.Uint16(live[i].path)); n < len(parts) {
+				parts[n] = live[i].value
+			}
+		}
+		return joinTuple(parts)
+	}
+	return joinCollection(c.typ, parts)
+}

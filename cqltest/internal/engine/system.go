@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// This file holds system_schema, as Cassandra 5 has it, and turns the rows of virtual tables into rows of a store.
+
+// columnsOf reads "name type kind" lines: p partition key, c clustering, r regular.
+func columnsOf(spec string) []VirtualColumn {
+	types := map[string]*Type{
+		"set<text>":      freeze(SetOf(Native("text"))),
+		"list<text>":     freeze(ListOf(Native("text"))),
+		"list<boolean>":  freeze(ListOf(Native("boolean"))),
+		"map<text,text>": freeze(MapOf(Native("text"), Native("text"))),
+		"map<text,blob>": freeze(MapOf(Native("text"), Native("blob"))),
+	}
+	var out []VirtualColumn
+	for _, part := range strings.Split(spec, ";") {
+		f := strings.Fields(part)
+		c := VirtualColumn{Name: f[0], Type: Native(f[1]), Kind: Regular}
+		if c.Type == nil {
+			c.Type = types[f[1]]
+		}
+		if len(f) == 3 {
+			c.Kind = map[string]ColumnKind{"p": PartitionKey, "c": Clustering}[f[2]]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+const schemaKeyspace = "system_schema"
+
+// addSystem adds the tables that tell of the schema.
+func (e *Engine) addSystem() {
+	add := func(name, columns string, rows func(s *schema) []map[string]any) {
+		e.AddVirtual(Virtual{Keyspace: schemaKeyspace, Name: name, Columns: columnsOf(columns), Rows: func(any) []map[string]any {
+			if rows == nil {
+				return nil
+			}
+			return rows(e.schema.Load())
+		}})
+	}
+	add("keyspaces", "keyspace_name text p; durable_writes boolean; replication map<text,text>", keyspaceRows)
+	tables := `keyspace_name text p; table_name text c;
+		additional_write_policy text; allow_auto_snapshot boolean; bloom_filter_fp_chance double;
+		caching map<text,text>; cdc boolean; comment text; compaction map<text,text>; compression map<text,text>; crc_check_chance double;
+		dclocal_read_repair_chance double; default_time_to_live int; extensions map<text,blob>; flags set<text>; gc_grace_seconds int; id uuid;
+		incremental_backups boolean; max_index_interval int; memtable text; memtable_flush_period_in_ms int; min_index_interval int;
+		read_repair text; read_repair_chance double; speculative_retry text`
+	add("tables", tables, tableRows)
+	add("columns", `keyspace_name text p; table_name text c; column_name text c; clustering_order text; column_name_bytes blob; kind text;
+		position int; type text`, columnRows)
+	add("column_masks", `keyspace_name text p; table_name text c; column_name text c; function_argument_nulls list<boolean>;
+		function_argument_types list<text>; function_argument_values list<text>; function_keyspace text; function_name text`, nil)
+	add("dropped_columns", `keyspace_name text p; table_name text c; column_name text c; dropped_time timestamp; kind text; type text`,
+		droppedRows)
+	add("types", "keyspace_name text p; type_name text c; field_names list<text>; field_types list<text>", typeRows)
+	add("indexes", "keyspace_name text p; table_name text c; index_name text c; kind text; options map<text,text>", indexRows)
+	add("triggers", "keyspace_name text p; table_name text c; trigger_name text c; options map<text,text>", nil)
+	add("functions", `keyspace_name text p; function_name text c; argument_types list<text> c; argument_names list<text>; body text;
+		called_on_null_input boolean; language text; return_type text`, nil)
+	add("aggregates", `keyspace_name text p; aggregate_name text c; argument_types list<text> c; final_func text; initcond text;
+		return_type text; state_func text; state_type text`, nil)
+	views := strings.Replace(tables, "table_name text c;", "view_name text c;", 1) +
+		"; base_table_id uuid; base_table_name text; include_all_columns boolean; where_clause text"
+	add("views", strings.Replace(views, "flags set<text>; ", "", 1), nil)
+	if e.options.Scylla {
+		add("scylla_tables", `keyspace_name text p; table_name text c; cdc map<text,text>; per_partition_rate_limit map<text,text>; version uuid;
+			partitioner text`, scyllaTableRows)
+		add("scylla_keyspaces", "keyspace_name text p; storage_options map<text,text>; storage_type text; initial_tablets int", nil)
+		return
+	}
+	none := func(any) []map[string]any { return nil }
+	for name, columns := range map[string]string{
+		"keyspaces": "keyspace_name text p",
+		"tables":    "keyspace_name text p; table_name text c; comment text",
+		"columns": `keyspace_name text p; table_name text c; column_name text c; clustering_order text; column_name_bytes blob; kind text;
+			position int; type text`,
+	} {
+		e.AddVirtual(Virtual{Keyspace: "system_virtual_schema", Name: name, Columns: columnsOf(columns), Rows: none})
+	}
+}
+
+func keyspaceRows(s *schema) []map[string]any {
+	var out []map[string]any
+	for _, k := range s.keyspaces {
+		if k.name == "system_virtual_schema" {
+			continue
+		}
+		out = append(out, map[string]any{"keyspace_name": k.name, "durable_writes": k.durable, "replication": k.replication})
+	}
+	return out
+}
+
+// eachTable calls f for each table that the schema tables tell of.
+func (s *schema) eachTable(f func(k *keyspace, t *table)) {
+	for _, k := range s.keyspaces {
+		if k.name == "system_virtual_schema" {
+			continue
+		}
+		for _, t := range k.tables {
+			f(k, t)
+		}
+	}
+}
+
+func tableRows(s *schema) []map[string]any {
+	var out []map[string]any
+	s.eachTable(func(_ *keyspace, t *table) {
+		flags := []string{"compound"}
+		if t.counter {
+			flags = []string{"compound", "counter"}
+		}
+		r := map[string]any{"keyspace_name": t.ks, "table_name": t.name, "id": t.id, "flags": flags}
+		for name, v := range t.options.values {
+			if name == "id" || name == "extensions" {
+				continue
+			}
+			r[name] = v
+		}
+		r["extensions"] = int32Bytes(0)
+		out = append(out, r)
+	})
+	return out
+}
+
+func scyllaTableRows(s *schema) []map[string]any {
+	var out []map[string]any
+	s.eachTable(func(_ *keyspace, t *table) {
+		out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "version": t.id})
+	})
+	return out
+}
+
+func columnRows(s *schema) []map[string]any {
+	var out []map[string]any
+	s.eachTable(func(_ *keyspace, t *table) {
+		for _, c := range t.all {
+			order, position := "none", -1
+			if c.isKey() {
+				position = c.pos
+			}
+			if c.kind == Clustering {
+				order = map[bool]string{false: "asc", true: "desc"}[c.desc]
+			}
+			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "column_name": c.name, "clustering_order": order,
+				"column_name_bytes": []byte(c.name), "kind": c.kind.String(), "position": position, "type": c.typ.String()})
+		}
+	})
+	return out
+}
+
+func droppedRows(s *schema) []map[string]any {
+	var out []map[string]any
+	s.eachTable(func(_ *keyspace, t *table) {
+		for _, d := range t.dropped {
+			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "column_name": d.name,
+				"dropped_time": time.UnixMicro(d.at), "kind": d.kind.String(), "type": d.typ.String()})
+		}
+	})
+	return out
+}
+
+func typeRows(s *schema) []map[string]any {
+	var out []map[string]any
+	for _, k := range s.keyspaces {
+		for _, t := range k.types {
+			types := make([]string, len(t.Elems))
+			for i, e := range t.Elems {
+				types[i] = e.String()
+			}
+			out = append(out, map[string]any{"keyspace_name": k.name, "type_name": t.Name, "field_names": t.Fields, "field_types": types})
+		}
+	}
+	return out
+}
+
+func indexRows(s *schema) []map[string]any {
+	var out []map[string]any
+	s.eachTable(func(_ *keyspace, t *table) {
+		for _, i := range t.indexes {
+			options := map[string]string{"target": i.target}
+			for k, v := range i.options {
+				options[k] = v
+			}
+			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "index_name": i.name, "kind": i.kind, "options": options})
+		}
+	})
+	return out
+}
+
+// materialize makes a store of the rows of a virtual table.
+func (t *table) materialize(node any) (*store, error) {
+	s := newStore()
+	for _, values := range t.virtual.Rows(node) {
+		cells := make(map[*column][]byte, len(values))
+		for name, v := range values {
+			c := t.byName[name]
+			if c == nil {
+				continue // an option without a column
+			}
+			b, err := encode(c.typ, v)
+			if err != nil {
+				return nil, &Error{Code: CodeServer, Message: fmt.Sprintf("%s.%s.%s: %v", t.ks, t.name, name, err)}
+			}
+			if b != nil {
+				cells[c] = b
+			}
+		}
+		parts := make([][]byte, len(t.pk))
+		for i, c := range t.pk {
+			parts[i] = cells[c]
+		}
+		key, err := partitionKey(parts)
+		if err != nil {
+			return nil, err
+		}
+		clustering := make([][]byte, len(t.ck))
+		for i, c := range t.ck {
+			if clustering[i] = cells[c]; clustering[i] == nil {
+				return nil, &Error{Code: CodeServer, Message: fmt.Sprintf("%s.%s: a row has no %s", t.ks, t.name, c.name)}
+			}
+		}
+		p := s.partition(key, parts)
+		r := newRow(clustering)
+		r.marker = cell{value: []byte{}, ts: 0}
+		for _, c := range t.rest {
+			if b := cells[c]; b != nil {
+				r.setWhole(c, b)
+			}
+		}
+		p.put(t, r, false)
+	}
+	return s, nil
+}
+
+// setWhole gives a column of a row that is being made a value.
+func (r *row) setWhole(c *column, b []byte) {
+	d := r.own(c)
+	if !d.complex {
+		d.cell = cell{value: b}
+		return
+	}
+	parts, err := splitCollection(c.typ, b)
+	if err != nil {
+		return
+	}
+	width := len(c.typ.Elems)
+	for i := 0; i+width <= len(parts); i += width {
+		e := element{path: parts[i], cell: cell{value: parts[i+width-1]}}
+		if c.typ.Kind == KindList {
+			e.path = listPath(int64(i))
+		}
+		d.put(c.typ, e)
+	}
+}
+
+// encode serializes a Go value; see Virtual.Rows.
+func encode(t *Type, v any) ([]byte, error) {
+	var b []byte
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		b = v
+	case string:
+		if t.Kind != KindText && t.Kind != KindASCII {
+			return t.parseText(v)
+		}
+		b = []byte(v)
+	case bool:
+		b = boolBytes(v)
+	case int:
+		return encodeInt(t, int64(v))
+	case int32:
+		return encodeInt(t, int64(v))
+	case int64:
+		return encodeInt(t, v)
+	case float32:
+		return number{f: float64(v), k: 'f'}.to(t)
+	case float64:
+		return number{f: v, k: 'f'}.to(t)
+	case [16]byte:
+		b = v[:]
+	case netip.Addr:
+		b = v.Unmap().AsSlice()
+	case net.IP:
+		if b = v.To4(); b == nil {
+			b = v.To16()
+		}
+	case time.Time:
+		b = int64Bytes(v.UnixMilli())
+	case []string:
+		parts := make([][]byte, len(v))
+		for i, s := range v {
+			var err error
+			if parts[i], err = encode(t.Elems[0], s); err != nil {
+				return nil, err
+			}
+		}
+		if t.Kind == KindSet {
+			return joinSorted(t, parts), nil
+		}
+		b = joinCollection(t, parts)
+	case map[string]string:
+		if t.Kind != KindMap {
+			return nil, fmt.Errorf("a map is no %s", t)
+		}
+		var parts [][]byte
+		for key, value := range v {
+			k, err := encode(t.Elems[0], key)
+			if err != nil {
+				return nil, err
+			}
+			val, err := encode(t.Elems[1], value)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, k, val)
+		}
+		return joinSorted(t, parts), nil
+	default:
+		return nil, fmt.Errorf("a %T can't be made a %s", v, t)
+	}
+	if b == nil {
+		return nil, nil
+	}
+	if err := t.check(b); err != nil {
+		return nil, fmt.Errorf("0x%s: %w", hex.EncodeToString(b[:min(len(b), 64)]), err)
+	}
+	return b, nil
+}
+
+func encodeInt(t *Type, v int64) ([]byte, error) {
+	switch t.Kind {
+	case KindInt:
+		if v < math.MinInt32 || v > math.MaxInt32 {
+			return nil, fmt.Errorf("%d is no int", v)
+		}
+		return int32Bytes(int32(v)), nil
+	case KindBigInt, KindTimestamp:
+		return int64Bytes(v), nil
+	case KindDouble, KindFloat:
+		return number{f: float64(v), k: 'f'}.to(t)
+	}
+	return nil, fmt.Errorf("an int can't be made a %s", t)
+}

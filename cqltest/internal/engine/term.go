@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file compiles terms and selectors: expressions of the tree become nodes, which have a type and can be evaluated.
+
+// env is what a node is evaluated in.
+type env struct {
+	e      *Engine
+	values []Value // by index of marker
+	now    time.Time
+	sec    int64 // seconds, against which cells expire
+	view   rowView
+	sums   []aggregator // of the group at hand
+}
+
+// rowView is one row of a partition.
+type rowView struct {
+	t      *table
+	p      *partitionView
+	row    *row // nil where only the static columns are there
+	absent bool // no row at all: an aggregate over nothing
+}
+
+// partitionView is what a reader took of a partition.
+type partitionView struct {
+	token  int64
+	key    []byte
+	parts  [][]byte
+	static *row
+}
+
+// value returns the value of a column, nil for NULL.
+func (v *rowView) value(c *column, sec int64) []byte {
+	switch {
+	case v.absent:
+		return nil
+	case c.kind == PartitionKey:
+		return v.p.parts[c.pos]
+	case c.kind == Clustering:
+		if v.row == nil {
+			return nil
+		}
+		return v.row.clustering[c.pos]
+	case c.kind == Static:
+		return v.p.static.value(c, sec)
+	}
+	return v.row.value(c, sec)
+}
+
+func (v *rowView) data(c *column) *columnData {
+	switch {
+	case v.absent:
+		return nil
+	case c.kind == Static:
+		return v.p.static.data(c.id)
+	}
+	return v.row.data(c.id)
+}
+
+// node is a compiled expression.
+type node struct {
+	typ   *Type
+	name  string // of the column of a result
+	eval  func(x *env) ([]byte, error)
+	agg   bool // has an aggregate inside
+	fixed bool // has neither columns nor markers
+}
+
+// unset is the value of a marker that is not set; see isUnset.
+var unset = []byte{0xFF}
+
+func isUnset(b []byte) bool { return len(b) == 1 && &b[0] == &unset[0] }
+
+func constant(t *Type, b []byte) *node {
+	return &node{typ: t, fixed: true, eval: func(*env) ([]byte, error) { return b, nil }}
+}
+
+// compiler makes nodes for one statement.
+type compiler struct {
+	e    *Engine
+	s    *schema
+	ks   string // of the connection
+	t    *table // whose columns may be named, nil for none
+	bind []Column
+	// targets are the names that the markers have by their place: those of columns, or "in(c)" and the like.
+	targets   []string
+	selecting bool // inside of a SELECT clause
+	aggs      []func() aggregator
+	// depth counts expressions inside each other.
+	depth     int
+	aggregate bool // inside of the arguments of an aggregate
+}
+
+// marker notes what a bind marker is for.
+func (c *compiler) marker(m *cql.Marker, recv Column) *node {
+	target := recv.Name
+	if m.Name != "" {
+		recv.Name = m.Name
+	}
+	if m.Index < len(c.bind) {
+		c.bind[m.Index], c.targets[m.Index] = recv, target
+	}
+	t := recv.Type
+	sorts := t.sorts()
+	return &node{typ: t, eval: func(x *env) ([]byte, error) {
+		if m.Index >= len(x.values) {
+			return nil, invalid("Invalid amount of bind variables")
+		}
+		v := &x.values[m.Index]
+		switch v.State {
+		case ValueNull:
+			return nil, nil
+		case ValueUnset:
+			return unset, nil
+		}
+		if v.Bytes == nil {
+			return []byte{}, asInvalid(t.check(nil))
+		}
+		if err := t.check(v.Bytes); err != nil {
+			return nil, asInvalid(err)
+		}
+		if sorts && len(v.Bytes) > 0 {
+			return t.sortParts(v.Bytes), nil
+		}
+		return v.Bytes, nil
+	}}
+}
+
+// sorts reports whether there are sets or maps inside of the type, whose elements may come in any order.
+func (t *Type) sorts() bool {
+	return t.Kind == KindSet || t.Kind == KindMap || slices.ContainsFunc(t.Elems, (*Type).sorts)
+}
+
+// sortParts puts the sets and maps inside of a valid value in order.
+func (t *Type) sortParts(b []byte) []byte {
+	if !t.sorts() || len(b) == 0 {
+		return b
+	}
+	split, join := splitCollection, joinCollection
+	switch t.Kind {
+	case KindSet, KindMap:
+		join = joinSorted
+	case KindTuple, KindUDT:
+		split, join = splitTuple, func(_ *Type, parts [][]byte) []byte { return joinTuple(parts) }
+	case KindVector:
+		split, join = splitVector, joinVector
+	}
+	parts, err := split(t, b)
+	if err != nil {
+		return b
+	}
+	for i, p := range parts {
+		elem := t.Elems[0]
+		if t.Kind == KindMap || t.Kind == KindTuple || t.Kind == KindUDT {
+			elem = t.Elems[i%len(t.Elems)]
+		}
+		parts[i] = elem.sortParts(p)
+	}
+	return join(t, parts)
+}
+
+// term compiles what stands for a value of recv.
+func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.depth > 4*maxDepth {
+		return nil, invalid("Expression is nested too deeply")
+	}
+	t := recv.Type
+	switch e := e.(type) {
+	case *cql.Marker:
+		return c.marker(e, recv), nil
+	case *cql.Literal:
+		return c.literal(e, recv)
+	case *cql.ListLiteral:
+		if t.Kind == KindVector {
+			return c.vectorLiteral(e, recv)
+		}
+		if t.Kind != KindList {
+			return nil, invalid("Unexpected receiver type '%s'; only list and vector are expected", t)
+		}
+		return c.parts(e.Elems, recv, t.Elems[:1], "value("+recv.Name+")", joinCollection)
+	case *cql.SetLiteral:
+		if t.Kind == KindMap && len(e.Elems) == 0 {
+			return constant(t, joinCollection(t, nil)), nil
+		}
+		if t.Kind != KindSet {
+			return nil, invalid("Invalid set literal for %s of type %s", recv.Name, t)
+		}
+		return c.parts(e.Elems, recv, t.Elems[:1], "value("+recv.Name+")", joinSorted)
+	case *cql.MapLiteral:
+		if t.Kind != KindMap {
+			return nil, invalid("Invalid map literal for %s of type %s", recv.Name, t)
+		}
+		var elems []cql.Expr
+		for _, entry := range e.Entries {
+			elems = append(elems, entry.Key, entry.Value)
+		}
+		return c.parts(elems, recv, t.Elems, "", joinSorted)
+	case *cql.UDTLiteral:
+		return c.udtLiteral(e, recv)
+	case *cql.TupleLiteral:
+		if t.Kind != KindTuple {
+			if len(e.Elems) == 1 {
+				return c.term(e.Elems[0], recv)
+			}
+			return nil, invalid("Invalid tuple type literal for %s of type %s", recv.Name, t)
+		}
+		if len(e.Elems) > len(t.Elems) {
+			return nil, invalid("Invalid tuple literal for %s: too many elements. Type %s expects %d but got %d",
+				recv.Name, t, len(t.Elems), len(e.Elems))
+		}
+		return c.tuple(e.Elems, recv)
+	case *cql.TypeHint:
+		hinted, err := c.typeName(e.Type)
+		if err != nil {
+			return nil, err
+		}
+		if !assignable(t, hinted) {
+			return nil, invalid("Cannot assign value %s to %s of type %s", resultName(e), recv.Name, t)
+		}
+		return c.term(e.Expr, Column{recv.Keyspace, recv.Table, recv.Name, hinted})
+	}
+	n, err := c.selector(e, t)
+	if err != nil {
+		if call, ok := e.(*cql.Call); ok && err.Error() == unknownFunction(call.Name).Error() {
+			return nil, invalid("Unknown function %s called", functionName(call.Name))
+		}
+		return nil, err
+	}
+	if !assignable(t, n.typ) {
+		if call, ok := e.(*cql.Call); ok {
+			return nil, invalid("Type error: cannot assign result of function %s (type %s) to %s (type %s)",
+				systemName(strings.ToLower(call.Name.Name)),
+				n.typ, recv.Name, t)
+		}
+		return nil, invalid("Type error: cannot assign %s (type %s) to %s (type %s)", e, n.typ, recv.Name, t)
+	}
+	return n, nil
+}
+
+// assignable reports whether a value of type from can be stored where to is wanted.
+func assignable(to, from *Type) bool {
+	if to == nil || from == nil {
+		return true
+	}
+	if to.Kind == from.Kind && len(to.Elems) == len(from.Elems) && to.Dim == from.Dim && to.Name == from.Name && to.Keyspace == from.Keyspace {
+		for i := range to.Elems {
+			if !assignable(to.Elems[i], from.Elems[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	switch to.Kind {
+	case KindBlob:
+		return true
+	case KindText:
+		return from.Kind == KindASCII
+	case KindUUID:
+		return from.Kind == KindTimeUUID
+	case KindBigInt:
+		return from.Kind == KindTimestamp || from.Kind == KindCounter
+	case KindCounter:
+		return from.Kind == KindBigInt
+	case KindVarint:
+		return from.Kind == KindInt || from.Kind == KindBigInt
+	}
+	return false
+}
+
+// sameType reports whether two types are the same but for frozen.
+func sameType(a, b *Type) bool {
+	if a.Kind != b.Kind || len(a.Elems) != len(b.Elems) || a.Dim != b.Dim || a.Name != b.Name || a.Keyspace != b.Keyspace {
+		return false
+	}
+	for i := range a.Elems {
+		if !sameType(a.Elems[i], b.Elems[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func functionName(n cql.Name) string {
+	if n.Keyspace == "" {
+		return strings.ToLower(n.Name)
+	}
+	return n.Keyspace + "." + n.Name
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine holds the data of a whole CQL cluster in memory: types and values, schema, storage and the execution of statements.
+// It knows no sockets and no frames; values go in and come out in their serialized form (native_protocol_v5.spec, section 6).
+package engine
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// This file holds the types of columns and values, and their two spellings: CQL's and that of the classes of Cassandra.
+
+// Kind is the sort of a type. Its value is the option id of native_protocol_v5.spec, section 4.2.5.2, where the type has one.
+type Kind uint32
+
+// The kinds. A vector has no option id of its own: it is sent as a custom type (0x0000) by its class name.
+const (
+	KindCustom    Kind = 0x0000
+	KindASCII     Kind = 0x0001
+	KindBigInt    Kind = 0x0002
+	KindBlob      Kind = 0x0003
+	KindBoolean   Kind = 0x0004
+	KindCounter   Kind = 0x0005
+	KindDecimal   Kind = 0x0006
+	KindDouble    Kind = 0x0007
+	KindFloat     Kind = 0x0008
+	KindInt       Kind = 0x0009
+	KindTimestamp Kind = 0x000B
+	KindUUID      Kind = 0x000C
+	KindText      Kind = 0x000D
+	KindVarint    Kind = 0x000E
+	KindTimeUUID  Kind = 0x000F
+	KindInet      Kind = 0x0010
+	KindDate      Kind = 0x0011
+	KindTime      Kind = 0x0012
+	KindSmallInt  Kind = 0x0013
+	KindTinyInt   Kind = 0x0014
+	KindDuration  Kind = 0x0015
+	KindList      Kind = 0x0020
+	KindMap       Kind = 0x0021
+	KindSet       Kind = 0x0022
+	KindUDT       Kind = 0x0030
+	KindTuple     Kind = 0x0031
+	KindVector    Kind = 0x10000
+)
+
+// Type is a CQL type. It is immutable.
+type Type struct {
+	Kind     Kind
+	Elems    []*Type  // list, set, vector: 1; map: key and value; tuple: its elements; UDT: its fields
+	Dim      int      // vector: number of elements
+	Keyspace string   // UDT
+	Name     string   // UDT
+	Fields   []string // UDT: names, one for each of Elems
+	Frozen   bool     // collections and UDTs; tuples and vectors are frozen whatever it says
+}
+
+// natives are the types without parameters: their CQL names and the last part of their class names.
+var natives = []struct {
+	kind       Kind
+	cql, class string
+}{
+	{KindASCII, "ascii", "AsciiType"},
+	{KindBigInt, "bigint", "LongType"},
+	{KindBlob, "blob", "BytesType"},
+	{KindBoolean, "boolean", "BooleanType"},
+	{KindCounter, "counter", "CounterColumnType"},
+	{KindDecimal, "decimal", "DecimalType"},
+	{KindDouble, "double", "DoubleType"},
+	{KindFloat, "float", "FloatType"},
+	{KindInt, "int", "Int32Type"},
+	{KindTimestamp, "timestamp", "TimestampType"},
+	{KindUUID, "uuid", "UUIDType"},
+	{KindText, "text", "UTF8Type"},
+	{KindVarint, "varint", "IntegerType"},
+	{KindTimeUUID, "timeuuid", "TimeUUIDType"},
+	{KindInet, "inet", "InetAddressType"},
+	{KindDate, "date", "SimpleDateType"},
+	{KindTime, "time", "TimeType"},
+	{KindSmallInt, "smallint", "ShortType"},
+	{KindTinyInt, "tinyint", "ByteType"},
+	{KindDuration, "duration", "DurationType"},
+}
+
+// nativeByName and nativeByKind find the types without parameters. They are never written to.
+var nativeByName, nativeByKind = func() (map[string]*Type, map[Kind]int) {
+	names, kinds := map[string]*Type{}, map[Kind]int{}
+	for i, n := range natives {
+		names[n.cql], kinds[n.kind] = &Type{Kind: n.kind}, i
+	}
+	names["varchar"] = names["text"]
+	return names, kinds
+}()
+
+// Native returns the type without parameters of that CQL name ("int", "text", "varchar"), nil where there is none.
+func Native(name string) *Type { return nativeByName[name] }
+
+// SetOf returns the type frozen<set<elem>>; it spares the tables of the system long literals.
+func SetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}} }
+
+// ListOf returns the type list<elem>.
+func ListOf(elem *Type) *Type { return &Type{Kind: KindList, Elems: []*Type{elem}} }
+
+// MapOf returns the type map<key, value>.
+func MapOf(key, value *Type) *Type { return &Type{Kind: KindMap, Elems: []*Type{key, value}} }
+
+// String returns the CQL spelling, as system_schema.columns has it: "frozen<list<int>>", "vector<float, 3>".
+func (t *Type) String() string {
+	if t == nil {
+		return "null"
+	}
+	switch t.Kind {
+	case KindList, KindSet, KindMap, KindUDT:
+		s := t.bare()
+		if t.Frozen {
+			return "frozen<" + s + ">"
+		}
+		return s
+	case KindTuple:
+		return "frozen<" + t.bare() + ">"
+	}
+	return t.bare()
+}
+
+// bare returns the CQL spelling without an outer frozen<>.
+func (t *Type) bare() string {
+	switch t.Kind {
+	case KindList:
+		return "list<" + t.Elems[0].String() + ">"
+	case KindSet:
+		return "set<" + t.Elems[0].String() + ">"
+	case KindMap:
+		return "map<" + t.Elems[0].String() + ", " + t.Elems[1].String() + ">"
+	case KindTuple:
+		return "tuple<" + joinTypes(t.Elems, ", ", (*Type).String) + ">"
+	case KindVector:
+		return "vector<" + t.Elems[0].String() + ", " + strconv.Itoa(t.Dim) + ">"
+	case KindUDT:
+		return quoteName(t.Name)
+	}
+	if i, ok := nativeByKind[t.Kind]; ok {
+		return natives[i].cql
+	}
+	return "'" + t.Name + "'"
+}
+
+const marshalPackage = "org.apache.cassandra.db.marshal."
+
+// ClassName returns the type in Cassandra's class spelling: "org.apache.cassandra.db.marshal.VectorType(...FloatType , 3)". The space
+// before the comma of a vector is Cassandra's own.
+func (t *Type) ClassName() string {
+	switch t.Kind {
+	case KindList, KindSet, KindMap, KindUDT, KindTuple, KindVector:
+	default:
+		if i, ok := nativeByKind[t.Kind]; ok {
+			return marshalPackage + natives[i].class
+		}
+		return t.Name
+	}
+	var s string
+	switch t.Kind {
+	case KindList:
+		s = "ListType(" + t.Elems[0].ClassName() + ")"
+	case KindSet:
+		s = "SetType(" + t.Elems[0].ClassName() + ")"
+	case KindMap:
+		s = "MapType(" + joinTypes(t.Elems, ",", (*Type).ClassName) + ")"
+	case KindTuple:
+		return marshalPackage + "TupleType(" + joinTypes(t.Elems, ",", (*Type).ClassName) + ")"
+	case KindVector:
+		return marshalPackage + "VectorType(" + t.Elems[0].ClassName() + " , " + strconv.Itoa(t.Dim) + ")"
+	case KindUDT:
+		var b strings.Builder
+		fmt.Fprintf(&b, "UserType(%s,%s", t.Keyspace, hex.EncodeToString([]byte(t.Name)))
+		for i, e := range t.Elems {
+			fmt.Fprintf(&b, ",%s:%s", hex.EncodeToString([]byte(t.Fields[i])), e.ClassName())
+		}
+		s = b.String() + ")"
+	}
+	if t.Frozen {
+		return marshalPackage + "FrozenType(" + marshalPackage + s + ")"
+	}
+	return marshalPackage + s
+}
+
+func joinTypes(types []*Type, sep string, spell func(*Type) string) string {
+	parts := make([]string, len(types))
+	for i, e := range types {
+		parts[i] = spell(e)
+	}
+	return strings.Join(parts, sep)
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// This file says which bytes are a value of a type (native_protocol_v5.spec, section 6), in Cassandra's words where they are not.
+
+// maxDepth is the number of types inside each other that values are looked into; deeper types can't be created.
+const maxDepth = 32
+
+// check returns an error when b is no value of the type. Bytes of length 0 are a value of most types: Cassandra's "empty".
+func (t *Type) check(b []byte) error {
+	switch t.Kind {
+	case KindASCII:
+		for _, c := range b {
+			if c >= 0x80 {
+				return badValue("Invalid byte for ascii: %d", int8(c))
+			}
+		}
+	case KindText:
+		if !utf8.Valid(b) {
+			return badValue("String didn't validate.")
+		}
+	case KindBigInt, KindCounter:
+		return checkSize(b, "Expected 8 or 0 byte long (%d)", 0, 8)
+	case KindBoolean:
+		return checkSize(b, "Expected 1 or 0 byte value (%d)", 0, 1)
+	case KindDecimal:
+		if len(b) != 0 && len(b) < 4 {
+			return badValue("Expected 0 or at least 4 bytes (%d)", len(b))
+		}
+	case KindDouble:
+		return checkSize(b, "Expected 8 or 0 byte value for a double (%d)", 0, 8)
+	case KindFloat:
+		return checkSize(b, "Expected 4 or 0 byte value for a float (%d)", 0, 4)
+	case KindInt:
+		return checkSize(b, "Expected 4 or 0 byte int (%d)", 0, 4)
+	case KindTimestamp:
+		return checkSize(b, "Expected 8 or 0 byte long for date (%d)", 0, 8)
+	case KindUUID:
+		return checkSize(b, "UUID should be 16 or 0 bytes (%d)", 0, 16)
+	case KindTimeUUID:
+		if err := checkSize(b, "UUID should be 16 or 0 bytes (%d)", 0, 16); err != nil {
+			return err
+		}
+		if len(b) == 16 && b[6]>>4 != 1 {
+			return badValue("Invalid version for TimeUUID type.")
+		}
+	case KindInet:
+		return checkSize(b, "Expected 4 or 16 byte inetaddress; got %d", 0, 4, 16)
+	case KindDate:
+		return checkSize(b, "Expected 4 byte long for date (%d)", 4)
+	case KindTime:
+		if err := checkSize(b, "Expected 8 byte long for time (%d)", 8); err != nil {
+			return err
+		}
+		if v := int64(binary.BigEndian.Uint64(b)); v < 0 || v >= dayNanos {
+			return badValue("Input long for TimeType should be between 0 and 86400000000000")
+		}
+	case KindSmallInt:
+		return checkSize(b, "Expected 2 bytes for a smallint (%d)", 2)
+	case KindTinyInt:
+		return checkSize(b, "Expected 1 byte for a tinyint (%d)", 1)
+	case KindDuration:
+		_, _, _, err := splitDuration(b)
+		return err
+	case KindList, KindSet, KindMap:
+		return t.checkCollection(b)
+	case KindTuple, KindUDT:
+		parts, err := splitTuple(t, b)
+		if err != nil {
+			return err
+		}
+		for i, p := range parts {
+			if p != nil {
+				if err := t.Elems[i].check(p); err != nil {
+					return err
+				}
+			}
+		}
+	case KindVector:
+		parts, err := splitVector(t, b)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if err := t.Elems[0].check(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Type) checkCollection(b []byte) error {
+	parts, err := splitCollection(t, b)
+	if err != nil {
+		return err
+	}
+	for i, p := range parts {
+		if p == nil {
+			return errors.New("null is not supported inside collections")
+		}
+		if err := t.Elems[i%len(t.Elems)].check(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSize(b []byte, message string, sizes ...int) error {
+	for _, n := range sizes {
+		if len(b) == n {
+			return nil
+		}
+	}
+	return fmt.Errorf(message, len(b))
+}
+
+// splitDuration reads three zigzag vints, which must have one sign.
+func splitDuration(b []byte) (months, days int32, nanos int64, err error) {
+	var v [3]int64
+	if len(b) < 3 {
+		return 0, 0, 0, badValue("Expected at least 3 bytes for a duration (%d)", len(b))
+	}
+	for i := range v {
+		u, rest, ok := cutVint(b)
+		if !ok {
+			return 0, 0, 0, badValue("Not enough bytes to read a duration")
+		}
+		v[i], b = zigzag(u), rest
+	}
+	switch {
+	case len(b) > 0:
+		return 0, 0, 0, badValue("Unexpected extraneous bytes after duration value")
+	case v[0] != int64(int32(v[0])):
+		return 0, 0, 0, badValue("The duration months must be a 32 bits integer but was: %d", v[0])
+	case v[1] != int64(int32(v[1])):
+		return 0, 0, 0, badValue("The duration days must be a 32 bits integer but was: %d", v[1])
+	case !(v[0] >= 0 && v[1] >= 0 && v[2] >= 0) && !(v[0] <= 0 && v[1] <= 0 && v[2] <= 0):
+		return 0, 0, 0, badValue("The duration months, days and nanoseconds must be all of the same sign (%d, %d, %d)", v[0], v[1], v[2])
+	}
+	return int32(v[0]), int32(v[1]), v[2], nil
+}
+
+const dayNanos = 24 * 60 * 60 * 1e9

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file reads WHERE clauses as Cassandra's StatementRestrictions does: what may be asked together, and what needs ALLOW FILTERING.
+
+// restriction is one relation of a WHERE clause.
+type restriction struct {
+	cols  []*column // one, or those of a tuple
+	op    cql.Operator
+	tuple bool
+	value *node          // right side where it is one term: of a tuple, a tuple; with In, a list of values or of tuples
+	parts []*node        // right side of a tuple that was written out, one per column
+	list  []*restriction // In with a list: each has value or parts
+	key   *node          // m[key] = value
+}
+
+func (r *restriction) isSlice() bool {
+	return r.op == cql.Lt || r.op == cql.Lte || r.op == cql.Gt || r.op == cql.Gte
+}
+
+func (r *restriction) isEq() bool { return r.op == cql.Eq && r.key == nil }
+
+// where is a checked WHERE clause.
+type where struct {
+	t        *table
+	all      []*restriction // of columns
+	tokens   []*restriction // of token(...)
+	pk       []*restriction // by position: Eq or In, nil for others
+	ck       []*restriction // those of clustering columns
+	keys     bool           // all of the partition key is known
+	regular  bool           // restricts columns that are no keys and not static
+	statics  bool
+	keyRange bool
+}
+
+// where compiles and checks a WHERE clause; what is the word of the statement: "SELECT", "UPDATE" or "DELETE".
+func (c *compiler) where(relations []cql.Relation, what string, filtering bool) (*where, error) {
+	w := &where{t: c.t}
+	for _, rel := range relations {
+		if rel.Op == cql.In && rel.Value == nil && len(rel.Values) == 1 {
+			rel.Op, rel.Value, rel.Values = cql.Eq, rel.Values[0], nil
+		}
+		if err := c.relation(w, &rel, what); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.mergeable(); err != nil {
+		return nil, err
+	}
+	w.pk = make([]*restriction, len(c.t.pk))
+	for _, r := range w.all {
+		switch {
+		case r.cols[0].kind == PartitionKey && !r.tuple && (r.isEq() || r.op == cql.In):
+			w.pk[r.cols[0].pos] = r
+		case r.cols[0].kind == Clustering:
+			w.ck = append(w.ck, r)
+		case r.cols[0].kind == Regular:
+			w.regular = true
+		case r.cols[0].kind == Static:
+			w.statics = true
+		}
+	}
+	w.keys = !slices.Contains(w.pk, nil)
+	w.keyRange = !w.keys
+	slices.SortStableFunc(w.ck, func(a, b *restriction) int { return a.cols[0].pos - b.cols[0].pos })
+	if what == "SELECT" {
+		return w, w.checkSelect(filtering)
+	}
+	return w, w.checkModification(what)
+}
+
+// mergeable checks relations on the same columns against each other.
+func (w *where) mergeable() error {
+	for i, a := range w.all {
+		for _, b := range w.all[:i] {
+			shared := slices.ContainsFunc(a.cols, func(c *column) bool { return slices.Contains(b.cols, c) })
+			if !shared {
+				continue
+			}
+			name := a.cols[0].name
+			contains := func(r *restriction) bool { return r.op == cql.Contains || r.op == cql.ContainsKey || r.key != nil }
+			switch {
+			case contains(a) && contains(b):
+			case contains(a) != contains(b):
+				return invalid("Collection column %s can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality", name)
+			case a.op == cql.Eq || b.op == cql.Eq:
+				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", columnNames(a.cols))
+			case a.op == cql.In || b.op == cql.In:
+				return invalid("%s cannot be restricted by more than one relation if it includes a IN", columnNames(a.cols))
+			case a.cols[0] != b.cols[0]:
+				return invalid("Column \"%s\" cannot be restricted by two inequalities not starting with the same column", name)
+			case (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte):
+				end := "end"
+				if a.op == cql.Gt || a.op == cql.Gte {
+					end = "start"
+				}
+				return invalid("More than one restriction was found for the %s bound on %s", end, columnNames(a.cols))
+			}
+		}
+	}
+	for i, a := range w.tokens {
+		for _, b := range w.tokens[:i] {
+			if a.op == cql.Eq || b.op == cql.Eq {
+				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", columnNames(a.cols))
+			}
+			if (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte) {
+				return invalid("More than one restriction was found for the %s bound on %s",
+					map[bool]string{true: "start", false: "end"}[a.op == cql.Gt || a.op == cql.Gte], strings.Trim(columnNames(a.cols), "()"))
+			}
+		}
+	}
+	if len(w.tokens) > 0 {
+		for _, r := range w.all {
+			if r.cols[0].kind == PartitionKey && !(r.isEq() || r.op == cql.In) {
+				return invalid("Columns \"%s\" cannot be restricted by both a normal relation and a token relation", r.cols[0].name)
+			}
+		}
+	}
+	return nil
+}
+
+func columnNames(cols []*column) string {
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = c.name
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// missing returns the columns of the partition key that no Eq or In restricts.
+func (w *where) missing() string {
+	var names []string
+	for i, r := range w.pk {
+		if r == nil {
+			names = append(names, w.t.pk[i].name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w *where) checkModification(what string) error {
+	for _, r := range w.all {
+		if k := r.cols[0].kind; k == Regular || k == Static {
+			var names []string
+			for _, o := range w.all {
+				if k := o.cols[0].kind; k == Regular || k == Static {
+					names = append(names, quoteName(o.cols[0].name))
+				}
+			}
+			return invalid("Non PRIMARY KEY columns found in where clause: %s ", strings.Join(names, ", "))
+		}
+		if r.cols[0].kind == PartitionKey && w.pk[r.cols[0].pos] == nil {
+			return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for %s statements",
+				what)
+		}
+		if what == "UPDATE" && r.cols[0].kind == Clustering && r.isSlice() {
+			return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements")
+		}
+	}
+	if !w.keys {
+		return invalid("Some partition key parts are missing: %s", w.missing())
+	}
+	return w.checkClustering(false)
+}
+
+// checkClustering checks that the clustering columns are restricted from the first on, and nothing behind an inequality.
+func (w *where) checkClustering(filtering bool) error {
+	if filtering {
+		return nil
+	}
+	next := 0
+	var sliced *restriction
+	for _, r := range w.ck {
+		col := r.cols[0]
+		if r.op == cql.Contains || r.op == cql.ContainsKey {
+			return invalid("Clustering columns can only be restricted with CONTAINS with a secondary index or filtering")
+		}
+		if sliced != nil && col.pos > sliced.cols[0].pos {
+			return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
+				col.name, sliced.cols[0].name)
+		}
+		if col.pos > next {
+			return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
+				col.name, w.t.ck[next].name)
+		}
+		if r.isSlice() {
+			sliced = r
+			continue
+		}
+		next = max(next, col.pos+len(r.cols))
+	}
+	return nil
+}
+
+func (w *where) checkSelect(filtering bool) error {
+	var others []*restriction // what no key lookup answers
+	for _, r := range w.all {
+		switch r.cols[0].kind {
+		case PartitionKey:
+			if w.keyRange {
+				others = append(others, r)
+			}
+		case Regular, Static:
+			others = append(others, r)
+		}
+	}
+	clusteringFilter := len(w.ck) > 0 && w.keyRange || w.checkClustering(false) != nil
+	if clusteringFilter {
+		others = append(others, w.ck...)
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	if filtering {
+		return nil
+	}
+	for _, r := range others {
+		searched := func(i *index) bool { return i.sai && i.column == r.cols[0].name }
+		if r.cols[0].typ.Kind == KindVector && slices.ContainsFunc(w.t.indexes, searched) {
+			return invalid("Vector indexes only support ANN queries")
+		}
+	}
+	if w.supported(others) {
+		return nil
+	}
+	if err := w.checkClustering(false); err != nil && !w.someIndex(others) {
+		return err
+	}
+	return invalid(filteringMessage)
+}
+
+func (w *where) someIndex(rs []*restriction) bool {
+	return slices.ContainsFunc(rs, func(r *restriction) bool {
+		return slices.ContainsFunc(w.t.indexes, func(i *index) bool { return i.answers(r) })
+	})
+}
+
+// supported reports whether indexes answer all of rs: any number of storage-attached ones together, one of the older ones alone.
+func (w *where) supported(rs []*restriction) bool {
+	for _, r := range rs {
+		found := false
+		for _, i := range w.t.indexes {
+			found = found || i.answers(r) && (i.sai || len(rs) == 1)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// answers reports whether the index finds the rows of the restriction.
+func (i *index) answers(r *restriction) bool {
+	col := r.cols[0]
+	if len(r.cols) != 1 || col.name != i.column {
+		return false
+	}
+	kind := strings.TrimSuffix(i.target, "("+quoteName(col.name)+")")
+	if kind == i.target {
+		kind = "column"
+	}
+	switch {
+	case r.key != nil:
+		return kind == "entries"
+	case r.op == cql.ContainsKey:
+		return kind == "keys"
+	case r.op == cql.Contains:
+		return kind == "values"
+	case r.op == cql.Eq:
+		return kind == "column" || kind == "full"
+	case r.isSlice() && i.sai && kind == "column":
+		switch col.typ.Kind {
+		case KindText, KindASCII, KindBoolean, KindUUID, KindBlob, KindVector:
+			return false
+		}
+		return true
+	}
+	return false
+}

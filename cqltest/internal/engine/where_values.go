@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
+
+// This file evaluates WHERE clauses: which partitions, which ranges of rows, and what rows must pass.
+
+// boundValue evaluates a value that a column is compared with, which must be there.
+func boundValue(x *env, n *node, name string) ([]byte, error) {
+	b, err := n.eval(x)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, invalid("Invalid null value in condition for column %s", name)
+	}
+	if isUnset(b) {
+		return nil, invalid("Invalid unset value for column %s", name)
+	}
+	return b, nil
+}
+
+// values evaluates the right side of Eq or of a slice: one value per column.
+func (r *restriction) values(x *env) ([][]byte, error) {
+	if !r.tuple {
+		b, err := boundValue(x, r.value, r.cols[0].name)
+		return [][]byte{b}, err
+	}
+	out := make([][]byte, len(r.cols))
+	if r.parts == nil {
+		b, err := boundValue(x, r.value, columnNames(r.cols))
+		if err != nil {
+			return nil, err
+		}
+		if out, err = splitTuple(r.value.typ, b); err != nil {
+			return nil, asInvalid(err)
+		}
+		for i, p := range out {
+			if p == nil {
+				return nil, invalid("Invalid null value in condition for column %s", r.cols[i].name)
+			}
+		}
+		return out, nil
+	}
+	for i, n := range r.parts {
+		var err error
+		if out[i], err = boundValue(x, n, r.cols[i].name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// choices evaluates Eq or In: sets of values, one per column.
+func (r *restriction) choices(x *env) ([][][]byte, error) {
+	if r.op != cql.In {
+		v, err := r.values(x)
+		return [][][]byte{v}, err
+	}
+	var out [][][]byte
+	if r.value == nil {
+		for _, one := range r.list {
+			v, err := one.values(x)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	}
+	b, err := boundValue(x, r.value, "in("+columnNames(r.cols)+")")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := splitCollection(r.value.typ, b)
+	if err != nil {
+		return nil, asInvalid(err)
+	}
+	for _, p := range parts {
+		values := [][]byte{p}
+		if r.tuple && p != nil {
+			if values, err = splitTuple(r.value.typ.Elems[0], p); err != nil {
+				return nil, asInvalid(err)
+			}
+		}
+		for i, v := range values {
+			if v == nil {
+				return nil, invalid("Invalid null value in condition for column %s", r.cols[i].name)
+			}
+		}
+		out = append(out, values)
+	}
+	return out, nil
+}
+
+// partitions returns the keys that the clause asks for, in the order of their columns' values.
+func (w *where) partitions(x *env) ([][][]byte, error) {
+	keys := [][][]byte{nil}
+	for _, r := range w.pk {
+		choices, err := r.choices(x)
+		if err != nil {
+			return nil, err
+		}
+		var next [][][]byte
+		if len(keys)*len(choices) > maxProduct {
+			return nil, invalid("The query would read %d partitions, the limit is %d", len(keys)*len(choices), maxProduct)
+		}
+		for _, k := range keys {
+			for _, c := range choices {
+				next = append(next, append(slices.Clone(k), c[0]))
+			}
+		}
+		keys = next
+	}
+	slices.SortFunc(keys, func(a, b [][]byte) int {
+		for i, c := range w.t.pk {
+			if d := c.typ.compare(a[i], b[i]); d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	return slices.CompactFunc(keys, func(a, b [][]byte) bool {
+		return slices.EqualFunc(a, b, func(x, y []byte) bool { return string(x) == string(y) })
+	}), nil
+}
+
+// maxProduct bounds what IN on several columns multiplies to.
+const maxProduct = 1 << 20
+
+// tokenRange evaluates the restrictions of token(): both ends are inside; ok is false where nothing is between them.
+func (w *where) tokenRange(x *env) (from, to int64, ok bool, err error) {
+	from, to = math.MinInt64, math.MaxInt64
+	ok = true
+	for _, r := range w.tokens {
+		b, err := boundValue(x, r.value, "partition key token")
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if len(b) != 8 {
+			return 0, 0, false, invalid("Invalid empty value for the token of a partition key")
+		}
+		v := readInt(b)
+		switch r.op {
+		case cql.Eq:
+			from, to = v, v
+		case cql.Gte:
+			from = v
+		case cql.Gt:
+			ok = ok && v != math.MaxInt64
+			from = v + 1
+		case cql.Lte, cql.Lt:
+			// The lowest token as an end is the end of the ring: that is how Cassandra writes a range that wraps.
+			if v != math.MinInt64 {
+				to = v - int64(btoi(r.op == cql.Lt))
+			}
+		}
+	}
+	return from, to, ok && from <= to, nil
+}
+
+// clusterSlice is a range of rows.
+type clusterSlice struct{ from, to bound }
+
+// slices returns the ranges of rows that the clause asks for, in clustering order; exact is false where they hold more than that, and the
+// rows have to be looked at.
+func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
+	prefixes := [][][]byte{nil}
+	rest := w.ck
+	next := 0
+	for len(rest) > 0 && rest[0].cols[0].pos == next && (rest[0].isEq() || rest[0].op == cql.In) {
+		choices, err := rest[0].choices(x)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(prefixes)*len(choices) > maxProduct {
+			return nil, false, invalid("The query would read %d rows one by one, the limit is %d", len(prefixes)*len(choices), maxProduct)
+		}
+		var product [][][]byte
+		for _, p := range prefixes {
+			for _, c := range choices {
+				product = append(product, append(slices.Clone(p), c...))
+			}
+		}
+		prefixes, next, rest = product, next+len(rest[0].cols), rest[1:]
+	}
+	slices.SortFunc(prefixes, w.t.compareClustering)
+	prefixes = slices.CompactFunc(prefixes, func(a, b [][]byte) bool { return w.t.compareClustering(a, b) == 0 })
+	lower, upper := bound{inclusive: true}, bound{inclusive: true}
+	for len(rest) > 0 && rest[0].cols[0].pos == next && rest[0].isSlice() {
+		r := rest[0]
+		desc := r.cols[0].desc
+		for _, c := range r.cols {
+			if c.desc != desc {
+				return whole(prefixes), false, nil
+			}
+		}
+		v, err := r.values(x)
+		if err != nil {
+			return nil, false, err
+		}
+		b := bound{v, r.op == cql.Gte || r.op == cql.Lte}
+		if (r.op == cql.Gt || r.op == cql.Gte) != desc {
+			lower = b
+		} else {
+			upper = b
+		}
+		rest = rest[1:]
+	}
+	ranges = whole(prefixes)
+	for i := range ranges {
+		if lower.prefix != nil {
+			ranges[i].from = bound{slices.Concat(ranges[i].from.prefix, lower.prefix), lower.inclusive}
+		}
+		if upper.prefix != nil {
+			ranges[i].to = bound{slices.Concat(ranges[i].to.prefix, upper.prefix), upper.inclusive}
+		}
+	}
+	return ranges, len(rest) == 0, nil
+}
+
+func whole(prefixes [][][]byte) []clusterSlice {
+	out := make([]clusterSlice, len(prefixes))
+	for i, p := range prefixes {
+		out[i] = clusterSlice{bound{p, true}, bound{p, true}}
+	}
+	return out
+}
+
+// filter returns what rows must pass beside the keys, nil for nothing. Values are evaluated once.
+func (w *where) filter(x *env, exact bool) (func(v *rowView) bool, error) {
+	var tests []func(v *rowView) bool
+	for _, r := range w.all {
+		if r.cols[0].kind == PartitionKey && w.keys || r.cols[0].kind == Clustering && exact {
+			continue
+		}
+		test, err := r.test(x)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, test)
+	}
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	return func(v *rowView) bool {
+		for _, t := range tests {
+			if !t(v) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
+	col, sec := r.cols[0], x.sec
+	t := col.typ
+	switch {
+	case r.op == cql.In:
+		choices, err := r.choices(x)
+		if err != nil {
+			return nil, err
+		}
+		return func(v *rowView) bool {
+			return slices.ContainsFunc(choices, func(c [][]byte) bool { order, ok := r.compare(v, c, sec); return ok && order == 0 })
+		}, nil
+	case r.key != nil || r.op == cql.Contains || r.op == cql.ContainsKey:
+		want, err := boundValue(x, r.value, col.name)
+		if err != nil {
+			return nil, err
+		}
+		var key []byte
+		if r.key != nil {
+			if key, err = boundValue(x, r.key, col.name); err != nil {
+				return nil, err
+			}
+		}
+		last := len(t.Elems) - 1
+		return func(v *rowView) bool {
+			b := v.value(col, sec)
+			if b == nil {
+				return false
+			}
+			parts, err := splitCollection(t, b)
+			if err != nil {
+				return false
+			}
+			for i := 0; i < len(parts); i += last + 1 {
+				switch {
+				case r.op == cql.ContainsKey:
+					if t.Elems[0].compare(parts[i], want) == 0 {
+						return true
+					}
+				case t.Elems[last].compare(parts[i+last], want) == 0 && (key == nil || t.Elems[0].compare(parts[i], key) == 0):
+					return true
+				}
+			}
+			return false
+		}, nil
+	}
+	values, err := r.values(x)
+	if err != nil {
+		return nil, err
+	}
+	return func(v *rowView) bool {
+		order, ok := r.compare(v, values, sec)
+		return ok && holds(r.op, order)
+	}, nil
+}
+
+// compare orders the columns of a row and values; ok is false where the row has no value.
+func (r *restriction) compare(v *rowView, values [][]byte, sec int64) (order int, ok bool) {
+	for i, c := range r.cols {
+		b := v.value(c, sec)
+		if b == nil {
+			return 0, false
+		}
+		if d := c.typ.compare(b, values[i]); d != 0 {
+			return d, true
+		}
+	}
+	return 0, true
+}
+
+// holds reports whether an order of left and right satisfies the operator.
+func holds(op cql.Operator, order int) bool {
+	switch op {
+	case cql.Eq:
+		return order == 0
+	case cql.Neq:
+		return order != 0
+	case cql.Lt:
+		return order < 0
+	case cql.Lte:
+		return order <= 0
+	case cql.Gt:
+		return order > 0
+	case cql.Gte:
+		return order >= 0
+	}
+	return false
+}
