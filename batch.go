@@ -16,8 +16,10 @@ const BatchSizeMaximum = 65535
 
 // BatchEntry is one statement of a batch.
 type BatchEntry struct {
-	Stmt string
-	Args []any
+	Stmt       string
+	Args       []any
+	Idempotent bool // running it twice does no harm; a batch of such statements only is idempotent
+	binding    func(q *QueryInfo) ([]any, error)
 }
 
 // Batch is a list of statements that are sent in one request. Like a Query it is changed by its setters only and needs no release.
@@ -38,6 +40,11 @@ func (s *Session) Batch(typ BatchType) *Batch {
 func (b *Batch) Query(stmt string, args ...any) *Batch {
 	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, Args: args})
 	return b
+}
+
+// Bind adds a statement whose values come from binding, which is called with the prepared statement's description each time the batch runs.
+func (b *Batch) Bind(stmt string, binding func(q *QueryInfo) ([]any, error)) {
+	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, binding: binding})
 }
 
 // Size returns the number of statements.
@@ -67,11 +74,30 @@ func (b *Batch) WithNowInSeconds(s int) *Batch {
 // SetKeyspace sets the keyspace of this request (protocol v5).
 func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
 
+// SetHostID sends the batch to the node with that HostInfo.HostID only; empty: to any. When there is none it fails with ErrNoConnections.
+func (b *Batch) SetHostID(id string) *Batch { b.setHost(id); return b }
+
+// GetHostID returns the id of the node that the request goes to only, empty when none was set.
+func (b *Batch) GetHostID() string { return b.host() }
+
 // CustomPayload sets the custom payload of the request.
 func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }
 
 // Trace asks the server to trace the request and hands the tracing id to t.
 func (b *Batch) Trace(t Tracer) *Batch { b.tracer = t; return b }
+
+// GetConsistency returns the consistency.
+func (b *Batch) GetConsistency() Consistency { return b.consistency }
+
+// GetSerialConsistency returns the serial consistency; ok is false when none is set and the server's applies.
+func (b *Batch) GetSerialConsistency() (c Consistency, ok bool) {
+	return b.serialConsistency, b.serialConsistency != 0
+}
+
+// IsIdempotent reports whether the batch is marked idempotent, or all its statements are.
+func (b *Batch) IsIdempotent() bool {
+	return b.idempotent || len(b.Entries) > 0 && !slices.ContainsFunc(b.Entries, func(e BatchEntry) bool { return !e.Idempotent })
+}
 
 // ExecContext runs the batch.
 func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
@@ -124,23 +150,36 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	if len(b.Entries) > BatchSizeMaximum {
 		return answer{}, fmt.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
+	if b.how.fault != nil {
+		return answer{}, b.how.fault
+	}
 	c := s.newCall(&b.options)
 	defer c.release()
+	c.idempotent = b.IsIdempotent()
+	if b.how.batchObserver != nil {
+		c.watch = &observation{batch: b}
+	}
 	entries := make([]batchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	var first *bindings // the first statement that has a partition key
 	for i, e := range b.Entries {
-		if len(e.Args) == 0 {
+		if len(e.Args) == 0 && e.binding == nil {
 			entries[i].stmt = e.Stmt
+			c.lwt = c.lwt || isConditional(e.Stmt)
+			c.mixed = true // nobody knows its table
 			continue
 		}
 		stmt, err := s.prepare(ctx, b.keyspace, e.Stmt)
+		if err == nil && e.binding != nil {
+			e.Args, err = callBinding(e.binding, stmt, stmt.result.Load())
+		}
 		if err == nil {
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {
 			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
 		}
+		c.lwt = c.lwt || stmt.lwt
 		if !slices.Contains(c.stmts, stmt) {
 			c.stmts = append(c.stmts, stmt)
 		}
@@ -157,8 +196,14 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	if first != nil {
-		c.keyspace, _ = first.stmt.routing()
-		c.token, c.hasToken = first.token(c.req.body.b)
+		c.routesBy(first.stmt)
+		for _, stmt := range c.stmts {
+			keyspace, table := stmt.routing()
+			c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
+		}
+		if c.token, c.hasToken, err = first.token(c.req.body.b); err != nil {
+			return answer{}, err
+		}
 	}
 	c.req.began = time.Now()
 	if err := s.send(ctx, c); err != nil {
@@ -166,8 +211,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	}
 	c.answer.latency = time.Since(c.answer.began)
 	if b.tracer != nil && c.answer.env.traced {
-		id := c.answer.env.tracingID
-		b.tracer.Trace(id[:])
+		s.trace(b.tracer, c.answer.env.tracingID)
 	}
 	return c.answer, nil
 }

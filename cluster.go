@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vecql/vecql/internal/stream"
 )
 
 // This file holds the configuration of a session.
@@ -20,6 +24,15 @@ import (
 // Dialer opens the TCP connections of a session.
 type Dialer interface {
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// LocalPortDialer is a Dialer that can choose the local port, which ScyllaDB's shard-aware port needs. *net.Dialer, unless its LocalAddr
+// has a port already, counts as one. With any other Dialer connections are opened over the plain port until all shards are reached.
+type LocalPortDialer interface {
+	Dialer
+	// DialContextLocalPort is DialContext from that local port. When it is in use the error must wrap syscall.EADDRINUSE or
+	// syscall.EADDRNOTAVAIL; then another one is tried.
+	DialContextLocalPort(ctx context.Context, network, addr string, localPort int) (net.Conn, error)
 }
 
 // ClusterConfig configures sessions. NewCluster fills it with the defaults that the fields name; a zero field in a config that was
@@ -46,7 +59,8 @@ type ClusterConfig struct {
 	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
 	Dialer Dialer
 
-	// Timeout bounds each request whose context has no deadline. It harms that request only, never its connection. Default 11 s.
+	// Timeout bounds each attempt of a request whose context has no deadline (see Query.SetRequestTimeout). It harms that request only, never
+	// its connection. Default 11 s.
 	Timeout time.Duration
 	// ConnectTimeout bounds dialling and handshake of one connection. Default 11 s.
 	ConnectTimeout time.Duration
@@ -58,8 +72,30 @@ type ClusterConfig struct {
 	// MaxWaitSchemaAgreement bounds the wait for all nodes to agree after a schema change. Default 60 s.
 	MaxWaitSchemaAgreement time.Duration
 
-	// NumConns is the number of connections to each node. Default 2.
+	// PoolConfig chooses the nodes of each request. Default: the replicas of its partition, then all others.
+	PoolConfig PoolConfig
+	// HostFilter says which nodes are used, e.g. DataCenterHostFilter. Default all.
+	HostFilter HostFilter
+	// AddressTranslator gives the address at which clients reach a node, where it is not the one that the node tells. Default none.
+	AddressTranslator AddressTranslator
+
+	// NumConns is the number of connections to each node. A ScyllaDB node has at least one to every shard: so many that each shard has the
+	// same number, and all together are not fewer than NumConns. Default 2.
 	NumConns int
+	// ReconnectionPolicy says when a node that could not be reached is tried again. Default ExponentialReconnectionPolicy{}: after
+	// 100 ms, and twice as long each time up to 5 s, without end.
+	ReconnectionPolicy ReconnectionPolicy
+	// DisableShardAwarePort opens connections to ScyllaDB's shards over the plain port only, where the node chooses the shard: for
+	// networks that translate local ports, or let no other port through. The driver finds out by itself, at the cost of a connection now
+	// and then. Default false.
+	DisableShardAwarePort bool
+	// ShardAwareLocalPorts are the first and the last local port for connections to ScyllaDB's shard-aware port. Default 49152 to 65535.
+	ShardAwareLocalPorts [2]uint16
+	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL where a node has it. Its format may still
+	// change. Default false.
+	ExperimentalTabletsRoutingV2 bool
+	// ApplicationInfo names the program to the server. Default: nothing.
+	ApplicationInfo ApplicationInfo
 	// MaxPreparedStmts is the number of prepared statements kept. Default 1000.
 	MaxPreparedStmts int
 
@@ -77,8 +113,55 @@ type ClusterConfig struct {
 	// DefaultIdempotence marks every statement idempotent: safe to be sent twice. Default false.
 	DefaultIdempotence bool
 
-	// Logger receives one record per change of state, never one per request. Default slog.Default.
+	// RetryPolicy decides whether a failed request is sent again. Default DefaultRetryPolicy.
+	RetryPolicy RetryPolicy
+	// SpeculativeExecutionPolicy sends idempotent requests that take long to another node as well. Default none.
+	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
+	// Profiles are named sets of settings: see Query.Profile. Default none.
+	Profiles map[string]Profile
+	// MaxRequestsPerConn is the number of requests under way on one connection; further ones wait, as long as their context or timeout
+	// allows, and fail with ErrNoStreams. Default 32768, what the protocol has.
+	MaxRequestsPerConn int
+	// Throttle bounds what the session has under way on all connections together. Default nothing.
+	Throttle Throttle
+
+	// QueryObserver and BatchObserver are told of every attempt of a request, ConnectObserver of every attempt to connect,
+	// FrameHeaderObserver and StreamObserver of the answers and streams of requests. Default nobody.
+	QueryObserver       QueryObserver
+	BatchObserver       BatchObserver
+	ConnectObserver     ConnectObserver
+	FrameHeaderObserver FrameHeaderObserver
+	StreamObserver      StreamObserver
+	// Events says which events of the server the session does without. Default none.
+	Events EventsConfig
+	// Metadata says how much of the schema is kept, and who is told of changes. Default: what was asked for, and nobody.
+	Metadata MetadataConfig
+
+	// Logger receives one record per change of state, never one per request. Of equal ones (level, message, node) it gets one in 30 seconds,
+	// the next one with the number of those left out, "repeated". Default slog.Default.
 	Logger *slog.Logger
+}
+
+// EventsConfig switches off events of the server. What they would have told is found at the next ReconnectInterval.
+type EventsConfig struct {
+	DisableNodeStatusEvents bool // a node is up or down
+	DisableTopologyEvents   bool // a node is new, or has left
+	DisableSchemaEvents     bool // the schema has changed
+}
+
+// names returns what REGISTER asks for.
+func (c *EventsConfig) names() []string {
+	var names []string
+	if !c.DisableTopologyEvents {
+		names = append(names, eventTopology)
+	}
+	if !c.DisableNodeStatusEvents {
+		names = append(names, eventStatus)
+	}
+	if !c.DisableSchemaEvents {
+		names = append(names, eventSchema)
+	}
+	return names
 }
 
 // NewCluster returns the default configuration for a cluster with these contact points.
@@ -107,6 +190,11 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.MaxPreparedStmts, def.MaxPreparedStmts)
 	setDefault(&c.PageSize, def.PageSize)
 	setDefault(&c.NextPagePrefetch, def.NextPagePrefetch)
+	c.Profiles = maps.Clone(c.Profiles)
+	setDefault(&c.ShardAwareLocalPorts, [2]uint16{49152, 65535})
+	if c.ReconnectionPolicy == nil {
+		c.ReconnectionPolicy = ExponentialReconnectionPolicy{}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -125,6 +213,8 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	fault(c.Port < 0 || c.Port > 0xFFFF, "Port is %d", c.Port)
 	fault(c.ProtoVersion != 0 && c.ProtoVersion != 4 && c.ProtoVersion != 5, "ProtoVersion is %d, must be 4, 5 or 0 for the highest", c.ProtoVersion)
 	fault(c.NumConns < 0, "NumConns is %d", c.NumConns)
+	ports := c.ShardAwareLocalPorts
+	fault(ports[0] == 0 || ports[0] > ports[1], "ShardAwareLocalPorts are %d to %d", ports[0], ports[1])
 	fault(c.MaxPreparedStmts < 0, "MaxPreparedStmts is %d", c.MaxPreparedStmts)
 	fault(c.Timeout < 0, "Timeout is %v", c.Timeout)
 	fault(c.ConnectTimeout < 0, "ConnectTimeout is %v", c.ConnectTimeout)
@@ -133,6 +223,19 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	fault(int(c.Consistency) >= len(consistencyNames), "Consistency is %v", c.Consistency)
 	fault(c.SerialConsistency != 0 && !c.SerialConsistency.IsSerial(), "SerialConsistency is %v", c.SerialConsistency)
 	fault(c.NextPagePrefetch > 1, "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
+	fault(c.MaxRequestsPerConn < 0 || c.MaxRequestsPerConn > stream.MaxStreams, "MaxRequestsPerConn is %d", c.MaxRequestsPerConn)
+	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d", c.Throttle.MaxRequests)
+	fault(c.Throttle.MaxBytes < 0, "Throttle.MaxBytes is %d", c.Throttle.MaxBytes)
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		p := c.Profiles[name]
+		wrong := p.check()
+		fault(wrong != "", "Profiles[%q]: %s", name, wrong)
+	}
+	m := &c.Metadata
+	fault(m.CacheMode < Full || m.CacheMode > Disabled, "Metadata.CacheMode is %d", m.CacheMode)
+	fault(m.CacheMode == Disabled && m.SchemaListener.any(), "Metadata: CacheMode is Disabled, which leaves nothing to tell schema listeners")
+	fault(m.CacheMode == KeyspaceOnly && m.SchemaListener.inKeyspaces(), "Metadata: CacheMode is KeyspaceOnly, with listeners for what is in keyspaces")
+	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy), validateFilter(c.HostFilter))
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && c.ProtoVersion == 5, "Compressor: protocol v5 has no Snappy")
 	return c, errors.Join(errs...)

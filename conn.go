@@ -30,6 +30,7 @@ type connConfig struct {
 	version        byte
 	compressor     Compressor    // used when the server and the protocol version have it; nil: none
 	auth           Authenticator // nil: none
+	tabletsV2      bool          // use ScyllaDB's experimental extension where the server has it
 	options        map[string]string
 	timeout        time.Duration // of a call whose context has no deadline; 0: none
 	connectTimeout time.Duration // of dialling and handshake; 0: none
@@ -52,6 +53,8 @@ type request struct {
 	flags byte
 	body  *buffer
 	began time.Time // the clock was read for it then; zero: it was not
+	// timeout bounds the call, also where its context has a deadline. 0: the connection's, unless the context has one.
+	timeout time.Duration
 }
 
 // response is an answer. Its body, decompressed, belongs to the receiver.
@@ -94,6 +97,7 @@ type conn struct {
 	resumable bool     // a write that was interrupted by a deadline can go on: TLS can't
 	compress  Compressor
 	options   map[string][]string // SUPPORTED
+	features  features            // what of it is in use
 	streams   *stream.Table
 	blocks    []atomic.Pointer[slots] // made as stream ids are used
 	freed     chan struct{}           // a token when an id was released while callers wait for one
@@ -270,9 +274,15 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if len(req.body.b) > wire.MaxBody {
 		return response{}, &notSentError{err: ErrFrameTooBig}
 	}
+	timeout := req.timeout
+	if timeout <= 0 {
+		if _, ok := ctx.Deadline(); !ok {
+			timeout = c.cfg.timeout
+		}
+	}
 	var deadline int64
-	if _, ok := ctx.Deadline(); !ok && c.cfg.timeout > 0 {
-		deadline = c.clock(req) + int64(c.cfg.timeout)
+	if timeout > 0 {
+		deadline = c.clock(req) + int64(timeout)
 	}
 	id, err := c.claim(ctx, deadline)
 	if err != nil {
@@ -457,7 +467,7 @@ func (c *conn) orphaned() {
 		ctx, cancel := context.WithTimeout(context.Background(), max(c.cfg.timeout, time.Second))
 		defer cancel()
 		c.awaitCalls(ctx)
-		c.close(fmt.Errorf("more than %d requests were given up without an answer", limit))
+		c.close(fmt.Errorf("%w: more than %d", errOrphans, limit))
 	})
 }
 
@@ -474,6 +484,9 @@ func (c *conn) awaitCalls(ctx context.Context) bool {
 	}
 	return true
 }
+
+// errOrphans is the cause of the end of a connection whose server does not answer.
+var errOrphans = errors.New("requests were given up without an answer")
 
 // errDrained is the cause of an end that nobody needs to be told of.
 var errDrained = errors.New("closed by the driver")

@@ -86,6 +86,7 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 	if c.compress != nil {
 		options["COMPRESSION"] = c.compress.Name()
 	}
+	c.features.startup(options, c.options)
 	if startup.b, err = appendStartup(startup.b[:0], options); err != nil {
 		return err
 	}
@@ -149,6 +150,7 @@ func (c *conn) negotiate() error {
 	if c.options, err = parseSupported(&r); err != nil {
 		return err
 	}
+	c.features = parseFeatures(c.options, c.cfg.version, c.cfg.tabletsV2)
 	want := c.cfg.compressor
 	switch {
 	case want == nil:
@@ -210,7 +212,7 @@ const maxChallenges = 16
 func (c *conn) authenticate(class string) error {
 	auth := c.cfg.auth
 	if auth == nil {
-		return fmt.Errorf("authenticate: the server wants credentials (%s), and ClusterConfig.Authenticator is not set", class)
+		return &loginError{fmt.Errorf("authenticate: the server wants credentials (%s), and ClusterConfig.Authenticator is not set", class)}
 	}
 	request := []byte(class)
 	for range maxChallenges {
@@ -219,7 +221,7 @@ func (c *conn) authenticate(class string) error {
 		}
 		resp, next, err := challenge(auth, request)
 		if err != nil {
-			return fmt.Errorf("authenticate: %w", err)
+			return &loginError{fmt.Errorf("authenticate: %w", err)}
 		}
 		b, err := appendAuthResponse(nil, resp)
 		if err != nil {
@@ -227,7 +229,10 @@ func (c *conn) authenticate(class string) error {
 		}
 		op, body, err := c.exchange(opAuthResponse, b)
 		if err != nil {
-			return fmt.Errorf("authenticate: %w", err)
+			if err = fmt.Errorf("authenticate: %w", err); errors.Is(err, CodeCredentials) {
+				err = &loginError{err}
+			}
+			return err
 		}
 		r := wire.NewReader(body.b)
 		token, err := parseAuthToken(&r)
@@ -250,6 +255,13 @@ func (c *conn) authenticate(class string) error {
 	}
 	return &ProtocolError{Message: "authenticate: the server does not come to an end"}
 }
+
+// loginError is the failure to prove who we are: by the server's verdict, or because there is nothing to prove it with. Unlike others it
+// does not go away by itself.
+type loginError struct{ err error }
+
+func (e *loginError) Error() string { return e.err.Error() }
+func (e *loginError) Unwrap() error { return e.err }
 
 // challenge and success call the user's code: a panic in it is an error of this connection only.
 func challenge(auth Authenticator, req []byte) (resp []byte, next Authenticator, err error) {

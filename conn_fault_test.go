@@ -49,66 +49,6 @@ func returns(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestConnClosedWhileWaitingForRoom has callers wait until the writer has room, and ends the connection.
-func TestConnClosedWhileWaitingForRoom(t *testing.T) {
-	s := &testServer{version: 4}
-	for range 50 {
-		c := s.connect(t)
-		holdLead(t, c)
-		c.w.mu.Lock()
-		c.w.pending.B = make([]byte, maxPending+1)
-		c.w.mu.Unlock()
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				_, err := c.ask(context.Background(), "question")
-				if !errors.Is(err, ErrConnectionClosed) || mayHaveLeft(err) {
-					t.Errorf("got %v", err)
-				}
-			})
-		}
-		require.Eventually(t, func() bool { return c.inFlight() == 8 }, 5*time.Second, 100*time.Microsecond)
-		c.close(io.EOF)
-		returns(t, "a caller", wg.Wait)
-		require.Zero(t, c.inFlight())
-	}
-}
-
-// TestConnTimeoutWhileWaitingForRoom has no room for longer than a call may take.
-func TestConnTimeoutWhileWaitingForRoom(t *testing.T) {
-	s := &testServer{version: 4}
-	c := s.connect(t, func(cfg *connConfig) { cfg.timeout = 50 * time.Millisecond })
-	holdLead(t, c)
-	c.w.mu.Lock()
-	c.w.pending.B = make([]byte, maxPending+1)
-	c.w.mu.Unlock()
-	_, err := c.ask(context.Background(), "question")
-	require.ErrorIs(t, err, ErrTimeoutNoResponse)
-	require.False(t, mayHaveLeft(err))
-	require.Zero(t, c.inFlight(), "what was not sent is no orphan")
-}
-
-// TestConnAnswerBeforeRequest has the server answer a call whose frame was not queued yet.
-func TestConnAnswerBeforeRequest(t *testing.T) {
-	peer := make(chan *testPeer, 1)
-	s := &testServer{version: 4, handle: func(p *testPeer, h wire.Header, b []byte) { echo(p, h, b); peer <- p }}
-	c := s.connect(t, func(cfg *connConfig) { cfg.maxStreams = 1 })
-	_, err := c.ask(context.Background(), "first")
-	require.NoError(t, err)
-	holdLead(t, c)
-	c.w.mu.Lock()
-	c.w.pending.B = make([]byte, maxPending+1)
-	c.w.mu.Unlock()
-	failed := make(chan error, 1)
-	go func() { _, err := c.ask(context.Background(), "second"); failed <- err }()
-	require.Eventually(t, func() bool { return c.inFlight() == 1 && c.slot(0).state.Load() == slotWaiting }, 5*time.Second, time.Millisecond)
-	(<-peer).reply(0, opResult, []byte("a guess"))
-	err = <-failed
-	var broken *ProtocolError
-	require.ErrorAs(t, err, &broken)
-	require.False(t, mayHaveLeft(err))
-}
-
 // TestConnDrainWhileGivenUp drains while a caller leaves: what it leaves behind is nothing to wait for.
 func TestConnDrainWhileGivenUp(t *testing.T) {
 	s := &testServer{version: 4, handle: func(*testPeer, wire.Header, []byte) {}}
@@ -192,8 +132,8 @@ func TestConnSlowAnswer(t *testing.T) {
 // hiddenConn hides the type of a connection, as a user's wrapper does.
 type hiddenConn struct{ net.Conn }
 
-// TestConnStalledWrites has writes that can't be resumed: neither a context nor a timeout may be held by them.
-func TestConnStalledWrites(t *testing.T) {
+// TestFault04StalledTLS is 4 for writes that can't be resumed: neither a context nor a timeout may be held by them.
+func TestFault04StalledTLS(t *testing.T) {
 	server, client := tlsPair(t, "127.0.0.1")
 	for _, m := range []struct {
 		name   string
@@ -275,48 +215,6 @@ func TestConnStalledWriteGoesOn(t *testing.T) {
 	}
 }
 
-// TestConnTornSegments is TestConnTornWrite for v5: frames of segments that were not begun may be sent again.
-func TestConnTornSegments(t *testing.T) {
-	for _, compressor := range []Compressor{nil, LZ4Compressor{}} {
-		t.Run(fmt.Sprintf("compressor=%T", compressor), func(t *testing.T) {
-			s := &testServer{version: 5, compressor: compressor, handle: func(*testPeer, wire.Header, []byte) {}}
-			var cut *cutConn
-			c := s.connect(t, func(cfg *connConfig) {
-				dial := cfg.dial
-				cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
-					conn, err := dial(ctx, addr)
-					cut = &cutConn{Conn: conn, silent: true}
-					cut.left.Store(1 << 40)
-					return cut, err
-				}
-			})
-			holdLead(t, c)
-			const body = 100_000 // one frame to a segment
-			errs := make([]chan error, 3)
-			for i := range errs {
-				errs[i] = make(chan error, 1)
-				go func() { _, err := c.ask(context.Background(), strings.Repeat("x", body)); errs[i] <- err }()
-				require.Eventually(t, func() bool {
-					c.w.mu.Lock()
-					defer c.w.mu.Unlock()
-					return c.w.queued == int64((wire.HeaderSize+body)*(i+1))
-				}, 5*time.Second, time.Millisecond)
-			}
-			left := int64(wire.SegmentHeaderSize + wire.HeaderSize + body + wire.SegmentTrailerSize + 1)
-			if compressor != nil {
-				left = 600 // each segment shrinks to about 400
-			}
-			cut.left.Store(left)
-			c.flush()
-			for i, want := range []bool{true, true, false} {
-				err := <-errs[i]
-				require.ErrorIs(t, err, ErrConnectionClosed)
-				require.Equal(t, want, mayHaveLeft(err), "frame %d", i)
-			}
-		})
-	}
-}
-
 func TestConnLargeFrames(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
@@ -344,21 +242,6 @@ func TestConnLargeFrames(t *testing.T) {
 		_, err = c.ask(context.Background(), "the connection is as before")
 		require.NoError(t, err)
 	})
-}
-
-// TestConnLyingHeader announces 256 MiB and sends a few bytes.
-func TestConnLyingHeader(t *testing.T) {
-	s := &testServer{version: 4, handle: func(p *testPeer, h wire.Header, _ []byte) {
-		_, _ = p.conn.Write([]byte{0x84, 0, 0, 0, 8, 0x10, 0, 0, 0, 1, 2, 3})
-		_ = p.conn.Close()
-	}}
-	c := s.connect(t)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := c.ask(context.Background(), "question")
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	runtime.ReadMemStats(&after)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4*readStep))
 }
 
 // badCompressor is a user's, with faults.

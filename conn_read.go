@@ -191,9 +191,12 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 	}
 }
 
-// maxEvents bounds the events that wait for their receiver; beyond it they are dropped: each one only says that something changed, and
-// the receiver reads anew what there is.
+// maxEvents bounds the events that wait for their receiver; beyond it eventsLost takes the place of the last and of all that come
+// until there is room: each one only says that something changed, and the receiver reads anew what there is.
 const maxEvents = 1024
+
+// eventsLost stands for any number of events.
+type eventsLost struct{}
 
 // eventQueue holds events until the receiver, which may be slow, takes them.
 type eventQueue struct {
@@ -223,6 +226,8 @@ func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	defer q.mu.Unlock()
 	if len(q.waiting) < maxEvents {
 		q.waiting = append(q.waiting, event)
+	} else {
+		q.waiting[maxEvents-1] = eventsLost{}
 	}
 	if !q.running {
 		q.running = true

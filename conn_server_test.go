@@ -29,7 +29,9 @@ type testServer struct {
 	compressor Compressor
 	auth       string // class of the authenticator, empty: none
 	handle     func(c *testPeer, h wire.Header, body []byte)
-	wrap       func(net.Conn) net.Conn // of accepted connections
+	wrap       func(net.Conn) net.Conn               // of accepted connections
+	supported  func(p *testPeer) map[string][]string // nil: compression only
+	refuse     func(c *testPeer, h wire.Header)      // answers frames of other versions, nil: an error of the protocol
 
 	wg        sync.WaitGroup
 	mu        sync.Mutex
@@ -44,6 +46,8 @@ type testPeer struct {
 	in   io.Reader
 	mu   sync.Mutex
 	seg  bool
+
+	startup map[string]string // options of STARTUP
 }
 
 // echo answers with a RESULT whose body is that of the request.
@@ -129,14 +133,28 @@ func (s *testServer) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
+		if h.Version != s.version && s.refuse != nil {
+			s.refuse(p, h)
+			continue
+		}
 		if h.Version != s.version {
 			p.reply(h.Stream, opError, append(wire.AppendInt(nil, int32(CodeProtocol)), "\x00\x07version"...))
 			continue
 		}
 		switch opcode(h.Opcode) {
 		case opOptions:
-			p.reply(h.Stream, opSupported, []byte("\x00\x01\x00\x0bCOMPRESSION\x00\x02\x00\x03lz4\x00\x06snappy"))
+			options := []byte("\x00\x01\x00\x0bCOMPRESSION\x00\x02\x00\x03lz4\x00\x06snappy")
+			if s.supported != nil {
+				options = appendMultimap(nil, s.supported(p))
+			}
+			p.reply(h.Stream, opSupported, options)
 		case opStartup:
+			r := wire.NewReader(body)
+			p.startup = map[string]string{}
+			for range r.Short() {
+				key := r.String()
+				p.startup[key] = r.String()
+			}
 			if s.auth != "" {
 				b, _ := wire.AppendString(nil, s.auth)
 				p.reply(h.Stream, opAuthenticate, b)
@@ -148,6 +166,18 @@ func (s *testServer) serve(conn net.Conn) {
 			s.handle(p, h, body)
 		}
 	}
+}
+
+// appendMultimap appends a [string multimap].
+func appendMultimap(b []byte, m map[string][]string) []byte {
+	b = wire.AppendShort(b, uint16(len(m)))
+	for k, values := range m {
+		b = wire.AppendShort(mustString(b, k), uint16(len(values)))
+		for _, v := range values {
+			b = mustString(b, v)
+		}
+	}
+	return b
 }
 
 func (p *testPeer) startSegments() {
@@ -187,9 +217,20 @@ func (p *testPeer) reply(stream int16, op opcode, body []byte) {
 	_, _ = p.conn.Write(p.frame(stream, op, body))
 }
 
+// replyFlags is reply with flags for what the body begins with.
+func (p *testPeer) replyFlags(stream int16, op opcode, flags byte, body []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.conn.Write(p.frameFlags(stream, op, flags, body))
+}
+
 // frame returns a frame as it goes over the wire.
 func (p *testPeer) frame(stream int16, op opcode, body []byte) []byte {
-	h := wire.Header{Version: p.s.version, Response: true, Stream: stream, Opcode: byte(op)}
+	return p.frameFlags(stream, op, 0, body)
+}
+
+func (p *testPeer) frameFlags(stream int16, op opcode, flags byte, body []byte) []byte {
+	h := wire.Header{Version: p.s.version, Response: true, Stream: stream, Opcode: byte(op), Flags: flags}
 	if p.s.compressor != nil && p.s.version < protoV5 && len(body) > 100 {
 		body, _ = p.s.compressor.AppendCompressedWithLength(nil, body)
 		h.Flags |= wire.FlagCompressed

@@ -7,15 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/vecql/vecql/internal/wire"
 )
 
 // This file holds the control connection: one connection on which the driver reads the system tables and hears the server's events
@@ -25,22 +21,41 @@ import (
 // gives it the time to start.
 const eventDelay = time.Second
 
+// maxRumours bounds the addresses that are said to be up, of which any number may be told.
+const maxRumours = 1024
+
 // control keeps one connection alive and hands each new view of the cluster to its owner.
 type control struct {
 	dial     func(ctx context.Context, addr string, onEvent func(any), closed func(c *conn, err error)) (*conn, error)
 	contacts func(ctx context.Context) ([]string, error) // addresses to try, the best first; asked again for every attempt
 	onView   func(clusterView)
-	onEvent  func(event any) // called for each event, before the view is read again
+	onEvent  func(event any)         // a node is said to be up: called at once, and after eventDelay with the view read again; not for repeats
+	onSchema func(event schemaEvent) // called at once; an empty keyspace says that anything may have changed
+	settled  func()                  // called some time after onSchema, once for many
 	isUp     func(host UUID) bool
+	reach    translateFunc                 // nil, or where clients reach an address of the system tables
+	admit    func(view *clusterView) error // judges the nodes of a view before onView
 	log      *slog.Logger
+	events   []string      // types of events that the server is asked for
 	refresh  time.Duration // the system tables are read at least this often: events can be lost
-	timeout  time.Duration // for reading them
+	timeout  time.Duration // for reading them, and for connecting to one node
 
-	mu   sync.Mutex
-	conn *conn // nil while there is none
-	lost chan struct{}
-	poke chan struct{} // an event asks for a refresh
-	wg   sync.WaitGroup
+	mu      sync.Mutex
+	conn    *conn  // nil while there is none
+	last    string // where conn is or was connected to
+	due     dueEvents
+	version UUID // of the schema, when the view was read last
+	heard   bool // of a change of the schema since then
+	lost    chan struct{}
+	failure error         // of run's last attempt to connect
+	poke    chan struct{} // an event asks for a refresh
+	wg      sync.WaitGroup
+}
+
+// dueEvents is what events ask for: they say that something changed, and it is read once for all of them.
+type dueEvents struct {
+	view, schema bool
+	up           map[netip.AddrPort]bool
 }
 
 // clusterView is what the system tables say.
@@ -49,6 +64,7 @@ type clusterView struct {
 	partitioner string
 	clusterName string
 	keyspaces   map[string]replication
+	schema      UUID // version, at the node that was asked
 }
 
 // connect dials the first contact that answers and reads the cluster from it.
@@ -59,7 +75,9 @@ func (c *control) connect(ctx context.Context) error {
 	}
 	var errs []error
 	for _, addr := range addrs {
-		err := c.connectTo(ctx, addr)
+		one, cancel := context.WithTimeout(ctx, c.timeout) // a node that is silent does not use up the time of the next
+		err := c.connectTo(one, addr)
+		cancel()
 		if err == nil {
 			return nil
 		}
@@ -76,24 +94,39 @@ func (c *control) connectTo(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	body := getBuffer(64)
-	defer body.release()
-	if body.b, err = appendRegister(body.b[:0], []string{"TOPOLOGY_CHANGE", "STATUS_CHANGE", "SCHEMA_CHANGE"}); err == nil {
-		err = expect(ctx, conn, &request{op: opRegister, body: body}, opReady)
+	if len(c.events) > 0 {
+		body := getBuffer(64)
+		defer body.release()
+		if body.b, err = appendRegister(body.b[:0], c.events); err == nil {
+			err = expect(ctx, conn, &request{op: opRegister, body: body}, opReady)
+		}
 	}
 	var view clusterView
 	if err == nil {
-		view, err = readCluster(ctx, conn)
+		view, err = c.read(ctx, conn)
 	}
 	if err != nil {
 		conn.close(err)
 		return err
 	}
 	c.mu.Lock()
-	c.conn = conn
+	c.conn, c.last = conn, addr
+	c.mu.Unlock()
+	c.gotView(view, true)
+	return nil
+}
+
+// gotView hands a view over. Whether the schema changed without an event, or while nobody listened, shows in its version.
+func (c *control) gotView(view clusterView, fresh bool) {
+	c.mu.Lock()
+	missed := fresh || view.schema != c.version && !c.heard
+	c.version, c.heard = view.schema, false
 	c.mu.Unlock()
 	c.onView(view)
-	return nil
+	if missed {
+		c.onSchema(schemaEvent{})
+		c.settled()
+	}
 }
 
 // expect sends a request whose answer is a bare opcode.
@@ -117,12 +150,63 @@ func expect(ctx context.Context, conn *conn, req *request, want opcode) error {
 	}
 }
 
+// event notes what an event asks for. It takes no time, so that a storm of events is over as soon as it has been read.
 func (c *control) event(e any) {
-	c.onEvent(e)
+	schema, isSchema := e.(schemaEvent)
+	if isSchema {
+		c.onSchema(schema)
+	}
+	first := false
+	c.mu.Lock()
+	switch e := e.(type) {
+	case schemaEvent:
+		c.heard, c.due.schema = true, true
+		c.due.view = c.due.view || e.target == "KEYSPACE" // where replicas are is a part of the view
+	case eventsLost:
+		c.due.view = true // whether the schema has changed shows in its version
+	case statusEvent:
+		c.due.view = true
+		if e.change == "UP" && len(c.due.up) < maxRumours && !c.due.up[e.addr] {
+			if c.due.up == nil {
+				c.due.up = map[netip.AddrPort]bool{}
+			}
+			c.due.up[e.addr], first = true, true
+		}
+	default:
+		c.due.view = true
+	}
+	c.mu.Unlock()
+	if first {
+		c.onEvent(e)
+	}
+	if _, ok := e.(eventsLost); ok {
+		c.onSchema(schemaEvent{})
+	}
+	c.wake()
+}
+
+// refreshSoon has the view read again.
+func (c *control) refreshSoon() {
+	c.mu.Lock()
+	c.due.view = true
+	c.mu.Unlock()
+	c.wake()
+}
+
+func (c *control) wake() {
 	select {
 	case c.poke <- struct{}{}:
 	default:
 	}
+}
+
+// takeDue returns what events asked for since it was called last.
+func (c *control) takeDue() dueEvents {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	due := c.due
+	c.due = dueEvents{}
+	return due
 }
 
 func (c *control) closed(conn *conn, err error) {
@@ -145,10 +229,10 @@ func (c *control) closed(conn *conn, err error) {
 // run keeps the connection and the view fresh until ctx ends.
 func (c *control) run(ctx context.Context) {
 	defer c.wg.Done()
-	wait := reconnectMin
 	ticker := time.NewTicker(c.refresh)
 	defer ticker.Stop()
 	for {
+		due := dueEvents{view: true}
 		select {
 		case <-ctx.Done():
 			return
@@ -162,25 +246,32 @@ func (c *control) run(ctx context.Context) {
 			case <-c.poke:
 			default:
 			}
+			due = c.takeDue()
 		}
-		for !c.refreshOnce(ctx) {
-			if !sleep(ctx, wait) {
+		wait := reconnectMin
+		for due.view && !c.refreshOnce(ctx) {
+			if !sleep(ctx, controlWait(wait, c.failure)) {
 				return
 			}
 			wait = min(2*wait, reconnectMax)
 		}
-		wait = reconnectMin
+		for addr := range due.up {
+			c.onEvent(statusEvent{change: "UP", addr: addr})
+		}
+		if due.schema {
+			c.settled()
+		}
 	}
 }
 
 // refreshOnce reads the view, over a new connection if need be, and reports success.
 func (c *control) refreshOnce(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
 	if conn := c.current(); conn != nil {
-		view, err := readCluster(ctx, conn)
+		one, cancel := context.WithTimeout(ctx, c.timeout)
+		view, err := c.read(one, conn)
+		cancel()
 		if err == nil {
-			c.onView(view)
+			c.gotView(view, false)
 			return true
 		}
 		c.log.Warn("reading the system tables", "node", conn.addr(), "err", err)
@@ -188,8 +279,8 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 			old.close(err)
 		}
 	}
-	if err := c.connect(ctx); err != nil {
-		c.log.Warn("no control connection", "err", err)
+	if c.failure = c.connect(ctx); c.failure != nil {
+		c.log.Warn("no control connection", "err", c.failure)
 		return false
 	}
 	c.log.Info("control connection", "node", c.current().addr())
@@ -201,6 +292,13 @@ func (c *control) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn
+}
+
+// lastAddr returns where the connection is, or was last; empty before the first.
+func (c *control) lastAddr() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // take returns the connection, nil if there is none, and leaves it to the caller to end it.
@@ -224,56 +322,17 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// systemQuery runs a statement without values and returns its rows by column name; NULL is nil.
-func systemQuery(ctx context.Context, conn *conn, stmt string) ([]map[string]any, error) {
-	body := getBuffer(len(stmt) + 32)
-	defer body.release()
-	var err error
-	if body.b, err = appendQuery(body.b[:0], conn.version(), stmt, &queryParams{consistency: One}); err != nil {
-		return nil, err
+// read reads a view and has its nodes judged.
+func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
+	view, err := readCluster(ctx, conn, c.reach)
+	if err == nil {
+		err = c.admit(&view)
 	}
-	resp, err := conn.roundTrip(ctx, &request{op: opQuery, body: body})
-	if err != nil {
-		return nil, err
-	}
-	defer resp.page.release()
-	_, r, err := parseEnvelope(resp.header, resp.page.b)
-	if err != nil {
-		return nil, err
-	}
-	if opcode(resp.header.Opcode) == opError {
-		return nil, parseError(&r, conn.version(), 0)
-	}
-	res, err := parseResult(&r, conn.version(), false, nil)
-	if err != nil {
-		return nil, err
-	}
-	if res.kind != resultRows {
-		return nil, nil
-	}
-	rows := make([]map[string]any, 0, res.rows.rowCount)
-	cells := wire.NewReader(res.rows.cells)
-	for range res.rows.rowCount {
-		row := make(map[string]any, len(res.rows.meta.columns))
-		for _, col := range res.rows.meta.columns {
-			cell, null := cells.Value()
-			if null {
-				row[col.Name] = nil
-				continue
-			}
-			var v any
-			if err := decodeCell(col.TypeInfo, cell, &v); err != nil {
-				return nil, err
-			}
-			row[col.Name] = v
-		}
-		rows = append(rows, row)
-	}
-	return rows, cells.Err()
+	return view, err
 }
 
 // readCluster reads nodes and keyspaces from the system tables.
-func readCluster(ctx context.Context, conn *conn) (clusterView, error) {
+func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterView, error) {
 	var view clusterView
 	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
 	if err != nil {
@@ -286,12 +345,9 @@ func readCluster(ctx context.Context, conn *conn) (clusterView, error) {
 	if err != nil {
 		return view, err
 	}
-	self := parseHost(local[0], at.Port())
-	self.addr = at // what we reached it by is the one address known to work
 	view.partitioner, _ = local[0]["partitioner"].(string)
 	view.clusterName, _ = local[0]["cluster_name"].(string)
-	view.hosts = append(view.hosts, self)
-
+	view.schema = get[UUID](local[0], "schema_version")
 	peers, err := systemQuery(ctx, conn, "SELECT * FROM system.peers_v2")
 	if errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig) || errors.Is(err, CodeServer) { // ScyllaDB and Cassandra 3 lack it
 		peers, err = systemQuery(ctx, conn, "SELECT * FROM system.peers")
@@ -299,14 +355,8 @@ func readCluster(ctx context.Context, conn *conn) (clusterView, error) {
 	if err != nil {
 		return view, fmt.Errorf("read system.peers: %w", err)
 	}
-	for _, row := range peers {
-		h := parseHost(row, at.Port())
-		if h.id == (UUID{}) || !h.addr.IsValid() || len(h.tokens) == 0 || slices.ContainsFunc(view.hosts, func(o *HostInfo) bool {
-			return o.id == h.id || o.addr == h.addr
-		}) {
-			continue // a row that is being written, or was left behind
-		}
-		view.hosts = append(view.hosts, h)
+	if view.hosts, err = hostsOf(local[0], peers, at, reach); err != nil {
+		return view, err
 	}
 
 	rows, err := systemQuery(ctx, conn, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
@@ -320,33 +370,6 @@ func readCluster(ctx context.Context, conn *conn) (clusterView, error) {
 		view.keyspaces[name] = parseReplication(options)
 	}
 	return view, nil
-}
-
-// parseHost reads a row of system.local, peers or peers_v2. Columns that are NULL or of another type are left out.
-func parseHost(row map[string]any, port uint16) *HostInfo {
-	h := &HostInfo{}
-	h.id, _ = row["host_id"].(UUID)
-	h.dc, _ = row["data_center"].(string)
-	h.rack, _ = row["rack"].(string)
-	h.version, _ = row["release_version"].(string)
-	h.schema, _ = row["schema_version"].(UUID)
-	if p, ok := row["native_port"].(int); ok && p > 0 && p <= 0xFFFF {
-		port = uint16(p)
-	}
-	for _, col := range []string{"native_address", "rpc_address", "peer"} { // the address for clients, else that of the node
-		ip, _ := row[col].(net.IP)
-		if a, ok := netip.AddrFromSlice(ip); ok && !a.IsUnspecified() {
-			h.addr = netip.AddrPortFrom(a.Unmap(), port)
-			break
-		}
-	}
-	tokens, _ := row["tokens"].([]string)
-	for _, s := range tokens {
-		if t, err := strconv.ParseInt(s, 10, 64); err == nil {
-			h.tokens = append(h.tokens, t)
-		}
-	}
-	return h
 }
 
 // schemaVersions returns the different schema versions that the cluster's nodes report. A node that is down keeps its last version

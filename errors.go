@@ -22,14 +22,26 @@ var (
 	ErrNoConnections = errors.New("vecql: no connection to any node")
 	// ErrNoConnectionsStarted is returned by CreateSession when no contact point could be reached.
 	ErrNoConnectionsStarted = errors.New("vecql: no connection could be made to any contact point")
-	// ErrNoHosts is returned by CreateSession when ClusterConfig.Hosts is empty.
+	// ErrNoHosts is returned by CreateSession when ClusterConfig.Hosts is empty, or the HostFilter and HostSelectionPolicy leave no node.
 	ErrNoHosts = errors.New("vecql: no contact points")
-	// ErrTimeoutNoResponse is returned when the server did not answer within ClusterConfig.Timeout. The request may have been executed.
+	// ErrTimeoutNoResponse is returned when the server did not answer within the query's timeout or ClusterConfig.Timeout. The
+	// request may have been executed.
 	ErrTimeoutNoResponse = errors.New("vecql: no answer from the server in time")
 	// ErrNoStreams is returned when all stream ids of a connection are in use and none became free in time.
 	ErrNoStreams = errors.New("vecql: no stream id is free")
+	// ErrThrottled is returned for a request that ClusterConfig.Throttle held back until its time was over, or that came when too many were
+	// held back already. It was not sent.
+	ErrThrottled = errors.New("vecql: too many requests in flight")
+	// ErrNoProfile is returned for a query or batch with a profile that ClusterConfig.Profiles does not have.
+	ErrNoProfile = errors.New("vecql: no such profile")
 	// ErrNoKeyspace is returned where a keyspace is needed and none is set.
 	ErrNoKeyspace = errors.New("vecql: no keyspace given")
+	// ErrKeyspaceDoesNotExist is returned for the metadata of a keyspace that the cluster does not have.
+	ErrKeyspaceDoesNotExist = errors.New("vecql: keyspace does not exist")
+	// ErrNoTable is returned for the metadata of a table that the keyspace does not have.
+	ErrNoTable = errors.New("vecql: table does not exist")
+	// ErrNoMetadata is returned for metadata that the session does not keep (MetadataConfig), or that no node could or would give.
+	ErrNoMetadata = errors.New("vecql: no metadata available")
 	// ErrUseStmt is returned for a USE statement: it would change one connection of many. Set ClusterConfig.Keyspace or Query.SetKeyspace.
 	ErrUseStmt = errors.New("vecql: USE is not allowed, set the keyspace of the cluster or the query")
 	// ErrTooManyStmts is returned for a batch of more than BatchSizeMaximum statements.
@@ -176,9 +188,10 @@ func MayHaveApplied(err error) bool {
 // attemptMayHaveApplied is MayHaveApplied for the outcome of one attempt on a connection.
 func attemptMayHaveApplied(err error) bool {
 	var n *notSentError
+	var r *refusedError
 	var s RequestError
 	switch {
-	case errors.As(err, &n):
+	case errors.As(err, &n), errors.As(err, &r):
 		return false
 	case errors.As(err, &s):
 		return s.mayHaveApplied()
@@ -191,3 +204,9 @@ type notSentError struct{ err error }
 
 func (e *notSentError) Error() string { return e.err.Error() + " (request not sent)" }
 func (e *notSentError) Unwrap() error { return e.err }
+
+// refusedError marks what went wrong after a node had refused a request because it did not know its statement: it was not executed.
+type refusedError struct{ err error }
+
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }

@@ -96,7 +96,8 @@ func TestDecompressGolden(t *testing.T) {
 	}
 }
 
-func TestDecompressRefuses(t *testing.T) {
+// TestFault08CompressorsRefuse is 8 for the compressors alone.
+func TestFault08CompressorsRefuse(t *testing.T) {
 	lz4Head := func(n uint32, block ...byte) []byte { return append(wire.AppendInt(nil, int32(n)), block...) }
 	zeros, err := LZ4Compressor{}.AppendCompressedWithLength(nil, make([]byte, 1<<20))
 	require.NoError(t, err)

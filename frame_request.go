@@ -67,6 +67,8 @@ type queryParams struct {
 	keyspace          string // v5 only
 	nowInSeconds      int32  // seconds since 1970, if hasNowInSeconds; v5 only
 	hasNowInSeconds   bool
+
+	consistencyAt int // set by the writing: where in the body the consistency is
 }
 
 // batchEntry is one statement of a batch.
@@ -242,6 +244,7 @@ func (w *bodyWriter) queryParams(version byte, p *queryParams) {
 	if p.pagingState != nil {
 		flags |= queryFlagPagingState
 	}
+	p.consistencyAt = len(w.out)
 	w.short(uint16(p.consistency))
 	w.flags(version, flags)
 	if n > 0 {
@@ -358,6 +361,7 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 		}
 		w.batchEntry(&entries[i])
 	}
+	p.consistencyAt = len(w.out)
 	w.short(uint16(p.consistency))
 	flags, err := queryFlags(version, p)
 	if err != nil && w.err == nil {

@@ -50,6 +50,7 @@ type preparedResult struct {
 	bind             metadata
 	pkIndexes        []int // for each column of the partition key its bind marker; empty when not all of them are bound
 	result           metadata
+	lwt              bool // it is conditional; set by who knows what the connection's flags mean
 }
 
 // rowsBody is one page. cells is a part of the body: row after row, columnCount times [bytes] each. That the cells are whole is found

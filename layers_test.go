@@ -81,6 +81,11 @@ var imports = map[string][]string{
 		"github.com/pierrec/lz4/v4",
 		"golang.org/x/sync",
 	},
+	"cqltest/internal/engine": {
+		module + "/cqltest/internal/cql",
+		module + "/internal",
+		"github.com/google/uuid",
+	},
 	"tests/cassandra": nil, // a witness of the driver does not use it
 }
 

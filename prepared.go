@@ -5,11 +5,13 @@ package vecql
 import (
 	"context"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/vecql/vecql/internal/lru"
+	"github.com/vecql/vecql/internal/token"
 )
 
 // This file holds prepared statements: the plan that a PREPARE yields, and the cache of them. A plan is prepared once per session, on
@@ -22,6 +24,8 @@ type statement struct {
 	id        []byte
 	bind      []ColumnInfo
 	pkIndexes []int // bind markers that make up the partition key, in its order
+	lwt       bool  // known to be conditional
+	cdc       bool  // its table is a CDC log of ScyllaDB's, which has a partitioner of its own
 	encoders  []atomic.Pointer[encodePlan]
 	result    atomic.Pointer[resultPlan] // of rows that come without metadata
 	seen      atomic.Pointer[resultPlan] // of the last rows that came with it
@@ -37,7 +41,7 @@ type encodePlan struct {
 // resultPlan is the result metadata of a statement. It is replaced when the server says that it changed; rows are decoded with the
 // one that was current when the request was sent.
 type resultPlan struct {
-	metadataID []byte // nil on v4
+	metadataID []byte // nil where the connection has no metadata ids
 	knownColumns
 	decoders []atomic.Pointer[decodePlan] // by column, a list for the destination types that came
 }
@@ -72,8 +76,12 @@ func newResultPlan(metadataID []byte, known knownColumns) *resultPlan {
 
 func newStatement(text, keyspace string, p *preparedResult) *statement {
 	s := &statement{
-		text: text, keyspace: keyspace, id: p.id, bind: p.bind.columns, pkIndexes: p.pkIndexes,
+		text: text, keyspace: keyspace, id: p.id, bind: p.bind.columns, pkIndexes: p.pkIndexes, lwt: p.lwt || isConditional(text),
 		encoders: make([]atomic.Pointer[encodePlan], len(p.bind.columns)),
+	}
+	if len(s.pkIndexes) == 1 {
+		pk := &s.bind[s.pkIndexes[0]]
+		s.cdc = pk.Name == "cdc$stream_id" && strings.HasSuffix(pk.Table, "_scylla_cdc_log")
 	}
 	plan := newResultPlan(p.resultMetadataID, p.result.known())
 	s.result.Store(plan)
@@ -89,6 +97,14 @@ func (s *statement) encoder(i int, t reflect.Type) encodeFunc {
 	p := &encodePlan{goType: t, encode: encoderOf(s.bind[i].TypeInfo, t)}
 	s.encoders[i].Store(p)
 	return p.encode
+}
+
+// tokenOf returns the token of a partition key of one column.
+func (s *statement) tokenOf(key []byte) int64 {
+	if s.cdc {
+		return token.CDC(key)
+	}
+	return token.Murmur3(key)
 }
 
 // routing returns keyspace and table of the statement, empty when it has no bind marker that tells.

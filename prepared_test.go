@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStatementsSingleFlight(t *testing.T) {
+// TestFault19SingleFlightOfCache is 19 for the cache alone.
+func TestFault19SingleFlightOfCache(t *testing.T) {
 	c := newStatements(10)
 	key := statementKey{text: "SELECT 1"}
 	var calls atomic.Int32

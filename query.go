@@ -43,12 +43,33 @@ type options struct {
 	hostID            UUID
 	payload           map[string][]byte
 	tracer            Tracer
+	how               *policies
+}
+
+// nobody is a host id that no node has.
+var nobody = UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
+
+func (o *options) setHost(id string) {
+	o.hostID = UUID{}
+	if id != "" {
+		var err error
+		if o.hostID, err = ParseUUID(id); err != nil || o.hostID == (UUID{}) {
+			o.hostID = nobody
+		}
+	}
+}
+
+func (o *options) host() string {
+	if o.hostID == (UUID{}) {
+		return ""
+	}
+	return o.hostID.String()
 }
 
 func (s *Session) defaultOptions() options {
 	return options{
 		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency, idempotent: s.cfg.DefaultIdempotence,
-		defaultTimestamp: s.cfg.DefaultTimestamp,
+		defaultTimestamp: s.cfg.DefaultTimestamp, how: s.how,
 	}
 }
 
@@ -132,8 +153,11 @@ func (q *Query) WithNowInSeconds(s int) *Query {
 // SetKeyspace sets the keyspace of this request (protocol v5).
 func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
 
-// SetHostID sends the request to that node only.
-func (q *Query) SetHostID(id UUID) *Query { q.hostID = id; return q }
+// SetHostID sends the request to the node with that HostInfo.HostID only; empty: to any. When there is none it fails with ErrNoConnections.
+func (q *Query) SetHostID(id string) *Query { q.setHost(id); return q }
+
+// GetHostID returns the id of the node that the request goes to only, empty when none was set.
+func (q *Query) GetHostID() string { return q.host() }
 
 // CustomPayload sets the custom payload of the request.
 func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }
@@ -147,6 +171,9 @@ func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
 
 // PageSize sets the number of rows in a page; 0 or less: no paging.
 func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
+
+// GetPageSize returns the number of rows in a page; 0 or less: no paging.
+func (q *Query) GetPageSize() int { return q.pageSize }
 
 // PageState sets where the result begins: the PageState of an Iter over the same statement, nil for its start. From then on the
 // query ends with its page; the next one is asked for by its PageState.
@@ -166,6 +193,11 @@ func (q *Query) Values() []any { return q.values }
 
 // GetConsistency returns the consistency.
 func (q *Query) GetConsistency() Consistency { return q.consistency }
+
+// GetSerialConsistency returns the serial consistency; ok is false when none is set and the server's applies.
+func (q *Query) GetSerialConsistency() (c Consistency, ok bool) {
+	return q.serialConsistency, q.serialConsistency != 0
+}
 
 // IsIdempotent reports whether the query is marked idempotent.
 func (q *Query) IsIdempotent() bool { return q.idempotent }
@@ -303,6 +335,13 @@ func (q *Query) run(ctx context.Context, r record, state []byte, first *pageValu
 // do is run with a call that the caller releases; the answer is in it.
 func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *pageValues) error {
 	s := q.session
+	if q.how.fault != nil {
+		return q.how.fault
+	}
+	if q.how.queryObserver != nil {
+		own := *q // a pointer to q itself would have every query allocated
+		c.watch = &observation{query: &own}
+	}
 	c.params.pagingState, c.params.pageSize = state, max(q.pageSize, 0)
 	if q.routingKey != nil {
 		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
@@ -322,7 +361,9 @@ func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *
 	}
 	stmt := first.stmt
 	if stmt == nil {
-		stmt = s.statements.known(statementKey{q.keyspace, q.stmt})
+		if stmt = s.statements.known(statementKey{q.keyspace, q.stmt}); stmt != nil {
+			s.counters.of(c).preparedHits.Add(1)
+		}
 	}
 	if stmt == nil {
 		var err error
@@ -334,8 +375,10 @@ func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *
 	c.one[0] = stmt
 	c.stmts = c.one[:]
 	c.params.keyspace = "" // the prepared id stands for it
+	c.routesBy(stmt)
 	plan := stmt.result.Load()
-	if s.version >= protoV5 && q.skipMetadata && len(plan.columns) > 0 {
+	withID := s.hasMetadataID()
+	if q.skipMetadata && len(plan.columns) > 0 && (s.version >= protoV5 || withID && len(plan.metadataID) > 0) {
 		c.params.skipMetadata, c.plan = true, plan
 	}
 	if err := q.bind(c, r, stmt, plan, first); err != nil {
@@ -344,7 +387,7 @@ func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *
 	err := c.begin(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
 	if err == nil {
 		c.params.values = &c.bound
-		c.req.body.b, err = appendExecute(c.req.body.b, s.version, stmt.id, plan.metadataID, &c.params)
+		c.req.body.b, err = c.appendExecute(c.req.body.b, s.version, stmt.id, plan.metadataID, withID)
 	}
 	if err != nil {
 		return err
@@ -354,10 +397,11 @@ func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *
 	}
 	tok, ok := first.token, first.hasToken
 	if first.stmt == nil {
-		tok, ok = c.bound.token(c.req.body.b)
+		if tok, ok, err = c.bound.token(c.req.body.b); err != nil {
+			return err
+		}
 	}
 	if ok && !c.hasToken {
-		c.keyspace, _ = stmt.routing()
 		c.token, c.hasToken = tok, true
 	}
 	err = q.finish(ctx, c)
@@ -378,7 +422,7 @@ func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan, first
 	}
 	values := q.values
 	if q.binding != nil {
-		if values, err = q.callBinding(stmt, plan); err != nil {
+		if values, err = callBinding(q.binding, stmt, plan); err != nil {
 			return err
 		}
 		c.req.began = time.Now()
@@ -387,9 +431,9 @@ func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan, first
 }
 
 // callBinding calls the user's code, with slices of its own: a panic in it is an error of this query only.
-func (q *Query) callBinding(stmt *statement, plan *resultPlan) (values []any, err error) {
+func callBinding(binding func(*QueryInfo) ([]any, error), stmt *statement, plan *resultPlan) (values []any, err error) {
 	defer recovered(&err)
-	return q.binding(&QueryInfo{
+	return binding(&QueryInfo{
 		Id: bytes.Clone(stmt.id), Args: slices.Clone(stmt.bind), Rval: slices.Clone(plan.columns), PKeyColumns: slices.Clone(stmt.pkIndexes),
 	})
 }
@@ -401,10 +445,10 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 	}
 	a := &c.answer
 	if q.tracer != nil && a.env.traced {
-		id := a.env.tracingID // a copy, which may be kept
-		q.tracer.Trace(id[:])
+		q.session.trace(q.tracer, a.env.tracingID)
 	}
 	if a.res.kind == resultSchemaChange {
+		q.session.schemaChanged(a.res.change)
 		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
 			err = fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
 			failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}

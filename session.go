@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -24,15 +23,20 @@ const driverVersion = "0.1.0"
 
 // Session talks to one cluster. It is safe for use by any number of goroutines and meant to live as long as the program.
 type Session struct {
-	cfg        ClusterConfig
-	log        *slog.Logger
-	version    byte     // negotiated at the start
-	tlsNames   sync.Map // address -> the contact point's name that it was resolved from, for TLS
-	topo       atomic.Pointer[topology]
-	statements *statements
-	control    *control
-	start      atomic.Uint32 // where the next request's route begins
-	timestamp  atomic.Int64  // the last one given out, microseconds
+	cfg         ClusterConfig
+	id          UUID // sent in STARTUP: all connections of a session show the same
+	log         *slog.Logger
+	version     byte        // negotiated at the start
+	metadataIDs atomic.Bool // the last connection opened has ScyllaDB's SCYLLA_USE_METADATA_ID
+	tlsNames    sync.Map    // address -> the contact point's name that it was resolved from, for TLS
+	topo        atomic.Pointer[topology]
+	statements  *statements
+	control     *control
+	schema      *schemaCache
+	notify      *notifier     // nil without listeners
+	start       atomic.Uint32 // where the next request's route begins
+	routing     routing
+	timestamp   atomic.Int64 // the last one given out, microseconds
 
 	ctx    context.Context // ends with the session: dialling and background work
 	cancel context.CancelFunc
@@ -40,9 +44,15 @@ type Session struct {
 	wg     sync.WaitGroup // retired pools
 	closed atomic.Bool
 	done   chan struct{} // closed when Close has finished
+
+	how      *policies // of requests that say nothing else
+	throttle *throttle // nil: requests are not held back
+	counters counters
+	racing   background // speculative executions
 }
 
-// NewSession connects to the cluster that cfg describes. On an error nothing is left running.
+// NewSession connects to the cluster that cfg describes. It returns when it has tried to connect to every node, but not later than a second
+// after the first one was reached; connecting to the others goes on in the background. On an error nothing is left running.
 func NewSession(cfg ClusterConfig) (*Session, error) {
 	return NewSessionContext(context.Background(), cfg)
 }
@@ -53,15 +63,29 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{cfg: cfg, log: cfg.Logger, statements: newStatements(cfg.MaxPreparedStmts), done: make(chan struct{})}
+	id, err := RandomUUID()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{cfg: cfg, id: id, log: limitedLogger(cfg.Logger), statements: newStatements(cfg.MaxPreparedStmts), done: make(chan struct{})}
+	s.how, s.throttle, s.racing.gone = newPolicies(&s.cfg), newThrottle(cfg.Throttle), make(chan struct{})
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.topo.Store(&topology{})
+	s.routing.rules = newRouteRules(cfg.PoolConfig.HostSelectionPolicy)
+	s.topo.Store(&topology{routing: &s.routing})
 	s.control = &control{
 		dial: s.dial, contacts: s.contacts, onView: s.setView, onEvent: s.event, isUp: s.isUp, log: s.log,
+		reach: translator(cfg.AddressTranslator), admit: s.admit,
 		refresh: cfg.ReconnectInterval, timeout: cfg.ConnectTimeout,
 		lost: make(chan struct{}, 1), poke: make(chan struct{}, 1),
+		events: cfg.Events.names(), onSchema: s.schemaChanged, settled: s.schemaSettled,
 	}
-	if err := s.connect(ctx); err != nil {
+	s.schema = newSchemaCache(s.ctx, cfg.Metadata.CacheMode, s.anyConn)
+	s.notify = newNotifier(s)
+	err = s.connect(ctx)
+	if err == nil {
+		err = s.notify.start(ctx)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -90,53 +114,7 @@ func (s *Session) connect(ctx context.Context) error {
 		}
 		return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, err)
 	}
-	nodes := s.topo.Load().nodes
-	results := make(chan error, len(nodes))
-	for _, n := range nodes {
-		go func() { results <- n.pool.fill(ctx) }()
-	}
-	var errs []error
-	for range nodes {
-		if err := <-results; err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if len(errs) == len(nodes) {
-		return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, errors.Join(errs...))
-	}
-	return nil
-}
-
-// dial opens a connection to addr and puts the session's keyspace in use on it.
-func (s *Session) dial(ctx context.Context, addr string, onEvent func(any), closed func(*conn, error)) (*conn, error) {
-	heartbeat := max(s.cfg.HeartbeatInterval, 0)
-	cfg := &connConfig{
-		dial: func(ctx context.Context, addr string) (net.Conn, error) {
-			return s.cfg.Dialer.DialContext(ctx, "tcp", addr)
-		},
-		tls:     s.tlsConfig(addr),
-		version: s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator,
-		options: map[string]string{"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion},
-		timeout: s.cfg.Timeout, connectTimeout: s.cfg.ConnectTimeout, heartbeat: heartbeat,
-		logger: s.log, onEvent: onEvent, onClose: closed,
-	}
-	return dialConn(ctx, cfg, addr)
-}
-
-// dialNode opens a connection for requests.
-func (s *Session) dialNode(ctx context.Context, addr string, closed func(*conn, error)) (*conn, error) {
-	c, err := s.dial(ctx, addr, nil, closed)
-	if err != nil || s.cfg.Keyspace == "" {
-		return c, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
-	defer cancel()
-	if _, err := systemQuery(ctx, c, `USE `+quoteIdentifier(s.cfg.Keyspace)); err != nil {
-		err = fmt.Errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
-		c.close(err)
-		return nil, err
-	}
-	return c, nil
+	return s.awaitNodes(ctx)
 }
 
 // quoteIdentifier returns a CQL identifier that means exactly name.
@@ -158,14 +136,7 @@ func (s *Session) tlsConfig(addr string) *tls.Config {
 // contacts returns the addresses for a control connection: nodes that are connected, other nodes, then the contact points, which are
 // resolved anew since every node may have got another address.
 func (s *Session) contacts(ctx context.Context) ([]string, error) {
-	var up, down []string
-	for _, n := range s.topo.Load().nodes {
-		if n.pool.pick() != nil {
-			up = append(up, n.info.addr.String())
-		} else {
-			down = append(down, n.info.addr.String())
-		}
-	}
+	up, down := failoverOrder(s.topo.Load().nodes, s.control.lastAddr(), func(n *node) bool { return n.pool.isUp() })
 	points, err := s.contactPoints(ctx)
 	addrs := append(up, points...)
 	for _, a := range down {
@@ -179,54 +150,70 @@ func (s *Session) contacts(ctx context.Context) ([]string, error) {
 	return addrs, nil
 }
 
-// setView swaps in a new snapshot. Nodes keep their pool as long as they keep their address.
+// setView swaps in a new snapshot. A node is who its host id says, and keeps its pool whatever its address is. Only one goroutine at a time
+// calls it.
 func (s *Session) setView(view clusterView) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed.Load() {
-		return
-	}
-	old := s.topo.Load()
-	nodes := make([]*node, 0, len(view.hosts))
-	for _, h := range view.hosts {
-		n := &node{info: h}
-		if prev := old.nodeByID(h.id); prev != nil && prev.info.addr == h.addr {
-			n.pool = prev.pool
-		} else {
-			addr := h.addr.String()
-			n.pool = newPool(s.ctx, s.cfg.NumConns, func(ctx context.Context, closed func(*conn, error)) (*conn, error) {
-				return s.dialNode(ctx, addr, closed)
-			}, s.log.With("node", addr))
-			if len(old.nodes) > 0 { // at the start, connect fills them and looks at the errors
-				s.log.Info("node added", "node", addr, "dc", h.dc, "rack", h.rack)
-				n.pool.refill()
-			}
+	old, nodes := s.swapTopology(view)
+	for _, n := range nodes {
+		addr := n.info.addr
+		switch prev := old.nodeByID(n.info.id); {
+		case prev != nil:
+			n.pool.move(addr.String())
+			n.pool.revive()
+		case len(old.nodes) > 0: // at the start, connect fills them and looks at the errors
+			s.log.Info("node added", "node", addr, "dc", n.info.dc, "rack", n.info.rack)
+			n.pool.refill()
 		}
-		nodes = append(nodes, n)
 	}
-	s.topo.Store(newTopology(nodes, view.partitioner, view.keyspaces))
 	for _, prev := range old.nodes {
 		if !slices.ContainsFunc(nodes, func(n *node) bool { return n.pool == prev.pool }) {
 			s.log.Info("node removed", "node", prev.info.addr)
 			s.wg.Go(func() { s.retire(prev.pool) })
 		}
 	}
+	s.notify.hosts()
+}
+
+// swapTopology makes the snapshot of a view the session's, and returns the one before and the nodes of the new one: none when the session
+// is closed.
+func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed.Load() {
+		return &topology{}, nil
+	}
+	old = s.topo.Load()
+	for _, h := range view.hosts {
+		if h.barred {
+			continue
+		}
+		n := &node{info: h}
+		if prev := old.nodeByID(h.id); prev != nil {
+			n.pool = prev.pool
+		} else {
+			n.pool = s.newPool(h)
+		}
+		nodes = append(nodes, n)
+	}
+	topo := newTopology(nodes, &view, &s.routing)
+	s.topo.Store(topo)
+	topo.followTablets(old)
+	return old, nodes
 }
 
 // retire lets the requests of a removed node's connections end.
 func (s *Session) retire(p *pool) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
-	for _, c := range p.stop() {
-		_ = c.drain(ctx)
-	}
+	_ = p.close(ctx)
 }
 
 // event reacts to what need not wait for the next view.
 func (s *Session) event(e any) {
 	if e, ok := e.(statusEvent); ok && e.change == "UP" {
+		addr := s.reached(e.addr)
 		for _, n := range s.topo.Load().nodes {
-			if n.info.addr == e.addr {
+			if n.info.addr == addr {
 				n.pool.retryNow()
 			}
 		}
@@ -235,7 +222,7 @@ func (s *Session) event(e any) {
 
 func (s *Session) isUp(id UUID) bool {
 	n := s.topo.Load().nodeByID(id)
-	return n != nil && n.pool.pick() != nil
+	return n != nil && n.pool.isUp()
 }
 
 // nextTimestamp returns the time in microseconds, always later than the one before it.
@@ -263,7 +250,9 @@ func (s *Session) CloseContext(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	s.cancel()
+	s.notify.stop()
 	s.control.wg.Wait()
+	s.schema.close()
 	s.mu.Lock() // after this no view is set any more
 	nodes := s.topo.Load().nodes
 	s.mu.Unlock()
@@ -271,9 +260,7 @@ func (s *Session) CloseContext(ctx context.Context) error {
 	errs := make([]error, len(nodes)+1)
 	for i, n := range nodes {
 		wg.Go(func() {
-			for _, c := range n.pool.stop() {
-				errs[i] = errors.Join(errs[i], c.drain(ctx))
-			}
+			errs[i] = n.pool.close(ctx)
 		})
 	}
 	if c := s.control.take(); c != nil {
@@ -281,6 +268,7 @@ func (s *Session) CloseContext(ctx context.Context) error {
 	}
 	wg.Wait()
 	s.wg.Wait()
+	errs = append(errs, s.endRaces(ctx))
 	return errors.Join(errs...)
 }
 

@@ -5,20 +5,14 @@ package vecql
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"net"
-	"net/netip"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/inf.v0"
 )
 
 // This file tests what a request goes through on scripted nodes: preparation, metadata, pages, retries, and the memory that it leaves.
@@ -46,7 +40,9 @@ func rowCells(first, n int) (cells [][]byte) {
 	return cells
 }
 
-func TestUnpreparedIsPreparedAgain(t *testing.T) {
+// TestFault16UnpreparedOnce: a node has forgotten a statement. It must get it once more, and the request be sent again, though it is not
+// idempotent: the node refused it.
+func TestFault16UnpreparedOnce(t *testing.T) {
 	for _, v := range []byte{protoV4, protoV5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			c := newFakeCluster(t, v, 1)
@@ -75,7 +71,8 @@ func TestUnpreparedIsPreparedAgain(t *testing.T) {
 	}
 }
 
-func TestUnpreparedForEverEnds(t *testing.T) {
+// TestFault16UnpreparedAlways: a node forgets a statement as soon as it has it. The request must end after a few attempts.
+func TestFault16UnpreparedAlways(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	c.on(func(r *fakeRequest) bool {
 		if r.op == opExecute {
@@ -91,7 +88,9 @@ func TestUnpreparedForEverEnds(t *testing.T) {
 	require.LessOrEqual(t, sent, 3)
 }
 
-func TestUnpreparedWithAnotherID(t *testing.T) {
+// TestFault16UnpreparedOtherID: a node misses another statement than the one sent, or gives it another id when it is prepared again. What was
+// encoded must not be executed, and the error says so.
+func TestFault16UnpreparedOtherID(t *testing.T) {
 	t.Run("of a statement that was not sent", func(t *testing.T) {
 		c := newFakeCluster(t, protoV5, 1)
 		c.on(func(r *fakeRequest) bool {
@@ -103,6 +102,7 @@ func TestUnpreparedWithAnotherID(t *testing.T) {
 		err := c.session().Query("SELECT 1").Exec()
 		var broken *ProtocolError
 		require.ErrorAs(t, err, &broken)
+		require.False(t, MayHaveApplied(err), "whatever it misses, it refused the request")
 	})
 	t.Run("after the table changed", func(t *testing.T) { // values encoded for the old columns must not be sent
 		c := newFakeCluster(t, protoV5, 1)
@@ -119,25 +119,11 @@ func TestUnpreparedWithAnotherID(t *testing.T) {
 			return false
 		})
 		var broken *ProtocolError
-		require.ErrorAs(t, s.Query(stmt, 1).Exec(), &broken)
+		err := s.Query(stmt, 1).Exec()
+		require.ErrorAs(t, err, &broken)
+		require.False(t, MayHaveApplied(err))
 		require.NoError(t, s.Query(stmt, "1").Exec(), "the next one is prepared anew")
 	})
-}
-
-func TestPreparedOnceByMany(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 2)
-	s := c.session()
-	var wg sync.WaitGroup
-	for range 64 {
-		wg.Go(func() {
-			if err := s.Query("SELECT 1").Exec(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	_, prepares := c.count("SELECT 1")
-	require.Equal(t, 1, prepares)
 }
 
 func TestPrepareFailureIsNotKept(t *testing.T) {
@@ -228,11 +214,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// keeper keeps what it is given.
-type keeper struct{ data []byte }
-
-func (k *keeper) UnmarshalCQL(_ TypeInfo, data []byte) error { k.data = data; return nil }
-
 // r0 is a destination that takes anything.
 type r0 struct{}
 
@@ -279,7 +260,8 @@ func TestPageFails(t *testing.T) {
 	require.ErrorIs(t, it.Close(), CodeUnavailable)
 }
 
-func TestMetadataChangesWhilePaging(t *testing.T) {
+// TestFault17ChangeWhilePaging: a table gets a column between two pages. Each page must be decoded with the metadata that holds for it.
+func TestFault17ChangeWhilePaging(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	columns := threeColumns(c)
 	wider := append(append([]ColumnInfo{}, columns...), col("extra", tBigint))
@@ -313,7 +295,8 @@ func TestMetadataChangesWhilePaging(t *testing.T) {
 	require.Equal(t, 1, prepares)
 }
 
-func TestRowsWithoutMetadata(t *testing.T) {
+// TestFault17WithoutMetadata: rows come without the metadata that was asked for. They must not be decoded with any other.
+func TestFault17WithoutMetadata(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 1)
 	columns := threeColumns(c)
 	c.on(func(r *fakeRequest) bool {
@@ -412,77 +395,6 @@ func TestTokenAware(t *testing.T) {
 			require.NoError(t, s.Query(stmt, key).Exec())
 		}
 		require.Len(t, hits, 1, "a key has one replica here, and it is asked alone")
-	}
-}
-
-// TestRowsAreTheUsers keeps what was scanned from many pages, over every type of destination, while the pages are released and poisoned,
-// and compares it at the end.
-func TestRowsAreTheUsers(t *testing.T) {
-	if !poison {
-		t.Skip("released pages are overwritten only with -race or -tags poison")
-	}
-	udt := UDTTypeInfo{Keyspace: "ks", Name: "u", Elements: []UDTField{{Name: "a", Type: tText}, {Name: "b", Type: NativeType(TypeBlob)}}}
-	type user struct {
-		A string `cql:"a"`
-		B []byte `cql:"b"`
-	}
-	uuid, ip := UUID{1, 2, 3}, net.IPv4(10, 1, 2, 3).To4()
-	for _, m := range []struct {
-		t     TypeInfo
-		value any
-		dests []any // pointers to what the cells are scanned into
-	}{
-		{tText, "some text", []any{new(string), new([]byte), new(*string), new(any), new(json.RawMessage), new(keeper)}},
-		{NativeType(TypeBlob), []byte("a blob"), []any{new([]byte), new(string), new(any), new(*[]byte)}},
-		{NativeType(TypeVarint), big.NewInt(1 << 40), []any{new(big.Int), new(*big.Int), new(any)}},
-		{NativeType(TypeDecimal), inf.NewDec(123456, 3), []any{new(inf.Dec), new(*inf.Dec), new(any)}},
-		{NativeType(TypeInet), ip, []any{new(net.IP), new(string), new(netip.Addr), new(any)}},
-		{NativeType(TypeUUID), uuid, []any{new(UUID), new([]byte), new(string), new([16]byte), new(any)}},
-		{NewListType(tText), []string{"a", "bc"}, []any{new([]string), new([2]string), new(any), new([][]byte)}},
-		{NewSetType(NativeType(TypeBlob)), [][]byte{[]byte("x")}, []any{new([][]byte), new(map[string]struct{}), new(any)}},
-		{NewMapType(tText, tText), map[string]string{"k": "v"}, []any{new(map[string]string), new(map[string][]byte), new(map[string]any), new(any)}},
-		{TupleTypeInfo{Elems: []TypeInfo{tText, NativeType(TypeBlob)}}, []any{"t", []byte("b")}, []any{new([]any), new(user), new(any)}},
-		{udt, map[string]any{"a": "t", "b": []byte("b")}, []any{new(user), new(map[string]any), new(any), new(*user)}},
-		{tVector, []float32{1, 2, 3}, []any{new([]float32), new([3]float32), new(any), new(*[]float32)}},
-		{VectorType{tText, 2}, []string{"v", "w"}, []any{new([]string), new([][]byte), new(any)}},
-		{VectorType{NativeType(TypeUUID), 1}, []UUID{uuid}, []any{new([]UUID), new([][16]byte), new(any)}},
-		{NewListType(tVector), [][]float32{{1, 2, 3}}, []any{new([][]float32), new(any)}},
-	} {
-		t.Run(m.t.String(), func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 1)
-			columns := []ColumnInfo{col("c", m.t)}
-			c.prepare("SELECT c", preparedSpec{result: columns, resultID: "m"})
-			cell := cellOf(m.t, m.value)
-			c.on(func(r *fakeRequest) bool {
-				if r.op == opExecute {
-					res := fakeResult{columns: columns, cells: [][]byte{cell, cell}, state: string(r.state) + "."}
-					if len(res.state) > 4 {
-						res.state = ""
-					}
-					r.rows(res)
-				}
-				return r.op == opExecute
-			})
-			s := c.session()
-			for _, dest := range m.dests {
-				want := reflect.New(reflect.TypeOf(dest).Elem())
-				require.NoError(t, Unmarshal(m.t, bytes.Clone(cell), want.Interface()), "%T", dest)
-				kept := []reflect.Value{}
-				it := s.Query("SELECT c").Iter()
-				for {
-					v := reflect.New(reflect.TypeOf(dest).Elem())
-					if !it.Scan(v.Interface()) {
-						break
-					}
-					kept = append(kept, v)
-				}
-				require.NoError(t, it.Close(), "%T", dest)
-				require.Len(t, kept, 8+2)
-				for _, v := range kept {
-					require.Equal(t, want.Elem().Interface(), v.Elem().Interface(), "%T", dest)
-				}
-			}
-		})
 	}
 }
 

@@ -55,6 +55,7 @@ type preparedSpec struct {
 	pk           []int
 	id           string // of the statement, empty: made from its text
 	resultID     string
+	flags        int32 // of the bind markers' metadata
 }
 
 // fakeRequest is a request that a node received.
@@ -71,6 +72,8 @@ type fakeRequest struct {
 	skipMetadata bool
 	metadataID   string
 	timestamp    int64
+	rest         []byte   // behind everything
+	values       [][]byte // copies; nil is NULL
 	stmts        []string // of a batch
 }
 
@@ -160,6 +163,8 @@ func appendOption(b []byte, t TypeInfo) []byte {
 			b = appendOption(b, t.Key)
 		}
 		return appendOption(b, t.Elem)
+	case CustomType:
+		return mustString(wire.AppendShort(b, 0), t.Class)
 	case UDTTypeInfo:
 		b = mustString(mustString(wire.AppendShort(b, uint16(TypeUDT)), t.Keyspace), t.Name)
 		b = wire.AppendShort(b, uint16(len(t.Elements)))
@@ -302,7 +307,7 @@ func requireNoGoroutines(t testing.TB) {
 		stacks = string(buf[:runtime.Stack(buf, true)])
 		left := false
 		stacks := startedBy.ReplaceAllString(stacks, "")
-		for _, name := range []string{"(*conn).", "(*pool).", "(*control).", "(*Session).", "(*statements).", "(*Iter)."} {
+		for _, name := range []string{"(*conn).", "(*pool).", "(*control).", "(*Session).", "(*statements).", "(*Iter).", "(*schemaCache).", "(*notifier)."} {
 			left = left || strings.Contains(stacks, "vecql."+name)
 		}
 		if !left {
@@ -334,6 +339,11 @@ func (c *fakeCluster) count(stmt string) (sent, prepares int) {
 
 func (n *fakeNode) handle(p *testPeer, h wire.Header, body []byte) {
 	r := &fakeRequest{peer: p, node: n, op: opcode(h.Opcode), stream: h.Stream, body: body}
+	if h.Flags&wire.FlagCustomPayload != 0 {
+		in := wire.NewReader(body)
+		in.BytesMap()
+		r.body = in.Ahead()
+	}
 	c := n.cluster
 	c.mu.Lock()
 	n.parse(r)
@@ -352,7 +362,7 @@ func (n *fakeNode) handle(p *testPeer, h wire.Header, body []byte) {
 	case r.op == opRegister:
 		p.reply(h.Stream, opReady, nil)
 	case r.op == opPrepare:
-		p.reply(h.Stream, opResult, n.preparedBody(r.stmt))
+		p.reply(h.Stream, opResult, n.preparedBody(r.stmt, p.hasMetadataID()))
 	case r.op == opQuery && strings.Contains(r.stmt, "FROM system"):
 		n.system(r)
 	default:
@@ -372,7 +382,7 @@ func (n *fakeNode) parse(r *fakeRequest) {
 		r.stmt = in.LongString()
 	case opExecute:
 		id := string(in.ShortBytes())
-		if v5 {
+		if v5 || r.peer.hasMetadataID() {
 			r.metadataID = string(in.ShortBytes())
 		}
 		for stmt, spec := range n.cluster.prepared {
@@ -410,7 +420,8 @@ func (n *fakeNode) parse(r *fakeRequest) {
 	r.skipMetadata = flags&queryFlagSkipMetadata != 0
 	if flags&queryFlagValues != 0 {
 		for range in.Short() {
-			in.Value()
+			v, _ := in.Value()
+			r.values = append(r.values, bytes.Clone(v))
 		}
 	}
 	if flags&queryFlagPageSize != 0 {
@@ -428,9 +439,13 @@ func (n *fakeNode) parse(r *fakeRequest) {
 	if in.Err() != nil {
 		n.cluster.t.Errorf("malformed %v: %v", r.op, in.Err())
 	}
+	r.rest = in.Rest()
 }
 
-func (n *fakeNode) preparedBody(stmt string) []byte {
+// hasMetadataID reports whether a v4 connection has agreed on result metadata ids.
+func (p *testPeer) hasMetadataID() bool { _, ok := p.startup[keyMetadataID]; return ok }
+
+func (n *fakeNode) preparedBody(stmt string, metadataID bool) []byte {
 	n.cluster.mu.Lock()
 	spec := n.cluster.prepared[stmt]
 	n.cluster.mu.Unlock()
@@ -440,10 +455,10 @@ func (n *fakeNode) preparedBody(stmt string) []byte {
 	}
 	b := wire.AppendInt(nil, int32(resultPrepared))
 	b = mustString(b, id)
-	if n.cluster.version >= protoV5 {
+	if n.cluster.version >= protoV5 || metadataID {
 		b = mustString(b, spec.resultID)
 	}
-	b = wire.AppendInt(b, 0)
+	b = wire.AppendInt(b, spec.flags)
 	b = wire.AppendInt(b, int32(len(spec.bind)))
 	b = wire.AppendInt(b, int32(len(spec.pk)))
 	for _, i := range spec.pk {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -235,26 +234,6 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 	}
 }
 
-func TestSessionTimestampsIncrease(t *testing.T) {
-	s := newFakeCluster(t, protoV4, 1).session()
-	var wg sync.WaitGroup
-	given := make([][]int64, 8)
-	for g := range given {
-		wg.Go(func() {
-			for range 2000 {
-				given[g] = append(given[g], s.nextTimestamp(time.Now()))
-			}
-		})
-	}
-	wg.Wait()
-	all := slices.Concat(given...)
-	for _, own := range given {
-		require.True(t, slices.IsSorted(own))
-	}
-	slices.Sort(all)
-	require.Len(t, slices.Compact(all), 8*2000, "a timestamp was given out twice")
-}
-
 func TestSessionSchemaAgreement(t *testing.T) {
 	change := func(r *fakeRequest) bool {
 		if r.stmt != "CREATE TABLE ks.t" {
@@ -312,10 +291,10 @@ func TestSessionNodeComesBack(t *testing.T) {
 	for range 4 {
 		require.NoError(t, s.Query("INSERT").Exec(), "the other node serves")
 	}
-	require.ErrorIs(t, s.Query("INSERT").SetHostID(c.nodes[1].id).Exec(), ErrNoConnections)
+	require.ErrorIs(t, s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec(), ErrNoConnections)
 	c.nodes[1].start()
 	require.Eventually(t, func() bool {
-		return s.Query("INSERT").SetHostID(c.nodes[1].id).Exec() == nil
+		return s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec() == nil
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
@@ -354,8 +333,8 @@ func TestSessionPicksUsableConnection(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 1)
 	s := c.session(func(cfg *ClusterConfig) { cfg.NumConns = 2 })
 	p := s.topo.Load().nodes[0].pool
-	require.Eventually(t, func() bool { return len(*p.open.Load()) == 2 }, 5*time.Second, time.Millisecond)
-	(*p.open.Load())[0].draining.Store(true)
+	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)
+	p.open.Load().conns[0].draining.Store(true)
 	for range 10 {
 		require.NoError(t, s.Query("INSERT").Exec())
 	}

@@ -3,246 +3,144 @@
 package vecql
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/vecql/vecql/internal/token"
 )
 
 // This file holds what the driver knows of the cluster: an immutable snapshot of nodes, ring and replicas. The control connection
 // builds a new one after each change (control.go) and the session swaps it in with one atomic store; requests read it without a lock.
 
-// HostInfo describes a node, as the system tables did when the snapshot was made. It is immutable.
-type HostInfo struct {
-	id      UUID
-	addr    netip.AddrPort // where clients connect
-	dc      string
-	rack    string
-	version string
-	schema  UUID
-	tokens  []int64
-}
-
-// HostID returns the node's id, which stays the same when its address changes.
-func (h *HostInfo) HostID() string { return h.id.String() }
-
-// ConnectAddress returns the address that clients connect to.
-func (h *HostInfo) ConnectAddress() net.IP { return net.IP(h.addr.Addr().AsSlice()) }
-
-// ConnectAddressAndPort returns address and port that clients connect to.
-func (h *HostInfo) ConnectAddressAndPort() string { return h.addr.String() }
-
-// Port returns the native protocol's port.
-func (h *HostInfo) Port() int { return int(h.addr.Port()) }
-
-// DataCenter returns the node's data centre.
-func (h *HostInfo) DataCenter() string { return h.dc }
-
-// Rack returns the node's rack.
-func (h *HostInfo) Rack() string { return h.rack }
-
-// Version returns the server's release version, e.g. "5.0.9".
-func (h *HostInfo) Version() string { return h.version }
-
-// Tokens returns the node's tokens on the Murmur3 ring, as text.
-func (h *HostInfo) Tokens() []string {
-	s := make([]string, len(h.tokens))
-	for i, t := range h.tokens {
-		s[i] = strconv.FormatInt(t, 10)
-	}
-	return s
-}
-
-// String returns the address and the data centre.
-func (h *HostInfo) String() string { return h.addr.String() + " (" + h.dc + ")" }
-
 // node is a host with the connections to it. The pool outlives snapshots; the description is of one snapshot.
 type node struct {
 	info *HostInfo
 	pool *pool
+	rank int32 // place in the order of distances: equal for nodes that are as near as each other, -1 for one that requests do not go to
 }
 
 // topology is one snapshot.
 type topology struct {
-	nodes    []*node            // by host id
-	tokens   []int64            // the ring, sorted; empty when the partitioner is not Murmur3
-	owners   []*node            // owners[i] owns the range that ends at tokens[i]
-	replicas map[string][]group // keyspace -> the replicas of each range, in the order of tokens
+	nodes     []*node               // by host id
+	ids       []UUID                // of nodes
+	order     []*node               // those that requests may go to, the nearest first
+	hosts     []*HostInfo           // of order
+	barred    map[UUID]bool         // other members of the cluster: HostFilter does not accept them
+	tokens    []int64               // the ring, sorted; empty when the partitioner is not Murmur3
+	owners    []*node               // owners[i] owns the range that ends at tokens[i]
+	keyspaces map[string]*placement // the replicas of each range
+	routing   *routing
 }
 
-// group holds the replicas of one range, the primary first.
-type group []*node
-
-// replication is a keyspace's strategy from system_schema.keyspaces.
-type replication struct {
-	class   string         // without package
-	factor  int            // SimpleStrategy
-	factors map[string]int // NetworkTopologyStrategy: data centre -> replicas
-}
-
-// parseReplication reads the replication map of a keyspace. What it can't read replicates nothing: requests go round-robin.
-func parseReplication(options map[string]string) replication {
-	class := options["class"]
-	r := replication{class: class[strings.LastIndexByte(class, '.')+1:], factors: map[string]int{}}
-	for k, v := range options {
-		if k == "class" {
-			continue
-		}
-		full, _, _ := strings.Cut(v, "/") // "3/1": one of three replicas is transient
-		n, err := strconv.Atoi(full)
-		if err != nil || n < 0 {
-			continue
-		}
-		if k == "replication_factor" {
-			r.factor = n
-		} else {
-			r.factors[k] = n
-		}
-	}
-	return r
-}
-
-// key tells apart strategies that place replicas differently.
-func (r replication) key() string {
-	dcs := make([]string, 0, len(r.factors))
-	for dc, n := range r.factors {
-		dcs = append(dcs, dc+"="+strconv.Itoa(n))
-	}
-	slices.Sort(dcs)
-	return r.class + " " + strconv.Itoa(r.factor) + " " + strings.Join(dcs, " ")
-}
-
-// newTopology builds the snapshot of nodes with the replicas of every keyspace.
-func newTopology(nodes []*node, partitioner string, keyspaces map[string]replication) *topology {
-	t := &topology{nodes: nodes, replicas: make(map[string][]group, len(keyspaces))}
+// newTopology builds the snapshot of the nodes of view. nodes are those of its hosts that are not barred.
+func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
+	t := &topology{nodes: nodes, barred: map[UUID]bool{}, keyspaces: make(map[string]*placement, len(view.keyspaces)), routing: r}
 	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.id[:], b.info.id[:]) })
-	if !strings.HasSuffix(partitioner, "Murmur3Partitioner") {
+	for _, n := range nodes {
+		n.info.pool.Store(n.pool)
+		n.rank = -1
+		t.ids = append(t.ids, n.info.id)
+	}
+	t.order = usable(t.nodes)
+	rank := int32(0)
+	for i, n := range t.order {
+		if i > 0 && compareDistance(t.order[i-1], n) != 0 {
+			rank++
+		}
+		n.rank = rank
+		t.hosts = append(t.hosts, n.info)
+	}
+	members := slices.Clone(t.nodes)
+	for _, h := range view.hosts {
+		if h.barred {
+			t.barred[h.id] = true
+			members = append(members, &node{info: h, rank: -1}) // data lies on it nevertheless
+		}
+	}
+	if !strings.HasSuffix(view.partitioner, "Murmur3Partitioner") {
 		return t
 	}
+	t.setRing(members)
+	p := newPlacer(t)
+	same := map[string]*placement{} // keyspaces of the same strategy share their groups
+	for name, strategy := range view.keyspaces {
+		key := strategy.key()
+		if same[key] == nil {
+			same[key] = p.place(strategy)
+		}
+		t.keyspaces[name] = same[key]
+	}
+	return t
+}
+
+// setRing sorts the tokens of members. A token that two nodes claim, one of which has gone, belongs to the first of them.
+func (t *topology) setRing(members []*node) {
 	type entry struct {
 		token int64
 		owner *node
 	}
 	var ring []entry
-	for _, n := range nodes {
+	for _, n := range members {
 		for _, tok := range n.info.tokens {
 			ring = append(ring, entry{tok, n})
 		}
 	}
 	slices.SortStableFunc(ring, func(a, b entry) int { return cmp.Compare(a.token, b.token) })
-	for _, e := range ring {
-		t.tokens = append(t.tokens, e.token)
-		t.owners = append(t.owners, e.owner)
+	ring = slices.CompactFunc(ring, func(a, b entry) bool { return a.token == b.token })
+	t.tokens, t.owners = make([]int64, len(ring)), make([]*node, len(ring))
+	for i, e := range ring {
+		t.tokens[i], t.owners[i] = e.token, e.owner
 	}
-	groups := map[string][]group{} // keyspaces of the same strategy share their groups
-	for name, r := range keyspaces {
-		key := r.key()
-		g, ok := groups[key]
-		if !ok {
-			g = t.place(r)
-			groups[key] = g
-		}
-		t.replicas[name] = g
-	}
-	return t
 }
 
-// place computes the replicas of every range as Cassandra's strategy classes do.
-func (t *topology) place(r replication) []group {
-	switch r.class {
-	case "SimpleStrategy":
-		groups := make([]group, len(t.tokens))
-		for i := range groups {
-			groups[i] = t.placeSimple(i, r.factor)
+// usable returns those of nodes that requests may go to, the nearest first and otherwise in their order.
+func usable(nodes []*node) []*node {
+	list := make([]*node, 0, len(nodes))
+	for _, n := range nodes {
+		if !n.info.barred && n.info.tier >= 0 {
+			list = append(list, n)
 		}
-		return groups
-	case "NetworkTopologyStrategy":
-		groups := make([]group, len(t.tokens))
-		racks := map[string]map[string]bool{} // data centre -> its racks
-		for _, n := range t.nodes {
-			if racks[n.info.dc] == nil {
-				racks[n.info.dc] = map[string]bool{}
-			}
-			racks[n.info.dc][n.info.rack] = true
-		}
-		for i := range groups {
-			groups[i] = t.placeByRack(i, r.factors, racks)
-		}
-		return groups
 	}
-	return nil
+	slices.SortStableFunc(list, compareDistance)
+	return list
 }
 
-// placeSimple walks the ring from range i and takes the first factor nodes.
-func (t *topology) placeSimple(i, factor int) group {
-	var g group
-	for k := 0; k < len(t.owners) && len(g) < factor; k++ {
-		if n := t.owners[(i+k)%len(t.owners)]; !slices.Contains(g, n) {
-			g = append(g, n)
+// compareDistance orders local nodes before others, and both by their tiers.
+func compareDistance(a, b *node) int {
+	if a.info.far != b.info.far {
+		if b.info.far {
+			return -1
 		}
+		return 1
 	}
-	return g
-}
-
-// placeByRack walks the ring from range i and takes, in each data centre, the first node of every rack, then those it passed over
-// on the way (NetworkTopologyStrategy.calculateNaturalReplicas).
-func (t *topology) placeByRack(i int, factors map[string]int, racks map[string]map[string]bool) group {
-	var g group
-	type state struct {
-		seenRacks map[string]bool
-		skipped   []*node
-		need      int
-	}
-	dcs := map[string]*state{}
-	for dc, n := range factors {
-		dcs[dc] = &state{seenRacks: map[string]bool{}, need: n}
-	}
-	for k := range t.owners {
-		n := t.owners[(i+k)%len(t.owners)]
-		dc := dcs[n.info.dc]
-		if dc == nil || dc.need == 0 || slices.Contains(g, n) || slices.Contains(dc.skipped, n) {
-			continue
-		}
-		if dc.seenRacks[n.info.rack] && len(dc.seenRacks) < len(racks[n.info.dc]) {
-			dc.skipped = append(dc.skipped, n)
-			continue
-		}
-		g = append(g, n)
-		dc.need--
-		dc.seenRacks[n.info.rack] = true
-		if len(dc.seenRacks) == len(racks[n.info.dc]) { // every rack has one: those passed over come next
-			for dc.need > 0 && len(dc.skipped) > 0 {
-				g = append(g, dc.skipped[0])
-				dc.skipped = dc.skipped[1:]
-				dc.need--
-			}
-		}
-	}
-	return g
-}
-
-// replicasOf returns the replicas of a token in keyspace, nil when they are not known.
-func (t *topology) replicasOf(keyspace string, tok int64) group {
-	groups := t.replicas[keyspace]
-	if len(groups) == 0 {
-		return nil
-	}
-	return groups[token.Search(t.tokens, tok)]
+	return cmp.Compare(a.info.tier, b.info.tier)
 }
 
 // nodeByID returns the node with that id, nil when there is none.
 func (t *topology) nodeByID(id UUID) *node {
-	i, ok := slices.BinarySearchFunc(t.nodes, id, func(n *node, id UUID) int { return slices.Compare(n.info.id[:], id[:]) })
-	if !ok {
-		return nil
+	if i := t.indexOf(id); i >= 0 {
+		return t.nodes[i]
 	}
-	return t.nodes[i]
+	return nil
+}
+
+// indexOf returns where in nodes the one with that id is, -1 when there is none.
+func (t *topology) indexOf(id UUID) int {
+	low, high := 0, len(t.ids)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		switch c := bytes.Compare(t.ids[mid][:], id[:]); {
+		case c == 0:
+			return mid
+		case c < 0:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return -1
 }
 
 // lastErrors joins the errors of the nodes' last attempts to connect.
@@ -254,29 +152,4 @@ func (t *topology) lastErrors() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// route is the order in which a request tries nodes: the replicas, starting at a different one each time, then all others. It is a
-// value and allocates nothing. A node is returned once.
-type route struct {
-	replicas group
-	nodes    []*node
-	start    uint32
-	i        int
-}
-
-func (r *route) next() *node {
-	for {
-		i := r.i
-		r.i++
-		if i < len(r.replicas) {
-			return r.replicas[(uint32(i)+r.start)%uint32(len(r.replicas))]
-		}
-		if i -= len(r.replicas); i >= len(r.nodes) {
-			return nil
-		}
-		if n := r.nodes[(uint32(i)+r.start)%uint32(len(r.nodes))]; !slices.Contains(r.replicas, n) {
-			return n
-		}
-	}
 }

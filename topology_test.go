@@ -4,9 +4,12 @@ package vecql
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,11 +32,29 @@ func names(nodes []*node) string {
 
 const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 
+// testTopology returns the snapshot that a session with this policy, which may be nil, makes of nodes. Those with a barred HostInfo have
+// been filtered out.
+func testTopology(t testing.TB, policy HostSelectionPolicy, nodes []*node, keyspaces map[string]replication) *topology {
+	t.Helper()
+	r := &routing{rules: newRouteRules(policy)}
+	view := &clusterView{partitioner: murmur3, keyspaces: keyspaces}
+	var used []*node
+	for _, n := range nodes {
+		view.hosts = append(view.hosts, n.info)
+		if !n.info.barred {
+			require.NoError(t, r.rules.judgeOne(n.info, nil))
+			used = append(used, n)
+		}
+	}
+	return newTopology(used, view, r)
+}
+
 func TestTopologyReplicas(t *testing.T) {
 	sixNodes := func() []*node {
 		return []*node{
 			testNode(1, "a", "r1", 0), testNode(2, "a", "r1", 100), testNode(3, "a", "r2", 200),
 			testNode(4, "b", "r1", 50), testNode(5, "b", "r1", 150), testNode(6, "b", "r1", 250),
+			testNode(7, "b", "r9"), // without tokens
 		}
 	}
 	for _, c := range []struct {
@@ -46,52 +67,217 @@ func TestTopologyReplicas(t *testing.T) {
 		{"simple, token of a node belongs to it", map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}, 100, "2"},
 		{"simple wraps", map[string]string{"class": "SimpleStrategy", "replication_factor": "2"}, 251, "1 4"},
 		{"simple, more copies than nodes", map[string]string{"class": "SimpleStrategy", "replication_factor": "9"}, 0, "1 4 2 5 3 6"},
+		{"simple, transient", map[string]string{"class": "SimpleStrategy", "replication_factor": "3/2"}, 60, "2"},
 		{"topology, racks first", map[string]string{"class": "NetworkTopologyStrategy", "a": "2", "b": "1"}, 0, "1 4 3"},
-		{"topology, racks first, then those passed over", map[string]string{"class": "NetworkTopologyStrategy", "a": "3"}, 0, "1 3 2"},
+		{"topology, as many of one rack as racks are missing", map[string]string{"class": "NetworkTopologyStrategy", "a": "3"}, 0, "1 2 3"},
 		{"topology, one rack", map[string]string{"class": "NetworkTopologyStrategy", "b": "2"}, 60, "5 6"},
+		{"topology, more copies than nodes", map[string]string{"class": "NetworkTopologyStrategy", "b": "9"}, 160, "6 4 5"},
 		{"topology, unknown data centre", map[string]string{"class": "NetworkTopologyStrategy", "c": "2"}, 60, ""},
-		{"transient replicas", map[string]string{"class": "NetworkTopologyStrategy", "b": "2/1"}, 60, "5 6"},
+		{"transient replicas hold no data", map[string]string{"class": "NetworkTopologyStrategy", "b": "2/1"}, 60, "5"},
+		{"transient replicas are missing first", map[string]string{"class": "NetworkTopologyStrategy", "b": "4/1"}, 60, "5 6 4"},
+		{"all transient", map[string]string{"class": "NetworkTopologyStrategy", "b": "1/1"}, 60, ""},
+		{"more transient than all", map[string]string{"class": "NetworkTopologyStrategy", "b": "1/2"}, 60, ""},
+		{"everywhere", map[string]string{"class": "org.apache.cassandra.locator.EverywhereStrategy"}, 60, "1 4 2 5 3 6"},
 		{"local", map[string]string{"class": "LocalStrategy"}, 60, ""},
 		{"unreadable factor", map[string]string{"class": "SimpleStrategy", "replication_factor": "many"}, 60, ""},
+		{"unreadable transient factor", map[string]string{"class": "SimpleStrategy", "replication_factor": "3/x"}, 60, ""},
+		{"negative factor", map[string]string{"class": "NetworkTopologyStrategy", "b": "-1"}, 60, ""},
+		{"racks by name", map[string]string{"class": "NetworkTopologyStrategy", "b": "['r1', 'r2']"}, 60, ""},
+		{"nothing", nil, 60, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			topo := newTopology(sixNodes(), murmur3, map[string]replication{"ks": parseReplication(c.options)})
+			topo := testTopology(t, nil, sixNodes(), map[string]replication{"ks": parseReplication(c.options)})
 			require.Equal(t, c.want, names(topo.replicasOf("ks", c.token)))
 			require.Empty(t, topo.replicasOf("other", c.token))
 		})
 	}
 }
 
+func TestTopologyFactorsOfManyDigits(t *testing.T) {
+	r := parseReplication(map[string]string{"class": "NetworkTopologyStrategy", "a": "9223372036854775807/1", "b": "99999999999999999999"})
+	topo := testTopology(t, nil, []*node{testNode(1, "a", "r", 1), testNode(2, "a", "r", 2)}, map[string]replication{"ks": r})
+	require.Equal(t, "1 2", names(topo.replicasOf("ks", 0)))
+}
+
 func TestTopologyUnknownPartitioner(t *testing.T) {
-	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, "org.apache.cassandra.dht.ByteOrderedPartitioner",
-		map[string]replication{"ks": {class: "SimpleStrategy", factor: 1}})
+	view := &clusterView{
+		partitioner: "org.apache.cassandra.dht.ByteOrderedPartitioner",
+		keyspaces:   map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 1}}},
+	}
+	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, view, &routing{rules: newRouteRules(nil)})
 	require.Empty(t, topo.replicasOf("ks", 5), "token awareness is given up, nothing else")
 	require.NotNil(t, topo.nodeByID(UUID{15: 1}))
 	require.Nil(t, topo.nodeByID(UUID{15: 2}))
+	require.Equal(t, "1", names(walkAll(topo.route(routeTarget{keyspace: "ks", token: 5, hasToken: true}))))
 }
 
-func TestRouteTriesEveryNodeOnce(t *testing.T) {
-	nodes := []*node{testNode(1, "a", "r"), testNode(2, "a", "r"), testNode(3, "a", "r"), testNode(4, "a", "r")}
-	firsts := map[string]int{}
-	for start := range uint32(12) {
-		r := route{replicas: group{nodes[1], nodes[3]}, nodes: nodes, start: start}
-		var order []*node
-		for n := r.next(); n != nil; n = r.next() {
-			order = append(order, n)
-		}
-		require.Len(t, order, 4)
-		require.ElementsMatch(t, nodes, order)
-		require.ElementsMatch(t, group{nodes[1], nodes[3]}, order[:2], "replicas come first")
-		firsts[names(order[:1])]++
+func TestTopologyDuplicateTokens(t *testing.T) {
+	topo := testTopology(t, nil, []*node{testNode(2, "a", "r", 10, 20), testNode(1, "a", "r", 10, 30), testNode(3, "a", "r", 30)},
+		map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 9}}})
+	require.Equal(t, []int64{10, 20, 30}, topo.tokens)
+	require.Equal(t, "1 2", names(topo.replicasOf("ks", 5)), "a token has one owner")
+}
+
+// referenceReplicas is Cassandra's NetworkTopologyStrategy and SimpleStrategy told once more, with sets and lists, for one token.
+func referenceReplicas(nodes []*node, r replication, tok int64) []*node {
+	type entry struct {
+		token int64
+		n     *node
 	}
-	require.Equal(t, map[string]int{"2": 6, "4": 6}, firsts, "replicas take turns")
-	r := route{nodes: nodes, start: 4294967295}
-	require.NotNil(t, r.next())
+	ring := map[int64]*node{}
+	for _, n := range nodes { // by id: the first claim holds
+		for _, t := range n.info.tokens {
+			if ring[t] == nil {
+				ring[t] = n
+			}
+		}
+	}
+	var walk []entry
+	for t, n := range ring {
+		walk = append(walk, entry{t, n})
+	}
+	slices.SortFunc(walk, func(a, b entry) int {
+		if (a.token >= tok) != (b.token >= tok) { // those before the token come after the wrap
+			if a.token >= tok {
+				return -1
+			}
+			return 1
+		}
+		if a.token < b.token {
+			return -1
+		}
+		return 1
+	})
+	inDC, racksOf := map[string]map[*node]bool{}, map[string]map[string]bool{}
+	for _, e := range walk {
+		dc := e.n.info.dc
+		if inDC[dc] == nil {
+			inDC[dc], racksOf[dc] = map[*node]bool{}, map[string]bool{}
+		}
+		inDC[dc][e.n] = true
+		racksOf[dc][e.n.info.rack] = true
+	}
+	var chosen []*node
+	if r.class == "SimpleStrategy" {
+		for _, e := range walk {
+			if len(chosen) < r.factor.all && !slices.Contains(chosen, e.n) {
+				chosen = append(chosen, e.n)
+			}
+		}
+		transient := max(0, r.factor.transient-(r.factor.all-len(chosen)))
+		return chosen[:len(chosen)-transient]
+	}
+	left, repeats, racks, transient := map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int{}
+	for dc, f := range r.factors {
+		left[dc] = min(f.all, len(inDC[dc]))
+		repeats[dc] = f.all - len(racksOf[dc])
+		transient[dc] = max(0, f.transient-(f.all-left[dc]))
+	}
+	var full []*node
+	for _, e := range walk {
+		dc := e.n.info.dc
+		if left[dc] == 0 || slices.Contains(chosen, e.n) {
+			continue
+		}
+		if at := dc + "/" + e.n.info.rack; !racks[at] {
+			racks[at] = true
+		} else if repeats[dc] > 0 {
+			repeats[dc]--
+		} else {
+			continue
+		}
+		chosen = append(chosen, e.n)
+		if left[dc] > transient[dc] {
+			full = append(full, e.n)
+		}
+		left[dc]--
+	}
+	return full
 }
 
-func TestParseHostKeepsWhatItCanRead(t *testing.T) {
-	h := parseHost(map[string]any{"host_id": nil, "data_center": 5, "tokens": []string{"1", "x", "-9223372036854775808"}, "native_port": 99999}, 9042)
-	require.Equal(t, []int64{1, -9223372036854775808}, h.tokens)
-	require.False(t, h.addr.IsValid())
-	require.Equal(t, UUID{}, h.id)
+// randomNodes returns up to 20 nodes over some data centres and racks, a few without tokens, a few claiming the same.
+func randomNodes(rnd *rand.Rand) []*node {
+	dcs, racks := 1+rnd.IntN(3), 1+rnd.IntN(4)
+	nodes := make([]*node, 1+rnd.IntN(20))
+	for i := range nodes {
+		nodes[i] = testNode(byte(i+1), fmt.Sprint("dc", rnd.IntN(dcs)), fmt.Sprint("r", rnd.IntN(racks)))
+		for range rnd.IntN(6) {
+			nodes[i].info.tokens = append(nodes[i].info.tokens, rnd.Int64N(400)-200)
+		}
+	}
+	return nodes
+}
+
+func TestTopologyReplicasAgainstReference(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 200 {
+		nodes := randomNodes(rnd)
+		factor := func() replicas {
+			n := replicas{all: rnd.IntN(7)}
+			n.transient = max(0, rnd.IntN(n.all+1)-2)
+			return n
+		}
+		strategies := map[string]replication{
+			"simple":   {class: "SimpleStrategy", factor: factor()},
+			"topology": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc0": factor(), "dc1": factor(), "dc2": factor(), "dc9": factor()}},
+		}
+		topo := testTopology(t, RoundRobinHostPolicy(), slices.Clone(nodes), strategies)
+		for range 15 {
+			tok := rnd.Int64N(500) - 250
+			for name, r := range strategies {
+				require.Equal(t, names(referenceReplicas(nodes, r, tok)), names(topo.replicasOf(name, tok)), "%s %v token %d", name, r, tok)
+			}
+		}
+	}
+}
+
+// TestTopologyBarredNodesHoldReplicas filters nodes out: others do not become replicas in their place.
+func TestTopologyBarredNodesHoldReplicas(t *testing.T) {
+	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10), testNode(3, "a", "r", 20), testNode(4, "a", "r", 30)}
+	nodes[1].info.barred = true
+	topo := testTopology(t, nil, nodes, map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 2}}})
+	require.Equal(t, "3", names(topo.replicasOf("ks", 5)))
+	require.Equal(t, "1 3 4", names(topo.nodes))
+	require.Nil(t, topo.nodeByID(UUID{15: 2}))
+	require.True(t, topo.barred[UUID{15: 2}])
+}
+
+func TestTopologyOfLargeCluster(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	nodes := make([]*node, 1000)
+	for i := range nodes {
+		nodes[i] = testNode(0, fmt.Sprint("dc", i%4), fmt.Sprint("r", i%12))
+		nodes[i].info.id = UUID{byte(i >> 8), byte(i)}
+		for range 16 {
+			nodes[i].info.tokens = append(nodes[i].info.tokens, int64(rnd.Uint64()))
+		}
+	}
+	nodes[5].info.dc, nodes[6].info.rack = "small", "lonely"
+	three := replicas{all: 3}
+	keyspaces := map[string]replication{
+		"system":  {class: "LocalStrategy"},
+		"simple":  {class: "SimpleStrategy", factor: three},
+		"one":     {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": three}},
+		"all":     {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc0": three, "dc1": three, "dc2": three, "dc3": three, "small": three}},
+		"again":   {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": three}},
+		"every":   {class: "EverywhereStrategy"},
+		"hundred": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc2": {all: 100}}},
+	}
+	best := time.Hour
+	var topo *topology
+	for range 2 {
+		begin := time.Now()
+		topo = testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, keyspaces)
+		best = min(best, time.Since(begin))
+	}
+	t.Logf("1000 nodes x 16 tokens, 7 keyspaces: %v", best)
+	if !poison { // the race detector is ten times slower
+		require.Less(t, best, time.Second, "far above what it takes")
+	}
+	require.Len(t, topo.replicasOf("all", 5), 13)
+	require.Len(t, topo.replicasOf("every", 5), 1000)
+	require.Len(t, topo.replicasOf("hundred", 5), maxGroup)
+	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.dc, "the nearest come first")
 }

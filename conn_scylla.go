@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/internal/token"
+)
+
+// This file holds ScyllaDB's extensions of the protocol (scylladb docs/dev/protocol-extensions.md, docs/dev/protocols.md): a server lists
+// those it has in SUPPORTED, and a client that wants one repeats its key in STARTUP. A value that makes no sense is treated as if its key
+// were not there.
+
+// The keys of SUPPORTED. Those up to SCYLLA_HOST_ID only inform.
+const (
+	keyShard             = "SCYLLA_SHARD"
+	keyShards            = "SCYLLA_NR_SHARDS"
+	keyPartitioner       = "SCYLLA_PARTITIONER"
+	keyShardingAlgorithm = "SCYLLA_SHARDING_ALGORITHM"
+	keyIgnoreMSB         = "SCYLLA_SHARDING_IGNORE_MSB"
+	keyShardAwarePort    = "SCYLLA_SHARD_AWARE_PORT"
+	keyShardAwarePortSSL = "SCYLLA_SHARD_AWARE_PORT_SSL"
+	keyHostID            = "SCYLLA_HOST_ID"
+	keyLWTMark           = "SCYLLA_LWT_ADD_METADATA_MARK"
+	keyRateLimitError    = "SCYLLA_RATE_LIMIT_ERROR"
+	keyTabletsV1         = "TABLETS_ROUTING_V1"
+	keyTabletsV2         = "TABLETS_ROUTING_V2_EXPERIMENTAL" // its name and format may still change
+	keyMetadataID        = "SCYLLA_USE_METADATA_ID"
+)
+
+// maxShards bounds the shards that a node is believed to have: a connection is opened to each.
+const maxShards = 4096
+
+// features are the extensions that one connection has. They never change after the handshake. The zero value is a server without any.
+type features struct {
+	shards    int32 // of the node; 0: it has none, or places tokens on them in a way that is not known
+	shard     int32 // that serves the connection
+	ignoreMSB uint8 // see token.ShardOf
+
+	shardAwarePort    uint16 // 0: none
+	shardAwarePortSSL uint16
+
+	hostID        UUID   // of the node; zero: not told
+	lwtMask       uint32 // flags of a prepared statement's metadata that mark a conditional one; 0: not known
+	rateLimitCode int32  // of the rate limit error; 0: there is none
+	tabletsV1     bool   // answers bring tablets
+	tabletsV2     bool   // so they do, and each EXECUTE ends with a byte for it; then tabletsV1 is false
+	metadataID    bool   // a v4 connection has result metadata ids as v5 has them
+}
+
+// parseFeatures reads SUPPORTED. tabletsV2 says that the experimental extension is wanted.
+func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) features {
+	var f features
+	f.readSharding(supported)
+	if id, err := ParseUUID(supportedValue(supported, keyHostID)); err == nil {
+		f.hostID = id
+	}
+	// The first four flags have another meaning already.
+	if mask, ok := supportedNumber(supported, keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=", 1, 1<<32-1); ok && mask&0xF == 0 {
+		f.lwtMask = uint32(mask)
+	}
+	if code, ok := supportedNumber(supported, keyRateLimitError, "ERROR_CODE=", 1, 1<<31-1); ok {
+		if _, taken := codeNames[Code(code)]; !taken { // a standard error keeps its meaning
+			f.rateLimitCode = int32(code)
+		}
+	}
+	_, f.tabletsV1 = supported[keyTabletsV1]
+	if _, v2 := supported[keyTabletsV2]; v2 && tabletsV2 {
+		f.tabletsV1, f.tabletsV2 = false, true
+	}
+	_, f.metadataID = supported[keyMetadataID]
+	f.metadataID = f.metadataID && version < protoV5
+	return f
+}
+
+// readSharding reads what the shard of a token follows from: all of it, or nothing.
+func (f *features) readSharding(supported map[string][]string) {
+	shards, ok := supportedNumber(supported, keyShards, "", 1, maxShards)
+	if !ok {
+		return
+	}
+	shard, okShard := supportedNumber(supported, keyShard, "", 0, shards-1)
+	msb, okMSB := supportedNumber(supported, keyIgnoreMSB, "", 0, 63)
+	if !okShard || !okMSB || supportedValue(supported, keyShardingAlgorithm) != "biased-token-round-robin" ||
+		!strings.HasSuffix(supportedValue(supported, keyPartitioner), "Murmur3Partitioner") {
+		return
+	}
+	f.shards, f.shard, f.ignoreMSB = int32(shards), int32(shard), uint8(msb)
+	port, _ := supportedNumber(supported, keyShardAwarePort, "", 1, 0xFFFF)
+	ssl, _ := supportedNumber(supported, keyShardAwarePortSSL, "", 1, 0xFFFF)
+	f.shardAwarePort, f.shardAwarePortSSL = uint16(port), uint16(ssl)
+}
+
+// supportedValue returns the first value of a key, "" when there is none.
+func supportedValue(supported map[string][]string, key string) string {
+	if v := supported[key]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// supportedNumber returns the number behind prefix in the first value of a key that has the prefix; ok is false when there is none from
+// least to most.
+func supportedNumber(supported map[string][]string, key, prefix string, least, most int64) (n int64, ok bool) {
+	for _, v := range supported[key] {
+		if text, found := strings.CutPrefix(v, prefix); found {
+			n, err := strconv.ParseInt(text, 10, 64)
+			return n, err == nil && n >= least && n <= most
+		}
+	}
+	return 0, false
+}
+
+// startup adds the keys of the extensions in use to the options of STARTUP. Servers look at the keys alone; values are repeated as they
+// were given.
+func (f *features) startup(options map[string]string, supported map[string][]string) {
+	for key, wanted := range map[string]bool{
+		keyLWTMark: f.lwtMask != 0, keyRateLimitError: f.rateLimitCode != 0, keyTabletsV1: f.tabletsV1, keyTabletsV2: f.tabletsV2,
+		keyMetadataID: f.metadataID,
+	} {
+		if wanted {
+			options[key] = supportedValue(supported, key)
+		}
+	}
+}
+
+// isLWT reports whether the metadata flags of a prepared statement mark it as conditional. Without the extension nothing does.
+func (f *features) isLWT(flags int32) bool {
+	return f.lwtMask != 0 && uint32(flags)&f.lwtMask == f.lwtMask
+}
+
+// shardOf returns the shard of a token on the connection's node, -1 when it has no shards.
+func (f *features) shardOf(tok int64) int32 {
+	if f.shards == 0 {
+		return -1
+	}
+	return token.ShardOf(tok, f.shards, f.ignoreMSB)
+}
+
+// sameSharding reports whether two connections to a node agree on its shards. They do not when it was restarted with another number.
+func (f *features) sameSharding(g *features) bool {
+	return f.shards == g.shards && f.ignoreMSB == g.ignoreMSB
+}
+
+// ApplicationInfo names the program to the server: the values show in ScyllaDB's system.clients and Cassandra's system_views.clients.
+// Empty ones are not sent.
+type ApplicationInfo struct {
+	ApplicationName    string
+	ApplicationVersion string
+	ClientID           string // of this process, among others of the same program
+}
+
+// startup adds what is set to the options of STARTUP.
+func (a ApplicationInfo) startup(options map[string]string) {
+	for key, value := range map[string]string{
+		"APPLICATION_NAME": a.ApplicationName, "APPLICATION_VERSION": a.ApplicationVersion, "CLIENT_ID": a.ClientID,
+	} {
+		if value != "" {
+			options[key] = value
+		}
+	}
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file tests the agreement on ScyllaDB's extensions.
+
+// scyllaSupported returns what a ScyllaDB node lists, changed by the pairs of key and value; the value "-" takes a key out.
+func scyllaSupported(changes ...string) map[string][]string {
+	m := map[string][]string{
+		"COMPRESSION": {"lz4"}, keyShard: {"3"}, keyShards: {"8"}, keyPartitioner: {"org.apache.cassandra.dht.Murmur3Partitioner"},
+		keyShardingAlgorithm: {"biased-token-round-robin"}, keyIgnoreMSB: {"12"}, keyShardAwarePort: {"19042"}, keyShardAwarePortSSL: {"19142"},
+		keyHostID: {"11111111-2222-3333-4444-555555555555"}, keyLWTMark: {"LWT_OPTIMIZATION_META_BIT_MASK=2147483648"},
+		keyRateLimitError: {"ERROR_CODE=17185"}, keyTabletsV1: {""}, keyTabletsV2: {""}, keyMetadataID: {""},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if m[changes[i]] = []string{changes[i+1]}; changes[i+1] == "-" {
+			delete(m, changes[i])
+		}
+	}
+	return m
+}
+
+func TestParseFeatures(t *testing.T) {
+	id, err := ParseUUID("11111111-2222-3333-4444-555555555555")
+	require.NoError(t, err)
+	all := features{
+		shards: 8, shard: 3, ignoreMSB: 12, shardAwarePort: 19042, shardAwarePortSSL: 19142, hostID: id, lwtMask: 1 << 31,
+		rateLimitCode: 17185, tabletsV1: true, metadataID: true,
+	}
+	noShards := func(f *features) {
+		f.shards, f.shard, f.ignoreMSB, f.shardAwarePort, f.shardAwarePortSSL = 0, 0, 0, 0, 0
+	}
+	for _, m := range []struct {
+		name    string
+		changes []string
+		want    func(f *features)
+	}{
+		{"everything", nil, nil},
+		{"no shard", []string{keyShard, "-"}, noShards},
+		{"no shards", []string{keyShards, "-"}, noShards},
+		{"zero shards", []string{keyShards, "0"}, noShards},
+		{"negative shards", []string{keyShards, "-8"}, noShards},
+		{"shards without bound", []string{keyShards, "2147483647"}, noShards},
+		{"shards that overflow", []string{keyShards, "99999999999999999999"}, noShards},
+		{"shard of none", []string{keyShard, ""}, noShards},
+		{"shard beyond the last", []string{keyShard, "8"}, noShards},
+		{"negative shard", []string{keyShard, "-1"}, noShards},
+		{"64 bits ignored", []string{keyIgnoreMSB, "64"}, noShards},
+		{"no bits", []string{keyIgnoreMSB, "-"}, noShards},
+		{"another algorithm", []string{keyShardingAlgorithm, "by weight"}, noShards},
+		{"another partitioner", []string{keyPartitioner, "org.apache.cassandra.dht.RandomPartitioner"}, noShards},
+		{"port 0", []string{keyShardAwarePort, "0"}, func(f *features) { f.shardAwarePort = 0 }},
+		{"port 65536", []string{keyShardAwarePort, "65536"}, func(f *features) { f.shardAwarePort = 0 }},
+		{"no port with TLS", []string{keyShardAwarePortSSL, "-"}, func(f *features) { f.shardAwarePortSSL = 0 }},
+		{"host id of letters", []string{keyHostID, "node one"}, func(f *features) { f.hostID = UUID{} }},
+		{"no mask", []string{keyLWTMark, "-"}, func(f *features) { f.lwtMask = 0 }},
+		{"mask 0", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=0"}, func(f *features) { f.lwtMask = 0 }},
+		{"mask without a name", []string{keyLWTMark, "2147483648"}, func(f *features) { f.lwtMask = 0 }},
+		{"mask of 33 bits", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=4294967296"}, func(f *features) { f.lwtMask = 0 }},
+		{"mask of a flag that has a meaning", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=1"}, func(f *features) { f.lwtMask = 0 }},
+		{"no rate limit", []string{keyRateLimitError, "ERROR_CODE="}, func(f *features) { f.rateLimitCode = 0 }},
+		{"negative code", []string{keyRateLimitError, "ERROR_CODE=-1"}, func(f *features) { f.rateLimitCode = 0 }},
+		{"code of Unprepared", []string{keyRateLimitError, "ERROR_CODE=9472"}, func(f *features) { f.rateLimitCode = 0 }},
+		{"no tablets", []string{keyTabletsV1, "-"}, func(f *features) { f.tabletsV1 = false }},
+		{"no metadata ids", []string{keyMetadataID, "-"}, func(f *features) { f.metadataID = false }},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			want := all
+			if m.want != nil {
+				m.want(&want)
+			}
+			require.Equal(t, want, parseFeatures(scyllaSupported(m.changes...), protoV4, false))
+		})
+	}
+	require.Equal(t, features{}, parseFeatures(map[string][]string{"COMPRESSION": {"lz4"}, keyShard: {}, keyShards: nil}, protoV4, true))
+	v2 := parseFeatures(scyllaSupported(), protoV4, true)
+	require.True(t, v2.tabletsV2 && !v2.tabletsV1, "one instead of the other")
+	require.False(t, parseFeatures(scyllaSupported(), protoV5, false).metadataID, "v5 has ids of its own")
+}
+
+func FuzzParseFeatures(f *testing.F) {
+	f.Add("8", "3", "12", "19042", "LWT_OPTIMIZATION_META_BIT_MASK=2147483648", "ERROR_CODE=17185")
+	f.Add("-8", "9", "64", "0", "LWT_OPTIMIZATION_META_BIT_MASK=0", "ERROR_CODE=0")
+	f.Fuzz(func(t *testing.T, shards, shard, msb, port, mask, code string) {
+		got := parseFeatures(scyllaSupported(keyShards, shards, keyShard, shard, keyIgnoreMSB, msb, keyShardAwarePort, port,
+			keyLWTMark, mask, keyRateLimitError, code), protoV4, true)
+		if got.shards < 0 || got.shards > maxShards || got.shard < 0 || got.shards > 0 && got.shard >= got.shards || got.rateLimitCode < 0 {
+			t.Fatalf("%+v", got)
+		}
+		if s := got.shardOf(-1); s >= max(got.shards, 0) && s != -1 {
+			t.Fatalf("shard %d of %d", s, got.shards)
+		}
+	})
+}
+
+// TestLWTMark is the case that other drivers got wrong: a mask of 0 matches every statement.
+func TestLWTMark(t *testing.T) {
+	none, known := features{}, features{lwtMask: 0x80000000}
+	for _, flags := range []int32{0, 1, -1, -0x80000000} {
+		require.False(t, none.isLWT(flags), "flags %#x without the extension", flags)
+	}
+	require.False(t, known.isLWT(0x7FFFFFFF))
+	require.True(t, known.isLWT(-0x80000000))
+	require.True(t, known.isLWT(-0x80000000|metadataGlobalTablesSpec))
+	two := features{lwtMask: 0xC0000000}
+	require.False(t, two.isLWT(-0x80000000), "all bits of the mask count")
+}
+
+func TestConnStartupEchoesExtensions(t *testing.T) {
+	for _, m := range []struct {
+		name      string
+		version   byte
+		tabletsV2 bool
+		changes   []string
+		want      map[string]string
+	}{
+		{"ScyllaDB", protoV4, false, nil, map[string]string{
+			keyLWTMark: "LWT_OPTIMIZATION_META_BIT_MASK=2147483648", keyRateLimitError: "ERROR_CODE=17185", keyTabletsV1: "", keyMetadataID: "",
+		}},
+		{"tablets v2", protoV4, true, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
+		{
+			"nonsense", protoV4, false,
+			[]string{keyLWTMark, "x", keyRateLimitError, "x", keyTabletsV1, "-", keyMetadataID, "-"}, map[string]string{},
+		},
+		{"v5", protoV5, false, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			var got map[string]string
+			s := &testServer{version: m.version, supported: func(*testPeer) map[string][]string { return scyllaSupported(m.changes...) }}
+			s.handle = func(p *testPeer, h wire.Header, body []byte) {
+				got = p.startup
+				echo(p, h, body)
+			}
+			c := s.connect(t, func(cfg *connConfig) { cfg.tabletsV2 = m.tabletsV2 })
+			_, err := c.ask(context.Background(), "x")
+			require.NoError(t, err)
+			got = maps.Clone(got)
+			delete(got, "CQL_VERSION")
+			require.Equal(t, m.want, got)
+			require.EqualValues(t, 8, c.features.shards)
+		})
+	}
+}
+
+func TestConnLoginErrors(t *testing.T) {
+	auth := PasswordAuthenticator{Username: "u", Password: "p"}
+	for _, m := range []struct {
+		name, class string
+		auth        Authenticator
+		code        Code
+		refused     bool
+	}{
+		{"wrong password", passwordAuthenticators[0], auth, CodeCredentials, true},
+		{"server in trouble", passwordAuthenticators[0], auth, CodeOverloaded, false},
+		{"no authenticator", passwordAuthenticators[0], nil, 0, true},
+		{"class is not allowed", "com.example.Other", auth, 0, true},
+		{"connection breaks", passwordAuthenticators[0], auth, -1, false},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			s := &testServer{version: protoV4, auth: m.class}
+			s.handle = func(p *testPeer, h wire.Header, _ []byte) {
+				if m.code < 0 {
+					_ = p.conn.Close()
+					return
+				}
+				p.reply(h.Stream, opError, mustString(wire.AppendInt(nil, int32(m.code)), "scripted"))
+			}
+			addr := s.listen(t)
+			cfg := s.testConfig()
+			cfg.auth = m.auth
+			_, err := dialConn(context.Background(), cfg, addr)
+			require.Error(t, err)
+			var login *loginError
+			require.Equal(t, m.refused, errors.As(err, &login), "%v", err)
+		})
+	}
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// This file runs the driver's own statements: those on system tables, by text and on a connection that is given.
+
+// systemPageSize is the number of rows in a page of a system table.
+const systemPageSize = 5000
+
+// systemRow is a row of a system table by column name. NULL is nil; so is, in effect, a cell that can't be decoded: it is the error, which
+// is of no type that anybody looks for.
+type systemRow = map[string]any
+
+// get returns the value of a column, the zero value when it is NULL, missing, or of another type.
+func get[T any](row systemRow, column string) T {
+	v, _ := row[column].(T)
+	return v
+}
+
+// systemQuery runs a statement without values and returns its rows, of all pages.
+func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, error) {
+	var rows []systemRow
+	err := systemEach(ctx, conn, stmt, func(row systemRow) { rows = append(rows, row) })
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// systemEach is systemQuery for results that need not be in memory as a whole: it calls each for every row, page by page.
+func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
+	params := queryParams{consistency: One, pageSize: systemPageSize}
+	for {
+		next, err := systemPage(ctx, conn, stmt, &params, each)
+		if err != nil || len(next) == 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		params.pagingState = next
+	}
+}
+
+// systemPage reads one page and returns the state of the next, nil after the last.
+func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParams, each func(systemRow)) ([]byte, error) {
+	body := getBuffer(len(stmt) + len(params.pagingState) + 32)
+	defer body.release()
+	var err error
+	if body.b, err = appendQuery(body.b[:0], conn.version(), stmt, params); err != nil {
+		return nil, err
+	}
+	resp, err := conn.roundTrip(ctx, &request{op: opQuery, body: body})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.page.release()
+	_, r, err := parseEnvelope(resp.header, resp.page.b)
+	if err != nil {
+		return nil, err
+	}
+	if opcode(resp.header.Opcode) == opError {
+		return nil, parseError(&r, conn.version(), 0)
+	}
+	res, err := parseResult(&r, conn.version(), conn.features.metadataID, nil)
+	if err != nil || res.kind != resultRows {
+		return nil, err
+	}
+	cells := wire.NewReader(res.rows.cells)
+	for range res.rows.rowCount {
+		row := make(systemRow, len(res.rows.meta.columns))
+		for _, col := range res.rows.meta.columns {
+			cell, null := cells.Value()
+			if null {
+				continue
+			}
+			var v any
+			if err := decodeCell(col.TypeInfo, cell, &v); err != nil {
+				v = err
+			}
+			row[col.Name] = v
+		}
+		if err := cells.Err(); err != nil {
+			return nil, err
+		}
+		each(row)
+	}
+	return res.rows.meta.pagingState, nil
+}

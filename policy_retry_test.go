@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func serverError(c Code) ServerError { return ServerError{code: c, message: "m"} }
+
+func TestDefaultRetryPolicy(t *testing.T) {
+	plain := func(c Code) error { e := serverError(c); return &e }
+	unavailable := &RequestErrUnavailable{ServerError: serverError(CodeUnavailable)}
+	readTimeout := func(received, blockFor int, data byte) error {
+		return &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout), Received: received, BlockFor: blockFor, DataPresent: data}
+	}
+	writeTimeout := &RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout), WriteType: "SIMPLE"}
+	limit := func(byCoordinator bool) error {
+		return &RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: byCoordinator}
+	}
+	for _, c := range []struct {
+		name                      string
+		err                       error
+		attempt                   int
+		notIdempotent, idempotent RetryType
+		wait                      time.Duration
+	}{
+		{"connection lost after the write", fmt.Errorf("%w: reset", ErrConnectionClosed), 1, Rethrow, RetryNextHost, 0},
+		{"client timeout", ErrTimeoutNoResponse, 1, Rethrow, Rethrow, 0},
+		{"context ended", context.DeadlineExceeded, 1, Rethrow, Rethrow, 0},
+		{"unavailable", unavailable, 1, RetryNextHost, RetryNextHost, 0},
+		{"unavailable again", unavailable, 2, Rethrow, RetryNextHost, 0},
+		{"read timeout, only the data is missing", readTimeout(2, 2, 0), 1, Retry, Retry, 0},
+		{"read timeout, only the data is missing, again", readTimeout(2, 2, 0), 2, Rethrow, RetryNextHost, 0},
+		{"read timeout, too few answers", readTimeout(1, 2, 0), 1, Rethrow, RetryNextHost, 0},
+		{"read timeout, data was there", readTimeout(2, 2, 1), 1, Rethrow, RetryNextHost, 0},
+		{"write timeout", writeTimeout, 1, Rethrow, RetryNextHost, 0},
+		{"bootstrapping", plain(CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
+		{"overloaded", plain(CodeOverloaded), 1, Rethrow, RetryNextHost, 25 * time.Millisecond},
+		{"overloaded, third time", plain(CodeOverloaded), 3, Rethrow, RetryNextHost, 100 * time.Millisecond},
+		{"rate limit of the coordinator", limit(true), 2, Retry, Retry, 50 * time.Millisecond},
+		{"rate limit of a replica", limit(false), 1, Rethrow, Retry, 25 * time.Millisecond},
+		{"server error", plain(CodeServer), 1, Rethrow, RetryNextHost, 0},
+		{"CAS write unknown", &RequestErrCASWriteUnknown{ServerError: serverError(CodeCASWriteUnknown)}, 1, Rethrow, Rethrow, 0},
+		{"write failure", &RequestErrWriteFailure{ServerError: serverError(CodeWriteFailure)}, 1, Rethrow, Rethrow, 0},
+		{"syntax", plain(CodeSyntax), 1, Rethrow, Rethrow, 0},
+		{"too many attempts", plain(CodeServer), maxAttempts, Rethrow, Rethrow, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for idempotent, want := range map[bool]RetryType{false: c.notIdempotent, true: c.idempotent} {
+				a := Attempt{
+					Number: c.attempt, Err: c.err, Class: ErrorClassOf(c.err), Idempotent: idempotent, MayHaveApplied: attemptMayHaveApplied(c.err),
+				}
+				d := DefaultRetryPolicy{}.Decide(context.Background(), a)
+				require.Equal(t, want, d.Type, "idempotent: %v", idempotent)
+				if want != Rethrow {
+					require.Equal(t, c.wait, d.Wait)
+				}
+				if d.Type == RetryNextHost && !idempotent {
+					require.False(t, attemptMayHaveApplied(c.err), "sent again without being idempotent: it must certainly not have been executed")
+				}
+			}
+		})
+	}
+}
+
+// judged returns what p decides of an error, attempt after attempt.
+func judged(p RetryPolicy, err error, attempts int) (ds []Decision) {
+	for n := 1; n <= attempts; n++ {
+		ds = append(ds, p.Decide(context.Background(), Attempt{
+			Number: n, Err: err, Class: ErrorClassOf(err), WriteType: writeTypeOf(err), Consistency: Quorum, Idempotent: true,
+		}))
+	}
+	return ds
+}
+
+func TestRetryPolicies(t *testing.T) {
+	plain := func(c Code) error { e := serverError(c); return &e }
+	next := Decision{Type: RetryNextHost}
+	after := func(d time.Duration) Decision { return Decision{Type: RetryNextHost, Wait: d} }
+	to := func(typ RetryType, c Consistency) Decision {
+		return Decision{Type: typ, Consistency: c, SetConsistency: true}
+	}
+	writeTimeout := func(typ string, received int) error {
+		return &RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout), WriteType: typ, Received: received}
+	}
+	unavailable := func(alive int) error {
+		return &RequestErrUnavailable{ServerError: serverError(CodeUnavailable), Alive: alive}
+	}
+	down := DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []Consistency{Two, One}}
+	legacy := &legacyPolicy{levels: []Consistency{Quorum, One}}
+	for name, c := range map[string]struct {
+		policy RetryPolicy
+		err    error
+		want   []Decision
+	}{
+		"simple":                        {SimpleRetryPolicy{NumRetries: 2}, plain(CodeServer), []Decision{next, next, {}}},
+		"simple, never":                 {SimpleRetryPolicy{}, plain(CodeServer), []Decision{{}}},
+		"simple, of no use":             {SimpleRetryPolicy{NumRetries: 2}, plain(CodeSyntax), []Decision{{}}},
+		"backoff":                       {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
+		"backoff, defaults":             {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeServer), []Decision{after(100 * time.Millisecond), {}}},
+		"backoff, of no use":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeInvalid), []Decision{{}}},
+		"downgrading, replicas alive":   {down, unavailable(1), []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"downgrading, none alive":       {down, unavailable(0), []Decision{{}}},
+		"downgrading, read timeout":     {down, &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout)}, []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"downgrading, written once":     {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
+		"downgrading, not written":      {down, writeTimeout("COUNTER", 0), []Decision{{}}},
+		"downgrading, unlogged batch":   {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, Two)}},
+		"downgrading, batch log":        {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
+		"downgrading, anything else":    {down, plain(CodeServer), []Decision{to(RetryNextHost, Two)}},
+		"downgrading, of no use":        {down, plain(CodeUnauthorized), []Decision{{}}},
+		"adapted, consistency changes":  {AdaptRetryPolicy(legacy), plain(CodeServer), []Decision{{Type: RetryNextHost, Consistency: Quorum}, to(RetryNextHost, One), {}}},
+		"adapted, says that it is done": {AdaptRetryPolicy(legacy), plain(CodeOverloaded), []Decision{{Type: Ignore, Consistency: Quorum}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, judged(c.policy, c.err, len(c.want)))
+		})
+	}
+}
+
+// legacyPolicy has gocql's shape.
+type legacyPolicy struct{ levels []Consistency }
+
+func (p *legacyPolicy) Attempt(q RetryableQuery) bool {
+	if q.Attempts() > len(p.levels) || q.Context() == nil || q.GetConsistency() != Quorum {
+		return false
+	}
+	q.SetConsistency(p.levels[q.Attempts()-1])
+	return true
+}
+
+func (p *legacyPolicy) GetRetryType(err error) RetryType {
+	if errors.Is(err, CodeOverloaded) {
+		return Ignore
+	}
+	return RetryNextHost
+}
+
+func TestErrorClassOf(t *testing.T) {
+	plain := func(c Code) error { e := serverError(c); return &e }
+	for _, c := range []struct {
+		err  error
+		want ErrorClass
+		name string
+	}{
+		{plain(CodeSyntax), ClassInvalid, "invalid"},
+		{plain(CodeServer), ClassServer, "server"},
+		{plain(0x7777), ClassServer, "server"},
+		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, ClassRateLimit, "rate_limit"},
+		{&RequestErrCASWriteUnknown{ServerError: serverError(CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
+		{&RequestFailure{Err: plain(CodeOverloaded)}, ClassOverloaded, "overloaded"},
+		{&ProtocolError{Err: plain(CodeUnprepared)}, ClassProtocol, "protocol"},
+		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), ClassThrottled, "throttled"},
+		{&notSentError{context.Canceled}, ClassCanceled, "canceled"},
+		{fmt.Errorf("%w: no sign of life: %w", ErrConnectionClosed, context.DeadlineExceeded), ClassConnection, "connection"},
+		{ErrTimeoutNoResponse, ClassTimeout, "timeout"},
+		{ErrValueCount, ClassOther, "other"},
+	} {
+		require.Equal(t, c.want, ErrorClassOf(c.err), c.err)
+		require.Equal(t, c.name, c.want.String())
+	}
+	require.Equal(t, "other", ErrorClass(200).String())
+}
+
+func TestJittered(t *testing.T) {
+	for _, d := range []time.Duration{1, 2, 3, time.Second} {
+		least, most := d, time.Duration(0)
+		for range 1000 {
+			j := jittered(d)
+			least, most = min(least, j), max(most, j)
+		}
+		require.GreaterOrEqual(t, least, d/2)
+		require.LessOrEqual(t, most, d)
+		if d == time.Second {
+			require.Greater(t, most-least, 300*time.Millisecond)
+		}
+	}
+}
+
+func TestMayHaveApplied(t *testing.T) {
+	plain := func(c Code) error { e := serverError(c); return &e }
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{ErrTimeoutNoResponse, true},
+		{ErrConnectionClosed, true},
+		{context.Canceled, true},
+		{&ProtocolError{Message: "the answer can't be read"}, true},
+		{&notSentError{err: context.Canceled}, false},
+		{plain(CodeSyntax), false},
+		{plain(CodeServer), true},
+		{&RequestErrWriteTimeout{ServerError: serverError(CodeWriteTimeout)}, true},
+		{&RequestErrRateLimitReached{ServerError: serverError(0x4321), RejectedByCoordinator: true}, false},
+		{&RequestErrRateLimitReached{ServerError: serverError(0x4321)}, true},
+	} {
+		require.Equal(t, c.want, attemptMayHaveApplied(c.err), "%T %v", c.err, c.err)
+	}
+	require.False(t, MayHaveApplied(ErrSessionClosed))
+	require.False(t, MayHaveApplied(&MarshalError{Err: ErrRange}))
+	require.False(t, MayHaveApplied(&RequestFailure{Err: ErrNoConnections}))
+	require.True(t, MayHaveApplied(fmt.Errorf("wrapped: %w", &RequestFailure{Err: plain(CodeSyntax), applied: true})), "an earlier attempt")
+	require.True(t, MayHaveApplied(&UnmarshalError{Err: ErrRange}))
+}
+
+func TestServerErrorIsItsCode(t *testing.T) {
+	var err error = &RequestErrUnavailable{ServerError: serverError(CodeUnavailable), Required: 3}
+	err = &RequestFailure{Err: err, Attempts: 2}
+	require.ErrorIs(t, err, CodeUnavailable)
+	require.NotErrorIs(t, err, CodeOverloaded)
+	var u *RequestErrUnavailable
+	require.ErrorAs(t, err, &u)
+	require.Equal(t, 3, u.Required)
+	var r RequestError
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, 0x1000, r.Code())
+}

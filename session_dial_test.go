@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"crypto/tls"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// This file tests what connections are told, and by which port they go.
+
+func TestSessionStartupOptions(t *testing.T) {
+	m := newMemNet(t, 1, 2)
+	var seen []map[string]string
+	m.on(func(r *fakeRequest) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		seen = append(seen, r.peer.startup)
+		return false
+	})
+	s := m.session(func(cfg *ClusterConfig) {
+		cfg.ApplicationInfo = ApplicationInfo{ApplicationName: "loader", ClientID: "7"}
+	})
+	require.NoError(t, s.Query("INSERT").Exec())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, options := range seen {
+		require.Equal(t, "vecql", options["DRIVER_NAME"])
+		require.Equal(t, driverVersion, options["DRIVER_VERSION"])
+		require.Equal(t, "loader", options["APPLICATION_NAME"])
+		require.Equal(t, "7", options["CLIENT_ID"])
+		require.NotContains(t, options, "APPLICATION_VERSION")
+		require.Equal(t, s.id.String(), options["SESSION_ID"])
+		require.Contains(t, options, keyTabletsV1)
+	}
+}
+
+func TestSessionShardPort(t *testing.T) {
+	f := &features{shards: 8, shardAwarePort: 19042, shardAwarePortSSL: 19142}
+	for _, m := range []struct {
+		name   string
+		change func(cfg *ClusterConfig)
+		want   uint16
+	}{
+		{"plain", func(*ClusterConfig) {}, 19042},
+		{"TLS", func(cfg *ClusterConfig) { cfg.TLS = &tls.Config{} }, 19142},
+		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0},
+		{"dialer of another kind", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0},
+		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0},
+		{"dialer that can choose", func(cfg *ClusterConfig) { cfg.Dialer = &memNet{} }, 19042},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			cfg := NewCluster("10.0.0.1")
+			m.change(cfg)
+			full, err := cfg.withDefaults()
+			require.NoError(t, err)
+			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(f))
+		})
+	}
+	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {
+		cfg := NewCluster("10.0.0.1")
+		cfg.ShardAwareLocalPorts = ports
+		_, err := cfg.withDefaults()
+		require.ErrorContains(t, err, "ShardAwareLocalPorts")
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// peerRow is a whole row of system.peers; change may make it less.
+func peerRow(n byte, change ...func(row map[string]any)) map[string]any {
+	row := map[string]any{
+		"host_id": hostID(n), "data_center": "dc1", "rack": "r1", "release_version": "5.0.0", "schema_version": UUID{1},
+		"rpc_address": net.IPv4(10, 0, 0, n), "peer": net.IPv4(192, 168, 0, n), "tokens": []string{"100", "-5"},
+	}
+	for _, f := range change {
+		f(row)
+	}
+	return row
+}
+
+func set(column string, v any) func(map[string]any) {
+	return func(row map[string]any) { row[column] = v }
+}
+
+func TestParseHostKeepsWhatItCanRead(t *testing.T) {
+	h := parseHost(map[string]any{"host_id": nil, "data_center": 5, "tokens": []string{"1", "x", "-9223372036854775808"}, "native_port": 99999}, 9042)
+	require.Equal(t, []int64{1, -9223372036854775808}, h.tokens)
+	require.False(t, h.addr.IsValid())
+	require.Equal(t, UUID{}, h.id)
+}
+
+// TestFault27PeersTable: rows that are NULL in part, left behind or double leave a topology of the others.
+func TestFault27PeersTable(t *testing.T) {
+	at := netip.MustParseAddrPort("10.0.0.1:9042")
+	local := peerRow(1)
+	for _, c := range []struct {
+		name  string
+		peers []systemRow
+		want  []byte // hosts beside node 1
+	}{
+		{"whole", []systemRow{peerRow(2), peerRow(3)}, []byte{2, 3}},
+		{"none", nil, nil},
+		{"empty row", []systemRow{{}, peerRow(3)}, []byte{3}},
+		{"all NULL", []systemRow{{"host_id": nil, "rpc_address": nil, "peer": nil, "tokens": nil, "data_center": nil}, peerRow(3)}, []byte{3}},
+		{"no host id", []systemRow{peerRow(2, set("host_id", nil)), peerRow(3)}, []byte{3}},
+		{"no address", []systemRow{peerRow(2, set("rpc_address", nil), set("peer", nil)), peerRow(3)}, []byte{3}},
+		{"no address for clients", []systemRow{peerRow(2, set("rpc_address", nil))}, []byte{2}},
+		{"any address for clients", []systemRow{peerRow(2, set("rpc_address", net.IPv4zero))}, []byte{2}},
+		{"missing data centre", []systemRow{peerRow(2, set("data_center", nil)), peerRow(3)}, []byte{3}},
+		{"missing rack", []systemRow{peerRow(2, set("rack", nil))}, []byte{2}},
+		{"zero tokens, whole otherwise", []systemRow{peerRow(2, set("tokens", nil))}, []byte{2}},
+		{"zero tokens and more NULLs", []systemRow{peerRow(2, set("tokens", nil), set("schema_version", nil)), peerRow(3)}, []byte{3}},
+		{"tokens that are no numbers, left behind", []systemRow{peerRow(2, set("tokens", []string{"x"}), set("release_version", nil))}, nil},
+		{"the same host twice", []systemRow{peerRow(2), peerRow(2, set("rpc_address", net.IPv4(10, 0, 0, 9)))}, []byte{2}},
+		{"the same address twice", []systemRow{peerRow(2), peerRow(9, set("rpc_address", net.IPv4(10, 0, 0, 2)))}, []byte{2}},
+		{"stale row of the node asked", []systemRow{peerRow(1, set("rpc_address", net.IPv4(10, 0, 0, 7))), peerRow(3)}, []byte{3}},
+		{"stale row at the address asked", []systemRow{peerRow(8, set("rpc_address", net.IPv4(10, 0, 0, 1))), peerRow(3)}, []byte{3}},
+		{"columns of other types", []systemRow{peerRow(2, set("rack", 7), set("tokens", "100"), set("native_port", "x")), peerRow(3)}, []byte{3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hosts, err := hostsOf(local, c.peers, at, nil)
+			require.NoError(t, err)
+			require.Equal(t, hostID(1), hosts[0].id)
+			require.Equal(t, at, hosts[0].addr)
+			var got []byte
+			var nodes []*node
+			for _, h := range hosts {
+				nodes = append(nodes, &node{info: h})
+			}
+			for _, h := range hosts[1:] {
+				got = append(got, h.id[15])
+				require.True(t, h.addr.IsValid())
+			}
+			require.Equal(t, c.want, got)
+			topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, map[string]replication{
+				"ks": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": {all: 3}, "": {all: 1}}},
+			})
+			require.Len(t, walkAll(topo.route(routeTarget{keyspace: "ks", token: 7, hasToken: true})), len(hosts))
+		})
+	}
+	t.Run("local without anything", func(t *testing.T) {
+		hosts, err := hostsOf(map[string]any{}, nil, at, nil)
+		require.NoError(t, err)
+		require.Len(t, hosts, 1)
+		topo := testTopology(t, nil, []*node{{info: hosts[0]}}, map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 3}}})
+		require.Empty(t, topo.replicasOf("ks", 3), "no tokens, no ring")
+		require.Len(t, walkAll(topo.route(routeTarget{keyspace: "ks", token: 7, hasToken: true})), 1)
+	})
+}
+
+func TestHostsAreTranslated(t *testing.T) {
+	at := netip.MustParseAddrPort("10.0.0.1:9042")
+	gateway := translator(AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
+		switch n := ip.To4()[3]; n {
+		case 5:
+			return nil, 0
+		case 6:
+			return ip, 70000
+		case 7:
+			panic("mine")
+		default:
+			return net.IPv4(1, 1, 1, 1), port + int(n)
+		}
+	}))
+	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway)
+	require.NoError(t, err)
+	require.Len(t, hosts, 3, "two cannot be reached")
+	require.Equal(t, at, hosts[0].addr, "a contact point is as it was given")
+	require.Equal(t, "1.1.1.1:9044", hosts[1].ConnectAddressAndPort())
+	require.Equal(t, "1.1.1.1:9045", hosts[2].ConnectAddressAndPort(), "many behind one address")
+	require.Equal(t, "10.0.0.3", hosts[2].RPCAddress().String())
+	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway)
+	require.ErrorContains(t, err, "AddressTranslator: 10.0.0.7:9042: panic: mine")
+
+	same := translator(IdentityTranslator())
+	to, err := same(netip.MustParseAddrPort("[::1]:7"))
+	require.NoError(t, err)
+	require.Equal(t, "[::1]:7", to.String())
+	require.Nil(t, translator(nil))
+}
+
+func TestHostInfo(t *testing.T) {
+	h, err := NewTestHostInfoFromRow(peerRow(2, set("native_port", 9999), set("preferred_ip", net.IPv4(7, 7, 7, 7)), set("broadcast_address", net.IPv4(8, 8, 8, 8)),
+		set("listen_address", net.IPv4(9, 9, 9, 9)), set("cluster_name", "c"), set("partitioner", murmur3), set("dse_version", "6"), set("workload", "w"), set("graph", true)))
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.2:9999", h.ConnectAddressAndPort())
+	require.Equal(t, "10.0.0.2:9999", h.HostnameAndPort())
+	require.Equal(t, "10.0.0.2", h.ConnectAddress().String())
+	require.Equal(t, 9999, h.Port())
+	require.Equal(t, "00000000-0000-0000-0000-000000000002", h.HostID())
+	require.Equal(t, []string{"dc1", "r1", "5.0.0", "c", murmur3}, []string{h.DataCenter(), h.Rack(), h.Version(), h.ClusterName(), h.Partitioner()})
+	require.Equal(t, []string{"192.168.0.2", "8.8.8.8", "9.9.9.9", "10.0.0.2", "7.7.7.7"},
+		[]string{h.Peer().String(), h.BroadcastAddress().String(), h.ListenAddress().String(), h.RPCAddress().String(), h.PreferredIP().String()})
+	require.Equal(t, []string{"100", "-5"}, h.Tokens())
+	require.Equal(t, "6 w", h.DSEVersion()+" "+h.WorkLoad())
+	require.True(t, h.Graph())
+	require.Equal(t, "10.0.0.2:9999 (dc1)", h.String())
+	require.False(t, h.IsUp())
+	require.Equal(t, "DOWN", h.State().String())
+	require.Equal(t, "UP", NodeUp.String())
+
+	_, err = NewTestHostInfoFromRow(map[string]any{"host_id": hostID(1)})
+	require.Error(t, err)
+	a, err := NewHostInfoFromAddrPort(net.IPv4(10, 0, 0, 2), 9999)
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.2:9999", a.ConnectAddressAndPort())
+	for _, bad := range []struct {
+		ip   net.IP
+		port int
+	}{{nil, 1}, {net.IP{1}, 1}, {net.IPv4zero, -1}, {net.IPv4zero, 65536}} {
+		_, err = NewHostInfoFromAddrPort(bad.ip, bad.port)
+		require.Error(t, err)
+	}
+	require.True(t, a.Equal(h), "by address, where one has no id")
+	moved, err := NewTestHostInfoFromRow(peerRow(2))
+	require.NoError(t, err)
+	require.True(t, moved.Equal(h), "by id")
+	require.False(t, moved.Equal(a))
+	require.False(t, h.Equal(nil))
+	require.True(t, (*HostInfo)(nil).Equal(nil))
+	require.Nil(t, new(HostInfo).ConnectAddress())
+}
+
+func TestJudge(t *testing.T) {
+	hosts := func() []*HostInfo { return []*HostInfo{testNode(1, "a", "r").info, testNode(2, "b", "r").info} }
+	rules := newRouteRules(TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	list := hosts()
+	require.NoError(t, rules.judge(list, DataCentreHostFilter("b")))
+	require.True(t, list[0].barred)
+	require.False(t, list[1].barred)
+	require.NoError(t, rules.judge(list, AcceptAllFilter()))
+	require.False(t, list[0].barred, "judged anew")
+	require.True(t, list[0].far)
+	require.False(t, list[1].far)
+	require.NoError(t, rules.judge(list, WhiteListHostFilter("127.0.0.2")))
+	require.True(t, list[0].barred)
+
+	err := rules.judge(hosts(), DenyAllFilter())
+	require.ErrorIs(t, err, ErrNoHosts)
+	require.ErrorContains(t, err, "HostFilter accepts none")
+	nowhere := newRouteRules(DCAwareRoundRobinPolicy("x", DisableDCFailover()))
+	err = nowhere.judge(hosts(), nil)
+	require.ErrorIs(t, err, ErrNoHosts)
+	require.ErrorContains(t, err, "uses none of")
+	err = rules.judge(hosts(), HostFilterFunc(func(*HostInfo) bool { panic("mine") }))
+	require.ErrorContains(t, err, "127.0.0.1:9042 (a): HostFilter: panic: mine")
+	panics := newRouteRules(panicPolicy{})
+	require.ErrorContains(t, panics.judge(hosts(), nil), "HostSelectionPolicy: panic: mine")
+}
+
+type panicPolicy struct{}
+
+func (panicPolicy) Tier(*HostInfo) int { panic(errors.New("mine")) }

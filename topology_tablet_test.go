@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/hex"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/tablet"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// tabletPayload is a tablet as servers write it, with what is to be wrong.
+type tabletPayload struct {
+	first, last any // int64, nil for NULL, []byte for anything else
+	replicas    []any
+	count       int32 // of replicas, when not 0
+	tail        []byte
+}
+
+// replicaCell is one tuple<uuid, int>.
+type replicaCell struct{ host, shard any }
+
+func appendTestCell(b []byte, v any) []byte {
+	var cell []byte
+	switch v := v.(type) {
+	case nil:
+		return wire.AppendInt(b, wire.Null)
+	case int64:
+		cell = wire.AppendLong(nil, v)
+	case int:
+		cell = wire.AppendInt(nil, int32(v))
+	case UUID:
+		cell = v[:]
+	case []byte:
+		cell = v
+	case replicaCell:
+		cell = appendTestCell(appendTestCell(nil, v.host), v.shard)
+	}
+	b, _ = wire.AppendBytes(b, cell)
+	return b
+}
+
+func (p tabletPayload) bytes() []byte {
+	count := p.count
+	if count == 0 {
+		count = int32(len(p.replicas))
+	}
+	list := wire.AppendInt(nil, count)
+	for _, r := range p.replicas {
+		list = appendTestCell(list, r)
+	}
+	b := appendTestCell(appendTestCell(nil, p.first), p.last)
+	return append(appendTestCell(b, list), p.tail...)
+}
+
+func hostID(n byte) UUID { return UUID{15: n} }
+
+// goodTablet covers tokens from -99 to 100, on nodes 1 and 2.
+func goodTablet() tabletPayload {
+	return tabletPayload{first: int64(-100), last: int64(100), replicas: []any{replicaCell{hostID(1), 0}, replicaCell{hostID(2), 7}}}
+}
+
+func TestParseTablet(t *testing.T) {
+	b, err := hex.DecodeString("00000008ffffffffffffff9c" + "000000080000000000000064" + // bigint, bigint
+		"0000004400000002" + // a list of two
+		"0000001c" + "0000001000000000000000000000000000000001" + "0000000400000000" +
+		"0000001c" + "0000001000000000000000000000000000000002" + "0000000400000007")
+	require.NoError(t, err)
+	require.Equal(t, b, goodTablet().bytes())
+	got, err := parseTablet(b, 1)
+	require.NoError(t, err)
+	require.Equal(t, &tablet.Tablet{First: -100, Last: 100, Replicas: []tablet.Replica{{Host: hostID(1)}, {Host: hostID(2), Shard: 7}}}, got)
+
+	withVersion := goodTablet()
+	withVersion.tail = appendTestCell(nil, int64(-5))
+	got, err = parseTablet(withVersion.bytes(), 2)
+	require.NoError(t, err)
+	require.EqualValues(t, -5, got.Version)
+	got, err = parseTablet(withVersion.bytes(), 1)
+	require.NoError(t, err)
+	require.Zero(t, got.Version, "what comes behind is not version 1's")
+	_, err = parseTablet(goodTablet().bytes(), 2)
+	require.ErrorIs(t, err, errTablet)
+
+	for i := range withVersion.bytes() {
+		_, err := parseTablet(withVersion.bytes()[:i], 2)
+		require.ErrorIs(t, err, errTablet, "the first %d bytes", i)
+	}
+}
+
+// hostileTablets make no sense to a request for token 5 in a cluster of nodes 1 to 3.
+func hostileTablets() map[string]tabletPayload {
+	change := func(f func(p *tabletPayload)) tabletPayload {
+		p := goodTablet()
+		f(&p)
+		return p
+	}
+	many := func(n int) (replicas []any) {
+		for i := range n {
+			replicas = append(replicas, replicaCell{UUID{byte(i), 15: 1}, 0})
+		}
+		return replicas
+	}
+	return map[string]tabletPayload{
+		"unknown host":         change(func(p *tabletPayload) { p.replicas[1] = replicaCell{hostID(99), 0} }),
+		"shard 10^6":           change(func(p *tabletPayload) { p.replicas[1] = replicaCell{hostID(2), 1_000_000} }),
+		"negative shard":       change(func(p *tabletPayload) { p.replicas[0] = replicaCell{hostID(1), -1} }),
+		"least shard":          change(func(p *tabletPayload) { p.replicas[0] = replicaCell{hostID(1), math.MinInt32} }),
+		"inverted range":       change(func(p *tabletPayload) { p.first, p.last = p.last, p.first }),
+		"empty range":          change(func(p *tabletPayload) { p.first = p.last }),
+		"another range":        change(func(p *tabletPayload) { p.first = int64(5) }),
+		"range before":         change(func(p *tabletPayload) { p.last = int64(4) }),
+		"first NULL":           change(func(p *tabletPayload) { p.first = nil }),
+		"last NULL":            change(func(p *tabletPayload) { p.last = nil }),
+		"short first":          change(func(p *tabletPayload) { p.first = []byte{1, 2, 3} }),
+		"long last":            change(func(p *tabletPayload) { p.last = make([]byte, 9) }),
+		"no replicas":          change(func(p *tabletPayload) { p.replicas = nil }),
+		"NULL replica":         change(func(p *tabletPayload) { p.replicas[1] = nil }),
+		"NULL host":            change(func(p *tabletPayload) { p.replicas[1] = replicaCell{nil, 1} }),
+		"NULL shard":           change(func(p *tabletPayload) { p.replicas[1] = replicaCell{hostID(2), nil} }),
+		"short host":           change(func(p *tabletPayload) { p.replicas[1] = replicaCell{[]byte{1, 2}, 1} }),
+		"long host":            change(func(p *tabletPayload) { p.replicas[1] = replicaCell{make([]byte, 17), 1} }),
+		"short shard":          change(func(p *tabletPayload) { p.replicas[1] = replicaCell{hostID(2), []byte{1}} }),
+		"long shard":           change(func(p *tabletPayload) { p.replicas[1] = replicaCell{hostID(2), make([]byte, 8)} }),
+		"truncated tuple":      change(func(p *tabletPayload) { p.replicas[1] = appendTestCell(nil, hostID(2)) }),
+		"the same host twice":  change(func(p *tabletPayload) { p.replicas[1] = p.replicas[0] }),
+		"negative count":       change(func(p *tabletPayload) { p.count = -1 }),
+		"count beyond the end": change(func(p *tabletPayload) { p.count = 3 }),
+		"count of 2^31-1":      change(func(p *tabletPayload) { p.count = math.MaxInt32 }),
+		"too many replicas":    change(func(p *tabletPayload) { p.replicas = many(maxReplicas + 1) }),
+	}
+}
+
+// TestFault26HostileTablets: a hint that makes no sense is counted and ignored, and routes are what they were.
+func TestFault26HostileTablets(t *testing.T) {
+	nodes := func() []*node {
+		return []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10), testNode(3, "a", "r", 20)}
+	}
+	for name, p := range hostileTablets() {
+		t.Run(name, func(t *testing.T) {
+			topo := testTopology(t, nil, nodes(), nil)
+			target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+			topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+			require.EqualValues(t, 1, topo.routing.refused.Load())
+			require.Zero(t, topo.routing.learnt.Load())
+			require.Zero(t, topo.routing.tablets.Len())
+			require.Len(t, walkAll(topo.route(target)), 3)
+		})
+	}
+	t.Run("overlapping ranges", func(t *testing.T) {
+		topo := testTopology(t, nil, nodes(), nil)
+		target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+		for _, bounds := range [][2]int64{{-100, 100}, {0, 10}, {4, 5}, {math.MinInt64, math.MaxInt64}, {-7, 50}} {
+			p := goodTablet()
+			p.first, p.last = bounds[0], bounds[1]
+			topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+			require.Equal(t, 1, topo.routing.tablets.Len(), "the latest holds")
+			require.Equal(t, bounds[0], topo.routing.tablets.Lookup("ks", "t", 5).First)
+		}
+	})
+	t.Run("shard that the node does not have", func(t *testing.T) {
+		topo := testTopology(t, nil, nodes(), nil)
+		target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+		p := goodTablet()
+		p.replicas = []any{replicaCell{hostID(2), maxShard - 1}}
+		topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+		r := topo.route(target)
+		n, shard := r.next()
+		require.Equal(t, "2", names([]*node{n}))
+		require.EqualValues(t, maxShard-1, shard, "the pool knows the node's shards, and takes any connection")
+	})
+}
+
+func TestLearnTablet(t *testing.T) {
+	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "b", "r", 10), testNode(3, "a", "r", 20)}
+	nodes[1].info.barred = true
+	topo := testTopology(t, nil, nodes, nil)
+	good := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
+	target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+	for _, unknown := range []routeTarget{{}, {keyspace: "ks", table: "t"}, {token: 5, hasToken: true}} {
+		topo.learnTablet(&unknown, good)
+	}
+	topo.learnTablet(&target, nil)
+	topo.learnTablet(&target, map[string][]byte{"other": {1}})
+	(&topology{}).learnTablet(&target, good)
+	require.Zero(t, topo.routing.learnt.Load()+topo.routing.refused.Load())
+
+	topo.learnTablet(&target, good)
+	require.EqualValues(t, 1, topo.routing.learnt.Load(), "a replica may be on a node that is filtered out")
+	require.Equal(t, "1", names(walkAll(topo.route(target))[:1]))
+
+	v2 := goodTablet()
+	v2.tail = appendTestCell(nil, int64(0x0123456789ABCDEF))
+	topo.learnTablet(&target, map[string][]byte{payloadTabletsV2: v2.bytes(), payloadTabletsV1: {1}})
+	require.EqualValues(t, 0x0123456789ABCDEF, topo.routing.tablets.Lookup("ks", "t", 5).Version)
+}
+
+func TestForgetTablets(t *testing.T) {
+	fill := func() *topology {
+		topo := threeByThree(t, nil)
+		for _, table := range []string{"t", "u"} {
+			topo.routing.tablets.Add("ks", table, &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: hostID(3)}}})
+		}
+		return topo
+	}
+	for _, c := range []struct {
+		event schemaEvent
+		left  int
+	}{
+		{schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"}, 1},
+		{schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: "t"}, 1},
+		{schemaEvent{change: "UPDATED", target: "TABLE", keyspace: "ks", name: "t"}, 2},
+		{schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "other", name: "t"}, 2},
+		{schemaEvent{change: "DROPPED", target: "TYPE", keyspace: "ks", name: "t"}, 2},
+		{schemaEvent{change: "UPDATED", target: "KEYSPACE", keyspace: "ks"}, 0},
+		{schemaEvent{change: "DROPPED", target: "KEYSPACE", keyspace: "ks"}, 0},
+	} {
+		topo := fill()
+		topo.routing.forgetTablets(c.event)
+		require.Equal(t, c.left, topo.routing.tablets.Len(), "%v", c.event)
+	}
+
+	topo := fill()
+	next := *topo
+	next.followTablets(topo)
+	require.Equal(t, 2, topo.routing.tablets.Len(), "nothing has changed")
+	smaller := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{keyspaces: map[string]replication{"ks": {}}}, topo.routing)
+	smaller.followTablets(topo)
+	require.Zero(t, topo.routing.tablets.Len(), "node 3 is gone")
+
+	topo = fill()
+	delete(topo.keyspaces, "ks")
+	topo.followTablets(topo)
+	require.Zero(t, topo.routing.tablets.Len(), "the keyspace is gone")
+}
+
+func TestAppendTabletBlock(t *testing.T) {
+	topo := threeByThree(t, nil)
+	target := onToken(0)
+	const version = 0x0123456789ABCDEF
+	sent := map[byte]bool{}
+	for range 16 {
+		b := topo.appendTabletBlock([]byte{9}, &target)
+		require.Len(t, b, 2)
+		require.Zero(t, b[1]&0xF, "nothing is known")
+		sent[b[1]>>4] = true
+	}
+	require.Len(t, sent, 16)
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Version: version})
+	var held uint64
+	for range 16 {
+		b := topo.appendTabletBlock(nil, &target)
+		held |= uint64(b[0]&0xF) << (4 * (b[0] >> 4))
+	}
+	require.EqualValues(t, version, held)
+	require.Len(t, topo.appendTabletBlock(nil, &routeTarget{}), 1)
+	require.Len(t, (&topology{}).appendTabletBlock(nil, &target), 1)
+}
+
+func FuzzParseTablet(f *testing.F) {
+	f.Add(goodTablet().bytes())
+	for _, p := range hostileTablets() {
+		f.Add(p.bytes())
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		for version := 1; version <= 2; version++ {
+			got, err := parseTablet(payload, version)
+			if err != nil {
+				require.ErrorIs(t, err, errTablet)
+				continue
+			}
+			require.Less(t, got.First, got.Last)
+			require.NotEmpty(t, got.Replicas)
+			require.LessOrEqual(t, 28*len(got.Replicas), len(payload))
+			for _, r := range got.Replicas {
+				require.GreaterOrEqual(t, r.Shard, int32(0))
+				require.Less(t, r.Shard, int32(maxShard))
+			}
+		}
+	})
+}
+
+// TestSessionLearnsTablets sends requests to nodes that answer with hints, some of them hostile.
+func TestSessionLearnsTablets(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 3)
+	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
+	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
+	var mu sync.Mutex
+	var hint []byte
+	hits := map[string]int{}
+	c.on(func(r *fakeRequest) bool {
+		if r.op != opExecute && r.op != opBatch {
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		hits[r.node.ip]++
+		if hint == nil {
+			return false
+		}
+		body := mustString(wire.AppendShort(nil, 1), payloadTabletsV1)
+		body, _ = wire.AppendBytes(body, hint)
+		r.peer.replyFlags(r.stream, opResult, wire.FlagCustomPayload, wire.AppendInt(body, int32(resultVoid)))
+		hint = nil
+		return true
+	})
+	s := c.session()
+	requireAllUp(t, s)
+	answerWith := func(p tabletPayload) {
+		mu.Lock()
+		hint = p.bytes()
+		clear(hits)
+		mu.Unlock()
+		for range 11 {
+			require.NoError(t, s.Query(stmt, 1).Exec())
+		}
+	}
+	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{c.nodes[2].id, 1}}}
+	for name, p := range hostileTablets() {
+		if p.first == any(int64(-100)) && p.last == any(int64(100)) {
+			p.first, p.last = int64(math.MinInt64), int64(math.MaxInt64) // so that it is not refused for its range alone
+		}
+		answerWith(p)
+		require.Len(t, hits, 1, name)
+	}
+	require.EqualValues(t, len(hostileTablets()), s.routing.refused.Load())
+	require.Zero(t, s.routing.tablets.Len())
+	for _, n := range []*fakeNode{c.nodes[2], c.nodes[0], c.nodes[1]} {
+		whole.replicas = []any{replicaCell{n.id, 1}}
+		answerWith(whole)
+		require.GreaterOrEqual(t, hits[n.ip], 10, "after the first answer")
+	}
+	require.EqualValues(t, 3, s.routing.learnt.Load())
+	for _, mixed := range []bool{false, true} {
+		mu.Lock()
+		hint = whole.bytes()
+		mu.Unlock()
+		b := s.Batch(UnloggedBatch).Query(stmt, 1).Query(stmt, 2)
+		if mixed {
+			b.Query("INSERT INTO ks.other (id) VALUES (1)")
+		}
+		require.NoError(t, b.Exec())
+		require.EqualValues(t, 4, s.routing.learnt.Load(), "of a batch of one table only")
+	}
+	b := s.appendTabletBlock([]byte{1}, &call{keyspace: "ks", table: "t", hasToken: true})
+	require.Len(t, b, 2)
+	require.Zero(t, b[1]&0xF, "version 1 tells no version")
+	s.schemaChanged(schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"})
+	require.Zero(t, s.routing.tablets.Len())
+}
+
+// requireAllUp waits until every node has a connection.
+func requireAllUp(t *testing.T, s *Session) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		for _, h := range s.GetHosts() {
+			if !h.IsUp() {
+				return false
+			}
+		}
+		return true
+	}, 5*time.Second, time.Millisecond)
+}
