@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"encoding/binary"
+
+	"github.com/vecql/vecql/cqltest/internal/engine"
+)
+
+// This file writes answers: results as messages, and messages to the connection with what a fault does to them.
+
+// result writes what the data answered.
+func (c *conn) result(req *request, res *engine.Result) *Answer {
+	a := &Answer{Op: OpResult, Warnings: res.Warnings}
+	switch res.Kind {
+	case engine.ResultRows:
+		m := resultMetadata{columns: res.Columns}
+		if res.PagingState != nil {
+			m.paging = padState(res.PagingState, req.params.pad)
+		}
+		switch {
+		case req.params.noMetadata:
+			m.none = true
+		case req.head.op != OpExecute:
+		case !c.metadataIDs:
+			m.none = req.params.skipMetadata
+		case req.statement.Conditional: // its columns differ from answer to answer: they always come, and change no id
+		default:
+			id := req.known.resultID
+			if s := req.statement.Result; len(s) != len(res.Columns) || len(s) > 0 && &s[0] != &res.Columns[0] {
+				id = metadataID(res.Columns)
+			}
+			if string(id) != string(req.resultID) {
+				m.newID = id
+			} else {
+				m.none = req.params.skipMetadata
+			}
+		}
+		a.Body = appendRows(nil, m, res.Rows, c.version)
+	case engine.ResultSetKeyspace:
+		c.keyspace.Store(&res.Keyspace)
+		a.Body = appendString(appendInt(nil, int32(res.Kind)), res.Keyspace)
+	case engine.ResultSchemaChange:
+		c.cluster.announce(res)
+		a.Body = appendChange(appendInt(nil, int32(res.Kind)), *res.Change)
+	case engine.ResultVoid:
+		a.Body = appendInt(nil, int32(engine.ResultVoid))
+	}
+	if (c.tabletsV1 || c.tabletsV2 && req.head.op == OpExecute) && req.head.op != OpBatch && len(req.touches) == 1 && !req.touches[0].all {
+		if a.Payload = c.cluster.tabletHint(c, req.touches[0].table, req.touches[0].token, req.v2); a.Payload != nil {
+			c.node.stats.hints.Add(1)
+		}
+	}
+	return a
+}
+
+// The paging state of a client is that of the data, padding, and the padding's length in two bytes.
+
+func padState(state []byte, pad int) []byte {
+	b := append(append([]byte{}, state...), make([]byte, pad)...)
+	return binary.BigEndian.AppendUint16(b, uint16(pad))
+}
+
+// firstPage is the state that EmptyPage sends when the page it held back is the first.
+var firstPage = []byte("first page")
+
+func unpadState(b []byte) ([]byte, error) {
+	if b == nil || string(b) == string(firstPage) {
+		return nil, nil
+	}
+	n := len(b) - 2
+	if n < 0 || int(binary.BigEndian.Uint16(b[n:])) > n {
+		return nil, protocolError("Invalid value for the paging state")
+	}
+	return b[:n-int(binary.BigEndian.Uint16(b[n:]))], nil
+}
+
+// emptyPage answers with no rows and the state that the request came with.
+func (c *conn) emptyPage(req *request) *Answer {
+	if req.statement == nil || req.statement.Kind != engine.StatementSelect {
+		return c.perform(req)
+	}
+	m := resultMetadata{columns: req.statement.Result, paging: req.params.PagingState}
+	if m.paging == nil {
+		m.paging = firstPage
+	}
+	return &Answer{Op: OpResult, Body: appendRows(nil, m, nil, c.version)}
+}
+
+// answer sends the answer, with what the request's fault does to it; fault may be nil.
+func (c *conn) answer(req *request, a *Answer, fault *Fault) {
+	if fault == nil {
+		c.send(req.head.stream, a)
+		return
+	}
+	if len(fault.Warnings) > 0 {
+		a.Warnings = append(a.Warnings[:len(a.Warnings):len(a.Warnings)], fault.Warnings...)
+	}
+	for k, v := range fault.Payload {
+		if a.Payload == nil {
+			a.Payload = map[string][]byte{}
+		}
+		a.Payload[k] = v
+	}
+	if fault.Trace && a.Trace == nil {
+		id := c.cluster.traces.add(req, 0)
+		a.Trace = &id
+	}
+	a.Stream += req.head.stream + fault.Stream
+	if fault.Edit != nil {
+		fault.Edit(a)
+	}
+	if d := fault.wait(); d > 0 || fault.Until != nil {
+		c.later(d, fault.Until, func() {
+			c.sendFaulty(a, fault)
+			c.flushLater()
+		})
+		return
+	}
+	c.sendFaulty(a, fault)
+}
+
+// frame returns an answer as a frame.
+func (c *conn) frame(stream int16, a *Answer) []byte {
+	h := header{version: c.version, stream: stream, op: a.Op}
+	if a.Version != 0 {
+		h.version = a.Version
+	}
+	body := a.Body
+	if a.Trace != nil || len(a.Warnings) > 0 || len(a.Payload) > 0 {
+		body, h.flags = appendEnvelope(nil, a.Trace, a.Warnings, a.Payload)
+		body = append(body, a.Body...)
+	}
+	h.flags |= a.Flags
+	if c.version < 5 && c.compression != "" {
+		h.flags |= flagCompressed
+		body = compressBody(c.compression, body)
+	}
+	return appendFrame(nil, h, body)
+}
+
+// send sends an answer.
+func (c *conn) send(stream int16, a *Answer) {
+	frame := c.frame(stream, a)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(item{b: frame, seg: c.framed})
+	c.frameFrom(a)
+}
+
+// frameFrom begins with segments after the answer to STARTUP. The caller holds c.mu.
+func (c *conn) frameFrom(a *Answer) {
+	if c.framed || c.version < 5 || a.Op != OpReady && a.Op != OpAuthenticate {
+		return
+	}
+	c.framed = true
+}
+
+// sendFaulty sends an answer with what a fault does on the wire.
+func (c *conn) sendFaulty(a *Answer, fault *Fault) {
+	frame := c.frame(a.Stream, a)
+	c.mu.Lock()
+	framed := c.framed
+	c.mu.Unlock()
+	lz4 := c.compression == "lz4"
+	wire := frame
+	if framed {
+		wire = nil
+		for _, n := range fault.Segments {
+			n = min(max(n, 0), len(frame), maxSegment)
+			wire, frame = appendSegment(wire, frame[:n], false, lz4), frame[n:]
+		}
+		switch {
+		case len(fault.Segments) == 0:
+			wire = appendSegments(wire, frame, lz4)
+		case len(frame) > 0:
+			wire = appendSegment(wire, frame[:min(len(frame), maxSegment)], false, lz4)
+		}
+	}
+	wire = corrupt(fault.Corrupt, wire, framed, lz4)
+	if fault.Wire != nil {
+		wire = fault.Wire(wire)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	it := item{b: wire, fixed: true, split: fault.Split}
+	if fault.Close {
+		it.b, it.close = it.b[:min(max(fault.CloseAfter, 0), len(it.b))], true
+	}
+	c.add(it)
+	if fault.Twice && !fault.Close {
+		c.add(item{b: append([]byte(nil), wire...), fixed: true, split: fault.Split})
+	}
+	c.frameFrom(a)
+}

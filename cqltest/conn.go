@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// This file holds a connection's two directions: frames are read and executed one after the other on one goroutine, and their answers are
+// gathered and written by whoever finds nobody writing.
+
+const (
+	readBuffer = 64 << 10
+	// maxPending is how many bytes of answers wait for a client that does not read before no more requests are read from it.
+	maxPending = 8 << 20
+	// lingerTime is how long a connection that is being closed goes on to read, and drop, what the client has sent. Closing a socket with
+	// unread bytes resets it, and the client would lose the answers before.
+	lingerTime = 200 * time.Millisecond
+)
+
+// conn is the server's end of a connection.
+type conn struct {
+	node    *Node
+	cluster *Cluster
+	id      uint64
+	raw     net.Conn // without TLS
+	sock    net.Conn
+	aware   bool
+	shard   int
+	local   netip.AddrPort
+	remote  netip.AddrPort
+	done    chan struct{}
+	once    sync.Once
+	src     *bufio.Reader
+	in      io.Reader // of frames
+	counts  counts
+	begun   time.Time
+	linger  atomic.Bool // what is read is dropped
+
+	handshake // what was settled by it
+
+	infoMu sync.Mutex // guards handshake against info; only the reader writes it
+
+	mu      sync.Mutex
+	room    sync.Cond
+	items   []item
+	pending int
+	writing bool
+	closed  bool
+	framed  bool // what is appended now goes into segments
+}
+
+// item is a piece of output.
+type item struct {
+	b     []byte
+	seg   bool // b are frames that go into segments
+	fixed bool // nothing may be appended to b
+	split int  // writes of so many bytes
+	close bool // the connection ends after it
+}
+
+// serve takes a connection in.
+func (n *Node) serve(sock net.Conn, aware bool) {
+	c := &conn{
+		node: n, cluster: n.cluster, id: n.cluster.nextConn.Add(1), raw: sock, sock: sock, aware: aware, done: make(chan struct{}),
+		begun: n.cluster.now(),
+	}
+	c.room.L = &c.mu
+	c.local, _ = addrPort(sock.LocalAddr())
+	c.remote, _ = addrPort(sock.RemoteAddr())
+	if f := n.cluster.connFaultOf(n); f != nil {
+		if f.Refuse {
+			_ = sock.Close()
+			return
+		}
+		c.raw = &faultyConn{Conn: sock, fault: f, done: c.done}
+		c.sock = c.raw
+	}
+	n.mu.Lock()
+	if !n.up.Load() {
+		n.mu.Unlock()
+		_ = sock.Close()
+		return
+	}
+	c.shard = n.chooseShard(c)
+	n.conns[c] = struct{}{}
+	n.mu.Unlock()
+	n.cluster.wg.Go(c.run)
+}
+
+func addrPort(a net.Addr) (netip.AddrPort, bool) {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}, false
+	}
+	p := t.AddrPort()
+	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port()), true
+}
+
+// chooseShard returns the shard of a new connection: that of its source port on the shard-aware port, else the one with the fewest
+// connections. The caller holds n.mu.
+func (n *Node) chooseShard(c *conn) int {
+	shards := n.shardCount()
+	if shards == 1 {
+		return 0
+	}
+	if c.aware && !n.cluster.cfg.Scylla.NAT {
+		return int(c.remote.Port()) % shards
+	}
+	busy := make([]int, shards)
+	for o := range n.conns {
+		busy[o.shard%shards]++
+	}
+	if c.aware { // behind address translation: a port that nobody chose
+		return int(mix(n.turn.Add(1)) % uint64(shards))
+	}
+	first := int(n.turn.Add(1)) % shards
+	best := first
+	for k := range shards {
+		if s := (first + k) % shards; busy[s] < busy[best] {
+			best = s
+		}
+	}
+	return best
+}
+
+// run reads until the connection ends.
+func (c *conn) run() {
+	defer c.close()
+	users, cfg := c.cluster.security()
+	c.users = users
+	if cfg != nil {
+		if !c.waitForGate() {
+			return
+		}
+		t := tls.Server(c.raw, cfg)
+		if err := t.HandshakeContext(c.cluster.ctx); err != nil {
+			return
+		}
+		c.sock = t
+	}
+	c.src = bufio.NewReaderSize(gatedReader{c}, readBuffer)
+	c.in = c.src
+	for c.readFrame() {
+		continue
+	}
+	c.flush()
+	c.mu.Lock()
+	for c.writing && !c.closed { // another goroutine has the last answers
+		c.room.Wait()
+	}
+	c.mu.Unlock()
+}
+
+// close ends the connection at once.
+func (c *conn) close() {
+	c.once.Do(func() {
+		close(c.done)
+		c.mu.Lock()
+		c.closed = true
+		c.items, c.pending = nil, 0
+		c.room.Broadcast()
+		c.mu.Unlock()
+		c.node.mu.Lock()
+		delete(c.node.conns, c)
+		c.node.mu.Unlock()
+		_ = c.raw.Close()
+	})
+}
+
+// waitForGate waits while the node is paused, and reports whether the connection is still open.
+func (c *conn) waitForGate() bool {
+	for gate := c.node.gate(); gate != nil; gate = c.node.gate() {
+		select {
+		case <-gate:
+		case <-c.done:
+			return false
+		}
+		if !c.node.paused.Load() {
+			break
+		}
+	}
+	return true
+}
+
+// gatedReader reads from the socket. Before it may have to wait, it sends the answers there are.
+type gatedReader struct{ c *conn }
+
+func (g gatedReader) Read(p []byte) (int, error) {
+	c := g.c
+	c.flush()
+	c.mu.Lock()
+	for c.pending > maxPending && !c.closed {
+		c.room.Wait()
+	}
+	c.mu.Unlock()
+	if !c.waitForGate() {
+		return 0, net.ErrClosed
+	}
+	n, err := c.sock.Read(p)
+	if !c.waitForGate() { // what has come while the node fell silent
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+// readFrame reads one frame and executes it. It returns false when the connection has ended.
+func (c *conn) readFrame() bool {
+	var head [headerSize]byte
+	if _, err := io.ReadFull(c.in, head[:]); err != nil {
+		return c.readFailed(err)
+	}
+	if c.linger.Load() {
+		return c.drain()
+	}
+	h := parseHeader(head[:])
+	if e := c.checkHeader(h); e != nil {
+		c.sendClosing(h, e)
+		return c.drain()
+	}
+	if len(c.cluster.rules.all()) > 0 {
+		if n := c.cluster.cutOf(c.node, h); n > 0 {
+			_, _ = io.CopyN(io.Discard, c.in, int64(min(max(n-headerSize, 0), int(h.length))))
+			return false
+		}
+	}
+	if int64(h.length) > int64(c.cluster.cfg.MaxRequest) {
+		if _, err := io.CopyN(io.Discard, c.in, int64(h.length)); err != nil {
+			return c.readFailed(err)
+		}
+		e := invalid("Request is too big: length %d exceeds maximum allowed length %d.", h.length, c.cluster.cfg.MaxRequest)
+		c.send(h.stream, &Answer{Op: OpError, Body: appendError(nil, e, c.wireVersion(h), false)})
+		return true
+	}
+	body, err := readBody(c.in, int(h.length))
+	if err != nil {
+		return c.readFailed(err)
+	}
+	c.serveFrame(h, body)
+	return true
+}
+
+// readBody reads n bytes. It takes memory as they come: a header alone does not cost what it promises.
+func readBody(in io.Reader, n int) ([]byte, error) {
+	const step = 1 << 20
+	body := make([]byte, min(n, step))
+	for done := 0; ; {
+		k, err := io.ReadFull(in, body[done:])
+		if done += k; err != nil {
+			return nil, err
+		}
+		if done == n {
+			return body, nil
+		}
+		body = append(body, make([]byte, min(n-done, max(step, done)))...)
+	}
+}
+
+// readFailed says what there is to say about err, and that reading is over.
+func (c *conn) readFailed(err error) bool {
+	var damaged *segmentError
+	if errors.As(err, &damaged) {
+		c.sendClosing(header{}, protocolError("%v", err))
+		return c.drain()
+	}
+	return false
+}
+
+// drain drops what the client still sends, so that it can read the last answer.
+func (c *conn) drain() bool {
+	c.flush()
+	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.Copy(io.Discard, c.raw)
+	return false
+}
+
+// sendClosing sends an ERROR and ends the connection after it.
+func (c *conn) sendClosing(h header, e *Error) {
+	version := c.wireVersion(h)
+	frame := appendFrame(nil, header{version: version, stream: h.stream, op: OpError}, appendError(nil, e, version, false))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(item{b: frame, seg: c.framed, fixed: true, close: true})
+}
+
+// add appends to the output. The caller holds c.mu.
+func (c *conn) add(it item) {
+	if c.closed {
+		return
+	}
+	c.pending += len(it.b)
+	if k := len(c.items) - 1; k >= 0 && !it.fixed && !c.items[k].fixed && c.items[k].seg == it.seg {
+		c.items[k].b = append(c.items[k].b, it.b...)
+		return
+	}
+	c.items = append(c.items, it)
+}
+
+// push sends a frame that no request asked for, without waiting for the client to read it.
+func (c *conn) push(frame []byte) {
+	c.mu.Lock()
+	c.add(item{b: frame, seg: c.framed})
+	c.mu.Unlock()
+	c.flushLater()
+}
+
+// flushLater writes on another goroutine, unless somebody writes already.
+func (c *conn) flushLater() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writing || c.closed || len(c.items) == 0 {
+		return
+	}
+	c.writing = true
+	c.cluster.wg.Go(c.write)
+}
+
+// flush writes what is there, unless somebody writes already.
+func (c *conn) flush() {
+	c.mu.Lock()
+	if c.writing || c.closed || len(c.items) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	c.writing = true
+	c.mu.Unlock()
+	c.write()
+}
+
+// write writes until nothing is left. The caller has set c.writing.
+func (c *conn) write() {
+	for {
+		open := c.waitForGate()
+		c.mu.Lock()
+		items := c.items
+		c.items = nil
+		if !open || c.closed || len(items) == 0 {
+			c.writing = false
+			c.room.Broadcast()
+			c.mu.Unlock()
+			return
+		}
+		c.pending = 0
+		c.room.Broadcast()
+		c.mu.Unlock()
+		for i := range items {
+			if !c.writeItem(&items[i]) {
+				c.mu.Lock()
+				c.writing = false
+				c.room.Broadcast()
+				c.mu.Unlock()
+				return
+			}
+		}
+	}
+}
+
+// writeItem reports whether the connection goes on after it.
+func (c *conn) writeItem(it *item) bool {
+	b := it.b
+	if it.seg {
+		b = appendSegments(nil, b, c.compression == "lz4")
+	}
+	step := len(b)
+	if it.split > 0 {
+		step = it.split
+	}
+	for len(b) > 0 {
+		n := min(step, len(b))
+		if _, err := c.sock.Write(b[:n]); err != nil {
+			c.close()
+			return false
+		}
+		b = b[n:]
+	}
+	if !it.close {
+		return true
+	}
+	c.linger.Store(true)
+	c.mu.Lock()
+	c.items, c.pending = nil, 0
+	c.mu.Unlock()
+	half, ok := c.raw.(halfCloser)
+	if !ok || half.CloseWrite() != nil {
+		c.close()
+		return false
+	}
+	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
+	return false
+}
+
+// segmentError is damage to a segment: there is no way to go on.
+type segmentError struct{ err error }
+
+func (e *segmentError) Error() string { return e.err.Error() }
+func (e *segmentError) Unwrap() error { return e.err }
+
+// segmentReader yields what is in the segments of src.
+type segmentReader struct {
+	src  *bufio.Reader
+	lz4  bool
+	rest []byte
+	err  error
+}
+
+func (s *segmentReader) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		if s.err != nil {
+			return 0, s.err
+		}
+		if s.rest, s.err = s.next(); s.err != nil {
+			return 0, s.err
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+func (s *segmentReader) next() ([]byte, error) {
+	var room [lz4SegmentHead]byte
+	head := room[:segmentHeadSize(s.lz4)]
+	if _, err := io.ReadFull(s.src, head); err != nil {
+		return nil, err
+	}
+	seg, err := parseSegmentHead(head)
+	if err != nil {
+		return nil, &segmentError{err}
+	}
+	b := make([]byte, seg.length+segmentTrailer)
+	if _, err := io.ReadFull(s.src, b); err != nil {
+		return nil, err
+	}
+	payload, err := seg.open(b)
+	if err != nil {
+		return nil, &segmentError{err}
+	}
+	return payload, nil
+}

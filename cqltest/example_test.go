@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// A program's test: a cluster of three nodes, a schema, a session. In a test, cqltest.New(t, cqltest.Config{}) is shorter.
+func Example() {
+	cluster, err := cqltest.Start(cqltest.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	if err := cluster.Exec(`
+		CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
+		CREATE TABLE shop.items (id int PRIMARY KEY, name text, embedding vector<float, 2>)`); err != nil {
+		log.Fatal(err)
+	}
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+
+	ctx := context.Background()
+	insert := session.Query("INSERT INTO shop.items (id, name, embedding) VALUES (?, ?, ?)", 1, "pear", []float32{0.5, -1})
+	if err := insert.ExecContext(ctx); err != nil {
+		log.Fatal(err)
+	}
+	var name string
+	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).ScanContext(ctx, &name); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(name)
+	// Output: pear
+}
+
+// A statement that is refused once.
+func ExampleCluster_Inject() {
+	cluster, err := cqltest.Start(cqltest.Config{Nodes: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+
+	rule := cluster.Inject(cqltest.Fault{
+		Op: cqltest.OpExecute, Statement: "release_version", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid, Message: "not today"},
+	})
+	query := session.Query("SELECT release_version FROM system.local")
+	err = query.ExecContext(context.Background())
+	fmt.Println(errors.Is(err, vecql.CodeInvalid), rule.Hits())
+	fmt.Println(query.ExecContext(context.Background()))
+	// Output:
+	// true 1
+	// <nil>
+}

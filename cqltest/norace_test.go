@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package cqltest
+
+const raceFactor = 5 // and so it does on a machine that others use

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race
+
+package cqltest
+
+const raceFactor = 20 // time goes slowly under the race detector

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// TestDriver runs the driver against clusters of every kind.
+func TestDriver(t *testing.T) {
+	server, client := tlsConfigs(t)
+	for name, m := range map[string]struct {
+		cluster Config
+		change  func(cfg *vecql.ClusterConfig)
+	}{
+		"v5":        {Config{}, nil},
+		"v4":        {Config{Protocol: 4}, nil},
+		"v5 lz4":    {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor = vecql.LZ4Compressor{} }},
+		"v4 snappy": {Config{}, func(cfg *vecql.ClusterConfig) { cfg.Compressor, cfg.ProtoVersion = vecql.SnappyCompressor{}, 4 }},
+		"memory":    {Config{Network: InMemory}, nil},
+		"scylla":    {Config{Scylla: &Scylla{Shards: 3, Tablets: 128}}, nil},
+		"TLS and password": {Config{TLS: server, Users: map[string]string{"user": "password"}}, func(cfg *vecql.ClusterConfig) {
+			cfg.TLS, cfg.Authenticator = client, vecql.PasswordAuthenticator{Username: "user", Password: "password"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer requireNothingLeft(t)
+			began := time.Now()
+			c, err := Start(m.cluster)
+			require.NoError(t, err)
+			took := time.Since(began)
+			defer c.Close()
+			require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
+				CREATE TABLE ks.t (p int, c int, v vector<float, 3>, PRIMARY KEY (p, c));`))
+			cfg := clusterConfig(c)
+			cfg.Consistency = vecql.Quorum
+			if m.change != nil {
+				m.change(cfg)
+			}
+			s, err := cfg.CreateSession()
+			require.NoError(t, err)
+			defer s.Close()
+			require.NoError(t, s.Query("CREATE TABLE ks.other (k text PRIMARY KEY, m map<text, int>)").ExecContext(t.Context()))
+			for i := range 100 {
+				require.NoError(t, s.Query("INSERT INTO ks.t (p, c, v) VALUES (?, ?, ?)", i%3, i, []float32{float32(i), 1, 2}).ExecContext(t.Context()))
+			}
+			var v []float32
+			require.NoError(t, s.Query("SELECT v FROM ks.t WHERE p = ? AND c = ?", 1, 4).ScanContext(t.Context(), &v))
+			require.Equal(t, []float32{4, 1, 2}, v)
+			n := 0
+			for c, err := range vecql.Rows[int](t.Context(), s.Query("SELECT c FROM ks.t WHERE p = 2").PageSize(7)) {
+				require.NoError(t, err)
+				require.Equal(t, 3*n+2, c)
+				n++
+			}
+			require.Equal(t, 33, n)
+			for _, err := range vecql.Rows[int](t.Context(), s.Query("SELECT c FROM ks.t").PageSize(9)) {
+				require.NoError(t, err)
+				n++
+			}
+			require.Equal(t, 133, n)
+			require.NoError(t, s.Query("INSERT INTO ks.other (k, m) VALUES (?, ?)", "k", map[string]int{"a": 1}).ExecContext(t.Context()))
+			require.ErrorIs(t, s.Query("SELECT x FROM ks.other").ExecContext(t.Context()), vecql.CodeInvalid)
+			applied, err := s.Query("INSERT INTO ks.other (k) VALUES ('k') IF NOT EXISTS").MapScanCASContext(t.Context(), map[string]any{})
+			require.NoError(t, err)
+			require.False(t, applied)
+			c.Node(0).Kill()
+			c.Node(1).Kill()
+			err = s.Query("INSERT INTO ks.other (k) VALUES ('x')").Idempotent(true).ExecContext(t.Context())
+			require.ErrorIs(t, err, vecql.CodeUnavailable, fmt.Sprint(err))
+			require.Less(t, took, 50*time.Millisecond*raceFactor)
+		})
+	}
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/cqltest/internal/engine"
+)
+
+// This file holds who owns what: the ring of tokens, and the replicas of a keyspace's partitions by its strategy.
+
+// topology is an immutable snapshot of the nodes and their ring.
+type topology struct {
+	nodes  []*Node
+	tokens []int64            // sorted
+	owners []*Node            // owners[i] owns what ends at tokens[i]
+	byDC   map[string][]*Node // one node of each rack, then the next one of each
+}
+
+func newTopology(nodes []*Node) *topology {
+	t := &topology{nodes: nodes, byDC: map[string][]*Node{}}
+	for _, n := range nodes {
+		if t.byDC[n.dc] == nil {
+			t.byDC[n.dc] = nodesByRackTurns(nodes, n.dc)
+		}
+	}
+	type entry struct {
+		token int64
+		owner *Node
+	}
+	var ring []entry
+	for _, n := range nodes {
+		for _, tok := range n.tokens {
+			ring = append(ring, entry{tok, n})
+		}
+	}
+	slices.SortStableFunc(ring, func(a, b entry) int { return cmp.Compare(a.token, b.token) })
+	for _, e := range ring {
+		t.tokens, t.owners = append(t.tokens, e.token), append(t.owners, e.owner)
+	}
+	return t
+}
+
+func (t *topology) allUp() bool {
+	return !slices.ContainsFunc(t.nodes, func(n *Node) bool { return !n.isUp() })
+}
+
+// randomTokens returns the tokens of a node: the same in every cluster for the same number.
+func randomTokens(node, count int) []int64 {
+	r := rand.New(rand.NewPCG(0x746f6b656e73, uint64(node)))
+	tokens := make([]int64, count)
+	for i := range tokens {
+		tokens[i] = int64(r.Uint64())
+	}
+	slices.Sort(tokens)
+	return tokens
+}
+
+// placement is where the partitions of one keyspace are.
+type placement struct {
+	total    int            // replicas of each partition, in all data centres together
+	factors  map[string]int // NetworkTopologyStrategy: by data centre; else nil
+	dcs      []string       // the keys of factors, sorted
+	tablets  bool
+	replicas [][]*Node // of topology.tokens[i], the primary first; nil with tablets
+}
+
+// placements are those of all keyspaces under one topology and one schema.
+type placements struct {
+	topo   *topology
+	schema [16]byte
+	m      map[string]*placement // an entry that is nil: keyspaces that every node has its own of
+}
+
+// placement returns that of a keyspace; nil when it is not spread over nodes, or there is none of that name.
+func (c *Cluster) placement(keyspace string) *placement {
+	topo, schema := c.topo.Load(), c.db.SchemaVersion()
+	known := c.placed.Load()
+	if known != nil && known.topo == topo && known.schema == schema {
+		if p, ok := known.m[keyspace]; ok {
+			return p
+		}
+	}
+	next := &placements{topo: topo, schema: schema, m: map[string]*placement{}}
+	if known != nil && known.topo == topo && known.schema == schema {
+		for k, v := range known.m {
+			next.m[k] = v
+		}
+	}
+	p := c.place(topo, keyspace)
+	next.m[keyspace] = p
+	c.placed.Store(next) // another goroutine's may be lost: it is computed again
+	return p
+}
+
+// systemKeyspaces are on every node, whatever system_schema says of them.
+var systemKeyspaces = []string{
+	"system", "system_schema", "system_auth", "system_distributed", "system_distributed_everywhere", "system_replicated_keys", "system_traces",
+	"system_views", "system_virtual_schema",
+}
+
+func (c *Cluster) place(topo *topology, keyspace string) *placement {
+	options, ok := c.db.Replication(keyspace)
+	if !ok || slices.Contains(systemKeyspaces, keyspace) {
+		return nil
+	}
+	class := options["class"]
+	class = class[strings.LastIndexByte(class, '.')+1:]
+	p := &placement{}
+	switch class {
+	case "SimpleStrategy":
+		p.total = factorOf(options["replication_factor"])
+	case "NetworkTopologyStrategy":
+		p.factors = map[string]int{}
+		if all := options["replication_factor"]; all != "" {
+			for _, n := range topo.nodes {
+				p.factors[n.dc] = factorOf(all)
+			}
+		}
+		for k, v := range options {
+			if k != "class" && k != "replication_factor" {
+				p.factors[k] = factorOf(v)
+			}
+		}
+		for _, n := range p.factors {
+			p.total += n
+		}
+		p.dcs = sortedKeys(p.factors)
+		p.tablets = c.cfg.Scylla != nil && c.cfg.Scylla.Tablets > 0
+	default: // LocalStrategy, EverywhereStrategy
+		return nil
+	}
+	if p.tablets {
+		return p
+	}
+	p.replicas = make([][]*Node, len(topo.tokens))
+	for i := range topo.tokens {
+		p.replicas[i] = p.walk(topo, i)
+	}
+	return p
+}
+
+// factorOf reads a replication factor; "3/1" means three, one of them transient.
+func factorOf(s string) int {
+	s, _, _ = strings.Cut(s, "/")
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// walk returns the replicas of the range that ends at token i.
+func (p *placement) walk(topo *topology, i int) []*Node {
+	var replicas []*Node
+	if p.factors == nil {
+		for k := range topo.owners {
+			if n := topo.owners[(i+k)%len(topo.owners)]; len(replicas) < p.total && !slices.Contains(replicas, n) {
+				replicas = append(replicas, n)
+			}
+		}
+		return replicas
+	}
+	// In each data centre every rack gets a replica before one gets its second; where there are fewer racks than replicas, the first
+	// nodes on the way fill up.
+	type place struct {
+		left, repeats int
+		racks         map[string]bool
+	}
+	dcs := map[string]*place{}
+	for dc, factor := range p.factors {
+		racks, nodes := map[string]bool{}, 0
+		for _, n := range topo.nodes {
+			if n.dc == dc {
+				racks[n.rack], nodes = true, nodes+1
+			}
+		}
+		dcs[dc] = &place{left: min(factor, nodes), repeats: factor - len(racks), racks: map[string]bool{}}
+	}
+	for k := range topo.owners {
+		n := topo.owners[(i+k)%len(topo.owners)]
+		dc := dcs[n.dc]
+		switch {
+		case dc == nil || dc.left == 0 || slices.Contains(replicas, n):
+			continue
+		case !dc.racks[n.rack]:
+			dc.racks[n.rack] = true
+		case dc.repeats > 0:
+			dc.repeats--
+		default:
+			continue
+		}
+		dc.left--
+		replicas = append(replicas, n)
+	}
+	return replicas
+}
+
+// replicasOf returns the replicas of a partition, the primary first.
+func (c *Cluster) replicasOf(p *placement, table engine.Name, tok int64) []*Node {
+	topo := c.topo.Load()
+	if p.tablets {
+		tablet := c.tabletOf(p, table, tok)
+		nodes := make([]*Node, len(tablet.Replicas))
+		for i, r := range tablet.Replicas {
+			nodes[i] = r.Node
+		}
+		return nodes
+	}
+	if len(p.replicas) == 0 || len(p.replicas) != len(topo.tokens) {
+		return nil
+	}
+	i, _ := slices.BinarySearch(topo.tokens, tok) // the first token that is not below
+	return p.replicas[i%len(p.replicas)]
+}
+
+// allReplicas returns the sets of replicas that a table's partitions have, each at least once.
+func (c *Cluster) allReplicas(p *placement, table engine.Name) [][]*Node {
+	if !p.tablets {
+		return p.replicas
+	}
+	// Tablets follow each other in turns: see tabletAt.
+	var sets [][]*Node
+	for i := range min(c.tabletCount(), tabletTurns) {
+		var nodes []*Node
+		for _, r := range c.tabletAt(p, table, i).Replicas {
+			nodes = append(nodes, r.Node)
+		}
+		sets = append(sets, nodes)
+	}
+	return sets
+}
+
+// Replicas returns the nodes that hold the partition with the token in a table, the primary first. The table matters for tablets only.
+// It returns nil for a keyspace that does not exist or is every node's own.
+func (c *Cluster) Replicas(keyspace, table string, tok int64) []*Node {
+	p := c.placement(keyspace)
+	if p == nil {
+		return nil
+	}
+	return slices.Clone(c.replicasOf(p, engine.Name{Keyspace: keyspace, Table: table}, tok))
+}
