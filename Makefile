@@ -6,7 +6,7 @@ GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race lint fuzz integration bench bench-groupby bench-parquet interop demo
+.PHONY: all test race lint fuzz integration bench bench-groupby bench-parquet interop otel demo
 
 all: test lint
 
@@ -48,6 +48,10 @@ bench-parquet:
 # Against a codec written by others.
 interop:
 	cd tests/interop && go test -count=1 ./...
+
+# The module for OpenTelemetry.
+otel:
+	cd otelvecql && go vet ./... && go test -race -count=1 ./...
 
 demo:
 	go run ./cmd/vecql demo

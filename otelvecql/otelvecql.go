@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package otelvecql gives sessions of package vecql traces and metrics of OpenTelemetry, by its semantic conventions for databases
+// (semconv v1.41.0, with those for Cassandra).
+//
+//	cfg := vecql.NewCluster("127.0.0.1")
+//	in, err := otelvecql.Instrument(cfg, otelvecql.Config{})
+//	...
+//	session, err := cfg.CreateSession()
+//	...
+//	err = in.Observe(session) // the session's counters
+//	defer in.Close()
+//
+// A span is one attempt of a request at one node: a request that is sent again has several, each with the number of its attempt
+// (vecql.attempt, from 1 on), and each page of a result is a request. Spans are children of the one in the context of the call.
+package otelvecql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/vecql/vecql"
+)
+
+// scope names this module in what it gives.
+const scope = "github.com/vecql/vecql/otelvecql"
+
+// Config says what is recorded, and where. Its zero value works.
+type Config struct {
+	// TracerProvider makes spans. Default otel.GetTracerProvider.
+	TracerProvider trace.TracerProvider
+	// MeterProvider makes metrics. Default otel.GetMeterProvider.
+	MeterProvider metric.MeterProvider
+	// System is db.system.name. Default "cassandra", which the conventions ask for; "scylladb" tells ScyllaDB apart.
+	System string
+	// QueryText records statements as db.query.text, with a question mark for each literal and without comments; values that are bound
+	// are never recorded. Default false: names may be confidential, too.
+	QueryText bool
+	// ErrorText records the messages of errors in spans. Default false: a server repeats in them what it did not understand, literals
+	// included. Class and code of an error are recorded in any case.
+	ErrorText bool
+	// Attributes are added to every span and every measurement. Default none.
+	Attributes []attribute.KeyValue
+}
+
+// Instrumentation is what Instrument made. It is safe for use by any number of goroutines.
+type Instrumentation struct {
+	cfg    Config
+	common []attribute.KeyValue
+	tracer trace.Tracer
+	meter  metric.Meter
+
+	duration metric.Float64Histogram
+	rows     metric.Int64Histogram
+	create   metric.Float64Histogram
+
+	query   vecql.QueryObserver // those of the configuration before, nil: none
+	batch   vecql.BatchObserver
+	connect vecql.ConnectObserver
+
+	registration registration
+}
+
+// Instrument has sessions of cfg make spans and metrics. Observers that cfg has are called as well, after. It must be called before
+// cfg.CreateSession, and once. The error is that of a meter.
+func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
+	if c.TracerProvider == nil {
+		c.TracerProvider = otel.GetTracerProvider()
+	}
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
+	}
+	if c.System == "" {
+		c.System = semconv.DBSystemNameCassandra.Value.AsString()
+	}
+	in := &Instrumentation{
+		cfg: c, common: append([]attribute.KeyValue{semconv.DBSystemNameKey.String(c.System)}, c.Attributes...),
+		tracer: c.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL)),
+		meter:  c.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL)),
+		query:  cfg.QueryObserver, batch: cfg.BatchObserver, connect: cfg.ConnectObserver,
+	}
+	seconds := metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
+	var errs [3]error
+	in.duration, errs[0] = in.meter.Float64Histogram("db.client.operation.duration", metric.WithUnit("s"), seconds,
+		metric.WithDescription("Duration of database client operations."))
+	in.rows, errs[1] = in.meter.Int64Histogram("db.client.response.returned_rows", metric.WithUnit("{row}"),
+		metric.WithExplicitBucketBoundaries(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000),
+		metric.WithDescription("The actual number of records returned by the database operation."))
+	in.create, errs[2] = in.meter.Float64Histogram("db.client.connection.create_time", metric.WithUnit("s"), seconds,
+		metric.WithDescription("The time it took to create a new connection."))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver = in, in, in
+	return in, nil
+}
+
+// operation is an attempt of a query or a batch.
+type operation struct {
+	statement
+	keyspace string
+	start    time.Time
+	end      time.Time
+	host     *vecql.HostInfo
+	err      error
+	attempt  int
+	text     func() string
+	extra    []attribute.KeyValue // of the span
+	rows     int                  // -1: it returns none
+}
+
+// ObserveQuery implements vecql.QueryObserver.
+func (in *Instrumentation) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
+	op := operation{
+		statement: parseStatement(o.Statement), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err, attempt: o.Attempt,
+		text: func() string { return withoutLiterals(o.Statement) }, rows: -1,
+	}
+	if op.operation == "SELECT" || o.Rows > 0 {
+		op.rows = o.Rows
+	}
+	if q := o.Query; q != nil {
+		op.extra = consistency(q.GetConsistency(), q.IsIdempotent())
+		if n := q.GetPageSize(); n > 0 {
+			op.extra = append(op.extra, semconv.CassandraPageSize(n))
+		}
+	}
+	in.observe(ctx, &op)
+	if in.query != nil {
+		in.query.ObserveQuery(ctx, o)
+	}
+}
+
+// ObserveBatch implements vecql.BatchObserver.
+func (in *Instrumentation) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
+	op := operation{
+		statement: parseBatch(o.Statements), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err, attempt: o.Attempt,
+		text: func() string { return batchText(o.Statements) }, rows: -1,
+	}
+	if b := o.Batch; b != nil {
+		op.extra = consistency(b.GetConsistency(), b.IsIdempotent())
+	}
+	if len(o.Statements) > 1 { // a batch of one is, by the conventions, none
+		op.extra = append(op.extra, semconv.DBOperationBatchSize(len(o.Statements)))
+	}
+	in.observe(ctx, &op)
+	if in.batch != nil {
+		in.batch.ObserveBatch(ctx, o)
+	}
+}
+
+// ObserveConnect implements vecql.ConnectObserver.
+func (in *Instrumentation) ObserveConnect(o vecql.ObservedConnect) {
+	attrs := append(in.attributes(8), semconv.DBClientConnectionPoolName(poolName(o.Host)))
+	if o.Err != nil {
+		attrs = append(attrs, semconv.ErrorTypeKey.String(vecql.ErrorClassOf(o.Err).String()))
+	}
+	in.create.Record(context.Background(), o.End.Sub(o.Start).Seconds(), metric.WithAttributes(attrs...))
+	if in.connect != nil {
+		in.connect.ObserveConnect(o)
+	}
+}
+
+// parseBatch returns what all statements of a batch have in common.
+func parseBatch(stmts []string) statement {
+	var all statement
+	for i, text := range stmts {
+		st := parseStatement(text)
+		if i == 0 {
+			all = st
+			continue
+		}
+		if st.operation != all.operation {
+			all.operation = ""
+		}
+		if st.keyspace != all.keyspace || st.collection != all.collection {
+			all.keyspace, all.collection = "", ""
+		}
+	}
+	if len(stmts) != 1 {
+		all.operation = strings.TrimSpace("BATCH " + all.operation)
+	}
+	return all
+}
+
+// batchText returns the text that all statements of a batch have, or their texts one after the other.
+func batchText(stmts []string) string {
+	var texts []string
+	size := 0
+	for i, text := range stmts {
+		if i > 0 && text == stmts[0] && len(texts) == 1 {
+			continue
+		}
+		if size > maxText {
+			return strings.Join(texts, "; ")[:maxText] + "…"
+		}
+		t := withoutLiterals(text)
+		texts = append(texts, t)
+		size += len(t)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// consistency returns the attributes that queries and batches share.
+func consistency(c vecql.Consistency, idempotent bool) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		semconv.CassandraConsistencyLevelKey.String(strings.ToLower(c.String())),
+		semconv.CassandraQueryIdempotent(idempotent),
+	}
+}
+
+// attributes returns those of every span and measurement, with room for n more.
+func (in *Instrumentation) attributes(n int) []attribute.KeyValue {
+	return append(make([]attribute.KeyValue, 0, len(in.common)+n), in.common...)
+}
+
+// observe records a span and measurements.
+func (in *Instrumentation) observe(ctx context.Context, op *operation) {
+	attrs := in.attributes(24)
+	add := func(key attribute.Key, v string) {
+		if v != "" {
+			attrs = append(attrs, key.String(v))
+		}
+	}
+	add(semconv.DBOperationNameKey, op.operation)
+	add(semconv.DBCollectionNameKey, op.collection)
+	namespace := op.statement.keyspace
+	if namespace == "" {
+		namespace = op.keyspace
+	}
+	add(semconv.DBNamespaceKey, namespace)
+	add(semconv.DBQuerySummaryKey, op.summary())
+	if op.host != nil {
+		add(semconv.ServerAddressKey, address(op.host))
+		attrs = append(attrs, semconv.ServerPort(op.host.Port()))
+	}
+	var server vecql.RequestError
+	var class string
+	if op.err != nil {
+		class = vecql.ErrorClassOf(op.err).String()
+		if errors.As(op.err, &server) {
+			code := strconv.Itoa(server.Code())
+			add(semconv.DBResponseStatusCodeKey, code)
+			add(semconv.ErrorTypeKey, code)
+		} else {
+			add(semconv.ErrorTypeKey, class)
+		}
+	}
+	measured := metric.WithAttributeSet(attribute.NewSet(attrs...))
+	in.duration.Record(ctx, op.end.Sub(op.start).Seconds(), measured)
+	if op.rows >= 0 && op.err == nil {
+		in.rows.Record(ctx, int64(op.rows), measured)
+	}
+
+	name := op.summary()
+	if name == "" {
+		name = in.cfg.System
+	}
+	_, span := in.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(op.start), trace.WithAttributes(attrs...))
+	if span.IsRecording() {
+		in.describe(span, op, class)
+	}
+	span.End(trace.WithTimestamp(op.end))
+}
+
+// describe adds to a span what measurements do not have.
+func (in *Instrumentation) describe(span trace.Span, op *operation, class string) {
+	span.SetAttributes(op.extra...)
+	if h := op.host; h != nil {
+		span.SetAttributes(semconv.CassandraCoordinatorID(h.HostID()), semconv.NetworkPeerAddress(address(h)), semconv.NetworkPeerPort(h.Port()))
+		if dc := h.DataCenter(); dc != "" {
+			span.SetAttributes(semconv.CassandraCoordinatorDC(dc))
+		}
+	}
+	if op.rows >= 0 && op.err == nil {
+		span.SetAttributes(semconv.DBResponseReturnedRows(op.rows))
+	}
+	if op.attempt > 0 {
+		span.SetAttributes(attribute.Int("vecql.attempt", op.attempt))
+	}
+	if in.cfg.QueryText {
+		span.SetAttributes(semconv.DBQueryText(op.text()))
+	}
+	if op.err != nil {
+		text := class
+		if in.cfg.ErrorText {
+			text = op.err.Error()
+		}
+		span.SetStatus(codes.Error, text)
+	}
+}
+
+// address returns a node's address without port.
+func address(h *vecql.HostInfo) string {
+	if ip := h.ConnectAddress(); len(ip) > 0 {
+		return ip.String()
+	}
+	return ""
+}
+
+// poolName names the connections to a node.
+func poolName(h *vecql.HostInfo) string {
+	if h == nil {
+		return ""
+	}
+	return net.JoinHostPort(address(h), strconv.Itoa(h.Port()))
+}
