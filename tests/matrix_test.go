@@ -31,6 +31,7 @@ var suite = []struct {
 	{"bind", testBind},
 	{"typed", testTyped},
 	{"metadata", testMetadata},
+	{"schema", testSchema},
 	{"alter", testAlter},
 	{"reprepare", testReprepare},
 	{"trace", testTrace},
@@ -56,20 +57,25 @@ func TestSuite(t *testing.T) {
 		{secureNode, "secure", 4, nil},
 		{threeNodes, "three", 5, nil},
 		{threeNodes, "three", 4, vecql.LZ4Compressor{}},
+		{embeddedNode, "cqltest-one", 5, nil},
+		{embeddedNode, "cqltest-one", 4, vecql.SnappyCompressor{}},
+		{embeddedThree, "cqltest-three", 5, vecql.LZ4Compressor{}},
+		{embeddedThree, "cqltest-three", 4, nil},
+		{embeddedScylla, "cqltest-scylla", 4, nil},
 	} {
 		compression := "none"
 		if m.compressor != nil {
 			compression = m.compressor.Name()
 		}
 		t.Run(fmt.Sprintf("nodes=%s/version=%d/compression=%s", m.name, m.version, compression), func(t *testing.T) {
-			if external() != nil && m.kind != plainNode {
+			if external() != nil && m.kind != plainNode && !m.kind.embedded() {
 				t.Skip("VECQL_TEST_HOSTS is set: its servers may not speak this combination")
 			}
 			cfg := config(t, m.kind)
 			cfg.ProtoVersion, cfg.Compressor = m.version, m.compressor
 			s := connect(t, cfg)
 			replicas := 1
-			if m.kind == threeNodes {
+			if m.kind == threeNodes || m.kind == embeddedThree || m.kind == embeddedScylla {
 				replicas = 3
 			}
 			for _, c := range suite {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
@@ -30,7 +31,13 @@ const (
 	plainNode  kind = iota
 	secureNode      // TLS with client certificates, and a password
 	threeNodes
+	embeddedNode   // package cqltest in place of a server: what passes on one must pass on the other
+	embeddedThree  // likewise
+	embeddedScylla // likewise, three nodes with shards and tablets
 )
+
+// embedded reports whether the kind is of package cqltest; then each test has a cluster of its own.
+func (k kind) embedded() bool { return k >= embeddedNode }
 
 var clusters = struct {
 	sync.Mutex
@@ -88,7 +95,17 @@ func config(t *testing.T, k kind) *vecql.ClusterConfig {
 	if user := os.Getenv("VECQL_TEST_USER"); user != "" {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: os.Getenv("VECQL_TEST_PASSWORD")}
 	}
-	if external() == nil {
+	switch {
+	case k.embedded():
+		c := cqltest.Config{Nodes: 3}
+		switch k {
+		case embeddedNode:
+			c.Nodes = 1
+		case embeddedScylla:
+			c.Scylla = &cqltest.Scylla{Shards: 4, Tablets: 16}
+		}
+		cfg.Hosts = cqltest.New(t, c).Hosts()
+	case external() == nil:
 		c := start(t, k)
 		cfg.Hosts = c.Hosts()
 		if k == secureNode {

@@ -20,15 +20,16 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // This file is the demo: a server, a table, the rows in, the rows out, the questions.
 
 type demoOptions struct {
-	hosts, user, password, ca, keyspace string
-	workers                             int
-	keep, verbose                       bool
+	server, hosts, user, password, ca, keyspace string
+	workers                                     int
+	keep, verbose                               bool
 }
 
 type demo struct {
@@ -40,6 +41,12 @@ type demo struct {
 	symbols   []symbol
 	questions []question
 }
+
+// The values of --server.
+const (
+	serverEmbedded  = "cqltest"
+	serverCassandra = "cassandra"
+)
 
 const (
 	neighbours    = 3
@@ -53,7 +60,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if d.questions, err = readQuestions(ctx); err != nil {
 		return err
 	}
-	cfg, stop, err := d.server(ctx)
+	cfg, stop, err := d.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,11 +90,13 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.search(ctx, stored)
 }
 
-// server returns how to reach the server, and what ends one that was started for the demo.
-func (d *demo) server(ctx context.Context) (cfg *vecql.ClusterConfig, stop func() error, err error) {
-	cfg = vecql.NewCluster(strings.Split(d.hosts, ",")...)
+// start returns how to reach the server, and what ends one that was started for the demo.
+func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func() error, err error) {
 	stop = func() error { return nil }
-	if d.hosts == "" {
+	switch {
+	case d.hosts != "":
+		cfg = vecql.NewCluster(strings.Split(d.hosts, ",")...)
+	case d.server == serverCassandra:
 		fmt.Fprintf(d.out, "Starting Cassandra %s (the first time on a machine this takes minutes, later seconds) ...\n", cassandra.Version)
 		began := time.Now()
 		cluster, err := cassandra.Start(ctx, cassandra.Options{
@@ -98,7 +107,16 @@ func (d *demo) server(ctx context.Context) (cfg *vecql.ClusterConfig, stop func(
 			return nil, nil, err
 		}
 		fmt.Fprintf(d.out, "Cassandra is ready at %s after %.1f s.\n", cluster.Nodes[0].Addr(), time.Since(began).Seconds())
-		cfg.Hosts, stop = cluster.Hosts(), cluster.Close
+		cfg, stop = vecql.NewCluster(cluster.Hosts()...), cluster.Close
+	default:
+		began := time.Now()
+		cluster, err := cqltest.Start(cqltest.Config{})
+		if err != nil {
+			return nil, nil, err
+		}
+		fmt.Fprintf(d.out, "Three nodes in this process (package cqltest) are ready at %s after %.0f ms.\n", cluster.Hosts()[0],
+			1000*time.Since(began).Seconds())
+		cfg, stop = vecql.NewCluster(cluster.Hosts()...), func() error { cluster.Close(); return nil }
 	}
 	if d.user != "" {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: d.user, Password: d.password}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vecql shows the driver at work. "vecql demo" stores real embeddings in a real Cassandra, reads them back bit for bit, and
-// searches them.
+// Command vecql shows the driver at work. "vecql demo" stores real embeddings in a cluster, reads them back bit for bit, and searches them.
 package main
 
 import (
@@ -67,7 +66,8 @@ func demoFlags(output io.Writer) (*flag.FlagSet, *demoOptions) {
 	o := &demoOptions{}
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
 	f.SetOutput(output)
-	f.StringVar(&o.hosts, "hosts", "", "contact points, `host[:port],...`; without them a Cassandra is started")
+	f.StringVar(&o.server, "server", serverEmbedded, "what to start: `cqltest`, a cluster within this process, or cassandra, a real one")
+	f.StringVar(&o.hosts, "hosts", "", "contact points of servers that run, `host[:port],...`; then none is started")
 	f.StringVar(&o.user, "user", "", "user name")
 	f.StringVar(&o.password, "password", "", "password; better in the environment as VECQL_PASSWORD")
 	f.StringVar(&o.ca, "ca", "", "connect with TLS and trust the certificates in this PEM `file`")
@@ -89,6 +89,8 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case err == nil && o.server != serverEmbedded && o.server != serverCassandra:
+		err = fmt.Errorf("--server %q: cqltest or cassandra", o.server)
 	case err == nil && o.workers < 1:
 		err = fmt.Errorf("--workers must be at least 1")
 	case err == nil && !plainName(o.keyspace):

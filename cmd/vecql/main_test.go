@@ -13,18 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDemo runs the main job: exit code 0 says that all rows were verified and that recall was high enough.
+// TestDemo runs the main job on every kind of server: exit code 0 says that all rows were verified and that recall was high enough.
 func TestDemo(t *testing.T) {
-	args := []string{"demo", "--keyspace", "vecql_demo_test"}
+	servers := map[string][]string{"cqltest": nil, "cassandra": {"--server", "cassandra"}}
 	if hosts := os.Getenv("VECQL_TEST_HOSTS"); hosts != "" {
-		args = append(args, "--hosts", hosts)
+		servers["cassandra"] = []string{"--hosts", hosts}
 	}
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), args, &stdout, &stderr)
-	t.Log(stdout.String(), stderr.String())
-	require.Zero(t, code)
-	require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
-	require.Contains(t, stdout.String(), "Recall of the 60 answers")
+	for name, args := range servers {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), append([]string{"demo", "--keyspace", "vecql_demo_test"}, args...), &stdout, &stderr)
+			t.Log(stdout.String(), stderr.String())
+			require.Zero(t, code)
+			require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
+			require.Contains(t, stdout.String(), "Recall of the 60 answers")
+		})
+	}
 }
 
 func TestReadSymbols(t *testing.T) {
@@ -113,6 +117,7 @@ func TestRun(t *testing.T) {
 		{"dance", 2, `unknown command "dance"`},
 		{"demo --colour", 2, "not defined: -colour"},
 		{"demo now", 2, `unexpected argument "now"`},
+		{"demo --server oracle", 2, "--server"},
 		{"demo --workers 0", 2, "--workers"},
 		{"demo --workers many", 2, "invalid value"},
 		{"demo --keyspace a;b", 2, "--keyspace"},

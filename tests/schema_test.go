@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// This file tests what the driver tells of a server's schema, and what listeners are told when it changes.
+
+// tableLog is a listener that writes down what it is told of a keyspace's tables.
+type tableLog struct {
+	keyspace string
+	mu       sync.Mutex
+	told     []string
+}
+
+func (l *tableLog) tell(keyspace, format string, args ...any) {
+	if keyspace == l.keyspace {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.told = append(l.told, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *tableLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.told, ", ")
+}
+
+func (l *tableLog) OnTableCreated(e vecql.OnTableCreatedEvent) {
+	l.tell(e.Table.Keyspace, "+%s", e.Table.Name)
+}
+
+func (l *tableLog) OnTableUpdated(e vecql.OnTableUpdatedEvent) {
+	l.tell(e.New.Keyspace, "~%s %d %d", e.New.Name, len(e.Old.Columns), len(e.New.Columns))
+}
+
+func (l *tableLog) OnTableDropped(e vecql.OnTableDroppedEvent) {
+	l.tell(e.Table.Keyspace, "-%s", e.Table.Name)
+}
+
+func testSchema(t *testing.T, s *vecql.Session, ks string) {
+	for _, stmt := range []string{
+		`CREATE TYPE %s.zip (code text)`,
+		`CREATE TYPE %s."Address" (street text, zips frozen<list<frozen<zip>>>)`,
+		`CREATE TABLE %s.rich (a uuid, "B" int, c timeuuid, d text, s map<text, frozen<tuple<int, frozen<zip>>>> STATIC, home frozen<"Address">,
+			v vector<float, 3>, n vector<frozen<list<text>>, 2>, tags set<text>, dur duration,
+			PRIMARY KEY ((a, "B"), c, d)) WITH CLUSTERING ORDER BY (c DESC, d ASC) AND comment = 'it''s rich' AND default_time_to_live = 60`,
+		`CREATE INDEX rich_v ON %s.rich (v) USING 'sai'`,
+		`CREATE TABLE %s.hits (id int PRIMARY KEY, n counter)`,
+	} {
+		exec(t, s, fmt.Sprintf(stmt, ks))
+	}
+	meta, err := s.KeyspaceMetadata(ks)
+	require.NoError(t, err)
+	require.Empty(t, meta.Faults)
+	require.True(t, strings.HasSuffix(meta.StrategyClass, "NetworkTopologyStrategy"), meta.StrategyClass)
+	require.True(t, meta.DurableWrites)
+	require.NotEmpty(t, meta.StrategyOptions)
+
+	rich := meta.Tables["rich"]
+	require.Equal(t, []string{"a", "B", "c", "d", "s", "dur", "home", "n", "tags", "v"}, rich.OrderedColumns)
+	require.Equal(t, "it's rich", rich.Options.Comment)
+	require.Equal(t, 60, rich.Options.DefaultTimeToLive)
+	require.NotZero(t, rich.Id)
+	require.NotEmpty(t, rich.Options.Compaction["class"])
+	require.Equal(t, vecql.DESC, rich.ClusteringColumns[0].Order)
+	require.Equal(t, vecql.ASC, rich.ClusteringColumns[1].Order)
+	require.Equal(t, vecql.ColumnStatic, rich.Columns["s"].Kind)
+	require.Equal(t, "rich_v", rich.Columns["v"].Index.Name)
+	require.Equal(t, vecql.NativeType(vecql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
+
+	// What the schema says of types is what answers and PREPARE say.
+	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).IterContext(t.Context())
+	for i, c := range columns.Columns() {
+		require.Equal(t, rich.OrderedColumns[i], c.Name)
+		require.Equal(t, c.TypeInfo, rich.Columns[c.Name].Type, c.Name)
+	}
+	require.NoError(t, columns.Close())
+
+	// A change of this session shows at once, in the table that changed only.
+	exec(t, s, fmt.Sprintf("ALTER TABLE %s.hits ADD more counter", ks))
+	again, err := s.KeyspaceMetadata(ks)
+	require.NoError(t, err)
+	require.Contains(t, again.Tables["hits"].Columns, "more")
+	require.NotContains(t, meta.Tables["hits"].Columns, "more")
+	exec(t, s, fmt.Sprintf("DROP TABLE %s.hits", ks))
+	_, err = s.TableMetadata(ks, "hits")
+	require.ErrorIs(t, err, vecql.ErrNoTable)
+	_, err = s.TableMetadata("no such", "hits")
+	require.ErrorIs(t, err, vecql.ErrKeyspaceDoesNotExist)
+
+	all, err := s.AllKeyspaceMetadata()
+	require.NoError(t, err)
+	for name, k := range all {
+		require.Empty(t, k.Faults, name)
+	}
+	require.NotEmpty(t, all["system_schema"].Tables["columns"].PartitionKey)
+}
+
+func TestListeners(t *testing.T) {
+	cfg := config(t, plainNode)
+	s := connect(t, cfg)
+	ks := keyspace(t, s, 1)
+	log := &tableLog{keyspace: ks}
+	cfg.Metadata.SchemaListener.TableChangeListener = log
+	listening, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer listening.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	want := func(s string) {
+		t.Helper()
+		for log.String() != s && ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+		require.Equal(t, s, log.String())
+	}
+	exec(t, s, fmt.Sprintf("CREATE TABLE %s.x (id int PRIMARY KEY)", ks))
+	want("+x")
+	exec(t, s, fmt.Sprintf("ALTER TABLE %s.x ADD v vector<float, 3>", ks))
+	want("+x, ~x 1 2")
+	exec(t, s, fmt.Sprintf("DROP TABLE %s.x", ks))
+	want("+x, ~x 1 2, -x")
+}
