@@ -194,8 +194,7 @@ func (c *compiler) update(s *cql.Update) (*modifyPlan, error) {
 			return nil, invalid("PRIMARY KEY part %s found in SET part", col.name)
 		}
 		for _, other := range touched[col] {
-			partial := func(a *cql.Assignment) bool { return a.Op == cql.AssignElement || a.Op == cql.AssignField }
-			if !partial(a) || !partial(&other) {
+			if a.Op == cql.Assign || other.Op == cql.Assign {
 				return nil, invalid("Multiple incompatible setting of column %s", col.name)
 			}
 		}
@@ -206,7 +205,7 @@ func (c *compiler) update(s *cql.Update) (*modifyPlan, error) {
 		}
 		m.changes = append(m.changes, ch)
 	}
-	if m.where, err = c.where(s.Where, "UPDATE", false); err != nil {
+	if m.where, err = c.where(s.Where, "UPDATE"); err != nil {
 		return nil, err
 	}
 	if m.conds, err = c.conditions(s.If); err != nil {
@@ -283,7 +282,7 @@ func (c *compiler) delete(s *cql.Delete) (*modifyPlan, error) {
 		}
 		m.changes = append(m.changes, ch)
 	}
-	if m.where, err = c.where(s.Where, "DELETE", false); err != nil {
+	if m.where, err = c.where(s.Where, "DELETE"); err != nil {
 		return nil, err
 	}
 	if m.conds, err = c.conditions(s.If); err != nil {

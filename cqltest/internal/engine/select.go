@@ -51,20 +51,20 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	if err := c.selection(p, s); err != nil {
 		return nil, err
 	}
-	if s.Distinct {
-		for _, r := range s.Where {
-			for _, name := range r.Columns {
-				if col := t.byName[name]; col != nil && (col.kind == Clustering || col.kind == Regular) {
-					return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
-				}
-			}
-		}
+	if p.where, err = c.where(s.Where, "SELECT"); err != nil {
+		return nil, err
 	}
-	if p.where, err = c.where(s.Where, "SELECT", s.AllowFiltering); err != nil {
+	if err := p.where.checkSelect(s.AllowFiltering, p.onlyStatics(s)); err != nil {
 		return nil, err
 	}
 	p.statics = !p.where.regular && len(p.where.ck) == 0
 	if s.Distinct {
+		if p.where.regular || len(p.where.ck) > 0 {
+			return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
+		}
+		if s.PerPartitionLimit != nil {
+			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
+		}
 		if err := p.checkDistinct(s); err != nil {
 			return nil, err
 		}
@@ -72,16 +72,16 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	if err := c.groupBy(p, s); err != nil {
 		return nil, err
 	}
+	if s.PerPartitionLimit != nil && p.aggregated && p.group < 0 {
+		return nil, invalid("PER PARTITION LIMIT is not allowed with aggregate queries.")
+	}
 	if err := c.orderBy(p, s); err != nil {
 		return nil, err
 	}
+	if err := p.where.checkFiltering(s.AllowFiltering); err != nil {
+		return nil, err
+	}
 	if s.PerPartitionLimit != nil {
-		if p.distinct {
-			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
-		}
-		if p.aggregated && p.group < 0 {
-			return nil, invalid("PER PARTITION LIMIT is not allowed with aggregate queries.")
-		}
 		if p.perPartition, err = c.term(s.PerPartitionLimit, t.spec("[per_partition_limit]", Native("int"))); err != nil {
 			return nil, err
 		}
@@ -209,6 +209,20 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 	return nil
 }
 
+// onlyStatics reports whether static columns are selected, and beside them at most those of the partition key.
+func (p *selectPlan) onlyStatics(s *cql.Select) bool {
+	static, other := false, len(s.Selectors) == 0
+	for _, sel := range s.Selectors {
+		walkColumns(sel.Expr, func(name string) {
+			if col := p.t.byName[name]; col != nil {
+				static = static || col.kind == Static
+				other = other || col.kind == Clustering || col.kind == Regular
+			}
+		})
+	}
+	return static && !other
+}
+
 // walkColumns calls f for each column named in an expression.
 func walkColumns(e cql.Expr, f func(string)) {
 	switch e := e.(type) {
@@ -266,10 +280,8 @@ func (c *compiler) groupBy(p *selectPlan, s *cql.Select) error {
 		}
 		next++
 	}
-	for i := next; i < len(t.pk); i++ {
-		if !fixed(t.pk[i]) {
-			return invalid("Group by is not supported on only a part of the partition key")
-		}
+	if next < len(t.pk) {
+		return invalid("Group by is not supported on only a part of the partition key")
 	}
 	if p.distinct && next > len(t.pk) {
 		return invalid("Grouping on clustering columns is not allowed for SELECT DISTINCT queries")
@@ -305,9 +317,6 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 		p.annColumn = col
 		p.ann, err = c.term(s.OrderBy[0].ANN, t.column(col))
 		return err
-	}
-	if p.distinct {
-		return invalid("ORDER BY is not supported with SELECT DISTINCT")
 	}
 	if !p.where.keys || len(p.where.tokens) > 0 && !p.where.keys {
 		return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.")

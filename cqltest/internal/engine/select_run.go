@@ -49,7 +49,7 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 		}
 		b.key = state.key
 	}
-	if rd != nil && p.where.keyRange && p.aggregated && p.group < 0 || rd != nil && p.aggregated && p.group < 0 && len(rd.keys) > 1 {
+	if rd != nil && !p.where.keys && p.aggregated && p.group < 0 || rd != nil && p.aggregated && p.group < 0 && len(rd.keys) > 1 {
 		res.Warnings = append(res.Warnings, aggregationWarning(rd))
 	}
 	switch {

@@ -30,19 +30,19 @@ func (r *restriction) isEq() bool { return r.op == cql.Eq && r.key == nil }
 
 // where is a checked WHERE clause.
 type where struct {
-	t        *table
-	all      []*restriction // of columns
-	tokens   []*restriction // of token(...)
-	pk       []*restriction // by position: Eq or In, nil for others
-	ck       []*restriction // those of clustering columns
-	keys     bool           // all of the partition key is known
-	regular  bool           // restricts columns that are no keys and not static
-	statics  bool
-	keyRange bool
+	t       *table
+	all     []*restriction // of columns
+	tokens  []*restriction // of token(...)
+	pk      []*restriction // by position: Eq or In, nil for others
+	ck      []*restriction // those of clustering columns
+	keys    bool           // all of the partition key is known
+	regular bool           // restricts columns that are no keys and not static
+	statics bool
+	filters bool // has what neither keys nor indexes answer
 }
 
 // where compiles and checks a WHERE clause; what is the word of the statement: "SELECT", "UPDATE" or "DELETE".
-func (c *compiler) where(relations []cql.Relation, what string, filtering bool) (*where, error) {
+func (c *compiler) where(relations []cql.Relation, what string) (*where, error) {
 	w := &where{t: c.t}
 	for _, rel := range relations {
 		if rel.Op == cql.In && rel.Value == nil && len(rel.Values) == 1 {
@@ -69,10 +69,9 @@ func (c *compiler) where(relations []cql.Relation, what string, filtering bool) 
 		}
 	}
 	w.keys = !slices.Contains(w.pk, nil)
-	w.keyRange = !w.keys
 	slices.SortStableFunc(w.ck, func(a, b *restriction) int { return a.cols[0].pos - b.cols[0].pos })
 	if what == "SELECT" {
-		return w, w.checkSelect(filtering)
+		return w, nil
 	}
 	return w, w.checkModification(what)
 }
@@ -91,10 +90,12 @@ func (w *where) mergeable() error {
 			case contains(a) && contains(b):
 			case contains(a) != contains(b):
 				return invalid("Collection column %s can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality", name)
-			case a.op == cql.Eq || b.op == cql.Eq:
+			case b.op == cql.Eq:
 				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", columnNames(a.cols))
-			case a.op == cql.In || b.op == cql.In:
+			case b.op == cql.In:
 				return invalid("%s cannot be restricted by more than one relation if it includes a IN", columnNames(a.cols))
+			case !a.isSlice():
+				return invalid("Column \"%s\" cannot be restricted by both an equality and an inequality relation", columnNames(a.cols))
 			case a.cols[0] != b.cols[0]:
 				return invalid("Column \"%s\" cannot be restricted by two inequalities not starting with the same column", name)
 			case (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte):
@@ -171,73 +172,92 @@ func (w *where) checkModification(what string) error {
 	if !w.keys {
 		return invalid("Some partition key parts are missing: %s", w.missing())
 	}
-	return w.checkClustering(false)
+	if err := w.behindSlice(); err != nil {
+		return err
+	}
+	return w.behindGap()
 }
 
-// checkClustering checks that the clustering columns are restricted from the first on, and nothing behind an inequality.
-func (w *where) checkClustering(filtering bool) error {
-	if filtering {
-		return nil
-	}
-	next := 0
+// behindSlice refuses clustering columns behind one that an inequality restricts.
+func (w *where) behindSlice() error {
 	var sliced *restriction
+	for _, r := range w.ck {
+		if sliced != nil && r.cols[0].pos > sliced.cols[0].pos {
+			return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
+				r.cols[0].name, sliced.cols[0].name)
+		}
+		if r.isSlice() {
+			sliced = r
+		}
+	}
+	return nil
+}
+
+// behindGap refuses clustering columns behind one that nothing restricts.
+func (w *where) behindGap() error {
+	next := 0
 	for _, r := range w.ck {
 		col := r.cols[0]
 		if r.op == cql.Contains || r.op == cql.ContainsKey {
 			return invalid("Clustering columns can only be restricted with CONTAINS with a secondary index or filtering")
 		}
-		if sliced != nil && col.pos > sliced.cols[0].pos {
-			return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
-				col.name, sliced.cols[0].name)
-		}
 		if col.pos > next {
 			return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
 				col.name, w.t.ck[next].name)
 		}
-		if r.isSlice() {
-			sliced = r
-			continue
+		if !r.isSlice() {
+			next = max(next, col.pos+len(r.cols))
 		}
-		next = max(next, col.pos+len(r.cols))
 	}
 	return nil
 }
 
-func (w *where) checkSelect(filtering bool) error {
+// checkSelect checks what Cassandra checks before the rest of a SELECT; checkFiltering comes after that. statics says that only static
+// columns and those of the partition key are selected.
+func (w *where) checkSelect(filtering, statics bool) error {
 	var others []*restriction // what no key lookup answers
+	partly := false
 	for _, r := range w.all {
 		switch r.cols[0].kind {
 		case PartitionKey:
-			if w.keyRange {
-				others = append(others, r)
+			if !w.keys {
+				others, partly = append(others, r), true
 			}
 		case Regular, Static:
 			others = append(others, r)
 		}
 	}
-	clusteringFilter := len(w.ck) > 0 && w.keyRange || w.checkClustering(false) != nil
-	if clusteringFilter {
+	if len(w.ck) > 0 && !w.keys || w.behindSlice() != nil || w.behindGap() != nil {
 		others = append(others, w.ck...)
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	if filtering {
-		return nil
 	}
 	for _, r := range others {
 		searched := func(i *index) bool { return i.sai && i.column == r.cols[0].name }
-		if r.cols[0].typ.Kind == KindVector && slices.ContainsFunc(w.t.indexes, searched) {
+		if !filtering && r.cols[0].typ.Kind == KindVector && slices.ContainsFunc(w.t.indexes, searched) {
 			return invalid("Vector indexes only support ANN queries")
 		}
 	}
-	if w.supported(others) {
-		return nil
+	w.filters = len(others) > 0 && !w.supported(others)
+	free := filtering || w.someIndex(others)
+	switch {
+	case !filtering && w.behindSlice() != nil:
+		return w.behindSlice()
+	case partly && !free:
+		return invalid(filteringMessage)
+	case statics && len(w.ck) > 0:
+		return invalid("Cannot restrict clustering columns when selecting only static columns")
+	case !free && w.behindGap() != nil:
+		return w.behindGap()
+	case !free && (w.regular || w.statics):
+		return invalid(filteringMessage)
 	}
-	if err := w.checkClustering(false); err != nil && !w.someIndex(others) {
-		return err
+	return nil
+}
+
+func (w *where) checkFiltering(filtering bool) error {
+	if w.filters && !filtering {
+		return invalid(filteringMessage)
 	}
-	return invalid(filteringMessage)
+	return nil
 }
 
 func (w *where) someIndex(rs []*restriction) bool {
