@@ -41,12 +41,14 @@ func TestExecuteBound(t *testing.T) {
 	e, _ := newEngine(t)
 	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY, v text, l list<int>, s frozen<set<int>>)")
 	one, text := int32Bytes(1), []byte("text")
+	set := joinCollection(SetOf(Native("int")), [][]byte{int32Bytes(2), one})
+	null := "2200 null is not supported inside collections"
 	for _, c := range []struct {
 		name, cql string
 		values    [][]byte
 		want      string
 	}{
-		{"insert", "INSERT INTO t (k, v, s) VALUES (?, ?, ?)", [][]byte{one, text, joinCollection(SetOf(Native("int")), [][]byte{int32Bytes(2), one})}, ""},
+		{"insert", "INSERT INTO t (k, v, s) VALUES (?, ?, ?)", [][]byte{one, text, set}, ""},
 		{"set comes sorted", "SELECT v, s FROM t WHERE k = ?", [][]byte{one}, "'text' | {1, 2}"},
 		{"unset leaves", "UPDATE t SET v = ?, l = ? WHERE k = ?", [][]byte{unset, unset, one}, ""},
 		{"unset left", "SELECT v FROM t WHERE k = ?", [][]byte{one}, "'text'"},
@@ -57,7 +59,7 @@ func TestExecuteBound(t *testing.T) {
 		{"short int", "SELECT v FROM t WHERE k = ?", [][]byte{{1, 2}}, "2200 Expected 4 or 0 byte int (2)"},
 		{"not UTF-8", "UPDATE t SET v = ? WHERE k = 1", [][]byte{{0xFF}}, "2200 String didn't validate."},
 		{"broken list", "UPDATE t SET l = ? WHERE k = 1", [][]byte{{0, 0, 0, 9}}, "2200 Not enough bytes to read a list"},
-		{"null in list", "UPDATE t SET l = ? WHERE k = 1", [][]byte{{0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF}}, "2200 null is not supported inside collections"},
+		{"null in list", "UPDATE t SET l = ? WHERE k = 1", [][]byte{{0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF}}, null},
 		{"limit", "SELECT k FROM t LIMIT ?", [][]byte{one}, "1"},
 		{"unset limit", "SELECT k FROM t LIMIT ?", [][]byte{unset}, "1"},
 		{"zero limit", "SELECT k FROM t LIMIT ?", [][]byte{int32Bytes(0)}, "2200 LIMIT must be strictly positive"},
@@ -118,7 +120,7 @@ func TestMergeOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range 200 {
+	for range 100 {
 		var writes []string
 		for i := range 8 {
 			ts, c := r.IntN(4)+1, r.IntN(3)

@@ -12,7 +12,12 @@ import (
 
 // This file computes with values of all number types, as Java does.
 
-var errDivision = errors.New("/ by zero")
+// Faults of operations, in Java's words.
+var (
+	errDivision = errors.New("/ by zero")
+	errNaN      = badValue("A NaN cannot be converted into a decimal")
+	errInfinite = badValue("An infinite number cannot be converted into a decimal")
+)
 
 // operatorFunctions are what Cassandra calls the operators.
 var operatorFunctions = map[byte]string{'+': "_add", '-': "_substract", '*': "_multiply", '/': "_divide", '%': "_modulo"}
@@ -76,7 +81,10 @@ func (n number) decimal() (*big.Int, int32, error) {
 		return n.i, n.s, nil
 	}
 	if math.IsNaN(n.f) || math.IsInf(n.f, 0) {
-		return nil, 0, invalid("%v can't be made a decimal", n.f)
+		if math.IsNaN(n.f) {
+			return nil, 0, errNaN
+		}
+		return nil, 0, errInfinite
 	}
 	b, err := parseDecimal(formatFloat(n.f, 64-32*btoi(n.short)))
 	if err != nil {

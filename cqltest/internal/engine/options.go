@@ -48,7 +48,9 @@ func defaultOptions() tableOptions {
 	return tableOptions{values: map[string]any{
 		"additional_write_policy": "99p", "bloom_filter_fp_chance": 0.01,
 		"caching": map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}, "comment": "",
-		"compaction":       map[string]string{"class": compactionPackage + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4"},
+		"compaction": map[string]string{
+			"class": compactionPackage + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4",
+		},
 		"compression":      map[string]string{"chunk_length_in_kb": "16", "class": "org.apache.cassandra.io.compress.LZ4Compressor"},
 		"crc_check_chance": 1.0, "dclocal_read_repair_chance": 0.0, "default_time_to_live": 0, "extensions": map[string]string{},
 		"gc_grace_seconds": 864000, "max_index_interval": 2048, "memtable_flush_period_in_ms": 0, "min_index_interval": 128,

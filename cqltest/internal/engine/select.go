@@ -59,11 +59,11 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	}
 	p.statics = !p.where.regular && len(p.where.ck) == 0
 	if s.Distinct {
-		if p.where.regular || len(p.where.ck) > 0 {
-			return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
-		}
 		if s.PerPartitionLimit != nil {
 			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
+		}
+		if p.where.regular || len(p.where.ck) > 0 {
+			return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
 		}
 		if err := p.checkDistinct(s); err != nil {
 			return nil, err
@@ -318,7 +318,10 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 		p.ann, err = c.term(s.OrderBy[0].ANN, t.column(col))
 		return err
 	}
-	if !p.where.keys || len(p.where.tokens) > 0 && !p.where.keys {
+	if p.where.indexed {
+		return invalid("ORDER BY with 2ndary indexes is not supported, except for ANN queries.")
+	}
+	if !p.where.keys {
 		return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.")
 	}
 	next := 0

@@ -39,6 +39,8 @@ type where struct {
 	regular bool           // restricts columns that are no keys and not static
 	statics bool
 	filters bool // has what neither keys nor indexes answer
+	indexed bool // an index answers some of it
+	tuples  bool // filters rows by an inequality of a tuple in which there is an indexed column
 }
 
 // where compiles and checks a WHERE clause; what is the word of the statement: "SELECT", "UPDATE" or "DELETE".
@@ -80,22 +82,23 @@ func (c *compiler) where(relations []cql.Relation, what string) (*where, error) 
 func (w *where) mergeable() error {
 	for i, a := range w.all {
 		for _, b := range w.all[:i] {
-			shared := slices.ContainsFunc(a.cols, func(c *column) bool { return slices.Contains(b.cols, c) })
-			if !shared {
+			shared := slices.DeleteFunc(slices.Clone(a.cols), func(c *column) bool { return !slices.Contains(b.cols, c) })
+			if len(shared) == 0 {
 				continue
 			}
 			name := a.cols[0].name
+			names := strings.ReplaceAll(strings.Trim(columnNames(shared), "()"), ", ", " ,")
 			contains := func(r *restriction) bool { return r.op == cql.Contains || r.op == cql.ContainsKey || r.key != nil }
 			switch {
 			case contains(a) && contains(b):
 			case contains(a) != contains(b):
 				return invalid("Collection column %s can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality", name)
 			case b.op == cql.Eq:
-				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", columnNames(a.cols))
+				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", names)
 			case b.op == cql.In:
-				return invalid("%s cannot be restricted by more than one relation if it includes a IN", columnNames(a.cols))
+				return invalid("%s cannot be restricted by more than one relation if it includes a IN", names)
 			case !a.isSlice():
-				return invalid("Column \"%s\" cannot be restricted by both an equality and an inequality relation", columnNames(a.cols))
+				return invalid("Column \"%s\" cannot be restricted by both an equality and an inequality relation", names)
 			case a.cols[0] != b.cols[0]:
 				return invalid("Column \"%s\" cannot be restricted by two inequalities not starting with the same column", name)
 			case (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte):
@@ -181,13 +184,17 @@ func (w *where) checkModification(what string) error {
 // behindSlice refuses clustering columns behind one that an inequality restricts.
 func (w *where) behindSlice() error {
 	var sliced *restriction
+	tuple := false
 	for _, r := range w.ck {
 		if sliced != nil && r.cols[0].pos > sliced.cols[0].pos {
+			if len(r.cols) > 1 || tuple {
+				return invalid(filteringMessage)
+			}
 			return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
 				r.cols[0].name, sliced.cols[0].name)
 		}
 		if r.isSlice() {
-			sliced = r
+			sliced, tuple = r, tuple || len(r.cols) > 1
 		}
 	}
 	return nil
@@ -202,6 +209,9 @@ func (w *where) behindGap() error {
 			return invalid("Clustering columns can only be restricted with CONTAINS with a secondary index or filtering")
 		}
 		if col.pos > next {
+			if len(r.cols) > 1 {
+				return invalid(filteringMessage)
+			}
 			return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
 				col.name, w.t.ck[next].name)
 		}
@@ -237,7 +247,9 @@ func (w *where) checkSelect(filtering, statics bool) error {
 		}
 	}
 	w.filters = len(others) > 0 && !w.supported(others)
-	free := filtering || w.someIndex(others)
+	w.tuples = slices.ContainsFunc(others, func(r *restriction) bool { return r.isSlice() && len(r.cols) > 1 && w.touchesIndex(r) })
+	w.indexed = w.tuples || w.someIndex(others)
+	free := filtering || w.indexed
 	switch {
 	case !filtering && w.behindSlice() != nil:
 		return w.behindSlice()
@@ -249,6 +261,8 @@ func (w *where) checkSelect(filtering, statics bool) error {
 		return w.behindGap()
 	case !free && (w.regular || w.statics):
 		return invalid(filteringMessage)
+	case w.indexed && slices.ContainsFunc(w.pk, func(r *restriction) bool { return r != nil && r.op == cql.In }):
+		return invalid("Select on indexed columns and with IN clause for the PRIMARY KEY are not supported")
 	}
 	return nil
 }
@@ -257,7 +271,17 @@ func (w *where) checkFiltering(filtering bool) error {
 	if w.filters && !filtering {
 		return invalid(filteringMessage)
 	}
+	if w.tuples {
+		return invalid("Multi-column slice restrictions cannot be used for filtering.")
+	}
 	return nil
+}
+
+// touchesIndex reports whether a storage-attached index is on one of the columns of the restriction.
+func (w *where) touchesIndex(r *restriction) bool {
+	return slices.ContainsFunc(w.t.indexes, func(i *index) bool {
+		return i.sai && slices.ContainsFunc(r.cols, func(c *column) bool { return c.name == i.column })
+	})
 }
 
 func (w *where) someIndex(rs []*restriction) bool {

@@ -5,6 +5,7 @@ package engine
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
@@ -307,6 +308,10 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	}
 	values, err := r.values(x)
 	if err != nil {
+		if !col.isKey() {
+			err = invalid("%s", strings.Replace(strings.Replace(err.Error(), "Invalid null value in condition for", "Unsupported null value for", 1),
+				"Invalid unset", "Unsupported unset", 1))
+		}
 		return nil, err
 	}
 	return func(v *rowView) bool {
