@@ -104,7 +104,7 @@ func Start(cfg Config) (*Cluster, error) {
 	}
 	c := &Cluster{}
 	return c, c.start(cfg, engine.New(engine.Options{
-		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail,
+		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail, DataCenters: c.dataCenters,
 	}))
 }
 
@@ -119,9 +119,6 @@ func (c *Cluster) start(cfg Config, db database) error {
 		c.tablets.count.Store(uint64(cfg.Scylla.Tablets))
 	}
 	c.topo.Store(newTopology(nil))
-	if d, ok := db.(interface{ SetDataCenters(names func() []string) }); ok {
-		d.SetDataCenters(c.dataCenters)
-	}
 	c.addSystemTables()
 	for _, dc := range cfg.DataCenters {
 		for i := range dc.Nodes {

@@ -32,13 +32,7 @@ type Engine struct {
 	sequence atomic.Int64 // numbers elements of lists
 	tick     atomic.Int64 // of time UUIDs, 100 ns
 	node     [8]byte      // of time UUIDs: clock sequence and node
-
-	dataCenters func() []string // nil: not known
 }
-
-// SetDataCenters tells the Engine the names of the data centres: NetworkTopologyStrategy's replication_factor stands for all of them, and
-// names that are none are refused. It must be called before the first statement.
-func (e *Engine) SetDataCenters(names func() []string) { e.dataCenters = names }
 
 // New returns an Engine that has the keyspaces of the system and none else.
 func New(options Options) *Engine {

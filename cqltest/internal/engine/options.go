@@ -193,20 +193,9 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 			}
 		}
 	}
-	if all, ok := r["replication_factor"]; ok && r["class"] == networkStrategy && c.e.dataCenters != nil {
-		delete(r, "replication_factor") // it stands for every data centre that has no factor of its own
-		for _, dc := range c.e.dataCenters() {
-			if _, own := r[dc]; !own {
-				r[dc] = all
-			}
-		}
-	}
 	for name, v := range r {
 		if name == "class" {
 			continue
-		}
-		if r["class"] == networkStrategy && c.e.dataCenters != nil && !slices.Contains(c.e.dataCenters(), name) {
-			return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace", name)
 		}
 		n, err := strconv.Atoi(v)
 		if full, _, ok := strings.Cut(v, "/"); ok && err != nil {
