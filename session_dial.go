@@ -55,7 +55,11 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 	for _, n := range nodes {
 		errs = append(errs, n.pool.lastError())
 	}
-	return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, errors.Join(errs...))
+	err := errors.Join(errs...)
+	if err == nil { // it was there, is ending, and its pool has not been told yet
+		err = ErrConnectionClosed
+	}
+	return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, err)
 }
 
 // newPool returns the pool of a node. Its owner starts it.
