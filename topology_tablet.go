@@ -5,6 +5,7 @@ package vecql
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 
 	"github.com/vecql/vecql/internal/tablet"
@@ -32,7 +33,6 @@ type routing struct {
 	tablets tablet.Map
 	learnt  atomic.Uint64 // tablets that answers told of
 	refused atomic.Uint64 // those that made no sense, or came in too large numbers
-	block   atomic.Uint32 // of tablet versions: the next to be sent
 }
 
 var errTablet = errors.New("vecql: malformed tablet")
@@ -165,13 +165,14 @@ func (t *topology) hasKeyspace(name string) bool {
 
 // appendTabletBlock appends the byte that ends every EXECUTE on a connection with TABLETS_ROUTING_V2, and no other: in the upper half the
 // number of a block of four bits, from the least significant of the tablet's version, in the lower half that block as the session knows it.
-// From one request to the next the number goes on, so that a node finds out within 16 requests what the session has missed. Where the
-// tablet is not known any byte will do; it is that of version 0.
+// The number is a random one: one that went on from each request to the next could be the same for a tablet every time, in a program that asks
+// for its partitions in turns, and a node would never find out what the session has missed. Where the tablet is not known any byte will do;
+// it is that of version 0.
 func (t *topology) appendTabletBlock(dst []byte, target *routeTarget) []byte {
 	var version uint64
 	var i uint32
 	if t.routing != nil {
-		i = t.routing.block.Add(1) % 16
+		i = rand.Uint32() % 16
 		if target.hasToken {
 			if found := t.routing.tablets.Lookup(target.keyspace, target.table, target.token); found != nil {
 				version = uint64(found.Version)

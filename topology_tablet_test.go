@@ -245,7 +245,8 @@ func TestAppendTabletBlock(t *testing.T) {
 	target := onToken(0)
 	const version = 0x0123456789ABCDEF
 	sent := map[byte]bool{}
-	for range 16 {
+	const enough = 1000 // for a random number to have had all 16 values
+	for range enough {
 		b := topo.appendTabletBlock([]byte{9}, &target)
 		require.Len(t, b, 2)
 		require.Zero(t, b[1]&0xF, "nothing is known")
@@ -254,7 +255,10 @@ func TestAppendTabletBlock(t *testing.T) {
 	require.Len(t, sent, 16)
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Version: version})
 	var held uint64
-	for range 16 {
+	for range enough {
+		for range 15 { // other requests that come in turns with it
+			topo.appendTabletBlock(nil, &routeTarget{})
+		}
 		b := topo.appendTabletBlock(nil, &target)
 		held |= uint64(b[0]&0xF) << (4 * (b[0] >> 4))
 	}

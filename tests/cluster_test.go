@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// This file tests what a session makes of nodes that restart, move and change their passwords and certificates, on an embedded cluster.
+
+// TestFault21RollingRestart kills and restarts each of six nodes in turn, twice, under load, with three replicas and LOCAL_QUORUM: no
+// idempotent read may fail, no acknowledged write may be lost, and afterwards reads are as fast as before.
+func TestFault21RollingRestart(t *testing.T) {
+	cluster := cqltest.New(t, cqltest.Config{Nodes: 6, VNodes: 32})
+	embeddedTable(t, cluster, "3")
+	s := open(t, embeddedConfig(cluster))
+	l := startLoad(s, "ks.t", 2, 4)
+	time.Sleep(time.Second)
+	began := time.Now()
+	before := l.median(began.Add(-500*time.Millisecond), began)
+	for round := range 2 {
+		for _, n := range cluster.Nodes() {
+			n.Kill()
+			time.Sleep(30 * time.Millisecond)
+			require.NoError(t, n.Restart())
+			back := time.Now()
+			n.ResetStats()
+			require.Eventually(t, func() bool { return n.Stats().OnReplica > 100 }, 5*time.Second, time.Millisecond, "node %v is used again", n)
+			t.Logf("round %d, %v: used again %v after its return", round, n, time.Since(back).Round(time.Millisecond))
+		}
+	}
+	restarted := time.Now()
+	share := during(cluster, func() { time.Sleep(500 * time.Millisecond) })
+	ended := time.Now()
+	after := l.median(restarted, ended)
+	close(l.stop)
+	l.wg.Wait()
+	share.log(t, "afterwards")
+	t.Logf("%d reads, %d failed, %d keys written; median read %v before, %v during, %v after", len(l.reads), len(l.errs), len(l.written), before,
+		l.median(began, restarted), after)
+	require.Empty(t, l.errs)
+	require.NotZero(t, before)
+	require.Less(t, after, 3*before+5*time.Millisecond, "reads are as fast as before")
+	require.GreaterOrEqual(t, share.percent(share.OnReplica), 99.0)
+	require.NotEmpty(t, l.written)
+	for k, want := range l.written {
+		var got int
+		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE k = ?", k).Scan(&got))
+		require.GreaterOrEqual(t, got, want, "key %d", k)
+	}
+}
+
+// awaitUse waits until requests come to all nodes and none fails any more, and returns how long that took.
+func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration {
+	t.Helper()
+	began := time.Now()
+	c.ResetStats()
+	var last error
+	for i := int64(0); time.Since(began) < 30*time.Second; i++ {
+		last = s.Query(insertPair, i, i).Idempotent(true).ExecContext(t.Context())
+		used := !slices.ContainsFunc(c.Nodes(), func(n *cqltest.Node) bool { return n.Stats().OnReplica == 0 })
+		if last == nil && used {
+			return time.Since(began)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("not all nodes are used again; the last request: %v", last)
+	return 0
+}
+
+// addresses returns the addresses of the session's hosts, by host id.
+func addresses(s *vecql.Session) map[string]string {
+	m := map[string]string{}
+	for _, h := range s.GetHosts() {
+		m[h.HostID()] = h.ConnectAddressAndPort()
+	}
+	return m
+}
+
+func requireAddresses(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
+	t.Helper()
+	want := map[string]string{}
+	for _, n := range c.Nodes() {
+		want[vecql.UUID(n.HostID()).String()] = n.Addr().String()
+	}
+	require.Eventually(t, func() bool { return fmt.Sprint(addresses(s)) == fmt.Sprint(want) }, 10*time.Second, time.Millisecond, "%v, want %v", addresses(s), want)
+}
+
+// TestClusterNodeMoves gives each node in turn another address, under load, with the events of that and without them: no idempotent request
+// fails.
+func TestClusterNodeMoves(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  cqltest.Config
+		mute bool
+	}{
+		{"another port", cqltest.Config{}, false},
+		{"another port, no event", cqltest.Config{}, true},
+		{"another IP address", cqltest.Config{Network: cqltest.Addresses}, false},
+		{"another IP address, no event", cqltest.Config{Network: cqltest.Addresses}, true},
+		{"shards", cqltest.Config{Scylla: &cqltest.Scylla{Shards: 4, Tablets: 64}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := cqltest.New(t, c.cfg)
+			embeddedTable(t, cluster, "3")
+			cluster.MuteEvents(c.mute)
+			cfg := embeddedConfig(cluster)
+			if c.mute {
+				cfg.ReconnectInterval = 200 * time.Millisecond
+			}
+			s := open(t, cfg)
+			stop := background(4, func(w, i int) error {
+				return s.Query(insertPair, w, i).Idempotent(true).ExecContext(t.Context())
+			})
+			for _, n := range cluster.Nodes() {
+				old := n.Addr()
+				require.NoError(t, n.Move(netip.Addr{}))
+				t.Logf("from %v to %v: all nodes are used again after %v", old, n.Addr(), awaitUse(t, cluster, s).Round(time.Millisecond))
+				requireAddresses(t, cluster, s)
+			}
+			calls, errs := stop()
+			t.Logf("%d requests, %d failed", calls, len(errs))
+			require.Empty(t, errs)
+			require.Len(t, s.GetHosts(), 3)
+		})
+	}
+}

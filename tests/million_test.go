@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tests
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// This file tests that an answer comes to who asked for it, whatever the others do.
+
+// TestClusterMillion sends a million requests with random timeouts while answers come late and in any order. Each asks for a row of its own,
+// which nobody else asks for at that time: what comes back must be that row. Afterwards no stream, goroutine, socket or memory is left.
+func TestClusterMillion(t *testing.T) {
+	const (
+		workers = 256
+		rows    = 1 << 16
+	)
+	total := int64(fewer(1_000_000))
+	cluster := cqltest.New(t, cqltest.Config{})
+	embeddedTable(t, cluster, "3")
+	before := sockets()
+	cfg := embeddedConfig(cluster)
+	cfg.NumConns = 1 // streams are reused all the more
+	s, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer s.Close()
+	value := func(k int64) int64 { return k*0x9E3779B97F4A7C ^ 42 }
+	keys := make([]int64, rows)
+	for i := range keys {
+		keys[i] = int64(i)
+	}
+	insert, err := vecql.Prepare[pair](t.Context(), s.Query(insertPair))
+	require.NoError(t, err)
+	inParallel(t, keys, func(ctx context.Context, k int64) error { return insert.Exec(ctx, &pair{k, value(k)}) })
+	memory := heap()
+
+	late := cluster.Inject(cqltest.Fault{
+		Op: cqltest.OpExecute, Match: func(cqltest.Request) bool { return rand.IntN(16) == 0 }, Delay: time.Millisecond, Jitter: 20 * time.Millisecond,
+	})
+	read, err := vecql.Prepare[int64](t.Context(), s.Query("SELECT k, v FROM ks.t WHERE k = ?").Idempotent(true))
+	require.NoError(t, err)
+	began := time.Now()
+	var next, answered, gaveUp atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(w)))
+			for i := int64(0); next.Add(1) <= total; i++ {
+				nonce := (i*workers + int64(w)) % rows
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+r.IntN(1+r.IntN(30_000)))*time.Microsecond)
+				var k, v int64
+				err := read.Scan(ctx, &nonce, &k, &v)
+				cancel()
+				switch {
+				case err == nil && (k != nonce || v != value(nonce)):
+					t.Errorf("asked for %d, got the answer of %d: %d", nonce, k, v)
+				case err == nil:
+					answered.Add(1)
+				case errors.Is(err, context.DeadlineExceeded):
+					gaveUp.Add(1)
+				default:
+					t.Errorf("key %d: %v", nonce, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	late.Remove()
+	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late", total, took.Round(time.Millisecond), answered.Load(), gaveUp.Load(), late.Hits())
+	require.Greater(t, answered.Load(), total/4)
+	require.Greater(t, gaveUp.Load(), total/20)
+	require.Eventually(t, func() bool {
+		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
+	}, 5*time.Second, time.Millisecond, "streams are free again when their answers have come")
+	require.Zero(t, s.Stats().ConnectionsLost)
+	s.Close()
+	requireNothingLeft(t, before)
+	after := heap()
+	t.Logf("%d KiB of memory in use before the requests, %d KiB after them", memory>>10, after>>10)
+	require.Less(t, after, memory+4<<20)
+	cluster.Close()
+}
