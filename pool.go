@@ -268,12 +268,13 @@ func (p *pool) fill() {
 		default:
 		}
 		err := p.add(to)
+		next := p.settle(to, err, failures+1)
 		select {
 		case <-p.tried:
 		default:
-			close(p.tried)
+			close(p.tried) // who waits for it asks for lastError
 		}
-		if p.settle(to, err, failures+1) {
+		if next {
 			failures = 0
 			continue
 		}
