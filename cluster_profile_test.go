@@ -13,7 +13,8 @@ import (
 // This file tests profiles, request timeouts, and the setters that queries and batches share.
 
 func TestProfile(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		policy, speculation := SimpleRetryPolicy{NumRetries: 7}, &SimpleSpeculativeExecution{NumAttempts: 1}
 		cfg.Profiles = map[string]Profile{
 			"all": {
@@ -23,7 +24,7 @@ func TestProfile(t *testing.T) {
 			"nothing": {},
 			"no more": {SpeculativeExecutionPolicy: NonSpeculativeExecution{}, PageSize: -1},
 		}
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		delete(cfg.Profiles, "nothing") // the session has a copy
 		q := s.Query(idempotentInsert).Profile("all")
 		require.Equal(t, LocalOne, q.GetConsistency())
@@ -82,9 +83,10 @@ func TestConfigOfPoliciesIsChecked(t *testing.T) {
 }
 
 func TestRequestTimeout(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Timeout = 20 * time.Second
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.answer(func(r *fakeRequest, _ int) {
 			time.Sleep(time.Minute)
@@ -133,8 +135,9 @@ func TestRequestTimeout(t *testing.T) {
 }
 
 func TestBatchSettings(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		id := c.nodes[1].id.String()
 		b := s.Batch(LoggedBatch).SetHostID(id)
 		require.Equal(t, id, b.GetHostID())

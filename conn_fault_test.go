@@ -73,7 +73,7 @@ func TestConnDrainOutlastsHeartbeat(t *testing.T) {
 		s.handle = func(p *testPeer, h wire.Header, body []byte) {
 			time.AfterFunc(time.Minute, func() { echo(p, h, body) })
 		}
-		c := s.pipe(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, 2*time.Minute })
+		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, 2*time.Minute })
 		got := make(chan error, 1)
 		go func() { _, err := c.ask(context.Background(), "slow"); got <- err }()
 		time.Sleep(time.Second)
@@ -117,7 +117,7 @@ func TestConnSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Bool
 		s := &testServer{version: 4, handle: echo, wrap: func(c net.Conn) net.Conn { return slowConn{c, &slow} }}
-		c := s.pipe(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, time.Hour })
+		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, time.Hour })
 		slow.Store(true)
 		question := strings.Repeat("q", 100)
 		answer, err := c.ask(context.Background(), question)
@@ -339,7 +339,7 @@ func TestConnDialEnds(t *testing.T) {
 				_, err := dialConn(ctx, cfg, addr)
 				require.ErrorIs(t, err, context.Canceled)
 			})
-			requireNoConnGoroutines(t)
+			requireNoGoroutines(t)
 			require.Equal(t, before, outstanding.Load())
 		})
 	}

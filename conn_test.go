@@ -73,25 +73,10 @@ func TestFault04StalledSocket(t *testing.T) {
 	}
 }
 
-// pipe connects to s through net.Pipe, which works in virtual time.
-func (s *testServer) pipe(t *testing.T, change func(*connConfig)) *conn {
-	t.Helper()
-	cfg := s.testConfig()
-	cfg.dial = func(context.Context, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		s.wg.Go(func() { s.serve(server) })
-		return client, nil
-	}
-	change(cfg)
-	c, err := dialConn(context.Background(), cfg, "127.0.0.1:9042")
-	require.NoError(t, err)
-	return c
-}
-
 func TestConnTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &testServer{version: 4, handle: func(*testPeer, wire.Header, []byte) {}}
-		c := s.pipe(t, func(cfg *connConfig) { cfg.timeout = 3 * time.Second })
+		c := s.memory(t, func(cfg *connConfig) { cfg.timeout = 3 * time.Second })
 		began := time.Now()
 		_, err := c.ask(context.Background(), "question")
 		require.ErrorIs(t, err, ErrTimeoutNoResponse)
@@ -116,7 +101,7 @@ func TestConnHeartbeat(t *testing.T) {
 		var options atomic.Int32
 		s := &testServer{version: 4, handle: echo}
 		s.wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
-		c := s.pipe(t, func(cfg *connConfig) { cfg.heartbeat = 10 * time.Second })
+		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat = 10 * time.Second })
 		asked := options.Load()
 		for range 30 {
 			_, err := c.ask(context.Background(), "question")
@@ -257,12 +242,12 @@ func FuzzConnReader(f *testing.F) {
 		}}
 		cfg := s.testConfig()
 		cfg.dial = func(context.Context, string) (net.Conn, error) {
-			client, server := net.Pipe()
+			client, server := newPipe()
+			if shake {
+				s.accept(server)
+				return client, nil
+			}
 			s.wg.Go(func() {
-				if shake {
-					s.serve(server)
-					return
-				}
 				go func() { _, _ = io.Copy(io.Discard, server) }()
 				_, _ = server.Write(data)
 				_ = server.Close()

@@ -64,10 +64,11 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 			"simple": SimpleRetryPolicy{NumRetries: 3}, "downgrading": DowngradingConsistencyRetryPolicy{[]Consistency{One, One}},
 		} {
 			t.Run(name+", "+policy, func(t *testing.T) {
-				inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+				bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+					cfg := c.config()
 					cfg.RetryPolicy = p
 					cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
-					s := memorySession(t, cfg)
+					s := openSession(t, cfg)
 					c.answer(func(r *fakeRequest, _ int) { fail(r) })
 					err := s.Query(update).Exec()
 					sent, _ := c.count(update)
@@ -88,8 +89,9 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 
 // OVERLOADED is also what "too many requests in flight" comes as; the code of ScyllaDB's rate limit is negotiated: TestDefaultRetryPolicy has it.
 func TestFault30OverloadedBacksOff(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		var at []time.Duration
 		began := time.Now()
 		c.answer(func(r *fakeRequest, nth int) {
@@ -126,7 +128,8 @@ func TestFault30OverloadedBacksOff(t *testing.T) {
 }
 
 func TestFault30BackoffEndsByContext(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.RetryPolicy = ExponentialBackoffRetryPolicy{NumRetries: 5, Min: time.Hour, Max: time.Hour}
 		s, err := cfg.CreateSession()
 		require.NoError(t, err)
@@ -186,12 +189,13 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 		"nobody answers before the context": {executions: []func(*fakeRequest){late(2*slow, rows), late(2*slow, rows), late(2*slow, rows)}, sent: 3, took: slow, err: context.DeadlineExceeded, spec: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+			bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
 				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: delay}
 				cfg.RetryPolicy = SimpleRetryPolicy{}
 				seen := &attemptRecorder{}
 				cfg.QueryObserver = seen
-				s := memorySession(t, cfg)
+				s := openSession(t, cfg)
 				c.prepare(select1, preparedSpec{result: []ColumnInfo{col("id", tBigint), col("name", tText), col("v", tVector)}})
 				_, err := s.StatementMetadata(context.Background(), select1, "")
 				require.NoError(t, err)
@@ -251,11 +255,12 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 
 func TestFault31BodyOutlivesItsCaller(t *testing.T) {
 	// The loser's frame is still being written when the winner's answer is there and the caller's body would be used again.
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.prepare(insert, preparedSpec{bind: []ColumnInfo{col("name", tText)}})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		value := strings.Repeat("v", 3000)
 		good := atomic.Int32{}
 		c.on(func(r *fakeRequest) bool {
@@ -294,8 +299,9 @@ func TestFault32TimestampsIncrease(t *testing.T) {
 	}
 	now = now.Add(48 * time.Hour)
 	require.Equal(t, now.UnixMicro(), s.nextTimestamp(now), "the clock is followed where it can be")
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		var sent []int64
 		c.answer(func(r *fakeRequest, _ int) {
 			sent = append(sent, r.timestamp)
@@ -397,14 +403,15 @@ func TestFault35UserCodePanics(t *testing.T) {
 		"logger": {config: func(cfg *ClusterConfig) { cfg.Logger = slog.New(panics{}); cfg.ConnectObserver = panics{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+			bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
 				var records []slog.Record
 				cfg.Logger = slog.New(recordingHandler{records: &records})
 				if m.config != nil {
 					m.config(cfg)
 				}
 				c.prepare(insert, preparedSpec{bind: []ColumnInfo{col("name", tText)}})
-				s := memorySession(t, cfg)
+				s := openSession(t, cfg)
 				c.answer(func(r *fakeRequest, _ int) {
 					if m.code != 0 {
 						r.fail(m.code)
@@ -433,9 +440,10 @@ func TestFault35UserCodePanics(t *testing.T) {
 }
 
 func TestFault35ObserverBlocksAndCallsBack(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, _ *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Throttle = Throttle{MaxRequests: 1} // what an observer sends needs the same room
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		seen := &attemptRecorder{}
 		seen.do = func() {
 			time.Sleep(10 * time.Second)

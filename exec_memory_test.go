@@ -62,7 +62,7 @@ func TestExecAllocates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newFakeCluster(t, protoV5, 1)
+			c := newSocketCluster(t, protoV5, 1)
 			c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint), col("v", tVector)}, pk: []int{0}})
 			c.on(func(r *fakeRequest) bool {
 				if r.op == opExecute {

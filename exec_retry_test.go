@@ -15,10 +15,13 @@ import (
 
 // This file tests what a session does with the decisions of retry policies.
 
+const idempotentInsert = "INSERT INTO ks.t (id) VALUES (1)"
+
 func TestRetryOfWhatWasNotExecuted(t *testing.T) {
-	inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 2}
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		c.answer(func(r *fakeRequest, nth int) {
 			if nth < 2 {
 				r.fail(CodeOverloaded) // the coordinator refused it before doing anything
@@ -35,9 +38,10 @@ func TestRetryOfWhatWasNotExecuted(t *testing.T) {
 }
 
 func TestRetryPolicyIsBounded(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.RetryPolicy = pushy{Retry, new(atomic.Int32)}
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		c.answer(func(r *fakeRequest, _ int) { r.fail(CodeServer) })
 		err := s.Query(idempotentInsert).Idempotent(true).Exec()
 		var f *RequestFailure
@@ -52,8 +56,9 @@ type odd struct{}
 func (odd) Decide(context.Context, Attempt) Decision { return Decision{Type: 77} }
 
 func TestRetryPolicySeesTheAttempt(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		c.answer(func(r *fakeRequest, nth int) {
 			switch nth {
 			case 0:
@@ -115,8 +120,9 @@ func TestRetryChangesConsistency(t *testing.T) {
 		}, []Consistency{All, Two, One}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-				s := memorySession(t, cfg)
+			bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
+				s := openSession(t, cfg)
 				var got []Consistency
 				var bodies [][]byte
 				c.answer(func(r *fakeRequest, nth int) {
@@ -163,8 +169,9 @@ func consistencyIn(t *testing.T, r *fakeRequest) int {
 }
 
 func TestRetryIgnore(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		c.answer(func(r *fakeRequest, _ int) { r.fail(CodeWriteTimeout, writeTimeoutFields("SIMPLE")...) })
 		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
 		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(ignore).Exec())

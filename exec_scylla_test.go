@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -19,11 +18,8 @@ import (
 
 // scyllaCluster is a cluster of v4 nodes without shards; has tells which extensions the node at an address has.
 func scyllaCluster(t *testing.T, n int, has func(ip string) map[string][]string) *fakeCluster {
-	return newFakeCluster(t, protoV4, n, func(s *testServer) {
-		s.supported = func(p *testPeer) map[string][]string {
-			ip, _, _ := strings.Cut(p.conn.LocalAddr().String(), ":")
-			return has(ip)
-		}
+	return newFakeCluster(t, protoV4, n, func(n *fakeNode) {
+		n.server.supported = func(*testPeer) map[string][]string { return has(n.ip) }
 	})
 }
 

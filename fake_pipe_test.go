@@ -3,27 +3,15 @@
 package vecql
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"sync"
-	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
-// This file holds the network of the fault tests: connections in memory that behave as TCP's do, with a window and deadlines, and that
-// virtual time (testing/synctest) knows to be idle; and a cluster of scripted nodes behind such connections.
-//
-// The fault tests are numbered: TestFault07... is case 7 of the list of faults that the driver must survive. fault_transport_test.go has
-// 1 to 6, fault_segment_test.go 7 and 8, fault_protocol_test.go and fault_stream_test.go 9 to 15, fault_statement_test.go 16 to 19,
-// fault_semantics_test.go 32 to 34.
+// This file holds connections in memory that behave as TCP's do, with a window and deadlines, and that virtual time (testing/synctest) knows
+// to be idle.
 
 // pipeWindow is how many bytes may be under way in one direction before the writer waits.
 const pipeWindow = 256 << 10
@@ -152,147 +140,3 @@ func (p *pipeEnd) SetDeadline(t time.Time) error {
 
 func (p *pipeEnd) LocalAddr() net.Addr  { return &net.TCPAddr{} }
 func (p *pipeEnd) RemoteAddr() net.Addr { return &net.TCPAddr{} }
-
-// memory connects to s through memory. The connection belongs to the caller, who ends it and stops s.
-func (s *testServer) memory(t testing.TB, change ...func(*connConfig)) *conn {
-	t.Helper()
-	c, err := s.dialMemory(change...)
-	require.NoError(t, err)
-	return c
-}
-
-func (s *testServer) dialMemory(change ...func(*connConfig)) (*conn, error) {
-	if s.handle == nil {
-		s.handle = echo
-	}
-	cfg := s.testConfig()
-	cfg.dial = func(context.Context, string) (net.Conn, error) {
-		client, server := newPipe()
-		s.wg.Go(func() { s.serve(server) })
-		return client, nil
-	}
-	for _, f := range change {
-		f(cfg)
-	}
-	return dialConn(context.Background(), cfg, "127.0.0.1:9042")
-}
-
-// endConn closes a connection and waits until nothing of it is left, nor of its server.
-func endConn(c *conn, s *testServer) {
-	c.close(errDrained)
-	<-c.gone
-	s.stop()
-}
-
-// pipeCluster is a fakeCluster whose sessions reach the nodes through memory.
-type pipeCluster struct {
-	*fakeCluster
-	lines  sync.Mutex
-	open   int                                    // clients' ends that are not closed
-	dials  map[string]int                         // by node
-	down   bool                                   // every dial is refused
-	client func(ip string, end net.Conn) net.Conn // wraps clients' ends; nil: nothing
-	ends   map[string][]*pipeEnd                  // servers' ends, by node
-}
-
-var errRefused = errors.New("connection refused")
-
-func newPipeCluster(t testing.TB, version byte, n int, change ...func(*testServer)) *pipeCluster {
-	t.Helper()
-	c := &fakeCluster{
-		t: t, version: version, port: 9042, prepared: map[string]preparedSpec{}, sent: map[string]int{}, prepares: map[string]int{},
-	}
-	for i := range n {
-		node := &fakeNode{cluster: c, ip: net.IPv4(127, 0, 0, byte(i+1)).String(), id: UUID{0xFA, byte(i + 1)}, schema: UUID{1}}
-		node.token = fmt.Sprint(int64(i) << 60)
-		node.server = &testServer{version: version, handle: node.handle}
-		for _, f := range change {
-			f(node.server)
-		}
-		c.nodes = append(c.nodes, node)
-	}
-	c.peers = c.nodes
-	return &pipeCluster{fakeCluster: c, dials: map[string]int{}, ends: map[string][]*pipeEnd{}}
-}
-
-// DialContext implements Dialer.
-func (p *pipeCluster) DialContext(_ context.Context, _, addr string) (net.Conn, error) {
-	p.lines.Lock()
-	defer p.lines.Unlock()
-	for _, node := range p.nodes {
-		if node.addr() != addr || p.down {
-			continue
-		}
-		client, server := newPipe()
-		p.dials[node.ip]++
-		p.open++
-		client.closed = func() {
-			p.lines.Lock()
-			defer p.lines.Unlock()
-			p.open--
-		}
-		p.ends[node.ip] = append(p.ends[node.ip], server)
-		node.server.wg.Go(func() { node.server.serve(server) })
-		if p.client != nil {
-			return p.client(node.ip, client), nil
-		}
-		return client, nil
-	}
-	return nil, errRefused
-}
-
-// config returns a configuration that reaches the first node.
-func (p *pipeCluster) config() *ClusterConfig {
-	cfg := p.fakeCluster.config()
-	cfg.Dialer, cfg.Logger = p, slog.New(slog.DiscardHandler)
-	return cfg
-}
-
-// session returns a session; stop ends it.
-func (p *pipeCluster) session(change ...func(*ClusterConfig)) *Session {
-	p.t.Helper()
-	cfg := p.config()
-	for _, f := range change {
-		f(cfg)
-	}
-	s, err := cfg.CreateSession()
-	require.NoError(p.t, err)
-	return s
-}
-
-// stop ends s, which may be nil, and the nodes, and checks that no socket is left. It runs in a bubble of synctest, where a goroutine that
-// is left fails the test by itself.
-func (p *pipeCluster) stop(s *Session) {
-	p.t.Helper()
-	if s != nil {
-		s.Close()
-	}
-	for _, node := range p.nodes {
-		node.server.stop()
-	}
-	synctest.Wait() // connections that broke just now are on their way out
-	p.lines.Lock()
-	defer p.lines.Unlock()
-	require.Zero(p.t, p.open, "sockets are left")
-}
-
-// breakNode closes all connections of a node, at its end.
-func (p *pipeCluster) breakNode(ip string) {
-	p.lines.Lock()
-	ends := p.ends[ip]
-	p.ends[ip] = nil
-	p.lines.Unlock()
-	for _, end := range ends {
-		_ = end.Close()
-	}
-}
-
-// dialCount returns how many connections were made.
-func (p *pipeCluster) dialCount() (n int) {
-	p.lines.Lock()
-	defer p.lines.Unlock()
-	for _, d := range p.dials {
-		n += d
-	}
-	return n
-}

@@ -10,8 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +19,7 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds the server of the connection's tests: the protocol's framing without a database behind it.
+// This file holds the tests' server: the protocol's framing without a database behind it.
 
 // testServer answers the handshake by itself and leaves every other frame to handle.
 type testServer struct {
@@ -35,14 +33,16 @@ type testServer struct {
 
 	wg        sync.WaitGroup
 	mu        sync.Mutex
-	conns     []net.Conn
+	conns     map[net.Conn]struct{} // that are served
 	listeners []net.Listener
+	stopped   bool // connections are closed at once
 }
 
 // testPeer is the server's end of a connection.
 type testPeer struct {
 	s    *testServer
-	conn net.Conn
+	end  net.Conn // as it was accepted
+	conn net.Conn // end, as the server's wrap makes it
 	in   io.Reader
 	mu   sync.Mutex
 	seg  bool
@@ -88,10 +88,24 @@ func echoForever(c *testPeer, h wire.Header, body []byte) {
 
 // listen serves on a loopback port until the test ends.
 func (s *testServer) listen(t testing.TB) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Cleanup(s.stop)
+	return s.listenAt(t, "127.0.0.1:0")
+}
+
+// listenAt serves at addr, and returns where that is: port 0 is any that is free.
+func (s *testServer) listenAt(t testing.TB, addr string) string {
+	t.Helper()
+	var ln net.Listener
+	var err error
+	for range 100 { // a port that was just left may be taken for a moment
+		if ln, err = net.Listen("tcp", addr); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	require.NoError(t, err)
 	s.mu.Lock()
-	s.listeners = append(s.listeners, ln)
+	s.listeners, s.stopped = append(s.listeners, ln), false
 	s.mu.Unlock()
 	s.wg.Go(func() {
 		for {
@@ -99,35 +113,73 @@ func (s *testServer) listen(t testing.TB) string {
 			if err != nil {
 				return
 			}
-			s.wg.Go(func() { s.serve(conn) })
+			s.accept(conn)
 		}
 	})
-	t.Cleanup(s.stop)
 	return ln.Addr().String()
 }
 
-func (s *testServer) stop() {
+// accept serves conn.
+func (s *testServer) accept(conn net.Conn) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		_ = conn.Close()
+		return
+	}
+	if s.conns == nil {
+		s.conns = map[net.Conn]struct{}{}
+	}
+	s.conns[conn] = struct{}{}
+	s.wg.Go(func() {
+		s.serve(conn)
+		_ = conn.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.conns, conn)
+	})
+}
+
+// hangUp breaks all connections.
+func (s *testServer) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+}
+
+// up takes connections again.
+func (s *testServer) up() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = false
+}
+
+// down breaks all connections, and refuses new ones.
+func (s *testServer) down() {
+	s.mu.Lock()
+	s.stopped = true
 	for _, ln := range s.listeners {
 		_ = ln.Close()
 	}
-	for _, c := range s.conns {
-		_ = c.Close()
-	}
 	s.mu.Unlock()
+	s.hangUp()
+}
+
+// stop is down, and waits until nothing of the server runs.
+func (s *testServer) stop() {
+	s.down()
 	s.wg.Wait()
 }
 
 // serve speaks on conn until it fails.
 func (s *testServer) serve(conn net.Conn) {
-	s.mu.Lock()
-	s.conns = append(s.conns, conn)
-	s.mu.Unlock()
-	defer conn.Close()
+	end := conn
 	if s.wrap != nil {
 		conn = s.wrap(conn)
 	}
-	p := &testPeer{s: s, conn: conn, in: bufio.NewReader(conn)}
+	p := &testPeer{s: s, end: end, conn: conn, in: bufio.NewReader(conn)}
 	for {
 		h, body, err := p.read()
 		if err != nil {
@@ -260,14 +312,14 @@ func (s *testServer) testConfig() *connConfig {
 	}
 }
 
-// connect returns a connection that is closed when the test ends, after which neither goroutines nor buffers of it may be left.
+// connect returns a connection over a socket. It is closed when the test ends, after which nothing of it may be left.
 func (s *testServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
 	t.Helper()
 	if s.handle == nil {
 		s.handle = echo
 	}
-	before := outstanding.Load()
 	addr := s.listen(t)
+	requireNothingLeft(t)
 	cfg := s.testConfig()
 	for _, f := range change {
 		f(cfg)
@@ -277,25 +329,39 @@ func (s *testServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
 	t.Cleanup(func() {
 		c.close(errDrained)
 		<-c.gone
-		requireNoConnGoroutines(t)
-		require.Equal(t, before, outstanding.Load(), "buffers not released")
 	})
 	return c
 }
 
-// requireNoConnGoroutines fails when a goroutine of a connection is left, after a moment of grace for those that are just ending.
-func requireNoConnGoroutines(t testing.TB) {
+// memory connects to s through memory. The connection belongs to the caller, who ends it and stops s.
+func (s *testServer) memory(t testing.TB, change ...func(*connConfig)) *conn {
 	t.Helper()
-	var stacks string
-	for range 200 {
-		buf := make([]byte, 1<<20)
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		if !strings.Contains(stacks, "vecql.(*conn).") {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	c, err := s.dialMemory(change...)
+	require.NoError(t, err)
+	return c
+}
+
+func (s *testServer) dialMemory(change ...func(*connConfig)) (*conn, error) {
+	if s.handle == nil {
+		s.handle = echo
 	}
-	t.Errorf("goroutines of a connection are left:\n%s", stacks)
+	cfg := s.testConfig()
+	cfg.dial = func(context.Context, string) (net.Conn, error) {
+		client, server := newPipe()
+		s.accept(server)
+		return client, nil
+	}
+	for _, f := range change {
+		f(cfg)
+	}
+	return dialConn(context.Background(), cfg, "127.0.0.1:9042")
+}
+
+// endConn closes a connection and waits until nothing of it is left, nor of its server.
+func endConn(c *conn, s *testServer) {
+	c.close(errDrained)
+	<-c.gone
+	s.stop()
 }
 
 // mayHaveLeft reports whether a byte of the request may have been handed to the socket.

@@ -18,14 +18,15 @@ import (
 // This file tests what a program sees of its requests: observers, counters, and a log that does not repeat itself.
 
 func TestObservers(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		seen := &attemptRecorder{}
 		cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver, cfg.FrameHeaderObserver = seen, seen, seen, seen
 		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
 		cfg.Keyspace = "ks"
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.prepare(insert, preparedSpec{bind: []ColumnInfo{col("name", tText)}})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.Len(t, seen.connects, 3, "two nodes and the control connection")
 		for _, o := range seen.connects {
 			require.NoError(t, o.Err)
@@ -84,8 +85,9 @@ func TestObservers(t *testing.T) {
 }
 
 func TestObserverCountsAttemptsByNode(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		seen := &attemptRecorder{}
 		c.answer(func(r *fakeRequest, nth int) {
 			time.Sleep(time.Second)
@@ -103,10 +105,11 @@ func TestObserverCountsAttemptsByNode(t *testing.T) {
 }
 
 func TestStreamObserver(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		seen := &attemptRecorder{}
 		cfg.StreamObserver = seen
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		require.Equal(t, []string{"started", "finished", "started", "finished"}, seen.streams, "PREPARE and EXECUTE")
 		c.answer(func(*fakeRequest, int) {})
@@ -116,13 +119,14 @@ func TestStreamObserver(t *testing.T) {
 }
 
 func TestConnectObserverSeesFailures(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		seen := &attemptRecorder{}
 		cfg.ConnectObserver = seen
 		cfg.Hosts = []string{"127.0.0.9", c.nodes[0].addr()}
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.Len(t, seen.connects, 3)
-		require.ErrorContains(t, seen.connects[0].Err, "nobody listens")
+		require.ErrorContains(t, seen.connects[0].Err, "no route to host")
 		require.Equal(t, "127.0.0.9:9042", seen.connects[0].Host.ConnectAddressAndPort())
 		require.EqualValues(t, 1, s.Stats().ConnectionsFailed)
 		require.EqualValues(t, 2, s.Stats().ConnectionsOpened)
@@ -130,10 +134,11 @@ func TestConnectObserverSeesFailures(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.prepare(insert, preparedSpec{bind: []ColumnInfo{col("name", tText)}})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		st := s.Stats()
 		require.Zero(t, st.Requests)
 		require.Len(t, st.Nodes, 2)

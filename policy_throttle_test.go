@@ -148,9 +148,10 @@ func TestThrottleNeverExceeds(t *testing.T) {
 }
 
 func TestSessionThrottles(t *testing.T) {
-	inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Throttle = Throttle{MaxRequests: 4, MaxWaiting: 100}
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		var under, most atomic.Int32
 		c.answer(func(r *fakeRequest, _ int) {
@@ -185,9 +186,10 @@ func TestSessionThrottles(t *testing.T) {
 }
 
 func TestMaxRequestsPerConn(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.MaxRequestsPerConn = 2
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.answer(func(r *fakeRequest, _ int) {
 			time.Sleep(4 * time.Second)

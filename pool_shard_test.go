@@ -22,22 +22,44 @@ import (
 
 // This file tests connections to shards.
 
+// poolOf returns the session's pool of a node.
+func poolOf(s *Session, n *fakeNode) *pool { return s.topo.Load().nodeByID(n.id).pool }
+
+// shardCounts returns how many connections a pool has to each shard.
+func (p *pool) shardCounts() []int {
+	v := p.open.Load()
+	count := make([]int, len(v.byShard))
+	for i, conns := range v.byShard {
+		count[i] = len(conns)
+	}
+	return count
+}
+
+// repeat returns n times v.
+func repeat(n, v int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
 func TestPoolShardAwarePort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 8)
+		m := newFakeCluster(t, protoV4, 1, sharded(8))
 		var asked [8]atomic.Int32
 		m.on(func(r *fakeRequest) bool {
 			if r.op == opExecute {
-				asked[r.peer.conn.(*memConn).shard].Add(1)
+				asked[r.peer.end.(*fakeEnd).shard].Add(1)
 			}
 			return false
 		})
 		s := m.session()
-		p := poolOf(s, m.node(0))
+		p := poolOf(s, m.nodes[0])
 		synctest.Wait()
 		require.Equal(t, repeat(8, 1), p.shardCounts())
 		require.Len(t, m.dialsSince(time.Time{}, ""), 2+8, "the control connection, once with v5, and one dial for each shard")
-		for _, d := range m.dialsSince(time.Time{}, "10.0.0.1:19042") {
+		for _, d := range m.dialsSince(time.Time{}, "127.0.0.1:19042") {
 			require.True(t, d.localPort >= 49152 && d.localPort <= 65535)
 		}
 		for shard := range int32(8) {
@@ -59,10 +81,10 @@ func TestPoolConnectionsPerShard(t *testing.T) {
 	for _, m := range []struct{ size, shards, want int }{{1, 8, 1}, {8, 8, 1}, {9, 8, 2}, {2, 1, 2}, {16, 3, 6}, {3, 0, 3}} {
 		t.Run(fmt.Sprintf("%d over %d", m.size, m.shards), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newMemNet(t, 1, m.shards)
+				net := newFakeCluster(t, protoV4, 1, sharded(m.shards))
 				s := net.session(func(cfg *ClusterConfig) { cfg.NumConns = m.size })
 				synctest.Wait()
-				p := poolOf(s, net.node(0))
+				p := poolOf(s, net.nodes[0])
 				require.Equal(t, repeat(m.shards, m.want), p.shardCounts())
 				require.Len(t, p.open.Load().conns, m.want*max(m.shards, 1))
 			})
@@ -75,30 +97,30 @@ func TestPoolPlainPort(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, m := range []struct {
 		name   string
-		change func(cfg *ClusterConfig, n *memNode)
+		change func(cfg *ClusterConfig, n *fakeNode)
 	}{
-		{"port is not wanted", func(cfg *ClusterConfig, _ *memNode) { cfg.DisableShardAwarePort = true }},
-		{"port refuses", func(_ *ClusterConfig, n *memNode) { n.noPort = true }},
-		{"port is not told", func(_ *ClusterConfig, n *memNode) { n.extra = map[string][]string{keyShardAwarePort: nil} }},
-		{"dialer can't choose ports", func(cfg *ClusterConfig, n *memNode) {
-			cfg.Dialer = dialerFunc(n.net.DialContext)
+		{"port is not wanted", func(cfg *ClusterConfig, _ *fakeNode) { cfg.DisableShardAwarePort = true }},
+		{"port refuses", func(_ *ClusterConfig, n *fakeNode) { n.noPort = true }},
+		{"port is not told", func(_ *ClusterConfig, n *fakeNode) { n.extra = map[string][]string{keyShardAwarePort: nil} }},
+		{"dialer can't choose ports", func(cfg *ClusterConfig, n *fakeNode) {
+			cfg.Dialer = dialerFunc(n.cluster.DialContext)
 		}},
-		{"translated ports", func(_ *ClusterConfig, n *memNode) { n.portShift = 3 }},
-		{"no local port is free", func(_ *ClusterConfig, n *memNode) { n.net.taken = func(int) bool { return true } }},
-		{"node chooses at random", func(cfg *ClusterConfig, n *memNode) {
+		{"translated ports", func(_ *ClusterConfig, n *fakeNode) { n.portShift = 3 }},
+		{"no local port is free", func(_ *ClusterConfig, n *fakeNode) { n.cluster.taken = func(int) bool { return true } }},
+		{"node chooses at random", func(cfg *ClusterConfig, n *fakeNode) {
 			cfg.DisableShardAwarePort = true
 			n.assign = func() int { return random.IntN(8) }
 		}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newMemNet(t, 1, 8)
-				s := net.session(func(cfg *ClusterConfig) { m.change(cfg, net.node(0)) })
+				net := newFakeCluster(t, protoV4, 1, sharded(8))
+				s := net.session(func(cfg *ClusterConfig) { m.change(cfg, net.nodes[0]) })
 				time.Sleep(time.Minute)
-				p := poolOf(s, net.node(0))
+				p := poolOf(s, net.nodes[0])
 				require.Equal(t, repeat(8, 1), p.shardCounts())
 				synctest.Wait()
-				require.Equal(t, 1+8, net.node(0).connections(), "what was not needed is closed")
+				require.Equal(t, 1+8, net.nodes[0].connections(), "what was not needed is closed")
 			})
 		})
 	}
@@ -113,16 +135,16 @@ func (f dialerFunc) DialContext(ctx context.Context, network, addr string) (net.
 // TestPoolPlainPortBoundedRate has a node that never gives some shards.
 func TestPoolPlainPortBoundedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 8)
-		m.node(0).assign = func() int { return 5 }
+		m := newFakeCluster(t, protoV4, 1, sharded(8))
+		m.nodes[0].assign = func() int { return 5 }
 		s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
 		dials := m.dialsSince(began, "")
 		require.Less(t, len(dials), 17*(6+12*2), "16 dials a round, a pause of up to a minute")
 		require.Greater(t, len(dials), 17*6, "it goes on trying")
-		require.LessOrEqual(t, m.node(0).connections(), 2+16)
-		require.EqualValues(t, 5, poolOf(s, m.node(0)).pickShard(2).features.shard, "another shard serves meanwhile")
+		require.LessOrEqual(t, m.nodes[0].connections(), 2+16)
+		require.EqualValues(t, 5, poolOf(s, m.nodes[0]).pickShard(2).features.shard, "another shard serves meanwhile")
 	})
 }
 
@@ -131,19 +153,19 @@ func TestFault24Resharding(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprintf("plain port %v", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newMemNet(t, 2, 8)
+				m := newFakeCluster(t, protoV4, 2, sharded(8))
 				s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = plain })
 				time.Sleep(time.Second)
-				n := m.node(1)
+				n := m.nodes[1]
 				p := poolOf(s, n)
 				for _, shards := range []int{4, 8, 1, 16, 3} {
-					n.kill()
+					n.stop()
 					synctest.Wait()
 					require.Nil(t, p.pickShard(int32(shards)))
 					require.EqualValues(t, -1, p.shardOf(1))
-					n.change(func(n *memNode) { n.shards = shards })
+					n.change(func(n *fakeNode) { n.shards = shards })
 					require.NoError(t, s.Query("INSERT").Exec(), "the other node serves")
-					n.revive()
+					n.start()
 					for range 50 {
 						p.pickShard(rand.Int32N(20) - 2)
 						time.Sleep(time.Second)
@@ -160,13 +182,13 @@ func TestFault24Resharding(t *testing.T) {
 // TestFault24ReshardingSeenByOneConnection is a node that has changed although old connections live: those are replaced.
 func TestFault24ReshardingSeenByOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 8)
+		m := newFakeCluster(t, protoV4, 1, sharded(8))
 		s := m.session()
 		time.Sleep(time.Second)
-		n := m.node(0)
+		n := m.nodes[0]
 		p := poolOf(s, n)
 		for _, shards := range []int{4, 8} {
-			n.change(func(n *memNode) { n.shards = shards })
+			n.change(func(n *fakeNode) { n.shards = shards })
 			c := p.pickShard(1)
 			c.close(errors.New("one breaks"))
 			time.Sleep(10 * time.Second)
@@ -179,8 +201,8 @@ func TestFault24ReshardingSeenByOneConnection(t *testing.T) {
 // TestFault24NodeContradictsItself says another number of shards on every connection: it must not be dialled in a loop.
 func TestFault24NodeContradictsItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 8)
-		n := m.node(0)
+		m := newFakeCluster(t, protoV4, 1, sharded(8))
+		n := m.nodes[0]
 		var calls atomic.Int32
 		n.server.supported = func(p *testPeer) map[string][]string {
 			return scyllaSupported(keyShards, fmt.Sprint(2+calls.Add(1)%7), keyShard, "1", keyHostID, n.id.String())
@@ -196,8 +218,8 @@ func TestFault24NodeContradictsItself(t *testing.T) {
 // TestFault24TranslatedPorts has a network that changes local ports, and later one that does not.
 func TestFault24TranslatedPorts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 8)
-		n := m.node(0)
+		m := newFakeCluster(t, protoV4, 1, sharded(8))
+		n := m.nodes[0]
 		n.portShift = 3
 		logged, logger := newCountedLogger()
 		s := m.session(func(cfg *ClusterConfig) { cfg.Logger = logger })
@@ -205,7 +227,7 @@ func TestFault24TranslatedPorts(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		p := poolOf(s, n)
 		require.Equal(t, repeat(8, 1), p.shardCounts())
-		require.Len(t, m.dialsSince(time.Time{}, "10.0.0.1:19042"), 1, "one was enough to see it")
+		require.Len(t, m.dialsSince(time.Time{}, "127.0.0.1:19042"), 1, "one was enough to see it")
 		require.Equal(t, 1, logged.of("shard-aware port gives another shard than that of the local port; using the plain port for a while"))
 		lose := func() {
 			p.pickShard(6).close(errors.New("one breaks"))
@@ -213,40 +235,38 @@ func TestFault24TranslatedPorts(t *testing.T) {
 			require.Equal(t, repeat(8, 1), p.shardCounts())
 		}
 		lose()
-		require.Len(t, m.dialsSince(began, "10.0.0.1:19042"), 1, "not so soon again")
+		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 1, "not so soon again")
 		time.Sleep(portCoolDown)
 		lose()
-		require.Len(t, m.dialsSince(began, "10.0.0.1:19042"), 2)
+		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 2)
 		time.Sleep(portCoolDown)
 		lose()
-		require.Len(t, m.dialsSince(began, "10.0.0.1:19042"), 2, "twice as long")
-		n.change(func(n *memNode) { n.portShift = 0 })
+		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 2, "twice as long")
+		n.change(func(n *fakeNode) { n.portShift = 0 })
 		time.Sleep(2 * portCoolDown)
 		for range 3 {
 			lose()
 		}
-		require.Len(t, m.dialsSince(began, "10.0.0.1:19042"), 5, "it works again, and is used")
+		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 5, "it works again, and is used")
 	})
 }
 
 // TestFault24PortsTaken has no free local port for a while.
 func TestFault24PortsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 4)
-		n := m.node(0)
+		m := newFakeCluster(t, protoV4, 1, sharded(4))
+		n := m.nodes[0]
 		m.taken = func(port int) bool { return port%3 != 0 } // two thirds
 		s := m.session()
 		time.Sleep(time.Second)
 		p := poolOf(s, n)
 		require.Equal(t, repeat(4, 1), p.shardCounts())
 		chosen := 0
-		n.change(func(n *memNode) {
-			for c := range n.live {
-				if c.port == memShardPort {
-					chosen++
-				}
+		for _, end := range n.ends() {
+			if end.port == fakeShardPort {
+				chosen++
 			}
-		})
+		}
 		require.Equal(t, 3, chosen, "the next ports were tried")
 		m.mu.Lock()
 		m.taken = func(int) bool { return true }
@@ -257,21 +277,21 @@ func TestFault24PortsTaken(t *testing.T) {
 		m.mu.Lock()
 		m.taken = nil
 		m.mu.Unlock()
-		n.kill()
+		n.stop()
 		synctest.Wait()
-		n.revive()
+		n.start()
 		began := time.Now()
 		time.Sleep(10 * time.Second)
 		require.Equal(t, repeat(4, 1), p.shardCounts())
-		require.NotEmpty(t, m.dialsSince(began, "10.0.0.1:19042"), "a node that was gone gets another try")
+		require.NotEmpty(t, m.dialsSince(began, "127.0.0.1:19042"), "a node that was gone gets another try")
 	})
 }
 
 // TestFault25ExcessCloses has more connections to a shard than are needed; the one in use must stay.
 func TestFault25ExcessCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 4)
-		n := m.node(0)
+		m := newFakeCluster(t, protoV4, 1, sharded(4))
+		n := m.nodes[0]
 		next := 0
 		order := []int{0 /* control */, 2, 2, 2, 0, 2, 1, 2, 3}
 		n.assign = func() int { next++; return order[min(next, len(order))-1] }
@@ -291,8 +311,8 @@ func TestFault25ExcessCloses(t *testing.T) {
 // TestFault25ExcessServes loses the connection in use while there is another one to its shard.
 func TestFault25ExcessServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 1, 4)
-		n := m.node(0)
+		m := newFakeCluster(t, protoV4, 1, sharded(4))
+		n := m.nodes[0]
 		n.assign = func() int { return 2 }
 		n.delay = 10 * time.Millisecond
 		s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })

@@ -20,13 +20,13 @@ import (
 // TestFault20NodeMoves restarts a node with another address and the same host id.
 func TestFault20NodeMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 3, 4)
+		m := newFakeCluster(t, protoV4, 3, sharded(4))
 		s := m.session()
-		n := m.node(2)
+		n := m.nodes[2]
 		p := poolOf(s, n)
-		n.kill()
+		n.stop()
 		n.moveTo("10.0.9.3")
-		n.revive()
+		n.start()
 		time.Sleep(2 * time.Minute) // no event tells: the system tables are read again
 		require.Same(t, p, poolOf(s, n), "the node is the same")
 		require.Equal(t, repeat(4, 1), p.shardCounts())
@@ -39,21 +39,21 @@ func TestFault20NodeMoves(t *testing.T) {
 // TestFault20AllNodesMove gives all nodes other addresses at once; the contact points lead to the new ones.
 func TestFault20AllNodesMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 3, 0)
-		s := m.session(func(cfg *ClusterConfig) { cfg.Hosts = []string{"10.0.9.1", "10.0.0.1"} })
+		m := newFakeCluster(t, protoV4, 3)
+		s := m.session(func(cfg *ClusterConfig) { cfg.Hosts = []string{"10.0.9.1", "127.0.0.1"} })
 		for i := range 3 {
-			n := m.node(i)
-			n.kill()
+			n := m.nodes[i]
+			n.stop()
 			n.moveTo(fmt.Sprintf("10.0.9.%d", i+1))
 		}
 		time.Sleep(time.Minute)
 		require.ErrorIs(t, s.Query("INSERT").Exec(), ErrNoConnections)
 		for i := range 3 {
-			m.node(i).revive()
+			m.nodes[i].start()
 		}
 		time.Sleep(2 * time.Minute)
 		for i := range 3 {
-			n := m.node(i)
+			n := m.nodes[i]
 			require.Equal(t, n.addr(), poolOf(s, n).pick().addr())
 			require.NoError(t, s.Query("INSERT").SetHostID(n.id.String()).Exec())
 		}
@@ -64,10 +64,10 @@ func TestFault20AllNodesMove(t *testing.T) {
 // does.
 func TestFault20RumourOfMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 4)
+		m := newFakeCluster(t, protoV4, 2, sharded(4))
 		s := m.session()
 		time.Sleep(time.Second)
-		n := m.node(1)
+		n := m.nodes[1]
 		p := poolOf(s, n)
 		old := p.pick()
 		p.move("10.0.9.2:9042")
@@ -88,8 +88,8 @@ func TestFault20RumourOfMove(t *testing.T) {
 
 func TestPoolRefusesWrongNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 2)
-		one, two := m.node(0), m.node(1)
+		m := newFakeCluster(t, protoV4, 2, sharded(2))
+		one, two := m.nodes[0], m.nodes[1]
 		two.extra = map[string][]string{keyHostID: {one.id.String()}}
 		s := m.session()
 		p := poolOf(s, two)
@@ -98,7 +98,7 @@ func TestPoolRefusesWrongNode(t *testing.T) {
 		var wrong *wrongNodeError
 		require.ErrorAs(t, p.lastError(), &wrong)
 		require.ErrorContains(t, s.Query("INSERT").SetHostID(two.id.String()).Exec(), "answers at the address of")
-		two.change(func(n *memNode) { n.extra = nil })
+		two.change(func(n *fakeNode) { n.extra = nil })
 		time.Sleep(10 * time.Second)
 		require.NoError(t, s.Query("INSERT").SetHostID(two.id.String()).Exec())
 	})
@@ -107,20 +107,20 @@ func TestPoolRefusesWrongNode(t *testing.T) {
 // TestFault23UpBeforeItListens announces nodes that do not listen yet, and buries one that answers.
 func TestFault23UpBeforeItListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 2)
+		m := newFakeCluster(t, protoV4, 2, sharded(2))
 		s := m.session()
 		time.Sleep(time.Second)
-		n := m.node(1)
+		n := m.nodes[1]
 		p := poolOf(s, n)
 		conns := p.open.Load().conns
 		for range 100 {
-			m.statusEvent("DOWN", n.ip)
+			m.event(eventStatus, "DOWN", n.inet())
 		}
 		time.Sleep(5 * time.Second)
 		require.Equal(t, conns, p.open.Load().conns, "no conviction by rumour")
 		require.True(t, p.isUp())
 
-		n.kill()
+		n.stop()
 		time.Sleep(time.Minute)
 		began := time.Now()
 		time.Sleep(time.Minute)
@@ -134,19 +134,19 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 		}
 		require.Greater(t, len(gaps), 5, "they differ at random")
 
-		m.statusEvent("UP", n.ip)
+		m.event(eventStatus, "UP", n.inet())
 		began = time.Now()
 		time.Sleep(time.Second)
 		require.NotEmpty(t, m.dialsSince(began, n.ip), "tried at once")
-		n.revive() // it listens a second later
+		n.start() // it listens a second later
 		time.Sleep(2 * time.Second)
 		require.True(t, p.isUp(), "the wait has started over")
 
-		n.kill()
+		n.stop()
 		synctest.Wait()
 		began = time.Now()
 		for range 1000 { // a storm of events for 10 s
-			m.statusEvent("UP", n.ip)
+			m.event(eventStatus, "UP", n.inet())
 			time.Sleep(10 * time.Millisecond)
 		}
 		require.LessOrEqual(t, len(m.dialsSince(began, n.ip)), 10*20+5, "at most one each 50 ms")
@@ -156,11 +156,11 @@ func TestFault23UpBeforeItListens(t *testing.T) {
 // TestFault28LoginRefused changes the password of a running cluster, and the Authenticator's later.
 func TestFault28LoginRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 2)
+		m := newFakeCluster(t, protoV4, 2, sharded(2))
 		var valid atomic.Value
 		valid.Store("old")
 		for i := range 2 {
-			m.node(i).server.auth = passwordAuthenticators[0]
+			m.nodes[i].server.auth = passwordAuthenticators[0]
 		}
 		m.on(func(r *fakeRequest) bool {
 			if r.op != opAuthResponse {
@@ -187,7 +187,7 @@ func TestFault28LoginRefused(t *testing.T) {
 		s := m.session(func(cfg *ClusterConfig) { cfg.Authenticator, cfg.Logger = auth, logger })
 		time.Sleep(time.Second)
 		valid.Store("new")
-		n := m.node(1)
+		n := m.nodes[1]
 		p := poolOf(s, n)
 		n.hangUp()
 		began = time.Now()
@@ -197,7 +197,7 @@ func TestFault28LoginRefused(t *testing.T) {
 		require.Equal(t, 1, logged.of("node not reached"))
 		began = time.Now()
 		for range 100 {
-			m.statusEvent("UP", n.ip)
+			m.event(eventStatus, "UP", n.inet())
 			time.Sleep(10 * time.Millisecond)
 		}
 		require.LessOrEqual(t, len(m.dialsSince(began, n.ip)), 1, "events do not make the password right")
@@ -212,10 +212,10 @@ func TestFault28LoginRefused(t *testing.T) {
 // TestFault28NobodyLetsIn changes the password while no connection is left, the control connection neither.
 func TestFault28NobodyLetsIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 2)
+		m := newFakeCluster(t, protoV4, 2, sharded(2))
 		var refuse atomic.Bool
 		for i := range 2 {
-			m.node(i).server.auth = passwordAuthenticators[0]
+			m.nodes[i].server.auth = passwordAuthenticators[0]
 		}
 		m.on(func(r *fakeRequest) bool {
 			if r.op == opAuthResponse && refuse.Load() {
@@ -229,12 +229,12 @@ func TestFault28NobodyLetsIn(t *testing.T) {
 		time.Sleep(time.Second)
 		refuse.Store(true)
 		for i := range 2 {
-			m.node(i).hangUp()
+			m.nodes[i].hangUp()
 		}
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
 		for i := range 2 {
-			require.LessOrEqual(t, len(m.dialsSince(began, m.node(i).ip)), 24+30, "the pool's and the control connection's attempts")
+			require.LessOrEqual(t, len(m.dialsSince(began, m.nodes[i].ip)), 24+30, "the pool's and the control connection's attempts")
 		}
 		require.ErrorIs(t, s.Query("INSERT").Exec(), CodeCredentials, "the error says why")
 		refuse.Store(false)
@@ -255,10 +255,10 @@ func (a *rotating) Success([]byte) error { return nil }
 // TestPoolLogsWithoutLocks has a logger that asks the session back.
 func TestPoolLogsWithoutLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 4)
+		m := newFakeCluster(t, protoV4, 2, sharded(4))
 		logged, logger := newCountedLogger()
 		s := m.session(func(cfg *ClusterConfig) { cfg.Logger, cfg.ReconnectInterval = logger, time.Second })
-		n := m.node(1)
+		n := m.nodes[1]
 		p := poolOf(s, n)
 		logged.mu.Lock()
 		logged.call = func() {
@@ -269,21 +269,22 @@ func TestPoolLogsWithoutLocks(t *testing.T) {
 		}
 		logged.mu.Unlock()
 		time.Sleep(time.Second)
-		n.change(func(n *memNode) { n.shards, n.portShift = 8, 1 })
+		n.change(func(n *fakeNode) { n.shards, n.portShift = 8, 1 })
 		p.pick().close(errors.New("one breaks"))
 		time.Sleep(10 * time.Second)
-		n.kill()
+		n.stop()
 		time.Sleep(10 * time.Second)
 		n.moveTo("10.0.9.2")
-		n.change(func(n *memNode) { n.down, n.noPort, n.portShift = false, true, 0 })
+		n.change(func(n *fakeNode) { n.noPort, n.portShift = true, 0 })
+		n.start()
 		time.Sleep(10 * time.Second)
-		m.cluster.mu.Lock()
-		m.cluster.peers = m.cluster.nodes[:1]
-		m.cluster.mu.Unlock()
+		m.mu.Lock()
+		m.peers = m.nodes[:1]
+		m.mu.Unlock()
 		time.Sleep(10 * time.Second)
-		m.cluster.mu.Lock()
-		m.cluster.peers = m.cluster.nodes
-		m.cluster.mu.Unlock()
+		m.mu.Lock()
+		m.peers = m.nodes
+		m.mu.Unlock()
 		time.Sleep(10 * time.Second)
 		for _, message := range []string{
 			"node has other shards", "node lost", "node not reached", "node reached again", "node has another address", "node removed", "node added",
@@ -297,11 +298,11 @@ func TestPoolLogsWithoutLocks(t *testing.T) {
 }
 
 func TestPoolPickAllocates(t *testing.T) {
-	p := newPool(t.Context(), "10.0.0.1:9042", poolConfig{})
+	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
 	defer p.hurry()
 	var conns []*conn
 	for shard := range int32(8) {
-		c := newConn(&connConfig{version: protoV4}, "10.0.0.1:9042", nil)
+		c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
 		c.features = features{shards: 4, shard: shard % 4, ignoreMSB: 12}
 		conns = append(conns, c)
 	}
@@ -330,9 +331,9 @@ func TestPoolPickAllocates(t *testing.T) {
 // TestPoolNodeDropsConnections accepts connections and drops them: it must not be dialled in a loop.
 func TestPoolNodeDropsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 0)
+		m := newFakeCluster(t, protoV4, 2)
 		s := m.session(func(cfg *ClusterConfig) { cfg.NumConns = 4 })
-		n := m.node(1)
+		n := m.nodes[1]
 		began := time.Now()
 		for range 6000 {
 			time.Sleep(10 * time.Millisecond)
@@ -407,19 +408,19 @@ func TestPoolGivesUp(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newMemNet(t, 2, 0)
+				net := newFakeCluster(t, protoV4, 2)
 				s := net.session(func(cfg *ClusterConfig) { cfg.ReconnectionPolicy = m.policy })
 				time.Sleep(10 * time.Second)
-				n := net.node(1)
+				n := net.nodes[1]
 				p := poolOf(s, n)
 				began := time.Now()
-				n.kill()
+				n.stop()
 				time.Sleep(30 * time.Second)
 				require.Len(t, net.dialsSince(began, n.ip), m.series)
 				time.Sleep(time.Minute)
 				require.Len(t, net.dialsSince(began, n.ip), 2*m.series, "the system tables still have it")
-				n.revive()
-				net.statusEvent("UP", n.ip)
+				n.start()
+				net.event(eventStatus, "UP", n.inet())
 				time.Sleep(eventDelay)
 				synctest.Wait()
 				require.True(t, p.isUp())
@@ -431,20 +432,20 @@ func TestPoolGivesUp(t *testing.T) {
 // TestSessionStartGrace has nodes that do not answer: they hold up the start for a moment only, unless nobody answers.
 func TestSessionStartGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 3, 2)
-		m.node(2).silent = true
+		m := newFakeCluster(t, protoV4, 3, sharded(2))
+		m.nodes[2].silent = true
 		began := time.Now()
 		s := m.session(func(cfg *ClusterConfig) { cfg.ConnectTimeout = 30 * time.Second })
 		require.Equal(t, startGrace, time.Since(began))
-		require.True(t, poolOf(s, m.node(1)).isUp())
-		require.False(t, poolOf(s, m.node(2)).isUp())
-		m.node(2).change(func(n *memNode) { n.silent = false })
+		require.True(t, poolOf(s, m.nodes[1]).isUp())
+		require.False(t, poolOf(s, m.nodes[2]).isUp())
+		m.nodes[2].change(func(n *fakeNode) { n.silent = false })
 		time.Sleep(time.Minute)
-		require.True(t, poolOf(s, m.node(2)).isUp())
+		require.True(t, poolOf(s, m.nodes[2]).isUp())
 	})
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 3, 2)
-		m.node(2).down = true
+		m := newFakeCluster(t, protoV4, 3, sharded(2))
+		m.nodes[2].down = true
 		began := time.Now()
 		m.session()
 		require.Zero(t, time.Since(began), "every node has been tried")
@@ -453,8 +454,7 @@ func TestSessionStartGrace(t *testing.T) {
 
 // TestFault36OpenClose opens and closes sessions.
 func TestFault36OpenClose(t *testing.T) {
-	m := newMemNet(t, 1, 2)
-	requireNothingLeft(t)
+	m := newFakeCluster(t, protoV4, 1, sharded(2))
 	for i := range 1000 {
 		s, err := m.config().CreateSession()
 		require.NoError(t, err)
@@ -467,16 +467,16 @@ func TestFault36OpenClose(t *testing.T) {
 
 // TestFault36StartFails ends the start of a session at each of its stages.
 func TestFault36StartFails(t *testing.T) {
-	stages := map[string]func(m *memNet, r *fakeRequest) bool{
-		"REGISTER": func(_ *memNet, r *fakeRequest) bool { return r.op == opRegister },
-		"system.local": func(_ *memNet, r *fakeRequest) bool {
+	stages := map[string]func(r *fakeRequest) bool{
+		"REGISTER": func(r *fakeRequest) bool { return r.op == opRegister },
+		"system.local": func(r *fakeRequest) bool {
 			return r.stmt == "SELECT * FROM system.local WHERE key = 'local'"
 		},
-		"system.peers": func(_ *memNet, r *fakeRequest) bool { return r.stmt == "SELECT * FROM system.peers_v2" },
-		"keyspaces": func(_ *memNet, r *fakeRequest) bool {
+		"system.peers": func(r *fakeRequest) bool { return r.stmt == "SELECT * FROM system.peers_v2" },
+		"keyspaces": func(r *fakeRequest) bool {
 			return r.stmt == "SELECT keyspace_name, replication FROM system_schema.keyspaces"
 		},
-		"USE": func(_ *memNet, r *fakeRequest) bool { return r.stmt == `USE "ks"` },
+		"USE": func(r *fakeRequest) bool { return r.stmt == `USE "ks"` },
 	}
 	ends := map[string]func(r *fakeRequest, cancel func()){
 		"error":     func(r *fakeRequest, _ func()) { r.fail(CodeUnauthorized) },
@@ -488,12 +488,11 @@ func TestFault36StartFails(t *testing.T) {
 		for end, do := range ends {
 			t.Run(stage+", "+end, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					m := newMemNet(t, 2, 2)
-					requireNothingLeft(t)
+					m := newFakeCluster(t, protoV4, 2, sharded(2))
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					m.on(func(r *fakeRequest) bool {
-						if is(m, r) {
+						if is(r) {
 							do(r, cancel)
 							return true
 						}
@@ -515,11 +514,10 @@ func TestFault36StartFails(t *testing.T) {
 func TestFault36CloseDuringFill(t *testing.T) {
 	for i := range 40 {
 		synctest.Test(t, func(t *testing.T) {
-			m := newMemNet(t, 3, 8)
-			m.node(0).delay = 3 * time.Millisecond
-			m.node(1).delay = 7 * time.Millisecond
-			m.node(2).silent = i%2 == 0
-			requireNothingLeft(t)
+			m := newFakeCluster(t, protoV4, 3, sharded(8))
+			m.nodes[0].delay = 3 * time.Millisecond
+			m.nodes[1].delay = 7 * time.Millisecond
+			m.nodes[2].silent = i%2 == 0
 			cfg := m.config()
 			cfg.DisableShardAwarePort = i%3 == 0
 			s, err := cfg.CreateSession()
@@ -537,8 +535,7 @@ func TestFault36CloseDuringFill(t *testing.T) {
 // TestFault36CloseInFlight closes a session with a thousand requests under way, some of which are never answered, twice at once.
 func TestFault36CloseInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemNet(t, 2, 4)
-		requireNothingLeft(t)
+		m := newFakeCluster(t, protoV4, 2, sharded(4))
 		m.on(func(r *fakeRequest) bool {
 			if r.op == opExecute && r.stmt == "SELECT slow" {
 				time.AfterFunc(500*time.Millisecond, r.void)

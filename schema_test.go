@@ -392,14 +392,13 @@ func TestSchemaReadOnDemand(t *testing.T) {
 	f := richSchema()
 	f.keyspace("other", "SimpleStrategy", nil)
 	c := newFakeCluster(t, protoV5, 1)
-	peer, hook := registered(f.answer)
-	c.on(hook)
+	c.on(f.answer)
 	s := c.session()
 	require.Empty(t, f.reads(), "nobody has asked")
 	event := func(fields ...any) {
 		before := s.schema.dirty.Load()
 		require.False(t, before)
-		peer.Load().push(eventBody(eventSchema, fields...))
+		c.event(eventSchema, fields...)
 	}
 	dirty := func() { require.True(t, within(s.schema.dirty.Load)) }
 	ask := func() *KeyspaceMetadata {

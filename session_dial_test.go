@@ -13,7 +13,7 @@ import (
 // This file tests what connections are told, and by which port they go.
 
 func TestSessionStartupOptions(t *testing.T) {
-	m := newMemNet(t, 1, 2)
+	m := newFakeCluster(t, protoV4, 1, sharded(2))
 	var seen []map[string]string
 	m.on(func(r *fakeRequest) bool {
 		m.mu.Lock()
@@ -50,7 +50,7 @@ func TestSessionShardPort(t *testing.T) {
 		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0},
 		{"dialer of another kind", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0},
 		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0},
-		{"dialer that can choose", func(cfg *ClusterConfig) { cfg.Dialer = &memNet{} }, 19042},
+		{"dialer that can choose", func(cfg *ClusterConfig) { cfg.Dialer = &fakeCluster{} }, 19042},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := NewCluster("10.0.0.1")

@@ -117,28 +117,16 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// bubble runs a test in virtual time on a cluster of n nodes without sockets.
-func bubble(t *testing.T, n int, f func(t *testing.T, c *switchCluster)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		c := newSwitchCluster(t, protoV5, n)
-		defer c.close()
-		f(t, c)
-	})
-}
-
 func TestListenersOfSchema(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, c *switchCluster) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
 		f := richSchema()
-		peer, hook := registered(f.answer)
-		c.on(hook)
+		c.on(f.answer)
 		var r listenerLog
-		s := c.session(r.listen)
-		defer s.Close()
+		c.session(r.listen)
 		after(2 * time.Second)
 		require.Equal(t, "ready", r.take(), "what was there at the start is not told")
 		event := func(fields ...any) string {
-			peer.Load().push(eventBody(eventSchema, fields...))
+			c.event(eventSchema, fields...)
 			after(2 * eventDelay)
 			return r.take()
 		}
@@ -177,47 +165,41 @@ func TestListenersOfSchema(t *testing.T) {
 }
 
 func TestListenersOfHosts(t *testing.T) {
-	bubble(t, 4, func(t *testing.T, c *switchCluster) {
+	bubble(t, 4, func(t *testing.T, c *fakeCluster) {
 		c.peers = c.nodes[:3]
-		c.down[2].Store(true)
-		peer, hook := registered(nil)
-		c.on(hook)
+		c.nodes[2].stop()
 		var r listenerLog
-		s := c.session(r.listen, func(cfg *ClusterConfig) { cfg.Metadata.SchemaListener = SchemaListenersConfig{} })
-		defer s.Close()
+		c.session(r.listen, func(cfg *ClusterConfig) { cfg.Metadata.SchemaListener = SchemaListenersConfig{} })
 		after(time.Second)
-		require.Equal(t, "ready, down 10.0.0.3", r.take())
-		c.down[2].Store(false)
+		require.Equal(t, "ready, down 127.0.0.3", r.take())
+		c.nodes[2].start()
 		after(10 * time.Second)
-		require.Equal(t, "up 10.0.0.3", r.take(), "without an event")
-		c.stop(1)
+		require.Equal(t, "up 127.0.0.3", r.take(), "without an event")
+		c.nodes[1].stop()
 		after(time.Second)
-		require.Equal(t, "down 10.0.0.2", r.take())
+		require.Equal(t, "down 127.0.0.2", r.take())
 		c.peers = []*fakeNode{c.nodes[0], c.nodes[2], c.nodes[3]}
-		peer.Load().push(eventBody(eventTopology, "NEW_NODE", net.IP{10, 0, 0, 4}))
+		c.event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
 		after(2 * eventDelay)
-		require.Equal(t, "removed 10.0.0.2, new 10.0.0.4, up 10.0.0.4", r.take())
-		c.mu.Lock()
-		c.nodes[2].ip = "10.0.0.9" // the same host id
-		c.mu.Unlock()
-		c.stop(2)
-		peer.Load().push(eventBody(eventStatus, "DOWN", net.IP{10, 0, 0, 3}))
+		require.Equal(t, "removed 127.0.0.2, new 127.0.0.4, up 127.0.0.4", r.take())
+		c.nodes[2].moveTo("127.0.0.9") // the same host id
+		c.nodes[2].stop()
+		c.event(eventStatus, "DOWN", net.IP{127, 0, 0, 3})
 		after(2 * eventDelay)
 		told := r.take()
-		require.True(t, strings.HasPrefix(told, "down 10.0.0."), told)
+		require.True(t, strings.HasPrefix(told, "down 127.0.0."), told)
 		require.NotContains(t, told, ",")
-		c.down[2].Store(false)
+		c.nodes[2].start()
 		after(10 * time.Second)
-		require.Equal(t, "up 10.0.0.9", r.take())
+		require.Equal(t, "up 127.0.0.9", r.take())
 	})
 }
 
 // TestListenersMisbehave has listeners that panic, call the session, take long, and close it.
 func TestListenersMisbehave(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, c *switchCluster) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
 		f := richSchema()
-		peer, hook := registered(f.answer)
-		c.on(hook)
+		c.on(f.answer)
 		var s *Session
 		ready := make(chan struct{})
 		r := listenerLog{block: make(chan struct{}, 1000)}
@@ -239,10 +221,9 @@ func TestListenersMisbehave(t *testing.T) {
 			r.block <- struct{}{}
 		}
 		s = c.session(r.listen)
-		defer s.Close()
 		close(ready)
 		event := func(change, table string) {
-			peer.Load().push(eventBody(eventSchema, change, "TABLE", "ks", table))
+			c.event(eventSchema, change, "TABLE", "ks", table)
 			after(2 * eventDelay)
 		}
 		f.table("ks", "t3", "id int partition_key")
@@ -289,21 +270,19 @@ func TestListenersNeedTheirCache(t *testing.T) {
 }
 
 func TestListenersOfKeyspacesOnly(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, c *switchCluster) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
 		f := richSchema()
-		peer, hook := registered(f.answer)
-		c.on(hook)
+		c.on(f.answer)
 		var r listenerLog
-		s := c.session(func(cfg *ClusterConfig) {
+		c.session(func(cfg *ClusterConfig) {
 			cfg.Metadata = MetadataConfig{CacheMode: KeyspaceOnly, SchemaListener: SchemaListenersConfig{KeyspaceChangeListener: &r}}
 		})
-		defer s.Close()
 		f.keyspace("new", "SimpleStrategy", nil)
-		peer.Load().push(eventBody(eventSchema, "CREATED", "KEYSPACE", "new"))
+		c.event(eventSchema, "CREATED", "KEYSPACE", "new")
 		after(2 * eventDelay)
 		require.Equal(t, "+new", r.take())
 		f.reads()
-		peer.Load().push(eventBody(eventSchema, "CREATED", "TABLE", "new", "t"))
+		c.event(eventSchema, "CREATED", "TABLE", "new", "t")
 		after(2 * eventDelay)
 		require.Empty(t, f.reads())
 	})
@@ -312,19 +291,17 @@ func TestListenersOfKeyspacesOnly(t *testing.T) {
 // TestFault22EventStorm sends 100,000 events, and the control connection dies in the middle of them: requests are not delayed, memory
 // does not grow with them, the system tables are read a few times, and afterwards the session knows what there is.
 func TestFault22EventStorm(t *testing.T) {
-	bubble(t, 3, func(t *testing.T, c *switchCluster) {
+	bubble(t, 3, func(t *testing.T, c *fakeCluster) {
 		f := richSchema()
 		var reads atomic.Int32
-		peer, hook := registered(func(r *fakeRequest) bool {
+		c.on(func(r *fakeRequest) bool {
 			if strings.Contains(r.stmt, "system.local") {
 				reads.Add(1)
 			}
 			return f.answer(r)
 		})
-		c.on(hook)
 		var r listenerLog
 		s := c.session(r.listen)
-		defer s.Close()
 		after(2 * eventDelay)
 		require.Equal(t, "ready", r.take())
 		f.reads()
@@ -348,14 +325,14 @@ func TestFault22EventStorm(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			p := peer.Load()
+			p := c.control.Load()
 			send(p, 0, storm/2)
 			_ = p.conn.Close()
-			for peer.Load() == p {
+			for c.control.Load() == p {
 				time.Sleep(time.Millisecond)
 			}
 			f.table("ks", "kept", "id int partition_key")
-			send(peer.Load(), storm/2, storm)
+			send(c.control.Load(), storm/2, storm)
 		}()
 		var slowest time.Duration
 		for running := true; running; {
@@ -381,7 +358,7 @@ func TestFault22EventStorm(t *testing.T) {
 		require.Less(t, int(reads.Load()), 40, "once a second at most")
 		require.Less(t, len(f.reads()), 40*len(schemaSources))
 		for i, n := range c.nodes {
-			require.Less(t, c.dials[i].Load(), int64(10), n.ip)
+			require.Less(t, c.nodes[i].dialCount(), 10, n.ip)
 		}
 	})
 }
@@ -389,8 +366,6 @@ func TestFault22EventStorm(t *testing.T) {
 // TestFault22EventsAreDropped fills the queue of a connection whose receiver is slow: what was dropped is one event that says so.
 func TestFault22EventsAreDropped(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 1)
-	peer, hook := registered(nil)
-	c.on(hook)
 	s := c.session()
 	conn := s.control.current()
 	gate := make(chan struct{})
@@ -410,7 +385,7 @@ func TestFault22EventsAreDropped(t *testing.T) {
 		}
 	}
 	for i := range 3 * maxEvents {
-		peer.Load().push(eventBody(eventSchema, "CREATED", "TABLE", "ks", fmt.Sprint(i)))
+		c.event(eventSchema, "CREATED", "TABLE", "ks", fmt.Sprint(i))
 	}
 	require.NoError(t, s.Query("INSERT").Exec(), "the reader did not wait")
 	require.NoError(t, s.control.awaitSchemaAgreement(t.Context(), s.control.current), "all events have arrived")
@@ -422,52 +397,48 @@ func TestFault22EventsAreDropped(t *testing.T) {
 
 // TestFault23Rumours has the server say UP and NEW_NODE of a node that does not listen yet, and DOWN of one that answers.
 func TestFault23Rumours(t *testing.T) {
-	bubble(t, 3, func(t *testing.T, c *switchCluster) {
-		peer, hook := registered(nil)
-		c.on(hook)
-		c.down[2].Store(true)
+	bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+		c.nodes[2].stop()
 		var r listenerLog
 		s := c.session(r.listen, func(cfg *ClusterConfig) { cfg.Metadata.SchemaListener = SchemaListenersConfig{} })
-		defer s.Close()
 		after(time.Minute) // the attempts to reach the third are far apart by now
-		require.Equal(t, "ready, down 10.0.0.3", r.take())
-		dials := c.dials[2].Load()
+		require.Equal(t, "ready, down 127.0.0.3", r.take())
+		dials := c.nodes[2].dialCount()
 		for range 100 { // ten seconds of rumours
 			for _, e := range []string{"UP", "DOWN", "UP"} {
-				peer.Load().push(eventBody(eventStatus, e, net.IP{10, 0, 0, 3}))
+				c.event(eventStatus, e, net.IP{127, 0, 0, 3})
 			}
-			peer.Load().push(eventBody(eventTopology, "NEW_NODE", net.IP{10, 0, 0, 3}))
-			peer.Load().push(eventBody(eventStatus, "DOWN", net.IP{10, 0, 0, 2}))
+			c.event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 3})
+			c.event(eventStatus, "DOWN", net.IP{127, 0, 0, 2})
 			require.NoError(t, s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec(), "it is said to be down, and answers")
 			after(100 * time.Millisecond)
 		}
 		after(2 * eventDelay)
 		require.Empty(t, r.take(), "nobody is told of rumours")
-		require.Less(t, c.dials[2].Load()-dials, int64(100), "200 rumours do not cost an attempt each")
-		require.EqualValues(t, 1, c.dials[1].Load(), "the connection was kept")
+		require.Less(t, c.nodes[2].dialCount()-dials, 100, "200 rumours do not cost an attempt each")
+		require.EqualValues(t, 1, c.nodes[1].dialCount(), "the connection was kept")
 
-		c.down[2].Store(false)
-		peer.Load().push(eventBody(eventStatus, "UP", net.IP{10, 0, 0, 3}))
+		c.nodes[2].start()
+		c.event(eventStatus, "UP", net.IP{127, 0, 0, 3})
 		after(eventDelay + reconnectMin)
-		require.Equal(t, "up 10.0.0.3", r.take(), "as soon as the delays are over")
+		require.Equal(t, "up 127.0.0.3", r.take(), "as soon as the delays are over")
 	})
 }
 
 // TestControlFailsOver kills the control connection's node: another one takes over, the view is read from it, and what
 // was kept of the schema is read again.
 func TestControlFailsOver(t *testing.T) {
-	bubble(t, 4, func(t *testing.T, c *switchCluster) {
+	bubble(t, 4, func(t *testing.T, c *fakeCluster) {
 		f := richSchema()
 		c.on(f.answer)
 		s := c.session()
-		defer s.Close()
 		_, err := s.TableMetadata("ks", "t3")
 		require.ErrorIs(t, err, ErrNoTable)
 		f.table("ks", "t3", "id int partition_key")
 		c.mu.Lock()
 		c.peers = c.nodes[1:]
 		c.mu.Unlock()
-		c.stop(0)
+		c.nodes[0].stop()
 		after(time.Second)
 		require.Len(t, s.GetHosts(), 3)
 		require.NotEqual(t, c.nodes[0].addr(), s.control.current().addr())
@@ -480,15 +451,14 @@ func TestControlFailsOver(t *testing.T) {
 func TestControlRetriesWithJitter(t *testing.T) {
 	var attempts [2][]time.Duration
 	for i := range attempts {
-		bubble(t, 1, func(t *testing.T, c *switchCluster) {
-			s := c.session()
-			defer s.Close()
+		bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+			c.session()
 			began := time.Now()
-			last := c.dials[0].Load()
-			c.stop(0)
+			last := c.nodes[0].dialCount()
+			c.nodes[0].stop()
 			for time.Since(began) < time.Minute {
 				after(time.Millisecond)
-				if now := c.dials[0].Load(); now != last {
+				if now := c.nodes[0].dialCount(); now != last {
 					attempts[i] = append(attempts[i], time.Since(began))
 					last = now
 				}

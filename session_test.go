@@ -23,7 +23,7 @@ import (
 func TestSessionReadsCluster(t *testing.T) {
 	for _, v := range []byte{protoV4, protoV5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
-			s := newFakeCluster(t, v, 3).session()
+			s := newSocketCluster(t, v, 3).session()
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")
 			require.Len(t, s.GetHosts(), 3)
 			require.Equal(t, "127.0.0.2", s.GetHosts()[1].ConnectAddress().String())
@@ -85,7 +85,7 @@ func TestSessionStartFails(t *testing.T) {
 		}, func(_ *fakeCluster, cfg *ClusterConfig) { cfg.Keyspace = `no"such` }, "", "use keyspace"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			c := newFakeCluster(t, protoV4, 1, func(s *testServer) { s.auth = m.auth })
+			c := newFakeCluster(t, protoV4, 1, func(n *fakeNode) { n.server.auth = m.auth })
 			c.on(m.hook)
 			requireNothingLeft(t)
 			cfg := c.config()
@@ -111,8 +111,7 @@ func TestSessionStartCancelled(t *testing.T) {
 }
 
 func TestSessionOpenCloseLeavesNothing(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 2)
-	requireNothingLeft(t)
+	c := newSocketCluster(t, protoV4, 2)
 	for range 200 {
 		s, err := c.config().CreateSession()
 		require.NoError(t, err)
@@ -184,7 +183,7 @@ func TestSessionCloseWhilePreparing(t *testing.T) {
 func TestSessionCloseConcurrentWithQueries(t *testing.T) {
 	for i := range 10 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := newFakeCluster(t, protoV5, 2).session()
+			s := newSocketCluster(t, protoV5, 2).session()
 			var wg sync.WaitGroup
 			for g := range 8 {
 				wg.Go(func() {
@@ -217,8 +216,8 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			server, client := tlsPair(t, m.certificate)
-			c := newFakeCluster(t, protoV4, 1, func(s *testServer) {
-				s.wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
+			c := newSocketCluster(t, protoV4, 1, func(n *fakeNode) {
+				n.server.wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
 			})
 			requireNothingLeft(t)
 			cfg := c.config()
@@ -283,7 +282,7 @@ func TestSessionSchemaAgreement(t *testing.T) {
 }
 
 func TestSessionNodeComesBack(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 2)
+	c := newSocketCluster(t, protoV4, 2)
 	s := c.session()
 	n := s.topo.Load().nodeByID(c.nodes[1].id)
 	c.nodes[1].stop()
