@@ -65,7 +65,7 @@ func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration 
 	began := time.Now()
 	c.ResetStats()
 	var last error
-	for i := int64(0); time.Since(began) < 30*time.Second; i++ {
+	for i := int64(0); time.Since(began) < 2*time.Minute; i++ {
 		last = s.Query(insertPair, i, i).Idempotent(true).ExecContext(t.Context())
 		used := !slices.ContainsFunc(c.Nodes(), func(n *cqltest.Node) bool { return n.Stats().OnReplica == 0 })
 		if last == nil && used {

@@ -79,13 +79,14 @@ func TestClusterMillion(t *testing.T) {
 	wg.Wait()
 	took := time.Since(began)
 	late.Remove()
-	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late", total, took.Round(time.Millisecond), answered.Load(), gaveUp.Load(), late.Hits())
+	st := s.Stats()
+	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late; %d connections were replaced because of too many that were given up", total,
+		took.Round(time.Millisecond), answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
 	require.Greater(t, answered.Load(), total/4)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
 	}, 5*time.Second, time.Millisecond, "streams are free again when their answers have come")
-	require.Zero(t, s.Stats().ConnectionsLost)
 	s.Close()
 	requireNothingLeft(t, before)
 	after := heap()
