@@ -155,7 +155,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	}
 	c := s.newCall(&b.options)
 	defer c.release()
-	c.idempotent = b.IsIdempotent()
+	c.idempotent, c.several, c.logged = b.IsIdempotent(), len(b.Entries) > 1, b.Type == LoggedBatch
 	if b.how.batchObserver != nil {
 		c.watch = &observation{batch: b}
 	}

@@ -28,6 +28,8 @@ type call struct {
 	table      string
 	lwt        bool // known to be conditional
 	mixed      bool // perhaps of several tables
+	several    bool // a batch of more than one statement
+	logged     bool // a logged batch
 	token      int64
 	hasToken   bool
 	idempotent bool

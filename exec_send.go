@@ -28,6 +28,15 @@ func (w *walk) next() (*node, int32) {
 	return w.route.next()
 }
 
+// err returns why the route is not what it should be.
+func (w *walk) err() error {
+	if w.mu != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+	}
+	return w.route.err
+}
+
 // restart begins anew: after a wait, nodes that were tried may do.
 func (w *walk) restart(r route) {
 	if w.mu != nil {
@@ -119,7 +128,7 @@ func (s *Session) walkRoute(ctx context.Context, c *call, w *walk, x *execution)
 		}
 	}
 	if x.failure.Attempts == 0 && errors.Is(x.failure.Err, ErrNoConnections) {
-		x.failure.Err = errors.Join(ErrNoConnections, w.route.err, s.topo.Load().lastErrors())
+		x.failure.Err = errors.Join(ErrNoConnections, w.err(), s.topo.Load().lastErrors())
 		if s.closed.Load() {
 			x.failure.Err = ErrSessionClosed
 		}
@@ -266,6 +275,17 @@ func (c *call) mayHaveApplied(err error) bool {
 	case ClassReadTimeout, ClassReadFailure: // of a lightweight transaction too, whose write may have begun
 		if c.req.op == opExecute && len(c.stmts) == 1 && firstWord(c.stmts[0].text) == "SELECT" {
 			return false
+		}
+	case ClassUnavailable:
+		// A coordinator finds out about the statements of a batch one by one while it writes them, unless it is logged (Cassandra's
+		// StorageProxy.mutate and mutateAtomically), and commits a conditional one after it was agreed on (commitPaxos).
+		var unavailable *RequestErrUnavailable
+		if c.several && !c.logged || c.lwt && errors.As(err, &unavailable) && !unavailable.Consistency.IsSerial() {
+			return true
+		}
+	case ClassOverloaded: // so it does, and after it has written the log of a batch
+		if c.several || c.lwt {
+			return true
 		}
 	}
 	return attemptMayHaveApplied(err)

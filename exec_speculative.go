@@ -201,6 +201,7 @@ func (x *race) finish(ctx context.Context, c *call, err error) error {
 		c.answer = x.answer
 		return nil
 	}
+	x.failure.applied = x.failure.applied || x.running > 0 // nobody waits to see what becomes of those
 	return x.failure
 }
 
@@ -229,10 +230,5 @@ func (x *race) take() []attemptSeen {
 // endRaces lets no further execution start beside a first one, and waits for those under way: their calls have ended with the connections.
 func (s *Session) endRaces(ctx context.Context) error {
 	s.racing.end()
-	select {
-	case <-s.racing.gone:
-		return nil
-	case <-ctx.Done(): // a program's policy does not return
-		return ctx.Err()
-	}
+	return awaitEnd(ctx, s.racing.gone) // a program's policy may not return
 }
