@@ -503,16 +503,24 @@ func (c *conn) drain(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	c.close(errDrained)
+	if late := awaitEnd(ctx, c.gone); late != nil {
+		return late
+	}
+	return err
+}
+
+// awaitEnd waits until gone is closed, as long as ctx allows and closeGrace in any case.
+func awaitEnd(ctx context.Context, gone <-chan struct{}) error {
 	grace := time.NewTimer(closeGrace)
 	defer grace.Stop()
 	select {
-	case <-c.gone:
-		return err
+	case <-gone:
+		return nil
 	case <-grace.C:
 	}
 	select {
-	case <-c.gone:
-		return err
+	case <-gone:
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}

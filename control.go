@@ -47,6 +47,7 @@ type control struct {
 	version UUID // of the schema, when the view was read last
 	heard   bool // of a change of the schema since then
 	lost    chan struct{}
+	young   int           // connections in a row that were lost soon after they were opened
 	failure error         // of run's last attempt to connect
 	poke    chan struct{} // an event asks for a refresh
 	wg      sync.WaitGroup
@@ -105,6 +106,9 @@ func (c *control) connectTo(ctx context.Context, addr string) error {
 	if err == nil {
 		view, err = c.read(ctx, conn)
 	}
+	if err == nil {
+		err = ctx.Err() // the program's code may have taken long to judge the view
+	}
 	if err != nil {
 		conn.close(err)
 		return err
@@ -112,6 +116,9 @@ func (c *control) connectTo(ctx context.Context, addr string) error {
 	c.mu.Lock()
 	c.conn, c.last = conn, addr
 	c.mu.Unlock()
+	if conn.closed() { // perhaps before it was ours, when nobody wanted to know
+		c.closed(conn, ErrConnectionClosed)
+	}
 	c.gotView(view, true)
 	return nil
 }
@@ -214,6 +221,9 @@ func (c *control) closed(conn *conn, err error) {
 	mine := c.conn == conn
 	if mine {
 		c.conn = nil
+		if c.young++; time.Since(conn.born) > reconnectMax {
+			c.young = 0
+		}
 	}
 	c.mu.Unlock()
 	if !mine {
@@ -237,6 +247,9 @@ func (c *control) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-c.lost:
+			if !c.awaitTurn(ctx) {
+				return
+			}
 		case <-ticker.C:
 		case <-c.poke:
 			if !sleep(ctx, eventDelay) {
@@ -264,6 +277,14 @@ func (c *control) run(ctx context.Context) {
 	}
 }
 
+// awaitTurn waits after connections that did not last: a cluster that accepts them and drops them is not to be dialled in a loop.
+func (c *control) awaitTurn(ctx context.Context) bool {
+	c.mu.Lock()
+	young := c.young
+	c.mu.Unlock()
+	return young == 0 || sleep(ctx, jittered(ExponentialReconnectionPolicy{}.GetInterval(young-1)))
+}
+
 // refreshOnce reads the view, over a new connection if need be, and reports success.
 func (c *control) refreshOnce(ctx context.Context) bool {
 	if conn := c.current(); conn != nil {
@@ -283,7 +304,7 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 		c.log.Warn("no control connection", "err", c.failure)
 		return false
 	}
-	c.log.Info("control connection", "node", c.current().addr())
+	c.log.Info("control connection", "node", c.lastAddr()) // it may be lost again by now
 	return true
 }
 

@@ -4,8 +4,8 @@ package vecql
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -25,9 +25,9 @@ func limitedLogger(log *slog.Logger) *slog.Logger {
 // limitHandler hands on one of equal records per interval: equal are those of the same level, message and node, since errors have texts of
 // many forms. The program's handler is called under no lock; its panic is an error that slog drops.
 type limitHandler struct {
-	next slog.Handler
-	node string // bound by WithAttrs
-	seen *logSeen
+	next  slog.Handler
+	bound []slog.Attr // by WithAttrs: the program's handler learns of them with a record, since loggers are also made under a lock
+	seen  *logSeen
 }
 
 type logSeen struct {
@@ -52,7 +52,11 @@ func (h *limitHandler) Enabled(ctx context.Context, level slog.Level) (on bool) 
 
 // Handle implements slog.Handler.
 func (h *limitHandler) Handle(ctx context.Context, r slog.Record) (err error) {
-	node := h.node
+	if len(h.bound) > 0 {
+		r = r.Clone()
+		r.AddAttrs(h.bound...)
+	}
+	var node string
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "node" {
 			node = a.Value.String()
@@ -98,12 +102,7 @@ func (s *logSeen) pass(key string, now time.Time) (leftOut int, pass bool) {
 // WithAttrs implements slog.Handler.
 func (h *limitHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	other := *h
-	other.next = h.next.WithAttrs(attrs)
-	for _, a := range attrs {
-		if a.Key == "node" {
-			other.node = fmt.Sprint(a.Value)
-		}
-	}
+	other.bound = slices.Concat(h.bound, attrs)
 	return &other
 }
 

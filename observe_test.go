@@ -231,10 +231,10 @@ func TestLogIsLimited(t *testing.T) {
 		require.Len(t, records, 1)
 		repeated := ""
 		records[0].Attrs(func(a slog.Attr) bool {
-			repeated += a.String()
+			repeated += a.String() + " "
 			return true
 		})
-		require.Equal(t, "repeated=99", repeated)
+		require.Equal(t, "node=a repeated=99 ", repeated)
 		time.Sleep(logInterval)
 		records = nil
 		a.WithGroup("g").Info("lost")

@@ -483,7 +483,7 @@ func (p *pool) close(ctx context.Context) error {
 	p.stopped = true
 	p.mu.Unlock()
 	p.cancel()
-	p.filler.Wait()
+	filled := awaitAll(ctx, &p.filler)
 	p.mu.Lock()
 	conns := append(slices.Clone(p.open.Load().conns), p.excess...)
 	p.open.Store(&poolView{})
@@ -496,5 +496,15 @@ func (p *pool) close(ctx context.Context) error {
 	}
 	p.retiring.Wait()
 	p.hurry()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, filled)...)
+}
+
+// awaitAll waits for goroutines that may be in the program's code, which may not return, or may be what waits here.
+func awaitAll(ctx context.Context, g *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		g.Wait()
+		close(done)
+	}()
+	return awaitEnd(ctx, done)
 }

@@ -42,6 +42,8 @@ type Session struct {
 	cancel context.CancelFunc
 	mu     sync.Mutex     // guards the building of topo
 	wg     sync.WaitGroup // retired pools
+	retire context.Context
+	hurry  context.CancelFunc // ends retire: the time of retired pools is over
 	closed atomic.Bool
 	done   chan struct{} // closed when Close has finished
 
@@ -70,6 +72,7 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 	s := &Session{cfg: cfg, id: id, log: limitedLogger(cfg.Logger), statements: newStatements(cfg.MaxPreparedStmts), done: make(chan struct{})}
 	s.how, s.throttle, s.racing.gone = newPolicies(&s.cfg), newThrottle(cfg.Throttle), make(chan struct{})
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.retire, s.hurry = context.WithCancel(context.Background())
 	s.routing.rules = newRouteRules(cfg.PoolConfig.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})
 	s.control = &control{
@@ -168,7 +171,7 @@ func (s *Session) setView(view clusterView) {
 	for _, prev := range old.nodes {
 		if !slices.ContainsFunc(nodes, func(n *node) bool { return n.pool == prev.pool }) {
 			s.log.Info("node removed", "node", prev.info.addr)
-			s.wg.Go(func() { s.retire(prev.pool) })
+			s.wg.Go(func() { s.retirePool(prev.pool) })
 		}
 	}
 	s.notify.hosts()
@@ -201,9 +204,9 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 	return old, nodes
 }
 
-// retire lets the requests of a removed node's connections end.
-func (s *Session) retire(p *pool) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
+// retirePool lets the requests of a removed node's connections end.
+func (s *Session) retirePool(p *pool) {
+	ctx, cancel := context.WithTimeout(s.retire, s.cfg.Timeout)
 	defer cancel()
 	_ = p.close(ctx)
 }
@@ -237,39 +240,43 @@ func (s *Session) nextTimestamp(now time.Time) int64 {
 }
 
 // Close ends the session: new requests are refused, those under way may end within ClusterConfig.Timeout, then all connections are
-// closed. It returns when no goroutine and no socket of the session is left. Further calls wait for the first.
+// closed. It returns when no goroutine and no socket of the session is left, but does not wait longer than that for the program's own code
+// that the session has called. Further calls wait for the first.
 func (s *Session) Close() { _ = s.CloseContext(context.Background()) }
 
-// CloseContext is Close, without waiting for requests under way once ctx has ended; it then returns ctx's error.
+// CloseContext is Close, without waiting any longer once ctx has ended; it then returns ctx's error.
 func (s *Session) CloseContext(ctx context.Context) error {
 	if !s.closed.CompareAndSwap(false, true) {
-		<-s.done
-		return nil
+		select {
+		case <-s.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	defer close(s.done)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
+	defer context.AfterFunc(ctx, s.hurry)()
 	s.cancel()
 	s.notify.stop()
-	s.control.wg.Wait()
+	errs := []error{awaitAll(ctx, &s.control.wg)}
 	s.schema.close()
 	s.mu.Lock() // after this no view is set any more
 	nodes := s.topo.Load().nodes
 	s.mu.Unlock()
+	ended := make([]error, len(nodes)+1)
 	var wg sync.WaitGroup
-	errs := make([]error, len(nodes)+1)
 	for i, n := range nodes {
-		wg.Go(func() {
-			errs[i] = n.pool.close(ctx)
-		})
+		wg.Go(func() { ended[i] = n.pool.close(ctx) })
 	}
 	if c := s.control.take(); c != nil {
-		errs[len(nodes)] = c.drain(ctx)
+		ended[len(nodes)] = c.drain(ctx)
 	}
 	wg.Wait()
 	s.wg.Wait()
-	errs = append(errs, s.endRaces(ctx))
-	return errors.Join(errs...)
+	s.hurry()
+	return errors.Join(append(append(errs, ended...), s.endRaces(ctx))...)
 }
 
 // Closed reports whether Close was called.
