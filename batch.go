@@ -169,7 +169,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 			c.mixed = true // nobody knows its table
 			continue
 		}
-		stmt, err := s.prepare(ctx, b.keyspace, e.Stmt)
+		stmt, err := s.prepareFor(ctx, c, b.keyspace, e.Stmt)
 		if err == nil && e.binding != nil {
 			e.Args, err = callBinding(e.binding, stmt, stmt.result.Load())
 		}

@@ -222,7 +222,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	fault(c.MaxWaitSchemaAgreement < 0, "MaxWaitSchemaAgreement is %v", c.MaxWaitSchemaAgreement)
 	fault(int(c.Consistency) >= len(consistencyNames), "Consistency is %v", c.Consistency)
 	fault(c.SerialConsistency != 0 && !c.SerialConsistency.IsSerial(), "SerialConsistency is %v", c.SerialConsistency)
-	fault(c.NextPagePrefetch > 1, "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
+	fault(!(c.NextPagePrefetch <= 1), "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
 	fault(c.MaxRequestsPerConn < 0 || c.MaxRequestsPerConn > stream.MaxStreams, "MaxRequestsPerConn is %d", c.MaxRequestsPerConn)
 	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d", c.Throttle.MaxRequests)
 	fault(c.Throttle.MaxBytes < 0, "Throttle.MaxBytes is %d", c.Throttle.MaxBytes)

@@ -36,6 +36,17 @@ func preparable(stmt string) bool {
 	return false
 }
 
+// prepareFor is prepare for a call.
+func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string) (*statement, error) {
+	if stmt := s.statements.known(statementKey{keyspace: keyspace, text: text}); stmt != nil {
+		s.counters.of(c).preparedHits.Add(1)
+		return stmt, nil
+	}
+	stmt, err := s.prepare(ctx, keyspace, text)
+	c.req.began = time.Now() // it may have taken long
+	return stmt, err
+}
+
 // prepare returns the plan of a statement.
 func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statement, error) {
 	if s.closed.Load() {

@@ -361,16 +361,10 @@ func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *
 	}
 	stmt := first.stmt
 	if stmt == nil {
-		if stmt = s.statements.known(statementKey{q.keyspace, q.stmt}); stmt != nil {
-			s.counters.of(c).preparedHits.Add(1)
-		}
-	}
-	if stmt == nil {
 		var err error
-		if stmt, err = s.prepare(ctx, q.keyspace, q.stmt); err != nil {
+		if stmt, err = s.prepareFor(ctx, c, q.keyspace, q.stmt); err != nil {
 			return err
 		}
-		c.req.began = time.Now() // it may have taken long
 	}
 	c.one[0] = stmt
 	c.stmts = c.one[:]

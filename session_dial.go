@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range nodes {
-		errs = append(errs, n.pool.lastError())
+		errs = append(errs, cmp.Or(n.pool.lastError(), ErrConnectionClosed)) // the pool may not have been told yet
 	}
 	err := errors.Join(errs...)
 	if err == nil { // it was there, is ending, and its pool has not been told yet

@@ -5,7 +5,6 @@ package vecql
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -126,7 +125,7 @@ func (n *notifier) run(ctx context.Context) {
 				n.s.log.Warn("reading the schema for its listeners", "err", err)
 			}
 			n.schemaDue.Store(true)
-			again.Reset(wait - time.Duration(rand.Int64N(int64(wait/2))))
+			again.Reset(jittered(wait))
 			wait = min(2*wait, reconnectMax)
 			continue
 		}

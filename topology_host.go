@@ -117,7 +117,7 @@ func (h *HostInfo) Tokens() []string {
 // IsUp reports whether a connection for requests is open to the node now.
 func (h *HostInfo) IsUp() bool {
 	p := h.pool.Load()
-	return p != nil && p.pick() != nil
+	return p != nil && p.isUp()
 }
 
 // State is IsUp as a NodeState.
