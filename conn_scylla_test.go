@@ -131,7 +131,8 @@ func TestConnStartupEchoesExtensions(t *testing.T) {
 		{"tablets v2", protoV4, true, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
 		{
 			"nonsense", protoV4, false,
-			[]string{keyLWTMark, "x", keyRateLimitError, "x", keyTabletsV1, "-", keyMetadataID, "-"}, map[string]string{},
+			[]string{keyLWTMark, "x", keyRateLimitError, "x", keyTabletsV1, "-", keyMetadataID, "-"},
+			map[string]string{},
 		},
 		{"v5", protoV5, false, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
 	} {

@@ -336,6 +336,7 @@ func (r *attemptRecorder) ObserveQuery(_ context.Context, o ObservedQuery) {
 		r.do()
 	}
 }
+
 func (r *attemptRecorder) ObserveBatch(_ context.Context, o ObservedBatch) {
 	r.batches = append(r.batches, o)
 }
@@ -345,8 +346,10 @@ func (r *attemptRecorder) ObserveFrameHeader(_ context.Context, o ObservedFrameH
 }
 func (r *attemptRecorder) StreamContext(context.Context) StreamObserverContext { return r }
 func (r *attemptRecorder) StreamStarted(ObservedStream)                        { r.streams = append(r.streams, "started") }
-func (r *attemptRecorder) StreamAbandoned(ObservedStream)                      { r.streams = append(r.streams, "abandoned") }
-func (r *attemptRecorder) StreamFinished(ObservedStream)                       { r.streams = append(r.streams, "finished") }
+
+func (r *attemptRecorder) StreamAbandoned(ObservedStream) { r.streams = append(r.streams, "abandoned") }
+
+func (r *attemptRecorder) StreamFinished(ObservedStream) { r.streams = append(r.streams, "finished") }
 
 // panics is user code that does nothing else.
 type panics struct{}
@@ -359,12 +362,13 @@ func (panics) StreamContext(context.Context) StreamObserverContext     { panic("
 func (panics) Trace([]byte)                                            { panic("tracer") }
 func (panics) Decide(context.Context, Attempt) Decision                { panic("retry policy") }
 func (panics) Attempts() int                                           { panic("speculative policy") }
-func (panics) Delay() time.Duration                                    { panic("speculative policy") }
-func (panics) MarshalCQL(TypeInfo) ([]byte, error)                     { panic("marshaler") }
-func (panics) Enabled(context.Context, slog.Level) bool                { panic("logger") }
-func (panics) Handle(context.Context, slog.Record) error               { panic("logger") }
-func (p panics) WithAttrs([]slog.Attr) slog.Handler                    { return p }
-func (p panics) WithGroup(string) slog.Handler                         { return p }
+
+func (panics) Delay() time.Duration                      { panic("speculative policy") }
+func (panics) MarshalCQL(TypeInfo) ([]byte, error)       { panic("marshaler") }
+func (panics) Enabled(context.Context, slog.Level) bool  { panic("logger") }
+func (panics) Handle(context.Context, slog.Record) error { panic("logger") }
+func (p panics) WithAttrs([]slog.Attr) slog.Handler      { return p }
+func (p panics) WithGroup(string) slog.Handler           { return p }
 
 func TestFault35UserCodePanics(t *testing.T) {
 	const insert = "INSERT INTO ks.t (name) VALUES (?)"

@@ -292,11 +292,38 @@ func vacuous(cell []byte) bool {
 	return cell[0]&0x80 != 0 || len(cell) == 8 && bytes.Equal(cell[4:], make([]byte, 4))
 }
 
+// byType groups values by their Go type.
+func byType(values []any) (groups [][]any) {
+	at := map[reflect.Type]int{}
+	for _, v := range values {
+		t := reflect.TypeOf(v)
+		if _, ok := at[t]; !ok {
+			at[t] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[t]] = append(groups[at[t]], v)
+	}
+	return groups
+}
+
+// turn returns the values for the i-th CQL type: all of them, and of each Go type one after the other where the race detector makes each
+// cost several times as much.
+func turn(groups [][]any, i int) (values []any) {
+	for _, g := range groups {
+		if poison {
+			g = g[i%len(g):][:1]
+		}
+		values = append(values, g...)
+	}
+	return values
+}
+
 func TestEncodeEqual(t *testing.T) {
 	prefix := []byte("before")
 	pairs, good, fast, bad := 0, 0, 0, 0
-	for _, info := range matrixTypes() {
-		for _, v := range goValues() {
+	values := byType(goValues())
+	for i, info := range matrixTypes() {
+		for _, v := range turn(values, i) {
 			want, wantErr := reflectEncode(nil, info, v)
 			pairs++
 			ways := encodeWays(info, v)
@@ -424,11 +451,15 @@ func goTypes() []reflect.Type {
 
 func TestDecodeEqual(t *testing.T) {
 	pairs, good, fast, bad := 0, 0, 0, 0
+	types := goTypes()
 	for _, info := range matrixTypes() {
 		cells := cellsOf(info, 6)
-		for _, typ := range goTypes() {
+		for _, typ := range types {
 			pairs++
 			ways := decodeWays(info, typ)
+			if poison && len(ways) == 0 {
+				continue // they are only counted, which the race detector makes slow
+			}
 			converts := false
 			for _, cell := range cells {
 				want := reflect.New(typ)
@@ -465,17 +496,20 @@ func TestDecodeEqual(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d have a conversion, %d of them a fast path", pairs, good, fast)
-	require.Greater(t, fast*100, good*70)
+	require.True(t, poison || fast*100 > good*70, "%d of %d", fast, good)
 }
 
 // TestRoundTripEqual holds for every value that has a conversion both ways that what was encoded comes back.
 func TestRoundTripEqual(t *testing.T) {
 	trips := 0
-	for _, info := range matrixTypes() {
-		for _, v := range goValues() {
+	values := byType(slices.DeleteFunc(goValues(), func(v any) bool {
+		return ownCodec.MatchString(fmt.Sprintf("%#v", flatten(reflect.ValueOf(v))))
+	}))
+	for i, info := range matrixTypes() {
+		for _, v := range turn(values, i) {
 			typ := reflect.TypeOf(v)
 			encode := fastEncode(info, typ)
-			if encode == nil || ownCodec.MatchString(fmt.Sprintf("%#v", flatten(reflect.ValueOf(v)))) {
+			if encode == nil {
 				continue
 			}
 			out, err := encode(nil, info, v)

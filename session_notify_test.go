@@ -306,7 +306,10 @@ func TestFault22EventStorm(t *testing.T) {
 		require.Equal(t, "ready", r.take())
 		f.reads()
 		reads.Store(0)
-		const storm = 100000
+		storm := 100_000
+		if poison {
+			storm = 20_000
+		}
 		send := func(p *testPeer, from, to int) {
 			for i := from; i < to; i++ {
 				switch i % 4 {

@@ -193,6 +193,7 @@ func parseHost(row map[string]any, port uint16) *HostInfo {
 	}
 	return h
 }
+
 func addrColumn(row map[string]any, name string) netip.Addr {
 	a, _ := netip.AddrFromSlice(get[net.IP](row, name))
 	return a.Unmap()

@@ -253,7 +253,7 @@ func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
 	}
 	switch len(s.PrimaryKeys) {
 	case 0:
-		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", t.name)
+		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", t.name) //nolint:misspell // so does Cassandra
 	case 1:
 	default:
 		return invalid("Multiple PRIMARY KEY specified for table '%s' (exactly one required)", t.name)
