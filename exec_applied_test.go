@@ -57,12 +57,13 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 		"conditional, overloaded":               {query(insert + " IF NOT EXISTS"), overloaded, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, 3, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+			bubble(t, 3, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
 				for _, stmt := range []string{insert, insert + " IF NOT EXISTS"} {
 					c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
 				}
 				cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
-				s := memorySession(t, cfg)
+				s := openSession(t, cfg)
 				sent := 0
 				c.answer(func(r *fakeRequest, _ int) {
 					sent++
@@ -89,10 +90,11 @@ func TestSpeculativeExecutionUnderWayMayHaveApplied(t *testing.T) {
 		"the other found no connections": func(r *fakeRequest) { r.fail(CodeBootstrapping) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+			bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
 				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
 				cfg.RetryPolicy = SimpleRetryPolicy{}
-				s := memorySession(t, cfg)
+				s := openSession(t, cfg)
 				c.answer(func(r *fakeRequest, nth int) {
 					if nth == 1 {
 						time.Sleep(10 * time.Second)

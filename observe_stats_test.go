@@ -11,10 +11,11 @@ import (
 // This file tests what the counters count.
 
 func TestStatsOfPreparedStatements(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		const insert = "INSERT INTO ks.t (id) VALUES (?)"
 		c.prepare(insert, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(insert, int64(1)).Exec())
 		require.NoError(t, s.Batch(UnloggedBatch).Query(insert, int64(1)).Query(insert, int64(2)).Exec())
 		require.NoError(t, s.Query(insert, int64(1)).Exec())

@@ -30,7 +30,8 @@ func closedBy(t *testing.T, s *Session) (time.Duration, error) {
 }
 
 func TestCloseWhileAnObserverBlocks(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		var blocks atomic.Bool
 		free := make(chan struct{})
 		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
@@ -38,7 +39,7 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 				<-free
 			}
 		})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		blocks.Store(true)
 		for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
 			conn.close(ErrConnectionClosed)
@@ -56,7 +57,8 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 }
 
 func TestCloseWithinAnObserver(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Timeout = time.Second
 		var session atomic.Pointer[Session]
 		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
@@ -64,7 +66,7 @@ func TestCloseWithinAnObserver(t *testing.T) {
 				s.Close()
 			}
 		})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		session.Store(s)
 		for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
 			conn.close(ErrConnectionClosed)
@@ -80,9 +82,10 @@ func TestCloseWithinAnObserver(t *testing.T) {
 }
 
 func TestSecondCloseEndsByItsContext(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Timeout = 10 * time.Second
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.answer(func(r *fakeRequest, _ int) {
 			time.Sleep(5 * time.Second)
@@ -102,9 +105,10 @@ func TestSecondCloseEndsByItsContext(t *testing.T) {
 }
 
 func TestCloseWhileARemovedNodeEnds(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		cfg.Timeout = 10 * time.Second
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
 		c.answer(func(r *fakeRequest, _ int) {
 			time.Sleep(5 * time.Second)
@@ -138,7 +142,8 @@ func (h attrsHandler) WithAttrs([]slog.Attr) slog.Handler {
 
 // The session binds a logger for each node: that runs the program's code, which may call the session and panic.
 func TestLoggerRunsUnderNoLock(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		var session atomic.Pointer[Session]
 		cfg.Logger = slog.New(attrsHandler{slog.DiscardHandler, func() {
 			if s := session.Load(); s != nil {
@@ -150,7 +155,7 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 				panic("a handler that can not be trusted")
 			}
 		}})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		session.Store(s)
 		view := clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()}
 		view.hosts = append(view.hosts, &HostInfo{id: UUID{9}, addr: view.hosts[0].addr})
@@ -161,23 +166,20 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 
 // The control connection may be lost just when it was found good.
 func TestControlConnectionLostWhileItIsTaken(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
 		var session atomic.Pointer[Session]
 		var kill atomic.Bool
 		cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool {
 			if s := session.Load(); s != nil && kill.CompareAndSwap(true, false) {
 				for _, n := range c.nodes {
-					n.server.mu.Lock()
-					for _, conn := range n.server.conns {
-						_ = conn.Close()
-					}
-					n.server.mu.Unlock()
+					n.hangUp()
 				}
 				synctest.Wait()
 			}
 			return true
 		})
-		s := memorySession(t, cfg)
+		s := openSession(t, cfg)
 		session.Store(s)
 		kill.Store(true)
 		s.control.take().close(ErrConnectionClosed)
@@ -191,8 +193,9 @@ func TestControlConnectionLostWhileItIsTaken(t *testing.T) {
 
 // A cluster that takes control connections and drops them is not dialled in a loop.
 func TestControlConnectionThatDoesNotLast(t *testing.T) {
-	inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		var registered atomic.Int32
 		c.on(func(r *fakeRequest) bool {
 			if r.op != opRegister {
