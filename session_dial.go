@@ -56,11 +56,7 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 	for _, n := range nodes {
 		errs = append(errs, cmp.Or(n.pool.lastError(), ErrConnectionClosed)) // the pool may not have been told yet
 	}
-	err := errors.Join(errs...)
-	if err == nil { // it was there, is ending, and its pool has not been told yet
-		err = ErrConnectionClosed
-	}
-	return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, err)
+	return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, errors.Join(errs...))
 }
 
 // newPool returns the pool of a node. Its owner starts it.
