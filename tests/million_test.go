@@ -23,11 +23,12 @@ import (
 // TestClusterMillion sends a million requests with random timeouts while answers come late and in any order. Each asks for a row of its own,
 // which nobody else asks for at that time: what comes back must be that row. Afterwards no stream, goroutine, socket or memory is left.
 func TestClusterMillion(t *testing.T) {
-	const (
-		workers = 256
-		rows    = 1 << 16
-	)
-	total := int64(fewer(1_000_000))
+	const workers = 256
+	rows := int64(fewer(1<<16) / workers * workers) // a multiple, so that no two workers ask for the same one
+	total := int64(1_000_000)
+	if underRace {
+		total = 40_000
+	}
 	cluster := cqltest.New(t, cqltest.Config{})
 	embeddedTable(t, cluster, "3")
 	before := sockets()
@@ -43,7 +44,9 @@ func TestClusterMillion(t *testing.T) {
 	}
 	insert, err := vecql.Prepare[pair](t.Context(), s.Query(insertPair))
 	require.NoError(t, err)
+	written := time.Now()
 	inParallel(t, keys, func(ctx context.Context, k int64) error { return insert.Exec(ctx, &pair{k, value(k)}) })
+	usual := time.Since(written) * workers / time.Duration(rows) // what an answer takes when so many are asked for at once
 	memory := heap()
 
 	late := cluster.Inject(cqltest.Fault{
@@ -56,10 +59,9 @@ func TestClusterMillion(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(1, uint64(w)))
 			for i := int64(0); next.Add(1) <= total; i++ {
 				nonce := (i*workers + int64(w)) % rows
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+r.IntN(1+r.IntN(30_000)))*time.Microsecond)
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(1+rand.N(8*usual)))
 				var k, v int64
 				err := read.Scan(ctx, &nonce, &k, &v)
 				cancel()
@@ -82,7 +84,7 @@ func TestClusterMillion(t *testing.T) {
 	st := s.Stats()
 	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late; %d connections were replaced because of too many that were given up", total,
 		took.Round(time.Millisecond), answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
-	require.Greater(t, answered.Load(), total/4)
+	require.Greater(t, answered.Load(), total/5)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })

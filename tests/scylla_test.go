@@ -73,7 +73,7 @@ func TestScyllaShards(t *testing.T) {
 					if round.log(t, what); first {
 						require.Less(t, round.percent(round.OnShard), 60.0, "otherwise this test proves nothing")
 					}
-					if round.TabletHints < len(keys)/500 {
+					if round.TabletHints <= len(keys)/500 {
 						break
 					}
 					if !c.v2 {
