@@ -7,10 +7,33 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"testing"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
 )
+
+// TestProgram is what a program's test looks like: it needs no server.
+func TestProgram(t *testing.T) {
+	cluster := cqltest.New(t, cqltest.Config{}) // three nodes, which end with the test
+	if err := cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
+		CREATE TABLE shop.items (id int PRIMARY KEY, name text)`); err != nil {
+		t.Fatal(err)
+	}
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	cluster.Node(1).Kill() // a quorum is left
+	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "pear").Idempotent(true).ExecContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).ScanContext(t.Context(), &name); err != nil || name != "pear" {
+		t.Fatal(name, err)
+	}
+}
 
 // A program's test: a cluster of three nodes, a schema, a session. In a test, cqltest.New(t, cqltest.Config{}) is shorter.
 func Example() {

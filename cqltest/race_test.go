@@ -4,4 +4,7 @@
 
 package cqltest
 
-const raceFactor = 20 // time goes slowly under the race detector
+const (
+	raced      = true
+	raceFactor = 20 // time goes slowly under the race detector
+)
