@@ -160,10 +160,10 @@ func disturb(t *testing.T, c *cqltest.Cluster, r *rand.Rand, step int) string {
 		n.Forget()
 		return "statements forgotten"
 	case 6:
-		c.Inject(cqltest.Fault{Node: n, Times: 50, Drop: true, Op: cqltest.OpExecute})
+		c.Inject(cqltest.Fault{Node: n, Times: 4, Drop: true, Op: cqltest.OpExecute})
 		return "answers dropped"
 	case 7:
-		c.Inject(cqltest.Fault{Node: n, Times: 50, Execute: true, Delay: 10 * time.Millisecond, Jitter: 200 * time.Millisecond})
+		c.Inject(cqltest.Fault{Node: n, Times: 20, Execute: true, Delay: 10 * time.Millisecond, Jitter: 200 * time.Millisecond})
 		return "answers delayed"
 	case 8:
 		c.Inject(cqltest.Fault{Node: n, Times: 20, Before: time.Duration(r.IntN(100)) * time.Millisecond, Op: cqltest.OpExecute})
@@ -237,13 +237,15 @@ func TestClusterChaos(t *testing.T) {
 				time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
 			}
 			cluster.ClearFaults()
+			meanwhile := h.good.Load()
+			t.Logf("%d requests succeeded meanwhile, %d failed", meanwhile, h.bad.Load())
 			t.Logf("all nodes are used again after %v", awaitCalm(t, cluster, s, h).Round(time.Millisecond))
 			stop()
 			for _, what := range slices.Sorted(maps.Keys(done)) {
 				t.Logf("%2d times: %s", done[what], what)
 			}
 			h.check(t.Context())
-			require.Greater(t, h.good.Load(), int64(1000))
+			require.Greater(t, meanwhile, int64(fewer(2000)))
 		})
 	}
 }
