@@ -11,7 +11,7 @@ import (
 )
 
 // This file holds the policies that decide whether a failed request is sent again. Above all of them stands one rule, which the session
-// keeps (execution.judge): a statement that is not marked idempotent and may have been executed is not sent again, whatever a policy says.
+// keeps (Session.judge): a statement that is not marked idempotent and may have been executed is not sent again, whatever a policy says.
 
 // RetryType says what becomes of a request after an attempt that failed.
 type RetryType uint16

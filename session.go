@@ -259,8 +259,7 @@ func (s *Session) CloseContext(ctx context.Context) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, s.hurry)()
 	s.cancel()
-	s.notify.stop()
-	errs := []error{awaitAll(ctx, &s.control.wg)}
+	errs := []error{s.notify.stop(ctx), awaitAll(ctx, &s.control.wg)}
 	s.schema.close()
 	s.mu.Lock() // after this no view is set any more
 	nodes := s.topo.Load().nodes

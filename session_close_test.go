@@ -214,3 +214,54 @@ func TestControlConnectionThatDoesNotLast(t *testing.T) {
 		require.Less(t, registered.Load(), int32(40))
 	})
 }
+
+// closingHandler is a logger that closes the session.
+type closingHandler struct {
+	slog.Handler
+	session *atomic.Pointer[Session]
+}
+
+func (h closingHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (h closingHandler) Handle(context.Context, slog.Record) error {
+	if s := h.session.Load(); s != nil {
+		s.Close()
+	}
+	return nil
+}
+
+func TestCloseWithinALogger(t *testing.T) {
+	for name, listeners := range map[string]bool{"of the pool": false, "of the listeners": true} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+				var session atomic.Pointer[Session]
+				cfg.Timeout = time.Second
+				cfg.Logger = slog.New(closingHandler{slog.DiscardHandler, &session})
+				if listeners {
+					cfg.Metadata.SchemaListener.KeyspaceChangeListener = SchemaListenersMux{}
+				}
+				s := memorySession(t, cfg)
+				session.Store(s)
+				if listeners {
+					c.on(func(r *fakeRequest) bool {
+						if r.op == opQuery {
+							r.fail(CodeServer)
+						}
+						return r.op == opQuery
+					})
+					s.schemaChanged(schemaEvent{})
+					s.schemaSettled()
+				} else {
+					for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
+						conn.close(ErrConnectionClosed)
+					}
+				}
+				time.Sleep(time.Minute)
+				select {
+				case <-s.done:
+				default:
+					t.Fatal("Close waits for the logger that it was called by")
+				}
+			})
+		})
+	}
+}

@@ -66,18 +66,19 @@ func (n *notifier) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the goroutine. A listener that runs is not waited for: it may be what calls.
-func (n *notifier) stop() {
+// stop ends the goroutine. A listener that runs is not waited for: it may be what calls. Nor is a logger, for longer than ctx allows.
+func (n *notifier) stop(ctx context.Context) error {
 	if n == nil {
-		return
+		return nil
 	}
 	n.mu.Lock()
 	wait := n.started && !n.busy
 	n.stopped = true
 	n.mu.Unlock()
-	if wait {
-		<-n.done
+	if !wait {
+		return nil
 	}
+	return awaitEnd(ctx, n.done)
 }
 
 // hosts has listeners told of changes of nodes. It takes no time.
