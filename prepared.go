@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"hash/maphash"
 	"reflect"
 	"strings"
 	"sync"
@@ -119,35 +120,60 @@ type statementKey struct{ keyspace, text string }
 
 // statements is the cache of prepared statements. Callers of the same text share one PREPARE.
 type statements struct {
+	recent [recentStatements]atomic.Pointer[preparing] // by hash: a part of cache that is read without mu
+	seed   maphash.Seed
+
 	mu    sync.Mutex
 	cache *lru.Cache[statementKey, *preparing]
 }
 
+// recentStatements is a power of 2. Those that meet in one place take turns, by way of the lock.
+const recentStatements = 256
+
 // preparing is a PREPARE under way, or its outcome once done is closed.
 type preparing struct {
+	key  statementKey
 	done chan struct{}
 	stmt *statement
 	err  error
 }
 
 func newStatements(max int) *statements {
-	return &statements{cache: lru.New[statementKey, *preparing](max)}
+	return &statements{cache: lru.New[statementKey, *preparing](max), seed: maphash.MakeSeed()}
 }
 
-// known returns the statement for key when it is at hand. It is get without what get's closure costs.
+// place returns where in recent the key may be.
+func (c *statements) place(key statementKey) *atomic.Pointer[preparing] {
+	return &c.recent[maphash.String(c.seed, key.text)%recentStatements]
+}
+
+// known returns the statement for key when it is at hand. What it finds without the lock is not marked as used: the cache may forget it too
+// early, which costs one PREPARE more in as many as the cache holds.
 func (c *statements) known(key statementKey) *statement {
+	place := c.place(key)
+	if p := place.Load(); p != nil && p.key == key {
+		return p.stmt
+	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	p, ok := c.cache.Get(key)
-	c.mu.Unlock()
 	if !ok {
 		return nil
 	}
 	select {
 	case <-p.done:
-		return p.stmt // nil when preparing failed
+		if p.stmt != nil { // nil when preparing failed
+			place.Store(p)
+		}
+		return p.stmt
 	default:
 		return nil
 	}
+}
+
+// leave takes a statement that is no longer in the cache out of recent. c.mu is held.
+func (c *statements) leave(p *preparing) {
+	c.place(p.key).CompareAndSwap(p, nil)
 }
 
 // get returns the statement for key, calling prepare at most once at a time. prepare runs on a goroutine of its own and under no
@@ -156,8 +182,10 @@ func (c *statements) get(ctx context.Context, key statementKey, prepare func() (
 	c.mu.Lock()
 	p, ok := c.cache.Get(key)
 	if !ok {
-		p = &preparing{done: make(chan struct{})}
-		c.cache.Add(key, p)
+		p = &preparing{key: key, done: make(chan struct{})}
+		if old, evicted := c.cache.Add(key, p); evicted {
+			c.leave(old)
+		}
 		go func() {
 			p.stmt, p.err = prepare()
 			if p.err != nil {
@@ -196,6 +224,7 @@ func (c *statements) drop(key statementKey, stmt *statement) {
 	case <-cur.done:
 		if cur.stmt == stmt {
 			c.cache.Remove(key)
+			c.leave(cur)
 		}
 	default: // another one is being prepared already
 	}
