@@ -44,6 +44,17 @@
 //	...
 //	err = insert.Exec(ctx, &item)
 //
+// # Where a request goes, and when it is sent again
+//
+// A request goes to a node that has its partition, on ScyllaDB to the shard that owns it, and to another one when that cannot be reached.
+// With several data centres the local one must be named, in ClusterConfig.PoolConfig: see [DCAwareRoundRobinPolicy]. Nodes are known by
+// their host ids and may change their addresses; those that cannot be reached are tried again for as long as they belong to the cluster.
+//
+// What may have been executed is sent again only if it is marked idempotent ([Query.Idempotent]), whatever a [RetryPolicy] says; of an error
+// [MayHaveApplied] tells. A [SpeculativeExecutionPolicy] sends idempotent requests that take long to another node as well. [Throttle] bounds
+// what is under way, a [Profile] names a set of such settings, and [Session.Stats], the observers and the listeners of ClusterConfig show
+// what happens. Package cqltest has a cluster for tests that needs nothing installed.
+//
 // # What goroutines may share
 //
 //   - A [Session], a [Statement], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the same time.

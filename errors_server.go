@@ -78,7 +78,8 @@ func (e *ServerError) Error() string { return "vecql: server: " + e.code.Error()
 // Is reports whether target is e's Code.
 func (e *ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.code }
 
-// mayHaveApplied follows the meaning of each code: the ones named here are given before anything was executed.
+// mayHaveApplied follows the meaning of each code: the ones named here are given before anything was executed, if the request is a single
+// statement without a condition.
 func (e *ServerError) mayHaveApplied() bool {
 	switch e.code {
 	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping, CodeSyntax, CodeUnauthorized, CodeInvalid,
