@@ -30,7 +30,9 @@ func BenchmarkStatementsKnown(b *testing.B) {
 func TestStatementsKnown(t *testing.T) {
 	const most = 10
 	c := newStatements(most)
-	key := func(i int) statementKey { return statementKey{keyspace: fmt.Sprint(i % 3), text: fmt.Sprint("SELECT ", i)} }
+	key := func(i int) statementKey {
+		return statementKey{keyspace: fmt.Sprint(i % 3), text: fmt.Sprint("SELECT ", i)}
+	}
 	stmts := map[int]*statement{}
 	for i := range 5 * most {
 		stmts[i] = &statement{text: fmt.Sprint(i)}

@@ -27,8 +27,11 @@ func (s *Session) learnTablet(c *call, payload map[string][]byte) {
 	if payload == nil || c.mixed {
 		return
 	}
-	target := c.target()
-	s.topo.Load().learnTablet(&target, payload)
+	target, topo := c.target(), s.topo.Load()
+	topo.learnTablet(&target, payload)
+	if now := s.topo.Load(); now != topo { // which may have dropped what topo's nodes held just before this
+		now.followTablets(topo)
+	}
 }
 
 // appendTabletBlock appends the byte that ends an EXECUTE on connections with TABLETS_ROUTING_V2. The call's token must be known if it
