@@ -303,7 +303,12 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.MaxWaitSchemaAgreement)
 	defer cancel()
-	return s.control.awaitSchemaAgreement(ctx, pick)
+	defer context.AfterFunc(s.ctx, cancel)()
+	err := s.control.awaitSchemaAgreement(ctx, pick)
+	if err != nil && s.closed.Load() {
+		err = fmt.Errorf("%w: %w", ErrSessionClosed, err)
+	}
+	return err
 }
 
 // contactPoints resolves the configured hosts, and remembers which name an address came from.

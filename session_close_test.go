@@ -265,3 +265,18 @@ func TestCloseWithinALogger(t *testing.T) {
 		})
 	}
 }
+
+func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
+	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+		s := memorySession(t, cfg)
+		c.nodes[1].schema = UUID{2} // they never agree
+		errs := make(chan error, 1)
+		go func() { errs <- s.AwaitSchemaAgreement(context.Background()) }()
+		time.Sleep(time.Second)
+		began := time.Now()
+		s.Close()
+		require.ErrorIs(t, <-errs, ErrSessionClosed)
+		require.ErrorIs(t, s.AwaitSchemaAgreement(context.Background()), ErrSessionClosed)
+		require.Less(t, time.Since(began), 3*time.Second)
+	})
+}
