@@ -232,14 +232,15 @@ func (h closingHandler) Handle(context.Context, slog.Record) error {
 func TestCloseWithinALogger(t *testing.T) {
 	for name, listeners := range map[string]bool{"of the pool": false, "of the listeners": true} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, 1, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
+			bubble(t, 1, func(t *testing.T, c *fakeCluster) {
+				cfg := c.config()
 				var session atomic.Pointer[Session]
 				cfg.Timeout = time.Second
 				cfg.Logger = slog.New(closingHandler{slog.DiscardHandler, &session})
 				if listeners {
 					cfg.Metadata.SchemaListener.KeyspaceChangeListener = SchemaListenersMux{}
 				}
-				s := memorySession(t, cfg)
+				s := openSession(t, cfg)
 				session.Store(s)
 				if listeners {
 					c.on(func(r *fakeRequest) bool {
@@ -267,8 +268,9 @@ func TestCloseWithinALogger(t *testing.T) {
 }
 
 func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
-	inMemory(t, 2, func(t *testing.T, c *fakeCluster, cfg *ClusterConfig) {
-		s := memorySession(t, cfg)
+	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
+		cfg := c.config()
+		s := openSession(t, cfg)
 		c.nodes[1].schema = UUID{2} // they never agree
 		errs := make(chan error, 1)
 		go func() { errs <- s.AwaitSchemaAgreement(context.Background()) }()
