@@ -286,38 +286,6 @@ func TestFault31BodyOutlivesItsCaller(t *testing.T) {
 	})
 }
 
-func TestFault32TimestampsIncrease(t *testing.T) {
-	s := &Session{}
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	last := s.nextTimestamp(now)
-	require.Equal(t, now.UnixMicro(), last)
-	for _, step := range []time.Duration{0, time.Microsecond, -time.Hour, 0, -time.Nanosecond, time.Second, -24 * time.Hour} {
-		now = now.Add(step)
-		next := s.nextTimestamp(now)
-		require.Greater(t, next, last, "the clock was set by %v", step)
-		last = next
-	}
-	now = now.Add(48 * time.Hour)
-	require.Equal(t, now.UnixMicro(), s.nextTimestamp(now), "the clock is followed where it can be")
-	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
-		s := openSession(t, cfg)
-		var sent []int64
-		c.answer(func(r *fakeRequest, _ int) {
-			sent = append(sent, r.timestamp)
-			r.void()
-		})
-		s.timestamp.Store(time.Now().Add(time.Hour).UnixMicro()) // the clock was an hour ahead
-		for range 100 {
-			require.NoError(t, s.Query(idempotentInsert).Exec())
-		}
-		require.Len(t, sent, 100)
-		for i := 1; i < len(sent); i++ {
-			require.Greater(t, sent[i], sent[i-1])
-		}
-	})
-}
-
 // attemptRecorder is an observer of everything.
 type attemptRecorder struct {
 	queries    []ObservedQuery

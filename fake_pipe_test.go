@@ -129,10 +129,12 @@ func (h *pipeHalf) setDeadline(deadline *time.Time, t time.Time) {
 }
 
 func (p *pipeEnd) SetReadDeadline(t time.Time) error { p.in.setDeadline(&p.in.readBy, t); return nil }
+
 func (p *pipeEnd) SetWriteDeadline(t time.Time) error {
 	p.out.setDeadline(&p.out.writeBy, t)
 	return nil
 }
+
 func (p *pipeEnd) SetDeadline(t time.Time) error {
 	_ = p.SetReadDeadline(t)
 	return p.SetWriteDeadline(t)

@@ -86,6 +86,22 @@ func TestFault09LyingLengths(t *testing.T) {
 		op   opcode
 		body []byte
 	}{
+		{"unknown kind", opResult, ints(6)},
+		{"negative kind", opResult, ints(-1)},
+		{"negative columns without metadata", opResult, message(ints(2, metadataNoMetadata, -1, 0), room)},
+		{"more columns than bytes", opResult, message(ints(2, 0, 1<<30), room)},
+		{"more columns of a global table than bytes", opResult, message(ints(2, 1, 1<<30), room)},
+		{"negative rows without metadata", opResult, message(ints(2, metadataNoMetadata, 1, -1), room)},
+		{"more rows than bytes", opResult, message(ints(2, metadataNoMetadata, 2, 9), room)},
+		{"rows without columns", opResult, message(ints(2, metadataNoMetadata, 0, most), room)},
+		{"more pages, state null", opResult, message(ints(2, metadataHasMorePages|metadataNoMetadata, 1, -1, 0), room)},
+		{"more pages, state empty", opResult, message(ints(2, metadataHasMorePages|metadataNoMetadata, 1, 0, 0), room)},
+		{"paging state longer than the body", opResult, message(ints(2, metadataHasMorePages|metadataNoMetadata, 1, 1<<30), room)},
+		{"metadata changed, none sent", opResult, message(ints(2, metadataChanged|metadataNoMetadata, 1, 0, 0), room)},
+		{"negative markers", opResult, message(ints(4), 1, "i", 0, ints(0, -1, 0), room)},
+		{"more markers than bytes", opResult, message(ints(4), 1, "i", 0, ints(0, 1<<30, 0), room)},
+		{"more key columns than bytes", opResult, message(ints(4), 1, "i", 0, ints(0, 1, 1<<30), room)},
+		{"key column without marker", opResult, message(ints(4), 1, "i", 0, ints(0, 1, 1, 1<<16), room)},
 		{"negative columns", opResult, message(ints(2, 0, -1), room)},
 		{"2^31-1 columns", opResult, message(ints(2, 0, most), room)},
 		{"2^31-1 columns of one table", opResult, message(ints(2, 1, most), table, room)},

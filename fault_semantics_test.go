@@ -30,6 +30,20 @@ import (
 // TestFault32ClockStepsBack: the wall clock goes back by an hour, many times, while requests are made. The timestamps of a session must increase
 // all the same, each being given out once, and follow the clock again when it has caught up.
 func TestFault32ClockStepsBack(t *testing.T) {
+	t.Run("one caller", func(t *testing.T) {
+		s := &Session{}
+		now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		last := s.nextTimestamp(now)
+		require.Equal(t, now.UnixMicro(), last)
+		for _, step := range []time.Duration{0, time.Microsecond, -time.Hour, 0, -time.Nanosecond, time.Second, -24 * time.Hour} {
+			now = now.Add(step)
+			next := s.nextTimestamp(now)
+			require.Greater(t, next, last, "the clock was set by %v", step)
+			last = next
+		}
+		now = now.Add(48 * time.Hour)
+		require.Equal(t, now.UnixMicro(), s.nextTimestamp(now), "the clock is followed where it can be")
+	})
 	t.Run("many callers", func(t *testing.T) {
 		s := &Session{}
 		began := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -354,16 +354,21 @@ func TestReconnectionPolicies(t *testing.T) {
 		again  int // retries; -1: without end
 	}{
 		{
-			"default", ExponentialReconnectionPolicy{},
-			[]time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms, 5000 * ms, 5000 * ms}, -1,
+			"default",
+			ExponentialReconnectionPolicy{},
+			[]time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms, 5000 * ms, 5000 * ms},
+			-1,
 		},
 		{
 			"exponential", &ExponentialReconnectionPolicy{MaxRetries: 3, InitialInterval: time.Second, MaxInterval: 3 * time.Second},
-			[]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, 3,
+			[]time.Duration{time.Second, 2 * time.Second, 3 * time.Second},
+			3,
 		},
 		{
-			"initial above the default maximum", ExponentialReconnectionPolicy{InitialInterval: time.Minute},
-			[]time.Duration{time.Minute, time.Minute}, -1,
+			"initial above the default maximum",
+			ExponentialReconnectionPolicy{InitialInterval: time.Minute},
+			[]time.Duration{time.Minute, time.Minute},
+			-1,
 		},
 		{"constant", &ConstantReconnectionPolicy{MaxRetries: 2, Interval: 50 * ms}, []time.Duration{50 * ms, 50 * ms}, 2},
 		{"constant of nothing", ConstantReconnectionPolicy{}, []time.Duration{time.Second}, -1},
@@ -452,16 +457,26 @@ func TestSessionStartGrace(t *testing.T) {
 	})
 }
 
-// TestFault36OpenClose opens and closes sessions.
+// TestFault36OpenClose opens and closes sessions, in memory and on sockets.
 func TestFault36OpenClose(t *testing.T) {
-	m := newFakeCluster(t, protoV4, 1, sharded(2))
-	for i := range 1000 {
-		s, err := m.config().CreateSession()
-		require.NoError(t, err)
-		if i%2 == 0 {
-			go s.Close()
-		}
-		s.Close() // often while the pools fill
+	for _, row := range []struct {
+		name  string
+		c     *fakeCluster
+		times int
+	}{
+		{"shards", newFakeCluster(t, protoV4, 1, sharded(2)), 1000},
+		{"sockets", newSocketCluster(t, protoV4, 2), 200},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for i := range row.times {
+				s, err := row.c.config().CreateSession()
+				require.NoError(t, err)
+				if i%2 == 0 {
+					go s.Close()
+				}
+				s.Close() // often while the pools fill
+			}
+		})
 	}
 }
 
@@ -576,5 +591,9 @@ func TestFault36CloseInFlight(t *testing.T) {
 		require.LessOrEqual(t, time.Since(began), cfg.Timeout+closeGrace)
 		require.EqualValues(t, 900, ok.Load(), "what is answered in time ends well")
 		require.EqualValues(t, 100, lost.Load())
+		require.True(t, s.Closed())
+		require.ErrorIs(t, s.Query("SELECT new").Exec(), ErrSessionClosed)
+		require.ErrorIs(t, s.Query("CREATE new").Exec(), ErrSessionClosed)
+		require.False(t, MayHaveApplied(s.Query("INSERT new").Exec()))
 	})
 }

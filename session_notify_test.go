@@ -65,34 +65,45 @@ func (r *listenerLog) OnKeyspaceDropped(e OnKeyspaceDroppedEvent) { r.tell("-%s"
 func (r *listenerLog) OnTableCreated(e OnTableCreatedEvent) {
 	r.tell("+%s.%s", e.Table.Keyspace, e.Table.Name)
 }
+
 func (r *listenerLog) OnTableUpdated(e OnTableUpdatedEvent) {
 	r.tell("~%s.%s %d %d", e.New.Keyspace, e.New.Name, len(e.Old.Columns), len(e.New.Columns))
 }
+
 func (r *listenerLog) OnTableDropped(e OnTableDroppedEvent) {
 	r.tell("-%s.%s", e.Table.Keyspace, e.Table.Name)
 }
+
 func (r *listenerLog) OnUserTypeCreated(e OnUserTypeCreatedEvent) {
 	r.tell("+type %s", e.UserType.Name)
 }
+
 func (r *listenerLog) OnUserTypeUpdated(e OnUserTypeUpdatedEvent) {
 	r.tell("~type %s %d", e.New.Name, len(e.New.FieldNames))
 }
+
 func (r *listenerLog) OnUserTypeDropped(e OnUserTypeDroppedEvent) {
 	r.tell("-type %s", e.UserType.Name)
 }
+
 func (r *listenerLog) OnFunctionCreated(e OnFunctionCreatedEvent) {
 	r.tell("+function %s", e.Function.Name)
 }
+
 func (r *listenerLog) OnFunctionUpdated(e OnFunctionUpdatedEvent) { r.tell("~function %s", e.New.Name) }
+
 func (r *listenerLog) OnFunctionDropped(e OnFunctionDroppedEvent) {
 	r.tell("-function %s", e.Function.Name)
 }
+
 func (r *listenerLog) OnAggregateCreated(e OnAggregateCreatedEvent) {
 	r.tell("+aggregate %s", e.Aggregate.Name)
 }
+
 func (r *listenerLog) OnAggregateUpdated(e OnAggregateUpdatedEvent) {
 	r.tell("~aggregate %s", e.New.Name)
 }
+
 func (r *listenerLog) OnAggregateDropped(e OnAggregateDroppedEvent) {
 	r.tell("-aggregate %s", e.Aggregate.Name)
 }

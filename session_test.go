@@ -110,59 +110,6 @@ func TestSessionStartCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestSessionOpenCloseLeavesNothing(t *testing.T) {
-	c := newSocketCluster(t, protoV4, 2)
-	for range 200 {
-		s, err := c.config().CreateSession()
-		require.NoError(t, err)
-		s.Close()
-	}
-}
-
-func TestSessionCloseWithRequestsInFlight(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
-	var asked atomic.Int32
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute {
-			return false
-		}
-		if asked.Add(1); r.stmt == "SELECT slow" {
-			time.AfterFunc(50*time.Millisecond, r.void)
-		}
-		return true
-	})
-	s := c.session(func(cfg *ClusterConfig) { cfg.Timeout = 300 * time.Millisecond })
-	var wg sync.WaitGroup
-	for _, m := range []struct {
-		stmt string
-		want error
-	}{{"SELECT slow", nil}, {"SELECT forever", ErrConnectionClosed}} {
-		for range 20 {
-			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-				defer cancel()
-				if err := s.Query(m.stmt).ExecContext(ctx); !errors.Is(err, m.want) {
-					t.Errorf("%s: %v, want %v", m.stmt, err, m.want)
-				}
-			})
-		}
-	}
-	for asked.Load() < 40 {
-		time.Sleep(time.Millisecond)
-	}
-	began := time.Now()
-	for range 3 {
-		wg.Go(s.Close)
-	}
-	s.Close()
-	require.Less(t, time.Since(began), 3*time.Second)
-	wg.Wait()
-	require.True(t, s.Closed())
-	require.ErrorIs(t, s.Query("SELECT new").Exec(), ErrSessionClosed)
-	require.ErrorIs(t, s.Query("CREATE new").Exec(), ErrSessionClosed)
-	require.False(t, MayHaveApplied(s.Query("INSERT new").Exec()))
-}
-
 func TestSessionCloseWhilePreparing(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	asked := make(chan struct{}, 1)
@@ -295,18 +242,6 @@ func TestSessionNodeComesBack(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec() == nil
 	}, 10*time.Second, 10*time.Millisecond)
-}
-
-func TestSessionControlConnectionMovesOn(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 2)
-	s := c.session()
-	first := s.control.current().addr()
-	c.nodes[0].stop()
-	require.Equal(t, c.nodes[0].addr(), first)
-	require.Eventually(t, func() bool {
-		now := s.control.current()
-		return now != nil && now.addr() == c.nodes[1].addr()
-	}, 10*time.Second, 5*time.Millisecond)
 }
 
 func TestSessionNodeRemoved(t *testing.T) {

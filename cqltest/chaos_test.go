@@ -49,7 +49,7 @@ func TestChaos(t *testing.T) {
 						default:
 							good.Add(1)
 						}
-						time.Sleep(100 * time.Millisecond)
+						time.Sleep(200 * time.Millisecond)
 					}
 				})
 			}

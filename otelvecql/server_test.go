@@ -120,8 +120,11 @@ func execute(stmt string, failures *int) (byte, []byte) {
 	switch {
 	case strings.Contains(stmt, "system.local"):
 		return 0x08, rows([]column{
-			{"host_id", uuid, bytes.Repeat([]byte{7}, 16)}, {"data_center", text, []byte("dc1")}, {"rack", text, []byte("r")},
-			{"schema_version", uuid, bytes.Repeat([]byte{1}, 16)}, {"tokens", list, set},
+			{"host_id", uuid, bytes.Repeat([]byte{7}, 16)},
+			{"data_center", text, []byte("dc1")},
+			{"rack", text, []byte("r")},
+			{"schema_version", uuid, bytes.Repeat([]byte{1}, 16)},
+			{"tokens", list, set},
 			{"partitioner", text, []byte("org.apache.cassandra.dht.Murmur3Partitioner")},
 		}, 1)
 	case strings.Contains(stmt, "FROM system"):

@@ -87,14 +87,20 @@ func (in *Instrumentation) Observe(session *vecql.Session) error {
 			key     attribute.Key // empty: none
 			value   string
 		}{
-			{requests, st.Requests, "", ""}, {failed, st.Failed, "", ""}, {retries, st.Retries, "", ""},
-			{speculative, st.SpeculativeExecutions, "", ""}, {wins, st.SpeculativeWins, "", ""}, {hints, st.TabletHints, "", ""},
-			{prepared, st.PreparedHits, "vecql.prepared.result", "hit"}, {prepared, st.PreparedMisses, "vecql.prepared.result", "miss"},
+			{requests, st.Requests, "", ""},
+			{failed, st.Failed, "", ""},
+			{retries, st.Retries, "", ""},
+			{speculative, st.SpeculativeExecutions, "", ""},
+			{wins, st.SpeculativeWins, "", ""},
+			{hints, st.TabletHints, "", ""},
+			{prepared, st.PreparedHits, "vecql.prepared.result", "hit"},
+			{prepared, st.PreparedMisses, "vecql.prepared.result", "miss"},
 			{prepared, st.PreparedAgain, "vecql.prepared.result", "forgotten"},
 			{connections, st.ConnectionsOpened, "vecql.connection.event", "opened"},
 			{connections, st.ConnectionsLost, "vecql.connection.event", "lost"},
 			{connections, st.ConnectionsFailed, "vecql.connection.event", "failed"},
-			{io, st.BytesOut, semconv.NetworkIODirectionKey, "transmit"}, {io, st.BytesIn, semconv.NetworkIODirectionKey, "receive"},
+			{io, st.BytesOut, semconv.NetworkIODirectionKey, "transmit"},
+			{io, st.BytesIn, semconv.NetworkIODirectionKey, "receive"},
 		} {
 			attrs := common
 			if c.key != "" {

@@ -219,8 +219,10 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 		if s.IfNotExists {
 			return nil
 		}
-		return &Error{Code: CodeAlreadyExists, Message: "Cannot add already existing table \"" + name + "\" to keyspace \"" + k.name + "\"",
-			Keyspace: k.name, Table: name}
+		return &Error{
+			Code: CodeAlreadyExists, Message: "Cannot add already existing table \"" + name + "\" to keyspace \"" + k.name + "\"",
+			Keyspace: k.name, Table: name,
+		}
 	}
 	if s.CompactStorage {
 		return invalid("Compact tables are not allowed in Cassandra starting with 4.0 version. Use `COMPACT " +

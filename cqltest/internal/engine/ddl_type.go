@@ -103,7 +103,7 @@ func (c *changer) alterType(s *cql.AlterType) error {
 				if s.IfField {
 					continue
 				}
-				return invalid("Unkown field %s in user type %s.%s", r.From, k.name, t.Name)
+				return invalid("Unkown field %s in user type %s.%s", r.From, k.name, t.Name) //nolint:misspell // so does Cassandra
 			}
 			if slices.Contains(t.Fields, r.To) {
 				return invalid("Duplicate field name %s in type %s", r.To, t.Name)

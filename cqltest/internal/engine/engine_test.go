@@ -362,8 +362,12 @@ func TestVirtual(t *testing.T) {
 	e.AddVirtual(Virtual{
 		Keyspace: "system", Name: "local",
 		Columns: []VirtualColumn{
-			{"key", Native("text"), PartitionKey}, {"host_id", Native("uuid"), Regular}, {"rpc_address", Native("inet"), Regular},
-			{"tokens", SetOf(Native("text")), Regular}, {"rpc_port", Native("int"), Regular}, {"rack", Native("text"), Regular},
+			{"key", Native("text"), PartitionKey},
+			{"host_id", Native("uuid"), Regular},
+			{"rpc_address", Native("inet"), Regular},
+			{"tokens", SetOf(Native("text")), Regular},
+			{"rpc_port", Native("int"), Regular},
+			{"rack", Native("text"), Regular},
 		},
 		Rows: func(node any) []map[string]any {
 			return []map[string]any{{

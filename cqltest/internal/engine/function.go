@@ -305,11 +305,8 @@ func mathFunction(name string, t *Type) *function {
 			return n, nil
 		}
 	case "exp", "log", "log10":
-		if t.Kind != KindFloat && t.Kind != KindDouble {
-			ret = Native("double")
-			if t.Kind == KindDecimal || t.Kind == KindVarint {
-				return nil
-			}
+		if t.Kind == KindDecimal || t.Kind == KindVarint {
+			return nil
 		}
 		body = float(map[string]func(float64) float64{"exp": math.Exp, "log": math.Log, "log10": math.Log10}[name])
 		ret = t

@@ -20,7 +20,7 @@ var (
 )
 
 // operatorFunctions are what Cassandra calls the operators.
-var operatorFunctions = map[byte]string{'+': "_add", '-': "_substract", '*': "_multiply", '/': "_divide", '%': "_modulo"}
+var operatorFunctions = map[byte]string{'+': "_add", '-': "_substract", '*': "_multiply", '/': "_divide", '%': "_modulo"} //nolint:misspell // so does Cassandra
 
 // operand reads an operand of an operation of type t. Whole numbers become decimals by way of a double there: 7 is 7.0.
 func operand(t, from *Type, b []byte) number {

@@ -98,8 +98,6 @@ func (t *table) clone() *table {
 	return &c
 }
 
-func (t *table) hasStatic() bool { return len(t.rest) > 0 && t.rest[0].kind == Static }
-
 // lookup returns the column, or Cassandra's error.
 func (t *table) lookup(name string) (*column, error) {
 	if c := t.byName[name]; c != nil {

@@ -347,8 +347,10 @@ func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error
 		v, err := calculate(op, t, operand(t, left.typ, a), operand(t, right.typ, b))
 		if errors.Is(err, errDivision) || errors.Is(err, errNaN) || errors.Is(err, errInfinite) {
 			words := []string{left.typ.String(), right.typ.String()}
-			return nil, &Error{Code: CodeFunctionFailure, Message: fmt.Sprintf("the operation '%s %c %s' failed: %v", words[0], op, words[1], err),
-				Keyspace: "system", Function: operatorFunctions[op], ArgTypes: words}
+			return nil, &Error{
+				Code: CodeFunctionFailure, Message: fmt.Sprintf("the operation '%s %c %s' failed: %v", words[0], op, words[1], err),
+				Keyspace: "system", Function: operatorFunctions[op], ArgTypes: words,
+			}
 		}
 		return v, err
 	}}, nil

@@ -31,7 +31,7 @@ type cell struct {
 }
 
 // live reports whether the cell is to be seen at now, in seconds.
-func (c *cell) live(now int64) bool { return !c.deleted && (c.ttl == 0 || now < c.expires) }
+func (a *cell) live(now int64) bool { return !a.deleted && (a.ttl == 0 || now < a.expires) }
 
 // supersedes reports whether a wins over b: the later timestamp, then deletion or expiry, then deletion, then the later expiry, the shorter
 // ttl, the larger value (Cassandra's Cells.reconcile).

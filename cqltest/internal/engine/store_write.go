@@ -223,9 +223,9 @@ func (r *row) apply(e *Engine, o *op) {
 	case opElement, opElementDelete:
 		d.put(o.col.typ, element{o.path, o.cell})
 	case opAppend:
-		d.put(o.col.typ, element{listPath(int64(e.sequence.Add(1))), o.cell})
+		d.put(o.col.typ, element{listPath(e.sequence.Add(1)), o.cell})
 	case opPrepend:
-		d.put(o.col.typ, element{listPath(-int64(e.sequence.Add(1))), o.cell})
+		d.put(o.col.typ, element{listPath(-e.sequence.Add(1)), o.cell})
 	}
 }
 

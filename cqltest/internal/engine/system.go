@@ -153,8 +153,10 @@ func columnRows(s *schema) []map[string]any {
 			if c.kind == Clustering {
 				order = map[bool]string{false: "asc", true: "desc"}[c.desc]
 			}
-			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "column_name": c.name, "clustering_order": order,
-				"column_name_bytes": []byte(c.name), "kind": c.kind.String(), "position": position, "type": c.typ.String()})
+			out = append(out, map[string]any{
+				"keyspace_name": t.ks, "table_name": t.name, "column_name": c.name, "clustering_order": order,
+				"column_name_bytes": []byte(c.name), "kind": c.kind.String(), "position": position, "type": c.typ.String(),
+			})
 		}
 	})
 	return out
@@ -164,8 +166,10 @@ func droppedRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
 		for _, d := range t.dropped {
-			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "column_name": d.name,
-				"dropped_time": time.UnixMicro(d.at), "kind": d.kind.String(), "type": d.typ.String()})
+			out = append(out, map[string]any{
+				"keyspace_name": t.ks, "table_name": t.name, "column_name": d.name,
+				"dropped_time": time.UnixMicro(d.at), "kind": d.kind.String(), "type": d.typ.String(),
+			})
 		}
 	})
 	return out

@@ -25,8 +25,10 @@ func literalFits(k cql.LiteralKind, t *Type) bool {
 	case cql.StringLiteral:
 		return slices.Contains([]Kind{KindASCII, KindText, KindInet, KindDate, KindTime, KindTimestamp}, t.Kind)
 	case cql.IntegerLiteral:
-		return slices.Contains([]Kind{KindBigInt, KindCounter, KindDate, KindDecimal, KindDouble, KindDuration, KindFloat, KindInt, KindSmallInt,
-			KindTime, KindTimestamp, KindTinyInt, KindVarint}, t.Kind)
+		return slices.Contains([]Kind{
+			KindBigInt, KindCounter, KindDate, KindDecimal, KindDouble, KindDuration, KindFloat, KindInt, KindSmallInt,
+			KindTime, KindTimestamp, KindTinyInt, KindVarint,
+		}, t.Kind)
 	case cql.FloatLiteral:
 		return t.Kind == KindDecimal || t.Kind == KindDouble || t.Kind == KindFloat
 	case cql.BooleanLiteral:

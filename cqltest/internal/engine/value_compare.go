@@ -152,7 +152,7 @@ func varintBytes(v *big.Int) []byte {
 		}
 		return b
 	}
-	n := (new(big.Int).Not(v).BitLen())/8 + 1
+	n := new(big.Int).Not(v).BitLen()/8 + 1
 	b := new(big.Int).Add(v, new(big.Int).Lsh(big.NewInt(1), uint(n)*8)).Bytes()
 	for len(b) < n {
 		b = append([]byte{0}, b...)

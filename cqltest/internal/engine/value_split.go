@@ -240,6 +240,7 @@ func int32Bytes(v int32) []byte { return binary.BigEndian.AppendUint32(nil, uint
 func int64Bytes(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
 
 func float32Bytes(v float32) []byte { return binary.BigEndian.AppendUint32(nil, math.Float32bits(v)) }
+
 func float64Bytes(v float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(v)) }
 
 func boolBytes(v bool) []byte {
