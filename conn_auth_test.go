@@ -26,8 +26,8 @@ import (
 
 func TestConnAuthentication(t *testing.T) {
 	rounds := 0
-	s := &testServer{version: 5, auth: "com.example.Rounds"}
-	s.handle = func(p *testPeer, h wire.Header, body []byte) {
+	s := &fakeServer{version: 5, auth: "com.example.Rounds"}
+	s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 		switch rounds++; {
 		case opcode(h.Opcode) != opAuthResponse:
 			echo(p, h, body)
@@ -104,7 +104,7 @@ func TestConnTLS(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			server, client := tlsPair(t, m.certificate)
 			client.ServerName = m.serverName
-			s := &testServer{version: 5, handle: echo, wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
+			s := &fakeServer{version: 5, handle: echo, wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
 			cfg := s.testConfig()
 			cfg.tls = client
 			c, err := dialConn(context.Background(), cfg, s.listen(t))

@@ -51,7 +51,7 @@ func returns(t *testing.T, what string, f func()) {
 
 // TestConnDrainWhileGivenUp drains while a caller leaves: what it leaves behind is nothing to wait for.
 func TestConnDrainWhileGivenUp(t *testing.T) {
-	s := &testServer{version: 4, handle: func(*testPeer, wire.Header, []byte) {}}
+	s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
 	c := s.connect(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	failed := make(chan error, 1)
@@ -69,8 +69,8 @@ func TestConnDrainWhileGivenUp(t *testing.T) {
 // TestConnDrainOutlastsHeartbeat drains for longer than a heartbeat: the connection is asked, answers, and lives.
 func TestConnDrainOutlastsHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &testServer{version: 4}
-		s.handle = func(p *testPeer, h wire.Header, body []byte) {
+		s := &fakeServer{version: 4}
+		s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 			time.AfterFunc(time.Minute, func() { echo(p, h, body) })
 		}
 		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, 2*time.Minute })
@@ -86,7 +86,7 @@ func TestConnDrainOutlastsHeartbeat(t *testing.T) {
 // TestConnDrainWithBlockedCallback has a callback that does not return: drain returns by its context.
 func TestConnDrainWithBlockedCallback(t *testing.T) {
 	block := make(chan struct{})
-	s := &testServer{version: 4}
+	s := &fakeServer{version: 4}
 	c := s.connect(t, func(cfg *connConfig) { cfg.onClose = func(*conn, error) { <-block } })
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
@@ -116,7 +116,7 @@ func (c slowConn) Write(b []byte) (int, error) {
 func TestConnSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Bool
-		s := &testServer{version: 4, handle: echo, wrap: func(c net.Conn) net.Conn { return slowConn{c, &slow} }}
+		s := &fakeServer{version: 4, handle: echo, wrap: func(c net.Conn) net.Conn { return slowConn{c, &slow} }}
 		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, time.Hour })
 		slow.Store(true)
 		question := strings.Repeat("q", 100)
@@ -157,7 +157,7 @@ func TestFault04StalledTLS(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			stalled := make(chan struct{})
 			defer close(stalled)
-			s := &testServer{version: 5, handle: func(*testPeer, wire.Header, []byte) { <-stalled }}
+			s := &fakeServer{version: 5, handle: func(*fakePeer, wire.Header, []byte) { <-stalled }}
 			if m.tls {
 				s.wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
 			}
@@ -196,7 +196,7 @@ func TestConnStalledWriteGoesOn(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			var once sync.Once
-			s := &testServer{version: version, handle: func(p *testPeer, h wire.Header, b []byte) {
+			s := &fakeServer{version: version, handle: func(p *fakePeer, h wire.Header, b []byte) {
 				once.Do(func() { time.Sleep(10 * tickInterval) })
 				echo(p, h, b)
 			}}
@@ -218,7 +218,7 @@ func TestConnStalledWriteGoesOn(t *testing.T) {
 func TestConnLargeFrames(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &testServer{version: version}
+			s := &fakeServer{version: version}
 			c := s.connect(t, func(cfg *connConfig) { cfg.timeout = time.Minute })
 			largest := 20 << 20
 			if poison {
@@ -236,7 +236,7 @@ func TestConnLargeFrames(t *testing.T) {
 		})
 	}
 	t.Run("above the limit", func(t *testing.T) {
-		s := &testServer{version: 4}
+		s := &fakeServer{version: 4}
 		c := s.connect(t)
 		body := getBuffer(wire.MaxBody + 1)
 		defer body.release()
@@ -286,7 +286,7 @@ func TestConnCompressorPanics(t *testing.T) {
 	question := strings.Repeat("x", 10_000)
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &testServer{version: version, compressor: LZ4Compressor{}}
+			s := &fakeServer{version: version, compressor: LZ4Compressor{}}
 			c := s.connect(t, func(cfg *connConfig) { cfg.compressor = badCompressor{send: true} })
 			answer, err := c.ask(context.Background(), question)
 			if version == protoV4 {
@@ -307,7 +307,7 @@ func TestConnCompressorPanics(t *testing.T) {
 }
 
 func TestConnCompressionNotShared(t *testing.T) {
-	s := &testServer{version: 5}
+	s := &fakeServer{version: 5}
 	c := s.connect(t, func(cfg *connConfig) { cfg.compressor = SnappyCompressor{} })
 	require.Nil(t, c.compress, "v5 has no Snappy, whatever the server lists")
 	_, err := c.ask(context.Background(), strings.Repeat("x", 10_000))
@@ -320,7 +320,7 @@ func TestConnDialEnds(t *testing.T) {
 	for step := range 4 {
 		t.Run(fmt.Sprint("silent from step ", step), func(t *testing.T) {
 			before := outstanding.Load()
-			s := &testServer{version: 5, auth: passwordAuthenticators[0], handle: func(*testPeer, wire.Header, []byte) {}}
+			s := &fakeServer{version: 5, auth: passwordAuthenticators[0], handle: func(*fakePeer, wire.Header, []byte) {}}
 			s.wrap = func(c net.Conn) net.Conn {
 				if step == 0 { // not even TLS
 					return &quietConn{Conn: c}
@@ -386,8 +386,8 @@ func (a *handingAuthenticator) Success([]byte) error { a.succeeded = true; retur
 
 // TestConnSuccessGoesOn says which Authenticator hears of success: the one that was to go on, else the last one.
 func TestConnSuccessGoesOn(t *testing.T) {
-	s := &testServer{version: 4, auth: "com.example.Once"}
-	s.handle = func(p *testPeer, h wire.Header, _ []byte) {
+	s := &fakeServer{version: 4, auth: "com.example.Once"}
+	s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
 		p.reply(h.Stream, opAuthSuccess, []byte("\x00\x00\x00\x02ok"))
 	}
 	next := &roundsAuthenticator{}

@@ -138,8 +138,8 @@ func TestConnStartupEchoesExtensions(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			var got map[string]string
-			s := &testServer{version: m.version, supported: func(*testPeer) map[string][]string { return scyllaSupported(m.changes...) }}
-			s.handle = func(p *testPeer, h wire.Header, body []byte) {
+			s := &fakeServer{version: m.version, supported: func(*fakePeer) map[string][]string { return scyllaSupported(m.changes...) }}
+			s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 				got = p.startup
 				echo(p, h, body)
 			}
@@ -169,8 +169,8 @@ func TestConnLoginErrors(t *testing.T) {
 		{"connection breaks", passwordAuthenticators[0], auth, -1, false},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			s := &testServer{version: protoV4, auth: m.class}
-			s.handle = func(p *testPeer, h wire.Header, _ []byte) {
+			s := &fakeServer{version: protoV4, auth: m.class}
+			s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
 				if m.code < 0 {
 					_ = p.conn.Close()
 					return

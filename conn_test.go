@@ -20,9 +20,11 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests connections: events, timeouts, heartbeats, draining, and what a round trip allocates.
+
 func TestConnEvents(t *testing.T) {
-	s := &testServer{version: 4}
-	s.handle = func(p *testPeer, h wire.Header, body []byte) {
+	s := &fakeServer{version: 4}
+	s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 		b, _ := wire.AppendString(nil, "STATUS_CHANGE")
 		b, _ = wire.AppendString(b, "UP")
 		b = wire.AppendInt(append(b, 4, 127, 0, 0, 1), 9042)
@@ -49,7 +51,7 @@ func TestFault04StalledSocket(t *testing.T) {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			stalled := make(chan struct{})
 			defer close(stalled)
-			s := &testServer{version: version, handle: func(*testPeer, wire.Header, []byte) { <-stalled }}
+			s := &fakeServer{version: version, handle: func(*fakePeer, wire.Header, []byte) { <-stalled }}
 			c := s.connect(t)
 			var wg sync.WaitGroup
 			body := strings.Repeat("x", 1<<20)
@@ -75,7 +77,7 @@ func TestFault04StalledSocket(t *testing.T) {
 
 func TestConnTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &testServer{version: 4, handle: func(*testPeer, wire.Header, []byte) {}}
+		s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
 		c := s.memory(t, func(cfg *connConfig) { cfg.timeout = 3 * time.Second })
 		began := time.Now()
 		_, err := c.ask(context.Background(), "question")
@@ -99,7 +101,7 @@ func TestConnTimeout(t *testing.T) {
 func TestConnHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var options atomic.Int32
-		s := &testServer{version: 4, handle: echo}
+		s := &fakeServer{version: 4, handle: echo}
 		s.wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
 		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat = 10 * time.Second })
 		asked := options.Load()
@@ -132,8 +134,8 @@ func (c countOptions) Write(b []byte) (int, error) {
 
 func TestConnDrain(t *testing.T) {
 	release := make(chan struct{})
-	s := &testServer{version: 5}
-	s.handle = func(p *testPeer, h wire.Header, body []byte) { go func() { <-release; echo(p, h, body) }() }
+	s := &fakeServer{version: 5}
+	s.handle = func(p *fakePeer, h wire.Header, body []byte) { go func() { <-release; echo(p, h, body) }() }
 	c := s.connect(t)
 	var wg sync.WaitGroup
 	for i := range 1000 {
@@ -157,7 +159,7 @@ func TestConnDrain(t *testing.T) {
 }
 
 func TestConnDrainGivesUp(t *testing.T) {
-	s := &testServer{version: 4, handle: func(*testPeer, wire.Header, []byte) {}}
+	s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
 	c := s.connect(t)
 	failed := make(chan error, 1)
 	go func() { _, err := c.ask(context.Background(), "never"); failed <- err }()
@@ -171,7 +173,7 @@ func TestConnDrainGivesUp(t *testing.T) {
 func TestConnRoundTripAllocates(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &testServer{version: version, handle: echoForever}
+			s := &fakeServer{version: version, handle: echoForever}
 			c := s.connect(t)
 			body := getBuffer(1000)
 			defer body.release()
@@ -198,7 +200,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	for _, version := range []byte{4, 5} {
 		for _, inFlight := range []int{1, 16, 256} {
 			b.Run(fmt.Sprintf("version=%d/inflight=%d", version, inFlight), func(b *testing.B) {
-				s := &testServer{version: version, handle: echoForever}
+				s := &fakeServer{version: version, handle: echoForever}
 				c := s.connect(b)
 				body := getBuffer(1024)
 				defer body.release()
@@ -236,7 +238,7 @@ func FuzzConnReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, version byte, shake bool, data []byte) {
 		version = 4 + version%2
 		before := outstanding.Load()
-		s := &testServer{version: version, handle: func(p *testPeer, h wire.Header, _ []byte) {
+		s := &fakeServer{version: version, handle: func(p *fakePeer, h wire.Header, _ []byte) {
 			_, _ = p.conn.Write(data)
 			_ = p.conn.Close()
 		}}

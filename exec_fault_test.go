@@ -244,7 +244,7 @@ func TestFault31SpeculativeExecution(t *testing.T) {
 				if m.err == nil {
 					require.Positive(t, succeeded, "the winner's attempt is told of, wherever it ran")
 				}
-				time.Sleep(3 * slow) // the late answers come, and their buffers are released: inMemory counts them
+				time.Sleep(3 * slow) // the late answers come, and their buffers are released: the cluster counts them
 				for _, n := range s.Stats().Nodes {
 					require.Zero(t, n.Orphans)
 				}

@@ -19,7 +19,7 @@ import (
 // scyllaCluster is a cluster of v4 nodes without shards; has tells which extensions the node at an address has.
 func scyllaCluster(t *testing.T, n int, has func(ip string) map[string][]string) *fakeCluster {
 	return newFakeCluster(t, protoV4, n, func(n *fakeNode) {
-		n.server.supported = func(*testPeer) map[string][]string { return has(n.ip) }
+		n.server.supported = func(*fakePeer) map[string][]string { return has(n.ip) }
 	})
 }
 

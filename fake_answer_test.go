@@ -24,7 +24,7 @@ type preparedSpec struct {
 
 // fakeRequest is a request that a node received.
 type fakeRequest struct {
-	peer   *testPeer
+	peer   *fakePeer
 	node   *fakeNode
 	op     opcode
 	stream int16
@@ -194,7 +194,7 @@ func eventBody(kind string, fields ...any) []byte {
 	return b
 }
 
-func (n *fakeNode) handle(p *testPeer, h wire.Header, body []byte) {
+func (n *fakeNode) handle(p *fakePeer, h wire.Header, body []byte) {
 	r := &fakeRequest{peer: p, node: n, op: opcode(h.Opcode), stream: h.Stream, body: body}
 	if h.Flags&wire.FlagCustomPayload != 0 {
 		in := wire.NewReader(body)
@@ -303,7 +303,7 @@ func (n *fakeNode) parse(r *fakeRequest) {
 }
 
 // hasMetadataID reports whether a v4 connection has agreed on result metadata ids.
-func (p *testPeer) hasMetadataID() bool { _, ok := p.startup[keyMetadataID]; return ok }
+func (p *fakePeer) hasMetadataID() bool { _, ok := p.startup[keyMetadataID]; return ok }
 
 func (n *fakeNode) preparedBody(stmt string, metadataID bool) []byte {
 	n.cluster.mu.Lock()

@@ -33,7 +33,7 @@ type fakeCluster struct {
 	port    int
 	sockets bool
 	nodes   []*fakeNode
-	control atomic.Pointer[testPeer] // who asked for events last
+	control atomic.Pointer[fakePeer] // who asked for events last
 
 	mu       sync.Mutex
 	prepared map[string]preparedSpec // by statement
@@ -57,7 +57,7 @@ type fakeNode struct {
 	id      UUID
 	token   string
 	schema  UUID
-	server  *testServer
+	server  *fakeServer
 
 	// Of nodes in memory.
 	down      bool          // dialling is refused
@@ -97,7 +97,7 @@ func makeFakeCluster(t testing.TB, version byte, n int, sockets bool, change []f
 		n := &fakeNode{
 			cluster: c, ip: fmt.Sprintf("127.0.0.%d", i+1), id: UUID{0xFA, byte(i + 1)}, token: fmt.Sprint(int64(i) << 60), schema: UUID{1},
 		}
-		n.server = &testServer{version: version, handle: n.handle, supported: n.supported}
+		n.server = &fakeServer{version: version, handle: n.handle, supported: n.supported}
 		for _, f := range change {
 			f(n)
 		}
@@ -225,4 +225,4 @@ func (c *fakeCluster) event(kind string, fields ...any) {
 }
 
 // push sends an EVENT.
-func (p *testPeer) push(body []byte) { p.reply(-1, opEvent, body) }
+func (p *fakePeer) push(body []byte) { p.reply(-1, opEvent, body) }

@@ -100,7 +100,7 @@ func (c *fakeCluster) DialContextLocalPort(ctx context.Context, _, addr string, 
 }
 
 // supported is what the node lists on a connection.
-func (n *fakeNode) supported(p *testPeer) map[string][]string {
+func (n *fakeNode) supported(p *fakePeer) map[string][]string {
 	n.cluster.mu.Lock()
 	defer n.cluster.mu.Unlock()
 	s := map[string][]string{"COMPRESSION": {"lz4", "snappy"}}

@@ -21,15 +21,15 @@ import (
 
 // This file holds the tests' server: the protocol's framing without a database behind it.
 
-// testServer answers the handshake by itself and leaves every other frame to handle.
-type testServer struct {
+// fakeServer answers the handshake by itself and leaves every other frame to handle.
+type fakeServer struct {
 	version    byte
 	compressor Compressor
 	auth       string // class of the authenticator, empty: none
-	handle     func(c *testPeer, h wire.Header, body []byte)
+	handle     func(c *fakePeer, h wire.Header, body []byte)
 	wrap       func(net.Conn) net.Conn               // of accepted connections
-	supported  func(p *testPeer) map[string][]string // nil: compression only
-	refuse     func(c *testPeer, h wire.Header)      // answers frames of other versions, nil: an error of the protocol
+	supported  func(p *fakePeer) map[string][]string // nil: compression only
+	refuse     func(c *fakePeer, h wire.Header)      // answers frames of other versions, nil: an error of the protocol
 
 	wg        sync.WaitGroup
 	mu        sync.Mutex
@@ -38,9 +38,9 @@ type testServer struct {
 	stopped   bool // connections are closed at once
 }
 
-// testPeer is the server's end of a connection.
-type testPeer struct {
-	s    *testServer
+// fakePeer is the server's end of a connection.
+type fakePeer struct {
+	s    *fakeServer
 	end  net.Conn // as it was accepted
 	conn net.Conn // end, as the server's wrap makes it
 	in   io.Reader
@@ -51,10 +51,10 @@ type testPeer struct {
 }
 
 // echo answers with a RESULT whose body is that of the request.
-func echo(c *testPeer, h wire.Header, body []byte) { c.reply(h.Stream, opResult, body) }
+func echo(c *fakePeer, h wire.Header, body []byte) { c.reply(h.Stream, opResult, body) }
 
 // echoForever is echo for this frame and all that follow, without an allocation: what is counted is the client's.
-func echoForever(c *testPeer, h wire.Header, body []byte) {
+func echoForever(c *fakePeer, h wire.Header, body []byte) {
 	echo(c, h, body)
 	var frame, out []byte
 	head := make([]byte, wire.HeaderSize)
@@ -87,13 +87,13 @@ func echoForever(c *testPeer, h wire.Header, body []byte) {
 }
 
 // listen serves on a loopback port until the test ends.
-func (s *testServer) listen(t testing.TB) string {
+func (s *fakeServer) listen(t testing.TB) string {
 	t.Cleanup(s.stop)
 	return s.listenAt(t, "127.0.0.1:0")
 }
 
 // listenAt serves at addr, and returns where that is: port 0 is any that is free.
-func (s *testServer) listenAt(t testing.TB, addr string) string {
+func (s *fakeServer) listenAt(t testing.TB, addr string) string {
 	t.Helper()
 	var ln net.Listener
 	var err error
@@ -120,7 +120,7 @@ func (s *testServer) listenAt(t testing.TB, addr string) string {
 }
 
 // accept serves conn.
-func (s *testServer) accept(conn net.Conn) {
+func (s *fakeServer) accept(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
@@ -141,7 +141,7 @@ func (s *testServer) accept(conn net.Conn) {
 }
 
 // hangUp breaks all connections.
-func (s *testServer) hangUp() {
+func (s *fakeServer) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
@@ -150,14 +150,14 @@ func (s *testServer) hangUp() {
 }
 
 // up takes connections again.
-func (s *testServer) up() {
+func (s *fakeServer) up() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = false
 }
 
 // down breaks all connections, and refuses new ones.
-func (s *testServer) down() {
+func (s *fakeServer) down() {
 	s.mu.Lock()
 	s.stopped = true
 	for _, ln := range s.listeners {
@@ -168,18 +168,18 @@ func (s *testServer) down() {
 }
 
 // stop is down, and waits until nothing of the server runs.
-func (s *testServer) stop() {
+func (s *fakeServer) stop() {
 	s.down()
 	s.wg.Wait()
 }
 
 // serve speaks on conn until it fails.
-func (s *testServer) serve(conn net.Conn) {
+func (s *fakeServer) serve(conn net.Conn) {
 	end := conn
 	if s.wrap != nil {
 		conn = s.wrap(conn)
 	}
-	p := &testPeer{s: s, end: end, conn: conn, in: bufio.NewReader(conn)}
+	p := &fakePeer{s: s, end: end, conn: conn, in: bufio.NewReader(conn)}
 	for {
 		h, body, err := p.read()
 		if err != nil {
@@ -232,7 +232,7 @@ func appendMultimap(b []byte, m map[string][]string) []byte {
 	return b
 }
 
-func (p *testPeer) startSegments() {
+func (p *fakePeer) startSegments() {
 	if p.s.version < protoV5 {
 		return
 	}
@@ -246,7 +246,7 @@ func (p *testPeer) startSegments() {
 	p.in = wire.NewSegmentReader(p.in, decompress)
 }
 
-func (p *testPeer) read() (wire.Header, []byte, error) {
+func (p *fakePeer) read() (wire.Header, []byte, error) {
 	var head [wire.HeaderSize]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
 		return wire.Header{}, nil, err
@@ -263,25 +263,25 @@ func (p *testPeer) read() (wire.Header, []byte, error) {
 }
 
 // reply sends a frame.
-func (p *testPeer) reply(stream int16, op opcode, body []byte) {
+func (p *fakePeer) reply(stream int16, op opcode, body []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, _ = p.conn.Write(p.frame(stream, op, body))
 }
 
 // replyFlags is reply with flags for what the body begins with.
-func (p *testPeer) replyFlags(stream int16, op opcode, flags byte, body []byte) {
+func (p *fakePeer) replyFlags(stream int16, op opcode, flags byte, body []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, _ = p.conn.Write(p.frameFlags(stream, op, flags, body))
 }
 
 // frame returns a frame as it goes over the wire.
-func (p *testPeer) frame(stream int16, op opcode, body []byte) []byte {
+func (p *fakePeer) frame(stream int16, op opcode, body []byte) []byte {
 	return p.frameFlags(stream, op, 0, body)
 }
 
-func (p *testPeer) frameFlags(stream int16, op opcode, flags byte, body []byte) []byte {
+func (p *fakePeer) frameFlags(stream int16, op opcode, flags byte, body []byte) []byte {
 	h := wire.Header{Version: p.s.version, Response: true, Stream: stream, Opcode: byte(op), Flags: flags}
 	if p.s.compressor != nil && p.s.version < protoV5 && len(body) > 100 {
 		body, _ = p.s.compressor.AppendCompressedWithLength(nil, body)
@@ -303,7 +303,7 @@ func (p *testPeer) frameFlags(stream int16, op opcode, flags byte, body []byte) 
 }
 
 // testConfig returns a configuration for connections to s.
-func (s *testServer) testConfig() *connConfig {
+func (s *fakeServer) testConfig() *connConfig {
 	var d net.Dialer
 	return &connConfig{
 		dial:    func(ctx context.Context, addr string) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) },
@@ -313,7 +313,7 @@ func (s *testServer) testConfig() *connConfig {
 }
 
 // connect returns a connection over a socket. It is closed when the test ends, after which nothing of it may be left.
-func (s *testServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
+func (s *fakeServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
 	t.Helper()
 	if s.handle == nil {
 		s.handle = echo
@@ -334,14 +334,14 @@ func (s *testServer) connect(t testing.TB, change ...func(*connConfig)) *conn {
 }
 
 // memory connects to s through memory. The connection belongs to the caller, who ends it and stops s.
-func (s *testServer) memory(t testing.TB, change ...func(*connConfig)) *conn {
+func (s *fakeServer) memory(t testing.TB, change ...func(*connConfig)) *conn {
 	t.Helper()
 	c, err := s.dialMemory(change...)
 	require.NoError(t, err)
 	return c
 }
 
-func (s *testServer) dialMemory(change ...func(*connConfig)) (*conn, error) {
+func (s *fakeServer) dialMemory(change ...func(*connConfig)) (*conn, error) {
 	if s.handle == nil {
 		s.handle = echo
 	}
@@ -358,7 +358,7 @@ func (s *testServer) dialMemory(change ...func(*connConfig)) (*conn, error) {
 }
 
 // endConn closes a connection and waits until nothing of it is left, nor of its server.
-func endConn(c *conn, s *testServer) {
+func endConn(c *conn, s *fakeServer) {
 	c.close(errDrained)
 	<-c.gone
 	s.stop()

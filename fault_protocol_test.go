@@ -289,7 +289,7 @@ func TestFault09LyingHeader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &testServer{version: 4, handle: func(p *testPeer, h wire.Header, _ []byte) {
+				s := &fakeServer{version: 4, handle: func(p *fakePeer, h wire.Header, _ []byte) {
 					_, _ = p.conn.Write(append(append([]byte{0x84, 0, 0, byte(h.Stream), 8}, m.length...), 1, 2, 3))
 					_ = p.conn.Close()
 				}}
@@ -388,7 +388,7 @@ func TestFault13Events(t *testing.T) {
 	address := message([]byte{4, 127, 0, 0, 1}, ints(9042))
 	known := netip.MustParseAddrPort("127.0.0.1:9042")
 	synctest.Test(t, func(t *testing.T) {
-		s := &testServer{version: 5, handle: func(p *testPeer, h wire.Header, body []byte) {
+		s := &fakeServer{version: 5, handle: func(p *fakePeer, h wire.Header, body []byte) {
 			for _, event := range [][]byte{
 				message(5, "OTHER"), message(5, "OTHER", "with fields"),
 				message(13, "STATUS_CHANGE", 5, "ASIDE", address),
@@ -409,16 +409,16 @@ func TestFault13Events(t *testing.T) {
 		}, got)
 		endConn(c, s)
 	})
-	for name, frame := range map[string]func(p *testPeer){
-		"cut off":             func(p *testPeer) { p.reply(-1, opEvent, message(13, "STATUS_CHANGE", 2, "UP", 0)) },
-		"a port that is none": func(p *testPeer) { p.reply(-1, opEvent, message(13, "STATUS_CHANGE", 2, "UP", address[:5], ints(-1))) },
-		"no event":            func(p *testPeer) { p.reply(-1, opResult, ints(1)) },
-		"another version":     func(p *testPeer) { _, _ = p.conn.Write([]byte{0x83, 0, 0, 0, 8, 0, 0, 0, 0}) },
-		"a request":           func(p *testPeer) { _, _ = p.conn.Write([]byte{4, 0, 0, 0, 7, 0, 0, 0, 0}) },
+	for name, frame := range map[string]func(p *fakePeer){
+		"cut off":             func(p *fakePeer) { p.reply(-1, opEvent, message(13, "STATUS_CHANGE", 2, "UP", 0)) },
+		"a port that is none": func(p *fakePeer) { p.reply(-1, opEvent, message(13, "STATUS_CHANGE", 2, "UP", address[:5], ints(-1))) },
+		"no event":            func(p *fakePeer) { p.reply(-1, opResult, ints(1)) },
+		"another version":     func(p *fakePeer) { _, _ = p.conn.Write([]byte{0x83, 0, 0, 0, 8, 0, 0, 0, 0}) },
+		"a request":           func(p *fakePeer) { _, _ = p.conn.Write([]byte{4, 0, 0, 0, 7, 0, 0, 0, 0}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &testServer{version: 4, handle: func(p *testPeer, _ wire.Header, _ []byte) { frame(p) }}
+				s := &fakeServer{version: 4, handle: func(p *fakePeer, _ wire.Header, _ []byte) { frame(p) }}
 				c := s.memory(t)
 				_, err := c.ask(context.Background(), "question")
 				var broken *ProtocolError
@@ -499,8 +499,8 @@ func TestFault14Envelope(t *testing.T) {
 // TestFault15OtherVersions: the server speaks less, or more, than what the driver begins with, and says so in one of the ways that servers
 // have. The session must end up with version 4, or fail at once with an error that names the version.
 func TestFault15OtherVersions(t *testing.T) {
-	refuse := func(version byte, text string) func(p *testPeer, h wire.Header) {
-		return func(p *testPeer, h wire.Header) {
+	refuse := func(version byte, text string) func(p *fakePeer, h wire.Header) {
+		return func(p *fakePeer, h wire.Header) {
 			body := message(ints(int32(CodeProtocol)), mustString(nil, text))
 			b := make([]byte, wire.HeaderSize)
 			wire.PutHeader(b, wire.Header{Version: version, Response: true, Stream: h.Stream, Length: len(body)})
@@ -511,7 +511,7 @@ func TestFault15OtherVersions(t *testing.T) {
 		name   string
 		speaks byte // 0: nothing that the driver does
 		asked  int  // ClusterConfig.ProtoVersion
-		refuse func(p *testPeer, h wire.Header)
+		refuse func(p *fakePeer, h wire.Header)
 		want   string // of the error; empty: it works
 	}{
 		{"4 answers 5 in 4", 4, 0, refuse(4, "Invalid or unsupported protocol version (5); the lowest supported version is 3 and the greatest is 4"), ""},
@@ -554,7 +554,7 @@ func TestFault15OtherVersions(t *testing.T) {
 	}
 	t.Run("another version after the handshake", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &testServer{version: 4, handle: func(p *testPeer, h wire.Header, _ []byte) { refuse(3, "no")(p, h) }}
+			s := &fakeServer{version: 4, handle: func(p *fakePeer, h wire.Header, _ []byte) { refuse(3, "no")(p, h) }}
 			c := s.memory(t)
 			_, err := c.ask(context.Background(), "question")
 			var broken *ProtocolError

@@ -21,11 +21,11 @@ import (
 
 // askRaw connects to a server that answers a question with the bytes of answer, which are given the question's stream id, and returns
 // what the caller got. Nothing of the connection may be left afterwards.
-func askRaw(t *testing.T, version byte, compressor Compressor, question string, answer func(p *testPeer, stream int16) []byte) (got string, err error) {
+func askRaw(t *testing.T, version byte, compressor Compressor, question string, answer func(p *fakePeer, stream int16) []byte) (got string, err error) {
 	t.Helper()
 	before := outstanding.Load()
 	synctest.Test(t, func(t *testing.T) {
-		s := &testServer{version: version, compressor: compressor, handle: func(p *testPeer, h wire.Header, _ []byte) {
+		s := &fakeServer{version: version, compressor: compressor, handle: func(p *fakePeer, h wire.Header, _ []byte) {
 			_, _ = p.conn.Write(answer(p, h.Stream))
 		}}
 		c := s.memory(t)
@@ -48,7 +48,7 @@ func TestFault07FlippedBit(t *testing.T) {
 		t.Run(fmt.Sprintf("compressor=%T", m.compressor), func(t *testing.T) {
 			size := 1 << 20 // of the segment, once it is known
 			for bit := 0; bit < 8*size; bit++ {
-				_, err := askRaw(t, protoV5, m.compressor, "question", func(p *testPeer, stream int16) []byte {
+				_, err := askRaw(t, protoV5, m.compressor, "question", func(p *fakePeer, stream int16) []byte {
 					b := p.frame(stream, opResult, []byte(m.body))
 					size = len(b)
 					b[bit/8] ^= 1 << (bit % 8)
@@ -96,7 +96,7 @@ func TestFault07DamagedBlock(t *testing.T) {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			failed := 0
 			for bit, size := 0, 1<<20; bit < 8*size; bit++ {
-				got, err := askRaw(t, version, LZ4Compressor{}, "question", func(_ *testPeer, stream int16) []byte {
+				got, err := askRaw(t, version, LZ4Compressor{}, "question", func(_ *fakePeer, stream int16) []byte {
 					if version == protoV4 {
 						packed, _ := LZ4Compressor{}.AppendCompressedWithLength(nil, body)
 						size = len(packed) - 4
@@ -136,7 +136,7 @@ func TestFault07CutFrames(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var frames []byte
 					n := 0
-					s := &testServer{version: protoV5, compressor: compressor, handle: func(p *testPeer, h wire.Header, body []byte) {
+					s := &fakeServer{version: protoV5, compressor: compressor, handle: func(p *fakePeer, h wire.Header, body []byte) {
 						frames = append(frames, plainFrame(protoV5, 0, h.Stream, body)...)
 						if n++; n < len(questions) {
 							return
@@ -180,7 +180,7 @@ func TestFault07CutFrames(t *testing.T) {
 	}
 	t.Run("a large frame over three segments", func(t *testing.T) {
 		body := strings.Repeat("0123456789abcdef", 2*wire.MaxPayload/16) + "the end"
-		got, err := askRaw(t, protoV5, nil, "question", func(p *testPeer, stream int16) []byte {
+		got, err := askRaw(t, protoV5, nil, "question", func(p *fakePeer, stream int16) []byte {
 			b := p.frame(stream, opResult, []byte(body))
 			n := 0
 			for rest := b; len(rest) > 0; n++ {
@@ -250,7 +250,7 @@ func TestFault08DecompressionBomb(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			var err error
 			n := allocated(func() {
-				_, err = askRaw(t, m.version, m.compressor, "question", func(_ *testPeer, stream int16) []byte { return m.answer(stream) })
+				_, err = askRaw(t, m.version, m.compressor, "question", func(_ *fakePeer, stream int16) []byte { return m.answer(stream) })
 			})
 			var broken *ProtocolError
 			require.ErrorIs(t, err, ErrConnectionClosed)

@@ -27,13 +27,13 @@ import (
 // TestFault10ForeignStream: an answer comes on a stream that is free, was never used, can't be, or is the events'. The connection must end, and
 // every request on it with an error: none may get what was meant for nobody.
 func TestFault10ForeignStream(t *testing.T) {
-	for name, answer := range map[string]func(p *testPeer, h wire.Header){
-		"a stream that was never used": func(p *testPeer, h wire.Header) { p.reply(h.Stream+32, opResult, []byte("a guess")) },
-		"the last stream":              func(p *testPeer, h wire.Header) { p.reply(32767, opResult, []byte("a guess")) },
-		"a negative stream":            func(p *testPeer, h wire.Header) { p.reply(-2, opEvent, nil) },
-		"the events' stream":           func(p *testPeer, h wire.Header) { p.reply(-1, opResult, []byte("a guess")) },
+	for name, answer := range map[string]func(p *fakePeer, h wire.Header){
+		"a stream that was never used": func(p *fakePeer, h wire.Header) { p.reply(h.Stream+32, opResult, []byte("a guess")) },
+		"the last stream":              func(p *fakePeer, h wire.Header) { p.reply(32767, opResult, []byte("a guess")) },
+		"a negative stream":            func(p *fakePeer, h wire.Header) { p.reply(-2, opEvent, nil) },
+		"the events' stream":           func(p *fakePeer, h wire.Header) { p.reply(-1, opResult, []byte("a guess")) },
 		"a stream that is free":        nil,
-		"two answers":                  func(p *testPeer, h wire.Header) { _, _ = p.conn.Write(twice(p, h.Stream, "the answer")) },
+		"two answers":                  func(p *fakePeer, h wire.Header) { _, _ = p.conn.Write(twice(p, h.Stream, "the answer")) },
 	} {
 		for _, version := range []byte{protoV4, protoV5} {
 			t.Run(fmt.Sprintf("%s/version=%d", name, version), func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestFault10ForeignStream(t *testing.T) {
 					const earlier = 100
 					var used []int16
 					busy := map[int16]bool{}
-					s := &testServer{version: version, handle: func(p *testPeer, h wire.Header, body []byte) {
+					s := &fakeServer{version: version, handle: func(p *fakePeer, h wire.Header, body []byte) {
 						busy[h.Stream] = true
 						switch string(body) {
 						case "before":
@@ -100,7 +100,7 @@ func TestFault10ForeignStream(t *testing.T) {
 }
 
 // twice returns an answer two times.
-func twice(p *testPeer, stream int16, body string) []byte {
+func twice(p *fakePeer, stream int16, body string) []byte {
 	frame := p.frame(stream, opResult, []byte(body))
 	return append(frame, frame...)
 }
@@ -108,8 +108,8 @@ func twice(p *testPeer, stream int16, body string) []byte {
 // TestFault10AnswerBeforeRequest has the server answer a call whose frame was not sent yet: a guess of its stream id.
 func TestFault10AnswerBeforeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var peer *testPeer
-		s := &testServer{version: 4, handle: func(p *testPeer, h wire.Header, b []byte) { peer = p; echo(p, h, b) }}
+		var peer *fakePeer
+		s := &fakeServer{version: 4, handle: func(p *fakePeer, h wire.Header, b []byte) { peer = p; echo(p, h, b) }}
 		c := s.memory(t, func(cfg *connConfig) { cfg.maxStreams = 1 })
 		_, err := c.ask(context.Background(), "first")
 		require.NoError(t, err)
@@ -135,8 +135,8 @@ func TestFault10AnswerBeforeRequest(t *testing.T) {
 func TestFault11LateAnswer(t *testing.T) {
 	for _, version := range []byte{protoV4, protoV5} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &testServer{version: version}
-			s.handle = func(p *testPeer, h wire.Header, body []byte) {
+			s := &fakeServer{version: version}
+			s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 				if string(body) == "slow" {
 					time.AfterFunc(time.Minute, func() { echo(p, h, body) })
 					return
@@ -177,7 +177,7 @@ func TestFault11Nonces(t *testing.T) {
 	const workers, step, longest = 512, 100 * time.Microsecond, 40
 	synctest.Test(t, func(t *testing.T) {
 		before := outstanding.Load()
-		s := &testServer{version: protoV5, handle: func(p *testPeer, h wire.Header, body []byte) {
+		s := &fakeServer{version: protoV5, handle: func(p *fakePeer, h wire.Header, body []byte) {
 			delay := time.Duration(body[8]) * step
 			if delay == 0 {
 				echo(p, h, body)
@@ -243,8 +243,8 @@ func TestFault11NoncesOverSockets(t *testing.T) {
 		compressor Compressor
 	}{{4, nil}, {4, LZ4Compressor{}}, {4, SnappyCompressor{}}, {5, nil}, {5, LZ4Compressor{}}} {
 		t.Run(fmt.Sprintf("version=%d/compressor=%T", m.version, m.compressor), func(t *testing.T) {
-			s := &testServer{version: m.version, compressor: m.compressor}
-			s.handle = func(p *testPeer, h wire.Header, body []byte) {
+			s := &fakeServer{version: m.version, compressor: m.compressor}
+			s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 				if len(body)%7 == 0 { // out of order, and late
 					time.AfterFunc(time.Duration(len(body)%5)*time.Millisecond, func() { echo(p, h, body) })
 					return
@@ -353,7 +353,7 @@ func TestFault12AllStreams(t *testing.T) {
 		before := outstanding.Load()
 		var mu sync.Mutex
 		var queue []func()
-		s := &testServer{version: protoV5, handle: func(p *testPeer, h wire.Header, body []byte) {
+		s := &fakeServer{version: protoV5, handle: func(p *fakePeer, h wire.Header, body []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			queue = append(queue, func() { echo(p, h, body) })
@@ -418,7 +418,7 @@ func TestFault12OrphanFlood(t *testing.T) {
 		t.Run(fmt.Sprintf("streams=%d/orphans=%d", m.streams, m.orphans), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := outstanding.Load()
-				s := &testServer{version: protoV5, handle: func(*testPeer, wire.Header, []byte) {}}
+				s := &fakeServer{version: protoV5, handle: func(*fakePeer, wire.Header, []byte) {}}
 				ended := make(chan error, 1)
 				c := s.memory(t, func(cfg *connConfig) {
 					cfg.maxStreams, cfg.maxOrphans, cfg.timeout = m.streams, m.orphans, 10*time.Second

@@ -117,7 +117,7 @@ func TestFault06TLSRefused(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			before := outstanding.Load()
 			var sock *tapConn
-			s := &testServer{version: 5, wrap: m.server}
+			s := &fakeServer{version: 5, wrap: m.server}
 			_, err := s.dialMemory(tap(&sock), func(cfg *connConfig) { cfg.tls = m.client })
 			require.ErrorContains(t, err, "tls: ")
 			require.NotErrorIs(t, err, context.DeadlineExceeded)
@@ -136,7 +136,7 @@ func TestFault06TLSCut(t *testing.T) {
 	attempt := func(budget int) (passed int, err error) {
 		line := &cutLine{left: budget, hangUp: true}
 		var sock *tapConn
-		s := &testServer{version: 5, wrap: func(c net.Conn) net.Conn { return tls.Server(line.wrap(c), server) }}
+		s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn { return tls.Server(line.wrap(c), server) }}
 		c, err := s.dialMemory(tap(&sock), func(cfg *connConfig) { cfg.tls = client })
 		if err == nil {
 			_, err = c.ask(context.Background(), "question")
@@ -177,11 +177,11 @@ func TestFault06TLSRenegotiation(t *testing.T) {
 	server.MaxVersion = tls.VersionTLS12
 	server.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
 	var below *tapConn
-	s := &testServer{version: 5, wrap: func(c net.Conn) net.Conn {
+	s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn {
 		below = &tapConn{Conn: c}
 		return tls.Server(below, server)
 	}}
-	s.handle = func(p *testPeer, h wire.Header, _ []byte) {
+	s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
 		_, _ = below.Write(helloRequest(t, below.bytes(), secrets.String()))
 	}
 	c := s.memory(t, func(cfg *connConfig) { cfg.tls = client })

@@ -21,7 +21,12 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds faults 1 to 5: of the byte stream below the frames. fault_tls_test.go has 6.
+// This file holds faults 1 to 5: of the byte stream below the frames.
+//
+// The fault tests are numbered: TestFault07... is case 7 of the list of faults that the driver must survive. fault_tls_test.go has 6,
+// fault_segment_test.go 7 and 8, fault_protocol_test.go and fault_stream_test.go 9 to 15, fault_statement_test.go 16 to 19,
+// pool_test.go and pool_shard_test.go most of 20 to 28, fault_topology_test.go 21, session_notify_test.go 22, exec_fault_test.go 29 to 31
+// and 35, fault_semantics_test.go 32 to 34; 36 is in pool_test.go. What belongs to one part of the driver alone is beside its other tests.
 
 // cutLine counts the bytes of one direction of all connections of a session, and breaks them all when its budget is used up.
 type cutLine struct {
@@ -200,7 +205,7 @@ func TestFault02SingleBytes(t *testing.T) {
 	}{{4, nil}, {4, LZ4Compressor{}}, {4, SnappyCompressor{}}, {5, nil}, {5, LZ4Compressor{}}} {
 		t.Run(fmt.Sprintf("version=%d/compressor=%T", m.version, m.compressor), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the reader gets one byte at a time
-				s := &testServer{version: m.version, compressor: m.compressor}
+				s := &fakeServer{version: m.version, compressor: m.compressor}
 				c := s.memory(t, func(cfg *connConfig) {
 					dial := cfg.dial
 					cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
@@ -219,8 +224,8 @@ func TestFault02SingleBytes(t *testing.T) {
 				var mu sync.Mutex
 				var frames []byte
 				n := 0
-				s := &testServer{version: m.version, compressor: m.compressor}
-				s.handle = func(p *testPeer, h wire.Header, body []byte) {
+				s := &fakeServer{version: m.version, compressor: m.compressor}
+				s.handle = func(p *fakePeer, h wire.Header, body []byte) {
 					mu.Lock()
 					defer mu.Unlock()
 					frames = append(frames, p.frame(h.Stream, opResult, body)...)
@@ -243,7 +248,7 @@ func TestFault02SingleBytes(t *testing.T) {
 		})
 	}
 	t.Run("loopback", func(t *testing.T) { // through a socket, where the system joins bytes as it likes
-		s := &testServer{version: 5, wrap: func(c net.Conn) net.Conn { return dripConn{c} }}
+		s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn { return dripConn{c} }}
 		c := s.connect(t)
 		for _, question := range questions[:10] {
 			answer, err := c.ask(context.Background(), question)
@@ -283,7 +288,7 @@ func TestFault03HalfOpenPeer(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var silent atomic.Bool
 					var line *pipeEnd
-					s := &testServer{version: version, handle: echo, wrap: func(c net.Conn) net.Conn { return muteConn{c, &silent} }}
+					s := &fakeServer{version: version, handle: echo, wrap: func(c net.Conn) net.Conn { return muteConn{c, &silent} }}
 					ended := make(chan error, 1)
 					c := s.memory(t, func(cfg *connConfig) {
 						cfg.heartbeat, cfg.timeout = interval, 5*time.Second
@@ -400,7 +405,7 @@ func TestFault04StalledWrites(t *testing.T) {
 	})
 	t.Run("waiting for room", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &testServer{version: protoV4}
+			s := &fakeServer{version: protoV4}
 			c := s.memory(t, func(cfg *connConfig) { cfg.timeout = time.Second })
 			c.w.mu.Lock()
 			c.w.leading = true // nobody writes
@@ -451,7 +456,7 @@ func TestFault05TornWrite(t *testing.T) {
 func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, n int) (torn bool, size int) {
 	line := &cutLine{left: 1 << 30}
 	var streams []int16
-	s := &testServer{version: version, compressor: compressor, handle: func(p *testPeer, h wire.Header, _ []byte) {
+	s := &fakeServer{version: version, compressor: compressor, handle: func(p *fakePeer, h wire.Header, _ []byte) {
 		if streams = append(streams, h.Stream); len(streams) == frames { // none is answered before all have left
 			for _, stream := range streams {
 				p.reply(stream, opResult, nil)
@@ -484,7 +489,7 @@ func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, 
 	if version >= protoV5 && body < 1000 {
 		each = frames
 	} else if version >= protoV5 {
-		p := &testPeer{s: s, seg: true}
+		p := &fakePeer{s: s, seg: true}
 		size = len(p.frame(0, opResult, []byte(strings.Repeat("a", body))))
 	}
 	for i := range errs {
@@ -556,7 +561,7 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 func TestFault04ClosedWhileWaitingForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
-			s := &testServer{version: 4}
+			s := &fakeServer{version: 4}
 			c := s.memory(t)
 			c.w.mu.Lock()
 			c.w.leading = true

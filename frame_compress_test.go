@@ -13,6 +13,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests the compressors.
+
 var (
 	_ Compressor = LZ4Compressor{}
 	_ Compressor = SnappyCompressor{}

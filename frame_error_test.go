@@ -11,6 +11,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests the bodies of ERROR.
+
 const testRateLimitCode = 0x4321
 
 func TestParseError(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests the bodies of requests.
+
 // boundCells is a binder of encoded values: nil is null, and the marker unsetCell not set.
 type boundCells struct {
 	names []string // nil: not named

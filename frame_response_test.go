@@ -11,6 +11,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests the bodies of responses, RESULT and ERROR apart.
+
 // parsers of all responses but RESULT and ERROR, by the name that their bodies in testdata start with.
 var parsers = map[string]func(r *wire.Reader) (any, error){
 	"supported":    func(r *wire.Reader) (any, error) { return parseSupported(r) },

@@ -12,6 +12,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests the bodies of RESULT. Those that lie are in fault_protocol_test.go.
+
 // readCells walks the cells of a page; a cell that is not whole is a *ProtocolError.
 func readCells(rows rowsBody) ([][]byte, error) {
 	r := wire.NewReader(rows.cells)
@@ -149,7 +151,6 @@ func TestParseResultKnowsColumns(t *testing.T) {
 	}
 }
 
-// TestParseResultRefuses: bodies that are long enough, but say what can't be. None of them may cost memory.
 // TestParseResultMetadataChangedWithoutIDs: on a v4 connection that did not ask for metadata ids the flag means nothing.
 func TestParseResultMetadataChangedWithoutIDs(t *testing.T) {
 	body := []byte{0, 0, 0, 2, 0, 0, 0, 0x0C, 0, 0, 0, 1, 0, 0, 0, 0}

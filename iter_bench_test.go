@@ -13,6 +13,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file measures how rows are scanned.
+
 // smallColumns are ten columns of an ordinary table, with a value each.
 var smallColumns = []struct {
 	t TypeInfo

@@ -4,6 +4,8 @@ package vecql
 
 import "runtime"
 
+// This file counts what is allocated.
+
 // allocated returns how many bytes f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats

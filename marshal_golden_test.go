@@ -16,6 +16,8 @@ import (
 	"gopkg.in/inf.v0"
 )
 
+// This file compares with cells that others made.
+
 // TestGolden holds every plan to bytes worked out by hand from native_protocol_v5.spec, section 5, and what servers make of it. It is
 // there for the case that the fast paths and the reference share an error.
 func TestGolden(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests what retry policies decide.
+
 func serverError(c Code) ServerError { return ServerError{code: c, message: "m"} }
 
 func TestDefaultRetryPolicy(t *testing.T) {

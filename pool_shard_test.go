@@ -204,7 +204,7 @@ func TestFault24NodeContradictsItself(t *testing.T) {
 		m := newFakeCluster(t, protoV4, 1, sharded(8))
 		n := m.nodes[0]
 		var calls atomic.Int32
-		n.server.supported = func(p *testPeer) map[string][]string {
+		n.server.supported = func(p *fakePeer) map[string][]string {
 			return scyllaSupported(keyShards, fmt.Sprint(2+calls.Add(1)%7), keyShard, "1", keyHostID, n.id.String())
 		}
 		s := m.session()

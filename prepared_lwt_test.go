@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests how conditional statements are told from others.
+
 func TestIsConditional(t *testing.T) {
 	for text, want := range map[string]bool{
 		"INSERT INTO t (k) VALUES (?) IF NOT EXISTS":                       true,

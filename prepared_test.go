@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests the cache of prepared statements.
+
 func TestStatementsForgetsFailures(t *testing.T) {
 	c := newStatements(10)
 	key := statementKey{text: "SELECT 1"}

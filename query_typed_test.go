@@ -14,6 +14,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests statements with typed parameters.
+
 const insertThree = "INSERT INTO ks.t (id, name, v) VALUES (?, ?, ?)"
 
 // recordExecutes answers every EXECUTE with VOID, and returns the cells of the last one.

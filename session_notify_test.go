@@ -321,7 +321,7 @@ func TestFault22EventStorm(t *testing.T) {
 		if poison {
 			storm = 20_000
 		}
-		send := func(p *testPeer, from, to int) {
+		send := func(p *fakePeer, from, to int) {
 			for i := from; i < to; i++ {
 				switch i % 4 {
 				case 0:

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests where a session sends its requests.
+
 // hitsOf counts the requests of a test by node.
 func hitsOf(c *fakeCluster) func() map[string]int {
 	var mu sync.Mutex

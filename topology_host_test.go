@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests how rows of the system tables become hosts.
+
 // peerRow is a whole row of system.peers; change may make it less.
 func peerRow(n byte, change ...func(row map[string]any)) map[string]any {
 	row := map[string]any{

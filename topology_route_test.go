@@ -15,6 +15,8 @@ import (
 	"github.com/vecql/vecql/internal/tablet"
 )
 
+// This file tests the order in which nodes are tried.
+
 // walkAll returns all nodes of a route.
 func walkAll(r route) (nodes []*node) {
 	for n, _ := r.next(); n != nil; n, _ = r.next() {

@@ -15,6 +15,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
+// This file tests what is learnt of tablets.
+
 // tabletPayload is a tablet as servers write it, with what is to be wrong.
 type tabletPayload struct {
 	first, last any // int64, nil for NULL, []byte for anything else

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// This file tests which nodes hold a token.
+
 // testNode returns a node named by the last byte of its id.
 func testNode(n byte, dc, rack string, tokens ...int64) *node {
 	return &node{info: &HostInfo{
