@@ -18,7 +18,9 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -166,6 +168,39 @@ func TestFault06TLSCut(t *testing.T) {
 		}
 	}
 	require.Equal(t, before, outstanding.Load())
+}
+
+// TestFault06TLSExpires: the certificate of a running cluster expires and is replaced later. Connections that are open go on; new ones fail with
+// an error that says why until there is a valid certificate, and then they are made without a restart.
+func TestFault06TLSExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, client := tlsPair(t, "127.0.0.1") // for an hour
+		time.Sleep(50 * time.Minute)
+		fresh, _ := tlsPair(t, "127.0.0.1")
+		leaf, err := x509.ParseCertificate(fresh.Certificates[0].Certificate[0])
+		require.NoError(t, err)
+		client.RootCAs.AddCert(leaf)
+		var cert atomic.Pointer[tls.Certificate]
+		cert.Store(&old.Certificates[0])
+		server := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.Load(), nil }}
+		c := newFakeCluster(t, protoV5, 1, func(n *fakeNode) {
+			n.server.wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
+		})
+		s := c.session(func(cfg *ClusterConfig) { cfg.TLS = client })
+		time.Sleep(30 * time.Minute)
+		require.NoError(t, s.Query("INSERT x").Exec(), "the connection is older than the end of the certificate")
+		c.nodes[0].hangUp()
+		time.Sleep(time.Minute)
+		err = s.Query("INSERT x").Exec()
+		require.ErrorIs(t, err, ErrNoConnections)
+		var invalid x509.CertificateInvalidError
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, x509.Expired, invalid.Reason)
+		cert.Store(&fresh.Certificates[0])
+		time.Sleep(time.Minute)
+		require.NoError(t, s.Query("INSERT x").Exec())
+		require.NotNil(t, s.control.current())
+	})
 }
 
 // TestFault06TLSRenegotiation: the peer asks for a new handshake (HelloRequest, RFC 5246, section 7.4.1.1), which could bring another
