@@ -165,9 +165,9 @@ func (t *topology) hasKeyspace(name string) bool {
 
 // appendTabletBlock appends the byte that ends every EXECUTE on a connection with TABLETS_ROUTING_V2, and no other: in the upper half the
 // number of a block of four bits, from the least significant of the tablet's version, in the lower half that block as the session knows it.
-// The number is a random one: one that went on from each request to the next could be the same for a tablet every time, in a program that asks
-// for its partitions in turns, and a node would never find out what the session has missed. Where the tablet is not known any byte will do;
-// it is that of version 0.
+// The number is a random one: one that went on from each request to the next could be the same for a tablet every time, in a program that
+// asks for its partitions in turns, and a node would never find out what the session has missed. Where the tablet is not known any byte will
+// do; it is that of version 0.
 func (t *topology) appendTabletBlock(dst []byte, target *routeTarget) []byte {
 	var version uint64
 	var i uint32

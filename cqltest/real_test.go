@@ -81,7 +81,9 @@ func TestDriver(t *testing.T) {
 
 // TestStartTime starts clusters of three nodes: in less than 50 ms, of which a busy machine may make more once, but not each time.
 func TestStartTime(t *testing.T) {
-	for name, cfg := range map[string]Config{"cassandra": {}, "scylla": {Scylla: &Scylla{Shards: 8, Tablets: 1000}}, "memory": {Network: InMemory}} {
+	for name, cfg := range map[string]Config{
+		"cassandra": {}, "scylla": {Scylla: &Scylla{Shards: 8, Tablets: 1000}}, "memory": {Network: InMemory},
+	} {
 		t.Run(name, func(t *testing.T) {
 			most, best := 50*time.Millisecond, time.Hour
 			if raced {

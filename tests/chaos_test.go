@@ -62,7 +62,8 @@ func (h *history) write(ctx context.Context, k int64) {
 	}
 }
 
-// read reads a register: it must have no version older than what was acknowledged or seen before the read began, and none that nobody wrote.
+// read reads a register: it must have no version older than what was acknowledged or seen before the read began, and none that nobody
+// wrote.
 func (h *history) read(ctx context.Context, k int64) {
 	r := &h.registers[k]
 	least := max(r.acknowledged.Load(), r.seen.Load())
@@ -130,12 +131,12 @@ func (h *history) check(ctx context.Context) {
 	require.GreaterOrEqual(h.t, n, h.counted.Load(), "increments were lost")
 	require.LessOrEqual(h.t, n, h.counting.Load(), "increments were sent twice")
 	require.NotEmpty(h.t, h.swaps)
-	h.t.Logf("%d requests succeeded, %d failed; %d versions, %d swaps, %d increments acknowledged, %d counted", h.good.Load(), h.bad.Load(), func() (n int64) {
-		for i := range h.registers {
-			n += h.registers[i].acknowledged.Load()
-		}
-		return n
-	}(), len(h.swaps), h.counted.Load(), n)
+	var versions int64
+	for i := range h.registers {
+		versions += h.registers[i].acknowledged.Load()
+	}
+	h.t.Logf("%d requests succeeded, %d failed; %d versions, %d swaps, %d increments acknowledged, %d counted", h.good.Load(), h.bad.Load(), versions,
+		len(h.swaps), h.counted.Load(), n)
 }
 
 // disturb does something to the cluster. No more than one node is down at a time, and no more than one other is paused.
@@ -203,11 +204,13 @@ func TestClusterChaos(t *testing.T) {
 			t.Logf("seed %d", seed)
 			cluster := cqltest.New(t, m.cfg)
 			embeddedTable(t, cluster, "3")
-			require.NoError(t, cluster.Exec(`CREATE TABLE ks.swapped (k int PRIMARY KEY, v bigint); CREATE TABLE ks.counted (k int PRIMARY KEY, n counter);
+			require.NoError(t, cluster.Exec(`CREATE TABLE ks.swapped (k int PRIMARY KEY, v bigint);
+				CREATE TABLE ks.counted (k int PRIMARY KEY, n counter);
 				INSERT INTO ks.swapped (k, v) VALUES (0, 0)`))
 			cfg := embeddedConfig(cluster)
 			cfg.Compressor = m.comp
-			cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatInterval, cfg.ReconnectInterval = 300*time.Millisecond, time.Second, 300*time.Millisecond, time.Second
+			cfg.Timeout, cfg.HeartbeatInterval = 300*time.Millisecond, 300*time.Millisecond
+			cfg.ConnectTimeout, cfg.ReconnectInterval = time.Second, time.Second
 			if underRace {
 				cfg.Timeout, cfg.HeartbeatInterval = time.Second, time.Second
 			}

@@ -92,7 +92,9 @@ func (n *names) answer(q []byte) []byte {
 
 // TestClusterAllNodesMove gives all nodes other addresses at once, of which no event tells: the name of the contact points leads to them.
 func TestClusterAllNodesMove(t *testing.T) {
-	for name, network := range map[string]cqltest.Config{"cassandra": {Network: cqltest.Addresses}, "scylla": {Scylla: &cqltest.Scylla{Shards: 2}}} {
+	for name, network := range map[string]cqltest.Config{
+		"cassandra": {Network: cqltest.Addresses}, "scylla": {Scylla: &cqltest.Scylla{Shards: 2}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := cqltest.New(t, network)
 			embeddedTable(t, cluster, "3")

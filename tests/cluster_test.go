@@ -3,7 +3,7 @@
 package tests
 
 import (
-	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"testing"
@@ -92,7 +92,8 @@ func requireAddresses(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
 	for _, n := range c.Nodes() {
 		want[vecql.UUID(n.HostID()).String()] = n.Addr().String()
 	}
-	require.Eventually(t, func() bool { return fmt.Sprint(addresses(s)) == fmt.Sprint(want) }, 10*time.Second, time.Millisecond, "%v, want %v", addresses(s), want)
+	is := func() bool { return maps.Equal(addresses(s), want) }
+	require.Eventually(t, is, 10*time.Second, time.Millisecond, "%v, want %v", addresses(s), want)
 }
 
 // TestClusterNodeMoves gives each node in turn another address, under load, with the events of that and without them: no idempotent request

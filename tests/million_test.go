@@ -50,7 +50,8 @@ func TestClusterMillion(t *testing.T) {
 	memory := heap()
 
 	late := cluster.Inject(cqltest.Fault{
-		Op: cqltest.OpExecute, Match: func(cqltest.Request) bool { return rand.IntN(16) == 0 }, Delay: time.Millisecond, Jitter: 20 * time.Millisecond,
+		Op: cqltest.OpExecute, Match: func(cqltest.Request) bool { return rand.IntN(16) == 0 },
+		Delay: time.Millisecond, Jitter: 20 * time.Millisecond,
 	})
 	read, err := vecql.Prepare[int64](t.Context(), s.Query("SELECT k, v FROM ks.t WHERE k = ?").Idempotent(true))
 	require.NoError(t, err)
@@ -82,8 +83,8 @@ func TestClusterMillion(t *testing.T) {
 	took := time.Since(began)
 	late.Remove()
 	st := s.Stats()
-	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late; %d connections were replaced because of too many that were given up", total,
-		took.Round(time.Millisecond), answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
+	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late; %d connections were replaced", total, took.Round(time.Millisecond),
+		answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
 	require.Greater(t, answered.Load(), total/5)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
