@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// This file holds connections in memory that behave as TCP's do, with a window and deadlines, and that virtual time (testing/synctest) knows
-// to be idle.
+// This file holds connections in memory that behave as TCP's do, with a window and deadlines, and that virtual time (testing/synctest)
+// knows to be idle.
 
 // pipeWindow is how many bytes may be under way in one direction before the writer waits.
 const pipeWindow = 256 << 10
