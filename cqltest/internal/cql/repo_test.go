@@ -25,7 +25,7 @@ import (
 var verb = regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE|USE|BEGIN) +\S+`)
 
 // holes are the verbs of fmt and what stands for them.
-var holes = strings.NewReplacer("= %s", "= 1", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
+var holes = strings.NewReplacer("= %s", "= 1", "': x1", "': 3", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
 
 // notCQL are texts in the files below that begin like statements and are none: a message, and beginnings.
 var notCQL = map[string]bool{
@@ -33,6 +33,9 @@ var notCQL = map[string]bool{
 	"CREATE TABLE %s (k int PRIMARY KEY": true,
 	"INSERT INTO other":                  true,
 }
+
+// scriptEnd is what stands between the statements of a script.
+var scriptEnd = regexp.MustCompile(`;\s+`)
 
 func TestParseRepository(t *testing.T) {
 	found := 0
@@ -45,12 +48,13 @@ func TestParseRepository(t *testing.T) {
 					continue
 				}
 				found++
-				text = holes.Replace(text)
-				st, err := cql.Parse(text)
-				require.NoError(t, err, "%s: %s", file, text)
-				again, err := cql.Parse(st.String())
-				require.NoError(t, err, "%s: %s", file, st)
-				require.Equal(t, st, again)
+				for _, text := range scriptEnd.Split(holes.Replace(text), -1) {
+					st, err := cql.Parse(text)
+					require.NoError(t, err, "%s: %s", file, text)
+					again, err := cql.Parse(st.String())
+					require.NoError(t, err, "%s: %s", file, st)
+					require.Equal(t, st, again)
+				}
 			}
 		}
 	}
