@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -33,6 +34,7 @@ type routing struct {
 	tablets tablet.Map
 	learnt  atomic.Uint64 // tablets that answers told of
 	refused atomic.Uint64 // those that made no sense, or came in too large numbers
+	limit   int           // of tablets; 0: maxTablets
 }
 
 var errTablet = errors.New("vecql: malformed tablet")
@@ -122,10 +124,12 @@ func (t *topology) checkTablet(target *routeTarget, hint []byte, version int) er
 			return fmt.Errorf("%w: host %v is not known", errTablet, UUID(replica.Host))
 		}
 	}
-	if t.routing.tablets.Len() >= maxTablets {
-		return fmt.Errorf("%w: there are %d already", errTablet, maxTablets)
+	// What takes the place of a tablet that is known takes no more room.
+	known := &t.routing.tablets
+	if limit := cmp.Or(t.routing.limit, maxTablets); known.Len() >= limit && known.Lookup(target.keyspace, target.table, target.token) == nil {
+		return fmt.Errorf("%w: there are %d already", errTablet, limit)
 	}
-	t.routing.tablets.Add(target.keyspace, target.table, found)
+	known.Add(target.keyspace, target.table, found)
 	return nil
 }
 

@@ -203,6 +203,25 @@ func TestLearnTablet(t *testing.T) {
 	require.EqualValues(t, 0x0123456789ABCDEF, topo.routing.tablets.Lookup("ks", "t", 5).Version)
 }
 
+func TestTabletsAreBounded(t *testing.T) {
+	topo := testTopology(t, nil, []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10)}, nil)
+	topo.routing.limit = 2
+	learn := func(first int64, host byte) {
+		p := goodTablet()
+		p.first, p.last, p.replicas = first, first+10, []any{replicaCell{hostID(host), 0}}
+		target := routeTarget{keyspace: "ks", table: "t", token: first + 5, hasToken: true}
+		topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+	}
+	for i := range int64(4) {
+		learn(10*i, 1)
+	}
+	require.Equal(t, 2, topo.routing.tablets.Len())
+	require.EqualValues(t, 2, topo.routing.refused.Load())
+	learn(10, 2)
+	require.Equal(t, 2, topo.routing.tablets.Len())
+	require.EqualValues(t, hostID(2), topo.routing.tablets.Lookup("ks", "t", 15).Replicas[0].Host, "one that is known is brought up to date")
+}
+
 func TestForgetTablets(t *testing.T) {
 	fill := func() *topology {
 		topo := threeByThree(t, nil)
