@@ -118,11 +118,7 @@ func TestCloseWhileARemovedNodeEnds(t *testing.T) {
 			go func() { _ = s.Query(idempotentInsert).Exec() }()
 		}
 		synctest.Wait()
-		view := clusterView{partitioner: "Murmur3Partitioner"}
-		for _, h := range s.GetHosts()[:1] {
-			view.hosts = append(view.hosts, h)
-		}
-		s.setView(view)
+		s.setView(clusterView{partitioner: "Murmur3Partitioner", hosts: s.GetHosts()[:1]})
 		took, err := closedBy(t, s)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.LessOrEqual(t, took, 1100*time.Millisecond)
