@@ -41,9 +41,7 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 		})
 		s := openSession(t, cfg)
 		blocks.Store(true)
-		for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
-			conn.close(ErrConnectionClosed)
-		}
+		breakConnections(s)
 		time.Sleep(time.Second) // the pool dials again
 		took, err := closedBy(t, s)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -68,16 +66,10 @@ func TestCloseWithinAnObserver(t *testing.T) {
 		})
 		s := openSession(t, cfg)
 		session.Store(s)
-		for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
-			conn.close(ErrConnectionClosed)
-		}
+		breakConnections(s)
 		time.Sleep(10 * time.Second)
 		require.True(t, s.Closed())
-		select {
-		case <-s.done:
-		default:
-			t.Fatal("Close waits for the observer that it was called by")
-		}
+		requireClosed(t, s, "Close waits for the observer that it was called by")
 	})
 }
 
@@ -248,16 +240,10 @@ func TestCloseWithinALogger(t *testing.T) {
 					s.schemaChanged(schemaEvent{})
 					s.schemaSettled()
 				} else {
-					for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
-						conn.close(ErrConnectionClosed)
-					}
+					breakConnections(s)
 				}
 				time.Sleep(time.Minute)
-				select {
-				case <-s.done:
-				default:
-					t.Fatal("Close waits for the logger that it was called by")
-				}
+				requireClosed(t, s, "Close waits for the logger that it was called by")
 			})
 		})
 	}
@@ -277,4 +263,21 @@ func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
 		require.ErrorIs(t, s.AwaitSchemaAgreement(context.Background()), ErrSessionClosed)
 		require.Less(t, time.Since(began), 3*time.Second)
 	})
+}
+
+// breakConnections ends the session's connections to its first node.
+func breakConnections(s *Session) {
+	for _, conn := range s.topo.Load().nodes[0].pool.open.Load().conns {
+		conn.close(ErrConnectionClosed)
+	}
+}
+
+// requireClosed fails when Close has not finished.
+func requireClosed(t *testing.T, s *Session, message string) {
+	t.Helper()
+	select {
+	case <-s.done:
+	default:
+		t.Fatal(message)
+	}
 }

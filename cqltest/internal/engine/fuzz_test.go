@@ -96,7 +96,7 @@ func FuzzExecute(f *testing.F) {
 	f.Add("INSERT INTO t (p, c, l, m, u) VALUES (?, ?, ?, ?, ?)", []byte{0, 0, 0, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, script string, value []byte) {
 		if len(script) > 2000 || len(value) > 1<<16 {
-			t.Skip()
+			t.Skip("larger inputs find nothing that these do not; no seed is")
 		}
 		fuzzed(t, script, value)
 	})
