@@ -387,3 +387,28 @@ func TestPruneCorruptIndex(t *testing.T) {
 		require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, Eq("c", 7)), name)
 	}
 }
+
+// statisticsOf returns the least and the greatest value of a column in a row group as the file's footer says, and the number of NULLs, -1
+// if it does not say. ok tells that there are a least and a greatest value; exact that both are values of the column, and that no value
+// lies outside. Otherwise they may be cut, or there may be NaN, which is greater than max. Numbers but floats are exact unless the file
+// denies it; texts are if the file says so; floats if it also says that there is no NaN.
+//
+// min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID, []byte for Binary and
+// Fixed, except that a bound of ID that was cut is []byte as well.
+//
+// It takes the whole footer because a row group's metadata alone does not show which values are exact.
+func statisticsOf(md *metadata.FileMetaData, rowGroup, leaf int, typ Type) (lo, hi any, nulls int64, exact, ok bool) {
+	var b bounds
+	if !guarded(func() { b = chunkBounds(md, rowGroup, leaf, typ) }) {
+		return nil, nil, -1, false, false
+	}
+	if !b.known {
+		return nil, nil, b.nulls, false, false
+	}
+	lo, okMin := b.min.value(typ)
+	hi, okMax := b.max.value(typ)
+	if !okMin || !okMax {
+		return nil, nil, b.nulls, false, false
+	}
+	return lo, hi, b.nulls, b.exact, true
+}
