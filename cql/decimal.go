@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cql
+
+import (
+	"math/big"
+	"strings"
+)
+
+// A Decimal is a CQL decimal (native_protocol_v5.spec, section 5.7): Unscaled times 10^-Scale. Equal numbers may differ
+// in scale, such as 1.0 and 1.00. A nil Unscaled means 0.
+type Decimal struct {
+	Unscaled *big.Int
+	Scale    int32
+}
+
+// String returns the decimal digits: "-12.50" for -1250 and scale 2. It uses an exponent for scales that would need
+// many zeros: "5E+40".
+func (d Decimal) String() string {
+	digits := "0"
+	if d.Unscaled != nil {
+		digits = d.Unscaled.String()
+	}
+	const maxZeros = 20
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	scale := int64(d.Scale)
+	switch {
+	case scale == 0:
+	case scale < 0 || scale-int64(len(digits)) > maxZeros:
+		digits += "E" + big.NewInt(-scale).String()
+		if scale < 0 {
+			digits = strings.Replace(digits, "E", "E+", 1)
+		}
+	case scale >= int64(len(digits)):
+		digits = "0." + strings.Repeat("0", int(scale)-len(digits)) + digits
+	default:
+		digits = digits[:len(digits)-int(scale)] + "." + digits[len(digits)-int(scale):]
+	}
+	return sign + digits
+}
