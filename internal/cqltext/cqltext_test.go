@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltext
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestIsConditional(t *testing.T) {
+	for text, want := range map[string]bool{
+		"INSERT INTO t (k) VALUES (?) IF NOT EXISTS":                       true,
+		"insert into t (k) values (?) if not exists":                       true,
+		"UPDATE t SET v = ? WHERE k = ? IF v = ?":                          true,
+		"UPDATE t SET v = ? WHERE k = ?\nIF\nEXISTS":                       true,
+		"DELETE FROM t WHERE k = ?IF EXISTS":                               true,
+		"DELETE FROM t WHERE k = 'a'IF EXISTS":                             true,
+		" /* IF */ -- IF\n UPDATE t SET v = 1 WHERE k = 2 IF v > 1":        true,
+		"BEGIN BATCH UPDATE t SET v = 1 WHERE k = 2 IF v = 1; APPLY BATCH": true,
+		"INSERT INTO t (k) VALUES (?)":                                     false,
+		"INSERT INTO t (k) VALUES (' IF NOT EXISTS')":                      false,
+		"INSERT INTO t (k) VALUES ('it''s IF NOT EXISTS')":                 false,
+		"INSERT INTO t (k) VALUES ($$ IF ' NOT $ EXISTS$$)":                false,
+		`INSERT INTO " IF " (k) VALUES (?)`:                                false,
+		`INSERT INTO "a"" IF " (k) VALUES (?)`:                             false,
+		"INSERT INTO t (k) VALUES (?) -- IF NOT EXISTS":                    false,
+		"INSERT INTO t (k) VALUES (?) // IF NOT EXISTS":                    false,
+		"INSERT INTO t (k) /* IF */ VALUES (?) /* IF":                      false,
+		"INSERT INTO t (gif, iffy, ifs, x_if, if1) VALUES (?, ?, ?, ?, ?)": false,
+		"INSERT INTO t (k) VALUES (:if)":                                   false,
+		"SELECT v FROM t WHERE k = ? IF":                                   false,
+		"CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY)":                 false,
+		"INSERT INTO t (k) VALUES ('unfinished IF NOT EXISTS":              false,
+		"'": false, `"`: false, "$$": false, "--": false, "/*": false, "": false, "INSERT": false, "é IF": false,
+	} {
+		require.Equal(t, want, IsConditional(text), text)
+	}
+}
+
+func TestMayWriteSeveral(t *testing.T) {
+	for text, want := range map[string]bool{
+		"UPDATE t SET v = ? WHERE k IN (?, ?)":                 true,
+		"update t set v = ? where k in ?":                      true,
+		"DELETE FROM t WHERE k IN(1, 2)":                       true,
+		"BEGIN BATCH INSERT INTO t (k) VALUES (1) APPLY BATCH": true,
+		"UPDATE t SET v = ? WHERE k = ?":                       false,
+		"UPDATE t SET v = ' IN ' WHERE k = :in":                false,
+		`DELETE "IN" FROM t WHERE k = ? -- IN`:                 false,
+		"INSERT INTO t (k, inn) VALUES (?, ?)":                 false,
+		"SELECT v FROM t WHERE k IN (1, 2)":                    false,
+		"":                                                     false,
+	} {
+		require.Equal(t, want, MayWriteSeveral(text), text)
+	}
+}
+
+func TestFirstWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 1": "SELECT", "select 1": "SELECT", " \t\r\n;(insert": "INSERT", "USE ks": "USE", "use": "USE", "": "", "1": "", "-5": "",
+		"-- x\nSELECT": "SELECT", "/* INSERT */ // USE\n select": "SELECT", "-- only": "", "/*": "", "/": "", "-": "",
+		"BEGIN BATCH": "BEGIN", "DROP TABLE t": "DROP", "é": "",
+	} {
+		require.Equal(t, want, FirstWord(text), text)
+	}
+	require.Zero(t, testing.AllocsPerRun(10, func() { FirstWord("  SELECT * FROM t") }))
+	require.True(t, IsUse("  use ks"))
+	require.False(t, IsUse("USER"))
+	require.True(t, IsPreparable("delete from t"))
+	require.False(t, IsPreparable("CREATE TABLE t (k int PRIMARY KEY)"))
+}
+
+func TestBindMarkers(t *testing.T) {
+	for text, want := range map[string][]string{
+		"UPDATE t SET name = ? WHERE id = ? IF name = ?":                         {"", "", ""},
+		"UPDATE t SET name = :new WHERE id = :id IF name=:old":                   {"new", "id", "old"},
+		`SELECT v FROM t WHERE k = :"My ""Key""" AND c IN :list LIMIT :n`:        {`My "Key"`, "list", "n"},
+		"INSERT INTO t (a, b) VALUES (:a,?) USING TTL :ttl":                      {"a", "", "ttl"},
+		"INSERT INTO t (a) VALUES ('? :a') -- ? :b\n IF NOT EXISTS /* ? */ // ?": nil,
+		`SELECT "?", ":x" FROM t WHERE k = $$?$$ AND c = ?`:                      {""},
+		"UPDATE t SET m = {'a': ?, 'b' : :b, ?: 1, :k : :v, 1:true, (x):?}":      {"", "b", "", "k", "v", ""},
+		"UPDATE t SET u = {street:'x', number: ?, at: now(), zip /* : */ :zip}":  {""},
+		"UPDATE t SET s = {:a, ?}, l = [:b, ?], m[?] = ?":                        {"a", "", "b", "", "", ""},
+		"UPDATE t SET s = {1} WHERE k IN (:a)":                                   {"a"},
+		"SELECT '":                                                               nil,
+		":":                                                                      nil, ":?": {""}, "::a": {"a"}, `:"`: {""}, "}:a": {"a"}, "": nil,
+	} {
+		require.Equal(t, want, BindMarkers(text), text)
+	}
+}
+
+// FuzzBindMarkers requires that any text is scanned to its end, and that each marker has its reported length.
+func FuzzBindMarkers(f *testing.F) {
+	f.Add(`UPDATE t SET m = {:a : ?, "b" : $$?$$} WHERE k = :"K" -- ?`)
+	f.Fuzz(func(t *testing.T, text string) {
+		length := 0
+		for _, name := range BindMarkers(text) {
+			length += 1 + len(name)
+		}
+		require.LessOrEqual(t, length, len(text))
+	})
+}
+
+func TestQuoteIdentifier(t *testing.T) {
+	require.Equal(t, `"ks"`, QuoteIdentifier("ks"))
+	require.Equal(t, `"a""b"`, QuoteIdentifier(`a"b`))
+}
+
+// FuzzIsConditional requires that any text is scanned to its end.
+func FuzzIsConditional(f *testing.F) {
+	f.Add("UPDATE t SET v = 'it''s' WHERE k = ? IF v = $$ IF $$")
+	f.Fuzz(func(t *testing.T, text string) {
+		if IsConditional(text) {
+			require.Contains(t, []string{"INSERT", "UPDATE", "DELETE", "BEGIN"}, FirstWord(afterComments(text)))
+		}
+	})
+}
+
+// afterComments returns text from its first name on.
+func afterComments(text string) string {
+	for i := 0; i < len(text); {
+		switch rest := text[i:]; {
+		case rest[0] == '\'' || rest[0] == '"':
+			i += quotedLen(rest, rest[0])
+		case len(rest) > 1 && (rest[:2] == "--" || rest[:2] == "//"):
+			i += delimitedLen(rest, rest[:2], "\n")
+		case len(rest) > 1 && rest[:2] == "/*":
+			i += delimitedLen(rest, "/*", "*/")
+		case len(rest) > 1 && rest[:2] == "$$":
+			i += delimitedLen(rest, "$$", "$$")
+		case isNameByte(rest[0]):
+			return rest
+		default:
+			i++
+		}
+	}
+	return ""
+}
