@@ -3,27 +3,30 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// This file holds Batch: several statements in one request.
+// Batch: several statements in one request.
 
-// BatchSizeMaximum is the number of statements a batch may hold: its count is a [short].
+// BatchSizeMaximum is the maximum number of statements in a batch, whose count is a [short].
 const BatchSizeMaximum = 65535
 
-// BatchEntry is one statement of a batch.
+// A BatchEntry is one statement of a batch.
 type BatchEntry struct {
 	Stmt       string
 	Args       []any
-	Idempotent bool // running it twice does no harm; a batch of such statements only is idempotent
-	binding    func(q *QueryInfo) ([]any, error)
+	Idempotent bool // safe to execute twice; a batch is idempotent if all its statements are
+	binding    func(StatementMetadata) ([]any, error)
 }
 
-// Batch is a list of statements that are sent in one request. Like a Query it is changed by its setters only and needs no release.
-// The server limits the size of batches (Cassandra 50 KiB by default): many rows are written faster one by one, many at a time.
+// A Batch is a list of statements sent in one request. As with a Query, only its setters modify it, and it needs no
+// release. The server limits the size of batches (Cassandra: 50 KiB by default); concurrent single requests write many
+// rows faster.
 type Batch struct {
 	Type    BatchType
 	Entries []BatchEntry
@@ -42,9 +45,10 @@ func (b *Batch) Query(stmt string, args ...any) *Batch {
 	return b
 }
 
-// Bind adds a statement whose values come from binding, which is called with the prepared statement's description each time the batch runs.
-func (b *Batch) Bind(stmt string, binding func(q *QueryInfo) ([]any, error)) {
+// Bind adds a statement. The batch calls binding for its values each time it runs.
+func (b *Batch) Bind(stmt string, binding func(m StatementMetadata) ([]any, error)) *Batch {
 	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, binding: binding})
+	return b
 }
 
 // Size returns the number of statements.
@@ -53,50 +57,61 @@ func (b *Batch) Size() int { return len(b.Entries) }
 // Consistency sets the consistency of the request.
 func (b *Batch) Consistency(c Consistency) *Batch { b.consistency = c; return b }
 
-// SerialConsistency sets the consistency of a conditional batch's Paxos phase: Serial or LocalSerial.
+// SerialConsistency sets the consistency of the Paxos phase of a conditional batch: Serial or LocalSerial.
 func (b *Batch) SerialConsistency(c Consistency) *Batch { b.serialConsistency = c; return b }
 
-// Idempotent says that running the batch twice does no harm, so that it may be sent again when its outcome is not known.
+// Idempotent marks the batch safe to execute twice. The session then retries it even if its outcome is unknown.
 func (b *Batch) Idempotent(v bool) *Batch { b.idempotent = v; return b }
 
-// DefaultTimestamp says whether the client's clock is sent with the request.
-func (b *Batch) DefaultTimestamp(v bool) *Batch { b.defaultTimestamp = v; return b }
+// ServerTimestamps sets whether the coordinator rather than the client sets the write time
+// (ClusterConfig.ServerTimestamps).
+func (b *Batch) ServerTimestamps(v bool) *Batch { b.serverTimestamps = v; return b }
 
-// WithTimestamp sets the write time, in microseconds since the epoch.
-func (b *Batch) WithTimestamp(us int64) *Batch { b.timestamp, b.hasTimestamp = us, true; return b }
-
-// WithNowInSeconds sets the server's idea of the current time, in seconds since the epoch (protocol v5).
-func (b *Batch) WithNowInSeconds(s int) *Batch {
-	b.nowInSeconds, b.hasNowInSeconds = int32(s), true
+// Timestamp sets the write time, in microseconds since the epoch.
+func (b *Batch) Timestamp(microseconds int64) *Batch {
+	b.timestamp, b.hasTimestamp = microseconds, true
 	return b
 }
 
-// SetKeyspace sets the keyspace of this request (protocol v5).
-func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
+// NowInSeconds sets the current time that the server assumes, in seconds since the epoch (protocol v5), for tests of
+// TTLs.
+func (b *Batch) NowInSeconds(seconds int32) *Batch {
+	b.nowInSeconds, b.hasNowInSeconds = seconds, true
+	return b
+}
 
-// SetHostID sends the batch to the node with that HostInfo.HostID only; empty: to any. When there is none it fails with ErrNoConnections.
-func (b *Batch) SetHostID(id string) *Batch { b.setHost(id); return b }
+// Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
+func (b *Batch) Keyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
 
-// GetHostID returns the id of the node that the request goes to only, empty when none was set.
+// HostID sends the batch only to the node with that HostInfo.HostID; empty means any node. If there is no such node,
+// the batch fails with ErrNoConnections.
+func (b *Batch) HostID(id string) *Batch { b.setHost(id); return b }
+
+// GetHostID returns the host id set by HostID; empty means any node.
 func (b *Batch) GetHostID() string { return b.host() }
 
 // CustomPayload sets the custom payload of the request.
 func (b *Batch) CustomPayload(payload map[string][]byte) *Batch { b.payload = payload; return b }
 
-// Trace asks the server to trace the request and hands the tracing id to t.
+// Trace enables server-side tracing of the request and passes the tracing id to t.
 func (b *Batch) Trace(t Tracer) *Batch { b.tracer = t; return b }
+
+// GetKeyspace returns the keyspace in effect: the batch's, else the session's; empty means none.
+func (b *Batch) GetKeyspace() string { return cmp.Or(b.keyspace, b.session.cfg.Keyspace) }
 
 // GetConsistency returns the consistency.
 func (b *Batch) GetConsistency() Consistency { return b.consistency }
 
-// GetSerialConsistency returns the serial consistency; ok is false when none is set and the server's applies.
+// GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
 func (b *Batch) GetSerialConsistency() (c Consistency, ok bool) {
 	return b.serialConsistency, b.serialConsistency != 0
 }
 
-// IsIdempotent reports whether the batch is marked idempotent, or all its statements are.
-func (b *Batch) IsIdempotent() bool {
-	return b.idempotent || len(b.Entries) > 0 && !slices.ContainsFunc(b.Entries, func(e BatchEntry) bool { return !e.Idempotent })
+// GetIdempotent reports whether the batch or each of its statements is marked idempotent.
+func (b *Batch) GetIdempotent() bool {
+	return b.idempotent || len(b.Entries) > 0 && !slices.ContainsFunc(b.Entries, func(e BatchEntry) bool {
+		return !e.Idempotent
+	})
 }
 
 // ExecContext runs the batch.
@@ -105,7 +120,7 @@ func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ct
 // Exec is ExecContext without a context.
 func (b *Batch) Exec() error { return b.ExecContext(context.Background()) }
 
-// IterContext runs the batch and returns the rows that a conditional batch answers with.
+// IterContext runs the batch and returns the rows of a conditional batch.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	it := &Iter{ctx: ctx, session: b.session}
 	it.start(b.run(ctx))
@@ -115,8 +130,8 @@ func (b *Batch) IterContext(ctx context.Context) *Iter {
 // Iter is IterContext without a context.
 func (b *Batch) Iter() *Iter { return b.IterContext(context.Background()) }
 
-// ExecCASContext runs a conditional batch and reports whether it was applied. The first row is stored in dest as ScanCASContext does;
-// the Iter holds the others and must be closed.
+// ExecCASContext runs a conditional batch and reports whether it was applied. It stores the first row in dest as
+// Query.ScanCASContext does. The Iter has the other rows and must be closed.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, it *Iter, err error) {
 	it = b.IterContext(ctx)
 	if applied, err = it.scanApplied(dest); err == nil {
@@ -130,7 +145,7 @@ func (b *Batch) ExecCAS(dest ...any) (applied bool, it *Iter, err error) {
 	return b.ExecCASContext(context.Background(), dest...)
 }
 
-// MapExecCASContext is ExecCASContext with the first row by column name.
+// MapExecCASContext is ExecCASContext but stores the first row in m by column name.
 func (b *Batch) MapExecCASContext(ctx context.Context, m map[string]any) (applied bool, it *Iter, err error) {
 	it = b.IterContext(ctx)
 	if applied, err = it.mapScanApplied(m); err == nil {
@@ -144,20 +159,24 @@ func (b *Batch) MapExecCAS(m map[string]any) (applied bool, it *Iter, err error)
 	return b.MapExecCASContext(context.Background(), m)
 }
 
-// run prepares the statements that have values, encodes the batch and sends it to a replica of its first statement's partition.
+// run prepares the statements that have values, encodes the batch, and sends it. It is routed by the first statement
+// with a partition key.
 func (b *Batch) run(ctx context.Context) (answer, error) {
 	s := b.session
 	if len(b.Entries) > BatchSizeMaximum {
-		return answer{}, fmt.Errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
+		return answer{}, errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
-	if b.how.fault != nil {
-		return answer{}, b.how.fault
+	if b.policies.fault != nil {
+		return answer{}, b.policies.fault
 	}
 	c := s.newCall(&b.options)
 	defer c.release()
-	c.idempotent, c.several, c.logged = b.IsIdempotent(), len(b.Entries) > 1, b.Type == LoggedBatch
-	if b.how.batchObserver != nil {
-		c.watch = &observation{batch: b}
+	c.idempotent, c.batched, c.logged = b.GetIdempotent(), len(b.Entries), b.Type == LoggedBatch
+	if len(b.Entries) > 0 {
+		c.text = b.Entries[0].Stmt
+	}
+	if b.policies.batchObserver != nil {
+		c.observer = &observation{batch: b}
 	}
 	entries := make([]batchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
@@ -165,8 +184,8 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 	for i, e := range b.Entries {
 		if len(e.Args) == 0 && e.binding == nil {
 			entries[i].stmt = e.Stmt
-			c.lwt = c.lwt || isConditional(e.Stmt)
-			c.mixed = true // nobody knows its table
+			c.lwt = c.lwt || cqltext.IsConditional(e.Stmt)
+			c.mixed = true // the table is unknown
 			continue
 		}
 		stmt, err := s.prepareFor(ctx, c, b.keyspace, e.Stmt)
@@ -177,7 +196,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {
-			return answer{}, fmt.Errorf("batch statement %d: %w", i, err)
+			return answer{}, errorf("batch statement %d: %w", i, err)
 		}
 		c.lwt = c.lwt || stmt.lwt
 		if !slices.Contains(c.stmts, stmt) {
@@ -188,7 +207,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 			first = &bound[i]
 		}
 	}
-	err := c.begin(opBatch, &b.options, 128*len(entries))
+	err := c.startBody(opBatch, &b.options, 128*len(entries))
 	if err == nil {
 		c.req.body.b, err = appendBatch(c.req.body.b, s.version, b.Type, entries, &c.params)
 	}
@@ -196,9 +215,9 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	if first != nil {
-		c.routesBy(first.stmt)
+		c.setTable(first.stmt)
 		for _, stmt := range c.stmts {
-			keyspace, table := stmt.routing()
+			keyspace, table := stmt.table()
 			c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
 		}
 		if c.token, c.hasToken, err = first.token(c.req.body.b); err != nil {

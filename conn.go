@@ -15,162 +15,155 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds conn: one socket, and the calls that are under way on it. A call claims a stream id, leaves its frame with the writer
-// (conn_write.go), and waits in its slot until the reader (conn_read.go) puts the answer there, or its time is over (conn_deadline.go).
-// A conn knows frames, and nothing of what is in them.
+// A connection: one socket, and the calls in flight on it. A call claims a stream id, hands its frame to the writer
+// (conn_write.go), and waits in its slot until the reader (conn_read.go) stores the response there, or until its
+// deadline (conn_deadline.go). A conn transports frames and does not interpret their bodies.
 
-// connConfig says how to open a connection.
+// connConfig configures a connection.
 type connConfig struct {
-	dial           func(ctx context.Context, addr string) (net.Conn, error) // nil: net.Dialer
-	tls            *tls.Config                                              // nil: plain; ServerName is filled in from the address when it is empty
+	dial func(ctx context.Context, addr string) (net.Conn, error) // nil means net.Dialer
+	// nil means no TLS; an empty ServerName is set from the address
+	tls            *tls.Config
 	version        byte
-	compressor     Compressor    // used when the server and the protocol version have it; nil: none
-	auth           Authenticator // nil: none
-	tabletsV2      bool          // use ScyllaDB's experimental extension where the server has it
+	compressor     Compressor    // used if the server and the protocol version support it; nil means none
+	auth           Authenticator // nil means none
+	tabletsV2      bool          // use ScyllaDB's experimental extension if the server supports it
 	options        map[string]string
-	timeout        time.Duration // of a call whose context has no deadline; 0: none
-	connectTimeout time.Duration // of dialling and handshake; 0: none
-	heartbeat      time.Duration // see conn.beat; 0: none
-	maxOrphans     int           // calls given up whose answers are still to come; beyond it the connection is replaced; 0: 1024
-	maxStreams     int           // 0: all that the protocol has
-	logger         *slog.Logger  // nil: none
+	timeout        time.Duration // of a call whose context has no deadline; 0 means none
+	connectTimeout time.Duration // of dialing, handshake and prepare; 0 means none
+	heartbeat      time.Duration // see conn.beat; 0 means none
+	beatTimeout    time.Duration // of a heartbeat; 0 means defaultBeatTimeout
+	maxOrphans     int           // canceled calls without a response; with more the connection is replaced; 0 means 1024
+	maxStreams     int           // 0 means the protocol's maximum
+	logger         *slog.Logger  // nil means none
+	// runs on a connection that is ready for requests; its error ends the connection; nil means none
+	prepare func(ctx context.Context, c *conn) error
 
-	// Both are called on goroutines of their own, and drain waits for them: they must not call it.
-	onEvent func(event any)          // one event at a time; nil: events are dropped
-	onClose func(c *conn, err error) // once; nil: nobody is told
+	onEvent func(event any) // one event at a time; nil means that events are dropped
+	connHooks
 }
 
-// defaultMaxOrphans is what ClusterConfig leaves to the connection.
-const defaultMaxOrphans = 1024
+// connHooks are the functions by which a connection reports changes of its state; nil means none. They run on
+// goroutines of the connection. drain waits for them, so they must not call drain.
+type connHooks struct {
+	onClose   func(c *conn, err error) // once
+	onSilence func(c *conn)            // conn.silent has changed
+	// there are too many orphans: the owner opens another connection, then drains this one; called repeatedly. nil means
+	// that the connection drains itself
+	onOverdue func(c *conn)
+}
 
-// request is a frame to send, but for its stream id. roundTrip does not change it: it may be sent again, also at the same time.
+// request is a frame without its stream id. roundTrip does not change it: several calls may send one request, even at
+// the same time.
 type request struct {
 	op    opcode
 	flags byte
 	body  *buffer
-	began time.Time // the clock was read for it then; zero: it was not
-	// timeout bounds the call, also where its context has a deadline. 0: the connection's, unless the context has one.
+	began time.Time // start of the request; zero means that the clock was not read
+	// timeout bounds the call, even if its context has a deadline. 0 means the connection's timeout, which applies only
+	// without a context deadline.
 	timeout time.Duration
+	// movable means that the call ends with errSilent on a silent connection, before its time is up, because its caller
+	// sends the request to another node.
+	movable bool
 }
 
-// response is an answer. Its body, decompressed, belongs to the receiver.
+// response is the response to a request. The receiver owns its decompressed body.
 type response struct {
 	header wire.Header
-	page   *buffer
+	body   *buffer
 }
 
-// The states of a slot. The caller takes it from free to waiting, and back to free at the end; the reader takes it from waiting to
-// delivering to answered, or from orphaned to free.
+// States of a slot. The caller moves it from free to waiting, and back to free at the end. The reader moves it from
+// waiting to delivering to answered, or from orphaned to free.
 const (
 	slotFree       uint32 = iota
 	slotWaiting           // the caller waits
-	slotDelivering        // the reader, or the end of the connection, writes the outcome
-	slotAnswered          // the outcome is there, for the caller to take
-	slotOrphaned          // the caller has left; the stream id is in use until the answer comes
+	slotDelivering        // the reader or close writes the outcome
+	slotAnswered          // the caller takes the outcome
+	slotOrphaned          // the caller has left; the stream id is in use until the response arrives
 )
 
-// slot is where a call waits. There is one for each stream id, used again and again.
+// slot is where a call waits. Each stream id has one slot, which its calls reuse.
 type slot struct {
-	state    atomic.Uint32
-	start    atomic.Int64  // where its frame begins in all that was ever queued, -1 before it is
-	deadline atomic.Int64  // on the connection's clock, 0: none
-	wake     chan struct{} // capacity 1; a token may be stale, so that who receives one looks at the state
-	resp     response
-	err      error
+	state atomic.Uint32
+	start atomic.Int64 // offset of its frame in all bytes ever queued, -1 before it is queued
+	// when onTick wakes the caller, on the connection's clock; 0 means never. Of an orphan: when its caller has left
+	due   atomic.Int64
+	began int64         // start of the request on the connection's clock; 0 means that its latency is not recorded
+	wake  chan struct{} // a token may be stale: its receiver checks the state
+	resp  response
+	err   error
+}
+
+// waiter is a call as its caller sees it.
+type waiter struct {
+	*slot
+	id       int
+	sent     int64 // start of the attempt; times are on the connection's clock
+	deadline int64 // 0 means that only the context bounds the call
+	patience int64 // see conn.checkWait
+	movable  bool  // see request
+	silent   bool  // the connection was silent at the start
 }
 
 const slotBlock = 64
 
 type slots [slotBlock]slot
 
-// conn is one connection. All its methods may be called by any number of goroutines.
+// conn is one connection. All its methods are safe for concurrent use.
 type conn struct {
-	cfg       *connConfig
-	address   string
-	born      time.Time // the connection's clock counts from here: unlike the wall clock it is never set
-	sock      net.Conn
-	raw       net.Conn // under TLS the socket below it, else sock
-	resumable bool     // a write that was interrupted by a deadline can go on: TLS can't
-	compress  Compressor
-	options   map[string][]string // SUPPORTED
-	features  features            // what of it is in use
-	streams   *stream.Table
-	blocks    []atomic.Pointer[slots] // made as stream ids are used
-	freed     chan struct{}           // a token when an id was released while callers wait for one
-	waiting   atomic.Int32            // callers that wait for an id
-	orphans   atomic.Int32
-	draining  atomic.Bool // no further calls of users
-	isClosed  atomic.Bool
-	closeOnce sync.Once
-	closeErr  error         // why; written before done is closed
-	done      chan struct{} // closed when the connection is
-	idle      chan struct{} // a token when a call has ended while draining
+	cfg          *connConfig
+	address      string
+	local        string    // host:port of this end; empty means unknown
+	born         time.Time // zero of the connection's clock, which is monotonic
+	sock         net.Conn
+	raw          net.Conn // the socket below TLS; without TLS equal to sock
+	resumable    bool     // a write to raw that was interrupted by a deadline can continue
+	compress     Compressor
+	options      map[string][]string // SUPPORTED
+	features     features            // the extensions in use
+	streams      *stream.Table
+	blocks       []atomic.Pointer[slots] // allocated on first use of a stream id
+	streamWake   chan struct{}           // a token when an id was released while callers wait for one
+	waiting      atomic.Int32            // callers waiting for an id
+	orphans      atomic.Int32
+	draining     atomic.Bool  // new calls of users are refused
+	silent       atomic.Bool  // see conn_silence.go
+	probing      atomic.Bool  // the goroutine of probe runs
+	usual        atomic.Int64 // latency in nanoseconds, see conn_lag.go
+	waitingSince atomic.Int64 // when calls began to wait, on the connection's clock, see conn_lag.go
+	isClosed     atomic.Bool
+	closeOnce    sync.Once
+	closeErr     error         // cause of the end; written before done is closed
+	done         chan struct{} // closed when the connection has ended
+	drainWake    chan struct{} // a token when a call has ended while draining
 
-	in       *bufio.Reader
-	frames   io.Reader             // in, or the segments in it
-	head     [wire.HeaderSize]byte // the reader's scratch
-	proven   int                   // the reader's: the largest body that has arrived
-	lastRead atomic.Int64          // when the socket last gave bytes, on the connection's clock
+	in        *bufio.Reader
+	frames    io.Reader             // in, or the payload of the segments in it
+	head      [wire.HeaderSize]byte // scratch of the reader
+	proven    int                   // of the reader: size of the largest body that has arrived
+	readAt    int64                 // of the reader: time of the last bytes received, on the connection's clock
+	partial   int                   // of the reader: bytes received since the last whole frame
+	answers   uint64                // of the reader: answers received
+	answered  atomic.Int64          // time of the last answer to a request, see noteAnswer
+	latencies latencies             // of the reader
 
-	w writer
-	background
-	deadlines
-	events eventQueue
+	w         writer
+	overload  overload
+	tasks     background.Group // goroutines and timers
+	deadlines deadlines
+	events    eventQueue
 }
 
-// background counts the goroutines of a connection.
-type background struct {
-	mu      sync.Mutex
-	running int
-	ended   bool          // no further ones
-	gone    chan struct{} // closed when ended and none is left
-}
-
-// enter counts the calling goroutine in, unless the connection has ended. leave counts it out.
-func (g *background) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ended {
-		return false
-	}
-	g.running++
-	return true
-}
-
-func (g *background) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.running--; g.ended && g.running == 0 {
-		close(g.gone)
-	}
-}
-
-// start runs f on a goroutine of its own, unless the connection has ended.
-func (g *background) start(f func()) {
-	if g.enter() {
-		go func() {
-			defer g.leave()
-			f()
-		}()
-	}
-}
-
-// end lets no further goroutine start. It is called once.
-func (g *background) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ended = true; g.running == 0 {
-		close(g.gone)
-	}
-}
-
-// versionError says that the server does not speak the version that was tried.
+// versionError means that the server does not support the protocol version that was tried.
 type versionError struct {
-	supported byte // the version of the server's answer
+	supported byte // version of the response
 	err       error
 }
 
@@ -180,7 +173,8 @@ func (e *versionError) Error() string {
 
 func (e *versionError) Unwrap() error { return e.err }
 
-// dialConn opens a connection: TCP, TLS, STARTUP and authentication. On an error nothing is left open.
+// dialConn opens a connection: TCP, TLS, STARTUP, authentication and connConfig.prepare. On an error it closes
+// everything it opened.
 func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) {
 	if cfg.connectTimeout > 0 {
 		var cancel context.CancelFunc
@@ -189,10 +183,14 @@ func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) 
 	}
 	sock, err := dialSocket(ctx, cfg, addr)
 	if err != nil {
-		return nil, fmt.Errorf("dial: %w", err)
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" { // its text begins with "dial"
+			return nil, errorf("%w", err)
+		}
+		return nil, errorf("dial: %w", err)
 	}
 	c := newConn(cfg, addr, sock)
-	// The handshake runs on this goroutine; the end of ctx ends whatever it waits for on the socket.
+	// The handshake runs on this goroutine; the end of ctx interrupts its reads and writes.
 	stop := context.AfterFunc(ctx, func() { _ = sock.SetDeadline(time.Unix(1, 0)) })
 	err = c.handshake(ctx)
 	if !stop() && err == nil {
@@ -201,11 +199,18 @@ func dialConn(ctx context.Context, cfg *connConfig, addr string) (*conn, error) 
 	if err != nil {
 		_ = c.sock.Close()
 		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+			err = errorf("%w: %w", ctx.Err(), err)
 		}
 		return nil, err
 	}
 	c.run()
+	if cfg.prepare == nil {
+		return c, nil
+	}
+	if err := cfg.prepare(ctx, c); err != nil {
+		_ = c.drain(ctx, EndOther) // it has no calls, and is not counted
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -214,34 +219,44 @@ func dialSocket(ctx context.Context, cfg *connConfig, addr string) (sock net.Con
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", addr)
 	}
-	defer recovered(&err)
+	defer background.Recover(&err)
 	if sock, err = cfg.dial(ctx, addr); err == nil && sock == nil {
-		err = errors.New("the dialer gave neither a connection nor an error")
+		err = errors.New("the dialer returned neither a connection nor an error")
 	}
 	return sock, err
 }
 
+// newConn returns a connection over sock, whose goroutines are not started and whose handshake is not done. addr is the
+// host:port that sock is connected to.
 func newConn(cfg *connConfig, addr string, sock net.Conn) *conn {
 	n := cfg.maxStreams
 	if n == 0 {
 		n = stream.MaxStreams
 	}
 	c := &conn{
-		cfg: cfg, address: addr, born: time.Now(), sock: sock, raw: sock, streams: stream.New(n), freed: make(chan struct{}, 1),
-		done: make(chan struct{}), idle: make(chan struct{}, 1), background: background{gone: make(chan struct{})},
+		cfg: cfg, address: addr, born: time.Now(), sock: sock, raw: sock, streams: stream.New(n),
+		streamWake: make(chan struct{}, 1), done: make(chan struct{}), drainWake: make(chan struct{}, 1),
 	}
+	c.deadlines.ticks = c.tasks.NewTimer(c.onTick)
+	c.deadlines.beats = c.tasks.NewTimer(c.beat)
 	switch sock.(type) {
-	case *net.TCPConn, *net.UnixConn: // of any other type, a user's wrapper say, it is not known
+	case *net.TCPConn, *net.UnixConn: // other types, such as a user's wrapper, may not support it
 		c.resumable = true
 	}
 	c.blocks = make([]atomic.Pointer[slots], (c.streams.Cap()+slotBlock-1)/slotBlock)
 	return c
 }
 
-// run starts what a connection does by itself: reading, deadlines and heartbeat.
+// run starts the reader and the heartbeat.
 func (c *conn) run() {
-	c.start(c.read)
-	c.startTimers()
+	c.answered.Store(c.now())
+	if r := c.w.records; r != nil {
+		r.store(true)
+	}
+	c.tasks.Go(c.read)
+	if c.cfg.heartbeat > 0 {
+		c.deadlines.beats.Reset(c.cfg.heartbeat)
+	}
 }
 
 func (c *conn) version() byte { return c.cfg.version }
@@ -253,20 +268,24 @@ func (c *conn) refuses() bool { return c.draining.Load() }
 
 func (c *conn) inFlight() int { return c.streams.InUse() }
 
-// now reads the connection's clock, in nanoseconds; it is never 0.
+// now returns the time on the connection's clock, in nanoseconds, never 0.
 func (c *conn) now() int64 { return int64(time.Since(c.born)) + 1 }
 
-// roundTrip sends req and waits for its answer. Errors are ctx's, ErrTimeoutNoResponse, ErrConnectionClosed and ErrNoStreams; they come
-// in a *notSentError where no byte of the frame was handed to the socket. A call that is given up harms no other one: its stream id
-// stays in use until the answer comes.
+// roundTrip sends req and waits for the response. The error is ctx's, ErrTimeoutNoResponse, errSilent,
+// ErrConnectionClosed, ErrNodeBusy or ErrNoStreams; it is wrapped in a *notSentError if no byte of the frame was handed
+// to the socket. A response always goes to the request it belongs to, even when other requests on the connection are
+// canceled: the stream id of a canceled call stays in use until its response arrives.
 func (c *conn) roundTrip(ctx context.Context, req *request) (response, error) {
 	if c.draining.Load() {
 		return response{}, &notSentError{err: c.closedError()}
 	}
+	if c.busy() {
+		return response{}, &notSentError{err: ErrNodeBusy}
+	}
 	return c.call(ctx, req)
 }
 
-// call is roundTrip on a connection that may be draining.
+// call is roundTrip for a connection that may be draining.
 func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if err := ctx.Err(); err != nil {
 		return response{}, &notSentError{err: err}
@@ -274,48 +293,61 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if len(req.body.b) > wire.MaxBody {
 		return response{}, &notSentError{err: ErrFrameTooBig}
 	}
-	timeout := req.timeout
-	if timeout <= 0 {
-		if _, ok := ctx.Deadline(); !ok {
-			timeout = c.cfg.timeout
-		}
-	}
-	var deadline int64
-	if timeout > 0 {
-		deadline = c.clock(req) + int64(timeout)
-	}
-	id, err := c.claim(ctx, deadline)
-	if err != nil {
+	w := waiter{sent: c.clock(req), movable: req.movable, silent: c.silent.Load()}
+	c.bound(ctx, &w, req.timeout)
+	var err error
+	if w.id, err = c.claim(ctx, w.deadline); err != nil {
 		return response{}, &notSentError{err: err}
 	}
-	s := c.slot(id)
-	s.start.Store(-1)
-	s.deadline.Store(deadline)
-	s.state.Store(slotWaiting)
-	c.watch()
-	if c.isClosed.Load() && s.state.CompareAndSwap(slotWaiting, slotFree) { // the end may have passed this slot by
-		c.release(id)
+	w.slot = c.slot(w.id)
+	w.start.Store(-1)
+	if w.began = 0; !req.began.IsZero() {
+		w.began = w.sent
+	}
+	w.due.Store(w.sent + w.patience)
+	c.waitBegan(w.sent)
+	w.state.Store(slotWaiting)
+	c.startTicking()
+	if c.isClosed.Load() && w.state.CompareAndSwap(slotWaiting, slotFree) { // close may have visited this slot before
+		c.release(w.id)
 		return response{}, &notSentError{err: c.closedError()}
 	}
-	if err := c.send(ctx, s, id, req); err != nil {
-		c.withdraw(s, id)
+	if err := c.send(ctx, &w, req); err != nil {
+		c.withdraw(w.slot, w.id)
 		return response{}, &notSentError{err: err}
 	}
-	return c.wait(ctx, s, id)
+	return c.wait(ctx, &w)
 }
 
-// clock returns when a request began, on the connection's clock.
+// bound sets the deadline of a call, and its patience to a quarter of its time, from leastPatience to probeTimeout.
+func (c *conn) bound(ctx context.Context, w *waiter, timeout time.Duration) {
+	end, bounded := ctx.Deadline()
+	if timeout <= 0 && !bounded {
+		timeout = c.cfg.timeout
+	}
+	w.patience = int64(probeTimeout)
+	if timeout > 0 {
+		w.deadline = w.sent + int64(timeout)
+		w.patience = min(w.patience, int64(timeout)/4)
+	}
+	if bounded {
+		w.patience = min(w.patience, (int64(end.Sub(c.born))-w.sent)/4)
+	}
+	w.patience = max(w.patience, int64(leastPatience))
+}
+
+// clock returns the start of a request on the connection's clock.
 func (c *conn) clock(req *request) int64 {
 	if req.began.IsZero() {
 		return c.now()
 	}
-	return int64(req.began.Sub(c.born))
+	return int64(req.began.Sub(c.born)) + 1
 }
 
 // withdraw frees the slot of a call whose frame was not queued.
 func (c *conn) withdraw(s *slot, id int) {
-	if !s.state.CompareAndSwap(slotWaiting, slotFree) { // the end of the connection was delivered, or is being
-		for s.state.Load() != slotAnswered { // first the look: the token may have been taken in awaitRoom
+	if !s.state.CompareAndSwap(slotWaiting, slotFree) { // close has delivered its error, or is delivering it
+		for s.state.Load() != slotAnswered { // awaitRoom may have received the token already, so check the state first
 			<-s.wake
 		}
 		_, _ = s.take()
@@ -323,39 +355,45 @@ func (c *conn) withdraw(s *slot, id int) {
 	c.release(id)
 }
 
-// wait waits for the outcome of a call whose frame is queued.
-func (c *conn) wait(ctx context.Context, s *slot, id int) (response, error) {
+// wait blocks until the outcome of a call whose frame is queued.
+func (c *conn) wait(ctx context.Context, w *waiter) (response, error) {
 	done := ctx.Done()
 	for {
 		var ended error
 		if done == nil {
-			<-s.wake
+			<-w.wake
 		} else {
 			select {
-			case <-s.wake:
+			case <-w.wake:
 			case <-done:
 				ended = ctx.Err()
 			}
 		}
-		if s.state.Load() == slotAnswered {
-			resp, err := s.take()
-			c.release(id)
+		if w.state.Load() == slotAnswered {
+			resp, err := w.take()
+			c.release(w.id)
 			return resp, err
 		}
-		if ended == nil && s.expired(c.now()) {
-			ended = ErrTimeoutNoResponse
+		if end := c.checkWait(w); ended == nil {
+			ended = end
 		}
-		if ended != nil && s.state.CompareAndSwap(slotWaiting, slotOrphaned) {
+		if ended == nil {
+			continue
+		}
+		now := c.now()
+		w.due.Store(now)
+		if w.state.CompareAndSwap(slotWaiting, slotOrphaned) {
 			c.orphaned()
+			if !errors.Is(ended, context.Canceled) {
+				c.overload.lateAfter.Store(now - w.sent)
+			}
 			return response{}, ended
 		}
-		if ended != nil {
-			done = nil // the answer is being delivered: it comes at once
-		}
+		done = nil // the response is being delivered and arrives at once
 	}
 }
 
-// take takes the outcome out of an answered slot and frees it.
+// take returns the outcome of an answered slot and frees the slot.
 func (s *slot) take() (response, error) {
 	resp, err := s.resp, s.err
 	s.resp, s.err = response{}, nil
@@ -363,12 +401,30 @@ func (s *slot) take() (response, error) {
 	return resp, err
 }
 
-func (s *slot) expired(now int64) bool {
-	d := s.deadline.Load()
-	return d != 0 && now >= d
+// startDelivery claims the slot of a waiting caller for its outcome, and reports whether a caller waits.
+func (s *slot) startDelivery() bool { return s.state.CompareAndSwap(slotWaiting, slotDelivering) }
+
+// wakeCallers wakes all callers that wait in a slot.
+func (c *conn) wakeCallers() {
+	c.eachSlot(func(s *slot) {
+		if s.state.Load() == slotWaiting {
+			s.signal()
+		}
+	})
 }
 
-// signal wakes the slot's caller, now or at its next wait.
+// eachSlot calls visit for all slots in use or used before.
+func (c *conn) eachSlot(visit func(s *slot)) {
+	for i := range c.blocks {
+		if b := c.blocks[i].Load(); b != nil {
+			for j := range b {
+				visit(&b[j])
+			}
+		}
+	}
+}
+
+// signal wakes the caller of the slot, now or at its next wait.
 func (s *slot) signal() {
 	select {
 	case s.wake <- struct{}{}:
@@ -376,7 +432,7 @@ func (s *slot) signal() {
 	}
 }
 
-// slot returns the slot of a stream id that was claimed.
+// slot returns the slot of a claimed stream id.
 func (c *conn) slot(id int) *slot {
 	block := &c.blocks[id/slotBlock]
 	b := block.Load()
@@ -392,7 +448,7 @@ func (c *conn) slot(id int) *slot {
 	return &b[id%slotBlock]
 }
 
-// claim returns a free stream id; when there is none it waits for one, until ctx or the deadline ends the wait.
+// claim returns a free stream id. If none is free, it blocks until one is, until ctx ends, or until the deadline.
 func (c *conn) claim(ctx context.Context, deadline int64) (int, error) {
 	if id, ok := c.streams.Claim(); ok {
 		return id, nil
@@ -407,19 +463,19 @@ func (c *conn) claim(ctx context.Context, deadline int64) (int, error) {
 	}
 	for {
 		if id, ok := c.streams.Claim(); ok {
-			if c.waiting.Load() > 1 { // there may be another one: the token stands for any number of releases
+			if c.waiting.Load() > 1 { // one token may stand for several releases
 				c.passToken()
 			}
 			return id, nil
 		}
 		select {
-		case <-c.freed:
+		case <-c.streamWake:
 		case <-c.done:
 			return 0, c.closedError()
 		case <-timeout:
 			return 0, ErrNoStreams
 		case <-ctx.Done():
-			return 0, fmt.Errorf("%w: %w", ErrNoStreams, ctx.Err())
+			return 0, errorf("%w: %w", ErrNoStreams, ctx.Err())
 		}
 	}
 }
@@ -435,47 +491,26 @@ func (c *conn) release(id int) {
 
 func (c *conn) passToken() {
 	select {
-	case c.freed <- struct{}{}:
+	case c.streamWake <- struct{}{}:
 	default:
 	}
 }
 
-// callEnded tells a drain that a caller has left.
+// callEnded wakes a drain after a caller has left.
 func (c *conn) callEnded() {
 	if c.draining.Load() {
 		select {
-		case c.idle <- struct{}{}:
+		case c.drainWake <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// orphaned counts a call that was given up. When too many are, the server is not answering: the connection takes no further calls, and
-// ends when those under way have had their time.
-func (c *conn) orphaned() {
-	limit := c.cfg.maxOrphans
-	if limit == 0 {
-		limit = defaultMaxOrphans
-	}
-	limit = min(limit, max(c.streams.Cap()/4, 1))
-	tooMany := int(c.orphans.Add(1)) > limit
-	c.callEnded()
-	if !tooMany || !c.draining.CompareAndSwap(false, true) {
-		return
-	}
-	c.start(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), max(c.cfg.timeout, time.Second))
-		defer cancel()
-		c.awaitCalls(ctx)
-		c.close(fmt.Errorf("%w: more than %d", errOrphans, limit))
-	})
-}
-
-// awaitCalls waits until no caller waits for an answer, and reports whether that was before ctx ended.
+// awaitCalls blocks until no caller waits for a response, and reports whether that happened before ctx ended.
 func (c *conn) awaitCalls(ctx context.Context) bool {
 	for c.callersWait() {
 		select {
-		case <-c.idle:
+		case <-c.drainWake:
 		case <-c.done:
 			return true
 		case <-ctx.Done():
@@ -483,106 +518,4 @@ func (c *conn) awaitCalls(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// errOrphans is the cause of the end of a connection whose server does not answer.
-var errOrphans = errors.New("requests were given up without an answer")
-
-// errDrained is the cause of an end that nobody needs to be told of.
-var errDrained = errors.New("closed by the driver")
-
-// closeGrace is how long the last steps of an end may take: TLS's farewell, goroutines on their way out.
-const closeGrace = time.Second
-
-// drain refuses further calls, waits for those under way as long as ctx allows, and closes the connection. It returns when nothing of
-// the connection is left, with ctx's error if it had to end calls, or if a callback does not return.
-func (c *conn) drain(ctx context.Context) error {
-	c.draining.Store(true)
-	var err error
-	if !c.awaitCalls(ctx) {
-		err = ctx.Err()
-	}
-	c.close(errDrained)
-	if late := awaitEnd(ctx, c.gone); late != nil {
-		return late
-	}
-	return err
-}
-
-// awaitEnd waits until gone is closed, as long as ctx allows and closeGrace in any case.
-func awaitEnd(ctx context.Context, gone <-chan struct{}) error {
-	grace := time.NewTimer(closeGrace)
-	defer grace.Stop()
-	select {
-	case <-gone:
-		return nil
-	case <-grace.C:
-	}
-	select {
-	case <-gone:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// close ends the connection and every call on it. It does not wait for the connection's goroutines.
-func (c *conn) close(err error) {
-	c.closeOnce.Do(func() {
-		c.draining.Store(true)
-		c.closeErr = err
-		close(c.done)
-		c.isClosed.Store(true)
-		handed := c.w.stop()
-		for i := range c.blocks {
-			b := c.blocks[i].Load()
-			if b == nil {
-				continue
-			}
-			for j := range b {
-				c.failCall(&b[j], handed)
-			}
-		}
-		if c.cfg.onClose != nil {
-			c.start(func() { c.cfg.onClose(c, err) })
-		}
-		c.end()
-		c.stopTimers()
-		c.closeSocket()
-	})
-}
-
-// closeSocket ends the reader and whoever is writing.
-func (c *conn) closeSocket() {
-	if c.sock != c.raw && errors.Is(c.closeErr, errDrained) {
-		// TLS takes its leave with a record, and would wait for five seconds for room in the socket.
-		defer time.AfterFunc(closeGrace, func() { _ = c.raw.Close() }).Stop()
-		_ = c.sock.Close()
-	}
-	_ = c.raw.Close()
-}
-
-// failCall gives a call the end of the connection as its outcome. handed tells how many of the queued bytes were handed to the socket.
-func (c *conn) failCall(s *slot, handed int64) {
-	if !s.state.CompareAndSwap(slotWaiting, slotDelivering) {
-		return
-	}
-	s.err = c.closedError()
-	if start := s.start.Load(); start < 0 || start >= handed {
-		s.err = &notSentError{err: s.err}
-	}
-	s.state.Store(slotAnswered)
-	s.signal()
-}
-
-// closedError returns ErrConnectionClosed with the cause, if there is one yet.
-func (c *conn) closedError() error {
-	select {
-	case <-c.done:
-		if c.closeErr != nil && !errors.Is(c.closeErr, errDrained) {
-			return fmt.Errorf("%w: %w", ErrConnectionClosed, c.closeErr)
-		}
-	default:
-	}
-	return ErrConnectionClosed
 }

@@ -4,73 +4,37 @@ package vecql
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file opens a connection for requests: TLS, OPTIONS, STARTUP and SASL (native_protocol_v5.spec, section 4.1 and 2.3.1). It runs on
-// the dialling goroutine, before the reader starts.
+// The handshake of a connection: TLS, OPTIONS, STARTUP and SASL (native_protocol_v5.spec, section 4.1 and 2.3.1). It
+// runs on the dialing goroutine, before the reader starts.
 
-// Authenticator answers a server's SASL challenges. One value may serve several connections at once.
+// An Authenticator answers the SASL challenges of a server. Several connections may use one value at once.
 type Authenticator interface {
-	// Challenge returns the response to req, which at first is the class name of the server's authenticator, and the Authenticator for
-	// what comes next, nil when no further challenge is expected.
+	// Challenge returns the response to req and the Authenticator for the next challenge, nil if no further challenge
+	// is expected. The first req is the class name of the server's authenticator.
 	Challenge(req []byte) (resp []byte, auth Authenticator, err error)
-	// Success receives the data that comes with the server's consent. It is called on the Authenticator that Challenge returned last, or
-	// on the one it was called on if that was nil.
+	// Success receives the data of AUTH_SUCCESS. It is called on the Authenticator that Challenge returned last, or on
+	// the receiver of Challenge if that was nil.
 	Success(data []byte) error
 }
 
-// passwordAuthenticators are the server classes that take SASL PLAIN.
-var passwordAuthenticators = []string{
-	"org.apache.cassandra.auth.PasswordAuthenticator",
-	"org.apache.cassandra.auth.MutualTlsWithPasswordFallbackAuthenticator",
-	"com.scylladb.auth.SaslauthdAuthenticator",
-	"com.scylladb.auth.TransitionalAuthenticator",
-	"com.datastax.bdp.cassandra.auth.DseAuthenticator",
-	"com.datastax.bdp.cassandra.auth.PasswordAuthenticator",
-	"io.aiven.cassandra.auth.AivenAuthenticator",
-	"com.ericsson.bss.cassandra.ecaudit.auth.AuditAuthenticator",
-	"com.amazon.helenus.auth.HelenusAuthenticator",
-	"com.instaclustr.cassandra.auth.SharedSecretAuthenticator",
-	"com.instaclustr.cassandra.auth.InstaclustrPasswordAuthenticator",
-}
-
-// PasswordAuthenticator is SASL PLAIN: user name and password.
-type PasswordAuthenticator struct {
-	Username string
-	Password string
-	// AllowedAuthenticators are the server classes that the password is shown to. Default: those known to take it.
-	AllowedAuthenticators []string
-}
-
-// Challenge implements Authenticator.
-func (p PasswordAuthenticator) Challenge(req []byte) ([]byte, Authenticator, error) {
-	allowed := p.AllowedAuthenticators
-	if len(allowed) == 0 {
-		allowed = passwordAuthenticators
-	}
-	if !slices.Contains(allowed, string(req)) {
-		return nil, nil, fmt.Errorf("the server's authenticator %q is not one that the password may be shown to", req)
-	}
-	return []byte("\x00" + p.Username + "\x00" + p.Password), nil, nil
-}
-
-// Success implements Authenticator.
-func (p PasswordAuthenticator) Success([]byte) error { return nil }
-
-// handshake takes the connection from the socket to readiness.
+// handshake makes a new connection ready for requests.
 func (c *conn) handshake(ctx context.Context) (err error) {
-	defer recovered(&err) // TLS configurations hold the user's functions
+	defer background.Recover(&err) // the socket and the TLS configuration may be code of the user
+	if local := c.sock.LocalAddr(); local != nil {
+		c.local = local.String()
+	}
 	if c.cfg.tls != nil {
 		if err := c.startTLS(ctx); err != nil {
-			return fmt.Errorf("tls: %w", err)
+			return tlsError(foreignTLS(err))
 		}
 	}
 	c.setReader(c.sock)
@@ -117,26 +81,7 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 	}
 }
 
-// startTLS wraps the socket. The peer is verified, unless the user's configuration says otherwise.
-func (c *conn) startTLS(ctx context.Context) error {
-	cfg := c.cfg.tls
-	if cfg.ServerName == "" {
-		host, _, err := net.SplitHostPort(c.address)
-		if err != nil {
-			return err
-		}
-		cfg = cfg.Clone()
-		cfg.ServerName = host
-	}
-	t := tls.Client(c.sock, cfg)
-	if err := t.HandshakeContext(ctx); err != nil {
-		return err
-	}
-	c.sock, c.resumable = t, false
-	return nil
-}
-
-// negotiate asks the server for what it supports, and settles the compression.
+// negotiate reads SUPPORTED and selects the compression.
 func (c *conn) negotiate() error {
 	op, body, err := c.exchange(opOptions, nil)
 	if err != nil {
@@ -154,16 +99,17 @@ func (c *conn) negotiate() error {
 	want := c.cfg.compressor
 	switch {
 	case want == nil:
-	case slices.Contains(c.options["COMPRESSION"], want.Name()) && (c.cfg.version < protoV5 || want.Name() == "lz4"): // v5 has nothing else
+	// v5 supports only lz4
+	case slices.Contains(c.options["COMPRESSION"], want.Name()) && (c.cfg.version < protoV5 || want.Name() == "lz4"):
 		c.compress = want
 	case c.cfg.logger != nil:
-		c.cfg.logger.Warn("no compression: the server or the protocol version does not have it", "node", c.address,
+		c.cfg.logger.Warn("no compression: the server or the protocol version does not support it", "node", c.address,
 			"compression", want.Name(), "server", c.options["COMPRESSION"], "version", c.cfg.version)
 	}
 	return nil
 }
 
-// exchange sends one frame and reads the next one, whose body is the receiver's. An ERROR is returned as an error.
+// exchange sends one frame and reads the response, whose body belongs to the caller. It returns an ERROR as an error.
 func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
 	wire.PutHeader(frame, wire.Header{Version: c.cfg.version, Opcode: byte(op), Length: len(body)})
@@ -179,21 +125,24 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 		}
 	}
 	if _, err := c.sock.Write(frame); err != nil {
-		return 0, nil, fmt.Errorf("%v: write: %w", op, err)
+		return 0, nil, errorf("%v: write: %w", op, err)
 	}
 	h, answer, err := c.readFrame()
+	if err != nil && op == opOptions {
+		err = c.foreignAnswer(err)
+	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("%v: read: %w", op, err)
+		return 0, nil, errorf("%v: read: %w", op, err)
 	}
 	_, r, err := parseEnvelope(h, answer.b)
 	if err == nil && opcode(h.Opcode) == opError {
 		err = parseError(&r, h.Version, 0)
 		if errors.Is(err, CodeProtocol) && (h.Version != c.cfg.version || strings.Contains(err.Error(), "protocol version")) {
-			err = &versionError{supported: h.Version, err: err} // it comes in a frame of a version that the server does speak
+			err = &versionError{supported: h.Version, err: err} // the frame has a version that the server supports
 		}
 	}
 	if err == nil && h.Version != c.cfg.version {
-		err = &versionError{supported: h.Version, err: fmt.Errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
+		err = &versionError{supported: h.Version, err: errorf("%v in a frame of v%d", opcode(h.Opcode), h.Version)}
 	}
 	if err == nil && h.Stream != 0 {
 		err = &ProtocolError{Message: fmt.Sprintf("%v answered on stream %d", op, h.Stream)}
@@ -205,23 +154,23 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 	return opcode(h.Opcode), answer, nil
 }
 
-// maxChallenges bounds the rounds of a SASL exchange: a server that never ends it must not hold a connection attempt for ever.
+// maxChallenges bounds the rounds of a SASL exchange, so that an endless one cannot block a connection attempt.
 const maxChallenges = 16
 
-// authenticate answers challenges until the server agrees. class is the first one.
+// authenticate answers challenges until the server accepts. class is the class name of the server's authenticator.
 func (c *conn) authenticate(class string) error {
 	auth := c.cfg.auth
 	if auth == nil {
-		return &loginError{fmt.Errorf("authenticate: the server wants credentials (%s), and ClusterConfig.Authenticator is not set", class)}
+		return &loginError{errorf("authenticate: the server requires credentials (%s), but ClusterConfig.Authenticator is not set", class)}
 	}
 	request := []byte(class)
 	for range maxChallenges {
 		if auth == nil {
-			return &ProtocolError{Message: "authenticate: the server asks for more than the Authenticator has"}
+			return &ProtocolError{Message: "authenticate: unexpected AUTH_CHALLENGE: the Authenticator expects no further one"}
 		}
 		resp, next, err := challenge(auth, request)
 		if err != nil {
-			return &loginError{fmt.Errorf("authenticate: %w", err)}
+			return &loginError{errorf("authenticate: %w", err)}
 		}
 		b, err := appendAuthResponse(nil, resp)
 		if err != nil {
@@ -229,7 +178,7 @@ func (c *conn) authenticate(class string) error {
 		}
 		op, body, err := c.exchange(opAuthResponse, b)
 		if err != nil {
-			if err = fmt.Errorf("authenticate: %w", err); errors.Is(err, CodeCredentials) {
+			if err = errorf("authenticate: %w", err); errors.Is(err, CodeCredentials) {
 				err = &loginError{err}
 			}
 			return err
@@ -245,7 +194,7 @@ func (c *conn) authenticate(class string) error {
 				auth = next
 			}
 			if err := success(auth, token); err != nil {
-				return fmt.Errorf("authenticate: %w", err)
+				return errorf("authenticate: %w", err)
 			}
 			return nil
 		case op != opAuthChallenge:
@@ -253,23 +202,23 @@ func (c *conn) authenticate(class string) error {
 		}
 		request, auth = token, next
 	}
-	return &ProtocolError{Message: "authenticate: the server does not come to an end"}
+	return &ProtocolError{Message: fmt.Sprintf("authenticate: more than %d challenges", maxChallenges)}
 }
 
-// loginError is the failure to prove who we are: by the server's verdict, or because there is nothing to prove it with. Unlike others it
-// does not go away by itself.
+// loginError means that authentication failed: the server refused the credentials, or there are none. Unlike other
+// errors it persists until a person acts.
 type loginError struct{ err error }
 
 func (e *loginError) Error() string { return e.err.Error() }
 func (e *loginError) Unwrap() error { return e.err }
 
-// challenge and success call the user's code: a panic in it is an error of this connection only.
+// challenge and success call the user's code and return a panic in it as an error of this connection.
 func challenge(auth Authenticator, req []byte) (resp []byte, next Authenticator, err error) {
-	defer recovered(&err)
+	defer background.Recover(&err)
 	return auth.Challenge(req)
 }
 
 func success(auth Authenticator, data []byte) (err error) {
-	defer recovered(&err)
+	defer background.Recover(&err)
 	return auth.Success(data)
 }

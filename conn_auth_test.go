@@ -3,49 +3,47 @@
 package vecql
 
 import (
+	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"math/big"
 	"net"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests how a connection begins: version, authentication, TLS.
+// Tests of the start of a connection: version, authentication, TLS.
 
 func TestConnAuthentication(t *testing.T) {
 	rounds := 0
-	s := &fakeServer{version: 5, auth: "com.example.Rounds"}
-	s.handle = func(p *fakePeer, h wire.Header, body []byte) {
+	s := &fakecql.Server{Version: 5, Auth: "com.example.Rounds"}
+	s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
 		switch rounds++; {
 		case opcode(h.Opcode) != opAuthResponse:
-			echo(p, h, body)
+			fakecql.Echo(p, h, body)
 		case rounds < 3:
-			p.reply(h.Stream, opAuthChallenge, []byte("\x00\x00\x00\x01?"))
+			p.Reply(h.Stream, fakecql.OpAuthChallenge, []byte("\x00\x00\x00\x01?"))
 		default:
-			p.reply(h.Stream, opAuthSuccess, []byte("\x00\x00\x00\x02ok"))
+			p.Reply(h.Stream, fakecql.OpAuthSuccess, []byte("\x00\x00\x00\x02ok"))
 		}
 	}
-	addr := s.listen(t)
+	addr := s.Listen(t)
 	dial := func(auth Authenticator) error {
 		rounds = 0
-		cfg := s.testConfig()
+		cfg := testConfigOf(s)
 		cfg.auth = auth
 		c, err := dialConn(context.Background(), cfg, addr)
 		if err == nil {
 			c.close(errDrained)
-			<-c.gone
+			<-c.tasks.Done()
 		}
 		return err
 	}
@@ -53,9 +51,50 @@ func TestConnAuthentication(t *testing.T) {
 	require.NoError(t, dial(a))
 	require.Equal(t, []string{"com.example.Rounds", "?", "?"}, a.challenges)
 	require.Equal(t, "ok", a.success)
-	require.ErrorContains(t, dial(nil), "wants credentials")
+	require.ErrorContains(t, dial(nil), "requires credentials")
 	require.ErrorContains(t, dial(PasswordAuthenticator{}), "com.example.Rounds")
 	require.ErrorContains(t, dial(&roundsAuthenticator{panics: true}), "panic: oops")
+}
+
+// otherStream moves the frames of a server from stream 0 to stream 1.
+type otherStream struct{ net.Conn }
+
+func (c otherStream) Write(b []byte) (int, error) {
+	moved := bytes.Clone(b)
+	moved[3] = 1
+	return c.Conn.Write(moved)
+}
+
+func TestConnHandshakeOnOtherStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn { return otherStream{c} }}
+		_, err := dialInMemory(s)
+		var broken *ProtocolError
+		require.ErrorAs(t, err, &broken)
+		require.ErrorContains(t, err, "answered on stream 1")
+		s.Stop()
+	})
+}
+
+// TestConnAuthenticationIsBounded: a server sends one challenge after the other.
+func TestConnAuthenticationIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakecql.Server{Version: 5, Auth: "com.example.Rounds"}
+		rounds := 0
+		s.Handle = func(p *fakecql.Conn, h wire.Header, _ []byte) {
+			if rounds++; rounds > 10*maxChallenges {
+				_ = p.Conn.Close()
+				return
+			}
+			p.Reply(h.Stream, fakecql.OpAuthChallenge, []byte("\x00\x00\x00\x01?"))
+		}
+		_, err := dialInMemory(s, func(cfg *connConfig) { cfg.auth = &roundsAuthenticator{} })
+		var broken *ProtocolError
+		require.ErrorAs(t, err, &broken)
+		require.ErrorContains(t, err, "more than 16 challenges")
+		require.Equal(t, maxChallenges, rounds)
+		s.Stop()
+	})
 }
 
 type roundsAuthenticator struct {
@@ -74,26 +113,6 @@ func (a *roundsAuthenticator) Challenge(req []byte) ([]byte, Authenticator, erro
 
 func (a *roundsAuthenticator) Success(data []byte) error { a.success = string(data); return nil }
 
-// selfSigned returns a certificate for name and a pool that trusts it.
-func selfSigned(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	if ip := net.ParseIP(name); ip != nil {
-		template.IPAddresses = []net.IP{ip}
-	} else {
-		template.DNSNames = []string{name}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	require.NoError(t, err)
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(cert)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
-}
-
 func TestConnTLS(t *testing.T) {
 	for _, m := range []struct {
 		name, certificate, serverName string
@@ -102,12 +121,12 @@ func TestConnTLS(t *testing.T) {
 		{"by another name", "db.example", "db.example"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			server, client := tlsPair(t, m.certificate)
+			server, client := fakecql.TLSPair(t, m.certificate)
 			client.ServerName = m.serverName
-			s := &fakeServer{version: 5, handle: echo, wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
-			cfg := s.testConfig()
+			s := &fakecql.Server{Version: 5, Handle: fakecql.Echo, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
+			cfg := testConfigOf(s)
 			cfg.tls = client
-			c, err := dialConn(context.Background(), cfg, s.listen(t))
+			c, err := dialConn(context.Background(), cfg, s.Listen(t))
 			require.NoError(t, err)
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
@@ -121,7 +140,7 @@ func TestConnTLS(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			require.NoError(t, c.drain(ctx))
+			require.NoError(t, c.drain(ctx, EndClosed))
 		})
 	}
 }

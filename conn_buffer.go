@@ -5,40 +5,44 @@ package vecql
 import (
 	"math/bits"
 	"sync"
-	"sync/atomic"
+
+	"github.com/vecql/vecql/internal/pooled"
 )
 
-// This file alone says who owns bytes, and until when.
+// Ownership of request and response bodies.
 //
-// A buffer holds the body of one request or of one response. It has one owner, who calls release exactly once and touches neither the
-// buffer nor a part of it afterwards:
+// A buffer holds the body of one request or one response. It has one owner. The owner calls release exactly once and
+// does not touch the buffer or a part of it afterwards:
 //
-//   - a request's body belongs to who made the request, for all its attempts: a connection copies it into its outgoing bytes before
-//     roundTrip returns;
-//   - a response's body belongs to the reader until it is put into the call's slot, then to the caller of roundTrip; an answer that
-//     nobody waits for any more is released by the reader.
+//   - a request's body belongs to the function that made the request, for all attempts: roundTrip copies it before it
+//     returns;
+//   - a response's body belongs to the reader until it is stored in the call's slot, then to the caller of roundTrip;
+//     the reader releases the response to a canceled call.
 //
-// Cells of a result are parts of the response's body, so that whatever outlives it is copied: every default verb does.
+// Cells of a result are parts of the response's body. Every default verb copies them, so that they outlive the body.
 
 const (
 	minBufferBits = 9  // 512 bytes
-	maxBufferBits = 25 // 32 MiB, a page of 5000 embeddings: larger ones are left to the garbage collector
+	maxBufferBits = 25 // 32 MiB, a page of 5000 embeddings; larger buffers are not pooled
 )
 
-// buffer is a body in pooled memory. b may grow, also into other memory.
+// buffer is a body in pooled memory. b may grow and move.
 type buffer struct {
 	b        []byte
-	released bool // kept in poisoned builds only
+	released bool // set in poisoned builds only
 }
 
-// bufferPools holds buffers by size: those in pool i have room for at least 1<<(minBufferBits+i) bytes. It holds pointers, since a slice
-// in an interface costs an allocation.
+// bufferPools holds buffers by size: those in pool i have a capacity of at least 1<<(minBufferBits+i) bytes. The pools
+// hold pointers, because a slice in an interface costs an allocation.
 var bufferPools [maxBufferBits - minBufferBits + 1]sync.Pool
 
-// outstanding counts buffers that were not released, in poisoned builds only.
-var outstanding atomic.Int64
+// poison is true in builds with -race or the tag poison: release then overwrites buffers and counts them.
+const poison = pooled.Poisoned
 
-// getBuffer returns a buffer of that length, with any content.
+// outstanding counts the buffers that are not released, in poisoned builds only.
+var outstanding = &pooled.Held
+
+// getBuffer returns a buffer of size bytes with undefined content.
 func getBuffer(size int) *buffer {
 	if poison {
 		outstanding.Add(1)
@@ -55,12 +59,12 @@ func getBuffer(size int) *buffer {
 	return &buffer{b: make([]byte, size, 1<<(minBufferBits+class))}
 }
 
-// release gives the buffer back.
+// release returns the buffer to its pool.
 func (b *buffer) release() {
 	if poison {
 		b.poison()
 	}
-	class := bits.Len(uint(cap(b.b))) - 1 - minBufferBits // the largest size that it is sure to hold
+	class := bits.Len(uint(cap(b.b))) - 1 - minBufferBits // the largest class that its capacity covers
 	if class < 0 || class >= len(bufferPools) {
 		return
 	}
@@ -68,7 +72,7 @@ func (b *buffer) release() {
 	bufferPools[class].Put(b)
 }
 
-// poison makes a use after release visible: the bytes are overwritten, and a second release panics.
+// poison exposes a use after release: it overwrites the bytes, and panics at a second release.
 func (b *buffer) poison() {
 	if b.released {
 		panic("vecql: buffer released twice")
@@ -76,7 +80,8 @@ func (b *buffer) poison() {
 	b.released = true
 	outstanding.Add(-1)
 	all := b.b[:cap(b.b)]
-	for n := copy(all, []byte{0xDB}); n < len(all); { // doubling: byte by byte it would be most of what tests with -race do
+	// by doubling; byte by byte it would dominate the time of tests with -race
+	for n := copy(all, []byte{0xDB}); n < len(all); {
 		n += copy(all[n:], all[:n])
 	}
 }

@@ -3,120 +3,99 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file holds what happens because time passes: calls without a context deadline time out, a stalled leader is relieved, and an idle
-// connection is asked whether it lives. There is no goroutine for it: one timer ticks while calls are under way, another one beats.
+// Timeouts and heartbeat of a connection: calls without a context deadline time out, a stalled leader is relieved, and
+// an idle connection sends a heartbeat. Two timers replace waiting goroutines: one ticks while calls are in flight, the
+// other one beats.
 
-// tickInterval is how exact timeouts are.
+// tickInterval is the precision of timeouts.
 const tickInterval = 20 * time.Millisecond
 
+// deadlines are the timers of a connection.
 type deadlines struct {
-	tick    atomic.Int64 // ticks so far
-	ticking atomic.Bool  // the timer is armed
-	timer   *time.Timer  // under background.mu, as beats
-	beats   *time.Timer
+	tick    atomic.Int64      // ticks so far
+	ticking atomic.Bool       // whether ticks is set
+	ticks   *background.Timer // expires every tickInterval while calls are under way
+	beats   *background.Timer // expires when a heartbeat may be due: see conn.beat
 }
 
-func (c *conn) startTimers() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ended {
-		return
-	}
-	c.timer = time.AfterFunc(time.Hour, c.onTick)
-	c.timer.Stop()
-	if c.cfg.heartbeat > 0 {
-		c.beats = time.AfterFunc(c.cfg.heartbeat, c.beat)
-	}
-}
-
-func (c *conn) stopTimers() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, t := range []*time.Timer{c.timer, c.beats} {
-		if t != nil {
-			t.Stop()
-		}
-	}
-}
-
-// rearm sets a timer again, unless the connection has ended.
-func (c *conn) rearm(t *time.Timer, d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.ended {
-		t.Reset(d)
-	}
-}
-
-// watch sees that the timer ticks as long as callers wait: an answer that is overdue needs no clock.
-func (c *conn) watch() {
-	if !c.ticking.Load() && c.ticking.CompareAndSwap(false, true) {
-		c.rearm(c.timer, tickInterval)
+// startTicking starts the timer that ticks while callers wait, so that a call needs no timer of its own.
+func (c *conn) startTicking() {
+	d := &c.deadlines
+	if !d.ticking.Load() && d.ticking.CompareAndSwap(false, true) {
+		d.ticks.Reset(tickInterval)
 	}
 }
 
 func (c *conn) callersWait() bool { return c.inFlight() > int(c.orphans.Load()) }
 
+// onTick runs every tickInterval while callers wait. It wakes callers whose deadline has passed and interrupts a write
+// that has lasted longer than a tick. When no caller waits, it releases the writer's memory and the timer stops.
 func (c *conn) onTick() {
-	if !c.enter() {
-		return
-	}
-	defer c.leave()
-	tick := c.tick.Add(1)
+	tick := c.deadlines.tick.Add(1)
 	if since := c.w.since.Load(); since != 0 && tick > since+1 && c.resumable {
-		_ = c.sock.SetWriteDeadline(time.Unix(1, 0)) // relieves the leader: see lead
+		_ = c.raw.SetWriteDeadline(time.Unix(1, 0)) // interrupts the stalled write of the leader: see lead
 	}
-	now := c.now()
-	for i := range c.blocks {
-		b := c.blocks[i].Load()
-		if b == nil {
-			continue
+	now, old := c.now(), 0
+	c.eachSlot(func(s *slot) {
+		due := s.due.Load()
+		switch state := s.state.Load(); {
+		case state == slotWaiting && due != 0 && now >= due:
+			s.signal() // the caller calls checkWait
+		case state == slotOrphaned && now-due >= int64(orphanAge):
+			old++
 		}
-		for j := range b {
-			if s := &b[j]; s.state.Load() == slotWaiting && s.expired(now) {
-				s.signal() // the caller gives up by itself
-			}
-		}
+	})
+	c.adjustLimit()
+	if old > c.orphanLimit() {
+		c.overdue()
 	}
-	if c.callersWait() {
-		c.rearm(c.timer, tickInterval)
+	if c.callersWait() || !c.closed() && int(c.orphans.Load()) > c.orphanLimit() {
+		c.deadlines.ticks.Reset(tickInterval)
 		return
 	}
 	c.w.shrink()
-	c.ticking.Store(false)
-	if c.callersWait() { // a call came between the look and the store
-		c.watch()
+	c.endLimit()
+	c.deadlines.ticking.Store(false)
+	if c.callersWait() { // a call started between the check and the store
+		c.startTicking()
 	}
 }
 
-// beat asks a peer from which nothing came for an interval for a sign of life: OPTIONS, which every server answers. When nothing comes
-// for another interval, not a byte of any answer, the connection is closed; a request that times out closes nothing.
+// defaultBeatTimeout is the default of connConfig.beatTimeout.
+const defaultBeatTimeout = 5 * time.Second
+
+// beat is the heartbeat. If no answer has arrived for an interval, or the connection is silent, it sends OPTIONS, which
+// every server answers. If neither that answer nor another one arrives within the heartbeat's timeout, it closes the
+// connection. A request that times out closes nothing.
 func (c *conn) beat() {
-	if !c.enter() {
+	if rest := c.cfg.heartbeat - c.silence(); rest > 0 && !c.silent.Load() {
+		c.deadlines.beats.Reset(rest)
 		return
 	}
-	defer c.leave()
-	silence := func() time.Duration { return time.Duration(c.now() - c.lastRead.Load()) }
-	if rest := c.cfg.heartbeat - silence(); rest > 0 {
-		c.rearm(c.beats, rest)
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.heartbeat)
+	timeout := cmp.Or(c.cfg.beatTimeout, defaultBeatTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	body := getBuffer(0)
 	resp, err := c.call(ctx, &request{op: opOptions, body: body})
 	body.release()
 	if err == nil {
-		resp.page.release()
-	} else if silent := silence(); silent >= c.cfg.heartbeat {
-		c.close(fmt.Errorf("no sign of life for %v: %w", silent.Round(time.Millisecond), err))
+		resp.body.release()
+	} else if silence := c.silence(); silence >= timeout {
+		err := errorf("no answer received for %v, a heartbeat included", silence.Round(time.Millisecond))
+		c.close(&endError{EndHeartbeat, err})
 		return
 	}
-	c.rearm(c.beats, c.cfg.heartbeat)
+	next := c.cfg.heartbeat
+	if c.silent.Load() {
+		next = min(next, timeout)
+	}
+	c.deadlines.beats.Reset(next)
 }

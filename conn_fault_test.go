@@ -19,24 +19,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds what must not go wrong when several things happen at once, or when peer, user or network misbehave.
+// Faults of connections: concurrent events, and a peer, user or network that misbehaves.
 
-// holdLead takes the lead of c's writer, so that frames gather and nothing is written.
-func holdLead(t *testing.T, c *conn) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		c.w.mu.Lock()
-		defer c.w.mu.Unlock()
-		held := !c.w.leading
-		c.w.leading = true
-		return held
-	}, 5*time.Second, time.Millisecond)
-}
-
-// returns fails the test when f does not end.
+// returns fails the test if f does not return.
 func returns(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -49,99 +39,102 @@ func returns(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestConnDrainWhileGivenUp drains while a caller leaves: what it leaves behind is nothing to wait for.
+// TestConnDrainWhileGivenUp drains while a caller leaves: drain does not wait for the orphan.
 func TestConnDrainWhileGivenUp(t *testing.T) {
-	s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
-	c := s.connect(t)
+	s := &fakecql.Server{Version: 4, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+	c := connectTo(t, s)
 	ctx, cancel := context.WithCancel(context.Background())
 	failed := make(chan error, 1)
 	go func() { _, err := c.ask(ctx, "never"); failed <- err }()
 	require.Eventually(t, func() bool { return c.inFlight() == 1 }, 5*time.Second, time.Millisecond)
 	drained := make(chan error, 1)
-	go func() { drained <- c.drain(context.Background()) }()
+	go func() { drained <- c.drain(context.Background(), EndClosed) }()
 	require.Eventually(t, c.draining.Load, 5*time.Second, time.Millisecond)
-	time.Sleep(5 * time.Millisecond) // it waits
+	time.Sleep(5 * time.Millisecond) // drain waits
 	cancel()
 	require.ErrorIs(t, <-failed, context.Canceled)
 	returns(t, "drain", func() { require.NoError(t, <-drained) })
 }
 
-// TestConnDrainOutlastsHeartbeat drains for longer than a heartbeat: the connection is asked, answers, and lives.
+// TestConnDrainOutlastsHeartbeat drains for longer than a heartbeat: the heartbeat keeps the connection open.
 func TestConnDrainOutlastsHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeServer{version: 4}
-		s.handle = func(p *fakePeer, h wire.Header, body []byte) {
-			time.AfterFunc(time.Minute, func() { echo(p, h, body) })
+		s := &fakecql.Server{Version: 4}
+		s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
+			time.AfterFunc(time.Minute, func() { fakecql.Echo(p, h, body) })
 		}
-		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, 2*time.Minute })
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, 2*time.Minute })
 		got := make(chan error, 1)
 		go func() { _, err := c.ask(context.Background(), "slow"); got <- err }()
 		time.Sleep(time.Second)
-		require.NoError(t, c.drain(context.Background()))
+		require.NoError(t, c.drain(context.Background(), EndClosed))
 		require.NoError(t, <-got)
-		s.stop()
+		s.Stop()
 	})
 }
 
-// TestConnDrainWithBlockedCallback has a callback that does not return: drain returns by its context.
+// TestConnDrainWithBlockedCallback has a callback that does not return: the context ends drain.
 func TestConnDrainWithBlockedCallback(t *testing.T) {
 	block := make(chan struct{})
-	s := &fakeServer{version: 4}
-	c := s.connect(t, func(cfg *connConfig) { cfg.onClose = func(*conn, error) { <-block } })
+	s := &fakecql.Server{Version: 4}
+	c := connectTo(t, s, func(cfg *connConfig) { cfg.onClose = func(*conn, error) { <-block } })
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	returns(t, "drain", func() { require.ErrorIs(t, c.drain(ctx), context.DeadlineExceeded) })
+	returns(t, "drain", func() { require.ErrorIs(t, c.drain(ctx, EndClosed), context.DeadlineExceeded) })
 	close(block)
 }
 
-// slowConn writes a byte every four seconds once slow is set.
+// slowConn writes rate bytes a second once rate is set.
 type slowConn struct {
 	net.Conn
-	slow *atomic.Bool
+	rate *atomic.Int64
 }
 
 func (c slowConn) Write(b []byte) (int, error) {
-	for i := range b {
-		if c.slow.Load() {
-			time.Sleep(4 * time.Second)
-		}
-		if _, err := c.Conn.Write(b[i : i+1]); err != nil {
-			return i, err
+	rate := int(c.rate.Load())
+	if rate == 0 {
+		return c.Conn.Write(b)
+	}
+	for at := 0; at < len(b); at += rate {
+		time.Sleep(time.Second)
+		if _, err := c.Conn.Write(b[at:min(at+rate, len(b))]); err != nil {
+			return at, err
 		}
 	}
 	return len(b), nil
 }
 
-// TestConnSlowAnswer has an answer take much longer than two heartbeats: its bytes are signs of life.
+// TestConnSlowAnswer has a large response that takes much longer than two heartbeats: its bytes count as signs of life.
 func TestConnSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var slow atomic.Bool
-		s := &fakeServer{version: 4, handle: echo, wrap: func(c net.Conn) net.Conn { return slowConn{c, &slow} }}
-		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, time.Hour })
-		slow.Store(true)
-		question := strings.Repeat("q", 100)
+		var rate atomic.Int64
+		s := &fakecql.Server{Version: 4, Handle: fakecql.Echo, Wrap: func(c net.Conn) net.Conn { return slowConn{c, &rate} }}
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.heartbeat, cfg.timeout = 5*time.Second, time.Hour })
+		rate.Store(progressSize / 2)
+		question := strings.Repeat("q", 100*progressSize)
 		answer, err := c.ask(context.Background(), question)
 		require.NoError(t, err)
-		require.Equal(t, question, answer)
-		slow.Store(false)
-		require.NoError(t, c.drain(context.Background()))
-		s.stop()
+		require.Equal(t, len(question), len(answer))
+		rate.Store(0)
+		require.NoError(t, c.drain(context.Background(), EndClosed))
+		s.Stop()
 	})
 }
 
 // hiddenConn hides the type of a connection, as a user's wrapper does.
 type hiddenConn struct{ net.Conn }
 
-// TestFault04StalledTLS is 4 for writes that can't be resumed: neither a context nor a timeout may be held by them.
+// TestFault04StalledTLS is fault 4 over TLS, and for sockets whose writes cannot be continued: they delay neither a
+// context nor a timeout.
 func TestFault04StalledTLS(t *testing.T) {
-	server, client := tlsPair(t, "127.0.0.1")
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
 	for _, m := range []struct {
 		name   string
 		change func(*connConfig)
 		tls    bool
 	}{
 		{"tls", func(cfg *connConfig) { cfg.tls = client }, true},
-		{"tls of the user's dialer", func(cfg *connConfig) {
+		{"TLS of the user's dialer", func(cfg *connConfig) {
 			cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
 				c, err := (&tls.Dialer{Config: client}).DialContext(ctx, "tcp", addr)
 				return hiddenConn{c}, err
@@ -157,11 +150,11 @@ func TestFault04StalledTLS(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			stalled := make(chan struct{})
 			defer close(stalled)
-			s := &fakeServer{version: 5, handle: func(*fakePeer, wire.Header, []byte) { <-stalled }}
+			s := &fakecql.Server{Version: 5, Handle: func(*fakecql.Conn, wire.Header, []byte) { <-stalled }}
 			if m.tls {
-				s.wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
+				s.Wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
 			}
-			c := s.connect(t, func(cfg *connConfig) { m.change(cfg); cfg.timeout = 200 * time.Millisecond })
+			c := connectTo(t, s, func(cfg *connConfig) { m.change(cfg); cfg.timeout = 200 * time.Millisecond })
 			body := strings.Repeat("x", 2<<20)
 			returns(t, "a caller", func() {
 				var wg sync.WaitGroup
@@ -185,22 +178,33 @@ func TestFault04StalledTLS(t *testing.T) {
 			began := time.Now()
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			defer cancel()
-			_ = c.drain(ctx)
-			require.Less(t, time.Since(began), 4*time.Second, "the farewell of TLS is not waited for")
+			_ = c.drain(ctx, EndClosed)
+			require.Less(t, time.Since(began), 4*time.Second, "closing does not wait for the TLS close alert")
 		})
 	}
 }
 
-// TestConnStalledWriteGoesOn has a server that stops reading and goes on: what was interrupted in the middle must arrive whole.
+// TestConnStalledWriteGoesOn has a server that stops reading and continues: an interrupted write must arrive whole.
 func TestConnStalledWriteGoesOn(t *testing.T) {
-	for _, version := range []byte{4, 5} {
-		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	for _, m := range []struct {
+		version byte
+		tls     bool
+	}{{4, false}, {5, false}, {4, true}, {5, true}} {
+		t.Run(fmt.Sprintf("version=%d/tls=%v", m.version, m.tls), func(t *testing.T) {
 			var once sync.Once
-			s := &fakeServer{version: version, handle: func(p *fakePeer, h wire.Header, b []byte) {
+			s := &fakecql.Server{Version: m.version, Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
 				once.Do(func() { time.Sleep(10 * tickInterval) })
-				echo(p, h, b)
+				fakecql.Echo(p, h, b)
 			}}
-			c := s.connect(t)
+			if m.tls {
+				s.Wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
+			}
+			c := connectTo(t, s, func(cfg *connConfig) {
+				if m.tls {
+					cfg.tls, cfg.timeout = client, time.Minute
+				}
+			})
 			var wg sync.WaitGroup
 			for i := range 16 {
 				wg.Go(func() {
@@ -218,8 +222,8 @@ func TestConnStalledWriteGoesOn(t *testing.T) {
 func TestConnLargeFrames(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &fakeServer{version: version}
-			c := s.connect(t, func(cfg *connConfig) { cfg.timeout = time.Minute })
+			s := &fakecql.Server{Version: version}
+			c := connectTo(t, s, func(cfg *connConfig) { cfg.timeout = time.Minute })
 			largest := 20 << 20
 			if poison {
 				largest = 4 << 20
@@ -228,30 +232,30 @@ func TestConnLargeFrames(t *testing.T) {
 				question := strings.Repeat("0123456789abcdef", n/16) + strings.Repeat("x", n%16)
 				answer, err := c.ask(context.Background(), question)
 				require.NoError(t, err)
-				require.True(t, question == answer, "%d bytes: the answer is another one", n)
+				require.True(t, question == answer, "%d bytes: the response differs", n)
 			}
 			c.w.mu.Lock()
 			defer c.w.mu.Unlock()
-			require.LessOrEqual(t, cap(c.w.spare)+cap(c.w.segments), 2*maxKept, "memory of large chunks is not kept")
+			require.LessOrEqual(t, cap(c.w.spare)+cap(c.w.segments)+cap(c.w.sealed), 2*maxKept, "memory of large chunks is dropped")
 		})
 	}
 	t.Run("above the limit", func(t *testing.T) {
-		s := &fakeServer{version: 4}
-		c := s.connect(t)
+		s := &fakecql.Server{Version: 4}
+		c := connectTo(t, s)
 		body := getBuffer(wire.MaxBody + 1)
 		defer body.release()
 		_, err := c.roundTrip(context.Background(), &request{op: opQuery, body: body})
 		require.ErrorIs(t, err, ErrFrameTooBig)
 		require.False(t, mayHaveLeft(err))
-		_, err = c.ask(context.Background(), "the connection is as before")
+		_, err = c.ask(context.Background(), "the connection still works")
 		require.NoError(t, err)
 	})
 }
 
-// badCompressor is a user's, with faults.
+// badCompressor is a faulty Compressor of a user.
 type badCompressor struct {
 	LZ4Compressor
-	send, receive bool // where it panics
+	send, receive bool // whether compression or decompression panics
 }
 
 func (b badCompressor) AppendCompressed(dst, src []byte) ([]byte, error) {
@@ -286,19 +290,19 @@ func TestConnCompressorPanics(t *testing.T) {
 	question := strings.Repeat("x", 10_000)
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &fakeServer{version: version, compressor: LZ4Compressor{}}
-			c := s.connect(t, func(cfg *connConfig) { cfg.compressor = badCompressor{send: true} })
+			s := &fakecql.Server{Version: version, Compressor: LZ4Compressor{}}
+			c := connectTo(t, s, func(cfg *connConfig) { cfg.compressor = badCompressor{send: true} })
 			answer, err := c.ask(context.Background(), question)
 			if version == protoV4 {
 				require.ErrorContains(t, err, "oops")
 				require.False(t, mayHaveLeft(err))
-			} else { // a segment may hold frames of others: it goes as it is
+			} else { // a segment may contain frames of other callers: it is sent uncompressed
 				require.NoError(t, err)
 				require.Equal(t, question, answer)
 			}
 			require.False(t, c.closed())
 			c.close(io.EOF)
-			c = s.connect(t, func(cfg *connConfig) { cfg.compressor = badCompressor{receive: true} })
+			c = connectTo(t, s, func(cfg *connConfig) { cfg.compressor = badCompressor{receive: true} })
 			_, err = c.ask(context.Background(), question)
 			require.ErrorIs(t, err, ErrConnectionClosed)
 			require.ErrorContains(t, err, "oops")
@@ -307,31 +311,31 @@ func TestConnCompressorPanics(t *testing.T) {
 }
 
 func TestConnCompressionNotShared(t *testing.T) {
-	s := &fakeServer{version: 5}
-	c := s.connect(t, func(cfg *connConfig) { cfg.compressor = SnappyCompressor{} })
-	require.Nil(t, c.compress, "v5 has no Snappy, whatever the server lists")
+	s := &fakecql.Server{Version: 5}
+	c := connectTo(t, s, func(cfg *connConfig) { cfg.compressor = SnappyCompressor{} })
+	require.Nil(t, c.compress, "v5 does not support Snappy, even if the server lists it")
 	_, err := c.ask(context.Background(), strings.Repeat("x", 10_000))
 	require.NoError(t, err)
 }
 
-// TestConnDialEnds has a server fall silent at each step of the handshake, and dialers that misbehave.
+// TestConnDialEnds has a server that falls silent at each step of the handshake, and dialers that misbehave.
 func TestConnDialEnds(t *testing.T) {
-	server, client := tlsPair(t, "127.0.0.1")
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
 	for step := range 4 {
 		t.Run(fmt.Sprint("silent from step ", step), func(t *testing.T) {
 			before := outstanding.Load()
-			s := &fakeServer{version: 5, auth: passwordAuthenticators[0], handle: func(*fakePeer, wire.Header, []byte) {}}
-			s.wrap = func(c net.Conn) net.Conn {
+			s := &fakecql.Server{Version: 5, Auth: passwordAuthenticators[0], Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+			s.Wrap = func(c net.Conn) net.Conn {
 				if step == 0 { // not even TLS
 					return &quietConn{Conn: c}
 				}
 				return &quietConn{Conn: tls.Server(c, server), writes: step - 1}
 			}
-			cfg := s.testConfig()
+			cfg := testConfigOf(s)
 			cfg.tls, cfg.connectTimeout = client, 50*time.Millisecond
 			cfg.auth = PasswordAuthenticator{Username: "u", Password: "p"}
-			cfg.onClose = func(*conn, error) { t.Error("it never was a connection") }
-			addr := s.listen(t)
+			cfg.onClose = func(*conn, error) { t.Error("onClose called for a connection that was never ready") }
+			addr := s.Listen(t)
 			returns(t, "dialConn", func() {
 				_, err := dialConn(context.Background(), cfg, addr)
 				require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -343,7 +347,7 @@ func TestConnDialEnds(t *testing.T) {
 				_, err := dialConn(ctx, cfg, addr)
 				require.ErrorIs(t, err, context.Canceled)
 			})
-			requireNoGoroutines(t)
+			leak.RequireNone(t, leak.Driver)
 			require.Equal(t, before, outstanding.Load())
 		})
 	}
@@ -353,10 +357,10 @@ func TestConnDialEnds(t *testing.T) {
 	}
 	require.ErrorContains(t, dial(func(context.Context, string) (net.Conn, error) { panic("oops") }), "panic: oops")
 	require.ErrorContains(t, dial(func(context.Context, string) (net.Conn, error) { return nil, nil }), "neither")
-	require.Error(t, dial(nil), "nothing listens there")
+	require.Error(t, dial(nil), "no listener at the address")
 }
 
-// quietConn swallows all writes after the first few.
+// quietConn drops all writes after the first few.
 type quietConn struct {
 	net.Conn
 	writes int
@@ -369,7 +373,7 @@ func (c *quietConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// handingAuthenticator hands over to another one after its challenge.
+// handingAuthenticator returns another Authenticator from its challenge.
 type handingAuthenticator struct {
 	next      *roundsAuthenticator
 	succeeded bool
@@ -384,18 +388,18 @@ func (a *handingAuthenticator) Challenge([]byte) ([]byte, Authenticator, error) 
 
 func (a *handingAuthenticator) Success([]byte) error { a.succeeded = true; return nil }
 
-// TestConnSuccessGoesOn says which Authenticator hears of success: the one that was to go on, else the last one.
+// TestConnSuccessGoesOn checks the receiver of Success: the Authenticator that Challenge returned, else its receiver.
 func TestConnSuccessGoesOn(t *testing.T) {
-	s := &fakeServer{version: 4, auth: "com.example.Once"}
-	s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
-		p.reply(h.Stream, opAuthSuccess, []byte("\x00\x00\x00\x02ok"))
+	s := &fakecql.Server{Version: 4, Auth: "com.example.Once"}
+	s.Handle = func(p *fakecql.Conn, h wire.Header, _ []byte) {
+		p.Reply(h.Stream, fakecql.OpAuthSuccess, []byte("\x00\x00\x00\x02ok"))
 	}
 	next := &roundsAuthenticator{}
 	first := &handingAuthenticator{next: next}
-	s.connect(t, func(cfg *connConfig) { cfg.auth = first }).close(io.EOF)
+	connectTo(t, s, func(cfg *connConfig) { cfg.auth = first }).close(io.EOF)
 	require.Equal(t, "ok", next.success)
 	require.False(t, first.succeeded)
 	alone := &handingAuthenticator{}
-	s.connect(t, func(cfg *connConfig) { cfg.auth = alone })
+	connectTo(t, s, func(cfg *connConfig) { cfg.auth = alone })
 	require.True(t, alone.succeeded)
 }

@@ -11,63 +11,84 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads. One goroutine reads frames and puts each into the slot of its stream; it never waits for a caller and never runs a
-// user's code.
+// The reader of a connection. One goroutine reads frames and stores each in the slot of its stream. It never waits for
+// a caller and never runs a user's code.
 
 const (
-	// readBufferSize holds a whole segment, so that it is checked where it lies; a body larger than what is buffered goes straight into
-	// its own memory.
+	// readBufferSize holds a whole segment, so that its checksum needs no copy. A body larger than the buffered bytes
+	// is read directly into its own memory.
 	readBufferSize = 136 << 10
-	// readStep bounds how much memory a frame's header can claim before its body arrives, on a connection that has not yet carried larger
-	// ones: pages of one size follow each other, and are read where they belong.
+	// readStep bounds the memory allocated for a frame from its header alone, on a connection that has not yet carried
+	// larger frames. Pages of equal size follow each other and need no copy.
 	readStep = 1 << 20
-	// readGrowth is how much more than what has arrived is then believed.
+	// readGrowth is the factor between the bytes that have arrived and the next allocation.
 	readGrowth = 8
 )
 
-// setReader makes sock what frames are read from.
+// setReader makes the connection read frames from sock.
 func (c *conn) setReader(sock net.Conn) {
-	c.in = bufio.NewReaderSize(signsOfLife{c, sock}, readBufferSize)
+	c.in = bufio.NewReaderSize(timedReader{c, sock}, readBufferSize)
 	c.frames = c.in
 }
 
-// signsOfLife notes when a socket gives bytes: a large answer on a slow line is a sign of life before it is whole.
-type signsOfLife struct {
+// progressSize is how many bytes of an incomplete frame count as an answer: a large response on a slow line is a sign
+// of life, a few bytes are not.
+const progressSize = 64 << 10
+
+// timedReader records when bytes arrive.
+type timedReader struct {
 	c    *conn
 	sock net.Conn
 }
 
-func (s signsOfLife) Read(b []byte) (int, error) {
-	n, err := s.sock.Read(b)
+func (t timedReader) Read(b []byte) (int, error) {
+	n, err := t.sock.Read(b)
 	if n > 0 {
-		s.c.lastRead.Store(s.c.now())
+		t.c.readAt = t.c.now()
+		if t.c.partial += n; t.c.partial >= progressSize {
+			t.c.noteAnswer()
+		}
 	}
 	return n, err
 }
 
-// read is the reading goroutine. It ends with the connection.
+// noteAnswer records that an answer has arrived. Answers that arrive together cost one store.
+func (c *conn) noteAnswer() {
+	if c.partial = 0; c.answered.Load() != c.readAt {
+		c.answered.Store(c.readAt)
+		c.overload.answers.Store(c.answers)
+	}
+}
+
+// read is the goroutine of the reader. It ends with the connection.
 func (c *conn) read() {
 	for {
 		h, body, err := c.readFrame()
 		if err != nil {
-			c.close(fmt.Errorf("read: %w", err))
+			c.close(errorf("read: %w", err))
 			return
 		}
+		if h.Stream >= 0 && opcode(h.Opcode) != opSupported { // see conn_silence.go
+			c.answers++
+			c.noteAnswer()
+		}
+		c.partial = 0
 		if err := c.deliver(h, body); err != nil {
 			body.release()
 			c.close(err)
 			return
 		}
 		if c.drained() {
-			runtime.Gosched() // the callers just woken send their next requests while the server works; then it is time to look for more
+			runtime.Gosched() // let the callers just woken send their next requests before the next read blocks
 		}
 	}
 }
 
-// drained reports whether all that was read from the socket has been delivered.
+// drained reports whether all bytes read from the socket have been delivered.
 func (c *conn) drained() bool {
 	if s, ok := c.frames.(*wire.SegmentReader); ok && s.Buffered() > 0 {
 		return false
@@ -75,14 +96,14 @@ func (c *conn) drained() bool {
 	return c.in.Buffered() == 0
 }
 
-// readFrame reads one frame; its body is decompressed. The receiver owns the body.
+// readFrame reads one frame and decompresses its body, which the caller owns.
 func (c *conn) readFrame() (wire.Header, *buffer, error) {
 	if _, err := io.ReadFull(c.frames, c.head[:]); err != nil {
 		return wire.Header{}, nil, err
 	}
 	h, err := wire.ParseHeader(c.head[:])
 	if err == nil && !h.Response {
-		err = fmt.Errorf("a request frame from the server: % x", c.head)
+		err = errorf("a request frame from the server: % x", c.head)
 	}
 	if err != nil {
 		return h, nil, &ProtocolError{Message: "frame header", Err: err}
@@ -116,11 +137,11 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// decompress replaces body, which it releases, by what it stands for.
+// decompress returns the decompressed body and releases body.
 func (c *conn) decompress(h wire.Header, body *buffer) (wire.Header, *buffer, error) {
 	defer body.release()
 	if c.compress == nil {
-		return h, nil, &ProtocolError{Message: "a compressed frame, though no compression was agreed on"}
+		return h, nil, &ProtocolError{Message: "a compressed frame without negotiated compression"}
 	}
 	plain := getBuffer(2 * len(body.b))
 	if err := c.decompressBody(plain, body.b); err != nil {
@@ -132,9 +153,9 @@ func (c *conn) decompress(h wire.Header, body *buffer) (wire.Header, *buffer, er
 	return h, plain, nil
 }
 
-// decompressBody and decompressSegment call the user's code.
+// decompressBody and decompressSegment call the user's code and return a panic in it as an error.
 func (c *conn) decompressBody(dst *buffer, body []byte) (err error) {
-	defer recovered(&err)
+	defer background.Recover(&err)
 	plain, err := c.compress.AppendDecompressedWithLength(dst.b[:0], body, wire.MaxBody)
 	if err == nil {
 		dst.b = plain
@@ -143,11 +164,11 @@ func (c *conn) decompressBody(dst *buffer, body []byte) (err error) {
 }
 
 func (c *conn) decompressSegment(dst, payload []byte, n int) (out []byte, err error) {
-	defer recovered(&err)
+	defer background.Recover(&err)
 	return c.compress.AppendDecompressed(dst, payload, n)
 }
 
-// deliver hands a frame to who waits for it. On an error the frame is still the caller's.
+// deliver stores a response in the slot of its call. On an error the body still belongs to the caller.
 func (c *conn) deliver(h wire.Header, body *buffer) error {
 	if h.Version != c.cfg.version {
 		return &ProtocolError{Message: fmt.Sprintf("a frame of v%d on a connection of v%d", h.Version, c.cfg.version)}
@@ -157,23 +178,24 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 	}
 	id := int(h.Stream)
 	if id >= c.streams.Cap() {
-		return &ProtocolError{Message: fmt.Sprintf("an answer on stream %d, which was never used", id)}
+		return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
 	}
 	b := c.blocks[id/slotBlock].Load()
 	if b == nil {
-		return &ProtocolError{Message: fmt.Sprintf("an answer on stream %d, which was never used", id)}
+		return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
 	}
 	s := &b[id%slotBlock]
 	for {
 		switch state := s.state.Load(); state {
 		case slotWaiting:
 			if s.start.Load() < 0 {
-				return &ProtocolError{Message: fmt.Sprintf("an answer on stream %d, on which nothing was sent yet", id)}
+				return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request was sent yet", id)}
 			}
-			if !s.state.CompareAndSwap(slotWaiting, slotDelivering) {
-				continue // given up just now
+			if !s.startDelivery() {
+				continue // the caller has just left
 			}
-			s.resp = response{header: h, page: body}
+			c.recordLatency(s)
+			s.resp = response{header: h, body: body}
 			s.state.Store(slotAnswered)
 			s.signal()
 			return nil
@@ -181,30 +203,35 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 			if !s.state.CompareAndSwap(slotOrphaned, slotFree) {
 				continue
 			}
+			c.recordLatency(s)
 			body.release()
+			c.overload.late.Add(1)
 			c.orphans.Add(-1)
 			c.release(id)
 			return nil
 		default:
-			return &ProtocolError{Message: fmt.Sprintf("an answer on stream %d, on which none is due", id)}
+			return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, on which no request is in flight", id)}
 		}
 	}
 }
 
-// maxEvents bounds the events that wait for their receiver; beyond it eventsLost takes the place of the last and of all that come
-// until there is room: each one only says that something changed, and the receiver reads anew what there is.
+// maxEvents bounds the queue of events. When it is full, eventsLost replaces the last event and all further ones.
+// Nothing is lost by that: an event only triggers a new reading of the system tables.
 const maxEvents = 1024
 
-// eventsLost stands for any number of events.
+// eventsLost replaces any number of events.
 type eventsLost struct{}
 
-// eventQueue holds events until the receiver, which may be slow, takes them.
+// eventQueue queues events for the receiver, which may be slow.
 type eventQueue struct {
 	mu      sync.Mutex
 	waiting []any
 	running bool
 }
 
+// deliverEvent appends an event to the queue of runEvents and takes ownership of body. When the queue is full,
+// eventsLost replaces its last event: the reader must not wait for a listener. Only EVENT frames have a negative stream
+// id, which is -1 (native_protocol_v5.spec, section 2.4.1.3).
 func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	if op := opcode(h.Opcode); op != opEvent || h.Stream != -1 {
 		return &ProtocolError{Message: fmt.Sprintf("%v on stream %d", op, h.Stream)}
@@ -218,6 +245,10 @@ func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 		return err
 	}
 	body.release()
+	if _, ends := event.(shutdownEvent); ends {
+		c.closeWhenIdle(&endError{EndShutdown, errShutdown})
+		return nil
+	}
 	if event == nil || c.cfg.onEvent == nil {
 		return nil
 	}
@@ -231,12 +262,12 @@ func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	}
 	if !q.running {
 		q.running = true
-		c.start(c.runEvents)
+		c.tasks.Go(c.runEvents)
 	}
 	return nil
 }
 
-// runEvents hands over events until none is left.
+// runEvents delivers events until the queue is empty.
 func (c *conn) runEvents() {
 	q := &c.events
 	for {

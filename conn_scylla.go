@@ -9,11 +9,11 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds ScyllaDB's extensions of the protocol (scylladb docs/dev/protocol-extensions.md, docs/dev/protocols.md): a server lists
-// those it has in SUPPORTED, and a client that wants one repeats its key in STARTUP. A value that makes no sense is treated as if its key
-// were not there.
+// ScyllaDB's extensions of the protocol (scylladb docs/dev/protocol-extensions.md, docs/dev/protocols.md). A server
+// lists its extensions in SUPPORTED, and a client repeats the key of each one that it uses in STARTUP. An invalid value
+// counts as a missing key.
 
-// The keys of SUPPORTED. Those up to SCYLLA_HOST_ID only inform.
+// Keys of SUPPORTED. Those up to SCYLLA_HOST_ID are not repeated in STARTUP.
 const (
 	keyShard             = "SCYLLA_SHARD"
 	keyShards            = "SCYLLA_NR_SHARDS"
@@ -26,43 +26,48 @@ const (
 	keyLWTMark           = "SCYLLA_LWT_ADD_METADATA_MARK"
 	keyRateLimitError    = "SCYLLA_RATE_LIMIT_ERROR"
 	keyTabletsV1         = "TABLETS_ROUTING_V1"
-	keyTabletsV2         = "TABLETS_ROUTING_V2_EXPERIMENTAL" // its name and format may still change
+	keyTabletsV2         = "TABLETS_ROUTING_V2_EXPERIMENTAL" // name and format may still change
 	keyMetadataID        = "SCYLLA_USE_METADATA_ID"
 )
 
-// maxShards bounds the shards that a node is believed to have: a connection is opened to each.
-const maxShards = 4096
+// maxShards bounds the number of shards accepted from a node: the session opens a connection to each. The largest
+// machines have fewer processors.
+const maxShards = 1024
 
-// features are the extensions that one connection has. They never change after the handshake. The zero value is a server without any.
+// features are the extensions in use on one connection. They do not change after the handshake. The zero value means
+// none.
 type features struct {
-	shards    int32 // of the node; 0: it has none, or places tokens on them in a way that is not known
-	shard     int32 // that serves the connection
+	shards    int32 // of the node; 0 means none, or an unknown sharding algorithm
+	shard     int32 // the shard that serves the connection
 	ignoreMSB uint8 // see token.ShardOf
 
-	shardAwarePort    uint16 // 0: none
+	shardAwarePort    uint16 // 0 means none
 	shardAwarePortSSL uint16
 
-	hostID        UUID   // of the node; zero: not told
-	lwtMask       uint32 // flags of a prepared statement's metadata that mark a conditional one; 0: not known
-	rateLimitCode int32  // of the rate limit error; 0: there is none
-	tabletsV1     bool   // answers bring tablets
-	tabletsV2     bool   // so they do, and each EXECUTE ends with a byte for it; then tabletsV1 is false
-	metadataID    bool   // a v4 connection has result metadata ids as v5 has them
+	hostID        UUID   // of the node; zero means unknown
+	lwtMask       uint32 // metadata flags that mark a conditional prepared statement; 0 means unknown
+	rateLimitCode int32  // of the rate limit error; 0 means none
+	tabletsV1     bool   // responses carry tablets
+	tabletsV2     bool   // likewise, and each EXECUTE ends with one more byte; tabletsV1 is then false
+	metadataID    bool   // a v4 connection has result metadata ids like v5
+
+	graceful bool // the server announces its end, see conn_register.go
 }
 
-// parseFeatures reads SUPPORTED. tabletsV2 says that the experimental extension is wanted.
+// parseFeatures reads SUPPORTED. tabletsV2 enables the experimental extension.
 func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) features {
 	var f features
 	f.readSharding(supported)
 	if id, err := ParseUUID(supportedValue(supported, keyHostID)); err == nil {
 		f.hostID = id
 	}
-	// The first four flags have another meaning already.
-	if mask, ok := supportedNumber(supported, keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=", 1, 1<<32-1); ok && mask&0xF == 0 {
+	// The first four flags have a standard meaning.
+	if mask, ok := supportedNumber(supported, keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=", 1, 1<<32-1); ok &&
+		mask&0xF == 0 {
 		f.lwtMask = uint32(mask)
 	}
 	if code, ok := supportedNumber(supported, keyRateLimitError, "ERROR_CODE=", 1, 1<<31-1); ok {
-		if _, taken := codeNames[Code(code)]; !taken { // a standard error keeps its meaning
+		if !Code(code).IsStandard() { // a code of a standard error is not accepted
 			f.rateLimitCode = int32(code)
 		}
 	}
@@ -72,10 +77,11 @@ func parseFeatures(supported map[string][]string, version byte, tabletsV2 bool) 
 	}
 	_, f.metadataID = supported[keyMetadataID]
 	f.metadataID = f.metadataID && version < protoV5
+	f.graceful = supportedValue(supported, eventGraceful) == "true"
 	return f
 }
 
-// readSharding reads what the shard of a token follows from: all of it, or nothing.
+// readSharding reads the sharding parameters: all of them or none.
 func (f *features) readSharding(supported map[string][]string) {
 	shards, ok := supportedNumber(supported, keyShards, "", 1, maxShards)
 	if !ok {
@@ -93,7 +99,7 @@ func (f *features) readSharding(supported map[string][]string) {
 	f.shardAwarePort, f.shardAwarePortSSL = uint16(port), uint16(ssl)
 }
 
-// supportedValue returns the first value of a key, "" when there is none.
+// supportedValue returns the first value of a key, empty if there is none.
 func supportedValue(supported map[string][]string, key string) string {
 	if v := supported[key]; len(v) > 0 {
 		return v[0]
@@ -101,8 +107,8 @@ func supportedValue(supported map[string][]string, key string) string {
 	return ""
 }
 
-// supportedNumber returns the number behind prefix in the first value of a key that has the prefix; ok is false when there is none from
-// least to most.
+// supportedNumber returns the number behind prefix in the first value of a key that has the prefix. ok reports whether
+// there is one between least and most.
 func supportedNumber(supported map[string][]string, key, prefix string, least, most int64) (n int64, ok bool) {
 	for _, v := range supported[key] {
 		if text, found := strings.CutPrefix(v, prefix); found {
@@ -113,11 +119,12 @@ func supportedNumber(supported map[string][]string, key, prefix string, least, m
 	return 0, false
 }
 
-// startup adds the keys of the extensions in use to the options of STARTUP. Servers look at the keys alone; values are repeated as they
-// were given.
+// startup adds the keys of the extensions in use to the options of STARTUP. Servers check the keys alone; the values
+// are those of SUPPORTED.
 func (f *features) startup(options map[string]string, supported map[string][]string) {
 	for key, wanted := range map[string]bool{
-		keyLWTMark: f.lwtMask != 0, keyRateLimitError: f.rateLimitCode != 0, keyTabletsV1: f.tabletsV1, keyTabletsV2: f.tabletsV2,
+		keyLWTMark: f.lwtMask != 0, keyRateLimitError: f.rateLimitCode != 0, keyTabletsV1: f.tabletsV1,
+		keyTabletsV2:  f.tabletsV2,
 		keyMetadataID: f.metadataID,
 	} {
 		if wanted {
@@ -126,12 +133,12 @@ func (f *features) startup(options map[string]string, supported map[string][]str
 	}
 }
 
-// isLWT reports whether the metadata flags of a prepared statement mark it as conditional. Without the extension nothing does.
+// isLWT reports whether the metadata flags of a prepared statement mark it as conditional; false without the extension.
 func (f *features) isLWT(flags int32) bool {
 	return f.lwtMask != 0 && uint32(flags)&f.lwtMask == f.lwtMask
 }
 
-// shardOf returns the shard of a token on the connection's node, -1 when it has no shards.
+// shardOf returns the shard of a token on the connection's node, -1 if the node has no shards.
 func (f *features) shardOf(tok int64) int32 {
 	if f.shards == 0 {
 		return -1
@@ -139,20 +146,21 @@ func (f *features) shardOf(tok int64) int32 {
 	return token.ShardOf(tok, f.shards, f.ignoreMSB)
 }
 
-// sameSharding reports whether two connections to a node agree on its shards. They do not when it was restarted with another number.
+// sameSharding reports whether two connections to a node agree on its shards. They differ after a restart with another
+// number of shards.
 func (f *features) sameSharding(g *features) bool {
 	return f.shards == g.shards && f.ignoreMSB == g.ignoreMSB
 }
 
-// ApplicationInfo names the program to the server: the values show in ScyllaDB's system.clients and Cassandra's system_views.clients.
-// Empty ones are not sent.
+// ApplicationInfo identifies the program to the server: ScyllaDB lists the values in system.clients, Cassandra in
+// system_views.clients. Empty values are not sent.
 type ApplicationInfo struct {
 	ApplicationName    string
 	ApplicationVersion string
-	ClientID           string // of this process, among others of the same program
+	ClientID           string // of this process among those of the program
 }
 
-// startup adds what is set to the options of STARTUP.
+// startup adds the values that are set to the options of STARTUP.
 func (a ApplicationInfo) startup(options map[string]string) {
 	for key, value := range map[string]string{
 		"APPLICATION_NAME": a.ApplicationName, "APPLICATION_VERSION": a.ApplicationVersion, "CLIENT_ID": a.ClientID,

@@ -10,26 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests the agreement on ScyllaDB's extensions.
-
-// scyllaSupported returns what a ScyllaDB node lists, changed by the pairs of key and value; the value "-" takes a key out.
-func scyllaSupported(changes ...string) map[string][]string {
-	m := map[string][]string{
-		"COMPRESSION": {"lz4"}, keyShard: {"3"}, keyShards: {"8"}, keyPartitioner: {"org.apache.cassandra.dht.Murmur3Partitioner"},
-		keyShardingAlgorithm: {"biased-token-round-robin"}, keyIgnoreMSB: {"12"}, keyShardAwarePort: {"19042"}, keyShardAwarePortSSL: {"19142"},
-		keyHostID: {"11111111-2222-3333-4444-555555555555"}, keyLWTMark: {"LWT_OPTIMIZATION_META_BIT_MASK=2147483648"},
-		keyRateLimitError: {"ERROR_CODE=17185"}, keyTabletsV1: {""}, keyTabletsV2: {""}, keyMetadataID: {""},
-	}
-	for i := 0; i < len(changes); i += 2 {
-		if m[changes[i]] = []string{changes[i+1]}; changes[i+1] == "-" {
-			delete(m, changes[i])
-		}
-	}
-	return m
-}
+// Tests of the negotiation of ScyllaDB's extensions.
 
 func TestParseFeatures(t *testing.T) {
 	id, err := ParseUUID("11111111-2222-3333-4444-555555555555")
@@ -51,9 +36,9 @@ func TestParseFeatures(t *testing.T) {
 		{"no shards", []string{keyShards, "-"}, noShards},
 		{"zero shards", []string{keyShards, "0"}, noShards},
 		{"negative shards", []string{keyShards, "-8"}, noShards},
-		{"shards without bound", []string{keyShards, "2147483647"}, noShards},
+		{"shards above the limit", []string{keyShards, "2147483647"}, noShards},
 		{"shards that overflow", []string{keyShards, "99999999999999999999"}, noShards},
-		{"shard of none", []string{keyShard, ""}, noShards},
+		{"empty shard", []string{keyShard, ""}, noShards},
 		{"shard beyond the last", []string{keyShard, "8"}, noShards},
 		{"negative shard", []string{keyShard, "-1"}, noShards},
 		{"64 bits ignored", []string{keyIgnoreMSB, "64"}, noShards},
@@ -68,7 +53,7 @@ func TestParseFeatures(t *testing.T) {
 		{"mask 0", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=0"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask without a name", []string{keyLWTMark, "2147483648"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask of 33 bits", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=4294967296"}, func(f *features) { f.lwtMask = 0 }},
-		{"mask of a flag that has a meaning", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=1"}, func(f *features) { f.lwtMask = 0 }},
+		{"mask of a standard flag", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=1"}, func(f *features) { f.lwtMask = 0 }},
 		{"no rate limit", []string{keyRateLimitError, "ERROR_CODE="}, func(f *features) { f.rateLimitCode = 0 }},
 		{"negative code", []string{keyRateLimitError, "ERROR_CODE=-1"}, func(f *features) { f.rateLimitCode = 0 }},
 		{"code of Unprepared", []string{keyRateLimitError, "ERROR_CODE=9472"}, func(f *features) { f.rateLimitCode = 0 }},
@@ -80,20 +65,20 @@ func TestParseFeatures(t *testing.T) {
 			if m.want != nil {
 				m.want(&want)
 			}
-			require.Equal(t, want, parseFeatures(scyllaSupported(m.changes...), protoV4, false))
+			require.Equal(t, want, parseFeatures(fakecql.ScyllaSupported(m.changes...), protoV4, false))
 		})
 	}
 	require.Equal(t, features{}, parseFeatures(map[string][]string{"COMPRESSION": {"lz4"}, keyShard: {}, keyShards: nil}, protoV4, true))
-	v2 := parseFeatures(scyllaSupported(), protoV4, true)
-	require.True(t, v2.tabletsV2 && !v2.tabletsV1, "one instead of the other")
-	require.False(t, parseFeatures(scyllaSupported(), protoV5, false).metadataID, "v5 has ids of its own")
+	v2 := parseFeatures(fakecql.ScyllaSupported(), protoV4, true)
+	require.True(t, v2.tabletsV2 && !v2.tabletsV1, "version 2 replaces version 1")
+	require.False(t, parseFeatures(fakecql.ScyllaSupported(), protoV5, false).metadataID, "v5 has metadata ids without the extension")
 }
 
 func FuzzParseFeatures(f *testing.F) {
 	f.Add("8", "3", "12", "19042", "LWT_OPTIMIZATION_META_BIT_MASK=2147483648", "ERROR_CODE=17185")
 	f.Add("-8", "9", "64", "0", "LWT_OPTIMIZATION_META_BIT_MASK=0", "ERROR_CODE=0")
 	f.Fuzz(func(t *testing.T, shards, shard, msb, port, mask, code string) {
-		got := parseFeatures(scyllaSupported(keyShards, shards, keyShard, shard, keyIgnoreMSB, msb, keyShardAwarePort, port,
+		got := parseFeatures(fakecql.ScyllaSupported(keyShards, shards, keyShard, shard, keyIgnoreMSB, msb, keyShardAwarePort, port,
 			keyLWTMark, mask, keyRateLimitError, code), protoV4, true)
 		if got.shards < 0 || got.shards > maxShards || got.shard < 0 || got.shards > 0 && got.shard >= got.shards || got.rateLimitCode < 0 {
 			t.Fatalf("%+v", got)
@@ -104,7 +89,7 @@ func FuzzParseFeatures(f *testing.F) {
 	})
 }
 
-// TestLWTMark is the case that other drivers got wrong: a mask of 0 matches every statement.
+// TestLWTMark covers a mask of 0, which in other drivers matched every statement.
 func TestLWTMark(t *testing.T) {
 	none, known := features{}, features{lwtMask: 0x80000000}
 	for _, flags := range []int32{0, 1, -1, -0x80000000} {
@@ -114,7 +99,7 @@ func TestLWTMark(t *testing.T) {
 	require.True(t, known.isLWT(-0x80000000))
 	require.True(t, known.isLWT(-0x80000000|metadataGlobalTablesSpec))
 	two := features{lwtMask: 0xC0000000}
-	require.False(t, two.isLWT(-0x80000000), "all bits of the mask count")
+	require.False(t, two.isLWT(-0x80000000), "all bits of the mask must be set")
 }
 
 func TestConnStartupEchoesExtensions(t *testing.T) {
@@ -138,12 +123,12 @@ func TestConnStartupEchoesExtensions(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			var got map[string]string
-			s := &fakeServer{version: m.version, supported: func(*fakePeer) map[string][]string { return scyllaSupported(m.changes...) }}
-			s.handle = func(p *fakePeer, h wire.Header, body []byte) {
-				got = p.startup
-				echo(p, h, body)
+			s := &fakecql.Server{Version: m.version, Supported: func(*fakecql.Conn) map[string][]string { return fakecql.ScyllaSupported(m.changes...) }}
+			s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
+				got = p.Startup
+				fakecql.Echo(p, h, body)
 			}
-			c := s.connect(t, func(cfg *connConfig) { cfg.tabletsV2 = m.tabletsV2 })
+			c := connectTo(t, s, func(cfg *connConfig) { cfg.tabletsV2 = m.tabletsV2 })
 			_, err := c.ask(context.Background(), "x")
 			require.NoError(t, err)
 			got = maps.Clone(got)
@@ -163,22 +148,22 @@ func TestConnLoginErrors(t *testing.T) {
 		refused     bool
 	}{
 		{"wrong password", passwordAuthenticators[0], auth, CodeCredentials, true},
-		{"server in trouble", passwordAuthenticators[0], auth, CodeOverloaded, false},
+		{"server is overloaded", passwordAuthenticators[0], auth, CodeOverloaded, false},
 		{"no authenticator", passwordAuthenticators[0], nil, 0, true},
 		{"class is not allowed", "com.example.Other", auth, 0, true},
 		{"connection breaks", passwordAuthenticators[0], auth, -1, false},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			s := &fakeServer{version: protoV4, auth: m.class}
-			s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
+			s := &fakecql.Server{Version: protoV4, Auth: m.class}
+			s.Handle = func(p *fakecql.Conn, h wire.Header, _ []byte) {
 				if m.code < 0 {
-					_ = p.conn.Close()
+					_ = p.Conn.Close()
 					return
 				}
-				p.reply(h.Stream, opError, mustString(wire.AppendInt(nil, int32(m.code)), "scripted"))
+				p.Reply(h.Stream, fakecql.OpError, fakecql.AppendString(wire.AppendInt(nil, int32(m.code)), "scripted"))
 			}
-			addr := s.listen(t)
-			cfg := s.testConfig()
+			addr := s.Listen(t)
+			cfg := testConfigOf(s)
 			cfg.auth = m.auth
 			_, err := dialConn(context.Background(), cfg, addr)
 			require.Error(t, err)

@@ -17,26 +17,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests connections: events, timeouts, heartbeats, draining, and what a round trip allocates.
+// Tests of connections: events, timeouts, heartbeats, draining, and the allocations of a round trip.
 
 func TestConnEvents(t *testing.T) {
-	s := &fakeServer{version: 4}
-	s.handle = func(p *fakePeer, h wire.Header, body []byte) {
+	s := &fakecql.Server{Version: 4}
+	s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
 		b, _ := wire.AppendString(nil, "STATUS_CHANGE")
 		b, _ = wire.AppendString(b, "UP")
 		b = wire.AppendInt(append(b, 4, 127, 0, 0, 1), 9042)
 		for range 5 {
-			p.reply(-1, opEvent, b)
+			p.Reply(-1, fakecql.OpEvent, b)
 		}
-		p.reply(-1, opEvent, []byte("\x00\x05OTHER"))
-		echo(p, h, body)
+		p.Reply(-1, fakecql.OpEvent, []byte("\x00\x05OTHER"))
+		fakecql.Echo(p, h, body)
 	}
 	block := make(chan struct{})
 	got := make(chan any, 10)
-	c := s.connect(t, func(cfg *connConfig) { cfg.onEvent = func(e any) { <-block; got <- e } })
+	c := connectTo(t, s, func(cfg *connConfig) { cfg.onEvent = func(e any) { <-block; got <- e } })
 	_, err := c.ask(context.Background(), "the reader does not wait for the receiver of events")
 	require.NoError(t, err)
 	close(block)
@@ -45,14 +46,15 @@ func TestConnEvents(t *testing.T) {
 	}
 }
 
-// TestFault04StalledSocket is 4 on a socket. It has a server that reads nothing any more: callers get back by their contexts, whatever is stuck in the socket.
+// TestFault04StalledSocket is fault 4 on a socket. The server stops reading: the contexts of callers end their calls,
+// even if bytes are stuck in the socket.
 func TestFault04StalledSocket(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			stalled := make(chan struct{})
 			defer close(stalled)
-			s := &fakeServer{version: version, handle: func(*fakePeer, wire.Header, []byte) { <-stalled }}
-			c := s.connect(t)
+			s := &fakecql.Server{Version: version, Handle: func(*fakecql.Conn, wire.Header, []byte) { <-stalled }}
+			c := connectTo(t, s)
 			var wg sync.WaitGroup
 			body := strings.Repeat("x", 1<<20)
 			for i := range 40 {
@@ -70,15 +72,15 @@ func TestFault04StalledSocket(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			require.False(t, c.closed(), "requests that time out don't close a connection")
+			require.False(t, c.closed(), "requests that time out do not close a connection")
 		})
 	}
 }
 
 func TestConnTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
-		c := s.memory(t, func(cfg *connConfig) { cfg.timeout = 3 * time.Second })
+		s := &fakecql.Server{Version: 4, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.timeout = 3 * time.Second })
 		began := time.Now()
 		_, err := c.ask(context.Background(), "question")
 		require.ErrorIs(t, err, ErrTimeoutNoResponse)
@@ -92,18 +94,18 @@ func TestConnTimeout(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Minute, time.Since(began))
 		c.close(errDrained)
-		<-c.gone
-		s.stop()
+		<-c.tasks.Done()
+		s.Stop()
 	})
 }
 
-// TestConnHeartbeat has a busy connection, which is not asked, fall idle.
+// TestConnHeartbeat has a busy connection, which sends no heartbeat, become idle.
 func TestConnHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var options atomic.Int32
-		s := &fakeServer{version: 4, handle: echo}
-		s.wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
-		c := s.memory(t, func(cfg *connConfig) { cfg.heartbeat = 10 * time.Second })
+		s := &fakecql.Server{Version: 4, Handle: fakecql.Echo}
+		s.Wrap = func(c net.Conn) net.Conn { return countOptions{c, &options} }
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.heartbeat = 10 * time.Second })
 		asked := options.Load()
 		for range 30 {
 			_, err := c.ask(context.Background(), "question")
@@ -114,12 +116,12 @@ func TestConnHeartbeat(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Greater(t, options.Load(), asked)
 		c.close(errDrained)
-		<-c.gone
-		s.stop()
+		<-c.tasks.Done()
+		s.Stop()
 	})
 }
 
-// countOptions counts the answers to OPTIONS.
+// countOptions counts the responses to OPTIONS.
 type countOptions struct {
 	net.Conn
 	n *atomic.Int32
@@ -134,9 +136,9 @@ func (c countOptions) Write(b []byte) (int, error) {
 
 func TestConnDrain(t *testing.T) {
 	release := make(chan struct{})
-	s := &fakeServer{version: 5}
-	s.handle = func(p *fakePeer, h wire.Header, body []byte) { go func() { <-release; echo(p, h, body) }() }
-	c := s.connect(t)
+	s := &fakecql.Server{Version: 5}
+	s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) { go func() { <-release; fakecql.Echo(p, h, body) }() }
+	c := connectTo(t, s)
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {
@@ -147,7 +149,7 @@ func TestConnDrain(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return c.inFlight() == 1000 }, 5*time.Second, time.Millisecond)
 	drained := make(chan error, 1)
-	go func() { drained <- c.drain(context.Background()) }()
+	go func() { drained <- c.drain(context.Background(), EndClosed) }()
 	require.Eventually(t, c.draining.Load, 5*time.Second, time.Millisecond)
 	_, err := c.ask(context.Background(), "refused")
 	require.False(t, mayHaveLeft(err))
@@ -155,26 +157,26 @@ func TestConnDrain(t *testing.T) {
 	require.NoError(t, <-drained)
 	wg.Wait()
 	require.True(t, c.closed())
-	require.NoError(t, c.drain(context.Background()), "again")
+	require.NoError(t, c.drain(context.Background(), EndClosed), "again")
 }
 
 func TestConnDrainGivesUp(t *testing.T) {
-	s := &fakeServer{version: 4, handle: func(*fakePeer, wire.Header, []byte) {}}
-	c := s.connect(t)
+	s := &fakecql.Server{Version: 4, Handle: func(*fakecql.Conn, wire.Header, []byte) {}}
+	c := connectTo(t, s)
 	failed := make(chan error, 1)
 	go func() { _, err := c.ask(context.Background(), "never"); failed <- err }()
 	require.Eventually(t, func() bool { return c.inFlight() == 1 }, 5*time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	require.ErrorIs(t, c.drain(ctx), context.DeadlineExceeded)
+	require.ErrorIs(t, c.drain(ctx, EndClosed), context.DeadlineExceeded)
 	require.ErrorIs(t, <-failed, ErrConnectionClosed)
 }
 
 func TestConnRoundTripAllocates(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
-			s := &fakeServer{version: version, handle: echoForever}
-			c := s.connect(t)
+			s := &fakecql.Server{Version: version, Handle: fakecql.EchoForever}
+			c := connectTo(t, s)
 			body := getBuffer(1000)
 			defer body.release()
 			req := &request{op: opExecute, body: body}
@@ -183,13 +185,13 @@ func TestConnRoundTripAllocates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				resp.page.release()
+				resp.body.release()
 			}
-			for range 2000 { // every stream id has been used, every buffer has its size
+			for range 2000 { // use every stream id and grow every buffer first
 				once()
 			}
 			if poison {
-				return // the race detector's pools drop what is put into them now and then
+				return // with the race detector, pools drop buffers at random
 			}
 			require.Zero(t, testing.AllocsPerRun(500, once))
 		})
@@ -200,8 +202,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	for _, version := range []byte{4, 5} {
 		for _, inFlight := range []int{1, 16, 256} {
 			b.Run(fmt.Sprintf("version=%d/inflight=%d", version, inFlight), func(b *testing.B) {
-				s := &fakeServer{version: version, handle: echoForever}
-				c := s.connect(b)
+				s := &fakecql.Server{Version: version, Handle: fakecql.EchoForever}
+				c := connectTo(b, s)
 				body := getBuffer(1024)
 				defer body.release()
 				b.SetBytes(int64(len(body.b)))
@@ -219,7 +221,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 								b.Error(err)
 								return
 							}
-							resp.page.release()
+							resp.body.release()
 						}
 					})
 				}
@@ -229,8 +231,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// FuzzConnReader has the server send anything, in the handshake or after it: the connection must end, or go on, without a panic, a hang
-// or a leak.
+// FuzzConnReader has the server send any bytes, in the handshake or after it: the connection must end or continue,
+// without a panic, a hang or a leak.
 func FuzzConnReader(f *testing.F) {
 	f.Add(byte(4), true, []byte{0x84, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0})
 	f.Add(byte(5), false, []byte{0x85, 0, 0, 0, 6, 0, 0, 0, 2, 0, 0, 0x85, 0, 0, 0, 2, 0, 0, 0, 0})
@@ -238,18 +240,18 @@ func FuzzConnReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, version byte, shake bool, data []byte) {
 		version = 4 + version%2
 		before := outstanding.Load()
-		s := &fakeServer{version: version, handle: func(p *fakePeer, h wire.Header, _ []byte) {
-			_, _ = p.conn.Write(data)
-			_ = p.conn.Close()
+		s := &fakecql.Server{Version: version, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+			_, _ = p.Conn.Write(data)
+			_ = p.Conn.Close()
 		}}
-		cfg := s.testConfig()
+		cfg := testConfigOf(s)
 		cfg.dial = func(context.Context, string) (net.Conn, error) {
-			client, server := newPipe()
+			client, server := fakecql.NewPipe()
 			if shake {
-				s.accept(server)
+				s.Accept(server)
 				return client, nil
 			}
-			s.wg.Go(func() {
+			s.Go(func() {
 				go func() { _, _ = io.Copy(io.Discard, server) }()
 				_, _ = server.Write(data)
 				_ = server.Close()
@@ -259,9 +261,9 @@ func FuzzConnReader(f *testing.F) {
 		if c, err := dialConn(context.Background(), cfg, "127.0.0.1:9042"); err == nil {
 			_, _ = c.ask(context.Background(), "question")
 			c.close(errDrained)
-			<-c.gone
+			<-c.tasks.Done()
 		}
-		s.stop()
+		s.Stop()
 		if n := outstanding.Load(); n != before {
 			t.Fatalf("%d buffers not released", n-before)
 		}

@@ -5,54 +5,64 @@ package vecql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file writes. Frames gather in one chunk of bytes; whoever finds no leader becomes it and writes what has gathered, then what has
-// gathered meanwhile, and so on: a group commit without a goroutine or a timer of its own. An idle connection costs one write per
-// request; a busy one sends many requests with one.
+// The writer of a connection: group commit. Frames gather in one chunk of bytes. A caller that finds no leader becomes
+// the leader: it writes the gathered frames, then those that gathered during its write, and so on, without a goroutine
+// or a timer. An idle connection costs one write per request; a busy one sends many requests with one write.
 //
-// A leader is a caller too and must get back to its own context. After some rounds, or when a write stalls, it leaves the rest to a
-// goroutine that lives as long as there is something to write. A stalled write is ended by a deadline in the past (see onTick); the
-// goroutine goes on where it stopped. Where that can't be, as in TLS, a caller that can be called back does not write at all.
+// A leader is also a caller and must return when its own context ends. After leaderRounds writes, or when a write
+// stalls, it hands over to a goroutine that ends when nothing is pending. onTick interrupts a stalled write by a
+// deadline in the past; the goroutine continues where the write stopped. Writes to a socket of the user's own type may
+// not allow that, so a caller with a deadline or a cancelable context does not write to it at all.
 
 const (
-	maxPending   = 4 << 20        // bytes that may gather before callers wait for the writer
-	maxKept      = 2 * maxPending // memory above it is given up after the write; all of it when the connection has fallen idle
-	leaderRounds = 8              // writes by a caller before it hands over
-	// compressFrom is the smallest v4 body, or v5 segment, worth compressing.
+	maxPending = 4 << 20 // with more pending bytes, callers wait for the writer
+	// larger memory is dropped after a write; all memory is dropped when the connection is idle
+	maxKept      = 2 * maxPending
+	leaderRounds = 8 // writes by one caller before it hands over
+	// compressFrom is the minimum size of a v4 body or v5 segment to compress.
 	compressFrom = 512
 )
 
+// writer collects frames and writes them to the socket: group commit. Callers hold mu, except for the fields of the
+// leader.
 type writer struct {
-	mu      sync.Mutex
-	pending wire.SegmentBuilder // frames to write: in plain v5 with their segments, else as they are
-	spare   []byte              // the memory of a chunk that was written
-	queued  int64               // all bytes of frames that ever gathered
-	handed  int64               // how many of them were handed to the socket, or are about to be
-	leading bool                // somebody writes, or is about to
-	stopped bool                // nothing is taken any more
-	room    chan struct{}       // closed when pending was taken; nil while nobody waits for that
+	mu        sync.Mutex
+	pending   wire.SegmentBuilder // frames to write: as segments in uncompressed v5, else without
+	spare     []byte              // memory of a written chunk, for reuse
+	queued    int64               // bytes of all frames ever queued
+	handed    int64               // how many of them were handed to the socket, or will be at once
+	leading   bool                // a caller or goroutine writes, or is about to
+	stopped   bool                // no frame is accepted
+	records   *records            // of TLS; nil without TLS
+	flushDone chan struct{}       // closed when pending is taken; nil means that no caller waits
 
-	// Of who leads:
-	frames   []byte       // the chunk that is being written, empty when none is
+	// Fields of the leader:
+	frames   []byte       // the chunk being written; empty means none
 	size     int          // bytes of frames in it
-	out      []byte       // its form on the wire, nil before it was made
-	written  int          // bytes of out
+	plain    []byte       // the chunk in the protocol's encoding
+	out      []byte       // the chunk as written: plain, or over TLS its records; nil before seal
+	written  int          // bytes of out already written
 	segments []byte       // memory for out in compressed v5
-	since    atomic.Int64 // tick at which a caller's write began, counted from 1; 0 while none is under way
+	sealed   []byte       // memory for out over TLS
+	since    atomic.Int64 // tick of the start of a caller's write, from 1; 0 means no write
 }
 
-// send queues the frame of a call and sees that it is written. An error says that it was not queued.
-func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
-	h := wire.Header{Version: c.cfg.version, Flags: req.flags, Stream: int16(id), Opcode: byte(req.op), Length: len(req.body.b)}
+// send queues the frame of a call and makes sure that it is written. An error means that the frame was not queued.
+func (c *conn) send(ctx context.Context, call *waiter, req *request) error {
+	h := wire.Header{
+		Version: c.cfg.version, Flags: req.flags, Stream: int16(call.id), Opcode: byte(req.op),
+		Length: len(req.body.b),
+	}
 	body := req.body.b
 	if c.compress != nil && c.cfg.version < protoV5 && len(body) >= compressFrom {
 		packed := getBuffer(len(body))
@@ -69,7 +79,7 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 	w := &c.w
 	w.mu.Lock()
 	for len(w.pending.B) > maxPending && !w.stopped {
-		if err := c.awaitRoom(ctx, s); err != nil { // unlocks meanwhile
+		if err := c.awaitRoom(ctx, call); err != nil { // unlocks w.mu while it waits
 			w.mu.Unlock()
 			return err
 		}
@@ -78,7 +88,7 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 		w.mu.Unlock()
 		return c.closedError()
 	}
-	s.start.Store(w.queued)
+	call.start.Store(w.queued)
 	w.add(&h, body, c.plainSegments())
 	lead := !w.leading
 	w.leading = true
@@ -86,21 +96,22 @@ func (c *conn) send(ctx context.Context, s *slot, id int, req *request) error {
 	if !lead {
 		return nil
 	}
-	if !c.resumable && (ctx.Done() != nil || s.deadline.Load() != 0) {
-		c.start(c.flush)
+	if !c.resumable && (ctx.Done() != nil || call.deadline != 0) {
+		c.tasks.Go(c.flush)
 		return nil
 	}
 	if c.inFlight() > 1 {
-		runtime.Gosched() // callers that are ready to run get into the same write
+		runtime.Gosched() // let ready callers add to the same write
 	}
 	c.lead()
 	return nil
 }
 
-// plainSegments reports whether frames are put into segments as they gather. Compressed ones are made of what has gathered.
+// plainSegments reports whether frames are put into segments when they are queued. Compressed segments are made later,
+// from the whole chunk.
 func (c *conn) plainSegments() bool { return c.cfg.version >= protoV5 && c.compress == nil }
 
-// add appends a frame to what is pending. w.mu is held.
+// add appends a frame to the pending bytes. Callers hold w.mu.
 func (w *writer) add(h *wire.Header, body []byte, segments bool) {
 	var head [wire.HeaderSize]byte
 	wire.PutHeader(head[:], *h)
@@ -112,13 +123,14 @@ func (w *writer) add(h *wire.Header, body []byte, segments bool) {
 	w.queued += int64(len(head) + len(body))
 }
 
-// awaitRoom waits until the writer has taken what is pending. w.mu is held at the call and at the return.
-func (c *conn) awaitRoom(ctx context.Context, s *slot) error {
+// awaitRoom blocks until the writer has taken the pending bytes. Callers hold w.mu; awaitRoom releases it while it
+// waits.
+func (c *conn) awaitRoom(ctx context.Context, call *waiter) error {
 	w := &c.w
-	if w.room == nil {
-		w.room = make(chan struct{})
+	if w.flushDone == nil {
+		w.flushDone = make(chan struct{})
 	}
-	room := w.room
+	room := w.flushDone
 	w.mu.Unlock()
 	defer w.mu.Lock()
 	for {
@@ -129,28 +141,28 @@ func (c *conn) awaitRoom(ctx context.Context, s *slot) error {
 			return ctx.Err()
 		case <-c.done:
 			return c.closedError()
-		case <-s.wake:
-			if s.expired(c.now()) {
-				return ErrTimeoutNoResponse
+		case <-call.wake:
+			if err := c.checkWait(call); err != nil {
+				return err
 			}
 		}
 	}
 }
 
-// compressBody and compressSegment call the user's code.
+// compressBody and compressSegment call the user's code and recover from a panic in it.
 func (c *conn) compressBody(dst *buffer, body []byte) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("compress: %w", err)
+			err = errorf("compress: %w", err)
 		}
 	}()
-	defer recovered(&err)
+	defer background.Recover(&err)
 	dst.b, err = c.compress.AppendCompressedWithLength(dst.b[:0], body)
 	return err
 }
 
-// compressSegment is for wire.AppendSegments, which stores what did not become smaller. The frames in a segment are of many callers: when
-// it can't be compressed, they are sent all the same.
+// compressSegment is the callback of wire.AppendSegments, which stores a payload uncompressed unless it becomes
+// smaller. On an error the payload stays uncompressed, because the frames in a segment belong to many callers.
 func (c *conn) compressSegment(dst, payload []byte) (out []byte, err error) {
 	if len(payload) < compressFrom {
 		return append(dst, payload...), nil
@@ -160,11 +172,11 @@ func (c *conn) compressSegment(dst, payload []byte) (out []byte, err error) {
 			out, err = append(dst, payload...), nil
 		}
 	}()
-	defer recovered(&err)
+	defer background.Recover(&err)
 	return c.compress.AppendCompressed(dst, payload)
 }
 
-// lead writes on behalf of a caller, for a while.
+// lead writes on the goroutine of a caller, for at most leaderRounds writes.
 func (c *conn) lead() {
 	for range leaderRounds {
 		if !c.w.next() {
@@ -172,120 +184,152 @@ func (c *conn) lead() {
 		}
 		if err := c.writeChunk(true); err != nil {
 			if errors.Is(err, errStalled) {
-				c.start(c.flush)
+				c.tasks.Go(c.flush)
 			}
 			return
 		}
 	}
 	if c.w.next() {
-		c.start(c.flush)
+		c.tasks.Go(c.flush)
 	}
 }
 
-// flush writes until nothing is left, however long it takes.
+// flushSoon starts a leader unless there is one.
+func (c *conn) flushSoon() {
+	w := &c.w
+	w.mu.Lock()
+	start := !w.leading && !w.stopped
+	w.leading = w.leading || start
+	w.mu.Unlock()
+	if start {
+		c.tasks.Go(c.flush)
+	}
+}
+
+// flush writes until nothing is pending.
 func (c *conn) flush() {
+	if c.inFlight() > 1 {
+		runtime.Gosched() // let ready callers add to the same write
+	}
 	for c.w.next() {
 		if err := c.writeChunk(false); errors.Is(err, errStalled) {
-			_ = c.sock.SetWriteDeadline(time.Time{}) // it was meant for a leader, who has left
+			_ = c.raw.SetWriteDeadline(time.Time{}) // the deadline was for a leader, which has left
 		} else if err != nil {
 			return
 		}
 	}
 }
 
-// next makes a chunk of what is pending, unless one is still being written, and reports whether there is one. When there is none, nobody
-// leads any more.
+// next makes a chunk of the pending bytes, unless one is still being written, and reports whether there is a chunk.
+// Without a chunk the leader steps down.
 func (w *writer) next() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {
 		return false
 	}
-	if len(w.frames) > 0 {
+	if len(w.frames) > 0 || w.out != nil {
 		return true
 	}
 	if cap(w.frames) > 0 && cap(w.frames) <= maxKept {
 		w.spare = w.frames
 	}
 	if w.frames = nil; len(w.pending.B) == 0 {
-		w.leading = false
-		return false
+		w.size = 0
+		w.leading = w.records != nil && w.records.waiting() // records without frames
+		return w.leading
 	}
 	w.frames, w.spare = w.pending.Finish(w.spare), nil
 	w.size = int(w.queued - w.handed)
 	w.handed = w.queued
-	if w.room != nil {
-		close(w.room)
-		w.room = nil
+	if w.flushDone != nil {
+		close(w.flushDone)
+		w.flushDone = nil
 	}
 	return true
 }
 
-// errStalled says that a write was ended by the deadline set for a leader, and can go on.
+// errStalled means that the deadline for a leader interrupted a write, which can continue.
 var errStalled = errors.New("write stalled")
 
-// writeChunk writes once what is left of the chunk. After errStalled the rest is still there; any other error has closed the connection.
+// writeChunk makes one write of the rest of the chunk. After errStalled there is still a rest; any other error has
+// closed the connection.
 func (c *conn) writeChunk(byCaller bool) error {
 	w := &c.w
 	if w.out == nil {
 		if err := c.seal(); err != nil {
-			c.close(fmt.Errorf("segment: %w", err))
+			c.close(errorf("write: %w", err))
 			return err
 		}
 	}
 	if byCaller {
-		w.since.Store(c.tick.Load() + 1)
+		w.since.Store(c.deadlines.tick.Load() + 1)
 	}
-	n, err := c.sock.Write(w.out[w.written:])
+	n, err := c.raw.Write(w.out[w.written:])
 	if byCaller {
 		w.since.Store(0)
 	}
 	w.written += n
 	switch {
 	case err == nil:
-		w.frames, w.out, w.written = w.frames[:0], nil, 0
+		w.frames, w.plain, w.out, w.written = w.frames[:0], nil, nil, 0
 		if cap(w.segments) > maxKept {
 			w.segments = nil
+		}
+		if cap(w.sealed) > maxKept {
+			w.sealed = nil
 		}
 		return nil
 	case c.resumable && errors.Is(err, os.ErrDeadlineExceeded):
 		return errStalled
 	}
 	w.failed(c.framesBegun())
-	c.close(fmt.Errorf("write: %w", err))
+	c.close(errorf("write: %w", err))
 	return err
 }
 
-// seal gives the chunk its form on the wire.
+// seal makes w.out, the chunk as it is written.
 func (c *conn) seal() error {
 	w := &c.w
-	w.out = w.frames
-	if c.cfg.version < protoV5 {
-		return nil
+	w.plain = w.frames
+	switch {
+	case c.cfg.version < protoV5:
+	case c.plainSegments():
+		wire.SealSegments(w.plain)
+	default:
+		var err error
+		if w.segments, err = wire.AppendSegments(w.segments[:0], w.frames, c.compressSegment); err != nil {
+			return errorf("segment: %w", err)
+		}
+		w.plain = w.segments
 	}
-	if c.plainSegments() {
-		wire.SealSegments(w.out)
+	w.out = w.plain
+	if w.records == nil {
 		return nil
 	}
 	var err error
-	w.segments, err = wire.AppendSegments(w.segments[:0], w.frames, c.compressSegment)
-	w.out = w.segments
+	w.out, err = w.records.seal(c.sock, w.plain, w.sealed)
+	w.sealed = w.out
 	return err
 }
 
-// framesBegun returns how many bytes of the chunk's frames are in what was written of it, a segment counting as a whole.
+// framesBegun returns how many bytes of frames the written part of the chunk covers. A segment counts as a whole.
 func (c *conn) framesBegun() int {
 	w := &c.w
+	written := w.written
+	if w.records != nil {
+		written = min(contentBegun(w.out, written), len(w.plain))
+	}
 	if c.cfg.version < protoV5 {
-		return w.written
+		return written
 	}
 	headerSize, parse := wire.SegmentHeaderSize, wire.ParseSegmentHeader
 	if c.compress != nil {
 		headerSize, parse = wire.SegmentHeaderSizeLZ4, wire.ParseSegmentHeaderLZ4
 	}
 	begun := 0
-	for at := 0; at < w.written; {
-		h, err := parse(w.out[at:])
+	for at := 0; at < written; {
+		h, err := parse(w.plain[at:])
 		if err != nil {
 			return w.size
 		}
@@ -299,16 +343,17 @@ func (c *conn) framesBegun() int {
 	return begun
 }
 
-// failed notes how many bytes of the chunk's frames were handed to the socket before a write failed: frames beyond them count as not sent.
+// failed records that only begun bytes of the chunk's frames were handed to the socket. Frames beyond them count as not
+// sent.
 func (w *writer) failed(begun int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.stopped { // else the outcomes are given out already
+	if !w.stopped { // after stop the outcomes are already delivered
 		w.handed += int64(begun - w.size)
 	}
 }
 
-// stop makes the writer take nothing more, and returns how many of the queued bytes were handed to the socket.
+// stop makes the writer refuse further frames, and returns how many of the queued bytes were handed to the socket.
 func (w *writer) stop() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -317,11 +362,14 @@ func (w *writer) stop() int64 {
 	return w.handed
 }
 
-// shrink gives up memory that a busy time has left, unless somebody writes.
+// shrink drops the memory of a busy time, unless there is a leader.
 func (w *writer) shrink() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.leading {
-		w.pending, w.frames, w.spare, w.segments = wire.SegmentBuilder{}, nil, nil, nil
+		w.pending, w.frames, w.spare, w.segments, w.sealed = wire.SegmentBuilder{}, nil, nil, nil, nil
+		if w.records != nil {
+			w.records.shrink()
+		}
 	}
 }

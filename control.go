@@ -3,131 +3,111 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/placement"
 )
 
-// This file holds the control connection: one connection on which the driver reads the system tables and hears the server's events
-// (native_protocol_v5.spec, section 4.2.6). When it breaks, another node takes its place.
+// The control connection, on which the driver reads the system tables and receives events (native_protocol_v5.spec,
+// section 4.2.6). When it breaks, the driver connects to another node.
 
-// eventDelay gathers events before the system tables are read again. A node may announce itself before it listens, so the delay also
-// gives it the time to start.
+// eventDelay is the wait between an event and the next reading of the system tables, so that one reading serves many
+// events. A node may announce itself before it listens; the delay also allows it to start.
 const eventDelay = time.Second
 
-// maxRumours bounds the addresses that are said to be up, of which any number may be told.
-const maxRumours = 1024
+// maxUpHints bounds the addresses remembered from UP events: a peer may send any number of them.
+const maxUpHints = 1024
 
-// control keeps one connection alive and hands each new view of the cluster to its owner.
+// control keeps one connection open and passes each new view of the cluster to the session.
 type control struct {
-	dial     func(ctx context.Context, addr string, onEvent func(any), closed func(c *conn, err error)) (*conn, error)
-	contacts func(ctx context.Context) ([]string, error) // addresses to try, the best first; asked again for every attempt
+	// opens a connection to a verified server and registers it for events
+	dial func(ctx context.Context, addr string, onEvent func(any), closed func(c *conn, err error)) (*conn, error)
+	// returns the addresses to try, the best first; called for every attempt
+	contacts func(ctx context.Context) ([]string, error)
 	onView   func(clusterView)
-	onEvent  func(event any)         // a node is said to be up: called at once, and after eventDelay with the view read again; not for repeats
-	onSchema func(event schemaEvent) // called at once; an empty keyspace says that anything may have changed
-	settled  func()                  // called some time after onSchema, once for many
+	// called for an UP event: at once, and again after eventDelay and a new view; not for repeats
+	onEvent  func(event any)
+	onSchema func(event schemaEvent) // called at once; an empty keyspace means that anything may have changed
+	settled  func()                  // called after a delay, once for several onSchema
 	isUp     func(host UUID) bool
-	reach    translateFunc                 // nil, or where clients reach an address of the system tables
-	admit    func(view *clusterView) error // judges the nodes of a view before onView
+	reach    translateFunc                 // translates an address of the system tables; nil means none
+	admit    func(view *clusterView) error // filters the nodes of a view before onView
 	log      *slog.Logger
-	events   []string      // types of events that the server is asked for
-	refresh  time.Duration // the system tables are read at least this often: events can be lost
-	timeout  time.Duration // for reading them, and for connecting to one node
+	refresh  time.Duration // maximum interval between readings of the system tables, because events can be lost
+	timeout  time.Duration // for one reading, and for connecting to one node
 
-	mu      sync.Mutex
-	conn    *conn  // nil while there is none
-	last    string // where conn is or was connected to
-	due     dueEvents
-	version UUID // of the schema, when the view was read last
-	heard   bool // of a change of the schema since then
-	lost    chan struct{}
-	young   int           // connections in a row that were lost soon after they were opened
-	failure error         // of run's last attempt to connect
-	poke    chan struct{} // an event asks for a refresh
-	wg      sync.WaitGroup
+	mu          sync.Mutex
+	conn        *conn  // nil means none
+	last        string // address of conn, or of the last one
+	due         dueEvents
+	version     UUID // schema version of the last view
+	heard       bool // a schema event has arrived since then
+	lostWake    chan struct{}
+	shortLived  int           // consecutive connections lost soon after they were opened
+	failure     error         // error of run's last attempt to connect
+	readAt      time.Time     // when the last view was read
+	err         error         // of the last attempt to read a view, nil after a success
+	refreshWake chan struct{} // a token when an event requires a refresh
+	wg          sync.WaitGroup
 }
 
-// dueEvents is what events ask for: they say that something changed, and it is read once for all of them.
+// dueEvents is the work that events require. An event only reports that something changed; one reading serves all of
+// them.
 type dueEvents struct {
 	view, schema bool
 	up           map[netip.AddrPort]bool
 }
 
-// clusterView is what the system tables say.
+// clusterView is the content of the system tables.
 type clusterView struct {
 	hosts       []*HostInfo
 	partitioner string
 	clusterName string
-	keyspaces   map[string]replication
-	schema      UUID // version, at the node that was asked
+	keyspaces   map[string]placement.Strategy
+	schema      UUID // schema version at the node that was read
 }
 
-// connect dials the first contact that answers and reads the cluster from it.
-func (c *control) connect(ctx context.Context) error {
-	addrs, err := c.contacts(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, addr := range addrs {
-		one, cancel := context.WithTimeout(ctx, c.timeout) // a node that is silent does not use up the time of the next
-		err := c.connectTo(one, addr)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", addr, err))
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errors.Join(errs...)
+// ControlStats is a snapshot of the control connection, on which the session reads the system tables.
+type ControlStats struct {
+	Node     string    // host:port; empty means that there is no control connection
+	LastRead time.Time // when the system tables were last read: the age of the session's view of the cluster
+	Err      error     // of the last attempt to read them or to connect; nil after a success
 }
 
-func (c *control) connectTo(ctx context.Context, addr string) error {
-	conn, err := c.dial(ctx, addr, c.event, c.closed)
-	if err != nil {
-		return err
-	}
-	if len(c.events) > 0 {
-		body := getBuffer(64)
-		defer body.release()
-		if body.b, err = appendRegister(body.b[:0], c.events); err == nil {
-			err = expect(ctx, conn, &request{op: opRegister, body: body}, opReady)
-		}
-	}
-	var view clusterView
-	if err == nil {
-		view, err = c.read(ctx, conn)
-	}
-	if err == nil {
-		err = ctx.Err() // the program's code may have taken long to judge the view
-	}
-	if err != nil {
-		conn.close(err)
-		return err
-	}
+// stats returns a snapshot.
+func (c *control) stats() ControlStats {
 	c.mu.Lock()
-	c.conn, c.last = conn, addr
-	c.mu.Unlock()
-	if conn.closed() { // perhaps before it was ours, when nobody wanted to know
-		c.closed(conn, ErrConnectionClosed)
+	defer c.mu.Unlock()
+	st := ControlStats{LastRead: c.readAt, Err: c.err}
+	if c.conn != nil {
+		st.Node = c.conn.addr()
 	}
-	c.gotView(view, true)
-	return nil
+	return st
 }
 
-// gotView hands a view over. Whether the schema changed without an event, or while nobody listened, shows in its version.
+// setError stores the error of an attempt to read a view.
+func (c *control) setError(err error) {
+	c.mu.Lock()
+	c.err = err
+	c.mu.Unlock()
+}
+
+// gotView passes a view on. The schema version reveals schema changes without an event, and those without a connection.
 func (c *control) gotView(view clusterView, fresh bool) {
 	c.mu.Lock()
 	missed := fresh || view.schema != c.version && !c.heard
-	c.version, c.heard = view.schema, false
+	c.version, c.heard, c.readAt, c.err = view.schema, false, time.Now(), nil
 	c.mu.Unlock()
 	c.onView(view)
 	if missed {
@@ -136,28 +116,8 @@ func (c *control) gotView(view clusterView, fresh bool) {
 	}
 }
 
-// expect sends a request whose answer is a bare opcode.
-func expect(ctx context.Context, conn *conn, req *request, want opcode) error {
-	resp, err := conn.roundTrip(ctx, req)
-	if err != nil {
-		return err
-	}
-	defer resp.page.release()
-	_, r, err := parseEnvelope(resp.header, resp.page.b)
-	if err != nil {
-		return err
-	}
-	switch op := opcode(resp.header.Opcode); op {
-	case want:
-		return nil
-	case opError:
-		return parseError(&r, conn.version(), 0)
-	default:
-		return &ProtocolError{Message: fmt.Sprintf("%v answered with %v", req.op, op)}
-	}
-}
-
-// event notes what an event asks for. It takes no time, so that a storm of events is over as soon as it has been read.
+// event stores the work that an event requires. It does not block, so that a storm of events ends as soon as it is
+// read.
 func (c *control) event(e any) {
 	schema, isSchema := e.(schemaEvent)
 	if isSchema {
@@ -168,12 +128,12 @@ func (c *control) event(e any) {
 	switch e := e.(type) {
 	case schemaEvent:
 		c.heard, c.due.schema = true, true
-		c.due.view = c.due.view || e.target == "KEYSPACE" // where replicas are is a part of the view
+		c.due.view = c.due.view || e.target == "KEYSPACE" // replica placement is part of the view
 	case eventsLost:
-		c.due.view = true // whether the schema has changed shows in its version
+		c.due.view = true // the schema version reveals a change of the schema
 	case statusEvent:
 		c.due.view = true
-		if e.change == "UP" && len(c.due.up) < maxRumours && !c.due.up[e.addr] {
+		if e.change == "UP" && len(c.due.up) < maxUpHints && !c.due.up[e.addr] {
 			if c.due.up == nil {
 				c.due.up = map[netip.AddrPort]bool{}
 			}
@@ -192,7 +152,7 @@ func (c *control) event(e any) {
 	c.wake()
 }
 
-// refreshSoon has the view read again.
+// refreshSoon makes run read a new view.
 func (c *control) refreshSoon() {
 	c.mu.Lock()
 	c.due.view = true
@@ -202,12 +162,12 @@ func (c *control) refreshSoon() {
 
 func (c *control) wake() {
 	select {
-	case c.poke <- struct{}{}:
+	case c.refreshWake <- struct{}{}:
 	default:
 	}
 }
 
-// takeDue returns what events asked for since it was called last.
+// takeDue returns the work that events required since the last call.
 func (c *control) takeDue() dueEvents {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,27 +176,31 @@ func (c *control) takeDue() dueEvents {
 	return due
 }
 
+// closed is called once for each connection of dial, when the connection has ended. If that was the control connection,
+// closed wakes the goroutine that reconnects. A connection that ended within reconnectMax counts as short-lived, which
+// lengthens the backoff.
 func (c *control) closed(conn *conn, err error) {
 	c.mu.Lock()
 	mine := c.conn == conn
 	if mine {
 		c.conn = nil
-		if c.young++; time.Since(conn.born) > reconnectMax {
-			c.young = 0
+		c.err = err
+		if c.shortLived++; time.Since(conn.born) > reconnectMax {
+			c.shortLived = 0
 		}
 	}
 	c.mu.Unlock()
 	if !mine {
-		return // it never served, or was taken to be closed
+		return // never stored, or removed by take
 	}
 	c.log.Info("control connection lost", "node", conn.addr(), "err", err)
 	select {
-	case c.lost <- struct{}{}:
+	case c.lostWake <- struct{}{}:
 	default:
 	}
 }
 
-// run keeps the connection and the view fresh until ctx ends.
+// run keeps the connection open and the view current until ctx ends.
 func (c *control) run(ctx context.Context) {
 	defer c.wg.Done()
 	ticker := time.NewTicker(c.refresh)
@@ -246,24 +210,24 @@ func (c *control) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.lost:
+		case <-c.lostWake:
 			if !c.awaitTurn(ctx) {
 				return
 			}
 		case <-ticker.C:
-		case <-c.poke:
-			if !sleep(ctx, eventDelay) {
+		case <-c.refreshWake:
+			if !background.Sleep(ctx, eventDelay) {
 				return
 			}
-			select { // the events of the delay are answered by the same refresh
-			case <-c.poke:
+			select { // this refresh serves the events of the delay as well
+			case <-c.refreshWake:
 			default:
 			}
 			due = c.takeDue()
 		}
 		wait := reconnectMin
 		for due.view && !c.refreshOnce(ctx) {
-			if !sleep(ctx, controlWait(wait, c.failure)) {
+			if !background.Sleep(ctx, controlWait(wait, c.failure)) {
 				return
 			}
 			wait = min(2*wait, reconnectMax)
@@ -277,15 +241,17 @@ func (c *control) run(ctx context.Context) {
 	}
 }
 
-// awaitTurn waits after connections that did not last: a cluster that accepts them and drops them is not to be dialled in a loop.
+// awaitTurn is an exponential backoff after short-lived connections, so that a cluster that drops new connections is
+// not dialed in a loop.
 func (c *control) awaitTurn(ctx context.Context) bool {
 	c.mu.Lock()
-	young := c.young
+	shortLived := c.shortLived
 	c.mu.Unlock()
-	return young == 0 || sleep(ctx, jittered(ExponentialReconnectionPolicy{}.GetInterval(young-1)))
+	return shortLived == 0 || background.Sleep(ctx,
+		background.Jitter(background.Exponential(reconnectMin, reconnectMax, shortLived-1)))
 }
 
-// refreshOnce reads the view, over a new connection if need be, and reports success.
+// refreshOnce reads the view, over a new connection if necessary, and reports whether it succeeded.
 func (c *control) refreshOnce(ctx context.Context) bool {
 	if conn := c.current(); conn != nil {
 		one, cancel := context.WithTimeout(ctx, c.timeout)
@@ -295,34 +261,41 @@ func (c *control) refreshOnce(ctx context.Context) bool {
 			c.gotView(view, false)
 			return true
 		}
-		c.log.Warn("reading the system tables", "node", conn.addr(), "err", err)
+		if ctx.Err() != nil {
+			return false // Close drains the connection
+		}
+		c.log.Warn("system tables not read", "node", conn.addr(), "err", err)
+		c.setError(err)
 		if old := c.take(); old != nil {
-			old.close(err)
+			old.close(&endError{EndControl, err})
 		}
 	}
 	if c.failure = c.connect(ctx); c.failure != nil {
-		c.log.Warn("no control connection", "err", c.failure)
+		if ctx.Err() == nil {
+			c.log.Warn("no control connection", "err", c.failure)
+			c.setError(c.failure)
+		}
 		return false
 	}
-	c.log.Info("control connection", "node", c.lastAddr()) // it may be lost again by now
+	c.log.Info("control connection", "node", c.lastAddr()) // it may already be lost again
 	return true
 }
 
-// current returns the connection, nil while there is none.
+// current returns the connection, nil if there is none.
 func (c *control) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn
 }
 
-// lastAddr returns where the connection is, or was last; empty before the first.
+// lastAddr returns the address of the connection, or of the last one; empty before the first.
 func (c *control) lastAddr() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// take returns the connection, nil if there is none, and leaves it to the caller to end it.
+// take removes and returns the connection, nil if there is none. The caller closes it.
 func (c *control) take() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -331,19 +304,7 @@ func (c *control) take() *conn {
 	return conn
 }
 
-// sleep waits for d and reports whether ctx let it.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// read reads a view and has its nodes judged.
+// read reads a view and filters its nodes.
 func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
 	view, err := readCluster(ctx, conn, c.reach)
 	if err == nil {
@@ -357,7 +318,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterV
 	var view clusterView
 	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
 	if err != nil {
-		return view, fmt.Errorf("read system.local: %w", err)
+		return view, errorf("read system.local: %w", err)
 	}
 	if len(local) != 1 {
 		return view, &ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
@@ -370,11 +331,12 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterV
 	view.clusterName, _ = local[0]["cluster_name"].(string)
 	view.schema = get[UUID](local[0], "schema_version")
 	peers, err := systemQuery(ctx, conn, "SELECT * FROM system.peers_v2")
-	if errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig) || errors.Is(err, CodeServer) { // ScyllaDB and Cassandra 3 lack it
+	// ScyllaDB and Cassandra 3 lack this table
+	if errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig) || errors.Is(err, CodeServer) {
 		peers, err = systemQuery(ctx, conn, "SELECT * FROM system.peers")
 	}
 	if err != nil {
-		return view, fmt.Errorf("read system.peers: %w", err)
+		return view, errorf("read system.peers: %w", err)
 	}
 	if view.hosts, err = hostsOf(local[0], peers, at, reach); err != nil {
 		return view, err
@@ -382,19 +344,19 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterV
 
 	rows, err := systemQuery(ctx, conn, "SELECT keyspace_name, replication FROM system_schema.keyspaces")
 	if err != nil {
-		return view, fmt.Errorf("read system_schema.keyspaces: %w", err)
+		return view, errorf("read system_schema.keyspaces: %w", err)
 	}
-	view.keyspaces = make(map[string]replication, len(rows))
+	view.keyspaces = make(map[string]placement.Strategy, len(rows))
 	for _, row := range rows {
 		name, _ := row["keyspace_name"].(string)
 		options, _ := row["replication"].(map[string]string)
-		view.keyspaces[name] = parseReplication(options)
+		view.keyspaces[name] = placement.ParseStrategy(options)
 	}
 	return view, nil
 }
 
-// schemaVersions returns the different schema versions that the cluster's nodes report. A node that is down keeps its last version
-// in its peers' tables, so that only those that isUp counts are asked.
+// schemaVersions returns the distinct schema versions of the cluster's nodes. The tables of its peers keep the last
+// version of a node that is down, so only the nodes that isUp accepts count.
 func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) ([]UUID, error) {
 	local, err := systemQuery(ctx, conn, "SELECT schema_version FROM system.local WHERE key = 'local'")
 	if err != nil {
@@ -416,9 +378,10 @@ func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) 
 	return versions, nil
 }
 
-// awaitSchemaAgreement waits until all nodes that are up report the same schema version. It asks the node that pick connects to, which
-// after a change must be the one that made it: the others may all still agree on the version before.
+// awaitSchemaAgreement blocks until all nodes that are up report the same schema version. It reads from the node of
+// pick. After a change that must be the node that made it: the others may all still agree on the previous version.
 func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
+	began := time.Now()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		err := ErrNoConnections
 		conn := pick()
@@ -434,14 +397,43 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 				for i, v := range versions {
 					names[i] = v.String()
 				}
-				err = fmt.Errorf("%w: versions %s", ErrSchemaAgreement, strings.Join(names, ", "))
+				err = errorf("versions %s", strings.Join(names, ", "))
 			}
 		}
-		if !sleep(ctx, wait) {
-			if errors.Is(err, ErrSchemaAgreement) {
-				return err
-			}
-			return fmt.Errorf("%w: %w", ErrSchemaAgreement, err)
+		if !background.Sleep(ctx, wait) {
+			return errorf("%w (%v): %w", ErrSchemaAgreement, roundTime(time.Since(began)), err)
 		}
 	}
+}
+
+// failoverOrder returns the addresses for a new control connection after the one to last has ended: the connected nodes
+// and the others. Both lists begin with the data center of last and end with last itself. Nodes of equal rank are
+// shuffled, so that the clients of a failed node spread over the others.
+func failoverOrder(nodes []*node, last string, isUp func(*node) bool) (up, down []string) {
+	var dc string
+	for _, n := range nodes {
+		if n.info.addr.String() == last {
+			dc = n.info.dc
+		}
+	}
+	rank := func(n *node) int {
+		switch {
+		case n.info.addr.String() == last:
+			return 2
+		case n.info.dc == dc:
+			return 0
+		}
+		return 1
+	}
+	nodes = slices.Clone(nodes)
+	rand.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, n := range nodes {
+		if isUp(n) {
+			up = append(up, n.info.addr.String())
+		} else {
+			down = append(down, n.info.addr.String())
+		}
+	}
+	return up, down
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file runs the driver's own statements: those on system tables, by text and on a connection that is given.
+// The driver's own statements on system tables: sent as text, on a given connection.
 
-// systemPageSize is the number of rows in a page of a system table.
+// systemPageSize is the page size, in rows, for system tables.
 const systemPageSize = 5000
 
-// systemRow is a row of a system table by column name. NULL is nil; so is, in effect, a cell that can't be decoded: it is the error, which
-// is of no type that anybody looks for.
+// systemRow is a row of a system table by column name. NULL is nil. The value of a cell that cannot be decoded is the
+// error; no reader takes it for a value, because none expects that type.
 type systemRow = map[string]any
 
-// get returns the value of a column, the zero value when it is NULL, missing, or of another type.
+// get returns the value of a column, the zero value if the column is NULL, missing, or of another type.
 func get[T any](row systemRow, column string) T {
 	v, _ := row[column].(T)
 	return v
 }
 
-// systemQuery runs a statement without values and returns its rows, of all pages.
+// systemQuery runs a statement without values and returns the rows of all pages.
 func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, error) {
 	var rows []systemRow
 	err := systemEach(ctx, conn, stmt, func(row systemRow) { rows = append(rows, row) })
@@ -33,7 +33,7 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, err
 	return rows, nil
 }
 
-// systemEach is systemQuery for results that need not be in memory as a whole: it calls each for every row, page by page.
+// systemEach is systemQuery for large results: it calls each for every row, page by page.
 func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
 	params := queryParams{consistency: One, pageSize: systemPageSize}
 	for {
@@ -48,8 +48,10 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 	}
 }
 
-// systemPage reads one page and returns the state of the next, nil after the last.
-func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParams, each func(systemRow)) ([]byte, error) {
+// systemPage reads one page and returns the paging state of the next one, nil after the last.
+func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParams,
+	each func(systemRow),
+) ([]byte, error) {
 	body := getBuffer(len(stmt) + len(params.pagingState) + 32)
 	defer body.release()
 	var err error
@@ -60,8 +62,8 @@ func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParam
 	if err != nil {
 		return nil, err
 	}
-	defer resp.page.release()
-	_, r, err := parseEnvelope(resp.header, resp.page.b)
+	defer resp.body.release()
+	_, r, err := parseEnvelope(resp.header, resp.body.b)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParam
 				continue
 			}
 			var v any
-			if err := decodeCell(col.TypeInfo, cell, &v); err != nil {
+			if err := Unmarshal(col.TypeInfo, cell, &v); err != nil {
 				v = err
 			}
 			row[col.Name] = v

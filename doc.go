@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package vecql is a CQL driver for ScyllaDB and Apache Cassandra whose first concern is vectors.
+// Package vecql is a CQL driver for ScyllaDB and Apache Cassandra. It encodes and decodes vectors at the speed of
+// memory, and rows as structs, as batches of columns, or value by value.
 //
 // # A session
 //
-// A program has one [Session] for as long as it runs. The session finds the nodes of the cluster, keeps connections to them, and sends
-// each request to a node that has the row, where it can tell.
+// A program has one [Session] for its whole life. The session finds the nodes of the cluster, keeps connections to
+// them, and sends each request to a replica of its partition.
 //
 //	cluster := vecql.NewCluster("10.0.0.1", "10.0.0.2")
 //	cluster.Keyspace = "shop"
@@ -15,19 +16,19 @@
 //	}
 //	defer session.Close()
 //
-//	err = session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)", id, "lamp", []float32{0.1, 0.2, 0.3}).ExecContext(ctx)
-//
-//	var name string
-//	err = session.Query("SELECT name FROM items WHERE id = ?", id).ScanContext(ctx, &name)
-//
-// Rows come typed, one by one, with the error as the second value of the loop; the next page is on its way meanwhile:
-//
 //	type Item struct {
 //		ID        vecql.UUID
 //		Name      string
 //		Embedding []float32
 //	}
-//	nearest := session.Query("SELECT id, name, embedding FROM items ORDER BY embedding ANN OF ? LIMIT 10", query)
+//	insert, err := vecql.Prepare[Item](ctx, session.Query(vecql.InsertInto[Item]("items")))
+//	if err != nil {
+//		return err
+//	}
+//	if err := insert.Exec(ctx, &Item{id, "lamp", embedding}); err != nil {
+//		return err
+//	}
+//	nearest := session.Query("SELECT id, name, embedding FROM items ORDER BY embedding ANN OF ? LIMIT 10", question)
 //	for item, err := range vecql.Rows[Item](ctx, nearest) {
 //		if err != nil {
 //			return err
@@ -35,46 +36,116 @@
 //		fmt.Println(item.Name)
 //	}
 //
-// [Query.IterContext] gives the same rows to Scan, MapScan and SliceMap, and [Query.Pages] gives whole columns. Statements are prepared
-// when they are first used, once for all who use them. A context ends the call that it was given to, and nothing else.
+// # Verbs
 //
-// In a hot loop, [Prepare] binds the fields of a struct to a statement; executing it allocates nothing:
+// Statements:
 //
-//	insert, err := vecql.Prepare[Item](ctx, session.Query("INSERT INTO items (id, name, embedding) VALUES (?, ?, ?)"))
-//	...
-//	err = insert.Exec(ctx, &item)
+//   - [Session.Query] returns a [Query]: a statement with its values and options.
+//   - [Query.ExecContext] runs a query without rows.
+//   - [Prepare] takes the values from the fields of a struct. Executing its [Statement] allocates nothing.
+//   - [Query.PrepareRows] takes the values from the rows of a batch of columns; [Query.ExecRows] executes it with all
+//     of them.
+//   - [Session.Batch] returns a [Batch]: several statements in one request.
+//   - [InsertInto], [UpdateWhere] and [SelectFrom] write the text of a statement from the fields of a struct.
 //
-// # Where a request goes, and when it is sent again
+// Rows:
 //
-// A request goes to a node that has its partition, on ScyllaDB to the shard that owns it, and to another one when that cannot be reached.
-// With several data centres the local one must be named, in ClusterConfig.PoolConfig: see [DCAwareRoundRobinPolicy]. Nodes are known by
-// their host ids and may change their addresses; those that cannot be reached are tried again for as long as they belong to the cluster.
+//   - [Rows] returns them as values of a Go type, one by one.
+//   - [OneRow] returns the only row.
+//   - [Pages] returns them page by page, with the token of the next page.
+//   - [Query.Batches] returns a [column.Batch] per page: the fastest way to read many rows.
+//   - [Query.ScanContext] stores the columns of the first row in variables.
+//   - [Query.ScanCASContext] runs a lightweight transaction.
+//   - [Query.IterContext] returns an [Iter], which scans rows one by one and mixes all ways to read.
 //
-// What may have been executed is sent again only if it is marked idempotent ([Query.Idempotent]), whatever a [RetryPolicy] says; of an error
-// [MayHaveApplied] tells. A [SpeculativeExecutionPolicy] sends idempotent requests that take long to another node as well. [Throttle] bounds
-// what is under way, a [Profile] names a set of such settings, and [Session.Stats], the observers and the listeners of ClusterConfig show
-// what happens. Package cqltest has a cluster for tests that needs nothing installed.
+// A setter of a query or batch is named by its option and returns the query or batch, so that calls can be chained:
+//
+//	session.Query(text, values...).Consistency(vecql.One).Idempotent(true).PageSize(100)
+//
+// A statement is prepared when it is first used, once per session. The next page of a result is requested while one is
+// read. The context of a verb ends that call and no other.
+//
+// # Columns
+//
+// [Query.Batches] reads a page into a [column.Batch]. The CQL type decides the kind of the column. [Query.PrepareRows]
+// binds rows of a batch; a bind marker takes the column of its name. This table lists both directions; "integer" is
+// Int8 to Int64 and Uint8 to Uint64.
+//
+//	CQL                            read as               bound from
+//	boolean                        Bool                  Bool
+//	tinyint                        Int8                  integer
+//	smallint                       Int16                 integer
+//	int                            Int32                 integer
+//	bigint, counter                Int64                 integer
+//	varint                         Varint                Varint, integer, Decimal64, Decimal128 and Decimal256 of scale 0
+//	float                          Float32               Float32, Float16
+//	double                         Float64               Float64, Float32, Float16
+//	decimal                        Decimal               Decimal, Decimal64, Decimal128, Decimal256, integer
+//	ascii, text, varchar           String                String, Binary
+//	blob                           Binary                Binary, String, Fixed
+//	a custom class                 Binary                Binary
+//	uuid, timeuuid                 UUID                  UUID, Fixed of 16 bytes, Binary of 16 bytes, String
+//	inet                           Inet                  Inet, Binary of 4 or 16 bytes, String
+//	date                           Date                  Date, Timestamp (midnight)
+//	time                           Time (ns)             Time, Int64 (ns since midnight)
+//	timestamp                      Timestamp (ms, UTC)   Timestamp (whole ms), Date, Int64 (ms since 1970)
+//	duration                       Duration              Duration
+//	vector<T, n> of float, double, Vector                Vector, List of n rows of the same kind
+//	int, bigint, uuid, timeuuid
+//	any other vector<T, n>         List                  List of n rows that T is bound from
+//	list<T>, set<T>                List                  List, Vector of the kind that T is read as
+//	map<K, V>                      Map                   Map
+//	tuple<...>                     Tuple                 Tuple, Struct (by position)
+//	user-defined type              Struct                Struct (by name; a field that it lacks is NULL)
+//
+// PrepareRows refuses a pair that is not in the table with a [MarshalError]. A value that does not fit, such as 300 for
+// a tinyint, is an error of its row, which is not sent. NULL is NULL in both directions; an element of a collection or
+// vector cannot be bound from NULL. An empty cell of a type other than text, blob and collections is read as NULL.
+//
+// # Errors and retries
+//
+// A request goes to a replica of its partition, on ScyllaDB to the shard that owns the partition, and to another node
+// when that node cannot be reached. In a cluster with several data centers, set ClusterConfig.PoolConfig to a policy
+// that names the local one: see [DCAwareRoundRobinPolicy]. Nodes are identified by host id and may change their
+// addresses. The session reconnects to a node for as long as the node belongs to the cluster.
+//
+// A statement that may have been executed is sent again only if it is idempotent, under every [RetryPolicy]: a SELECT,
+// or a statement that is marked so ([Query.Idempotent]). [MayHaveApplied] reports whether a request that failed may
+// have been executed. errors.Is finds the sentinel errors of this package and the server's codes ([CodeUnavailable] and
+// the others); errors.As finds a [RequestFailure], which names the statement, the node, the attempts and the time, and
+// the errors of servers, such as a [RequestErrWriteTimeout]. [ErrorClassOf] sorts errors into classes. docs/errors.md
+// lists all errors with their causes and remedies.
+//
+// A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in
+// flight. A [Profile] names a set of such settings. [Session.Stats], observers ([QueryObserver] and the others) and
+// listeners ([MetadataConfig]) report what a session does, [Session.Health] which nodes serve. Package cqltest has a
+// cluster for tests that needs no installation.
 //
 // # What goroutines may share
 //
-//   - A [Session], a [Statement], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the same time.
+//   - A [Session], a [Statement], a [RowStatement], a [TypeInfo] and a [ColumnInfo]: any number of goroutines, at the
+//     same time.
 //   - A [Query] and a [Batch]: any number of goroutines may run one at the same time, as long as none calls a setter.
-//   - A [ClusterConfig] until CreateSession has returned, an [Iter] and a [Page]: one goroutine at a time.
-//   - Bound values are read while the verb runs that was given the context, and not after it has returned. Until then they must not change.
+//   - A [ClusterConfig] until CreateSession has returned, an [Iter], a [Destination] and a batch of columns that is
+//     being read into: one goroutine at a time.
+//   - Bound values are read until the verb that runs the query returns, and not after. They must not change in between.
 //
 // # How long bytes live
 //
-// What a verb stores in a destination belongs to the caller for ever: no slice, string, map or pointer of it is part of a buffer that is
-// used again, or of another row, and what a slice, map or pointer in the destination held before is left alone. An [Unmarshaler] gets
-// bytes of its own, which it may keep. A program that wants its own memory filled says so: an array, or [Into] for a slice, is decoded in
-// place, row after row, without an allocation; [AppendTo] adds to a slice, and [Borrow] shows the bytes where they lie until the next row.
-// Only a [Page] ends as early, when its loop moves on; what was read from it does not.
+// A value that a verb stores in a destination belongs to the caller: no slice, string, map or pointer of it shares
+// memory with a buffer of the driver or with another row. Memory that a slice, map or pointer in the destination held
+// before stays as it is. An [Unmarshaler] receives bytes that it may keep.
+//
+// Four verbs use memory again, for loops that must not allocate. An array, and a slice in [Into], are decoded in place,
+// row after row. [AppendTo] appends to a slice. [Borrow] sets a slice to the bytes of the current row, valid until the
+// next one. [Query.BorrowBatches] reads all pages into one batch.
 //
 // # Conversions
 //
-// The first column is what [Marshal] takes and a bound value can be, besides what is said for every type below. The second is what
-// [Unmarshal] and Scan store, given as a pointer to it; it is the same as the first where it is empty. The third is what an *any, MapScan
-// and SliceMap get. "integer" is every Go type of kind int, int8 to int64, uint, uint8 to uint64; a type of one's own counts as its kind.
+// The first column of this table lists CQL types. The second lists the Go types that [Marshal] takes and that can be
+// bound. The third lists the Go types that [Unmarshal] and Scan store, given a pointer to one; where it is empty, they
+// are those of the second. The fourth is the type that an *any, MapScan and SliceMap get. "integer" is every Go type of
+// kind int, int8 to int64, uint, uint8 to uint64. A type that a program defines counts as its kind.
 //
 //	CQL                    from Go                                        to Go                               in an any
 //	ascii, text, varchar   string, []byte                                                                     string
@@ -87,7 +158,7 @@
 //	varint                 as tinyint                                                                         *big.Int
 //	float                  float32                                                                            float32
 //	double                 float64                                                                            float64
-//	decimal                inf.Dec                                                                            *inf.Dec
+//	decimal                Decimal, inf.Dec                                                                   *inf.Dec
 //	uuid                   UUID, [16]byte, []byte of 16, string                                               UUID
 //	timeuuid               as uuid                                        as uuid, time.Time                  UUID
 //	inet                   net.IP, netip.Addr, string                                                         net.IP
@@ -108,21 +179,52 @@
 //
 // For every type:
 //
-//   - nil, a nil pointer, a nil slice and a nil map are NULL. An empty slice or map is a value without elements, not NULL.
-//   - *T, [Null] of T, and the Null types of database/sql stand for T, and can be NULL. So does an any that holds one of them.
-//   - [Marshaler] and [Unmarshaler] do as they please. A panic in them is an error of the value.
-//   - [UnsetValue] leaves a column as it is; it can't be part of another value.
-//   - In an any, the keys of a map are string where the CQL type is blob, inet or varint; those of decimal and of types made of others
-//     need a map type of one's own.
-//   - NULL makes a destination its zero value: use a pointer, [Null], or *any where that is a value too. [Rows] refuses it instead.
-//   - The fields of a struct are found by the tag `cql:"name"`, else by their name, else by their name in another case. `cql:"-"` hides one.
-//     A field of a user-defined type that the struct or map lacks is written as NULL; a key of a map that is no field is an error.
-//   - The strings of one list or set, and the keys of one map, share one block of memory: it stays as long as one of them does.
-//   - Elements of a list, set, map or vector can't be written as NULL; fields of a tuple or a user-defined type can.
+//   - nil, a nil pointer, a nil slice and a nil map are NULL. An empty slice or map is a value without elements, not
+//     NULL.
+//   - *T, [Null] of T, and the Null types of database/sql stand for T, and can be NULL. So does an any that holds one
+//     of them.
+//   - A [Marshaler] encodes itself, an [Unmarshaler] decodes itself. A panic in one is an error of the value.
+//   - [UnsetValue] leaves a column as it is on the server; it cannot be part of another value.
+//   - In an any, the keys of a map are string where the CQL type is blob, inet or varint. Keys of type decimal and of
+//     nested types need a destination of a map type.
+//   - NULL sets a destination to its zero value: use a pointer, [Null], or *any where the zero value is a value, too.
+//     [Rows] returns an error instead.
+//   - An empty cell, of 0 bytes, is a value of a text, blob or custom class. Of any other type without parameters it is
+//     no value: Cassandra stores such cells, and gocql writes one for a zero time.Time. It is read like NULL, also as
+//     an element and into a column of a [column.Batch]; as the key of a map in a column it is [ErrNull]. [Rows] accepts
+//     an empty cell for every field. An [Unmarshaler] and [Borrow] receive the empty bytes. Only a [Marshaler] that
+//     returns an empty slice writes such a cell.
+//   - The fields of a struct are found by the tag `cql:"name"`, else by their name, else by their name in another case.
+//     `cql:"-"` hides a field. A field of a user-defined type that the struct or map lacks is written as NULL and not
+//     read. A key of a map, or a field of a struct, that is no field of the type is [ErrConversion]: ALTER TYPE adds a
+//     field before the program does. gocql ignores such fields of structs; so does vecql in a struct that has the field
+//     _ struct{} with the tag `cql:"lenient"`.
+//   - The strings of one list or set, and the keys of one map, share one block of memory, which lives as long as one of
+//     them does.
+//   - Elements of a list, set, map or vector cannot be written as NULL; fields of a tuple or a user-defined type can.
 //
-// Nothing is cut or rounded in silence: a number that the other side can't hold is [ErrRange], a vector of another length
-// [ErrDimension], a cell with bytes too few or too many [ErrMissing] or [ErrTrailing], and a pair that is not in the table
-// [ErrConversion]; they come within a [MarshalError] or [UnmarshalError], which says the column and the two types. Two exceptions are
-// the meaning of the types: a time.Time loses what is below a millisecond in a timestamp, and its time of day in a date. Texts are not
-// checked to be UTF-8 or ASCII; the server does it.
+// No conversion loses a part of a value silently. A number outside the range of the other type is [ErrRange], a vector
+// of another length [ErrDimension], a cell with too few or too many bytes [ErrMissing] or [ErrTrailing], a pair of
+// types that is not in the table [ErrConversion]. They are wrapped by a [MarshalError] or [UnmarshalError], which names
+// the column and both types. There are two exceptions: a time.Time loses its fraction of a millisecond in a timestamp,
+// and its time of day in a date. The driver does not check that text is UTF-8 or ASCII; the server does.
+//
+// After an error a destination of Unmarshal or Scan is unchanged, with these exceptions. An array, and a struct that
+// holds a tuple or user-defined type, is decoded in place: its elements before the faulty one may be new. So is the
+// slice in [Into]. An [Unmarshaler] is free to store anything. Scan has stored the columns before the faulty one.
+//
+// The types, values, interfaces and errors of these conversions are those of package cql: vecql.UUID is cql.UUID.
+//
+// # gocql's verbs
+//
+// Programs written for gocql find its verbs under the same names. A verb with Context in its name takes a context; its
+// twin without it uses context.Background.
+//
+//   - Queries: [Query.Exec], [Query.Scan], [Query.MapScan] and [Query.MapScanContext], [Query.ScanCAS],
+//     [Query.MapScanCAS] and [Query.MapScanCASContext], [Query.Iter]; [Session.Bind] computes the values when the query
+//     runs.
+//   - Batches: [Batch.Exec] and [Batch.ExecContext], [Batch.ExecCAS] and [Batch.ExecCASContext], [Batch.MapExecCAS] and
+//     [Batch.MapExecCASContext], [Batch.Iter] and [Batch.IterContext], [Batch.Bind].
+//   - Rows: [Iter.Scan], [Iter.MapScan], [Iter.SliceMap], [Iter.RowData], [Iter.Scanner].
+//   - Retry policies with two methods: [AdaptRetryPolicy]. Traces as text: [NewTraceWriter].
 package vecql

@@ -3,42 +3,84 @@
 package vecql
 
 import (
-	"io/fs"
-	"os"
+	"go/ast"
+	"go/doc"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// This file holds what is promised to the tests that show it.
+// Doc comments and what they link to. Package docs tests the Markdown files.
 
-// TestPromises looks for every test that README.md names, and for a test of each fault case by its number.
-func TestPromises(t *testing.T) {
-	var sources strings.Builder
-	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		sources.Write(b)
-		return err
-	}))
-	tests := map[string]bool{}
-	faults := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^func (Test(Fault\d\d)?\w*)\(`).FindAllStringSubmatch(sources.String(), -1) {
-		tests[m[1]], faults[m[2]] = true, true
-	}
-	readme, err := os.ReadFile("README.md")
+// TestDocLinks checks that every doc link of the package has a target. A link without one is printed in brackets.
+func TestDocLinks(t *testing.T) {
+	fset := token.NewFileSet()
+	names, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(readme), -1)
-	require.Greater(t, len(named), 30)
-	for _, m := range named {
-		if !tests[m[1]] {
-			t.Errorf("README.md names %s, which does not exist", m[1])
+	var files []*ast.File
+	for _, name := range names {
+		if !strings.HasSuffix(name, "_test.go") {
+			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+			require.NoError(t, err)
+			files = append(files, f)
 		}
 	}
-	require.Len(t, faults, 1+36, "a test for each fault case, and tests of none")
+	p, err := doc.NewFromFiles(fset, files, "github.com/vecql/vecql")
+	require.NoError(t, err)
+	check := func(name, text string) {
+		for _, m := range regexp.MustCompile(`\[[A-Z*]?\w+(\.\w+)*\]`).FindAllString(printedText(p.Parser().Parse(text).Content), -1) {
+			if isLinkLike(m) {
+				t.Errorf("%s: the doc link %s has no target", name, m)
+			}
+		}
+	}
+	check("package", p.Doc)
+	for _, v := range slices.Concat(p.Consts, p.Vars) {
+		check(v.Names[0], v.Doc)
+	}
+	for _, f := range p.Funcs {
+		check(f.Name, f.Doc)
+	}
+	for _, typ := range p.Types {
+		check(typ.Name, typ.Doc)
+		for _, f := range slices.Concat(typ.Funcs, typ.Methods) {
+			check(typ.Name+"."+f.Name, f.Doc)
+		}
+	}
+}
+
+// isLinkLike reports whether text in brackets looks like a doc link, rather than protocol notation or a Go type.
+func isLinkLike(text string) bool {
+	return text[1] >= 'A' && text[1] <= 'Z' && text != "[T]" && text != "[P]" || strings.Contains(text, ".")
+}
+
+// printedText returns the text of paragraphs and lists, without code and links.
+func printedText(blocks []comment.Block) string {
+	var text strings.Builder
+	add := func(words []comment.Text) {
+		for _, w := range words {
+			if plain, ok := w.(comment.Plain); ok {
+				text.WriteString(string(plain))
+			}
+		}
+		text.WriteString("\n")
+	}
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case *comment.Paragraph:
+			add(b.Text)
+		case *comment.List:
+			for _, item := range b.Items {
+				text.WriteString(printedText(item.Content))
+			}
+		}
+	}
+	return text.String()
 }

@@ -6,124 +6,152 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cql"
 )
 
-// This file holds every error that the package exports but those of the server's ERROR frames, which are in errors_server.go.
+// Errors of sessions and connections, and aliases of the errors of package cql. Errors of ERROR frames are in
+// errors_server.go.
 
 // Errors of a session and its connections.
 var (
-	// ErrNotFound is returned by the verbs that want one row when there is none.
-	ErrNotFound = errors.New("vecql: not found")
-	// ErrSessionClosed is returned by every call on a session after Close.
+	// ErrNotFound means that a verb that reads one row found none. Verbs return ErrNotFound itself.
+	ErrNotFound = errors.New("vecql: not found: the result has no row")
+	// ErrTooManyRows means that OneRow found more than one row.
+	ErrTooManyRows = errors.New("vecql: the result of OneRow has more than one row")
+	// ErrSessionClosed means that the session was closed before or during the call.
 	ErrSessionClosed = errors.New("vecql: session is closed")
-	// ErrConnectionClosed says that the connection ended before the answer came. The request may have been executed.
+	// ErrConnectionClosed means that the connection was closed before the response arrived. The request may have been
+	// executed.
 	ErrConnectionClosed = errors.New("vecql: connection is closed")
-	// ErrNoConnections is returned when no node that may serve the request has an open connection.
+	// ErrNoConnections means that no node of the request's query plan has an open connection.
 	ErrNoConnections = errors.New("vecql: no connection to any node")
-	// ErrNoConnectionsStarted is returned by CreateSession when no contact point could be reached.
+	// ErrNoConnectionsStarted means that CreateSession reached no contact point.
 	ErrNoConnectionsStarted = errors.New("vecql: no connection could be made to any contact point")
-	// ErrNoHosts is returned by CreateSession when ClusterConfig.Hosts is empty, or the HostFilter and HostSelectionPolicy leave no node.
+	// ErrNoHosts means that ClusterConfig.Hosts is empty, or that HostFilter and HostSelectionPolicy exclude all nodes.
 	ErrNoHosts = errors.New("vecql: no contact points")
-	// ErrTimeoutNoResponse is returned when the server did not answer within the query's timeout or ClusterConfig.Timeout. The
-	// request may have been executed.
+	// ErrTimeoutNoResponse means that the server did not respond within the query's timeout or ClusterConfig.Timeout.
+	// The request may have been executed.
 	ErrTimeoutNoResponse = errors.New("vecql: no answer from the server in time")
-	// ErrNoStreams is returned when all stream ids of a connection are in use and none became free in time.
+	// ErrNoStreams means that all stream ids of a connection were in use and none became free in time.
 	ErrNoStreams = errors.New("vecql: no stream id is free")
-	// ErrThrottled is returned for a request that ClusterConfig.Throttle held back until its time was over, or that came when too many were
-	// held back already. It was not sent.
+	// ErrNodeBusy means that a node is so far behind with its answers that the request would have timed out. The request
+	// was not sent to it.
+	ErrNodeBusy = errors.New("vecql: the node is behind with its answers")
+	// ErrThrottled means that a request waited for ClusterConfig.Throttle until its context or timeout ended, or that
+	// the queue was full. The request was not sent.
 	ErrThrottled = errors.New("vecql: too many requests in flight")
-	// ErrNoProfile is returned for a query or batch with a profile that ClusterConfig.Profiles does not have.
-	ErrNoProfile = errors.New("vecql: no such profile")
-	// ErrNoKeyspace is returned where a keyspace is needed and none is set.
-	ErrNoKeyspace = errors.New("vecql: no keyspace given")
-	// ErrKeyspaceDoesNotExist is returned for the metadata of a keyspace that the cluster does not have.
+	// ErrNoProfile means that the profile of a query or batch is not in ClusterConfig.Profiles.
+	ErrNoProfile = errors.New("vecql: no such profile in ClusterConfig.Profiles")
+	// ErrNoKeyspace means that metadata was requested for a keyspace without a name.
+	ErrNoKeyspace = errors.New("vecql: read metadata of a keyspace: its name is empty")
+	// ErrKeyspaceDoesNotExist means that the cluster has no keyspace of that name.
 	ErrKeyspaceDoesNotExist = errors.New("vecql: keyspace does not exist")
-	// ErrNoTable is returned for the metadata of a table that the keyspace does not have.
+	// ErrNoTable means that the keyspace has no table of that name.
 	ErrNoTable = errors.New("vecql: table does not exist")
-	// ErrNoMetadata is returned for metadata that the session does not keep (MetadataConfig), or that no node could or would give.
+	// ErrNoMetadata means that the session does not cache the metadata (MetadataConfig), or that no node returned it.
 	ErrNoMetadata = errors.New("vecql: no metadata available")
-	// ErrUseStmt is returned for a USE statement: it would change one connection of many. Set ClusterConfig.Keyspace or Query.SetKeyspace.
-	ErrUseStmt = errors.New("vecql: USE is not allowed, set the keyspace of the cluster or the query")
-	// ErrTooManyStmts is returned for a batch of more than BatchSizeMaximum statements.
+	// ErrUseStmt means that a query is a USE statement, which would change one connection of many. Set
+	// ClusterConfig.Keyspace or Query.Keyspace.
+	ErrUseStmt = errors.New("vecql: USE is not allowed, set ClusterConfig.Keyspace or Query.Keyspace")
+	// ErrTooManyStmts means that a batch has more than BatchSizeMaximum statements.
 	ErrTooManyStmts = errors.New("vecql: too many statements in a batch")
-	// ErrTooManyValues is returned for a statement with more than 65535 bound values.
+	// ErrTooManyValues means that a statement has more than 65535 bound values.
 	ErrTooManyValues = errors.New("vecql: too many values for one statement")
-	// ErrValueCount is returned when the bound values are not as many as the bind markers, or a named one has no marker.
+	// ErrValueCount means that the number of values differs from the number of bind markers, or that a name has no
+	// marker.
 	ErrValueCount = errors.New("vecql: values do not match the bind markers")
-	// ErrFrameTooBig is returned for a request body above 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
+	// ErrColumnCount means that the number of destinations differs from the number of columns of the result.
+	ErrColumnCount = errors.New("vecql: destinations do not match the columns")
+	// ErrFrameTooBig means that a request body exceeds 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
 	ErrFrameTooBig = errors.New("vecql: frame is larger than 256 MiB")
-	// ErrUnsupported is returned for what the negotiated protocol version can't say.
+	// ErrUnsupported means that the negotiated protocol version does not support an option of the request.
 	ErrUnsupported = errors.New("vecql: not supported by the protocol version in use")
-	// ErrPageReleased is returned for a Page after the loop that it came from has ended.
-	ErrPageReleased = errors.New("vecql: page was released")
-	// ErrSchemaAgreement is returned when the nodes did not agree on the schema in time.
+	// ErrSchemaAgreement means that the nodes did not agree on the schema in time.
 	ErrSchemaAgreement = errors.New("vecql: nodes did not agree on the schema in time")
-	// ErrUnset is returned for an UnsetValue where there must be a value: in a partition key or inside another value.
-	ErrUnset = errors.New("unset value where a value is needed")
-	// ErrNull is returned for a NULL that the Go type can't hold, or that CQL forbids (an element of a vector).
-	ErrNull = errors.New("NULL where a value is needed")
-	// ErrDimension is returned for a vector whose length is not the dimension of its type.
-	ErrDimension = errors.New("wrong vector dimension")
-	// ErrTrailing is returned for a cell with bytes left over after its value.
-	ErrTrailing = errors.New("trailing bytes")
-	// ErrMissing is returned for a cell that ends inside its value.
-	ErrMissing = errors.New("missing bytes")
-	// ErrRange is returned for a number that the other side's type can't hold. Nothing is truncated.
-	ErrRange = errors.New("value out of range")
-	// ErrConversion is returned for a pair of CQL type and Go type without a conversion.
-	ErrConversion = errors.New("no conversion between these types")
 )
 
-// MarshalError says which value could not be encoded. Err is the reason, often one of the sentinels above.
-type MarshalError struct {
-	Column string   // bind marker or path of it, e.g. "embedding" or "tags[3]"; empty for a value marshalled outside of a statement
-	Type   TypeInfo // CQL type
-	GoType string   // Go type, e.g. "[]float32"
-	Err    error
-}
+// Errors of values and types.
+type (
+	// MarshalError means that a value could not be encoded. See [cql.MarshalError].
+	MarshalError = cql.MarshalError
+	// UnmarshalError means that a cell could not be decoded. See [cql.UnmarshalError].
+	UnmarshalError = cql.UnmarshalError
+	// TypeError means that the text of a CQL type could not be parsed. See [cql.TypeError].
+	TypeError = cql.TypeError
+)
 
-func (e *MarshalError) Error() string {
-	return codecMessage("marshal", "into", e.Column, e.Type, e.GoType, e.Err)
-}
+// The causes of a MarshalError and an UnmarshalError. See package cql.
+var (
+	ErrUnset      = cql.ErrUnset      // UnsetValue where a value is required
+	ErrNull       = cql.ErrNull       // NULL where a value is required
+	ErrDimension  = cql.ErrDimension  // the number of elements differs from the dimension of the type
+	ErrTrailing   = cql.ErrTrailing   // the cell has bytes after its value
+	ErrMissing    = cql.ErrMissing    // the cell ends inside its value
+	ErrRange      = cql.ErrRange      // the destination type cannot hold the number
+	ErrConversion = cql.ErrConversion // no conversion between the CQL type and the Go type
+)
 
-// Unwrap returns Err.
-func (e *MarshalError) Unwrap() error { return e.Err }
+// prefix begins the text of each error of this package, once.
+const prefix = "vecql: "
 
-// UnmarshalError says which cell could not be decoded. Err is the reason, often one of the sentinels above.
-type UnmarshalError struct {
-	Column string   // result column; empty for a value unmarshalled outside of a result
-	Type   TypeInfo // CQL type
-	GoType string   // Go type of the destination, e.g. "*[]float32"
-	Err    error
-}
-
-func (e *UnmarshalError) Error() string {
-	return codecMessage("unmarshal", "from", e.Column, e.Type, e.GoType, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *UnmarshalError) Unwrap() error { return e.Err }
-
-func codecMessage(verb, prep, column string, t TypeInfo, goType string, err error) string {
-	if column != "" {
-		column = fmt.Sprintf(" column %q", column)
+// errorf is fmt.Errorf with the prefix of this package. It removes the prefix from the texts of the errors in args.
+func errorf(format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = unprefixed{err}
+		}
 	}
-	cql := "unknown"
-	if t != nil {
-		cql = t.String()
-	}
-	return fmt.Sprintf("vecql: %s%s: %s %s %s: %v", verb, column, goType, prep, cql, err)
+	return fmt.Errorf(prefix+format, args...)
 }
 
-// ProtocolError says that the peer broke the protocol. The connection it came from is closed.
+// unprefixed is an error without the prefix of its text.
+type unprefixed struct{ err error }
+
+func (e unprefixed) Error() string { return strings.TrimPrefix(e.err.Error(), prefix) }
+func (e unprefixed) Unwrap() error { return e.err }
+
+// joinErrors returns the errors that are not nil as one error with a text of one line. nil means that there is none.
+func joinErrors(errs ...error) error {
+	var joined joinedErrors
+	for _, err := range errs {
+		if err != nil {
+			joined = append(joined, err)
+		}
+	}
+	switch len(joined) {
+	case 0:
+		return nil
+	case 1:
+		return joined[0]
+	}
+	return joined
+}
+
+type joinedErrors []error
+
+func (e joinedErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, err := range e {
+		texts[i] = unprefixed{err}.Error()
+	}
+	return prefix + strings.Join(texts, "; ")
+}
+
+// Unwrap returns all errors.
+func (e joinedErrors) Unwrap() []error { return e }
+
+// A ProtocolError means that the server violated the native protocol. Its connection is closed.
 type ProtocolError struct {
 	Message string
-	Err     error // may be nil
+	Err     error // nil means none
 }
 
 func (e *ProtocolError) Error() string {
 	if e.Err != nil {
-		return "vecql: protocol: " + e.Message + ": " + e.Err.Error()
+		return "vecql: protocol: " + e.Message + ": " + unprefixed{e.Err}.Error()
 	}
 	return "vecql: protocol: " + e.Message
 }
@@ -131,53 +159,102 @@ func (e *ProtocolError) Error() string {
 // Unwrap returns Err.
 func (e *ProtocolError) Unwrap() error { return e.Err }
 
-// TypeError says that the text of a CQL type could not be parsed.
-type TypeError struct {
-	Text   string
-	Offset int // in Text
-	Reason string
+// A PeerError means that another server answers at the address of a node: a server of another cluster, or another node
+// of the same cluster. The session closed the connection before it carried a request.
+type PeerError struct {
+	Address string // host:port
+	Want    Peer   // a zero field means any
+	Got     Peer   // a zero field means unknown
 }
 
-func (e *TypeError) Error() string {
-	text := e.Text
-	if len(text) > 200 {
-		text = text[:200] + "…"
+// A Peer identifies the server at the other end of a connection.
+type Peer struct {
+	ClusterName string
+	HostID      UUID
+}
+
+// WrongCluster reports whether the server belongs to another cluster.
+func (e *PeerError) WrongCluster() bool {
+	return e.Want.ClusterName != "" && e.Got.ClusterName != "" && e.Got.ClusterName != e.Want.ClusterName
+}
+
+// wrongNode reports whether the server is another node, of any cluster.
+func (e *PeerError) wrongNode() bool {
+	return e.Want.HostID != (UUID{}) && e.Got.HostID != (UUID{}) && e.Got.HostID != e.Want.HostID
+}
+
+func (e *PeerError) Error() string {
+	if e.WrongCluster() {
+		return fmt.Sprintf("vecql: connection to %s refused: node %v of cluster %q answers at an address of cluster %q "+
+			"(a renamed cluster needs a new session)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.ClusterName)
 	}
-	return fmt.Sprintf("vecql: type %q: %s at offset %d", text, e.Reason, e.Offset)
+	return fmt.Sprintf("vecql: connection to %s refused: node %v of cluster %q answers at the address of node %v "+
+		"(behind a load balancer set ClusterConfig.LoadBalanced)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.HostID)
 }
 
-// RequestFailure is what a request ended with: the last error, with the node that gave it and how often the request was sent.
-// errors.Is and errors.As look through it.
+// A RequestFailure is the error of a failed request: the error of its last attempt, with the request, the node of that
+// attempt, the number of attempts and their time. errors.Is and errors.As unwrap it, also to the error of a context.
 type RequestFailure struct {
-	Err      error
-	Host     netip.AddrPort // the node of the last attempt, the zero value when none was reached
-	Attempts int            // how often the request was handed to a connection
-	applied  bool
+	Err       error
+	Statement string         // of a batch the first one; Error prints at most 100 characters
+	Host      netip.AddrPort // the node of the last attempt; the zero value means that there was none
+	Attempts  int            // on a connection
+	Elapsed   time.Duration  // from the call of the verb, or from the start of a page, to the failure
+	request   string         // what was done with Statement, such as "prepare"
+	applied   bool
 }
 
 func (e *RequestFailure) Error() string {
-	msg := e.Err.Error()
-	if e.Host.IsValid() {
-		msg += " (node " + e.Host.String()
-		if e.Attempts > 1 {
-			msg += fmt.Sprintf(", attempt %d", e.Attempts)
-		}
-		msg += ")"
+	var b strings.Builder
+	b.WriteString(prefix)
+	if e.Statement != "" {
+		fmt.Fprintf(&b, "%s %q: ", e.request, shortened(e.Statement))
 	}
-	return msg
+	b.WriteString(unprefixed{e.Err}.Error())
+	b.WriteString(" (")
+	if e.Host.IsValid() {
+		fmt.Fprintf(&b, "node %s, ", e.Host)
+	}
+	attempts := "attempts"
+	if e.Attempts == 1 {
+		attempts = "attempt"
+	}
+	fmt.Fprintf(&b, "%d %s, %v)", e.Attempts, attempts, roundTime(e.Elapsed))
+	return b.String()
 }
 
 // Unwrap returns Err.
 func (e *RequestFailure) Unwrap() error { return e.Err }
 
-// MayHaveApplied reports whether the server may have executed the request that failed with err: false only where it certainly did
-// not, because the request never left or because the server said that it refused it before doing anything. err is what a verb of this
-// package returned.
+// maxStatement is the number of characters of a statement in the text of an error.
+const maxStatement = 100
+
+// shortened returns the start of a statement on one line.
+func shortened(stmt string) string {
+	line := strings.Join(strings.Fields(stmt[:min(len(stmt), 10*maxStatement)]), " ")
+	if runes := []rune(line); len(runes) > maxStatement {
+		return string(runes[:maxStatement]) + "…"
+	}
+	return line
+}
+
+// roundTime returns d with about three digits, for texts.
+func roundTime(d time.Duration) time.Duration {
+	unit := time.Nanosecond
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// MayHaveApplied reports whether the server may have executed the request that failed with err, an error that a verb of
+// this package returned. False means that the request was not sent, or that the server refused it before executing
+// anything.
 func MayHaveApplied(err error) bool {
 	var f *RequestFailure
 	var u *UnmarshalError
 	switch {
-	case err == nil, errors.As(err, &u): // it succeeded; only its rows could not be read
+	case err == nil, errors.As(err, &u): // the request succeeded; decoding its rows failed
 		return true
 	case errors.As(err, &f):
 		return f.applied
@@ -199,13 +276,14 @@ func attemptMayHaveApplied(err error) bool {
 	return true
 }
 
-// notSentError marks an error of a connection for a request of which no byte was handed to the socket: sending it again is safe.
+// notSentError means that no byte of the request was written to the socket: a retry is safe.
 type notSentError struct{ err error }
 
-func (e *notSentError) Error() string { return e.err.Error() + " (request not sent)" }
+func (e *notSentError) Error() string { return prefix + "not sent: " + unprefixed{e.err}.Error() }
 func (e *notSentError) Unwrap() error { return e.err }
 
-// refusedError marks what went wrong after a node had refused a request because it did not know its statement: it was not executed.
+// refusedError means that the node refused the request as unprepared, so did not execute it, and that preparing the
+// statement again failed.
 type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return e.err.Error() }

@@ -7,40 +7,42 @@ import (
 	"errors"
 )
 
-// This file sorts the errors of requests into classes: what retry policies decide by, and what is counted.
+// Classes of request errors: the basis of retry decisions and of counters.
 
-// ErrorClass says what kind of error an attempt ended with.
+// An ErrorClass is the class of an attempt's error.
 type ErrorClass uint8
 
-// The classes. Those that a server's ERROR stands behind follow its code (native_protocol_v5.spec, section 8).
+// The classes. Errors of a server are classified by their code (native_protocol_v5.spec, section 8).
 const (
-	ClassOther           ErrorClass = iota // none of those below: a value that could not be encoded, a policy that panicked
-	ClassThrottled                         // the driver held it back too long: ErrThrottled, ErrNoStreams
-	ClassCanceled                          // the caller's context ended
-	ClassTimeout                           // the server did not answer in time: ErrTimeoutNoResponse
-	ClassConnection                        // there was no connection, or it broke
-	ClassProtocol                          // an answer that can't be read
-	ClassInvalid                           // refused, and would be again: syntax, rights, a table that is not there, a failing function
-	ClassUnavailable                       // too few replicas are alive
-	ClassOverloaded                        // the coordinator refused it for its load
-	ClassRateLimit                         // ScyllaDB's per-partition rate limit
-	ClassBootstrapping                     // the coordinator is not ready yet
-	ClassTruncate                          // a TRUNCATE failed
-	ClassReadTimeout                       // too few replicas answered the coordinator in time
-	ClassWriteTimeout                      // the same of a write, which may still be applied
-	ClassReadFailure                       // replicas failed
-	ClassWriteFailure                      // the same of a write, or the CDC log is full
-	ClassCASWriteUnknown                   // a lightweight transaction with an unknown outcome
-	ClassServer                            // any other error of a server
+	// any error not named below, such as a value that cannot be encoded or a policy that panicked
+	ClassOther           ErrorClass = iota
+	ClassThrottled                  // not sent, or too late: ErrThrottled, ErrNoStreams, ErrNodeBusy
+	ClassCanceled                   // the caller's context ended
+	ClassTimeout                    // the server did not respond in time: ErrTimeoutNoResponse
+	ClassConnection                 // no connection, or the connection broke
+	ClassProtocol                   // the response cannot be parsed
+	ClassInvalid                    // refused permanently: syntax, permissions, a missing table, a failing function
+	ClassUnavailable                // too few replicas are alive
+	ClassOverloaded                 // the coordinator is overloaded
+	ClassRateLimit                  // ScyllaDB's per-partition rate limit
+	ClassBootstrapping              // the coordinator is still bootstrapping
+	ClassTruncate                   // a TRUNCATE failed
+	ClassReadTimeout                // too few replicas answered a read in time
+	ClassWriteTimeout               // too few replicas acknowledged a write in time; it may still be applied
+	ClassReadFailure                // replicas failed a read
+	ClassWriteFailure               // replicas failed a write, or the CDC log is full
+	ClassCASWriteUnknown            // a lightweight transaction with an unknown outcome
+	ClassServer                     // any other error of a server
 	classes
 )
 
 var classNames = [classes]string{
-	"other", "throttled", "canceled", "timeout", "connection", "protocol", "invalid", "unavailable", "overloaded", "rate_limit",
-	"bootstrapping", "truncate", "read_timeout", "write_timeout", "read_failure", "write_failure", "cas_write_unknown", "server",
+	"other", "throttled", "canceled", "timeout", "connection", "protocol", "invalid", "unavailable", "overloaded",
+	"rate_limit", "bootstrapping", "truncate", "read_timeout", "write_timeout", "read_failure", "write_failure",
+	"cas_write_unknown", "server",
 }
 
-// String returns the name in lower case with underscores, fit for a metric's label.
+// String returns the name in lower case with underscores, suitable as the label of a metric.
 func (c ErrorClass) String() string {
 	if c < classes {
 		return classNames[c]
@@ -49,20 +51,27 @@ func (c ErrorClass) String() string {
 }
 
 var classOfCode = map[Code]ErrorClass{
-	CodeProtocol: ClassInvalid, CodeCredentials: ClassInvalid, CodeSyntax: ClassInvalid, CodeUnauthorized: ClassInvalid, CodeInvalid: ClassInvalid,
-	CodeConfig: ClassInvalid, CodeAlreadyExists: ClassInvalid, CodeFunctionFailure: ClassInvalid, CodeUnavailable: ClassUnavailable,
-	CodeOverloaded: ClassOverloaded, CodeBootstrapping: ClassBootstrapping, CodeTruncate: ClassTruncate, CodeReadTimeout: ClassReadTimeout,
+	CodeProtocol: ClassInvalid, CodeCredentials: ClassInvalid, CodeSyntax: ClassInvalid, CodeUnauthorized: ClassInvalid,
+	CodeInvalid: ClassInvalid, CodeConfig: ClassInvalid, CodeAlreadyExists: ClassInvalid,
+	CodeFunctionFailure: ClassInvalid, CodeUnavailable: ClassUnavailable, CodeOverloaded: ClassOverloaded,
+	CodeBootstrapping: ClassBootstrapping, CodeTruncate: ClassTruncate, CodeReadTimeout: ClassReadTimeout,
 	CodeWriteTimeout: ClassWriteTimeout, CodeReadFailure: ClassReadFailure, CodeWriteFailure: ClassWriteFailure,
 	CodeCDCWriteFailure: ClassWriteFailure, CodeCASWriteUnknown: ClassCASWriteUnknown,
 }
 
-// ErrorClassOf returns the class of an error that a verb of this package returned, or that a retry policy was given.
+// ErrorClassOf returns the class of an error that a verb of this package returned or a retry policy received.
 func ErrorClassOf(err error) ErrorClass {
 	var limit *RequestErrRateLimitReached
 	var server RequestError
 	var protocol *ProtocolError
 	switch {
-	case errors.As(err, &protocol): // it may wrap the server's error that made no sense
+	case errors.Is(err, ErrThrottled): // before the error of an earlier attempt
+		return ClassThrottled
+	case errors.Is(err, ErrConnectionClosed), errors.Is(err, ErrNoConnections), errors.Is(err, ErrSessionClosed):
+		// Before the cause of such an error: a violation of the protocol on another stream, a refused login, a timeout
+		// of the driver itself.
+		return ClassConnection
+	case errors.As(err, &protocol): // it may wrap an error of the server that the driver did not expect
 		return ClassProtocol
 	case errors.As(err, &limit):
 		return ClassRateLimit
@@ -71,10 +80,8 @@ func ErrorClassOf(err error) ErrorClass {
 			return class
 		}
 		return ClassServer
-	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams):
+	case errors.Is(err, ErrNoStreams), errors.Is(err, ErrNodeBusy):
 		return ClassThrottled
-	case errors.Is(err, ErrConnectionClosed), errors.Is(err, ErrNoConnections), errors.Is(err, ErrSessionClosed): // their cause may be a timeout of the driver's own
-		return ClassConnection
 	case errors.Is(err, ErrTimeoutNoResponse):
 		return ClassTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

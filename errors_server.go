@@ -5,63 +5,51 @@ package vecql
 import (
 	"fmt"
 	"net/netip"
+	"strings"
+
+	"github.com/vecql/vecql/cql"
 )
 
-// This file holds the errors that a server reports (native_protocol_v5.spec, section 8).
+// Errors that a server reports (native_protocol_v5.spec, section 8).
 
-// Code is the error code of an ERROR frame. It is itself an error, so that errors.Is(err, CodeUnavailable) asks for it.
-type Code int32
+// Code is the error code of an ERROR frame, for use as in errors.Is(err, vecql.CodeUnavailable). See [cql.Code].
+type Code = cql.Code
 
-// The error codes of native_protocol_v5.spec, section 8.
+// The error codes. See [cql.Code].
 const (
-	CodeServer          Code = 0x0000
-	CodeProtocol        Code = 0x000A
-	CodeCredentials     Code = 0x0100
-	CodeUnavailable     Code = 0x1000
-	CodeOverloaded      Code = 0x1001
-	CodeBootstrapping   Code = 0x1002
-	CodeTruncate        Code = 0x1003
-	CodeWriteTimeout    Code = 0x1100
-	CodeReadTimeout     Code = 0x1200
-	CodeReadFailure     Code = 0x1300
-	CodeFunctionFailure Code = 0x1400
-	CodeWriteFailure    Code = 0x1500
-	CodeCDCWriteFailure Code = 0x1600
-	CodeCASWriteUnknown Code = 0x1700
-	CodeSyntax          Code = 0x2000
-	CodeUnauthorized    Code = 0x2100
-	CodeInvalid         Code = 0x2200
-	CodeConfig          Code = 0x2300
-	CodeAlreadyExists   Code = 0x2400
-	CodeUnprepared      Code = 0x2500
+	CodeServer          = cql.CodeServer
+	CodeProtocol        = cql.CodeProtocol
+	CodeCredentials     = cql.CodeCredentials
+	CodeUnavailable     = cql.CodeUnavailable
+	CodeOverloaded      = cql.CodeOverloaded
+	CodeBootstrapping   = cql.CodeBootstrapping
+	CodeTruncate        = cql.CodeTruncate
+	CodeWriteTimeout    = cql.CodeWriteTimeout
+	CodeReadTimeout     = cql.CodeReadTimeout
+	CodeReadFailure     = cql.CodeReadFailure
+	CodeFunctionFailure = cql.CodeFunctionFailure
+	CodeWriteFailure    = cql.CodeWriteFailure
+	CodeCDCWriteFailure = cql.CodeCDCWriteFailure
+	CodeCASWriteUnknown = cql.CodeCASWriteUnknown
+	CodeSyntax          = cql.CodeSyntax
+	CodeUnauthorized    = cql.CodeUnauthorized
+	CodeInvalid         = cql.CodeInvalid
+	CodeConfig          = cql.CodeConfig
+	CodeAlreadyExists   = cql.CodeAlreadyExists
+	CodeUnprepared      = cql.CodeUnprepared
 )
 
-var codeNames = map[Code]string{
-	CodeServer: "server error", CodeProtocol: "protocol error", CodeCredentials: "authentication failed", CodeUnavailable: "unavailable",
-	CodeOverloaded: "overloaded", CodeBootstrapping: "bootstrapping", CodeTruncate: "truncate error", CodeWriteTimeout: "write timeout",
-	CodeReadTimeout: "read timeout", CodeReadFailure: "read failure", CodeFunctionFailure: "function failure",
-	CodeWriteFailure: "write failure", CodeCDCWriteFailure: "CDC write failure", CodeCASWriteUnknown: "CAS write unknown",
-	CodeSyntax: "syntax error", CodeUnauthorized: "unauthorized", CodeInvalid: "invalid request", CodeConfig: "configuration error",
-	CodeAlreadyExists: "already exists", CodeUnprepared: "unprepared",
-}
-
-func (c Code) Error() string {
-	if s, ok := codeNames[c]; ok {
-		return s
-	}
-	return fmt.Sprintf("error 0x%04x", int32(c))
-}
-
-// RequestError is an error that a server sent: a *ServerError or one of the *RequestErr types, which carry more fields.
+// A RequestError is an error that a server sent: a *ServerError or one of the *RequestErr types, which have further
+// fields.
 type RequestError interface {
 	error
 	Code() int       // see Code
-	Message() string // the server's words
+	Message() string // as the server sent it
 
 	mayHaveApplied() bool
 }
 
-// ServerError is a RequestError without further fields, and the part that all others share.
+// A ServerError is a RequestError without further fields. All other RequestErrors embed it.
 type ServerError struct {
 	code    Code
 	message string
@@ -70,26 +58,32 @@ type ServerError struct {
 // Code returns the error code.
 func (e *ServerError) Code() int { return int(e.code) }
 
-// Message returns the server's words.
+// Message returns the message that the server sent.
 func (e *ServerError) Message() string { return e.message }
 
 func (e *ServerError) Error() string { return "vecql: server: " + e.code.Error() + ": " + e.message }
 
+// with returns the text of the error with details that messages of servers may lack.
+func (e *ServerError) with(format string, args ...any) string {
+	return e.Error() + " (" + fmt.Sprintf(format, args...) + ")"
+}
+
 // Is reports whether target is e's Code.
 func (e *ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.code }
 
-// mayHaveApplied follows the meaning of each code: the ones named here are given before anything was executed, if the request is a single
-// statement without a condition.
+// mayHaveApplied reports whether the request may have been executed. For a single statement without a condition,
+// servers send the codes listed here before they execute anything.
 func (e *ServerError) mayHaveApplied() bool {
 	switch e.code {
-	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping, CodeSyntax, CodeUnauthorized, CodeInvalid,
+	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping, CodeSyntax, CodeUnauthorized,
+		CodeInvalid,
 		CodeConfig, CodeAlreadyExists, CodeUnprepared:
 		return false
 	}
 	return true
 }
 
-// RequestErrUnavailable says that too few replicas were alive.
+// A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {
 	ServerError
 	Consistency Consistency
@@ -97,7 +91,11 @@ type RequestErrUnavailable struct {
 	Alive       int
 }
 
-// RequestErrWriteTimeout says that too few replicas answered a write in time. It may still be applied.
+func (e *RequestErrUnavailable) Error() string {
+	return e.with("%v: %d replicas alive, %d required", e.Consistency, e.Alive, e.Required)
+}
+
+// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time. The write may still be applied.
 type RequestErrWriteTimeout struct {
 	ServerError
 	Consistency Consistency
@@ -107,19 +105,28 @@ type RequestErrWriteTimeout struct {
 	Contentions int    // v5, WriteType CAS only
 }
 
-// RequestErrReadTimeout says that too few replicas answered a read in time.
+func (e *RequestErrWriteTimeout) Error() string {
+	return e.with("%s write at %v: %d of %d replicas acknowledged", e.WriteType, e.Consistency, e.Received, e.BlockFor)
+}
+
+// A RequestErrReadTimeout means that too few replicas answered a read in time.
 type RequestErrReadTimeout struct {
 	ServerError
 	Consistency Consistency
 	Received    int
 	BlockFor    int
-	DataPresent byte // not 0 when the replica asked for data answered
+	DataPresent byte // 0 means that the replica that was to send the data did not answer
 }
 
-// ErrorMap names why each replica failed: replica to failure code. v4 servers send a number only.
+func (e *RequestErrReadTimeout) Error() string {
+	return e.with("%v: %d of %d replicas answered", e.Consistency, e.Received, e.BlockFor)
+}
+
+// An ErrorMap maps each replica that failed to its failure code. It is empty on v4, which has only the number of
+// failures.
 type ErrorMap map[netip.Addr]uint16
 
-// RequestErrReadFailure says that replicas failed a read.
+// A RequestErrReadFailure means that replicas failed a read.
 type RequestErrReadFailure struct {
 	ServerError
 	Consistency Consistency
@@ -130,7 +137,11 @@ type RequestErrReadFailure struct {
 	ErrorMap    ErrorMap
 }
 
-// RequestErrWriteFailure says that replicas failed a write.
+func (e *RequestErrReadFailure) Error() string {
+	return e.with("%v: %d of %d replicas answered, %d failed", e.Consistency, e.Received, e.BlockFor, e.NumFailures)
+}
+
+// A RequestErrWriteFailure means that replicas failed a write.
 type RequestErrWriteFailure struct {
 	ServerError
 	Consistency Consistency
@@ -141,7 +152,12 @@ type RequestErrWriteFailure struct {
 	ErrorMap    ErrorMap
 }
 
-// RequestErrFunctionFailure says that a user-defined function failed.
+func (e *RequestErrWriteFailure) Error() string {
+	return e.with("%s write at %v: %d of %d replicas acknowledged, %d failed", e.WriteType, e.Consistency, e.Received,
+		e.BlockFor, e.NumFailures)
+}
+
+// A RequestErrFunctionFailure means that a user-defined function failed.
 type RequestErrFunctionFailure struct {
 	ServerError
 	Keyspace string
@@ -149,10 +165,14 @@ type RequestErrFunctionFailure struct {
 	ArgTypes []string
 }
 
-// RequestErrCDCWriteFailure says that a write was refused because the CDC log is full.
+func (e *RequestErrFunctionFailure) Error() string {
+	return e.with("function %s.%s(%s)", e.Keyspace, e.Function, strings.Join(e.ArgTypes, ", "))
+}
+
+// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
 type RequestErrCDCWriteFailure struct{ ServerError }
 
-// RequestErrCASWriteUnknown says that a lightweight transaction may or may not have been applied.
+// A RequestErrCASWriteUnknown means that the outcome of a lightweight transaction is unknown.
 type RequestErrCASWriteUnknown struct {
 	ServerError
 	Consistency Consistency
@@ -160,24 +180,39 @@ type RequestErrCASWriteUnknown struct {
 	BlockFor    int
 }
 
-// RequestErrAlreadyExists says that the keyspace, or the table when Table is not empty, exists.
+func (e *RequestErrCASWriteUnknown) Error() string {
+	return e.with("%v: %d of %d replicas acknowledged", e.Consistency, e.Received, e.BlockFor)
+}
+
+// A RequestErrAlreadyExists means that the keyspace already exists, or the table if Table is not empty.
 type RequestErrAlreadyExists struct {
 	ServerError
 	Keyspace string
 	Table    string
 }
 
-// RequestErrUnprepared says that the node does not know a prepared statement. The session prepares it again by itself.
+// A RequestErrUnprepared means that the node has no prepared statement of that id. The session prepares it again.
 type RequestErrUnprepared struct {
 	ServerError
 	StatementId []byte
 }
 
-// RequestErrRateLimitReached is ScyllaDB's refusal of a request above a per-partition rate limit.
+// A RequestErrRateLimitReached means that a request exceeded ScyllaDB's per-partition rate limit.
 type RequestErrRateLimitReached struct {
 	ServerError
 	OpType                byte // 0 read, 1 write
 	RejectedByCoordinator bool
+}
+
+func (e *RequestErrRateLimitReached) Error() string {
+	what, by := "read", "a replica"
+	if e.OpType == 1 {
+		what = "write"
+	}
+	if e.RejectedByCoordinator {
+		by = "the coordinator"
+	}
+	return fmt.Sprintf("vecql: server: rate limit: %s (%s rejected by %s)", e.message, what, by)
 }
 
 func (e *RequestErrRateLimitReached) mayHaveApplied() bool { return !e.RejectedByCoordinator }

@@ -13,22 +13,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds faults 7 and 8: damaged segments, frames cut into segments in unusual ways, and compressed bytes that lie about what they
-// hold.
+// Faults 7 and 8 on one connection: damaged segments, frames cut into segments in unusual ways, and compressed bytes
+// with a wrong length.
 
-// askRaw connects to a server that answers a question with the bytes of answer, which are given the question's stream id, and returns
-// what the caller got. Nothing of the connection may be left afterwards.
-func askRaw(t *testing.T, version byte, compressor Compressor, question string, answer func(p *fakePeer, stream int16) []byte) (got string, err error) {
+// askRaw connects to a server that responds to a request with the bytes of answer(stream id), and returns what the
+// caller received. The connection must leave no goroutine or buffer.
+func askRaw(t *testing.T, version byte, compressor Compressor, question string, answer func(p *fakecql.Conn, stream int16) []byte) (got string, err error) {
 	t.Helper()
 	before := outstanding.Load()
 	synctest.Test(t, func(t *testing.T) {
-		s := &fakeServer{version: version, compressor: compressor, handle: func(p *fakePeer, h wire.Header, _ []byte) {
-			_, _ = p.conn.Write(answer(p, h.Stream))
+		s := &fakecql.Server{Version: version, Compressor: compressor, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+			_, _ = p.Conn.Write(answer(p, h.Stream))
 		}}
-		c := s.memory(t)
+		c := connectInMemory(t, s)
 		got, err = c.ask(context.Background(), question)
 		endConn(c, s)
 	})
@@ -36,8 +37,8 @@ func askRaw(t *testing.T, version byte, compressor Compressor, question string, 
 	return got, err
 }
 
-// TestFault07FlippedBit: one bit of a segment is wrong: in its header, the header's CRC24, the payload or the payload's CRC32, as it is or
-// compressed. The connection must end with an error that says which checksum it was.
+// TestFault07FlippedBit: one bit of a plain or compressed segment is wrong: in the header, its CRC24, the payload or
+// its CRC32. The connection must close with an error that names the checksum.
 func TestFault07FlippedBit(t *testing.T) {
 	body := strings.Repeat("0123456789", 60)
 	for _, m := range []struct {
@@ -46,10 +47,10 @@ func TestFault07FlippedBit(t *testing.T) {
 		body       string
 	}{{nil, wire.SegmentHeaderSize, body[:20]}, {LZ4Compressor{}, wire.SegmentHeaderSizeLZ4, body}} {
 		t.Run(fmt.Sprintf("compressor=%T", m.compressor), func(t *testing.T) {
-			size := 1 << 20 // of the segment, once it is known
+			size := 1 << 20 // of the segment; set by the first run
 			for bit := 0; bit < 8*size; bit++ {
-				_, err := askRaw(t, protoV5, m.compressor, "question", func(p *fakePeer, stream int16) []byte {
-					b := p.frame(stream, opResult, []byte(m.body))
+				_, err := askRaw(t, protoV5, m.compressor, "question", func(p *fakecql.Conn, stream int16) []byte {
+					b := p.Frame(stream, fakecql.OpResult, []byte(m.body))
 					size = len(b)
 					b[bit/8] ^= 1 << (bit % 8)
 					return b
@@ -67,7 +68,8 @@ func TestFault07FlippedBit(t *testing.T) {
 	}
 }
 
-// sealedSegment returns payload as a segment, whatever is in it. uncompressed is what an LZ4 header says, negative: a plain header.
+// sealedSegment returns payload as a segment with valid checksums. uncompressed is the length in an LZ4 header;
+// negative means a plain header.
 func sealedSegment(payload []byte, uncompressed int, selfContained bool) (b []byte) {
 	h := wire.SegmentHeader{Length: len(payload), Uncompressed: uncompressed, SelfContained: selfContained}
 	if uncompressed < 0 {
@@ -81,22 +83,22 @@ func sealedSegment(payload []byte, uncompressed int, selfContained bool) (b []by
 	return binary.LittleEndian.AppendUint32(b, wire.CRC32(payload))
 }
 
-// plainFrame returns an answer without segments.
+// plainFrame returns a response without segments.
 func plainFrame(version byte, flags byte, stream int16, body []byte) []byte {
 	b := make([]byte, wire.HeaderSize)
 	wire.PutHeader(b, wire.Header{Version: version, Response: true, Flags: flags, Stream: stream, Opcode: byte(opResult), Length: len(body)})
 	return append(b, body...)
 }
 
-// TestFault07DamagedBlock: one bit of an LZ4 block is wrong, and no checksum tells: v4 has none, in v5 the peer computed it afterwards.
-// The answer must be an error or have exactly the length that was announced.
+// TestFault07DamagedBlock: one bit of an LZ4 block is wrong and no checksum reveals it: v4 has none, and in v5 the
+// server computed it over the damaged block. The result must be an error or a body of the announced length.
 func TestFault07DamagedBlock(t *testing.T) {
 	body := []byte(strings.Repeat("0123456789", 60))
 	for _, version := range []byte{protoV4, protoV5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			failed := 0
 			for bit, size := 0, 1<<20; bit < 8*size; bit++ {
-				got, err := askRaw(t, version, LZ4Compressor{}, "question", func(_ *fakePeer, stream int16) []byte {
+				got, err := askRaw(t, version, LZ4Compressor{}, "question", func(_ *fakecql.Conn, stream int16) []byte {
 					if version == protoV4 {
 						packed, _ := LZ4Compressor{}.AppendCompressedWithLength(nil, body)
 						size = len(packed) - 4
@@ -106,7 +108,7 @@ func TestFault07DamagedBlock(t *testing.T) {
 					frame := plainFrame(version, 0, stream, body)
 					packed, _ := LZ4Compressor{}.AppendCompressed(nil, frame)
 					size = len(packed)
-					if bit/8 >= 2 && bit/8 < 2+wire.HeaderSize { // the frame's own header would say something else, and be right
+					if bit/8 >= 2 && bit/8 < 2+wire.HeaderSize { // the change would make another valid frame header
 						bit = 8 * (2 + wire.HeaderSize)
 					}
 					packed[bit/8] ^= 1 << (bit % 8)
@@ -121,13 +123,13 @@ func TestFault07DamagedBlock(t *testing.T) {
 				require.ErrorIs(t, err, ErrConnectionClosed, "bit %d", bit)
 				require.ErrorAs(t, err, &broken, "bit %d", bit)
 			}
-			require.Greater(t, failed, 50, "many a bit makes no block any more")
+			require.Greater(t, failed, 50, "many flips make the block invalid")
 		})
 	}
 }
 
-// TestFault07CutFrames: frames are cut into segments of any size, so that a frame spans three of them or a frame's header ends in the next
-// one, or several frames stand in one segment, with empty segments in between. All must be read as they are.
+// TestFault07CutFrames: frames are cut into segments of any size: a frame or a frame header spans several segments, or
+// several frames share one, with empty segments in between. All frames must be read unchanged.
 func TestFault07CutFrames(t *testing.T) {
 	for _, compressor := range []Compressor{nil, LZ4Compressor{}} {
 		t.Run(fmt.Sprintf("compressor=%T", compressor), func(t *testing.T) {
@@ -136,7 +138,7 @@ func TestFault07CutFrames(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var frames []byte
 					n := 0
-					s := &fakeServer{version: protoV5, compressor: compressor, handle: func(p *fakePeer, h wire.Header, body []byte) {
+					s := &fakecql.Server{Version: protoV5, Compressor: compressor, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
 						frames = append(frames, plainFrame(protoV5, 0, h.Stream, body)...)
 						if n++; n < len(questions) {
 							return
@@ -157,9 +159,9 @@ func TestFault07CutFrames(t *testing.T) {
 								b = append(b, sealedSegment(cut, 0, false)...)
 							}
 						}
-						_, _ = p.conn.Write(b)
+						_, _ = p.Conn.Write(b)
 					}}
-					c := s.memory(t)
+					c := connectInMemory(t, s)
 					got := make(chan error, len(questions))
 					for _, question := range questions {
 						go func() {
@@ -180,8 +182,8 @@ func TestFault07CutFrames(t *testing.T) {
 	}
 	t.Run("a large frame over three segments", func(t *testing.T) {
 		body := strings.Repeat("0123456789abcdef", 2*wire.MaxPayload/16) + "the end"
-		got, err := askRaw(t, protoV5, nil, "question", func(p *fakePeer, stream int16) []byte {
-			b := p.frame(stream, opResult, []byte(body))
+		got, err := askRaw(t, protoV5, nil, "question", func(p *fakecql.Conn, stream int16) []byte {
+			b := p.Frame(stream, fakecql.OpResult, []byte(body))
 			n := 0
 			for rest := b; len(rest) > 0; n++ {
 				h, err := wire.ParseSegmentHeader(rest)
@@ -197,7 +199,7 @@ func TestFault07CutFrames(t *testing.T) {
 	})
 }
 
-// literals returns b as an LZ4 block that compresses nothing.
+// literals returns b as an LZ4 block of literals only.
 func literals(b []byte) ([]byte, error) {
 	if len(b) > 14+255 {
 		return nil, errors.New("too long for one length byte")
@@ -208,8 +210,8 @@ func literals(b []byte) ([]byte, error) {
 	return append([]byte{0xF0, byte(len(b) - 15)}, b...), nil
 }
 
-// TestFault08DecompressionBomb: a compressed body or segment says that it holds 0 bytes, more than it can, a negative number, 2 GiB, or one
-// more or less than it does. It must be refused, without memory for what it claims.
+// TestFault08DecompressionBomb: the uncompressed length of a body or segment is 0, larger than possible, negative, 2
+// GiB, or wrong by one. It must be refused without allocating that length.
 func TestFault08DecompressionBomb(t *testing.T) {
 	body := []byte(strings.Repeat("0123456789", 60))
 	block, err := LZ4Compressor{}.AppendCompressed(nil, body)
@@ -226,19 +228,19 @@ func TestFault08DecompressionBomb(t *testing.T) {
 		answer     func(stream int16) []byte
 	}
 	var rows []row
-	for _, said := range []int64{0, 1, int64(len(body)) - 1, int64(len(body)) + 1, 1 << 20, wire.MaxBody, wire.MaxBody + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1} {
-		rows = append(rows, row{fmt.Sprint("lz4 body of ", said), protoV4, LZ4Compressor{}, func(stream int16) []byte {
-			packed := append(binary.BigEndian.AppendUint32(nil, uint32(said)), block...)
+	for _, claimed := range []int64{0, 1, int64(len(body)) - 1, int64(len(body)) + 1, 1 << 20, wire.MaxBody, wire.MaxBody + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1} {
+		rows = append(rows, row{fmt.Sprint("lz4 body of ", claimed), protoV4, LZ4Compressor{}, func(stream int16) []byte {
+			packed := append(binary.BigEndian.AppendUint32(nil, uint32(claimed)), block...)
 			return plainFrame(protoV4, wire.FlagCompressed, stream, packed)
-		}}, row{fmt.Sprint("snappy body of ", said), protoV4, SnappyCompressor{}, func(stream int16) []byte {
+		}}, row{fmt.Sprint("snappy body of ", claimed), protoV4, SnappyCompressor{}, func(stream int16) []byte {
 			_, n := binary.Uvarint(snappy)
-			packed := append(binary.AppendUvarint(nil, uint64(said)), snappy[n:]...)
+			packed := append(binary.AppendUvarint(nil, uint64(claimed)), snappy[n:]...)
 			return plainFrame(protoV4, wire.FlagCompressed, stream, packed)
 		}})
 	}
-	for _, said := range []int{1, len(frame) - 1, len(frame) + 1, wire.MaxPayload} {
-		rows = append(rows, row{fmt.Sprint("segment of ", said), protoV5, LZ4Compressor{}, func(int16) []byte {
-			return sealedSegment(segment, said, true)
+	for _, claimed := range []int{1, len(frame) - 1, len(frame) + 1, wire.MaxPayload} {
+		rows = append(rows, row{fmt.Sprint("segment of ", claimed), protoV5, LZ4Compressor{}, func(int16) []byte {
+			return sealedSegment(segment, claimed, true)
 		}})
 	}
 	rows = append(rows, row{"lz4 body without a length", protoV4, LZ4Compressor{}, func(stream int16) []byte {
@@ -250,12 +252,12 @@ func TestFault08DecompressionBomb(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			var err error
 			n := allocated(func() {
-				_, err = askRaw(t, m.version, m.compressor, "question", func(_ *fakePeer, stream int16) []byte { return m.answer(stream) })
+				_, err = askRaw(t, m.version, m.compressor, "question", func(_ *fakecql.Conn, stream int16) []byte { return m.answer(stream) })
 			})
 			var broken *ProtocolError
 			require.ErrorIs(t, err, ErrConnectionClosed)
 			require.ErrorAs(t, err, &broken)
-			require.Less(t, n, uint64(4<<20), "a connection's own buffers, and no more")
+			require.Less(t, n, uint64(4<<20), "only the buffers of a connection")
 		})
 	}
 }

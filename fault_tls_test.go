@@ -18,20 +18,19 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds fault 6: TLS peers that end, lie about who they are, or want to start over. What must never happen is that the driver
-// goes on without TLS.
+// Fault 6 on one connection: TLS peers that hang up, present a wrong certificate or renegotiate. The driver must never
+// continue without TLS.
 
-// tapConn keeps what was written.
+// tapConn records the bytes written.
 type tapConn struct {
 	net.Conn
 	mu      sync.Mutex
@@ -51,7 +50,7 @@ func (c *tapConn) bytes() []byte {
 	return bytes.Clone(c.written)
 }
 
-// tap has the connection's side of the socket kept in *to.
+// tap stores a tapConn of the connection's socket in *to.
 func tap(to **tapConn) func(*connConfig) {
 	return func(cfg *connConfig) {
 		dial := cfg.dial
@@ -63,7 +62,7 @@ func tap(to **tapConn) func(*connConfig) {
 	}
 }
 
-// requireOnlyTLS checks that b is TLS records, without anything of CQL to read.
+// requireOnlyTLS checks that b consists of TLS records without CQL in plaintext.
 func requireOnlyTLS(t *testing.T, b []byte) {
 	t.Helper()
 	require.NotContains(t, string(b), "CQL_VERSION")
@@ -74,12 +73,12 @@ func requireOnlyTLS(t *testing.T, b []byte) {
 	}
 }
 
-// TestFault06TLSRefused: the peer has an expired certificate, one for another name, one that nobody vouches for, or speaks no TLS at all.
-// The dial must fail with an error that tells which, and not a byte of CQL may leave in clear.
+// TestFault06TLSRefused: the certificate of the server is expired, for another name or of an unknown authority, or the
+// server does not use TLS. The dial must fail with an error that names the cause, and send no CQL in plaintext.
 func TestFault06TLSRefused(t *testing.T) {
-	server, client := tlsPair(t, "127.0.0.1")
-	elsewhere, trusting := tlsPair(t, "db.example")
-	_, stranger := tlsPair(t, "127.0.0.1")
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	elsewhere, trusting := fakecql.TLSPair(t, "db.example")
+	_, unknownCA := fakecql.TLSPair(t, "127.0.0.1")
 	later := client.Clone()
 	later.Time = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	overTLS := func(cfg *tls.Config) func(net.Conn) net.Conn {
@@ -99,7 +98,7 @@ func TestFault06TLSRefused(t *testing.T) {
 			var e x509.HostnameError
 			return errors.As(err, &e)
 		}},
-		{"unknown authority", stranger, overTLS(server), func(err error) bool {
+		{"unknown authority", unknownCA, overTLS(server), func(err error) bool {
 			var e x509.UnknownAuthorityError
 			return errors.As(err, &e)
 		}},
@@ -108,7 +107,7 @@ func TestFault06TLSRefused(t *testing.T) {
 			_ = c.Close()
 			return c
 		}, func(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) }},
-		{"a server that answers in clear", client, func(c net.Conn) net.Conn {
+		{"a server that responds in plaintext", client, func(c net.Conn) net.Conn {
 			_, _ = c.Write([]byte{0x85, 0, 0, 0, 2, 0, 0, 0, 0}) // READY
 			return c
 		}, func(err error) bool {
@@ -119,27 +118,29 @@ func TestFault06TLSRefused(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			before := outstanding.Load()
 			var sock *tapConn
-			s := &fakeServer{version: 5, wrap: m.server}
-			_, err := s.dialMemory(tap(&sock), func(cfg *connConfig) { cfg.tls = m.client })
+			s := &fakecql.Server{Version: 5, Wrap: m.server}
+			_, err := dialInMemory(s, tap(&sock), func(cfg *connConfig) { cfg.tls = m.client })
 			require.ErrorContains(t, err, "tls: ")
+			require.NotContains(t, err.Error(), "tls: tls: ")
 			require.NotErrorIs(t, err, context.DeadlineExceeded)
 			require.True(t, m.check(err), "%v", err)
 			requireOnlyTLS(t, sock.bytes())
-			s.stop()
+			s.Stop()
 			require.Equal(t, before, outstanding.Load())
 		})
 	}
 }
 
-// TestFault06TLSCut: the peer goes away within a record, in the handshake or in an answer. The call must end with an error, at once.
+// TestFault06TLSCut: the server closes the socket inside a record, during the handshake or in a response. The call must
+// fail at once.
 func TestFault06TLSCut(t *testing.T) {
-	server, client := tlsPair(t, "127.0.0.1")
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
 	before := outstanding.Load()
 	attempt := func(budget int) (passed int, err error) {
-		line := &cutLine{left: budget, hangUp: true}
+		line := &fakecql.CutLine{Left: budget, HangUp: true}
 		var sock *tapConn
-		s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn { return tls.Server(line.wrap(c), server) }}
-		c, err := s.dialMemory(tap(&sock), func(cfg *connConfig) { cfg.tls = client })
+		s := &fakecql.Server{Version: 5, Wrap: func(c net.Conn) net.Conn { return tls.Server(line.Wrap(c), server) }}
+		c, err := dialInMemory(s, tap(&sock), func(cfg *connConfig) { cfg.tls = client })
 		if err == nil {
 			_, err = c.ask(context.Background(), "question")
 			if err != nil {
@@ -147,16 +148,16 @@ func TestFault06TLSCut(t *testing.T) {
 			}
 			endConn(c, s)
 		}
-		s.stop()
+		s.Stop()
 		requireOnlyTLS(t, sock.bytes())
-		return line.passed(), err
+		return line.Passed(), err
 	}
 	whole, err := attempt(1 << 30)
 	require.NoError(t, err)
 	for n := 0; ; n++ {
 		began := time.Now()
 		passed, err := attempt(n)
-		if err == nil { // signatures differ in length by a byte or two
+		if err == nil { // the length of signatures varies by a byte or two
 			require.Equal(t, n, max(n, passed))
 			require.InDelta(t, whole, passed, 10)
 			break
@@ -164,62 +165,29 @@ func TestFault06TLSCut(t *testing.T) {
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
 		require.Less(t, time.Since(began), 5*time.Second, "cut after %d bytes: it hung", n)
 		if n < whole-120 {
-			n += 30 // handshakes take time, and the flight of the certificate is long
+			n += 30 // fewer cuts: handshakes take time, and the certificate is long
 		}
 	}
 	require.Equal(t, before, outstanding.Load())
 }
 
-// TestFault06TLSExpires: the certificate of a running cluster expires and is replaced later. Connections that are open go on; new ones fail with
-// an error that says why until there is a valid certificate, and then they are made without a restart.
-func TestFault06TLSExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		old, client := tlsPair(t, "127.0.0.1") // for an hour
-		time.Sleep(50 * time.Minute)
-		fresh, _ := tlsPair(t, "127.0.0.1")
-		leaf, err := x509.ParseCertificate(fresh.Certificates[0].Certificate[0])
-		require.NoError(t, err)
-		client.RootCAs.AddCert(leaf)
-		var cert atomic.Pointer[tls.Certificate]
-		cert.Store(&old.Certificates[0])
-		server := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert.Load(), nil }}
-		c := newFakeCluster(t, protoV5, 1, func(n *fakeNode) {
-			n.server.wrap = func(c net.Conn) net.Conn { return tls.Server(c, server) }
-		})
-		s := c.session(func(cfg *ClusterConfig) { cfg.TLS = client })
-		time.Sleep(30 * time.Minute)
-		require.NoError(t, s.Query("INSERT x").Exec(), "the connection is older than the end of the certificate")
-		c.nodes[0].hangUp()
-		time.Sleep(time.Minute)
-		err = s.Query("INSERT x").Exec()
-		require.ErrorIs(t, err, ErrNoConnections)
-		var invalid x509.CertificateInvalidError
-		require.ErrorAs(t, err, &invalid)
-		require.Equal(t, x509.Expired, invalid.Reason)
-		cert.Store(&fresh.Certificates[0])
-		time.Sleep(time.Minute)
-		require.NoError(t, s.Query("INSERT x").Exec())
-		require.NotNil(t, s.control.current())
-	})
-}
-
-// TestFault06TLSRenegotiation: the peer asks for a new handshake (HelloRequest, RFC 5246, section 7.4.1.1), which could bring another
-// certificate. The connection must end with an error that says so.
+// TestFault06TLSRenegotiation: the server requests a new handshake (HelloRequest, RFC 5246, section 7.4.1.1), which
+// could present another certificate. The connection must close with an error that names the renegotiation.
 func TestFault06TLSRenegotiation(t *testing.T) {
-	server, client := tlsPair(t, "127.0.0.1")
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
 	var secrets bytes.Buffer
 	server.KeyLogWriter = &secrets
 	server.MaxVersion = tls.VersionTLS12
 	server.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
 	var below *tapConn
-	s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn {
+	s := &fakecql.Server{Version: 5, Wrap: func(c net.Conn) net.Conn {
 		below = &tapConn{Conn: c}
 		return tls.Server(below, server)
 	}}
-	s.handle = func(p *fakePeer, h wire.Header, _ []byte) {
+	s.Handle = func(p *fakecql.Conn, h wire.Header, _ []byte) {
 		_, _ = below.Write(helloRequest(t, below.bytes(), secrets.String()))
 	}
-	c := s.memory(t, func(cfg *connConfig) { cfg.tls = client })
+	c := connectInMemory(t, s, func(cfg *connConfig) { cfg.tls = client })
 	_, err := c.ask(context.Background(), "question")
 	require.ErrorIs(t, err, ErrConnectionClosed)
 	require.ErrorContains(t, err, "no renegotiation")
@@ -227,8 +195,8 @@ func TestFault06TLSRenegotiation(t *testing.T) {
 	endConn(c, s)
 }
 
-// helloRequest returns the record of a HelloRequest as the server would encrypt it next, after the records in sent. keyLog is in the
-// format of tls.Config.KeyLogWriter; the cipher is AES-128-GCM (RFC 5288).
+// helloRequest returns the encrypted record of a HelloRequest that follows the records in sent. keyLog is in the format
+// of tls.Config.KeyLogWriter; the cipher is AES-128-GCM (RFC 5288).
 func helloRequest(t *testing.T, sent []byte, keyLog string) []byte {
 	fields := strings.Fields(keyLog)
 	require.Equal(t, "CLIENT_RANDOM", fields[0])

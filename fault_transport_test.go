@@ -11,169 +11,18 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds faults 1 to 5: of the byte stream below the frames.
-//
-// The fault tests are numbered: TestFault07... is case 7 of the list of faults that the driver must survive. fault_tls_test.go has 6,
-// fault_segment_test.go 7 and 8, fault_protocol_test.go and fault_stream_test.go 9 to 15, fault_statement_test.go 16 to 19,
-// pool_test.go and pool_shard_test.go most of 20 to 28, fault_topology_test.go 21, session_notify_test.go 22, exec_fault_test.go 29 to 31
-// and 35, fault_semantics_test.go 32 to 34; 36 is in pool_test.go. What belongs to one part of the driver alone is beside its other tests.
-
-// cutLine counts the bytes of one direction of all connections of a session, and breaks them all when its budget is used up.
-type cutLine struct {
-	mu    sync.Mutex
-	left  int // budget
-	total int // bytes that went through
-	cut   bool
-	after int // writes after the cut
-	// hangUp closes the ends when the line is cut, as a peer does; else only the write fails.
-	hangUp bool
-	ends   []net.Conn
-}
-
-// cutEnd is an end of a connection whose writes are on the line.
-type cutEnd struct {
-	net.Conn
-	line *cutLine
-}
-
-func (l *cutLine) wrap(c net.Conn) net.Conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ends = append(l.ends, c)
-	return cutEnd{c, l}
-}
-
-func (l *cutLine) passed() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.total
-}
-
-func (c cutEnd) Write(b []byte) (int, error) {
-	l := c.line
-	l.mu.Lock()
-	if l.cut {
-		l.after++
-	}
-	n := min(len(b), l.left)
-	l.left -= n
-	l.total += n
-	cut := n < len(b)
-	l.cut = l.cut || cut
-	ends := l.ends
-	l.mu.Unlock()
-	written, err := c.Conn.Write(b[:n])
-	if !cut || err != nil {
-		return written, err
-	}
-	if !l.hangUp {
-		return written, io.ErrClosedPipe
-	}
-	for _, end := range ends {
-		_ = end.Close()
-	}
-	return written, io.ErrClosedPipe
-}
-
-// requireBroken checks that err says that a connection broke, in a way that a program can tell.
-func requireBroken(t *testing.T, err error, at int) {
-	t.Helper()
-	for _, want := range []error{ErrConnectionClosed, ErrNoConnections, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNREFUSED} {
-		if errors.Is(err, want) {
-			return
-		}
-	}
-	t.Fatalf("cut after %d bytes: %v says nothing of a connection that broke", at, err)
-}
-
-// TestFault01PeerClosesAnywhere: the peer goes away at each byte of a session's conversation, from OPTIONS to the RESULT of a prepared
-// statement that is not idempotent, in what it sends and in what it receives. Every call must end at once, with an error of a known kind,
-// and MayHaveApplied must be true exactly where a byte of the EXECUTE had left.
-func TestFault01PeerClosesAnywhere(t *testing.T) {
-	for _, version := range []byte{protoV4, protoV5} {
-		for _, requests := range []bool{false, true} {
-			t.Run(fmt.Sprintf("version=%d/requests=%v", version, requests), func(t *testing.T) {
-				executed, whole := -1, 0 // bytes on the line when the EXECUTE leaves, and in all
-				synctest.Test(t, func(t *testing.T) { whole = peerCloses(t, version, requests, 1<<30, &executed) })
-				require.Greater(t, executed, 400)
-				require.Greater(t, whole, executed)
-				for n := 0; n < whole && !t.Failed(); n++ {
-					synctest.Test(t, func(t *testing.T) { peerCloses(t, version, requests, n, &executed) })
-					if poison && n < executed-200 {
-						n += 7 // the race detector has seen the start often enough
-					}
-				}
-			})
-		}
-	}
-}
-
-// peerCloses runs a session that ends after budget bytes of answers, or of requests, and returns how many went through. Without a
-// cut it sets executed.
-func peerCloses(t *testing.T, version byte, requests bool, budget int, executed *int) int {
-	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-	line := &cutLine{left: budget, hangUp: !requests}
-	c := newFakeCluster(t, version, 1, func(n *fakeNode) {
-		n.server.auth = passwordAuthenticators[0]
-		if !requests {
-			n.server.wrap = line.wrap
-		}
-	})
-	if requests {
-		c.wrap = func(_ *fakeNode, end net.Conn) net.Conn { return line.wrap(end) }
-	}
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
-	c.on(func(r *fakeRequest) bool {
-		switch {
-		case r.op == opAuthResponse:
-			r.peer.reply(r.stream, opAuthSuccess, []byte{0xFF, 0xFF, 0xFF, 0xFF})
-			return true
-		case r.op == opPrepare && requests && budget == 1<<30, r.op == opExecute && !requests && budget == 1<<30:
-			*executed = line.passed()
-		}
-		return false
-	})
-	cfg := c.config()
-	cfg.ProtoVersion = int(version)
-	cfg.Authenticator = PasswordAuthenticator{Username: "u", Password: "p"}
-	began := time.Now()
-	s, err := cfg.CreateSession()
-	if err != nil {
-		require.Nil(t, s)
-		require.ErrorIs(t, err, ErrNoConnectionsStarted, "cut after %d bytes", budget)
-		requireBroken(t, err, budget)
-	} else {
-		defer s.Close()
-		err = s.Query(stmt, 1).Exec()
-		sent := budget > *executed
-		if !requests {
-			sent = budget >= *executed // the answer to it is what is cut
-		}
-		switch {
-		case budget == 1<<30:
-			require.NoError(t, err)
-		case err == nil:
-			t.Fatalf("cut after %d bytes: no error", budget)
-		default:
-			var f *RequestFailure
-			require.ErrorAs(t, err, &f, "cut after %d bytes", budget)
-			requireBroken(t, err, budget)
-			require.Equal(t, sent, MayHaveApplied(err), "cut after %d bytes, the EXECUTE began at %d: %v", budget, *executed, err)
-		}
-	}
-	require.Less(t, time.Since(began), time.Second, "cut after %d bytes: an error tells, not a timeout", budget)
-	return line.passed()
-}
+// Faults 1 to 5 on one connection: the byte stream below the frames. Package faults tests faults on the public API; its
+// FAULTS.md lists all faults.
 
 // dripConn writes one byte at a time.
 type dripConn struct{ net.Conn }
@@ -192,8 +41,8 @@ type dripReader struct{ net.Conn }
 
 func (c dripReader) Read(b []byte) (int, error) { return c.Conn.Read(b[:min(len(b), 1)]) }
 
-// TestFault02SingleBytes: headers, segments and bodies arrive byte by byte, and many frames arrive in one read. The results must be the
-// same as ever.
+// TestFault02SingleBytes: headers, segments and bodies arrive byte by byte, and many frames arrive in one read. The
+// results must be the same.
 func TestFault02SingleBytes(t *testing.T) {
 	questions := make([]string, 40)
 	for i := range questions {
@@ -204,9 +53,9 @@ func TestFault02SingleBytes(t *testing.T) {
 		compressor Compressor
 	}{{4, nil}, {4, LZ4Compressor{}}, {4, SnappyCompressor{}}, {5, nil}, {5, LZ4Compressor{}}} {
 		t.Run(fmt.Sprintf("version=%d/compressor=%T", m.version, m.compressor), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // the reader gets one byte at a time
-				s := &fakeServer{version: m.version, compressor: m.compressor}
-				c := s.memory(t, func(cfg *connConfig) {
+			synctest.Test(t, func(t *testing.T) { // the reader reads one byte at a time
+				s := &fakecql.Server{Version: m.version, Compressor: m.compressor}
+				c := connectInMemory(t, s, func(cfg *connConfig) {
 					dial := cfg.dial
 					cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
 						c, err := dial(ctx, addr)
@@ -220,20 +69,20 @@ func TestFault02SingleBytes(t *testing.T) {
 				}
 				endConn(c, s)
 			})
-			synctest.Test(t, func(t *testing.T) { // all answers come with one write
+			synctest.Test(t, func(t *testing.T) { // one write has all responses
 				var mu sync.Mutex
 				var frames []byte
 				n := 0
-				s := &fakeServer{version: m.version, compressor: m.compressor}
-				s.handle = func(p *fakePeer, h wire.Header, body []byte) {
+				s := &fakecql.Server{Version: m.version, Compressor: m.compressor}
+				s.Handle = func(p *fakecql.Conn, h wire.Header, body []byte) {
 					mu.Lock()
 					defer mu.Unlock()
-					frames = append(frames, p.frame(h.Stream, opResult, body)...)
+					frames = append(frames, p.Frame(h.Stream, fakecql.OpResult, body)...)
 					if n++; n == len(questions) {
-						_, _ = p.conn.Write(frames)
+						_, _ = p.Conn.Write(frames)
 					}
 				}
-				c := s.memory(t)
+				c := connectInMemory(t, s)
 				var wg sync.WaitGroup
 				for _, question := range questions {
 					wg.Go(func() {
@@ -247,9 +96,9 @@ func TestFault02SingleBytes(t *testing.T) {
 			})
 		})
 	}
-	t.Run("loopback", func(t *testing.T) { // through a socket, where the system joins bytes as it likes
-		s := &fakeServer{version: 5, wrap: func(c net.Conn) net.Conn { return dripConn{c} }}
-		c := s.connect(t)
+	t.Run("loopback", func(t *testing.T) { // through a socket, where the kernel coalesces writes
+		s := &fakecql.Server{Version: 5, Wrap: func(c net.Conn) net.Conn { return dripConn{c} }}
+		c := connectTo(t, s)
 		for _, question := range questions[:10] {
 			answer, err := c.ask(context.Background(), question)
 			require.NoError(t, err)
@@ -258,7 +107,7 @@ func TestFault02SingleBytes(t *testing.T) {
 	})
 }
 
-// muteConn swallows what is written once silent is set.
+// muteConn discards writes once silent is set.
 type muteConn struct {
 	net.Conn
 	silent *atomic.Bool
@@ -271,51 +120,51 @@ func (c muteConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestFault03HalfOpenPeer: the peer falls silent, and nothing closes the connection. The heartbeat must close it, not before an interval
-// of silence and not later than two after it began; requests under way must end by their own deadlines, and only those that have none by
-// then with the connection.
+// TestFault03HalfOpenPeer: the server falls silent without closing the connection. While requests wait, a probe and a
+// heartbeat must close it. Requests in flight must fail at their deadlines, and those with later ones with the
+// connection.
 func TestFault03HalfOpenPeer(t *testing.T) {
-	const interval = 30 * time.Second
+	const interval, bound = 30 * time.Second, defaultBeatTimeout + 2*probeTimeout
 	for _, version := range []byte{protoV4, protoV5} {
 		for _, m := range []struct {
 			name   string
-			silent func(p *pipeEnd, mute *atomic.Bool)
+			silent func(p *fakecql.PipeEnd, mute *atomic.Bool)
 		}{
-			{"requests arrive", func(_ *pipeEnd, mute *atomic.Bool) { mute.Store(true) }},
-			{"nothing arrives", func(p *pipeEnd, mute *atomic.Bool) { mute.Store(true); p.fill() }},
+			{"requests arrive", func(_ *fakecql.PipeEnd, mute *atomic.Bool) { mute.Store(true) }},
+			{"nothing arrives", func(p *fakecql.PipeEnd, mute *atomic.Bool) { mute.Store(true); p.Fill() }},
 		} {
 			t.Run(fmt.Sprintf("version=%d/%s", version, m.name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var silent atomic.Bool
-					var line *pipeEnd
-					s := &fakeServer{version: version, handle: echo, wrap: func(c net.Conn) net.Conn { return muteConn{c, &silent} }}
+					var line *fakecql.PipeEnd
+					s := &fakecql.Server{Version: version, Handle: fakecql.Echo, Wrap: func(c net.Conn) net.Conn { return muteConn{c, &silent} }}
 					ended := make(chan error, 1)
-					c := s.memory(t, func(cfg *connConfig) {
+					c := connectInMemory(t, s, func(cfg *connConfig) {
 						cfg.heartbeat, cfg.timeout = interval, 5*time.Second
 						cfg.onClose = func(_ *conn, err error) { ended <- err }
 						dial := cfg.dial
 						cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
 							c, err := dial(ctx, addr)
-							line, _ = c.(*pipeEnd)
+							line, _ = c.(*fakecql.PipeEnd)
 							return c, err
 						}
 					})
 					time.Sleep(5*time.Minute + 10*time.Second)
-					require.False(t, c.closed(), "it answers")
+					require.False(t, c.closed(), "the server responds")
 					_, err := c.ask(context.Background(), "a sign of life")
 					require.NoError(t, err)
 					m.silent(line, &silent)
 					began := time.Now()
 					var wg sync.WaitGroup
 					for _, own := range []struct {
-						deadline time.Duration // of the context; 0: none, so that the connection's timeout holds
+						deadline time.Duration // of the context; 0 means none: the timeout of the connection applies
 						want     error
 						after    time.Duration
 					}{
 						{0, ErrTimeoutNoResponse, 5 * time.Second},
 						{time.Second, context.DeadlineExceeded, time.Second},
-						{29 * time.Second, context.DeadlineExceeded, 29 * time.Second},
-						{time.Hour, ErrConnectionClosed, 2 * interval},
+						{29 * time.Second, ErrConnectionClosed, bound},
+						{time.Hour, ErrConnectionClosed, bound},
 					} {
 						wg.Go(func() {
 							ctx := context.Background()
@@ -334,9 +183,8 @@ func TestFault03HalfOpenPeer(t *testing.T) {
 						})
 					}
 					err = <-ended
-					require.ErrorContains(t, err, "no sign of life")
-					require.GreaterOrEqual(t, time.Since(began), interval)
-					require.LessOrEqual(t, time.Since(began), 2*interval)
+					require.ErrorContains(t, err, "no answer received")
+					require.LessOrEqual(t, time.Since(began), bound+2*tickInterval)
 					wg.Wait()
 					endConn(c, s)
 				})
@@ -345,46 +193,40 @@ func TestFault03HalfOpenPeer(t *testing.T) {
 	}
 }
 
-// fill takes the window of what p writes: further writes wait, as if the peer had stopped reading.
-func (p *pipeEnd) fill() {
-	p.out.mu.Lock()
-	defer p.out.mu.Unlock()
-	p.out.b = make([]byte, pipeWindow)
-}
-
-// TestFault04StalledWrites: the peer's window is zero while requests are queued. Each caller must come back by its own context, whether
-// its frame waits in the socket, behind the leader or for room; the connection must be replaced, and other connections must not notice.
+// TestFault04StalledWrites: the server's receive window is zero while requests are queued. Each caller must return when
+// its context ends, whether its frame waits in the socket, behind the leader or for room. The connection must be
+// replaced, and other connections must not be affected.
 func TestFault04StalledWrites(t *testing.T) {
 	t.Run("session", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newFakeCluster(t, protoV5, 2)
 			var mu sync.Mutex
-			var lines []*pipeEnd // to node 2
-			c.wrap = func(n *fakeNode, end net.Conn) net.Conn {
+			var lines []*fakecql.PipeEnd // to node 2
+			c.Wrap = func(n *fakecql.Node, end net.Conn) net.Conn {
 				mu.Lock()
 				defer mu.Unlock()
-				if n == c.nodes[1] {
-					lines = append(lines, end.(*pipeEnd))
+				if n == c.Nodes[1] {
+					lines = append(lines, end.(*fakecql.PipeEnd))
 				}
 				return end
 			}
-			s := c.session(func(cfg *ClusterConfig) { cfg.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
-			other := s.Query("INSERT x").SetHostID(c.nodes[0].id.String())
-			stalled := s.Query("INSERT x").SetHostID(c.nodes[1].id.String())
+			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HeartbeatInterval, cfg.Timeout = 10*time.Second, time.Minute })
+			other := s.Query("INSERT x").HostID(c.Nodes[0].ID.String())
+			stalled := s.Query("INSERT x").HostID(c.Nodes[1].ID.String())
 			require.NoError(t, stalled.Exec())
 			mu.Lock()
 			line, connections := lines[len(lines)-1], len(lines)
 			mu.Unlock()
-			line.fill()
+			line.Fill()
 			began := time.Now()
 			body := strings.Repeat("x", 1<<20)
 			var wg sync.WaitGroup
-			for i := range 20 { // more than may gather
+			for i := range 20 { // more than fit into the pending bytes
 				wg.Go(func() {
 					deadline := time.Duration(i+1) * 100 * time.Millisecond
 					ctx, cancel := context.WithTimeout(context.Background(), deadline)
 					defer cancel()
-					err := s.Query("CREATE " + body).SetHostID(c.nodes[1].id.String()).ExecContext(ctx)
+					err := s.Query("CREATE " + body).HostID(c.Nodes[1].ID.String()).ExecContext(ctx)
 					if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != deadline {
 						t.Errorf("%v: got %v after %v", deadline, err, time.Since(began))
 					}
@@ -405,10 +247,10 @@ func TestFault04StalledWrites(t *testing.T) {
 	})
 	t.Run("waiting for room", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &fakeServer{version: protoV4}
-			c := s.memory(t, func(cfg *connConfig) { cfg.timeout = time.Second })
+			s := &fakecql.Server{Version: protoV4}
+			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.timeout = time.Second })
 			c.w.mu.Lock()
-			c.w.leading = true // nobody writes
+			c.w.leading = true // no caller writes
 			c.w.pending.B = make([]byte, maxPending+1)
 			c.w.mu.Unlock()
 			for range 100 {
@@ -417,15 +259,15 @@ func TestFault04StalledWrites(t *testing.T) {
 				require.ErrorIs(t, err, ErrTimeoutNoResponse)
 				require.InDelta(t, time.Second, time.Since(began), float64(2*tickInterval))
 				require.False(t, mayHaveLeft(err))
-				require.Zero(t, c.inFlight(), "what was not sent is no orphan")
+				require.Zero(t, c.orphans.Load(), "an unsent request is not an orphan")
 			}
 			endConn(c, s)
 		})
 	})
 }
 
-// TestFault05TornWrite: a write ends in the middle of several frames, at each byte of them in turn. The connection must be dead, nothing
-// may follow the tear, and only frames of which nothing was written, in v5 nothing of their segment, may be sent again.
+// TestFault05TornWrite: a write of several frames fails after n bytes, for each n. The connection must close and write
+// nothing more. Only frames of which no byte was written (in v5, of their segment) may be retried.
 func TestFault05TornWrite(t *testing.T) {
 	const frames = 3
 	for _, m := range []struct {
@@ -443,7 +285,7 @@ func TestFault05TornWrite(t *testing.T) {
 				if poison {
 					n += 2
 				}
-				if r := n % size; m.body > 1000 && r > 12 && r < size-12 { // nothing happens there
+				if r := n % size; m.body > 1000 && r > 12 && r < size-12 { // inside a large body all bytes are alike
 					n += size - 12 - r - 1
 				}
 			}
@@ -451,27 +293,27 @@ func TestFault05TornWrite(t *testing.T) {
 	}
 }
 
-// tearWrite has the connection fail after n bytes of frames that are queued, and reports whether that was in the midst of them, and how
-// large one was on the wire.
+// tearWrite makes a write of queued frames fail after n bytes. It reports whether that was inside the frames, and
+// returns the size of one on the wire.
 func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, n int) (torn bool, size int) {
-	line := &cutLine{left: 1 << 30}
+	line := &fakecql.CutLine{Left: 1 << 30}
 	var streams []int16
-	s := &fakeServer{version: version, compressor: compressor, handle: func(p *fakePeer, h wire.Header, _ []byte) {
-		if streams = append(streams, h.Stream); len(streams) == frames { // none is answered before all have left
+	s := &fakecql.Server{Version: version, Compressor: compressor, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+		if streams = append(streams, h.Stream); len(streams) == frames { // no response before all frames were sent
 			for _, stream := range streams {
-				p.reply(stream, opResult, nil)
+				p.Reply(stream, fakecql.OpResult, nil)
 			}
 		}
 	}}
-	c := s.memory(t, func(cfg *connConfig) {
+	c := connectInMemory(t, s, func(cfg *connConfig) {
 		dial := cfg.dial
 		cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
 			c, err := dial(ctx, addr)
-			return line.wrap(c), err
+			return line.Wrap(c), err
 		}
 	})
 	c.w.mu.Lock()
-	c.w.leading = true // it does not write yet
+	c.w.leading = true // hold writes back until all frames are queued
 	c.w.mu.Unlock()
 	errs := make([]chan error, frames)
 	for i := range errs {
@@ -482,51 +324,51 @@ func tearWrite(t *testing.T, version byte, compressor Compressor, body, frames, 
 		}()
 		synctest.Wait()
 	}
-	handshake := line.passed()
-	line.left = n
+	handshake := line.Passed()
+	line.Left = n
 	c.flush()
-	size, each := wire.HeaderSize+body, 1 // frames to a unit that is written or not
+	size, each := wire.HeaderSize+body, 1 // each is the number of frames that are written together
 	if version >= protoV5 && body < 1000 {
 		each = frames
 	} else if version >= protoV5 {
-		p := &fakePeer{s: s, seg: true}
-		size = len(p.frame(0, opResult, []byte(strings.Repeat("a", body))))
+		p := &fakecql.Conn{Server: s, Segments: true}
+		size = len(p.Frame(0, fakecql.OpResult, []byte(strings.Repeat("a", body))))
 	}
 	for i := range errs {
 		err := <-errs[i]
-		if !line.cut {
+		if !line.Cut() {
 			require.NoError(t, err)
 			continue
 		}
 		require.ErrorIs(t, err, ErrConnectionClosed)
 		require.Equal(t, n > i/each*size, mayHaveLeft(err), "frame %d, %d bytes written", i, n)
 	}
-	if line.cut {
+	if line.Cut() {
 		_, err := c.ask(context.Background(), "after")
 		require.ErrorIs(t, err, ErrConnectionClosed)
 		require.False(t, mayHaveLeft(err))
-		require.Equal(t, handshake+n, line.passed())
-		require.Zero(t, line.after, "writes after the tear")
+		require.Equal(t, handshake+n, line.Passed())
+		require.Zero(t, line.After(), "writes after the tear")
 	}
 	endConn(c, s)
-	return line.cut, size
+	return line.Cut(), size
 }
 
-// TestFault05RetryAfterTornWrite is 5 in a session: what was not begun goes to another node, though it is not idempotent, and what was
-// begun does not.
+// TestFault05RetryAfterTornWrite is fault 5 in a session: a request of which no byte was written is retried on another
+// node although it is not idempotent; a request written in part is not.
 func TestFault05RetryAfterTornWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line := &cutLine{left: 1 << 30}
+		line := &fakecql.CutLine{Left: 1 << 30}
 		c := newFakeCluster(t, protoV4, 2)
-		c.wrap = func(n *fakeNode, end net.Conn) net.Conn {
-			if n == c.nodes[1] {
-				return line.wrap(end)
+		c.Wrap = func(n *fakecql.Node, end net.Conn) net.Conn {
+			if n == c.Nodes[1] {
+				return line.Wrap(end)
 			}
 			return end
 		}
-		s := c.session()
+		s := sessionOn(c)
 		require.NoError(t, s.Query("INSERT x").Exec())
-		n := s.topo.Load().nodeByID(c.nodes[1].id)
+		n := s.topo.Load().nodeByID(UUID(c.Nodes[1].ID))
 		conn := n.pool.pick()
 		conn.w.mu.Lock()
 		conn.w.leading = true
@@ -540,10 +382,8 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 		conn.w.mu.Lock()
 		queued := len(conn.w.pending.B)
 		conn.w.mu.Unlock()
-		require.Positive(t, queued, "the other node serves some, this one has some")
-		line.mu.Lock()
-		line.left = 1 // of the first frame
-		line.mu.Unlock()
+		require.Positive(t, queued, "both nodes have requests")
+		line.SetLeft(1) // of the first frame
 		conn.flush()
 		for range cap(errs) {
 			err := <-errs
@@ -557,12 +397,12 @@ func TestFault05RetryAfterTornWrite(t *testing.T) {
 	})
 }
 
-// TestFault04ClosedWhileWaitingForRoom has callers wait until the writer has room, and ends the connection.
+// TestFault04ClosedWhileWaitingForRoom closes a connection while callers wait for room in the writer.
 func TestFault04ClosedWhileWaitingForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
-			s := &fakeServer{version: 4}
-			c := s.memory(t)
+			s := &fakecql.Server{Version: 4}
+			c := connectInMemory(t, s)
 			c.w.mu.Lock()
 			c.w.leading = true
 			c.w.pending.B = make([]byte, maxPending+1)

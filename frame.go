@@ -8,16 +8,16 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds what requests and responses share: opcodes (native_protocol_v5.spec, section 2.4.1.4) and versions. The frame layer
-// turns messages into body bytes and back; it does no I/O. internal/wire holds the notations and the header.
+// Opcodes (native_protocol_v5.spec, section 2.4.1.4) and protocol versions. The frame layer encodes and decodes the
+// bodies of messages; it does no I/O. internal/wire contains the notations and the header.
 
-// The protocol versions that the driver speaks. ScyllaDB ends at v4 and has extensions of its own.
+// The supported protocol versions. ScyllaDB supports v4 at most, with extensions.
 const (
 	protoV4 byte = 4
 	protoV5 byte = 5
 )
 
-// opcode says which message a frame holds.
+// opcode is the kind of a message.
 type opcode byte
 
 const (
@@ -46,7 +46,7 @@ var opcodeNames = [...]string{
 	opAuthResponse: "AUTH_RESPONSE", opAuthSuccess: "AUTH_SUCCESS",
 }
 
-// String returns the name that the specification gives op, or "opcode 0x…".
+// String returns the name of op in the specification, or "opcode 0x…".
 func (op opcode) String() string {
 	if int(op) < len(opcodeNames) && opcodeNames[op] != "" {
 		return opcodeNames[op]
@@ -54,7 +54,7 @@ func (op opcode) String() string {
 	return fmt.Sprintf("opcode 0x%02x", byte(op))
 }
 
-// malformed returns r's error as a *ProtocolError, nil when r read everything that it was asked for.
+// malformed returns r's error as a *ProtocolError, nil if r has none.
 func malformed(what string, r *wire.Reader) error {
 	if err := r.Err(); err != nil {
 		return &ProtocolError{Message: "malformed " + what, Err: err}

@@ -23,13 +23,13 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads what a real Cassandra said (testdata/captures, recorded by TestCapture of package tests): segments, compression,
-// messages and cells that nobody here wrote.
+// Frames of a real Cassandra (testdata/captures, recorded by TestCapture of package tests): segments, compression,
+// messages and cells that this project did not write.
 
-// exchange is a request and what the server answered.
+// exchange is a request and its response.
 type exchange struct {
 	op        opcode
-	statement string // text, also of an EXECUTE
+	statement string // the text, also for EXECUTE
 	env       envelope
 	supported map[string][]string
 	res       result
@@ -42,7 +42,7 @@ type capturedConn struct {
 	events    []any
 }
 
-// readCapture parses a file of testdata/captures. Nothing in it may be malformed.
+// readCapture parses a file of testdata/captures. The test fails at malformed content.
 func readCapture(t *testing.T, file string) (conns []capturedConn) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ type rawFrame struct {
 	body   []byte
 }
 
-// readFrames cuts one direction of a connection into frames. In v5 segments begin after STARTUP and its answer.
+// readFrames splits one direction of a connection into frames. In v5 segments begin after STARTUP and its response.
 func readFrames(t *testing.T, stream []byte, version byte, compressor Compressor) (frames []rawFrame) {
 	var in io.Reader = bytes.NewReader(stream)
 	for {
@@ -115,7 +115,7 @@ func readFrames(t *testing.T, stream []byte, version byte, compressor Compressor
 	}
 }
 
-// pairUp finds the request of each response: the answers on a stream come in the order of its requests.
+// pairUp finds the request of each response: the responses on a stream are in the order of its requests.
 func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c capturedConn) {
 	waiting := map[int16][]exchange{}
 	ids := map[string]string{} // statement texts
@@ -145,7 +145,7 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 			continue
 		}
 		queue := waiting[f.header.Stream]
-		require.NotEmpty(t, queue, "an answer without a request")
+		require.NotEmpty(t, queue, "a response without a request")
 		x := queue[0]
 		waiting[f.header.Stream] = queue[1:]
 		answered++
@@ -229,8 +229,8 @@ func (res *result) decoded(t *testing.T, columns []ColumnInfo) (rows []map[strin
 			row[col.Name] = v
 			again, err := Marshal(col.TypeInfo, v)
 			require.NoError(t, err, col.Name)
-			if m := reflect.ValueOf(v); m.Kind() != reflect.Map || m.Len() < 2 { // whose order is Go's
-				require.Equal(t, cell, again, "%s: our encoding is not the server's", col.Name)
+			if m := reflect.ValueOf(v); m.Kind() != reflect.Map || m.Len() < 2 { // a Go map has no order
+				require.Equal(t, cell, again, "%s: our encoding differs from the server's", col.Name)
 			}
 		}
 		rows = append(rows, row)
@@ -241,7 +241,7 @@ func (res *result) decoded(t *testing.T, columns []ColumnInfo) (rows []map[strin
 }
 
 func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
-	// of returns the exchanges of statements that begin so, but PREPARE.
+	// of returns the exchanges whose statement has the prefix, except PREPARE.
 	of := func(prefix string) (found []exchange) {
 		for _, x := range c.exchanges {
 			if x.op != opPrepare && strings.HasPrefix(x.statement, prefix) {
@@ -343,7 +343,7 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 		}
 	}
 	require.Len(t, failed, 5)
-	var unprepared *RequestErrUnprepared // the change of the table made the server forget it
+	var unprepared *RequestErrUnprepared // the server dropped it at the change of the table
 	require.ErrorAs(t, failed["SELECT * FROM capture.paged"], &unprepared)
 	require.Equal(t, prepared["SELECT * FROM capture.paged"].id, unprepared.StatementId)
 	require.ErrorIs(t, failed["SELEC"], CodeSyntax)

@@ -14,31 +14,33 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds the compressions of the protocol: of frame bodies in v4 (native_protocol_v4.spec, section 5), of segments in v5
+// Compression of frame bodies in v4 (native_protocol_v4.spec, section 5) and of segments in v5
 // (native_protocol_v5.spec, section 2.2).
 
-// Compressor compresses what a connection sends and undoes what the server did. Every method appends to dst and returns it as it was
-// on an error; src is not retained. Methods are called by several goroutines at once.
+// A Compressor compresses the bytes of a connection and decompresses those of the server. Every method appends to dst
+// and returns the result; on an error it returns dst unchanged. Methods do not retain src. Several goroutines may call
+// them at once.
 type Compressor interface {
-	// Name is the COMPRESSION option of STARTUP: "lz4" or "snappy".
+	// Name returns the COMPRESSION option of STARTUP: "lz4" or "snappy".
 	Name() string
-	// AppendCompressedWithLength appends a compressed v4 body, which says its uncompressed length by itself.
+	// AppendCompressedWithLength appends a compressed v4 body, which includes its uncompressed length.
 	AppendCompressedWithLength(dst, src []byte) ([]byte, error)
-	// AppendDecompressedWithLength undoes AppendCompressedWithLength. It allocates nothing for a body of more than limit bytes.
+	// AppendDecompressedWithLength is the inverse of AppendCompressedWithLength. For a body of more than limit bytes it
+	// returns an error and allocates nothing.
 	AppendDecompressedWithLength(dst, src []byte, limit int) ([]byte, error)
-	// AppendCompressed appends the compressed payload of a v5 segment, whose header says the uncompressed length.
+	// AppendCompressed appends the compressed payload of a v5 segment. The segment header has the uncompressed length.
 	AppendCompressed(dst, src []byte) ([]byte, error)
-	// AppendDecompressed undoes AppendCompressed for a payload of exactly size bytes.
+	// AppendDecompressed is the inverse of AppendCompressed, for an uncompressed payload of exactly size bytes.
 	AppendDecompressed(dst, src []byte, size int) ([]byte, error)
 }
 
-// Each format has a most that a byte can stand for. A length above is a lie that can be refused before it costs memory.
+// Maximum compression ratios of the formats. A declared length above the maximum is an error, found before allocation.
 const (
-	lz4MaxRatio    = 255 // a length byte of a match
-	snappyMaxRatio = 32  // rounded up: a copy of 3 bytes makes at most 64
+	lz4MaxRatio    = 255 // one length byte of a match
+	snappyMaxRatio = 32  // rounded up: a copy of 3 bytes yields at most 64
 )
 
-// LZ4Compressor is the LZ4 block format. The zero value is ready.
+// LZ4Compressor is the LZ4 block format. The zero value is ready to use.
 type LZ4Compressor struct{}
 
 // Name implements Compressor.
@@ -63,7 +65,7 @@ func (LZ4Compressor) AppendDecompressedWithLength(dst, src []byte, limit int) ([
 	}
 	n, block := binary.BigEndian.Uint32(src), src[4:]
 	if n == 0 && (len(block) == 0 || len(block) == 1 && block[0] == 0) {
-		return dst, nil // an empty body, such as READY's: servers compress it to no block or to the empty one
+		return dst, nil // an empty body, as in READY: servers send no block or an empty one
 	}
 	if n > math.MaxInt32 || int(n) > limit {
 		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 body of %d bytes, the limit is %d", n, limit)}
@@ -77,7 +79,7 @@ func (LZ4Compressor) AppendCompressed(dst, src []byte) ([]byte, error) {
 	out := slices.Grow(dst, bound)
 	n, err := lz4.CompressBlock(src, out[len(dst):len(dst)+bound], nil)
 	if err != nil {
-		return dst, fmt.Errorf("vecql: LZ4: %w", err)
+		return dst, errorf("LZ4: %w", err)
 	}
 	return out[:len(dst)+n], nil
 }
@@ -87,9 +89,11 @@ func (LZ4Compressor) AppendDecompressed(dst, src []byte, size int) ([]byte, erro
 	return decompressLZ4(dst, src, size)
 }
 
+// decompressLZ4 appends the size bytes that an LZ4 block contains to dst. It checks size against the largest ratio that
+// LZ4 can reach before it allocates.
 func decompressLZ4(dst, block []byte, size int) ([]byte, error) {
 	if size <= 0 || size/lz4MaxRatio > len(block) {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block of %d bytes can't hold %d", len(block), size)}
+		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block of %d bytes cannot hold %d", len(block), size)}
 	}
 	out := slices.Grow(dst, size)[:len(dst)+size]
 	n, err := lz4.UncompressBlock(block, out[len(dst):])
@@ -97,12 +101,12 @@ func decompressLZ4(dst, block []byte, size int) ([]byte, error) {
 		return dst, &ProtocolError{Message: "LZ4 block", Err: err}
 	}
 	if n != size {
-		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block holds %d bytes instead of %d", n, size)}
+		return dst, &ProtocolError{Message: fmt.Sprintf("LZ4 block has %d bytes instead of %d", n, size)}
 	}
 	return out, nil
 }
 
-// SnappyCompressor is the Snappy block format, for v4 only: v5 has no Snappy. The zero value is ready.
+// SnappyCompressor is the Snappy block format, for v4 only: v5 does not support Snappy. The zero value is ready to use.
 type SnappyCompressor struct{}
 
 // Name implements Compressor.
@@ -129,7 +133,7 @@ func (SnappyCompressor) AppendDecompressedWithLength(dst, src []byte, limit int)
 		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes, the limit is %d", n, limit)}
 	}
 	if n/snappyMaxRatio > len(src) {
-		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes can't hold %d", len(src), n)}
+		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body of %d bytes cannot hold %d", len(src), n)}
 	}
 	out := slices.Grow(dst, n)[:len(dst)+n]
 	body, err := snappy.Decode(out[len(dst):], src)
@@ -137,17 +141,17 @@ func (SnappyCompressor) AppendDecompressedWithLength(dst, src []byte, limit int)
 		return dst, &ProtocolError{Message: "Snappy body", Err: err}
 	}
 	if len(body) != n {
-		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body holds %d bytes instead of %d", len(body), n)}
+		return dst, &ProtocolError{Message: fmt.Sprintf("Snappy body has %d bytes instead of %d", len(body), n)}
 	}
 	return out, nil
 }
 
-// AppendCompressed implements Compressor; it returns ErrUnsupported.
+// AppendCompressed implements Compressor. It returns ErrUnsupported.
 func (SnappyCompressor) AppendCompressed(dst, _ []byte) ([]byte, error) {
-	return dst, fmt.Errorf("vecql: Snappy segments: %w", ErrUnsupported)
+	return dst, errorf("Snappy segments: %w", ErrUnsupported)
 }
 
-// AppendDecompressed implements Compressor; it returns ErrUnsupported.
+// AppendDecompressed implements Compressor. It returns ErrUnsupported.
 func (SnappyCompressor) AppendDecompressed(dst, _ []byte, _ int) ([]byte, error) {
-	return dst, fmt.Errorf("vecql: Snappy segments: %w", ErrUnsupported)
+	return dst, errorf("Snappy segments: %w", ErrUnsupported)
 }

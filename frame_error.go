@@ -8,11 +8,11 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads ERROR bodies (native_protocol_v5.spec, section 4.2.1 and 8; v4 where it differs).
+// ERROR bodies (native_protocol_v5.spec, section 4.2.1 and 8; v4 where it differs).
 
-// parseError returns the RequestError that r stands at; *ServerError for a code it does not know, or that has no fields; a
-// *ProtocolError when the body is malformed. rateLimitCode is the code that ScyllaDB assigned to its rate limit error
-// (SCYLLA_RATE_LIMIT_ERROR), 0 when that was not negotiated.
+// parseError reads the RequestError at r. It returns a *ServerError for an unknown code or a code without fields, and a
+// *ProtocolError for a malformed body. rateLimitCode is ScyllaDB's code for its rate limit error
+// (SCYLLA_RATE_LIMIT_ERROR); 0 means that it was not negotiated.
 func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
 	base := ServerError{code: Code(r.Int()), message: r.String()}
 	var e RequestError
@@ -27,10 +27,15 @@ func parseError(r *wire.Reader, version byte, rateLimitCode int32) error {
 	return e
 }
 
+// readErrorFields reads the fields after code and message of an ERROR body (native_protocol_v5.spec, section 8) and
+// returns the error type of the code. A code without fields of its own returns base.
 func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestError {
 	switch base.code {
 	case CodeUnavailable:
-		return &RequestErrUnavailable{ServerError: base, Consistency: Consistency(r.Short()), Required: int(r.Int()), Alive: int(r.Int())}
+		return &RequestErrUnavailable{
+			ServerError: base, Consistency: Consistency(r.Short()), Required: int(r.Int()),
+			Alive: int(r.Int()),
+		}
 	case CodeWriteTimeout:
 		e := &RequestErrWriteTimeout{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
@@ -57,7 +62,10 @@ func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestErro
 		e.WriteType = r.String()
 		return e
 	case CodeFunctionFailure:
-		return &RequestErrFunctionFailure{ServerError: base, Keyspace: r.String(), Function: r.String(), ArgTypes: r.StringList()}
+		return &RequestErrFunctionFailure{
+			ServerError: base, Keyspace: r.String(), Function: r.String(),
+			ArgTypes: r.StringList(),
+		}
 	case CodeCDCWriteFailure:
 		return &RequestErrCDCWriteFailure{base}
 	case CodeCASWriteUnknown:
@@ -77,7 +85,7 @@ func readReceived(r *wire.Reader) (c Consistency, received, blockFor int) {
 	return Consistency(r.Short()), int(r.Int()), int(r.Int())
 }
 
-// readFailures reads v5's <reasonmap>, or v4's <numfailures>, which has no map.
+// readFailures reads <reasonmap> in v5 and <numfailures> in v4.
 func readFailures(r *wire.Reader, version byte) (int, ErrorMap) {
 	if version < protoV5 {
 		return int(r.Int()), nil

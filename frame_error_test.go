@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests the bodies of ERROR.
+// Tests of ERROR bodies.
 
 const testRateLimitCode = 0x4321
 
@@ -86,7 +86,7 @@ func TestParseError(t *testing.T) {
 	}
 }
 
-// TestParseErrorCodesWithoutFields: every other code is a *ServerError.
+// TestParseErrorCodesWithoutFields parses all other codes as *ServerError.
 func TestParseErrorCodesWithoutFields(t *testing.T) {
 	for _, c := range []Code{
 		CodeProtocol, CodeCredentials, CodeOverloaded, CodeBootstrapping, CodeTruncate, CodeSyntax,
@@ -99,7 +99,7 @@ func TestParseErrorCodesWithoutFields(t *testing.T) {
 	}
 }
 
-// TestParseErrorRateLimitNotNegotiated: the code means nothing then, and code 0 stays a server error.
+// TestParseErrorRateLimitNotNegotiated parses the code as unknown, and code 0 as a server error.
 func TestParseErrorRateLimitNotNegotiated(t *testing.T) {
 	golden := readHexBodies(t, "frame_errors.hex")
 	r := wire.NewReader(golden["rate limit"])

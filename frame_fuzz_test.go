@@ -12,8 +12,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds the fuzz targets of the frame layer: whatever a peer sends ends in a value or a *ProtocolError, never in a panic,
-// and no value but the cells of a page is a part of the body.
+// Fuzz targets of the frame layer: any bytes of a peer yield a value or a *ProtocolError, never a panic, and only the
+// cells of a page are parts of the body.
 
 func requireProtocolError(t *testing.T, err error) {
 	t.Helper()
@@ -23,7 +23,7 @@ func requireProtocolError(t *testing.T, err error) {
 	}
 }
 
-// requireOwned checks that parse gives the same for body and for a copy that is overwritten afterwards.
+// requireOwned checks that parse returns the same for body and for a copy that is overwritten afterwards.
 func requireOwned(t *testing.T, body []byte, parse func(body []byte) any) {
 	t.Helper()
 	want := parse(body)
@@ -67,7 +67,7 @@ func FuzzParseResult(f *testing.F) {
 				known, again := res.rows.meta.known(), wire.NewReader(body)
 				same, err := parseResult(&again, version, hasMetadataID, &known)
 				require.NoError(t, err)
-				require.Equal(t, res, same, "columns that are known")
+				require.Equal(t, res, same, "with known columns")
 			}
 			res.rows.cells, res.rows.meta.spec = nil, nil
 			return res
@@ -87,7 +87,7 @@ func FuzzParseError(f *testing.F) {
 			if _, ok := err.(RequestError); !ok {
 				requireProtocolError(t, err)
 			}
-			return err.Error() // and its text is ready, whatever the fields are
+			return err.Error() // the text must not fail for any fields
 		})
 	})
 }
@@ -162,8 +162,8 @@ func fuzzDecompress(f *testing.F, c Compressor) {
 func FuzzDecompressLZ4(f *testing.F)    { fuzzDecompress(f, LZ4Compressor{}) }
 func FuzzDecompressSnappy(f *testing.F) { fuzzDecompress(f, SnappyCompressor{}) }
 
-// TestFault09ParseAllocations is 9 for the parsers alone. It overwrites each pair and each four bytes of every golden body with the largest count there is: what the
-// parsers allocate stays bounded by what they were given, so that a peer can't make the driver pay for what it did not send.
+// TestFault09ParseAllocations is fault 9 for the parsers alone. It overwrites each two bytes and each four bytes of
+// every golden body with the largest count. The allocations of the parsers stay bounded by the length of their input.
 func TestFault09ParseAllocations(t *testing.T) {
 	all := map[string]func(r *wire.Reader) (any, error){
 		"result v4": func(r *wire.Reader) (any, error) { return parseResult(r, protoV4, false, nil) },

@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -11,26 +12,26 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file writes the bodies of requests (native_protocol_v5.spec, section 4.1). Every function appends to dst; on an error it
-// returns dst as it was. OPTIONS has an empty body and no function.
+// Bodies of requests (native_protocol_v5.spec, section 4.1). Every function appends to dst; on an error it returns dst
+// unchanged. OPTIONS has an empty body and no function.
 
-// BatchType says how the statements of a batch belong together.
+// BatchType is the guarantee that the statements of a batch have together.
 type BatchType byte
 
 // The batch types of section 4.1.7.
 const (
-	// LoggedBatch applies all statements or, eventually, all of them: it goes through the batch log.
+	// LoggedBatch eventually applies all statements or none. It uses the batch log.
 	LoggedBatch BatchType = 0
-	// UnloggedBatch has no such promise over several partitions, and costs nothing more than its statements.
+	// UnloggedBatch has no such guarantee across partitions, and no cost beyond that of its statements.
 	UnloggedBatch BatchType = 1
-	// CounterBatch is for updates of counters, and for nothing else.
+	// CounterBatch contains only updates of counters.
 	CounterBatch BatchType = 2
 )
 
-// maxCount is the largest [short]: of values in a statement, of statements in a batch, of entries in a map.
+// maxCount is the largest [short]: the limit of values in a statement, statements in a batch, and entries in a map.
 const maxCount = math.MaxUint16
 
-// The flags of query parameters (section 4.1.4): a [byte] in v4, an [int] in v5. Those above 0x40 are v5's.
+// Flags of query parameters (section 4.1.4): a [byte] in v4, an [int] in v5. Those above 0x40 are v5 only.
 const (
 	queryFlagValues            = 0x01
 	queryFlagSkipMetadata      = 0x02
@@ -43,51 +44,52 @@ const (
 	queryFlagNowInSeconds      = 0x100
 )
 
-// prepareFlagKeyspace is the one flag of PREPARE (v5, section 4.1.5).
+// prepareFlagKeyspace is the only flag of PREPARE (v5, section 4.1.5).
 const prepareFlagKeyspace = 0x01
 
-// binder is the bound values of one statement.
+// binder contains the bound values of one statement.
 type binder interface {
-	// count returns how many values there are, and whether each has a name.
+	// count returns the number of values, and reports whether each has a name.
 	count() (n int, named bool)
-	// appendBound appends n times: a [string] name if named, then a [value].
+	// appendBound appends, for each value, a [string] name if named, then a [value].
 	appendBound(dst []byte) ([]byte, error)
 }
 
-// queryParams is what QUERY and EXECUTE say beside the statement. BATCH says consistencies, timestamp, keyspace and nowInSeconds only.
+// queryParams are the parameters of QUERY and EXECUTE. BATCH uses only consistencies, timestamp, keyspace and
+// nowInSeconds.
 type queryParams struct {
-	values            binder // nil: none
+	values            binder // nil means none
 	consistency       Consistency
-	serialConsistency Consistency // 0: none
+	serialConsistency Consistency // 0 means none
 	skipMetadata      bool
-	pageSize          int    // rows; 0: none
-	pagingState       []byte // nil: none
+	pageSize          int    // rows; 0 means none
+	pagingState       []byte // nil means none
 	timestamp         int64  // microseconds since 1970, if hasTimestamp
 	hasTimestamp      bool
 	keyspace          string // v5 only
 	nowInSeconds      int32  // seconds since 1970, if hasNowInSeconds; v5 only
 	hasNowInSeconds   bool
 
-	consistencyAt int // set by the writing: where in the body the consistency is
+	consistencyAt int // offset of the consistency in the body, set when it is written
 }
 
 // batchEntry is one statement of a batch.
 type batchEntry struct {
-	id     []byte // of the prepared statement; nil: stmt is sent as text
+	id     []byte // of the prepared statement; nil means that stmt is sent as text
 	stmt   string
-	values binder // nil: none
+	values binder // nil means none
 }
 
-// bodyWriter appends fields to a body one after the other. The first that does not fit sets err, and nothing is appended from then on.
+// bodyWriter appends the fields of a body. The first field that does not fit sets err; nothing is appended after that.
 type bodyWriter struct {
-	start int // where the body begins in out
+	start int // start of the body in out
 	out   []byte
 	err   error
 }
 
 func newBodyWriter(dst []byte) bodyWriter { return bodyWriter{start: len(dst), out: dst} }
 
-// finish returns what was written, or dst when something went wrong.
+// finish returns the written bytes, or dst and the error.
 func (w *bodyWriter) finish(dst []byte) ([]byte, error) {
 	if w.room(0); w.err != nil {
 		return dst, w.err
@@ -95,16 +97,16 @@ func (w *bodyWriter) finish(dst []byte) ([]byte, error) {
 	return w.out, nil
 }
 
-// room sets err when the body with n more bytes would be longer than a frame can be.
+// room sets err if the body with n more bytes would exceed the maximum frame length.
 func (w *bodyWriter) room(n int) {
 	if w.err == nil && n > wire.MaxBody-(len(w.out)-w.start) {
-		w.err = ErrFrameTooBig
+		w.err = errorf("encode the body of a request: %w", ErrFrameTooBig)
 	}
 }
 
 func (w *bodyWriter) fail(what string, err error) {
 	if w.err == nil {
-		w.err = fmt.Errorf("vecql: %s: %w", what, err)
+		w.err = errorf("%s: %w", what, err)
 	}
 }
 
@@ -132,7 +134,7 @@ func (w *bodyWriter) long(v int64) {
 	}
 }
 
-// string and shortBytes name the field, for the error of one that is too long.
+// string and shortBytes take the name of the field for the error about its length.
 
 func (w *bodyWriter) string(what, s string) {
 	if w.err != nil {
@@ -178,7 +180,7 @@ func (w *bodyWriter) values(b binder, n int) {
 	w.room(0)
 }
 
-// boundCount is b.count, for a b that may be nil.
+// boundCount is b.count for a b that may be nil.
 func boundCount(b binder) (n int, named bool) {
 	if b == nil {
 		return 0, false
@@ -186,7 +188,7 @@ func boundCount(b binder) (n int, named bool) {
 	return b.count()
 }
 
-// queryFlags returns the flags of p, without those of its values, and ErrUnsupported for what version can't say.
+// queryFlags returns the flags of p, without those of its values, and ErrUnsupported for parameters that version lacks.
 func queryFlags(version byte, p *queryParams) (flags int32, err error) {
 	if p.serialConsistency != 0 {
 		flags |= queryFlagSerialConsistency
@@ -204,9 +206,9 @@ func queryFlags(version byte, p *queryParams) (flags int32, err error) {
 	case version >= protoV5:
 		return flags, nil
 	case p.keyspace != "":
-		return 0, fmt.Errorf("vecql: keyspace of a request: %w", ErrUnsupported)
+		return 0, errorf("keyspace of a request: %w", ErrUnsupported)
 	case p.hasNowInSeconds:
-		return 0, fmt.Errorf("vecql: now_in_seconds: %w", ErrUnsupported)
+		return 0, errorf("now_in_seconds: %w", ErrUnsupported)
 	}
 	return flags, nil
 }
@@ -259,7 +261,7 @@ func (w *bodyWriter) queryParams(version byte, p *queryParams) {
 	w.tail(p)
 }
 
-// tail writes the parameters that QUERY, EXECUTE and BATCH end with.
+// tail writes the last parameters of QUERY, EXECUTE and BATCH.
 func (w *bodyWriter) tail(p *queryParams) {
 	if p.serialConsistency != 0 {
 		w.short(uint16(p.serialConsistency))
@@ -317,7 +319,7 @@ func appendQuery(dst []byte, version byte, stmt string, p *queryParams) ([]byte,
 	return w.finish(dst)
 }
 
-// appendPrepare appends the body of PREPARE (section 4.1.5). A keyspace that is not empty needs v5.
+// appendPrepare appends the body of PREPARE (section 4.1.5). A non-empty keyspace requires v5.
 func appendPrepare(dst []byte, version byte, stmt, keyspace string) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.longString(stmt)
@@ -334,8 +336,8 @@ func appendPrepare(dst []byte, version byte, stmt, keyspace string) ([]byte, err
 	return w.finish(dst)
 }
 
-// appendExecute appends the body of EXECUTE (section 4.1.6). resultMetadataID is always written on v5, and on v4 when it is not nil:
-// that is ScyllaDB's extension SCYLLA_USE_METADATA_ID.
+// appendExecute appends the body of EXECUTE (section 4.1.6). It writes resultMetadataID always on v5, and on v4 if it
+// is not nil (ScyllaDB's extension SCYLLA_USE_METADATA_ID).
 func appendExecute(dst []byte, version byte, id, resultMetadataID []byte, p *queryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.shortBytes("statement id", id)
@@ -346,8 +348,8 @@ func appendExecute(dst []byte, version byte, id, resultMetadataID []byte, p *que
 	return w.finish(dst)
 }
 
-// appendBatch appends the body of BATCH (section 4.1.7). Values with names are refused with ErrUnsupported: the protocol puts their flag
-// behind the values, where no server can use it (CASSANDRA-10246).
+// appendBatch appends the body of BATCH (section 4.1.7). It returns ErrUnsupported for named values: the protocol puts
+// their flag after the values, where no server can use it (CASSANDRA-10246).
 func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, p *queryParams) ([]byte, error) {
 	w := newBodyWriter(dst)
 	if len(entries) > maxCount {
@@ -372,6 +374,8 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 	return w.finish(dst)
 }
 
+// batchEntry writes one statement of a BATCH: kind, text or id, and values (native_protocol_v5.spec, section 4.1.7).
+// Named values are an error: servers cannot resolve names in a batch (section 4.1.7).
 func (w *bodyWriter) batchEntry(e *batchEntry) {
 	const kindText, kindID = 0, 1
 	if e.id == nil {
@@ -388,7 +392,7 @@ func (w *bodyWriter) batchEntry(e *batchEntry) {
 	w.values(e.values, n)
 }
 
-// appendCustomPayload appends a custom payload, its keys sorted. It comes before the message (section 4), in a frame with
+// appendCustomPayload appends a custom payload, sorted by key. It precedes the message (section 4) in a frame with
 // wire.FlagCustomPayload.
 func appendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) {
 	w := newBodyWriter(dst)
@@ -401,4 +405,31 @@ func appendCustomPayload(dst []byte, payload map[string][]byte) ([]byte, error) 
 		w.bytes(payload[k])
 	}
 	return w.finish(dst)
+}
+
+// translateExecute converts the message of a v4 EXECUTE for a connection with other ScyllaDB extensions (scylladb
+// docs/dev/protocol-extensions.md): it removes the result metadata id or inserts an empty one. message was written by
+// appendExecute. hasID reports whether message has an id, wantID whether the result needs one. Without an id the server
+// cannot report a change of metadata, so the flag to skip metadata is cleared. An empty id never equals that of the
+// server's metadata, so the server sends the metadata with their id.
+func translateExecute(dst, message []byte, hasID, wantID bool) ([]byte, error) {
+	r := wire.NewReader(message)
+	id := r.ShortBytes()
+	if hasID {
+		r.ShortBytes()
+	}
+	const parameters = 2 + 1 // consistency and flags
+	rest := r.Rest()
+	if err := malformed("EXECUTE", &r); err != nil || len(rest) < parameters {
+		return dst, &ProtocolError{Message: "EXECUTE to translate is truncated", Err: err}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(id)))
+	dst = append(dst, id...)
+	if wantID {
+		dst = append(dst, 0, 0)
+	}
+	flags := len(dst) + parameters - 1
+	dst = append(dst, rest...)
+	dst[flags] &^= queryFlagSkipMetadata
+	return dst, nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads the bodies of responses (native_protocol_v5.spec, section 4.2) but RESULT and ERROR, which have files of their own.
-// Nothing returned here is a part of the body. Bytes behind the last field are ignored, as the specification asks (section 4.2).
+// Bodies of responses (native_protocol_v5.spec, section 4.2), except RESULT and ERROR. All results are copies. Bytes
+// after the last field are ignored, as section 4.2 requires.
 
-// envelope is what a response says beside its message.
+// envelope contains the parts of a response besides its message.
 type envelope struct {
 	header    wire.Header
 	tracingID UUID
@@ -21,8 +21,8 @@ type envelope struct {
 	payload   map[string][]byte // copies
 }
 
-// parseEnvelope reads what the header's flags put before the message: tracing id, warnings, custom payload, in that order (section 4).
-// The Reader returned stands at the message. body is not compressed.
+// parseEnvelope reads the parts before the message that the header's flags announce: tracing id, warnings, custom
+// payload, in that order (section 4). It returns a Reader at the message. body is not compressed.
 func parseEnvelope(h wire.Header, body []byte) (envelope, wire.Reader, error) {
 	e := envelope{header: h}
 	r := wire.NewReader(body)
@@ -44,7 +44,7 @@ func parseEnvelope(h wire.Header, body []byte) (envelope, wire.Reader, error) {
 	return e, r, nil
 }
 
-// parseSupported reads SUPPORTED (section 4.2.4): for each option the values it may have.
+// parseSupported reads SUPPORTED (section 4.2.4): the possible values of each option.
 func parseSupported(r *wire.Reader) (map[string][]string, error) {
 	options := r.StringMultimap()
 	if err := malformed("SUPPORTED", r); err != nil {
@@ -70,29 +70,44 @@ const (
 	eventTopology = "TOPOLOGY_CHANGE"
 	eventStatus   = "STATUS_CHANGE"
 	eventSchema   = "SCHEMA_CHANGE"
+	eventGraceful = "GRACEFUL_DISCONNECT" // of CEP-59
 )
 
-// statusEvent says that a node went UP or DOWN.
+// statusEvent reports a node as UP or DOWN.
 type statusEvent struct {
 	change string
 	addr   netip.AddrPort
 }
 
-// topologyEvent says that a node is a NEW_NODE or a REMOVED_NODE.
+// topologyEvent reports a node as NEW_NODE or REMOVED_NODE.
 type topologyEvent struct {
 	change string
 	addr   netip.AddrPort
 }
 
-// schemaEvent says what was CREATED, UPDATED or DROPPED. name and args depend on target: KEYSPACE has neither, TABLE and TYPE have a
-// name, FUNCTION and AGGREGATE have both. A target from a later specification leaves all but change and target empty.
+// schemaEvent reports what was CREATED, UPDATED or DROPPED. name and args depend on target: KEYSPACE has neither, TABLE
+// and TYPE have a name, FUNCTION and AGGREGATE have both. An unknown target, from a later specification, leaves all
+// fields but change and target empty.
 type schemaEvent struct {
 	change, target string
 	keyspace, name string
 	args           []string // CQL types
 }
 
-// parseEvent reads EVENT (section 4.2.6): a statusEvent, topologyEvent or schemaEvent, nil for a type of event that it does not know.
+// String returns the change for texts, such as "CREATED TABLE shop.items".
+func (e *schemaEvent) String() string {
+	name := e.keyspace
+	if e.name != "" {
+		name += "." + e.name
+	}
+	return e.change + " " + e.target + " " + name
+}
+
+// shutdownEvent announces that the server will close the connection.
+type shutdownEvent struct{}
+
+// parseEvent reads EVENT (section 4.2.6): a statusEvent, topologyEvent, schemaEvent or shutdownEvent, nil for an
+// unknown type of event.
 func parseEvent(r *wire.Reader) (any, error) {
 	var event any
 	switch r.String() {
@@ -102,6 +117,8 @@ func parseEvent(r *wire.Reader) (any, error) {
 		event = topologyEvent{change: r.String(), addr: r.Inet()}
 	case eventSchema:
 		event = readSchemaEvent(r)
+	case eventGraceful:
+		event = shutdownEvent{}
 	}
 	if err := malformed("EVENT", r); err != nil {
 		return nil, err

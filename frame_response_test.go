@@ -11,9 +11,9 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests the bodies of responses, RESULT and ERROR apart.
+// Tests of response bodies, except RESULT and ERROR.
 
-// parsers of all responses but RESULT and ERROR, by the name that their bodies in testdata start with.
+// parsers of all responses except RESULT and ERROR, by the prefix of the names of their bodies in testdata.
 var parsers = map[string]func(r *wire.Reader) (any, error){
 	"supported":    func(r *wire.Reader) (any, error) { return parseSupported(r) },
 	"authenticate": func(r *wire.Reader) (any, error) { return parseAuthenticate(r) },
@@ -47,7 +47,7 @@ func TestParseResponses(t *testing.T) {
 			r := wire.NewReader(body)
 			got, err := parsers[row.parser](&r)
 			require.NoError(t, err)
-			clear(body) // what was returned is not a part of it
+			clear(body) // the result is not a part of body
 			require.Equal(t, row.want, got)
 
 			body = readHexBodies(t, "frame_responses.hex")[row.name]
@@ -75,7 +75,7 @@ func TestParseEnvelope(t *testing.T) {
 		want  envelope
 	}{
 		{"nothing", 0, nil, envelope{}},
-		{"compression and beta say nothing about the body", wire.FlagCompressed | wire.FlagBeta, nil, envelope{}},
+		{"compression and beta do not affect the body", wire.FlagCompressed | wire.FlagBeta, nil, envelope{}},
 		{"tracing", wire.FlagTracing, tracing, envelope{tracingID: id, traced: true}},
 		{"warnings", wire.FlagWarning, warnings, envelope{warnings: []string{"w", ""}}},
 		{"payload", wire.FlagCustomPayload, payload, envelope{payload: pairs}},
@@ -104,7 +104,8 @@ func TestParseEnvelope(t *testing.T) {
 	}
 }
 
-// TestParseResponsesLyingLengths: what a parser allocates is bounded by the bytes that it was given, not by what they say.
+// TestParseResponsesLyingLengths checks that the allocations of a parser are bounded by the length of its input, not by
+// the lengths declared in it.
 func TestParseResponsesLyingLengths(t *testing.T) {
 	for _, row := range []struct {
 		name, parser string

@@ -5,15 +5,14 @@ package vecql
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file reads RESULT bodies (native_protocol_v5.spec, section 4.2.5). Of what it returns only rowsBody.cells and
-// their metadata.spec are parts of the body.
+// RESULT bodies (native_protocol_v5.spec, section 4.2.5). Only rowsBody.cells and the metadata.spec of rows are parts
+// of the body; all else is copied.
 
-// resultKind is the [int] that a RESULT starts with.
+// resultKind is the [int] at the start of a RESULT.
 type resultKind int32
 
 const (
@@ -35,33 +34,33 @@ const (
 // metadata describes the columns of rows, or the bind markers of a statement.
 type metadata struct {
 	columns     []ColumnInfo
-	pagingState []byte // nil: no more pages
-	newID       []byte // result metadata id to use from now on; nil: unchanged
-	spec        []byte // what columns was read from
-	columnCount int    // true even when noColumns
-	noColumns   bool   // NO_METADATA: columns is nil, those of the prepared statement hold
+	pagingState []byte // nil means no more pages
+	newID       []byte // new result metadata id; nil means unchanged
+	spec        []byte // the bytes of columns
+	columnCount int    // set even with noColumns
+	noColumns   bool   // NO_METADATA: columns is nil; the prepared statement's columns apply
 	flags       int32
 }
 
-// preparedResult is the answer to PREPARE.
+// preparedResult is the response to PREPARE.
 type preparedResult struct {
 	id               []byte
-	resultMetadataID []byte // nil where the connection has no metadata ids
+	resultMetadataID []byte // nil without metadata ids
 	bind             metadata
-	pkIndexes        []int // for each column of the partition key its bind marker; empty when not all of them are bound
+	pkIndexes        []int // the bind marker of each partition key column; empty unless all are bound
 	result           metadata
-	lwt              bool // it is conditional; set by who knows what the connection's flags mean
+	lwt              bool // conditional; set by the caller, which has the connection's features
 }
 
-// rowsBody is one page. cells is a part of the body: row after row, columnCount times [bytes] each. That the cells are whole is found
-// out by reading them.
+// rowsBody is one page. cells is a part of the body: row after row, columnCount times [bytes] each. Reading the cells
+// checks their lengths.
 type rowsBody struct {
 	meta     metadata
 	rowCount int
 	cells    []byte
 }
 
-// result is a RESULT; which of the other fields is set depends on kind.
+// result is a RESULT; kind determines which of the other fields is set.
 type result struct {
 	kind     resultKind
 	rows     rowsBody
@@ -70,12 +69,12 @@ type result struct {
 	change   schemaEvent
 }
 
-// knownColumns are columns that were parsed before, with the bytes they were read from. The same bytes mean the same columns: a server
-// that sends them with every page costs a comparison.
+// knownColumns are columns parsed earlier, with their bytes. Equal bytes mean equal columns, so that metadata repeated
+// with every page costs only a comparison.
 type knownColumns struct {
 	columns []ColumnInfo
 	spec    []byte
-	global  bool // metadataGlobalTablesSpec, which says how spec is to be read
+	global  bool // metadataGlobalTablesSpec, which determines the format of spec
 }
 
 // known returns the columns of m with a copy of their bytes.
@@ -83,8 +82,8 @@ func (m *metadata) known() knownColumns {
 	return knownColumns{columns: m.columns, spec: bytes.Clone(m.spec), global: m.flags&metadataGlobalTablesSpec != 0}
 }
 
-// parseResult reads a RESULT. hasMetadataID says that a v4 connection has result metadata ids (SCYLLA_USE_METADATA_ID); v5 always has.
-// known, which may be nil, are the columns that rows probably have.
+// parseResult reads a RESULT. hasMetadataID reports whether a v4 connection has result metadata ids
+// (SCYLLA_USE_METADATA_ID); v5 always has them. known, which may be nil, are the columns that the rows probably have.
 func parseResult(r *wire.Reader, version byte, hasMetadataID bool, known *knownColumns) (result, error) {
 	var res result
 	if err := res.parse(r, version, hasMetadataID, known); err != nil {
@@ -93,7 +92,7 @@ func parseResult(r *wire.Reader, version byte, hasMetadataID bool, known *knownC
 	return res, nil
 }
 
-// parse is parseResult into a zero result, which is large enough for copies of it to be felt.
+// parse is parseResult into a zero result, which is so large that copies of it cost time.
 func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known *knownColumns) error {
 	hasMetadataID = hasMetadataID || version >= protoV5
 	switch res.kind = resultKind(r.Int()); res.kind {
@@ -107,37 +106,38 @@ func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known
 	case resultSchemaChange:
 		res.change = readSchemaEvent(r)
 	default:
-		r.Fail(fmt.Errorf("unknown kind %d", res.kind))
+		r.Fail(errorf("unknown kind %d", res.kind))
 	}
 	return malformed("RESULT", r)
 }
 
-// read reads section 4.2.5.2 up to the cells. The row count is checked against the bytes that are there: a cell has at least 4.
+// read reads section 4.2.5.2 up to the cells. It checks the row count against the remaining bytes: a cell has at least
+// 4.
 func (rows *rowsBody) read(r *wire.Reader, hasMetadataID bool, known *knownColumns) {
 	rows.meta = readResultMetadata(r, hasMetadataID, known)
 	n := int(r.Int())
 	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
-		r.Fail(fmt.Errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
+		r.Fail(errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
 	}
 	rows.rowCount = n
 	rows.cells = r.Rest()
 }
 
-// readResultMetadata reads the <metadata> of Rows, which is the <result_metadata> of Prepared as well.
+// readResultMetadata reads the <metadata> of Rows, which is also the <result_metadata> of Prepared.
 func readResultMetadata(r *wire.Reader, hasMetadataID bool, known *knownColumns) metadata {
 	m := metadata{flags: r.Int(), columnCount: int(r.Int())}
 	m.noColumns = m.flags&metadataNoMetadata != 0
 	if m.columnCount < 0 {
-		r.Fail(fmt.Errorf("%w: %d columns", wire.ErrLength, m.columnCount))
+		r.Fail(errorf("%w: %d columns", wire.ErrLength, m.columnCount))
 	}
 	if m.flags&metadataHasMorePages != 0 {
-		// Without a state the next page can't be asked for, and sending an empty one would start over.
+		// Without a state the next page cannot be requested, and an empty state would start over.
 		if m.pagingState = bytes.Clone(r.Bytes()); len(m.pagingState) == 0 {
-			r.Fail(fmt.Errorf("%w: more pages, but no paging state", wire.ErrLength))
+			r.Fail(errorf("%w: more pages, but no paging state", wire.ErrLength))
 		}
 	}
 	if hasMetadataID && m.flags&metadataChanged != 0 {
-		// An id without its columns would make later rows decode with the columns of another id.
+		// An id without columns would decode later rows with the columns of another id.
 		if m.newID = bytes.Clone(r.ShortBytes()); m.noColumns {
 			r.Fail(errors.New("flags Metadata_changed and No_metadata together"))
 		}
@@ -148,7 +148,7 @@ func readResultMetadata(r *wire.Reader, hasMetadataID bool, known *knownColumns)
 	return m
 }
 
-// readColumns sets the columns, to those of known where the bytes are the same.
+// readColumns sets the columns; it reuses those of known if the bytes are equal.
 func (m *metadata) readColumns(r *wire.Reader, known *knownColumns) {
 	ahead := r.Ahead()
 	if known != nil && len(known.columns) == m.columnCount && known.global == (m.flags&metadataGlobalTablesSpec != 0) &&
@@ -173,7 +173,7 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 	for range n {
 		i := int(r.Short())
 		if i >= p.bind.columnCount {
-			r.Fail(fmt.Errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.bind.columnCount))
+			r.Fail(errorf("%w: partition key at bind marker %d of %d", wire.ErrLength, i, p.bind.columnCount))
 		}
 		p.pkIndexes = append(p.pkIndexes, i)
 	}
@@ -183,7 +183,8 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 	return p
 }
 
-// readColumns reads [<global_table_spec>]<col_spec_1>...<col_spec_n>. Columns of one table share its name's memory.
+// readColumns reads [<global_table_spec>]<col_spec_1>...<col_spec_n>. Columns of one table share the memory of its
+// name.
 func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
 	global := flags&metadataGlobalTablesSpec != 0
 	var keyspace, table string
@@ -193,7 +194,7 @@ func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
 		minSize = 2 * 2
 	}
 	if n < 0 || n > r.Len()/minSize {
-		r.Fail(fmt.Errorf("%w: %d columns in %d bytes", wire.ErrLength, n, r.Len()))
+		r.Fail(errorf("%w: %d columns in %d bytes", wire.ErrLength, n, r.Len()))
 	}
 	if r.Err() != nil {
 		return nil
@@ -212,7 +213,7 @@ func readColumns(r *wire.Reader, n int, flags int32) []ColumnInfo {
 	return columns
 }
 
-// readShared reads a [string]; it returns last when that is what it says.
+// readShared reads a [string]. It returns last if they are equal, to save the allocation.
 func readShared(r *wire.Reader, last string) string {
 	if b := r.ShortBytes(); string(b) != last {
 		return string(b)

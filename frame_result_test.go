@@ -12,9 +12,9 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests the bodies of RESULT. Those that lie are in fault_protocol_test.go.
+// Tests of RESULT bodies. Those with wrong counts are in fault_protocol_test.go.
 
-// readCells walks the cells of a page; a cell that is not whole is a *ProtocolError.
+// readCells reads the cells of a page; a truncated cell is a *ProtocolError.
 func readCells(rows rowsBody) ([][]byte, error) {
 	r := wire.NewReader(rows.cells)
 	var cells [][]byte
@@ -31,7 +31,9 @@ func TestParseResult(t *testing.T) {
 	golden := readHexBodies(t, "frame_responses.hex")
 	vector := NewNativeType(protoV5, TypeCustom,
 		"org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType , 2)")
-	column := func(name string, typ TypeInfo) ColumnInfo { return ColumnInfo{"ks", "t", name, typ} }
+	column := func(name string, typ TypeInfo) ColumnInfo {
+		return ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: typ}
+	}
 	ints, texts := NativeType(TypeInt), NativeType(TypeVarchar)
 	preparedV4 := &preparedResult{
 		id:        []byte("id"),
@@ -96,7 +98,7 @@ func TestParseResult(t *testing.T) {
 			if row.cells != nil {
 				require.Same(t, unsafe.SliceData(body[len(body)-len(got.rows.cells):]), unsafe.SliceData(got.rows.cells), "no copy")
 			}
-			clear(body) // nothing but the cells, and the bytes of the columns, is a part of it
+			clear(body) // only the cells and the bytes of the columns are parts of body
 			got.rows.cells, got.rows.meta.spec = nil, nil
 			if got.prepared != nil {
 				got.prepared.result.spec = nil
@@ -106,7 +108,8 @@ func TestParseResult(t *testing.T) {
 	}
 }
 
-// TestParseResultSharesNames: one keyspace and one table name for all columns, with and without a global table spec.
+// TestParseResultSharesNames checks that all columns share one keyspace and one table name, with and without a global
+// table spec.
 func TestParseResultSharesNames(t *testing.T) {
 	golden := readHexBodies(t, "frame_responses.hex")
 	for _, name := range []string{"rows", "rows metadata changed"} {
@@ -119,8 +122,9 @@ func TestParseResultSharesNames(t *testing.T) {
 	}
 }
 
-// TestParseResultKnowsColumns: columns that come again are not parsed again, and others never taken for them.
-func TestParseResultKnowsColumns(t *testing.T) {
+// TestParseResultReusesColumns checks that repeated columns are not parsed again, and that others are never mistaken
+// for them.
+func TestParseResultReusesColumns(t *testing.T) {
 	golden := readHexBodies(t, "frame_responses.hex")
 	parse := func(body []byte, known *knownColumns) metadata {
 		r := wire.NewReader(body)
@@ -151,7 +155,7 @@ func TestParseResultKnowsColumns(t *testing.T) {
 	}
 }
 
-// TestParseResultMetadataChangedWithoutIDs: on a v4 connection that did not ask for metadata ids the flag means nothing.
+// TestParseResultMetadataChangedWithoutIDs checks that a v4 connection without metadata ids ignores the flag.
 func TestParseResultMetadataChangedWithoutIDs(t *testing.T) {
 	body := []byte{0, 0, 0, 2, 0, 0, 0, 0x0C, 0, 0, 0, 1, 0, 0, 0, 0}
 	r := wire.NewReader(body)

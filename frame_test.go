@@ -14,7 +14,7 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds what the tests of the frame layer share, and those of frame.go.
+// Helpers shared by the tests of the frame layer, and the tests of frame.go.
 
 // readHexBodies reads testdata/name: "## name" begins a body of bytes in hex and quoted text; # begins a comment.
 func readHexBodies(t testing.TB, name string) map[string][]byte {
@@ -49,7 +49,8 @@ func readHexBodies(t testing.TB, name string) map[string][]byte {
 	return bodies
 }
 
-// requirePrefixesFail checks that parse fails with a *ProtocolError for every proper prefix of body, and accepts bytes behind it.
+// requirePrefixesFail checks that parse returns a *ProtocolError for every proper prefix of body, and accepts bytes
+// after it.
 func requirePrefixesFail(t *testing.T, body []byte, parse func(r *wire.Reader) error) {
 	t.Helper()
 	for n := range len(body) {

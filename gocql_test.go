@@ -14,21 +14,36 @@ import (
 	gocql "github.com/vecql/vecql"
 )
 
-// This file is a program written for gocql v2 (github.com/apache/cassandra-gocql-driver/v2) that compiles with this package in its place:
-// names and signatures that both have are the same. What differs on purpose:
+// A program for gocql v2 (github.com/apache/cassandra-gocql-driver/v2) that compiles with this package instead: names
+// that both packages have, have the same signatures. The differences are:
 //
-//   - ClusterConfig: TLS (*tls.Config) for SslOpts; Logger is a *slog.Logger; MaxRequestsPerConn, Throttle, Profiles and the fields of
-//     ScyllaDB are new. Without counterpart: AuthProvider, ConvictionPolicy, DisableInitialHostLookup, DisableSkipMetadata (see
-//     Query.NoSkipMetadata), HostDialer, IgnorePeerAddr, MaxRoutingKeyInfo, RegisteredTypes, SocketKeepalive (see Dialer), Tracer,
-//     WriteCoalesceWaitTime, WriteTimeout.
-//   - What gocql v2 calls deprecated is not here: Session.NewBatch, ExecuteBatch and their kin, WithContext, SetConsistency, Batch.Cons.
-//   - RetryPolicy has one method, Decide; a policy of two methods is made one by AdaptRetryPolicy. RetryType begins with Rethrow.
-//   - HostSelectionPolicy says how near a node is (Tier); HostPicker orders nodes. Policies are values that sessions may share.
-//   - ParseConsistency returns an error, where gocql panics. Codes of errors are of type Code, and errors themselves.
-//   - The Compressors are in this package. TypeInfo does not marshal: Marshal and Unmarshal do. A tuple is one destination.
+//   - ClusterConfig: TLS (*tls.Config) for SslOpts; Logger is a *slog.Logger; MaxRequestsPerConn, Throttle, Profiles
+//     and the fields of ScyllaDB are new. Without counterpart: AuthProvider, ConvictionPolicy,
+//     DisableInitialHostLookup, DisableSkipMetadata (see Query.SkipMetadata), HostDialer, IgnorePeerAddr,
+//     MaxRoutingKeyInfo, RegisteredTypes, SocketKeepalive (see Dialer), Tracer, WriteCoalesceWaitTime, WriteTimeout.
+//   - A zero field of ClusterConfig means its default, and NewCluster sets only Hosts. ServerTimestamps, also of Query
+//     and Batch, is the opposite of DefaultTimestamp.
+//   - Setters of Query and Batch are named by their options, getters are Get and the option: Keyspace and GetKeyspace
+//     for SetKeyspace and Keyspace, HostID for SetHostID, Timestamp for WithTimestamp, NowInSeconds for
+//     WithNowInSeconds, SpeculativeExecutionPolicy for SetSpeculativeExecutionPolicy, RequestTimeout for
+//     SetRequestTimeout, GetIdempotent for IsIdempotent, SkipMetadata(false) for NoSkipMetadata.
+//   - Functions passed to Bind receive a StatementMetadata too: ID, BindMarkers, ResultColumns and PartitionKey replace
+//     Id, Args, Rval and PKeyColumns of gocql's QueryInfo, and BindMarkers and PartitionKey replace BindColumns and
+//     PKBindColumnIndexes of its StatementMetadata.
+//   - Iter.Latency and HostMetrics.TotalLatency are of type time.Duration, in gocql int64 nanoseconds.
+//   - DataCentreHostFilter is missing: DataCenterHostFilter has one spelling.
+//   - Names deprecated in gocql v2 are missing: Session.NewBatch, ExecuteBatch and similar, WithContext,
+//     SetConsistency, Batch.Cons.
+//   - RetryPolicy has one method, Decide; AdaptRetryPolicy converts a policy with two methods. RetryType begins with
+//     Rethrow.
+//   - HostSelectionPolicy returns the tier of a node (Tier); HostPicker orders nodes. Policies are stateless; sessions
+//     may share one.
+//   - ParseConsistency returns an error, where gocql panics. Error codes are of type Code, which is an error itself.
+//   - The compressors are in this package. TypeInfo does not marshal: Marshal and Unmarshal do. A tuple is one
+//     destination.
 //   - HostInfo.Version is a string, HostInfo.State a NodeState.
 
-// gocqlProgram is never run: it is there to compile.
+// gocqlProgram only has to compile. It is never run.
 func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster := gocql.NewCluster("192.168.1.1", "192.168.1.2:9042")
 	cluster.Keyspace = "example"
@@ -43,7 +58,7 @@ func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster.PageSize = 1000
 	cluster.NextPagePrefetch = 0.5
 	cluster.MaxPreparedStmts = 500
-	cluster.DefaultTimestamp = true
+	cluster.ServerTimestamps = false
 	cluster.DefaultIdempotence = false
 	cluster.ReconnectInterval = time.Minute
 	cluster.MaxWaitSchemaAgreement = time.Minute
@@ -61,7 +76,6 @@ func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster.PoolConfig.HostSelectionPolicy = gocql.ShuffledTokenAwareHostPolicy(gocql.DCAwareRoundRobinPolicy("dc1"), gocql.NonLocalReplicasFallback())
 	cluster.PoolConfig = gocql.PoolConfig{HostSelectionPolicy: gocql.RackAwareRoundRobinPolicy("dc1", "rack1")}
 	cluster.HostFilter = gocql.DataCenterHostFilter("dc1")
-	cluster.HostFilter = gocql.DataCentreHostFilter("dc1")
 	cluster.HostFilter = gocql.WhiteListHostFilter("192.168.1.1")
 	cluster.HostFilter = gocql.HostFilterFunc(func(host *gocql.HostInfo) bool { return host.Rack() != "rack3" })
 	cluster.AddressTranslator = gocql.AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
@@ -101,12 +115,12 @@ func gocqlQueries(ctx context.Context, session *gocql.Session, w io.Writer) erro
 	}
 	var text string
 	q := session.Query(`SELECT id, text FROM tweet WHERE timeline = ? LIMIT 1`, "me").Consistency(gocql.One).
-		SerialConsistency(gocql.Serial).Idempotent(true).DefaultTimestamp(true).WithTimestamp(1).WithNowInSeconds(1).SetKeyspace("other").
-		PageSize(10).PageState(nil).Prefetch(0.5).RoutingKey([]byte{1}).RetryPolicy(nil).NoSkipMetadata().Observer(gocqlObserver{}).
-		SetSpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}).
-		Trace(gocql.NewTraceWriter(session, w)).CustomPayload(map[string][]byte{"k": nil}).SetHostID(id.String()).Bind("you")
-	_, _, _, _ = q.GetConsistency(), q.IsIdempotent(), q.Statement(), q.Values()
-	_, _, _ = q.Keyspace(), q.GetHostID(), q.String()
+		SerialConsistency(gocql.Serial).Idempotent(true).ServerTimestamps(false).Timestamp(1).NowInSeconds(1).Keyspace("other").
+		PageSize(10).PageState(nil).Prefetch(0.5).RoutingKey([]byte{1}).RetryPolicy(nil).SkipMetadata(false).Observer(gocqlObserver{}).
+		SpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}).
+		Trace(gocql.NewTraceWriter(session, w)).CustomPayload(map[string][]byte{"k": nil}).HostID(id.String()).Bind("you")
+	_, _, _, _ = q.GetConsistency(), q.GetIdempotent(), q.Statement(), q.Values()
+	_, _, _ = q.GetKeyspace(), q.GetHostID(), q.String()
 	if err := q.ScanContext(ctx, &id, &text); errors.Is(err, gocql.ErrNotFound) {
 		return err
 	}
@@ -147,12 +161,12 @@ func gocqlQueries(ctx context.Context, session *gocql.Session, w io.Writer) erro
 	if _, err := session.Query(`INSERT INTO tweet (id) VALUES (?) IF NOT EXISTS`, id).MapScanCAS(m); err != nil {
 		return err
 	}
-	bound := session.Bind(`SELECT * FROM tweet WHERE id = ?`, func(q *gocql.QueryInfo) ([]any, error) {
-		_, _, _, _ = q.Id, q.Args, q.Rval, q.PKeyColumns
+	bound := session.Bind(`SELECT * FROM tweet WHERE id = ?`, func(m gocql.StatementMetadata) ([]any, error) {
+		_, _, _, _ = m.ID, m.BindMarkers, m.ResultColumns, m.PartitionKey
 		return []any{id}, nil
 	})
 	meta, err := session.StatementMetadata(ctx, `SELECT * FROM tweet WHERE id = ?`, "example")
-	_, _, _, _, _ = meta.Keyspace, meta.Table, meta.BindColumns, meta.PKBindColumnIndexes, meta.ResultColumns
+	_, _, _, _, _ = meta.Keyspace, meta.Table, meta.BindMarkers, meta.PartitionKey, meta.ResultColumns
 	return errors.Join(err, bound.Exec(), session.AwaitSchemaAgreement(ctx))
 }
 
@@ -160,10 +174,10 @@ func gocqlBatches(ctx context.Context, session *gocql.Session) error {
 	b := session.Batch(gocql.UnloggedBatch)
 	b.Query(`INSERT INTO tweet (id) VALUES (?)`, gocql.TimeUUID())
 	b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: `INSERT INTO tweet (id) VALUES (?)`, Args: []any{gocql.TimeUUID()}, Idempotent: true})
-	b.Bind(`INSERT INTO tweet (id) VALUES (?)`, func(*gocql.QueryInfo) ([]any, error) { return []any{gocql.TimeUUID()}, nil })
-	b = b.Consistency(gocql.Quorum).SerialConsistency(gocql.Serial).DefaultTimestamp(true).WithTimestamp(1).SetKeyspace("other").
+	b.Bind(`INSERT INTO tweet (id) VALUES (?)`, func(gocql.StatementMetadata) ([]any, error) { return []any{gocql.TimeUUID()}, nil })
+	b = b.Consistency(gocql.Quorum).SerialConsistency(gocql.Serial).ServerTimestamps(false).Timestamp(1).Keyspace("other").
 		RetryPolicy(nil).SpeculativeExecutionPolicy(gocql.NonSpeculativeExecution{}).Observer(gocqlObserver{}).Trace(nil)
-	if b.Size() > gocql.BatchSizeMaximum || b.Type != gocql.UnloggedBatch || b.IsIdempotent() {
+	if b.Size() > gocql.BatchSizeMaximum || b.Type != gocql.UnloggedBatch || b.GetIdempotent() {
 		return gocql.ErrTooManyStmts
 	}
 	var text string
@@ -231,7 +245,7 @@ func gocqlErrors(err error) error {
 	return nil
 }
 
-// gocqlRetry is a retry policy of gocql's shape.
+// gocqlRetry is a retry policy with gocql's methods.
 type gocqlRetry struct{}
 
 func (gocqlRetry) Attempt(q gocql.RetryableQuery) bool {

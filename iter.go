@@ -6,40 +6,41 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"reflect"
 	"sync"
 	"time"
 
+	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds Iter: the rows of a result, page after page. A page is decoded in the caller's goroutine, cell by cell, while the next
-// one may be on its way.
+// Iter: the rows of a result, page after page. The caller's goroutine decodes a page cell by cell; the next page may be
+// requested meanwhile.
 
-// Iter walks over the rows of a result. It belongs to one goroutine. Close releases it; reading all rows does so too, but only Close
-// tells whether an error ended them.
+// An Iter reads the rows of a result. It may be used by one goroutine at a time. Close releases the Iter and returns
+// the error that ended the rows. Reading all rows releases the Iter too.
 type Iter struct {
 	ctx     context.Context
 	session *Session
 	query   *Query // nil for a batch, which has one page
-	once    bool   // one row is read of it, no page is asked for ahead
-	first   pageValues
+	once    bool   // only one row is read: no page is requested ahead
+	resume  pageValues
 	err     error
 	closed  bool
 
 	answer
-	off      int           // where the next cell begins in res.rows.cells
-	row      int           // rows read of this page
-	own      []*decodePlan // by column, what the answer's plan has no room for
-	ahead    *nextPage     // the next page, once it was asked for
-	aheadRow int           // the row at which to ask for it
+	off           int           // offset of the next cell in res.rows.cells
+	row           int           // rows of this page read so far
+	passed        int64         // rows of earlier pages
+	localDecoders []*decodePlan // by column: decoders beyond maxDecoders of the plan
+	ahead         *nextPage     // the next page; nil means that it was not requested yet
+	aheadRow      int           // the row at which the next page is requested
 }
 
-// iterPool holds those of verbs that read one row; what users get is not pooled.
+// iterPool holds the Iters of verbs that read one row. Iters that programs see are not pooled.
 var iterPool = sync.Pool{New: func() any { return new(Iter) }}
 
-// done closes an Iter of iterPool and gives it back.
+// done closes an Iter of iterPool and returns it to the pool.
 func (it *Iter) done() error {
 	err := it.Close()
 	*it = Iter{}
@@ -47,7 +48,7 @@ func (it *Iter) done() error {
 	return err
 }
 
-// nextPage is a page that was asked for ahead.
+// nextPage is a page that was requested ahead.
 type nextPage struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -57,22 +58,22 @@ type nextPage struct {
 
 func newIter(ctx context.Context, q *Query) *Iter {
 	it := &Iter{ctx: ctx, session: q.session, query: q}
-	it.start(q.run(ctx, q.record, q.pageState, &it.first))
+	it.start(q.run(ctx, q.record, &it.resume))
 	if it.more() {
-		later := *q // the caller may go on with q
+		later := *q // the caller may modify q
 		it.query = &later
 	}
 	return it
 }
 
-// start makes a the current page.
+// start sets the current page to a.
 func (it *Iter) start(a answer, err error) {
 	if err != nil {
 		it.err = err
 		return
 	}
 	if it.plan != a.plan {
-		it.own = nil // other columns, perhaps of other types
+		it.localDecoders = nil // the columns may have other types
 	}
 	it.answer, it.row = a, 0
 	it.off = 0
@@ -83,12 +84,12 @@ func (it *Iter) start(a answer, err error) {
 	}
 }
 
-// more reports whether there is a page after this one that the Iter is to read by itself.
+// more reports whether the Iter has a further page to request. With manual paging it has none.
 func (it *Iter) more() bool {
 	return it.query != nil && !it.query.manualPaging && len(it.res.rows.meta.pagingState) > 0
 }
 
-// askAhead asks for the next page, unless that was done.
+// askAhead requests the next page, unless it was requested already.
 func (it *Iter) askAhead() {
 	if it.ahead != nil {
 		return
@@ -98,16 +99,16 @@ func (it *Iter) askAhead() {
 	it.ahead = next
 	q, state := it.query, it.res.rows.meta.pagingState
 	go func() {
-		next.answer, next.err = q.run(ctx, q.record, state, &it.first)
+		next.answer, next.err = q.runNext(ctx, state, &it.resume)
 		close(next.done)
 	}()
 }
 
-// nextRow moves to the next row, on the next page if need be, and reports whether there is one.
+// nextRow advances to the next row, on the next page if necessary, and reports whether there is one.
 func (it *Iter) nextRow() bool {
 	for {
 		switch {
-		case it.err != nil || it.closed || it.page == nil:
+		case it.err != nil || it.closed || it.body == nil:
 			return false
 		case it.row < it.res.rows.rowCount:
 			if it.row >= it.aheadRow && it.more() {
@@ -119,7 +120,7 @@ func (it *Iter) nextRow() bool {
 			it.releasePage()
 			return false
 		}
-		it.turnPage() // an empty page is not the end
+		it.turnPage() // an empty page does not end the result
 	}
 }
 
@@ -130,38 +131,40 @@ func (it *Iter) turnPage() {
 	it.ahead = nil
 	<-next.done
 	next.cancel()
+	it.passed += int64(it.res.rows.rowCount)
 	it.releasePage()
 	it.start(next.answer, next.err)
 }
 
 func (it *Iter) releasePage() {
-	if it.page != nil {
-		it.page.release()
-		it.page = nil
+	if it.body != nil {
+		it.body.release()
+		it.body = nil
 	}
 }
 
 // Columns returns the columns of the result. The slice must not be changed.
 func (it *Iter) Columns() []ColumnInfo { return it.res.rows.meta.columns }
 
-// Scan stores the columns of the next row in dest, one pointer per column, nil to skip it, and reports whether there was a row. NULL
-// becomes the zero value in a type that can't hold it; *any, pointers to pointers and Null can. What it stores is fresh memory that
-// the caller may keep; a destination made by Into is the exception its documentation says.
-// An error ends the rows and is returned by Close.
+// Scan stores the columns of the next row in dest, one pointer per column, and reports whether there was a row. A nil
+// pointer skips its column. NULL is stored as the zero value of a type that cannot hold NULL; *any, pointers to
+// pointers and Null can. The stored values are fresh memory that the caller may keep, except in destinations made by
+// Into, AppendTo and Borrow. An error ends the rows; Close returns it.
 func (it *Iter) Scan(dest ...any) bool {
 	if !it.nextRow() {
 		return false
 	}
 	columns := it.Columns()
 	if len(dest) != len(columns) {
-		it.fail(fmt.Errorf("%w: %d destinations for %d columns", ErrValueCount, len(dest), len(columns)))
+		it.fail(errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(columns)))
 		return false
 	}
-	cells, off, decoders := it.res.rows.cells, it.off, it.plan.decoders // locals: this loop is what reading small rows costs
+	// locals: this loop dominates the cost of small rows
+	cells, off, decoders := it.res.rows.cells, it.off, it.plan.decoders
 	for i, d := range dest {
 		if n, ok := cellLength(cells, off); ok && d != nil {
-			p, at := decoders[i].Load(), dataWord(d)
-			if p != nil && p.typ == typeWord(d) && p.value != nil && at != nil {
+			p, at := decoders[i].Load(), codec.DataWord(d)
+			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil {
 				off += 4 + n
 				if err := p.value(cells[off-n:off:off], at); err != nil {
 					it.fail(it.cellError(i, d, err))
@@ -188,7 +191,7 @@ func (it *Iter) Scan(dest ...any) bool {
 	return true
 }
 
-// cellLength returns the length of the cell that begins at off; ok is false for NULL, and for one that is not whole.
+// cellLength returns the length of the cell that begins at off. ok is false for NULL and for an incomplete cell.
 func cellLength(cells []byte, off int) (n int, ok bool) {
 	if len(cells)-off < 4 {
 		return 0, false
@@ -197,7 +200,7 @@ func cellLength(cells []byte, off int) (n int, ok bool) {
 	return n, n >= 0 && n <= len(cells)-off-4
 }
 
-// cell returns the next cell, nil for NULL; ok is false when the page ends inside it.
+// cell returns the next cell; nil means NULL. ok is false if the page ends inside the cell.
 func (it *Iter) cell() (cell []byte, ok bool) {
 	cells := it.res.rows.cells
 	if n, ok := cellLength(cells, it.off); ok {
@@ -216,15 +219,15 @@ func (it *Iter) cell() (cell []byte, ok bool) {
 // decode stores a cell of column i in dest.
 func (it *Iter) decode(i int, cell []byte, dest any) (err error) {
 	p := it.plan.decoders[i].Load()
-	if p == nil || p.typ != typeWord(dest) {
+	if p == nil || p.typ != codec.TypeWord(dest) {
 		p = it.otherDecoder(i, dest)
 	}
 	col := &it.plan.columns[i]
-	switch at := dataWord(dest); {
+	switch at := codec.DataWord(dest); {
 	case p.value == nil || at == nil:
 		err = p.decode(col.TypeInfo, cell, dest)
-	case cell == nil:
-		decodeNull(p.elem, at)
+	case len(cell) == 0 && (cell == nil || p.emptyIsNull):
+		codec.DecodeNull(p.elem, at)
 	default:
 		err = p.value(cell, at)
 	}
@@ -236,31 +239,31 @@ func (it *Iter) decode(i int, cell []byte, dest any) (err error) {
 
 func (it *Iter) cellError(i int, dest any, err error) error {
 	col := &it.plan.columns[i]
-	return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: goTypeName(dest), Err: err}
+	return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
 }
 
-// otherDecoder returns the decoder of column i into destinations like dest. It is kept with the plan for all who read such rows; of types
-// beyond maxDecoders in the Iter alone.
+// otherDecoder returns the decoder of column i into the type of dest. The plan stores up to maxDecoders decoders of a
+// column for all readers of its rows; the Iter itself stores further ones.
 func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
-	typ, shared := typeWord(dest), &it.plan.decoders[i]
+	typ, shared := codec.TypeWord(dest), &it.plan.decoders[i]
 	first, n := shared.Load(), 0
 	for p := first; p != nil; p = p.next {
 		if n++; p.typ == typ {
 			return p
 		}
 	}
-	if it.own != nil && it.own[i] != nil && it.own[i].typ == typ {
-		return it.own[i]
+	if it.localDecoders != nil && it.localDecoders[i] != nil && it.localDecoders[i].typ == typ {
+		return it.localDecoders[i]
 	}
 	p := newDecodePlan(it.plan.columns[i].TypeInfo, dest)
 	if p.next = first; n < maxDecoders && shared.CompareAndSwap(first, p) {
 		return p
 	}
-	if it.own == nil {
-		it.own = make([]*decodePlan, len(it.plan.columns))
+	if it.localDecoders == nil {
+		it.localDecoders = make([]*decodePlan, len(it.plan.columns))
 	}
 	p.next = nil
-	it.own[i] = p
+	it.localDecoders[i] = p
 	return p
 }
 
@@ -270,8 +273,8 @@ func (it *Iter) fail(err error) {
 	}
 }
 
-// MapScan stores the next row in m by column name and reports whether there was one. NULL is stored as nil. Where m holds a pointer
-// under a column's name, the value is stored through it, as Scan does.
+// MapScan stores the next row in m by column name and reports whether there was one. NULL is stored as nil. If m holds
+// a pointer under the name of a column, MapScan stores the value through the pointer, as Scan does.
 func (it *Iter) MapScan(m map[string]any) bool { return it.nextRow() && it.scanMap(m) }
 
 // scanMap stores the current row in m.
@@ -282,7 +285,8 @@ func (it *Iter) scanMap(m map[string]any) bool {
 			return false
 		}
 		dest := m[col.Name]
-		if v := reflect.ValueOf(dest); v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() != bigIntPointer && v.Type() != decimalPointer {
+		if v := reflect.ValueOf(dest); v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() != bigIntPointer &&
+			v.Type() != decimalPointer {
 			if err := it.decode(i, cell, dest); err != nil {
 				it.fail(err)
 				return false
@@ -299,7 +303,7 @@ func (it *Iter) scanMap(m map[string]any) bool {
 	return true
 }
 
-// SliceMap reads all rows that are left and closes the Iter.
+// SliceMap reads all remaining rows and closes the Iter.
 func (it *Iter) SliceMap() ([]map[string]any, error) {
 	var rows []map[string]any
 	for {
@@ -311,7 +315,7 @@ func (it *Iter) SliceMap() ([]map[string]any, error) {
 	}
 }
 
-// RowData is a row's columns with a destination each.
+// A RowData holds the names of the columns of a row, with a destination for each.
 type RowData struct {
 	Columns []string
 	Values  []any
@@ -325,12 +329,12 @@ func (it *Iter) RowData() (RowData, error) {
 	var r RowData
 	for _, col := range it.Columns() {
 		r.Columns = append(r.Columns, col.Name)
-		r.Values = append(r.Values, zeroDest(col.TypeInfo))
+		r.Values = append(r.Values, codec.NewDefault(col.TypeInfo))
 	}
 	return r, nil
 }
 
-// Close releases the Iter and returns the error that ended it, if one did. It may be called again.
+// Close releases the Iter and returns the error that ended the rows, if any. It may be called more than once.
 func (it *Iter) Close() error {
 	if !it.closed {
 		it.closed = true
@@ -339,7 +343,7 @@ func (it *Iter) Close() error {
 			next.cancel()
 			<-next.done
 			if next.err == nil {
-				next.answer.page.release()
+				next.answer.body.release()
 			}
 			it.ahead = nil
 		}
@@ -352,19 +356,19 @@ func (it *Iter) NumRows() int { return it.res.rows.rowCount }
 
 // WillSwitchPage reports whether the next Scan begins a new page.
 func (it *Iter) WillSwitchPage() bool {
-	return it.err == nil && it.page != nil && it.row >= it.res.rows.rowCount && it.more()
+	return it.err == nil && it.body != nil && it.row >= it.res.rows.rowCount && it.more()
 }
 
-// PageState returns where the page after the current one begins, for Query.PageState; nil after the last page.
-func (it *Iter) PageState() []byte { return it.res.rows.meta.pagingState }
+// PageState returns the token of the page after the current one, for Query.PageState. nil means that there is none.
+func (it *Iter) PageState() PageToken { return it.res.rows.meta.pagingState }
 
 // Warnings returns the server's warnings about the request of the current page.
 func (it *Iter) Warnings() []string { return it.env.warnings }
 
-// GetCustomPayload returns the custom payload of the current page's answer.
+// GetCustomPayload returns the custom payload of the current page's response.
 func (it *Iter) GetCustomPayload() map[string][]byte { return it.env.payload }
 
-// Host returns the node that answered, nil when none did.
+// Host returns the node that sent the current page; nil means that there was no response.
 func (it *Iter) Host() *HostInfo {
 	if it.node == nil {
 		return nil
@@ -372,11 +376,11 @@ func (it *Iter) Host() *HostInfo {
 	return it.node.info
 }
 
-// Attempts returns how often the request of the current page was sent.
+// Attempts returns the number of attempts of the request for the current page.
 func (it *Iter) Attempts() int { return it.attempts }
 
-// Latency returns the duration of the last attempt for the current page, in nanoseconds.
-func (it *Iter) Latency() int64 { return int64(it.latency / time.Nanosecond) }
+// Latency returns the duration of the last attempt for the current page.
+func (it *Iter) Latency() time.Duration { return it.latency }
 
 // Keyspace returns the keyspace of the first column.
 func (it *Iter) Keyspace() string {
@@ -394,25 +398,27 @@ func (it *Iter) Table() string {
 	return ""
 }
 
-// Scanner is Iter in the manner of database/sql: for s.Next() { s.Scan(...) }; s.Err().
+// A Scanner reads the rows of an Iter in the style of database/sql: for s.Next() { s.Scan(...) }; s.Err().
 type Scanner interface {
-	// Next moves to the next row.
+	// Next advances to the next row and reports whether there is one.
 	Next() bool
-	// Scan stores its columns, as Iter.Scan does. An error does not end the rows.
+	// Scan stores the columns of the current row, as Iter.Scan does. An error does not end the rows.
 	Scan(dest ...any) error
 	// Err releases the Iter and returns the error that ended the rows.
 	Err() error
 }
 
-// Scanner returns a Scanner over the rows that are left.
+// Scanner returns a Scanner over the remaining rows.
 func (it *Iter) Scanner() Scanner { return &scanner{it: it} }
 
+// scanner is the Scanner of an Iter.
 type scanner struct {
 	it    *Iter
 	cells [][]byte // of the current row
-	valid bool
+	valid bool     // Next has returned true, so that cells is a whole row
 }
 
+// Next stores the cells of the next row without decoding them, so that Scan may be called any number of times.
 func (s *scanner) Next() bool {
 	s.valid = false
 	if !s.it.nextRow() {
@@ -430,15 +436,16 @@ func (s *scanner) Next() bool {
 	return true
 }
 
-// errNoRow is returned by Scan without a Next that found a row.
+// errNoRow means that Scan was called without a current row.
 var errNoRow = errors.New("vecql: Scan without a row: call Next first")
 
+// Scan decodes the cells of the row. A nil destination skips its column.
 func (s *scanner) Scan(dest ...any) error {
 	if !s.valid {
 		return errNoRow
 	}
 	if len(dest) != len(s.cells) {
-		return fmt.Errorf("%w: %d destinations for %d columns", ErrValueCount, len(dest), len(s.cells))
+		return errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(s.cells))
 	}
 	for i, d := range dest {
 		if d == nil {
@@ -453,19 +460,20 @@ func (s *scanner) Scan(dest ...any) error {
 
 func (s *scanner) Err() error { return s.it.Close() }
 
-// appliedColumn is the first column of the answer to a conditional statement.
+// appliedColumn is the first column of the result of a conditional statement.
 const appliedColumn = "[applied]"
 
-// scanApplied reads the answer of a conditional statement.
+// scanApplied reads the result of a conditional statement.
 func (it *Iter) scanApplied(dest []any) (applied bool, err error) {
 	if err := it.checkApplied(); err != nil {
 		return false, err
 	}
 	all := make([]any, len(it.Columns()))
 	all[0] = &applied
-	if len(all) > 1 { // an applied statement answers with the one column only
+	if len(all) > 1 { // the result of an applied statement has the one column only
 		if len(dest) != len(all)-1 {
-			return false, fmt.Errorf("%w: %d destinations for the %d columns after %s", ErrValueCount, len(dest), len(all)-1, appliedColumn)
+			return false, errorf("%w: %d destinations for the %d columns after %s", ErrColumnCount, len(dest), len(all)-1,
+				appliedColumn)
 		}
 		copy(all[1:], dest)
 	}
@@ -488,7 +496,7 @@ func (it *Iter) checkApplied() error {
 		return it.err
 	}
 	if c := it.Columns(); len(c) == 0 || c[0].Name != appliedColumn {
-		return errors.New("vecql: not a conditional statement: the answer has no " + appliedColumn)
+		return errors.New("vecql: not a conditional statement: the first column of the result is not " + appliedColumn)
 	}
 	return nil
 }

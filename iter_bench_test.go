@@ -10,12 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file measures how rows are scanned.
+// Benchmarks of scanning rows.
 
-// smallColumns are ten columns of an ordinary table, with a value each.
+// smallColumns are ten columns of a typical table, with a value for each.
 var smallColumns = []struct {
 	t TypeInfo
 	v any
@@ -61,16 +62,16 @@ func pageOf(tb testing.TB, n int, types []TypeInfo, values []any) (columns []Col
 	return columns, cells
 }
 
-// iterOver returns an Iter with that page and no further one.
+// iterOver returns an Iter with that single page.
 func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 	page := getBuffer(0)
 	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
 	it := &Iter{ctx: context.Background()}
-	it.start(answer{page: page, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
+	it.start(answer{body: page, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
 	return it
 }
 
-// BenchmarkScan decodes a page of 5,000 rows, an operation being a row.
+// BenchmarkScan decodes pages of 5,000 rows. One operation is one row.
 func BenchmarkScan(b *testing.B) {
 	const n = 5000
 	var types []TypeInfo
@@ -79,7 +80,7 @@ func BenchmarkScan(b *testing.B) {
 		types, values = append(types, c.t), append(values, c.v)
 	}
 	smallCols, smallCells := pageOf(b, n, types, values)
-	vecCols, vecCells := pageOf(b, n, []TypeInfo{NativeType(TypeUUID), VectorType{NativeType(TypeFloat), 1536}}, []any{UUID{1}, make([]float32, 1536)})
+	vecCols, vecCells := pageOf(b, n, []TypeInfo{NativeType(TypeUUID), VectorType{SubType: NativeType(TypeFloat), Dimensions: 1536}}, []any{UUID{1}, make([]float32, 1536)})
 	run := func(name string, cols []ColumnInfo, cells []byte, read func(it *Iter) int) {
 		b.Run(name, func(b *testing.B) {
 			plan := newResultPlan(nil, knownColumns{columns: cols})
@@ -125,13 +126,11 @@ func BenchmarkScan(b *testing.B) {
 		}
 		return rows
 	})
-	run("rows=vector/by=matrix", vecCols, vecCells, func(it *Iter) (rows int) {
-		page := &Page{it: it}
-		require.NoError(b, page.load())
-		_, err := ReadMatrix(page, 1, Matrix[float32]{Data: matrixMemory})
-		require.NoError(b, err)
-		return page.Rows()
-	})
+	var into column.Batch
+	byBatch := func(it *Iter) int {
+		require.True(b, it.NextBatch(&into), it.err)
+		return into.Rows
+	}
+	run("rows=vector/by=batch", vecCols, vecCells, byBatch)
+	run("rows=small/by=batch", smallCols, smallCells, byBatch)
 }
-
-var matrixMemory = make([]float32, 5000*1536)

@@ -25,25 +25,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file holds the order of the project (ARCHITECTURE.md) as a test: which file of this package may use what another declares, and
-// which package may import which.
+// The structure of the project (ARCHITECTURE.md) as a test: which file of this package may use the declarations of
+// which other file, which package may import which, and that the nouns of this package are aliases of package cql.
 
 const module = "github.com/vecql/vecql"
 
-// A layer is a set of files of this package, told by the first word of their names.
+// A layer is a set of files of this package, selected by the first word of their names.
 type layer struct {
 	name  string
 	words []string
 }
 
-// layers stand from the lowest up. A file uses what its own layer or a lower one declares.
+// layers lists the layers from the lowest up. A file may use the declarations of its own layer and of lower ones.
 var layers = []layer{
-	{"nouns", []string{"doc", "types", "values", "consistency", "errors"}},
+	{"nouns", []string{"doc", "types", "values", "errors"}},
 	{"marshal", []string{"marshal"}},
 	{"frame", []string{"frame"}},
 	{"conn", []string{"conn"}},
 	{"cluster", []string{"topology", "pool", "prepared", "policy", "control", "schema"}},
-	{"session", []string{"cluster", "session", "query", "batch", "exec", "iter", "rows", "columns", "observe", "bulk", "tablescan"}},
+	{"session", []string{"config", "session", "query", "batch", "request", "iter", "rows", "columns", "observe", "bulk", "tablescan"}},
 }
 
 // layerOf returns the layer of the file, or -1.
@@ -52,28 +52,49 @@ func layerOf(file string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return slices.Contains(l.words, word) })
 }
 
-// imports says what the packages in a folder, and below it unless a longer entry says otherwise, may import beside the standard library,
-// themselves and what lies below themselves. An entry stands for what lies below it, too; the module's own name stands for the root package
-// alone. Test files are free. A folder under internal/ has its own entry, or the test fails.
+// imports lists the allowed imports of the packages in a folder and below it, unless a longer entry applies. The
+// standard library, the package itself and the packages below it are always allowed. An allowed path covers the paths
+// below it; the module's own name covers only the root package. Test files are free. A folder under internal/ needs an
+// entry.
 var imports = map[string][]string{
 	".": {
+		module + "/cql",
+		module + "/column",
 		module + "/internal",
-		"github.com/google/uuid",
 		"github.com/klauspost/compress",
 		"github.com/pierrec/lz4/v4",
 		"golang.org/x/sync",
 		"gopkg.in/inf.v0",
 	},
-	"internal/lru":       nil,
-	"internal/stream":    nil,
-	"internal/swap":      {"golang.org/x/sys/cpu"},
-	"internal/tablet":    nil,
-	"internal/token":     nil,
-	"internal/wire":      nil,
-	"groupby":            nil,
-	"groupby/grouparrow": {module + "/groupby", "github.com/apache/arrow-go/v18"},
-	"parquetscan":        {"github.com/apache/arrow-go/v18", "golang.org/x/sync"},
-	"examples":           {module, module + "/groupby", module + "/parquetscan"}, // nothing that users of these would not have
+	"column":             {module + "/cql", module + "/internal/bitmap"},
+	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
+	"cql":                nil,
+	// only the public packages
+	"examples":            {module, module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan"},
+	"groupby":             {module + "/column", module + "/cql", module + "/internal/bitmap"},
+	"internal/background": nil,
+	"internal/bitmap":     nil,
+	"internal/codec":      {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
+	"internal/columntest": {module + "/column"},
+	"internal/cqltext":    nil,
+	"internal/doctest":    {"github.com/stretchr/testify"},
+	"internal/fakecql":    {module + "/internal/leak", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
+	"internal/flight":     nil,
+	"internal/leak":       {"github.com/stretchr/testify"},
+	"internal/placement":  nil,
+	"internal/pooled":     nil,
+	"internal/queue":      nil,
+	"internal/quietlog":   nil,
+	"internal/schema":     {module + "/cql"},
+	"internal/soak":       nil,
+	"internal/stream":     nil,
+	"internal/swap":       {"golang.org/x/sys/cpu"},
+	"internal/tablet":     nil,
+	"internal/token":      nil,
+	"internal/wire":       nil,
+	"parquetscan": {
+		module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
+	},
 	"cqltest": {
 		module + "/internal",
 		"github.com/google/uuid",
@@ -86,16 +107,23 @@ var imports = map[string][]string{
 		module + "/internal",
 		"github.com/google/uuid",
 	},
-	"tests/cassandra": nil, // a witness of the driver does not use it
+	"internal/schema/schematest": {
+		module + "/cql",
+		"github.com/stretchr/testify",
+	},
+	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
+
+// testOnly lists the folders of packages that only test files and other such packages import.
+var testOnly = []string{"internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "parquetscan/internal/arrowtest"}
 
 func TestLayers(t *testing.T) {
 	im := newSourceImporter(t)
 	seen := map[string]bool{}
-	// Every file is in one of these builds at least.
-	builds := [][]string{{"amd64", "race"}, {"amd64"}, {"arm64", "purego"}}
+	// Each file is part of at least one of these builds.
+	builds := [][]string{{"amd64"}, {"arm64", "purego"}}
 	if poison {
-		builds = builds[:1] // the race detector's own: it makes the type checker slow
+		builds = builds[:1] // only the race detector's build, because it makes the type checker slow
 	}
 	for _, tags := range builds {
 		ctx := im.ctx
@@ -111,8 +139,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// layerFaults type-checks one package and returns "file:line: what is wrong" for each name that is used below where it is declared, for each
-// file of no layer, and for each line that the type checker did not understand: a name it cannot resolve would escape.
+// layerFaults type-checks one package. It returns "file:line: fault" for each use of a name declared in a higher layer,
+// each file without a layer, and each error of the type checker: an unresolved name would escape the check.
 func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []string {
 	type fault struct {
 		at   token.Position
@@ -121,7 +149,7 @@ func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []st
 	var faults []fault
 	for _, f := range files {
 		if at := fset.Position(f.Package); layerOf(at.Filename) < 0 {
-			faults = append(faults, fault{at, "the first word of the file's name stands for no layer"})
+			faults = append(faults, fault{at, "the first word of the file's name selects no layer"})
 		}
 	}
 	config := types.Config{Importer: im, Error: func(err error) {
@@ -132,7 +160,7 @@ func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []st
 		faults = append(faults, fault{fset.Position(e.Pos), e.Msg})
 	}}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, _ := config.Check(module, fset, files, &info) // errors have gone to config.Error
+	pkg, _ := config.Check(module, fset, files, &info) // errors are passed to config.Error
 	for id, obj := range info.Uses {
 		if obj.Pkg() != pkg || !obj.Pos().IsValid() {
 			continue
@@ -154,11 +182,12 @@ func layerFaults(fset *token.FileSet, files []*ast.File, im types.Importer) []st
 	return lines
 }
 
-// errForeign is the import error of packages from other modules. The checker then takes every name in them for valid and every type from
-// them for unknown, which is all this test needs: they cannot hand out our names.
+// errForeign is the error of importing a package of another module. The checker then accepts every name of that package
+// and treats its types as unknown. That is enough here: such packages cannot return our names.
 var errForeign = errors.New("package of another module")
 
-// sourceImporter type-checks the declarations, not the bodies, of the standard library and of this module. Export data would need a build.
+// sourceImporter type-checks the declarations, without bodies, of the standard library and of this module. Export data
+// would require a build.
 type sourceImporter struct {
 	ctx  build.Context
 	fset *token.FileSet
@@ -169,7 +198,7 @@ func newSourceImporter(t *testing.T) *sourceImporter {
 	t.Helper()
 	ctx := build.Default
 	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", "amd64", false
-	require.DirExists(t, filepath.Join(ctx.GOROOT, "src", "sync"), "without the standard library's source this test is blind")
+	require.DirExists(t, filepath.Join(ctx.GOROOT, "src", "sync"), "this test needs the source of the standard library")
 	return &sourceImporter{ctx, token.NewFileSet(), map[string]*types.Package{"unsafe": types.Unsafe}}
 }
 
@@ -186,12 +215,12 @@ func (im *sourceImporter) Import(name string) (*types.Package, error) {
 		return nil, err
 	}
 	config := types.Config{Importer: im, IgnoreFuncBodies: true, FakeImportC: true, Error: func(error) {}}
-	pkg, _ := config.Check(name, im.fset, files, nil) // what is wrong in there is the compiler's to say
+	pkg, _ := config.Check(name, im.fset, files, nil) // errors in that package are left to the compiler
 	im.done[name] = pkg
 	return pkg, nil
 }
 
-// dir returns the folder of a package. Go's own copies of golang.org/x lie under vendor.
+// dir returns the folder of a package. The standard library's copies of golang.org/x are under vendor.
 func (im *sourceImporter) dir(name string) (string, error) {
 	if name == module || strings.HasPrefix(name, module+"/") {
 		return filepath.FromSlash("." + strings.TrimPrefix(name, module)), nil
@@ -205,7 +234,7 @@ func (im *sourceImporter) dir(name string) (string, error) {
 	return "", errForeign
 }
 
-// parse reads the files of a folder that belong to the build.
+// parse parses the files of a folder that belong to the build.
 func (im *sourceImporter) parse(ctx *build.Context, dir string) ([]*ast.File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -232,8 +261,8 @@ func (im *sourceImporter) parse(ctx *build.Context, dir string) ([]*ast.File, er
 	return files, nil
 }
 
-// nameForeign spells out the names of packages from other modules: the checker, not having them, cannot know that lz4/v4 is package lz4 and
-// inf.v0 is package inf.
+// nameForeign sets the names of imports from other modules. The checker does not load them, so it cannot find out that
+// lz4/v4 is package lz4 and inf.v0 is package inf.
 func nameForeign(im *sourceImporter, f *ast.File) {
 	for _, spec := range f.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
@@ -256,8 +285,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// importFaults returns "file:line: what is wrong" for each import, in a file that is no test, that the table does not allow. Modules of their
-// own have their own rules.
+// importFaults returns "file:line: fault" for each import, outside test files, that the table does not allow. Nested
+// modules are not checked.
 func importFaults(t *testing.T, project fs.FS) []string {
 	t.Helper()
 	var faults []string
@@ -298,11 +327,11 @@ func importFaults(t *testing.T, project fs.FS) []string {
 				return err
 			}
 			if !allowed(imported, rule) {
-				who := rule
+				importer := rule
 				if rule == "." {
-					who = "the root package"
+					importer = "the root package"
 				}
-				faults = append(faults, fmt.Sprintf("%s:%d: %s may not import %s", name, fset.Position(spec.Pos()).Line, who, imported))
+				faults = append(faults, fmt.Sprintf("%s:%d: %s may not import %s", name, fset.Position(spec.Pos()).Line, importer, imported))
 			}
 		}
 		return nil
@@ -311,7 +340,7 @@ func importFaults(t *testing.T, project fs.FS) []string {
 	return faults
 }
 
-// ruleOf returns the entry of the table that governs a folder. The root's governs the root alone.
+// ruleOf returns the key of the table entry that applies to a folder. The root's entry applies only to the root.
 func ruleOf(folder string) (rule string, ok bool) {
 	for at := folder; at != "." || folder == "."; at = path.Dir(at) {
 		if _, ok := imports[at]; ok {
@@ -325,13 +354,146 @@ func allowed(imported, rule string) bool {
 	within := func(tree string) bool {
 		return imported == tree || tree != module && strings.HasPrefix(imported, tree+"/")
 	}
+	if slices.Contains(testOnly, strings.TrimPrefix(imported, module+"/")) && !slices.Contains(testOnly, rule) {
+		return false
+	}
 	first, _, _ := strings.Cut(imported, "/")
 	return !strings.Contains(first, ".") || // the standard library
-		rule != "." && within(module+"/"+rule) ||
-		slices.ContainsFunc(imports[rule], within)
+		rule != "." && within(module+"/"+rule) || slices.ContainsFunc(imports[rule], within)
 }
 
-// The guards themselves, on planted faults.
+// nouns are the files that contain only aliases of package cql.
+var nouns = []string{"types.go", "values.go", "schema.go"}
+
+// TestNouns checks that the files of nouns contain only aliases, and that this package has a name for every exported
+// name of package cql.
+func TestNouns(t *testing.T) {
+	im := newSourceImporter(t)
+	names := func(dir string) map[string]bool {
+		files, err := im.parse(&im.ctx, dir)
+		require.NoError(t, err)
+		declared := map[string]bool{}
+		for _, f := range files {
+			if dir == "." && slices.Contains(nouns, filepath.Base(im.fset.Position(f.Package).Filename)) {
+				for _, fault := range nounFaults(im.fset, f) {
+					t.Error(fault)
+				}
+			}
+			for _, d := range f.Decls {
+				for _, id := range declaredNames(d) {
+					declared[id.Name] = id.IsExported()
+				}
+			}
+		}
+		return declared
+	}
+	root := names(".")
+	for name, exported := range names("cql") {
+		if exported && !root[name] {
+			t.Errorf("package cql declares %s, which has no alias in this package", name)
+		}
+	}
+}
+
+// declaredNames returns the package-level names of a declaration, without methods and imports.
+func declaredNames(d ast.Decl) (names []*ast.Ident) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			names = append(names, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name)
+			case *ast.ValueSpec:
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	return names
+}
+
+// nounFaults returns "file:line: fault" for each declaration that is more than an alias of the same name in package
+// cql.
+func nounFaults(fset *token.FileSet, f *ast.File) (faults []string) {
+	isNoun := func(x ast.Expr, name string) bool {
+		switch v := x.(type) { // type arguments
+		case *ast.IndexExpr:
+			x = v.X
+		case *ast.IndexListExpr:
+			x = v.X
+		}
+		sel, ok := x.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != name {
+			return false
+		}
+		pkg, ok := sel.X.(*ast.Ident)
+		return ok && pkg.Name == "cql"
+	}
+	check := func(name *ast.Ident, ok bool) {
+		if !ok {
+			at := fset.Position(name.Pos())
+			faults = append(faults, fmt.Sprintf("%s:%d: %s is not an alias of package cql", filepath.Base(at.Filename), at.Line, name.Name))
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			ret, ok := (*ast.ReturnStmt)(nil), len(d.Body.List) == 1
+			if ok {
+				ret, ok = d.Body.List[0].(*ast.ReturnStmt)
+			}
+			ok = ok && d.Recv == nil && len(ret.Results) == 1
+			if ok {
+				call, isCall := ret.Results[0].(*ast.CallExpr)
+				ok = isCall && isNoun(call.Fun, d.Name.Name)
+			}
+			check(d.Name, ok)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					check(spec.Name, spec.Assign.IsValid() && isNoun(spec.Type, spec.Name.Name))
+				case *ast.ValueSpec:
+					for i, name := range spec.Names {
+						check(name, i < len(spec.Values) && isNoun(spec.Values[i], name.Name))
+					}
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// Tests of the checks themselves, with planted faults.
+
+func TestNounsPlanted(t *testing.T) {
+	const source = `package vecql
+import "github.com/vecql/vecql/cql"
+type A = cql.A
+type Null[T any] = cql.Null[T]
+type B = cql.A
+type C cql.C
+type D struct{}
+const E, F = cql.E, 3
+var G int
+func H(x int) (A, error) { return cql.H(x) }
+func I(x int) int { x++; return cql.I(x) }
+func J() int { return cql.K() }
+func (a A) L() int { return cql.L() }
+func M() {}
+`
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "types.go", source, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	var want []string
+	for _, fault := range []string{"5: B", "6: C", "7: D", "8: F", "9: G", "11: I", "12: J", "13: L", "14: M"} {
+		want = append(want, "types.go:"+fault+" is not an alias of package cql")
+	}
+	require.Equal(t, want, nounFaults(fset, f))
+}
 
 func TestLayersPlanted(t *testing.T) {
 	sources := map[string]string{
@@ -354,8 +516,8 @@ func TestLayersPlanted(t *testing.T) {
 			[]string{"conn.go:3: conn.go (layer 3, conn) uses Session, which session.go (layer 5, session) declares"},
 		},
 		"constant in a lower layer still": {
-			"types_parse.go", "package vecql\nvar x [maxSessions]int\n",
-			[]string{"types_parse.go:2: types_parse.go (layer 0, nouns) uses maxSessions, which session.go (layer 5, session) declares"},
+			"types_x.go", "package vecql\nvar x [maxSessions]int\n",
+			[]string{"types_x.go:2: types_x.go (layer 0, nouns) uses maxSessions, which session.go (layer 5, session) declares"},
 		},
 		"variable and its field": {"pool.go", "package vecql\nfunc f() int {\nreturn current.\nid }\n", []string{
 			"pool.go:3: pool.go (layer 4, cluster) uses current, which session.go (layer 5, session) declares",
@@ -378,14 +540,14 @@ func TestLayersPlanted(t *testing.T) {
 		}},
 		"unknown word": {
 			"util.go", "package vecql\n",
-			[]string{"util.go:1: the first word of the file's name stands for no layer"},
+			[]string{"util.go:1: the first word of the file's name selects no layer"},
 		},
 		"a word is whole": {
 			"connect.go", "package vecql\n",
-			[]string{"connect.go:1: the first word of the file's name stands for no layer"},
+			[]string{"connect.go:1: the first word of the file's name selects no layer"},
 		},
-		"name that nobody declares":              {"conn.go", "package vecql\nvar x = nowhere\n", []string{"conn.go:2: undefined: nowhere"}},
-		"a local name that looks like one above": {"conn.go", "package vecql\nfunc f(Session int) int { return Session }\n", nil},
+		"undeclared name": {"conn.go", "package vecql\nvar x = nowhere\n", []string{"conn.go:2: undefined: nowhere"}},
+		"local name equal to one of a higher layer": {"conn.go", "package vecql\nfunc f(Session int) int { return Session }\n", nil},
 	}
 	im := newSourceImporter(t)
 	for name, test := range tests {
@@ -413,7 +575,14 @@ func TestImportsPlanted(t *testing.T) {
 	for name, imports := range map[string]string{
 		"conn.go":                      `"net"; "github.com/vecql/vecql/internal/wire"; "golang.org/x/sync/errgroup"`,
 		"session.go":                   `"github.com/vecql/vecql/groupby"; "golang.org/x/synctest"`,
+		"types.go":                     `"github.com/vecql/vecql/cql"`,
+		"cql/types.go":                 `"fmt"; "github.com/vecql/vecql/internal/wire"; "github.com/vecql/vecql"`,
 		"session_test.go":              `"github.com/vecql/vecql/cqltest"`,
+		"internal/codec/codec.go":      `"reflect"; "github.com/vecql/vecql/cql"; "github.com/vecql/vecql/internal/swap"; "github.com/vecql/vecql/internal/token"`,
+		"internal/schema/build.go":     `"fmt"; "github.com/vecql/vecql/cql"; "github.com/vecql/vecql/internal/wire"`,
+		"internal/schema/read.go":      `"github.com/vecql/vecql/internal/schema/schematest"`,
+		"schema_cache.go":              `"github.com/vecql/vecql/internal/schema"; "github.com/vecql/vecql/internal/schema/schematest"`,
+		"pool.go":                      `"github.com/vecql/vecql/internal/fakecql"`,
 		"internal/wire/wire.go":        `"io"; "github.com/vecql/vecql/internal/swap"`,
 		"internal/swap/asm/gen.go":     `"github.com/vecql/vecql/internal/swap"`,
 		"internal/new/new.go":          `"io"`,
@@ -432,14 +601,21 @@ func TestImportsPlanted(t *testing.T) {
 	}
 	project["bench/go.mod"] = &fstest.MapFile{Data: []byte("module bench\n")}
 	require.Equal(t, []string{
+		"cql/types.go:2: cql may not import github.com/vecql/vecql/internal/wire",
+		"cql/types.go:2: cql may not import github.com/vecql/vecql",
 		"cqltest/server.go:2: cqltest may not import github.com/vecql/vecql",
 		"examples/load/arrow.go:2: examples may not import github.com/apache/arrow-go/v18/arrow",
 		"examples/load/arrow.go:2: examples may not import github.com/vecql/vecql/internal/wire",
 		"examples/load/arrow.go:2: examples may not import golang.org/x/sync/errgroup",
 		"groupby/groupby.go:2: groupby may not import github.com/vecql/vecql",
+		"internal/codec/codec.go:2: internal/codec may not import github.com/vecql/vecql/internal/token",
 		"internal/new/new.go: the table of imports has no entry for internal/new",
+		"internal/schema/build.go:2: internal/schema may not import github.com/vecql/vecql/internal/wire",
+		"internal/schema/read.go:2: internal/schema may not import github.com/vecql/vecql/internal/schema/schematest",
 		"internal/wire/wire.go:2: internal/wire may not import github.com/vecql/vecql/internal/swap",
 		"parquetscan/scan.go:2: parquetscan may not import github.com/vecql/vecql/groupby",
+		"pool.go:2: the root package may not import github.com/vecql/vecql/internal/fakecql",
+		"schema_cache.go:2: the root package may not import github.com/vecql/vecql/internal/schema/schematest",
 		"session.go:2: the root package may not import github.com/vecql/vecql/groupby",
 		"session.go:2: the root package may not import golang.org/x/synctest",
 		"tests/cassandra/cassandra.go:2: tests/cassandra may not import github.com/vecql/vecql",

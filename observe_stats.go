@@ -4,54 +4,54 @@ package vecql
 
 import "sync/atomic"
 
-// This file holds the counters of a session. What each request counts is spread over stripes, so that processors do not meet at one cache
-// line; what happens rarely is not.
+// Counters of a session. Counters that every request increments are striped, so that processors do not contend for one
+// cache line. Counters of rare events are not striped.
 
-// Stats is what a session has counted since its start, and what is so right now. Numbers that are read while requests are under way may
-// not fit together to the last one.
+// Stats are the counters of a session since its start, and a snapshot of its nodes. The counters are read one by one:
+// while requests are in flight they may be slightly inconsistent with each other.
 type Stats struct {
-	Requests uint64                // of verbs: pages and batches count once each, PREPAREs do not
-	Failed   uint64                // of them, with an error
-	Errors   map[ErrorClass]uint64 // attempts that failed, by class; those that lost against a faster execution are ClassCanceled
-	Retries  uint64                // attempts that a retry policy asked for
-	// SpeculativeExecutions counts executions beside the first one, SpeculativeWins those that answered first.
+	Requests uint64                // of verbs, one for each page and batch; PREPAREs do not count
+	Failed   uint64                // requests that returned an error
+	Errors   map[ErrorClass]uint64 // failed attempts by class; attempts that lost to a faster execution are ClassCanceled
+	Retries  uint64                // attempts that the retry policy requested
+	Moved    uint64                // attempts of idempotent requests that left a silent node for the next one
+	// SpeculativeExecutions counts executions after the first one of a request, SpeculativeWins those that responded
+	// first.
 	SpeculativeExecutions uint64
 	SpeculativeWins       uint64
-	// BytesOut and BytesIn count bodies of requests and answers, uncompressed, once per attempt.
+	// BytesOut and BytesIn are the bytes of request and response bodies, uncompressed, counted per attempt.
 	BytesOut uint64
 	BytesIn  uint64
-	// PreparedHits counts statements that were prepared already, PreparedMisses those that were not, PreparedAgain how often a node had
-	// forgotten one.
+	// PreparedHits counts lookups that found a prepared statement, PreparedMisses those that did not, PreparedAgain the
+	// statements prepared again because a node had evicted them.
 	PreparedHits   uint64
 	PreparedMisses uint64
 	PreparedAgain  uint64
-	// TabletHints counts answers that named the right tablet: ScyllaDB sends that to who did not know it. TabletHintsRefused counts those that
-	// made no sense, and those above a million tablets.
+	// TabletHints counts responses with the tablet of a partition, which ScyllaDB sends when a request reaches the
+	// wrong node. TabletHintsRefused counts invalid hints and those beyond a million tablets.
 	TabletHints, TabletHintsRefused uint64
-	// ConnectionsOpened less ConnectionsLost and those that the driver closed are open. ConnectionsFailed could not be opened.
+	// ConnectionsOpened counts opened connections, the control connection included. ConnectionsLost counts those that
+	// broke, ConnectionsFailed failed attempts to open one. ConnectionsEnded counts all that were opened and have ended,
+	// by cause.
 	ConnectionsOpened uint64
 	ConnectionsLost   uint64
 	ConnectionsFailed uint64
-	// Waiting is the number of requests that ClusterConfig.Throttle holds back.
+	ConnectionsEnded  map[EndCause]uint64
+	// WrongPeers counts failed attempts at whose address another cluster or node answered: see PeerError.
+	WrongPeers uint64
+	// Waiting is the number of requests in the queue of ClusterConfig.Throttle.
 	Waiting int
-	Nodes   []NodeStats // by host id
+	Control ControlStats
+	Nodes   []NodeStats // ordered by host id
 }
 
-// NodeStats is what is so of a node right now.
-type NodeStats struct {
-	Host        *HostInfo
-	Connections int // open
-	InFlight    int // requests without an answer, orphans among them
-	Orphans     int // requests that were given up and not answered yet
-}
-
-// Timeouts returns how many attempts got no answer in time.
+// Timeouts returns the number of attempts without a response in time.
 func (s *Stats) Timeouts() uint64 { return s.Errors[ClassTimeout] }
 
-// stripes is the number of copies of the counters that each request changes: a power of 2, of the size of a busy machine's processors.
+// stripes is the number of stripes: a power of 2, about the number of processors of a busy machine.
 const stripes = 16
 
-// stripe is one copy. It fills two cache lines: processors fetch them in pairs.
+// stripe is one copy of the striped counters. It fills two cache lines, since processors fetch them in pairs.
 type stripe struct {
 	requests, preparedHits, bytesOut, bytesIn atomic.Uint64
 	_                                         [128 - 4*8]byte
@@ -59,24 +59,31 @@ type stripe struct {
 
 var nextStripe atomic.Uint32
 
+// counters count what Stats returns. Those that every request updates are striped; sums are taken when they are read.
 type counters struct {
-	stripes                                                                                                [stripes]stripe
-	errors                                                                                                 [classes]atomic.Uint64
-	failed, retries, speculations, speculationWins, prepares, preparesAgain, opened, lost, connectFailures atomic.Uint64
+	stripes [stripes]stripe
+	errors  [classes]atomic.Uint64
+
+	failed, retries, moved, speculations, speculationWins atomic.Uint64
+	prepares, preparesAgain                               atomic.Uint64
+	opened, lost, connectFailures, wrongPeers             atomic.Uint64
+	ended                                                 [endCauses]atomic.Uint64
 }
 
-// of returns where a call is counted.
+// of returns the stripe of a call.
 func (k *counters) of(c *call) *stripe { return &k.stripes[c.stripe%stripes] }
 
-// Stats returns the session's counters.
+// Stats returns the session's counters and a snapshot of its nodes, which belongs to the caller. A call copies the
+// latencies of each connection. It delays no request.
 func (s *Session) Stats() Stats {
 	k := &s.counters
 	st := Stats{
-		Failed: k.failed.Load(), Errors: map[ErrorClass]uint64{}, Retries: k.retries.Load(), SpeculativeExecutions: k.speculations.Load(),
-		SpeculativeWins: k.speculationWins.Load(), PreparedMisses: k.prepares.Load(), PreparedAgain: k.preparesAgain.Load(),
-		TabletHints: s.routing.learnt.Load(), TabletHintsRefused: s.routing.refused.Load(),
-		ConnectionsOpened: k.opened.Load(), ConnectionsLost: k.lost.Load(),
-		ConnectionsFailed: k.connectFailures.Load(),
+		Failed: k.failed.Load(), Errors: map[ErrorClass]uint64{}, Retries: k.retries.Load(), Moved: k.moved.Load(),
+		SpeculativeExecutions: k.speculations.Load(), SpeculativeWins: k.speculationWins.Load(),
+		PreparedMisses: k.prepares.Load(), PreparedAgain: k.preparesAgain.Load(), TabletHints: s.routing.stored.Load(),
+		TabletHintsRefused: s.routing.refused.Load(), ConnectionsOpened: k.opened.Load(), ConnectionsLost: k.lost.Load(),
+		ConnectionsFailed: k.connectFailures.Load(), ConnectionsEnded: map[EndCause]uint64{},
+		WrongPeers: k.wrongPeers.Load(), Control: s.control.stats(),
 	}
 	for i := range k.stripes {
 		p := &k.stripes[i]
@@ -90,8 +97,13 @@ func (s *Session) Stats() Stats {
 			st.Errors[ErrorClass(class)] = n
 		}
 	}
+	for cause := range k.ended {
+		if n := k.ended[cause].Load(); n > 0 {
+			st.ConnectionsEnded[EndCause(cause)] = n
+		}
+	}
 	if s.throttle != nil {
-		st.Waiting = s.throttle.waits()
+		st.Waiting = s.throttle.Waiting()
 	}
 	for _, n := range s.topo.Load().nodes {
 		st.Nodes = append(st.Nodes, n.stats())
@@ -100,11 +112,7 @@ func (s *Session) Stats() Stats {
 }
 
 func (n *node) stats() NodeStats {
-	st := NodeStats{Host: n.info}
-	for _, c := range n.pool.open.Load().conns {
-		st.Connections++
-		st.InFlight += c.inFlight()
-		st.Orphans += int(c.orphans.Load())
-	}
+	st := n.pool.stats()
+	st.Host = n.info
 	return st
 }

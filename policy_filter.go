@@ -4,22 +4,24 @@ package vecql
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file holds what tells the nodes of a cluster that a session connects to, and where it finds them.
+// Host filters and address translation.
 
-// HostFilter says which nodes a session connects to. A node that it does not accept gets no request and no connection, but for a control
-// connection where it is a contact point. It may be called by several sessions at once, never under a lock of the driver; a panic in it is
-// an error of NewSession, later a line in the log. It is asked anew each time the system tables are read.
+// A HostFilter selects the nodes that a session connects to. The session sends no request to a node that is not
+// accepted and opens no connection to it, except for a control connection to a contact point. Several sessions may call
+// Accept at once; the driver holds no lock during the call. A panic in Accept is an error of NewSession, and later a
+// line in the log. Accept is called again each time the system tables are read.
 type HostFilter interface {
 	Accept(host *HostInfo) bool
 }
 
-// HostFilterFunc is a function as a HostFilter.
+// HostFilterFunc adapts a function to HostFilter.
 type HostFilterFunc func(host *HostInfo) bool
 
 // Accept implements HostFilter.
@@ -31,22 +33,19 @@ func AcceptAllFilter() HostFilter { return HostFilterFunc(func(*HostInfo) bool {
 // DenyAllFilter accepts no node.
 func DenyAllFilter() HostFilter { return HostFilterFunc(func(*HostInfo) bool { return false }) }
 
-// DataCenterHostFilter accepts the nodes of a data centre.
+// DataCenterHostFilter accepts the nodes of a data center.
 func DataCenterHostFilter(dataCenter string) HostFilter {
 	return HostFilterFunc(func(h *HostInfo) bool { return h.dc == dataCenter })
 }
 
-// DataCentreHostFilter is DataCenterHostFilter.
-func DataCentreHostFilter(dataCenter string) HostFilter { return DataCenterHostFilter(dataCenter) }
-
-// whiteList holds addresses; err says which host gave none.
+// whiteList is a set of addresses; err is the first failed lookup.
 type whiteList struct {
 	addrs map[netip.Addr]bool
 	err   error
 }
 
-// WhiteListHostFilter accepts the nodes at these hosts: addresses, or names, which are looked up now. A name that is not found is an error
-// of NewSession.
+// WhiteListHostFilter accepts the nodes at the given hosts: addresses, or names, which are resolved during this call. A
+// name that cannot be resolved is an error of NewSession.
 func WhiteListHostFilter(hosts ...string) HostFilter {
 	f := &whiteList{addrs: map[netip.Addr]bool{}}
 	for _, h := range hosts {
@@ -58,7 +57,7 @@ func WhiteListHostFilter(hosts ...string) HostFilter {
 		addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", h)
 		cancel()
 		if err != nil && f.err == nil {
-			f.err = fmt.Errorf("vecql: ClusterConfig: HostFilter: %w", err)
+			f.err = errorf("ClusterConfig: HostFilter: %w", err)
 		}
 		for _, a := range addrs {
 			f.addrs[a.Unmap()] = true
@@ -70,7 +69,7 @@ func WhiteListHostFilter(hosts ...string) HostFilter {
 // Accept implements HostFilter.
 func (f *whiteList) Accept(h *HostInfo) bool { return f.addrs[h.addr.Addr()] }
 
-// validateFilter returns what is wrong with a filter of this package.
+// validateFilter returns the configuration error of a filter of this package.
 func validateFilter(f HostFilter) error {
 	if w, ok := f.(*whiteList); ok {
 		return w.err
@@ -78,26 +77,28 @@ func validateFilter(f HostFilter) error {
 	return nil
 }
 
-// AddressTranslator gives the address at which clients reach a node for the one that the node tells: clients behind a gateway need another.
-// It is asked for the addresses in system tables and events, not for contact points. Returning nil means that the node cannot be reached:
-// it is left out. It may be called by several goroutines at once, never under a lock of the driver; a panic in it is an error of
-// NewSession, later a line in the log.
+// An AddressTranslator maps the address that a node announces to the address at which clients reach the node, for
+// example through a gateway. Translate is called for the addresses in system tables and events, not for contact points.
+// A nil result means that the node cannot be reached; the session leaves the node out. Several goroutines may call
+// Translate at once; the driver holds no lock during the call. A panic in Translate is an error of NewSession, and
+// later a line in the log.
 type AddressTranslator interface {
 	Translate(addr net.IP, port int) (net.IP, int)
 }
 
-// AddressTranslatorFunc is a function as an AddressTranslator.
+// AddressTranslatorFunc adapts a function to AddressTranslator.
 type AddressTranslatorFunc func(addr net.IP, port int) (net.IP, int)
 
 // Translate implements AddressTranslator.
 func (f AddressTranslatorFunc) Translate(addr net.IP, port int) (net.IP, int) { return f(addr, port) }
 
-// IdentityTranslator leaves addresses as they are.
+// IdentityTranslator returns every address unchanged.
 func IdentityTranslator() AddressTranslator {
 	return AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
 }
 
-// translateFunc is an AddressTranslator with addresses that can be compared. One that is invalid cannot be reached.
+// translateFunc is an AddressTranslator on comparable addresses. An invalid result means that the node cannot be
+// reached.
 type translateFunc func(netip.AddrPort) (netip.AddrPort, error)
 
 // translator returns t as a translateFunc, nil for nil.
@@ -108,10 +109,10 @@ func translator(t AddressTranslator) translateFunc {
 	return func(a netip.AddrPort) (to netip.AddrPort, err error) {
 		defer func() {
 			if err != nil {
-				err = fmt.Errorf("AddressTranslator: %v: %w", a, err)
+				err = errorf("AddressTranslator: %v: %w", a, err)
 			}
 		}()
-		defer recovered(&err)
+		defer background.Recover(&err)
 		ip, port := t.Translate(ipOf(a.Addr()), int(a.Port()))
 		addr, ok := netip.AddrFromSlice(ip)
 		if !ok || port <= 0 || port > 0xFFFF {

@@ -4,79 +4,84 @@ package vecql
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file decides how near a node is, and how the replicas of a request's partition are used. A policy is a value without state: any
-// number of sessions may share it. It is asked about each node once per snapshot of the cluster; what a request needs of that is in the
-// snapshot, so that its route costs no call and no allocation (topology_route.go).
+// Host selection: the distance of nodes, and the use of replicas. Policies are stateless; sessions may share one. A
+// policy is called for each node once per snapshot of the cluster. The snapshot stores the results, so that a query
+// plan calls no policy and allocates nothing (topology_plan.go).
 
-// HostSelectionPolicy says which nodes requests go to. It may be called by several sessions at once, never under a lock of the driver; a
-// panic in it is an error of NewSession, later a line in the log.
+// A HostSelectionPolicy selects the nodes that requests go to. Several sessions may call its methods at once; the
+// driver holds no lock during the call. A panic in a method is an error of NewSession, and later a line in the log.
 //
-// A policy may also have the method IsLocal(*HostInfo) bool: nodes that are not local come after all that are, see
-// NonLocalReplicasFallback. Without it the nodes of tier 0 are local. And it may be a HostPicker.
+// A policy may also have the method IsLocal(*HostInfo) bool. Remote nodes come after all local nodes, except with
+// NonLocalReplicasFallback. Without IsLocal the nodes of tier 0 are local. A policy may also be a HostPicker.
 type HostSelectionPolicy interface {
-	// Tier returns how near the node is: 0 for the nearest, negative for one that requests never go to unless they name it. Nodes of one
-	// tier share the load. It must answer the same for the same node.
+	// Tier returns the distance of the node: 0 for the nearest, negative for a node that receives only the requests
+	// that name it. Nodes of one tier share the load. Tier must return the same value for the same node.
 	Tier(h *HostInfo) int
 }
 
-// HostPicker is a HostSelectionPolicy that orders the nodes of each request itself.
+// A HostPicker is a HostSelectionPolicy that orders the nodes of each request itself.
 type HostPicker interface {
 	HostSelectionPolicy
-	// AppendHosts appends to dst the nodes to try for a request, in this order; hosts are those with a tier of 0 or more, the nearest first.
-	// What is not in hosts, or comes again, is left out. It must change neither r.Replicas nor hosts. A panic is the request's error.
+	// AppendHosts appends to dst the nodes to try for a request, in order. hosts lists the nodes with a tier of 0 or
+	// more, the nearest first. The driver drops nodes that are not in hosts, and repeated nodes. AppendHosts must
+	// change neither r.Replicas nor hosts. A panic in AppendHosts is the error of the request.
 	AppendHosts(dst []*HostInfo, r RouteInfo, hosts []*HostInfo) []*HostInfo
 }
 
-// RouteInfo is what is known of a request when its nodes are chosen.
+// RouteInfo describes a request to a HostPicker.
 type RouteInfo struct {
-	Keyspace, Table string      // of the table, empty when not known
+	Keyspace, Table string      // of the table, empty when unknown
 	Token           int64       // of the partition, when HasToken
 	HasToken        bool        // the partition is known
 	LWT             bool        // the statement is known to be conditional
-	Replicas        []*HostInfo // of the partition, the nearest first; empty when not known
+	Replicas        []*HostInfo // of the partition, the nearest first; empty when unknown
 }
 
-// PoolConfig configures the choice of nodes.
+// PoolConfig configures the selection of nodes.
 type PoolConfig struct {
-	// HostSelectionPolicy chooses the nodes of each request. Default TokenAwareHostPolicy(RoundRobinHostPolicy()): replicas first, in all
-	// data centres alike. Where there are several, name the local one: TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")).
+	// HostSelectionPolicy selects the nodes of each request. Default TokenAwareHostPolicy(RoundRobinHostPolicy()):
+	// replicas first, without a preference for a data center. With several data centers, name the local one:
+	// TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")).
 	HostSelectionPolicy HostSelectionPolicy
 }
 
-// HostPolicyOption changes a policy for data centres.
+// HostPolicyOption is an option of DCAwareRoundRobinPolicy and RackAwareRoundRobinPolicy.
 type HostPolicyOption struct{ disableFailover bool }
 
-// DisableDCFailover makes requests fail rather than go to another data centre: nodes there are never used. To have no connections to
-// them either, filter them out: DataCenterHostFilter.
+// DisableDCFailover excludes the nodes of other data centers: a request that no local node takes fails. The session
+// still connects to remote nodes, unless DataCenterHostFilter excludes them.
 func DisableDCFailover() HostPolicyOption { return HostPolicyOption{disableFailover: true} }
 
 type roundRobinPolicy struct{}
 
-// RoundRobinHostPolicy uses all nodes alike.
+// RoundRobinHostPolicy spreads requests evenly over all nodes.
 func RoundRobinHostPolicy() HostSelectionPolicy { return roundRobinPolicy{} }
 
 // Tier implements HostSelectionPolicy.
 func (roundRobinPolicy) Tier(*HostInfo) int { return 0 }
 
-// locationPolicy prefers a data centre, and in it a rack.
+// locationPolicy prefers a data center, and in it a rack.
 type locationPolicy struct {
 	dc, rack        string
 	racks           bool
 	disableFailover bool
 }
 
-// DCAwareRoundRobinPolicy prefers the nodes of a data centre. Those of others follow only when none of its nodes takes the request,
-// whatever its consistency: LocalQuorum is then a quorum of theirs. DisableDCFailover excludes that.
+// DCAwareRoundRobinPolicy prefers the nodes of a data center. Remote nodes follow only when no local node takes the
+// request, at every consistency level. LocalQuorum is then a quorum in the coordinator's data center. DisableDCFailover
+// excludes remote nodes.
 func DCAwareRoundRobinPolicy(localDC string, opts ...HostPolicyOption) HostSelectionPolicy {
 	p := locationPolicy{dc: localDC}
 	p.apply(opts)
 	return p
 }
 
-// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data centre. Others follow as with DCAwareRoundRobinPolicy.
+// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center. Remote nodes follow as with
+// DCAwareRoundRobinPolicy.
 func RackAwareRoundRobinPolicy(localDC, localRack string, opts ...HostPolicyOption) HostSelectionPolicy {
 	p := locationPolicy{dc: localDC, rack: localRack, racks: true}
 	p.apply(opts)
@@ -102,12 +107,12 @@ func (p locationPolicy) Tier(h *HostInfo) int {
 	return 0
 }
 
-// IsLocal tells that all racks of the data centre are local.
+// IsLocal reports whether h is in the local data center, in any rack.
 func (p locationPolicy) IsLocal(h *HostInfo) bool { return h.dc == p.dc }
 
 func (p locationPolicy) validate() error {
 	if p.dc == "" {
-		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local data centre is empty")
+		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local data center is empty")
 	}
 	if p.racks && p.rack == "" {
 		return errors.New("vecql: ClusterConfig: PoolConfig.HostSelectionPolicy: the local rack is empty")
@@ -115,30 +120,32 @@ func (p locationPolicy) validate() error {
 	return nil
 }
 
-// TokenAwareOption changes how TokenAwareHostPolicy uses replicas.
+// TokenAwareOption is an option of TokenAwareHostPolicy.
 type TokenAwareOption struct{ set func(*tokenAwarePolicy) }
 
-// ShuffleReplicas spreads the requests of one partition over its replicas. It is the default.
+// ShuffleReplicas spreads the requests of one partition over its replicas. ShuffleReplicas is the default.
 func ShuffleReplicas() TokenAwareOption {
 	return TokenAwareOption{func(p *tokenAwarePolicy) { p.inOrder = false }}
 }
 
-// DoNotShuffleReplicas sends the requests of one partition to the same replica as long as it takes them, for its cache's sake.
+// DoNotShuffleReplicas sends all requests of one partition to the same replica while that replica takes them, to profit
+// from its cache.
 func DoNotShuffleReplicas() TokenAwareOption {
 	return TokenAwareOption{func(p *tokenAwarePolicy) { p.inOrder = true }}
 }
 
-// NonLocalReplicasFallback tries the replicas that are not local before local nodes that are no replicas.
+// NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
 func NonLocalReplicasFallback() TokenAwareOption {
 	return TokenAwareOption{func(p *tokenAwarePolicy) { p.replicasFirst = true }}
 }
 
-// AvoidSlowReplicas tries replicas whose connection has more than maxInFlight requests under way after the others that are local, or not
-// local, as they are. It does not concern conditional statements.
+// AvoidSlowReplicas moves a replica whose connection has more than maxInFlight requests in flight behind the other
+// replicas, local and remote replicas separately. Conditional statements ignore the option.
 func AvoidSlowReplicas(maxInFlight int) TokenAwareOption {
 	return TokenAwareOption{func(p *tokenAwarePolicy) { p.avoidSlow, p.maxInFlight = true, maxInFlight }}
 }
 
+// tokenAwarePolicy is TokenAwareHostPolicy with its options.
 type tokenAwarePolicy struct {
 	HostSelectionPolicy
 	inOrder, replicasFirst bool
@@ -146,10 +153,11 @@ type tokenAwarePolicy struct {
 	maxInFlight            int
 }
 
-// TokenAwareHostPolicy sends a request to the replicas of its partition first. fallback says how near nodes are, replicas too; nil is
-// RoundRobinHostPolicy. The order is: local replicas, local nodes, other replicas, other nodes; the nearest first in each. A conditional
-// statement goes to the replicas in the order of the ring, the primary first, so that those of one partition meet at one node; it is
-// known by ScyllaDB's mark in the prepared statement, or by IF in its text.
+// TokenAwareHostPolicy sends a request to the replicas of its partition first. fallback returns the distance of nodes
+// and replicas; nil means RoundRobinHostPolicy. The order is: local replicas, local nodes, remote replicas, remote
+// nodes; the nearest first in each. A conditional statement goes to the replicas in the order of the ring, the primary
+// first, so that the conditional statements of one partition meet at one node. A statement is conditional if ScyllaDB's
+// mark is in the prepared statement, or IF is in its text.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...TokenAwareOption) HostSelectionPolicy {
 	if fallback == nil {
 		fallback = RoundRobinHostPolicy()
@@ -168,7 +176,7 @@ func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...TokenAwa
 	return TokenAwareHostPolicy(fallback, append([]TokenAwareOption{ShuffleReplicas()}, opts...)...)
 }
 
-// IsLocal is the fallback's.
+// IsLocal returns the result of the fallback.
 func (p tokenAwarePolicy) IsLocal(h *HostInfo) bool { return isLocal(p.HostSelectionPolicy, h) }
 
 func (p tokenAwarePolicy) validate() error { return validatePolicy(p.HostSelectionPolicy) }
@@ -180,7 +188,7 @@ func isLocal(p HostSelectionPolicy, h *HostInfo) bool {
 	return p.Tier(h) == 0
 }
 
-// validatePolicy returns what is wrong with a policy of this package.
+// validatePolicy returns the configuration error of a policy of this package.
 func validatePolicy(p HostSelectionPolicy) error {
 	if v, ok := p.(interface{ validate() error }); ok {
 		return v.validate()
@@ -188,10 +196,10 @@ func validatePolicy(p HostSelectionPolicy) error {
 	return nil
 }
 
-// routeRules are a policy's settings for all routes of a session.
-type routeRules struct {
+// planRules are the settings of a policy for all query plans of a session.
+type planRules struct {
 	policy        HostSelectionPolicy
-	picker        HostPicker // nil: the route has the usual order
+	picker        HostPicker // nil means the usual order
 	tokenAware    bool
 	inOrder       bool
 	replicasFirst bool
@@ -199,29 +207,31 @@ type routeRules struct {
 	maxInFlight   int
 }
 
-// newRouteRules returns the rules of a policy, which may be nil.
-func newRouteRules(p HostSelectionPolicy) routeRules {
+// newPlanRules returns the rules of a policy, which may be nil.
+func newPlanRules(p HostSelectionPolicy) planRules {
 	if p == nil {
 		p = TokenAwareHostPolicy(nil)
 	}
-	r := routeRules{policy: p}
+	r := planRules{policy: p}
 	inner := p
 	if t, ok := p.(tokenAwarePolicy); ok {
-		r.tokenAware, r.inOrder, r.replicasFirst, r.avoidSlow, r.maxInFlight = true, t.inOrder, t.replicasFirst, t.avoidSlow, t.maxInFlight
+		r.tokenAware, r.inOrder, r.replicasFirst, r.avoidSlow, r.maxInFlight = true, t.inOrder, t.replicasFirst, t.avoidSlow,
+			t.maxInFlight
 		inner = t.HostSelectionPolicy
 	}
 	r.picker, _ = inner.(HostPicker)
 	return r
 }
 
-// judge asks filter, which may be nil, and policy about the hosts of a view, which no snapshot has yet.
-func (r *routeRules) judge(hosts []*HostInfo, filter HostFilter) error {
+// filterHosts applies filter, which may be nil, and the policy to the hosts of a view before the view becomes a
+// snapshot.
+func (r *planRules) filterHosts(hosts []*HostInfo, filter HostFilter) error {
 	accepted, used := 0, 0
 	for _, h := range hosts {
-		if err := r.judgeOne(h, filter); err != nil {
-			return fmt.Errorf("node %v: %w", h, err)
+		if err := r.filterHost(h, filter); err != nil {
+			return errorf("node %v: %w", h, err)
 		}
-		if !h.barred {
+		if !h.excluded {
 			accepted++
 			if h.tier >= 0 {
 				used++
@@ -230,26 +240,28 @@ func (r *routeRules) judge(hosts []*HostInfo, filter HostFilter) error {
 	}
 	switch {
 	case accepted == 0:
-		return fmt.Errorf("%w: HostFilter accepts none of %v", ErrNoHosts, hosts)
+		return errorf("%w: HostFilter accepts none of %v", ErrNoHosts, hosts)
 	case used == 0:
-		return fmt.Errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, hosts)
+		return errorf("%w: the HostSelectionPolicy uses none of %v", ErrNoHosts, hosts)
 	}
 	return nil
 }
 
-func (r *routeRules) judgeOne(h *HostInfo, filter HostFilter) (err error) {
+// filterHost stores the decisions of the filter and the policy in h: excluded, tier and remote. Both are code of the
+// program, so a panic of either becomes the error.
+func (r *planRules) filterHost(h *HostInfo, filter HostFilter) (err error) {
 	what := "HostFilter"
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", what, err)
+			err = errorf("%s: %w", what, err)
 		}
 	}()
-	defer recovered(&err)
-	if h.barred = filter != nil && !filter.Accept(h); h.barred {
+	defer background.Recover(&err)
+	if h.excluded = filter != nil && !filter.Accept(h); h.excluded {
 		return nil
 	}
 	what = "HostSelectionPolicy"
 	h.tier = r.policy.Tier(h)
-	h.far = !isLocal(r.policy, h)
+	h.remote = !isLocal(r.policy, h)
 	return nil
 }

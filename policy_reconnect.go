@@ -5,26 +5,29 @@ package vecql
 import (
 	"errors"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file says how long the driver waits before it tries a node again that it could not connect to.
+// Reconnection: how long the driver waits before it dials a node again.
 
-// ReconnectionPolicy decides when a node that could not be reached is tried again. The session waits up to half less than the interval, at
-// random, so that clients of a restarted node do not all come back at once; an event that the node is up ends the wait. Its methods are
-// called on background goroutines of the session, several at once. A policy of another kind than those of this package must not keep state
-// of one node: it serves all.
+// A ReconnectionPolicy decides when a node that could not be reached is dialed again. The session shortens the wait at
+// random by up to half, so that the clients of a restarted node do not return all at once. An UP event of the node ends
+// the wait. Background goroutines of the session call the methods, several at once. One policy serves all nodes: a
+// policy outside this package must not keep the state of one node.
 type ReconnectionPolicy interface {
 	// GetInterval returns the wait before retry number currentRetry, counted from 0. Less than 10 ms counts as 10 ms.
 	GetInterval(currentRetry int) time.Duration
-	// GetMaxRetries returns after how many retries the node is left alone until an event or the next reading of the system tables
-	// (ClusterConfig.ReconnectInterval) speaks of it; then it is given as many again. 0 means no limit, a negative number no retry.
+	// GetMaxRetries returns the number of retries. After the last one the session does not dial the node until an event
+	// or the next reading of the system tables (ClusterConfig.ReconnectInterval) names the node; then the count starts
+	// over. 0 means no limit, a negative number no retry.
 	GetMaxRetries() int
 }
 
-// ConstantReconnectionPolicy waits the same time before each retry.
+// A ConstantReconnectionPolicy waits the same time before each retry.
 type ConstantReconnectionPolicy struct {
 	MaxRetries int           // see ReconnectionPolicy.GetMaxRetries
-	Interval   time.Duration // 0: 1 s
+	Interval   time.Duration // 0 means 1 s
 }
 
 // GetInterval implements ReconnectionPolicy.
@@ -38,12 +41,12 @@ func (p ConstantReconnectionPolicy) GetInterval(int) time.Duration {
 // GetMaxRetries implements ReconnectionPolicy.
 func (p ConstantReconnectionPolicy) GetMaxRetries() int { return p.MaxRetries }
 
-// ExponentialReconnectionPolicy waits InitialInterval before the first retry, and twice as long before each further one up to MaxInterval.
-// Its zero value is the default.
+// An ExponentialReconnectionPolicy is exponential backoff: InitialInterval before the first retry, doubled before each
+// further one up to MaxInterval. The zero value is the default policy.
 type ExponentialReconnectionPolicy struct {
 	MaxRetries      int           // see ReconnectionPolicy.GetMaxRetries
-	InitialInterval time.Duration // 0: 100 ms
-	MaxInterval     time.Duration // 0: 5 s
+	InitialInterval time.Duration // 0 means 100 ms
+	MaxInterval     time.Duration // 0 means 5 s
 }
 
 // GetInterval implements ReconnectionPolicy.
@@ -55,19 +58,13 @@ func (p ExponentialReconnectionPolicy) GetInterval(currentRetry int) time.Durati
 	if most <= 0 {
 		most = max(reconnectMax, wait)
 	}
-	for range currentRetry {
-		if wait >= most/2 {
-			return most
-		}
-		wait *= 2
-	}
-	return min(wait, most)
+	return background.Exponential(wait, most, currentRetry)
 }
 
 // GetMaxRetries implements ReconnectionPolicy.
 func (p ExponentialReconnectionPolicy) GetMaxRetries() int { return p.MaxRetries }
 
-// NoReconnectionPolicy leaves a node that could not be reached alone until an event or the next reading of the system tables speaks of it.
+// A NoReconnectionPolicy does not dial a node again until an event or the next reading of the system tables names it.
 type NoReconnectionPolicy struct{}
 
 // GetInterval implements ReconnectionPolicy.
@@ -76,17 +73,16 @@ func (NoReconnectionPolicy) GetInterval(int) time.Duration { return time.Second 
 // GetMaxRetries implements ReconnectionPolicy.
 func (NoReconnectionPolicy) GetMaxRetries() int { return -1 }
 
-// The bounds on what a policy says.
+// Bounds on the intervals of a policy.
 const (
 	reconnectLeast = 10 * time.Millisecond
-	// A refused login is tried again after this long, and after twice that, up to the maximum: servers lock accounts, and it takes a
-	// person to change a password.
+	// Exponential backoff after a refused login: servers lock accounts, and only a person can change a password.
 	loginMin = 10 * time.Second
 	loginMax = time.Minute
 )
 
-// reconnectWait returns how long to wait before retry number retry, from 0, and whether there is one. A panic of the policy is taken for
-// the default.
+// reconnectWait returns the wait before retry number retry, counted from 0, and reports whether that retry takes place.
+// If the policy panics, reconnectWait uses the default policy.
 func reconnectWait(p ReconnectionPolicy, retry int) (wait time.Duration, again bool) {
 	defer func() {
 		if recover() != nil {
@@ -104,11 +100,12 @@ func loginWait(retry int) time.Duration {
 	return ExponentialReconnectionPolicy{InitialInterval: loginMin, MaxInterval: loginMax}.GetInterval(retry)
 }
 
-// controlWait returns how long the control connection waits where an interval of wait is due: longer, in proportion, after a refused login.
+// controlWait returns the wait of the control connection in place of the interval wait, longer in proportion after a
+// refused login.
 func controlWait(wait time.Duration, err error) time.Duration {
 	var login *loginError
 	if errors.As(err, &login) {
 		wait *= loginMax / reconnectMax
 	}
-	return jittered(wait)
+	return background.Jitter(wait)
 }

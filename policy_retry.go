@@ -6,84 +6,88 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file holds the policies that decide whether a failed request is sent again. Above all of them stands one rule, which the session
-// keeps (Session.judge): a statement that is not marked idempotent and may have been executed is not sent again, whatever a policy says.
+// Retry policies and speculative execution policies. Session.decideRetry enforces one rule above all policies: a
+// statement that is not idempotent and may have been executed is not sent again.
 
-// RetryType says what becomes of a request after an attempt that failed.
+// RetryType is the fate of a request after a failed attempt.
 type RetryType uint16
 
-// What a policy may decide. The zero value is the safe one.
+// The decisions of a policy. The zero value is the safe one.
 const (
 	// Rethrow ends the request with the attempt's error.
 	Rethrow RetryType = iota
-	// Retry sends it again to the same node, over any of its connections.
+	// Retry sends the request again to the same node, over any of its connections.
 	Retry
-	// RetryNextHost sends it to the next node of its route. After the last one the request ends with the attempt's error; where the
-	// policy also asks for a wait, the route is walked again from its start.
+	// RetryNextHost sends the request to the next node of its query plan. After the last node the request ends with the
+	// attempt's error; if the policy also sets a wait, the plan starts over.
 	RetryNextHost
-	// Ignore ends the request as if it had succeeded with no rows.
+	// Ignore ends the request as a success without rows.
 	Ignore
 )
 
-// RetryPolicy decides whether a request is sent again. It is a value without state of its own: one may serve any number of sessions and
-// requests at once. It is called on the goroutine that made the request (of a speculative execution: on that one's), under no lock. A panic
-// in it ends the request with an error.
+// A RetryPolicy decides whether a request is sent again. Policies are stateless: one may serve any number of sessions
+// and requests at once. Decide is called on the goroutine of the request or of its speculative execution; the driver
+// holds no lock during the call. A panic in Decide ends the request with an error.
 type RetryPolicy interface {
-	// Decide is called after each attempt that reached a node and failed, unless ctx, which is the request's, has ended. Attempts of which
-	// no byte left the driver are not judged: the request goes on along its route.
+	// Decide is called after each attempt that reached a node and failed, unless ctx, the context of the request, has
+	// ended. An attempt that sent no byte needs no decision, nor does that of an idempotent request on a node that answers
+	// nothing: the request goes to the next node of its query plan.
 	Decide(ctx context.Context, a Attempt) Decision
 }
 
-// Attempt is one sending of a request that failed.
+// Attempt describes a failed attempt of a request.
 type Attempt struct {
-	Number      int // of the attempts that were judged so far, from 1
+	Number      int // among the attempts that Decide was called for, from 1
 	Err         error
 	Class       ErrorClass  // of Err
-	Consistency Consistency // that it was sent with
-	WriteType   string      // of a write timeout or write failure: SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW or CDC
-	Idempotent  bool        // the statement is marked so
-	// MayHaveApplied says that this attempt, or one before it, may have been executed. Unless Idempotent, nothing but Rethrow and Ignore
-	// has an effect then.
+	Consistency Consistency // of this attempt
+	// of a write timeout or write failure: SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW or CDC
+	WriteType  string
+	Idempotent bool // the statement is a SELECT, or marked idempotent
+	// MayHaveApplied reports whether the server may have executed this attempt or an earlier one. Without Idempotent,
+	// only Rethrow and Ignore then have an effect.
 	MayHaveApplied bool
-	LWT            bool // it is known to be a lightweight transaction
+	LWT            bool // known to be a lightweight transaction
 	Batch          bool
-	Host           *HostInfo // the node that it was sent to
+	Host           *HostInfo // the node of this attempt
 }
 
-// Decision is what a policy wants. The zero value ends the request.
+// Decision is the result of a RetryPolicy. The zero value ends the request.
 type Decision struct {
 	Type RetryType
-	// Wait is the time before the request is sent again: a random one between its half and all of it, so that clients do not come back all
-	// at once. The context ends it.
+	// Wait is the upper bound of the wait before the next attempt. The wait is a random time between Wait/2 and Wait,
+	// so that clients do not return all at once. The end of the context ends the wait.
 	Wait time.Duration
-	// Consistency is that of all further attempts, if SetConsistency.
+	// Consistency applies to all further attempts, if SetConsistency is set.
 	Consistency    Consistency
 	SetConsistency bool
 }
 
-// maxAttempts is how often the default policy has a request sent; maxRetries bounds any policy.
+// maxAttempts bounds the attempts of the default policy, maxRetries those of any policy.
 const (
 	maxAttempts = 5
 	maxRetries  = 100
 )
 
-// A node that refuses requests for its load is given this long after the first refusal, twice as long after each further one.
+// Exponential backoff after a node has refused a request because of its load.
 const (
 	overloadWait    = 25 * time.Millisecond
 	overloadWaitMax = time.Second
 )
 
-// DefaultRetryPolicy is used where none is set. It sends a request 5 times at most:
-//   - on the next node after BOOTSTRAPPING, after the first UNAVAILABLE, and if it is idempotent after OVERLOADED, a server error, a
-//     truncate error, any timeout between nodes, further UNAVAILABLE, or a connection that broke;
-//   - on the same node after a first read timeout where enough replicas answered and only the data is missing;
-//   - after OVERLOADED and a rate limit (if idempotent, or refused by the coordinator) with growing waits, from 25 ms.
+// DefaultRetryPolicy applies where no policy is set. It makes at most 5 attempts:
+//   - on the next node after BOOTSTRAPPING and after the first UNAVAILABLE; for an idempotent request also after
+//     a server error, a truncate error, any timeout between nodes, further UNAVAILABLE, or a broken connection;
+//   - on the same node after a first read timeout in which enough replicas answered and only the data is missing;
+//   - with exponential backoff from 25 ms, on the next node after OVERLOADED and on the same node after a rate limit,
+//     if the request is idempotent or certainly was not executed.
 //
-// It does not send again what the server did not answer in time, nor a write that failed on a replica.
+// It does not retry after a client-side timeout, nor after a write failure.
 type DefaultRetryPolicy struct{}
 
 // Decide implements RetryPolicy.
@@ -93,30 +97,31 @@ func (DefaultRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 	}
 	wait := min(overloadWait<<(a.Number-1), overloadWaitMax)
 	var timeout *RequestErrReadTimeout
+	safe := a.Idempotent || !a.MayHaveApplied
 	switch {
 	case a.Class == ClassBootstrapping:
 		return Decision{Type: RetryNextHost}
-	case a.Class == ClassRateLimit && (a.Idempotent || !a.MayHaveApplied):
-		return Decision{Type: Retry, Wait: wait} // the limit is the partition's: no other coordinator has a higher one
+	case a.Class == ClassOverloaded && safe:
+		return Decision{Type: RetryNextHost, Wait: wait}
+	case a.Class == ClassRateLimit && safe:
+		return Decision{Type: Retry, Wait: wait} // the limit applies to the partition, on every coordinator
 	case a.Class == ClassUnavailable && a.Number == 1:
 		return Decision{Type: RetryNextHost} // another coordinator may see more replicas alive
 	case a.Class == ClassReadTimeout && a.Number == 1 && errors.As(a.Err, &timeout) &&
 		timeout.Received >= timeout.BlockFor && timeout.DataPresent == 0:
-		return Decision{Type: Retry} // enough replicas answered, only the one with the data did not: its digest mates are awake
+		return Decision{Type: Retry} // enough replicas answered; only the one that was asked for the data did not
 	case !a.Idempotent:
 		return Decision{}
 	}
 	switch a.Class {
-	case ClassOverloaded:
-		return Decision{Type: RetryNextHost, Wait: wait}
 	case ClassConnection, ClassServer, ClassTruncate, ClassReadTimeout, ClassWriteTimeout, ClassUnavailable:
 		return Decision{Type: RetryNextHost}
 	}
 	return Decision{}
 }
 
-// SimpleRetryPolicy sends a request again on the next node, NumRetries times at most. Requests that the server would refuse again (syntax,
-// rights) are not sent again. NumRetries 0: never.
+// SimpleRetryPolicy sends a request again on the next node, at most NumRetries times; 0 means never. A request that
+// every node would refuse (syntax, permissions) is not sent again.
 type SimpleRetryPolicy struct {
 	NumRetries int
 }
@@ -129,8 +134,8 @@ func (p SimpleRetryPolicy) Decide(_ context.Context, a Attempt) Decision {
 	return Decision{Type: RetryNextHost}
 }
 
-// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with waits: Min before the first repetition, twice as long before each further one, Max
-// at most. Zero: 100 ms and 10 s.
+// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff: Min before the first retry, doubled
+// before each further one up to Max. The zero values mean 100 ms and 10 s.
 type ExponentialBackoffRetryPolicy struct {
 	NumRetries int
 	Min, Max   time.Duration
@@ -142,23 +147,18 @@ func (p ExponentialBackoffRetryPolicy) Decide(ctx context.Context, a Attempt) De
 	if d.Type == Rethrow {
 		return d
 	}
-	most := cmp.Or(p.Max, 10*time.Second)
-	d.Wait = cmp.Or(p.Min, 100*time.Millisecond)
-	for i := 1; i < a.Number && d.Wait < most; i++ {
-		d.Wait *= 2
-	}
-	d.Wait = min(d.Wait, most)
+	d.Wait = background.Exponential(cmp.Or(p.Min, 100*time.Millisecond), cmp.Or(p.Max, 10*time.Second), a.Number-1)
 	return d
 }
 
-// DowngradingConsistencyRetryPolicy sends a request again with the consistencies of its list, one after the other: it gives up what the
-// program asked for rather than the request. What it does follows the error:
+// DowngradingConsistencyRetryPolicy retries with the consistencies of its list, one after the other. It trades the
+// requested consistency for success. The decision depends on the error:
 //   - UNAVAILABLE: the same node, if at least one replica is alive;
 //   - a read timeout: the same node;
-//   - a write timeout: of a SIMPLE, BATCH or COUNTER write that reached at least one replica: the request counts as done; of an
-//     UNLOGGED_BATCH: the same node;
-//   - requests that the server would refuse again, and a rate limit: no repetition;
-//   - anything else: the next node.
+//   - a write timeout of a SIMPLE, BATCH or COUNTER write that reached at least one replica: the request succeeds;
+//   - a write timeout of an UNLOGGED_BATCH: the same node;
+//   - a request that every node would refuse, and a rate limit: no retry;
+//   - any other error: the next node.
 type DowngradingConsistencyRetryPolicy struct {
 	ConsistencyLevelsToTry []Consistency
 }
@@ -196,9 +196,9 @@ func (p DowngradingConsistencyRetryPolicy) Decide(_ context.Context, a Attempt) 
 	return d
 }
 
-// RetryableQuery is what a LegacyRetryPolicy sees of a request.
+// RetryableQuery describes a request to a LegacyRetryPolicy.
 type RetryableQuery interface {
-	// Attempts returns how often the request was judged, from 1.
+	// Attempts returns the number of attempts so far, from 1.
 	Attempts() int
 	// SetConsistency sets the consistency of further attempts.
 	SetConsistency(c Consistency)
@@ -208,14 +208,14 @@ type RetryableQuery interface {
 	Context() context.Context
 }
 
-// LegacyRetryPolicy is the shape of gocql's retry policies: whether to try again, and where, in two calls.
+// A LegacyRetryPolicy is a retry policy in gocql's form: Attempt reports whether to retry, GetRetryType returns where.
 type LegacyRetryPolicy interface {
 	Attempt(q RetryableQuery) bool
 	GetRetryType(err error) RetryType
 }
 
-// AdaptRetryPolicy makes p a RetryPolicy. A p that sleeps in Attempt sleeps to the end, whatever happens to the request's context: a
-// Decision with a Wait does not.
+// AdaptRetryPolicy adapts p to RetryPolicy. A sleep in p.Attempt ignores the request's context; the Wait of a Decision
+// does not.
 func AdaptRetryPolicy(p LegacyRetryPolicy) RetryPolicy { return adaptedRetryPolicy{p} }
 
 type adaptedRetryPolicy struct{ policy LegacyRetryPolicy }
@@ -225,9 +225,13 @@ func (p adaptedRetryPolicy) Decide(ctx context.Context, a Attempt) Decision {
 	if !p.policy.Attempt(&q) {
 		return Decision{}
 	}
-	return Decision{Type: p.policy.GetRetryType(a.Err), Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}
+	return Decision{
+		Type: p.policy.GetRetryType(a.Err), Consistency: q.consistency,
+		SetConsistency: q.consistency != a.Consistency,
+	}
 }
 
+// retryableQuery passes an attempt to a policy and stores the consistency that the policy sets.
 type retryableQuery struct {
 	ctx         context.Context
 	attempts    int
@@ -239,18 +243,13 @@ func (q *retryableQuery) SetConsistency(c Consistency) { q.consistency = c }
 func (q *retryableQuery) GetConsistency() Consistency  { return q.consistency }
 func (q *retryableQuery) Context() context.Context     { return q.ctx }
 
-// jittered returns a random duration between the half of d and d.
-func jittered(d time.Duration) time.Duration {
-	return d - time.Duration(rand.Int64N(int64(d/2)+1))
-}
-
-// decide asks a policy, whose panic is an error.
-func decide(ctx context.Context, p RetryPolicy, a Attempt) (d Decision, err error) {
-	defer recovered(&err)
+// askRetryPolicy calls a policy and returns a panic in it as an error.
+func askRetryPolicy(ctx context.Context, p RetryPolicy, a Attempt) (d Decision, err error) {
+	defer background.Recover(&err)
 	return p.Decide(ctx, a), nil
 }
 
-// writeTypeOf returns the write type that an error names, empty when it names none.
+// writeTypeOf returns the write type of an error, empty when the error has none.
 func writeTypeOf(err error) string {
 	var timeout *RequestErrWriteTimeout
 	var failure *RequestErrWriteFailure
@@ -261,4 +260,46 @@ func writeTypeOf(err error) string {
 		return failure.WriteType
 	}
 	return ""
+}
+
+// A SpeculativeExecutionPolicy sets the number and the delay of further executions of a request while no response has
+// arrived. It applies only to idempotent statements. Executions that do not respond first are bounded to one for five
+// requests of a session, after the first hundred: they only add to the load of a slow cluster. Both methods are called
+// once per request, on its goroutine.
+type SpeculativeExecutionPolicy interface {
+	// Attempts returns the number of executions besides the first one; 0 means none.
+	Attempts() int
+	// Delay returns the wait before each further execution.
+	Delay() time.Duration
+}
+
+// NonSpeculativeExecution executes a request once.
+type NonSpeculativeExecution struct{}
+
+// Attempts implements SpeculativeExecutionPolicy.
+func (NonSpeculativeExecution) Attempts() int { return 0 }
+
+// Delay implements SpeculativeExecutionPolicy.
+func (NonSpeculativeExecution) Delay() time.Duration { return 0 }
+
+// SimpleSpeculativeExecution starts at most NumAttempts further executions, one after each TimeoutDelay. A delay near
+// the 99th percentile of the latency adds about one request in a hundred.
+type SimpleSpeculativeExecution struct {
+	NumAttempts  int
+	TimeoutDelay time.Duration
+}
+
+// Attempts implements SpeculativeExecutionPolicy.
+func (p *SimpleSpeculativeExecution) Attempts() int { return p.NumAttempts }
+
+// Delay implements SpeculativeExecutionPolicy.
+func (p *SimpleSpeculativeExecution) Delay() time.Duration { return p.TimeoutDelay }
+
+// maxSpeculative bounds the executions besides the first one.
+const maxSpeculative = 16
+
+// askSpeculativePolicy calls a policy and returns a panic in it as an error.
+func askSpeculativePolicy(p SpeculativeExecutionPolicy) (attempts int, delay time.Duration, err error) {
+	defer background.Recover(&err)
+	return min(p.Attempts(), maxSpeculative), p.Delay(), nil
 }

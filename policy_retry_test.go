@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file tests what retry policies decide.
+// Tests of the decisions of retry policies.
 
 func serverError(c Code) ServerError { return ServerError{code: c, message: "m"} }
 
@@ -40,12 +42,12 @@ func TestDefaultRetryPolicy(t *testing.T) {
 		{"unavailable again", unavailable, 2, Rethrow, RetryNextHost, 0},
 		{"read timeout, only the data is missing", readTimeout(2, 2, 0), 1, Retry, Retry, 0},
 		{"read timeout, only the data is missing, again", readTimeout(2, 2, 0), 2, Rethrow, RetryNextHost, 0},
-		{"read timeout, too few answers", readTimeout(1, 2, 0), 1, Rethrow, RetryNextHost, 0},
+		{"read timeout, too few responses", readTimeout(1, 2, 0), 1, Rethrow, RetryNextHost, 0},
 		{"read timeout, data was there", readTimeout(2, 2, 1), 1, Rethrow, RetryNextHost, 0},
 		{"write timeout", writeTimeout, 1, Rethrow, RetryNextHost, 0},
 		{"bootstrapping", plain(CodeBootstrapping), 1, RetryNextHost, RetryNextHost, 0},
-		{"overloaded", plain(CodeOverloaded), 1, Rethrow, RetryNextHost, 25 * time.Millisecond},
-		{"overloaded, third time", plain(CodeOverloaded), 3, Rethrow, RetryNextHost, 100 * time.Millisecond},
+		{"overloaded", plain(CodeOverloaded), 1, RetryNextHost, RetryNextHost, 25 * time.Millisecond},
+		{"overloaded, third time", plain(CodeOverloaded), 3, RetryNextHost, RetryNextHost, 100 * time.Millisecond},
 		{"rate limit of the coordinator", limit(true), 2, Retry, Retry, 50 * time.Millisecond},
 		{"rate limit of a replica", limit(false), 1, Rethrow, Retry, 25 * time.Millisecond},
 		{"server error", plain(CodeServer), 1, Rethrow, RetryNextHost, 0},
@@ -65,15 +67,21 @@ func TestDefaultRetryPolicy(t *testing.T) {
 					require.Equal(t, c.wait, d.Wait)
 				}
 				if d.Type == RetryNextHost && !idempotent {
-					require.False(t, attemptMayHaveApplied(c.err), "sent again without being idempotent: it must certainly not have been executed")
+					require.False(t, attemptMayHaveApplied(c.err), "retried without idempotence, so it must not have been executed")
 				}
 			}
 		})
 	}
 }
 
-// judged returns what p decides of an error, attempt after attempt.
-func judged(p RetryPolicy, err error, attempts int) (ds []Decision) {
+func TestDefaultRetryPolicyAfterPartsWereWritten(t *testing.T) {
+	overloaded := serverError(CodeOverloaded)
+	a := Attempt{Number: 1, Err: &overloaded, Class: ClassOverloaded, MayHaveApplied: true}
+	require.Equal(t, Decision{}, DefaultRetryPolicy{}.Decide(context.Background(), a))
+}
+
+// decisions returns the decisions of p on err, attempt by attempt.
+func decisions(p RetryPolicy, err error, attempts int) (ds []Decision) {
 	for n := 1; n <= attempts; n++ {
 		ds = append(ds, p.Decide(context.Background(), Attempt{
 			Number: n, Err: err, Class: ErrorClassOf(err), WriteType: writeTypeOf(err), Consistency: Quorum, Idempotent: true,
@@ -102,31 +110,31 @@ func TestRetryPolicies(t *testing.T) {
 		err    error
 		want   []Decision
 	}{
-		"simple":                        {SimpleRetryPolicy{NumRetries: 2}, plain(CodeServer), []Decision{next, next, {}}},
-		"simple, never":                 {SimpleRetryPolicy{}, plain(CodeServer), []Decision{{}}},
-		"simple, of no use":             {SimpleRetryPolicy{NumRetries: 2}, plain(CodeSyntax), []Decision{{}}},
-		"backoff":                       {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
-		"backoff, defaults":             {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeServer), []Decision{after(100 * time.Millisecond), {}}},
-		"backoff, of no use":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeInvalid), []Decision{{}}},
-		"downgrading, replicas alive":   {down, unavailable(1), []Decision{to(Retry, Two), to(Retry, One), {}}},
-		"downgrading, none alive":       {down, unavailable(0), []Decision{{}}},
-		"downgrading, read timeout":     {down, &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout)}, []Decision{to(Retry, Two), to(Retry, One), {}}},
-		"downgrading, written once":     {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
-		"downgrading, not written":      {down, writeTimeout("COUNTER", 0), []Decision{{}}},
-		"downgrading, unlogged batch":   {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, Two)}},
-		"downgrading, batch log":        {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
-		"downgrading, anything else":    {down, plain(CodeServer), []Decision{to(RetryNextHost, Two)}},
-		"downgrading, of no use":        {down, plain(CodeUnauthorized), []Decision{{}}},
-		"adapted, consistency changes":  {AdaptRetryPolicy(legacy), plain(CodeServer), []Decision{{Type: RetryNextHost, Consistency: Quorum}, to(RetryNextHost, One), {}}},
-		"adapted, says that it is done": {AdaptRetryPolicy(legacy), plain(CodeOverloaded), []Decision{{Type: Ignore, Consistency: Quorum}}},
+		"simple":                       {SimpleRetryPolicy{NumRetries: 2}, plain(CodeServer), []Decision{next, next, {}}},
+		"simple, never":                {SimpleRetryPolicy{}, plain(CodeServer), []Decision{{}}},
+		"simple, of no use":            {SimpleRetryPolicy{NumRetries: 2}, plain(CodeSyntax), []Decision{{}}},
+		"backoff":                      {ExponentialBackoffRetryPolicy{NumRetries: 3, Min: 2, Max: 7}, ErrTimeoutNoResponse, []Decision{after(2), after(4), after(7), {}}},
+		"backoff, defaults":            {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeServer), []Decision{after(100 * time.Millisecond), {}}},
+		"backoff, of no use":           {ExponentialBackoffRetryPolicy{NumRetries: 1}, plain(CodeInvalid), []Decision{{}}},
+		"downgrading, replicas alive":  {down, unavailable(1), []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"downgrading, none alive":      {down, unavailable(0), []Decision{{}}},
+		"downgrading, read timeout":    {down, &RequestErrReadTimeout{ServerError: serverError(CodeReadTimeout)}, []Decision{to(Retry, Two), to(Retry, One), {}}},
+		"downgrading, written once":    {down, writeTimeout("SIMPLE", 1), []Decision{{Type: Ignore}}},
+		"downgrading, not written":     {down, writeTimeout("COUNTER", 0), []Decision{{}}},
+		"downgrading, unlogged batch":  {down, writeTimeout("UNLOGGED_BATCH", 0), []Decision{to(Retry, Two)}},
+		"downgrading, batch log":       {down, writeTimeout("BATCH_LOG", 1), []Decision{{}}},
+		"downgrading, other error":     {down, plain(CodeServer), []Decision{to(RetryNextHost, Two)}},
+		"downgrading, of no use":       {down, plain(CodeUnauthorized), []Decision{{}}},
+		"adapted, consistency changes": {AdaptRetryPolicy(legacy), plain(CodeServer), []Decision{{Type: RetryNextHost, Consistency: Quorum}, to(RetryNextHost, One), {}}},
+		"adapted, ignores the error":   {AdaptRetryPolicy(legacy), plain(CodeOverloaded), []Decision{{Type: Ignore, Consistency: Quorum}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, judged(c.policy, c.err, len(c.want)))
+			require.Equal(t, c.want, decisions(c.policy, c.err, len(c.want)))
 		})
 	}
 }
 
-// legacyPolicy has gocql's shape.
+// legacyPolicy is a policy in gocql's form.
 type legacyPolicy struct{ levels []Consistency }
 
 func (p *legacyPolicy) Attempt(q RetryableQuery) bool {
@@ -158,9 +166,12 @@ func TestErrorClassOf(t *testing.T) {
 		{&RequestErrCASWriteUnknown{ServerError: serverError(CodeCASWriteUnknown)}, ClassCASWriteUnknown, "cas_write_unknown"},
 		{&RequestFailure{Err: plain(CodeOverloaded)}, ClassOverloaded, "overloaded"},
 		{&ProtocolError{Err: plain(CodeUnprepared)}, ClassProtocol, "protocol"},
+		{fmt.Errorf("%w: %w", ErrConnectionClosed, &ProtocolError{Message: "a stray frame"}), ClassConnection, "connection"},
+		{fmt.Errorf("%w: %w", ErrNoConnections, plain(CodeCredentials)), ClassConnection, "connection"},
+		{fmt.Errorf("%w, after: %w", ErrThrottled, ErrConnectionClosed), ClassThrottled, "throttled"},
 		{fmt.Errorf("%w: %w", ErrNoStreams, context.Canceled), ClassThrottled, "throttled"},
 		{&notSentError{context.Canceled}, ClassCanceled, "canceled"},
-		{fmt.Errorf("%w: no sign of life: %w", ErrConnectionClosed, context.DeadlineExceeded), ClassConnection, "connection"},
+		{fmt.Errorf("%w: no byte received: %w", ErrConnectionClosed, context.DeadlineExceeded), ClassConnection, "connection"},
 		{ErrTimeoutNoResponse, ClassTimeout, "timeout"},
 		{ErrValueCount, ClassOther, "other"},
 	} {
@@ -174,7 +185,7 @@ func TestJittered(t *testing.T) {
 	for _, d := range []time.Duration{1, 2, 3, time.Second} {
 		least, most := d, time.Duration(0)
 		for range 1000 {
-			j := jittered(d)
+			j := background.Jitter(d)
 			least, most = min(least, j), max(most, j)
 		}
 		require.GreaterOrEqual(t, least, d/2)
@@ -194,7 +205,7 @@ func TestMayHaveApplied(t *testing.T) {
 		{ErrTimeoutNoResponse, true},
 		{ErrConnectionClosed, true},
 		{context.Canceled, true},
-		{&ProtocolError{Message: "the answer can't be read"}, true},
+		{&ProtocolError{Message: "malformed response"}, true},
 		{&notSentError{err: context.Canceled}, false},
 		{plain(CodeSyntax), false},
 		{plain(CodeServer), true},

@@ -10,79 +10,102 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file holds the connections to one node. Requests pick from an immutable view; while connections are missing, one goroutine dials
-// them, one at a time, and it ends as soon as none is missing. A pool belongs to a node, not to an address: when the node moves, the pool
-// dials the new address, and the connections to the old one serve until there is one to the new. pool_shard.go has what is ScyllaDB's.
+// A pool: the connections to one node. Requests pick from an immutable view. While connections are missing, one
+// goroutine dials them, one at a time; it ends when none is missing. A pool belongs to a node, not to an address: after
+// the node has moved, the pool dials the new address, and the connections to the old one serve requests until there is
+// a new one. pool_shard.go contains the ScyllaDB parts.
 
-// Reconnection waits this long after the first failure, twice as long after each further one up to the maximum.
+// Bounds of the exponential backoff of reconnection.
 const (
 	reconnectMin = 100 * time.Millisecond
 	reconnectMax = 5 * time.Second
 )
 
-// youngForget is after how long without another one connections that did not last are forgotten.
-const youngForget = time.Minute
-
-// dialTarget is where a connection shall go.
+// dialTarget is the target of a dial.
 type dialTarget struct {
 	addr   string // of the node
-	port   uint16 // the shard-aware port to dial in place of that in addr; 0: none
-	shard  int32  // to reach through port
+	port   uint16 // the shard-aware port to dial in place of that in addr; 0 means none
+	shard  int32  // the shard to reach through port
 	shards int32
 }
 
-// dialFunc opens one ready connection: dialled, authenticated, its keyspace in use. closed is called once when it has ended.
-type dialFunc func(ctx context.Context, to dialTarget, closed func(c *conn, err error)) (*conn, error)
+// dialFunc opens one ready connection: dialed, authenticated, verified, with its keyspace set.
+type dialFunc func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error)
 
+// poolConfig configures a pool.
 type poolConfig struct {
-	size      int // connections to a node; see perShard for one with shards
-	dial      dialFunc
-	shardPort func(f *features) uint16 // of a node's shard-aware port; 0: none, or not to be used; nil: the same
-	policy    ReconnectionPolicy
-	changed   func()        // called after a connection came or went; nil: nobody is told
-	drain     time.Duration // how long the calls of a connection that is replaced may take
-	log       *slog.Logger
+	size int // connections to a node; see perShard for one with shards
+	dial dialFunc
+	// returns a node's shard-aware port; 0 means none; nil means that no node has one
+	shardPort    func(f *features) uint16
+	policy       ReconnectionPolicy
+	changed      func()        // called after a connection was added, removed, or its silence has changed; nil means none
+	drainTimeout time.Duration // limit for the calls of a replaced connection
+	log          *slog.Logger
 }
 
+// pool holds the connections to one node and replaces those that end.
 type pool struct {
-	cfg    poolConfig
-	ctx    context.Context // ends dialling; cancelled by close
-	cancel context.CancelFunc
-	open   atomic.Pointer[poolView]
-	next   atomic.Uint32
-	wake   chan struct{} // ends a wait between two attempts
-	tried  chan struct{} // closed when the first attempt has an outcome
+	cfg       poolConfig
+	ctx       context.Context // for dialing; canceled by close
+	cancel    context.CancelFunc
+	open      atomic.Pointer[poolView]
+	next      atomic.Uint32
+	wake      chan struct{} // ends a wait between two attempts
+	firstDone chan struct{} // closed when the first attempt has an outcome
 
 	mu      sync.Mutex
 	addr    string
-	filling bool
-	stopped bool
-	gaveUp  bool               // after the policy's last retry; an event or a new view starts over
-	trouble bool               // the last attempt failed, and it was logged
-	abandon context.CancelFunc // ends the attempt under way, nil when there is none
-	err     error              // why there is no connection, nil after a success
-	notes   []poolNote         // to be logged when mu is free
-	shardFill
-	young      int       // times that connections ended soon after they were opened
-	notBefore  time.Time // no attempt before, because of them
-	lastPunish time.Time
+	state   poolState
+	failing bool               // the last attempt failed and was logged
+	lost    bool               // the end of the last connection was logged, and there is no other since
+	abandon context.CancelFunc // cancels the attempt in progress; nil means none
+	err     error              // error of the last attempt, nil after a success
+	// when a missing connection is dialed; zero means that the pool does not wait
+	nextDial time.Time
+	live     []*conn          // installed and not ended: open, surplus and draining ones
+	ended    LatencyHistogram // of the connections that have ended
+	lastEnd  ConnectionEnd
+	notes    []poolNote // to log after mu is unlocked
+	worn     *conn      // to drain once its successor is open; nil means none
+	shards   shardAccess
+	backoff  background.Backoff // after short-lived connections
 
-	filler   sync.WaitGroup // the filling goroutine
-	retiring sync.WaitGroup // connections that are drained
-	retire   context.Context
-	hurry    context.CancelFunc // ends retire
+	filler     sync.WaitGroup // the filling goroutine
+	draining   sync.WaitGroup // the goroutines that drain connections
+	drainCtx   context.Context
+	forceClose context.CancelFunc // cancels drainCtx
 }
 
-// poolView is what requests see of a pool. All its connections go to one address, and agree on the node's shards.
+// poolState is the state of a pool's dialing.
+type poolState int
+
+const (
+	poolIdle    poolState = iota // no connection is missing, or refill was not called yet
+	poolFilling                  // the filling goroutine runs
+	poolGaveUp                   // the policy allows no further retry; an event or a new view starts over
+	poolStopped                  // close was called
+)
+
+// poolView is the snapshot of a pool that requests read. All its connections go to one address and agree on the node's
+// shards.
 type poolView struct {
 	conns   []*conn
-	byShard [][]*conn // nil: a node without shards, or no connection
+	byShard [][]*conn // nil means a node without shards, or no connection
+	silent  int       // number of silent connections
 }
 
 func newPoolView(conns []*conn) *poolView {
 	v := &poolView{conns: conns}
+	for _, c := range conns {
+		if c.silent.Load() {
+			v.silent++
+		}
+	}
 	if len(conns) > 0 && conns[0].features.shards > 0 {
 		v.byShard = make([][]*conn, conns[0].features.shards)
 		for _, c := range conns {
@@ -92,22 +115,24 @@ func newPoolView(conns []*conn) *poolView {
 	return v
 }
 
-// newPool returns the pool of a node at addr. It dials nothing before refill.
+// newPool returns the pool of a node at addr. The pool does not dial before refill.
 func newPool(ctx context.Context, addr string, cfg poolConfig) *pool {
-	p := &pool{cfg: cfg, addr: addr, wake: make(chan struct{}, 1), tried: make(chan struct{})}
+	p := &pool{cfg: cfg, addr: addr, wake: make(chan struct{}, 1), firstDone: make(chan struct{})}
+	p.backoff = background.Backoff{First: reconnectMin, Most: reconnectMax, Forget: shortLivedForget}
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	p.retire, p.hurry = context.WithCancel(context.Background())
+	p.drainCtx, p.forceClose = context.WithCancel(context.Background())
 	p.open.Store(&poolView{})
 	return p
 }
 
-// pick returns a connection that takes requests, the less busy of the next two; nil when there is none.
+// pick returns a connection that takes requests, the less busy of the next two that are not silent; nil means none.
 func (p *pool) pick() *conn { return p.lessBusy(p.open.Load().conns) }
 
-// pickShard is pick among the connections to a shard, and among all where that has none. A negative shard is not known.
+// pickShard is pick among the connections to a shard, and among all if that shard has none. A negative shard is
+// unknown.
 func (p *pool) pickShard(shard int32) *conn {
 	v := p.open.Load()
-	if uint32(shard) < uint32(len(v.byShard)) { // it may be that of a tablet, from before the node had fewer
+	if uint32(shard) < uint32(len(v.byShard)) { // a tablet may name a shard that the node no longer has
 		if c := p.lessBusy(v.byShard[shard]); c != nil {
 			return c
 		}
@@ -115,6 +140,9 @@ func (p *pool) pickShard(shard int32) *conn {
 	return p.lessBusy(v.conns)
 }
 
+// lessBusy returns a connection that accepts calls, nil if there is none. Of several it compares the next two in turn
+// and returns that with fewer calls in flight ("power of two choices"), which spreads load without looking at all of
+// them.
 func (p *pool) lessBusy(conns []*conn) *conn {
 	if len(conns) == 1 {
 		if c := conns[0]; !c.refuses() {
@@ -122,21 +150,28 @@ func (p *pool) lessBusy(conns []*conn) *conn {
 		}
 		return nil
 	}
-	var best *conn
+	var best, silent *conn
 	start := p.next.Add(1)
 	for i, seen := uint32(0), 0; i < uint32(len(conns)) && seen < 2; i++ {
 		c := conns[(start+i)%uint32(len(conns))]
-		if c.refuses() { // it is ending and will be replaced
+		if c.refuses() { // it is closing and will be replaced
+			continue
+		}
+		if c.silent.Load() {
+			silent = c
 			continue
 		}
 		if seen++; best == nil || c.inFlight() < best.inFlight() {
 			best = c
 		}
 	}
+	if best == nil {
+		return silent
+	}
 	return best
 }
 
-// shardOf returns the shard of the node that owns tok, -1 when it has no shards or is not connected.
+// shardOf returns the shard of tok on the node, -1 if the node has no shards or no connection.
 func (p *pool) shardOf(tok int64) int32 {
 	if v := p.open.Load(); len(v.conns) > 0 {
 		return v.conns[0].features.shardOf(tok)
@@ -144,31 +179,31 @@ func (p *pool) shardOf(tok int64) int32 {
 	return -1
 }
 
-// isUp reports whether there is a connection that takes requests.
+// isUp reports whether a connection takes requests.
 func (p *pool) isUp() bool {
 	return slices.ContainsFunc(p.open.Load().conns, func(c *conn) bool { return !c.refuses() })
 }
 
-// lastError returns why there is no connection.
+// lastError returns the error of the last attempt to connect, nil after a success.
 func (p *pool) lastError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// poolNote is a record for the log. The logger may be a user's code, which never runs under a lock.
+// poolNote is a log record. The log handler may be a user's code, which never runs under a lock.
 type poolNote struct {
 	level   slog.Level
 	message string
 	args    []any
 }
 
-// note logs a record when mu is unlocked by unlock. p.mu is held.
+// note adds a record for unlock to log. Callers hold p.mu.
 func (p *pool) note(level slog.Level, message string, args ...any) {
 	p.notes = append(p.notes, poolNote{level, message, args})
 }
 
-// unlock unlocks mu and logs what was noted under it.
+// unlock unlocks p.mu and logs the records added under it.
 func (p *pool) unlock() {
 	notes := p.notes
 	p.notes = nil
@@ -178,19 +213,19 @@ func (p *pool) unlock() {
 	}
 }
 
-// refill starts the filling goroutine unless it runs.
+// refill starts the filling goroutine unless it is running.
 func (p *pool) refill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.filling || p.stopped {
+	if p.state == poolFilling || p.state == poolStopped {
 		return
 	}
-	p.filling, p.gaveUp = true, false
+	p.state = poolFilling
 	p.filler.Add(1)
 	go p.fill()
 }
 
-// retryNow ends the wait before the next attempt: the node is said to be up.
+// retryNow ends the wait before the next attempt. It is called after an UP event of the node.
 func (p *pool) retryNow() {
 	select {
 	case p.wake <- struct{}{}:
@@ -199,24 +234,24 @@ func (p *pool) retryNow() {
 	p.revive()
 }
 
-// revive lets a pool try again that had given up.
+// revive restarts a pool that gave up.
 func (p *pool) revive() {
 	p.mu.Lock()
-	gaveUp := p.gaveUp
+	gaveUp := p.state == poolGaveUp
 	p.mu.Unlock()
 	if gaveUp {
 		p.refill()
 	}
 }
 
-// move gives the node another address. It does nothing when it is the one the pool has.
+// move changes the node's address. It does nothing if the address is the same.
 func (p *pool) move(addr string) {
 	p.mu.Lock()
 	if p.addr == addr {
 		p.mu.Unlock()
 		return
 	}
-	p.note(slog.LevelInfo, "node has another address", "from", p.addr, "to", addr)
+	p.note(slog.LevelInfo, "node has another address", "node", addr, "from", p.addr)
 	p.addr = addr
 	p.resetPorts()
 	if p.abandon != nil {
@@ -227,25 +262,29 @@ func (p *pool) move(addr string) {
 	p.retryNow()
 }
 
-// step says what the filling goroutine does next: dial, or wait, or end, because nothing is missing or the pool is stopped.
+// step returns the next action of the filling goroutine: dial to, wait, or end because nothing is missing or the pool
+// is stopped.
 func (p *pool) step(now time.Time) (to dialTarget, wait time.Duration, end bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	to = dialTarget{addr: p.addr}
 	v := p.open.Load()
+	if p.worn != nil {
+		v = newPoolView(p.without(p.worn))
+	}
 	switch {
-	case p.stopped || p.ctx.Err() != nil:
+	case p.state == poolStopped || p.ctx.Err() != nil:
 		end = true
-	case now.Before(p.notBefore):
-		wait = p.notBefore.Sub(now)
+	case p.backoff.Wait(now) > 0:
+		wait = p.backoff.Wait(now)
 	case len(v.conns) == 0 || v.conns[0].addr() != p.addr:
 	case v.byShard == nil:
 		end = len(v.conns) >= p.cfg.size
 	default:
 		end, wait = p.stepShard(&to, v, now)
 	}
-	if end {
-		p.filling = false
+	if end && p.state == poolFilling {
+		p.state = poolIdle
 	}
 	return to, wait, end
 }
@@ -260,89 +299,105 @@ func (p *pool) fill() {
 			return
 		}
 		if wait > 0 {
-			p.sleep(wait)
+			p.sleep(wait, p.wake)
 			continue
 		}
 		select {
-		case <-p.wake: // what it told is not news any more
+		case <-p.wake: // the next attempt serves this wake-up
 		default:
 		}
 		err := p.add(to)
 		next := p.settle(to, err, failures+1)
 		select {
-		case <-p.tried:
+		case <-p.firstDone:
 		default:
-			close(p.tried) // who waits for it asks for lastError
+			close(p.firstDone) // the waiter calls lastError
 		}
 		if next {
 			failures = 0
 			continue
 		}
 		failures++
-		if !p.backOff(err, &failures) {
+		if !p.awaitRetry(err, &failures) {
 			return
 		}
 	}
 }
 
-// settle notes the outcome of an attempt, the attempts-th in a row, and reports whether the next may follow at once.
+// settle stores the outcome of an attempt, number attempts in a row, and reports whether the next one may follow at
+// once.
 func (p *pool) settle(to dialTarget, err error, attempts int) bool {
 	p.mu.Lock()
 	defer p.unlock()
-	moved := p.addr != to.addr || p.ctx.Err() != nil // nobody wants to know any more
+	moved := p.addr != to.addr || p.ctx.Err() != nil // the outcome no longer matters
 	if err == nil || moved {
-		if err == nil && p.trouble {
-			p.trouble = false
-			p.note(slog.LevelInfo, "node reached again", "addr", to.addr, "attempts", attempts)
+		if err == nil && (p.failing || p.lost) {
+			p.failing, p.lost = false, false
+			p.note(slog.LevelInfo, "node reached again", "node", to.addr, "attempts", attempts)
 		}
 		return true
 	}
-	if to.port != 0 {
+	var wrong *PeerError
+	isWrong := errors.As(err, &wrong) // the dial has logged it
+	if to.port != 0 && !isWrong {
 		p.portFailed(time.Now(), err)
-		return true // the plain port is next
+		return true // the next attempt uses the plain port
 	}
-	if p.err = err; !p.trouble { // one line per change of state, not per attempt
-		p.trouble = true
-		p.note(slog.LevelWarn, "node not reached", "addr", to.addr, "err", err)
+	p.err = err
+	if !p.failing && !isWrong { // log changes of state, not attempts
+		p.note(slog.LevelWarn, "node not reached", "node", to.addr, "err", err)
 	}
+	p.failing = true
 	return false
 }
 
-// backOff waits after failures attempts in a row that failed, and reports whether there is to be another one. An event that the node is up
-// starts the count over.
-func (p *pool) backOff(err error, failures *int) bool {
+// awaitRetry waits after a number of failures in a row, and reports whether another attempt follows. An UP event of the
+// node resets the number.
+func (p *pool) awaitRetry(err error, failures *int) bool {
 	wait, again := reconnectWait(p.cfg.policy, *failures-1)
 	if !again {
 		p.mu.Lock()
-		p.filling, p.gaveUp = false, true
-		p.retireExcess()
+		if p.state == poolFilling {
+			p.state = poolGaveUp
+		}
+		p.worn = nil
+		p.drainSurplus()
 		p.mu.Unlock()
 		return false
 	}
 	var login *loginError
 	if errors.As(err, &login) {
-		// Events are no reason to hurry: they say nothing of passwords.
-		sleep(p.ctx, jittered(max(wait, loginWait(*failures-1))))
+		// An event does not shorten this wait: it does not change a password.
+		p.sleep(background.Jitter(max(wait, loginWait(*failures-1))), nil)
 		return true
 	}
-	if p.sleep(jittered(wait)) {
+	if p.sleep(background.Jitter(wait), p.wake) {
 		*failures = 0
-		sleep(p.ctx, jittered(min(wait, reconnectMin))) // events may come in storms
+		p.sleep(background.Jitter(min(wait, reconnectMin)), nil) // events may come in storms
 	}
 	return true
 }
 
-// sleep waits for d, and reports whether it was woken before.
-func (p *pool) sleep(d time.Duration) bool {
+// sleep waits for d before the next attempt, and reports whether a wake-up ended the wait. A nil wake means that none
+// does.
+func (p *pool) sleep(d time.Duration, wake <-chan struct{}) bool {
+	p.setNextDial(time.Now().Add(d))
+	defer p.setNextDial(time.Time{})
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-p.wake:
+	case <-wake:
 		return true
 	case <-p.ctx.Done():
 	}
 	return false
+}
+
+func (p *pool) setNextDial(at time.Time) {
+	p.mu.Lock()
+	p.nextDial = at
+	p.mu.Unlock()
 }
 
 // add dials one connection.
@@ -355,25 +410,26 @@ func (p *pool) add(to dialTarget) error {
 		cancel()
 	}
 	p.mu.Unlock()
-	c, err := p.cfg.dial(ctx, to, p.remove)
+	c, err := p.cfg.dial(ctx, to, connHooks{onClose: p.remove, onSilence: p.silenceChanged, onOverdue: p.replace})
 	p.mu.Lock()
 	p.abandon = nil
 	switch {
 	case err != nil:
-	case p.stopped:
-		err = ErrSessionClosed
+	case p.state == poolStopped:
+		err = &endError{EndClosed, ErrSessionClosed}
 	case p.addr != to.addr:
-		err = errors.New("the node has another address now")
-	case c.closed(): // it ended before it was listed: remove found nothing
+		err = &endError{EndMoved, errors.New("the node has moved to another address")}
+	case c.closed(): // it ended before install, so remove did not find it
 		err = ErrConnectionClosed
 	default:
-		p.adopt(c, to)
+		p.live = append(p.live, c)
+		p.install(c, to)
 		p.err = nil
 	}
 	p.unlock()
 	if err != nil && c != nil {
 		c.close(err)
-		_ = c.drain(p.ctx) // there are no calls on it
+		_ = c.drain(p.ctx, EndOther) // it is closed, and has no calls
 	}
 	if err == nil && p.cfg.changed != nil {
 		p.cfg.changed()
@@ -381,65 +437,80 @@ func (p *pool) add(to dialTarget) error {
 	return err
 }
 
-// adopt takes a new connection in. It tells how the node is now: connections to what it was before, at another address or with other
-// shards, are drained. p.mu is held.
-func (p *pool) adopt(c *conn, to dialTarget) {
+// install adds a new connection, which shows the current state of the node: connections to another address or with
+// other shards are drained. Callers hold p.mu.
+func (p *pool) install(c *conn, to dialTarget) {
 	v := p.open.Load()
 	var keep []*conn
 	for _, old := range v.conns {
-		if old.addr() == c.addr() && old.features.sameSharding(&c.features) {
+		switch {
+		case old.addr() != c.addr():
+			p.drainConn(old, EndMoved)
+		case !old.features.sameSharding(&c.features):
+			p.drainConn(old, EndResharded)
+		default:
 			keep = append(keep, old)
-		} else {
-			p.retireConn(old)
 		}
 	}
 	resharded := len(v.conns) > 0 && len(keep) == 0 && v.conns[0].addr() == c.addr()
 	if resharded {
-		p.note(slog.LevelInfo, "node has other shards", "addr", c.addr(), "from", v.conns[0].features.shards, "to", c.features.shards)
-		p.punish(time.Now()) // a node that says something else each time must not be dialled in a loop
+		p.note(slog.LevelInfo, "node has other shards", "node", c.addr(), "from", v.conns[0].features.shards, "to",
+			c.features.shards)
+		p.backoff.Fail(time.Now()) // a node that reports other shards each time must not be dialed in a loop
 	}
 	if len(v.conns) == 0 || len(keep) == 0 {
-		p.retireExcess()
+		p.drainSurplus()
 	}
-	if !p.wanted(c, to, keep) {
-		p.excess = append(p.excess, c)
-	} else {
+	if !slices.Contains(keep, p.worn) {
+		p.worn = nil
+	}
+	others := slices.DeleteFunc(slices.Clone(keep), func(old *conn) bool { return old == p.worn })
+	switch {
+	case !p.wanted(c, to, others):
+		p.shards.surplus = append(p.shards.surplus, c)
+	case p.worn != nil && p.worn.features.shard == c.features.shard:
+		p.drainConn(p.worn, EndOrphans)
+		p.worn = nil
+		keep = append(others, c)
+	default:
 		keep = append(keep, c)
 	}
 	p.open.Store(newPoolView(keep))
 }
 
-// remove takes a connection that has ended out of the pool and dials another one. It looks for that very connection: there may be others
-// to its shard.
+// remove removes a connection that has ended and starts the replacement. It compares pointers, because several
+// connections may have the same shard.
 func (p *pool) remove(c *conn, err error) {
 	p.mu.Lock()
+	p.forget(c, err)
 	is := func(other *conn) bool { return other == c }
-	p.excess = slices.DeleteFunc(p.excess, is)
+	p.shards.surplus = slices.DeleteFunc(p.shards.surplus, is)
+	if p.worn == c {
+		p.worn = nil
+	}
 	v := p.open.Load()
 	found := slices.ContainsFunc(v.conns, is)
 	left := len(v.conns)
 	if found {
 		rest := slices.DeleteFunc(slices.Clone(v.conns), is)
-		if i := slices.IndexFunc(p.excess, func(e *conn) bool { return e.features.shard == c.features.shard }); i >= 0 {
-			rest = append(rest, p.excess[i]) // it was kept for another reason, but here it is
-			p.excess = slices.Delete(p.excess, i, i+1)
+		if i := slices.IndexFunc(p.shards.surplus, func(e *conn) bool {
+			return e.features.shard == c.features.shard
+		}); i >= 0 {
+			rest = append(rest, p.shards.surplus[i]) // a surplus connection to the same shard replaces it
+			p.shards.surplus = slices.Delete(p.shards.surplus, i, i+1)
 		}
 		p.open.Store(newPoolView(rest))
 		left = len(rest)
-		now := time.Now()
-		// One that was lost together with one that was counted does not count, nor one that the driver ended.
-		if now.Sub(c.born) < reconnectMax && c.born.After(p.lastPunish) && !errors.Is(err, errOrphans) {
-			p.punish(now)
-		}
+		p.shortLived(c, left)
 	}
-	stopped := p.stopped
+	stopped := p.state == poolStopped || p.ctx.Err() != nil
 	switch {
 	case !found || stopped:
 	case left > 0:
-		p.note(slog.LevelDebug, "connection lost", "addr", c.addr(), "open", left, "err", err)
+		p.note(slog.LevelDebug, "connection lost", "node", c.addr(), "open", left, "cause", endCauseOf(err), "err", err)
 	default:
-		p.err = err
-		p.note(slog.LevelInfo, "node lost", "addr", c.addr(), "err", err)
+		p.err, p.lost = err, true
+		p.note(slog.LevelWarn, "node lost", "node", c.addr(), "cause", endCauseOf(err), "err", err)
 	}
 	p.unlock()
 	if found && p.cfg.changed != nil {
@@ -450,61 +521,41 @@ func (p *pool) remove(c *conn, err error) {
 	}
 	p.refill()
 	if left == 0 {
-		select { // a wait for better times ends with them
+		select { // end a backoff that was set while there were connections
 		case p.wake <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// punish puts off the next attempt after a connection that did not last: a node that accepts connections and drops them is not to be
-// dialled in a loop. p.mu is held.
-func (p *pool) punish(now time.Time) {
-	if now.Sub(p.lastPunish) > youngForget {
-		p.young = 0
-	}
-	p.young++
-	p.lastPunish = now
-	p.notBefore = now.Add(jittered(ExponentialReconnectionPolicy{}.GetInterval(p.young - 1)))
-}
-
-// retireConn drains a connection that is not in the view any more. Only the filling goroutine calls it. p.mu is held.
-func (p *pool) retireConn(c *conn) {
-	p.retiring.Go(func() {
-		ctx, cancel := context.WithTimeout(p.retire, p.cfg.drain)
+// drainConn drains a connection that is no longer in the view. Only the filling goroutine calls it. Callers hold p.mu.
+func (p *pool) drainConn(c *conn, cause EndCause) {
+	p.draining.Go(func() {
+		ctx, cancel := context.WithTimeout(p.drainCtx, p.cfg.drainTimeout)
 		defer cancel()
-		_ = c.drain(ctx)
+		_ = c.drain(ctx, cause)
 	})
 }
 
-// close ends dialling, lets calls under way end as long as ctx allows, and closes all connections. Nothing of the pool is left then.
-func (p *pool) close(ctx context.Context) error {
+// close stops dialing, waits for calls in flight until ctx ends, and closes all connections for a cause. It
+// returns when all goroutines of the pool have ended.
+func (p *pool) close(ctx context.Context, cause EndCause) error {
 	p.mu.Lock()
-	p.stopped = true
+	p.state = poolStopped
 	p.mu.Unlock()
 	p.cancel()
-	filled := awaitAll(ctx, &p.filler)
+	filled := background.AwaitAll(ctx, &p.filler)
 	p.mu.Lock()
-	conns := append(slices.Clone(p.open.Load().conns), p.excess...)
+	conns := append(slices.Clone(p.open.Load().conns), p.shards.surplus...)
 	p.open.Store(&poolView{})
-	p.excess = nil
+	p.shards.surplus = nil
 	p.mu.Unlock()
-	defer context.AfterFunc(ctx, p.hurry)()
+	defer context.AfterFunc(ctx, p.forceClose)()
 	errs := make([]error, len(conns))
 	for i, c := range conns {
-		p.retiring.Go(func() { errs[i] = c.drain(ctx) })
+		p.draining.Go(func() { errs[i] = c.drain(ctx, cause) })
 	}
-	p.retiring.Wait()
-	p.hurry()
+	p.draining.Wait()
+	p.forceClose()
 	return errors.Join(append(errs, filled)...)
-}
-
-// awaitAll waits for goroutines that may be in the program's code, which may not return, or may be what waits here.
-func awaitAll(ctx context.Context, g *sync.WaitGroup) error {
-	done := make(chan struct{})
-	go func() {
-		g.Wait()
-		close(done)
-	}()
-	return awaitEnd(ctx, done)
 }

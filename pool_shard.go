@@ -5,47 +5,49 @@ package vecql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
 )
 
-// This file gets a pool the connections to all shards of a ScyllaDB node (scylladb docs/dev/protocols.md, protocol-extensions.md). The
-// first connection tells how many there are. On the shard-aware port the client chooses the shard by its local port. Where that does not
-// work, because the port is not reachable, a translation of addresses on the way changes local ports, or none is free, the plain port is
-// used for a while: there the node chooses. It prefers shards with few connections, so those that are not needed are kept until all
-// shards are reached, or there are too many of them.
+// Connections of a pool to all shards of a ScyllaDB node (scylladb docs/dev/protocols.md, protocol-extensions.md). The
+// first connection reports the number of shards. On the shard-aware port the client selects the shard by its local
+// port. If that fails, because the port is not reachable, because a NAT changes local ports, or because none is free,
+// the pool uses the plain port for a while. There the node selects the shard and prefers shards with few connections.
+// Surplus connections stay open until all shards are reached or there are too many of them.
 
 const (
-	// portCoolDown is how long the shard-aware port of a node is left alone after it did not work, twice as long each time up to the
-	// maximum.
+	// portCoolDown is the first pause of the shard-aware port after a failure; it doubles up to the maximum.
 	portCoolDown    = 5 * time.Minute
 	portCoolDownMax = time.Hour
-	// excessPause is the wait after a round of connections over the plain port that did not reach all shards, twice as long after each
-	// further one that reached none.
-	excessPause    = time.Second
-	excessPauseMax = time.Minute
+	// surplusPause is the pause after a round of connections over the plain port that did not reach all shards. It
+	// doubles after each further round that reached no new shard.
+	surplusPause    = time.Second
+	surplusPauseMax = time.Minute
+	// A round ends with surplusPerShard surplus connections a shard, but not before surplusLeast or after surplusMost.
+	surplusPerShard, surplusLeast, surplusMost = 2, 8, 64
 )
 
-// shardFill is what a pool remembers of its ways to the shards of its node. pool.mu guards it.
-type shardFill struct {
-	excess    []*conn       // connections to shards that had enough
-	portAfter time.Time     // before it the shard-aware port is not used
-	coolDown  time.Duration // the last one, 0: there was none since it worked
-	portWrong bool          // it gave another shard than that of the local port
+// shardAccess is the state of a pool's access to the shards of its node. pool.mu guards it.
+type shardAccess struct {
+	surplus   []*conn       // connections to shards that already had enough
+	portAfter time.Time     // the shard-aware port is not used before this time
+	coolDown  time.Duration // the last pause; 0 means none since the port worked
+	portWrong bool          // the port led to another shard than the local port selects
 
-	plainAfter time.Time // before it no excess connections are opened
+	plainAfter time.Time // no surplus connection is opened before this time
 	pause      time.Duration
 }
 
-// perShard returns the connections to each shard: size is meant for the node, and every shard gets one.
+// perShard returns the number of connections to each shard: size divided among the shards, at least one each.
 func perShard(size int, shards int) int { return max(1, (size+shards-1)/shards) }
 
-// missingShard returns a shard with too few connections, -1 when all have enough.
+// missingShard returns a shard with too few connections, -1 if all have enough.
 func (v *poolView) missingShard(size int) int32 {
 	for shard, conns := range v.byShard {
 		if len(conns) < perShard(size, len(v.byShard)) {
@@ -55,37 +57,38 @@ func (v *poolView) missingShard(size int) int32 {
 	return -1
 }
 
-// stepShard is step for a node with shards. p.mu is held.
+// stepShard is step for a node with shards. Callers hold p.mu.
 func (p *pool) stepShard(to *dialTarget, v *poolView, now time.Time) (end bool, wait time.Duration) {
 	shard := v.missingShard(p.cfg.size)
 	if shard < 0 {
-		p.retireExcess()
-		p.pause = 0
+		p.drainSurplus()
+		p.shards.pause = 0
 		return true, 0
 	}
 	var port uint16
 	if p.cfg.shardPort != nil {
 		port = p.cfg.shardPort(&v.conns[0].features)
 	}
-	if port != 0 && !now.Before(p.portAfter) {
+	if port != 0 && !now.Before(p.shards.portAfter) {
 		to.port, to.shard, to.shards = port, shard, int32(len(v.byShard))
 		return false, 0
 	}
-	if len(p.excess) >= max(2*len(v.byShard), 8) {
-		p.retireExcess()
-		p.pause = min(max(2*p.pause, excessPause), excessPauseMax)
-		p.plainAfter = now.Add(jittered(p.pause))
+	if len(p.shards.surplus) >= min(max(surplusPerShard*len(v.byShard), surplusLeast), surplusMost) {
+		p.drainSurplus()
+		p.shards.pause = background.Double(p.shards.pause, surplusPause, surplusPauseMax)
+		p.shards.plainAfter = now.Add(background.Jitter(p.shards.pause))
 	}
-	if now.Before(p.plainAfter) {
-		wait = p.plainAfter.Sub(now)
+	if now.Before(p.shards.plainAfter) {
+		wait = p.shards.plainAfter.Sub(now)
 		if port != 0 {
-			wait = min(wait, p.portAfter.Sub(now))
+			wait = min(wait, p.shards.portAfter.Sub(now))
 		}
 	}
 	return false, wait
 }
 
-// wanted reports whether a new connection has a place among conns, and learns from its shard how well the ways work. p.mu is held.
+// wanted reports whether a new connection has a place among conns. It also records from the connection's shard whether
+// the port works. Callers hold p.mu.
 func (p *pool) wanted(c *conn, to dialTarget, conns []*conn) bool {
 	f := &c.features
 	if f.shards == 0 {
@@ -93,16 +96,16 @@ func (p *pool) wanted(c *conn, to dialTarget, conns []*conn) bool {
 	}
 	switch now := time.Now(); {
 	case to.port != 0 && (f.shard != to.shard || f.shards != to.shards):
-		if f.shards == to.shards { // else the node was restarted, which says nothing of its ports
-			p.portWrong = true
+		if f.shards == to.shards { // otherwise the node was restarted: the port may be right
+			p.shards.portWrong = true
 			p.avoidPort(now)
-			p.note(slog.LevelInfo, "shard-aware port gives another shard than that of the local port; using the plain port for a while",
-				"addr", c.addr(), "shard", f.shard, "want", to.shard, "while", p.coolDown)
+			p.note(slog.LevelInfo, "shard-aware port leads to another shard than the local port selects; using the plain port for a while",
+				"node", c.addr(), "shard", f.shard, "want", to.shard, "while", p.shards.coolDown)
 		}
 	case to.port != 0:
-		p.coolDown, p.portWrong = 0, false
-	case len(conns) == 0 && !p.portWrong:
-		p.portAfter = time.Time{} // the node is back: whatever the port's trouble was, it may have been the node's
+		p.shards.coolDown, p.shards.portWrong = 0, false
+	case len(conns) == 0 && !p.shards.portWrong:
+		p.shards.portAfter = time.Time{} // the node is back: its outage may have caused the port's failure
 	}
 	have := 0
 	for _, other := range conns {
@@ -113,47 +116,49 @@ func (p *pool) wanted(c *conn, to dialTarget, conns []*conn) bool {
 	if have >= perShard(p.cfg.size, int(f.shards)) {
 		return false
 	}
-	p.pause = 0
+	p.shards.pause = 0
 	return true
 }
 
-// portFailed notes that the shard-aware port could not be dialled. p.mu is held.
+// portFailed handles a failed dial of the shard-aware port. Callers hold p.mu.
 func (p *pool) portFailed(now time.Time, err error) {
 	p.avoidPort(now)
-	p.note(slog.LevelInfo, "shard-aware port does not work; using the plain port for a while", "addr", p.addr, "while", p.coolDown, "err", err)
+	p.note(slog.LevelInfo, "shard-aware port does not work; using the plain port for a while", "node", p.addr, "while",
+		p.shards.coolDown, "err", err)
 }
 
 func (p *pool) avoidPort(now time.Time) {
-	p.coolDown = min(max(2*p.coolDown, portCoolDown), portCoolDownMax)
-	p.portAfter = now.Add(p.coolDown)
+	p.shards.coolDown = background.Double(p.shards.coolDown, portCoolDown, portCoolDownMax)
+	p.shards.portAfter = now.Add(p.shards.coolDown)
 }
 
-// resetPorts forgets what was learnt of the ways to the shards: the node has moved. p.mu is held.
+// resetPorts resets the state of the ports after the node has moved. Callers hold p.mu.
 func (p *pool) resetPorts() {
-	p.portAfter, p.coolDown, p.portWrong, p.plainAfter, p.pause = time.Time{}, 0, false, time.Time{}, 0
+	p.shards = shardAccess{surplus: p.shards.surplus}
 }
 
-// retireExcess closes the connections that were not needed. p.mu is held.
-func (p *pool) retireExcess() {
-	for _, c := range p.excess {
-		p.retireConn(c)
+// drainSurplus drains the surplus connections. Callers hold p.mu.
+func (p *pool) drainSurplus() {
+	for _, c := range p.shards.surplus {
+		p.drainConn(c, EndSurplus)
 	}
-	p.excess = nil
+	p.shards.surplus = nil
 }
 
 // portRange is a range of local ports.
 type portRange struct{ first, last uint16 }
 
-// errPortsTaken says that no local port that selects a shard is free.
+// errPortsTaken means that no local port that selects a shard is free.
 var errPortsTaken = errors.New("no local port is free")
 
-// dialShard calls dial with local ports that select a shard, from a random one on, until one of them is free.
+// dialShard calls dial with local ports that select a shard, starting at a random one, until one is free.
 func dialShard(
 	ctx context.Context, ports portRange, shard, shards int32, dial func(ctx context.Context, port int) (net.Conn, error),
 ) (net.Conn, error) {
 	first := int(ports.first) + (int(shard)-int(ports.first)%int(shards)+int(shards))%int(shards)
 	if first > int(ports.last) {
-		return nil, fmt.Errorf("%w: none from %d to %d selects shard %d of %d", errPortsTaken, ports.first, ports.last, shard, shards)
+		return nil, errorf("%w: none from %d to %d selects shard %d of %d", errPortsTaken, ports.first, ports.last, shard,
+			shards)
 	}
 	n := (int(ports.last)-first)/int(shards) + 1
 	start := rand.IntN(n)
@@ -167,7 +172,8 @@ func dialShard(
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w from %d to %d for shard %d of %d: %w", errPortsTaken, ports.first, ports.last, shard, shards, err)
+	return nil, errorf("%w from %d to %d for shard %d of %d: %w", errPortsTaken, ports.first, ports.last, shard,
+		shards, err)
 }
 
 // portTaken reports whether a dial failed because of its local port.

@@ -17,15 +17,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file tests connections to shards.
+// Tests of connections to shards.
 
 // poolOf returns the session's pool of a node.
-func poolOf(s *Session, n *fakeNode) *pool { return s.topo.Load().nodeByID(n.id).pool }
+func poolOf(s *Session, n *fakecql.Node) *pool { return s.topo.Load().nodeByID(UUID(n.ID)).pool }
 
-// shardCounts returns how many connections a pool has to each shard.
+// shardCounts returns the number of a pool's connections to each shard.
 func (p *pool) shardCounts() []int {
 	v := p.open.Load()
 	count := make([]int, len(v.byShard))
@@ -35,7 +36,7 @@ func (p *pool) shardCounts() []int {
 	return count
 }
 
-// repeat returns n times v.
+// repeat returns n values v.
 func repeat(n, v int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -46,21 +47,21 @@ func repeat(n, v int) []int {
 
 func TestPoolShardAwarePort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(8))
+		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
 		var asked [8]atomic.Int32
-		m.on(func(r *fakeRequest) bool {
-			if r.op == opExecute {
-				asked[r.peer.end.(*fakeEnd).shard].Add(1)
+		m.On(func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpExecute {
+				asked[r.Conn.End.(*fakecql.End).Shard].Add(1)
 			}
 			return false
 		})
-		s := m.session()
-		p := poolOf(s, m.nodes[0])
+		s := sessionOn(m)
+		p := poolOf(s, m.Nodes[0])
 		synctest.Wait()
 		require.Equal(t, repeat(8, 1), p.shardCounts())
-		require.Len(t, m.dialsSince(time.Time{}, ""), 2+8, "the control connection, once with v5, and one dial for each shard")
-		for _, d := range m.dialsSince(time.Time{}, "127.0.0.1:19042") {
-			require.True(t, d.localPort >= 49152 && d.localPort <= 65535)
+		require.Len(t, m.DialsSince(time.Time{}, ""), 2+8, "the control connection, once with v5, and one dial for each shard")
+		for _, d := range m.DialsSince(time.Time{}, "127.0.0.1:19042") {
+			require.True(t, d.LocalPort >= 49152 && d.LocalPort <= 65535)
 		}
 		for shard := range int32(8) {
 			require.EqualValues(t, shard, p.pickShard(shard).features.shard)
@@ -81,10 +82,10 @@ func TestPoolConnectionsPerShard(t *testing.T) {
 	for _, m := range []struct{ size, shards, want int }{{1, 8, 1}, {8, 8, 1}, {9, 8, 2}, {2, 1, 2}, {16, 3, 6}, {3, 0, 3}} {
 		t.Run(fmt.Sprintf("%d over %d", m.size, m.shards), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newFakeCluster(t, protoV4, 1, sharded(m.shards))
-				s := net.session(func(cfg *ClusterConfig) { cfg.NumConns = m.size })
+				net := newFakeCluster(t, protoV4, 1, fakecql.Sharded(m.shards))
+				s := sessionOn(net, func(cfg *ClusterConfig) { cfg.NumConns = m.size })
 				synctest.Wait()
-				p := poolOf(s, net.nodes[0])
+				p := poolOf(s, net.Nodes[0])
 				require.Equal(t, repeat(m.shards, m.want), p.shardCounts())
 				require.Len(t, p.open.Load().conns, m.want*max(m.shards, 1))
 			})
@@ -92,35 +93,35 @@ func TestPoolConnectionsPerShard(t *testing.T) {
 	}
 }
 
-// TestPoolPlainPort reaches all shards where the node chooses the shard.
+// TestPoolPlainPort reaches all shards when the node selects the shard.
 func TestPoolPlainPort(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, m := range []struct {
 		name   string
-		change func(cfg *ClusterConfig, n *fakeNode)
+		change func(cfg *ClusterConfig, n *fakecql.Node)
 	}{
-		{"port is not wanted", func(cfg *ClusterConfig, _ *fakeNode) { cfg.DisableShardAwarePort = true }},
-		{"port refuses", func(_ *ClusterConfig, n *fakeNode) { n.noPort = true }},
-		{"port is not told", func(_ *ClusterConfig, n *fakeNode) { n.extra = map[string][]string{keyShardAwarePort: nil} }},
-		{"dialer can't choose ports", func(cfg *ClusterConfig, n *fakeNode) {
-			cfg.Dialer = dialerFunc(n.cluster.DialContext)
+		{"port is disabled", func(cfg *ClusterConfig, _ *fakecql.Node) { cfg.DisableShardAwarePort = true }},
+		{"port refuses", func(_ *ClusterConfig, n *fakecql.Node) { n.NoPort = true }},
+		{"port is not announced", func(_ *ClusterConfig, n *fakecql.Node) { n.Extra = map[string][]string{keyShardAwarePort: nil} }},
+		{"dialer cannot choose ports", func(cfg *ClusterConfig, n *fakecql.Node) {
+			cfg.Dialer = dialerFunc(n.Cluster.DialContext)
 		}},
-		{"translated ports", func(_ *ClusterConfig, n *fakeNode) { n.portShift = 3 }},
-		{"no local port is free", func(_ *ClusterConfig, n *fakeNode) { n.cluster.taken = func(int) bool { return true } }},
-		{"node chooses at random", func(cfg *ClusterConfig, n *fakeNode) {
+		{"translated ports", func(_ *ClusterConfig, n *fakecql.Node) { n.PortShift = 3 }},
+		{"no local port is free", func(_ *ClusterConfig, n *fakecql.Node) { n.Cluster.Taken = func(int) bool { return true } }},
+		{"node chooses at random", func(cfg *ClusterConfig, n *fakecql.Node) {
 			cfg.DisableShardAwarePort = true
-			n.assign = func() int { return random.IntN(8) }
+			n.Assign = func() int { return random.IntN(8) }
 		}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := newFakeCluster(t, protoV4, 1, sharded(8))
-				s := net.session(func(cfg *ClusterConfig) { m.change(cfg, net.nodes[0]) })
+				net := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
+				s := sessionOn(net, func(cfg *ClusterConfig) { m.change(cfg, net.Nodes[0]) })
 				time.Sleep(time.Minute)
-				p := poolOf(s, net.nodes[0])
+				p := poolOf(s, net.Nodes[0])
 				require.Equal(t, repeat(8, 1), p.shardCounts())
 				synctest.Wait()
-				require.Equal(t, 1+8, net.nodes[0].connections(), "what was not needed is closed")
+				require.Equal(t, 1+8, net.Nodes[0].Connections(), "surplus connections are closed")
 			})
 		})
 	}
@@ -132,19 +133,19 @@ func (f dialerFunc) DialContext(ctx context.Context, network, addr string) (net.
 	return f(ctx, network, addr)
 }
 
-// TestPoolPlainPortBoundedRate has a node that never gives some shards.
+// TestPoolPlainPortBoundedRate has a node that never selects some shards.
 func TestPoolPlainPortBoundedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(8))
-		m.nodes[0].assign = func() int { return 5 }
-		s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(8))
+		m.Nodes[0].Assign = func() int { return 5 }
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
-		dials := m.dialsSince(began, "")
+		dials := m.DialsSince(began, "")
 		require.Less(t, len(dials), 17*(6+12*2), "16 dials a round, a pause of up to a minute")
-		require.Greater(t, len(dials), 17*6, "it goes on trying")
-		require.LessOrEqual(t, m.nodes[0].connections(), 2+16)
-		require.EqualValues(t, 5, poolOf(s, m.nodes[0]).pickShard(2).features.shard, "another shard serves meanwhile")
+		require.Greater(t, len(dials), 17*6, "dialing continues")
+		require.LessOrEqual(t, m.Nodes[0].Connections(), 2+16)
+		require.EqualValues(t, 5, poolOf(s, m.Nodes[0]).pickShard(2).features.shard, "another shard serves its requests")
 	})
 }
 
@@ -153,25 +154,25 @@ func TestFault24Resharding(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprintf("plain port %v", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newFakeCluster(t, protoV4, 2, sharded(8))
-				s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = plain })
+				m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(8))
+				s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = plain })
 				time.Sleep(time.Second)
-				n := m.nodes[1]
+				n := m.Nodes[1]
 				p := poolOf(s, n)
 				for _, shards := range []int{4, 8, 1, 16, 3} {
-					n.stop()
+					n.Stop()
 					synctest.Wait()
 					require.Nil(t, p.pickShard(int32(shards)))
 					require.EqualValues(t, -1, p.shardOf(1))
-					n.change(func(n *fakeNode) { n.shards = shards })
+					n.Change(func(n *fakecql.Node) { n.Shards = shards })
 					require.NoError(t, s.Query("INSERT").Exec(), "the other node serves")
-					n.start()
+					n.Start()
 					for range 50 {
 						p.pickShard(rand.Int32N(20) - 2)
 						time.Sleep(time.Second)
 					}
 					require.Equal(t, repeat(shards, 1), p.shardCounts())
-					require.Equal(t, shards, n.connections(), "nothing of before is left")
+					require.Equal(t, shards, n.Connections(), "no earlier connection is left")
 					require.Less(t, p.shardOf(1<<62), int32(shards))
 				}
 			})
@@ -179,152 +180,44 @@ func TestFault24Resharding(t *testing.T) {
 	}
 }
 
-// TestFault24ReshardingSeenByOneConnection is a node that has changed although old connections live: those are replaced.
-func TestFault24ReshardingSeenByOneConnection(t *testing.T) {
+// TestFault25SurplusCloses has more connections to a shard than are needed; the one in use must stay.
+func TestFault25SurplusCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(8))
-		s := m.session()
-		time.Sleep(time.Second)
-		n := m.nodes[0]
-		p := poolOf(s, n)
-		for _, shards := range []int{4, 8} {
-			n.change(func(n *fakeNode) { n.shards = shards })
-			c := p.pickShard(1)
-			c.close(errors.New("one breaks"))
-			time.Sleep(10 * time.Second)
-			require.Equal(t, repeat(shards, 1), p.shardCounts())
-			require.NoError(t, s.Query("INSERT").Exec())
-		}
-	})
-}
-
-// TestFault24NodeContradictsItself says another number of shards on every connection: it must not be dialled in a loop.
-func TestFault24NodeContradictsItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(8))
-		n := m.nodes[0]
-		var calls atomic.Int32
-		n.server.supported = func(p *fakePeer) map[string][]string {
-			return scyllaSupported(keyShards, fmt.Sprint(2+calls.Add(1)%7), keyShard, "1", keyHostID, n.id.String())
-		}
-		s := m.session()
-		began := time.Now()
-		time.Sleep(10 * time.Minute)
-		require.Less(t, len(m.dialsSince(began, "")), 400)
-		require.NoError(t, s.Query("INSERT").Exec())
-	})
-}
-
-// TestFault24TranslatedPorts has a network that changes local ports, and later one that does not.
-func TestFault24TranslatedPorts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(8))
-		n := m.nodes[0]
-		n.portShift = 3
-		logged, logger := newCountedLogger()
-		s := m.session(func(cfg *ClusterConfig) { cfg.Logger = logger })
-		began := time.Now()
-		time.Sleep(10 * time.Second)
-		p := poolOf(s, n)
-		require.Equal(t, repeat(8, 1), p.shardCounts())
-		require.Len(t, m.dialsSince(time.Time{}, "127.0.0.1:19042"), 1, "one was enough to see it")
-		require.Equal(t, 1, logged.of("shard-aware port gives another shard than that of the local port; using the plain port for a while"))
-		lose := func() {
-			p.pickShard(6).close(errors.New("one breaks"))
-			time.Sleep(10 * time.Second)
-			require.Equal(t, repeat(8, 1), p.shardCounts())
-		}
-		lose()
-		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 1, "not so soon again")
-		time.Sleep(portCoolDown)
-		lose()
-		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 2)
-		time.Sleep(portCoolDown)
-		lose()
-		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 2, "twice as long")
-		n.change(func(n *fakeNode) { n.portShift = 0 })
-		time.Sleep(2 * portCoolDown)
-		for range 3 {
-			lose()
-		}
-		require.Len(t, m.dialsSince(began, "127.0.0.1:19042"), 5, "it works again, and is used")
-	})
-}
-
-// TestFault24PortsTaken has no free local port for a while.
-func TestFault24PortsTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(4))
-		n := m.nodes[0]
-		m.taken = func(port int) bool { return port%3 != 0 } // two thirds
-		s := m.session()
-		time.Sleep(time.Second)
-		p := poolOf(s, n)
-		require.Equal(t, repeat(4, 1), p.shardCounts())
-		chosen := 0
-		for _, end := range n.ends() {
-			if end.port == fakeShardPort {
-				chosen++
-			}
-		}
-		require.Equal(t, 3, chosen, "the next ports were tried")
-		m.mu.Lock()
-		m.taken = func(int) bool { return true }
-		m.mu.Unlock()
-		p.pickShard(2).close(errors.New("one breaks"))
-		time.Sleep(10 * time.Second)
-		require.Equal(t, repeat(4, 1), p.shardCounts(), "over the plain port")
-		m.mu.Lock()
-		m.taken = nil
-		m.mu.Unlock()
-		n.stop()
-		synctest.Wait()
-		n.start()
-		began := time.Now()
-		time.Sleep(10 * time.Second)
-		require.Equal(t, repeat(4, 1), p.shardCounts())
-		require.NotEmpty(t, m.dialsSince(began, "127.0.0.1:19042"), "a node that was gone gets another try")
-	})
-}
-
-// TestFault25ExcessCloses has more connections to a shard than are needed; the one in use must stay.
-func TestFault25ExcessCloses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(4))
-		n := m.nodes[0]
+		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		n := m.Nodes[0]
 		next := 0
 		order := []int{0 /* control */, 2, 2, 2, 0, 2, 1, 2, 3}
-		n.assign = func() int { next++; return order[min(next, len(order))-1] }
-		s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		n.Assign = func() int { next++; return order[min(next, len(order))-1] }
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
 		p := poolOf(s, n)
 		first := p.pickShard(2)
 		time.Sleep(10 * time.Second)
 		require.Equal(t, repeat(4, 1), p.shardCounts())
 		require.Same(t, first, p.pickShard(2))
 		require.False(t, first.closed())
-		require.Equal(t, 1+4, n.connections())
+		require.Equal(t, 1+4, n.Connections())
 		p.remove(&conn{features: features{shards: 4, shard: 2}}, errors.New("never listed"))
 		require.Same(t, first, p.pickShard(2), "another connection to the shard has ended")
 	})
 }
 
-// TestFault25ExcessServes loses the connection in use while there is another one to its shard.
-func TestFault25ExcessServes(t *testing.T) {
+// TestFault25SurplusServes loses the connection in use while there is a surplus one to its shard.
+func TestFault25SurplusServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeCluster(t, protoV4, 1, sharded(4))
-		n := m.nodes[0]
-		n.assign = func() int { return 2 }
-		n.delay = 10 * time.Millisecond
-		s := m.session(func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
+		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		n := m.Nodes[0]
+		n.Assign = func() int { return 2 }
+		n.Delay = 10 * time.Millisecond
+		s := sessionOn(m, func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true })
 		p := poolOf(s, n)
 		require.Equal(t, []int{0, 0, 1, 0}, p.shardCounts())
 		p.mu.Lock()
-		for len(p.excess) == 0 { // between two rounds there are none
+		for len(p.shards.surplus) == 0 { // between two rounds there are none
 			p.mu.Unlock()
 			time.Sleep(5 * time.Millisecond)
 			p.mu.Lock()
 		}
-		spare := p.excess[0]
+		spare := p.shards.surplus[0]
 		p.mu.Unlock()
 		p.pickShard(2).close(errors.New("breaks"))
 		synctest.Wait()
@@ -341,7 +234,7 @@ func TestDialShardPorts(t *testing.T) {
 		ports         portRange
 		shard, shards int32
 		free          func(port int) bool
-		want          []int // ports that may be used; none: an error
+		want          []int // possible ports; none means an error
 	}{
 		{"all free", portRange{100, 110}, 2, 4, func(int) bool { return true }, []int{102, 106, 110}},
 		{"one free", portRange{100, 110}, 2, 4, func(p int) bool { return p == 106 }, []int{106}},
@@ -374,7 +267,7 @@ func TestDialShardPorts(t *testing.T) {
 			for port := range used {
 				require.True(t, slices.Contains(m.want, port), "%d", port)
 			}
-			require.Len(t, used, len(m.want), "each is used some time")
+			require.Len(t, used, len(m.want), "each is used at least once")
 		})
 	}
 	refused := errors.New("refused")
@@ -384,7 +277,7 @@ func TestDialShardPorts(t *testing.T) {
 		return nil, refused
 	})
 	require.ErrorIs(t, err, refused)
-	require.Equal(t, 1, tries, "only a taken port is a reason to try another")
+	require.Equal(t, 1, tries, "only a taken port leads to another attempt")
 }
 
 // TestDialFromPort takes a local port twice, on real sockets.

@@ -4,37 +4,45 @@ package vecql
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// This file holds Query: a statement with its values and options, and the verbs that run it.
+// Query: a statement with its values and options, and the verbs that run it.
 
-// Query is a statement with its values. The setters change it and return it, so that calls can be chained; the verbs do not change
-// it. It may be run any number of times, also at once by several goroutines as long as none calls a setter. It needs no release.
+// A Query is a statement with its values and options. Setters modify the query and return it, so that calls can be
+// chained; verbs do not modify it. A query may be run any number of times, by several goroutines at once as long as
+// none calls a setter. It needs no release.
 type Query struct {
 	session *Session
 	stmt    string
 	values  []any
-	binding func(q *QueryInfo) ([]any, error) // nil, or where the values come from
-	record  record                            // or the struct that they come from
+	binding func(StatementMetadata) ([]any, error) // returns the values; nil means that values holds them
+	record  record                                 // the struct or the row that holds the values, if set
 	options
 	pageSize     int
-	pageState    []byte
+	pageState    PageToken
 	manualPaging bool
 	prefetch     float64
 	skipMetadata bool
+	nullsUnset   bool
 	routingKey   []byte
 }
 
-// options are what Query and Batch have in common.
+// options are the options that Query and Batch share.
 type options struct {
 	consistency       Consistency
 	serialConsistency Consistency
 	idempotent        bool
-	defaultTimestamp  bool
+	selectsIdempotent bool // a SELECT is idempotent although it is not marked
+	serverTimestamps  bool
 	hasTimestamp      bool
 	timestamp         int64
 	nowInSeconds      int32
@@ -43,18 +51,18 @@ type options struct {
 	hostID            UUID
 	payload           map[string][]byte
 	tracer            Tracer
-	how               *policies
+	policies          *policies
 }
 
-// nobody is a host id that no node has.
-var nobody = UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
+// noHost is a host id that no node has.
+var noHost = UUID{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
 
 func (o *options) setHost(id string) {
 	o.hostID = UUID{}
 	if id != "" {
 		var err error
 		if o.hostID, err = ParseUUID(id); err != nil || o.hostID == (UUID{}) {
-			o.hostID = nobody
+			o.hostID = noHost
 		}
 	}
 }
@@ -68,12 +76,13 @@ func (o *options) host() string {
 
 func (s *Session) defaultOptions() options {
 	return options{
-		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency, idempotent: s.cfg.DefaultIdempotence,
-		defaultTimestamp: s.cfg.DefaultTimestamp, how: s.how,
+		consistency: s.cfg.Consistency, serialConsistency: s.cfg.SerialConsistency,
+		idempotent: s.cfg.DefaultIdempotence, selectsIdempotent: !s.cfg.DisableSelectIdempotence,
+		serverTimestamps: s.cfg.ServerTimestamps, policies: s.defaultPolicies,
 	}
 }
 
-// Query returns a query of stmt with the values of its bind markers, in their order; or all of them NamedValue.
+// Query returns a query of stmt. values are the values of its bind markers, in order; or all values are NamedValues.
 func (s *Session) Query(stmt string, values ...any) *Query {
 	return &Query{
 		session: s, stmt: stmt, values: values, options: s.defaultOptions(),
@@ -87,103 +96,121 @@ func (q *Query) Bind(values ...any) *Query {
 	return q
 }
 
-// QueryInfo is what a prepared statement tells of itself.
-type QueryInfo struct {
-	Id          []byte       // given by the server
-	Args        []ColumnInfo // bind markers
-	Rval        []ColumnInfo // result columns
-	PKeyColumns []int        // positions in Args of the partition key's columns, in its order; empty when not all are bound
+// A StatementMetadata describes a prepared statement. The caller owns its slices.
+type StatementMetadata struct {
+	ID          []byte       // assigned by the server
+	Keyspace    string       // of the table; empty for a statement without bind markers and result columns
+	Table       string       // likewise
+	BindMarkers []ColumnInfo // in the order of the text
+	// index into BindMarkers of each partition key column, in key order; empty unless all are bound
+	PartitionKey  []int
+	ResultColumns []ColumnInfo
 }
 
-// Bind returns a query of stmt whose values come from binding, which is called with the prepared statement's description each time the
-// query runs.
-func (s *Session) Bind(stmt string, binding func(q *QueryInfo) ([]any, error)) *Query {
+// Bind returns a query of stmt that calls binding for its values each time it runs.
+func (s *Session) Bind(stmt string, binding func(m StatementMetadata) ([]any, error)) *Query {
 	q := s.Query(stmt)
 	q.binding = binding
 	return q
 }
 
-// StatementMetadata describes a statement without running it.
-type StatementMetadata struct {
-	Keyspace            string // of the table
-	Table               string
-	BindColumns         []ColumnInfo
-	PKBindColumnIndexes []int
-	ResultColumns       []ColumnInfo
-}
-
-// StatementMetadata prepares stmt, unless that was done, and returns its description. keyspace may be empty; another one than the
-// session's needs protocol v5.
+// StatementMetadata returns the description of stmt. It prepares the statement if it is not in the session's cache. An
+// empty keyspace means the session's; another keyspace needs protocol v5.
 func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
 	p, err := s.prepare(ctx, keyspace, stmt)
 	if err != nil {
 		return StatementMetadata{}, err
 	}
+	return metadataOf(p, p.result.Load()), nil
+}
+
+// metadataOf returns the description of a statement. Its slices are copies.
+func metadataOf(stmt *statement, plan *resultPlan) StatementMetadata {
 	m := StatementMetadata{
-		BindColumns: slices.Clone(p.bind), PKBindColumnIndexes: slices.Clone(p.pkIndexes), ResultColumns: slices.Clone(p.result.Load().columns),
+		ID: bytes.Clone(stmt.id), BindMarkers: slices.Clone(stmt.bind), PartitionKey: slices.Clone(stmt.pkIndexes),
+		ResultColumns: slices.Clone(plan.columns),
 	}
-	m.Keyspace, m.Table = p.routing()
-	if len(p.bind) == 0 && len(m.ResultColumns) > 0 {
-		m.Keyspace, m.Table = m.ResultColumns[0].Keyspace, m.ResultColumns[0].Table
+	m.Keyspace, m.Table = stmt.table()
+	if len(stmt.bind) == 0 && len(plan.columns) > 0 {
+		m.Keyspace, m.Table = plan.columns[0].Keyspace, plan.columns[0].Table
 	}
-	return m, nil
+	return m
 }
 
 // Consistency sets the consistency of the request.
 func (q *Query) Consistency(c Consistency) *Query { q.consistency = c; return q }
 
-// SerialConsistency sets the consistency of a conditional request's Paxos phase: Serial or LocalSerial.
+// SerialConsistency sets the consistency of the Paxos phase of a conditional request: Serial or LocalSerial.
 func (q *Query) SerialConsistency(c Consistency) *Query { q.serialConsistency = c; return q }
 
-// Idempotent says that running the statement twice does no harm, so that it may be sent again when its outcome is not known.
-func (q *Query) Idempotent(v bool) *Query { q.idempotent = v; return q }
-
-// DefaultTimestamp says whether the client's clock is sent with the request.
-func (q *Query) DefaultTimestamp(v bool) *Query { q.defaultTimestamp = v; return q }
-
-// WithTimestamp sets the write time, in microseconds since the epoch.
-func (q *Query) WithTimestamp(us int64) *Query { q.timestamp, q.hasTimestamp = us, true; return q }
-
-// WithNowInSeconds sets the server's idea of the current time, in seconds since the epoch (protocol v5), for tests of TTLs.
-func (q *Query) WithNowInSeconds(s int) *Query {
-	q.nowInSeconds, q.hasNowInSeconds = int32(s), true
+// Idempotent sets whether the statement is safe to execute twice. The session then retries it even if its outcome is
+// unknown. The default is true for a SELECT and false for other statements (ClusterConfig.DefaultIdempotence and
+// DisableSelectIdempotence change it).
+func (q *Query) Idempotent(v bool) *Query {
+	q.idempotent, q.selectsIdempotent = v, v
 	return q
 }
 
-// SetKeyspace sets the keyspace of this request (protocol v5).
-func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
+// ServerTimestamps sets whether the coordinator rather than the client sets the write time
+// (ClusterConfig.ServerTimestamps).
+func (q *Query) ServerTimestamps(v bool) *Query { q.serverTimestamps = v; return q }
 
-// SetHostID sends the request to the node with that HostInfo.HostID only; empty: to any. When there is none it fails with ErrNoConnections.
-func (q *Query) SetHostID(id string) *Query { q.setHost(id); return q }
+// Timestamp sets the write time, in microseconds since the epoch.
+func (q *Query) Timestamp(microseconds int64) *Query {
+	q.timestamp, q.hasTimestamp = microseconds, true
+	return q
+}
 
-// GetHostID returns the id of the node that the request goes to only, empty when none was set.
+// NowInSeconds sets the current time that the server assumes, in seconds since the epoch (protocol v5), for tests of
+// TTLs.
+func (q *Query) NowInSeconds(seconds int32) *Query {
+	q.nowInSeconds, q.hasNowInSeconds = seconds, true
+	return q
+}
+
+// Keyspace sets the keyspace of this request (protocol v5); empty means the session's.
+func (q *Query) Keyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
+
+// HostID sends the request only to the node with that HostInfo.HostID; empty means any node. If there is no such node,
+// the request fails with ErrNoConnections.
+func (q *Query) HostID(id string) *Query { q.setHost(id); return q }
+
+// GetHostID returns the host id set by HostID; empty means any node.
 func (q *Query) GetHostID() string { return q.host() }
 
 // CustomPayload sets the custom payload of the request.
 func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = payload; return q }
 
-// Trace asks the server to trace the request and hands the tracing id to t.
+// Trace enables server-side tracing of the request and passes the tracing id to t.
 func (q *Query) Trace(t Tracer) *Query { q.tracer = t; return q }
 
-// RoutingKey sets the serialized partition key by which the request is routed. It is needed only where the bind markers are not the whole
-// key, e.g. because a part of it stands in the text.
+// RoutingKey sets the serialized partition key for routing. It is needed only if the statement does not bind the whole
+// key, e.g. because a part of it is a literal.
 func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
 
-// PageSize sets the number of rows in a page; 0 or less: no paging.
+// PageSize sets the number of rows in a page; 0 or less means no paging.
 func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
 
-// GetPageSize returns the number of rows in a page; 0 or less: no paging.
+// GetPageSize returns the number of rows in a page; 0 or less means no paging.
 func (q *Query) GetPageSize() int { return q.pageSize }
 
-// PageState sets where the result begins: the PageState of an Iter over the same statement, nil for its start. From then on the
-// query ends with its page; the next one is asked for by its PageState.
-func (q *Query) PageState(state []byte) *Query { q.pageState, q.manualPaging = state, true; return q }
+// PageState sets the page at which the result begins, a token that Iter.PageState returned for the same statement; nil
+// means the first page. It also limits the result to that one page: the caller requests the next page by its own token.
+func (q *Query) PageState(state PageToken) *Query {
+	q.pageState, q.manualPaging = state, true
+	return q
+}
 
-// Prefetch sets when the next page is asked for: when no more than this share (0 to 1) of the page is left; negative: at its end.
+// Prefetch sets the share of the current page, 0 to 1, that is left when the next page is requested; negative means at
+// the end of the page.
 func (q *Query) Prefetch(share float64) *Query { q.prefetch = share; return q }
 
-// NoSkipMetadata makes the server send the result's metadata with every page.
-func (q *Query) NoSkipMetadata() *Query { q.skipMetadata = false; return q }
+// SkipMetadata sets whether the server may omit the metadata of results that the driver has cached. Default true; false
+// makes the server send it with every page.
+func (q *Query) SkipMetadata(v bool) *Query { q.skipMetadata = v; return q }
+
+// GetKeyspace returns the keyspace in effect: the query's, else the session's; empty means none.
+func (q *Query) GetKeyspace() string { return cmp.Or(q.keyspace, q.session.cfg.Keyspace) }
 
 // Statement returns the text.
 func (q *Query) Statement() string { return q.stmt }
@@ -194,29 +221,31 @@ func (q *Query) Values() []any { return q.values }
 // GetConsistency returns the consistency.
 func (q *Query) GetConsistency() Consistency { return q.consistency }
 
-// GetSerialConsistency returns the serial consistency; ok is false when none is set and the server's applies.
+// GetSerialConsistency returns the serial consistency. ok is false if none is set and the server's default applies.
 func (q *Query) GetSerialConsistency() (c Consistency, ok bool) {
 	return q.serialConsistency, q.serialConsistency != 0
 }
 
-// IsIdempotent reports whether the query is marked idempotent.
-func (q *Query) IsIdempotent() bool { return q.idempotent }
+// GetIdempotent reports whether the query is idempotent: marked so, or a SELECT (see Idempotent).
+func (q *Query) GetIdempotent() bool {
+	return q.idempotent || q.selectsIdempotent && cqltext.IsSelect(q.stmt)
+}
 
 // String returns the statement with its options, without the values.
 func (q *Query) String() string {
 	return fmt.Sprintf("[query statement=%q values=%d consistency=%v]", q.stmt, len(q.values), q.consistency)
 }
 
-// ExecContext runs the query and drops its rows.
+// ExecContext runs the query and discards its rows.
 func (q *Query) ExecContext(ctx context.Context) error { return q.exec(ctx, q.record) }
 
 func (q *Query) exec(ctx context.Context, r record) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	var first pageValues
-	err := q.do(ctx, c, r, q.pageState, &first)
+	var resume pageValues
+	err := q.do(ctx, c, r, &resume)
 	if err == nil {
-		c.answer.page.release()
+		c.answer.body.release()
 	}
 	return err
 }
@@ -224,23 +253,23 @@ func (q *Query) exec(ctx context.Context, r record) error {
 // Exec is ExecContext without a context.
 func (q *Query) Exec() error { return q.ExecContext(context.Background()) }
 
-// IterContext runs the query. Errors are reported by the Iter's Close. ctx ends every wait of the Iter, for its later pages too.
+// IterContext runs the query. Iter.Close returns its error. ctx bounds the requests for all pages.
 func (q *Query) IterContext(ctx context.Context) *Iter { return newIter(ctx, q) }
 
 // Iter is IterContext without a context.
 func (q *Query) Iter() *Iter { return q.IterContext(context.Background()) }
 
-// ScanContext runs the query and stores its first row's columns in dest; further rows are dropped. It returns ErrNotFound when there
-// is no row. See Iter.Scan for dest.
+// ScanContext runs the query and stores the columns of the first row in dest; it discards further rows. It returns
+// ErrNotFound if there is no row. See Iter.Scan for dest.
 func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
 	return q.scan(ctx, q.record, dest)
 }
 
 func (q *Query) scan(ctx context.Context, r record, dest []any) error {
-	if err := refuseBorrow(dest); err != nil {
+	if err := codec.RefuseBorrow(dest); err != nil {
 		return err
 	}
-	it := q.first(ctx, r)
+	it := q.runOne(ctx, r)
 	found := it.Scan(dest...)
 	return oneRow(it, found)
 }
@@ -248,10 +277,10 @@ func (q *Query) scan(ctx context.Context, r record, dest []any) error {
 // Scan is ScanContext without a context.
 func (q *Query) Scan(dest ...any) error { return q.ScanContext(context.Background(), dest...) }
 
-// MapScanContext runs the query and stores its first row in m, by column name, as Iter.MapScan does. It returns ErrNotFound when
-// there is no row.
+// MapScanContext runs the query and stores the first row in m by column name, as Iter.MapScan does. It returns
+// ErrNotFound if there is no row.
 func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
-	it := q.first(ctx, q.record)
+	it := q.runOne(ctx, q.record)
 	found := it.MapScan(m)
 	return oneRow(it, found)
 }
@@ -259,11 +288,11 @@ func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 // MapScan is MapScanContext without a context.
 func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
 
-// first runs the query for one row: no later page is asked for ahead. The caller ends it with done.
-func (q *Query) first(ctx context.Context, r record) *Iter {
+// runOne runs the query for one row, without requesting pages ahead. The caller calls done on the Iter.
+func (q *Query) runOne(ctx context.Context, r record) *Iter {
 	it := iterPool.Get().(*Iter)
 	it.ctx, it.session, it.query, it.once = ctx, q.session, q, true
-	it.start(q.run(ctx, r, q.pageState, &it.first))
+	it.start(q.run(ctx, r, &it.resume))
 	return it
 }
 
@@ -277,13 +306,13 @@ func oneRow(it *Iter, found bool) error {
 	return nil
 }
 
-// ScanCASContext runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was applied. When it was
-// not, the current values, all columns after "[applied]", are stored in dest.
+// ScanCASContext runs a conditional statement (INSERT ... IF NOT EXISTS, UPDATE ... IF) and reports whether it was
+// applied. If it was not applied, the current values, which are all columns after "[applied]", are stored in dest.
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
-	if err := refuseBorrow(dest); err != nil {
+	if err := codec.RefuseBorrow(dest); err != nil {
 		return false, err
 	}
-	it := q.first(ctx, q.record)
+	it := q.runOne(ctx, q.record)
 	applied, err = it.scanApplied(dest)
 	if cerr := it.done(); cerr != nil {
 		err = cerr
@@ -296,9 +325,9 @@ func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 	return q.ScanCASContext(context.Background(), dest...)
 }
 
-// MapScanCASContext is ScanCASContext with the current values by column name.
+// MapScanCASContext is ScanCASContext but stores the current values in m by column name.
 func (q *Query) MapScanCASContext(ctx context.Context, m map[string]any) (applied bool, err error) {
-	it := q.first(ctx, q.record)
+	it := q.runOne(ctx, q.record)
 	applied, err = it.mapScanApplied(m)
 	if cerr := it.done(); cerr != nil {
 		err = cerr
@@ -311,107 +340,163 @@ func (q *Query) MapScanCAS(m map[string]any) (applied bool, err error) {
 	return q.MapScanCASContext(context.Background(), m)
 }
 
-// pageValues is what the later pages of a query need of its first one: the values as they were when it was sent, whatever the caller does
-// with his variables meanwhile.
+// pageValues are the encoded values of a query's first page. Later pages use them even if the program has changed its
+// variables since.
 type pageValues struct {
-	stmt     *statement // nil before the first page, and for a query that is not prepared
+	stmt     *statement // nil before the first page, and for an unprepared query
 	n        int
 	cells    []byte
 	token    int64
 	hasToken bool
 }
 
-// run sends the query for the page at state. first is filled by the first page, when more are to come, and used by them.
-func (q *Query) run(ctx context.Context, r record, state []byte, first *pageValues) (answer, error) {
+// run requests the first page, which begins at q.pageState. It fills resume if there are more pages.
+func (q *Query) run(ctx context.Context, r record, resume *pageValues) (answer, error) {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	err := q.do(ctx, c, r, state, first)
+	err := q.do(ctx, c, r, resume)
 	if err == nil {
 		c.answer.latency = time.Since(c.answer.began)
 	}
 	return c.answer, err
 }
 
-// do is run with a call that the caller releases; the answer is in it.
-func (q *Query) do(ctx context.Context, c *call, r record, state []byte, first *pageValues) error {
+// runNext requests the page that begins at state, with the values that run stored in resume.
+func (q *Query) runNext(ctx context.Context, state []byte, resume *pageValues) (answer, error) {
+	c := q.session.newCall(&q.options)
+	defer c.release()
+	err := q.doNext(ctx, c, state, resume)
+	if err == nil {
+		c.answer.latency = time.Since(c.answer.began)
+	}
+	return c.answer, err
+}
+
+// do is run with a call that the caller releases. It stores the answer in the call.
+func (q *Query) do(ctx context.Context, c *call, r record, resume *pageValues) error {
 	s := q.session
-	if q.how.fault != nil {
-		return q.how.fault
-	}
-	if q.how.queryObserver != nil {
-		own := *q // a pointer to q itself would have every query allocated
-		c.watch = &observation{query: &own}
-	}
-	c.params.pagingState, c.params.pageSize = state, max(q.pageSize, 0)
-	if q.routingKey != nil {
-		c.routeTo(q.keyspace, s.cfg.Keyspace, q.routingKey)
-	}
-	if len(q.values) == 0 && q.binding == nil && r.source == nil && !preparable(q.stmt) {
-		if firstWord(q.stmt) == "USE" {
-			return ErrUseStmt
-		}
-		err := c.begin(opQuery, &q.options, len(q.stmt)+64)
-		if err == nil {
-			c.req.body.b, err = appendQuery(c.req.body.b, s.version, q.stmt, &c.params)
-		}
-		if err != nil {
-			return err
-		}
-		return q.finish(ctx, c)
-	}
-	stmt := first.stmt
-	if stmt == nil {
-		var err error
-		if stmt, err = s.prepareFor(ctx, c, q.keyspace, q.stmt); err != nil {
-			return err
-		}
-	}
-	c.one[0] = stmt
-	c.stmts = c.one[:]
-	c.params.keyspace = "" // the prepared id stands for it
-	c.routesBy(stmt)
-	plan := stmt.result.Load()
-	withID := s.hasMetadataID()
-	if q.skipMetadata && len(plan.columns) > 0 && (s.version >= protoV5 || withID && len(plan.metadataID) > 0) {
-		c.params.skipMetadata, c.plan = true, plan
-	}
-	if err := q.bind(c, r, stmt, plan, first); err != nil {
+	if err := q.configure(c, q.pageState); err != nil {
 		return err
 	}
-	err := c.begin(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
-	if err == nil {
-		c.params.values = &c.bound
-		c.req.body.b, err = c.appendExecute(c.req.body.b, s.version, stmt.id, plan.metadataID, withID)
+	if len(q.values) == 0 && q.binding == nil && !r.isSet() && !cqltext.IsPreparable(q.stmt) {
+		return q.doUnprepared(ctx, c)
 	}
+	stmt, err := s.prepareFor(ctx, c, q.keyspace, q.stmt)
 	if err != nil {
 		return err
 	}
-	if size := int64(len(c.req.body.b)); stmt.bodySize.Load() != size { // written by all who execute it: only when it changes
-		stmt.bodySize.Store(size)
+	plan, withID := q.usePlan(c, stmt)
+	if err := q.bind(c, r, stmt, plan); err != nil {
+		return err
 	}
-	tok, ok := first.token, first.hasToken
-	if first.stmt == nil {
-		if tok, ok, err = c.bound.token(c.req.body.b); err != nil {
-			return err
-		}
+	if err := q.encode(c, stmt, plan, withID); err != nil {
+		return err
+	}
+	tok, ok, err := c.bound.token(c.req.body.b)
+	if err != nil {
+		return err
 	}
 	if ok && !c.hasToken {
 		c.token, c.hasToken = tok, true
 	}
-	err = q.finish(ctx, c)
-	if err == nil && first.stmt == nil && len(c.answer.res.rows.meta.pagingState) > 0 {
-		*first = pageValues{stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok, hasToken: ok}
+	if err := q.finish(ctx, c); err != nil {
+		return err
 	}
-	return err
+	if len(c.answer.res.rows.meta.pagingState) > 0 {
+		*resume = pageValues{
+			stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok,
+			hasToken: ok,
+		}
+	}
+	return nil
+}
+
+// doNext is runNext with a call that the caller releases. It stores the answer in the call.
+func (q *Query) doNext(ctx context.Context, c *call, state []byte, resume *pageValues) error {
+	if err := q.configure(c, state); err != nil {
+		return err
+	}
+	if resume.stmt == nil {
+		return q.doUnprepared(ctx, c)
+	}
+	plan, withID := q.usePlan(c, resume.stmt)
+	c.bound.stmt, c.bound.n, c.bound.encoded = resume.stmt, resume.n, resume.cells
+	if err := q.encode(c, resume.stmt, plan, withID); err != nil {
+		return err
+	}
+	if resume.hasToken && !c.hasToken {
+		c.token, c.hasToken = resume.token, true
+	}
+	return q.finish(ctx, c)
+}
+
+// configure applies the settings that do not depend on the statement.
+func (q *Query) configure(c *call, state []byte) error {
+	if q.policies.fault != nil {
+		return q.policies.fault
+	}
+	if q.policies.queryObserver != nil {
+		observed := *q // a pointer to q would move every query to the heap
+		c.observer = &observation{query: &observed}
+	}
+	c.text, c.params.pagingState, c.params.pageSize = q.stmt, state, max(q.pageSize, 0)
+	if q.routingKey != nil {
+		c.setRoutingKey(q.keyspace, q.session.cfg.Keyspace, q.routingKey)
+	}
+	return nil
+}
+
+// doUnprepared runs a statement in a QUERY, without preparing it.
+func (q *Query) doUnprepared(ctx context.Context, c *call) error {
+	if cqltext.IsUse(q.stmt) {
+		return errorf("execute %q: %w", shortened(q.stmt), ErrUseStmt)
+	}
+	err := c.startBody(opQuery, &q.options, len(q.stmt)+64)
+	if err == nil {
+		c.req.body.b, err = appendQuery(c.req.body.b, q.session.version, q.stmt, &c.params)
+	}
+	if err != nil {
+		return err
+	}
+	return q.finish(ctx, c)
+}
+
+// usePlan sets the statement of c. It returns the plan of its rows and reports whether v4 connections have result
+// metadata ids.
+func (q *Query) usePlan(c *call, stmt *statement) (plan *resultPlan, withID bool) {
+	s := q.session
+	c.one[0] = stmt
+	c.stmts = c.one[:]
+	c.params.keyspace = "" // the prepared id implies it
+	c.idempotent = c.idempotent || q.selectsIdempotent && stmt.reads
+	c.setTable(stmt)
+	plan, withID = stmt.result.Load(), s.hasMetadataID()
+	if q.skipMetadata && len(plan.columns) > 0 && (s.version >= protoV5 || withID && len(plan.metadataID) > 0) {
+		c.params.skipMetadata, c.plan = true, plan
+	}
+	return plan, withID
+}
+
+// encode writes the body of an EXECUTE.
+func (q *Query) encode(c *call, stmt *statement, plan *resultPlan, withID bool) error {
+	err := c.startBody(opExecute, &q.options, max(int(stmt.bodySize.Load()), 512))
+	if err == nil {
+		c.params.values = &c.bound
+		c.req.body.b, err = c.appendExecute(c.req.body.b, q.session.version, stmt.id, plan.metadataID, withID)
+	}
+	if err != nil {
+		return err
+	}
+	// concurrent executions share the cache line: store changes only
+	if size := int64(len(c.req.body.b)); stmt.bodySize.Load() != size {
+		stmt.bodySize.Store(size)
+	}
+	return nil
 }
 
 // bind sets the values of c.
-func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan, first *pageValues) (err error) {
-	switch {
-	case first.stmt != nil:
-		c.bound.stmt, c.bound.n, c.bound.encoded = stmt, first.n, first.cells
-		return nil
-	case r.source != nil:
+func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan) (err error) {
+	if r.isSet() {
 		return r.bind(&c.bound, stmt)
 	}
 	values := q.values
@@ -424,15 +509,15 @@ func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan, first
 	return c.bound.bind(stmt, values)
 }
 
-// callBinding calls the user's code, with slices of its own: a panic in it is an error of this query only.
-func callBinding(binding func(*QueryInfo) ([]any, error), stmt *statement, plan *resultPlan) (values []any, err error) {
-	defer recovered(&err)
-	return binding(&QueryInfo{
-		Id: bytes.Clone(stmt.id), Args: slices.Clone(stmt.bind), Rval: slices.Clone(plan.columns), PKeyColumns: slices.Clone(stmt.pkIndexes),
-	})
+// callBinding calls binding and returns a panic in it as an error.
+func callBinding(binding func(StatementMetadata) ([]any, error), stmt *statement,
+	plan *resultPlan,
+) (values []any, err error) {
+	defer background.Recover(&err)
+	return binding(metadataOf(stmt, plan))
 }
 
-// finish sends the call, and does what follows an answer whatever it is: tracing and schema agreement.
+// finish sends the call, passes a tracing id to the tracer, and waits for schema agreement after a schema change.
 func (q *Query) finish(ctx context.Context, c *call) error {
 	if err := q.session.send(ctx, c); err != nil {
 		return err
@@ -444,9 +529,10 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 	if a.res.kind == resultSchemaChange {
 		q.session.schemaChanged(a.res.change)
 		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
-			err = fmt.Errorf("after %s of %s: %w", a.res.change.change, a.res.change.target, err)
+			err = errorf("await schema agreement after %v: %w", &a.res.change, err)
 			failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
-			a.page.release()
+			c.describe(failure)
+			a.body.release()
 			*a = answer{}
 			return failure
 		}

@@ -8,22 +8,35 @@ import (
 	"reflect"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// This file holds typed statements: bind markers that take their values from the fields of a struct. What is to be done with each field
-// is decided once, so that executing one costs no allocation.
+// Typed statements: each bind marker takes its value from a field of a struct. The encoder of each field is chosen
+// once, so that executing a statement does not allocate.
 
-// Statement is a query whose values come from a P, prepared once. It does not change and may be used by any number of goroutines.
+// A Statement executes a prepared query with the values of a P. It is immutable and safe for use by any number of
+// goroutines.
 type Statement[P any] struct {
 	query  Query
 	source recordType
 }
 
-// Prepare prepares q, whose values are ignored, for values of P, and checks that every bind marker has one. P is
-//   - a struct: each bind marker has its field, by the tag `cql:"name"`, else by name, upper and lower case being the same;
+// Prepare prepares q for values of P and checks that P has a value for every bind marker. The values of q are ignored.
+// P is
+//   - a struct: each bind marker takes its value from the field of its name, by the tag `cql:"name"`, else by field
+//     name, ignoring case. Fields without a marker are ignored, so that one struct serves statements that use some of
+//     its columns;
 //   - any other type that can be bound: the statement must have one bind marker.
 //
-// Consistency and other options are those of q; a timestamp that was set holds for every execution.
+// The server names a marker ? after its column. Two markers ? for one column, as in UPDATE t SET name = ? WHERE id = ?
+// IF name = ?, would both take their value from one field: Prepare refuses them with an error that wraps ErrValueCount.
+// Use named markers, SET name = :new ... IF name = :old, with a field each. Two markers of the same name take the value
+// of one field.
+//
+// Consistency and other options are those of q. A timestamp set on q applies to every execution.
 func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 	st := &Statement[P]{query: *q}
 	st.query.values, st.query.binding, st.query.record = nil, nil, record{}
@@ -38,50 +51,62 @@ func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 	return st, nil
 }
 
-// Exec executes the statement with the values of v and reads no rows. v is not retained; it must not change meanwhile.
+// Exec executes the statement with the values of v and discards its rows. v is not retained and must not change until
+// Exec returns.
 func (st *Statement[P]) Exec(ctx context.Context, v *P) error {
-	return st.query.exec(ctx, record{&st.source, unsafe.Pointer(v)})
+	return st.query.exec(ctx, record{source: &st.source, base: unsafe.Pointer(v)})
 }
 
-// Scan executes the statement with the values of v and stores the first row in dest, as Query.ScanContext does: ErrNotFound when there
-// is none.
+// Scan executes the statement with the values of v and stores the first row in dest, as Query.ScanContext does. It
+// returns ErrNotFound if there is no row.
 func (st *Statement[P]) Scan(ctx context.Context, v *P, dest ...any) error {
-	return st.query.scan(ctx, record{&st.source, unsafe.Pointer(v)}, dest)
+	return st.query.scan(ctx, record{source: &st.source, base: unsafe.Pointer(v)}, dest)
 }
 
-// Query returns the query with the values of v, for all other verbs and options. The values are read when it is run.
+// Query returns a query with the values of v, for other verbs and options. The query reads the values each time it
+// runs.
 func (st *Statement[P]) Query(v *P) *Query {
 	q := st.query
-	q.record = record{&st.source, unsafe.Pointer(v)}
+	q.record = record{source: &st.source, base: unsafe.Pointer(v)}
 	return &q
 }
 
-// record is where the values of a query come from: base points to a value of source.goType. The zero value says that they come from elsewhere.
+// A record holds the values of one execution: base points to a value of source.goType, or row is the number of a row of
+// batch. The zero record means that the query itself holds the values.
 type record struct {
 	source *recordType
 	base   unsafe.Pointer
+	rows   *rowSource
+	batch  *column.Batch
+	row    int
 }
 
-// bind makes the record the values of stmt.
+func (r *record) isSet() bool { return r.source != nil || r.rows != nil }
+
+// bind sets the record as the values of stmt.
 func (r *record) bind(b *bindings, stmt *statement) error {
+	if r.rows != nil {
+		return r.rows.bind(b, stmt, r.batch, r.row)
+	}
 	fields, err := r.source.fieldsFor(stmt)
 	if err != nil {
 		return err
 	}
 	if r.base == nil {
-		return fmt.Errorf("%w: a nil *%v", ErrNull, r.source.goType)
+		return errorf("%w: a nil *%v", ErrNull, r.source.goType)
 	}
 	b.stmt, b.record, b.fields, b.n = stmt, r.base, fields, len(stmt.bind)
 	return nil
 }
 
-// recordType is the Go type of the records of a statement, and what to do with its fields.
+// recordType is the Go type of the records of a statement, with the encoders of its fields.
 type recordType struct {
 	goType reflect.Type
 	last   atomic.Pointer[recordFields]
 }
 
-// recordFields are the fields for the markers of one preparation of a statement: when a table was altered, another one follows.
+// recordFields are the fields for the markers of one preparation of a statement. Altering the table may lead to another
+// preparation.
 type recordFields struct {
 	stmt   *statement
 	fields []markerField
@@ -93,30 +118,64 @@ func (t *recordType) fieldsFor(stmt *statement) ([]markerField, error) {
 		return last.fields, nil
 	}
 	fields := make([]markerField, len(stmt.bind))
-	isStruct := isRowStruct(t.goType) && !hasOwnCodec(t.goType)
+	sources := newMarkerSources(stmt)
+	isStruct := isRowStruct(t.goType) && !codec.HasOwnCodec(t.goType)
 	if !isStruct && len(fields) != 1 {
-		return nil, fmt.Errorf("%w: one %v for %d bind markers of %q", ErrValueCount, t.goType, len(fields), stmt.text)
+		return nil, errorf("%w: one %v for %d bind markers of %q", ErrValueCount, t.goType, len(fields), stmt.text)
 	}
 	for i, col := range stmt.bind {
 		f := &fields[i]
 		f.goType = t.goType
 		if isStruct {
-			sf, ok := fieldFor(t.goType, col.Name)
+			sf, ok := codec.FieldFor(t.goType, col.Name)
 			if !ok {
-				err := fmt.Errorf("%w: the struct has no field for the bind marker", ErrConversion)
+				err := errorf("%w: the struct has no field for the bind marker", ErrConversion)
 				return nil, &MarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.goType.String(), Err: err}
+			}
+			if err := sources.take(i, fmt.Sprint(sf.Index), fmt.Sprintf("field %s of %v", sf.Name, t.goType)); err != nil {
+				return nil, err
 			}
 			f.goType, f.offset = sf.Type, offsetOf(t.goType, sf.Index)
 		}
-		if f.goType.Kind() != reflect.Interface { // which may hold UnsetValue: the reference knows of it
-			f.encode = planEncode(col.TypeInfo, f.goType)
+		if f.goType.Kind() != reflect.Interface { // an interface may hold UnsetValue, which only the reference supports
+			f.encode = codec.PlanEncode(col.TypeInfo, f.goType)
 		}
 	}
 	t.last.Store(&recordFields{stmt, fields})
 	return fields, nil
 }
 
-// offsetOf returns where a field that fieldFor found lies in struct t.
+// markerSources refuses two unnamed bind markers with one source of values. The server names an unnamed marker after
+// its column, so that two markers of one column cannot be distinguished.
+type markerSources struct {
+	names []string        // of the markers in the text; "" for ?. nil means no check
+	taken map[string]bool // sources of unnamed markers
+}
+
+// newMarkerSources returns the sources of the markers of stmt. It disables the check if the number of markers in the
+// text differs from that of the server: ScyllaDB reports a repeated name once.
+func newMarkerSources(stmt *statement) markerSources {
+	names := cqltext.BindMarkers(stmt.text)
+	if len(names) != len(stmt.bind) {
+		names = nil
+	}
+	return markerSources{names: names, taken: map[string]bool{}}
+}
+
+// take records that marker i takes its value from source. description names the source in errors.
+func (m *markerSources) take(i int, source, description string) error {
+	if m.names == nil || m.names[i] != "" {
+		return nil
+	}
+	if m.taken[source] {
+		return errorf("%w: two markers ? take %s: use named markers (:old, :new), with a value for each", ErrValueCount,
+			description)
+	}
+	m.taken[source] = true
+	return nil
+}
+
+// offsetOf returns the offset in struct t of the field at index.
 func offsetOf(t reflect.Type, index []int) (offset uintptr) {
 	for _, i := range index {
 		f := t.Field(i)

@@ -11,28 +11,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/flight"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests statements with typed parameters.
+// Typed statements.
 
 const insertThree = "INSERT INTO ks.t (id, name, v) VALUES (?, ?, ?)"
 
-// recordExecutes answers every EXECUTE with VOID, and returns the cells of the last one.
-func recordExecutes(t *testing.T, c *fakeCluster) func() [][]byte {
+// recordExecutes responds to every EXECUTE with VOID. The function it returns returns the cells of the last EXECUTE.
+func recordExecutes(t *testing.T, c *fakecql.Cluster) func() [][]byte {
 	var mu sync.Mutex
 	var last [][]byte
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpExecute {
 			return false
 		}
-		in := wire.NewReader(r.body)
+		in := wire.NewReader(r.Body)
 		in.ShortBytes()
-		if c.version >= protoV5 {
+		if c.Version >= protoV5 {
 			in.ShortBytes()
 		}
 		in.Short()
-		if c.version >= protoV5 {
+		if c.Version >= protoV5 {
 			in.Int()
 		} else {
 			in.Byte()
@@ -49,7 +51,7 @@ func recordExecutes(t *testing.T, c *fakeCluster) func() [][]byte {
 			}
 			last = append(last, append([]byte{}, cell...))
 		}
-		r.void()
+		r.Void()
 		return true
 	})
 	return func() [][]byte {
@@ -68,9 +70,9 @@ func TestStatement(t *testing.T) {
 func testStatement(t *testing.T, v byte) {
 	c := newFakeCluster(t, v, 1)
 	columns := threeColumns(c)
-	c.prepare(insertThree, preparedSpec{bind: columns, pk: []int{0}})
+	c.Prepare(insertThree, fakecql.Prepared{Bind: columns, PK: []int{0}})
 	cells := recordExecutes(t, c)
-	s := c.session()
+	s := sessionOn(c)
 	ctx := context.Background()
 	null, unset := wire.AppendInt(nil, wire.Null), wire.AppendInt(nil, wire.Unset)
 
@@ -78,7 +80,7 @@ func testStatement(t *testing.T, v byte) {
 		Key int32 `cql:"id"`
 	}
 	type row struct {
-		base          // fields of embedded structs count as its own
+		base          // fields of embedded structs are promoted
 		Label *string `cql:"name"`
 		V     [3]float32
 	}
@@ -97,7 +99,7 @@ func testStatement(t *testing.T, v byte) {
 	require.NoError(t, err)
 	label := "one"
 	require.NoError(t, insert.Exec(ctx, &item{ID: 7, Label: &label, V: [3]float32{1, 2, 3}}))
-	want := [][]byte{{0, 0, 0, 0, 0, 0, 0, 7}, []byte("one"), cellOf(tVector, []float32{1, 2, 3})}
+	want := [][]byte{{0, 0, 0, 0, 0, 0, 0, 7}, []byte("one"), fakecql.Cell("vector<float, 3>", []float32{1, 2, 3})}
 	require.Equal(t, want, cells())
 	require.NoError(t, insert.Exec(ctx, &item{ID: 7}))
 	require.Equal(t, null, cells()[1])
@@ -137,16 +139,16 @@ func testStatement(t *testing.T, v byte) {
 func TestStatementOfOneValue(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	const stmt = "SELECT id, name, v FROM ks.t WHERE id = ?"
-	columns := []ColumnInfo{col("id", tBigint), col("name", tText), col("v", tVector)}
-	c.prepare(stmt, preparedSpec{bind: columns[:1], pk: []int{0}, result: columns, resultID: "m"})
+	columns := fakecql.Columns("id bigint", "name text", "v vector<float, 3>")
+	c.Prepare(stmt, fakecql.Prepared{Bind: columns[:1], PK: []int{0}, Result: columns, ResultID: "m"})
 	n := 1
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opExecute {
-			r.rows(fakeResult{columns: columns, cells: rowCells(5, n)})
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op == fakecql.OpExecute {
+			r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(5, n)})
 		}
-		return r.op == opExecute
+		return r.Op == fakecql.OpExecute
 	})
-	s := c.session()
+	s := sessionOn(c)
 	ctx := context.Background()
 	get, err := Prepare[int64](ctx, s.Query(stmt))
 	require.NoError(t, err)
@@ -170,49 +172,49 @@ func TestStatementOfOneValue(t *testing.T) {
 	require.ErrorIs(t, get.Scan(ctx, &key, &id, &name, &v), ErrNotFound)
 }
 
-// TestStatementAfterAlter has the statement prepared anew with another type: the fields follow it.
+// TestStatementAfterAlter: the statement is prepared again with another type, and its fields are encoded as that type.
 func TestStatementAfterAlter(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, id: "old"})
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "old"})
 	cells := recordExecutes(t, c)
-	s := c.session()
+	s := sessionOn(c)
 	ctx := context.Background()
 	insert, err := Prepare[struct{ ID int }](ctx, s.Query(stmt))
 	require.NoError(t, err)
 	require.NoError(t, insert.Exec(ctx, &struct{ ID int }{1}))
 	require.Len(t, cells()[0], 8)
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", NativeType(TypeInt))}, id: "new"})
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id int"), ID: "new"})
 	known, err := s.prepare(ctx, "", stmt)
 	require.NoError(t, err)
-	s.statements.drop(statementKey{text: stmt}, known)
+	s.statements.Drop(flight.Key{Text: stmt}, known)
 	require.NoError(t, insert.Exec(ctx, &struct{ ID int }{1}))
 	require.Len(t, cells()[0], 4)
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("other", tText)}, id: "newer"})
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("other text"), ID: "newer"})
 	known, err = s.prepare(ctx, "", stmt)
 	require.NoError(t, err)
-	s.statements.drop(statementKey{text: stmt}, known)
+	s.statements.Drop(flight.Key{Text: stmt}, known)
 	require.ErrorIs(t, insert.Exec(ctx, &struct{ ID int }{1}), ErrConversion)
 }
 
 func TestStatementConcurrent(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	columns := threeColumns(c)
-	c.prepare(insertThree, preparedSpec{bind: columns, pk: []int{0}})
+	c.Prepare(insertThree, fakecql.Prepared{Bind: columns, PK: []int{0}})
 	var mu sync.Mutex
 	seen := map[byte]int{}
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpExecute {
 			return false
 		}
-		at := bytes.Index(r.body, []byte("name "))
+		at := bytes.Index(r.Body, []byte("name "))
 		mu.Lock()
-		seen[r.body[at+5]]++
+		seen[r.Body[at+5]]++
 		mu.Unlock()
-		r.void()
+		r.Void()
 		return true
 	})
-	s := c.session()
+	s := sessionOn(c)
 	type item struct {
 		ID   int
 		Name string

@@ -5,7 +5,6 @@ package vecql
 import (
 	"context"
 	"encoding"
-	"fmt"
 	"iter"
 	"math/big"
 	"reflect"
@@ -13,29 +12,33 @@ import (
 	"unsafe"
 
 	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/internal/codec"
 )
 
-// This file holds typed rows: a Go type per row, checked against the columns once per result and not once per row.
+// Typed rows: rows as values of a Go type, which is checked against the columns once per result.
 
 var (
 	bigIntPointer  = reflect.TypeFor[*big.Int]()
 	decimalPointer = reflect.TypeFor[*inf.Dec]()
 )
 
-// Rows runs q and returns its rows as values of T, with the error that ends them, if one does, as the last pair. T is
-//   - a struct: every column must have its field, by the tag `cql:"name"`, else by name, upper and lower case being the same;
-//     fields without a column stay zero;
+// Rows runs q and returns its rows as values of T. An error ends the loop as its last pair. T is
+//   - a struct: each column is stored in the field of its name, by the tag `cql:"name"`, else by field name, ignoring
+//     case. A column without a field is an error, which also reveals misspelled tags. A field without a column stays
+//     zero, so that one struct serves SELECTs of some of its columns;
 //   - any other type that a column can be decoded into: the result must have one column;
-//   - map[string]any: the columns by name, NULL is nil.
+//   - map[string]any: the columns by name, with nil for NULL.
 //
-// Unlike Scan, a NULL in a type that can't hold it is an error that wraps ErrNull: use pointers or Null.
-// Each value is fresh memory that the caller may keep. The loop may be left at any row; nothing needs to be closed.
+// Unlike Scan, Rows returns an error that wraps ErrNull for a NULL in a type that cannot hold NULL: use pointers or
+// Null. Each value is fresh memory that the caller may keep. The loop may be left at any row; nothing needs to be
+// closed.
 func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		it := q.IterContext(ctx)
 		defer func() { _ = it.Close() }()
 		var mapping rowMapping
-		row := new(T) // one for all rows: what is stored in it is fresh each time
+		row := new(T) // reused: each row is copied out of it
 		for it.nextRow() {
 			if mapping.plan != it.plan {
 				if err := mapping.set(it.plan, reflect.TypeFor[T]()); err != nil {
@@ -59,21 +62,24 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	}
 }
 
-// rowMapping says where each column of a row is stored.
+// rowMapping maps the columns of a result to the fields of a row.
 type rowMapping struct {
-	plan    *resultPlan // that it was made for
+	plan    *resultPlan // of the result
 	dynamic bool        // the row is a map[string]any
 	fields  []rowField  // by column
 }
 
-// rowField is where a column is stored.
+// rowField is the field that a column is stored in.
 type rowField struct {
-	offset   uintptr
-	goType   reflect.Type
-	nullable bool
-	decode   decodeAt // nil: the reference does it
+	offset      uintptr
+	goType      reflect.Type
+	nullable    bool
+	decode      codec.DecodeAt // nil means the reference
+	emptyIsNull bool           // codec.EmptyIsNull of the column
 }
 
+// set maps the columns of plan to t: a map by column name, a struct by its fields, or any other type if there is one
+// column.
 func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
 	*m = rowMapping{plan: plan, dynamic: t == reflect.TypeFor[map[string]any]()}
 	if m.dynamic {
@@ -81,26 +87,27 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
 	}
 	isStruct := isRowStruct(t)
 	if !isStruct && len(plan.columns) != 1 {
-		return fmt.Errorf("%w: a row of %d columns into one %v", ErrValueCount, len(plan.columns), t)
+		return errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(plan.columns), t)
 	}
 	for _, col := range plan.columns {
 		f := rowField{goType: t}
 		if isStruct {
-			sf, ok := fieldFor(t, col.Name)
+			sf, ok := codec.FieldFor(t, col.Name)
 			if !ok {
-				err := fmt.Errorf("%w: the struct has no field for the column", ErrConversion)
+				err := errorf("%w: the struct has no field for the column", ErrConversion)
 				return &UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: t.String(), Err: err}
 			}
 			f.goType, f.offset = sf.Type, offsetOf(t, sf.Index)
 		}
 		f.nullable = isNullable(f.goType)
-		f.decode = planValueDecode(col.TypeInfo, f.goType)
+		f.decode = codec.PlanDecode(col.TypeInfo, f.goType)
+		f.emptyIsNull = codec.EmptyIsNull(col.TypeInfo)
 		m.fields = append(m.fields, f)
 	}
 	return nil
 }
 
-// scan stores the current row in what base points to and reports success; it.err says why not.
+// scan stores the current row at base and reports success. On failure it sets it.err.
 func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 	if m.dynamic {
 		row := make(map[string]any, len(m.plan.columns))
@@ -119,10 +126,10 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		case cell == nil && !f.nullable:
 			err = ErrNull
 		case f.decode == nil:
-			err = reflectDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
-		case cell != nil:
+			err = codec.ReferenceDecode(col.TypeInfo, cell, reflect.NewAt(f.goType, p).Interface())
+		case len(cell) > 0 || cell != nil && !f.emptyIsNull:
 			err = f.decode(cell, p)
-		} // else it is NULL, and the row is zero already
+		} // else the cell has no value and the field is already zero
 		if err != nil {
 			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
 			return false
@@ -134,13 +141,13 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 // isRowStruct reports whether t holds a row rather than the value of one column.
 func isRowStruct(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[Duration]() ||
-		t == bigIntPointer.Elem() || t == decimalPointer.Elem() || t.PkgPath() == "database/sql" {
+		t == reflect.TypeFor[Decimal]() ||
+		t == bigIntPointer.Elem() || t == decimalPointer.Elem() || codec.IsNull(t) || t.PkgPath() == "database/sql" {
 		return false
 	}
 	p := reflect.PointerTo(t)
 	for _, i := range []reflect.Type{
-		reflect.TypeFor[Unmarshaler](), reflect.TypeFor[UDTUnmarshaler](), reflect.TypeFor[nullable](),
-		reflect.TypeFor[encoding.TextUnmarshaler](),
+		reflect.TypeFor[Unmarshaler](), reflect.TypeFor[UDTUnmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
 	} {
 		if p.Implements(i) {
 			return false
@@ -149,12 +156,12 @@ func isRowStruct(t reflect.Type) bool {
 	return true
 }
 
-// isNullable reports whether t tells NULL from every value.
+// isNullable reports whether t can hold NULL as distinct from every value.
 func isNullable(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
 		return true
 	}
-	p := reflect.PointerTo(t)
-	return t.PkgPath() == "database/sql" || p.Implements(reflect.TypeFor[nullable]()) || p.Implements(reflect.TypeFor[Unmarshaler]())
+	return codec.IsNull(t) || t.PkgPath() == "database/sql" ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[Unmarshaler]())
 }

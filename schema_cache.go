@@ -5,37 +5,38 @@ package vecql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/vecql/vecql/internal/schema"
 )
 
-// This file keeps the schema that was read: an immutable snapshot behind an atomic pointer. Nothing is read before somebody asks, and then
-// only the keyspace that was asked for; a change makes a table, a keyspace or all of it stale, and it is read again when somebody asks next.
-// So a session that never asks pays nothing, and a storm of events costs a few words of memory.
+// The schema cache: an immutable snapshot behind an atomic pointer. A keyspace is read when its metadata is first
+// requested. A change marks a table, a keyspace or the whole schema stale; it is read again when it is requested next.
+// A session that never requests metadata pays nothing, and a burst of events costs a few words of memory.
 
-// MetadataCacheMode says how much of the schema a session keeps.
+// A MetadataCacheMode sets how much of the schema a session caches.
 type MetadataCacheMode int
 
-// The modes. In each of them a session reads nothing until it is asked, or has listeners.
+// The modes. In every mode a session without schema listeners reads nothing until metadata is requested.
 const (
-	// Full keeps keyspaces with all that is in them.
+	// Full caches keyspaces with all their objects.
 	Full MetadataCacheMode = iota
-	// KeyspaceOnly keeps keyspaces without tables, types, functions and aggregates.
+	// KeyspaceOnly caches keyspaces without tables, types, functions and aggregates.
 	KeyspaceOnly
-	// Disabled keeps nothing: the system tables are read on every call.
+	// Disabled caches nothing: every call reads the system tables.
 	Disabled
 )
 
-// schemaSnapshot is what was read. It is immutable.
+// schemaSnapshot is the part of the schema read so far. It is immutable.
 type schemaSnapshot struct {
-	keyspaces map[string]*KeyspaceMetadata
-	complete  bool // a keyspace that is not here does not exist
+	keyspaces map[string]*schema.Keyspace
+	complete  bool // keyspaces has every keyspace of the cluster
 }
 
-// has reports whether the snapshot tells of that keyspace, or of all when the name is empty.
+// has reports whether the snapshot covers a keyspace, or all keyspaces if the name is empty.
 func (s *schemaSnapshot) has(keyspace string) bool {
 	if s.complete || keyspace == "" {
 		return s.complete
@@ -44,19 +45,19 @@ func (s *schemaSnapshot) has(keyspace string) bool {
 	return ok
 }
 
-// schemaCache reads the schema on demand. Readings are shared: one runs at a time, for all who wait for it, until the last of them has
-// given up.
+// schemaCache reads the schema on demand, by singleflight: one read runs at a time, shared by all callers that wait for
+// it. It is canceled when the last caller has left.
 type schemaCache struct {
 	mode MetadataCacheMode
 	ctx  context.Context // of the session
-	pick func() *conn    // a connection to read by, nil when there is none
+	pick func() *conn    // returns a connection for reads; nil means that there is none
 	snap atomic.Pointer[schemaSnapshot]
 
-	dirty  atomic.Bool // something is stale, or is being read because it was
+	dirty  atomic.Bool // some part is stale, or a read of a stale part is running
 	mu     sync.Mutex
 	stale  staleSchema
-	last   *schemaFlight // running; nil: none is
-	count  int           // of readings begun
+	last   *schemaFlight // the running read; nil means none
+	count  int           // reads started
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -67,21 +68,21 @@ func newSchemaCache(ctx context.Context, mode MetadataCacheMode, pick func() *co
 	return c
 }
 
-// Beyond this many names the next larger unit is stale: memory is bounded whatever the events say.
+// Beyond these numbers of names the next larger unit is stale, which bounds memory for any number of events.
 const (
 	maxStaleTables    = 32
 	maxStaleKeyspaces = 32
 )
 
-// staleSchema is what has to be read again. For a keyspace nil means that all of it is stale.
+// staleSchema is the part of the schema that must be read again.
 type staleSchema struct {
 	all       bool
-	keyspaces map[string][]string
+	keyspaces map[string][]string // keyspace -> tables; nil means the whole keyspace
 }
 
 func (s *staleSchema) empty() bool { return !s.all && len(s.keyspaces) == 0 }
 
-// touches reports whether something of a keyspace is stale, or anything when the name is empty.
+// touches reports whether any part of a keyspace is stale, or any part of the schema if the name is empty.
 func (s *staleSchema) touches(keyspace string) bool {
 	if s.all || keyspace == "" {
 		return !s.empty()
@@ -90,7 +91,7 @@ func (s *staleSchema) touches(keyspace string) bool {
 	return ok
 }
 
-// add makes a table stale, or all of the keyspace when table is empty.
+// add marks a table stale, or the whole keyspace if table is empty.
 func (s *staleSchema) add(keyspace, table string) {
 	if s.all {
 		return
@@ -113,7 +114,7 @@ func (s *staleSchema) add(keyspace, table string) {
 	s.keyspaces[keyspace] = tables
 }
 
-// merge adds what other holds.
+// merge adds the stale parts of other.
 func (s *staleSchema) merge(other staleSchema) {
 	if other.all {
 		*s = other
@@ -128,7 +129,8 @@ func (s *staleSchema) merge(other staleSchema) {
 	}
 }
 
-// changed makes stale what the event tells of, everything when it names no keyspace. The server tells of a view by an event of a table.
+// changed marks the target of an event stale, or everything if the event names no keyspace. Servers report changes of
+// views as events of tables.
 func (c *schemaCache) changed(e schemaEvent) {
 	if c.mode == Disabled || c.mode == KeyspaceOnly && e.keyspace != "" && e.target != "KEYSPACE" {
 		return
@@ -140,17 +142,17 @@ func (c *schemaCache) changed(e schemaEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.snap.Load(); c.last == nil && !s.complete && !s.has(e.keyspace) {
-		return // it is not kept
+		return // the keyspace is not cached
 	}
 	if e.target == "TABLE" && e.name != "" {
 		c.stale.add(e.keyspace, e.name)
-	} else { // tables may use a type that has changed, aggregates a function
+	} else { // a changed type may be used by tables, a function by aggregates
 		c.stale.add(e.keyspace, "")
 	}
 	c.dirty.Store(true)
 }
 
-// lost makes everything stale: events may have been missed.
+// lost marks everything stale, since events may have been lost.
 func (c *schemaCache) lost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,21 +162,21 @@ func (c *schemaCache) lost() {
 	}
 }
 
-// schemaFlight is one reading.
+// schemaFlight is one read.
 type schemaFlight struct {
 	number   int
-	keyspace string // asked for; empty: all
+	keyspace string // requested; empty means all
 	stale    staleSchema
 	cancel   context.CancelFunc
-	waiting  int
-	done     chan struct{} // closed when the rest is set
+	waiting  int           // callers
+	done     chan struct{} // closed after snap and err are set
 	snap     *schemaSnapshot
 	err      error
 }
 
-// get returns a snapshot that tells of the keyspace, or of all when the name is empty, as it was at the time of the call or later.
+// get returns a snapshot with the keyspace, or with all keyspaces if the name is empty, as of the call or later.
 func (c *schemaCache) get(ctx context.Context, keyspace string) (*schemaSnapshot, error) {
-	if !c.dirty.Load() { // in this order: what was stale is in the snapshot before it is no longer said to be
+	if !c.dirty.Load() { // before snap: a read stores snap first and clears dirty then
 		if s := c.snap.Load(); s.has(keyspace) {
 			return s, nil
 		}
@@ -184,7 +186,8 @@ func (c *schemaCache) get(ctx context.Context, keyspace string) (*schemaSnapshot
 	}
 	for began := -1; ; {
 		c.mu.Lock()
-		if s := c.snap.Load(); s.has(keyspace) && !c.stale.touches(keyspace) && (c.last == nil || !c.last.stale.touches(keyspace)) {
+		if s := c.snap.Load(); s.has(keyspace) && !c.stale.touches(keyspace) &&
+			(c.last == nil || !c.last.stale.touches(keyspace)) {
 			c.mu.Unlock()
 			return s, nil
 		}
@@ -197,7 +200,7 @@ func (c *schemaCache) get(ctx context.Context, keyspace string) (*schemaSnapshot
 				c.mu.Unlock()
 				return nil, ErrSessionClosed
 			}
-			f = c.begin(keyspace)
+			f = c.startReading(keyspace)
 		}
 		f.waiting++
 		c.mu.Unlock()
@@ -207,13 +210,14 @@ func (c *schemaCache) get(ctx context.Context, keyspace string) (*schemaSnapshot
 			c.leave(f)
 			return nil, ctx.Err()
 		}
-		if f.number > began && (f.keyspace == "" || f.keyspace == keyspace) { // else it may have begun before the change that is looked for
+		// an earlier read may have missed a change before the call
+		if f.number > began && (f.keyspace == "" || f.keyspace == keyspace) {
 			return f.snap, f.err
 		}
 	}
 }
 
-// leave gives up waiting for f. When nobody waits any more, it ends.
+// leave removes a caller from f. It cancels f if no other caller waits.
 func (c *schemaCache) leave(f *schemaFlight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,8 +228,8 @@ func (c *schemaCache) leave(f *schemaFlight) {
 	}
 }
 
-// begin starts a reading, with mu held.
-func (c *schemaCache) begin(keyspace string) *schemaFlight {
+// startReading starts a read. Callers hold c.mu.
+func (c *schemaCache) startReading(keyspace string) *schemaFlight {
 	c.count++
 	ctx, cancel := context.WithCancel(c.ctx)
 	f := &schemaFlight{number: c.count, keyspace: keyspace, cancel: cancel, done: make(chan struct{})}
@@ -257,19 +261,13 @@ func (c *schemaCache) begin(keyspace string) *schemaFlight {
 	return f
 }
 
-// read makes the snapshot that follows old.
+// read returns the snapshot that replaces old.
 func (c *schemaCache) read(ctx context.Context, old *schemaSnapshot, f *schemaFlight) (*schemaSnapshot, error) {
-	next := &schemaSnapshot{keyspaces: map[string]*KeyspaceMetadata{}, complete: f.keyspace == ""}
+	next := &schemaSnapshot{keyspaces: map[string]*schema.Keyspace{}, complete: f.keyspace == ""}
 	if f.keyspace == "" && (f.stale.all || !old.complete) {
-		rows, err := c.readScope(ctx, schemaScope{})
-		for name, k := range rows {
-			if ks := k.build(c.mode == KeyspaceOnly); ks != nil {
-				next.keyspaces[name] = ks
-			}
-		}
-		return next, err
+		return next, c.readScope(ctx, next, schema.Scope{})
 	}
-	if !f.stale.all { // else nothing of the old one is good any more
+	if !f.stale.all { // otherwise all keyspaces of old are stale
 		maps.Copy(next.keyspaces, old.keyspaces)
 		next.complete = old.complete
 	}
@@ -285,44 +283,28 @@ func (c *schemaCache) read(ctx context.Context, old *schemaSnapshot, f *schemaFl
 	return next, nil
 }
 
-// readKeyspace reads a keyspace, or some tables of it, into next.
+// readKeyspace reads a keyspace, or only the given tables if next has the keyspace already, into next.
 func (c *schemaCache) readKeyspace(ctx context.Context, next *schemaSnapshot, keyspace string, tables []string) error {
-	old := next.keyspaces[keyspace]
-	if old == nil {
+	if next.keyspaces[keyspace] == nil {
 		tables = nil
 	}
-	rows, err := c.readScope(ctx, schemaScope{keyspace: keyspace, tables: tables})
-	if err != nil {
-		return err
-	}
-	k := rows[keyspace]
-	if k == nil {
-		k = &keyspaceRows{name: keyspace}
-	}
-	if tables != nil && k.keyspace != nil {
-		next.keyspaces[keyspace] = k.merge(old, tables)
-		return nil
-	}
-	if ks := k.build(c.mode == KeyspaceOnly); ks != nil {
-		next.keyspaces[keyspace] = ks
-	} else {
-		delete(next.keyspaces, keyspace)
-	}
-	return nil
+	return c.readScope(ctx, next, schema.Scope{Keyspace: keyspace, Tables: tables})
 }
 
-// readScope reads from the system tables. A connection that ends meanwhile is replaced by another one.
-func (c *schemaCache) readScope(ctx context.Context, scope schemaScope) (map[string]*keyspaceRows, error) {
-	scope.keyspacesOnly = c.mode == KeyspaceOnly
+// readScope reads a scope into next. If its connection is closed meanwhile, it retries on another one, up to 3 times in
+// all.
+func (c *schemaCache) readScope(ctx context.Context, next *schemaSnapshot, scope schema.Scope) error {
+	scope.KeyspacesOnly = c.mode == KeyspaceOnly
 	err := ErrNoConnections
 	for range 3 {
 		conn := c.pick()
 		if conn == nil {
 			break
 		}
-		var rows map[string]*keyspaceRows
+		var rows *schema.Rows
 		if rows, err = readSchema(ctx, conn, scope); err == nil {
-			return rows, nil
+			rows.Update(next.keyspaces)
+			return nil
 		}
 		if ctx.Err() != nil || !conn.refuses() && !conn.closed() {
 			break
@@ -333,12 +315,12 @@ func (c *schemaCache) readScope(ctx context.Context, scope schemaScope) (map[str
 	}
 	var refused RequestError
 	if errors.As(err, &refused) || errors.Is(err, ErrNoConnections) {
-		err = fmt.Errorf("%w: %w", ErrNoMetadata, err)
+		err = errorf("%w: %w", ErrNoMetadata, err)
 	}
-	return nil, err
+	return err
 }
 
-// close refuses further readings and returns when none is left. The session's context has ended.
+// close refuses further reads and waits for the running one. The context of the session has ended.
 func (c *schemaCache) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -346,7 +328,7 @@ func (c *schemaCache) close() {
 	c.wg.Wait()
 }
 
-// keyspace returns the metadata of a keyspace, ErrKeyspaceDoesNotExist when there is none.
+// keyspace returns the metadata of a keyspace, or ErrKeyspaceDoesNotExist.
 func (c *schemaCache) keyspace(ctx context.Context, name string) (*KeyspaceMetadata, error) {
 	if name == "" {
 		return nil, ErrNoKeyspace
@@ -354,22 +336,22 @@ func (c *schemaCache) keyspace(ctx context.Context, name string) (*KeyspaceMetad
 	var snap *schemaSnapshot
 	var err error
 	if c.mode == Disabled {
-		snap = &schemaSnapshot{keyspaces: map[string]*KeyspaceMetadata{}}
+		snap = &schemaSnapshot{keyspaces: map[string]*schema.Keyspace{}}
 		err = c.readKeyspace(ctx, snap, name, nil)
 	} else {
 		snap, err = c.get(ctx, name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, errorf("read the metadata of keyspace %q: %w", name, err)
 	}
 	if ks := snap.keyspaces[name]; ks != nil {
-		return ks, nil
+		return ks.Metadata, nil
 	}
-	return nil, fmt.Errorf("%w: %q", ErrKeyspaceDoesNotExist, name)
+	return nil, errorf("%w: %q", ErrKeyspaceDoesNotExist, name)
 }
 
-// all returns the metadata of all keyspaces.
-func (c *schemaCache) all(ctx context.Context) (map[string]*KeyspaceMetadata, error) {
+// all returns all keyspaces by name. The map is shared.
+func (c *schemaCache) all(ctx context.Context) (map[string]*schema.Keyspace, error) {
 	var snap *schemaSnapshot
 	var err error
 	if c.mode == Disabled {
@@ -378,7 +360,20 @@ func (c *schemaCache) all(ctx context.Context) (map[string]*KeyspaceMetadata, er
 		snap, err = c.get(ctx, "")
 	}
 	if err != nil {
+		return nil, errorf("read the metadata of all keyspaces: %w", err)
+	}
+	return snap.keyspaces, nil
+}
+
+// allMetadata returns the metadata of all keyspaces by name. The caller owns the map.
+func (c *schemaCache) allMetadata(ctx context.Context) (map[string]*KeyspaceMetadata, error) {
+	keyspaces, err := c.all(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return maps.Clone(snap.keyspaces), nil
+	all := make(map[string]*KeyspaceMetadata, len(keyspaces))
+	for name, ks := range keyspaces {
+		all[name] = ks.Metadata
+	}
+	return all, nil
 }

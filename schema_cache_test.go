@@ -12,91 +12,95 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/schema"
+	"github.com/vecql/vecql/internal/schema/schematest"
 )
 
-// This file tests when the schema is read, and what is kept of it.
+// The schema cache: when it reads, and what it stores.
 
-// TestSchemaReadOnDemand counts what is read, and when.
+// TestSchemaReadOnDemand counts the reads after requests and events.
 func TestSchemaReadOnDemand(t *testing.T) {
 	f := richSchema()
-	f.keyspace("other", "SimpleStrategy", nil)
+	f.Keyspace("other", "SimpleStrategy", nil)
 	c := newFakeCluster(t, protoV5, 1)
-	c.on(f.answer)
-	s := c.session()
-	require.Empty(t, f.reads(), "nobody has asked")
+	c.On(f.Answer)
+	s := sessionOn(c)
+	require.Empty(t, f.Reads(), "no metadata was requested")
 	event := func(fields ...any) {
 		before := s.schema.dirty.Load()
 		require.False(t, before)
-		c.event(eventSchema, fields...)
+		c.Event(eventSchema, fields...)
 	}
-	dirty := func() { require.True(t, within(s.schema.dirty.Load)) }
+	dirty := func() { require.True(t, fakecql.Within(s.schema.dirty.Load)) }
 	ask := func() *KeyspaceMetadata {
 		ks, err := s.KeyspaceMetadata("ks")
 		require.NoError(t, err)
 		return ks
 	}
 	first := ask()
-	reads := f.reads()
-	require.Len(t, reads, len(schemaSources))
+	reads := f.Reads()
+	require.Len(t, reads, len(schema.Scope{}.Queries()))
 	for _, stmt := range reads {
 		require.Contains(t, stmt, "WHERE keyspace_name = 'ks'")
 	}
 	require.Same(t, first, ask())
-	require.Empty(t, f.reads(), "it is kept")
+	require.Empty(t, f.Reads(), "the keyspace is cached")
 
-	event("UPDATED", "TABLE", "other", "t") // which nobody has asked for
-	f.columns("ks", "t2", "more int")
+	event("UPDATED", "TABLE", "other", "t") // a keyspace that was not requested
+	f.Columns("ks", "t2", "more int")
 	event("UPDATED", "TABLE", "ks", "t2")
 	dirty()
 	second := ask()
-	for _, stmt := range f.reads() {
+	for _, stmt := range f.Reads() {
 		require.True(t, strings.Contains(stmt, "'t2'") || strings.Contains(stmt, "system_schema.keyspaces"), stmt)
 	}
-	require.NotContains(t, first.Tables["t2"].Columns, "more", "what was returned does not change")
+	require.NotContains(t, first.Tables["t2"].Columns, "more", "returned metadata is immutable")
 	require.Contains(t, second.Tables["t2"].Columns, "more")
 	require.Same(t, first.Tables["t"], second.Tables["t"])
 	require.Same(t, first.MaterializedViews["by_b"], second.MaterializedViews["by_b"])
 
-	event("UPDATED", "TABLE", "ks", "t") // the view's base
+	event("UPDATED", "TABLE", "ks", "t") // the base table of the view
 	dirty()
 	third := ask()
 	require.NotSame(t, second.Tables["t"], third.Tables["t"])
 	require.Same(t, third.Tables["t"], third.MaterializedViews["by_b"].BaseTable)
 	require.Same(t, second.Tables["t"], second.MaterializedViews["by_b"].BaseTable)
-	requireRich(t, third)
+	schematest.RequireRich(t, third)
 
-	f.drop("ks", "t2")
+	f.Drop("ks", "t2")
 	event("DROPPED", "TABLE", "ks", "t2")
 	dirty()
 	require.NotContains(t, ask().Tables, "t2")
 
-	f.reads()
-	f.userType("ks", "zap", "x int")
+	f.Reads()
+	f.UserType("ks", "zap", "x int")
 	event("CREATED", "TYPE", "ks", "zap")
 	dirty()
 	require.Contains(t, ask().UserTypes, "zap")
-	require.Len(t, f.reads(), len(schemaSources), "the whole keyspace")
+	require.Len(t, f.Reads(), len(schema.Scope{}.Queries()), "the whole keyspace")
 
-	f.drop("ks", "")
+	f.Drop("ks", "")
 	event("DROPPED", "KEYSPACE", "ks")
 	dirty()
 	_, err := s.KeyspaceMetadata("ks")
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 }
 
-// TestSchemaOwnChange asks right after a statement of the session itself, without any event.
+// TestSchemaOwnChange requests metadata after a schema change by the session itself, without an event.
 func TestSchemaOwnChange(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, protoV4, 1)
-	c.on(func(r *fakeRequest) bool {
-		if r.stmt == "CREATE TABLE ks.new" {
-			f.table("ks", "new", "id int partition_key")
-			r.peer.reply(r.stream, opResult, append([]byte{0, 0, 0, byte(resultSchemaChange)}, eventBody("CREATED", "TABLE", "ks", "new")...))
+	c.On(func(r *fakecql.Request) bool {
+		if r.Stmt == "CREATE TABLE ks.new" {
+			f.Table("ks", "new", "id int partition_key")
+			r.Conn.Reply(r.Stream, fakecql.OpResult, append([]byte{0, 0, 0, byte(resultSchemaChange)}, fakecql.EventBody("CREATED", "TABLE", "ks", "new")...))
 			return true
 		}
-		return f.answer(r)
+		return f.Answer(r)
 	})
-	s := c.session(func(cfg *ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
 	_, err := s.TableMetadata("ks", "new")
 	require.ErrorIs(t, err, ErrNoTable)
 	require.NoError(t, s.Query("CREATE TABLE ks.new").Exec())
@@ -105,45 +109,45 @@ func TestSchemaOwnChange(t *testing.T) {
 	require.Len(t, table.PartitionKey, 1)
 }
 
-func TestSchemaNotKept(t *testing.T) {
+func TestSchemaNotCached(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, protoV4, 1)
-	c.on(f.answer)
-	s := c.session(func(cfg *ClusterConfig) { cfg.Metadata.CacheMode = Disabled })
+	c.On(f.Answer)
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Metadata.CacheMode = Disabled })
 	for range 2 {
 		ks, err := s.KeyspaceMetadata("ks")
 		require.NoError(t, err)
-		requireRich(t, ks)
-		require.Len(t, f.reads(), len(schemaSources))
+		schematest.RequireRich(t, ks)
+		require.Len(t, f.Reads(), len(schema.Scope{}.Queries()))
 		all, err := s.AllKeyspaceMetadata()
 		require.NoError(t, err)
-		requireRich(t, all["ks"])
-		require.Len(t, f.reads(), len(schemaSources))
+		schematest.RequireRich(t, all["ks"])
+		require.Len(t, f.Reads(), len(schema.Scope{}.Queries()))
 	}
 	_, err := s.KeyspaceMetadata("nope")
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
 }
 
-// TestSchemaReadIsShared has many ask at once, of whom the first gives up: the others get their answer from one reading.
+// TestSchemaReadIsShared makes many requests at once and cancels the first: one read serves the others.
 func TestSchemaReadIsShared(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, protoV5, 1)
 	gate := make(chan struct{})
 	var asked atomic.Int32
-	c.on(func(r *fakeRequest) bool {
-		if strings.HasPrefix(r.stmt, "SELECT * FROM system_schema.tables") {
+	c.On(func(r *fakecql.Request) bool {
+		if strings.HasPrefix(r.Stmt, "SELECT * FROM system_schema.tables") {
 			if asked.Add(1) == 1 {
-				go func() { <-gate; f.answer(r) }()
+				go func() { <-gate; f.Answer(r) }()
 				return true
 			}
 		}
-		return f.answer(r)
+		return f.Answer(r)
 	})
-	s := c.session()
+	s := sessionOn(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	leader := make(chan error, 1)
 	go func() { _, err := s.KeyspaceMetadataContext(ctx, "ks"); leader <- err }()
-	require.True(t, within(func() bool { return asked.Load() == 1 }))
+	require.True(t, fakecql.Within(func() bool { return asked.Load() == 1 }))
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
@@ -153,7 +157,7 @@ func TestSchemaReadIsShared(t *testing.T) {
 			}
 		})
 	}
-	require.True(t, within(func() bool {
+	require.True(t, fakecql.Within(func() bool {
 		s.schema.mu.Lock()
 		defer s.schema.mu.Unlock()
 		return s.schema.last.waiting == 51
@@ -165,16 +169,16 @@ func TestSchemaReadIsShared(t *testing.T) {
 	require.EqualValues(t, 1, asked.Load())
 }
 
-// TestSchemaReadGivenUp has the only one who waits give up: the reading ends, and the next one begins anew.
-func TestSchemaReadGivenUp(t *testing.T) {
+// TestSchemaReadCanceled cancels the only waiting request: the read ends, and the next request starts another one.
+func TestSchemaReadCanceled(t *testing.T) {
 	f := richSchema()
 	c := newFakeCluster(t, protoV5, 1)
 	var silent atomic.Bool
 	silent.Store(true)
-	c.on(func(r *fakeRequest) bool {
-		return silent.Load() && strings.HasPrefix(r.stmt, "SELECT * FROM system_schema.types") || f.answer(r)
+	c.On(func(r *fakecql.Request) bool {
+		return silent.Load() && strings.HasPrefix(r.Stmt, "SELECT * FROM system_schema.types") || f.Answer(r)
 	})
-	s := c.session()
+	s := sessionOn(c)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err := s.KeyspaceMetadataContext(ctx, "ks")
@@ -182,10 +186,10 @@ func TestSchemaReadGivenUp(t *testing.T) {
 	silent.Store(false)
 	ks, err := s.KeyspaceMetadata("ks")
 	require.NoError(t, err)
-	requireRich(t, ks)
+	schematest.RequireRich(t, ks)
 }
 
-// TestSchemaStaleIsBounded feeds events of very many names.
+// TestSchemaStaleIsBounded sends events with very many names.
 func TestSchemaStaleIsBounded(t *testing.T) {
 	var s staleSchema
 	for i := range 100000 {
@@ -208,14 +212,14 @@ func TestSchemaStaleIsBounded(t *testing.T) {
 	require.Equal(t, s, merged)
 }
 
-// TestSchemaAsksWhileItChanges reads and changes at the same time: an answer is never older than a change that came before the question.
-func TestSchemaAsksWhileItChanges(t *testing.T) {
-	f := newFakeSchema()
-	f.keyspace("ks", "SimpleStrategy", nil)
-	f.table("ks", "t", "id int partition_key")
+// TestSchemaReadDuringChanges reads during changes: metadata is never older than a change before the request.
+func TestSchemaReadDuringChanges(t *testing.T) {
+	f := fakecql.NewSchema()
+	f.Keyspace("ks", "SimpleStrategy", nil)
+	f.Table("ks", "t", "id int partition_key")
 	c := newFakeCluster(t, protoV5, 1)
-	c.on(f.answer)
-	s := c.session()
+	c.On(f.Answer)
+	s := sessionOn(c)
 	_, err := s.KeyspaceMetadata("ks")
 	require.NoError(t, err)
 	var wg sync.WaitGroup
@@ -223,7 +227,7 @@ func TestSchemaAsksWhileItChanges(t *testing.T) {
 		wg.Go(func() {
 			for i := range 25 {
 				name := fmt.Sprintf("t%d_%d", g, i)
-				f.table("ks", name, "id int partition_key")
+				f.Table("ks", name, "id int partition_key")
 				s.schemaChanged(schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: name})
 				if g%2 == 0 {
 					_, err := s.TableMetadata("ks", name)

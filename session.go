@@ -6,81 +6,94 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/flight"
+	"github.com/vecql/vecql/internal/queue"
+	"github.com/vecql/vecql/internal/quietlog"
 )
 
-// This file holds the session: its start, its end, and the snapshot of the cluster in between.
+// Session: opening and closing, the snapshot of the cluster, and the methods that return schema metadata.
 
-// driverVersion is sent in STARTUP and shows in the server's list of clients.
+// driverVersion is sent in STARTUP; the server lists it among its clients.
 const driverVersion = "0.1.0"
 
-// Session talks to one cluster. It is safe for use by any number of goroutines and meant to live as long as the program.
+// A Session sends requests to one cluster. It is safe for use by any number of goroutines and meant to live as long as
+// the program.
 type Session struct {
 	cfg         ClusterConfig
-	id          UUID // sent in STARTUP: all connections of a session show the same
+	id          UUID // sent in STARTUP by all connections of the session
 	log         *slog.Logger
-	version     byte        // negotiated at the start
+	version     byte        // negotiated by the first connection
 	metadataIDs atomic.Bool // the last connection opened has ScyllaDB's SCYLLA_USE_METADATA_ID
-	tlsNames    sync.Map    // address -> the contact point's name that it was resolved from, for TLS
+	tlsNames    sync.Map    // address -> name of the contact point that was resolved to it, for TLS
 	topo        atomic.Pointer[topology]
-	statements  *statements
+	statements  *flight.Cache[statement]
 	control     *control
+	peers       peers
 	schema      *schemaCache
-	notify      *notifier     // nil without listeners
-	start       atomic.Uint32 // where the next request's route begins
+	notify      *notifier     // nil means no listeners
+	changes     broadcast     // of the connections to nodes
+	start       atomic.Uint32 // where the next request's query plan begins
 	routing     routing
-	timestamp   atomic.Int64 // the last one given out, microseconds
+	timestamp   atomic.Int64 // the last write timestamp used, in microseconds
 
-	ctx    context.Context // ends with the session: dialling and background work
-	cancel context.CancelFunc
-	mu     sync.Mutex     // guards the building of topo
-	wg     sync.WaitGroup // retired pools
-	retire context.Context
-	hurry  context.CancelFunc // ends retire: the time of retired pools is over
-	closed atomic.Bool
-	done   chan struct{} // closed when Close has finished
+	ctx        context.Context // ends with the session: dialing and background work
+	cancel     context.CancelFunc
+	mu         sync.Mutex     // held while a new topo is built
+	wg         sync.WaitGroup // draining pools
+	drainCtx   context.Context
+	forceClose context.CancelFunc // ends drainCtx
+	closed     atomic.Bool
+	done       chan struct{} // closed when Close has finished
 
-	how      *policies // of requests that say nothing else
-	throttle *throttle // nil: requests are not held back
-	counters counters
-	racing   background // speculative executions
+	defaultPolicies *policies    // of requests that do not set their own
+	throttle        *queue.Queue // nil means none
+	counters        counters
+	tasks           background.Group // speculative executions, and PREPAREs in the background
+	races           raceBudget
 }
 
-// NewSession connects to the cluster that cfg describes. It returns when it has tried to connect to every node, but not later than a second
-// after the first one was reached; connecting to the others goes on in the background. On an error nothing is left running.
+// NewSession connects to the cluster that cfg describes. It returns after one attempt to connect to every node, or one
+// second after the first node was reached; it then connects to the others in the background. After an error no
+// goroutine or connection is left.
 func NewSession(cfg ClusterConfig) (*Session, error) {
 	return NewSessionContext(context.Background(), cfg)
 }
 
-// NewSessionContext is NewSession, given up when ctx ends. ctx has no meaning for the session after that.
+// NewSessionContext is NewSession and returns early when ctx ends. The session does not use ctx afterwards.
 func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	cfg.Authenticator = conceal(cfg.Authenticator)
 	id, err := RandomUUID()
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{cfg: cfg, id: id, log: limitedLogger(cfg.Logger), statements: newStatements(cfg.MaxPreparedStmts), done: make(chan struct{})}
-	s.how, s.throttle, s.racing.gone = newPolicies(&s.cfg), newThrottle(cfg.Throttle), make(chan struct{})
+	s := &Session{
+		cfg: cfg, id: id, log: quietlog.New(cfg.Logger, "node"),
+		statements: flight.New[statement](cfg.MaxPreparedStmts), done: make(chan struct{}),
+	}
+	s.peers.cluster = cfg.ClusterName
+	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.retire, s.hurry = context.WithCancel(context.Background())
-	s.routing.rules = newRouteRules(cfg.PoolConfig.HostSelectionPolicy)
+	s.drainCtx, s.forceClose = context.WithCancel(context.Background())
+	s.routing.rules = newPlanRules(cfg.PoolConfig.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})
 	s.control = &control{
-		dial: s.dial, contacts: s.contacts, onView: s.setView, onEvent: s.event, isUp: s.isUp, log: s.log,
+		dial: s.dialControl, contacts: s.contacts, onView: s.setView, onEvent: s.event, isUp: s.isUp, log: s.log,
 		reach: translator(cfg.AddressTranslator), admit: s.admit,
 		refresh: cfg.ReconnectInterval, timeout: cfg.ConnectTimeout,
-		lost: make(chan struct{}, 1), poke: make(chan struct{}, 1),
-		events: cfg.Events.names(), onSchema: s.schemaChanged, settled: s.schemaSettled,
+		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
+		onSchema: s.schemaChanged, settled: s.schemaSettled,
 	}
 	s.schema = newSchemaCache(s.ctx, cfg.Metadata.CacheMode, s.anyConn)
 	s.notify = newNotifier(s)
@@ -97,7 +110,8 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 	return s, nil
 }
 
-// connect makes the control connection with the highest version that the cluster speaks, and one connection to every node it can.
+// connect opens the control connection with the highest version that the cluster supports, then connections to the
+// nodes.
 func (s *Session) connect(ctx context.Context) error {
 	s.version = protoV5
 	if s.cfg.ProtoVersion != 0 {
@@ -111,19 +125,17 @@ func (s *Session) connect(ctx context.Context) error {
 		s.version = protoV4
 		err = s.control.connect(ctx)
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, err)
+	if err == nil {
+		return s.awaitNodes(ctx)
 	}
-	return s.awaitNodes(ctx)
+	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		err = errorf("%w: %w", ctx.Err(), err)
+	}
+	return errorf("%w: %w", ErrNoConnectionsStarted, err)
 }
 
-// quoteIdentifier returns a CQL identifier that means exactly name.
-func quoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// tlsConfig returns the TLS configuration for addr: a contact point is verified by the name the user wrote.
+// tlsConfig returns the TLS configuration for addr. The certificate of a contact point is verified against its
+// configured name.
 func (s *Session) tlsConfig(addr string) *tls.Config {
 	cfg := s.cfg.TLS
 	if cfg == nil || cfg.ServerName != "" {
@@ -136,13 +148,13 @@ func (s *Session) tlsConfig(addr string) *tls.Config {
 	return cfg
 }
 
-// contacts returns the addresses for a control connection: nodes that are connected, other nodes, then the contact points, which are
-// resolved anew since every node may have got another address.
+// contacts returns the addresses to try for a control connection: connected nodes, contact points, then the other
+// nodes. It resolves the contact points again, since the address of every node may have changed.
 func (s *Session) contacts(ctx context.Context) ([]string, error) {
 	up, down := failoverOrder(s.topo.Load().nodes, s.control.lastAddr(), func(n *node) bool { return n.pool.isUp() })
 	points, err := s.contactPoints(ctx)
-	addrs := append(up, points...)
-	for _, a := range down {
+	addrs := up
+	for _, a := range append(points, down...) {
 		if !slices.Contains(addrs, a) {
 			addrs = append(addrs, a)
 		}
@@ -153,9 +165,10 @@ func (s *Session) contacts(ctx context.Context) ([]string, error) {
 	return addrs, nil
 }
 
-// setView swaps in a new snapshot. A node is who its host id says, and keeps its pool whatever its address is. Only one goroutine at a time
-// calls it.
+// setView installs the snapshot of a view, starts the pools of new nodes and drains those of removed nodes. Nodes are
+// identified by host id; a pool survives a change of address. Calls do not overlap.
 func (s *Session) setView(view clusterView) {
+	s.peers.expect(view.clusterName)
 	old, nodes := s.swapTopology(view)
 	for _, n := range nodes {
 		addr := n.info.addr
@@ -163,22 +176,28 @@ func (s *Session) setView(view clusterView) {
 		case prev != nil:
 			n.pool.move(addr.String())
 			n.pool.revive()
-		case len(old.nodes) > 0: // at the start, connect fills them and looks at the errors
-			s.log.Info("node added", "node", addr, "dc", n.info.dc, "rack", n.info.rack)
+		case len(old.nodes) > 0: // for the first view, connect fills the pools and returns their errors
+			s.log.Info("node added", "node", addr, "host_id", n.info.id, "dc", n.info.dc, "rack", n.info.rack)
 			n.pool.refill()
 		}
 	}
 	for _, prev := range old.nodes {
 		if !slices.ContainsFunc(nodes, func(n *node) bool { return n.pool == prev.pool }) {
-			s.log.Info("node removed", "node", prev.info.addr)
-			s.wg.Go(func() { s.retirePool(prev.pool) })
+			s.log.Info("node removed", "node", prev.info.addr, "host_id", prev.info.id)
+			s.wg.Go(func() { s.drainPool(prev.pool) })
 		}
 	}
-	s.notify.hosts()
+	s.nodesChanged()
 }
 
-// swapTopology makes the snapshot of a view the session's, and returns the one before and the nodes of the new one: none when the session
-// is closed.
+// nodesChanged is called after the nodes or their connections have changed.
+func (s *Session) nodesChanged() {
+	s.notify.hosts()
+	s.changes.notify()
+}
+
+// swapTopology installs the snapshot of a view. It returns the previous snapshot and the nodes of the new one, no nodes
+// if the session is closed.
 func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +206,7 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 	}
 	old = s.topo.Load()
 	for _, h := range view.hosts {
-		if h.barred {
+		if h.excluded {
 			continue
 		}
 		n := &node{info: h}
@@ -204,14 +223,14 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 	return old, nodes
 }
 
-// retirePool lets the requests of a removed node's connections end.
-func (s *Session) retirePool(p *pool) {
-	ctx, cancel := context.WithTimeout(s.retire, s.cfg.Timeout)
+// drainPool closes the pool of a removed node once its requests have ended.
+func (s *Session) drainPool(p *pool) {
+	ctx, cancel := context.WithTimeout(s.drainCtx, s.cfg.Timeout)
 	defer cancel()
-	_ = p.close(ctx)
+	_ = p.close(ctx, EndRemoved)
 }
 
-// event reacts to what need not wait for the next view.
+// event handles an event ahead of the next view: a node that is up is dialed at once.
 func (s *Session) event(e any) {
 	if e, ok := e.(statusEvent); ok && e.change == "UP" {
 		addr := s.reached(e.addr)
@@ -228,7 +247,7 @@ func (s *Session) isUp(id UUID) bool {
 	return n != nil && n.pool.isUp()
 }
 
-// nextTimestamp returns the time in microseconds, always later than the one before it.
+// nextTimestamp returns now in microseconds, or the previous timestamp plus 1 if that is later.
 func (s *Session) nextTimestamp(now time.Time) int64 {
 	for {
 		last := s.timestamp.Load()
@@ -239,12 +258,12 @@ func (s *Session) nextTimestamp(now time.Time) int64 {
 	}
 }
 
-// Close ends the session: new requests are refused, those under way may end within ClusterConfig.Timeout, then all connections are
-// closed. It returns when no goroutine and no socket of the session is left, but does not wait longer than that for the program's own code
-// that the session has called. Further calls wait for the first.
+// Close closes the session. It refuses new requests, waits up to ClusterConfig.Timeout for the requests in flight, and
+// closes all connections. When it returns, no goroutine and no socket of the session is left, except goroutines in the
+// program's own code that did not return within that time. Further calls block until the first has returned.
 func (s *Session) Close() { _ = s.CloseContext(context.Background()) }
 
-// CloseContext is Close, without waiting any longer once ctx has ended; it then returns ctx's error.
+// CloseContext is Close and stops waiting when ctx ends; it then returns the error of ctx.
 func (s *Session) CloseContext(ctx context.Context) error {
 	if !s.closed.CompareAndSwap(false, true) {
 		select {
@@ -257,25 +276,25 @@ func (s *Session) CloseContext(ctx context.Context) error {
 	defer close(s.done)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, s.hurry)()
+	defer context.AfterFunc(ctx, s.forceClose)()
 	s.cancel()
-	errs := []error{s.notify.stop(ctx), awaitAll(ctx, &s.control.wg)}
+	errs := []error{s.notify.stop(ctx), background.AwaitAll(ctx, &s.control.wg)}
 	s.schema.close()
-	s.mu.Lock() // after this no view is set any more
+	s.mu.Lock() // no view is installed after this
 	nodes := s.topo.Load().nodes
 	s.mu.Unlock()
 	ended := make([]error, len(nodes)+1)
 	var wg sync.WaitGroup
 	for i, n := range nodes {
-		wg.Go(func() { ended[i] = n.pool.close(ctx) })
+		wg.Go(func() { ended[i] = n.pool.close(ctx, EndClosed) })
 	}
 	if c := s.control.take(); c != nil {
-		ended[len(nodes)] = c.drain(ctx)
+		ended[len(nodes)] = c.drain(ctx, EndClosed)
 	}
 	wg.Wait()
 	s.wg.Wait()
-	s.hurry()
-	return errors.Join(append(append(errs, ended...), s.endRaces(ctx))...)
+	s.forceClose()
+	return errors.Join(append(append(errs, ended...), s.endTasks(ctx))...)
 }
 
 // Closed reports whether Close was called.
@@ -284,7 +303,7 @@ func (s *Session) Closed() bool { return s.closed.Load() }
 // ProtoVersion returns the native protocol version in use.
 func (s *Session) ProtoVersion() int { return int(s.version) }
 
-// GetHosts returns the nodes of the cluster as last read from the system tables, by host id.
+// GetHosts returns the nodes of the cluster as last read from the system tables, ordered by host id.
 func (s *Session) GetHosts() []*HostInfo {
 	nodes := s.topo.Load().nodes
 	hosts := make([]*HostInfo, len(nodes))
@@ -294,8 +313,9 @@ func (s *Session) GetHosts() []*HostInfo {
 	return hosts
 }
 
-// AwaitSchemaAgreement waits until all nodes that are up report the same schema version, at most as long as ctx and
-// ClusterConfig.MaxWaitSchemaAgreement allow; then it returns ErrSchemaAgreement. The session does so by itself after each schema change.
+// AwaitSchemaAgreement blocks until all nodes that are up report the same schema version. It returns ErrSchemaAgreement
+// when ctx or ClusterConfig.MaxWaitSchemaAgreement ends first. The session itself waits for agreement after each of its
+// schema changes.
 func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 	return s.awaitSchemaAgreement(ctx, s.control.current)
 }
@@ -306,12 +326,12 @@ func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 	defer context.AfterFunc(s.ctx, cancel)()
 	err := s.control.awaitSchemaAgreement(ctx, pick)
 	if err != nil && s.closed.Load() {
-		err = fmt.Errorf("%w: %w", ErrSessionClosed, err)
+		err = errorf("%w: %w", ErrSessionClosed, err)
 	}
 	return err
 }
 
-// contactPoints resolves the configured hosts, and remembers which name an address came from.
+// contactPoints resolves the configured hosts and stores the name of each address in tlsNames.
 func (s *Session) contactPoints(ctx context.Context) ([]string, error) {
 	points, err := s.cfg.contactPoints(ctx)
 	addrs := make([]string, 0, len(points))
@@ -325,4 +345,75 @@ func (s *Session) contactPoints(ctx context.Context) ([]string, error) {
 		}
 	}
 	return addrs, err
+}
+
+// admit applies the program's filter and policy to the nodes of a view.
+func (s *Session) admit(view *clusterView) error {
+	return s.routing.rules.filterHosts(view.hosts, s.cfg.HostFilter)
+}
+
+// reached translates the address of a node in an event. An invalid address means that the session does not reach the
+// node.
+func (s *Session) reached(addr netip.AddrPort) netip.AddrPort {
+	if s.control.reach == nil {
+		return addr
+	}
+	to, err := s.control.reach(addr)
+	if err != nil {
+		s.log.Warn("translating the address of an event", "address", addr, "err", err)
+	}
+	return to
+}
+
+// KeyspaceMetadata returns the metadata of a keyspace with its tables, types, functions and aggregates. The first call
+// reads it from the system tables; later calls return the cached metadata. A schema change by this session or an event
+// of the server invalidates the cache; the event may arrive shortly after another session's change. Names are
+// case-sensitive.
+//
+// Errors are ErrKeyspaceDoesNotExist, ErrNoKeyspace, ErrNoMetadata and those of requests.
+func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
+	return s.KeyspaceMetadataContext(context.Background(), keyspace)
+}
+
+// KeyspaceMetadataContext is KeyspaceMetadata with a context.
+func (s *Session) KeyspaceMetadataContext(ctx context.Context, keyspace string) (*KeyspaceMetadata, error) {
+	if s.closed.Load() {
+		return nil, errorf("read the metadata of keyspace %q: %w", keyspace, ErrSessionClosed)
+	}
+	return s.schema.keyspace(ctx, keyspace)
+}
+
+// AllKeyspaceMetadata returns the metadata of all keyspaces by name, system keyspaces included. The caller owns the
+// map. From the first call on, the session caches all keyspaces; see KeyspaceMetadata.
+func (s *Session) AllKeyspaceMetadata() (map[string]*KeyspaceMetadata, error) {
+	return s.AllKeyspaceMetadataContext(context.Background())
+}
+
+// AllKeyspaceMetadataContext is AllKeyspaceMetadata with a context.
+func (s *Session) AllKeyspaceMetadataContext(ctx context.Context) (map[string]*KeyspaceMetadata, error) {
+	if s.closed.Load() {
+		return nil, errorf("read the metadata of all keyspaces: %w", ErrSessionClosed)
+	}
+	return s.schema.allMetadata(ctx)
+}
+
+// TableMetadata returns the metadata of a table; see KeyspaceMetadata. Errors are those of KeyspaceMetadata,
+// ErrNoTable, and ErrNoMetadata if MetadataConfig.CacheMode is KeyspaceOnly.
+func (s *Session) TableMetadata(keyspace, table string) (*TableMetadata, error) {
+	return s.TableMetadataContext(context.Background(), keyspace, table)
+}
+
+// TableMetadataContext is TableMetadata with a context.
+func (s *Session) TableMetadataContext(ctx context.Context, keyspace, table string) (*TableMetadata, error) {
+	ks, err := s.KeyspaceMetadataContext(ctx, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	if s.cfg.Metadata.CacheMode == KeyspaceOnly {
+		return nil, errorf("%w: table %q.%q: MetadataConfig.CacheMode is KeyspaceOnly", ErrNoMetadata, keyspace, table)
+	}
+	if t := ks.Tables[table]; t != nil {
+		return t, nil
+	}
+	return nil, errorf("%w: %q.%q", ErrNoTable, keyspace, table)
 }

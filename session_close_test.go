@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
 )
 
-// This file tests that the end of a session is bounded by its context, whatever the program's own code does meanwhile.
+// Closing a session: the context bounds it even if the program's own code blocks.
 
 type connectObserverFunc func(o ObservedConnect)
 
 func (f connectObserverFunc) ObserveConnect(o ObservedConnect) { f(o) }
 
-// closedBy runs Close with a second to do it in, and returns how long it took.
+// closedBy runs CloseContext with a timeout of a second and returns its duration.
 func closedBy(t *testing.T, s *Session) (time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -30,8 +32,8 @@ func closedBy(t *testing.T, s *Session) (time.Duration, error) {
 }
 
 func TestCloseWhileAnObserverBlocks(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		var blocks atomic.Bool
 		free := make(chan struct{})
 		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
@@ -49,14 +51,14 @@ func TestCloseWhileAnObserverBlocks(t *testing.T) {
 		close(free)
 		synctest.Wait()
 		for _, n := range s.topo.Load().nodes {
-			require.Nil(t, n.pool.pick(), "what was dialled meanwhile was closed")
+			require.Nil(t, n.pool.pick(), "a connection dialed meanwhile was closed")
 		}
 	})
 }
 
 func TestCloseWithinAnObserver(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		cfg.Timeout = time.Second
 		var session atomic.Pointer[Session]
 		cfg.ConnectObserver = connectObserverFunc(func(ObservedConnect) {
@@ -74,14 +76,14 @@ func TestCloseWithinAnObserver(t *testing.T) {
 }
 
 func TestSecondCloseEndsByItsContext(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		cfg.Timeout = 10 * time.Second
 		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
-		c.answer(func(r *fakeRequest, _ int) {
+		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(5 * time.Second)
-			r.void()
+			r.Void()
 		})
 		go func() { _ = s.Query(idempotentInsert).Exec() }()
 		synctest.Wait()
@@ -97,14 +99,14 @@ func TestSecondCloseEndsByItsContext(t *testing.T) {
 }
 
 func TestCloseWhileARemovedNodeEnds(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		cfg.Timeout = 10 * time.Second
 		s := openSession(t, cfg)
 		require.NoError(t, s.Query(idempotentInsert).Exec())
-		c.answer(func(r *fakeRequest, _ int) {
+		c.Answer(func(r *fakecql.Request, _ int) {
 			time.Sleep(5 * time.Second)
-			r.void()
+			r.Void()
 		})
 		for range 4 {
 			go func() { _ = s.Query(idempotentInsert).Exec() }()
@@ -117,7 +119,7 @@ func TestCloseWhileARemovedNodeEnds(t *testing.T) {
 	})
 }
 
-// attrsHandler runs the program's code when attributes are bound.
+// attrsHandler is a log handler that calls a function when attributes are bound.
 type attrsHandler struct {
 	slog.Handler
 	bound func()
@@ -128,10 +130,10 @@ func (h attrsHandler) WithAttrs([]slog.Attr) slog.Handler {
 	return h
 }
 
-// The session binds a logger for each node: that runs the program's code, which may call the session and panic.
+// The session binds a logger for each node: this runs the program's handler, which may call the session and panic.
 func TestLoggerRunsUnderNoLock(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		var session atomic.Pointer[Session]
 		cfg.Logger = slog.New(attrsHandler{slog.DiscardHandler, func() {
 			if s := session.Load(); s != nil {
@@ -140,7 +142,7 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 				} else {
 					s.mu.Unlock()
 				}
-				panic("a handler that can not be trusted")
+				panic("a handler that cannot be trusted")
 			}
 		}})
 		s := openSession(t, cfg)
@@ -152,16 +154,16 @@ func TestLoggerRunsUnderNoLock(t *testing.T) {
 	})
 }
 
-// The control connection may be lost just when it was found good.
-func TestControlConnectionLostWhileItIsTaken(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+// The control connection may be lost just after it was checked.
+func TestControlConnectionLostAfterCheck(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		var session atomic.Pointer[Session]
 		var kill atomic.Bool
 		cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool {
 			if s := session.Load(); s != nil && kill.CompareAndSwap(true, false) {
-				for _, n := range c.nodes {
-					n.hangUp()
+				for _, n := range c.Nodes {
+					n.HangUp()
 				}
 				synctest.Wait()
 			}
@@ -179,20 +181,20 @@ func TestControlConnectionLostWhileItIsTaken(t *testing.T) {
 	})
 }
 
-// A cluster that takes control connections and drops them is not dialled in a loop.
+// A cluster that accepts control connections and closes them is dialed with backoff.
 func TestControlConnectionThatDoesNotLast(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		s := openSession(t, cfg)
 		var registered atomic.Int32
-		c.on(func(r *fakeRequest) bool {
-			if r.op != opRegister {
+		c.On(func(r *fakecql.Request) bool {
+			if r.Op != fakecql.OpRegister {
 				return false
 			}
 			registered.Add(1)
-			r.node.server.wg.Go(func() {
+			r.Node.Server.Go(func() {
 				time.Sleep(time.Millisecond) // the view has been read
-				r.hangUp()
+				r.HangUp()
 			})
 			return false
 		})
@@ -203,7 +205,7 @@ func TestControlConnectionThatDoesNotLast(t *testing.T) {
 	})
 }
 
-// closingHandler is a logger that closes the session.
+// closingHandler is a log handler that closes the session.
 type closingHandler struct {
 	slog.Handler
 	session *atomic.Pointer[Session]
@@ -220,8 +222,8 @@ func (h closingHandler) Handle(context.Context, slog.Record) error {
 func TestCloseWithinALogger(t *testing.T) {
 	for name, listeners := range map[string]bool{"of the pool": false, "of the listeners": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 1, func(t *testing.T, c *fakeCluster) {
-				cfg := c.config()
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				cfg := configOf(c)
 				var session atomic.Pointer[Session]
 				cfg.Timeout = time.Second
 				cfg.Logger = slog.New(closingHandler{slog.DiscardHandler, &session})
@@ -231,11 +233,11 @@ func TestCloseWithinALogger(t *testing.T) {
 				s := openSession(t, cfg)
 				session.Store(s)
 				if listeners {
-					c.on(func(r *fakeRequest) bool {
-						if r.op == opQuery {
-							r.fail(CodeServer)
+					c.On(func(r *fakecql.Request) bool {
+						if r.Op == fakecql.OpQuery {
+							r.Fail(int32(CodeServer))
 						}
-						return r.op == opQuery
+						return r.Op == fakecql.OpQuery
 					})
 					s.schemaChanged(schemaEvent{})
 					s.schemaSettled()
@@ -250,10 +252,10 @@ func TestCloseWithinALogger(t *testing.T) {
 }
 
 func TestSchemaAgreementEndsWithTheSession(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, c *fakeCluster) {
-		cfg := c.config()
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
 		s := openSession(t, cfg)
-		c.nodes[1].schema = UUID{2} // they never agree
+		c.Nodes[1].Schema = UUID{2} // the nodes never agree
 		errs := make(chan error, 1)
 		go func() { errs <- s.AwaitSchemaAgreement(context.Background()) }()
 		time.Sleep(time.Second)
@@ -272,7 +274,7 @@ func breakConnections(s *Session) {
 	}
 }
 
-// requireClosed fails when Close has not finished.
+// requireClosed checks that Close has finished.
 func requireClosed(t *testing.T, s *Session, message string) {
 	t.Helper()
 	select {

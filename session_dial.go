@@ -6,37 +6,40 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
-// This file opens the session's connections: what each of them is told, and the first one to every node.
+// Dialing: the options of connections, and the first connections of a session to the nodes.
 
-// startGrace is how long NewSession waits for the other nodes once it is connected to one: a node that does not answer at all must not
-// hold up the start. Dialling it goes on in the background.
+// startGrace is how long NewSession waits for further nodes once the first is connected: a node that does not respond
+// must not delay the start. The session dials it in the background.
 const startGrace = time.Second
 
-// awaitNodes starts the pools and returns when every node has been tried, or startGrace after the first one that was reached.
+// awaitNodes starts the pools. It returns after one attempt to connect to every node, or startGrace after the first
+// node was reached.
 func (s *Session) awaitNodes(ctx context.Context) error {
 	nodes := s.topo.Load().nodes
-	tried := make(chan *node, len(nodes))
+	triedNodes := make(chan *node, len(nodes))
 	for _, n := range nodes {
 		n.pool.refill()
 		s.wg.Go(func() {
 			select {
-			case <-n.pool.tried:
+			case <-n.pool.firstDone:
 			case <-s.ctx.Done():
 			}
-			tried <- n
+			triedNodes <- n
 		})
 	}
 	var grace <-chan time.Time
 	for range nodes {
 		select {
-		case n := <-tried:
+		case n := <-triedNodes:
 			if grace == nil && n.pool.isUp() {
 				timer := time.NewTimer(startGrace)
 				defer timer.Stop()
@@ -45,85 +48,128 @@ func (s *Session) awaitNodes(ctx context.Context) error {
 			continue
 		case <-grace:
 		case <-ctx.Done():
-			return ctx.Err()
+			return errorf("connect to the %d nodes of the cluster: %w", len(nodes), ctx.Err())
 		}
 		break
 	}
 	if slices.ContainsFunc(nodes, func(n *node) bool { return n.pool.isUp() }) {
 		return nil
 	}
-	var errs []error
-	for _, n := range nodes {
-		errs = append(errs, cmp.Or(n.pool.lastError(), ErrConnectionClosed)) // the pool may not have been told yet
-	}
-	return fmt.Errorf("%w: %w", ErrNoConnectionsStarted, errors.Join(errs...))
+	return startError(nodes)
 }
 
-// newPool returns the pool of a node. Its owner starts it.
+// startError returns the error of a start that connected to no node. All nodes agree on the keyspaces, so a missing
+// keyspace is one error.
+func startError(nodes []*node) error {
+	var errs []error
+	for _, n := range nodes {
+		err := cmp.Or(n.pool.lastError(), ErrConnectionClosed) // the pool may not have its error yet
+		if errors.Is(err, ErrKeyspaceDoesNotExist) {
+			return err
+		}
+		errs = append(errs, errorf("node %s: %w", n.info.addr, err))
+	}
+	return errorf("%w: %w", ErrNoConnectionsStarted, joinErrors(errs...))
+}
+
+// newPool returns the pool of a node. The caller starts it.
 func (s *Session) newPool(h *HostInfo) *pool {
 	return newPool(s.ctx, h.addr.String(), poolConfig{
-		size: s.cfg.NumConns, shardPort: s.shardPort, policy: s.cfg.ReconnectionPolicy, drain: s.cfg.Timeout,
-		changed: s.notify.hosts, log: s.log.With("node", h.id),
-		dial: func(ctx context.Context, to dialTarget, closed func(*conn, error)) (*conn, error) {
-			return s.dialNode(ctx, h.id, to, closed)
+		size: s.cfg.NumConns, shardPort: s.shardPort, policy: s.cfg.ReconnectionPolicy, drainTimeout: s.cfg.Timeout,
+		changed: s.nodesChanged, log: s.log.With("host_id", h.id),
+		dial: func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+			return s.dialNode(ctx, h.id, to, hooks)
 		},
 	})
 }
 
-// dial opens a connection to addr.
-func (s *Session) dial(ctx context.Context, addr string, onEvent func(any), closed func(*conn, error)) (*conn, error) {
-	return s.dialTo(ctx, dialTarget{addr: addr}, onEvent, closed)
+// dialControl opens a connection to any node of the cluster and registers it for events.
+func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any),
+	closed func(*conn, error),
+) (*conn, error) {
+	to := dialTarget{addr: addr}
+	cfg := s.connConfig(to)
+	cfg.onEvent, cfg.onClose = onEvent, closed
+	var initial func(context.Context, *conn) error
+	if events := s.cfg.Events.names(); len(events) > 0 {
+		initial = func(ctx context.Context, c *conn) error { return register(ctx, c, events) }
+	}
+	return s.dialVerified(ctx, cfg, to.addr, UUID{}, initial)
 }
 
-func (s *Session) dialTo(ctx context.Context, to dialTarget, onEvent func(any), closed func(*conn, error)) (*conn, error) {
+// dialNode opens a connection to the node with that id and sets the session's keyspace on it.
+func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, hooks connHooks) (*conn, error) {
+	cfg := s.connConfig(to)
+	cfg.connHooks = hooks
+	var initial func(context.Context, *conn) error
+	if s.cfg.Keyspace != "" {
+		initial = s.useKeyspace
+	}
+	c, err := s.dialVerified(ctx, cfg, to.addr, id, initial)
+	if err == nil {
+		s.noteFeatures(&c.features)
+	}
+	return c, err
+}
+
+// useKeyspace sets the session's keyspace on a connection.
+func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
+	if _, err := systemQuery(ctx, c, `USE `+cqltext.QuoteIdentifier(s.cfg.Keyspace)); err != nil {
+		if errors.Is(err, CodeInvalid) {
+			return errorf("%w: ClusterConfig.Keyspace is %q: %w", ErrKeyspaceDoesNotExist, s.cfg.Keyspace, err)
+		}
+		return errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
+	}
+	return nil
+}
+
+// connConfig returns the configuration of connections to a node.
+func (s *Session) connConfig(to dialTarget) *connConfig {
 	options := map[string]string{
 		"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": s.id.String(),
 	}
 	s.cfg.ApplicationInfo.startup(options)
-	cfg := &connConfig{
+	return &connConfig{
 		dial:    func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, to) },
 		tls:     s.tlsConfig(to.addr),
-		version: s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator, tabletsV2: s.cfg.ExperimentalTabletsRoutingV2,
-		options: options, timeout: s.cfg.Timeout, connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
-		logger: s.log, onEvent: onEvent, onClose: closed,
+		version: s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator,
+		tabletsV2: s.cfg.ExperimentalTabletsRoutingV2, options: options, timeout: s.cfg.Timeout,
+		connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
+		beatTimeout: s.cfg.HeartbeatTimeout, logger: s.log, maxStreams: s.cfg.MaxRequestsPerConn,
 	}
-	return s.dialObserved(ctx, cfg, to.addr)
 }
 
-// wrongNodeError says that another node than the one that was meant answers at an address.
-type wrongNodeError struct{ want, got UUID }
-
-func (e *wrongNodeError) Error() string {
-	return fmt.Sprintf("node %v answers at the address of node %v", e.got, e.want)
+// dialObserved is dialConn. It counts the attempt and reports it to the ConnectObserver.
+func (s *Session) dialObserved(ctx context.Context, cfg *connConfig, addr string) (*conn, error) {
+	closed := cfg.onClose
+	var decided atomic.Bool // whether the connection opened or ended, the first of both
+	cfg.onClose = func(c *conn, err error) {
+		if opened := !decided.CompareAndSwap(false, true); opened {
+			s.counters.ended[endCauseOf(err)].Add(1)
+			if !errors.Is(err, errDrained) {
+				s.counters.lost.Add(1)
+			}
+		}
+		closed(c, err)
+	}
+	began := time.Now()
+	c, err := dialConn(ctx, cfg, addr)
+	if err == nil && !decided.CompareAndSwap(false, true) {
+		c, err = nil, c.closedError()
+	}
+	switch {
+	case err == nil:
+		s.counters.opened.Add(1)
+	case !errors.Is(err, context.Canceled): // which means that the session was closed
+		s.counters.connectFailures.Add(1)
+	}
+	if s.cfg.ConnectObserver != nil {
+		s.observeConnect(ObservedConnect{Host: s.hostAt(addr), Start: began, End: time.Now(), Err: err})
+	}
+	return c, err
 }
 
-// dialNode opens a connection for requests to the node with that id, and puts the session's keyspace in use on it.
-func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, closed func(*conn, error)) (*conn, error) {
-	c, err := s.dialTo(ctx, to, nil, closed)
-	if err != nil {
-		return nil, err
-	}
-	if got := c.features.hostID; got != (UUID{}) && id != (UUID{}) && got != id { // only ScyllaDB tells
-		err := &wrongNodeError{want: id, got: got}
-		c.close(err)
-		s.control.refreshSoon() // the addresses that are known are out of date
-		return nil, err
-	}
-	s.sawFeatures(&c.features)
-	if s.cfg.Keyspace == "" {
-		return c, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
-	defer cancel()
-	if _, err := systemQuery(ctx, c, `USE `+quoteIdentifier(s.cfg.Keyspace)); err != nil {
-		err = fmt.Errorf("use keyspace %q: %w", s.cfg.Keyspace, err)
-		c.close(err)
-		return nil, err
-	}
-	return c, nil
-}
-
-// dialSocket opens the TCP connection.
+// dialSocket opens a TCP connection, to the shard-aware port if to names one.
 func (s *Session) dialSocket(ctx context.Context, to dialTarget) (net.Conn, error) {
 	if to.port == 0 {
 		return s.cfg.Dialer.DialContext(ctx, "tcp", to.addr)
@@ -139,7 +185,7 @@ func (s *Session) dialSocket(ctx context.Context, to dialTarget) (net.Conn, erro
 	})
 }
 
-// shardPort returns the shard-aware port to use with a node, 0 when there is none or it can not be used.
+// shardPort returns the shard-aware port of a node. 0 means that there is none or that it cannot be used.
 func (s *Session) shardPort(f *features) uint16 {
 	switch {
 	case s.cfg.DisableShardAwarePort || !choosesPorts(s.cfg.Dialer):
@@ -150,7 +196,7 @@ func (s *Session) shardPort(f *features) uint16 {
 	return f.shardAwarePort
 }
 
-// choosesPorts reports whether a Dialer can be told its local port.
+// choosesPorts reports whether a Dialer can dial from a given local port.
 func choosesPorts(d Dialer) bool {
 	if d, ok := d.(*net.Dialer); ok {
 		local, ok := d.LocalAddr.(*net.TCPAddr)
@@ -167,13 +213,13 @@ func dialFromPort(ctx context.Context, d Dialer, addr string, port int) (net.Con
 	}
 	standard, ok := d.(*net.Dialer)
 	if !ok {
-		return nil, errors.New("the dialer can not choose local ports")
+		return nil, errors.New("the dialer cannot choose local ports")
 	}
-	own := *standard
+	bound := *standard
 	local := net.TCPAddr{Port: port}
-	if given, ok := own.LocalAddr.(*net.TCPAddr); ok {
+	if given, ok := bound.LocalAddr.(*net.TCPAddr); ok {
 		local.IP, local.Zone = given.IP, given.Zone
 	}
-	own.LocalAddr = &local
-	return own.DialContext(ctx, "tcp", addr)
+	bound.LocalAddr = &local
+	return bound.DialContext(ctx, "tcp", addr)
 }

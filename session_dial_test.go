@@ -8,25 +8,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
 )
 
-// This file tests what connections are told, and by which port they go.
+// Options and ports of connections.
 
 func TestSessionStartupOptions(t *testing.T) {
-	m := newFakeCluster(t, protoV4, 1, sharded(2))
+	m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(2))
 	var seen []map[string]string
-	m.on(func(r *fakeRequest) bool {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		seen = append(seen, r.peer.startup)
+	m.On(func(r *fakecql.Request) bool {
+		m.Mu.Lock()
+		defer m.Mu.Unlock()
+		seen = append(seen, r.Conn.Startup)
 		return false
 	})
-	s := m.session(func(cfg *ClusterConfig) {
+	s := sessionOn(m, func(cfg *ClusterConfig) {
 		cfg.ApplicationInfo = ApplicationInfo{ApplicationName: "loader", ClientID: "7"}
 	})
 	require.NoError(t, s.Query("INSERT").Exec())
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
 	for _, options := range seen {
 		require.Equal(t, "vecql", options["DRIVER_NAME"])
 		require.Equal(t, driverVersion, options["DRIVER_VERSION"])
@@ -48,9 +50,9 @@ func TestSessionShardPort(t *testing.T) {
 		{"plain", func(*ClusterConfig) {}, 19042},
 		{"TLS", func(cfg *ClusterConfig) { cfg.TLS = &tls.Config{} }, 19142},
 		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0},
-		{"dialer of another kind", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0},
+		{"custom dialer", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0},
 		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0},
-		{"dialer that can choose", func(cfg *ClusterConfig) { cfg.Dialer = &fakeCluster{} }, 19042},
+		{"dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Dialer = &fakecql.Cluster{} }, 19042},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := NewCluster("10.0.0.1")

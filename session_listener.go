@@ -2,35 +2,37 @@
 
 package vecql
 
-// This file names those who may be told of changes in the cluster; session_notify.go tells them.
+// Listeners for changes of nodes and schema. session_notify.go calls them.
 
-// MetadataConfig says how much of the schema a session keeps and who is told of changes. Its zero value keeps what was asked for, and tells
-// nobody.
+// A MetadataConfig sets how much of the schema a session caches, and its listeners. The zero value caches each keyspace
+// that was requested, and has no listeners.
 //
-// Listeners are called on one goroutine of the session, one call after the other, in the order in which things happened. They may take
-// their time, call the session, and close it; a panic in one is logged. While a listener is busy changes are not queued but summed up: it
-// is told of the differences since it was told last, so that a node that went down and came up meanwhile, or a table that was created and
-// dropped, is not mentioned at all. No listener is called after Close has returned, but one that was running then may still be.
+// One goroutine of the session calls all listeners, one at a time, in the order of the changes. A listener may block,
+// use the session, and close it; a panic in a listener is logged. While a listener runs, changes are merged, not
+// queued: the next call reports the difference to the last reported state. A node that went down and came up in
+// between, or a table that was created and dropped, is not reported. No listener is called after Close has returned,
+// but a listener that was running then may still run.
 type MetadataConfig struct {
-	// CacheMode says how much of the schema is kept. Default Full.
+	// CacheMode sets how much of the schema the session caches. Default Full.
 	CacheMode MetadataCacheMode
-	// HostListener is told of nodes. Default none.
+	// HostListener are the listeners for nodes. Default none.
 	HostListener HostListenersConfig
-	// SchemaListener is told of the schema. With it the session reads the whole schema at its start and again, in parts, after changes;
-	// CacheMode must not be Disabled, and with KeyspaceOnly there may be a KeyspaceChangeListener only. Default none.
+	// SchemaListener are the listeners for the schema. With one of them the session reads the whole schema at its
+	// start, and the changed parts after changes. CacheMode must not be Disabled; with KeyspaceOnly only
+	// KeyspaceChangeListener may be set. Default none.
 	SchemaListener SchemaListenersConfig
-	// SessionReadyListener is told once that the session may be used, before any other listener is called. Default none.
+	// SessionReadyListener is called once, before all other listeners, when the session is ready. Default none.
 	SessionReadyListener SessionReadyListener
 }
 
-// HostListenersConfig names the listeners for nodes; each may be nil.
+// A HostListenersConfig holds the listeners for nodes; nil means none.
 type HostListenersConfig struct {
 	HostStateChangeListener HostStatusChangeListener
 	TopologyChangeListener  TopologyChangeListener
 }
 
-// SchemaListenersConfig names the listeners for the schema; each may be nil. What is in a keyspace that was created or dropped is told of,
-// too: created after the keyspace, dropped before it.
+// A SchemaListenersConfig holds the listeners for the schema; nil means none. The objects of a created or dropped
+// keyspace are reported too: created after the keyspace, dropped before it.
 type SchemaListenersConfig struct {
 	KeyspaceChangeListener  KeyspaceChangeListener
 	TableChangeListener     TableChangeListener
@@ -39,132 +41,136 @@ type SchemaListenersConfig struct {
 	AggregateChangeListener AggregateChangeListener
 }
 
-// inKeyspaces reports whether somebody listens to what is in keyspaces.
+// inKeyspaces reports whether there is a listener for objects of keyspaces.
 func (c SchemaListenersConfig) inKeyspaces() bool {
-	return c.TableChangeListener != nil || c.UserTypeChangeListener != nil || c.FunctionChangeListener != nil || c.AggregateChangeListener != nil
+	return c.TableChangeListener != nil || c.UserTypeChangeListener != nil || c.FunctionChangeListener != nil ||
+		c.AggregateChangeListener != nil
 }
 
 // any reports whether there is a listener.
 func (c SchemaListenersConfig) any() bool { return c.KeyspaceChangeListener != nil || c.inKeyspaces() }
 
-// SessionReadyListener is told that a session may be used. NewSession may not have returned yet.
+// A SessionReadyListener is called when a session is ready. NewSession may not have returned yet.
 type SessionReadyListener interface {
 	OnSessionReady(session *Session)
 }
 
-// HostStatusChangeListener is told whether the session reaches a node: up is a node with a connection, down one without. What the server
-// says of a node's state is not told. Nodes known at the start are taken to be up; of those that could not be reached OnHostDown tells.
+// A HostStatusChangeListener is called when a node goes up or down. A node is up if the session has a connection to it;
+// the state that servers report does not count. Nodes known at the start count as up; OnHostDown is called for those
+// that were not reached.
 type HostStatusChangeListener interface {
 	OnHostUp(event HostUpEvent)
 	OnHostDown(event HostDownEvent)
 }
 
-// TopologyChangeListener is told of nodes that joined or left the cluster since the session began. A node is who has its host id: that its
-// address changes is not told.
+// A TopologyChangeListener is called when a node has joined or left the cluster since the start of the session. Nodes
+// are identified by host id; a change of address is not reported.
 type TopologyChangeListener interface {
 	OnNewHost(event NewHostEvent)
 	OnRemovedHost(event RemovedHostEvent)
 }
 
-// HostUpEvent says that a node is connected.
+// A HostUpEvent means that the session has a connection to the node.
 type HostUpEvent struct{ Host *HostInfo }
 
-// HostDownEvent says that a node has no connection any more.
+// A HostDownEvent means that the session has no connection to the node.
 type HostDownEvent struct{ Host *HostInfo }
 
-// NewHostEvent says that a node is new. It is not connected yet.
+// A NewHostEvent means that a node has joined the cluster. The session has no connection to it yet.
 type NewHostEvent struct{ Host *HostInfo }
 
-// RemovedHostEvent says that a node has left. OnHostDown has told before that it is down.
+// A RemovedHostEvent means that a node has left the cluster. OnHostDown precedes it if the node was up.
 type RemovedHostEvent struct{ Host *HostInfo }
 
-// KeyspaceChangeListener is told of keyspaces.
+// A KeyspaceChangeListener is called after changes of keyspaces.
 type KeyspaceChangeListener interface {
 	OnKeyspaceCreated(event OnKeyspaceCreatedEvent)
 	OnKeyspaceUpdated(event OnKeyspaceUpdatedEvent)
 	OnKeyspaceDropped(event OnKeyspaceDroppedEvent)
 }
 
-// TableChangeListener is told of tables: of their columns, options and indexes.
+// A TableChangeListener is called after changes of tables, their columns, options and indexes.
 type TableChangeListener interface {
 	OnTableCreated(event OnTableCreatedEvent)
 	OnTableUpdated(event OnTableUpdatedEvent)
 	OnTableDropped(event OnTableDroppedEvent)
 }
 
-// UserTypeChangeListener is told of user-defined types.
+// A UserTypeChangeListener is called after changes of user-defined types.
 type UserTypeChangeListener interface {
 	OnUserTypeCreated(event OnUserTypeCreatedEvent)
 	OnUserTypeUpdated(event OnUserTypeUpdatedEvent)
 	OnUserTypeDropped(event OnUserTypeDroppedEvent)
 }
 
-// FunctionChangeListener is told of user-defined functions.
+// A FunctionChangeListener is called after changes of user-defined functions.
 type FunctionChangeListener interface {
 	OnFunctionCreated(event OnFunctionCreatedEvent)
 	OnFunctionUpdated(event OnFunctionUpdatedEvent)
 	OnFunctionDropped(event OnFunctionDroppedEvent)
 }
 
-// AggregateChangeListener is told of user-defined aggregates.
+// An AggregateChangeListener is called after changes of user-defined aggregates.
 type AggregateChangeListener interface {
 	OnAggregateCreated(event OnAggregateCreatedEvent)
 	OnAggregateUpdated(event OnAggregateUpdatedEvent)
 	OnAggregateDropped(event OnAggregateDroppedEvent)
 }
 
-// OnKeyspaceCreatedEvent says that there is a keyspace now.
+// An OnKeyspaceCreatedEvent means that a keyspace was created.
 type OnKeyspaceCreatedEvent struct{ Keyspace *KeyspaceMetadata }
 
-// OnKeyspaceUpdatedEvent says that a keyspace's replication or durability has changed.
+// An OnKeyspaceUpdatedEvent means that the replication or durability of a keyspace was altered.
 type OnKeyspaceUpdatedEvent struct{ Old, New *KeyspaceMetadata }
 
-// OnKeyspaceDroppedEvent says that a keyspace is gone.
+// An OnKeyspaceDroppedEvent means that a keyspace was dropped.
 type OnKeyspaceDroppedEvent struct{ Keyspace *KeyspaceMetadata }
 
-// OnTableCreatedEvent says that there is a table now.
+// An OnTableCreatedEvent means that a table was created.
 type OnTableCreatedEvent struct{ Table *TableMetadata }
 
-// OnTableUpdatedEvent says that a table has changed.
+// An OnTableUpdatedEvent means that a table was altered.
 type OnTableUpdatedEvent struct{ Old, New *TableMetadata }
 
-// OnTableDroppedEvent says that a table is gone.
+// An OnTableDroppedEvent means that a table was dropped.
 type OnTableDroppedEvent struct{ Table *TableMetadata }
 
-// OnUserTypeCreatedEvent says that there is a type now.
+// An OnUserTypeCreatedEvent means that a user-defined type was created.
 type OnUserTypeCreatedEvent struct{ UserType *UserTypeMetadata }
 
-// OnUserTypeUpdatedEvent says that a type has changed.
+// An OnUserTypeUpdatedEvent means that a user-defined type was altered.
 type OnUserTypeUpdatedEvent struct{ Old, New *UserTypeMetadata }
 
-// OnUserTypeDroppedEvent says that a type is gone.
+// An OnUserTypeDroppedEvent means that a user-defined type was dropped.
 type OnUserTypeDroppedEvent struct{ UserType *UserTypeMetadata }
 
-// OnFunctionCreatedEvent says that there is a function now.
+// An OnFunctionCreatedEvent means that a function was created.
 type OnFunctionCreatedEvent struct{ Function *FunctionMetadata }
 
-// OnFunctionUpdatedEvent says that a function has changed.
+// An OnFunctionUpdatedEvent means that a function was altered.
 type OnFunctionUpdatedEvent struct{ Old, New *FunctionMetadata }
 
-// OnFunctionDroppedEvent says that a function is gone.
+// An OnFunctionDroppedEvent means that a function was dropped.
 type OnFunctionDroppedEvent struct{ Function *FunctionMetadata }
 
-// OnAggregateCreatedEvent says that there is an aggregate now.
+// An OnAggregateCreatedEvent means that an aggregate was created.
 type OnAggregateCreatedEvent struct{ Aggregate *AggregateMetadata }
 
-// OnAggregateUpdatedEvent says that an aggregate has changed.
+// An OnAggregateUpdatedEvent means that an aggregate was altered.
 type OnAggregateUpdatedEvent struct{ Old, New *AggregateMetadata }
 
-// OnAggregateDroppedEvent says that an aggregate is gone.
+// An OnAggregateDroppedEvent means that an aggregate was dropped.
 type OnAggregateDroppedEvent struct{ Aggregate *AggregateMetadata }
 
-// HostListenersMux hands each event to several listeners, in their order. It may stand for both listeners of HostListenersConfig.
+// A HostListenersMux passes each event to several listeners, in order. It may serve as both listeners of
+// HostListenersConfig.
 type HostListenersMux struct {
 	HostStateChangeListeners []HostStatusChangeListener
 	TopologyChangeListeners  []TopologyChangeListener
 }
 
-// SchemaListenersMux hands each event to several listeners, in their order. It may stand for every listener of SchemaListenersConfig.
+// A SchemaListenersMux passes each event to several listeners, in order. It may serve as every listener of
+// SchemaListenersConfig.
 type SchemaListenersMux struct {
 	Keyspaces  []KeyspaceChangeListener
 	Tables     []TableChangeListener
@@ -173,7 +179,7 @@ type SchemaListenersMux struct {
 	Aggregates []AggregateChangeListener
 }
 
-// SessionReadyListenersMux hands the event to several listeners, in their order.
+// A SessionReadyListenersMux passes the event to several listeners, in order.
 type SessionReadyListenersMux struct {
 	SessionReady []SessionReadyListener
 }

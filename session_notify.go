@@ -4,59 +4,66 @@ package vecql
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/schema"
 )
 
-// This file tells listeners of changes. There is no queue: one goroutine remembers what it has told last, compares it with what there is
-// whenever something may have changed, and tells the difference. So its memory does not depend on how much happens.
+// The goroutine that calls listeners. It has no queue: it stores the state last reported, compares it with the current
+// state when something may have changed, and reports the difference. Its memory does not depend on the number of
+// changes.
 
-// notifier is what a session with listeners has; the methods of a nil one do nothing.
+// A notifier calls the listeners of a session. The methods of a nil notifier do nothing.
 type notifier struct {
 	s         *Session
 	cfg       *MetadataConfig
-	poke      chan struct{}
-	schemaDue atomic.Bool // there may be differences in the schema
+	wake      chan struct{}
+	schemaDue atomic.Bool // the schema may have changed
 	done      chan struct{}
 
-	told    map[UUID]toldHost            // used by the goroutine alone
-	schemas map[string]*KeyspaceMetadata // likewise
+	reported map[UUID]reportedHost       // used by the goroutine alone
+	schemas  map[string]*schema.Keyspace // likewise
 
 	mu      sync.Mutex
 	started bool
 	stopped bool
-	busy    bool // a listener runs
+	busy    bool // a listener is running
 }
 
-// toldHost is what listeners know of a node.
-type toldHost struct {
+// reportedHost is the state of a node last reported to listeners.
+type reportedHost struct {
 	info *HostInfo
 	up   bool
 }
 
 func newNotifier(s *Session) *notifier {
 	m := &s.cfg.Metadata
-	if m.HostListener.HostStateChangeListener == nil && m.HostListener.TopologyChangeListener == nil && !m.SchemaListener.any() && m.SessionReadyListener == nil {
+	if m.HostListener.HostStateChangeListener == nil && m.HostListener.TopologyChangeListener == nil &&
+		!m.SchemaListener.any() && m.SessionReadyListener == nil {
 		return nil
 	}
-	return &notifier{s: s, cfg: m, poke: make(chan struct{}, 1), done: make(chan struct{}), told: map[UUID]toldHost{}}
+	return &notifier{
+		s: s, cfg: m, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		reported: map[UUID]reportedHost{},
+	}
 }
 
-// start notes how things are, which nobody is told of, and begins.
+// start takes the initial snapshot without notifying listeners, then starts the goroutine.
 func (n *notifier) start(ctx context.Context) error {
 	if n == nil {
 		return nil
 	}
 	for _, node := range n.s.topo.Load().nodes {
-		n.told[node.info.id] = toldHost{info: node.info, up: true}
+		n.reported[node.info.id] = reportedHost{info: node.info, up: true}
 	}
 	if n.cfg.SchemaListener.any() {
 		var err error
 		if n.schemas, err = n.s.schema.all(ctx); err != nil {
-			return fmt.Errorf("vecql: read the schema for its listeners: %w", err)
+			return errorf("read the schema for listeners: %w", err)
 		}
 	}
 	n.mu.Lock()
@@ -66,7 +73,8 @@ func (n *notifier) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the goroutine. A listener that runs is not waited for: it may be what calls. Nor is a logger, for longer than ctx allows.
+// stop ends the goroutine and waits for it until ctx ends. It does not wait for a running listener, which may be the
+// caller of stop.
 func (n *notifier) stop(ctx context.Context) error {
 	if n == nil {
 		return nil
@@ -78,21 +86,21 @@ func (n *notifier) stop(ctx context.Context) error {
 	if !wait {
 		return nil
 	}
-	return awaitEnd(ctx, n.done)
+	return background.Await(ctx, n.done)
 }
 
-// hosts has listeners told of changes of nodes. It takes no time.
+// hosts wakes the goroutine to report changes of nodes. It does not block.
 func (n *notifier) hosts() {
 	if n == nil {
 		return
 	}
 	select {
-	case n.poke <- struct{}{}:
+	case n.wake <- struct{}{}:
 	default:
 	}
 }
 
-// schema has listeners told of changes of the schema. It takes no time.
+// schema wakes the goroutine to report changes of the schema. It does not block.
 func (n *notifier) schema() {
 	if n != nil && n.cfg.SchemaListener.any() {
 		n.schemaDue.Store(true)
@@ -100,44 +108,44 @@ func (n *notifier) schema() {
 	}
 }
 
-// run tells listeners until ctx ends.
+// run reports changes to listeners until ctx ends.
 func (n *notifier) run(ctx context.Context) {
 	defer close(n.done)
 	if l := n.cfg.SessionReadyListener; l != nil {
 		n.call(func() { l.OnSessionReady(n.s) })
 	}
 	wait := reconnectMin
-	again := time.NewTimer(0) // the first look, and the next attempt after one to read the schema has failed
+	again := time.NewTimer(0) // fires for the first comparison, and to retry reading the schema
 	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-n.poke:
+		case <-n.wake:
 		case <-again.C:
 		}
-		n.tellHosts()
+		n.reportHosts()
 		if !n.schemaDue.Swap(false) {
 			continue
 		}
 		now, err := n.s.schema.all(ctx)
 		if err != nil {
-			if ctx.Err() == nil && wait == reconnectMin { // one line, not one for each attempt
-				n.s.log.Warn("reading the schema for its listeners", "err", err)
+			if ctx.Err() == nil && wait == reconnectMin { // one record, not one for each attempt
+				n.s.log.Warn("reading the schema for listeners, retrying", "err", err)
 			}
 			n.schemaDue.Store(true)
-			again.Reset(jittered(wait))
+			again.Reset(background.Jitter(wait))
 			wait = min(2*wait, reconnectMax)
 			continue
 		}
 		wait = reconnectMin
-		changes := diffSchema(n.schemas, now)
+		changes := schema.Diff(n.schemas, now)
 		n.schemas = now
-		n.tellSchema(&changes)
+		n.reportSchema(&changes)
 	}
 }
 
-// call calls a listener, unless the session is being closed.
+// call calls a listener, unless the session is closed.
 func (n *notifier) call(f func()) {
 	n.mu.Lock()
 	if n.stopped {
@@ -148,7 +156,7 @@ func (n *notifier) call(f func()) {
 	n.mu.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			n.s.log.Error("a listener panicked", "panic", r, "stack", string(debug.Stack()))
+			n.s.log.Error("panic in a listener", "panic", r, "stack", string(debug.Stack()))
 		}
 		n.mu.Lock()
 		n.busy = false
@@ -157,10 +165,10 @@ func (n *notifier) call(f func()) {
 	f()
 }
 
-// tellHosts tells the differences between what is known of nodes and what there is.
-func (n *notifier) tellHosts() {
+// reportHosts reports the differences between the reported and the current state of nodes.
+func (n *notifier) reportHosts() {
 	status, topology := n.cfg.HostListener.HostStateChangeListener, n.cfg.HostListener.TopologyChangeListener
-	tellStatus := func(info *HostInfo, up bool) {
+	reportStatus := func(info *HostInfo, up bool) {
 		switch {
 		case status == nil:
 		case up:
@@ -170,87 +178,94 @@ func (n *notifier) tellHosts() {
 		}
 	}
 	topo := n.s.topo.Load()
-	for id, old := range n.told {
+	for id, old := range n.reported {
 		if topo.nodeByID(id) != nil {
 			continue
 		}
-		delete(n.told, id)
+		delete(n.reported, id)
 		if old.up {
-			tellStatus(old.info, false)
+			reportStatus(old.info, false)
 		}
 		if topology != nil {
 			n.call(func() { topology.OnRemovedHost(RemovedHostEvent{Host: old.info}) })
 		}
 	}
 	for _, node := range topo.nodes {
-		old, known := n.told[node.info.id]
+		old, known := n.reported[node.info.id]
 		if !known && topology != nil {
 			n.call(func() { topology.OnNewHost(NewHostEvent{Host: node.info}) })
 		}
-		now := toldHost{info: node.info, up: node.pool.isUp()}
-		n.told[node.info.id] = now
+		now := reportedHost{info: node.info, up: node.pool.isUp()}
+		n.reported[node.info.id] = now
 		if now.up != old.up {
-			tellStatus(now.info, now.up)
+			reportStatus(now.info, now.up)
 		}
 	}
 }
 
-// tellSchema tells changes: a keyspace is there before what is in it, and is gone after it; so it is for types and those who use them.
-func (n *notifier) tellSchema(c *schemaChanges) {
+// reportSchema reports changes of the schema. A keyspace is created before its objects and dropped after them, a type
+// likewise before and after the objects that use it.
+func (n *notifier) reportSchema(c *schema.Changes) {
 	keyspaces, tables := n.cfg.SchemaListener.KeyspaceChangeListener, n.cfg.SchemaListener.TableChangeListener
 	types, functions := n.cfg.SchemaListener.UserTypeChangeListener, n.cfg.SchemaListener.FunctionChangeListener
 	aggregates := n.cfg.SchemaListener.AggregateChangeListener
 	if tables != nil {
-		tell(n, c.tables.dropped, func(t *TableMetadata) { tables.OnTableDropped(OnTableDroppedEvent{t}) })
+		report(n, c.Tables.Dropped, func(t *TableMetadata) { tables.OnTableDropped(OnTableDroppedEvent{t}) })
 	}
 	if aggregates != nil {
-		tell(n, c.aggregates.dropped, func(a *AggregateMetadata) { aggregates.OnAggregateDropped(OnAggregateDroppedEvent{a}) })
+		report(n, c.Aggregates.Dropped, func(a *AggregateMetadata) {
+			aggregates.OnAggregateDropped(OnAggregateDroppedEvent{a})
+		})
 	}
 	if functions != nil {
-		tell(n, c.functions.dropped, func(f *FunctionMetadata) { functions.OnFunctionDropped(OnFunctionDroppedEvent{f}) })
+		report(n, c.Functions.Dropped, func(f *FunctionMetadata) { functions.OnFunctionDropped(OnFunctionDroppedEvent{f}) })
 	}
 	if types != nil {
-		tell(n, c.userTypes.dropped, func(t *UserTypeMetadata) { types.OnUserTypeDropped(OnUserTypeDroppedEvent{t}) })
+		report(n, c.UserTypes.Dropped, func(t *UserTypeMetadata) { types.OnUserTypeDropped(OnUserTypeDroppedEvent{t}) })
 	}
 	if keyspaces != nil {
-		tell(n, c.keyspaces.dropped, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k}) })
-		tell(n, c.keyspaces.created, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k}) })
-		tell(n, c.keyspaces.updated, func(u update[*KeyspaceMetadata]) {
-			keyspaces.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{u.before, u.after})
+		report(n, c.Keyspaces.Dropped, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceDropped(OnKeyspaceDroppedEvent{k}) })
+		report(n, c.Keyspaces.Created, func(k *KeyspaceMetadata) { keyspaces.OnKeyspaceCreated(OnKeyspaceCreatedEvent{k}) })
+		report(n, c.Keyspaces.Updated, func(u schema.Update[*KeyspaceMetadata]) {
+			keyspaces.OnKeyspaceUpdated(OnKeyspaceUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if types != nil {
-		tell(n, c.userTypes.created, func(t *UserTypeMetadata) { types.OnUserTypeCreated(OnUserTypeCreatedEvent{t}) })
-		tell(n, c.userTypes.updated, func(u update[*UserTypeMetadata]) {
-			types.OnUserTypeUpdated(OnUserTypeUpdatedEvent{u.before, u.after})
+		report(n, c.UserTypes.Created, func(t *UserTypeMetadata) { types.OnUserTypeCreated(OnUserTypeCreatedEvent{t}) })
+		report(n, c.UserTypes.Updated, func(u schema.Update[*UserTypeMetadata]) {
+			types.OnUserTypeUpdated(OnUserTypeUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if functions != nil {
-		tell(n, c.functions.created, func(f *FunctionMetadata) { functions.OnFunctionCreated(OnFunctionCreatedEvent{f}) })
-		tell(n, c.functions.updated, func(u update[*FunctionMetadata]) {
-			functions.OnFunctionUpdated(OnFunctionUpdatedEvent{u.before, u.after})
+		report(n, c.Functions.Created, func(f *FunctionMetadata) { functions.OnFunctionCreated(OnFunctionCreatedEvent{f}) })
+		report(n, c.Functions.Updated, func(u schema.Update[*FunctionMetadata]) {
+			functions.OnFunctionUpdated(OnFunctionUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if aggregates != nil {
-		tell(n, c.aggregates.created, func(a *AggregateMetadata) { aggregates.OnAggregateCreated(OnAggregateCreatedEvent{a}) })
-		tell(n, c.aggregates.updated, func(u update[*AggregateMetadata]) {
-			aggregates.OnAggregateUpdated(OnAggregateUpdatedEvent{u.before, u.after})
+		report(n, c.Aggregates.Created, func(a *AggregateMetadata) {
+			aggregates.OnAggregateCreated(OnAggregateCreatedEvent{a})
+		})
+		report(n, c.Aggregates.Updated, func(u schema.Update[*AggregateMetadata]) {
+			aggregates.OnAggregateUpdated(OnAggregateUpdatedEvent{u.Old, u.New})
 		})
 	}
 	if tables != nil {
-		tell(n, c.tables.created, func(t *TableMetadata) { tables.OnTableCreated(OnTableCreatedEvent{t}) })
-		tell(n, c.tables.updated, func(u update[*TableMetadata]) { tables.OnTableUpdated(OnTableUpdatedEvent{u.before, u.after}) })
+		report(n, c.Tables.Created, func(t *TableMetadata) { tables.OnTableCreated(OnTableCreatedEvent{t}) })
+		report(n, c.Tables.Updated, func(u schema.Update[*TableMetadata]) {
+			tables.OnTableUpdated(OnTableUpdatedEvent{u.Old, u.New})
+		})
 	}
 }
 
-// tell calls a listener for each change.
-func tell[T any](n *notifier, changes []T, listener func(T)) {
+// report calls a listener for each change.
+func report[T any](n *notifier, changes []T, listener func(T)) {
 	for _, c := range changes {
 		n.call(func() { listener(c) })
 	}
 }
 
-// anyConn returns a connection for the session's own statements, nil when there is none.
+// anyConn returns a connection for the session's own statements. nil means that there is none.
 func (s *Session) anyConn() *conn {
 	if c := s.control.current(); c != nil && !c.refuses() {
 		return c
@@ -263,11 +278,11 @@ func (s *Session) anyConn() *conn {
 	return nil
 }
 
-// schemaChanged notes that something of the schema is not what it was.
+// schemaChanged invalidates the cached schema and tablets that an event affects.
 func (s *Session) schemaChanged(e schemaEvent) {
 	s.schema.changed(e)
 	s.routing.forgetTablets(e)
 }
 
-// schemaSettled says that no change was heard of for a moment.
+// schemaSettled is called when schema events have ceased for a moment.
 func (s *Session) schemaSettled() { s.notify.schema() }

@@ -3,141 +3,58 @@
 package vecql
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/fakecql"
 )
 
-// This file tests what a request goes through on scripted nodes: preparation, metadata, pages, retries, and the memory that it leaves.
+// Requests on scripted nodes: preparation, metadata, pages, retries, and released memory.
 
 var (
 	tBigint = NativeType(TypeBigInt)
 	tText   = NativeType(TypeVarchar)
-	tVector = VectorType{NativeType(TypeFloat), 3}
+	tVector = VectorType{SubType: NativeType(TypeFloat), Dimensions: 3}
 )
 
 const selectRows = "SELECT id, name, v FROM ks.t"
 
 // threeColumns prepares selectRows and returns its columns.
-func threeColumns(c *fakeCluster) []ColumnInfo {
-	columns := []ColumnInfo{col("id", tBigint), col("name", tText), col("v", tVector)}
-	c.prepare(selectRows, preparedSpec{result: columns, resultID: "m1"})
+func threeColumns(c *fakecql.Cluster) []fakecql.Column {
+	columns := fakecql.Columns("id bigint", "name text", "v vector<float, 3>")
+	c.Prepare(selectRows, fakecql.Prepared{Result: columns, ResultID: "m1"})
 	return columns
 }
 
-// rowCells returns rows first..first+n-1 of threeColumns.
+// rowCells returns the rows first to first+n-1 of threeColumns.
 func rowCells(first, n int) (cells [][]byte) {
 	for i := first; i < first+n; i++ {
-		cells = append(cells, cellOf(tBigint, i), cellOf(tText, fmt.Sprint("name ", i)), cellOf(tVector, []float32{float32(i), 1, 2}))
+		cells = append(cells, fakecql.Cell("bigint", i), fakecql.Cell("text", fmt.Sprint("name ", i)), fakecql.Cell("vector<float, 3>", []float32{float32(i), 1, 2}))
 	}
 	return cells
 }
 
-// TestFault16UnpreparedOnce: a node has forgotten a statement. It must get it once more, and the request be sent again, though it is not
-// idempotent: the node refused it.
-func TestFault16UnpreparedOnce(t *testing.T) {
-	for _, v := range []byte{protoV4, protoV5} {
-		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
-			c := newFakeCluster(t, v, 1)
-			const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-			c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
-			var forgotten atomic.Bool
-			c.on(func(r *fakeRequest) bool {
-				if (r.op == opExecute || r.op == opBatch) && forgotten.CompareAndSwap(true, false) {
-					r.unprepared(statementID(stmt))
-					return true
-				}
-				return false
-			})
-			s := c.session()
-			require.NoError(t, s.Query(stmt, 1).Exec())
-			forgotten.Store(true)
-			require.NoError(t, s.Query(stmt, 2).Exec(), "not idempotent, and yet safe: the node refused it")
-			sent, prepares := c.count(stmt)
-			require.Equal(t, 3, sent)
-			require.Equal(t, 2, prepares)
-			forgotten.Store(true)
-			require.NoError(t, s.Batch(LoggedBatch).Query(stmt, 3).Query("DELETE FROM ks.t WHERE id = 1").Query(stmt, 4).Exec())
-			_, prepares = c.count(stmt)
-			require.Equal(t, 3, prepares)
-		})
-	}
-}
-
-// TestFault16UnpreparedAlways: a node forgets a statement as soon as it has it. The request must end after a few attempts.
-func TestFault16UnpreparedAlways(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opExecute {
-			r.unprepared(statementID("SELECT 1"))
-		}
-		return r.op == opExecute
-	})
-	s := c.session()
-	err := s.Query("SELECT 1").Exec()
-	require.ErrorIs(t, err, CodeUnprepared)
-	require.False(t, MayHaveApplied(err))
-	sent, _ := c.count("SELECT 1")
-	require.LessOrEqual(t, sent, 3)
-}
-
-// TestFault16UnpreparedOtherID: a node misses another statement than the one sent, or gives it another id when it is prepared again. What was
-// encoded must not be executed, and the error says so.
-func TestFault16UnpreparedOtherID(t *testing.T) {
-	t.Run("of a statement that was not sent", func(t *testing.T) {
-		c := newFakeCluster(t, protoV5, 1)
-		c.on(func(r *fakeRequest) bool {
-			if r.op == opExecute {
-				r.unprepared("somebody else's")
-			}
-			return r.op == opExecute
-		})
-		err := c.session().Query("SELECT 1").Exec()
-		var broken *ProtocolError
-		require.ErrorAs(t, err, &broken)
-		require.False(t, MayHaveApplied(err), "whatever it misses, it refused the request")
-	})
-	t.Run("after the table changed", func(t *testing.T) { // values encoded for the old columns must not be sent
-		c := newFakeCluster(t, protoV5, 1)
-		const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-		c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, id: "old"})
-		s := c.session()
-		require.NoError(t, s.Query(stmt, 1).Exec())
-		c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tText)}, id: "new"})
-		c.on(func(r *fakeRequest) bool {
-			if r.op == opExecute && bytes.Contains(r.body, []byte("old")) {
-				r.unprepared("old")
-				return true
-			}
-			return false
-		})
-		var broken *ProtocolError
-		err := s.Query(stmt, 1).Exec()
-		require.ErrorAs(t, err, &broken)
-		require.False(t, MayHaveApplied(err))
-		require.NoError(t, s.Query(stmt, "1").Exec(), "the next one is prepared anew")
-	})
-}
-
-func TestPrepareFailureIsNotKept(t *testing.T) {
+func TestPrepareFailureIsNotCached(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	var missing atomic.Bool
 	missing.Store(true)
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opPrepare && missing.Load() {
-			r.fail(CodeInvalid)
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op == fakecql.OpPrepare && missing.Load() {
+			r.Fail(int32(CodeInvalid))
 			return true
 		}
 		return false
 	})
-	s := c.session()
+	s := sessionOn(c)
 	err := s.Query("SELECT 1").Exec()
 	require.ErrorIs(t, err, CodeInvalid)
 	require.False(t, MayHaveApplied(err))
@@ -150,19 +67,19 @@ func TestPages(t *testing.T) {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
 			c := newFakeCluster(t, v, 2)
 			columns := threeColumns(c)
-			pages := map[string]fakeResult{ // empty ones in between say that there is more, as tombstones make them
-				"":  {columns: columns, state: "1"},
-				"1": {columns: columns, cells: rowCells(0, 3), state: "2"},
-				"2": {columns: columns, state: "3"},
-				"3": {columns: columns, cells: rowCells(3, 2)},
+			pages := map[string]fakecql.Rows{ // empty pages have a next page, as after tombstones
+				"":  {Columns: columns, State: "1"},
+				"1": {Columns: columns, Cells: rowCells(0, 3), State: "2"},
+				"2": {Columns: columns, State: "3"},
+				"3": {Columns: columns, Cells: rowCells(3, 2)},
 			}
-			c.on(func(r *fakeRequest) bool {
-				if r.op == opExecute {
-					r.rows(pages[string(r.state)])
+			c.On(func(r *fakecql.Request) bool {
+				if r.Op == fakecql.OpExecute {
+					r.Rows(pages[string(r.State)])
 				}
-				return r.op == opExecute
+				return r.Op == fakecql.OpExecute
 			})
-			s := c.session()
+			s := sessionOn(c)
 			ctx := context.Background()
 			type row struct {
 				ID   int64
@@ -190,31 +107,41 @@ func TestPages(t *testing.T) {
 				got = append(got, r)
 			}
 			require.Equal(t, want, got)
-			var m Matrix[float32]
-			rows := 0
-			for p, err := range s.Query(selectRows).Pages(ctx) {
-				require.NoError(t, err)
-				m, err = ReadMatrix(p, 2, m)
-				require.NoError(t, err)
-				for i := range p.Rows() {
-					require.Equal(t, want[rows].V, m.Row(i))
-					rows++
+			for _, batches := range []iter.Seq2[*column.Batch, error]{s.Query(selectRows).Batches(ctx), s.Query(selectRows).BorrowBatches(ctx)} {
+				rows := 0
+				for b, err := range batches {
+					require.NoError(t, err)
+					m, err := column.MatrixOf[float32](&b.Columns[2])
+					require.NoError(t, err)
+					for i := range b.Rows {
+						require.Equal(t, want[rows].V, m.Row(i))
+						rows++
+					}
 				}
+				require.Equal(t, 5, rows)
 			}
-			require.Equal(t, 5, rows)
 
 			it := s.Query(selectRows).PageState(nil).IterContext(ctx)
 			require.False(t, it.Scan(&r0{}, new(string), new([]float32)), "the first page is empty")
-			require.Equal(t, []byte("1"), it.PageState())
+			require.Equal(t, PageToken("1"), it.PageState())
 			require.NoError(t, it.Close())
 			it = s.Query(selectRows).PageState([]byte("1")).IterContext(ctx)
 			require.Equal(t, 3, it.NumRows())
 			require.NoError(t, it.Close())
+			for _, state := range []string{"", "1", "2", "3"} { // by token, pages without rows are pages too
+				rows, next := 0, PageToken("none")
+				for page, err := range Pages[row](ctx, s.Query(selectRows).PageState([]byte(state))) {
+					require.NoError(t, err)
+					rows, next = rows+len(page.Rows), page.Source.NextPage
+				}
+				require.Equal(t, len(pages[state].Cells)/3, rows)
+				require.Equal(t, pages[state].State, string(next))
+			}
 		})
 	}
 }
 
-// r0 is a destination that takes anything.
+// r0 is a destination for any type.
 type r0 struct{}
 
 func (*r0) UnmarshalCQL(TypeInfo, []byte) error { return nil }
@@ -222,18 +149,18 @@ func (*r0) UnmarshalCQL(TypeInfo, []byte) error { return nil }
 func TestPageFails(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	columns := threeColumns(c)
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpExecute {
 			return false
 		}
-		if len(r.state) == 0 {
-			r.rows(fakeResult{columns: columns, cells: rowCells(0, 3), state: "1"})
+		if len(r.State) == 0 {
+			r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 3), State: "1"})
 		} else {
-			r.fail(CodeUnavailable, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0)
+			r.Fail(int32(CodeUnavailable), 0, 1, 0, 0, 0, 1, 0, 0, 0, 0)
 		}
 		return true
 	})
-	s := c.session()
+	s := sessionOn(c)
 	type row struct {
 		ID   int64
 		Name string
@@ -260,77 +187,28 @@ func TestPageFails(t *testing.T) {
 	require.ErrorIs(t, it.Close(), CodeUnavailable)
 }
 
-// TestFault17ChangeWhilePaging: a table gets a column between two pages. Each page must be decoded with the metadata that holds for it.
-func TestFault17ChangeWhilePaging(t *testing.T) {
-	c := newFakeCluster(t, protoV5, 1)
-	columns := threeColumns(c)
-	wider := append(append([]ColumnInfo{}, columns...), col("extra", tBigint))
-	var asked []string
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute {
-			return false
-		}
-		asked = append(asked, r.metadataID)
-		switch string(r.state) {
-		case "":
-			r.rows(fakeResult{columns: columns, cells: rowCells(0, 2), state: "1"})
-		case "1": // the table was altered: this page says so
-			cells := append(rowCells(2, 1), cellOf(tBigint, 77))
-			r.rows(fakeResult{columns: wider, cells: cells, state: "2", newID: "m2"})
-		default:
-			cells := append(rowCells(3, 1), cellOf(tBigint, 78))
-			r.rows(fakeResult{columns: wider, cells: cells})
-		}
-		return true
-	})
-	s := c.session()
-	rows, err := s.Query(selectRows).Prefetch(0).Iter().SliceMap()
-	require.NoError(t, err)
-	require.Len(t, rows, 4)
-	require.NotContains(t, rows[1], "extra")
-	require.EqualValues(t, 77, rows[2]["extra"])
-	require.EqualValues(t, 78, rows[3]["extra"])
-	require.Equal(t, []string{"m1", "m1", "m2"}, asked, "the new id is used from the next request on")
-	_, prepares := c.count(selectRows)
-	require.Equal(t, 1, prepares)
-}
-
-// TestFault17WithoutMetadata: rows come without the metadata that was asked for. They must not be decoded with any other.
-func TestFault17WithoutMetadata(t *testing.T) {
-	c := newFakeCluster(t, protoV4, 1)
-	columns := threeColumns(c)
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opExecute {
-			require.False(t, r.skipMetadata, "v4 has no way to say that metadata changed: it is asked for each time")
-			r.rows(fakeResult{columns: columns, cells: rowCells(0, 1), noMeta: true})
-		}
-		return r.op == opExecute
-	})
-	var broken *ProtocolError
-	require.ErrorAs(t, c.session().Query(selectRows).Exec(), &broken)
-}
-
 func TestRetries(t *testing.T) {
 	unavailable := []byte{0, 1, 0, 0, 0, 1, 0, 0, 0, 0}
 	for _, m := range []struct {
 		name       string
-		fail       func(r *fakeRequest)
+		fail       func(r *fakecql.Request)
 		idempotent bool
-		sent       int // to three nodes that all fail alike
+		sent       int // attempts on three nodes that fail in the same way
 		applied    bool
 	}{
-		{"overloaded", func(r *fakeRequest) { r.fail(CodeOverloaded) }, false, 1, false},
-		{"overloaded, idempotent", func(r *fakeRequest) { r.fail(CodeOverloaded) }, true, 3, false},
-		{"bootstrapping", func(r *fakeRequest) { r.fail(CodeBootstrapping) }, false, 3, false},
-		{"unavailable", func(r *fakeRequest) { r.fail(CodeUnavailable, unavailable...) }, false, 2, false},
-		{"syntax", func(r *fakeRequest) { r.fail(CodeSyntax) }, false, 1, false},
-		{"server error", func(r *fakeRequest) { r.fail(CodeServer) }, false, 1, true},
-		{"connection breaks", func(r *fakeRequest) { r.hangUp() }, false, 1, true},
-		{"connection breaks, idempotent", func(r *fakeRequest) { r.hangUp() }, true, 3, true}, // or more: a node may be connected again
+		{"overloaded", func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }, false, 5, false},
+		{"overloaded, idempotent", func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }, true, 3, false},
+		{"bootstrapping", func(r *fakecql.Request) { r.Fail(int32(CodeBootstrapping)) }, false, 3, false},
+		{"unavailable", func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailable...) }, false, 2, false},
+		{"syntax", func(r *fakecql.Request) { r.Fail(int32(CodeSyntax)) }, false, 1, false},
+		{"server error", func(r *fakecql.Request) { r.Fail(int32(CodeServer)) }, false, 1, true},
+		{"connection breaks", func(r *fakecql.Request) { r.HangUp() }, false, 1, true},
+		// at least: a node may be connected again
+		{"connection breaks, idempotent", func(r *fakecql.Request) { r.HangUp() }, true, 3, true},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			c := newFakeCluster(t, protoV5, 3)
-			s := c.session()
+			s := sessionOn(c)
 			require.Eventually(t, func() bool {
 				for _, n := range s.topo.Load().nodes {
 					if n.pool.pick() == nil {
@@ -340,16 +218,16 @@ func TestRetries(t *testing.T) {
 				return true
 			}, 5*time.Second, time.Millisecond)
 			require.NoError(t, s.Query("INSERT x").Exec())
-			c.on(func(r *fakeRequest) bool {
-				if r.op == opExecute {
+			c.On(func(r *fakecql.Request) bool {
+				if r.Op == fakecql.OpExecute {
 					m.fail(r)
 				}
-				return r.op == opExecute
+				return r.Op == fakecql.OpExecute
 			})
-			before, _ := c.count("INSERT x")
+			before, _ := c.Count("INSERT x")
 			err := s.Query("INSERT x").Idempotent(m.idempotent).Exec()
 			require.Error(t, err)
-			after, _ := c.count("INSERT x")
+			after, _ := c.Count("INSERT x")
 			sent := after - before
 			if m.idempotent {
 				require.GreaterOrEqual(t, sent, m.sent)
@@ -369,18 +247,18 @@ func TestRetries(t *testing.T) {
 func TestTokenAware(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	var mu sync.Mutex
 	hits := map[string]int{}
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opExecute {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op == fakecql.OpExecute {
 			mu.Lock()
-			hits[r.node.ip]++
+			hits[r.Node.IP]++
 			mu.Unlock()
 		}
 		return false
 	})
-	s := c.session()
+	s := sessionOn(c)
 	require.Eventually(t, func() bool {
 		for _, n := range s.topo.Load().nodes {
 			if n.pool.pick() == nil {
@@ -394,15 +272,15 @@ func TestTokenAware(t *testing.T) {
 		for range 5 {
 			require.NoError(t, s.Query(stmt, key).Exec())
 		}
-		require.Len(t, hits, 1, "a key has one replica here, and it is asked alone")
+		require.Len(t, hits, 1, "only the one replica of the key receives requests")
 	}
 }
 
 func TestContextEndsEachVerb(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	threeColumns(c)
-	c.on(func(r *fakeRequest) bool { return r.op == opExecute || r.op == opBatch }) // never answered
-	s := c.session(func(cfg *ClusterConfig) { cfg.Timeout = time.Minute })
+	c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpExecute || r.Op == fakecql.OpBatch }) // no response
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Timeout = time.Minute })
 	for name, verb := range map[string]func(ctx context.Context) error{
 		"Exec":    func(ctx context.Context) error { return s.Query(selectRows).ExecContext(ctx) },
 		"Scan":    func(ctx context.Context) error { return s.Query(selectRows).ScanContext(ctx, new(any)) },
@@ -414,8 +292,8 @@ func TestContextEndsEachVerb(t *testing.T) {
 			}
 			return nil
 		},
-		"Pages": func(ctx context.Context) error {
-			for _, err := range s.Query(selectRows).Pages(ctx) {
+		"Batches": func(ctx context.Context) error {
+			for _, err := range s.Query(selectRows).Batches(ctx) {
 				return err
 			}
 			return nil

@@ -9,17 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests that what answers teach and what views take back do not pass each other.
+// Races between tablets stored from responses and tablets dropped by new views.
 
-func TestTabletLearntWhileItsNodeLeaves(t *testing.T) {
+func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 	payload := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
 	c := &call{keyspace: "ks", table: "t", token: 5, hasToken: true}
 	s := &Session{}
 	view := func(ids ...byte) (*clusterView, []*node) {
-		v := &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]replication{"ks": {class: "SimpleStrategy"}}}
+		v := &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]placement.Strategy{"ks": {Class: "SimpleStrategy"}}}
 		var nodes []*node
 		for _, id := range ids {
 			h := &HostInfo{id: hostID(id), tokens: []int64{int64(id)}}
@@ -36,7 +37,7 @@ func TestTabletLearntWhileItsNodeLeaves(t *testing.T) {
 		rest, nodes := view(1)
 		now := newTopology(nodes, rest, &s.routing)
 		var wg sync.WaitGroup
-		wg.Go(func() { s.learnTablet(c, payload) })
+		wg.Go(func() { s.storeTablet(c, payload) })
 		wg.Go(func() {
 			s.topo.Store(now)
 			now.followTablets(old)
@@ -45,17 +46,17 @@ func TestTabletLearntWhileItsNodeLeaves(t *testing.T) {
 		stale += s.routing.tablets.Len()
 		s.routing.tablets.RemoveKeyspace("ks")
 	}
-	require.Zero(t, stale, "tablets with a replica on a node that has left")
+	require.Zero(t, stale, "tablets with a replica on a removed node")
 }
 
-// A walk is shared by executions, one of which may begin it anew while another one asks what is wrong with it.
-func TestSharedWalkIsGuarded(t *testing.T) {
-	w := walk{mu: new(sync.Mutex)}
+// Executions share a query plan: one may restart it while another reads its error.
+func TestSharedPlanIsGuarded(t *testing.T) {
+	w := sharedPlan{mu: new(sync.Mutex)}
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
 			for range 1000 {
-				w.restart(route{topo: &topology{}, err: fmt.Errorf("%w: %d", wire.ErrLength, i)})
+				w.restart(queryPlan{topo: &topology{}, err: fmt.Errorf("%w: %d", wire.ErrLength, i)})
 				require.Error(t, w.err())
 				w.next()
 			}

@@ -15,15 +15,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests the session's life: its start, its end, and the nodes that come and go in between.
+// Opening and closing sessions, and changes of nodes.
 
 func TestSessionReadsCluster(t *testing.T) {
 	for _, v := range []byte{protoV4, protoV5} {
 		t.Run(fmt.Sprintf("v%d", v), func(t *testing.T) {
-			s := newSocketCluster(t, v, 3).session()
+			s := sessionOn(newSocketCluster(t, v, 3))
 			require.EqualValues(t, v, s.ProtoVersion(), "negotiated downwards from 5")
 			require.Len(t, s.GetHosts(), 3)
 			require.Equal(t, "127.0.0.2", s.GetHosts()[1].ConnectAddress().String())
@@ -35,60 +37,60 @@ func TestSessionReadsCluster(t *testing.T) {
 func TestSessionStartFails(t *testing.T) {
 	for _, m := range []struct {
 		name   string
-		hook   func(r *fakeRequest) bool
-		change func(c *fakeCluster, cfg *ClusterConfig)
+		hook   func(r *fakecql.Request) bool
+		change func(c *fakecql.Cluster, cfg *ClusterConfig)
 		auth   string
 		want   string
 	}{
-		{"no host answers", nil, func(c *fakeCluster, _ *ClusterConfig) { c.nodes[0].stop() }, "", "refused"},
-		{"version is not spoken", nil, func(_ *fakeCluster, cfg *ClusterConfig) { cfg.ProtoVersion = 5 }, "", "version"},
+		{"no host answers", nil, func(c *fakecql.Cluster, _ *ClusterConfig) { c.Nodes[0].Stop() }, "", "refused"},
+		{"unsupported version", nil, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.ProtoVersion = 5 }, "", "version"},
 		{"no authenticator", nil, nil, "PasswordAuthenticator", "uthenticat"},
-		{"wrong password", func(r *fakeRequest) bool {
-			if r.op == opAuthResponse {
-				r.fail(CodeCredentials)
+		{"wrong password", func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpAuthResponse {
+				r.Fail(int32(CodeCredentials))
 			}
-			return r.op == opAuthResponse
-		}, func(_ *fakeCluster, cfg *ClusterConfig) {
+			return r.Op == fakecql.OpAuthResponse
+		}, func(_ *fakecql.Cluster, cfg *ClusterConfig) {
 			cfg.Authenticator = PasswordAuthenticator{Username: "u", Password: "wrong"}
 		}, "org.apache.cassandra.auth.PasswordAuthenticator", "authentication failed"},
-		{"REGISTER is refused", func(r *fakeRequest) bool {
-			if r.op == opRegister {
-				r.fail(CodeServer)
+		{"REGISTER is refused", func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpRegister {
+				r.Fail(int32(CodeServer))
 			}
-			return r.op == opRegister
+			return r.Op == fakecql.OpRegister
 		}, nil, "", "server error"},
-		{"system.local without a row", func(r *fakeRequest) bool {
-			if r.op == opQuery {
-				r.rows(fakeResult{})
+		{"system.local without a row", func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpQuery {
+				r.Rows(fakecql.Rows{})
 			}
-			return r.op == opQuery
+			return r.Op == fakecql.OpQuery
 		}, nil, "", "system.local"},
-		{"system.local is cut off", func(r *fakeRequest) bool {
-			if r.op == opQuery {
-				body := fakeResult{columns: []ColumnInfo{col("host_id", native(TypeUUID))}, cells: [][]byte{make([]byte, 16)}}.body(false)
-				r.peer.reply(r.stream, opResult, body[:len(body)-3])
+		{"system.local is cut off", func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpQuery {
+				body := fakecql.Rows{Columns: fakecql.Columns("host_id uuid"), Cells: [][]byte{make([]byte, 16)}}.Body(false)
+				r.Conn.Reply(r.Stream, fakecql.OpResult, body[:len(body)-3])
 			}
-			return r.op == opQuery
+			return r.Op == fakecql.OpQuery
 		}, nil, "", "ends inside"},
-		{"peers fail", func(r *fakeRequest) bool {
-			if r.op == opQuery && r.stmt != "SELECT * FROM system.local WHERE key = 'local'" {
-				r.fail(CodeUnauthorized)
+		{"peers fail", func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpQuery && r.Stmt != "SELECT * FROM system.local WHERE key = 'local'" {
+				r.Fail(int32(CodeUnauthorized))
 				return true
 			}
 			return false
 		}, nil, "", "system.peers"},
-		{"no keyspace of that name", func(r *fakeRequest) bool {
-			if r.stmt == `USE "no""such"` {
-				r.fail(CodeInvalid)
+		{"the keyspace may not be used", func(r *fakecql.Request) bool {
+			if r.Stmt == `USE "no""such"` {
+				r.Fail(int32(CodeUnauthorized))
 			}
-			return r.stmt == `USE "no""such"`
-		}, func(_ *fakeCluster, cfg *ClusterConfig) { cfg.Keyspace = `no"such` }, "", "use keyspace"},
+			return r.Stmt == `USE "no""such"`
+		}, func(_ *fakecql.Cluster, cfg *ClusterConfig) { cfg.Keyspace = `no"such` }, "", "use keyspace"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			c := newFakeCluster(t, protoV4, 1, func(n *fakeNode) { n.server.auth = m.auth })
-			c.on(m.hook)
-			requireNothingLeft(t)
-			cfg := c.config()
+			c := newFakeCluster(t, protoV4, 1, func(n *fakecql.Node) { n.Server.Auth = m.auth })
+			c.On(m.hook)
+			leak.Require(t, buffersHeld)
+			cfg := configOf(c)
 			cfg.ConnectTimeout = 5 * time.Second
 			if m.change != nil {
 				m.change(c, cfg)
@@ -97,40 +99,58 @@ func TestSessionStartFails(t *testing.T) {
 			require.Nil(t, s)
 			require.ErrorIs(t, err, ErrNoConnectionsStarted)
 			require.ErrorContains(t, err, m.want)
+			require.NotContains(t, err.Error(), "wire: ", "the name of an internal package")
 		})
 	}
 }
 
-func TestSessionStartCancelled(t *testing.T) {
+// All nodes refuse the keyspace: the error has one line, which names the keyspace once.
+func TestSessionStartWithoutKeyspace(t *testing.T) {
+	c := newFakeCluster(t, protoV5, 3)
+	c.On(func(r *fakecql.Request) bool {
+		if r.Stmt == `USE "shop"` {
+			r.Fail(int32(CodeInvalid))
+		}
+		return r.Stmt == `USE "shop"`
+	})
+	cfg := configOf(c)
+	cfg.Keyspace = "shop"
+	_, err := cfg.CreateSession()
+	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
+	require.ErrorIs(t, err, CodeInvalid, "the cause")
+	require.EqualError(t, err, `vecql: keyspace does not exist: ClusterConfig.Keyspace is "shop": server: invalid request: scripted`)
+}
+
+func TestSessionStartCanceled(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 1)
 	ctx, cancel := context.WithCancel(context.Background())
-	c.on(func(r *fakeRequest) bool { cancel(); return r.op == opRegister })
-	requireNothingLeft(t)
-	_, err := NewSessionContext(ctx, *c.config())
+	c.On(func(r *fakecql.Request) bool { cancel(); return r.Op == fakecql.OpRegister })
+	leak.Require(t, buffersHeld)
+	_, err := NewSessionContext(ctx, *configOf(c))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestSessionCloseWhilePreparing(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	asked := make(chan struct{}, 1)
-	c.on(func(r *fakeRequest) bool {
-		if r.op == opPrepare {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op == fakecql.OpPrepare {
 			asked <- struct{}{}
 		}
-		return r.op == opPrepare
+		return r.Op == fakecql.OpPrepare
 	})
-	s := c.session()
+	s := sessionOn(c)
 	done := make(chan error, 1)
 	go func() { done <- s.Query("SELECT 1").Exec() }()
 	<-asked
 	s.Close()
-	require.ErrorIs(t, <-done, ErrSessionClosed, "the caller cancelled nothing")
+	require.ErrorIs(t, <-done, ErrSessionClosed, "the caller did not cancel its context")
 }
 
 func TestSessionCloseConcurrentWithQueries(t *testing.T) {
 	for i := range 10 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := newSocketCluster(t, protoV5, 2).session()
+			s := sessionOn(newSocketCluster(t, protoV5, 2))
 			var wg sync.WaitGroup
 			for g := range 8 {
 				wg.Go(func() {
@@ -158,17 +178,17 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 		name, certificate string
 		ok                bool
 	}{
-		{"the name that was written", "localhost", true},
+		{"the configured name", "localhost", true},
 		{"another name", "db.example", false},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			server, client := tlsPair(t, m.certificate)
-			c := newSocketCluster(t, protoV4, 1, func(n *fakeNode) {
-				n.server.wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
+			server, client := fakecql.TLSPair(t, m.certificate)
+			c := newSocketCluster(t, protoV4, 1, func(n *fakecql.Node) {
+				n.Server.Wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
 			})
-			requireNothingLeft(t)
-			cfg := c.config()
-			cfg.Hosts, cfg.TLS = []string{fmt.Sprintf("localhost:%d", c.port)}, client
+			leak.Require(t, buffersHeld)
+			cfg := configOf(c)
+			cfg.Hosts, cfg.TLS = []string{fmt.Sprintf("localhost:%d", c.Port)}, client
 			s, err := cfg.CreateSession()
 			if !m.ok {
 				require.ErrorContains(t, err, "certificate")
@@ -181,91 +201,91 @@ func TestSessionTLSVerifiesByContactName(t *testing.T) {
 }
 
 func TestSessionSchemaAgreement(t *testing.T) {
-	change := func(r *fakeRequest) bool {
-		if r.stmt != "CREATE TABLE ks.t" {
+	change := func(r *fakecql.Request) bool {
+		if r.Stmt != "CREATE TABLE ks.t" {
 			return false
 		}
 		b := wire.AppendInt(nil, int32(resultSchemaChange))
 		for _, s := range []string{"CREATED", "TABLE", "ks", "t"} {
-			b = mustString(b, s)
+			b = fakecql.AppendString(b, s)
 		}
-		r.peer.reply(r.stream, opResult, b)
+		r.Conn.Reply(r.Stream, fakecql.OpResult, b)
 		return true
 	}
 	t.Run("waits", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.nodes[1].schema = UUID{2}
-		c.on(change)
-		s := c.session()
+		c.Nodes[1].Schema = UUID{2}
+		c.On(change)
+		s := sessionOn(c)
 		var agreed atomic.Bool
 		time.AfterFunc(50*time.Millisecond, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
 			agreed.Store(true)
-			c.nodes[1].schema = UUID{1}
+			c.Nodes[1].Schema = UUID{1}
 		})
 		require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
 		require.True(t, agreed.Load())
 	})
 	t.Run("as long as ctx allows", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.nodes[1].schema = UUID{2}
-		c.on(change)
-		s := c.session()
+		c.Nodes[1].Schema = UUID{2}
+		c.On(change)
+		s := sessionOn(c)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
 		err := s.Query("CREATE TABLE ks.t").ExecContext(ctx)
 		require.ErrorIs(t, err, ErrSchemaAgreement)
-		require.True(t, MayHaveApplied(err), "the change was made")
+		require.True(t, MayHaveApplied(err), "the schema change was applied")
 	})
-	t.Run("a node that is down is not waited for", func(t *testing.T) {
+	t.Run("without nodes that are down", func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 2)
-		c.nodes[1].schema = UUID{2}
-		c.on(change)
-		s := c.session()
-		c.nodes[1].stop()
+		c.Nodes[1].Schema = UUID{2}
+		c.On(change)
+		s := sessionOn(c)
+		c.Nodes[1].Stop()
 		require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
 	})
 }
 
 func TestSessionNodeComesBack(t *testing.T) {
 	c := newSocketCluster(t, protoV4, 2)
-	s := c.session()
-	n := s.topo.Load().nodeByID(c.nodes[1].id)
-	c.nodes[1].stop()
+	s := sessionOn(c)
+	n := s.topo.Load().nodeByID(UUID(c.Nodes[1].ID))
+	c.Nodes[1].Stop()
 	require.Eventually(t, func() bool { return n.pool.pick() == nil }, 5*time.Second, time.Millisecond)
 	for range 4 {
-		require.NoError(t, s.Query("INSERT").Exec(), "the other node serves")
+		require.NoError(t, s.Query("INSERT").Exec(), "the other node serves the request")
 	}
-	require.ErrorIs(t, s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec(), ErrNoConnections)
-	c.nodes[1].start()
+	require.ErrorIs(t, s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec(), ErrNoConnections)
+	c.Nodes[1].Start()
 	require.Eventually(t, func() bool {
-		return s.Query("INSERT").SetHostID(c.nodes[1].id.String()).Exec() == nil
+		return s.Query("INSERT").HostID(c.Nodes[1].ID.String()).Exec() == nil
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
 func TestSessionNodeRemoved(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 3)
-	s := c.session(func(cfg *ClusterConfig) { cfg.ReconnectInterval = 50 * time.Millisecond })
-	gone := s.topo.Load().nodeByID(c.nodes[2].id).pool
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = 50 * time.Millisecond })
+	gone := s.topo.Load().nodeByID(UUID(c.Nodes[2].ID)).pool
 	require.NotNil(t, gone.pick())
-	c.mu.Lock()
-	c.peers = c.nodes[:2]
-	c.mu.Unlock()
+	c.Mu.Lock()
+	c.Peers = c.Nodes[:2]
+	c.Mu.Unlock()
 	require.Eventually(t, func() bool { return len(s.GetHosts()) == 2 && gone.pick() == nil }, 5*time.Second, time.Millisecond)
-	c.mu.Lock()
-	c.peers = c.nodes
-	c.mu.Unlock()
+	c.Mu.Lock()
+	c.Peers = c.Nodes
+	c.Mu.Unlock()
 	require.Eventually(t, func() bool {
-		n := s.topo.Load().nodeByID(c.nodes[2].id)
+		n := s.topo.Load().nodeByID(UUID(c.Nodes[2].ID))
 		return n != nil && n.pool != gone && n.pool.pick() != nil
 	}, 5*time.Second, time.Millisecond)
 }
 
-// TestSessionPicksUsableConnection takes one of a node's two connections out of service while it is still listed.
+// TestSessionPicksUsableConnection: one of a node's two connections refuses requests while the pool still lists it.
 func TestSessionPicksUsableConnection(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 1)
-	s := c.session(func(cfg *ClusterConfig) { cfg.NumConns = 2 })
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.NumConns = 2 })
 	p := s.topo.Load().nodes[0].pool
 	require.Eventually(t, func() bool { return len(p.open.Load().conns) == 2 }, 5*time.Second, time.Millisecond)
 	p.open.Load().conns[0].draining.Store(true)

@@ -5,48 +5,61 @@ package vecql
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds what the driver knows of the cluster: an immutable snapshot of nodes, ring and replicas. The control connection
-// builds a new one after each change (control.go) and the session swaps it in with one atomic store; requests read it without a lock.
+// Topology: an immutable snapshot of nodes, ring and replicas. The control connection triggers a new one after each
+// change (control.go), and the session installs it by one atomic store. Requests read it without a lock.
 
-// node is a host with the connections to it. The pool outlives snapshots; the description is of one snapshot.
+// group lists the replicas of one range that requests may go to, the nearest first. Among equally near ones the primary
+// is first.
+type group []*node
+
+// replicas are the replicas of a keyspace.
+type replicas struct {
+	ranges []group // in the order of topology.tokens; nil means that every applies to all ranges
+	every  group
+}
+
+// node is a host and its pool. The pool outlives snapshots; info belongs to one snapshot.
 type node struct {
 	info *HostInfo
 	pool *pool
-	rank int32 // place in the order of distances: equal for nodes that are as near as each other, -1 for one that requests do not go to
+	rank int32 // rank by distance: equal for equally near nodes, -1 for a node without requests
 }
 
 // topology is one snapshot.
 type topology struct {
-	nodes     []*node               // by host id
-	ids       []UUID                // of nodes
-	order     []*node               // those that requests may go to, the nearest first
-	hosts     []*HostInfo           // of order
-	barred    map[UUID]bool         // other members of the cluster: HostFilter does not accept them
-	tokens    []int64               // the ring, sorted; empty when the partitioner is not Murmur3
-	owners    []*node               // owners[i] owns the range that ends at tokens[i]
-	keyspaces map[string]*placement // the replicas of each range
+	nodes     []*node              // by host id
+	ids       []UUID               // ids of nodes, in the same order
+	usable    []*node              // nodes that requests may go to, the nearest first
+	hosts     []*HostInfo          // hosts of usable
+	excluded  map[UUID]bool        // members of the cluster that HostFilter does not accept
+	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
+	keyspaces map[string]*replicas // a nil value means unknown replicas
 	routing   *routing
 }
 
-// newTopology builds the snapshot of the nodes of view. nodes are those of its hosts that are not barred.
+// newTopology builds the snapshot of view. nodes are its hosts that are not excluded.
 func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
-	t := &topology{nodes: nodes, barred: map[UUID]bool{}, keyspaces: make(map[string]*placement, len(view.keyspaces)), routing: r}
+	t := &topology{
+		nodes: nodes, excluded: map[UUID]bool{}, keyspaces: make(map[string]*replicas, len(view.keyspaces)),
+		routing: r,
+	}
 	slices.SortFunc(t.nodes, func(a, b *node) int { return slices.Compare(a.info.id[:], b.info.id[:]) })
 	for _, n := range nodes {
 		n.info.pool.Store(n.pool)
 		n.rank = -1
 		t.ids = append(t.ids, n.info.id)
 	}
-	t.order = usable(t.nodes)
+	t.usable = usableNodes(t.nodes)
 	rank := int32(0)
-	for i, n := range t.order {
-		if i > 0 && compareDistance(t.order[i-1], n) != 0 {
+	for i, n := range t.usable {
+		if i > 0 && compareDistance(t.usable[i-1], n) != 0 {
 			rank++
 		}
 		n.rank = rank
@@ -54,52 +67,99 @@ func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 	}
 	members := slices.Clone(t.nodes)
 	for _, h := range view.hosts {
-		if h.barred {
-			t.barred[h.id] = true
-			members = append(members, &node{info: h, rank: -1}) // data lies on it nevertheless
+		if h.excluded {
+			t.excluded[h.id] = true
+			members = append(members, &node{info: h, rank: -1}) // it still stores data
 		}
 	}
 	if !strings.HasSuffix(view.partitioner, "Murmur3Partitioner") {
 		return t
 	}
-	t.setRing(members)
-	p := newPlacer(t)
-	same := map[string]*placement{} // keyspaces of the same strategy share their groups
+	ring, owning := t.setRing(members)
+	same := map[string]*replicas{} // keyspaces with the same strategy share their groups
 	for name, strategy := range view.keyspaces {
-		key := strategy.key()
-		if same[key] == nil {
-			same[key] = p.place(strategy)
+		key := strategy.Key()
+		if _, placed := same[key]; !placed {
+			same[key] = newReplicas(ring.Place(strategy), owning)
 		}
 		t.keyspaces[name] = same[key]
 	}
 	return t
 }
 
-// setRing sorts the tokens of members. A token that two nodes claim, one of which has gone, belongs to the first of them.
-func (t *topology) setRing(members []*node) {
+// setRing sorts the tokens of members. It returns the ring, and the owners of ranges by their number on the ring. A
+// token that two nodes claim, because one has left, belongs to the first of them.
+func (t *topology) setRing(members []*node) (ring *placement.Ring, owning []*node) {
 	type entry struct {
 		token int64
 		owner *node
 	}
-	var ring []entry
+	var entries []entry
 	for _, n := range members {
 		for _, tok := range n.info.tokens {
-			ring = append(ring, entry{tok, n})
+			entries = append(entries, entry{tok, n})
 		}
 	}
-	slices.SortStableFunc(ring, func(a, b entry) int { return cmp.Compare(a.token, b.token) })
-	ring = slices.CompactFunc(ring, func(a, b entry) bool { return a.token == b.token })
-	t.tokens, t.owners = make([]int64, len(ring)), make([]*node, len(ring))
-	for i, e := range ring {
-		t.tokens[i], t.owners[i] = e.token, e.owner
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.token, b.token) })
+	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.token == b.token })
+	var places []placement.Member
+	numbers := make(map[*node]int32, len(members))
+	owners := make([]int32, len(entries))
+	t.tokens = make([]int64, len(entries))
+	for i, e := range entries {
+		number, known := numbers[e.owner]
+		if !known {
+			number = int32(len(owning))
+			numbers[e.owner] = number
+			owning = append(owning, e.owner)
+			places = append(places, placement.Member{DC: e.owner.info.dc, Rack: e.owner.info.rack, Rank: e.owner.rank})
+		}
+		t.tokens[i], owners[i] = e.token, number
 	}
+	return placement.NewRing(places, owners), owning
 }
 
-// usable returns those of nodes that requests may go to, the nearest first and otherwise in their order.
-func usable(nodes []*node) []*node {
+// newReplicas converts the node numbers of r to nodes; nil for nil.
+func newReplicas(r *placement.Replicas, nodes []*node) *replicas {
+	if r == nil {
+		return nil
+	}
+	total := len(r.Every)
+	for _, list := range r.Ranges {
+		total += len(list)
+	}
+	slab := make([]*node, 0, total)
+	groupOf := func(list []int32) group {
+		begin := len(slab)
+		for _, i := range list {
+			slab = append(slab, nodes[i])
+		}
+		return slab[begin:len(slab):len(slab)]
+	}
+	out := &replicas{every: groupOf(r.Every), ranges: make([]group, len(r.Ranges))}
+	for i, list := range r.Ranges {
+		out.ranges[i] = groupOf(list)
+	}
+	return out
+}
+
+// replicasOf returns the replicas of a token in keyspace, nil if they are unknown.
+func (t *topology) replicasOf(keyspace string, tok int64) group {
+	r := t.keyspaces[keyspace]
+	switch {
+	case r == nil:
+		return nil
+	case len(r.ranges) > 0:
+		return r.ranges[token.Search(t.tokens, tok)]
+	}
+	return r.every
+}
+
+// usableNodes returns those of nodes that requests may go to, the nearest first; equally near nodes keep their order.
+func usableNodes(nodes []*node) []*node {
 	list := make([]*node, 0, len(nodes))
 	for _, n := range nodes {
-		if !n.info.barred && n.info.tier >= 0 {
+		if !n.info.excluded && n.info.tier >= 0 {
 			list = append(list, n)
 		}
 	}
@@ -107,10 +167,10 @@ func usable(nodes []*node) []*node {
 	return list
 }
 
-// compareDistance orders local nodes before others, and both by their tiers.
+// compareDistance orders local nodes before remote ones, and both by tier.
 func compareDistance(a, b *node) int {
-	if a.info.far != b.info.far {
-		if b.info.far {
+	if a.info.remote != b.info.remote {
+		if b.info.remote {
 			return -1
 		}
 		return 1
@@ -118,7 +178,7 @@ func compareDistance(a, b *node) int {
 	return cmp.Compare(a.info.tier, b.info.tier)
 }
 
-// nodeByID returns the node with that id, nil when there is none.
+// nodeByID returns the node with that id, nil if there is none.
 func (t *topology) nodeByID(id UUID) *node {
 	if i := t.indexOf(id); i >= 0 {
 		return t.nodes[i]
@@ -126,7 +186,7 @@ func (t *topology) nodeByID(id UUID) *node {
 	return nil
 }
 
-// indexOf returns where in nodes the one with that id is, -1 when there is none.
+// indexOf returns the index in nodes of the node with that id, -1 if there is none.
 func (t *topology) indexOf(id UUID) int {
 	low, high := 0, len(t.ids)
 	for low < high {
@@ -148,8 +208,8 @@ func (t *topology) lastErrors() error {
 	var errs []error
 	for _, n := range t.nodes {
 		if err := n.pool.lastError(); err != nil {
-			errs = append(errs, fmt.Errorf("node %s: %w", n.info.addr, err))
+			errs = append(errs, errorf("node %s: %w", n.info.addr, err))
 		}
 	}
-	return errors.Join(errs...)
+	return joinErrors(errs...)
 }

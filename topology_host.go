@@ -4,7 +4,6 @@ package vecql
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -12,16 +11,16 @@ import (
 	"sync/atomic"
 )
 
-// This file holds HostInfo, and the rows of the system tables that it is read from. A row may be half-written, left behind or NULL in
-// parts: it then counts for nothing or for what it says.
+// HostInfo, and the rows of the system tables that describe nodes. A row may be half-written, stale, or NULL in parts.
+// parseHost reads what is there, and whole drops unusable rows.
 
-// NodeState says whether a node can be reached.
+// NodeState is the state of a node: up or down.
 type NodeState int
 
-// The states of a node.
+// States of a node.
 const (
-	NodeUp   NodeState = iota // a connection for requests is open
-	NodeDown                  // none is
+	NodeUp   NodeState = iota // a connection takes requests
+	NodeDown                  // no connection takes requests
 )
 
 // String returns "UP" or "DOWN".
@@ -32,11 +31,11 @@ func (s NodeState) String() string {
 	return "DOWN"
 }
 
-// HostInfo describes a node, as the system tables did when they were read last. Only IsUp and State change. Columns that are NULL, or that
-// the server's tables lack, are zero.
+// A HostInfo describes a node as of the last reading of the system tables. Only IsUp and State change. A field is zero
+// if its column is NULL or missing.
 type HostInfo struct {
 	id                                      UUID
-	addr                                    netip.AddrPort // where clients connect
+	addr                                    netip.AddrPort // the address for clients
 	peer, broadcast, listen, rpc, preferred netip.Addr
 	dc, rack, version, clusterName          string
 	partitioner, dseVersion, workload       string
@@ -45,28 +44,28 @@ type HostInfo struct {
 	tokens                                  []int64
 	pool                                    atomic.Pointer[pool] // nil until the node is part of a snapshot
 
-	// What the session makes of it, before the snapshot that it is part of.
-	barred bool // HostFilter does not accept it: it counts for the placement of replicas only
-	tier   int  // HostSelectionPolicy.Tier
-	far    bool // it is not local to the policy
+	// Set by the session before the HostInfo becomes part of a snapshot.
+	excluded bool // not accepted by HostFilter: counts only for replica placement
+	tier     int  // HostSelectionPolicy.Tier
+	remote   bool // not local by the policy
 }
 
-// HostID returns the node's id, which stays the same when its address changes.
+// HostID returns the node's id, which does not change with its address.
 func (h *HostInfo) HostID() string { return h.id.String() }
 
-// ConnectAddress returns the address that clients connect to.
+// ConnectAddress returns the address for clients.
 func (h *HostInfo) ConnectAddress() net.IP { return ipOf(h.addr.Addr()) }
 
-// ConnectAddressAndPort returns address and port that clients connect to.
+// ConnectAddressAndPort returns the address and port for clients.
 func (h *HostInfo) ConnectAddressAndPort() string { return h.addr.String() }
 
-// HostnameAndPort is ConnectAddressAndPort: the system tables know no names.
+// HostnameAndPort is ConnectAddressAndPort: the system tables contain no host names.
 func (h *HostInfo) HostnameAndPort() string { return h.ConnectAddressAndPort() }
 
-// Port returns the native protocol's port.
+// Port returns the port of the native protocol.
 func (h *HostInfo) Port() int { return int(h.addr.Port()) }
 
-// DataCenter returns the node's data centre.
+// DataCenter returns the node's data center.
 func (h *HostInfo) DataCenter() string { return h.dc }
 
 // Rack returns the node's rack.
@@ -81,31 +80,33 @@ func (h *HostInfo) Partitioner() string { return h.partitioner }
 // ClusterName returns the cluster's name.
 func (h *HostInfo) ClusterName() string { return h.clusterName }
 
-// Peer returns the address by which the node is known to its peers, nil for the node that the tables were read from.
+// Peer returns the node's address among its peers, nil for the node that the tables were read from.
 func (h *HostInfo) Peer() net.IP { return ipOf(h.peer) }
 
-// BroadcastAddress returns the address that the node tells its peers to use, nil for all but the node that the tables were read from.
+// BroadcastAddress returns the address that the node announces to its peers, nil for all but the node that the tables
+// were read from.
 func (h *HostInfo) BroadcastAddress() net.IP { return ipOf(h.broadcast) }
 
-// ListenAddress returns the address that the node listens on for its peers, nil for all but the node that the tables were read from.
+// ListenAddress returns the address on which the node listens for its peers, nil for all but the node that the tables
+// were read from.
 func (h *HostInfo) ListenAddress() net.IP { return ipOf(h.listen) }
 
-// RPCAddress returns the address that the node tells clients to use, before AddressTranslator has seen it.
+// RPCAddress returns the address that the node announces to clients, before AddressTranslator.
 func (h *HostInfo) RPCAddress() net.IP { return ipOf(h.rpc) }
 
-// PreferredIP returns the address that its peers in the same data centre use, nil where it is not told.
+// PreferredIP returns the address that peers in the same data center use, nil if the tables lack it.
 func (h *HostInfo) PreferredIP() net.IP { return ipOf(h.preferred) }
 
-// DSEVersion returns the version of DataStax Enterprise, WorkLoad and Graph what the node does there.
+// DSEVersion returns the version of DataStax Enterprise.
 func (h *HostInfo) DSEVersion() string { return h.dseVersion }
 
-// WorkLoad is explained at DSEVersion.
+// WorkLoad returns the workload of a node of DataStax Enterprise.
 func (h *HostInfo) WorkLoad() string { return h.workload }
 
-// Graph is explained at DSEVersion.
+// Graph reports whether a node of DataStax Enterprise has the graph workload.
 func (h *HostInfo) Graph() bool { return h.graph }
 
-// Tokens returns the node's tokens on the Murmur3 ring, as text.
+// Tokens returns the node's tokens on the Murmur3 ring, in decimal.
 func (h *HostInfo) Tokens() []string {
 	s := make([]string, len(h.tokens))
 	for i, t := range h.tokens {
@@ -114,13 +115,13 @@ func (h *HostInfo) Tokens() []string {
 	return s
 }
 
-// IsUp reports whether a connection for requests is open to the node now.
+// IsUp reports whether a connection to the node currently takes requests.
 func (h *HostInfo) IsUp() bool {
 	p := h.pool.Load()
 	return p != nil && p.isUp()
 }
 
-// State is IsUp as a NodeState.
+// State returns NodeUp if IsUp, else NodeDown.
 func (h *HostInfo) State() NodeState {
 	if h.IsUp() {
 		return NodeUp
@@ -128,7 +129,7 @@ func (h *HostInfo) State() NodeState {
 	return NodeDown
 }
 
-// Equal reports whether both are the same node: by host id, or by address where an id is not known.
+// Equal reports whether both are the same node: by host id, or by address if an id is unknown.
 func (h *HostInfo) Equal(other *HostInfo) bool {
 	switch {
 	case h == nil || other == nil:
@@ -139,39 +140,40 @@ func (h *HostInfo) Equal(other *HostInfo) bool {
 	return h.addr == other.addr
 }
 
-// String returns the address and the data centre.
+// String returns the address and the data center.
 func (h *HostInfo) String() string { return h.addr.String() + " (" + h.dc + ")" }
 
 func ipOf(a netip.Addr) net.IP { return net.IP(a.AsSlice()) }
 
-// NewHostInfoFromAddrPort returns a node of which only the address is known, for tests of a HostFilter or HostSelectionPolicy.
+// NewHostInfoFromAddrPort returns a HostInfo with only an address, for tests of a HostFilter or HostSelectionPolicy.
 func NewHostInfoFromAddrPort(addr net.IP, port int) (*HostInfo, error) {
 	a, ok := netip.AddrFromSlice(addr)
 	if !ok || port < 0 || port > 0xFFFF {
-		return nil, fmt.Errorf("vecql: %v, port %d is no address", addr, port)
+		return nil, errorf("NewHostInfoFromAddrPort: invalid address %v, port %d", addr, port)
 	}
 	return &HostInfo{addr: netip.AddrPortFrom(a.Unmap(), uint16(port))}, nil
 }
 
-// NewTestHostInfoFromRow returns the node that a row of system.local or system.peers describes, by column name, for tests of a HostFilter
-// or HostSelectionPolicy. Values have the types that Iter.MapScan gives.
+// NewTestHostInfoFromRow returns the HostInfo of a row of system.local or system.peers, by column name, for tests of a
+// HostFilter or HostSelectionPolicy. Values have the types of Iter.MapScan.
 func NewTestHostInfoFromRow(row map[string]any) (*HostInfo, error) {
 	h := parseHost(row, 9042)
 	if !h.addr.IsValid() {
-		return nil, errors.New("vecql: the row has no address")
+		return nil, errors.New("vecql: NewTestHostInfoFromRow: the row has no address")
 	}
 	return h, nil
 }
 
-// parseHost reads a row of system.local, peers or peers_v2. Columns that are NULL or of another type are left out.
+// parseHost reads a row of system.local, peers or peers_v2. It ignores columns that are NULL or of another type.
 func parseHost(row map[string]any, port uint16) *HostInfo {
 	h := &HostInfo{
 		id: get[UUID](row, "host_id"), dc: get[string](row, "data_center"), rack: get[string](row, "rack"),
 		version: get[string](row, "release_version"), schema: get[UUID](row, "schema_version"),
 		clusterName: get[string](row, "cluster_name"), partitioner: get[string](row, "partitioner"),
 		dseVersion: get[string](row, "dse_version"), workload: get[string](row, "workload"), graph: get[bool](row, "graph"),
-		peer: addrColumn(row, "peer"), broadcast: addrColumn(row, "broadcast_address"), listen: addrColumn(row, "listen_address"),
-		rpc: addrColumn(row, "rpc_address"), preferred: addrColumn(row, "preferred_ip"),
+		peer: addrColumn(row, "peer"), broadcast: addrColumn(row, "broadcast_address"),
+		listen: addrColumn(row, "listen_address"), rpc: addrColumn(row, "rpc_address"),
+		preferred: addrColumn(row, "preferred_ip"),
 	}
 	if p := get[int](row, "native_port"); p > 0 && p <= 0xFFFF {
 		port = uint16(p)
@@ -180,7 +182,7 @@ func parseHost(row map[string]any, port uint16) *HostInfo {
 	if !h.rpc.IsValid() {
 		h.rpc = native
 	}
-	for _, a := range []netip.Addr{native, h.rpc, h.peer} { // the address for clients, else that of the node
+	for _, a := range []netip.Addr{native, h.rpc, h.peer} { // the address for clients, else that for peers
 		if a.IsValid() && !a.IsUnspecified() {
 			h.addr = netip.AddrPortFrom(a, port)
 			break
@@ -199,8 +201,9 @@ func addrColumn(row map[string]any, name string) netip.Addr {
 	return a.Unmap()
 }
 
-// whole reports whether a row of peers describes a node that can be used. While it is being written, or after its node has gone, columns
-// are NULL. A node without tokens holds no data but serves requests (ScyllaDB's zero-token nodes): such a row must be complete otherwise.
+// whole reports whether a row of peers describes a usable node. Columns are NULL while a row is being written, or after
+// its node has left. A node without tokens stores no data but serves requests (ScyllaDB's zero-token nodes): such a row
+// must otherwise be complete.
 func (h *HostInfo) whole() bool {
 	if h.id == (UUID{}) || !h.addr.IsValid() || h.dc == "" {
 		return false
@@ -208,14 +211,16 @@ func (h *HostInfo) whole() bool {
 	return len(h.tokens) > 0 || h.rack != "" && h.version != "" && h.schema != (UUID{})
 }
 
-// hostsOf returns the nodes that the rows of system.local, read from the node at that address, and of peers describe. translate, which may
-// be nil, gives the address at which the client reaches an address of peers; it returns an invalid one where the client reaches none.
+// hostsOf returns the nodes of system.local, read from the node at that address, and of peers. Nodes may have one
+// address: that of a load balancer, or that of a node which another one replaces. Each connection verifies its node.
+// translate maps an address of peers to the one for clients; an invalid result means unreachable. nil means no
+// translation.
 func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, translate translateFunc) ([]*HostInfo, error) {
 	self := parseHost(local, at.Port())
-	self.addr = at // what we reached it by is the one address known to work
+	self.addr = at // the only address known to work
 	hosts := make([]*HostInfo, 0, 1+len(peers))
 	hosts = append(hosts, self)
-	ids, addrs := map[UUID]bool{self.id: true}, map[netip.AddrPort]bool{at: true}
+	ids := map[UUID]bool{self.id: true}
 	for _, row := range peers {
 		h := parseHost(row, at.Port())
 		if !h.whole() || ids[h.id] {
@@ -227,11 +232,11 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 				return nil, err
 			}
 		}
-		if !h.addr.IsValid() || addrs[h.addr] {
+		if !h.addr.IsValid() {
 			continue
 		}
 		h.clusterName, h.partitioner = self.clusterName, self.partitioner
-		ids[h.id], addrs[h.addr] = true, true
+		ids[h.id] = true
 		hosts = append(hosts, h)
 	}
 	return slices.Clip(hosts), nil

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/placement"
 )
 
-// This file tests how rows of the system tables become hosts.
+// Tests of hosts parsed from rows of the system tables.
 
-// peerRow is a whole row of system.peers; change may make it less.
+// peerRow is a complete row of system.peers; change may remove columns.
 func peerRow(n byte, change ...func(row map[string]any)) map[string]any {
 	row := map[string]any{
 		"host_id": hostID(n), "data_center": "dc1", "rack": "r1", "release_version": "5.0.0", "schema_version": UUID{1},
@@ -36,14 +38,14 @@ func TestParseHostKeepsWhatItCanRead(t *testing.T) {
 	require.Equal(t, UUID{}, h.id)
 }
 
-// TestFault27PeersTable: rows that are NULL in part, left behind or double leave a topology of the others.
+// TestFault27PeersTable checks that incomplete, stale or duplicate rows leave a topology of the other nodes.
 func TestFault27PeersTable(t *testing.T) {
 	at := netip.MustParseAddrPort("10.0.0.1:9042")
 	local := peerRow(1)
 	for _, c := range []struct {
 		name  string
 		peers []systemRow
-		want  []byte // hosts beside node 1
+		want  []byte // hosts besides node 1
 	}{
 		{"whole", []systemRow{peerRow(2), peerRow(3)}, []byte{2, 3}},
 		{"none", nil, nil},
@@ -53,15 +55,15 @@ func TestFault27PeersTable(t *testing.T) {
 		{"no address", []systemRow{peerRow(2, set("rpc_address", nil), set("peer", nil)), peerRow(3)}, []byte{3}},
 		{"no address for clients", []systemRow{peerRow(2, set("rpc_address", nil))}, []byte{2}},
 		{"any address for clients", []systemRow{peerRow(2, set("rpc_address", net.IPv4zero))}, []byte{2}},
-		{"missing data centre", []systemRow{peerRow(2, set("data_center", nil)), peerRow(3)}, []byte{3}},
+		{"missing data center", []systemRow{peerRow(2, set("data_center", nil)), peerRow(3)}, []byte{3}},
 		{"missing rack", []systemRow{peerRow(2, set("rack", nil))}, []byte{2}},
-		{"zero tokens, whole otherwise", []systemRow{peerRow(2, set("tokens", nil))}, []byte{2}},
+		{"zero tokens, otherwise complete", []systemRow{peerRow(2, set("tokens", nil))}, []byte{2}},
 		{"zero tokens and more NULLs", []systemRow{peerRow(2, set("tokens", nil), set("schema_version", nil)), peerRow(3)}, []byte{3}},
-		{"tokens that are no numbers, left behind", []systemRow{peerRow(2, set("tokens", []string{"x"}), set("release_version", nil))}, nil},
+		{"tokens that are not numbers, stale", []systemRow{peerRow(2, set("tokens", []string{"x"}), set("release_version", nil))}, nil},
 		{"the same host twice", []systemRow{peerRow(2), peerRow(2, set("rpc_address", net.IPv4(10, 0, 0, 9)))}, []byte{2}},
-		{"the same address twice", []systemRow{peerRow(2), peerRow(9, set("rpc_address", net.IPv4(10, 0, 0, 2)))}, []byte{2}},
-		{"stale row of the node asked", []systemRow{peerRow(1, set("rpc_address", net.IPv4(10, 0, 0, 7))), peerRow(3)}, []byte{3}},
-		{"stale row at the address asked", []systemRow{peerRow(8, set("rpc_address", net.IPv4(10, 0, 0, 1))), peerRow(3)}, []byte{3}},
+		{"the same address twice", []systemRow{peerRow(2), peerRow(9, set("rpc_address", net.IPv4(10, 0, 0, 2)))}, []byte{2, 9}},
+		{"stale row of the node that is read", []systemRow{peerRow(1, set("rpc_address", net.IPv4(10, 0, 0, 7))), peerRow(3)}, []byte{3}},
+		{"another node at the address of the node that is read", []systemRow{peerRow(8, set("rpc_address", net.IPv4(10, 0, 0, 1))), peerRow(3)}, []byte{8, 3}},
 		{"columns of other types", []systemRow{peerRow(2, set("rack", 7), set("tokens", "100"), set("native_port", "x")), peerRow(3)}, []byte{3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,19 +81,19 @@ func TestFault27PeersTable(t *testing.T) {
 				require.True(t, h.addr.IsValid())
 			}
 			require.Equal(t, c.want, got)
-			topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, map[string]replication{
-				"ks": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": {all: 3}, "": {all: 1}}},
+			topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, map[string]placement.Strategy{
+				"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc1": {All: 3}, "": {All: 1}}},
 			})
-			require.Len(t, walkAll(topo.route(routeTarget{keyspace: "ks", token: 7, hasToken: true})), len(hosts))
+			require.Len(t, planNodes(topo.plan(planTarget{keyspace: "ks", token: 7, hasToken: true})), len(hosts))
 		})
 	}
-	t.Run("local without anything", func(t *testing.T) {
+	t.Run("empty local row", func(t *testing.T) {
 		hosts, err := hostsOf(map[string]any{}, nil, at, nil)
 		require.NoError(t, err)
 		require.Len(t, hosts, 1)
-		topo := testTopology(t, nil, []*node{{info: hosts[0]}}, map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 3}}})
+		topo := testTopology(t, nil, []*node{{info: hosts[0]}}, map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 3}}})
 		require.Empty(t, topo.replicasOf("ks", 3), "no tokens, no ring")
-		require.Len(t, walkAll(topo.route(routeTarget{keyspace: "ks", token: 7, hasToken: true})), 1)
+		require.Len(t, planNodes(topo.plan(planTarget{keyspace: "ks", token: 7, hasToken: true})), 1)
 	})
 }
 
@@ -112,9 +114,9 @@ func TestHostsAreTranslated(t *testing.T) {
 	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway)
 	require.NoError(t, err)
 	require.Len(t, hosts, 3, "two cannot be reached")
-	require.Equal(t, at, hosts[0].addr, "a contact point is as it was given")
+	require.Equal(t, at, hosts[0].addr, "a contact point is not translated")
 	require.Equal(t, "1.1.1.1:9044", hosts[1].ConnectAddressAndPort())
-	require.Equal(t, "1.1.1.1:9045", hosts[2].ConnectAddressAndPort(), "many behind one address")
+	require.Equal(t, "1.1.1.1:9045", hosts[2].ConnectAddressAndPort(), "several nodes behind one address")
 	require.Equal(t, "10.0.0.3", hosts[2].RPCAddress().String())
 	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway)
 	require.ErrorContains(t, err, "AddressTranslator: 10.0.0.7:9042: panic: mine")
@@ -158,7 +160,7 @@ func TestHostInfo(t *testing.T) {
 		_, err = NewHostInfoFromAddrPort(bad.ip, bad.port)
 		require.Error(t, err)
 	}
-	require.True(t, a.Equal(h), "by address, where one has no id")
+	require.True(t, a.Equal(h), "by address, if one has no id")
 	moved, err := NewTestHostInfoFromRow(peerRow(2))
 	require.NoError(t, err)
 	require.True(t, moved.Equal(h), "by id")
@@ -168,31 +170,31 @@ func TestHostInfo(t *testing.T) {
 	require.Nil(t, new(HostInfo).ConnectAddress())
 }
 
-func TestJudge(t *testing.T) {
+func TestFilterHosts(t *testing.T) {
 	hosts := func() []*HostInfo { return []*HostInfo{testNode(1, "a", "r").info, testNode(2, "b", "r").info} }
-	rules := newRouteRules(TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	rules := newPlanRules(TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
 	list := hosts()
-	require.NoError(t, rules.judge(list, DataCentreHostFilter("b")))
-	require.True(t, list[0].barred)
-	require.False(t, list[1].barred)
-	require.NoError(t, rules.judge(list, AcceptAllFilter()))
-	require.False(t, list[0].barred, "judged anew")
-	require.True(t, list[0].far)
-	require.False(t, list[1].far)
-	require.NoError(t, rules.judge(list, WhiteListHostFilter("127.0.0.2")))
-	require.True(t, list[0].barred)
+	require.NoError(t, rules.filterHosts(list, DataCenterHostFilter("b")))
+	require.True(t, list[0].excluded)
+	require.False(t, list[1].excluded)
+	require.NoError(t, rules.filterHosts(list, AcceptAllFilter()))
+	require.False(t, list[0].excluded, "a filter replaces the earlier result")
+	require.True(t, list[0].remote)
+	require.False(t, list[1].remote)
+	require.NoError(t, rules.filterHosts(list, WhiteListHostFilter("127.0.0.2")))
+	require.True(t, list[0].excluded)
 
-	err := rules.judge(hosts(), DenyAllFilter())
+	err := rules.filterHosts(hosts(), DenyAllFilter())
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "HostFilter accepts none")
-	nowhere := newRouteRules(DCAwareRoundRobinPolicy("x", DisableDCFailover()))
-	err = nowhere.judge(hosts(), nil)
+	nowhere := newPlanRules(DCAwareRoundRobinPolicy("x", DisableDCFailover()))
+	err = nowhere.filterHosts(hosts(), nil)
 	require.ErrorIs(t, err, ErrNoHosts)
 	require.ErrorContains(t, err, "uses none of")
-	err = rules.judge(hosts(), HostFilterFunc(func(*HostInfo) bool { panic("mine") }))
+	err = rules.filterHosts(hosts(), HostFilterFunc(func(*HostInfo) bool { panic("mine") }))
 	require.ErrorContains(t, err, "127.0.0.1:9042 (a): HostFilter: panic: mine")
-	panics := newRouteRules(panicPolicy{})
-	require.ErrorContains(t, panics.judge(hosts(), nil), "HostSelectionPolicy: panic: mine")
+	panics := newPlanRules(panicPolicy{})
+	require.ErrorContains(t, panics.filterHosts(hosts(), nil), "HostSelectionPolicy: panic: mine")
 }
 
 type panicPolicy struct{}

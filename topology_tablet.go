@@ -5,7 +5,6 @@ package vecql
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -13,33 +12,34 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file learns ScyllaDB's tablets: a node that is sent a request for a tablet of which it has no replica on that shard says in the
-// answer's custom payload where the replicas are (scylladb docs/dev/protocol-extensions.md; docs/dev/tablets-routing-v2.md).
+// ScyllaDB's tablets: when a request reaches a node and shard without a replica of its tablet, the response lists the
+// replicas in its custom payload (scylladb docs/dev/protocol-extensions.md; docs/dev/tablets-routing-v2.md).
 
-// The keys of the custom payload.
+// Keys of the custom payload.
 const (
 	payloadTabletsV1 = "tablets-routing-v1"
 	payloadTabletsV2 = "tablets-routing-v2"
 )
 
 const (
-	maxTablets  = 1 << 20 // of a session: beyond that no new ones are learnt. 100,000 are many.
+	maxTablets  = 1 << 20 // of a session; further ones are not stored. 100,000 are many.
 	maxReplicas = 64      // of a tablet
-	maxShard    = 1 << 12 // of a node, above any that exists
+	maxShard    = 1 << 12 // of a node, above that of any hardware
 )
 
-// routing is what a session keeps for its routes from one snapshot to the next.
+// routing is the state for query plans that outlives snapshots.
 type routing struct {
-	rules   routeRules
+	rules   planRules
 	tablets tablet.Map
-	learnt  atomic.Uint64 // tablets that answers told of
-	refused atomic.Uint64 // those that made no sense, or came in too large numbers
-	limit   int           // of tablets; 0: maxTablets
+	stored  atomic.Uint64 // tablets accepted from responses
+	refused atomic.Uint64 // tablets refused as invalid or too many
+	limit   int           // of tablets; 0 means maxTablets
 }
 
 var errTablet = errors.New("vecql: malformed tablet")
 
-// parseTablet reads tuple<bigint, bigint, list<tuple<uuid, int>>>, with a bigint behind it in version 2. What comes after that is ignored.
+// parseTablet reads tuple<bigint, bigint, list<tuple<uuid, int>>>, followed by a bigint in version 2. It ignores bytes
+// after that.
 func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 	r := wire.NewReader(payload)
 	t := &tablet.Tablet{First: tabletLong(&r), Last: tabletLong(&r)}
@@ -49,13 +49,13 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 	}
 	n := list.Count(4 + 2*4 + 16 + 4)
 	if err := errors.Join(r.Err(), list.Err()); err != nil {
-		return nil, fmt.Errorf("%w: %w", errTablet, err)
+		return nil, errorf("%w: %w", errTablet, err)
 	}
 	if t.First >= t.Last {
-		return nil, fmt.Errorf("%w: from %d to %d", errTablet, t.First, t.Last)
+		return nil, errorf("%w: from %d to %d", errTablet, t.First, t.Last)
 	}
 	if n == 0 || n > maxReplicas {
-		return nil, fmt.Errorf("%w: %d replicas", errTablet, n)
+		return nil, errorf("%w: %d replicas", errTablet, n)
 	}
 	t.Replicas = make([]tablet.Replica, n)
 	for i := range t.Replicas {
@@ -66,14 +66,14 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 			pair.Fail(wire.ErrLength)
 		}
 		if err := errors.Join(list.Err(), pair.Err(), shard.Err()); err != nil {
-			return nil, fmt.Errorf("%w: replica %d: %w", errTablet, i, err)
+			return nil, errorf("%w: replica %d: %w", errTablet, i, err)
 		}
 		if replica.Shard < 0 || replica.Shard >= maxShard {
-			return nil, fmt.Errorf("%w: shard %d", errTablet, replica.Shard)
+			return nil, errorf("%w: shard %d", errTablet, replica.Shard)
 		}
 		for _, other := range t.Replicas[:i] {
 			if other.Host == replica.Host {
-				return nil, fmt.Errorf("%w: two replicas on host %v", errTablet, UUID(replica.Host))
+				return nil, errorf("%w: two replicas on host %v", errTablet, UUID(replica.Host))
 			}
 		}
 		t.Replicas[i] = replica
@@ -87,14 +87,14 @@ func tabletLong(r *wire.Reader) int64 {
 	in := wire.NewReader(b)
 	v := in.Long()
 	if r.Err() == nil && len(b) != 8 {
-		r.Fail(fmt.Errorf("%w: a bigint of %d bytes", wire.ErrLength, len(b)))
+		r.Fail(errorf("%w: a bigint of %d bytes", wire.ErrLength, len(b)))
 	}
 	return v
 }
 
-// learnTablet remembers the tablet that an answer to a request for target told of, if it did. One that makes no sense is counted and
-// otherwise ignored: it must cover the request's partition, and its replicas must be on members of the cluster.
-func (t *topology) learnTablet(target *routeTarget, payload map[string][]byte) {
+// storeTablet stores the tablet in the response to a request for target, if there is one. The tablet must cover the
+// request's partition, and its replicas must be members of the cluster; otherwise it is only counted.
+func (t *topology) storeTablet(target *planTarget, payload map[string][]byte) {
 	version := 2
 	hint, ok := payload[payloadTabletsV2]
 	if !ok {
@@ -102,39 +102,44 @@ func (t *topology) learnTablet(target *routeTarget, payload map[string][]byte) {
 		hint, ok = payload[payloadTabletsV1]
 	}
 	if !ok || t.routing == nil || !target.hasToken || target.table == "" {
-		return // a request whose partition is not known learns nothing
+		return // a tablet needs a known partition
 	}
-	if err := t.checkTablet(target, hint, version); err != nil {
+	if err := t.addTablet(target, hint, version); err != nil {
 		t.routing.refused.Add(1)
 		return
 	}
-	t.routing.learnt.Add(1)
+	t.routing.stored.Add(1)
 }
 
-func (t *topology) checkTablet(target *routeTarget, hint []byte, version int) error {
+// addTablet parses a server's hint and stores its tablet if the tablet covers the token of the request, has replicas
+// that are known, and fits the limit of stored tablets. version is that of the extension that sent the hint.
+func (t *topology) addTablet(target *planTarget, hint []byte, version int) error {
 	found, err := parseTablet(hint, version)
 	if err != nil {
 		return err
 	}
 	if !found.Covers(target.token) {
-		return fmt.Errorf("%w: from %d to %d for token %d", errTablet, found.First, found.Last, target.token)
+		return errorf("%w: from %d to %d for token %d", errTablet, found.First, found.Last, target.token)
 	}
 	for _, replica := range found.Replicas {
-		if t.nodeByID(replica.Host) == nil && !t.barred[replica.Host] { // it may be a node that the system tables did not tell of yet
-			return fmt.Errorf("%w: host %v is not known", errTablet, UUID(replica.Host))
+		// it may be a node that was not yet in the system tables
+		if t.nodeByID(replica.Host) == nil && !t.excluded[replica.Host] {
+			return errorf("%w: host %v is unknown", errTablet, UUID(replica.Host))
 		}
 	}
-	// What takes the place of a tablet that is known takes no more room.
+	// The replacement of a stored tablet takes no more room.
 	known := &t.routing.tablets
-	if limit := cmp.Or(t.routing.limit, maxTablets); known.Len() >= limit && known.Lookup(target.keyspace, target.table, target.token) == nil {
-		return fmt.Errorf("%w: there are %d already", errTablet, limit)
+	if limit := cmp.Or(t.routing.limit, maxTablets); known.Len() >= limit &&
+		known.Lookup(target.keyspace, target.table, target.token) == nil {
+		return errorf("%w: already %d tablets are stored", errTablet, limit)
 	}
 	known.Add(target.keyspace, target.table, found)
 	return nil
 }
 
-// forgetTablets drops what a change of the schema makes wrong: the tablets of a table that is gone or made anew, and those of a keyspace
-// whose replication may have changed. Servers correct who asks a node without a replica, not who knows too few replicas.
+// forgetTablets drops the tablets that a schema change invalidates: those of a dropped or recreated table, and those of
+// a keyspace whose replication may have changed. A server sends a hint only when a request reaches a non-replica. An
+// entry that lists too few replicas would never be corrected, so drop it.
 func (r *routing) forgetTablets(e schemaEvent) {
 	switch {
 	case e.target == "KEYSPACE":
@@ -144,18 +149,18 @@ func (r *routing) forgetTablets(e schemaEvent) {
 	}
 }
 
-// followTablets drops the tablets that a new snapshot shows to be wrong: those of nodes and of keyspaces that are gone.
+// followTablets drops the tablets that a new snapshot invalidates: those on nodes, or of keyspaces, that have gone.
 func (t *topology) followTablets(old *topology) {
 	if t.routing.tablets.Len() == 0 {
 		return
 	}
 	for _, n := range old.nodes {
-		if t.nodeByID(n.info.id) == nil && !t.barred[n.info.id] {
+		if t.nodeByID(n.info.id) == nil && !t.excluded[n.info.id] {
 			t.routing.tablets.RemoveHost(n.info.id)
 		}
 	}
-	for id := range old.barred {
-		if t.nodeByID(id) == nil && !t.barred[id] {
+	for id := range old.excluded {
+		if t.nodeByID(id) == nil && !t.excluded[id] {
 			t.routing.tablets.RemoveHost(id)
 		}
 	}
@@ -167,12 +172,12 @@ func (t *topology) hasKeyspace(name string) bool {
 	return ok
 }
 
-// appendTabletBlock appends the byte that ends every EXECUTE on a connection with TABLETS_ROUTING_V2, and no other: in the upper half the
-// number of a block of four bits, from the least significant of the tablet's version, in the lower half that block as the session knows it.
-// The number is a random one: one that went on from each request to the next could be the same for a tablet every time, in a program that
-// asks for its partitions in turns, and a node would never find out what the session has missed. Where the tablet is not known any byte will
-// do; it is that of version 0.
-func (t *topology) appendTabletBlock(dst []byte, target *routeTarget) []byte {
+// appendTabletBlock appends the last byte of every EXECUTE on a connection with TABLETS_ROUTING_V2. The tablet's
+// version is 16 blocks of four bits. The upper half of the byte is the number of a block, counted from the least
+// significant one; the lower half is that block of the version stored in the session. The number is random: with a
+// counter, a program that reads its partitions in turns could send the same block of a tablet every time, and a node
+// would never notice that the version is outdated. An unknown tablet has version 0; the server accepts any byte.
+func (t *topology) appendTabletBlock(dst []byte, target *planTarget) []byte {
 	var version uint64
 	var i uint32
 	if t.routing != nil {

@@ -11,17 +11,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/placement"
 	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file tests what is learnt of tablets.
+// Tests of tablets in responses.
 
-// tabletPayload is a tablet as servers write it, with what is to be wrong.
+// tabletPayload is a tablet as servers encode it, with optional faults.
 type tabletPayload struct {
-	first, last any // int64, nil for NULL, []byte for anything else
+	first, last any // int64, nil for NULL, []byte for other bytes
 	replicas    []any
-	count       int32 // of replicas, when not 0
+	count       int32 // number of replicas, unless 0
 	tail        []byte
 }
 
@@ -86,7 +88,7 @@ func TestParseTablet(t *testing.T) {
 	require.EqualValues(t, -5, got.Version)
 	got, err = parseTablet(withVersion.bytes(), 1)
 	require.NoError(t, err)
-	require.Zero(t, got.Version, "what comes behind is not version 1's")
+	require.Zero(t, got.Version, "version 1 ignores the bytes after the list")
 	_, err = parseTablet(goodTablet().bytes(), 2)
 	require.ErrorIs(t, err, errTablet)
 
@@ -96,7 +98,7 @@ func TestParseTablet(t *testing.T) {
 	}
 }
 
-// hostileTablets make no sense to a request for token 5 in a cluster of nodes 1 to 3.
+// hostileTablets are invalid for a request for token 5 in a cluster of nodes 1 to 3.
 func hostileTablets() map[string]tabletPayload {
 	change := func(f func(p *tabletPayload)) tabletPayload {
 		p := goodTablet()
@@ -139,7 +141,7 @@ func hostileTablets() map[string]tabletPayload {
 	}
 }
 
-// TestFault26HostileTablets: a hint that makes no sense is counted and ignored, and routes are what they were.
+// TestFault26HostileTablets checks that invalid hints are counted and ignored, and that query plans stay the same.
 func TestFault26HostileTablets(t *testing.T) {
 	nodes := func() []*node {
 		return []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10), testNode(3, "a", "r", 20)}
@@ -147,79 +149,79 @@ func TestFault26HostileTablets(t *testing.T) {
 	for name, p := range hostileTablets() {
 		t.Run(name, func(t *testing.T) {
 			topo := testTopology(t, nil, nodes(), nil)
-			target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
-			topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+			target := planTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+			topo.storeTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
 			require.EqualValues(t, 1, topo.routing.refused.Load())
-			require.Zero(t, topo.routing.learnt.Load())
+			require.Zero(t, topo.routing.stored.Load())
 			require.Zero(t, topo.routing.tablets.Len())
-			require.Len(t, walkAll(topo.route(target)), 3)
+			require.Len(t, planNodes(topo.plan(target)), 3)
 		})
 	}
 	t.Run("overlapping ranges", func(t *testing.T) {
 		topo := testTopology(t, nil, nodes(), nil)
-		target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+		target := planTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
 		for _, bounds := range [][2]int64{{-100, 100}, {0, 10}, {4, 5}, {math.MinInt64, math.MaxInt64}, {-7, 50}} {
 			p := goodTablet()
 			p.first, p.last = bounds[0], bounds[1]
-			topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
-			require.Equal(t, 1, topo.routing.tablets.Len(), "the latest holds")
+			topo.storeTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+			require.Equal(t, 1, topo.routing.tablets.Len(), "the latest tablet replaces earlier ones")
 			require.Equal(t, bounds[0], topo.routing.tablets.Lookup("ks", "t", 5).First)
 		}
 	})
 	t.Run("shard that the node does not have", func(t *testing.T) {
 		topo := testTopology(t, nil, nodes(), nil)
-		target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+		target := planTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
 		p := goodTablet()
 		p.replicas = []any{replicaCell{hostID(2), maxShard - 1}}
-		topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
-		r := topo.route(target)
+		topo.storeTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+		r := topo.plan(target)
 		n, shard := r.next()
 		require.Equal(t, "2", names([]*node{n}))
-		require.EqualValues(t, maxShard-1, shard, "the pool knows the node's shards, and takes any connection")
+		require.EqualValues(t, maxShard-1, shard, "the pool uses any connection for an unknown shard")
 	})
 }
 
-func TestLearnTablet(t *testing.T) {
+func TestStoreTablet(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "b", "r", 10), testNode(3, "a", "r", 20)}
-	nodes[1].info.barred = true
+	nodes[1].info.excluded = true
 	topo := testTopology(t, nil, nodes, nil)
 	good := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
-	target := routeTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
-	for _, unknown := range []routeTarget{{}, {keyspace: "ks", table: "t"}, {token: 5, hasToken: true}} {
-		topo.learnTablet(&unknown, good)
+	target := planTarget{keyspace: "ks", table: "t", token: 5, hasToken: true}
+	for _, unknown := range []planTarget{{}, {keyspace: "ks", table: "t"}, {token: 5, hasToken: true}} {
+		topo.storeTablet(&unknown, good)
 	}
-	topo.learnTablet(&target, nil)
-	topo.learnTablet(&target, map[string][]byte{"other": {1}})
-	(&topology{}).learnTablet(&target, good)
-	require.Zero(t, topo.routing.learnt.Load()+topo.routing.refused.Load())
+	topo.storeTablet(&target, nil)
+	topo.storeTablet(&target, map[string][]byte{"other": {1}})
+	(&topology{}).storeTablet(&target, good)
+	require.Zero(t, topo.routing.stored.Load()+topo.routing.refused.Load())
 
-	topo.learnTablet(&target, good)
-	require.EqualValues(t, 1, topo.routing.learnt.Load(), "a replica may be on a node that is filtered out")
-	require.Equal(t, "1", names(walkAll(topo.route(target))[:1]))
+	topo.storeTablet(&target, good)
+	require.EqualValues(t, 1, topo.routing.stored.Load(), "a replica may be on an excluded node")
+	require.Equal(t, "1", names(planNodes(topo.plan(target))[:1]))
 
 	v2 := goodTablet()
 	v2.tail = appendTestCell(nil, int64(0x0123456789ABCDEF))
-	topo.learnTablet(&target, map[string][]byte{payloadTabletsV2: v2.bytes(), payloadTabletsV1: {1}})
-	require.EqualValues(t, 0x0123456789ABCDEF, topo.routing.tablets.Lookup("ks", "t", 5).Version)
+	topo.storeTablet(&target, map[string][]byte{payloadTabletsV2: v2.bytes(), payloadTabletsV1: {1}})
+	require.EqualValues(t, int64(0x0123456789ABCDEF), topo.routing.tablets.Lookup("ks", "t", 5).Version)
 }
 
 func TestTabletsAreBounded(t *testing.T) {
 	topo := testTopology(t, nil, []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10)}, nil)
 	topo.routing.limit = 2
-	learn := func(first int64, host byte) {
+	store := func(first int64, host byte) {
 		p := goodTablet()
 		p.first, p.last, p.replicas = first, first+10, []any{replicaCell{hostID(host), 0}}
-		target := routeTarget{keyspace: "ks", table: "t", token: first + 5, hasToken: true}
-		topo.learnTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
+		target := planTarget{keyspace: "ks", table: "t", token: first + 5, hasToken: true}
+		topo.storeTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
 	}
 	for i := range int64(4) {
-		learn(10*i, 1)
+		store(10*i, 1)
 	}
 	require.Equal(t, 2, topo.routing.tablets.Len())
 	require.EqualValues(t, 2, topo.routing.refused.Load())
-	learn(10, 2)
+	store(10, 2)
 	require.Equal(t, 2, topo.routing.tablets.Len())
-	require.EqualValues(t, hostID(2), topo.routing.tablets.Lookup("ks", "t", 15).Replicas[0].Host, "one that is known is brought up to date")
+	require.EqualValues(t, hostID(2), topo.routing.tablets.Lookup("ks", "t", 15).Replicas[0].Host, "a stored tablet is updated")
 }
 
 func TestForgetTablets(t *testing.T) {
@@ -250,8 +252,8 @@ func TestForgetTablets(t *testing.T) {
 	topo := fill()
 	next := *topo
 	next.followTablets(topo)
-	require.Equal(t, 2, topo.routing.tablets.Len(), "nothing has changed")
-	smaller := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{keyspaces: map[string]replication{"ks": {}}}, topo.routing)
+	require.Equal(t, 2, topo.routing.tablets.Len(), "no change")
+	smaller := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{keyspaces: map[string]placement.Strategy{"ks": {}}}, topo.routing)
 	smaller.followTablets(topo)
 	require.Zero(t, topo.routing.tablets.Len(), "node 3 is gone")
 
@@ -266,25 +268,25 @@ func TestAppendTabletBlock(t *testing.T) {
 	target := onToken(0)
 	const version = 0x0123456789ABCDEF
 	sent := map[byte]bool{}
-	const enough = 1000 // for a random number to have had all 16 values
+	const enough = 1000 // for a random number to reach all 16 values
 	for range enough {
 		b := topo.appendTabletBlock([]byte{9}, &target)
 		require.Len(t, b, 2)
-		require.Zero(t, b[1]&0xF, "nothing is known")
+		require.Zero(t, b[1]&0xF, "version 0 for an unknown tablet")
 		sent[b[1]>>4] = true
 	}
 	require.Len(t, sent, 16)
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Version: version})
 	var held uint64
 	for range enough {
-		for range 15 { // other requests that come in turns with it
-			topo.appendTabletBlock(nil, &routeTarget{})
+		for range 15 { // other requests in turns with it
+			topo.appendTabletBlock(nil, &planTarget{})
 		}
 		b := topo.appendTabletBlock(nil, &target)
 		held |= uint64(b[0]&0xF) << (4 * (b[0] >> 4))
 	}
-	require.EqualValues(t, version, held)
-	require.Len(t, topo.appendTabletBlock(nil, &routeTarget{}), 1)
+	require.EqualValues(t, int64(version), held)
+	require.Len(t, topo.appendTabletBlock(nil, &planTarget{}), 1)
 	require.Len(t, (&topology{}).appendTabletBlock(nil, &target), 1)
 }
 
@@ -311,31 +313,31 @@ func FuzzParseTablet(f *testing.F) {
 	})
 }
 
-// TestSessionLearnsTablets sends requests to nodes that answer with hints, some of them hostile.
-func TestSessionLearnsTablets(t *testing.T) {
+// TestSessionStoresTablets sends requests to nodes that return hints, some of them hostile.
+func TestSessionStoresTablets(t *testing.T) {
 	c := newFakeCluster(t, protoV4, 3)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
-	c.prepare(stmt, preparedSpec{bind: []ColumnInfo{col("id", tBigint)}, pk: []int{0}})
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	var mu sync.Mutex
 	var hint []byte
 	hits := map[string]int{}
-	c.on(func(r *fakeRequest) bool {
-		if r.op != opExecute && r.op != opBatch {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpExecute && r.Op != fakecql.OpBatch {
 			return false
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		hits[r.node.ip]++
+		hits[r.Node.IP]++
 		if hint == nil {
 			return false
 		}
-		body := mustString(wire.AppendShort(nil, 1), payloadTabletsV1)
+		body := fakecql.AppendString(wire.AppendShort(nil, 1), payloadTabletsV1)
 		body, _ = wire.AppendBytes(body, hint)
-		r.peer.replyFlags(r.stream, opResult, wire.FlagCustomPayload, wire.AppendInt(body, int32(resultVoid)))
+		r.Conn.ReplyFlags(r.Stream, fakecql.OpResult, wire.FlagCustomPayload, wire.AppendInt(body, int32(resultVoid)))
 		hint = nil
 		return true
 	})
-	s := c.session()
+	s := sessionOn(c)
 	requireAllUp(t, s)
 	answerWith := func(p tabletPayload) {
 		mu.Lock()
@@ -346,22 +348,22 @@ func TestSessionLearnsTablets(t *testing.T) {
 			require.NoError(t, s.Query(stmt, 1).Exec())
 		}
 	}
-	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{c.nodes[2].id, 1}}}
+	whole := tabletPayload{first: int64(math.MinInt64), last: int64(math.MaxInt64), replicas: []any{replicaCell{UUID(c.Nodes[2].ID), 1}}}
 	for name, p := range hostileTablets() {
 		if p.first == any(int64(-100)) && p.last == any(int64(100)) {
-			p.first, p.last = int64(math.MinInt64), int64(math.MaxInt64) // so that it is not refused for its range alone
+			p.first, p.last = int64(math.MinInt64), int64(math.MaxInt64) // so that its range alone is no reason to refuse it
 		}
 		answerWith(p)
 		require.Len(t, hits, 1, name)
 	}
 	require.EqualValues(t, len(hostileTablets()), s.routing.refused.Load())
 	require.Zero(t, s.routing.tablets.Len())
-	for _, n := range []*fakeNode{c.nodes[2], c.nodes[0], c.nodes[1]} {
-		whole.replicas = []any{replicaCell{n.id, 1}}
+	for _, n := range []*fakecql.Node{c.Nodes[2], c.Nodes[0], c.Nodes[1]} {
+		whole.replicas = []any{replicaCell{UUID(n.ID), 1}}
 		answerWith(whole)
-		require.GreaterOrEqual(t, hits[n.ip], 10, "after the first answer")
+		require.GreaterOrEqual(t, hits[n.IP], 10, "after the first response")
 	}
-	require.EqualValues(t, 3, s.routing.learnt.Load())
+	require.EqualValues(t, 3, s.routing.stored.Load())
 	for _, mixed := range []bool{false, true} {
 		mu.Lock()
 		hint = whole.bytes()
@@ -371,16 +373,16 @@ func TestSessionLearnsTablets(t *testing.T) {
 			b.Query("INSERT INTO ks.other (id) VALUES (1)")
 		}
 		require.NoError(t, b.Exec())
-		require.EqualValues(t, 4, s.routing.learnt.Load(), "of a batch of one table only")
+		require.EqualValues(t, 4, s.routing.stored.Load(), "a tablet for a batch only if it has one table")
 	}
 	b := s.appendTabletBlock([]byte{1}, &call{keyspace: "ks", table: "t", hasToken: true})
 	require.Len(t, b, 2)
-	require.Zero(t, b[1]&0xF, "version 1 tells no version")
+	require.Zero(t, b[1]&0xF, "version 1 has no version field")
 	s.schemaChanged(schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"})
 	require.Zero(t, s.routing.tablets.Len())
 }
 
-// requireAllUp waits until every node has a connection.
+// requireAllUp blocks until every node has a connection.
 func requireAllUp(t *testing.T, s *Session) {
 	t.Helper()
 	require.Eventually(t, func() bool {

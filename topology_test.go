@@ -12,16 +12,25 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/placement"
 )
 
-// This file tests which nodes hold a token.
+// Tests of the placement of replicas.
 
 // testNode returns a node named by the last byte of its id.
 func testNode(n byte, dc, rack string, tokens ...int64) *node {
-	return &node{info: &HostInfo{
+	return &node{pool: emptyPool(), info: &HostInfo{
 		id: UUID{15: n}, dc: dc, rack: rack, tokens: tokens,
 		addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, n}), 9042),
 	}}
+}
+
+// emptyPool returns a pool without connections.
+func emptyPool() *pool {
+	p := &pool{}
+	p.open.Store(&poolView{})
+	return p
 }
 
 func names(nodes []*node) string {
@@ -34,17 +43,20 @@ func names(nodes []*node) string {
 
 const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 
-// testTopology returns the snapshot that a session with this policy, which may be nil, makes of nodes. Those with a barred HostInfo have
-// been filtered out.
-func testTopology(t testing.TB, policy HostSelectionPolicy, nodes []*node, keyspaces map[string]replication) *topology {
+// testTopology returns the snapshot of nodes in a session with this policy, which may be nil. Nodes with an excluded
+// HostInfo are filtered out.
+func testTopology(t testing.TB, policy HostSelectionPolicy, nodes []*node, keyspaces map[string]placement.Strategy) *topology {
 	t.Helper()
-	r := &routing{rules: newRouteRules(policy)}
+	r := &routing{rules: newPlanRules(policy)}
 	view := &clusterView{partitioner: murmur3, keyspaces: keyspaces}
 	var used []*node
 	for _, n := range nodes {
 		view.hosts = append(view.hosts, n.info)
-		if !n.info.barred {
-			require.NoError(t, r.rules.judgeOne(n.info, nil))
+		if n.pool == nil {
+			n.pool = emptyPool()
+		}
+		if !n.info.excluded {
+			require.NoError(t, r.rules.filterHost(n.info, nil))
 			used = append(used, n)
 		}
 	}
@@ -71,14 +83,14 @@ func TestTopologyReplicas(t *testing.T) {
 		{"simple, more copies than nodes", map[string]string{"class": "SimpleStrategy", "replication_factor": "9"}, 0, "1 4 2 5 3 6"},
 		{"simple, transient", map[string]string{"class": "SimpleStrategy", "replication_factor": "3/2"}, 60, "2"},
 		{"topology, racks first", map[string]string{"class": "NetworkTopologyStrategy", "a": "2", "b": "1"}, 0, "1 4 3"},
-		{"topology, as many of one rack as racks are missing", map[string]string{"class": "NetworkTopologyStrategy", "a": "3"}, 0, "1 2 3"},
+		{"topology, one rack fills in for missing racks", map[string]string{"class": "NetworkTopologyStrategy", "a": "3"}, 0, "1 2 3"},
 		{"topology, one rack", map[string]string{"class": "NetworkTopologyStrategy", "b": "2"}, 60, "5 6"},
 		{"topology, more copies than nodes", map[string]string{"class": "NetworkTopologyStrategy", "b": "9"}, 160, "6 4 5"},
-		{"topology, unknown data centre", map[string]string{"class": "NetworkTopologyStrategy", "c": "2"}, 60, ""},
-		{"transient replicas hold no data", map[string]string{"class": "NetworkTopologyStrategy", "b": "2/1"}, 60, "5"},
+		{"topology, unknown data center", map[string]string{"class": "NetworkTopologyStrategy", "c": "2"}, 60, ""},
+		{"transient replicas store no data", map[string]string{"class": "NetworkTopologyStrategy", "b": "2/1"}, 60, "5"},
 		{"transient replicas are missing first", map[string]string{"class": "NetworkTopologyStrategy", "b": "4/1"}, 60, "5 6 4"},
 		{"all transient", map[string]string{"class": "NetworkTopologyStrategy", "b": "1/1"}, 60, ""},
-		{"more transient than all", map[string]string{"class": "NetworkTopologyStrategy", "b": "1/2"}, 60, ""},
+		{"more transient replicas than replicas", map[string]string{"class": "NetworkTopologyStrategy", "b": "1/2"}, 60, ""},
 		{"everywhere", map[string]string{"class": "org.apache.cassandra.locator.EverywhereStrategy"}, 60, "1 4 2 5 3 6"},
 		{"local", map[string]string{"class": "LocalStrategy"}, 60, ""},
 		{"unreadable factor", map[string]string{"class": "SimpleStrategy", "replication_factor": "many"}, 60, ""},
@@ -88,7 +100,7 @@ func TestTopologyReplicas(t *testing.T) {
 		{"nothing", nil, 60, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			topo := testTopology(t, nil, sixNodes(), map[string]replication{"ks": parseReplication(c.options)})
+			topo := testTopology(t, nil, sixNodes(), map[string]placement.Strategy{"ks": placement.ParseStrategy(c.options)})
 			require.Equal(t, c.want, names(topo.replicasOf("ks", c.token)))
 			require.Empty(t, topo.replicasOf("other", c.token))
 		})
@@ -96,50 +108,51 @@ func TestTopologyReplicas(t *testing.T) {
 }
 
 func TestTopologyFactorsOfManyDigits(t *testing.T) {
-	r := parseReplication(map[string]string{"class": "NetworkTopologyStrategy", "a": "9223372036854775807/1", "b": "99999999999999999999"})
-	topo := testTopology(t, nil, []*node{testNode(1, "a", "r", 1), testNode(2, "a", "r", 2)}, map[string]replication{"ks": r})
+	r := placement.ParseStrategy(map[string]string{"class": "NetworkTopologyStrategy", "a": "9223372036854775807/1", "b": "99999999999999999999"})
+	topo := testTopology(t, nil, []*node{testNode(1, "a", "r", 1), testNode(2, "a", "r", 2)}, map[string]placement.Strategy{"ks": r})
 	require.Equal(t, "1 2", names(topo.replicasOf("ks", 0)))
 }
 
 func TestTopologyUnknownPartitioner(t *testing.T) {
 	view := &clusterView{
 		partitioner: "org.apache.cassandra.dht.ByteOrderedPartitioner",
-		keyspaces:   map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 1}}},
+		keyspaces:   map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 1}}},
 	}
-	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, view, &routing{rules: newRouteRules(nil)})
-	require.Empty(t, topo.replicasOf("ks", 5), "token awareness is given up, nothing else")
+	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, view, &routing{rules: newPlanRules(nil)})
+	require.Empty(t, topo.replicasOf("ks", 5), "only token awareness is disabled")
 	require.NotNil(t, topo.nodeByID(UUID{15: 1}))
 	require.Nil(t, topo.nodeByID(UUID{15: 2}))
-	require.Equal(t, "1", names(walkAll(topo.route(routeTarget{keyspace: "ks", token: 5, hasToken: true}))))
+	require.Equal(t, "1", names(planNodes(topo.plan(planTarget{keyspace: "ks", token: 5, hasToken: true}))))
 }
 
 func TestTopologyDuplicateTokens(t *testing.T) {
 	topo := testTopology(t, nil, []*node{testNode(2, "a", "r", 10, 20), testNode(1, "a", "r", 10, 30), testNode(3, "a", "r", 30)},
-		map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 9}}})
+		map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 9}}})
 	require.Equal(t, []int64{10, 20, 30}, topo.tokens)
 	require.Equal(t, "1 2", names(topo.replicasOf("ks", 5)), "a token has one owner")
 }
 
-// referenceReplicas is Cassandra's NetworkTopologyStrategy and SimpleStrategy told once more, with sets and lists, for one token.
-func referenceReplicas(nodes []*node, r replication, tok int64) []*node {
+// referenceReplicas computes the replicas of one token by Cassandra's NetworkTopologyStrategy and SimpleStrategy, with
+// sets and lists.
+func referenceReplicas(nodes []*node, r placement.Strategy, tok int64) []*node {
 	type entry struct {
 		token int64
 		n     *node
 	}
 	ring := map[int64]*node{}
-	for _, n := range nodes { // by id: the first claim holds
+	for _, n := range nodes { // by id: the first claim wins
 		for _, t := range n.info.tokens {
 			if ring[t] == nil {
 				ring[t] = n
 			}
 		}
 	}
-	var walk []entry
+	var clockwise []entry
 	for t, n := range ring {
-		walk = append(walk, entry{t, n})
+		clockwise = append(clockwise, entry{t, n})
 	}
-	slices.SortFunc(walk, func(a, b entry) int {
-		if (a.token >= tok) != (b.token >= tok) { // those before the token come after the wrap
+	slices.SortFunc(clockwise, func(a, b entry) int {
+		if (a.token >= tok) != (b.token >= tok) { // tokens before tok come after the wrap
 			if a.token >= tok {
 				return -1
 			}
@@ -151,7 +164,7 @@ func referenceReplicas(nodes []*node, r replication, tok int64) []*node {
 		return 1
 	})
 	inDC, racksOf := map[string]map[*node]bool{}, map[string]map[string]bool{}
-	for _, e := range walk {
+	for _, e := range clockwise {
 		dc := e.n.info.dc
 		if inDC[dc] == nil {
 			inDC[dc], racksOf[dc] = map[*node]bool{}, map[string]bool{}
@@ -160,23 +173,23 @@ func referenceReplicas(nodes []*node, r replication, tok int64) []*node {
 		racksOf[dc][e.n.info.rack] = true
 	}
 	var chosen []*node
-	if r.class == "SimpleStrategy" {
-		for _, e := range walk {
-			if len(chosen) < r.factor.all && !slices.Contains(chosen, e.n) {
+	if r.Class == "SimpleStrategy" {
+		for _, e := range clockwise {
+			if len(chosen) < r.Factor.All && !slices.Contains(chosen, e.n) {
 				chosen = append(chosen, e.n)
 			}
 		}
-		transient := max(0, r.factor.transient-(r.factor.all-len(chosen)))
+		transient := max(0, r.Factor.Transient-(r.Factor.All-len(chosen)))
 		return chosen[:len(chosen)-transient]
 	}
 	left, repeats, racks, transient := map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int{}
-	for dc, f := range r.factors {
-		left[dc] = min(f.all, len(inDC[dc]))
-		repeats[dc] = f.all - len(racksOf[dc])
-		transient[dc] = max(0, f.transient-(f.all-left[dc]))
+	for dc, f := range r.Factors {
+		left[dc] = min(f.All, len(inDC[dc]))
+		repeats[dc] = f.All - len(racksOf[dc])
+		transient[dc] = max(0, f.Transient-(f.All-left[dc]))
 	}
 	var full []*node
-	for _, e := range walk {
+	for _, e := range clockwise {
 		dc := e.n.info.dc
 		if left[dc] == 0 || slices.Contains(chosen, e.n) {
 			continue
@@ -197,7 +210,7 @@ func referenceReplicas(nodes []*node, r replication, tok int64) []*node {
 	return full
 }
 
-// randomNodes returns up to 20 nodes over some data centres and racks, a few without tokens, a few claiming the same.
+// randomNodes returns up to 20 nodes over some data centers and racks, a few without tokens, a few claiming the same.
 func randomNodes(rnd *rand.Rand) []*node {
 	dcs, racks := 1+rnd.IntN(3), 1+rnd.IntN(4)
 	nodes := make([]*node, 1+rnd.IntN(20))
@@ -216,14 +229,14 @@ func TestTopologyReplicasAgainstReference(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		nodes := randomNodes(rnd)
-		factor := func() replicas {
-			n := replicas{all: rnd.IntN(7)}
-			n.transient = max(0, rnd.IntN(n.all+1)-2)
+		factor := func() placement.Count {
+			n := placement.Count{All: rnd.IntN(7)}
+			n.Transient = max(0, rnd.IntN(n.All+1)-2)
 			return n
 		}
-		strategies := map[string]replication{
-			"simple":   {class: "SimpleStrategy", factor: factor()},
-			"topology": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc0": factor(), "dc1": factor(), "dc2": factor(), "dc9": factor()}},
+		strategies := map[string]placement.Strategy{
+			"simple":   {Class: "SimpleStrategy", Factor: factor()},
+			"topology": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": factor(), "dc1": factor(), "dc2": factor(), "dc9": factor()}},
 		}
 		topo := testTopology(t, RoundRobinHostPolicy(), slices.Clone(nodes), strategies)
 		for range 15 {
@@ -235,15 +248,15 @@ func TestTopologyReplicasAgainstReference(t *testing.T) {
 	}
 }
 
-// TestTopologyBarredNodesHoldReplicas filters nodes out: others do not become replicas in their place.
-func TestTopologyBarredNodesHoldReplicas(t *testing.T) {
+// TestTopologyExcludedNodesHoldReplicas filters nodes out: no other node becomes a replica in their place.
+func TestTopologyExcludedNodesHoldReplicas(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 10), testNode(3, "a", "r", 20), testNode(4, "a", "r", 30)}
-	nodes[1].info.barred = true
-	topo := testTopology(t, nil, nodes, map[string]replication{"ks": {class: "SimpleStrategy", factor: replicas{all: 2}}})
+	nodes[1].info.excluded = true
+	topo := testTopology(t, nil, nodes, map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
 	require.Equal(t, "3", names(topo.replicasOf("ks", 5)))
 	require.Equal(t, "1 3 4", names(topo.nodes))
 	require.Nil(t, topo.nodeByID(UUID{15: 2}))
-	require.True(t, topo.barred[UUID{15: 2}])
+	require.True(t, topo.excluded[UUID{15: 2}])
 }
 
 func TestTopologyOfLargeCluster(t *testing.T) {
@@ -257,15 +270,15 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 		}
 	}
 	nodes[5].info.dc, nodes[6].info.rack = "small", "lonely"
-	three := replicas{all: 3}
-	keyspaces := map[string]replication{
-		"system":  {class: "LocalStrategy"},
-		"simple":  {class: "SimpleStrategy", factor: three},
-		"one":     {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": three}},
-		"all":     {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc0": three, "dc1": three, "dc2": three, "dc3": three, "small": three}},
-		"again":   {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc1": three}},
-		"every":   {class: "EverywhereStrategy"},
-		"hundred": {class: "NetworkTopologyStrategy", factors: map[string]replicas{"dc2": {all: 100}}},
+	three := placement.Count{All: 3}
+	keyspaces := map[string]placement.Strategy{
+		"system":  {Class: "LocalStrategy"},
+		"simple":  {Class: "SimpleStrategy", Factor: three},
+		"one":     {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc1": three}},
+		"all":     {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": three, "dc1": three, "dc2": three, "dc3": three, "small": three}},
+		"again":   {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc1": three}},
+		"every":   {Class: "EverywhereStrategy"},
+		"hundred": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc2": {All: 100}}},
 	}
 	best := time.Hour
 	var topo *topology
@@ -276,10 +289,10 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 	}
 	t.Logf("1000 nodes x 16 tokens, 7 keyspaces: %v", best)
 	if !poison { // the race detector is ten times slower
-		require.Less(t, best, time.Second, "far above what it takes")
+		require.Less(t, best, 5*time.Second, "far above the usual time, also on a busy machine")
 	}
 	require.Len(t, topo.replicasOf("all", 5), 13)
 	require.Len(t, topo.replicasOf("every", 5), 1000)
-	require.Len(t, topo.replicasOf("hundred", 5), maxGroup)
+	require.Len(t, topo.replicasOf("hundred", 5), placement.MaxReplicas)
 	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.dc, "the nearest come first")
 }

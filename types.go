@@ -2,220 +2,83 @@
 
 package vecql
 
-import (
-	"math"
-	"strconv"
-	"strings"
+import "github.com/vecql/vecql/cql"
+
+// Aliases of the CQL types of package cql.
+
+// CQL types. They are documented in package cql.
+type (
+	// Type is the option id of a CQL type. See [cql.Type].
+	Type = cql.Type
+	// TypeInfo is a CQL type with its parameters: one of the types below. See [cql.TypeInfo].
+	TypeInfo = cql.TypeInfo
+	// NativeType is a type without parameters. See [cql.NativeType].
+	NativeType = cql.NativeType
+	// CustomType is a server-side class without a codec. See [cql.CustomType].
+	CustomType = cql.CustomType
+	// CollectionType is a list, set or map. See [cql.CollectionType].
+	CollectionType = cql.CollectionType
+	// TupleTypeInfo is a tuple. See [cql.TupleTypeInfo].
+	TupleTypeInfo = cql.TupleTypeInfo
+	// UDTTypeInfo is a user-defined type. See [cql.UDTTypeInfo].
+	UDTTypeInfo = cql.UDTTypeInfo
+	// UDTField is a field of a user-defined type. See [cql.UDTField].
+	UDTField = cql.UDTField
+	// VectorType is a vector of a fixed dimension. See [cql.VectorType].
+	VectorType = cql.VectorType
+	// ColumnInfo describes a result column or a bind marker. See [cql.ColumnInfo].
+	ColumnInfo = cql.ColumnInfo
 )
 
-// This file names the CQL types (native_protocol_v5.spec, section 4.2.5.2). types_parse.go reads them from their three spellings:
-// the protocol's [option], Cassandra's class names and CQL.
-
-// Type is the option id of a CQL type. A vector has no id of its own: the protocol sends it as TypeCustom with a class name.
-type Type int
-
-// The option ids of native_protocol_v5.spec, section 4.2.5.2.
+// The option ids of CQL types. See [cql.Type].
 const (
-	TypeCustom    Type = 0x0000
-	TypeAscii     Type = 0x0001
-	TypeBigInt    Type = 0x0002
-	TypeBlob      Type = 0x0003
-	TypeBoolean   Type = 0x0004
-	TypeCounter   Type = 0x0005
-	TypeDecimal   Type = 0x0006
-	TypeDouble    Type = 0x0007
-	TypeFloat     Type = 0x0008
-	TypeInt       Type = 0x0009
-	TypeText      Type = 0x000A // sent by protocol v2 and older; the same type as TypeVarchar
-	TypeTimestamp Type = 0x000B
-	TypeUUID      Type = 0x000C
-	TypeVarchar   Type = 0x000D
-	TypeVarint    Type = 0x000E
-	TypeTimeUUID  Type = 0x000F
-	TypeInet      Type = 0x0010
-	TypeDate      Type = 0x0011
-	TypeTime      Type = 0x0012
-	TypeSmallInt  Type = 0x0013
-	TypeTinyInt   Type = 0x0014
-	TypeDuration  Type = 0x0015
-	TypeList      Type = 0x0020
-	TypeMap       Type = 0x0021
-	TypeSet       Type = 0x0022
-	TypeUDT       Type = 0x0030
-	TypeTuple     Type = 0x0031
+	TypeCustom    = cql.TypeCustom
+	TypeAscii     = cql.TypeAscii
+	TypeBigInt    = cql.TypeBigInt
+	TypeBlob      = cql.TypeBlob
+	TypeBoolean   = cql.TypeBoolean
+	TypeCounter   = cql.TypeCounter
+	TypeDecimal   = cql.TypeDecimal
+	TypeDouble    = cql.TypeDouble
+	TypeFloat     = cql.TypeFloat
+	TypeInt       = cql.TypeInt
+	TypeText      = cql.TypeText
+	TypeTimestamp = cql.TypeTimestamp
+	TypeUUID      = cql.TypeUUID
+	TypeVarchar   = cql.TypeVarchar
+	TypeVarint    = cql.TypeVarint
+	TypeTimeUUID  = cql.TypeTimeUUID
+	TypeInet      = cql.TypeInet
+	TypeDate      = cql.TypeDate
+	TypeTime      = cql.TypeTime
+	TypeSmallInt  = cql.TypeSmallInt
+	TypeTinyInt   = cql.TypeTinyInt
+	TypeDuration  = cql.TypeDuration
+	TypeList      = cql.TypeList
+	TypeMap       = cql.TypeMap
+	TypeSet       = cql.TypeSet
+	TypeUDT       = cql.TypeUDT
+	TypeTuple     = cql.TypeTuple
 )
 
-var typeNames = map[Type]string{
-	TypeCustom: "custom", TypeAscii: "ascii", TypeBigInt: "bigint", TypeBlob: "blob", TypeBoolean: "boolean", TypeCounter: "counter",
-	TypeDecimal: "decimal", TypeDouble: "double", TypeFloat: "float", TypeInt: "int", TypeText: "text", TypeTimestamp: "timestamp",
-	TypeUUID: "uuid", TypeVarchar: "text", TypeVarint: "varint", TypeTimeUUID: "timeuuid", TypeInet: "inet", TypeDate: "date",
-	TypeTime: "time", TypeSmallInt: "smallint", TypeTinyInt: "tinyint", TypeDuration: "duration", TypeList: "list", TypeMap: "map",
-	TypeSet: "set", TypeUDT: "udt", TypeTuple: "tuple",
-}
-
-// String returns the CQL name of t, or "unknown(0x…)".
-func (t Type) String() string {
-	if s, ok := typeNames[t]; ok {
-		return s
-	}
-	return "unknown(0x" + strconv.FormatInt(int64(t), 16) + ")"
-}
-
-// TypeInfo is a CQL type with its parameters: a NativeType, CustomType, CollectionType, TupleTypeInfo, UDTTypeInfo or VectorType.
-// Values are immutable and may be shared by any number of goroutines.
-type TypeInfo interface {
-	// Type returns the option id; TypeCustom for a vector.
-	Type() Type
-	// String returns the type as CQL writes it, e.g. "map<text, vector<float, 384>>".
-	String() string
-}
-
-// NativeType is a type without parameters: every Type below TypeList but TypeCustom.
-type NativeType Type
-
-// NewNativeType returns typ as a TypeInfo; for TypeCustom it parses class (Cassandra's class grammar), which may name a vector.
-// It is gocql's constructor; proto is not used. A class that can't be parsed gives a CustomType.
+// NewNativeType returns typ as a TypeInfo. See [cql.NewNativeType].
 func NewNativeType(proto byte, typ Type, class string) TypeInfo {
-	if typ != TypeCustom {
-		return NativeType(typ)
-	}
-	info, err := ParseClassName(class)
-	if err != nil {
-		return CustomType{Class: class}
-	}
-	return info
-}
-
-// Type implements TypeInfo.
-func (t NativeType) Type() Type { return Type(t) }
-
-// String implements TypeInfo.
-func (t NativeType) String() string { return Type(t).String() }
-
-// CustomType is a server-side class this driver has no codec for. Its values are raw bytes.
-type CustomType struct{ Class string }
-
-// Type implements TypeInfo.
-func (t CustomType) Type() Type { return TypeCustom }
-
-// String implements TypeInfo.
-func (t CustomType) String() string { return "'" + t.Class + "'" }
-
-// CollectionType is a list<Elem>, set<Elem> or map<Key, Elem>.
-type CollectionType struct {
-	typ  Type
-	Key  TypeInfo // maps only
-	Elem TypeInfo
+	return cql.NewNativeType(proto, typ, class)
 }
 
 // NewListType returns list<elem>.
-func NewListType(elem TypeInfo) CollectionType { return CollectionType{typ: TypeList, Elem: elem} }
+func NewListType(elem TypeInfo) CollectionType { return cql.NewListType(elem) }
 
 // NewSetType returns set<elem>.
-func NewSetType(elem TypeInfo) CollectionType { return CollectionType{typ: TypeSet, Elem: elem} }
+func NewSetType(elem TypeInfo) CollectionType { return cql.NewSetType(elem) }
 
 // NewMapType returns map<key, elem>.
-func NewMapType(key, elem TypeInfo) CollectionType {
-	return CollectionType{typ: TypeMap, Key: key, Elem: elem}
-}
+func NewMapType(key, elem TypeInfo) CollectionType { return cql.NewMapType(key, elem) }
 
-// Type implements TypeInfo: TypeList, TypeSet or TypeMap.
-func (t CollectionType) Type() Type { return t.typ }
+// ParseClassName parses a type given as a Cassandra class name. See [cql.ParseClassName].
+func ParseClassName(class string) (TypeInfo, error) { return cql.ParseClassName(class) }
 
-// String implements TypeInfo.
-func (t CollectionType) String() string {
-	if t.typ == TypeMap {
-		return "map<" + t.Key.String() + ", " + t.Elem.String() + ">"
-	}
-	return t.typ.String() + "<" + t.Elem.String() + ">"
-}
-
-// TupleTypeInfo is a tuple<Elems...>.
-type TupleTypeInfo struct{ Elems []TypeInfo }
-
-// Type implements TypeInfo.
-func (t TupleTypeInfo) Type() Type { return TypeTuple }
-
-// String implements TypeInfo.
-func (t TupleTypeInfo) String() string {
-	names := make([]string, len(t.Elems))
-	for i, e := range t.Elems {
-		names[i] = e.String()
-	}
-	return "tuple<" + strings.Join(names, ", ") + ">"
-}
-
-// UDTField is one field of a user-defined type.
-type UDTField struct {
-	Name string
-	Type TypeInfo
-}
-
-// UDTTypeInfo is a user-defined type. Its fields are in the order of CREATE TYPE and ALTER TYPE ... ADD.
-type UDTTypeInfo struct {
-	Keyspace string
-	Name     string
-	Elements []UDTField
-}
-
-// Type implements TypeInfo.
-func (t UDTTypeInfo) Type() Type { return TypeUDT }
-
-// String implements TypeInfo: the qualified name.
-func (t UDTTypeInfo) String() string {
-	if t.Keyspace == "" {
-		return t.Name
-	}
-	return t.Keyspace + "." + t.Name
-}
-
-// VectorType is a vector<SubType, Dimensions>: exactly Dimensions elements, none of them null.
-type VectorType struct {
-	SubType    TypeInfo
-	Dimensions int
-}
-
-// Type implements TypeInfo: TypeCustom, since the protocol has no option id for vectors.
-func (t VectorType) Type() Type { return TypeCustom }
-
-// String implements TypeInfo.
-func (t VectorType) String() string {
-	return "vector<" + t.SubType.String() + ", " + strconv.Itoa(t.Dimensions) + ">"
-}
-
-// ColumnInfo describes a result column or a bind marker.
-type ColumnInfo struct {
-	Keyspace string
-	Table    string
-	Name     string
-	TypeInfo TypeInfo
-}
-
-// fixedSize returns the length in bytes of every value of t when it is an element of a vector, or -1 where elements carry a vint
-// length. The list is Cassandra's valueLengthIfFixed (ScyllaDB's types.cc agrees): tinyint, smallint, date, time and counter are
-// variable there although their size never changes.
-func fixedSize(t TypeInfo) int {
-	switch t := t.(type) {
-	case NativeType:
-		switch Type(t) {
-		case TypeBoolean:
-			return 1
-		case TypeInt, TypeFloat:
-			return 4
-		case TypeBigInt, TypeDouble, TypeTimestamp:
-			return 8
-		case TypeUUID, TypeTimeUUID:
-			return 16
-		}
-	case VectorType:
-		n := fixedSize(t.SubType)
-		switch {
-		case n <= 0:
-			return n
-		case t.Dimensions > math.MaxInt32/n: // parsers refuse it; no cell can hold it
-			return math.MaxInt32
-		}
-		return n * max(t.Dimensions, 0)
-	}
-	return -1
+// ParseType parses a type in CQL syntax. See [cql.ParseType].
+func ParseType(text string, udt func(keyspace, name string) (UDTTypeInfo, bool)) (TypeInfo, error) {
+	return cql.ParseType(text, udt)
 }

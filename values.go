@@ -3,123 +3,121 @@
 package vecql
 
 import (
-	"database/sql/driver"
-	"fmt"
-	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cql"
 )
 
-// This file holds the Go values that stand for CQL values which have no Go type of their own. values_uuid.go holds UUID.
+// Aliases of the values, codec interfaces and consistency levels of package cql.
 
-// Duration is a CQL duration (native_protocol_v5.spec, section 5.8). Months, days and nanoseconds are not convertible into each other
-// and must have the same sign.
-type Duration struct {
-	Months      int32
-	Days        int32
-	Nanoseconds int64
-}
+// Go types for CQL values. They are documented in package cql.
+type (
+	// UUID is a universally unique identifier. See [cql.UUID].
+	UUID = cql.UUID
+	// Duration is a CQL duration. See [cql.Duration].
+	Duration = cql.Duration
+	// Null is a value that may be NULL. See [cql.Null].
+	Null[T any] = cql.Null[T]
+	// Unset is the type of UnsetValue. See [cql.Unset].
+	Unset = cql.Unset
+	// Named is a bound value with the name of its bind marker. See [cql.Named].
+	Named = cql.Named
+)
 
-// String returns the duration as CQL writes it, e.g. "1mo2d3h".
-func (d Duration) String() string {
-	if d == (Duration{}) {
-		return "0ns"
-	}
-	var b strings.Builder
-	months, days, nanos := uint64(abs(int64(d.Months))), uint64(abs(int64(d.Days))), uint64(abs(d.Nanoseconds))
-	if d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0 {
-		b.WriteByte('-')
-	}
-	for _, p := range []struct {
-		n    uint64
-		unit string
-	}{
-		{months / 12, "y"},
-		{months % 12, "mo"},
-		{days, "d"},
-		{nanos / 3600e9, "h"},
-		{nanos / 60e9 % 60, "m"},
-		{nanos / 1e9 % 60, "s"},
-		{nanos / 1e6 % 1000, "ms"},
-		{nanos / 1e3 % 1000, "us"},
-		{nanos % 1000, "ns"},
-	} {
-		if p.n > 0 {
-			fmt.Fprintf(&b, "%d%s", p.n, p.unit)
-		}
-	}
-	return b.String()
-}
+// Interfaces of values and destinations.
+type (
+	// Marshaler is a value that encodes itself. See [cql.Marshaler].
+	Marshaler = cql.Marshaler
+	// Unmarshaler is a destination that decodes itself. See [cql.Unmarshaler].
+	Unmarshaler = cql.Unmarshaler
+	// UDTMarshaler is a value of a user-defined type that encodes itself field by field. See [cql.UDTMarshaler].
+	UDTMarshaler = cql.UDTMarshaler
+	// UDTUnmarshaler is a destination for a user-defined type that decodes itself field by field. See
+	// [cql.UDTUnmarshaler].
+	UDTUnmarshaler = cql.UDTUnmarshaler
+	// Destination is a destination that is decoded in place, made by Into, AppendTo or Borrow. See [cql.Destination].
+	Destination = cql.Destination
+	// Decimal is a CQL decimal. See [cql.Decimal].
+	Decimal = cql.Decimal
+	// PageToken is the position at which a page of a result begins. See [cql.PageToken].
+	PageToken = cql.PageToken
+	// VectorElement is the constraint on the elements of Into and AppendTo. See [cql.VectorElement].
+	VectorElement = cql.VectorElement
+)
 
-// abs is right for the smallest int64 too, once its bits are taken as a uint64.
-func abs(n int64) int64 {
-	if n < 0 {
-		return -n
-	}
-	return n
-}
+// UnsetValue as a bound value leaves the column unchanged on the server. See [cql.UnsetValue].
+var UnsetValue = cql.UnsetValue
 
-// unsetColumn is the type of UnsetValue.
-type unsetColumn struct{}
+// NullOf returns a valid Null that holds v.
+func NullOf[T any](v T) Null[T] { return cql.NullOf(v) }
 
-// UnsetValue as a bound value leaves the column as it is on the server: neither written nor deleted (protocol v4 and later).
-// It is not allowed in a partition key, nor inside a collection, tuple, UDT or vector.
-var UnsetValue = unsetColumn{}
+// ParseDuration parses a duration such as "1h30m" or "1y2mo3d". See [cql.ParseDuration].
+func ParseDuration(s string) (Duration, error) { return cql.ParseDuration(s) }
 
-// Null is a value that may be NULL, for every Go type that V can be converted from and to. The zero value is NULL.
-type Null[T any] struct {
-	V     T
-	Valid bool // false when NULL
-}
+// ParsePageToken parses the text of a PageToken made by its String method. See [cql.ParsePageToken].
+func ParsePageToken(text string) (PageToken, error) { return cql.ParsePageToken(text) }
 
-// NullOf returns v, not NULL.
-func NullOf[T any](v T) Null[T] { return Null[T]{V: v, Valid: true} }
+// ErrPageToken means that a text is not a page token, or was modified. See [cql.ErrPageToken].
+var ErrPageToken = cql.ErrPageToken
 
-// Ptr returns a pointer to a copy of the value, nil when NULL.
-func (n Null[T]) Ptr() *T {
-	if !n.Valid {
-		return nil
-	}
-	return &n.V
-}
+// NamedValue binds value to the bind marker :name of a statement.
+func NamedValue(name string, value any) Named { return cql.NamedValue(name, value) }
 
-// String implements fmt.Stringer.
-func (n Null[T]) String() string {
-	if !n.Valid {
-		return "NULL"
-	}
-	return fmt.Sprint(n.V)
-}
+// The variants of a UUID. See [cql.UUID.Variant].
+const (
+	VariantNCSCompat = cql.VariantNCSCompat
+	VariantIETF      = cql.VariantIETF
+	VariantMicrosoft = cql.VariantMicrosoft
+	VariantFuture    = cql.VariantFuture
+)
 
-// nullable is what the codecs see of a Null[T], whatever T is.
-type nullable interface {
-	nullValue() (v any, valid bool) // the value to encode
-	nullTarget() any                // *T, to decode into
-	setValid(valid bool)            // false also clears the value
-}
+// RandomUUID returns a random UUID (version 4).
+func RandomUUID() (UUID, error) { return cql.RandomUUID() }
 
-func (n Null[T]) nullValue() (any, bool) { return n.V, n.Valid }
-func (n *Null[T]) nullTarget() any       { return &n.V }
-func (n *Null[T]) setValid(valid bool) {
-	if n.Valid = valid; !valid {
-		var zero T
-		n.V = zero
-	}
-}
+// MustRandomUUID is RandomUUID but panics if the system has no randomness.
+func MustRandomUUID() UUID { return cql.MustRandomUUID() }
 
-var _ driver.Valuer = Null[int]{}
+// ParseUUID parses a UUID of 32 hexadecimal digits. See [cql.ParseUUID].
+func ParseUUID(s string) (UUID, error) { return cql.ParseUUID(s) }
 
-// Value implements database/sql/driver.Valuer.
-func (n Null[T]) Value() (driver.Value, error) {
-	if !n.Valid {
-		return nil, nil
-	}
-	return driver.DefaultParameterConverter.ConvertValue(n.V)
-}
+// UUIDFromBytes returns the UUID of 16 bytes.
+func UUIDFromBytes(b []byte) (UUID, error) { return cql.UUIDFromBytes(b) }
 
-// namedValue is a bound value with the name of its marker.
-type namedValue struct {
-	name  string
-	value any
-}
+// TimeUUID returns a UUID of the current time (version 1). See [cql.TimeUUID].
+func TimeUUID() UUID { return cql.TimeUUID() }
 
-// NamedValue binds value to the marker :name of a statement.
-func NamedValue(name string, value any) any { return namedValue{name: name, value: value} }
+// UUIDFromTime returns a UUID of time t (version 1). See [cql.UUIDFromTime].
+func UUIDFromTime(t time.Time) UUID { return cql.UUIDFromTime(t) }
+
+// MinTimeUUID returns the smallest time UUID of time t in the order of servers. See [cql.MinTimeUUID].
+func MinTimeUUID(t time.Time) UUID { return cql.MinTimeUUID(t) }
+
+// MaxTimeUUID returns the largest time UUID of time t in the order of servers. See [cql.MaxTimeUUID].
+func MaxTimeUUID(t time.Time) UUID { return cql.MaxTimeUUID(t) }
+
+// TimeUUIDWith returns the version 1 UUID of a timestamp, clock and node. See [cql.TimeUUIDWith].
+func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return cql.TimeUUIDWith(t, clock, node) }
+
+// Consistency is the number of replicas that must respond before a request succeeds. See [cql.Consistency].
+type Consistency = cql.Consistency
+
+// SerialConsistency is the consistency of the Paxos phase of a lightweight transaction: Serial or LocalSerial.
+type SerialConsistency = cql.SerialConsistency
+
+// The consistency levels. See [cql.Consistency].
+const (
+	Any         = cql.Any
+	One         = cql.One
+	Two         = cql.Two
+	Three       = cql.Three
+	Quorum      = cql.Quorum
+	All         = cql.All
+	LocalQuorum = cql.LocalQuorum
+	EachQuorum  = cql.EachQuorum
+	Serial      = cql.Serial
+	LocalSerial = cql.LocalSerial
+	LocalOne    = cql.LocalOne
+)
+
+// ParseConsistency returns the level named s, in any case.
+func ParseConsistency(s string) (Consistency, error) { return cql.ParseConsistency(s) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench compares vecql with its own floor and with other drivers. It is a module of its own, so that what it needs never reaches
-// users of the driver.
+// Package bench compares vecql with other drivers and with the limits of the machine. It is a separate module, so that
+// users of the driver do not inherit its dependencies.
 package bench
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bench/workload"
+	"github.com/vecql/vecql/column"
 )
 
 func connect(tb testing.TB, addr string, version int) *vecql.Session {
@@ -26,8 +27,8 @@ func connect(tb testing.TB, addr string, version int) *vecql.Session {
 	return s
 }
 
-// TestAllocations holds one request, from the call to its answer, to a budget: what a driver allocates does not depend on the machine. The
-// server is a process of its own, so that all that is counted is the client's.
+// TestAllocations compares the allocations of one request with a budget, which does not depend on the machine. The
+// server is a process of its own, so its allocations are not counted.
 func TestAllocations(t *testing.T) {
 	addr := workload.Addr(t)
 	ctx := context.Background()
@@ -37,7 +38,11 @@ func TestAllocations(t *testing.T) {
 		if err := typed.prepare(); err != nil {
 			t.Fatal(err)
 		}
+		if err := typed.prepareRows(); err != nil {
+			t.Fatal(err)
+		}
 		item := vectorItem{workload.InsertID, workload.InsertedVector}
+		row := column.NewBatch(column.Of("id", []vecql.UUID{item.ID}), column.Matrix("v", item.V, len(item.V)))
 		key, id := vecql.UUID(workload.InsertID), vecql.UUID{}
 		var fresh []float32
 		into := vecql.Into(make([]float32, len(workload.InsertedVector)))
@@ -45,9 +50,12 @@ func TestAllocations(t *testing.T) {
 			budget float64
 			run    func() error
 		}{
-			"Query.Exec":              {3, func() error { return s.Query(workload.InsertVector, item.ID, item.V).ExecContext(ctx) }}, // two values and their slice
-			"Statement.Exec":          {0, func() error { return typed.insertVector.Exec(ctx, &item) }},
-			"Statement.Scan":          {1, func() error { return typed.readVector.Scan(ctx, &key, &id, &fresh) }}, // the vector, which is the caller's
+			// two boxed values and their slice
+			"Query.Exec":           {3, func() error { return s.Query(workload.InsertVector, item.ID, item.V).ExecContext(ctx) }},
+			"Statement.Exec":       {0, func() error { return typed.insertVector.Exec(ctx, &item) }},
+			"RowStatement.ExecRow": {0, func() error { return typed.rowsVector.ExecRow(ctx, row, 0) }},
+			// the vector, which the caller owns
+			"Statement.Scan":          {1, func() error { return typed.readVector.Scan(ctx, &key, &id, &fresh) }},
 			"Statement.Scan and Into": {0, func() error { return typed.readVector.Scan(ctx, &key, &id, into) }},
 		} {
 			once := func() {
@@ -59,16 +67,37 @@ func TestAllocations(t *testing.T) {
 				once()
 			}
 			if got := testing.AllocsPerRun(1000, once); got > m.budget {
-				t.Errorf("%s, version %d: %v allocations, the budget is %v", name, version, got, m.budget)
+				t.Errorf("%s, version %d: %v allocations, want at most %v", name, version, got, m.budget)
 			}
 		}
 	}
 }
 
-// TestWrongDimension: what the null server says of a statement is what is checked.
+// TestBatchAllocations bounds the allocations of each further page of a result; they do not depend on its rows.
+func TestBatchAllocations(t *testing.T) {
+	s := session{Session: connect(t, workload.Addr(t), 5)}
+	for _, rows := range []string{"small", "mixed", "vector"} {
+		read := func(pages int) float64 {
+			return testing.AllocsPerRun(3, func() {
+				for b, err := range s.Query(scans[rows], pages).BorrowBatches(context.Background()) {
+					if err != nil || b.Rows == 0 {
+						t.Fatal(rows, err)
+					}
+				}
+			})
+		}
+		few, many := read(3), read(23)
+		if perPage := (many - few) / 20; perPage > 12 { // each page has a request: a context, a channel, a goroutine
+			t.Errorf("%s: %v allocations a page, want at most 12", rows, perPage)
+		}
+		t.Logf("%s: %v allocations for 3 pages, %v for 23", rows, few, many)
+	}
+}
+
+// TestWrongDimension checks that the driver verifies vectors against the types in the server's response to PREPARE.
 func TestWrongDimension(t *testing.T) {
 	s := connect(t, workload.Addr(t), 5)
 	if err := s.Query(workload.InsertVector, vecql.UUID(workload.InsertID), make([]float32, 1535)).Exec(); err == nil {
-		t.Fatal("a vector of the wrong dimension was sent")
+		t.Fatal("insert of a vector of the wrong dimension succeeded")
 	}
 }

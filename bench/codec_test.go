@@ -19,7 +19,7 @@ func (s session) Codec(c *workload.Case) (workload.Codec, error) {
 	if err != nil {
 		return workload.Codec{}, err
 	}
-	info := m.BindColumns[0].TypeInfo
+	info := m.BindMarkers[0].TypeInfo
 	switch v := c.Value.(type) {
 	case []float32:
 		return vector(s, info, c, v), nil
@@ -57,17 +57,18 @@ func codec[T any](info vecql.TypeInfo, c *workload.Case, value T) workload.Codec
 	}
 }
 
-// vector is a codec that decodes into given memory too.
+// vector returns a codec that also decodes into existing memory.
 func vector[T float32 | float64 | int32 | int64 | vecql.UUID](s session, info vecql.TypeInfo, c *workload.Case, value []T) workload.Codec {
 	all := codec(info, c, value)
 	if s.way == "append" {
 		buf := make([]byte, 0, len(c.Data)+64)
-		all.Marshal = func() ([]byte, error) { return vecql.AppendMarshal(buf, info, value) }
+		all.Marshal = func() ([]byte, error) { out, _, err := vecql.AppendMarshal(buf, info, value); return out, err }
 	}
 	if c.Dim == 0 {
 		return all
 	}
-	// Into does not show where it decodes to: whether that is right is known when the memory is not the value any more.
+	// Into does not expose the memory it decodes into. Clearing the memory after each comparison detects a decoder that
+	// writes elsewhere.
 	reused := make([]T, len(value))
 	into, same, last := vecql.Into(reused), all.Same, false
 	fresh := all.Fresh
@@ -84,7 +85,7 @@ func vector[T float32 | float64 | int32 | int64 | vecql.UUID](s session, info ve
 	return all
 }
 
-// limits are what the codec of vectors of floats is measured by: the plain loop, and a copy of as many bytes.
+// limits are the references for codecs of float vectors: a plain loop and a memory copy.
 var limits = []workload.Driver{
 	{Name: "scalar", Versions: []int{0}, Vectors: true, Open: func(string, int) (workload.Session, error) { return loop{}, nil }},
 	{Name: "copy", Versions: []int{0}, Vectors: true, Open: func(string, int) (workload.Session, error) { return loop{copies: true}, nil }},
@@ -92,7 +93,7 @@ var limits = []workload.Driver{
 
 // loop is a codec without a driver.
 type loop struct {
-	workload.Session // nil: it has a codec only
+	workload.Session // nil: loop has a codec only
 	copies           bool
 }
 

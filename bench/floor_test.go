@@ -14,8 +14,8 @@ import (
 	"github.com/vecql/vecql/bench/workload"
 )
 
-// The floor is what this machine and its kernel allow: frames that were encoded before, and answers that are counted and not looked at. One
-// goroutine suffices: it answers n answers with n new frames.
+// The floor is the limit of the machine and its kernel: prepared frames, and responses that are counted but not
+// decoded. One goroutine suffices, because it sends as many frames as it has received responses.
 
 type socket struct {
 	net.Conn
@@ -46,7 +46,7 @@ func (s *socket) frame(stream int, opcode byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(body))), body...)
 }
 
-// message is a frame as it is sent: in v5 within a segment.
+// message returns a frame as sent: in v5, in a segment.
 func (s *socket) message(stream int, opcode byte, body []byte) []byte {
 	b := s.frame(stream, opcode, body)
 	if s.version >= 5 {
@@ -55,7 +55,7 @@ func (s *socket) message(stream int, opcode byte, body []byte) []byte {
 	return b
 }
 
-// prepare returns the id of a statement as EXECUTE needs it: in v5 with that of its result.
+// prepare returns the statement id as EXECUTE encodes it; in v5 the id of the result metadata follows.
 func (s *socket) prepare(b *testing.B, stmt string) []byte {
 	b.Helper()
 	body := append(binary.BigEndian.AppendUint32(nil, uint32(len(stmt))), stmt...)
@@ -83,7 +83,7 @@ func (s *socket) prepare(b *testing.B, stmt string) []byte {
 	return slices.Clone(id)
 }
 
-// execute is an EXECUTE with those values, skipping the metadata.
+// execute returns an EXECUTE request with the values, consistency ONE and skip_metadata.
 func (s *socket) execute(stream int, id []byte, values [][]byte, paging []byte) []byte {
 	body := append(slices.Clone(id), 0, 1) // ONE
 	flags := uint32(0x01 | 0x02)
@@ -103,14 +103,14 @@ func (s *socket) execute(stream int, id []byte, values [][]byte, paging []byte) 
 	return s.message(stream, 0x0A, append(body, paging...))
 }
 
-// roundTrips sends n frames, at most inFlight of them unanswered. size is an answer's.
+// roundTrips sends n frames with at most inFlight outstanding. size is the length of a response.
 func (s *socket) roundTrips(n, inFlight, size int, frames []byte) error {
 	each := len(frames) / inFlight
 	sent, answered, partial := 0, 0, 0
 	for answered < n {
 		if more := min(n-sent, inFlight-(sent-answered)); more > 0 {
 			first := sent % inFlight
-			more = min(more, inFlight-first) // up to where the ring begins again
+			more = min(more, inFlight-first) // up to the end of the ring
 			if _, err := s.Write(frames[first*each : (first+more)*each]); err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (s *socket) roundTrips(n, inFlight, size int, frames []byte) error {
 		}
 		whole, rest := s.count(s.in[:partial+got])
 		if whole%size != 0 {
-			return fmt.Errorf("%d bytes are no answers of %d", whole, size)
+			return fmt.Errorf("%d bytes are not a multiple of a response of %d", whole, size)
 		}
 		answered += whole / size
 		partial = copy(s.in, s.in[partial+got-rest:partial+got])
@@ -133,8 +133,8 @@ func (s *socket) roundTrips(n, inFlight, size int, frames []byte) error {
 	return nil
 }
 
-// count returns how many bytes of whole frames b has, and how many are left for the next read. In v5 it counts what is in segments, which
-// have whole frames here.
+// count returns the number of bytes of whole frames in b and the number of remaining bytes. In v5 it counts the payload
+// of segments, which contain whole frames here.
 func (s *socket) count(b []byte) (whole, rest int) {
 	for len(b) >= 9 {
 		n := 9 + int(binary.BigEndian.Uint32(b[5:]))
@@ -180,7 +180,7 @@ func floorReadRow(b *testing.B) {
 	floorRequests(b, "/row=vector", workload.ReadVector, size, 9+16+8+size, workload.Bytes(workload.InsertID))
 }
 
-// floorScan reads pages and drops them; the next page is asked for when one begins.
+// floorScan reads pages and discards them. It requests the next page before it reads the current one.
 func floorScan(b *testing.B) {
 	for _, rows := range []string{"vector", "small", "mixed"} {
 		for _, version := range []int{4, 5} {
@@ -218,7 +218,7 @@ func floorScan(b *testing.B) {
 	}
 }
 
-// drop reads one frame, which in v5 is in segments of its own.
+// drop discards one frame, which in v5 has segments of its own.
 func (s *socket) drop() error {
 	head := s.in[:15]
 	at := 0
@@ -229,9 +229,9 @@ func (s *socket) drop() error {
 		return err
 	}
 	if head[at+4] != 0x08 {
-		return fmt.Errorf("not a result: %q", head)
+		return fmt.Errorf("response is not a RESULT: % x", head)
 	}
-	left := 9 + int(binary.BigEndian.Uint32(head[at+5:])) // of the frame
+	left := 9 + int(binary.BigEndian.Uint32(head[at+5:])) // bytes of the frame to read
 	if s.version < 5 {
 		return s.skip(left - 9)
 	}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Measures vecql and its peers side by side: bench/run.sh [count]. All programs are built first and then run in turns, so that what else
-# happens on the machine meets all of them. Server and clients have a core each where taskset is there.
-#   BENCH       which benchmarks, a regular expression (default all)
-#   BENCHTIME   of each (default 1s)
+# Runs the benchmarks of vecql and its peers: bench/run.sh [count]. The script builds all programs and then runs them in turn, count times, so
+# that other load on the machine affects all of them. With taskset, the server and the clients have one core each.
+#   BENCH       regular expression of the benchmarks to run (default all)
+#   BENCHTIME   duration of each benchmark (default 1s)
 set -euo pipefail
 cd "$(dirname "$0")"
 count=${1:-6}
@@ -29,7 +29,7 @@ if command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null; then
 	on() { local core=$1; shift; taskset -c "$core" "$@"; }
 fi
 
-coproc SERVER { on 0 "$bin/nullserver"; } # it ends with its input, which is closed when this script ends
+coproc SERVER { on 0 "$bin/nullserver"; } # the server exits at the end of its input, which closes with this script
 read -r VECQL_NULL_SERVER <&"${SERVER[0]}"
 export VECQL_NULL_SERVER
 

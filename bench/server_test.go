@@ -11,7 +11,8 @@ import (
 	"github.com/vecql/vecql/bench/workload"
 )
 
-// TestServer shows that the server's comparisons would find a driver that is wrong, and that pages end where they should.
+// TestServer checks that the server rejects wrong values and unknown statements, and that results have the right number
+// of rows.
 func TestServer(t *testing.T) {
 	addr := workload.Addr(t)
 	for _, version := range []int{4, 5} {
@@ -21,16 +22,16 @@ func TestServer(t *testing.T) {
 				t.Error(err)
 			}
 			if err := s.InsertVector(workload.InsertID, workload.Vector(1, workload.Dim)); err == nil {
-				t.Error("another vector was taken")
+				t.Error("insert of another vector succeeded")
 			}
 			if err := s.InsertSmall(workload.SmallKey, workload.SmallValue+1); err == nil {
-				t.Error("another value was taken")
+				t.Error("insert of another value succeeded")
 			}
 			if _, err := s.ReadVector(workload.UUID(1)); err == nil {
-				t.Error("another row was read")
+				t.Error("read of another row succeeded")
 			}
 			if err := s.Query("SELECT id FROM ks.other").Exec(); err == nil {
-				t.Error("another statement was answered")
+				t.Error("an unknown statement succeeded")
 			}
 			for _, size := range []int{1, 7, 100, workload.PageSize} {
 				it := s.Query(workload.ScanSmall, 3).PageSize(size).Iter()
@@ -39,24 +40,24 @@ func TestServer(t *testing.T) {
 					n++
 				}
 				if err := it.Close(); err != nil || n != 3*size {
-					t.Error(size, n, err)
+					t.Errorf("page size %d: %d rows, want %d: %v", size, n, 3*size, err)
 				}
 			}
 		})
 	}
 }
 
-// TestScans checks every row of two pages, with and without metadata in each of them.
+// TestScans checks every row of two pages, with and without metadata in each page.
 func TestScans(t *testing.T) {
 	addr := workload.Addr(t)
 	for _, version := range []int{4, 5} {
 		s := session{Session: connect(t, addr, version)}
 		for rows := range scans {
 			if n, err := s.Scan(rows, 2, 3*workload.PageSize, true); err != nil || n != 2*workload.PageSize {
-				t.Error(version, rows, n, err)
+				t.Errorf("version %d, %s rows: %d rows, want %d: %v", version, rows, n, 2*workload.PageSize, err)
 			}
 		}
-		it := s.Query(workload.ScanVectors, 2).NoSkipMetadata().IterContext(context.Background())
+		it := s.Query(workload.ScanVectors, 2).SkipMetadata(false).IterContext(context.Background())
 		var id vecql.UUID
 		var v []float32
 		n := 0
@@ -66,7 +67,7 @@ func TestScans(t *testing.T) {
 			}
 		}
 		if err := it.Close(); err != nil || n != 2*workload.PageSize {
-			t.Error(n, err)
+			t.Errorf("version %d, with metadata: %d rows, want %d: %v", version, n, 2*workload.PageSize, err)
 		}
 	}
 }

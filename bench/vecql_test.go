@@ -15,18 +15,15 @@ import (
 
 func TestMain(m *testing.M) { workload.Main(m) }
 
-// drivers are vecql as one uses it who comes from a peer, and its own ways: encoding and decoding into
-// the caller's memory, typed rows, whole columns.
+// drivers lists vecql with the methods it shares with its peers, and the variants that only vecql has: encoding and
+// decoding into the caller's memory, typed rows, whole columns.
 var drivers = []workload.Driver{
 	{Name: "vecql", Versions: []int{4, 5}, Vectors: true, Open: open(session{})},
 	{Name: "vecql-typed", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "typed"}), Only: []string{"Insert", "ReadRow"}},
 	{Name: "vecql-append", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "append"}), Only: []string{"Marshal"}},
 	{Name: "vecql-into", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "into"}), Only: []string{"Scan/vector"}},
 	{Name: "vecql-rows", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "rows"}), Only: []string{"Scan"}},
-	{
-		Name: "vecql-pages", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "pages"}),
-		Only: []string{"Scan/vector", "Scan/small"}, // lists and maps have no columns
-	},
+	{Name: "vecql-batch", Versions: []int{4, 5}, Vectors: true, Open: open(session{way: "batch"}), Only: []string{"Insert/vector", "Insert/small", "Scan"}},
 }
 
 func BenchmarkMarshal(b *testing.B)    { workload.Marshal(b, append(drivers, limits...)) }
@@ -43,9 +40,11 @@ type session struct {
 	insertSmall  *vecql.Statement[smallItem]
 	insertMixed  *vecql.Statement[workload.MixedRow]
 	readVector   *vecql.Statement[vecql.UUID]
+	rowsVector   *vecql.RowStatement
+	rowsSmall    *vecql.RowStatement
 }
 
-// vectorItem and smallItem are what typed statements insert.
+// vectorItem and smallItem are the parameters of typed statements.
 type vectorItem struct {
 	ID vecql.UUID
 	V  []float32
@@ -53,14 +52,14 @@ type vectorItem struct {
 
 type smallItem struct{ K, V int64 }
 
-// The workload hands over values: a user has them where a pointer to them can be taken.
+// The workload passes values, but typed statements take pointers, which a program has without a pool.
 var (
 	vectorItems = sync.Pool{New: func() any { return new(vectorItem) }}
 	smallItems  = sync.Pool{New: func() any { return new(smallItem) }}
 	ids         = sync.Pool{New: func() any { return new(vecql.UUID) }}
 )
 
-// prepare makes the typed statements.
+// prepare prepares the typed statements.
 func (s *session) prepare() (err error) {
 	ctx := context.Background()
 	if s.insertVector, err = vecql.Prepare[vectorItem](ctx, s.Query(workload.InsertVector)); err != nil {
@@ -85,11 +84,17 @@ func open(s session) func(addr string, version int) (workload.Session, error) {
 		if s.Session, err = cfg.CreateSession(); err == nil && s.way == "typed" {
 			err = s.prepare()
 		}
+		if err == nil && s.way == "batch" {
+			err = s.prepareRows()
+		}
 		return s, err
 	}
 }
 
 func (s session) InsertVector(id [16]byte, v []float32) error {
+	if s.rowsVector != nil {
+		return s.insertVectorRow(id, v)
+	}
 	if s.insertVector != nil {
 		item := vectorItems.Get().(*vectorItem)
 		defer vectorItems.Put(item)
@@ -108,6 +113,9 @@ func (s session) InsertMixed(r *workload.MixedRow) error {
 }
 
 func (s session) InsertSmall(k, v int64) error {
+	if s.rowsSmall != nil {
+		return s.insertSmallRow(k, v)
+	}
 	if s.insertSmall != nil {
 		item := smallItems.Get().(*smallItem)
 		defer smallItems.Put(item)
@@ -138,8 +146,8 @@ func (s session) Scan(rows string, pages, limit int, check bool) (n int, err err
 	switch s.way {
 	case "rows":
 		return s.scanRows(q, rows, limit, check)
-	case "pages":
-		return s.scanPages(q, rows, limit, check)
+	case "batch":
+		return s.scanBatches(q, rows, limit, check)
 	}
 	it := q.Iter()
 	switch rows {
@@ -202,7 +210,7 @@ func scanTyped[T any](q *vecql.Query, limit int, check bool, right func(r *T, i 
 			return n, err
 		}
 		if check {
-			row := r // of its own, so that r need not be
+			row := r // a copy, so that r does not escape
 			if err := right(&row, n); err != nil {
 				return n, err
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file writes answers: results as messages, and messages to the connection with what a fault does to them.
+// Answers: results as messages, and their faults.
 
-// result writes what the data answered.
+// result returns the message of a result.
 func (c *conn) result(req *request, res *engine.Result) *Answer {
 	a := &Answer{Op: OpResult, Warnings: res.Warnings}
 	switch res.Kind {
@@ -25,7 +25,7 @@ func (c *conn) result(req *request, res *engine.Result) *Answer {
 		case req.head.op != OpExecute:
 		case !c.metadataIDs:
 			m.none = req.params.skipMetadata
-		case req.statement.Conditional: // its columns differ from answer to answer: they always come, and change no id
+		case req.statement.Conditional: // its columns vary: always send them, never change the id
 		default:
 			id := req.known.resultID
 			if s := req.statement.Result; len(s) != len(res.Columns) || len(s) > 0 && &s[0] != &res.Columns[0] {
@@ -47,7 +47,8 @@ func (c *conn) result(req *request, res *engine.Result) *Answer {
 	case engine.ResultVoid:
 		a.Body = appendInt(nil, int32(engine.ResultVoid))
 	}
-	if (c.tabletsV1 || c.tabletsV2 && req.head.op == OpExecute) && req.head.op != OpBatch && len(req.touches) == 1 && !req.touches[0].all {
+	if (c.tabletsV1 || c.tabletsV2 && req.head.op == OpExecute) && req.head.op != OpBatch && len(req.touches) == 1 &&
+		!req.touches[0].all {
 		if a.Payload = c.cluster.tabletHint(c, req.touches[0].table, req.touches[0].token, req.v2); a.Payload != nil {
 			c.node.stats.hints.Add(1)
 		}
@@ -55,14 +56,14 @@ func (c *conn) result(req *request, res *engine.Result) *Answer {
 	return a
 }
 
-// The paging state of a client is that of the data, padding, and the padding's length in two bytes.
+// The paging state of a client is the engine's state, padding, and the length of the padding in two bytes.
 
 func padState(state []byte, pad int) []byte {
 	b := append(append([]byte{}, state...), make([]byte, pad)...)
 	return binary.BigEndian.AppendUint16(b, uint16(pad))
 }
 
-// firstPage is the state that EmptyPage sends when the page it held back is the first.
+// firstPage is the paging state of an EmptyPage that precedes the first page.
 var firstPage = []byte("first page")
 
 func unpadState(b []byte) ([]byte, error) {
@@ -76,7 +77,7 @@ func unpadState(b []byte) ([]byte, error) {
 	return b[:n-int(binary.BigEndian.Uint16(b[n:]))], nil
 }
 
-// emptyPage answers with no rows and the state that the request came with.
+// emptyPage answers with no rows and the paging state of the request.
 func (c *conn) emptyPage(req *request) *Answer {
 	if req.statement == nil || req.statement.Kind != engine.StatementSelect {
 		return c.perform(req)
@@ -88,7 +89,7 @@ func (c *conn) emptyPage(req *request) *Answer {
 	return &Answer{Op: OpResult, Body: appendRows(nil, m, nil, c.version)}
 }
 
-// answer sends the answer, with what the request's fault does to it; fault may be nil.
+// answer applies a fault to the answer and sends it; nil means no fault.
 func (c *conn) answer(req *request, a *Answer, fault *Fault) {
 	if fault == nil {
 		c.send(req.head.stream, a)
@@ -121,13 +122,16 @@ func (c *conn) answer(req *request, a *Answer, fault *Fault) {
 	c.sendFaulty(a, fault)
 }
 
-// frame returns an answer as a frame.
+// frame encodes an answer as a frame.
 func (c *conn) frame(stream int16, a *Answer) []byte {
 	h := header{version: c.version, stream: stream, op: a.Op}
 	if a.Version != 0 {
 		h.version = a.Version
 	}
 	body := a.Body
+	if c.version < 4 { // v4 introduced both
+		a.Warnings, a.Payload = nil, nil
+	}
 	if a.Trace != nil || len(a.Warnings) > 0 || len(a.Payload) > 0 {
 		body, h.flags = appendEnvelope(nil, a.Trace, a.Warnings, a.Payload)
 		body = append(body, a.Body...)
@@ -140,7 +144,7 @@ func (c *conn) frame(stream int16, a *Answer) []byte {
 	return appendFrame(nil, h, body)
 }
 
-// send sends an answer.
+// send queues an answer.
 func (c *conn) send(stream int16, a *Answer) {
 	frame := c.frame(stream, a)
 	c.mu.Lock()
@@ -149,7 +153,7 @@ func (c *conn) send(stream int16, a *Answer) {
 	c.frameFrom(a)
 }
 
-// frameFrom begins with segments after the answer to STARTUP. The caller holds c.mu.
+// frameFrom starts segments after the answer to STARTUP. Callers hold c.mu.
 func (c *conn) frameFrom(a *Answer) {
 	if c.framed || c.version < 5 || a.Op != OpReady && a.Op != OpAuthenticate {
 		return
@@ -157,7 +161,7 @@ func (c *conn) frameFrom(a *Answer) {
 	c.framed = true
 }
 
-// sendFaulty sends an answer with what a fault does on the wire.
+// sendFaulty queues an answer after applying the fault's effects on the wire.
 func (c *conn) sendFaulty(a *Answer, fault *Fault) {
 	frame := c.frame(a.Stream, a)
 	c.mu.Lock()

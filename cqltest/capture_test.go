@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file reads what a driver and a real Cassandra said to each other (testdata/captures of the module).
+// Captures of the traffic between a driver and a real Cassandra (testdata/captures of the module).
 
 // capturedFrame is a frame of a capture.
 type capturedFrame struct {
@@ -23,20 +23,26 @@ type capturedFrame struct {
 	body []byte
 }
 
-// capturedConn is one connection of a capture: frames of both directions, each in its own order.
+// capturedConn is one connection of a capture: the frames of each direction, in order.
 type capturedConn struct {
 	sent, received []capturedFrame
 }
 
-// capture is one file.
+// capture is one capture file.
 type capture struct {
 	version     byte
 	compression string
 	conns       []capturedConn
 }
 
-func readCaptures(t testing.TB) map[string]capture {
-	files, err := filepath.Glob("../testdata/captures/*.hex")
+// driverCaptures are the captures of the driver's traffic, nodeCaptures those that TestRecordCaptures writes.
+const (
+	driverCaptures = "../testdata/captures/*.hex"
+	nodeCaptures   = "testdata/captures/*.hex"
+)
+
+func readCaptures(t testing.TB, pattern string) map[string]capture {
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	captures := map[string]capture{}
@@ -65,7 +71,7 @@ func readCaptures(t testing.TB) map[string]capture {
 	return captures
 }
 
-// frames reads one direction. Segments begin after STARTUP and what answers it.
+// frames parses one direction. Segments start after STARTUP and its answer.
 func (c capture) frames(t testing.TB, b []byte) (frames []capturedFrame) {
 	src := bufio.NewReader(bytes.NewReader(b))
 	var in io.Reader = src
@@ -91,9 +97,9 @@ func (c capture) frames(t testing.TB, b []byte) (frames []capturedFrame) {
 	}
 }
 
-// TestCapturedSegments reads the segments and compressed bodies of a real server: there is an answer to each request.
+// TestCapturedSegments parses the segments and compressed bodies of a real server: each request has an answer.
 func TestCapturedSegments(t *testing.T) {
-	for name, c := range readCaptures(t) {
+	for name, c := range readCaptures(t, driverCaptures) {
 		t.Run(name, func(t *testing.T) {
 			total := 0
 			for _, conn := range c.conns {
@@ -117,7 +123,7 @@ func TestCapturedSegments(t *testing.T) {
 // TestCapturedRequests parses the requests of a driver.
 func TestCapturedRequests(t *testing.T) {
 	seen := map[Opcode]int{}
-	for name, c := range readCaptures(t) {
+	for name, c := range readCaptures(t, driverCaptures) {
 		for _, conn := range c.conns {
 			for _, f := range conn.sent {
 				r := reader{b: f.body}

@@ -17,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChaos does everything that can be done to a cluster while a driver works with it: answers are right or errors, and nothing is left.
+// TestChaos makes every change to a cluster while a driver uses it: answers are right or errors, and no goroutine is
+// left.
 func TestChaos(t *testing.T) {
 	for _, scylla := range []*Scylla{nil, {Shards: 3, Tablets: 16}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestChaos(t *testing.T) {
 				n.Resume()
 				require.NoError(t, n.Restart())
 			}
-			time.Sleep(time.Minute) // and everything is well again
+			time.Sleep(time.Minute) // everything has recovered
 			before := bad.Load()
 			time.Sleep(10 * time.Second)
 			require.Equal(t, before, bad.Load())

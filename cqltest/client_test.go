@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file holds a client that says exactly what a test wants it to say.
+// A client that sends exactly the frames that a test specifies.
 
 type testClient struct {
 	t           testing.TB
@@ -27,13 +27,13 @@ type testClient struct {
 	started     bool
 }
 
-// message is what a node has sent.
+// message is a frame from a node.
 type message struct {
 	header
 	body []byte
 }
 
-// dial connects without a word.
+// dial connects and sends nothing.
 func dial(t testing.TB, c *Cluster, addr string, version byte) *testClient {
 	t.Helper()
 	sock, err := c.Dialer().DialContext(context.Background(), "tcp", addr)
@@ -49,7 +49,7 @@ func newTestClient(t testing.TB, sock net.Conn, version byte) *testClient {
 	return tc
 }
 
-// connect starts the connection; options come as key, value.
+// connect dials and sends STARTUP; options are alternating keys and values.
 func connect(t testing.TB, c *Cluster, n *Node, version byte, options ...string) *testClient {
 	t.Helper()
 	tc := dial(t, c, n.Addr().String(), version)
@@ -80,7 +80,7 @@ func (tc *testClient) startup(want Opcode, options ...string) message {
 	return m
 }
 
-// bytes returns a request as it goes over the wire.
+// bytes returns a request as bytes on the wire.
 func (tc *testClient) bytes(op Opcode, flags byte, body []byte) []byte {
 	tc.stream++
 	if tc.version < 5 && tc.compression != "" {
@@ -166,7 +166,7 @@ func (tc *testClient) query(text string, values ...string) message {
 	return tc.call(OpQuery, 0, tc.queryBody(text, values...))
 }
 
-// prepare returns the id, and the result metadata id where there is one.
+// prepare returns the id, and with ids the result metadata id.
 func (tc *testClient) prepare(text string, ids bool) (id, resultID []byte) {
 	tc.t.Helper()
 	body := append(appendInt(nil, int32(len(text))), text...)
@@ -183,7 +183,7 @@ func (tc *testClient) prepare(text string, ids bool) (id, resultID []byte) {
 	return id, resultID
 }
 
-// executeBody returns EXECUTE; resultID nil: there are none.
+// executeBody returns the body of EXECUTE; a nil resultID means no metadata ids.
 func (tc *testClient) executeBody(id, resultID []byte, flags int32, values ...string) []byte {
 	body := appendShortBytes(nil, id)
 	if resultID != nil {
@@ -192,7 +192,7 @@ func (tc *testClient) executeBody(id, resultID []byte, flags int32, values ...st
 	return tc.appendParams(body, clOne, flags, values...)
 }
 
-// errorCode returns that of an ERROR.
+// errorCode returns the code of an ERROR.
 func (m message) errorCode(t testing.TB) int32 {
 	t.Helper()
 	require.Equal(t, OpError, m.op, "%q", m.body)
@@ -200,7 +200,7 @@ func (m message) errorCode(t testing.TB) int32 {
 	return r.int()
 }
 
-// rows reads a RESULT of rows.
+// rowsMessage is a RESULT of rows.
 type rowsMessage struct {
 	flags   int32
 	columns int
@@ -234,7 +234,7 @@ func (m message) rows(t testing.TB) rowsMessage {
 				r.string()
 			}
 			res.names = append(res.names, r.string())
-			switch r.short() { // the collections of system tables
+			switch r.short() { // collections of system tables
 			case 0x21:
 				r.short()
 				r.short()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cqltest is a CQL cluster inside the test that uses it: nodes that speak the native protocol (v4 and v5) on loopback sockets or in
-// memory, one set of data behind them, the system tables and events that drivers live by, ScyllaDB's shards and tablets, and faults on
-// demand. Nothing needs to be installed.
+// Package cqltest runs a CQL cluster inside a test: nodes that serve the native protocol (v3 to v5) on loopback
+// sockets or in memory, one set of data behind them, the system tables and events that drivers depend on, ScyllaDB's
+// shards and tablets, and faults on demand. Nothing needs to be installed.
 //
 //	func TestMyProgram(t *testing.T) {
 //		cluster := cqltest.New(t, cqltest.Config{})
@@ -11,14 +11,14 @@
 //		...
 //		session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
 //
-// The data is the cluster's, not the nodes': a node that was killed has missed nothing when it comes back, and there is no hint, repair or
-// stale read. What nodes do have of their own is their connections, prepared statements, shards, state (up, down, paused) and faults.
-// A request whose consistency level needs more replicas than are up gets Unavailable, with the numbers that Cassandra would send.
-// CQL that is not implemented gets an error that names it.
+// The data belongs to the cluster, not to the nodes: a killed node has missed nothing when it restarts, and there are
+// no hints, repairs or stale reads. Each node has its own connections, prepared statements, shards, state (up, down,
+// paused) and faults. A request whose consistency level needs more replicas than are up gets Unavailable, with the
+// numbers that Cassandra would send. CQL that is not implemented gets an error that names it.
 //
-// Other things that real clusters do not do: news of nodes that come and go spread at once, all nodes agree on the schema at once (but see
-// Node.SetSchemaVersion), a replica that is paused still counts as alive, ANY never fails, a request with the beta flag is refused, and the
-// bytes that a client sends too many are dropped without closing the connection.
+// Other differences from real clusters: changes of the topology spread at once; all nodes agree on the schema at once
+// (but see Node.SetSchemaVersion); a paused replica still counts as alive; ANY never fails; surplus bytes in a request
+// are dropped without closing the connection.
 package cqltest
 
 import (
@@ -26,6 +26,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"slices"
 	"sync"
@@ -35,19 +36,20 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// database is what the nodes need of the data. It is engine.Engine, or a script in tests of the nodes alone.
+// database is the part of the data that the nodes use: an engine.Engine, or a script in tests of the nodes alone.
 type database interface {
 	AddVirtual(engine.Virtual)
 	Prepare(keyspace, text string) (*engine.Statement, error)
 	Valid(s *engine.Statement) bool
 	Token(s *engine.Statement, values []engine.Value, named bool) (tok int64, ok bool)
 	Execute(ctx context.Context, s *engine.Statement, r *engine.Request) (*engine.Result, error)
-	Batch(ctx context.Context, typ engine.BatchType, entries []engine.BatchEntry, r *engine.Request) (*engine.Result, error)
+	Batch(ctx context.Context, typ engine.BatchType, entries []engine.BatchEntry, r *engine.Request) (*engine.Result,
+		error)
 	Replication(keyspace string) (map[string]string, bool)
 	SchemaVersion() [16]byte
 }
 
-// Cluster is a running cluster. Its methods may be called by many at a time.
+// A Cluster is a running cluster. Its methods are safe for concurrent use.
 type Cluster struct {
 	cfg    Config
 	db     database
@@ -59,6 +61,7 @@ type Cluster struct {
 	topo      atomic.Pointer[topology]
 	placed    atomic.Pointer[placements]
 	rules     list[Rule]
+	observed  list[Rule] // of Observe
 	connRules list[ConnRule]
 	clock     atomic.Int64 // nanoseconds that StepClock has added
 	mute      atomic.Bool
@@ -67,24 +70,24 @@ type Cluster struct {
 	tablets   struct{ count, generation atomic.Uint64 }
 	traces    traces
 
-	mu     sync.Mutex // changes of nodes and addresses; held over listening, not over requests
-	nodes  int        // numbers given so far
-	prefix [2]byte    // Addresses: 127.prefix.
-	ports  [2]uint16  // Addresses: plain and shard-aware
-	users  map[string]string
-	class  string // of the authenticator
+	mu     sync.Mutex // guards changes of nodes and addresses; held while listening, not during requests
+	nodes  int        // numbers assigned so far
+	prefix [2]byte    // for Addresses: 127.prefix.
+	port   uint16     // for Addresses
+	users  passwords
+	class  string // of the authenticator, named in AUTHENTICATE
 	tls    *tls.Config
 	closed bool
 }
 
-// TB is what New needs of testing.TB.
+// TB is the part of testing.TB that New uses.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// New starts a cluster that is closed when the test ends. It fails the test when that is not possible.
+// New starts a cluster and closes it when the test ends. If the start fails, the test fails.
 func New(t TB, cfg Config) *Cluster {
 	t.Helper()
 	c, err := Start(cfg)
@@ -96,7 +99,7 @@ func New(t TB, cfg Config) *Cluster {
 	return c
 }
 
-// Start starts a cluster. It is the caller's to close.
+// Start starts a cluster. The caller closes it.
 func Start(cfg Config) (*Cluster, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -104,19 +107,24 @@ func Start(cfg Config) (*Cluster, error) {
 	}
 	c := &Cluster{}
 	return c, c.start(cfg, engine.New(engine.Options{
-		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail, DataCenters: c.dataCenters,
+		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail,
+		DataCenters: c.dataCenters,
 	}))
 }
 
-// start makes the nodes over db.
+// start creates the nodes over db.
 func (c *Cluster) start(cfg Config, db database) error {
-	c.cfg, c.db, c.users, c.class, c.tls = cfg, db, cfg.Users, cfg.Authenticator, cfg.TLS
+	c.cfg, c.db, c.users, c.class, c.tls = cfg, db, hide(cfg.Users), cfg.Authenticator, cfg.TLS
+	c.cfg.Users = nil
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	if cfg.Network == InMemory {
 		c.memory = newMemNet(cfg.Window)
 	}
 	if cfg.Scylla != nil {
 		c.tablets.count.Store(uint64(cfg.Scylla.Tablets))
+	}
+	if len(cfg.Addrs) > 0 {
+		c.port = cfg.Addrs[0].Port() // also of further nodes
 	}
 	c.topo.Store(newTopology(nil))
 	c.addSystemTables()
@@ -131,10 +139,11 @@ func (c *Cluster) start(cfg Config, db database) error {
 	return nil
 }
 
-// dataCenters returns the names of the data centres that have nodes.
+// dataCenters returns the names of the data centers that have nodes.
 func (c *Cluster) dataCenters() []string { return sortedKeys(c.topo.Load().byDC) }
 
-// Close ends all nodes and connections, and waits for everything that the cluster has started. Closing it again does nothing.
+// Close stops all nodes and connections, and waits for all goroutines of the cluster. Closing a closed cluster does
+// nothing.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -146,19 +155,19 @@ func (c *Cluster) Close() {
 	c.wg.Wait()
 }
 
-// now is the cluster's clock.
+// now returns the time of the cluster's clock.
 func (c *Cluster) now() time.Time { return c.cfg.Now().Add(time.Duration(c.clock.Load())) }
 
 // StepClock moves the cluster's clock by d, which may be negative.
 func (c *Cluster) StepClock(d time.Duration) { c.clock.Add(int64(d)) }
 
-// Nodes returns the nodes, in the order of their numbers.
+// Nodes returns the nodes, ordered by number.
 func (c *Cluster) Nodes() []*Node { return slices.Clone(c.topo.Load().nodes) }
 
 // Node returns node i of Nodes.
 func (c *Cluster) Node(i int) *Node { return c.topo.Load().nodes[i] }
 
-// Hosts returns the addresses of all nodes, "address:port": contact points for a driver.
+// Hosts returns the addresses of all nodes, "address:port": the contact points for a driver.
 func (c *Cluster) Hosts() []string {
 	var hosts []string
 	for _, n := range c.topo.Load().nodes {
@@ -167,18 +176,19 @@ func (c *Cluster) Hosts() []string {
 	return hosts
 }
 
-// Exec runs CQL without a driver: one statement, or several with ";" between them. It is for schemas and fixtures: there is no consistency
-// level, no counting and no fault, and rows of SELECT are dropped. Clients hear of schema changes. The error is an *Error.
+// Exec executes CQL without a driver: one statement, or several separated by ";". It is for schemas and fixtures: it
+// applies no consistency level and no fault, counts nothing, and drops the rows of SELECT. Clients receive the events
+// of schema changes. The error is an *Error.
 func (c *Cluster) Exec(cql string) error {
 	keyspace := ""
 	for _, text := range splitStatements(cql) {
 		s, err := c.db.Prepare(keyspace, text)
 		if err != nil {
-			return execError(text, err)
+			return newExecError(text, err)
 		}
 		res, err := c.db.Execute(c.ctx, s, &engine.Request{Consistency: clOne})
 		if err != nil {
-			return execError(text, err)
+			return newExecError(text, err)
 		}
 		if res.Kind == engine.ResultSetKeyspace {
 			keyspace = res.Keyspace
@@ -188,14 +198,54 @@ func (c *Cluster) Exec(cql string) error {
 	return nil
 }
 
-func execError(text string, err error) error {
+// ExecFS executes the CQL in files: for each pattern (see fs.Glob; none means "*.cql") those that it matches, ordered
+// by name. A pattern that matches no file is an error. Errors name the file, and wrap an *Error or that of the file
+// system.
+func (c *Cluster) ExecFS(fsys fs.FS, patterns ...string) error {
+	if len(patterns) == 0 {
+		patterns = []string{"*.cql"}
+	}
+	for _, pattern := range patterns {
+		files, err := fs.Glob(fsys, pattern)
+		if err != nil {
+			return fmt.Errorf("cqltest: execute %s: %w", pattern, err)
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("cqltest: execute %s: %w", pattern, fs.ErrNotExist)
+		}
+		for _, name := range files {
+			text, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				return fmt.Errorf("cqltest: execute %s: %w", name, err)
+			}
+			if err := c.Exec(string(text)); err != nil {
+				return fmt.Errorf("%w (%s)", err, name)
+			}
+		}
+	}
+	return nil
+}
+
+// An execError is the error of a statement of Exec.
+type execError struct {
+	text string // shortened
+	err  *Error
+}
+
+func (e *execError) Error() string {
+	return fmt.Sprintf("cqltest: execute %q: error 0x%04X: %s", e.text, e.err.Code, e.err.message())
+}
+
+func (e *execError) Unwrap() error { return e.err }
+
+func newExecError(text string, err error) error {
 	if len(text) > 100 {
 		text = text[:100] + "..."
 	}
-	return fmt.Errorf("%q: %w", text, errorOf(err))
+	return &execError{text, errorOf(err)}
 }
 
-// announce tells clients about what a statement has changed in the schema.
+// announce pushes the schema changes of a statement to clients.
 func (c *Cluster) announce(res *engine.Result) {
 	if c.mute.Load() {
 		return
@@ -204,7 +254,8 @@ func (c *Cluster) announce(res *engine.Result) {
 	if len(changes) == 0 && res.Change != nil {
 		changes = []engine.Change{*res.Change}
 	}
-	if len(changes) > 1 && changes[0].Change == "DROPPED" { // what was in a keyspace goes before it
+	// clients hear of a keyspace's contents before the keyspace itself
+	if len(changes) > 1 && changes[0].Change == "DROPPED" {
 		changes = append(slices.Clone(changes[1:]), changes[0])
 	}
 	for _, ch := range changes {
@@ -212,7 +263,7 @@ func (c *Cluster) announce(res *engine.Result) {
 	}
 }
 
-// Event pushes an event, true or not, to all connections that registered for its type.
+// Event pushes an event to all connections that registered for its type. The event need not be true.
 func (c *Cluster) Event(e Event) {
 	body := e.body()
 	for _, n := range c.topo.Load().nodes {
@@ -220,21 +271,22 @@ func (c *Cluster) Event(e Event) {
 	}
 }
 
-// MuteEvents says whether the events that changes of nodes and schema cause are held back, for tests of clients that miss them.
+// MuteEvents sets whether the events of changes to nodes and schema are suppressed, for tests of clients that miss
+// them.
 func (c *Cluster) MuteEvents(mute bool) { c.mute.Store(mute) }
 
-// happened pushes an event about node n from all others, and from itself when it is up.
+// happened pushes an event about the node at addr from all nodes that are up.
 func (c *Cluster) happened(typ, change string, addr netip.AddrPort) {
 	if !c.mute.Load() {
 		c.Event(Event{Type: typ, Change: change, Node: addr})
 	}
 }
 
-// SetUsers replaces the passwords by user name, for connections to come; nil: no authentication.
+// SetUsers replaces the passwords by user name for future connections; nil means no authentication.
 func (c *Cluster) SetUsers(users map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.users = users
+	c.users = hide(users)
 }
 
 // SetAuthenticator replaces the class that AUTHENTICATE names.
@@ -250,20 +302,20 @@ func (c *Cluster) authenticator() string {
 	return c.class
 }
 
-// SetTLS replaces the configuration of TLS, for connections to come; nil: plain TCP.
+// SetTLS replaces the configuration of TLS for future connections; nil means plain TCP.
 func (c *Cluster) SetTLS(cfg *tls.Config) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tls = cfg
 }
 
-func (c *Cluster) security() (map[string]string, *tls.Config) {
+func (c *Cluster) security() (passwords, *tls.Config) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.users, c.tls
 }
 
-// AddNode adds a node to a data centre. Clients hear NEW_NODE and UP.
+// AddNode adds a node to a data center. Clients receive NEW_NODE and UP.
 func (c *Cluster) AddNode(dc, rack string) (*Node, error) {
 	n, err := c.addNode(dc, rack)
 	if err != nil {
@@ -274,8 +326,9 @@ func (c *Cluster) AddNode(dc, rack string) (*Node, error) {
 	return n, nil
 }
 
-var errClosed = errors.New("cqltest: the cluster is closed, or the node removed")
+var errClosed = errors.New("cqltest: the cluster is closed or the node was removed")
 
+// addNode starts a node and publishes the topology that contains it. It sends no events.
 func (c *Cluster) addNode(dc, rack string) (*Node, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,7 +344,7 @@ func (c *Cluster) addNode(dc, rack string) (*Node, error) {
 	return n, nil
 }
 
-// RemoveNode stops a node and takes it out of the ring. Clients hear DOWN and REMOVED_NODE.
+// RemoveNode stops a node and removes it from the ring. Clients receive DOWN and REMOVED_NODE.
 func (c *Cluster) RemoveNode(n *Node) {
 	addr := n.Addr()
 	c.mu.Lock()

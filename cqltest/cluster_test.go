@@ -21,7 +21,8 @@ import (
 func TestConfig(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"nodes": {Nodes: -1}, "protocol": {Protocol: 6}, "scylla v5": {Protocol: 5, Scylla: &Scylla{}}, "shards": {Scylla: &Scylla{Shards: -1}},
-		"data centres": {DataCenters: []DataCenter{{Name: "a"}, {Name: "a"}}}, "network": {Network: 9}, "request": {MaxRequest: -1},
+		"data centers": {DataCenters: []DataCenter{{Name: "a"}, {Name: "a"}}}, "network": {Network: 9}, "request": {MaxRequest: -1},
+		"addresses": {Addrs: make([]netip.AddrPort, 2)},
 	} {
 		_, err := Start(cfg)
 		require.ErrorContains(t, err, "cqltest: Config: ", name)
@@ -40,14 +41,14 @@ LIMIT 1; BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY B
 	require.Equal(t, []string{"it's"}, splitStatements("it's"))
 }
 
-// eventsOf returns a client that hears everything.
+// eventsOf returns a client that registered for all events.
 func eventsOf(t testing.TB, c *Cluster, n *Node) *testClient {
 	tc := connect(t, c, n, 5)
 	require.Equal(t, OpReady, tc.call(OpRegister, 0, appendStringList(nil, eventTypes)).op)
 	return tc
 }
 
-// readEvent returns type, change, and address or what follows.
+// readEvent returns the type, change and address or target of an event.
 func readEvent(t testing.TB, tc *testClient) string {
 	t.Helper()
 	m := tc.read()
@@ -60,6 +61,36 @@ func readEvent(t testing.TB, tc *testClient) string {
 	}
 	a, _ := netip.AddrFromSlice(r.take(int(r.byte()), ""))
 	return s + " " + netip.AddrPortFrom(a, uint16(r.int())).String()
+}
+
+// TestAddrs starts a cluster at the address of another one's killed node. Its nodes have other host ids.
+func TestAddrs(t *testing.T) {
+	for _, network := range []Network{Ports, Addresses, InMemory} {
+		for name, scylla := range map[string]*Scylla{"Cassandra": nil, "ScyllaDB": {}} {
+			t.Run(fmt.Sprint(network, name), func(t *testing.T) {
+				defer requireNothingLeft(t)
+				first, _ := startFake(t, Config{Network: network, Scylla: scylla})
+				defer first.Close()
+				n := first.Node(0)
+				n.Kill()
+				second, _ := startFake(t, Config{
+					ClusterName: "second", Nodes: 1, Network: network, Scylla: scylla, Addrs: []netip.AddrPort{n.Addr()},
+				})
+				defer second.Close()
+				require.Equal(t, n.Addr(), second.Node(0).Addr())
+				require.Equal(t, n.ShardAwareAddr(), second.Node(0).ShardAwareAddr())
+				require.NotEqual(t, n.HostID(), second.Node(0).HostID())
+				connect(t, second, second.Node(0), 4)
+				added, err := second.AddNode("datacenter1", "rack1")
+				require.NoError(t, err)
+				if network != Ports {
+					require.Equal(t, n.Addr().Port(), added.Addr().Port())
+				}
+				second.Close()
+				require.NoError(t, n.Restart())
+			})
+		}
+	}
 }
 
 func TestNodesLive(t *testing.T) {
@@ -122,7 +153,7 @@ func TestNodesLive(t *testing.T) {
 			var e *Error
 			require.ErrorAs(t, c.Exec("NOT CQL"), &e)
 			require.Equal(t, CodeSyntax, e.Code)
-			for i := range 1000 { // nobody waits for who does not read
+			for i := range 1000 { // events do not wait for a client that does not read
 				c.Event(Event{Type: "STATUS_CHANGE", Change: "UP", Node: netip.AddrPortFrom(addr.Addr(), uint16(i))})
 			}
 			for i := range 1000 {
@@ -141,7 +172,7 @@ func TestSystemTables(t *testing.T) {
 	for name, cfg := range map[string]Config{"cassandra": {}, "scylla": {Scylla: &Scylla{}}, "addresses": {Network: Addresses}} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := startFake(t, cfg)
-			c.Node(2).Kill() // stays in the tables
+			c.Node(2).Kill() // a killed node stays in the tables
 			tc := connect(t, c, c.Node(0), 4)
 			read := func(table string) []Row {
 				m := tc.query("SELECT * FROM " + table).rows(t)
@@ -197,7 +228,7 @@ func TestSystemTables(t *testing.T) {
 			sessions := read("system_traces.sessions")
 			require.Len(t, sessions, 1)
 			require.Equal(t, m.body[:16], sessions[0]["session_id"])
-			require.Len(t, read("system_traces.events"), 2)
+			require.NotEmpty(t, read("system_traces.events"))
 			require.Equal(t, read("system_traces.events"), read("system_traces.events"))
 		})
 	}
@@ -256,23 +287,23 @@ func TestConsistency(t *testing.T) {
 	}
 	get := func(cl uint16) *unavailable { t.Helper(); return ask("GET ?", cl, "k") }
 	for cl := clOne; cl <= clLocalOne; cl++ {
-		require.Nil(t, get(cl), consistencyName(cl))
+		require.Nil(t, get(cl), engine.ConsistencyName(cl))
 	}
 	c.Node(1).Kill()
-	c.Node(2).Kill() // a has one of three
+	c.Node(2).Kill() // one replica of three is down in a
 	for cl, want := range map[uint16]*unavailable{
 		clOne: nil, clTwo: nil, clThree: nil, clQuorum: nil, clAll: {6, 4}, clLocalQuorum: {2, 1}, clEachQuorum: {2, 1}, clLocalOne: nil,
 		clSerial: nil, clLocalSerial: {2, 1},
 	} {
-		require.Equal(t, want, get(cl), consistencyName(cl))
-		require.Equal(t, want, ask("LIST", cl), "a scan at %s", consistencyName(cl))
+		require.Equal(t, want, get(cl), engine.ConsistencyName(cl))
+		require.Equal(t, want, ask("LIST", cl), "a scan at %s", engine.ConsistencyName(cl))
 	}
 	require.Nil(t, ask("PUT ?, ?", clAny, "k", "v"))
 	require.Nil(t, ask("PUT ?, ? IF", clQuorum, "k", "v"))
 	c.Node(3).Kill()
-	c.Node(4).Kill() // two of six
+	c.Node(4).Kill() // two replicas of six are down
 	require.Equal(t, &unavailable{4, 2}, get(clQuorum))
-	m := tc.query("PUT ?, ? IF", "k", "v") // SERIAL is the default, and fails where ONE would do
+	m := tc.query("PUT ?, ? IF", "k", "v") // SERIAL is the default, and fails although ONE would succeed
 	require.Equal(t, CodeUnavailable, m.errorCode(t))
 	require.Contains(t, string(m.body), "SERIAL")
 	require.Nil(t, ask("SELECT * FROM system.local", clAll), "every node's own")
@@ -338,7 +369,7 @@ func TestPreparedMetadata(t *testing.T) {
 					again, newID := tc.prepare("GET ?", version >= 5)
 					require.Equal(t, id, again)
 					require.True(t, version < 5 || string(newID) != string(resultID))
-					m = execute() // with the old id
+					m = execute() // with the old result metadata id
 				}
 				rows := m.rows(t)
 				require.Equal(t, 2, rows.columns)
@@ -357,27 +388,27 @@ func TestPreparedMetadata(t *testing.T) {
 	tc := connect(t, c, c.Node(0), 5)
 	id, resultID := tc.prepare("PUT ?, ? IF", true)
 	rows := tc.call(OpExecute, 0, tc.executeBody(id, resultID, paramSkipMetadata, "k", "v")).rows(t)
-	require.EqualValues(t, metaGlobalTable, rows.flags, "conditional: columns always come")
+	require.EqualValues(t, metaGlobalTable, rows.flags, "conditional: the columns are always sent")
 	require.Equal(t, []string{"[applied]"}, rows.names)
 	keyspace := tc.query("USE ks")
 	require.Equal(t, appendString(appendInt(nil, 3), "ks"), keyspace.body)
 	other, _ := tc.prepare("PUT ?, ? IF", true)
-	require.Equal(t, id, other, "what is qualified has the same id everywhere")
+	require.Equal(t, id, other, "qualified names: one id for all keyspaces")
 	id, _ = tc.prepare("HERE", true)
 	tc.query("USE other")
 	other, _ = tc.prepare("HERE", true)
-	require.NotEqual(t, id, other, "what is not has not")
+	require.NotEqual(t, id, other, "unqualified names: one id per keyspace")
 }
 
 func TestTabletRanges(t *testing.T) {
 	for _, count := range []int{1, 2, 3, 7, 256, 1000, 100_000} {
-		require.EqualValues(t, math.MaxInt64, tabletEnd(count-1, count))
+		require.EqualValues(t, int64(math.MaxInt64), tabletEnd(count-1, count))
 		for _, i := range []int{0, 1, count / 2, count - 2} {
 			if i < 0 || i >= count-1 {
 				continue
 			}
 			end := tabletEnd(i, count)
-			require.Equal(t, i, tabletIndex(end, count), "the end is included")
+			require.Equal(t, i, tabletIndex(end, count), "the end is inclusive")
 			require.Equal(t, i+1, tabletIndex(end+1, count))
 		}
 		require.Zero(t, tabletIndex(math.MinInt64, count))
@@ -392,7 +423,7 @@ func TestScylla(t *testing.T) {
 	c, db := startFake(t, Config{Scylla: &Scylla{Shards: 4, Tablets: 64}, Network: InMemory})
 	db.replication["ks"] = map[string]string{"class": "NetworkTopologyStrategy", "datacenter1": "2"}
 	n := c.Node(0)
-	for range 8 { // the plain port spreads
+	for range 8 { // connections to the plain port spread over shards
 		connect(t, c, n, 4)
 	}
 	perShard := map[int]int{}
@@ -482,7 +513,7 @@ func TestScylla(t *testing.T) {
 	m := plain.call(OpPrepare, 0, append(appendInt(nil, 11), "PUT ?, ? IF"...))
 	require.Equal(t, byte(0), m.body[4+2+16])
 	m = tc.call(OpPrepare, 0, append(appendInt(nil, 11), "PUT ?, ? IF"...))
-	require.Equal(t, byte(0x80), m.body[4+2+16+2+16], "the mark")
+	require.Equal(t, byte(0x80), m.body[4+2+16+2+16], "lwtMark is set")
 }
 
 func TestScyllaVariants(t *testing.T) {
@@ -515,7 +546,7 @@ func TestScyllaVariants(t *testing.T) {
 		payload := r.bytesMap()["tablets-routing-v2"]
 		require.Equal(t, appendLong(appendInt(TabletPayload(tablet), 8), int64(tablet.Version)), payload)
 	}
-	require.Equal(t, CodeProtocol, tc.call(OpExecute, 0, tc.executeBody(id, nil, 0, "k")).errorCode(t), "the byte is mandatory")
+	require.Equal(t, CodeProtocol, tc.call(OpExecute, 0, tc.executeBody(id, nil, 0, "k")).errorCode(t), "EXECUTE without the byte of tablets v2")
 
 	vnodes, db := startFake(t, Config{Scylla: &Scylla{Shards: 4, NoShardAwarePort: true, NoLWTMark: true, NoMetadataID: true, NoRateLimit: true}, Network: InMemory})
 	require.False(t, vnodes.Node(0).ShardAwareAddr().IsValid())

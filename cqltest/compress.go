@@ -11,12 +11,12 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// This file holds the compression of frame bodies (v4) and of segments (v5, LZ4 blocks only).
+// Compression of frame bodies (v4) and of segments (v5, LZ4 blocks only).
 
-// errDecompress is a compressed body that is none.
-var errDecompress = errors.New("can not decompress")
+// errDecompress means that a compressed body is invalid.
+var errDecompress = errors.New("cannot decompress")
 
-// compressBlock returns b as an LZ4 block, nil when that would not be smaller.
+// compressBlock returns b as an LZ4 block; nil means that the block would not be smaller.
 func compressBlock(b []byte) []byte {
 	out := make([]byte, lz4.CompressBlockBound(len(b)))
 	n, err := lz4.CompressBlock(b, out, nil)
@@ -26,10 +26,10 @@ func compressBlock(b []byte) []byte {
 	return out[:n]
 }
 
-// decompressBlock returns the size bytes that an LZ4 block stands for.
+// decompressBlock decompresses an LZ4 block of size plain bytes.
 func decompressBlock(block []byte, size int) ([]byte, error) {
-	if size/255 > len(block) { // no byte of a block stands for more than 255
-		return nil, fmt.Errorf("%w: LZ4 block of %d bytes for %d", errDecompress, len(block), size)
+	if size/255 > len(block) { // a byte of a block expands to at most 255
+		return nil, fmt.Errorf("%w: LZ4 block of %d bytes cannot hold %d", errDecompress, len(block), size)
 	}
 	out := make([]byte, size)
 	n, err := lz4.UncompressBlock(block, out)
@@ -37,7 +37,7 @@ func decompressBlock(block []byte, size int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errDecompress, err)
 	}
 	if n != size {
-		return nil, fmt.Errorf("%w: LZ4 block holds %d bytes instead of %d", errDecompress, n, size)
+		return nil, fmt.Errorf("%w: LZ4 block holds %d bytes, want %d", errDecompress, n, size)
 	}
 	return out, nil
 }
@@ -50,7 +50,7 @@ func compressBody(algorithm string, body []byte) []byte {
 	out := make([]byte, 4+lz4.CompressBlockBound(len(body)))
 	binary.BigEndian.PutUint32(out, uint32(len(body)))
 	n, err := lz4.CompressBlock(body, out[4:], nil)
-	if err != nil { // only for a destination that is too small
+	if err != nil { // only if the destination is too small
 		panic(err)
 	}
 	if n == 0 { // an empty body: one token without literals

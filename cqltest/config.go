@@ -4,83 +4,131 @@ package cqltest
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/netip"
 	"time"
 )
 
-// Config describes a cluster. The zero value is a Cassandra of three nodes in one data centre, on ports of 127.0.0.1.
+// A Config describes a cluster. The zero value is a Cassandra of three nodes in one data center, on ports of 127.0.0.1.
 type Config struct {
 	Nodes       int          // default 3; not used with DataCenters
 	DataCenters []DataCenter // default one, "datacenter1" with all nodes in "rack1"
-	VNodes      int          // tokens of each node; default 16
-	ClusterName string       // default "cqltest"
+	VNodes      int          // tokens per node; default 16
+	ClusterName string       // default "cqltest"; it also determines the nodes' host ids
 	Version     string       // release_version; default "5.0.9", with Scylla "3.0.8"
 
-	// Protocol is the highest version of the native protocol: 4 or 5. Default 5, with Scylla 4 (it has no other). 3 makes a server that
-	// refuses 4 and 5, and answers that in frames of v3, which is all that it can say.
+	// Protocol is the highest version of the native protocol: 3, 4 or 5. Default 5, with Scylla 4.
 	Protocol int
-	// Network says where the nodes listen. Default Ports, with Scylla Addresses.
+	// Network is where the nodes listen. Default Ports, with Scylla Addresses.
 	Network Network
-	// Window is the number of bytes that a connection InMemory holds in each direction before writes wait. Default 64 KiB.
+	// Addrs are the addresses of the nodes, e.g. that of a killed node of another cluster. Default free ones. The
+	// shard-aware port of an address is the next one, InMemory 19042.
+	Addrs []netip.AddrPort
+	// Window is the number of bytes that an InMemory connection buffers in each direction before writes block. Default
+	// 64 KiB.
 	Window int
 	TLS    *tls.Config // wraps every connection; default none
-	// Users are the passwords by user name (SASL PLAIN). Default nil: no authentication.
+	// Users are the passwords by user name (SASL PLAIN). Default nil, which means no authentication.
 	Users map[string]string
 	// Authenticator is the class that AUTHENTICATE names. Default org.apache.cassandra.auth.PasswordAuthenticator.
 	Authenticator string
-	// MaxRequest is the largest body of a request, in bytes. Larger ones are refused. Default 16 MiB, as Cassandra's
-	// native_transport_max_frame_size.
+	// MaxRequest is the largest body of a request, in bytes. Larger ones are refused. Default 16 MiB, that of
+	// Cassandra's native_transport_max_frame_size.
 	MaxRequest int
-	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused. Default 50 KiB, with Scylla 1 MiB; negative:
-	// no limit.
+	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused. Default 50 KiB, with
+	// Scylla 1 MiB; negative means no limit.
 	BatchSizeFail int
-	// KeepPrepared makes the nodes prepare statements again by themselves when a table has changed, so that clients hear of it by
-	// Metadata_changed. Default: they forget such statements, and answer UNPREPARED.
+	// GracefulDisconnect makes the nodes offer the event GRACEFUL_DISCONNECT (CEP-59), which Node.Shutdown sends.
+	GracefulDisconnect bool
+	// KeepPrepared makes the nodes prepare statements again themselves when a table has changed: clients receive the
+	// new columns with Metadata_changed. By default nodes drop such statements and answer UNPREPARED.
 	KeepPrepared bool
 
-	Scylla *Scylla // emulates ScyllaDB; default nil: Cassandra
+	Scylla *Scylla // emulates ScyllaDB; default nil, which means Cassandra
 
 	// Now is the clock of the cluster; default time.Now. See also Cluster.StepClock.
 	Now func() time.Time
-	// OnRequest, when not nil, is called for each request that can be read, before it is executed, on the connection's goroutine.
+	// OnRequest, if not nil, is called for each well-formed request before it is executed, on the connection's
+	// goroutine.
 	OnRequest func(Request)
 }
 
-// DataCenter describes a data centre. Nodes are spread over its racks in turns.
+// redacted has the fields of a Config and none of its methods.
+type redacted Config
+
+func (c Config) redacted() redacted {
+	users := make(map[string]string, len(c.Users))
+	for user := range c.Users {
+		users[user] = "***"
+	}
+	if c.Users != nil {
+		c.Users = users
+	}
+	return redacted(c)
+}
+
+// String returns the fields with *** for each password.
+func (c Config) String() string { return fmt.Sprintf("%+v", c.redacted()) }
+
+// Format implements fmt.Formatter: no verb prints a password.
+func (c Config) Format(f fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), c.redacted())
+}
+
+// LogValue implements slog.LogValuer, without the passwords.
+func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalJSON implements json.Marshaler: the text of String, since functions have no JSON.
+func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+
+// passwords returns the passwords by user name; nil means no authentication. Package fmt prints fields, but not the
+// variables of a function.
+type passwords func() map[string]string
+
+func hide(users map[string]string) passwords {
+	if users == nil {
+		return nil
+	}
+	return func() map[string]string { return users }
+}
+
+// A DataCenter describes a data center. Nodes are spread over its racks round-robin.
 type DataCenter struct {
 	Name  string
 	Racks []string // default "rack1"
 	Nodes int      // default 3
 }
 
-// Scylla describes what is particular to ScyllaDB.
+// Scylla configures the emulation of ScyllaDB.
 type Scylla struct {
-	Shards    int  // of each node; default 2
-	IgnoreMSB int  // bits of the token that sharding ignores; default 12
-	Tablets   int  // tablets of each table, for all keyspaces with NetworkTopologyStrategy. Default 0: vnodes
+	Shards    int  // per node; default 2
+	IgnoreMSB int  // most significant bits of the token that sharding ignores; default 12
+	Tablets   int  // per table, in keyspaces with NetworkTopologyStrategy; default 0, which means vnodes
 	TabletsV2 bool // also offers TABLETS_ROUTING_V2_EXPERIMENTAL
-	// NAT loses the client's source ports, as address translation does: the shard-aware port connects to any shard.
+	// NAT hides the client's source ports, as address translation does: the shard-aware port connects to any shard.
 	NAT bool
 	// NoShardAwarePort leaves only the plain port.
 	NoShardAwarePort bool
-	// NoMetadataID, NoLWTMark and NoRateLimit leave out the extensions of these names, as older releases do.
+	// NoMetadataID, NoLWTMark and NoRateLimit leave out the extensions of these names, like older releases.
 	NoMetadataID, NoLWTMark, NoRateLimit bool
 }
 
-// Network says where nodes listen.
+// A Network is where nodes listen.
 type Network int
 
 // The networks.
 const (
 	DefaultNetwork Network = iota
-	// Ports: 127.0.0.1, each node with a port of its own, as system.peers_v2 can tell.
+	// Ports is 127.0.0.1 with one port per node; system.peers_v2 lists the ports.
 	Ports
-	// Addresses: 127.x.y.z, the same port for all, as clients expect that read system.peers. Needs a system that answers to all of
-	// 127.0.0.0/8, as Linux does.
+	// Addresses is 127.x.y.z with the same port for all nodes, which clients that read system.peers expect. It needs a
+	// system that accepts all of 127.0.0.0/8, such as Linux.
 	Addresses
-	// InMemory: 10.0.0.0/8, port 9042, reachable through Cluster.Dialer only. No socket is opened, so a cluster that is started in a
-	// testing/synctest bubble lives in its time.
+	// InMemory is 10.0.0.0/8, port 9042, reachable only through Cluster.Dialer. It opens no socket, so a cluster that
+	// is started in a testing/synctest bubble uses the bubble's time.
 	InMemory
 )
 
@@ -96,7 +144,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// withDefaults returns c with its zero fields filled in, or all its faults joined.
+// withDefaults returns c with its zero fields filled in, or all its errors joined.
 func (c Config) withDefaults() (Config, error) {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
@@ -134,17 +182,19 @@ func (c Config) withDefaults() (Config, error) {
 	} else {
 		c.DataCenters = append([]DataCenter(nil), c.DataCenters...)
 	}
-	names := map[string]bool{}
+	names, nodes := map[string]bool{}, 0
 	for i := range c.DataCenters {
 		dc := &c.DataCenters[i]
 		setDefault(&dc.Nodes, 3)
 		if len(dc.Racks) == 0 {
 			dc.Racks = []string{"rack1"}
 		}
-		fault(dc.Name == "" || names[dc.Name], "DataCenters: the name %q is empty or not its own", dc.Name)
+		fault(dc.Name == "" || names[dc.Name], "DataCenters: the name %q is empty or used twice", dc.Name)
 		fault(dc.Nodes < 1, "DataCenters: %s has %d nodes", dc.Name, dc.Nodes)
 		names[dc.Name] = true
+		nodes += dc.Nodes
 	}
+	fault(len(c.Addrs) != 0 && len(c.Addrs) != nodes, "Addrs has %d addresses for %d nodes", len(c.Addrs), nodes)
 	fault(c.Nodes < 1, "Nodes is %d", c.Nodes)
 	fault(c.VNodes < 1, "VNodes is %d", c.VNodes)
 	fault(c.Protocol < 3 || c.Protocol > 5, "Protocol is %d, must be 3, 4 or 5", c.Protocol)

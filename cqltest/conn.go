@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// This file holds a connection's two directions: frames are read and executed one after the other on one goroutine, and their answers are
-// gathered and written by whoever finds nobody writing.
+// One connection. A single goroutine reads frames and executes them in order. Answers are queued; the goroutine that
+// finds no other one writing writes the whole queue.
 
 const (
 	readBuffer = 64 << 10
-	// maxPending is how many bytes of answers wait for a client that does not read before no more requests are read from it.
+	// maxPending is the number of queued bytes at which the connection reads no more requests, because its client does
+	// not read answers.
 	maxPending = 8 << 20
-	// lingerTime is how long a connection that is being closed goes on to read, and drop, what the client has sent. Closing a socket with
-	// unread bytes resets it, and the client would lose the answers before.
+	// lingerTime is how long a closing connection continues to read and drop bytes. Closing a socket with unread bytes
+	// resets it, and the client would lose the last answers.
 	lingerTime = 200 * time.Millisecond
 )
 
@@ -40,14 +41,14 @@ type conn struct {
 	done    chan struct{}
 	once    sync.Once
 	src     *bufio.Reader
-	in      io.Reader // of frames
+	in      io.Reader // source of frames
 	counts  counts
 	begun   time.Time
-	linger  atomic.Bool // what is read is dropped
+	linger  atomic.Bool // drops what is read
 
-	handshake // what was settled by it
+	handshake // its results
 
-	infoMu sync.Mutex // guards handshake against info; only the reader writes it
+	infoMu sync.Mutex // guards handshake for info; only the reading goroutine writes it
 
 	mu      sync.Mutex
 	room    sync.Cond
@@ -55,22 +56,23 @@ type conn struct {
 	pending int
 	writing bool
 	closed  bool
-	framed  bool // what is appended now goes into segments
+	framed  bool // output queued from now on goes into segments
 }
 
-// item is a piece of output.
+// item is a piece of queued output.
 type item struct {
 	b     []byte
-	seg   bool // b are frames that go into segments
-	fixed bool // nothing may be appended to b
-	split int  // writes of so many bytes
-	close bool // the connection ends after it
+	seg   bool // b are frames to be put into segments
+	fixed bool // nothing is appended to b
+	split int  // bytes per write; 0 means all
+	close bool // closes the connection after b
 }
 
-// serve takes a connection in.
+// serve accepts a connection.
 func (n *Node) serve(sock net.Conn, aware bool) {
 	c := &conn{
-		node: n, cluster: n.cluster, id: n.cluster.nextConn.Add(1), raw: sock, sock: sock, aware: aware, done: make(chan struct{}),
+		node: n, cluster: n.cluster, id: n.cluster.nextConn.Add(1), raw: sock, sock: sock, aware: aware,
+		done:  make(chan struct{}),
 		begun: n.cluster.now(),
 	}
 	c.room.L = &c.mu
@@ -105,8 +107,8 @@ func addrPort(a net.Addr) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port()), true
 }
 
-// chooseShard returns the shard of a new connection: that of its source port on the shard-aware port, else the one with the fewest
-// connections. The caller holds n.mu.
+// chooseShard returns the shard of a new connection: the one that the source port selects on the shard-aware port, else
+// the one with the fewest connections. Callers hold n.mu.
 func (n *Node) chooseShard(c *conn) int {
 	shards := n.shardCount()
 	if shards == 1 {
@@ -119,7 +121,7 @@ func (n *Node) chooseShard(c *conn) int {
 	for o := range n.conns {
 		busy[o.shard%shards]++
 	}
-	if c.aware { // behind address translation: a port that nobody chose
+	if c.aware { // behind address translation the source port is arbitrary
 		return int(mix(n.turn.Add(1)) % uint64(shards))
 	}
 	first := int(n.turn.Add(1)) % shards
@@ -132,7 +134,7 @@ func (n *Node) chooseShard(c *conn) int {
 	return best
 }
 
-// run reads until the connection ends.
+// run reads and executes frames until the connection ends.
 func (c *conn) run() {
 	defer c.close()
 	users, cfg := c.cluster.security()
@@ -154,13 +156,13 @@ func (c *conn) run() {
 	}
 	c.flush()
 	c.mu.Lock()
-	for c.writing && !c.closed { // another goroutine has the last answers
+	for c.writing && !c.closed { // another goroutine writes the last answers
 		c.room.Wait()
 	}
 	c.mu.Unlock()
 }
 
-// close ends the connection at once.
+// close closes the connection at once.
 func (c *conn) close() {
 	c.once.Do(func() {
 		close(c.done)
@@ -176,7 +178,7 @@ func (c *conn) close() {
 	})
 }
 
-// waitForGate waits while the node is paused, and reports whether the connection is still open.
+// waitForGate blocks while the node is paused, and reports whether the connection is still open.
 func (c *conn) waitForGate() bool {
 	for gate := c.node.gate(); gate != nil; gate = c.node.gate() {
 		select {
@@ -191,9 +193,11 @@ func (c *conn) waitForGate() bool {
 	return true
 }
 
-// gatedReader reads from the socket. Before it may have to wait, it sends the answers there are.
+// gatedReader reads from the socket. It flushes queued answers before each read, because the read may block.
 type gatedReader struct{ c *conn }
 
+// Read sends the pending responses before it blocks, since the client may wait for them. It waits while too many
+// responses are pending and while the node is paused.
 func (g gatedReader) Read(p []byte) (int, error) {
 	c := g.c
 	c.flush()
@@ -206,13 +210,13 @@ func (g gatedReader) Read(p []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	n, err := c.sock.Read(p)
-	if !c.waitForGate() { // what has come while the node fell silent
+	if !c.waitForGate() { // the node may have been paused during the read
 		return 0, net.ErrClosed
 	}
 	return n, err
 }
 
-// readFrame reads one frame and executes it. It returns false when the connection has ended.
+// readFrame reads one frame and executes it. It reports whether the connection continues.
 func (c *conn) readFrame() bool {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
@@ -248,7 +252,7 @@ func (c *conn) readFrame() bool {
 	return true
 }
 
-// readBody reads n bytes. It takes memory as they come: a header alone does not cost what it promises.
+// readBody reads n bytes. It allocates as they arrive, so that a header alone cannot make it allocate n bytes.
 func readBody(in io.Reader, n int) ([]byte, error) {
 	const step = 1 << 20
 	body := make([]byte, min(n, step))
@@ -264,7 +268,7 @@ func readBody(in io.Reader, n int) ([]byte, error) {
 	}
 }
 
-// readFailed says what there is to say about err, and that reading is over.
+// readFailed answers err where the client can read the answer, and returns false.
 func (c *conn) readFailed(err error) bool {
 	var damaged *segmentError
 	if errors.As(err, &damaged) {
@@ -274,7 +278,7 @@ func (c *conn) readFailed(err error) bool {
 	return false
 }
 
-// drain drops what the client still sends, so that it can read the last answer.
+// drain reads and drops bytes for lingerTime, so that the client can read the last answer.
 func (c *conn) drain() bool {
 	c.flush()
 	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
@@ -282,7 +286,7 @@ func (c *conn) drain() bool {
 	return false
 }
 
-// sendClosing sends an ERROR and ends the connection after it.
+// sendClosing sends an ERROR and closes the connection after it.
 func (c *conn) sendClosing(h header, e *Error) {
 	version := c.wireVersion(h)
 	frame := appendFrame(nil, header{version: version, stream: h.stream, op: OpError}, appendError(nil, e, version, false))
@@ -291,7 +295,7 @@ func (c *conn) sendClosing(h header, e *Error) {
 	c.add(item{b: frame, seg: c.framed, fixed: true, close: true})
 }
 
-// add appends to the output. The caller holds c.mu.
+// add queues output. Callers hold c.mu.
 func (c *conn) add(it item) {
 	if c.closed {
 		return
@@ -304,7 +308,7 @@ func (c *conn) add(it item) {
 	c.items = append(c.items, it)
 }
 
-// push sends a frame that no request asked for, without waiting for the client to read it.
+// push queues a frame that answers no request, without waiting for the client to read it.
 func (c *conn) push(frame []byte) {
 	c.mu.Lock()
 	c.add(item{b: frame, seg: c.framed})
@@ -312,7 +316,7 @@ func (c *conn) push(frame []byte) {
 	c.flushLater()
 }
 
-// flushLater writes on another goroutine, unless somebody writes already.
+// flushLater flushes on another goroutine, unless a goroutine is already writing.
 func (c *conn) flushLater() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -323,7 +327,7 @@ func (c *conn) flushLater() {
 	c.cluster.wg.Go(c.write)
 }
 
-// flush writes what is there, unless somebody writes already.
+// flush writes the queue, unless a goroutine is already writing.
 func (c *conn) flush() {
 	c.mu.Lock()
 	if c.writing || c.closed || len(c.items) == 0 {
@@ -335,7 +339,7 @@ func (c *conn) flush() {
 	c.write()
 }
 
-// write writes until nothing is left. The caller has set c.writing.
+// write writes until the queue is empty. The caller has set c.writing.
 func (c *conn) write() {
 	for {
 		open := c.waitForGate()
@@ -363,7 +367,7 @@ func (c *conn) write() {
 	}
 }
 
-// writeItem reports whether the connection goes on after it.
+// writeItem writes one item and reports whether the connection continues.
 func (c *conn) writeItem(it *item) bool {
 	b := it.b
 	if it.seg {
@@ -397,13 +401,13 @@ func (c *conn) writeItem(it *item) bool {
 	return false
 }
 
-// segmentError is damage to a segment: there is no way to go on.
+// segmentError means that a segment is damaged, after which no frame can be found.
 type segmentError struct{ err error }
 
 func (e *segmentError) Error() string { return e.err.Error() }
 func (e *segmentError) Unwrap() error { return e.err }
 
-// segmentReader yields what is in the segments of src.
+// segmentReader yields the payloads of the segments of src.
 type segmentReader struct {
 	src  *bufio.Reader
 	lz4  bool
@@ -411,6 +415,7 @@ type segmentReader struct {
 	err  error
 }
 
+// Read returns the payloads of segments as one stream of bytes.
 func (s *segmentReader) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if s.err != nil {
@@ -425,6 +430,7 @@ func (s *segmentReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// next reads a segment and returns its payload. Errors of the framing are segmentErrors.
 func (s *segmentReader) next() ([]byte, error) {
 	var room [lz4SegmentHead]byte
 	head := room[:segmentHeadSize(s.lz4)]

@@ -2,13 +2,9 @@
 
 package cqltest
 
-import (
-	"fmt"
+import "github.com/vecql/vecql/cqltest/internal/engine"
 
-	"github.com/vecql/vecql/cqltest/internal/engine"
-)
-
-// This file holds consistency levels: how many replicas each needs, and whether so many are alive.
+// Consistency levels: how many replicas each needs, and whether enough are alive.
 
 const (
 	clAny uint16 = iota
@@ -24,18 +20,7 @@ const (
 	clLocalOne
 )
 
-var consistencyNames = []string{
-	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE",
-}
-
-func consistencyName(cl uint16) string {
-	if int(cl) < len(consistencyNames) {
-		return consistencyNames[cl]
-	}
-	return fmt.Sprintf("0x%04X", cl)
-}
-
-// checkConsistency returns the error of a level that the statement can't have.
+// checkConsistency returns the error of a level that the statement does not allow.
 func checkConsistency(s *engine.Statement, cl uint16) *Error {
 	serial := cl == clSerial || cl == clLocalSerial
 	switch s.Kind {
@@ -51,7 +36,7 @@ func checkConsistency(s *engine.Statement, cl uint16) *Error {
 		case serial && s.Conditional:
 			return invalid("%s is not supported as conditional update commit consistency. "+
 				"Use ANY if you mean \"make sure it is accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
-				consistencyName(cl))
+				engine.ConsistencyName(cl))
 		case serial:
 			return invalid("You must use conditional updates for serializable writes")
 		case s.Counter && cl == clAny:
@@ -61,15 +46,15 @@ func checkConsistency(s *engine.Statement, cl uint16) *Error {
 	return nil
 }
 
-// touched is a partition, or with all a table, that a request reads or writes.
+// touched is a partition, or with all a whole table, that a request reads or writes.
 type touched struct {
 	table engine.Name
 	token int64
 	all   bool
 }
 
-// requireAlive returns Unavailable when the coordinator can't find as many live replicas as cl needs. Replicas that are paused count as
-// alive, as they do for a coordinator that was not told otherwise yet.
+// requireAlive returns Unavailable when fewer live replicas exist than cl needs. Paused replicas count as alive, as
+// they do for a coordinator before failure detection.
 func (c *Cluster) requireAlive(coordinator *Node, t touched, cl uint16, write bool) *Error {
 	p := c.placement(t.table.Keyspace)
 	if p == nil || cl == clAny && write {
@@ -86,7 +71,7 @@ func (c *Cluster) requireAlive(coordinator *Node, t touched, cl uint16, write bo
 	return nil
 }
 
-// unavailable returns the error when fewer of replicas are alive than cl needs, seen from data centre dc.
+// unavailable returns the error when fewer of replicas are alive than cl needs, counted from data center dc.
 func (p *placement) unavailable(dc string, replicas []*Node, cl uint16) *Error {
 	alive, local := 0, 0
 	for _, n := range replicas {

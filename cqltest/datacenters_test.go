@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplicationFactor has one factor stand for all data centres, as Cassandra 4 and later have it.
+// TestReplicationFactor applies one replication_factor to all data centers, like Cassandra 4 and later.
 func TestReplicationFactor(t *testing.T) {
 	c := New(t, Config{Network: InMemory, DataCenters: []DataCenter{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 2}}})
 	require.NoError(t, c.Exec("CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 3, 'b': 1}"))

@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,26 +21,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/leak"
 )
 
-// This file tests the nodes with the driver, which shares no frame code with them.
+// Tests of the nodes with the driver, which shares no frame code with them.
 
-// requireNothingLeft fails when a goroutine of a cluster is left.
+// requireNothingLeft fails if a goroutine of a cluster or of the driver is left.
 func requireNothingLeft(t testing.TB) {
 	t.Helper()
-	var stacks string
-	for range 200 {
-		buf := make([]byte, 1<<20)
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		if !strings.Contains(stacks, "cqltest.(*") && !strings.Contains(stacks, "vecql.(*") {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Errorf("goroutines are left:\n%s", stacks)
+	leak.RequireNone(t, leak.Driver)
+	leak.RequireNone(t, func() []string { return leak.Of(leak.Module + "/cqltest") })
 }
 
-// tlsConfigs returns those of a server on the loopback addresses and of its clients.
+// tlsConfigs returns the configurations of a server on the loopback addresses and of its clients.
 func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -132,7 +124,7 @@ func TestDriverInBubble(t *testing.T) {
 		s, err := clusterConfig(c).CreateSession()
 		require.NoError(t, err)
 		began := time.Now()
-		c.Inject(Fault{Statement: "PUT", Delay: 3 * time.Second, Times: 1})
+		c.Inject(Fault{Op: OpExecute, Statement: "PUT", Delay: 3 * time.Second, Times: 1})
 		require.NoError(t, s.Query("PUT ?, ?", "k", "v").ExecContext(t.Context()))
 		require.Equal(t, 3*time.Second, time.Since(began).Truncate(time.Second))
 		c.Node(1).Kill()

@@ -11,9 +11,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds ERROR messages (native_protocol_v4.spec and v5.spec, section 9).
+// ERROR messages (native_protocol_v4.spec and v5.spec, section 9).
 
-// The codes of errors.
+// Error codes (section 9).
 const (
 	CodeServer          int32 = 0x0000
 	CodeProtocol        int32 = 0x000A
@@ -35,52 +35,54 @@ const (
 	CodeConfig          int32 = 0x2300
 	CodeAlreadyExists   int32 = 0x2400
 	CodeUnprepared      int32 = 0x2500
-	// CodeRateLimit is the code that the ScyllaDB emulation announces for its rate limit error (SCYLLA_RATE_LIMIT_ERROR). A client that
-	// did not ask for it gets CodeConfig instead.
+	// CodeRateLimit is the code that the emulation of ScyllaDB announces for its rate limit error
+	// (SCYLLA_RATE_LIMIT_ERROR). A client that did not negotiate it gets CodeConfig instead.
 	CodeRateLimit int32 = 0xF000
 )
 
-// Error is an ERROR message: what Cluster.Exec returns, and what a Fault answers with. Which fields are sent depends on Code; those that
-// the code does not have are ignored.
+// An Error is an ERROR message: the error of Cluster.Exec, and the answer of a Fault. Code decides which fields are
+// sent; the others are ignored.
 type Error struct {
 	Code    int32
-	Message string // empty: the words that Cassandra has for the code
+	Message string // empty means Cassandra's text for the code
 
-	// Consistency is that of the request when it is 0 (ANY) in a Fault.
+	// Consistency is the level in the message; in a Fault 0 (ANY) means that of the request.
 	Consistency uint16
-	Received    int // acknowledgements: timeouts, failures, CAS write unknown
-	Required    int // those that were needed ("blockfor"): the same, and unavailable
+	Received    int // number of acknowledgements: timeouts, failures, CAS write unknown
+	Required    int // number of acknowledgements needed ("blockfor"): the same codes, and unavailable
 	Alive       int // unavailable
 
-	WriteType   string // write timeout and failure: SIMPLE where empty; BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW, CDC
-	Contentions int    // write timeout of CAS, v5
-	DataPresent bool   // read timeout and failure
+	// write timeout and failure; empty means SIMPLE; BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW, CDC
+	WriteType   string
+	Contentions int  // write timeout of CAS, v5
+	DataPresent bool // read timeout and failure
 
-	// Failures are the reasons of read and write failures by replica; v4 sends their number only.
+	// Failures are the failure codes of read and write failures by replica; v4 sends only their number.
 	Failures map[netip.Addr]uint16
 
-	Keyspace, Table string   // already exists; Keyspace: function failure
+	Keyspace, Table string   // already exists; Keyspace also function failure
 	Function        string   // function failure
 	ArgTypes        []string // function failure
-	StatementID     []byte   // unprepared; in a Fault nil means the id that was executed
+	StatementID     []byte   // unprepared; in a Fault nil means the id that the request executed
 
-	Write                 bool // rate limit: a write was refused, not a read
+	Write                 bool // rate limit: the refused request was a write
 	RejectedByCoordinator bool // rate limit
 
-	// Extra is appended to the body: fields that no specification knows.
+	// Extra is appended to the body, to test fields that no specification has.
 	Extra []byte
 }
 
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("cqltest: error 0x%04X: %s", e.Code, e.message()) }
 
+// message returns Message, or the text of Cassandra for the code.
 func (e *Error) message() string {
 	if e.Message != "" {
 		return e.Message
 	}
 	switch e.Code {
 	case CodeUnavailable:
-		return "Cannot achieve consistency level " + consistencyName(e.Consistency)
+		return "Cannot achieve consistency level " + engine.ConsistencyName(e.Consistency)
 	case CodeOverloaded:
 		return "Request is too much for the node"
 	case CodeBootstrapping:
@@ -101,8 +103,25 @@ func (e *Error) message() string {
 	return fmt.Sprintf("error 0x%04X", e.Code)
 }
 
-// appendError appends the body of e. rateLimit says that the client knows CodeRateLimit.
+// before4 returns the error that clients of v3 receive, which has no failures of replicas and functions.
+func (e *Error) before4() *Error {
+	old := *e
+	switch e.Code {
+	case CodeReadFailure:
+		old.Code, old.Message = CodeReadTimeout, ""
+	case CodeWriteFailure:
+		old.Code, old.Message = CodeWriteTimeout, ""
+	case CodeFunctionFailure:
+		old.Code, old.Message = CodeInvalid, "ERROR FUNCTION_FAILURE: "+e.message()
+	}
+	return &old
+}
+
+// appendError appends the body of e. rateLimit reports whether the client negotiated CodeRateLimit.
 func appendError(dst []byte, e *Error, version byte, rateLimit bool) []byte {
+	if version < 4 {
+		e = e.before4()
+	}
 	code := e.Code
 	if code == CodeRateLimit && !rateLimit {
 		code = CodeConfig
@@ -167,7 +186,7 @@ func appendError(dst []byte, e *Error, version byte, rateLimit bool) []byte {
 	return append(dst, e.Extra...)
 }
 
-// errorOf returns what the client is told about err.
+// errorOf returns err as the Error that is sent to the client.
 func errorOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -175,7 +194,10 @@ func errorOf(err error) *Error {
 	}
 	var known *engine.Error
 	if errors.As(err, &known) {
-		return &Error{Code: known.Code, Message: known.Message, Keyspace: known.Keyspace, Table: known.Table}
+		return &Error{
+			Code: known.Code, Message: known.Message, Keyspace: known.Keyspace, Table: known.Table,
+			Function: known.Function, ArgTypes: known.ArgTypes,
+		}
 	}
 	if errors.Is(err, errMalformed) || errors.Is(err, errDecompress) {
 		return protocolError("%v", err)

@@ -13,9 +13,9 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// TestProgram is what a program's test looks like: it needs no server.
+// TestProgram is a typical test of a program: it needs no server.
 func TestProgram(t *testing.T) {
-	cluster := cqltest.New(t, cqltest.Config{}) // three nodes, which end with the test
+	cluster := cqltest.New(t, cqltest.Config{}) // three nodes, stopped when the test ends
 	if err := cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
 		CREATE TABLE shop.items (id int PRIMARY KEY, name text)`); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	cluster.Node(1).Kill() // a quorum is left
+	cluster.Node(1).Kill() // two of three nodes are a quorum
 	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "pear").Idempotent(true).ExecContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A program's test: a cluster of three nodes, a schema, a session. In a test, cqltest.New(t, cqltest.Config{}) is shorter.
+// A program's test: a cluster of three nodes, a schema, a session. Tests use the shorter cqltest.New(t,
+// cqltest.Config{}).
 func Example() {
 	cluster, err := cqltest.Start(cqltest.Config{})
 	if err != nil {
@@ -66,7 +67,7 @@ func Example() {
 	// Output: pear
 }
 
-// A statement that is refused once.
+// A fault that refuses a statement once.
 func ExampleCluster_Inject() {
 	cluster, err := cqltest.Start(cqltest.Config{Nodes: 2})
 	if err != nil {

@@ -3,34 +3,37 @@
 package cqltest
 
 import (
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds the walk of a request: from its body through the faults and the data to its answer.
+// The path of a request: from its body through faults and engine to its answer.
 
-// request is a frame that a client sent.
+// request is a request frame and its progress.
 type request struct {
 	conn     *conn
 	head     header
 	trace    bool
-	text     string // of the statement, or those of a BATCH
-	keyspace string // that unqualified names are in
+	text     string // of the statement, or of all statements of a BATCH
+	keyspace string // of unqualified names
 
-	rest     reader // what was not read yet: the bodies of STARTUP and the like
+	rest     reader // the unread part of the body, for STARTUP and the like
 	params   params
 	prepare  prepareRequest
 	batch    batchRequest
 	id       []byte    // EXECUTE
-	resultID []byte    // EXECUTE, with metadata ids
-	known    *prepared // EXECUTE: nil when the node does not know id
+	resultID []byte    // EXECUTE with metadata ids
+	known    *prepared // EXECUTE; nil means that the node has not prepared id
 	v2       byte      // EXECUTE, TABLETS_ROUTING_V2
 
-	statement *engine.Statement // of QUERY, EXECUTE and PREPARE, once it is known
-	failed    error             // why it is not
+	statement *engine.Statement // of QUERY, EXECUTE and PREPARE; nil until resolved
+	failed    error             // the error of resolving it
 	touches   []touched
+	rows      int // in the result, for the trace
 }
 
 // serveFrame executes one frame.
@@ -63,7 +66,7 @@ func (c *conn) serveFrame(h header, body []byte) {
 	switch h.op {
 	case OpQuery, OpPrepare, OpExecute, OpBatch:
 		c.later(fault.Before, nil, func() { again(); c.flushLater() })
-	default: // the others change how the next frame is read
+	default: // other messages change how the next frame is read
 		c.flush()
 		t := time.NewTimer(fault.Before)
 		defer t.Stop()
@@ -75,7 +78,7 @@ func (c *conn) serveFrame(h header, body []byte) {
 	}
 }
 
-// later calls f after d, and when until lets it, unless the connection ends before.
+// later calls f after d and, if until is not nil, after until is ready, unless the connection ends before.
 func (c *conn) later(d time.Duration, until <-chan struct{}, f func()) {
 	c.cluster.wg.Go(func() {
 		t := time.NewTimer(d)
@@ -96,7 +99,7 @@ func (c *conn) later(d time.Duration, until <-chan struct{}, f func()) {
 	})
 }
 
-// execute executes the request, with what its fault says.
+// execute executes the request with its fault.
 func (c *conn) execute(req *request, fault *Fault) {
 	if fault == nil {
 		c.answer(req, c.perform(req), nil)
@@ -137,7 +140,7 @@ func errorAnswer(c *conn, err error) *Answer {
 	return &Answer{Op: OpError, Body: appendError(nil, errorOf(err), c.version, c.rateLimit)}
 }
 
-// parse reads the body up to what depends on the schema.
+// parse parses the part of the body that is independent of the schema.
 func (req *request) parse(body []byte) error {
 	c, h := req.conn, req.head
 	if h.flags&flagCompressed != 0 && h.version < 5 {
@@ -146,11 +149,8 @@ func (req *request) parse(body []byte) error {
 			return err
 		}
 	}
-	if h.flags&flagBeta != 0 {
-		return protocolError("flag USE_BETA, but v%d is no beta", h.version)
-	}
 	if h.stream < 0 {
-		return protocolError("stream id %d: only servers use negative ones", h.stream)
+		return protocolError("stream id %d is negative: clients use 0 to 32767", h.stream)
 	}
 	if !h.op.request() {
 		return protocolError("Unexpected message %v", h.op)
@@ -158,10 +158,10 @@ func (req *request) parse(body []byte) error {
 	req.trace = h.flags&flagTracing != 0
 	r := reader{b: body}
 	if h.flags&flagPayload != 0 {
-		r.bytesMap() // nothing here reads it
+		r.bytesMap() // the payload is ignored
 	}
 	if h.flags&flagWarning != 0 {
-		return protocolError("flag WARNING on a request")
+		return protocolError("flag WARNING is set on a request")
 	}
 	switch {
 	case h.op == OpStartup, h.op == OpOptions:
@@ -237,19 +237,21 @@ func (req *request) resolve() {
 			} else if s, req.failed = db.Prepare(req.keyspace, e.text); req.failed != nil {
 				return
 			}
-			req.batch.statements = append(req.batch.statements, engine.BatchEntry{Statement: s, Values: req.batch.entries[i].values})
+			req.batch.statements = append(req.batch.statements,
+				engine.BatchEntry{Statement: s, Values: req.batch.entries[i].values})
 			req.touch(s, e.values, false)
 		}
 	}
 }
 
-// touch notes the partition that a statement touches, and counts whether the request came to the right place.
+// touch records the partition that a statement touches, and counts whether the request was routed well.
 func (req *request) touch(s *engine.Statement, values []engine.Value, named bool) {
 	if s == nil {
 		return
 	}
 	switch s.Kind {
-	case engine.StatementSelect, engine.StatementInsert, engine.StatementUpdate, engine.StatementDelete, engine.StatementBatch:
+	case engine.StatementSelect, engine.StatementInsert, engine.StatementUpdate, engine.StatementDelete,
+		engine.StatementBatch:
 	default:
 		return
 	}
@@ -260,8 +262,8 @@ func (req *request) touch(s *engine.Statement, values []engine.Value, named bool
 	req.touches = append(req.touches, t)
 }
 
-// where returns the token of the request, when it is of one partition in a replicated keyspace, and whether it came to a replica and its
-// shard.
+// where returns the token of the request (has is false unless the request is for one partition of a replicated
+// keyspace), and whether it reached a replica and the shard that owns the token.
 func (req *request) where() (tok int64, has, replica, shard bool) {
 	if len(req.touches) == 0 || req.touches[0].all {
 		return 0, false, false, false
@@ -293,7 +295,7 @@ func (req *request) where() (tok int64, has, replica, shard bool) {
 	return t.token, true, false, false
 }
 
-// ownShard reports whether the connection is to the shard that has the token.
+// ownShard reports whether the connection belongs to the shard that owns the token.
 func (c *Cluster) ownShard(conn *conn, tok int64) bool {
 	if c.cfg.Scylla == nil {
 		return true
@@ -301,17 +303,41 @@ func (c *Cluster) ownShard(conn *conn, tok int64) bool {
 	return shardOf(tok, conn.node.shardCount(), uint(c.cfg.Scylla.IgnoreMSB)) == conn.shard
 }
 
-// info describes the request.
+// info returns the request as a Request.
 func (req *request) info() Request {
 	i := Request{
-		Node: req.conn.node, Conn: req.conn.id, Shard: req.conn.shard, Op: req.head.op, Stream: req.head.stream, Statement: req.text,
-		Prepared: req.known != nil, Paged: req.params.PagingState != nil,
+		Node: req.conn.node, Conn: req.conn.id, Shard: req.conn.shard, Op: req.head.op, Stream: req.head.stream,
+		Statement: req.text, Prepared: req.known != nil, Paged: req.params.PagingState != nil,
+		Values: boundValues(nil, req.statement, req.params.Values),
+	}
+	for _, e := range req.batch.statements {
+		i.Values = boundValues(i.Values, e.Statement, e.Values)
 	}
 	i.Token, i.HasToken, i.OnReplica, i.OnShard = req.where()
 	return i
 }
 
-// count counts the request where it came to.
+// boundValues appends the values of a statement, which is nil if it is not prepared.
+func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Value {
+	for i, v := range values {
+		out := Value{Name: v.Name, Unset: v.State == engine.ValueUnset}
+		if v.State == engine.ValueSet {
+			out.Bytes = v.Bytes
+		}
+		at := i
+		if s != nil && v.Name != "" {
+			at = slices.IndexFunc(s.Bind, func(c engine.Column) bool { return c.Name == v.Name })
+		}
+		if s != nil && at >= 0 && at < len(s.Bind) {
+			c := s.Bind[at]
+			out.Name, out.Type, out.Text = c.Name, c.Type.String(), c.Type.Text(out.Bytes)
+		}
+		dst = append(dst, out)
+	}
+	return dst
+}
+
+// count adds the request to the counters of its node.
 func (req *request) count() {
 	n := req.conn.node
 	n.stats.shard(req.conn.shard).Add(1)
@@ -393,14 +419,29 @@ func (c *conn) query(req *request) (*Answer, error) {
 		res, err = c.cluster.db.Execute(c.cluster.ctx, req.statement, &run)
 	}
 	if err != nil {
-		return nil, err
+		return nil, req.withReplicas(err)
 	}
+	req.rows = len(res.Rows)
 	return c.result(req, res), nil
 }
 
-// permitted returns why the request can't be executed: its consistency level, or too few live replicas.
+// withReplicas returns the error of a request with the level and the replicas, if replicas could not execute it.
+func (req *request) withReplicas(err error) error {
+	e := errorOf(err)
+	if e.Code != CodeReadFailure && e.Code != CodeWriteFailure {
+		return err
+	}
+	e.Consistency, e.Required, e.Failures = req.params.Consistency, 1, map[netip.Addr]uint16{}
+	e.Failures[req.conn.node.Addr().Addr()] = 0
+	return e
+}
+
+// permitted returns the error if the consistency level does not suit the request or too few replicas are alive.
 func (req *request) permitted() error {
 	c, cl := req.conn, req.params.Consistency
+	if req.statement != nil && req.statement.ANN {
+		cl = engine.ANNConsistency(cl)
+	}
 	check := func(s *engine.Statement, t touched) *Error {
 		if e := checkConsistency(s, cl); e != nil {
 			return e

@@ -20,9 +20,9 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds a database that knows a handful of sentences, so that the nodes are tested without the engine.
+// A fake database with a handful of statements, so that tests of the nodes do not need the engine.
 
-// fakeDB stores cells by key in one table, ks.t (k text, v text). It understands:
+// fakeDB stores cells by key in one table, ks.t (k text, v text). It supports:
 //
 //	SELECT ... FROM <virtual table> ...   all rows and columns of it
 //	GET ?          the value of a key     LIST   all keys, paged       PUT ?, ?   and PUT ?, ? IF
@@ -106,7 +106,7 @@ func (db *fakeDB) Prepare(keyspace, text string) (*engine.Statement, error) {
 	case "CHANGE":
 		s.Kind = engine.StatementSchema
 	default:
-		return nil, &engine.Error{Code: engine.CodeSyntax, Message: "no such sentence: " + text}
+		return nil, &engine.Error{Code: engine.CodeSyntax, Message: "unknown statement: " + text}
 	}
 	return s, nil
 }

@@ -3,6 +3,8 @@
 package cqltest
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,130 +13,202 @@ import (
 	"time"
 )
 
-// This file holds faults: which requests and connections they meet, and what happens to those.
+// Faults: which requests and connections they match, and their effects.
 
-// Fault says which requests something happens to, and what. The zero value of a field of the first group matches everything, that of a
-// field of the second one changes nothing. A request meets the first Fault that matches it, in the order of Inject.
+// A Fault selects requests and describes what happens to them. The zero value of a field of the first group matches
+// everything; that of a field of a later group changes nothing. A request meets the first Fault that matches it, in the
+// order of Inject.
 type Fault struct {
 	// Which requests.
 
-	Node      *Node  // those that come to this node
-	Op        Opcode // of this opcode; 0 (which no request has): any
-	Statement string // whose text contains this: of QUERY and PREPARE, of the statement that EXECUTE names, or of any in a BATCH
-	// Match, when not nil, decides about those that the other fields match. It is called on the connection's goroutine.
+	Node *Node  // requests to this node
+	Op   Opcode // requests of this opcode; 0, which no request has, means any
+	// requests whose text contains this: text of QUERY and PREPARE, of the prepared statement of EXECUTE, of any entry of
+	// a BATCH
+	Statement string
+	// Match, if not nil, is called for requests that match the other fields, on the connection's goroutine. It reports
+	// whether the fault applies.
 	Match func(Request) bool
-	Skip  int // so many matching requests pass unharmed first
-	Times int // then so many meet the fault; 0: all
+	Skip  int // number of matching requests that pass unharmed first
+	Times int // number of requests that meet the fault; 0 means all
 
-	// What happens before the request is executed.
+	// Effects before the request is executed.
 
 	Forget bool          // the node forgets all its prepared statements
-	Before time.Duration // it waits for so long; other requests of the connection go on
-	// CloseRequestAfter closes the connection when so many bytes of the request (its frame, 1 or more) have been read: it is not executed.
-	// Only Node and Op match such a fault, since there is no text yet.
+	Before time.Duration // delays the request; other requests of the connection continue
+	// CloseRequestAfter closes the connection after this many bytes (1 or more) of the request's frame have been read.
+	// The request is not executed. Only Node and Op can match such a fault: its text is not read yet.
 	CloseRequestAfter int
 
-	// What it is answered with. Unless Execute is set, a request that meets Error, Answer or Drop is not executed.
+	// The answer. A request that meets Error, Answer or Drop is executed only if Execute is set.
 
-	Execute bool    // executes the request although the answer is another one
-	Drop    bool    // no answer
-	Error   *Error  // an ERROR
-	Answer  *Answer // any message
-	// EmptyPage answers a QUERY or EXECUTE with a page of no rows that has more pages behind it: the real one comes next.
+	Execute bool    // executes the request despite Error, Answer or Drop
+	Drop    bool    // sends no answer
+	Error   *Error  // answers with an ERROR
+	Answer  *Answer // answers with any message
+	// EmptyPage answers a QUERY or EXECUTE with a page without rows whose paging state leads to the real page.
 	EmptyPage bool
-	// SkipMetadata answers with rows without metadata, whether the client asked for that or not, and whatever id it sent.
+	// SkipMetadata answers with rows without metadata, regardless of the client's skip_metadata flag and metadata id.
 	SkipMetadata bool
-	// PadPagingState makes the paging state of the answer longer by so many bytes.
+	// PadPagingState lengthens the paging state of the answer by this many bytes.
 	PadPagingState int
 
-	// What happens to the answer, whatever it is.
+	// Effects on any answer.
 
-	Warnings []string          // are added
-	Payload  map[string][]byte // custom payload, is added
-	Trace    bool              // a tracing id, although none was asked for
-	Edit     func(*Answer)     // changes it in any way, before it is compressed and framed
+	Warnings []string          // added to the answer's warnings
+	Payload  map[string][]byte // added to the answer's custom payload
+	Trace    bool              // adds a tracing id to a request without tracing
+	Edit     func(*Answer)     // changes the answer before it is compressed and framed
 
-	Delay  time.Duration   // the answer comes so much later; others of the connection overtake it
-	Jitter time.Duration   // and later by a random time below this
-	Until  <-chan struct{} // and not before this is closed, or has a value for each answer
+	Delay  time.Duration   // delays the answer; other answers of the connection overtake it
+	Jitter time.Duration   // adds a random delay below this
+	Until  <-chan struct{} // delays the answer until this is closed or yields a value, one per answer
 
-	Twice  bool  // the same answer a second time
-	Stream int16 // is added to the stream id of the answer
+	Twice  bool  // sends the answer twice
+	Stream int16 // added to the stream id of the answer
 
-	// Segments cuts the answer into segments (v5) with payloads of these sizes, where a server would not; the last one takes the rest.
+	// Segments cuts the answer into segments (v5) with payloads of these sizes; the last segment holds the rest.
 	Segments []int
 	Corrupt  Corruption          // damages the answer on the wire
-	Wire     func([]byte) []byte // changes its bytes on the wire: frame, or segments of the answer alone
-	Split    int                 // sends it in pieces of so many bytes
+	Wire     func([]byte) []byte // changes the answer's bytes on the wire: its frame, or its segments
+	Split    int                 // sends the answer in pieces of this many bytes
 
-	// Close closes the connection when the first CloseAfter bytes of the answer (on the wire) are sent.
+	// Close closes the connection after the first CloseAfter bytes of the answer on the wire.
 	Close      bool
 	CloseAfter int
 }
 
-// Corruption is a way to damage an answer on the wire.
+// A Corruption is a way to damage an answer on the wire.
 type Corruption int
 
-// The ways. Those of segments do nothing to a connection that has none (v4).
+// The corruptions. Those of segments do nothing on a connection without segments (v4).
 const (
 	Intact              Corruption = iota
-	SegmentHeader                  // one bit of a segment's header: CRC24 does not match
-	SegmentPayload                 // one bit of a segment's payload: CRC32 does not match
-	SegmentBlock                   // an LZ4 block that can't be decompressed, with right checksums
-	SegmentUncompressed            // a segment that claims another length after decompression, with right checksums
-	FrameVersion                   // the version of the frame's header
-	FrameLength                    // a body of 2^31-1 bytes, as the frame's header says
-	CompressedBody                 // v4: a compressed body that is none
+	SegmentHeader                  // flips one bit of a segment's header: CRC24 does not match
+	SegmentPayload                 // flips one bit of a segment's payload: CRC32 does not match
+	SegmentBlock                   // replaces an LZ4 block by one that cannot be decompressed; the checksums match
+	SegmentUncompressed            // makes a segment claim another uncompressed length; the checksums match
+	FrameVersion                   // changes the version in the frame's header
+	FrameLength                    // claims a body of 2^31-1 bytes in the frame's header
+	CompressedBody                 // v4: sends an invalid compressed body
 )
 
-// Answer is a message that a Fault sends or changes.
+// An Answer is a message that a Fault sends or changes.
 type Answer struct {
 	Op   Opcode
-	Body []byte // of the message, after what Trace, Warnings and Payload say
+	Body []byte // of the message, after tracing id, warnings and payload
 
 	Trace    *[16]byte
 	Warnings []string
 	Payload  map[string][]byte
 
-	Flags   byte // are added to those that the fields above mean
-	Version byte // of the frame's header; 0: that of the connection
+	Flags   byte // added to the flags that the fields above imply
+	Version byte // in the frame's header; 0 means that of the connection
 	Stream  int16
 }
 
-// Request is what a Fault's Match and Config.OnRequest see.
+// A Request describes a request to a Fault's Match and to Config.OnRequest.
 type Request struct {
 	Node      *Node
-	Conn      uint64 // ConnInfo.ID
-	Shard     int    // of the connection
+	Conn      uint64 // the ConnInfo.ID of its connection
+	Shard     int    // of its connection
 	Op        Opcode
 	Stream    int16
-	Statement string // text; those of a BATCH joined by "; "
-	Prepared  bool   // EXECUTE of a statement that the node knows
-	Paged     bool   // asks for a page that is not the first
+	Statement string  // text; the texts of a BATCH are joined by "; "
+	Prepared  bool    // an EXECUTE of a statement that the node has prepared
+	Paged     bool    // asks for a page after the first
+	Values    []Value // bound values, in the order of their markers; those of the statements of a BATCH follow each other
 
-	// What a driver that knows the cluster could have known: the token, when the request is of one partition in a replicated keyspace, and
-	// whether it came to a replica, and there to the shard that owns the token.
+	// The routing that a token-aware driver could have computed: the token, if the request is for one partition of a
+	// replicated keyspace, and whether the request reached a replica and the shard of the replica that owns the token.
 	HasToken  bool
 	Token     int64
 	OnReplica bool
 	OnShard   bool
 }
 
-// Rule is a Fault in force.
-type Rule struct {
-	fault   Fault
-	matched atomic.Int64
-	hits    atomic.Int64
-	remove  func()
+// Value returns the bound value of this name, the first one in a BATCH.
+func (r *Request) Value(name string) (v Value, ok bool) {
+	i := slices.IndexFunc(r.Values, func(v Value) bool { return v.Name == name })
+	if i < 0 {
+		return Value{}, false
+	}
+	return r.Values[i], true
 }
 
-// Hits returns how many requests have met the fault.
-func (r *Rule) Hits() int { return int(r.hits.Load()) }
+// A Value is a value that a request binds.
+type Value struct {
+	Name  string // of the bind marker: that of its column, or of ":name"
+	Type  string // in CQL
+	Bytes []byte // serialized; nil means NULL or a value that is not set
+	Unset bool
+	Text  string // the value as a CQL literal: "1", "'lamp'", "null"
+}
 
-// Remove ends it. Answers that it delays still come late.
+// A Rule is a Fault in force, or one that only counts (Observe).
+type Rule struct {
+	fault Fault
+	tally
+	remove func()
+}
+
+// tally counts what a fault has matched and met.
+type tally struct {
+	matched, hits atomic.Int64
+	mu            sync.Mutex
+	nextDone      chan struct{} // closed by the next hit; nil means that no caller waits
+}
+
+// hit counts a match and reports whether the fault applies to it.
+func (t *tally) hit(skip, times int) bool {
+	n := t.matched.Add(1) - int64(skip)
+	if n <= 0 || times > 0 && n > int64(times) {
+		return false
+	}
+	t.hits.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.nextDone != nil {
+		close(t.nextDone)
+		t.nextDone = nil
+	}
+	return true
+}
+
+// next returns a channel that the next hit closes.
+func (t *tally) next() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.nextDone == nil {
+		t.nextDone = make(chan struct{})
+	}
+	return t.nextDone
+}
+
+// Hits returns the number of requests or connections that have met the fault.
+func (t *tally) Hits() int { return int(t.hits.Load()) }
+
+// Wait blocks until n requests or connections have met the fault, or until ctx ends, whose cause the error wraps. A
+// request has met the fault before its effects begin.
+func (t *tally) Wait(ctx context.Context, n int) error {
+	for {
+		next := t.next()
+		hits := t.Hits()
+		if hits >= n {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("cqltest: waiting for %d hits of a fault, which has %d: %w", n, hits, context.Cause(ctx))
+		}
+	}
+}
+
+// Remove removes the fault. Answers that it already delays still arrive late.
 func (r *Rule) Remove() { r.remove() }
 
-// Inject puts a fault in force until it has happened Times times or its Rule is removed.
+// Inject puts a fault in force until Times requests have met it or its Rule is removed.
 func (c *Cluster) Inject(f Fault) *Rule {
 	r := &Rule{fault: f}
 	r.remove = func() { c.rules.remove(r) }
@@ -142,13 +216,23 @@ func (c *Cluster) Inject(f Fault) *Rule {
 	return r
 }
 
-// ClearFaults removes all faults of requests and connections.
+// Observe counts the requests that a fault selects, without its effects and whether or not other faults meet them. It
+// does not select by CloseRequestAfter.
+func (c *Cluster) Observe(f Fault) *Rule {
+	r := &Rule{fault: f}
+	r.remove = func() { c.observed.remove(r) }
+	c.observed.add(r)
+	return r
+}
+
+// ClearFaults removes all faults of requests and connections, and all that Observe counts.
 func (c *Cluster) ClearFaults() {
 	c.rules.clear()
+	c.observed.clear()
 	c.connRules.clear()
 }
 
-// list is a list that is read without a lock.
+// list is a copy-on-write list: reads take no lock.
 type list[T any] struct {
 	mu sync.Mutex
 	p  atomic.Pointer[[]*T]
@@ -181,46 +265,43 @@ func (l *list[T]) clear() {
 	l.p.Store(nil)
 }
 
-// hit counts a match and reports whether it is one of those that the fault is for.
-func hit(matched, hits *atomic.Int64, skip, times int) bool {
-	n := matched.Add(1) - int64(skip)
-	if n <= 0 || times > 0 && n > int64(times) {
-		return false
-	}
-	hits.Add(1)
-	return true
-}
-
-// faultOf returns the fault that a request meets, nil for none.
+// faultOf returns the fault that a request meets; nil means none. It counts the request for Observe.
 func (c *Cluster) faultOf(req *request) *Fault {
+	for _, r := range c.observed.all() {
+		if r.fault.selects(req) {
+			r.hit(r.fault.Skip, r.fault.Times)
+		}
+	}
 	for _, r := range c.rules.all() {
-		f := &r.fault
-		if f.CloseRequestAfter > 0 || f.Node != nil && f.Node != req.conn.node || f.Op != 0 && f.Op != req.head.op ||
-			f.Statement != "" && !strings.Contains(req.text, f.Statement) {
-			continue
-		}
-		if f.Match != nil && !f.Match(req.info()) {
-			continue
-		}
-		if hit(&r.matched, &r.hits, f.Skip, f.Times) {
+		if f := &r.fault; f.CloseRequestAfter <= 0 && f.selects(req) && r.hit(f.Skip, f.Times) {
 			return f
 		}
 	}
 	return nil
 }
 
-// cutOf returns after how many bytes of the frame with this header the connection is to be closed; 0: not at all.
+// selects reports whether the fault matches the request.
+func (f *Fault) selects(req *request) bool {
+	if f.Node != nil && f.Node != req.conn.node || f.Op != 0 && f.Op != req.head.op {
+		return false
+	}
+	return strings.Contains(req.text, f.Statement) && (f.Match == nil || f.Match(req.info()))
+}
+
+// cutOf returns the number of bytes of the frame with this header after which the connection is closed; 0 means that it
+// is not.
 func (c *Cluster) cutOf(n *Node, h header) int {
 	for _, r := range c.rules.all() {
 		f := &r.fault
-		if f.CloseRequestAfter > 0 && (f.Node == nil || f.Node == n) && (f.Op == 0 || f.Op == h.op) && hit(&r.matched, &r.hits, f.Skip, f.Times) {
+		if f.CloseRequestAfter > 0 && (f.Node == nil || f.Node == n) && (f.Op == 0 || f.Op == h.op) &&
+			r.hit(f.Skip, f.Times) {
 			return f.CloseRequestAfter
 		}
 	}
 	return 0
 }
 
-// replaces reports whether the fault answers in the request's place.
+// replaces reports whether the fault replaces the request's own answer.
 func (f *Fault) replaces() bool { return f.Drop || f.Error != nil || f.Answer != nil || f.EmptyPage }
 
 func (f *Fault) wait() time.Duration {
@@ -231,34 +312,31 @@ func (f *Fault) wait() time.Duration {
 	return d
 }
 
-// ConnFault says which connections something happens to, below TLS and frames, from their first byte on.
+// A ConnFault selects connections and describes what happens to them, below TLS and frames, from their first byte on.
 type ConnFault struct {
-	Node  *Node // those to this node; nil: to any
-	Skip  int   // so many connections pass unharmed first
-	Times int   // then so many meet the fault; 0: all
+	Node  *Node // connections to this node; nil means any
+	Skip  int   // number of connections that pass unharmed first
+	Times int   // number of connections that meet the fault; 0 means all
 
-	Refuse            bool          // closed at once
-	Silent            bool          // accepted, but nothing is read or written
-	CloseAfterRead    int           // closed when so many bytes have been read; 0: never
-	CloseAfterWritten int           // closed when so many bytes have been written; 0: never
-	Split             int           // reads and writes move so many bytes at most; 0: any
-	Latency           time.Duration // each read waits for so long
+	Refuse            bool          // closes the connection at once
+	Silent            bool          // accepts the connection, but reads and writes nothing
+	CloseAfterRead    int           // closes the connection after this many bytes were read; 0 means never
+	CloseAfterWritten int           // closes the connection after this many bytes were written; 0 means never
+	Split             int           // limits each read and write to this many bytes; 0 means no limit
+	Latency           time.Duration // delays each read
 }
 
-// ConnRule is a ConnFault in force.
+// A ConnRule is a ConnFault in force.
 type ConnRule struct {
-	fault         ConnFault
-	matched, hits atomic.Int64
-	remove        func()
+	fault ConnFault
+	tally
+	remove func()
 }
 
-// Hits returns how many connections have met the fault.
-func (r *ConnRule) Hits() int { return int(r.hits.Load()) }
-
-// Remove ends it for connections to come.
+// Remove removes the fault for future connections.
 func (r *ConnRule) Remove() { r.remove() }
 
-// InjectConn puts a fault of connections in force.
+// InjectConn puts a fault of connections in force until Times connections have met it or its ConnRule is removed.
 func (c *Cluster) InjectConn(f ConnFault) *ConnRule {
 	r := &ConnRule{fault: f}
 	r.remove = func() { c.connRules.remove(r) }
@@ -268,7 +346,7 @@ func (c *Cluster) InjectConn(f ConnFault) *ConnRule {
 
 func (c *Cluster) connFaultOf(n *Node) *ConnFault {
 	for _, r := range c.connRules.all() {
-		if (r.fault.Node == nil || r.fault.Node == n) && hit(&r.matched, &r.hits, r.fault.Skip, r.fault.Times) {
+		if (r.fault.Node == nil || r.fault.Node == n) && r.hit(r.fault.Skip, r.fault.Times) {
 			return &r.fault
 		}
 	}

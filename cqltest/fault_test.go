@@ -33,7 +33,7 @@ func TestFaultMatching(t *testing.T) {
 	}
 	require.Equal(t, []bool{false, true, true, false, false}, got)
 	require.Equal(t, 2, rule.Hits())
-	require.Equal(t, 3, db.count("PUT ?, ?"), "what fails is not executed")
+	require.Equal(t, 3, db.count("PUT ?, ?"), "failed requests are not executed")
 	rule.Remove()
 	for name, f := range map[string]Fault{
 		"statement": {Statement: "GET"}, "op": {Op: OpQuery}, "node": {Node: &Node{}}, "match": {Match: func(r Request) bool { return r.Op != OpExecute }},
@@ -107,7 +107,7 @@ func TestFaultAnswers(t *testing.T) {
 
 		inject(Fault{Drop: true})
 		tc.send(OpQuery, 0, get)
-		require.Equal(t, OpSupported, tc.call(OpOptions, 0, nil).op, "the next one is answered")
+		require.Equal(t, OpSupported, tc.call(OpOptions, 0, nil).op, "the next request is answered")
 
 		inject(Fault{EmptyPage: true})
 		rows := tc.query("LIST").rows(t)
@@ -157,7 +157,7 @@ func TestFaultTimes(t *testing.T) {
 		began := time.Now()
 		c.Inject(Fault{Statement: "GET", Delay: time.Minute, Times: 1})
 		slow := tc.send(OpQuery, 0, tc.queryBody("GET ?", "k"))
-		require.Equal(t, OpResult, tc.query("LIST").op, "others overtake it")
+		require.Equal(t, OpResult, tc.query("LIST").op, "other answers overtake the delayed one")
 		require.Zero(t, time.Since(began))
 		require.Equal(t, slow, tc.read().stream)
 		require.Equal(t, time.Minute, time.Since(began))
@@ -247,7 +247,7 @@ func TestFaultWire(t *testing.T) {
 	require.Equal(t, OpSupported, tc.read().op)
 }
 
-// TestFaultClose closes the connection at every byte of an answer and of a request.
+// TestFaultClose closes the connection after every number of bytes of an answer and of a request.
 func TestFaultClose(t *testing.T) {
 	c, db, n := fake(t)
 	tc := connect(t, c, n, 5)

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// This file holds what a ConnFault does to a connection, and how answers are damaged on the wire.
+// Effects of a ConnFault on a connection, and corruption of answers on the wire.
 
 // faultyConn is the server's end of a connection that meets a ConnFault.
 type faultyConn struct {
 	net.Conn
 	fault   *ConnFault
-	done    <-chan struct{} // the connection is to end
+	done    <-chan struct{} // closed when the connection must end
 	read    int
 	written int
 }
 
+// Read applies the faults of reading: silence, latency, small pieces, and an end after some bytes.
 func (c *faultyConn) Read(p []byte) (int, error) {
 	f := c.fault
 	if f.Silent {
@@ -48,6 +49,7 @@ func (c *faultyConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Write applies the faults of writing: small pieces, and an end after some bytes.
 func (c *faultyConn) Write(p []byte) (int, error) {
 	f := c.fault
 	size := len(p)
@@ -68,7 +70,7 @@ func (c *faultyConn) Write(p []byte) (int, error) {
 		}
 	}
 	if n < len(p) || f.CloseAfterWritten > 0 && c.written >= f.CloseAfterWritten {
-		_ = c.CloseWrite() // what was written arrives
+		_ = c.CloseWrite() // the bytes written so far arrive
 		return n, net.ErrClosed
 	}
 	return n, nil
@@ -82,10 +84,11 @@ func (c *faultyConn) CloseWrite() error {
 	return c.Conn.Close()
 }
 
-// halfCloser is a connection of which one direction can be closed.
+// halfCloser is a connection whose directions can be closed one by one.
 type halfCloser interface{ CloseWrite() error }
 
-// corrupt damages wire, the bytes of one answer whose frame starts it. seg and lz4 say what is around the frame.
+// corrupt damages wire, the bytes of one answer, which start with its frame. seg and lz4 report whether the frame is in
+// segments and whether these are compressed.
 func corrupt(kind Corruption, wire []byte, seg, lz4 bool) []byte {
 	head := 0
 	if seg {

@@ -11,13 +11,13 @@ import (
 	"sort"
 )
 
-// This file holds frames and the notations of their bodies (native_protocol_v4.spec and v5.spec, sections 2 and 3). It is written from the
-// specification alone and shares nothing with the driver, so that each is a witness of the other.
+// Frames and the notations of their bodies (native_protocol_v4.spec and v5.spec, sections 2 and 3). The code is written
+// from the specification alone and shares nothing with the driver, so that each checks the other.
 
-// Opcode is the kind of a message (section 2.4.1.4).
+// An Opcode is the kind of a message (section 2.4.1.4).
 type Opcode byte
 
-// The opcodes.
+// Opcodes (section 2.4.1.4).
 const (
 	OpError         Opcode = 0x00
 	OpStartup       Opcode = 0x01
@@ -40,11 +40,11 @@ const (
 const opcodes = 0x11 // one more than the last
 
 var opcodeNames = [opcodes]string{
-	"ERROR", "STARTUP", "READY", "AUTHENTICATE", "", "OPTIONS", "SUPPORTED", "QUERY", "RESULT", "PREPARE", "EXECUTE", "REGISTER", "EVENT",
-	"BATCH", "AUTH_CHALLENGE", "AUTH_RESPONSE", "AUTH_SUCCESS",
+	"ERROR", "STARTUP", "READY", "AUTHENTICATE", "", "OPTIONS", "SUPPORTED", "QUERY", "RESULT", "PREPARE", "EXECUTE",
+	"REGISTER", "EVENT", "BATCH", "AUTH_CHALLENGE", "AUTH_RESPONSE", "AUTH_SUCCESS",
 }
 
-// String returns the name that the specification uses.
+// String returns the name in the specification.
 func (o Opcode) String() string {
 	if int(o) < len(opcodeNames) && opcodeNames[o] != "" {
 		return opcodeNames[o]
@@ -52,7 +52,7 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("opcode 0x%02X", byte(o))
 }
 
-// request reports whether clients send it.
+// request reports whether clients send messages of this opcode.
 func (o Opcode) request() bool {
 	switch o {
 	case OpStartup, OpOptions, OpQuery, OpPrepare, OpExecute, OpRegister, OpBatch, OpAuthResponse:
@@ -61,7 +61,7 @@ func (o Opcode) request() bool {
 	return false
 }
 
-// The flags of a frame (section 2.4.1.2).
+// Flags of a frame (section 2.4.1.2).
 const (
 	flagCompressed byte = 0x01 // v4 only
 	flagTracing    byte = 0x02
@@ -76,7 +76,7 @@ const (
 	eventStream = -1
 )
 
-// header is that of a frame.
+// header is the header of a frame.
 type header struct {
 	version  byte // without the direction bit
 	response bool
@@ -105,11 +105,11 @@ func appendFrame(dst []byte, h header, body []byte) []byte {
 	return append(dst, body...)
 }
 
-// errMalformed is what a body that ends early, or whose lengths can't be true, is answered with.
+// errMalformed means that a body ends early or has impossible lengths.
 var errMalformed = errors.New("malformed body")
 
-// reader reads a body from its front. Its first error stays, and from then on it returns zero values: a message is a list of fields with
-// one check at the end. Bytes that it returns are parts of the body.
+// reader reads a body from its front. After the first error it returns zero values, so that callers read all fields and
+// check err once at the end. Returned bytes alias the body.
 type reader struct {
 	b   []byte
 	err error
@@ -176,7 +176,8 @@ func (r *reader) bytes() []byte {
 	return r.take(int(n), "[bytes]")
 }
 
-// count reads a [short] that counts items of at least size bytes, so that what is allocated is bounded by what was sent.
+// count reads a [short] that counts items of at least size bytes. It fails if the rest of the body is too short for
+// them, which bounds allocations by the bytes received.
 func (r *reader) count(size int) int {
 	n := int(r.short())
 	if r.err == nil && n > len(r.b)/size {
@@ -218,7 +219,7 @@ func appendLong(dst []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(n))
 }
 
-// appendString appends a [string]; what is beyond its limit of 65535 bytes is cut off.
+// appendString appends a [string], truncated to the limit of 65535 bytes.
 func appendString(dst []byte, s string) []byte {
 	s = s[:min(len(s), math.MaxUint16)]
 	return append(appendShort(dst, len(s)), s...)
@@ -242,7 +243,7 @@ func appendStringList(dst []byte, list []string) []byte {
 	return dst
 }
 
-// appendStringMultimap appends the keys in order, so that the same options are the same bytes.
+// appendStringMultimap appends the keys in sorted order, so that equal options have equal bytes.
 func appendStringMultimap(dst []byte, m map[string][]string) []byte {
 	dst = appendShort(dst, len(m))
 	for _, k := range sortedKeys(m) {

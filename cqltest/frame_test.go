@@ -25,12 +25,28 @@ func fromHex(t testing.TB, s string) []byte {
 	return b
 }
 
-func TestChecksums(t *testing.T) { // values that Cassandra computes
+// TestErrorsOfV3 compares the errors of v4 with those that a client of v3 receives.
+func TestErrorsOfV3(t *testing.T) {
+	for code, want := range map[int32]int32{
+		CodeReadFailure: CodeReadTimeout, CodeWriteFailure: CodeWriteTimeout, CodeFunctionFailure: CodeInvalid, CodeSyntax: CodeSyntax,
+	} {
+		e := &Error{Code: code, Message: "m", Received: 1, Required: 2}
+		old := *e
+		if old.Code = want; want == CodeInvalid {
+			old.Message = "ERROR FUNCTION_FAILURE: m"
+		} else if want != code {
+			old.Message = ""
+		}
+		require.Equal(t, appendError(nil, &old, 4, false), appendError(nil, e, 3, false))
+	}
+}
+
+func TestChecksums(t *testing.T) { // values computed by Cassandra
 	require.EqualValues(t, 8251255, crc24(fromHex(t, "000000")))
 	require.EqualValues(t, 5891942, crc24(fromHex(t, "40e201")))
 	require.EqualValues(t, 8775784, crc24(fromHex(t, "40e2010000")))
 	require.EqualValues(t, 1148681939, segmentCRC32(nil))
-	require.EqualValues(t, 3536190002, segmentCRC32([]byte{1, 2, 3, 4, 5, 6}))
+	require.EqualValues(t, uint32(3536190002), segmentCRC32([]byte{1, 2, 3, 4, 5, 6}))
 }
 
 func TestFrame(t *testing.T) {
@@ -57,7 +73,7 @@ func TestReader(t *testing.T) {
 		map[string][]byte{"k": {0xFF}},
 	}, read(&r))
 	require.NoError(t, r.err)
-	for n := range body { // every prefix fails, and stays failed
+	for n := range body { // every prefix fails, and the error stays
 		r := reader{b: body[:n:n]}
 		read(&r)
 		require.ErrorIs(t, r.err, errMalformed)
@@ -102,7 +118,7 @@ func TestSegments(t *testing.T) {
 			})
 		}
 	}
-	// A segment of one byte, written out.
+	// A segment of one byte, spelled out.
 	require.Equal(t, fromHex(t, "010002"), appendSegments(nil, []byte("x"), false)[:3])
 	require.Len(t, appendSegments(nil, []byte("x"), false), 3+3+1+4)
 }
@@ -184,10 +200,10 @@ func TestBodies(t *testing.T) {
 		"already exists": {
 			appendError(nil, &Error{Code: CodeAlreadyExists, Message: "m", Keyspace: "k", Table: "t"}, 4, false), `00002400 0001 6d 0001 6b 0001 74`,
 		},
-		"unprepared":       {appendError(nil, &Error{Code: CodeUnprepared, Message: "m", StatementID: []byte{1, 2}}, 4, false), `00002500 0001 6d 0002 0102`},
-		"rate limit":       {appendError(nil, &Error{Code: CodeRateLimit, Message: "m", Write: true}, 4, true), `0000f000 0001 6d 01 00`},
-		"rate limit asked": {appendError(nil, &Error{Code: CodeRateLimit, Message: "m"}, 4, false), `00002300 0001 6d`},
-		"UP":               {Event{Type: "STATUS_CHANGE", Change: "UP", Node: addr}.body(), `000d 5354415455535f4348414e4745 0002 5550 04c0000207 00002352`},
+		"unprepared":            {appendError(nil, &Error{Code: CodeUnprepared, Message: "m", StatementID: []byte{1, 2}}, 4, false), `00002500 0001 6d 0002 0102`},
+		"rate limit":            {appendError(nil, &Error{Code: CodeRateLimit, Message: "m", Write: true}, 4, true), `0000f000 0001 6d 01 00`},
+		"rate limit negotiated": {appendError(nil, &Error{Code: CodeRateLimit, Message: "m"}, 4, false), `00002300 0001 6d`},
+		"UP":                    {Event{Type: "STATUS_CHANGE", Change: "UP", Node: addr}.body(), `000d 5354415455535f4348414e4745 0002 5550 04c0000207 00002352`},
 		"schema change": {
 			Event{Type: "SCHEMA_CHANGE", Change: "CREATED", Target: "TABLE", Keyspace: "k", Name: "t"}.body(),
 			`000d 534348454d415f4348414e4745 0007 43524541544544 0005 5441424c45 0001 6b 0001 74`,
@@ -218,7 +234,7 @@ func TestParams(t *testing.T) {
 				Consistency: clLocalQuorum, SerialConsistency: clLocalSerial, PageSize: 100, PagingState: []byte{1, 2}, Timestamp: 5, HasTimestamp: true,
 			}},
 		},
-		"v5, its own": {5, `0001 00000180 0002 6b73 0000002a`, params{keyspace: "ks", Request: engine.Request{
+		"v5 only": {5, `0001 00000180 0002 6b73 0000002a`, params{keyspace: "ks", Request: engine.Request{
 			Consistency: clOne, NowInSeconds: 42, HasNowInSeconds: true,
 		}}},
 	} {

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// FuzzRequests sends any bytes to a connection that has been started: every answer is whole, and the node lives on.
+// FuzzRequests sends arbitrary bytes on a started connection: every answer is complete, and the node continues to
+// serve.
 func FuzzRequests(f *testing.F) {
-	for _, c := range readCaptures(f) {
+	for _, c := range readCaptures(f, driverCaptures) {
 		for _, conn := range c.conns {
 			var all []byte
 			for _, frame := range conn.sent {
@@ -46,7 +47,7 @@ func FuzzRequests(f *testing.F) {
 				t.Fatalf("answer %v %x", m.header, m.body)
 			}
 		}
-		// Another connection is served as ever.
+		// Another connection still works.
 		other := connect(t, c, c.Node(0), version)
 		if m := other.query("PUT ?, ?", "k", "v"); m.op != OpResult || !bytes.Equal(m.body, []byte{0, 0, 0, 1}) {
 			t.Fatalf("answer %v %x", m.header, m.body)

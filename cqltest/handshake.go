@@ -11,20 +11,20 @@ import (
 	"sync/atomic"
 )
 
-// This file holds what comes before requests: versions, OPTIONS, STARTUP, SASL and REGISTER (native_protocol_v5.spec, sections 2.3.1, 4.1).
+// The handshake: versions, OPTIONS, STARTUP, SASL and REGISTER (native_protocol_v5.spec, sections 2.3.1, 4.1).
 
-// stage is how far a connection has come.
+// stage is the progress of the handshake.
 type stage int
 
 const (
-	stageStart stage = iota // OPTIONS or STARTUP
-	stageAuth               // AUTH_RESPONSE
+	stageStart stage = iota // expects OPTIONS or STARTUP
+	stageAuth               // expects AUTH_RESPONSE
 	stageReady
 )
 
-// handshake is what it has settled. The reader of the connection alone writes it.
+// handshake is the result of the handshake. Only the goroutine that reads the connection writes it.
 type handshake struct {
-	users       map[string]string // that were valid when the connection came; nil: no authentication
+	users       passwords // valid when the connection opened; nil means no authentication
 	stage       stage
 	version     byte
 	compression string
@@ -36,7 +36,7 @@ type handshake struct {
 	metadataIDs, lwtMark, rateLimit, tabletsV1, tabletsV2 bool
 }
 
-// registered reports whether the client wants events of that type.
+// registered reports whether the client registered for events of the type.
 func (c *conn) registered(typ string) bool {
 	events := c.events.Load()
 	return events != nil && slices.Contains(*events, typ)
@@ -54,8 +54,9 @@ func (c *conn) info() ConnInfo {
 	c.infoMu.Lock()
 	defer c.infoMu.Unlock()
 	i := ConnInfo{
-		ID: c.id, Local: c.local, Remote: c.remote, ShardAware: c.aware, Shard: c.shard, Version: c.version, Compression: c.compression,
-		Keyspace: c.currentKeyspace(), User: c.user, Ready: c.stage == stageReady, Options: maps.Clone(c.options), Requests: c.counts.read(),
+		ID: c.id, Local: c.local, Remote: c.remote, ShardAware: c.aware, Shard: c.shard, Version: c.version,
+		Compression: c.compression, Keyspace: c.currentKeyspace(), User: c.user, Ready: c.stage == stageReady,
+		Options: maps.Clone(c.options), Requests: c.counts.read(),
 	}
 	if events := c.events.Load(); events != nil {
 		i.Events = slices.Clone(*events)
@@ -63,7 +64,7 @@ func (c *conn) info() ConnInfo {
 	return i
 }
 
-// wireVersion returns the version of the frames that h is answered in: its own, or the highest there is.
+// wireVersion returns the version of the frames that answer h: its own, or the highest supported one.
 func (c *conn) wireVersion(h header) byte {
 	if c.version != 0 {
 		return c.version
@@ -74,18 +75,20 @@ func (c *conn) wireVersion(h header) byte {
 	return h.version
 }
 
-// checkHeader returns the error of a header after which nothing can be read.
+// checkHeader returns the error of a header that makes the rest of the stream unreadable.
 func (c *conn) checkHeader(h header) *Error {
 	highest := c.cluster.cfg.Protocol
 	switch {
-	case int(h.version) > highest || h.version < 4:
-		text := fmt.Sprintf("Invalid or unsupported protocol version (%d); supported versions are (%s)", h.version, versionNames(highest))
+	case int(h.version) > highest || h.version < 3:
+		text := fmt.Sprintf("Invalid or unsupported protocol version (%d); supported versions are (%s)", h.version,
+			versionNames(highest))
 		if c.cluster.cfg.Scylla != nil {
 			text = fmt.Sprintf("Invalid or unsupported protocol version: %d", h.version)
 		}
 		return protocolError("%s", text)
 	case c.version != 0 && h.version != c.version:
-		return protocolError("Invalid message version. Got %d but previous messages on this connection had version %d", h.version, c.version)
+		return protocolError("Invalid message version. Got %d but previous messages on this connection had version %d",
+			h.version, c.version)
 	case h.response:
 		return protocolError("Wrong protocol direction: a client sends no responses")
 	case h.length > 256<<20:
@@ -102,13 +105,16 @@ func versionNames(highest int) string {
 	return s
 }
 
-// supported returns the options that OPTIONS is answered with.
+// supported returns the options of SUPPORTED.
 func (c *conn) supported() map[string][]string {
 	cfg := &c.cluster.cfg
 	if cfg.Scylla == nil {
 		m := map[string][]string{"CQL_VERSION": {"3.4.7"}, "COMPRESSION": {"snappy", "lz4"}, "PROTOCOL_VERSIONS": {"3/v3"}}
 		for v := 4; v <= cfg.Protocol; v++ {
 			m["PROTOCOL_VERSIONS"] = append(m["PROTOCOL_VERSIONS"], fmt.Sprintf("%d/v%d", v, v))
+		}
+		if cfg.GracefulDisconnect {
+			m[gracefulDisconnect] = []string{"true"}
 		}
 		return m
 	}
@@ -148,7 +154,7 @@ func (c *conn) supported() map[string][]string {
 	return m
 }
 
-// The keys of ScyllaDB's extensions that a client has to ask for (docs/dev/protocol-extensions.md).
+// Keys in STARTUP of ScyllaDB's extensions (docs/dev/protocol-extensions.md).
 const (
 	optionLWT        = "SCYLLA_LWT_ADD_METADATA_MARK"
 	optionRateLimit  = "SCYLLA_RATE_LIMIT_ERROR"
@@ -157,7 +163,7 @@ const (
 	optionTabletsV2  = "TABLETS_ROUTING_V2_EXPERIMENTAL"
 )
 
-// startup settles what STARTUP asks for.
+// startup applies the options of STARTUP.
 func (c *conn) startup(h header, r *reader) (*Answer, error) {
 	if c.stage != stageStart {
 		return nil, protocolError("Unexpected message STARTUP: the connection has been started")
@@ -192,7 +198,7 @@ func (c *conn) startup(h header, r *reader) (*Answer, error) {
 		c.stage = stageAuth
 	}
 	c.infoMu.Unlock()
-	if h.version >= 5 { // what the client sends after the answer
+	if h.version >= 5 { // segments start after the answer
 		c.in = &segmentReader{src: c.src, lz4: compression == "lz4"}
 	}
 	if c.stage == stageAuth {
@@ -201,10 +207,10 @@ func (c *conn) startup(h header, r *reader) (*Answer, error) {
 	return &Answer{Op: OpReady}, nil
 }
 
-// authenticate takes SASL PLAIN: identity to act as, NUL, user, NUL, password.
+// authenticate checks a SASL PLAIN token: identity to act as, NUL, user, NUL, password.
 func (c *conn) authenticate(r *reader) (*Answer, error) {
 	if c.stage != stageAuth {
-		return nil, protocolError("Unexpected message AUTH_RESPONSE: nothing was asked for")
+		return nil, protocolError("Unexpected message AUTH_RESPONSE: no authentication is in progress")
 	}
 	token := r.bytes()
 	if r.err != nil {
@@ -215,8 +221,11 @@ func (c *conn) authenticate(r *reader) (*Answer, error) {
 		return nil, &Error{Code: CodeCredentials, Message: "Password must not be null"}
 	}
 	user, password := string(parts[1]), string(parts[2])
-	if want, ok := c.users[user]; !ok || want != password {
-		return nil, &Error{Code: CodeCredentials, Message: fmt.Sprintf("Provided username %s and/or password are incorrect", user)}
+	if want, ok := c.users()[user]; !ok || want != password {
+		return nil, &Error{
+			Code:    CodeCredentials,
+			Message: fmt.Sprintf("Provided username %s and/or password are incorrect", user),
+		}
 	}
 	c.infoMu.Lock()
 	c.user, c.stage = user, stageReady
@@ -224,16 +233,20 @@ func (c *conn) authenticate(r *reader) (*Answer, error) {
 	return &Answer{Op: OpAuthSuccess, Body: appendBytes(nil, nil)}, nil
 }
 
+// gracefulDisconnect is an event without fields, and the key in SUPPORTED that offers it.
+const gracefulDisconnect = "GRACEFUL_DISCONNECT"
+
 var eventTypes = []string{"TOPOLOGY_CHANGE", "STATUS_CHANGE", "SCHEMA_CHANGE"}
 
-// register notes the events that the client wants, beside those of before.
+// register adds the event types to those that the client registered for.
 func (c *conn) register(r *reader) (*Answer, error) {
 	types := r.stringList()
 	if r.err != nil {
 		return nil, r.err
 	}
 	for _, t := range types {
-		if !slices.Contains(eventTypes, t) && (c.cluster.cfg.Scylla == nil || t != "CLIENT_ROUTES_CHANGE") {
+		if !slices.Contains(eventTypes, t) && (c.cluster.cfg.Scylla == nil || t != "CLIENT_ROUTES_CHANGE") &&
+			(!c.cluster.cfg.GracefulDisconnect || t != gracefulDisconnect) {
 			return nil, protocolError("Invalid value '%s' for Type", t)
 		}
 	}

@@ -14,9 +14,9 @@ func TestVersions(t *testing.T) {
 	for name, test := range map[string]struct {
 		cfg       Config
 		asked     byte
-		answeredV byte // 0: it is spoken
+		answeredV byte // 0 means that the version is supported
 	}{
-		"v5": {Config{}, 5, 0}, "v4": {Config{}, 4, 0}, "v6": {Config{}, 6, 5}, "v3": {Config{}, 3, 3}, "v2": {Config{}, 2, 5},
+		"v5": {Config{}, 5, 0}, "v4": {Config{}, 4, 0}, "v6": {Config{}, 6, 5}, "v3": {Config{}, 3, 0}, "v2": {Config{}, 2, 5},
 		"v5 at v4": {Config{Protocol: 4}, 5, 4}, "v5 at ScyllaDB": {Config{Scylla: &Scylla{}}, 5, 4}, "v4 at v3": {Config{Protocol: 3}, 4, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestHandshakeFaults(t *testing.T) {
 		require.Equal(t, CodeProtocol, tc.call(OpStartup, 0, appendShort(nil, 0)).errorCode(t), "no CQL_VERSION")
 		require.Equal(t, CodeProtocol, tc.call(OpStartup, 0, []byte("\x00")).errorCode(t), "malformed")
 		require.Equal(t, CodeProtocol, tc.call(OpReady, 0, nil).errorCode(t), "not a request")
-		require.Equal(t, CodeProtocol, tc.call(OpOptions, flagBeta, nil).errorCode(t))
+		require.Equal(t, OpSupported, tc.call(OpOptions, flagBeta, nil).op)
 		require.Equal(t, CodeProtocol, tc.startup(OpError, "COMPRESSION", "zip").errorCode(t))
 		tc.compression = ""
 		class := tc.startup(OpAuthenticate)
@@ -65,7 +65,7 @@ func TestHandshakeFaults(t *testing.T) {
 		require.Empty(t, tc.query("GET ?", "none").rows(t).cells)
 		require.Equal(t, CodeProtocol, tc.call(OpRegister, 0, appendStringList(nil, []string{"NOTHING"})).errorCode(t))
 		require.Equal(t, CodeInvalid, tc.query("PUT ?, ?", "k", string(make([]byte, 2000))).errorCode(t), "too large")
-		require.Equal(t, OpResult, tc.query("PUT ?, ?", "k", "v").op, "and it goes on")
+		require.Equal(t, OpResult, tc.query("PUT ?, ?", "k", "v").op, "the connection stays open")
 		require.Equal(t, CodeProtocol, tc.call(OpQuery, 0, []byte{0, 0, 0, 200, 'x'}).errorCode(t))
 		require.Equal(t, CodeProtocol, tc.call(OpExecute, 0, []byte{0}).errorCode(t))
 		require.Equal(t, CodeProtocol, tc.call(OpBatch, 0, []byte{9}).errorCode(t))
@@ -103,7 +103,7 @@ func TestHandshakeFaults(t *testing.T) {
 	plain := dial(t, c, n.Addr().String(), 4)
 	_, err = plain.sock.Write(plain.bytes(OpOptions, 0, nil))
 	require.NoError(t, err)
-	_, _ = io.Copy(io.Discard, plain.sock) // an alert, and the end
+	_, _ = io.Copy(io.Discard, plain.sock) // an alert, then EOF
 	sock, err := c.Dialer().DialContext(t.Context(), "tcp", n.Addr().String())
 	require.NoError(t, err)
 	client.ServerName = "127.0.0.1"

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// This file holds a network in memory: connections with a window of a fixed size, deadlines, half-closing and resets, which touch no
-// socket, so that a cluster with its clients runs inside a testing/synctest bubble.
+// A network in memory: connections with a window of fixed size, deadlines, half-closing and resets. It uses no socket,
+// so that a cluster with its clients runs inside a testing/synctest bubble.
 
-// memNet is one such network.
+// memNet is a network in memory.
 type memNet struct {
-	window int // bytes on the way in one direction of a connection
+	window int // capacity in bytes of each direction of a connection
 
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]*memListener
@@ -27,14 +27,17 @@ type memNet struct {
 	inUse     map[netip.AddrPort]bool // local addresses of clients
 }
 
-// Clients that name no port get one of these, so that those above are free for clients that choose shards by them.
+// Range of local ports for clients that do not name one. Higher ports stay free for clients that select shards by port.
 const (
 	lowEphemeral  = 32768
 	highEphemeral = 49151
 )
 
 func newMemNet(window int) *memNet {
-	return &memNet{window: window, listeners: map[netip.AddrPort]*memListener{}, nextPort: lowEphemeral, inUse: map[netip.AddrPort]bool{}}
+	return &memNet{
+		window: window, listeners: map[netip.AddrPort]*memListener{}, nextPort: lowEphemeral,
+		inUse: map[netip.AddrPort]bool{},
+	}
 }
 
 func (m *memNet) listen(at netip.AddrPort) (net.Listener, error) {
@@ -51,7 +54,7 @@ func (m *memNet) listen(at netip.AddrPort) (net.Listener, error) {
 // memClient is the address of every client.
 var memClient = netip.MustParseAddr("10.255.255.1")
 
-// dial connects to addr from the local port, 0 for any.
+// dial connects to addr from the local port; 0 means any.
 func (m *memNet) dial(ctx context.Context, port uint16, addr string) (net.Conn, error) {
 	to, err := netip.ParseAddrPort(addr)
 	if err != nil {
@@ -101,6 +104,7 @@ func (m *memNet) dial(ctx context.Context, port uint16, addr string) (net.Conn, 
 	}
 }
 
+// memListener is a listener of a memNet.
 type memListener struct {
 	net      *memNet
 	at       netip.AddrPort
@@ -118,9 +122,10 @@ func (l *memListener) Accept() (net.Conn, error) {
 	}
 }
 
+// Close removes the listener and closes the connections that Accept has not returned.
 func (l *memListener) Close() error {
 	l.once.Do(func() {
-		l.net.mu.Lock() // nobody dials meanwhile
+		l.net.mu.Lock() // excludes concurrent dials
 		delete(l.net.listeners, l.at)
 		close(l.closed)
 		l.net.mu.Unlock()
@@ -150,10 +155,11 @@ type memStream struct {
 	write  memDeadline
 }
 
+// memDeadline is a deadline of one direction of a memConn. The stream's mu guards its fields.
 type memDeadline struct {
 	timer *time.Timer
 	past  bool
-	turn  int // counts calls of set, so that a timer of an earlier one does nothing
+	turn  int // counts calls of set, so that a stale timer does nothing
 }
 
 func newMemStream(window int) *memStream {
@@ -190,7 +196,7 @@ func (s *memStream) set(d *memDeadline, t time.Time) {
 	s.change.Broadcast()
 }
 
-// stop ends the timers of s.
+// stop stops the timers of s.
 func (s *memStream) stop(d *memDeadline) {
 	if d.timer != nil {
 		d.timer.Stop()
@@ -210,6 +216,8 @@ func (c *memConn) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }
 
+// Read blocks until there are bytes, the stream ends, or the deadline has passed. Bytes written before the end are read
+// first.
 func (c *memConn) Read(p []byte) (int, error) {
 	s := c.r
 	s.mu.Lock()
@@ -236,6 +244,7 @@ func (c *memConn) Read(p []byte) (int, error) {
 	}
 }
 
+// Write blocks while the window of the peer is full, as a TCP connection does.
 func (c *memConn) Write(p []byte) (int, error) {
 	s := c.w
 	s.mu.Lock()
@@ -263,7 +272,7 @@ func (c *memConn) Write(p []byte) (int, error) {
 	}
 }
 
-// CloseWrite ends the direction to the peer, who reads what is on the way and then io.EOF.
+// CloseWrite closes the direction to the peer, which reads the bytes in flight and then io.EOF.
 func (c *memConn) CloseWrite() error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
@@ -272,7 +281,7 @@ func (c *memConn) CloseWrite() error {
 	return nil
 }
 
-// Close implements net.Conn. The peer still reads what is on the way to it.
+// Close implements net.Conn. The peer can still read the bytes in flight.
 func (c *memConn) Close() error {
 	err := c.opError("close", net.ErrClosed)
 	c.once.Do(func() {
@@ -305,22 +314,22 @@ func (c *memConn) SetDeadline(t time.Time) error {
 func (c *memConn) SetReadDeadline(t time.Time) error  { c.r.set(&c.r.read, t); return nil }
 func (c *memConn) SetWriteDeadline(t time.Time) error { c.w.set(&c.w.write, t); return nil }
 
-// Dialer connects to the nodes of a cluster: what a driver is given instead of a net.Dialer when the cluster's Network is InMemory. It
-// works for other networks, too.
+// A Dialer connects to the nodes of a cluster. A driver uses it in place of a net.Dialer when the cluster's Network is
+// InMemory; it works for the other networks, too.
 type Dialer struct {
-	// LocalPort is the source port, 0 for any: what chooses the shard on a shard-aware port.
+	// LocalPort is the source port, which selects the shard on a shard-aware port; 0 means any.
 	LocalPort uint16
 
 	net *memNet
 }
 
-// Dialer returns the cluster's.
+// Dialer returns a Dialer for the nodes of the cluster.
 func (c *Cluster) Dialer() *Dialer { return &Dialer{net: c.memory} }
 
 // From returns a Dialer with another source port.
 func (d *Dialer) From(port uint16) *Dialer { return &Dialer{LocalPort: port, net: d.net} }
 
-// DialContextLocalPort is From(port).DialContext: what the driver asks of a dialer that can choose shards.
+// DialContextLocalPort is From(port).DialContext. The driver calls it on dialers that can select shards.
 func (d *Dialer) DialContextLocalPort(ctx context.Context, network, addr string, port int) (net.Conn, error) {
 	return d.From(uint16(port)).DialContext(ctx, network, addr)
 }

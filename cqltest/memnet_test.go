@@ -49,7 +49,7 @@ func memPair(t testing.TB, window int) (client, server net.Conn) {
 func TestMemNet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := memPair(t, 10)
-		// A write that the window does not hold waits, and tells how far it came when its deadline passes.
+		// A write that exceeds the window blocks, and returns the number of bytes written when its deadline passes.
 		began := time.Now()
 		require.NoError(t, client.SetWriteDeadline(time.Now().Add(time.Second)))
 		n, err := client.Write(make([]byte, 25))
@@ -75,7 +75,7 @@ func TestMemNet(t *testing.T) {
 		require.NoError(t, server.SetDeadline(time.Now().Add(time.Minute)))
 		require.NoError(t, server.SetDeadline(time.Time{}))
 
-		// Half closed: what is on the way arrives, and the other direction lives.
+		// Half-closed: bytes in flight arrive, and the other direction stays open.
 		_, err = server.Write([]byte("last"))
 		require.NoError(t, err)
 		require.NoError(t, server.(halfCloser).CloseWrite())
@@ -93,7 +93,7 @@ func TestMemNet(t *testing.T) {
 		_, err = server.Write(got)
 		require.ErrorIs(t, err, net.ErrClosed)
 
-		// Close wakes who waits.
+		// Close unblocks pending calls.
 		client, server = memPair(t, 1)
 		go func() {
 			_, err := client.Read(make([]byte, 1))

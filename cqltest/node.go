@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,9 +16,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// This file holds a node: where it listens, whether it lives, and which connections it has.
+// One node: its addresses, its state and its connections.
 
-// Node is one node of a cluster. Its methods may be called by many at a time.
+// A Node is one node of a cluster. Its methods are safe for concurrent use.
 type Node struct {
 	cluster  *Cluster
 	number   int
@@ -30,30 +31,33 @@ type Node struct {
 	paused     atomic.Bool
 	removed    atomic.Bool
 	shards     atomic.Int64
-	nextShards atomic.Int64                   // from the next start on
-	schema     atomic.Pointer[[16]byte]       // what it says its schema version is; nil: the truth
+	nextShards atomic.Int64                   // used from the next start on
+	schema     atomic.Pointer[[16]byte]       // the schema version that the node reports; nil means the true one
 	addr       atomic.Pointer[netip.AddrPort] // plain port
-	shardAware atomic.Pointer[netip.AddrPort] // nil: none
-	turn       atomic.Uint64                  // of shards, for connections whose source port says nothing
-	stats      stats
+	shardAware atomic.Pointer[netip.AddrPort] // nil means none
+	// round-robin over shards, for connections whose source port does not select one
+	turn  atomic.Uint64
+	stats stats
 
 	cacheMu  sync.RWMutex
 	prepared map[[16]byte]*prepared
 
-	life      sync.Mutex // Kill, Restart, Move: one at a time
+	life      sync.Mutex // serializes Kill, Restart and Move
 	mu        sync.Mutex
 	listeners []net.Listener
 	conns     map[*conn]struct{}
 	unpaused  chan struct{} // closed while not paused
 }
 
+// newNode returns a node that is not listening. Its host id and tokens are derived from its number, so they are the
+// same in every cluster.
 func newNode(c *Cluster, number int, dc, rack string) *Node {
 	n := &Node{
 		cluster: c, number: number, dc: dc, rack: rack, tokens: randomTokens(number, c.cfg.VNodes), started: c.now(),
 		prepared: map[[16]byte]*prepared{}, conns: map[*conn]struct{}{}, unpaused: make(chan struct{}),
 	}
 	close(n.unpaused)
-	sum := sha256.Sum256(fmt.Appendf(nil, "cqltest host %d", number))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s host %d", c.cfg.ClusterName, number))
 	copy(n.id[:], sum[:])
 	n.id[6], n.id[8] = n.id[6]&0x0F|0x40, n.id[8]&0x3F|0x80
 	if s := c.cfg.Scylla; s != nil {
@@ -64,16 +68,17 @@ func newNode(c *Cluster, number int, dc, rack string) *Node {
 	return n
 }
 
-// Number returns the node's number: 0 for the first.
+// Number returns the node's number; the first node has number 0.
 func (n *Node) Number() int { return n.number }
 
-// HostID returns the node's host id, which is the same for its whole life, and for the node of that number in every cluster.
+// HostID returns the node's host id. It never changes, and nodes of the same number have the same id in every cluster
+// of the same name.
 func (n *Node) HostID() [16]byte { return n.id }
 
-// Addr returns where clients connect to the node, or did before it was killed.
+// Addr returns the address that clients connect to. A killed node keeps its last address.
 func (n *Node) Addr() netip.AddrPort { return *n.addr.Load() }
 
-// ShardAwareAddr returns the shard-aware port; the zero value when there is none.
+// ShardAwareAddr returns the shard-aware port; the zero value means none.
 func (n *Node) ShardAwareAddr() netip.AddrPort {
 	if p := n.shardAware.Load(); p != nil {
 		return *p
@@ -81,7 +86,7 @@ func (n *Node) ShardAwareAddr() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// DataCenter returns the node's data centre.
+// DataCenter returns the node's data center.
 func (n *Node) DataCenter() string { return n.dc }
 
 // Rack returns the node's rack.
@@ -90,7 +95,7 @@ func (n *Node) Rack() string { return n.rack }
 // Tokens returns the node's tokens, sorted. The slice is shared.
 func (n *Node) Tokens() []int64 { return n.tokens }
 
-// Shards returns how many shards the node has: 1 without ScyllaDB's emulation.
+// Shards returns the number of shards: 1 without the emulation of ScyllaDB.
 func (n *Node) Shards() int { return n.shardCount() }
 
 // String returns the host id and the address.
@@ -99,16 +104,32 @@ func (n *Node) String() string { return uuid.UUID(n.id).String() + " (" + n.Addr
 func (n *Node) shardCount() int { return max(1, int(n.shards.Load())) }
 func (n *Node) isUp() bool      { return n.up.Load() }
 
-// listen opens the node's ports where it last was, or on new ones. The caller holds Cluster.mu or Node.life.
+// listen opens the node's ports at its last address, or at a new one. Callers hold Cluster.mu or Node.life.
 func (n *Node) listen() error {
-	at := n.addr.Load()
-	if at == nil {
-		return n.move(netip.Addr{})
+	if at := n.addr.Load(); at != nil {
+		return n.open(*at, n.shardAware.Load())
 	}
-	return n.open(*at, n.shardAware.Load())
+	if cfg := n.cluster.cfg; n.number < len(cfg.Addrs) {
+		at := cfg.Addrs[n.number]
+		return n.open(at, n.cluster.shardAwareOf(at))
+	}
+	return n.move(netip.Addr{})
 }
 
-// open listens and lets clients in.
+// shardAwareOf returns the shard-aware port beside a plain one, nil if the cluster has none.
+func (c *Cluster) shardAwareOf(plain netip.AddrPort) *netip.AddrPort {
+	if c.cfg.Scylla == nil || c.cfg.Scylla.NoShardAwarePort {
+		return nil
+	}
+	port := plain.Port() + 1
+	if c.cfg.Network == InMemory {
+		port = 19042
+	}
+	aware := netip.AddrPortFrom(plain.Addr(), port)
+	return &aware
+}
+
+// open listens and accepts connections.
 func (n *Node) open(plain netip.AddrPort, aware *netip.AddrPort) error {
 	first, err := n.cluster.listenOn(plain)
 	if err != nil {
@@ -143,17 +164,16 @@ func (c *Cluster) listenOn(at netip.AddrPort) (net.Listener, error) {
 	return tcpListen(at)
 }
 
-// Ports are taken from below the range that the system gives to outgoing connections: while a node is down, nobody else gets its port by
-// chance.
+// Ports are below the range that the system assigns to outgoing connections: while a node is down, no other program
+// gets its port by chance.
 const (
 	lowPort  = 10000
 	highPort = 32000
 )
 
-// move opens the ports on a new address: addr, or one that is free.
+// move opens the ports at a new address: addr, or a free one.
 func (n *Node) move(addr netip.Addr) error {
 	c := n.cluster
-	aware := c.cfg.Scylla != nil && !c.cfg.Scylla.NoShardAwarePort
 	switch c.cfg.Network {
 	case InMemory:
 		if !addr.IsValid() {
@@ -161,14 +181,10 @@ func (n *Node) move(addr netip.Addr) error {
 			addr = netip.AddrFrom4([4]byte{10, byte(turn), byte(n.number >> 8), byte(n.number)})
 			addr = addr.Next()
 		}
-		var second *netip.AddrPort
-		if aware {
-			p := netip.AddrPortFrom(addr, 19042)
-			second = &p
-		}
-		return n.open(netip.AddrPortFrom(addr, 9042), second)
+		plain := netip.AddrPortFrom(addr, 9042)
+		return n.open(plain, c.shardAwareOf(plain))
 	case Addresses:
-		return n.moveToAddress(addr, aware)
+		return n.moveToAddress(addr)
 	}
 	if !addr.IsValid() {
 		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -176,27 +192,21 @@ func (n *Node) move(addr netip.Addr) error {
 	var err error
 	for range 100 {
 		plain := netip.AddrPortFrom(addr, lowPort+rand.N[uint16](highPort-lowPort))
-		var second *netip.AddrPort
-		if aware {
-			p := netip.AddrPortFrom(addr, plain.Port()+1)
-			second = &p
-		}
-		if err = n.open(plain, second); err == nil {
+		if err = n.open(plain, c.shardAwareOf(plain)); err == nil {
 			return nil
 		}
 	}
 	return err
 }
 
-// moveToAddress opens the cluster's ports on an address of 127.0.0.0/8. The first node chooses the ports.
-func (n *Node) moveToAddress(addr netip.Addr, aware bool) error {
+// moveToAddress opens the cluster's ports on an address of 127.0.0.0/8. The first node chooses the plain port.
+func (n *Node) moveToAddress(addr netip.Addr) error {
 	c := n.cluster
 	var err error
 	for range 100 {
-		if c.ports[0] == 0 || n.number == 0 && n.addr.Load() == nil {
+		if c.port == 0 || n.number == 0 && n.addr.Load() == nil {
 			c.prefix = [2]byte{byte(1 + rand.N(254)), byte(rand.N(256))}
-			c.ports[0] = lowPort + rand.N[uint16](highPort-lowPort)
-			c.ports[1] = c.ports[0] + 1
+			c.port = lowPort + rand.N[uint16](highPort-lowPort)
 		}
 		to := addr
 		if !to.IsValid() {
@@ -206,12 +216,8 @@ func (n *Node) moveToAddress(addr netip.Addr, aware bool) error {
 			}
 			to = netip.AddrFrom4([4]byte{127, c.prefix[0], c.prefix[1], byte(last)})
 		}
-		var second *netip.AddrPort
-		if aware {
-			p := netip.AddrPortFrom(to, c.ports[1])
-			second = &p
-		}
-		if err = n.open(netip.AddrPortFrom(to, c.ports[0]), second); err == nil || addr.IsValid() {
+		plain := netip.AddrPortFrom(to, c.port)
+		if err = n.open(plain, c.shardAwareOf(plain)); err == nil || addr.IsValid() {
 			return err
 		}
 	}
@@ -228,13 +234,14 @@ func (n *Node) accept(l net.Listener, aware bool) {
 	}
 }
 
-// stop closes everything, as kill -9 does.
+// stop closes everything at once, like kill -9.
 func (n *Node) stop() {
 	n.life.Lock()
 	defer n.life.Unlock()
 	n.shut()
 }
 
+// shut closes listeners and connections. It closes connections without n.mu, because their goroutines take it.
 func (n *Node) shut() {
 	n.mu.Lock()
 	n.up.Store(false)
@@ -252,8 +259,8 @@ func (n *Node) shut() {
 	}
 }
 
-// Kill ends the node at once: its ports and connections are closed, what it has prepared is lost. Clients of other nodes hear DOWN.
-// The data is the cluster's and stays. Killing a dead node does nothing.
+// Kill stops the node at once: its ports and connections are closed, its prepared statements are lost. Clients of other
+// nodes receive DOWN. The data belongs to the cluster and stays. Killing a dead node does nothing.
 func (n *Node) Kill() {
 	n.life.Lock()
 	defer n.life.Unlock()
@@ -265,8 +272,40 @@ func (n *Node) Kill() {
 	n.cluster.happened("STATUS_CHANGE", "DOWN", n.Addr())
 }
 
-// Restart starts a node at its address again, or ends and starts one that is up. A new number of shards is in force from then on. Clients
-// of all nodes hear UP.
+// Shutdown stops the node as nodetool drain does. With Config.GracefulDisconnect it closes its ports, sends
+// GRACEFUL_DISCONNECT to the connections that registered for it, and waits until their clients have closed them, at
+// most for grace. Then it is Kill. Shutdown reports whether the clients closed all these connections.
+func (n *Node) Shutdown(grace time.Duration) (closed bool) {
+	n.mu.Lock()
+	for _, l := range n.listeners {
+		_ = l.Close()
+	}
+	n.listeners = nil
+	n.mu.Unlock()
+	n.event(gracefulDisconnect, appendString(nil, gracefulDisconnect))
+	end := time.NewTimer(grace)
+	defer end.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for closed = !n.announcing(); !closed; closed = !n.announcing() {
+		select {
+		case <-poll.C:
+			continue
+		case <-end.C:
+		}
+		break
+	}
+	n.Kill()
+	return closed
+}
+
+// announcing reports whether a connection that registered for GRACEFUL_DISCONNECT is open.
+func (n *Node) announcing() bool {
+	return slices.ContainsFunc(n.connections(), func(c *conn) bool { return c.registered(gracefulDisconnect) })
+}
+
+// Restart starts a node at its last address; a node that is up is stopped first. A new number of shards takes effect.
+// Clients of all nodes receive UP.
 func (n *Node) Restart() error {
 	n.Kill()
 	n.life.Lock()
@@ -281,9 +320,9 @@ func (n *Node) Restart() error {
 	return nil
 }
 
-// Move gives the node another address, the zero value for any that is free, and starts it there. Its host id and tokens are the same.
-// Clients hear DOWN and REMOVED_NODE of the old address, NEW_NODE and UP of the new one. Where the cluster has one address (Ports) the port
-// is another one.
+// Move starts the node at another address; the zero value means any free one. Host id and tokens stay. Clients receive
+// DOWN and REMOVED_NODE for the old address, NEW_NODE and UP for the new one. On a cluster with one address (Ports)
+// only the port changes.
 func (n *Node) Move(addr netip.Addr) error {
 	n.Kill()
 	n.life.Lock()
@@ -306,8 +345,8 @@ func (n *Node) Move(addr netip.Addr) error {
 	return nil
 }
 
-// Pause stops the node from reading and writing; its connections stay open, and new ones are taken but not answered. What it has read
-// before is executed still.
+// Pause stops the node from reading and writing. Its connections stay open; new ones are accepted but not answered.
+// Requests that the node has already read are still executed.
 func (n *Node) Pause() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -325,7 +364,7 @@ func (n *Node) Resume() {
 	}
 }
 
-// gate returns a channel that is closed when the node is not paused; nil for now.
+// gate returns a channel that is closed when the node is not paused; nil means that it is not paused now.
 func (n *Node) gate() <-chan struct{} {
 	if !n.paused.Load() {
 		return nil
@@ -335,17 +374,17 @@ func (n *Node) gate() <-chan struct{} {
 	return n.unpaused
 }
 
-// SetShards sets the number of shards that the node has after its next Restart or Move.
+// SetShards sets the number of shards after the next Restart or Move.
 func (n *Node) SetShards(shards int) { n.nextShards.Store(int64(max(1, shards))) }
 
-// Forget makes the node forget its prepared statements, as a restart or a full cache does.
+// Forget drops the node's prepared statements, like a restart or a full cache.
 func (n *Node) Forget() {
 	n.cacheMu.Lock()
 	defer n.cacheMu.Unlock()
 	clear(n.prepared)
 }
 
-// SetSchemaVersion makes the node report a schema version of its own, so that there is no agreement; nil: the true one again.
+// SetSchemaVersion sets the schema version that the node reports, so that the nodes disagree; nil means the true one.
 func (n *Node) SetSchemaVersion(version *[16]byte) { n.schema.Store(version) }
 
 func (n *Node) schemaVersion() [16]byte {
@@ -355,7 +394,7 @@ func (n *Node) schemaVersion() [16]byte {
 	return n.cluster.db.SchemaVersion()
 }
 
-// CloseConns closes the connections to the node, which stays up.
+// CloseConns closes the connections to the node. The node stays up.
 func (n *Node) CloseConns() {
 	for _, c := range n.connections() {
 		c.close()

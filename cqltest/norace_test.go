@@ -6,5 +6,5 @@ package cqltest
 
 const (
 	raced      = false
-	raceFactor = 5 // and so it does on a machine that others use
+	raceFactor = 5 // also enough for a busy machine
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds the prepared statements of a node.
+// Prepared statements of a node.
 
-// prepared is a statement that a node remembers.
+// prepared is a prepared statement.
 type prepared struct {
 	id        []byte
 	resultID  []byte
@@ -19,7 +19,7 @@ type prepared struct {
 	text      string
 }
 
-// recall returns what was prepared as id, nil for nothing.
+// recall returns the statement that was prepared as id; nil means none.
 func (n *Node) recall(id []byte) *prepared {
 	if len(id) != md5.Size {
 		return nil
@@ -29,8 +29,8 @@ func (n *Node) recall(id []byte) *prepared {
 	return n.prepared[[16]byte(id)]
 }
 
-// remember prepares a statement on the node. As in Cassandra 5, the id of a text whose names are all qualified does not depend on the
-// keyspace in use; in ScyllaDB it always does.
+// remember prepares a statement on the node. As in Cassandra 5, the id of a text whose names are all qualified is
+// independent of the keyspace in use; in ScyllaDB it always depends on it.
 func (n *Node) remember(keyspace, text string) (*prepared, error) {
 	db := n.cluster.db
 	var s *engine.Statement
@@ -55,7 +55,8 @@ func (n *Node) remember(keyspace, text string) (*prepared, error) {
 
 func idOf(keyspace, text string) [md5.Size]byte { return md5.Sum([]byte(keyspace + text)) }
 
-// current returns p, or what has to take its place because the schema has changed; nil when the node does not know it any more.
+// current returns p, or its replacement after a change of the schema; nil means that the node has dropped the
+// statement.
 func (c *conn) current(p *prepared) *prepared {
 	if p == nil || c.cluster.db.Valid(p.statement) {
 		return p

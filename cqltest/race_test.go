@@ -6,5 +6,5 @@ package cqltest
 
 const (
 	raced      = true
-	raceFactor = 20 // time goes slowly under the race detector
+	raceFactor = 20 // the race detector slows code down
 )

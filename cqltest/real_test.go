@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// TestDriver runs the driver against clusters of every kind.
+// TestDriver runs the driver against clusters of all kinds.
 func TestDriver(t *testing.T) {
 	server, client := tlsConfigs(t)
 	for name, m := range map[string]struct {
@@ -79,7 +79,8 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// TestStartTime starts clusters of three nodes: in less than 50 ms, of which a busy machine may make more once, but not each time.
+// TestStartTime starts clusters of three nodes in less than 50 ms each. A busy machine may exceed this once, but not
+// each time.
 func TestStartTime(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"cassandra": {}, "scylla": {Scylla: &Scylla{Shards: 8, Tablets: 1000}}, "memory": {Network: InMemory},

@@ -6,20 +6,21 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// This file says to a node what a driver once said to a real Cassandra, and compares the answers.
+// Replays of captures: a node receives the requests of a driver to a real Cassandra, and the answers are compared.
 
-// replay is one capture on its way through a node. What each server makes up by itself (paging states, ids of metadata and traces) is
-// translated.
+// replay is one capture replayed to a node. It translates values that each server chooses: paging states, ids of
+// metadata and traces.
 type replay struct {
 	t       *testing.T
 	version byte
-	swap    [][2][]byte // what Cassandra said -> what the node said, with lengths
+	swap    [][2][]byte // Cassandra's value -> node's value, with lengths
 	text    map[string]string
 }
 
@@ -30,14 +31,15 @@ func (p *replay) translate(body []byte) []byte {
 	return body
 }
 
-// note learns that want stands for got.
+// note records that the node's value got corresponds to Cassandra's value want.
 func (p *replay) note(want, got []byte) {
 	if len(want) > 2 && !bytes.Equal(want, got) {
 		p.swap = append(p.swap, [2][]byte{want, got})
 	}
 }
 
-// normal returns an answer without what it may differ in, and notes that against the other one.
+// compare returns the difference between the answers of Cassandra and the node, "" for none, and records corresponding
+// values.
 func (p *replay) compare(text string, want capturedFrame, got message) string {
 	if want.op != got.op || want.flags&^flagCompressed != got.flags&^flagCompressed {
 		return fmt.Sprintf("got %v flags %x %q, want %v flags %x %q", got.op, got.flags, got.body, want.op, want.flags, want.body)
@@ -88,7 +90,7 @@ func (p *replay) compare(text string, want capturedFrame, got message) string {
 				p.note(appendShortBytes(nil, a.shortBytes()), appendShortBytes(nil, b.shortBytes()))
 			}
 			if strings.Contains(text, " system") {
-				return "" // other nodes
+				return "" // the rows of system tables differ from node to node
 			}
 		}
 	}
@@ -98,9 +100,11 @@ func (p *replay) compare(text string, want capturedFrame, got message) string {
 	return ""
 }
 
-// TestReplay asks for the same bytes that Cassandra 5.0.9 answered.
+// TestReplay compares the answers of a node with those of Cassandra 5.0.9 to the same bytes.
 func TestReplay(t *testing.T) {
-	for name, capture := range readCaptures(t) {
+	captures := readCaptures(t, driverCaptures)
+	maps.Copy(captures, readCaptures(t, nodeCaptures))
+	for name, capture := range captures {
 		t.Run(name, func(t *testing.T) {
 			c := New(t, Config{Nodes: 1, Network: InMemory})
 			p := &replay{t: t, version: capture.version, text: map[string]string{}}
@@ -151,7 +155,7 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			require.Greater(t, compared, 30)
-			for i, conn := range capture.conns { // the events, which came while the other connection made changes
+			for i, conn := range capture.conns { // events of the changes that the other connection made
 				for _, want := range conn.received {
 					if want.stream == eventStream {
 						require.Equal(t, fmt.Sprintf("%q", want.body), fmt.Sprintf("%q", clients[i].read().body))

@@ -6,9 +6,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file reads the bodies of requests (native_protocol_v4.spec and v5.spec, section 4.1).
+// Bodies of requests (native_protocol_v4.spec and v5.spec, section 4.1).
 
-// The flags of <query_parameters>.
+// Flags of <query_parameters>.
 const (
 	paramValues       = 0x01
 	paramSkipMetadata = 0x02
@@ -21,16 +21,16 @@ const (
 	paramNowInSeconds = 0x100 // v5
 )
 
-// params are <query_parameters>, and the end of BATCH.
+// params are the <query_parameters>, or the end of a BATCH.
 type params struct {
 	engine.Request
 	skipMetadata bool
-	keyspace     string // v5: instead of the connection's
+	keyspace     string // v5: overrides the connection's keyspace
 	pad          int    // bytes that a fault adds to the paging state
-	noMetadata   bool   // that a fault leaves out
+	noMetadata   bool   // set by a fault: leaves out the metadata
 }
 
-// readParams reads them; batch says that they are those of BATCH, without values and pages.
+// readParams reads params; batch means those of a BATCH, which have no values and no paging.
 func readParams(r *reader, version byte, batch bool) params {
 	var p params
 	p.Consistency = r.short()
@@ -50,7 +50,7 @@ func readParams(r *reader, version byte, batch bool) params {
 		r.fail("unknown query flags 0x%x", flags&^known)
 	}
 	if batch && flags&(paramValues|paramSkipMetadata|paramPageSize|paramPagingState|paramNames) != 0 {
-		r.fail("query flags 0x%x, which a BATCH can not have", flags)
+		r.fail("query flags 0x%x are not allowed in a BATCH", flags)
 	}
 	if flags&paramValues != 0 {
 		p.Named = flags&paramNames != 0
@@ -67,7 +67,7 @@ func readParams(r *reader, version byte, batch bool) params {
 	}
 	if flags&paramSerial != 0 {
 		if p.SerialConsistency = r.short(); p.SerialConsistency != clSerial && p.SerialConsistency != clLocalSerial {
-			r.fail("consistency level %s, which is no serial one", consistencyName(p.SerialConsistency))
+			r.fail("serial consistency is %s, want SERIAL or LOCAL_SERIAL", engine.ConsistencyName(p.SerialConsistency))
 		}
 	}
 	if flags&paramTimestamp != 0 {
@@ -79,13 +79,13 @@ func readParams(r *reader, version byte, batch bool) params {
 	if flags&paramNowInSeconds != 0 {
 		p.NowInSeconds, p.HasNowInSeconds = r.int(), true
 	}
-	if int(p.Consistency) >= len(consistencyNames) {
+	if p.Consistency > clLocalOne {
 		r.fail("unknown consistency level %d", p.Consistency)
 	}
 	return p
 }
 
-// readValues reads [short] n and n values.
+// readValues reads the number n of values as a [short], and n values.
 func readValues(r *reader, named bool) []engine.Value {
 	size := 4
 	if named {
@@ -103,7 +103,7 @@ func readValues(r *reader, named bool) []engine.Value {
 		case length == -2:
 			values[i].State = engine.ValueUnset
 		case length < 0:
-			r.fail("[value] of length %d", length)
+			r.fail("[value] has length %d", length)
 		default:
 			values[i].Bytes = r.take(int(length), "[value]")
 		}
@@ -111,12 +111,13 @@ func readValues(r *reader, named bool) []engine.Value {
 	return values
 }
 
-// prepareRequest is PREPARE.
+// prepareRequest is the body of PREPARE.
 type prepareRequest struct {
 	text     string
 	keyspace string
 }
 
+// readPrepare reads the body of PREPARE (native_protocol_v5.spec, section 4.1.5).
 func readPrepare(r *reader, version byte) prepareRequest {
 	p := prepareRequest{text: r.longString()}
 	if version >= 5 {
@@ -134,19 +135,20 @@ func readPrepare(r *reader, version byte) prepareRequest {
 // batchEntry is one statement of a BATCH: a text or an id.
 type batchEntry struct {
 	text   string
-	id     []byte // nil: text
+	id     []byte // nil means text
 	values []engine.Value
 }
 
-// batchRequest is BATCH.
+// batchRequest is the body of BATCH.
 type batchRequest struct {
 	typ     engine.BatchType
 	entries []batchEntry
 	params  params
 
-	statements []engine.BatchEntry // of entries, once they are known
+	statements []engine.BatchEntry // the prepared entries, once resolved
 }
 
+// readBatch reads the body of BATCH (native_protocol_v5.spec, section 4.1.7). Errors stay in r.
 func readBatch(r *reader, version byte) batchRequest {
 	var b batchRequest
 	if typ := r.byte(); typ > byte(engine.BatchCounter) {

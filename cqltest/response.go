@@ -9,9 +9,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file writes the bodies of RESULT and EVENT (native_protocol_v4.spec and v5.spec, sections 4.2.5 and 4.2.6).
+// Bodies of RESULT and EVENT (native_protocol_v4.spec and v5.spec, sections 4.2.5 and 4.2.6).
 
-// The flags of metadata.
+// Flags of metadata.
 const (
 	metaGlobalTable = 0x01
 	metaMorePages   = 0x02
@@ -19,7 +19,7 @@ const (
 	metaChanged     = 0x08 // v5 and SCYLLA_USE_METADATA_ID
 )
 
-// lwtMark is the bit that the ScyllaDB emulation sets in the flags of the bind markers of conditional statements.
+// lwtMark is the bit that the emulation of ScyllaDB sets in the flags of the bind markers of conditional statements.
 const lwtMark = 1 << 31
 
 // appendType appends an [option].
@@ -46,15 +46,15 @@ func appendType(dst []byte, t *engine.Type, version byte) []byte {
 		return dst
 	case engine.KindCustom, engine.KindVector:
 		return appendString(appendShort(dst, 0), t.ClassName())
-	case engine.KindDuration:
-		if version < 5 { // it has an id of its own since v5 only
+	case engine.KindDuration, engine.KindDate, engine.KindTime, engine.KindSmallInt, engine.KindTinyInt:
+		if version < 4 || version < 5 && t.Kind == engine.KindDuration { // later versions introduced their ids
 			return appendString(appendShort(dst, 0), t.ClassName())
 		}
 	}
 	return appendShort(dst, int(t.Kind))
 }
 
-// oneTable reports whether all columns are of the same table, so that its name need be sent once only.
+// oneTable reports whether all columns are of one table, so that its name is sent once.
 func oneTable(columns []engine.Column) bool {
 	for _, c := range columns {
 		if c.Keyspace != columns[0].Keyspace || c.Table != columns[0].Table {
@@ -78,17 +78,17 @@ func appendColumns(dst []byte, columns []engine.Column, global bool, version byt
 	return dst
 }
 
-// metadataID returns the id of result columns: another one when a name or a type has changed.
+// metadataID returns the id of result columns, a hash of their names and types.
 func metadataID(columns []engine.Column) []byte {
 	id := md5.Sum(appendColumns(nil, columns, false, 5))
 	return id[:]
 }
 
-// resultMetadata is how the metadata of rows is to be sent.
+// resultMetadata selects the parts of the metadata of rows.
 type resultMetadata struct {
 	columns []engine.Column
-	paging  []byte // nil: the last page
-	newID   []byte // nil: unchanged
+	paging  []byte // nil means the last page
+	newID   []byte // nil means unchanged
 	none    bool
 }
 
@@ -96,7 +96,7 @@ type resultMetadata struct {
 func (m resultMetadata) append(dst []byte, version byte) []byte {
 	var flags int32
 	global := oneTable(m.columns)
-	if global { // Cassandra says so even where the table's name does not follow
+	if global { // Cassandra sets the flag even without the table's name
 		flags |= metaGlobalTable
 	}
 	if m.paging != nil {
@@ -133,7 +133,8 @@ func appendRows(dst []byte, m resultMetadata, rows [][][]byte, version byte) []b
 	return dst
 }
 
-// appendPrepared appends a RESULT of PREPARE. mark says that the client understands lwtMark, ids that it has result metadata ids.
+// appendPrepared appends a RESULT of PREPARE. mark reports whether the client negotiated lwtMark, ids whether it
+// negotiated result metadata ids.
 func appendPrepared(dst []byte, p *prepared, version byte, ids, mark bool) []byte {
 	s := p.statement
 	dst = appendShortBytes(appendInt(dst, 4), p.id)
@@ -149,15 +150,17 @@ func appendPrepared(dst []byte, p *prepared, version byte, ids, mark bool) []byt
 		flags |= lwtMark
 	}
 	dst = appendInt(appendInt(dst, int32(flags)), int32(len(s.Bind)))
-	dst = appendInt(dst, int32(len(s.PKIndexes)))
-	for _, i := range s.PKIndexes {
-		dst = appendShort(dst, i)
+	if version >= 4 {
+		dst = appendInt(dst, int32(len(s.PKIndexes)))
+		for _, i := range s.PKIndexes {
+			dst = appendShort(dst, i)
+		}
 	}
 	dst = appendColumns(dst, s.Bind, global, version)
 	return resultMetadata{columns: s.Result, none: len(s.Result) == 0}.append(dst, version)
 }
 
-// appendChange appends a <schema_change>, which RESULT and EVENT have in common.
+// appendChange appends a <schema_change>, the same in RESULT and EVENT.
 func appendChange(dst []byte, c engine.Change) []byte {
 	dst = appendString(appendString(appendString(dst, c.Change), c.Target), c.Keyspace)
 	if c.Target != "KEYSPACE" {
@@ -166,18 +169,18 @@ func appendChange(dst []byte, c engine.Change) []byte {
 	return dst
 }
 
-// Event is what is pushed to clients that registered for its Type.
+// An Event is pushed to clients that registered for its Type.
 type Event struct {
 	Type   string         // TOPOLOGY_CHANGE, STATUS_CHANGE, SCHEMA_CHANGE
 	Change string         // NEW_NODE, REMOVED_NODE; UP, DOWN; CREATED, UPDATED, DROPPED
-	Node   netip.AddrPort // of the first two types
+	Node   netip.AddrPort // for TOPOLOGY_CHANGE and STATUS_CHANGE
 
-	Target   string   // SCHEMA_CHANGE: KEYSPACE, TABLE, TYPE, FUNCTION, AGGREGATE
-	Keyspace string   // SCHEMA_CHANGE
-	Name     string   // SCHEMA_CHANGE of what is not a keyspace
-	Args     []string // SCHEMA_CHANGE of FUNCTION and AGGREGATE
+	Target   string   // for SCHEMA_CHANGE: KEYSPACE, TABLE, TYPE, FUNCTION, AGGREGATE
+	Keyspace string   // for SCHEMA_CHANGE
+	Name     string   // for SCHEMA_CHANGE, except of a KEYSPACE
+	Args     []string // for SCHEMA_CHANGE of FUNCTION and AGGREGATE
 
-	// Body, when not nil, is sent as it is; Type says who receives it.
+	// Body, if not nil, is sent unchanged to the clients that registered for Type.
 	Body []byte
 }
 
@@ -197,7 +200,8 @@ func (e Event) body() []byte {
 	return b
 }
 
-// appendEnvelope appends what stands before a response's message, in the order that section 2.4.1.2 wants, and returns the flags of it.
+// appendEnvelope appends the parts that precede a response's message, in the order of section 2.4.1.2, and returns
+// their flags.
 func appendEnvelope(dst []byte, trace *[16]byte, warnings []string, payload map[string][]byte) ([]byte, byte) {
 	var flags byte
 	if trace != nil {

@@ -12,16 +12,17 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds who owns what: the ring of tokens, and the replicas of a keyspace's partitions by its strategy.
+// The ring of tokens, and the replicas of partitions by the replication strategy of their keyspace.
 
 // topology is an immutable snapshot of the nodes and their ring.
 type topology struct {
 	nodes  []*Node
 	tokens []int64            // sorted
-	owners []*Node            // owners[i] owns what ends at tokens[i]
-	byDC   map[string][]*Node // one node of each rack, then the next one of each
+	owners []*Node            // owners[i] owns the range that ends at tokens[i]
+	byDC   map[string][]*Node // nodes round-robin over racks
 }
 
+// newTopology returns the ring of the nodes: their tokens in ascending order with the owner of each.
 func newTopology(nodes []*Node) *topology {
 	t := &topology{nodes: nodes, byDC: map[string][]*Node{}}
 	for _, n := range nodes {
@@ -50,7 +51,7 @@ func (t *topology) allUp() bool {
 	return !slices.ContainsFunc(t.nodes, func(n *Node) bool { return !n.isUp() })
 }
 
-// randomTokens returns the tokens of a node: the same in every cluster for the same number.
+// randomTokens returns the tokens of a node. They depend only on its number, so they are the same in every cluster.
 func randomTokens(node, count int) []int64 {
 	r := rand.New(rand.NewPCG(0x746f6b656e73, uint64(node)))
 	tokens := make([]int64, count)
@@ -61,23 +62,23 @@ func randomTokens(node, count int) []int64 {
 	return tokens
 }
 
-// placement is where the partitions of one keyspace are.
+// placement is the replicas of the partitions of one keyspace.
 type placement struct {
-	total    int            // replicas of each partition, in all data centres together
-	factors  map[string]int // NetworkTopologyStrategy: by data centre; else nil
+	total    int            // replicas of each partition, in all data centers together
+	factors  map[string]int // NetworkTopologyStrategy: by data center; otherwise nil
 	dcs      []string       // the keys of factors, sorted
 	tablets  bool
 	replicas [][]*Node // of topology.tokens[i], the primary first; nil with tablets
 }
 
-// placements are those of all keyspaces under one topology and one schema.
+// placements are the placements of all keyspaces under one topology and one schema.
 type placements struct {
 	topo   *topology
 	schema [16]byte
-	m      map[string]*placement // an entry that is nil: keyspaces that every node has its own of
+	m      map[string]*placement // nil entries are keyspaces local to each node
 }
 
-// placement returns that of a keyspace; nil when it is not spread over nodes, or there is none of that name.
+// placement returns the placement of a keyspace; nil means that the keyspace is local to each node or does not exist.
 func (c *Cluster) placement(keyspace string) *placement {
 	topo, schema := c.topo.Load(), c.db.SchemaVersion()
 	known := c.placed.Load()
@@ -94,16 +95,18 @@ func (c *Cluster) placement(keyspace string) *placement {
 	}
 	p := c.place(topo, keyspace)
 	next.m[keyspace] = p
-	c.placed.Store(next) // another goroutine's may be lost: it is computed again
+	c.placed.Store(next) // a concurrent Store may be lost: it is computed again
 	return p
 }
 
-// systemKeyspaces are on every node, whatever system_schema says of them.
+// systemKeyspaces are local to every node, regardless of their replication in system_schema.
 var systemKeyspaces = []string{
-	"system", "system_schema", "system_auth", "system_distributed", "system_distributed_everywhere", "system_replicated_keys", "system_traces",
-	"system_views", "system_virtual_schema",
+	"system", "system_schema", "system_auth", "system_distributed", "system_distributed_everywhere",
+	"system_replicated_keys", "system_traces", "system_views", "system_virtual_schema",
 }
 
+// place returns the replicas of every range of the ring for a keyspace. nil means that placement does not matter: the
+// keyspace is unknown, local, or on every node. With tablets there are factors only.
 func (c *Cluster) place(topo *topology, keyspace string) *placement {
 	options, ok := c.db.Replication(keyspace)
 	if !ok || slices.Contains(systemKeyspaces, keyspace) {
@@ -145,7 +148,7 @@ func (c *Cluster) place(topo *topology, keyspace string) *placement {
 	return p
 }
 
-// factorOf reads a replication factor; "3/1" means three, one of them transient.
+// factorOf parses a replication factor; "3/1" means three replicas, one of them transient.
 func factorOf(s string) int {
 	s, _, _ = strings.Cut(s, "/")
 	n, err := strconv.Atoi(s)
@@ -166,8 +169,8 @@ func (p *placement) walk(topo *topology, i int) []*Node {
 		}
 		return replicas
 	}
-	// In each data centre every rack gets a replica before one gets its second; where there are fewer racks than replicas, the first
-	// nodes on the way fill up.
+	// In each data center every rack gets one replica before any rack gets a second one. With fewer racks than
+	// replicas, the next nodes of the ring fill up.
 	type place struct {
 		left, repeats int
 		racks         map[string]bool
@@ -219,12 +222,12 @@ func (c *Cluster) replicasOf(p *placement, table engine.Name, tok int64) []*Node
 	return p.replicas[i%len(p.replicas)]
 }
 
-// allReplicas returns the sets of replicas that a table's partitions have, each at least once.
+// allReplicas returns every set of replicas of a table's partitions at least once.
 func (c *Cluster) allReplicas(p *placement, table engine.Name) [][]*Node {
 	if !p.tablets {
 		return p.replicas
 	}
-	// Tablets follow each other in turns: see tabletAt.
+	// The sets repeat after tabletTurns tablets: see tabletAt.
 	var sets [][]*Node
 	for i := range min(c.tabletCount(), tabletTurns) {
 		var nodes []*Node
@@ -236,8 +239,8 @@ func (c *Cluster) allReplicas(p *placement, table engine.Name) [][]*Node {
 	return sets
 }
 
-// Replicas returns the nodes that hold the partition with the token in a table, the primary first. The table matters for tablets only.
-// It returns nil for a keyspace that does not exist or is every node's own.
+// Replicas returns the nodes that hold the partition with the token, the primary first. The table matters only with
+// tablets. nil means that the keyspace does not exist or is local to each node.
 func (c *Cluster) Replicas(keyspace, table string, tok int64) []*Node {
 	p := c.placement(keyspace)
 	if p == nil {

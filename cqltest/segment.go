@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 )
 
-// This file holds the segments around the frames of v5 (native_protocol_v5.spec, section 2.2).
+// Segments around the frames of v5 (native_protocol_v5.spec, section 2.2).
 
 const (
 	maxSegment       = 1<<17 - 1 // payload bytes
@@ -33,13 +33,13 @@ func crc24(b []byte) uint32 {
 	return crc
 }
 
-// crc32Start is the checksum's state after the four bytes that come before every payload.
+// crc32Start is the checksum of the four bytes that precede every payload.
 var crc32Start = crc32.ChecksumIEEE([]byte{0xFA, 0x2D, 0x55, 0xCA})
 
 // segmentCRC32 returns the checksum of a segment's payload.
 func segmentCRC32(payload []byte) uint32 { return crc32.Update(crc32Start, crc32.IEEETable, payload) }
 
-// appendSegmentHead appends length bits and their checksum: n bytes of v, low byte first.
+// appendSegmentHead appends the n low bytes of v, little-endian, and their checksum.
 func appendSegmentHead(dst []byte, v uint64, n int) []byte {
 	at := len(dst)
 	for i := range n {
@@ -49,7 +49,8 @@ func appendSegmentHead(dst []byte, v uint64, n int) []byte {
 	return append(dst, byte(crc), byte(crc>>8), byte(crc>>16))
 }
 
-// appendSegments appends frames as segments. Frames that fit share a self-contained one; a larger frame has segments of its own.
+// appendSegments appends frames as segments. Small frames share a self-contained segment; a frame that does not fit one
+// is cut into several.
 func appendSegments(dst, frames []byte, lz4 bool) []byte {
 	for len(frames) > 0 {
 		n := wholeFrames(frames)
@@ -64,8 +65,8 @@ func appendSegments(dst, frames []byte, lz4 bool) []byte {
 	return dst
 }
 
-// wholeFrames returns the length of the frames at the start of b that fit into one segment, or of the first one. What is no frame, because
-// a fault wants it so, counts as one.
+// wholeFrames returns the length of the complete frames at the start of b that fit into one segment, at least that of
+// the first. Bytes that a fault made invalid count as one frame.
 func wholeFrames(b []byte) int {
 	n := 0
 	for len(b)-n >= headerSize {
@@ -87,7 +88,7 @@ func wholeFrames(b []byte) int {
 	return n
 }
 
-// appendSegment appends one segment. A payload that LZ4 does not make smaller is stored as it is.
+// appendSegment appends one segment. A payload that LZ4 does not shrink is stored uncompressed.
 func appendSegment(dst, payload []byte, selfContained, lz4 bool) []byte {
 	s := segment{selfContained: selfContained}
 	if lz4 {
@@ -98,11 +99,11 @@ func appendSegment(dst, payload []byte, selfContained, lz4 bool) []byte {
 	return append(dst, sealSegment(s, payload, lz4)...)
 }
 
-// segment is what a segment's header says.
+// segment is the header of a segment.
 type segment struct {
 	length        int  // of the payload on the wire
-	plain         int  // after decompression; 0: not compressed
-	selfContained bool // nothing is cut
+	plain         int  // after decompression; 0 means not compressed
+	selfContained bool // holds only complete frames
 }
 
 // segmentHeadSize returns the length of a header with its checksum.
@@ -113,7 +114,7 @@ func segmentHeadSize(lz4 bool) int {
 	return plainSegmentHead
 }
 
-// parseSegmentHead reads the header in b, which is exactly one.
+// parseSegmentHead parses b, which is exactly one header.
 func parseSegmentHead(b []byte) (segment, error) {
 	n := len(b) - 3
 	var v uint64
@@ -121,7 +122,7 @@ func parseSegmentHead(b []byte) (segment, error) {
 		v |= uint64(b[i]) << (8 * i)
 	}
 	if got, want := uint32(b[n])|uint32(b[n+1])<<8|uint32(b[n+2])<<16, crc24(b[:n]); got != want {
-		return segment{}, fmt.Errorf("segment header with CRC24 %06x instead of %06x", got, want)
+		return segment{}, fmt.Errorf("segment header has CRC24 %06x, want %06x", got, want)
 	}
 	s := segment{length: int(v & maxSegment), selfContained: v>>17&1 != 0}
 	if len(b) == lz4SegmentHead {
@@ -134,7 +135,7 @@ func parseSegmentHead(b []byte) (segment, error) {
 func (s segment) open(b []byte) ([]byte, error) {
 	payload := b[:s.length]
 	if got, want := binary.LittleEndian.Uint32(b[s.length:]), segmentCRC32(payload); got != want {
-		return nil, fmt.Errorf("segment payload with CRC32 %08x instead of %08x", got, want)
+		return nil, fmt.Errorf("segment payload has CRC32 %08x, want %08x", got, want)
 	}
 	if s.plain == 0 {
 		return payload, nil
@@ -142,7 +143,7 @@ func (s segment) open(b []byte) ([]byte, error) {
 	return decompressBlock(payload, s.plain)
 }
 
-// sealSegment returns payload with the header s and right checksums.
+// sealSegment returns payload with the header s and valid checksums.
 func sealSegment(s segment, payload []byte, lz4 bool) []byte {
 	whole := uint64(bit(s.selfContained))
 	var b []byte

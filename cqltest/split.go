@@ -4,14 +4,14 @@ package cqltest
 
 import "strings"
 
-// This file cuts a script into statements.
+// Splitting of scripts into statements.
 
-// splitStatements returns the statements of a script, without their ";". Those inside of strings, quoted names, comments, $$ bodies and
-// BEGIN BATCH ... APPLY BATCH do not end a statement.
+// splitStatements returns the statements of a script, without their ";". A ";" within strings, quoted names, comments,
+// $$ bodies and BEGIN BATCH ... APPLY BATCH does not end a statement.
 func splitStatements(script string) []string {
 	var list []string
 	start, batch, blank := 0, false, true
-	word := "" // the one before
+	word := "" // the previous word
 	for i := 0; i < len(script); {
 		rest := script[i:]
 		switch c := script[i]; {
@@ -56,7 +56,7 @@ func splitStatements(script string) []string {
 	return list
 }
 
-// span returns the length of what begins with n bytes and ends with end.
+// span returns the length of the prefix of s that starts with n bytes and ends with end.
 func span(s string, n int, end string) int {
 	if k := strings.Index(s[n:], end); k >= 0 {
 		return n + k + len(end)

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// This file holds what tests can read of a node: how many requests came to it, to which shard and by which connection.
+// Counters of a node: requests by opcode, by shard and by connection.
 
-// counts are the requests by opcode.
+// counts are numbers of requests by opcode.
 type counts [opcodes]atomic.Int64
 
 func (c *counts) add(op Opcode) {
@@ -30,7 +30,7 @@ func (c *counts) read() map[Opcode]int {
 	return m
 }
 
-// stats are those of a node.
+// stats are the counters of a node.
 type stats struct {
 	ops                          counts
 	routable, onReplica, onShard atomic.Int64
@@ -57,24 +57,25 @@ func (s *stats) shard(i int) *atomic.Int64 {
 	return all[i]
 }
 
-// Stats say what has come to a node since it was made or ResetStats was called.
+// Stats are the counters of a node since its start or since ResetStats.
 type Stats struct {
 	Requests map[Opcode]int // by opcode, answered or not
-	Shards   []int          // QUERY, EXECUTE and BATCH by the shard of their connection
+	Shards   []int          // number of QUERY, EXECUTE and BATCH by the shard of their connection
 
-	// Of QUERY, EXECUTE and BATCH that are of one partition in a replicated keyspace: how many there were, how many came to a replica, and how
-	// many came to a replica's shard that owns the token.
+	// Routable counts the QUERY, EXECUTE and BATCH for one partition of a replicated keyspace. OnReplica counts those
+	// of them that reached a replica, OnShard those that reached the replica's shard that owns the token.
 	Routable, OnReplica, OnShard int
 
-	TabletHints int // answers that told a client of a tablet
-	Unavailable int // requests refused because too few replicas were up
+	TabletHints int // number of answers with a tablet hint
+	Unavailable int // number of requests refused because too few replicas were up
 }
 
 // Stats returns the node's counters.
 func (n *Node) Stats() Stats {
 	s := Stats{
 		Requests: n.stats.ops.read(), Routable: int(n.stats.routable.Load()), OnReplica: int(n.stats.onReplica.Load()),
-		OnShard: int(n.stats.onShard.Load()), TabletHints: int(n.stats.hints.Load()), Unavailable: int(n.stats.unavailable.Load()),
+		OnShard: int(n.stats.onShard.Load()), TabletHints: int(n.stats.hints.Load()),
+		Unavailable: int(n.stats.unavailable.Load()),
 	}
 	if p := n.stats.shards.Load(); p != nil {
 		for _, c := range *p {
@@ -84,7 +85,7 @@ func (n *Node) Stats() Stats {
 	return s
 }
 
-// Stats returns the counters of all nodes together; Shards are those of equal numbers.
+// Stats returns the sums of the counters of all nodes; Shards are added by shard number.
 func (c *Cluster) Stats() Stats {
 	sum := Stats{Requests: map[Opcode]int{}}
 	for _, n := range c.topo.Load().nodes {
@@ -114,7 +115,7 @@ func (c *Cluster) ResetStats() {
 	}
 }
 
-// Requests returns how many requests of these opcodes have come to the node; without opcodes, of all.
+// Requests returns the number of requests of these opcodes; no opcodes means all.
 func (n *Node) Requests(ops ...Opcode) int {
 	total := 0
 	for op, count := range n.stats.ops.read() {
@@ -141,18 +142,18 @@ func (n *Node) ResetStats() {
 	}
 }
 
-// ConnInfo describes a connection.
+// A ConnInfo describes a connection.
 type ConnInfo struct {
-	ID            uint64 // of the cluster's connections, in the order of their arrival
+	ID            uint64 // number of the connection in the cluster, in the order of arrival
 	Local, Remote netip.AddrPort
-	ShardAware    bool // came by the shard-aware port
+	ShardAware    bool // whether it uses the shard-aware port
 	Shard         int
-	Version       byte // of the protocol; 0: no request yet
+	Version       byte // of the protocol; 0 means that no request has arrived
 	Compression   string
 	Keyspace      string
 	User          string
-	Ready         bool              // STARTUP and authentication are over
-	Events        []string          // what it registered for
+	Ready         bool              // whether STARTUP and authentication are complete
+	Events        []string          // event types that it registered for
 	Options       map[string]string // of STARTUP
 	Requests      map[Opcode]int
 }

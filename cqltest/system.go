@@ -9,17 +9,17 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds the tables of the system that differ from node to node: system.local, system.peers and the like.
+// The system tables that differ from node to node: system.local, system.peers and the like.
 
 const partitioner = "org.apache.cassandra.dht.Murmur3Partitioner"
 
-// Row is a row of a table of the system, by column name. Values are string, int, int64, bool, [16]byte, netip.Addr, []string,
-// map[string]string, time.Time, or nil for NULL.
+// A Row is a row of a system table, by column name. Values are string, int, int64, bool, [16]byte, netip.Addr,
+// []string, map[string]string, time.Time, or nil for NULL.
 type Row = map[string]any
 
-// EditSystem changes what the nodes say of themselves and their peers, so that clients meet rows that are NULL, double, stale or missing.
-// edit gets the rows that node n would show in the table of the keyspace system ("local", "peers", "peers_v2"), which it may change, and
-// returns those that it shall show. nil: the truth again.
+// EditSystem changes the rows that the nodes return about themselves and their peers, so that clients meet rows that
+// are NULL, duplicate, stale or missing. edit receives the rows of node n for the table of the keyspace system
+// ("local", "peers", "peers_v2") and returns the rows to show; it may change its argument. nil restores the true rows.
 func (c *Cluster) EditSystem(edit func(n *Node, table string, rows []Row) []Row) {
 	if edit == nil {
 		c.edit.Store(nil)
@@ -28,7 +28,7 @@ func (c *Cluster) EditSystem(edit func(n *Node, table string, rows []Row) []Row)
 	c.edit.Store(&edit)
 }
 
-// edited returns what EditSystem makes of the rows.
+// edited returns the rows after the edit of EditSystem.
 func (c *Cluster) edited(n *Node, table string, rows []Row) []Row {
 	if edit := c.edit.Load(); edit != nil {
 		return (*edit)(n, table, rows)
@@ -36,7 +36,8 @@ func (c *Cluster) edited(n *Node, table string, rows []Row) []Row {
 	return rows
 }
 
-// columns reads "name type" lists: the first keys names are the partition key, the next clustering names its clustering columns.
+// columns parses pairs of name and type: the first keys pairs are the partition key, the next clustering pairs are the
+// clustering columns.
 func columns(keys, clustering int, spec ...string) []engine.VirtualColumn {
 	list := make([]engine.VirtualColumn, 0, len(spec)/2)
 	for i := 0; i < len(spec); i += 2 {
@@ -64,63 +65,69 @@ func columns(keys, clustering int, spec ...string) []engine.VirtualColumn {
 	return list
 }
 
-// addSystemTables gives the data its tables of the system.
+// addSystemTables adds the system tables to the data.
 func (c *Cluster) addSystemTables() {
 	add := func(keyspace, name string, columns []engine.VirtualColumn, rows func(n *Node) []Row) {
-		c.db.AddVirtual(engine.Virtual{Keyspace: keyspace, Name: name, Columns: columns, Rows: func(node any) []map[string]any {
-			n, _ := node.(*Node)
-			if n == nil { // Exec: as the first node sees it
-				all := c.topo.Load().nodes
-				if len(all) == 0 {
-					return nil
+		c.db.AddVirtual(engine.Virtual{
+			Keyspace: keyspace, Name: name, Columns: columns,
+			Rows: func(node any) []map[string]any {
+				n, _ := node.(*Node)
+				if n == nil { // Exec has no node: use the first one
+					all := c.topo.Load().nodes
+					if len(all) == 0 {
+						return nil
+					}
+					n = all[0]
 				}
-				n = all[0]
-			}
-			return rows(n)
-		}})
+				return rows(n)
+			},
+		})
 	}
 	scylla := c.cfg.Scylla != nil
 	if scylla {
 		add("system", "local", columns(
-			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "cluster_name", "text", "cql_version", "text",
-			"data_center", "text", "gossip_generation", "int", "host_id", "uuid", "listen_address", "inet", "native_protocol_version", "text",
-			"partitioner", "text", "rack", "text", "release_version", "text", "rpc_address", "inet", "schema_version", "uuid", "supported_features", "text",
-			"tokens", "set<text>", "truncated_at", "map<uuid, blob>",
+			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "cluster_name", "text", "cql_version",
+			"text", "data_center", "text", "gossip_generation", "int", "host_id", "uuid", "listen_address", "inet",
+			"native_protocol_version", "text", "partitioner", "text", "rack", "text", "release_version", "text", "rpc_address",
+			"inet", "schema_version", "uuid", "supported_features", "text", "tokens", "set<text>", "truncated_at",
+			"map<uuid, blob>",
 		), c.localRows)
 		add("system", "clients", columns(
 			1, 2, "address", "inet", "port", "int", "client_type", "text", "connection_stage", "text", "driver_name", "text",
-			"driver_version", "text", "hostname", "text", "protocol_version", "int", "shard_id", "int", "ssl_cipher_suite", "text",
-			"ssl_enabled", "boolean", "ssl_protocol", "text", "username", "text",
+			"driver_version", "text", "hostname", "text", "protocol_version", "int", "shard_id", "int", "ssl_cipher_suite",
+			"text", "ssl_enabled", "boolean", "ssl_protocol", "text", "username", "text",
 		), c.clientRows)
 	} else {
 		add("system", "local", columns(
-			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "broadcast_port", "int", "cluster_name", "text",
-			"cql_version", "text", "data_center", "text", "gossip_generation", "int", "host_id", "uuid", "listen_address", "inet",
-			"listen_port", "int", "native_protocol_version", "text", "partitioner", "text", "rack", "text", "release_version", "text",
-			"rpc_address", "inet", "rpc_port", "int", "schema_version", "uuid", "tokens", "set<text>", "truncated_at", "map<uuid, blob>",
+			1, 0, "key", "text", "bootstrapped", "text", "broadcast_address", "inet", "broadcast_port", "int", "cluster_name",
+			"text", "cql_version", "text", "data_center", "text", "gossip_generation", "int", "host_id", "uuid",
+			"listen_address", "inet", "listen_port", "int", "native_protocol_version", "text", "partitioner", "text", "rack",
+			"text", "release_version", "text", "rpc_address", "inet", "rpc_port", "int", "schema_version", "uuid", "tokens",
+			"set<text>", "truncated_at", "map<uuid, blob>",
 		), c.localRows)
 		add("system", "peers_v2", columns(
-			1, 1, "peer", "inet", "peer_port", "int", "data_center", "text", "host_id", "uuid", "native_address", "inet", "native_port", "int",
-			"preferred_ip", "inet", "preferred_port", "int", "rack", "text", "release_version", "text", "schema_version", "uuid",
-			"tokens", "set<text>",
+			1, 1, "peer", "inet", "peer_port", "int", "data_center", "text", "host_id", "uuid", "native_address", "inet",
+			"native_port", "int", "preferred_ip", "inet", "preferred_port", "int", "rack", "text", "release_version", "text",
+			"schema_version", "uuid", "tokens", "set<text>",
 		), func(n *Node) []Row { return c.peerRows(n, true) })
 		add("system_views", "clients", columns(
-			1, 1, "address", "inet", "port", "int", "client_options", "map<text, text>", "connection_stage", "text", "driver_name", "text",
-			"driver_version", "text", "hostname", "text", "keyspace_name", "text", "protocol_version", "int", "request_count", "bigint",
-			"ssl_cipher_suite", "text", "ssl_enabled", "boolean", "ssl_protocol", "text", "username", "text",
+			1, 1, "address", "inet", "port", "int", "client_options", "map<text, text>", "connection_stage", "text",
+			"driver_name", "text", "driver_version", "text", "hostname", "text", "keyspace_name", "text", "protocol_version",
+			"int", "request_count", "bigint", "ssl_cipher_suite", "text", "ssl_enabled", "boolean", "ssl_protocol", "text",
+			"username", "text",
 		), c.clientRows)
 	}
 	add("system", "peers", columns(
-		1, 0, "peer", "inet", "data_center", "text", "host_id", "uuid", "preferred_ip", "inet", "rack", "text", "release_version", "text",
-		"rpc_address", "inet", "schema_version", "uuid", "tokens", "set<text>",
+		1, 0, "peer", "inet", "data_center", "text", "host_id", "uuid", "preferred_ip", "inet", "rack", "text",
+		"release_version", "text", "rpc_address", "inet", "schema_version", "uuid", "tokens", "set<text>",
 	), func(n *Node) []Row { return c.peerRows(n, false) })
 	add("system_traces", "sessions", columns(
-		1, 0, "session_id", "uuid", "client", "inet", "command", "text", "coordinator", "inet", "coordinator_port", "int", "duration", "int",
-		"parameters", "map<text, text>", "request", "text", "started_at", "timestamp",
+		1, 0, "session_id", "uuid", "client", "inet", "command", "text", "coordinator", "inet", "coordinator_port", "int",
+		"duration", "int", "parameters", "map<text, text>", "request", "text", "started_at", "timestamp",
 	), func(*Node) []Row { return c.traces.sessionRows() })
 	add("system_traces", "events", columns(
-		1, 1, "session_id", "uuid", "event_id", "timeuuid", "activity", "text", "source", "inet", "source_elapsed", "int", "source_port", "int",
-		"thread", "text",
+		1, 1, "session_id", "uuid", "event_id", "timeuuid", "activity", "text", "source", "inet", "source_elapsed", "int",
+		"source_port", "int", "thread", "text",
 	), func(*Node) []Row { return c.traces.eventRows() })
 }
 
@@ -132,8 +139,8 @@ func tokenTexts(tokens []int64) []string {
 	return list
 }
 
-// storagePort is that of the nodes among themselves, which nobody listens on. Where nodes share an address it is as different as their
-// other ports: peers_v2 has it in its key.
+// storagePort returns the port between nodes, where nothing listens. Where nodes share an address it differs from node
+// to node, because it is part of the key of peers_v2.
 func (n *Node) storagePort() int {
 	if n.cluster.cfg.Network == Ports {
 		return int(n.Addr().Port())
@@ -141,21 +148,23 @@ func (n *Node) storagePort() int {
 	return 7000
 }
 
-// describe returns what local and peers have in common.
+// describe returns the columns that local and peers share.
 func (n *Node) describe() Row {
 	return Row{
-		"data_center": n.dc, "rack": n.rack, "host_id": n.id, "release_version": n.cluster.cfg.Version, "schema_version": n.schemaVersion(),
-		"tokens": tokenTexts(n.tokens), "rpc_address": n.Addr().Addr(),
+		"data_center": n.dc, "rack": n.rack, "host_id": n.id, "release_version": n.cluster.cfg.Version,
+		"schema_version": n.schemaVersion(), "tokens": tokenTexts(n.tokens), "rpc_address": n.Addr().Addr(),
 	}
 }
 
+// localRows returns the row of system.local that a node returns, after edits of the test.
 func (c *Cluster) localRows(n *Node) []Row {
 	row := n.describe()
 	addr := n.Addr()
 	for k, v := range (Row{
 		"key": "local", "bootstrapped": "COMPLETED", "broadcast_address": addr.Addr(), "cluster_name": c.cfg.ClusterName,
-		"gossip_generation": int(n.started.Unix()), "listen_address": addr.Addr(), "native_protocol_version": strconv.Itoa(c.cfg.Protocol),
-		"partitioner": partitioner,
+		"gossip_generation": int(n.started.Unix()), "listen_address": addr.Addr(),
+		"native_protocol_version": strconv.Itoa(c.cfg.Protocol),
+		"partitioner":             partitioner,
 	}) {
 		row[k] = v
 	}
@@ -168,7 +177,7 @@ func (c *Cluster) localRows(n *Node) []Row {
 	return c.edited(n, "local", []Row{row})
 }
 
-// peerRows are what node n says of the others, of those that are down as well.
+// peerRows returns node n's rows about all other nodes, up or down.
 func (c *Cluster) peerRows(n *Node, ports bool) []Row {
 	var rows []Row
 	for _, o := range c.topo.Load().nodes {
@@ -190,6 +199,7 @@ func (c *Cluster) peerRows(n *Node, ports bool) []Row {
 	return c.edited(n, "peers", rows)
 }
 
+// clientRows returns the rows of system_views.clients in Cassandra, of system.clients in ScyllaDB.
 func (c *Cluster) clientRows(n *Node) []Row {
 	var rows []Row
 	for _, i := range n.Conns() {
@@ -204,8 +214,9 @@ func (c *Cluster) clientRows(n *Node) []Row {
 		_, cfg := c.security()
 		row := Row{
 			"address": i.Remote.Addr(), "port": int(i.Remote.Port()), "client_options": i.Options, "connection_stage": stage,
-			"driver_name": i.Options["DRIVER_NAME"], "driver_version": i.Options["DRIVER_VERSION"], "hostname": i.Remote.Addr().String(),
-			"protocol_version": int(i.Version), "request_count": int64(total), "shard_id": i.Shard, "ssl_enabled": cfg != nil,
+			"driver_name": i.Options["DRIVER_NAME"], "driver_version": i.Options["DRIVER_VERSION"],
+			"hostname": i.Remote.Addr().String(), "protocol_version": int(i.Version), "request_count": int64(total),
+			"shard_id": i.Shard, "ssl_enabled": cfg != nil,
 		}
 		if i.User != "" {
 			row["username"] = i.User

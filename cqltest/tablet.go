@@ -12,23 +12,23 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds the shards and tablets of the ScyllaDB emulation (ScyllaDB's docs/dev/protocol-extensions.md, docs/dev/sharding.md).
+// Shards and tablets of the emulation of ScyllaDB (ScyllaDB's docs/dev/protocol-extensions.md, docs/dev/sharding.md).
 
-// Tablet is a range of a table's tokens, First excluded and Last included, and who has it.
+// A Tablet is a range of a table's tokens, First excluded and Last included, with its replicas.
 type Tablet struct {
 	First, Last int64
 	Replicas    []TabletReplica
 	Version     uint64 // TABLETS_ROUTING_V2
 }
 
-// TabletReplica is a shard of a node.
+// A TabletReplica is a shard of a node.
 type TabletReplica struct {
 	Node  *Node
 	Shard int
 }
 
-// tabletTurns is the number of different starts that tablets choose their replicas from. Replicas are computed, not stored, so that a table
-// of 100,000 tablets costs nothing.
+// tabletTurns is the number of distinct choices of replicas. Replicas are computed, not stored, so that a table of
+// 100,000 tablets needs no memory.
 const tabletTurns = 1024
 
 // shardOf returns the shard of a token (biased-token-round-robin).
@@ -58,13 +58,13 @@ func tabletEnd(i, count int) int64 {
 	return int64(q - 1<<63)
 }
 
-// tabletOf returns the tablet that holds a token.
+// tabletOf returns the tablet that holds the token.
 func (c *Cluster) tabletOf(p *placement, table engine.Name, tok int64) Tablet {
 	return c.tabletAt(p, table, tabletIndex(tok, c.tabletCount()))
 }
 
-// tabletAt returns tablet i. In each data centre its replicas are nodes that follow each other in the order of their numbers, with racks
-// in turns, from a start that depends on table, tablet and generation.
+// tabletAt returns tablet i. In each data center its replicas are consecutive nodes of topology.byDC, from a start that
+// depends on table, tablet and generation.
 func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 	count := c.tabletCount()
 	i = min(i, count-1)
@@ -91,7 +91,7 @@ func (c *Cluster) tabletAt(p *placement, table engine.Name, i int) Tablet {
 	return t
 }
 
-// nodesByRackTurns returns the nodes of a data centre, one of each rack, then the next one of each.
+// nodesByRackTurns returns the nodes of a data center round-robin over its racks.
 func nodesByRackTurns(all []*Node, dc string) []*Node {
 	racks := map[string][]*Node{}
 	for _, n := range all {
@@ -123,8 +123,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// TabletPayload returns the value of the custom payload "tablets-routing-v1" for t: tuple<bigint, bigint, list<tuple<uuid, int>>>.
-// It is what a Fault needs that sends hints which are not true.
+// TabletPayload returns t as the value of the custom payload "tablets-routing-v1": tuple<bigint, bigint,
+// list<tuple<uuid, int>>>. It is for a Fault that sends wrong hints.
 func TabletPayload(t Tablet) []byte {
 	var list []byte
 	for _, r := range t.Replicas {
@@ -144,8 +144,8 @@ const (
 	tabletsV2 = "tablets-routing-v2"
 )
 
-// tabletHint returns the payload for a request that came to the wrong place, nil for one that came right. v2 is the byte that ends EXECUTE
-// with TABLETS_ROUTING_V2: a position in the version that the client knows, and the four bits there.
+// tabletHint returns the payload for a misrouted request; nil means that the request was routed well. v2 is the last
+// byte of EXECUTE with TABLETS_ROUTING_V2: a position in the version that the client has, and the four bits at it.
 func (c *Cluster) tabletHint(conn *conn, table engine.Name, tok int64, v2 byte) map[string][]byte {
 	if !conn.tabletsV1 && !conn.tabletsV2 {
 		return nil
@@ -168,7 +168,7 @@ func (c *Cluster) tabletHint(conn *conn, table engine.Name, tok int64, v2 byte) 
 	return map[string][]byte{tabletsV1: TabletPayload(t)}
 }
 
-// Tablet returns the tablet of a table that holds the token; false when the table's keyspace has none.
+// Tablet returns the tablet of a table that holds the token; false means that the table's keyspace has no tablets.
 func (c *Cluster) Tablet(keyspace, table string, tok int64) (Tablet, bool) {
 	p := c.placement(keyspace)
 	if p == nil || !p.tablets {
@@ -177,7 +177,8 @@ func (c *Cluster) Tablet(keyspace, table string, tok int64) (Tablet, bool) {
 	return c.tabletOf(p, engine.Name{Keyspace: keyspace, Table: table}, tok), true
 }
 
-// MoveTablets gives every tablet of every table other replicas, as a balancer would in time. What clients have learnt is wrong from now on.
+// MoveTablets changes the replicas of every tablet of every table, as a balancer would over time. Hints sent before are
+// wrong from now on.
 func (c *Cluster) MoveTablets() { c.tablets.generation.Add(1) }
 
 // SetTablets splits or merges all tables to n tablets.

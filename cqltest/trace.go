@@ -4,24 +4,30 @@ package cqltest
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
-// This file holds the traces of requests: what system_traces shows.
+// Traces of requests, shown in system_traces.
 
-// maxTraces is how many are kept; older ones are dropped.
+// maxTraces is the number of traces kept; older ones are dropped.
 const maxTraces = 1000
 
+// traces are the traced requests of a cluster.
 type traces struct {
 	mu   sync.Mutex
 	list []traced
 }
 
+// traced is one traced request, a row of system_traces.sessions.
 type traced struct {
 	id          [16]byte
 	coordinator *Node
@@ -30,17 +36,17 @@ type traced struct {
 	took        time.Duration
 	op          Opcode
 	text        string
-	consistency uint16
-	pageSize    int
+	parameters  map[string]string
+	activities  []string
 }
 
-// add notes a request and returns the id of its trace, a timeuuid.
+// add records a request and returns the id of its trace, a timeuuid.
 func (t *traces) add(req *request, took time.Duration) [16]byte {
 	c := req.conn
 	began := c.cluster.now().Add(-took)
 	e := traced{
-		id: timeUUID(began), coordinator: c.node, client: c.remote, began: began, took: max(took, time.Microsecond), op: req.head.op,
-		text: req.text, consistency: req.params.Consistency, pageSize: req.params.PageSize,
+		id: timeUUID(began), coordinator: c.node, client: c.remote, began: began, took: max(took, time.Microsecond),
+		op: req.head.op, text: req.text, parameters: req.traceParameters(), activities: req.activities(),
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,14 +57,14 @@ func (t *traces) add(req *request, took time.Duration) [16]byte {
 	return e.id
 }
 
-// all returns what is kept.
+// all returns the kept traces.
 func (t *traces) all() []traced {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.list[:len(t.list):len(t.list)]
 }
 
-// timeUUID returns a version 1 UUID of that time with a random clock sequence and node.
+// timeUUID returns a version 1 UUID of the time, with random clock sequence and node.
 func timeUUID(t time.Time) [16]byte {
 	const sinceGregory = 0x01B21DD213814000 // 100 ns from 1582-10-15 to 1970-01-01
 	ticks := uint64(t.UnixNano()/100) + sinceGregory
@@ -68,21 +74,20 @@ func timeUUID(t time.Time) [16]byte {
 	binary.BigEndian.PutUint16(id[6:], uint16(ticks>>48)&0x0FFF|0x1000)
 	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
 	id[8] = id[8]&0x3F | 0x80
-	id[10] |= 1 // multicast: no real node has it
+	id[10] |= 1 // multicast bit: marks a random node id
 	return id
 }
 
 func uuidString(id [16]byte) string { return uuid.UUID(id).String() }
 
-// sessionRows are system_traces.sessions.
+// sessionRows returns the rows of system_traces.sessions.
 func (t *traces) sessionRows() []Row {
 	var rows []Row
 	for _, e := range t.all() {
-		parameters := map[string]string{"query": e.text, "consistency_level": consistencyName(e.consistency)}
 		rows = append(rows, Row{
 			"session_id": e.id, "client": e.client.Addr(), "command": "QUERY", "coordinator": e.coordinator.Addr().Addr(),
-			"coordinator_port": int(e.coordinator.Addr().Port()), "duration": int(e.took.Microseconds()), "parameters": parameters,
-			"request": requestName(e.op), "started_at": e.began,
+			"coordinator_port": int(e.coordinator.Addr().Port()), "duration": int(e.took.Microseconds()),
+			"parameters": e.parameters, "request": requestName(e.op), "started_at": e.began,
 		})
 	}
 	return rows
@@ -100,18 +105,66 @@ func requestName(op Opcode) string {
 	return "Execute CQL3 query"
 }
 
-// eventRows are system_traces.events: two for each request.
+// traceParameters returns the parameters of the trace: text, levels, page size and bound values.
+func (req *request) traceParameters() map[string]string {
+	serial := req.params.SerialConsistency
+	if serial == 0 {
+		serial = clSerial
+	}
+	m := map[string]string{
+		"query": req.text, "consistency_level": engine.ConsistencyName(req.params.Consistency),
+		"serial_consistency_level": engine.ConsistencyName(serial),
+	}
+	if req.params.PageSize > 0 {
+		m["page_size"] = strconv.Itoa(req.params.PageSize)
+	}
+	for i, v := range boundValues(nil, req.statement, req.params.Values) {
+		m[fmt.Sprintf("bound_var_%d_%s", i, v.Name)] = v.Text
+	}
+	return m
+}
+
+// activities returns what a single Cassandra node traces for the request. It traces conditional statements like others.
+func (req *request) activities() []string {
+	var list []string
+	if req.head.op != OpExecute && req.head.op != OpBatch {
+		list = append(list, "Parsing "+req.text, "Preparing statement")
+	}
+	s := req.statement
+	if len(req.batch.statements) > 0 {
+		s = req.batch.statements[0].Statement
+	}
+	read := fmt.Sprintf("Read %d live rows and 0 tombstone cells", req.rows)
+	switch {
+	case s == nil || req.head.op == OpPrepare:
+	case s.Kind == engine.StatementSelect && s.ReadOne:
+		list = append(list, "Executing single-partition query on "+s.Table.Table, "Acquiring sstable references",
+			"Merging memtable contents", read)
+	case s.Kind == engine.StatementSelect:
+		list = append(list, "Computing ranges to query",
+			"Submitting range requests on 1 ranges with a concurrency of 1 (0.0 rows per range expected)",
+			"Submitted 1 concurrent range requests",
+			"Executing seq scan across 0 sstables for (min(-9223372036854775808), min(-9223372036854775808))", read)
+	case s.Table.Table != "":
+		list = append(list, "Determining replicas for mutation", "Appending to commitlog",
+			"Adding to "+s.Table.Table+" memtable")
+	}
+	return list
+}
+
+// eventRows returns the rows of system_traces.events.
 func (t *traces) eventRows() []Row {
 	var rows []Row
 	for _, e := range t.all() {
-		for i, activity := range []string{"Parsing " + e.text, "Request complete"} {
-			elapsed := time.Duration(i) * e.took
+		for i, activity := range e.activities {
+			elapsed := time.Duration(i) * e.took / time.Duration(len(e.activities))
 			id := timeUUID(e.began.Add(elapsed))
-			copy(id[8:], e.id[8:]) // the same each time that it is read
+			copy(id[8:], e.id[8:]) // the same on every read
 			id[15] = byte(i)
 			rows = append(rows, Row{
 				"session_id": e.id, "event_id": id, "activity": activity, "source": e.coordinator.Addr().Addr(),
-				"source_port": int(e.coordinator.Addr().Port()), "source_elapsed": int(elapsed.Microseconds()), "thread": "Native-Transport-Requests-1",
+				"source_port": int(e.coordinator.Addr().Port()), "source_elapsed": int(elapsed.Microseconds()),
+				"thread": "Native-Transport-Requests-1",
 			})
 		}
 	}

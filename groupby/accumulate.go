@@ -5,12 +5,24 @@ package groupby
 import (
 	"math"
 	"math/bits"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the loops of phase 2 that most aggregates are made of: count, sum, min, max. Each has one loop for rows without NULLs,
-// which does nothing but the aggregate, and one that walks the set bits of the validity. reference.go says the same in plain words.
+// Inner loops of phase 2: count and sum. Each aggregate has one loop for rows without NULLs, which contains only the
+// aggregate, and one that iterates over the set bits of the validity.
 
-// grown returns s with n elements, the new ones being zero.
+var (
+	typeInt64   = column.Type{Kind: column.Int64}
+	typeUint64  = column.Type{Kind: column.Uint64}
+	typeFloat64 = column.Type{Kind: column.Float64}
+	typeBytes   = column.Type{Kind: column.Binary} // of encoded states
+)
+
+// fieldOf returns the field of a type without children.
+func fieldOf(t column.Type) column.Field { return column.Field{Type: t} }
+
+// grown returns s with n elements; new elements are zero.
 func grown[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		old := len(s)
@@ -26,19 +38,20 @@ func grown[T any](s []T, n int) []T {
 }
 
 // forValid calls f for each row of the column that is not NULL.
-func forValid(c *Column, f func(i int)) {
-	for at := 0; at < c.n; at += 64 {
-		for w := c.validWord(at); w != 0; w &= w - 1 {
+func forValid(c *column.Column, f func(i int)) {
+	for at := 0; at < c.Len; at += 64 {
+		for w := validWord(c, at); w != 0; w &= w - 1 {
 			f(at + bits.TrailingZeros64(w))
 		}
 	}
 }
 
-// seen tells which groups had a value that is not NULL. As long as no NULL has come it has no bits, and all had one: a group has rows.
+// seen is the set of groups that have a value other than NULL. Until the first NULL it has no bits: every group has
+// rows, so all groups are in the set.
 type seen struct {
 	bits  []bool
 	n     int
-	known int // groups that had rows before the rows at hand
+	known int // groups that had rows before the current rows
 }
 
 func (s *seen) resize(n int) {
@@ -50,8 +63,8 @@ func (s *seen) resize(n int) {
 
 func (s *seen) reset() { *s = seen{} }
 
-// begin is called before rows are added, with what is known of their values, and end after. Between them the loops for values that are NULL
-// mark groups one by one; for the others begin does it.
+// begin is called before rows are added, and end after. nulls reports whether the rows have NULLs. If they have, the
+// caller's loop marks groups one by one; otherwise begin marks them.
 func (s *seen) begin(ids []uint32, nulls bool) {
 	if nulls && s.bits == nil {
 		s.bits = make([]bool, s.n)
@@ -68,22 +81,16 @@ func (s *seen) begin(ids []uint32, nulls bool) {
 
 func (s *seen) end() { s.known = s.n }
 
-// validity returns the bits as a column has them, nil if all are set.
-func (s *seen) validity() []byte {
+// validity returns the validity of groups [i, j); nil means that all bits are set.
+func (s *seen) validity(i, j int) []byte {
 	if s.bits == nil {
 		return nil
 	}
-	v := make([]byte, (s.n+7)/8)
-	for i, b := range s.bits {
-		if b {
-			v[i>>3] |= 1 << (i & 7)
-		}
-	}
-	return v
+	return bitsOf(s.bits[i:j])
 }
 
-// Few groups are added to in lanes: one row after the other into another copy of the states. Otherwise rows of the same group that follow each other
-// would wait for each other's sum to be stored and loaded again.
+// If groups are few, consecutive rows are added to different copies of the states, the lanes. Otherwise consecutive
+// rows of one group would wait for each other's sum to be stored and loaded again.
 const (
 	laneGroups = 64
 	laneCount  = 4
@@ -92,12 +99,16 @@ const (
 // count counts rows.
 type count struct{ n []int64 }
 
-func (c *count) Types() ([]Type, Type)    { return []Type{Int64}, Int64 }
-func (c *count) Resize(n int)             { c.n = grown(c.n, n) }
-func (c *count) Reset()                   { c.n = c.n[:0] }
-func (c *count) State() ([]Column, error) { return []Column{Values(c.n)}, nil }
-func (c *count) Result() (Column, error)  { return Values(c.n), nil }
+func (c *count) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeInt64}, fieldOf(typeInt64)
+}
 
+func (c *count) Resize(n int)                            { c.n = grown(c.n, n) }
+func (c *count) Reset()                                  { c.n = c.n[:0] }
+func (c *count) State(i, j int) ([]column.Column, error) { return []column.Column{of(c.n[i:j])}, nil }
+func (c *count) Result(i, j int) (column.Column, error)  { return of(c.n[i:j]), nil }
+
+// Add counts in lanes if groups are few. Ids are then below laneGroups, and the modulo only removes bounds checks.
 func (c *count) Add(rows Rows) error {
 	n, ids := c.n, rows.IDs
 	if len(n) <= laneGroups {
@@ -120,7 +131,7 @@ func (c *count) Add(rows Rows) error {
 	return nil
 }
 
-func (c *count) Merge(ids []uint32, state []Column) error {
+func (c *count) Merge(ids []uint32, state []column.Column) error {
 	from := view[int64](&state[0])
 	for i, id := range ids {
 		c.n[id] += from[i]
@@ -128,14 +139,18 @@ func (c *count) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-// nulls counts the NULLs of a column: values are counted as rows less NULLs, as one count of rows does for all columns, and most have no NULL.
+// nulls counts the NULLs of a column. The number of values is rows less NULLs: one count of rows serves all columns,
+// and most columns have no NULLs.
 type nulls struct {
-	n      []int64 // nil as long as there is none
+	n      []int64 // nil until the first NULL
 	groups int
 }
 
-func (c *nulls) Types() ([]Type, Type) { return []Type{Int64}, Int64 }
-func (c *nulls) Reset()                { *c = nulls{} }
+func (c *nulls) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeInt64}, fieldOf(typeInt64)
+}
+
+func (c *nulls) Reset() { *c = nulls{} }
 
 func (c *nulls) Resize(n int) {
 	c.groups = n
@@ -150,15 +165,16 @@ func (c *nulls) start() {
 	}
 }
 
+// Add visits the NULLs alone, in words of 64 rows.
 func (c *nulls) Add(rows Rows) error {
 	col := &rows.Args[0]
-	if col.validity == nil {
+	if col.Nulls == 0 {
 		return nil
 	}
 	c.start()
-	for at := 0; at < col.n; at += 64 {
-		w := ^col.validWord(at)
-		if left := col.n - at; left < 64 {
+	for at := 0; at < col.Len; at += 64 {
+		w := ^validWord(col, at)
+		if left := col.Len - at; left < 64 {
 			w &= 1<<left - 1
 		}
 		for ; w != 0; w &= w - 1 {
@@ -168,10 +184,13 @@ func (c *nulls) Add(rows Rows) error {
 	return nil
 }
 
-func (c *nulls) State() ([]Column, error) { r, err := c.Result(); return []Column{r}, err }
+func (c *nulls) State(i, j int) ([]column.Column, error) {
+	r, err := c.Result(i, j)
+	return []column.Column{r}, err
+}
 
-func (c *nulls) Merge(ids []uint32, state []Column) error {
-	if state[0].form == formZero {
+func (c *nulls) Merge(ids []uint32, state []column.Column) error {
+	if isZeros(&state[0]) {
 		return nil
 	}
 	c.start()
@@ -182,11 +201,11 @@ func (c *nulls) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-func (c *nulls) Result() (Column, error) {
+func (c *nulls) Result(i, j int) (column.Column, error) {
 	if c.n == nil {
-		return zeroColumn(Int64, c.groups), nil
+		return zeroColumn(typeInt64, j-i), nil
 	}
-	return Values(c.n), nil
+	return of(c.n[i:j]), nil
 }
 
 // values returns the number of values of a group that are not NULL.
@@ -206,8 +225,8 @@ type (
 	number interface{ signed | unsigned | float }
 )
 
-// sums are sums of integers in 128 bits: the low 64 of each, and in over what is beyond, for the few groups where there is something. So a sum does not
-// depend on the order of its rows, even if it leaves 64 bits on its way.
+// sums are sums of integers in 128 bits: low holds the low 64 bits of each, and over the carries of the few groups that
+// have any. The final sum does not depend on the order of rows, even if an intermediate sum overflows 64 bits.
 type sums struct {
 	seen
 	low  []int64
@@ -231,12 +250,12 @@ func (s *sums) carry(id uint32, n int64) {
 	s.over[id] += n
 }
 
-// addSigned adds values to their groups. A carry is as good as never there, so that its branch costs next to nothing.
-func addSigned[T signed](s *sums, ids []uint32, col *Column) {
+// addSigned adds values to their groups. Carries are so rare that their branch is almost free.
+func addSigned[T signed](s *sums, ids []uint32, col *column.Column) {
 	low := s.low
 	x := view[T](col)[:len(ids)]
-	s.begin(ids, col.validity != nil)
-	if col.validity == nil {
+	s.begin(ids, col.Nulls != 0)
+	if col.Nulls == 0 {
 		for i, id := range ids {
 			v, old := int64(x[i]), low[id]
 			sum := old + v
@@ -260,10 +279,11 @@ func addSigned[T signed](s *sums, ids []uint32, col *Column) {
 	s.end()
 }
 
-func addUnsigned[T unsigned](s *sums, ids []uint32, col *Column) {
+// addUnsigned adds unsigned integers to the low 64 bits of their sums and carries what overflows.
+func addUnsigned[T unsigned](s *sums, ids []uint32, col *column.Column) {
 	low := s.low
 	x := view[T](col)[:len(ids)]
-	s.begin(ids, col.validity != nil)
+	s.begin(ids, col.Nulls != 0)
 	add := func(i int) {
 		id := ids[i]
 		v := uint64(x[i])
@@ -273,7 +293,7 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, col *Column) {
 			s.carry(id, 1)
 		}
 	}
-	if col.validity == nil {
+	if col.Nulls == 0 {
 		for i := range ids {
 			add(i)
 		}
@@ -283,28 +303,29 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, col *Column) {
 	s.end()
 }
 
-// state returns the sums as two columns, and merge merges them.
-func (s *sums) state(t Type) []Column {
-	over := zeroColumn(Int64, len(s.low))
+// state returns the sums of groups [i, j) as two columns; merge adds such columns.
+func (s *sums) state(t column.Type, i, j int) []column.Column {
+	over := zeroColumn(typeInt64, j-i)
 	if len(s.over) > 0 {
-		o := make([]int64, len(s.low))
+		o := make([]int64, j-i)
 		for id, n := range s.over {
-			o[id] = n
+			if i <= int(id) && int(id) < j {
+				o[int(id)-i] = n
+			}
 		}
-		over = Values(o)
+		over = of(o)
 	}
-	low := Values(s.low)
-	low.typ = t
-	return []Column{low.WithValidity(s.validity()), over}
+	return []column.Column{columnOf(t, j-i, s.low[i:j]).WithValidity(s.validity(i, j)), over}
 }
 
-func (s *sums) merge(ids []uint32, state []Column) {
-	if state[0].typ == Uint64 {
+// merge adds the states of other sums: a column of low words, and one of carries, which is nearly always zeros.
+func (s *sums) merge(ids []uint32, state []column.Column) {
+	if state[0].Type == typeUint64 {
 		addUnsigned[uint64](s, ids, &state[0])
 	} else {
 		addSigned[int64](s, ids, &state[0])
 	}
-	if state[1].form != formZero {
+	if !isZeros(&state[1]) {
 		for i, n := range view[int64](&state[1]) {
 			if n != 0 {
 				s.carry(ids[i], n)
@@ -313,7 +334,7 @@ func (s *sums) merge(ids []uint32, state []Column) {
 	}
 }
 
-// float returns the sum of a group as the nearest float, or nearly so.
+// float returns approximately the sum of a group as a float64.
 func (s *sums) float(id int, unsigned bool) float64 {
 	f := float64(s.low[id])
 	if unsigned {
@@ -325,56 +346,68 @@ func (s *sums) float(id int, unsigned bool) float64 {
 	return f
 }
 
-// sumInt is the sum of integers; what it is beyond 64 bits is for sumResult to say.
+// sumInt is the sum of integers and of Decimal64. Result returns the low 64 bits of each sum; over lists those that
+// overflow.
 type sumInt struct {
 	sums
-	add      func(*sums, []uint32, *Column)
+	add      func(*sums, []uint32, *column.Column)
 	unsigned bool
-	floats   []float64
+	typ      column.Type // of the result
 }
 
-func (s *sumInt) low64() Type {
+// low64 returns the type of the low 64 bits.
+func (s *sumInt) low64() column.Type {
 	if s.unsigned {
-		return Uint64
+		return typeUint64
 	}
-	return Int64
+	return typeInt64
 }
 
-func (s *sumInt) Types() ([]Type, Type) { return []Type{s.low64(), Int64}, s.low64() }
-
-func (s *sumInt) Add(rows Rows) error                      { s.add(&s.sums, rows.IDs, &rows.Args[0]); return nil }
-func (s *sumInt) State() ([]Column, error)                 { return s.state(s.low64()), nil }
-func (s *sumInt) Merge(ids []uint32, state []Column) error { s.merge(ids, state); return nil }
-
-func (s *sumInt) Result() (Column, error) {
-	c := Values(s.low)
-	c.typ = s.low64()
-	return c.WithValidity(s.validity()), nil
+func (s *sumInt) Types() ([]column.Type, column.Field) {
+	return []column.Type{s.low64(), typeInt64}, fieldOf(s.typ)
 }
 
-// floatResult returns the sums as floats.
-func (s *sumInt) floatResult() (Column, error) {
-	s.floats = grown(s.floats[:0], len(s.low))
-	for id := range s.floats {
-		s.floats[id] = s.float(id, s.unsigned)
+func (s *sumInt) Add(rows Rows) error {
+	s.add(&s.sums, rows.IDs,
+		&rows.Args[0])
+	return nil
+}
+
+func (s *sumInt) State(i, j int) ([]column.Column, error) { return s.state(s.low64(), i, j), nil }
+
+func (s *sumInt) Merge(ids []uint32, state []column.Column) error { s.merge(ids, state); return nil }
+
+func (s *sumInt) Result(i, j int) (column.Column, error) {
+	return columnOf(s.typ, j-i, s.low[i:j]).WithValidity(s.validity(i, j)), nil
+}
+
+// floats returns the sums of groups [i, j) as floats, without the scale of decimals. It uses the memory of dst if there
+// is enough. Aggregates that share the sums each have their own dst.
+func (s *sumInt) floats(dst []float64, i, j int) []float64 {
+	dst = grown(dst[:0], j-i)
+	for k := range dst {
+		dst[k] = s.float(i+k, s.unsigned)
 	}
-	return Values(s.floats).WithValidity(s.validity()), nil
+	return dst
 }
 
-// sumFloat is SUM of floats, in float64; compensated by Neumaier's method if comp is asked for (A. Neumaier, Rundungsfehleranalyse einiger
-// Verfahren zur Summation endlicher Summen, ZAMM 54, 1974): the error does not grow with the number of rows.
+// sumFloat is the sum of floats in float64. If compensated is set, it uses Neumaier's method (A. Neumaier,
+// Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, ZAMM 54, 1974), whose error does not grow
+// with the number of rows.
 type sumFloat struct {
 	seen
 	sum, comp   []float64
 	compensated bool
-	add         func(*sumFloat, []uint32, *Column)
+	add         func(*sumFloat, []uint32, *column.Column)
 	out         []float64
 }
 
-func addFloat[T float](s *sumFloat, ids []uint32, col *Column) {
+// addFloat adds floats in the order of rows, or in lanes if groups are few. Lanes change the order of additions, and so
+// the last bits of a sum; a compensated sum has no lanes.
+func addFloat[T float](s *sumFloat, ids []uint32, col *column.Column) {
 	sum := s.sum
 	x := view[T](col)[:len(ids)]
-	s.begin(ids, col.validity != nil)
+	s.begin(ids, col.Nulls != 0)
 	switch {
 	case s.compensated:
 		forValid(col, func(i int) {
@@ -383,7 +416,7 @@ func addFloat[T float](s *sumFloat, ids []uint32, col *Column) {
 				s.bits[ids[i]] = true
 			}
 		})
-	case col.validity == nil:
+	case col.Nulls == 0:
 		i := 0
 		if len(sum) <= laneGroups && len(ids) > laneGroups {
 			var lanes [laneCount][laneGroups]float64
@@ -409,11 +442,13 @@ func addFloat[T float](s *sumFloat, ids []uint32, col *Column) {
 	s.end()
 }
 
+// addCompensated adds v to a sum and the rounding error of the addition to its compensation: one step of Neumaier's
+// method.
 func (s *sumFloat) addCompensated(id uint32, v float64) {
 	old := s.sum[id]
 	t := old + v
 	switch {
-	case math.IsInf(t, 0) || t != t: // there is no error to keep, and Inf - Inf would spoil the sum
+	case math.IsInf(t, 0) || t != t: // no error to keep, and Inf - Inf is NaN
 	case math.Abs(old) >= math.Abs(v):
 		s.comp[id] += (old - t) + v
 	default:
@@ -422,11 +457,11 @@ func (s *sumFloat) addCompensated(id uint32, v float64) {
 	s.sum[id] = t
 }
 
-func (s *sumFloat) Types() ([]Type, Type) {
+func (s *sumFloat) Types() ([]column.Type, column.Field) {
 	if s.compensated {
-		return []Type{Float64, Float64}, Float64
+		return []column.Type{typeFloat64, typeFloat64}, fieldOf(typeFloat64)
 	}
-	return []Type{Float64}, Float64
+	return []column.Type{typeFloat64}, fieldOf(typeFloat64)
 }
 
 func (s *sumFloat) Resize(n int) {
@@ -444,15 +479,15 @@ func (s *sumFloat) Reset() {
 
 func (s *sumFloat) Add(rows Rows) error { s.add(s, rows.IDs, &rows.Args[0]); return nil }
 
-func (s *sumFloat) State() ([]Column, error) {
-	state := []Column{Values(s.sum).WithValidity(s.validity())}
+func (s *sumFloat) State(i, j int) ([]column.Column, error) {
+	state := []column.Column{of(s.sum[i:j]).WithValidity(s.validity(i, j))}
 	if s.compensated {
-		state = append(state, Values(s.comp))
+		state = append(state, of(s.comp[i:j]))
 	}
 	return state, nil
 }
 
-func (s *sumFloat) Merge(ids []uint32, state []Column) error {
+func (s *sumFloat) Merge(ids []uint32, state []column.Column) error {
 	addFloat[float64](s, ids, &state[0])
 	if s.compensated {
 		for i, c := range view[float64](&state[1]) {
@@ -462,131 +497,14 @@ func (s *sumFloat) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-func (s *sumFloat) Result() (Column, error) {
-	out := s.sum
+func (s *sumFloat) Result(i, j int) (column.Column, error) {
+	out := s.sum[i:j]
 	if s.compensated {
-		s.out = grown(s.out[:0], len(s.sum))
-		for id := range s.out {
-			s.out[id] = s.sum[id] + s.comp[id]
+		s.out = grown(s.out[:0], j-i)
+		for k := range s.out {
+			s.out[k] = s.sum[i+k] + s.comp[i+k]
 		}
 		out = s.out
 	}
-	return Values(out).WithValidity(s.validity()), nil
-}
-
-// extreme is MIN or MAX. NaN is greater than all numbers, as in the order of keys.
-type extreme[T number] struct {
-	seen
-	best []T
-	max  bool
-}
-
-func (e *extreme[T]) Types() ([]Type, Type) { t := TypeOf[T](); return []Type{t}, t }
-
-// first returns what the best of an empty group is: every value is better, or equal.
-func (e *extreme[T]) first() T {
-	lo, hi := bounds[T]()
-	if e.max {
-		return lo
-	}
-	return hi
-}
-
-func (e *extreme[T]) Resize(n int) {
-	old := len(e.best)
-	e.best = grown(e.best, n)
-	first := e.first()
-	for i := range e.best[old:] {
-		e.best[old+i] = first
-	}
-	e.resize(n)
-}
-
-func (e *extreme[T]) Reset() { e.best = e.best[:0]; e.reset() }
-
-func (e *extreme[T]) Add(rows Rows) error {
-	col := &rows.Args[0]
-	best, ids := e.best, rows.IDs
-	x := view[T](col)[:len(ids)]
-	e.begin(ids, col.validity != nil)
-	switch {
-	case col.validity != nil:
-		forValid(col, func(i int) {
-			id := ids[i]
-			if e.max {
-				best[id] = maxOf(best[id], x[i])
-			} else {
-				best[id] = minOf(best[id], x[i])
-			}
-			e.bits[id] = true
-		})
-	case e.max:
-		for i, id := range ids {
-			best[id] = maxOf(best[id], x[i])
-		}
-	default:
-		for i, id := range ids {
-			best[id] = minOf(best[id], x[i])
-		}
-	}
-	e.end()
-	return nil
-}
-
-// minOf and maxOf order NaN above all numbers.
-func minOf[T number](a, b T) T {
-	if b < a || a != a {
-		return b
-	}
-	return a
-}
-
-func maxOf[T number](a, b T) T {
-	if b > a || b != b {
-		return b
-	}
-	return a
-}
-
-func (e *extreme[T]) State() ([]Column, error) { c, err := e.Result(); return []Column{c}, err }
-
-func (e *extreme[T]) Merge(ids []uint32, state []Column) error {
-	return e.Add(Rows{IDs: ids, Args: state})
-}
-
-func (e *extreme[T]) Result() (Column, error) { return Values(e.best).WithValidity(e.validity()), nil }
-
-// bounds returns the least and the greatest value of T in the order of keys.
-func bounds[T number]() (least, greatest T) {
-	switch p := any(&greatest).(type) {
-	case *float32:
-		*p = float32(math.NaN())
-	case *float64:
-		*p = math.NaN()
-	case *int8:
-		*p = math.MaxInt8
-	case *int16:
-		*p = math.MaxInt16
-	case *int32:
-		*p = math.MaxInt32
-	case *int64:
-		*p = math.MaxInt64
-	default:
-		greatest-- // unsigned: all ones
-	}
-	switch p := any(&least).(type) {
-	case *float32:
-		*p = float32(math.Inf(-1))
-	case *float64:
-		*p = math.Inf(-1)
-	case *int8:
-		*p = math.MinInt8
-	case *int16:
-		*p = math.MinInt16
-	case *int32:
-		*p = math.MinInt32
-	case *int64:
-		*p = math.MinInt64
-	}
-	return least, greatest
+	return of(out).WithValidity(s.validity(i, j)), nil
 }

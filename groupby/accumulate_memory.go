@@ -3,49 +3,54 @@
 package groupby
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the memory of accumulators whose state is more than a number per group: a string per group (texts), a list per group
-// (lists), a value of any type per group (cells). All of it is flat, so that the garbage collector has nothing to follow, and kept for reuse.
+// Memory of accumulators whose state is more than a number per group: texts has a text per group, lists a list per
+// group, cells a value of any type per group. All of it is flat, so that the garbage collector has no pointers to
+// follow, and is kept for reuse.
 
-// texts are strings by group, in one arena. A string that is replaced by one as long or shorter stays where it is; otherwise its place is lost,
-// until half of the arena is. Memory: 16 bytes per group and the strings, up to twice.
+// texts are strings by group, in one arena. A new string that is no longer than the old one's room overwrites it.
+// Otherwise the old room is lost; the arena is compacted when half of it is lost. Memory: 16 bytes per group and up to
+// twice the strings.
 type texts struct {
 	of    []textPlace
 	arena []byte
-	lost  int // bytes of the arena that belong to no group
-	out   []string
+	lost  int // unused bytes in arena
+	buf   textBuffer
 }
 
+// textPlace is the place of one text in the arena.
 type textPlace struct {
 	at      int
-	n, room uint32
+	n, room uint32 // bytes used and reserved
 }
 
 func (t *texts) resize(n int) { t.of = grown(t.of, n) }
 func (t *texts) reset()       { t.of, t.arena, t.lost = t.of[:0], t.arena[:0], 0 }
-func (t *texts) size() int64  { return int64(cap(t.arena)) + 16*int64(cap(t.of)) + 16*int64(cap(t.out)) }
+func (t *texts) size() int64  { return int64(cap(t.arena)) + 16*int64(cap(t.of)) + t.buf.size() }
 
 // get returns the string of a group: a view, valid until the next set.
 func (t *texts) get(id uint32) string {
 	p := t.of[id]
-	b := t.arena[p.at : p.at+int(p.n)]
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return stringOf(t.arena[p.at : p.at+int(p.n)])
 }
 
-// set copies s. Strings of 2 GiB or more are an error: columns of text have no offsets for them.
+// set copies s. It returns an error for 2 GiB or more, beyond the offsets of text columns.
 func (t *texts) set(id uint32, s string) error {
 	if len(s) > math.MaxInt32 {
-		return fmt.Errorf("groupby: a string of %d bytes", len(s))
+		return fmt.Errorf("groupby: string of %d bytes exceeds 2 GiB", len(s))
 	}
 	p := &t.of[id]
 	if len(s) > int(p.room) {
 		room := len(s)
-		if p.room > 0 { // it was replaced once, and will be again
+		if p.room > 0 { // replaced before, so it probably will be again
 			room += room / 2
 		}
 		t.lost += int(p.room)
@@ -72,27 +77,24 @@ func (t *texts) compact() {
 	t.arena, t.lost = arena, 0
 }
 
-// column returns the strings, valid until the next set.
-func (t *texts) column() Column {
-	t.out = grown(t.out[:0], len(t.of))
-	for id := range t.out {
-		t.out[id] = t.get(uint32(id))
-	}
-	return Values(t.out)
+// column returns the texts of groups [i, j), valid until the next call.
+func (t *texts) column(i, j int) (column.Column, error) {
+	return t.buf.column(i, j, func(dst []byte, id uint32) []byte { return append(dst, t.get(id)...) })
 }
 
-// A lists holds a list per group. A list lies in a span of 4, 8, 16, ... elements; spans that became too small go to the next list that needs one of
-// their size. Memory: 16 bytes per group, and the lists, up to about thrice.
+// A lists holds a list per group. Each list has a span of 4, 8, 16, ... elements. A span that became too small is
+// reused by the next list that needs its size. Memory: 16 bytes per group, and up to about three times the lists.
 type lists[T any] struct {
 	of   []span
 	mem  []T
 	free [32][]int // by class
 }
 
+// span is the place of one list in the memory of lists.
 type span struct {
 	at    int
-	n     uint32
-	class uint8 // 0: no span yet
+	n     uint32 // elements used
+	class uint8  // 0 means no span
 }
 
 // room returns the number of elements of a span: 0, 4, 8, ...
@@ -118,7 +120,7 @@ func (b *lists[T]) list(id uint32) []T {
 	return b.mem[p.at : p.at+int(p.n)]
 }
 
-// whole returns the span of a group, with what lies behind its list.
+// whole returns the span of a group, including the elements behind its list.
 func (b *lists[T]) whole(id uint32) []T {
 	p := b.of[id]
 	return b.mem[p.at : p.at+p.room()]
@@ -134,7 +136,7 @@ func (b *lists[T]) push(id uint32, v T) {
 	p.n++
 }
 
-// widen moves the list of a group to a span of another class. What lies behind the list is unspecified.
+// widen moves the list of a group to a span of another class. Elements behind the list are unspecified.
 func (b *lists[T]) widen(id uint32, class uint8) {
 	p := &b.of[id]
 	old := *p
@@ -152,42 +154,51 @@ func (b *lists[T]) widen(id uint32, class uint8) {
 	}
 }
 
-// cells are values of one type by group; those without are NULL.
+// cells are values of one type by group; a group without a value is NULL.
 type cells interface {
 	resize(n int)
 	reset()
-	// held tells which groups have a value that is not NULL. It is valid, and may be written, until the next resize.
+	// held returns the validity by group. The caller may read and write it until the next resize.
 	held() []bool
-	// take sets the cell of group ids[r] to row r of the column, NULL or not, for each r of rows in turn. Group 0 may be left out.
-	take(rows, ids []uint32, col *Column) error
-	// column returns the values: a view, valid until the next take.
-	column() Column
+	// take sets the cell of group ids[r] to row r of the column, NULL or not, for each r of rows in turn. It may skip
+	// group 0.
+	take(rows, ids []uint32, col *column.Column) error
+	// column returns the values of groups [i, j): a view, valid until the next call.
+	column(i, j int) (column.Column, error)
 	size() int64
 }
 
-// newCells returns cells for values of type t, which must be valid.
-func newCells(t Type) cells {
-	if t == String {
-		return &textCells{}
+// newCells returns cells for values of type t, which has no children.
+func newCells(t column.Type) (cells, error) {
+	if t.Kind.IsNested() {
+		return nil, errors.New(wantFlat)
 	}
-	if t == ID {
-		return &fixedCells[[16]byte]{typ: t, dim: 1}
+	if t.Kind.IsText() {
+		return &textCells{typ: t}, nil
 	}
-	dim := max(1, t.Dim())
-	switch t.Elem().width() {
+	elem, dim := t, 1
+	if t.Kind == column.Vector {
+		elem, dim = column.Type{Kind: t.Elem}, t.Dim
+	}
+	switch w := elem.ValueWidth(); w {
 	case 1:
-		return &fixedCells[uint8]{typ: t, dim: dim}
+		return &fixedCells[uint8]{typ: t, dim: dim}, nil
 	case 2:
-		return &fixedCells[uint16]{typ: t, dim: dim}
+		return &fixedCells[uint16]{typ: t, dim: dim}, nil
 	case 4:
-		return &fixedCells[uint32]{typ: t, dim: dim}
+		return &fixedCells[uint32]{typ: t, dim: dim}, nil
+	case 8:
+		return &fixedCells[uint64]{typ: t, dim: dim}, nil
+	case 16:
+		return &fixedCells[[16]byte]{typ: t, dim: dim}, nil
+	default:
+		return &fixedCells[uint8]{typ: t, dim: w * dim}, nil
 	}
-	return &fixedCells[uint64]{typ: t, dim: dim}
 }
 
 // fixedCells are cells of dim elements of the width of T.
 type fixedCells[T any] struct {
-	typ  Type
+	typ  column.Type
 	dim  int
 	vals []T
 	has  []bool
@@ -198,7 +209,20 @@ func (c *fixedCells[T]) reset()       { c.vals, c.has = c.vals[:0], c.has[:0] }
 func (c *fixedCells[T]) held() []bool { return c.has }
 func (c *fixedCells[T]) size() int64  { return int64(cap(c.has)) }
 
-func (c *fixedCells[T]) take(rows, ids []uint32, col *Column) error {
+// take copies the values, which include zeros for NULL rows. Vectors of group 0 are not copied, because they may be
+// long.
+func (c *fixedCells[T]) take(rows, ids []uint32, col *column.Column) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if isZeros(col) {
+		for _, r := range rows {
+			id := int(ids[r])
+			clear(c.vals[id*c.dim : (id+1)*c.dim])
+			c.has[id] = !col.Null(int(r))
+		}
+		return nil
+	}
 	x := view[T](col)
 	if c.dim == 1 {
 		for _, r := range rows {
@@ -217,22 +241,32 @@ func (c *fixedCells[T]) take(rows, ids []uint32, col *Column) error {
 	return nil
 }
 
-func (c *fixedCells[T]) column() Column {
-	return Column{typ: c.typ, n: len(c.has), data: unsafe.Pointer(unsafe.SliceData(c.vals)), validity: bitsOf(c.has)}
+func (c *fixedCells[T]) column(i, j int) (column.Column, error) {
+	return columnOf(c.typ, j-i, c.vals[i*c.dim:j*c.dim]).WithValidity(bitsOf(c.has[i:j])), nil
 }
 
 // textCells are cells of strings.
 type textCells struct {
 	texts
+	typ column.Type
 	has []bool
 }
 
-func (c *textCells) resize(n int)   { c.texts.resize(n); c.has = grown(c.has, n) }
-func (c *textCells) reset()         { c.texts.reset(); c.has = c.has[:0] }
-func (c *textCells) held() []bool   { return c.has }
-func (c *textCells) column() Column { return c.texts.column().WithValidity(bitsOf(c.has)) }
+func (c *textCells) resize(n int) { c.texts.resize(n); c.has = grown(c.has, n) }
+func (c *textCells) reset()       { c.texts.reset(); c.has = c.has[:0] }
+func (c *textCells) held() []bool { return c.has }
 
-func (c *textCells) take(rows, ids []uint32, col *Column) error {
+func (c *textCells) column(i, j int) (column.Column, error) {
+	col, err := c.texts.column(i, j)
+	col.Type = c.typ
+	if err != nil {
+		return col, err
+	}
+	return col.WithValidity(bitsOf(c.has[i:j])), nil
+}
+
+// take copies the text of each row to the memory of its group, except for group 0.
+func (c *textCells) take(rows, ids []uint32, col *column.Column) error {
 	for _, r := range rows {
 		id := ids[r]
 		if id == 0 {
@@ -243,7 +277,7 @@ func (c *textCells) take(rows, ids []uint32, col *Column) error {
 		if null {
 			continue
 		}
-		if err := c.set(id, col.text(int(r))); err != nil {
+		if err := c.set(id, textAt(col, int(r))); err != nil {
 			return err
 		}
 	}
@@ -261,31 +295,32 @@ func bitsOf(has []bool) []byte {
 	return v
 }
 
-// orderKeys writes to dst the values of a column of numbers as words whose order is theirs, NaN last and -0 being 0; in the opposite order if
-// least is set. It returns dst with one word per row, and grows it if need be. Words of NULLs are unspecified.
-func orderKeys(dst []uint64, col *Column, least bool) []uint64 {
-	dst = grown(dst[:0], col.n)
+// orderKeys converts a column of numbers to words with the same order, NaN last and -0 equal to 0; the order is
+// reversed if least is set. It returns dst with one word per row, reallocated if necessary. Words of NULLs are
+// unspecified.
+func orderKeys(dst []uint64, col *column.Column, least bool) []uint64 {
+	dst = grown(dst[:0], col.Len)
 	flip := flipIf(least)
-	switch col.typ {
-	case Int8:
+	switch storedAs(col.Type) {
+	case column.Int8:
 		orderSigned(dst, view[int8](col), flip)
-	case Int16:
+	case column.Int16:
 		orderSigned(dst, view[int16](col), flip)
-	case Int32:
+	case column.Int32:
 		orderSigned(dst, view[int32](col), flip)
-	case Int64:
+	case column.Int64:
 		orderSigned(dst, view[int64](col), flip)
-	case Uint8:
+	case column.Uint8:
 		orderUnsigned(dst, view[uint8](col), flip)
-	case Uint16:
+	case column.Uint16:
 		orderUnsigned(dst, view[uint16](col), flip)
-	case Uint32:
+	case column.Uint32:
 		orderUnsigned(dst, view[uint32](col), flip)
-	case Uint64:
+	case column.Uint64:
 		orderUnsigned(dst, view[uint64](col), flip)
-	case Float32:
+	case column.Float32:
 		orderFloat(dst, view[float32](col), flip)
-	case Float64:
+	case column.Float64:
 		orderFloat(dst, view[float64](col), flip)
 	}
 	return dst
@@ -293,7 +328,7 @@ func orderKeys(dst []uint64, col *Column, least bool) []uint64 {
 
 const signBit = 1 << 63
 
-// flipIf returns what turns the order of words around when they are xored with it, or does not.
+// flipIf returns the mask that reverses the order of words when they are xored with it, or 0.
 func flipIf(around bool) uint64 {
 	if around {
 		return ^uint64(0)
@@ -320,7 +355,7 @@ func orderFloat[T float](dst []uint64, x []T, flip uint64) {
 	}
 }
 
-// orderedFloat returns the float that orderFloat made a word of, flip being 0.
+// orderedFloat is the inverse of orderFloat with flip 0.
 func orderedFloat(w uint64) float64 {
 	if w&signBit != 0 {
 		return math.Float64frombits(w ^ signBit)
@@ -328,29 +363,24 @@ func orderedFloat(w uint64) float64 {
 	return math.Float64frombits(^w)
 }
 
-// A textBuffer is memory for a column of strings that are made at once.
+// A textBuffer is the reusable memory of a column of bytes.
 type textBuffer struct {
-	data []byte
-	ends []int
-	out  []string
+	data    []byte
+	offsets []int32
 }
 
-func (b *textBuffer) size() int64 {
-	return int64(cap(b.data)) + 8*int64(cap(b.ends)) + 16*int64(cap(b.out))
-}
+func (b *textBuffer) size() int64 { return int64(cap(b.data)) + 4*int64(cap(b.offsets)) }
 
-// column returns a column of n strings, string id being what write appends. It is valid until the next call.
-func (b *textBuffer) column(n int, write func(dst []byte, id uint32) []byte) Column {
-	b.data, b.ends, b.out = b.data[:0], grown(b.ends[:0], n), grown(b.out[:0], n)
-	for id := range b.ends {
+// column returns a column of the bytes that write appends for groups [i, j). It is valid until the next call. If the
+// column is too large, the error wraps column.ErrTooLarge.
+func (b *textBuffer) column(i, j int, write func(dst []byte, id uint32) []byte) (column.Column, error) {
+	b.data, b.offsets = b.data[:0], append(b.offsets[:0], 0)
+	for id := i; id < j; id++ {
 		b.data = write(b.data, uint32(id))
-		b.ends[id] = len(b.data)
+		if len(b.data) > maxText {
+			return column.Column{}, tooLarge(len(b.data))
+		}
+		b.offsets = append(b.offsets, int32(len(b.data)))
 	}
-	start := 0
-	for id, end := range b.ends {
-		s := b.data[start:end]
-		b.out[id] = unsafe.String(unsafe.SliceData(s), len(s))
-		start = end
-	}
-	return Values(b.out)
+	return column.Column{Type: typeBytes, Len: j - i, Values: b.data, Offsets: b.offsets}, nil
 }

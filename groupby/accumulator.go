@@ -2,42 +2,50 @@
 
 package groupby
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
 
-// This file holds what an aggregate is to the rest of the package: phase 2. Built-in aggregates and those of users are the same to it.
+	"github.com/vecql/vecql/column"
+)
 
-// An Accumulator holds the states of one aggregate for groups 0 to n-1. It is used by one goroutine at a time.
+// Aggregates and accumulators (phase 2). Built-in aggregates and those of programs are treated alike.
+
+// An Accumulator holds the states of one aggregate for groups 0 to n-1. It is used by one goroutine at a time. Columns
+// have no names.
 //
-// Group 0 belongs to nobody: rows that are to be left out come with id 0, so that loops need no branch for them. Its state is neither merged
-// nor handed out, but what State and Result return includes it, as row 0.
+// Group 0 is a sink for rows to be left out, so that loops need no branch. Its state is neither read nor merged.
 type Accumulator interface {
-	// Types returns the types of the columns that State returns, and that of Result. They depend on the types of the arguments alone.
-	Types() (state []Type, result Type)
-	// Resize makes room for n groups; new ones are empty. It is never called with less than before, except after Reset.
+	// Types returns the types of the columns that State returns, and the field of the column that Result returns: its
+	// type and, for a List, the field of its elements. Both depend only on the types of the arguments. States have
+	// kinds without children.
+	Types() (state []column.Type, result column.Field)
+	// Resize makes room for n groups; new ones are empty. n never decreases, except after Reset.
 	Resize(n int)
-	// Add adds each row to its group. Rows are given in ascending order of their numbers within one Accumulator only as long as it has not
-	// merged anything.
+	// Add adds each row to its group. Rows come in ascending order of their numbers until the first Merge.
 	Add(rows Rows) error
-	// State returns the states of all groups as columns, to be kept, written or sent, and merged by another Accumulator. They may be views of
-	// the Accumulator's memory, valid until its next call.
-	State() ([]Column, error)
-	// Merge merges row i of the states into group ids[i].
-	Merge(ids []uint32, state []Column) error
-	// Result returns the aggregate of each group. It may be a view, valid until the next call.
-	Result() (Column, error)
-	// Reset forgets all groups and keeps memory for the next.
+	// State returns the states of groups [i, j) as columns. They can be stored or sent, and merged by another
+	// Accumulator. The columns may be views of the Accumulator's memory, valid until its next call.
+	State(i, j int) ([]column.Column, error)
+	// Merge merges row k of the states into group ids[k].
+	Merge(ids []uint32, state []column.Column) error
+	// Result returns the aggregate of groups [i, j). It may be a view, valid until the next call. After an error that
+	// wraps column.ErrTooLarge, Result is called again with fewer groups.
+	Result(i, j int) (column.Column, error)
+	// Reset removes all groups and keeps the memory for reuse.
 	Reset()
 }
 
-// A Sizer is an Accumulator whose memory is not told by the columns of State: it returns the bytes that it holds besides.
+// A Sizer is an Accumulator that holds memory beyond the fixed-width columns of State. Size returns the number of these
+// bytes.
 type Sizer interface{ Size() int64 }
 
-// Rows are rows to be accumulated: row i has the values Args[k] at i and belongs to group IDs[i].
+// Rows are rows to accumulate: row i has the values Args[k] at i and belongs to group IDs[i].
 type Rows struct {
 	IDs  []uint32
-	Args []Column
-	// Row i has the number Numbers[i], or Start+i if Numbers is nil. Numbers count the rows of the whole input and tell which of two rows
-	// came first. They are there only for aggregates that ask for them.
+	Args []column.Column
+	// Row i has the number Numbers[i], or Start+i if Numbers is nil. Numbers are positions in the whole input: a row
+	// with a smaller number comes first. They are set only for aggregates with RowNumbers.
 	Start   int64
 	Numbers []int64
 }
@@ -50,33 +58,104 @@ func (r *Rows) Number(i int) int64 {
 	return r.Start + int64(i)
 }
 
-// An Aggregate is one column of the result: what is computed of which value columns. Aggregates are made by [Count], [Sum] and the like,
-// or as a literal for an Accumulator of one's own.
+// An Aggregate is one column of the result. [Count], [Sum] and the other functions of this package return built-in
+// ones; a literal defines one with an Accumulator of the program.
 type Aggregate struct {
-	// Name is the name of the result's column. It is for the user only; built-in aggregates have their SQL name.
+	// Name is the name of the result's column. Built-in aggregates are named like a call: "mean(price)".
 	Name string
-	// Args are the value columns, as positions in [Config].Values.
-	Args []int
-	// New returns an empty Accumulator for arguments of these types, or an error that says what it can not take.
-	New func(args []Type) (Accumulator, error)
-	// RowNumbers asks for the numbers of rows: for aggregates that depend on the order of rows.
+	// Args are the names of the columns to compute it from.
+	Args []string
+	// New returns an empty Accumulator for arguments of these types, or an error that names the types it takes. It is
+	// called with the first batch, and again for each goroutine that aggregates. The dimension of a vector is 0 as long
+	// as all rows are NULL; once a batch has the dimension, New is called again. Earlier states of vectors become zeros
+	// of the new dimension, NULL where they were NULL.
+	New func(args []column.Type) (Accumulator, error)
+	// RowNumbers requests the numbers of rows, for aggregates that depend on the order of rows.
 	RowNumbers bool
 
-	// Aggregates of the same kind and arguments share an accumulator, if kind is not "".
-	kind string
-	// parts are what the aggregate is made from, if not from its own New, and combine makes the result of their accumulators, or of its own: it
-	// returns the type, and a function that is called when the states are there, as Accumulator.Result.
+	// fn and params are the function of a built-in aggregate and its parameters. Aggregates with the same function,
+	// parameters and arguments share an accumulator.
+	fn     string
+	params []any
+	origin string // the Name before As; "" means Name
+	// typed returns the aggregate for arguments of these types; nil means that it is the same for all.
+	typed func(args []column.Type) Aggregate
+	// parts are the aggregates that this one is computed from, in place of New. combine returns the field of the result
+	// and its resultFunc.
 	parts   []Aggregate
-	combine func(accs []Accumulator) (Type, func() (Column, error))
-
-	// reference computes the aggregate from the rows of one group, in the order of their numbers; nil if the Accumulator is to do it.
-	reference func(rows []referenceRow) (any, error)
+	combine func(name string, accs []Accumulator) (column.Field, resultFunc)
+	err     error // error in the parameters
 }
 
-// As returns the aggregate with another name.
-func (a Aggregate) As(name string) Aggregate { a.Name = name; return a }
+// A resultFunc is Accumulator.Result.
+type resultFunc func(i, j int) (column.Column, error)
 
-// badArgs is the error of an aggregate about the types of its arguments.
-func badArgs(name string, args []Type, want string) error {
-	return fmt.Errorf("%s of %v: it takes %s", name, args, want)
+// As returns the aggregate with another name for the result's column. Partials are not affected: an aggregate of the
+// program keeps the Name of its literal there.
+func (a Aggregate) As(name string) Aggregate {
+	a.origin = a.originalName()
+	a.Name = name
+	return a
 }
+
+func (a *Aggregate) originalName() string {
+	if a.origin != "" {
+		return a.origin
+	}
+	return a.Name
+}
+
+// call returns a built-in aggregate of some columns, named like a call with these columns and parameters.
+func call(fn string, args []string, params ...any) Aggregate {
+	words := append([]string(nil), args...)
+	for _, p := range params {
+		words = append(words, fmt.Sprint(p))
+	}
+	name := fn
+	if len(words) > 0 {
+		name += "(" + strings.Join(words, ", ") + ")"
+	}
+	return Aggregate{Name: name, Args: args, fn: fn, params: params}
+}
+
+// key identifies the accumulator of the aggregate, so that equal aggregates share it; "" means that it shares none.
+func (a *Aggregate) key() string {
+	if a.fn == "" {
+		return ""
+	}
+	return a.identity()
+}
+
+// identity returns the function, arguments and parameters of the aggregate, for partials: equal ones have states that
+// can be merged. An aggregate of the program is identified by its quoted name, which no built-in one has.
+func (a *Aggregate) identity() string {
+	fn := a.fn
+	if fn == "" {
+		fn = fmt.Sprintf("%q", a.originalName())
+	}
+	var words []string
+	for _, arg := range a.Args {
+		words = append(words, fmt.Sprintf("%q", arg))
+	}
+	for _, p := range a.params {
+		words = append(words, fmt.Sprint(p))
+	}
+	return fn + "(" + strings.Join(words, ", ") + ")"
+}
+
+// newWith returns the aggregate with a constructor of accumulators for the type of its only argument.
+func (a Aggregate) newWith(f func(t column.Type) (Accumulator, error)) Aggregate {
+	a.New = func(args []column.Type) (Accumulator, error) { return f(args[0]) }
+	return a
+}
+
+// An argError means that an aggregate does not take the type of an argument.
+type argError struct {
+	arg  int // position in Args
+	want string
+}
+
+func (e *argError) Error() string { return e.want }
+
+// refused returns the error of an aggregate about its argument i.
+func refused(i int, want string) error { return &argError{i, want} }

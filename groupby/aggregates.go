@@ -2,177 +2,232 @@
 
 package groupby
 
-// This file makes the aggregates that are sums, counts and extremes. reference.go computes each of them from plain lists of values.
+import "github.com/vecql/vecql/column"
 
-// Overflow says what Sum does with a sum of integers beyond 64 bits. Sums are exact whatever the order of rows: only the outcome counts.
+// Counts, sums, means and extremes.
+
+// Overflow selects what Sum does with a sum of integers that does not fit into 64 bits. Sums are exact, independent of
+// the order of rows: only the final sum of a group can overflow.
 type Overflow uint8
 
-// What Sum does beyond 64 bits.
+// Results of Sum beyond 64 bits.
 const (
 	OverflowFail  Overflow = iota // Finish fails with an *OverflowError
-	OverflowWrap                  // the low 64 bits, as Go's own +
+	OverflowWrap                  // the low 64 bits, as with Go's +
 	OverflowFloat                 // all sums are float64
 )
 
-// Count counts rows: COUNT(*). int64.
+// Count counts rows: COUNT(*). Int64.
 func Count() Aggregate {
-	return Aggregate{Name: "count(*)", kind: "count", reference: referenceCount, New: func([]Type) (Accumulator, error) { return &count{}, nil }}
+	a := call("count", nil)
+	a.New = func([]column.Type) (Accumulator, error) { return &count{}, nil }
+	return a
 }
 
-// CountOf counts the values of a column that are not NULL. int64.
-func CountOf(value int) Aggregate {
-	a := Aggregate{Name: "count", Args: []int{value}, parts: []Aggregate{Count(), nullsOf(value)}, reference: referenceCountOf}
-	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
+// CountOf counts the values of a column of any kind that are not NULL. Int64.
+func CountOf(name string) Aggregate {
+	a := call("count", []string{name})
+	a.parts = []Aggregate{Count(), nullsOf(name)}
+	a.combine = func(_ string, accs []Accumulator) (column.Field, resultFunc) {
 		rows, nulls := accs[0].(*count), accs[1].(*nulls)
 		var out []int64
-		return Int64, func() (Column, error) {
-			out = grown(out[:0], len(rows.n))
-			for id := range out {
-				out[id] = nulls.values(rows, id)
+		return fieldOf(typeInt64), func(i, j int) (column.Column, error) {
+			out = grown(out[:0], j-i)
+			for k := range out {
+				out[k] = nulls.values(rows, i+k)
 			}
-			return Values(out), nil
+			return of(out), nil
 		}
 	}
 	return a
 }
 
-func nullsOf(value int) Aggregate {
-	return Aggregate{Name: "nulls", kind: "nulls", Args: []int{value}, New: func([]Type) (Accumulator, error) { return &nulls{}, nil }}
+func nullsOf(name string) Aggregate {
+	return call("nulls", []string{name}).newWith(func(column.Type) (Accumulator, error) { return &nulls{}, nil })
 }
 
-// Sum sums a column of numbers: int64 for signed integers, uint64 for unsigned, float64 for floats. NULL if all values are. A sum beyond 64
-// bits is an error; see SumOverflow.
-func Sum(value int) Aggregate { return SumOverflow(value, OverflowFail) }
+// Sum sums a column of numbers or vectors. Signed integers sum to Int64, unsigned ones to Uint64, floats to Float64,
+// and a Decimal64 to a Decimal64 of 18 digits and the same scale. Vectors of numbers are summed element by element to
+// vectors of Float64; a vector that is NULL is skipped as a whole. The result is NULL if all values are NULL. A sum of
+// integers beyond 64 bits is an error; see [SumOverflow]. Memory: 8 bytes per group; for vectors 8*dim + 8.
+func Sum(name string) Aggregate { return sumAggregate(call("sum", []string{name}), OverflowFail) }
 
-// SumOverflow is Sum with a choice of what happens to sums of integers beyond 64 bits.
-func SumOverflow(value int, overflow Overflow) Aggregate {
-	a := Aggregate{Name: "sum", Args: []int{value}, parts: []Aggregate{sumOf("sum", value)}, reference: referenceSum("sum", overflow)}
-	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
-		s, ok := accs[0].(*sumInt)
-		switch {
-		case !ok:
-			return Float64, accs[0].Result
-		case overflow == OverflowFloat:
-			return Float64, s.floatResult
-		case overflow == OverflowWrap:
-			return s.low64(), s.Result
+// SumOverflow is Sum of numbers with a choice of the result of sums of integers beyond 64 bits.
+func SumOverflow(name string, overflow Overflow) Aggregate {
+	a := sumAggregate(call("sum", []string{name}), overflow)
+	a.params = []any{overflow}
+	return a
+}
+
+// sumAggregate returns a, which has a name and an argument, as a sum.
+func sumAggregate(a Aggregate, overflow Overflow) Aggregate {
+	a.parts = []Aggregate{sumOf(a.Args[0])}
+	a.combine = func(name string, accs []Accumulator) (column.Field, resultFunc) {
+		return combineSum(name, accs[0], overflow)
+	}
+	a.typed = func(args []column.Type) Aggregate {
+		if args[0].Kind == column.Vector {
+			return vectorAggregate(a, false)
 		}
-		return s.low64(), func() (Column, error) {
-			for id, n := range s.over {
-				if n != 0 && id != 0 {
-					return Column{}, &OverflowError{Aggregate: "sum"}
-				}
-			}
-			return s.Result()
-		}
+		return a
 	}
 	return a
+}
+
+// combineSum returns the result of a sum for the aggregate with this name.
+func combineSum(name string, acc Accumulator, overflow Overflow) (column.Field, resultFunc) {
+	s, ok := acc.(*sumInt)
+	switch {
+	case !ok:
+		return fieldOf(typeFloat64), acc.Result
+	case overflow == OverflowFloat:
+		var out []float64
+		return fieldOf(typeFloat64), func(i, j int) (column.Column, error) {
+			out = s.floats(out, i, j)
+			one := pow10(s.typ.Scale)
+			for k := range out {
+				out[k] /= one
+			}
+			return of(out).WithValidity(s.validity(i, j)), nil
+		}
+	case overflow == OverflowWrap:
+		return fieldOf(s.typ), s.Result
+	}
+	return fieldOf(s.typ), func(i, j int) (column.Column, error) {
+		for id, n := range s.over {
+			if n != 0 && i <= int(id) && int(id) < j {
+				return column.Column{}, &OverflowError{Aggregate: name}
+			}
+		}
+		return s.Result(i, j)
+	}
 }
 
 // SumCompensated is Sum of floats with an error that does not grow with the number of rows (Neumaier's summation).
-func SumCompensated(value int) Aggregate {
-	return Aggregate{
-		Name: "sum", Args: []int{value}, reference: referenceSum("sum", OverflowFail),
-		New: func(args []Type) (Accumulator, error) { return newSum("sum", args, true) },
-	}
+func SumCompensated(name string) Aggregate {
+	return call("sum_compensated", []string{name}).newWith(func(t column.Type) (Accumulator, error) {
+		if !isFloat(t.Kind) {
+			return nil, refused(0, "a float")
+		}
+		return newSum(t, true)
+	})
 }
 
-// sumOf is a sum without a decision about overflow, for an aggregate of that name.
-func sumOf(name string, value int) Aggregate {
-	return Aggregate{Name: name, kind: "sum", Args: []int{value}, New: func(args []Type) (Accumulator, error) { return newSum(name, args, false) }}
+// sumOf is a sum without a choice about overflow.
+func sumOf(name string) Aggregate {
+	return call("sum", []string{name}).newWith(func(t column.Type) (Accumulator, error) { return newSum(t, false) })
 }
 
-// Mean is the arithmetic mean: AVG. float64; NULL if all values are. Integers are summed exactly.
-func Mean(value int) Aggregate {
-	parts := []Aggregate{sumOf("avg", value), Count(), nullsOf(value)}
-	a := Aggregate{Name: "avg", Args: []int{value}, parts: parts, reference: referenceMean}
-	a.combine = func(accs []Accumulator) (Type, func() (Column, error)) {
+// Mean is the arithmetic mean of a column of numbers or vectors: AVG. Float64; NULL if all values are NULL. Integers
+// are summed exactly, and the scale of a Decimal64 is applied.
+//
+// The mean of vectors is their centroid, element by element. Its elements have the type of the column for floats, and
+// Float64 for integers. The sum is computed in Float64 and rounded once. The centroid of a column of floats can thus be
+// compared with the column's vectors, and written back beside them. A vector that is NULL is skipped as a whole.
+func Mean(name string) Aggregate {
+	a := call("mean", []string{name})
+	a.parts = []Aggregate{sumOf(name), Count(), nullsOf(name)}
+	a.combine = func(_ string, accs []Accumulator) (column.Field, resultFunc) {
 		rows, nulls := accs[1].(*count), accs[2].(*nulls)
-		sum := accs[0].Result
-		if s, ok := accs[0].(*sumInt); ok {
-			sum = s.floatResult
-		}
 		var out []float64
-		return Float64, func() (Column, error) {
-			c, err := sum()
-			if err != nil {
-				return Column{}, err
+		return fieldOf(typeFloat64), func(i, j int) (column.Column, error) {
+			one := 1.0
+			var valid []byte
+			switch s := accs[0].(type) {
+			case *sumInt:
+				out, valid = s.floats(out, i, j), s.validity(i, j)
+				one = pow10(s.typ.Scale)
+			case *sumFloat:
+				out, valid = append(out[:0], s.sum[i:j]...), s.validity(i, j)
 			}
-			out = grown(out[:0], c.n)
-			for id, s := range view[float64](&c) {
-				out[id] = s / float64(nulls.values(rows, id))
+			for k, s := range out {
+				out[k] = s / (float64(nulls.values(rows, i+k)) * one) // rounded once
 			}
-			return Values(out).WithValidity(c.validity), nil
+			return of(out).WithValidity(valid), nil
 		}
+	}
+	a.typed = func(args []column.Type) Aggregate {
+		if args[0].Kind == column.Vector {
+			return vectorAggregate(a, true)
+		}
+		return a
 	}
 	return a
 }
 
-// Min is the least value of a column, in its own type; NULL if all values are. NaN counts as greater than all numbers, true than false; strings and ids
-// are compared by their bytes.
-func Min(value int) Aggregate {
-	return Aggregate{Name: "min", kind: "min", Args: []int{value}, reference: referenceExtreme(-1), New: func(args []Type) (Accumulator, error) { return newExtreme("min", args, false) }}
+// Min is the least value of a column, in its own type; NULL if all values are NULL. NaN is greater than all numbers,
+// and true is greater than false. Decimals, varints, dates and times have their own order; all other kinds are ordered
+// by their bytes. Decimal, vectors, and kinds with children have no order and are refused.
+func Min(name string) Aggregate { return extremeOf("min", name, false) }
+
+// Max is the greatest value; see [Min].
+func Max(name string) Aggregate { return extremeOf("max", name, true) }
+
+func extremeOf(fn, name string, greatest bool) Aggregate {
+	return call(fn, []string{name}).newWith(func(t column.Type) (Accumulator, error) { return newExtreme(t, greatest) })
 }
 
-// Max is the greatest value; see Min.
-func Max(value int) Aggregate {
-	return Aggregate{Name: "max", kind: "max", Args: []int{value}, reference: referenceExtreme(1), New: func(args []Type) (Accumulator, error) { return newExtreme("max", args, true) }}
-}
-
-func newSum(name string, args []Type, compensated bool) (Accumulator, error) {
-	var s *sumInt
-	switch args[0] {
-	case Int8:
-		s = &sumInt{add: addSigned[int8]}
-	case Int16:
-		s = &sumInt{add: addSigned[int16]}
-	case Int32:
-		s = &sumInt{add: addSigned[int32]}
-	case Int64:
-		s = &sumInt{add: addSigned[int64]}
-	case Uint8:
-		s = &sumInt{add: addUnsigned[uint8], unsigned: true}
-	case Uint16:
-		s = &sumInt{add: addUnsigned[uint16], unsigned: true}
-	case Uint32:
-		s = &sumInt{add: addUnsigned[uint32], unsigned: true}
-	case Uint64:
-		s = &sumInt{add: addUnsigned[uint64], unsigned: true}
-	case Float32:
-		return &sumFloat{compensated: compensated, add: addFloat[float32]}, nil
-	case Float64:
-		return &sumFloat{compensated: compensated, add: addFloat[float64]}, nil
-	default:
-		return nil, badArgs(name, args, "numbers")
+// newSum returns the accumulator for the sum of a column of numbers. Results of integers have 64 bits, those of
+// Decimal64 keep its scale, and those of floats are Float64.
+func newSum(t column.Type, compensated bool) (Accumulator, error) {
+	if !isNumber(t) {
+		return nil, refused(0, wantNumber+"; or a vector of numbers")
 	}
-	if compensated {
-		return nil, badArgs(name, args, "floats, to be compensated")
+	s := &sumInt{typ: typeInt64}
+	switch t.Kind {
+	case column.Int8:
+		s.add = addSigned[int8]
+	case column.Int16:
+		s.add = addSigned[int16]
+	case column.Int32:
+		s.add = addSigned[int32]
+	case column.Int64:
+		s.add = addSigned[int64]
+	case column.Decimal64:
+		s.add, s.typ = addSigned[int64], column.Type{Kind: column.Decimal64, Precision: 18, Scale: t.Scale}
+	case column.Uint8:
+		s.add, s.unsigned = addUnsigned[uint8], true
+	case column.Uint16:
+		s.add, s.unsigned = addUnsigned[uint16], true
+	case column.Uint32:
+		s.add, s.unsigned = addUnsigned[uint32], true
+	case column.Uint64:
+		s.add, s.unsigned = addUnsigned[uint64], true
+	case column.Float32:
+		return &sumFloat{compensated: compensated, add: addFloat[float32]}, nil
+	case column.Float64:
+		return &sumFloat{compensated: compensated, add: addFloat[float64]}, nil
+	}
+	if s.unsigned {
+		s.typ = typeUint64
 	}
 	return s, nil
 }
 
-func newExtreme(name string, args []Type, greatest bool) (Accumulator, error) {
-	switch args[0] {
-	case Int8:
-		return &extreme[int8]{max: greatest}, nil
-	case Int16:
-		return &extreme[int16]{max: greatest}, nil
-	case Int32:
-		return &extreme[int32]{max: greatest}, nil
-	case Int64:
-		return &extreme[int64]{max: greatest}, nil
-	case Uint8:
-		return &extreme[uint8]{max: greatest}, nil
-	case Uint16:
-		return &extreme[uint16]{max: greatest}, nil
-	case Uint32:
-		return &extreme[uint32]{max: greatest}, nil
-	case Uint64:
-		return &extreme[uint64]{max: greatest}, nil
-	case Float32:
-		return &extreme[float32]{max: greatest}, nil
-	case Float64:
-		return &extreme[float64]{max: greatest}, nil
+// newExtreme returns the accumulator for the least or the greatest value. Numbers, and kinds stored as numbers, compare
+// as such.
+func newExtreme(t column.Type, greatest bool) (Accumulator, error) {
+	switch storedAs(t) {
+	case column.Int8:
+		return &extreme[int8]{typ: t, max: greatest}, nil
+	case column.Int16:
+		return &extreme[int16]{typ: t, max: greatest}, nil
+	case column.Int32:
+		return &extreme[int32]{typ: t, max: greatest}, nil
+	case column.Int64:
+		return &extreme[int64]{typ: t, max: greatest}, nil
+	case column.Uint8:
+		return &extreme[uint8]{typ: t, max: greatest}, nil
+	case column.Uint16:
+		return &extreme[uint16]{typ: t, max: greatest}, nil
+	case column.Uint32:
+		return &extreme[uint32]{typ: t, max: greatest}, nil
+	case column.Uint64:
+		return &extreme[uint64]{typ: t, max: greatest}, nil
+	case column.Float32:
+		return &extreme[float32]{typ: t, max: greatest}, nil
+	case column.Float64:
+		return &extreme[float64]{typ: t, max: greatest}, nil
 	}
-	return newExtremeOrdered(name, args, greatest)
+	return newExtremeOrdered(t, greatest)
 }

@@ -6,66 +6,83 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds aggregates that choose one row of each group and return a value of it, of any type: first, last, any, the row with the least or
-// greatest value of another column. One loop finds the rows that win, a second one copies their values. It also holds MIN and MAX of
-// what is not a number.
+// Aggregates that select one row of each group and return a value of it, of any type: first, last, any, and the row
+// with the least or greatest value of another column. One loop finds the winning rows, a second one copies their
+// values. Also Min and Max of kinds that are not numbers.
 
-// First is the first value of a column, of any type, that is not NULL, by the numbers of rows. The column's type; NULL if all values are.
-// 8 bytes per group, and the value.
-func First(value int) Aggregate { return newEdge("first", value, false) }
+// First is the first value of a column that is not NULL, in the order of row numbers. It has the column's type, any
+// without children; NULL if all values are NULL. Memory: 8 bytes per group, and the value.
+func First(name string) Aggregate { return newEdge("first", name, false) }
 
-// Last is the last value that is not NULL; see [First].
-func Last(value int) Aggregate { return newEdge("last", value, true) }
+// Last is the last value of a column that is not NULL; see [First].
+func Last(name string) Aggregate { return newEdge("last", name, true) }
 
-func newEdge(name string, value int, last bool) Aggregate {
-	return Aggregate{
-		Name: name, Args: []int{value}, RowNumbers: true, reference: referenceEdge(last),
-		New: func(args []Type) (Accumulator, error) {
-			return &edge{typ: args[0], last: last, vals: newCells(args[0])}, nil
-		},
-	}
+func newEdge(fn, name string, last bool) Aggregate {
+	a := call(fn, []string{name}).newWith(func(t column.Type) (Accumulator, error) {
+		vals, err := newCells(t)
+		if err != nil {
+			return nil, refused(0, err.Error())
+		}
+		return &edge{typ: t, last: last, vals: vals}, nil
+	})
+	a.RowNumbers = true
+	return a
 }
 
-// Any is some value of a column, of any type, that is not NULL: ANY_VALUE. The column's type; NULL if all values are. It is the cheapest choice if
-// all values of a group are equal. One byte per group, and the value.
-func Any(value int) Aggregate {
-	return Aggregate{Name: "any_value", Args: []int{value}, New: func(args []Type) (Accumulator, error) {
-		return &anyValue{typ: args[0], vals: newCells(args[0])}, nil
-	}}
+// Any is an arbitrary value of a column that is not NULL: ANY_VALUE. It has the column's type, any without children;
+// NULL if all values are NULL. It is the cheapest choice if all values of a group are equal. Memory: one byte per
+// group, and the value.
+func Any(name string) Aggregate {
+	return call("any", []string{name}).newWith(func(t column.Type) (Accumulator, error) {
+		vals, err := newCells(t)
+		if err != nil {
+			return nil, refused(0, err.Error())
+		}
+		return &anyValue{typ: t, vals: vals}, nil
+	})
 }
 
-// ArgMin is the value of payload, of any type, in the row with the least value of by, a column of numbers; in the first of them if
-// several are equal, by the numbers of rows. NaN is greater than all numbers; rows where by is NULL are left out. The payload's type; NULL
-// if the payload of that row is, or if all values of by are. 17 bytes per group, and the payload.
-func ArgMin(by, payload int) Aggregate { return newArgExtreme("arg_min", by, payload, true) }
+// ArgMin is the value of payload in the row with the least value of by, a column of numbers, dates, times or
+// timestamps. If several rows have that value, the first one by row number counts. NaN is greater than all numbers;
+// rows where by is NULL are skipped. The result has the type of payload, any without children; it is NULL if payload is
+// NULL in that row, or if all values of by are NULL. Memory: 17 bytes per group, and the payload.
+func ArgMin(by, payload string) Aggregate { return newArgExtreme("arg_min", by, payload, true) }
 
 // ArgMax is the value of payload in the row with the greatest value of by; see [ArgMin].
-func ArgMax(by, payload int) Aggregate { return newArgExtreme("arg_max", by, payload, false) }
+func ArgMax(by, payload string) Aggregate { return newArgExtreme("arg_max", by, payload, false) }
 
-func newArgExtreme(name string, by, payload int, least bool) Aggregate {
-	return Aggregate{
-		Name: name, Args: []int{by, payload}, RowNumbers: true, reference: referenceArgExtreme(least),
-		New: func(args []Type) (Accumulator, error) {
-			if !args[0].isNumber() {
-				return nil, badArgs(name, args, "numbers to order by")
-			}
-			return &argExtreme{typ: args[1], least: least, vals: newCells(args[1])}, nil
-		},
+// newArgExtreme returns the aggregate of payload in the row with the least or greatest value of by. It requests row
+// numbers, because the first of equal rows wins.
+func newArgExtreme(fn, by, payload string, least bool) Aggregate {
+	a := call(fn, []string{by, payload})
+	a.RowNumbers = true
+	a.New = func(args []column.Type) (Accumulator, error) {
+		if !isSortable(args[0]) {
+			return nil, refused(0, wantSortable)
+		}
+		vals, err := newCells(args[1])
+		if err != nil {
+			return nil, refused(1, err.Error())
+		}
+		return &argExtreme{typ: args[1], least: least, vals: vals}, nil
 	}
+	return a
 }
 
 // edge is First or Last.
 type edge struct {
-	typ    Type
+	typ    column.Type
 	last   bool
-	number []int64 // of the row that the value is of; noRow if there is none
+	number []int64 // of the row of the value; noRow means none
 	vals   cells
 	wins   []uint32
 }
 
-// noRow returns the number that every row goes before.
+// noRow returns the number that loses against that of every row.
 func (e *edge) noRow() int64 {
 	if e.last {
 		return math.MinInt64
@@ -73,9 +90,12 @@ func (e *edge) noRow() int64 {
 	return math.MaxInt64
 }
 
-func (e *edge) Types() ([]Type, Type) { return []Type{Int64, e.typ}, e.typ }
-func (e *edge) Reset()                { e.number = e.number[:0]; e.vals.reset() }
-func (e *edge) Size() int64           { return e.vals.size() }
+func (e *edge) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeInt64, e.typ}, fieldOf(e.typ)
+}
+
+func (e *edge) Reset()      { e.number = e.number[:0]; e.vals.reset() }
+func (e *edge) Size() int64 { return e.vals.size() }
 
 func (e *edge) Resize(n int) {
 	old := len(e.number)
@@ -86,12 +106,14 @@ func (e *edge) Resize(n int) {
 	e.vals.resize(n)
 }
 
+// Add finds the rows that come before (or after) the row of their group's value, and stores the value of the final
+// winner only.
 func (e *edge) Add(rows Rows) error {
 	col, ids, number := &rows.Args[0], rows.IDs, e.number
 	e.wins = grown(e.wins[:0], len(ids))
 	wins, n := e.wins, 0
 	switch {
-	case col.validity != nil:
+	case col.Nulls != 0:
 		forValid(col, func(i int) {
 			id, num := ids[i], rows.Number(i)
 			if e.last && num > number[id] || !e.last && num < number[id] {
@@ -117,7 +139,7 @@ func (e *edge) Add(rows Rows) error {
 			}
 		}
 	}
-	// Of the rows that won for a while, only one per group stayed: values may be long.
+	// Keep one of the rows of each group, the final winner: values may be long.
 	kept := 0
 	for _, r := range wins[:n] {
 		wins[kept] = r
@@ -128,32 +150,42 @@ func (e *edge) Add(rows Rows) error {
 	return e.vals.take(wins[:kept], ids, col)
 }
 
-func (e *edge) State() ([]Column, error) { return []Column{Values(e.number), e.vals.column()}, nil }
+func (e *edge) State(i, j int) ([]column.Column, error) {
+	vals, err := e.vals.column(i, j)
+	return []column.Column{of(e.number[i:j]), vals}, err
+}
 
-func (e *edge) Merge(ids []uint32, state []Column) error {
+func (e *edge) Merge(ids []uint32, state []column.Column) error {
 	return e.Add(Rows{IDs: ids, Args: state[1:], Numbers: view[int64](&state[0])})
 }
 
-func (e *edge) Result() (Column, error) { return e.vals.column(), nil }
+func (e *edge) Result(i, j int) (column.Column, error) { return e.vals.column(i, j) }
 
-// anyValue is Any.
+// anyValue is the accumulator of Any: it keeps the first value other than NULL of each group.
 type anyValue struct {
-	typ  Type
+	typ  column.Type
 	vals cells
 	wins []uint32
 }
 
-func (a *anyValue) Types() ([]Type, Type)    { return []Type{a.typ}, a.typ }
-func (a *anyValue) Resize(n int)             { a.vals.resize(n) }
-func (a *anyValue) Reset()                   { a.vals.reset() }
-func (a *anyValue) Size() int64              { return a.vals.size() }
-func (a *anyValue) State() ([]Column, error) { return []Column{a.vals.column()}, nil }
-func (a *anyValue) Result() (Column, error)  { return a.vals.column(), nil }
+func (a *anyValue) Types() ([]column.Type, column.Field) {
+	return []column.Type{a.typ}, fieldOf(a.typ)
+}
 
+func (a *anyValue) Resize(n int) { a.vals.resize(n) }
+func (a *anyValue) Reset()       { a.vals.reset() }
+func (a *anyValue) Size() int64  { return a.vals.size() }
+func (a *anyValue) State(i, j int) ([]column.Column, error) {
+	vals, err := a.vals.column(i, j)
+	return []column.Column{vals}, err
+}
+func (a *anyValue) Result(i, j int) (column.Column, error) { return a.vals.column(i, j) }
+
+// Add stores the first value that is not NULL of each group without one.
 func (a *anyValue) Add(rows Rows) error {
 	col, ids, has := &rows.Args[0], rows.IDs, a.vals.held()
 	wins := a.wins[:0]
-	if col.validity != nil {
+	if col.Nulls != 0 {
 		forValid(col, func(i int) {
 			if id := ids[i]; !has[id] {
 				has[id] = true
@@ -175,35 +207,38 @@ func (a *anyValue) Add(rows Rows) error {
 	return a.vals.take(wins, ids, col)
 }
 
-func (a *anyValue) Merge(ids []uint32, state []Column) error {
+func (a *anyValue) Merge(ids []uint32, state []column.Column) error {
 	return a.Add(Rows{IDs: ids, Args: state})
 }
 
 // argExtreme is ArgMin or ArgMax.
 type argExtreme struct {
-	typ    Type
+	typ    column.Type
 	least  bool
 	best   []orderedRow
 	vals   cells
 	wins   []uint32
-	keys   []uint64 // of the rows at hand; of all groups for State
+	keys   []uint64 // of the current rows; in State of all groups
 	number []int64
 }
 
-// An orderedRow is what rows are ordered by: the word of orderKeys, and of equal ones the row that came first. {0, MaxInt64} is no row.
+// An orderedRow is the position of a row: the word of orderKeys, then the row number, lowest first. {0, MaxInt64} means
+// no row.
 type orderedRow struct {
 	key    uint64
 	number int64
 }
 
-// less tells whether r comes before o: it has the lesser key, or the same and came later.
+// less reports whether r loses against o: its key is less, or the keys are equal and r has the greater number.
 func (r orderedRow) less(o orderedRow) bool {
 	return r.key < o.key || r.key == o.key && r.number > o.number
 }
 
-func (a *argExtreme) Types() ([]Type, Type) { return []Type{Uint64, Int64, a.typ}, a.typ }
-func (a *argExtreme) Reset()                { a.best = a.best[:0]; a.vals.reset() }
-func (a *argExtreme) Size() int64           { return a.vals.size() }
+func (a *argExtreme) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeUint64, typeInt64, a.typ}, fieldOf(a.typ)
+}
+func (a *argExtreme) Reset()      { a.best = a.best[:0]; a.vals.reset() }
+func (a *argExtreme) Size() int64 { return a.vals.size() }
 
 func (a *argExtreme) Resize(n int) {
 	old := len(a.best)
@@ -219,12 +254,12 @@ func (a *argExtreme) Add(rows Rows) error {
 	return a.add(&rows, a.keys)
 }
 
-// add adds rows whose by is given as keys, valid as the first argument.
+// add adds rows with keys made from by. The first argument has their validity.
 func (a *argExtreme) add(rows *Rows, keys []uint64) error {
 	by, payload, ids, best := &rows.Args[0], &rows.Args[1], rows.IDs, a.best
 	a.wins = grown(a.wins[:0], len(ids))
 	wins, n := a.wins, 0
-	if by.validity != nil {
+	if by.Nulls != 0 {
 		forValid(by, func(i int) {
 			id := ids[i]
 			if r := (orderedRow{keys[i], rows.Number(i)}); best[id].less(r) {
@@ -255,58 +290,111 @@ func (a *argExtreme) add(rows *Rows, keys []uint64) error {
 	return a.vals.take(wins[:kept], ids, payload)
 }
 
-func (a *argExtreme) State() ([]Column, error) {
-	n := len(a.best)
+// State returns order keys, row numbers and values. The key of a group without a row is NULL.
+func (a *argExtreme) State(i, j int) ([]column.Column, error) {
+	n := j - i
 	a.keys, a.number = grown(a.keys[:0], n), grown(a.number[:0], n)
 	valid := make([]byte, (n+7)/8)
-	for id, b := range a.best {
-		a.keys[id], a.number[id] = b.key, b.number
+	for k, b := range a.best[i:j] {
+		a.keys[k], a.number[k] = b.key, b.number
 		if b.number != math.MaxInt64 {
-			valid[id>>3] |= 1 << (id & 7)
+			valid[k>>3] |= 1 << (k & 7)
 		}
 	}
-	return []Column{Values(a.keys).WithValidity(valid), Values(a.number), a.vals.column()}, nil
+	vals, err := a.vals.column(i, j)
+	return []column.Column{of(a.keys).WithValidity(valid), of(a.number), vals}, err
 }
 
-func (a *argExtreme) Merge(ids []uint32, state []Column) error {
-	rows := Rows{IDs: ids, Args: []Column{state[0], state[2]}, Numbers: view[int64](&state[1])}
+func (a *argExtreme) Merge(ids []uint32, state []column.Column) error {
+	rows := Rows{IDs: ids, Args: []column.Column{state[0], state[2]}, Numbers: view[int64](&state[1])}
 	return a.add(&rows, view[uint64](&state[0]))
 }
 
-func (a *argExtreme) Result() (Column, error) { return a.vals.column(), nil }
+func (a *argExtreme) Result(i, j int) (column.Column, error) { return a.vals.column(i, j) }
 
-// newExtremeOrdered returns MIN or MAX of booleans (false before true), ids and strings (both in the order of their bytes).
-func newExtremeOrdered(name string, args []Type, greatest bool) (Accumulator, error) {
-	switch args[0] {
-	case Bool:
-		return &extremeBool{extreme: extreme[uint8]{max: greatest}}, nil
-	case ID:
+// newExtremeOrdered returns Min or Max of a type whose values do not fit into a word, or are not ordered as numbers.
+func newExtremeOrdered(t column.Type, greatest bool) (Accumulator, error) {
+	switch {
+	case t.Kind == column.Bool:
+		return &extremeBool{extreme: extreme[uint8]{typ: t, max: greatest}}, nil
+	case t.Kind == column.UUID:
 		return &extremeID{max: greatest}, nil
-	case String:
-		return &extremeText{max: greatest}, nil
+	case !hasOrder(t):
+		return nil, refused(0, "a kind with an order")
+	case t.Kind.IsText():
+		e := &extremeText{typ: t, max: greatest, vals: textCells{typ: t}}
+		if t.Kind == column.Varint {
+			e.compare = compareVarints
+		}
+		return e, nil
 	}
-	return nil, badArgs(name, args, "numbers, booleans, ids or strings")
+	return &extremeFixed{typ: t, width: t.ValueWidth(), max: greatest, compare: comparer(t)}, nil
 }
 
-// extremeBool is MIN or MAX of booleans, which are 0 and 1 (and 255 where there is none).
+// extremeBool is Min or Max of booleans, which are 0 and 1 (255 where there is none).
 type extremeBool struct {
 	extreme[uint8]
 	out []bool
 }
 
-func (e *extremeBool) Types() ([]Type, Type) { return []Type{Bool}, Bool }
-
-func (e *extremeBool) State() ([]Column, error) { c, err := e.Result(); return []Column{c}, err }
-
-func (e *extremeBool) Result() (Column, error) {
-	e.out = grown(e.out[:0], len(e.best))
-	for id, b := range e.best {
-		e.out[id] = b == 1
-	}
-	return Values(e.out).WithValidity(e.validity()), nil
+func (e *extremeBool) State(i, j int) ([]column.Column, error) {
+	c, err := e.Result(i, j)
+	return []column.Column{c}, err
 }
 
-// extremeID is MIN or MAX of ids, as numbers of 128 bits, big-endian.
+func (e *extremeBool) Result(i, j int) (column.Column, error) {
+	e.out = grown(e.out[:0], j-i)
+	for k, b := range e.best[i:j] {
+		e.out[k] = b == 1
+	}
+	return of(e.out).WithValidity(e.validity(i, j)), nil
+}
+
+// extremeFixed is Min or Max of a fixed-width kind with a compare function.
+type extremeFixed struct {
+	typ     column.Type
+	width   int
+	max     bool
+	compare func(a, b string) int
+	best    []byte
+	has     []bool
+}
+
+func (e *extremeFixed) Types() ([]column.Type, column.Field) {
+	return []column.Type{e.typ}, fieldOf(e.typ)
+}
+
+func (e *extremeFixed) Resize(n int) { e.best, e.has = grown(e.best, n*e.width), grown(e.has, n) }
+func (e *extremeFixed) Reset()       { e.best, e.has = e.best[:0], e.has[:0] }
+
+// Add compares each row with the best value of its group by e.compare: the order of the bytes is another one.
+func (e *extremeFixed) Add(rows Rows) error {
+	col := &rows.Args[0]
+	forValid(col, func(i int) {
+		id := int(rows.IDs[i])
+		best, v := e.best[id*e.width:(id+1)*e.width], textAt(col, i)
+		if c := e.compare(v, stringOf(best)); !e.has[id] || c > 0 && e.max || c < 0 && !e.max {
+			copy(best, v)
+			e.has[id] = true
+		}
+	})
+	return nil
+}
+
+func (e *extremeFixed) State(i, j int) ([]column.Column, error) {
+	c, err := e.Result(i, j)
+	return []column.Column{c}, err
+}
+
+func (e *extremeFixed) Merge(ids []uint32, state []column.Column) error {
+	return e.Add(Rows{IDs: ids, Args: state})
+}
+
+func (e *extremeFixed) Result(i, j int) (column.Column, error) {
+	return columnOf(e.typ, j-i, e.best[i*e.width:j*e.width]).WithValidity(bitsOf(e.has[i:j])), nil
+}
+
+// extremeID is Min or Max of UUIDs, ordered as big-endian integers of 128 bits.
 type extremeID struct {
 	max  bool
 	best []idWords
@@ -318,9 +406,13 @@ type idWords struct{ high, low uint64 }
 
 func (w idWords) less(o idWords) bool { return w.high < o.high || w.high == o.high && w.low < o.low }
 
-func (e *extremeID) Types() ([]Type, Type) { return []Type{ID}, ID }
-func (e *extremeID) Resize(n int)          { e.best, e.has = grown(e.best, n), grown(e.has, n) }
-func (e *extremeID) Reset()                { e.best, e.has = e.best[:0], e.has[:0] }
+func (e *extremeID) Types() ([]column.Type, column.Field) {
+	t := column.Type{Kind: column.UUID}
+	return []column.Type{t}, fieldOf(t)
+}
+
+func (e *extremeID) Resize(n int) { e.best, e.has = grown(e.best, n), grown(e.has, n) }
+func (e *extremeID) Reset()       { e.best, e.has = e.best[:0], e.has[:0] }
 
 func (e *extremeID) Add(rows Rows) error {
 	x, ids := view[[16]byte](&rows.Args[0]), rows.IDs
@@ -334,29 +426,36 @@ func (e *extremeID) Add(rows Rows) error {
 	return nil
 }
 
-func (e *extremeID) State() ([]Column, error) { c, err := e.Result(); return []Column{c}, err }
+func (e *extremeID) State(i, j int) ([]column.Column, error) {
+	c, err := e.Result(i, j)
+	return []column.Column{c}, err
+}
 
-func (e *extremeID) Merge(ids []uint32, state []Column) error {
+func (e *extremeID) Merge(ids []uint32, state []column.Column) error {
 	return e.Add(Rows{IDs: ids, Args: state})
 }
 
-func (e *extremeID) Result() (Column, error) {
-	e.out = grown(e.out[:0], len(e.best))
-	for id, w := range e.best {
-		binary.BigEndian.PutUint64(e.out[id][:8], w.high)
-		binary.BigEndian.PutUint64(e.out[id][8:], w.low)
+func (e *extremeID) Result(i, j int) (column.Column, error) {
+	e.out = grown(e.out[:0], j-i)
+	for k, w := range e.best[i:j] {
+		binary.BigEndian.PutUint64(e.out[k][:8], w.high)
+		binary.BigEndian.PutUint64(e.out[k][8:], w.low)
 	}
-	return Values(e.out).WithValidity(bitsOf(e.has)), nil
+	return of(e.out).WithValidity(bitsOf(e.has[i:j])), nil
 }
 
-// extremeText is MIN or MAX of strings. The first bytes of the best are kept apart, as they decide nearly always.
+// extremeText is Min or Max of text. prefix holds the first bytes of the best value, which decide most comparisons. If
+// compare is set, the kind is not ordered by its bytes, and prefix is not used.
 type extremeText struct {
-	max    bool
-	prefix []uint64
-	vals   textCells
+	typ     column.Type
+	max     bool
+	compare func(a, b string) int
+	prefix  []uint64
+	vals    textCells
 }
 
-// textPrefix returns the first 8 bytes of s, the first highest, zeros following: if it differs for two strings, it tells their order.
+// textPrefix returns the first 8 bytes of s in big-endian order, padded with zeros: unequal prefixes have the order of
+// their texts.
 func textPrefix(s string) uint64 {
 	if len(s) >= 8 {
 		return bits.ReverseBytes64(le64(s, 0))
@@ -368,13 +467,22 @@ func textPrefix(s string) uint64 {
 	return w
 }
 
-func (e *extremeText) Types() ([]Type, Type)    { return []Type{String}, String }
-func (e *extremeText) Resize(n int)             { e.prefix = grown(e.prefix, n); e.vals.resize(n) }
-func (e *extremeText) Reset()                   { e.prefix = e.prefix[:0]; e.vals.reset() }
-func (e *extremeText) Size() int64              { return e.vals.size() + 8*int64(cap(e.prefix)) }
-func (e *extremeText) State() ([]Column, error) { return []Column{e.vals.column()}, nil }
-func (e *extremeText) Result() (Column, error)  { return e.vals.column(), nil }
+func (e *extremeText) Types() ([]column.Type, column.Field) {
+	return []column.Type{e.typ}, fieldOf(e.typ)
+}
 
+func (e *extremeText) Resize(n int) { e.prefix = grown(e.prefix, n); e.vals.resize(n) }
+func (e *extremeText) Reset()       { e.prefix = e.prefix[:0]; e.vals.reset() }
+func (e *extremeText) Size() int64  { return e.vals.size() + 8*int64(cap(e.prefix)) }
+
+func (e *extremeText) Result(i, j int) (column.Column, error) { return e.vals.column(i, j) }
+
+func (e *extremeText) State(i, j int) ([]column.Column, error) {
+	c, err := e.Result(i, j)
+	return []column.Column{c}, err
+}
+
+// Add replaces the best text of a group if a row beats it. Prefixes decide unless they are equal.
 func (e *extremeText) Add(rows Rows) (err error) {
 	col, ids := &rows.Args[0], rows.IDs
 	forValid(col, func(i int) {
@@ -382,10 +490,14 @@ func (e *extremeText) Add(rows Rows) (err error) {
 		if id == 0 || err != nil {
 			return
 		}
-		s := col.text(i)
+		s := textAt(col, i)
 		p := textPrefix(s)
 		if e.vals.has[id] {
 			switch b := e.prefix[id]; {
+			case e.compare != nil:
+				if c := e.compare(s, e.vals.get(id)); c == 0 || c > 0 != e.max {
+					return
+				}
 			case p < b && e.max || p > b && !e.max:
 				return
 			case p == b:
@@ -400,6 +512,6 @@ func (e *extremeText) Add(rows Rows) (err error) {
 	return err
 }
 
-func (e *extremeText) Merge(ids []uint32, state []Column) error {
+func (e *extremeText) Merge(ids []uint32, state []column.Column) error {
 	return e.Add(Rows{IDs: ids, Args: state})
 }

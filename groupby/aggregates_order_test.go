@@ -7,15 +7,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-var anyTypes = append([]Type{Vector(Float32, 3), Vector(Float64, 11)}, scalarTypes...)
+var anyTypes = append([]column.Type{
+	column.VectorOf(column.Float32, 3), column.VectorOf(column.Float64, 11), column.VectorOf(column.UUID, 2), {Kind: column.Decimal},
+}, scalarTypes...)
 
 func TestFirstLastMerged(t *testing.T) {
 	for _, typ := range anyTypes {
 		for _, nulls := range []bool{false, true} {
-			checkAggregate(t, First(0), []Type{typ}, false, nulls, 0)
-			checkAggregate(t, Last(0), []Type{typ}, false, nulls, 0)
+			checkAggregate(t, First("v0"), []column.Type{typ}, false, nulls, 0)
+			checkAggregate(t, Last("v0"), []column.Type{typ}, false, nulls, 0)
 		}
 	}
 }
@@ -23,22 +27,22 @@ func TestFirstLastMerged(t *testing.T) {
 func TestAnyOfEqual(t *testing.T) {
 	r := newRand(t)
 	for _, typ := range anyTypes {
-		acc, err := Any(0).New([]Type{typ})
+		acc, err := Any("v0").New([]column.Type{typ})
 		require.NoError(t, err)
 		c := randomColumn(r, typ, 64, false, true)
-		groups := make([]int, c.n)
+		groups := make([]int, c.Len)
 		for i := range groups {
 			groups[i] = i / 2
 		}
 		f := newFeed(acc)
-		f.add(t, []Column{c}, groups, nil)
-		f.add(t, []Column{c}, groups, nil)
-		other, err := Any(0).New([]Type{typ})
+		f.add(t, []column.Column{c}, groups, nil)
+		f.add(t, []column.Column{c}, groups, nil)
+		other, err := Any("v0").New([]column.Type{typ})
 		require.NoError(t, err)
 		g := newFeed(other)
 		g.merge(t, f)
 		for _, got := range []map[int]any{f.results(t), g.results(t)} {
-			for i := 0; i < c.n; i += 2 {
+			for i := 0; i < c.Len; i += 2 {
 				want := valueAt(c, i)
 				if want == nil {
 					want = valueAt(c, i+1)
@@ -54,62 +58,49 @@ func TestArgExtremeMerged(t *testing.T) {
 		by := numberTypes[i%len(numberTypes)]
 		for _, nulls := range []bool{false, true} {
 			for _, few := range []bool{false, true} {
-				checkAggregate(t, ArgMin(0, 1), []Type{by, payload}, few, nulls, 0)
-				checkAggregate(t, ArgMax(0, 1), []Type{by, payload}, few, nulls, 0)
+				checkAggregate(t, ArgMin("v0", "v1"), []column.Type{by, payload}, few, nulls, 0)
+				checkAggregate(t, ArgMax("v0", "v1"), []column.Type{by, payload}, few, nulls, 0)
 			}
 		}
 	}
 	for _, by := range numberTypes {
-		checkAggregate(t, ArgMin(0, 1), []Type{by, Int64}, true, true, 0)
-		checkAggregate(t, ArgMax(0, 1), []Type{by, String}, true, true, 0)
+		checkAggregate(t, ArgMin("v0", "v1"), []column.Type{by, typeInt64}, true, true, 0)
+		checkAggregate(t, ArgMax("v0", "v1"), []column.Type{by, typeString}, true, true, 0)
 	}
-	_, err := ArgMin(0, 1).New([]Type{String, Int8})
+	_, err := ArgMin("v0", "v1").New([]column.Type{typeString, typeInt8})
 	require.Error(t, err)
 }
 
 func TestArgMinWorstValue(t *testing.T) {
-	acc, err := ArgMin(0, 1).New([]Type{Float64, Int64})
+	acc, err := ArgMin("v0", "v1").New([]column.Type{typeFloat64, typeInt64})
 	require.NoError(t, err)
 	f := newFeed(acc)
-	f.add(t, []Column{Values([]float64{math.NaN(), math.NaN()}), Values([]int64{7, 8})}, []int{0, 0}, nil)
+	f.add(t, []column.Column{vals([]float64{math.NaN(), math.NaN()}), vals([]int64{7, 8})}, []int{0, 0}, nil)
 	require.Equal(t, int64(7), f.results(t)[0])
 }
 
-// extremeReference is MIN or MAX, which have no reference here.
-func extremeReference(greatest bool) func(rows []referenceRow) (any, error) {
-	return func(rows []referenceRow) (any, error) {
-		sorted := referenceSorted(rows, !greatest)
-		if len(sorted) == 0 {
-			return nil, nil
-		}
-		return sorted[0].args[0], nil
-	}
-}
-
-func TestExtremeOrderedMerged(t *testing.T) {
-	for _, typ := range []Type{Bool, ID, String} {
-		for _, greatest := range []bool{false, true} {
-			for _, nulls := range []bool{false, true} {
-				for _, few := range []bool{false, true} {
-					agg := Aggregate{Name: "extreme", Args: []int{0}, reference: extremeReference(greatest), New: func(args []Type) (Accumulator, error) {
-						return newExtremeOrdered("extreme", args, greatest)
-					}}
-					checkAggregate(t, agg, []Type{typ}, few, nulls, 0)
-				}
+func TestExtremeMerged(t *testing.T) {
+	for _, typ := range scalarTypes {
+		for _, nulls := range []bool{false, true} {
+			for _, few := range []bool{false, true} {
+				checkAggregate(t, Min("v0"), []column.Type{typ}, few, nulls, 0)
+				checkAggregate(t, Max("v0"), []column.Type{typ}, few, nulls, 0)
 			}
 		}
 	}
-	_, err := newExtremeOrdered("min", []Type{Vector(Float32, 2)}, false)
-	require.Error(t, err)
+	for _, typ := range []column.Type{column.VectorOf(column.Float32, 2), {Kind: column.Decimal}, {Kind: column.List}} {
+		_, err := newExtremeOrdered(typ, false)
+		require.Error(t, err)
+	}
 }
 
 func TestFirstLastAllocs(t *testing.T) {
 	r := newRand(t)
 	for _, nulls := range []bool{false, true} {
-		c := randomColumn(r, Int64, 3000, false, nulls)
-		checkAllocs(t, First(0), c)
-		checkAllocs(t, Last(0), c)
-		checkAllocs(t, Any(0), c)
+		c := randomColumn(r, typeInt64, 3000, false, nulls)
+		checkAllocs(t, First("v0"), c)
+		checkAllocs(t, Last("v0"), c)
+		checkAllocs(t, Any("v0"), c)
 	}
-	checkAllocs(t, Last(0), Values([]string{"some", "strings", "that are", "about as long"}))
+	checkAllocs(t, Last("v0"), vals([]string{"some", "strings", "that are", "about as long"}))
 }

@@ -10,104 +10,132 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds quantiles, by merging t-digests (T. Dunning, O. Ertl, Computing extremely accurate quantiles using t-digests, arXiv:1902.04023). As
-// long as a group has few values they are all kept, and quantiles are exact. Beyond that, neighbouring values become centroids, a mean and a
-// weight each: by the scale function k1(q) = c/(2 pi) asin(2q-1), c being the compression, a centroid spans at most 1, so that those at the ends are
-// small.
+// Quantiles by merging t-digests (T. Dunning, O. Ertl, Computing extremely accurate quantiles using t-digests,
+// arXiv:1902.04023). A group with few values keeps all of them, and its quantiles are exact. Beyond that, neighboring
+// values are merged into centroids, each with a mean and a weight. By the scale function k1(q) = c/(2 pi) asin(2q-1),
+// where c is the compression, a centroid spans at most 1; centroids at both ends are therefore small.
 //
-// Encoding of states, version 1. No values: no bytes. Otherwise the version; 1 or 2; and then
-//   - 1, values: 8 bytes each, little-endian, in any order.
-//   - 2, centroids: the least and the greatest value, 8 bytes each; then the centroids in ascending order: the mean, 8 bytes, and the weight, a
-//     uvarint of 1 to 2^53.
+// Encoding of states, version 1. A group without values takes no bytes. Otherwise: the version; 1 or 2; and then
+//  - 1, values: 8 bytes each, little-endian, in any order.
+//  - 2, centroids: the least and the greatest value, 8 bytes each; then the centroids in ascending order: the mean, 8
+//    bytes, and the weight, a uvarint of 1 to 2^53.
 
-// Quantile is the value below which the part q of a column of numbers lies, 0 <= q <= 1: PERCENTILE_CONT, interpolated between neighbours. float64;
-// NULL if all values are. NaN values are left out, as NULLs are; integers count as the nearest float64.
+// Quantile is the value below which the fraction q of the values of a column of numbers lies, 0 <= q <= 1:
+// PERCENTILE_CONT, interpolated between neighbors. Float64; NULL if all values are NULL. NaNs are skipped, like NULLs.
+// Integers are converted to the nearest float64; the scale of a Decimal64 is applied.
 //
-// It is exact for up to 512 values of a group. Beyond that it is an estimate: the rank of the result is off by up to about 1.6 % in the middle,
-// usually far less, and ever less towards both ends; least and greatest value stay exact. The estimate depends on the order of rows. Between
-// -Inf and +Inf it is NaN.
+// It is exact for up to 512 values of a group. Beyond that it is an estimate. The rank of the result is off by up to
+// about 1.6 % in the middle, usually far less, and the error shrinks toward both ends; the least and greatest value
+// are exact. The estimate depends on the order of rows. Between -Inf and +Inf it is NaN.
 //
-// 18 bytes per group, and 8 to 24 per value, up to about 4 KiB.
-func Quantile(value int, q float64) Aggregate {
-	return newQuantiles("quantile", value, defaultCompression, []float64{q}, true)
+// Memory: 18 bytes per group, and 8 to 24 per value, up to about 4 KiB.
+func Quantile(name string, q float64) Aggregate {
+	return newQuantiles(call("quantile", []string{name}, q), defaultCompression, []float64{q}, true)
 }
 
-// Median is Quantile(value, 0.5).
-func Median(value int) Aggregate {
-	return newQuantiles("median", value, defaultCompression, []float64{0.5}, true)
+// Median is Quantile(name, 0.5).
+func Median(name string) Aggregate {
+	return newQuantiles(call("median", []string{name}), defaultCompression, []float64{0.5}, true)
 }
 
-// Quantiles is several quantiles at the cost of one: Vector(Float64, len(qs)); see [Quantile].
-func Quantiles(value int, qs ...float64) Aggregate {
-	return QuantilesCompression(value, defaultCompression, qs...)
+// Quantiles computes several quantiles at the cost of one. The result is a vector of Float64 with one element for each
+// of qs; see [Quantile].
+func Quantiles(name string, qs ...float64) Aggregate {
+	return newQuantiles(call("quantiles", []string{name}, anys(qs)...), defaultCompression, slices.Clone(qs), false)
 }
 
-// QuantilesCompression is Quantiles with another compression than 100, 20 to 10000: the error is in inverse proportion to it, the memory and the number
-// of values up to which it is exact (the power of two that is at least five times as great) in proportion. States of different compression
-// merge.
-func QuantilesCompression(value, compression int, qs ...float64) Aggregate {
-	return newQuantiles("quantiles", value, compression, slices.Clone(qs), false)
+// QuantilesCompression is Quantiles with another compression, 20 to 10000; the default is 100. The error is inversely
+// proportional to it. The memory is proportional to it, and so is the number of values up to which results are exact:
+// the least power of two that is at least 5*compression.
+func QuantilesCompression(name string, compression int, qs ...float64) Aggregate {
+	a := newQuantiles(call("quantiles", []string{name}, anys(qs)...), compression, slices.Clone(qs), false)
+	a.params = append(a.params, compression)
+	return a
+}
+
+func anys(qs []float64) []any {
+	params := make([]any, len(qs))
+	for i, q := range qs {
+		params[i] = q
+	}
+	return params
 }
 
 const defaultCompression = 100
 
-func newQuantiles(name string, value, compression int, qs []float64, scalar bool) Aggregate {
-	return Aggregate{Name: name, Args: []int{value}, New: func(args []Type) (Accumulator, error) {
-		if compression < 20 || compression > 10000 {
-			return nil, fmt.Errorf("compression %d, not 20 to 10000", compression)
+// checkQuantiles returns an error unless compression is from 20 to 10000 and qs are from 0 to 1.
+func checkQuantiles(compression int, qs []float64) error {
+	if compression < 20 || compression > 10000 {
+		return fmt.Errorf("compression is %d, want 20 to 10000", compression)
+	}
+	if len(qs) == 0 {
+		return errors.New("the list of quantiles is empty")
+	}
+	for _, q := range qs {
+		if !(q >= 0 && q <= 1) {
+			return fmt.Errorf("quantile is %v, want 0 to 1", q)
 		}
-		if len(qs) == 0 {
-			return nil, errors.New("no quantiles")
-		}
-		for _, q := range qs {
-			if !(q >= 0 && q <= 1) {
-				return nil, fmt.Errorf("quantile %v, not 0 to 1", q)
-			}
-		}
+	}
+	return nil
+}
+
+// newQuantiles returns a with the accumulator of quantiles qs. scalar means that the result is a number, not a vector
+// of one.
+func newQuantiles(a Aggregate, compression int, qs []float64, scalar bool) Aggregate {
+	a.err = checkQuantiles(compression, qs)
+	return a.newWith(func(t column.Type) (Accumulator, error) {
 		d := &digests{compression: float64(compression), qs: qs, scalar: scalar, limit: 4}
 		for d.limit < 5*compression {
 			d.limit *= 2
 		}
-		switch args[0] {
-		case Int8:
+		switch t.Kind {
+		case column.Int8:
 			d.add = addDigest[int8]
-		case Int16:
+		case column.Int16:
 			d.add = addDigest[int16]
-		case Int32:
+		case column.Int32:
 			d.add = addDigest[int32]
-		case Int64:
+		case column.Int64:
 			d.add = addDigest[int64]
-		case Uint8:
+		case column.Uint8:
 			d.add = addDigest[uint8]
-		case Uint16:
+		case column.Uint16:
 			d.add = addDigest[uint16]
-		case Uint32:
+		case column.Uint32:
 			d.add = addDigest[uint32]
-		case Uint64:
+		case column.Uint64:
 			d.add = addDigest[uint64]
-		case Float32:
+		case column.Float32:
 			d.add = addDigest[float32]
-		case Float64:
+		case column.Float64:
 			d.add = addDigest[float64]
+		case column.Decimal64:
+			d.add = func(d *digests, ids []uint32, col *column.Column) {
+				d.out = scaled(d.out, col)
+				addDigest[float64](d, ids, asFloats(col, d.out))
+			}
 		default:
-			return nil, badArgs(name, args, "numbers")
+			return nil, refused(0, wantNumber)
 		}
 		return d, nil
-	}}
+	})
 }
 
-// digests are the quantiles by group. The list of a group is its values; or, if there are centroids, the least and the greatest value, the means,
-// the weights, and then the values that are not in centroids yet. It has limit elements at most.
+// digests are the quantiles by group. The list of a group contains its values. If the group has centroids, the list
+// contains instead the least and the greatest value, the means, the weights, and then the values that are not merged
+// yet. It has at most limit elements.
 type digests struct {
 	compression float64
 	limit       int
 	qs          []float64
 	scalar      bool
-	add         func(d *digests, ids []uint32, col *Column)
+	add         func(d *digests, ids []uint32, col *column.Column)
 	data        lists[float64]
-	centroids   []uint32 // their number
+	centroids   []uint32 // number of centroids, by group
 	scratch     []centroid
 	buf         textBuffer
 	out         []float64
@@ -115,11 +143,16 @@ type digests struct {
 
 type centroid struct{ mean, weight float64 }
 
-func (d *digests) Types() ([]Type, Type) {
+func (d *digests) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeBytes}, fieldOf(d.typ())
+}
+
+// typ returns the type of the result.
+func (d *digests) typ() column.Type {
 	if d.scalar {
-		return []Type{String}, Float64
+		return typeFloat64
 	}
-	return []Type{String}, Vector(Float64, len(d.qs))
+	return column.VectorOf(column.Float64, len(d.qs))
 }
 
 func (d *digests) Resize(n int)        { d.data.resize(n); d.centroids = grown(d.centroids, n) }
@@ -130,9 +163,9 @@ func (d *digests) Size() int64 {
 	return d.data.size() + 4*int64(cap(d.centroids)) + 16*int64(cap(d.scratch)) + d.buf.size() + 8*int64(cap(d.out))
 }
 
-func addDigest[T number](d *digests, ids []uint32, col *Column) {
+func addDigest[T number](d *digests, ids []uint32, col *column.Column) {
 	x := view[T](col)[:len(ids)]
-	if col.validity != nil {
+	if col.Nulls != 0 {
 		forValid(col, func(i int) { d.push(ids[i], float64(x[i])) })
 		return
 	}
@@ -152,23 +185,24 @@ func (d *digests) push(id uint32, x float64) {
 	d.data.push(id, x)
 }
 
-// parts returns what the list of a group with centroids consists of.
+// parts returns the parts of the list of a group with centroids.
 func (d *digests) parts(id uint32) (ends, means, weights, values []float64) {
 	l, n := d.data.list(id), int(d.centroids[id])
 	return l[:2], l[2 : 2+n], l[2+n : 2+2*n], l[2+2*n:]
 }
 
-// finish is compress, if there are values that are not in centroids.
+// finish merges values that are not in centroids yet, if there are any.
 func (d *digests) finish(id uint32) {
 	if _, _, _, values := d.parts(id); len(values) > 0 {
 		d.compress(id)
 	}
 }
 
-// compress brings all values of a group into centroids.
+// compress merges all values of a group into centroids.
 func (d *digests) compress(id uint32) { d.compressWith(id, d.scratch[:0], math.Inf(1), math.Inf(-1)) }
 
-// compressWith is compress with further centroids, least and greatest being what they were made of. It uses their memory.
+// compressWith is compress with further centroids, whose values lie between least and greatest. It overwrites the
+// memory of all.
 func (d *digests) compressWith(id uint32, all []centroid, least, greatest float64) {
 	values := d.data.list(id)
 	if d.centroids[id] > 0 {
@@ -200,7 +234,8 @@ func (d *digests) compressWith(id uint32, all []centroid, least, greatest float6
 	d.centroids[id] = uint32(n)
 }
 
-// reduce merges neighbours among sorted centroids as far as the scale function allows, in place. What is left is less than compression + 3.
+// reduce merges neighbors among sorted centroids as far as the scale function allows, in place. It returns fewer than
+// compression + 3.
 func (d *digests) reduce(all []centroid) []centroid {
 	if len(all) == 0 {
 		return all
@@ -209,7 +244,7 @@ func (d *digests) reduce(all []centroid) []centroid {
 	for _, c := range all {
 		total += c.weight
 	}
-	before := 0.0 // weight of the centroids that are done
+	before := 0.0 // weight of the completed centroids
 	limit := d.reach(0) * total
 	n := 0
 	for _, c := range all[1:] {
@@ -227,7 +262,7 @@ func (d *digests) reduce(all []centroid) []centroid {
 	return all[:n+1]
 }
 
-// reach returns the q up to which a centroid may reach that begins at q: that which the scale function is greater by 1 at.
+// reach returns the greatest q at which a centroid that begins at q may end: where the scale function is greater by 1.
 func (d *digests) reach(q float64) float64 {
 	k := math.Asin(2*min(q, 1)-1) + 2*math.Pi/d.compression
 	if k >= math.Pi/2 {
@@ -236,7 +271,7 @@ func (d *digests) reach(q float64) float64 {
 	return (math.Sin(k) + 1) / 2
 }
 
-// merge merges a centroid whose mean is not less.
+// merge adds a centroid whose mean is at least that of c.
 func (c *centroid) merge(o centroid) {
 	w := c.weight + o.weight
 	if o.mean != c.mean {
@@ -251,8 +286,10 @@ const (
 	maxWeight       = 1 << 53
 )
 
-func (d *digests) State() ([]Column, error) {
-	return []Column{d.buf.column(len(d.centroids), func(dst []byte, id uint32) []byte {
+// State returns, by group, a version, a kind, and either all values or the ends and centroids. Numbers are
+// little-endian Float64, weights uvarints. Another format needs another version, because states are stored in partials.
+func (d *digests) State(i, j int) ([]column.Column, error) {
+	c, err := d.buf.column(i, j, func(dst []byte, id uint32) []byte {
 		if d.centroids[id] == 0 {
 			l := d.data.list(id)
 			if len(l) > 0 {
@@ -271,19 +308,21 @@ func (d *digests) State() ([]Column, error) {
 			dst = binary.AppendUvarint(appendFloat(dst, m), uint64(weights[i]))
 		}
 		return dst
-	})}, nil
+	})
+	return []column.Column{c}, err
 }
 
 func appendFloat(dst []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
 }
 
-func (d *digests) Merge(ids []uint32, state []Column) error {
+// Merge merges the states of all rows but those of group 0 and NULLs.
+func (d *digests) Merge(ids []uint32, state []column.Column) error {
 	for i, id := range ids {
 		if id == 0 || state[0].Null(i) {
 			continue
 		}
-		s := state[0].text(i)
+		s := textAt(&state[0], i)
 		if err := d.merge(id, unsafe.Slice(unsafe.StringData(s), len(s))); err != nil {
 			return fmt.Errorf("groupby: state of quantiles: %w", err)
 		}
@@ -291,12 +330,14 @@ func (d *digests) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
+// merge merges one state into a group. It checks every property that quantile relies on, because a state may come from
+// a file.
 func (d *digests) merge(id uint32, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
 	if len(b) < 2 || b[0] != sketchVersion {
-		return errors.New("not of version 1")
+		return errors.New("unknown version, want 1")
 	}
 	kind, b := b[1], b[2:]
 	float := func() float64 {
@@ -307,25 +348,25 @@ func (d *digests) merge(id uint32, b []byte) error {
 	switch kind {
 	case digestValues:
 		if len(b)%8 != 0 {
-			return fmt.Errorf("values of %d bytes", len(b))
+			return fmt.Errorf("%d bytes of values are not a multiple of 8", len(b))
 		}
 		for len(b) > 0 {
 			x := float()
 			if x != x {
-				return errors.New("a value is NaN")
+				return errors.New("value is NaN")
 			}
 			d.push(id, x)
 		}
 		return nil
 	case digestCentroids:
 		if len(b) < 16+9 {
-			return fmt.Errorf("centroids of %d bytes", len(b))
+			return fmt.Errorf("%d bytes of centroids are too short", len(b))
 		}
 		least, greatest := float(), float()
 		all, last, total := d.scratch[:0], least, uint64(0)
 		for len(b) > 0 {
 			if len(b) < 9 {
-				return errors.New("a centroid is cut off")
+				return errors.New("centroid is cut off")
 			}
 			mean := float()
 			weight, w := binary.Uvarint(b)
@@ -334,9 +375,9 @@ func (d *digests) merge(id uint32, b []byte) error {
 			}
 			b = b[w:]
 			if total += weight; total > maxWeight {
-				return errors.New("weights beyond 1<<53")
+				return errors.New("sum of weights exceeds 1<<53")
 			}
-			if !(mean >= last && mean <= greatest) { // nor is any of them NaN
+			if !(mean >= last && mean <= greatest) { // also false for NaN
 				return errors.New("means are not in ascending order")
 			}
 			all, last = append(all, centroid{mean, float64(weight)}), mean
@@ -344,20 +385,22 @@ func (d *digests) merge(id uint32, b []byte) error {
 		d.compressWith(id, all, least, greatest)
 		return nil
 	}
-	return fmt.Errorf("of kind %d", kind)
+	return fmt.Errorf("unknown kind %d", kind)
 }
 
-func (d *digests) Result() (Column, error) {
-	n := len(d.centroids)
+// Result returns the quantiles of each group: exact while the group has no centroids, which keeps all its values.
+func (d *digests) Result(i, j int) (column.Column, error) {
+	n := j - i
 	d.out = grown(d.out[:0], n*len(d.qs))
 	valid := make([]byte, (n+7)/8)
-	for id := range n {
+	for k := range n {
+		id := i + k
 		l := d.data.list(uint32(id))
 		if len(l) == 0 {
 			continue
 		}
-		valid[id>>3] |= 1 << (id & 7)
-		out := d.out[id*len(d.qs):][:len(d.qs)]
+		valid[k>>3] |= 1 << (k & 7)
+		out := d.out[k*len(d.qs):][:len(d.qs)]
 		if d.centroids[id] == 0 {
 			slices.Sort(l)
 			for i, q := range d.qs {
@@ -370,14 +413,10 @@ func (d *digests) Result() (Column, error) {
 			out[i] = d.quantile(uint32(id), q)
 		}
 	}
-	t := Vector(Float64, len(d.qs))
-	if d.scalar {
-		t = Float64
-	}
-	return Column{typ: t, n: n, data: unsafe.Pointer(unsafe.SliceData(d.out)), validity: valid}, nil
+	return columnOf(d.typ(), n, d.out).WithValidity(valid), nil
 }
 
-// quantileOf interpolates between sorted values: the first is at q = 0, the last at 1.
+// quantileOf interpolates between sorted values: q = 0 is the first, q = 1 the last.
 func quantileOf(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -387,7 +426,7 @@ func quantileOf(sorted []float64, q float64) float64 {
 	return between(sorted[i], sorted[i+1], at-float64(i))
 }
 
-// between returns a + part*(b-a), a <= b, which is never beyond them nor an overflow.
+// between returns a + part*(b-a) for a <= b, clamped to [a, b] and without overflow.
 func between(a, b, part float64) float64 {
 	switch {
 	case part <= 0 || a == b:
@@ -398,8 +437,9 @@ func between(a, b, part float64) float64 {
 	return min(max(a*(1-part)+b*part, a), b)
 }
 
-// quantile interpolates between centroids of a group that is compressed. A centroid stands in the middle of the places, counted from 0, that
-// its values had among all; the least and the greatest value stand in the first and the last.
+// quantile interpolates between the centroids of a compressed group. A centroid is located in the middle of the
+// positions, counted from 0, that its values have in the sorted group. The least value is at the first position, the
+// greatest at the last.
 func (d *digests) quantile(id uint32, q float64) float64 {
 	ends, means, weights, _ := d.parts(id)
 	total := 0.0
@@ -407,7 +447,7 @@ func (d *digests) quantile(id uint32, q float64) float64 {
 		total += w
 	}
 	at := q * (total - 1)
-	if at <= 0 { // of merged digests the first centroid may be one value that is not the least
+	if at <= 0 { // in merged digests the first centroid may be a single value other than the least
 		return ends[0]
 	}
 	if at >= total-1 {

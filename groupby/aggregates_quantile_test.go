@@ -10,45 +10,23 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-func newDigest(t testing.TB, typ Type, qs ...float64) *testFeed {
-	acc, err := Quantiles(0, qs...).New([]Type{typ})
+func newDigest(t testing.TB, typ column.Type, qs ...float64) *testFeed {
+	acc, err := Quantiles("v0", qs...).New([]column.Type{typ})
 	require.NoError(t, err)
 	return newFeed(acc)
 }
 
-// TestQuantileExact looks at groups with few values, which are interpolated exactly, whatever the way they came.
+// TestQuantileExact checks groups with few values, which are interpolated exactly, in any order of insertion.
 func TestQuantileExact(t *testing.T) {
-	exact := func(qs []float64) func(rows []referenceRow) (any, error) {
-		return func(rows []referenceRow) (any, error) {
-			var x, res []float64
-			for _, r := range rows {
-				if r.args[0] != nil && !math.IsNaN(referenceFloat(r.args[0])) {
-					x = append(x, referenceFloat(r.args[0]))
-				}
-			}
-			if len(x) == 0 {
-				return nil, nil
-			}
-			slices.Sort(x)
-			for _, q := range qs {
-				res = append(res, quantileOf(x, q))
-			}
-			if len(qs) == 1 {
-				return res[0], nil
-			}
-			return res, nil
-		}
-	}
 	for _, typ := range numberTypes {
 		for _, nulls := range []bool{false, true} {
 			for _, few := range []bool{false, true} {
-				qs := []float64{0, 0.25, 0.5, 0.99, 1}
-				many, one := Quantiles(0, qs...), Median(0)
-				many.reference, one.reference = exact(qs), exact([]float64{0.5})
-				checkAggregate(t, many, []Type{typ}, few, nulls, 1e-15)
-				checkAggregate(t, one, []Type{typ}, few, nulls, 1e-15)
+				checkAggregate(t, Quantiles("v0", 0, 0.25, 0.5, 0.99, 1), []column.Type{typ}, few, nulls, 1e-15)
+				checkAggregate(t, Median("v0"), []column.Type{typ}, few, nulls, 1e-15)
 			}
 		}
 	}
@@ -56,9 +34,10 @@ func TestQuantileExact(t *testing.T) {
 	require.Equal(t, 4.0, quantileOf([]float64{4}, 0.9))
 }
 
-// TestQuantileRankError looks at the rank of estimates in several distributions, added to one digest and merged from several.
+// TestQuantileRankError checks the rank of estimates in several distributions, added to one digest and merged from
+// several.
 func TestQuantileRankError(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) // not random: it is a test of statistics
+	r := rand.New(rand.NewPCG(1, 2)) // fixed: the bounds are statistical
 	qs := []float64{0, 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1}
 	const n = 100000
 	for name, f := range map[string]func(i int) float64{
@@ -73,11 +52,11 @@ func TestQuantileRankError(t *testing.T) {
 		for i := range x {
 			x[i] = f(i)
 		}
-		whole, total := newDigest(t, Float64, qs...), newDigest(t, Float64, qs...)
+		whole, total := newDigest(t, typeFloat64, qs...), newDigest(t, typeFloat64, qs...)
 		for at := 0; at < n; at += n / 10 {
-			c := []Column{Values(x[at : at+n/10])}
+			c := []column.Column{vals(x[at : at+n/10])}
 			whole.add(t, c, make([]int, n/10), nil)
-			part := newDigest(t, Float64, qs...)
+			part := newDigest(t, typeFloat64, qs...)
 			part.add(t, c, make([]int, n/10), nil)
 			total.merge(t, part)
 		}
@@ -88,7 +67,7 @@ func TestQuantileRankError(t *testing.T) {
 			require.Equal(t, sorted[n-1], got[len(got)-1], name)
 			require.True(t, slices.IsSorted(got))
 			for i, q := range qs {
-				// The least and greatest rank of the estimate; between two equal ones any is right.
+				// The least and greatest rank of the estimate; between two equal values any rank is correct.
 				low := float64(sort.SearchFloat64s(sorted, got[i])) / n
 				high := float64(sort.SearchFloat64s(sorted, math.Nextafter(got[i], math.Inf(1)))) / n
 				e := max(0, low-q, q-high)
@@ -105,27 +84,27 @@ func TestQuantileRankError(t *testing.T) {
 
 func TestQuantileMergedState(t *testing.T) {
 	r := newRand(t)
-	whole := newDigest(t, Float64, 0.1, 0.5)
+	whole := newDigest(t, typeFloat64, 0.1, 0.5)
 	for range 30 {
 		x := make([]float64, 500)
 		groups := make([]int, len(x))
 		for i := range x {
 			x[i], groups[i] = r.NormFloat64(), r.IntN(5)
 		}
-		whole.add(t, []Column{Values(x)}, groups, nil)
+		whole.add(t, []column.Column{vals(x)}, groups, nil)
 	}
-	other := newDigest(t, Float64, 0.1, 0.5)
+	other := newDigest(t, typeFloat64, 0.1, 0.5)
 	other.merge(t, whole)
 	require.Equal(t, whole.results(t), other.results(t))
 	require.Equal(t, stateOf(t, whole.acc, int(whole.ids[3])), stateOf(t, other.acc, int(other.ids[3])))
 	whole.acc.Reset()
 	again := newFeed(whole.acc)
-	again.add(t, []Column{Values([]float64{1, 2, 3})}, []int{0, 0, 0}, nil)
+	again.add(t, []column.Column{vals([]float64{1, 2, 3})}, []int{0, 0, 0}, nil)
 	require.InDeltaSlice(t, []float64{1.2, 2}, again.results(t)[0], 1e-15)
 }
 
 func TestQuantileInfinite(t *testing.T) {
-	f := newDigest(t, Float64, 0, 0.05, 0.5, 0.95, 1)
+	f := newDigest(t, typeFloat64, 0, 0.05, 0.5, 0.95, 1)
 	x := make([]float64, 9000)
 	for i := range x {
 		switch i % 9 {
@@ -139,7 +118,7 @@ func TestQuantileInfinite(t *testing.T) {
 			x[i] = math.MaxFloat64 * (2*rand.Float64() - 1)
 		}
 	}
-	f.add(t, []Column{Values(x)}, make([]int, len(x)), nil)
+	f.add(t, []column.Column{vals(x)}, make([]int, len(x)), nil)
 	got := f.results(t)[0].([]float64)
 	require.Equal(t, []float64{math.Inf(-1), math.Inf(-1), got[2], math.Inf(1), math.Inf(1)}, got)
 	require.Less(t, math.Abs(got[2]), math.MaxFloat64/5)
@@ -147,14 +126,14 @@ func TestQuantileInfinite(t *testing.T) {
 
 func TestQuantileConfig(t *testing.T) {
 	for _, agg := range []Aggregate{
-		Quantile(0, -0.1), Quantile(0, math.NaN()), Quantiles(0), QuantilesCompression(0, 19, 0.5), QuantilesCompression(0, 10001, 0.5),
+		Quantile("x", -0.1), Quantile("x", math.NaN()), Quantiles("x"), QuantilesCompression("x", 19, 0.5), QuantilesCompression("x", 10001, 0.5),
 	} {
-		_, err := agg.New([]Type{Int8})
+		_, err := New(nil, agg)
 		require.Error(t, err)
 	}
-	_, err := Median(0).New([]Type{String})
+	_, err := Median("x").New([]column.Type{typeString})
 	require.Error(t, err)
-	acc, err := QuantilesCompression(0, 500, 0.5).New([]Type{Int8})
+	acc, err := QuantilesCompression("x", 500, 0.5).New([]column.Type{typeInt8})
 	require.NoError(t, err)
 	require.Equal(t, 4096, acc.(*digests).limit)
 }
@@ -169,7 +148,7 @@ func digestState(least, greatest float64, centroids ...float64) string {
 }
 
 func TestQuantileMalformed(t *testing.T) {
-	f := newDigest(t, Float64, 0.5)
+	f := newDigest(t, typeFloat64, 0.5)
 	f.acc.Resize(2)
 	nan := math.NaN()
 	for _, s := range []string{
@@ -177,29 +156,30 @@ func TestQuantileMalformed(t *testing.T) {
 		digestState(0, 1, 0.5, 0), digestState(0, 2, 2, 1, 1, 1), digestState(nan, 2, 2, 1), digestState(0, nan, 2, 1), digestState(0, 2, nan, 1),
 		digestState(0, 1, 0.5, 1) + "1", digestState(0, 1, 0.5, 128), digestState(0, 1, 0.5, 255) + "\xff\xff\xff\xff\xff\xff\xff\x01",
 	} {
-		require.Error(t, f.acc.Merge([]uint32{1}, []Column{Values([]string{s})}), "%q", s)
+		require.Error(t, f.acc.Merge([]uint32{1}, []column.Column{vals([]string{s})}), "%q", s)
 	}
-	require.NoError(t, f.acc.Merge([]uint32{1}, []Column{Values([]string{digestState(0, 1, 0.5, 100)})}))
+	require.NoError(t, f.acc.Merge([]uint32{1}, []column.Column{vals([]string{digestState(0, 1, 0.5, 100)})}))
 }
 
-// FuzzTDigestMerge merges any bytes: they are an error, or a digest that has ordered quantiles and a state that merges.
+// FuzzTDigestMerge merges arbitrary bytes. The result is an error, or a digest with ordered quantiles and a state that
+// can be merged.
 func FuzzTDigestMerge(f *testing.F) {
 	for _, n := range []int{1, 5, 600} {
-		feed := newDigest(f, Float64, 0.5)
+		feed := newDigest(f, typeFloat64, 0.5)
 		for i := range n {
-			feed.add(f, []Column{Values([]float64{float64(i)})}, []int{0}, nil)
+			feed.add(f, []column.Column{vals([]float64{float64(i)})}, []int{0}, nil)
 		}
 		f.Add(stateOf(f, feed.acc, 1))
 	}
 	f.Add(digestState(math.Inf(-1), math.Inf(1), -1, 3, 0, 1, 7, 100))
 	f.Fuzz(func(t *testing.T, s string) {
-		feed := newDigest(t, Float64, 0, 0.3, 0.5, 1)
+		feed := newDigest(t, typeFloat64, 0, 0.3, 0.5, 1)
 		feed.id(0)
 		feed.acc.Resize(2)
-		if feed.acc.Merge([]uint32{1}, []Column{Values([]string{s})}) != nil {
+		if feed.acc.Merge([]uint32{1}, []column.Column{vals([]string{s})}) != nil {
 			return
 		}
-		other := newDigest(t, Float64, 0, 0.3, 0.5, 1)
+		other := newDigest(t, typeFloat64, 0, 0.3, 0.5, 1)
 		other.merge(t, feed)
 		a, b := feed.results(t)[0], other.results(t)[0]
 		require.True(t, near(a, b, 0), "%v, then %v", a, b)

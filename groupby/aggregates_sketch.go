@@ -10,51 +10,63 @@ import (
 	"math/bits"
 	"slices"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file counts distinct values approximately, by HyperLogLog (P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, HyperLogLog: the analysis of a
-// near-optimal cardinality estimation algorithm, 2007): the hash of a value selects a register, by its first p bits, and the register keeps the greatest
-// rank, the position of the first 1 among the bits that follow. As long as values are few, only registers that are not 0 are kept, of a
-// sketch with p = 25 (S. Heule, M. Nunkesser, A. Hall, HyperLogLog in practice, 2013, section 5.3). The estimate is the improved raw estimator of
-// O. Ertl (New cardinality estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, algorithm 6), which needs no tables of biases.
+// Approximate counts of distinct values by HyperLogLog (P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, HyperLogLog: the
+// analysis of a near-optimal cardinality estimation algorithm, 2007). The first p bits of the hash of a value select a
+// register. The register keeps the greatest rank, the position of the first 1 among the bits that follow. As long as
+// values are few, a sparse sketch with p = 25 keeps only registers that are not 0 (S. Heule, M. Nunkesser, A. Hall,
+// HyperLogLog in practice, 2013, section 5.3). The estimate is the improved raw estimator of O. Ertl (New cardinality
+// estimation algorithms for HyperLogLog sketches, arXiv:1702.01284, algorithm 6), which needs no tables of biases.
 //
-// Sketches are merged across machines and releases: the hash and the encoding below are a format.
+// Sketches are merged across machines and releases: the hash and the encoding below are a fixed format.
 //
-// Hash. A value becomes words of 64 bits: integers extended to 64 bits, booleans 0 or 1, floats the bits of their float64 with one NaN and
-// one zero; ids their two little-endian halves; strings their bytes in eights, little-endian, zeros after the last. h starts as sketchSeed plus the
-// number of bytes (8 for numbers). For each word h becomes (h^word)*sketchMul, then h^(h>>32). At the end h goes through mix64.
+// Hash. A value is converted to words of 64 bits. Integers are extended to 64 bits; booleans are 0 or 1; floats are the
+// bits of their float64, with one NaN and one zero; floats of 16 bits are their own bits. UUIDs are their two
+// little-endian halves. All others are their bytes, eight to a word, little-endian, padded with zeros. h starts as
+// sketchSeed plus the number of bytes (8 for numbers). For each word h becomes (h^word)*sketchMul, then h^(h>>32). The
+// result is mix64(h).
 //
-// Encoding, version 1. No values: no bytes. Otherwise the version; p; 1 or 2; and then
-//   - 1, sparse: the entries in ascending order, each as a uvarint less the one before it: the first 25 bits of the hash <<6 | the rank in
-//     the others.
-//   - 2, dense: 2^p registers of 6 bits, four in three bytes, the first lowest.
+// Encoding, version 1. A group without values takes no bytes. Otherwise: the version; p; 1 or 2; and then
+//  - 1, sparse: the entries in ascending order, each as a uvarint less the one before it: the first 25 bits of the hash
+//    <<6 | the rank in the others.
+//  - 2, dense: 2^p registers of 6 bits, four in three bytes, the first lowest.
 
-// ApproxCountDistinct counts the distinct values of a column that are not NULL, of any type but vectors, approximately: int64, 0 if all
-// values are NULL. NaN is one value, and -0 is 0. The standard error is 0.8 % (see [ApproxCountDistinctPrecision], p = 14), far less for a few thousand
-// values. Up to 16 KiB per group; 21 bytes, and 6 to 24 per value, as long as they are fewer than 1,500.
-func ApproxCountDistinct(value int) Aggregate { return ApproxCountDistinctPrecision(value, 14) }
+// ApproxCountDistinct estimates the number of distinct values of a column that are not NULL. Int64; 0 if all values are
+// NULL. NaN is one value, and -0 equals 0. The column has any kind except Decimal, vectors, and kinds with children.
+// The standard error is 0.8 % (see [ApproxCountDistinctPrecision], p = 14), far less for up to a few thousand values.
+// Memory: up to 16 KiB per group; below 1,500 values 21 bytes, and 6 to 24 per value.
+func ApproxCountDistinct(name string) Aggregate {
+	return newApproxDistinct(call("approx_count_distinct", []string{name}), 14)
+}
 
-// ApproxCountDistinctPrecision is ApproxCountDistinct with 2^p registers of a byte, 4 <= p <= 18: a standard error of 1.04/sqrt(2^p). States of
-// different p do not merge.
-func ApproxCountDistinctPrecision(value, p int) Aggregate {
-	const name = "approx_count_distinct"
-	return Aggregate{Name: name, Args: []int{value}, New: func(args []Type) (Accumulator, error) {
-		if args[0].Dim() > 0 {
-			return nil, badArgs(name, args, "no vectors")
+// ApproxCountDistinctPrecision is ApproxCountDistinct with 2^p registers of a byte, 4 <= p <= 18: a standard error of
+// 1.04/sqrt(2^p).
+func ApproxCountDistinctPrecision(name string, p int) Aggregate {
+	return newApproxDistinct(call("approx_count_distinct", []string{name}, p), p)
+}
+
+func newApproxDistinct(a Aggregate, p int) Aggregate {
+	if p < 4 || p > 18 {
+		a.err = fmt.Errorf("precision is %d, want 4 to 18", p)
+	}
+	return a.newWith(func(t column.Type) (Accumulator, error) {
+		if !hasOrder(t) {
+			return nil, refused(0, "a kind without children, other than decimal and vector")
 		}
-		if p < 4 || p > 18 {
-			return nil, fmt.Errorf("precision %d, not 4 to 18", p)
-		}
-		return &hyperLogLog{typ: args[0], p: uint8(p)}, nil
-	}}
+		return &hyperLogLog{p: uint8(p)}, nil
+	})
 }
 
 const (
-	sketchSeed = 0x6a09e667f3bcc909 // the fraction of the square root of 2
+	sketchSeed = 0x6a09e667f3bcc909 // the fractional part of the square root of 2
 	sketchMul  = 0x9e3779b97f4a7c15
 )
 
-// mix64 is a bijection after which every bit depends on every bit (D. Stafford's variant 13 of the finalizer of MurmurHash3).
+// mix64 is a bijection in which every bit of the result depends on every bit of h (D. Stafford's variant 13 of the
+// finalizer of MurmurHash3).
 func mix64(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
@@ -73,6 +85,7 @@ func sketchID(id *[16]byte) uint64 {
 	return mix64(sketchStep(h, binary.LittleEndian.Uint64(id[8:])))
 }
 
+// sketchText returns the hash of a text for sketches. It is the fixed hash of the encoding above.
 func sketchText(s string) uint64 {
 	h := sketchSeed + uint64(len(s))
 	for ; len(s) >= 8; s = s[8:] {
@@ -89,40 +102,44 @@ func sketchText(s string) uint64 {
 // hashRows is the number of rows that are hashed at a time.
 const hashRows = 512
 
-// sketchHashes writes the hashes of rows at, at+1, ... of a column to h. Those of NULLs are unspecified.
-func sketchHashes(h []uint64, col *Column, at int) {
-	switch col.typ {
-	case Int8:
+// sketchHashes writes the hashes of rows at, at+1, ... of a column to h. Hashes of NULLs are unspecified.
+func sketchHashes(h []uint64, col *column.Column, at int) {
+	switch storedAs(col.Type) {
+	case column.Int8:
 		hashInts(h, view[int8](col)[at:])
-	case Int16:
+	case column.Int16:
 		hashInts(h, view[int16](col)[at:])
-	case Int32:
+	case column.Int32:
 		hashInts(h, view[int32](col)[at:])
-	case Int64, Uint64:
+	case column.Int64, column.Uint64:
 		hashInts(h, view[int64](col)[at:])
-	case Uint8, Bool:
+	case column.Uint8, column.Bool:
 		hashInts(h, view[uint8](col)[at:])
-	case Uint16:
+	case column.Uint16:
 		hashInts(h, view[uint16](col)[at:])
-	case Uint32:
+	case column.Uint32:
 		hashInts(h, view[uint32](col)[at:])
-	case Float32:
+	case column.Float16:
+		for i, x := range view[uint16](col)[at:][:len(h)] {
+			h[i] = sketchWord(uint64(canonical16(x)))
+		}
+	case column.Float32:
 		for i, x := range view[float32](col)[at:][:len(h)] {
 			h[i] = sketchWord(canonical64(float64(x)))
 		}
-	case Float64:
+	case column.Float64:
 		for i, x := range view[float64](col)[at:][:len(h)] {
 			h[i] = sketchWord(canonical64(x))
 		}
-	case ID:
+	case column.UUID:
 		x := view[[16]byte](col)[at:]
 		for i := range h {
 			h[i] = sketchID(&x[i])
 		}
-	case String:
+	default:
 		for i := range h {
 			if !col.Null(at + i) {
-				h[i] = sketchText(col.text(at + i))
+				h[i] = sketchText(textAt(col, at+i))
 			}
 		}
 	}
@@ -134,7 +151,8 @@ func hashInts[T signed | unsigned](h []uint64, x []T) {
 	}
 }
 
-// The sketch of few values has 2^25 registers. An entry is the number of one, and its rank in the low 6 bits, which is never 0.
+// A sparse sketch has 2^25 registers. An entry is the number of a register, and in the low 6 bits its rank, which is
+// never 0.
 const (
 	sparseBits    = 25
 	sparseMaxRank = 64 - sparseBits + 1
@@ -147,13 +165,12 @@ func sparseEntry(hash uint64) uint32 {
 	return uint32(hash>>(64-sparseBits))<<rankBits | uint32(rank)
 }
 
-// hyperLogLog is ApproxCountDistinct. The whole span of a group is a hash table of entries, 0 where there is none; or, if dense is set, the
-// registers, a byte each. The lists themselves stay empty.
+// hyperLogLog is ApproxCountDistinct. The whole span of a group is a hash table of entries, where 0 is an empty slot.
+// If dense is set, the span holds the registers, one byte each. The lists themselves stay empty.
 type hyperLogLog struct {
-	typ    Type
 	p      uint8
 	data   lists[uint32]
-	used   []uint32 // entries
+	used   []uint32 // number of entries
 	dense  []bool
 	hashes [hashRows]uint64
 	sorted []uint32
@@ -161,8 +178,11 @@ type hyperLogLog struct {
 	out    []int64
 }
 
-func (l *hyperLogLog) Types() ([]Type, Type) { return []Type{String}, Int64 }
-func (l *hyperLogLog) Reset()                { l.data.reset(); l.used, l.dense = l.used[:0], l.dense[:0] }
+func (l *hyperLogLog) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeBytes}, fieldOf(typeInt64)
+}
+
+func (l *hyperLogLog) Reset() { l.data.reset(); l.used, l.dense = l.used[:0], l.dense[:0] }
 
 func (l *hyperLogLog) Size() int64 {
 	return l.data.size() + 4*int64(cap(l.used)) + int64(cap(l.dense)) + l.buf.size() + 8*int64(cap(l.out)) + 8*hashRows
@@ -173,6 +193,8 @@ func (l *hyperLogLog) Resize(n int) {
 	l.used, l.dense = grown(l.used, n), grown(l.dense, n)
 }
 
+// Add updates a register of the row's group if the group is dense, else its sparse entries. The low bit that is set
+// bounds the rank of a hash of zeros.
 func (l *hyperLogLog) Add(rows Rows) error {
 	col, ids := &rows.Args[0], rows.IDs
 	for at := 0; at < len(ids); at += hashRows {
@@ -211,7 +233,7 @@ func (l *hyperLogLog) addSparse(id uint32, entry uint32) {
 		l.addEntry(id, entry)
 		return
 	}
-	// The rank counts from bit p: if there is a 1 in the rest of the 25 bits, it is there.
+	// The dense rank counts from bit p. If the rest of the 25 bits contains a 1, the first one determines the rank.
 	rest := sparseBits - l.p
 	index := entry >> rankBits
 	rank := rest + uint8(entry&rankMask)
@@ -233,7 +255,7 @@ func (l *hyperLogLog) addEntry(id uint32, entry uint32) {
 	}
 }
 
-// put puts an entry to the hash table of a group, or returns false if the table is too full for it.
+// put inserts an entry into the hash table of a group. It returns false if the table is too full.
 func (l *hyperLogLog) put(id uint32, entry uint32) bool {
 	slots := l.data.whole(id)
 	last := uint32(len(slots) - 1)
@@ -254,7 +276,7 @@ func (l *hyperLogLog) put(id uint32, entry uint32) bool {
 	}
 }
 
-// grow gives a group a greater hash table, or registers if these are not greater.
+// grow enlarges the hash table of a group, or replaces it by registers once these take no more memory.
 func (l *hyperLogLog) grow(id uint32) {
 	old := l.entries(id)
 	p := &l.data.of[id]
@@ -298,8 +320,10 @@ const (
 	sketchDense  = 2
 )
 
-func (l *hyperLogLog) State() ([]Column, error) {
-	return []Column{l.buf.column(len(l.used), func(dst []byte, id uint32) []byte {
+// State returns, by group, a version, the precision, a kind, and either registers in 6 bits each or sparse entries in
+// ascending order as uvarint differences (encoding version 1 above).
+func (l *hyperLogLog) State(i, j int) ([]column.Column, error) {
+	c, err := l.buf.column(i, j, func(dst []byte, id uint32) []byte {
 		switch {
 		case l.dense[id]:
 			dst = append(dst, sketchVersion, l.p, sketchDense)
@@ -318,31 +342,33 @@ func (l *hyperLogLog) State() ([]Column, error) {
 			}
 		}
 		return dst
-	})}, nil
+	})
+	return []column.Column{c}, err
 }
 
-func (l *hyperLogLog) Merge(ids []uint32, state []Column) error {
+func (l *hyperLogLog) Merge(ids []uint32, state []column.Column) error {
 	for i, id := range ids {
 		if id == 0 || state[0].Null(i) {
 			continue
 		}
-		if err := l.merge(id, state[0].text(i)); err != nil {
+		if err := l.merge(id, textAt(&state[0], i)); err != nil {
 			return fmt.Errorf("groupby: state of approx_count_distinct: %w", err)
 		}
 	}
 	return nil
 }
 
+// merge merges one state into a group. A dense state is checked as a whole before the group changes.
 func (l *hyperLogLog) merge(id uint32, s string) error {
 	if s == "" {
 		return nil
 	}
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	if len(b) < 3 || b[0] != sketchVersion {
-		return errors.New("not of version 1")
+		return errors.New("unknown version, want 1")
 	}
 	if b[1] != l.p {
-		return fmt.Errorf("of precision %d, not %d", b[1], l.p)
+		return fmt.Errorf("precision is %d, want %d", b[1], l.p)
 	}
 	kind, b := b[2], b[3:]
 	switch kind {
@@ -350,13 +376,14 @@ func (l *hyperLogLog) merge(id uint32, s string) error {
 		last := uint64(0)
 		for len(b) > 0 {
 			d, w := binary.Uvarint(b)
-			// Entries ascend, and so do their registers.
-			if w <= 0 || d > math.MaxUint32 || (last+d)>>rankBits >= 1<<sparseBits || last != 0 && (last+d)>>rankBits == last>>rankBits {
+			// Entries ascend, and each has another register.
+			if w <= 0 || d > math.MaxUint32 || (last+d)>>rankBits >= 1<<sparseBits ||
+				last != 0 && (last+d)>>rankBits == last>>rankBits {
 				return errors.New("malformed entries")
 			}
 			last += d
 			if rank := last & rankMask; rank == 0 || rank > sparseMaxRank {
-				return fmt.Errorf("entry of rank %d", rank)
+				return fmt.Errorf("rank of an entry is %d", rank)
 			}
 			l.addSparse(id, uint32(last))
 			b = b[w:]
@@ -364,13 +391,13 @@ func (l *hyperLogLog) merge(id uint32, s string) error {
 		return nil
 	case sketchDense:
 		if len(b) != 3<<l.p/4 {
-			return fmt.Errorf("registers of %d bytes", len(b))
+			return fmt.Errorf("length of the registers is %d bytes", len(b))
 		}
 		for at := 0; at < len(b); at += 3 {
 			w := uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16
 			for range 4 {
 				if uint8(w&rankMask) > 64-l.p+1 {
-					return fmt.Errorf("register of rank %d", w&rankMask)
+					return fmt.Errorf("rank of a register is %d", w&rankMask)
 				}
 				w >>= rankBits
 			}
@@ -389,12 +416,14 @@ func (l *hyperLogLog) merge(id uint32, s string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("of kind %d", kind)
+	return fmt.Errorf("unknown kind %d", kind)
 }
 
-func (l *hyperLogLog) Result() (Column, error) {
-	l.out = grown(l.out[:0], len(l.used))
-	for id := range l.out {
+// Result returns the estimates. Sparse entries are registers of precision sparseBits, most of them 0.
+func (l *hyperLogLog) Result(i, j int) (column.Column, error) {
+	l.out = grown(l.out[:0], j-i)
+	for k := range l.out {
+		id := i + k
 		var histogram [66]int // of ranks
 		p := l.p
 		if l.dense[id] {
@@ -408,13 +437,14 @@ func (l *hyperLogLog) Result() (Column, error) {
 			}
 			histogram[0] = 1<<sparseBits - int(l.used[id])
 		}
-		l.out[id] = int64(math.Round(hllEstimate(&histogram, p)))
+		l.out[k] = int64(math.Round(hllEstimate(&histogram, p)))
 	}
-	return Values(l.out), nil
+	return of(l.out), nil
 }
 
-// hllEstimate returns the number of values of a sketch of 2^p registers, histogram[r] of which are r. Ertl's constant is that of infinitely many
-// registers; the last factor, of Flajolet et al., brings it to 2^p: 7 % for 16 of them.
+// hllEstimate returns the estimated number of values of a sketch of 2^p registers, where histogram[r] is the number of
+// registers of rank r. Ertl's constant holds for infinitely many registers; the last factor, of Flajolet et al.,
+// corrects it for 2^p: 7 % for 16 registers.
 func hllEstimate(histogram *[66]int, p uint8) float64 {
 	m, q := float64(uint64(1)<<p), int(64-p)
 	if histogram[0] == 1<<p {

@@ -9,22 +9,24 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-func newHyperLogLog(t testing.TB, p int, typ Type) *testFeed {
-	acc, err := ApproxCountDistinctPrecision(0, p).New([]Type{typ})
+func newHyperLogLog(t testing.TB, p int, typ column.Type) *testFeed {
+	acc, err := ApproxCountDistinctPrecision("v0", p).New([]column.Type{typ})
 	require.NoError(t, err)
 	return newFeed(acc)
 }
 
 func stateOf(t testing.TB, acc Accumulator, id int) string {
-	state, err := acc.State()
+	state, err := acc.State(id, id+1)
 	require.NoError(t, err)
-	return valueAt(state[0], id).(string)
+	return valueAt(state[0], 0).(string)
 }
 
-// TestHyperLogLogError looks at many cardinalities of some sketches each, whose estimates are to be within 4 sigma; and their mean error is
-// to be near 0.
+// TestHyperLogLogError checks several sketches for each of many cardinalities. Every estimate must be within 4 sigma,
+// and the mean error near 0.
 func TestHyperLogLogError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) // not random: it is a test of statistics
 	for _, p := range []int{10, 12, 14} {
@@ -33,16 +35,16 @@ func TestHyperLogLogError(t *testing.T) {
 			const sketches = 3
 			sum := 0.0
 			for range sketches {
-				f := newHyperLogLog(t, p, Uint64)
+				f := newHyperLogLog(t, p, typeUint64)
 				start, groups, x := r.Uint64(), make([]int, 1000), make([]uint64, 1000)
 				for i := range n {
 					x[i%1000] = start + uint64(i)
 					if k := i%1000 + 1; k == 1000 || i == n-1 {
-						f.add(t, []Column{Values(x[:k])}, groups[:k], nil)
+						f.add(t, []column.Column{vals(x[:k])}, groups[:k], nil)
 					}
 				}
 				e := float64(f.results(t)[0].(int64))/float64(n) - 1
-				// Below the estimate's unit there is rounding.
+				// The estimate is rounded to an integer.
 				require.LessOrEqual(t, math.Abs(e), 4*sigma+0.5/float64(n), "p = %d, %d values", p, n)
 				sum += e
 			}
@@ -56,14 +58,14 @@ func TestHyperLogLogFewRegisters(t *testing.T) {
 	const sketches = 3000
 	for _, n := range []int{20, 100, 1000} {
 		sum, squares, x := 0.0, 0.0, make([]uint64, n)
-		f := newHyperLogLog(t, 4, Uint64)
+		f := newHyperLogLog(t, 4, typeUint64)
 		for range sketches {
 			for i := range x {
 				x[i] = r.Uint64()
 			}
 			f.acc.Reset()
 			f = newFeed(f.acc)
-			f.add(t, []Column{Values(x)}, make([]int, n), nil)
+			f.add(t, []column.Column{vals(x)}, make([]int, n), nil)
 			e := float64(f.results(t)[0].(int64))/float64(n) - 1
 			sum, squares = sum+e, squares+e*e
 		}
@@ -77,14 +79,14 @@ func TestHyperLogLogTypes(t *testing.T) {
 	for _, typ := range scalarTypes {
 		for _, nulls := range []bool{false, true} {
 			c := randomColumn(r, typ, 1000, true, nulls)
-			groups, rows := make([]int, c.n), make([]referenceRow, c.n)
+			groups, rows := make([]int, c.Len), make([]referenceRow, c.Len)
 			for i := range rows {
 				rows[i].args = []any{valueAt(c, i)}
 			}
 			want, err := referenceDistinct(rows)
 			require.NoError(t, err)
 			f := newHyperLogLog(t, 14, typ)
-			f.add(t, []Column{c}, groups, nil)
+			f.add(t, []column.Column{c}, groups, nil)
 			require.InDelta(t, want, f.results(t)[0], 1, typ.String())
 		}
 	}
@@ -94,17 +96,17 @@ func TestHyperLogLogMerged(t *testing.T) {
 	r := newRand(t)
 	for _, p := range []int{4, 5, 11, 14, 18} {
 		for _, n := range []int{1, 50, 1000, 2500, 60000} {
-			whole := newHyperLogLog(t, p, Int64)
-			parts := []*testFeed{newHyperLogLog(t, p, Int64), newHyperLogLog(t, p, Int64), newHyperLogLog(t, p, Int64)}
-			c := randomColumn(r, Int64, n, false, false)
+			whole := newHyperLogLog(t, p, typeInt64)
+			parts := []*testFeed{newHyperLogLog(t, p, typeInt64), newHyperLogLog(t, p, typeInt64), newHyperLogLog(t, p, typeInt64)}
+			c := randomColumn(r, typeInt64, n, false, false)
 			for at := 0; at < n; {
 				end := min(n, at+1+r.IntN(n))
 				groups := make([]int, end-at)
-				whole.add(t, []Column{c.Slice(at, end)}, groups, nil)
-				parts[r.IntN(3)].add(t, []Column{c.Slice(at, end)}, groups, nil)
+				whole.add(t, []column.Column{c.Slice(at, end)}, groups, nil)
+				parts[r.IntN(3)].add(t, []column.Column{c.Slice(at, end)}, groups, nil)
 				at = end
 			}
-			total := newHyperLogLog(t, p, Int64)
+			total := newHyperLogLog(t, p, typeInt64)
 			for _, part := range parts {
 				if len(part.ids) > 1 {
 					total.merge(t, part)
@@ -117,50 +119,51 @@ func TestHyperLogLogMerged(t *testing.T) {
 
 			whole.acc.Reset()
 			again := newFeed(whole.acc)
-			again.add(t, []Column{c}, make([]int, n), nil)
+			again.add(t, []column.Column{c}, make([]int, n), nil)
 			require.Equal(t, total.results(t), again.results(t))
 		}
 	}
 }
 
-// TestHyperLogLogFormat holds the hash and the encoding of version 1: sketches are stored.
+// TestHyperLogLogFormat checks the hash and the encoding of version 1, because sketches are stored.
 func TestHyperLogLogFormat(t *testing.T) {
 	id := [16]byte{1, 2, 3, 15: 4}
 	hashes := fmt.Sprintf("%x %x %x %x", sketchWord(1), sketchID(&id), sketchText(""), sketchText("vectorised"))
 	require.Equal(t, "c1fbd752ed665fae a8331da3c063d3bb 3564b439cd1e1f16 d2a08ef0f2eb632e", hashes)
-	f := newHyperLogLog(t, 14, Int64)
-	f.add(t, []Column{Values([]int64{1, 2})}, []int{0, 0}, nil)
+	f := newHyperLogLog(t, 14, typeInt64)
+	f.add(t, []column.Column{vals([]int64{1, 2})}, []int{0, 0}, nil)
 	require.Equal(t, "010e01c19ad3e003c0bca4a702", fmt.Sprintf("%x", stateOf(t, f.acc, 1)))
 	require.Equal(t, "", stateOf(t, f.acc, 0))
 }
 
 func TestHyperLogLogMalformed(t *testing.T) {
 	for _, p := range []int{3, 19} {
-		_, err := ApproxCountDistinctPrecision(0, p).New([]Type{Int64})
+		_, err := New(nil, ApproxCountDistinctPrecision("v0", p))
 		require.Error(t, err)
 	}
-	_, err := ApproxCountDistinct(0).New([]Type{Vector(Float32, 2)})
+	_, err := ApproxCountDistinct("v0").New([]column.Type{column.VectorOf(column.Float32, 2)})
 	require.Error(t, err)
 
-	f := newHyperLogLog(t, 4, Int64)
+	f := newHyperLogLog(t, 4, typeInt64)
 	f.acc.Resize(2)
 	for _, s := range []string{
 		"\x01", "\x02\x04\x01", "\x01\x05\x01", "\x01\x04\x03", "\x01\x04\x01\x00", "\x01\x04\x01\x80", "\x01\x04\x01\x29", "\x01\x04\x01\x01\x01",
 		"\x01\x04\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x01\x04\x01\x81\x80\x80\x80\x08", "\x01\x04\x02", "\x01\x04\x0212345678901",
 		"\x01\x04\x02\xff2345678901\x01",
 	} {
-		require.Error(t, f.acc.Merge([]uint32{1}, []Column{Values([]string{s})}), "%q", s)
+		require.Error(t, f.acc.Merge([]uint32{1}, []column.Column{vals([]string{s})}), "%q", s)
 	}
-	require.NoError(t, f.acc.Merge([]uint32{1}, []Column{Values([]string{"\x01\x04\x01\x28\x20"})}))
+	require.NoError(t, f.acc.Merge([]uint32{1}, []column.Column{vals([]string{"\x01\x04\x01\x28\x20"})}))
 }
 
-// FuzzHyperLogLogMerge merges any bytes: they are an error, or a sketch that has an estimate and a state that merges.
+// FuzzHyperLogLogMerge merges arbitrary bytes. The result is an error, or a sketch with an estimate and a state that
+// can be merged.
 func FuzzHyperLogLogMerge(f *testing.F) {
 	for _, n := range []int64{1, 3, 40, 2000} {
 		for _, p := range []int{4, 6} {
-			feed := newHyperLogLog(f, p, Int64)
+			feed := newHyperLogLog(f, p, typeInt64)
 			for i := range n {
-				feed.add(f, []Column{Values([]int64{i})}, []int{0}, nil)
+				feed.add(f, []column.Column{vals([]int64{i})}, []int{0}, nil)
 			}
 			f.Add(stateOf(f, feed.acc, 1), p)
 		}
@@ -170,13 +173,13 @@ func FuzzHyperLogLogMerge(f *testing.F) {
 		if p < 4 || p > 8 {
 			return
 		}
-		feed := newHyperLogLog(t, p, Int64)
+		feed := newHyperLogLog(t, p, typeInt64)
 		feed.id(0)
 		feed.acc.Resize(2)
-		if feed.acc.Merge([]uint32{1}, []Column{Values([]string{s})}) != nil {
+		if feed.acc.Merge([]uint32{1}, []column.Column{vals([]string{s})}) != nil {
 			return
 		}
-		other := newHyperLogLog(t, p, Int64)
+		other := newHyperLogLog(t, p, typeInt64)
 		other.merge(t, feed)
 		require.Equal(t, feed.results(t), other.results(t))
 		require.GreaterOrEqual(t, feed.results(t)[0], int64(0))

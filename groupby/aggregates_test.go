@@ -4,73 +4,89 @@ package groupby
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests sums where they are hard.
+// Sums at the limits of their types.
 
 func TestSumOverflow(t *testing.T) {
 	ctx := context.Background()
 	const maxInt, minInt = math.MaxInt64, math.MinInt64
 	for _, row := range []struct {
 		name     string
-		column   Column
+		column   column.Column
 		fails    bool
 		wrap     any
 		asFloat  float64
 		repeated int
 	}{
-		{"beyond on the way alone", Values([]int64{maxInt, maxInt, minInt, minInt, 7}), false, int64(5), 5, 1},
-		{"greatest", Values([]int64{maxInt - 1, 1}), false, int64(maxInt), maxInt, 1},
-		{"one beyond", Values([]int64{maxInt, 1}), true, int64(minInt), 1 << 63, 1},
-		{"one below", Values([]int64{minInt, -1}), true, int64(maxInt), minInt, 1},
-		{"unsigned greatest", Values([]uint64{math.MaxUint64 - 1, 1}), false, uint64(math.MaxUint64), math.MaxUint64, 1},
-		{"unsigned beyond", Values([]uint64{math.MaxUint64, 1}), true, uint64(0), 1 << 64, 1},
-		{"far beyond", Values([]int64{maxInt, maxInt, maxInt}), true, int64(maxInt - 2), 3 * 0x1p63, 1},
-		{"narrow", Values([]int8{-128, -128, 127}), false, int64(-129), -129, 1},
-		{"narrow unsigned", Values([]uint8{255, 255, 255}), false, uint64(765), 765, 1},
+		{"beyond on the way alone", vals([]int64{maxInt, maxInt, minInt, minInt, 7}), false, int64(5), 5, 1},
+		{"greatest", vals([]int64{maxInt - 1, 1}), false, int64(maxInt), maxInt, 1},
+		{"one beyond", vals([]int64{maxInt, 1}), true, int64(minInt), 1 << 63, 1},
+		{"one below", vals([]int64{minInt, -1}), true, int64(maxInt), minInt, 1},
+		{"unsigned greatest", vals([]uint64{math.MaxUint64 - 1, 1}), false, uint64(math.MaxUint64), math.MaxUint64, 1},
+		{"unsigned beyond", vals([]uint64{math.MaxUint64, 1}), true, uint64(0), 1 << 64, 1},
+		{"far beyond", vals([]int64{maxInt, maxInt, maxInt}), true, int64(maxInt - 2), 3 * 0x1p63, 1},
+		{"narrow", vals([]int8{-128, -128, 127}), false, int64(-129), -129, 1},
+		{"narrow unsigned", vals([]uint8{255, 255, 255}), false, uint64(765), 765, 1},
 	} {
 		for _, workers := range []int{1, 4} {
-			n := row.column.Len()
+			n := row.column.Len
 			for _, overflow := range []Overflow{OverflowFail, OverflowWrap, OverflowFloat} {
-				c := Config{Values: []Type{row.column.Type()}, Aggregates: []Aggregate{SumOverflow(0, overflow), Mean(0)}}
-				g, err := New(c)
+				c := Config{Aggregates: []Aggregate{SumOverflow("v0", overflow), Mean("v0")}}
+				g, err := c.New()
 				require.NoError(t, err)
 				var ws []*Worker
 				for range workers {
 					ws = append(ws, g.Worker())
 				}
-				for i := range n { // row by row, each by another worker: states are merged in some other order
-					one, err := referenceColumn(row.column.Type(), referenceValues(row.column)[i:i+1])
-					require.NoError(t, err)
-					require.NoError(t, ws[i%workers].Add(ctx, Batch{Values: []Column{one}, Start: int64(i)}))
+				for i := range n { // each row to the next worker, so that states are merged in another order
+					require.NoError(t, ws[i%workers].Add(ctx, batchOf(int64(i), nil, cols(row.column.Slice(i, i+1)))))
 				}
 				r, err := g.Finish(ctx)
 				if overflow == OverflowFail && row.fails {
 					var oe *OverflowError
 					require.ErrorAs(t, err, &oe, row.name)
-					require.Equal(t, "sum", oe.Aggregate)
+					require.Equal(t, "sum(v0)", oe.Aggregate)
 					continue
 				}
 				require.NoError(t, err, row.name)
-				got := referenceValues(r.Aggregate(0))[0]
+				got := referenceValues(r.Columns[0])[0]
 				switch {
 				case overflow == OverflowFloat:
 					require.Equal(t, row.asFloat, got, row.name)
 				default:
 					require.Equal(t, row.wrap, got, row.name)
 				}
-				mean, _ := SliceOf[float64](r.Aggregate(1))
-				require.InEpsilon(t, row.asFloat/float64(n), mean[0], 1e-12, row.name)
+				mean := referenceValues(*r.Column("mean(v0)"))[0]
+				require.InEpsilon(t, row.asFloat/float64(n), mean, 1e-12, row.name)
 			}
 		}
 	}
 }
 
-// TestSumCompensated: what is small survives what is great.
+// TestDecimals checks that sums are decimals, that the scale is applied to means, and that aggregates sharing a sum
+// have separate results.
+func TestDecimals(t *testing.T) {
+	prices, err := vals([]int64{1050, 2, -3}).WithType(typeDecimal64)
+	require.NoError(t, err)
+	c := Config{Aggregates: []Aggregate{
+		Sum("v0"), SumOverflow("v0", OverflowFloat).As("float"), Mean("v0"), Max("v0"), Median("v0"), TopK("v0", 1), VariancePop("v0"),
+	}}
+	b, err := c.Aggregate(t.Context(), batchOf(0, nil, cols(prices)))
+	require.NoError(t, err)
+	require.Equal(t, column.Type{Kind: column.Decimal64, Precision: 18, Scale: 2}, b.Column("sum(v0)").Type)
+	require.Equal(t, "[1049 10.49 3.4966666666666666 1050 0.02 [1050]]", fmt.Sprint(rowsOf(b)[0][:6]))
+	require.InDelta(t, 24.523756, rowsOf(b)[0][6], 1e-5)
+}
+
+// TestSumCompensated checks that small values are not lost beside large ones.
 func TestSumCompensated(t *testing.T) {
 	values := []float64{1, 1e100, 1, -1e100}
 	var keys []int64
@@ -78,9 +94,9 @@ func TestSumCompensated(t *testing.T) {
 	for i := range 10000 {
 		keys, all = append(keys, int64(i/4)), append(all, values[i%4])
 	}
-	gc := groupCase{limits: defaultLimits, config: Config{Keys: []Type{Int64}, Values: []Type{Float64}, Aggregates: []Aggregate{SumCompensated(0)}}}
+	gc := groupCase{limits: defaultLimits, config: Config{Keys: By("k0"), Aggregates: []Aggregate{SumCompensated("v0")}}}
 	for i := 0; i < len(keys); i += 1000 {
-		gc.batches = append(gc.batches, Batch{Keys: []Column{Values(keys[i : i+1000])}, Values: []Column{Values(all[i : i+1000])}, Start: int64(i)})
+		gc.batches = append(gc.batches, batchOf(int64(i), cols(vals(keys[i:i+1000])), cols(vals(all[i:i+1000]))))
 	}
 	for _, workers := range []int{0, 1, 3} {
 		for _, local := range []int{1, 100, 1 << 20} {

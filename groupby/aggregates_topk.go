@@ -6,78 +6,41 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the k greatest or least values of each group, and the values of another column in the rows that have them. Each group has a
-// heap whose root is the worst of its k best: most rows are compared with that alone.
+// The k greatest or least values of each group, and the values of another column in their rows. Each group has a heap
+// whose root is the worst of its k best: most rows are compared with the root alone.
 
-// maxK is the greatest k.
+// maxK is the maximum of k.
 const maxK = 1 << 16
 
-// TopK is the k greatest values of a column of numbers, the greatest one first; NULL if all values are. 1 <= k <= 1<<16. Equal values count
-// each; -0 comes out as 0.
-//
-// Of float32 or float64 the result is Vector(elem, k): NaN, which is greater than all numbers, comes first, and NaN fills up what is left if there
-// are fewer than k values. Of integers it is a String: 8 bytes per value, little-endian, int64 for signed and uint64 for unsigned ones, at most k of
-// them; see [TopKInts].
-//
-// 16 bytes per group, and 8 to 24 per value kept.
-func TopK(value, k int) Aggregate { return newTop("top_k", value, k, false) }
+// TopK is the k greatest values of a column of numbers, dates, times or timestamps, 1 <= k <= 1<<16. The result is a
+// List of the column's type, the greatest value first. It has fewer than k values if the group has fewer, and is NULL
+// if all values are NULL. Equal values count separately; NaN is greater than all numbers; -0 becomes 0. Memory: 16
+// bytes per group, and 8 to 24 per value kept.
+func TopK(name string, k int) Aggregate { return newTop("top_k", name, k, false) }
 
-// BottomK is the k least values, the least one first; see [TopK]. NaN comes last.
-func BottomK(value, k int) Aggregate { return newTop("bottom_k", value, k, true) }
+// BottomK is the k least values, the least value first; see [TopK]. NaN comes last.
+func BottomK(name string, k int) Aggregate { return newTop("bottom_k", name, k, true) }
 
-// TopKInts returns the values of one row of the result of [TopK] or [BottomK] of integers, nil if it is NULL. Values of a column of Uint64 are
-// to be converted to uint64.
-func TopKInts(result Column, row int) []int64 {
-	if result.typ != String || result.Null(row) {
-		return nil
-	}
-	s := result.text(row)
-	v := make([]int64, len(s)/8)
-	for i := range v {
-		v[i] = int64(le64(s, 8*i))
-	}
-	return v
-}
-
-// TopKOf is the values of payload, a column of any type but vectors, in the k rows with the greatest values of by, a column of numbers: the
-// greatest one first, of equal ones the row that came first. 1 <= k <= 1<<16. NaN is greater than all numbers; rows where by is NULL are left out.
-// NULL if all are.
+// TopKOf is the values of payload in the k rows with the greatest values of by, a column of numbers, dates, times or
+// timestamps, 1 <= k <= 1<<16. The result is a List of the type of payload, any without children. The row with the
+// greatest value comes first; among equal values, the earlier row. Elements are NULL where payload is NULL. NaN is
+// greater than all numbers. Rows where by is NULL are skipped; the result is NULL if all are.
 //
-// The result is a String of records, one per row: a uvarint that is 0 if the payload is NULL, otherwise its length in bytes plus 1; and
-// the payload, strings as they are, ids as their 16 bytes, numbers and booleans little-endian in their width. See [TopKRecords].
-//
-// 16 bytes per group, and 32 to 96 per row kept, besides strings and ids.
-func TopKOf(by, payload, k int) Aggregate { return newTopOf("top_k", by, payload, k, false) }
+// Memory: 16 bytes per group, and 32 to 96 per row kept, in addition to payloads of more than 8 bytes.
+func TopKOf(by, payload string, k int) Aggregate { return newTopOf("top_k", by, payload, k, false) }
 
 // BottomKOf is the values of payload in the k rows with the least values of by; see [TopKOf].
-func BottomKOf(by, payload, k int) Aggregate { return newTopOf("bottom_k", by, payload, k, true) }
-
-// TopKRecords returns the payloads of one row of the result of [TopKOf] or [BottomKOf], nil for those that are NULL. It returns nil if the
-// row is NULL or malformed. The payloads are copies.
-func TopKRecords(result Column, row int) [][]byte {
-	if result.typ != String || result.Null(row) {
-		return nil
-	}
-	records := [][]byte{}
-	for b := []byte(result.text(row)); len(b) > 0; {
-		p, null, rest, ok := cutPayload(b)
-		if !ok {
-			return nil
-		}
-		if null {
-			p = nil
-		}
-		records, b = append(records, p), rest
-	}
-	return records
+func BottomKOf(by, payload string, k int) Aggregate {
+	return newTopOf("bottom_k", by, payload, k, true)
 }
 
-// cutPayload cuts the first payload, with its length before it, from b.
+// cutPayload splits the first payload, which follows its length, off b.
 func cutPayload(b []byte) (payload []byte, null bool, rest []byte, ok bool) {
 	n, w := binary.Uvarint(b)
 	if w <= 0 {
@@ -95,64 +58,74 @@ func cutPayload(b []byte) (payload []byte, null bool, rest []byte, ok bool) {
 
 func checkK(k int) error {
 	if k < 1 || k > maxK {
-		return fmt.Errorf("k is %d, not 1 to %d", k, maxK)
+		return fmt.Errorf("k is %d, want 1 to %d", k, maxK)
 	}
 	return nil
 }
 
-func newTop(name string, value, k int, least bool) Aggregate {
-	return Aggregate{
-		Name: name, Args: []int{value}, reference: referenceTop(k, least),
-		New: func(args []Type) (Accumulator, error) {
-			if !args[0].isNumber() {
-				return nil, badArgs(name, args, "numbers")
-			}
-			return &top{typ: args[0], k: k, least: least}, checkK(k)
-		},
+func newTop(fn, name string, k int, least bool) Aggregate {
+	a := call(fn, []string{name}, k)
+	a.err = checkK(k)
+	return a.newWith(func(t column.Type) (Accumulator, error) {
+		if !isSortable(t) {
+			return nil, refused(0, wantSortable)
+		}
+		return &top{typ: t, k: k, least: least}, nil
+	})
+}
+
+// newTopOf returns the aggregate of the payloads of the k rows with the greatest or least values of by. It requests row
+// numbers, because the first of equal rows wins.
+func newTopOf(fn, by, payload string, k int, least bool) Aggregate {
+	a := call(fn, []string{by, payload}, k)
+	a.RowNumbers, a.err = true, checkK(k)
+	a.New = func(args []column.Type) (Accumulator, error) {
+		if !isSortable(args[0]) {
+			return nil, refused(0, wantSortable)
+		}
+		if args[1].Kind.IsNested() {
+			return nil, refused(1, wantFlat)
+		}
+		return &topOf{typ: args[1], k: k, least: least}, nil
+	}
+	return a
+}
+
+// listOf returns the field of lists of a type.
+func listOf(t column.Type) column.Field {
+	return column.Field{
+		Type:   column.Type{Kind: column.List},
+		Fields: []column.Field{{Name: column.ElementName, Type: t, Nullable: true}},
 	}
 }
 
-func newTopOf(name string, by, payload, k int, least bool) Aggregate {
-	return Aggregate{
-		Name: name, Args: []int{by, payload}, RowNumbers: true, reference: referenceTopOf(k, least),
-		New: func(args []Type) (Accumulator, error) {
-			if !args[0].isNumber() || args[1].Dim() > 0 {
-				return nil, badArgs(name, args, "numbers to order by, and a payload that is no vector")
-			}
-			return &topOf{typ: args[1], k: k, least: least}, checkK(k)
-		},
-	}
-}
-
-// top is TopK or BottomK: by group a heap of words of orderKeys, the least at its root.
+// top is TopK or BottomK: a heap of words of orderKeys by group, with the least word at the root.
 type top struct {
-	typ   Type
+	typ   column.Type
 	k     int
 	least bool
 	heaps lists[uint64]
-	floor []uint64 // the root if the heap is full, otherwise 0
+	floor []uint64 // the root if the heap is full, else 0
 	keys  []uint64
 	buf   textBuffer
-	out32 []float32
-	out64 []float64
+	list  builder // elements of results
 }
 
-func (t *top) Types() ([]Type, Type) {
-	if t.typ.isFloat() {
-		return []Type{String}, Vector(t.typ, t.k)
-	}
-	return []Type{String}, String
+func (t *top) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeBytes}, listOf(t.typ)
 }
 
 func (t *top) Resize(n int) { t.heaps.resize(n); t.floor = grown(t.floor, n) }
 func (t *top) Reset()       { t.heaps.reset(); t.floor = t.floor[:0] }
 func (t *top) Size() int64  { return t.heaps.size() + 8*int64(cap(t.floor)) + t.buf.size() }
 
+// Add pushes the rows whose order key exceeds the least key of a full heap. Key 0 is pushed in any case, because floor
+// is also 0 while the heap has room; push compares again.
 func (t *top) Add(rows Rows) error {
 	col, ids, floor := &rows.Args[0], rows.IDs, t.floor
 	t.keys = orderKeys(t.keys, col, t.least)
 	keys := t.keys
-	if col.validity != nil {
+	if col.Nulls != 0 {
 		forValid(col, func(i int) {
 			if k, id := keys[i], ids[i]; k > floor[id] || k == 0 {
 				t.push(id, k)
@@ -203,23 +176,25 @@ func (t *top) push(id uint32, key uint64) {
 }
 
 // The state of a group is its words, 8 bytes each, little-endian, in any order.
-func (t *top) State() ([]Column, error) {
-	return []Column{t.buf.column(len(t.floor), func(dst []byte, id uint32) []byte {
+func (t *top) State(i, j int) ([]column.Column, error) {
+	c, err := t.buf.column(i, j, func(dst []byte, id uint32) []byte {
 		for _, k := range t.heaps.list(id) {
 			dst = binary.LittleEndian.AppendUint64(dst, k)
 		}
 		return dst
-	})}, nil
+	})
+	return []column.Column{c}, err
 }
 
-func (t *top) Merge(ids []uint32, state []Column) error {
+// Merge pushes the order keys of the states.
+func (t *top) Merge(ids []uint32, state []column.Column) error {
 	for i, id := range ids {
 		if state[0].Null(i) {
 			continue
 		}
-		s := state[0].text(i)
+		s := textAt(&state[0], i)
 		if len(s)%8 != 0 {
-			return fmt.Errorf("groupby: state of top values of %d bytes", len(s))
+			return fmt.Errorf("groupby: malformed state of top values: %d bytes are not a multiple of 8", len(s))
 		}
 		for at := 0; at < len(s); at += 8 {
 			if k := le64(s, at); k > t.floor[id] || k == 0 {
@@ -230,83 +205,90 @@ func (t *top) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-func (t *top) Result() (Column, error) {
-	flip := uint64(0)
-	if t.least {
-		flip = ^flip
-	}
-	n := len(t.floor)
-	valid := make([]byte, (n+7)/8)
-	for id := range t.floor {
-		h := t.heaps.list(uint32(id))
-		if len(h) > 0 {
-			valid[id>>3] |= 1 << (id & 7)
-		}
-		// Descending order makes it a heap of another kind; so sort ascending, which leaves it one, and read it backwards.
-		slices.Sort(h)
-	}
-	switch t.typ {
-	case Float32:
-		t.out32 = grown(t.out32[:0], n*t.k)
-		topFloats(t, t.out32, flip)
-		return Column{typ: Vector(t.typ, t.k), n: n, data: unsafe.Pointer(unsafe.SliceData(t.out32)), validity: valid}, nil
-	case Float64:
-		t.out64 = grown(t.out64[:0], n*t.k)
-		topFloats(t, t.out64, flip)
-		return Column{typ: Vector(t.typ, t.k), n: n, data: unsafe.Pointer(unsafe.SliceData(t.out64)), validity: valid}, nil
-	}
-	if t.typ.isSigned() {
+// Result returns lists of values, the best first. Empty groups are NULL.
+func (t *top) Result(i, j int) (column.Column, error) {
+	flip := flipIf(t.least)
+	if isSigned(storedAs(t.typ)) {
 		flip ^= signBit
 	}
-	return t.buf.column(n, func(dst []byte, id uint32) []byte {
-		for _, k := range slices.Backward(t.heaps.list(id)) {
-			dst = binary.LittleEndian.AppendUint64(dst, k^flip)
+	valid, offsets := make([]byte, (j-i+7)/8), make([]int32, 1, j-i+1)
+	n := 0
+	for id := i; id < j; id++ {
+		n += len(t.heaps.list(uint32(id)))
+	}
+	if n > maxText {
+		return column.Column{}, tooLarge(n)
+	}
+	t.list.begin(t.typ)
+	to := t.list.extend(n)
+	for id := i; id < j; id++ {
+		h := t.heaps.list(uint32(id))
+		if len(h) > 0 {
+			valid[(id-i)>>3] |= 1 << ((id - i) & 7)
 		}
-		return dst
-	}).WithValidity(valid), nil
+		// Descending order would make it a heap of the opposite order. Sort ascending, which keeps the heap valid, and
+		// read backwards.
+		slices.Sort(h)
+		for _, k := range slices.Backward(h) {
+			t.put(to, t.list.n, k^flip)
+			t.list.n++
+		}
+		offsets = append(offsets, int32(t.list.n))
+	}
+	return column.Lists("", offsets, t.list.column()).WithValidity(valid), nil
 }
 
-func topFloats[T float](t *top, out []T, flip uint64) {
-	nan := T(math.NaN())
-	for id := range t.floor {
-		h, row := t.heaps.list(uint32(id)), out[id*t.k:(id+1)*t.k]
-		for j := range row {
-			if j < len(h) {
-				row[j] = T(orderedFloat(h[len(h)-1-j] ^ flip))
-			} else {
-				row[j] = nan
-			}
-		}
+// put writes the value of a word to element i. The caller has xored the word with its flip, and with the sign bit for
+// signed kinds.
+func (t *top) put(to unsafe.Pointer, i int, word uint64) {
+	switch kind := t.typ.Kind; {
+	case kind == column.Float32:
+		*(*float32)(unsafe.Add(to, 4*i)) = float32(orderedFloat(word))
+	case kind == column.Float64:
+		*(*float64)(unsafe.Add(to, 8*i)) = orderedFloat(word)
+	case t.list.width == 1:
+		*(*uint8)(unsafe.Add(to, i)) = uint8(word)
+	case t.list.width == 2:
+		*(*uint16)(unsafe.Add(to, 2*i)) = uint16(word)
+	case t.list.width == 4:
+		*(*uint32)(unsafe.Add(to, 4*i)) = uint32(word)
+	default:
+		*(*uint64)(unsafe.Add(to, 8*i)) = word
 	}
 }
 
-// topOf is TopKOf or BottomKOf: by group a heap of rows.
+// topOf is TopKOf or BottomKOf: a heap of rows by group.
 type topOf struct {
-	typ   Type
+	typ   column.Type
 	k     int
 	least bool
 	heaps lists[topRow]
-	arena []byte // strings and ids, each after its length as a uvarint
-	lost  int    // bytes of it that belong to no row
+	list  builder // elements of results
+	arena []byte  // payloads that do not fit into a word, each after its length as a uvarint
+	lost  int     // unused bytes in arena
 	keys  []uint64
 	buf   textBuffer
 }
 
-// A topRow is a row among the best. word is its payload, or where that lies in arena.
+// A topRow is one of the best rows. word is its payload, or the offset of the payload in arena.
 type topRow struct {
 	orderedRow
 	word uint64
 	null bool
 }
 
-func (t *topOf) Types() ([]Type, Type) { return []Type{String}, String }
-func (t *topOf) Resize(n int)          { t.heaps.resize(n) }
-func (t *topOf) Reset()                { t.heaps.reset(); t.arena, t.lost = t.arena[:0], 0 }
-func (t *topOf) Size() int64           { return t.heaps.size() + int64(cap(t.arena)) + t.buf.size() }
+func (t *topOf) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeBytes}, listOf(t.typ)
+}
 
-// inArena tells whether payloads are too long for a word.
-func (t *topOf) inArena() bool { return t.typ == String || t.typ == ID }
+func (t *topOf) Resize(n int) { t.heaps.resize(n) }
+func (t *topOf) Reset()       { t.heaps.reset(); t.arena, t.lost = t.arena[:0], 0 }
+func (t *topOf) Size() int64  { return t.heaps.size() + int64(cap(t.arena)) + t.buf.size() }
 
+// inArena reports whether payloads may be too long for a word.
+func (t *topOf) inArena() bool { return keyWidth(t.typ) == 0 || keyWidth(t.typ) == 16 }
+
+// Add pushes the rows that are among the best of their groups so far. Payloads of other rows are not read.
 func (t *topOf) Add(rows Rows) error {
 	by, payload, ids := &rows.Args[0], &rows.Args[1], rows.IDs
 	t.keys = orderKeys(t.keys, by, t.least)
@@ -321,14 +303,10 @@ func (t *topOf) Add(rows Rows) error {
 			return
 		}
 		if r.null = payload.Null(i); !r.null {
-			switch t.typ {
-			case String:
-				r.word = t.store(payload.text(i))
-			case ID:
-				x := &view[[16]byte](payload)[i]
-				r.word = t.store(unsafe.String(&x[0], 16))
-			default:
-				r.word = rawWord(payload, i)
+			if t.inArena() {
+				r.word = t.store(textAt(payload, i))
+			} else {
+				r.word = wordOf(payload, i)
 			}
 		}
 		t.push(id, r)
@@ -336,20 +314,7 @@ func (t *topOf) Add(rows Rows) error {
 	return nil
 }
 
-// rawWord returns the bits of a value of at most 64 bits.
-func rawWord(col *Column, i int) uint64 {
-	switch col.typ.width() {
-	case 1:
-		return uint64(view[uint8](col)[i])
-	case 2:
-		return uint64(view[uint16](col)[i])
-	case 4:
-		return uint64(view[uint32](col)[i])
-	}
-	return view[uint64](col)[i]
-}
-
-// store appends a payload to the arena and returns where it is.
+// store appends a payload to the arena and returns its offset.
 func (t *topOf) store(s string) uint64 {
 	if t.lost > 1<<16 && t.lost > len(t.arena)/2 {
 		t.compact()
@@ -359,12 +324,13 @@ func (t *topOf) store(s string) uint64 {
 	return uint64(at)
 }
 
-// payload returns what is stored at a place of the arena.
+// payload returns the payload at an offset of the arena.
 func (t *topOf) payload(at uint64) []byte {
 	n, w := binary.Uvarint(t.arena[at:])
 	return t.arena[at+uint64(w):][:n]
 }
 
+// compact rewrites the arena without the payloads that no row refers to.
 func (t *topOf) compact() {
 	arena := make([]byte, 0, len(t.arena)-t.lost/2)
 	for id := range t.heaps.of {
@@ -373,20 +339,20 @@ func (t *topOf) compact() {
 			if r := &h[i]; !r.null {
 				b := t.payload(r.word)
 				r.word = uint64(len(arena))
-				arena = appendText(arena, unsafe.String(unsafe.SliceData(b), len(b)))
+				arena = appendText(arena, stringOf(b))
 			}
 		}
 	}
 	t.arena, t.lost = arena, 0
 }
 
-// wanted tells whether a row is among the best of its group so far.
+// wanted reports whether a row is among the best of its group so far.
 func (t *topOf) wanted(id uint32, r topRow) bool {
 	h := t.heaps.list(id)
 	return len(h) < t.k || h[0].less(r.orderedRow)
 }
 
-// push adds a row that is wanted.
+// push adds a row for which wanted returned true.
 func (t *topOf) push(id uint32, r topRow) {
 	h := t.heaps.list(id)
 	if len(h) < t.k {
@@ -417,7 +383,7 @@ func (t *topOf) push(id uint32, r topRow) {
 	h[i] = r
 }
 
-// appendPayload appends the payload of a row as the result has it.
+// appendPayload appends the payload of a row: 0 if it is NULL, otherwise its length plus 1 as a uvarint, and its bytes.
 func (t *topOf) appendPayload(dst []byte, r *topRow) []byte {
 	switch {
 	case r.null:
@@ -426,16 +392,16 @@ func (t *topOf) appendPayload(dst []byte, r *topRow) []byte {
 		b := t.payload(r.word)
 		return append(binary.AppendUvarint(dst, uint64(len(b))+1), b...)
 	}
-	w := t.typ.width()
+	w := t.typ.ValueWidth()
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], r.word)
 	return append(append(dst, byte(w)+1), b[:w]...)
 }
 
-// The state of a group is its rows in any order: the word to order by and the number, 8 bytes each, little-endian, and the payload as in
-// the result.
-func (t *topOf) State() ([]Column, error) {
-	return []Column{t.buf.column(len(t.heaps.of), func(dst []byte, id uint32) []byte {
+// The state of a group is its rows in any order. Each row is the word to order by and the number, 8 bytes each,
+// little-endian, then the payload as appendPayload writes it.
+func (t *topOf) State(i, j int) ([]column.Column, error) {
+	c, err := t.buf.column(i, j, func(dst []byte, id uint32) []byte {
 		h := t.heaps.list(id)
 		for i := range h {
 			dst = binary.LittleEndian.AppendUint64(dst, h[i].key)
@@ -443,24 +409,26 @@ func (t *topOf) State() ([]Column, error) {
 			dst = t.appendPayload(dst, &h[i])
 		}
 		return dst
-	})}, nil
+	})
+	return []column.Column{c}, err
 }
 
 var errTopState = errors.New("groupby: malformed state of top rows")
 
-func (t *topOf) Merge(ids []uint32, state []Column) error {
+// Merge pushes the rows of the states: order key, row number, and payload.
+func (t *topOf) Merge(ids []uint32, state []column.Column) error {
 	for i, id := range ids {
 		if state[0].Null(i) {
 			continue
 		}
-		s := state[0].text(i)
+		s := textAt(&state[0], i)
 		for b := unsafe.Slice(unsafe.StringData(s), len(s)); len(b) > 0; {
 			if len(b) < 17 {
 				return errTopState
 			}
 			r := topRow{orderedRow: orderedRow{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}}
 			p, null, rest, ok := cutPayload(b[16:])
-			if !ok || !null && t.typ != String && len(p) != t.typ.width() {
+			if !ok || !null && !t.typ.Kind.IsText() && len(p) != t.typ.ValueWidth() {
 				return errTopState
 			}
 			b, r.null = rest, null
@@ -468,7 +436,7 @@ func (t *topOf) Merge(ids []uint32, state []Column) error {
 				continue
 			}
 			if !null && t.inArena() {
-				r.word = t.store(unsafe.String(unsafe.SliceData(p), len(p)))
+				r.word = t.store(stringOf(p))
 			} else {
 				var w [8]byte
 				copy(w[:], p)
@@ -480,23 +448,69 @@ func (t *topOf) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-func (t *topOf) Result() (Column, error) {
-	n := len(t.heaps.of)
-	valid := make([]byte, (n+7)/8)
-	return t.buf.column(n, func(dst []byte, id uint32) []byte {
-		h := t.heaps.list(id)
+// Result returns lists of payloads, that of the best row first. Empty groups are NULL.
+func (t *topOf) Result(i, j int) (column.Column, error) {
+	t.list.begin(t.typ)
+	valid, offsets := make([]byte, (j-i+7)/8), make([]int32, 1, j-i+1)
+	for id := i; id < j; id++ {
+		h := t.heaps.list(uint32(id))
 		if len(h) > 0 {
-			valid[id>>3] |= 1 << (id & 7)
+			valid[(id-i)>>3] |= 1 << ((id - i) & 7)
 		}
-		slices.SortFunc(h, func(a, b topRow) int { // ascending order is a heap too
+		slices.SortFunc(h, func(a, b topRow) int { // ascending order is a valid heap
 			if a.less(b.orderedRow) {
 				return -1
 			}
 			return 1
 		})
-		for i := len(h) - 1; i >= 0; i-- {
-			dst = t.appendPayload(dst, &h[i])
+		for k := len(h) - 1; k >= 0; k-- {
+			t.appendElement(&h[k])
 		}
-		return dst
-	}).WithValidity(valid), nil
+		if err := t.list.check(); err != nil {
+			return column.Column{}, err
+		}
+		if t.list.n > maxText {
+			return column.Column{}, tooLarge(t.list.n)
+		}
+		offsets = append(offsets, int32(t.list.n))
+	}
+	return column.Lists("", offsets, t.list.column()).WithValidity(valid), nil
+}
+
+// appendElement appends the payload of a row to the elements of results.
+func (t *topOf) appendElement(r *topRow) {
+	var short [8]byte
+	b := short[:min(8, t.list.width)]
+	switch {
+	case r.null && t.list.isText():
+		b = nil
+	case r.null:
+		b = make([]byte, t.list.width)
+	case t.inArena():
+		b = t.payload(r.word)
+	default:
+		putWord(b, r.word)
+	}
+	c := column.Column{Type: t.typ, Len: 1, Values: b}
+	if t.list.isText() {
+		c.Offsets = []int32{0, int32(len(b))}
+	}
+	if r.null {
+		c.Nulls, c.Validity = 1, []byte{0}
+	}
+	t.list.append(&c, 0, 1)
+}
+
+// putWord writes the low bytes of a word to b, which has 1, 2, 4 or 8: the inverse of wordOf.
+func putWord(b []byte, w uint64) {
+	switch len(b) {
+	case 1:
+		b[0] = byte(w)
+	case 2:
+		binary.NativeEndian.PutUint16(b, uint16(w))
+	case 4:
+		binary.NativeEndian.PutUint32(b, uint32(w))
+	case 8:
+		binary.NativeEndian.PutUint64(b, w)
+	}
 }

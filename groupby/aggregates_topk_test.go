@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
 func TestTopKMerged(t *testing.T) {
@@ -13,8 +15,8 @@ func TestTopKMerged(t *testing.T) {
 		for _, nulls := range []bool{false, true} {
 			for _, few := range []bool{false, true} {
 				for _, k := range []int{1, 2, 5, 40} {
-					checkAggregate(t, TopK(0, k), []Type{typ}, few, nulls, 0)
-					checkAggregate(t, BottomK(0, k), []Type{typ}, few, nulls, 0)
+					checkAggregate(t, TopK("v0", k), []column.Type{typ}, few, nulls, 0)
+					checkAggregate(t, BottomK("v0", k), []column.Type{typ}, few, nulls, 0)
 				}
 			}
 		}
@@ -26,64 +28,56 @@ func TestTopKOfMerged(t *testing.T) {
 		by := numberTypes[i%len(numberTypes)]
 		for _, few := range []bool{false, true} {
 			for _, k := range []int{1, 3, 40} {
-				checkAggregate(t, TopKOf(0, 1, k), []Type{by, payload}, few, few, 0)
-				checkAggregate(t, BottomKOf(0, 1, k), []Type{by, payload}, few, !few, 0)
+				checkAggregate(t, TopKOf("v0", "v1", k), []column.Type{by, payload}, few, few, 0)
+				checkAggregate(t, BottomKOf("v0", "v1", k), []column.Type{by, payload}, few, !few, 0)
 			}
 		}
 	}
 }
 
-func TestTopKDecoded(t *testing.T) {
-	acc, err := BottomK(0, 3).New([]Type{Int8})
+func TestTopKLists(t *testing.T) {
+	b := batchOf(0, nil, cols(vals([]int8{5, -3, 7, -3, 9}), vals([]float32{5, -3, 7, 7, -9}),
+		vals([]string{"a", "b", "c", "", "d"}).WithValidity([]byte{0b10111}), column.Matrix("", []float32{1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, 2)))
+	c := Config{Aggregates: []Aggregate{BottomK("v0", 3), TopKOf("v1", "v2", 3), TopKOf("v0", "v3", 2), TopK("v1", 9)}}
+	got, err := c.Aggregate(t.Context(), b, b.Slice(0, 0))
 	require.NoError(t, err)
-	f := newFeed(acc)
-	f.add(t, []Column{Values([]int8{5, -3, 7, -3, 9})}, []int{0, 0, 0, 0, 0}, nil)
-	res, err := acc.Result()
-	require.NoError(t, err)
-	require.Equal(t, []int64{-3, -3, 5}, TopKInts(res, 1))
-	require.Nil(t, TopKInts(res, 0))
-
-	acc, err = TopKOf(0, 1, 3).New([]Type{Float32, String})
-	require.NoError(t, err)
-	f = newFeed(acc)
-	f.add(t, []Column{Values([]float32{5, -3, 7, 7}), Values([]string{"a", "b", "c", ""}).WithValidity([]byte{0b1110})}, []int{0, 0, 0, 0}, nil)
-	res, err = acc.Result()
-	require.NoError(t, err)
-	require.Equal(t, [][]byte{[]byte("c"), {}, nil}, TopKRecords(res, 1))
-	require.Nil(t, TopKRecords(res, 0))
-	require.Nil(t, TopKRecords(Values([]string{"\x05abc"}), 0))
+	require.NoError(t, got.Check())
+	require.Equal(t, []int8{-3, -3, 5}, got.Column("bottom_k(v0, 3)").Value(0))
+	require.Equal(t, []any{"c", nil, "a"}, got.Column("top_k(v1, v2, 3)").Value(0))
+	require.Equal(t, [][]float32{{5, 5}, {3, 3}}, got.Column("top_k(v0, v3, 2)").Value(0))
+	require.Equal(t, []float32{7, 7, 5, -3, -9}, got.Column("top_k(v1, 9)").Value(0))
 }
 
 func TestTopKArenaCompacted(t *testing.T) {
 	r := newRand(t)
-	acc, err := TopKOf(0, 1, 10).New([]Type{Int64, String})
+	acc, err := TopKOf("v0", "v1", 10).New([]column.Type{typeInt64, typeString})
 	require.NoError(t, err)
 	acc.Resize(5)
 	for i := range int64(2000) {
-		by := Values([]int64{4 * i, 4*i + 1, 4*i + 2, 4*i + 3})
-		c := randomColumn(r, String, 4, false, false)
-		require.NoError(t, acc.Add(Rows{IDs: []uint32{1, 2, 3, 4}, Args: []Column{by, c}, Start: 4 * i}))
+		by := vals([]int64{4 * i, 4*i + 1, 4*i + 2, 4*i + 3})
+		c := randomColumn(r, typeString, 4, false, false)
+		require.NoError(t, acc.Add(Rows{IDs: []uint32{1, 2, 3, 4}, Args: []column.Column{by, c}, Start: 4 * i}))
 	}
 	require.Less(t, len(acc.(*topOf).arena), 1<<18)
 }
 
 func TestTopKMalformed(t *testing.T) {
-	_, err := TopK(0, 0).New([]Type{Int8})
+	_, err := New(nil, TopK("x", 0))
+	require.ErrorContains(t, err, "k is 0")
+	_, err = New(nil, TopKOf("x", "y", maxK+1))
 	require.Error(t, err)
-	_, err = TopKOf(0, 1, maxK+1).New([]Type{Int8, Int8})
-	require.Error(t, err)
-	_, err = TopKOf(0, 1, 1).New([]Type{Int8, Vector(Float32, 2)})
+	_, err = TopKOf("x", "y", 1).New([]column.Type{typeInt8, {Kind: column.List}})
 	require.Error(t, err)
 
-	acc, err := TopK(0, 2).New([]Type{Int8})
+	acc, err := TopK("v0", 2).New([]column.Type{typeInt8})
 	require.NoError(t, err)
 	acc.Resize(2)
-	require.Error(t, acc.Merge([]uint32{1}, []Column{Values([]string{"1234567"})}))
-	acc, err = TopKOf(0, 1, 2).New([]Type{Int8, Int16})
+	require.Error(t, acc.Merge([]uint32{1}, []column.Column{vals([]string{"1234567"})}))
+	acc, err = TopKOf("v0", "v1", 2).New([]column.Type{typeInt8, typeInt16})
 	require.NoError(t, err)
 	acc.Resize(2)
 	for _, s := range []string{"0", "01234567890123456", "0123456789012345\x04ab", "0123456789012345\x02a", "0123456789012345\xff"} {
-		require.Error(t, acc.Merge([]uint32{1}, []Column{Values([]string{s})}), "%q", s)
+		require.Error(t, acc.Merge([]uint32{1}, []column.Column{vals([]string{s})}), "%q", s)
 	}
-	require.NoError(t, acc.Merge([]uint32{1}, []Column{Values([]string{"0123456789012345\x03ab"})}))
+	require.NoError(t, acc.Merge([]uint32{1}, []column.Column{vals([]string{"0123456789012345\x03ab"})}))
 }

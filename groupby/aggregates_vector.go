@@ -2,48 +2,64 @@
 
 package groupby
 
-import "unsafe"
+import "github.com/vecql/vecql/column"
 
-// This file holds the aggregates of columns of vectors: their sum and their mean, element by element, as a matrix of groups.
+// Sums and means of vectors, element by element: a matrix of groups.
 
-// VectorSum sums a column of vectors, element by element, in float64. Vector(Float64, dim); NULL if all vectors of a group are. A NULL vector is
-// left out as a whole. 8*dim + 8 bytes per group.
-func VectorSum(value int) Aggregate { return newVectorSum("vector_sum", value, false) }
-
-// VectorMean is the arithmetic mean of a column of vectors, element by element: their centroid. Vector(Float64, dim); NULL if all vectors of
-// a group are. Memory as [VectorSum].
-func VectorMean(value int) Aggregate { return newVectorSum("vector_mean", value, true) }
-
-func newVectorSum(name string, value int, mean bool) Aggregate {
-	return Aggregate{
-		Name: name, Args: []int{value}, reference: referenceVector(mean),
-		New: func(args []Type) (Accumulator, error) {
-			t := args[0]
-			if t.Dim() == 0 {
-				return nil, badArgs(name, args, "vectors")
-			}
-			v := &vectorSum{dim: t.Dim(), mean: mean, add: addVectors[float64]}
-			if t.Elem() == Float32 {
-				v.add = addVectors[float32]
-			}
-			return v, nil
-		},
+// vectorAggregate turns a sum or mean of numbers into one of vectors. Sum and mean share the sums.
+func vectorAggregate(a Aggregate, mean bool) Aggregate {
+	a.parts = []Aggregate{call("vector_sum", a.Args).newWith(newVectorSum)}
+	a.combine = func(_ string, accs []Accumulator) (column.Field, resultFunc) {
+		v := accs[0].(*vectorSum)
+		if !mean {
+			_, field := v.Types()
+			return field, v.Result
+		}
+		t := v.types()
+		if v.elem == column.Float32 {
+			t.Elem = column.Float32
+		}
+		return fieldOf(t), v.mean
 	}
+	return a
 }
 
-// vectorSum is a sum and a count of vectors by group. Columns are of sum itself, a matrix.
+// newVectorSum returns the accumulator for sums and means of vectors of numbers.
+func newVectorSum(t column.Type) (Accumulator, error) {
+	v := &vectorSum{dim: t.Dim, elem: t.Elem}
+	switch t.Elem {
+	case column.Float32:
+		v.add = addVectors[float32]
+	case column.Float64:
+		v.add = addVectors[float64]
+	case column.Int32:
+		v.add = addVectors[int32]
+	case column.Int64:
+		v.add = addVectors[int64]
+	default:
+		return nil, refused(0, wantNumber+"; or a vector of numbers")
+	}
+	return v, nil
+}
+
+// vectorSum is a sum and a count of vectors by group. Columns are views of sum, a matrix.
 type vectorSum struct {
-	dim  int
-	mean bool
-	add  func(v *vectorSum, ids []uint32, col *Column)
-	sum  []float64
-	n    []int64
-	out  []float64
+	dim   int
+	elem  column.Kind // of the column
+	add   func(v *vectorSum, ids []uint32, col *column.Column)
+	sum   []float64
+	n     []int64
+	out   []float64
+	out32 []float32
 }
 
-func addVectors[T float](v *vectorSum, ids []uint32, col *Column) {
+// addVectors adds each row that is not NULL to the sum of its group.
+func addVectors[T number](v *vectorSum, ids []uint32, col *column.Column) {
+	if isZeros(col) { // the dimension is unknown: all are NULL
+		return
+	}
 	x := view[T](col)
-	if col.validity != nil {
+	if col.Nulls != 0 {
 		forValid(col, func(i int) { addVector(v, ids[i], x[i*v.dim:(i+1)*v.dim]) })
 		return
 	}
@@ -52,7 +68,7 @@ func addVectors[T float](v *vectorSum, ids []uint32, col *Column) {
 	}
 }
 
-func addVector[T float](v *vectorSum, id uint32, x []T) {
+func addVector[T number](v *vectorSum, id uint32, x []T) {
 	if id == 0 {
 		return
 	}
@@ -60,8 +76,8 @@ func addVector[T float](v *vectorSum, id uint32, x []T) {
 	addTo(v.sum[int(id)*v.dim:int(id+1)*v.dim], x)
 }
 
-// addTo adds x to sum, which is as long, eight elements at a time.
-func addTo[T float](sum []float64, x []T) {
+// addTo adds x to sum, which has the same length, eight elements at a time.
+func addTo[T number](sum []float64, x []T) {
 	for len(x) >= 8 && len(sum) >= 8 {
 		s, y := sum[:8], x[:8]
 		s[0] += float64(y[0])
@@ -80,25 +96,31 @@ func addTo[T float](sum []float64, x []T) {
 	}
 }
 
-func (v *vectorSum) Types() ([]Type, Type) {
-	t := Vector(Float64, v.dim)
-	return []Type{t, Int64}, t
+// types returns the type of the sums.
+func (v *vectorSum) types() column.Type { return column.VectorOf(column.Float64, v.dim) }
+
+func (v *vectorSum) Types() ([]column.Type, column.Field) {
+	return []column.Type{v.types(), typeInt64}, fieldOf(v.types())
 }
 
 func (v *vectorSum) Resize(n int)        { v.sum, v.n = grown(v.sum, n*v.dim), grown(v.n, n) }
 func (v *vectorSum) Reset()              { v.sum, v.n = v.sum[:0], v.n[:0] }
 func (v *vectorSum) Add(rows Rows) error { v.add(v, rows.IDs, &rows.Args[0]); return nil }
 
-func (v *vectorSum) State() ([]Column, error) {
-	return []Column{v.matrix(v.sum), Values(v.n)}, nil
+func (v *vectorSum) State(i, j int) ([]column.Column, error) {
+	return []column.Column{columnOf(v.types(), j-i, v.sum[i*v.dim:j*v.dim]), of(v.n[i:j])}, nil
 }
 
-func (v *vectorSum) matrix(x []float64) Column {
-	return Column{typ: Vector(Float64, v.dim), n: len(v.n), data: unsafe.Pointer(unsafe.SliceData(x))}
-}
-
-func (v *vectorSum) Merge(ids []uint32, state []Column) error {
-	x, n := view[float64](&state[0]), view[int64](&state[1])
+// Merge adds sums and counts. Sums that are all zeros need no addition.
+func (v *vectorSum) Merge(ids []uint32, state []column.Column) error {
+	n := view[int64](&state[1])
+	if isZeros(&state[0]) {
+		for i, id := range ids {
+			v.n[id] += n[i]
+		}
+		return nil
+	}
+	x := view[float64](&state[0])
 	for i, id := range ids {
 		if id != 0 && n[i] != 0 {
 			v.n[id] += n[i]
@@ -108,23 +130,45 @@ func (v *vectorSum) Merge(ids []uint32, state []Column) error {
 	return nil
 }
 
-func (v *vectorSum) Result() (Column, error) {
-	valid := make([]byte, (len(v.n)+7)/8)
-	out := v.sum
-	if v.mean {
-		v.out = grown(v.out[:0], len(v.sum))
-		out = v.out
+// validity returns the validity of groups [i, j): groups without vectors are NULL.
+func (v *vectorSum) validity(i, j int) []byte {
+	valid := make([]byte, (j-i+7)/8)
+	for k, n := range v.n[i:j] {
+		if n != 0 {
+			valid[k>>3] |= 1 << (k & 7)
+		}
 	}
-	for id, n := range v.n {
+	return valid
+}
+
+func (v *vectorSum) Result(i, j int) (column.Column, error) {
+	return columnOf(v.types(), j-i, v.sum[i*v.dim:j*v.dim]).WithValidity(v.validity(i, j)), nil
+}
+
+// mean returns the means of groups [i, j).
+func (v *vectorSum) mean(i, j int) (column.Column, error) {
+	t := v.types()
+	if v.elem == column.Float32 {
+		t.Elem = column.Float32
+		v.out32 = grown(v.out32[:0], (j-i)*v.dim)
+		meanOf(v, v.out32, i, j)
+		return columnOf(t, j-i, v.out32).WithValidity(v.validity(i, j)), nil
+	}
+	v.out = grown(v.out[:0], (j-i)*v.dim)
+	meanOf(v, v.out, i, j)
+	return columnOf(t, j-i, v.out).WithValidity(v.validity(i, j)), nil
+}
+
+// meanOf writes the means of groups [i, j) to out. Rows of groups without vectors stay as they are.
+func meanOf[T float](v *vectorSum, out []T, i, j int) {
+	for id := i; id < j; id++ {
+		n := v.n[id]
 		if n == 0 {
 			continue
 		}
-		valid[id>>3] |= 1 << (id & 7)
-		if v.mean {
-			for j := id * v.dim; j < (id+1)*v.dim; j++ {
-				out[j] = v.sum[j] / float64(n)
-			}
+		sum := v.sum[id*v.dim : (id+1)*v.dim]
+		for k, s := range sum {
+			out[(id-i)*v.dim+k] = T(s / float64(n))
 		}
 	}
-	return v.matrix(out).WithValidity(valid), nil
 }

@@ -9,17 +9,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds budgets of allocations.
+// Allocation budgets.
 
-// TestWorkerAllocations: rows of groups that are known cost no allocations, but for those that a call has.
+// TestWorkerAllocations checks that rows of known groups cost no allocations, except a few per call.
 func TestWorkerAllocations(t *testing.T) {
 	const rows, groups = 1 << 16, 1000
 	dense, sparse, values := make([]int64, rows), make([]int64, rows), make([]int64, rows)
 	one, two := make([]string, rows), make([]string, rows)
 	for i := range rows {
-		g := i * 7919 % groups
+		g := int(int64(i) * 7919 % groups)
 		dense[i], sparse[i], values[i] = int64(g), int64(g)*0x9e3779b97f4a7c1, int64(i)
 		one[i], two[i] = fmt.Sprint("name ", g), fmt.Sprint("a longer name ", g%10)
 	}
@@ -27,40 +29,41 @@ func TestWorkerAllocations(t *testing.T) {
 	for i := range validity {
 		validity[i] = 0x7f
 	}
-	aggregates := []Aggregate{Count(), Sum(0), Min(0)}
-	// One for each chunk: the Rows that sumInt.Add gives to a function by their address. Two integers: keyPlan.places, too.
+	aggregates := []Aggregate{Count(), Sum("v0"), Min("v0")}
+	// One per chunk, for the Rows that sumInt.Add passes to a function by address. For two integers keyPlan.places adds
+	// one.
 	const chunks = rows / chunkRows
 	for _, row := range []struct {
 		name   string
-		keys   []Column
+		keys   []column.Column
 		direct bool
 		most   float64
 	}{
-		{"dense", []Column{Values(dense)}, true, chunks},
-		{"sparse", []Column{Values(sparse)}, false, chunks},
-		{"with NULLs", []Column{Values(sparse).WithValidity(validity)}, false, chunks},
-		{"two integers", []Column{Values(sparse), Values(dense)}, false, 2 * chunks},
-		{"string", []Column{Values(one)}, false, chunks},
-		{"two strings", []Column{Values(one), Values(two)}, false, chunks},
-		{"string and integer", []Column{Values(two), Values(dense)}, false, chunks},
+		{"dense", []column.Column{vals(dense)}, true, chunks},
+		{"sparse", []column.Column{vals(sparse)}, false, chunks},
+		{"with NULLs", []column.Column{vals(sparse).WithValidity(validity)}, false, chunks},
+		{"two integers", []column.Column{vals(sparse), vals(dense)}, false, 2 * chunks},
+		{"string", []column.Column{vals(one)}, false, chunks},
+		{"two strings", []column.Column{vals(one), vals(two)}, false, chunks},
+		{"string and integer", []column.Column{vals(two), vals(dense)}, false, chunks},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := Config{Values: []Type{Int64}, Aggregates: aggregates}
-			for _, k := range row.keys {
-				c.Keys = append(c.Keys, k.Type())
+			c := Config{Aggregates: aggregates}
+			for i := range row.keys {
+				c.Keys = append(c.Keys, fmt.Sprint("k", i))
 			}
-			g, err := New(c)
+			g, err := c.New()
 			require.NoError(t, err)
 			w := g.Worker()
 			ctx := context.Background()
-			b := Batch{Keys: row.keys, Values: []Column{Values(values)}}
+			b := batchOf(0, row.keys, cols(vals(values)))
 			add := func() {
 				if err := w.Add(ctx, b); err != nil {
 					t.Fatal(err)
 				}
 			}
 			add()
-			if got := w.local.t.direct.ids != nil; got != row.direct {
+			if got := w.in.local.t.direct.ids != nil; got != row.direct {
 				t.Errorf("direct table: %v", got)
 			}
 			if n := testing.AllocsPerRun(5, add); n > row.most {
@@ -70,8 +73,8 @@ func TestWorkerAllocations(t *testing.T) {
 	}
 }
 
-// TestGrouperAllocations: many groups cost no allocation each, and many rows neither. There are some dozens per partition: columns of blocks, that grow;
-// and more with strings, whose blocks are full sooner.
+// TestGrouperAllocations checks that allocations are independent of the number of groups and rows. There are some
+// dozens per partition, for the growing columns of blocks. Strings cost more, since their blocks fill sooner.
 func TestGrouperAllocations(t *testing.T) {
 	const rows, groups, length = 1_000_000, 200_000, 1 << 16
 	ints, values, strs := make([]int64, rows), make([]int64, rows), make([]string, rows)
@@ -80,33 +83,34 @@ func TestGrouperAllocations(t *testing.T) {
 		names[g] = fmt.Sprint("a name of more than 15 bytes ", g)
 	}
 	for i := range rows {
-		g := i * 7919 % groups
+		g := int(int64(i) * 7919 % groups)
 		ints[i], values[i], strs[i] = int64(g)*1_000_003, int64(i), names[g]
 	}
 	for _, row := range []struct {
 		name string
-		key  Column
+		key  column.Column
 		most uint64
 	}{
-		{"integer", Values(ints), 80 * partitions},
-		{"string", Values(strs), 200 * partitions},
+		{"integer", vals(ints), 80 * partitions},
+		{"string", vals(strs), 200 * partitions},
 	} {
 		for _, order := range []Order{Unordered, FirstAppearance} {
-			for _, sample := range []int{defaultLimits.sample, rows + 1} { // parted from the first row on, or when the table is full
-				c := Config{Keys: []Type{row.key.Type()}, Values: []Type{Int64}, Aggregates: []Aggregate{Count(), Sum(0)}, Workers: 2, Order: order}
+			// partitioned from the first row, or when the table is full
+			for _, sample := range []int{defaultLimits.sample, rows + 1} {
+				c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), Sum("v0")}, Workers: 2, Order: order}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				g, err := New(c)
+				g, err := c.New()
 				require.NoError(t, err)
-				g.plan.limits.sample = sample
+				g.limits.sample = sample
 				for i := 0; i < rows; i += length {
 					j := min(i+length, rows)
-					require.NoError(t, g.Add(context.Background(), Batch{Keys: []Column{row.key.Slice(i, j)}, Values: []Column{Values(values[i:j])}}))
+					require.NoError(t, g.Add(context.Background(), batchOf(0, cols(row.key.Slice(i, j)), cols(vals(values[i:j])))))
 				}
 				r, err := g.Finish(context.Background())
 				require.NoError(t, err)
 				runtime.ReadMemStats(&after)
-				require.Equal(t, groups, r.Len())
+				require.Equal(t, groups, r.Rows)
 				n := after.Mallocs - before.Mallocs
 				t.Logf("%s, order %d, sample %d: %d allocations, %d MB", row.name, order.by, sample, n, (after.TotalAlloc-before.TotalAlloc)>>20)
 				if n > row.most {

@@ -2,28 +2,33 @@
 
 package groupby
 
-import "unsafe"
+import (
+	"unsafe"
 
-// This file holds blocks: rows, or states of groups, with their keys. What is kept of the input beyond a worker's own table is blocks: in
-// partitions, in temporary files, in what is sent to other machines.
+	"github.com/vecql/vecql/column"
+)
 
-// A block holds rows that wait to be aggregated, or groups with their states.
+// Blocks: rows, or states of groups, with their keys. Partitions, temporary files and partials consist of blocks; only
+// a worker's own table does not.
+
+// A block holds rows that wait for aggregation, or groups with their states.
 type block struct {
 	rows keyRows
-	// Rows: the values that aggregates use. Groups: the states of all aggregates, one after the other.
+	// In a block of rows, the values that aggregates use. In a block of groups, the states of all aggregates, one after
+	// the other.
 	cols []builder
-	// The number of each row, or of the first row of each group; empty if nobody asks for it.
+	// The number of each row, or of the first row of each group; empty unless the plan needs numbers.
 	numbers  []int64
 	numbered bool
 	states   bool
 }
 
-// keyRows are keys that are kept. See keys for the words; the bytes of long ones are in text.
+// keyRows are stored keys. The words are described at keys; text has the bytes of long keys.
 type keyRows struct {
 	w0, w1 []uint64
 	mask   []uint32 // nil, or as long as w0
 	text   []byte
-	ends   []int64 // of each key's bytes in text; empty as long as no key is long
+	ends   []int64 // end of each key's bytes in text; empty until the first long key
 }
 
 func (r *keyRows) n() int { return len(r.w0) }
@@ -36,7 +41,7 @@ func (r *keyRows) size() int64 {
 	return int64(8*cap(r.w0) + 8*cap(r.w1) + 4*cap(r.mask) + cap(r.text) + 8*cap(r.ends))
 }
 
-// gather appends keys.
+// gather appends the keys of rows sel.
 func (r *keyRows) gather(k *keys, sel []uint32) {
 	if len(sel) == 0 {
 		return
@@ -63,7 +68,7 @@ func (r *keyRows) gather(k *keys, sel []uint32) {
 	}
 }
 
-// append appends the keys of other from row i on.
+// append appends the keys of other from row i.
 func (r *keyRows) append(other *keyRows, i int) {
 	r.startMask(other.mask != nil, len(other.w0)-i)
 	if other.mask != nil {
@@ -89,26 +94,26 @@ func (r *keyRows) append(other *keyRows, i int) {
 	}
 }
 
-// startEnds makes the ends of the first n rows, as far as they are not there: those of rows that came when no key was long.
+// startEnds adds the missing ends of the first n rows, which came before the first long key.
 func (r *keyRows) startEnds(n int) {
 	for len(r.ends) < n {
 		r.ends = append(r.ends, int64(len(r.text)))
 	}
 }
 
-// slice returns a view of rows i to j of keys that have no text.
-func (r *keyRows) slice(i, j int) keyRows {
-	s := keyRows{w0: r.w0[i:j]}
-	if len(r.w1) > 0 {
-		s.w1 = r.w1[i:j]
+// textBytes returns the number of bytes of long keys among rows [i, j).
+func (r *keyRows) textBytes(i, j int) int {
+	if len(r.ends) == 0 || i == j {
+		return 0
 	}
-	if r.mask != nil {
-		s.mask = r.mask[i:j]
+	start := int64(0)
+	if i > 0 {
+		start = r.ends[i-1]
 	}
-	return s
+	return int(r.ends[j-1] - start)
 }
 
-// long returns the bytes of row i, if it is a long key.
+// long returns the bytes of row i, which is a long key.
 func (r *keyRows) long(i uint32) []byte {
 	start := int64(0)
 	if i > 0 {
@@ -117,7 +122,7 @@ func (r *keyRows) long(i uint32) []byte {
 	return r.text[start:r.ends[i]]
 }
 
-// startMask makes mask if there is one now, and room for n more.
+// startMask creates the mask if now is set, and extends an existing mask by n rows.
 func (r *keyRows) startMask(now bool, n int) {
 	if now && r.mask == nil {
 		r.mask = make([]uint32, len(r.w0), cap(r.w0))
@@ -127,7 +132,7 @@ func (r *keyRows) startMask(now bool, n int) {
 	}
 }
 
-// view sets k to rows i to j, with texts made in the memory given, as long as that is enough.
+// view sets k to rows [i, j). texts is the memory of its strings, and must have room for j-i.
 func (r *keyRows) view(k *keys, i, j int, texts []string) {
 	longs := k.longs[:0]
 	*k = keys{w0: r.w0[i:j]}
@@ -165,7 +170,7 @@ func (p *plan) newBlock(states bool) *block {
 	return b
 }
 
-// begin makes an empty block for a plan of one that may have served another.
+// begin resets a block for a plan. The block may have served another plan.
 func (b *block) begin(p *plan, states bool) {
 	b.states, b.numbered = states, p.rowNumbers
 	b.rows.reset()
@@ -183,7 +188,7 @@ func (b *block) begin(p *plan, states bool) {
 	}
 }
 
-// reserve makes room in an empty block for n rows, with so many bytes of long keys.
+// reserve makes room in an empty block for n rows with text bytes of long keys.
 func (b *block) reserve(p *plan, n, text int, mem *slab) {
 	if cap(b.rows.w0) < n {
 		b.rows.w0 = mem.take(n)
@@ -207,9 +212,9 @@ func (b *block) reserve(p *plan, n, text int, mem *slab) {
 	}
 }
 
-// gather appends the rows sel of a chunk: keys, columns, and numbers, which are start and on if they are nil; they are kept if the plan wants
-// them.
-func (b *block) gather(k *keys, cols []Column, numbers []int64, start int64, sel []uint32) {
+// gather appends the rows sel of a chunk: keys, columns and, if the plan needs them, numbers. If numbers is nil, row i
+// has the number start+i.
+func (b *block) gather(k *keys, cols []column.Column, numbers []int64, start int64, sel []uint32) {
 	b.rows.gather(k, sel)
 	for i := range b.cols {
 		b.cols[i].gather(&cols[i], sel)
@@ -228,7 +233,7 @@ func (b *block) gather(k *keys, cols []Column, numbers []int64, start int64, sel
 
 func (b *block) n() int { return b.rows.n() }
 
-// check returns an error if a column has more text than it can hold.
+// check returns an error if a column has too much text for its offsets.
 func (b *block) check() error {
 	for i := range b.cols {
 		if err := b.cols[i].check(); err != nil {
@@ -246,7 +251,7 @@ func (b *block) size() int64 {
 	return s
 }
 
-// full tells whether another n rows had better go to another block.
+// full reports whether the next n rows should go to another block.
 func (b *block) full(p *plan, n int) bool {
 	if b.n() == 0 {
 		return false

@@ -4,29 +4,47 @@ package groupby
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/bitmap"
 )
 
-// This file holds what columns are made of that the package owns: rows waiting in partitions, states kept, results.
+// Builders: growing columns. Rows in partitions, states and results are stored in them.
 
-// A builder is a column that grows. Its memory is reused after reset.
+// A builder is a growing column. begin resets it and keeps its memory.
 type builder struct {
-	typ      Type
+	typ      column.Type
+	width    int // bytes of a row, 0 for text and lists
 	n        int
-	fixed    []uint64 // the values of fixed types; words, for their alignment
-	text     []byte   // the values of strings
-	offsets  []int32  // of strings; the first is 0
-	validity []byte   // nil as long as no row is NULL
-	zeros    bool     // all rows so far are zeros of formZero: fixed holds nothing
+	fixed    []uint64 // the values of fixed-width kinds; words for alignment
+	text     []byte   // the values of text
+	offsets  []int32  // of text and lists; the first one is 0
+	elem     *builder // the elements of lists
+	validity []byte   // nil until the first NULL
+	zeros    bool     // all rows so far are zero (see isZeros) and fixed is empty
 }
 
-func newBuilder(t Type) builder { return builder{typ: t, zeros: true} }
+func newBuilder(t column.Type) builder { return builder{typ: t, width: t.ValueWidth(), zeros: true} }
 
-// begin makes an empty builder of one that may have served another type.
-func (b *builder) begin(t Type) {
-	b.typ, b.n, b.zeros = t, 0, true
-	b.fixed, b.text, b.offsets, b.validity = b.fixed[:0], b.text[:0], b.offsets[:0], nil
+// newFieldBuilder is newBuilder with support for lists, the only kind with children.
+func newFieldBuilder(f column.Field) builder {
+	b := newBuilder(f.Type)
+	if f.Type.Kind == column.List {
+		elem := newFieldBuilder(f.Fields[0])
+		b.elem = &elem
+	}
+	return b
 }
+
+// begin resets a builder. It may have served another type.
+func (b *builder) begin(t column.Type) {
+	b.typ, b.width, b.n, b.zeros = t, t.ValueWidth(), 0, true
+	b.fixed, b.text, b.offsets, b.validity, b.elem = b.fixed[:0], b.text[:0], b.offsets[:0], nil, nil
+}
+
+func (b *builder) isText() bool { return b.typ.Kind.IsText() }
 
 // size returns the bytes that the builder holds.
 func (b *builder) size() int64 {
@@ -34,47 +52,77 @@ func (b *builder) size() int64 {
 }
 
 // column returns the rows as a column: a view.
-func (b *builder) column() Column {
-	c := Column{typ: b.typ, n: b.n, validity: b.validity}
+func (b *builder) column() column.Column {
+	c := column.Column{Type: b.typ, Len: b.n}
 	switch {
-	case b.typ == String:
-		c.form, c.data, c.offsets = formText, unsafe.Pointer(unsafe.SliceData(b.text)), b.offsets
-	case b.zeros:
-		c.form = formZero
-	default:
-		c.data = unsafe.Pointer(unsafe.SliceData(b.fixed))
+	case b.isText():
+		c.Values, c.Offsets = b.text, b.offsets
+	case b.elem != nil:
+		elem := b.elem.column()
+		elem.Name = column.ElementName
+		c.Offsets, c.Children = b.offsets, []column.Column{elem}
+	case !b.zeros:
+		c.Values = bytesOf(b.fixed)
+		c.Values = c.Values[: b.n*b.width : b.n*b.width]
+	}
+	if b.validity == nil {
+		return c
+	}
+	if c.Nulls = b.n - bitmap.Count(b.validity, 0, b.n); c.Nulls > 0 {
+		c.Validity = b.validity
 	}
 	return c
 }
 
-// maxText is the most bytes of text in one builder: offsets have 32 bits.
-const maxText = 1<<31 - 1
+// maxText is the maximum number of bytes of text, or elements of lists, in one builder: offsets have 32 bits.
+const maxText = math.MaxInt32
 
-// check returns an error if there is more text than offsets can tell. It is asked before a builder's column is used.
+// check returns an error if offsets overflowed. It must be called before the builder's column is used.
 func (b *builder) check() error {
-	if len(b.text) > maxText {
-		return fmt.Errorf("groupby: %d bytes of text in one column: at most %d", len(b.text), maxText)
+	if len(b.text) > maxText || b.elem != nil && b.elem.n > maxText {
+		return tooLarge(max(len(b.text), b.n))
+	}
+	if b.elem != nil {
+		return b.elem.check()
 	}
 	return nil
 }
 
-// extend makes room for n more rows of a fixed type, and returns where they are to be written, nil if n is 0.
-func (b *builder) extend(n int) unsafe.Pointer {
-	if n == 0 { // a pointer must not point at the end of its memory
-		return nil
-	}
-	w := b.typ.width()
-	if b.zeros { // zeros so far have no memory yet
-		b.zeros = false
-		b.fixed = grown(b.fixed[:0], (b.n*w+7)/8)
-	}
-	b.fixed = grown(b.fixed, ((b.n+n)*w+7)/8)
-	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.fixed)), b.n*w)
+func tooLarge(n int) error {
+	return fmt.Errorf("groupby: %d bytes or elements in one column: %w", n, column.ErrTooLarge)
 }
 
-// reserve makes room for n rows of a fixed type in an empty builder; if mem is not nil, of its memory.
+// fits reports whether rows [i, j) of a column can be appended without overflow of offsets.
+func (b *builder) fits(c *column.Column, i, j int) bool {
+	switch {
+	case b.isText():
+		return len(b.text)+textSize(c, i, j) <= maxText
+	case b.elem != nil && i < j:
+		from, to := int(c.Offsets[i]), int(c.Offsets[j])
+		return b.elem.n+to-from <= maxText && b.elem.fits(&c.Children[0], from, to)
+	}
+	return true
+}
+
+// extend makes room for n more rows of a fixed-width kind and returns the address of the first; nil if n is 0.
+func (b *builder) extend(n int) unsafe.Pointer {
+	if n == 0 { // avoids a pointer to the end of the memory
+		return nil
+	}
+	if b.zeros { // the zeros have no memory yet
+		b.zeros = false
+		b.fixed = grown(b.fixed[:0], (b.n*b.width+7)/8)
+	}
+	if b.width == 0 { // vectors of unknown dimension
+		return nil
+	}
+	b.fixed = grown(b.fixed, ((b.n+n)*b.width+7)/8)
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.fixed)), b.n*b.width)
+}
+
+// reserve makes room for n rows of a fixed-width kind in an empty builder, from mem unless it is nil.
 func (b *builder) reserve(n int, mem *slab) {
-	words := (n*b.typ.width() + 7) / 8
+	words := (n*b.width + 7) / 8
 	switch {
 	case cap(b.fixed) >= words:
 	case mem != nil:
@@ -85,39 +133,48 @@ func (b *builder) reserve(n int, mem *slab) {
 }
 
 // gather appends the rows sel of a column.
-func (b *builder) gather(c *Column, sel []uint32) {
+func (b *builder) gather(c *column.Column, sel []uint32) {
 	if len(sel) == 0 {
 		return
 	}
 	b.gatherValidity(c, sel)
 	n := len(sel)
 	switch {
-	case b.typ == String:
+	case b.isText():
 		b.gatherText(c, sel)
-	case c.form == formZero && b.zeros:
-	case c.form == formZero:
-		clear(unsafe.Slice((*byte)(b.extend(n)), n*b.typ.width()))
-	default:
-		to := b.extend(n)
-		switch b.typ.width() {
-		case 1:
-			gather((*uint8)(to), (*uint8)(c.data), c.n, sel)
-		case 2:
-			gather((*uint16)(to), (*uint16)(c.data), c.n, sel)
-		case 4:
-			gather((*uint32)(to), (*uint32)(c.data), c.n, sel)
-		case 8:
-			gather((*uint64)(to), (*uint64)(c.data), c.n, sel)
-		case 16:
-			gather((*[16]byte)(to), (*[16]byte)(c.data), c.n, sel)
-		default:
-			w := b.typ.width()
-			for k, i := range sel {
-				copy(unsafe.Slice((*byte)(unsafe.Add(to, k*w)), w), unsafe.Slice((*byte)(unsafe.Add(c.data, int(i)*w)), w))
-			}
+	case b.elem != nil:
+		for _, i := range sel {
+			b.appendLists(c, int(i), int(i)+1)
 		}
+	case isZeros(c) && b.zeros:
+	case isZeros(c):
+		clear(unsafe.Slice((*byte)(b.extend(n)), n*b.width))
+	default:
+		b.gatherFixed(b.extend(n), c, sel)
 	}
 	b.n += n
+}
+
+// gatherFixed writes the rows sel of a column of a fixed-width kind.
+func (b *builder) gatherFixed(to unsafe.Pointer, c *column.Column, sel []uint32) {
+	from := unsafe.Pointer(unsafe.SliceData(c.Values))
+	switch w := b.width; w {
+	case 0:
+	case 1:
+		gather((*uint8)(to), (*uint8)(from), c.Len, sel)
+	case 2:
+		gather((*uint16)(to), (*uint16)(from), c.Len, sel)
+	case 4:
+		gather((*uint32)(to), (*uint32)(from), c.Len, sel)
+	case 8:
+		gather((*uint64)(to), (*uint64)(from), c.Len, sel)
+	case 16:
+		gather((*[16]byte)(to), (*[16]byte)(from), c.Len, sel)
+	default:
+		for k, i := range sel {
+			copy(unsafe.Slice((*byte)(unsafe.Add(to, k*w)), w), unsafe.Slice((*byte)(unsafe.Add(from, int(i)*w)), w))
+		}
+	}
 }
 
 func gather[T any](to, from *T, rows int, sel []uint32) {
@@ -127,20 +184,26 @@ func gather[T any](to, from *T, rows int, sel []uint32) {
 	}
 }
 
-func (b *builder) gatherText(c *Column, sel []uint32) {
+// startOffsets adds the first offset if it is missing.
+func (b *builder) startOffsets() {
 	if len(b.offsets) == 0 {
 		b.offsets = append(b.offsets, 0)
 	}
+}
+
+func (b *builder) gatherText(c *column.Column, sel []uint32) {
+	b.startOffsets()
 	for _, i := range sel {
 		if !c.Null(int(i)) {
-			b.text = append(b.text, c.text(int(i))...)
+			b.text = append(b.text, textAt(c, int(i))...)
 		}
 		b.offsets = append(b.offsets, int32(len(b.text)))
 	}
 }
 
-func (b *builder) gatherValidity(c *Column, sel []uint32) {
-	if c.validity == nil && b.validity == nil {
+// gatherValidity appends the validity of the rows sel of a column. The builder has none before its first NULL.
+func (b *builder) gatherValidity(c *column.Column, sel []uint32) {
+	if c.Nulls == 0 && b.validity == nil {
 		return
 	}
 	b.startValidity(len(sel))
@@ -152,67 +215,70 @@ func (b *builder) gatherValidity(c *Column, sel []uint32) {
 	}
 }
 
-// startValidity makes the bits of n more rows, 0; those of the rows so far are 1 if there were none.
+// startValidity extends the validity by n rows, all NULL. It creates the validity if there is none; earlier rows are
+// then not NULL.
 func (b *builder) startValidity(n int) {
 	if b.validity == nil {
 		b.validity = make([]byte, (b.n+7)/8, (b.n+n+7)/8+64)
-		for i := range b.validity {
-			b.validity[i] = 0xff
-		}
-		if b.n&7 != 0 {
-			b.validity[b.n>>3] = 1<<(b.n&7) - 1
-		}
+		bitmap.Fill(b.validity, 0, b.n)
 	}
 	b.validity = grown(b.validity, (b.n+n+7)/8)
 }
 
-// append appends rows i to j of a column.
-func (b *builder) append(c *Column, i, j int) {
+// append appends rows [i, j) of a column.
+func (b *builder) append(c *column.Column, i, j int) {
 	n := j - i
 	if n == 0 {
 		return
 	}
-	if c.validity != nil || b.validity != nil {
+	if c.Nulls != 0 || b.validity != nil {
 		b.startValidity(n)
-		for k := range n {
-			if !c.Null(i + k) {
-				at := b.n + k
-				b.validity[at>>3] |= 1 << (at & 7)
-			}
+		if c.Nulls != 0 {
+			bitmap.Copy(b.validity, b.n, c.Validity, i, n)
+		} else {
+			bitmap.Fill(b.validity, b.n, n)
 		}
 	}
 	switch {
-	case b.typ == String && c.form == formText && len(c.offsets) > 0:
-		if len(b.offsets) == 0 {
-			b.offsets = append(b.offsets, 0)
-		}
-		shift := int32(len(b.text)) - c.offsets[i]
-		b.text = append(b.text, unsafe.Slice((*byte)(c.data), c.offsets[j])[c.offsets[i]:]...)
-		for _, o := range c.offsets[i+1 : j+1] {
+	case b.isText() && c.Dict == nil:
+		b.startOffsets()
+		shift := int32(len(b.text)) - c.Offsets[i]
+		b.text = append(b.text, c.Values[c.Offsets[i]:c.Offsets[j]]...)
+		for _, o := range c.Offsets[i+1 : j+1] {
 			b.offsets = append(b.offsets, o+shift)
 		}
-	case b.typ == String:
-		if len(b.offsets) == 0 {
-			b.offsets = append(b.offsets, 0)
-		}
+	case b.isText():
+		b.startOffsets()
 		for k := i; k < j; k++ {
-			if !c.Null(k) {
-				b.text = append(b.text, c.text(k)...)
-			}
+			b.text = append(b.text, textAt(c, k)...)
 			b.offsets = append(b.offsets, int32(len(b.text)))
 		}
-	case c.form == formZero && b.zeros:
-	case c.form == formZero:
-		clear(unsafe.Slice((*byte)(b.extend(n)), n*b.typ.width()))
+	case b.elem != nil:
+		b.appendLists(c, i, j)
+	case isZeros(c) && b.zeros:
+	case isZeros(c):
+		clear(unsafe.Slice((*byte)(b.extend(n)), n*b.width))
 	default:
-		w := b.typ.width()
-		copy(unsafe.Slice((*byte)(b.extend(n)), n*w), unsafe.Slice((*byte)(unsafe.Add(c.data, i*w)), n*w))
+		to := unsafe.Slice((*byte)(b.extend(n)), n*b.width)
+		copy(to, c.Values[i*b.width:j*b.width])
 	}
 	b.n += n
 }
 
-// spread writes row i of a column of a fixed type to row places[i], of a builder that has all its rows and is zero there.
-func (b *builder) spread(c *Column, places []uint32) {
+// appendLists appends the elements and offsets of rows [i, j) of a column of lists.
+func (b *builder) appendLists(c *column.Column, i, j int) {
+	b.startOffsets()
+	from := int(c.Offsets[i])
+	shift := b.elem.n - from
+	b.elem.append(&c.Children[0], from, int(c.Offsets[j]))
+	for _, o := range c.Offsets[i+1 : j+1] {
+		b.offsets = append(b.offsets, int32(int(o)+shift))
+	}
+}
+
+// spread writes row i of a column of a fixed-width kind to row places[i]. The builder has all its rows, which are zero
+// at these places.
+func (b *builder) spread(c *column.Column, places []uint32) {
 	if b.validity != nil {
 		for i, p := range places {
 			if !c.Null(i) {
@@ -220,22 +286,23 @@ func (b *builder) spread(c *Column, places []uint32) {
 			}
 		}
 	}
-	if c.form == formZero {
+	if isZeros(c) || len(places) == 0 {
 		return
 	}
-	to := unsafe.Pointer(unsafe.SliceData(b.fixed))
-	switch w := b.typ.width(); w {
+	to, from := unsafe.Pointer(unsafe.SliceData(b.fixed)), unsafe.Pointer(unsafe.SliceData(c.Values))
+	switch w := b.width; w {
+	case 0:
 	case 1:
-		spread((*uint8)(to), (*uint8)(c.data), b.n, places)
+		spread((*uint8)(to), (*uint8)(from), b.n, places)
 	case 2:
-		spread((*uint16)(to), (*uint16)(c.data), b.n, places)
+		spread((*uint16)(to), (*uint16)(from), b.n, places)
 	case 4:
-		spread((*uint32)(to), (*uint32)(c.data), b.n, places)
+		spread((*uint32)(to), (*uint32)(from), b.n, places)
 	case 8:
-		spread((*uint64)(to), (*uint64)(c.data), b.n, places)
+		spread((*uint64)(to), (*uint64)(from), b.n, places)
 	default:
 		for i, p := range places {
-			copy(unsafe.Slice((*byte)(unsafe.Add(to, int(p)*w)), w), unsafe.Slice((*byte)(unsafe.Add(c.data, i*w)), w))
+			copy(unsafe.Slice((*byte)(unsafe.Add(to, int(p)*w)), w), unsafe.Slice((*byte)(unsafe.Add(from, i*w)), w))
 		}
 	}
 }
@@ -245,19 +312,4 @@ func spread[T any](to, from *T, rows int, places []uint32) {
 	for i, p := range places {
 		dst[p] = src[i]
 	}
-}
-
-// textSize returns the bytes of text of rows i to j of a column, 0 for other types.
-func textSize(c *Column, i, j int) int {
-	if c.typ != String {
-		return 0
-	}
-	if c.form == formText && len(c.offsets) > 0 {
-		return int(c.offsets[j] - c.offsets[i])
-	}
-	n := 0
-	for k := i; k < j; k++ {
-		n += len(c.text(k))
-	}
-	return n
 }

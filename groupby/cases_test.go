@@ -8,19 +8,21 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file makes cases for tests: a Config, batches, and limits small enough for little data to meet everything that is done with much. The same
-// code makes them of random numbers and of the bytes of a fuzzer.
+// Test cases: a Config, batches, and limits so small that little data reaches every strategy. The same code makes cases
+// from random numbers and from the bytes of a fuzzer.
 
-// A chooser makes the choices that a case consists of: n returns one of 0 to limit-1.
+// A chooser makes the choices of a case: n returns a number from 0 to limit-1.
 type chooser interface{ n(limit int) int }
 
 type randomChooser struct{ *rand.Rand }
 
 func (r randomChooser) n(limit int) int { return r.IntN(limit) }
 
-// A byteChooser chooses what bytes say, and when there are no more, at random: but the same for the same first bytes.
+// A byteChooser takes choices from bytes, then at random with a seed derived from the first bytes.
 type byteChooser struct {
 	data []byte
 	rest *rand.Rand
@@ -47,77 +49,83 @@ func (b *byteChooser) n(limit int) int {
 	return x % limit
 }
 
-// A groupCase is something to be grouped, in one way.
+// A groupCase is a Config with its input and the number of workers.
 type groupCase struct {
 	config  Config
 	limits  limits
-	batches []Batch
-	workers int // goroutines, each with a Worker, or 0 for Grouper.Add
+	batches []*column.Batch
+	keys    []column.Type
+	values  []column.Type
+	workers int // goroutines, each with a Worker; 0 means Grouper.Add
 }
 
 func (gc *groupCase) String() string {
 	var names []string
 	for _, a := range gc.config.Aggregates {
-		names = append(names, fmt.Sprint(a.Name, a.Args))
+		names = append(names, fmt.Sprint(a.Name, " ", a.key()))
 	}
 	rows := 0
 	for _, b := range gc.batches {
 		rows += b.Rows
 	}
-	return fmt.Sprintf("keys %v, values %v, aggregates %v, drop %v, order %+v, limit %d, %d of %d workers, limits %+v, %d rows in %d batches", gc.config.Keys,
-		gc.config.Values, names, gc.config.DropNulls, gc.config.Order, gc.config.Limit, gc.workers, gc.config.Workers, gc.limits, rows, len(gc.batches))
+	return fmt.Sprintf("keys %v, values %v, aggregates %v, drop %v, order %+v, limit %d, %d of %d workers, limits %+v, %d rows in %d batches",
+		gc.keys, gc.values, names, gc.config.DropNulls, gc.config.Order, gc.config.Limit, gc.workers, gc.config.Workers, gc.limits, rows, len(gc.batches))
 }
 
-// Lists of key columns that are treated each in its own way.
-var keyLists = [][]Type{
-	{Int64},
-	{Int64},
-	{Int64},
-	{Uint32},
-	{Int32},
-	{Float64},
-	{String},
-	{String},
-	{String, String},
-	{ID},
-	{Int32, Int32},
-	{Int64, Int64},
-	{String, Int64},
-	{Int16, Int64, Int16},
-	{Bool},
-	{Bool, Float32, Int8},
-	{ID, String},
-	{Int64, Int64, Int64},
-	{String, String, String},
+// Lists of key columns; each takes another path through the package.
+var keyLists = [][]column.Type{
+	{typeInt64},
+	{typeInt64},
+	{typeTimestamp},
+	{typeUint32},
+	{typeDate},
+	{typeFloat64},
+	{typeString},
+	{typeString},
+	{typeString, typeString},
+	{typeUUID},
+	{typeInt32, typeInt32},
+	{typeInt64, typeInt64},
+	{typeString, typeInt64},
+	{typeInt16, typeInt64, typeInt16},
+	{typeBool},
+	{typeBool, typeFloat32, typeInt8},
+	{typeUUID, typeString},
+	{typeInt64, typeInt64, typeInt64},
+	{typeString, typeString, typeString},
+	{{Kind: column.Fixed, Width: 5}},
+	{{Kind: column.Decimal256, Precision: 76}, typeBytes},
+	{{Kind: column.Duration}},
+	{typeFloat16, typeDecimal64},
 }
 
-// Scenarios that would be rare otherwise: keys close to each other, and many rows of few groups before the others.
+// Scenarios that would otherwise be rare: keys close to each other, and many rows of few groups before the others.
 const (
 	directScenario = iota
 	frozenScenario
 )
 
-var directLists = [][]Type{{Int64}, {Uint64}, {Uint32}, {Int32}, {Int16, Int16}, {Bool, Uint16}}
+var directLists = [][]column.Type{{typeInt64}, {typeUint64}, {typeUint32}, {typeInt32}, {typeInt16, typeInt16}, {typeBool, typeUint16}}
 
-// makeCase makes a case of about so many rows at most.
+// makeCase makes a case of at most about maxRows rows.
 func makeCase(c chooser, maxRows int) *groupCase {
 	pick := func(of ...int) int { return of[c.n(len(of))] }
 	gc := &groupCase{}
 	scenario := c.n(8)
 	switch {
 	case scenario == directScenario:
-		gc.config.Keys = directLists[c.n(len(directLists))]
+		gc.keys = directLists[c.n(len(directLists))]
 	case c.n(4) == 0:
 		for range c.n(6) {
-			gc.config.Keys = append(gc.config.Keys, scalarTypes[c.n(len(scalarTypes))])
+			gc.keys = append(gc.keys, scalarTypes[c.n(len(scalarTypes))])
 		}
 	default:
-		gc.config.Keys = keyLists[c.n(len(keyLists))]
+		gc.keys = keyLists[c.n(len(keyLists))]
 	}
 	cardinality := pick(1, 2, 10, 100, 1000, 5000, 20000)
 	gc.limits = defaultLimits
 	gc.limits.local, gc.limits.merge = pick(1, 10, 100, 1000, 1000, defaultLimits.local), pick(0, 50, defaultLimits.merge)
-	gc.limits.sample, gc.limits.fold = pick(1, 1000, defaultLimits.sample, math.MaxInt), int64(pick(0, 100, 10000, int(defaultLimits.fold)))
+	gc.limits.sample, gc.limits.compactBytes = pick(1, 1000, defaultLimits.sample, math.MaxInt), int64(pick(0, 100, 10000, int(defaultLimits.compactBytes)))
 	gc.limits.morsel = pick(64, 2048, scatterRows, defaultLimits.morsel)
 	gc.limits.blockRows, gc.limits.blockText = pick(16, 200, defaultLimits.blockRows), pick(256, defaultLimits.blockText)
 	switch scenario {
@@ -132,7 +140,8 @@ func makeCase(c chooser, maxRows int) *groupCase {
 	}
 	gc.config.DropNulls = c.n(4) == 0
 	var keys, values []*columnMaker
-	for i, t := range gc.config.Keys {
+	for i, t := range gc.keys {
+		gc.config.Keys = append(gc.config.Keys, fmt.Sprint("k", i))
 		size := cardinality
 		if i > 0 {
 			size = 1 + c.n(cardinality)
@@ -148,7 +157,7 @@ func makeCase(c chooser, maxRows int) *groupCase {
 		if c.n(6) == 0 {
 			t = scalarTypes[c.n(len(scalarTypes))]
 		}
-		gc.config.Values = append(gc.config.Values, t)
+		gc.values = append(gc.values, t)
 		values = append(values, newValueMaker(c, t))
 	}
 	ordered := gc.addAggregates(c, values)
@@ -158,7 +167,12 @@ func makeCase(c chooser, maxRows int) *groupCase {
 	case o == 1:
 		gc.config.Order = ByKeys
 	case o == 2 && len(ordered) > 0:
-		gc.config.Order = ByAggregate(ordered[c.n(len(ordered))], c.n(2) == 0)
+		name := gc.config.Aggregates[ordered[c.n(len(ordered))]].Name
+		if gc.config.Order = Ascending(name); c.n(2) == 0 {
+			gc.config.Order = Descending(name)
+		}
+	case o == 3 && len(gc.keys) > 1:
+		gc.config.Order = Descending("k1")
 	}
 	if c.n(3) == 0 {
 		gc.config.Limit = 1 + c.n(pick(3, 50, 5000))
@@ -167,24 +181,24 @@ func makeCase(c chooser, maxRows int) *groupCase {
 	return gc
 }
 
-// addAggregates adds some, and returns those whose values are exact, so that results can be ordered by them.
+// addAggregates adds aggregates, and returns those with exact values, by which results can be ordered.
 func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []int) {
 	add := func(a Aggregate, isExact bool) {
 		if isExact {
 			exact = append(exact, len(gc.config.Aggregates))
 		}
-		gc.config.Aggregates = append(gc.config.Aggregates, a)
+		gc.config.Aggregates = append(gc.config.Aggregates, a.As(fmt.Sprint("a", len(gc.config.Aggregates))))
 	}
 	for range c.n(6) {
 		if len(values) == 0 || c.n(5) == 0 {
 			add(Count(), true)
 			continue
 		}
-		v := c.n(len(values))
-		m := values[v]
-		if c.n(3) == 0 || !m.typ.isNumber() {
-			other := c.n(len(values))
-			switch c.n(9) {
+		at := c.n(len(values))
+		v, m := fmt.Sprint("v", at), values[at]
+		if c.n(3) == 0 || !isNumber(m.typ) {
+			other := fmt.Sprint("v", c.n(len(values)))
+			switch c.n(10) {
 			case 0:
 				add(First(v), true)
 			case 1:
@@ -196,15 +210,19 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 			case 4:
 				add(Max(v), true)
 			case 5:
-				if m.typ.isNumber() {
+				if isNumber(m.typ) {
 					add(ArgMin(v, other), true)
 				}
 			case 6:
-				if m.typ.isNumber() {
+				if isNumber(m.typ) {
 					add(TopKOf(v, other, 3), false)
 				}
+			case 9:
+				if isNumber(m.typ) {
+					add(BottomK(v, 2), false)
+				}
 			case 7:
-				if m.typ.isNumber() && !m.wild {
+				if isNumber(m.typ) && !m.wild {
 					add(VariancePop(v), false)
 				}
 			default:
@@ -212,7 +230,7 @@ func (gc *groupCase) addAggregates(c chooser, values []*columnMaker) (exact []in
 			}
 			continue
 		}
-		integer := !m.typ.isFloat()
+		integer := !isFloat(m.typ.Kind)
 		switch c.n(8) {
 		case 0:
 			add(CountOf(v), true)
@@ -265,16 +283,16 @@ func (gc *groupCase) addBatches(c chooser, maxRows, cardinality, scenario int, k
 		groups := make([]int, n)
 		for i := range groups {
 			switch how {
-			case 0: // as they come, all over
+			case 0: // uniform
 				groups[i] = c.n(cardinality)
 			case 1: // skewed
 				x := c.n(cardinality)
 				groups[i] = x * (x + 1) / cardinality * (x + 1) / cardinality
-			case 2: // new groups come late
+			case 2: // new groups throughout
 				groups[i] = (int(start) + i) / 2 % cardinality
 			case 3: // clustered
 				groups[i] = (int(start) + i + c.n(10)) % cardinality
-			default: // few for a long time, more and more, then only new ones
+			default: // few at first, then more, then new ones only
 				if at := int(start) + i; at > maxRows/2 {
 					groups[i] = at % cardinality
 				} else {
@@ -282,20 +300,22 @@ func (gc *groupCase) addBatches(c chooser, maxRows, cardinality, scenario int, k
 				}
 			}
 		}
-		b := Batch{Rows: n}
-		if gc.workers > 0 {
-			b.Start = start
-		}
-		start += int64(n)
+		var keyCols, valueCols []column.Column
 		for _, m := range keys {
-			b.Keys = append(b.Keys, m.column(c, groups))
+			keyCols = append(keyCols, m.column(c, groups))
 		}
 		for _, m := range values {
-			b.Values = append(b.Values, m.column(c, groups))
+			valueCols = append(valueCols, m.column(c, groups))
 		}
+		b := batchOf(0, keyCols, valueCols)
+		b.Rows = n
+		if gc.workers > 0 {
+			b.Source.FirstRow = start
+		}
+		start += int64(n)
 		gc.batches = append(gc.batches, b)
 	}
-	if gc.workers > 0 && c.n(2) == 0 { // not in the order of their rows
+	if gc.workers > 0 && c.n(2) == 0 { // batches out of order
 		for i := range gc.batches {
 			j := c.n(i + 1)
 			gc.batches[i], gc.batches[j] = gc.batches[j], gc.batches[i]
@@ -303,7 +323,7 @@ func (gc *groupCase) addBatches(c chooser, maxRows, cardinality, scenario int, k
 	}
 }
 
-// A met counts what was met while cases ran, to see that tests test something.
+// A met counts events of the package, so that the test can require all of them.
 type met struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -321,15 +341,15 @@ func (m *met) add(what string) {
 	m.n[what]++
 }
 
-// A watch watches what a worker does from batch to batch.
+// A watch records the state of a worker between batches.
 type watch struct {
 	mode    mode
-	local   *folder
+	local   *merger
 	direct  direct
-	sampled bool // it was scattering from the first row on
+	sampled bool // scattering since the first row
 }
 
-func (s *watch) look(w *Worker, m *met) {
+func (s *watch) look(w *worker, m *met) {
 	old := *s
 	s.mode, s.local, s.direct = w.mode, w.local, direct{}
 	switch w.mode {
@@ -339,7 +359,7 @@ func (s *watch) look(w *Worker, m *met) {
 		m.add("frozen")
 		for _, b := range w.out {
 			if b != nil {
-				m.add("frozen, strangers parted")
+				m.add("frozen, misses parted")
 				break
 			}
 		}
@@ -352,7 +372,7 @@ func (s *watch) look(w *Worker, m *met) {
 		case old.mode == modeTable:
 			m.add("table left")
 		case old.mode == modeFrozen:
-			m.add("frozen thawed")
+			m.add("table abandoned")
 		}
 	}
 	if w.local == nil {
@@ -375,49 +395,53 @@ func (s *watch) look(w *Worker, m *met) {
 	}
 }
 
-// everything is what must have been met in a run over random cases.
+// everything lists the events that a run over random cases must produce.
 var everything = []string{
-	"table", "frozen", "frozen, strangers parted", "scatter", "scatter by sample", "table left", "frozen thawed", "direct", "direct with NULL", "direct left",
+	"table", "frozen", "frozen, misses parted", "scatter", "scatter by sample", "table left", "table abandoned", "direct", "direct with NULL", "direct left",
 	"direct moved", "partition compacted", "tables merged", "tables parted", "Grouper.Add by several", "overflow",
 }
 
-// run groups the case.
-func (gc *groupCase) run(m *met) (*Result, error) {
+// run groups the case and counts events in m.
+func (gc *groupCase) run(m *met) (*column.Batch, error) {
 	ctx := context.Background()
-	g, err := New(gc.config)
+	g, err := gc.config.New()
 	if err != nil {
 		return nil, err
 	}
-	g.plan.limits = gc.limits
-	watches := map[*Worker]*watch{}
+	g.limits = gc.limits
+	watches := map[*worker]*watch{}
+	var mu sync.Mutex
+	look := func(w *worker) {
+		if w == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if watches[w] == nil {
+			watches[w] = &watch{}
+		}
+		watches[w].look(w, m)
+	}
 	if gc.workers == 0 {
 		for _, b := range gc.batches {
 			if err := g.Add(ctx, b); err != nil {
 				return nil, err
 			}
-			for _, w := range g.own {
-				if watches[w] == nil {
-					watches[w] = &watch{}
-				}
-				watches[w].look(w, m)
+			for _, w := range g.stages[0].own {
+				look(w)
+			}
+			if len(g.stages[0].own) > 1 {
+				m.add("Grouper.Add by several")
 			}
 		}
-		if len(g.own) > 1 {
-			m.add("Grouper.Add by several")
-		}
 	} else {
-		workers := make([]*Worker, gc.workers)
-		for k := range workers {
-			workers[k] = g.Worker()
-			watches[workers[k]] = &watch{}
-		}
 		err := parallel(gc.workers, func(k int) error {
-			w := workers[k]
+			w := g.Worker()
 			for i := k; i < len(gc.batches); i += gc.workers {
 				if err := w.Add(ctx, gc.batches[i]); err != nil {
 					return err
 				}
-				watches[w].look(w, m)
+				look(w.in)
 			}
 			return nil
 		})
@@ -425,7 +449,10 @@ func (gc *groupCase) run(m *met) (*Result, error) {
 			return nil, err
 		}
 	}
-	// States that are in partitions though no worker had any are from a compaction.
+	if len(g.stages) == 0 {
+		return g.Finish(ctx)
+	}
+	// If no worker had states, those in partitions are from compaction.
 	tables, sampled := 0, true
 	for _, s := range watches {
 		if s.mode == modeTable {
@@ -433,9 +460,10 @@ func (gc *groupCase) run(m *met) (*Result, error) {
 		}
 		sampled = sampled && s.sampled
 	}
+	store := g.stages[0].store
 	if len(watches) > 0 && sampled {
-		for p := range g.store.parts {
-			if g.store.parts[p].states > 0 {
+		for p := range store.parts {
+			if store.parts[p].states > 0 {
 				m.add("partition compacted")
 				break
 			}
@@ -443,7 +471,7 @@ func (gc *groupCase) run(m *met) (*Result, error) {
 	}
 	r, err := g.Finish(ctx)
 	if tables > 1 && err == nil {
-		if g.store.used.Load() {
+		if store.used.Load() {
 			m.add("tables parted")
 		} else {
 			m.add("tables merged")

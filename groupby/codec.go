@@ -9,23 +9,25 @@ import (
 	"sync"
 )
 
-// This file holds how spilled data is compressed.
+// Compression of spilled data.
 
-// A Codec compresses what is spilled. Its methods are called by several goroutines at once.
+// A Codec compresses spilled data. Its methods may be called by several goroutines at once.
 //
-// An LZ4 or Zstandard library makes a better one than the default, in two short methods: for klauspost/compress, EncodeAll and DecodeAll.
+// A Codec for LZ4 or Zstandard is a better choice than the default and takes two short methods: for klauspost/compress,
+// EncodeAll and DecodeAll.
 type Codec interface {
-	// Compress appends src, compressed, to dst.
+	// Compress appends the compressed form of src to dst.
 	Compress(dst, src []byte) ([]byte, error)
-	// Decompress appends what src was before to dst.
+	// Decompress appends the decompressed form of src to dst.
 	Decompress(dst, src []byte) ([]byte, error)
 }
 
-// flateCodec is compress/flate. Its writers take half a megabyte each, so that they are kept.
+// flateCodec is compress/flate. Its writers take half a megabyte each, so they are pooled.
 type flateCodec struct{}
 
 var flateWriters, flateReaders sync.Pool
 
+// Compress appends the compressed src to dst. Writers are pooled, because each has large tables.
 func (flateCodec) Compress(dst, src []byte) ([]byte, error) {
 	buf := bytes.NewBuffer(dst)
 	w, ok := flateWriters.Get().(*flate.Writer)
@@ -45,6 +47,7 @@ func (flateCodec) Compress(dst, src []byte) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
+// Decompress appends the decompressed src to dst.
 func (flateCodec) Decompress(dst, src []byte) ([]byte, error) {
 	from := bytes.NewReader(src)
 	r, ok := flateReaders.Get().(io.ReadCloser)

@@ -2,24 +2,27 @@
 
 package groupby
 
-// This file is a shorter way through phase 1 for one key column of codes: which group an entry of a dictionary belongs to is found out once, and
-// kept as long as the same dictionary comes again.
+import "github.com/vecql/vecql/column"
 
-// A codedGroups is the groups of a dictionary's entries in a table.
+// Phase 1 for one key column of dictionary codes: the group of a dictionary entry is looked up once, and cached while
+// batches have the same dictionary.
+
+// A codedGroups caches the groups of a dictionary's entries in a table.
 type codedGroups struct {
-	dict *Dictionary
+	dict *column.Dictionary
 	t    *table
-	ids  []uint32 // by code; 0 if not known
+	ids  []uint32 // by code; 0 if unknown
 }
 
-// codesOf returns the codes of rows i to j, if groups can be kept for them: if the only key column is one of codes without NULLs, and there is a table.
-func (w *Worker) codesOf(keys []Column, i, j int) []uint32 {
-	if w.local == nil || len(keys) != 1 || keys[0].form != formCodes || keys[0].validity != nil {
+// codesOf returns the codes of rows [i, j) if their groups can be cached: there is a table, and the only key column has
+// codes and no NULLs. Otherwise it returns nil.
+func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
+	if w.local == nil || len(keys) != 1 || keys[0].Dict == nil || keys[0].Nulls != 0 {
 		return nil
 	}
 	g := &w.coded
-	if g.dict != keys[0].dict || g.t != w.local.t {
-		g.dict, g.t = keys[0].dict, w.local.t
+	if g.dict != keys[0].Dict || g.t != w.local.t {
+		g.dict, g.t = keys[0].Dict, w.local.t
 		n := g.dict.Len()
 		if cap(g.ids) < n {
 			g.ids = make([]uint32, n)
@@ -27,17 +30,17 @@ func (w *Worker) codesOf(keys []Column, i, j int) []uint32 {
 		g.ids = g.ids[:n]
 		clear(g.ids)
 	}
-	return keys[0].codes()[i:j]
+	return codesOf(&keys[0])[i:j]
 }
 
-// known returns the groups of codes, nil unless all are known.
-func (w *Worker) known(codes []uint32) []uint32 {
+// known returns the groups of codes, or nil if any is unknown.
+func (w *worker) known(codes []uint32) []uint32 {
 	if len(codes) == 0 {
 		return nil
 	}
 	ids := w.local.ids[:len(codes)]
 	of := w.coded.ids
-	for k, code := range codes { // which were checked when the batch was
+	for k, code := range codes { // in range: inputs checked the batch
 		id := of[code]
 		if id == 0 {
 			return nil
@@ -47,8 +50,8 @@ func (w *Worker) known(codes []uint32) []uint32 {
 	return ids
 }
 
-// learn keeps the groups that codes were just found to have.
-func (w *Worker) learn(codes []uint32) {
+// cacheCodes stores the groups that phase 1 found for codes.
+func (w *worker) cacheCodes(codes []uint32) {
 	if len(codes) == 0 || w.local == nil || w.local.t != w.coded.t {
 		return
 	}

@@ -9,37 +9,39 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// TestCodedKeys adds batches that share dictionaries for a while: groups of entries that are kept must stay right when the dictionary changes, when
-// rows are NULL, when the table is frozen and when it is given up.
+// TestCodedKeys adds batches that share dictionaries for a while. Cached groups must stay correct when the dictionary
+// changes, when rows are NULL, and when the table is frozen or abandoned.
 func TestCodedKeys(t *testing.T) {
 	for _, entries := range []int{1, 10, 3000, 60_000} {
 		for _, limit := range []int64{0, 1 << 20} {
 			t.Run(fmt.Sprintf("entries=%d/limit=%d", entries, limit), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(entries), uint64(limit)))
 				config := Config{
-					Keys: []Type{String}, Values: []Type{Int64}, Aggregates: []Aggregate{Count(), Sum(0)}, Workers: 1, Order: ByKeys,
+					Keys: By("k0"), Aggregates: []Aggregate{Count(), Sum("v0")}, Workers: 1, Order: ByKeys,
 					MemoryLimit: limit, SpillDir: t.TempDir(),
 				}
-				g, err := New(config)
+				g, err := config.New()
 				require.NoError(t, err)
 				defer func() { require.NoError(t, g.Close()) }()
 				w := g.Worker()
 				counts, sums := map[string]int64{}, map[string]int64{}
-				learned, start := 0, int64(0)
+				cached, start := 0, int64(0)
 				for d := range 6 {
 					texts := make([]string, entries)
 					for i := range texts {
 						texts[i] = fmt.Sprintf("%0*d", 1+rng.IntN(30), (i+d*entries/3)%(2*entries))
 					}
-					dict := NewDictionary(Values(texts))
+					dict := dictionaryOf(boxed(texts))
 					for range 5 {
 						const rows = 10_000
 						codes, values, bits := make([]uint32, rows), make([]int64, rows), make([]byte, (rows+7)/8)
 						nulls := rng.IntN(3) == 0
 						for i := range codes {
-							// The lower codes come far more often: a table freezes with them in it.
+							// The lower codes are far more frequent, so that a table with them freezes.
 							codes[i] = uint32(float64(entries) * rng.Float64() * rng.Float64() * rng.Float64())
 							values[i] = rng.Int64N(1000)
 							key := texts[codes[i]]
@@ -51,32 +53,28 @@ func TestCodedKeys(t *testing.T) {
 							counts[key]++
 							sums[key] += values[i]
 						}
-						col := Codes(codes, dict)
+						col := column.Codes("", codes, dict)
 						if nulls {
 							col = col.WithValidity(bits)
 						}
-						require.NoError(t, w.Add(context.Background(), Batch{Keys: []Column{col}, Values: []Column{Values(values)}, Start: start}))
+						require.NoError(t, w.Add(context.Background(), batchOf(start, cols(col), cols(vals(values)))))
 						start += rows
-						if w.local != nil && w.coded.dict == dict && !nulls {
-							learned++
+						if w.in.local != nil && w.in.coded.dict == dict && !nulls {
+							cached++
 						}
 					}
 				}
-				require.True(t, learned > 0 || w.mode == modeScatter)
+				require.True(t, cached > 0 || w.in.mode == modeScatter)
 				res, err := g.Finish(context.Background())
 				require.NoError(t, err)
-				require.Equal(t, len(counts), res.Len())
-				for b := range res.Batches() {
-					names, _ := SliceOf[string](b.Keys[0])
-					count, _ := SliceOf[int64](b.Values[0])
-					sum, _ := SliceOf[int64](b.Values[1])
-					for i, name := range names {
-						if b.Keys[0].Null(i) {
-							name = "NULL"
-						}
-						require.Equal(t, counts[name], count[i], name)
-						require.Equal(t, sums[name], sum[i], name)
+				require.Equal(t, len(counts), res.Rows)
+				count, sum := ints(res, "count"), ints(res, "sum(v0)")
+				for i, name := range textsOf(res, "k0") {
+					if res.Columns[0].Null(i) {
+						name = "NULL"
 					}
+					require.Equal(t, counts[name], count[i], name)
+					require.Equal(t, sums[name], sum[i], name)
 				}
 			})
 		}

@@ -5,41 +5,50 @@ package groupby
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds what is to be grouped by what: the configuration, and the errors.
+// Configuration and errors.
 
-// A Config says what to group by and what to compute. Its zero values are usable except for Aggregates: without Keys there is one group.
+// A Config lists the keys and the aggregates, and has the options. The zero value of each field is valid.
 type Config struct {
-	// Keys are the types of the key columns, 32 at most; no vectors.
-	Keys []Type
-	// Values are the types of the value columns.
-	Values []Type
-	// Aggregates are the columns of the result after the keys. There may be none: then the result is the distinct keys.
+	// Keys are the names of the key columns, at most 32. A key column has any kind except Decimal, vectors, and kinds
+	// with children. Without keys all rows are one group.
+	Keys []string
+	// Aggregates are the columns of the result that follow the keys. Without aggregates the result is the distinct
+	// keys.
 	Aggregates []Aggregate
-	// DropNulls leaves out rows with a NULL in any key, as some data frames do. By default NULL is a group.
+	// DropNulls skips rows with a NULL in any key. By default NULL is a group.
 	DropNulls bool
-	// Order is the order of the result's rows. The default is that in which groups appeared first.
+	// Order is the order of the result's rows. The default is [FirstAppearance].
 	Order Order
-	// Limit is the number of groups wanted, 0 for all: the first ones in the order.
+	// Limit is the maximum number of groups in the result, the first ones in Order; 0 means all.
 	Limit int
 
-	// Workers is the number of goroutines of Add, of a large batch, and of Finish. Default: GOMAXPROCS.
+	// Workers is the number of goroutines that Add uses for a large batch, and that Finish uses. Default: GOMAXPROCS.
 	Workers int
-	// MemoryLimit is the number of bytes that keys, states and rows waiting may take, 0 for no limit. Beyond it they are spilled, or Add
-	// fails with ErrMemoryLimit if there is no SpillDir. The result counts only while it is made.
+	// MemoryLimit is the maximum number of bytes of keys, states and waiting rows; 0 means no limit. Beyond it
+	// partitions are spilled; if SpillDir is empty, the call fails with ErrMemoryLimit. The finished result does not
+	// count.
 	MemoryLimit int64
-	// SpillDir is where temporary files are made when MemoryLimit is reached; "" for none. os.TempDir() is often memory itself.
+	// SpillDir is the directory of the temporary file that is created when MemoryLimit is reached; "" means none. Note
+	// that os.TempDir() is often in memory.
 	SpillDir string
-	// SpillCodec compresses what is spilled. Default: compress/flate at its fastest; see [Codec] for how to use another.
+	// SpillCodec compresses spilled data. Default: compress/flate at its fastest level.
 	SpillCodec Codec
 }
 
-// An Order is the order of a result.
+// By returns the names of the key columns, for New and Config.Keys.
+func By(columns ...string) []string { return columns }
+
+// An Order is the order of the rows of a result.
 type Order struct {
-	by   orderBy
-	col  int
-	desc bool
+	by     orderBy
+	column string
+	desc   bool
 }
 
 type orderBy uint8
@@ -48,60 +57,168 @@ const (
 	byAppearance orderBy = iota
 	byNothing
 	byKeys
-	byAggregate
+	byColumn
 )
 
 var (
-	// FirstAppearance is the order in which groups first appeared in the input; with several goroutines that call [Worker.Add], by
-	// [Batch].Start.
+	// FirstAppearance orders groups by their first row in the input. If several goroutines call [Worker.Add],
+	// Source.FirstRow of their batches numbers the rows.
 	FirstAppearance = Order{}
-	// Unordered is any order: the cheapest one, if groups are many.
+	// Unordered leaves the order unspecified. It is the cheapest order if there are many groups.
 	Unordered = Order{by: byNothing}
-	// ByKeys is ascending order of the key columns, the first one first. NULL comes last, NaN before it.
+	// ByKeys orders by the key columns, ascending, the first key first. NULL comes last, NaN before it.
 	ByKeys = Order{by: byKeys}
 )
 
-// ByAggregate is the order of aggregate i of the Config, ascending or descending. NULL comes last in both; groups that are equal come in order of
-// their keys.
-func ByAggregate(i int, descending bool) Order {
-	return Order{by: byAggregate, col: i, desc: descending}
-}
+// Ascending orders by a column of the result, a key or an aggregate. NULL comes last; ties are ordered by their keys.
+func Ascending(column string) Order { return Order{by: byColumn, column: column} }
 
-// A Batch is some rows: columns of equal length, of the types of the Config. It is read until the call it is given to returns.
-type Batch struct {
-	Keys   []Column
-	Values []Column
-	// Start is the number of the first row in the whole input. It matters only to FirstAppearance and to aggregates that depend on the order
-	// of rows, and only for [Worker.Add]: Grouper.Add counts rows itself.
-	Start int64
-	// Rows is the number of rows, needed only if there are no columns.
-	Rows int
-}
+// Descending orders by a column of the result, a key or an aggregate, greatest first. NULL comes last; ties are ordered
+// by their keys, ascending.
+func Descending(column string) Order { return Order{by: byColumn, column: column, desc: true} }
 
 // Errors of a Grouper.
 var (
-	// ErrMemoryLimit is returned when MemoryLimit is reached and nothing may be spilled.
+	// ErrMemoryLimit means that MemoryLimit was reached and SpillDir is empty.
 	ErrMemoryLimit = errors.New("groupby: memory limit reached")
-	// ErrTooManyGroups is returned beyond 1<<31-1 groups in one of 256 partitions.
+	// ErrTooManyGroups means that one of the 256 partitions has more than 1<<31-1 groups, or a result more than
+	// 1<<32-1.
 	ErrTooManyGroups = errors.New("groupby: too many groups")
-	// ErrFinished is returned by calls after Finish, or after a call that failed and lost rows.
-	ErrFinished = errors.New("groupby: already finished")
+	// ErrFinished means that the Grouper was finished or closed, or that an earlier call failed and lost rows.
+	ErrFinished = errors.New("groupby: the Grouper has finished, was closed, or lost rows")
 )
 
-// An OverflowError says that the sum of a group does not fit into 64 bits (see [Overflow]).
+// An OverflowError means that the sum of a group does not fit into 64 bits; see [Overflow].
 type OverflowError struct {
-	Aggregate string // the name of the aggregate
+	Aggregate string // the name of the result's column
 }
 
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("groupby: %s: a sum is beyond 64 bits", e.Aggregate)
+	return fmt.Sprintf("groupby: %s: the sum of a group does not fit into 64 bits; see SumOverflow", e.Aggregate)
 }
 
-// A BatchError says what is wrong with a batch. Nothing of it was added.
+// A BatchError means that a batch cannot be added: a column is missing, has an unsuitable type, or a type that differs
+// from earlier batches. Nothing of the batch was added. Column is "rows" if the number of rows is negative, and lists
+// several names, separated by ", ", if the error concerns all arguments of an aggregate.
 type BatchError struct {
-	Column string // "key 0", "value 2"
-	Err    error
+	Column string // the name of the column
+	Err    error  // wraps column.ErrNoColumn if the batch has no such column
 }
 
-func (e *BatchError) Error() string { return fmt.Sprintf("groupby: %s: %v", e.Column, e.Err) }
+func (e *BatchError) Error() string { return fmt.Sprintf("groupby: column %s: %v", e.Column, e.Err) }
 func (e *BatchError) Unwrap() error { return e.Err }
+
+// maxKeys is the number of key columns that fit into the bits of keys.mask.
+const maxKeys = 32
+
+// check returns the Config with its defaults, or an error that lists all problems that can be found without the types
+// of the columns.
+func (c Config) check() (Config, error) {
+	c.Keys, c.Aggregates = slices.Clone(c.Keys), slices.Clone(c.Aggregates)
+	if c.Workers <= 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.SpillCodec == nil {
+		c.SpillCodec = flateCodec{}
+	}
+	var errs []error
+	if len(c.Keys) > maxKeys {
+		errs = append(errs, fmt.Errorf("%d keys: at most %d", len(c.Keys), maxKeys))
+	}
+	names := c.resultNames()
+	for i, name := range names {
+		if k := slices.Index(names, name); k < i && i < len(c.Keys) {
+			errs = append(errs, fmt.Errorf("key %q is listed twice", name))
+		} else if k < i {
+			errs = append(errs, fmt.Errorf("two columns of the result are named %q: rename an aggregate with As", name))
+		}
+	}
+	for _, a := range c.Aggregates {
+		if a.err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", a.Name, a.err))
+		} else if a.New == nil && a.typed == nil && a.parts == nil {
+			errs = append(errs, fmt.Errorf("%s: New is nil", a.Name))
+		}
+	}
+	if c.Limit < 0 {
+		errs = append(errs, fmt.Errorf("limit %d is negative", c.Limit))
+	}
+	if c.Order.by == byColumn && !slices.Contains(names, c.Order.column) {
+		errs = append(errs, fmt.Errorf("order by %q: no such column in the result, which has %q", c.Order.column, names))
+	}
+	if len(errs) > 0 {
+		return Config{}, fmt.Errorf("groupby: %w", errors.Join(errs...))
+	}
+	return c, nil
+}
+
+// resultNames returns the names of the columns of the result.
+func (c *Config) resultNames() []string {
+	names := slices.Clone(c.Keys)
+	for _, a := range c.Aggregates {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// inputNames returns the names of the columns that are read: the keys, then the distinct arguments of the aggregates.
+func (c *Config) inputNames() []string {
+	names := slices.Clone(c.Keys)
+	for _, a := range c.Aggregates {
+		for _, arg := range a.Args {
+			if !slices.Contains(names[len(c.Keys):], arg) {
+				names = append(names, arg)
+			}
+		}
+	}
+	return names
+}
+
+// inputs appends the columns of a batch that are read to cols, in the order of names, or returns a *BatchError. For
+// columns with children it appends the validity alone, since aggregates of them read nothing else.
+func inputs(names []string, b *column.Batch, cols []column.Column) ([]column.Column, error) {
+	if b.Rows < 0 {
+		return nil, &BatchError{"rows", fmt.Errorf("negative count %d", b.Rows)}
+	}
+	for _, name := range names {
+		c := b.Column(name)
+		err := c.Err()
+		switch {
+		case err != nil:
+		case c.Len != b.Rows:
+			err = fmt.Errorf("it has %d rows, the batch has %d", c.Len, b.Rows)
+		default:
+			err = checkInput(c)
+		}
+		if err != nil {
+			return nil, &BatchError{name, err}
+		}
+		if c.Type.Kind.IsNested() {
+			cols = append(cols, column.Column{Name: name, Type: c.Type, Len: c.Len, Nulls: c.Nulls, Validity: c.Validity})
+		} else {
+			cols = append(cols, *c)
+		}
+	}
+	return cols, nil
+}
+
+// checkInput returns an error if the buffers of a column are too short, or if a code is beyond the dictionary. It does
+// not check every offset, which would take as long as grouping: reads of text are safe for offsets in any order.
+func checkInput(c *column.Column) error {
+	if err := c.Type.Check(); err != nil {
+		return err
+	}
+	if c.Nulls < 0 || c.Nulls > c.Len || c.Nulls > 0 && len(c.Validity) < (c.Len+7)/8 {
+		return fmt.Errorf("%d NULLs and a validity of %d bytes do not fit %d rows", c.Nulls, len(c.Validity), c.Len)
+	}
+	switch text := c.Type.Kind.IsText(); {
+	case c.Type.Kind.IsNested() || c.Len == 0:
+	case text && c.Dict != nil:
+		return c.Check()
+	case text && (len(c.Offsets) <= c.Len || c.Offsets[0] < 0 || int(c.Offsets[c.Len]) > len(c.Values)):
+		return fmt.Errorf("%d offsets into %d bytes do not fit %d rows", len(c.Offsets), len(c.Values), c.Len)
+	case !text && len(c.Values)/max(1, c.Type.ValueWidth()) < c.Len && c.Type.ValueWidth() > 0:
+		return fmt.Errorf("%d bytes of values are too short for %d rows of %v", len(c.Values), c.Len, c.Type)
+	}
+	return nil
+}

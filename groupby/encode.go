@@ -6,34 +6,36 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"unsafe"
+	"math"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file writes columns as bytes and reads them again, for temporary files and for partials. Everything is little-endian. A column of n
-// rows, whose type both sides know, is
+// Encoding of columns, for temporary files and partials. All integers are little-endian. The type is known to both
+// sides. A column of n rows is
 //
 //	flags     1 byte: 1 it has a validity, 2 all values are zero
 //	validity  (n+7)/8 bytes, if it has one: bit 1 for a value
-//	values    of fixed types: n times their width, nothing if all are zero
-//	          of strings: n lengths of 4 bytes each, then the bytes of all
+//	values    of fixed-width kinds: n times their width, nothing if all are zero
+//	          of text: n lengths of 4 bytes each, then the bytes of all
 
 const (
 	flagValidity = 1
 	flagZero     = 2
 )
 
-// appendColumn appends rows i to j of a column.
-func appendColumn(dst []byte, c *Column, i, j int) []byte {
+// appendColumn appends rows [i, j) of a column.
+func appendColumn(dst []byte, c *column.Column, i, j int) []byte {
 	n := j - i
 	var flags byte
-	if c.validity != nil {
+	if c.Nulls != 0 {
 		flags |= flagValidity
 	}
-	if c.form == formZero {
+	if isZeros(c) {
 		flags |= flagZero
 	}
 	dst = append(dst, flags)
-	if c.validity != nil {
+	if c.Nulls != 0 {
 		at := len(dst)
 		dst = append(dst, make([]byte, (n+7)/8)...)
 		for k := range n {
@@ -42,12 +44,12 @@ func appendColumn(dst []byte, c *Column, i, j int) []byte {
 			}
 		}
 	}
-	if c.typ == String {
+	if c.Type.Kind.IsText() {
 		text := func(k int) string {
 			if c.Null(k) {
 				return ""
 			}
-			return c.text(k)
+			return textAt(c, k)
 		}
 		for k := i; k < j; k++ {
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text(k))))
@@ -57,58 +59,73 @@ func appendColumn(dst []byte, c *Column, i, j int) []byte {
 		}
 		return dst
 	}
-	if c.form == formZero || n == 0 {
+	if isZeros(c) || n == 0 {
 		return dst
 	}
-	w := c.typ.width()
+	w := c.Type.ValueWidth()
 	at := len(dst)
-	dst = append(dst, unsafe.Slice((*byte)(unsafe.Add(c.data, i*w)), n*w)...)
-	swapToLittle(dst[at:], c.typ)
+	dst = append(dst, c.Values[i*w:j*w]...)
+	swapToLittle(dst[at:], c.Type)
 	return dst
 }
 
-// littleEndian is the byte order of this machine.
+// littleEndian reports the byte order of this machine.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// swapToLittle turns values around on machines that are not little-endian.
-func swapToLittle(b []byte, t Type) {
-	if littleEndian || t == ID {
+// swapToLittle reverses the bytes of values on machines that are not little-endian. The operation is its own inverse.
+func swapToLittle(b []byte, t column.Type) {
+	if littleEndian {
 		return
 	}
-	w := int(typeWidths[t.Elem()])
-	for ; len(b) >= w; b = b[w:] {
+	kind := t.Kind
+	if kind == column.Vector {
+		kind = t.Elem
+	}
+	parts := []int{column.Type{Kind: kind}.ValueWidth()}
+	switch kind {
+	case column.UUID, column.Fixed:
+		return
+	case column.Decimal128, column.Decimal256:
+		parts = []int{8}
+	case column.Duration:
+		parts = []int{4, 4, 8}
+	}
+	for at := 0; len(b) >= parts[at]; at = (at + 1) % len(parts) {
+		w := parts[at]
 		for i, j := 0, w-1; i < j; i, j = i+1, j-1 {
 			b[i], b[j] = b[j], b[i]
 		}
+		b = b[w:]
 	}
 }
 
-var errShort = errors.New("it ends too early")
+var errShort = errors.New("data is cut off")
 
-// cutColumn takes a column of n rows off src. It is made in memory of its own. The memory asked for is bounded by that of src, but for columns that
-// are all zero.
-func cutColumn(src []byte, t Type, n int) (Column, []byte, error) {
+// cutColumn splits a column of n rows off src. The column does not share memory with src. Allocations are bounded by
+// the length of src, except for columns that are all zero.
+func cutColumn(src []byte, t column.Type, n int) (column.Column, []byte, error) {
 	if len(src) < 1 {
-		return Column{}, nil, errShort
+		return column.Column{}, nil, errShort
 	}
 	flags := src[0]
 	src = src[1:]
-	if flags&^(flagValidity|flagZero) != 0 || flags&flagZero != 0 && t == String {
-		return Column{}, nil, fmt.Errorf("column flags %#x", flags)
+	if flags&^(flagValidity|flagZero) != 0 || flags&flagZero != 0 && t.Kind.IsText() {
+		return column.Column{}, nil, fmt.Errorf("invalid column flags %#x", flags)
 	}
-	b := builder{typ: t, n: n}
+	b := newBuilder(t)
+	b.n = n
 	if flags&flagValidity != 0 {
 		size := (n + 7) / 8
 		if len(src) < size {
-			return Column{}, nil, errShort
+			return column.Column{}, nil, errShort
 		}
 		b.validity = append([]byte(nil), src[:size]...)
 		src = src[size:]
 	}
 	switch {
-	case t == String:
+	case t.Kind.IsText():
 		if len(src)/4 < n {
-			return Column{}, nil, errShort
+			return column.Column{}, nil, errShort
 		}
 		lengths, rest := src[:4*n], src[4*n:]
 		b.offsets = make([]int32, n+1)
@@ -116,74 +133,70 @@ func cutColumn(src []byte, t Type, n int) (Column, []byte, error) {
 		for k := range n {
 			at += int(binary.LittleEndian.Uint32(lengths[4*k:]))
 			if at > len(rest) || at > maxText {
-				return Column{}, nil, errShort
+				return column.Column{}, nil, errShort
 			}
 			b.offsets[k+1] = int32(at)
 		}
 		b.text = append([]byte(nil), rest[:at]...)
 		src = rest[at:]
 	case flags&flagZero != 0:
-		b.zeros = true
 	default:
-		w := t.width()
-		if len(src)/w < n {
-			return Column{}, nil, errShort
+		size := n * b.width
+		if b.width > math.MaxInt/max(1, n) || len(src) < size {
+			return column.Column{}, nil, errShort
 		}
-		to := unsafe.Slice((*byte)(b.take(n)), n*w)
+		b.zeros = false
+		b.fixed = make([]uint64, (size+7)/8)
+		to := bytesOf(b.fixed)[:size]
 		copy(to, src)
 		swapToLittle(to, t)
-		if t == Bool {
+		if t.Kind == column.Bool {
 			for _, x := range to {
 				if x > 1 {
-					return Column{}, nil, fmt.Errorf("a bool is %d", x)
+					return column.Column{}, nil, fmt.Errorf("value of a bool is %d, want 0 or 1", x)
 				}
 			}
 		}
-		src = src[n*w:]
+		src = src[size:]
 	}
 	return b.column(), src, nil
 }
 
-// take makes the memory of n rows of a fixed type.
-func (b *builder) take(n int) unsafe.Pointer {
-	b.fixed = make([]uint64, (n*b.typ.width()+7)/8)
-	return unsafe.Pointer(unsafe.SliceData(b.fixed))
-}
-
-// A frame is some rows, or groups with their states, as columns: keys, then values or states, then the numbers if they are kept.
+// A frame is a number of rows, or of groups with their states, as columns: keys, then values or states, then numbers if
+// the plan needs them.
 //
 //	rows      4 bytes
 //	states    1 byte: 0 rows, 1 groups
 //	columns   as above
 
-// maxFrame is the number of rows in a frame: a reader can be sure to have memory for so many zeros.
+// maxFrame is the maximum number of rows in a frame. It bounds the memory of columns that are all zero.
 const maxFrame = 1 << 16
 
 // frameTypes returns the types of the columns of a frame.
-func (p *plan) frameTypes(states bool) []Type {
-	types := append([]Type(nil), p.Keys...)
+func (p *plan) frameTypes(states bool) []column.Type {
+	types := append([]column.Type(nil), p.keys.types...)
 	if states {
 		types = append(types, p.stateTypes...)
 	} else {
 		types = append(types, p.rowTypes...)
 	}
 	if p.rowNumbers {
-		types = append(types, Int64)
+		types = append(types, column.Type{Kind: column.Int64})
 	}
 	return types
 }
 
-// frameEnd returns where a frame that begins at row i ends: after maxFrame rows, or about 4 MiB.
-func frameEnd(cols []Column, i, n int) int {
+// frameEnd returns the end of a frame that begins at row i: after maxFrame rows, or about 4 MiB.
+func frameEnd(cols []column.Column, i, n int) int {
 	width := 0
 	for k := range cols {
-		width += cols[k].typ.width()
+		width += cols[k].Type.ValueWidth()
 	}
 	n = min(n, i+maxFrame)
 	for j, size := i, 0; j < n; j++ {
 		size += width
 		for k := range cols {
-			if cols[k].typ == String {
+			if cols[k].Type.Kind.IsText() {
 				size += 4 + textSize(&cols[k], j, j+1)
 			}
 		}
@@ -194,8 +207,8 @@ func frameEnd(cols []Column, i, n int) int {
 	return n
 }
 
-// appendFrame appends rows i to j of a frame's columns.
-func appendFrame(dst []byte, cols []Column, states bool, i, j int) []byte {
+// appendFrame appends a frame of rows [i, j) of the columns.
+func appendFrame(dst []byte, cols []column.Column, states bool, i, j int) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(j-i))
 	if states {
 		dst = append(dst, 1)
@@ -208,19 +221,19 @@ func appendFrame(dst []byte, cols []Column, states bool, i, j int) []byte {
 	return dst
 }
 
-// cutFrame takes a frame off src.
-func (p *plan) cutFrame(src []byte) (cols []Column, n int, states bool, rest []byte, err error) {
+// cutFrame splits a frame off src.
+func (p *plan) cutFrame(src []byte) (cols []column.Column, n int, states bool, rest []byte, err error) {
 	if len(src) < 5 {
 		return nil, 0, false, nil, errShort
 	}
 	n = int(binary.LittleEndian.Uint32(src))
 	if n > maxFrame || src[4] > 1 {
-		return nil, 0, false, nil, fmt.Errorf("a frame of %d rows and kind %d", n, src[4])
+		return nil, 0, false, nil, fmt.Errorf("invalid frame of %d rows and kind %d", n, src[4])
 	}
 	states = src[4] == 1
 	src = src[5:]
 	for _, t := range p.frameTypes(states) {
-		var c Column
+		var c column.Column
 		if c, src, err = cutColumn(src, t, n); err != nil {
 			return nil, 0, false, nil, err
 		}
@@ -229,14 +242,14 @@ func (p *plan) cutFrame(src []byte) (cols []Column, n int, states bool, rest []b
 	return cols, n, states, src, nil
 }
 
-// frameColumns returns the columns of a block's frame.
-func (p *plan) frameColumns(b *block) []Column {
-	keys := make([]builder, len(p.Keys))
-	for i, t := range p.Keys {
+// frameColumns returns the columns of a frame of the block.
+func (p *plan) frameColumns(b *block) []column.Column {
+	keys := make([]builder, len(p.keys.types))
+	for i, t := range p.keys.types {
 		keys[i] = newBuilder(t)
 	}
-	p.keys.unpack(&b.rows, 0, keys)
-	cols := make([]Column, 0, len(keys)+len(b.cols)+1)
+	p.keys.unpack(&b.rows, 0, b.n(), keys)
+	cols := make([]column.Column, 0, len(keys)+len(b.cols)+1)
 	for i := range keys {
 		cols = append(cols, keys[i].column())
 	}
@@ -244,7 +257,7 @@ func (p *plan) frameColumns(b *block) []Column {
 		cols = append(cols, b.cols[i].column())
 	}
 	if p.rowNumbers {
-		cols = append(cols, Values(b.numbers))
+		cols = append(cols, of(b.numbers))
 	}
 	return cols
 }

@@ -5,133 +5,162 @@ package groupby_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"math"
+	"sync"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
 )
 
-// This file holds examples, one for each task.
-
-// Count rows by category, of a file whose strings are codes into a dictionary.
-func Example() {
+// The mean vector of each label, with the count and the median price.
+func ExampleNew() {
 	ctx := context.Background()
-	categories := groupby.NewDictionary(groupby.Values([]string{"fruit", "cheese", "bread"}))
-	g, err := groupby.New(groupby.Config{
-		Keys:       []groupby.Type{groupby.String},
-		Aggregates: []groupby.Aggregate{groupby.Count()},
-	})
+	g, err := groupby.New(groupby.By("label"), groupby.Count(), groupby.Mean("embedding").As("centroid"), groupby.Median("price"))
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	for _, codes := range [][]uint32{{0, 0, 1}, {2, 0, 1, 0}} { // batches
-		if err := g.Add(ctx, groupby.Batch{Keys: []groupby.Column{groupby.Codes(codes, categories)}}); err != nil {
-			log.Fatal(err)
-		}
+	batch := column.NewBatch(
+		column.Strings("label", []string{"cat", "dog", "cat", "dog", "cat"}),
+		column.Matrix("embedding", []float32{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 3, 0, 2, 0, 2}, 3), // row after row
+		column.Of("price", []int64{10, 7, 30, 9, 11}),
+	)
+	if err := g.Add(ctx, batch); err != nil { // any number of batches
+		panic(err)
 	}
-	res, err := g.Finish(ctx)
+	result, err := g.Finish(ctx)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	counts, _ := groupby.SliceOf[int64](res.Aggregate(0))
-	for i, category := range res.Key(0).Strings() {
-		fmt.Println(category, counts[i])
+	fmt.Print(result)
+	centroids, err := column.MatrixOf[float32](result.Column("centroid"))
+	if err != nil {
+		panic(err)
 	}
+	fmt.Println(centroids.Row(0))
 	// Output:
-	// fruit 4
-	// cheese 2
-	// bread 1
+	// label   count  centroid            median(price)
+	// string  int64  vector<float32, 3>        float64
+	// cat         3  [1, 0, 1]                      11
+	// dog         2  [0, 2, 0]                       8
+	// 2 rows
+	// [1 0 1]
 }
 
-// Sum by user and day. A user that is NULL is a group; an amount that is NULL is left out.
-func ExampleAggregateBatch() {
-	users := groupby.Values([]int64{7, 8, 7, 7, 0, 8}).WithValidity([]byte{0b101111}) // the fifth is NULL
-	days := groupby.Values([]int32{20, 20, 21, 20, 20, 20})
-	amounts := groupby.Values([]float64{1.5, 2, 3, 4, 5, 0}).WithValidity([]byte{0b011111})
-	res, err := groupby.AggregateBatch(context.Background(), groupby.Config{
-		Keys:       []groupby.Type{groupby.Int64, groupby.Int32},
-		Values:     []groupby.Type{groupby.Float64},
-		Aggregates: []groupby.Aggregate{groupby.Sum(0), groupby.CountOf(0)},
-		Order:      groupby.ByKeys,
-	}, groupby.Batch{
-		Keys:   []groupby.Column{users, days},
-		Values: []groupby.Column{amounts},
-	})
+// Sums by user and day, the greatest first. A user that is NULL is a group; an amount that is NULL is left out.
+func ExampleConfig() {
+	batch := column.NewBatch(
+		column.Of("user", []int64{7, 8, 7, 7, 0, 8}).WithNulls([]bool{4: true, 5: false}),
+		column.Of("day", []int32{20, 20, 21, 20, 20, 20}),
+		column.Of("amount", []float64{1.5, 2, 3, 4, 5, 0}).WithNulls([]bool{5: true}),
+	)
+	result, err := groupby.Config{
+		Keys:       groupby.By("user", "day"),
+		Aggregates: []groupby.Aggregate{groupby.Sum("amount").As("total"), groupby.CountOf("amount").As("n")},
+		Order:      groupby.Descending("total"),
+		Limit:      3,
+	}.Aggregate(context.Background(), batch)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	user, _ := groupby.SliceOf[int64](res.Key(0))
-	day, _ := groupby.SliceOf[int32](res.Key(1))
-	sum, _ := groupby.SliceOf[float64](res.Aggregate(0))
-	count, _ := groupby.SliceOf[int64](res.Aggregate(1))
-	for i := range res.Len() {
-		name := fmt.Sprint("user ", user[i])
-		if res.Key(0).Null(i) {
-			name = "nobody"
-		}
-		fmt.Printf("%s, day %d: %v of %d\n", name, day[i], sum[i], count[i])
-	}
+	fmt.Print(result)
 	// Output:
-	// user 7, day 20: 5.5 of 2
-	// user 7, day 21: 3 of 1
-	// user 8, day 20: 2 of 1
-	// nobody, day 20: 5 of 1
+	// user    day    total      n
+	// int64  int32  float64  int64
+	//     7     20      5.5      2
+	//  NULL     20        5      1
+	//     7     21        3      1
+	// 3 rows
 }
 
-// The URLs with the most requests: the first groups in the order of an aggregate. Rows come from a log, several goroutines at once.
-func ExampleByAggregate() {
+// Several goroutines add batches; each has its own Worker.
+func ExampleWorker() {
 	ctx := context.Background()
-	g, err := groupby.New(groupby.Config{
-		Keys:       []groupby.Type{groupby.String},
-		Aggregates: []groupby.Aggregate{groupby.Count()},
-		Order:      groupby.ByAggregate(0, true),
-		Limit:      10,
-	})
+	g, err := groupby.Config{
+		Keys: groupby.By("url"), Aggregates: []groupby.Aggregate{groupby.Count()}, Order: groupby.Descending("count"), Limit: 3,
+	}.New()
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	done := make(chan error)
+	var wg sync.WaitGroup
 	for part := range 4 {
-		go func() {
+		wg.Go(func() {
 			var urls []string
 			for i := part; i < 1000; i += 4 {
 				urls = append(urls, fmt.Sprint("/page/", int(math.Sqrt(float64(i)))))
 			}
-			done <- g.Worker().Add(ctx, groupby.Batch{Keys: []groupby.Column{groupby.Values(urls)}})
-		}()
+			if err := g.Worker().Add(ctx, column.NewBatch(column.Strings("url", urls))); err != nil {
+				panic(err)
+			}
+		})
 	}
-	for range 4 {
-		if err := <-done; err != nil {
-			log.Fatal(err)
-		}
-	}
-	res, err := g.Finish(ctx)
+	wg.Wait()
+	result, err := g.Finish(ctx)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	counts, _ := groupby.SliceOf[int64](res.Aggregate(0))
-	for i, url := range res.Key(0).Strings() {
-		fmt.Println(url, counts[i])
-	}
+	fmt.Print(result)
 	// Output:
-	// /page/30 61
-	// /page/29 59
-	// /page/28 57
-	// /page/27 55
-	// /page/26 53
-	// /page/25 51
-	// /page/24 49
-	// /page/23 47
-	// /page/22 45
-	// /page/21 43
+	// url       count
+	// string    int64
+	// /page/30     61
+	// /page/29     59
+	// /page/28     57
+	// 3 rows
 }
 
-// A bitOr is an Accumulator: the bitwise OR of integers, 0 of no value. It shows all there is to it: a slice with a state for each group.
+// The three best documents of each topic, with their ids.
+func ExampleTopKOf() {
+	batch := column.NewBatch(
+		column.Strings("topic", []string{"go", "sql", "go", "go", "go"}),
+		column.Of("score", []float32{0.3, 0.5, 0.9, 0.7, 0.1}),
+		column.Strings("id", []string{"a", "b", "c", "d", "e"}),
+	)
+	config := groupby.Config{Keys: groupby.By("topic"), Aggregates: []groupby.Aggregate{groupby.TopKOf("score", "id", 3).As("best")}}
+	result, err := config.Aggregate(context.Background(), batch)
+	if err != nil {
+		panic(err)
+	}
+	for i := range result.Rows {
+		fmt.Println(result.Column("topic").Value(i), result.Column("best").Value(i))
+	}
+	// Output:
+	// go [c d a]
+	// sql [b]
+}
+
+// Results larger than one batch or than memory are returned in several batches.
+func ExampleGrouper_FinishBatches() {
+	ctx := context.Background()
+	g, err := groupby.New(groupby.By("n"), groupby.Count())
+	if err != nil {
+		panic(err)
+	}
+	n := make([]int64, 1_000_000)
+	for i := range n {
+		n[i] = int64(i) * int64(i)
+	}
+	if err := g.Add(ctx, column.NewBatch(column.Of("n", n))); err != nil {
+		panic(err)
+	}
+	groups := 0
+	for batch, err := range g.FinishBatches(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		groups += batch.Rows
+	}
+	fmt.Println(groups)
+	// Output: 1000000
+}
+
+// A bitOr is an Accumulator: the bitwise OR of integers, 0 without values. Its only field is a slice with the state of
+// each group.
 type bitOr struct{ bits []uint64 }
 
-// Types says that the state is one column, and the result of the same type.
-func (b *bitOr) Types() ([]groupby.Type, groupby.Type) {
-	return []groupby.Type{groupby.Uint64}, groupby.Uint64
+// Types returns one state column, of the same type as the result.
+func (b *bitOr) Types() ([]column.Type, column.Field) {
+	t := column.TypeOf[uint64]()
+	return []column.Type{t}, column.Field{Type: t}
 }
 
 func (b *bitOr) Resize(n int) {
@@ -141,8 +170,11 @@ func (b *bitOr) Resize(n int) {
 }
 
 func (b *bitOr) Add(rows groupby.Rows) error {
-	col := rows.Args[0]
-	values, _ := groupby.SliceOf[uint64](col)
+	col := &rows.Args[0]
+	values, err := column.Slice[uint64](col)
+	if err != nil {
+		return err
+	}
 	for i, id := range rows.IDs {
 		if !col.Null(i) {
 			b.bits[id] |= values[i]
@@ -151,71 +183,49 @@ func (b *bitOr) Add(rows groupby.Rows) error {
 	return nil
 }
 
-func (b *bitOr) Merge(ids []uint32, state []groupby.Column) error {
-	return b.Add(groupby.Rows{IDs: ids, Args: state}) // a state is as good as a value
+func (b *bitOr) Merge(ids []uint32, state []column.Column) error {
+	return b.Add(groupby.Rows{IDs: ids, Args: state}) // a state is merged like a value
 }
 
-func (b *bitOr) State() ([]groupby.Column, error) {
-	return []groupby.Column{groupby.Values(b.bits)}, nil
+func (b *bitOr) State(i, j int) ([]column.Column, error) {
+	return []column.Column{column.Of("", b.bits[i:j])}, nil
 }
-func (b *bitOr) Result() (groupby.Column, error) { return groupby.Values(b.bits), nil }
-func (b *bitOr) Reset()                          { b.bits = b.bits[:0] }
 
-// BitOr makes the aggregate of a column.
-func BitOr(value int) groupby.Aggregate {
-	return groupby.Aggregate{Name: "bit_or", Args: []int{value}, New: func(args []groupby.Type) (groupby.Accumulator, error) {
-		if args[0] != groupby.Uint64 {
-			return nil, fmt.Errorf("bit_or of %v: it takes uint64", args)
+func (b *bitOr) Result(i, j int) (column.Column, error) { return column.Of("", b.bits[i:j]), nil }
+func (b *bitOr) Reset()                                 { b.bits = b.bits[:0] }
+
+// BitOr returns the aggregate of a column.
+func BitOr(name string) groupby.Aggregate {
+	return groupby.Aggregate{Name: "bit_or", Args: []string{name}, New: func(args []column.Type) (groupby.Accumulator, error) {
+		if args[0].Kind != column.Uint64 {
+			return nil, fmt.Errorf("bit_or takes uint64")
 		}
 		return &bitOr{}, nil
 	}}
 }
 
-// An aggregate of one's own: the permissions that each user has by any of their roles.
+// A custom aggregate: the permissions that each user has through all their roles.
 func ExampleAccumulator() {
-	config := groupby.Config{
-		Keys:       []groupby.Type{groupby.String},
-		Values:     []groupby.Type{groupby.Uint64},
-		Aggregates: []groupby.Aggregate{BitOr(0).As("permissions")},
-	}
-	batch := groupby.Batch{
-		Keys:   []groupby.Column{groupby.Values([]string{"ann", "bob", "ann", "ann"})},
-		Values: []groupby.Column{groupby.Values([]uint64{0b0001, 0b0010, 0b1000, 0b0001})},
-	}
-	res, err := groupby.AggregateBatch(context.Background(), config, batch)
+	ctx := context.Background()
+	g, err := groupby.New(groupby.By("user"), BitOr("permissions"))
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
-	permissions, _ := groupby.SliceOf[uint64](res.Aggregate(0))
-	for i, user := range res.Key(0).Strings() {
-		fmt.Printf("%s %04b\n", user, permissions[i])
+	batch := column.NewBatch(
+		column.Strings("user", []string{"ann", "bob", "ann", "ann"}),
+		column.Of("permissions", []uint64{0b0001, 0b0010, 0b1000, 0b0001}),
+	)
+	if err := g.Add(ctx, batch); err != nil {
+		panic(err)
+	}
+	result, err := g.Finish(ctx)
+	if err != nil {
+		panic(err)
+	}
+	for i := range result.Rows {
+		fmt.Printf("%s %04b\n", result.Column("user").Value(i), result.Column("bit_or").Value(i))
 	}
 	// Output:
 	// ann 1001
 	// bob 0010
-}
-
-// Reference computes the same with a map and lists: compare with it when testing an Accumulator.
-func ExampleReference() {
-	config := groupby.Config{
-		Keys:       []groupby.Type{groupby.Int64},
-		Values:     []groupby.Type{groupby.Uint64},
-		Aggregates: []groupby.Aggregate{BitOr(0)},
-	}
-	batch := groupby.Batch{
-		Keys:   []groupby.Column{groupby.Values([]int64{1, 2, 1})},
-		Values: []groupby.Column{groupby.Values([]uint64{4, 2, 1})},
-	}
-	want, err := groupby.Reference(config, batch)
-	if err != nil {
-		log.Fatal(err)
-	}
-	got, err := groupby.AggregateBatch(context.Background(), config, batch)
-	if err != nil {
-		log.Fatal(err)
-	}
-	w, _ := groupby.SliceOf[uint64](want.Aggregate(0))
-	g, _ := groupby.SliceOf[uint64](got.Aggregate(0))
-	fmt.Println(w, g)
-	// Output: [5 2] [5 2]
 }

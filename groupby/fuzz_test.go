@@ -4,13 +4,13 @@ package groupby
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file lets the fuzzer look for cases in which the Grouper and Reference differ, and for keys that the table mixes up.
+// Fuzzing: searches for cases in which the Grouper and the reference differ, and for keys that the table confuses.
 
 func FuzzGrouperEqualsReference(f *testing.F) {
 	for i := range 20 {
@@ -25,10 +25,21 @@ func FuzzGrouperEqualsReference(f *testing.F) {
 }
 
 // tableKeys are key columns for FuzzTable: each keyForm, and several layouts of words.
-var tableKeys = [][]Type{{Int64}, {Int8, Uint16}, {Float64, Int32}, {ID}, {String}, {String, String}, {Int16, String, String}, {Float32, ID}}
+var tableKeys = [][]column.Type{
+	{typeInt64},
+	{typeInt8, typeUint16},
+	{typeFloat64, typeInt32},
+	{typeUUID},
+	{typeString},
+	{typeString, typeString},
+	{typeInt16, typeString, typeString},
+	{typeFloat32, typeUUID},
+	{typeFloat16, {Kind: column.Fixed, Width: 3}},
+	{{Kind: column.Fixed, Width: 5}},
+}
 
-// FuzzTable drives tables as a Worker does, and compares groups with those of a map. Strings and integers are made of the bytes themselves: the fuzzer is to find
-// keys that are alike in what the table looks at.
+// FuzzTable drives tables as a worker does, and compares groups with those of a map. Strings and integers consist of
+// the fuzzer's bytes, so that it can find keys that the table confuses.
 func FuzzTable(f *testing.F) {
 	for i := range tableKeys {
 		f.Add(uint8(i), false, false, []byte("\x00\x01\x02abcdefgh\x0fabcdefghijklmno\x10abcdefghijklmnop\x00\x07abcdefg\x08abcdefgh\x7f\xff\xff\xff\xff\xff\xff\xf8"))
@@ -37,10 +48,7 @@ func FuzzTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, drop, direct bool, data []byte) {
 		types := tableKeys[int(which)%len(tableKeys)]
 		cols, rows := tableColumns(types, data)
-		p, err := newKeyPlan(types)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := newKeyPlan(types)
 		table, m := newTable(p), newKeyMaker(p)
 		if direct {
 			table.expect(10, 0, 100)
@@ -53,17 +61,18 @@ func FuzzTable(f *testing.F) {
 			for pass := range 3 { // find, insert, find again
 				ids := ids[:j-i]
 				for k := range ids {
-					ids[k] = 12345 // nobody reads what is there
+					ids[k] = 12345 // must not be read
 				}
 				var listed []uint32
 				if pass == 1 {
 					before := table.groups()
+					var err error
 					if listed, err = table.insert(&m.keys, ids, room[:0], drop); err != nil {
 						t.Fatal(err)
 					}
 					for n, k := range listed {
 						if row := rows[i+int(k)]; groups[row.key] != 0 || row.null && drop {
-							t.Fatalf("row %d, %q, is said to make a group", i+int(k), row.key)
+							t.Fatalf("row %d, %q, is reported to make a group", i+int(k), row.key)
 						} else {
 							groups[row.key] = uint32(before + n)
 						}
@@ -77,7 +86,7 @@ func FuzzTable(f *testing.F) {
 						t.Fatalf("pass %d, row %d, %q, %x: got group %d, want %d", pass, i+k, row.key, m.w0[k], id, groups[row.key])
 					}
 					if pass != 1 && (id == 0) != slices.Contains(listed, uint32(k)) {
-						t.Fatalf("pass %d, row %d: group %d, strangers %v", pass, i+k, id, listed)
+						t.Fatalf("pass %d, row %d: group %d, misses %v", pass, i+k, id, listed)
 					}
 					if pass == 1 && id == 0 && !(row.null && drop) {
 						t.Fatalf("row %d, %q, has no group", i+k, row.key)
@@ -91,14 +100,15 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// A tableRow is what a row of FuzzTable is to the map.
+// A tableRow is a row of FuzzTable in the map.
 type tableRow struct {
 	key  string
 	null bool
 }
 
-// tableColumns makes columns of bytes: for each value one byte, and as many bytes as that says: of a string its length, of others how many of the low bytes are given. 0xff is NULL.
-func tableColumns(types []Type, data []byte) ([]Column, []tableRow) {
+// tableColumns makes columns from bytes. Each value has a length byte and as many bytes: the text of a string, or the
+// low bytes of other kinds. Length 0xff means NULL.
+func tableColumns(types []column.Type, data []byte) ([]column.Column, []tableRow) {
 	values := make([][]any, len(types))
 	next := func(n int) []byte {
 		b := data[:min(n, len(data))]
@@ -116,19 +126,20 @@ func tableColumns(types []Type, data []byte) ([]Column, []tableRow) {
 				values[c] = append(values[c], nil)
 				continue
 			}
-			if t == String {
+			if t == typeString {
 				values[c] = append(values[c], string(next(int(size%40))))
 				continue
 			}
 			var b [16]byte
-			copy(b[:], next(int(size)%(t.width()+1)))
-			values[c] = append(values[c], tableValue(t, b))
+			w := t.ValueWidth()
+			copy(b[:], next(int(size)%(w+1)))
+			values[c] = append(values[c], referenceScalar(t.Kind, b[:w]))
 		}
 	}
-	cols := make([]Column, len(types))
+	cols := make([]column.Column, len(types))
 	rows := make([]tableRow, n)
 	for c, t := range types {
-		col, err := referenceColumn(t, values[c])
+		col, err := referenceColumn(fieldOf(t), values[c])
 		if err != nil {
 			panic(err)
 		}
@@ -139,35 +150,4 @@ func tableColumns(types []Type, data []byte) ([]Column, []tableRow) {
 		}
 	}
 	return cols, rows
-}
-
-func tableValue(t Type, b [16]byte) any {
-	values := map[Type]any{Int8: new(int8), Int16: new(int16), Uint16: new(uint16), Int32: new(int32), Int64: new(int64), Float32: new(float32), Float64: new(float64)}
-	if t == ID {
-		return b
-	}
-	p, ok := values[t]
-	if !ok {
-		panic(fmt.Sprintf("no %s here", t))
-	}
-	if _, err := binary.Decode(b[:], binary.LittleEndian, p); err != nil {
-		panic(err)
-	}
-	switch p := p.(type) {
-	case *int8:
-		return *p
-	case *int16:
-		return *p
-	case *uint16:
-		return *p
-	case *int32:
-		return *p
-	case *int64:
-		return *p
-	case *float32:
-		return *p
-	case *float64:
-		return *p
-	}
-	panic("not reached")
 }

@@ -4,57 +4,121 @@ package groupby
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/vecql/vecql/column"
 )
 
-// A Grouper groups and aggregates what is added to it. Its methods may be called by several goroutines; so may its Workers, one each.
+// Grouper: adds batches and returns the result.
+
+// A Grouper groups and aggregates the batches that are added to it. Its methods may be called by several goroutines.
+// Each goroutine may also use a Worker of its own.
+//
+// The first batch sets the types of the columns; keys, aggregates and order are checked against them then, see
+// [BatchError].
 type Grouper struct {
-	plan  *plan
-	store *store
+	config Config
+	names  []string // of the columns that are read
+	limits limits
 
 	mu       sync.Mutex
-	workers  []*Worker // all
-	own      []*Worker // those of Add
-	merger   *Worker   // that of MergePartial
-	rows     int64     // added by Add
+	stages   []*stage // the last one has the current types
+	rows     int64    // added by Add
 	adding   sync.Mutex
 	finished bool
 	err      error
 }
 
-// New returns a Grouper, or an error that says everything that is wrong with the Config.
-func New(c Config) (*Grouper, error) {
-	p, err := newPlan(c)
-	if err != nil {
-		return nil, err
-	}
-	return &Grouper{plan: p, store: &store{plan: p}}, nil
+// New returns a Grouper that groups by the columns named by; nil means one group of all rows. The error lists all
+// problems that can be found without the types of the columns. [Config] has more options.
+func New(by []string, aggregates ...Aggregate) (*Grouper, error) {
+	return Config{Keys: by, Aggregates: aggregates}.New()
 }
 
-// AggregateBatch groups and aggregates one batch: New, Add and Finish.
-func AggregateBatch(ctx context.Context, c Config, b Batch) (*Result, error) {
-	g, err := New(c)
+// New returns a Grouper. The error lists all problems that can be found without the types of the columns.
+func (c Config) New() (*Grouper, error) {
+	c, err := c.check()
 	if err != nil {
 		return nil, err
 	}
-	if err := g.Add(ctx, b); err != nil {
+	return &Grouper{config: c, names: c.inputNames(), limits: defaultLimits}, nil
+}
+
+// Aggregate groups and aggregates batches: New, Add and Finish in one call.
+func (c Config) Aggregate(ctx context.Context, batches ...*column.Batch) (*column.Batch, error) {
+	g, err := c.New()
+	if err != nil {
 		return nil, err
+	}
+	defer g.Close()
+	for _, b := range batches {
+		if err := g.Add(ctx, b); err != nil {
+			return nil, err
+		}
 	}
 	return g.Finish(ctx)
 }
 
+// A Worker adds batches to its Grouper for one goroutine. Workers do not wait for each other. Rows are part of the
+// result if their Add returned before Finish was called.
+type Worker struct {
+	g    *Grouper
+	in   *worker         // nil before the first batch
+	cols []column.Column // of the current batch
+}
+
 // Worker returns a new Worker.
-func (g *Grouper) Worker() *Worker {
-	w := newWorker(g)
+func (g *Grouper) Worker() *Worker { return &Worker{g: g} }
+
+// Add adds a batch. Its rows have the numbers Source.FirstRow and following. The batch is not retained. After a
+// *BatchError nothing of the batch was added and the Worker remains usable; after any other error rows may be missing,
+// and the Grouper is finished.
+func (w *Worker) Add(ctx context.Context, b *column.Batch) error {
+	if err := w.g.begin(); err != nil {
+		return err
+	}
+	cols, err := inputs(w.g.names, b, w.cols[:0])
+	if err != nil {
+		return err
+	}
+	w.cols = cols
+	defer clear(cols)
+	if w.in == nil || !w.in.plan.takes(cols) {
+		s, err := w.g.stageFor(cols)
+		if err != nil {
+			return err
+		}
+		if w.in == nil || w.in.plan != s.plan {
+			w.in = w.g.worker(s)
+		}
+	}
+	step := w.in.plan.morsel
+	for i := 0; i < b.Rows; i += step {
+		if err := ctx.Err(); err != nil {
+			return w.g.fail(fmt.Errorf("groupby: add: stopped after %d of %d rows: %w", i, b.Rows, err))
+		}
+		if err := w.in.add(cols, b.Source.FirstRow, i, min(i+step, b.Rows), b.Rows); err != nil {
+			return w.g.fail(err)
+		}
+	}
+	return nil
+}
+
+// worker returns a new worker of a stage.
+func (g *Grouper) worker(s *stage) *worker {
+	w := newWorker(s)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.workers = append(g.workers, w)
+	s.workers = append(s.workers, w)
 	return w
 }
 
-// begin returns what keeps rows from being added.
+// begin returns an error if the Grouper accepts no more rows.
 func (g *Grouper) begin() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -67,7 +131,7 @@ func (g *Grouper) begin() error {
 	return nil
 }
 
-// fail notes the first error that lost rows, and returns err.
+// fail stores the first error that lost rows, and returns err.
 func (g *Grouper) fail(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,37 +141,45 @@ func (g *Grouper) fail(err error) error {
 	return err
 }
 
-// Add adds a batch of any length. Large ones are shared among Config.Workers goroutines; calls take turns. After a *BatchError, nothing of the batch was
-// added and the Grouper can go on; after another error rows may be missing, and it is finished.
-func (g *Grouper) Add(ctx context.Context, b Batch) error {
+// Add adds a batch of any length. The batch is not retained. Columns are found by name; other columns are ignored. They
+// follow the rules of [column.Column]; Add checks lengths and codes, but not every offset. Large batches are shared
+// among Config.Workers goroutines. Concurrent calls run one after the other, and rows are numbered in the order of the
+// calls. After a *BatchError nothing of the batch was added and the Grouper remains usable; after any other error rows
+// may be missing, and the Grouper is finished.
+func (g *Grouper) Add(ctx context.Context, b *column.Batch) error {
 	g.adding.Lock()
 	defer g.adding.Unlock()
 	if err := g.begin(); err != nil {
 		return err
 	}
-	n, err := g.plan.check(b)
+	cols, err := inputs(g.names, b, nil)
 	if err != nil {
 		return err
 	}
-	b.Start = g.rows
+	s, err := g.stageFor(cols)
+	if err != nil {
+		return err
+	}
+	n, start := b.Rows, g.rows
 	g.rows += int64(n)
-	morsels := (n + g.plan.morsel - 1) / g.plan.morsel
-	workers := max(1, min(g.plan.Workers, morsels))
-	for len(g.own) < workers {
-		g.own = append(g.own, g.Worker())
+	step := s.plan.morsel
+	morsels := (n + step - 1) / step
+	workers := max(1, min(s.plan.Workers, morsels))
+	for len(s.own) < workers {
+		s.own = append(s.own, g.worker(s))
 	}
 	var next atomic.Int64
 	err = parallel(workers, func(k int) error {
 		for {
-			i := int(next.Add(1)-1) * g.plan.morsel
+			i := int(next.Add(1)-1) * step
 			if i >= n {
 				return nil
 			}
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("groupby: some of %d rows added: %w", n, err)
+				return fmt.Errorf("groupby: add: stopped within %d rows: %w", n, err)
 			}
-			if err := g.own[k].add(&b, i, min(i+g.plan.morsel, n), n); err != nil {
-				next.Store(int64(morsels)) // the others stop
+			if err := s.own[k].add(cols, start, i, min(i+step, n), n); err != nil {
+				next.Store(int64(morsels)) // stops the others
 				return err
 			}
 		}
@@ -118,7 +190,7 @@ func (g *Grouper) Add(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// parallel calls f(0) to f(n-1), each in a goroutine, and returns an error of one of them.
+// parallel calls f(0) to f(n-1), each in its own goroutine, waits for all, and returns the first error in this order.
 func parallel(n int, f func(k int) error) error {
 	if n == 1 {
 		return f(0)
@@ -137,17 +209,22 @@ func parallel(n int, f func(k int) error) error {
 	return nil
 }
 
-// Finish returns the result and ends the Grouper. No Worker may be adding.
-func (g *Grouper) Finish(ctx context.Context) (*Result, error) {
-	workers, err := g.end()
-	if err != nil {
-		return nil, err
+// Finish ends the Grouper and returns the groups in one batch: the keys under their names, in their types, then one
+// column per aggregate. The caller owns the memory of the batch. No Worker may be adding. If no batch was added, the
+// types are unknown, and the result has no columns.
+//
+// If a column exceeds 2 GiB of text, Finish fails with an error that wraps column.ErrTooLarge; FinishBatches handles
+// such results.
+func (g *Grouper) Finish(ctx context.Context) (*column.Batch, error) {
+	s, err := g.end()
+	if err != nil || s == nil {
+		return &column.Batch{}, err
 	}
-	defer g.store.spill.close()
+	defer s.store.spill.close()
 	var mu sync.Mutex
 	var ems []*emitter
-	err = g.fold(ctx, workers, func() func(*folder) error {
-		em := &emitter{plan: g.plan}
+	err = s.mergeAll(ctx, func() func(*merger) error {
+		em := &emitter{plan: s.plan}
 		mu.Lock()
 		defer mu.Unlock()
 		ems = append(ems, em)
@@ -159,142 +236,145 @@ func (g *Grouper) Finish(ctx context.Context) (*Result, error) {
 	for _, em := range ems[1:] {
 		ems[0].pieces = append(ems[0].pieces, em.pieces...)
 	}
-	return ems[0].result()
+	b, err := ems[0].batch()
+	if errors.Is(err, column.ErrTooLarge) {
+		err = fmt.Errorf("%w: use FinishBatches, which returns the result in several batches", err)
+	}
+	return b, err
 }
 
-// FinishEach is Finish for results larger than memory: it calls f with one piece of the result after the other, in any order, Config.Order and Limit notwithstanding. f
-// is not called by two goroutines at once; the pieces are its own. It returns the first error of f, or what went wrong.
-func (g *Grouper) FinishEach(ctx context.Context, f func(Batch) error) error {
-	workers, err := g.end()
-	if err != nil {
-		return err
-	}
-	defer g.store.spill.close()
-	plan := *g.plan
-	plan.Order, plan.Limit = Unordered, 0
-	var mu sync.Mutex
-	return g.fold(ctx, workers, func() func(*folder) error {
-		return func(folder *folder) error {
-			em := &emitter{plan: &plan}
-			if err := em.emit(folder); err != nil {
-				return err
+// aheadPartitions is the number of partitions, of 256, that a worker may be ahead of the loop over FinishBatches.
+// Workers that wait for the loop cost a tenth of the time at millions of groups.
+const aheadPartitions = 16
+
+// FinishBatches ends the Grouper and returns the groups in batches as they are completed. The order of groups is
+// unspecified; Config.Order and Config.Limit are ignored. It is for results that exceed one batch or the memory, and it
+// saves the copy into one batch. The caller owns the memory of the batches; several batches may share memory, so that
+// keeping one keeps others. An error ends the sequence. Leaving the loop early stops the work.
+func (g *Grouper) FinishBatches(ctx context.Context) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		s, err := g.end()
+		if err != nil {
+			yield(nil, err)
+		}
+		if err != nil || s == nil {
+			return
+		}
+		defer s.store.spill.close()
+		ctx, cancel := context.WithCancel(ctx)
+		made := make(chan []*piece, aheadPartitions*s.plan.Workers)
+		done := make(chan error, 1)
+		go func() {
+			done <- s.emitPieces(ctx, made)
+			close(made)
+		}()
+		defer func() { // the goroutines end before the file is closed, even if the loop was left early
+			cancel()
+			for range made {
 			}
-			r, err := em.result()
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for b := range r.Batches() {
-				if err := f(b); err != nil {
-					return err
+		}()
+		for pieces := range made {
+			for _, p := range pieces {
+				if !yield(p.batch(s.plan, p.rows), nil) {
+					return
 				}
 			}
-			return nil
 		}
-	})
+		if err := <-done; err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
-// Close gives up a Grouper that is not to be finished: it removes temporary files. After Finish it does nothing.
+// emitPieces sends the groups in pieces, each as soon as it is full.
+func (s *stage) emitPieces(ctx context.Context, made chan<- []*piece) error {
+	plan := *s.plan
+	plan.Order, plan.Limit = Unordered, 0
+	send := func(pieces []*piece) error {
+		if len(pieces) == 0 {
+			return nil
+		}
+		select {
+		case made <- pieces:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	var mu sync.Mutex
+	var ems []*emitter
+	err := s.mergeAll(ctx, func() func(*merger) error {
+		em := &emitter{plan: &plan}
+		mu.Lock()
+		defer mu.Unlock()
+		ems = append(ems, em)
+		return func(m *merger) error {
+			if err := em.emit(m); err != nil {
+				return err
+			}
+			last := len(em.pieces) - 1
+			if last <= 0 {
+				return nil // the only piece still has room
+			}
+			full := em.pieces[:last:last]
+			em.pieces = slices.Clone(em.pieces[last:])
+			return send(full)
+		}
+	})
+	for _, em := range ems {
+		if err == nil {
+			err = send(em.pieces)
+		}
+	}
+	return err
+}
+
+// Close ends a Grouper without a result and removes its temporary file. After Finish it has no effect. It always
+// returns nil.
 func (g *Grouper) Close() error {
-	if _, err := g.end(); err == nil {
-		g.store.spill.close()
+	g.adding.Lock()
+	defer g.adding.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.finished {
+		g.finished = true
+		g.closeStages()
 	}
 	return nil
 }
 
-// end ends the Grouper and returns its workers.
-func (g *Grouper) end() ([]*Worker, error) {
-	g.adding.Lock() // an Add under way is waited for
+func (g *Grouper) closeStages() {
+	for _, s := range g.stages {
+		s.store.spill.close()
+	}
+	g.stages = nil
+}
+
+// end ends the Grouper and returns the stage that has all groups; nil means that no batch was added.
+func (g *Grouper) end() (*stage, error) {
+	g.adding.Lock() // wait for a running Add
 	defer g.adding.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
-		g.store.spill.close()
+		g.closeStages()
 		return nil, g.err
 	}
 	if g.finished {
 		return nil, ErrFinished
 	}
 	g.finished = true
-	workers := g.workers
-	g.workers, g.own, g.merger = nil, nil, nil
-	return workers, nil
-}
-
-// fold makes groups of all that the workers have, and gives them to the functions that each goroutine gets from emit.
-func (g *Grouper) fold(ctx context.Context, workers []*Worker, emit func() func(*folder) error) error {
-	if f, err := g.foldLocal(workers); f != nil || err != nil {
-		if err != nil {
-			return err
-		}
-		return emit()(f)
-	}
-	n := g.plan.Workers
-	if err := parallel(len(workers), func(k int) error { return workers[k].finish() }); err != nil {
-		return err
-	}
-	var folders []*folder
-	for _, w := range workers {
-		folders = append(folders, w.folder())
-	}
-	for len(folders) < n {
-		folders = append(folders, newFolder(g.plan))
-	}
-	var next atomic.Int64
-	return parallel(n, func(k int) error {
-		to := emit()
-		for {
-			p := int(next.Add(1) - 1)
-			if p >= partitions {
-				return nil
-			}
-			err := ctx.Err()
-			if err == nil {
-				err = g.store.take(p, folders[k], to)
-			}
-			if err != nil {
-				next.Store(partitions) // the others stop
-				return fmt.Errorf("groupby: finish: %w", err)
-			}
-		}
-	})
-}
-
-// foldLocal merges the tables of workers into one and returns it, if they are small and nothing is in the partitions.
-func (g *Grouper) foldLocal(workers []*Worker) (*folder, error) {
-	groups, largest := 0, 0
-	for _, w := range workers {
-		if w.mode == modeNew {
-			continue
-		}
-		if w.mode != modeTable {
-			return nil, nil
-		}
-		groups += w.local.groups() - 1
-		largest = max(largest, w.local.groups()-1)
-	}
-	if groups-largest > g.plan.merge || g.store.used.Load() {
+	if len(g.stages) == 0 {
 		return nil, nil
 	}
-	var f *folder
-	for _, w := range workers {
-		switch {
-		case w.mode == modeNew || w.local == f:
-		case f == nil:
-			f = w.local
-		default:
-			b, err := w.local.block()
-			if err != nil {
-				return nil, err
-			}
-			if err := f.fold(b); err != nil {
-				return nil, err
-			}
+	last := len(g.stages) - 1
+	s := g.stages[last]
+	for _, earlier := range g.stages[:last] {
+		if err := earlier.moveTo(s); err != nil {
+			g.closeStages()
+			return nil, fmt.Errorf("groupby: finish: %w", err)
 		}
 	}
-	if f == nil {
-		f = newFolder(g.plan)
-	}
-	return f, nil
+	g.stages = g.stages[last:]
+	return s, nil
 }

@@ -12,33 +12,31 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests what a Grouper does at its edges: nothing to group, what is wrong with a batch, accumulators that fail, ends.
+// Edge cases of the Grouper: no input, unsuitable batches, failing accumulators, ends.
 
 func TestGrouperEmpty(t *testing.T) {
 	ctx := context.Background()
-	for _, order := range []Order{FirstAppearance, Unordered, ByKeys, ByAggregate(0, true)} {
-		c := Config{Keys: []Type{String, Int64}, Values: []Type{Float64}, Aggregates: []Aggregate{Sum(0)}, Order: order}
-		g, err := New(c)
+	for _, order := range []Order{FirstAppearance, Unordered, ByKeys, Descending("sum(v0)")} {
+		c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Sum("v0"), TopK("v0", 2)}, Order: order}
+		g, err := c.New()
 		require.NoError(t, err)
 		r, err := g.Finish(ctx)
 		require.NoError(t, err, "no batch")
-		require.Zero(t, r.Len())
-		r, err = AggregateBatch(ctx, c, Batch{Keys: []Column{Values([]string{}), Values([]int64{})}, Values: []Column{Values([]float64{})}})
-		require.NoError(t, err, "a batch without rows")
-		require.Zero(t, r.Len())
-		require.Zero(t, r.Key(0).Len())
-		require.Equal(t, String, r.Key(0).Type())
-		require.Empty(t, r.Key(0).Strings())
-		require.Zero(t, r.Aggregate(0).Len())
+		require.Zero(t, r.Rows)
+		require.Empty(t, r.Columns)
+		r, err = c.Aggregate(ctx, batchOf(0, cols(vals([]string{}), vals([]int64{})), cols(vals([]float64{}))))
+		require.NoError(t, err, "batch without rows")
+		require.Zero(t, r.Rows)
+		require.NoError(t, r.Check())
+		require.Equal(t, "k0 string?, k1 int64?, sum(v0) float64?, top_k(v0, 2) list?[element float64?]", r.Schema().String())
 		c.DropNulls = true
-		r, err = AggregateBatch(ctx, c, Batch{
-			Keys:   []Column{Values([]string{"a"}).WithValidity([]byte{0}), Values([]int64{1})},
-			Values: []Column{Values([]float64{1})},
-		})
-		require.NoError(t, err, "all rows left out")
-		require.Zero(t, r.Len())
+		r, err = c.Aggregate(ctx, batchOf(0, cols(vals([]string{"a"}).WithValidity([]byte{0}), vals([]int64{1})), cols(vals([]float64{1}))))
+		require.NoError(t, err, "all rows dropped")
+		require.Zero(t, r.Rows)
 	}
 }
 
@@ -47,28 +45,28 @@ func TestGrouperOnlyNulls(t *testing.T) {
 	for _, typ := range scalarTypes {
 		for _, sample := range []int{1, math.MaxInt} {
 			for _, keys := range []int{1, 2, 3} {
-				b := Batch{}
 				c := Config{Aggregates: []Aggregate{Count()}}
-				for range keys {
+				var columns []column.Column
+				for k := range keys {
 					m := newColumnMaker(randomChooser{rand.New(rand.NewPCG(1, 1))}, typ, 100, 0, 0)
 					m.nulls = 0
 					groups := make([]int, 4096)
 					for i := range groups {
 						groups[i] = i % 100
 					}
-					b.Keys = append(b.Keys, m.column(randomChooser{rand.New(rand.NewPCG(1, 1))}, groups).WithValidity(nulls))
-					c.Keys = append(c.Keys, typ)
+					columns = append(columns, m.column(randomChooser{rand.New(rand.NewPCG(1, 1))}, groups).WithValidity(nulls))
+					c.Keys = append(c.Keys, fmt.Sprint("k", k))
 				}
-				gc := groupCase{config: c, limits: defaultLimits, batches: []Batch{b, b}}
+				b := batchOf(0, columns, nil)
+				gc := groupCase{config: c, limits: defaultLimits, batches: []*column.Batch{b, b}}
 				gc.limits.sample = sample
 				r, err := gc.run(nil)
 				require.NoError(t, err)
-				require.Equal(t, 1, r.Len())
+				require.Equal(t, 1, r.Rows)
 				for k := range keys {
-					require.True(t, r.Key(k).Null(0), typ)
+					require.True(t, r.Columns[k].Null(0), typ)
 				}
-				n, _ := SliceOf[int64](r.Aggregate(0))
-				require.Equal(t, []int64{2 * 4096}, n)
+				require.Equal(t, []int64{2 * 4096}, ints(r, "count"))
 			}
 		}
 	}
@@ -79,23 +77,22 @@ func TestGrouperNoKeys(t *testing.T) {
 	for i := range values {
 		values[i] = int64(i)
 	}
-	c := Config{Values: []Type{Int64}, Aggregates: []Aggregate{Count(), Sum(0), Max(0)}, Workers: 3}
-	gc := groupCase{config: c, limits: defaultLimits, batches: []Batch{{Values: []Column{Values(values)}}}}
+	c := Config{Aggregates: []Aggregate{Count(), Sum("v0"), Max("v0")}, Workers: 3}
+	gc := groupCase{config: c, limits: defaultLimits, batches: []*column.Batch{batchOf(0, nil, cols(vals(values)))}}
 	for _, local := range []int{0, 1, 100} {
 		gc.limits.local, gc.limits.morsel, gc.limits.sample = local, scatterRows, 1
 		require.NoError(t, gc.check(nil), local)
 	}
-	r, err := AggregateBatch(context.Background(), Config{Aggregates: []Aggregate{Count()}}, Batch{Rows: 12345})
+	r, err := Config{Aggregates: []Aggregate{Count()}}.Aggregate(context.Background(), &column.Batch{Rows: 12345})
 	require.NoError(t, err)
-	n, _ := SliceOf[int64](r.Aggregate(0))
-	require.Equal(t, []int64{12345}, n, "no columns at all")
+	require.Equal(t, []int64{12345}, ints(r, "count"), "no columns")
 }
 
 func TestGrouperNoAggregates(t *testing.T) {
-	for _, order := range []Order{FirstAppearance, Unordered, ByKeys} {
-		r, err := AggregateBatch(context.Background(), Config{Keys: []Type{String}, Order: order}, Batch{Keys: []Column{Values([]string{"a", "b", "a", ""})}})
+	for _, order := range []Order{FirstAppearance, Unordered, ByKeys, Ascending("k0")} {
+		r, err := Config{Keys: By("k0"), Order: order}.Aggregate(context.Background(), batchOf(0, cols(vals([]string{"a", "b", "a", ""})), nil))
 		require.NoError(t, err)
-		got := r.Key(0).Strings()
+		got := textsOf(r, "k0")
 		want := []string{"a", "b", ""}
 		if order != FirstAppearance {
 			slices.Sort(want)
@@ -108,73 +105,120 @@ func TestGrouperNoAggregates(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	vector := Vector(Float32, 3)
-	first := Aggregate{Name: "first vector", Args: []int{0}, New: func([]Type) (Accumulator, error) { return &vectorStub{typ: vector}, nil }}
 	for _, row := range []struct {
-		name string
+		want string
 		c    Config
 	}{
-		{"vector as key", Config{Keys: []Type{vector}}},
-		{"no such type", Config{Keys: []Type{99}}},
-		{"too many keys", Config{Keys: slices.Repeat([]Type{Bool}, 33)}},
-		{"value of no type", Config{Values: []Type{0}}},
-		{"vector of strings", Config{Values: []Type{Vector(String, 3)}}},
-		{"no New", Config{Aggregates: []Aggregate{{Name: "x"}}}},
-		{"no such value", Config{Values: []Type{Int64}, Aggregates: []Aggregate{Sum(1)}}},
-		{"sum of strings", Config{Values: []Type{String}, Aggregates: []Aggregate{Sum(0)}}},
-		{"sum of vectors", Config{Values: []Type{vector}, Aggregates: []Aggregate{Sum(0)}}},
-		{"compensated integers", Config{Values: []Type{Int64}, Aggregates: []Aggregate{SumCompensated(0)}}},
-		{"order by nothing there", Config{Aggregates: []Aggregate{Count()}, Order: ByAggregate(1, false)}},
-		{"order by vectors", Config{Values: []Type{vector}, Aggregates: []Aggregate{first}, Order: ByAggregate(0, false)}},
-		{"negative limit", Config{Limit: -1}},
+		{"at most 32", Config{Keys: slices.Repeat([]string{"k"}, 33)}},
+		{"key \"k\" is listed twice", Config{Keys: By("k", "l", "k")}},
+		{"x: New is nil", Config{Aggregates: []Aggregate{{Name: "x"}}}},
+		{"named \"sum(x)\": rename an aggregate with As", Config{Aggregates: []Aggregate{Sum("x"), Sum("x")}}},
+		{"named \"x\": rename", Config{Keys: By("x"), Aggregates: []Aggregate{Sum("x").As("x")}}},
+		{"order by \"x\": no such column in the result, which has [\"count\"]", Config{Aggregates: []Aggregate{Count()}, Order: Ascending("x")}},
+		{"limit -1 is negative", Config{Limit: -1}},
+		{"k is 0", Config{Aggregates: []Aggregate{TopK("x", 0)}}},
 	} {
-		if _, err := New(row.c); err == nil {
-			t.Errorf("%s: New: no error", row.name)
-		}
-		if _, err := Reference(row.c); err == nil {
-			t.Errorf("%s: Reference: no error", row.name)
-		}
+		_, err := row.c.New()
+		require.ErrorContains(t, err, row.want)
 	}
 }
 
-// A vectorStub has the types of an aggregate of vectors and nothing else.
+// A vectorStub has only the types of an aggregate of vectors.
 type vectorStub struct {
 	Accumulator
-	typ Type
+	typ column.Type
 }
 
-func (v *vectorStub) Types() ([]Type, Type) { return []Type{v.typ}, v.typ }
+func (v *vectorStub) Types() ([]column.Type, column.Field) {
+	return []column.Type{v.typ}, fieldOf(v.typ)
+}
+
+// TestTypeErrors checks that a first batch of unsuitable types causes an error with the column, its type and the
+// accepted types.
+func TestTypeErrors(t *testing.T) {
+	vector := column.VectorOf(column.Float32, 3)
+	stub := func(typ column.Type) Aggregate {
+		return Aggregate{Name: "stub", Args: []string{"n"}, New: func([]column.Type) (Accumulator, error) { return &vectorStub{typ: typ}, nil }}
+	}
+	lists := column.Lists("list", []int32{0, 0}, column.Of("", []int32{}))
+	fixed := func(name string, typ column.Type) column.Column {
+		return column.Column{Name: name, Type: typ, Len: 1, Values: make([]byte, 64)}
+	}
+	b := column.NewBatch(column.Matrix("vector", []float32{1, 2, 3}, 3), column.Strings("text", []string{"a"}), column.Of("n", []int64{1}), lists,
+		column.Of("id", [][16]byte{{1}}), fixed("day", column.Type{Kind: column.Date}), fixed("at", typeTimestamp), fixed("half", typeFloat16),
+		column.Column{Name: "decimal", Type: column.Type{Kind: column.Decimal}, Len: 1, Values: []byte("12345"), Offsets: []int32{0, 5}})
+	for _, row := range []struct {
+		column, want string
+		c            Config
+	}{
+		{"vector", "its type is vector<float32, 3>; a key is", Config{Keys: By("vector")}},
+		{"list", "its type is list; a key is", Config{Keys: By("list")}},
+		{"decimal", "its type is decimal, in which one number has several forms", Config{Keys: By("decimal")}},
+		{"text", "its type is string; sum(text) takes a number", Config{Aggregates: []Aggregate{Sum("text")}}},
+		{"day", "its type is date; sum(day) takes a number", Config{Aggregates: []Aggregate{Sum("day")}}},
+		{"at", "its type is timestamp(us, UTC); average takes a number", Config{Aggregates: []Aggregate{Mean("at").As("average")}}},
+		{"half", "its type is float16; median(half) takes a number", Config{Aggregates: []Aggregate{Median("half")}}},
+		{"n", "its type is int64; sum_compensated(n) takes a float", Config{Aggregates: []Aggregate{SumCompensated("n")}}},
+		{"text", "its type is string; arg_min(text, n) takes a number, a date", Config{Aggregates: []Aggregate{ArgMin("text", "n")}}},
+		{"list", "its type is list; arg_min(n, list) takes a kind without children", Config{Aggregates: []Aggregate{ArgMin("n", "list")}}},
+		{"list", "its type is list; first(list) takes a kind without children", Config{Aggregates: []Aggregate{First("list")}}},
+		{"vector", "its type is vector<float32, 3>; min(vector) takes a kind with an order", Config{Aggregates: []Aggregate{Min("vector")}}},
+		{"id", "its type is uuid; top_k(id, 3) takes a number", Config{Aggregates: []Aggregate{TopK("id", 3)}}},
+		{"nowhere", "no such column", Config{Keys: By("nowhere")}},
+		{"c", "ordered by it, but its type vector<float32, 3>", Config{Aggregates: []Aggregate{Mean("vector").As("c")}, Order: Ascending("c")}},
+		{"stub", "ordered by it", Config{Aggregates: []Aggregate{stub(vector)}, Order: Ascending("stub")}},
+		{"n", "stub of [int64]: type kind(99) cannot be a state", Config{Aggregates: []Aggregate{stub(column.Type{Kind: 99})}}},
+	} {
+		g, err := row.c.New()
+		require.NoError(t, err)
+		err = g.Add(t.Context(), b)
+		var be *BatchError
+		require.ErrorAs(t, err, &be, row.want)
+		require.Equal(t, row.column, be.Column)
+		require.ErrorContains(t, err, "groupby: column "+row.column)
+		require.ErrorContains(t, err, row.want)
+	}
+	g, err := New(By("nowhere"))
+	require.NoError(t, err)
+	require.ErrorIs(t, g.Add(t.Context(), b), column.ErrNoColumn)
+}
 
 func TestGrouperBatchErrors(t *testing.T) {
 	ctx := context.Background()
 	c := Config{
-		Keys: []Type{String, Int64}, Values: []Type{Float64, String}, Aggregates: []Aggregate{Count(), Sum(0), CountOf(1)}, Order: ByKeys,
+		Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), Sum("v0"), CountOf("v1")}, Order: ByKeys,
 	}
-	dict := NewDictionary(Values([]string{"x", "y"}))
-	good := Batch{
-		Keys:   []Column{Codes([]uint32{0, 1, 1}, dict), Values([]int64{1, 2, 2})},
-		Values: []Column{Values([]float64{1, 2, 3}), Values([]string{"", "b", "c"})},
-	}
-	with := func(change func(b *Batch)) Batch {
-		b := Batch{Keys: slices.Clone(good.Keys), Values: slices.Clone(good.Values)}
-		change(&b)
+	dict := dictionaryOf([]any{"x", "y"})
+	codes := func(codes ...uint32) column.Column { return column.Codes("", codes, dict) }
+	good := batchOf(0, cols(codes(0, 1, 1), vals([]int64{1, 2, 2})), cols(vals([]float64{1, 2, 3}), vals([]string{"", "b", "c"})))
+	with := func(name string, c column.Column) *column.Batch {
+		b := &column.Batch{Rows: good.Rows, Columns: slices.Clone(good.Columns)}
+		b.Columns[b.Index(name)] = c.As(name)
 		return b
 	}
-	want, err := Reference(c, good, good)
+	without := func(name string) *column.Batch {
+		b := &column.Batch{Rows: good.Rows, Columns: slices.Clone(good.Columns)}
+		b.Columns[b.Index(name)].Name = "another"
+		return b
+	}
+	want, err := reference(c, good, good)
 	require.NoError(t, err)
 	for _, row := range []struct {
 		name, column string
-		bad          Batch
+		bad          *column.Batch
 	}{
-		{"type of a key", "key 1", with(func(b *Batch) { b.Keys[1] = Values([]int32{1, 2, 3}) })},
-		{"type of a value", "value 0", with(func(b *Batch) { b.Values[0] = Values([]float32{1, 2, 3}) })},
-		{"no type", "key 0", with(func(b *Batch) { b.Keys[0] = Column{} })},
-		{"length of a key", "key 1", with(func(b *Batch) { b.Keys[1] = Values([]int64{1, 2}) })},
-		{"length of a value", "value 1", with(func(b *Batch) { b.Values[1] = Values([]string{"a"}) })},
-		{"code of a key", "key 0", with(func(b *Batch) { b.Keys[0] = Codes([]uint32{0, 1, 2}, dict) })},
-		{"code of a value", "value 1", with(func(b *Batch) { b.Values[1] = Codes([]uint32{0, 9, 1}, dict) })},
-		{"too few keys", "columns", with(func(b *Batch) { b.Keys = b.Keys[:1] })},
-		{"too many values", "columns", with(func(b *Batch) { b.Values = append(b.Values, b.Values[0]) })},
+		{"type of a key", "k1", with("k1", vals([]int32{1, 2, 3}))},
+		{"type of a value", "v0", with("v0", vals([]float32{1, 2, 3}))},
+		{"no type", "k0", with("k0", column.Column{Len: 3})},
+		{"length of a key", "k1", with("k1", vals([]int64{1, 2}))},
+		{"length of a value", "v1", with("v1", vals([]string{"a"}))},
+		{"code of a key", "k0", with("k0", codes(0, 1, 2))},
+		{"code of a value", "v1", with("v1", codes(0, 9, 1))},
+		{"offsets", "v1", with("v1", column.Column{Type: typeString, Len: 3, Values: []byte("abc"), Offsets: []int32{0, 1, 2, 4}})},
+		{"values", "v0", with("v0", column.Column{Type: typeFloat64, Len: 3, Values: make([]byte, 23)})},
+		{"validity", "v1", with("v1", column.Column{Type: typeString, Len: 3, Offsets: make([]int32, 4), Nulls: 1})},
+		{"no key", "k0", without("k0")},
+		{"no value", "v1", without("v1")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			fails := func(err error) {
@@ -184,41 +228,43 @@ func TestGrouperBatchErrors(t *testing.T) {
 					t.Fatalf("got error %v, want one about %s", err, row.column)
 				}
 			}
-			_, err := Reference(c, good, row.bad)
+			_, err := reference(c, good, row.bad)
 			fails(err)
-			g, err := New(c)
+			g, err := c.New()
 			require.NoError(t, err)
-			fails(g.Add(ctx, row.bad))
 			require.NoError(t, g.Add(ctx, good))
 			w := g.Worker()
 			fails(w.Add(ctx, row.bad))
 			fails(g.Add(ctx, row.bad))
 			require.NoError(t, w.Add(ctx, good))
+			fails(w.Add(ctx, row.bad))
 			got, err := g.Finish(ctx)
 			require.NoError(t, err)
-			equalResults(t, want, got, false)
+			equalResults(t, c, want, got, false)
 		})
 	}
-	null := with(func(b *Batch) { b.Keys[0] = Codes([]uint32{0, 9, 1}, dict).WithValidity([]byte{0b101}) })
-	require.NoError(t, (&groupCase{config: c, limits: defaultLimits, batches: []Batch{null}}).check(nil), "a bad code that is NULL is none")
+	null := with("k0", codes(0, 9, 1).WithValidity([]byte{0b101}))
+	require.NoError(t, (&groupCase{config: c, limits: defaultLimits, batches: []*column.Batch{null}}).check(nil), "an invalid code of a NULL row is ignored")
+	plain := with("k0", vals([]string{"x", "y", "z"}))
+	require.NoError(t, (&groupCase{config: c, limits: defaultLimits, batches: []*column.Batch{good, plain, good}}).check(nil), "text after codes")
 }
 
 func TestGrouperBatchErrorNegativeRows(t *testing.T) {
-	g, err := New(Config{Aggregates: []Aggregate{Count()}})
+	g, err := New(nil, Count())
 	require.NoError(t, err)
-	require.Error(t, g.Add(context.Background(), Batch{Rows: -1}))
+	require.Error(t, g.Add(context.Background(), &column.Batch{Rows: -1}))
 }
 
 func TestGrouperFinished(t *testing.T) {
 	ctx := context.Background()
-	g, err := New(Config{Aggregates: []Aggregate{Count()}})
+	g, err := New(nil, Count())
 	require.NoError(t, err)
 	w := g.Worker()
-	require.NoError(t, g.Add(ctx, Batch{Rows: 1}))
+	require.NoError(t, g.Add(ctx, &column.Batch{Rows: 1}))
 	_, err = g.Finish(ctx)
 	require.NoError(t, err)
-	require.ErrorIs(t, g.Add(ctx, Batch{Rows: 1}), ErrFinished)
-	require.ErrorIs(t, w.Add(ctx, Batch{Rows: 1}), ErrFinished)
+	require.ErrorIs(t, g.Add(ctx, &column.Batch{Rows: 1}), ErrFinished)
+	require.ErrorIs(t, w.Add(ctx, &column.Batch{Rows: 1}), ErrFinished)
 	_, err = g.Finish(ctx)
 	require.ErrorIs(t, err, ErrFinished)
 }
@@ -230,8 +276,8 @@ func TestGrouperCancelled(t *testing.T) {
 	for i := range keys {
 		keys[i] = int64(i)
 	}
-	b := Batch{Keys: []Column{Values(keys)}}
-	g, err := New(Config{Keys: []Type{Int64}, Workers: 2})
+	b := batchOf(0, cols(vals(keys)), nil)
+	g, err := Config{Keys: By("k0"), Workers: 2}.New()
 	require.NoError(t, err)
 	require.ErrorIs(t, g.Add(ctx, b), context.Canceled)
 	err = g.Add(context.Background(), b)
@@ -239,18 +285,18 @@ func TestGrouperCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = g.Finish(context.Background())
 	require.ErrorIs(t, err, ErrFinished)
-	g, err = New(Config{Keys: []Type{Int64}})
+	g, err = New(By("k0"))
 	require.NoError(t, err)
 	require.ErrorIs(t, g.Worker().Add(ctx, b), context.Canceled)
-	g, err = New(Config{Keys: []Type{Int64}, Workers: 2})
+	g, err = Config{Keys: By("k0"), Workers: 2}.New()
 	require.NoError(t, err)
-	g.plan.limits.local = 100
+	g.limits.local = 100
 	require.NoError(t, g.Add(context.Background(), b))
 	_, err = g.Finish(ctx)
 	require.ErrorIs(t, err, context.Canceled, "Finish")
 }
 
-// A failing Accumulator fails in one of its methods.
+// A failing Accumulator returns an error from one of its methods.
 type failing struct {
 	count
 	method string
@@ -264,30 +310,30 @@ func (f *failing) Add(rows Rows) error {
 	return f.count.Add(rows)
 }
 
-func (f *failing) State() ([]Column, error) {
+func (f *failing) State(i, j int) ([]column.Column, error) {
 	if f.method == "State" {
 		return nil, f.err
 	}
-	return f.count.State()
+	return f.count.State(i, j)
 }
 
-func (f *failing) Merge(ids []uint32, state []Column) error {
+func (f *failing) Merge(ids []uint32, state []column.Column) error {
 	if f.method == "Merge" {
 		return f.err
 	}
 	return f.count.Merge(ids, state)
 }
 
-func (f *failing) Result() (Column, error) {
+func (f *failing) Result(i, j int) (column.Column, error) {
 	switch f.method {
 	case "Result":
-		return Column{}, f.err
+		return column.Column{}, f.err
 	case "length":
-		return Values(f.n[:len(f.n)-1]), nil
+		return vals(f.n[i : j-1]), nil
 	case "type":
-		return Values(make([]int8, len(f.n))), nil
+		return vals(make([]int8, j-i)), nil
 	}
-	return f.count.Result()
+	return f.count.Result(i, j)
 }
 
 func TestGrouperAccumulatorErrors(t *testing.T) {
@@ -296,13 +342,13 @@ func TestGrouperAccumulatorErrors(t *testing.T) {
 	for i := range keys {
 		keys[i] = int64(i) * 1000003
 	}
-	b := Batch{Keys: []Column{Values(keys)}}
+	b := batchOf(0, cols(vals(keys)), nil)
 	broken := errors.New("broken")
 	for _, method := range []string{"Add", "State", "Merge", "Result"} {
-		a := Aggregate{Name: "mine", New: func([]Type) (Accumulator, error) { return &failing{method: method, err: broken}, nil }}
-		g, err := New(Config{Keys: []Type{Int64}, Aggregates: []Aggregate{Count(), a}, Workers: 2})
+		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &failing{method: method, err: broken}, nil }}
+		g, err := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), a}, Workers: 2}.New()
 		require.NoError(t, err)
-		g.plan.limits.local, g.plan.limits.morsel = 10000, 4096
+		g.limits.local, g.limits.morsel = 10000, 4096
 		err = g.Add(ctx, b)
 		if err == nil {
 			_, err = g.Finish(ctx)
@@ -312,18 +358,18 @@ func TestGrouperAccumulatorErrors(t *testing.T) {
 	}
 }
 
-// TestGrouperBadResult: a Result of the wrong length or type must be an error, not read beyond its memory.
+// TestGrouperBadResult checks that a Result of the wrong length or type is an error and is not read beyond its memory.
 func TestGrouperBadResult(t *testing.T) {
 	for _, method := range []string{"length", "type"} {
-		a := Aggregate{Name: "mine", New: func([]Type) (Accumulator, error) { return &failing{method: method}, nil }}
-		_, err := AggregateBatch(context.Background(), Config{Keys: []Type{Int64}, Aggregates: []Aggregate{a}}, Batch{Keys: []Column{Values([]int64{1, 2, 3})}})
+		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &failing{method: method}, nil }}
+		_, err := Config{Keys: By("k0"), Aggregates: []Aggregate{a}}.Aggregate(context.Background(), batchOf(0, cols(vals([]int64{1, 2, 3})), nil))
 		if err == nil {
 			t.Errorf("%s: no error", method)
 		}
 	}
 }
 
-// TestPartitionsShortThenLong: a block may have rows of chunks without long keys, and of others.
+// TestPartitionsShortThenLong fills blocks from chunks without long keys and chunks with them.
 func TestPartitionsShortThenLong(t *testing.T) {
 	const rows = 3 * scatterRows
 	for _, two := range []bool{false, true} {
@@ -337,11 +383,10 @@ func TestPartitionsShortThenLong(t *testing.T) {
 					keys[i] = fmt.Sprint("a key that is longer than the words ", i%1000)
 				}
 			}
-			gc := groupCase{limits: defaultLimits, config: Config{Keys: []Type{String}, Aggregates: []Aggregate{Count()}, Order: ByKeys}}
-			gc.batches = []Batch{{Keys: []Column{Values(keys)}}}
+			gc := groupCase{limits: defaultLimits, config: Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Order: ByKeys}}
+			gc.batches = []*column.Batch{batchOf(0, cols(vals(keys), vals(make([]int64, rows))), nil)}
 			if two {
-				gc.config.Keys = append(gc.config.Keys, Int64)
-				gc.batches[0].Keys = append(gc.batches[0].Keys, Values(make([]int64, rows)))
+				gc.config.Keys = By("k0", "k1")
 			}
 			gc.limits.local = local
 			require.NoError(t, gc.check(nil))
@@ -349,7 +394,7 @@ func TestPartitionsShortThenLong(t *testing.T) {
 	}
 }
 
-// TestGroupersOneAfterTheOther: whatever memory a Grouper takes over from one with other columns.
+// TestGroupersOneAfterTheOther checks Groupers that reuse pooled memory of Groupers with other columns.
 func TestGroupersOneAfterTheOther(t *testing.T) {
 	const rows = 2 * scatterRows
 	longs, ints, floats := make([]string, rows), make([]int64, rows), make([]float32, rows)
@@ -357,25 +402,25 @@ func TestGroupersOneAfterTheOther(t *testing.T) {
 	for i := range rows {
 		longs[i], ints[i], floats[i] = fmt.Sprint("a key that is longer than the words ", i%1000), int64(i%500), float32(i%100)
 	}
-	columns := []Column{Values(longs), Values(ints), Values(floats), Values(ints).WithValidity(validity), Values(longs).WithValidity(validity)}
+	columns := []column.Column{vals(longs), vals(ints), vals(floats), vals(ints).WithValidity(validity), vals(longs).WithValidity(validity)}
 	for range 3 {
 		for _, key := range columns {
 			for _, value := range columns {
-				c := Config{Keys: []Type{key.Type()}, Values: []Type{value.Type()}, Aggregates: []Aggregate{CountOf(0)}, Order: ByKeys}
-				gc := groupCase{limits: defaultLimits, config: c, batches: []Batch{{Keys: []Column{key}, Values: []Column{value}}}}
-				gc.limits.local, gc.limits.sample, gc.limits.fold = 1, math.MaxInt, 1000
-				require.NoError(t, gc.check(nil), "key %v, value %v", key.Type(), value.Type())
+				c := Config{Keys: By("k0"), Aggregates: []Aggregate{CountOf("v0")}, Order: ByKeys}
+				gc := groupCase{limits: defaultLimits, config: c, batches: []*column.Batch{batchOf(0, cols(key), cols(value))}}
+				gc.limits.local, gc.limits.sample, gc.limits.compactBytes = 1, math.MaxInt, 1000
+				require.NoError(t, gc.check(nil), "key %v, value %v", key.Type, value.Type)
 			}
 		}
 	}
 }
 
-// TestResultOwnsItsMemory: a result stays what it is, whatever is grouped later, and whatever becomes of the batches.
+// TestResultOwnsItsMemory checks that later groupings, and changes of the input batches, do not modify a result.
 func TestResultOwnsItsMemory(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	type held struct {
-		result *Result
+		result *column.Batch
 		rows   [][]any
 	}
 	var results []held
@@ -383,22 +428,18 @@ func TestResultOwnsItsMemory(t *testing.T) {
 		gc := makeCase(randomChooser{rand.New(rand.NewPCG(seed, uint64(i)))}, 5000)
 		r, err := gc.run(nil)
 		if err != nil {
-			continue // an overflow
+			continue // sum overflow
 		}
-		rows, err := rowsOf(r)
-		require.NoError(t, err)
+		rows := rowsOf(r)
 		results = append(results, held{r, rows})
 		for _, b := range gc.batches {
-			for _, c := range slices.Concat(b.Keys, b.Values) {
-				if c.typ != String {
-					clear(view[byte](&Column{typ: Uint8, n: c.n * c.typ.width(), data: c.data}))
-				}
+			for _, c := range b.Columns {
+				clear(c.Values)
 			}
 		}
 	}
 	for i, h := range results {
-		rows, err := rowsOf(h.result)
-		require.NoError(t, err)
+		rows := rowsOf(h.result)
 		for k := range rows {
 			if !slices.EqualFunc(rows[k], h.rows[k], func(a, b any) bool { return equalValues(a, b, false) }) {
 				t.Fatalf("result %d, row %d: was %v, is %v", i, k, h.rows[k], rows[k])

@@ -4,12 +4,12 @@ package groupby
 
 import "unsafe"
 
-// This file asks for memory in large pieces. Fresh memory costs more than what is done with it, most of that in page faults: of a page of 2 MiB
-// there is one where there would be 512.
+// Large allocations in huge pages. Fresh memory costs more than the work on it, mostly in page faults; a huge page of 2
+// MiB takes one fault instead of 512.
 
 const hugePage = 2 << 20
 
-// makeWords is make([]uint64, n), in huge pages if it is large and the system has them.
+// makeWords is make([]uint64, n), in huge pages if the slice is large and the system supports them.
 func makeWords(n int) []uint64 {
 	w := make([]uint64, n)
 	if n >= hugePage/8 {
@@ -18,7 +18,7 @@ func makeWords(n int) []uint64 {
 	return w
 }
 
-// A slab is large memory that is handed out in small pieces. What is given up comes back when all of a slab has been.
+// A slab is large memory that is handed out in small pieces. The garbage collector frees it when all pieces are unused.
 type slab struct{ words []uint64 }
 
 const slabWords = 2 * hugePage / 8

@@ -8,101 +8,123 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file brings keys to the form in which tables compare them. However many columns a key has, it becomes two words, w0 and w1, and mask, the
-// bits of its columns that are NULL. Keys that fit into the words are there whole (exact). Those that do not are there as a fingerprint,
-// and as bytes: the table compares the words first and then the bytes.
+// Keys in the form in which tables compare them. A key of any number of columns becomes two words, w0 and w1, and mask,
+// one bit for each NULL column. Keys that fit into the words are stored there exactly. Other keys are stored as a
+// fingerprint in the words, and as bytes; the table compares first the words and then the bytes.
 //
-// Integers are extended to 64 bits. Floats are canonical: one NaN, one zero. A NULL column counts as zero in words and bytes, so that mask
-// tells it.
+// Integers are extended to 64 bits. Floats are canonical: one NaN, one zero. A NULL column is zero in words and bytes;
+// only mask distinguishes it from zero.
 
-// A keyForm is how the keys of a Config are brought to words.
+// A keyForm is the layout of keys in words.
 type keyForm uint8
 
 const (
-	keyWord    keyForm = iota // one word: all columns are fixed and have 64 bits at most; w1 is nil
+	keyWord    keyForm = iota // one word: all columns have fixed widths of together at most 64 bits; w1 is nil
 	keyWords                  // two words: 128 bits at most
-	keyText                   // one string, in the words if it has at most 15 bytes
-	keyTexts                  // two strings, in the words if both have at most 7 bytes
-	keyRecords                // anything: columns one after the other, in the words if they have at most 15 bytes
+	keyText                   // one text; in the words if it has at most 15 bytes
+	keyTexts                  // two texts; in the words if both have at most 7 bytes
+	keyRecords                // any other columns, one after the other; in the words if they have at most 15 bytes
 )
 
-// maxKeys is the number of key columns that mask has bits for.
-const maxKeys = 32
-
-// A keyPlan says how keys become words. It does not change.
+// A keyPlan determines how keys become words. It is immutable.
 type keyPlan struct {
-	types []Type
-	form  keyForm
-	seed  [2]uint64
-	hash  maphash.Seed
+	types  []column.Type
+	widths []int // see keyWidth
+	form   keyForm
+	seed   [2]uint64
+	hash   maphash.Seed
 }
 
-func newKeyPlan(types []Type) (*keyPlan, error) {
-	p := &keyPlan{types: types, hash: maphash.MakeSeed()}
+// keyWidth returns the width of a key of this type if it is 1, 2, 4, 8 or 16 bytes. It returns 0 for text, and for
+// kinds of other widths, which are treated as text.
+func keyWidth(t column.Type) int {
+	switch w := t.ValueWidth(); w {
+	case 1, 2, 4, 8, 16:
+		return w
+	}
+	return 0
+}
+
+// checkKey returns an error if columns of a type cannot be keys.
+func checkKey(t column.Type) error {
+	switch k := t.Kind; {
+	case k == column.Decimal:
+		return fmt.Errorf("its type is %v, in which one number has several forms; use decimal64, decimal128 or decimal256", t)
+	case k == column.Vector, k.IsNested():
+		return fmt.Errorf("its type is %v; a key is text or has a fixed width and no children", t)
+	}
+	return nil
+}
+
+// newKeyPlan selects the form of keys of these types: words if their widths add up to at most 16 bytes, else one of the
+// forms with text. Seeds are random and odd.
+func newKeyPlan(types []column.Type) *keyPlan {
+	p := &keyPlan{types: types, widths: make([]int, len(types)), hash: maphash.MakeSeed()}
 	p.seed[0], p.seed[1] = maphash.Comparable(p.hash, 0)|1, maphash.Comparable(p.hash, 1)|1
-	width, strings := 0, 0
+	width, texts := 0, 0
 	for i, t := range types {
-		if !t.valid() || t.Dim() > 0 {
-			return nil, fmt.Errorf("key %d: no keys of type %s", i, t)
-		}
-		width += t.width()
-		if t == String {
-			strings++
+		p.widths[i] = keyWidth(t)
+		width += p.widths[i]
+		if p.widths[i] == 0 {
+			texts++
 		}
 	}
 	switch {
-	case len(types) > maxKeys:
-		return nil, fmt.Errorf("%d key columns: at most %d", len(types), maxKeys)
-	case strings == 0 && width <= 8:
+	case texts == 0 && width <= 8:
 		p.form = keyWord
-	case strings == 0 && width <= 16:
+	case texts == 0 && width <= 16:
 		p.form = keyWords
-	case strings == 1 && len(types) == 1:
+	case texts == 1 && len(types) == 1:
 		p.form = keyText
-	case strings == 2 && len(types) == 2:
+	case texts == 2 && len(types) == 2:
 		p.form = keyTexts
 	default:
 		p.form = keyRecords
 	}
-	return p, nil
+	return p
 }
 
-// keys are the keys of some rows in words. w1 is nil if the plan's form is keyWord, mask if no key has a NULL. longs are the rows whose words are a fingerprint
-// of texts.
+// keys are the keys of some rows as words. w1 is nil if the plan's form is keyWord, mask if no key has a NULL. longs
+// lists the rows whose words are a fingerprint.
 type keys struct {
 	w0, w1 []uint64
 	mask   []uint32
-	// The bytes of long keys; those of others are in the words. In a chunk of rows they are strings of the caller, in what is kept they
-	// are in an arena of their own.
+	// The bytes of long keys. In a chunk of rows the strings share the memory of the input; in keyRows the bytes are in
+	// an arena.
 	texts []string
 	longs []uint32
 }
 
-// In keyText, keyTexts and keyRecords the top byte of w1 tells what the words are: one more than the number of bytes in them, or tagLong.
+// In keyText, keyTexts and keyRecords the top byte of w1 is a tag: the number of bytes in the words plus 1, or tagLong.
 const (
 	tagShift = 56
 	tagLong  = 0xff // w0 and the rest of w1 are a fingerprint
 )
 
-// long tells whether the words of row i are a fingerprint.
+// long reports whether the words of row i are a fingerprint.
 func (k *keys) long(i uint32) bool { return k.texts != nil && k.w1[i]>>tagShift == tagLong }
 
-// chunkRows is the number of rows that go through both phases at a time: keys, ids and values of them stay in the first-level cache.
+// chunkRows is the number of rows that go through both phases at a time. Their keys, ids and values stay in the
+// first-level cache.
 const chunkRows = 2048
 
-// A keyMaker makes keys of columns. It keeps the memory for scatterRows of them.
+// A keyMaker converts columns to keys. It has the memory for scatterRows keys.
 type keyMaker struct {
 	*keyPlan
 	keys
-	buf     keys   // what keys is made in
+	buf     keys   // memory of keys
 	records []byte // the bytes of long keys of several columns
-	at      []int  // keyRecords: where each row's record is
-	dicts   map[*Dictionary]*packed
-	used    int // of buf.texts
+	at      []int  // keyRecords: offset of each row's record
+	dicts   map[*column.Dictionary]*packed
+	used    int // used elements of buf.texts
 }
 
+// newKeyMaker returns a maker with buffers for scatterRows rows, as far as the form needs them.
 func newKeyMaker(p *keyPlan) *keyMaker {
 	m := &keyMaker{keyPlan: p}
 	m.buf.w0 = make([]uint64, scatterRows)
@@ -116,9 +138,9 @@ func newKeyMaker(p *keyPlan) *keyMaker {
 	return m
 }
 
-// make sets m.keys to the keys of rows i to j, j-i being at most scatterRows, i a multiple of 64. They are valid until the next call, and no
-// longer than the columns are.
-func (m *keyMaker) make(cols []Column, i, j int) {
+// make sets m.keys to the keys of rows [i, j). j-i is at most scatterRows, and i is a multiple of 64. The keys are
+// valid until the next call, and only as long as the columns.
+func (m *keyMaker) make(cols []column.Column, i, j int) {
 	n := j - i
 	m.w0 = m.buf.w0[:n]
 	if len(cols) == 0 {
@@ -129,7 +151,7 @@ func (m *keyMaker) make(cols []Column, i, j int) {
 	}
 	m.mask, m.texts, m.longs = nil, nil, m.longs[:0]
 	for c := range cols {
-		if cols[c].validity != nil {
+		if cols[c].Nulls != 0 {
 			m.addMask(&cols[c], c, i, n)
 		}
 	}
@@ -147,7 +169,7 @@ func (m *keyMaker) make(cols []Column, i, j int) {
 	}
 }
 
-// release forgets the columns that keys were made of.
+// release drops references to the columns of the last keys.
 func (m *keyMaker) release() {
 	m.keys = keys{longs: m.longs[:0]}
 	clear(m.buf.texts[:m.used])
@@ -155,9 +177,9 @@ func (m *keyMaker) release() {
 }
 
 // addMask sets the bit of column c in mask for the rows that are NULL.
-func (m *keyMaker) addMask(col *Column, c, i, n int) {
+func (m *keyMaker) addMask(col *column.Column, c, i, n int) {
 	for k := 0; k < n; k += 64 {
-		w := ^col.validWord(i + k)
+		w := ^validWord(col, i+k)
 		if left := n - k; left < 64 {
 			w &= 1<<left - 1
 		}
@@ -174,16 +196,15 @@ func (m *keyMaker) addMask(col *Column, c, i, n int) {
 	}
 }
 
-// makeWord packs all columns into w0, the first lowest.
-func (m *keyMaker) makeWord(cols []Column, i, n int) {
-	if len(cols) == 1 {
-		if t := cols[0].typ; (t == Int64 || t == Uint64) && cols[0].form == formPlain && m.mask == nil {
-			m.w0 = view[uint64](&cols[0])[i : i+n] // no copy
-			return
-		}
+// makeWord packs all columns into w0, the first column lowest.
+func (m *keyMaker) makeWord(cols []column.Column, i, n int) {
+	float := cols[0].Type.Kind == column.Float64
+	if len(cols) == 1 && m.widths[0] == 8 && !float && cols[0].Values != nil && m.mask == nil {
+		m.w0 = view[uint64](&cols[0])[i : i+n] // no copy
+		return
 	}
 	m.w0 = m.buf.w0[:n]
-	if len(cols) == 1 && cols[0].typ == Float64 && m.mask == nil {
+	if len(cols) == 1 && float && m.mask == nil {
 		for k, x := range view[float64](&cols[0])[i : i+n] {
 			m.w0[k] = canonical64(x)
 		}
@@ -193,13 +214,13 @@ func (m *keyMaker) makeWord(cols []Column, i, n int) {
 	shift := 0
 	for c := range cols {
 		m.orWord(m.w0, &cols[c], i, shift, c)
-		shift += 8 * cols[c].typ.width()
+		shift += 8 * m.widths[c]
 	}
 }
 
-// makeWords packs columns into w0 as long as they fit, and the others into w1. Ids, which are as long as both, go there in halves.
-func (m *keyMaker) makeWords(cols []Column, i, n int) {
-	if cols[0].typ == ID {
+// makeWords packs columns into w0 as far as they fit, and the others into w1. A key of 16 bytes is split into halves.
+func (m *keyMaker) makeWords(cols []column.Column, i, n int) {
+	if m.widths[0] == 16 {
 		for k, id := range view[[16]byte](&cols[0])[i : i+n] {
 			m.w0[k], m.w1[k] = binary.LittleEndian.Uint64(id[:8]), binary.LittleEndian.Uint64(id[8:])
 		}
@@ -223,14 +244,16 @@ func (m *keyMaker) makeWords(cols []Column, i, n int) {
 	}
 }
 
-// A keyPlace is where a column lies in the words. Columns fill the first word as far as they fit whole, in their order, then the second.
+// A keyPlace is the position of a column in the words. Columns fill the first word in their order as far as they fit
+// whole, then the second.
 type keyPlace struct{ word, shift int }
 
+// places returns the position of each column, for forms of fixed widths.
 func (p *keyPlan) places() []keyPlace {
 	places := make([]keyPlace, len(p.types))
 	var used [2]int
-	for c, t := range p.types {
-		w := 8 * t.width()
+	for c, w := range p.widths {
+		w *= 8
 		word := 0
 		if used[0]+w > 64 {
 			word = 1
@@ -241,76 +264,68 @@ func (p *keyPlan) places() []keyPlace {
 	return places
 }
 
-// orWord sets the bits of a column in the words of rows i on, from shift on. NULLs, which are bit c of mask, leave zeros.
-func (m *keyMaker) orWord(w []uint64, col *Column, i, shift, c int) {
-	n := len(w)
-	if col.form == formZero {
+// orWord sets the bits of a column in the words of rows i and following, from bit shift. NULLs, marked by bit c of
+// mask, leave zeros.
+func (m *keyMaker) orWord(w []uint64, col *column.Column, i, shift, c int) {
+	if isZeros(col) {
 		return
 	}
-	if col.validity != nil && m.mask != nil {
-		// The slow way, but for the most usual.
-		bit := uint32(1) << c
-		if col.typ.width() == 8 && !col.typ.isFloat() {
-			for k, x := range view[uint64](col)[i : i+n] {
-				if m.mask[k]&bit == 0 {
-					w[k] |= x
-				}
-			}
-			return
-		}
-		for k := range w {
-			if m.mask[k]&bit == 0 {
-				w[k] |= wordOf(col, i+k) << shift
-			}
-		}
-		return
+	from, to := i, i+len(w)
+	shift &= 63
+	mask := m.mask
+	if col.Nulls == 0 {
+		mask = nil
 	}
-	switch col.typ {
-	case Int8, Uint8, Bool:
-		for k, x := range view[uint8](col)[i : i+n] {
-			w[k] |= uint64(x) << (shift & 63)
+	switch bit := uint32(1) << c; {
+	case col.Type.Kind == column.Float64:
+		for k, x := range view[float64](col)[from:to] {
+			if mask == nil || mask[k]&bit == 0 {
+				w[k] |= canonical64(x)
+			}
 		}
-	case Int16, Uint16:
-		for k, x := range view[uint16](col)[i : i+n] {
-			w[k] |= uint64(x) << (shift & 63)
+	case col.Type.Kind == column.Float32:
+		for k, x := range view[float32](col)[from:to] {
+			if mask == nil || mask[k]&bit == 0 {
+				w[k] |= uint64(canonical32(x)) << (shift & 63)
+			}
 		}
-	case Int32, Uint32:
-		for k, x := range view[uint32](col)[i : i+n] {
-			w[k] |= uint64(x) << (shift & 63)
+	case col.Type.Kind == column.Float16:
+		for k, x := range view[uint16](col)[from:to] {
+			if mask == nil || mask[k]&bit == 0 {
+				w[k] |= uint64(canonical16(x)) << (shift & 63)
+			}
 		}
-	case Int64, Uint64:
-		for k, x := range view[uint64](col)[i : i+n] {
-			w[k] |= x
-		}
-	case Float32:
-		for k, x := range view[float32](col)[i : i+n] {
-			w[k] |= uint64(canonical32(x)) << (shift & 63)
-		}
-	case Float64:
-		for k, x := range view[float64](col)[i : i+n] {
-			w[k] |= canonical64(x)
-		}
+	case m.widths[c] == 1:
+		orBits(w, view[uint8](col)[from:to], mask, bit, shift)
+	case m.widths[c] == 2:
+		orBits(w, view[uint16](col)[from:to], mask, bit, shift)
+	case m.widths[c] == 4:
+		orBits(w, view[uint32](col)[from:to], mask, bit, shift)
+	case m.widths[c] == 8:
+		orBits(w, view[uint64](col)[from:to], mask, bit, 0)
 	}
 }
 
-// wordOf returns a value of at most 64 bits as they stand in a key.
-func wordOf(col *Column, i int) uint64 {
-	switch col.typ {
-	case Int8, Uint8, Bool:
-		return uint64(view[uint8](col)[i])
-	case Int16, Uint16:
-		return uint64(view[uint16](col)[i])
-	case Int32, Uint32:
-		return uint64(view[uint32](col)[i])
-	case Float32:
-		return uint64(canonical32(view[float32](col)[i]))
-	case Float64:
-		return canonical64(view[float64](col)[i])
+// orBits sets the bits of x in words, from bit shift, except for rows that have bit set in mask. A nil mask means no
+// exceptions.
+func orBits[T unsigned](w []uint64, x []T, mask []uint32, bit uint32, shift int) {
+	x = x[:len(w)]
+	if mask == nil {
+		for k, v := range x {
+			w[k] |= uint64(v) << (shift & 63)
+		}
+		return
 	}
-	return view[uint64](col)[i]
+	mask = mask[:len(w)]
+	for k, v := range x {
+		if mask[k]&bit == 0 {
+			w[k] |= uint64(v) << (shift & 63)
+		}
+	}
 }
 
 const (
+	nan16 = 0x7e00
 	nan32 = 0x7fc00000
 	nan64 = 0x7ff8000000000000
 )
@@ -332,17 +347,44 @@ func canonical32(x float32) uint32 {
 	return b
 }
 
-// hash1 and hash2 hash a key: each word is folded, so that its high bits count as much as the low ones, and multiplied by an odd number drawn for
-// the Grouper (multiply-shift: M. Dietzfelbinger et al., A reliable randomized algorithm for the closest-pair problem, 1997). The top bits
-// tell the partition, those from slotShift on the slot.
+// canonical16 is canonical64 for the bits of a 16-bit float.
+func canonical16(b uint16) uint16 {
+	switch {
+	case b == 1<<15:
+		return 0
+	case b&0x7fff > 0x7c00:
+		return nan16
+	}
+	return b
+}
+
+// wordOf returns the bits of row i of a column with rows of 1, 2, 4 or 8 bytes.
+func wordOf(col *column.Column, i int) uint64 {
+	if col.Values == nil {
+		return 0
+	}
+	switch p := unsafe.Pointer(unsafe.SliceData(col.Values)); col.Type.ValueWidth() {
+	case 1:
+		return uint64(*(*uint8)(unsafe.Add(p, i)))
+	case 2:
+		return uint64(*(*uint16)(unsafe.Add(p, 2*i)))
+	case 4:
+		return uint64(*(*uint32)(unsafe.Add(p, 4*i)))
+	}
+	return view[uint64](col)[i]
+}
+
+// hash1 and hash2 hash a key. Each word is mixed, so that its high bits count as much as the low ones, and multiplied
+// by an odd random number of the Grouper (multiply-shift: M. Dietzfelbinger et al., A reliable randomized algorithm for
+// the closest-pair problem, 1997). The top bits select the partition, those from slotShift the slot.
 func (p *keyPlan) hash1(w0 uint64, mask uint32) uint64 {
-	return fold(w0^uint64(mask)) * p.seed[0]
+	return mix(w0^uint64(mask)) * p.seed[0]
 }
 
 func (p *keyPlan) hash2(w0, w1 uint64, mask uint32) uint64 {
-	return fold(w0^uint64(mask))*p.seed[0] + fold(w1)*p.seed[1]
+	return mix(w0^uint64(mask))*p.seed[0] + mix(w1)*p.seed[1]
 }
 
-func fold(w uint64) uint64 { return w ^ w>>32 }
+func mix(w uint64) uint64 { return w ^ w>>32 }
 
 const slotShift = 24

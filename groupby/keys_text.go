@@ -7,11 +7,13 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file makes words of keys with strings.
+// Conversion of text keys to words.
 
-// pack7 returns the at most 7 bytes of s, the first lowest, and its length + 1 above them.
+// pack7 returns the bytes of s, at most 7, the first lowest, with its length plus 1 above them.
 func pack7(s string) uint64 {
 	var w uint64
 	switch n := len(s); {
@@ -27,7 +29,7 @@ func pack7(s string) uint64 {
 	return w | uint64(len(s)+1)<<tagShift
 }
 
-// pack15 returns the at most 15 bytes of s in two words, the length + 1 on top of the second.
+// pack15 returns the bytes of s, at most 15, in two words, with its length plus 1 on top of the second.
 func pack15(s string) (w0, w1 uint64) {
 	if len(s) < 8 {
 		w := pack7(s)
@@ -48,7 +50,7 @@ func le64(s string, i int) uint64 {
 	return binary.LittleEndian.Uint64(unsafe.Slice(unsafe.StringData(s), len(s))[i:])
 }
 
-// fingerprint sets the words of row k to those of a long key.
+// fingerprint sets the words of row k to the fingerprint of a long key.
 func (m *keyMaker) fingerprint(k int, s string) {
 	if m.texts == nil {
 		m.texts = m.buf.texts[:len(m.w0)]
@@ -60,23 +62,24 @@ func (m *keyMaker) fingerprint(k int, s string) {
 	m.w1[k] = uint64(len(s))&(1<<tagShift-1) | tagLong<<tagShift
 }
 
-// A packed is the strings of a dictionary as words, those of length 8 and more for pack7, 16 and more for pack15, being 0.
+// A packed is the strings of a dictionary as words. Strings too long for the words, of 8 bytes in pack7 or 16 in
+// pack15, are 0.
 type packed struct{ w0, w1 []uint64 }
 
-// packedOf returns the words of a dictionary, which are made once.
-func (m *keyMaker) packedOf(d *Dictionary) *packed {
+// packedOf returns the cached words of a dictionary.
+func (m *keyMaker) packedOf(d *column.Dictionary) *packed {
 	if p := m.dicts[d]; p != nil {
 		return p
 	}
-	if m.dicts == nil || len(m.dicts) >= 64 { // dictionaries come and go
-		m.dicts = map[*Dictionary]*packed{}
+	if m.dicts == nil || len(m.dicts) >= 64 { // bounds the cache: dictionaries change
+		m.dicts = map[*column.Dictionary]*packed{}
 	}
 	p := &packed{w0: make([]uint64, d.Len())}
 	if m.form == keyText {
 		p.w1 = make([]uint64, d.Len())
 	}
 	for i := range p.w0 {
-		s := d.entries.text(i)
+		s := stringOf(d.Bytes(uint32(i)))
 		switch {
 		case m.form == keyText && len(s) <= 15:
 			p.w0[i], p.w1[i] = pack15(s)
@@ -88,7 +91,7 @@ func (m *keyMaker) packedOf(d *Dictionary) *packed {
 	return p
 }
 
-// nullsEmpty sets the words of rows whose column c is NULL, and which may have been anything, to those of an empty string.
+// nullsEmpty sets the words of rows whose column c is NULL, which are unspecified so far, to those of an empty string.
 func (m *keyMaker) nullsEmpty(c int, w0, w1 []uint64) {
 	e0, e1 := pack15("")
 	if w1 == nil {
@@ -104,22 +107,25 @@ func (m *keyMaker) nullsEmpty(c int, w0, w1 []uint64) {
 	}
 }
 
-func (m *keyMaker) makeText(col *Column, i int) {
+// makeText makes the keys of rows from i of one column of text. Texts of at most 15 bytes fit the words; w1 of a longer
+// one is 0 until it has a fingerprint.
+func (m *keyMaker) makeText(col *column.Column, i int) {
 	n := len(m.w0)
 	w0, w1 := m.w0, m.w1[:n]
-	switch col.form {
-	case formText:
-		m.packTexts(col, i)
-	case formCodes:
-		p := m.packedOf(col.dict)
-		for k, code := range col.codes()[i : i+n] {
-			if int(code) < len(p.w0) { // or the row is NULL
+	switch {
+	case n == 0:
+	case col.Dict != nil:
+		p := m.packedOf(col.Dict)
+		for k, code := range codesOf(col)[i : i+n] {
+			if uint64(code) < uint64(len(p.w0)) { // codes of NULL rows may be out of range
 				w0[k], w1[k] = p.w0[code], p.w1[code]
 			}
 		}
-	default:
-		for k, s := range view[string](col)[i : i+n] {
-			if len(s) > 15 {
+	case col.Offsets != nil:
+		m.packTexts(col, i)
+	default: // a fixed-width kind
+		for k := range w0 {
+			if s := textAt(col, i+k); len(s) > 15 {
 				w1[k] = 0
 			} else {
 				w0[k], w1[k] = pack15(s)
@@ -131,12 +137,13 @@ func (m *keyMaker) makeText(col *Column, i int) {
 	}
 	for k, w := range w1 {
 		if w == 0 {
-			m.fingerprint(k, col.text(i+k))
+			m.fingerprint(k, textAt(col, i+k))
 		}
 	}
 }
 
-// below has the masks of the lowest bytes of a word: below[n] of n, below[8] and on of all; above of the lowest n-8.
+// below[n] is the mask of the n lowest bytes of a word, all ones for n >= 8. above[n] is the mask of the n-8 lowest
+// bytes.
 var (
 	below = [16]uint64{
 		0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1,
@@ -148,7 +155,7 @@ var (
 	}
 )
 
-// readable returns how many strings there are, from the first on, behind whose beginnings lie n bytes of text at least.
+// readable returns the number of leading strings from whose beginning at least n bytes of text can be read.
 func readable(offsets []int32, text, n int) int {
 	k := len(offsets) - 1
 	for k > 0 && int(offsets[k-1])+n > text {
@@ -157,18 +164,20 @@ func readable(offsets []int32, text, n int) int {
 	return k
 }
 
-// packTexts is pack15 for strings in one piece of memory: where 16 bytes can be read, without a branch on their lengths.
-func (m *keyMaker) packTexts(col *Column, i int) {
+// packTexts is pack15 for a column of text. Where 16 bytes can be read, it has no branch on lengths.
+func (m *keyMaker) packTexts(col *column.Column, i int) {
 	n := len(m.w0)
 	w0, w1 := m.w0, m.w1[:n]
-	offsets := col.offsets[i : i+n+1]
-	text := unsafe.Slice((*byte)(col.data), offsets[n])
+	offsets := col.Offsets[i : i+n+1]
+	text := col.Values[:offsets[n]]
+	data := unsafe.Pointer(unsafe.SliceData(text))
 	fast := readable(offsets, len(text), 16)
+	last := uint(max(0, len(text)-16)) // keeps reads within the text if offsets do not ascend
 	a := int(offsets[0])
 	for k := range w0[:fast] {
 		b := int(offsets[k+1])
 		size := uint64(b - a)
-		s := (*[16]byte)(unsafe.Add(col.data, a))
+		s := (*[16]byte)(unsafe.Add(data, min(uint(a), last)))
 		v0 := binary.LittleEndian.Uint64(s[:8]) & below[size&15]
 		v1 := binary.LittleEndian.Uint64(s[8:])&above[size&15] | (size+1)<<tagShift
 		if size > 15 {
@@ -181,24 +190,36 @@ func (m *keyMaker) packTexts(col *Column, i int) {
 		if s := text[offsets[k]:offsets[k+1]]; len(s) > 15 {
 			w1[k] = 0
 		} else {
-			w0[k], w1[k] = pack15(unsafe.String(unsafe.SliceData(s), len(s)))
+			w0[k], w1[k] = pack15(stringOf(s))
 		}
 	}
 }
 
-// packColumn is pack7 for a column of strings, 0 for those that are longer; it tells whether there are some.
-func (m *keyMaker) packColumn(col *Column, c, i int, w []uint64) (long bool) {
+// packColumn is pack7 for a column of text, 0 for longer rows. It reports whether there are longer rows.
+func (m *keyMaker) packColumn(col *column.Column, c, i int, w []uint64) (long bool) {
 	n := len(w)
-	switch col.form {
-	case formText:
-		offsets := col.offsets[i : i+n+1]
-		text := unsafe.Slice((*byte)(col.data), offsets[n])
+	switch {
+	case n == 0:
+		return false
+	case col.Dict != nil:
+		p := m.packedOf(col.Dict).w0
+		for k, code := range codesOf(col)[i : i+n] {
+			if uint64(code) < uint64(len(p)) {
+				w[k] = p[code]
+			}
+		}
+	case col.Offsets != nil:
+		offsets := col.Offsets[i : i+n+1]
+		text := col.Values[:offsets[n]]
+		data := unsafe.Pointer(unsafe.SliceData(text))
 		fast := readable(offsets, len(text), 8)
+		last := uint(max(0, len(text)-8)) // as in packTexts
 		a := int(offsets[0])
 		for k := range w[:fast] {
 			b := int(offsets[k+1])
 			size := uint64(b - a)
-			v := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(col.data, a))[:])&below[size&7] | (size+1)<<tagShift
+			v := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(data, min(uint(a), last)))[:])&below[size&7] | (size+
+				1)<<tagShift
 			if size > 7 {
 				v = 0
 			}
@@ -208,21 +229,13 @@ func (m *keyMaker) packColumn(col *Column, c, i int, w []uint64) (long bool) {
 		for k := fast; k < n; k++ {
 			w[k] = 0
 			if s := text[offsets[k]:offsets[k+1]]; len(s) <= 7 {
-				w[k] = pack7(unsafe.String(unsafe.SliceData(s), len(s)))
+				w[k] = pack7(stringOf(s))
 			}
 		}
-	case formCodes:
-		p := m.packedOf(col.dict).w0
-		for k, code := range col.codes()[i : i+n] {
-			if int(code) < len(p) {
-				w[k] = p[code]
-			}
-		}
-	default:
-		for k, s := range view[string](col)[i : i+n] {
-			if len(s) > 7 {
-				w[k] = 0
-			} else {
+	default: // a fixed-width kind
+		for k := range w {
+			w[k] = 0
+			if s := textAt(col, i+k); len(s) <= 7 {
 				w[k] = pack7(s)
 			}
 		}
@@ -237,7 +250,9 @@ func (m *keyMaker) packColumn(col *Column, c, i int, w []uint64) (long bool) {
 	return least == 0
 }
 
-func (m *keyMaker) makeTexts(cols []Column, i int) {
+// makeTexts makes the keys of rows from i of two columns of text. If both have at most 7 bytes, each fills one word.
+// Otherwise the key is a record: both texts after their lengths.
+func (m *keyMaker) makeTexts(cols []column.Column, i int) {
 	long0 := m.packColumn(&cols[0], 0, i, m.w0)
 	long1 := m.packColumn(&cols[1], 1, i, m.w1)
 	if !long0 && !long1 {
@@ -248,44 +263,44 @@ func (m *keyMaker) makeTexts(cols []Column, i int) {
 		if m.w0[k] != 0 && m.w1[k] != 0 {
 			continue
 		}
-		// Should the records have to move, earlier rows keep what they point at.
+		// If records is reallocated, earlier rows keep the old memory.
 		start := len(m.records)
 		for c := range cols {
 			s := ""
 			if m.maskOf(uint32(k))>>c&1 == 0 {
-				s = cols[c].text(i + k)
+				s = textAt(&cols[c], i+k)
 			}
 			m.records = appendText(m.records, s)
 		}
 		rec := m.records[start:]
-		m.fingerprint(k, unsafe.String(unsafe.SliceData(rec), len(rec)))
+		m.fingerprint(k, stringOf(rec))
 	}
 }
 
-// appendText appends a string to a record: its length as a varint, and its bytes.
+// appendText appends a string to a record: its length as a uvarint, then its bytes.
 func appendText(dst []byte, s string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s)))
 	return append(dst, s...)
 }
 
-// makeRecords makes a record of each row: fixed columns little-endian in their width, strings as by appendText, NULLs as zero or empty. All
-// records are in one piece of memory, written column by column.
-func (m *keyMaker) makeRecords(cols []Column, i int) {
+// makeRecords makes a record of each row: fixed-width columns little-endian in their width, strings as appendText
+// writes them, NULLs as zero or empty. All records share one buffer and are written column by column.
+func (m *keyMaker) makeRecords(cols []column.Column, i int) {
 	n := len(m.w0)
 	at := grown(m.at, n+1)[:n+1]
 	m.at = at
 	fixed := 0
-	for _, t := range m.types {
-		fixed += t.width()
+	for _, w := range m.widths {
+		fixed += w
 	}
 	for k := range at {
 		at[k] = fixed
 	}
 	for c := range cols {
 		switch col := &cols[c]; {
-		case col.typ != String:
-		case col.form == formText && m.mask == nil:
-			offsets := col.offsets[i : i+n+1]
+		case m.widths[c] > 0 || n == 0:
+		case col.Offsets != nil && m.mask == nil:
+			offsets := col.Offsets[i : i+n+1]
 			for k := range n {
 				size := int(offsets[k+1] - offsets[k])
 				at[k] += size + varintLen(size)
@@ -302,12 +317,12 @@ func (m *keyMaker) makeRecords(cols []Column, i int) {
 		at[k] = end
 		end += size
 	}
-	m.records = grown(m.records[:0], end+16) // so that 16 bytes can be read wherever a record begins
+	m.records = grown(m.records[:0], end+16) // 16 bytes can be read from the start of each record
 	rec := m.records
 	for c := range cols {
 		m.writeColumn(rec, at[:n], &cols[c], c, i)
 	}
-	// Now at[k] is the end of row k.
+	// at[k] is now the end of row k.
 	start := 0
 	for k := range n {
 		size := at[k] - start
@@ -325,20 +340,20 @@ func (m *keyMaker) makeRecords(cols []Column, i int) {
 func varintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
 
 // textOf returns the string of column c in row i+k, "" if it is NULL.
-func (m *keyMaker) textOf(col *Column, c, i, k int) string {
+func (m *keyMaker) textOf(col *column.Column, c, i, k int) string {
 	if m.mask != nil && m.mask[k]>>c&1 != 0 {
 		return ""
 	}
-	return col.text(i + k)
+	return textAt(col, i+k)
 }
 
-// writeColumn writes column c of each row to rec, at at[k], and moves that on.
-func (m *keyMaker) writeColumn(rec []byte, at []int, col *Column, c, i int) {
-	switch w := col.typ.width(); w {
+// writeColumn writes column c of each row k to rec at at[k], and advances at[k].
+func (m *keyMaker) writeColumn(rec []byte, at []int, col *column.Column, c, i int) {
+	switch w := m.widths[c]; w {
 	case 0:
-		if col.form == formText && m.mask == nil {
-			offsets := col.offsets[i : i+len(at)+1]
-			text := unsafe.Slice((*byte)(col.data), offsets[len(at)])
+		if col.Offsets != nil && m.mask == nil {
+			offsets := col.Offsets[i : i+len(at)+1]
+			text := col.Values[:offsets[len(at)]]
 			for k, p := range at {
 				at[k] = writeText(rec, p, text[offsets[k]:offsets[k+1]])
 			}
@@ -375,7 +390,7 @@ func (m *keyMaker) writeColumn(rec []byte, at []int, col *Column, c, i int) {
 	}
 }
 
-// writeText writes a string to rec as appendText does, and returns where it ends.
+// writeText writes a string to rec as appendText does, and returns the offset of its end.
 func writeText[T string | []byte](rec []byte, p int, s T) int {
 	if len(s) == 0 {
 		rec[p] = 0
@@ -390,8 +405,9 @@ func writeText[T string | []byte](rec []byte, p int, s T) int {
 	return p + copy(rec[p:], s)
 }
 
-// at64 returns the values of a fixed column of at most 64 bits as words, in the memory of w1, which is not made yet.
-func (m *keyMaker) at64(col *Column, c, i, n int) []uint64 {
+// at64 returns the values of a fixed-width column of at most 64 bits as words. It uses the memory of w1, which is not
+// filled yet.
+func (m *keyMaker) at64(col *column.Column, c, i, n int) []uint64 {
 	words := m.w1[:n]
 	clear(words)
 	m.orWord(words, col, i, 0, c)

@@ -3,28 +3,29 @@
 package groupby
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"math/bits"
 	"slices"
-	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file orders results. The rows of a result are sorted by each column of the order in turn, the least important one first, by sorts that are
-// stable; or, if only a few are wanted, those few are picked with a heap.
+// Order of results. The rows of a result are sorted by each column of the order with stable sorts, the least
+// significant column first. If few rows are wanted, a heap selects them instead.
 
 // A sortKey is a column to order by.
 type sortKey struct {
-	col  *Column
+	col  *column.Column
 	desc bool
 }
 
-// orderOf returns the rows of keys and values in the order, at most limit if that is not 0. nil stands for all rows as they are.
-func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []uint32 {
+// orderOf returns the rows of keys and values in the order of the plan, at most limit unless it is 0. nil means all
+// rows as they are.
+func (p *plan) orderOf(n, limit int, keys, values []column.Column, numbers []int64) []uint32 {
 	var by []sortKey
-	var numbered Column
-	switch o.by {
+	var numbered column.Column
+	switch p.Order.by {
 	case byNothing:
 		return nil
 	case byAppearance:
@@ -34,10 +35,15 @@ func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []u
 		if rows := rank(numbers); rows != nil {
 			return rows
 		}
-		numbered = Values(numbers)
+		numbered = of(numbers)
 		by = append(by, sortKey{col: &numbered})
-	case byAggregate:
-		by = append(by, sortKey{&values[o.col], o.desc})
+	case byColumn:
+		first := &keys
+		at := p.orderBy
+		if at >= len(keys) {
+			first, at = &values, at-len(keys)
+		}
+		by = append(by, sortKey{&(*first)[at], p.Order.desc})
 		fallthrough
 	case byKeys:
 		for i := range keys {
@@ -57,7 +63,7 @@ func (o Order) orderOf(n, limit int, keys, values []Column, numbers []int64) []u
 	return rows
 }
 
-// rank returns the rows in the order of their numbers, or nil if placesOf can not tell it.
+// rank returns the rows in the order of their numbers, or nil if placesOf does.
 func rank(numbers []int64) []uint32 {
 	places := placesOf([][]int64{numbers})
 	if places == nil {
@@ -70,8 +76,8 @@ func rank(numbers []int64) []uint32 {
 	return rows
 }
 
-// placesOf returns the place of each number in the order of all, which are distinct, without comparing them: it is how many bits are set below
-// the number's in a map of all numbers. It returns nil if there are equal ones, or if they are too far apart for such a map.
+// placesOf returns the rank of each number among all numbers, without comparisons: the number of bits set below it in a
+// bitmap of all numbers. It returns nil if numbers are equal, or too far apart for a bitmap.
 func placesOf(numbers [][]int64) [][]uint32 {
 	lo, hi, n := int64(math.MaxInt64), int64(math.MinInt64), 0
 	for _, some := range numbers {
@@ -96,7 +102,7 @@ func placesOf(numbers [][]int64) [][]uint32 {
 		at += uint32(bits.OnesCount64(w))
 	}
 	if int(at) != n {
-		return nil // some are equal: workers were given batches with the same Start
+		return nil // some are equal: batches of several workers had the same FirstRow
 	}
 	places := make([][]uint32, len(numbers))
 	for k, some := range numbers {
@@ -109,7 +115,7 @@ func placesOf(numbers [][]int64) [][]uint32 {
 	return places
 }
 
-// firstRows returns the first rows in the order.
+// firstRows returns the first limit rows in the order.
 func firstRows(n, limit int, by []sortKey) []uint32 {
 	var compare []func(i, j uint32) int
 	for _, k := range by {
@@ -123,7 +129,7 @@ func firstRows(n, limit int, by []sortKey) []uint32 {
 		}
 		return cmp.Compare(i, j)
 	}
-	// A heap of the best so far, the worst of them on top.
+	// A heap of the best rows so far, with the worst on top.
 	heap := make([]uint32, 0, limit)
 	down := func() {
 		for at := 0; ; {
@@ -158,9 +164,9 @@ func firstRows(n, limit int, by []sortKey) []uint32 {
 	return heap
 }
 
-// sort sorts rows by the column, keeping the order of those that are equal. NULLs, whose values may be anything, go last in both directions.
+// sort sorts rows by the column, stably. NULLs go last in both directions; their values are unspecified.
 func (k *sortKey) sort(rows []uint32) {
-	if k.col.validity != nil {
+	if k.col.Nulls != 0 {
 		var nulls []uint32
 		n := 0
 		for _, i := range rows {
@@ -181,20 +187,26 @@ func (k *sortKey) sort(rows []uint32) {
 	}
 }
 
-// words returns the values as words that compare as they do, or nil if the type is none of at most 64 bits.
+// words returns the values as words with the same order, nil for kinds of more than 64 bits.
 func (k *sortKey) words() []uint64 {
-	switch t := k.col.typ; {
-	case t.isNumber():
+	switch t := k.col.Type; {
+	case isSortable(t):
 		return orderKeys(nil, k.col, k.desc)
-	case t == Bool:
-		words := make([]uint64, k.col.n)
+	case t.Kind == column.Float16:
+		words := make([]uint64, k.col.Len)
+		for i, b := range view[uint16](k.col) {
+			words[i] = uint64(orderedFloat16(b)) ^ flipIf(k.desc)
+		}
+		return words
+	case t.Kind == column.Bool:
+		words := make([]uint64, k.col.Len)
 		orderUnsigned(words, view[uint8](k.col), flipIf(k.desc))
 		return words
 	}
 	return nil
 }
 
-// compare returns the order of two rows by this column, NULL last.
+// compare returns a function that compares two rows by this column, NULL last.
 func (k *sortKey) compare() func(i, j uint32) int {
 	c := k.col
 	var values func(i, j uint32) int
@@ -205,15 +217,10 @@ func (k *sortKey) compare() func(i, j uint32) int {
 		if k.desc {
 			sign = -1
 		}
-		if c.typ == String {
-			values = func(i, j uint32) int { return sign * cmp.Compare(c.text(int(i)), c.text(int(j))) }
-		} else {
-			w := c.typ.width()
-			at := func(i uint32) []byte { return unsafe.Slice((*byte)(unsafe.Add(c.data, int(i)*w)), w) }
-			values = func(i, j uint32) int { return sign * bytes.Compare(at(i), at(j)) }
-		}
+		order := comparer(c.Type)
+		values = func(i, j uint32) int { return sign * order(textAt(c, int(i)), textAt(c, int(j))) }
 	}
-	if c.validity == nil {
+	if c.Nulls == 0 {
 		return values
 	}
 	return func(i, j uint32) int {
@@ -229,8 +236,8 @@ func (k *sortKey) compare() func(i, j uint32) int {
 	}
 }
 
-// sortByWord sorts rows by words[row], keeping the order of equal ones: a radix sort, a byte at a time from the lowest, that leaves out bytes in
-// which all words are alike.
+// sortByWord sorts rows by words[row], stably: a radix sort, a byte at a time from the lowest, that skips bytes in
+// which all words are equal.
 func sortByWord(rows []uint32, words []uint64) {
 	type pair struct {
 		word uint64

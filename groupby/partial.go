@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file writes partials: the groups of a Grouper with their states, to be merged by another one, on another machine perhaps. The form is
+// Partials: the groups of a Grouper with their states, for merging by another Grouper, perhaps on another machine. The
+// format is
 //
 //	magic     8 bytes, "vecqlgby"
 //	version   1 byte, 1
@@ -18,9 +22,8 @@ import (
 //	...
 //	end       a chunk without content
 //
-// The content of the first chunk says what the states are of, and must be the same on both sides: the types of keys, the kind and the types of states of each
-// accumulator, whether rows are numbered, and whether NULL keys are dropped. That of the others is one frame each (see encode.go), of
-// groups. The order of groups has no meaning.
+// The content of the first chunk is the signature (signature.go), which is empty if no batch was added. The content of
+// each other chunk is one frame of groups (see encode.go). The order of groups is unspecified.
 
 const (
 	partialMagic   = "vecqlgby"
@@ -28,94 +31,60 @@ const (
 	maxChunk       = 1 << 30
 )
 
-// A CorruptError says that a partial, or a temporary file, is not what was written.
+// A CorruptError means that a partial or a temporary file was damaged or cut off.
 type CorruptError struct{ Detail string }
 
 func (e *CorruptError) Error() string { return "groupby: corrupt: " + e.Detail }
 
-// A MismatchError says that a partial is of another version, or of another Config.
+// A MismatchError means that a partial has another format version, or was written with another Config or other types of
+// columns. Detail names the difference.
 type MismatchError struct{ Detail string }
 
-func (e *MismatchError) Error() string { return "groupby: another kind of partial: " + e.Detail }
+func (e *MismatchError) Error() string { return "groupby: partial does not match: " + e.Detail }
 
-// signature returns what both sides of a partial must agree on.
-func (p *plan) signature() []byte {
-	var b []byte
-	b = binary.AppendUvarint(b, uint64(len(p.Keys)))
-	for _, t := range p.Keys {
-		b = binary.AppendUvarint(b, uint64(t))
-	}
-	b = binary.AppendUvarint(b, uint64(len(p.parts)))
-	for _, m := range p.parts {
-		name := m.kind
-		if name == "" {
-			name = m.Name
-		}
-		b = appendText(b, name)
-		b = binary.AppendUvarint(b, uint64(len(m.state)))
-		for _, t := range m.state {
-			b = binary.AppendUvarint(b, uint64(t))
-		}
-	}
-	var flags byte
-	if p.rowNumbers {
-		flags |= 1
-	}
-	if p.DropNulls {
-		flags |= 2
-	}
-	return append(b, flags)
-}
-
-// WritePartial writes all groups with their states, and ends the Grouper as Finish does. What Config.Order, Limit and memory say has no
-// bearing on it. Any Grouper of the same Keys, Aggregates and DropNulls can merge it.
+// WritePartial writes all groups with their states to w and ends the Grouper, as Finish does. Any Grouper with the same
+// Keys, Aggregates and DropNulls can merge the partial; the names of the Aggregates may differ. Both sides must also
+// agree on whether rows are numbered, which FirstAppearance requires; the other options need not be equal.
 func (g *Grouper) WritePartial(w io.Writer) error {
-	workers, err := g.end()
+	s, err := g.end()
 	if err != nil {
-		return err
-	}
-	defer g.store.spill.close()
-	if err := parallel(len(workers), func(k int) error { return workers[k].finish() }); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, partialMagic+string(rune(partialVersion))); err != nil {
 		return err
 	}
-	if err := writeChunk(w, g.plan.signature()); err != nil {
-		return err
-	}
-	f := newFolder(g.plan)
-	var buf []byte
-	for p := range g.store.parts {
-		err := g.store.take(p, f, func(f *folder) error {
-			if f.groups() == 1 {
-				return nil
-			}
-			b, err := f.block()
-			if err != nil {
-				return err
-			}
-			cols := g.plan.frameColumns(b)
-			for i := 0; i < b.n(); {
-				end := frameEnd(cols, i, b.n())
-				buf = appendFrame(buf[:0], cols, true, i, end)
-				i = end
-				if err := writeChunk(w, buf); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+	if s == nil { // no batch, no types
+		if err := writeChunk(w, nil); err != nil {
 			return err
 		}
+		return writeChunk(w, nil)
+	}
+	defer s.store.spill.close()
+	if err := writeChunk(w, s.plan.signature().append(nil)); err != nil {
+		return err
+	}
+	var buf []byte
+	err = s.eachBlock(func(cols []column.Column, n int) error {
+		for i := 0; i < n; {
+			end := frameEnd(cols, i, n)
+			buf = appendFrame(buf[:0], cols, true, i, end)
+			i = end
+			if err := writeChunk(w, buf); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return writeChunk(w, nil)
 }
 
+// writeChunk writes a length, a CRC-32C, and the content.
 func writeChunk(w io.Writer, content []byte) error {
 	if len(content) > maxChunk {
-		return fmt.Errorf("groupby: partial: %d bytes in one chunk: at most %d", len(content), maxChunk)
+		return fmt.Errorf("groupby: partial: chunk of %d bytes exceeds the limit of %d", len(content), maxChunk)
 	}
 	var head [8]byte
 	binary.LittleEndian.PutUint32(head[:], uint32(len(content)))
@@ -127,7 +96,7 @@ func writeChunk(w io.Writer, content []byte) error {
 	return err
 }
 
-// readChunk reads into buf, and no more of it than there is.
+// readChunk reads a chunk into buf. It allocates in steps, so that a false length costs at most 1 MiB.
 func readChunk(r io.Reader, buf []byte) ([]byte, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -135,10 +104,10 @@ func readChunk(r io.Reader, buf []byte) ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n > maxChunk {
-		return nil, &CorruptError{fmt.Sprintf("a chunk of %d bytes", n)}
+		return nil, &CorruptError{fmt.Sprintf("chunk of %d bytes exceeds the limit", n)}
 	}
 	buf = buf[:0]
-	for len(buf) < int(n) { // a length that lies costs no more than a megabyte
+	for len(buf) < int(n) {
 		step := min(int(n)-len(buf), 1<<20)
 		buf = grown(buf, len(buf)+step)
 		if _, err := io.ReadFull(r, buf[len(buf)-step:]); err != nil {
@@ -146,7 +115,7 @@ func readChunk(r io.Reader, buf []byte) ([]byte, error) {
 		}
 	}
 	if crc32.Checksum(buf, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
-		return nil, &CorruptError{"checksum"}
+		return nil, &CorruptError{"checksum mismatch"}
 	}
 	return buf, nil
 }
@@ -158,11 +127,13 @@ func short(err error) error {
 	return err
 }
 
-// MergePartial adds the groups of a partial that WritePartial wrote, reading up to its end and no further. Several may be merged, before and
-// after rows are added. The numbers of rows are those of the Grouper that wrote it: for results in order of first appearance, or aggregates
-// that depend on the order of rows, give [Worker.Add] batches with a Start that counts through all of them.
+// MergePartial adds the groups of a partial that WritePartial wrote. It reads to the end of the partial and no further.
+// Several partials may be merged, before and after rows are added. Row numbers are those of the Grouper that wrote the
+// partial. For FirstAppearance, or aggregates that depend on the order of rows, give [Worker.Add] batches whose
+// Source.FirstRow counts through the input of all Groupers.
 //
-// After an error some groups may have been merged, and the Grouper is finished: a *CorruptError, a *MismatchError, or one of r.
+// After an error some groups may have been merged, and the Grouper is finished. The error is a *CorruptError, a
+// *MismatchError, or an error of r.
 func (g *Grouper) MergePartial(r io.Reader) error {
 	g.adding.Lock()
 	defer g.adding.Unlock()
@@ -175,54 +146,93 @@ func (g *Grouper) MergePartial(r io.Reader) error {
 	return nil
 }
 
+// mergePartial reads the partial from r: magic number, version, signature, chunks of groups, and an empty chunk. A
+// worker adds the groups of each chunk, so memory is bounded as for rows.
 func (g *Grouper) mergePartial(r io.Reader) error {
 	head := make([]byte, len(partialMagic)+1)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return short(err)
 	}
 	if string(head[:len(partialMagic)]) != partialMagic {
-		return &CorruptError{"it does not begin as a partial"}
+		return &CorruptError{"not a partial: the magic number is wrong"}
 	}
 	if v := head[len(partialMagic)]; v != partialVersion {
-		return &MismatchError{fmt.Sprintf("version %d, not %d", v, partialVersion)}
+		return &MismatchError{fmt.Sprintf("version is %d, want %d", v, partialVersion)}
 	}
 	buf, err := readChunk(r, nil)
 	if err != nil {
 		return err
 	}
-	if string(buf) != string(g.plan.signature()) {
-		return &MismatchError{"other keys, aggregates or options"}
+	if len(buf) == 0 { // no batch was added
+		buf, err = readChunk(r, buf)
+		if err == nil && len(buf) > 0 {
+			err = &CorruptError{"groups follow an empty signature"}
+		}
+		return err
 	}
-	if g.merger == nil {
-		g.merger = g.Worker()
+	s, err := g.stageOfPartial(buf)
+	if err != nil {
+		return err
 	}
+	w := g.worker(s)
 	for {
 		if buf, err = readChunk(r, buf); err != nil || len(buf) == 0 {
 			return err
 		}
-		cols, n, states, rest, err := g.plan.cutFrame(buf)
+		cols, n, states, rest, err := s.plan.cutFrame(buf)
 		if err == nil && (len(rest) > 0 || !states) {
-			err = errors.New("a chunk is not one frame of groups")
+			err = errors.New("chunk is not one frame of groups")
 		}
 		if err != nil {
 			return &CorruptError{err.Error()}
 		}
-		if err := g.merger.mergeColumns(cols, n); err != nil {
+		if err := w.addGroups(cols, n); err != nil {
 			return err
 		}
 	}
 }
 
-// mergeColumns adds the columns of a frame of groups to the partitions.
-func (w *Worker) mergeColumns(cols []Column, n int) error {
+// stageOfPartial returns a stage with the same signature. The types of a partial are checked like those of a batch.
+func (g *Grouper) stageOfPartial(content []byte) (*stage, error) {
+	sig, err := cutSignature(content)
+	if err != nil {
+		return nil, err
+	}
+	own := signature{names: g.names, keys: len(g.config.Keys), dropNulls: g.config.DropNulls}
+	if err := sig.sameColumns(&own); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.stageOf(slices.Clone(sig.types))
+	if err != nil {
+		return nil, &MismatchError{err.Error()}
+	}
+	if !slices.Equal(sig.types, s.plan.types) { // a dimension was unknown to the writer
+		p, err := newPlan(g.config, g.limits, sig.types)
+		if err != nil {
+			return nil, &MismatchError{err.Error()}
+		}
+		s = &stage{plan: p, store: &store{plan: p}}
+		g.stages = slices.Insert(g.stages, len(g.stages)-1, s)
+	}
+	own = s.plan.signature()
+	if err := sig.sameStates(&own); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// addGroups adds the columns of a frame of groups to the partitions.
+func (w *worker) addGroups(cols []column.Column, n int) error {
 	w.mode = modeScatter
 	nk := len(w.plan.Keys)
 	var out [partitions]*block
-	part := make([]Column, len(cols))
+	part := make([]column.Column, len(cols))
 	for i := 0; i < n; i += scatterRows {
 		j := min(i+scatterRows, n)
 		for k := range cols {
-			part[k] = cols[k].Slice(i, j)
+			part[k] = sliceRows(&cols[k], i, j)
 		}
 		w.maker.make(part[:nk], 0, j-i)
 		states, numbers := part[nk:], []int64(nil)

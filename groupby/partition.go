@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// This file parts rows by the hash of their keys, so that the groups of each part fit into the cache, and so that each part can be folded, and
-// spilled, alone.
+// Partitions: rows are partitioned by the hash of their keys. The groups of one partition fit into the cache, and each
+// partition can be merged and spilled alone.
 
 const (
 	partitionBits = 8
 	partitions    = 1 << partitionBits
-	// scatterRows is the number of rows that are parted at a time: so many that each partition gets some dozens.
+	// scatterRows is the number of rows that are partitioned at a time, enough for some dozens per partition.
 	scatterRows = 8192
 )
 
@@ -36,7 +36,7 @@ func (p *keyPlan) partitionOf(k *keys, parts []uint8) {
 	}
 }
 
-// A partition holds the blocks of all workers whose keys have the same partition.
+// A partition holds the blocks of all workers for one value of the partition bits.
 type partition struct {
 	mu      sync.Mutex
 	blocks  []*block
@@ -45,16 +45,16 @@ type partition struct {
 	spilled []extent
 }
 
-// A store is all partitions, and what their memory is limited by.
+// A store has all partitions, and counts their memory.
 type store struct {
-	*plan
+	plan  *plan
 	parts [partitions]partition
 	held  atomic.Int64 // bytes of all blocks
-	used  atomic.Bool  // something was put
+	used  atomic.Bool  // set by the first put
 	spill spill
 }
 
-// blockPool holds blocks of rows that have been folded: filling memory again is much cheaper than asking for it.
+// blockPool holds merged blocks of rows: reusing memory is much cheaper than allocating it.
 var blockPool sync.Pool
 
 func (p *plan) newRows() *block {
@@ -65,17 +65,17 @@ func (p *plan) newRows() *block {
 	return p.newBlock(false)
 }
 
-// reusedRows is the number of rows that a block's columns have room for, if they are to become a result's.
+// reusedRows is the capacity, in rows, of block columns that are reused for a result.
 const reusedRows = 2048
 
-// keepSpare takes the memory of a folded block for the result, and tells whether it did.
-func (f *folder) keepSpare(b *block) bool {
-	if !f.wordResults || b.states || cap(b.rows.w0) < reusedRows || len(f.spare) >= 4096 {
+// keepSpare keeps the memory of a merged block for the result, and reports whether it did.
+func (m *merger) keepSpare(b *block) bool {
+	if !m.plan.wordResults || b.states || cap(b.rows.w0) < reusedRows || len(m.spare) >= 4096 {
 		return false
 	}
 	keep := func(w []uint64) {
 		if cap(w) >= reusedRows {
-			f.spare = append(f.spare, w[:0:reusedRows])
+			m.spare = append(m.spare, w[:0:reusedRows])
 		}
 	}
 	keep(b.rows.w0)
@@ -87,10 +87,10 @@ func (f *folder) keepSpare(b *block) bool {
 }
 
 // takeSpare returns memory for reusedRows words.
-func (f *folder) takeSpare() []uint64 {
-	last := len(f.spare) - 1
-	w := f.spare[last]
-	f.spare = f.spare[:last]
+func (m *merger) takeSpare() []uint64 {
+	last := len(m.spare) - 1
+	w := m.spare[last]
+	m.spare = m.spare[:last]
 	return w
 }
 
@@ -102,9 +102,9 @@ func recycle(blocks []*block) {
 	}
 }
 
-// put adds a block to a partition. If the partition has got large it is folded, with the folder that get returns, and if all memory is used
-// it is spilled.
-func (s *store) put(p int, b *block, get func() *folder) error {
+// put adds a block to a partition. It compacts a partition that has become large with the merger that get returns, and
+// spills it if the memory limit is reached.
+func (s *store) put(p int, b *block, get func() *merger) error {
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -120,33 +120,33 @@ func (s *store) put(p int, b *block, get func() *folder) error {
 		part.rows += size
 	}
 	held := s.held.Add(size)
-	// Rows are folded when there are many of them, and more than states: so memory grows with groups rather than rows, and the time for
-	// folding states again stays in proportion.
-	fold := s.fold
-	if s.MemoryLimit > 0 {
-		fold = min(fold, s.MemoryLimit/4/partitions)
+	// Rows are compacted when they exceed both a limit and the states of the partition. Memory then grows with the
+	// groups instead of the rows, and the cost of merging states repeatedly stays proportional.
+	limit := s.plan.compactBytes
+	if s.plan.MemoryLimit > 0 {
+		limit = min(limit, s.plan.MemoryLimit/4/partitions)
 	}
-	if part.rows > max(fold, part.states) {
+	if part.rows > max(limit, part.states) {
 		if err := s.compact(part, get()); err != nil {
 			return err
 		}
 		held = s.held.Load()
 	}
-	if s.MemoryLimit > 0 && held > s.MemoryLimit {
+	if s.plan.MemoryLimit > 0 && held > s.plan.MemoryLimit {
 		return s.spillPartition(part)
 	}
 	return nil
 }
 
-// compact folds all blocks of a partition into one of states.
-func (s *store) compact(part *partition, f *folder) error {
-	f.reset()
+// compact merges all blocks of a partition into one block of states.
+func (s *store) compact(part *partition, m *merger) error {
+	m.reset()
 	for _, b := range part.blocks {
-		if err := f.fold(b); err != nil {
+		if err := m.merge(b); err != nil {
 			return err
 		}
 	}
-	b, err := f.block()
+	b, err := m.block()
 	if err != nil {
 		return err
 	}
@@ -154,5 +154,55 @@ func (s *store) compact(part *partition, f *folder) error {
 	recycle(part.blocks)
 	part.blocks = append(part.blocks[:0], b)
 	part.rows, part.states = 0, b.size()
+	return nil
+}
+
+// take merges a partition, calls emit with the merger, and empties the partition. If the partition exceeds the memory,
+// take merges and emits it in parts.
+func (s *store) take(p int, m *merger, emit func(*merger) error) error {
+	part := &s.parts[p]
+	part.mu.Lock()
+	defer part.mu.Unlock()
+	var v sieve
+	if len(part.spilled) > 0 {
+		bytes := part.rows + part.states
+		for _, e := range part.spilled {
+			bytes += e.bytes
+		}
+		for v.bits < 16 && bytes>>v.bits > s.plan.MemoryLimit/2/int64(s.plan.Workers) {
+			v.bits++
+		}
+		if v.bits > 0 { // each part reads all blocks; move them to the file, too
+			if err := s.spillPartition(part); err != nil {
+				return err
+			}
+		}
+	}
+	for v.n = 0; v.n < 1<<v.bits; v.n++ {
+		m.reset()
+		for i, b := range part.blocks {
+			if err := m.merge(b); err != nil {
+				return err
+			}
+			if !m.keepSpare(b) {
+				recycle(part.blocks[i : i+1])
+			}
+			part.blocks[i] = nil
+		}
+		for _, e := range part.spilled {
+			raw, err := s.read(e)
+			if err != nil {
+				return err
+			}
+			if err := m.mergeFrames(raw, v); err != nil {
+				return err
+			}
+		}
+		if err := emit(m); err != nil {
+			return err
+		}
+	}
+	s.held.Add(-part.rows - part.states)
+	part.blocks, part.rows, part.states, part.spilled = nil, 0, 0, nil
 	return nil
 }

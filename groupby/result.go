@@ -3,69 +3,25 @@
 package groupby
 
 import (
+	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
-	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file makes results: columns of keys and aggregates, in the order asked for.
+// Results: columns of keys and aggregates, in the requested order.
 
-// A Result is the groups in the order asked for: their keys and aggregates as columns. It owns its memory, which nobody changes any more.
-type Result struct {
-	plan    *plan
-	n       int
-	batches []Batch
-}
-
-// Len returns the number of groups.
-func (r *Result) Len() int { return r.n }
-
-// Batches returns the groups in pieces, as they were made: Keys has the key columns, Values the aggregates. There is one piece if the order is
-// not Unordered. Pieces may lie in the same memory, so that one that is kept keeps others.
-func (r *Result) Batches() iter.Seq[Batch] {
-	return func(yield func(Batch) bool) {
-		for _, b := range r.batches {
-			if !yield(b) {
-				return
-			}
-		}
-	}
-}
-
-// Key returns a key column of all groups. It is made anew if the result is in several pieces.
-func (r *Result) Key(i int) Column {
-	return r.column(r.plan.Keys[i], func(b *Batch) *Column { return &b.Keys[i] })
-}
-
-// Aggregate returns the column of an aggregate of all groups. It is made anew if the result is in several pieces.
-func (r *Result) Aggregate(i int) Column {
-	return r.column(r.plan.outputs[i].typ, func(b *Batch) *Column { return &b.Values[i] })
-}
-
-func (r *Result) column(t Type, of func(*Batch) *Column) Column {
-	if len(r.batches) == 1 {
-		return *of(&r.batches[0])
-	}
-	b := newBuilder(t)
-	b.reserve(r.n, nil)
-	for i := range r.batches {
-		c := of(&r.batches[i])
-		b.append(c, 0, c.n)
-	}
-	return b.column()
-}
-
-// A piece is some groups of a result.
+// A piece is a part of a result: the columns of some of its groups.
 type piece struct {
 	keys, values []builder
 	numbers      []int64
 	rows, room   int
 }
 
-// check returns an error if a column has more text than it can hold.
+// check returns an error if a column has too much text for its offsets.
 func (p *piece) check() error {
 	for i := range p.keys {
 		if err := p.keys[i].check(); err != nil {
@@ -80,37 +36,56 @@ func (p *piece) check() error {
 	return nil
 }
 
+// batch returns the first rows as a batch that shares the piece's memory.
+func (p *piece) batch(plan *plan, rows int) *column.Batch {
+	b := &column.Batch{Rows: rows}
+	for i := range p.keys {
+		c := p.keys[i].column()
+		c = c.Slice(0, rows)
+		b.Columns = append(b.Columns, c.As(plan.Keys[i]))
+	}
+	for i := range p.values {
+		c := p.values[i].column()
+		c = c.Slice(0, rows)
+		b.Columns = append(b.Columns, c.As(plan.outputs[i].field.Name))
+	}
+	return b
+}
+
 // An emitter collects groups for a result.
 type emitter struct {
-	*plan
+	plan   *plan
 	pieces []*piece
 }
 
-// reserveText makes room for the strings of a folder's keys, so that they need not move.
-func (e *emitter) reserveText(f *folder, p *piece) {
-	n := f.groups()
-	for i := range p.keys {
-		if b := &p.keys[i]; b.typ == String {
-			more := len(f.t.text) + 15*n
-			if b.n == 0 { // the first of a piece: the others will be alike
-				more = more * max(1, p.room/n)
+// keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j).
+func keyBytes(m *merger, i, j int) int { return m.t.textBytes(i, j) + 15*(j-i) }
+
+// reserveText makes room for the text of the keys of groups [i, j), so that it is not reallocated.
+func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
+	for k := range p.keys {
+		if b := &p.keys[k]; b.isText() {
+			more := keyBytes(m, i, j)
+			if b.n == 0 { // the first of a piece: assume that the others are alike
+				more = min(more*max(1, p.room/(j-i)), max(more, maxText))
 			}
 			if cap(b.text)-len(b.text) < more {
-				text := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(makeWords((len(b.text)+more+7)/8)))), len(b.text)+more)
+				text := bytesOf(makeWords((len(b.text) + more + 7) / 8))[:len(b.text)+more]
 				b.text = text[:copy(text, b.text)]
 			}
-			b.offsets = slices.Grow(b.offsets, n+1)
+			b.offsets = slices.Grow(b.offsets, j-i+1)
 		}
 	}
 }
 
+// newPiece returns an empty piece with memory for room groups.
 func (e *emitter) newPiece(room int) *piece {
 	p := &piece{room: room}
-	for _, t := range e.Keys {
+	for _, t := range e.plan.keys.types {
 		p.keys = append(p.keys, newBuilder(t))
 	}
-	for _, out := range e.outputs {
-		p.values = append(p.values, newBuilder(out.typ))
+	for _, out := range e.plan.outputs {
+		p.values = append(p.values, newFieldBuilder(out.field))
 	}
 	for i := range p.keys {
 		p.keys[i].reserve(room, nil)
@@ -121,47 +96,26 @@ func (e *emitter) newPiece(room int) *piece {
 	return p
 }
 
-// pieceRows is the number of groups up to which those of several partitions go into one piece.
+// pieceRows is the number of groups up to which several partitions share one piece.
 const pieceRows = 1 << 18
 
-// emit takes the groups of a folder.
-func (e *emitter) emit(f *folder) error {
-	n := f.groups() - 1
-	if n == 0 {
-		return nil
-	}
-	values := make([]Column, len(f.results))
-	for i, result := range f.results {
-		c, err := result()
-		if err == nil && (c.n != n+1 || c.typ != e.outputs[i].typ) {
-			err = fmt.Errorf("a result of %d rows of %s, not %d of %s", c.n, c.typ, n+1, e.outputs[i].typ)
+// emit appends the groups of a merger to the pieces: all at once, or in parts if their keys or results exceed the text
+// of one column.
+func (e *emitter) emit(m *merger) error {
+	for i, end := 1, m.groups(); i < end; {
+		j := end
+		for j-i > 1 && keyBytes(m, i, j) > maxText {
+			j = i + (j-i)/2
+		}
+		values, err := e.results(m, i, j)
+		for errors.Is(err, column.ErrTooLarge) && j-i > 1 {
+			j = i + (j-i)/2
+			values, err = e.results(m, i, j)
+		}
+		if err == nil {
+			err = e.append(m, values, i, j)
 		}
 		if err != nil {
-			return fmt.Errorf("groupby: aggregate %d (%s): %w", i, e.Aggregates[i].Name, err)
-		}
-		values[i] = c
-	}
-	for i := 1; i <= n; {
-		p := e.pieceFor(f, n)
-		j := n + 1
-		if e.wordResults {
-			j = min(j, i+p.room-p.rows)
-		}
-		p.rows += j - i
-		if e.wordResults {
-			part := f.t.slice(i, j)
-			e.keys.unpack(&part, 0, p.keys)
-		} else {
-			e.reserveText(f, p)
-			e.keys.unpack(&f.t.keyRows, 1, p.keys)
-		}
-		for k := range values {
-			p.values[k].append(&values[k], i, j)
-		}
-		if e.Order.by == byAppearance {
-			p.numbers = append(p.numbers, f.numbers[i:j]...)
-		}
-		if err := p.check(); err != nil {
 			return err
 		}
 		i = j
@@ -169,30 +123,84 @@ func (e *emitter) emit(f *folder) error {
 	return nil
 }
 
-// pieceFor returns a piece with room for the n groups of a folder, or for some of them if all columns are words. Then its memory is that of
-// blocks that have been folded, as long as there are some: so the result takes no more memory than the rows it is made of, and none that is fresh.
-func (e *emitter) pieceFor(f *folder, n int) *piece {
+// results returns the aggregates of groups [i, j) as views.
+func (e *emitter) results(m *merger, i, j int) ([]column.Column, error) {
+	values := make([]column.Column, len(m.results))
+	for k, result := range m.results {
+		c, err := result(i, j)
+		if err == nil {
+			f := e.plan.outputs[k].field
+			err = checkColumn(&c, f, j-i, e.plan.Aggregates[k].fn == "")
+		}
+		if err != nil {
+			var overflow *OverflowError
+			if errors.As(err, &overflow) { // it names the aggregate
+				return nil, err
+			}
+			return nil, fmt.Errorf("groupby: %s: %w", e.plan.Aggregates[k].Name, err)
+		}
+		values[k] = c
+	}
+	return values, nil
+}
+
+// append appends groups [i, j) with their aggregates, values, to the pieces.
+func (e *emitter) append(m *merger, values []column.Column, i, j int) error {
+	for first := i; i < j; {
+		p := e.pieceFor(m, values, first, i, j)
+		end := j
+		if e.plan.wordResults {
+			end = min(end, i+p.room-p.rows)
+		} else {
+			e.reserveText(m, p, i, end)
+		}
+		p.rows += end - i
+		e.plan.keys.unpack(&m.t.keyRows, i, end, p.keys)
+		for k := range values {
+			p.values[k].append(&values[k], i-first, end-first)
+		}
+		if e.plan.Order.by == byAppearance {
+			p.numbers = append(p.numbers, m.numbers[i:end]...)
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+		i = end
+	}
+	return nil
+}
+
+// pieceFor returns a piece with room for groups [i, j) of a merger, or, if all columns are words, for some of them.
+// Pieces of words reuse the memory of merged blocks as long as there is any. The result then takes no more memory than
+// its rows did, and no fresh memory.
+func (e *emitter) pieceFor(m *merger, values []column.Column, first, i, j int) *piece {
+	n := j - i
 	if last := len(e.pieces) - 1; last >= 0 {
 		p := e.pieces[last]
 		room := p.room - p.rows
-		for i := range p.keys {
-			if p.keys[i].typ == String && len(p.keys[i].text)+len(f.t.text)+15*n > maxText {
+		for k := range p.keys {
+			if p.keys[k].isText() && len(p.keys[k].text)+keyBytes(m, i, j) > maxText {
 				room = 0
 			}
 		}
-		if room >= n || e.wordResults && room > 0 {
+		for k := range p.values {
+			if !p.values[k].fits(&values[k], i-first, j-first) {
+				room = 0
+			}
+		}
+		if room >= n || e.plan.wordResults && room > 0 {
 			return p
 		}
 	}
 	var p *piece
-	if columns := len(e.Keys) + len(e.outputs); e.wordResults && len(f.spare) >= columns {
+	if columns := len(e.plan.Keys) + len(e.plan.outputs); e.plan.wordResults && len(m.spare) >= columns {
 		p = e.newPiece(0)
 		p.room = reusedRows
-		for i := range p.keys {
-			p.keys[i].fixed = f.takeSpare()
+		for k := range p.keys {
+			p.keys[k].fixed = m.takeSpare()
 		}
-		for i := range p.values {
-			p.values[i].fixed = f.takeSpare()
+		for k := range p.values {
+			p.values[k].fixed = m.takeSpare()
 		}
 	} else {
 		p = e.newPiece(max(n, min(pieceRows, 4*n)))
@@ -201,86 +209,55 @@ func (e *emitter) pieceFor(f *folder, n int) *piece {
 	return p
 }
 
-// result makes the result of all pieces.
-func (e *emitter) result() (*Result, error) {
-	r := &Result{plan: e.plan}
+// batch returns all pieces as one batch, in the order of the plan.
+func (e *emitter) batch() (*column.Batch, error) {
+	n := 0
 	for _, p := range e.pieces {
-		r.n += p.rows
+		n += p.rows
 	}
-	if uint64(r.n) > math.MaxUint32 {
+	if uint64(n) > math.MaxUint32 {
 		return nil, ErrTooManyGroups
 	}
-	pieces := e.pieces
-	if e.Order.by != byNothing && len(pieces) > 0 {
-		all, err := e.ordered(r.n)
-		if err != nil {
-			return nil, err
-		}
-		pieces, r.n = []*piece{all}, all.rows
+	limit := n
+	if e.plan.Limit > 0 {
+		limit = min(n, e.plan.Limit)
 	}
-	n := 0
-	for _, p := range pieces {
-		rows := p.rows
-		if e.Limit > 0 {
-			rows = min(rows, e.Limit-n)
-		}
-		if rows == 0 && n > 0 {
-			break
-		}
-		n += rows
-		b := Batch{Rows: rows}
-		for i := range p.keys {
-			b.Keys = append(b.Keys, p.keys[i].column().Slice(0, rows))
-		}
-		for i := range p.values {
-			b.Values = append(b.Values, p.values[i].column().Slice(0, rows))
-		}
-		r.batches = append(r.batches, b)
+	if n == 0 {
+		return e.newPiece(0).batch(e.plan, 0), nil
 	}
-	r.n = n
-	return r, nil
+	if e.plan.Order.by == byNothing { // any groups satisfy the limit
+		for n > 0 && n-e.pieces[len(e.pieces)-1].rows >= limit && len(e.pieces) > 1 {
+			n -= e.pieces[len(e.pieces)-1].rows
+			e.pieces = e.pieces[:len(e.pieces)-1]
+		}
+	}
+	all, err := e.ordered(n)
+	if err != nil {
+		return nil, err
+	}
+	return all.batch(e.plan, limit), nil
 }
 
-// ordered returns all pieces as one, in order.
+// ordered returns all pieces as one, in the order of the plan.
 func (e *emitter) ordered(n int) (*piece, error) {
-	all := e.pieces[0]
-	if e.Order.by == byAppearance && e.Limit == 0 && len(e.pieces) > 1 {
+	if e.plan.Order.by == byAppearance && e.plan.Limit == 0 && len(e.pieces) > 1 {
 		if p, err := e.inPlaces(n); p != nil || err != nil {
 			return p, err
 		}
 	}
+	all := e.pieces[0]
 	if len(e.pieces) > 1 {
-		all = e.newPiece(n)
-		all.rows = n
-		_ = e.eachColumn(all, func(of func(*piece) *builder) error {
-			to := of(all)
-			for _, p := range e.pieces {
-				c := of(p).column()
-				to.append(&c, 0, c.n)
-			}
-			return nil
-		})
-		for i, p := range e.pieces {
-			all.numbers = append(all.numbers, p.numbers...)
-			e.pieces[i] = nil
-		}
-		if err := all.check(); err != nil {
+		var err error
+		if all, err = e.concat(n); err != nil {
 			return nil, err
 		}
 	}
-	columns := func(bs []builder) []Column {
-		cols := make([]Column, len(bs))
-		for i := range bs {
-			cols[i] = bs[i].column()
-		}
-		return cols
-	}
-	rows := e.Order.orderOf(n, e.Limit, columns(all.keys), columns(all.values), all.numbers)
+	rows := e.plan.orderOf(n, e.plan.Limit, columnsOf(all.keys), columnsOf(all.values), all.numbers)
 	if rows == nil {
 		return all, nil
 	}
-	if e.Limit > 0 {
-		rows = rows[:min(len(rows), e.Limit)]
+	if e.plan.Limit > 0 {
+		rows = rows[:min(len(rows), e.plan.Limit)]
 	}
 	p := e.newPiece(len(rows))
 	p.rows = len(rows)
@@ -291,7 +268,39 @@ func (e *emitter) ordered(n int) (*piece, error) {
 	})
 }
 
-// inPlaces returns all pieces as one in the order of their numbers, each group going where it belongs at once; or nil if that can not be told.
+func columnsOf(bs []builder) []column.Column {
+	cols := make([]column.Column, len(bs))
+	for i := range bs {
+		cols[i] = bs[i].column()
+	}
+	return cols
+}
+
+// concat concatenates all pieces.
+func (e *emitter) concat(n int) (*piece, error) {
+	all := e.newPiece(n)
+	all.rows = n
+	err := e.eachColumn(all, func(of func(*piece) *builder) error {
+		to := of(all)
+		for _, p := range e.pieces {
+			c := of(p).column()
+			if !to.fits(&c, 0, c.Len) {
+				return tooLarge(len(to.text) + textSize(&c, 0, c.Len))
+			}
+			to.append(&c, 0, c.Len)
+			*of(p) = builder{} // releases its memory
+		}
+		return nil
+	})
+	for i, p := range e.pieces {
+		all.numbers = append(all.numbers, p.numbers...)
+		e.pieces[i] = nil
+	}
+	return all, err
+}
+
+// inPlaces returns all pieces as one in the order of their numbers. Each group is written directly to its place. It
+// returns nil if placesOf does.
 func (e *emitter) inPlaces(n int) (*piece, error) {
 	numbers := make([][]int64, len(e.pieces))
 	for k, p := range e.pieces {
@@ -305,11 +314,11 @@ func (e *emitter) inPlaces(n int) (*piece, error) {
 	all.rows = n
 	err := e.eachColumn(all, func(of func(*piece) *builder) error {
 		to := of(all)
-		if to.typ == String {
-			return to.joinTexts(e.pieces, of, places, n)
+		if to.isText() || to.elem != nil {
+			return to.joinRows(e.pieces, of, places, n)
 		}
 		to.begin(to.typ)
-		to.n, to.zeros, to.fixed = n, false, to.fixed[:(n*to.typ.width()+7)/8]
+		to.n, to.zeros, to.fixed = n, false, to.fixed[:(n*to.width+7)/8]
 		for _, p := range e.pieces {
 			if of(p).validity != nil && to.validity == nil {
 				to.validity = make([]byte, (n+7)/8)
@@ -318,30 +327,35 @@ func (e *emitter) inPlaces(n int) (*piece, error) {
 		for k, p := range e.pieces {
 			c := of(p).column()
 			to.spread(&c, places[k])
-			*of(p) = builder{} // it may be collected
+			*of(p) = builder{} // releases its memory
 		}
 		return nil
 	})
 	return all, err
 }
 
-// joinTexts appends the strings of all pieces in the order of their places.
-func (b *builder) joinTexts(pieces []*piece, of func(*piece) *builder, places [][]uint32, n int) error {
+// joinRows appends the text or lists of all pieces in the order of their places.
+func (b *builder) joinRows(pieces []*piece, of func(*piece) *builder, places [][]uint32, n int) error {
 	type row struct{ piece, row uint32 }
 	rows := make([]row, n)
-	cols := make([]Column, len(pieces))
+	cols := make([]column.Column, len(pieces))
 	size := 0
 	for k, p := range pieces {
 		cols[k] = of(p).column()
 		size += len(of(p).text)
+		if elem := of(p).elem; elem != nil {
+			size += max(elem.n, len(elem.text))
+		}
 		for i, at := range places[k] {
 			rows[at] = row{uint32(k), uint32(i)}
 		}
 	}
 	if size > maxText {
-		return fmt.Errorf("groupby: %d bytes of text in one column: at most %d; an unordered result has several", size, maxText)
+		return tooLarge(size)
 	}
-	b.text = make([]byte, 0, size)
+	if b.isText() {
+		b.text = make([]byte, 0, size)
+	}
 	b.offsets = make([]int32, 1, n+1)
 	for _, r := range rows {
 		b.append(&cols[r.piece], int(r.row), int(r.row)+1)
@@ -349,12 +363,12 @@ func (b *builder) joinTexts(pieces []*piece, of func(*piece) *builder, places []
 	return nil
 }
 
-// eachColumn calls f for each column of pieces like p, by several goroutines if they are large.
+// eachColumn calls f for each column of pieces like p, concurrently if they are large.
 func (e *emitter) eachColumn(p *piece, f func(of func(*piece) *builder) error) error {
 	var next atomic.Int64
 	workers := 1
 	if p.rows >= 1<<16 {
-		workers = min(e.Workers, len(p.keys)+len(p.values))
+		workers = min(e.plan.Workers, len(p.keys)+len(p.values))
 	}
 	return parallel(workers, func(int) error {
 		for {

@@ -10,22 +10,24 @@ import (
 	"weak"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// A batch may be collected as soon as Add has returned, however its keys and values were read.
+// A batch can be collected once Add has returned, for all forms of keys and values.
 func TestWorkerKeepsNothing(t *testing.T) {
 	for name, c := range map[string]Config{
-		"word":    {Keys: []Type{Int64}, Values: []Type{Int64, String}},
-		"string":  {Keys: []Type{String}, Values: []Type{Int64, String}},
-		"strings": {Keys: []Type{String, String}, Values: []Type{Int64, String}},
-		"record":  {Keys: []Type{Int64, String}, Values: []Type{Int64, String}},
+		"word":    {Keys: By("word")},
+		"string":  {Keys: By("text")},
+		"strings": {Keys: By("text", "text2")},
+		"record":  {Keys: By("word", "text")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.Aggregates = []Aggregate{Count(), Sum(0), Last(1), Max(1)}
+			c.Aggregates = []Aggregate{Count(), Sum("v0"), Last("v1"), Max("v1")}
 			for _, local := range []int{1, 1 << 20} { // in partitions, in a table
-				g, err := New(c)
+				g, err := c.New()
 				require.NoError(t, err)
-				g.plan.local = local
+				g.limits.local = local
 				kept := addBatch(t, g)
 				runtime.GC()
 				runtime.GC()
@@ -36,7 +38,7 @@ func TestWorkerKeepsNothing(t *testing.T) {
 				}
 				res, err := g.Finish(context.Background())
 				require.NoError(t, err)
-				require.Equal(t, 10_000, res.Len())
+				require.Equal(t, 10_000, res.Rows)
 			}
 		})
 	}
@@ -54,13 +56,10 @@ func addBatch(t *testing.T, g *Grouper) map[string]weak.Pointer[byte] {
 		text = append(text, byte(i), byte(i>>8))
 		offsets[i+1] = int32(len(text))
 	}
-	b := Batch{Values: []Column{Values(ints), Text(text, offsets)}}
-	for _, k := range g.plan.Keys {
-		if k == String {
-			b.Keys = append(b.Keys, b.Values[1])
-		} else {
-			b.Keys = append(b.Keys, b.Values[0])
-		}
+	b := batchOf(0, nil, cols(vals(ints), column.StringBuffers("", text, offsets)))
+	for i, name := range []string{"word", "text", "text2"} {
+		c := b.Columns[min(i, 1)]
+		b.Columns = append(b.Columns, c.As(name))
 	}
 	require.NoError(t, g.Add(context.Background(), b))
 	return map[string]weak.Pointer[byte]{

@@ -7,34 +7,36 @@ import (
 	"hash/crc32"
 	"os"
 	"sync"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file keeps blocks in a temporary file when they are too much for the memory.
+// Spilling: blocks move to a temporary file at the memory limit.
 
-// A spill is one temporary file, which all partitions share. It has no name any more where the system allows that, so that nothing is left of it
-// whatever happens.
+// A spill is one temporary file that all partitions share. Where the system allows it, the file is unlinked while open,
+// so that it cannot outlive the process.
 type spill struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
 }
 
-// An extent is where frames of a partition lie in the file.
+// An extent is the location of frames of a partition in the file.
 type extent struct {
 	at    int64
 	size  int   // in the file
-	bytes int64 // about as much in memory
+	bytes int64 // approximate bytes in memory
 	crc   uint32
 }
 
 // spillPartition writes all blocks of a partition to the file.
 func (s *store) spillPartition(part *partition) error {
-	if s.SpillDir == "" {
-		return ErrMemoryLimit
+	if s.plan.SpillDir == "" {
+		return fmt.Errorf("%w: %d bytes, and Config.SpillDir is empty", ErrMemoryLimit, s.plan.MemoryLimit)
 	}
 	var raw []byte
 	for _, b := range part.blocks {
-		cols := s.frameColumns(b)
+		cols := s.plan.frameColumns(b)
 		for i := 0; i < b.n(); {
 			end := frameEnd(cols, i, b.n())
 			raw = appendFrame(raw, cols, b.states, i, end)
@@ -44,15 +46,16 @@ func (s *store) spillPartition(part *partition) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	packed, err := s.SpillCodec.Compress(nil, raw)
+	packed, err := s.plan.SpillCodec.Compress(nil, raw)
 	if err != nil {
 		return fmt.Errorf("groupby: spill: compress: %w", err)
 	}
-	at, err := s.spill.write(s.SpillDir, packed)
+	at, err := s.spill.write(s.plan.SpillDir, packed)
 	if err != nil {
 		return fmt.Errorf("groupby: spill: %w", err)
 	}
-	part.spilled = append(part.spilled, extent{at, len(packed), part.rows + part.states, crc32.Checksum(packed, castagnoli)})
+	part.spilled = append(part.spilled,
+		extent{at, len(packed), part.rows + part.states, crc32.Checksum(packed, castagnoli)})
 	s.held.Add(-part.rows - part.states)
 	recycle(part.blocks)
 	part.blocks, part.rows, part.states = nil, 0, 0
@@ -61,7 +64,7 @@ func (s *store) spillPartition(part *partition) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// write appends b to the file, making it if there is none, and returns where it is.
+// write appends b to the file and returns its offset. The first call creates the file.
 func (s *spill) write(dir string, b []byte) (int64, error) {
 	s.mu.Lock()
 	if s.file == nil {
@@ -70,7 +73,7 @@ func (s *spill) write(dir string, b []byte) (int64, error) {
 			s.mu.Unlock()
 			return 0, err
 		}
-		os.Remove(f.Name()) // where that fails because the file is open, close does it
+		os.Remove(f.Name()) // some systems refuse while the file is open; close removes it then
 		s.file = f
 	}
 	at := s.size
@@ -98,77 +101,77 @@ func (s *store) read(e extent) ([]byte, error) {
 		return nil, fmt.Errorf("groupby: spill: %w", err)
 	}
 	if crc32.Checksum(packed, castagnoli) != e.crc {
-		return nil, fmt.Errorf("groupby: spill: %w", &CorruptError{Detail: "checksum of what was spilled"})
+		return nil, fmt.Errorf("groupby: spill: %w", &CorruptError{Detail: "checksum mismatch in the temporary file"})
 	}
-	raw, err := s.SpillCodec.Decompress(nil, packed)
+	raw, err := s.plan.SpillCodec.Decompress(nil, packed)
 	if err != nil {
 		return nil, fmt.Errorf("groupby: spill: decompress: %w", err)
 	}
 	return raw, nil
 }
 
-// A sieve lets through the keys of one part of a partition: those whose hash has n in the bits below those of the partition.
+// A sieve selects the keys of one part of a partition: those whose hash has n in the bits below the partition's.
 type sieve struct{ bits, n int }
 
-// foldFrames folds the keys of frames that the sieve lets through.
-func (f *folder) foldFrames(raw []byte, v sieve) error {
+// mergeFrames merges the keys of frames that the sieve selects.
+func (m *merger) mergeFrames(raw []byte, v sieve) error {
 	for len(raw) > 0 {
-		cols, n, states, rest, err := f.cutFrame(raw)
+		cols, n, states, rest, err := m.plan.cutFrame(raw)
 		if err != nil {
 			return &CorruptError{Detail: err.Error()}
 		}
 		raw = rest
-		if err := f.foldColumns(cols, n, states, v); err != nil {
+		if err := m.mergeColumns(cols, n, states, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// foldColumns folds the columns of a frame of n rows.
-func (f *folder) foldColumns(cols []Column, n int, states bool, v sieve) error {
-	if f.maker == nil {
-		f.maker = newKeyMaker(f.keys)
+// mergeColumns merges the columns of a frame of n rows.
+func (m *merger) mergeColumns(cols []column.Column, n int, states bool, v sieve) error {
+	if m.maker == nil {
+		m.maker = newKeyMaker(m.plan.keys)
 	}
-	nk := len(f.Keys)
-	part := make([]Column, len(cols))
+	nk := len(m.plan.Keys)
+	part := make([]column.Column, len(cols))
 	for i := 0; i < n; i += chunkRows {
 		j := min(i+chunkRows, n)
 		for k := range cols {
-			part[k] = cols[k].Slice(i, j)
+			part[k] = sliceRows(&cols[k], i, j)
 		}
 		here := part
 		if v.bits > 0 {
-			f.maker.make(part[:nk], 0, j-i)
-			sel := f.maker.sift(v)
+			m.maker.make(part[:nk], 0, j-i)
+			sel := m.maker.sift(v)
 			if len(sel) == 0 {
 				continue
 			}
-			here = make([]Column, len(part))
+			here = make([]column.Column, len(part))
 			for k := range part {
-				b := newBuilder(part[k].typ)
+				b := newBuilder(part[k].Type)
 				b.gather(&part[k], sel)
 				here[k] = b.column()
 			}
 		}
 		rows := j - i
 		if len(here) > 0 {
-			rows = here[0].n
+			rows = here[0].Len
 		}
-		f.maker.make(here[:nk], 0, rows)
-		c := chunk{keys: &f.maker.keys, values: here[nk:]}
-		if f.rowNumbers {
+		m.maker.make(here[:nk], 0, rows)
+		c := chunk{keys: &m.maker.keys, values: here[nk:]}
+		if m.plan.rowNumbers {
 			c.numbers = view[int64](&here[len(here)-1])
 			c.values = c.values[:len(c.values)-1]
 		}
-		if err := f.add(&c, states); err != nil {
+		if err := m.add(&c, states); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sift returns the rows of the maker's keys that the sieve lets through.
+// sift returns the rows of the maker's keys that the sieve selects.
 func (m *keyMaker) sift(v sieve) []uint32 {
 	var sel []uint32
 	for i := range m.w0 {
@@ -183,53 +186,4 @@ func (m *keyMaker) sift(v sieve) []uint32 {
 		}
 	}
 	return sel
-}
-
-// take folds everything of a partition, calls emit with the folder, and forgets it. If it is too much for the memory it does so part by part.
-func (s *store) take(p int, f *folder, emit func(*folder) error) error {
-	part := &s.parts[p]
-	part.mu.Lock()
-	defer part.mu.Unlock()
-	var v sieve
-	if len(part.spilled) > 0 {
-		bytes := part.rows + part.states
-		for _, e := range part.spilled {
-			bytes += e.bytes
-		}
-		for v.bits < 16 && bytes>>v.bits > s.MemoryLimit/2/int64(s.Workers) {
-			v.bits++
-		}
-		if v.bits > 0 { // then blocks had better be in the file, too
-			if err := s.spillPartition(part); err != nil {
-				return err
-			}
-		}
-	}
-	for v.n = 0; v.n < 1<<v.bits; v.n++ {
-		f.reset()
-		for i, b := range part.blocks {
-			if err := f.fold(b); err != nil {
-				return err
-			}
-			if !f.keepSpare(b) {
-				recycle(part.blocks[i : i+1])
-			}
-			part.blocks[i] = nil
-		}
-		for _, e := range part.spilled {
-			raw, err := s.read(e)
-			if err != nil {
-				return err
-			}
-			if err := f.foldFrames(raw, v); err != nil {
-				return err
-			}
-		}
-		if err := emit(f); err != nil {
-			return err
-		}
-	}
-	s.held.Add(-part.rows - part.states)
-	part.blocks, part.rows, part.states, part.spilled = nil, 0, 0, nil
-	return nil
 }

@@ -4,7 +4,6 @@ package groupby
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -12,10 +11,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// BenchmarkSpill groups 100 million rows by 50 million keys within 768 MiB of keys and states, and checks every group. At -benchtime 1x it takes some ten seconds;
-// -short makes it a hundred times smaller.
+// BenchmarkSpill groups 100 million rows by 50 million keys with a limit of 768 MiB for keys and states, and checks
+// every group. At -benchtime 1x it takes about ten seconds; -short makes it a hundred times smaller.
 func BenchmarkSpill(b *testing.B) {
 	rows, groups, limit := 100_000_000, uint64(50_000_000), int64(768<<20)
 	if testing.Short() {
@@ -27,10 +28,9 @@ func BenchmarkSpill(b *testing.B) {
 	ctx := context.Background()
 	for b.Loop() {
 		clear(counts)
-		g, err := New(Config{
-			Keys: []Type{Uint64}, Values: []Type{Int64}, Aggregates: []Aggregate{Count(), Sum(0)},
-			Order: Unordered, MemoryLimit: limit, SpillDir: b.TempDir(),
-		})
+		g, err := Config{
+			Keys: By("k0"), Aggregates: []Aggregate{Count(), Sum("v0")}, Order: Unordered, MemoryLimit: limit, SpillDir: b.TempDir(),
+		}.New()
 		require.NoError(b, err)
 		r := rand.New(rand.NewPCG(1, 2))
 		start := time.Now()
@@ -41,26 +41,26 @@ func BenchmarkSpill(b *testing.B) {
 				counts[id]++
 				keys[i], values[i] = id*golden, int64(id) // a bijection of ids
 			}
-			require.NoError(b, g.Add(ctx, Batch{Keys: []Column{Values(keys[:n])}, Values: []Column{Values(values[:n])}}))
+			require.NoError(b, g.Add(ctx, batchOf(0, cols(vals(keys[:n])), cols(vals(values[:n])))))
 		}
 		added := time.Since(start)
 		var inverse uint64 = 1 // of golden, modulo 2^64
 		for range 6 {
 			inverse *= 2 - golden*inverse
 		}
-		require.NoError(b, g.FinishEach(ctx, func(p Batch) error {
-			keys, _ := SliceOf[uint64](p.Keys[0])
-			n, _ := SliceOf[int64](p.Values[0])
-			sum, _ := SliceOf[int64](p.Values[1])
+		for p, err := range g.FinishBatches(ctx) {
+			require.NoError(b, err)
+			keys, err := column.Slice[uint64](p.Column("k0"))
+			require.NoError(b, err)
+			n, sum := ints(p, "count"), ints(p, "sum(v0)")
 			for i, k := range keys {
 				id := k * inverse
 				if id >= groups || int64(counts[id]) != n[i] || n[i]*int64(id) != sum[i] || n[i] == 0 {
-					return fmt.Errorf("group %d: count %d, sum %d, want %d", id, n[i], sum[i], counts[id])
+					b.Fatalf("group %d: count %d, sum %d, want %d", id, n[i], sum[i], counts[id])
 				}
 				counts[id] = 0
 			}
-			return nil
-		}))
+		}
 		for id, n := range counts {
 			if n != 0 {
 				b.Fatalf("group %d is missing", id)

@@ -6,32 +6,33 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// spilling is a Config whose groups are more than its memory.
+// spilling returns a Config with a memory limit below the size of its groups.
 func spilling(t *testing.T) Config {
 	return Config{
-		Keys: []Type{Int64, String}, Values: []Type{Int32, String}, Workers: 2,
-		Aggregates:  []Aggregate{Count(), Sum(0), Min(0), CountOf(1)},
+		Keys: By("k0", "k1"), Workers: 2,
+		Aggregates:  []Aggregate{Count(), Sum("v0"), Min("v0"), CountOf("v1")},
 		Order:       ByKeys,
 		MemoryLimit: 1 << 18, SpillDir: t.TempDir(), SpillCodec: plainCodec{},
 	}
 }
 
-// plainCodec copies: these memory limits are so small that what is spilled at a time is, too, and compressing it would take all the time.
+// plainCodec copies. The tests spill so little at a time that compression would dominate their time.
 type plainCodec struct{}
 
 func (plainCodec) Compress(dst, src []byte) ([]byte, error)   { return append(dst, src...), nil }
 func (plainCodec) Decompress(dst, src []byte) ([]byte, error) { return append(dst, src...), nil }
 
-// spillingBatch makes n rows most of which are groups of their own: short and long keys, NULLs.
-func spillingBatch(r *rand.Rand, n int) Batch {
+// spillingBatch makes n rows, most of them groups of their own: short and long keys, NULLs.
+func spillingBatch(r *rand.Rand, n int) *column.Batch {
 	id, name := make([]int64, n), make([]string, n)
 	v, s := make([]int32, n), make([]string, n)
 	valid := make([]byte, (n+7)/8)
@@ -43,29 +44,18 @@ func spillingBatch(r *rand.Rand, n int) Batch {
 			valid[i>>3] |= 1 << (i & 7)
 		}
 	}
-	return Batch{
-		Keys:   []Column{Values(id).WithValidity(valid), Values(name)},
-		Values: []Column{Values(v).WithValidity(valid), Values(s)},
-	}
+	return batchOf(0, cols(vals(id).WithValidity(valid), vals(name)), cols(vals(v).WithValidity(valid), vals(s)))
 }
 
-// sameResults fails if two results are not the same, in the same order.
-func sameResults(t *testing.T, want, got *Result) {
+// sameResults fails if two results differ, including their order.
+func sameResults(t *testing.T, want, got *column.Batch) {
 	t.Helper()
-	require.Equal(t, want.Len(), got.Len())
-	same := func(what string, w, g Column) {
-		var a, b []byte
-		a = appendColumn(a, &w, 0, w.n)
-		b = appendColumn(b, &g, 0, g.n)
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s differs", what)
+	require.Equal(t, want.Rows, got.Rows)
+	for i := range want.Columns {
+		w, g := want.Columns[i], got.Columns[i]
+		if !bytes.Equal(appendColumn(nil, &w, 0, w.Len), appendColumn(nil, &g, 0, g.Len)) {
+			t.Errorf("%s differs", w.Name)
 		}
-	}
-	for i := range want.plan.Keys {
-		same(fmt.Sprintf("key %d", i), want.Key(i), got.Key(i))
-	}
-	for i := range want.plan.Aggregates {
-		same(fmt.Sprintf("aggregate %d", i), want.Aggregate(i), got.Aggregate(i))
 	}
 }
 
@@ -76,43 +66,43 @@ func TestSpill(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	roomy := c
 	roomy.MemoryLimit = 0
-	want, err := New(roomy)
+	want, err := roomy.New()
 	require.NoError(t, err)
-	got, err := New(c)
+	got, err := c.New()
 	require.NoError(t, err)
 	for range 5 {
 		b := spillingBatch(r, 20_000)
 		require.NoError(t, want.Add(ctx, b))
 		require.NoError(t, got.Add(ctx, b))
 	}
-	if size := got.store.spill.size; size < 1<<18 {
+	if size := got.stages[0].store.spill.size; size < 1<<18 {
 		t.Errorf("%d bytes spilled", size)
 	}
-	if held := got.store.held.Load(); held > 2*c.MemoryLimit {
+	if held := got.stages[0].store.held.Load(); held > 2*c.MemoryLimit {
 		t.Errorf("%d bytes held, limit %d", held, c.MemoryLimit)
 	}
 	w, err := want.Finish(ctx)
 	require.NoError(t, err)
 	g, err := got.Finish(ctx)
 	require.NoError(t, err)
-	require.Greater(t, w.Len(), 50_000)
+	require.Greater(t, w.Rows, 50_000)
 	sameResults(t, w, g)
 	left, err := os.ReadDir(c.SpillDir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
 
-// What can not be held even one partition at a time is read part by part.
+// A partition that exceeds the memory is merged in parts.
 func TestSpillPartByPart(t *testing.T) {
 	ctx := context.Background()
 	c := spilling(t)
 	c.MemoryLimit = 1 << 12
 	r := rand.New(rand.NewPCG(3, 4))
 	b := spillingBatch(r, 5000)
-	got, err := AggregateBatch(ctx, c, b)
+	got, err := c.Aggregate(ctx, b)
 	require.NoError(t, err)
 	c.MemoryLimit = 0
-	want, err := AggregateBatch(ctx, c, b)
+	want, err := c.Aggregate(ctx, b)
 	require.NoError(t, err)
 	sameResults(t, want, got)
 }
@@ -121,7 +111,7 @@ func TestMemoryLimitWithoutSpillDir(t *testing.T) {
 	ctx := context.Background()
 	c := spilling(t)
 	c.SpillDir = ""
-	g, err := New(c)
+	g, err := c.New()
 	require.NoError(t, err)
 	err = g.Add(ctx, spillingBatch(rand.New(rand.NewPCG(5, 6)), 50_000))
 	require.ErrorIs(t, err, ErrMemoryLimit)
@@ -133,20 +123,20 @@ func TestMemoryLimitWithoutSpillDir(t *testing.T) {
 func TestSpillDirMissing(t *testing.T) {
 	c := spilling(t)
 	c.SpillDir += "/missing"
-	_, err := AggregateBatch(context.Background(), c, spillingBatch(rand.New(rand.NewPCG(5, 6)), 50_000))
+	_, err := c.Aggregate(context.Background(), spillingBatch(rand.New(rand.NewPCG(5, 6)), 50_000))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func TestSpillCorrupted(t *testing.T) {
 	ctx := context.Background()
-	g, err := New(spilling(t))
+	g, err := spilling(t).New()
 	require.NoError(t, err)
 	require.NoError(t, g.Add(ctx, spillingBatch(rand.New(rand.NewPCG(7, 8)), 50_000)))
 	var b [1]byte
-	_, err = g.store.spill.file.ReadAt(b[:], g.store.spill.size/2)
+	_, err = g.stages[0].store.spill.file.ReadAt(b[:], g.stages[0].store.spill.size/2)
 	require.NoError(t, err)
 	b[0] ^= 0x40
-	_, err = g.store.spill.file.WriteAt(b[:], g.store.spill.size/2)
+	_, err = g.stages[0].store.spill.file.WriteAt(b[:], g.stages[0].store.spill.size/2)
 	require.NoError(t, err)
 	_, err = g.Finish(ctx)
 	var corrupt *CorruptError
@@ -162,14 +152,14 @@ func TestPartialMergedElsewhere(t *testing.T) {
 				c.MemoryLimit = 0
 			}
 			r := rand.New(rand.NewPCG(9, 10))
-			all, err := New(c)
+			all, err := c.New()
 			require.NoError(t, err)
-			merged, err := New(c)
+			merged, err := c.New()
 			require.NoError(t, err)
 			for _, n := range []int{0, 10, 1000, 7000, 20_000} {
 				b := spillingBatch(r, n)
 				require.NoError(t, all.Add(ctx, b))
-				part, err := New(c)
+				part, err := c.New()
 				require.NoError(t, err)
 				require.NoError(t, part.Add(ctx, b))
 				var buf bytes.Buffer
@@ -190,15 +180,12 @@ func TestPartialMergedElsewhere(t *testing.T) {
 	}
 }
 
-// smallPartial is what the fuzzer begins with.
+// smallPartial returns the seed input of the fuzzer.
 func smallPartial(t testing.TB) (Config, []byte) {
-	c := Config{Keys: []Type{Bool, String}, Values: []Type{Int64}, Aggregates: []Aggregate{Count(), Sum(0), Mean(0)}}
-	g, err := New(c)
+	c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), Sum("v0"), Mean("v0")}}
+	g, err := c.New()
 	require.NoError(t, err)
-	err = g.Add(context.Background(), Batch{
-		Keys:   []Column{Values([]bool{true, false, true}), Values([]string{"a", "a key of some length", ""}).WithValidity([]byte{3})},
-		Values: []Column{Values([]int64{1, 2, 3})},
-	})
+	err = g.Add(context.Background(), batchOf(0, cols(vals([]bool{true, false, true}), vals([]string{"a", "a key of some length", ""}).WithValidity([]byte{3})), cols(vals([]int64{1, 2, 3}))))
 	require.NoError(t, err)
 	var buf bytes.Buffer
 	require.NoError(t, g.WritePartial(&buf))
@@ -208,7 +195,7 @@ func smallPartial(t testing.TB) (Config, []byte) {
 func TestPartialCorrupted(t *testing.T) {
 	c, good := smallPartial(t)
 	merge := func(b []byte) error {
-		g, err := New(c)
+		g, err := c.New()
 		require.NoError(t, err)
 		return g.MergePartial(bytes.NewReader(b))
 	}
@@ -230,7 +217,7 @@ func TestPartialCorrupted(t *testing.T) {
 	require.ErrorAs(t, merge(good), &mismatch)
 }
 
-// FuzzPartial changes the content of chunks, and corrects their checksums.
+// FuzzPartial changes the content of chunks and corrects their checksums.
 func FuzzPartial(f *testing.F) {
 	c, good := smallPartial(f)
 	f.Add(good)
@@ -246,7 +233,7 @@ func FuzzPartial(f *testing.F) {
 			require.NoError(t, writeChunk(&fixed, rest[8:8+n]))
 			rest = rest[8+n:]
 		}
-		g, err := New(c)
+		g, err := c.New()
 		require.NoError(t, err)
 		if err := g.MergePartial(&fixed); err != nil {
 			return

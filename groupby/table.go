@@ -2,23 +2,24 @@
 
 package groupby
 
-// This file is phase 1: the table that gives each distinct key its group, a small dense number. Keys that are one word and close to each
-// other are looked up directly (table_direct.go), all others by their hash (table_slots.go). Rows are looked up a chunk at a time: first each
-// row only where it most probably is, without a branch, as a mispredicted branch costs more than the comparison; those that were not there are
-// collected and then looked for one by one.
+// Phase 1: the table maps each distinct key to its group, a small dense number. Keys of one word that are close to each
+// other index an array (table_direct.go); all others are hashed (table_slots.go). Rows are looked up a chunk at a time.
+// First each row is looked up at its most probable place alone, without a branch, since a mispredicted branch costs
+// more than the comparison. Rows that were not there are collected and then looked up one by one.
 
 const (
 	idBits    = 32
 	maxGroups = 1<<31 - 1
 )
 
-// A table numbers distinct keys, from 1 in order of first appearance. Group 0 is that of no key.
+// A table numbers distinct keys from 1, in the order of their first appearance. Group 0 has no key: it is a sink for
+// rows to be left out.
 type table struct {
 	*keyPlan
 	direct direct
 	slots1 []slot1 // of keys of one word
 	slots2 []slot2 // of other keys
-	room   int     // the number of groups, group 0 included, that the slots are good for
+	room   int     // the number of groups, including group 0, that the slots have room for
 
 	keyRows // by group
 }
@@ -30,10 +31,10 @@ func newTable(p *keyPlan) *table {
 	return t
 }
 
-// groups returns the number of groups, group 0 included.
+// groups returns the number of groups, including group 0.
 func (t *table) groups() int { return len(t.w0) }
 
-// reset forgets all keys.
+// reset removes all keys.
 func (t *table) reset() {
 	clear(t.slots1)
 	clear(t.slots2)
@@ -48,22 +49,22 @@ func (t *table) reset() {
 	}
 }
 
-// find writes the group of each key to ids, 0 for those the table does not have, and returns the rows of these in miss, which must be empty and
-// have room for all rows.
+// find writes the group of each key to ids, 0 for unknown keys, and returns the rows of unknown keys in miss, which
+// must be empty and have room for all rows.
 func (t *table) find(k *keys, ids, miss []uint32) []uint32 {
 	miss = t.findHome(k, ids, miss)
-	strangers := 0
+	misses := 0
 	for _, i := range miss {
 		if ids[i] = t.lookup(k, i); ids[i] == 0 {
-			miss[strangers] = i
-			strangers++
+			miss[misses] = i
+			misses++
 		}
 	}
-	return miss[:strangers]
+	return miss[:misses]
 }
 
-// insert is find, but for keys the table does not have it makes groups, unless they have a NULL and dropNulls is set. It returns the rows
-// that made one, in the order of the groups.
+// insert is find, except that unknown keys become groups, unless they have a NULL and dropNulls is set. It returns the
+// rows that created a group, in the order of the groups.
 func (t *table) insert(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, error) {
 	miss = t.findHome(k, ids, miss)
 	switch {
@@ -79,7 +80,8 @@ func (t *table) insert(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, e
 	return t.insert2(k, ids, miss, dropNulls), nil
 }
 
-// findHome is the first look: ids of the rows it does not return are right.
+// findHome looks up each row at one place. It returns the rows for which that did not decide; ids of the others are
+// final.
 func (t *table) findHome(k *keys, ids, miss []uint32) []uint32 {
 	switch {
 	case t.direct.ids != nil:
@@ -116,7 +118,7 @@ func (t *table) maskOf(id uint32) uint32 {
 	return t.mask[id]
 }
 
-// add makes a group of the key of row i, which is not in the table. Where it is found is for the caller to say.
+// add makes a group of the key of row i, which is not in the table. The caller makes it findable.
 func (t *table) add(k *keys, i uint32) uint32 {
 	id := uint32(len(t.w0))
 	mask := k.maskOf(i)
@@ -139,7 +141,7 @@ func (t *table) add(k *keys, i uint32) uint32 {
 	return id
 }
 
-// expect prepares an empty table for about so many groups, whose keys are said to lie between lo and hi if they are one word.
+// expect prepares an empty table for about this number of groups. Keys of one word are expected between lo and hi.
 func (t *table) expect(groups int, lo, hi uint64) {
 	if t.form == keyWord && hi-lo < maxDirect {
 		t.direct.move(t, lo, hi)

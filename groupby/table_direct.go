@@ -2,13 +2,14 @@
 
 package groupby
 
-// This file looks up keys that are one word and close to each other: in an array.
+// Direct tables: arrays for keys of one word that are close to each other.
 
-// A direct is what takes the place of slots while keys are one word each and close to each other: the group by key minus base, 0 for none.
+// A direct is an array that replaces the slots while keys are one word each and close to each other. It has the group
+// by key minus base, 0 for none.
 type direct struct {
 	base uint64
-	ids  []uint32 // nil: it is not used
-	null uint32   // the group of NULL, if the key is one column
+	ids  []uint32 // nil means that the direct table is unused
+	null uint32   // the group of NULL if there is one key column
 }
 
 const maxDirect = 1 << 18
@@ -18,7 +19,7 @@ func (d *direct) find(k *keys, ids, miss []uint32) []uint32 {
 	base, known := d.base, d.ids
 	w0 := k.w0
 	ids = ids[:len(w0)]
-	some := uint32(0) // its top bit is set if an id is 0
+	some := uint32(0) // top bit is set if an id is 0
 	if k.mask == nil {
 		for i, w := range w0 {
 			var id uint32
@@ -55,7 +56,8 @@ func (d *direct) lookup(w uint64, mask uint32) uint32 {
 	return 0
 }
 
-// insertDirect is insert while the direct table is used. Where that can not be any longer, it goes on with slots.
+// insertDirect is insert for the direct table. If the new keys do not fit, it moves the groups to slots and continues
+// there.
 func (t *table) insertDirect(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, error) {
 	d := &t.direct
 	lo, hi := d.base, d.base+uint64(len(d.ids))-1
@@ -91,9 +93,9 @@ func (t *table) insertDirect(k *keys, ids, miss []uint32, dropNulls bool) ([]uin
 	return miss[:fresh], nil
 }
 
-// move sets the limits of the direct table to lo and hi, or wider.
+// move sets the range of the direct table to [lo, hi] or wider.
 func (d *direct) move(t *table, lo, hi uint64) {
-	room := min(hi-lo+64, maxDirect-(hi-lo)-1) / 2 // so that they do not move often
+	room := min(hi-lo+64, maxDirect-(hi-lo)-1) / 2 // slack, so that moves are rare
 	lo -= min(room, lo)
 	hi += min(room, ^uint64(0)-hi)
 	d.base, d.ids = lo, make([]uint32, hi-lo+1)
@@ -104,7 +106,7 @@ func (d *direct) move(t *table, lo, hi uint64) {
 	}
 }
 
-// leaveDirect puts all groups into slots.
+// leaveDirect moves all groups to slots.
 func (t *table) leaveDirect() {
 	t.direct = direct{}
 	t.makeSlots(len(t.slots1))

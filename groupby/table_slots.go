@@ -2,9 +2,11 @@
 
 package groupby
 
-// This file looks up keys by their hash: open addressing with linear probing. The first look is at the slot alone that the hash points to.
+// Hash tables: open addressing with linear probing. The first lookup reads the home slot alone, to which the hash
+// points.
 
-// A slot1 is a slot for a key of one word, a slot2 for another one. tag is the group, 0 if the slot is empty, and above it the key's mask.
+// A slot1 is a slot for a key of one word, a slot2 for other keys. tag is the group, 0 if the slot is empty, with the
+// key's mask above it.
 type (
 	slot1 struct{ w0, tag uint64 }
 	slot2 struct{ w0, w1, tag uint64 }
@@ -14,7 +16,7 @@ const minSlots = 1 << 10
 
 func tagOf(id, mask uint32) uint64 { return uint64(id) | uint64(mask)<<idBits }
 
-// makeSlots makes empty slots, so many: a power of two. Few slots are filled less, for fewer collisions.
+// makeSlots makes n empty slots; n is a power of two. Small tables have a lower load, for fewer collisions.
 func (t *table) makeSlots(n int) {
 	switch {
 	case n <= 1<<15:
@@ -31,7 +33,7 @@ func (t *table) makeSlots(n int) {
 	}
 }
 
-// grow makes more slots: four times as many while that is little memory, so that groups move seldom.
+// grow makes more slots: four times as many while the table is small, so that groups are rarely moved.
 func (t *table) grow() {
 	n := len(t.slots1) + len(t.slots2)
 	times := 2
@@ -44,7 +46,7 @@ func (t *table) grow() {
 	t.fill()
 }
 
-// fill puts all groups into slots, which are empty.
+// fill inserts all groups into empty slots.
 func (t *table) fill() {
 	for id := 1; id < len(t.w0); id++ {
 		w0, mask := t.w0[id], t.maskOf(uint32(id))
@@ -66,7 +68,8 @@ func (t *table) fill() {
 	}
 }
 
-// missing appends the rows whose id is 0 to miss. some has its top bit set if there are such: the ids less one, ored.
+// missing appends the rows whose id is 0 to miss. some is the bitwise OR of all ids less one; its top bit is set if an
+// id is 0.
 func missing(ids []uint32, some uint32, miss []uint32) []uint32 {
 	if some>>31 == 0 {
 		return miss
@@ -82,7 +85,7 @@ func missing(ids []uint32, some uint32, miss []uint32) []uint32 {
 	return miss[:n]
 }
 
-// findHome1 looks at the home slots alone. What an empty slot holds is group 0, too, so that it need not be told from others.
+// findHome1 reads the home slots alone. An empty slot has group 0, so that it needs no case of its own.
 func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
 	slots, last := t.slots1, uint64(len(t.slots1)-1)
 	seed := t.seed[0]
@@ -91,7 +94,7 @@ func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
 	some := uint32(0)
 	if k.mask == nil && t.mask == nil {
 		for i, w := range w0 {
-			s := &slots[fold(w)*seed>>slotShift&last]
+			s := &slots[mix(w)*seed>>slotShift&last]
 			id, diff := uint32(s.tag), s.w0^w
 			if diff != 0 {
 				id = 0
@@ -107,7 +110,7 @@ func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
 	}
 	for i, w := range w0 {
 		mask := uint64(k.maskOf(uint32(i)))
-		s := &slots[fold(w^mask)*seed>>slotShift&last]
+		s := &slots[mix(w^mask)*seed>>slotShift&last]
 		id, diff := uint32(s.tag), (s.w0^w)|(s.tag>>idBits^mask)
 		if diff != 0 {
 			id = 0
@@ -118,19 +121,19 @@ func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
 	return missing(ids, some, miss)
 }
 
-// homeSteps is the number of slots behind the home slot that are looked at in the same way for the rows still missing, if these are few: most of
-// them have been displaced by another key. If they are many, most keys are new.
+// homeSteps is the number of slots behind the home slot that are read in the same way for the remaining rows, if these
+// are few: most of them were displaced by another key. If they are many, most keys are new.
 const homeSteps = 3
 
-// findNext1 looks at the slots that are so many steps behind the home slots of the rows in miss, which have no mask, and returns those rows
-// whose key is not there either.
+// findNext1 reads the slots that are step behind the home slots of the rows in miss, which have no mask. It returns the
+// rows whose key is not there either.
 func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32 {
 	slots, last := t.slots1, uint64(len(t.slots1)-1)
 	seed := t.seed[0]
 	n := 0
 	for _, i := range miss {
 		w := w0[i]
-		s := &slots[(fold(w)*seed>>slotShift+step)&last]
+		s := &slots[(mix(w)*seed>>slotShift+step)&last]
 		id, diff := uint32(s.tag), s.w0^w
 		if diff != 0 {
 			id = 0
@@ -144,7 +147,7 @@ func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32
 	return miss[:n]
 }
 
-// probe1 returns the slot of a key, or the empty one where it is to be.
+// probe1 returns the slot of a key, or the empty slot to insert it.
 func (t *table) probe1(w0 uint64, mask uint32) *slot1 {
 	last := uint64(len(t.slots1) - 1)
 	for h := t.hash1(w0, mask) >> slotShift; ; h++ {
@@ -155,7 +158,7 @@ func (t *table) probe1(w0 uint64, mask uint32) *slot1 {
 	}
 }
 
-// insert1 is table.insert for what findHome1 did not find.
+// insert1 is table.insert for the rows that findHome1 returned.
 func (t *table) insert1(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
 	fresh := 0
 	for _, i := range miss {
@@ -177,6 +180,8 @@ func (t *table) insert1(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
 	return miss[:fresh]
 }
 
+// findHome2 is findHome1 for keys of two words. It tests the first homeSteps slots further on if most rows were found,
+// and compares the bytes of long keys.
 func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
 	slots, last := t.slots2, uint64(len(t.slots2)-1)
 	s0, s1 := t.seed[0], t.seed[1] // as in hash2
@@ -187,7 +192,7 @@ func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
 	if k.mask == nil && t.mask == nil {
 		for i, w := range w0 {
 			v := w1[i]
-			s := &slots[(fold(w)*s0+fold(v)*s1)>>slotShift&last]
+			s := &slots[(mix(w)*s0+mix(v)*s1)>>slotShift&last]
 			id, diff := uint32(s.tag), (s.w0^w)|(s.w1^v)
 			if diff != 0 {
 				id = 0
@@ -198,7 +203,7 @@ func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
 	} else {
 		for i, w := range w0 {
 			mask := uint64(k.maskOf(uint32(i)))
-			s := &slots[(fold(w^mask)*s0+fold(w1[i])*s1)>>slotShift&last]
+			s := &slots[(mix(w^mask)*s0+mix(w1[i])*s1)>>slotShift&last]
 			id, diff := uint32(s.tag), (s.w0^w)|(s.w1^w1[i])|(s.tag>>idBits^mask)
 			if diff != 0 {
 				id = 0
@@ -213,7 +218,7 @@ func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
 			miss = t.findNext2(k, ids, miss, step)
 		}
 	}
-	// What looked found may have been the fingerprint of other bytes.
+	// A match of words may be the fingerprint of other bytes.
 	for _, i := range k.longs {
 		if id := ids[i]; id != 0 && string(t.long(id)) != k.texts[i] {
 			ids[i] = 0
@@ -230,7 +235,7 @@ func (t *table) findNext2(k *keys, ids, miss []uint32, step uint64) []uint32 {
 	n := 0
 	for _, i := range miss {
 		w, v := k.w0[i], k.w1[i]
-		s := &slots[((fold(w)*s0+fold(v)*s1)>>slotShift+step)&last]
+		s := &slots[((mix(w)*s0+mix(v)*s1)>>slotShift+step)&last]
 		id, diff := uint32(s.tag), (s.w0^w)|(s.w1^v)
 		if diff != 0 {
 			id = 0
@@ -244,19 +249,20 @@ func (t *table) findNext2(k *keys, ids, miss []uint32, step uint64) []uint32 {
 	return miss[:n]
 }
 
-// probe2 returns the slot of the key of row i, or the empty one where it is to be.
+// probe2 returns the slot of the key of row i, or the empty slot to insert it.
 func (t *table) probe2(k *keys, i uint32) *slot2 {
 	last := uint64(len(t.slots2) - 1)
 	w0, w1, mask := k.w0[i], k.w1[i], k.maskOf(i)
 	for h := t.hash2(w0, w1, mask) >> slotShift; ; h++ {
 		s := &t.slots2[h&last]
-		if s.tag == 0 || s.w0 == w0 && s.w1 == w1 && s.tag>>idBits == uint64(mask) && (!k.long(i) || string(t.long(uint32(s.tag))) == k.texts[i]) {
+		if s.tag == 0 || s.w0 == w0 && s.w1 == w1 && s.tag>>idBits == uint64(mask) &&
+			(!k.long(i) || string(t.long(uint32(s.tag))) == k.texts[i]) {
 			return s
 		}
 	}
 }
 
-// insert2 is table.insert for what findHome2 did not find.
+// insert2 is table.insert for the rows that findHome2 returned.
 func (t *table) insert2(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
 	fresh := 0
 	for _, i := range miss {

@@ -10,13 +10,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests what random cases do not meet: fingerprints that are equal, and ends of memory.
+// Tables in cases that random tests do not reach: equal fingerprints, and ends of memory.
 
-// TestTableSameFingerprint: keys whose words are alike are told apart by their bytes.
+// TestTableSameFingerprint checks that keys with equal words are distinguished by their bytes.
 func TestTableSameFingerprint(t *testing.T) {
-	p, err := newPlan(Config{Keys: []Type{String}, Values: []Type{Int64}, Aggregates: []Aggregate{Sum(0)}})
+	c, err := Config{Keys: By("k0"), Aggregates: []Aggregate{Sum("v0")}}.check()
+	require.NoError(t, err)
+	p, err := newPlan(c, defaultLimits, []column.Type{typeString, typeInt64})
 	require.NoError(t, err)
 	const distinct, rows = 50, 500
 	strs, values := make([]string, rows), make([]int64, rows)
@@ -24,7 +28,7 @@ func TestTableSameFingerprint(t *testing.T) {
 		strs[i], values[i] = fmt.Sprintf("a key of the same length %02d", i%distinct), int64(i)
 	}
 	m := newKeyMaker(p.keys)
-	m.make([]Column{Values(strs)}, 0, rows)
+	m.make([]column.Column{vals(strs)}, 0, rows)
 	for i := range m.w0 {
 		require.EqualValues(t, tagLong, m.w1[i]>>tagShift)
 		m.w0[i] = 42
@@ -51,28 +55,28 @@ func TestTableSameFingerprint(t *testing.T) {
 	require.Equal(t, before, ids, "again")
 	require.Empty(t, table.find(&m.keys, ids, room[:0]))
 	require.Equal(t, before, ids, "found")
-	// Kept in a block, and folded.
+	// Stored in a block and merged.
 	b := p.newBlock(false)
 	sel := make([]uint32, rows)
 	for i := range sel {
 		sel[i] = uint32(i)
 	}
-	b.gather(&m.keys, []Column{Values(values)}, nil, 0, sel)
-	f := newFolder(p)
-	require.NoError(t, f.fold(b))
+	b.gather(&m.keys, []column.Column{vals(values)}, nil, 0, sel)
+	f := newMerger(p)
+	require.NoError(t, f.merge(b))
 	require.Equal(t, distinct+1, f.groups())
 	states, err := f.block()
 	require.NoError(t, err)
-	again := newFolder(p)
-	require.NoError(t, again.fold(states))
-	require.NoError(t, again.fold(states))
+	again := newMerger(p)
+	require.NoError(t, again.merge(states))
+	require.NoError(t, again.merge(states))
 	em := &emitter{plan: p}
 	require.NoError(t, em.emit(again))
 	piece := em.pieces[0]
 	keys, sums := piece.keys[0].column(), piece.values[0].column()
 	got := map[string]int64{}
-	for i, k := range keys.Strings() {
-		got[k] = view[int64](&sums)[i]
+	for i := range keys.Len {
+		got[textAt(&keys, i)] = view[int64](&sums)[i]
 	}
 	want := map[string]int64{}
 	for i, s := range strs {
@@ -81,13 +85,11 @@ func TestTableSameFingerprint(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestTableNullAndZero: NULL and zero have the same word; with any seed they are two groups.
+// TestTableNullAndZero checks that NULL and zero, which have equal words, are two groups with any seed.
 func TestTableNullAndZero(t *testing.T) {
-	null := Values([]int64{5}).WithValidity([]byte{0})
+	null := vals([]int64{5}).WithValidity([]byte{0})
 	for range 1000 {
-		p, err := newKeyPlan([]Type{Int64})
-		require.NoError(t, err)
-		table := newTable(p)
+		table := newTable(newKeyPlan([]column.Type{typeInt64}))
 		ids, room := make([]uint32, 1), make([]uint32, 1)
 		for i, k := range []keys{{w0: []uint64{0}, mask: []uint32{1}}, {w0: []uint64{0}}, {w0: []uint64{0}, mask: []uint32{1}}} {
 			_, err := table.insert(&k, ids, room[:0], false)
@@ -97,30 +99,31 @@ func TestTableNullAndZero(t *testing.T) {
 			}
 		}
 	}
-	c := Config{Keys: []Type{Int64}, Aggregates: []Aggregate{Count()}}
-	gc := groupCase{limits: defaultLimits, config: c, batches: []Batch{{Keys: []Column{null}}, {Keys: []Column{Values([]int64{0, 5})}}}}
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}}
+	gc := groupCase{limits: defaultLimits, config: c, batches: []*column.Batch{batchOf(0, cols(null), nil), batchOf(0, cols(vals([]int64{0, 5})), nil)}}
 	require.NoError(t, gc.check(nil))
 }
 
-// TestColumnEnds: no pointer that the garbage collector sees points behind the memory of a column, where something else may be, or nothing. It ends the
-// program if one does, if it runs at the right time; with -race it is certain.
+// TestColumnEnds checks that no pointer visible to the garbage collector points behind the memory of a column. Such a
+// pointer crashes the program if the collector runs at the right time, and always with -race.
 func TestColumnEnds(t *testing.T) {
 	ctx := context.Background()
-	c := Config{Keys: []Type{String, Int64}, Values: []Type{String, ID}, Aggregates: []Aggregate{Count(), CountOf(0), CountOf(1)}}
+	c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), CountOf("v0"), CountOf("v1")}}
 	for range 20 {
 		var kept []any
 		for range 100 {
 			data := make([]byte, 64)
-			text := Text(data, []int32{0, 32, 64, 64}) // the last string is empty
-			kept = append(kept, text.Strings(), Values(make([]int64, 8)).Slice(8, 8), text.Slice(3, 3))
-			words := Values(make([]int64, 3))
-			require.NoError(t, (&groupCase{config: c, limits: defaultLimits, batches: []Batch{
-				{Keys: []Column{text, words}, Values: []Column{text, Values(make([][16]byte, 3))}},
-				{Keys: []Column{text.Slice(3, 3), words.Slice(3, 3)}, Values: []Column{text.Slice(3, 3), Values(make([][16]byte, 4)).Slice(4, 4)}},
+			text := column.StringBuffers("", data, []int32{0, 32, 64, 64}) // the last string is empty
+			ends := vals(make([]int64, 8))
+			kept = append(kept, textAt(&text, 2), ends.Slice(8, 8), text.Slice(3, 3))
+			words, ids := vals(make([]int64, 3)), vals(make([][16]byte, 4))
+			require.NoError(t, (&groupCase{config: c, limits: defaultLimits, batches: []*column.Batch{
+				batchOf(0, cols(text, words), cols(text, ids.Slice(0, 3))),
+				batchOf(0, cols(text.Slice(3, 3), words.Slice(3, 3)), cols(text.Slice(3, 3), ids.Slice(4, 4))),
 			}}).check(nil))
-			r, err := AggregateBatch(ctx, Config{Keys: []Type{String}}, Batch{Keys: []Column{text}})
+			r, err := Config{Keys: By("k0")}.Aggregate(ctx, batchOf(0, cols(text), nil))
 			require.NoError(t, err)
-			kept = append(kept, r.Key(0).Strings())
+			kept = append(kept, r)
 		}
 		runtime.GC()
 		runtime.KeepAlive(kept)

@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// This file makes columns of keys again: what keys.go does, backwards.
+// Conversion of words to columns of keys: the inverse of keys.go.
 
-// unpack appends the keys from row i on to columns.
-func (p *keyPlan) unpack(r *keyRows, i int, to []builder) {
-	n := r.n() - i
+// unpack appends the keys of rows [i, j) to columns.
+func (p *keyPlan) unpack(r *keyRows, i, j int, to []builder) {
+	n := j - i
 	if n == 0 {
 		return
 	}
 	for c := range to {
 		if r.mask != nil {
-			to[c].unpackValidity(r.mask[i:], c)
+			to[c].unpackValidity(r.mask[i:j], c)
 		} else if to[c].validity != nil {
 			to[c].startValidity(n)
 			for k := range n {
@@ -30,14 +30,15 @@ func (p *keyPlan) unpack(r *keyRows, i int, to []builder) {
 	case keyWord, keyWords:
 		places := p.places()
 		for c := range to {
-			to[c].unpackWords(r, i, places[c])
+			to[c].unpackWords(r, i, j, places[c])
 			to[c].n += n
 		}
 	default:
-		p.unpackTexts(r, i, to)
+		p.unpackTexts(r, i, j, to)
 	}
 }
 
+// unpackValidity appends the validity of key column c: bit c of a mask is set if the column is NULL.
 func (b *builder) unpackValidity(mask []uint32, c int) {
 	if b.validity == nil {
 		some := uint32(0)
@@ -57,15 +58,15 @@ func (b *builder) unpackValidity(mask []uint32, c int) {
 	}
 }
 
-// unpackWords appends the values of a fixed column, without counting them.
-func (b *builder) unpackWords(r *keyRows, from int, at keyPlace) {
-	w := r.w0[from:]
+// unpackWords appends the values of a fixed-width column; the caller advances the number of rows.
+func (b *builder) unpackWords(r *keyRows, from, end int, at keyPlace) {
+	w := r.w0[from:end]
 	if at.word == 1 {
-		w = r.w1[from:]
+		w = r.w1[from:end]
 	}
 	to := b.extend(len(w))
 	shift := at.shift & 63
-	switch b.typ.width() {
+	switch b.width {
 	case 1:
 		for i, x := range w {
 			unsafe.Slice((*uint8)(to), len(w))[i] = uint8(x >> shift)
@@ -89,27 +90,29 @@ func (b *builder) unpackWords(r *keyRows, from int, at keyPlace) {
 	}
 }
 
-// unpackTexts appends keys with strings.
-func (p *keyPlan) unpackTexts(r *keyRows, from int, to []builder) {
-	n := r.n() - from
-	if n == 0 {
-		return
-	}
-	fixed := make([]unsafe.Pointer, len(to)) // where the values of fixed columns go
+// unpackTexts appends keys with text.
+func (p *keyPlan) unpackTexts(r *keyRows, from, end int, to []builder) {
+	n := end - from
+	fixed := make([]unsafe.Pointer, len(to)) // destination of fixed-width columns
 	for c := range to {
-		if to[c].typ != String {
+		if !to[c].isText() {
 			fixed[c] = to[c].extend(n)
-		} else if len(to[c].offsets) == 0 {
-			to[c].offsets = append(to[c].offsets, 0)
+		} else {
+			to[c].startOffsets()
 		}
 	}
-	addText := func(c int, s []byte) {
+	addText := func(c, i int, s []byte) {
 		b := &to[c]
+		if w := b.width; w > 0 { // a fixed-width kind as text, empty if it is NULL
+			row := unsafe.Slice((*byte)(unsafe.Add(fixed[c], (i-from)*w)), w)
+			clear(row[copy(row, s):])
+			return
+		}
 		b.text = append(b.text, s...)
 		b.offsets = append(b.offsets, int32(len(b.text)))
 	}
 	var short [16]byte
-	for i := from; i < r.n(); i++ {
+	for i := from; i < end; i++ {
 		w0, w1 := r.w0[i], r.w1[i]
 		binary.LittleEndian.PutUint64(short[:8], w0)
 		binary.LittleEndian.PutUint64(short[8:], w1)
@@ -118,24 +121,24 @@ func (p *keyPlan) unpackTexts(r *keyRows, from int, to []builder) {
 		case w1>>tagShift == tagLong:
 			rec = r.long(uint32(i))
 		case p.form == keyTexts:
-			addText(0, short[:w0>>tagShift-1])
-			addText(1, short[8:8+w1>>tagShift-1])
+			addText(0, i, short[:w0>>tagShift-1])
+			addText(1, i, short[8:8+w1>>tagShift-1])
 			continue
 		default:
 			rec = short[:w1>>tagShift-1]
 		}
 		if p.form == keyText {
-			addText(0, rec)
+			addText(0, i, rec)
 			continue
 		}
 		for c := range to {
-			if to[c].typ == String {
+			if p.widths[c] == 0 {
 				n, size := binary.Uvarint(rec)
-				addText(c, rec[size:size+int(n)])
+				addText(c, i, rec[size:size+int(n)])
 				rec = rec[size+int(n):]
 				continue
 			}
-			w := to[c].typ.width()
+			w := p.widths[c]
 			switch at := unsafe.Add(fixed[c], (i-from)*w); w {
 			case 1:
 				*(*uint8)(at) = rec[0]

@@ -3,40 +3,40 @@
 package groupby
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file is what happens to a batch: a worker looks at the data and chooses between its own table and the partitions.
+// Workers: a worker examines the data and chooses between its own table and the partitions.
 //
-// It begins with a table of its own, unless a sample says that there are too many groups for that. When the table has grown to the size of
-// the cache there are two cases. If most rows meet groups that are there already, as with skewed keys, the table is frozen: it takes in
-// no more groups, and only strangers go to the partitions. If not, what it has goes to the partitions, and all rows after that.
+// A worker starts with its own table, unless a sample shows too many groups. When the table has grown to the size of
+// the cache, there are two cases. If most rows belong to existing groups, as with skewed keys, the table is frozen: it
+// accepts no new groups, and only rows of other groups go to the partitions. Otherwise the worker abandons the table:
+// its groups move to the partitions, and all later rows go there.
 
-// A Worker adds batches to its Grouper on behalf of one goroutine. Workers do not wait for each other. Rows added are part of the result
-// when the goroutine has ended its calls before Finish.
-type Worker struct {
-	g     *Grouper
-	plan  *plan
-	maker *keyMaker
-	mode  mode
-	local *folder // nil when scattering
-	fold  *folder // for partitions
+// A worker adds rows for one goroutine.
+type worker struct {
+	store   *store
+	plan    *plan
+	maker   *keyMaker
+	mode    mode
+	local   *merger // nil in modeScatter
+	merging *merger // for partitions
 
-	coded  codedGroups
-	values []Column // the columns of plan.used
-	part   []Column // and a chunk of them
+	coded codedGroups
+	part  []column.Column // the arguments of a chunk
 
-	// For the choice of the mode: rows seen, and strangers among them, since the last look.
-	rows, strangers int
-	half            bool // the table is half as large as it may be; rows counts from there
+	// rows and misses since the last choice of the mode.
+	rows, misses int
+	half         bool // the table has half its maximum size; rows counts from there
 
 	out   [partitions]*block
-	sent  [partitions]int // rows, for the size of the next block
+	sent  [partitions]int // rows, to size the next block
 	mem   slab            // of blocks
-	text  int             // bytes of the long keys of rows sent
+	text  int             // bytes of long keys in the rows sent
 	texts int             // rows sent
 	parts [scatterRows]uint8
 	sel   [scatterRows]uint32
@@ -47,45 +47,23 @@ type mode uint8
 const (
 	modeNew     mode = iota // no rows yet
 	modeTable               // all rows to the table
-	modeFrozen              // known groups to the table, strangers to the partitions
+	modeFrozen              // known groups to the table, misses to the partitions
 	modeScatter             // all rows to the partitions
 )
 
-func newWorker(g *Grouper) *Worker {
-	w := &Worker{g: g, plan: g.plan, maker: newKeyMaker(g.plan.keys)}
-	w.values = make([]Column, len(g.plan.used))
-	w.part = make([]Column, len(g.plan.used))
+func newWorker(s *stage) *worker {
+	w := &worker{store: s.store, plan: s.plan, maker: newKeyMaker(s.plan.keys)}
+	w.part = make([]column.Column, len(s.plan.rowTypes))
 	return w
 }
 
-// Add adds a batch. After an error the Grouper is of no more use: rows may be missing.
-func (w *Worker) Add(ctx context.Context, b Batch) error {
-	if err := w.g.begin(); err != nil {
-		return err
-	}
-	n, err := w.plan.check(b)
-	if err != nil {
-		return err // nothing was added
-	}
-	for i := 0; i < n; i += w.plan.morsel {
-		if err := ctx.Err(); err != nil {
-			return w.g.fail(fmt.Errorf("groupby: %d of %d rows added: %w", i, n, err))
-		}
-		if err := w.add(&b, i, min(i+w.plan.morsel, n), n); err != nil {
-			return w.g.fail(err)
-		}
-	}
-	return nil
-}
-
-// add adds rows i to j of a checked batch of n rows; i is a multiple of 64. It keeps nothing of the batch.
-func (w *Worker) add(b *Batch, i, j, n int) error {
+// add adds rows [i, j) of n; i is a multiple of 64. The columns are in the order of Grouper.names, and row 0 has the
+// number start. add does not retain them.
+func (w *worker) add(cols []column.Column, start int64, i, j, n int) error {
 	defer w.release()
-	for k, v := range w.plan.used {
-		w.values[k] = b.Values[v]
-	}
+	keys, values := cols[:len(w.plan.Keys)], cols[len(w.plan.Keys):]
 	if w.mode == modeNew {
-		w.choose(b, n)
+		w.choose(keys, n)
 	}
 	for i < j {
 		rows := chunkRows
@@ -93,11 +71,11 @@ func (w *Worker) add(b *Batch, i, j, n int) error {
 			rows = scatterRows
 		}
 		end := min(i+rows, j)
-		for k := range w.values {
-			w.part[k] = w.values[k].Slice(i, end)
+		for k := range values {
+			w.part[k] = sliceRows(&values[k], i, end)
 		}
-		c := chunk{keys: &w.maker.keys, values: w.part, start: b.Start + int64(i)}
-		codes := w.codesOf(b.Keys, i, end)
+		c := chunk{keys: &w.maker.keys, values: w.part, start: start + int64(i)}
+		codes := w.codesOf(keys, i, end)
 		if ids := w.known(codes); ids != nil {
 			if err := w.addLocated(&c, ids, nil); err != nil {
 				return err
@@ -105,14 +83,14 @@ func (w *Worker) add(b *Batch, i, j, n int) error {
 			i = end
 			continue
 		}
-		w.maker.make(b.Keys, i, end)
+		w.maker.make(keys, i, end)
 		var err error
 		if w.mode == modeScatter {
 			err = w.scatter(&c, nil)
 		} else {
 			err = w.addLocal(&c)
 		}
-		w.learn(codes)
+		w.cacheCodes(codes)
 		if err != nil {
 			return err
 		}
@@ -121,9 +99,8 @@ func (w *Worker) add(b *Batch, i, j, n int) error {
 	return nil
 }
 
-// release forgets the batch, which would otherwise stay in memory as long as the worker does.
-func (w *Worker) release() {
-	clear(w.values)
+// release drops references to the batch, which would otherwise stay in memory as long as the worker.
+func (w *worker) release() {
 	clear(w.part)
 	w.maker.release()
 	if w.local != nil {
@@ -131,33 +108,33 @@ func (w *Worker) release() {
 	}
 }
 
-// addLocal adds a chunk to the table, and what the table does not take in to the partitions.
-func (w *Worker) addLocal(c *chunk) error {
-	ids, strangers, err := w.local.locate(c, w.mode == modeTable)
+// addLocal adds a chunk to the table; rows that the table does not accept go to the partitions.
+func (w *worker) addLocal(c *chunk) error {
+	ids, misses, err := w.local.locate(c, w.mode == modeTable)
 	if err != nil {
 		return err
 	}
-	return w.addLocated(c, ids, strangers)
+	return w.addLocated(c, ids, misses)
 }
 
-// addLocated adds a chunk whose groups are known.
-func (w *Worker) addLocated(c *chunk, ids, strangers []uint32) error {
+// addLocated adds a chunk whose groups are known. Rows in misses go to the partitions.
+func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 	if err := w.local.accumulate(c, ids); err != nil {
 		return err
 	}
 	w.rows += len(ids)
 	if w.mode == modeFrozen {
-		w.strangers += len(strangers)
-		if len(strangers) > 0 {
-			if err := w.scatter(c, strangers); err != nil {
+		w.misses += len(misses)
+		if len(misses) > 0 {
+			if err := w.scatter(c, misses); err != nil {
 				return err
 			}
 		}
 		if w.rows >= w.plan.morsel {
-			if w.strangers > w.rows/2 {
-				return w.thaw()
+			if w.misses > w.rows/2 {
+				return w.abandonTable()
 			}
-			w.rows, w.strangers = 0, 0
+			w.rows, w.misses = 0, 0
 		}
 		return nil
 	}
@@ -165,37 +142,39 @@ func (w *Worker) addLocated(c *chunk, ids, strangers []uint32) error {
 	if !w.half && groups > w.plan.local/2 {
 		w.half, w.rows = true, 0
 	}
-	if groups > w.plan.local || w.plan.MemoryLimit > 0 && groups > 1024 && w.local.size() > w.plan.MemoryLimit/4/int64(w.plan.Workers) {
+	if groups > w.plan.local || w.plan.MemoryLimit > 0 && groups > 1024 &&
+		w.local.size() > w.plan.MemoryLimit/4/int64(w.plan.Workers) {
 		if w.half && w.plan.local/2 < w.rows/4 {
-			w.mode, w.rows, w.strangers = modeFrozen, 0, 0
+			w.mode, w.rows, w.misses = modeFrozen, 0, 0
 			return nil
 		}
-		return w.thaw()
+		return w.abandonTable()
 	}
 	return nil
 }
 
-// sampleRows is the number of rows looked at before the first is added.
+// sampleRows is the number of rows that are sampled before the first is added.
 const sampleRows = 4096
 
-// choose chooses the mode for the first rows, from a sample of their batch. Of n keys drawn from g groups about n*n/2g have been drawn before.
-func (w *Worker) choose(b *Batch, n int) {
+// choose selects the mode for the first rows, from a sample of their batch. Of n keys drawn from g groups, about n*n/2g
+// were drawn before.
+func (w *worker) choose(keys []column.Column, n int) {
 	w.mode = modeTable
-	w.local = newFolder(w.plan)
-	if n < w.plan.sample || len(b.Keys) == 0 {
+	w.local = newMerger(w.plan)
+	if n < w.plan.sample || len(keys) == 0 {
 		return
 	}
 	sel := w.sel[:sampleRows]
-	n = min(n, math.MaxUint32)
-	x := uint64(n)
+	limit := min(uint64(n), math.MaxUint32)
+	x := limit
 	for k := range sel {
 		x = x*6364136223846793005 + 1442695040888963407
-		sel[k] = uint32((x >> 32) * uint64(n) >> 32)
+		sel[k] = uint32((x >> 32) * limit >> 32)
 	}
-	cols := make([]Column, len(b.Keys))
+	cols := make([]column.Column, len(keys))
 	for k := range cols {
-		s := newBuilder(b.Keys[k].typ)
-		s.gather(&b.Keys[k], sel)
+		s := newBuilder(keys[k].Type)
+		s.gather(&keys[k], sel)
 		cols[k] = s.column()
 	}
 	t := newTable(w.plan.keys)
@@ -224,31 +203,27 @@ func (w *Worker) choose(b *Batch, n int) {
 	w.local.t.expect(groups, lo, hi)
 }
 
-// thaw moves the groups of the table to the partitions, and all rows from now on.
-func (w *Worker) thaw() error {
+// abandonTable moves the groups of the table to the partitions, and sends all later rows there.
+func (w *worker) abandonTable() error {
 	f := w.local
 	w.local, w.mode = nil, modeScatter
 	return w.flush(f)
 }
 
-// flush puts the groups of a folder into the partitions.
-func (w *Worker) flush(f *folder) error {
-	states, err := f.states()
-	if err != nil {
-		return err
-	}
+// flush moves the groups of a merger to the partitions.
+func (w *worker) flush(m *merger) error {
 	var out [partitions]*block
 	var numbers []int64
-	for i := 0; i < f.groups(); i += chunkRows {
-		j := min(i+chunkRows, f.groups())
-		var k keys
-		f.t.view(&k, i, j, w.maker.buf.texts)
-		part := make([]Column, len(states))
-		for n := range states {
-			part[n] = states[n].Slice(i, j)
+	for i := 0; i < m.groups(); i += chunkRows {
+		j := min(i+chunkRows, m.groups())
+		states, err := m.states(i, j)
+		if err != nil {
+			return err
 		}
-		if f.rowNumbers {
-			numbers = f.numbers[i:j]
+		var k keys
+		m.t.view(&k, i, j, w.maker.buf.texts)
+		if m.plan.rowNumbers {
+			numbers = m.numbers[i:j]
 		}
 		from := 0
 		if i == 0 {
@@ -261,7 +236,7 @@ func (w *Worker) flush(f *folder) error {
 				if out[p] == nil {
 					out[p] = w.plan.newBlock(true)
 				}
-				out[p].gather(&k, part, numbers, 0, sel[start:end])
+				out[p].gather(&k, states, numbers, 0, sel[start:end])
 			}
 			start = end
 		}
@@ -270,11 +245,11 @@ func (w *Worker) flush(f *folder) error {
 }
 
 // put puts blocks into the partitions.
-func (w *Worker) put(out *[partitions]*block) error {
+func (w *worker) put(out *[partitions]*block) error {
 	for p, b := range out {
 		if b != nil {
 			out[p] = nil
-			if err := w.g.store.put(p, b, w.folder); err != nil {
+			if err := w.store.put(p, b, w.merger); err != nil {
 				return err
 			}
 		}
@@ -282,17 +257,17 @@ func (w *Worker) put(out *[partitions]*block) error {
 	return nil
 }
 
-// folder returns the folder for partitions.
-func (w *Worker) folder() *folder {
-	if w.fold == nil {
-		w.fold = newFolder(w.plan)
+// merger returns the merger for partitions.
+func (w *worker) merger() *merger {
+	if w.merging == nil {
+		w.merging = newMerger(w.plan)
 	}
-	return w.fold
+	return w.merging
 }
 
-// sort sorts rows by the partitions of their keys: those of sel, or if it is nil all from from on. It returns the rows in order, and where
-// those of each partition end. Rows that DropNulls leaves out are not among them.
-func (w *Worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]int) {
+// sort sorts rows by the partitions of their keys: the rows sel, or, if it is nil, all rows from from. It returns the
+// sorted rows, and the end of each partition among them. Rows that DropNulls skips are omitted.
+func (w *worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]int) {
 	n := len(k.w0)
 	parts := w.parts[:n]
 	w.plan.keys.partitionOf(k, parts)
@@ -309,9 +284,7 @@ func (w *Worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]i
 	count := len(sel)
 	if sel == nil {
 		count = n - from
-		for _, p := range parts[from:] {
-			ends[p]++
-		}
+		countParts(parts[from:], &ends)
 	}
 	for _, i := range sel {
 		ends[parts[i]]++
@@ -337,11 +310,28 @@ func (w *Worker) sort(k *keys, sel []uint32, from int) ([]uint32, *[partitions]i
 	return out, &ends
 }
 
-// scatter puts rows into the partitions: those of sel, or all if that is nil.
-func (w *Worker) scatter(c *chunk, sel []uint32) error {
+// countParts adds the number of occurrences of each partition to counts. Two counters alternate, so that one increment
+// does not wait for the one before.
+func countParts(parts []uint8, counts *[partitions]int) {
+	var odd [partitions]int
+	for ; len(parts) >= 2; parts = parts[2:] {
+		counts[parts[0]]++
+		odd[parts[1]]++
+	}
+	if len(parts) > 0 {
+		counts[parts[0]]++
+	}
+	for p, n := range odd {
+		counts[p] += n
+	}
+}
+
+// scatter adds rows to the partitions: the rows sel, or all rows if it is nil.
+func (w *worker) scatter(c *chunk, sel []uint32) error {
 	for k := range c.values {
-		if size := textSize(&c.values[k], 0, c.values[k].n); size > maxText-w.plan.blockText {
-			return fmt.Errorf("groupby: %d bytes of text in %d rows: at most %d", size, c.values[k].n, maxText-w.plan.blockText)
+		if size := textSize(&c.values[k], 0, c.values[k].Len); size > maxText-w.plan.blockText {
+			return fmt.Errorf("groupby: %d bytes of text in %d rows exceed the limit of %d; add smaller batches", size,
+				c.values[k].Len, maxText-w.plan.blockText)
 		}
 	}
 	rows, ends := w.sort(c.keys, sel, 0)
@@ -353,7 +343,7 @@ func (w *Worker) scatter(c *chunk, sel []uint32) error {
 		b := w.out[p]
 		if b != nil && b.full(w.plan, end-start) {
 			w.out[p] = nil
-			if err := w.g.store.put(p, b, w.folder); err != nil {
+			if err := w.store.put(p, b, w.merger); err != nil {
 				return err
 			}
 			b = nil
@@ -375,8 +365,8 @@ func (w *Worker) scatter(c *chunk, sel []uint32) error {
 	return nil
 }
 
-// finish puts everything that the worker has into the partitions.
-func (w *Worker) finish() error {
+// finish moves all data of the worker to the partitions.
+func (w *worker) finish() error {
 	if w.local != nil {
 		f := w.local
 		w.local = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package otelvecql gives sessions of package vecql traces and metrics of OpenTelemetry, by its semantic conventions for databases
-// (semconv v1.41.0, with those for Cassandra).
+// Package otelvecql records traces and metrics of vecql sessions with OpenTelemetry, following the semantic conventions
+// for databases (semconv v1.41.0, with those for Cassandra).
 //
 //	cfg := vecql.NewCluster("127.0.0.1")
 //	in, err := otelvecql.Instrument(cfg, otelvecql.Config{})
@@ -11,8 +11,9 @@
 //	err = in.Observe(session) // the session's counters
 //	defer in.Close()
 //
-// A span is one attempt of a request at one node: a request that is sent again has several, each with the number of its attempt
-// (vecql.attempt, from 1 on), and each page of a result is a request. Spans are children of the one in the context of the call.
+// A span is one attempt of a request at one node. A request that is retried has several spans, each with the number of
+// the retry (vecql.attempt, from 1; the first attempt has none). Each page of a result is a request. Spans are children
+// of the span in the context of the call.
 package otelvecql
 
 import (
@@ -33,28 +34,30 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// scope names this module in what it gives.
+// scope is the name of the tracer and the meter.
 const scope = "github.com/vecql/vecql/otelvecql"
 
-// Config says what is recorded, and where. Its zero value works.
+// A Config selects what is recorded and the providers that receive it. The zero value is ready to use.
 type Config struct {
-	// TracerProvider makes spans. Default otel.GetTracerProvider.
+	// TracerProvider creates the tracer. Default otel.GetTracerProvider.
 	TracerProvider trace.TracerProvider
-	// MeterProvider makes metrics. Default otel.GetMeterProvider.
+	// MeterProvider creates the meter. Default otel.GetMeterProvider.
 	MeterProvider metric.MeterProvider
-	// System is db.system.name. Default "cassandra", which the conventions ask for; "scylladb" tells ScyllaDB apart.
+	// System is the attribute db.system.name. Default "cassandra", as the conventions require; "scylladb" distinguishes
+	// ScyllaDB.
 	System string
-	// QueryText records statements as db.query.text, with a question mark for each literal and without comments; values that are bound
-	// are never recorded. Default false: names may be confidential, too.
+	// QueryText records statements as db.query.text, with a question mark for each literal and without comments. Bound
+	// values are never recorded. Default false, because names may be confidential too.
 	QueryText bool
-	// ErrorText records the messages of errors in spans. Default false: a server repeats in them what it did not understand, literals
-	// included. Class and code of an error are recorded in any case.
+	// ErrorText records the messages of errors in spans. Default false, because the messages of a server quote the
+	// statement, literals included. The class and code of an error are always recorded.
 	ErrorText bool
 	// Attributes are added to every span and every measurement. Default none.
 	Attributes []attribute.KeyValue
 }
 
-// Instrumentation is what Instrument made. It is safe for use by any number of goroutines.
+// An Instrumentation records the spans and metrics of the sessions of one configuration. Its methods may be called by
+// any number of goroutines.
 type Instrumentation struct {
 	cfg    Config
 	common []attribute.KeyValue
@@ -65,15 +68,15 @@ type Instrumentation struct {
 	rows     metric.Int64Histogram
 	create   metric.Float64Histogram
 
-	query   vecql.QueryObserver // those of the configuration before, nil: none
+	query   vecql.QueryObserver // observers of the original configuration; nil means none
 	batch   vecql.BatchObserver
 	connect vecql.ConnectObserver
 
 	registration registration
 }
 
-// Instrument has sessions of cfg make spans and metrics. Observers that cfg has are called as well, after. It must be called before
-// cfg.CreateSession, and once. The error is that of a meter.
+// Instrument changes cfg so that its sessions record spans and metrics. Observers already set in cfg are called
+// afterwards. Call Instrument once, before cfg.CreateSession. It returns an error of the meter.
 func Instrument(cfg *vecql.ClusterConfig, c Config) (*Instrumentation, error) {
 	if c.TracerProvider == nil {
 		c.TracerProvider = otel.GetTracerProvider()
@@ -117,20 +120,20 @@ type operation struct {
 	attempt  int
 	text     func() string
 	extra    []attribute.KeyValue // of the span
-	rows     int                  // -1: it returns none
+	rows     int                  // -1 means that the attempt returns no rows
 }
 
 // ObserveQuery implements vecql.QueryObserver.
 func (in *Instrumentation) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
 	op := operation{
-		statement: parseStatement(o.Statement), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err, attempt: o.Attempt,
-		text: func() string { return withoutLiterals(o.Statement) }, rows: -1,
+		statement: parseStatement(o.Statement), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err,
+		attempt: o.Attempt, text: func() string { return withoutLiterals(o.Statement) }, rows: -1,
 	}
 	if op.operation == "SELECT" || o.Rows > 0 {
 		op.rows = o.Rows
 	}
 	if q := o.Query; q != nil {
-		op.extra = consistency(q.GetConsistency(), q.IsIdempotent())
+		op.extra = consistency(q.GetConsistency(), q.GetIdempotent())
 		if n := q.GetPageSize(); n > 0 {
 			op.extra = append(op.extra, semconv.CassandraPageSize(n))
 		}
@@ -144,13 +147,13 @@ func (in *Instrumentation) ObserveQuery(ctx context.Context, o vecql.ObservedQue
 // ObserveBatch implements vecql.BatchObserver.
 func (in *Instrumentation) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
 	op := operation{
-		statement: parseBatch(o.Statements), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err, attempt: o.Attempt,
-		text: func() string { return batchText(o.Statements) }, rows: -1,
+		statement: parseBatch(o.Statements), keyspace: o.Keyspace, start: o.Start, end: o.End, host: o.Host, err: o.Err,
+		attempt: o.Attempt, text: func() string { return batchText(o.Statements) }, rows: -1,
 	}
 	if b := o.Batch; b != nil {
-		op.extra = consistency(b.GetConsistency(), b.IsIdempotent())
+		op.extra = consistency(b.GetConsistency(), b.GetIdempotent())
 	}
-	if len(o.Statements) > 1 { // a batch of one is, by the conventions, none
+	if len(o.Statements) > 1 { // by the conventions, a batch of one statement is not a batch
 		op.extra = append(op.extra, semconv.DBOperationBatchSize(len(o.Statements)))
 	}
 	in.observe(ctx, &op)
@@ -171,7 +174,7 @@ func (in *Instrumentation) ObserveConnect(o vecql.ObservedConnect) {
 	}
 }
 
-// parseBatch returns what all statements of a batch have in common.
+// parseBatch returns the properties that all statements of a batch have in common.
 func parseBatch(stmts []string) statement {
 	var all statement
 	for i, text := range stmts {
@@ -193,7 +196,7 @@ func parseBatch(stmts []string) statement {
 	return all
 }
 
-// batchText returns the text that all statements of a batch have, or their texts one after the other.
+// batchText returns the common text of all statements of a batch, or their texts one after the other.
 func batchText(stmts []string) string {
 	var texts []string
 	size := 0
@@ -211,7 +214,7 @@ func batchText(stmts []string) string {
 	return strings.Join(texts, "; ")
 }
 
-// consistency returns the attributes that queries and batches share.
+// consistency returns the attributes common to queries and batches.
 func consistency(c vecql.Consistency, idempotent bool) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		semconv.CassandraConsistencyLevelKey.String(strings.ToLower(c.String())),
@@ -219,12 +222,12 @@ func consistency(c vecql.Consistency, idempotent bool) []attribute.KeyValue {
 	}
 }
 
-// attributes returns those of every span and measurement, with room for n more.
+// attributes returns the attributes of every span and measurement, with room for n more.
 func (in *Instrumentation) attributes(n int) []attribute.KeyValue {
 	return append(make([]attribute.KeyValue, 0, len(in.common)+n), in.common...)
 }
 
-// observe records a span and measurements.
+// observe records a span and the measurements of an attempt.
 func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 	attrs := in.attributes(24)
 	add := func(key attribute.Key, v string) {
@@ -266,18 +269,20 @@ func (in *Instrumentation) observe(ctx context.Context, op *operation) {
 	if name == "" {
 		name = in.cfg.System
 	}
-	_, span := in.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(op.start), trace.WithAttributes(attrs...))
+	_, span := in.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(op.start),
+		trace.WithAttributes(attrs...))
 	if span.IsRecording() {
 		in.describe(span, op, class)
 	}
 	span.End(trace.WithTimestamp(op.end))
 }
 
-// describe adds to a span what measurements do not have.
+// describe adds the attributes that spans have beyond those of measurements.
 func (in *Instrumentation) describe(span trace.Span, op *operation, class string) {
 	span.SetAttributes(op.extra...)
 	if h := op.host; h != nil {
-		span.SetAttributes(semconv.CassandraCoordinatorID(h.HostID()), semconv.NetworkPeerAddress(address(h)), semconv.NetworkPeerPort(h.Port()))
+		span.SetAttributes(semconv.CassandraCoordinatorID(h.HostID()), semconv.NetworkPeerAddress(address(h)),
+			semconv.NetworkPeerPort(h.Port()))
 		if dc := h.DataCenter(); dc != "" {
 			span.SetAttributes(semconv.CassandraCoordinatorDC(dc))
 		}
@@ -308,7 +313,7 @@ func address(h *vecql.HostInfo) string {
 	return ""
 }
 
-// poolName names the connections to a node.
+// poolName returns the name of the connections to a node.
 func poolName(h *vecql.HostInfo) string {
 	if h == nil {
 		return ""

@@ -23,7 +23,7 @@ import (
 	"github.com/vecql/vecql/otelvecql"
 )
 
-// observer counts what it is told.
+// observer counts its calls.
 type observer struct{ queries, batches, connects int }
 
 func (o *observer) ObserveQuery(context.Context, vecql.ObservedQuery) { o.queries++ }
@@ -64,7 +64,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	return f
 }
 
-// span returns the only span that ended since it was called last.
+// span returns the only span that ended since the last call.
 func (f *fixture) span() sdktrace.ReadOnlySpan {
 	f.t.Helper()
 	spans := f.ended()
@@ -82,12 +82,13 @@ func (f *fixture) ended() []sdktrace.ReadOnlySpan {
 func attributes(attrs []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, a := range attrs {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }
 
-// metric returns the data points of a metric: for each its attributes with the value, or the count and sum of a histogram.
+// metric returns the data points of a metric: for each its attributes with the value, or the count and sum of a
+// histogram.
 func (f *fixture) metric(name string) []map[string]string {
 	f.t.Helper()
 	var all metricdata.ResourceMetrics
@@ -108,6 +109,14 @@ func (f *fixture) metric(name string) []map[string]string {
 			case metricdata.Sum[int64]:
 				for _, p := range d.DataPoints {
 					add(p.Attributes, strconv.FormatInt(p.Value, 10))
+				}
+			case metricdata.Sum[float64]:
+				for _, p := range d.DataPoints {
+					add(p.Attributes, strconv.FormatFloat(p.Value, 'g', -1, 64))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range d.DataPoints {
+					add(p.Attributes, strconv.FormatFloat(p.Value, 'g', -1, 64))
 				}
 			case metricdata.Histogram[int64]:
 				for _, p := range d.DataPoints {
@@ -156,7 +165,7 @@ func TestQuerySpan(t *testing.T) {
 	require.Equal(t, []map[string]string{common}, f.metric("db.client.operation.duration"))
 	common["value"] = "1 3"
 	require.Equal(t, []map[string]string{common}, f.metric("db.client.response.returned_rows"))
-	require.Equal(t, 1, f.before.queries, "the observer that was there is still told")
+	require.Equal(t, 1, f.before.queries, "the observer of the original configuration is still called")
 }
 
 func TestWriteAndBatchSpans(t *testing.T) {
@@ -208,7 +217,7 @@ func TestErrorSpan(t *testing.T) {
 	}
 }
 
-// again sends a request to the same node once more.
+// again is a retry policy that retries once on the same node.
 type again struct{}
 
 func (again) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
@@ -218,7 +227,7 @@ func (again) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	return vecql.Decision{Type: vecql.Retry}
 }
 
-// TestAttemptsAreSpans has a node refuse a request once.
+// TestAttemptsAreSpans makes a node refuse a request once.
 func TestAttemptsAreSpans(t *testing.T) {
 	f := start(t, otelvecql.Config{})
 	require.NoError(t, f.session.Query("SELECT v FROM flaky").Exec())
@@ -262,6 +271,18 @@ func TestSessionMetrics(t *testing.T) {
 	require.Equal(t, "0", find("vecql.requests.in_flight", "db.client.connection.pool.name", pool))
 	require.NotEqual(t, "0", find("vecql.io", "network.io.direction", "transmit"))
 	require.NotEqual(t, "0", find("vecql.connections", "vecql.connection.event", "opened"))
+	require.Equal(t, "0", find("vecql.wrong_peers", "", ""))
+	require.Equal(t, "1", find("vecql.node.serving", "db.client.connection.pool.name", pool))
+	require.Equal(t, "1", find("vecql.node.state", "vecql.pool.state", "open"))
+	require.Equal(t, "0", find("vecql.node.state", "vecql.pool.state", "waiting"))
+	require.Equal(t, "0", find("vecql.connections.silent", "db.client.connection.pool.name", pool))
+	require.Equal(t, "1", find("vecql.control.connected", "", ""))
+	require.NotEmpty(t, find("vecql.control.age", "", ""))
+	answered := strconv.FormatUint(f.session.Stats().Nodes[0].Latency.Count(), 10)
+	require.NotEqual(t, "0", answered)
+	require.Equal(t, answered, find("vecql.node.latency.bucket", "le", "+Inf"))
+	require.Equal(t, answered, find("vecql.node.latency.bucket", "le", "17.179869184"))
+	require.NotEqual(t, "0", find("vecql.node.latency.sum", "db.client.connection.pool.name", pool))
 	require.NotEqual(t, "0", find("db.client.connection.create_time", "db.client.connection.pool.name", pool))
 	require.Positive(t, f.before.connects)
 	require.NoError(t, f.in.Close())
@@ -271,7 +292,7 @@ func TestSessionMetrics(t *testing.T) {
 	require.NoError(t, f.in.Close())
 }
 
-// TestNothingIsRecordedWithoutProviders uses what OpenTelemetry has as long as a program sets nothing up.
+// TestNothingIsRecordedWithoutProviders uses the default providers of OpenTelemetry, as in a program that sets none.
 func TestNothingIsRecordedWithoutProviders(t *testing.T) {
 	fail := 0
 	cfg := vecql.NewCluster(server(t, &fail))

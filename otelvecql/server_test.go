@@ -15,10 +15,11 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// This file holds a server with just enough of the protocol (native_protocol_v4.spec) for a session to start: one node, which answers every
-// SELECT with three rows and fails what says so.
+// A server with just enough of the protocol (native_protocol_v4.spec) to start a session: one node, which responds to
+// every SELECT with three rows and fails statements on demand.
 
-// server returns its address. failures counts down: as long as it is positive, statements on "flaky" are refused.
+// server starts a server and returns its address. While *failures is positive, statements on "flaky" fail and decrement
+// it.
 func server(t *testing.T, failures *int) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func serve(c net.Conn, failures *int) {
 	}
 }
 
-// answer returns opcode and body of an answer.
+// answer returns opcode and body of a response.
 func answer(op byte, body []byte, failures *int) (byte, []byte) {
 	r := wire.NewReader(body)
 	switch op {

@@ -4,16 +4,16 @@ package otelvecql
 
 import "strings"
 
-// This file reads of a CQL statement what spans and metrics are named by, and takes its literals out.
+// CQL statements: the names of spans, the attributes of metrics, and the removal of literals.
 
-// statement is what a CQL statement does, and with what. CQL names one table in a statement at most.
+// statement is the operation of a CQL statement and its object. A CQL statement has one table at most.
 type statement struct {
 	operation  string // in upper case, e.g. "SELECT", "CREATE TABLE"
-	keyspace   string // as the statement names it, else empty
-	collection string // a table or view, as the server spells it
+	keyspace   string // as spelled in the statement; empty if unqualified
+	collection string // a table or view, spelled as the server stores it
 }
 
-// summary returns what the conventions call db.query.summary: the operation and what it works on.
+// summary returns the attribute db.query.summary of the conventions: the operation and its object.
 func (s statement) summary() string {
 	switch {
 	case s.collection != "" && s.keyspace != "":
@@ -36,13 +36,13 @@ const (
 	tokenIgnored // white space and comments
 )
 
-// scanner cuts a statement into tokens. Any text has tokens: what CQL does not know are single bytes.
+// scanner splits a statement into tokens. It accepts any text: a byte outside of CQL's syntax is a token of its own.
 type scanner struct {
 	text string
 	at   int
 }
 
-// next returns the next token with its kind.
+// next returns the kind and text of the next token.
 func (s *scanner) next() (kind int, token string) {
 	start := s.at
 	if s.at >= len(s.text) {
@@ -86,7 +86,7 @@ func (s *scanner) next() (kind int, token string) {
 	return kind, s.text[start:s.at]
 }
 
-// until moves behind the next end, looked for from skip bytes on.
+// until moves past the next end, searching from skip bytes on.
 func (s *scanner) until(end string, skip int) {
 	i := strings.Index(s.text[s.at+skip:], end)
 	if i < 0 {
@@ -96,7 +96,7 @@ func (s *scanner) until(end string, skip int) {
 	s.at += skip + i + len(end)
 }
 
-// quoted moves behind a text in quotes, in which a quote is written twice.
+// quoted moves past a text in quotes, in which a quote is doubled.
 func (s *scanner) quoted(quote byte) {
 	for s.at++; s.at < len(s.text); s.at++ {
 		if s.text[s.at] != quote {
@@ -115,7 +115,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// isUUID reports whether s begins with a UUID and nothing that belongs to it follows.
+// isUUID reports whether s begins with a UUID that is not the start of a longer word.
 func isUUID(s string) bool {
 	if len(s) < 36 || len(s) > 36 && isWord(s[36]) {
 		return false
@@ -142,7 +142,8 @@ func (s *scanner) significant() (int, string) {
 	}
 }
 
-// word returns the next token in upper case, empty when it is no word; then it is left.
+// word returns the next token in upper case and moves past it. If the token is not a word, word returns "" and does not
+// move.
 func (s *scanner) word() string {
 	at := s.at
 	kind, token := s.significant()
@@ -153,7 +154,7 @@ func (s *scanner) word() string {
 	return strings.ToUpper(token)
 }
 
-// skip moves behind words if all of them come next.
+// skip moves past words if all of them come next.
 func (s *scanner) skip(words ...string) {
 	at := s.at
 	for _, w := range words {
@@ -164,7 +165,7 @@ func (s *scanner) skip(words ...string) {
 	}
 }
 
-// find moves behind the next such word and reports whether there is one.
+// find moves past the next occurrence of word and reports whether there is one.
 func (s *scanner) find(word string) bool {
 	for {
 		switch kind, token := s.significant(); {
@@ -202,7 +203,7 @@ func (s *scanner) identifier() (string, bool) {
 	return "", false
 }
 
-// parseStatement reads what a statement does. What it does not understand it leaves out.
+// parseStatement returns the operation and the object of a statement, with empty fields for what it does not recognize.
 func parseStatement(text string) statement {
 	s := scanner{text: text}
 	st := statement{operation: s.word()}
@@ -249,10 +250,11 @@ func parseStatement(text string) statement {
 	return st
 }
 
-// maxText bounds the text of a statement in a span, in bytes.
+// maxText limits the text of a statement in a span, in bytes.
 const maxText = 4096
 
-// withoutLiterals returns a statement with a question mark for each literal, and without comments: what is left are names and structure.
+// withoutLiterals returns a statement with each literal replaced by a question mark and each comment by a space. Names
+// and structure remain.
 func withoutLiterals(text string) string {
 	var b strings.Builder
 	s := scanner{text: text}

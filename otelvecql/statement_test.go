@@ -73,7 +73,7 @@ func FuzzStatement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		parseStatement(text)
 		if clean := withoutLiterals(text); strings.Contains(clean, "'") && !strings.Contains(clean, `"`) {
-			t.Errorf("%q: a string is left in %q", text, clean)
+			t.Errorf("%q: literal left in %q", text, clean)
 		}
 	})
 }

@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -15,104 +18,56 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// This file gives the counters of sessions as metrics: read when metrics are collected, so that requests pay nothing for them.
+// Counters of sessions as metrics. They are read when metrics are collected and cost requests nothing.
 
-// registration is the callback of the session that is observed.
+// registration is the callback of the observed session.
 type registration struct {
 	mu      sync.Mutex
-	current metric.Registration // nil: none is
+	current metric.Registration // nil means no session
 }
 
-// errObserved is returned for a second session: its counters would be taken for those of the first.
-var errObserved = errors.New("otelvecql: a session is observed already; Instrument another configuration for this one")
+// errObserved is the error of Observe for a second session, whose counters would be mistaken for those of the first.
+var errObserved = errors.New("otelvecql: another session is observed already; call Instrument for the configuration of this one")
 
-// Observe gives the counters of a session as metrics, until Close. It is for one session at a time. Connections of one node are a pool, which is named by its address; since
-// a connection carries many requests at once, as many of them are "used" as there are requests under way, all at most.
+// Keys of the attributes of the driver's own metrics.
+const (
+	bucketKey   = attribute.Key("le") // Prometheus's name, for histogram_quantile
+	causeKey    = attribute.Key("vecql.connection.end_cause")
+	eventKey    = attribute.Key("vecql.connection.event")
+	preparedKey = attribute.Key("vecql.prepared.result")
+	stateKey    = attribute.Key("vecql.pool.state")
+)
+
+// Observe exports the counters of a session as metrics until Close. An Instrumentation observes one session at a time.
+// The connections to one node are a pool, named by the node's address. A connection carries many requests at once, so
+// the number of "used" connections is the number of requests in flight, at most all connections.
 //
-// Besides those of the conventions (db.client.connection.count, db.client.connection.pending_requests) there are, under vecql.: requests,
-// requests.failed, requests.in_flight and requests.orphaned (per node), attempt.errors (by error.type), retries, speculative_executions and
-// their wins, prepared (by result), connections (by event), tablet_hints and io (by direction).
+// The metrics of the conventions are db.client.connection.count and db.client.connection.pending_requests. The driver's
+// own metrics have the prefix vecql. By node they are: requests.in_flight, requests.orphaned, connections.silent,
+// node.serving (1 or 0), node.state (1 for the state of the pool) and the latencies of all answers, node.latency.sum
+// and node.latency.bucket. The latter has the upper bound in seconds in the attribute le, as histogram_quantile of
+// Prometheus expects it. Those of the session are: requests, requests.failed, requests.moved, attempt.errors (by
+// error.type), retries, speculative_executions and speculative_executions.won, prepared (by result), connections (by
+// event), connections.ended (by cause), wrong_peers, tablet_hints, io (by direction), control.connected (1 or 0) and
+// control.age, the age of the session's view of the cluster.
 func (in *Instrumentation) Observe(session *vecql.Session) error {
 	in.registration.mu.Lock()
 	defer in.registration.mu.Unlock()
 	if in.registration.current != nil {
 		return errObserved
 	}
-	var errs []error
-	counter := func(name, unit, text string) metric.Int64ObservableCounter {
-		c, err := in.meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
-		errs = append(errs, err)
-		return c
-	}
-	gauge := func(name, unit, text string) metric.Int64ObservableUpDownCounter {
-		c, err := in.meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
-		errs = append(errs, err)
-		return c
-	}
-	count := gauge("db.client.connection.count", "{connection}", "The number of connections that are currently in state described by the state attribute.")
-	pending := gauge("db.client.connection.pending_requests", "{request}", "The number of current pending requests for an open connection.")
-	inFlight := gauge("vecql.requests.in_flight", "{request}", "Requests without an answer.")
-	orphaned := gauge("vecql.requests.orphaned", "{request}", "Requests that were given up and not answered yet.")
-	requests := counter("vecql.requests", "{request}", "Requests of the program: pages and batches count once each.")
-	failed := counter("vecql.requests.failed", "{request}", "Requests that ended with an error.")
-	attemptErrors := counter("vecql.attempt.errors", "{attempt}", "Attempts that failed.")
-	retries := counter("vecql.retries", "{attempt}", "Attempts after the first one.")
-	speculative := counter("vecql.speculative_executions", "{execution}", "Executions beside the first one.")
-	wins := counter("vecql.speculative_executions.won", "{execution}", "Executions beside the first one that answered first.")
-	prepared := counter("vecql.prepared", "{statement}", "Statements that were looked up in the cache of prepared ones.")
-	connections := counter("vecql.connections", "{connection}", "Connections that were opened, were lost, or could not be opened.")
-	hints := counter("vecql.tablet_hints", "{hint}", "Answers that named the right tablet.")
-	io := counter("vecql.io", "By", "Bodies of requests and answers, uncompressed.")
-	if err := errors.Join(errs...); err != nil {
+	m, err := in.newSessionMetrics()
+	if err != nil {
 		return fmt.Errorf("otelvecql: %w", err)
 	}
-	with := func(attrs ...attribute.KeyValue) metric.MeasurementOption {
-		return metric.WithAttributes(append(in.attributes(len(attrs)), attrs...)...)
-	}
-	common := with()
 	r, err := in.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		st := session.Stats()
-		for _, n := range st.Nodes {
-			pool := semconv.DBClientConnectionPoolName(poolName(n.Host))
-			used := min(n.InFlight, n.Connections)
-			o.ObserveInt64(count, int64(used), with(pool, semconv.DBClientConnectionStateUsed))
-			o.ObserveInt64(count, int64(n.Connections-used), with(pool, semconv.DBClientConnectionStateIdle))
-			o.ObserveInt64(inFlight, int64(n.InFlight), with(pool))
-			o.ObserveInt64(orphaned, int64(n.Orphans), with(pool))
-		}
-		o.ObserveInt64(pending, int64(st.Waiting), common)
-		for _, c := range []struct {
-			counter metric.Int64ObservableCounter
-			n       uint64
-			key     attribute.Key // empty: none
-			value   string
-		}{
-			{requests, st.Requests, "", ""},
-			{failed, st.Failed, "", ""},
-			{retries, st.Retries, "", ""},
-			{speculative, st.SpeculativeExecutions, "", ""},
-			{wins, st.SpeculativeWins, "", ""},
-			{hints, st.TabletHints, "", ""},
-			{prepared, st.PreparedHits, "vecql.prepared.result", "hit"},
-			{prepared, st.PreparedMisses, "vecql.prepared.result", "miss"},
-			{prepared, st.PreparedAgain, "vecql.prepared.result", "forgotten"},
-			{connections, st.ConnectionsOpened, "vecql.connection.event", "opened"},
-			{connections, st.ConnectionsLost, "vecql.connection.event", "lost"},
-			{connections, st.ConnectionsFailed, "vecql.connection.event", "failed"},
-			{io, st.BytesOut, semconv.NetworkIODirectionKey, "transmit"},
-			{io, st.BytesIn, semconv.NetworkIODirectionKey, "receive"},
-		} {
-			attrs := common
-			if c.key != "" {
-				attrs = with(c.key.String(c.value))
-			}
-			o.ObserveInt64(c.counter, int64(c.n), attrs)
-		}
-		for class, n := range st.Errors {
-			o.ObserveInt64(attemptErrors, int64(n), with(semconv.ErrorTypeKey.String(class.String())))
+		m.observeSession(o, &st)
+		for i := range st.Nodes {
+			m.observeNode(o, &st.Nodes[i])
 		}
 		return nil
-	}, count, pending, inFlight, orphaned, requests, failed, attemptErrors, retries, speculative, wins, prepared, connections, hints, io)
+	}, m.all...)
 	if err != nil {
 		return fmt.Errorf("otelvecql: %w", err)
 	}
@@ -120,7 +75,172 @@ func (in *Instrumentation) Observe(session *vecql.Session) error {
 	return nil
 }
 
-// Close ends what Observe began. Spans and measurements of requests go on as long as their sessions.
+// sessionMetrics are the metrics of a session.
+type sessionMetrics struct {
+	in   *Instrumentation
+	all  []metric.Observable
+	errs []error
+
+	count, pending, inFlight, orphaned, silent, serving, state, connected metric.Int64ObservableUpDownCounter
+	requests, failed, moved, attemptErrors, retries, speculative, wins    metric.Int64ObservableCounter
+	prepared, connections, ended, wrongPeers, hints, io, latencies        metric.Int64ObservableCounter
+	latencySum                                                            metric.Float64ObservableCounter
+	age                                                                   metric.Float64ObservableGauge
+}
+
+// newSessionMetrics returns the metrics of a session, or an error of the meter.
+func (in *Instrumentation) newSessionMetrics() (*sessionMetrics, error) {
+	m := &sessionMetrics{in: in}
+	m.count = m.gauge("db.client.connection.count", "{connection}",
+		"The number of connections that are currently in state described by the state attribute.")
+	m.pending = m.gauge("db.client.connection.pending_requests", "{request}",
+		"The number of current pending requests for an open connection.")
+	m.inFlight = m.gauge("vecql.requests.in_flight", "{request}", "Requests without a response yet.")
+	m.orphaned = m.gauge("vecql.requests.orphaned", "{request}",
+		"Requests that were canceled or timed out and have no response yet.")
+	m.silent = m.gauge("vecql.connections.silent", "{connection}", "Connections that answer no request.")
+	m.serving = m.gauge("vecql.node.serving", "{node}", "1 if a connection to the node takes and answers requests, else 0.")
+	m.state = m.gauge("vecql.node.state", "{node}", "1 for the state of the connections to the node.")
+	m.latencies = m.counter("vecql.node.latency.bucket", "{attempt}",
+		"Attempts that the node answered within the number of seconds in the attribute le.")
+	m.requests = m.counter("vecql.requests", "{request}",
+		"Requests of the program. Each page and each batch counts as one.")
+	m.failed = m.counter("vecql.requests.failed", "{request}", "Requests that ended with an error.")
+	m.moved = m.counter("vecql.requests.moved", "{attempt}", "Attempts that left a silent node for the next one.")
+	m.attemptErrors = m.counter("vecql.attempt.errors", "{attempt}", "Attempts that failed.")
+	m.retries = m.counter("vecql.retries", "{attempt}", "Attempts after the first one.")
+	m.speculative = m.counter("vecql.speculative_executions", "{execution}", "Executions after the first one.")
+	m.wins = m.counter("vecql.speculative_executions.won", "{execution}",
+		"Executions after the first one that completed first.")
+	m.prepared = m.counter("vecql.prepared", "{statement}", "Lookups in the cache of prepared statements.")
+	m.connections = m.counter("vecql.connections", "{connection}",
+		"Connections that were opened, lost, or failed to open.")
+	m.ended = m.counter("vecql.connections.ended", "{connection}", "Connections that have ended, by cause.")
+	m.wrongPeers = m.counter("vecql.wrong_peers", "{connection}",
+		"Attempts to connect that failed because another cluster or node answered.")
+	m.hints = m.counter("vecql.tablet_hints", "{hint}", "Tablet hints in responses.")
+	m.io = m.counter("vecql.io", "By", "Bodies of requests and responses, uncompressed.")
+	m.connected = m.gauge("vecql.control.connected", "{connection}", "1 if there is a control connection, else 0.")
+	var err error
+	m.latencySum, err = in.meter.Float64ObservableCounter("vecql.node.latency.sum", metric.WithUnit("s"),
+		metric.WithDescription("Sum of the latencies of the attempts that the node answered."))
+	m.errs = append(m.errs, err)
+	m.age, err = in.meter.Float64ObservableGauge("vecql.control.age", metric.WithUnit("s"),
+		metric.WithDescription("Time since the system tables were last read."))
+	m.errs = append(m.errs, err)
+	m.all = append(m.all, m.latencySum, m.age)
+	return m, errors.Join(m.errs...)
+}
+
+func (m *sessionMetrics) counter(name, unit, text string) metric.Int64ObservableCounter {
+	c, err := m.in.meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
+	m.all, m.errs = append(m.all, c), append(m.errs, err)
+	return c
+}
+
+func (m *sessionMetrics) gauge(name, unit, text string) metric.Int64ObservableUpDownCounter {
+	c, err := m.in.meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(text))
+	m.all, m.errs = append(m.all, c), append(m.errs, err)
+	return c
+}
+
+func (m *sessionMetrics) with(attrs ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributes(append(m.in.attributes(len(attrs)), attrs...)...)
+}
+
+// observeSession records the metrics of the whole session.
+func (m *sessionMetrics) observeSession(o metric.Observer, st *vecql.Stats) {
+	common := m.with()
+	for _, c := range []struct {
+		counter metric.Int64ObservableCounter
+		n       uint64
+		key     attribute.Key // empty means none
+		value   string
+	}{
+		{m.requests, st.Requests, "", ""},
+		{m.failed, st.Failed, "", ""},
+		{m.moved, st.Moved, "", ""},
+		{m.retries, st.Retries, "", ""},
+		{m.speculative, st.SpeculativeExecutions, "", ""},
+		{m.wins, st.SpeculativeWins, "", ""},
+		{m.hints, st.TabletHints, "", ""},
+		{m.prepared, st.PreparedHits, preparedKey, "hit"},
+		{m.prepared, st.PreparedMisses, preparedKey, "miss"},
+		{m.prepared, st.PreparedAgain, preparedKey, "forgotten"},
+		{m.connections, st.ConnectionsOpened, eventKey, "opened"},
+		{m.connections, st.ConnectionsLost, eventKey, "lost"},
+		{m.connections, st.ConnectionsFailed, eventKey, "failed"},
+		{m.wrongPeers, st.WrongPeers, "", ""},
+		{m.io, st.BytesOut, semconv.NetworkIODirectionKey, "transmit"},
+		{m.io, st.BytesIn, semconv.NetworkIODirectionKey, "receive"},
+	} {
+		attrs := common
+		if c.key != "" {
+			attrs = m.with(c.key.String(c.value))
+		}
+		o.ObserveInt64(c.counter, int64(c.n), attrs)
+	}
+	for class, n := range st.Errors {
+		o.ObserveInt64(m.attemptErrors, int64(n), m.with(semconv.ErrorTypeKey.String(class.String())))
+	}
+	for cause, n := range st.ConnectionsEnded {
+		o.ObserveInt64(m.ended, int64(n), m.with(causeKey.String(cause.String())))
+	}
+	o.ObserveInt64(m.pending, int64(st.Waiting), common)
+	o.ObserveInt64(m.connected, boolean(st.Control.Node != ""), common)
+	if !st.Control.LastRead.IsZero() {
+		o.ObserveFloat64(m.age, time.Since(st.Control.LastRead).Seconds(), common)
+	}
+}
+
+// observeNode records the metrics of one node.
+func (m *sessionMetrics) observeNode(o metric.Observer, n *vecql.NodeStats) {
+	pool := semconv.DBClientConnectionPoolName(poolName(n.Host))
+	attrs := m.with(pool)
+	used := min(n.InFlight, n.Connections)
+	o.ObserveInt64(m.count, int64(used), m.with(pool, semconv.DBClientConnectionStateUsed))
+	o.ObserveInt64(m.count, int64(n.Connections-used), m.with(pool, semconv.DBClientConnectionStateIdle))
+	o.ObserveInt64(m.inFlight, int64(n.InFlight), attrs)
+	o.ObserveInt64(m.orphaned, int64(n.Orphans), attrs)
+	o.ObserveInt64(m.silent, int64(n.Silent), attrs)
+	o.ObserveInt64(m.serving, boolean(n.Serves()), attrs)
+	for state := vecql.PoolOpen; state <= vecql.PoolClosed; state++ {
+		o.ObserveInt64(m.state, boolean(n.State == state), m.with(pool, stateKey.String(state.String())))
+	}
+	o.ObserveFloat64(m.latencySum, n.Latency.Sum().Seconds(), attrs)
+	buckets, answered := n.Latency.Buckets(), uint64(0)
+	for _, bound := range latencyBounds {
+		for len(buckets) > 0 && buckets[0].Upper <= bound {
+			answered += buckets[0].Count
+			buckets = buckets[1:]
+		}
+		o.ObserveInt64(m.latencies, int64(answered), m.with(pool, boundText(bound.Seconds())))
+	}
+	o.ObserveInt64(m.latencies, int64(n.Latency.Count()), m.with(pool, boundText(math.Inf(1))))
+}
+
+// latencyBounds are the upper bounds of the exported buckets: powers of two from 66 µs to 17 s, which are bounds of the
+// driver's buckets as well.
+var latencyBounds = func() (bounds []time.Duration) {
+	for power := 16; power <= 34; power++ {
+		bounds = append(bounds, 1<<power)
+	}
+	return bounds
+}()
+
+// boundText returns the attribute of an upper bound in Prometheus's notation.
+func boundText(seconds float64) attribute.KeyValue {
+	return bucketKey.String(strconv.FormatFloat(seconds, 'g', -1, 64))
+}
+
+func boolean(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// Close ends the metrics of Observe. Spans and measurements of requests continue as long as their sessions.
 func (in *Instrumentation) Close() error {
 	in.registration.mu.Lock()
 	defer in.registration.mu.Unlock()

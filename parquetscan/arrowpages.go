@@ -12,9 +12,10 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
-// This file is where pages come from arrow-go, or go to it.
+// Pages that arrow-go reads, and pages that it decodes.
 
-// arrowPages gives the pages that arrow-go reads: the way for encrypted column chunks, and the reference of pageWalker for all others.
+// arrowPages implements pages with arrow-go: it reads encrypted column chunks, and is the reference of pageWalker for
+// all others.
 type arrowPages struct {
 	file  *dataFile
 	r     file.PageReader
@@ -23,10 +24,12 @@ type arrowPages struct {
 }
 
 // newArrowPages returns the pages of a column chunk of a file that has a decrypting reader.
-func newArrowPages(f *dataFile, group int, meta *metadata.ColumnChunkMetaData, leaf, limit int) (_ *arrowPages, err error) {
+func newArrowPages(f *dataFile, group int, meta *metadata.ColumnChunkMetaData, leaf,
+	limit int,
+) (_ *arrowPages, err error) {
 	defer guard(&err)
 	defer f.lock()()
-	// arrow-go reads the whole chunk, wherever it is said to lie.
+	// arrow-go reads the whole chunk without checking its range.
 	if _, _, err := chunkRange(f, meta); err != nil {
 		return nil, err
 	}
@@ -66,7 +69,8 @@ func (p *arrowPages) next() (_ *page, err error) {
 		p.page.typ = dataPageV2
 		p.page.numRows = pg.NumRows()
 		p.page.defLength, p.page.repLength = pg.DefinitionLevelByteLen(), pg.RepetitionLevelByteLen()
-		if p.page.defLength < 0 || p.page.repLength < 0 || int64(p.page.defLength)+int64(p.page.repLength) > int64(len(p.page.data)) {
+		if p.page.defLength < 0 || p.page.repLength < 0 ||
+			int64(p.page.defLength)+int64(p.page.repLength) > int64(len(p.page.data)) {
 			return nil, corrupt("levels are longer than their page")
 		}
 	case *file.DictionaryPage:
@@ -80,7 +84,7 @@ func (p *arrowPages) next() (_ *page, err error) {
 	return &p.page, nil
 }
 
-// onePage is a file.PageReader that gives one page.
+// onePage is a file.PageReader that returns one page.
 type onePage struct {
 	page file.Page
 	done bool

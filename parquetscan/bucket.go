@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// This file cuts the row groups of a scan into buckets: the unit in which work is handed out, here or to other machines.
+// Buckets of row groups: the unit of work for goroutines and for other machines.
 
-// A Bucket is some consecutive row groups of a scan. It is a plain value that may be written as JSON, kept, sent, and read by another process
-// that has the same files, with [Scan.Reader]: what was being loaded when a process died is resumed by reading the buckets that are not done.
+// A Bucket is a sequence of consecutive row groups of a scan. It can be stored as JSON and read with [Scan.Reader] by
+// another process that has the same files: an interrupted load resumes by reading the buckets that are not done.
 type Bucket struct {
-	// Number is the bucket's place among those it was made with, from 0.
+	// Number is the bucket's index among the buckets of one split, from 0.
 	Number int    `json:"number"`
 	Parts  []Part `json:"parts"`
 	// Rows is the number of rows, before any filter.
@@ -20,7 +20,7 @@ type Bucket struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// A Part is consecutive row groups of one file: First to End-1.
+// A Part is a sequence of consecutive row groups of one file: First to End-1.
 type Part struct {
 	File  string `json:"file"`
 	Size  int64  `json:"size"`           // of the file
@@ -30,7 +30,7 @@ type Part struct {
 	Rows  int64  `json:"rows"`
 }
 
-// unit is a row group that is to be put into a bucket.
+// A unit is a row group to be put into a bucket.
 type unit struct {
 	file, group int
 	rows, bytes int64
@@ -65,8 +65,8 @@ func (s *Scan) compressed(file, group int) int64 {
 	return max(1, total)
 }
 
-// SplitByCount cuts the scan into n buckets of consecutive row groups of about equally many compressed bytes of the columns that are read; into
-// fewer if there are fewer row groups. No bucket is without rows, and every row is in one bucket.
+// SplitByCount splits the scan into n buckets of consecutive row groups with about equally many compressed bytes of the
+// columns that are read; fewer if there are fewer row groups. Every bucket has rows, and every row is in one bucket.
 func (s *Scan) SplitByCount(n int) []Bucket {
 	units := s.units()
 	n = min(n, len(units))
@@ -76,7 +76,8 @@ func (s *Scan) SplitByCount(n int) []Bucket {
 	}
 	var buckets []Bucket
 	for i := 0; n > 0; n-- {
-		// This bucket's fair share of what is left, to the row group that comes closest, and at least one for each of the others.
+		// This bucket's share of the remaining bytes, rounded to whole row groups. At least one remains for each later
+		// bucket.
 		share := left / int64(n)
 		end, bytes := i, int64(0)
 		for end < len(units)-(n-1) && (end == i || n == 1 || bytes+units[end].bytes/2 < share) {
@@ -90,8 +91,8 @@ func (s *Scan) SplitByCount(n int) []Bucket {
 	return buckets
 }
 
-// SplitByBytes cuts the scan into buckets of consecutive row groups of up to n compressed bytes of the columns that are read, and at least one row
-// group. Files are not kept apart: many small ones come in one bucket.
+// SplitByBytes splits the scan into buckets of consecutive row groups with up to n compressed bytes of the columns that
+// are read, and at least one row group. A bucket may span several small files.
 func (s *Scan) SplitByBytes(n int64) []Bucket {
 	units := s.units()
 	var buckets []Bucket
@@ -120,12 +121,16 @@ func (s *Scan) bucket(number int, units []unit) Bucket {
 			b.Parts[k].Rows += u.rows
 			continue
 		}
-		b.Parts = append(b.Parts, Part{File: src.Name, Size: src.Size, ETag: src.ETag, First: u.group, End: u.group + 1, Rows: u.rows})
+		b.Parts = append(b.Parts, Part{
+			File: src.Name, Size: src.Size, ETag: src.ETag, First: u.group, End: u.group + 1,
+			Rows: u.rows,
+		})
 	}
 	return b
 }
 
-// check finds the files of a bucket and makes sure that they are what they were when it was made.
+// check returns the files of a bucket. It returns an error if they are not open, or differ from the bucket
+// (ErrChanged).
 func (s *Scan) check(b Bucket) ([]int, error) {
 	files := make([]int, len(b.Parts))
 	for i, p := range b.Parts {
@@ -135,18 +140,21 @@ func (s *Scan) check(b Bucket) ([]int, error) {
 		}
 		f := s.ds.files[at]
 		if p.Size != f.src.Size || p.ETag != f.src.ETag {
-			return nil, &Error{p.File, -1, "", -1, fmt.Errorf("%w: size %d and identity %q are not %d and %q of the bucket", ErrChanged,
+			return nil, &Error{p.File, -1, "", -1, fmt.Errorf("%w: size %d and ETag %q, the bucket has %d and %q", ErrChanged,
 				f.src.Size, f.src.ETag, p.Size, p.ETag)}
 		}
 		rows := int64(0)
 		if p.First < 0 || p.End > len(f.groups) || p.First >= p.End {
-			return nil, &Error{p.File, -1, "", -1, fmt.Errorf("bucket %d: row groups %d to %d of %d", b.Number, p.First, p.End, len(f.groups))}
+			return nil, &Error{
+				p.File, -1, "", -1,
+				fmt.Errorf("bucket %d: row groups %d to %d, the file has %d", b.Number, p.First, p.End, len(f.groups)),
+			}
 		}
 		for _, g := range f.groups[p.First:p.End] {
 			rows += g.rows
 		}
 		if rows != p.Rows {
-			return nil, &Error{p.File, p.First, "", -1, fmt.Errorf("%w: %d rows are not %d of the bucket", ErrChanged, rows, p.Rows)}
+			return nil, &Error{p.File, p.First, "", -1, fmt.Errorf("%w: %d rows, the bucket has %d", ErrChanged, rows, p.Rows)}
 		}
 		files[i] = at
 	}

@@ -13,11 +13,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests how row groups are cut into buckets.
+// Splitting of row groups into buckets.
 
-// randomFiles makes files whose column n counts the rows of all of them. Row groups may be empty, and files without any.
+// randomFiles makes files whose column n counts the rows of all files. Row groups may have no rows, and files no row
+// groups.
 func randomFiles(rng *rand.Rand) (files [][]byte, rows int) {
 	for range 1 + rng.IntN(5) {
 		groups := []int{rng.IntN(20)}
@@ -39,8 +42,8 @@ func randomFiles(rng *rand.Rand) (files [][]byte, rows int) {
 	return files, rows
 }
 
-// requireWhole checks that buckets have all rows of a scan, in order, each once, and that what they say of themselves is true. It returns
-// the bytes of the largest.
+// requireWhole checks that buckets have all rows of a scan, in order, each once, and that their fields are right. It
+// returns the bytes of the largest bucket.
 func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int64) {
 	t.Helper()
 	var units []unit
@@ -80,7 +83,7 @@ func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int6
 			}
 		}
 	}
-	require.Equal(t, s.units(), append([]unit{}, units...), "in another order, or not all")
+	require.Equal(t, s.units(), append([]unit{}, units...), "row groups are missing or out of order")
 	require.Equal(t, s.ds.NumRows(), rows)
 	want := int64(0)
 	for _, u := range s.units() {
@@ -90,9 +93,9 @@ func requireWhole(t *testing.T, s *Scan, buckets []Bucket, read bool) (most int6
 	return most
 }
 
-// TestSplitByCount checks, beside what holds for any buckets, that none is larger than the average by more than half of the largest row group
-// times 1 + H(n), the harmonic number: each bucket ends within half a row group of its fair share of what is left, and what the ones before
-// left out is shared by all that follow.
+// TestSplitByCount checks that no bucket exceeds the average by more than half of the largest row group times 1 + H(n),
+// the harmonic number: each bucket ends within half a row group of its share of the remaining bytes, and all later
+// buckets share the difference.
 func TestSplitByCount(t *testing.T) {
 	for seed := range uint64(40) {
 		files, rows := randomFiles(rand.New(rand.NewPCG(2, seed)))
@@ -123,7 +126,7 @@ func TestSplitByCount(t *testing.T) {
 	}
 }
 
-// TestSplitNearest cuts where a large row group would rather go to the next bucket.
+// TestSplitNearest splits before a large row group, which is closer to the next bucket's share.
 func TestSplitNearest(t *testing.T) {
 	s := scanOf(t, openSources(t, Config{}, numbers(0, 10, 10, 10, 90, 10)), Options{})
 	for n, want := range map[int][]int64{2: {30, 100}, 3: {30, 90, 10}, 4: {20, 10, 90, 10}} {
@@ -135,7 +138,7 @@ func TestSplitNearest(t *testing.T) {
 	}
 }
 
-// TestSplitEvenly cuts row groups of equal size: buckets differ by one row group at most.
+// TestSplitEvenly splits row groups of equal size: buckets differ by at most one row group.
 func TestSplitEvenly(t *testing.T) {
 	groups := make([]int, 60)
 	for i := range groups {
@@ -169,14 +172,14 @@ func TestSplitByBytes(t *testing.T) {
 				}
 				require.True(t, bytes <= n || groups == 1, "%d bytes in %d row groups", bytes, groups)
 				if at < len(units) && n > 0 {
-					require.Greater(t, units[at].bytes, n-bytes, "the next row group had room")
+					require.Greater(t, units[at].bytes, n-bytes, "the next row group would fit")
 				}
 			}
 		}
 	}
 }
 
-// TestNothingToSplit cuts a file without rows.
+// TestNothingToSplit splits a file without rows.
 func TestNothingToSplit(t *testing.T) {
 	d := openSources(t, Config{}, numbers(0, 0, 0), numbers(0, 0))
 	s := scanOf(t, d, Options{})
@@ -185,15 +188,15 @@ func TestNothingToSplit(t *testing.T) {
 	n, err := s.Count(context.Background())
 	require.NoError(t, err)
 	require.Zero(t, n)
-	require.NoError(t, s.Borrow(context.Background(), nil, func(int, *Batch) error { return io.ErrNoProgress }))
+	require.NoError(t, s.Borrow(context.Background(), nil, func(int, *column.Batch) error { return io.ErrNoProgress }))
 	for _, err := range s.All(context.Background()) {
-		t.Fatalf("a batch without rows, or %v", err)
+		t.Fatalf("a batch without rows, or the error %v", err)
 	}
 	// Row groups without rows may be in a bucket made by hand.
 	src := d.files[0].src
 	r, err := s.Reader(Bucket{Parts: []Part{{File: src.Name, Size: src.Size, ETag: src.ETag, First: 0, End: 2}}})
 	require.NoError(t, err)
-	var b Batch
+	var b column.Batch
 	require.ErrorIs(t, r.ReadInto(context.Background(), &b), io.EOF)
 }
 
@@ -217,13 +220,13 @@ func TestBucketJSON(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, rows, next)
-	// One more file before does not matter.
+	// Another file before these makes no difference.
 	all := append([][]byte{numbers(5000, 7)}, files...)
 	var sources []Source
 	for i, b := range all {
 		sources = append(sources, memorySource(fmt.Sprint(i-1), b))
 	}
-	d, err := OpenSources(context.Background(), Config{}, sources...)
+	d, err := OpenSources(context.Background(), sources...)
 	require.NoError(t, err)
 	defer d.Close()
 	out, err := readBucket(scanOf(t, d, Options{}), buckets[0])
@@ -232,7 +235,7 @@ func TestBucketJSON(t *testing.T) {
 	const golden = `{"number":1,"parts":[{"file":"f","size":9,"etag":"e","first":2,"end":3,"rows":4}],"rows":4,"bytes":5}`
 	text, err = json.Marshal(Bucket{1, []Part{{"f", 9, "e", 2, 3, 4}}, 4, 5})
 	require.NoError(t, err)
-	require.Equal(t, golden, string(text), "buckets that were kept would not be read any more")
+	require.Equal(t, golden, string(text), "stored buckets would become unreadable")
 }
 
 func TestBucketOfChangedFile(t *testing.T) {
@@ -246,7 +249,7 @@ func TestBucketOfChangedFile(t *testing.T) {
 		require.Equal(t, file, e.File)
 		_, err = s.Count(ctx, b)
 		require.ErrorIs(t, err, ErrChanged)
-		require.ErrorIs(t, s.Borrow(ctx, []Bucket{b}, func(int, *Batch) error { return nil }), ErrChanged)
+		require.ErrorIs(t, s.Borrow(ctx, []Bucket{b}, func(int, *column.Batch) error { return nil }), ErrChanged)
 		for _, err = range s.All(ctx, b) {
 		}
 		require.ErrorIs(t, err, ErrChanged)
@@ -254,7 +257,7 @@ func TestBucketOfChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	path := writeFile(t, dir, "a", numbers(0, 10, 10))
 	open := func() *Scan {
-		d, err := Open(ctx, Config{}, path)
+		d, err := Open(ctx, path)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
 		return scanOf(t, d, Options{})
@@ -263,7 +266,7 @@ func TestBucketOfChangedFile(t *testing.T) {
 	_, err := open().Reader(before)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(path))
-	writeFile(t, dir, "a", numbers(100, 10, 10)) // as long as it was, but written later
+	writeFile(t, dir, "a", numbers(100, 10, 10)) // of the same size, but written later
 	check(open(), before, path)
 	require.NoError(t, os.Remove(path))
 	writeFile(t, dir, "a", numbers(0, 10, 10, 10))
@@ -287,7 +290,7 @@ func TestBucketOfChangedFile(t *testing.T) {
 	require.ErrorContains(t, err, "unknown is not open")
 }
 
-// TestHostileBuckets reads buckets made by hand: errors, never a panic.
+// TestHostileBuckets reads handmade buckets: they cause errors, never a panic.
 func TestHostileBuckets(t *testing.T) {
 	s := scanOf(t, openSources(t, Config{}, numbers(0, 10, 10, 10)), Options{})
 	good := s.SplitByCount(1)[0].Parts[0]
@@ -316,12 +319,13 @@ func TestHostileBuckets(t *testing.T) {
 	out, err := readBucket(s, Bucket{})
 	require.NoError(t, err)
 	require.Empty(t, out)
-	out, err = readBucket(s, Bucket{Number: -1, Rows: 1 << 62, Bytes: -5, Parts: []Part{good, good}}) // what was asked for twice comes twice
+	// a part listed twice is read twice
+	out, err = readBucket(s, Bucket{Number: -1, Rows: 1 << 62, Bytes: -5, Parts: []Part{good, good}})
 	require.NoError(t, err)
 	require.Len(t, out, 60)
 }
 
-// TestHostileSizes cuts row groups whose columns are said to be as long as can be.
+// TestHostileSizes splits row groups whose columns claim the maximum size.
 func TestHostileSizes(t *testing.T) {
 	w := newCompact()
 	const groups = 20

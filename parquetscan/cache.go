@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// This file keeps parsed footers.
+// The cache of parsed footers.
 
-// A Cache keeps the footers of files that were opened, the least recently used ones leaving first. Files are told apart by name, size and
-// Source.ETag, which for local files is the time of modification; sources without an ETag and encrypted files are not kept. It may be used by
-// many goroutines at once. A nil Cache keeps nothing.
+// A Cache is an LRU cache of the footers of files. The key is name, size and Source.ETag, which for local files is the
+// time of modification; footers of sources without an ETag and of encrypted files are not kept. It is safe for
+// concurrent use. A nil Cache keeps nothing.
 type Cache struct {
 	mu      sync.Mutex
 	most    int64
@@ -22,22 +22,25 @@ type Cache struct {
 	lookups int64
 }
 
+// cacheKey identifies the content of a file.
 type cacheKey struct {
 	name, etag string
 	size       int64
 }
 
+// cached is an entry of a Cache.
 type cached struct {
 	key    cacheKey
 	footer *footer
 }
 
-// NewCache returns a Cache for footers of maxBytes in all, as long as they are in their files. Parsed, they take some five times as much memory.
+// NewCache returns a Cache for footers of maxBytes in total, counted by their size in files. A parsed footer takes
+// about five times as much memory.
 func NewCache(maxBytes int64) *Cache {
 	return &Cache{most: maxBytes, byKey: map[cacheKey]*list.Element{}}
 }
 
-// Stats returns how often a footer was looked for and found, and the bytes that are kept.
+// Stats returns the number of lookups, the number of hits, and the size of the cached footers in their files, in bytes.
 func (c *Cache) Stats() (lookups, hits, bytes int64) {
 	if c == nil {
 		return 0, 0, 0
@@ -47,6 +50,7 @@ func (c *Cache) Stats() (lookups, hits, bytes int64) {
 	return c.lookups, c.hits, c.bytes
 }
 
+// get returns the footer of a source, nil if there is none or the source has no ETag.
 func (c *Cache) get(s *Source) *footer {
 	if c == nil || s.ETag == "" {
 		return nil
@@ -63,6 +67,8 @@ func (c *Cache) get(s *Source) *footer {
 	return e.Value.(*cached).footer
 }
 
+// put stores a footer and removes those used least recently until all fit. Footers that can decrypt are not stored:
+// other datasets may lack the keys.
 func (c *Cache) put(s *Source, f *footer) {
 	if c == nil || s.ETag == "" || f.decrypting != nil || f.size > c.most {
 		return

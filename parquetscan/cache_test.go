@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests the cache of footers.
+// The cache of footers.
 
 func TestCacheBound(t *testing.T) {
 	c := NewCache(100)
@@ -26,21 +26,21 @@ func TestCacheBound(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		c.put(src(name), &footer{size: 30})
 	}
-	require.NotNil(t, c.get(src("a"))) // b is the least recently used one now
+	require.NotNil(t, c.get(src("a"))) // now b is the least recently used footer
 	c.put(src("d"), &footer{size: 30})
 	require.Equal(t, []bool{true, false, true, true}, []bool{has("a"), has("b"), has("c"), has("d")})
-	c.put(src("e"), &footer{size: 60}) // c and a leave
+	c.put(src("e"), &footer{size: 60}) // c and a are evicted
 	require.Equal(t, []bool{false, false, false, true, true}, []bool{has("a"), has("b"), has("c"), has("d"), has("e")})
 	_, _, bytes := c.Stats()
 	require.EqualValues(t, 90, bytes)
-	c.put(src("f"), &footer{size: 101}) // longer than all there is
+	c.put(src("f"), &footer{size: 101}) // larger than the cache
 	require.False(t, has("f"))
 	require.True(t, has("d"))
 	c.put(src("g"), &footer{size: 100})
 	require.Equal(t, []bool{false, false, true}, []bool{has("d"), has("e"), has("g")})
 	kept := &footer{size: 40}
 	c.put(src("h"), kept)
-	c.put(src("h"), &footer{size: 50}) // two have read it at once: the first one stays, counted once
+	c.put(src("h"), &footer{size: 50}) // read twice concurrently: the first footer stays, counted once
 	require.Same(t, kept, c.get(src("h")))
 	lookups, hits, bytes := c.Stats()
 	require.Equal(t, []int64{2, 2, 40}, []int64{lookups, hits, bytes})
@@ -54,7 +54,7 @@ func TestCacheIdentity(t *testing.T) {
 	require.Nil(t, c.get(&Source{Name: "a", ETag: "2", Size: 7}))
 	require.Nil(t, c.get(&Source{Name: "a", ETag: "1", Size: 8}))
 	require.Nil(t, c.get(&Source{Name: "b", ETag: "1", Size: 7}))
-	c.put(&Source{Name: "a", Size: 7}, &footer{size: 10}) // nothing tells whether it has changed
+	c.put(&Source{Name: "a", Size: 7}, &footer{size: 10}) // without an ETag changes are not detected
 	require.Nil(t, c.get(&Source{Name: "a", Size: 7}))
 	lookups, hits, bytes := c.Stats()
 	require.Equal(t, []int64{4, 1, 10}, []int64{lookups, hits, bytes})
@@ -69,7 +69,7 @@ func TestCacheIdentity(t *testing.T) {
 	require.Nil(t, zero.get(&Source{Name: "a", ETag: "1"}))
 }
 
-// TestCacheHasNoKeys opens a file without keys first: what is kept must not hide that there are keys now.
+// TestCacheHasNoKeys opens a file without keys first: the cached footer must not hide the keys of a later Open.
 func TestCacheHasNoKeys(t *testing.T) {
 	cache, b := NewCache(1<<20), numbers(0, 3)
 	d := openSources(t, Config{Cache: cache}, b)
@@ -79,7 +79,7 @@ func TestCacheHasNoKeys(t *testing.T) {
 	require.EqualValues(t, 1, d.FooterReads())
 }
 
-// TestCacheConcurrently opens files at once, of which the cache holds about half.
+// TestCacheConcurrently opens files concurrently; the cache holds about half of them.
 func TestCacheConcurrently(t *testing.T) {
 	var sources []Source
 	size := int64(0)
@@ -96,7 +96,7 @@ func TestCacheConcurrently(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(g)))
 			for range 50 {
 				i := rng.IntN(len(sources))
-				d, err := OpenSources(context.Background(), Config{Cache: cache}, sources[i])
+				d, err := Config{Cache: cache}.OpenSources(context.Background(), sources[i])
 				if err != nil || d.NumRows() != int64(i+3) {
 					t.Errorf("file %d: %v", i, err)
 					return
@@ -109,7 +109,7 @@ func TestCacheConcurrently(t *testing.T) {
 				if out, err := readBucket(s, everything(s)); err != nil || len(out) != i+3 {
 					t.Errorf("file %d: %d rows, %v", i, len(out), err)
 				}
-				if _, err := d.files[0].arrow(); err != nil { // it shares the metadata
+				if _, err := d.files[0].arrow(); err != nil { // shares the metadata
 					t.Error(err)
 				}
 				if err := d.Close(); err != nil {

@@ -11,25 +11,28 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/parquet"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/bitmap"
 )
 
-// This file reads a column chunk page by page into a Column: which page is current, its levels, its dictionary. decode.go holds what turns
-// bytes into values, vectors.go and nested.go what is special to repeated columns.
+// Reading a column chunk page by page into a column: the current page, its levels, its dictionary. decode.go turns
+// bytes into values, and vectors.go and nested.go read repeated columns.
 
-// A chunk is the rest of a column chunk. It belongs to one Reader.
+// A chunk is the unread rest of a column chunk. It belongs to one Reader.
 type chunk struct {
 	leaf  *leaf
 	pages pages
-	rows  int64 // not yet read, by the row group's metadata
-	limit int   // bytes of a page, or of a Column
-	text  bool  // strings are to come as text even if they are coded
-	dims  *atomic.Int64
+	rows  int64         // not yet read, by the row group's metadata
+	limit int           // bytes of a page, or of a Column
+	text  bool          // strings are read as text even if they are coded
+	dim   *atomic.Int64 // of vectors: columnState.dim
 
-	dict       *Dictionary // of strings
-	dictValues []byte      // of all other types: leaf.width bytes each
+	dict       *column.Dictionary // of strings
+	dictValues []byte             // of all other types: leaf.width bytes each
 	dictLen    int
 
-	// The current page: left levels of n (for columns without levels: values), and where its values go on.
+	// The current page: left of n levels (of values, for columns without levels), and the state of decoding its values.
 	left     int
 	rep, def hybrid
 	coded    bool // values are codes
@@ -44,7 +47,7 @@ type chunk struct {
 	defBuf  []uint32
 }
 
-// open makes the chunk that of another row group.
+// open resets the chunk to another row group.
 func (c *chunk) open(pages pages, rows int64) {
 	c.pages, c.rows = pages, rows
 	c.dict, c.dictValues, c.dictLen = nil, c.dictValues[:0], -1
@@ -71,7 +74,7 @@ func (c *chunk) load() error {
 	}
 }
 
-// must is load where there has to be another page.
+// must is load, but an error if there is no further page.
 func (c *chunk) must() error {
 	err := c.load()
 	if errors.Is(err, io.EOF) {
@@ -80,7 +83,7 @@ func (c *chunk) must() error {
 	return err
 }
 
-// startPage parses what precedes the values.
+// startPage parses the part of the page before the values.
 func (c *chunk) startPage(p *page) error {
 	n := int(p.numValues)
 	data := p.data
@@ -106,11 +109,11 @@ func (c *chunk) startPage(p *page) error {
 			return corrupt("codes without a dictionary")
 		}
 		if len(data) == 0 {
-			return c.startCodes(nil, 1) // all values are NULL: whoever asks for a code gets an error
+			return c.startCodes(nil, 1) // all values are NULL; reading a code is an error
 		}
 		return c.startCodes(data[1:], uint(data[0]))
 	case p.encoding == encodingPlain:
-	case p.encoding == encodingRLE && c.leaf.typ.Kind == Bool:
+	case p.encoding == encodingRLE && c.leaf.typ.Kind == column.Bool:
 		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) > int64(len(data)-4) {
 			return corrupt("page of booleans without its length")
 		}
@@ -133,10 +136,10 @@ func (c *chunk) startCodes(data []byte, width uint) error {
 	return c.codes.start(data, width)
 }
 
-// levelWidth returns the bits of levels up to a maximum.
+// levelWidth returns the number of bits of levels up to most.
 func levelWidth(most int) uint { return uint(bits.Len(uint(most))) }
 
-// startV1 begins to decode the levels of a data page V1, and returns what follows them.
+// startV1 begins to decode the levels of a data page V1, and returns the bytes after them.
 func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte, err error) {
 	width := levelWidth(most)
 	if most == 0 {
@@ -159,7 +162,7 @@ func (h *hybrid) startV1(data []byte, encoding int32, most, n int) (rest []byte,
 	}
 }
 
-// countPresent returns how many of the next n levels of definition are the greatest, without consuming them.
+// countPresent returns how many of the next n definition levels are the maximum, without consuming them.
 func (c *chunk) countPresent(n int) (int, error) {
 	h, present := c.def, 0
 	c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
@@ -180,7 +183,7 @@ func (c *chunk) countPresent(n int) (int, error) {
 
 // ready returns how many of the next n rows can be read into one Column: strings come either as codes or as text.
 func (c *chunk) ready(n int) (int, error) {
-	if !c.leaf.typ.Kind.text() || c.leaf.maxRep > 0 {
+	if !c.leaf.typ.Kind.IsText() || c.leaf.maxRep > 0 {
 		return n, nil
 	}
 	if c.left == 0 {
@@ -189,9 +192,10 @@ func (c *chunk) ready(n int) (int, error) {
 		}
 	}
 	if c.text {
-		// Entries of a dictionary may repeat: the batch has to stay within its bounds even if all its rows are the longest one.
-		if c.dict != nil && int64(c.dict.longest)*int64(n) > int64(c.limit) {
-			n = max(1, c.limit/c.dict.longest)
+		// Entries of a dictionary may repeat: the batch must stay within its limit even if all its rows are the longest
+		// entry.
+		if c.dict != nil && int64(c.dict.Longest())*int64(n) > int64(c.limit) {
+			n = max(1, c.limit/c.dict.Longest())
 		}
 		return n, nil
 	}
@@ -205,14 +209,45 @@ func (c *chunk) ready(n int) (int, error) {
 	case err != nil:
 		return 0, err
 	case (next.typ == dataPage || next.typ == dataPageV2) && next.dictionaryCoded() == c.coded:
-		return min(n, c.left+int(next.numValues)), nil
+		return c.left + min(n-c.left, int(next.numValues)), nil
 	default:
 		return c.left, nil
 	}
 }
 
+// skipPages, called at the end of a page, skips pages that lie within the next n rows, and returns the number of rows
+// skipped.
+func (c *chunk) skipPages(n int64) (int64, error) {
+	done := int64(0)
+	for c.left == 0 {
+		h, err := c.pages.peek()
+		if errors.Is(err, io.EOF) {
+			return done, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		rows := int64(h.numRows)
+		switch {
+		case h.typ == dataPage && c.leaf.maxRep == 0:
+			rows = int64(h.numValues)
+		case h.typ != dataPageV2:
+			return done, nil
+		}
+		if rows < 0 || rows > n-done {
+			return done, nil
+		}
+		if err := c.pages.skip(); err != nil {
+			return 0, err
+		}
+		done += rows
+		c.rows -= rows
+	}
+	return done, nil
+}
+
 // readFlat appends n rows of a column that is not repeated. dst must be empty and of the leaf's type.
-func (c *chunk) readFlat(dst *Column, n int) error {
+func (c *chunk) readFlat(dst *builder, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)
 	}
@@ -222,8 +257,8 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 				return err
 			}
 		}
-		if dst.n == 0 && c.coded && !c.text && c.leaf.typ.Kind.text() {
-			dst.dict = c.dict // ready has seen to it that all rows are codes
+		if dst.Len == 0 && c.coded && !c.text && c.leaf.typ.Kind.IsText() {
+			dst.Dict = c.dict // ready guarantees that all rows are codes
 		}
 		k := min(n, c.left)
 		var err error
@@ -246,19 +281,19 @@ func (c *chunk) readFlat(dst *Column, n int) error {
 }
 
 // present appends n values.
-func (c *chunk) present(dst *Column, n int) error {
+func (c *chunk) present(dst *builder, n int) error {
 	if err := c.appendValues(dst, n); err != nil {
-		return moved(err, func(value int) int { return dst.n + value })
+		return moved(err, func(value int) int { return dst.Len + value })
 	}
-	dst.n += n
-	if dst.nulls > 0 {
+	dst.Len += n
+	if dst.Nulls > 0 {
 		dst.growValidity()
 	}
 	return nil
 }
 
-// optional appends n values or NULLs, as levels of definition of one bit say, run by run.
-func (c *chunk) optional(dst *Column, n int) error {
+// optional appends n values or NULLs according to definition levels of one bit, run by run.
+func (c *chunk) optional(dst *builder, n int) error {
 	for n > 0 {
 		if err := c.def.run(); err != nil {
 			return err
@@ -283,23 +318,23 @@ func (c *chunk) optional(dst *Column, n int) error {
 	return nil
 }
 
-// levels appends n values or NULLs, as wider levels of definition say.
-func (c *chunk) levels(dst *Column, n int) error {
+// levels appends n values or NULLs according to wider definition levels.
+func (c *chunk) levels(dst *builder, n int) error {
 	for n > 0 {
 		c.defBuf = grow(c.defBuf[:0], min(n, levelBlock))
 		if err := c.def.decode(c.defBuf); err != nil {
 			return err
 		}
-		var bitmap [levelBlock / 8]byte
+		var valid [levelBlock / 8]byte
 		for i, d := range c.defBuf {
 			if int(d) > c.leaf.maxDef {
-				return corrupt("level of definition %d of at most %d", d, c.leaf.maxDef)
+				return corrupt("definition level %d, want at most %d", d, c.leaf.maxDef)
 			}
 			if int(d) == c.leaf.maxDef {
-				bitmap[i>>3] |= 1 << (i & 7)
+				valid[i>>3] |= 1 << (i & 7)
 			}
 		}
-		if err := c.spaced(dst, len(c.defBuf), bitmap[:], 0); err != nil {
+		if err := c.spaced(dst, len(c.defBuf), valid[:], 0); err != nil {
 			return err
 		}
 		n -= len(c.defBuf)
@@ -307,9 +342,9 @@ func (c *chunk) levels(dst *Column, n int) error {
 	return nil
 }
 
-// spaced appends n values or NULLs: bits say which, from bit position bit on.
-func (c *chunk) spaced(dst *Column, n int, bitmap []byte, bit int) error {
-	ones := countBits(bitmap, bit, n)
+// spaced appends n values or NULLs; a value has a 1 in valid, from position bit on.
+func (c *chunk) spaced(dst *builder, n int, valid []byte, bit int) error {
+	ones := bitmap.Count(valid, bit, n)
 	switch ones {
 	case n:
 		return c.present(dst, n)
@@ -320,13 +355,13 @@ func (c *chunk) spaced(dst *Column, n int, bitmap []byte, bit int) error {
 	if err := c.appendValues(dst, ones); err != nil {
 		return moved(err, func(value int) int {
 			i := 0
-			for ; value > 0 || bitmap[(bit+i)>>3]>>((bit+i)&7)&1 == 0; i++ {
-				value -= int(bitmap[(bit+i)>>3] >> ((bit + i) & 7) & 1)
+			for ; value > 0 || valid[(bit+i)>>3]>>((bit+i)&7)&1 == 0; i++ {
+				value -= int(valid[(bit+i)>>3] >> ((bit + i) & 7) & 1)
 			}
-			return dst.n + i
+			return dst.Len + i
 		})
 	}
-	dst.spread(n, ones, bitmap, bit)
+	dst.spread(n, ones, valid, bit)
 	return nil
 }
 
@@ -339,7 +374,7 @@ func (c *chunk) loadDictionary(p *page) error {
 		return fmt.Errorf("%w: dictionary of encoding %d", ErrUnsupported, p.encoding)
 	}
 	n := int(p.numValues)
-	least := int64(n+7) / 8 // bytes of n booleans
+	least := (int64(n) + 7) / 8 // bytes of n booleans
 	if c.leaf.physical == parquet.Types.ByteArray {
 		least = int64(n) * 4
 	}
@@ -347,27 +382,23 @@ func (c *chunk) loadDictionary(p *page) error {
 		return corrupt("dictionary of %d values in %d bytes", n, len(p.data))
 	}
 	c.data, c.bit, c.coded, c.bools = p.data, 0, false, false
-	// Columns point at a dictionary of strings, so it gets memory of its own.
-	dst := Column{Type: c.leaf.typ, values: c.dictValues[:0]}
-	if dst.Type.Kind.text() {
-		dst.values, dst.offsets = nil, make([]int32, 1, n+1)
+	// Columns keep a dictionary of strings, so it has its own memory.
+	dst := builder{Type: c.leaf.typ, Values: c.dictValues[:0]}
+	if dst.Type.Kind.IsText() {
+		dst.Values, dst.Offsets = nil, make([]int32, 1, n+1)
 	}
 	if err := c.appendValues(&dst, n); err != nil {
 		var e *rowError
-		if errors.As(err, &e) { // no row in particular
+		if errors.As(err, &e) { // an entry, not a row
 			err = fmt.Errorf("value %d of the dictionary: %w", e.row, e.err)
 		}
 		return err
 	}
 	c.dictLen = n
-	if !dst.Type.Kind.text() {
-		c.dictValues = dst.values
+	if !dst.Type.Kind.IsText() {
+		c.dictValues = dst.Values
 		return nil
 	}
-	d := &Dictionary{data: dst.values, offsets: dst.offsets}
-	for i := range n {
-		d.longest = max(d.longest, int(d.offsets[i+1]-d.offsets[i]))
-	}
-	c.dict = d
+	c.dict = column.NewDictionary(dst.Values, dst.Offsets)
 	return nil
 }

@@ -7,12 +7,13 @@ import (
 	"fmt"
 )
 
-// This file converts values whose Go type is not the one they are stored in: narrow integers, wide times, INT96, decimals.
+// Conversion of values whose Go type differs from the stored type: narrow integers, wide times, INT96, decimals.
 
 // A conversion writes n values of src to dst. Errors are rowErrors, counted from the first value.
 type conversion func(dst, src []byte, n int) error
 
-// narrow converts INT32 to integers of 1 or 2 bytes. Writers may store anything in the upper bits only in theory; values out of range are errors.
+// narrow converts INT32 to integers of 1 or 2 bytes. Values out of range are errors: no known writer uses the upper
+// bits.
 func narrow[T int8 | int16 | uint8 | uint16](dst, src []byte, n int) error {
 	out := sliceOf[T](dst, n)
 	for i := range out {
@@ -34,7 +35,7 @@ func widen(dst, src []byte, n int) error {
 	return nil
 }
 
-// widenInt converts INT32 or INT64 to integers of width bytes: decimals whose precision is greater than they need.
+// widenInt converts INT32 or INT64 to integers of width bytes, for decimals whose precision exceeds their stored type.
 func widenInt(width, stored int) conversion {
 	return func(dst, src []byte, n int) error {
 		for i := range n {
@@ -59,23 +60,25 @@ const (
 	dayNanos    = 24 * 60 * 60 * 1e9
 )
 
-// int96 converts nanoseconds of the day and Julian day to nanoseconds since 1970-01-01 (parquet-format, LogicalTypes.md, INT96).
+// int96 converts nanoseconds of the day and Julian day to nanoseconds since 1970-01-01 (parquet-format,
+// LogicalTypes.md, INT96).
 func int96(dst, src []byte, n int) error {
 	out := sliceOf[int64](dst, n)
 	for i := range out {
 		nanos := int64(binary.LittleEndian.Uint64(src[12*i:]))
 		day := int64(int32(binary.LittleEndian.Uint32(src[12*i+8:]))) - julianEpoch
 		v := day*dayNanos + nanos
-		// Days beyond 106,751 do not fit, and nanoseconds should be those of one day.
+		// Days beyond 106,751 do not fit into int64, and nanoseconds should not exceed one day.
 		if day < -106_752 || day > 106_751 || nanos < 0 || nanos > 2*dayNanos || (day > 0 && v < 0) || (day < -1 && v > 0) {
-			return &rowError{i, fmt.Errorf("%w: Julian day %d and %d ns in nanoseconds since 1970", ErrOutOfRange, day+julianEpoch, nanos)}
+			return &rowError{i, fmt.Errorf("%w: Julian day %d and %d ns in nanoseconds since 1970", ErrOutOfRange,
+				day+julianEpoch, nanos)}
 		}
 		out[i] = v
 	}
 	return nil
 }
 
-// decimals converts big-endian two's complement of some bytes to little-endian words.
+// decimals converts big-endian two's complement of stored bytes to little-endian of width bytes.
 func decimals(width, stored int) conversion {
 	return func(dst, src []byte, n int) error {
 		for i := range n {

@@ -4,15 +4,15 @@ package parquetscan
 
 import "fmt"
 
-// This file holds in what files are read otherwise than pyarrow reads them, and why.
+// Files that this package reads differently from pyarrow, with the reasons.
 
 const (
-	noType      = "a type that says that all values are NULL is no type of its own here: it is the physical one"
-	noLZ4       = "arrow-go does not have the codec LZ4, whose framing nobody wrote down (LZ4_RAW replaces it)"
-	wraps       = "beyond what nanoseconds tell: pyarrow wraps round"
-	columnKeys  = "pyarrow takes no keys of columns; what these files hold is the same"
-	paddedPages = "arrow-go loses its place behind page headers that are padded, as parquet-mr pads encrypted ones"
-	noKeys      = "pyarrow takes no keys of columns, and there is no other file like it; this is what its writer counted"
+	noType      = "a logical type that means that all values are NULL is read as the physical type"
+	noLZ4       = "arrow-go does not have the codec LZ4"
+	wraps       = "out of the range of nanoseconds: pyarrow overflows"
+	columnKeys  = "pyarrow takes no keys of columns; these files have the same values"
+	paddedPages = "arrow-go misreads the pages after padded page headers, which parquet-mr writes in encrypted files"
+	noKeys      = "pyarrow takes no keys of columns, and no other file has the same values; these are the numbers of its writer"
 )
 
 var pyarrowCases = corpusCases{
@@ -30,7 +30,7 @@ var (
 		"float_field": {why: columnKeys, like: uniform}, "double_field": {why: columnKeys, like: uniform},
 	}
 	allPadded = map[string]corpusCase{"*": {why: paddedPages, err: ErrCorrupt}}
-	allLZ4    = map[string]corpusCase{"*": {why: noLZ4, err: ErrUnsupported}}
+	allLZ4    = map[string]corpusCase{"*": {why: noLZ4, noReference: true}}
 )
 
 var parquetTestingCases = corpusCases{
@@ -38,11 +38,11 @@ var parquetTestingCases = corpusCases{
 	"data/hadoop_lz4_compressed_larger.parquet": allLZ4,
 	"data/non_hadoop_lz4_compressed.parquet":    allLZ4,
 	"data/incorrect_map_schema.parquet": {
-		"":       {why: "keys may be NULL: pyarrow opens no such file"},
+		"":       {why: "keys may be NULL: pyarrow rejects such files"},
 		"my_map": {why: "keys may be NULL", typ: "map<string,string>", values: []string{`[["parent","another"],["name","report"]]`}},
 	},
 	"data/datapage_v2_empty_datapage.snappy.parquet": {
-		"value": {why: "arrow-go decompresses no bytes to none, which Snappy can not", noReference: true},
+		"value": {why: "arrow-go accepts empty compressed data, which is invalid Snappy", noReference: true},
 	},
 	"data/int96_from_spark.parquet": {"a": {why: wraps, err: ErrOutOfRange}},
 	"data/null_list.parquet":        {"emptylist": {why: noType, typ: "list<int32>"}},
@@ -68,15 +68,15 @@ var parquetTestingCases = corpusCases{
 	"data/aes256/encrypt_columns_plaintext_footer.parquet.encrypted":               allPadded,
 	"data/aes256/uniform_encryption.parquet.encrypted":                             allPadded,
 
-	// Of the bad files, these have columns that are not bad. The others fail here where they fail in pyarrow.
+	// These bad files have good columns. The other bad files fail as in pyarrow.
 	"bad_data/ARROW-GH-41317.parquet": {"null": {why: noType, typ: "int32"}},
 	"bad_data/ARROW-GH-41321.parquet": {"null": {why: noType, typ: "int32"}},
 	"bad_data/PARQUET-1481.parquet": {
-		"": {why: "a physical type that does not exist may be one that does not exist yet", err: ErrUnsupported},
+		"": {why: "an unknown physical type may be a future one", err: ErrUnsupported},
 	},
 }
 
-// counted returns the texts of numbers from 0 to n-1.
+// counted returns the texts of the numbers 0 to n-1.
 func counted(format string, n int) []string {
 	texts := make([]string, n)
 	for i := range texts {

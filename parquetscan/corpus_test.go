@@ -24,13 +24,16 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file reads files of other writers and holds every value equal to what pyarrow reads: a few small files in testdata/pyarrow, and,
-// where there is a checkout of it, all of https://github.com/apache/parquet-testing. What pyarrow reads was written down by
-// testdata/corpus.py, which says how values become texts. corpus_cases_test.go holds the exceptions.
+// Files of other writers. Every value must equal pyarrow's: a few small files in testdata/pyarrow, and, if there is a
+// checkout, all of https://github.com/apache/parquet-testing. testdata/corpus.py recorded pyarrow's values and
+// documents their texts. corpus_cases_test.go lists the exceptions.
 
-// corpusEnv names a checkout of apache/parquet-testing, commit corpusCommit: the one that testdata/parquet-testing.jsonl was made with.
+// corpusEnv is the path of a checkout of apache/parquet-testing at corpusCommit, the commit of
+// testdata/parquet-testing.jsonl.
 const (
 	corpusEnv    = "VECQL_PARQUET_TESTING"
 	corpusCommit = "1a2a75127be06fc0123f03ebd36c966f7beda27d"
@@ -69,7 +72,8 @@ func loadCorpus(t *testing.T, list string) []corpusFile {
 	return files
 }
 
-// TestFilesOfPyarrow reads files that pyarrow wrote: codecs, encodings and versions of pages that the writer of other tests does not have.
+// TestFilesOfPyarrow reads files that pyarrow wrote, with codecs, encodings and page versions that the writer of other
+// tests lacks.
 func TestFilesOfPyarrow(t *testing.T) {
 	files := loadCorpus(t, "pyarrow.jsonl")
 	names := []string{}
@@ -80,7 +84,7 @@ func TestFilesOfPyarrow(t *testing.T) {
 	requireFiles(t, filepath.Join("testdata", "pyarrow"), []string{"*.parquet"}, names)
 }
 
-// TestParquetTesting reads the files with which implementations of Parquet test whether they understand each other.
+// TestParquetTesting reads the files of Parquet's interoperability tests.
 func TestParquetTesting(t *testing.T) {
 	root := os.Getenv(corpusEnv)
 	if root == "" {
@@ -114,7 +118,7 @@ func TestParquetTesting(t *testing.T) {
 	}
 }
 
-// requireFiles checks that no file is left out.
+// requireFiles checks that no file is missing from the list.
 func requireFiles(t *testing.T, root string, patterns, names []string) {
 	for _, pattern := range patterns {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
@@ -123,23 +127,23 @@ func requireFiles(t *testing.T, root string, patterns, names []string) {
 		for _, path := range paths {
 			name, err := filepath.Rel(root, path)
 			require.NoError(t, err)
-			require.Contains(t, names, filepath.ToSlash(name), "nothing is known about this file")
+			require.Contains(t, names, filepath.ToSlash(name), "the file is not in the list")
 		}
 	}
 }
 
-// A corpusCase is what is special about a column, or, with the name "", about a file.
+// A corpusCase is an exception for a column, or, with the name "", for a file.
 type corpusCase struct {
 	why string
-	// err is what reading fails with, although pyarrow reads something, or fails with something else.
+	// err is the error of reading, where pyarrow succeeds or has another error.
 	err error
 	// typ is the column's type, if it is not pyarrow's.
 	typ string
-	// values are those of a column that pyarrow does not read.
+	// values are the values of a column that pyarrow does not read.
 	values []string
-	// like is another file in which pyarrow reads the values of a column that it does not read here.
+	// like is another file with the same values, for a column that pyarrow does not read in this file.
 	like string
-	// noReference is set if arrow-go can not read the column, or does not notice what is wrong with it.
+	// noReference is set if arrow-go cannot read the column, or does not detect its error.
 	noReference bool
 }
 
@@ -154,7 +158,7 @@ func (c corpusCases) of(file, column string) corpusCase {
 	return c[file]["*"]
 }
 
-// corpusConfig returns how a file is opened.
+// corpusConfig returns the Config for a file.
 func corpusConfig(file corpusFile) Config {
 	return Config{Decryption: corpusKeys(file.File), NoChecksums: file.Unchecked}
 }
@@ -164,7 +168,7 @@ type keyRing map[string]string
 
 func (k keyRing) GetKey(id []byte) string { return k[string(id)] }
 
-// corpusKeys returns the keys of an encrypted file, which data/README.md of parquet-testing tells, or nil.
+// corpusKeys returns the keys of an encrypted file, from data/README.md of parquet-testing; nil means not encrypted.
 func corpusKeys(name string) *parquet.FileDecryptionProperties {
 	if !strings.HasSuffix(name, ".encrypted") {
 		return nil
@@ -183,12 +187,12 @@ func corpusKeys(name string) *parquet.FileDecryptionProperties {
 	return parquet.NewFileDecryptionProperties(o...)
 }
 
-// checkCorpusFile reads a file in several ways. Each column must have pyarrow's values, or fail with an *Error if pyarrow fails, cases
-// aside.
+// checkCorpusFile reads a file in several ways. Each column must have pyarrow's values, or fail with an *Error if
+// pyarrow fails, except for corpusCases.
 func checkCorpusFile(t *testing.T, root string, want corpusFile, cases corpusCases) {
 	cfg := corpusConfig(want)
 	path := filepath.Join(root, filepath.FromSlash(want.File))
-	d, err := Open(context.Background(), cfg, path)
+	d, err := cfg.Open(context.Background(), path)
 	whole := cases.of(want.File, "")
 	if whole.err != nil || (want.Error != "" && whole.why == "") {
 		requireCorpusError(t, err, whole.err)
@@ -199,19 +203,19 @@ func checkCorpusFile(t *testing.T, root string, want corpusFile, cases corpusCas
 	defer func() { require.NoError(t, d.Close()) }()
 	if want.Error == "" {
 		require.Equal(t, want.Rows, d.NumRows())
-		require.Len(t, d.Fields(), len(want.Columns))
+		require.Len(t, d.Schema(), len(want.Columns))
 	} else {
-		for _, f := range d.Fields() {
+		for _, f := range d.Schema() {
 			want.Columns = append(want.Columns, corpusColumn{Name: f.Name, Error: want.Error})
 		}
 	}
 	cfg.NoMmap, cfg.ReadBytes = true, 100
-	slow, err := Open(context.Background(), cfg, path)
+	slow, err := cfg.Open(context.Background(), path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, slow.Close()) }()
 	var readable, reference []string
 	digests := map[string]string{}
-	for i, f := range d.Fields() {
+	for i, f := range d.Schema() {
 		column := want.Columns[i]
 		require.Equal(t, column.Name, f.Name)
 		c := cases.of(want.File, f.Name)
@@ -220,7 +224,7 @@ func checkCorpusFile(t *testing.T, root string, want corpusFile, cases corpusCas
 			for k, o := range corpusOptions(d, f.Name) {
 				_, err := readTexts([]*Dataset{d, slow}[k%2], o)
 				if errors.Is(err, ErrRagged) && o.Lists == nil {
-					continue // as vectors, rows before the broken ones may be of different length
+					continue // rows before the broken ones may differ in length, which vectors reject
 				}
 				requireCorpusError(t, err, c.err)
 				if k == 0 {
@@ -254,7 +258,7 @@ func checkCorpusFile(t *testing.T, root string, want corpusFile, cases corpusCas
 	}
 }
 
-// apply returns what is expected of a column, and whether it can not be read.
+// apply returns the expected values of a column, and whether it cannot be read.
 func (c corpusCase) apply(t *testing.T, column corpusColumn) (_ corpusColumn, fails bool) {
 	if c.err != nil || (column.Error != "" && c.values == nil && c.like == "") {
 		return column, true
@@ -279,7 +283,7 @@ func (c corpusCase) apply(t *testing.T, column corpusColumn) (_ corpusColumn, fa
 	return column, false
 }
 
-// requireCorpusError checks that there is an *Error that is is, unless that is nil.
+// requireCorpusError checks that err is an *Error, and that it wraps is unless is is nil.
 func requireCorpusError(t *testing.T, err, is error) {
 	t.Helper()
 	require.Error(t, err)
@@ -290,18 +294,18 @@ func requireCorpusError(t *testing.T, err, is error) {
 	require.ErrorIs(t, err, is)
 }
 
-// lists returns which of some columns could be vectors.
+// lists returns the columns that could be vectors.
 func lists(d *Dataset, columns []string) []string {
 	var out []string
 	for _, n := range d.files[0].nodes {
-		if n.vector() && slices.Contains(columns, n.field.Name) {
+		if n.canBeVector() && slices.Contains(columns, n.field.Name) {
 			out = append(out, n.field.Name)
 		}
 	}
 	return out
 }
 
-// corpusOptions are the ways in which a column is read.
+// corpusOptions are the Options with which a column is read.
 func corpusOptions(d *Dataset, column string) []Options {
 	columns := []string{column}
 	l := lists(d, columns)
@@ -317,7 +321,7 @@ func corpusOptions(d *Dataset, column string) []Options {
 	return o
 }
 
-// checkTogether reads columns at once, by several workers.
+// checkTogether reads several columns at once, with several workers.
 func checkTogether(t *testing.T, d *Dataset, columns []string, digests map[string]string) {
 	s, err := d.Scan(Options{Columns: columns, Lists: lists(d, columns), Workers: 4, Ordered: true, BatchRows: 100})
 	require.NoError(t, err)
@@ -337,13 +341,13 @@ func readTexts(d *Dataset, o Options) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]string, len(s.Fields()))
+	rows := make([][]string, len(s.Schema()))
 	for _, bucket := range s.SplitByCount(1) {
 		r, err := s.Reader(bucket)
 		if err != nil {
 			return rows, err
 		}
-		var b Batch
+		var b column.Batch
 		for {
 			err := r.ReadInto(context.Background(), &b)
 			if err == io.EOF {
@@ -359,7 +363,7 @@ func readTexts(d *Dataset, o Options) ([][]string, error) {
 }
 
 // appendTexts appends the texts of a batch.
-func appendTexts(rows [][]string, b *Batch) {
+func appendTexts(rows [][]string, b *column.Batch) {
 	for i := range b.Columns {
 		for k := range b.Rows {
 			rows[i] = append(rows[i], string(appendValueText(nil, &b.Columns[i], k)))
@@ -367,7 +371,7 @@ func appendTexts(rows [][]string, b *Batch) {
 	}
 }
 
-// requireTexts compares texts with what is known of them.
+// requireTexts compares texts with their digest and the first texts.
 func requireTexts(t *testing.T, want corpusColumn, rows []string) {
 	t.Helper()
 	for i, text := range want.First {
@@ -393,7 +397,7 @@ func digest(rows []string) string {
 }
 
 // appendValueText appends the text of value i.
-func appendValueText(b []byte, c *Column, i int) []byte {
+func appendValueText(b []byte, c *column.Column, i int) []byte {
 	if c.Null(i) {
 		return append(b, "null"...)
 	}
@@ -408,29 +412,29 @@ func appendValueText(b []byte, c *Column, i int) []byte {
 		return append(b, ']')
 	}
 	switch c.Type.Kind {
-	case Struct:
-		return sequence(0, len(c.children), func(b []byte, e int) []byte { return appendValueText(b, &c.children[e], i) })
-	case List:
-		return sequence(int(c.offsets[i]), int(c.offsets[i+1]), func(b []byte, e int) []byte { return appendValueText(b, &c.children[0], e) })
-	case Map:
-		return sequence(int(c.offsets[i]), int(c.offsets[i+1]), func(b []byte, e int) []byte {
-			b = append(appendValueText(append(b, '['), &c.children[0], e), ',')
-			return append(appendValueText(b, &c.children[1], e), ']')
+	case column.Struct:
+		return sequence(0, len(c.Children), func(b []byte, e int) []byte { return appendValueText(b, &c.Children[e], i) })
+	case column.List:
+		return sequence(int(c.Offsets[i]), int(c.Offsets[i+1]), func(b []byte, e int) []byte { return appendValueText(b, &c.Children[0], e) })
+	case column.Map:
+		return sequence(int(c.Offsets[i]), int(c.Offsets[i+1]), func(b []byte, e int) []byte {
+			b = append(appendValueText(append(b, '['), &c.Children[0], e), ',')
+			return append(appendValueText(b, &c.Children[1], e), ']')
 		})
-	case Vector:
-		flat := Column{Type: Type{Kind: c.Type.Elem}, n: c.n * c.dim, values: c.values}
-		return sequence(i*c.dim, (i+1)*c.dim, func(b []byte, e int) []byte { return appendValueText(b, &flat, e) })
-	case String, Binary, Fixed, ID:
-		return appendQuoted(b, c.Bytes(i))
-	case Float16:
+	case column.Vector:
+		flat := column.Column{Type: column.Type{Kind: c.Type.Elem}, Len: c.Len * c.Type.Dim, Values: c.Values}
+		return sequence(i*c.Type.Dim, (i+1)*c.Type.Dim, func(b []byte, e int) []byte { return appendValueText(b, &flat, e) })
+	case column.String, column.Binary, column.Fixed, column.UUID:
+		return appendQuoted(b, bytesAt(c, i))
+	case column.Float16:
 		return fmt.Appendf(b, "%04x", valueOf(c, i))
-	case Float32:
+	case column.Float32:
 		return fmt.Appendf(b, "%08x", math.Float32bits(valueOf(c, i).(float32)))
-	case Float64:
+	case column.Float64:
 		return fmt.Appendf(b, "%016x", math.Float64bits(valueOf(c, i).(float64)))
-	case Decimal64, Decimal128, Decimal256:
-		w := c.Type.width()
-		return appendDecimal(b, c.values[i*w:(i+1)*w], c.Type.Scale)
+	case column.Decimal64, column.Decimal128, column.Decimal256:
+		w := c.Type.ValueWidth()
+		return appendDecimal(b, c.Values[i*w:(i+1)*w], c.Type.Scale)
 	default:
 		return fmt.Append(b, valueOf(c, i))
 	}
@@ -455,7 +459,7 @@ func appendQuoted(b, s []byte) []byte {
 	return append(b, '"')
 }
 
-// appendDecimal appends a decimal, given in little-endian two's complement.
+// appendDecimal appends a decimal from little-endian two's complement.
 func appendDecimal(b, value []byte, scale int) []byte {
 	big1 := bytes.Clone(value)
 	slices.Reverse(big1)
@@ -476,23 +480,23 @@ func appendDecimal(b, value []byte, scale int) []byte {
 }
 
 // typeText returns the text of a field's type.
-func typeText(f Field) string {
+func typeText(f column.Field) string {
 	switch k := f.Type.Kind; k {
-	case Struct:
+	case column.Struct:
 		parts := make([]string, len(f.Fields))
 		for i, child := range f.Fields {
 			parts[i] = child.Name + ":" + typeText(child)
 		}
 		return "struct<" + strings.Join(parts, ",") + ">"
-	case List:
+	case column.List:
 		return "list<" + typeText(f.Fields[0]) + ">"
-	case Map:
+	case column.Map:
 		return "map<" + typeText(f.Fields[0]) + "," + typeText(f.Fields[1]) + ">"
-	case Decimal64, Decimal128, Decimal256:
+	case column.Decimal64, column.Decimal128, column.Decimal256:
 		return fmt.Sprintf("decimal(%d,%d)", f.Type.Precision, f.Type.Scale)
-	case ID:
+	case column.UUID:
 		return "fixed(16)"
-	case Time: // Arrow's times of day have no time zone
+	case column.Time: // Arrow's times of day have no time zone
 		return fmt.Sprintf("time(%v)", f.Type.Unit)
 	default:
 		return f.Type.String()
@@ -502,9 +506,9 @@ func typeText(f Field) string {
 // largeStringMap has two rows with a string of 1 GiB each: one column chunk, one page, of more than 2 GiB.
 const largeStringMap = "large_string_map.brotli.parquet"
 
-// checkLargeStringMap reads a file whose pages are longer than Options allow, unless asked to.
+// checkLargeStringMap reads a file whose pages exceed the default limit.
 func checkLargeStringMap(t *testing.T, root string, want corpusFile) {
-	d, err := Open(context.Background(), Config{}, filepath.Join(root, filepath.FromSlash(want.File)))
+	d, err := Open(context.Background(), filepath.Join(root, filepath.FromSlash(want.File)))
 	require.NoError(t, err)
 	defer d.Close()
 	_, err = readTexts(d, Options{})
@@ -517,7 +521,7 @@ func checkLargeStringMap(t *testing.T, root string, want corpusFile) {
 	requireTexts(t, want.Columns[0], rows[0])
 }
 
-// TestCorpusTexts holds the texts of values to what corpus.py writes.
+// TestCorpusTexts compares texts of values with corpus.py's.
 func TestCorpusTexts(t *testing.T) {
 	for _, c := range []struct {
 		value int64

@@ -15,31 +15,31 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// This file turns the values of a page into those of a Column (parquet-format, Encodings.md): PLAIN and RLE_DICTIONARY, which nearly all pages
-// are in, and runs of booleans by itself; other encodings are decoded by arrow-go to PLAIN first.
+// Decoding the values of a page (parquet-format, Encodings.md). PLAIN, RLE_DICTIONARY and runs of booleans, the
+// encodings of nearly all pages, are decoded here; arrow-go decodes other encodings to PLAIN first.
 
-// gatherBlock is how many codes are decoded before their values are looked up: few enough to stay in the first cache.
+// gatherBlock is the number of codes that are decoded before their values are looked up: few enough for the L1 cache.
 const gatherBlock = 2048
 
-// appendValues appends n values, none of which is NULL, without counting them.
-func (c *chunk) appendValues(dst *Column, n int) error {
+// appendValues appends n values, none of them NULL, without changing Len.
+func (c *chunk) appendValues(dst *builder, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if int64(len(dst.values))+int64(n)*int64(c.leaf.width) > int64(c.limit) {
+	if int64(len(dst.Values))+int64(n)*int64(c.leaf.width) > int64(c.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, c.limit)
 	}
-	text := dst.Type.Kind.text()
+	text := dst.Type.Kind.IsText()
 	switch {
 	case c.coded && text:
-		if dst.dict != nil {
+		if dst.Dict != nil {
 			return c.appendCodes(dst, n)
 		}
 		return c.appendEntries(dst, n)
 	case c.coded:
 		return c.gather(dst, n)
-	case dst.dict != nil:
-		return corrupt("page without codes among pages of codes")
+	case dst.Dict != nil:
+		return corrupt("page without codes between pages with codes")
 	case c.bools:
 		return c.appendRuns(dst, n)
 	case text:
@@ -64,7 +64,7 @@ func (c *chunk) take(n int) ([]byte, error) {
 }
 
 // appendFixed appends plain values of fixed width.
-func (c *chunk) appendFixed(dst *Column, n int) error {
+func (c *chunk) appendFixed(dst *builder, n int) error {
 	if n > len(c.data)/max(1, c.leaf.stored) {
 		return corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
 	}
@@ -72,25 +72,25 @@ func (c *chunk) appendFixed(dst *Column, n int) error {
 	if err != nil {
 		return err
 	}
-	at := len(dst.values)
-	dst.values = growBytes(dst.values, at+n*c.leaf.width)
+	at := len(dst.Values)
+	dst.Values = growBytes(dst.Values, at+n*c.leaf.width)
 	if c.leaf.convert == nil {
-		copy(dst.values[at:], src)
+		copy(dst.Values[at:], src)
 		return nil
 	}
-	return c.leaf.convert(dst.values[at:], src, n)
+	return c.leaf.convert(dst.Values[at:], src, n)
 }
 
 // appendVariable appends values that are stored as byte arrays and read as numbers: decimals.
-func (c *chunk) appendVariable(dst *Column, n int) error {
-	at, w := len(dst.values), c.leaf.width
-	dst.values = growBytes(dst.values, at+n*w)
+func (c *chunk) appendVariable(dst *builder, n int) error {
+	at, w := len(dst.Values), c.leaf.width
+	dst.Values = growBytes(dst.Values, at+n*w)
 	for i := range n {
 		b, err := c.byteArray()
 		if err != nil {
 			return err
 		}
-		if err := decimal(dst.values[at+i*w:at+(i+1)*w], b); err != nil {
+		if err := decimal(dst.Values[at+i*w:at+(i+1)*w], b); err != nil {
 			return &rowError{i, err}
 		}
 	}
@@ -105,36 +105,36 @@ func (c *chunk) byteArray() ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head)
 	if uint64(n) > uint64(len(c.data)) {
-		return nil, corrupt("string of %d bytes in a page's last %d", n, len(c.data))
+		return nil, corrupt("string of %d bytes, but the page has %d left", n, len(c.data))
 	}
 	return c.take(int(n))
 }
 
-// appendBools appends plain booleans: a bit each.
-func (c *chunk) appendBools(dst *Column, n int) error {
+// appendBools appends plain booleans of one bit each.
+func (c *chunk) appendBools(dst *builder, n int) error {
 	if c.bit+n > len(c.data)*8 {
 		return corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
 	}
-	at := len(dst.values)
-	dst.values = growBytes(dst.values, at+n)
+	at := len(dst.Values)
+	dst.Values = growBytes(dst.Values, at+n)
 	for i := range n {
-		dst.values[at+i] = c.data[c.bit>>3] >> (c.bit & 7) & 1
+		dst.Values[at+i] = c.data[c.bit>>3] >> (c.bit & 7) & 1
 		c.bit++
 	}
 	return nil
 }
 
 // appendRuns appends booleans in runs.
-func (c *chunk) appendRuns(dst *Column, n int) error {
-	at := len(dst.values)
-	dst.values = growBytes(dst.values, at+n)
+func (c *chunk) appendRuns(dst *builder, n int) error {
+	at := len(dst.Values)
+	dst.Values = growBytes(dst.Values, at+n)
 	for n > 0 {
 		c.scratch = grow(c.scratch[:0], min(n, gatherBlock))
 		if err := c.codes.decode(c.scratch); err != nil {
 			return err
 		}
 		for i, v := range c.scratch {
-			dst.values[at+i] = byte(v)
+			dst.Values[at+i] = byte(v)
 		}
 		at += len(c.scratch)
 		n -= len(c.scratch)
@@ -143,17 +143,17 @@ func (c *chunk) appendRuns(dst *Column, n int) error {
 }
 
 // appendCodes appends codes.
-func (c *chunk) appendCodes(dst *Column, n int) error {
-	at := len(dst.values)
-	dst.values = growBytes(dst.values, at+4*n)
-	codes := sliceOf[uint32](dst.values[at:], n)
+func (c *chunk) appendCodes(dst *builder, n int) error {
+	at := len(dst.Values)
+	dst.Values = growBytes(dst.Values, at+4*n)
+	codes := sliceOf[uint32](dst.Values[at:], n)
 	if err := c.codes.decode(codes); err != nil {
 		return err
 	}
 	return c.checkCodes(codes)
 }
 
-// checkCodes returns an error if a code is beyond the dictionary.
+// checkCodes returns an error if a code is outside the dictionary.
 func (c *chunk) checkCodes(codes []uint32) error {
 	greatest := uint32(0)
 	for _, v := range codes {
@@ -172,16 +172,16 @@ func (c *chunk) nextCodes(n int) ([]uint32, error) {
 }
 
 // gather appends the dictionary's values for n codes.
-func (c *chunk) gather(dst *Column, n int) error {
+func (c *chunk) gather(dst *builder, n int) error {
 	w := c.leaf.width
-	at := len(dst.values)
-	dst.values = growBytes(dst.values, at+n*w)
+	at := len(dst.Values)
+	dst.Values = growBytes(dst.Values, at+n*w)
 	for n > 0 {
 		codes, err := c.nextCodes(n)
 		if err != nil {
 			return err
 		}
-		out := dst.values[at : at+len(codes)*w]
+		out := dst.Values[at : at+len(codes)*w]
 		ok := true
 		switch w {
 		case 1:
@@ -211,11 +211,11 @@ func (c *chunk) gather(dst *Column, n int) error {
 	return nil
 }
 
-// gather is the loop of chunk.gather. It returns false if a code is beyond the values.
+// gather is the loop of chunk.gather. It returns false if a code is outside the values.
 func gather[T any](dst, values []T, codes []uint32) bool {
 	dst = dst[:len(codes)]
 	for i, code := range codes {
-		if int(code) >= len(values) {
+		if uint64(code) >= uint64(len(values)) {
 			return false
 		}
 		dst[i] = values[code]
@@ -224,7 +224,8 @@ func gather[T any](dst, values []T, codes []uint32) bool {
 }
 
 // appendEntries appends the dictionary's strings for n codes.
-func (c *chunk) appendEntries(dst *Column, n int) error {
+func (c *chunk) appendEntries(dst *builder, n int) error {
+	data, offsets := c.dict.Buffers()
 	for n > 0 {
 		codes, err := c.nextCodes(n)
 		if err != nil {
@@ -233,7 +234,7 @@ func (c *chunk) appendEntries(dst *Column, n int) error {
 		if err := c.checkCodes(codes); err != nil {
 			return err
 		}
-		if err := c.appendStrings(dst, c.dict.data, c.dict.offsets, codes); err != nil {
+		if err := c.appendStrings(dst, data, offsets, codes); err != nil {
 			return err
 		}
 		n -= len(codes)
@@ -242,20 +243,20 @@ func (c *chunk) appendEntries(dst *Column, n int) error {
 }
 
 // appendStrings appends strings of a dictionary.
-func (c *chunk) appendStrings(dst *Column, data []byte, from []int32, codes []uint32) error {
-	total := int64(len(dst.values))
-	at := len(dst.offsets)
-	dst.offsets = grow(dst.offsets, at+len(codes))
+func (c *chunk) appendStrings(dst *builder, data []byte, from []int32, codes []uint32) error {
+	total := int64(len(dst.Values))
+	at := len(dst.Offsets)
+	dst.Offsets = grow(dst.Offsets, at+len(codes))
 	for i, code := range codes {
 		total += int64(from[code+1] - from[code])
 		if total > int64(c.limit) {
 			return tooLong(c.limit)
 		}
-		dst.offsets[at+i] = int32(total)
+		dst.Offsets[at+i] = int32(total)
 	}
-	pos := len(dst.values)
-	dst.values = growBytes(dst.values, int(total))
-	room := dst.values[:len(dst.values)+slack]
+	pos := len(dst.Values)
+	dst.Values = growBytes(dst.Values, int(total))
+	room := dst.Values[:len(dst.Values)+slack]
 	for _, code := range codes {
 		start, end := int(from[code]), int(from[code+1])
 		n := end - start
@@ -269,7 +270,7 @@ func (c *chunk) appendStrings(dst *Column, data []byte, from []int32, codes []ui
 	return nil
 }
 
-// copy16 copies 16 bytes: cheaper than to find out how many less would do.
+// copy16 copies 16 bytes, which is cheaper than a copy of the exact length.
 func copy16(dst, src []byte) {
 	*(*[16]byte)(dst) = *(*[16]byte)(src)
 }
@@ -278,23 +279,23 @@ func tooLong(limit int) error {
 	return fmt.Errorf("%w: strings of more than %d bytes in a batch", ErrTooLarge, limit)
 }
 
-// appendText appends plain strings: first their lengths, then, when the room is there, their bytes.
-func (c *chunk) appendText(dst *Column, n int) error {
+// appendText appends plain strings: first their lengths, then, after allocating once, their bytes.
+func (c *chunk) appendText(dst *builder, n int) error {
 	data := c.data
 	if n > len(data)/4 {
 		return corrupt("page ends within %d strings", n)
 	}
-	at := len(dst.offsets)
-	dst.offsets = grow(dst.offsets, at+n)
-	offsets := dst.offsets[at : at+n]
-	total, pos := int64(len(dst.values)), 0
+	at := len(dst.Offsets)
+	dst.Offsets = grow(dst.Offsets, at+n)
+	offsets := dst.Offsets[at : at+n]
+	total, pos := int64(len(dst.Values)), 0
 	for i := range offsets {
 		if pos+4 > len(data) {
 			return corrupt("page ends within a string")
 		}
 		length := int64(binary.LittleEndian.Uint32(data[pos:]))
 		if length > int64(len(data)-pos-4) {
-			return corrupt("string of %d bytes in a page's last %d", length, len(data)-pos-4)
+			return corrupt("string of %d bytes, but the page has %d left", length, len(data)-pos-4)
 		}
 		pos += 4 + int(length)
 		total += length
@@ -303,9 +304,9 @@ func (c *chunk) appendText(dst *Column, n int) error {
 	if total > int64(min(c.limit, math.MaxInt32)) {
 		return tooLong(c.limit)
 	}
-	to := len(dst.values)
-	dst.values = growBytes(dst.values, int(total))
-	room := dst.values[:len(dst.values)+slack]
+	to := len(dst.Values)
+	dst.Values = growBytes(dst.Values, int(total))
+	room := dst.Values[:len(dst.Values)+slack]
 	pos = 0
 	for _, end := range offsets {
 		length := int(end) - to
@@ -322,8 +323,8 @@ func (c *chunk) appendText(dst *Column, n int) error {
 	return nil
 }
 
-// decodeOther returns n values in an encoding that is not decoded here, as PLAIN. arrow-go decodes them from a page of its own that has no
-// levels. The result is valid until the next call.
+// decodeOther decodes n values of any other encoding with arrow-go, from a page without levels, and returns them as
+// PLAIN. The result is valid until the next call.
 func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
 	if n == 0 {
 		return nil, nil
@@ -359,7 +360,7 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	return c.other, err
 }
 
-// readPage has arrow-go decode n values of a page without levels, and appends them to out as PLAIN.
+// readPage decodes n values of a page without levels with arrow-go, and appends them to out as PLAIN.
 func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n, limit int) (_ []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // arrow-go's decoders panic on some input
@@ -370,8 +371,10 @@ func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n,
 		}
 	}()
 	buf := memory.NewBufferBytes(data)
-	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE, parquet.Encodings.RLE, int32(len(data)))}
-	// It is deprecated for giving away a reader whose pages may be anything; there is no other way to the decoders, and these pages are ours.
+	one := &onePage{page: file.NewDataPageV1(buf, int32(n), parquet.Encoding(encoding), parquet.Encodings.RLE,
+		parquet.Encodings.RLE, int32(len(data)))}
+	// NewColumnReader is deprecated because its pages may be invalid. It is the only way to the decoders, and this page
+	// is valid.
 	r := file.NewColumnReader(column, one, memory.DefaultAllocator, nil) //nolint:staticcheck // see above
 	switch r := r.(type) {
 	case *file.BooleanColumnChunkReader:
@@ -399,7 +402,8 @@ func readPage(out []byte, column *schema.Column, encoding int32, data []byte, n,
 	return out, errors.New("unknown type")
 }
 
-// joinStreams writes values of w bytes to dst, given the first bytes of all, then the second ones, and so on.
+// joinStreams decodes BYTE_STREAM_SPLIT: src has the first bytes of all values, then the second bytes, and so on; dst
+// gets values of w bytes.
 func joinStreams(dst, src []byte, w int) {
 	n := len(src) / w
 	for k := range w {
@@ -432,7 +436,7 @@ func readOther[T any](dst []byte, n, limit int, read func(int64, []T, []int16, [
 	return dst, nil
 }
 
-// appendRaw appends numbers as they lie in memory, which is little-endian (see the check in open.go).
+// appendRaw appends the memory of numbers, which is little-endian (open.go checks that).
 func appendRaw[T any](dst []byte, v []T, _ int) []byte {
 	if len(v) == 0 {
 		return dst

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests the encodings of values.
+// The encodings of values.
 
-// TestEncodings holds the encodings that few writers choose equal to the reference.
+// TestEncodings compares rarely used encodings with the reference.
 func TestEncodings(t *testing.T) {
 	for i, c := range []struct {
 		dt       arrow.DataType
@@ -59,7 +59,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestHostileDeltas reads deltas that would become more than memory.
+// TestHostileDeltas reads deltas that would expand beyond memory.
 func TestHostileDeltas(t *testing.T) {
 	varints := func(v ...uint64) (b []byte) {
 		for _, x := range v {
@@ -67,7 +67,7 @@ func TestHostileDeltas(t *testing.T) {
 		}
 		return b
 	}
-	column := func(physical, encoding int64, n int, data []byte) []byte {
+	col := func(physical, encoding int64, n int, data []byte) []byte {
 		return oneColumn(int64(n), handColumn{name: "d", physical: physical, converted: convertedNever, pages: [][]byte{
 			rawPage(rawHeader{n: int64(n), encoding: encoding, uncompressed: -1}, data),
 		}})
@@ -84,31 +84,31 @@ func TestHostileDeltas(t *testing.T) {
 		b  []byte
 		is []error
 	}{
-		"block of int32":    {column(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of int64":    {column(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
-		"block of lengths":  {column(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
-		"block of prefixes": {column(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
-		"block of suffixes": {column(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
+		"block of int32":    {col(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of int64":    {col(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of lengths":  {col(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
+		"block of prefixes": {col(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
+		"block of suffixes": {col(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
 		"negative lengths": {
-			column(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
+			col(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"lengths beyond":    {column(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
-		"prefix of nothing": {column(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
-		"too few":           {column(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
-		"too many":          {column(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
-		"none":              {column(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
-		"cut":               {column(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
+		"lengths beyond":    {col(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
+		"prefix of nothing": {col(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
+		"too few":           {col(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
+		"too many":          {col(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
+		"none":              {col(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
+		"cut":               {col(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
 		"65 bits": {
-			column(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
+			col(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
 			[]error{ErrCorrupt},
 		},
-		"of booleans":            {column(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
-		"repeated":               {column(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
-		"many of no bits":        {column(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
-		"many lengths":           {column(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
-		"streams of other width": {column(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
-		"unknown encoding":       {column(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
+		"of booleans":            {col(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
+		"repeated":               {col(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
+		"many of no bits":        {col(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
+		"many lengths":           {col(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
+		"streams of other width": {col(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
+		"unknown encoding":       {col(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
 	} {
 		allocated, err := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
 		is := false
@@ -119,21 +119,21 @@ func TestHostileDeltas(t *testing.T) {
 		requireTyped(t, err)
 		require.Less(t, allocated, uint64(64<<20), name)
 	}
-	// What is not hostile.
-	good := column(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
+	// A valid page.
+	good := col(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
 	requireEqual(t, openBytes(t, good), Options{})
 	fixed := func(suffixes ...int) []byte {
-		return column(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
+		return col(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
 	}
 	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
-		require.Equal(t, "abcdabceaxyz", string(Values[uint8](&b.Columns[0])))
+		require.Equal(t, "abcdabceaxyz", string(valuesOf[uint8](&b.Columns[0])))
 	}
 	requireCorrupt(t, fixed(4, 2, 3), "value of 5 bytes instead of 4")
 }
 
-// deltas returns integers delta-packed: blocks of 128, in 32 bits each.
+// deltas encodes integers as DELTA_BINARY_PACKED, in blocks of 128, 32 bits each.
 func deltas(values ...int) []byte {
 	b := binary.AppendUvarint([]byte{0x80, 1, 4}, uint64(len(values)))
 	b = binary.AppendVarint(b, int64(values[0]))
@@ -144,7 +144,7 @@ func deltas(values ...int) []byte {
 			least = min(least, values[i]-values[i-1])
 		}
 		b = append(binary.AppendVarint(b, int64(least)), 32, 32, 32, 32)
-		for i := at; i < at+(end-at+31)/32*32; i++ { // the last ones of 32 are padding
+		for i := at; i < at+(end-at+31)/32*32; i++ { // padded to 32
 			d := 0
 			if i < end {
 				d = values[i] - values[i-1] - least

@@ -10,13 +10,14 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// This file bounds what the delta encodings make of a few bytes (parquet-format, Encodings.md, "Delta Encoding" and the two after it). Integers are
-// decoded by arrow-go, which believes how long a block says it is; strings are put together here, as each may repeat all of the one before.
+// Bounds for the delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta
+// Encoding" and the two sections after it). arrow-go decodes integers, and trusts the length of a block. Strings are
+// decoded here, because each may repeat all bytes of the previous one.
 
-// maxDeltaBlock is how many values a block of deltas may have. Writers have 128 to 2048.
+// maxDeltaBlock bounds the values of a block of deltas. Writers use 128 to 2048.
 const maxDeltaBlock = 1 << 16
 
-// deltaEnd returns where delta-packed integers end: it walks over the headers of their blocks.
+// deltaEnd returns the length of delta-packed integers, from the headers of their blocks.
 func deltaEnd(data []byte) (int, error) {
 	r := thriftReader{b: data}
 	block, minis, total := r.uvarint(), r.uvarint(), r.uvarint()
@@ -32,7 +33,7 @@ func deltaEnd(data []byte) (int, error) {
 		r.uvarint() // the least delta
 		widths := r.pos
 		r.advance(minis)
-		for i := 0; i < int(minis) && left > 0 && !r.failed(); i++ { // what is not needed need not be there
+		for i := 0; i < int(minis) && left > 0 && !r.failed(); i++ { // unused miniblocks may be absent
 			width := int64(data[widths+i])
 			if width > 64 {
 				return 0, corrupt("deltas of %d bits", width)
@@ -47,10 +48,10 @@ func deltaEnd(data []byte) (int, error) {
 	return r.pos, nil
 }
 
-// lengthColumn is what lengths of strings are decoded as.
+// lengthColumn is the column as which lengths of strings are decoded.
 var lengthColumn = schema.NewColumn(schema.NewInt32Node("length", parquet.Repetitions.Required, -1), 0, 0)
 
-// deltaLengths decodes n lengths, 4 bytes each, and returns what follows them.
+// deltaLengths decodes n lengths of 4 bytes each, and returns the bytes after them.
 func deltaLengths(data []byte, n, limit int) (lengths, rest []byte, err error) {
 	end, err := deltaEnd(data)
 	if err != nil {
@@ -60,7 +61,8 @@ func deltaLengths(data []byte, n, limit int) (lengths, rest []byte, err error) {
 	return lengths, data[end:], err
 }
 
-// decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as PLAIN.
+// decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as
+// PLAIN.
 func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) ([]byte, error) {
 	var prefixes, suffixes []byte
 	var err error
@@ -73,14 +75,14 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) ([]byte, error)
 		return nil, err
 	}
 	out := c.other[:0]
-	start, length := 0, 0 // of the value before
+	start, length := 0, 0 // of the previous value
 	for i := range n {
 		prefix, suffix := 0, int(int32(binary.LittleEndian.Uint32(suffixes[4*i:])))
 		if prefixed {
 			prefix = int(int32(binary.LittleEndian.Uint32(prefixes[4*i:])))
 		}
 		if prefix < 0 || prefix > length || suffix < 0 || suffix > len(data) {
-			return nil, corrupt("string of %d bytes from one of %d and %d from %d", prefix, length, suffix, len(data))
+			return nil, corrupt("string of a prefix of %d bytes (the previous string has %d) and a suffix of %d (the page has %d)", prefix, length, suffix, len(data))
 		}
 		if len(out)+4+prefix+suffix > c.limit {
 			return nil, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, c.limit)

@@ -14,15 +14,17 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests in which form strings come: as codes and a dictionary where the file has them so, as text otherwise.
+// The two forms of strings: codes and a dictionary, or text.
 
 func TestDictionaries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "few", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "many", Type: arrow.BinaryTypes.String}, // its dictionary gets too large: codes first, then text
+		{Name: "many", Type: arrow.BinaryTypes.String}, // its dictionary exceeds the limit: codes first, then text
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
@@ -55,33 +57,30 @@ func TestDictionaries(t *testing.T) {
 		s, err := d.Scan(Options{Workers: 1, BatchRows: 700})
 		require.NoError(t, err)
 		row := 0
-		dictionaries := map[*Dictionary]bool{}
+		dictionaries := map[*column.Dictionary]bool{}
 		forms := map[bool]int{} // of the second column
 		for batch, err := range s.All(t.Context()) {
 			require.NoError(t, err)
 			codes, dict := batch.Columns[0].Codes()
 			require.NotNil(t, dict, "row %d", row)
-			data, offsets := batch.Columns[0].Text()
-			require.Nil(t, data)
-			require.Nil(t, offsets)
 			require.Len(t, codes, batch.Rows)
 			dictionaries[dict] = true
 			_, other := batch.Columns[1].Codes()
 			forms[other != nil]++
-			text := batch.Columns[1].Strings()
+			text := stringsOf(&batch.Columns[1])
 			for i := range batch.Rows {
 				if few[row] == "NULL" {
 					require.True(t, batch.Columns[0].Null(i))
 				} else {
-					require.Equal(t, few[row], string(dict.Value(codes[i])))
-					require.Equal(t, few[row], string(batch.Columns[0].Bytes(i)))
+					require.Equal(t, few[row], string(dict.Bytes(codes[i])))
+					require.Equal(t, few[row], string(bytesAt(&batch.Columns[0], i)))
 				}
 				require.Equal(t, many[row], text[i])
 				row++
 			}
 		}
 		require.Equal(t, 6000, row)
-		require.Len(t, dictionaries, 2, "one for each row group")
+		require.Len(t, dictionaries, 2, "one dictionary per row group")
 		require.GreaterOrEqual(t, forms[true], 2)
 		require.GreaterOrEqual(t, forms[false], 2)
 

@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parquetscan reads Parquet files into columns of Go slices: one file or many, in parallel by row groups, with the footer of each
-// file read once.
+// Package parquetscan reads Parquet files into columns in memory, and writes them: one file or many, in parallel by row
+// groups. It reads and writes batches of package column.
 //
-//	d, err := parquetscan.Open(ctx, parquetscan.Config{}, "data/*.parquet")
-//	s, err := d.Scan(parquetscan.Options{
-//		Columns: []string{"id", "embedding"},
-//		Filter:  parquetscan.Ge("day", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
-//	})
-//	for b, err := range s.All(ctx) {
-//		ids := parquetscan.Values[int64](b.Column("id"))
-//		vectors := b.Column("embedding") // one matrix: Dim() float32 per row
-//		matrix := parquetscan.Values[float32](vectors)
+//	ds, err := parquetscan.Open(ctx, "items-*.parquet")
+//	for batch, err := range ds.Batches(ctx, "id", "name", "embedding") {
+//		ids, err := column.Slice[int64](batch.Column("id"))              // []int64
+//		m, err := column.MatrixOf[float32](batch.Column("embedding"))    // m.Row(i) is a []float32
 //	}
+//	err = parquetscan.WriteFile(ctx, "copy.parquet", batches...)
 //
-// A [Dataset] is open files, a [Scan] is what of them is to be read, a [Bucket] is some of its row groups. Buckets are values that can be saved
-// and sent: work is shared between machines, or resumed after a crash, by who reads which.
+// # Reading
 //
-// There are four ways to read, by who owns the memory:
+// A [Dataset] is a set of open files. A [Scan] selects columns and rows of a Dataset. A [Bucket] is a range of row
+// groups of a Scan. Buckets can be stored and sent, so that several machines share the work or a program resumes after
+// a crash.
 //
-//   - [Scan.All]: all buckets in parallel, each [Batch] is the caller's for ever;
-//   - [Scan.Batches]: one bucket, likewise;
-//   - [Scan.Borrow]: all buckets in parallel, a callback per batch, whose memory is used again: the fastest way to aggregate;
-//   - [Reader.ReadInto]: one bucket, into a Batch that is used again.
+// The four ways to read differ in the owner of the memory:
 //
-// Pages are walked, and the encodings that nearly all pages are in decoded, by this package: PLAIN, RLE_DICTIONARY, levels by runs,
-// BYTE_STREAM_SPLIT. Footers, indexes, bloom filters, decompression, decryption and all other encodings are arrow-go's, which is the reference for
-// the rest, too. Bytes that do not follow the format give an [*Error] that says where, never a panic, in memory that [Options].MaxBatchBytes
-// bounds.
+//   - [Dataset.Batches] and [Scan.All]: all row groups in parallel; batches are fresh and may be kept;
+//   - [Scan.Batches]: one bucket, in fresh batches;
+//   - [Scan.Borrow]: all row groups in parallel, a callback per batch, which is valid until the callback returns: the
+//     fastest way to aggregate;
+//   - [Reader.ReadInto]: one bucket, into a batch whose memory is used again.
+//
+// Strings that a file stores with a dictionary are read as codes and a dictionary (column.Column.Codes; column.TextView
+// reads both forms), unless Options.Text is set. Lists of equal length are read as vectors: Options.Lists states the
+// rule, and Options.Vectors is for programs that need vectors. Values of 16 bytes are UUIDs only if the file declares
+// them as UUIDs, and Fixed otherwise. Columns may share a name; Options.Positions selects them by position.
+//
+// # Writing
+//
+// [WriteFile] writes batches to a file, [Create] writes a file batch by batch. In both cases the file appears under its
+// name only when it is complete and on disk. [NewWriter] writes to any io.Writer. Files of a Writer read back as the
+// same columns, including kinds that Parquet does not have; other readers read those kinds as text, structs and lists.
+//
+// # Damaged files
+//
+// This package decodes the encodings of nearly all pages: PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT.
+// arrow-go parses footers and indexes, reads bloom filters, decompresses, decrypts, and decodes all other encodings.
+// Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
+// memory.
 package parquetscan

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
-	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -24,39 +23,41 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds what is read equal to the reference.
+// Comparison of reading with the reference.
 
-// shred calls emit with the entries of a leaf that value i of a column has: the opposite of reading.
-func shred(c *Column, nd *node, l *leaf, i, rep int, emit func(refValue)) {
+// shred calls emit with the entries of a leaf for value i of a column. It is the inverse of reading.
+func shred(c *column.Column, nd *node, l *leaf, i, rep int, emit func(refValue)) {
 	if c.Null(i) {
 		emit(refValue{rep: rep, def: nd.def - 1})
 		return
 	}
 	switch c.Type.Kind {
-	case Struct:
+	case column.Struct:
 		for k, child := range nd.children {
 			if under(child, l) {
-				shred(&c.children[k], child, l, i, rep, emit)
+				shred(&c.Children[k], child, l, i, rep, emit)
 			}
 		}
-	case List, Map:
-		start, end := int(c.offsets[i]), int(c.offsets[i+1])
+	case column.List, column.Map:
+		start, end := int(c.Offsets[i]), int(c.Offsets[i+1])
 		if start == end {
 			emit(refValue{rep: rep, def: nd.def})
 		}
 		for e := start; e < end; e++ {
 			for k, child := range nd.children {
 				if under(child, l) {
-					shred(&c.children[k], child, l, e, rep, emit)
+					shred(&c.Children[k], child, l, e, rep, emit)
 				}
 			}
 			rep = nd.rep + 1
 		}
-	case Vector:
-		for e := i * c.dim; e < (i+1)*c.dim; e++ {
-			flat := Column{Type: Type{Kind: c.Type.Elem}, n: c.n * c.dim, values: c.values}
+	case column.Vector:
+		for e := i * c.Type.Dim; e < (i+1)*c.Type.Dim; e++ {
+			flat := column.Column{Type: column.Type{Kind: c.Type.Elem}, Len: c.Len * c.Type.Dim, Values: c.Values}
 			emit(refValue{rep, l.maxDef, valueOf(&flat, e)})
 			rep = 1
 		}
@@ -74,14 +75,48 @@ func under(nd *node, l *leaf) bool {
 	return false
 }
 
-// valueOf returns value i of a flat column as the reference has it.
-func valueOf(c *Column, i int) any {
+// valueOf returns value i of a flat column in the form of the reference.
+func valueOf(c *column.Column, i int) any {
 	switch c.Type.Kind {
-	case String, Binary, Fixed:
-		return bytes.Clone(append([]byte{}, c.Bytes(i)...))
+	case column.String, column.Binary, column.Fixed:
+		return append([]byte{}, bytesAt(c, i)...)
 	}
-	t := goTypes[c.Type.Kind]
-	return reflect.NewAt(t, unsafe.Pointer(&c.values[i*int(t.Size())])).Elem().Interface()
+	return typedValue(c, i)
+}
+
+// typedValue returns value i of a column of a fixed kind.
+func typedValue(c *column.Column, i int) any {
+	switch c.Type.Kind {
+	case column.Bool:
+		return valuesOf[bool](c)[i]
+	case column.Int8:
+		return valuesOf[int8](c)[i]
+	case column.Int16:
+		return valuesOf[int16](c)[i]
+	case column.Int32, column.Date:
+		return valuesOf[int32](c)[i]
+	case column.Int64, column.Time, column.Timestamp, column.Decimal64:
+		return valuesOf[int64](c)[i]
+	case column.Uint8:
+		return valuesOf[uint8](c)[i]
+	case column.Uint16, column.Float16:
+		return valuesOf[uint16](c)[i]
+	case column.Uint32:
+		return valuesOf[uint32](c)[i]
+	case column.Uint64:
+		return valuesOf[uint64](c)[i]
+	case column.Float32:
+		return valuesOf[float32](c)[i]
+	case column.Float64:
+		return valuesOf[float64](c)[i]
+	case column.Decimal128:
+		return valuesOf[column.Int128](c)[i]
+	case column.Decimal256:
+		return valuesOf[column.Int256](c)[i]
+	case column.UUID:
+		return valuesOf[[16]byte](c)[i]
+	}
+	panic(c.Type.String())
 }
 
 // requireEqual reads every column of a file in several ways and compares it with the reference.
@@ -101,18 +136,18 @@ func requireEqual(t *testing.T, d *Dataset, o Options) {
 			b := s.bucket(0, []unit{{i, g, f.groups[g].rows, 1}})
 			r, err := s.Reader(b)
 			require.NoError(t, err)
-			var batch Batch
+			var batch column.Batch
 			for {
 				err := r.ReadInto(context.Background(), &batch)
 				if err == io.EOF {
 					break
 				}
 				require.NoError(t, err)
-				require.Equal(t, f.first+f.groups[g].first+int64(rows), batch.Row)
+				require.Equal(t, f.first+f.groups[g].first+int64(rows), batch.Source.FirstRow)
 				rows += batch.Rows
 				for k := range batch.Columns {
 					c := &batch.Columns[k]
-					require.Equal(t, batch.Rows, c.Len())
+					require.Equal(t, batch.Rows, c.Len)
 					requireSound(t, c)
 					nd := s.nodes[i][k]
 					for _, l := range nd.leaves(nil) {
@@ -159,45 +194,46 @@ func sameValues(a, b []refValue) bool {
 	return true
 }
 
-// requireSound checks what holds for any column: lengths that agree, NULLs that are counted and zero.
-func requireSound(t *testing.T, c *Column) {
+// requireSound checks invariants of columns: lengths agree, NULLs are counted, and their values are zero.
+func requireSound(t *testing.T, c *column.Column) {
 	t.Helper()
+	require.NoError(t, c.Check())
 	nulls := 0
-	for i := range c.n {
+	for i := range c.Len {
 		if !c.Null(i) {
 			continue
 		}
 		nulls++
 		switch {
-		case c.dict != nil || c.Type.Kind == Struct:
-		case c.offsets != nil && c.Type.Kind != Vector && c.Type.width() == 0:
-			require.Equal(t, c.offsets[i], c.offsets[i+1], "%s: value %d is NULL", c.Name, i)
+		case c.Dict != nil || c.Type.Kind == column.Struct:
+		case c.Offsets != nil && c.Type.Kind != column.Vector && c.Type.ValueWidth() == 0:
+			require.Equal(t, c.Offsets[i], c.Offsets[i+1], "%s: value %d is NULL", c.Name, i)
 		default:
-			w := c.width()
-			require.Equal(t, make([]byte, w), c.values[i*w:(i+1)*w], "%s: value %d is NULL", c.Name, i)
+			w := (*builder)(c).width()
+			require.Equal(t, make([]byte, w), c.Values[i*w:(i+1)*w], "%s: value %d is NULL", c.Name, i)
 		}
 	}
-	require.Equal(t, nulls, c.Nulls(), c.Name)
+	require.Equal(t, nulls, c.Nulls, c.Name)
 	switch c.Type.Kind {
-	case List, Map:
-		require.Len(t, c.offsets, c.n+1)
-		for i := range c.children {
-			require.EqualValues(t, c.offsets[c.n], c.children[i].n)
-			requireSound(t, &c.children[i])
+	case column.List, column.Map:
+		require.Len(t, c.Offsets, c.Len+1)
+		for i := range c.Children {
+			require.EqualValues(t, c.Offsets[c.Len], c.Children[i].Len)
+			requireSound(t, &c.Children[i])
 		}
-	case Struct:
-		for i := range c.children {
-			require.Equal(t, c.n, c.children[i].n)
-			requireSound(t, &c.children[i])
+	case column.Struct:
+		for i := range c.Children {
+			require.Equal(t, c.Len, c.Children[i].Len)
+			requireSound(t, &c.Children[i])
 		}
 	}
 }
 
-// randomArray returns n random values of a type. Few distinct ones make a dictionary worth while.
+// randomArray returns n random values of a type. Few distinct values make a dictionary worthwhile.
 func randomArray(rng *rand.Rand, dt arrow.DataType, n int, nulls float64, distinct int) arrow.Array {
 	b := array.NewBuilder(memory.DefaultAllocator, dt)
 	defer b.Release()
-	// NULLs come in runs, as often as alone.
+	// NULLs are single or in runs, equally often.
 	for i := 0; i < n; {
 		run := 1
 		if rng.IntN(2) == 0 {
@@ -330,7 +366,7 @@ func everyType(nullable bool) []arrow.Field {
 	for i, dt := range types {
 		fields[i] = arrow.Field{Name: fmt.Sprintf("%d %s", i, dt.Name()), Type: dt, Nullable: nullable}
 	}
-	// pqarrow can not write NULLs in lists of fixed size.
+	// pqarrow cannot write NULLs in lists of fixed size.
 	return append(fields, arrow.Field{Name: "fixed list", Type: arrow.FixedSizeListOfNonNullable(6, arrow.PrimitiveTypes.Float32)})
 }
 
@@ -364,7 +400,7 @@ func writeArrow(t testing.TB, rng *rand.Rand, fields []arrow.Field, rows int, nu
 // openBytes opens a file in memory.
 func openBytes(t testing.TB, b []byte) *Dataset {
 	t.Helper()
-	d, err := OpenSources(context.Background(), Config{ReadBytes: 1000}, Source{
+	d, err := Config{ReadBytes: 1000}.OpenSources(context.Background(), Source{
 		Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b)),
 	})
 	require.NoError(t, err)
@@ -378,7 +414,7 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 			for _, distinct := range []int{0, 7, 300} {
 				for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
 					if raceEnabled && (distinct == 7 || codec == compress.Codecs.Zstd) {
-						continue // ten times slower, with nothing that races
+						continue // ten times slower, and nothing can race
 					}
 					t.Run(fmt.Sprintf("nullable=%v/version=%d/distinct=%d/codec=%v", nullable, version, distinct, codec), func(t *testing.T) {
 						rng := rand.New(rand.NewPCG(1, uint64(distinct)))
@@ -396,7 +432,7 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 	}
 }
 
-// TestCodes reads strings as codes where the file has a dictionary, and as text where it has not.
+// TestCodes reads strings as codes if the file has a dictionary, and as text otherwise.
 func TestCodes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	fields := []arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}
@@ -405,7 +441,7 @@ func TestCodes(t *testing.T) {
 		s, err := openBytes(t, file).Scan(Options{Text: text, BatchRows: 100})
 		require.NoError(t, err)
 		coded, plain := 0, 0
-		var dict *Dictionary
+		var dict *column.Dictionary
 		for b, err := range s.All(t.Context()) {
 			require.NoError(t, err)
 			if codes, d := b.Columns[0].Codes(); d != nil {
@@ -414,18 +450,17 @@ func TestCodes(t *testing.T) {
 				dict = d
 				coded += b.Rows
 			} else {
-				_, offsets := b.Columns[0].Text()
-				require.Len(t, offsets, b.Rows+1)
+				require.Len(t, b.Columns[0].Offsets, b.Rows+1)
 				plain += b.Rows
 			}
 		}
 		require.Equal(t, 3000, coded+plain)
 		require.Equal(t, text, coded == 0)
-		require.NotZero(t, plain, "the dictionary is too small for all")
+		require.NotZero(t, plain, "the dictionary must not hold all values")
 	}
 }
 
-// TestLongPagesEqualReference reads pages that are longer than what is decoded at once, and batches longer than that.
+// TestLongPagesEqualReference reads pages and batches that are longer than a block of decoding.
 func TestLongPagesEqualReference(t *testing.T) {
 	var fields []arrow.Field
 	for i, f := range everyType(true) {

@@ -7,32 +7,37 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/vecql/vecql/column"
 )
 
-// Errors of this package. All that concern a file come inside an [*Error], which says where.
+// Errors of this package. An error of a file is wrapped in an [*Error], which locates it.
 var (
-	// ErrCorrupt is what is wrong with a file that does not follow the format.
+	// ErrCorrupt means that a file does not follow the format.
 	ErrCorrupt = errors.New("corrupt file")
-	// ErrUnsupported is a part of the format that can not be read: a codec or an encoding.
+	// ErrUnsupported means that a file uses a part of the format that this package does not read: a codec or an
+	// encoding.
 	ErrUnsupported = errors.New("not supported")
-	// ErrTooLarge is a row, a batch or a page beyond [Options].MaxBatchBytes.
+	// ErrTooLarge means that a row, a batch or a page exceeds [Options].MaxBatchBytes.
 	ErrTooLarge = errors.New("too large")
-	// ErrOutOfRange is a value beyond the range of its type: 300 in a column of int8, a time that nanoseconds can not tell.
+	// ErrOutOfRange means that a value is beyond the range of its type: 300 in a column of int8, a time beyond the
+	// range of nanoseconds.
 	ErrOutOfRange = errors.New("value out of range")
-	// ErrRagged is a row of a Vector column that is longer or shorter than the ones before it, or has a NULL in it. Such columns can be
-	// read as lists: see [Options].Lists.
+	// ErrRagged means that a row of a column of vectors differs in length from the rows before it, or contains a NULL.
+	// A reader returns it only for columns in [Options].Vectors.
 	ErrRagged = errors.New("vectors of different length")
-	// ErrNoColumn is a column that a file does not have, or has with another type than the other files.
-	ErrNoColumn = errors.New("no such column")
-	// ErrChanged is a file that is not the one it was: when it was opened, or when a Bucket was made.
+	// ErrNoColumn means that a file lacks a column, has it with another type than the other files, or has several
+	// columns of that name. It is column.ErrNoColumn.
+	ErrNoColumn = column.ErrNoColumn
+	// ErrChanged means that the file was modified since it was opened, or since a Bucket was made.
 	ErrChanged = errors.New("file has changed")
-	// ErrEncrypted is an encrypted file, or column, whose key is not in [Config].Decryption.
+	// ErrEncrypted means that a file or a column is encrypted, and [Config].Decryption does not have the key.
 	ErrEncrypted = errors.New("encrypted: Config.Decryption is needed")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("parquetscan: dataset is closed")
+	// ErrClosed means that the Dataset is closed.
+	ErrClosed = errors.New("parquetscan: read: the Dataset is closed")
 )
 
-// An Error says where in a file something went wrong.
+// An Error wraps an error of a file and locates it.
 type Error struct {
 	File     string
 	RowGroup int    // -1 if it concerns the file as a whole
@@ -41,6 +46,7 @@ type Error struct {
 	Err      error
 }
 
+// Error returns the place, as far as it is known, and the cause.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "parquetscan: %s", e.File)
@@ -59,7 +65,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// corrupt returns an error that is ErrCorrupt, and never io.EOF, which says that all has been read.
+// corrupt returns an error that wraps ErrCorrupt. It never wraps io.EOF, which means that all rows were read.
 func corrupt(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if errors.Is(err, io.EOF) {
@@ -68,13 +74,13 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// rowError is an error of one row, counted from the first one of a read; what reads a column turns it into an Error.
+// A rowError is an error of one row, counted from the first row of a read. Reader.locate converts it into an Error.
 type rowError struct {
 	row int
 	err error
 }
 
-// moved returns err, and if it is a rowError, with the row that to gives for its.
+// moved returns err; if it is a rowError, its row becomes to(row).
 func moved(err error, to func(row int) int) error {
 	var e *rowError
 	if errors.As(err, &e) {

@@ -18,16 +18,17 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// httpFile reads ranges of a file over HTTP: from a web server, or from an object store by a presigned URL.
+// An httpFile reads ranges of a file over HTTP: from a web server, or from an object store by a presigned URL.
 type httpFile struct {
 	url, etag string
 	client    *http.Client
 }
 
-// openHTTP asks for a file's size and ETag.
+// openHTTP requests a file's size and ETag.
 func openHTTP(ctx context.Context, client *http.Client, url string) (parquetscan.Source, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, url, nil)
 	if err != nil {
@@ -45,7 +46,7 @@ func openHTTP(ctx context.Context, client *http.Client, url string) (parquetscan
 	return parquetscan.Source{Name: url, Reader: f, Size: resp.ContentLength, ETag: f.etag}, nil
 }
 
-// ReadAt implements io.ReaderAt. Many goroutines call it at once.
+// ReadAt implements io.ReaderAt. It is safe for concurrent use.
 func (f *httpFile) ReadAt(b []byte, off int64) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -56,7 +57,7 @@ func (f *httpFile) ReadAt(b []byte, off int64) (int, error) {
 	}
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+int64(len(b))-1))
 	if f.etag != "" {
-		req.Header.Set("If-Match", f.etag) // else the server says 412
+		req.Header.Set("If-Match", f.etag) // otherwise the server responds 412
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
@@ -90,24 +91,24 @@ func ExampleOpenSources() {
 	if err != nil {
 		panic(err)
 	}
-	ds, err := parquetscan.OpenSources(ctx, parquetscan.Config{}, src)
+	ds, err := parquetscan.OpenSources(ctx, src)
 	if err != nil {
 		panic(err)
 	}
 	defer ds.Close()
-	scan, err := ds.Scan(parquetscan.Options{Columns: []string{"amount"}, Ordered: true})
-	if err != nil {
-		panic(err)
-	}
-	for batch, err := range scan.All(ctx) {
+	for batch, err := range ds.Batches(ctx, "amount") {
+		if err != nil {
+			panic(err)
+		}
+		amounts, err := column.Slice[float64](batch.Column("amount"))
 		if err != nil {
 			panic(err)
 		}
 		sum := 0.0
-		for _, v := range parquetscan.Values[float64](batch.Column("amount")) {
+		for _, v := range amounts {
 			sum += v
 		}
-		fmt.Println(batch.Row, batch.Rows, sum)
+		fmt.Println(batch.Source.FirstRow, batch.Rows, sum)
 	}
 	// Output:
 	// 0 4 10

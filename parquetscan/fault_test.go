@@ -14,12 +14,14 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests that a fault is never taken for the end of the rows.
+// Faults must not look like the end of the rows.
 
-// TestFaultIsNotTheEnd puts an empty stream in the place of a column chunk's second page: the codec says io.EOF, which must neither end the
-// rows nor lead to the third page.
+// TestFaultIsNotTheEnd replaces the second page of a column chunk by an empty stream. The codec returns io.EOF, which
+// must neither end the rows nor lead to the third page.
 func TestFaultIsNotTheEnd(t *testing.T) {
 	types := map[string]arrow.DataType{
 		"flat":   arrow.PrimitiveTypes.Int64,
@@ -28,7 +30,7 @@ func TestFaultIsNotTheEnd(t *testing.T) {
 	}
 	// Streams without content, as long as the page.
 	empty := map[compress.Compression]func(page []byte){
-		compress.Codecs.Zstd: func(page []byte) { // a frame to be skipped (RFC 8878, 3.1.2)
+		compress.Codecs.Zstd: func(page []byte) { // a skippable frame (RFC 8878, 3.1.2)
 			copy(page, "\x50\x2a\x4d\x18")
 			binary.LittleEndian.PutUint32(page[4:], uint32(len(page)-8))
 		},
@@ -67,7 +69,7 @@ func TestFaultIsNotTheEnd(t *testing.T) {
 	}
 }
 
-// rowsOf reads the only column of a file row by row, and returns what came before the first error.
+// rowsOf reads the only column of a file row by row, and returns the rows before the first error.
 func rowsOf(t *testing.T, file []byte) (rows []string, err error) {
 	t.Helper()
 	s, err := openBytes(t, file).Scan(Options{BatchRows: 1})
@@ -77,10 +79,10 @@ func rowsOf(t *testing.T, file []byte) (rows []string, err error) {
 			return rows, err
 		}
 		c := &b.Columns[0]
-		if c.Type.Kind == List {
-			c = &c.Children()[0]
+		if c.Type.Kind == column.List {
+			c = &c.Children[0]
 		}
-		rows = append(rows, fmt.Sprintf("%x", c.values))
+		rows = append(rows, fmt.Sprintf("%x", c.Values))
 	}
 	return rows, nil
 }

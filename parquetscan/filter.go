@@ -7,43 +7,48 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds filters: expressions that say which rows a scan returns, and how they are made ready for the types of a file's columns.
-// filter_value.go has the constants in them, filter_eval.go tests rows, filter_prune.go leaves out what needs no reading.
+// Filters: expressions that select rows, and their compilation for the types of a file's columns. filter_value.go
+// converts their constants, filter_eval.go evaluates them, filter_prune.go skips rows that cannot match.
 
-// ErrFilter is a filter that makes no sense for a column: a comparison with a value of another kind, or with a list.
+// ErrFilter means that a filter does not fit its column: it compares with a value of another kind, or it compares a
+// list.
 var ErrFilter = errors.New("filter does not fit the column")
 
-// A Filter says which rows to return. The zero Filter is all of them. Filters are made by [Eq], [Ne], [Lt], [Le], [Gt], [Ge], [In],
-// [IsNull], [NotNull], [And], [Or] and [Not]; they are immutable and can be shared.
+// A Filter selects rows. The zero Filter selects all rows. [Eq], [Ne], [Lt], [Le], [Gt], [Ge], [In], [IsNull],
+// [NotNull], [And], [Or] and [Not] return filters. Filters are immutable and can be shared.
 //
-// A column is named by its path: "a", or "a.b" for a field of a struct. There are no paths into lists and maps; these, vectors and structs
-// as a whole have only IsNull and NotNull.
+// A column is named by its path: "a", or "a.b" for a field of a struct. Paths do not lead into lists and maps. Lists,
+// maps, vectors and whole structs support only IsNull and NotNull.
 //
-// A value is compared with by what it means, exactly, and never rounded or cut to the column's type: Lt("i", 2.5) on integers is i <= 2,
-// Lt("i", 1000) on int8 is every row that is not NULL, Gt("f", 0.1) on float32 compares with the float64. What goes with what:
+// Comparison is by exact value, never rounded or cut to the column's type: Lt("i", 2.5) on integers is i <= 2, Lt("i",
+// 1000) on int8 is every row that is not NULL, Gt("f", 0.1) on float32 compares with the float64. Columns compare with
+// values of these types:
 //
-//   - integer and float columns: integers and floats of any Go type, [Int128], [Int256];
+//   - integer and float columns: integers and floats of any Go type, column.Int128, column.Int256;
 //   - decimals: those, and strings such as "12.50". An integer is that number, not an unscaled one: 12 is 12.00;
-//   - Date and Timestamp: time.Time, as the instant it is, whatever its location. A Date is its midnight, and a Timestamp of unknown local
-//     time is what it shows, both in UTC: give those times in time.UTC;
+//   - Date and Timestamp: time.Time, compared as an instant. A Date is its midnight in UTC; a Timestamp of unknown
+//     local time is taken as UTC, so pass such times in time.UTC;
 //   - Time: time.Duration since midnight;
 //   - Bool: bool, false being less than true;
-//   - String, Binary and Fixed: string and []byte; ID: [16]byte and []byte. They compare byte by byte, unsigned, the shorter one first if
-//     it is a prefix of the other.
+//   - String and Binary: string and []byte; UUID and Fixed: [16]byte and []byte, Fixed also string. Bytes compare
+//     unsigned, the shorter value first if it is a prefix of the other.
 //
-// Named types count as what they are made of, except time.Duration, which is no integer. Anything else is an ErrFilter.
+// A named type counts as its underlying type, except time.Duration, which is not an integer. All other combinations are
+// an ErrFilter, including every comparison with Inet, Varint, Decimal and Duration.
 //
-// Floats have one order: NaN equals NaN and is greater than all numbers, -0 equals 0. That is the order of package groupby. Files hardly
-// say whether there is NaN, so that a least value alone leaves out no rows unread: And of it with a greatest one does, be it
-// Lt(c, math.NaN()).
+// Floats have a total order, the order of package groupby: NaN equals NaN and is greater than all numbers, -0 equals 0.
+// Parquet statistics rarely record NaNs, so a lower bound alone cannot prune. Combine it with an upper bound: And(Ge(c,
+// x), Lt(c, math.NaN())).
 //
-// Logic is that of SQL: a comparison with NULL is unknown, so is Not of it, and rows are selected whose filter is true. A nil value is an
-// ErrFilter. A []byte must not change before the filter is given to a scan.
+// Logic is SQL's: a comparison with NULL is unknown, so is Not of it, and a row is selected if the filter is true. A
+// nil value is an ErrFilter. A []byte must not change before Dataset.Scan takes the filter.
 type Filter struct{ node *filterNode }
 
-// A filterOp is what a node of a filter does.
+// A filterOp is the operation of a filter node.
 type filterOp uint8
 
 const (
@@ -63,7 +68,7 @@ const (
 
 var filterSigns = [...]string{opEq: "=", opNe: "<>", opLt: "<", opLe: "<=", opGt: ">", opGe: ">=", opIn: "IN"}
 
-// A filterNode is an expression: args of opAnd, opOr and opNot, column and values of all others.
+// A filterNode is an expression. opAnd, opOr and opNot use args; all other operations use column and values.
 type filterNode struct {
 	op     filterOp
 	column string
@@ -93,7 +98,8 @@ func Gt(column string, value any) Filter { return onColumn(opGt, column, value) 
 // Ge selects rows whose column is at least the value.
 func Ge(column string, value any) Filter { return onColumn(opGe, column, value) }
 
-// In selects rows whose column equals one of the values. Of no values it selects none, and Not of that all that are not NULL.
+// In selects rows whose column equals one of the values. Without values it selects no row, and its Not all rows that
+// are not NULL.
 func In(column string, values ...any) Filter { return onColumn(opIn, column, slices.Clone(values)...) }
 
 // IsNull selects rows whose column is NULL. A field of a struct that is NULL is NULL.
@@ -102,18 +108,18 @@ func IsNull(column string) Filter { return onColumn(opNull, column) }
 // NotNull selects rows whose column is not NULL.
 func NotNull(column string) Filter { return onColumn(opNotNull, column) }
 
-// And selects rows that all filters select, which of no filters are all rows.
+// And selects rows that all filters select. Without filters it selects all rows.
 func And(filters ...Filter) Filter {
 	return Filter{&filterNode{op: opAnd, args: slices.Clone(filters)}}
 }
 
-// Or selects rows that some filter selects, which of no filters is no row.
+// Or selects rows that at least one filter selects. Without filters it selects no row.
 func Or(filters ...Filter) Filter { return Filter{&filterNode{op: opOr, args: slices.Clone(filters)}} }
 
 // Not selects rows for which the filter is false, not those for which it is unknown.
 func Not(filter Filter) Filter { return Filter{&filterNode{op: opNot, args: []Filter{filter}}} }
 
-// String returns the filter in the manner of SQL, for messages.
+// String returns the filter in a form like SQL, for messages.
 func (f Filter) String() string {
 	if f.node == nil {
 		return "true"
@@ -166,38 +172,38 @@ func (f Filter) columns() []string {
 	return paths
 }
 
-// A predicate is a filter made ready for columns of known types. Nothing in it changes: evaluators and goroutines share it.
+// A predicate is a filter compiled for columns of known types. It is immutable: evaluators and goroutines share it.
 //
-// There is no Not in it: Not of a leaf is the leaf inverted, which like any leaf but IS NULL is false for NULL; above leaves De Morgan's
-// rules hold in SQL's logic as well. So a row is selected or it is not, and nobody needs to know of unknown.
+// It contains no Not: Not of a leaf is the leaf inverted, and De Morgan's rules, which hold in SQL's logic too, move
+// Not down to the leaves. Every leaf but IS NULL is false for NULL. So evaluation needs no third value.
 type predicate struct {
-	paths  []string // as Filter.columns
-	types  []Type   // of paths
+	paths  []string      // as Filter.columns
+	types  []column.Type // of paths
 	leaves []*predicateLeaf
 	root   predicateNode
 }
 
-// A predicateNode is opAnd or opOr of args, or else a leaf. And has no args that are And, Or none that are Or.
+// A predicateNode is opAnd or opOr of args, or a leaf. No argument of And is an And, and no argument of Or an Or.
 type predicateNode struct {
 	op   filterOp
 	args []predicateNode
 	leaf *predicateLeaf
 }
 
-// A predicateLeaf is a test of one column: whether the value lies in one span, or is one of several points. Values that are NULL fail, also
-// inverted. Without any span it is false, and inverted it is NOT NULL.
+// A predicateLeaf tests one column: whether the value lies in one span, or equals one of several points. NULL fails,
+// also if the leaf is inverted. A leaf without spans is false; inverted it is NOT NULL.
 type predicateLeaf struct {
 	number int // in predicate.leaves
 	column int // in predicate.paths
-	typ    Type
-	isNull bool // whether the value is NULL, nothing else
+	typ    column.Type
+	isNull bool // test whether the value is NULL; there are no spans
 	invert bool
 	spans  leafSpans
 }
 
-// compile makes the filter ready. typeOf returns the type of the column of this path, or false if there is none, which is an ErrNoColumn.
-// Values that do not go with their column are an ErrFilter that says what does.
-func (f Filter) compile(typeOf func(path string) (Type, bool)) (*predicate, error) {
+// compile compiles the filter. typeOf returns the type of the column of a path, or false if there is none
+// (ErrNoColumn). Values of a wrong type are an ErrFilter that lists the right types.
+func (f Filter) compile(typeOf func(path string) (column.Type, bool)) (*predicate, error) {
 	p := &predicate{paths: f.columns()}
 	for _, path := range p.paths {
 		typ, ok := typeOf(path)
@@ -215,7 +221,7 @@ func (f Filter) compile(typeOf func(path string) (Type, bool)) (*predicate, erro
 	return p, nil
 }
 
-// number lists the leaves below a node.
+// number adds the leaves below a node to p.leaves and numbers them.
 func (p *predicate) number(node *predicateNode) {
 	if node.leaf != nil {
 		node.leaf.number = len(p.leaves)
@@ -226,7 +232,7 @@ func (p *predicate) number(node *predicateNode) {
 	}
 }
 
-// everything tells whether the predicate selects all rows whatever is in them.
+// everything reports whether the predicate selects all rows of any data.
 func (p *predicate) everything() bool { return p.root.op == opAnd && len(p.root.args) == 0 }
 
 // compile turns a filter, or Not of it, into a node.
@@ -258,6 +264,7 @@ func (p *predicate) compile(f Filter, not bool) (predicateNode, error) {
 	return predicateNode{leaf: leaf}, nil
 }
 
+// compileLeaf compiles a test of one column, or Not of it. Eq, Lt, Le and In become spans of values.
 func (p *predicate) compileLeaf(n *filterNode, not bool) (*predicateLeaf, error) {
 	column := slices.Index(p.paths, n.column)
 	leaf := &predicateLeaf{column: column, typ: p.types[column], invert: not}
@@ -269,7 +276,7 @@ func (p *predicate) compileLeaf(n *filterNode, not bool) (*predicateLeaf, error)
 	case opNotNull:
 		leaf.isNull, leaf.invert = not, !not
 		return leaf, nil
-	case opNe, opGe, opGt: // the order is total, so that each is Not of another one
+	case opNe, opGe, opGt: // the order is total, so each is Not of another operation
 		op, leaf.invert = map[filterOp]filterOp{opNe: opEq, opGe: opLt, opGt: opLe}[op], !not
 	}
 	for _, v := range n.values {
@@ -282,8 +289,8 @@ func (p *predicate) compileLeaf(n *filterNode, not bool) (*predicateLeaf, error)
 	return leaf, nil
 }
 
-// add appends an argument. Of And, spans of one column become one: a test less for each row, and the only way to leave out NaN, which is
-// above any least value.
+// add appends an argument. And intersects the spans of one column: this saves a test per row, and it is the only way to
+// prune NaN, which is above every lower bound.
 func (node *predicateNode) add(arg predicateNode) {
 	if arg.op == node.op {
 		for _, a := range arg.args {

@@ -7,26 +7,30 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the evaluation of predicates on columns: a bit per row.
+// Evaluation of predicates on columns: a bit per row.
 
-// An evaluator evaluates a predicate, batch after batch, in one goroutine. It keeps scratch memory, and what the entries of the last
-// dictionary of each leaf were found to be.
+// An evaluator evaluates a predicate on batches, in one goroutine. It keeps scratch memory, and for each leaf the
+// results for the entries of the last dictionary.
 type evaluator struct {
 	p       *predicate
 	leaves  []leafState
 	scratch [][]byte // of nodes, by depth
 }
 
-// A leafState is what an evaluator keeps of a leaf.
+// A leafState is the state of an evaluator for one leaf.
 type leafState struct {
 	points map[string]struct{} // of several texts
-	keys   []uint64            // of several integers: how far above the first, in the column's width
-	dict   *Dictionary
+	keys   []uint64            // of several integers: their distances from the first one, in the column's width
+	dict   *column.Dictionary
 	hits   []byte // 1 for each entry of dict that passes
 }
 
+// newEvaluator returns an evaluator for one Reader. Points of a column, from Eq and In, become a set of texts or a
+// sorted list of keys relative to the least.
 func (p *predicate) newEvaluator() *evaluator {
 	e := &evaluator{p: p, leaves: make([]leafState, len(p.leaves))}
 	for i := range p.leaves {
@@ -37,18 +41,18 @@ func (p *predicate) newEvaluator() *evaluator {
 				state.points[s.lo] = struct{}{}
 			}
 		}
-		if ints := l.spans.ints; len(ints) > 1 && l.typ.width() <= 8 {
+		if ints := l.spans.ints; len(ints) > 1 && l.typ.ValueWidth() <= 8 {
 			for _, s := range ints {
-				state.keys = append(state.keys, (s.lo[0]-ints[0].lo[0])&(1<<(8*l.typ.width())-1))
+				state.keys = append(state.keys, (s.lo[0]-ints[0].lo[0])&(1<<(8*l.typ.ValueWidth())-1))
 			}
 		}
 	}
 	return e
 }
 
-// eval sets bit i of sel, counted from the lowest of each byte, if row i is selected, and returns how many are. cols are the columns of
-// predicate.paths, all of n rows; sel has (n+7)/8 bytes, of which those beyond n become zero.
-func (e *evaluator) eval(cols []*Column, n int, sel []byte) int {
+// eval sets bit i of sel, lowest bit of each byte first, if row i is selected, and returns the number of selected rows.
+// cols are the columns of predicate.paths, all of n rows; sel has (n+7)/8 bytes; bits from n on become zero.
+func (e *evaluator) eval(cols []*column.Column, n int, sel []byte) int {
 	sel = sel[:(n+7)/8]
 	e.node(&e.p.root, cols, n, sel, 0)
 	count := 0
@@ -62,7 +66,7 @@ func (e *evaluator) eval(cols []*Column, n int, sel []byte) int {
 }
 
 // node sets out to the rows that a node selects.
-func (e *evaluator) node(node *predicateNode, cols []*Column, n int, out []byte, depth int) {
+func (e *evaluator) node(node *predicateNode, cols []*column.Column, n int, out []byte, depth int) {
 	if node.leaf != nil {
 		e.leaf(node.leaf, cols[node.leaf.column], n, out)
 		return
@@ -76,7 +80,7 @@ func (e *evaluator) node(node *predicateNode, cols []*Column, n int, out []byte,
 	}
 	e.node(&node.args[0], cols, n, out, depth+1)
 	for i := range node.args[1:] {
-		// Nothing that follows brings back a row of And that is lost.
+		// No later argument of And selects a row that an earlier one rejected.
 		if node.op == opAnd && zeroBits(out) {
 			return
 		}
@@ -103,12 +107,12 @@ func (e *evaluator) scratchOf(depth, size int) []byte {
 }
 
 // leaf sets out to the rows that a leaf selects.
-func (e *evaluator) leaf(l *predicateLeaf, c *Column, n int, out []byte) {
+func (e *evaluator) leaf(l *predicateLeaf, c *column.Column, n int, out []byte) {
 	switch {
 	case l.isNull:
 		clear(out)
-		if c.nulls != 0 {
-			copy(out, c.validity)
+		if c.Nulls != 0 {
+			copy(out, c.Validity)
 			invertBits(out, n)
 		}
 		return
@@ -124,36 +128,36 @@ func (e *evaluator) leaf(l *predicateLeaf, c *Column, n int, out []byte) {
 	if l.invert {
 		invertBits(out, n)
 	}
-	if c.nulls != 0 {
-		for j, b := range c.validity[:len(out)] {
+	if c.Nulls != 0 {
+		for j, b := range c.Validity[:len(out)] {
 			out[j] &= b
 		}
 	}
 }
 
 // ints tests the values of columns of integers, booleans, dates, times and decimals.
-func (state *leafState) ints(l *predicateLeaf, c *Column, n int, out []byte) {
+func (state *leafState) ints(l *predicateLeaf, c *column.Column, n int, out []byte) {
 	s := l.spans.ints[0]
-	switch l.typ.width() {
+	switch l.typ.ValueWidth() {
 	case 1:
-		wordBits(sliceOf[uint8](c.values, n), uint8(s.lo[0]), uint8(s.hi[0]), state.keys, out)
+		wordBits(sliceOf[uint8](c.Values, n), uint8(s.lo[0]), uint8(s.hi[0]), state.keys, out)
 	case 2:
-		wordBits(sliceOf[uint16](c.values, n), uint16(s.lo[0]), uint16(s.hi[0]), state.keys, out)
+		wordBits(sliceOf[uint16](c.Values, n), uint16(s.lo[0]), uint16(s.hi[0]), state.keys, out)
 	case 4:
-		wordBits(sliceOf[uint32](c.values, n), uint32(s.lo[0]), uint32(s.hi[0]), state.keys, out)
+		wordBits(sliceOf[uint32](c.Values, n), uint32(s.lo[0]), uint32(s.hi[0]), state.keys, out)
 	case 8:
-		wordBits(sliceOf[uint64](c.values, n), s.lo[0], s.hi[0], state.keys, out)
+		wordBits(sliceOf[uint64](c.Values, n), s.lo[0], s.hi[0], state.keys, out)
 	case 16:
-		v := sliceOf[Int128](c.values, n)
+		v := sliceOf[column.Int128](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasInt(wideOf128(v[i])) })
 	default:
-		v := sliceOf[Int256](c.values, n)
+		v := sliceOf[wide](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasInt(v[i]) })
 	}
 }
 
-// wordBits sets out to the values between lo and hi, or if there are keys to those that lie one of them above lo. How far a value lies
-// above lo, round the end of the word, is the same question for integers with and without sign.
+// wordBits sets out to the values between lo and hi or, if there are keys, to the values at a distance in keys above
+// lo. The distance above lo, modulo the word size, is the same for signed and unsigned integers.
 func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64, out []byte) {
 	if keys != nil {
 		packBits(out, len(v), func(i int) bool {
@@ -173,24 +177,26 @@ func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64
 }
 
 // floats tests the values of columns of floats.
-func (l *predicateLeaf) floats(c *Column, n int, out []byte) {
+func (l *predicateLeaf) floats(c *column.Column, n int, out []byte) {
 	switch l.typ.Kind {
-	case Float16:
-		v := sliceOf[uint16](c.values, n)
+	case column.Float16:
+		v := sliceOf[uint16](c.Values, n)
 		packBits(out, n, func(i int) bool { return l.spans.hasFloat(float64(float16Value(v[i]))) })
-	case Float32:
-		floatBits(sliceOf[float32](c.values, n), l, out)
+	case column.Float32:
+		floatBits(sliceOf[float32](c.Values, n), l, out)
 	default:
-		floatBits(sliceOf[float64](c.values, n), l, out)
+		floatBits(sliceOf[float64](c.Values, n), l, out)
 	}
 }
 
+// floatBits sets bit i of out if v[i] lies in a span of the leaf. NaN is greater than all numbers, so a span whose
+// upper end is NaN has no upper end.
 func floatBits[T float32 | float64](v []T, l *predicateLeaf, out []byte) {
 	s := l.spans.floats[0]
 	switch {
 	case len(l.spans.floats) > 1 || s.lo != s.lo:
 		packBits(out, len(v), func(i int) bool { return l.spans.hasFloat(float64(v[i])) })
-	case s.hi != s.hi: // with NaN, which is not less than anything
+	case s.hi != s.hi: // hi is NaN: NaN passes, too
 		for i := range out {
 			b := byte(0)
 			for j, x := range v[8*i : min(8*i+8, len(v))] {
@@ -209,25 +215,25 @@ func floatBits[T float32 | float64](v []T, l *predicateLeaf, out []byte) {
 	}
 }
 
-// texts tests the values of columns of bytes: the entries of a dictionary once, and then codes.
-func (state *leafState) texts(l *predicateLeaf, c *Column, n int, out []byte) {
+// texts tests the values of columns of bytes. With a dictionary it tests each entry once, and then codes.
+func (state *leafState) texts(l *predicateLeaf, c *column.Column, n int, out []byte) {
 	switch {
-	case c.dict != nil:
-		if state.dict != c.dict {
-			state.dict = c.dict
-			state.hits = slices.Grow(state.hits[:0], c.dict.Len())[:c.dict.Len()]
+	case c.Dict != nil:
+		if state.dict != c.Dict {
+			state.dict = c.Dict
+			state.hits = slices.Grow(state.hits[:0], c.Dict.Len())[:c.Dict.Len()]
 			for i := range state.hits {
-				state.hits[i] = boolBit(state.hasText(l, c.dict.Value(uint32(i))))
+				state.hits[i] = boolBit(state.hasText(l, c.Dict.Bytes(uint32(i))))
 			}
 		}
-		// Rows that are NULL have code 0, even if the dictionary is empty.
-		codeBits(sliceOf[uint32](c.values, n), state.hits, out)
-	case c.Type.Kind.text():
-		data, offsets := c.values, c.offsets
+		// NULL rows have code 0, even if the dictionary is empty.
+		codeBits(sliceOf[uint32](c.Values, n), state.hits, out)
+	case c.Type.Kind.IsText():
+		data, offsets := c.Values, c.Offsets
 		packBits(out, n, func(i int) bool { return state.hasText(l, data[offsets[i]:offsets[i+1]]) })
 	default:
-		w := l.typ.width()
-		packBits(out, n, func(i int) bool { return state.hasText(l, c.values[i*w:(i+1)*w]) })
+		w := l.typ.ValueWidth()
+		packBits(out, n, func(i int) bool { return state.hasText(l, c.Values[i*w:(i+1)*w]) })
 	}
 }
 
@@ -236,7 +242,7 @@ func codeBits(codes []uint32, hits, out []byte) {
 	for i := range out {
 		b := byte(0)
 		for j, code := range codes[8*i : min(8*i+8, len(codes))] {
-			if int(code) < len(hits) {
+			if uint64(code) < uint64(len(hits)) {
 				b |= hits[code] << j
 			}
 		}
@@ -244,7 +250,7 @@ func codeBits(codes []uint32, hits, out []byte) {
 	}
 }
 
-// hasText tells whether the text is in one of the spans.
+// hasText reports whether the text is in one of the spans.
 func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
 	if state.points != nil {
 		_, found := state.points[string(b)]
@@ -254,16 +260,16 @@ func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
 	if s.lo == s.hi {
 		return string(b) == s.hi
 	}
-	return string(b) < s.hi || !s.open && string(b) == s.hi // less or at most: lo is ""
+	return string(b) < s.hi || !s.open && string(b) == s.hi // opLt or opLe: lo is ""
 }
 
-// hasInt tells whether the integer is in one of the spans.
-func (s *leafSpans) hasInt(v Int256) bool {
-	i, _ := slices.BinarySearchFunc(s.ints, v, func(s span[Int256], v Int256) int { return compareInts(s.hi, v) })
+// hasInt reports whether the integer is in one of the spans.
+func (s *leafSpans) hasInt(v wide) bool {
+	i, _ := slices.BinarySearchFunc(s.ints, v, func(s span[wide], v wide) int { return compareInts(s.hi, v) })
 	return i < len(s.ints) && compareInts(s.ints[i].lo, v) <= 0
 }
 
-// hasFloat tells whether the float is in one of the spans.
+// hasFloat reports whether the float is in one of the spans.
 func (s *leafSpans) hasFloat(v float64) bool {
 	i, _ := slices.BinarySearchFunc(s.floats, v, func(s span[float64], v float64) int { return compareFloats(s.hi, v) })
 	return i < len(s.floats) && compareFloats(s.floats[i].lo, v) <= 0
@@ -280,7 +286,7 @@ func packBits(out []byte, n int, f func(i int) bool) {
 	}
 }
 
-// invertBits inverts the first n bits and clears what is left of the last byte.
+// invertBits inverts the first n bits and clears the remaining bits of the last byte.
 func invertBits(b []byte, n int) {
 	for i := range b {
 		b[i] = ^b[i]
@@ -290,7 +296,7 @@ func invertBits(b []byte, n int) {
 	}
 }
 
-// zeroBits tells whether no bit is set.
+// zeroBits reports whether no bit is set.
 func zeroBits(b []byte) bool {
 	return len(bytes.TrimLeft(b, "\x00")) == 0
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bytesGenerator returns a generator that lets bytes decide, and picks the first when there are no more.
+// bytesGenerator returns a generator that chooses by bytes, and chooses 0 after the last one.
 func bytesGenerator(b []byte) generator {
 	return generator{func(n int) int {
 		v := 0
@@ -20,7 +20,7 @@ func bytesGenerator(b []byte) generator {
 	}}
 }
 
-// FuzzFilterEqualsReference makes columns and a filter of bytes.
+// FuzzFilterEqualsReference makes columns and a filter from bytes.
 func FuzzFilterEqualsReference(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x02\x09\x03\x01\x0b\x00\x05\x07\x04\x06\x02\x01\x03\x05\x08\x0a\x0c\x0e\x10\x12\x14"))
@@ -47,7 +47,7 @@ func FuzzPruneEqualsReference(f *testing.F) {
 	})
 }
 
-// FuzzPruneIndex overwrites indexes of a file: pruning must not panic, and must give ranges of the row group.
+// FuzzPruneIndex overwrites indexes of a file: pruning must not panic, and must return ranges of the row group.
 func FuzzPruneIndex(f *testing.F) {
 	whole := indexedFile(f)
 	places := whole.indexes()

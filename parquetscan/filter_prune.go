@@ -10,20 +10,22 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds pruning: which rows of a row group need no reading, because the file's footer, its bloom filters or its page index say
-// that they do not match. These are hints, and what is wrong with them is not reported: what can not be read, or makes no sense, prunes
-// nothing.
+// Pruning: skipping rows of a row group that cannot match, according to the file's footer, its bloom filters or its
+// page index. These are hints: data that cannot be read, or contradicts itself, prunes nothing and is not reported.
 
-// A leafOf returns the type of a column of a file, and its number among the leaves of the file's schema; false if it has no leaf of its
-// own.
-type leafOf func(path string) (leaf int, typ Type, ok bool)
+// A leafOf returns the type of a column of a file, and its index among the leaves of the file's schema. It returns
+// false if the column has no leaf of its own.
+type leafOf func(path string) (leaf int, typ column.Type, ok bool)
 
-// prune returns the ranges of rows of a row group that may match, nil if none can. It asks the footer first, then bloom filters, then the
-// page index, which it reads through f; only the latter makes ranges that are not the whole row group. f's metadata must know the size of
-// the file, as that of file.NewParquetReader does, or indexes are not used; neither are those of encrypted columns. The only errors are a
-// row group that does not exist and one that has less than no rows. Goroutines may call it at the same time, also with the same f.
+// prune returns the ranges of rows of a row group that may match; nil means none. It checks the footer, then bloom
+// filters, then the page index, which it reads through f; only the page index yields ranges smaller than the row group.
+// Indexes are not used if f's metadata lacks the size of the file, which file.NewParquetReader sets, nor for encrypted
+// columns. The only errors are a row group that does not exist and a negative number of rows. prune is safe for
+// concurrent use, also with the same f.
 func (p *predicate) prune(f *file.Reader, rowGroup int, leaf leafOf) ([]rowRange, error) {
 	md := f.MetaData()
 	if rowGroup < 0 || rowGroup >= len(md.RowGroups) {
@@ -39,7 +41,7 @@ func (p *predicate) prune(f *file.Reader, rowGroup int, leaf leafOf) ([]rowRange
 	}
 	for i, path := range p.paths {
 		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{rows: rows, nulls: -1}
-		if n, typ, ok := leaf(path); ok && typ == p.types[i] && typ.Kind.order() != orderNone {
+		if n, typ, ok := leaf(path); ok && typ == p.types[i] && orderOf(typ.Kind) != orderNone {
 			guarded(func() {
 				r.columns[i].bounds = chunkBounds(md, rowGroup, n, typ)
 				if md.Schema.Column(n).MaxRepetitionLevel() == 0 {
@@ -66,20 +68,20 @@ type pruner struct {
 	rowGroup int
 	rows     int64
 	columns  []prunedColumn // of predicate.paths
-	absent   []bool         // of leaves: the bloom filter has none of its values
+	absent   []bool         // by leaf: the bloom filter contains none of its values
 }
 
-// A prunedColumn is what is known of a column in the row group.
+// A prunedColumn holds the statistics of a column in the row group.
 type prunedColumn struct {
-	leaf   int // -1 if nothing can be known
+	leaf   int // -1 if there are no statistics
 	bounds bounds
-	// Of each page: the first row, and what is known; nil if nothing is.
+	// The first row and the bounds of each page; nil if unknown.
 	read   bool
 	starts []int64
 	pages  []bounds
 }
 
-// mayMatch tells whether a row of the row group may pass a node, as far as footer and bloom filters say.
+// mayMatch reports whether a row of the row group may pass a node, according to footer and bloom filters.
 func (r *pruner) mayMatch(node *predicateNode) bool {
 	if l := node.leaf; l != nil {
 		return !r.absent[l.number] && r.columns[l.column].bounds.mayMatch(l)
@@ -134,48 +136,49 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 	return out
 }
 
-// inFile tells whether n bytes at offset lie in the file.
+// inFile reports whether n bytes at offset lie in the file.
 func (r *pruner) inFile(offset, n int64) bool {
 	return offset > 0 && n > 0 && n <= r.md.GetSourceFileSize()-offset
 }
 
-// encrypted tells whether indexes of a column are encrypted: arrow-go's decryptors are not made for several goroutines.
+// encrypted reports whether the indexes of a column are encrypted. They are not used, because arrow-go's decryptors are
+// not safe for concurrent use.
 func (r *pruner) encrypted(leaf int) bool {
 	return r.md.RowGroups[r.rowGroup].Columns[leaf].CryptoMetadata != nil
 }
 
-// readPages reads the page index of a column. It leaves column as it is if there is none, if it does not describe the row group, or if it
-// is encrypted.
-func (r *pruner) readPages(column *prunedColumn, typ Type) {
-	if column.leaf < 0 || r.encrypted(column.leaf) {
+// readPages reads the page index of a column into col. It leaves col unchanged if there is no index, if the index does
+// not describe the row group, or if it is encrypted.
+func (r *pruner) readPages(col *prunedColumn, typ column.Type) {
+	if col.leaf < 0 || r.encrypted(col.leaf) {
 		return
 	}
 	rg := r.md.RowGroup(r.rowGroup)
 	locations := [2]metadata.IndexLocation{}
 	var ok [2]bool
-	locations[0], ok[0] = rg.ColumnIndexLocation(column.leaf)
-	locations[1], ok[1] = rg.OffsetIndexLocation(column.leaf)
+	locations[0], ok[0] = rg.ColumnIndexLocation(col.leaf)
+	locations[1], ok[1] = rg.OffsetIndexLocation(col.leaf)
 	for i, loc := range locations {
 		if !ok[i] || !r.inFile(loc.Offset, int64(loc.Length)) {
 			return
 		}
 	}
-	// A reader of its own: the file's one is not made for goroutines that say what they need.
+	// This needs a page index reader of its own: the file's reader is not safe for concurrent use.
 	shared := r.file.GetPageIndexReader()
 	reader := &metadata.PageIndexReader{Input: shared.Input, FileMetadata: shared.FileMetadata, Props: shared.Props}
 	both := metadata.PageIndexSelection{ColumnIndex: true, OffsetIndex: true}
-	if err := reader.WillNeed([]int32{int32(r.rowGroup)}, []int32{int32(column.leaf)}, both); err != nil {
+	if err := reader.WillNeed([]int32{int32(r.rowGroup)}, []int32{int32(col.leaf)}, both); err != nil {
 		return
 	}
 	index, err := reader.RowGroup(r.rowGroup)
 	if err != nil || index == nil {
 		return
 	}
-	values, err := index.GetColumnIndex(column.leaf)
+	values, err := index.GetColumnIndex(col.leaf)
 	if err != nil || values == nil {
 		return
 	}
-	places, err := index.GetOffsetIndex(column.leaf)
+	places, err := index.GetOffsetIndex(col.leaf)
 	if err != nil || places == nil {
 		return
 	}
@@ -183,17 +186,17 @@ func (r *pruner) readPages(column *prunedColumn, typ Type) {
 	if !ok2 {
 		return
 	}
-	pages := r.pageBounds(values, starts, column.leaf, typ)
+	pages := r.pageBounds(values, starts, col.leaf, typ)
 	if pages == nil {
 		return
 	}
 	for i := range pages {
-		pages[i].noNaN = column.bounds.noNaN
+		pages[i].noNaN = col.bounds.noNaN
 	}
-	column.starts, column.pages = starts, pages
+	col.starts, col.pages = starts, pages
 }
 
-// pageStarts returns the first row of each page, false if pages do not begin with row 0 and go on from there.
+// pageStarts returns the first row of each page, and false unless the rows begin with 0 and increase.
 func pageStarts(index metadata.OffsetIndex, rows int64) ([]int64, bool) {
 	locations := index.GetPageLocations()
 	starts := make([]int64, len(locations))
@@ -206,8 +209,8 @@ func pageStarts(index metadata.OffsetIndex, rows int64) ([]int64, bool) {
 	return starts, len(starts) > 0
 }
 
-// pageBounds returns what a column index says of pages, nil if it is not of these pages.
-func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int, typ Type) []bounds {
+// pageBounds returns the bounds of pages in a column index, nil if the index does not match the pages.
+func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int, typ column.Type) []bounds {
 	nullPages, lows, highs := index.GetNullPages(), index.GetMinValues(), index.GetMaxValues()
 	if len(nullPages) != len(starts) || len(lows) != len(starts) || len(highs) != len(starts) {
 		return nil
@@ -219,7 +222,7 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 		}
 	}
 	ordered, _ := ordersOf(r.md, leaf, typ)
-	column := r.md.Schema.Column(leaf)
+	col := r.md.Schema.Column(leaf)
 	pages := make([]bounds, len(starts))
 	for i := range pages {
 		end := r.rows
@@ -236,16 +239,16 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 		switch {
 		case nullPages[i] && (page.nulls < 0 || page.nulls == page.rows):
 			page.nulls = page.rows
-		case nullPages[i] || page.nulls == page.rows: // it contradicts itself
+		case nullPages[i] || page.nulls == page.rows: // the index contradicts itself
 			page.nulls = -1
 		case ordered:
-			page.setRange(lows[i], highs[i], typ, column)
+			page.setRange(lows[i], highs[i], typ, col)
 		}
 	}
 	return pages
 }
 
-// readBlooms asks the bloom filters of all columns that leaves compare for equality.
+// readBlooms checks the bloom filters of all columns that leaves compare for equality.
 func (r *pruner) readBlooms() {
 	for i, l := range r.p.leaves {
 		column := &r.columns[l.column]
@@ -256,7 +259,7 @@ func (r *pruner) readBlooms() {
 	}
 }
 
-// bloomLacks tells whether the bloom filter of a column has none of a leaf's points.
+// bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
 func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
 	chunk := r.md.RowGroups[r.rowGroup].Columns[leaf]
 	if r.encrypted(leaf) || chunk.MetaData == nil || chunk.MetaData.BloomFilterOffset == nil {
@@ -267,8 +270,9 @@ func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
 	if !ok {
 		return false
 	}
-	shared := r.file.GetPageIndexReader() // has what GetBloomFilterReader has, which goroutines can not share
-	// arrow-go makes room for as many bytes as the header says: the header is {1: i32 NumBytes, ...} in Thrift's compact protocol.
+	shared := r.file.GetPageIndexReader() // the source of GetBloomFilterReader, which is not safe for concurrent use
+	// arrow-go allocates as many bytes as the header claims. The header is {1: i32 NumBytes, ...} in Thrift's compact
+	// protocol.
 	offset := *chunk.MetaData.BloomFilterOffset
 	if n := chunk.MetaData.BloomFilterLength; n != nil && *n != 0 && !r.inFile(offset, int64(*n)) {
 		return false
@@ -304,8 +308,8 @@ func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
 	return err == nil && lacks
 }
 
-// bloomPoints returns all that a column may store for the points of a leaf, as bloom filters hash it; false if the leaf has other spans
-// than points, or values that can be stored in more ways than a few.
+// bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span
+// is not a point, or if a value has more than a few stored forms.
 func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][]byte, ok bool) {
 	for _, s := range l.spans.texts {
 		if s.lo != s.hi || physical != parquet.Types.ByteArray && physical != parquet.Types.FixedLenByteArray {
@@ -314,7 +318,7 @@ func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][
 		points = append(points, []byte(s.lo))
 	}
 	for _, s := range l.spans.ints {
-		if s.lo != s.hi || l.typ.Kind == Bool {
+		if s.lo != s.hi || l.typ.Kind == column.Bool {
 			return nil, false
 		}
 		switch physical {
@@ -326,12 +330,12 @@ func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][
 			if b, fits := s.lo.bytes(width); fits {
 				points = append(points, b)
 			}
-		default: // decimals of any length can have leading zeroes, INT96 can be out of range
+		default: // decimals of variable length may have leading zeros, INT96 may be out of range
 			return nil, false
 		}
 	}
 	for _, s := range l.spans.floats {
-		if s.lo != s.hi { // NaN, too, has many forms
+		if s.lo != s.hi { // NaN has many forms, too
 			return nil, false
 		}
 		forms := []float64{s.lo}

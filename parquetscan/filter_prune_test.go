@@ -18,10 +18,12 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// A testFile is a table as a Parquet file in memory: first a list that is no column of the table, then the struct s of all paths "s.…",
-// then all others.
+// A testFile is a table as a Parquet file in memory: first a list that is not a column of the table, then the struct s
+// with all paths "s.…", then all other columns.
 type testFile struct {
 	*testTable
 	leaves   map[string]int
@@ -32,67 +34,67 @@ type testFile struct {
 }
 
 // leafOf is the leafOf of the file.
-func (f *testFile) leafOf(path string) (int, Type, bool) {
+func (f *testFile) leafOf(path string) (int, column.Type, bool) {
 	typ, ok := f.types[path]
 	return f.leaves[path], typ, ok
 }
 
-// physicalOf returns one of the ways to store a column, and the length of its values.
-func (g generator) physicalOf(typ Type, cells []cell) (physical parquet.Type, logical schema.LogicalType, length int) {
+// physicalOf returns a physical type for a column, and the length of its values.
+func (g generator) physicalOf(typ column.Type, cells []cell) (physical parquet.Type, logical schema.LogicalType, length int) {
 	fits := !slices.ContainsFunc(cells, func(c cell) bool {
 		i, ok := c.(*big.Int)
 		return ok && (!i.IsInt64() || i.Int64() != int64(int32(i.Int64())))
 	})
-	unit := map[Unit]schema.TimeUnitType{Millis: schema.TimeUnitMillis, Micros: schema.TimeUnitMicros, Nanos: schema.TimeUnitNanos}[typ.Unit]
+	unit := map[column.Unit]schema.TimeUnitType{column.Millis: schema.TimeUnitMillis, column.Micros: schema.TimeUnitMicros, column.Nanos: schema.TimeUnitNanos}[typ.Unit]
 	logical, length = schema.NoLogicalType{}, -1
 	switch typ.Kind {
-	case Bool:
+	case column.Bool:
 		physical = parquet.Types.Boolean
-	case Int8, Int16, Int32, Uint8, Uint16, Uint32:
+	case column.Int8, column.Int16, column.Int32, column.Uint8, column.Uint16, column.Uint32:
 		physical = parquet.Types.Int32
-		logical = schema.NewIntLogicalType(int8(typ.width()*8), typ.Kind < Uint8)
-	case Int64, Uint64:
+		logical = schema.NewIntLogicalType(int8(typ.ValueWidth()*8), typ.Kind < column.Uint8)
+	case column.Int64, column.Uint64:
 		physical = parquet.Types.Int64
-		logical = schema.NewIntLogicalType(64, typ.Kind == Int64)
-	case Float16:
+		logical = schema.NewIntLogicalType(64, typ.Kind == column.Int64)
+	case column.Float16:
 		physical, logical, length = parquet.Types.FixedLenByteArray, schema.Float16LogicalType{}, 2
-	case Float32:
+	case column.Float32:
 		physical = parquet.Types.Float
-	case Float64:
+	case column.Float64:
 		physical = parquet.Types.Double
-	case Date:
+	case column.Date:
 		physical, logical = parquet.Types.Int32, schema.DateLogicalType{}
-	case Time:
+	case column.Time:
 		physical, logical = parquet.Types.Int64, schema.NewTimeLogicalType(typ.UTC, unit)
-		if typ.Unit == Millis {
+		if typ.Unit == column.Millis {
 			physical = parquet.Types.Int32
 		}
-	case Timestamp:
+	case column.Timestamp:
 		physical, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(typ.UTC, unit)
-		if typ.Unit == Nanos && !slices.ContainsFunc(cells, func(c cell) bool { return c != nil && c.(*big.Int).Sign() < 0 }) && g.intn(2) == 0 {
+		if typ.Unit == column.Nanos && !slices.ContainsFunc(cells, func(c cell) bool { return c != nil && c.(*big.Int).Sign() < 0 }) && g.intn(2) == 0 {
 			physical, logical = parquet.Types.Int96, schema.NoLogicalType{}
 		}
-	case Decimal64, Decimal128, Decimal256:
+	case column.Decimal64, column.Decimal128, column.Decimal256:
 		physical = pick(g, parquet.Types.FixedLenByteArray, parquet.Types.ByteArray)
-		if typ.Kind == Decimal64 && g.intn(2) == 0 {
+		if typ.Kind == column.Decimal64 && g.intn(2) == 0 {
 			physical = parquet.Types.Int64
 		}
 		precision := typ.Precision
-		if typ.Kind == Decimal64 && fits && typ.Scale < 9 && g.intn(2) == 0 {
+		if typ.Kind == column.Decimal64 && fits && typ.Scale < 9 && g.intn(2) == 0 {
 			physical, precision = parquet.Types.Int32, 9
 		}
 		if physical == parquet.Types.FixedLenByteArray {
-			length = typ.width() + g.intn(3)
+			length = typ.ValueWidth() + g.intn(3)
 		}
 		logical = schema.NewDecimalLogicalType(int32(precision), int32(typ.Scale))
-	case String:
+	case column.String:
 		physical, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
-	case Binary:
+	case column.Binary:
 		physical = parquet.Types.ByteArray
-	case ID:
+	case column.UUID:
 		physical, length = parquet.Types.FixedLenByteArray, 16
 		logical = pick[schema.LogicalType](g, schema.UUIDLogicalType{}, schema.NoLogicalType{})
-	case Fixed:
+	case column.Fixed:
 		physical, length = parquet.Types.FixedLenByteArray, typ.Width
 	}
 	return physical, logical, length
@@ -169,7 +171,7 @@ func (f *testFile) open(t testing.TB) {
 }
 
 // writeCells writes cells as a column chunk.
-func writeCells(t testing.TB, cw file.ColumnChunkWriter, cells []cell, typ Type) {
+func writeCells(t testing.TB, cw file.ColumnChunkWriter, cells []cell, typ column.Type) {
 	maxLevel := cw.Descr().MaxDefinitionLevel()
 	levels := make([]int16, len(cells))
 	var plain []cell
@@ -178,7 +180,7 @@ func writeCells(t testing.TB, cw file.ColumnChunkWriter, cells []cell, typ Type)
 			levels[i] = maxLevel
 			plain = append(plain, c)
 		} else if maxLevel == 2 {
-			levels[i] = 1 // the struct is there
+			levels[i] = 1 // the struct is not NULL
 		}
 	}
 	var err error
@@ -227,8 +229,8 @@ func lowBits(c cell) uint64 {
 	return i.Uint64()
 }
 
-// storedBytes returns a cell as bytes of a file; decimals in n bytes, or in any number that suffices.
-func storedBytes(c cell, typ Type, n int) []byte {
+// storedBytes returns the stored bytes of a cell; decimals have n bytes, or for n < 0 any sufficient number.
+func storedBytes(c cell, typ column.Type, n int) []byte {
 	switch v := c.(type) {
 	case string:
 		return []byte(v)
@@ -242,7 +244,8 @@ func storedBytes(c cell, typ Type, n int) []byte {
 		for n > len(out) {
 			out = append([]byte{sign}, out...)
 		}
-		for n < 0 && len(out) > 1 && out[0] == sign && (out[1]^sign)>>7 == 0 && v.Bit(0) == 0 { // odd ones keep leading bytes
+		// odd numbers keep leading bytes
+		for n < 0 && len(out) > 1 && out[0] == sign && (out[1]^sign)>>7 == 0 && v.Bit(0) == 0 {
 			out = out[1:]
 		}
 		return out
@@ -273,7 +276,7 @@ func (t *testTable) order(path string) {
 	}
 }
 
-// checkPrune fails if a row that the reference selects is not in the ranges. It returns how many rows the ranges leave out.
+// checkPrune fails if a row that the reference selects is not in the ranges. It returns how many rows the ranges skip.
 func (f *testFile) checkPrune(t testing.TB, filter Filter) int {
 	p, err := filter.compile(f.typeOf)
 	require.NoError(t, err)
@@ -295,7 +298,7 @@ func (f *testFile) checkPrune(t testing.TB, filter Filter) int {
 			last = r.to
 		}
 		for row := range int64(rows) {
-			require.True(t, in[row] || !selected[from+row], "%v on %v as %v: row %d of row group %d is left out of %v",
+			require.True(t, in[row] || !selected[from+row], "%v on %v as %v: row %d of row group %d is pruned from %v",
 				filter, f.types, f.physical, row, i, ranges)
 			dropped += int(truthOf(!in[row]) / yes)
 		}
@@ -304,11 +307,11 @@ func (f *testFile) checkPrune(t testing.TB, filter Filter) int {
 	return dropped
 }
 
-// storable replaces cells that a file does not hold.
+// storable replaces cells that a file cannot store.
 func (t *testTable) storable() {
 	for path, typ := range t.types {
 		for i, c := range t.cells[path] {
-			if v, ok := c.(*big.Int); ok && typ.Kind == Time && typ.Unit == Millis && v.BitLen() > 31 {
+			if v, ok := c.(*big.Int); ok && typ.Kind == column.Time && typ.Unit == column.Millis && v.BitLen() > 31 {
 				t.cells[path][i] = big.NewInt(7)
 			}
 		}
@@ -341,7 +344,7 @@ func TestPruneEqualsReference(t *testing.T) {
 			}
 		}
 	}
-	for kind := Bool; kind <= Fixed; kind++ {
+	for _, kind := range comparedKinds() {
 		require.True(t, slices.ContainsFunc(mapKeys(dropped), func(k string) bool {
 			return strings.HasPrefix(k, kind.String()+" ") && dropped[k] > 0
 		}), "nothing was left out by a filter of %v", kind)
@@ -355,9 +358,9 @@ func mapKeys(m map[string]int) (keys []string) {
 	return keys
 }
 
-// ramp returns a table of one column of rows cells.
-func ramp(typ Type, rows int, value func(i int) cell) *testTable {
-	t := &testTable{paths: []string{"c"}, types: map[string]Type{"c": typ}, cells: map[string][]cell{}, rows: rows}
+// ramp returns a table with one column of rows cells.
+func ramp(typ column.Type, rows int, value func(i int) cell) *testTable {
+	t := &testTable{paths: []string{"c"}, types: map[string]column.Type{"c": typ}, cells: map[string][]cell{}, rows: rows}
 	for i := range rows {
 		t.cells["c"] = append(t.cells["c"], value(i))
 	}
@@ -378,76 +381,77 @@ func (f *testFile) pruned(t testing.TB, filter Filter) [][]rowRange {
 	return all
 }
 
-// one is a generator that always picks the first.
+// one is a generator that always chooses 0.
 var one = generator{func(int) int { return 0 }}
 
-// TestPruneStatistics holds that row groups are left out: of 40 rows in 4 row groups, without any index.
+// TestPruneStatistics prunes row groups by statistics: 40 rows in 4 row groups, without any index.
 func TestPruneStatistics(t *testing.T) {
 	id := func(i int) cell { return strings.Repeat(string(rune('A'+i)), 16) }
 	all := []rowRange{{0, 10}}
 	for _, c := range []struct {
 		name   string
-		typ    Type
+		typ    column.Type
 		value  func(i int) cell
 		filter Filter
-		want   string // a letter per row group: x is left out
+		want   string // a letter per row group; x is pruned
 	}{
-		{"int8", Type{Kind: Int8}, intCell, Gt("c", 29.5), "xxx."},
-		{"int8 negative", Type{Kind: Int8}, func(i int) cell { return intCell(i - 20) }, Lt("c", -10), ".xxx"},
-		{"int16", Type{Kind: Int16}, intCell, Lt("c", 10), ".xxx"},
-		{"int32", Type{Kind: Int32}, intCell, In("c", 5, 35), ".xx."},
-		{"int64", Type{Kind: Int64}, intCell, Not(Ge("c", 10)), ".xxx"},
-		{"uint8", Type{Kind: Uint8}, func(i int) cell { return intCell(i + 200) }, Ge("c", 230), "xxx."},
-		{"uint32", Type{Kind: Uint32}, func(i int) cell { return intCell(i + 1<<31 - 10) }, Ge("c", 1<<31), "x..."},
+		{"int8", column.Type{Kind: column.Int8}, intCell, Gt("c", 29.5), "xxx."},
+		{"int8 negative", column.Type{Kind: column.Int8}, func(i int) cell { return intCell(i - 20) }, Lt("c", -10), ".xxx"},
+		{"int16", column.Type{Kind: column.Int16}, intCell, Lt("c", 10), ".xxx"},
+		{"int32", column.Type{Kind: column.Int32}, intCell, In("c", 5, 35), ".xx."},
+		{"int64", column.Type{Kind: column.Int64}, intCell, Not(Ge("c", 10)), ".xxx"},
+		{"uint8", column.Type{Kind: column.Uint8}, func(i int) cell { return intCell(i + 200) }, Ge("c", 230), "xxx."},
+		{"uint32", column.Type{Kind: column.Uint32}, func(i int) cell { return big.NewInt(int64(i) + 1<<31 - 10) }, Ge("c", int64(1<<31)), "x..."},
 		{
 			"uint64",
-			Type{Kind: Uint64},
+			column.Type{Kind: column.Uint64},
 			func(i int) cell { return new(big.Int).SetUint64(1<<63 - 10 + uint64(i)) },
 			Ge("c", uint64(1<<63)), "x...",
 		},
-		{"ne", Type{Kind: Int64}, func(i int) cell { return intCell(i / 10) }, Ne("c", 1), ".x.."},
-		{"not in", Type{Kind: Int64}, func(i int) cell { return intCell(i / 10) }, Not(In("c", 1, 3)), ".x.x"},
-		{"out of range", Type{Kind: Int8}, intCell, Gt("c", 1000), "xxxx"},
-		{"out of range inverted", Type{Kind: Int8}, intCell, Le("c", 1000), "...."},
-		{"and", Type{Kind: Int64}, intCell, And(Ge("c", 10), Lt("c", 20)), "x.xx"},
-		{"or", Type{Kind: Int64}, intCell, Or(Lt("c", 10), Gt("c", 30)), ".xx."},
-		{"not or", Type{Kind: Int64}, intCell, Not(Or(Lt("c", 10), Ge("c", 20))), "x.xx"},
-		{"nothing", Type{Kind: Int64}, intCell, Or(), "xxxx"},
-		{"everything", Type{Kind: Int64}, intCell, Filter{}, "...."},
-		{"bool", Type{Kind: Bool}, func(i int) cell { return intCell(i / 20) }, Eq("c", true), "xx.."},
-		{"date", Type{Kind: Date}, intCell, Lt("c", time.Unix(86400*10, 0)), ".xxx"},
-		{"time ms", Type{Kind: Time, Unit: Millis}, intCell, Ge("c", 30*time.Millisecond), "xxx."},
-		{"time us", Type{Kind: Time, Unit: Micros}, intCell, Ge("c", 30*time.Microsecond), "xxx."},
-		{"timestamp", Type{Kind: Timestamp, Unit: Millis}, intCell, Gt("c", time.UnixMilli(29)), "xxx."},
-		{"decimal", Type{Kind: Decimal64, Precision: 18, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Lt("c", "-1.05"), ".xxx"},
-		{"decimal128", Type{Kind: Decimal128, Precision: 38, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Gt("c", "0.95"), "xxx."},
-		{"decimal256", Type{Kind: Decimal256, Precision: 76, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Lt("c", 0), "..xx"},
-		{"float32", Type{Kind: Float32}, func(i int) cell { return float64(i) }, Lt("c", 9.5), ".xxx"},
-		{"float32 nan", Type{Kind: Float32}, func(i int) cell { return float64(i) }, Gt("c", 9.5), "...."}, // NaN is greater
-		{"float64", Type{Kind: Float64}, func(i int) cell { return float64(i) }, Eq("c", 15), "x.xx"},
-		{"float64 nan", Type{Kind: Float64}, func(i int) cell { return float64(i) }, Eq("c", math.NaN()), "...."},
-		{"float64 and", Type{Kind: Float64}, func(i int) cell { return float64(i) }, And(Gt("c", 19), Lt("c", math.NaN())), "xx.."},
-		{"float64 range", Type{Kind: Float64}, func(i int) cell { return float64(i) }, And(Ge("c", 10), IsNull("c"), And(Lt("c", 20))), "xxxx"},
-		{"float64 between", Type{Kind: Float64}, func(i int) cell { return float64(i) }, Not(Or(Lt("c", 10), Ge("c", 20))), "x.xx"},
-		{"float16", Type{Kind: Float16}, func(i int) cell { return float64(i) }, Le("c", 9), ".xxx"},
-		{"string", Type{Kind: String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Ge("c", "3"), "xxx."},
-		{"string unsigned", Type{Kind: String}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Ge("c", "\x80"), "x..."},
-		{"binary", Type{Kind: Binary}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Lt("c", "\x7a"), ".xxx"},
-		{"id", Type{Kind: ID}, id, Eq("c", [16]byte([]byte(id(25).(string)))), "xx.x"},
-		{"fixed", Type{Kind: Fixed, Width: 1}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Gt("c", "\x79"), "x..."},
-		{"null", Type{Kind: Int64}, func(i int) cell {
+		{"ne", column.Type{Kind: column.Int64}, func(i int) cell { return intCell(i / 10) }, Ne("c", 1), ".x.."},
+		{"not in", column.Type{Kind: column.Int64}, func(i int) cell { return intCell(i / 10) }, Not(In("c", 1, 3)), ".x.x"},
+		{"out of range", column.Type{Kind: column.Int8}, intCell, Gt("c", 1000), "xxxx"},
+		{"out of range inverted", column.Type{Kind: column.Int8}, intCell, Le("c", 1000), "...."},
+		{"and", column.Type{Kind: column.Int64}, intCell, And(Ge("c", 10), Lt("c", 20)), "x.xx"},
+		{"or", column.Type{Kind: column.Int64}, intCell, Or(Lt("c", 10), Gt("c", 30)), ".xx."},
+		{"not or", column.Type{Kind: column.Int64}, intCell, Not(Or(Lt("c", 10), Ge("c", 20))), "x.xx"},
+		{"nothing", column.Type{Kind: column.Int64}, intCell, Or(), "xxxx"},
+		{"everything", column.Type{Kind: column.Int64}, intCell, Filter{}, "...."},
+		{"bool", column.Type{Kind: column.Bool}, func(i int) cell { return intCell(i / 20) }, Eq("c", true), "xx.."},
+		{"date", column.Type{Kind: column.Date}, intCell, Lt("c", time.Unix(86400*10, 0)), ".xxx"},
+		{"time ms", column.Type{Kind: column.Time, Unit: column.Millis}, intCell, Ge("c", 30*time.Millisecond), "xxx."},
+		{"time us", column.Type{Kind: column.Time, Unit: column.Micros}, intCell, Ge("c", 30*time.Microsecond), "xxx."},
+		{"timestamp", column.Type{Kind: column.Timestamp, Unit: column.Millis}, intCell, Gt("c", time.UnixMilli(29)), "xxx."},
+		{"decimal", column.Type{Kind: column.Decimal64, Precision: 18, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Lt("c", "-1.05"), ".xxx"},
+		{"decimal128", column.Type{Kind: column.Decimal128, Precision: 38, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Gt("c", "0.95"), "xxx."},
+		{"decimal256", column.Type{Kind: column.Decimal256, Precision: 76, Scale: 1}, func(i int) cell { return intCell(i - 20) }, Lt("c", 0), "..xx"},
+		{"float32", column.Type{Kind: column.Float32}, func(i int) cell { return float64(i) }, Lt("c", 9.5), ".xxx"},
+		// NaN is greater
+		{"float32 nan", column.Type{Kind: column.Float32}, func(i int) cell { return float64(i) }, Gt("c", 9.5), "...."},
+		{"float64", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Eq("c", 15), "x.xx"},
+		{"float64 nan", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Eq("c", math.NaN()), "...."},
+		{"float64 and", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, And(Gt("c", 19), Lt("c", math.NaN())), "xx.."},
+		{"float64 range", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, And(Ge("c", 10), IsNull("c"), And(Lt("c", 20))), "xxxx"},
+		{"float64 between", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Not(Or(Lt("c", 10), Ge("c", 20))), "x.xx"},
+		{"float16", column.Type{Kind: column.Float16}, func(i int) cell { return float64(i) }, Le("c", 9), ".xxx"},
+		{"string", column.Type{Kind: column.String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Ge("c", "3"), "xxx."},
+		{"string unsigned", column.Type{Kind: column.String}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Ge("c", "\x80"), "x..."},
+		{"binary", column.Type{Kind: column.Binary}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Lt("c", "\x7a"), ".xxx"},
+		{"id", column.Type{Kind: column.UUID}, id, Eq("c", [16]byte([]byte(id(25).(string)))), "xx.x"},
+		{"fixed", column.Type{Kind: column.Fixed, Width: 1}, func(i int) cell { return string([]byte{byte(0x70 + i)}) }, Gt("c", "\x79"), "x..."},
+		{"null", column.Type{Kind: column.Int64}, func(i int) cell {
 			if i == 15 {
 				return nil
 			}
 			return intCell(i)
 		}, IsNull("c"), "x.xx"},
-		{"all null", Type{Kind: String}, func(i int) cell {
+		{"all null", column.Type{Kind: column.String}, func(i int) cell {
 			if i < 20 {
 				return nil
 			}
 			return "x"
 		}, NotNull("c"), "xx.."},
-		{"compare all null", Type{Kind: String}, func(i int) cell {
+		{"compare all null", column.Type{Kind: column.String}, func(i int) cell {
 			if i < 20 {
 				return nil
 			}
@@ -468,7 +472,7 @@ func TestPruneStatistics(t *testing.T) {
 	}
 }
 
-// TestPrunePages holds that pages are left out: of 100 rows in one row group, in pages of 10.
+// TestPrunePages prunes pages: 100 rows in one row group, in pages of 10.
 func TestPrunePages(t *testing.T) {
 	nulls := func(i int) cell {
 		if i >= 80 { // arrow-go ends no page before it has a value
@@ -478,27 +482,27 @@ func TestPrunePages(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		typ    Type
+		typ    column.Type
 		value  func(i int) cell
 		filter Filter
 		want   []rowRange
 	}{
-		{"one page", Type{Kind: Int64}, intCell, Eq("c", 42), []rowRange{{40, 50}}},
-		{"two", Type{Kind: Int64}, intCell, In("c", 42, 71), []rowRange{{40, 50}, {70, 80}}},
-		{"touching", Type{Kind: Int64}, intCell, In("c", 42, 51), []rowRange{{40, 60}}},
-		{"and", Type{Kind: Int64}, intCell, And(Ge("c", 25), Lt("c", 31)), []rowRange{{20, 40}}},
-		{"or", Type{Kind: Int64}, intCell, Or(Lt("c", 5), Gt("c", 95)), []rowRange{{0, 10}, {90, 100}}},
-		{"not", Type{Kind: Int64}, intCell, Not(And(Ge("c", 10), Lt("c", 90))), []rowRange{{0, 10}, {90, 100}}},
-		{"contradiction", Type{Kind: Int64}, intCell, And(Lt("c", 20), Gt("c", 80)), nil},
-		{"null", Type{Kind: Int64}, nulls, IsNull("c"), []rowRange{{80, 100}}},
-		{"not null", Type{Kind: Int64}, nulls, NotNull("c"), []rowRange{{0, 80}}},
-		{"ne and null", Type{Kind: Int64}, nulls, Ne("c", 7), []rowRange{{0, 80}}},
-		{"string", Type{Kind: String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Lt("c", "3"), []rowRange{{0, 30}}},
-		{"double", Type{Kind: Float64}, func(i int) cell { return float64(i) }, Lt("c", 30), []rowRange{{0, 30}}},
-		{"double nan", Type{Kind: Float64}, func(i int) cell { return float64(i) }, Ge("c", 30), []rowRange{{0, 100}}},
+		{"one page", column.Type{Kind: column.Int64}, intCell, Eq("c", 42), []rowRange{{40, 50}}},
+		{"two", column.Type{Kind: column.Int64}, intCell, In("c", 42, 71), []rowRange{{40, 50}, {70, 80}}},
+		{"touching", column.Type{Kind: column.Int64}, intCell, In("c", 42, 51), []rowRange{{40, 60}}},
+		{"and", column.Type{Kind: column.Int64}, intCell, And(Ge("c", 25), Lt("c", 31)), []rowRange{{20, 40}}},
+		{"or", column.Type{Kind: column.Int64}, intCell, Or(Lt("c", 5), Gt("c", 95)), []rowRange{{0, 10}, {90, 100}}},
+		{"not", column.Type{Kind: column.Int64}, intCell, Not(And(Ge("c", 10), Lt("c", 90))), []rowRange{{0, 10}, {90, 100}}},
+		{"contradiction", column.Type{Kind: column.Int64}, intCell, And(Lt("c", 20), Gt("c", 80)), nil},
+		{"null", column.Type{Kind: column.Int64}, nulls, IsNull("c"), []rowRange{{80, 100}}},
+		{"not null", column.Type{Kind: column.Int64}, nulls, NotNull("c"), []rowRange{{0, 80}}},
+		{"ne and null", column.Type{Kind: column.Int64}, nulls, Ne("c", 7), []rowRange{{0, 80}}},
+		{"string", column.Type{Kind: column.String}, func(i int) cell { return fmt.Sprintf("%02d", i) }, Lt("c", "3"), []rowRange{{0, 30}}},
+		{"double", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Lt("c", 30), []rowRange{{0, 30}}},
+		{"double nan", column.Type{Kind: column.Float64}, func(i int) cell { return float64(i) }, Ge("c", 30), []rowRange{{0, 100}}},
 		{
 			"decimal",
-			Type{Kind: Decimal128, Precision: 38, Scale: 2},
+			column.Type{Kind: column.Decimal128, Precision: 38, Scale: 2},
 			func(i int) cell { return intCell(i - 50) }, Lt("c", "-0.405"),
 			[]rowRange{{0, 10}},
 		},
@@ -514,17 +518,18 @@ func TestPrunePages(t *testing.T) {
 	}
 }
 
-// TestPruneBlooms holds that row groups are left out by bloom filters: even numbers in each, so that statistics know nothing of odd ones.
+// TestPruneBlooms prunes row groups by bloom filters. Row groups contain even numbers, so that statistics cannot
+// exclude odd ones.
 func TestPruneBlooms(t *testing.T) {
 	all := []rowRange{{0, 100}}
-	for _, typ := range []Type{
-		{Kind: Int8},
-		{Kind: Uint16},
-		{Kind: Int32},
-		{Kind: Int64},
-		{Kind: Uint64},
-		{Kind: Decimal64, Precision: 18},
-		{Kind: Decimal128, Precision: 38},
+	for _, typ := range []column.Type{
+		{Kind: column.Int8},
+		{Kind: column.Uint16},
+		{Kind: column.Int32},
+		{Kind: column.Int64},
+		{Kind: column.Uint64},
+		{Kind: column.Decimal64, Precision: 18},
+		{Kind: column.Decimal128, Precision: 38},
 	} {
 		f := one.file(t, ramp(typ, 100, func(i int) cell { return intCell(2 * (i % 60)) }), 100, parquet.WithBloomFilterEnabled(true),
 			parquet.WithBloomFilterFPP(1e-9))
@@ -535,20 +540,20 @@ func TestPruneBlooms(t *testing.T) {
 		}
 		require.Equal(t, [][]rowRange{nil}, f.pruned(t, And(Ge("c", 0), Or(Eq("c", 1), In("c", 7, 11)))), "%v", typ)
 	}
-	for _, typ := range []Type{{Kind: Float16}, {Kind: Float32}, {Kind: Float64}} {
+	for _, typ := range []column.Type{{Kind: column.Float16}, {Kind: column.Float32}, {Kind: column.Float64}} {
 		f := one.file(t, ramp(typ, 100, func(i int) cell { return math.Copysign(float64(2*i), float64(i-1)) }), 100,
 			parquet.WithBloomFilterEnabled(true), parquet.WithBloomFilterFPP(1e-9))
 		require.Equal(t, [][]rowRange{nil}, f.pruned(t, In("c", 1, 7, 2.5)), "%v", typ)
 		require.Equal(t, [][]rowRange{all}, f.pruned(t, Eq("c", 0.0)), "%v: the column has -0", typ)
 		require.Equal(t, [][]rowRange{all}, f.pruned(t, In("c", 1, math.NaN())), "%v", typ)
 	}
-	// 0.1 is no float32, its hash is not that of the float32 next to it.
-	tenths := one.file(t, ramp(Type{Kind: Float32}, 100, func(int) cell { return float64(float32(0.1)) }), 100, parquet.WithStats(false),
+	// 0.1 is not a float32. Its hash differs from the hash of the nearest float32.
+	tenths := one.file(t, ramp(column.Type{Kind: column.Float32}, 100, func(int) cell { return float64(float32(0.1)) }), 100, parquet.WithStats(false),
 		parquet.WithBloomFilterEnabled(true))
 	require.Equal(t, [][]rowRange{nil}, tenths.pruned(t, Eq("c", 0.1)))
 	require.Equal(t, [][]rowRange{all}, tenths.pruned(t, Eq("c", float32(0.1))))
 	text := func(i int) cell { return fmt.Sprintf("%016d", 2*i) }
-	for _, typ := range []Type{{Kind: String}, {Kind: Binary}, {Kind: ID}, {Kind: Fixed, Width: 16}} {
+	for _, typ := range []column.Type{{Kind: column.String}, {Kind: column.Binary}, {Kind: column.UUID}, {Kind: column.Fixed, Width: 16}} {
 		f := one.file(t, ramp(typ, 100, text), 100, parquet.WithBloomFilterEnabled(true), parquet.WithBloomFilterFPP(1e-9))
 		require.Equal(t, [][]rowRange{nil}, f.pruned(t, In("c", []byte("0000000000000005"), []byte("00"))), "%v", typ)
 		require.Equal(t, [][]rowRange{all}, f.pruned(t, Eq("c", []byte("0000000000000006"))), "%v", typ)
@@ -557,7 +562,7 @@ func TestPruneBlooms(t *testing.T) {
 
 // TestPruneConcurrently is for the race detector: goroutines share a predicate and a file.
 func TestPruneConcurrently(t *testing.T) {
-	f := one.file(t, ramp(Type{Kind: Int64}, 100, intCell), 50, parquet.WithBloomFilterEnabled(true), parquet.WithPageIndexEnabled(true),
+	f := one.file(t, ramp(column.Type{Kind: column.Int64}, 100, intCell), 50, parquet.WithBloomFilterEnabled(true), parquet.WithPageIndexEnabled(true),
 		parquet.WithBatchSize(10), parquet.WithDataPageSize(1))
 	p, err := And(In("c", 3, 70), Gt("c", 1)).compile(f.typeOf)
 	require.NoError(t, err)
@@ -574,24 +579,26 @@ func TestPruneConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPruneUnknown holds that nothing is left out where a file and a filter have nothing to do with each other.
+// TestPruneUnknown prunes nothing if a filter does not fit a file.
 func TestPruneUnknown(t *testing.T) {
-	f := one.file(t, ramp(Type{Kind: Int64}, 10, intCell), 10)
+	f := one.file(t, ramp(column.Type{Kind: column.Int64}, 10, intCell), 10)
 	p, err := Gt("c", 100).compile(f.typeOf)
 	require.NoError(t, err)
 	for name, leaf := range map[string]leafOf{
-		"no leaf":    func(string) (int, Type, bool) { return 0, Type{}, false },
-		"other type": func(string) (int, Type, bool) { return 1, Type{Kind: Timestamp, Unit: Millis}, true },
-		"repeated":   func(string) (int, Type, bool) { return 0, Type{Kind: Int64}, true },
-		"no such":    func(string) (int, Type, bool) { return 7, Type{Kind: Int64}, true },
+		"no leaf": func(string) (int, column.Type, bool) { return 0, column.Type{}, false },
+		"other type": func(string) (int, column.Type, bool) {
+			return 1, column.Type{Kind: column.Timestamp, Unit: column.Millis}, true
+		},
+		"repeated": func(string) (int, column.Type, bool) { return 0, column.Type{Kind: column.Int64}, true },
+		"no such":  func(string) (int, column.Type, bool) { return 7, column.Type{Kind: column.Int64}, true },
 	} {
 		ranges, err := p.prune(f.reader, 0, leaf)
 		require.NoError(t, err)
 		require.Equal(t, []rowRange{{0, 10}}, ranges, name)
 	}
-	// Elements are no rows, even if there are as many.
+	// Elements are not rows, even if their numbers are equal.
 	f.reader.MetaData().RowGroups[0].Columns[0].MetaData.NumValues = 10
-	f.types["c"], f.leaves["c"] = Type{Kind: Int32}, 0
+	f.types["c"], f.leaves["c"] = column.Type{Kind: column.Int32}, 0
 	require.Equal(t, [][]rowRange{{{0, 10}}}, f.pruned(t, Gt("c", 100)))
 	for _, i := range []int{-1, 1} {
 		_, err = p.prune(f.reader, i, f.leafOf)

@@ -12,16 +12,18 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds what tests of filters compare with: an interpreter that knows nothing of spans, bits and orders, and generators of
-// columns and filters out of any source of small numbers.
+// The reference of filters: an interpreter without spans, bits and orders, and generators of columns and filters from a
+// source of small numbers.
 
-// A cell is a value of a column in a test: nil, *big.Int (numbers but floats, as the column stores them; 0 and 1 of Bool), float64, or
-// string.
+// A cell is a value of a column in a test: nil, *big.Int (numbers but floats, as the column stores them; 0 and 1 of
+// Bool), float64, or string.
 type cell = any
 
-// A meaning is what a cell or a constant stands for: a number (times are seconds), or bytes.
+// A meaning is the value of a cell or a constant: a number (times are seconds), or bytes.
 type meaning struct {
 	rat  *big.Rat
 	inf  int
@@ -43,9 +45,9 @@ func meaningOfFloat(f float64) meaning {
 	return meaning{rat: new(big.Rat).SetFloat64(f)}
 }
 
-var unitSeconds = map[Unit]*big.Rat{Millis: ratOf(1, 1e3), Micros: ratOf(1, 1e6), Nanos: ratOf(1, 1e9)}
+var unitSeconds = map[column.Unit]*big.Rat{column.Millis: ratOf(1, 1e3), column.Micros: ratOf(1, 1e6), column.Nanos: ratOf(1, 1e9)}
 
-func meaningOfCell(c cell, typ Type) meaning {
+func meaningOfCell(c cell, typ column.Type) meaning {
 	switch v := c.(type) {
 	case string:
 		return meaning{text: v}
@@ -54,11 +56,11 @@ func meaningOfCell(c cell, typ Type) meaning {
 	}
 	rat := new(big.Rat).SetInt(c.(*big.Int))
 	switch typ.Kind {
-	case Date:
+	case column.Date:
 		rat.Mul(rat, ratOf(86400, 1))
-	case Time, Timestamp:
+	case column.Time, column.Timestamp:
 		rat.Mul(rat, unitSeconds[typ.Unit])
-	case Decimal64, Decimal128, Decimal256:
+	case column.Decimal64, column.Decimal128, column.Decimal256:
 		for range typ.Scale {
 			rat.Mul(rat, ratOf(1, 10))
 		}
@@ -72,8 +74,8 @@ type namedText string
 
 type namedID [16]byte
 
-func meaningOfConstant(v any, typ Type) meaning {
-	text := typ.Kind == String || typ.Kind == Binary || typ.Kind == Fixed || typ.Kind == ID
+func meaningOfConstant(v any, typ column.Type) meaning {
+	text := typ.Kind == column.String || typ.Kind == column.Binary || typ.Kind == column.Fixed || typ.Kind == column.UUID
 	switch v := v.(type) {
 	case bool:
 		return meaning{rat: ratOf(map[bool]int64{true: 1}[v], 1)}
@@ -101,10 +103,10 @@ func meaningOfConstant(v any, typ Type) meaning {
 		return meaningOfFloat(float64(v))
 	case float64:
 		return meaningOfFloat(v)
-	case Int128:
+	case column.Int128:
 		i := new(big.Int).Lsh(big.NewInt(v.Hi), 64)
 		return meaning{rat: new(big.Rat).SetInt(i.Add(i, new(big.Int).SetUint64(v.Lo)))}
-	case Int256:
+	case column.Int256:
 		i := big.NewInt(int64(v[3]))
 		for _, w := range []uint64{v[2], v[1], v[0]} {
 			i.Lsh(i, 64).Add(i, new(big.Int).SetUint64(w))
@@ -146,7 +148,7 @@ const (
 func truthOf(b bool) truth { return map[bool]truth{true: yes}[b] }
 
 // referenceEval evaluates a filter on one row.
-func referenceEval(f Filter, row func(path string) (cell, Type)) truth {
+func referenceEval(f Filter, row func(path string) (cell, column.Type)) truth {
 	if f.node == nil {
 		return yes
 	}
@@ -196,47 +198,47 @@ func referenceEval(f Filter, row func(path string) (cell, Type)) truth {
 	return no
 }
 
-// columnOf returns a column of cells. Bits of its validity that mean nothing are set. With dictionary, text comes as codes.
-func columnOf(name string, typ Type, cells []cell, dictionary bool) *Column {
-	c := &Column{Name: name, Type: typ, n: len(cells), validity: slices.Repeat([]byte{0xff}, len(cells)/8+1)}
-	text := typ.Kind.text()
+// columnOf returns a column of cells. Unused bits of its validity are set. With dictionary, text has codes.
+func columnOf(name string, typ column.Type, cells []cell, dictionary bool) *column.Column {
+	c := &column.Column{Name: name, Type: typ, Len: len(cells), Validity: slices.Repeat([]byte{0xff}, len(cells)/8+1)}
+	text := typ.Kind.IsText()
 	if text {
-		c.offsets = []int32{0}
+		c.Offsets = []int32{0}
 	}
 	codes := map[string]uint32{}
-	dict := &Dictionary{offsets: []int32{0}}
+	entries, ends := []byte(nil), []int32{0}
 	for i, v := range cells {
 		if v == nil {
-			c.nulls++
-			c.validity[i/8] &^= 1 << (i % 8)
+			c.Nulls++
+			c.Validity[i/8] &^= 1 << (i % 8)
 		}
 		if !text {
-			c.values = append(c.values, plainOf(v, typ)...)
+			c.Values = append(c.Values, plainOf(v, typ)...)
 			continue
 		}
 		s, _ := v.(string)
 		if !dictionary {
-			c.values = append(c.values, s...)
-			c.offsets = append(c.offsets, int32(len(c.values)))
+			c.Values = append(c.Values, s...)
+			c.Offsets = append(c.Offsets, int32(len(c.Values)))
 			continue
 		}
 		code, ok := codes[s]
 		if !ok && v != nil {
 			code = uint32(len(codes))
 			codes[s] = code
-			dict.data = append(dict.data, s...)
-			dict.offsets = append(dict.offsets, int32(len(dict.data)))
+			entries = append(entries, s...)
+			ends = append(ends, int32(len(entries)))
 		}
-		c.values = append(c.values, plainOf(big.NewInt(int64(code)), Type{Kind: Uint32})...)
+		c.Values = append(c.Values, plainOf(big.NewInt(int64(code)), column.Type{Kind: column.Uint32})...)
 	}
 	if text && dictionary {
-		c.offsets, c.dict = nil, dict
+		c.Offsets, c.Dict = nil, column.NewDictionary(entries, ends)
 	}
-	c.values = aligned(c.values)
+	c.Values = aligned(c.Values)
 	return c
 }
 
-// aligned returns a copy at an address that any type may have.
+// aligned returns a copy that is aligned for any type.
 func aligned(b []byte) []byte {
 	words := make([]uint64, len(b)/8+1)
 	out := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)[:len(b)]
@@ -244,18 +246,18 @@ func aligned(b []byte) []byte {
 	return out
 }
 
-// plainOf returns a cell as a column keeps it.
-func plainOf(c cell, typ Type) []byte {
-	out := make([]byte, typ.width())
+// plainOf returns a cell as stored in a column.
+func plainOf(c cell, typ column.Type) []byte {
+	out := make([]byte, typ.ValueWidth())
 	switch v := c.(type) {
 	case string:
 		copy(out, v)
 	case float64:
 		u, n := math.Float64bits(v), 8
 		switch typ.Kind {
-		case Float32:
+		case column.Float32:
 			u, n = uint64(math.Float32bits(float32(v))), 4
-		case Float16:
+		case column.Float16:
 			u, n = uint64(halfOf(v)), 2
 		}
 		for i := range n {
@@ -289,7 +291,7 @@ func halfOf(f float64) uint16 {
 	return halves()[math.Float64bits(f)]
 }
 
-// halfValue is what IEEE 754 says of a binary16.
+// halfValue returns the value of a binary16 by the definition of IEEE 754.
 func halfValue(b uint16) float64 {
 	sign, exponent, fraction := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
 	switch {
@@ -303,35 +305,45 @@ func halfValue(b uint16) float64 {
 	return sign * (1 + fraction/1024) * math.Pow(2, float64(exponent-15))
 }
 
-// A generator makes columns and filters out of small numbers, from 0 to n-1.
+// A generator makes columns and filters from small numbers, 0 to n-1.
 type generator struct{ intn func(n int) int }
 
 func pick[T any](g generator, of ...T) T { return of[g.intn(len(of))] }
 
-func (g generator) typ() Type {
-	kind := Kind(1 + g.intn(int(Fixed)))
-	t := Type{Kind: kind}
+// comparedKinds returns the kinds whose values have an order.
+func comparedKinds() (kinds []column.Kind) {
+	for k := column.Bool; k <= column.Tuple; k++ {
+		if orderOf(k) != orderNone {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+func (g generator) typ() column.Type {
+	kind := pick(g, comparedKinds()...)
+	t := column.Type{Kind: kind}
 	switch kind {
-	case Time, Timestamp:
-		t.Unit, t.UTC = pick(g, Millis, Micros, Nanos), g.intn(2) == 0
-	case Decimal64:
+	case column.Time, column.Timestamp:
+		t.Unit, t.UTC = pick(g, column.Millis, column.Micros, column.Nanos), g.intn(2) == 0
+	case column.Decimal64:
 		t.Precision, t.Scale = 18, g.intn(5)
-	case Decimal128:
+	case column.Decimal128:
 		t.Precision, t.Scale = 38, g.intn(30)
-	case Decimal256:
+	case column.Decimal256:
 		t.Precision, t.Scale = 76, g.intn(60)
-	case Fixed:
+	case column.Fixed:
 		t.Width = 1 + g.intn(3)
 	}
 	return t
 }
 
-// integer returns a number that columns of the kind hold, mostly a small one.
-func (g generator) integer(k Kind) *big.Int {
+// integer returns a number in the range of the kind, mostly a small one.
+func (g generator) integer(k column.Kind) *big.Int {
 	lo, hi := big.NewInt(0), big.NewInt(1)
-	if w := uint(Type{Kind: k}.width() * 8); k >= Uint8 && k <= Uint64 {
+	if w := uint(column.Type{Kind: k}.ValueWidth() * 8); k >= column.Uint8 && k <= column.Uint64 {
 		hi.Lsh(hi, w).Sub(hi, big.NewInt(1))
-	} else if k != Bool {
+	} else if k != column.Bool {
 		hi.Lsh(hi, w-1).Sub(hi, big.NewInt(1))
 		lo.Not(hi)
 	}
@@ -358,11 +370,11 @@ func (g generator) integer(k Kind) *big.Int {
 	return i
 }
 
-func (g generator) float(k Kind) float64 {
+func (g generator) float(k column.Kind) float64 {
 	f := pick(g, 0, math.Copysign(0, -1), 1, -1, 0.5, 2, 1.5, -3, 1000, math.NaN(), math.Inf(1), math.Inf(-1), 0x1p-24, 0x1.8p-14, 65504)
-	if k != Float16 && g.intn(3) == 0 {
+	if k != column.Float16 && g.intn(3) == 0 {
 		f = pick(g, 0.1, float64(float32(0.1)), 1e-300, 1e300, math.MaxFloat32, math.MaxFloat64, 5e-324, 16777217, 1<<53+2)
-		if k == Float32 {
+		if k == column.Float32 {
 			f = float64(float32(f))
 		}
 	}
@@ -380,41 +392,41 @@ func (g generator) text(width int) string {
 	return string(b)
 }
 
-func (g generator) cell(typ Type) cell {
+func (g generator) cell(typ column.Type) cell {
 	switch {
 	case g.intn(6) == 0:
 		return nil
-	case typ.Kind == Float16 || typ.Kind == Float32 || typ.Kind == Float64:
+	case typ.Kind == column.Float16 || typ.Kind == column.Float32 || typ.Kind == column.Float64:
 		return g.float(typ.Kind)
-	case typ.Kind == String || typ.Kind == Binary:
+	case typ.Kind == column.String || typ.Kind == column.Binary:
 		return g.text(-1)
-	case typ.Kind == ID:
+	case typ.Kind == column.UUID:
 		return g.text(16)
-	case typ.Kind == Fixed:
+	case typ.Kind == column.Fixed:
 		return g.text(typ.Width)
-	case typ.Kind == Time && g.intn(4) != 0:
+	case typ.Kind == column.Time && g.intn(4) != 0:
 		return big.NewInt(int64(g.intn(5)))
 	}
 	return g.integer(typ.Kind)
 }
 
-// constant returns a value that goes with columns of the type.
-func (g generator) constant(typ Type) any {
+// constant returns a value that compares with columns of the type.
+func (g generator) constant(typ column.Type) any {
 	switch typ.Kind {
-	case Bool:
+	case column.Bool:
 		return g.intn(2) == 0
-	case Date, Timestamp:
+	case column.Date, column.Timestamp:
 		s := meaningOfCell(g.integer(typ.Kind), typ).rat
 		ns := new(big.Int).Div(new(big.Int).Mul(s.Num(), big.NewInt(1e9)), s.Denom())
 		sec, rest := new(big.Int).DivMod(ns, big.NewInt(1e9), new(big.Int))
 		t := time.Unix(sec.Int64(), rest.Int64()).Add(time.Duration(pick(g, 0, 0, 1, -1, 999_999)))
 		return t.In(pick(g, time.UTC, time.FixedZone("", 3600)))
-	case Time:
-		d := map[Unit]time.Duration{Millis: time.Millisecond, Micros: time.Microsecond, Nanos: 1}[typ.Unit]
-		return d*time.Duration(g.intn(5)) + time.Duration(pick(g, 0, 0, 1, -1, math.MaxInt64/2))
-	case String, Binary, Fixed, ID:
-		s := g.text(pick(g, -1, typ.Width, typ.width()))
-		if typ.Kind == ID {
+	case column.Time:
+		d := map[column.Unit]time.Duration{column.Millis: time.Millisecond, column.Micros: time.Microsecond, column.Nanos: 1}[typ.Unit]
+		return d*time.Duration(g.intn(5)) + pick[time.Duration](g, 0, 0, 1, -1, math.MaxInt64/2)
+	case column.String, column.Binary, column.Fixed, column.UUID:
+		s := g.text(pick(g, -1, typ.Width, typ.ValueWidth()))
+		if typ.Kind == column.UUID {
 			if len(s) == 16 {
 				return pick[any](g, [16]byte([]byte(s)), namedID([]byte(s)), []byte(s))
 			}
@@ -422,9 +434,9 @@ func (g generator) constant(typ Type) any {
 		}
 		return pick[any](g, s, []byte(s), namedText(s))
 	}
-	i := g.integer(pick(g, typ.Kind, Int8, Int64, Uint64, Decimal128))
-	if typ.Kind == Float16 || typ.Kind == Float32 || typ.Kind == Float64 {
-		i = g.integer(pick(g, Int8, Int64, Uint64, Decimal128))
+	i := g.integer(pick(g, typ.Kind, column.Int8, column.Int64, column.Uint64, column.Decimal128))
+	if typ.Kind == column.Float16 || typ.Kind == column.Float32 || typ.Kind == column.Float64 {
+		i = g.integer(pick(g, column.Int8, column.Int64, column.Uint64, column.Decimal128))
 	}
 	small := i.Int64()
 	switch g.intn(12) {
@@ -439,15 +451,15 @@ func (g generator) constant(typ Type) any {
 	case 4:
 		return float32(small) / 4
 	case 5:
-		return g.float(Float64)
+		return g.float(column.Float64)
 	case 6:
-		return Int128{Lo: uint64(small), Hi: small >> 63}
+		return column.Int128{Lo: uint64(small), Hi: small >> 63}
 	case 7:
-		v := Int256{uint64(small), uint64(small >> 63), uint64(small >> 63), uint64(small >> 63)}
+		v := column.Int256{uint64(small), uint64(small >> 63), uint64(small >> 63), uint64(small >> 63)}
 		v[2+g.intn(2)] ^= uint64(g.intn(2))
 		return v
 	case 8, 9:
-		if typ.Kind == Decimal64 || typ.Kind == Decimal128 || typ.Kind == Decimal256 {
+		if typ.Kind == column.Decimal64 || typ.Kind == column.Decimal128 || typ.Kind == column.Decimal256 {
 			s := meaningOfCell(i, typ).rat.FloatString(typ.Scale)
 			if strings.Contains(s, ".") {
 				s += pick(g, "", "0", "1")
@@ -458,8 +470,8 @@ func (g generator) constant(typ Type) any {
 	return small
 }
 
-// filter returns a filter of columns of the types.
-func (g generator) filter(types map[string]Type, paths []string, depth int) Filter {
+// filter returns a filter on columns of the types.
+func (g generator) filter(types map[string]column.Type, paths []string, depth int) Filter {
 	op := filterOp(1 + g.intn(int(opIn)))
 	if depth == 0 && op <= opNot {
 		op = opEq

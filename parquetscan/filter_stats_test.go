@@ -17,9 +17,12 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
-// These tests write into the footers of files that were read.
+// Tests of statistics. They modify the parsed footers of files.
 
 func le32(i int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 
@@ -27,15 +30,15 @@ func leDouble(f float64) []byte { return binary.LittleEndian.AppendUint64(nil, m
 
 func ptr[T any](v T) *T { return &v }
 
-// TestPruneOddStatistics holds that statistics that make no sense, or whose order is not known, leave out nothing, and that others beside
-// them do. The filter matches no row.
+// TestPruneOddStatistics checks that invalid statistics, or statistics of an unknown order, prune nothing, while other
+// statistics still do. The filter matches no row.
 func TestPruneOddStatistics(t *testing.T) {
-	ints, texts, doubles, unsigned := Type{Kind: Int32}, Type{Kind: String}, Type{Kind: Float64}, Type{Kind: Uint32}
+	ints, texts, doubles, unsigned := column.Type{Kind: column.Int32}, column.Type{Kind: column.String}, column.Type{Kind: column.Float64}, column.Type{Kind: column.Uint32}
 	text := func(i int) cell { return fmt.Sprint(i) }
 	double := func(i int) cell { return float64(i) }
 	for _, c := range []struct {
 		name   string
-		typ    Type
+		typ    column.Type
 		value  func(i int) cell
 		filter Filter
 		change func(f *testFile)
@@ -123,20 +126,20 @@ func TestPruneOddStatistics(t *testing.T) {
 	}
 }
 
-// TestPruneOldWriters holds that statistics of writers that are known to be wrong leave out nothing.
+// TestPruneOldWriters checks that wrong statistics of old writers prune nothing.
 func TestPruneOldWriters(t *testing.T) {
 	text := func(i int) cell { return fmt.Sprint(i) }
 	for by, drops := range map[string]bool{
 		"parquet-cpp version 1.2.0": false, "parquet-mr version 1.7.0": false, "parquet-mr version 1.12.0": true, "": true,
 	} {
-		f := one.file(t, ramp(Type{Kind: String}, 10, text), 10, parquet.WithCreatedBy(by))
+		f := one.file(t, ramp(column.Type{Kind: column.String}, 10, text), 10, parquet.WithCreatedBy(by))
 		require.Equal(t, drops, f.pruned(t, Gt("c", "x"))[0] == nil, by)
 	}
 }
 
-// TestPruneCut holds that cut bounds are bounds: "b" to "d" of what begins with b and c.
+// TestPruneCut checks truncated bounds: "b" to "d" for values that begin with b and c.
 func TestPruneCut(t *testing.T) {
-	f := one.file(t, ramp(Type{Kind: String}, 10, func(i int) cell { return []string{"bb", "cc"}[i%2] }), 10)
+	f := one.file(t, ramp(column.Type{Kind: column.String}, 10, func(i int) cell { return []string{"bb", "cc"}[i%2] }), 10)
 	s := f.reader.MetaData().RowGroups[0].Columns[1].MetaData.Statistics
 	s.MinValue, s.MaxValue, s.IsMinValueExact, s.IsMaxValueExact = []byte("b"), []byte("d"), ptr(false), ptr(false)
 	require.Nil(t, f.pruned(t, Gt("c", "d"))[0])
@@ -156,70 +159,70 @@ func TestStatisticsOf(t *testing.T) {
 		return func(i int) cell { return strings.Repeat(c, 2) + string(rune('a'+i)) }
 	}
 	for _, c := range []struct {
-		typ    Type
+		typ    column.Type
 		value  func(i int) cell
 		lo, hi any
 		exact  bool
 	}{
-		{Type{Kind: Bool}, func(i int) cell { return intCell(i / 9) }, false, true, true},
-		{Type{Kind: Int8}, intCell, int8(0), int8(9), true},
-		{Type{Kind: Int16}, func(i int) cell { return intCell(-i) }, int16(-9), int16(0), true},
-		{Type{Kind: Int32}, intCell, int32(0), int32(9), true},
-		{Type{Kind: Int64}, intCell, int64(0), int64(9), true},
-		{Type{Kind: Uint8}, func(i int) cell { return intCell(200 + i) }, uint8(200), uint8(209), true},
-		{Type{Kind: Uint16}, intCell, uint16(0), uint16(9), true},
-		{Type{Kind: Uint32}, func(i int) cell { return intCell(math.MaxUint32 - i) }, uint32(math.MaxUint32 - 9), uint32(math.MaxUint32), true},
+		{column.Type{Kind: column.Bool}, func(i int) cell { return intCell(i / 9) }, false, true, true},
+		{column.Type{Kind: column.Int8}, intCell, int8(0), int8(9), true},
+		{column.Type{Kind: column.Int16}, func(i int) cell { return intCell(-i) }, int16(-9), int16(0), true},
+		{column.Type{Kind: column.Int32}, intCell, int32(0), int32(9), true},
+		{column.Type{Kind: column.Int64}, intCell, int64(0), int64(9), true},
+		{column.Type{Kind: column.Uint8}, func(i int) cell { return intCell(200 + i) }, uint8(200), uint8(209), true},
+		{column.Type{Kind: column.Uint16}, intCell, uint16(0), uint16(9), true},
+		{column.Type{Kind: column.Uint32}, func(i int) cell { return big.NewInt(math.MaxUint32 - int64(i)) }, uint32(math.MaxUint32 - 9), uint32(math.MaxUint32), true},
 		{
-			Type{Kind: Uint64},
+			column.Type{Kind: column.Uint64},
 			func(i int) cell { return new(big.Int).SetUint64(math.MaxUint64 - uint64(i)) },
 			uint64(math.MaxUint64 - 9), uint64(math.MaxUint64), true,
 		},
-		{Type{Kind: Date}, intCell, int32(0), int32(9), true},
-		{Type{Kind: Time, Unit: Millis}, intCell, int64(0), int64(9), true},
-		{Type{Kind: Timestamp, Unit: Micros}, intCell, int64(0), int64(9), true},
-		{Type{Kind: Decimal64, Precision: 18, Scale: 2}, func(i int) cell { return intCell(-i) }, int64(-9), int64(0), true},
-		{Type{Kind: Decimal128, Precision: 38}, func(i int) cell { return intCell(-i) }, Int128{Lo: math.MaxUint64 - 8, Hi: -1}, Int128{}, true},
-		{Type{Kind: Decimal256, Precision: 76}, intCell, Int256{}, Int256{9}, true},
-		{Type{Kind: Float16}, func(i int) cell { return float64(i + 1) }, halfOf(1), halfOf(10), false},
-		{Type{Kind: Float32}, func(i int) cell { return float64(i + 1) }, float32(1), float32(10), false},
-		{Type{Kind: Float64}, func(i int) cell { return float64(i + 1) }, float64(1), float64(10), false},
-		{Type{Kind: String}, text("x"), "xxa", "xxj", false},
-		{Type{Kind: Binary}, text("x"), []byte("xxa"), []byte("xxj"), false},
-		{Type{Kind: Fixed, Width: 3}, text("x"), []byte("xxa"), []byte("xxj"), false},
+		{column.Type{Kind: column.Date}, intCell, int32(0), int32(9), true},
+		{column.Type{Kind: column.Time, Unit: column.Millis}, intCell, int64(0), int64(9), true},
+		{column.Type{Kind: column.Timestamp, Unit: column.Micros}, intCell, int64(0), int64(9), true},
+		{column.Type{Kind: column.Decimal64, Precision: 18, Scale: 2}, func(i int) cell { return intCell(-i) }, int64(-9), int64(0), true},
+		{column.Type{Kind: column.Decimal128, Precision: 38}, func(i int) cell { return intCell(-i) }, column.Int128{Lo: math.MaxUint64 - 8, Hi: -1}, column.Int128{}, true},
+		{column.Type{Kind: column.Decimal256, Precision: 76}, intCell, column.Int256{}, column.Int256{9}, true},
+		{column.Type{Kind: column.Float16}, func(i int) cell { return float64(i + 1) }, halfOf(1), halfOf(10), false},
+		{column.Type{Kind: column.Float32}, func(i int) cell { return float64(i + 1) }, float32(1), float32(10), false},
+		{column.Type{Kind: column.Float64}, func(i int) cell { return float64(i + 1) }, float64(1), float64(10), false},
+		{column.Type{Kind: column.String}, text("x"), "xxa", "xxj", false},
+		{column.Type{Kind: column.Binary}, text("x"), []byte("xxa"), []byte("xxj"), false},
+		{column.Type{Kind: column.Fixed, Width: 3}, text("x"), []byte("xxa"), []byte("xxj"), false},
 		{
-			Type{Kind: ID},
+			column.Type{Kind: column.UUID},
 			func(i int) cell { return strings.Repeat(string(rune('a'+i)), 16) },
-			[16]byte([]byte("aaaaaaaaaaaaaaaa")), [16]byte([]byte("jjjjjjjjjjjjjjjj")), false,
+			cql.UUID([]byte("aaaaaaaaaaaaaaaa")), cql.UUID([]byte("jjjjjjjjjjjjjjjj")), false,
 		},
 	} {
 		f := one.file(t, ramp(c.typ, 10, c.value), 10)
 		lo, hi, nulls, exact, ok := statisticsOf(f.reader.MetaData(), 0, 1, c.typ)
 		require.Equal(t, []any{c.lo, c.hi, int64(0), c.exact, true}, []any{lo, hi, nulls, exact, ok}, "%v", c.typ)
 	}
-	md := one.file(t, ramp(Type{Kind: Float32}, 10, func(i int) cell { return float64(i) }), 10).reader.MetaData()
+	md := one.file(t, ramp(column.Type{Kind: column.Float32}, 10, func(i int) cell { return float64(i) }), 10).reader.MetaData()
 	md.RowGroups[0].Columns[1].MetaData.Statistics.NanCount = ptr(int64(0))
-	_, _, _, exact, ok := statisticsOf(md, 0, 1, Type{Kind: Float32})
-	require.Equal(t, []bool{false, true}, []bool{exact, ok}, "nobody says that they are exact")
+	_, _, _, exact, ok := statisticsOf(md, 0, 1, column.Type{Kind: column.Float32})
+	require.Equal(t, []bool{false, true}, []bool{exact, ok}, "the file does not state that bounds are exact")
 	s := md.RowGroups[0].Columns[1].MetaData.Statistics
 	s.IsMinValueExact, s.IsMaxValueExact = ptr(true), ptr(true)
-	_, _, _, exact, _ = statisticsOf(md, 0, 1, Type{Kind: Float32})
+	_, _, _, exact, _ = statisticsOf(md, 0, 1, column.Type{Kind: column.Float32})
 	require.True(t, exact)
 
-	none := one.file(t, ramp(Type{Kind: Int32}, 10, func(int) cell { return nil }), 10)
-	_, _, nulls, _, ok := statisticsOf(none.reader.MetaData(), 0, 1, Type{Kind: Int32})
+	none := one.file(t, ramp(column.Type{Kind: column.Int32}, 10, func(int) cell { return nil }), 10)
+	_, _, nulls, _, ok := statisticsOf(none.reader.MetaData(), 0, 1, column.Type{Kind: column.Int32})
 	require.Equal(t, []any{int64(10), false}, []any{nulls, ok})
 
-	// 300 is no int8, and the file has no row group 1 or leaf 9.
-	f := one.file(t, ramp(Type{Kind: Int8}, 10, intCell), 10)
+	// 300 is out of the range of int8, and the file has no row group 1 or leaf 9.
+	f := one.file(t, ramp(column.Type{Kind: column.Int8}, 10, intCell), 10)
 	f.reader.MetaData().RowGroups[0].Columns[1].MetaData.Statistics.MaxValue = le32(300)
 	for _, at := range [][2]int{{0, 1}, {1, 1}, {0, 9}, {-1, -1}} {
-		_, _, _, _, ok = statisticsOf(f.reader.MetaData(), at[0], at[1], Type{Kind: Int8})
+		_, _, _, _, ok = statisticsOf(f.reader.MetaData(), at[0], at[1], column.Type{Kind: column.Int8})
 		require.False(t, ok, "%v", at)
 	}
 }
 
-// TestPruneEncrypted holds that columns encrypted with keys of their own are never left out, and those of the footer's key by the footer
-// alone.
+// TestPruneEncrypted checks that columns encrypted with their own keys never prune, and that columns encrypted with the
+// footer's key prune only by the footer.
 func TestPruneEncrypted(t *testing.T) {
 	const key = "0123456789012345"
 	for name, c := range map[string]struct {
@@ -233,7 +236,7 @@ func TestPruneEncrypted(t *testing.T) {
 			encryption := parquet.NewFileEncryptionProperties(key, parquet.WithFooterKeyID("kf"),
 				parquet.WithEncryptedColumns(parquet.ColumnPathToEncryptionPropsMap{"c": c.column}))
 			var buf bytes.Buffer
-			table := ramp(Type{Kind: Int64}, 20, intCell)
+			table := ramp(column.Type{Kind: column.Int64}, 20, intCell)
 			f := &testFile{testTable: table, leaves: map[string]int{"c": 1}, groups: []int{20}}
 			plain := one.file(t, table, 20)
 			w := file.NewParquetWriter(&buf, plain.reader.MetaData().Schema.Root(), file.WithWriterProps(parquet.NewWriterProperties(
@@ -261,7 +264,8 @@ func TestPruneEncrypted(t *testing.T) {
 	}
 }
 
-// indexes returns where the indexes of the first leaf that is no list lie: bloom filter, column index, offset index.
+// indexes returns the ranges of the indexes of the first leaf that is not a list: bloom filter, column index, offset
+// index.
 func (f *testFile) indexes() (places [][2]int) {
 	c := f.reader.MetaData().RowGroups[0].Columns[1]
 	return [][2]int{
@@ -271,7 +275,7 @@ func (f *testFile) indexes() (places [][2]int) {
 	}
 }
 
-// A fakeIndex is a column index that no writer writes.
+// A fakeIndex is an invalid column index.
 type fakeIndex struct {
 	metadata.ColumnIndex
 	null   []bool
@@ -284,9 +288,9 @@ func (f fakeIndex) GetNullCounts() []int64 { return f.counts }
 func (f fakeIndex) GetMinValues() [][]byte { return slices.Repeat([][]byte{le32(1)}, len(f.null)) }
 func (f fakeIndex) GetMaxValues() [][]byte { return slices.Repeat([][]byte{le32(2)}, len(f.null)) }
 
-// TestPruneOddPages holds what is known of pages of 5 rows of which an index says one thing and another.
+// TestPruneOddPages checks the bounds of pages of 5 rows whose index contradicts itself.
 func TestPruneOddPages(t *testing.T) {
-	f := one.file(t, ramp(Type{Kind: Int32}, 10, intCell), 10)
+	f := one.file(t, ramp(column.Type{Kind: column.Int32}, 10, intCell), 10)
 	r := &pruner{md: f.reader.MetaData(), rows: 10}
 	for _, c := range []struct {
 		null   bool
@@ -303,17 +307,17 @@ func TestPruneOddPages(t *testing.T) {
 		{false, []int64{-1, -1}, -1, true},
 		{false, []int64{6, 6}, -1, true},
 	} {
-		pages := r.pageBounds(fakeIndex{null: []bool{c.null, c.null}, counts: c.counts}, []int64{0, 5}, 1, Type{Kind: Int32})
+		pages := r.pageBounds(fakeIndex{null: []bool{c.null, c.null}, counts: c.counts}, []int64{0, 5}, 1, column.Type{Kind: column.Int32})
 		require.Len(t, pages, 2)
 		for _, page := range pages {
 			require.Equal(t, []any{int64(5), c.nulls, c.known}, []any{page.rows, page.nulls, page.known}, "%v", c)
 		}
 	}
-	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false}}, []int64{0, 5}, 1, Type{Kind: Int32}))
-	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false, false}, counts: []int64{0}}, []int64{0, 5}, 1, Type{Kind: Int32}))
+	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
+	require.Nil(t, r.pageBounds(fakeIndex{null: []bool{false, false}, counts: []int64{0}}, []int64{0, 5}, 1, column.Type{Kind: column.Int32}))
 }
 
-// TestPruneBloomMemory holds that a header that promises 100 MB in a small file makes no room for them.
+// TestPruneBloomMemory checks that a header that claims 100 MB in a small file does not allocate them.
 func TestPruneBloomMemory(t *testing.T) {
 	f := indexedFile(t)
 	f.bytes = bytes.Clone(f.bytes)
@@ -333,12 +337,12 @@ func TestPruneBloomMemory(t *testing.T) {
 }
 
 func indexedFile(t testing.TB) *testFile {
-	return one.file(t, ramp(Type{Kind: Int64}, 100, func(i int) cell { return intCell(2 * i) }), 100, parquet.WithBloomFilterEnabled(true),
+	return one.file(t, ramp(column.Type{Kind: column.Int64}, 100, func(i int) cell { return intCell(2 * i) }), 100, parquet.WithBloomFilterEnabled(true),
 		parquet.WithBloomFilterNDV(100), parquet.WithPageIndexEnabled(true), parquet.WithBatchSize(10), parquet.WithDataPageSize(1),
 		parquet.WithDictionaryDefault(false))
 }
 
-// TestPruneCorruptIndex holds that no bytes of an index panic, and that an index that says nothing leaves out nothing.
+// TestPruneCorruptIndex checks that no bytes of an index cause a panic, and that an empty index prunes nothing.
 func TestPruneCorruptIndex(t *testing.T) {
 	f := indexedFile(t)
 	require.Equal(t, [][]rowRange{nil}, f.pruned(t, Eq("c", 7)))
@@ -388,16 +392,17 @@ func TestPruneCorruptIndex(t *testing.T) {
 	}
 }
 
-// statisticsOf returns the least and the greatest value of a column in a row group as the file's footer says, and the number of NULLs, -1
-// if it does not say. ok tells that there are a least and a greatest value; exact that both are values of the column, and that no value
-// lies outside. Otherwise they may be cut, or there may be NaN, which is greater than max. Numbers but floats are exact unless the file
-// denies it; texts are if the file says so; floats if it also says that there is no NaN.
+// statisticsOf returns the minimum and maximum of a column in a row group according to the file's footer, and the
+// number of NULLs, -1 if unknown. ok reports whether there are a minimum and a maximum; exact, whether both are values
+// of the column and no value lies outside. Otherwise they may be truncated, or there may be a NaN, which is greater
+// than max. Numbers other than floats are exact unless the file denies it; texts are exact if the file states it;
+// floats, if it also states that there is no NaN.
 //
-// min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID, []byte for Binary and
-// Fixed, except that a bound of ID that was cut is []byte as well.
+// min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID,
+// []byte for Binary and Fixed, except that a truncated bound of ID is []byte, too.
 //
 // It takes the whole footer because a row group's metadata alone does not show which values are exact.
-func statisticsOf(md *metadata.FileMetaData, rowGroup, leaf int, typ Type) (lo, hi any, nulls int64, exact, ok bool) {
+func statisticsOf(md *metadata.FileMetaData, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
 	var b bounds
 	if !guarded(func() { b = chunkBounds(md, rowGroup, leaf, typ) }) {
 		return nil, nil, -1, false, false

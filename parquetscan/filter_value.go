@@ -12,73 +12,80 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the constants of filters: how a value is understood, and which of a column's own values lie below it. All columns are of
-// one of three orders: integers of up to 256 bits (numbers, booleans, dates, times, decimals as they are stored), floats, bytes.
+// Constants of filters: their conversion to the order of a column. A column has one of three orders: integers of up to
+// 256 bits (numbers, booleans, dates, times, unscaled decimals), floats, bytes.
 
-// A filterOrder is how the values of a kind compare.
+// A filterOrder is the order in which the values of a kind compare.
 type filterOrder uint8
 
 const (
-	orderNone filterOrder = iota // they do not
+	orderNone filterOrder = iota // not comparable
 	orderInts
 	orderFloats
 	orderTexts
 )
 
-func (k Kind) order() filterOrder {
+// orderOf returns the order of the values of a kind.
+func orderOf(k column.Kind) filterOrder {
 	switch {
-	case k == Float16 || k == Float32 || k == Float64:
+	case k == column.Float16 || k == column.Float32 || k == column.Float64:
 		return orderFloats
-	case k == String || k == Binary || k == ID || k == Fixed:
+	case k == column.String || k == column.Binary || k == column.UUID || k == column.Fixed:
 		return orderTexts
-	case k >= Bool && k <= Decimal256:
+	case k >= column.Bool && k <= column.Decimal256 && k != column.Duration:
 		return orderInts
 	}
 	return orderNone
 }
 
-func (k Kind) decimal() bool  { return k == Decimal64 || k == Decimal128 || k == Decimal256 }
-func (k Kind) unsigned() bool { return k >= Uint8 && k <= Uint64 }
+func isDecimal(k column.Kind) bool {
+	return k == column.Decimal64 || k == column.Decimal128 || k == column.Decimal256
+}
 
-// accepts says in words which values go with columns of this kind.
-func (k Kind) accepts() string {
+func isUnsigned(k column.Kind) bool { return k >= column.Uint8 && k <= column.Uint64 }
+
+// accepts describes, for errors, the types of values that columns of a kind compare with.
+func accepts(k column.Kind) string {
 	switch k {
-	case Bool:
+	case column.Bool:
 		return "bool"
-	case Date, Timestamp:
+	case column.Date, column.Timestamp:
 		return "time.Time"
-	case Time:
+	case column.Time:
 		return "time.Duration"
-	case Decimal64, Decimal128, Decimal256:
+	case column.Decimal64, column.Decimal128, column.Decimal256:
 		return `integers, floats, Int128, Int256 and strings such as "12.50"`
-	case String, Binary, Fixed:
+	case column.String, column.Binary, column.Fixed:
 		return "string and []byte"
-	case ID:
+	case column.UUID:
 		return "[16]byte and []byte"
-	case Vector, List, Map, Struct:
+	}
+	if orderOf(k) == orderNone {
 		return "IsNull and NotNull only"
 	}
 	return "integers, floats, Int128 and Int256"
 }
 
-// A span is the values from lo to hi, hi itself only if it is not open (texts only; all else has a next lower value).
+// A span is the values from lo to hi. open excludes hi; only texts need it, because other values have a next lower one.
 type span[V any] struct {
 	lo, hi V
 	open   bool
 }
 
-// leafSpans are the spans of a leaf, in the order of its column's kind. If there are several, each is one point.
+// leafSpans are the spans of a leaf, in the order of its column's kind. Several spans are points.
 type leafSpans struct {
-	ints   []span[Int256]
-	floats []span[float64] // hi may be NaN, then NaN is in it; lo is NaN only if hi is
+	ints   []span[wide]
+	floats []span[float64] // a hi of NaN includes NaN; lo is NaN only if hi is
 	texts  []span[string]
 }
 
 func (s *leafSpans) len() int { return len(s.ints) + len(s.floats) + len(s.texts) }
 
-// sort brings points into order, each once.
+// sort sorts points and removes duplicates.
 func (s *leafSpans) sort() {
 	s.ints = sortPoints(s.ints, compareInts)
 	s.floats = sortPoints(s.floats, compareFloats)
@@ -90,13 +97,14 @@ func sortPoints[V any](s []span[V], compare func(a, b V) int) []span[V] {
 	return slices.CompactFunc(s, func(a, b span[V]) bool { return compare(a.lo, b.lo) == 0 })
 }
 
-// add appends the span of the values that are less than v, at most v or equal to it (opLt, opLe, opEq, opIn) if there are any.
+// add appends the span of the values that are less than v, at most v or equal to it (opLt, opLe, opEq, opIn) if there
+// are any.
 func (l *predicateLeaf) add(op filterOp, v any) error {
 	if v == nil {
-		return fmt.Errorf("%w: nil does not compare with anything, use IsNull", ErrFilter)
+		return fmt.Errorf("%w: nil does not compare with any value; use IsNull", ErrFilter)
 	}
 	fits := false
-	switch l.typ.Kind.order() {
+	switch orderOf(l.typ.Kind) {
 	case orderTexts:
 		var text string
 		text, fits = textOf(v, l.typ.Kind)
@@ -125,18 +133,19 @@ func (l *predicateLeaf) add(op filterOp, v any) error {
 		}
 	}
 	if !fits {
-		return fmt.Errorf("%w: %T %s does not go with %v, which takes %s", ErrFilter, v, constantString(v), l.typ, l.typ.Kind.accepts())
+		return fmt.Errorf("%w: %T %s does not compare with %v, which takes %s", ErrFilter, v, constantString(v), l.typ,
+			accepts(l.typ.Kind))
 	}
 	return nil
 }
 
-// straighten makes a leaf that is inverted, and whose one span begins with the least value, one that is not inverted: what is not at most 5
-// is from 6 on. Texts have no next one, they stay.
+// straighten replaces an inverted leaf with a single span that begins at the least value by a leaf that is not
+// inverted: not at most 5 is at least 6. Texts have no next value and stay inverted.
 func (l *predicateLeaf) straighten() {
 	switch s := &l.spans; {
 	case !l.invert:
 	case len(s.ints) == 1:
-		lowest, highest := l.typ.Kind.limits()
+		lowest, highest := limitsOf(l.typ.Kind)
 		if s.ints[0].lo != wideOfBig(lowest) {
 			return
 		}
@@ -144,7 +153,7 @@ func (l *predicateLeaf) straighten() {
 		if next.Add(next, big.NewInt(1)); next.Cmp(highest) > 0 {
 			s.ints = nil
 		} else {
-			s.ints[0] = span[Int256]{lo: wideOfBig(next), hi: wideOfBig(highest)}
+			s.ints[0] = span[wide]{lo: wideOfBig(next), hi: wideOfBig(highest)}
 		}
 		l.invert = false
 	case len(s.floats) == 1 && s.floats[0].lo == math.Inf(-1):
@@ -160,7 +169,8 @@ func (l *predicateLeaf) straighten() {
 	}
 }
 
-// intersect makes a leaf the And of itself and another one of the same column, if both are one span of numbers. Otherwise it returns false.
+// intersect replaces a leaf by the And of itself and another leaf of the same column, if both have a single span of
+// numbers. Otherwise it returns false.
 func (l *predicateLeaf) intersect(other *predicateLeaf) bool {
 	if l.invert || other.invert {
 		return false
@@ -177,6 +187,7 @@ func (l *predicateLeaf) intersect(other *predicateLeaf) bool {
 	return true
 }
 
+// intersectSpans returns the intersection of two spans, nil if it is empty.
 func intersectSpans[V any](a, b span[V], compare func(a, b V) int) []span[V] {
 	if compare(a.lo, b.lo) < 0 {
 		a.lo = b.lo
@@ -199,15 +210,16 @@ func constantString(v any) string {
 	return fmt.Sprint(v)
 }
 
-// textOf returns a value as bytes that go with columns of the kind.
-func textOf(v any, kind Kind) (string, bool) {
+// textOf returns the bytes of a value for columns of the kind; false if its type does not compare with them.
+func textOf(v any, kind column.Kind) (string, bool) {
 	r := reflect.ValueOf(v)
 	switch {
-	case r.Kind() == reflect.String && kind != ID:
+	case r.Kind() == reflect.String && kind != column.UUID:
 		return r.String(), true
 	case r.Kind() == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8:
 		return string(r.Bytes()), true
-	case kind == ID && r.Kind() == reflect.Array && r.Len() == 16 && r.Type().Elem() == reflect.TypeFor[byte]():
+	case (kind == column.UUID || kind == column.Fixed) && r.Kind() == reflect.Array && r.Len() == 16 &&
+		r.Type().Elem() == reflect.TypeFor[byte]():
 		var id [16]byte
 		reflect.Copy(reflect.ValueOf(id[:]), r)
 		return string(id[:]), true
@@ -222,13 +234,13 @@ type filterNumber struct {
 	nan bool
 }
 
-// numberOf returns the number that a value of Go's integer and float types is.
+// numberOf returns the number of a value of one of Go's integer and float types.
 func numberOf(v any) (filterNumber, bool) {
 	switch x := v.(type) {
-	case Int128:
+	case column.Int128:
 		return wholeNumber(wideOf128(x).big()), true
-	case Int256:
-		return wholeNumber(x.big()), true
+	case column.Int256:
+		return wholeNumber(wide(x).big()), true
 	case time.Duration:
 		return filterNumber{}, false
 	}
@@ -252,35 +264,35 @@ func numberOf(v any) (filterNumber, bool) {
 
 func wholeNumber(i *big.Int) filterNumber { return filterNumber{rat: new(big.Rat).SetInt(i)} }
 
-// numberIn returns the number that a value is in the integers of a column: days, units of time, unscaled decimals.
-func numberIn(v any, typ Type) (filterNumber, bool) {
+// numberIn converts a value to the integers of a column: days, units of time, unscaled decimals.
+func numberIn(v any, typ column.Type) (filterNumber, bool) {
 	r := reflect.ValueOf(v)
 	switch {
-	case typ.Kind == Bool:
+	case typ.Kind == column.Bool:
 		if r.Kind() != reflect.Bool {
 			return filterNumber{}, false
 		}
 		return wholeNumber(big.NewInt(int64(boolBit(r.Bool())))), true
-	case typ.Kind == Date || typ.Kind == Timestamp:
+	case typ.Kind == column.Date || typ.Kind == column.Timestamp:
 		t, ok := v.(time.Time)
 		if !ok {
 			return filterNumber{}, false
 		}
 		ns := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(1e9))
 		ns.Add(ns, big.NewInt(int64(t.Nanosecond())))
-		if typ.Kind == Date {
+		if typ.Kind == column.Date {
 			return filterNumber{rat: new(big.Rat).SetFrac(ns, big.NewInt(86400e9))}, true
 		}
-		return filterNumber{rat: new(big.Rat).SetFrac(ns, typ.Unit.nanos())}, true
-	case typ.Kind == Time:
+		return filterNumber{rat: new(big.Rat).SetFrac(ns, nanosOf(typ.Unit))}, true
+	case typ.Kind == column.Time:
 		d, ok := v.(time.Duration)
 		if !ok {
 			return filterNumber{}, false
 		}
-		return filterNumber{rat: new(big.Rat).SetFrac(big.NewInt(int64(d)), typ.Unit.nanos())}, true
+		return filterNumber{rat: new(big.Rat).SetFrac(big.NewInt(int64(d)), nanosOf(typ.Unit))}, true
 	}
 	n, ok := numberOf(v)
-	if !typ.Kind.decimal() {
+	if !isDecimal(typ.Kind) {
 		return n, ok
 	}
 	if r.Kind() == reflect.String {
@@ -296,18 +308,10 @@ func numberIn(v any, typ Type) (filterNumber, bool) {
 	return n, ok
 }
 
-// nanos returns the nanoseconds in a unit.
-func (u Unit) nanos() *big.Int {
-	switch u {
-	case Millis:
-		return big.NewInt(1e6)
-	case Micros:
-		return big.NewInt(1e3)
-	}
-	return big.NewInt(1)
-}
+// nanosOf returns the nanoseconds in a unit.
+func nanosOf(u column.Unit) *big.Int { return big.NewInt(1e9 / u.PerSecond()) }
 
-// decimalOf returns the number that digits say: a sign, digits, a point and more digits, all but one digit optional.
+// decimalOf parses a decimal: a sign, digits, a point and more digits, all but one digit optional.
 func decimalOf(s string) (*big.Rat, bool) {
 	digits := strings.TrimLeft(s, "+-")
 	others, some := strings.Trim(digits, "0123456789.") != "", strings.Trim(digits, ".") != ""
@@ -317,23 +321,25 @@ func decimalOf(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// ints returns the integers of a kind that are less than the number, at most the number, or equal to it; false if there are none.
-func (n filterNumber) ints(op filterOp, kind Kind) (span[Int256], bool) {
-	lowest, highest := kind.limits()
+// ints returns the integers of a kind that are less than the number, at most the number, or equal to it (op); false if
+// there are none.
+func (n filterNumber) ints(op filterOp, kind column.Kind) (span[wide], bool) {
+	lowest, highest := limitsOf(kind)
 	lo, hi := lowest, highest
 	equal := op == opEq || op == opIn
 	switch {
 	case n.nan || n.inf > 0:
 		if equal {
-			return span[Int256]{}, false
+			return span[wide]{}, false
 		}
 	case n.inf < 0:
-		return span[Int256]{}, false
+		return span[wide]{}, false
 	default:
-		below, rest := new(big.Int).DivMod(n.rat.Num(), n.rat.Denom(), new(big.Int)) // denominators are positive: below is the floor
+		// denominators are positive: below is the floor
+		below, rest := new(big.Int).DivMod(n.rat.Num(), n.rat.Denom(), new(big.Int))
 		whole := rest.Sign() == 0
 		if equal && !whole {
-			return span[Int256]{}, false
+			return span[wide]{}, false
 		}
 		if equal && below.Cmp(lo) > 0 {
 			lo = below
@@ -346,18 +352,18 @@ func (n filterNumber) ints(op filterOp, kind Kind) (span[Int256], bool) {
 		}
 	}
 	if lo.Cmp(hi) > 0 || hi.Cmp(highest) > 0 {
-		return span[Int256]{}, false
+		return span[wide]{}, false
 	}
-	return span[Int256]{lo: wideOfBig(lo), hi: wideOfBig(hi)}, true
+	return span[wide]{lo: wideOfBig(lo), hi: wideOfBig(hi)}, true
 }
 
-// limits returns the least and the greatest integer that a column of the kind holds.
-func (k Kind) limits() (lo, hi *big.Int) {
-	n := uint(kindWidths[k]) * 8
+// limitsOf returns the least and the greatest integer that a column of the kind holds.
+func limitsOf(k column.Kind) (lo, hi *big.Int) {
+	n := uint(column.Type{Kind: k}.ValueWidth()) * 8
 	switch {
-	case k == Bool:
+	case k == column.Bool:
 		return new(big.Int), big.NewInt(1)
-	case k.unsigned():
+	case isUnsigned(k):
 		lo, hi = new(big.Int), new(big.Int).Lsh(big.NewInt(1), n)
 	default:
 		hi = new(big.Int).Lsh(big.NewInt(1), n-1)
@@ -366,9 +372,9 @@ func (k Kind) limits() (lo, hi *big.Int) {
 	return lo, hi.Sub(hi, big.NewInt(1))
 }
 
-// floats returns the floats that are less than the number, at most the number, or equal to it; false if there are none. Equal is only what
-// a column of the kind can hold.
-func (n filterNumber) floats(op filterOp, kind Kind) (span[float64], bool) {
+// floats returns the floats that are less than the number, at most the number, or equal to it (op); false if there are
+// none. Only numbers that a column of the kind can hold are equal to a float.
+func (n filterNumber) floats(op filterOp, kind column.Kind) (span[float64], bool) {
 	f, exact := math.NaN(), true
 	switch {
 	case n.inf != 0:
@@ -380,15 +386,15 @@ func (n filterNumber) floats(op filterOp, kind Kind) (span[float64], bool) {
 	if op == opEq || op == opIn {
 		switch {
 		case f != f:
-		case kind == Float32:
+		case kind == column.Float32:
 			exact = exact && float64(float32(f)) == f
-		case kind == Float16:
+		case kind == column.Float16:
 			_, ok := float16Bits(f)
 			exact = exact && ok
 		}
 		return span[float64]{lo: f, hi: f}, exact
 	}
-	// A float that is not exact is the nearest one, on either side.
+	// An inexact float is the nearest one, on either side.
 	above := !exact && (f == math.Inf(1) || !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(n.rat) > 0)
 	switch {
 	case op == opLt && exact && f == math.Inf(-1):
@@ -412,7 +418,7 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-// float16Value returns the number that the bits of an IEEE 754 binary16 are.
+// float16Value returns the value of an IEEE 754 binary16.
 func float16Value(b uint16) float32 {
 	sign, exponent, fraction := uint32(b>>15)<<31, uint32(b>>10&31), uint32(b&1023)
 	switch exponent {
@@ -424,7 +430,7 @@ func float16Value(b uint16) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-// float16Bits returns the bits of the binary16 that equals f, which is no NaN; false if there is none.
+// float16Bits returns the bits of the binary16 that equals f, which must not be NaN; false if there is none.
 func float16Bits(f float64) (uint16, bool) {
 	sign := uint16(math.Float64bits(f) >> 63 << 15)
 	a := math.Abs(f)
@@ -443,7 +449,7 @@ func float16Bits(f float64) (uint16, bool) {
 }
 
 // compareInts compares integers of 256 bits.
-func compareInts(a, b Int256) int {
+func compareInts(a, b wide) int {
 	if c := cmp.Compare(int64(a[3]), int64(b[3])); c != 0 {
 		return c
 	}
@@ -455,18 +461,22 @@ func compareInts(a, b Int256) int {
 	return 0
 }
 
-func wideOf64(v int64) Int256 {
+// A wide is an integer of 256 bits, two's complement, the least significant word first.
+type wide [4]uint64
+
+func wideOf64(v int64) wide {
 	sign := uint64(v >> 63)
-	return Int256{uint64(v), sign, sign, sign}
+	return wide{uint64(v), sign, sign, sign}
 }
 
-func wideOf128(v Int128) Int256 {
+func wideOf128(v column.Int128) wide {
 	sign := uint64(v.Hi >> 63)
-	return Int256{v.Lo, uint64(v.Hi), sign, sign}
+	return wide{v.Lo, uint64(v.Hi), sign, sign}
 }
 
-// wideOfBytes returns an integer that is stored as two's complement, the highest byte first; false if it has no bytes or does not fit.
-func wideOfBytes(b []byte) (v Int256, ok bool) {
+// wideOfBytes returns an integer that is stored as two's complement, the highest byte first; false if it has no bytes
+// or does not fit.
+func wideOfBytes(b []byte) (v wide, ok bool) {
 	if len(b) == 0 {
 		return v, false
 	}
@@ -489,7 +499,7 @@ func wideOfBytes(b []byte) (v Int256, ok bool) {
 }
 
 // wideOfBig returns an integer that fits 256 bits.
-func wideOfBig(i *big.Int) (v Int256) {
+func wideOfBig(i *big.Int) (v wide) {
 	var b [32]byte
 	new(big.Int).Abs(i).FillBytes(b[:])
 	v, _ = wideOfBytes(b[:])
@@ -502,7 +512,7 @@ func wideOfBig(i *big.Int) (v Int256) {
 	return v
 }
 
-func (v Int256) big() *big.Int {
+func (v wide) big() *big.Int {
 	i := new(big.Int)
 	for w := 3; w >= 0; w-- {
 		i.Lsh(i, 64).Or(i, new(big.Int).SetUint64(v[w]))
@@ -514,7 +524,7 @@ func (v Int256) big() *big.Int {
 }
 
 // bytes returns the integer as two's complement of n bytes, the highest first; false if it does not fit.
-func (v Int256) bytes(n int) ([]byte, bool) {
+func (v wide) bytes(n int) ([]byte, bool) {
 	var all [32]byte
 	sign := byte(int64(v[3]) >> 63)
 	for i := range all {

@@ -2,17 +2,17 @@
 
 package parquetscan
 
-// This file checks footers (parquet.thrift, FileMetaData) before arrow-go parses them. What parses Thrift believes the lengths of lists, and
-// that their elements are of the type they ought to be; what builds a schema calls itself for each level, and makes room for as many fields as
-// each group says it has. So nothing must get there that would take memory out of proportion, or the whole stack.
+// Checks of a footer (parquet.thrift, FileMetaData) before arrow-go parses it. arrow-go's Thrift parser trusts the
+// lengths of lists and the types of their elements. Its schema builder recurses for each level, and allocates as many
+// fields as a group claims. These checks reject footers that would exhaust memory or the stack.
 
-// A thriftShape is what a struct is parsed as, or a list of elements.
+// A thriftShape is the expected type of a struct or a list.
 type thriftShape struct {
 	element byte           // of lists: the type of elements; 0 for structs
 	fields  []*thriftShape // by number
 }
 
-// field returns what a field is parsed as; nil if it does not matter, or if it is left out for being of another type than it should.
+// field returns the shape of a field; nil if it is not checked, or if the parser skips it because of its wrong type.
 func (s *thriftShape) field(id int16, typ byte) *thriftShape {
 	if s == nil {
 		return nil
@@ -27,7 +27,7 @@ func (s *thriftShape) field(id int16, typ byte) *thriftShape {
 	return f
 }
 
-// The lists in a FileMetaData, and the structs they are in.
+// The lists in a FileMetaData, and the structs that contain them.
 var (
 	plainStructs = thriftShape{element: thriftStruct}
 	schemaList   = thriftShape{element: thriftStruct}
@@ -46,14 +46,14 @@ var (
 	fileMetaData = thriftShape{fields: []*thriftShape{2: &schemaList, 4: &rowGroups, 5: &plainStructs, 7: &plainStructs}}
 )
 
-// maxSchemaDepth is how many groups may lie in each other: a list takes two, a map too.
+// maxSchemaDepth bounds the nesting of groups: a list takes two, and so does a map.
 const maxSchemaDepth = 256
 
-// schema walks over a schema: n elements, each group followed by its fields. All paths together must not be much longer than the footer, as each
-// is kept as a string.
+// schema walks over a schema of n elements, each group followed by its fields. The total length of all paths must not
+// be much longer than the footer, because arrow-go keeps each path as a string.
 func (r *thriftReader) schema(n uint64, depth int) {
 	type group struct {
-		fields uint64 // still to come
+		fields uint64 // not yet read
 		path   uint64 // bytes
 	}
 	var open [maxSchemaDepth]group
@@ -65,7 +65,7 @@ func (r *thriftReader) schema(n uint64, depth int) {
 		}
 		path := uint64(0)
 		if i > 0 {
-			if level == 0 { // more than the root has
+			if level == 0 { // more fields than the root has
 				r.bad = true
 				return
 			}
@@ -95,7 +95,7 @@ func (r *thriftReader) schema(n uint64, depth int) {
 	}
 }
 
-// schemaElement walks over a SchemaElement, and returns how many fields it says it has and how long its name is.
+// schemaElement walks over a SchemaElement, and returns its number of fields and the length of its name.
 func (r *thriftReader) schemaElement(depth int) (fields int32, name uint64) {
 	for id := int16(0); ; {
 		next, typ, ok := r.field(id)
@@ -115,12 +115,13 @@ func (r *thriftReader) schemaElement(depth int) (fields int32, name uint64) {
 	}
 }
 
-// checkFooter tells whether b begins with a FileMetaData that can be parsed in memory in proportion to its length.
+// checkFooter returns an error unless b begins with a FileMetaData that can be parsed in memory proportional to its
+// length.
 func checkFooter(b []byte) error {
 	r := thriftReader{b: b}
 	r.skipAs(thriftStruct, 0, &fileMetaData)
 	if r.failed() {
-		return corrupt("footer is no FileMetaData (at byte %d of %d)", r.pos, len(b))
+		return corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
 	}
 	return nil
 }

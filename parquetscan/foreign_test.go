@@ -20,12 +20,14 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file makes what other writers, and older ones, leave in files: schemas of times before the standard, footers that say less or more
-// than they should, pages that are compressed oddly, encryption.
+// Files of other and older writers: schemas from before the standard, incomplete and inconsistent footers, odd
+// compression, encryption.
 
-// A rawColumn is what is written to a leaf: values, and levels.
+// A rawColumn is the values and levels to write to a leaf.
 type rawColumn struct {
 	values     any // []int32, []parquet.Int96, []parquet.ByteArray
 	defs, reps []int16
@@ -72,7 +74,7 @@ func TestOldSchemas(t *testing.T) {
 	}
 	i32 := func(name string, rep parquet.Repetition) schema.Node { return schema.NewInt32Node(name, rep, -1) }
 	none, list := schema.ConvertedTypes.None, schema.ConvertedTypes.List
-	// Three rows: two elements, none, one. An optional group that is not there makes a fourth.
+	// Three rows: two elements, none, one. An optional group adds a fourth row, which is NULL.
 	two := rawColumn{[]int32{1, 2, 3}, []int16{1, 1, 0, 1}, []int16{0, 1, 0, 0}}
 	twoOptional := rawColumn{[]int32{1, 2, 3}, []int16{2, 2, 1, 2, 0}, []int16{0, 1, 0, 0, 0}}
 	plain, structs := []string{"[1,2]", "[]", "[3]"}, []string{"[[1],[2]]", "[]", "[[3]]"}
@@ -150,7 +152,7 @@ func TestOldSchemas(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := openBytes(t, writeRaw(t, fields{c.node}, c.columns))
-			require.Equal(t, c.typ, typeText(d.Fields()[0]))
+			require.Equal(t, c.typ, typeText(d.Schema()[0]))
 			rows, err := readTexts(d, Options{})
 			require.NoError(t, err)
 			require.Equal(t, c.want, rows[0])
@@ -159,12 +161,12 @@ func TestOldSchemas(t *testing.T) {
 	}
 }
 
-// footerOf returns a file's footer, to be changed in place.
+// footerOf returns a file's footer, for changes in place.
 func footerOf(b []byte) []byte {
 	return b[len(b)-8-int(binary.LittleEndian.Uint32(b[len(b)-8:])) : len(b)-8]
 }
 
-func TestRowsThatAreNotCounted(t *testing.T) {
+func TestFooterWithoutNumRows(t *testing.T) {
 	b := writeRaw(t, schema.FieldList{schema.NewInt32Node("a", parquet.Repetitions.Required, -1)}, []rawColumn{{values: []int32{1, 2, 3}}})
 	r := thriftReader{b: footerOf(b)}
 	for id, typ, ok := r.field(0); id != 3; id, typ, ok = r.field(id) { // FileMetaData.num_rows
@@ -184,7 +186,7 @@ func TestRowsThatAreNotCounted(t *testing.T) {
 }
 
 func TestUnknownLogicalTypes(t *testing.T) {
-	// The string type is {1: {}}, field 10 of a SchemaElement: behind fields 4 and 6 here, and behind 4.
+	// The string type is {1: {}}, field 10 of a SchemaElement: after fields 4 and 6 here, and after 4.
 	required := parquet.Repetitions.Required
 	text := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("a", required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 	b := writeRaw(t, schema.FieldList{text, schema.NewInt32Node("b", required, -1)}, []rawColumn{
@@ -193,7 +195,7 @@ func TestUnknownLogicalTypes(t *testing.T) {
 	known := []byte{0x4c, 0x1c, 0, 0} // field 6+4, a struct of field 1, a struct
 	at := bytes.Index(footerOf(b), known)
 	require.Positive(t, at)
-	require.Equal(t, String, openBytes(t, b).Fields()[0].Type.Kind)
+	require.Equal(t, column.String, openBytes(t, b).Schema()[0].Type.Kind)
 	for name, change := range map[string]func(union []byte){
 		"9, which never was":   func(u []byte) { u[1] = 0x9c },
 		"another kind of type": func(u []byte) { u[1] = 0x95; u[2] = 2 },
@@ -202,15 +204,16 @@ func TestUnknownLogicalTypes(t *testing.T) {
 			c := bytes.Clone(b)
 			change(footerOf(c)[at:])
 			d := openBytes(t, c)
-			require.Equal(t, "string", typeText(d.Fields()[0]), "the converted type still holds")
+			require.Equal(t, "string", typeText(d.Schema()[0]), "the converted type still holds")
 			rows, err := readTexts(d, Options{})
 			require.NoError(t, err)
 			require.Equal(t, [][]string{{`"x"`, `"yz"`}, {"1", "2"}}, rows)
 		})
 	}
-	// A union of nothing, headers of the long form, the last type that is known and the first one that is not.
+	// An empty union, headers of the long form, the last known type and the first unknown one.
 	hideAndParse(t, []byte{0xac, 0, 0}, []byte{0xbc, 0, 0})
-	hideAndParse(t, []byte{0x05, 9, 0, 0xfc, 0, 0}, []byte{0x05, 9, 0, 0xfc, 0, 0}) // field 10 by a step of 15, which can not be longer
+	// field 10 by a delta of 15, the maximum
+	hideAndParse(t, []byte{0x05, 9, 0, 0xfc, 0, 0}, []byte{0x05, 9, 0, 0xfc, 0, 0})
 	hideAndParse(t, []byte{0x0c, 20, 0x0c, 0xd2, 0x0f, 0, 0, 0}, []byte{0x0c, 22, 0x0c, 0xd2, 0x0f, 0, 0, 0})
 	hideAndParse(t, []byte{0xac, 0x0c, 36, 0, 0, 0}, []byte{0xac, 0x0c, 36, 0, 0, 0})
 	hideAndParse(t, []byte{0xac, 0x0c, 38, 0, 0, 0}, []byte{0xbc, 0x0c, 38, 0, 0, 0})
@@ -238,7 +241,8 @@ func TestInt96(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"-9223286400000000000", "9223286400000000001", "0"}, rows[0])
 	for _, bad := range []parquet.Int96{
-		parquet.NewInt96([3]uint32{0, 0, 2440588 + 106_752}), parquet.NewInt96([3]uint32{0, 0, 2440588 - 106_752}), // the years 2262 and 1677
+		// the years 2262 and 1677
+		parquet.NewInt96([3]uint32{0, 0, 2440588 + 106_752}), parquet.NewInt96([3]uint32{0, 0, 2440588 - 106_752}),
 		parquet.NewInt96([3]uint32{0, 1 << 31, 2440588}), parquet.NewInt96([3]uint32{0, 0, 1 << 31}),
 		parquet.NewInt96([3]uint32{1 << 31, 40_000, 2440588 + 106_751}),
 	} {
@@ -263,13 +267,13 @@ func TestOddCompression(t *testing.T) {
 	codec, err := codecOf(compress.Codecs.Gzip)
 	require.NoError(t, err)
 	out, err := decompress(compress.Codecs.Gzip, codec, make([]byte, 6), append(member("abc"), member("def")...))
-	require.NoError(t, err, "members one after the other are one stream (RFC 1952, 2.2)")
+	require.NoError(t, err, "consecutive members are one stream (RFC 1952, 2.2)")
 	require.Equal(t, "abcdef", string(out))
 	codecs := compress.Codecs
 	for _, kind := range []compress.Compression{codecs.Snappy, codecs.Gzip, codecs.Zstd, codecs.Brotli, codecs.Lz4Raw} {
 		codec, err := codecOf(kind)
 		require.NoError(t, err)
-		// A page V2 whose values are all NULL: levels, and either nothing or what a codec makes of nothing.
+		// A page V2 whose values are all NULL: levels, and either no bytes or the codec's output for no bytes.
 		nothing := codec.Encode(make([]byte, codec.CompressBound(0)), nil)
 		for _, values := range [][]byte{nil, nothing} {
 			w := pageWalker{codec: codec, kind: kind}
@@ -281,8 +285,8 @@ func TestOddCompression(t *testing.T) {
 	}
 }
 
-// TestPagesOutliveTheWindow reads pages that are not compressed through a window that moves while a page is in use: whether the next page
-// has codes is to be known before a batch is made of both.
+// TestPagesOutliveTheWindow reads pages that are not compressed through a window that moves while a page is in use: a
+// batch of both pages depends on whether the next page has codes.
 func TestPagesOutliveTheWindow(t *testing.T) {
 	values := make([]parquet.ByteArray, 300)
 	want := make([]string, len(values))
@@ -297,7 +301,7 @@ func TestPagesOutliveTheWindow(t *testing.T) {
 				parquet.WithDataPageSize(100), parquet.WithBatchSize(5))
 			for _, size := range []int{1, 50, 128, 150, 200, 300, 1000} {
 				source := Source{Name: "memory", Reader: bytes.NewReader(b), Size: int64(len(b))}
-				d, err := OpenSources(context.Background(), Config{ReadBytes: size}, source)
+				d, err := Config{ReadBytes: size}.OpenSources(context.Background(), source)
 				require.NoError(t, err)
 				rows, err := readTexts(d, Options{Text: true})
 				require.NoError(t, err)
@@ -311,7 +315,7 @@ func TestPagesOutliveTheWindow(t *testing.T) {
 	}
 }
 
-// TestAllOrderedIsWhole has workers that are done long before the consumer is.
+// TestAllOrderedIsWhole has workers that end long before the consumer.
 func TestAllOrderedIsWhole(t *testing.T) {
 	fields := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}
 	d := openBytes(t, writeArrow(t, rand.New(rand.NewPCG(1, 1)), fields, 40, 0, 0, 10))
@@ -321,7 +325,7 @@ func TestAllOrderedIsWhole(t *testing.T) {
 		rows := 0
 		for b, err := range s.All(context.Background()) {
 			require.NoError(t, err)
-			require.EqualValues(t, rows, b.Row)
+			require.EqualValues(t, rows, b.Source.FirstRow)
 			rows += b.Rows
 			time.Sleep(100 * time.Microsecond)
 		}
@@ -334,10 +338,10 @@ type noPages struct{ pages }
 
 func (noPages) next() (*page, error) { return nil, io.EOF }
 
-func TestShortChunkSaysHowShort(t *testing.T) {
-	c := chunk{leaf: &leaf{typ: Type{Kind: Int32}}}
+func TestErrorOfShortChunk(t *testing.T) {
+	c := chunk{leaf: &leaf{typ: column.Type{Kind: column.Int32}}}
 	c.open(noPages{}, 12)
-	err := c.readFlat(&Column{Type: Type{Kind: Int32}}, 5)
+	err := c.readFlat(&builder{Type: column.Type{Kind: column.Int32}}, 5)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "ends 12 rows too early")
 }
@@ -359,7 +363,7 @@ func encrypted(t *testing.T, options ...parquet.EncryptOption) []byte {
 }
 
 func openEncrypted(b []byte, cfg Config) (*Dataset, error) {
-	return OpenSources(context.Background(), cfg, Source{Name: "encrypted", Reader: bytes.NewReader(b), Size: int64(len(b)), ETag: "1"})
+	return cfg.OpenSources(context.Background(), Source{Name: "encrypted", Reader: bytes.NewReader(b), Size: int64(len(b)), ETag: "1"})
 }
 
 func TestEncrypted(t *testing.T) {
@@ -404,11 +408,11 @@ func TestEncrypted(t *testing.T) {
 			require.NoError(t, err)
 			defer d.Close()
 			requireEqual(t, d, Options{})
-			// Several goroutines ask for metadata and pages at once.
+			// Several goroutines read metadata and pages at once.
 			s, err := d.Scan(Options{Workers: 8})
 			require.NoError(t, err)
 			rows := make([]int, 8)
-			require.NoError(t, s.Borrow(context.Background(), nil, func(worker int, batch *Batch) error {
+			require.NoError(t, s.Borrow(context.Background(), nil, func(worker int, batch *column.Batch) error {
 				rows[worker] += batch.Rows
 				s.SplitByCount(3)
 				return nil

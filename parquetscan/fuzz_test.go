@@ -17,16 +17,19 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/columntest"
 )
 
-// This file gives bytes to everything that parses bytes.
+// Fuzz targets of all parsers of bytes.
 
 // fuzzLimit bounds pages and columns while fuzzing.
 const fuzzLimit = 1 << 20
 
-// readAll reads all rows of a file that may be anything, and returns how many there were.
+// readAll reads all rows of an arbitrary file, and returns their number.
 func readAll(b []byte, o Options) (rows int64, err error) {
-	d, err := OpenSources(context.Background(), Config{ReadBytes: 512}, Source{Name: "fuzz", Reader: bytes.NewReader(b), Size: int64(len(b))})
+	d, err := Config{ReadBytes: 512}.OpenSources(context.Background(), Source{Name: "fuzz", Reader: bytes.NewReader(b), Size: int64(len(b))})
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +43,7 @@ func readAll(b []byte, o Options) (rows int64, err error) {
 		if err != nil {
 			return rows, err
 		}
-		var batch Batch
+		var batch column.Batch
 		for {
 			err := r.ReadInto(context.Background(), &batch)
 			if errors.Is(err, io.EOF) {
@@ -50,7 +53,7 @@ func readAll(b []byte, o Options) (rows int64, err error) {
 				return rows, err
 			}
 			rows += int64(batch.Rows)
-			if rows > 1<<20 { // a few bytes may be as many rows as they like: NULLs, or codes of no bits
+			if rows > 1<<20 { // a few bytes can claim any number of rows: NULLs, or codes of no bits
 				return rows, nil
 			}
 		}
@@ -73,6 +76,12 @@ func fuzzFiles(t testing.TB) [][]byte {
 			files = append(files, writeArrow(t, rng, []arrow.Field{f}, 20, 0.3, 5, 12, options...))
 		}
 	}
+	// Every kind of column, with its type in Arrow's schema in the footer.
+	b := columntest.Batch(rand.New(rand.NewPCG(4, 4)), columntest.Fields(), 20, 0.3)
+	for i := range b.Columns {
+		part := column.NewBatch(b.Columns[i])
+		files = append(files, writeBatches(t, part.Schema(), WriterOptions{Codec: Uncompressed}, part))
+	}
 	return files
 }
 
@@ -92,7 +101,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// requireTyped checks that an error of a file says which file.
+// requireTyped checks that an error of a file names the file.
 func requireTyped(t *testing.T, err error) {
 	t.Helper()
 	var e *Error
@@ -101,7 +110,7 @@ func requireTyped(t *testing.T, err error) {
 	}
 }
 
-// FuzzChunk changes bytes of pages, and holds what is read equal to the reference wherever both succeed.
+// FuzzChunk changes bytes of pages, and compares the rows with the reference if both succeed.
 func FuzzChunk(f *testing.F) {
 	files := fuzzFiles(f)
 	for i := range files {
@@ -135,7 +144,7 @@ func FuzzHybrid(f *testing.F) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, want[skip:], got)
-		// same counts what is equal to the first value.
+		// same counts the values that equal the first one.
 		if n > 0 {
 			require.NoError(t, h.start(data, width))
 			require.NoError(t, h.skip(int(skip)))
@@ -220,7 +229,7 @@ func FuzzPageHeader(f *testing.F) {
 		}
 		require.LessOrEqual(t, n, len(b))
 		if n > 0 {
-			// What is there suffices, and nothing less does.
+			// All bytes suffice, and fewer do not.
 			again, m, err := parsePageHeader(b[:n])
 			require.NoError(t, err)
 			require.Equal(t, n, m)
@@ -234,7 +243,8 @@ func FuzzPageHeader(f *testing.F) {
 	})
 }
 
-// TestCutFiles reads every beginning of a file, and every file with one byte changed: an error or all rows.
+// TestCutFiles reads every beginning of a file, and every file with one byte changed: reading returns an error or all
+// rows.
 func TestCutFiles(t *testing.T) {
 	for i, b := range fuzzFiles(t) {
 		for cut := 0; cut < len(b); cut += 1 + len(b)/100 {

@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file makes files byte by byte, so that tests can make wrong ones, and holds what tests share.
+// Files made byte by byte, so that tests can make invalid ones, and helpers of tests.
 
 // A compactWriter writes structs in Thrift's compact protocol.
 type compactWriter struct {
 	b    []byte
-	last []int16 // ids of the fields written last, in structs that are open
+	last []int16 // the last field written in each open struct
 }
 
 func newCompact() *compactWriter { return &compactWriter{last: []int16{0}} }
@@ -66,7 +66,7 @@ func (w *compactWriter) bytes(s string) {
 	w.b = append(binary.AppendUvarint(w.b, uint64(len(s))), s...)
 }
 
-// list writes the head of a list, after which come n elements.
+// list writes the head of a list of n elements.
 func (w *compactWriter) list(id int16, typ byte, n uint64) {
 	w.head(id, thriftList)
 	if n < 15 {
@@ -76,7 +76,7 @@ func (w *compactWriter) list(id int16, typ byte, n uint64) {
 	}
 }
 
-// begin begins a struct that is a field, open one that is an element; end ends both.
+// begin begins a struct that is a field, open a struct that is an element; end ends either.
 func (w *compactWriter) begin(id int16) {
 	w.head(id, thriftStruct)
 	w.open()
@@ -113,7 +113,7 @@ type handColumn struct {
 	repetition int64
 	codec      compress.Compression
 	pages      [][]byte // headers included
-	dictionary bool     // the first page is one
+	dictionary bool     // the first page is a dictionary
 	values     int64
 }
 
@@ -167,7 +167,7 @@ func withFooter(file []byte, meta *compactWriter) []byte {
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(meta.b))), magic...)
 }
 
-// element writes a SchemaElement. Numbers below 0 are left out, and so are no children.
+// element writes a SchemaElement. It omits numbers below 0, and a number of children of 0.
 func (w *compactWriter) element(name string, physical, repetition, converted, children int64) {
 	w.open()
 	if physical >= 0 {
@@ -211,12 +211,12 @@ func (w *compactWriter) chunk(c handColumn, start, data, length int64) {
 	w.end()
 }
 
-// A rawHeader is a page header, of which lengths below 0 are those of the data.
+// A rawHeader is a page header; lengths below 0 stand for the length of the data.
 type rawHeader struct {
 	typ          pageType
 	n            int64
 	encoding     int64
-	levels       int64 // encoding of levels in V1; 0 is RLE, as PLAIN can not be
+	levels       int64 // encoding of levels in V1; 0 stands for RLE, because levels are never PLAIN
 	uncompressed int64
 	crc          *uint32
 	rep, def     int64 // lengths of levels in V2
@@ -320,14 +320,14 @@ func memorySource(name string, b []byte) Source {
 	return Source{Name: name, Reader: bytes.NewReader(b), Size: int64(len(b)), ETag: fmt.Sprintf("%08x", crc32.ChecksumIEEE(b))}
 }
 
-// openSources opens files in memory, whose names are 0, 1 and so on.
+// openSources opens files in memory, named 0, 1 and so on.
 func openSources(t testing.TB, cfg Config, files ...[]byte) *Dataset {
 	t.Helper()
 	sources := make([]Source, len(files))
 	for i, b := range files {
 		sources[i] = memorySource(fmt.Sprint(i), b)
 	}
-	d, err := OpenSources(context.Background(), cfg, sources...)
+	d, err := cfg.OpenSources(context.Background(), sources...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
@@ -346,21 +346,21 @@ func readBucket(s *Scan, b Bucket) (out []int64, err error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, Values[int64](batch.Column("n"))...)
+		out = append(out, valuesOf[int64](batch.Column("n"))...)
 	}
 	return out, nil
 }
 
-// everything is a bucket of all row groups.
+// everything returns a bucket of all row groups.
 func everything(s *Scan) Bucket { return s.bucket(0, s.units()) }
 
-// readError reads a whole file and returns the bytes that were allocated meanwhile, and the error.
+// readError reads a whole file and returns the bytes allocated by that, and the error.
 func readError(t testing.TB, b []byte, cfg Config, o Options) (allocated uint64, err error) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	err = func() error {
-		d, err := OpenSources(context.Background(), cfg, Source{Name: "file", Reader: bytes.NewReader(b), Size: int64(len(b))})
+		d, err := cfg.OpenSources(context.Background(), Source{Name: "file", Reader: bytes.NewReader(b), Size: int64(len(b))})
 		if err != nil {
 			return err
 		}
@@ -380,18 +380,18 @@ func readError(t testing.TB, b []byte, cfg Config, o Options) (allocated uint64,
 	return after.TotalAlloc - before.TotalAlloc, err
 }
 
-// requireCorrupt reads a file that must be ErrCorrupt, in little memory.
+// requireCorrupt checks that reading a file is an ErrCorrupt and takes little memory.
 func requireCorrupt(t *testing.T, b []byte, message string) {
 	t.Helper()
 	allocated, err := readError(t, b, Config{ReadBytes: 1000}, Options{MaxBatchBytes: fuzzLimit})
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, message)
-	require.False(t, errors.Is(err, io.EOF), "an error that looks like the end: %v", err)
+	require.False(t, errors.Is(err, io.EOF), "the error is io.EOF: %v", err)
 	requireTyped(t, err)
 	require.Less(t, allocated, uint64(16<<20))
 }
 
-// A probe is a Source's reader that counts, and fails where it is told to.
+// A probe is a Source's reader that counts reads, and fails on demand.
 type probe struct {
 	io.ReaderAt
 	mu    sync.Mutex

@@ -14,18 +14,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file tests reading over HTTP, with the reader of the example.
+// Reading over HTTP, with the reader of the example.
 
-// A fileServer serves one file, and counts.
+// A fileServer serves one file, and records requests.
 type fileServer struct {
 	mu     sync.Mutex
 	data   []byte
 	etag   string
 	ranges []string
-	status int // to be answered instead
+	status int // the response instead, if not 0
 }
 
 func (s *fileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,20 +52,21 @@ func (s *fileServer) set(data []byte, etag string, status int) {
 	s.data, s.etag, s.status, s.ranges = data, etag, status, nil
 }
 
-// sum adds up the amounts of a file, read by several goroutines.
+// sum returns the sum of the amounts of a file, read by several goroutines.
 func sum(ctx context.Context, d *parquetscan.Dataset, buckets ...parquetscan.Bucket) (total float64, err error) {
 	s, err := d.Scan(parquetscan.Options{Workers: 3})
 	if err != nil {
 		return 0, err
 	}
 	var mu sync.Mutex
-	err = s.Borrow(ctx, buckets, func(_ int, b *parquetscan.Batch) error {
+	err = s.Borrow(ctx, buckets, func(_ int, b *column.Batch) error {
 		mu.Lock()
 		defer mu.Unlock()
-		for _, v := range parquetscan.Values[float64](b.Column("amount")) {
+		amounts, err := column.Slice[float64](b.Column("amount"))
+		for _, v := range amounts {
 			total += v
 		}
-		return nil
+		return err
 	})
 	return total, err
 }
@@ -78,7 +80,7 @@ func TestHTTP(t *testing.T) {
 		t.Helper()
 		src, err := openHTTP(ctx, server.Client(), server.URL)
 		require.NoError(t, err)
-		d, err := parquetscan.OpenSources(ctx, cfg, src)
+		d, err := cfg.OpenSources(ctx, src)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
 		return d
@@ -93,7 +95,7 @@ func TestHTTP(t *testing.T) {
 
 	handler.set(salesFile(), `"1"`, 0)
 	d = open(parquetscan.Config{Cache: cache})
-	require.Empty(t, handler.ranges, "the footer is known")
+	require.Empty(t, handler.ranges, "the footer is cached")
 	s, err := d.Scan(parquetscan.Options{})
 	require.NoError(t, err)
 	buckets := s.SplitByCount(2)
@@ -114,7 +116,7 @@ func TestHTTP(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 55, total)
 
-	// The server is ill.
+	// The server fails.
 	handler.set(salesFile(), `"2"`, http.StatusServiceUnavailable)
 	_, err = sum(ctx, d)
 	require.ErrorContains(t, err, "503")
@@ -123,10 +125,10 @@ func TestHTTP(t *testing.T) {
 	_, err = openHTTP(ctx, server.Client(), server.URL)
 	require.ErrorContains(t, err, "503")
 
-	// It has no ETags, and cuts the file short: by size alone, the end comes too early.
+	// The server has no ETags and truncates the file: reading detects the change by the size.
 	handler.set(salesFile(), "", 0)
 	d = open(parquetscan.Config{Cache: cache})
-	require.Len(t, handler.ranges, 1, "nothing is kept that nothing tells apart")
+	require.Len(t, handler.ranges, 1, "nothing is cached without an ETag")
 	handler.set(salesFile()[:10], "", 0)
 	_, err = sum(ctx, d)
 	require.ErrorIs(t, err, parquetscan.ErrChanged)

@@ -7,11 +7,11 @@ import (
 	"math/bits"
 )
 
-// This file decodes the hybrid of runs and bit-packed groups that levels, dictionary codes and booleans are in (parquet-format, Encodings.md,
+// The RLE/bit-packing hybrid, the encoding of levels, dictionary codes and booleans (parquet-format, Encodings.md,
 // "RLE/Bit-Packing Hybrid").
 
-// A hybrid is the rest of a hybrid encoding of integers of some width. Data that ends before its values do is an error when those values are
-// asked for.
+// A hybrid decodes the rest of hybrid-encoded integers of one width. Missing data is an error when its values are
+// decoded.
 type hybrid struct {
 	data  []byte
 	width uint // bits per value, 0 to 32
@@ -32,8 +32,8 @@ func (h *hybrid) start(data []byte, width uint) error {
 	return nil
 }
 
-// startPacked begins to decode values of the deprecated BIT_PACKED encoding of levels: one group without a header, the first value in the
-// highest bits. They are turned round here; nothing else has to know.
+// startPacked begins to decode values of the deprecated BIT_PACKED encoding of levels: one group without a header, the
+// first value in the highest bits. Their bits are reversed here, so that all other code sees the order of the hybrid.
 func (h *hybrid) startPacked(data []byte, width uint, n int) error {
 	length := (int64(n)*int64(width) + 7) / 8
 	if width > 32 || length > int64(len(data)) {
@@ -60,7 +60,7 @@ func (h *hybrid) startPacked(data []byte, width uint, n int) error {
 func (h *hybrid) run() error {
 	for h.left == 0 {
 		if h.width == 0 {
-			h.left = 1 << 30 // values without bits need no bytes: as many zeros as anyone asks for
+			h.left = 1 << 30 // values of width 0 have no bytes: any number of zeros
 			return nil
 		}
 		head, n := binary.Uvarint(h.data)
@@ -78,12 +78,12 @@ func (h *hybrid) run() error {
 				v |= uint32(h.data[i]) << (8 * i)
 			}
 			if bits.Len32(v) > int(h.width) {
-				return corrupt("value %d of more than %d bits", v, h.width)
+				return corrupt("value %d has more than %d bits", v, h.width)
 			}
 			h.data, h.left, h.value, h.packed = h.data[size:], int(head>>1), v, nil
 			continue
 		}
-		// Groups of 8. The last ones may lack the bytes that only padding would need.
+		// Groups of 8. The last group may omit bytes that are only padding.
 		size := min(int64(head>>1)*int64(h.width), int64(len(h.data)))
 		h.left = int(min(int64(head>>1)*8, size*8/int64(h.width)))
 		if h.left == 0 {
@@ -120,7 +120,7 @@ func (h *hybrid) decode(dst []uint32) error {
 // unpack writes len(dst) integers of width bits, the first one at bit position bit of src.
 func unpack(dst []uint32, src []byte, bit int, width uint) {
 	mask := uint64(1)<<width - 1
-	// A value lies in the 8 bytes from the one it begins in. Whole groups of 8 values are width bytes, so that shifts repeat.
+	// A value lies within 8 bytes from its first one. A group of 8 values takes width bytes, so shifts repeat.
 	i := 0
 	if bit&7 == 0 && width <= 8 {
 		at := bit >> 3
@@ -164,7 +164,7 @@ func unpackGeneric(dst []uint32, src []byte, bit int, width uint) {
 	}
 }
 
-// skip leaves out n values.
+// skip skips n values.
 func (h *hybrid) skip(n int) error {
 	for n > 0 {
 		if err := h.run(); err != nil {

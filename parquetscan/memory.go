@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// This file grows slices: columns have room for some bytes more than they need, so that short strings are copied in whole words.
+// Memory of columns. Slices of bytes have spare capacity, so that short strings are copied in whole words.
 
-// slack is how many bytes beyond its length a slice of growBytes has.
+// slack is the spare capacity of a slice of growBytes, in bytes.
 const slack = 32
 
-// growBytes returns b with the length n, and what it held. New bytes are not set. The memory is aligned to 8 bytes.
+// growBytes returns b extended to length n. New bytes are undefined. The memory is aligned to 8 bytes.
 func growBytes(b []byte, n int) []byte {
 	if cap(b)-slack >= n {
 		return b[:n]
@@ -24,7 +24,7 @@ func growBytes(b []byte, n int) []byte {
 	return fresh[:n]
 }
 
-// grow returns s with the length n, and what it held. New elements are not set.
+// grow returns s extended to length n. New elements are undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
@@ -34,5 +34,15 @@ func grow[T any](s []T, n int) []T {
 	return fresh
 }
 
-// newByteReader hides that src is a slice: some decoders read whole slices at once, in memory without bound.
+// newByteReader hides that src is a slice: some decoders decode a whole slice at once, into unbounded memory.
 func newByteReader(src []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(src)} }
+
+// sliceOf returns the first n values of T in b. It panics if b is too short.
+func sliceOf[T any](b []byte, n int) []T {
+	if n == 0 {
+		return []T{}
+	}
+	var zero T
+	_ = b[n*int(unsafe.Sizeof(zero))-1]
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}

@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// This file reads nested columns: structs, lists and maps of anything (parquet-format, README.md, "Nested Encoding"; Melnik et al., Dremel,
-// VLDB 2010). Each leaf tells, by its levels, where the lists it lies in begin and end and what of them is NULL; of several leaves in one list
-// the first one is listened to, and the others must agree.
+// Nested columns: structs, lists and maps of anything (parquet-format, README.md, "Nested Encoding"; Melnik et al.,
+// Dremel, VLDB 2010). The levels of a leaf encode where the lists around it begin and end, and which parts are NULL.
+// The first leaf of a list decides, and its other leaves must agree.
 
 // levelBlock is how many levels are decoded at once.
 const levelBlock = 4096
 
-// A place is a Column being read, and the node it is for.
+// A place is a Column being read, and its node.
 type place struct {
 	node *node
-	dst  *Column
+	dst  *builder
 }
 
-// readNested appends n rows of a node to dst. chunks are those of the node's leaves, in order.
-func readNested(dst *Column, top *node, chunks []*chunk, n int) error {
+// readNested appends n rows of a node to dst. chunks are the chunks of the node's leaves, in order.
+func readNested(dst *builder, top *node, chunks []*chunk, n int) error {
 	rest, err := readNode(dst, top, nil, chunks, n)
 	if err == nil && len(rest) > 0 {
 		err = errors.New("parquetscan: more chunks than leaves")
@@ -33,11 +33,11 @@ func readNested(dst *Column, top *node, chunks []*chunk, n int) error {
 	return checkNested(dst, n)
 }
 
-// readNode reads the leaves under one node, which lies at the end of path, and returns the chunks that are left.
-func readNode(dst *Column, nd *node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
+// readNode reads the leaves under one node, the last of path, and returns the remaining chunks.
+func readNode(dst *builder, nd *node, path []place, chunks []*chunk, n int) ([]*chunk, error) {
 	path = append(path, place{nd, dst})
 	if nd.leaf != nil {
-		// Places that an earlier leaf has filled are left out.
+		// Skip places that an earlier leaf has filled.
 		own := path[:0:0]
 		for _, p := range path {
 			if p.node.first() == nd.leaf {
@@ -48,32 +48,33 @@ func readNode(dst *Column, nd *node, path []place, chunks []*chunk, n int) ([]*c
 	}
 	for i, child := range nd.children {
 		var err error
-		if chunks, err = readNode(&dst.children[i], child, path, chunks, n); err != nil {
+		if chunks, err = readNode(dst.child(i), child, path, chunks, n); err != nil {
 			return nil, err
 		}
 	}
 	return chunks, nil
 }
 
-// checkNested returns an error unless the columns within c have the lengths that c says.
-func checkNested(c *Column, n int) error {
-	if c.n != n {
-		return corrupt("columns of one list have %d values and %d", c.n, n)
+// checkNested returns an error unless the columns within c have the lengths that c implies.
+func checkNested(c *builder, n int) error {
+	if c.Len != n {
+		return corrupt("columns of one list have %d and %d values", c.Len, n)
 	}
-	if c.Type.Kind == List || c.Type.Kind == Map {
-		if n = int(c.offsets[len(c.offsets)-1]); c.offsets[0] != 0 {
-			return corrupt("elements of a list that is not there")
+	if c.Type.Kind.IsList() {
+		if n = int(c.Offsets[len(c.Offsets)-1]); c.Offsets[0] != 0 {
+			return corrupt("elements of a list that is NULL")
 		}
 	}
-	for i := range c.children {
-		if err := checkNested(&c.children[i], n); err != nil {
+	for i := range c.Children {
+		if err := checkNested(c.child(i), n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readLeaf reads n rows of a leaf: its values, which belong at the last of places, and the lists and structs that it is the first leaf of.
+// readLeaf reads n rows of a leaf: its values, into the last of places, and the lists and structs whose first leaf it
+// is.
 func (c *chunk) readLeaf(places []place, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)
@@ -107,7 +108,7 @@ func (c *chunk) readLeaf(places []place, n int) error {
 		for _, p := range places[:len(places)-1] {
 			p.structure(reps, defs)
 		}
-		filled := leaf.dst.n
+		filled := leaf.dst.Len
 		if err := c.slots(leaf, defs); err != nil {
 			return moved(err, func(value int) int { return before - 1 + rowOf(reps, defs, leaf.node.above, value-filled) })
 		}
@@ -117,7 +118,8 @@ func (c *chunk) readLeaf(places []place, n int) error {
 	return nil
 }
 
-// levelsOfRows returns the next levels of the page, at most levelBlock and none of what follows row n; started counts the rows that have begun.
+// levelsOfRows returns the next levels of the page, at most levelBlock and none after row n; started counts the rows
+// that have begun.
 func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err error) {
 	k := min(c.left, levelBlock)
 	c.repBuf, c.defBuf = grow(c.repBuf[:0], k), grow(c.defBuf[:0], k)
@@ -132,11 +134,11 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 		return nil, nil, err
 	}
 	if *started == 0 && c.repBuf[0] != 0 {
-		return nil, nil, corrupt("row without a beginning")
+		return nil, nil, corrupt("page begins within a row")
 	}
 	for i, r := range c.repBuf {
 		if int(r) > c.leaf.maxRep {
-			return nil, nil, corrupt("level of repetition %d of at most %d", r, c.leaf.maxRep)
+			return nil, nil, corrupt("repetition level %d, want at most %d", r, c.leaf.maxRep)
 		}
 		if r != 0 {
 			continue
@@ -154,26 +156,26 @@ func (c *chunk) levelsOfRows(started *int, n int) (reps, defs []uint32, err erro
 	return c.repBuf[:k], c.defBuf[:k], c.def.decode(c.defBuf[:k])
 }
 
-// structure appends what levels say about a struct, or about a list or map and where it ends.
+// structure appends the validity of a struct, or the validity and offsets of a list or map, from levels.
 func (p place) structure(reps, defs []uint32) {
 	nd, dst := p.node, p.dst
 	rep, above, there := uint32(nd.rep), uint32(nd.above), uint32(nd.def)
-	list := nd.field.Type.Kind != Struct
+	list := nd.field.Type.Kind.IsList()
 	elements := int32(0)
 	if list {
-		elements = dst.offsets[dst.n]
+		elements = dst.Offsets[dst.Len]
 	}
 	for i, r := range reps {
 		d := defs[i]
 		if r <= rep && d >= above {
 			if list {
-				dst.offsets[dst.n] = elements
-				dst.offsets = append(dst.offsets, elements)
+				dst.Offsets[dst.Len] = elements
+				dst.Offsets = append(dst.Offsets, elements)
 			}
-			dst.n++
+			dst.Len++
 			if d < there {
 				dst.null()
-			} else if dst.nulls > 0 {
+			} else if dst.Nulls > 0 {
 				dst.growValidity()
 			}
 		}
@@ -182,19 +184,20 @@ func (p place) structure(reps, defs []uint32) {
 		}
 	}
 	if list {
-		dst.offsets[dst.n] = elements
+		dst.Offsets[dst.Len] = elements
 	}
 }
 
-// null makes the last value, which was just counted, a NULL.
-func (c *Column) null() {
+// null makes the last value, which Len already counts, a NULL.
+func (c *builder) null() {
 	c.startValidity()
-	c.nulls++
+	c.Nulls++
 	c.growValidity()
-	c.validity[(c.n-1)>>3] &^= 1 << ((c.n - 1) & 7)
+	c.Validity[(c.Len-1)>>3] &^= 1 << ((c.Len - 1) & 7)
 }
 
-// rowOf returns how many rows begin up to slot i of some levels: one that levels of definition from above on stand for.
+// rowOf returns the number of rows that begin up to slot i, where slots are the levels with a definition level of at
+// least above.
 func rowOf(reps, defs []uint32, above, i int) int {
 	rows := 0
 	for k, r := range reps {
@@ -211,17 +214,17 @@ func rowOf(reps, defs []uint32, above, i int) int {
 	return rows
 }
 
-// slots appends the values of a leaf that levels of definition say are there, and NULLs.
+// slots appends the values and NULLs of a leaf according to definition levels.
 func (c *chunk) slots(p place, defs []uint32) error {
 	var bitmap [levelBlock / 8]byte
 	n := 0
 	most := uint32(c.leaf.maxDef)
 	for _, d := range defs {
 		if int(d) < p.node.above {
-			continue // nothing is here, not even a NULL
+			continue // neither a value nor a NULL
 		}
 		if d > most {
-			return corrupt("level of definition %d of at most %d", d, most)
+			return corrupt("definition level %d, want at most %d", d, most)
 		}
 		if d == most {
 			bitmap[n>>3] |= 1 << (n & 7)

@@ -19,27 +19,29 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file opens files: their footers are read once and parsed once (parquet-format, README.md, "File format").
+// Opening files. Each footer is read once and parsed once (parquet-format, README.md, "File format").
 
-// A Config says how files are opened. The zero Config is a good one.
+// A Config configures how files are opened. The zero Config suits most programs; [Open] uses it.
 type Config struct {
-	// Cache keeps parsed footers from one Open to the next. nil keeps none.
+	// Cache keeps parsed footers from one Open to the next. nil means no cache.
 	Cache *Cache
-	// Decryption has the keys of encrypted files (parquet-format, Encryption.md).
+	// Decryption contains the keys of encrypted files (parquet-format, Encryption.md).
 	Decryption *parquet.FileDecryptionProperties
-	// NoMmap reads local files rather than mapping them.
+	// NoMmap reads local files instead of mapping them into memory.
 	NoMmap bool
-	// ReadBytes is how many bytes are read at once where a file is not mapped, unless a page is longer. Default 4 MiB. Each column that is
-	// being read has as much memory.
+	// ReadBytes is the size of one read from a file that is not mapped; a longer page is read at once. Default 4 MiB.
+	// Each column being read holds a buffer of that size.
 	ReadBytes int
 	// NoChecksums leaves the checksums of pages unverified.
 	NoChecksums bool
 }
 
-// A Dataset is some open files of one schema, read as one table: the rows of the first, those of the second, and so on. It may be used by many
-// goroutines at once.
+// A Dataset is a set of open files of one schema, read as one table: the rows of the first file, then the rows of the
+// second, and so on. It is safe for concurrent use.
 type Dataset struct {
 	cfg         Config
 	files       []*dataFile
@@ -60,10 +62,10 @@ type dataFile struct {
 	first  int64 // rows in the files before
 
 	arrow func() (*file.Reader, error) // arrow-go's reader, for indexes, bloom filters and encrypted columns
-	keys  sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file keep what they are at
+	keys  sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file are stateful
 }
 
-// checkSize returns an error if the file is mapped and has been cut short: what lay behind its new end in the last page of memory has become
+// checkSize returns an error if the file is mapped and was truncated: the rest of its last page of memory reads as
 // zeros, without a fault.
 func (f *dataFile) checkSize() error {
 	if f.mapped == nil {
@@ -79,7 +81,7 @@ func (f *dataFile) checkSize() error {
 	return nil
 }
 
-// lock holds the keys of a file that has some, until unlock is called.
+// lock locks keys until unlock is called, if the file is encrypted.
 func (f *dataFile) lock() (unlock func()) {
 	if f.decrypting == nil {
 		return func() {}
@@ -88,14 +90,14 @@ func (f *dataFile) lock() (unlock func()) {
 	return f.keys.Unlock
 }
 
-// A footer is what a file's footer says. It never changes, and is shared.
+// A footer is the parsed footer of a file. It is immutable and shared.
 type footer struct {
 	meta   *metadata.FileMetaData
 	nodes  []*node
 	groups []rowGroup
 	rows   int64
 	size   int64 // of the footer in the file
-	// decrypting is arrow-go's reader that has the keys, of an encrypted file; nil otherwise.
+	// decrypting is arrow-go's reader with the keys of an encrypted file; nil means that the file is not encrypted.
 	decrypting *file.Reader
 }
 
@@ -104,10 +106,21 @@ type rowGroup struct {
 	first, rows int64
 }
 
-// Open opens one file, many, or those that patterns match (see [filepath.Glob]; a path that exists is not taken as a pattern), in the order given,
-// matches in lexical order. A pattern without a match is an error (fs.ErrNotExist), and so is a file that is named twice: its rows would count
-// twice. Files are mapped to memory, where the system can do that; they must not be cut short while they are open.
-func Open(ctx context.Context, cfg Config, patterns ...string) (*Dataset, error) {
+// Open opens files with the zero Config: see [Config.Open].
+func Open(ctx context.Context, patterns ...string) (*Dataset, error) {
+	return Config{}.Open(ctx, patterns...)
+}
+
+// OpenSources opens sources with the zero Config: see [Config.OpenSources].
+func OpenSources(ctx context.Context, sources ...Source) (*Dataset, error) {
+	return Config{}.OpenSources(ctx, sources...)
+}
+
+// Open opens the files that patterns match (see [filepath.Glob]; a path that exists is not a pattern), in the order of
+// the patterns, the matches of one pattern in lexical order. A pattern without a match is an error (fs.ErrNotExist). So
+// is a file that occurs twice, because its rows would count twice. Files are mapped into memory where the system
+// supports it; they must not be truncated while they are open.
+func (cfg Config) Open(ctx context.Context, patterns ...string) (*Dataset, error) {
 	paths, err := expand(patterns)
 	if err != nil {
 		return nil, err
@@ -133,9 +146,9 @@ func Open(ctx context.Context, cfg Config, patterns ...string) (*Dataset, error)
 	return d, nil
 }
 
-// OpenSources opens files that are not local, or are in memory. Their readers are used until Close, by several goroutines at once, and stay the
-// caller's: Close does not close them.
-func OpenSources(ctx context.Context, cfg Config, sources ...Source) (*Dataset, error) {
+// OpenSources opens files that are remote or in memory. Several goroutines use the readers of the sources at once,
+// until Close. Close does not close the readers.
+func (cfg Config) OpenSources(ctx context.Context, sources ...Source) (*Dataset, error) {
 	seen := map[string]bool{}
 	for _, s := range sources {
 		if seen[s.Name] {
@@ -153,7 +166,7 @@ func OpenSources(ctx context.Context, cfg Config, sources ...Source) (*Dataset, 
 	return d, nil
 }
 
-// expand returns the paths that patterns mean.
+// expand returns the paths that patterns match.
 func expand(patterns []string) ([]string, error) {
 	var paths []string
 	seen := map[string]bool{}
@@ -182,7 +195,7 @@ func expand(patterns []string) ([]string, error) {
 	return paths, nil
 }
 
-// littleEndian tells whether numbers lie in memory as they do in files.
+// littleEndian reports whether numbers in memory have the byte order of files.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // openAll opens the dataset's files, several at once, by calling open and reading the footer of what it returns.
@@ -216,7 +229,7 @@ func (d *Dataset) openAll(ctx context.Context, open func(i int) (*dataFile, erro
 		f.first = d.rows
 		if f.rows > math.MaxInt64-d.rows {
 			d.Close()
-			return &Error{f.src.Name, -1, "", -1, corrupt("number of rows")}
+			return &Error{f.src.Name, -1, "", -1, corrupt("the files have more than 2^63-1 rows")}
 		}
 		d.rows += f.rows
 		d.groups += len(f.groups)
@@ -224,7 +237,7 @@ func (d *Dataset) openAll(ctx context.Context, open func(i int) (*dataFile, erro
 	return nil
 }
 
-// Close closes the files. Reads that are under way are waited for; later ones return ErrClosed. Batches stay what they are.
+// Close waits for running reads to end, and closes the files. Later reads return ErrClosed. Batches stay valid.
 func (d *Dataset) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,13 +261,13 @@ func (d *Dataset) Close() error {
 	return errors.Join(errs...)
 }
 
-// NumRows returns the number of rows, as the footers say.
+// NumRows returns the number of rows in the footers.
 func (d *Dataset) NumRows() int64 { return d.rows }
 
 // NumRowGroups returns the number of row groups of all files.
 func (d *Dataset) NumRowGroups() int { return d.groups }
 
-// FooterReads returns how many footers were read so far: one per file, less those found in the Cache.
+// FooterReads returns the number of footers read so far: one per file, less those found in the Cache.
 func (d *Dataset) FooterReads() int64 { return d.footerReads.Load() }
 
 // Files returns the names of the files, in the order in which they are read.
@@ -266,9 +279,10 @@ func (d *Dataset) Files() []string {
 	return names
 }
 
-// Fields returns the columns of the first file. Lists of floats stand there as List; see [Scan.Fields] for what is read.
-func (d *Dataset) Fields() []Field {
-	fields := make([]Field, len(d.files[0].nodes))
+// Schema returns the columns of the first file, with every list as a List. [Scan.Schema] returns the columns as they
+// are read.
+func (d *Dataset) Schema() column.Schema {
+	fields := make(column.Schema, len(d.files[0].nodes))
 	for i, n := range d.files[0].nodes {
 		fields[i] = n.field
 	}
@@ -287,7 +301,7 @@ func (d *Dataset) Metadata(file int) map[string]string {
 	return m
 }
 
-// The ends of files: magic numbers, and how much is read at once in the hope that the footer is in it.
+// The ends of files: magic numbers, and the size of the first read, which usually contains the whole footer.
 const (
 	magic          = "PAR1"
 	magicEncrypted = "PARE"
@@ -301,7 +315,7 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 			err = &Error{File: f.src.Name, RowGroup: -1, Row: -1, Err: err}
 		}
 	}()
-	if d.cfg.Decryption == nil { // what is in the cache has no keys
+	if d.cfg.Decryption == nil { // cached footers have no keys
 		f.footer = d.cfg.Cache.get(&f.src)
 	}
 	if f.footer == nil {
@@ -323,18 +337,20 @@ func (f *dataFile) newArrow() (r *file.Reader, err error) {
 	return file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithMetadata(f.meta))
 }
 
-// guard turns a panic of arrow-go, which some malformed input causes, into an error.
+// guard converts a panic of arrow-go into an error: some malformed input makes it panic.
 func guard(err *error) {
 	if r := recover(); r != nil {
 		*err = corrupt("%v", r)
 	}
 }
 
+// parseFooter reads and parses the footer. It reads footerGuess bytes first, which contain most footers, and a second
+// time if the footer is longer. All lengths are checked against the size of the file before any allocation.
 func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	d.footerReads.Add(1)
 	size := f.src.Size
 	if size < 12 {
-		return nil, corrupt("%d bytes are no Parquet file", size)
+		return nil, corrupt("not a Parquet file: %d bytes", size)
 	}
 	tail := make([]byte, min(size, footerGuess))
 	if err := f.readAt(tail, size-int64(len(tail))); err != nil {
@@ -344,7 +360,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	length := int64(binary.LittleEndian.Uint32(end))
 	encrypted := string(end[4:]) == magicEncrypted
 	if string(end[4:]) != magic && !encrypted {
-		return nil, corrupt("no Parquet file: it ends in %q", end[4:])
+		return nil, corrupt("not a Parquet file: footer magic is %q, want %q", end[4:], magic)
 	}
 	if length == 0 || length > size-12 {
 		return nil, corrupt("footer of %d bytes in a file of %d", length, size)
@@ -371,7 +387,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta.SetSourceFileSize(size) // bounds what indexes and bloom filters may claim
+	meta.SetSourceFileSize(size) // bounds the offsets of indexes and bloom filters
 	return newFooter(meta, size-8-length, length)
 }
 
@@ -383,7 +399,7 @@ func parseMetadata(b []byte) (meta *metadata.FileMetaData, err error) {
 	return meta, nil
 }
 
-// parseEncrypted has arrow-go parse the footer of an encrypted file, or of one whose columns are.
+// parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns, with arrow-go.
 func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err error) {
 	if d.cfg.Decryption == nil {
 		return nil, ErrEncrypted
@@ -402,12 +418,15 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 	return out, err
 }
 
-// newFooter takes from metadata what is needed often, and checks it. Data ends at end.
+// newFooter extracts from metadata what is used often, and checks it. Data ends at end.
 func newFooter(meta *metadata.FileMetaData, end, size int64) (_ *footer, err error) {
 	defer guard(&err)
 	out := &footer{meta: meta, size: size}
 	if out.nodes, err = nodesOf(meta.Schema); err != nil {
 		return nil, err
+	}
+	if arrow := meta.KeyValueMetadata().FindValue(arrowSchemaKey); arrow != nil {
+		applyArrowSchema(out.nodes, *arrow)
 	}
 	out.groups = make([]rowGroup, meta.NumRowGroups())
 	rows := int64(0)
@@ -421,13 +440,13 @@ func newFooter(meta *metadata.FileMetaData, end, size int64) (_ *footer, err err
 		rows += n
 	}
 	if rows != meta.NumRows && meta.NumRows != 0 { // some old writers leave it 0
-		return nil, corrupt("%d rows, but row groups have %d", meta.NumRows, rows)
+		return nil, corrupt("footer with %d rows, but row groups with %d", meta.NumRows, rows)
 	}
 	out.rows = rows
 	return out, nil
 }
 
-// readAt fills b, from the map if there is one.
+// readAt fills b, from the memory map if there is one.
 func (f *dataFile) readAt(b []byte, off int64) (err error) {
 	if f.mapped != nil {
 		defer catchFaults()()

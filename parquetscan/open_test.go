@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests opening: which files, and footers of all sorts.
+// Opening of files, and valid and invalid footers.
 
 // writeFile writes a file to a directory and returns its path.
 func writeFile(t testing.TB, dir, name string, b []byte) string {
@@ -50,7 +52,7 @@ func TestOpenPatterns(t *testing.T) {
 		{at("c.parquet", "a.parquet"), at("c.parquet", "a.parquet"), nil, ""},
 		{at("?.parquet"), at("a.parquet", "b.parquet", "c.parquet"), nil, ""},
 		{at("b.parquet", "[ac].parquet"), at("b.parquet", "a.parquet", "c.parquet"), nil, ""},
-		{at("x[1].parquet"), at("x[1].parquet"), nil, ""}, // it exists, so it is no pattern
+		{at("x[1].parquet"), at("x[1].parquet"), nil, ""}, // it exists, so it is not a pattern
 		{at("missing.parquet"), nil, fs.ErrNotExist, "missing.parquet"},
 		{at("a.parquet", "missing*.parquet"), nil, fs.ErrNotExist, "missing*.parquet"},
 		{at("[.parquet"), nil, filepath.ErrBadPattern, "[.parquet"},
@@ -63,7 +65,7 @@ func TestOpenPatterns(t *testing.T) {
 		{nil, nil, nil, "no files"},
 	} {
 		for _, cfg := range []Config{{}, {NoMmap: true}} {
-			d, err := Open(ctx, cfg, c.patterns...)
+			d, err := cfg.Open(ctx, c.patterns...)
 			if c.files == nil {
 				require.Error(t, err, c.patterns)
 				require.ErrorContains(t, err, c.message)
@@ -80,29 +82,29 @@ func TestOpenPatterns(t *testing.T) {
 			require.NoError(t, d.Close(), "twice")
 		}
 	}
-	_, err := Open(ctx, Config{}, at("dir.parquet")...)
+	_, err := Open(ctx, at("dir.parquet")...)
 	var e *Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, at("dir.parquet")[0], e.File)
-	_, err = OpenSources(ctx, Config{}, memorySource("same", numbers(0, 1)), memorySource("same", numbers(1, 1)))
+	_, err = OpenSources(ctx, memorySource("same", numbers(0, 1)), memorySource("same", numbers(1, 1)))
 	require.ErrorContains(t, err, "same is named twice")
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = Open(cancelled, Config{}, at("?.parquet")...)
+	_, err = Open(cancelled, at("?.parquet")...)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestOpenManyAndOneBad opens good files with a bad one among them: all are closed again.
+// TestOpenManyAndOneBad opens good files and a bad one: all are closed again.
 func TestOpenManyAndOneBad(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("/proc tells which files are open")
+		t.Skip("needs /proc to list open files")
 	}
 	dir := t.TempDir()
 	for i := range 20 {
 		writeFile(t, dir, fmt.Sprintf("%02d", i), numbers(i, 2))
 	}
 	writeFile(t, dir, "11", []byte("PAR1 and then nothing of the kind"))
-	_, err := Open(context.Background(), Config{}, dir+"/*")
+	_, err := Open(context.Background(), dir+"/*")
 	require.ErrorIs(t, err, ErrCorrupt)
 	var e *Error
 	require.ErrorAs(t, err, &e)
@@ -136,7 +138,7 @@ func TestOpenNoParquet(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, noMmap := range []bool{false, true} {
-		_, err := Open(context.Background(), Config{NoMmap: noMmap}, writeFile(t, dir, "empty", nil))
+		_, err := Config{NoMmap: noMmap}.Open(context.Background(), writeFile(t, dir, "empty", nil))
 		require.ErrorIs(t, err, ErrCorrupt)
 		requireTyped(t, err)
 	}
@@ -177,7 +179,7 @@ func TestFooterIsReadOnce(t *testing.T) {
 	require.Greater(t, binary.LittleEndian.Uint32(files[2][len(files[2])-8:]), uint32(footerGuess))
 	cache := NewCache(1 << 20)
 	for turn := range 3 {
-		d, err := OpenSources(ctx, Config{Cache: cache}, sources...)
+		d, err := Config{Cache: cache}.OpenSources(ctx, sources...)
 		require.NoError(t, err)
 		footers := 0
 		for i, p := range probes {
@@ -198,8 +200,8 @@ func TestFooterIsReadOnce(t *testing.T) {
 	require.EqualValues(t, 6, hits)
 	require.Positive(t, size)
 
-	// Scanning, counting and splitting do not read them again.
-	d, err := OpenSources(ctx, Config{}, sources[:2]...)
+	// Scanning, counting and splitting do not read footers again.
+	d, err := OpenSources(ctx, sources[:2]...)
 	require.NoError(t, err)
 	defer d.Close()
 	probes[0].reads, probes[1].reads = nil, nil
@@ -226,7 +228,7 @@ func TestCacheOfLocalFiles(t *testing.T) {
 	cache := NewCache(1 << 20)
 	open := func(rows, reads int64) {
 		t.Helper()
-		d, err := Open(ctx, Config{Cache: cache}, path)
+		d, err := Config{Cache: cache}.Open(ctx, path)
 		require.NoError(t, err)
 		defer d.Close()
 		require.Equal(t, rows, d.NumRows())
@@ -238,13 +240,13 @@ func TestCacheOfLocalFiles(t *testing.T) {
 	open(10, 1)
 	open(10, 0)
 	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	open(10, 1) // perhaps it is another one
+	open(10, 1) // the file may have changed
 	open(10, 0)
 	writeFile(t, dir, "a", numbers(0, 11))
 	open(11, 1)
 }
 
-// footer makes a file that has nothing but a footer with this schema.
+// footerOnly makes a file that consists of a footer with this schema.
 func footerOnly(schema func(w *compactWriter)) []byte {
 	w := newCompact()
 	w.i32(1, 2)
@@ -254,7 +256,7 @@ func footerOnly(schema func(w *compactWriter)) []byte {
 	return withFooter([]byte(magic), w)
 }
 
-// deep writes a schema of n groups in each other.
+// deep writes a schema of n nested groups.
 func deep(n int) func(w *compactWriter) {
 	return func(w *compactWriter) {
 		w.list(2, thriftStruct, uint64(n)+1)
@@ -269,9 +271,9 @@ func TestDeepSchema(t *testing.T) {
 	d := openSources(t, Config{}, footerOnly(deep(maxSchemaDepth)))
 	s := scanOf(t, d, Options{})
 	require.Empty(t, s.SplitByCount(1))
-	require.Equal(t, Struct, d.Fields()[0].Type.Kind)
+	require.Equal(t, column.Struct, d.Schema()[0].Type.Kind)
 	for _, n := range []int{maxSchemaDepth + 1, 1000, 100_000} {
-		requireCorrupt(t, footerOnly(deep(n)), "footer is no FileMetaData")
+		requireCorrupt(t, footerOnly(deep(n)), "footer is not a valid FileMetaData")
 	}
 }
 
@@ -323,7 +325,7 @@ func TestHostileFooters(t *testing.T) {
 				leaf(w)
 			}
 		},
-		// Elements of a list of strings are read as structs by what does not look at their type.
+		// A parser that ignores types reads elements of a list of strings as structs.
 		"list of another type": func(w *compactWriter) {
 			w.list(2, thriftBinary, 1)
 			w.bytes("not a SchemaElement")
@@ -334,7 +336,7 @@ func TestHostileFooters(t *testing.T) {
 			w.list(4, thriftStruct, 1)
 			w.open()
 			w.list(1, thriftBinary, 1)
-			// Read as a ColumnChunk, the length of 60 is the head of its meta_data, in which are 100 million encodings.
+			// Read as a ColumnChunk, the length 60 is the header of meta_data with 100 million encodings.
 			encodings := binary.AppendUvarint([]byte{0x29, 15<<4 | thriftI32}, 100_000_000)
 			w.bytes(string(append(encodings, make([]byte, 60-len(encodings))...)))
 			w.i64(2, 1)
@@ -354,7 +356,7 @@ func TestHostileFooters(t *testing.T) {
 	}
 }
 
-// TestFooterWithoutChunks opens a file whose row group does not say where its columns are.
+// TestFooterWithoutChunks opens a file whose row group lacks the offsets of its columns.
 func TestFooterWithoutChunks(t *testing.T) {
 	group := func(columns func(w *compactWriter)) []byte {
 		w := newCompact()
@@ -409,5 +411,5 @@ func TestMetadata(t *testing.T) {
 	w.end()
 	d := openSources(t, Config{}, withFooter([]byte(magic), w))
 	require.Equal(t, map[string]string{"key": "value"}, d.Metadata(0))
-	require.Empty(t, d.Fields())
+	require.Empty(t, d.Schema())
 }

@@ -12,32 +12,32 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 )
 
-// This file walks the pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
+// The pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
 
 // A page is a data or dictionary page in memory.
 type page struct {
 	pageHeader
-	// data are the page's bytes, decompressed: levels of repetition, levels of definition, values. They are valid until the next page.
+	// data is the decompressed page: repetition levels, definition levels, values. It is valid until the next page.
 	data []byte
 }
 
-// pages gives the pages of a column chunk, one after the other.
+// pages reads the pages of a column chunk in order.
 type pages interface {
 	// peek returns the header of the next page, or io.EOF.
 	peek() (pageHeader, error)
 	// next returns the next page, or io.EOF. The page is valid until the next call.
 	next() (*page, error)
-	// skip leaves the next page out.
+	// skip skips the next page.
 	skip() error
 }
 
 // maxHeaderBytes bounds a page header, which may hold statistics with long values.
 const maxHeaderBytes = 16 << 20
 
-// A pageWalker reads pages from the bytes of a column chunk: our own way, for chunks that are not encrypted.
+// A pageWalker reads pages from the bytes of a column chunk that is not encrypted.
 type pageWalker struct {
 	win      *window
-	off, end int64 // what is left of the chunk
+	off, end int64 // unread bytes of the chunk
 	codec    compress.Codec
 	kind     compress.Compression
 	limit    int // bytes of a page
@@ -69,12 +69,13 @@ func (w *pageWalker) peek() (pageHeader, error) {
 		}
 		if n == 0 {
 			if length >= w.end-w.off || length >= maxHeaderBytes {
-				return pageHeader{}, corrupt("page header is longer than what there is")
+				return pageHeader{}, corrupt("page header is longer than its column chunk")
 			}
 			continue
 		}
 		if int64(h.compressed) > w.end-w.off-int64(n) {
-			return pageHeader{}, corrupt("page of %d bytes in the last %d of its column chunk", h.compressed, w.end-w.off-int64(n))
+			return pageHeader{}, corrupt("page of %d bytes, but its column chunk has %d left", h.compressed,
+				w.end-w.off-int64(n))
 		}
 		w.header, w.headerLen = h, n
 		return h, nil
@@ -104,7 +105,7 @@ func (w *pageWalker) next() (*page, error) {
 			return nil, err
 		}
 		if h.typ != dataPage && h.typ != dataPageV2 && h.typ != dictionaryPage {
-			continue // "Readers should skip pages of types they do not know" (parquet.thrift, PageType has room)
+			continue // readers skip pages of unknown types (parquet.thrift, PageType)
 		}
 		if int(h.uncompressed) > w.limit {
 			return nil, fmt.Errorf("%w: page of %d bytes", ErrTooLarge, h.uncompressed)
@@ -114,7 +115,7 @@ func (w *pageWalker) next() (*page, error) {
 			return nil, err
 		}
 		if w.verify && h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
-			return nil, corrupt("checksum of a page does not agree")
+			return nil, corrupt("checksum of a page does not match")
 		}
 		data, err := w.decompress(&h, src)
 		if err != nil {
@@ -125,20 +126,21 @@ func (w *pageWalker) next() (*page, error) {
 	}
 }
 
-// decompress returns the page's bytes as they were before compression: in w.buf, or in the map if there was none.
+// decompress returns the page's decompressed bytes: in w.buf, or in the memory map if the page is not compressed.
 func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	levels := 0
 	if h.typ == dataPageV2 {
-		if h.defLength < 0 || h.repLength < 0 || int64(h.defLength)+int64(h.repLength) > int64(min(h.compressed, h.uncompressed)) {
-			return nil, corrupt("levels of %d and %d bytes in a page of %d", h.repLength, h.defLength, h.compressed)
+		if h.defLength < 0 || h.repLength < 0 ||
+			int64(h.defLength)+int64(h.repLength) > int64(min(h.compressed, h.uncompressed)) {
+			return nil, corrupt("levels of %d and %d bytes, but the page has %d", h.repLength, h.defLength, h.compressed)
 		}
 		levels = int(h.defLength + h.repLength)
 	}
 	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain) {
 		if h.compressed != h.uncompressed {
-			return nil, corrupt("page without compression has %d bytes and %d", h.compressed, h.uncompressed)
+			return nil, corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
 		}
-		if w.win.mapped == nil { // looking at the next header may move the window
+		if w.win.mapped == nil { // peek at the next header may move the window
 			w.buf = growBytes(w.buf[:0], len(src))
 			copy(w.buf, src)
 			src = w.buf
@@ -147,12 +149,12 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	}
 	n := int(h.uncompressed)
 	if !plausible(w.kind, src[levels:], n-levels) {
-		return nil, corrupt("page of %d bytes of %v can not hold %d", h.compressed, w.kind, n)
+		return nil, corrupt("page of %d bytes of %v cannot decompress to %d", h.compressed, w.kind, n)
 	}
 	w.buf = growBytes(w.buf[:0], n)
 	copy(w.buf, src[:levels])
 	if n == levels {
-		return w.buf[:n], nil // no values: some writers compress nothing to something, others to nothing
+		return w.buf[:n], nil // no values: some writers compress nothing to some bytes, others to none
 	}
 	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n], src[levels:])
 	if errors.Is(err, io.EOF) { // the end of a stream, not of the pages
@@ -162,15 +164,15 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(out) != n-levels {
-		return nil, corrupt("page has %d bytes decompressed instead of %d", len(out), n-levels)
+		return nil, corrupt("page decompresses to %d bytes, want %d", len(out), n-levels)
 	}
-	if &out[0] != &w.buf[levels] { // the codec wanted memory of its own
+	if &out[0] != &w.buf[levels] { // the codec allocated its own memory
 		copy(w.buf[levels:n], out)
 	}
 	return w.buf[:n], nil
 }
 
-// decompress decodes src to dst, which has the length that is expected, and at most a little more: never memory without bound.
+// decompress decodes src to dst, which has the expected length. Its memory is bounded by that length.
 func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -179,13 +181,13 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 	}()
 	switch kind {
 	case compress.Codecs.Snappy:
-		// The decoder makes room for the length that src begins with.
+		// The decoder allocates the length at the start of src.
 		r := thriftReader{b: src}
 		if n := r.uvarint(); r.failed() || n != uint64(len(dst)) {
 			return nil, fmt.Errorf("%d bytes instead of %d", n, len(dst))
 		}
 	case compress.Codecs.Zstd:
-		// The decoder makes room for the length that a frame says it has, and otherwise for whatever comes.
+		// The decoder allocates the length in the header of a frame; without one it allocates without bound.
 		bound, window, err := zstdBound(src, uint64(len(dst)))
 		if err != nil {
 			return nil, err
@@ -193,21 +195,23 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 		if bound <= 2*uint64(len(dst))+zstdBlock {
 			break
 		}
-		if window > max(zstdWindow, 2*uint64(len(dst))) { // the stream takes as much
+		if window > max(zstdWindow, 2*uint64(len(dst))) { // a stream allocates the window
 			return nil, fmt.Errorf("window of %d bytes for %d", window, len(dst))
 		}
 		return decompressStream(codec, dst, src)
+	case compress.Codecs.Lz4:
+		return decompressLZ4(codec, dst, src)
 	}
 	return compress.Decode(codec, dst, src)
 }
 
-// plausible tells whether src can hold n bytes, as far as that can be told before there is room for them.
+// plausible reports whether src may decompress to n bytes, before memory is allocated for them.
 func plausible(kind compress.Compression, src []byte, n int) bool {
 	most := uint64(len(src)) + 1
 	switch kind {
 	case compress.Codecs.Snappy:
 		most *= 22 // a copy of 64 bytes takes 3
-	case compress.Codecs.Lz4Raw:
+	case compress.Codecs.Lz4, compress.Codecs.Lz4Raw:
 		most *= 256 // a byte adds 255 to the length of a match
 	case compress.Codecs.Gzip:
 		most *= 1032 // two bits are a match of 258 bytes
@@ -220,14 +224,14 @@ func plausible(kind compress.Compression, src []byte, n int) bool {
 	return uint64(n) <= most
 }
 
-// decompressStream decodes src to dst through a stream, which stops at the end of dst.
+// decompressStream decodes src to dst through a stream, and stops at the end of dst.
 func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
 	s, ok := codec.(compress.StreamingCodec)
 	if !ok {
 		return nil, fmt.Errorf("more than %d bytes", len(dst))
 	}
 	r := s.NewReader(newByteReader(src))
-	defer func() { _ = r.Close() }() // what it read is checked below
+	defer func() { _ = r.Close() }() // the bytes read are checked below
 	n, err := io.ReadFull(r, dst)
 	if err != nil {
 		return nil, err
@@ -238,7 +242,8 @@ func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
 	return dst[:n], nil
 }
 
-// What Zstandard bounds: the content of a block, and the window that any decoder should have (RFC 8878, 3.1.1.2.3 and 3.1.1.1.2).
+// Bounds of Zstandard: the content of a block, and the window that every decoder should support (RFC 8878, 3.1.1.2.3
+// and 3.1.1.1.2).
 const (
 	zstdBlock  = 128 << 10
 	zstdWindow = 8 << 20
@@ -246,11 +251,12 @@ const (
 
 var errShortFrame = errors.New("frame ends too early")
 
-// zstdBound returns a length that the content of Zstandard frames does not exceed unless decoding them is an error, and the greatest of their
-// windows. It walks over the headers of frames and blocks (RFC 8878, 3.1). A frame that says that it is longer than most is an error.
+// zstdBound returns a bound of the content of Zstandard frames, and their greatest window. Frames with more content
+// fail to decode. It walks over the headers of frames and blocks (RFC 8878, 3.1). A frame whose header claims more than
+// most bytes is an error.
 func zstdBound(src []byte, most uint64) (bound, window uint64, err error) {
 	for at := 0; at < len(src); {
-		if len(src)-at >= 8 && src[at]&0xf0 == 0x50 && string(src[at+1:at+4]) == "\x2a\x4d\x18" { // to be skipped
+		if len(src)-at >= 8 && src[at]&0xf0 == 0x50 && string(src[at+1:at+4]) == "\x2a\x4d\x18" { // a skippable frame
 			length := int64(binary.LittleEndian.Uint32(src[at+4:]))
 			if length > int64(len(src)-at-8) {
 				return 0, 0, errShortFrame
@@ -275,18 +281,18 @@ func zstdBound(src []byte, most uint64) (bound, window uint64, err error) {
 	return bound, window, nil
 }
 
-// A zstdHeader is what the headers of a frame say.
+// A zstdHeader holds the headers of a frame.
 type zstdHeader struct {
-	sized   bool // there is a Frame_Content_Size
+	sized   bool // has a Frame_Content_Size
 	content uint64
-	blocks  uint64 // as much as blocks may hold
+	blocks  uint64 // bound of the content of the blocks
 	window  uint64
 }
 
 // zstdFrame walks over the frame that src begins with, and returns its length.
 func zstdFrame(src []byte) (f zstdHeader, length int, err error) {
 	if len(src) < 6 || string(src[:4]) != "\x28\xb5\x2f\xfd" {
-		return f, 0, errors.New("no frame")
+		return f, 0, errors.New("not a Zstandard frame")
 	}
 	d := src[4]
 	at := 5
@@ -331,7 +337,7 @@ func zstdFrame(src []byte) (f zstdHeader, length int, err error) {
 		case 2: // compressed
 			f.blocks, at = f.blocks+zstdBlock, at+size
 		default:
-			return f, 0, errors.New("block of a type that is reserved")
+			return f, 0, errors.New("block of the reserved type")
 		}
 		last = h&1 == 1
 	}
@@ -346,14 +352,18 @@ func zstdFrame(src []byte) (f zstdHeader, length int, err error) {
 
 // codecOf returns the codec of a column chunk.
 func codecOf(kind compress.Compression) (compress.Codec, error) {
-	codec, err := compress.GetCodec(kind)
+	from := kind
+	if kind == compress.Codecs.Lz4 {
+		from = compress.Codecs.Lz4Raw // of the blocks in its frames
+	}
+	codec, err := compress.GetCodec(from)
 	if err != nil {
 		return nil, fmt.Errorf("%w: codec %v", ErrUnsupported, kind)
 	}
 	return codec, nil
 }
 
-// The encodings that are known here (parquet.thrift, Encoding). Deltas are unpacked by arrow-go.
+// The encodings that this package handles (parquet.thrift, Encoding). arrow-go unpacks deltas.
 const (
 	encodingPlain           = 0
 	encodingPlainDictionary = 2
@@ -366,7 +376,7 @@ const (
 	encodingByteStreamSplit = 9
 )
 
-// dictionaryCoded tells whether the values of the page are codes.
+// dictionaryCoded reports whether the values of the page are dictionary codes.
 func (h *pageHeader) dictionaryCoded() bool {
 	return h.encoding == encodingPlainDictionary || h.encoding == encodingRLEDictionary
 }

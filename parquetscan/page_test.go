@@ -12,9 +12,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests pages: checksums, compression, dictionaries, levels; most of them wrong.
+// Pages: checksums, compression, dictionaries, levels. Most pages are invalid.
 
 // numberColumn is a column of int64.
 func numberColumn(pages ...[]byte) handColumn {
@@ -29,7 +31,7 @@ func readNumbers(t *testing.T, b []byte, cfg Config) []int64 {
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
 		c := b.Column("n")
-		for i, v := range Values[int64](c) {
+		for i, v := range valuesOf[int64](c) {
 			if c.Null(i) {
 				require.Zero(t, v)
 				v = -1
@@ -81,7 +83,8 @@ func encode(t testing.TB, kind compress.Compression, data []byte) []byte {
 	return codec.Encode(nil, data)
 }
 
-// TestBombs reads pages that become longer than they say, or shorter: errors, in memory that the pages' own length bounds.
+// TestBombs reads pages that decompress to another length than their header's: they are errors, in memory bounded by
+// the pages' own length.
 func TestBombs(t *testing.T) {
 	const said = 8000
 	for _, kind := range []compress.Compression{
@@ -112,13 +115,13 @@ func TestBombs(t *testing.T) {
 				}
 				allocated, err := readError(t, b, Config{}, Options{})
 				require.ErrorIs(t, err, ErrCorrupt, "%v, %d bytes", kind, length)
-				require.Less(t, allocated, uint64(24<<20), "%v, %d bytes", kind, length) // windows, of Brotli above all
+				require.Less(t, allocated, uint64(24<<20), "%v, %d bytes", kind, length) // windows, mainly Brotli's
 			}
 		}
 	}
 }
 
-// TestHostileZstd reads frames whose headers say what is not true.
+// TestHostileZstd reads frames with false headers.
 func TestHostileZstd(t *testing.T) {
 	const said = 8000
 	read := func(data []byte) (uint64, error) {
@@ -180,7 +183,7 @@ func TestHostileZstd(t *testing.T) {
 	}
 }
 
-// TestZstdBound holds the bound to what a compressor makes.
+// TestZstdBound compares the bound with the output of a compressor.
 func TestZstdBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for _, n := range []int{0, 1, 255, 256, 257, 1000, 65_791, 65_792, 200_000, 1 << 20} {
@@ -200,7 +203,7 @@ func TestZstdBound(t *testing.T) {
 	}
 }
 
-// TestErrorsAreNotTheEnd reads pages of which decoders say io.EOF: what follows must not be taken for all there is.
+// TestErrorsAreNotTheEnd reads pages for which decoders return io.EOF: this must not end the rows.
 func TestErrorsAreNotTheEnd(t *testing.T) {
 	for _, kind := range []compress.Compression{
 		compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Snappy,
@@ -213,12 +216,12 @@ func TestErrorsAreNotTheEnd(t *testing.T) {
 			requireCorrupt(t, oneColumn(20, c), "")
 			requireCorrupt(t, oneColumn(30, c), "")
 			s := scanOf(t, openSources(t, Config{}, oneColumn(20, c)), Options{BatchRows: 10})
-			require.ErrorIs(t, s.Borrow(context.Background(), nil, func(int, *Batch) error { return nil }), ErrCorrupt)
+			require.ErrorIs(t, s.Borrow(context.Background(), nil, func(int, *column.Batch) error { return nil }), ErrCorrupt)
 			var err error
 			for _, err = range s.All(context.Background()) {
 			}
 			require.ErrorIs(t, err, ErrCorrupt)
-			// Lists look for the next page when they have all rows.
+			// Lists look for the next page after their last row.
 			v := handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, codec: kind}
 			levels := append([]byte{2, 0, 0, 0, 1 << 1, 0, 2, 0, 0, 0, 1 << 1, 1}, 0, 0, 128, 63)
 			row := rawPage(rawHeader{n: 1, uncompressed: 16}, encode(t, kind, levels))
@@ -233,14 +236,48 @@ func TestErrorsAreNotTheEnd(t *testing.T) {
 					}
 				}
 				require.ErrorIs(t, last, ErrCorrupt)
-				require.LessOrEqual(t, rows, 1, "rows beyond a page that is missing")
+				require.LessOrEqual(t, rows, 1, "rows after a missing page")
 			}
 		}
 	}
 }
 
+// TestLegacyLZ4 reads pages of the codec LZ4: frames of Hadoop, one or several, or a raw block.
+func TestLegacyLZ4(t *testing.T) {
+	frame := func(from, n int) []byte {
+		content := int64s(from, n)
+		block := encode(t, compress.Codecs.Lz4Raw, content)
+		b := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
+		return append(binary.BigEndian.AppendUint32(b, uint32(len(block))), block...)
+	}
+	file := func(data []byte) []byte {
+		c := numberColumn(rawPage(rawHeader{n: 100, uncompressed: 800}, data))
+		c.codec = compress.Codecs.Lz4
+		return oneColumn(100, c)
+	}
+	plain := oneColumn(100, numberColumn(rawPage(rawHeader{n: 100, uncompressed: -1}, int64s(0, 100))))
+	read := func(b []byte) []int64 {
+		s := scanOf(t, openSources(t, Config{}, b), Options{})
+		out, err := readBucket(s, everything(s))
+		require.NoError(t, err)
+		return out
+	}
+	want := read(plain)
+	for name, data := range map[string][]byte{
+		"frame": frame(0, 100), "two frames": append(frame(0, 60), frame(60, 40)...),
+		"empty frame": append(frame(0, 100), make([]byte, 8)...), "raw": encode(t, compress.Codecs.Lz4Raw, int64s(0, 100)),
+	} {
+		require.Equal(t, want, read(file(data)), name)
+	}
+	for _, data := range [][]byte{
+		frame(0, 60), append(frame(0, 100), 0), frame(0, 100)[:50], append(frame(0, 60), frame(60, 50)...), bytes.Repeat([]byte{0xff}, 40),
+	} {
+		requireCorrupt(t, file(data), "")
+	}
+}
+
 func TestUnknownCodecs(t *testing.T) {
-	for _, kind := range []compress.Compression{compress.Codecs.Lzo, compress.Codecs.Lz4, 8, 100, -1} {
+	for _, kind := range []compress.Compression{compress.Codecs.Lzo, 8, 100, -1} {
 		c := numberColumn(rawPage(rawHeader{n: 3, uncompressed: -1}, int64s(0, 3)))
 		c.codec = kind
 		_, err := readError(t, oneColumn(3, c), Config{}, Options{})
@@ -284,15 +321,15 @@ func TestDictionaryPages(t *testing.T) {
 		{"integers of 33 bits", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 33, 3<<1, 0)}},
 		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 1, 2<<1, 0)}},
 		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3, 1)}},
-		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3)}}, // not even the number of bits
+		{"runs end too early", 3, [][]byte{dict(2, int64s(7, 2)), codes(3)}}, // without the byte of the bit width
 		{"dictionary of 2147483647 values", 3, [][]byte{dict(1<<31-1, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)}},
 		{"dictionary of 800000 values", 3, [][]byte{dict(800_000, make([]byte, 99_999)), codes(3, 1, 3<<1, 0)}},
 		{"", 3, [][]byte{dict(100_000, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)}},
 		{"", 3, [][]byte{dict(3, int64s(7, 2)), codes(3, 1, 3<<1, 0)}},
-		{"negative lengths", 3, [][]byte{dict(-1, int64s(7, 2)), codes(3, 1, 3<<1, 0)}},
+		{"negative length", 3, [][]byte{dict(-1, int64s(7, 2)), codes(3, 1, 3<<1, 0)}},
 	} {
 		requireCorrupt(t, numbers(c.rows, c.pages...), c.message)
-		if len(c.pages) > 1 && c.message != "" { // the same, of strings
+		if len(c.pages) > 1 && c.message != "" { // the same with strings
 			for i, p := range c.pages {
 				if bytes.Equal(p, dict(2, int64s(7, 2))) {
 					c.pages[i] = dict(2, plainText("a", "b"))
@@ -304,16 +341,17 @@ func TestDictionaryPages(t *testing.T) {
 	requireCorrupt(t, text(3, dict(700_000, make([]byte, 100_000)), codes(3, 1, 3<<1, 0)), "dictionary of 700000 values")
 	requireCorrupt(t, text(3, dict(2, plainText("a")), codes(3, 1, 3<<1, 0)), "dictionary of 2 values")
 	requireCorrupt(t, text(3, dict(1, []byte{255, 255, 255, 255}), codes(3, 1, 3<<1, 0)), "string of 4294967295 bytes")
+	requireCorrupt(t, text(1<<31+2, dict(2, plainText("a", "b")), codes(3, 1, 3<<1, 0), codes(1<<31-1, 1, 3<<1, 0)), "runs end too early")
 	encoded := rawPage(rawHeader{typ: dictionaryPage, n: 2, encoding: encodingRLE, uncompressed: -1}, int64s(7, 2))
 	_, err := readError(t, numbers(3, encoded, codes(3, 1, 3<<1, 0)), Config{}, Options{})
 	require.ErrorIs(t, err, ErrUnsupported)
-	// All NULL: no codes, and not even the byte that says how many bits they would have.
+	// All NULL: no codes, and no byte of the bit width.
 	c := numberColumn(dict(1, int64s(7, 1)), codes(5, 2, 0, 0, 0, 5<<1, 0), codes(1, 2, 0, 0, 0, 1<<1, 1, 1, 1<<1, 0))
 	c.dictionary, c.repetition = true, optional
 	require.Equal(t, []int64{-1, -1, -1, -1, -1, 7}, readNumbers(t, oneColumn(6, c), Config{}))
 }
 
-// TestPagesToSkip reads column chunks with pages of other types among those with data.
+// TestPagesToSkip reads column chunks with pages of other types between data pages.
 func TestPagesToSkip(t *testing.T) {
 	index := rawPage(rawHeader{typ: indexPage, uncompressed: -1}, []byte("an index"))
 	unknown := rawPage(rawHeader{typ: 77, uncompressed: -1}, []byte("who knows"))
@@ -331,7 +369,7 @@ func TestPagesToSkip(t *testing.T) {
 	var got []string
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
-		got = append(got, b.Columns[0].Strings()...)
+		got = append(got, stringsOf(&b.Columns[0])...)
 	}
 	require.Equal(t, []string{"a", "b", "c"}, got)
 }
@@ -366,18 +404,18 @@ func TestWrongPages(t *testing.T) {
 	}{
 		{"ends 1 rows too early", 4, [][]byte{good}},
 		{"ends 3 rows too early", 6, [][]byte{good}},
-		{"page of 24 bytes in the last 23", 3, [][]byte{cut(1)}},
+		{"page of 24 bytes, but its column chunk has 23 left", 3, [][]byte{cut(1)}},
 		{"page header is longer", 3, [][]byte{cut(26)}},
 		{"page ends 8 bytes too early", 3, [][]byte{plainPage(3, int64s(0, 2))}},
 		{"page ends", 3, [][]byte{plainPage(1<<31-1, int64s(0, 2))}},
 		{"page of 2147483647 bytes", 3, [][]byte{long.b}},
-		{"negative lengths", 3, [][]byte{negative.b}},
-		{"page without compression", 3, [][]byte{rawPage(rawHeader{n: 3, uncompressed: 25}, int64s(0, 3))}},
+		{"negative length", 3, [][]byte{negative.b}},
+		{"uncompressed page", 3, [][]byte{rawPage(rawHeader{n: 3, uncompressed: 25}, int64s(0, 3))}},
 		{"levels of 0 and 100 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, def: 100}, int64s(0, 3))}},
 		{"levels of -1 and 0 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, rep: -1}, int64s(0, 3))}},
 		{"levels of 2147483647 and 2147483647 bytes", 3, [][]byte{v2(rawHeader{n: 3, rows: 3, rep: 1<<31 - 1, def: 1<<31 - 1}, int64s(0, 3))}},
 		{"page header", 3, [][]byte{append([]byte{0xff, 0xff}, good...)}},
-		{"without its part", 3, [][]byte{{0x15, 0, 0x15, 0, 0x15, 0, 0}}},
+		{"lacks the struct of that type", 3, [][]byte{{0x15, 0, 0x15, 0, 0x15, 0, 0}}},
 	} {
 		requireCorrupt(t, oneColumn(c.rows, numberColumn(c.pages...)), c.message)
 	}
@@ -386,7 +424,7 @@ func TestWrongPages(t *testing.T) {
 	requireCorrupt(t, oneColumn(3, c), "4 values for 3 rows")
 	_, err := readError(t, oneColumn(3, numberColumn(plainPage(3, int64s(0, 3)))), Config{}, Options{MaxBatchBytes: 10})
 	require.ErrorIs(t, err, ErrTooLarge)
-	// A page that says it is large is not made room for.
+	// A page that claims to be large allocates nothing.
 	c = numberColumn(rawPage(rawHeader{n: 3, uncompressed: 1<<31 - 1}, encode(t, compress.Codecs.Snappy, int64s(0, 3))))
 	c.codec = compress.Codecs.Snappy
 	allocated, err := readError(t, oneColumn(3, c), Config{}, Options{MaxBatchBytes: 1 << 20})
@@ -394,7 +432,7 @@ func TestWrongPages(t *testing.T) {
 	require.Less(t, allocated, uint64(4<<20))
 }
 
-// TestLongHeader reads a page whose header has long statistics, which nobody needs.
+// TestLongHeader reads a page whose header has long statistics.
 func TestLongHeader(t *testing.T) {
 	for _, n := range []int{100, 5000, 300_000} {
 		w := newCompact()
@@ -417,7 +455,7 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
-// TestBitPackedLevels reads levels in the deprecated encoding, which begins with the highest bit.
+// TestBitPackedLevels reads levels in the deprecated BIT_PACKED encoding, highest bit first.
 func TestBitPackedLevels(t *testing.T) {
 	page := func(n int, levels []byte, values []byte) []byte {
 		return rawPage(rawHeader{n: int64(n), levels: encodingBitPacked, uncompressed: -1}, append(levels, values...))
@@ -437,8 +475,8 @@ func TestBitPackedLevels(t *testing.T) {
 	s := scanOf(t, openSources(t, Config{}, oneColumn(4, v)), Options{})
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
-		require.Equal(t, []int32{0, 2, 2, 5, 6}, b.Columns[0].Offsets())
-		require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, Values[int64](&b.Columns[0].Children()[0]))
+		require.Equal(t, []int32{0, 2, 2, 5, 6}, b.Columns[0].Offsets)
+		require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, valuesOf[int64](&b.Columns[0].Children[0]))
 	}
 	w := numberColumn(rawPage(rawHeader{n: 3, levels: encodingPlainDictionary, uncompressed: -1}, int64s(0, 4)))
 	w.repetition = optional
@@ -446,7 +484,7 @@ func TestBitPackedLevels(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnsupported)
 }
 
-// TestRowsOfErrors names the row of a value that is out of range, behind NULLs, in other pages and other batches.
+// TestRowsOfErrors checks the row of a value out of range, after NULLs, earlier pages and earlier batches.
 func TestRowsOfErrors(t *testing.T) {
 	numbers := func(values ...int32) (b []byte) {
 		for _, v := range values {
@@ -461,7 +499,8 @@ func TestRowsOfErrors(t *testing.T) {
 	flat := column(required, plainPage(3, numbers(1, 2, 3)), plainPage(3, numbers(4, 300, 5)))
 	sparse := column(optional,
 		plainPage(9, append(defs(3<<1, 0, 1<<1|1, 0b101101), numbers(1, 2, 3, 4)...)),
-		plainPage(9, append(defs(2<<1, 1, 1<<1|1, 0b1101010), numbers(1, 2, 3, 4, 300, 5)...))) // 2 there, then . 1 . 1 . 1 1
+		// 2 values, then . 1 . 1 . 1 1
+		plainPage(9, append(defs(2<<1, 1, 1<<1|1, 0b1101010), numbers(1, 2, 3, 4, 300, 5)...)))
 	list := column(repeated, plainPage(6, bytes.Join([][]byte{defs(1<<1|1, 0b101100), defs(1<<1|1, 0b111101), numbers(1, 2, 3, 300, 5)}, nil)))
 	list.values = 6
 	for _, c := range []struct {
@@ -485,6 +524,6 @@ func TestRowsOfErrors(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutOfRange)
 	var e *Error
 	require.ErrorAs(t, err, &e)
-	require.EqualValues(t, -1, e.Row, "no row in particular")
+	require.EqualValues(t, -1, e.Row, "the error has no row")
 	require.ErrorContains(t, err, "value 1 of the dictionary")
 }

@@ -11,16 +11,36 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file reads many buckets at once.
+// Reading many buckets at once.
 
-// Batches gives the rows of a bucket. Each Batch has memory of its own, which is the caller's for ever. After an error there is no more.
-func (s *Scan) Batches(ctx context.Context, b Bucket) iter.Seq2[*Batch, error] {
-	return func(yield func(*Batch, error) bool) {
+// Batches returns the rows of all files in their order, in fresh batches, as an iterator. columns are the names of the
+// columns that are read; none means all. It is short for [Scan.All] of a Scan with Options.Ordered: several goroutines
+// read ahead, and end before the loop does. An error ends the iteration.
+func (d *Dataset) Batches(ctx context.Context, columns ...string) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		o := Options{Ordered: true}
+		if len(columns) > 0 {
+			o.Columns = columns
+		}
+		s, err := d.Scan(o)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		s.All(ctx)(yield)
+	}
+}
+
+// Batches returns the rows of a bucket, in fresh batches, as an iterator. An error ends the iteration.
+func (s *Scan) Batches(ctx context.Context, b Bucket) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
 		r, err := s.Reader(b)
 		for err == nil {
-			batch := new(Batch)
+			batch := new(column.Batch)
 			if err = r.ReadInto(ctx, batch); err == nil && !yield(batch, nil) {
 				return
 			}
@@ -31,7 +51,7 @@ func (s *Scan) Batches(ctx context.Context, b Bucket) iter.Seq2[*Batch, error] {
 	}
 }
 
-// work is what the workers of one call share.
+// A work is the state that the workers of one call share.
 type work struct {
 	scan    *Scan
 	buckets []Bucket
@@ -41,10 +61,10 @@ type work struct {
 	progress Progress
 }
 
-// newWork returns the work on some buckets; on all row groups if buckets is nil.
+// newWork returns the work on some buckets; nil means all row groups.
 func (s *Scan) newWork(buckets []Bucket) *work {
 	if buckets == nil {
-		// A bucket per row group: whoever has done one takes the next, so that workers end at about the same time.
+		// A bucket per row group: small units let workers end at about the same time.
 		buckets = s.SplitByBytes(0)
 	}
 	w := &work{scan: s, buckets: buckets}
@@ -58,13 +78,13 @@ func (s *Scan) newWork(buckets []Bucket) *work {
 	return w
 }
 
-// take returns the number of the next bucket that nobody has, and false if there is none.
+// take returns the number of the next bucket that no worker has taken, and false if there is none.
 func (w *work) take() (int, bool) {
 	i := int(w.next.Add(1)) - 1
 	return i, i < len(w.buckets)
 }
 
-// report tells the user how far the work has come.
+// report adds to the progress and calls Options.Progress.
 func (w *work) report(rows, bytes int64, buckets int) {
 	if w.scan.o.Progress == nil {
 		return
@@ -89,15 +109,16 @@ func (w *work) reader(i int) (*Reader, error) {
 	return r, nil
 }
 
-// Borrow reads buckets, all row groups if buckets is nil (an empty slice is none), on [Options].Workers goroutines, and calls f for each batch: on all of them at once, worker
-// being the number of the goroutine, from 0. A batch is lent: it is valid until f returns, and then used again. The first error, of reading or of
-// f, ends the scan and is returned; when Borrow returns, nothing runs any more.
-func (s *Scan) Borrow(ctx context.Context, buckets []Bucket, f func(worker int, b *Batch) error) error {
+// Borrow reads buckets on [Options].Workers goroutines and calls f for each batch. A nil slice means all row groups, an
+// empty slice none. The goroutines call f concurrently; worker is the index of the goroutine, from 0. The batch is
+// borrowed: its memory is used again after f returns. The first error, of reading or of f, ends the scan and is
+// returned. When Borrow returns, its goroutines have ended.
+func (s *Scan) Borrow(ctx context.Context, buckets []Bucket, f func(worker int, b *column.Batch) error) error {
 	w := s.newWork(buckets)
 	g, ctx := errgroup.WithContext(ctx)
 	for worker := range min(s.o.Workers, len(w.buckets)) {
 		g.Go(func() error {
-			var batch Batch
+			var batch column.Batch
 			var old *Reader
 			for {
 				i, ok := w.take()
@@ -138,34 +159,36 @@ func (r *Reader) reuse(old *Reader) *Reader {
 // ahead is how many batches of a worker may wait for the consumer of All.
 const ahead = 2
 
-// All gives the rows of buckets, of all row groups if there is no such argument (an empty slice is none), read by [Options].Workers goroutines; in the order of the buckets if Options.Ordered,
-// in any order otherwise. Each Batch has memory of its own, which is the caller's for ever. At most three batches per worker are there that were
-// not given yet; with Ordered, six. After an error there is no more. When the loop ends, nothing runs any more.
-func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, error] {
-	return func(yield func(*Batch, error) bool) {
+// All returns the rows of buckets, in fresh batches, as an iterator: with Options.Ordered in the order of the buckets,
+// otherwise in any order. nil means all row groups, an empty slice none. [Options].Workers goroutines read ahead, at
+// most three batches each, six with Ordered. An error ends the iteration. When the loop ends, the goroutines have
+// ended.
+func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		w := s.newWork(buckets)
 		workers := min(s.o.Workers, len(w.buckets))
-		var queues []chan *Batch // by bucket, modulo their number; one for all if the order is any
+		var queues []chan *column.Batch // by bucket, modulo their number; a single one without Ordered
 		started := make(chan struct{}, 2*workers)
 		if s.o.Ordered {
-			// Only so many buckets are under way that each has a queue of its own.
-			queues = make([]chan *Batch, 2*workers)
+			// As many buckets may be in progress, so each has a queue of its own.
+			queues = make([]chan *column.Batch, 2*workers)
 			for i := range queues {
-				queues[i] = make(chan *Batch, ahead)
+				queues[i] = make(chan *column.Batch, ahead)
 			}
 		} else {
-			queues = []chan *Batch{make(chan *Batch, ahead*workers)}
+			queues = []chan *column.Batch{make(chan *column.Batch, ahead*workers)}
 		}
-		// The workers' context ends with the last of them, when batches may still be queued; ctx only with an error.
+		// The workers' context ends with the last worker, when batches may still be queued; ctx ends only with an
+		// error.
 		g, working := errgroup.WithContext(ctx)
 		for range workers {
 			g.Go(func() error {
 				for {
 					if s.o.Ordered {
 						select {
-						case started <- struct{}{}: // taken back when the bucket has been given
+						case started <- struct{}{}: // received when the bucket was yielded
 						case <-working.Done():
 							return working.Err()
 						}
@@ -215,14 +238,14 @@ func (s *Scan) All(ctx context.Context, buckets ...Bucket) iter.Seq2[*Batch, err
 	}
 }
 
-// send reads bucket i to a queue, and ends it with nil if order matters.
-func (w *work) send(ctx context.Context, i int, queue chan<- *Batch) error {
+// send reads bucket i into a queue, and with Ordered ends it with nil.
+func (w *work) send(ctx context.Context, i int, queue chan<- *column.Batch) error {
 	r, err := w.reader(i)
 	if err != nil {
 		return err
 	}
 	for {
-		b := new(Batch)
+		b := new(column.Batch)
 		err := r.ReadInto(ctx, b)
 		if errors.Is(err, io.EOF) {
 			w.report(0, 0, 1)
@@ -244,15 +267,18 @@ func (w *work) send(ctx context.Context, i int, queue chan<- *Batch) error {
 	}
 }
 
-// giveOrdered gives batches, bucket after bucket. It returns false if the consumer wants no more, and an error if ctx ended before all were given.
-func giveOrdered(ctx context.Context, queues []chan *Batch, started <-chan struct{}, buckets int, yield func(*Batch, error) bool) (bool, error) {
+// giveOrdered yields batches in the order of the buckets. It returns false if the loop was left, and an error if ctx
+// ended before the last batch.
+func giveOrdered(ctx context.Context, queues []chan *column.Batch, started <-chan struct{}, buckets int,
+	yield func(*column.Batch, error) bool,
+) (bool, error) {
 	for i := range buckets {
 		for {
-			var b *Batch
+			var b *column.Batch
 			select {
 			case b = <-queues[i%len(queues)]:
 			case <-ctx.Done():
-				return true, ctx.Err() // unless a worker has a better one
+				return true, ctx.Err() // unless a worker returned another error
 			}
 			if b == nil {
 				break

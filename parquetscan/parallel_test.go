@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,25 +17,20 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/leak"
 )
 
-// This file tests reading by many goroutines. What is done in the wrong order only sometimes is done often here.
+// Reading by many goroutines. Tests repeat often, to catch rare orders of events.
 
-// requireNoGoroutines fails if this package still runs somewhere when the test ends.
+// requireNoGoroutines fails if a goroutine of this package is still running.
 func requireNoGoroutines(t *testing.T) {
 	t.Helper()
-	var stacks string
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		buf := make([]byte, 1<<20)
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		if !strings.Contains(stacks, "(*Scan).All") && !strings.Contains(stacks, "(*Scan).Borrow") && !strings.Contains(stacks, "(*Reader).") {
-			return
-		}
-	}
-	t.Fatalf("still running:\n%s", stacks)
+	leak.RequireNone(t, func() []string { return leak.Of(leak.Module + "/parquetscan") })
 }
 
-// manyFiles makes files of several row groups each, in which column n counts up to rows.
+// manyFiles makes files of several row groups each; column n counts the rows.
 func manyFiles(files, groups, size int) (out [][]byte, rows int) {
 	for range files {
 		sizes := make([]int, groups)
@@ -51,7 +45,7 @@ func manyFiles(files, groups, size int) (out [][]byte, rows int) {
 	return out, rows
 }
 
-func TestAllGivesEverything(t *testing.T) {
+func TestAllReturnsEverything(t *testing.T) {
 	files, rows := manyFiles(3, 7, 23)
 	for _, ordered := range []bool{false, true} {
 		for _, workers := range []int{1, 2, 3, 8, 100} {
@@ -66,8 +60,8 @@ func TestAllGivesEverything(t *testing.T) {
 				var got []int64
 				for b, err := range s.All(context.Background(), buckets...) {
 					require.NoError(t, err)
-					got = append(got, Values[int64](&b.Columns[0])...)
-					require.Equal(t, b.Row, Values[int64](&b.Columns[0])[0])
+					got = append(got, valuesOf[int64](&b.Columns[0])...)
+					require.Equal(t, b.Source.FirstRow, valuesOf[int64](&b.Columns[0])[0])
 				}
 				if !ordered {
 					slices.Sort(got)
@@ -82,7 +76,7 @@ func TestAllGivesEverything(t *testing.T) {
 	requireNoGoroutines(t)
 }
 
-// TestOrderedEndsLate reads a little often: what the workers have queued when the last of them ends must not be lost.
+// TestOrderedEndsLate reads small files often: batches that are queued when the last worker ends must not be lost.
 func TestOrderedEndsLate(t *testing.T) {
 	d := openSources(t, Config{}, numbers(0, 5, 5, 5))
 	for _, ordered := range []bool{true, false} {
@@ -96,7 +90,7 @@ func TestOrderedEndsLate(t *testing.T) {
 			}
 			require.Equal(t, 15, rows)
 		}
-		// A consumer that is slow: all workers are long done when it comes to the last batches.
+		// A slow consumer: all workers have ended before it receives the last batches.
 		for range 5 {
 			rows := 0
 			for b, err := range s.All(context.Background()) {
@@ -143,7 +137,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			seen, last := 0, error(nil)
 			for b, err := range s.All(ctx) {
-				require.NoError(t, last, "more after an error")
+				require.NoError(t, last, "a batch after an error")
 				if last = err; err == nil {
 					require.Positive(t, b.Rows)
 				}
@@ -163,7 +157,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var seen atomic.Int64
-	err := s.Borrow(ctx, nil, func(_ int, b *Batch) error {
+	err := s.Borrow(ctx, nil, func(_ int, b *column.Batch) error {
 		if seen.Add(int64(b.Rows)) > 100 {
 			cancel()
 		}
@@ -179,11 +173,11 @@ func TestCancel(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	r, err := s.Reader(everything(s))
 	require.NoError(t, err)
-	require.ErrorIs(t, r.ReadInto(ctx, new(Batch)), context.Canceled)
+	require.ErrorIs(t, r.ReadInto(ctx, new(column.Batch)), context.Canceled)
 	requireNoGoroutines(t)
 }
 
-// TestCancelWhenAllIsQueued cancels a slow consumer whose workers are done: it must not take what it has got for everything.
+// TestCancelWhenAllIsQueued cancels a slow consumer whose workers have ended: the iteration must end with an error.
 func TestCancelWhenAllIsQueued(t *testing.T) {
 	d := openSources(t, Config{}, numbers(0, 5, 5, 5))
 	s := scanOf(t, d, Options{Ordered: true, Workers: 3})
@@ -202,7 +196,8 @@ func TestCancelWhenAllIsQueued(t *testing.T) {
 	}
 }
 
-// TestErrorInOneFile reads files of which one has a corrupt page: the error is that, not that somebody has been cancelled for it.
+// TestErrorInOneFile reads files, one with a corrupt page: the error is ErrCorrupt, not the cancellation of other
+// workers.
 func TestErrorInOneFile(t *testing.T) {
 	files, rows := manyFiles(5, 6, 30)
 	wrong := uint32(1)
@@ -230,7 +225,7 @@ func TestErrorInOneFile(t *testing.T) {
 					continue
 				}
 				if ordered {
-					require.EqualValues(t, seen, b.Row)
+					require.EqualValues(t, seen, b.Source.FirstRow)
 				}
 				seen += b.Rows
 			}
@@ -238,7 +233,7 @@ func TestErrorInOneFile(t *testing.T) {
 			require.Less(t, seen, rows)
 		}
 		s := scanOf(t, d, Options{Workers: 4, BatchRows: 10})
-		check(s.Borrow(context.Background(), nil, func(int, *Batch) error { return nil }))
+		check(s.Borrow(context.Background(), nil, func(int, *column.Batch) error { return nil }))
 	}
 	requireNoGoroutines(t)
 }
@@ -250,9 +245,9 @@ func TestBorrow(t *testing.T) {
 		s := scanOf(t, d, Options{Workers: workers, BatchRows: 9})
 		for _, buckets := range [][]Bucket{nil, s.SplitByCount(4)} {
 			var mu sync.Mutex
-			busy, batches := map[int]bool{}, map[*Batch]int{}
+			busy, batches := map[int]bool{}, map[*column.Batch]int{}
 			seen := make([]bool, rows)
-			require.NoError(t, s.Borrow(context.Background(), buckets, func(worker int, b *Batch) error {
+			require.NoError(t, s.Borrow(context.Background(), buckets, func(worker int, b *column.Batch) error {
 				mu.Lock()
 				if busy[worker] || worker < 0 || worker >= min(workers, 21) {
 					t.Errorf("worker %d", worker)
@@ -260,7 +255,7 @@ func TestBorrow(t *testing.T) {
 				busy[worker] = true
 				batches[b] = worker
 				mu.Unlock()
-				for _, v := range Values[int64](&b.Columns[0]) {
+				for _, v := range valuesOf[int64](&b.Columns[0]) {
 					mu.Lock()
 					if seen[v] {
 						t.Errorf("row %d twice", v)
@@ -279,7 +274,7 @@ func TestBorrow(t *testing.T) {
 	}
 	mine := errors.New("mine")
 	var calls atomic.Int64
-	err := scanOf(t, d, Options{Workers: 3, BatchRows: 9}).Borrow(context.Background(), nil, func(int, *Batch) error {
+	err := scanOf(t, d, Options{Workers: 3, BatchRows: 9}).Borrow(context.Background(), nil, func(int, *column.Batch) error {
 		if calls.Add(1) >= 5 {
 			return mine
 		}
@@ -290,7 +285,7 @@ func TestBorrow(t *testing.T) {
 	requireNoGoroutines(t)
 }
 
-// TestProgress holds the totals to what is reported, and calls to come one after the other.
+// TestProgress compares reported progress with the totals, and checks that calls do not overlap.
 func TestProgress(t *testing.T) {
 	files, rows := manyFiles(3, 7, 40)
 	files = append(files, numbers(rows, 0, 4, 0, 0, 4, 0))
@@ -327,7 +322,9 @@ func TestProgress(t *testing.T) {
 					}
 					return nil
 				},
-				func() error { return s.Borrow(context.Background(), buckets, func(int, *Batch) error { return nil }) },
+				func() error {
+					return s.Borrow(context.Background(), buckets, func(int, *column.Batch) error { return nil })
+				},
 			} {
 				reports = nil
 				require.NoError(t, run())
@@ -347,11 +344,11 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestManyScansAtOnce shares a Dataset and a Scan among goroutines.
+// TestManyScansAtOnce shares a Dataset and a Scan between goroutines.
 func TestManyScansAtOnce(t *testing.T) {
 	b := people(t, 3, 600)
 	path := writeFile(t, t.TempDir(), "a", b)
-	d, err := Open(context.Background(), Config{}, path)
+	d, err := Open(context.Background(), path)
 	require.NoError(t, err)
 	defer d.Close()
 	shared := scanOf(t, d, Options{BatchRows: 50, Workers: 2})
@@ -384,13 +381,13 @@ func TestManyScansAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestEncrypted reads an encrypted file on many goroutines: arrow-go's decryptors can not be used by two.
+// TestEncrypted reads an encrypted file on many goroutines: arrow-go's decryptors are not safe for concurrent use.
 func TestEncryptedInParallel(t *testing.T) {
 	const footerKey, columnKey = "0123456789012345", "1234567890123450"
-	column := parquet.ColumnPathToEncryptionPropsMap{"id": parquet.NewColumnEncryptionProperties("id", parquet.WithKey(columnKey))}
+	col := parquet.ColumnPathToEncryptionPropsMap{"id": parquet.NewColumnEncryptionProperties("id", parquet.WithKey(columnKey))}
 	columnKeys := parquet.ColumnPathToDecryptionPropsMap{"id": parquet.NewColumnDecryptionProperties("id", parquet.WithDecryptKey(columnKey))}
 	for name, options := range map[string][]parquet.EncryptOption{
-		"footer key": nil, "column key": {parquet.WithEncryptedColumns(column)}, "plaintext footer": {parquet.WithPlaintextFooter()},
+		"footer key": nil, "column key": {parquet.WithEncryptedColumns(col)}, "plaintext footer": {parquet.WithPlaintextFooter()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			props := parquet.NewFileEncryptionProperties(footerKey, options...)
@@ -406,7 +403,7 @@ func TestEncryptedInParallel(t *testing.T) {
 				}
 				return parquet.NewFileDecryptionProperties(o...)
 			}
-			collect := func(d *Dataset) (out []*Batch) {
+			collect := func(d *Dataset) (out []*column.Batch) {
 				for b, err := range scanOf(t, d, Options{Workers: 4, Ordered: true}).All(context.Background()) {
 					require.NoError(t, err)
 					out = append(out, b)
@@ -418,21 +415,21 @@ func TestEncryptedInParallel(t *testing.T) {
 				got := collect(d)
 				require.Len(t, got, len(want))
 				for i, b := range got {
-					require.Equal(t, want[i].Row, b.Row)
+					require.Equal(t, want[i].Source.FirstRow, b.Source.FirstRow)
 					for k := range b.Columns {
-						require.Equal(t, want[i].Columns[k].Validity(), b.Columns[k].Validity())
-						require.True(t, bytes.Equal(want[i].Columns[k].values, b.Columns[k].values))
+						require.Equal(t, want[i].Columns[k].ValidityBits(), b.Columns[k].ValidityBits())
+						require.True(t, bytes.Equal(want[i].Columns[k].Values, b.Columns[k].Values))
 					}
 				}
 			}
-			_, err := OpenSources(context.Background(), Config{}, memorySource("x", b))
+			_, err := OpenSources(context.Background(), memorySource("x", b))
 			if name == "plaintext footer" {
 				require.NoError(t, err)
 			} else {
 				require.ErrorContains(t, err, "Config.Decryption")
 			}
 			wrong := parquet.NewFileDecryptionProperties(parquet.WithFooterKey("xxxxxxxxxxxxxxxx"))
-			_, err = OpenSources(context.Background(), Config{Decryption: wrong}, memorySource("x", b))
+			_, err = Config{Decryption: wrong}.OpenSources(context.Background(), memorySource("x", b))
 			require.Error(t, err)
 			requireTyped(t, err)
 		})
@@ -440,11 +437,11 @@ func TestEncryptedInParallel(t *testing.T) {
 	requireNoGoroutines(t)
 }
 
-// TestOrderedIsBounded stops at the first batch: what is read ahead is no more than All says.
+// TestOrderedIsBounded stops at the first batch: All must not read ahead further than documented.
 func TestOrderedIsBounded(t *testing.T) {
 	files, _ := manyFiles(1, 40, 50)
 	p := &probe{ReaderAt: bytes.NewReader(files[0])}
-	d, err := OpenSources(context.Background(), Config{ReadBytes: 1}, Source{Name: "a", Reader: p, Size: int64(len(files[0]))})
+	d, err := Config{ReadBytes: 1}.OpenSources(context.Background(), Source{Name: "a", Reader: p, Size: int64(len(files[0]))})
 	require.NoError(t, err)
 	defer d.Close()
 	for _, ordered := range []bool{false, true} {
@@ -452,7 +449,7 @@ func TestOrderedIsBounded(t *testing.T) {
 		s := scanOf(t, d, Options{Workers: 2, Ordered: ordered, Progress: func(p Progress) { batches.Store(int64(p.Buckets)) }})
 		for _, err := range s.All(context.Background()) {
 			require.NoError(t, err)
-			time.Sleep(50 * time.Millisecond) // as far ahead as they get
+			time.Sleep(50 * time.Millisecond) // workers read ahead as far as they can
 			break
 		}
 		most := int64(1 + 3*2)

@@ -2,25 +2,29 @@
 
 package parquetscan
 
-import "fmt"
+import (
+	"fmt"
 
-// This file answers what the least and the greatest value of a column are, from footers alone.
+	"github.com/vecql/vecql/column"
+)
 
-// A Range is what footers say about the values of a column.
+// The minimum and maximum of a column, from footers alone.
+
+// A Range describes the values of a column according to footers.
 type Range struct {
-	// Min and Max are of the Go type of the column's Kind: string for String, []byte for Binary and Fixed, and for values of ID that were cut.
-	// They are nil if some row group with values does not say, and if there are no values.
+	// Min and Max have the Go type of the column's Kind: string for String, []byte for Binary, Fixed and truncated
+	// UUIDs. nil means that there are no values, or that the footer of a row group with values lacks them.
 	Min, Max any
-	// Exact tells that both are values of the column and that none lies outside. Otherwise they are bounds: no value is less than Min or greater
-	// than Max, except NaN, which may be there beside them.
+	// Exact means that Min and Max are values of the column, and that all values lie between them. Otherwise they are
+	// bounds: no value is less than Min or greater than Max, except NaN.
 	Exact bool
-	// Nulls is the number of NULLs, -1 if some row group does not say.
+	// Nulls is the number of NULLs, -1 if the footer of a row group lacks it.
 	Nulls int64
 }
 
-// Range returns the range of a column, or of a field in a struct, in some buckets, in all if there is no such argument. It reads nothing. It is the range of all
-// rows, before any filter. Columns without an order (lists, structs) and those within lists have none.
-func (s *Scan) Range(column string, buckets ...Bucket) (Range, error) {
+// Range returns the range of a column, or of a field in a struct, in buckets; nil means all row groups. It reads no
+// data and ignores the filter. Columns of kinds that filters do not compare, and columns within lists, have no range.
+func (s *Scan) Range(name string, buckets ...Bucket) (Range, error) {
 	if buckets == nil {
 		buckets = s.SplitByCount(1)
 	}
@@ -32,15 +36,21 @@ func (s *Scan) Range(column string, buckets ...Bucket) (Range, error) {
 		}
 		for i, p := range b.Parts {
 			f := s.ds.files[files[i]]
-			n := lookup(f.nodes, column)
+			n := lookup(f.nodes, name)
 			if n == nil {
-				return Range{}, &Error{f.src.Name, -1, column, -1, ErrNoColumn}
+				return Range{}, &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 			}
-			if n.leaf == nil || n.leaf.maxRep > 0 {
+			if err := f.checkUnique(name); err != nil {
+				return Range{}, err
+			}
+			if n.leaf == nil || n.leaf.maxRep > 0 || n.hasText() {
 				return Range{Nulls: -1}, nil
 			}
-			if r.typ != (Type{}) && r.typ != n.leaf.typ {
-				return Range{}, &Error{f.src.Name, -1, column, -1, fmt.Errorf("%w: it is %v here and %v elsewhere", ErrNoColumn, n.leaf.typ, r.typ)}
+			if r.typ != (column.Type{}) && r.typ != n.leaf.typ {
+				return Range{}, &Error{
+					f.src.Name, -1, name, -1,
+					fmt.Errorf("%w: it is %v here and %v elsewhere", ErrNoColumn, n.leaf.typ, r.typ),
+				}
 			}
 			r.typ = n.leaf.typ
 			for g := p.First; g < p.End; g++ {
@@ -53,10 +63,10 @@ func (s *Scan) Range(column string, buckets ...Bucket) (Range, error) {
 
 // A ranger merges the bounds of row groups.
 type ranger struct {
-	typ      Type
+	typ      column.Type
 	min, max boundValue
-	any      bool // there are min and max
-	unknown  bool // a row group has values, and does not say which
+	any      bool // min and max are set
+	unknown  bool // a row group has values without statistics
 	exact    bool
 	nulls    int64
 }
@@ -91,7 +101,7 @@ func (r *ranger) add(f *dataFile, group int, l *leaf) {
 
 // less compares values in the order of the type.
 func (r *ranger) less(a, b *boundValue) bool {
-	switch r.typ.Kind.order() {
+	switch orderOf(r.typ.Kind) {
 	case orderInts:
 		return compareInts(a.int, b.int) < 0
 	case orderFloats:
@@ -101,6 +111,8 @@ func (r *ranger) less(a, b *boundValue) bool {
 	}
 }
 
+// result returns the range of the row groups seen. If one of them has values without statistics, the range has no
+// bounds and is not exact.
 func (r *ranger) result() Range {
 	out := Range{Nulls: r.nulls}
 	if r.unknown || !r.any {

@@ -8,20 +8,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
 func TestRange(t *testing.T) {
 	var buf bytes.Buffer
-	ints, names := NewColumn("i", []int16{5, -3, 9, 100, 7}), NewStrings("s", []string{"b", "a", "", "zz", "y"})
-	floats, none := NewColumn("f", []float64{1, 2, math.NaN(), 4, 5}), NewColumn("n", make([]int64, 5)).WithValidity([]byte{0})
-	lists := NewList("l", []int32{0, 1, 2, 3, 4, 5}, NewColumn("element", []int32{1, 2, 3, 4, 5}))
-	b := Batch{Rows: 5, Columns: []Column{ints.WithValidity([]byte{0b10111}), names, floats, none, lists}}
-	fields := []Field{
-		{Name: "i", Type: Type{Kind: Int16}, Nullable: true},
-		{Name: "s", Type: Type{Kind: String}},
-		{Name: "f", Type: Type{Kind: Float64}},
-		{Name: "n", Type: Type{Kind: Int64}, Nullable: true},
-		{Name: "l", Type: Type{Kind: List}, Fields: []Field{{Name: "element", Type: Type{Kind: Int32}}}},
+	ints, names := column.Of("i", []int16{5, -3, 9, 100, 7}), column.Strings("s", []string{"b", "a", "", "zz", "y"})
+	floats, none := column.Of("f", []float64{1, 2, math.NaN(), 4, 5}), column.Of("n", make([]int64, 5)).WithValidity([]byte{0})
+	lists := column.Lists("l", []int32{0, 1, 2, 3, 4, 5}, column.Of("element", []int32{1, 2, 3, 4, 5}))
+	b := column.Batch{Rows: 5, Columns: []column.Column{ints.WithValidity([]byte{0b10111}), names, floats, none, lists}}
+	fields := []column.Field{
+		{Name: "i", Type: column.Type{Kind: column.Int16}, Nullable: true},
+		{Name: "s", Type: column.Type{Kind: column.String}},
+		{Name: "f", Type: column.Type{Kind: column.Float64}},
+		{Name: "n", Type: column.Type{Kind: column.Int64}, Nullable: true},
+		{Name: "l", Type: column.Type{Kind: column.List}, Fields: []column.Field{{Name: "element", Type: column.Type{Kind: column.Int32}}}},
 	}
 	w, err := NewWriter(&buf, fields, WriterOptions{RowGroupRows: 2})
 	require.NoError(t, err)
@@ -42,7 +44,7 @@ func TestRange(t *testing.T) {
 	}
 	got, err := s.Range("f")
 	require.NoError(t, err)
-	require.Equal(t, Range{Min: 1.0, Max: 5.0}, got, "there may be NaN, and there is")
+	require.Equal(t, Range{Min: 1.0, Max: 5.0}, got, "the column contains NaN")
 	buckets := s.SplitByCount(3)
 	got, err = s.Range("i", buckets[2])
 	require.NoError(t, err)

@@ -8,30 +8,31 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file reads a bucket, batch by batch.
+// Reading a bucket, batch by batch.
 
-// A Reader reads the rows of one Bucket. It is used by one goroutine at a time.
+// A Reader reads the rows of one Bucket. It is not safe for concurrent use.
 type Reader struct {
 	scan  *Scan
 	parts []Part
 	files []int // of parts
 	group int   // the next row group of parts[0]
-	err   error // what ended it
+	err   error // the error that ended the Reader
 
 	// The current row group.
 	file    *dataFile
 	number  int
-	ranges  []rowRange // what is to be read of it, in order
+	ranges  []rowRange // rows to read, in order
 	row     int64
 	rows    int // of a batch
 	columns []columnReader
 	eval    *evaluator
-	cols    []*Column // what eval looks at
+	cols    []*column.Column // arguments of eval
 	sel     []byte
 	done    func(rows, bytes int64) // called after each row group
 	at      int                     // of file among the dataset's
@@ -40,15 +41,15 @@ type Reader struct {
 // A columnReader reads one column of the current row group.
 type columnReader struct {
 	node    *node
-	vector  bool
-	dims    *atomic.Int64
+	vector  bool // read as one matrix
+	state   *columnState
 	chunks  []*chunk
-	extra   Column // of columns that only the filter needs
-	scratch Column // of rows that are left out
+	extra   column.Column // of columns that only the filter needs
+	scratch builder       // of rows that are left out
 }
 
-// Reader returns a Reader of a bucket, which may have been made by another process. If the bucket's files are not open, or not the same any more
-// (ErrChanged), it returns an error.
+// Reader returns a Reader of a bucket, which may come from another process. It returns an error if the bucket's files
+// are not open, or have changed (ErrChanged).
 func (s *Scan) Reader(b Bucket) (*Reader, error) {
 	files, err := s.check(b)
 	if err != nil {
@@ -63,17 +64,16 @@ func (s *Scan) Reader(b Bucket) (*Reader, error) {
 	}
 	r.columns = make([]columnReader, len(s.columns))
 	for i := range r.columns {
-		c := &r.columns[i]
-		c.vector, c.dims = s.columns[i].vector, &s.dims[i]
+		r.columns[i].state = &s.states[i]
 	}
-	r.cols = make([]*Column, len(s.filter))
+	r.cols = make([]*column.Column, len(s.filter))
 	return r, nil
 }
 
-// ReadInto reads the next rows into b, whose memory it uses again: what was read into b before is written over. It returns io.EOF after the last
-// row, without rows in b. After any other error the Reader is done for, too: it returns the same error again, unless it was that of a ctx which had
-// ended before the call.
-func (r *Reader) ReadInto(ctx context.Context, b *Batch) (err error) {
+// ReadInto reads the next rows into b, which is the zero Batch or one that an earlier ReadInto filled: its memory is
+// used again. After the last row it returns io.EOF and no rows. Any other error ends the Reader, and later calls return
+// it again, except for the error of a ctx that was done before the call.
+func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 	b.Rows = 0
 	if r.err != nil {
 		return r.err
@@ -168,16 +168,16 @@ func (r *Reader) prune() ([]rowRange, error) {
 		return nil, err
 	}
 	defer r.file.lock()()
-	return r.scan.pred.prune(arrow, r.number, func(path string) (int, Type, bool) {
+	return r.scan.pred.prune(arrow, r.number, func(path string) (int, column.Type, bool) {
 		n := lookup(r.file.nodes, path)
 		if n == nil || n.leaf == nil {
-			return 0, Type{}, false
+			return 0, column.Type{}, false
 		}
 		return n.leaf.index, n.leaf.typ, true
 	})
 }
 
-// openGroup opens the column chunks of the current row group, and says how many rows a batch of it has.
+// openGroup opens the column chunks of the current row group, and sets the rows of its batches.
 func (r *Reader) openGroup(at int, rows int64) error {
 	meta := r.file.meta.RowGroup(r.number)
 	total := int64(0)
@@ -201,19 +201,21 @@ func (r *Reader) openGroup(at int, rows int64) error {
 	return nil
 }
 
-// openChunk opens one column chunk, and returns about how many bytes it takes in memory.
-func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData, rows int64) (bytes int64, err error) {
+// openChunk opens one column chunk, and returns an estimate of its bytes in memory.
+func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData,
+	rows int64,
+) (bytes int64, err error) {
 	meta, err := chunkMetadata(r.file, group, l.index)
 	if err != nil {
 		return 0, err
 	}
 	if meta.FilePath() != "" {
-		return 0, fmt.Errorf("%w: column chunk in another file (%s)", ErrUnsupported, meta.FilePath())
+		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.FilePath())
 	}
 	if l.maxRep == 0 && meta.NumValues() != rows {
-		return 0, corrupt("%d values for %d rows", meta.NumValues(), rows)
+		return 0, corrupt("column chunk has %d values for %d rows", meta.NumValues(), rows)
 	}
-	c.leaf, c.limit, c.text, c.dims = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, column.dims
+	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
 	var p pages
 	if r.file.decrypting != nil {
 		p, err = newArrowPages(r.file, r.number, meta, l.index, c.limit)
@@ -227,29 +229,31 @@ func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metad
 	values := max(meta.NumValues(), rows)
 	width := int64(max(l.width, 4))
 	if values < 0 || values > (1<<62)/width {
-		return 0, corrupt("%d values", values)
+		return 0, corrupt("column chunk has %d values", values)
 	}
 	return max(meta.TotalUncompressedSize(), values*width), nil
 }
 
 // chunkMetadata returns the metadata of a column chunk.
-func chunkMetadata(f *dataFile, group *metadata.RowGroupMetaData, index int) (meta *metadata.ColumnChunkMetaData, err error) {
+func chunkMetadata(f *dataFile, group *metadata.RowGroupMetaData,
+	index int,
+) (meta *metadata.ColumnChunkMetaData, err error) {
 	defer guard(&err)
 	defer f.lock()()
 	meta, err = group.ColumnChunk(index)
 	switch {
 	case f.decrypting == nil && f.meta.IsSetEncryptionAlgorithm() && (err != nil || meta.CryptoMetadata() != nil):
-		return nil, ErrEncrypted // the footer is not, but the column
+		return nil, ErrEncrypted // the column is encrypted, the footer is not
 	case err != nil:
 		return nil, corrupt("%w", err)
 	}
 	return meta, nil
 }
 
-// chunkRange returns where a column chunk lies.
+// chunkRange returns the offset and length of a column chunk in the file.
 func chunkRange(f *dataFile, meta *metadata.ColumnChunkMetaData) (start, length int64, err error) {
 	start = meta.DataPageOffset()
-	// Some old writers give 0 as the offset of a dictionary that is not there, or is.
+	// Some old writers store 0 as the offset of a dictionary, whether it exists or not.
 	if meta.HasDictionaryPage() && meta.DictionaryPageOffset() > 0 && meta.DictionaryPageOffset() < start {
 		start = meta.DictionaryPageOffset()
 	}
@@ -259,13 +263,13 @@ func chunkRange(f *dataFile, meta *metadata.ColumnChunkMetaData) (start, length 
 		return 0, 0, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
 	}
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
-		// Their length does not count the dictionary page's header (PARQUET-816).
+		// Their length omits the dictionary page's header (PARQUET-816).
 		length += min(size-start-length, 100)
 	}
 	return start, length, nil
 }
 
-// walker returns what walks the pages of a column chunk, using again what the chunk had before.
+// walker returns the pages of a column chunk, and reuses the chunk's previous pageWalker.
 func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, error) {
 	start, length, err := chunkRange(r.file, meta)
 	if err != nil {
@@ -297,8 +301,11 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 }
 
 // read reads rows of the first range into b.
-func (r *Reader) read(b *Batch) error {
+func (r *Reader) read(b *column.Batch) error {
 	s := r.scan
+	for i := range r.columns {
+		r.columns[i].vector = s.columns[i].vector && !s.states[i].ragged.Load()
+	}
 	if k := r.ranges[0].from - r.row; k > 0 {
 		if err := r.skip(0, len(r.columns), k); err != nil {
 			return err
@@ -317,9 +324,12 @@ func (r *Reader) read(b *Batch) error {
 		n = k
 	}
 	if len(b.Columns) != s.outputs {
-		b.Columns = make([]Column, s.outputs)
+		b.Columns = make([]column.Column, s.outputs)
 	}
-	b.File, b.RowGroup, b.Row = r.file.src.Name, r.number, r.file.first+r.file.groups[r.number].first+r.row
+	b.Source = column.Source{
+		File: r.file.src.Name, RowGroup: r.number,
+		FirstRow: r.file.first + r.file.groups[r.number].first + r.row,
+	}
 	r.ranges[0].from += int64(n)
 	if r.ranges[0].from == r.ranges[0].to {
 		r.ranges = r.ranges[1:]
@@ -352,15 +362,22 @@ func (r *Reader) read(b *Batch) error {
 	r.row += int64(n)
 	if selected > 0 && selected < n {
 		for i := range b.Columns {
-			b.Columns[i].take(r.sel, n, selected)
+			(*builder)(&b.Columns[i]).take(r.sel, n, selected)
+		}
+	}
+	if selected > 0 {
+		for i := range b.Columns {
+			if err := r.convert(&b.Columns[i], i); err != nil {
+				return r.locate(i, err)
+			}
 		}
 	}
 	b.Rows = selected
 	return nil
 }
 
-// output returns where a column is read into.
-func (r *Reader) output(b *Batch, at int) *Column {
+// output returns the destination of a column.
+func (r *Reader) output(b *column.Batch, at int) *column.Column {
 	if at < r.scan.outputs {
 		return &b.Columns[at]
 	}
@@ -368,17 +385,43 @@ func (r *Reader) output(b *Batch, at int) *Column {
 }
 
 // readColumn reads n rows of a column.
-func (r *Reader) readColumn(dst *Column, at, n int) error {
+func (r *Reader) readColumn(dst *column.Column, at, n int) error {
 	c := &r.columns[at]
-	dst.reset(r.scan.columns[at].name, c.node, c.vector)
-	if err := c.read(dst, n); err != nil {
+	d := (*builder)(dst)
+	d.reset(r.scan.columns[at].name, c.node, c.vector)
+	err := c.read(d, n)
+	if r.mayFallBack(at, err) {
+		if err = r.fallBack(at, r.row); err == nil {
+			d.reset(r.scan.columns[at].name, c.node, false)
+			err = c.read(d, n)
+		}
+	}
+	if err != nil {
 		return r.locate(at, err)
 	}
 	return nil
 }
 
+// mayFallBack reports whether an error means a row that fits a list but not a vector.
+func (r *Reader) mayFallBack(at int, err error) bool {
+	return errors.Is(err, ErrRagged) && r.columns[at].vector && !r.scan.columns[at].must
+}
+
+// fallBack turns a column of vectors into lists, for all readers of the scan, and skips to a row of the row group. It
+// opens the column chunk again, because rows up to this row were already read from it.
+func (r *Reader) fallBack(at int, row int64) error {
+	c := &r.columns[at]
+	c.state.ragged.Store(true)
+	c.vector = false
+	rows := r.file.groups[r.number].rows
+	if _, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, r.file.meta.RowGroup(r.number), rows); err != nil {
+		return err
+	}
+	return r.skipColumn(at, row)
+}
+
 // read reads n rows of the column.
-func (c *columnReader) read(dst *Column, n int) error {
+func (c *columnReader) read(dst *builder, n int) error {
 	switch {
 	case c.vector:
 		return c.chunks[0].readVectors(dst, c.node, n)
@@ -389,67 +432,49 @@ func (c *columnReader) read(dst *Column, n int) error {
 	}
 }
 
-// skip leaves out n rows of some columns.
+// skip skips n rows of columns from to to-1.
 func (r *Reader) skip(from, to int, n int64) error {
 	for i := from; i < to; i++ {
-		c := &r.columns[i]
-		for left := n; left > 0; {
-			skipped := int64(0)
-			var err error
-			if len(c.chunks) == 1 {
-				skipped, err = c.chunks[0].skipPages(left)
-			}
-			if err == nil && skipped == 0 {
-				skipped = min(left, int64(r.rows))
-				if len(c.chunks) == 1 {
-					k, readyErr := c.chunks[0].ready(int(skipped))
-					skipped, err = int64(k), readyErr
-				}
-				if err == nil {
-					c.scratch.reset("", c.node, c.vector)
-					err = moved(c.read(&c.scratch, int(skipped)), func(row int) int { return int(n-left) + row })
-				}
-			}
-			if err != nil {
-				return r.locate(i, err)
-			}
-			left -= skipped
+		err := r.skipColumn(i, n)
+		if r.mayFallBack(i, err) {
+			err = r.fallBack(i, r.row+n)
+		}
+		if err != nil {
+			return r.locate(i, err)
 		}
 	}
 	return nil
 }
 
-// skipPages leaves out pages that have only rows of the next n, at a page's end, and returns how many rows that were.
-func (c *chunk) skipPages(n int64) (int64, error) {
-	done := int64(0)
-	for c.left == 0 {
-		h, err := c.pages.peek()
-		if errors.Is(err, io.EOF) {
-			return done, nil
+// skipColumn skips n rows of a column: whole pages if their headers contain the number of rows.
+func (r *Reader) skipColumn(at int, n int64) error {
+	c := &r.columns[at]
+	for left := n; left > 0; {
+		skipped := int64(0)
+		var err error
+		if len(c.chunks) == 1 {
+			skipped, err = c.chunks[0].skipPages(left)
+		}
+		if err == nil && skipped == 0 {
+			skipped = min(left, int64(r.rows))
+			if len(c.chunks) == 1 {
+				k, readyErr := c.chunks[0].ready(int(skipped))
+				skipped, err = int64(k), readyErr
+			}
+			if err == nil {
+				c.scratch.reset("", c.node, c.vector)
+				err = moved(c.read(&c.scratch, int(skipped)), func(row int) int { return int(n-left) + row })
+			}
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		rows := int64(h.numRows)
-		switch {
-		case h.typ == dataPage && c.leaf.maxRep == 0:
-			rows = int64(h.numValues)
-		case h.typ != dataPageV2:
-			return done, nil
-		}
-		if rows < 0 || rows > n-done {
-			return done, nil
-		}
-		if err := c.pages.skip(); err != nil {
-			return 0, err
-		}
-		done += rows
-		c.rows -= rows
+		left -= skipped
 	}
-	return done, nil
+	return nil
 }
 
-// locate says where in the files an error is.
+// locate wraps an error in an Error with its location.
 func (r *Reader) locate(column int, err error) error {
 	e := &Error{RowGroup: r.number, Row: -1, Err: err}
 	if r.file != nil {

@@ -4,44 +4,62 @@ package parquetscan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds scans: what of the files is to be read.
+// Scans: the columns and rows of a Dataset that are read, and the types of the columns.
 
-// Options say what is read, and in which pieces. The zero Options read everything.
+// Options select the columns and rows of a [Scan], and bound its batches. The zero Options read everything.
 type Options struct {
-	// Columns are the columns to be read, by name; fields of structs by path ("address.city"). nil reads all.
+	// Columns lists the names of the columns to read; a field of a struct has a path ("address.city"). nil means all.
 	Columns []string
-	// Lists are columns of lists of floats that are read as List. Others are read as Vector, and are an error if their rows differ in length.
+	// Positions lists the columns to read by position in the first file, in place of Columns. Columns that share a name
+	// can only be selected by position.
+	Positions []int
+	// Vectors names columns of lists that are always read as Vector: lists of float32, float64, int32, int64 and UUIDs.
+	// A NULL list is a NULL of the column; a list of another length, or with a NULL among its elements, is an
+	// ErrRagged. Programs that need vectors name their columns here.
+	Vectors []string
+	// Lists names columns that are always read as List, with Lists instead of vectors inside.
+	//
+	// Other lists of float32, float64, int32, int64 and UUIDs are read as Vector if Arrow's schema gives them the same
+	// fixed size in all files. Lists of floats that are not nested are also read as Vector, unless a Writer of this
+	// package wrote them as lists, or a footer contradicts: a row group whose number of elements does not divide by its
+	// rows, or row groups with different quotients. Scan decides the type once for all files. If a row then has another
+	// length, or contains a NULL, its batch and all later batches of the Scan, by any reader, have a List in place of
+	// the Vector. Earlier batches do not change.
 	Lists []string
-	// Text asks for strings as text throughout: codes of a dictionary are looked up.
+	// Text reads all strings as text, without codes and dictionaries.
 	Text bool
-	// Filter selects rows. Row groups and pages in which it selects none are not read, as far as statistics, bloom filters and indexes tell. Its
-	// columns need not be among Columns.
+	// Filter selects rows. Row groups and pages without selected rows are skipped if statistics, bloom filters or
+	// indexes prove it. Its columns need not be among Columns.
 	Filter Filter
 
-	// BatchRows bounds the rows of a Batch. Default 8192: what is worked on stays in the processor's caches.
+	// BatchRows bounds the rows of a batch. Default 8192: the values of a few columns stay in the processor's caches.
 	BatchRows int
-	// BatchBytes is about how long a batch gets at most, by the averages of its row group: rows are fewer if they are long. Default 8 MiB.
+	// BatchBytes bounds the bytes of a batch, estimated by the average row of its row group. Default 8 MiB.
 	BatchBytes int
-	// MaxBatchBytes bounds what a column of a Batch, and a page, may take: beyond it ErrTooLarge is returned. Default 1 GiB, at most 2 GiB less one
-	// byte.
+	// MaxBatchBytes bounds the bytes of one column of a batch, and of a page. Larger ones are an ErrTooLarge. Default 1
+	// GiB, at most 2 GiB less one byte.
 	MaxBatchBytes int
 
-	// Workers is how many goroutines read in All, Borrow and Count. Default GOMAXPROCS.
+	// Workers is the number of goroutines that read in All, Borrow and Count. Default GOMAXPROCS.
 	Workers int
-	// Ordered makes All give batches in the order of rows. It costs memory: buckets that are ahead of their turn wait.
+	// Ordered makes All return batches in the order of rows. It costs memory for buckets that are read ahead of their
+	// turn.
 	Ordered bool
-	// Progress is called after each row group in All, Borrow and Count: by one goroutine at a time, not always the same. It must not close the
-	// Dataset, which waits for it.
+	// Progress is called after each row group in All, Borrow and Count, by one goroutine at a time, not always the
+	// same. It must not close the Dataset: Close waits for running reads.
 	Progress func(Progress)
 }
 
-// Progress is how far a scan has come.
+// Progress counts what a scan has read so far, and its total.
 type Progress struct {
 	Rows, TotalRows       int64 // before any filter
 	Bytes, TotalBytes     int64 // compressed, of the columns that are read
@@ -56,30 +74,42 @@ const (
 	mostBatchBytes       = 1<<31 - 1 - slack
 )
 
-// A Scan is what is to be read of a Dataset: some columns, some rows. It may be used by many goroutines at once.
+// A Scan selects columns and rows of a Dataset. It is safe for concurrent use.
 type Scan struct {
 	ds      *Dataset
 	o       Options
 	columns []scanColumn
-	outputs int // the first of columns; those behind are needed by the filter only
+	outputs int // number of columns that are returned; the columns after them are read for the filter only
 	pred    *predicate
-	filter  []int // the columns that pred looks at
-	dims    []atomic.Int64
+	filter  []int // the columns that pred tests
+	states  []columnState
 	nodes   [][]*node // by file, by column
-	leaves  [][]*leaf // by file: those of all columns
+	leaves  [][]*leaf // by file
 	byName  map[string]int
 }
 
-// A scanColumn is a column to be read.
+// A scanColumn is a column that is read, as the first file has it.
 type scanColumn struct {
 	name   string
-	vector bool
-	field  Field
+	nth    int // among the columns of that name
+	node   *node
+	vector bool // a list that is read as one matrix
+	inner  bool // nested lists that are read as vectors
+	must   bool // ragged rows are errors, never read as lists
+	text   bool // text that is parsed
 }
 
-// Scan checks the options against the files: columns must be there in all of them, with the same type (ErrNoColumn).
+// A columnState is the state of a column that all readers of the scan share.
+type columnState struct {
+	dim    atomic.Int64 // of a vector, 0 if not known yet
+	ragged atomic.Bool  // vectors are read as lists
+}
+
+// Scan checks the options against the files and returns a Scan. Every file must have the columns, with the same types
+// (ErrNoColumn).
 func (d *Dataset) Scan(o Options) (*Scan, error) {
-	if o.BatchRows < 0 || o.BatchBytes < 0 || o.MaxBatchBytes < 0 || o.MaxBatchBytes > mostBatchBytes+slack || o.Workers < 0 {
+	if o.BatchRows < 0 || o.BatchBytes < 0 || o.MaxBatchBytes < 0 || o.MaxBatchBytes > mostBatchBytes+slack ||
+		o.Workers < 0 {
 		return nil, fmt.Errorf("parquetscan: options out of range: BatchRows %d, BatchBytes %d, MaxBatchBytes %d, Workers %d",
 			o.BatchRows, o.BatchBytes, o.MaxBatchBytes, o.Workers)
 	}
@@ -93,29 +123,20 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	for i, f := range d.files {
 		s.byName[f.src.Name] = i
 	}
-	names := o.Columns
-	if names == nil {
-		for _, n := range d.files[0].nodes {
-			names = append(names, n.field.Name)
-		}
+	if err := s.addColumns(); err != nil {
+		return nil, err
 	}
-	for _, name := range names {
-		if err := s.addColumn(name); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range o.Lists {
-		if !slices.ContainsFunc(s.columns, func(c scanColumn) bool { return c.name == name }) {
-			return nil, fmt.Errorf("parquetscan: Lists: %s is not read", name)
-		}
-	}
-	s.outputs = len(s.columns)
 	if err := s.addFilter(); err != nil {
 		return nil, err
 	}
-	s.dims = make([]atomic.Int64, len(s.columns))
 	for _, f := range d.files {
 		if err := s.addFile(f); err != nil {
+			return nil, err
+		}
+	}
+	s.states = make([]columnState, len(s.columns))
+	for i := range s.columns {
+		if err := s.setVectors(i); err != nil {
 			return nil, err
 		}
 	}
@@ -128,18 +149,72 @@ func setDefault(v *int, to int) {
 	}
 }
 
-// addColumn adds a column, as the first file has it.
+// addColumns adds the columns that the options select.
+func (s *Scan) addColumns() error {
+	nodes := s.ds.files[0].nodes
+	switch {
+	case s.o.Positions != nil && s.o.Columns != nil:
+		return errors.New("parquetscan: options have both Columns and Positions")
+	case s.o.Columns != nil:
+		for _, name := range s.o.Columns {
+			if err := s.addColumn(name); err != nil {
+				return err
+			}
+		}
+	default:
+		positions := s.o.Positions
+		if positions == nil {
+			for i := range nodes {
+				positions = append(positions, i)
+			}
+		}
+		for _, at := range positions {
+			if at < 0 || at >= len(nodes) {
+				return &Error{
+					s.ds.files[0].src.Name, -1, "", -1,
+					fmt.Errorf("%w: position %d of %d columns", ErrNoColumn, at, len(nodes)),
+				}
+			}
+			name := nodes[at].field.Name
+			s.columns = append(s.columns, scanColumn{name: name, nth: countNamed(nodes[:at], name), node: nodes[at]})
+		}
+	}
+	s.outputs = len(s.columns)
+	for _, o := range []struct {
+		option string
+		names  []string
+	}{{"Lists", s.o.Lists}, {"Vectors", s.o.Vectors}} {
+		for _, name := range o.names {
+			if !slices.ContainsFunc(s.columns, func(c scanColumn) bool { return c.name == name }) {
+				return fmt.Errorf("parquetscan: %s: column %s is not read", o.option, name)
+			}
+		}
+	}
+	return nil
+}
+
+// addColumn adds a column by name, as the first file has it.
 func (s *Scan) addColumn(name string) error {
 	f := s.ds.files[0]
 	n := lookup(f.nodes, name)
 	if n == nil {
 		return &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 	}
-	c := scanColumn{name: name, field: n.field}
-	if n.vector() && !slices.Contains(s.o.Lists, name) {
-		c.vector = true
+	if err := f.checkUnique(name); err != nil {
+		return err
 	}
-	s.columns = append(s.columns, c)
+	s.columns = append(s.columns, scanColumn{name: name, node: n})
+	return nil
+}
+
+// checkUnique returns an error if a file has several columns of a name.
+func (f *dataFile) checkUnique(name string) error {
+	if count := countNamed(f.nodes, name); count > 1 {
+		return &Error{
+			f.src.Name, -1, name, -1,
+			fmt.Errorf("%w: %d columns have this name; Options.Positions selects by position", ErrNoColumn, count),
+		}
+	}
 	return nil
 }
 
@@ -150,6 +225,9 @@ func (s *Scan) addFilter() error {
 		return nil
 	}
 	for _, path := range paths {
+		if err := s.ds.files[0].checkUnique(path); err != nil {
+			return err
+		}
 		at := slices.IndexFunc(s.columns, func(c scanColumn) bool { return c.name == path })
 		if at < 0 {
 			at = len(s.columns)
@@ -160,10 +238,10 @@ func (s *Scan) addFilter() error {
 		s.filter = append(s.filter, at)
 	}
 	var err error
-	s.pred, err = s.o.Filter.compile(func(path string) (Type, bool) {
+	s.pred, err = s.o.Filter.compile(func(path string) (column.Type, bool) {
 		n := lookup(s.ds.files[0].nodes, path)
 		if n == nil {
-			return Type{}, false
+			return column.Type{}, false
 		}
 		return n.field.Type, true
 	})
@@ -173,21 +251,28 @@ func (s *Scan) addFilter() error {
 	return err
 }
 
-// addFile looks the columns up in a file.
+// addFile finds the columns in a file.
 func (s *Scan) addFile(f *dataFile) error {
 	nodes := make([]*node, len(s.columns))
 	var leaves []*leaf
 	for i, c := range s.columns {
-		n := lookup(f.nodes, c.name)
+		n := lookupNth(f.nodes, c.name, c.nth)
 		if n == nil {
 			return &Error{f.src.Name, -1, c.name, -1, ErrNoColumn}
 		}
-		if slices.ContainsFunc(f.nodes, func(other *node) bool { return other != n && other.field.Name == c.name }) {
-			return &Error{f.src.Name, -1, c.name, -1, fmt.Errorf("%w: there are several of this name", ErrNoColumn)}
+		if have, want := countNamed(f.nodes, c.name), countNamed(s.ds.files[0].nodes, c.name); have != want {
+			return &Error{
+				f.src.Name, -1, c.name, -1,
+				fmt.Errorf("%w: %d columns have this name, and %d in %s", ErrNoColumn, have, want,
+					s.ds.files[0].src.Name),
+			}
 		}
-		if !sameType(&n.field, &c.field) {
-			return &Error{f.src.Name, -1, c.name, -1, fmt.Errorf("%w: it is %v here and %v in %s", ErrNoColumn, n.field, c.field,
-				s.ds.files[0].src.Name)}
+		if !sameType(&n.field, &c.node.field) {
+			return &Error{
+				f.src.Name, -1, c.name, -1,
+				fmt.Errorf("%w: it is %v here and %v in %s", ErrNoColumn, n.field, c.node.field,
+					s.ds.files[0].src.Name),
+			}
 		}
 		nodes[i] = n
 		leaves = n.leaves(leaves)
@@ -197,8 +282,8 @@ func (s *Scan) addFile(f *dataFile) error {
 	return nil
 }
 
-// sameType tells whether fields of two files are read alike. One may be nullable and the other not.
-func sameType(a, b *Field) bool {
+// sameType reports whether fields of two files are read alike. One may be nullable and the other not.
+func sameType(a, b *column.Field) bool {
 	if a.Type != b.Type || len(a.Fields) != len(b.Fields) {
 		return false
 	}
@@ -210,21 +295,28 @@ func sameType(a, b *Field) bool {
 	return true
 }
 
-// Fields returns the columns that are read, in the order of Batch.Columns.
-func (s *Scan) Fields() []Field {
-	fields := make([]Field, s.outputs)
+// Schema returns the columns that are read, in the order of column.Batch.Columns. The dimension of a vector is 0 if the
+// footers do not contain it and no row has been read yet. After a ragged row a column of vectors is a List: see
+// [Options].Lists.
+func (s *Scan) Schema() column.Schema {
+	fields := make(column.Schema, s.outputs)
 	for i, c := range s.columns[:s.outputs] {
-		fields[i] = c.field
-		fields[i].Name = c.name
-		if c.vector {
-			fields[i].Type = Type{Kind: Vector, Elem: c.field.Fields[0].Type.Kind}
-			fields[i].Fields = nil
+		f := c.node.field
+		switch {
+		case s.states[i].ragged.Load():
+		case c.vector:
+			f.Type, f.Fields = column.VectorOf(f.Fields[0].Type.Kind, int(s.states[i].dim.Load())), nil
+		case c.inner:
+			f = c.node.asRead()
 		}
+		f.Name = c.name
+		fields[i] = f
 	}
 	return fields
 }
 
-// Count returns the number of rows in some buckets, in all if there is no such argument (an empty slice is none). Without a filter it is what the footers say, and nothing is read.
+// Count returns the number of rows in buckets; nil means all row groups, an empty slice none. Without a filter it
+// returns the number of the footers and reads nothing.
 func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
 	if s.pred == nil {
 		if buckets == nil {
@@ -242,13 +334,13 @@ func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
 		return rows, nil
 	}
 	o := s.o // the filter's columns alone
-	o.Columns, o.Lists = []string{}, nil
+	o.Columns, o.Positions, o.Lists, o.Vectors = []string{}, nil, nil, nil
 	only, err := s.ds.Scan(o)
 	if err != nil {
 		return 0, err
 	}
 	var rows atomic.Int64
-	err = only.Borrow(ctx, buckets, func(_ int, b *Batch) error {
+	err = only.Borrow(ctx, buckets, func(_ int, b *column.Batch) error {
 		rows.Add(int64(b.Rows))
 		return nil
 	})

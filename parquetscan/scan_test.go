@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -17,11 +18,13 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests scans: columns, options, and whose memory a batch is.
+// Scans: columns, options, and the owner of a batch's memory.
 
-func names(fields []Field) []string {
+func names(fields []column.Field) []string {
 	out := []string{}
 	for _, f := range fields {
 		out = append(out, f.Name)
@@ -51,27 +54,27 @@ func people(t testing.TB, seed uint64, rows int) []byte {
 
 func TestProjection(t *testing.T) {
 	d := openBytes(t, people(t, 1, 300))
-	require.Equal(t, []string{"id", "name", "address", "a.b", "vector"}, names(d.Fields()))
-	require.Equal(t, List, d.Fields()[4].Type.Kind)
+	require.Equal(t, []string{"id", "name", "address", "a.b", "vector"}, names(d.Schema()))
+	require.Equal(t, column.List, d.Schema()[4].Type.Kind)
 	for _, columns := range [][]string{nil, {}, {"id"}, {"vector", "id"}, {"address"}, {"a.b"}, {"id", "id"}} {
 		s := scanOf(t, d, Options{Columns: columns, BatchRows: 37})
 		if columns != nil {
-			require.Equal(t, columns, names(s.Fields()))
+			require.Equal(t, columns, names(s.Schema()))
 		}
 		requireEqual(t, d, Options{Columns: columns, BatchRows: 37})
 		rows := 0
 		for b, err := range s.Batches(context.Background(), everything(s)) {
 			require.NoError(t, err)
 			require.Equal(t, s.outputs, len(b.Columns))
-			require.Equal(t, "memory", b.File)
-			require.EqualValues(t, rows, b.Row)
-			require.Equal(t, rows/151, b.RowGroup)
+			require.Equal(t, "memory", b.Source.File)
+			require.EqualValues(t, rows, b.Source.FirstRow)
+			require.Equal(t, rows/151, b.Source.RowGroup)
 			rows += b.Rows
-			require.Nil(t, b.Column("none"))
+			require.ErrorIs(t, b.Column("none").Err(), ErrNoColumn)
 		}
 		require.Equal(t, 300, rows)
 	}
-	// A field of a struct is what it is within the struct, and NULL where that is.
+	// A field of a struct has the values within the struct, and is NULL if the struct is.
 	s := scanOf(t, d, Options{
 		Columns:   []string{"address.place.y", "address", "address.city", "address.place", "address.place.x"},
 		BatchRows: 37,
@@ -79,14 +82,14 @@ func TestProjection(t *testing.T) {
 	nulls := 0
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
-		whole := b.Column("address").Children()
-		place := whole[1].Children()
-		for path, want := range map[string]*Column{"address.city": &whole[0], "address.place.x": &place[0], "address.place.y": &place[1]} {
+		whole := b.Column("address").Children
+		place := whole[1].Children
+		for path, want := range map[string]*column.Column{"address.city": &whole[0], "address.place.x": &place[0], "address.place.y": &place[1]} {
 			got := b.Column(path)
 			require.Equal(t, want.Type, got.Type)
 			requireSound(t, got)
 			for i := range b.Rows {
-				require.Equal(t, want.Bytes(i), got.Bytes(i), "%s, row %d", path, i)
+				require.Equal(t, bytesAt(want, i), bytesAt(got, i), "%s, row %d", path, i)
 				if b.Column("address").Null(i) {
 					require.True(t, got.Null(i))
 					nulls++
@@ -94,13 +97,13 @@ func TestProjection(t *testing.T) {
 			}
 		}
 		got := b.Column("address.place")
-		require.Equal(t, whole[1].Validity(), got.Validity())
-		require.Equal(t, place[0].values, got.Children()[0].values)
+		require.Equal(t, whole[1].ValidityBits(), got.ValidityBits())
+		require.Equal(t, place[0].Values, got.Children[0].Values)
 	}
 	require.Positive(t, nulls)
-	require.Equal(t, Type{Kind: Vector, Elem: Float32}, scanOf(t, d, Options{}).Fields()[4].Type)
-	require.Empty(t, scanOf(t, d, Options{}).Fields()[4].Fields)
-	require.Equal(t, List, scanOf(t, d, Options{Lists: []string{"vector"}}).Fields()[4].Type.Kind)
+	require.Equal(t, column.VectorOf(column.Float32, 6), scanOf(t, d, Options{}).Schema()[4].Type)
+	require.Empty(t, scanOf(t, d, Options{}).Schema()[4].Fields)
+	require.Equal(t, column.List, scanOf(t, d, Options{Lists: []string{"vector"}}).Schema()[4].Type.Kind)
 	for _, column := range []string{"", "ID", "address.", "address.none", "address.place.x.y", "id.x", "vector.element", "a", "b"} {
 		_, err := d.Scan(Options{Columns: []string{"id", column}})
 		require.ErrorIs(t, err, ErrNoColumn, column)
@@ -115,17 +118,20 @@ func TestProjection(t *testing.T) {
 
 func TestOptionsOutOfRange(t *testing.T) {
 	d := openSources(t, Config{}, numbers(0, 3))
-	for _, o := range []Options{{BatchRows: -1}, {BatchBytes: -1}, {MaxBatchBytes: -1}, {MaxBatchBytes: 1 << 31}, {Workers: -1}} {
+	for _, o := range []Options{{BatchRows: -1}, {BatchBytes: -1}, {MaxBatchBytes: -1}, {MaxBatchBytes: math.MaxInt}, {Workers: -1}} {
+		if o.MaxBatchBytes == math.MaxInt32 {
+			continue // in range, where an int has 32 bits
+		}
 		_, err := d.Scan(o)
 		require.ErrorContains(t, err, "out of range")
 	}
-	s := scanOf(t, d, Options{MaxBatchBytes: 1<<31 - 1, BatchRows: 1 << 40, BatchBytes: 1 << 40})
+	s := scanOf(t, d, Options{MaxBatchBytes: 1<<31 - 1, BatchRows: math.MaxInt, BatchBytes: math.MaxInt})
 	out, err := readBucket(s, everything(s))
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, 1, 2}, out)
 }
 
-// TestFilesOfDifferentSchemas reads files together that have the columns that are asked for.
+// TestFilesOfDifferentSchemas reads files that differ in other columns than the selected ones.
 func TestFilesOfDifferentSchemas(t *testing.T) {
 	column := func(name string, physical, converted, repetition int64) handColumn {
 		c := handColumn{name: name, physical: physical, converted: converted, repetition: repetition}
@@ -133,7 +139,7 @@ func TestFilesOfDifferentSchemas(t *testing.T) {
 		if physical == physicalInt32 {
 			values = values[:8]
 		}
-		if repetition == optional { // two are there
+		if repetition == optional { // two values
 			values = append([]byte{2, 0, 0, 0, 2 << 1, 1}, values...)
 		}
 		c.values, c.pages = 2, [][]byte{plainPage(2, values)}
@@ -175,17 +181,19 @@ func TestFilesOfDifferentSchemas(t *testing.T) {
 	}
 }
 
-// TestColumnsOfOneName opens a file with two columns of one name: neither is what is meant.
+// TestColumnsOfOneName opens a file with two columns of one name: the name selects neither.
 func TestColumnsOfOneName(t *testing.T) {
 	c := handColumn{name: "n", physical: physicalInt64, converted: convertedNever, values: 2, pages: [][]byte{plainPage(2, int64s(7, 2))}}
 	other := c
 	other.name = "m"
 	d := openSources(t, Config{}, rawFile(rawGroup{2, []handColumn{c, other, c}}))
-	_, err := d.Scan(Options{})
+	_, err := d.Scan(Options{Columns: []string{"n"}})
 	require.ErrorIs(t, err, ErrNoColumn)
 	require.ErrorContains(t, err, "column n")
-	_, err = d.Scan(Options{Columns: []string{"m"}})
-	require.NoError(t, err)
+	for _, o := range []Options{{}, {Columns: []string{"m"}}, {Positions: []int{2, 0}}} {
+		_, err = d.Scan(o)
+		require.NoError(t, err)
+	}
 }
 
 // mixedPages makes a file of one column of strings in pages that are coded, plain, and coded again.
@@ -201,7 +209,7 @@ func mixedPages() []byte {
 	}})
 }
 
-// TestText reads strings as codes where they are, and as text throughout if asked for.
+// TestText reads strings as codes where the file has them, and as text with Options.Text.
 func TestText(t *testing.T) {
 	want := strings.Fields("one one one one one one one one one one a - c d e f g one one one one one one one")
 	want[11] = ""
@@ -210,25 +218,22 @@ func TestText(t *testing.T) {
 			s := scanOf(t, openSources(t, Config{ReadBytes: 10}, mixedPages()), Options{Text: text, BatchRows: rows})
 			var got []string
 			coded := 0
-			var dict *Dictionary
+			var dict *column.Dictionary
 			for b, err := range s.Batches(context.Background(), everything(s)) {
 				require.NoError(t, err)
 				c := b.Column("s")
-				got = append(got, c.Strings()...)
+				got = append(got, stringsOf(c)...)
 				codes, d := c.Codes()
 				if d == nil {
 					require.Nil(t, codes)
-					data, offsets := c.Text()
-					require.Len(t, offsets, b.Rows+1)
-					require.Len(t, data, int(offsets[b.Rows]))
+					require.Len(t, c.Offsets, b.Rows+1)
+					require.Len(t, c.Values, int(c.Offsets[b.Rows]))
 					continue
 				}
-				_, offsets := c.Text()
-				require.Nil(t, offsets)
 				require.Len(t, codes, b.Rows)
 				require.Equal(t, 2, d.Len())
-				require.Equal(t, "one", string(d.Value(codes[0])))
-				require.True(t, dict == nil || dict == d, "a dictionary of its own for each batch")
+				require.Equal(t, "one", string(d.Bytes(codes[0])))
+				require.True(t, dict == nil || dict == d, "batches have different dictionaries")
 				dict = d
 				coded += b.Rows
 			}
@@ -251,9 +256,9 @@ func TestLists(t *testing.T) {
 	for batch, err := range v.Batches(context.Background(), everything(v)) {
 		require.NoError(t, err)
 		c := &batch.Columns[0]
-		require.Equal(t, 6, c.Dim())
-		require.Nil(t, c.Offsets())
-		m := Values[float32](c)
+		require.Equal(t, 6, c.Type.Dim)
+		require.Nil(t, c.Offsets)
+		m := valuesOf[float32](c)
 		for i := range batch.Rows {
 			if c.Null(i) {
 				fromVectors = append(fromVectors, nil)
@@ -265,14 +270,14 @@ func TestLists(t *testing.T) {
 	for batch, err := range l.Batches(context.Background(), everything(l)) {
 		require.NoError(t, err)
 		c := &batch.Columns[0]
-		_, ok := SliceOf[float32](c)
-		require.False(t, ok)
-		m := Values[float32](&c.Children()[0])
+		_, err = column.MatrixOf[float32](c)
+		require.Error(t, err)
+		m := valuesOf[float32](&c.Children[0])
 		for i := range batch.Rows {
 			if c.Null(i) {
 				fromLists = append(fromLists, nil)
 			} else {
-				fromLists = append(fromLists, m[c.Offsets()[i]:c.Offsets()[i+1]])
+				fromLists = append(fromLists, m[c.Offsets[i]:c.Offsets[i+1]])
 			}
 		}
 	}
@@ -294,7 +299,7 @@ func TestBatchSizes(t *testing.T) {
 	require.Equal(t, []int{1000, 7, 500}, sizes(Options{}))
 	require.Equal(t, []int{300, 300, 300, 100, 7, 300, 200}, sizes(Options{BatchRows: 300}))
 	total := 0
-	for _, n := range sizes(Options{BatchBytes: 800}) { // a value has 8 bytes, and pages have headers
+	for _, n := range sizes(Options{BatchBytes: 800}) { // a value has 8 bytes; headers of pages add a few
 		require.InDelta(t, 95, n, 6+95)
 		require.LessOrEqual(t, n, 100)
 		total += n
@@ -325,12 +330,12 @@ func TestMaxBatchBytes(t *testing.T) {
 	}
 	require.NoError(t, read(text(false), Options{MaxBatchBytes: 2000}), "rows are few, by their average")
 	require.NoError(t, read(text(true), Options{MaxBatchBytes: 2000}))
-	require.NoError(t, read(text(true), Options{MaxBatchBytes: 2000, Text: true}), "a value may come a hundred times")
+	require.NoError(t, read(text(true), Options{MaxBatchBytes: 2000, Text: true}), "a value may occur a hundred times")
 	err := read(text(false), Options{MaxBatchBytes: 900})
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorContains(t, err, "column s")
 	require.ErrorIs(t, read(text(true), Options{MaxBatchBytes: 900}), ErrTooLarge)
-	// A few long rows among many short ones.
+	// Few long rows among many short ones.
 	mixed := handColumn{name: "s", physical: physicalText, converted: convertedUTF8}
 	for i := range 200 {
 		s := ""
@@ -344,37 +349,38 @@ func TestMaxBatchBytes(t *testing.T) {
 	require.NoError(t, read(oneColumn(200, mixed), Options{MaxBatchBytes: 20_000, Text: true}))
 }
 
-// deepCopy returns a copy of a batch that shares nothing with it.
-func deepCopy(b *Batch) *Batch {
+// deepCopy returns a copy of a batch that shares no memory with it.
+func deepCopy(b *column.Batch) *column.Batch {
 	out := *b
 	out.Columns = copyColumns(b.Columns)
 	return &out
 }
 
-func copyColumns(columns []Column) []Column {
-	out := make([]Column, len(columns))
+func copyColumns(columns []column.Column) []column.Column {
+	out := make([]column.Column, len(columns))
 	for i, c := range columns {
-		c.values, c.offsets, c.validity = bytes.Clone(c.values), append([]int32(nil), c.offsets...), bytes.Clone(c.validity)
-		if c.dict != nil {
-			c.dict = &Dictionary{bytes.Clone(c.dict.data), append([]int32(nil), c.dict.offsets...), c.dict.longest}
+		c.Values, c.Offsets, c.Validity = bytes.Clone(c.Values), append([]int32(nil), c.Offsets...), bytes.Clone(c.Validity)
+		if c.Dict != nil {
+			text, offsets := c.Dict.Buffers()
+			c.Dict = column.NewDictionary(bytes.Clone(text), append([]int32(nil), offsets...))
 		}
-		c.children = copyColumns(c.children)
+		c.Children = copyColumns(c.Children)
 		out[i] = c
 	}
 	return out
 }
 
 // requireUnchanged compares batches with copies of them made before.
-func requireUnchanged(t *testing.T, kept, copies []*Batch) {
+func requireUnchanged(t *testing.T, kept, copies []*column.Batch) {
 	t.Helper()
 	for i := range kept {
-		if !reflect.DeepEqual(deepCopy(kept[i]), copies[i]) {
+		if !reflect.DeepEqual(deepCopy(kept[i]), copies[i]) { //nolint:govet // the columns of these batches have no errors
 			t.Fatalf("batch %d of %d has changed", i, len(kept))
 		}
 	}
 }
 
-// TestBatchesAreFresh keeps all batches and looks at them again when all has been read, and when the files are closed.
+// TestBatchesAreFresh keeps all batches and compares them again after all are read, and after Close.
 func TestBatchesAreFresh(t *testing.T) {
 	ctx := context.Background()
 	b := writeArrow(t, rand.New(rand.NewPCG(6, 1)), everyType(true), 400, 0.2, 9, 150, parquet.WithDataPageSize(200),
@@ -382,11 +388,11 @@ func TestBatchesAreFresh(t *testing.T) {
 		parquet.WithDictionaryPageSizeLimit(300))
 	path := writeFile(t, t.TempDir(), "a", b)
 	for _, cfg := range []Config{{}, {NoMmap: true, ReadBytes: 1000}} {
-		d, err := Open(ctx, cfg, path)
+		d, err := cfg.Open(ctx, path)
 		require.NoError(t, err)
 		s := scanOf(t, d, Options{BatchRows: 30, Workers: 3})
-		var kept, copies []*Batch
-		keep := func(b *Batch, err error) {
+		var kept, copies []*column.Batch
+		keep := func(b *column.Batch, err error) {
 			require.NoError(t, err)
 			kept, copies = append(kept, b), append(copies, deepCopy(b))
 		}
@@ -398,10 +404,10 @@ func TestBatchesAreFresh(t *testing.T) {
 		}
 		require.Greater(t, len(kept), 20)
 		requireUnchanged(t, kept, copies)
-		// What is read into other batches does not touch them, nor does writing to one touch another.
-		require.NoError(t, s.Borrow(ctx, nil, func(_ int, b *Batch) error {
+		// Reading other batches does not change them, and writing to one does not change another.
+		require.NoError(t, s.Borrow(ctx, nil, func(_ int, b *column.Batch) error {
 			for i := range b.Columns {
-				clear(b.Columns[i].values)
+				clear(b.Columns[i].Values)
 			}
 			return nil
 		}))
@@ -411,18 +417,18 @@ func TestBatchesAreFresh(t *testing.T) {
 	}
 }
 
-// TestReadIntoReuses reads into one batch: its memory is used again, and what it says is true each time.
+// TestReadIntoReuses reads into one batch: its memory is reused, and its content is right each time.
 func TestReadIntoReuses(t *testing.T) {
 	ctx := context.Background()
 	s := scanOf(t, openSources(t, Config{}, numbers(0, 100, 100)), Options{BatchRows: 10})
 	r, err := s.Reader(everything(s))
 	require.NoError(t, err)
-	var b Batch
+	var b column.Batch
 	require.NoError(t, r.ReadInto(ctx, &b))
-	first := Values[int64](&b.Columns[0])
+	first := valuesOf[int64](&b.Columns[0])
 	for i := 1; i < 20; i++ {
 		require.NoError(t, r.ReadInto(ctx, &b))
-		next := Values[int64](&b.Columns[0])
+		next := valuesOf[int64](&b.Columns[0])
 		require.EqualValues(t, 10*i, next[0])
 		require.Same(t, &first[0], &next[0])
 	}
@@ -430,8 +436,8 @@ func TestReadIntoReuses(t *testing.T) {
 		require.Equal(t, io.EOF, r.ReadInto(ctx, &b))
 		require.Zero(t, b.Rows)
 	}
-	require.NoError(t, s.Borrow(ctx, nil, func(_ int, b *Batch) error {
-		if int64(b.Row) != Values[int64](&b.Columns[0])[0] {
+	require.NoError(t, s.Borrow(ctx, nil, func(_ int, b *column.Batch) error {
+		if int64(b.Source.FirstRow) != valuesOf[int64](&b.Columns[0])[0] {
 			return errors.New("other rows")
 		}
 		return nil
@@ -441,9 +447,9 @@ func TestReadIntoReuses(t *testing.T) {
 // TestBatchOfAnotherScan reads into a batch that had other columns before.
 func TestBatchOfAnotherScan(t *testing.T) {
 	d := openBytes(t, writeArrow(t, rand.New(rand.NewPCG(7, 1)), everyType(true), 50, 0.3, 5, 50))
-	var b Batch
+	var b column.Batch
 	var fields []string
-	for _, f := range d.Fields() {
+	for _, f := range d.Schema() {
 		fields = append(fields, f.Name)
 	}
 	rng := rand.New(rand.NewPCG(7, 2))
@@ -453,21 +459,20 @@ func TestBatchOfAnotherScan(t *testing.T) {
 		r, err := s.Reader(everything(s))
 		require.NoError(t, err)
 		require.NoError(t, r.ReadInto(context.Background(), &b))
-		fresh := new(Batch)
+		fresh := new(column.Batch)
 		r, err = s.Reader(everything(s))
 		require.NoError(t, err)
 		require.NoError(t, r.ReadInto(context.Background(), fresh))
 		got, want := &b.Columns[0], &fresh.Columns[0]
 		requireSound(t, got)
-		require.Equal(t, want.Validity(), got.Validity())
-		require.Equal(t, len(want.Children()), len(got.Children()), name)
-		require.Equal(t, want.Offsets(), got.Offsets())
-		require.Equal(t, want.Strings(), got.Strings())
-		require.True(t, bytes.Equal(want.values, got.values))
+		require.Equal(t, want.ValidityBits(), got.ValidityBits())
+		require.Equal(t, len(want.Children), len(got.Children), name)
+		require.Empty(t, column.Diff(&column.Batch{Columns: b.Columns[:1], Rows: b.Rows}, fresh))
+		require.True(t, bytes.Equal(want.Values, got.Values))
 	}
 }
 
-// flatFile is a file of flat columns of every way to be stored: many pages, a few row groups.
+// flatFile makes a file of columns of various types: many pages, a few row groups.
 func flatFile(t testing.TB, rows int, codec compress.Compression) []byte {
 	fields := []arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
@@ -483,7 +488,7 @@ func flatFile(t testing.TB, rows int, codec compress.Compression) []byte {
 		parquet.WithCompression(codec))
 }
 
-// TestSteadyMemory is a budget: reading on into one batch allocates per batch, if at all, and never per row.
+// TestSteadyMemory is a budget of allocations: reading into one batch may allocate per batch, but never per row.
 func TestSteadyMemory(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -496,13 +501,13 @@ func TestSteadyMemory(t *testing.T) {
 		{compress.Codecs.Snappy, Config{}, 1},
 		{compress.Codecs.Zstd, Config{NoMmap: true, ReadBytes: 10_000}, 1},
 	} {
-		d, err := Open(ctx, c.cfg, writeFile(t, t.TempDir(), "a", flatFile(t, 40_000, c.codec)))
+		d, err := c.cfg.Open(ctx, writeFile(t, t.TempDir(), "a", flatFile(t, 40_000, c.codec)))
 		require.NoError(t, err)
 		for _, text := range []bool{false, true} {
 			s := scanOf(t, d, Options{BatchRows: 100, Text: text})
 			r, err := s.Reader(everything(s))
 			require.NoError(t, err)
-			var b Batch
+			var b column.Batch
 			rows := 0
 			read := func() {
 				if err := r.ReadInto(ctx, &b); err != nil {
@@ -510,12 +515,12 @@ func TestSteadyMemory(t *testing.T) {
 				}
 				rows += b.Rows
 			}
-			for range 50 { // until all memory is as large as it gets
+			for range 50 { // until all memory has its final size
 				read()
 			}
 			got := testing.AllocsPerRun(300, read)
 			require.Less(t, rows, 40_000, "the file is too short")
-			if raceEnabled { // more escapes
+			if raceEnabled { // more values escape
 				got -= 7
 			}
 			require.LessOrEqual(t, got, c.most, "%v, %+v, text %v", c.codec, c.cfg, text)

@@ -4,42 +4,49 @@ package parquetscan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file turns a file's schema into nodes: fields, with the levels that say what of them is there (parquet-format, README.md, "Nested
+// The tree of a file's fields, with their definition and repetition levels (parquet-format, README.md, "Nested
 // Encoding"; LogicalTypes.md, "Lists" and "Maps", backward compatibility included).
 
-// A node is a field of a file, with its place among the levels.
+// A node is a field of a file, with its levels.
 type node struct {
-	field Field
-	// def is the level of definition from which on the field is there, rather than NULL or part of something that is not there.
+	field column.Field
+	// def is the least definition level at which the field is present: neither NULL nor part of an absent field.
 	def int
-	// rep is the level of repetition of what it lies in: 0 unless it is an element, or part of one. For List and Map, elements have rep+1,
-	// and are there from level def+1 on.
+	// rep is the repetition level of the enclosing field: 0 unless the field is an element, or part of one. Elements of
+	// a List or Map have rep+1, and are present from definition level def+1 on.
 	rep int
-	// above is the level of definition from which on there is a place for it: an element it is part of, or the row.
+	// above is the least definition level at which the field has a slot: the enclosing element, or the row, is present.
 	above    int
 	children []*node
-	leaf     *leaf // of fields that are not nested
+	leaf     *leaf // nil if the field is nested
+	// fixed means, for a List, that by Arrow's schema in the file all rows have dim elements, none of them NULL.
+	fixed bool
+	dim   int
+	list  bool // by Arrow's schema, rows may differ in length
 }
 
-// A leaf is a column of a file in the sense of the format: one that has column chunks.
+// A leaf is a column of a file in the sense of the format: a field with column chunks.
 type leaf struct {
 	index          int // among the file's leaves
 	path           string
 	desc           *schema.Column
-	typ            Type
+	typ            column.Type
 	physical       parquet.Type
 	stored, width  int // bytes of a value in a page and in a Column, 0 for strings
 	convert        conversion
 	maxDef, maxRep int
 }
 
-// first returns the leaf that tells where the node's lists begin and end.
+// first returns the leaf whose levels decide where the node's lists begin and end.
 func (n *node) first() *leaf {
 	for n.leaf == nil {
 		n = n.children[0]
@@ -58,13 +65,44 @@ func (n *node) leaves(to []*leaf) []*leaf {
 	return to
 }
 
-// vector tells whether the node is a list that can be read as vectors.
-func (n *node) vector() bool {
-	if n.field.Type.Kind != List || n.rep != 0 || n.children[0].leaf == nil {
+// canBeVector reports whether the node is a list whose elements a vector supports.
+func (n *node) canBeVector() bool {
+	return n.field.Type.Kind == column.List && n.children[0].leaf != nil && n.children[0].leaf.typ.Kind.IsVectorElement()
+}
+
+// hasFixed reports whether the node is, or contains, a list whose rows have one length.
+func (n *node) hasFixed() bool { return n.fixed || slices.ContainsFunc(n.children, (*node).hasFixed) }
+
+// hasText reports whether the node is, or contains, a field that is stored as the text of another kind.
+func (n *node) hasText() bool {
+	return n.leaf != nil && n.leaf.typ.Kind != n.field.Type.Kind || slices.ContainsFunc(n.children, (*node).hasText)
+}
+
+// sameFixed reports whether the lists in two nodes of the same fields have the same fixed lengths.
+func (n *node) sameFixed(other *node) bool {
+	if n.fixed != other.fixed || n.dim != other.dim || len(n.children) != len(other.children) {
 		return false
 	}
-	k := n.children[0].field.Type.Kind
-	return k == Float32 || k == Float64
+	for i, child := range n.children {
+		if !child.sameFixed(other.children[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asRead returns the field with vectors in place of lists whose rows have one length.
+func (n *node) asRead() column.Field {
+	f := n.field
+	if n.fixed {
+		f.Type, f.Fields = column.VectorOf(n.children[0].field.Type.Kind, n.dim), nil
+		return f
+	}
+	f.Fields = slices.Clone(f.Fields)
+	for i, child := range n.children {
+		f.Fields[i] = child.asRead()
+	}
+	return f
 }
 
 // nodesOf returns the fields of a schema.
@@ -79,22 +117,26 @@ func nodesOf(s *schema.Schema) ([]*node, error) {
 		nodes = append(nodes, n)
 	}
 	if b.next != s.NumColumns() {
-		return nil, corrupt("schema of %d columns, of which %d are in fields", s.NumColumns(), b.next)
+		return nil, corrupt("schema of %d columns, but its fields have %d", s.NumColumns(), b.next)
 	}
 	return nodes, nil
 }
 
+// schemaBuilder converts a Parquet schema to nodes and numbers its leaves.
 type schemaBuilder struct {
 	schema *schema.Schema
-	next   int // leaf
+	next   int // index of the next leaf
 }
 
-// node returns the node of n, which lies in something that is there from level def of definition on; above and rep are those of the element it
-// is part of.
+// node returns the node of n. Its parent is present from definition level def on; above and rep are those of the
+// enclosing element.
 func (b *schemaBuilder) node(n schema.Node, def, above, rep int, path string) (*node, error) {
 	if n.RepetitionType() == parquet.Repetitions.Repeated {
-		// A repeated field that nothing annotates is a list that is never NULL, of elements that are never NULL.
-		list := &node{field: Field{Name: n.Name(), Type: Type{Kind: List}}, def: def, rep: rep, above: above}
+		// A repeated field without annotation is a list that is never NULL, of elements that are never NULL.
+		list := &node{
+			field: column.Field{Name: n.Name(), Type: column.Type{Kind: column.List}}, def: def, rep: rep,
+			above: above,
+		}
 		element, err := b.content(n, "element", def+1, def+1, rep+1, path+n.Name(), false)
 		if err != nil {
 			return nil, err
@@ -116,18 +158,20 @@ func (n *node) with(children ...*node) *node {
 	return n
 }
 
-// content returns the node of n without its own repetition.
-func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int, path string, nullable bool) (*node, error) {
+// content returns the node of n, ignoring its own repetition.
+func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int, path string,
+	nullable bool,
+) (*node, error) {
 	group, ok := n.(*schema.GroupNode)
 	if !ok {
 		return b.primitive(name, def, above, rep, path, nullable)
 	}
-	out := &node{field: Field{Name: name, Nullable: nullable}, def: def, rep: rep, above: above}
+	out := &node{field: column.Field{Name: name, Nullable: nullable}, def: def, rep: rep, above: above}
 	switch {
 	case group.NumFields() == 0:
 		return nil, fmt.Errorf("%w: group %s without fields", ErrUnsupported, path)
 	case isList(group) || isSet(group):
-		out.field.Type.Kind = List
+		out.field.Type.Kind = column.List
 		repeated := group.Field(0)
 		inner, ok := repeated.(*schema.GroupNode)
 		if ok && inner.NumFields() == 1 && inner.Name() != "array" && inner.Name() != n.Name()+"_tuple" &&
@@ -146,7 +190,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 		}
 		return out.with(element), nil
 	case isMap(group):
-		out.field.Type.Kind = Map
+		out.field.Type.Kind = column.Map
 		entry := group.Field(0).(*schema.GroupNode)
 		in := path + "." + entry.Name() + "."
 		key, err := b.node(entry.Field(0), def+1, def+1, rep+1, in)
@@ -160,7 +204,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 		key.field.Name, value.field.Name = "key", "value"
 		return out.with(key, value), nil
 	default:
-		out.field.Type.Kind = Struct
+		out.field.Type.Kind = column.Struct
 		var children []*node
 		for i := range group.NumFields() {
 			child, err := b.node(group.Field(i), def, above, rep, path+".")
@@ -173,23 +217,25 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 	}
 }
 
-// isList tells whether a group is annotated as a list and looks like one.
+// isList reports whether a group is annotated as a list and looks like one.
 func isList(g *schema.GroupNode) bool {
 	_, logical := g.LogicalType().(schema.ListLogicalType)
 	return (logical || g.ConvertedType() == schema.ConvertedTypes.List) && g.NumFields() == 1 &&
 		g.Field(0).RepetitionType() == parquet.Repetitions.Repeated
 }
 
-// isMap tells whether a group is annotated as a map and looks like one.
+// isMap reports whether a group is annotated as a map and looks like one.
 func isMap(g *schema.GroupNode) bool { return entryFields(g) == 2 }
 
-// isSet tells whether a group is a map without values, which is read as the list of its keys.
+// isSet reports whether a group is a map without values, which is read as the list of its keys.
 func isSet(g *schema.GroupNode) bool { return entryFields(g) == 1 }
 
-// entryFields returns the number of fields of the entries of a group that is annotated as a map, 0 if it does not look like one.
+// entryFields returns the number of fields of the entries of a group that is annotated as a map, 0 if it does not look
+// like one.
 func entryFields(g *schema.GroupNode) int {
 	_, logical := g.LogicalType().(schema.MapLogicalType)
-	if !logical && g.ConvertedType() != schema.ConvertedTypes.Map && g.ConvertedType() != schema.ConvertedTypes.MapKeyValue {
+	if !logical && g.ConvertedType() != schema.ConvertedTypes.Map &&
+		g.ConvertedType() != schema.ConvertedTypes.MapKeyValue {
 		return 0
 	}
 	if g.NumFields() != 1 || g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
@@ -204,7 +250,7 @@ func entryFields(g *schema.GroupNode) int {
 // primitive returns the node of the next leaf.
 func (b *schemaBuilder) primitive(name string, def, above, rep int, path string, nullable bool) (*node, error) {
 	if b.next >= b.schema.NumColumns() {
-		return nil, corrupt("schema of %d columns has more", b.schema.NumColumns())
+		return nil, corrupt("schema of %d columns has more fields", b.schema.NumColumns())
 	}
 	desc := b.schema.Column(b.next)
 	l := &leaf{
@@ -213,41 +259,41 @@ func (b *schemaBuilder) primitive(name string, def, above, rep int, path string,
 	}
 	b.next++
 	if l.maxDef != def || l.maxRep != rep {
-		return nil, corrupt("column %s has levels %d and %d instead of %d and %d", path, l.maxRep, l.maxDef, rep, def)
+		return nil, corrupt("column %s has levels %d and %d, want %d and %d", path, l.maxRep, l.maxDef, rep, def)
 	}
 	if err := l.setType(); err != nil {
 		return nil, err
 	}
-	return &node{field: Field{Name: name, Type: l.typ, Nullable: nullable}, def: def, rep: rep, above: above, leaf: l}, nil
+	return &node{
+		field: column.Field{Name: name, Type: l.typ, Nullable: nullable}, def: def, rep: rep, above: above,
+		leaf: l,
+	}, nil
 }
 
-// setType says what the leaf is stored as and read as. A logical type that does not go with the physical one is left out of account, as the
-// format asks of readers that do not know a logical type.
+// setType sets the stored type and the type of the leaf. It ignores a logical type that does not fit the physical one:
+// the format asks readers to ignore logical types that they do not know.
 func (l *leaf) setType() error {
 	switch l.physical {
 	case parquet.Types.Boolean:
-		l.typ, l.stored = Type{Kind: Bool}, 1
+		l.typ, l.stored = column.Type{Kind: column.Bool}, 1
 	case parquet.Types.Int32:
-		l.typ, l.stored = Type{Kind: Int32}, 4
+		l.typ, l.stored = column.Type{Kind: column.Int32}, 4
 	case parquet.Types.Int64:
-		l.typ, l.stored = Type{Kind: Int64}, 8
+		l.typ, l.stored = column.Type{Kind: column.Int64}, 8
 	case parquet.Types.Int96:
-		l.typ, l.stored, l.convert = Type{Kind: Timestamp, Unit: Nanos}, 12, int96
+		l.typ, l.stored, l.convert = column.Type{Kind: column.Timestamp, Unit: column.Nanos}, 12, int96
 	case parquet.Types.Float:
-		l.typ, l.stored = Type{Kind: Float32}, 4
+		l.typ, l.stored = column.Type{Kind: column.Float32}, 4
 	case parquet.Types.Double:
-		l.typ, l.stored = Type{Kind: Float64}, 8
+		l.typ, l.stored = column.Type{Kind: column.Float64}, 8
 	case parquet.Types.ByteArray:
-		l.typ = Type{Kind: Binary}
+		l.typ = column.Type{Kind: column.Binary}
 	case parquet.Types.FixedLenByteArray:
 		l.stored = l.desc.TypeLength()
 		if l.stored <= 0 {
 			return corrupt("column %s has values of %d bytes", l.path, l.stored)
 		}
-		l.typ = Type{Kind: Fixed, Width: l.stored}
-		if l.stored == 16 {
-			l.typ = Type{Kind: ID}
-		}
+		l.typ = column.Type{Kind: column.Fixed, Width: l.stored}
 	default:
 		return fmt.Errorf("%w: physical type %v of column %s", ErrUnsupported, l.physical, l.path)
 	}
@@ -256,42 +302,47 @@ func (l *leaf) setType() error {
 		logical = l.desc.ConvertedType().ToLogicalType(l.desc.SchemaNode().(*schema.PrimitiveNode).DecimalMetadata())
 	}
 	l.setLogical(logical)
-	l.width = l.typ.width()
+	l.width = l.typ.ValueWidth()
 	return nil
 }
 
-// valid tells whether there is a logical type.
+// valid reports whether t is a logical type.
 func valid(t schema.LogicalType) bool { return t != nil && t.IsValid() && !t.IsNone() }
 
-// setLogical changes what a logical type changes.
+// setLogical applies a logical type.
 func (l *leaf) setLogical(logical schema.LogicalType) {
-	i32, i64, fixed := l.physical == parquet.Types.Int32, l.physical == parquet.Types.Int64, l.physical == parquet.Types.FixedLenByteArray
+	i32, i64, fixed := l.physical == parquet.Types.Int32, l.physical == parquet.Types.Int64,
+		l.physical == parquet.Types.FixedLenByteArray
 	switch t := logical.(type) {
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		if l.physical == parquet.Types.ByteArray {
-			l.typ.Kind = String
+			l.typ.Kind = column.String
 		}
 	case schema.IntLogicalType:
 		l.setInteger(int(t.BitWidth()), t.IsSigned())
 	case schema.DateLogicalType:
 		if i32 {
-			l.typ.Kind = Date
+			l.typ.Kind = column.Date
 		}
 	case schema.TimeLogicalType:
 		unit := unitOf(t.TimeUnit())
-		if i32 && unit == Millis {
-			l.typ, l.convert = Type{Kind: Time, Unit: unit, UTC: t.IsAdjustedToUTC()}, widen
+		if i32 && unit == column.Millis {
+			l.typ, l.convert = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}, widen
 		}
-		if i64 && (unit == Micros || unit == Nanos) {
-			l.typ = Type{Kind: Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
+		if i64 && (unit == column.Micros || unit == column.Nanos) {
+			l.typ = column.Type{Kind: column.Time, Unit: unit, UTC: t.IsAdjustedToUTC()}
 		}
 	case schema.TimestampLogicalType:
 		if unit := unitOf(t.TimeUnit()); i64 && unit != 0 {
-			l.typ = Type{Kind: Timestamp, Unit: unit, UTC: t.IsAdjustedToUTC()}
+			l.typ = column.Type{Kind: column.Timestamp, Unit: unit, UTC: t.IsAdjustedToUTC()}
 		}
 	case schema.Float16LogicalType:
 		if fixed && l.stored == 2 {
-			l.typ = Type{Kind: Float16}
+			l.typ = column.Type{Kind: column.Float16}
+		}
+	case schema.UUIDLogicalType:
+		if fixed && l.stored == 16 {
+			l.typ = column.Type{Kind: column.UUID}
 		}
 	case schema.DecimalLogicalType:
 		l.setDecimal(int(t.Precision()), int(t.Scale()))
@@ -300,49 +351,50 @@ func (l *leaf) setLogical(logical schema.LogicalType) {
 
 // setInteger makes the leaf one of integers of some bits.
 func (l *leaf) setInteger(width int, signed bool) {
-	k := map[int]Kind{8: Int8, 16: Int16, 32: Int32, 64: Int64}[width]
-	if k == 0 || (width == 64) != (l.physical == parquet.Types.Int64) || (width < 64) != (l.physical == parquet.Types.Int32) {
+	k := map[int]column.Kind{8: column.Int8, 16: column.Int16, 32: column.Int32, 64: column.Int64}[width]
+	if k == 0 || (width == 64) != (l.physical == parquet.Types.Int64) ||
+		(width < 64) != (l.physical == parquet.Types.Int32) {
 		return
 	}
 	if !signed {
-		k += Uint8 - Int8
+		k += column.Uint8 - column.Int8
 	}
 	l.typ.Kind = k
 	switch k {
-	case Int8:
+	case column.Int8:
 		l.convert = narrow[int8]
-	case Int16:
+	case column.Int16:
 		l.convert = narrow[int16]
-	case Uint8:
+	case column.Uint8:
 		l.convert = narrow[uint8]
-	case Uint16:
+	case column.Uint16:
 		l.convert = narrow[uint16]
 	}
 }
 
 // setDecimal makes the leaf one of decimals.
 func (l *leaf) setDecimal(precision, scale int) {
-	t := Type{Precision: precision, Scale: scale}
+	t := column.Type{Precision: precision, Scale: scale}
 	switch {
 	case precision <= 0 || precision > 76:
 		return
 	case precision <= 18:
-		t.Kind = Decimal64
+		t.Kind = column.Decimal64
 	case precision <= 38:
-		t.Kind = Decimal128
+		t.Kind = column.Decimal128
 	default:
-		t.Kind = Decimal256
+		t.Kind = column.Decimal256
 	}
 	switch l.physical {
 	case parquet.Types.Int32, parquet.Types.Int64:
 		switch {
-		case t.Kind != Decimal64:
-			l.convert = widenInt(t.width(), l.stored)
+		case t.Kind != column.Decimal64:
+			l.convert = widenInt(t.ValueWidth(), l.stored)
 		case l.stored == 4:
 			l.convert = widen
 		}
 	case parquet.Types.FixedLenByteArray:
-		l.convert = decimals(t.width(), l.stored)
+		l.convert = decimals(t.ValueWidth(), l.stored)
 	case parquet.Types.ByteArray: // chunk.appendVariable
 	default:
 		return
@@ -350,32 +402,51 @@ func (l *leaf) setDecimal(precision, scale int) {
 	l.typ = t
 }
 
-func unitOf(u schema.TimeUnitType) Unit {
+// unitOf returns the unit of a Parquet time, 0 for a unit that this version does not have.
+func unitOf(u schema.TimeUnitType) column.Unit {
 	switch u {
 	case schema.TimeUnitMillis:
-		return Millis
+		return column.Millis
 	case schema.TimeUnitMicros:
-		return Micros
+		return column.Micros
 	case schema.TimeUnitNanos:
-		return Nanos
+		return column.Nanos
 	default:
 		return 0
 	}
 }
 
-// lookup returns the node with a dotted path: a field, or one in a Struct.
-func lookup(nodes []*node, path string) *node {
+// lookup returns the first node with a dotted path: a field, or a field in a Struct.
+func lookup(nodes []*node, path string) *node { return lookupNth(nodes, path, 0) }
+
+// lookupNth returns field number nth of the fields with a name, or, as lookup, a field in a Struct.
+func lookupNth(nodes []*node, path string, nth int) *node {
 	for _, n := range nodes {
 		if n.field.Name == path {
-			return n
+			if nth == 0 {
+				return n
+			}
+			nth--
 		}
 	}
 	for _, n := range nodes {
-		if rest, ok := strings.CutPrefix(path, n.field.Name+"."); ok && n.field.Type.Kind == Struct {
-			if found := lookup(n.children, rest); found != nil {
+		if rest, ok := strings.CutPrefix(path, n.field.Name+"."); ok &&
+			(n.field.Type.Kind == column.Struct || n.field.Type.Kind == column.Tuple) {
+			if found := lookupNth(n.children, rest, 0); found != nil {
 				return found
 			}
 		}
 	}
 	return nil
+}
+
+// countNamed returns how many of the fields have a name.
+func countNamed(nodes []*node, name string) int {
+	count := 0
+	for _, n := range nodes {
+		if n.field.Name == name {
+			count++
+		}
+	}
+	return count
 }

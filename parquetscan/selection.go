@@ -2,9 +2,10 @@
 
 package parquetscan
 
-// This file holds ranges of rows within a row group.
+// Ranges of rows within a row group.
 
-// A rowRange is the rows from from to to-1 of a row group. Lists of them are in order, and no range is empty or touches the next one.
+// A rowRange is the rows from from to to-1 of a row group. Lists of ranges are in order; no range is empty or touches
+// the next one.
 type rowRange struct{ from, to int64 }
 
 // addRange appends a range that does not begin before the last one does.

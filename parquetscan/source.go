@@ -10,28 +10,29 @@ import (
 	"runtime/debug"
 )
 
-// This file reads bytes of files: from a memory map, or through windows of an io.ReaderAt.
+// Reading bytes of files: from a memory map, or through windows of an io.ReaderAt.
 
-// A Source is a file to be read: anything with a size from which ranges of bytes can be read, several at once.
+// A Source is a file to read: a size, and a reader of byte ranges that is safe for concurrent use.
 type Source struct {
-	// Name tells the file from others, in Buckets and errors.
+	// Name identifies the file in Buckets and errors.
 	Name   string
 	Reader io.ReaderAt
 	Size   int64
-	// ETag is any text that is another one when the bytes are: an object store's etag. It may be empty; then Buckets notice only another
-	// size, and the footer is not kept in a [Cache].
+	// ETag is any text that changes when the content changes, such as an object store's etag. If it is empty, Buckets
+	// detect only a change of size, and a [Cache] does not keep the footer.
 	ETag string
 }
 
-// defaultReadBytes is how much is read at once through an io.ReaderAt: enough to make the round trip to an object store count little.
+// defaultReadBytes is the size of one read through an io.ReaderAt: large enough that the round trip to an object store
+// counts little.
 const defaultReadBytes = 4 << 20
 
-// mostWillRead is how much of a column chunk is asked for at once where files are mapped.
+// mostWillRead bounds how much of a column chunk in a mapped file is read ahead at once.
 const mostWillRead = 64 << 20
 
 // openFile opens a local file as a Source whose identity is its size and time of modification.
 func openFile(path string) (Source, *os.File, error) {
-	info, err := os.Stat(path) // to open a pipe would wait for whoever writes to it
+	info, err := os.Stat(path) // opening a pipe would block until there is a writer
 	if err == nil && !info.Mode().IsRegular() {
 		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
@@ -47,10 +48,13 @@ func openFile(path string) (Source, *os.File, error) {
 		f.Close()
 		return Source{}, nil, err
 	}
-	return Source{Name: path, Reader: f, Size: info.Size(), ETag: fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())}, f, nil
+	return Source{
+		Name: path, Reader: f, Size: info.Size(),
+		ETag: fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano()),
+	}, f, nil
 }
 
-// A window is a view of a range of a file that moves forwards. It is used by one goroutine.
+// A window is a view of a range of a file that moves forward. It is used by one goroutine.
 type window struct {
 	src    *Source
 	mapped []byte // the whole file, if it is mapped
@@ -93,14 +97,14 @@ func shortRead(n int, off int64, err error) error {
 	return fmt.Errorf("reading %d bytes at %d: %w", n, off, err)
 }
 
-// catchFaults makes faults of memory come as panics in this goroutine until restore is called: pages of a mapped file that is cut short while
-// it is read are no longer there.
+// catchFaults turns memory faults of this goroutine into panics until restore is called: reading beyond the end of a
+// truncated mapped file is a fault.
 func catchFaults() (restore func()) {
 	before := debug.SetPanicOnFault(true)
 	return func() { debug.SetPanicOnFault(before) }
 }
 
-// faultError returns the error for a panic due to a fault, or panics again.
+// faultError returns the error for a panic caused by a fault, and panics again for any other.
 func faultError(recovered any) error {
 	if fault, ok := recovered.(interface {
 		error

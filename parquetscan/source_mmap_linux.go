@@ -10,8 +10,8 @@ import (
 // madvPopulateRead is MADV_POPULATE_READ (madvise(2), Linux 5.14).
 const madvPopulateRead = 22
 
-// willRead brings a range of a mapped file to memory in one call rather than in a fault for every 16 pages: a tenth of the time of a scan of
-// Snappy pages. What is wrong with the range shows when it is read.
+// willRead loads a range of a mapped file in one call instead of one fault per 16 pages, which saves a tenth of the
+// time of a scan of Snappy pages. Errors are ignored: reading the range reports them.
 func willRead(mapped []byte, off, n int64) {
 	start := off &^ int64(os.Getpagesize()-1)
 	if off+n > start {

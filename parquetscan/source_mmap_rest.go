@@ -4,5 +4,5 @@
 
 package parquetscan
 
-// willRead does nothing: pages come when they are read.
+// willRead does nothing: pages are loaded when they are read.
 func willRead([]byte, int64, int64) {}

@@ -6,7 +6,7 @@ package parquetscan
 
 import "os"
 
-// mapFile returns nil: files are read where they can not be mapped.
+// mapFile returns nil: files are read where the system does not map them.
 func mapFile(*os.File, int64) ([]byte, error) { return nil, nil }
 
 func unmapFile([]byte) error { return nil }

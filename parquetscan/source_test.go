@@ -16,9 +16,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests readers that fail, files that change, and Close.
+// Readers that fail, files that change, and Close.
 
 // probed opens a file through a probe.
 func probed(t *testing.T, b []byte) (*probe, Source) {
@@ -49,18 +51,18 @@ func TestReaderFails(t *testing.T) {
 				require.Error(t, err)
 				require.ErrorIs(t, err, c.is)
 				require.Equal(t, c.changed, errors.Is(err, ErrChanged), "%v", err)
-				require.False(t, errors.Is(err, io.EOF), "an error that looks like the end")
+				require.False(t, errors.Is(err, io.EOF), "the error is io.EOF")
 				var e *Error
 				require.ErrorAs(t, err, &e)
 				require.Equal(t, "probed", e.File)
 			}
 			p, src := probed(t, numbers(0, 300, 300))
 			p.fail = c.fail
-			_, err := OpenSources(ctx, Config{}, src)
+			_, err := OpenSources(ctx, src)
 			check(err)
 			p.fail = nil
 			for failing := range 8 { // of the reads of data
-				d, err := OpenSources(ctx, Config{ReadBytes: 1000}, src)
+				d, err := Config{ReadBytes: 1000}.OpenSources(ctx, src)
 				require.NoError(t, err)
 				s := scanOf(t, d, Options{BatchRows: 50, Workers: 1})
 				n := 0
@@ -73,7 +75,7 @@ func TestReaderFails(t *testing.T) {
 				rows, last := 0, error(nil)
 				for b, err := range s.Batches(ctx, everything(s)) {
 					if last = err; err == nil {
-						require.EqualValues(t, rows, Values[int64](&b.Columns[0])[0])
+						require.EqualValues(t, rows, valuesOf[int64](&b.Columns[0])[0])
 						rows += b.Rows
 					}
 				}
@@ -87,11 +89,11 @@ func TestReaderFails(t *testing.T) {
 				n = 0
 				r, err := s.Reader(everything(s))
 				require.NoError(t, err)
-				var b Batch
+				var b column.Batch
 				for err = nil; err == nil; err = r.ReadInto(ctx, &b) {
 				}
 				if !errors.Is(err, io.EOF) {
-					require.Same(t, err, r.ReadInto(ctx, &b), "the same error again")
+					require.Same(t, err, r.ReadInto(ctx, &b), "the error is returned again")
 					require.Zero(t, b.Rows)
 				}
 				n = 0
@@ -107,12 +109,12 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// TestReaderThatGivesTheEndWithTheLastBytes is what io.ReaderAt allows.
-func TestReaderThatGivesTheEndWithTheLastBytes(t *testing.T) {
+// TestEOFWithLastBytes has a reader that returns io.EOF with the last bytes, as io.ReaderAt allows.
+func TestEOFWithLastBytes(t *testing.T) {
 	b := numbers(0, 100)
 	p, src := probed(t, b)
 	p.fail = func(dst []byte, off int64) (int, error, bool) { return copy(dst, b[off:]), io.EOF, true }
-	d, err := OpenSources(context.Background(), Config{}, src)
+	d, err := OpenSources(context.Background(), src)
 	require.NoError(t, err)
 	defer d.Close()
 	s := scanOf(t, d, Options{})
@@ -134,16 +136,16 @@ func TestWindow(t *testing.T) {
 			require.EqualValues(t, i, v)
 		}
 	}
-	// No more is read than the columns have, and nothing twice.
+	// Only bytes of the columns are read, each once.
 	p, src := probed(t, files[0])
-	d, err := OpenSources(context.Background(), Config{ReadBytes: 1 << 20}, src)
+	d, err := Config{ReadBytes: 1 << 20}.OpenSources(context.Background(), src)
 	require.NoError(t, err)
 	defer d.Close()
 	p.reads = nil
 	s := scanOf(t, d, Options{})
 	_, err = readBucket(s, everything(s))
 	require.NoError(t, err)
-	require.Len(t, p.reads, 3, "a column chunk each")
+	require.Len(t, p.reads, 3, "one read per column chunk")
 	end := int64(len(magic))
 	for _, r := range p.reads {
 		require.Equal(t, end, r[0])
@@ -151,7 +153,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestUncompressedPages reads strings whose pages are views of windows: to look at the next header must not change the current page.
+// TestUncompressedPages reads strings whose pages are views of windows: reading the next header must not change the
+// current page.
 func TestUncompressedPages(t *testing.T) {
 	var pages [][]byte
 	var want []string
@@ -169,16 +172,16 @@ func TestUncompressedPages(t *testing.T) {
 		var got []string
 		for b, err := range s.Batches(context.Background(), everything(s)) {
 			require.NoError(t, err)
-			got = append(got, b.Columns[0].Strings()...)
+			got = append(got, stringsOf(&b.Columns[0])...)
 		}
 		require.Equal(t, want, got, "windows of %d bytes", size)
 	}
 }
 
-// TestTruncatedFile cuts a file short while it is open.
+// TestTruncatedFile truncates an open file.
 func TestTruncatedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a mapped file can not be cut there")
+		t.Skip("Windows cannot truncate a mapped file")
 	}
 	ctx := context.Background()
 	groups := make([]int, 40)
@@ -190,12 +193,12 @@ func TestTruncatedFile(t *testing.T) {
 	for _, cfg := range []Config{{}, {NoMmap: true}} {
 		for _, size := range []int64{0, 1, int64(len(b) / 2), int64(os.Getpagesize())} {
 			path := writeFile(t, t.TempDir(), "a", b)
-			d, err := Open(ctx, cfg, path)
+			d, err := cfg.Open(ctx, path)
 			require.NoError(t, err)
 			s := scanOf(t, d, Options{Workers: 3})
 			r, err := s.Reader(everything(s))
 			require.NoError(t, err)
-			var batch Batch
+			var batch column.Batch
 			require.NoError(t, r.ReadInto(ctx, &batch))
 			require.NoError(t, os.Truncate(path, size))
 			for err = nil; err == nil; err = r.ReadInto(ctx, &batch) {
@@ -212,18 +215,18 @@ func TestTruncatedFile(t *testing.T) {
 			for _, err = range s.All(ctx) {
 			}
 			check(err)
-			check(s.Borrow(ctx, nil, func(int, *Batch) error { return nil }))
+			check(s.Borrow(ctx, nil, func(int, *column.Batch) error { return nil }))
 			require.NoError(t, d.Close())
 		}
 	}
 }
 
-// TestTruncatedTail cuts off so little that what is mapped reads as zeros, without a fault.
+// TestTruncatedTail truncates within the last page of memory, which then reads as zeros, without a fault.
 func TestTruncatedTail(t *testing.T) {
 	b := numbers(0, 100, 100)
 	require.Less(t, len(b), os.Getpagesize())
 	path := writeFile(t, t.TempDir(), "a", b)
-	d, err := Open(context.Background(), Config{}, path)
+	d, err := Open(context.Background(), path)
 	require.NoError(t, err)
 	defer d.Close()
 	require.NoError(t, os.Truncate(path, 500))
@@ -232,7 +235,7 @@ func TestTruncatedTail(t *testing.T) {
 	require.ErrorIs(t, err, ErrChanged)
 }
 
-// TestFaultsAreNotHidden checks that only faults of memory become errors, and that the goroutine is afterwards as it was before.
+// TestFaultsAreNotHidden checks that only memory faults become errors, and that the goroutine's setting is restored.
 func TestFaultsAreNotHidden(t *testing.T) {
 	require.PanicsWithValue(t, "mine", func() { _ = faultError("mine") })
 	err := func() (err error) {
@@ -247,34 +250,34 @@ func TestClose(t *testing.T) {
 	b := numbers(0, 500, 500)
 	path := writeFile(t, t.TempDir(), "a", b)
 	for _, cfg := range []Config{{}, {NoMmap: true}} {
-		d, err := Open(ctx, cfg, path)
+		d, err := cfg.Open(ctx, path)
 		require.NoError(t, err)
 		s := scanOf(t, d, Options{BatchRows: 10})
 		r, err := s.Reader(everything(s))
 		require.NoError(t, err)
-		batch := new(Batch)
+		batch := new(column.Batch)
 		require.NoError(t, r.ReadInto(ctx, batch))
 		require.NoError(t, d.Close())
-		require.EqualValues(t, 9, Values[int64](&batch.Columns[0])[9])
+		require.EqualValues(t, 9, valuesOf[int64](&batch.Columns[0])[9])
 		require.ErrorIs(t, r.ReadInto(ctx, batch), ErrClosed)
 		require.ErrorIs(t, r.ReadInto(ctx, batch), ErrClosed)
-		require.ErrorIs(t, s.Borrow(ctx, nil, func(int, *Batch) error { return nil }), ErrClosed)
+		require.ErrorIs(t, s.Borrow(ctx, nil, func(int, *column.Batch) error { return nil }), ErrClosed)
 		for _, err = range s.All(ctx) {
 		}
 		require.ErrorIs(t, err, ErrClosed)
 		for _, err = range s.Batches(ctx, everything(s)) {
 		}
 		require.ErrorIs(t, err, ErrClosed)
-		require.EqualValues(t, 1000, d.NumRows(), "what footers say stays")
+		require.EqualValues(t, 1000, d.NumRows(), "metadata stays available")
 		require.NoError(t, d.Close())
 	}
 }
 
-// TestCloseWaits closes while a read is under way.
+// TestCloseWaits closes during a read.
 func TestCloseWaits(t *testing.T) {
 	ctx := context.Background()
 	p, src := probed(t, numbers(0, 10))
-	d, err := OpenSources(ctx, Config{}, src)
+	d, err := OpenSources(ctx, src)
 	require.NoError(t, err)
 	s := scanOf(t, d, Options{})
 	reading, goOn, closed := make(chan bool), make(chan bool), make(chan error, 1)
@@ -304,12 +307,12 @@ func TestCloseWaits(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 }
 
-// TestCloseWhileAllReads closes mapped files under many readers: no fault, and either all rows or ErrClosed.
+// TestCloseWhileAllReads closes mapped files during many reads: they do not fault, and return all rows or ErrClosed.
 func TestCloseWhileAllReads(t *testing.T) {
 	ctx := context.Background()
 	path := writeFile(t, t.TempDir(), "a", flatFile(t, 3000, compress.Codecs.Snappy))
 	for i := range 20 {
-		d, err := Open(ctx, Config{}, path)
+		d, err := Open(ctx, path)
 		require.NoError(t, err)
 		s := scanOf(t, d, Options{Workers: 4, BatchRows: 20})
 		var wg sync.WaitGroup

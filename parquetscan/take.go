@@ -2,28 +2,33 @@
 
 package parquetscan
 
-import "math/bits"
+import (
+	"math/bits"
 
-// This file leaves out of columns what a filter does not select.
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/bitmap"
+)
 
-// take keeps the values of the column whose bit in sel is 1: selected of n. They move to the front.
-func (c *Column) take(sel []byte, n, selected int) {
-	if c.nulls > 0 {
+// Removal of rows that a filter does not select.
+
+// take keeps the values whose bit in sel is 1: selected of n. They move to the front.
+func (c *builder) take(sel []byte, n, selected int) {
+	if c.Nulls > 0 {
 		c.takeValidity(sel, n, selected)
 	}
 	switch {
-	case c.Type.Kind == Struct:
-		for i := range c.children {
-			c.children[i].take(sel, n, selected)
+	case c.Type.Kind == column.Struct || c.Type.Kind == column.Tuple:
+		for i := range c.Children {
+			c.child(i).take(sel, n, selected)
 		}
-	case c.Type.Kind == List || c.Type.Kind == Map:
+	case c.Type.Kind.IsList():
 		c.takeElements(sel, n)
-	case c.Type.Kind.text() && c.dict == nil:
+	case c.Type.Kind.IsText() && c.Dict == nil:
 		c.takeStrings(sel, n)
 	default:
 		c.takeFixed(sel, n, selected)
 	}
-	c.n = selected
+	c.Len = selected
 }
 
 // ones calls f for runs of bits that are 1: positions from to to-1, in order.
@@ -53,30 +58,31 @@ func ones(sel []byte, n int, f func(from, to int)) {
 	}
 }
 
-func (c *Column) takeValidity(sel []byte, n, selected int) {
+func (c *builder) takeValidity(sel []byte, n, selected int) {
 	at := 0
 	ones(sel, n, func(from, to int) {
 		for i := from; i < to; i++ { // from is never before at
-			setBit(c.validity, at, c.validity[i>>3]>>(i&7)&1)
+			bitmap.Set(c.Validity, at, c.Validity[i>>3]>>(i&7)&1)
 			at++
 		}
 	})
-	c.nulls = selected - countBits(c.validity, 0, selected)
+	c.Nulls = selected - bitmap.Count(c.Validity, 0, selected)
 }
 
-func (c *Column) takeFixed(sel []byte, n, selected int) {
+// takeFixed moves the values of selected rows to the front of a fixed-width column. sel has a bit for each of n rows.
+func (c *builder) takeFixed(sel []byte, n, selected int) {
 	switch w := c.width(); w {
 	case 4:
-		takeNumbers(sliceOf[uint32](c.values, n), sel)
+		takeNumbers(sliceOf[uint32](c.Values, n), sel)
 	case 8:
-		takeNumbers(sliceOf[uint64](c.values, n), sel)
+		takeNumbers(sliceOf[uint64](c.Values, n), sel)
 	default:
 		at := 0
 		ones(sel, n, func(from, to int) {
-			at += copy(c.values[at:], c.values[from*w:to*w])
+			at += copy(c.Values[at:], c.Values[from*w:to*w])
 		})
 	}
-	c.values = c.values[:selected*c.width()]
+	c.Values = c.Values[:selected*c.width()]
 }
 
 // takeNumbers moves the selected numbers to the front.
@@ -90,39 +96,40 @@ func takeNumbers[T any](v []T, sel []byte) {
 	}
 }
 
-func (c *Column) takeStrings(sel []byte, n int) {
+// takeStrings moves the texts of selected rows to the front of a column with offsets.
+func (c *builder) takeStrings(sel []byte, n int) {
 	rows, bytes := 0, int32(0)
 	ones(sel, n, func(from, to int) {
-		start, end := c.offsets[from], c.offsets[to]
-		copy(c.values[bytes:], c.values[start:end])
+		start, end := c.Offsets[from], c.Offsets[to]
+		copy(c.Values[bytes:], c.Values[start:end])
 		for i := from; i < to; i++ {
-			next := bytes + c.offsets[i+1] - start
+			next := bytes + c.Offsets[i+1] - start
 			rows++
-			c.offsets[rows] = next
+			c.Offsets[rows] = next
 		}
 		bytes += end - start
 	})
-	c.values, c.offsets = c.values[:bytes], c.offsets[:rows+1]
+	c.Values, c.Offsets = c.Values[:bytes], c.Offsets[:rows+1]
 }
 
-// takeElements takes the elements of the lists that are taken.
-func (c *Column) takeElements(sel []byte, n int) {
-	total := int(c.offsets[n])
+// takeElements takes the elements of the selected lists.
+func (c *builder) takeElements(sel []byte, n int) {
+	total := int(c.Offsets[n])
 	inner := make([]byte, (total+7)/8)
 	kept, rows := 0, 0
 	ones(sel, n, func(from, to int) {
-		start, end := c.offsets[from], c.offsets[to]
+		start, end := c.Offsets[from], c.Offsets[to]
 		for i := start; i < end; i++ {
 			inner[i>>3] |= 1 << (i & 7)
 		}
 		for i := from; i < to; i++ {
 			rows++
-			c.offsets[rows] = int32(kept) + c.offsets[i+1] - start
+			c.Offsets[rows] = int32(kept) + c.Offsets[i+1] - start
 		}
 		kept += int(end - start)
 	})
-	c.offsets = c.offsets[:rows+1]
-	for i := range c.children {
-		c.children[i].take(inner, total, kept)
+	c.Offsets = c.Offsets[:rows+1]
+	for i := range c.Children {
+		c.child(i).take(inner, total, kept)
 	}
 }

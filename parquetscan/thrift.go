@@ -4,8 +4,8 @@ package parquetscan
 
 import "encoding/binary"
 
-// This file reads page headers: structs in Thrift's compact protocol (thrift-compact-protocol.md; parquet.thrift, PageHeader). Footers are
-// parsed by arrow-go, after checkFooter has walked through them.
+// Page headers: structs in Thrift's compact protocol (thrift-compact-protocol.md; parquet.thrift, PageHeader). arrow-go
+// parses footers, after checkFooter has walked through them.
 
 // The types of fields in the compact protocol.
 const (
@@ -24,10 +24,10 @@ const (
 	thriftUUID   = 13
 )
 
-// maxThriftDepth is more than the metadata of any file needs.
+// maxThriftDepth bounds the nesting of values. No file's metadata needs as much.
 const maxThriftDepth = 24
 
-// A thriftReader reads from b. After the first error it returns zeros; short tells whether that was for want of more bytes.
+// A thriftReader reads from b. After the first error it returns zeros; short means that the error was a lack of bytes.
 type thriftReader struct {
 	b     []byte
 	pos   int
@@ -47,8 +47,9 @@ func (r *thriftReader) byte() byte {
 	return b
 }
 
+// uvarint reads a uvarint. On an error it returns 0 and sets short if the buffer ends in the number, else bad.
 func (r *thriftReader) uvarint() uint64 {
-	if r.pos < len(r.b) && r.b[r.pos] < 0x80 { // as nearly all are
+	if r.pos < len(r.b) && r.b[r.pos] < 0x80 { // one byte: nearly all numbers
 		r.pos++
 		return uint64(r.b[r.pos-1])
 	}
@@ -71,7 +72,7 @@ func (r *thriftReader) i64() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// i32 reads an integer that must be of 32 bits.
+// i32 reads an integer that must fit into 32 bits.
 func (r *thriftReader) i32() int32 {
 	v := r.i64()
 	if v != int64(int32(v)) {
@@ -98,11 +99,11 @@ func (r *thriftReader) field(id int16) (next int16, typ byte, ok bool) {
 	return int16(v), b & 15, !r.failed()
 }
 
-// skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: elements that need no bytes do not
-// exist, and lists longer than the bytes that are left are errors.
+// skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: every element
+// takes at least one byte, and lists longer than the remaining bytes are errors.
 func (r *thriftReader) skip(typ byte, depth int) { r.skipAs(typ, depth, nil) }
 
-// skipAs is skip for a value that is parsed as an as.
+// skipAs is skip for a value of the shape as; nil means any.
 func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 	if depth > maxThriftDepth {
 		r.bad = true
@@ -163,7 +164,7 @@ func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 	}
 }
 
-// sameWire tells whether elements of two types lie alike: integers of 16, 32 and 64 bits do.
+// sameWire reports whether two types have the same encoding: integers of 16, 32 and 64 bits do.
 func sameWire(a, b byte) bool {
 	integer := func(t byte) bool { return t == thriftI16 || t == thriftI32 || t == thriftI64 }
 	return a == b || integer(a) && integer(b)
@@ -191,7 +192,7 @@ func (r *thriftReader) element(typ byte, depth int, as *thriftShape) {
 	r.skipAs(typ, depth, as)
 }
 
-// fits tells whether n elements of a byte or more can lie in what is left.
+// fits reports whether the remaining bytes can hold n elements of at least one byte.
 func (r *thriftReader) fits(n uint64) bool {
 	if !r.failed() && n > uint64(len(r.b)-r.pos) {
 		r.short = true
@@ -205,14 +206,14 @@ func (r *thriftReader) advance(n uint64) {
 	}
 }
 
-// knownTypes are the logical types that arrow-go knows, by their fields of LogicalType.
+// knownTypes are the logical types that arrow-go supports, by field number in LogicalType.
 var knownTypes = [...]bool{
-	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 10: true, 11: true, 12: true, 13: true, 14: true, 15: true,
-	16: true, 17: true, 18: true,
+	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 10: true, 11: true, 12: true, 13: true,
+	14: true, 15: true, 16: true, 17: true, 18: true,
 }
 
-// hideUnknownTypes changes a footer so that arrow-go does not see logical types that it does not know, for which it would not read the
-// file at all. Readers are to go by the physical type then (parquet-format, LogicalTypes.md). b has passed checkFooter.
+// hideUnknownTypes hides logical types that arrow-go does not support, because it would reject the file. Readers fall
+// back to the physical type (parquet-format, LogicalTypes.md). b has passed checkFooter.
 func hideUnknownTypes(b []byte) {
 	r := thriftReader{b: b}
 	for id := int16(0); ; {
@@ -237,8 +238,8 @@ func hideUnknownTypes(b []byte) {
 	}
 }
 
-// hideUnknownType walks over a SchemaElement. A logical type that arrow-go does not know becomes field 11, which does not exist: there is
-// none behind it.
+// hideUnknownType walks over a SchemaElement. A logical type that arrow-go does not support becomes field 11, which the
+// format does not define. No field follows it.
 func (r *thriftReader) hideUnknownType() {
 	const logicalType = 10
 	for id := int16(0); ; {
@@ -274,7 +275,7 @@ const (
 	dataPageV2     pageType = 3
 )
 
-// A pageHeader is what we use of a PageHeader.
+// A pageHeader holds the fields of a PageHeader that this package uses.
 type pageHeader struct {
 	typ          pageType
 	uncompressed int32 // length of the page in memory, levels included
@@ -290,7 +291,7 @@ type pageHeader struct {
 	defLength   int32 // V2: bytes of the levels, never compressed
 	repLength   int32 // V2
 	plain       bool  // V2: the values are not compressed
-	detail      bool  // the header of its type was there
+	detail      bool  // the header has the struct of its type
 }
 
 // parsePageHeader reads a page's header from the start of b, and returns its length. It returns 0 if b is too short.
@@ -324,18 +325,18 @@ func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
 	}
 	switch {
 	case r.bad:
-		return h, 0, corrupt("page header")
+		return h, 0, corrupt("invalid page header")
 	case r.short:
 		return h, 0, nil
 	case h.uncompressed < 0 || h.compressed < 0 || h.numValues < 0:
-		return h, 0, corrupt("page header with negative lengths")
+		return h, 0, corrupt("page header with a negative length")
 	case !h.detail && (h.typ == dataPage || h.typ == dictionaryPage || h.typ == dataPageV2):
-		return h, 0, corrupt("page header of type %d without its part for that type", h.typ)
+		return h, 0, corrupt("page header of type %d lacks the struct of that type", h.typ)
 	}
 	return h, r.pos, nil
 }
 
-// parseDetail reads the struct of a type of page: its first fields are integers, and the seventh of V2 is a boolean.
+// parseDetail reads the struct of a page type: the first fields are integers, and field 7 of V2 is a boolean.
 func (h *pageHeader) parseDetail(r *thriftReader, into ...*int32) {
 	h.detail = true
 	for id := int16(0); ; {

@@ -10,45 +10,45 @@ import (
 	"math/bits"
 )
 
-// This file reads lists of floats as one matrix. Rows of equal length have levels in long runs, so that they are checked run by run: two or
-// three steps per row, whatever its length.
+// Lists of one length, read as one matrix. Their levels are stored in long runs, so that a row of any length is checked
+// in two or three steps.
 
 // readVectors appends n rows of the list node to dst, a Vector.
-func (c *chunk) readVectors(dst *Column, list *node, n int) error {
+func (c *chunk) readVectors(dst *builder, list *node, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)
 	}
-	dst.dim = int(c.dims.Load())
+	dst.Type.Dim = int(c.dim.Load())
 	r := vectorReader{chunk: c, dst: dst, list: list}
-	for dst.n < n {
+	for dst.Len < n {
 		if err := r.row(); err != nil {
-			return &rowError{dst.n, err}
+			return &rowError{dst.Len, err}
 		}
 	}
 	if err := r.flush(); err != nil {
-		return &rowError{dst.n - 1, err}
+		return &rowError{dst.Len - 1, err}
 	}
 	c.rows -= int64(n)
 	return nil
 }
 
-// A vectorReader is one call of readVectors.
+// A vectorReader is the state of one call of readVectors.
 type vectorReader struct {
 	*chunk
-	dst     *Column
+	dst     *builder
 	list    *node
-	pending int // elements in the current page that were counted and not yet decoded
+	pending int // elements of the current page that are counted but not decoded
 	nulls   int // rows that are NULL at the start of dst, whose dimension is not known
 }
 
-// flush decodes what is pending.
+// flush decodes the pending elements.
 func (r *vectorReader) flush() error {
 	n := r.pending
 	r.pending = 0
 	return r.appendValues(r.dst, n)
 }
 
-// more makes sure that there is a level to be read; it returns io.EOF at the chunk's end.
+// more loads a page if no level is left; it returns io.EOF at the chunk's end.
 func (r *vectorReader) more() error {
 	if r.left > 0 {
 		return nil
@@ -63,12 +63,12 @@ func (r *vectorReader) more() error {
 func (r *vectorReader) row() error {
 	if err := r.more(); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.n))
+			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.Len))
 		}
 		return err
 	}
 	if zero, err := r.rep.same(0, 1); err != nil || zero != 1 {
-		return errors.Join(err, corrupt("row without a beginning"))
+		return errors.Join(err, corrupt("page begins within a row"))
 	}
 	var def [1]uint32
 	if err := r.def.decode(def[:]); err != nil {
@@ -82,8 +82,8 @@ func (r *vectorReader) row() error {
 	r.pending++
 	for {
 		most := r.left
-		if r.dst.dim > 0 {
-			most = min(most, r.dst.dim-length)
+		if r.dst.Type.Dim > 0 {
+			most = min(most, r.dst.Type.Dim-length)
 		}
 		k, err := r.rep.same(1, most)
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *vectorReader) row() error {
 		length += k
 		r.left -= k
 		r.pending += k
-		if r.left > 0 && (k < most || length == r.dst.dim) {
+		if r.left > 0 && (k < most || length == r.dst.Type.Dim) {
 			break
 		}
 		if r.left > 0 {
@@ -120,8 +120,8 @@ func (r *vectorReader) row() error {
 			return errors.Join(err, fmt.Errorf("%w: more than %d elements", ErrRagged, length))
 		}
 	}
-	r.dst.n++
-	if r.dst.nulls > 0 {
+	r.dst.Len++
+	if r.dst.Nulls > 0 {
 		r.dst.growValidity()
 	}
 	return nil
@@ -137,51 +137,51 @@ func (r *vectorReader) missing(def int) error {
 	}
 	if r.left > 0 {
 		if k, err := r.rep.peek(1); err != nil || k {
-			return errors.Join(err, corrupt("elements of a list that is not there"))
+			return errors.Join(err, corrupt("elements of a list that is NULL"))
 		}
 	}
 	if err := r.flush(); err != nil {
 		return err
 	}
-	if r.dst.dim == 0 {
+	if r.dst.Type.Dim == 0 {
 		r.nulls++
 	}
-	if int64(len(r.dst.values))+int64(r.dst.width()) > int64(r.limit) {
+	if int64(len(r.dst.Values))+int64(r.dst.width()) > int64(r.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
 	}
 	r.dst.appendNulls(1)
 	return nil
 }
 
-// setDim says how long a row is.
+// setDim checks the length of a row, or sets the dimension to it.
 func (r *vectorReader) setDim(length int) error {
-	if r.dst.dim == length {
+	if r.dst.Type.Dim == length {
 		return nil
 	}
-	if r.dst.dim == 0 {
-		r.dims.CompareAndSwap(0, int64(length))
-		r.dst.dim = int(r.dims.Load())
+	if r.dst.Type.Dim == 0 {
+		r.dim.CompareAndSwap(0, int64(length))
+		r.dst.Type.Dim = int(r.dim.Load())
 	}
-	if r.dst.dim != length {
-		return fmt.Errorf("%w: %d elements instead of %d", ErrRagged, length, r.dst.dim)
+	if r.dst.Type.Dim != length {
+		return fmt.Errorf("%w: %d elements instead of %d", ErrRagged, length, r.dst.Type.Dim)
 	}
 	if r.nulls == 0 {
 		return nil
 	}
-	// Rows before this one had no dimension. Part of this one may have been decoded already.
+	// Earlier rows had no dimension. Part of this row may already be decoded.
 	before := int64(r.nulls) * int64(length) * int64(r.leaf.width)
-	if before+int64(len(r.dst.values)) > int64(r.limit) {
+	if before+int64(len(r.dst.Values)) > int64(r.limit) {
 		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, r.limit)
 	}
-	have := len(r.dst.values)
-	r.dst.values = growBytes(r.dst.values, have+int(before))
-	copy(r.dst.values[before:], r.dst.values[:have])
-	clear(r.dst.values[:before])
+	have := len(r.dst.Values)
+	r.dst.Values = growBytes(r.dst.Values, have+int(before))
+	copy(r.dst.Values[before:], r.dst.Values[:have])
+	clear(r.dst.Values[:before])
 	r.nulls = 0
 	return nil
 }
 
-// peek tells whether the next value is v.
+// peek reports whether the next value is v.
 func (h *hybrid) peek(v uint32) (bool, error) {
 	if err := h.run(); err != nil {
 		return false, err
@@ -194,7 +194,7 @@ func (h *hybrid) peek(v uint32) (bool, error) {
 	return next[0] == v, nil
 }
 
-// same skips values as long as they are v, n at most, and returns how many they were.
+// same skips up to n values while they equal v, and returns how many.
 func (h *hybrid) same(v uint32, n int) (int, error) {
 	done := 0
 	for done < n {
@@ -220,7 +220,7 @@ func (h *hybrid) same(v uint32, n int) (int, error) {
 	return done, nil
 }
 
-// samePacked returns how many of the next n packed values are v before another one.
+// samePacked returns how many of the next n packed values equal v before the first other value.
 func (h *hybrid) samePacked(v uint32, n int) int {
 	if h.width > 1 {
 		var next [64]uint32
@@ -235,7 +235,7 @@ func (h *hybrid) samePacked(v uint32, n int) int {
 		}
 		return n
 	}
-	flip := uint64(0) - uint64(v) // ones become zeros, so that the first other value is the lowest one bit
+	flip := uint64(0) - uint64(v) // values equal to v become zeros: the lowest 1 bit is the first other value
 	i := 0
 	for i < n {
 		at := h.bit + i

@@ -13,19 +13,21 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests lists of floats that are read as matrices. Files are written level by level.
+// Reading of lists of floats as matrices. The tests write files level by level.
 
-// A vector is a row: nil is NULL, and an element that is a gap is NULL.
+// A vector is a row: nil is NULL, and an element that equals gap is NULL.
 type vector []float32
 
 var gap = float32(math.MaxFloat32)
 
-// A vectorSchema says what may be NULL, and how the list is written down.
+// A vectorSchema selects what may be NULL, and the form of the list in the schema.
 type vectorSchema struct {
 	nullable, gaps bool
-	bare           bool // a repeated field that nothing annotates
+	bare           bool // a repeated field without annotation
 	double         bool
 }
 
@@ -114,9 +116,9 @@ func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Conf
 	for batch, err := range s.Batches(context.Background(), everything(s)) {
 		require.NoError(t, err)
 		c := batch.Column("v")
-		require.Equal(t, Vector, c.Type.Kind)
-		want := groups[batch.RowGroup][rows[batch.RowGroup]:][:batch.Rows]
-		rows[batch.RowGroup] += batch.Rows
+		require.Equal(t, column.Vector, c.Type.Kind)
+		want := groups[batch.Source.RowGroup][rows[batch.Source.RowGroup]:][:batch.Rows]
+		rows[batch.Source.RowGroup] += batch.Rows
 		nulls := 0
 		for _, row := range want {
 			if row != nil {
@@ -125,8 +127,11 @@ func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Conf
 				nulls++
 			}
 		}
-		require.Equal(t, known, c.Dim())
-		require.Equal(t, nulls, c.Nulls())
+		if c.Type.Dim != 0 { // footers may contain it before a row is read
+			known = dim
+		}
+		require.Equal(t, known, c.Type.Dim)
+		require.Equal(t, nulls, c.Nulls)
 		matrix := make([]float32, 0, batch.Rows*known)
 		for i, row := range want {
 			require.Equal(t, row == nil, c.Null(i), "row %d", i)
@@ -135,11 +140,11 @@ func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Conf
 			}
 			matrix = append(matrix, row...)
 		}
-		if c.Type.Elem == Float32 {
-			require.Equal(t, matrix, Values[float32](c))
+		if c.Type.Elem == column.Float32 {
+			require.Equal(t, matrix, valuesOf[float32](c))
 			continue
 		}
-		got := Values[float64](c)
+		got := valuesOf[float64](c)
 		require.Len(t, got, len(matrix))
 		for i, x := range matrix {
 			require.Equal(t, float64(x), got[i])
@@ -150,7 +155,7 @@ func requireVectors(t *testing.T, b []byte, groups [][]vector, dim int, cfg Conf
 	}
 }
 
-// TestVectors reads matrices of many shapes, from pages that rows span, with NULLs before, between and behind.
+// TestVectors reads matrices of many shapes, from pages that rows span, with NULLs before, between and after them.
 func TestVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
 	next := float32(0)
@@ -160,7 +165,7 @@ func TestVectors(t *testing.T) {
 			next++
 			v[i] = next
 			if next > 20 && rng.IntN(3) > 0 {
-				v[i] = float32(rng.IntN(5)) // a dictionary is worth while
+				v[i] = float32(rng.IntN(5)) // a dictionary is worthwhile
 			}
 		}
 		return v
@@ -204,6 +209,7 @@ func TestVectors(t *testing.T) {
 			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[rng.IntN(2)]),
 			parquet.WithDataPageSize([]int64{1, 100, 1000, 1 << 20}[rng.IntN(4)]), parquet.WithBatchSize([]int64{1, 3, 10, 64, 1000}[rng.IntN(5)]),
 			parquet.WithDictionaryDefault(rng.IntN(2) == 0), parquet.WithDictionaryPageSizeLimit([]int64{50, 1 << 20}[rng.IntN(2)]),
+			parquet.WithCreatedBy([]string{parquet.DefaultCreatedBy, unknownWriter}[rng.IntN(2)]),
 		}
 		b := writeVectors(t, v, groups, options...)
 		for _, rows := range []int{0, 1, 1 + rng.IntN(10)} {
@@ -214,12 +220,104 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestRagged names the right row, whatever is wrong with it, wherever pages and batches end. As lists all can be read.
+// unknownWriter is a writer whose counts of NULLs are not trusted.
+const unknownWriter = "test"
+
+// requireFallsBack reads a file whose column v is ragged: vectors until a row does not fit, then lists, and lists from
+// the first batch when the scan reads it again.
+func requireFallsBack(t *testing.T, s *Scan, groups [][]vector) {
+	t.Helper()
+	for again := range 2 {
+		rows := make([]int, len(groups))
+		isList := again > 0
+		for b, err := range s.Batches(t.Context(), everything(s)) {
+			require.NoError(t, err)
+			c := b.Column("v")
+			requireSound(t, c)
+			require.False(t, isList && c.Type.Kind != column.List, "a vector after a list")
+			isList = c.Type.Kind == column.List
+			for i := range b.Rows {
+				want := groups[b.Source.RowGroup][rows[b.Source.RowGroup]]
+				rows[b.Source.RowGroup]++
+				require.Equal(t, want == nil, c.Null(i))
+				if !isList {
+					require.Equal(t, []float32(want)[:len(want):len(want)], rowOfVector(c, i, len(want)))
+					continue
+				}
+				from, to := c.Elements(i)
+				require.Equal(t, len(want), to-from)
+				for k, x := range want {
+					require.Equal(t, x == gap, c.Children[0].Null(from+k))
+					if x != gap {
+						require.Equal(t, x, valuesOf[float32](&c.Children[0])[from+k])
+					}
+				}
+			}
+		}
+		require.True(t, isList)
+		require.Equal(t, column.List, s.Schema()[0].Type.Kind)
+		for g := range groups {
+			require.Len(t, groups[g], rows[g])
+		}
+	}
+}
+
+// rowOfVector returns row i of a Vector, nil for NULL.
+func rowOfVector(c *column.Column, i, n int) []float32 {
+	if c.Null(i) {
+		return nil
+	}
+	return valuesOf[float32](c)[i*c.Type.Dim : i*c.Type.Dim+n]
+}
+
+// TestFallBackFilter reads ragged rows with a filter on another column, so that some ragged rows are only skipped.
+func TestFallBackFilter(t *testing.T) {
+	n := 3000
+	ids, offsets := make([]int64, n), []int32{0}
+	for i := range ids {
+		ids[i] = int64(i)
+		length := int32(2)
+		if i == 1500 || i == 2500 { // an average of 2
+			length = int32(1 + (i-1500)/500)
+		}
+		offsets = append(offsets, offsets[i]+length)
+	}
+	elements := make([]float32, offsets[n])
+	for i := range elements {
+		elements[i] = float32(i)
+	}
+	want := column.NewBatch(column.Of("id", ids), column.Lists("v", offsets, column.Of("", elements)))
+	file := unmarked(writeBatches(t, want.Schema(), WriterOptions{PageBytes: 500, DataPageV2: true}, want))
+	for _, f := range []Filter{{}, Lt("id", 1000), Ge("id", 1600), Ge("id", 2600), In("id", 3, 1500, 2999), In("id", 1499, 1501), NotNull("v")} {
+		for _, rows := range []int{1, 7, 1000} {
+			for _, cfg := range []Config{{}, {ReadBytes: 100}} {
+				s := scanOf(t, openSources(t, cfg, file), Options{Filter: f, BatchRows: rows, Ordered: true})
+				require.Equal(t, column.VectorOf(column.Float32, 2), s.Schema()[1].Type, "footers do not contradict")
+				for b, err := range s.All(t.Context()) {
+					require.NoError(t, err)
+					for i, id := range valuesOf[int64](&b.Columns[0]) {
+						var got []float32
+						if v := &b.Columns[1]; v.Type.Kind == column.Vector {
+							got = rowOfVector(v, i, v.Type.Dim)
+						} else {
+							from, to := v.Elements(i)
+							got = valuesOf[float32](&v.Children[0])[from:to]
+						}
+						require.Equal(t, elements[offsets[id]:offsets[id+1]], got, "row %d", id)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRagged checks that the error has the right row, for all causes and all ends of pages and batches. As lists, all
+// rows can be read.
 func TestRagged(t *testing.T) {
 	good := vector{1, 2, 3}
 	for name, c := range map[string]struct {
 		groups   [][]vector
-		row, at  int // the wrong row, in which row group
+		row, at  int // the ragged row, and its row group
 		message  string
 		nullable bool
 	}{
@@ -247,7 +345,7 @@ func TestRagged(t *testing.T) {
 						parquet.WithDataPageSize(1), parquet.WithBatchSize(batch))
 					for _, rows := range []int{1, 2, 3, 100} {
 						d := openSources(t, Config{}, b)
-						s := scanOf(t, d, Options{BatchRows: rows})
+						s := scanOf(t, d, Options{BatchRows: rows, Vectors: []string{"v"}})
 						seen, err := 0, error(nil)
 						for batch, e := range s.Batches(context.Background(), everything(s)) {
 							if err = e; err == nil {
@@ -266,6 +364,10 @@ func TestRagged(t *testing.T) {
 						require.LessOrEqual(t, seen, before)
 						require.Greater(t, seen, before-rows)
 						requireEqual(t, d, Options{Lists: []string{"v"}, BatchRows: rows})
+						requireFallsBack(t, scanOf(t, d, Options{BatchRows: rows}), c.groups)
+						unknown := writeVectors(t, vectorSchema{nullable: true, gaps: c.nullable}, c.groups, parquet.WithDataPageVersion(version),
+							parquet.WithDataPageSize(1), parquet.WithBatchSize(batch), parquet.WithCreatedBy(unknownWriter))
+						requireFallsBack(t, scanOf(t, openSources(t, Config{}, unknown), Options{BatchRows: rows}), c.groups)
 					}
 				}
 			}
@@ -278,7 +380,8 @@ func TestRaggedFiles(t *testing.T) {
 	three := writeVectors(t, vectorSchema{}, [][]vector{{{1, 2, 3}}})
 	four := writeVectors(t, vectorSchema{nullable: true}, [][]vector{{nil, {1, 2, 3, 4}}})
 	d := openSources(t, Config{}, three, three, four)
-	s := scanOf(t, d, Options{Workers: 1})
+	vectors := []string{"v"}
+	s := scanOf(t, d, Options{Workers: 1, Vectors: vectors})
 	rows, last := 0, error(nil)
 	for b, err := range s.Batches(context.Background(), everything(s)) {
 		if last = err; err == nil {
@@ -290,30 +393,31 @@ func TestRaggedFiles(t *testing.T) {
 	require.ErrorAs(t, last, &e)
 	require.ErrorIs(t, last, ErrRagged)
 	require.Equal(t, []any{"2", int64(1)}, []any{e.File, e.Row})
-	// Whichever is read first by workers: one of them is wrong.
-	for _, last = range scanOf(t, d, Options{Workers: 3}).All(context.Background()) {
+	// In any order of reading, one of the files is ragged.
+	for _, last = range scanOf(t, d, Options{Workers: 3, Vectors: vectors}).All(context.Background()) {
 		if last != nil {
 			break
 		}
 	}
 	for range 20 {
-		err := scanOf(t, d, Options{Workers: 3}).Borrow(context.Background(), nil, func(int, *Batch) error { return nil })
+		err := scanOf(t, d, Options{Workers: 3, Vectors: vectors}).Borrow(context.Background(), nil, func(int, *column.Batch) error { return nil })
 		require.ErrorIs(t, err, ErrRagged)
 	}
 	lists := scanOf(t, d, Options{Lists: []string{"v"}})
 	n := 0
 	for b, err := range lists.Batches(context.Background(), everything(lists)) {
 		require.NoError(t, err)
-		n += b.Column("v").Children()[0].Len()
+		n += b.Column("v").Children[0].Len
 	}
 	require.Equal(t, 10, n)
 }
 
-// TestVectorsWithoutDimension reads rows all of which are NULL, before and after it is known how long they would be.
+// TestVectorsWithoutDimension reads rows that are all NULL, before and after the dimension is known.
 func TestVectorsWithoutDimension(t *testing.T) {
 	v := vectorSchema{nullable: true}
-	nulls := writeVectors(t, v, [][]vector{{nil, nil, nil}})
-	d := openSources(t, Config{}, nulls, writeVectors(t, v, [][]vector{{{1, 2}, {3, 4}}}))
+	unknown := parquet.WithCreatedBy(unknownWriter)
+	nulls := writeVectors(t, v, [][]vector{{nil, nil, nil}}, unknown)
+	d := openSources(t, Config{}, nulls, writeVectors(t, v, [][]vector{{{1, 2}, {3, 4}}}, unknown))
 	s := scanOf(t, d, Options{})
 	dim := 0
 	for _, file := range []string{"0", "1", "0"} {
@@ -328,15 +432,15 @@ func TestVectorsWithoutDimension(t *testing.T) {
 				dim = 2
 			}
 			c := b.Column("v")
-			require.Equal(t, dim, c.Dim())
-			require.Len(t, Values[float32](c), dim*b.Rows)
-			require.Equal(t, b.Rows, c.Len())
+			require.Equal(t, dim, c.Type.Dim)
+			require.Len(t, valuesOf[float32](c), dim*b.Rows)
+			require.Equal(t, b.Rows, c.Len)
 			require.Equal(t, file == "0", c.Null(0))
 		}
 	}
 }
 
-// TestNullsOfLongVectors reads a file of few bytes: a long vector, and NULLs that would each be as long.
+// TestNullsOfLongVectors reads a small file: a long vector, and NULLs that would each take as much memory.
 func TestNullsOfLongVectors(t *testing.T) {
 	rows := make([]vector, 8000)
 	rows[3] = make(vector, 20_000)
@@ -347,14 +451,14 @@ func TestNullsOfLongVectors(t *testing.T) {
 	require.Less(t, allocated, uint64(16<<20))
 	_, err = readError(t, b, Config{}, Options{MaxBatchBytes: 1 << 20, BatchRows: 10})
 	require.NoError(t, err)
-	// NULLs that come first, and get their length later.
+	// NULLs before the first vector, which sets their dimension.
 	rows[3], rows[7999] = nil, rows[3]
 	allocated, err = readError(t, writeVectors(t, vectorSchema{nullable: true}, [][]vector{rows}), Config{}, Options{MaxBatchBytes: 1 << 20})
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.Less(t, allocated, uint64(16<<20))
 }
 
-// TestHostileVectors reads levels that no writer writes.
+// TestHostileVectors reads invalid levels.
 func TestHostileVectors(t *testing.T) {
 	levels := func(runs ...byte) []byte { return append([]byte{byte(len(runs)), 0, 0, 0}, runs...) }
 	page := func(n int, reps, defs []byte, values ...byte) []byte {
@@ -371,23 +475,23 @@ func TestHostileVectors(t *testing.T) {
 	require.NoError(t, errorOf(readError(t, file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
 		Config{}, Options{})))
 	for message, b := range map[string][]byte{
-		"row without a beginning":               file(1, page(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
+		"page begins within a row":              file(1, page(4, levels(run(4, 1)...), levels(run(4, 1)...), four...)),
 		"column chunk ends 2 rows too early":    file(3, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four...)),
 		"runs end too early":                    file(1, page(4, levels(run(1, 0)...), levels(run(4, 1)...), four...)),
 		"page ends 4 bytes too early":           file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four[:12]...)),
 		"levels are longer than their page":     file(1, page(4, []byte{200, 0, 0, 0}, nil)),
-		"value 3 of more than 1 bits":           file(1, page(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
+		"value 3 has more than 1 bits":          file(1, page(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
 		"column chunk ends 1 rows too early":    file(1),
-		"page header is longer than what there": file(1, []byte{0x15}),
+		"page header is longer than its column": file(1, []byte{0x15}),
 	} {
-		allocated, err := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit})
+		allocated, err := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Vectors: []string{"v"}})
 		require.ErrorIs(t, err, ErrCorrupt, message)
 		require.ErrorContains(t, err, message)
 		require.Less(t, allocated, uint64(16<<20))
 		_, err = readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Lists: []string{"v"}})
 		require.ErrorIs(t, err, ErrCorrupt, message)
 	}
-	// A vector of 2^31-1 elements in a few bytes: they are codes without bits.
+	// A vector of 2^31-1 elements in a few bytes: codes without bits.
 	huge := []byte{0xfe, 0xff, 0xff, 0xff, 0x0f, 1}
 	b := oneColumn(1, handColumn{
 		name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, dictionary: true,

@@ -13,16 +13,18 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds the Writer: batches in, row groups and a footer out. What a column becomes is in writer_schema.go, how its values are
-// laid out in writer_levels.go and writer_column.go. Pages are encoded and compressed by arrow-go.
+// The Writer: batches become row groups and a footer. writer_schema.go maps columns to the Parquet schema,
+// writer_levels.go and writer_column.go lay out their values. arrow-go encodes and compresses pages.
 
-// A Codec is how pages are compressed.
+// A Codec is a compression codec of pages.
 type Codec uint8
 
-// The codecs. Snappy is the zero value: every reader knows it, and it costs least where there is little to gain, which is vectors. Zstd
-// makes text and numbers smaller, for more time.
+// The codecs. Snappy is the zero value: every reader supports it, and it costs least on data that hardly compresses,
+// such as vectors. Zstd makes text and numbers smaller, and takes more time.
 const (
 	Snappy Codec = iota
 	Zstd
@@ -44,36 +46,39 @@ func (c Codec) String() string {
 	return fmt.Sprintf("codec(%d)", uint8(c))
 }
 
-// WriterOptions says how a file is written. The zero value is meant to be right for most. Plain and BloomFilters name columns, which stand
-// for all that lies in them, or fields within by their path in the file's schema: "tags.list.element".
+// WriterOptions configure a [Writer]. The zero value suits most files. Plain and BloomFilters list names of columns,
+// which select all fields of the column, or paths of single fields in the file's schema: "tags.list.element".
 type WriterOptions struct {
 	Codec Codec
-	// A row group ends with RowGroupRows rows (0: 1,048,576) or RowGroupBytes bytes of values (0: 128 MiB), whichever comes first; it has
-	// one row at least. Values count as they lie in memory, before they are encoded; text in a dictionary counts by its mean length.
+	// A row group ends after RowGroupRows rows (default 1,048,576) or RowGroupBytes bytes of values (default 128 MiB),
+	// whichever comes first, and has at least one row. Bytes are counted in memory, before encoding; text in a
+	// dictionary counts by its mean length.
 	RowGroupRows  int
 	RowGroupBytes int
-	// PageBytes is the size, before compression, at which a page ends (0: 1 MiB); it may be a quarter above, and has one row at least.
+	// PageBytes is the uncompressed size at which a page ends (default 1 MiB). A page may exceed it by a quarter, and
+	// has at least one row.
 	PageBytes int
-	// NoDictionary keeps all columns from being encoded with dictionaries, Plain those that it names. Vectors never are.
+	// NoDictionary writes all columns without dictionaries, Plain the columns that it names. Vectors never have one.
 	NoDictionary bool
 	Plain        []string
-	// BloomFilters names columns that get a Bloom filter in every row group, of 8 KiB to 4 MiB each by the number of distinct values. They
-	// are held in memory until Close. Columns of bool can not have one.
+	// BloomFilters names columns that get a Bloom filter in every row group, of 8 KiB to 4 MiB each by the number of
+	// distinct values. The filters are held in memory until Close. Columns of bool, and columns that share their name
+	// with another, cannot have a filter.
 	BloomFilters []string
-	// NoPageIndex leaves out the index of pages (least and greatest value, and first row, of each). Statistics of column chunks are
-	// always there.
+	// NoPageIndex omits the page index (minimum, maximum and first row of each page). Column chunks always have
+	// statistics.
 	NoPageIndex bool
-	// DataPageV2 writes pages of the second version: levels are not compressed, and pages say how many rows they have. With Brotli,
-	// arrow-go v18.8 can not read such a page if all its values are NULL; others can.
+	// DataPageV2 writes data pages V2: levels are not compressed, and headers contain the number of rows. With Brotli,
+	// arrow-go v18.8 cannot read such a page if all its values are NULL; other readers can.
 	DataPageV2 bool
-	// Metadata goes into the footer: UTF-8. The key ARROW:schema is taken.
+	// Metadata is stored in the footer, in UTF-8. The key ARROW:schema is reserved.
 	Metadata map[string]string
 }
 
 // check returns the options with defaults filled in.
 func (o WriterOptions) check() (WriterOptions, error) {
 	if int(o.Codec) >= len(writerCodecs) {
-		return o, fmt.Errorf("no such codec: %d", o.Codec)
+		return o, fmt.Errorf("unknown Codec %d", o.Codec)
 	}
 	for _, n := range []struct {
 		name  string
@@ -95,7 +100,7 @@ func (o WriterOptions) check() (WriterOptions, error) {
 	return o, nil
 }
 
-// A Writer writes a file. It is for one goroutine.
+// A Writer writes batches to a file. It is not safe for concurrent use.
 type Writer struct {
 	options WriterOptions
 	fields  []*writeNode
@@ -108,7 +113,7 @@ type Writer struct {
 	rows   int // of this row group
 	bytes  int
 
-	err    error // the first error; nothing is written after it
+	err    error // the first error; later calls return it
 	closed bool
 }
 
@@ -118,12 +123,16 @@ const maxRowGroups = math.MaxInt16 + 1
 // errWriterClosed is returned by Write after Close.
 var errWriterClosed = errors.New("parquetscan: writer is closed")
 
-// NewWriter returns a Writer of a file with these columns. It writes the file's first bytes at once; nothing else is written before the
-// first row group is full. Names must not be empty, nor the same within one struct or among the columns; keys of maps must not be nullable.
+// NewWriter returns a Writer of a file with the columns of schema. It writes the file's first bytes at once, and
+// nothing else before the first row group is full. Names must not be empty. Columns may share a name, fields of one
+// struct must not. Keys of maps must not be nullable. A vector type of dimension 0 takes the dimension of its first row
+// that is not NULL.
 //
-// Vector columns become lists of floats that are never NULL, which is how others write them. The file also holds Arrow's schema, in which
-// they are lists of fixed size if no row is NULL, so that readers that know Arrow can tell the dimension.
-func NewWriter(w io.Writer, fields []Field, o WriterOptions) (*Writer, error) {
+// Kinds that Parquet does not have are stored as other types, from which this package restores them: a Vector as a list
+// without NULL elements; Inet, Varint, Decimal and Duration as text (see column.FormatText); a Tuple as a struct with
+// the fields "0", "1" and so on. The footer contains Arrow's schema, in which other readers find the dimension of
+// vectors without NULLs.
+func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (*Writer, error) {
 	o, err := o.check()
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
@@ -131,7 +140,7 @@ func NewWriter(w io.Writer, fields []Field, o WriterOptions) (*Writer, error) {
 	if err := checkMetadata(o.Metadata); err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
-	s, err := newWriteSchema(fields)
+	s, err := newWriteSchema(schema)
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
@@ -147,24 +156,26 @@ func NewWriter(w io.Writer, fields []Field, o WriterOptions) (*Writer, error) {
 	return wr, nil
 }
 
-// writerProperties returns the options as arrow-go takes them.
+// writerProperties converts the options to arrow-go's.
 func writerProperties(o WriterOptions, s *writeSchema) (*parquet.WriterProperties, error) {
 	version := parquet.DataPageV1
 	if o.DataPageV2 {
 		version = parquet.DataPageV2
 	}
 	p := []parquet.WriterProperty{
-		parquet.WithCompression(writerCodecs[o.Codec]), parquet.WithDataPageSize(int64(o.PageBytes)), parquet.WithDataPageVersion(version),
-		parquet.WithDictionaryDefault(!o.NoDictionary), parquet.WithPageIndexEnabled(!o.NoPageIndex), parquet.WithStats(true),
-		parquet.WithBatchSize(math.MaxInt32), // what one call gets is one batch: the Writer cuts
-		parquet.WithMaxBloomFilterBytes(4 << 20), parquet.WithBloomFilterCandidates(10), parquet.WithAdaptiveBloomFilterEnabled(true),
+		parquet.WithCompression(writerCodecs[o.Codec]), parquet.WithDataPageSize(int64(o.PageBytes)),
+		parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(!o.NoDictionary),
+		parquet.WithPageIndexEnabled(!o.NoPageIndex), parquet.WithStats(true),
+		parquet.WithBatchSize(math.MaxInt32), // one call is one batch: the Writer splits
+		parquet.WithMaxBloomFilterBytes(4 << 20), parquet.WithBloomFilterCandidates(10),
+		parquet.WithAdaptiveBloomFilterEnabled(true),
 	}
 	plain, err := s.leavesOf(o.Plain)
 	if err != nil {
 		return nil, err
 	}
 	for _, leaf := range s.leaves {
-		if leaf.field.Type.Kind == Vector {
+		if leaf.field.Type.Kind == column.Vector {
 			plain = append(plain, leaf)
 		}
 	}
@@ -176,21 +187,27 @@ func writerProperties(o WriterOptions, s *writeSchema) (*parquet.WriterPropertie
 		return nil, err
 	}
 	for _, leaf := range filters {
-		if leaf.field.Type.Kind == Bool {
-			return nil, fmt.Errorf("column %s: no Bloom filter of bool", leaf.path)
+		if leaf.field.Type.Kind == column.Bool {
+			return nil, fmt.Errorf("column %s: bool cannot have a Bloom filter", leaf.path)
+		}
+		for _, other := range s.leaves { // arrow-go finds filters by path
+			if other != leaf && other.leafPath == leaf.leafPath {
+				return nil, fmt.Errorf("column %s: no Bloom filter, because several columns have this name", leaf.path)
+			}
 		}
 		p = append(p, parquet.WithBloomFilterEnabledFor(leaf.leafPath, true))
 	}
 	return parquet.NewWriterProperties(p...), nil
 }
 
-// Write adds the rows of a batch, whose columns must be those that NewWriter was given: names, types, order. The rows of one batch may go
-// to several row groups, and those of several batches to one. The batch is not looked at after Write has returned. After an error the
-// Writer has failed: all later calls return that error, and the file is not one.
+// Write adds the rows of a batch. Its columns must have the names, types and order of the Writer's schema. One batch
+// may be split over several row groups, and one row group may hold several batches. Write does not keep the batch.
+// After an error all later calls return that error, and the output is not a valid file.
 //
-// Errors are [ErrNoColumn] for columns that do not match, [ErrRagged] for vectors of another dimension than before, [ErrOutOfRange] for
-// a value that does not fit its type: more digits than a decimal's precision, milliseconds beyond a day's 32 bits.
-func (w *Writer) Write(b *Batch) error {
+// The error wraps [ErrNoColumn] for columns that do not match, [ErrRagged] for vectors of another dimension than
+// before, [ErrOutOfRange] for a value that does not fit its type (more digits than a decimal's precision, milliseconds
+// beyond 32 bits), or is the error of column.Batch.Check.
+func (w *Writer) Write(b *column.Batch) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -203,7 +220,9 @@ func (w *Writer) Write(b *Batch) error {
 	return w.err
 }
 
-func (w *Writer) write(b *Batch) error {
+// write checks the batch as a whole and writes it, in as many row groups as the options require. A row group ends
+// before it exceeds RowGroupRows or RowGroupBytes.
+func (w *Writer) write(b *column.Batch) error {
 	if len(b.Columns) != len(w.fields) {
 		return fmt.Errorf("%w: a batch has %d columns, the file %d", ErrNoColumn, len(b.Columns), len(w.fields))
 	}
@@ -212,12 +231,16 @@ func (w *Writer) write(b *Batch) error {
 		if c.Name != f.field.Name {
 			return fmt.Errorf("%w: column %d of a batch is %s, the file's is %s", ErrNoColumn, i, c.Name, f.field.Name)
 		}
-		if c.n != b.Rows {
-			return fmt.Errorf("column %s has %d rows, the batch %d", c.Name, c.n, b.Rows)
-		}
 		if err := f.check(c); err != nil {
 			return err
 		}
+	}
+	if err := b.Check(); err != nil {
+		return err
+	}
+	b, err := w.stored(b)
+	if err != nil {
+		return err
 	}
 	for from := 0; from < b.Rows; {
 		n := w.fit(b, from)
@@ -240,8 +263,28 @@ func (w *Writer) write(b *Batch) error {
 	return nil
 }
 
-// fit returns how many rows of a batch, from one on, still fit in the row group: 0 only if it has rows already.
-func (w *Writer) fit(b *Batch, from int) int {
+// stored returns the batch with each column converted to the kind that it is stored as.
+func (w *Writer) stored(b *column.Batch) (*column.Batch, error) {
+	out := &column.Batch{Rows: b.Rows, Columns: b.Columns}
+	for i, f := range w.fields {
+		if f.isStoredAsIs() {
+			continue
+		}
+		if &out.Columns[0] == &b.Columns[0] {
+			out.Columns = slices.Clone(b.Columns)
+		}
+		c, err := f.stored(&b.Columns[i], nil)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", f.path, err)
+		}
+		out.Columns[i] = c
+	}
+	return out, nil
+}
+
+// fit returns how many rows of a batch, from row from on, still fit into the row group. It returns 0 only if the row
+// group has rows.
+func (w *Writer) fit(b *column.Batch, from int) int {
 	most := min(b.Rows-from, w.options.RowGroupRows-w.rows)
 	n := cutRows(most, w.options.RowGroupBytes-w.bytes, func(n int) int { return w.size(b, from, from+n) })
 	if n == 0 && w.rows == 0 {
@@ -250,7 +293,7 @@ func (w *Writer) fit(b *Batch, from int) int {
 	return n
 }
 
-// cutRows returns the greatest number of rows up to most whose size is within a limit. The size of more rows is never less.
+// cutRows returns the greatest number of rows up to most whose size is within a limit. size must not decrease with n.
 func cutRows(most, limit int, size func(n int) int) int {
 	if size(most) <= limit {
 		return most
@@ -258,7 +301,7 @@ func cutRows(most, limit int, size func(n int) int) int {
 	return max(0, sort.Search(most, func(n int) bool { return size(n) > limit })-1)
 }
 
-func (w *Writer) size(b *Batch, from, to int) int {
+func (w *Writer) size(b *column.Batch, from, to int) int {
 	size := 0
 	for i, f := range w.fields {
 		size += f.size(&b.Columns[i], from, to)
@@ -266,7 +309,8 @@ func (w *Writer) size(b *Batch, from, to int) int {
 	return size
 }
 
-func (w *Writer) writeRows(b *Batch, from, to int) error {
+// writeRows writes rows [from, to) to the current row group, or to a new one.
+func (w *Writer) writeRows(b *column.Batch, from, to int) error {
 	if w.group == nil {
 		if w.groups == maxRowGroups {
 			return fmt.Errorf("more than %d row groups: make them larger", maxRowGroups)
@@ -287,6 +331,7 @@ func (w *Writer) writeRows(b *Batch, from, to int) error {
 	return nil
 }
 
+// endGroup closes the current row group, if there is one. All its columns must have the rows that were written.
 func (w *Writer) endGroup() error {
 	if w.group == nil {
 		return nil
@@ -294,15 +339,15 @@ func (w *Writer) endGroup() error {
 	if n, err := w.group.NumRows(); err != nil {
 		return err
 	} else if n != w.rows {
-		return fmt.Errorf("a row group of %d rows has %d", w.rows, n)
+		return fmt.Errorf("%d rows were written to a row group, which has %d", w.rows, n)
 	}
 	err := w.group.Close()
 	w.group, w.rows, w.bytes = nil, 0, 0
 	return errors.Join(err, w.sink.err)
 }
 
-// Close writes what is left, and the footer; without it, what was written is no file. It does not close the io.Writer. If the Writer has
-// failed it writes nothing and returns the error. A second Close does nothing.
+// Close writes the last row group and the footer, without which the output is not a valid file. It does not close the
+// io.Writer. After an error of Write it writes nothing and returns that error. A second Close does nothing.
 func (w *Writer) Close() error {
 	if w.err != nil || w.closed {
 		return w.err
@@ -315,6 +360,7 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
+// finish writes the metadata and the footer. Keys are sorted, so that equal input makes equal files.
 func (w *Writer) finish() error {
 	if err := w.endGroup(); err != nil {
 		return err
@@ -339,7 +385,7 @@ func (w *Writer) finish() error {
 	return errors.Join(w.file.Close(), w.sink.err)
 }
 
-// A writerSink remembers the first error of an io.Writer, and hides its Close.
+// A writerSink keeps the first error of an io.Writer, and hides its Close method.
 type writerSink struct {
 	w   io.Writer
 	err error

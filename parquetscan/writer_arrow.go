@@ -5,123 +5,44 @@ package parquetscan
 import (
 	"bytes"
 	"encoding/base64"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds what fields are in Arrow, and the schema that a Writer leaves in the footer for readers that know Arrow.
+// Arrow's schema in the footer: the types that the Parquet schema of a Writer cannot express.
 
-// arrowSchemaKey is the footer's key under which Arrow's implementations keep the schema that a file was written with.
+// arrowSchemaKey is the metadata key of Arrow's schema, from which Arrow's implementations restore the types of
+// columns.
 const arrowSchemaKey = "ARROW:schema"
 
-// Arrow returns the field as Arrow has it. dims holds the dimension of Vector fields by name, those within structs, lists and maps as
-// "name.field", "name.element", "name.value": they are lists of fixed size, those without a dimension lists. Elements are never NULL.
-// Decimal64 is decimal128, a Time in milliseconds is time32, an ID is 16 bytes of fixed size, the zone of times that are UTC is "UTC".
-func (f Field) Arrow(dims map[string]int) arrow.Field { return f.arrow(f.Name, dims) }
+// Extension types: the keys of a field's metadata in Arrow's schema (Columnar Format, "Extension Types"), and the types
+// for kinds that Parquet and Arrow do not have. Readers that do not support them use the storage type: text, a struct,
+// or a list. The metadata of a vector is its dimension in decimal digits. A list of floats has an extension type too,
+// so that it is read as a list even if all rows have one length.
+const (
+	extensionName     = "ARROW:extension:name"
+	extensionMetadata = "ARROW:extension:metadata"
 
-func (f Field) arrow(path string, dims map[string]int) arrow.Field {
-	inner := func(i int, name string) arrow.Field {
-		kid := f.Fields[i]
-		if name != "" {
-			kid.Name = name
-		}
-		return kid.arrow(path+"."+kid.Name, dims)
-	}
-	out := arrow.Field{Name: f.Name, Nullable: f.Nullable}
-	switch f.Type.Kind {
-	case Vector:
-		element := arrow.Field{Name: elementName, Type: Type{Kind: f.Type.Elem}.arrow()}
-		if dim := dims[path]; dim > 0 {
-			out.Type = arrow.FixedSizeListOfField(int32(dim), element)
-		} else {
-			out.Type = arrow.ListOfField(element)
-		}
-	case List:
-		out.Type = arrow.ListOfField(inner(0, elementName))
-	case Map:
-		key := inner(0, keyName)
-		key.Nullable = false
-		out.Type = arrow.MapOfFields(key, inner(1, valueName))
-	case Struct:
-		fields := make([]arrow.Field, len(f.Fields))
-		for i := range fields {
-			fields[i] = inner(i, "")
-		}
-		out.Type = arrow.StructOf(fields...)
-	default:
-		out.Type = f.Type.arrow()
-	}
-	return out
+	extensionVector = "vecql.vector"
+	extensionList   = "vecql.list"
+)
+
+var extensions = map[column.Kind]string{
+	column.Inet: "vecql.inet", column.Varint: "vecql.varint", column.Decimal: "vecql.decimal",
+	column.Duration: "vecql.duration",
+	column.Tuple:    "vecql.tuple",
 }
 
-// arrow returns the data type of scalars.
-func (t Type) arrow() arrow.DataType {
-	unit := [...]arrow.TimeUnit{Millis: arrow.Millisecond, Micros: arrow.Microsecond, Nanos: arrow.Nanosecond}[t.Unit]
-	switch t.Kind {
-	case Bool:
-		return arrow.FixedWidthTypes.Boolean
-	case Int8:
-		return arrow.PrimitiveTypes.Int8
-	case Int16:
-		return arrow.PrimitiveTypes.Int16
-	case Int32:
-		return arrow.PrimitiveTypes.Int32
-	case Int64:
-		return arrow.PrimitiveTypes.Int64
-	case Uint8:
-		return arrow.PrimitiveTypes.Uint8
-	case Uint16:
-		return arrow.PrimitiveTypes.Uint16
-	case Uint32:
-		return arrow.PrimitiveTypes.Uint32
-	case Uint64:
-		return arrow.PrimitiveTypes.Uint64
-	case Float16:
-		return arrow.FixedWidthTypes.Float16
-	case Float32:
-		return arrow.PrimitiveTypes.Float32
-	case Float64:
-		return arrow.PrimitiveTypes.Float64
-	case Date:
-		return arrow.FixedWidthTypes.Date32
-	case Time:
-		if t.Unit == Millis {
-			return &arrow.Time32Type{Unit: unit}
-		}
-		return &arrow.Time64Type{Unit: unit}
-	case Timestamp:
-		if t.UTC {
-			return &arrow.TimestampType{Unit: unit, TimeZone: "UTC"}
-		}
-		return &arrow.TimestampType{Unit: unit}
-	case Decimal64, Decimal128:
-		return &arrow.Decimal128Type{Precision: int32(t.Precision), Scale: int32(t.Scale)}
-	case Decimal256:
-		return &arrow.Decimal256Type{Precision: int32(t.Precision), Scale: int32(t.Scale)}
-	case String:
-		return arrow.BinaryTypes.String
-	case Binary:
-		return arrow.BinaryTypes.Binary
-	case ID, Fixed:
-		return &arrow.FixedSizeBinaryType{ByteWidth: t.width()}
-	}
-	return arrow.Null
-}
-
-// encodeArrowSchema returns the value of arrowSchemaKey: Arrow's schema message in base64. Vectors are lists of fixed size in it if no row
-// is NULL: a NULL has no elements in Parquet, and not every reader makes room for them.
+// encodeArrowSchema returns the value of arrowSchemaKey: Arrow's schema message in base64.
 func encodeArrowSchema(fields []*writeNode) (string, error) {
-	dims := map[string]int{}
 	out := make([]arrow.Field, len(fields))
-	for _, n := range fields {
-		if n.field.Type.Kind == Vector && n.dim > 0 && !n.nulls {
-			dims[n.field.Name] = n.dim
-		}
-	}
 	for i, n := range fields {
-		out[i] = n.field.Arrow(dims)
+		out[i] = n.arrow(n.field.Name, true)
 	}
 	payload := ipc.GetSchemaPayload(arrow.NewSchema(out, nil), memory.DefaultAllocator)
 	defer payload.Release()
@@ -130,4 +51,100 @@ func encodeArrowSchema(fields []*writeNode) (string, error) {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// arrow converts the field to Arrow's: Decimal64 as decimal128, a Time in milliseconds as time32, a UUID as 16 bytes of
+// fixed size, the zone of UTC times as "UTC". A vector is a list of fixed size if it is not nested and no row is NULL:
+// a NULL has no elements in Parquet, and not every reader allocates them. Other vectors are lists.
+func (n *writeNode) arrow(name string, top bool) arrow.Field {
+	out := arrow.Field{Name: name, Nullable: n.field.Nullable}
+	mark := func(name, data string) {
+		out.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{name, data})
+	}
+	if name := extensions[n.typ.Kind]; name != "" {
+		mark(name, "")
+	}
+	switch n.field.Type.Kind {
+	case column.Vector:
+		element := arrow.Field{Name: column.ElementName, Type: arrowType(column.Type{Kind: n.field.Type.Elem})}
+		if top && n.dim > 0 && !n.nulls {
+			out.Type = arrow.FixedSizeListOfField(int32(n.dim), element)
+			break
+		}
+		out.Type = arrow.ListOfField(element)
+		mark(extensionVector, strconv.Itoa(max(0, n.dim)))
+	case column.List:
+		if k := n.children[0].typ.Kind; k == column.Float32 || k == column.Float64 {
+			mark(extensionList, "")
+		}
+		out.Type = arrow.ListOfField(n.children[0].arrow(column.ElementName, false))
+	case column.Map:
+		out.Type = arrow.MapOfFields(n.children[0].arrow(column.KeyName, false), n.children[1].arrow(column.ValueName, false))
+	case column.Struct:
+		fields := make([]arrow.Field, len(n.children))
+		for i, kid := range n.children {
+			fields[i] = kid.arrow(kid.field.Name, false)
+		}
+		out.Type = arrow.StructOf(fields...)
+	default:
+		out.Type = arrowType(n.field.Type)
+	}
+	return out
+}
+
+// arrowType returns the data type of columns that are not nested.
+func arrowType(t column.Type) arrow.DataType {
+	unit := [...]arrow.TimeUnit{
+		column.Millis: arrow.Millisecond, column.Micros: arrow.Microsecond,
+		column.Nanos: arrow.Nanosecond,
+	}[t.Unit]
+	switch t.Kind {
+	case column.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case column.Int8:
+		return arrow.PrimitiveTypes.Int8
+	case column.Int16:
+		return arrow.PrimitiveTypes.Int16
+	case column.Int32:
+		return arrow.PrimitiveTypes.Int32
+	case column.Int64:
+		return arrow.PrimitiveTypes.Int64
+	case column.Uint8:
+		return arrow.PrimitiveTypes.Uint8
+	case column.Uint16:
+		return arrow.PrimitiveTypes.Uint16
+	case column.Uint32:
+		return arrow.PrimitiveTypes.Uint32
+	case column.Uint64:
+		return arrow.PrimitiveTypes.Uint64
+	case column.Float16:
+		return arrow.FixedWidthTypes.Float16
+	case column.Float32:
+		return arrow.PrimitiveTypes.Float32
+	case column.Float64:
+		return arrow.PrimitiveTypes.Float64
+	case column.Date:
+		return arrow.FixedWidthTypes.Date32
+	case column.Time:
+		if t.Unit == column.Millis {
+			return &arrow.Time32Type{Unit: unit}
+		}
+		return &arrow.Time64Type{Unit: unit}
+	case column.Timestamp:
+		if t.UTC {
+			return &arrow.TimestampType{Unit: unit, TimeZone: "UTC"}
+		}
+		return &arrow.TimestampType{Unit: unit}
+	case column.Decimal64, column.Decimal128:
+		return &arrow.Decimal128Type{Precision: int32(t.Precision), Scale: int32(t.Scale)}
+	case column.Decimal256:
+		return &arrow.Decimal256Type{Precision: int32(t.Precision), Scale: int32(t.Scale)}
+	case column.String:
+		return arrow.BinaryTypes.String
+	case column.Binary:
+		return arrow.BinaryTypes.Binary
+	case column.UUID, column.Fixed:
+		return &arrow.FixedSizeBinaryType{ByteWidth: t.ValueWidth()}
+	}
+	return arrow.Null
 }

@@ -8,12 +8,14 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file hands values to arrow-go's column writers, as the physical types of the format. Values of a type of 4 or 8 bytes that the
-// format has too are handed on where they lie, as long as none is left out.
+// Passing values to arrow-go's column writers, as physical types of the format. Values whose type of 4 or 8 bytes
+// exists in the format are passed without a copy, unless some are skipped.
 
-// valueBuffers is memory for values that have to be gathered or converted.
+// valueBuffers is scratch memory for values that are gathered or converted.
 type valueBuffers struct {
 	bools   []bool
 	ints    []int32
@@ -23,19 +25,20 @@ type valueBuffers struct {
 	texts   []parquet.ByteArray
 	fixed   []parquet.FixedLenByteArray
 	bytes   []byte
+	rows    []byte // of vectors
 }
 
-// noBytes is an empty value: arrow-go's statistics take nil for no value.
+// noBytes is an empty value: arrow-go's statistics treat nil as no value.
 var noBytes = []byte{}
 
-// writeValues writes count values of a leaf: those at picks, or from first on if picks is nil. def and rep are nil where the schema has no
-// such levels at all, or does not need them.
-func (w *Writer) writeValues(n *writeNode, c *Column, first, count int, picks []int, def, rep []int16) error {
+// writeValues writes count values of a leaf: the values at picks, or from first on if picks is nil. nil def or rep
+// means that the leaf has no such levels.
+func (w *Writer) writeValues(n *writeNode, c *column.Column, first, count int, picks []int, def, rep []int16) error {
 	out, err := w.group.Column(n.leaf)
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.path, err)
 	}
-	if n.def == 0 && n.field.Type.Kind != Vector {
+	if n.def == 0 && n.field.Type.Kind != column.Vector {
 		def = nil
 	}
 	s := valueSource{column: c, first: first, count: count, picks: picks}
@@ -67,10 +70,10 @@ func (w *Writer) writeValues(n *writeNode, c *Column, first, count int, picks []
 			written, err = out.WriteBatch(b.fixed, def, rep)
 		}
 	default:
-		err = fmt.Errorf("no values of %v", out.Type())
+		err = fmt.Errorf("cannot write values of %v", out.Type())
 	}
 	if err == nil && entries > 0 && written != int64(count) {
-		err = fmt.Errorf("%d values of %d written", written, count)
+		err = fmt.Errorf("arrow-go wrote %d values of %d", written, count)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.path, err)
@@ -79,35 +82,26 @@ func (w *Writer) writeValues(n *writeNode, c *Column, first, count int, picks []
 }
 
 // writeRowsOf writes the elements of these rows of a vector.
-func (w *Writer) writeRowsOf(n *writeNode, c *Column, rows []int, def, rep []int16) error {
+func (w *Writer) writeRowsOf(n *writeNode, c *column.Column, rows []int, def, rep []int16) error {
 	b := &w.buffers.values
-	packed := Column{Name: c.Name, Type: c.Type, n: len(rows), dim: c.dim}
-	if c.Type.Elem == Float32 {
-		b.floats = packRows(b.floats[:0], sliceOf[float32](c.values, c.n*c.dim), rows, c.dim)
-		packed.values = bytesOfSlice(b.floats)
-	} else {
-		b.doubles = packRows(b.doubles[:0], sliceOf[float64](c.values, c.n*c.dim), rows, c.dim)
-		packed.values = bytesOfSlice(b.doubles)
+	width := c.Type.ValueWidth()
+	b.rows = growBytes(b.rows[:0], len(rows)*width)
+	for k, i := range rows {
+		copy(b.rows[k*width:(k+1)*width], c.Values[i*width:])
 	}
-	return w.writeValues(n, &packed, 0, len(rows)*c.dim, nil, def, rep)
+	packed := column.Column{Name: c.Name, Type: c.Type, Len: len(rows), Values: b.rows}
+	return w.writeValues(n, &packed, 0, len(rows)*c.Type.Dim, nil, def, rep)
 }
 
-func packRows[T any](dst, v []T, rows []int, dim int) []T {
-	for _, i := range rows {
-		dst = append(dst, v[i*dim:(i+1)*dim]...)
-	}
-	return dst
-}
-
-// A valueSource is the values of a column that are to be written.
+// A valueSource is the values of a column to write.
 type valueSource struct {
-	column *Column
+	column *column.Column
 	first  int
 	count  int
-	picks  []int // if not nil, instead of first
+	picks  []int // nil means from first on
 }
 
-// index returns where value i of the source lies in the column.
+// index returns the index in the column of value i of the source.
 func (s *valueSource) index(i int) int {
 	if s.picks != nil {
 		return s.picks[i]
@@ -115,15 +109,15 @@ func (s *valueSource) index(i int) int {
 	return s.first + i
 }
 
-// takeValues returns the values as T, which has their size: the column's own memory, or gathered.
+// takeValues returns the values as T, which has their size: in the column's own memory, or gathered in buffer.
 func takeValues[T any](s *valueSource, buffer *[]T) []T {
 	if s.count == 0 {
 		return nil
 	}
 	if s.picks == nil {
-		return sliceOf[T](s.column.values, s.first+s.count)[s.first:]
+		return sliceOf[T](s.column.Values, s.first+s.count)[s.first:]
 	}
-	v := sliceOf[T](s.column.values, s.picks[s.count-1]+1)
+	v := sliceOf[T](s.column.Values, s.picks[s.count-1]+1)
 	dst := (*buffer)[:0]
 	for _, at := range s.picks {
 		dst = append(dst, v[at])
@@ -132,11 +126,11 @@ func takeValues[T any](s *valueSource, buffer *[]T) []T {
 	return dst
 }
 
-// widenValues returns values of fewer than 32 bits as 32.
+// widenValues converts values of fewer than 32 bits to int32.
 func widenValues[T int8 | int16 | uint8 | uint16](s *valueSource, b *valueBuffers) []int32 {
 	dst := b.ints[:0]
 	if s.count > 0 {
-		v := sliceOf[T](s.column.values, s.index(s.count-1)+1)
+		v := sliceOf[T](s.column.Values, s.index(s.count-1)+1)
 		for i := range s.count {
 			dst = append(dst, int32(v[s.index(i)]))
 		}
@@ -148,15 +142,15 @@ func widenValues[T int8 | int16 | uint8 | uint16](s *valueSource, b *valueBuffer
 // ints returns the values of kinds that are stored as INT32.
 func (s *valueSource) ints(n *writeNode, b *valueBuffers) ([]int32, error) {
 	switch n.field.Type.Kind {
-	case Int8:
+	case column.Int8:
 		return widenValues[int8](s, b), nil
-	case Int16:
+	case column.Int16:
 		return widenValues[int16](s, b), nil
-	case Uint8:
+	case column.Uint8:
 		return widenValues[uint8](s, b), nil
-	case Uint16:
+	case column.Uint16:
 		return widenValues[uint16](s, b), nil
-	case Time, Decimal64:
+	case column.Time, column.Decimal64:
 		v := takeValues(s, &b.longs)
 		if err := s.checkDecimals64(n, v); err != nil {
 			return nil, err
@@ -180,7 +174,7 @@ func (s *valueSource) outOfRange(n *writeNode, i int, value any) error {
 
 // checkDecimals64 returns an error if a decimal has too many digits.
 func (s *valueSource) checkDecimals64(n *writeNode, v []int64) error {
-	if n.field.Type.Kind != Decimal64 {
+	if n.field.Type.Kind != column.Decimal64 {
 		return nil
 	}
 	limit := int64(n.limit[0])
@@ -192,26 +186,26 @@ func (s *valueSource) checkDecimals64(n *writeNode, v []int64) error {
 	return nil
 }
 
-// texts makes b.texts the values of String and Binary.
+// texts sets b.texts to the values of String and Binary.
 func (s *valueSource) texts(b *valueBuffers) error {
 	c := s.column
 	dst := b.texts[:0]
-	if c.dict != nil {
+	if c.Dict != nil {
 		if s.count > 0 {
-			codes := sliceOf[uint32](c.values, s.index(s.count-1)+1)
-			limit := uint32(c.dict.Len())
+			codes := sliceOf[uint32](c.Values, s.index(s.count-1)+1)
+			limit := uint32(c.Dict.Len())
 			for i := range s.count {
 				code := codes[s.index(i)]
 				if code >= limit {
-					return fmt.Errorf("value %d: code %d of a dictionary of %d", s.index(i), code, limit)
+					return fmt.Errorf("value %d: code %d is not in the dictionary of %d entries", s.index(i), code, limit)
 				}
-				dst = appendText(dst, c.dict.Value(code))
+				dst = appendText(dst, c.Dict.Bytes(code))
 			}
 		}
 	} else {
 		for i := range s.count {
 			at := s.index(i)
-			dst = appendText(dst, c.values[c.offsets[at]:c.offsets[at+1]])
+			dst = appendText(dst, c.Values[c.Offsets[at]:c.Offsets[at+1]])
 		}
 	}
 	b.texts = dst
@@ -225,11 +219,11 @@ func appendText(dst []parquet.ByteArray, v []byte) []parquet.ByteArray {
 	return append(dst, v)
 }
 
-// fixed makes b.fixed the values of kinds that are stored as FIXED_LEN_BYTE_ARRAY.
+// fixed sets b.fixed to the values of kinds that are stored as FIXED_LEN_BYTE_ARRAY.
 func (s *valueSource) fixed(n *writeNode, b *valueBuffers) error {
 	dst := b.fixed[:0]
 	switch n.field.Type.Kind {
-	case Decimal128, Decimal256:
+	case column.Decimal128, column.Decimal256:
 		if err := s.decimals(n, b); err != nil {
 			return err
 		}
@@ -237,35 +231,38 @@ func (s *valueSource) fixed(n *writeNode, b *valueBuffers) error {
 			dst = append(dst, b.bytes[i*n.width:(i+1)*n.width])
 		}
 	default:
-		width := s.column.Type.width()
+		width := s.column.Type.ValueWidth()
+		if n.field.Type.Kind == column.Vector {
+			width = 16 // a UUID
+		}
 		for i := range s.count {
 			at := s.index(i)
-			dst = append(dst, s.column.values[at*width:(at+1)*width])
+			dst = append(dst, s.column.Values[at*width:(at+1)*width])
 		}
 	}
 	b.fixed = dst
 	return nil
 }
 
-// decimals makes b.bytes the values of Decimal128 and Decimal256: two's complement of n.width bytes each, the highest first.
+// decimals sets b.bytes to the values of Decimal128 and Decimal256: two's complement of n.width bytes each, big-endian.
 func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 	b.bytes = b.bytes[:0]
 	if s.count == 0 {
 		return nil
 	}
-	var short []Int128
-	var long []Int256
-	if end := s.index(s.count-1) + 1; n.field.Type.Kind == Decimal128 {
-		short = sliceOf[Int128](s.column.values, end)
+	var short []column.Int128
+	var long []wide
+	if end := s.index(s.count-1) + 1; n.field.Type.Kind == column.Decimal128 {
+		short = sliceOf[column.Int128](s.column.Values, end)
 	} else {
-		long = sliceOf[Int256](s.column.values, end)
+		long = sliceOf[wide](s.column.Values, end)
 	}
 	for i := range s.count {
-		var x Int256
+		var x wide
 		if short != nil {
 			v := short[s.index(i)]
 			sign := uint64(v.Hi >> 63)
-			x = Int256{v.Lo, uint64(v.Hi), sign, sign}
+			x = wide{v.Lo, uint64(v.Hi), sign, sign}
 		} else {
 			x = long[s.index(i)]
 		}
@@ -281,8 +278,8 @@ func (s *valueSource) decimals(n *writeNode, b *valueBuffers) error {
 	return nil
 }
 
-// within tells whether a number's absolute value is less than a limit.
-func (v Int256) within(limit *[4]uint64) bool {
+// within reports whether a number's absolute value is less than a limit.
+func (v wide) within(limit *[4]uint64) bool {
 	if v[3]>>63 != 0 {
 		carry := uint64(1)
 		for i := range v {

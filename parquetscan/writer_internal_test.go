@@ -12,31 +12,33 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file writes columns that constructors do not make.
+// Columns that constructors do not make.
 
-// TestWriterDimensionZero writes vectors of which nothing is known, as reading a file of NULLs and empty lists gives them.
+// TestWriterDimensionZero writes vectors of unknown dimension, as read from a file of NULLs and empty lists.
 func TestWriterDimensionZero(t *testing.T) {
-	for _, elem := range []Kind{Float32, Float64} {
-		typ := Type{Kind: Vector, Elem: elem}
+	for _, elem := range []column.Kind{column.Float32, column.Float64} {
+		typ := column.Type{Kind: column.Vector, Elem: elem}
 		for _, c := range []struct {
-			column Column
+			column column.Column
 			want   string
 		}{
-			{Column{n: 2, nulls: 2, validity: []byte{0}}, `[null, null]`},
-			{Column{n: 3, nulls: 1, validity: []byte{0b101}}, `[[], null, []]`},
-			{Column{n: 2}, `[[], []]`},
+			{column.Column{Len: 2, Nulls: 2, Validity: []byte{0}}, `[null, null]`},
+			{column.Column{Len: 3, Nulls: 1, Validity: []byte{0b101}}, `[[], null, []]`},
+			{column.Column{Len: 2}, `[[], []]`},
 		} {
 			c.column.Name, c.column.Type = "v", typ
-			inner := NewStruct("s", c.column)
+			inner := column.Structs("s", c.column)
 			var buf bytes.Buffer
-			w, err := NewWriter(&buf, []Field{
+			w, err := NewWriter(&buf, []column.Field{
 				{Name: "v", Type: typ, Nullable: true},
-				{Name: "s", Type: inner.Type, Fields: []Field{{Name: "v", Type: typ, Nullable: true}}},
+				{Name: "s", Type: inner.Type, Fields: []column.Field{{Name: "v", Type: typ, Nullable: true}}},
 			}, WriterOptions{})
 			require.NoError(t, err)
-			require.NoError(t, w.Write(&Batch{Columns: []Column{c.column, inner}, Rows: c.column.n}))
+			require.NoError(t, w.Write(&column.Batch{Columns: []column.Column{c.column, inner}, Rows: c.column.Len}))
 			require.NoError(t, w.Close())
 			table, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(buf.Bytes()), parquet.NewReaderProperties(nil),
 				pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
@@ -62,20 +64,20 @@ func TestDecimalWidth(t *testing.T) {
 
 func TestDecimalWithin(t *testing.T) {
 	limit := decimalLimit(20)
-	one := Int256{1}
+	one := column.Int256{1}
 	for _, c := range []struct {
-		x    Int256
+		x    column.Int256
 		want bool
 	}{
-		{Int256{}, true},
+		{column.Int256{}, true},
 		{one, true},
-		{Int256{limit[0] - 1, limit[1]}, true},
-		{Int256{limit[0], limit[1]}, false},
-		{Int256{^limit[0] + 2, ^limit[1], ^uint64(0), ^uint64(0)}, true},  // 1 - 10^20
-		{Int256{^limit[0] + 1, ^limit[1], ^uint64(0), ^uint64(0)}, false}, // -10^20
-		{Int256{0, 0, 0, 1 << 63}, false},
-		{Int256{0, 0, 1}, false},
+		{column.Int256{limit[0] - 1, limit[1]}, true},
+		{column.Int256{limit[0], limit[1]}, false},
+		{column.Int256{^limit[0] + 2, ^limit[1], ^uint64(0), ^uint64(0)}, true},  // 1 - 10^20
+		{column.Int256{^limit[0] + 1, ^limit[1], ^uint64(0), ^uint64(0)}, false}, // -10^20
+		{column.Int256{0, 0, 0, 1 << 63}, false},
+		{column.Int256{0, 0, 1}, false},
 	} {
-		require.Equal(t, c.want, c.x.within(&limit), "%x", c.x)
+		require.Equal(t, c.want, wide(c.x).within(&limit), "%x", c.x)
 	}
 }

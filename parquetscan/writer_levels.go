@@ -2,31 +2,36 @@
 
 package parquetscan
 
-import "fmt"
+import (
+	"fmt"
 
-// This file computes repetition and definition levels from offsets and validity, and cuts rows into pieces of a bounded size for it.
+	"github.com/vecql/vecql/column"
+)
+
+// Repetition and definition levels, computed from offsets and validity for pieces of rows of bounded size.
 //
-// A column chunk is a list of entries: one per value, and one per row, list or struct that ends without a value because it is NULL or
-// empty. The definition level of an entry says how much of its path is there, the repetition level which list it goes on (parquet-format,
-// README.md, "Nested Encoding").
+// A column chunk is a list of entries: one per value, and one per row, list or struct that ends without a value because
+// it is NULL or empty. The definition level of an entry is how much of its path is present, the repetition level which
+// list it continues (parquet-format, README.md, "Nested Encoding").
 
-// A writeBuffers is memory that is used again from one piece to the next.
+// A writeBuffers is memory that pieces reuse.
 type writeBuffers struct {
 	steps  []levelEntries // by depth
 	def    []int16
 	rep    []int16
 	picks  []int
-	same   [][]int16 // by level: that level, over and over
+	same   [][]int16 // by level: copies of that level
 	values valueBuffers
 }
 
-// levelEntries are those of a field: for each its levels so far, and which value of the field it is, -1 if it has ended above.
+// levelEntries are the entries of a field: the levels of each so far, and its index among the values of the field, -1
+// if an enclosing field is NULL or empty.
 type levelEntries struct {
 	def, rep []int16
 	at       []int
 }
 
-// step returns the empty entries of a depth.
+// step returns the entries of a depth, emptied.
 func (b *writeBuffers) step(depth int) *levelEntries {
 	for len(b.steps) <= depth {
 		b.steps = append(b.steps, levelEntries{})
@@ -49,42 +54,46 @@ func (b *writeBuffers) levels(level int16, n int) []int16 {
 	return s[:n]
 }
 
-// size returns the bytes of values of rows from and up to to, with four for each offset. It is at least the number of entries of any of its
-// leaves.
-func (n *writeNode) size(c *Column, from, to int) int {
+// size returns the bytes of values of rows from to to-1, with four for each offset. It is at least the number of
+// entries of each leaf.
+func (n *writeNode) size(c *column.Column, from, to int) int {
 	rows := to - from
+	if rows == 0 {
+		return 0 // without rows there are no offsets
+	}
 	switch k := c.Type.Kind; {
-	case k == Struct:
+	case k == column.Struct:
 		size := 0
 		for i, kid := range n.children {
-			size += kid.size(&c.children[i], from, to)
+			size += kid.size(&c.Children[i], from, to)
 		}
 		return size
-	case k == List || k == Map:
+	case k.IsList():
 		size := 4 * rows
 		for i, kid := range n.children {
-			size += kid.size(&c.children[i], int(c.offsets[from]), int(c.offsets[to]))
+			size += kid.size(&c.Children[i], int(c.Offsets[from]), int(c.Offsets[to]))
 		}
 		return size
-	case k == Vector:
-		return rows * (c.dim*c.Type.width() + 4)
-	case c.dict != nil:
-		return rows * (4 + len(c.dict.data)/max(1, c.dict.Len()))
-	case k.text():
-		return 4*rows + int(c.offsets[to]-c.offsets[from])
+	case k == column.Vector:
+		return rows * (c.Type.ValueWidth() + 4)
+	case c.Dict != nil:
+		text, _ := c.Dict.Buffers()
+		return rows * (4 + len(text)/max(1, c.Dict.Len()))
+	case k.IsText():
+		return 4*rows + int(c.Offsets[to]-c.Offsets[from])
 	default:
-		return rows * c.Type.width()
+		return rows * c.Type.ValueWidth()
 	}
 }
 
-// writeColumn writes rows from and up to to of a column, in pieces of a quarter of a page.
-func (w *Writer) writeColumn(n *writeNode, c *Column, from, to int) error {
+// writeColumn writes rows from to to-1 of a column, in pieces of a quarter of a page.
+func (w *Writer) writeColumn(n *writeNode, c *column.Column, from, to int) error {
 	limit := w.options.PageBytes / 4
 	for from < to {
 		rows := max(1, cutRows(to-from, limit, func(rows int) int { return n.size(c, from, from+rows) }))
 		var err error
 		switch {
-		case n.field.Type.Kind == Vector:
+		case n.field.Type.Kind == column.Vector:
 			err = w.writeMatrix(n, c, from, from+rows)
 		case n.children == nil:
 			err = w.writeFlat(n, c, from, from+rows)
@@ -103,16 +112,16 @@ func (w *Writer) writeColumn(n *writeNode, c *Column, from, to int) error {
 	return nil
 }
 
-// errNull is the error of a NULL where the schema has none.
+// errNull returns the error of a NULL in a field that is not nullable.
 func (n *writeNode) errNull(i int) error {
-	return fmt.Errorf("%s: value %d is NULL, which it can not be", n.path, i)
+	return fmt.Errorf("%s: value %d is NULL, but the schema does not allow NULLs", n.path, i)
 }
 
 // writeFlat writes rows of a scalar.
-func (w *Writer) writeFlat(n *writeNode, c *Column, from, to int) error {
+func (w *Writer) writeFlat(n *writeNode, c *column.Column, from, to int) error {
 	rows := to - from
 	if !n.field.Nullable {
-		if c.nulls > 0 {
+		if c.Nulls > 0 {
 			for i := from; i < to; i++ {
 				if c.Null(i) {
 					return n.errNull(i)
@@ -121,12 +130,12 @@ func (w *Writer) writeFlat(n *writeNode, c *Column, from, to int) error {
 		}
 		return w.writeValues(n, c, from, rows, nil, nil, nil)
 	}
-	if c.nulls == 0 {
+	if c.Nulls == 0 {
 		return w.writeValues(n, c, from, rows, nil, w.buffers.levels(1, rows), nil)
 	}
 	def, picks := w.buffers.def[:0], w.buffers.picks[:0]
 	for i := from; i < to; i++ {
-		valid := c.validity[i>>3] >> (i & 7) & 1
+		valid := c.Validity[i>>3] >> (i & 7) & 1
 		def = append(def, int16(valid))
 		if valid != 0 {
 			picks = append(picks, i)
@@ -137,17 +146,17 @@ func (w *Writer) writeFlat(n *writeNode, c *Column, from, to int) error {
 }
 
 // writeMatrix writes rows of a vector. Its levels are the same for all rows but NULLs.
-func (w *Writer) writeMatrix(n *writeNode, c *Column, from, to int) error {
-	rows, dim := to-from, c.dim
-	if c.nulls > 0 && !n.field.Nullable {
+func (w *Writer) writeMatrix(n *writeNode, c *column.Column, from, to int) error {
+	rows, dim := to-from, c.Type.Dim
+	if c.Nulls > 0 && !n.field.Nullable {
 		for i := from; i < to; i++ {
 			if c.Null(i) {
 				return n.errNull(i)
 			}
 		}
 	}
-	elements := n.def + 1 // the level of an element that is there
-	if c.nulls == 0 && dim > 0 {
+	elements := n.def + 1 // the level of an element
+	if c.Nulls == 0 && dim > 0 {
 		if len(n.pattern) < rows*dim {
 			n.pattern = n.pattern[:0]
 			for range rows {
@@ -174,8 +183,8 @@ func (w *Writer) writeMatrix(n *writeNode, c *Column, from, to int) error {
 	return w.writeRowsOf(n, c, picks, def, rep)
 }
 
-// writeEntries writes a field within columns, of which e says the levels so far.
-func (w *Writer) writeEntries(n *writeNode, c *Column, e *levelEntries, depth int) error {
+// writeEntries writes a nested field; e has its entries with the levels of the enclosing fields.
+func (w *Writer) writeEntries(n *writeNode, c *column.Column, e *levelEntries, depth int) error {
 	if n.field.Nullable {
 		depth++
 		t := w.buffers.step(depth)
@@ -192,7 +201,7 @@ func (w *Writer) writeEntries(n *writeNode, c *Column, e *levelEntries, depth in
 			t.def, t.at = append(t.def, def), append(t.at, at)
 		}
 		e = t
-	} else if c.nulls > 0 {
+	} else if c.Nulls > 0 {
 		for _, at := range e.at {
 			if at >= 0 && c.Null(at) {
 				return n.errNull(at)
@@ -200,19 +209,19 @@ func (w *Writer) writeEntries(n *writeNode, c *Column, e *levelEntries, depth in
 		}
 	}
 	switch n.field.Type.Kind {
-	case List, Map:
+	case column.List, column.Map:
 		depth++
 		t := w.buffers.step(depth)
-		t.expand(e, n.rep+1, func(at int) (int, int) { return int(c.offsets[at]), int(c.offsets[at+1]) })
+		t.expand(e, n.rep+1, func(at int) (int, int) { return int(c.Offsets[at]), int(c.Offsets[at+1]) })
 		e = t
-	case Vector:
+	case column.Vector:
 		depth++
 		t := w.buffers.step(depth)
-		t.expand(e, n.rep+1, func(at int) (int, int) { return at * c.dim, (at + 1) * c.dim })
+		t.expand(e, n.rep+1, func(at int) (int, int) { return at * c.Type.Dim, (at + 1) * c.Type.Dim })
 		e = t
 	}
 	for i, kid := range n.children {
-		if err := w.writeEntries(kid, &c.children[i], e, depth); err != nil {
+		if err := w.writeEntries(kid, &c.Children[i], e, depth); err != nil {
 			return err
 		}
 	}
@@ -227,14 +236,14 @@ func (w *Writer) writeEntries(n *writeNode, c *Column, e *levelEntries, depth in
 	}
 	w.buffers.picks = picks
 	first, count := 0, len(picks)
-	if count > 0 && picks[count-1]-picks[0] == count-1 { // they ascend: one run
+	if count > 0 && picks[count-1]-picks[0] == count-1 { // picks ascend, so this is one run
 		first, picks = picks[0], nil
 	}
 	return w.writeValues(n, c, first, count, picks, e.def, e.rep)
 }
 
-// expand adds the elements of lists that are there, and the entries of those that are not, or are empty. rep is the level of elements that
-// go on a list.
+// expand appends an entry for each element of a list, and one for each NULL or empty list. rep is the repetition level
+// of the second and later elements.
 func (t *levelEntries) expand(e *levelEntries, rep int16, bounds func(at int) (from, to int)) {
 	for i, at := range e.at {
 		def, first := e.def[i], e.rep[i]

@@ -11,16 +11,19 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/vecql/vecql/column"
 )
 
-// This file holds what a Writer knows of its columns: the tree of fields with their levels (parquet-format, README.md, "Nested Encoding"),
-// and the Parquet schema made of it (LogicalTypes.md).
+// The columns of a Writer: the tree of fields with their levels (parquet-format, README.md, "Nested Encoding"), and the
+// Parquet schema made of it (LogicalTypes.md).
 
-// A writeNode is a field of the schema.
+// A writeNode is a field of the file.
 type writeNode struct {
-	field    Field
-	path     string // of names as the program knows them, for errors
-	def, rep int16  // the levels of a value that is there
+	field    column.Field // as it is stored: String for Inet, Struct for Tuple
+	typ      column.Type  // in batches
+	path     string       // of names in batches, for errors
+	def, rep int16        // the levels of a value that is not NULL
 	children []*writeNode
 
 	// Of scalars and vectors:
@@ -28,7 +31,7 @@ type writeNode struct {
 	leafPath string // as the file's schema has it
 	width    int    // bytes of a decimal of fixed length
 	limit    [4]uint64
-	dim      int     // of a Vector: -1 as long as all rows were NULL
+	dim      int     // of a Vector: -1 while all rows were NULL
 	nulls    bool    // some row was NULL
 	pattern  []int16 // of a Vector: repetition levels of rows, dim each
 }
@@ -40,9 +43,10 @@ type writeSchema struct {
 	root   *schema.GroupNode
 }
 
-func newWriteSchema(fields []Field) (*writeSchema, error) {
+// newWriteSchema maps the fields to nodes of a Parquet schema. Names must be unique.
+func newWriteSchema(fields []column.Field) (*writeSchema, error) {
 	s := &writeSchema{}
-	if err := checkNames("the file", fields); err != nil {
+	if err := checkNames("the file", fields, true); err != nil {
 		return nil, err
 	}
 	nodes := make(schema.FieldList, len(fields))
@@ -54,20 +58,13 @@ func newWriteSchema(fields []Field) (*writeSchema, error) {
 		s.fields = append(s.fields, n)
 		nodes[i] = node
 	}
-	seen := map[string]bool{} // arrow-go knows leaves by their paths
-	for _, leaf := range s.leaves {
-		if seen[leaf.leafPath] {
-			return nil, fmt.Errorf("column %s: two fields have the path %s", leaf.path, leaf.leafPath)
-		}
-		seen[leaf.leafPath] = true
-	}
 	var err error
 	s.root, err = schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
 	return s, err
 }
 
-// checkNames returns an error if fields have no names of their own.
-func checkNames(of string, fields []Field) error {
+// checkNames returns an error if a field has no name, or, unless same is set, if two fields share a name.
+func checkNames(of string, fields []column.Field, same bool) error {
 	if len(fields) == 0 {
 		return fmt.Errorf("%s has no fields", of)
 	}
@@ -78,7 +75,7 @@ func checkNames(of string, fields []Field) error {
 			return fmt.Errorf("field %d of %s has no name", i, of)
 		case !utf8.ValidString(f.Name):
 			return fmt.Errorf("the name of field %d of %s is not UTF-8: %q", i, of, f.Name)
-		case seen[f.Name]:
+		case seen[f.Name] && !same:
 			return fmt.Errorf("two fields of %s have the name %s", of, f.Name)
 		}
 		seen[f.Name] = true
@@ -86,24 +83,28 @@ func checkNames(of string, fields []Field) error {
 	return nil
 }
 
-// add makes the nodes of a field and of all in it: ours and the schema's. path is what errors call the field, at is where the file's schema
-// has it, def and rep are the levels of what it lies in.
-func (s *writeSchema) add(f Field, path, at string, def, rep int16) (*writeNode, schema.Node, error) {
+// add makes the writeNodes and the schema's nodes of a field and its children. path is the field's path in errors, at
+// its path in the file's schema; def and rep are the levels of the enclosing field.
+func (s *writeSchema) add(f column.Field, path, at string, def, rep int16) (*writeNode, schema.Node, error) {
 	fail := func(err error) (*writeNode, schema.Node, error) { return nil, nil, fmt.Errorf("%s: %w", path, err) }
-	if err := f.Type.check(); err != nil {
+	if err := f.Type.Check(); err != nil {
 		return fail(err)
 	}
-	n := &writeNode{field: f, path: path, rep: rep, def: def, leaf: -1, dim: -1}
+	n := &writeNode{field: f, typ: f.Type, path: path, rep: rep, def: def, leaf: -1, dim: -1}
+	if f.Type.Dim > 0 {
+		n.dim = f.Type.Dim
+	}
 	repetition := parquet.Repetitions.Required
 	if f.Nullable {
 		repetition = parquet.Repetitions.Optional
 		n.def++
 	}
-	if want := map[Kind]int{List: 1, Map: 2}[f.Type.Kind]; f.Type.Kind != Struct && len(f.Fields) != want {
+	fields := f.Type.Kind == column.Struct || f.Type.Kind == column.Tuple
+	if want := map[column.Kind]int{column.List: 1, column.Map: 2}[f.Type.Kind]; !fields && len(f.Fields) != want {
 		return fail(fmt.Errorf("%v has %d fields, not %d", f.Type, len(f.Fields), want))
 	}
 	var kids schema.FieldList
-	inner := func(at string, def, rep int16, fields ...Field) error {
+	inner := func(at string, def, rep int16, fields ...column.Field) error {
 		for _, f := range fields {
 			kid, node, err := s.add(f, path+"."+f.Name, at+"."+f.Name, def, rep)
 			if err != nil {
@@ -123,8 +124,9 @@ func (s *writeSchema) add(f Field, path, at string, def, rep int16) (*writeNode,
 		return n, node, err
 	}
 	switch f.Type.Kind {
-	case Struct:
-		if err := checkNames("the struct", f.Fields); err != nil {
+	case column.Struct, column.Tuple:
+		n.field.Type = column.Type{Kind: column.Struct}
+		if err := checkNames("the "+f.Type.Kind.String(), f.Fields, false); err != nil {
 			return fail(err)
 		}
 		if err := inner(at, n.def, rep, f.Fields...); err != nil {
@@ -132,34 +134,37 @@ func (s *writeSchema) add(f Field, path, at string, def, rep int16) (*writeNode,
 		}
 		node, err := schema.NewGroupNode(f.Name, repetition, kids, -1)
 		return n, node, err
-	case List:
+	case column.List:
 		element := f.Fields[0]
-		element.Name = elementName
+		element.Name = column.ElementName
 		if err := inner(at+".list", n.def+1, rep+1, element); err != nil {
 			return nil, nil, err
 		}
 		return repeated("list", schema.NewListLogicalType())
-	case Map:
+	case column.Map:
 		key, value := f.Fields[0], f.Fields[1]
 		if key.Nullable {
-			return fail(errors.New("the key of a map can not be NULL"))
+			return fail(errors.New("the key of a map must not be nullable"))
 		}
-		key.Name, value.Name = keyName, valueName
+		key.Name, value.Name = column.KeyName, column.ValueName
 		if err := inner(at+".key_value", n.def+1, rep+1, key, value); err != nil {
 			return nil, nil, err
 		}
 		return repeated("key_value", schema.MapLogicalType{})
-	case Vector:
-		element, err := primitiveNode(elementName, parquet.Repetitions.Required, Type{Kind: f.Type.Elem})
+	case column.Vector:
+		element, err := primitiveNode(column.ElementName, parquet.Repetitions.Required, column.Type{Kind: f.Type.Elem})
 		if err != nil {
 			return fail(err)
 		}
 		kids = schema.FieldList{element}
-		s.addLeaf(n, at+".list."+elementName)
+		s.addLeaf(n, at+".list."+column.ElementName)
 		return repeated("list", schema.NewListLogicalType())
 	}
+	if f.Type.Kind.HasText() {
+		n.field.Type = column.Type{Kind: column.String}
+	}
 	s.addLeaf(n, at)
-	node, err := primitiveNode(f.Name, repetition, f.Type)
+	node, err := primitiveNode(f.Name, repetition, n.field.Type)
 	if err != nil {
 		return fail(err)
 	}
@@ -176,64 +181,67 @@ func (s *writeSchema) addLeaf(n *writeNode, at string) {
 	s.leaves = append(s.leaves, n)
 }
 
-// primitiveNode returns what the file's schema says of a scalar.
-func primitiveNode(name string, repetition parquet.Repetition, t Type) (schema.Node, error) {
-	unit := [...]schema.TimeUnitType{Millis: schema.TimeUnitMillis, Micros: schema.TimeUnitMicros, Nanos: schema.TimeUnitNanos}[t.Unit]
+// primitiveNode returns the node of a scalar in the file's schema.
+func primitiveNode(name string, repetition parquet.Repetition, t column.Type) (schema.Node, error) {
+	unit := [...]schema.TimeUnitType{
+		column.Millis: schema.TimeUnitMillis, column.Micros: schema.TimeUnitMicros,
+		column.Nanos: schema.TimeUnitNanos,
+	}[t.Unit]
 	var logical schema.LogicalType
 	switch t.Kind {
-	case Int8, Int16:
-		logical = schema.NewIntLogicalType(int8(8*t.width()), true)
-	case Uint8, Uint16, Uint32, Uint64:
-		logical = schema.NewIntLogicalType(int8(8*t.width()), false)
-	case Float16:
+	case column.Int8, column.Int16:
+		logical = schema.NewIntLogicalType(int8(8*t.ValueWidth()), true)
+	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
+		logical = schema.NewIntLogicalType(int8(8*t.ValueWidth()), false)
+	case column.Float16:
 		logical = schema.Float16LogicalType{}
-	case Date:
+	case column.Date:
 		logical = schema.DateLogicalType{}
-	case Time:
+	case column.Time:
 		logical = schema.NewTimeLogicalType(t.UTC, unit)
-	case Timestamp:
+	case column.Timestamp:
 		logical = schema.NewTimestampLogicalType(t.UTC, unit)
-	case Decimal64, Decimal128, Decimal256:
+	case column.Decimal64, column.Decimal128, column.Decimal256:
 		logical = schema.NewDecimalLogicalType(int32(t.Precision), int32(t.Scale))
-	case String:
+	case column.String:
 		logical = schema.StringLogicalType{}
-	case ID:
+	case column.UUID:
 		logical = schema.UUIDLogicalType{}
 	}
 	physical, length := physicalOf(t)
 	return schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, length, -1)
 }
 
-// physicalOf returns how values of a type are stored, and their length in bytes if it is fixed.
-func physicalOf(t Type) (parquet.Type, int) {
+// physicalOf returns the physical type of a type, and its length in bytes if it is fixed.
+func physicalOf(t column.Type) (parquet.Type, int) {
 	switch t.Kind {
-	case Bool:
+	case column.Bool:
 		return parquet.Types.Boolean, -1
-	case Int8, Int16, Int32, Uint8, Uint16, Uint32, Date:
+	case column.Int8, column.Int16, column.Int32, column.Uint8, column.Uint16, column.Uint32, column.Date:
 		return parquet.Types.Int32, -1
-	case Time:
-		if t.Unit == Millis {
+	case column.Time:
+		if t.Unit == column.Millis {
 			return parquet.Types.Int32, -1
 		}
-	case Float32:
+	case column.Float32:
 		return parquet.Types.Float, -1
-	case Float64:
+	case column.Float64:
 		return parquet.Types.Double, -1
-	case Decimal64:
+	case column.Decimal64:
 		if t.Precision <= 9 {
 			return parquet.Types.Int32, -1
 		}
-	case Decimal128, Decimal256:
+	case column.Decimal128, column.Decimal256:
 		return parquet.Types.FixedLenByteArray, decimalWidth(t.Precision)
-	case String, Binary:
+	case column.String, column.Binary:
 		return parquet.Types.ByteArray, -1
-	case Float16, ID, Fixed:
-		return parquet.Types.FixedLenByteArray, t.width()
+	case column.Float16, column.UUID, column.Fixed:
+		return parquet.Types.FixedLenByteArray, t.ValueWidth()
 	}
 	return parquet.Types.Int64, -1
 }
 
-// decimalWidth returns the bytes that a number of so many digits takes, with its sign.
+// decimalWidth returns the bytes of a signed number of precision digits.
 func decimalWidth(precision int) int {
 	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(precision)), nil)
 	return ten.BitLen()/8 + 1 // 10^p is never a power of 2, so that 10^p-1 is as long
@@ -248,7 +256,7 @@ func decimalLimit(precision int) (limit [4]uint64) {
 	return limit
 }
 
-// leavesOf returns the leaves that names stand for: a column's name means all that lies in it, as does a path of the file's schema.
+// leavesOf returns the leaves that names select: all leaves of a column, or of a path in the file's schema.
 func (s *writeSchema) leavesOf(names []string) ([]*writeNode, error) {
 	var leaves []*writeNode
 	for _, name := range names {
@@ -265,38 +273,43 @@ func (s *writeSchema) leavesOf(names []string) ([]*writeNode, error) {
 	return leaves, nil
 }
 
-// check returns an error if a column is not what the schema says, and notes the dimensions of vectors.
-func (n *writeNode) check(c *Column) error {
-	if c.Type != n.field.Type {
-		return fmt.Errorf("%w: column %s is %v, the file's is %v", ErrNoColumn, n.path, c.Type, n.field.Type)
+// check returns an error if a column does not match the schema, and records the dimensions of vectors.
+func (n *writeNode) check(c *column.Column) error {
+	have := c.Type
+	if have.Kind == column.Vector {
+		have.Dim = n.typ.Dim
 	}
-	if len(c.children) != len(n.children) {
-		return fmt.Errorf("%w: column %s has %d fields, the file's %d", ErrNoColumn, n.path, len(c.children), len(n.children))
+	if have != n.typ {
+		return fmt.Errorf("%w: column %s is %v, the file's is %v", ErrNoColumn, n.path, c.Type, n.typ)
+	}
+	if len(c.Children) != len(n.children) {
+		return fmt.Errorf("%w: column %s has %d fields, the file's %d", ErrNoColumn, n.path, len(c.Children), len(n.children))
 	}
 	for i, kid := range n.children {
-		child := &c.children[i]
-		if c.Type.Kind == Struct && child.Name != kid.field.Name {
-			return fmt.Errorf("%w: field %d of column %s is %s, the file's is %s", ErrNoColumn, i, n.path, child.Name, kid.field.Name)
+		child := &c.Children[i]
+		if (c.Type.Kind == column.Struct || c.Type.Kind == column.Tuple) && child.Name != kid.field.Name {
+			return fmt.Errorf("%w: field %d of column %s is %s, the file's is %s", ErrNoColumn, i, n.path, child.Name,
+				kid.field.Name)
 		}
 		if err := kid.check(child); err != nil {
 			return err
 		}
 	}
-	if c.Type.Kind == Vector && c.nulls < c.n {
-		if n.dim >= 0 && n.dim != c.dim {
-			return fmt.Errorf("column %s: %w: %d elements, %d before", n.path, ErrRagged, c.dim, n.dim)
+	if c.Type.Kind == column.Vector && c.Nulls < c.Len {
+		if n.dim >= 0 && n.dim != c.Type.Dim {
+			return fmt.Errorf("column %s: %w: %d elements, %d before", n.path, ErrRagged, c.Type.Dim, n.dim)
 		}
-		n.dim = c.dim
+		n.dim = c.Type.Dim
 	}
-	n.nulls = n.nulls || c.nulls > 0
+	n.nulls = n.nulls || c.Nulls > 0
 	return nil
 }
 
-// checkMetadata returns an error if the footer can not have these keys and values.
+// checkMetadata returns an error if the footer cannot have these keys and values.
 func checkMetadata(m map[string]string) error {
 	for k, v := range m {
 		if k == arrowSchemaKey {
-			return fmt.Errorf("metadata: the key %s is taken", k)
+			return fmt.Errorf("metadata: the key %s is reserved", k)
 		}
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {
 			return fmt.Errorf("metadata: key %q or its value is not UTF-8", k)

@@ -16,51 +16,52 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
-	"github.com/vecql/vecql/parquetscan/internal/columntest"
+	"github.com/vecql/vecql/parquetscan/internal/arrowtest"
 )
 
-// This file writes random batches and reads them back with pqarrow, which shares no code with the Writer above the encoding of pages.
+// Random batches, written and read back with pqarrow, which shares with the Writer only the encoding of pages.
 
-// newGenerator returns a Generator whose seed is in the log.
-func newGenerator(t testing.TB) *columntest.Generator {
+// newGenerator returns a Generator and logs its seed.
+func newGenerator(t testing.TB) *arrowtest.Generator {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	return generatorOf(seed)
 }
 
-func generatorOf(seed uint64) *columntest.Generator {
+func generatorOf(seed uint64) *arrowtest.Generator {
 	r := rand.New(rand.NewPCG(seed, 1))
-	return &columntest.Generator{Rand: r, Dim: 1 + r.IntN(9)}
+	return &arrowtest.Generator{Rand: r, Dim: 1 + r.IntN(9)}
 }
 
-// forArrow changes options so that arrow-go can read what is written: its reader fails on a page of the second version that is compressed
-// with Brotli and has no values, only NULLs.
+// forArrow changes options so that arrow-go can read the file: its reader fails on data pages V2 that are compressed
+// with Brotli and have only NULLs.
 func forArrow(o parquetscan.WriterOptions) parquetscan.WriterOptions {
 	o.DataPageV2 = o.DataPageV2 && o.Codec != parquetscan.Brotli
 	return o
 }
 
-// A written file, and what should be in it.
+// A written file, and its expected values.
 type written struct {
-	fields []parquetscan.Field
+	fields []column.Field
 	values [][]any // by column
 	data   []byte
 }
 
-// writeRandom writes batches of random rows, so many each.
-func writeRandom(t testing.TB, g *columntest.Generator, fields []parquetscan.Field, o parquetscan.WriterOptions, rows ...int) written {
+// writeRandom writes batches of random rows; rows are their numbers of rows.
+func writeRandom(t testing.TB, g *arrowtest.Generator, fields []column.Field, o parquetscan.WriterOptions, rows ...int) written {
 	w := written{fields: fields, values: make([][]any, len(fields))}
 	var buf bytes.Buffer
 	wr, err := parquetscan.NewWriter(&buf, fields, o)
 	require.NoError(t, err)
 	for _, n := range rows {
-		b := &parquetscan.Batch{Rows: n}
+		b := &column.Batch{Rows: n}
 		for i, f := range fields {
 			values := g.Values(f, n)
 			w.values[i] = append(w.values[i], values...)
 			c := g.Column(f, values)
-			require.Equal(t, values, columntest.OfColumn(&c), "the column made of values")
+			require.Equal(t, values, arrowtest.OfColumn(&c), "the generated column has the values")
 			b.Columns = append(b.Columns, c)
 		}
 		require.NoError(t, wr.Write(b))
@@ -79,7 +80,7 @@ func openFile(t testing.TB, data []byte) *file.Reader {
 	return f
 }
 
-// check reads the file and compares it, and returns it for more.
+// check reads the file, compares its values, and returns the open file.
 func (w written) check(t testing.TB) *file.Reader {
 	t.Helper()
 	f := openFile(t, w.data)
@@ -95,7 +96,7 @@ func (w written) check(t testing.TB) *file.Reader {
 		require.Equal(t, f.Nullable, column.Field().Nullable, f.Name)
 		got := []any{}
 		for _, chunk := range column.Data().Chunks() {
-			got = append(got, columntest.OfArray(chunk)...)
+			got = append(got, arrowtest.OfArray(chunk)...)
 		}
 		require.Equal(t, len(w.values[i]), len(got), "rows of %v", f)
 		for row := range got {
@@ -119,7 +120,7 @@ func TestWriterEveryKind(t *testing.T) {
 					if nullable {
 						o = forArrow(o)
 					}
-					w := writeRandom(t, g, columntest.Scalars(nullable), o, 100, 0, 1, 200)
+					w := writeRandom(t, g, arrowtest.Scalars(nullable), o, 100, 0, 1, 200)
 					f := w.check(t)
 					require.Equal(t, 1, f.NumRowGroups())
 					for i := range f.MetaData().Schema.NumColumns() {
@@ -156,16 +157,16 @@ func TestWriterRandomSchemas(t *testing.T) {
 
 func TestWriterNoRows(t *testing.T) {
 	for _, rows := range [][]int{nil, {0}, {0, 0}} {
-		f := writeRandom(t, newGenerator(t), columntest.Scalars(true), parquetscan.WriterOptions{}, rows...).check(t)
+		f := writeRandom(t, newGenerator(t), arrowtest.Scalars(true), parquetscan.WriterOptions{}, rows...).check(t)
 		require.Zero(t, f.NumRowGroups())
 	}
 }
 
 func TestWriterRowGroups(t *testing.T) {
-	fields := []parquetscan.Field{
-		{Name: "n", Type: parquetscan.Type{Kind: parquetscan.Int64}},
-		{Name: "s", Type: parquetscan.Type{Kind: parquetscan.String}},
-		{Name: "v", Type: parquetscan.Type{Kind: parquetscan.Vector, Elem: parquetscan.Float32}},
+	fields := []column.Field{
+		{Name: "n", Type: column.Type{Kind: column.Int64}},
+		{Name: "s", Type: column.Type{Kind: column.String}},
+		{Name: "v", Type: column.Type{Kind: column.Vector, Elem: column.Float32}},
 	}
 	groups := func(o parquetscan.WriterOptions, text int, batches ...int) (rows []int64) {
 		var buf bytes.Buffer
@@ -176,9 +177,9 @@ func TestWriterRowGroups(t *testing.T) {
 			for i := range s {
 				s[i] = string(make([]byte, text))
 			}
-			require.NoError(t, w.Write(&parquetscan.Batch{Rows: n, Columns: []parquetscan.Column{
-				parquetscan.NewColumn("n", make([]int64, n)), parquetscan.NewStrings("s", s),
-				parquetscan.NewMatrix("v", make([]float32, 4*n), 4),
+			require.NoError(t, w.Write(&column.Batch{Rows: n, Columns: []column.Column{
+				column.Of("n", make([]int64, n)), column.Strings("s", s),
+				column.Matrix("v", make([]float32, 4*n), 4),
 			}}))
 		}
 		require.NoError(t, w.Close())
@@ -197,7 +198,7 @@ func TestWriterRowGroups(t *testing.T) {
 	require.Equal(t, []int64{1, 1, 1}, groups(parquetscan.WriterOptions{RowGroupBytes: 59}, 28, 3))
 }
 
-// TestWriterLargePages writes enough for many pages of the default size, whose pieces are cut at it.
+// TestWriterLargePages writes many pages of the default size.
 func TestWriterLargePages(t *testing.T) {
 	const rows, dim = 12_000, 100
 	for _, nulls := range []bool{false, true} {
@@ -217,16 +218,16 @@ func TestWriterLargePages(t *testing.T) {
 			if !nulls {
 				validity = nil
 			}
-			fields := []parquetscan.Field{
-				{Name: "v", Type: parquetscan.Type{Kind: parquetscan.Vector, Elem: parquetscan.Float32}, Nullable: true},
-				{Name: "n", Type: parquetscan.Type{Kind: parquetscan.Int64}, Nullable: true},
+			fields := []column.Field{
+				{Name: "v", Type: column.Type{Kind: column.Vector, Elem: column.Float32}, Nullable: true},
+				{Name: "n", Type: column.Type{Kind: column.Int64}, Nullable: true},
 			}
-			b := &parquetscan.Batch{Rows: rows, Columns: []parquetscan.Column{
-				parquetscan.NewMatrix("v", v, dim).WithValidity(validity), parquetscan.NewColumn("n", numbers).WithValidity(validity),
+			b := &column.Batch{Rows: rows, Columns: []column.Column{
+				column.Matrix("v", v, dim).WithValidity(validity), column.Of("n", numbers).WithValidity(validity),
 			}}
 			w := written{fields: fields}
 			for i := range fields {
-				w.values = append(w.values, columntest.OfColumn(&b.Columns[i]))
+				w.values = append(w.values, arrowtest.OfColumn(&b.Columns[i]))
 			}
 			var buf bytes.Buffer
 			wr, err := parquetscan.NewWriter(&buf, fields, parquetscan.WriterOptions{DataPageV2: v2, Codec: parquetscan.Uncompressed})
@@ -251,25 +252,25 @@ func TestWriterLargePages(t *testing.T) {
 	}
 }
 
-// TestWriterOwnsNothing overwrites a batch as soon as Write has returned.
+// TestWriterOwnsNothing overwrites a batch after Write returns.
 func TestWriterOwnsNothing(t *testing.T) {
 	for _, dictionary := range []bool{false, true} {
 		data, offsets := []byte("aabbcc"), []int32{0, 2, 4, 6}
 		numbers, ids, floats := []int64{1, 2, 3}, [][16]byte{{1}, {2}, {3}}, []float64{1, 2, 3, 4, 5, 6}
-		decimals := []parquetscan.Int128{{Lo: 1}, {Lo: 2}, {Lo: 3}}
-		w := written{fields: []parquetscan.Field{
-			{Name: "s", Type: kindOf(parquetscan.String)},
-			{Name: "n", Type: kindOf(parquetscan.Int64)},
-			{Name: "id", Type: kindOf(parquetscan.ID)},
-			{Name: "v", Type: parquetscan.Type{Kind: parquetscan.Vector, Elem: parquetscan.Float64}},
-			{Name: "d", Type: parquetscan.Type{Kind: parquetscan.Decimal128, Precision: 38}},
+		decimals := []column.Int128{{Lo: 1}, {Lo: 2}, {Lo: 3}}
+		w := written{fields: []column.Field{
+			{Name: "s", Type: kindOf(column.String)},
+			{Name: "n", Type: kindOf(column.Int64)},
+			{Name: "id", Type: kindOf(column.UUID)},
+			{Name: "v", Type: column.Type{Kind: column.Vector, Elem: column.Float64}},
+			{Name: "d", Type: column.Type{Kind: column.Decimal128, Precision: 38}},
 		}}
-		b := &parquetscan.Batch{Rows: 3, Columns: []parquetscan.Column{
-			parquetscan.NewText("s", data, offsets), parquetscan.NewColumn("n", numbers), parquetscan.NewColumn("id", ids),
-			parquetscan.NewMatrix("v", floats, 2), parquetscan.NewColumn("d", decimals),
+		b := &column.Batch{Rows: 3, Columns: []column.Column{
+			column.StringBuffers("s", data, offsets), column.Of("n", numbers), column.Of("id", ids),
+			column.Matrix("v", floats, 2), column.Of("d", decimals),
 		}}
 		for i := range b.Columns {
-			w.values = append(w.values, columntest.OfColumn(&b.Columns[i]))
+			w.values = append(w.values, arrowtest.OfColumn(&b.Columns[i]))
 		}
 		var buf bytes.Buffer
 		wr, err := parquetscan.NewWriter(&buf, w.fields, parquetscan.WriterOptions{NoDictionary: !dictionary})
@@ -294,14 +295,14 @@ func TestWriterOwnsNothing(t *testing.T) {
 }
 
 func TestWriterArrowSchema(t *testing.T) {
-	read := func(column parquetscan.Column) arrow.DataType {
+	read := func(col column.Column) arrow.DataType {
 		var buf bytes.Buffer
-		fields := []parquetscan.Field{{Name: "v", Type: column.Type, Nullable: true}}
+		fields := []column.Field{{Name: "v", Type: col.Type, Nullable: true}}
 		w, err := parquetscan.NewWriter(&buf, fields, parquetscan.WriterOptions{
 			Metadata: map[string]string{"b": "2", "a": "1"},
 		})
 		require.NoError(t, err)
-		require.NoError(t, w.Write(&parquetscan.Batch{Rows: column.Len(), Columns: []parquetscan.Column{column}}))
+		require.NoError(t, w.Write(&column.Batch{Rows: col.Len, Columns: []column.Column{col}}))
 		require.NoError(t, w.Close())
 		f := openFile(t, buf.Bytes())
 		require.Equal(t, []string{"ARROW:schema", "a", "b"}, f.MetaData().KeyValueMetadata().Keys())
@@ -312,29 +313,29 @@ func TestWriterArrowSchema(t *testing.T) {
 		require.NoError(t, err)
 		return s.Field(0).Type
 	}
-	v := parquetscan.NewMatrix("v", make([]float32, 12), 3)
+	v := column.Matrix("v", make([]float32, 12), 3)
 	require.Equal(t, "fixed_size_list<element: float32>[3]", read(v).String())
 	require.Equal(t, "list<element: float32>", read(v.WithValidity([]byte{0b1101})).String())
 	require.Equal(t, "list<element: float32>", read(v.WithValidity([]byte{0})).String())
-	at, err := parquetscan.NewColumn("v", []int64{1}).As(parquetscan.Type{Kind: parquetscan.Timestamp, Unit: parquetscan.Micros, UTC: true})
+	at, err := column.Of("v", []int64{1}).WithType(column.Type{Kind: column.Timestamp, Unit: column.Micros, UTC: true})
 	require.NoError(t, err)
 	require.Equal(t, "timestamp[us, tz=UTC]", read(at).String())
-	require.Equal(t, "extension<arrow.uuid>", read(parquetscan.NewColumn("v", make([][16]byte, 2))).String())
+	require.Equal(t, "extension<arrow.uuid>", read(column.Of("v", make([][16]byte, 2))).String())
 }
 
 func TestWriterDictionaries(t *testing.T) {
-	fields := []parquetscan.Field{
-		{Name: "a", Type: parquetscan.Type{Kind: parquetscan.Int64}},
-		{Name: "b", Type: parquetscan.Type{Kind: parquetscan.Int64}},
-		{Name: "v", Type: parquetscan.Type{Kind: parquetscan.Vector, Elem: parquetscan.Float32}},
+	fields := []column.Field{
+		{Name: "a", Type: column.Type{Kind: column.Int64}},
+		{Name: "b", Type: column.Type{Kind: column.Int64}},
+		{Name: "v", Type: column.Type{Kind: column.Vector, Elem: column.Float32}},
 	}
 	for _, o := range []parquetscan.WriterOptions{{}, {Plain: []string{"b"}}, {NoDictionary: true}} {
 		var buf bytes.Buffer
 		w, err := parquetscan.NewWriter(&buf, fields, o)
 		require.NoError(t, err)
-		require.NoError(t, w.Write(&parquetscan.Batch{Rows: 1000, Columns: []parquetscan.Column{
-			parquetscan.NewColumn("a", make([]int64, 1000)), parquetscan.NewColumn("b", make([]int64, 1000)),
-			parquetscan.NewMatrix("v", make([]float32, 2000), 2),
+		require.NoError(t, w.Write(&column.Batch{Rows: 1000, Columns: []column.Column{
+			column.Of("a", make([]int64, 1000)), column.Of("b", make([]int64, 1000)),
+			column.Matrix("v", make([]float32, 2000), 2),
 		}}))
 		require.NoError(t, w.Close())
 		f := openFile(t, buf.Bytes())
@@ -347,7 +348,7 @@ func TestWriterDictionaries(t *testing.T) {
 	}
 }
 
-// A brokenSink takes so many bytes and then fails, or stops without saying so.
+// A brokenSink accepts left bytes and then fails, or with quiet writes less without an error.
 type brokenSink struct {
 	left  int
 	quiet bool
@@ -370,8 +371,8 @@ func (s *brokenSink) Write(p []byte) (int, error) {
 
 func TestWriterBrokenSink(t *testing.T) {
 	g := newGenerator(t)
-	fields := append(columntest.Scalars(true)[:14], g.Fields(2, 2)...)
-	b := &parquetscan.Batch{Rows: 40}
+	fields := append(arrowtest.Scalars(true)[:14], g.Fields(2, 2)...)
+	b := &column.Batch{Rows: 40}
 	for _, f := range fields {
 		b.Columns = append(b.Columns, g.Column(f, g.Values(f, b.Rows)))
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/vecql/vecql"
 )
 
-var capture = flag.String("capture", "", "folder: write what driver and server say to each other into it, for the tests that have no server")
+var capture = flag.String("capture", "", "`folder` to write the traffic of driver and server to, for the tests without a server")
 
-// recorder writes down the bytes of all connections of a session.
+// recorder records the bytes of all connections of a session.
 type recorder struct {
 	mu    sync.Mutex
 	conns []*bytes.Buffer
@@ -54,7 +54,7 @@ func (c *recordedConn) Read(p []byte) (int, error) {
 }
 
 func (c *recordedConn) Write(p []byte) (int, error) {
-	c.note(">", p) // before the answer can come
+	c.note(">", p) // recorded before the response can arrive
 	return c.Conn.Write(p)
 }
 
@@ -68,10 +68,10 @@ func (c *recordedConn) note(direction string, p []byte) {
 	}
 }
 
-// captured are the statements of a capture, in order. Values are written as literals, so that their bytes are the server's own.
+// captured lists the statements of a capture, in order. Values are literals, so that the server encodes them.
 var captured = []struct {
 	cql  string
-	with func(q *vecql.Query) *vecql.Query // nil: as it is
+	with func(q *vecql.Query) *vecql.Query // nil means no change
 }{
 	{`CREATE KEYSPACE capture WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`, nil},
 	{`CREATE TYPE capture.point (x int, y text)`, nil},
@@ -92,14 +92,31 @@ var captured = []struct {
 		INSERT INTO capture.paged (k, id) VALUES (0, 2) INSERT INTO capture.paged (k, id, v) VALUES (0, 3, [3, 1]) APPLY BATCH`, nil},
 	{`SELECT id, v FROM capture.paged`, nil},
 	{`INSERT INTO capture.paged (k, id) VALUES (0, 1) IF NOT EXISTS`, nil},
-	{`SELECT count(*) FROM capture.paged`, func(q *vecql.Query) *vecql.Query { return q.Trace(noTracer{}) }}, // warns: no partition key
+	// warns: no partition key
+	{`SELECT count(*) FROM capture.paged`, func(q *vecql.Query) *vecql.Query { return q.Trace(noTracer{}) }},
 	{`SELECT * FROM capture.paged`, nil},
 	{`ALTER TABLE capture.paged ADD extra text`, nil},
 	{`SELECT * FROM capture.paged`, nil}, // v5: metadata changed
+	// changes without effect
+	{`ALTER TABLE capture.paged ADD IF NOT EXISTS extra text`, nil},
+	{`ALTER TABLE capture.paged DROP IF EXISTS nothing`, nil},
+	{`ALTER TYPE capture.point ADD IF NOT EXISTS x int`, nil},
+	{`CREATE TABLE IF NOT EXISTS capture.paged (id int PRIMARY KEY)`, nil},
+	{`DROP TABLE IF EXISTS capture.nothing`, nil},
+	// class names on v4
+	{`CREATE TABLE capture.nested (id int PRIMARY KEY, a vector<frozen<set<float>>, 3>, b vector<frozen<point>, 1>,
+		c vector<tuple<int, frozen<list<text>>>, 1>, d list<frozen<vector<frozen<map<int, frozen<set<int>>>>, 1>>>,
+		e tuple<frozen<list<frozen<set<int>>>>>, f vector<set<float>, 3>, g vector<point, 1>)`, nil},
+	{`INSERT INTO capture.nested (id, a, b, c, d, e, f, g) VALUES (1, [{1, 2}, {3}, {4}], [{x: 1, y: 'one'}], [(1, ['a'])], [[{1: {2}}]],
+		([{1}]), [{1}, {2}, {3}], [{x: 1}])`, nil},
+	{`SELECT * FROM capture.nested WHERE id = 1`, nil},
+	{`SELECT type FROM system_schema.columns WHERE keyspace_name = 'capture' AND table_name = 'nested'`, nil},
+	{`DROP TABLE capture.nested`, nil},
 	{`SELEC`, nil},
 	{`SELECT nothing FROM capture.paged`, nil},
 	{`CREATE TABLE capture.paged (id int PRIMARY KEY)`, nil},
-	{`SELECT id FROM capture.everything WHERE id = 1`, func(q *vecql.Query) *vecql.Query { return q.Consistency(vecql.Three) }}, // unavailable
+	// unavailable
+	{`SELECT id FROM capture.everything WHERE id = 1`, func(q *vecql.Query) *vecql.Query { return q.Consistency(vecql.Three) }},
 	{`DROP KEYSPACE capture`, nil},
 }
 
@@ -107,16 +124,16 @@ type noTracer struct{}
 
 func (noTracer) Trace([]byte) {}
 
-// TestCapture records real server bytes. It is run by hand when there is a new version of a server.
+// TestCapture records the bytes of a real server. It is run by hand for a new version of a server.
 func TestCapture(t *testing.T) {
 	if *capture == "" {
-		t.Skip("a tool: it is given a folder by -capture")
+		t.Skip("set -capture to record the traffic of a server")
 	}
 	for _, m := range []struct {
 		version    int
 		compressor vecql.Compressor
 	}{{4, nil}, {4, vecql.SnappyCompressor{}}, {5, nil}, {5, vecql.LZ4Compressor{}}} {
-		cfg := config(t, plainNode)
+		cfg := config(t, bareNode)
 		r := &recorder{}
 		cfg.Dialer, cfg.NumConns, cfg.Keyspace = r, 1, "system"
 		cfg.ProtoVersion, cfg.Compressor = m.version, m.compressor
@@ -134,7 +151,7 @@ func TestCapture(t *testing.T) {
 			for it.Scan(make([]any, len(it.Columns()))...) {
 				continue
 			}
-			if err := it.Close(); err != nil { // some are to fail
+			if err := it.Close(); err != nil { // some statements fail by design
 				t.Log(c.cql, err)
 			}
 		}

@@ -27,21 +27,22 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// This file tests that a session recovers, without a restart of the program, from what makes all that it knew of the cluster wrong.
+// Recovery of a session, without a restart of the program, when everything that it stored about the cluster becomes
+// wrong.
 
-// names is a server of names with one name.
+// names is a DNS server with one name.
 type names struct {
-	addrs atomic.Pointer[[]netip.Addr]
-	asked atomic.Int64
+	addrs   atomic.Pointer[[]netip.Addr]
+	queries atomic.Int64
 }
 
-// serveName makes the process resolve names by a server that knows nodes.cqltest.example only, as long as the test runs.
+// serveName makes the process resolve names with a DNS server that has only nodes.cqltest.example, until the test ends.
 func serveName(t *testing.T, addrs []netip.Addr) (name string, server *names) {
 	n := &names{}
 	n.addrs.Store(&addrs)
 	old := net.DefaultResolver
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe() // not packets: messages have their length before them (RFC 1035, section 4.2.2)
+		client, server := net.Pipe() // a stream, so each message follows its length (RFC 1035, section 4.2.2)
 		go n.serve(server)
 		return client, nil
 	}}
@@ -49,7 +50,7 @@ func serveName(t *testing.T, addrs []netip.Addr) (name string, server *names) {
 	return "nodes.cqltest.example", n
 }
 
-// serve answers questions until the client closes.
+// serve responds to queries until the client closes the connection.
 func (n *names) serve(c net.Conn) {
 	defer c.Close()
 	for {
@@ -68,18 +69,18 @@ func (n *names) serve(c net.Conn) {
 	}
 }
 
-// answer answers a question for IPv4 addresses with all of them, any other with none (RFC 1035, section 4.1).
+// answer responds to a query for IPv4 addresses with all of them, and to any other with none (RFC 1035, section 4.1).
 func (n *names) answer(q []byte) []byte {
 	const header = 12
 	end := header
-	for q[end] != 0 { // labels of the name
+	for q[end] != 0 { // skip the labels of the name
 		end += 1 + int(q[end])
 	}
 	end += 1 + 4 // type and class
 	var addrs []netip.Addr
 	if binary.BigEndian.Uint16(q[end-4:]) == 1 {
 		addrs = *n.addrs.Load()
-		n.asked.Add(1)
+		n.queries.Add(1)
 	}
 	a := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, byte(len(addrs)), 0, 0, 0, 0}, q[header:end]...)
 	for _, addr := range addrs {
@@ -90,7 +91,8 @@ func (n *names) answer(q []byte) []byte {
 	return a
 }
 
-// TestClusterAllNodesMove gives all nodes other addresses at once, of which no event tells: the name of the contact points leads to them.
+// TestClusterAllNodesMove moves all nodes to other addresses at once, without events. The session finds them by
+// resolving the contact points again.
 func TestClusterAllNodesMove(t *testing.T) {
 	for name, network := range map[string]cqltest.Config{
 		"cassandra": {Network: cqltest.Addresses}, "scylla": {Scylla: &cqltest.Scylla{Shards: 2}},
@@ -108,7 +110,7 @@ func TestClusterAllNodesMove(t *testing.T) {
 			cfg := embeddedConfig(cluster)
 			cfg.Hosts, cfg.Port = []string{host}, int(cluster.Node(0).Addr().Port())
 			s := open(t, cfg)
-			require.Positive(t, server.asked.Load())
+			require.Positive(t, server.queries.Load())
 			awaitUse(t, cluster, s)
 			before := addresses(s)
 
@@ -122,7 +124,7 @@ func TestClusterAllNodesMove(t *testing.T) {
 			}
 			moved := addrs()
 			server.addrs.Store(&moved)
-			t.Logf("all nodes are used again after %v", awaitUse(t, cluster, s).Round(time.Millisecond))
+			t.Logf("all nodes served requests again after %v", awaitUse(t, cluster, s).Round(time.Millisecond))
 			requireAddresses(t, cluster, s)
 			for id, addr := range addresses(s) {
 				require.Contains(t, before, id)
@@ -141,8 +143,8 @@ func (r rotating) Challenge(req []byte) ([]byte, vecql.Authenticator, error) {
 
 func (r rotating) Success([]byte) error { return nil }
 
-// TestClusterPasswordRotated changes the password on the servers, whose connections end, and only later in the program: in between there is
-// no storm of logins, and afterwards the session recovers.
+// TestClusterPasswordRotated changes the password on the servers, which close all connections, and only later in the
+// program. The session must not retry logins without backoff in between, and must recover afterwards.
 func TestClusterPasswordRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cluster := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Users: map[string]string{"user": "old"}})
@@ -161,17 +163,17 @@ func TestClusterPasswordRotated(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		err := s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context())
-		require.ErrorIs(t, err, vecql.CodeCredentials, "the error says why there is no connection")
+		require.ErrorIs(t, err, vecql.CodeCredentials, "the error contains the reason of the failed connections")
 		logins := cluster.Stats().Requests[cqltest.OpAuthResponse]
-		t.Logf("%d logins were refused in ten minutes", logins)
+		t.Logf("%d logins failed in ten minutes", logins)
 		require.Greater(t, logins, 10)
 		require.Less(t, logins, 200)
 		auth.password.Store(&now)
-		t.Logf("all nodes are used again %v after the program has learnt of the password", awaitUse(t, cluster, s).Round(time.Millisecond))
+		t.Logf("all nodes served requests again %v after the program changed its password", awaitUse(t, cluster, s).Round(time.Millisecond))
 	})
 }
 
-// authority signs certificates.
+// authority is a certificate authority.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -204,8 +206,8 @@ func (a *authority) sign(t *testing.T, serial int64, from, to time.Time) tls.Cer
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// TestClusterCertificateReplaced replaces the certificates of servers that ask clients for theirs: by an expired one, which the session must
-// not accept, then by a good one of another serial number, while the client's changes as well.
+// TestClusterCertificateReplaced replaces the certificates of servers with mutual TLS: first with an expired one, which
+// the session must reject, then with a valid one of another serial number, while the client's certificate changes too.
 func TestClusterCertificateReplaced(t *testing.T) {
 	ca := newAuthority(t)
 	pool := x509.NewCertPool()
@@ -245,10 +247,10 @@ func TestClusterCertificateReplaced(t *testing.T) {
 		var wrong x509.CertificateInvalidError
 		err := s.Query(insertPair, 1, 1).Idempotent(true).ExecContext(t.Context())
 		return errors.As(err, &wrong) && wrong.Reason == x509.Expired
-	}, 5*time.Second, time.Millisecond, "the error says why there is no connection")
+	}, 5*time.Second, time.Millisecond, "the error contains the reason of the failed connections")
 	cluster.SetTLS(server(next))
 	other := ca.sign(t, 6, now.Add(-time.Hour), now.Add(time.Hour))
 	own.Store(&other)
-	t.Logf("all nodes are used again after %v", awaitUse(t, cluster, s).Round(time.Millisecond))
+	t.Logf("all nodes served requests again after %v", awaitUse(t, cluster, s).Round(time.Millisecond))
 	require.EqualValues(t, 4, serial.Load())
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// This file tests what a session makes of nodes that restart, move and change their passwords and certificates, on an embedded cluster.
+// Nodes of an embedded cluster that restart and move.
 
-// TestFault21RollingRestart kills and restarts each of six nodes in turn, twice, under load, with three replicas and LOCAL_QUORUM: no
-// idempotent read may fail, no acknowledged write may be lost, and afterwards reads are as fast as before.
+// TestFault21RollingRestart kills and restarts each of six nodes in turn, twice, under load, with three replicas and
+// LOCAL_QUORUM. No idempotent read may fail, no acknowledged write may be lost, and afterwards reads must be as fast as
+// before.
 func TestFault21RollingRestart(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{Nodes: 6, VNodes: 32})
 	embeddedTable(t, cluster, "3")
@@ -34,8 +35,8 @@ func TestFault21RollingRestart(t *testing.T) {
 			require.NoError(t, n.Restart())
 			back := time.Now()
 			n.ResetStats()
-			require.Eventually(t, func() bool { return n.Stats().OnReplica > 100 }, 5*time.Second, time.Millisecond, "node %v is used again", n)
-			t.Logf("round %d, %v: used again %v after its return", round, n, time.Since(back).Round(time.Millisecond))
+			require.Eventually(t, func() bool { return n.Stats().OnReplica > 100 }, 5*time.Second, time.Millisecond, "node %v serves requests again", n)
+			t.Logf("round %d, %v: served requests again %v after its restart", round, n, time.Since(back).Round(time.Millisecond))
 		}
 	}
 	restarted := time.Now()
@@ -49,7 +50,7 @@ func TestFault21RollingRestart(t *testing.T) {
 		l.median(began, restarted), after)
 	require.Empty(t, l.errs)
 	require.NotZero(t, before)
-	require.Less(t, after, 3*before+5*time.Millisecond, "reads are as fast as before")
+	require.Less(t, after, 3*before+5*time.Millisecond, "reads are slower than before")
 	require.GreaterOrEqual(t, share.percent(share.OnReplica), 99.0)
 	require.NotEmpty(t, l.written)
 	for k, want := range l.written {
@@ -59,7 +60,7 @@ func TestFault21RollingRestart(t *testing.T) {
 	}
 }
 
-// awaitUse waits until requests come to all nodes and none fails any more, and returns how long that took.
+// awaitUse blocks until all nodes serve requests and none fails. It returns the time that took.
 func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -73,7 +74,7 @@ func awaitUse(t *testing.T, c *cqltest.Cluster, s *vecql.Session) time.Duration 
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Fatalf("not all nodes are used again; the last request: %v", last)
+	t.Fatalf("not all nodes serve requests again; the last request: %v", last)
 	return 0
 }
 
@@ -96,8 +97,8 @@ func requireAddresses(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
 	require.Eventually(t, is, 10*time.Second, time.Millisecond, "%v, want %v", addresses(s), want)
 }
 
-// TestClusterNodeMoves gives each node in turn another address, under load, with the events of that and without them: no idempotent request
-// fails.
+// TestClusterNodeMoves moves each node in turn to another address under load, with and without events. No idempotent
+// request may fail.
 func TestClusterNodeMoves(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -125,7 +126,7 @@ func TestClusterNodeMoves(t *testing.T) {
 			for _, n := range cluster.Nodes() {
 				old := n.Addr()
 				require.NoError(t, n.Move(netip.Addr{}))
-				t.Logf("from %v to %v: all nodes are used again after %v", old, n.Addr(), awaitUse(t, cluster, s).Round(time.Millisecond))
+				t.Logf("from %v to %v: all nodes served requests again after %v", old, n.Addr(), awaitUse(t, cluster, s).Round(time.Millisecond))
 				requireAddresses(t, cluster, s)
 			}
 			calls, errs := stop()

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,21 +16,22 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds what the tests share that run on an embedded cluster (package cqltest) only: it counts on the server's side where each
-// request arrived.
+// Helpers of the tests that run only on an embedded cluster (package cqltest), which counts where requests arrive.
 
-// fewer returns n, and a part of it under the race detector.
+// fewer returns n in a soak test without the race detector, otherwise a tenth of n.
 func fewer(n int) int {
-	if underRace {
+	if underRace || !soak.On() {
 		return n / 10
 	}
 	return n
 }
 
-// embeddedConfig returns a configuration for the cluster. Its timeouts are those of a cluster within the process.
+// embeddedConfig returns a configuration for the cluster with LOCAL_QUORUM, long request timeouts and no log.
 func embeddedConfig(c *cqltest.Cluster) *vecql.ClusterConfig {
 	cfg := vecql.NewCluster(c.Hosts()...)
 	cfg.Consistency = vecql.LocalQuorum
@@ -40,14 +40,14 @@ func embeddedConfig(c *cqltest.Cluster) *vecql.ClusterConfig {
 	return cfg
 }
 
-// embeddedTable creates ks.t (k bigint, v bigint) with that many replicas.
+// embeddedTable creates ks.t (k bigint, v bigint) with the given number of replicas.
 func embeddedTable(t *testing.T, c *cqltest.Cluster, replicas string) {
 	t.Helper()
 	require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': `+replicas+`};
 		CREATE TABLE ks.t (k bigint PRIMARY KEY, v bigint)`))
 }
 
-// open opens a session that ends with the test, after which nothing of it may be left.
+// open opens a session. The test closes it at its end and checks that no goroutine or socket of the driver remains.
 func open(t *testing.T, cfg *vecql.ClusterConfig) *vecql.Session {
 	t.Helper()
 	before := sockets()
@@ -60,27 +60,22 @@ func open(t *testing.T, cfg *vecql.ClusterConfig) *vecql.Session {
 	return s
 }
 
-// requireNothingLeft fails when a goroutine of the driver is left, or more than that many sockets: the other ends of closed ones take a
-// moment.
+// requireNothingLeft fails if goroutines of the driver remain, or more sockets than before. The peers of closed sockets
+// close a moment later.
 func requireNothingLeft(t *testing.T, before int) {
 	t.Helper()
-	var stacks string
 	deadline := time.Now().Add(5 * time.Second)
-	for time.Now().Before(deadline) {
-		buf := make([]byte, 1<<20)
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		if !strings.Contains(stacks, "vecql.(*") && sockets() <= before {
-			return
-		}
+	for time.Now().Before(deadline) && sockets() > before {
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("%d sockets, %d before; goroutines:\n%s", sockets(), before, stacks)
+	require.LessOrEqual(t, sockets(), before, "sockets remain open")
+	leak.RequireNone(t, leak.Driver)
 }
 
-// heap returns the bytes of memory that are in use.
+// heap returns the number of bytes in use.
 func heap() uint64 {
 	var m runtime.MemStats
-	for range 3 { // pools empty themselves from one collection to the next
+	for range 3 { // a sync.Pool drops its values over two collections
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
@@ -94,7 +89,7 @@ func tokenOf(k int64) int64 {
 	return token.Murmur3(b[:])
 }
 
-// keysOfTablets returns one key of each tablet of ks.t, in a random order: that of their hashes.
+// keysOfTablets returns one key of each tablet of ks.t, in an order that is random because it is that of their hashes.
 func keysOfTablets(c *cqltest.Cluster, tablets int) []int64 {
 	found := make(map[int64]struct{}, tablets)
 	keys := make([]int64, 0, tablets)
@@ -108,7 +103,7 @@ func keysOfTablets(c *cqltest.Cluster, tablets int) []int64 {
 	return keys
 }
 
-// inParallel calls do for every key, 32 at a time.
+// inParallel calls do for every key, from 32 goroutines.
 func inParallel(t *testing.T, keys []int64, do func(ctx context.Context, k int64) error) {
 	t.Helper()
 	var next, failed atomic.Int64
@@ -129,16 +124,16 @@ func inParallel(t *testing.T, keys []int64, do func(ctx context.Context, k int64
 	}
 }
 
-// arrived is where requests arrived, as the nodes counted.
+// arrived counts the requests by where they arrived, as counted by the nodes.
 type arrived struct {
 	cqltest.Stats
 	took time.Duration
 }
 
-// percent returns n as a part of the requests that could have been routed.
+// percent returns n as a percentage of the routable requests.
 func (a arrived) percent(n int) float64 { return 100 * float64(n) / float64(max(a.Routable, 1)) }
 
-// during returns where the requests that do makes arrive.
+// during returns the counts of the requests that do makes.
 func during(c *cqltest.Cluster, do func()) arrived {
 	c.ResetStats()
 	began := time.Now()
@@ -153,7 +148,8 @@ func (a arrived) log(t *testing.T, what string) {
 		a.took.Round(time.Millisecond), a.percent(a.OnReplica), a.percent(a.OnShard), a.TabletHints)
 }
 
-// requireAtShards fails when fewer than n requests could be routed, or less than 99 % of them arrived at the owning shard.
+// requireAtShards fails if fewer than n requests were routable, or if less than 99 % of them arrived at the owning
+// shard.
 func (a arrived) requireAtShards(t *testing.T, what string, n int) {
 	t.Helper()
 	a.log(t, what)
@@ -161,8 +157,8 @@ func (a arrived) requireAtShards(t *testing.T, what string, n int) {
 	require.GreaterOrEqual(t, a.percent(a.OnShard), 99.0, what)
 }
 
-// awaitAtShards waits until at least 99 % of the requests that the load makes in a tenth of a second arrive at the owning shard, and returns
-// how long that took.
+// awaitAtShards blocks until at least 99 % of the requests of a tenth of a second arrive at the owning shard. It
+// returns the time that took.
 func awaitAtShards(t *testing.T, c *cqltest.Cluster, what string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -175,22 +171,23 @@ func awaitAtShards(t *testing.T, c *cqltest.Cluster, what string) time.Duration 
 		}
 	}
 	last.log(t, what)
-	t.Fatalf("%s: requests do not arrive at the owning shard", what)
+	t.Fatalf("%s: less than 99 %% of requests arrive at the owning shard", what)
 	return 0
 }
 
-// shardsOfConns returns how many shards of the node have a connection of a session.
+// shardsOfConns returns the number of shards of the node that have a connection of a session.
 func shardsOfConns(n *cqltest.Node) int {
 	shards := map[int]bool{}
 	for _, c := range n.Conns() {
-		if c.Ready && len(c.Events) == 0 { // that with events is the control connection
+		if c.Ready && len(c.Events) == 0 { // the connection with events is the control connection
 			shards[c.Shard] = true
 		}
 	}
 	return len(shards)
 }
 
-// background runs do in n goroutines until stop is called, which returns how often it was called and what failed.
+// background calls do repeatedly from n goroutines until stop is called. stop returns the number of calls and their
+// errors.
 func background(n int, do func(worker, i int) error) (stop func() (calls int, errs []error)) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -16,9 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/soak"
 )
 
-// vectorOf returns the vector of row k: the same in every run.
+// vectorOf returns the vector of row k, which is the same in every run.
 func vectorOf(k int, v []float32) []float32 {
 	r := rand.New(rand.NewPCG(384, uint64(k)))
 	for i := range v {
@@ -27,7 +30,7 @@ func vectorOf(k int, v []float32) []float32 {
 	return v
 }
 
-// sockets returns how many this process has open, -1 where that can't be told.
+// sockets returns the number of open sockets of this process, -1 if it cannot be determined.
 func sockets() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -42,11 +45,12 @@ func sockets() int {
 	return n
 }
 
-// TestKilledNode writes 100,000 vectors while one node of three is killed and comes back, then reads them all: no acknowledged row may be
-// missing or different, and nothing may be left of the session.
+// TestKilledNode inserts 100,000 vectors while one of three nodes is killed and restarted, then reads all of them. No
+// acknowledged row may be missing or different, and no socket of the session may remain.
 func TestKilledNode(t *testing.T) {
+	soak.Only(t)
 	if external() != nil {
-		t.Skip("VECQL_TEST_HOSTS is set: its nodes are not ours to kill")
+		t.Skip("VECQL_TEST_HOSTS is set: the test cannot kill its nodes")
 	}
 	const (
 		rows    = 100_000
@@ -94,27 +98,25 @@ func TestKilledNode(t *testing.T) {
 	victim := cluster.Nodes[1]
 	require.Eventually(t, func() bool { return acknowledged.Load() > rows/4 }, 5*time.Minute, time.Millisecond)
 	require.NoError(t, victim.Kill())
-	t.Logf("node killed after %d rows", acknowledged.Load())
+	t.Logf("killed the node after %d rows", acknowledged.Load())
 	require.Eventually(t, func() bool { return acknowledged.Load() > rows*3/10 }, 5*time.Minute, time.Millisecond)
 	require.NoError(t, victim.Start(t.Context()))
-	t.Logf("node back after %d rows", acknowledged.Load())
+	t.Logf("restarted the node after %d rows", acknowledged.Load())
 	wg.Wait()
 	require.EqualValues(t, rows, acknowledged.Load())
-	t.Logf("%d rows in %v, %d attempts failed on the way", rows, time.Since(began).Round(time.Millisecond), failed.Load())
+	t.Logf("%d rows in %v, %d attempts failed", rows, time.Since(began).Round(time.Millisecond), failed.Load())
 
 	began = time.Now()
 	seen := make([]bool, rows)
 	want := make([]float32, dim)
-	var keys vecql.Column[int32]
-	var matrix vecql.Matrix[float32]
-	for page, err := range s.Query(fmt.Sprintf("SELECT k, v FROM %s.t", ks)).PageSize(1000).Pages(t.Context()) {
+	for b, err := range s.Query(fmt.Sprintf("SELECT k, v FROM %s.t", ks)).PageSize(1000).BorrowBatches(t.Context()) {
 		require.NoError(t, err)
-		keys, err = vecql.ReadColumn(page, 0, keys)
+		keys, err := column.Slice[int32](b.Column("k"))
 		require.NoError(t, err)
-		matrix, err = vecql.ReadMatrix(page, 1, matrix)
+		matrix, err := column.MatrixOf[float32](b.Column("v"))
 		require.NoError(t, err)
-		for r, k := range keys.Data {
-			require.False(t, seen[k], "row %d twice", k)
+		for r, k := range keys {
+			require.False(t, seen[k], "row %d was read twice", k)
 			seen[k] = true
 			vectorOf(int(k), want)
 			for i, f := range matrix.Row(r) {
@@ -133,7 +135,7 @@ func TestKilledNode(t *testing.T) {
 	require.Zero(t, missing, "acknowledged rows are missing")
 	t.Logf("read back in %v", time.Since(began).Round(time.Millisecond))
 
-	require.Eventually(t, func() bool { // all nodes are in use again
+	require.Eventually(t, func() bool { // all nodes serve requests again
 		reached := map[string]bool{}
 		for k := range 50 {
 			it := s.Query(fmt.Sprintf("SELECT k FROM %s.t WHERE k = ?", ks), k).Consistency(vecql.One).IterContext(t.Context())
@@ -144,6 +146,6 @@ func TestKilledNode(t *testing.T) {
 		return len(reached) == 3
 	}, time.Minute, 100*time.Millisecond)
 	s.Close()
-	requireNoDriverGoroutines(t)
-	require.Equal(t, before, sockets(), "sockets are left")
+	leak.RequireNone(t, leak.Driver)
+	require.Equal(t, before, sockets(), "sockets remain open")
 }

@@ -16,16 +16,18 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/soak"
 )
 
-// This file tests that an answer comes to who asked for it, whatever the others do.
+// Responses to concurrent requests: each must go to the request it belongs to.
 
-// TestClusterMillion sends a million requests with random timeouts while answers come late and in any order. Each asks for a row of its own,
-// which nobody else asks for at that time: what comes back must be that row. Afterwards no stream, goroutine, socket or memory is left.
+// TestClusterMillion sends a million requests (fewer outside of soak tests) with random timeouts while responses come
+// late and in any order. Each concurrent request reads a different row, so a response to another request is detected.
+// Afterwards no stream, goroutine, socket or memory may be in use.
 func TestClusterMillion(t *testing.T) {
 	const workers = 256
-	rows := int64(fewer(1<<16) / workers * workers) // a multiple, so that no two workers ask for the same one
-	total := int64(1_000_000)
+	rows := int64(fewer(1<<16) / workers * workers) // a multiple of workers, so that no two workers read the same row
+	total := int64(soak.Size(100_000, 1_000_000))
 	if underRace {
 		total = 40_000
 	}
@@ -33,7 +35,7 @@ func TestClusterMillion(t *testing.T) {
 	embeddedTable(t, cluster, "3")
 	before := sockets()
 	cfg := embeddedConfig(cluster)
-	cfg.NumConns = 1 // streams are reused all the more
+	cfg.NumConns = 1 // one connection reuses its streams more often
 	s, err := cfg.CreateSession()
 	require.NoError(t, err)
 	defer s.Close()
@@ -46,7 +48,7 @@ func TestClusterMillion(t *testing.T) {
 	require.NoError(t, err)
 	written := time.Now()
 	inParallel(t, keys, func(ctx context.Context, k int64) error { return insert.Exec(ctx, &pair{k, value(k)}) })
-	usual := time.Since(written) * workers / time.Duration(rows) // what an answer takes when so many are asked for at once
+	usual := time.Since(written) * workers / time.Duration(rows) // time of a request under this load
 	memory := heap()
 
 	late := cluster.Inject(cqltest.Fault{
@@ -68,7 +70,7 @@ func TestClusterMillion(t *testing.T) {
 				cancel()
 				switch {
 				case err == nil && (k != nonce || v != value(nonce)):
-					t.Errorf("asked for %d, got the answer of %d: %d", nonce, k, v)
+					t.Errorf("request for row %d returned row %d: %d", nonce, k, v)
 				case err == nil:
 					answered.Add(1)
 				case errors.Is(err, context.DeadlineExceeded):
@@ -83,13 +85,13 @@ func TestClusterMillion(t *testing.T) {
 	took := time.Since(began)
 	late.Remove()
 	st := s.Stats()
-	t.Logf("%d requests in %v: %d answered, %d given up; %d answers came late; %d connections were replaced", total, took.Round(time.Millisecond),
+	t.Logf("%d requests in %v: %d answered, %d canceled; %d late responses; %d connections replaced", total, took.Round(time.Millisecond),
 		answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
 	require.Greater(t, answered.Load(), total/5)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
-	}, 5*time.Second, time.Millisecond, "streams are free again when their answers have come")
+	}, 5*time.Second, time.Millisecond, "streams are free again after their late responses")
 	s.Close()
 	requireNothingLeft(t, before)
 	after := heap()

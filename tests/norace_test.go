@@ -4,5 +4,5 @@
 
 package tests
 
-// underRace says that the race detector is on.
+// underRace reports whether the race detector is on.
 const underRace = false

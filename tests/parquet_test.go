@@ -25,10 +25,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file tests examples/parquet-load: a program that is killed in the middle, and another one that goes on.
+// Kill and resume of examples/parquet-load.
 
 const (
 	loadRows     = 12_000
@@ -48,7 +49,7 @@ func loadText(k int) *string {
 	return &text
 }
 
-// writeLoadFile writes rows 0 to loadRows-1 in row groups of loadRowGroup.
+// writeLoadFile writes rows 0 to loadRows-1 in row groups of loadRowGroup rows.
 func writeLoadFile(t *testing.T, path string) {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
@@ -78,13 +79,13 @@ func writeLoadFile(t *testing.T, path string) {
 	require.NoError(t, pqarrow.WriteTable(table, f, loadRowGroup, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps()))
 }
 
-// loadProgress is what the test needs of the progress file.
+// loadProgress is the part of the progress file that the test reads.
 type loadProgress struct {
 	Buckets []parquetscan.Bucket `json:"buckets"`
 	Done    []int                `json:"done"`
 }
 
-// readProgress reads the progress file, which is whole whenever it is there.
+// readProgress reads the progress file. If the file exists, it must be complete.
 func readProgress(t *testing.T, path string) (p loadProgress, ok bool) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -96,7 +97,8 @@ func readProgress(t *testing.T, path string) (p loadProgress, ok bool) {
 	return p, true
 }
 
-// damage overwrites the columns of some row groups, so that whoever reads them gets an error, and makes the file look as it did.
+// damage overwrites the columns of some row groups, so that reading them fails, and restores the file's modification
+// time.
 func damage(t *testing.T, path string, buckets []parquetscan.Bucket) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -128,7 +130,7 @@ func damage(t *testing.T, path string, buckets []parquetscan.Bucket) {
 	require.NoError(t, os.Chtimes(path, time.Time{}, info.ModTime()))
 }
 
-// writeTimes returns when each row was written, by its id.
+// writeTimes returns the write time of each row by its id.
 func writeTimes(t *testing.T, s *vecql.Session, table string) map[int64]int64 {
 	t.Helper()
 	times := map[int64]int64{}
@@ -141,8 +143,9 @@ func writeTimes(t *testing.T, s *vecql.Session, table string) map[int64]int64 {
 	return times
 }
 
-// TestParquetLoad loads a file of several row groups with a program that is killed when some of them are done, and again with one that goes
-// on: every row must be in the table once, with every bit of its vector, and what was done must be neither read nor written again.
+// TestParquetLoad kills a program that loads a file when some row groups are done, and starts another one that resumes.
+// Every row must be in the table once, with every bit of its vector, and finished row groups must be neither read nor
+// written again.
 func TestParquetLoad(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "parquet-load")
@@ -156,10 +159,11 @@ func TestParquetLoad(t *testing.T) {
 	table := keyspace(t, s, 1) + ".items"
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, embedding vector<float, %d>, label text)", table, loadDim))
 	progress := filepath.Join(dir, "progress.json")
+	user, password := login()
 	load := func() (*osexec.Cmd, *bytes.Buffer) {
-		cmd := osexec.Command(program, "-hosts", strings.Join(cfg.Hosts, ","), "-user", os.Getenv("VECQL_TEST_USER"), "-table", table,
+		cmd := osexec.Command(program, "-hosts", strings.Join(cfg.Hosts, ","), "-user", user, "-table", table,
 			"-id", "id", "-vector", "embedding", "-text", "label", "-progress", progress, "-bucket-bytes", "1", "-in-flight", "16", rows)
-		cmd.Env = append(os.Environ(), "VECQL_PASSWORD="+os.Getenv("VECQL_TEST_PASSWORD"))
+		cmd.Env = append(os.Environ(), "VECQL_PASSWORD="+password)
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output
 		require.NoError(t, cmd.Start())
@@ -174,9 +178,9 @@ func TestParquetLoad(t *testing.T) {
 	for killed := false; !killed; {
 		select {
 		case err := <-ended:
-			t.Fatalf("the program ended before it was killed: %v\n%s", err, output)
+			t.Fatalf("the program exited before it was killed: %v\n%s", err, output)
 		case <-deadline:
-			t.Fatal("no bucket was done in time")
+			t.Fatal("no bucket was finished in time")
 		case <-time.After(time.Millisecond):
 			if p, ok := readProgress(t, progress); ok && len(p.Done) > 0 {
 				require.NoError(t, first.Process.Kill())
@@ -191,10 +195,10 @@ func TestParquetLoad(t *testing.T) {
 	require.True(t, ok)
 	require.Len(t, p.Buckets, loadRows/loadRowGroup)
 	require.NotEmpty(t, p.Done)
-	require.Less(t, len(p.Done), len(p.Buckets), "all was done before the program was killed")
+	require.Less(t, len(p.Done), len(p.Buckets), "all buckets were finished before the program was killed")
 	before := writeTimes(t, s, table)
 	t.Logf("killed with %d of %d buckets done and %d of %d rows written", len(p.Done), len(p.Buckets), len(before), loadRows)
-	done := map[int]bool{} // row groups: each is a bucket
+	done := map[int]bool{} // by row group, each of which is a bucket
 	var buckets []parquetscan.Bucket
 	for _, n := range p.Done {
 		require.Equal(t, 1, p.Buckets[n].Parts[0].End-p.Buckets[n].Parts[0].First)
@@ -203,11 +207,11 @@ func TestParquetLoad(t *testing.T) {
 	}
 	for k := range loadRows {
 		if done[k/loadRowGroup] {
-			require.Contains(t, before, int64(k), "a row of a bucket that is done is missing")
+			require.Contains(t, before, int64(k), "a row of a finished bucket is missing")
 		}
 	}
 
-	// From here on reading a bucket that is done is an error.
+	// From here on reading a finished bucket is an error.
 	damage(t, rows, buckets)
 	for _, b := range buckets {
 		require.Error(t, readBucket(t, rows, b))
@@ -226,7 +230,7 @@ func TestParquetLoad(t *testing.T) {
 		if done[int(id)/loadRowGroup] {
 			require.Equal(t, at, after[id], "row %d was written again", id)
 		} else {
-			require.Less(t, at, after[id], "row %d of a bucket that was not done was not written again", id)
+			require.Less(t, at, after[id], "row %d of an unfinished bucket was not written again", id)
 		}
 	}
 	requireLoaded(t, s, table)
@@ -235,14 +239,14 @@ func TestParquetLoad(t *testing.T) {
 // readBucket reads a bucket to its end.
 func readBucket(t *testing.T, path string, b parquetscan.Bucket) error {
 	t.Helper()
-	ds, err := parquetscan.Open(t.Context(), parquetscan.Config{}, path)
+	ds, err := parquetscan.Open(t.Context(), path)
 	require.NoError(t, err)
 	defer ds.Close()
 	scan, err := ds.Scan(parquetscan.Options{})
 	require.NoError(t, err)
 	r, err := scan.Reader(b)
 	require.NoError(t, err)
-	var batch parquetscan.Batch
+	var batch column.Batch
 	for {
 		if err := r.ReadInto(t.Context(), &batch); err == io.EOF {
 			return nil
@@ -261,19 +265,19 @@ func requireLoaded(t *testing.T, s *vecql.Session, table string) {
 	seen := make([]bool, loadRows)
 	want := make([]float32, loadDim)
 	total := 0
-	for page, err := range s.Query("SELECT id, embedding, label FROM " + table).PageSize(1000).Pages(t.Context()) {
+	for b, err := range s.Query("SELECT id, embedding, label FROM " + table).PageSize(1000).BorrowBatches(t.Context()) {
 		require.NoError(t, err)
-		ids, err := vecql.ReadColumn(page, 0, vecql.Column[int64]{})
+		ids, err := column.Slice[int64](b.Column("id"))
 		require.NoError(t, err)
-		m, err := vecql.ReadMatrix(page, 1, vecql.Matrix[float32]{})
+		m, err := column.MatrixOf[float32](b.Column("embedding"))
 		require.NoError(t, err)
-		labels, err := vecql.ReadText(page, 2, vecql.TextColumn{})
+		labels, err := b.Column("label").Text()
 		require.NoError(t, err)
-		for r, k := range ids.Data {
-			require.True(t, k >= 0 && k < loadRows && !seen[k], "row %d, which is no row or came twice", k)
+		for r, k := range ids {
+			require.True(t, k >= 0 && k < loadRows && !seen[k], "row %d was read twice or is not in the file", k)
 			seen[k] = true
 			total++
-			require.True(t, m.Validity.Valid(r))
+			require.False(t, b.Column("embedding").Null(r))
 			vectorOf(int(k), want)
 			for i, f := range m.Row(r) {
 				if math.Float32bits(f) != math.Float32bits(want[i]) {
@@ -281,9 +285,9 @@ func requireLoaded(t *testing.T, s *vecql.Session, table string) {
 				}
 			}
 			if text := loadText(int(k)); text == nil {
-				require.False(t, labels.Validity.Valid(r), "row %d", k)
+				require.True(t, b.Column("label").Null(r), "row %d", k)
 			} else {
-				require.True(t, labels.Validity.Valid(r), "row %d", k)
+				require.False(t, b.Column("label").Null(r), "row %d", k)
 				require.Equal(t, *text, labels.String(r), "row %d", k)
 			}
 		}

@@ -15,9 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 )
 
-// This file tests what surrounds the values: pages, rows, batches, conditions, errors, prepared statements.
+// Queries apart from their values: pages, rows, batches, conditions, errors, prepared statements.
 
 // fill creates a table of n rows (p, c, text, vector) in one partition.
 func fill(t *testing.T, s *vecql.Session, ks string, n int) {
@@ -56,7 +57,7 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 		require.NoError(t, it.Close())
 		require.Equal(t, n, rows)
 	}
-	// Page by page, by its state, with a query of its own for each.
+	// Read page by page with the paging state, each page with a new query.
 	var state []byte
 	rows, pages := 0, 0
 	for {
@@ -77,7 +78,7 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	}
 	require.Equal(t, n, rows)
 	require.GreaterOrEqual(t, pages, 7)
-	// The values are those of the first page, whatever becomes of the variables they came from.
+	// A query binds its values at the first page; later changes of the variables have no effect.
 	key := []int{1}
 	q := s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p IN ?", ks), key).PageSize(20)
 	it := q.IterContext(t.Context())
@@ -89,12 +90,12 @@ func testPaging(t *testing.T, s *vecql.Session, ks string) {
 	}
 	require.NoError(t, it.Close())
 	require.Equal(t, n, rows)
-	// Left early, with a page asked for ahead.
+	// Stop early, while a page is prefetched.
 	it = s.Query(all).PageSize(5).Prefetch(1).IterContext(t.Context())
 	var c int
 	require.True(t, it.Scan(&c))
 	require.NoError(t, it.Close())
-	// A filter that leaves pages empty is not the end.
+	// Pages that a filter leaves empty do not end the result.
 	it = s.Query(fmt.Sprintf("SELECT c FROM %s.t WHERE p = 1 AND name = 'row 198' ALLOW FILTERING", ks)).PageSize(3).IterContext(t.Context())
 	require.True(t, it.Scan(&c))
 	require.Equal(t, 198, c)
@@ -147,38 +148,47 @@ func testRows(t *testing.T, s *vecql.Session, ks string) {
 func testPages(t *testing.T, s *vecql.Session, ks string) {
 	const n = 100
 	fill(t, s, ks, n)
-	var kept []vecql.Matrix[float32]
-	var names []vecql.TextColumn
+	var kept []*column.Batch
 	seen := 0
-	for p, err := range s.Query(fmt.Sprintf("SELECT c, name, v FROM %s.t", ks)).PageSize(16).Pages(t.Context()) {
+	q := s.Query(fmt.Sprintf("SELECT c, name, v FROM %s.t", ks)).PageSize(16)
+	for b, err := range q.Batches(t.Context()) {
 		require.NoError(t, err)
-		c, err := vecql.ReadColumn[int32](p, p.Index("c"), vecql.Column[int32]{})
+		require.NoError(t, b.Check())
+		require.True(t, b.Source.Host.IsValid())
+		require.NotZero(t, b.Source.HostID)
+		c, err := column.Slice[int32](b.Column("c"))
 		require.NoError(t, err)
-		m, err := vecql.ReadMatrix(p, p.Index("v"), vecql.Matrix[float32]{})
-		require.NoError(t, err)
-		text, err := vecql.ReadText(p, p.Index("name"), vecql.TextColumn{})
-		require.NoError(t, err)
-		require.Equal(t, p.Rows(), m.Rows)
-		for r := range p.Rows() {
-			require.EqualValues(t, seen, c.Data[r])
+		for _, v := range c {
+			require.EqualValues(t, seen, v)
 			seen++
 		}
-		_, err = vecql.ReadMatrix(p, p.Index("name"), vecql.Matrix[float32]{})
-		require.ErrorIs(t, err, vecql.ErrConversion)
-		kept, names = append(kept, m), append(names, text)
+		_, err = column.MatrixOf[float32](b.Column("name"))
+		require.Error(t, err)
+		kept = append(kept, b)
 	}
 	require.Equal(t, n, seen)
-	i := 0
-	for k, m := range kept {
-		for r := range m.Rows {
-			null := i%10 == 3
-			require.Equal(t, !null, m.Validity.Valid(r))
-			require.Equal(t, !null, names[k].Validity.Valid(r))
-			if !null {
-				require.Equal(t, []float32{float32(i), float32(i) + .25, -float32(i), 1}, m.Row(r))
-				require.Equal(t, fmt.Sprint("row ", i), names[k].String(r))
-			}
-			i++
+	require.Empty(t, kept[len(kept)-1].Source.NextPage)
+	again, err := column.Concat(kept...)
+	require.NoError(t, err)
+	var borrowed []*column.Batch
+	for b, err := range q.BorrowBatches(t.Context()) {
+		require.NoError(t, err)
+		borrowed = append(borrowed, b.Clone())
+	}
+	cloned, err := column.Concat(borrowed...)
+	require.NoError(t, err)
+	require.Empty(t, column.Diff(cloned, again))
+	m, err := column.MatrixOf[float32](again.Column("v"))
+	require.NoError(t, err)
+	names, err := again.Column("name").Text()
+	require.NoError(t, err)
+	for i := range n {
+		null := i%10 == 3
+		require.Equal(t, null, again.Column("v").Null(i))
+		require.Equal(t, null, again.Column("name").Null(i))
+		if !null {
+			require.Equal(t, []float32{float32(i), float32(i) + .25, -float32(i), 1}, m.Row(i))
+			require.Equal(t, fmt.Sprint("row ", i), names.String(i))
 		}
 	}
 }
@@ -238,7 +248,8 @@ func testCAS(t *testing.T, s *vecql.Session, ks string) {
 	applied, err := insert.ScanCASContext(t.Context(), &k, &v, &n)
 	require.NoError(t, err)
 	require.True(t, applied)
-	applied, err = insert.Bind(1, "second", 2).ScanCASContext(t.Context(), &k, &n, &v) // columns come in the table's order: k, n, v
+	// columns are in the table's order: k, n, v
+	applied, err = insert.Bind(1, "second", 2).ScanCASContext(t.Context(), &k, &n, &v)
 	require.NoError(t, err)
 	require.False(t, applied)
 	require.Equal(t, "first", v)
@@ -279,7 +290,7 @@ func testErrors(t *testing.T, s *vecql.Session, ks string) {
 	var u *vecql.UnmarshalError
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, "v", u.Column)
-	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").ScanContext(ctx, &n), vecql.ErrValueCount)
+	require.ErrorIs(t, s.Query("SELECT k, v FROM "+ks+".t").ScanContext(ctx, &n), vecql.ErrColumnCount)
 
 	over, cancel := context.WithCancel(ctx)
 	cancel()
@@ -308,7 +319,7 @@ func testBind(t *testing.T, s *vecql.Session, ks string) {
 	require.ErrorIs(t, s.Query(insert, vecql.NamedValue("x", 1), 2, 3, 4).ExecContext(t.Context()), vecql.ErrValueCount)
 }
 
-// testTyped executes typed statements, before and after the table has changed under them.
+// testTyped executes typed statements before and after a change of their table.
 func testTyped(t *testing.T, s *vecql.Session, ks string) {
 	ctx := t.Context()
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, name text, v vector<float, 3>)", ks))
@@ -357,11 +368,11 @@ func testMetadata(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, err)
 	require.Equal(t, ks, m.Keyspace)
 	require.Equal(t, "t", m.Table)
-	require.Equal(t, []int{2, 1}, m.PKBindColumnIndexes)
+	require.Equal(t, []int{2, 1}, m.PartitionKey)
 	require.Equal(t, "vector<float, 2>", m.ResultColumns[1].TypeInfo.String())
-	insert := s.Bind(fmt.Sprintf("INSERT INTO %s.t (a, b, c) VALUES (?, ?, ?)", ks), func(q *vecql.QueryInfo) ([]any, error) {
-		values := make([]any, len(q.Args))
-		for i, arg := range q.Args {
+	insert := s.Bind(fmt.Sprintf("INSERT INTO %s.t (a, b, c) VALUES (?, ?, ?)", ks), func(m vecql.StatementMetadata) ([]any, error) {
+		values := make([]any, len(m.BindMarkers))
+		for i, arg := range m.BindMarkers {
 			if values[i] = arg.Name; arg.TypeInfo.Type() == vecql.TypeInt {
 				values[i] = 42
 			}
@@ -375,7 +386,7 @@ func testMetadata(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, "42 b c", fmt.Sprint(a, " ", b, " ", c))
 }
 
-// testAlter changes a table under a prepared SELECT *: the rows must be read with the columns they have.
+// testAlter changes a table under a prepared SELECT *. Rows must be decoded with the columns that they have.
 func testAlter(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v text)", ks))
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (1, 'v')", ks))
@@ -385,7 +396,7 @@ func testAlter(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, map[string]any{"k": 1, "v": "v"}, m)
 	exec(t, s, fmt.Sprintf("ALTER TABLE %s.t ADD a bigint", ks)) // before v in the order of columns
 	exec(t, s, fmt.Sprintf("UPDATE %s.t SET a = 7 WHERE k = 1", ks))
-	for range 4 { // on each connection, and with the metadata that the first answer brought
+	for range 4 { // on each connection, and with the metadata of the first response
 		m = map[string]any{}
 		require.NoError(t, all.MapScanContext(t.Context(), m))
 		require.Equal(t, "v", m["v"])
@@ -425,7 +436,7 @@ func testTrace(t *testing.T, s *vecql.Session, ks string) {
 	require.NoError(t, it.Close())
 }
 
-// testConcurrent has many callers ask for values that only their own answer can hold, while some give up at random moments.
+// testConcurrent reads unique values from many goroutines with random timeouts. Each read must return its own value.
 func testConcurrent(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, nonce text, v vector<float, 16>)", ks))
 	const workers, each = 32, 60
@@ -470,7 +481,7 @@ func testANN(t *testing.T, s *vecql.Session, ks string) {
 	}
 	nearest := s.Query(fmt.Sprintf("SELECT k, similarity_euclidean(v, ?) FROM %s.t ORDER BY v ANN OF ? LIMIT 3", ks), []float32{7.2, 1}, []float32{7.2, 1}).
 		Consistency(vecql.One)
-	require.Eventually(t, func() bool { // the nodes need a moment before they tell each other that the index can be asked
+	require.Eventually(t, func() bool { // the index is queryable after gossip has announced it
 		return !errors.Is(nearest.ExecContext(t.Context()), vecql.CodeReadFailure)
 	}, 30*time.Second, 50*time.Millisecond)
 	it := nearest.IterContext(t.Context())

@@ -4,5 +4,6 @@
 
 package tests
 
-// underRace says that the race detector is on: everything takes ten times as long, so tests of many requests make do with fewer.
+// underRace reports whether the race detector is on. It slows tests down tenfold, so tests of many requests run with
+// fewer.
 const underRace = true

@@ -5,6 +5,7 @@ package tests
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,10 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/internal/token"
 )
 
-// load reads and writes one table until it is stopped, at LOCAL_QUORUM, and remembers what was acknowledged and how long each read took.
+// load reads and writes one table until it is stopped, with the statements of the README: SELECTs are plain, INSERTs of
+// every second writer are marked as idempotent. It records acknowledged writes and the time of each read.
 type load struct {
 	session *vecql.Session
 	table   string
@@ -26,6 +29,7 @@ type load struct {
 	written map[int]int // key -> last acknowledged value
 	reads   []timedRead
 	errs    []error
+	refused int // writes that failed
 
 	stop chan struct{}
 	wg   sync.WaitGroup
@@ -58,21 +62,24 @@ func (l *load) stopped() bool {
 	}
 }
 
-// write gives each of its keys ever larger values. A write that fails is tried again with the next one: only acknowledged ones count.
+// write writes increasing values to its keys. If a write fails, the next one follows; only acknowledged writes count.
 func (l *load) write(w, writers int) {
 	stmt := fmt.Sprintf("INSERT INTO %s (k, v) VALUES (?, ?)", l.table)
 	for n := 1; !l.stopped(); n++ {
 		for k := w; k < loadKeys && !l.stopped(); k += writers {
-			if l.session.Query(stmt, k, n).Consistency(vecql.LocalQuorum).Idempotent(true).Exec() == nil {
-				l.mu.Lock()
+			err := l.session.Query(stmt, k, n).Idempotent(w%2 == 0).Exec()
+			l.mu.Lock()
+			if err == nil {
 				l.written[k] = n
-				l.mu.Unlock()
+			} else {
+				l.refused++
 			}
+			l.mu.Unlock()
 		}
 	}
 }
 
-// read reads keys that were written; none of its reads may fail, and none may give a value older than the last acknowledged one.
+// read reads written keys. No read may fail or return a value older than the last acknowledged one.
 func (l *load) read(r int) {
 	stmt := fmt.Sprintf("SELECT v FROM %s WHERE k = ?", l.table)
 	for k := r * 31; !l.stopped(); k++ {
@@ -86,17 +93,23 @@ func (l *load) read(r int) {
 		}
 		var got int
 		began := time.Now()
-		err := l.session.Query(stmt, key).Consistency(vecql.LocalQuorum).Idempotent(true).Scan(&got)
+		err := l.session.Query(stmt, key).Scan(&got)
 		took := time.Since(began)
 		l.mu.Lock()
 		l.reads = append(l.reads, timedRead{began, took})
 		if err != nil {
-			l.errs = append(l.errs, fmt.Errorf("read %d at %v, took %v: %w", key, began.Format(time.TimeOnly), took, err))
+			l.errs = append(l.errs, fmt.Errorf("read key %d at %v, took %v: %w", key, began.Format(time.TimeOnly), took, err))
 		} else if got < want {
-			l.errs = append(l.errs, fmt.Errorf("read %d: got value %d after %d was acknowledged", key, got, want))
+			l.errs = append(l.errs, fmt.Errorf("read key %d: got value %d after %d was acknowledged", key, got, want))
 		}
 		l.mu.Unlock()
 	}
+}
+
+func (l *load) readCount() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.reads)
 }
 
 // median returns the median time of the reads that began in [from, to).
@@ -116,19 +129,24 @@ func (l *load) median(from, to time.Time) time.Duration {
 	return took[len(took)/2]
 }
 
-// TestRollingRestart kills and restarts each of three nodes in turn under load, with three replicas and LOCAL_QUORUM: no read may fail, no
-// acknowledged write may be lost, and five seconds after a node's return reads are as fast as before.
+// TestRollingRestart kills (kill -9) and restarts each of three nodes in turn under load, with three replicas and
+// default settings. No read may fail, no acknowledged write may be lost, and five seconds after a restart reads must be
+// as fast as before. -count=5 runs the test five times on one cluster.
 func TestRollingRestart(t *testing.T) {
+	soak.Only(t)
 	if external() != nil {
-		t.Skip("VECQL_TEST_HOSTS is set: its nodes are not ours to kill")
+		t.Skip("VECQL_TEST_HOSTS is set: the test cannot kill its nodes")
 	}
 	cluster := start(t, threeNodes)
-	s := connect(t, config(t, threeNodes))
+	cfg := vecql.NewCluster(cluster.Hosts()...)
+	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, nil))
+	s := connect(t, cfg)
 	ks := keyspace(t, s, 3)
 	table := ks + ".t"
 	exec(t, s, "CREATE TABLE "+table+" (k int PRIMARY KEY, v int)")
 	l := startLoad(s, table, 4, 4)
-	time.Sleep(5 * time.Second) // the servers warm up
+	require.Eventually(t, func() bool { return l.readCount() >= 2*loadKeys }, time.Minute, 10*time.Millisecond)
+	time.Sleep(5 * time.Second) // let the servers warm up
 	for i, node := range cluster.Nodes {
 		before := l.median(time.Now().Add(-2*time.Second), time.Now())
 		require.NoError(t, node.Kill())
@@ -140,23 +158,28 @@ func TestRollingRestart(t *testing.T) {
 		used := usedAgain(t, s, table, id)
 		time.Sleep(time.Until(back.Add(7 * time.Second)))
 		after := l.median(back.Add(5*time.Second), back.Add(7*time.Second))
-		t.Logf("node %d: down for %v, used again %v after its return; median read %v before, %v while down, %v after", i,
+		t.Logf("node %d: down for %v, served requests again %v after its restart; median read %v before, %v while down, %v after", i,
 			back.Sub(killed).Round(time.Millisecond), used.Sub(back).Round(time.Millisecond), before, l.median(killed, back), after)
-		require.Less(t, used.Sub(back), 5*time.Second, "the node is used again")
-		require.Less(t, after, 3*before+5*time.Millisecond, "reads are as fast as before")
+		require.Less(t, used.Sub(back), 5*time.Second, "the restarted node served no requests for 5 s")
+		require.Less(t, after, 3*before+20*time.Millisecond, "reads are slower than before")
 	}
 	close(l.stop)
 	l.wg.Wait()
-	require.Empty(t, l.errs)
-	t.Logf("%d reads, %d keys written", len(l.reads), len(l.written))
+	lost := 0
 	for k, want := range l.written {
 		var got int
-		require.NoError(t, s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Consistency(vecql.LocalQuorum).Scan(&got))
-		require.GreaterOrEqual(t, got, want, "key %d", k)
+		require.NoError(t, s.Query("SELECT v FROM "+table+" WHERE k = ?", k).Scan(&got))
+		if got < want {
+			lost++
+		}
 	}
+	t.Logf("%d reads, %d of them failed or stale; %d keys written, %d of them lost; %d writes not acknowledged", len(l.reads), len(l.errs),
+		len(l.written), lost, l.refused)
+	require.Empty(t, l.errs)
+	require.Zero(t, lost)
 }
 
-// hostIDAt returns the id of the host with that address.
+// hostIDAt returns the id of the host at addr.
 func hostIDAt(t *testing.T, s *vecql.Session, addr string) string {
 	t.Helper()
 	for _, h := range s.GetHosts() {
@@ -168,7 +191,7 @@ func hostIDAt(t *testing.T, s *vecql.Session, addr string) string {
 	return ""
 }
 
-// usedAgain returns when a request went to the host.
+// usedAgain blocks until a request goes to the host, and returns the time of that.
 func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -179,14 +202,16 @@ func usedAgain(t *testing.T, s *vecql.Session, table, id string) time.Time {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("host %s is not used again", id)
+	t.Fatalf("host %s serves no requests", id)
 	return time.Time{}
 }
 
-// TestTokenAware checks that requests go to the owner of their partition, where each has one owner of three nodes.
+// TestTokenAware checks that requests go to the owner of their partition. Each partition has one replica on one of
+// three nodes.
 func TestTokenAware(t *testing.T) {
+	soak.Only(t)
 	if external() != nil {
-		t.Skip("VECQL_TEST_HOSTS is set: it may name one node only")
+		t.Skip("VECQL_TEST_HOSTS is set: the test needs three nodes")
 	}
 	start(t, threeNodes)
 	s := connect(t, config(t, threeNodes))
@@ -227,6 +252,6 @@ func TestTokenAware(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d of %d requests went to their owner", hits.Load(), n)
+	t.Logf("%d of %d requests went to the owner of their partition", hits.Load(), n)
 	require.GreaterOrEqual(t, hits.Load(), int64(n*99/100))
 }

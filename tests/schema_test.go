@@ -15,39 +15,39 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// This file tests what the driver tells of a server's schema, and what listeners are told when it changes.
+// Schema metadata of a server, and notifications of schema changes.
 
-// tableLog is a listener that writes down what it is told of a keyspace's tables.
+// tableLog is a listener that records the notifications of a keyspace's tables.
 type tableLog struct {
 	keyspace string
 	mu       sync.Mutex
-	told     []string
+	records  []string
 }
 
-func (l *tableLog) tell(keyspace, format string, args ...any) {
+func (l *tableLog) record(keyspace, format string, args ...any) {
 	if keyspace == l.keyspace {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.told = append(l.told, fmt.Sprintf(format, args...))
+		l.records = append(l.records, fmt.Sprintf(format, args...))
 	}
 }
 
 func (l *tableLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(l.told, ", ")
+	return strings.Join(l.records, ", ")
 }
 
 func (l *tableLog) OnTableCreated(e vecql.OnTableCreatedEvent) {
-	l.tell(e.Table.Keyspace, "+%s", e.Table.Name)
+	l.record(e.Table.Keyspace, "+%s", e.Table.Name)
 }
 
 func (l *tableLog) OnTableUpdated(e vecql.OnTableUpdatedEvent) {
-	l.tell(e.New.Keyspace, "~%s %d %d", e.New.Name, len(e.Old.Columns), len(e.New.Columns))
+	l.record(e.New.Keyspace, "~%s %d %d", e.New.Name, len(e.Old.Columns), len(e.New.Columns))
 }
 
 func (l *tableLog) OnTableDropped(e vecql.OnTableDroppedEvent) {
-	l.tell(e.Table.Keyspace, "-%s", e.Table.Name)
+	l.record(e.Table.Keyspace, "-%s", e.Table.Name)
 }
 
 func testSchema(t *testing.T, s *vecql.Session, ks string) {
@@ -81,7 +81,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	require.Equal(t, "rich_v", rich.Columns["v"].Index.Name)
 	require.Equal(t, vecql.NativeType(vecql.TypeCounter), meta.Tables["hits"].Columns["n"].Type)
 
-	// What the schema says of types is what answers and PREPARE say.
+	// Types in the schema metadata must equal those of results and of PREPARE.
 	columns := s.Query(fmt.Sprintf("SELECT * FROM %s.rich", ks)).IterContext(t.Context())
 	for i, c := range columns.Columns() {
 		require.Equal(t, rich.OrderedColumns[i], c.Name)
@@ -89,7 +89,7 @@ func testSchema(t *testing.T, s *vecql.Session, ks string) {
 	}
 	require.NoError(t, columns.Close())
 
-	// A change of this session shows at once, in the table that changed only.
+	// A schema change of this session is visible at once, and only in the changed table.
 	exec(t, s, fmt.Sprintf("ALTER TABLE %s.hits ADD more counter", ks))
 	again, err := s.KeyspaceMetadata(ks)
 	require.NoError(t, err)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tests runs the driver against real servers: Cassandra nodes that it starts itself (package cassandra), or those that
-// VECQL_TEST_HOSTS names ("host[:port],..."; VECQL_TEST_USER and VECQL_TEST_PASSWORD where they want a password).
+// Package tests runs the driver against real servers: the Cassandra node that all packages share and, in soak tests,
+// nodes of its own (package cassandra); or those that VECQL_TEST_HOSTS names ("host[:port],..."), with VECQL_TEST_USER
+// and VECQL_TEST_PASSWORD if they need a login.
 package tests
 
 import (
@@ -10,7 +11,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -20,24 +20,30 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
-// This file starts each kind of cluster once, when the first test asks for it, and stops them all at the end.
+// Clusters. The first test that needs one starts it. The shared node stops after its last use by any process, and
+// TestMain stops the nodes of this package.
 
 type kind int
 
 const (
-	plainNode  kind = iota
-	secureNode      // TLS with client certificates, and a password
-	threeNodes
-	embeddedNode   // package cqltest in place of a server: what passes on one must pass on the other
-	embeddedThree  // likewise
-	embeddedScylla // likewise, three nodes with shards and tablets
+	plainNode      kind = iota // the shared node, with a password
+	secureNode                 // the shared node, with TLS, a client certificate and a password
+	bareNode                   // a node of this package, without TLS and password
+	threeNodes                 // nodes of this package, without TLS and password
+	embeddedNode               // package cqltest in place of a server; it must pass the same tests
+	embeddedThree              // package cqltest, three nodes
+	embeddedScylla             // package cqltest, three nodes with shards and tablets
 )
 
-// embedded reports whether the kind is of package cqltest; then each test has a cluster of its own.
+// embedded reports whether the kind is of package cqltest. Each test then has a cluster of its own.
 func (k kind) embedded() bool { return k >= embeddedNode }
+
+// startTimeout bounds the start of servers. The first start on a machine installs and downloads.
+const startTimeout = 6 * time.Minute
 
 var clusters = struct {
 	sync.Mutex
@@ -45,6 +51,7 @@ var clusters = struct {
 }{m: map[kind]*cassandra.Cluster{}}
 
 func TestMain(m *testing.M) {
+	cassandra.Supervise()
 	code := m.Run()
 	for _, c := range clusters.m {
 		if err := c.Close(); err != nil {
@@ -55,7 +62,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// external returns the servers that the environment names, nil when the tests start their own.
+// external returns the servers of VECQL_TEST_HOSTS, nil if the tests start their own.
 func external() []string {
 	if h := os.Getenv("VECQL_TEST_HOSTS"); h != "" {
 		return strings.Split(h, ",")
@@ -63,7 +70,8 @@ func external() []string {
 	return nil
 }
 
-// start returns the cluster of that kind. It fails the test where one can't be had: a suite that is not run must not pass.
+// start returns the package's own cluster of that kind. It fails the test if the cluster cannot start: a suite that
+// does not run must not pass.
 func start(t *testing.T, k kind) *cassandra.Cluster {
 	t.Helper()
 	clusters.Lock()
@@ -71,14 +79,11 @@ func start(t *testing.T, k kind) *cassandra.Cluster {
 	if c := clusters.m[k]; c != nil {
 		return c
 	}
-	options := cassandra.Options{}
-	switch k {
-	case secureNode:
-		options.TLS, options.Auth = cassandra.TLSMutual, true
-	case threeNodes:
+	options := cassandra.Options{Log: t.Log}
+	if k == threeNodes {
 		options.Nodes = 3
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	began := time.Now()
 	c, err := cassandra.Start(ctx, options)
@@ -88,37 +93,64 @@ func start(t *testing.T, k kind) *cassandra.Cluster {
 	return c
 }
 
+// shared returns the node that all packages share. It fails the test if the node cannot start.
+func shared(t *testing.T) *cassandra.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	s, err := cassandra.Shared(ctx)
+	require.NoError(t, err)
+	return s
+}
+
+// login returns the user and the password of plainNode and secureNode, or of the external servers; "" for none.
+func login() (user, password string) {
+	if external() != nil {
+		return os.Getenv("VECQL_TEST_USER"), os.Getenv("VECQL_TEST_PASSWORD")
+	}
+	return cassandra.Username, cassandra.Password
+}
+
 // config returns a configuration for the cluster of that kind, or for the external servers.
 func config(t *testing.T, k kind) *vecql.ClusterConfig {
 	t.Helper()
-	cfg := vecql.NewCluster(external()...)
-	if user := os.Getenv("VECQL_TEST_USER"); user != "" {
-		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: os.Getenv("VECQL_TEST_PASSWORD")}
-	}
+	cfg := vecql.NewCluster()
 	switch {
 	case k.embedded():
-		c := cqltest.Config{Nodes: 3}
-		switch k {
-		case embeddedNode:
-			c.Nodes = 1
-		case embeddedScylla:
-			c.Scylla = &cqltest.Scylla{Shards: 4, Tablets: 16}
-		}
-		cfg.Hosts = cqltest.New(t, c).Hosts()
-	case external() == nil:
-		c := start(t, k)
-		cfg.Hosts = c.Hosts()
-		if k == secureNode {
-			cfg.TLS = c.TLSConfig()
-			cfg.Authenticator = vecql.PasswordAuthenticator{Username: "cassandra", Password: "cassandra"}
-		}
+		cfg.Hosts = embedded(t, k).Hosts()
+	case external() != nil:
+		cfg.Hosts = external()
+	case k == plainNode, k == secureNode:
+		cfg.Hosts = []string{shared(t).Host}
+	default:
+		cfg.Hosts = start(t, k).Hosts()
+	}
+	if k == secureNode {
+		var err error
+		cfg.TLS, err = shared(t).TLSConfig()
+		require.NoError(t, err)
+	}
+	if user, password := login(); user != "" && (k == plainNode || k == secureNode || external() != nil && !k.embedded()) {
+		cfg.Authenticator = vecql.PasswordAuthenticator{Username: user, Password: password}
 	}
 	cfg.Timeout = 30 * time.Second
 	cfg.Logger = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	return cfg
 }
 
-// testWriter logs to t as long as the test runs.
+// embedded returns a new cluster of package cqltest of that kind.
+func embedded(t *testing.T, k kind) *cqltest.Cluster {
+	c := cqltest.Config{Nodes: 3}
+	switch k {
+	case embeddedNode:
+		c.Nodes = 1
+	case embeddedScylla:
+		c.Scylla = &cqltest.Scylla{Shards: 4, Tablets: 16}
+	}
+	return cqltest.New(t, c)
+}
+
+// testWriter writes to the log of t while the test runs.
 type testWriter struct{ t *testing.T }
 
 func (w testWriter) Write(p []byte) (int, error) {
@@ -128,37 +160,16 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// connect opens a session that ends with the test, after which none of its goroutines may be left.
+// connect opens a session. The test closes it at its end and checks that none of its goroutines remains.
 func connect(t *testing.T, cfg *vecql.ClusterConfig) *vecql.Session {
 	t.Helper()
 	s, err := cfg.CreateSession()
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		s.Close()
-		requireNoDriverGoroutines(t)
+		leak.RequireNone(t, leak.Driver)
 	})
 	return s
-}
-
-// requireNoDriverGoroutines fails when a goroutine runs code of the driver, after a moment of grace for those that are just ending.
-func requireNoDriverGoroutines(t *testing.T) {
-	t.Helper()
-	var stacks string
-	for range 100 {
-		buf := make([]byte, 1<<20)
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		found := false
-		for _, g := range strings.Split(stacks, "\n\n")[1:] { // the first is this one
-			if strings.Contains(g, "vecql.(*conn)") || strings.Contains(g, "vecql.(*pool)") || strings.Contains(g, "vecql.(*control)") {
-				found = true
-			}
-		}
-		if !found {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("goroutines of the driver are left after Close:\n%s", stacks)
 }
 
 // keyspace creates a keyspace for the test and drops it afterwards.

@@ -13,7 +13,8 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// TestTokens asks the server for the tokens of keys of every length around a block, with bytes whose sign matters, and of composite keys.
+// TestTokens compares tokens with those of the server, for keys of every length around a block of the hash, for bytes
+// with the sign bit set, and for composite keys.
 func TestTokens(t *testing.T) {
 	s := connect(t, config(t, plainNode))
 	ks := keyspace(t, s, 1)

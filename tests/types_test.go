@@ -19,18 +19,18 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// This file writes values of every CQL type, reads them back, and has the server say what it understood.
+// Values of every CQL type: written, read back, and compared with literals by the server.
 
 func exec(t *testing.T, s *vecql.Session, stmt string, values ...any) {
 	t.Helper()
 	require.NoError(t, s.Query(stmt, values...).ExecContext(t.Context()), "%.200s", stmt)
 }
 
-// typeCases are one column per CQL type: the value written, and the literal by which the server must find the row.
+// typeCases lists one column per CQL type: the value written, and the literal by which the server must find the row.
 func typeCases() []struct {
 	cql     string
 	value   any
-	literal string // empty where the type can't be compared in WHERE
+	literal string // empty if WHERE cannot compare the type
 } {
 	id := vecql.MustRandomUUID()
 	timeID := vecql.TimeUUID()
@@ -92,13 +92,13 @@ func testTypes(t *testing.T, s *vecql.Session, ks string) {
 		default:
 			require.Equal(t, fmt.Sprint(c.value), fmt.Sprint(v), c.cql)
 		}
-		if c.literal != "" { // the server's reading of the bytes
+		if c.literal != "" { // the server must decode the same value
 			var n int64
 			require.NoError(t, s.Query(fmt.Sprintf("SELECT count(*) FROM %s WHERE v%d = %s ALLOW FILTERING", table, i, c.literal)).ScanContext(t.Context(), &n), c.cql)
 			require.EqualValues(t, 1, n, c.cql)
 		}
 	}
-	var got uuid.UUID // google/uuid beside ours
+	var got uuid.UUID // the UUID of google/uuid
 	want := uuid.New()
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.guuid (k uuid PRIMARY KEY, list list<uuid>)", ks))
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.guuid (k, list) VALUES (?, ?)", ks), want, []uuid.UUID{want, want})
@@ -223,7 +223,7 @@ func testNulls(t *testing.T, s *vecql.Session, ks string) {
 
 	exec(t, s, fmt.Sprintf("UPDATE %s.t SET i = ?, t = ? WHERE k = 2", ks), vecql.UnsetValue, "set")
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT i, t FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &i, &text))
-	require.True(t, i.Valid, "an unset value leaves the column")
+	require.True(t, i.Valid, "an unset value does not change the column")
 	require.Equal(t, "set", *text)
 }
 
@@ -247,16 +247,16 @@ func testUDT(t *testing.T, s *vecql.Session, ks string) {
 	var m map[string]any
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &m))
 	require.Equal(t, map[string]any{"street": "Side", "house_no": nil, "pos": nil}, m)
-	// A type that grew: old values lack the new field.
+	// Values written before the type gained a field lack that field.
 	exec(t, s, fmt.Sprintf("ALTER TYPE %s.address ADD zip text", ks))
 	m = nil
-	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 1", ks)).NoSkipMetadata().ScanContext(t.Context(), &m))
+	require.NoError(t, s.Query(fmt.Sprintf("SELECT a FROM %s.t WHERE k = 1", ks)).SkipMetadata(false).ScanContext(t.Context(), &m))
 	require.Equal(t, "Main", m["street"])
 }
 
 func testLarge(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, b blob, v vector<float, 8000>)", ks))
-	blob := make([]byte, 3<<20) // over many segments, and over what a small buffer holds
+	blob := make([]byte, 3<<20) // longer than many segments and than small buffers
 	for i := range blob {
 		blob[i] = byte(i * i >> 3)
 	}
@@ -276,7 +276,7 @@ func testTimestamps(t *testing.T, s *vecql.Session, ks string) {
 	exec(t, s, fmt.Sprintf("CREATE TABLE %s.t (k int PRIMARY KEY, v int)", ks))
 	exec(t, s, fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (1, 1)", ks))
 	var last int64
-	for i := range 20 { // within one microsecond of each other, perhaps: the later one must win
+	for i := range 20 { // several may be in one microsecond; the last one must win
 		exec(t, s, fmt.Sprintf("UPDATE %s.t SET v = ? WHERE k = 1", ks), i)
 		var v int
 		var at int64
@@ -285,7 +285,7 @@ func testTimestamps(t *testing.T, s *vecql.Session, ks string) {
 		require.Greater(t, at, last)
 		last = at
 	}
-	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (2, 2)", ks)).WithTimestamp(123).ExecContext(context.Background()))
+	require.NoError(t, s.Query(fmt.Sprintf("INSERT INTO %s.t (k, v) VALUES (2, 2)", ks)).Timestamp(123).ExecContext(context.Background()))
 	var at int64
 	require.NoError(t, s.Query(fmt.Sprintf("SELECT writetime(v) FROM %s.t WHERE k = 2", ks)).ScanContext(t.Context(), &at))
 	require.EqualValues(t, 123, at)

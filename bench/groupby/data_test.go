@@ -13,7 +13,7 @@ import (
 	"github.com/vecql/vecql/groupby"
 )
 
-// The same seed makes the same files, another seed others.
+// Equal seeds produce equal files, other seeds other files.
 func TestDataDeterministic(t *testing.T) {
 	write := func(seed uint64) map[string][]byte {
 		dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestDataDeterministic(t *testing.T) {
 	}
 }
 
-// What was written is read back: its checksums are those of tables made in memory.
+// A written set is read back: its checksums equal those of tables in memory.
 func TestDataRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	if err := data.Make(3000, 7, nil).Write(dir, func(string) {}); err != nil {
@@ -74,7 +74,7 @@ func TestDataRoundTrip(t *testing.T) {
 	}
 }
 
-// The data is what its description says.
+// The data has the documented properties.
 func TestDataShape(t *testing.T) {
 	set := data.Make(50_000, 1, nil)
 	src := &source{Set: set}
@@ -131,7 +131,7 @@ func TestDataShape(t *testing.T) {
 	}
 }
 
-// Maps agree with the reference, which has other code.
+// Maps agree with the reference, which is other code.
 func TestMapAnswers(t *testing.T) {
 	src := &source{Set: data.Make(10_000, 3, nil)}
 	for _, c := range src.Cases {
@@ -168,7 +168,7 @@ func TestVecqlAnswers(t *testing.T) {
 	}
 }
 
-// A wrong answer is seen, by the checksum and group by group.
+// A wrong answer is detected, by the checksum and group by group.
 func TestDiff(t *testing.T) {
 	src := &source{Set: data.Make(1000, 3, nil)}
 	for _, c := range src.Cases {
@@ -201,10 +201,10 @@ func TestDiff(t *testing.T) {
 				null := col.Null(0)
 				spoil(col)
 				if null && col.Null(0) {
-					continue // the value under a NULL does not matter
+					continue // the value of a NULL is ignored
 				}
 				if data.Diff(c, want, got) == "" || data.Sum(c, got, false).Equal(c.Answer) {
-					t.Errorf("%s: column %d is wrong and nobody sees it", c.Name, k)
+					t.Errorf("%s: a change of column %d is not detected", c.Name, k)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package groupby_test measures vecql's groupby beside plain maps; peers.py measures others on the same data. See run.sh.
+// Package groupby_test measures vecql's groupby beside Go maps; peers.py measures other engines on the same data. See
+// run.sh.
 package groupby_test
 
 import (
@@ -19,14 +20,15 @@ import (
 )
 
 var (
-	casesFlag   = flag.String("cases", "", "regular expression of the cases to be measured, all by default (-bench splits its own at slashes)")
-	threadsFlag = flag.String("threads", "1,2", "numbers of threads")
+	casesFlag   = flag.String("cases", "", "regular expression that selects cases (default all); -bench splits its own at slashes")
+	threadsFlag = flag.String("threads", "1,2", "numbers of threads, separated by commas")
 )
 
-// smallRows is the size of tables made here when VECQL_GROUPBY_DATA names no folder.
+// smallRows is the size of generated tables if VECQL_GROUPBY_DATA is not set.
 const smallRows = 20_000
 
-// A source hands out tables of a set, one at a time: what is not used any more should not weigh on the garbage collector.
+// A source returns the tables of a set and keeps only the last one in memory, so that unused tables do not burden the
+// garbage collector.
 type source struct {
 	*data.Set
 	name    string
@@ -61,8 +63,8 @@ func (s *source) table(tb testing.TB, c *data.Case) data.Columns {
 	return s.columns
 }
 
-// check fails if an answer is not the expected one: small ones are compared group by group, others by their checksum, and group by group
-// only to say what is wrong.
+// check fails if an answer is not the expected one. Small answers are compared group by group, others by their
+// checksum, and group by group only to describe a difference.
 func check(tb testing.TB, c *data.Case, t data.Columns, got *data.Answer) {
 	tb.Helper()
 	same := data.Sum(c, got, false).Equal(c.Answer)
@@ -83,7 +85,7 @@ func BenchmarkGroupBy(b *testing.B) {
 	for _, s := range strings.Split(*threadsFlag, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
-			b.Fatalf("-threads %s", *threadsFlag)
+			b.Fatalf("-threads %s: want positive numbers separated by commas", *threadsFlag)
 		}
 		threads = append(threads, n)
 	}
@@ -102,7 +104,7 @@ func BenchmarkGroupBy(b *testing.B) {
 	}
 }
 
-// limit gives the process that many threads, of which the garbage collector's are some.
+// limit sets the number of threads of the process, including those of the garbage collector.
 func limit(b *testing.B, threads int) {
 	old := runtime.GOMAXPROCS(threads)
 	b.Cleanup(func() { runtime.GOMAXPROCS(old) })
@@ -124,7 +126,7 @@ func benchmark(b *testing.B, src *source, c *data.Case, order groupby.Order, thr
 		b.Fatal(err)
 	}
 	check(b, c, t, answer)
-	answer, res = nil, nil
+	answer, res = nil, nil //nolint:ineffassign // so that the memory is free during the measurement
 	measure(b, t[c.Keys[0]].Len(), func() error {
 		_, err := q.Run(b.Context())
 		return err
@@ -147,7 +149,7 @@ func benchmarkMap(b *testing.B, src *source, c *data.Case) {
 
 func measure(b *testing.B, rows int, f func() error) {
 	b.ReportAllocs()
-	runtime.GC() // of the check's garbage
+	runtime.GC() // collect the garbage of check
 	for b.Loop() {
 		if err := f(); err != nil {
 			b.Fatal(err)

@@ -2,18 +2,22 @@
 
 """Measures other engines on the data of cmd/gbdata, in Go's benchmark format: see run.sh.
 
-Every engine runs in a process of its own, with the number of threads given, and has the table in its own memory before the clock starts:
+Every engine runs in its own process with the given number of threads. It loads the table into its own memory before the
+clock starts:
 
-  polars, polars-streaming  a DataFrame (columns are Arrow's memory, strings are views made on loading), by the in-memory and the streaming engine
-  duckdb      a table in memory, loaded from Arrow; the result is fetched as an Arrow table, in any order (preserve_insertion_order is off)
-  chdb        a table of the Memory engine; the result is not materialised (FORMAT Null), the fastest way and generous to it
-  datafusion  record batches of 8192 rows in as many partitions as there are threads; the result is collected as record batches
+  polars, polars-streaming  a DataFrame (columns are Arrow's memory, strings are views made on loading), with the
+              in-memory and the streaming engine
+  duckdb      a table in memory, loaded from Arrow; the result is fetched as an Arrow table, in any order
+              (preserve_insertion_order is off)
+  chdb        a table of the Memory engine; the result is not materialized (FORMAT Null), which favors chDB
+  datafusion  record batches of 8192 rows, one partition per thread; the result is collected as record batches
   pyarrow     Table.group_by of a table of chunks of 128K rows; with one thread use_threads is off
   daft        the native runner, from a list of Arrow tables of 128K rows, twice as fast as one table; the result is collected
 
-Before the clock, each answer is checked by the checksum in the manifest (which is that of a plain map). Two liberties are taken with answers, both
-said on stderr when they are needed: groups that an engine keeps apart though their keys are equal (NaNs of different bits in chDB, DataFusion,
-pyarrow and Daft; 0 and -0 in all of these but DataFusion) are merged first, and to Polars the sum of nothing is 0 rather than NULL.
+Before the clock starts, each answer is compared with the checksum in the manifest, which was computed with a Go map. Two
+deviations are accepted and reported on stderr. Groups that an engine separates although their keys are equal (NaNs of
+different bits in chDB, DataFusion, pyarrow and Daft; 0 and -0 in all of these but DataFusion) are merged first. In Polars
+a sum without values is 0 instead of NULL.
 """
 
 import argparse
@@ -26,20 +30,20 @@ import sys
 import time
 
 ENGINES = ["polars-streaming", "polars", "duckdb", "chdb", "datafusion", "pyarrow", "daft"]
-CHUNK = 1 << 17  # rows per piece for those that share work among threads by pieces
+CHUNK = 1 << 17  # rows per chunk, for engines that distribute chunks to threads
 MEMORY_CASES = r"keys=random/groups=5000000/agg=count\+sum$"
 
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--dir", default=os.environ.get("VECQL_GROUPBY_DATA"), help="folder of gbdata, by default $VECQL_GROUPBY_DATA")
-    p.add_argument("--engine", action="append", choices=ENGINES, help="all by default; may be given several times")
-    p.add_argument("--cases", default=None, help="regular expression of cases; all by default, with --memory that of 5M random keys")
+    p.add_argument("--dir", default=os.environ.get("VECQL_GROUPBY_DATA"), help="folder that gbdata wrote (default $VECQL_GROUPBY_DATA)")
+    p.add_argument("--engine", action="append", choices=ENGINES, help="engine to measure (default all); may be repeated")
+    p.add_argument("--cases", default=None, help="regular expression that selects cases (default all; with --memory 5M random keys)")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--repeat", type=int, default=6, help="lines per case")
-    p.add_argument("--loops", type=int, default=1, help="queries per line, of which it has the mean")
+    p.add_argument("--loops", type=int, default=1, help="queries per line, which has their mean")
     p.add_argument("--no-check", action="store_true", help="do not compare answers")
-    p.add_argument("--memory", action="store_true", help="measure the peak of memory of one query instead, on Linux")
+    p.add_argument("--memory", action="store_true", help="measure the peak memory of one query instead, on Linux")
     p.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
     if not a.dir:
@@ -54,12 +58,12 @@ def main():
         manifest = json.load(f)
     cases = [c for c in manifest["cases"] if re.search(a.cases, c["name"])]
     if not cases:
-        sys.exit("no such case")
+        sys.exit("--cases matches no case")
     if a.here:
         return run(a, manifest, cases)
     failed = False
     for engine in a.engine or ENGINES:
-        # Memory is measured in a process that has done nothing else.
+        # Memory is measured in a process that runs nothing else.
         for pattern in ["^" + re.escape(c["name"]) + "$" for c in cases] if a.memory else [a.cases]:
             command = [sys.executable, os.path.abspath(__file__), "--here", "--dir", a.dir, "--engine", engine, "--cases", pattern,
                        "--threads", str(a.threads), "--repeat", str(a.repeat), "--loops", str(a.loops)]
@@ -69,7 +73,7 @@ def main():
 
 
 def limits(threads):
-    """The environment that limits what takes its number of threads from there."""
+    """Environment variables that set numbers of threads."""
     n = str(threads)
     return {"POLARS_MAX_THREADS": n, "TOKIO_WORKER_THREADS": n, "RAYON_NUM_THREADS": n, "OMP_NUM_THREADS": n, "ARROW_IO_THREADS": n,
             "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "true"}
@@ -79,14 +83,14 @@ def limits(threads):
 
 
 def column(folder, f, rows):
-    """The first rows of a column, as an Arrow array on the files' bytes."""
+    """Returns the first rows of a column as an Arrow array that shares the bytes of the files."""
     import numpy as np
     import pyarrow as pa
 
     def buffer(name, dtype, count):
         b = np.fromfile(os.path.join(folder, name), dtype=dtype, count=count)
         if len(b) != count:
-            raise ValueError(f"{name} is too short")
+            raise ValueError(f"{name} is shorter than its table")
         return pa.py_buffer(b)
 
     validity, nulls = None, 0
@@ -111,8 +115,8 @@ def arrow_table(folder, manifest, name):
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-# Engines. load takes a table, query returns a function that runs a case and returns what it gave, arrow makes a table of that: the keys and then
-# the aggregates, in the order of the case.
+# Engines. load takes a table. query returns a function that runs a case and returns the engine's result. arrow converts the
+# result to a table: the keys and then the aggregates, in the order of the case.
 
 
 def quote(name):
@@ -132,7 +136,7 @@ class Polars:
 
         self.pl, self.engine = polars, engine
         if polars.thread_pool_size() != threads:
-            raise RuntimeError("POLARS_MAX_THREADS was not heard")
+            raise RuntimeError("Polars ignored POLARS_MAX_THREADS")
 
     def load(self, table):
         self.frame = self.pl.from_arrow(table, rechunk=True)
@@ -167,7 +171,7 @@ class DuckDB:
         self.con.unregister("arrow_table")
 
     def query(self, case):
-        # Sums of integers have 128 bits and stay so: they are cast only when answers are compared.
+        # Sums of integers have 128 bits; they are cast only when answers are compared.
         text = sql(case)
         return lambda: self.con.sql(text).to_arrow_table()
 
@@ -186,7 +190,7 @@ class ClickHouse:
         columns = [f"{quote(f.name)} {'Nullable(%s)' % types[str(f.type)] if f.nullable else types[str(f.type)]}" for f in table.schema]
         self.session.query("DROP TABLE IF EXISTS t")
         self.session.query(f"CREATE TABLE t ({', '.join(columns)}) ENGINE = Memory")
-        source = table  # found by its name
+        source = table  # the query below refers to it by name
         self.session.query(f"INSERT INTO t SELECT * FROM Python(source) SETTINGS max_threads = {self.threads}")
 
     def query(self, case):
@@ -264,7 +268,7 @@ class Daft:
             e = self.daft.col(g["column"])
             return {"sum": e.sum, "min": e.min, "max": e.max, "avg": e.mean}[g["func"]]().alias(f"agg{i}")
 
-        # A frame keeps what it has collected: each query is a new one.
+        # A collected frame caches its result, so each query builds a new one.
         return lambda: self.frame.groupby(*case["keys"]).agg(*[agg(i, g) for i, g in enumerate(case["aggs"])]).collect()
 
     def arrow(self, result, case):
@@ -283,7 +287,7 @@ def make_engine(name, threads):
     }[name]()
 
 
-# Checksums: data/answer.go computes the same.
+# Checksums, computed as in data/answer.go.
 
 NULL_WORD = 0x6C6C756E6C6C756E
 GOLDEN = 0x9E3779B97F4A7C15
@@ -302,7 +306,7 @@ def mix(x):
 
 
 def string_words(array):
-    """Of each string, length*GOLDEN + sum of (byte+1)*PRIME^position, by differences of running sums."""
+    """Returns length*GOLDEN + sum of (byte+1)*PRIME^position for each string, by differences of running sums."""
     import numpy as np
     import pyarrow as pa
 
@@ -323,7 +327,7 @@ def string_words(array):
 
 
 def words(chunked, func=None, null_is_zero=False):
-    """What stands for the values of a column in hashes."""
+    """Returns the hashed forms of the values of a column."""
     import numpy as np
     import pyarrow as pa
 
@@ -353,7 +357,7 @@ def words(chunked, func=None, null_is_zero=False):
 
 
 def merged(table, case):
-    """The answer with groups of equal keys merged, as words: those of keys and those of aggregates."""
+    """Merges groups of equal keys. Returns the words of keys and of aggregates, or None if nothing can be merged."""
     import numpy as np
 
     import pyarrow as pa
@@ -399,11 +403,11 @@ def check(engine, case, table):
         return
     loose = case.get("answer_null_is_zero")
     if loose and engine.startswith("polars") and compute(True) == loose:
-        print(f"note: {engine}: {case['name']}: sums of nothing are 0, not NULL", file=sys.stderr)
+        print(f"note: {engine}: {case['name']}: sums without values are 0, not NULL", file=sys.stderr)
         return
     m = merged(table, case)
     if m is not None and checksum(*m) == want:
-        print(f"note: {engine}: {case['name']}: {table.num_rows} groups, {want['groups']} when those of equal keys are merged", file=sys.stderr)
+        print(f"note: {engine}: {case['name']}: {table.num_rows} groups, {want['groups']} after those with equal keys are merged", file=sys.stderr)
         return
     raise ValueError(f"{engine}: {case['name']}: wrong answer\n got {got}\nwant {want}")
 
@@ -422,7 +426,7 @@ def run(a, manifest, cases):
             engine.load(arrow_table(a.dir, manifest, case["table"]))
             loaded = case["table"]
         query = engine.query(case)
-        result = query()  # warms up
+        result = query()  # warm-up
         try:
             if not a.no_check:
                 check(name, case, engine.arrow(result, case))
@@ -450,12 +454,13 @@ def status(name):
         for line in f:
             if line.startswith(name + ":"):
                 return int(line.split()[1]) << 10
-    raise RuntimeError(f"no {name} in /proc/self/status")
+    raise RuntimeError(f"/proc/self/status has no field {name}")
 
 
 def memory(a, manifest, case, name, engine):
-    """The peak of one query. Everything is warm by a few rows, so that code and threads are not counted; what allocators keep after loading is
-    given back as far as they can be asked to, but the query may still use some of it: the numbers are lower bounds."""
+    """Measures the peak of one query. A query on few rows first loads code and starts threads, which are not counted.
+    Allocators are asked to return free memory after loading. The query may still reuse memory that they kept, so the
+    numbers are lower bounds."""
     import ctypes
 
     import pyarrow as pa
@@ -469,7 +474,7 @@ def memory(a, manifest, case, name, engine):
     gc.collect()
     pa.default_memory_pool().release_unused()
     ctypes.CDLL(None).malloc_trim(0)
-    with open("/proc/self/clear_refs", "w") as f:  # makes the peak what is resident now
+    with open("/proc/self/clear_refs", "w") as f:  # resets the peak to the current resident set
         f.write("5")
     before = status("VmRSS")
     result = query()

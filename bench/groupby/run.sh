@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Measures groupby and its peers side by side: bench/groupby/run.sh [repeat]. Go and each engine take turns, repeat times, so that what else
-# runs meanwhile meets all of them. Answers are compared in every turn of Go and in the first of each engine.
-#   CASES                 which cases, a regular expression (default all): 'case=grid/keys=random', 'q1|url'
+# Measures groupby and its peers side by side: bench/groupby/run.sh [repeat]. Go and each engine take turns, repeat times,
+# so that other load on the machine affects all of them. Answers are checked in every turn of Go and in the first turn of
+# each engine.
+#   CASES                 regular expression that selects cases (default all): 'case=grid/keys=random', 'q1|url'
 #   THREADS               numbers of threads (default "1 2")
-#   PEER_THREADS          those of the peers (default THREADS)
-#   ENGINES               which peers (default all; "none" for none): "polars-streaming duckdb"
-#   LOOPS                 queries per turn and case, of which the mean counts (default 1)
-#   ROWS                  of a table (default 5000000)
-#   VECQL_GROUPBY_DATA    where the data is, or is made and kept (default a temporary folder)
-#   VECQL_PEERS_PYTHON    a Python with requirements.txt (default a new venv)
+#   PEER_THREADS          numbers of threads of the peers (default THREADS)
+#   ENGINES               peers (default all; "none" for none): "polars-streaming duckdb"
+#   LOOPS                 queries per turn and case; their mean is reported (default 1)
+#   ROWS                  rows per table (default 5000000)
+#   VECQL_GROUPBY_DATA    folder of the data, generated if it is missing (default a temporary folder)
+#   VECQL_PEERS_PYTHON    Python with the packages of requirements.txt (default a new venv)
 set -euo pipefail
 cd "$(dirname "$0")"
 repeat=${1:-6}
@@ -48,7 +49,7 @@ status=0
 for ((i = 0; i < repeat; i++)); do
 	check=
 	if ((i > 0)); then check=--no-check; fi
-	# -test.cpu 1 keeps Go from appending a number to the names; benchmarks set their own number of threads.
+	# With -test.cpu 1 Go appends no number to the names; benchmarks set their own number of threads.
 	"$tmp/groupby" -test.run '^$' -test.bench . -test.cpu 1 -test.benchtime "${loops}x" -test.timeout 0 \
 		-cases "$cases" -threads "${threads// /,}" | tee -a "$results" || status=1
 	for engine in $engines; do
@@ -58,7 +59,7 @@ for ((i = 0; i < repeat; i++)); do
 	done
 done
 
-# Memory of one case, if it is among those wanted: nothing else has run in these processes.
+# Memory of one case, if CASES selects it, in processes that run nothing else.
 memory='case=grid/keys=random/groups=5000000/agg=count+sum'
 if [[ $memory =~ ${cases:-.} ]] && grep -qF "\"$memory\"" "$VECQL_GROUPBY_DATA/manifest.json"; then
 	for n in $peer_threads; do

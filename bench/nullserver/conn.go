@@ -10,34 +10,35 @@ import (
 	"os"
 )
 
-// conn is one connection. Answers to frames that came with one read leave with one write.
+// conn is one connection. The responses to all frames of one read leave with one write.
 type conn struct {
 	server  *Server
 	net     net.Conn
-	in      []byte // bytes read; in[begin:end] are not looked at yet
+	in      []byte // bytes read; in[begin:end] are not parsed yet
 	begin   int
 	end     int
-	parts   []byte // v5: what came of a frame that is longer than a segment
+	parts   []byte // v5: the received part of a frame longer than a segment
 	segment bool   // v5, after STARTUP
 
-	large   net.Buffers // what is sent first, from where it is
-	out     []byte      // what is sent then: frames, or segments
-	small   []byte      // v5: frames that have no segment yet
-	body    []byte      // of the answer under way
-	state   [4]byte     // its paging state
-	checked []int       // requests whose values were compared, by statement
+	large   net.Buffers // sent first, without a copy
+	out     []byte      // sent next: frames or segments
+	small   []byte      // v5: frames not yet in a segment
+	body    []byte      // body of the current response
+	state   [4]byte     // paging state of the current response
+	checked []int       // number of requests compared, by statement
 }
 
 func newConn(s *Server, c net.Conn) *conn {
 	return &conn{server: s, net: c, in: make([]byte, 256<<10)}
 }
 
-// serve ends with the connection, also for what a client sends wrong: a benchmark then fails.
+// serve handles requests until the connection ends. It also closes the connection on a malformed request, which fails
+// the benchmark.
 func (c *conn) serve() {
 	defer c.net.Close()
 	defer func() {
 		if e := recover(); e != nil {
-			fmt.Fprintln(os.Stderr, "null server: a request that can't be read:", e)
+			fmt.Fprintln(os.Stderr, "null server: malformed request:", e)
 		}
 	}()
 	for {
@@ -53,12 +54,12 @@ func (c *conn) serve() {
 		if need := c.need(); need > len(in) {
 			in = make([]byte, 2*need)
 		}
-		c.end = copy(in, c.in[c.begin:c.end]) // at most a part of one frame
+		c.end = copy(in, c.in[c.begin:c.end]) // at most one partial frame
 		c.in, c.begin = in, 0
 	}
 }
 
-// need returns how long the frame or segment is that has begun.
+// need returns the length of the next frame or segment.
 func (c *conn) need() int {
 	b := c.in[c.begin:c.end]
 	switch {
@@ -70,7 +71,7 @@ func (c *conn) need() int {
 	return 9
 }
 
-// work answers all whole frames that were read.
+// work responds to all complete frames that were read.
 func (c *conn) work() bool {
 	for c.end-c.begin >= 9 {
 		n := c.need()
@@ -81,7 +82,7 @@ func (c *conn) work() bool {
 		c.begin += n
 		if !c.segment {
 			c.answer(b)
-			if b[0] == 5 && b[4] == opStartup { // its answer is the last one without segments
+			if b[0] == 5 && b[4] == opStartup { // its response is the last without segments
 				if !c.flush() {
 					return false
 				}
@@ -107,13 +108,14 @@ func (c *conn) work() bool {
 	return true
 }
 
-// maxOut is how much may wait for the other answers: a client that reads while the server goes on is served sooner.
+// maxOut bounds the buffered responses. Beyond it the server writes early, so that the client reads while the server
+// continues.
 const maxOut = 256 << 10
 
-// add sends an answer with what else is to be sent.
+// add buffers a response.
 func (c *conn) add(request []byte, opcode byte, body []byte) {
 	if len(c.out) >= maxOut {
-		_ = c.flush() // an error comes again with the next write
+		_ = c.flush() // the next write returns the error again
 	}
 	if !c.segment {
 		c.out = appendFrame(c.out, request, opcode, body)
@@ -138,7 +140,7 @@ func (c *conn) fail(request []byte, code uint32, message string) {
 	c.add(request, opError, append(binary.BigEndian.AppendUint32(nil, code), str(message)...))
 }
 
-// addPage sends head and rows as one answer, the rows from where they are.
+// addPage buffers a response of head and rows. It does not copy large rows.
 func (c *conn) addPage(request, head, rows []byte) {
 	if len(head)+len(rows) < 32<<10 {
 		c.body = append(head, rows...)
@@ -155,7 +157,7 @@ func (c *conn) addPage(request, head, rows []byte) {
 	c.addParts(begin, rows)
 }
 
-// seal puts the frames that wait into a segment.
+// seal moves the pending frames into a segment.
 func (c *conn) seal() {
 	if len(c.small) > 0 {
 		c.out = AppendSegment(c.out, c.small)
@@ -163,7 +165,7 @@ func (c *conn) seal() {
 	}
 }
 
-// keep puts everything so far before what is sent from where it is.
+// keep moves all pending bytes to large, in front of bytes that are sent without a copy.
 func (c *conn) keep() {
 	c.seal()
 	if len(c.out) > 0 {
@@ -172,7 +174,7 @@ func (c *conn) keep() {
 	}
 }
 
-// flush writes everything.
+// flush writes all pending bytes and reports whether the write succeeded.
 func (c *conn) flush() bool {
 	c.seal()
 	var err error
@@ -194,7 +196,7 @@ const maxPayload = 1<<17 - 1
 
 var crc32Seed = crc32.ChecksumIEEE([]byte{0xFA, 0x2D, 0x55, 0xCA})
 
-// appendSegmentHeader appends the header of a segment with n bytes; whole says that frames end with it.
+// appendSegmentHeader appends the header of a segment with n bytes. whole is its self-contained flag.
 func appendSegmentHeader(dst []byte, n int, whole bool) []byte {
 	h := uint32(n)
 	if whole {
@@ -213,13 +215,13 @@ func appendSegmentHeader(dst []byte, n int, whole bool) []byte {
 	return append(dst, byte(crc), byte(crc>>8), byte(crc>>16))
 }
 
-// AppendSegment wraps whole frames in a segment of v5.
+// AppendSegment appends a v5 segment that contains whole frames.
 func AppendSegment(dst, frames []byte) []byte {
 	dst = append(appendSegmentHeader(dst, len(frames), true), frames...)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Update(crc32Seed, crc32.IEEETable, frames))
 }
 
-// addParts sends one frame, begin and then rest, in as many segments as it needs. rest is not copied.
+// addParts buffers one frame, begin followed by rest, in as many segments as it needs. It does not copy rest.
 func (c *conn) addParts(begin, rest []byte) {
 	c.keep()
 	for first := true; first || len(rest) > 0; first = false {

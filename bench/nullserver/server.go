@@ -12,15 +12,15 @@ import (
 	"sync/atomic"
 )
 
-// Server answers statements.
+// A Server responds to statements.
 type Server struct {
 	mu         sync.Mutex
 	byText     map[string]*Statement
-	statements atomic.Pointer[[]*Statement] // by id; a new slice for a new statement
+	statements atomic.Pointer[[]*Statement] // by id; copied when a statement is added
 	tables     map[string][]field
 }
 
-// Serve answers on ln until it is closed.
+// Serve accepts connections on ln until ln is closed. It returns the error of Accept.
 func Serve(ln net.Listener, statements []*Statement) error {
 	s := &Server{byText: map[string]*Statement{}, tables: systemTables(ln.Addr().(*net.TCPAddr))}
 	s.statements.Store(&[]*Statement{})
@@ -43,7 +43,7 @@ func (s *Server) add(st *Statement) {
 	s.byText[st.Text] = st
 }
 
-// statement returns the statement of that text, nil when it is none.
+// statement returns the statement with that text, nil if there is none.
 func (s *Server) statement(text string) *Statement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,12 +65,19 @@ func (s *Server) byID(id []byte) *Statement {
 }
 
 const (
-	opError, opStartup, opReady, opOptions, opSupported, opQuery, opResult, opPrepare = 0x00, 0x01, 0x02, 0x05, 0x06, 0x07, 0x08, 0x09
-	opExecute, opRegister, opBatch                                                    = 0x0A, 0x0B, 0x0D
+	opError, opStartup, opReady, opOptions, opSupported, opQuery, opResult, opPrepare = 0x00, 0x01, 0x02, 0x05, 0x06, 0x07,
+		0x08, 0x09
+	opExecute, opRegister, opBatch = 0x0A, 0x0B, 0x0D
 )
 
 const (
 	errProtocol, errInvalid = 0x000A, 0x2200
+)
+
+// Flags of [query_parameters], and of the metadata of Rows.
+const (
+	queryValues, querySkipMetadata, queryPageSize, queryPagingState, queryNames = 0x01, 0x02, 0x04, 0x08, 0x40
+	rowsGlobalTable, rowsMorePages, rowsNoMetadata, rowsMetadataChanged         = 0x01, 0x02, 0x04, 0x08
 )
 
 var (
@@ -79,7 +86,7 @@ var (
 		str("PROTOCOL_VERSIONS") + "\x00\x02" + str("4/v4") + str("5/v5"))
 )
 
-// answer answers one request: c.add or c.addPage once.
+// answer responds to one request with one call of c.add or c.addPage.
 func (c *conn) answer(frame []byte) {
 	version, body := frame[0], frame[9:]
 	if version != 4 && version != 5 {
@@ -99,7 +106,7 @@ func (c *conn) answer(frame []byte) {
 		text := string(body[4 : 4+n])
 		st := c.server.statement(text)
 		if st == nil {
-			c.fail(frame, errInvalid, "not a statement of this server: "+text)
+			c.fail(frame, errInvalid, "unknown statement: "+text)
 			return
 		}
 		c.add(frame, opResult, st.prepared(version))
@@ -112,8 +119,8 @@ func (c *conn) answer(frame []byte) {
 		}
 		c.execute(frame, c.server.statement(text), "", body[4+n:])
 	case opExecute:
-		if len(body) < 8 || body[1] != 4 { // all ids are of 4 bytes
-			c.fail(frame, errInvalid, "not an id of this server")
+		if len(body) < 8 || body[1] != 4 { // every id has 4 bytes
+			c.fail(frame, errInvalid, "unknown statement id")
 			return
 		}
 		st, rest := c.server.byID(body[2:]), body[6:]
@@ -128,10 +135,10 @@ func (c *conn) answer(frame []byte) {
 	}
 }
 
-// execute answers a request whose parameters are p.
+// execute responds to a request with parameters p.
 func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 	if st == nil {
-		c.fail(frame, errInvalid, "not a statement of this server")
+		c.fail(frame, errInvalid, "unknown statement")
 		return
 	}
 	p = p[2:] // consistency
@@ -141,14 +148,14 @@ func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 	}
 	p = p[1:]
 	if st.Want != nil && !c.check(st, flags, p) {
-		c.fail(frame, errInvalid, "other values than those expected")
+		c.fail(frame, errInvalid, "the values differ from those expected")
 		return
 	}
 	if st.Rows == nil {
 		c.add(frame, opResult, void)
 		return
 	}
-	skip, changed := flags&0x02 != 0, false
+	skip, changed := flags&querySkipMetadata != 0, false
 	if frame[0] >= 5 && skip && knownID != metadataID {
 		skip, changed = false, true
 	}
@@ -165,14 +172,15 @@ func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 	c.addPage(frame, c.body, st.rows(size))
 }
 
-// paging returns the rows a page has, the number of this page, and how many there are: what the first value says.
+// paging returns the number of rows in a page, the number of this page, and the number of pages, which is the first
+// bind value.
 func paging(flags uint32, p []byte) (size int, page, pages uint32) {
 	size, pages = 5000, 1
-	if flags&0x01 != 0 {
+	if flags&queryValues != 0 {
 		n := int(binary.BigEndian.Uint16(p))
 		p = p[2:]
 		for i := range n {
-			if flags&0x40 != 0 {
+			if flags&queryNames != 0 {
 				p = p[2+binary.BigEndian.Uint16(p):]
 			}
 			length := max(int32(binary.BigEndian.Uint32(p)), 0)
@@ -182,17 +190,17 @@ func paging(flags uint32, p []byte) (size int, page, pages uint32) {
 			p = p[4+length:]
 		}
 	}
-	if flags&0x04 != 0 {
+	if flags&queryPageSize != 0 {
 		size, p = int(binary.BigEndian.Uint32(p)), p[4:]
 	}
-	if flags&0x08 != 0 {
+	if flags&queryPagingState != 0 {
 		page = binary.BigEndian.Uint32(p[4:])
 	}
 	return size, page, pages
 }
 
-// check compares the values of the first requests of a connection with the ones expected: that a driver sends them well is known before a
-// benchmark's clock starts, and costs nothing later.
+// check compares the values of the first requests of a connection with the expected ones. It detects an incorrect
+// driver before the timer of a benchmark starts, and costs nothing later.
 func (c *conn) check(st *Statement, flags uint32, p []byte) bool {
 	const checks = 8
 	for len(c.checked) <= int(st.id) {
@@ -203,5 +211,5 @@ func (c *conn) check(st *Statement, flags uint32, p []byte) bool {
 	}
 	c.checked[st.id]++
 	n := len(st.Bind)
-	return flags&0x01 != 0 && len(p) >= 2 && int(binary.BigEndian.Uint16(p)) == n && bytes.HasPrefix(p[2:], st.Want)
+	return flags&queryValues != 0 && len(p) >= 2 && int(binary.BigEndian.Uint16(p)) == n && bytes.HasPrefix(p[2:], st.Want)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nullserver is a CQL server that does nothing: it answers the statements it was given with canned rows, and what a driver asks to
-// learn of the cluster. What a benchmark measures against it, in a process of its own, is the client.
+// Package nullserver is a CQL server with canned responses for the statements it was given and for the queries by which
+// drivers discover a cluster. It runs in a process of its own, so that a benchmark measures the client alone.
 package nullserver
 
 import (
@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Type is the option by which the protocol names a type.
+// A Type is the [option] by which the protocol encodes a type (native_protocol_v4.spec, section 4.2.5.2).
 type Type string
 
-// The types of one option each.
+// The types whose [option] has no value.
 const (
 	Bigint    Type = "\x00\x02"
 	Blob      Type = "\x00\x03"
@@ -32,44 +32,45 @@ const (
 	Tinyint   Type = "\x00\x14"
 )
 
-// List is list<elem>.
+// List returns the type list<elem>.
 func List(elem Type) Type { return "\x00\x20" + elem }
 
-// Set is set<elem>.
+// Set returns the type set<elem>.
 func Set(elem Type) Type { return "\x00\x22" + elem }
 
-// Map is map<key, elem>.
+// Map returns the type map<key, elem>.
 func Map(key, elem Type) Type { return "\x00\x21" + key + elem }
 
-// Vector is vector<..., dim>; class is the element's in Cassandra's words: FloatType.
+// Vector returns the type vector<elem, dim>. class is Cassandra's class of the element, for example FloatType.
 func Vector(class string, dim int) Type {
 	const pkg = "org.apache.cassandra.db.marshal."
 	return Type("\x00\x00" + str(fmt.Sprintf("%sVectorType(%s%s , %d)", pkg, pkg, class, dim)))
 }
 
-// Column is a bind marker or a column of a result.
+// A Column is a bind marker or a column of a result.
 type Column struct {
 	Name string
 	Type Type
 }
 
-// Statement is what the server answers to one text.
+// A Statement is one statement text and the server's response to it.
 type Statement struct {
 	Text string
 	Bind []Column
 	Key  []int    // positions in Bind of the partition key's columns
-	Want []byte   // nil, or the values, each with its length: the first of a connection are compared
-	Rows []Column // nil: the answer is void
+	Want []byte   // values of the first requests of a connection, each after its length; nil means any
+	Rows []Column // nil means a void result
 
-	// Row appends the cells of row i of a page, each with its length.
+	// Row appends the cells of row i of a page, each after its length.
 	Row func(dst []byte, i int) []byte
-	// Paged says that the answer is pages of the size the client asks for, as many as its first value, an int, says. Else it is one row.
+	// Paged reports whether the result has pages of the size that the client requests, as many as the int that is the
+	// first bind value. Otherwise the result is one row.
 	Paged bool
 
 	id    uint32
 	mu    sync.Mutex
-	one   [4][]byte      // the answer of one row, with and without metadata, encoded once
-	block map[int][]byte // the rows of a page by their number, encoded once: only how a page begins differs
+	one   [4][]byte      // results of one row, with and without metadata, encoded once
+	block map[int][]byte // encoded rows of a page by their number; pages differ only in their head
 }
 
 // rows returns the encoded rows of a page of n rows.
@@ -94,7 +95,7 @@ func (s *Statement) rowsLocked(n int) []byte {
 	return b
 }
 
-// single returns the answer of a statement that has one row, or none if it has no Row.
+// single returns the result of one row, or of none if the statement has no Row.
 func (s *Statement) single(skip, changed bool) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,16 +115,17 @@ func (s *Statement) single(skip, changed bool) []byte {
 	return s.one[i]
 }
 
-// metadataID names the result's metadata in v5.
+// metadataID is the id of the result metadata in v5.
 const metadataID = "meta"
 
-// prepared is the answer to PREPARE.
+// prepared returns the response to PREPARE.
 func (s *Statement) prepared(version byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x04\x00\x04"), s.id)
 	if version >= 5 {
 		b = append(b, str(metadataID)...)
 	}
-	b = binary.BigEndian.AppendUint32(append(b, 0, 0, 0, byte(min(len(s.Bind), 1))), uint32(len(s.Bind))) // flags: one table for all
+	// flags: global_tables_spec
+	b = binary.BigEndian.AppendUint32(append(b, 0, 0, 0, byte(min(len(s.Bind), 1))), uint32(len(s.Bind)))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(s.Key)))
 	for _, k := range s.Key {
 		b = binary.BigEndian.AppendUint16(b, uint16(k))
@@ -136,7 +138,7 @@ func (s *Statement) prepared(version byte) []byte {
 	return s.appendColumns(b, s.Rows)
 }
 
-// appendColumns appends the table's name, which is the one after INTO or FROM, and the columns.
+// appendColumns appends the table's name, which follows INTO or FROM, and the columns.
 func (s *Statement) appendColumns(b []byte, columns []Column) []byte {
 	if len(columns) == 0 {
 		return b
@@ -159,19 +161,19 @@ func (s *Statement) keyspace() string {
 	return "ks"
 }
 
-// appendHead appends how a page begins: everything before its rows.
+// appendHead appends the part of a page before its rows.
 func (s *Statement) appendHead(b []byte, skip, changed bool, state []byte, rows int) []byte {
 	flags := uint32(0)
 	if skip {
-		flags |= 0x04
+		flags |= rowsNoMetadata
 	} else {
-		flags |= 0x01
+		flags |= rowsGlobalTable
 	}
 	if changed {
-		flags |= 0x08
+		flags |= rowsMetadataChanged
 	}
 	if state != nil {
-		flags |= 0x02
+		flags |= rowsMorePages
 	}
 	b = binary.BigEndian.AppendUint32(append(b, "\x00\x00\x00\x02"...), flags)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(s.Rows)))
@@ -189,7 +191,7 @@ func (s *Statement) appendHead(b []byte, skip, changed bool, state []byte, rows 
 
 func str(s string) string { return string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
 
-// Cell appends a cell: its length and its content.
+// Cell appends a cell: the length of the content, then the content.
 func Cell(dst []byte, content string) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(content))), content...)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file answers what drivers ask to learn of the cluster: one node that owns the whole ring, one keyspace, no tables.
+// System tables: one node that owns the whole ring, one keyspace, no tables.
 
 // field is a column of a system table, with its cell in the only row.
 type field struct {
@@ -19,7 +19,7 @@ type field struct {
 
 const hostID = "\x01\x23\x45\x67\x89\xab\x4d\xef\x81\x23\x45\x67\x89\xab\xcd\xef"
 
-// systemTables returns the columns of each table. The first two have a row, the others are empty.
+// systemTables returns the columns of each system table. The first two tables have one row, the others none.
 func systemTables(addr *net.TCPAddr) map[string][]field {
 	ip, port := string(addr.IP.To4()), string(binary.BigEndian.AppendUint32(nil, uint32(addr.Port)))
 	replication := "\x00\x00\x00\x02"
@@ -106,9 +106,18 @@ func systemTables(addr *net.TCPAddr) map[string][]field {
 			{"position", Int, ""},
 			{"type", Text, ""},
 		},
-		"system_schema.types": {{"keyspace_name", Text, ""}, {"type_name", Text, ""}, {"field_names", list, ""}, {"field_types", list, ""}},
+		"system_schema.types": {
+			{"keyspace_name", Text, ""},
+			{"type_name", Text, ""},
+			{"field_names", list, ""},
+			{"field_types", list, ""},
+		},
 		"system_schema.indexes": {
-			{"keyspace_name", Text, ""}, {"table_name", Text, ""}, {"index_name", Text, ""}, {"kind", Text, ""}, {"options", options, ""},
+			{"keyspace_name", Text, ""},
+			{"table_name", Text, ""},
+			{"index_name", Text, ""},
+			{"kind", Text, ""},
+			{"options", options, ""},
 		},
 		"system_schema.functions": {
 			{"keyspace_name", Text, ""},
@@ -133,7 +142,8 @@ func systemTables(addr *net.TCPAddr) map[string][]field {
 	}
 }
 
-// systemStatement makes a statement of a SELECT from a system table; nil when there is none, which is an error in Cassandra too.
+// systemStatement returns the statement for a SELECT from a system table, nil if there is no such table or column,
+// which is an error in Cassandra too.
 func systemStatement(tables map[string][]field, text string) *Statement {
 	words := strings.Fields(text)
 	from := -1
@@ -166,7 +176,7 @@ func systemStatement(tables map[string][]field, text string) *Statement {
 			return nil
 		}
 	}
-	for i := range strings.Count(text, "?") { // all of them are names
+	for i := range strings.Count(text, "?") { // every bind marker is a name
 		s.Bind = append(s.Bind, Column{fields[i].name, Text})
 	}
 	if table == "system.local" || table == "system_schema.keyspaces" {

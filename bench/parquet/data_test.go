@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/bench/parquet/run"
 )
 
-// The same seed makes the same files, another seed others.
+// The same seed makes the same files, another seed makes other files.
 func TestDataDeterministic(t *testing.T) {
 	files := func(seed uint64) map[string][]byte {
 		dir, o := t.TempDir(), small
@@ -55,7 +55,7 @@ func TestDataDeterministic(t *testing.T) {
 	}
 }
 
-// All layouts have the same row groups, and the rows that the manifest says.
+// All layouts have the same row groups, and the rows of the manifest.
 func TestDataLayouts(t *testing.T) {
 	dir := t.TempDir()
 	set := write(t, dir, small)
@@ -98,7 +98,7 @@ func TestDataLayouts(t *testing.T) {
 	}
 }
 
-// Only what is wanted is made, only what is missing, and all if it is to be other data.
+// Write makes only missing tables of matching cases, and all tables if the Options changed.
 func TestDataSkips(t *testing.T) {
 	dir := t.TempDir()
 	made := func(o data.Options, pattern string) (tables []string) {
@@ -117,7 +117,7 @@ func TestDataSkips(t *testing.T) {
 		}
 		for _, c := range again.Cases {
 			if c.Answer == nil == (c.Vectors == nil) {
-				t.Errorf("%s has not one answer", c.Name)
+				t.Errorf("%s has no single answer", c.Name)
 			}
 		}
 		return tables
@@ -148,11 +148,11 @@ func TestDataSkips(t *testing.T) {
 	}
 	other.Rows = data.MaxRows + 1
 	if _, err := data.Write(dir, other, nil, func(string) {}); err == nil {
-		t.Error("too many rows, and no error")
+		t.Error("no error for too many rows")
 	}
 }
 
-// The data is what its description says.
+// The data has the documented shape.
 func TestDataShape(t *testing.T) {
 	set := write(t, t.TempDir(), small)
 	got := map[string]int{}
@@ -178,7 +178,7 @@ func TestDataShape(t *testing.T) {
 	}
 }
 
-// Every engine agrees with what the data was made of.
+// Every engine returns the answers of the manifest.
 func TestAnswers(t *testing.T) {
 	set := write(t, t.TempDir(), small)
 	for _, e := range run.Engines() {
@@ -194,12 +194,12 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		if _, err := e.Query(t.Context(), filepath.Join(t.TempDir(), "*.parquet"), set.Cases[0], 2); err == nil {
-			t.Errorf("%s: no files, and no error", e.Name)
+			t.Errorf("%s: no error without files", e.Name)
 		}
 	}
 }
 
-// A wrong answer is seen.
+// Check detects wrong answers.
 func TestCheck(t *testing.T) {
 	set := write(t, t.TempDir(), small)
 	peer := run.Engines()[1]
@@ -235,7 +235,7 @@ func TestCheck(t *testing.T) {
 					column.Text[0]++
 				}
 				if answer.Check(c) == nil {
-					t.Errorf("%s: column %d is wrong and nobody sees it", c.Name, i)
+					t.Errorf("%s: Check accepts a wrong column %d", c.Name, i)
 				}
 			}
 			continue
@@ -248,7 +248,7 @@ func TestCheck(t *testing.T) {
 		} {
 			answer, _ = ask()
 			if spoil(answer.Vectors); answer.Check(c) == nil {
-				t.Errorf("%s: %s is wrong and nobody sees it", c.Name, what)
+				t.Errorf("%s: Check accepts a wrong answer: %s", c.Name, what)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parquet_test measures queries on Parquet files with vecql's parquetscan and groupby, and with other Go libraries; peers.py
-// measures others on the same files. See run.sh.
+// Package parquet_test measures queries on Parquet files with vecql's parquetscan and groupby, and with other Go
+// libraries; peers.py measures other engines on the same files. See run.sh.
 package parquet_test
 
 import (
@@ -20,12 +20,12 @@ import (
 )
 
 var (
-	casesFlag   = flag.String("cases", "", "regular expression of the cases to be measured (default all; -bench splits its own at slashes)")
+	casesFlag   = flag.String("cases", "", "regular expression of the cases to measure (default all; -bench would split it at slashes)")
 	threadsFlag = flag.String("threads", "2", "numbers of threads")
-	implsFlag   = flag.String("impls", "", "which of vecql, pqarrow and parquet-go, all by default")
+	implsFlag   = flag.String("impls", "", "which of vecql, pqarrow and parquet-go (default all)")
 )
 
-// small is the data made here when VECQL_PARQUET_DATA names no folder.
+// small is the data used when VECQL_PARQUET_DATA is not set.
 var small = data.Options{Seed: 1, Rows: 20_000, Codec: "snappy", Vectors: 600, Dim: 24}
 
 func open(tb testing.TB) *data.Set {
@@ -80,7 +80,7 @@ func BenchmarkParquet(b *testing.B) {
 }
 
 func benchmark(b *testing.B, e run.Engine, path string, c *data.Case, threads int) {
-	old := runtime.GOMAXPROCS(threads) // that many threads for the process, of which the garbage collector's are some
+	old := runtime.GOMAXPROCS(threads) // threads of the process, including the garbage collector's
 	b.Cleanup(func() { runtime.GOMAXPROCS(old) })
 	answer, err := e.Query(b.Context(), path, c, threads) // warms up
 	if err != nil {
@@ -91,7 +91,7 @@ func benchmark(b *testing.B, e run.Engine, path string, c *data.Case, threads in
 	}
 	answer = nil
 	b.ReportAllocs()
-	runtime.GC() // of the check's garbage
+	runtime.GC() // collect the check's garbage
 	for b.Loop() {
 		if answer, err = e.Query(b.Context(), path, c, threads); err != nil {
 			b.Fatal(err)

@@ -2,23 +2,23 @@
 
 """Measures other engines on the Parquet files of cmd/pqdata, in Go's benchmark format: see run.sh.
 
-Every engine runs in a process of its own, with the number of threads given. The clock runs from the path of the files, one or a pattern, to
-the whole answer in memory; each query opens the files anew, and what an engine would keep of them from query to query is off:
+Every engine runs in its own process, with the given number of threads. The time is from the path of the files, one or a pattern, to the
+whole answer in memory. Each query opens the files again; caches of files between queries are off:
 
   polars-streaming, polars
               scan_parquet, collected by the streaming or the in-memory engine as a DataFrame, whose columns are Arrow's memory
   duckdb      SQL on read_parquet, fetched as an Arrow table, in any order (preserve_insertion_order is off)
   chdb        SQL on file(), fetched as Arrow, uncompressed; caches of schemas, footers and numbers of rows are off
   datafusion  SQL on register_parquet, in as many partitions as there are threads, collected as record batches; a new context each time,
-              because they keep footers
+              because contexts cache footers
   pyarrow     dataset.count_rows, or dataset.to_table of the columns needed and then compute.sum or Table.group_by
   daft        read_parquet with the native runner, collected
 
-Of embeddings the answer is the ids and one contiguous matrix of float32, both numpy arrays. All engines give lists as Arrow, in pieces
-(polars, datafusion, pyarrow and daft what they have in memory, duckdb a conversion of it, chdb its output format). The values of these
-pieces are copied into the matrix, one after the other, and not at all if there is but one piece. That is timed, too.
+The answer of embeddings is the ids and one contiguous matrix of float32, both numpy arrays. All engines return lists as Arrow, in pieces
+(polars, datafusion, pyarrow and daft their own memory, duckdb a conversion, chdb its output format). The values of the pieces are copied
+into the matrix; a single piece is not copied. The time includes this copy.
 
-Before the clock, each answer is checked by what the manifest says of it. What fails, or is wrong, is said on stderr.
+Each answer is checked against the manifest before the measurement. Failures and wrong answers are reported on stderr.
 """
 
 import argparse
@@ -36,7 +36,7 @@ ENGINES = ["polars-streaming", "polars", "duckdb", "chdb", "datafusion", "pyarro
 
 
 def load_groupby():
-    """The peers of groupby: checksums, and what limits threads."""
+    """Loads the peers of groupby, for checksums and limits of threads."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "groupby", "peers.py")
     spec = importlib.util.spec_from_file_location("groupby_peers", path)
     module = importlib.util.module_from_spec(spec)
@@ -50,17 +50,17 @@ quote = groupby.quote
 
 def parse_arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--dir", default=os.environ.get("VECQL_PARQUET_DATA"), help="folder of pqdata, by default $VECQL_PARQUET_DATA")
-    p.add_argument("--engine", action="append", choices=ENGINES, help="all by default; may be given several times")
-    p.add_argument("--cases", default="", help="regular expression of cases; all by default")
+    p.add_argument("--dir", default=os.environ.get("VECQL_PARQUET_DATA"), help="folder of pqdata (default $VECQL_PARQUET_DATA)")
+    p.add_argument("--engine", action="append", choices=ENGINES, help="engine to measure, may be repeated (default all)")
+    p.add_argument("--cases", default="", help="regular expression of the cases (default all)")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--repeat", type=int, default=6, help="lines per case")
-    p.add_argument("--loops", type=int, default=1, help="queries per line, of which it has the mean")
+    p.add_argument("--loops", type=int, default=1, help="queries per line, averaged")
     p.add_argument("--no-check", action="store_true", help="do not compare answers")
     p.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
     if not a.dir:
-        p.error("needs --dir or VECQL_PARQUET_DATA")
+        p.error("--dir or VECQL_PARQUET_DATA is required")
     return a
 
 
@@ -70,7 +70,7 @@ def main():
         manifest = json.load(f)
     cases = [c for c in manifest["cases"] if re.search(a.cases, c["name"])]
     if not cases:
-        sys.exit("no such case")
+        sys.exit(f"no case matches {a.cases!r}")
     if a.here:
         return run(a, cases)
     failed = False
@@ -81,8 +81,8 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-# Engines. query takes a path and a case and returns a function that answers it, embeddings with ids and matrix; arrow makes a table of what
-# that gave for others: the keys and then the aggregates, in the order of the case.
+# Engines. query takes a path and a case and returns a function that answers the case; the answer of embeddings is ids and matrix. arrow
+# converts any other answer to a table: the keys and then the aggregates, in the order of the case.
 
 
 def sql(case, table, suffix=""):
@@ -153,7 +153,7 @@ class DuckDB:
         self.con.execute("SET preserve_insertion_order = false")
 
     def query(self, path, case):
-        # Sums of integers have 128 bits and stay so: they are cast only when answers are compared.
+        # Sums of integers have 128 bits. They are cast only for the comparison of answers.
         text = sql(case, f"read_parquet({literal(path)})")
         if case["query"] == "embeddings":
             return lambda: matrix(self.con.sql(text).to_arrow_table())
@@ -303,7 +303,7 @@ def make_engine(name, threads):
     }[name]()
 
 
-# Answers: the checksums of groups are those of groupby, what tells matrices apart is computed by data/data.go in the same way.
+# Answers: the checksums of groups are those of groupby, the checksums of matrices those of data/data.go.
 
 
 class WrongAnswer(Exception):
@@ -374,7 +374,7 @@ def run(a, cases):
             print(f"{name}: {case['name']}: wrong answer\n{e}", file=sys.stderr)
             failed = True
             continue
-        except Exception as e:  # of any engine's own kind
+        except Exception as e:  # engines have exceptions of their own
             print(f"{name}: {case['name']}: no answer: {type(e).__name__}: {e}", file=sys.stderr)
             failed = True
             continue

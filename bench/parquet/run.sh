@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Measures queries on Parquet files with vecql and its peers side by side: bench/parquet/run.sh [repeat]. All take turns, repeat times, so
-# that what else runs meanwhile meets all of them. Answers are compared in every turn of Go and in the first of each engine. By default the
-# data takes 5 GB: three layouts of a table, and four tables of embeddings.
-#   CASES                 which cases, a regular expression (default all): 'query=groupby', 'layout=one', 'embeddings/codec=(none|zstd)'
+# Measures queries on Parquet files with vecql and its peers side by side: bench/parquet/run.sh [repeat]. They take turns, repeat
+# times, so that other load on the machine affects all of them. Answers are checked in every turn of Go and in the first turn of
+# each engine. By default the data takes 5 GB: three layouts of a table, and four tables of embeddings.
+#   CASES                 regular expression of the cases (default all): 'query=groupby', 'layout=one', 'embeddings/codec=(none|zstd)'
 #   THREADS               numbers of threads (default 2)
-#   IMPLS                 which in Go (default "vecql pqarrow parquet-go"; "none" for none)
-#   ENGINES               which others (default all; "none" for none): "polars-streaming duckdb"
-#   LOOPS                 queries per turn and case, of which the mean counts (default 1)
-#   ROWS, VECTORS, DIM    of the table, of the embeddings, and of one of these, when they are made (default 20000000, 200000, 768)
-#   VECQL_PARQUET_DATA    where the data is, or is made and kept (default a temporary folder)
-#   VECQL_PEERS_PYTHON    a Python with ../groupby/requirements.txt (default a new venv)
+#   IMPLS                 Go libraries (default "vecql pqarrow parquet-go"; "none" for none)
+#   ENGINES               other engines (default all; "none" for none): "polars-streaming duckdb"
+#   LOOPS                 queries per turn and case, averaged (default 1)
+#   ROWS, VECTORS, DIM    rows of the table, rows and dimension of the embeddings to make (default 20000000, 200000, 768)
+#   VECQL_PARQUET_DATA    folder of the data, made if missing (default a temporary folder)
+#   VECQL_PEERS_PYTHON    Python with ../groupby/requirements.txt (default a new venv)
 set -euo pipefail
 cd "$(dirname "$0")"
 repeat=${1:-6}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tables has what reports on benchmarks share: samples of one cell, and tables in Markdown.
+// Package tables contains the common parts of benchmark reports: statistics of samples and tables in Markdown.
 package tables
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Once appends a value that is not there yet.
+// Once appends v unless s contains it.
 func Once[T comparable](s []T, v T) []T {
 	if slices.Contains(s, v) {
 		return s
@@ -21,13 +21,13 @@ func Once[T comparable](s []T, v T) []T {
 	return append(s, v)
 }
 
-// Header writes the head of a table.
+// Header writes the header of a table.
 func Header(w io.Writer, columns ...string) {
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 }
 
-// Ratio tells how many times less our samples are than those of others, in bold, with a name if there is one. ~ says that samples of the
-// two overlap.
+// Ratio returns the median of theirs divided by the median of ours, in bold, followed by the name if there is one. It
+// ends in ~ if the samples overlap, and is "" if there are none.
 func Ratio(ours, theirs []float64, name string) string {
 	if len(ours) == 0 || len(theirs) == 0 {
 		return ""
@@ -42,7 +42,8 @@ func Ratio(ours, theirs []float64, name string) string {
 	return s
 }
 
-// MS tells the median of samples in nanoseconds as milliseconds, to three digits or more; "" if there are none.
+// MS formats the median of samples in nanoseconds as milliseconds with at least three digits. It returns "" for no
+// samples.
 func MS(v []float64) string {
 	if len(v) == 0 {
 		return ""
@@ -57,14 +58,15 @@ func MS(v []float64) string {
 	}
 }
 
-// Median returns the median of at least one sample.
+// Median returns the median of the samples. It panics if there are none.
 func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// Values returns the values of a line of Go's benchmark format by unit, given what comes after the number of iterations.
+// Values parses the part of a line of Go's benchmark format after the number of iterations, and returns the values by
+// unit.
 func Values(rest string) (map[string]float64, error) {
 	values := map[string]float64{}
 	fields := strings.Fields(rest)
@@ -80,11 +82,11 @@ func Values(rest string) (map[string]float64, error) {
 
 var (
 	required = regexp.MustCompile(`^(?:require )?\s*(\S+?)(?:==|\s+)(v?\d\S*)(.*)$`)
-	own      = regexp.MustCompile(`^(?:github\.com/vecql/|golang\.org/x/)`)
+	omitted  = regexp.MustCompile(`^(?:github\.com/vecql/|golang\.org/x/)`)
 )
 
-// Versions tells the names and versions that a file asks for: all of a requirements.txt, and of a go.mod what it needs itself, besides
-// vecql and what extends the standard library.
+// Versions returns the names and versions of the dependencies in a requirements.txt or go.mod file. From a go.mod it
+// leaves out indirect ones, vecql and golang.org/x.
 func Versions(path string) ([]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -93,7 +95,7 @@ func Versions(path string) ([]string, error) {
 	var versions []string
 	for line := range strings.Lines(string(b)) {
 		m := required.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil || m[1] == "go" || strings.Contains(m[3], "// indirect") || own.MatchString(m[1]) {
+		if m == nil || m[1] == "go" || strings.Contains(m[3], "// indirect") || omitted.MatchString(m[1]) {
 			continue
 		}
 		versions = append(versions, m[1]+" "+m[2])

@@ -7,39 +7,42 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// Driver is a driver, or one way to use it.
+// A Driver is a driver, or one configuration of it.
 type Driver struct {
 	Name     string
-	Versions []int    // of the protocol
-	Vectors  bool     // whether it knows vectors
-	Only     []string // the benchmarks it takes part in; nil: all
+	Versions []int    // protocol versions
+	Vectors  bool     // whether the driver has vectors
+	Only     []string // names of its benchmarks; nil means all
 	Open     func(addr string, version int) (Session, error)
 }
 
-// Session is one connection to one node: consistency ONE, no compression, everything else as the driver's defaults are.
+// A Session is one connection to one node with consistency ONE, without compression, and with the driver's other
+// defaults.
 type Session interface {
 	InsertVector(id [16]byte, v []float32) error
 	InsertSmall(k, v int64) error
 	InsertMixed(r *MixedRow) error
-	// ReadVector reads the row into memory of its own.
+	// ReadVector reads the row into new memory.
 	ReadVector(id [16]byte) (VectorRow, error)
-	// Scan reads rows of one of the three kinds, at most limit of pages pages, checks them if told so, and returns their number.
+	// Scan reads rows of one of the three kinds, at most limit of pages pages, and returns their number. If check is
+	// set, it compares them with the expected rows.
 	Scan(rows string, pages, limit int, check bool) (int, error)
-	// Codec returns how the driver encodes and decodes the case's value.
+	// Codec returns the driver's codec for the case's value.
 	Codec(c *Case) (Codec, error)
 	Close()
 }
 
-// Codec is the codec of one value.
+// A Codec encodes and decodes one value.
 type Codec struct {
 	Marshal func() ([]byte, error)
-	Fresh   func() error // unmarshals into memory that is new
-	Reused  func() error // unmarshals into what it unmarshalled into before, where the driver has a way to
-	Same    func() bool  // whether what was unmarshalled last is the value
+	Fresh   func() error // decodes into new memory
+	Reused  func() error // decodes into the memory of the last call; nil if the driver cannot
+	Same    func() bool  // reports whether the last decoded value is correct
 }
 
 var inFlights = []int{1, 16, 256}
@@ -56,14 +59,14 @@ func (d *Driver) open(b *testing.B, version int) Session {
 	return s
 }
 
-// Marshal encodes vectors.
+// Marshal measures the encoding of vectors.
 func Marshal(b *testing.B, drivers []Driver) {
 	codecs(b, "Marshal", drivers, true, func(b *testing.B, prefix string, c *Case, codec Codec) {
 		b.Run(prefix+"/"+c.Name(), func(b *testing.B) { marshal(b, c, codec) })
 	})
 }
 
-// Unmarshal decodes vectors.
+// Unmarshal measures the decoding of vectors.
 func Unmarshal(b *testing.B, drivers []Driver) {
 	codecs(b, "Unmarshal", drivers, true, func(b *testing.B, prefix string, c *Case, codec Codec) {
 		if codec.Fresh != nil {
@@ -75,7 +78,7 @@ func Unmarshal(b *testing.B, drivers []Driver) {
 	})
 }
 
-// Collection encodes and decodes lists and maps.
+// Collection measures the encoding and decoding of lists and maps.
 func Collection(b *testing.B, drivers []Driver) {
 	codecs(b, "Collection", drivers, false, func(b *testing.B, prefix string, c *Case, codec Codec) {
 		b.Run(prefix+"/"+c.Name()+"/op=marshal", func(b *testing.B) { marshal(b, c, codec) })
@@ -83,7 +86,9 @@ func Collection(b *testing.B, drivers []Driver) {
 	})
 }
 
-func codecs(b *testing.B, name string, drivers []Driver, vectors bool, run func(b *testing.B, prefix string, c *Case, codec Codec)) {
+func codecs(b *testing.B, name string, drivers []Driver, vectors bool,
+	run func(b *testing.B, prefix string, c *Case, codec Codec),
+) {
 	for _, d := range drivers {
 		if vectors && !d.Vectors || !d.takesPart(name) {
 			continue
@@ -106,12 +111,12 @@ func codecs(b *testing.B, name string, drivers []Driver, vectors bool, run func(
 
 func marshal(b *testing.B, c *Case, codec Codec) {
 	if codec.Marshal == nil {
-		b.Skip("no way to do this")
+		b.Skip("the driver has no Marshal")
 	}
 	got, err := codec.Marshal()
-	_, isMap := c.Value.(map[string]int) // its order is free
+	_, isMap := c.Value.(map[string]int) // maps have no order
 	if err != nil || !isMap && !bytes.Equal(got, c.Data) || len(got) != len(c.Data) {
-		b.Fatalf("%d bytes of %d, or other ones: %v", len(got), len(c.Data), err)
+		b.Fatalf("marshal returned %d bytes, want %d with the expected content: %v", len(got), len(c.Data), err)
 	}
 	b.SetBytes(int64(len(c.Data)))
 	Measure(b, func() error {
@@ -125,9 +130,9 @@ func marshal(b *testing.B, c *Case, codec Codec) {
 }
 
 func unmarshal(b *testing.B, c *Case, codec Codec, f func() error) {
-	for range 2 { // the second one may use what the first one left
+	for range 2 { // the second call may reuse the memory of the first
 		if err := f(); err != nil || !codec.Same() {
-			b.Fatal("another value: ", err)
+			b.Fatal("decoded value is wrong: ", err)
 		}
 	}
 	b.SetBytes(int64(len(c.Data)))
@@ -141,7 +146,8 @@ func unmarshal(b *testing.B, c *Case, codec Codec, f func() error) {
 	})
 }
 
-// Insert inserts rows of (uuid, vector<float, 1536>), of (bigint, bigint), and of twenty columns. The server compares the first ones.
+// Insert measures inserts of rows of (uuid, vector<float, 1536>), of (bigint, bigint), and of twenty columns. The
+// server compares the values of the first inserts.
 func Insert(b *testing.B, drivers []Driver) {
 	for _, row := range []string{"vector", "small", "mixed"} {
 		requests(b, "Insert", drivers, row == "vector", "/row="+row, func(s Session) (func() error, int) {
@@ -156,22 +162,24 @@ func Insert(b *testing.B, drivers []Driver) {
 	}
 }
 
-// ReadRow reads one row of (uuid, vector<float, 1536>).
+// ReadRow measures reads of one row of (uuid, vector<float, 1536>).
 func ReadRow(b *testing.B, drivers []Driver) {
 	requests(b, "ReadRow", drivers, true, "/row=vector", func(s Session) (func() error, int) {
 		return func() error {
 			r, err := s.ReadVector(InsertID)
 			if err == nil && (r.ID != InsertID || len(r.V) != Dim || r.V[Dim-1] != InsertedVector[Dim-1]) {
-				err = fmt.Errorf("another row: %.100v", r)
+				err = fmt.Errorf("row differs from the inserted one: %.100v", r)
 			}
 			return err
 		}, 16 + 4*Dim
 	})
 }
 
-func requests(b *testing.B, name string, drivers []Driver, vectors bool, part string, request func(s Session) (func() error, int)) {
+func requests(b *testing.B, name string, drivers []Driver, vectors bool, part string,
+	request func(s Session) (func() error, int),
+) {
 	for _, d := range drivers {
-		if vectors && !d.Vectors || !d.takesPart(name) {
+		if vectors && !d.Vectors || !d.takesPart(name) && !d.takesPart(name+strings.Replace(part, "/row=", "/", 1)) {
 			continue
 		}
 		for _, inFlight := range inFlights {
@@ -190,7 +198,7 @@ func requests(b *testing.B, name string, drivers []Driver, vectors bool, part st
 	}
 }
 
-// check tries the operation, and that the whole row is right.
+// check runs the operation three times and compares the row that ReadVector returns.
 func check(s Session, op func() error) error {
 	for range 3 {
 		if err := op(); err != nil {
@@ -203,15 +211,16 @@ func check(s Session, op func() error) error {
 	return nil
 }
 
-// ErrNoVectors is what a driver that knows none returns.
-var ErrNoVectors = errors.New("the driver knows no vectors")
+// ErrNoVectors means that the driver has no vectors.
+var ErrNoVectors = errors.New("the driver has no vectors")
 
-// checked has the scans whose rows were compared: a benchmark runs several times, with growing b.N.
+// checked lists the scans whose rows were compared: the testing package runs a benchmark several times with growing
+// b.N.
 var checked sync.Map
 
-// Scan reads pages of rows. One operation is one row.
+// Scan measures reads of pages of rows. One operation is one row.
 func Scan(b *testing.B, drivers []Driver) {
-	const pages = 1000 // the later ones are not reached, so that a scan does not end within a benchmark
+	const pages = 1000 // more pages than a benchmark reads, so that no scan ends early
 	for _, rows := range []string{"vector", "small", "mixed"} {
 		for _, d := range drivers {
 			if rows == "vector" && !d.Vectors || !d.takesPart("Scan") && !d.takesPart("Scan/"+rows) {

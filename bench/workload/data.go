@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload is what the benchmarks of all drivers have in common: statements, data, expected answers, and the benchmarks themselves,
-// which call a driver through an interface that says what to do and not how, so that each driver is used as its manual tells.
+// Package workload contains the parts that the benchmarks of all drivers share: statements, data, expected results, and
+// the benchmarks. The interface that a driver implements names operations, so that each driver is used as its manual
+// recommends.
 package workload
 
 import (
@@ -16,7 +17,7 @@ import (
 	"time"
 )
 
-// Dim is the dimension of the vectors in rows, PageSize the rows in a page: all drivers' default.
+// Dim is the dimension of the vectors in rows. PageSize is the number of rows in a page, the default of all drivers.
 const (
 	Dim      = 1536
 	PageSize = 5000
@@ -24,7 +25,7 @@ const (
 
 func random(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 1)) }
 
-// UUID returns the uuid of that number, a random one.
+// UUID returns the random (version 4) uuid with number i.
 func UUID(i int) (u [16]byte) {
 	r := random(i)
 	binary.BigEndian.PutUint64(u[:], r.Uint64())
@@ -33,14 +34,14 @@ func UUID(i int) (u [16]byte) {
 	return u
 }
 
-// TimeUUID returns a uuid with a time.
+// TimeUUID returns the timeuuid with number i.
 func TimeUUID(i int) [16]byte {
 	u := UUID(i)
 	u[6] = u[6]&0x0F | 0x10
 	return u
 }
 
-// Vector returns vector number i of n elements, between -1 and 1.
+// Vector returns the vector with number i: n elements between -1 and 1.
 func Vector(i, n int) []float32 {
 	r := random(i)
 	v := make([]float32, n)
@@ -50,7 +51,7 @@ func Vector(i, n int) []float32 {
 	return v
 }
 
-// text returns n letters.
+// text returns n random letters.
 func text(seed, n int) string {
 	r := random(seed)
 	b := make([]byte, n)
@@ -60,7 +61,7 @@ func text(seed, n int) string {
 	return string(b)
 }
 
-// SmallRow is a row of ten small columns.
+// A SmallRow is a row of ten small columns.
 type SmallRow struct {
 	ID      int64
 	Age     int
@@ -74,16 +75,17 @@ type SmallRow struct {
 	Note    string
 }
 
-// Small returns row i.
+// Small returns the SmallRow with number i.
 func Small(i int) SmallRow {
 	r := random(i)
 	return SmallRow{
 		ID: int64(i), Age: int(r.Int32()), Name: text(i, 10), Active: i%2 == 0, Price: r.Float64(),
-		Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(), Parent: UUID(i), Score: r.Float32(), Level: int16(r.Int32()), Note: text(i, 20),
+		Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(), Parent: UUID(i), Score: r.Float32(), Level: int16(r.Int32()),
+		Note: text(i, 20),
 	}
 }
 
-// MixedRow is a row of twenty columns.
+// A MixedRow is a row of twenty columns.
 type MixedRow struct {
 	ID      [16]byte
 	Name    string
@@ -107,31 +109,32 @@ type MixedRow struct {
 	Total   int64
 }
 
-// Mixed returns row i.
+// Mixed returns the MixedRow with number i.
 func Mixed(i int) MixedRow {
 	r := random(i)
 	return MixedRow{
-		ID: UUID(i), Name: text(i, 10), Age: int(r.Int32()), Views: r.Int64(), Level: int16(r.Int32()), Kind: int8(r.Int32()), Active: i%2 == 0,
-		Score: r.Float32(), Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(),
-		Day: time.Unix(86400*int64(r.IntN(20000)), 0).UTC(), Addr: net.IPv4(10, 0, byte(i>>8), byte(i)).To4(), Data: []byte(text(i, 16)),
-		Event: TimeUUID(i), Tags: []string{text(i, 5), text(i+1, 6), text(i+2, 7)}, Marks: []int{i, i + 1, i + 2, i + 3},
-		Counts: map[string]int{"one": i, "two": i + 1}, Note: text(i, 20), Parent: UUID(i + 1), Total: r.Int64(),
+		ID: UUID(i), Name: text(i, 10), Age: int(r.Int32()), Views: r.Int64(), Level: int16(r.Int32()), Kind: int8(r.Int32()),
+		Active: i%2 == 0, Score: r.Float32(), Price: r.Float64(), Created: time.UnixMilli(r.Int64N(1 << 41)).UTC(),
+		Day: time.Unix(86400*int64(r.IntN(20000)), 0).UTC(), Addr: net.IPv4(10, 0, byte(i>>8), byte(i)).To4(),
+		Data: []byte(text(i, 16)), Event: TimeUUID(i), Tags: []string{text(i, 5), text(i+1, 6), text(i+2, 7)},
+		Marks: []int{i, i + 1, i + 2, i + 3}, Counts: map[string]int{"one": i, "two": i + 1}, Note: text(i, 20),
+		Parent: UUID(i + 1), Total: r.Int64(),
 	}
 }
 
-// VectorRow is a row with a vector.
+// A VectorRow is a row with a vector.
 type VectorRow struct {
 	ID [16]byte
 	V  []float32
 }
 
-// Check compares row i of a scan with what it has to be.
+// Check returns an error if the row is not row i of a scan.
 func (r *VectorRow) Check(i int) error {
 	i %= PageSize
 	return differs(i, r, r.ID == UUID(i) && slices.Equal(r.V, Vector(i, Dim)))
 }
 
-// Check compares row i of a scan with what it has to be.
+// Check returns an error if the row is not row i of a scan.
 func (r *SmallRow) Check(i int) error {
 	i %= PageSize
 	got, want := *r, Small(i)
@@ -140,11 +143,12 @@ func (r *SmallRow) Check(i int) error {
 	return differs(i, r, ok && got == want)
 }
 
-// Check compares row i of a scan with what it has to be.
+// Check returns an error if the row is not row i of a scan.
 func (r *MixedRow) Check(i int) error {
 	i %= PageSize
 	w := Mixed(i)
-	numbers := r.Age == w.Age && r.Views == w.Views && r.Level == w.Level && r.Kind == w.Kind && r.Active == w.Active && r.Score == w.Score &&
+	numbers := r.Age == w.Age && r.Views == w.Views && r.Level == w.Level && r.Kind == w.Kind && r.Active == w.Active &&
+		r.Score == w.Score &&
 		r.Price == w.Price && r.Total == w.Total
 	texts := r.Name == w.Name && r.Note == w.Note && bytes.Equal(r.Data, w.Data) && r.Addr.Equal(w.Addr)
 	ids := r.ID == w.ID && r.Event == w.Event && r.Parent == w.Parent
@@ -157,10 +161,10 @@ func differs(i int, row any, ok bool) error {
 	if ok {
 		return nil
 	}
-	return fmt.Errorf("row %d is not what it should be: %.300v", i, row)
+	return fmt.Errorf("row %d differs from the expected one: %.300v", i, row)
 }
 
-// Bytes returns v as CQL writes it, without a length. It is the plain loop; what it is compared with are the drivers.
+// Bytes returns v encoded for CQL, without a length. It shares no code with the drivers that are compared with it.
 func Bytes(v any) []byte {
 	switch v := v.(type) {
 	case []byte:
@@ -193,10 +197,10 @@ func Bytes(v any) []byte {
 	case time.Time:
 		return binary.BigEndian.AppendUint64(nil, uint64(v.UnixMilli()))
 	}
-	panic(fmt.Sprintf("no bytes for %T", v))
+	panic(fmt.Sprintf("workload: no encoding of %T", v))
 }
 
-// VectorBytes returns a vector of elements of fixed size.
+// VectorBytes returns an encoded vector of elements of fixed size.
 func VectorBytes[T any](v []T) (b []byte) {
 	for _, e := range v {
 		b = append(b, Bytes(e)...)
@@ -204,7 +208,7 @@ func VectorBytes[T any](v []T) (b []byte) {
 	return b
 }
 
-// cells appends each value with its length.
+// cells appends each value after its length.
 func cells(dst []byte, values ...any) []byte {
 	for _, v := range values {
 		b := Bytes(v)
@@ -213,7 +217,7 @@ func cells(dst []byte, values ...any) []byte {
 	return dst
 }
 
-// list returns a list or set.
+// list returns an encoded list or set.
 func list[T any](v []T) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(v)))
 	for _, e := range v {
@@ -222,7 +226,7 @@ func list[T any](v []T) []byte {
 	return b
 }
 
-// dict returns a map, by its sorted keys.
+// dict returns an encoded map, sorted by key.
 func dict(m map[string]int) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(m)))
 	for _, k := range slices.Sorted(maps.Keys(m)) {

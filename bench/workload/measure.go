@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cpu returns the processor time this process took so far.
+// cpu returns the processor time that this process has used.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -19,7 +19,7 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Measure runs f, which does b.N operations, and reports the client's processor time for one.
+// Measure runs f, which performs b.N operations, and reports the client's processor time per operation.
 func Measure(b *testing.B, f func() error) {
 	b.Helper()
 	b.ReportAllocs()
@@ -32,7 +32,7 @@ func Measure(b *testing.B, f func() error) {
 	b.ReportMetric(float64((cpu()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
 }
 
-// InFlight calls op n times from that many goroutines.
+// InFlight calls op n times in total, from the given number of goroutines. It returns the first error.
 func InFlight(n, goroutines int, op func() error) error {
 	var left atomic.Int64
 	left.Store(int64(n))

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// addrEnv is the address of a null server that runs already; run.sh starts one for all drivers, on a core of its own.
+	// addrEnv is the address of a running null server. run.sh starts one for all drivers, on a core of its own.
 	addrEnv = "VECQL_NULL_SERVER"
-	// serveEnv makes a test's program the server.
+	// serveEnv makes a test program run as the server.
 	serveEnv = "VECQL_NULL_SERVE"
 )
 
@@ -29,7 +29,7 @@ var server struct {
 	stop func()
 }
 
-// Main is what TestMain of each driver calls.
+// Main is the body of TestMain of each driver.
 func Main(m *testing.M) {
 	if os.Getenv(serveEnv) != "" {
 		Serve("127.0.0.1:0")
@@ -42,7 +42,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Serve is the server: it prints its address and ends when its input does.
+// Serve runs the server. It prints its address and exits at the end of its input.
 func Serve(listen string) {
 	ln, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -57,8 +57,8 @@ func Serve(listen string) {
 	_ = nullserver.Serve(ln, Statements())
 }
 
-// Addr returns the address of the null server, which is started when it is first asked for: a process of its own, so that neither its
-// allocations nor its CPU time are the client's.
+// Addr returns the address of the null server. The first call starts it in a process of its own, so that its
+// allocations and CPU time are not counted as the client's.
 func Addr(tb testing.TB) string {
 	tb.Helper()
 	if addr := os.Getenv(addrEnv); addr != "" {

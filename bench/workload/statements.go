@@ -9,7 +9,7 @@ import (
 	ns "github.com/vecql/vecql/bench/nullserver"
 )
 
-// The statements. A scan's value is the number of its pages.
+// The statements. The bind value of a scan is the number of its pages.
 const (
 	InsertVector = "INSERT INTO ks.vectors (id, v) VALUES (?, ?)"
 	InsertSmall  = "INSERT INTO ks.small (k, v) VALUES (?, ?)"
@@ -22,19 +22,20 @@ const (
 		" note, parent, total FROM ks.mixed WHERE pages = ?"
 )
 
-// What is inserted.
+// The inserted values.
 const (
 	SmallKey   int64 = 0x0123456789ABCDEF
 	SmallValue int64 = -2
 )
 
-// InsertID and InsertedVector are the values of the insert of a vector, and of the row that is read.
+// InsertID and InsertedVector are the values of the inserted vector row and of the row that ReadVector returns.
 var (
 	InsertID       = UUID(0)
 	InsertedVector = Vector(0, Dim)
 )
 
-// InsertedMixed is the row of twenty columns that is inserted. Its map has one entry: the order of more is free, and the server compares.
+// InsertedMixed is the inserted row of twenty columns. Its map has one entry, because the server compares bytes and the
+// order of several entries is not defined.
 var InsertedMixed = func() *MixedRow {
 	r := Mixed(1)
 	r.Counts = map[string]int{r.Name: 7}
@@ -64,26 +65,34 @@ var mixedColumns = []ns.Column{
 	{Name: "total", Type: ns.Bigint},
 }
 
-// cells appends the row's values as mixedColumns has them, each with its length.
+// cells appends the row's values in the order of mixedColumns, each after its length.
 func (r *MixedRow) cells(dst []byte) []byte {
 	day := binary.BigEndian.AppendUint32(nil, uint32(r.Day.Unix()/86400)+1<<31)
-	return cells(dst, r.ID, r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, day, r.Addr, r.Data, r.Event,
+	return cells(dst, r.ID, r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, day, r.Addr,
+		r.Data, r.Event,
 		list(r.Tags), list(r.Marks), dict(r.Counts), r.Note, r.Parent, r.Total)
 }
 
-// Statements returns what the null server has to answer.
+// Statements returns the statements of the null server, with their results.
 func Statements() []*ns.Statement {
 	vector := ns.Vector("FloatType", Dim)
-	id, v, pages := ns.Column{Name: "id", Type: ns.UUID}, ns.Column{Name: "v", Type: vector}, []ns.Column{{Name: "pages", Type: ns.Int}}
+	id, v, pages := ns.Column{Name: "id", Type: ns.UUID}, ns.Column{Name: "v", Type: vector},
+		[]ns.Column{{Name: "pages", Type: ns.Int}}
 	vectorRow := func(dst []byte, i int) []byte { return cells(dst, UUID(i), VectorBytes(Vector(i, Dim))) }
 	all := []*ns.Statement{
-		{Text: InsertVector, Bind: []ns.Column{id, v}, Key: []int{0}, Want: cells(nil, InsertID, VectorBytes(InsertedVector))},
+		{
+			Text: InsertVector, Bind: []ns.Column{id, v}, Key: []int{0},
+			Want: cells(nil, InsertID, VectorBytes(InsertedVector)),
+		},
 		{
 			Text: InsertSmall, Bind: []ns.Column{{Name: "k", Type: ns.Bigint}, {Name: "v", Type: ns.Bigint}}, Key: []int{0},
 			Want: cells(nil, SmallKey, SmallValue),
 		},
 		{Text: InsertMixed, Bind: mixedColumns, Key: []int{0}, Want: InsertedMixed.cells(nil)},
-		{Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v}, Row: vectorRow},
+		{
+			Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v},
+			Row: vectorRow,
+		},
 		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
 		{
 			Text: ScanSmall, Bind: pages, Paged: true,
@@ -116,21 +125,22 @@ func Statements() []*ns.Statement {
 	return all
 }
 
-// Case is a value for the codec.
+// A Case is a value for the codec benchmarks.
 type Case struct {
-	Type  string // in a benchmark's name
-	Dim   int    // of a vector, else 0
+	Type  string // part of a benchmark's name
+	Dim   int    // dimension of a vector, else 0
 	Value any    // []float32, []float64, []int32, []int64, [][16]byte, []int, []string or map[string]int
-	Data  []byte // its bytes; those of a map may also come in another order
+	Data  []byte // the encoded value; entries of a map may be in another order
 	cql   ns.Type
 }
 
-// Statement has the case's type as that of its only bind marker: drivers learn types from the server.
+// Statement returns a statement with one bind marker of the case's type. Drivers take the type from the server's
+// response to PREPARE.
 func (c *Case) Statement() string {
 	return fmt.Sprintf("INSERT INTO ks.codec (%q) VALUES (?)", c.Name())
 }
 
-// Name is the case as parts of a benchmark's name.
+// Name returns the case as parts of a benchmark's name.
 func (c *Case) Name() string {
 	if c.Dim == 0 {
 		return "case=" + c.Type
@@ -138,7 +148,7 @@ func (c *Case) Name() string {
 	return fmt.Sprintf("type=%s/dim=%d", c.Type, c.Dim)
 }
 
-// Cases returns the vectors of all element types and dimensions, and then the collections.
+// Cases returns the vectors of all element types and dimensions, followed by the collections.
 func Cases() []*Case {
 	var all []*Case
 	for _, dim := range []int{128, 384, 768, 1536, 3072} {
@@ -152,7 +162,9 @@ func Cases() []*Case {
 		)
 	}
 	r := random(0)
-	floats, texts, counts := fill(1000, r.Float32), fill(100, func() string { return text(int(r.Int32()), 10) }), map[string]int{}
+	floats, texts, counts := fill(1000, r.Float32), fill(100, func() string {
+		return text(int(r.Int32()), 10)
+	}), map[string]int{}
 	for i, t := range texts {
 		counts[t] = i
 	}

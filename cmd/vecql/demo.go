@@ -20,21 +20,24 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
-// This file is the demo: a server, a table, the rows in, the rows out, the questions.
+// The demo: start a server, create a table, write the rows, read them back, run the queries.
 
+// demoOptions are the flags of the demo: see demoFlags.
 type demoOptions struct {
 	server, hosts, user, password, ca, keyspace string
 	workers                                     int
-	keep, verbose                               bool
+	keep, drop, verbose                         bool
 }
 
+// demo is one run of the demo.
 type demo struct {
 	demoOptions
-	out io.Writer // what the demo shows
+	out io.Writer // result of the demo
 	log io.Writer // progress
 
 	session   *vecql.Session
@@ -49,10 +52,12 @@ const (
 )
 
 const (
-	neighbours    = 3
+	neighbors     = 3
 	minimalRecall = 0.9
 )
 
+// run reads the data, starts or finds the server, and executes the steps of the demo. The keyspace is dropped at the
+// end unless keep is set.
 func (d *demo) run(ctx context.Context) (err error) {
 	if d.symbols, err = readSymbols(ctx); err != nil {
 		return err
@@ -90,23 +95,25 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.search(ctx, stored)
 }
 
-// start returns how to reach the server, and what ends one that was started for the demo.
+// start returns the configuration of a session. stop ends the servers that start started.
 func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func() error, err error) {
 	stop = func() error { return nil }
 	switch {
 	case d.hosts != "":
 		cfg = vecql.NewCluster(strings.Split(d.hosts, ",")...)
 	case d.server == serverCassandra:
-		fmt.Fprintf(d.out, "Starting Cassandra %s (the first time on a machine this takes minutes, later seconds) ...\n", cassandra.Version)
+		fmt.Fprintf(d.out, "Starting Cassandra %s (the first start on a machine takes minutes, later ones seconds) ...\n",
+			cassandra.Version)
 		began := time.Now()
 		cluster, err := cassandra.Start(ctx, cassandra.Options{
 			Log: func(a ...any) { fmt.Fprintln(d.log, a...) },
-			JVM: []string{"-XX:TieredStopAtLevel=4"}, // the index is a matter of arithmetic: the better compiler halves its time
+			// building the index is arithmetic: the optimizing compiler halves its time
+			JVM: []string{"-XX:TieredStopAtLevel=4"},
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(d.out, "Cassandra is ready at %s after %.1f s.\n", cluster.Nodes[0].Addr(), time.Since(began).Seconds())
+		fmt.Fprintf(d.out, "Started Cassandra at %s in %.1f s.\n", cluster.Nodes[0].Addr(), time.Since(began).Seconds())
 		cfg, stop = vecql.NewCluster(cluster.Hosts()...), cluster.Close
 	default:
 		began := time.Now()
@@ -114,7 +121,7 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 		if err != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(d.out, "Three nodes in this process (package cqltest) are ready at %s after %.0f ms.\n", cluster.Hosts()[0],
+		fmt.Fprintf(d.out, "Started three nodes in this process (package cqltest) at %s in %.0f ms.\n", cluster.Hosts()[0],
 			1000*time.Since(began).Seconds())
 		cfg, stop = vecql.NewCluster(cluster.Hosts()...), func() error { cluster.Close(); return nil }
 	}
@@ -128,7 +135,7 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, nil, fmt.Errorf("--ca %s: no certificate in it", d.ca)
+			return nil, nil, fmt.Errorf("--ca %s: no certificate in PEM form", d.ca)
 		}
 		cfg.TLS = &tls.Config{RootCAs: pool}
 	}
@@ -142,27 +149,38 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 
 func (d *demo) table() string { return d.keyspace + ".symbols" }
 
-// create makes keyspace and table.
+// create creates the keyspace and the table. A keyspace that exists is an error unless keep or drop is set, because the
+// demo drops the keyspace at the end.
 func (d *demo) create(ctx context.Context) error {
 	host := d.session.GetHosts()[0]
-	fmt.Fprintf(d.out, "Connected to version %s over protocol v%d.\n", host.Version(), d.session.ProtoVersion())
+	fmt.Fprintf(d.out, "Connected to version %s with protocol v%d.\n", host.Version(), d.session.ProtoVersion())
+	condition := ""
+	if d.keep {
+		condition = "IF NOT EXISTS "
+	}
 	statements := []string{
-		fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': 1}", d.keyspace, host.DataCenter()),
+		fmt.Sprintf("CREATE KEYSPACE %s%s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': 1}",
+			condition, d.keyspace, host.DataCenter()),
 		fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (id bigint PRIMARY KEY, package text, symbol text, kind text, synopsis text, signature text, "+
 			"lines int, embedding vector<float, %d>)", d.table(), dimension),
 	}
-	if !d.keep {
+	if d.drop {
 		statements = slices.Insert(statements, 0, "DROP KEYSPACE IF EXISTS "+d.keyspace)
 	}
 	for _, stmt := range statements {
-		if err := d.session.Query(stmt).ExecContext(ctx); err != nil {
+		err := d.session.Query(stmt).ExecContext(ctx)
+		if errors.Is(err, vecql.CodeAlreadyExists) {
+			return fmt.Errorf("keyspace %s exists: choose another --keyspace, use it with --keep, or lose its data with --drop",
+				d.keyspace)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(strings.Fields(stmt)[:3], " "), err)
 		}
 	}
 	return nil
 }
 
-// load writes all rows, some at a time.
+// load writes all rows, o.workers of them concurrently.
 func (d *demo) load(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -181,7 +199,7 @@ func (d *demo) load(ctx context.Context) error {
 				err := d.session.Query(insert, r.ID, r.Package, r.Symbol, r.Kind, r.Synopsis, r.Signature, r.Lines, r.Embedding).
 					Idempotent(true).ExecContext(ctx)
 				if err != nil {
-					cancel(fmt.Errorf("insert row %d: %w", r.ID, err)) // the first one is the cause
+					cancel(fmt.Errorf("insert row %d: %w", r.ID, err)) // the first error is the cause
 					return
 				}
 				done.Add(1)
@@ -195,12 +213,13 @@ func (d *demo) load(ctx context.Context) error {
 		return err
 	}
 	seconds := time.Since(began).Seconds()
-	fmt.Fprintf(d.out, "Wrote %d rows in %.2f s: %.0f rows/s, %d at a time.\n", len(d.symbols), seconds, float64(len(d.symbols))/seconds, d.workers)
+	fmt.Fprintf(d.out, "Wrote %d rows in %.2f s: %.0f rows/s, %d concurrent requests.\n", len(d.symbols), seconds,
+		float64(len(d.symbols))/seconds, d.workers)
 	return nil
 }
 
-// index builds the vector index, once the rows are there: over the data on disk the server builds a better graph, in one go, than row by
-// row in memory, where LIMIT 3 finds only nine in ten of the true neighbours.
+// index builds the vector index after the rows are written. From data on disk the server builds a better graph in one
+// pass than row by row in memory, where LIMIT 3 finds only nine in ten of the true neighbors.
 func (d *demo) index(ctx context.Context) error {
 	fmt.Fprintln(d.out, "Building the vector index ...")
 	began := time.Now()
@@ -211,10 +230,11 @@ func (d *demo) index(ctx context.Context) error {
 	for {
 		_, err := d.ask(ctx, d.questions[0].Embedding)
 		if err == nil {
-			fmt.Fprintf(d.out, "Built it in %.1f s.\n", time.Since(began).Seconds())
+			fmt.Fprintf(d.out, "Built the index in %.1f s.\n", time.Since(began).Seconds())
 			return nil
 		}
-		if !errors.Is(err, vecql.CodeReadFailure) || time.Since(began) > 5*time.Minute { // a read failure: not built yet
+		// a read failure means that the index is not built yet
+		if !errors.Is(err, vecql.CodeReadFailure) || time.Since(began) > 5*time.Minute {
 			return fmt.Errorf("wait for the index: %w", err)
 		}
 		select {
@@ -225,7 +245,7 @@ func (d *demo) index(ctx context.Context) error {
 	}
 }
 
-// progress shows on a terminal how far something is, until finished is closed.
+// progress reports the number of rows done on a terminal until finished is closed.
 func (d *demo) progress(what string, total int, done *atomic.Int64, finished <-chan struct{}) {
 	terminal := false
 	if f, ok := d.log.(*os.File); ok {
@@ -249,7 +269,7 @@ func (d *demo) progress(what string, total int, done *atomic.Int64, finished <-c
 	}
 }
 
-// verify reads everything back, column by column, and compares it bit for bit. It returns the rows as they are stored.
+// verify reads all rows back as columns and compares them bit for bit. It returns the rows as stored.
 func (d *demo) verify(ctx context.Context) ([]symbol, error) {
 	byID := make(map[int64]int, len(d.symbols))
 	for i, r := range d.symbols {
@@ -258,12 +278,13 @@ func (d *demo) verify(ctx context.Context) ([]symbol, error) {
 	began := time.Now()
 	stored := make([]symbol, 0, len(d.symbols))
 	var bytes, nulls int
-	q := d.session.Query("SELECT id, package, symbol, kind, synopsis, signature, lines, embedding FROM " + d.table()).PageSize(1000)
-	for page, err := range q.Pages(ctx) {
+	q := d.session.Query("SELECT id, package, symbol, kind, synopsis, signature, lines, embedding FROM " +
+		d.table()).PageSize(1000)
+	for batch, err := range q.Batches(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := readPage(page)
+		rows, err := readBatch(batch)
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +292,7 @@ func (d *demo) verify(ctx context.Context) ([]symbol, error) {
 			got := &rows[i]
 			at, ok := byID[got.ID]
 			if !ok {
-				return nil, fmt.Errorf("verify: row %d was never written, or came twice", got.ID)
+				return nil, fmt.Errorf("verify: row %d was read twice or never written", got.ID)
 			}
 			delete(byID, got.ID)
 			if diff := difference(&d.symbols[at], got); diff != "" {
@@ -294,28 +315,28 @@ func (d *demo) verify(ctx context.Context) ([]symbol, error) {
 	return stored, nil
 }
 
-// readPage turns a page's columns into rows.
-func readPage(page *vecql.Page) ([]symbol, error) {
-	ids, err1 := vecql.ReadColumn[int64](page, 0, vecql.Column[int64]{})
-	lines, err2 := vecql.ReadColumn[int32](page, 6, vecql.Column[int32]{})
-	embeddings, err3 := vecql.ReadMatrix[float32](page, 7, vecql.Matrix[float32]{})
-	var texts [5]vecql.TextColumn
+// readBatch converts columns to rows.
+func readBatch(b *column.Batch) ([]symbol, error) {
+	ids, err1 := column.Slice[int64](b.Column("id"))
+	lines, err2 := column.Slice[int32](b.Column("lines"))
+	embeddings, err3 := column.MatrixOf[float32](b.Column("embedding"))
+	var texts [5]column.TextView
 	var err4 error
-	for i := range texts {
-		if texts[i], err4 = vecql.ReadText(page, 1+i, vecql.TextColumn{}); err4 != nil {
+	for i, name := range []string{"package", "symbol", "kind", "synopsis", "signature"} {
+		if texts[i], err4 = b.Column(name).Text(); err4 != nil {
 			break
 		}
 	}
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	rows := make([]symbol, page.Rows())
+	rows := make([]symbol, b.Rows)
 	for r := range rows {
 		rows[r] = symbol{
-			ID: ids.Data[r], Package: texts[0].String(r), Symbol: texts[1].String(r), Kind: texts[2].String(r), Synopsis: texts[3].String(r),
-			Lines: lines.Data[r], Embedding: embeddings.Row(r),
+			ID: ids[r], Package: texts[0].String(r), Symbol: texts[1].String(r), Kind: texts[2].String(r),
+			Synopsis: texts[3].String(r), Lines: lines[r], Embedding: embeddings.Row(r),
 		}
-		if texts[4].Validity.Valid(r) {
+		if !b.Column("signature").Null(r) {
 			s := texts[4].String(r)
 			rows[r].Signature = &s
 		}
@@ -323,7 +344,7 @@ func readPage(page *vecql.Page) ([]symbol, error) {
 	return rows, nil
 }
 
-// difference names the first column in which two rows differ in any bit, "" when none does.
+// difference returns the name of the first column in which two rows differ in any bit, "" if the rows are equal.
 func difference(a, b *symbol) string {
 	switch {
 	case a.Package != b.Package:
@@ -338,20 +359,22 @@ func difference(a, b *symbol) string {
 		return "signature"
 	case a.Lines != b.Lines:
 		return "lines"
-	case !slices.EqualFunc(a.Embedding, b.Embedding, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }):
+	case !slices.EqualFunc(a.Embedding, b.Embedding, func(x, y float32) bool {
+		return math.Float32bits(x) == math.Float32bits(y)
+	}):
 		return "embedding"
 	}
 	return ""
 }
 
-// answer is a row that the server's index found.
+// answer is a row that the server's index returned.
 type answer struct {
 	id         int64
 	name       string
 	similarity float64
 }
 
-// search asks the questions and compares the index's answers with the exact ones.
+// search runs the queries and compares the rows of the index with those of an exact search.
 func (d *demo) search(ctx context.Context, stored []symbol) error {
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\nquestion\tby index (ANN)\t\texact\t\t\n")
@@ -364,8 +387,8 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 			return fmt.Errorf("search %q: %w", q.Text, err)
 		}
 		latencies = append(latencies, time.Since(began))
-		hits := exact(stored, q.Embedding, neighbours)
-		for i := range neighbours {
+		hits := exact(stored, q.Embedding, neighbors)
+		for i := range neighbors {
 			title := ""
 			if i == 0 {
 				title = q.Text
@@ -380,7 +403,7 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 				if slices.ContainsFunc(answers, func(a answer) bool { return a.id == r.ID }) {
 					found++
 				} else {
-					mark = "missed by the index"
+					mark = "missed by index"
 				}
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", title, left, right, mark)
@@ -390,27 +413,27 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 		return err
 	}
 	slices.Sort(latencies)
-	want := neighbours * len(d.questions)
+	want := neighbors * len(d.questions)
 	recall := float64(found) / float64(want)
-	fmt.Fprintf(d.out, "\nRecall of the %d answers by index against the exact ones: %.3f. Median time of a question: %.1f ms.\n", want, recall,
+	fmt.Fprintf(d.out, "\nRecall of the %d answers by index against the exact ones: %.3f. Median time of a query: %.1f ms.\n", want, recall,
 		float64(latencies[len(latencies)/2].Microseconds())/1000)
 	if recall < minimalRecall {
-		return fmt.Errorf("recall is %.3f, at least %.1f is expected", recall, minimalRecall)
+		return fmt.Errorf("recall of the index is %.3f, want at least %.1f", recall, minimalRecall)
 	}
 	return nil
 }
 
-// ask returns the rows nearest to query by the server's index.
+// ask returns the rows that the server's index finds nearest to query.
 func (d *demo) ask(ctx context.Context, query []float32) ([]answer, error) {
 	it := d.session.Query(fmt.Sprintf("SELECT id, package, symbol, similarity_cosine(embedding, ?) FROM %s ORDER BY embedding ANN OF ? LIMIT %d",
-		d.table(), neighbours), query, query).Consistency(vecql.One).Idempotent(true).IterContext(ctx)
+		d.table(), neighbors), query, query).Consistency(vecql.One).Idempotent(true).IterContext(ctx)
 	var answers []answer
 	var a answer
 	var pkg, name string
 	var similarity float32
 	for it.Scan(&a.id, &pkg, &name, &similarity) {
 		a.name = pkg + "." + name
-		a.similarity = 2*float64(similarity) - 1 // servers map the cosine to 0...1
+		a.similarity = 2*float64(similarity) - 1 // servers map the cosine to the range 0 to 1
 		answers = append(answers, a)
 	}
 	return answers, it.Close()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vecql shows the driver at work. "vecql demo" stores real embeddings in a cluster, reads them back bit for bit, and searches them.
+// Command vecql demonstrates the driver. "vecql demo" writes real embeddings to a cluster, reads them back bit for bit,
+// and searches them.
 package main
 
 import (
@@ -16,9 +17,9 @@ import (
 	"syscall"
 )
 
-const usage = `vecql shows the driver at work.
+const usage = `vecql demonstrates the driver.
 
-  vecql demo [flags]   store real embeddings, read them back bit for bit, and search them
+  vecql demo [flags]   write real embeddings, read them back bit for bit, and search them
   vecql version        print the version
   vecql help           print this text
 
@@ -32,7 +33,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code: 0 when all went well, 1 when it did not, 2 when it was called in a wrong way.
+// run returns the exit code: 0 for success, 1 for an error, 2 for wrong arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	verb := "help"
 	if len(args) > 0 {
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		flags.PrintDefaults()
 		return 0
 	}
-	fmt.Fprintf(stderr, "vecql: unknown command %q, see vecql help\n", verb)
+	fmt.Fprintf(stderr, "vecql: unknown command %q; see vecql help\n", verb)
 	return 2
 }
 
@@ -66,18 +67,22 @@ func demoFlags(output io.Writer) (*flag.FlagSet, *demoOptions) {
 	o := &demoOptions{}
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
 	f.SetOutput(output)
-	f.StringVar(&o.server, "server", serverEmbedded, "what to start: `cqltest`, a cluster within this process, or cassandra, a real one")
-	f.StringVar(&o.hosts, "hosts", "", "contact points of servers that run, `host[:port],...`; then none is started")
+	f.StringVar(&o.server, "server", serverEmbedded,
+		"servers to start: `cqltest`, a cluster in this process, or cassandra, a real node")
+	f.StringVar(&o.hosts, "hosts", "", "contact points, `host[:port],...`; the demo then starts no servers")
 	f.StringVar(&o.user, "user", "", "user name")
-	f.StringVar(&o.password, "password", "", "password; better in the environment as VECQL_PASSWORD")
+	f.StringVar(&o.password, "password", "", "password; the environment variable VECQL_PASSWORD is safer")
 	f.StringVar(&o.ca, "ca", "", "connect with TLS and trust the certificates in this PEM `file`")
-	f.StringVar(&o.keyspace, "keyspace", "vecql_demo", "keyspace to create; one of that name is dropped first, unless --keep")
-	f.IntVar(&o.workers, "workers", 32, "rows written at a time")
-	f.BoolVar(&o.keep, "keep", false, "use the keyspace and table if they exist, and leave them in the end")
-	f.BoolVar(&o.verbose, "verbose", false, "log what the driver and the server do")
+	f.StringVar(&o.keyspace, "keyspace", "vecql_demo",
+		"keyspace to create; it must not exist, unless --keep or --drop")
+	f.IntVar(&o.workers, "workers", 32, "concurrent writes")
+	f.BoolVar(&o.keep, "keep", false, "use the keyspace and table if they exist, and keep them at the end")
+	f.BoolVar(&o.drop, "drop", false, "drop the keyspace with all its tables first if it exists")
+	f.BoolVar(&o.verbose, "verbose", false, "log the driver and the server")
 	return f, o
 }
 
+// runDemo executes "vecql demo" and returns the exit code: 2 for wrong arguments, 1 for any other error.
 func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags, o := demoFlags(io.Discard)
 	err := flags.Parse(args)
@@ -90,14 +95,14 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case err == nil && o.server != serverEmbedded && o.server != serverCassandra:
-		err = fmt.Errorf("--server %q: cqltest or cassandra", o.server)
+		err = fmt.Errorf("--server is %q, want cqltest or cassandra", o.server)
 	case err == nil && o.workers < 1:
-		err = fmt.Errorf("--workers must be at least 1")
+		err = fmt.Errorf("--workers is %d, want at least 1", o.workers)
 	case err == nil && !plainName(o.keyspace):
-		err = fmt.Errorf("--keyspace %q: letters, digits and underscores only", o.keyspace)
+		err = fmt.Errorf("--keyspace is %q, want letters, digits and underscores", o.keyspace)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "vecql demo: %s, see vecql help\n", oneLine(err))
+		fmt.Fprintf(stderr, "vecql demo: %s; see vecql help\n", oneLine(err))
 		return 2
 	}
 	if o.password == "" {

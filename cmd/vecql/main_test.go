@@ -5,30 +5,85 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/soak"
+	"github.com/vecql/vecql/tests/cassandra"
 )
 
-// TestDemo runs the main job on every kind of server: exit code 0 says that all rows were verified and that recall was high enough.
+func TestMain(m *testing.M) {
+	cassandra.Supervise()
+	os.Exit(m.Run())
+}
+
+// TestDemo runs the demo on every kind of server. Exit code 0 means that all rows were verified and recall was high
+// enough.
 func TestDemo(t *testing.T) {
-	servers := map[string][]string{"cqltest": nil, "cassandra": {"--server", "cassandra"}}
+	servers := map[string][]string{"cqltest": nil}
 	if hosts := os.Getenv("VECQL_TEST_HOSTS"); hosts != "" {
-		servers["cassandra"] = []string{"--hosts", hosts}
+		servers["hosts"] = []string{"--hosts", hosts}
+	} else {
+		server, err := cassandra.Shared(t.Context())
+		require.NoError(t, err)
+		servers["hosts"] = []string{
+			"--hosts", server.Host, "--user", cassandra.Username, "--password", cassandra.Password,
+		}
+		if soak.On() {
+			servers["cassandra"] = []string{"--server", "cassandra"}
+		}
 	}
+	keyspace := fmt.Sprint("vecql_demo_test_", os.Getpid()) // another process may use the same server
 	for name, args := range servers {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := run(t.Context(), append([]string{"demo", "--keyspace", "vecql_demo_test"}, args...), &stdout, &stderr)
+			code := run(t.Context(), append([]string{"demo", "--keyspace", keyspace}, args...), &stdout, &stderr)
 			t.Log(stdout.String(), stderr.String())
 			require.Zero(t, code)
 			require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
 			require.Contains(t, stdout.String(), "Recall of the 60 answers")
 		})
 	}
+}
+
+// TestDemoKeepsExistingKeyspace requires that the demo drops an existing keyspace only with --drop.
+func TestDemoKeepsExistingKeyspace(t *testing.T) {
+	cluster, err := cqltest.Start(cqltest.Config{})
+	require.NoError(t, err)
+	defer cluster.Close()
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	require.NoError(t, err)
+	defer session.Close()
+	for _, stmt := range []string{
+		"CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1}",
+		"CREATE TABLE shop.items (id int PRIMARY KEY)", "INSERT INTO shop.items (id) VALUES (7)",
+	} {
+		require.NoError(t, session.Query(stmt).Exec())
+	}
+	demo := func(args ...string) (code int, errorText string) {
+		var stdout, stderr bytes.Buffer
+		args = append([]string{"demo", "--keyspace", "shop", "--hosts", strings.Join(cluster.Hosts(), ",")}, args...)
+		return run(t.Context(), args, &stdout, &stderr), stderr.String()
+	}
+	code, text := demo()
+	require.Equal(t, 1, code)
+	require.Contains(t, text, "keyspace shop exists")
+	require.Contains(t, text, "--drop")
+	code, text = demo("--keep")
+	require.Zero(t, code, text)
+	var id int
+	require.NoError(t, session.Query("SELECT id FROM shop.items").Scan(&id))
+	require.Equal(t, 7, id)
+	code, text = demo("--drop")
+	require.Zero(t, code, text)
+	require.Error(t, session.Query("SELECT id FROM shop.items WHERE id = 7").Scan(&id))
 }
 
 func TestReadSymbols(t *testing.T) {
@@ -57,8 +112,8 @@ func TestExactSearch(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, questions, 20)
 	for _, q := range questions {
-		hits := exact(rows, q.Embedding, neighbours)
-		require.Len(t, hits, neighbours)
+		hits := exact(rows, q.Embedding, neighbors)
+		require.Len(t, hits, neighbors)
 		last := math.Inf(1)
 		for _, h := range hits {
 			require.LessOrEqual(t, h.similarity, last, q.Text)
@@ -66,11 +121,11 @@ func TestExactSearch(t *testing.T) {
 		}
 		better := 0
 		for _, r := range rows {
-			if dot(r.Embedding, q.Embedding) > hits[neighbours-1].similarity {
+			if dot(r.Embedding, q.Embedding) > hits[neighbors-1].similarity {
 				better++
 			}
 		}
-		require.Less(t, better, neighbours, q.Text)
+		require.Less(t, better, neighbors, q.Text)
 	}
 	for i := 0; i < len(rows); i += 100 {
 		hit := exact(rows, rows[i].Embedding, 1)[0]
@@ -115,7 +170,7 @@ func TestRun(t *testing.T) {
 		{"version", 0, "vecql "},
 		{"demo --help", 0, "Flags of demo"},
 		{"dance", 2, `unknown command "dance"`},
-		{"demo --colour", 2, "not defined: -colour"},
+		{"demo --color", 2, "not defined: -color"},
 		{"demo now", 2, `unexpected argument "now"`},
 		{"demo --server oracle", 2, "--server"},
 		{"demo --workers 0", 2, "--workers"},

@@ -7,17 +7,17 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"slices"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file reads the demo's Parquet files, which are part of the program. testdata/README.md says where they come from.
+// The demo's Parquet files, embedded in the program. testdata/README.md gives their origin.
 
 //go:embed testdata/*.parquet
 var files embed.FS
 
-// dimension of the embeddings.
+// dimension is the dimension of the embeddings.
 const dimension = 384
 
 // symbol is a row of gostdlib.parquet.
@@ -27,7 +27,7 @@ type symbol struct {
 	Symbol    string
 	Kind      string
 	Synopsis  string
-	Signature *string // nil is NULL
+	Signature *string // nil means NULL
 	Lines     int32
 	Embedding []float32
 }
@@ -38,6 +38,7 @@ type question struct {
 	Embedding []float32
 }
 
+// readSymbols returns the documented symbols of the Go standard library with their embeddings.
 func readSymbols(ctx context.Context) ([]symbol, error) {
 	var rows []symbol
 	err := readParquet(ctx, "testdata/gostdlib.parquet", func(c *columns) error {
@@ -58,6 +59,7 @@ func readSymbols(ctx context.Context) ([]symbol, error) {
 	return rows, err
 }
 
+// readQuestions returns questions about the standard library with their embeddings.
 func readQuestions(ctx context.Context) ([]question, error) {
 	var rows []question
 	err := readParquet(ctx, "testdata/gostdlib-queries.parquet", func(c *columns) error {
@@ -73,22 +75,19 @@ func readQuestions(ctx context.Context) ([]question, error) {
 	return rows, err
 }
 
-// readParquet calls add for each batch of a file's rows, in their order.
+// readParquet calls add for each batch of the file, in order.
 func readParquet(ctx context.Context, name string, add func(*columns) error) error {
 	data, err := files.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	d, err := parquetscan.OpenSources(ctx, parquetscan.Config{}, parquetscan.Source{Name: name, Reader: bytes.NewReader(data), Size: int64(len(data))})
+	d, err := parquetscan.OpenSources(ctx,
+		parquetscan.Source{Name: name, Reader: bytes.NewReader(data), Size: int64(len(data))})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.Close() }() // it reads from memory
-	scan, err := d.Scan(parquetscan.Options{Text: true, Ordered: true})
-	if err != nil {
-		return err
-	}
-	for batch, err := range scan.All(ctx) {
+	defer func() { _ = d.Close() }() // cannot fail: the source is in memory
+	for batch, err := range d.Batches(ctx) {
 		if err != nil {
 			return err
 		}
@@ -99,71 +98,68 @@ func readParquet(ctx context.Context, name string, add func(*columns) error) err
 	return nil
 }
 
-// columns finds the columns of a batch by name. The first thing that is not as expected is kept in err.
+// columns returns the columns of a batch by name. err is the first error.
 type columns struct {
-	batch *parquetscan.Batch
+	batch *column.Batch
 	err   error
 }
 
-func (c *columns) fail(format string, args ...any) {
+func (c *columns) fail(err error) {
 	if c.err == nil {
-		c.err = fmt.Errorf(format, args...)
+		c.err = err
 	}
 }
 
-// find returns a column of a kind; one without rows after an error.
-func (c *columns) find(name string, kinds ...parquetscan.Kind) *parquetscan.Column {
-	found := c.batch.Column(name)
-	switch {
-	case found == nil:
-		c.fail("no column %q", name)
-	case !slices.Contains(kinds, found.Type.Kind):
-		c.fail("column %q is %v", name, found.Type)
-	default:
-		return found
+// numbers returns a column of numbers without NULLs.
+func numbers[T column.Value](c *columns, name string) []T {
+	col := c.batch.Column(name)
+	v, err := column.Slice[T](col)
+	if err == nil && col.Nulls > 0 {
+		err = fmt.Errorf("column %q has %d NULLs", name, col.Nulls)
 	}
-	return new(parquetscan.Column)
-}
-
-// numbers returns a column of numbers, none of which may be NULL.
-func numbers[T parquetscan.Value](c *columns, name string) []T {
-	col := c.find(name, parquetscan.Int32, parquetscan.Int64)
-	v, ok := parquetscan.SliceOf[T](col)
-	if c.err == nil && (!ok || col.Nulls() > 0) {
-		c.fail("column %q is %v with %d NULLs", name, col.Type, col.Nulls())
-	}
+	c.fail(err)
 	return v
 }
 
-func (c *columns) text(name string) *parquetscan.Column {
-	return c.find(name, parquetscan.String)
+// A texts is a column of text.
+type texts struct {
+	*column.Column
+	view column.TextView
+}
+
+func (c *columns) text(name string) texts {
+	col := c.batch.Column(name)
+	view, err := col.Text()
+	c.fail(err)
+	return texts{col, view}
 }
 
 // text returns a row of a text column, nil for NULL.
-func text(c *parquetscan.Column, r int) *string {
-	if c.Null(r) {
+func text(t texts, r int) *string {
+	if t.Null(r) {
 		return nil
 	}
-	s := string(c.Bytes(r))
+	s := t.view.String(r)
 	return &s
 }
 
-// must reads a row that may not be NULL.
-func (c *columns) must(col *parquetscan.Column, r int) string {
-	s := text(col, r)
+// must returns a row that may not be NULL.
+func (c *columns) must(t texts, r int) string {
+	s := text(t, r)
 	if s == nil {
-		c.fail("row %d: NULL where a text is needed", c.batch.Row+int64(r))
+		c.fail(fmt.Errorf("row %d: %q is NULL", c.batch.Source.FirstRow+int64(r), t.Name))
 		return ""
 	}
 	return *s
 }
 
-// vector returns a function that reads a row of a column of vectors, which must have the dimension.
+// vector returns a function from a row to its vector. The column must have no NULLs and the demo's dimension.
 func (c *columns) vector(name string) func(r int) []float32 {
-	col := c.find(name, parquetscan.Vector)
-	values, ok := parquetscan.SliceOf[float32](col)
-	if c.err == nil && (!ok || col.Nulls() > 0 || col.Dim() != dimension) {
-		c.fail("column %q is %v of dimension %d with %d NULLs, want %d", name, col.Type, col.Dim(), col.Nulls(), dimension)
+	col := c.batch.Column(name)
+	m, err := column.MatrixOf[float32](col)
+	if err == nil && (col.Nulls > 0 || m.Dim != dimension) {
+		err = fmt.Errorf("column %q is %v with %d NULLs, want dimension %d", name, col.Type, col.Nulls, dimension)
 	}
-	return func(r int) []float32 { return values[r*dimension : (r+1)*dimension : (r+1)*dimension] } // the batch is ours
+	c.fail(err)
+	return m.Row // the caller keeps the batch, so its memory stays valid
 }

@@ -4,12 +4,12 @@ package main
 
 import "slices"
 
-// This file searches exactly, to judge what the server's index finds.
+// Exact search, the reference for the recall of the server's index.
 
-// hit is a found row and its similarity.
+// hit is a row of the result and its similarity.
 type hit struct {
 	row        int
-	similarity float64 // cosine: the vectors are of unit length
+	similarity float64 // cosine, because the vectors have unit length
 }
 
 // exact returns the k rows most similar to query, the most similar first.

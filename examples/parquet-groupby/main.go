@@ -4,8 +4,8 @@
 //
 //	go run ./examples/parquet-groupby -key kind -key package -value lines -limit 5 cmd/vecql/testdata/gostdlib.parquet
 //
-// It is SELECT keys, count(*), sum(value) FROM files GROUP BY keys ORDER BY count(*) DESC LIMIT n over all files, which may be patterns.
-// Groups of equally many rows come in order of their keys. All processors read, and each aggregates what it has read.
+// It computes SELECT keys, count(*), sum(value) FROM files GROUP BY keys ORDER BY count(*) DESC LIMIT n over all files;
+// arguments may be patterns. Groups with equal counts are ordered by their keys. All processors read and aggregate.
 package main
 
 import (
@@ -20,7 +20,10 @@ import (
 	"syscall"
 )
 
-// This file holds the command line.
+// Command line.
+
+// tableWidth is the width of the printed table in characters; wider tables omit columns.
+const tableWidth = 1000
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -29,18 +32,18 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code: 0 when all went well, 1 when it did not, 2 when it was called in a wrong way.
+// run returns the exit code: 0 for success, 1 for an error, 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var q query
 	flags := flag.NewFlagSet("parquet-groupby", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.Func("key", "group by this `column`; give it once for each of several", func(name string) error {
+	flags.Func("key", "group by this `column`; repeat the flag for several", func(name string) error {
 		q.keys = append(q.keys, name)
 		return nil
 	})
-	flags.StringVar(&q.value, "value", "", "sum this `column` of numbers; without it rows are counted only")
-	flags.IntVar(&q.limit, "limit", 10, "print so many groups; 0 prints all")
-	flags.IntVar(&q.workers, "workers", 0, "goroutines that read and aggregate; 0 is one for each processor")
+	flags.StringVar(&q.value, "value", "", "sum this `column` of numbers; by default rows are only counted")
+	flags.IntVar(&q.limit, "limit", 10, "maximum `number` of groups to print; 0 prints all")
+	flags.IntVar(&q.workers, "workers", 0, "`number` of goroutines that read and aggregate; 0 means one per processor")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -49,21 +52,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		flags.PrintDefaults()
 		return 0
 	case err == nil && len(q.keys) == 0:
-		err = errors.New("-key is needed")
+		err = errors.New("-key is required")
 	case err == nil && q.limit < 0:
 		err = fmt.Errorf("-limit %d: must be at least 0", q.limit)
 	case err == nil && q.workers < 0:
 		err = fmt.Errorf("-workers %d: must be at least 0", q.workers)
 	case err == nil && flags.NArg() == 0:
-		err = errors.New("no files")
+		err = errors.New("no files given")
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "parquet-groupby: %s, see -help\n", oneLine(err))
 		return 2
 	}
-	a, err := q.run(ctx, flags.Args()...)
+	groups, err := q.run(ctx, flags.Args()...)
 	if err == nil {
-		err = a.print(stdout)
+		_, err = fmt.Fprint(stdout, groups.Table(tableWidth, groups.Rows))
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "parquet-groupby: %s\n", oneLine(err))

@@ -20,21 +20,21 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file holds the pipeline equal to a map of rows.
+// The pipeline is compared with a Go map over rows.
 
-// A row is one of the test's files; nil is NULL.
+// A row is a row of the test's files; nil means NULL.
 type row struct {
 	name   *string
 	day    int64
 	amount *float64
 }
 
-// makeRows returns n rows. Names come from few texts and then from many, so that a column chunk begins with a dictionary and goes on
-// without. Amounts are quarters: their sums are exact in any order.
+// makeRows returns n rows. The first names are few and the later ones many, so that a column chunk begins with a
+// dictionary and continues without. Amounts are quarters, so that sums are exact in any order.
 func makeRows(n int, seed uint64) []row {
 	r := rand.New(rand.NewPCG(seed, 7))
 	rows := make([]row, n)
@@ -43,7 +43,7 @@ func makeRows(n int, seed uint64) []row {
 		if r.IntN(10) > 0 {
 			name := fmt.Sprint("name ", r.IntN(20))
 			if i > n/2 && r.IntN(2) == 0 {
-				name = fmt.Sprintf("a longer name, of which there are many: %d", r.IntN(5000))
+				name = fmt.Sprintf("a longer name, one of many: %d", r.IntN(5000))
 			}
 			if r.IntN(30) == 0 {
 				name = ""
@@ -84,7 +84,7 @@ func writeFile(t *testing.T, name string, rows []row) string {
 	return write(t, name, b, 3000)
 }
 
-// write writes what the builder has, in row groups of so many rows.
+// write writes the rows of the builder in row groups of rowGroup rows.
 func write(t *testing.T, name string, b *array.RecordBuilder, rowGroup int64) string {
 	t.Helper()
 	rec := b.NewRecordBatch()
@@ -100,17 +100,17 @@ func write(t *testing.T, name string, b *array.RecordBuilder, rowGroup int64) st
 	return path
 }
 
-// A group is one of the answer.
+// A group is one row of the result.
 type group struct {
 	name   string
-	null   bool // of name
+	null   bool // name is NULL
 	day    int64
 	count  int64
 	sum    float64
-	amount bool // not NULL
+	amount bool // sum is not NULL
 }
 
-// byMap groups rows with a map, in the order of the answer.
+// byMap groups rows with a Go map, in the order of the result.
 func byMap(rows []row, withDay bool) []group {
 	groups := map[group]*group{}
 	for _, r := range rows {
@@ -139,7 +139,7 @@ func byMap(rows []row, withDay bool) []group {
 		switch {
 		case a.count != b.count:
 			return int(b.count - a.count)
-		case a.null != b.null: // NULL is last
+		case a.null != b.null: // NULL comes last
 			return map[bool]int{true: 1, false: -1}[a.null]
 		case a.name != b.name:
 			return strings.Compare(a.name, b.name)
@@ -149,24 +149,32 @@ func byMap(rows []row, withDay bool) []group {
 	return all
 }
 
-// groupsOf returns the groups of an answer.
-func groupsOf(t *testing.T, a *answer) []group {
+// groupsOf returns the groups of a result.
+func groupsOf(t *testing.T, b *column.Batch) []group {
 	t.Helper()
-	all := make([]group, a.groups.Len())
-	names := a.groups.Key(0).Strings()
-	counts, ok := groupby.SliceOf[int64](a.groups.Aggregate(0))
-	require.True(t, ok)
+	all := make([]group, b.Rows)
+	name := b.Column("name")
+	names, err := name.Text()
+	require.NoError(t, err)
+	counts, err := column.Slice[int64](b.Column("count"))
+	require.NoError(t, err)
 	for i := range all {
-		all[i] = group{name: names[i], null: a.groups.Key(0).Null(i), count: counts[i]}
-		if a.keys > 1 {
-			days, ok := groupby.SliceOf[int64](a.groups.Key(1))
-			require.True(t, ok)
+		all[i] = group{name: names.String(i), null: name.Null(i), count: counts[i]}
+	}
+	if b.Index("day") >= 0 {
+		days, err := column.Slice[int64](b.Column("day"))
+		require.NoError(t, err)
+		for i := range all {
 			all[i].day = days[i]
 		}
-		if len(a.fields) > a.keys {
-			sums, ok := groupby.SliceOf[float64](a.groups.Aggregate(1))
-			require.True(t, ok)
-			all[i].sum, all[i].amount = sums[i], !a.groups.Aggregate(1).Null(i)
+	}
+	if sum := b.Column("sum(amount)"); sum.Err() == nil {
+		sums, err := column.Slice[float64](sum)
+		require.NoError(t, err)
+		for i := range all {
+			if !sum.Null(i) {
+				all[i].sum, all[i].amount = sums[i], true
+			}
 		}
 	}
 	return all
@@ -198,15 +206,15 @@ func TestQueryEqualsMap(t *testing.T) {
 	}
 }
 
-// requireBothForms fails if the names in files do not come as codes of several dictionaries here and as text there.
+// requireBothForms fails unless the names in the files come both as codes of several dictionaries and as text.
 func requireBothForms(t *testing.T, files []string) {
 	t.Helper()
-	ds, err := parquetscan.Open(t.Context(), parquetscan.Config{}, files...)
+	ds, err := parquetscan.Open(t.Context(), files...)
 	require.NoError(t, err)
 	defer ds.Close()
 	scan, err := ds.Scan(parquetscan.Options{Columns: []string{"name"}})
 	require.NoError(t, err)
-	dictionaries, texts := map[*parquetscan.Dictionary]bool{}, 0
+	dictionaries, texts := map[*column.Dictionary]bool{}, 0
 	for b, err := range scan.All(t.Context()) {
 		require.NoError(t, err)
 		if _, dict := b.Columns[0].Codes(); dict != nil {
@@ -219,13 +227,13 @@ func requireBothForms(t *testing.T, files []string) {
 	require.Positive(t, texts)
 }
 
-// TestPrint groups by columns of several types, and compares what is printed.
+// TestPrint groups by columns of several types and checks the output.
 func TestPrint(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "on", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
 		{Name: "date", Type: arrow.FixedWidthTypes.Date32},
 		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}},
-		{Name: "id", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+		{Name: "id", Type: &arrow.FixedSizeBinaryType{ByteWidth: 4}},
 		{Name: "price", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -238,7 +246,7 @@ func TestPrint(t *testing.T) {
 		}
 		b.Field(1).(*array.Date32Builder).Append(-1)
 		b.Field(2).(*array.TimestampBuilder).Append(1_700_000_000_500_000)
-		b.Field(3).(*array.FixedSizeBinaryBuilder).Append([]byte("0123456789abcdef"))
+		b.Field(3).(*array.FixedSizeBinaryBuilder).Append([]byte("0123"))
 		b.Field(4).(*array.Decimal128Builder).Append(decimal128.FromI64(-105))
 	}
 	path := write(t, "types.parquet", b, 2)
@@ -247,11 +255,11 @@ func TestPrint(t *testing.T) {
 	code := run(t.Context(), args, &stdout, &stderr)
 	require.Zero(t, code, stderr.String())
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
-	require.Len(t, lines, 3)
+	require.Len(t, lines, 5)
 	require.Equal(t, []string{"on", "date", "at", "id", "price", "count", "sum(price)"}, strings.Fields(lines[0]))
-	same := []string{"1969-12-31", "2023-11-14T22:13:20.5Z", "30313233-3435-3637-3839-616263646566", "-1.05"}
-	require.Equal(t, slices.Concat([]string{"true"}, same, []string{"4", "-4.20"}), strings.Fields(lines[1]))
-	require.Equal(t, slices.Concat([]string{"NULL"}, same, []string{"1", "-1.05"}), strings.Fields(lines[2]))
+	same := []string{"1969-12-31", "2023-11-14T22:13:20.5Z", "0x30313233", "-1.05"}
+	require.Equal(t, slices.Concat([]string{"true"}, same, []string{"4", "-4.20"}), strings.Fields(lines[2]))
+	require.Equal(t, slices.Concat([]string{"NULL"}, same, []string{"1", "-1.05"}), strings.Fields(lines[3]))
 }
 
 func TestRun(t *testing.T) {
@@ -259,20 +267,20 @@ func TestRun(t *testing.T) {
 	for _, m := range []struct {
 		args string
 		code int
-		want string // part of the only line on stderr, or of stdout when the code is 0
+		want string // part of the only line on stderr, or of stdout if the code is 0
 	}{
 		{"-help", 0, "-key"},
 		{"-key name -value amount -limit 2 " + file, 0, "sum(amount)"},
 		{"-key day " + file, 0, "day"},
-		{file, 2, "-key is needed"},
+		{file, 2, "-key is required"},
 		{"-key name", 2, "no files"},
 		{"-key name -limit -1 " + file, 2, "-limit"},
 		{"-key name -workers -1 " + file, 2, "-workers"},
-		{"-key name -colour " + file, 2, "not defined: -colour"},
+		{"-key name -color " + file, 2, "not defined: -color"},
 		{"-key name no-such-file.parquet", 1, "no-such-file.parquet"},
 		{"-key name main.go", 1, "main.go"},
-		{"-key nobody " + file, 1, "no such column"},
-		{"-key day -value name " + file, 1, "column name is string, which has no sum"},
+		{"-key missing " + file, 1, "no such column"},
+		{"-key day -value name " + file, 1, "groupby: column name"},
 	} {
 		t.Run(m.want, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

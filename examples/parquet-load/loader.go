@@ -10,22 +10,24 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file holds the pipeline: buckets to batches, batches to rows, rows to the cluster.
+// The pipeline from buckets to batches, to rows, to the cluster.
 
-// bucketsAtATime is how many buckets are read at once: while the last rows of a batch of one are on their way, those of the other follow.
+// bucketsAtATime is the number of buckets read at once: while one waits for the last rows of a batch, the other sends
+// rows.
 const bucketsAtATime = 2
 
-// A loader writes the buckets that are not done.
+// A loader writes the rows of the buckets that are not done.
 type loader struct {
 	scan     *parquetscan.Scan
 	readers  []valueReader // of the scan's columns
 	progress *progress
 	inFlight int
-	// insert writes one row and returns when it is acknowledged. It is called by inFlight goroutines at once; the values are its own until it
-	// returns.
+	// insert writes one row and returns when it is acknowledged. inFlight goroutines call it at once. It must not keep
+	// values.
 	insert func(ctx context.Context, values []any) error
 	out    io.Writer
 
@@ -34,12 +36,13 @@ type loader struct {
 
 // A row is one of a batch.
 type row struct {
-	batch   *parquetscan.Batch
+	batch   *column.Batch
 	index   int
 	pending *sync.WaitGroup // of the batch
 }
 
-// run writes the rows of all buckets that are not done, and returns how many rows were acknowledged. It ends with the first error.
+// run writes the rows of all buckets that are not done, and returns the number of acknowledged rows. It ends with the
+// first error.
 func (l *loader) run(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -50,7 +53,7 @@ func (l *loader) run(ctx context.Context) (int64, error) {
 			values := make([]any, len(l.readers))
 			for r := range rows {
 				if err := l.write(ctx, r, values); err != nil {
-					cancel(err) // the first one is the cause
+					cancel(err) // the first error is the cause
 				}
 				r.pending.Done()
 			}
@@ -60,7 +63,7 @@ func (l *loader) run(ctx context.Context) (int64, error) {
 	var readers sync.WaitGroup
 	for range bucketsAtATime {
 		readers.Go(func() {
-			var batch parquetscan.Batch
+			var batch column.Batch
 			for b := range left {
 				if err := l.load(ctx, b, &batch, rows); err != nil {
 					cancel(err)
@@ -78,8 +81,8 @@ func (l *loader) run(ctx context.Context) (int64, error) {
 	return l.acknowledged.Load(), context.Cause(ctx)
 }
 
-// load writes the rows of a bucket, and marks it done when all of them are acknowledged. batch is memory to be used.
-func (l *loader) load(ctx context.Context, b parquetscan.Bucket, batch *parquetscan.Batch, rows chan<- row) error {
+// load writes the rows of a bucket, and marks it done when all rows are acknowledged. It reuses the memory of batch.
+func (l *loader) load(ctx context.Context, b parquetscan.Bucket, batch *column.Batch, rows chan<- row) error {
 	r, err := l.scan.Reader(b)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (l *loader) load(ctx context.Context, b parquetscan.Bucket, batch *parquets
 		var pending sync.WaitGroup
 		pending.Add(batch.Rows)
 		for i := range batch.Rows {
-			rows <- row{batch, i, &pending} // there are always writers: without a context they just end sooner
+			rows <- row{batch, i, &pending} // writers receive until rows is closed, also after ctx ends
 		}
 		pending.Wait()
 		if ctx.Err() != nil { // a row may have failed
@@ -111,12 +114,17 @@ func (l *loader) load(ctx context.Context, b parquetscan.Bucket, batch *parquets
 // write writes a row.
 func (l *loader) write(ctx context.Context, r row, values []any) error {
 	fault := func(err error) error {
-		return fmt.Errorf("%s, row group %d, row %d of all files: %w", r.batch.File, r.batch.RowGroup, r.batch.Row+int64(r.index), err)
+		from := r.batch.Source
+		return fmt.Errorf("%s, row group %d, row %d of all files: %w", from.File, from.RowGroup, from.FirstRow+int64(r.index),
+			err)
 	}
 	for i := range values {
 		values[i] = nil
 		if c := &r.batch.Columns[i]; !c.Null(r.index) {
-			values[i] = l.readers[i](c, r.index)
+			var err error
+			if values[i], err = l.readers[i](c, r.index); err != nil {
+				return fault(err)
+			}
 		}
 	}
 	if values[0] == nil {
@@ -129,22 +137,22 @@ func (l *loader) write(ctx context.Context, r row, values []any) error {
 	return nil
 }
 
-// A valueReader returns value i of a column, which is not NULL, as the driver takes it: slices are the column's memory.
-type valueReader func(c *parquetscan.Column, i int) any
+// A valueReader returns row i of a column, which is not NULL, as a value to bind. A slice shares the column's memory.
+type valueReader func(c *column.Column, i int) (any, error)
 
-// readers returns how each column is read, or an error that names one of another type than the job needs.
-func (j *job) readers(fields []parquetscan.Field) ([]valueReader, error) {
-	readers := make([]valueReader, len(fields))
-	for i, f := range fields {
+// readers returns the valueReader of each column, or an error if a column has a type that the job does not accept.
+func (j *job) readers(schema column.Schema) ([]valueReader, error) {
+	readers := make([]valueReader, len(schema))
+	for i, f := range schema {
 		switch i {
 		case 0:
 			readers[i] = idReaders[f.Type.Kind]
 		case 1:
-			if f.Type.Kind == parquetscan.Vector {
+			if f.Type.Kind == column.Vector {
 				readers[i] = vectorReaders[f.Type.Elem]
 			}
 		default:
-			if f.Type.Kind == parquetscan.String {
+			if f.Type.Kind == column.String {
 				readers[i] = textOf
 			}
 		}
@@ -159,30 +167,44 @@ func (j *job) readers(fields []parquetscan.Field) ([]valueReader, error) {
 	return readers, nil
 }
 
-var idReaders = map[parquetscan.Kind]valueReader{
-	parquetscan.Int8:   scalarOf[int8],
-	parquetscan.Int16:  scalarOf[int16],
-	parquetscan.Int32:  scalarOf[int32],
-	parquetscan.Int64:  scalarOf[int64],
-	parquetscan.Uint8:  scalarOf[uint8],
-	parquetscan.Uint16: scalarOf[uint16],
-	parquetscan.Uint32: scalarOf[uint32],
-	parquetscan.Uint64: scalarOf[uint64],
-	parquetscan.ID:     scalarOf[[16]byte],
-	parquetscan.String: textOf,
+var idReaders = map[column.Kind]valueReader{
+	column.Int8:   scalarOf[int8],
+	column.Int16:  scalarOf[int16],
+	column.Int32:  scalarOf[int32],
+	column.Int64:  scalarOf[int64],
+	column.Uint8:  scalarOf[uint8],
+	column.Uint16: scalarOf[uint16],
+	column.Uint32: scalarOf[uint32],
+	column.Uint64: scalarOf[uint64],
+	column.UUID:   scalarOf[[16]byte],
+	column.String: textOf,
 }
 
-var vectorReaders = map[parquetscan.Kind]valueReader{
-	parquetscan.Float32: vectorOf[float32],
-	parquetscan.Float64: vectorOf[float64],
+var vectorReaders = map[column.Kind]valueReader{
+	column.Float32: vectorOf[float32],
+	column.Float64: vectorOf[float64],
 }
 
-func scalarOf[T parquetscan.Value](c *parquetscan.Column, i int) any {
-	return parquetscan.Values[T](c)[i]
+func scalarOf[T column.Value](c *column.Column, i int) (any, error) {
+	v, err := column.Slice[T](c)
+	if err != nil {
+		return nil, err
+	}
+	return v[i], nil
 }
 
-func vectorOf[T float32 | float64](c *parquetscan.Column, i int) any {
-	return parquetscan.Values[T](c)[i*c.Dim() : (i+1)*c.Dim()]
+func vectorOf[T column.Element](c *column.Column, i int) (any, error) {
+	m, err := column.MatrixOf[T](c)
+	if err != nil {
+		return nil, err
+	}
+	return m.Row(i), nil
 }
 
-func textOf(c *parquetscan.Column, i int) any { return c.Bytes(i) }
+func textOf(c *column.Column, i int) (any, error) {
+	text, err := c.Text()
+	if err != nil {
+		return nil, err
+	}
+	return text.Bytes(i), nil
+}

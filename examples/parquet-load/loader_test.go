@@ -27,7 +27,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file tests the pipeline and the progress file without a server: rows go to a map.
+// Tests of the pipeline and the progress file without a server: rows are written to a map.
 
 const (
 	testRows     = 1000
@@ -35,8 +35,8 @@ const (
 	testDim      = 3
 )
 
-// writeFile writes rows 0 to testRows-1: id, which is NULL in some rows, a vector that begins with the id, a text that is sometimes NULL
-// and sometimes empty.
+// writeFile writes rows 0 to testRows-1: an id, NULL in some rows; a vector that begins with the id; a text, sometimes
+// NULL and sometimes empty.
 func writeFile(t *testing.T, path string, withoutID ...int) {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
@@ -85,14 +85,14 @@ func textOfRow(i int) *string {
 	return &text
 }
 
-// A table stands for the one on the server.
+// A table stands in for the table on the server.
 type table struct {
 	sync.Mutex
 	rows    map[int64]string
 	writes  map[int64]int
-	failAt  int64 // the id of a row that can not be written, -1 for none
+	failAt  int64 // the id of a row that cannot be written, -1 for none
 	running atomic.Int64
-	most    atomic.Int64 // that were running at once
+	most    atomic.Int64 // number of concurrent inserts
 }
 
 func newTable() *table { return &table{rows: map[int64]string{}, writes: map[int64]int{}, failAt: -1} }
@@ -123,20 +123,20 @@ func describe(values []any) string {
 // newLoader opens the file and the progress, as job.run does. A bucket is a row group.
 func newLoader(t *testing.T, tb *table, file, path string) *loader {
 	t.Helper()
-	ds, err := parquetscan.Open(t.Context(), parquetscan.Config{}, file)
+	ds, err := parquetscan.Open(t.Context(), file)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ds.Close()) })
 	j := &job{table: "t", id: "id", vector: "embedding", texts: []string{"name"}}
 	scan, err := ds.Scan(parquetscan.Options{Columns: j.columns(), BatchRows: 30})
 	require.NoError(t, err)
-	readers, err := j.readers(scan.Fields())
+	readers, err := j.readers(scan.Schema())
 	require.NoError(t, err)
 	p, err := openProgress(t.Context(), path, j.statement(), ds, scan, 1)
 	require.NoError(t, err)
 	return &loader{scan: scan, readers: readers, progress: p, inFlight: 8, insert: tb.insert, out: io.Discard}
 }
 
-// requireAll fails if the table does not have all rows as they are in the file.
+// requireAll fails unless the table has exactly the rows of the file.
 func requireAll(t *testing.T, tb *table) {
 	t.Helper()
 	require.Len(t, tb.rows, testRows)
@@ -172,8 +172,8 @@ func TestLoadAll(t *testing.T) {
 	require.Zero(t, rows)
 }
 
-// TestLoadGoesOn has one row fail, and then goes on.
-func TestLoadGoesOn(t *testing.T) {
+// TestLoadResumes fails one row, and then resumes.
+func TestLoadResumes(t *testing.T) {
 	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
 	writeFile(t, file)
 	tb := newTable()
@@ -190,14 +190,14 @@ func TestLoadGoesOn(t *testing.T) {
 	done := map[int]bool{}
 	for _, n := range l.progress.Done {
 		done[n] = true
-		for i := range testRowGroup { // what is marked done is there
+		for i := range testRowGroup { // rows of buckets that are marked done are written
 			require.Contains(t, tb.rows, int64(n*testRowGroup+i))
 		}
 	}
 	rows, err := l.run(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, testRows-len(done)*testRowGroup, rows)
-	for i := range testRows { // what is not is written, once
+	for i := range testRows { // all other rows are written once
 		want := 1
 		if done[i/testRowGroup] {
 			want = 0
@@ -210,7 +210,7 @@ func TestLoadGoesOn(t *testing.T) {
 	requireAll(t, tb)
 }
 
-// TestLoadInterrupted ends the context in the middle.
+// TestLoadInterrupted cancels the context during the load.
 func TestLoadInterrupted(t *testing.T) {
 	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
 	writeFile(t, file)
@@ -252,7 +252,7 @@ func TestProgressFile(t *testing.T) {
 	require.NoError(t, err)
 	good := string(text)
 	open := func(statement string, files ...string) error {
-		ds, err := parquetscan.Open(t.Context(), parquetscan.Config{}, files...)
+		ds, err := parquetscan.Open(t.Context(), files...)
 		require.NoError(t, err)
 		defer ds.Close()
 		scan, err := ds.Scan(parquetscan.Options{})
@@ -264,23 +264,23 @@ func TestProgressFile(t *testing.T) {
 	require.NoError(t, open(statement, file))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 2, "nothing is left of writing it")
+	require.Len(t, entries, 2, "no temporary file is left")
 
-	require.ErrorContains(t, open("INSERT INTO other", file), "it is of another job")
+	require.ErrorContains(t, open("INSERT INTO other", file), "it belongs to another job")
 	second := filepath.Join(dir, "more.parquet")
 	writeFile(t, second)
-	require.ErrorContains(t, open(statement, file, second), "its buckets have 1000 rows, and the files 2000")
+	require.ErrorContains(t, open(statement, file, second), "its buckets have 1000 rows, the files 2000")
 	require.ErrorContains(t, open(statement, second), "rows.parquet is not open")
 
 	for _, m := range []struct{ from, to, want string }{
 		{"}\n", "", "unexpected end"},
-		{`"done":[3]`, `"done":[3,3]`, "bucket 3 of 10"},
-		{`"done":[3]`, `"done":[10]`, "bucket 10 of 10"},
-		{`"done":[3]`, `"done":[-1]`, "bucket -1 of 10"},
-		{`"number":4`, `"number":5`, "bucket 4 has the number 5"},
-		{`"buckets"`, `"x"`, "bucket 3 of 0"},
+		{`"done":[3]`, `"done":[3,3]`, "invalid number 3 of a done bucket"},
+		{`"done":[3]`, `"done":[10]`, "invalid number 10 of a done bucket"},
+		{`"done":[3]`, `"done":[-1]`, "invalid number -1 of a done bucket"},
+		{`"number":4`, `"number":5`, "bucket 4 has number 5"},
+		{`"buckets"`, `"x"`, "invalid number 3 of a done bucket"},
 		{good[strings.Index(good, `"buckets"`):], `"done":[]}`, "its buckets have 0 rows"},
-		{`"end":3`, `"end":300`, "row groups 2 to 300 of 10"},
+		{`"end":3`, `"end":300`, "row groups 2 to 300, the file has 10"},
 	} {
 		bad := strings.Replace(good, m.from, m.to, 1)
 		require.NotEqual(t, good, bad, m.from)
@@ -304,18 +304,18 @@ func TestRun(t *testing.T) {
 		want string // part of the only line on stderr, or of stdout when the code is 0
 	}{
 		{"-help", 0, "-progress"},
-		{"-progress p " + file, 2, "-table is needed"},
-		{"-table t " + file, 2, "-progress is needed"},
+		{"-progress p " + file, 2, "-table is required"},
+		{"-table t " + file, 2, "-progress is required"},
 		{"-table t -progress p", 2, "no files"},
 		{"-table t -progress p -in-flight 0 " + file, 2, "-in-flight"},
 		{"-table t -progress p -colour " + file, 2, "not defined: -colour"},
 		{"-table t -progress p no-such-file.parquet", 1, "no-such-file.parquet"},
 		{"-table t -progress p -vector vector " + file, 1, "no such column"},
-		{"-table t -progress p -vector name " + file, 1, "column name is string, not a vector of floats"},
-		{"-table t -progress p -id embedding " + file, 1, "column embedding is vector<float32>, not an id"},
+		{"-table t -progress p -vector name " + file, 1, "column name is string, not lists of numbers or UUIDs"},
+		{"-table t -progress p -id embedding " + file, 1, "column embedding is vector<float32, 0>, not an id"},
 		{"-table t -progress p -text id " + file, 1, "column id is int64, not a text"},
 		{"-table t -progress " + progress + " -hosts 127.0.0.1:1 " + file, 1, "refused"},
-		{"-table u -progress " + progress + " -hosts 127.0.0.1:1 " + file, 1, "of another job"},
+		{"-table u -progress " + progress + " -hosts 127.0.0.1:1 " + file, 1, "belongs to another job"},
 	} {
 		t.Run(m.want, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -329,7 +329,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
 		})
 	}
-	require.NoFileExists(t, "p", "nothing is written before everything is checked")
+	require.NoFileExists(t, "p", "no progress file is written before all arguments are checked")
 }
 
 func TestStatement(t *testing.T) {

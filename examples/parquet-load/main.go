@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command parquet-load writes an id, a vector and any texts of Parquet files into a table, whose columns have the same names:
+// Command parquet-load loads an id, a vector and any texts from Parquet files into a table with columns of the same
+// names:
 //
 //	CREATE TABLE shop.items (id bigint PRIMARY KEY, symbol text, embedding vector<float, 384>)
 //
 //	go run ./examples/parquet-load -hosts 127.0.0.1 -table shop.items -id id -vector embedding -text symbol \
 //		-progress items.json cmd/vecql/testdata/gostdlib.parquet
 //
-// The progress file says which buckets of row groups are done: those whose rows the cluster has acknowledged, all of them. Whatever ends
-// the program, started again with the same arguments it goes on with the other buckets. Rows of a bucket that was half done are written
-// again: they have the same key, so they are the same rows. One program at a time may use a progress file.
+// The progress file lists the buckets of row groups that are done: the cluster has acknowledged all their rows. A
+// program that was interrupted resumes with the other buckets when it is started with the same arguments. Rows of a
+// bucket that was partly done are written again; they have the same keys, so they are the same rows. Only one program
+// at a time may use a progress file.
 package main
 
 import (
@@ -29,7 +31,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file holds the command line, and what is done in which order.
+// The command line, and the steps of a load.
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -38,7 +40,7 @@ func main() {
 	os.Exit(code)
 }
 
-// A job says what is to be loaded, where from and where to.
+// A job is the source and the target of a load.
 type job struct {
 	hosts, user string
 	table       string
@@ -50,7 +52,7 @@ type job struct {
 	files       []string
 }
 
-// run returns the exit code: 0 when all went well, 1 when it did not, 2 when it was called in a wrong way.
+// run returns the exit code: 0 for success, 1 for a failure, 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var j job
 	flags := flag.NewFlagSet("parquet-load", flag.ContinueOnError)
@@ -60,12 +62,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&j.table, "table", "", "the `keyspace.table` to write to")
 	flags.StringVar(&j.id, "id", "id", "the `column` that is the primary key: integers, texts or UUIDs")
 	flags.StringVar(&j.vector, "vector", "embedding", "the `column` of vectors")
-	flags.Func("text", "a `column` of texts; give it once for each of several", func(name string) error {
+	flags.Func("text", "a `column` of texts; repeat the flag for several columns", func(name string) error {
 		j.texts = append(j.texts, name)
 		return nil
 	})
-	flags.StringVar(&j.progress, "progress", "", "the `file` that says what is done")
-	flags.Int64Var(&j.bucketBytes, "bucket-bytes", 64<<20, "compressed bytes of a bucket, of one row group at least")
+	flags.StringVar(&j.progress, "progress", "", "the `file` that lists the buckets that are done")
+	flags.Int64Var(&j.bucketBytes, "bucket-bytes", 64<<20,
+		"compressed bytes of a bucket, which has at least one row group")
 	flags.IntVar(&j.inFlight, "in-flight", 128, "rows written at a time")
 	err := flags.Parse(args)
 	j.files = flags.Args()
@@ -76,9 +79,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		flags.PrintDefaults()
 		return 0
 	case err == nil && j.table == "":
-		err = errors.New("-table is needed")
+		err = errors.New("-table is required")
 	case err == nil && j.progress == "":
-		err = errors.New("-progress is needed")
+		err = errors.New("-progress is required")
 	case err == nil && j.inFlight < 1:
 		err = fmt.Errorf("-in-flight %d: must be at least 1", j.inFlight)
 	case err == nil && len(j.files) == 0:
@@ -100,16 +103,17 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // run opens files, progress and session, and loads what is not done.
 func (j *job) run(ctx context.Context, out io.Writer) error {
-	ds, err := parquetscan.Open(ctx, parquetscan.Config{}, j.files...)
+	ds, err := parquetscan.Open(ctx, j.files...)
 	if err != nil {
 		return err
 	}
 	defer ds.Close()
-	scan, err := ds.Scan(parquetscan.Options{Columns: j.columns()})
+	// With Vectors a row of another dimension is an error that contains the row.
+	scan, err := ds.Scan(parquetscan.Options{Columns: j.columns(), Vectors: []string{j.vector}})
 	if err != nil {
 		return err
 	}
-	readers, err := j.readers(scan.Fields())
+	readers, err := j.readers(scan.Schema())
 	if err != nil {
 		return err
 	}
@@ -130,12 +134,14 @@ func (j *job) run(ctx context.Context, out io.Writer) error {
 	defer session.Close()
 	l := &loader{scan: scan, readers: readers, progress: p, inFlight: j.inFlight, out: out}
 	l.insert = func(ctx context.Context, values []any) error {
-		// Prepared when it first runs. The same values for the same key: it may be sent twice, so the driver tries again by itself.
+		// The driver prepares the statement at its first use. It writes the same values for the same key, so it is
+		// idempotent and the driver may retry it.
 		return session.Query(p.Statement, values...).Idempotent(true).ExecContext(ctx)
 	}
 	before := len(p.Done)
 	rows, err := l.run(ctx)
-	fmt.Fprintf(out, "wrote %d rows; of %d buckets %d were done before and %d are now\n", rows, len(p.Buckets), before, len(p.Done))
+	fmt.Fprintf(out, "wrote %d rows; of %d buckets %d were done before and %d are now\n", rows, len(p.Buckets), before,
+		len(p.Done))
 	return err
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// This file holds the progress file.
+// The progress file: the buckets of a job, and which are done.
 
-// A progress is what the progress file says. It is used by several goroutines at once.
+// A progress is the content of the progress file. It is safe for concurrent use.
 type progress struct {
 	path string
 
-	// Statement and Buckets are set when a job is started, and stay.
+	// Statement and Buckets are set when a job starts, and never change.
 	Statement string               `json:"statement"`
 	Buckets   []parquetscan.Bucket `json:"buckets"` // bucket i has the number i
 
@@ -30,9 +30,10 @@ type progress struct {
 	Done []int `json:"done"` // numbers of buckets, in the order in which they were done
 }
 
-// openProgress reads the progress file, and makes sure that it is one of this statement and these files; or makes one, with buckets of so
-// many bytes, if there is none.
-func openProgress(ctx context.Context, path, statement string, ds *parquetscan.Dataset, scan *parquetscan.Scan, bucketBytes int64,
+// openProgress reads the progress file, and returns an error if it belongs to another statement or other files. If
+// there is no file, it creates one with buckets of bucketBytes.
+func openProgress(ctx context.Context, path, statement string, ds *parquetscan.Dataset, scan *parquetscan.Scan,
+	bucketBytes int64,
 ) (*progress, error) {
 	p := &progress{path: path, Statement: statement, Done: []int{}}
 	text, err := os.ReadFile(path)
@@ -47,13 +48,13 @@ func openProgress(ctx context.Context, path, statement string, ds *parquetscan.D
 		err = p.check(statement)
 	}
 	if err == nil {
-		// The buckets are those of the files as they are now, and there are no other rows.
+		// The buckets match the files, and contain all of their rows.
 		rows := int64(0)
 		if len(p.Buckets) > 0 { // Count of nil is Count of all
 			rows, err = scan.Count(ctx, p.Buckets...)
 		}
 		if err == nil && rows != ds.NumRows() {
-			err = fmt.Errorf("its buckets have %d rows, and the files %d", rows, ds.NumRows())
+			err = fmt.Errorf("its buckets have %d rows, the files %d", rows, ds.NumRows())
 		}
 	}
 	if err != nil {
@@ -62,20 +63,20 @@ func openProgress(ctx context.Context, path, statement string, ds *parquetscan.D
 	return p, nil
 }
 
-// check returns an error if the file's content can not be that of a progress file of the statement.
+// check returns an error if the content is invalid or belongs to another statement.
 func (p *progress) check(statement string) error {
 	if p.Statement != statement {
-		return fmt.Errorf("it is of another job: %s", p.Statement)
+		return fmt.Errorf("it belongs to another job: %s", p.Statement)
 	}
 	for i, b := range p.Buckets {
 		if b.Number != i {
-			return fmt.Errorf("bucket %d has the number %d", i, b.Number)
+			return fmt.Errorf("bucket %d has number %d", i, b.Number)
 		}
 	}
 	seen := map[int]bool{}
 	for _, n := range p.Done {
 		if n < 0 || n >= len(p.Buckets) || seen[n] {
-			return fmt.Errorf("bucket %d of %d can not be done", n, len(p.Buckets))
+			return fmt.Errorf("invalid number %d of a done bucket, there are %d buckets", n, len(p.Buckets))
 		}
 		seen[n] = true
 	}
@@ -86,10 +87,12 @@ func (p *progress) check(statement string) error {
 func (p *progress) left() []parquetscan.Bucket {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.Buckets), func(b parquetscan.Bucket) bool { return slices.Contains(p.Done, b.Number) })
+	return slices.DeleteFunc(slices.Clone(p.Buckets), func(b parquetscan.Bucket) bool {
+		return slices.Contains(p.Done, b.Number)
+	})
 }
 
-// markDone writes to the file that a bucket is done, and returns how many are.
+// markDone records in the file that a bucket is done, and returns the number of done buckets.
 func (p *progress) markDone(number int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +100,7 @@ func (p *progress) markDone(number int) (int, error) {
 	return len(p.Done), p.save()
 }
 
-// save writes the file anew and puts it in the place of the old one: at any time, also after a power cut, there is one or the other.
+// save replaces the file atomically: after a crash or a power cut there is the old or the new one.
 func (p *progress) save() (err error) {
 	text, err := json.Marshal(p)
 	if err != nil {

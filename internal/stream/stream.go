@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stream hands out the stream ids by which a connection tells its answers apart (native_protocol_v5.spec, section 2.4.1.3).
+// Package stream allocates the stream ids that match responses to requests on a connection (native_protocol_v5.spec,
+// section 2.4.1.3).
 package stream
 
 import (
@@ -8,24 +9,25 @@ import (
 	"sync/atomic"
 )
 
-// MaxStreams is the number of ids a client may use: 0 to 32767. Negative ones are the server's.
+// MaxStreams is the number of ids of a client: 0 to 32767. Negative ids belong to the server.
 const MaxStreams = 1 << 15
 
 const wordBits = 64
 
-// spread is over how many words callers are spread: more of them would make a connection use, and keep memory for, ids that it does not
-// need.
+// spread is the number of words among which callers are spread. With more words a connection would use ids, and keep
+// memory for them, without need.
 const spread = 8
 
-// Table is a set of ids, each free or in use. It has no lock: an id is a bit that is set by compare-and-swap.
+// A Table is a set of ids, each free or in use. It is lock-free: an id is a bit that is set by compare-and-swap.
 type Table struct {
-	words []atomic.Uint64 // bit set: in use
-	next  atomic.Uint32   // the word where the next search starts: ids are not reused at once, and callers don't meet at one word
+	words []atomic.Uint64 // a bit is set if the id is in use
+	// the word where the next search starts, so that ids are not reused at once and callers do not contend for one word
+	next  atomic.Uint32
 	inUse atomic.Int32
 	n     int
 }
 
-// New returns a Table of the ids 0 to n-1, n at least 1 and at most MaxStreams, all free.
+// New returns a Table of the ids 0 to n-1, all free. n is 1 to MaxStreams.
 func New(n int) *Table {
 	n = min(max(n, 1), MaxStreams)
 	t := &Table{words: make([]atomic.Uint64, (n+wordBits-1)/wordBits), n: n}
@@ -35,7 +37,7 @@ func New(n int) *Table {
 	return t
 }
 
-// Claim returns an id that was free; ok is false when none was.
+// Claim returns a free id and marks it as in use; ok is false if there is none.
 func (t *Table) Claim() (id int, ok bool) {
 	start := t.next.Add(1) % uint32(min(len(t.words), spread))
 	for i := range uint32(len(t.words)) {
@@ -52,7 +54,7 @@ func (t *Table) Claim() (id int, ok bool) {
 	return 0, false
 }
 
-// Release frees id and reports whether it was in use: false is a fault of the peer, or of the caller.
+// Release frees id and reports whether it was in use. False means an error of the peer or of the caller.
 func (t *Table) Release(id int) bool {
 	if id < 0 || id >= t.n {
 		return false
@@ -65,8 +67,8 @@ func (t *Table) Release(id int) bool {
 	return true
 }
 
-// InUse returns how many ids are in use.
+// InUse returns the number of ids in use.
 func (t *Table) InUse() int { return int(t.inUse.Load()) }
 
-// Cap returns how many ids there are.
+// Cap returns the number of ids.
 func (t *Table) Cap() int { return t.n }

@@ -39,7 +39,7 @@ func TestBounds(t *testing.T) {
 	require.True(t, table.Release(id))
 	require.False(t, table.Release(id), "twice")
 	for _, id := range []int{-1, 10, 63, 64, MaxStreams} {
-		require.False(t, table.Release(id), "id %d is not of this table", id)
+		require.False(t, table.Release(id), "id %d is outside of the table", id)
 	}
 	require.Zero(t, table.InUse())
 }
@@ -57,7 +57,7 @@ func TestConcurrentClaims(t *testing.T) {
 					continue
 				}
 				if holders[id].Add(1) != 1 {
-					t.Errorf("id %d is held twice", id)
+					t.Errorf("id %d was claimed twice", id)
 				}
 				holders[id].Add(-1)
 				if !table.Release(id) {
@@ -70,7 +70,7 @@ func TestConcurrentClaims(t *testing.T) {
 	require.Zero(t, table.InUse())
 }
 
-// FuzzTable holds the table to a map.
+// FuzzTable compares the table with a map.
 func FuzzTable(f *testing.F) {
 	f.Add(uint16(70), []byte{0, 0, 1, 0, 200, 3})
 	f.Fuzz(func(t *testing.T, size uint16, steps []byte) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package swap copies slices of 4-, 8- and 16-byte elements to and from big-endian bytes, the form that every CQL value of fixed size has
-// on the wire. Only bits are moved: NaN payloads and the sign of zero stay as they are.
+// Package swap copies slices of 4-, 8- and 16-byte elements to and from big-endian bytes, the wire form of CQL values
+// of fixed size. It moves only bits, so NaN payloads and the sign of zero are preserved.
 package swap
 
 import (
@@ -17,10 +17,10 @@ type Element32 interface{ ~int32 | ~uint32 | ~float32 }
 // Element64 is an element of 8 bytes.
 type Element64 interface{ ~int64 | ~uint64 | ~float64 }
 
-// Element128 is an element of 16 bytes that is in the order of the wire already, as a UUID is.
+// Element128 is an element of 16 bytes whose memory is already in wire order, such as a UUID.
 type Element128 interface{ ~[16]byte }
 
-// Append32 appends src to dst, 4 bytes an element. dst grows at most once; src is not retained.
+// Append32 appends src to dst, 4 bytes per element. dst grows at most once; src is not retained.
 func Append32[T Element32](dst []byte, src []T) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, 4*len(src))[:n+4*len(src)]
@@ -28,7 +28,7 @@ func Append32[T Element32](dst []byte, src []T) []byte {
 	return dst
 }
 
-// Append64 appends src to dst, 8 bytes an element. dst grows at most once; src is not retained.
+// Append64 appends src to dst, 8 bytes per element. dst grows at most once; src is not retained.
 func Append64[T Element64](dst []byte, src []T) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, 8*len(src))[:n+8*len(src)]
@@ -36,24 +36,49 @@ func Append64[T Element64](dst []byte, src []T) []byte {
 	return dst
 }
 
-// Append128 appends src to dst, 16 bytes an element. dst grows at most once; src is not retained.
+// Append128 appends src to dst, 16 bytes per element. dst grows at most once; src is not retained.
 func Append128[T Element128](dst []byte, src []T) []byte {
 	return append(dst, asBytes(src)...)
 }
 
-// Decode32 reads len(dst) elements from src. len(src) must be 4*len(dst): it panics otherwise.
+// Decode32 reads len(dst) elements from src. It panics unless len(src) is 4*len(dst).
 func Decode32[T Element32](dst []T, src []byte) {
 	check(len(dst), 4, src)
 	get32(view[uint32](dst), src)
 }
 
-// Decode64 reads len(dst) elements from src. len(src) must be 8*len(dst): it panics otherwise.
+// Decode64 reads len(dst) elements from src. It panics unless len(src) is 8*len(dst).
 func Decode64[T Element64](dst []T, src []byte) {
 	check(len(dst), 8, src)
 	get64(view[uint64](dst), src)
 }
 
-// Decode128 reads len(dst) elements from src. len(src) must be 16*len(dst): it panics otherwise.
+// Stream32 is Decode32 for destinations larger than all caches. Where the processor supports it, the stores bypass the
+// caches, so that memory is not read before it is written and other data stays in the caches. Call [Fence] before
+// another goroutine may read dst.
+func Stream32[T Element32](dst []T, src []byte) {
+	check(len(dst), 4, src)
+	if bigEndian || len(src) == 0 {
+		get32(view[uint32](dst), src)
+		return
+	}
+	stream32(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(src)), src)
+}
+
+// Stream64 is Stream32 for elements of 8 bytes.
+func Stream64[T Element64](dst []T, src []byte) {
+	check(len(dst), 8, src)
+	if bigEndian || len(src) == 0 {
+		get64(view[uint64](dst), src)
+		return
+	}
+	stream64(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(src)), src)
+}
+
+// Fence orders the stores of Stream32 and Stream64 before all later stores of the goroutine.
+func Fence() { fence() }
+
+// Decode128 reads len(dst) elements from src. It panics unless len(src) is 16*len(dst).
 func Decode128[T Element128](dst []T, src []byte) {
 	check(len(dst), 16, src)
 	copy(asBytes(dst), src)
@@ -75,11 +100,11 @@ func asBytes[T Element128](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), 16*len(s))
 }
 
-// bigEndian is set where memory is in the order of the wire already.
+// bigEndian is true if memory is already in wire order.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// put32 writes src to dst. On a little-endian machine an element in memory and on the wire differ by the order of its bytes alone, so that
-// both directions are one operation on bytes.
+// put32 writes src to dst. On a little-endian machine an element in memory and on the wire differ in byte order only,
+// so both directions are the same operation on bytes.
 func put32(dst []byte, src []uint32) {
 	if bigEndian {
 		put32Reference(dst, src)
@@ -88,7 +113,7 @@ func put32(dst []byte, src []uint32) {
 	swap32(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), 4*len(src)))
 }
 
-// get32 is put32 the other way: swapping is its own inverse.
+// get32 is the inverse of put32. Swapping is its own inverse.
 func get32(dst []uint32, src []byte) {
 	if bigEndian {
 		get32Reference(dst, src)
@@ -106,7 +131,7 @@ func put64(dst []byte, src []uint64) {
 	swap64(dst, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), 8*len(src)))
 }
 
-// get64 is put64 the other way.
+// get64 is the inverse of put64.
 func get64(dst []uint64, src []byte) {
 	if bigEndian {
 		get64Reference(dst, src)

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// Both routines load, shuffle the bytes within each 16, and store. The end is done by a last step that overlaps the one before it, or
-// by one that is masked: no byte outside is read or written.
+// Both routines load, shuffle the bytes within each 16, and store. The last step overlaps the one before it or is masked,
+// so that no byte outside is read or written.
 
 // Measured (BenchmarkSwap, bench/results/swap.txt), 1536 elements in cache, ns:    4 bytes          8 bytes
 //                                                              dst aligned, not  aligned, not
@@ -24,8 +24,8 @@ TEXT ·swapAVX2(SB), NOSPLIT, $0-32
 	MOVQ mask+24(FP), DX
 	VBROADCASTI128 (DX), Y0
 
-	LEAQ -32(SI)(CX*1), R8 // where the last step reads
-	LEAQ -32(DI)(CX*1), R9 // and writes
+	LEAQ -32(SI)(CX*1), R8 // source of the last step
+	LEAQ -32(DI)(CX*1), R9 // its destination
 
 four:
 	CMPQ CX, $128
@@ -67,6 +67,44 @@ last:
 
 done:
 	VZEROUPPER
+	RET
+
+// func streamAVX2(dst, src *byte, n int, mask *[16]byte)
+// Requires AVX2, dst aligned to 32 bytes, and n a multiple of 128. The stores bypass the caches: fence orders them before later ones.
+TEXT ·streamAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ mask+24(FP), DX
+	VBROADCASTI128 (DX), Y0
+
+four:
+	CMPQ CX, $128
+	JB   done
+	VMOVDQU (SI), Y1
+	VMOVDQU 32(SI), Y2
+	VMOVDQU 64(SI), Y3
+	VMOVDQU 96(SI), Y4
+	VPSHUFB Y0, Y1, Y1
+	VPSHUFB Y0, Y2, Y2
+	VPSHUFB Y0, Y3, Y3
+	VPSHUFB Y0, Y4, Y4
+	VMOVNTDQ Y1, (DI)
+	VMOVNTDQ Y2, 32(DI)
+	VMOVNTDQ Y3, 64(DI)
+	VMOVNTDQ Y4, 96(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $128, CX
+	JMP  four
+
+done:
+	VZEROUPPER
+	RET
+
+// func fence()
+TEXT ·fence(SB), NOSPLIT, $0-0
+	SFENCE
 	RET
 
 // func swapAVX512(dst, src *byte, n int, mask *[16]byte)

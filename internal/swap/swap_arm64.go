@@ -4,10 +4,11 @@
 
 package swap
 
-// kernelFrom is the least number of bytes for which a kernel pays.
+// kernelFrom is the smallest number of bytes for which a kernel pays.
 const kernelFrom = 64
 
-// swap32NEON and swap64NEON copy n bytes, a multiple of 64 and at least that, reversing each 4 or 8 of them. Every arm64 has what they need.
+// swap32NEON and swap64NEON copy n bytes, a positive multiple of 64, and reverse each 4 or 8 of them. Every arm64
+// processor supports them.
 //
 //go:noescape
 func swap32NEON(dst, src *byte, n int)
@@ -31,5 +32,9 @@ func swap64(dst, src []byte) {
 	swap64Word(dst, src)
 }
 
-// kernels returns all that can be used here, the fastest last.
+func stream32(dst, src []byte) { swap32(dst, src) }
+func stream64(dst, src []byte) { swap64(dst, src) }
+func fence()                   {}
+
+// kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel { return []kernel{wordKernel, {"neon", swap32, swap64}} }

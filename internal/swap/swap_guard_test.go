@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKernelsStayInside puts both sides against the edges of a page behind which, and before which, reading or writing is a fault.
+// TestKernelsStayInside places both sides at the edges of a page between two pages that must not be accessed.
 func TestKernelsStayInside(t *testing.T) {
 	page := syscall.Getpagesize()
 	fenced := func() []byte {

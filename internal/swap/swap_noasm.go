@@ -7,5 +7,9 @@ package swap
 func swap32(dst, src []byte) { swap32Word(dst, src) }
 func swap64(dst, src []byte) { swap64Word(dst, src) }
 
-// kernels returns all that can be used here, the fastest last.
+func stream32(dst, src []byte) { swap32(dst, src) }
+func stream64(dst, src []byte) { swap64(dst, src) }
+func fence()                   {}
+
+// kernels returns all kernels that this machine supports, the fastest last.
 func kernels() []kernel { return []kernel{wordKernel} }

@@ -4,7 +4,7 @@ package swap
 
 import "encoding/binary"
 
-// This file holds the reference: one element at a time, on every machine. The other implementations must give the same bytes.
+// The reference: one element at a time, on every machine. The other implementations must produce the same bytes.
 
 func put32Reference(dst []byte, src []uint32) {
 	for i, v := range src {

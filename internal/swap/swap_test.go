@@ -21,7 +21,7 @@ var reference = kernel{
 	func(dst, src []byte) { put64Reference(dst, elements[uint64](src)) },
 }
 
-// elements copies b into elements as they are in memory.
+// elements copies the memory of elements from b.
 func elements[T uint32 | uint64](b []byte) []T {
 	s := make([]T, len(b)/binary.Size(T(0)))
 	if _, err := binary.Decode(b, binary.NativeEndian, s); err != nil {
@@ -30,10 +30,10 @@ func elements[T uint32 | uint64](b []byte) []T {
 	return s
 }
 
-// all returns every way to swap that this machine has; "chosen" is the one that the package uses.
+// all returns every implementation on this machine; "chosen" is the one that the package uses.
 func all() []kernel { return append(kernels(), reference, kernel{"chosen", swap32, swap64}) }
 
-// lengths are in bytes, around every lane and every unrolling, and some beyond.
+// lengths returns lengths in bytes around every lane and every unrolling, and some larger ones.
 func lengths() []int {
 	var list []int
 	for n := 0; n <= 600; n += 4 {
@@ -42,12 +42,12 @@ func lengths() []int {
 	return append(list, 4*384, 4*1000, 4*1536, 8*1536)
 }
 
-// patterns are bits that arithmetic would not keep: NaNs with payloads, signalling ones, both zeros.
+// patterns are bits that arithmetic would change: NaNs with payloads, signaling NaNs, both zeros.
 var patterns = []uint64{
 	0, 1, math.MaxUint64, 0x0102030405060708, 0x7FF0000000000001, 0x7FF8DEADBEEF0001, 0x8000000000000000, 0x7F8000017FA12345, 0xFFC1234580000000,
 }
 
-// noise returns n bytes, a third of its words being patterns.
+// noise returns n bytes, a third of whose words are patterns.
 func noise(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, 0, n+8)
@@ -61,7 +61,8 @@ func noise(n int) []byte {
 	return b[:n]
 }
 
-// TestKernels walks every kernel over lengths and alignments of both sides: as the reference does, and not a byte beyond.
+// TestKernels compares every kernel with the reference for all lengths and alignments of both sides. No byte outside
+// may be written.
 func TestKernels(t *testing.T) {
 	const margin = 64
 	for _, n := range lengths() {
@@ -118,7 +119,7 @@ func TestPutGet(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	require.Equal(t, []byte{0x3F, 0x80, 0, 0, 0xC0, 0, 0, 0}, Append32(nil, []float32{1, -2}))
-	require.Equal(t, []byte{0x7F, 0xA1, 0x23, 0x45}, Append32(nil, []float32{math.Float32frombits(0x7FA12345)}), "a signalling NaN keeps its bits")
+	require.Equal(t, []byte{0x7F, 0xA1, 0x23, 0x45}, Append32(nil, []float32{math.Float32frombits(0x7FA12345)}), "a signaling NaN keeps its bits")
 	require.Equal(t, []byte{0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFE}, Append32(nil, []int32{1, -2}))
 	require.Equal(t, []byte{0x3F, 0xF0, 0, 0, 0, 0, 0, 0}, Append64(nil, []float64{1}))
 	require.Equal(t, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE}, Append64(nil, []int64{-2}))
@@ -175,7 +176,7 @@ func FuzzSwap(f *testing.F) {
 	})
 }
 
-// BenchmarkSwap has copy of the same bytes beside each kernel. off=1 is a destination that is not aligned, as in a frame.
+// BenchmarkSwap compares each kernel with copy of the same bytes. off=1 is an unaligned destination, as in a frame.
 func BenchmarkSwap(b *testing.B) {
 	for _, n := range []int{128, 1536} {
 		for _, size := range []int{4, 8} {
@@ -188,7 +189,7 @@ func BenchmarkSwap(b *testing.B) {
 						if size == 8 {
 							swap = k.swap64
 						}
-						if k.name == "reference" { // without the copy that makes it a kernel
+						if k.name == "reference" { // without the copy in the kernel form
 							in32, in64 := make([]uint32, n), make([]uint64, n)
 							swap = func(dst, _ []byte) { put32Reference(dst, in32) }
 							if size == 8 {

@@ -7,11 +7,11 @@ import (
 	"math/bits"
 )
 
-// This file swaps in plain Go, a machine word at a time: on machines without a kernel of their own, under the tag purego, and what is too
-// short for a kernel. On whole pages, which do not fit into a cache, it is as fast as memory.
+// Swapping in plain Go, a machine word at a time: for machines without a kernel, under the tag purego, and for inputs
+// too short for a kernel. On whole pages, which exceed the caches, it is as fast as memory.
 
-// kernel is one way to swap: it copies src to dst, reversing the bytes of each element. Both have the same length, whole elements, and do
-// not overlap.
+// kernel is one implementation of swapping: it copies src to dst and reverses the bytes of each element. src and dst
+// have the same length, a whole number of elements, and do not overlap.
 type kernel struct {
 	name           string
 	swap32, swap64 func(dst, src []byte)
@@ -19,12 +19,13 @@ type kernel struct {
 
 var wordKernel = kernel{"word", swap32Word, swap64Word}
 
-// swap2x32 reverses the bytes of both 4-byte halves of v and leaves the halves where they are.
+// swap2x32 reverses the bytes of both 4-byte halves of v; the halves keep their places.
 func swap2x32(v uint64) uint64 { return bits.RotateLeft64(bits.ReverseBytes64(v), 32) }
 
+// swap32Word reverses the bytes of each 4-byte element of src into dst, 32 bytes an iteration.
 func swap32Word(dst, src []byte) {
 	dst = dst[:len(src)]
-	for len(src) >= 32 && len(dst) >= 32 { // the second condition is for the compiler: it then checks no bounds
+	for len(src) >= 32 && len(dst) >= 32 { // the second condition lets the compiler remove bounds checks
 		a := binary.LittleEndian.Uint64(src[0:8])
 		b := binary.LittleEndian.Uint64(src[8:16])
 		c := binary.LittleEndian.Uint64(src[16:24])
@@ -41,6 +42,7 @@ func swap32Word(dst, src []byte) {
 	}
 }
 
+// swap64Word reverses the bytes of each 8-byte element of src into dst, 32 bytes an iteration.
 func swap64Word(dst, src []byte) {
 	dst = dst[:len(src)]
 	for len(src) >= 32 && len(dst) >= 32 {

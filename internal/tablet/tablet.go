@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tablet remembers which replicas serve which range of tokens of a table: ScyllaDB's tablets, as its nodes tell of them in hints
-// (docs/dev/protocol-extensions.md, "Sending tablet info to the drivers"). Readers take no lock: what they look at is immutable.
+// Package tablet stores the replicas of token ranges of ScyllaDB tables, called tablets, from the hints of nodes
+// (docs/dev/protocol-extensions.md, "Sending tablet info to the drivers"). Reads take no lock: they see immutable data.
 package tablet
 
 import (
@@ -11,65 +11,68 @@ import (
 	"sync/atomic"
 )
 
-// Replica is a copy of a tablet: a shard of a host.
+// A Replica is a copy of a tablet: a shard of a host.
 type Replica struct {
 	Host  [16]byte
 	Shard int32
 }
 
-// Tablet is the range of tokens above First, up to and including Last, with the replicas that serve it. It must not be changed once it was
-// added to a Map.
+// A Tablet is the range of tokens above First, up to and including Last, with the replicas that serve it. It must not
+// be changed after it was added to a Map.
 type Tablet struct {
 	First, Last int64
 	Replicas    []Replica
-	Version     int64 // of tablets-routing-v2, 0 where it is not known
+	Version     int64 // of tablets-routing-v2, 0 if unknown
 }
 
 // Covers reports whether token belongs to the tablet.
 func (t *Tablet) Covers(token int64) bool { return t.First < token && token <= t.Last }
 
-// maxChunk is the number of tablets in a chunk at most. Most hints copy one chunk, those that change where a chunk ends copy the list of
-// chunks as well.
+// maxChunk is the maximum number of tablets in a chunk. Most hints copy one chunk; a hint that changes where a chunk
+// ends copies the list of chunks as well.
 const maxChunk = 128
 
 type tableName struct{ keyspace, table string }
 
-// Map holds the tablets of all tables. It is safe for use by any number of goroutines. The zero value is empty and ready.
+// A Map holds the tablets of all tables. It is safe for use by any number of goroutines. The zero value is empty and
+// ready to use.
 type Map struct {
-	tables atomic.Pointer[map[tableName]*table] // copied when a table comes or goes
+	tables atomic.Pointer[map[tableName]*table] // copied when a table is added or removed
 	size   atomic.Int64
 
-	mu sync.Mutex // taken by all that change
+	mu sync.Mutex // held by all writers
 }
 
-// table is one table's current list. It outlives lists, so that a hint does not copy the map of tables.
+// table is the current list of one table. It outlives lists, so that a hint does not copy the map of tables.
 type table struct{ list atomic.Pointer[list] }
 
-// list holds the tablets of a table, which do not overlap, in the order of their tokens. A chunk in it may be replaced by one that ends
-// where it ended; whatever else changes makes a new list.
+// list holds the tablets of a table in the order of their tokens. The tablets do not overlap. A chunk may be replaced
+// in place by one that ends at the same token; any other change makes a new list.
 type list struct {
 	ends   []int64 // ends[i] is where the last tablet of chunks[i] ends
 	chunks []atomic.Pointer[chunk]
-	guess  guess // where a token is in ends
+	guess  guess // the expected position of a token in ends
 }
 
-// chunk is immutable and never empty. What a search looks at lies close together: with many tablets its time is that of cache misses.
+// chunk is immutable and never empty. The fields that a search reads are adjacent, because with many tablets cache
+// misses dominate its time.
 type chunk struct {
 	guess   guess
 	n       int
 	entries [maxChunk]entry
 }
 
-// entry has the tablet's range beside it.
+// entry is a tablet with a copy of its range.
 type entry struct {
 	first, last int64
 	tablet      *Tablet
 }
 
-// guess is where a token is to be expected. Tables are split into tablets of one size, so that it is nearly always right.
+// guess interpolates the position of a token. Tables are split into tablets of equal size, so the position is nearly
+// always right.
 type guess struct {
 	first int64
-	scale float64 // places per token
+	scale float64 // positions per token
 	n     int
 }
 
@@ -77,7 +80,7 @@ func newGuess(first, last int64, n int) guess {
 	return guess{first: first, scale: float64(n) / float64(uint64(last)-uint64(first)), n: n}
 }
 
-// at returns a place from 0 to n-1.
+// at returns a position from 0 to n-1.
 func (g *guess) at(token int64) int {
 	if token <= g.first {
 		return 0
@@ -85,13 +88,13 @@ func (g *guess) at(token int64) int {
 	if place := float64(uint64(token)-uint64(g.first)) * g.scale; place < float64(g.n-1) {
 		return int(place)
 	}
-	return g.n - 1 // a place beyond may be beyond every int
+	return g.n - 1 // a larger position may overflow int
 }
 
-// search returns the index of the first chunk that does not end before token, len(l.ends) when there is none.
+// search returns the index of the first chunk that does not end before token, len(l.ends) if there is none.
 func (l *list) search(token int64) int {
 	i := l.guess.at(token)
-	low, high := 0, len(l.ends) // the answer is at low or behind, and at high or before
+	low, high := 0, len(l.ends) // the result is between low and high, both inclusive
 	if l.ends[i] < token {
 		low = i + 1
 		for step := 1; low < high; step *= 2 {
@@ -123,7 +126,7 @@ func (l *list) search(token int64) int {
 	return low
 }
 
-// search returns the index of the first tablet that does not end before token, c.n when there is none.
+// search returns the index of the first tablet that does not end before token, c.n if there is none.
 func (c *chunk) search(token int64) int {
 	i := c.guess.at(token)
 	for i < c.n && c.entries[i].last < token {
@@ -135,10 +138,10 @@ func (c *chunk) search(token int64) int {
 	return i
 }
 
-// end returns where the last tablet ends.
+// end returns the last token of the last tablet.
 func (c *chunk) end() int64 { return c.entries[c.n-1].last }
 
-// Lookup returns the tablet of the table that token belongs to, nil when it is not known.
+// Lookup returns the tablet of the table that contains token, nil if it is unknown.
 func (m *Map) Lookup(keyspace, name string, token int64) *Tablet {
 	tables := m.tables.Load()
 	if tables == nil {
@@ -154,7 +157,7 @@ func (m *Map) Lookup(keyspace, name string, token int64) *Tablet {
 		return nil
 	}
 	c := l.chunks[i].Load()
-	if e := &c.entries[c.search(token)]; e.first < token { // the chunk ends at or behind token, so there is one
+	if e := &c.entries[c.search(token)]; e.first < token { // the chunk ends at or after token, so there is an entry
 		return e.tablet
 	}
 	return nil
@@ -163,8 +166,8 @@ func (m *Map) Lookup(keyspace, name string, token int64) *Tablet {
 // Len returns the number of tablets of all tables.
 func (m *Map) Len() int { return int(m.size.Load()) }
 
-// Add remembers t, which must not be empty (First < Last), and forgets every tablet of the table that overlaps it: they were split,
-// merged or moved since.
+// Add stores t, which must not be empty (First < Last). It removes every tablet of the table that overlaps t, since
+// those were split, merged or moved.
 func (m *Map) Add(keyspace, name string, t *Tablet) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,13 +197,14 @@ func (m *Map) Add(keyspace, name string, t *Tablet) {
 	m.size.Add(int64(1 - removed))
 }
 
-// with returns the list with t in place of all that overlaps it, and how many these were: l itself where one chunk has been replaced.
+// with returns the list with t in place of all tablets that overlap it, and their number. It returns l itself if one
+// chunk was replaced.
 func (l *list) with(t *Tablet) (next *list, removed int) {
 	// Chunks before from end at or before t begins; chunks behind to begin where t ends or later.
 	from := min(l.search(t.First+1), len(l.chunks)-1) // t.First < t.Last: this does not overflow
 	to := min(l.search(t.Last), len(l.chunks)-1)
 	first, last := l.chunks[from].Load(), l.chunks[to].Load()
-	left := first.entries[:first.search(t.First+1)] // those that end at or before First
+	left := first.entries[:first.search(t.First+1)] // the tablets that end at or before First
 	begin := last.search(t.Last)
 	if begin < last.n && last.entries[begin].first < t.Last {
 		begin++
@@ -228,7 +232,7 @@ func (l *list) with(t *Tablet) (next *list, removed int) {
 	return newList(chunks), removed
 }
 
-// newChunk returns a chunk with a copy of entries: one at least, maxChunk at most.
+// newChunk returns a chunk with a copy of entries, 1 to maxChunk of them.
 func newChunk(entries []entry) *chunk {
 	c := &chunk{n: len(entries)}
 	copy(c.entries[:], entries)
@@ -236,7 +240,7 @@ func newChunk(entries []entry) *chunk {
 	return c
 }
 
-// newList returns the list of these chunks; there is at least one.
+// newList returns the list of chunks, at least one.
 func newList(chunks []*chunk) *list {
 	l := &list{ends: make([]int64, len(chunks)), chunks: make([]atomic.Pointer[chunk], len(chunks))}
 	for i, c := range chunks {
@@ -247,7 +251,7 @@ func newList(chunks []*chunk) *list {
 	return l
 }
 
-// cut appends chunks of entries: as few as need be, all of about the same size.
+// cut appends entries as the smallest number of chunks, all of about the same size.
 func cut(chunks []*chunk, entries []entry) []*chunk {
 	pieces := (len(entries) + maxChunk - 1) / maxChunk
 	for p := range pieces {
@@ -276,7 +280,7 @@ func (l *list) all(yield func(*Tablet) bool) {
 	}
 }
 
-// All yields the tablets that are known of a table, in the order of their tokens.
+// All yields the known tablets of a table in the order of their tokens.
 func (m *Map) All(keyspace, name string) iter.Seq[*Tablet] {
 	return func(yield func(*Tablet) bool) {
 		if tables := m.tables.Load(); tables != nil {
@@ -287,30 +291,30 @@ func (m *Map) All(keyspace, name string) iter.Seq[*Tablet] {
 	}
 }
 
-// RemoveTable forgets the tablets of a table.
+// RemoveTable removes the tablets of a table.
 func (m *Map) RemoveTable(keyspace, name string) {
 	m.keep(func(k tableName) bool { return k.keyspace != keyspace || k.table != name }, nil)
 }
 
-// RemoveKeyspace forgets the tablets of all tables of a keyspace.
+// RemoveKeyspace removes the tablets of all tables of a keyspace.
 func (m *Map) RemoveKeyspace(keyspace string) {
 	m.keep(func(k tableName) bool { return k.keyspace != keyspace }, nil)
 }
 
-// RetainKeyspaces forgets the tablets of all tables whose keyspace exists denies.
+// RetainKeyspaces removes the tablets of all tables whose keyspace does not exist.
 func (m *Map) RetainKeyspaces(exists func(keyspace string) bool) {
 	m.keep(func(k tableName) bool { return exists(k.keyspace) }, nil)
 }
 
-// RemoveHost forgets every tablet that has a replica on host. The other replicas of such a tablet go as well: a server corrects who asks a
-// node that has no replica, never who asks only some of them.
+// RemoveHost removes every tablet that has a replica on host. A server sends a hint only when a request reaches a
+// non-replica. An entry that lists too few replicas would never be corrected, so the whole tablet is removed.
 func (m *Map) RemoveHost(host [16]byte) {
 	m.keep(nil, func(t *Tablet) bool {
 		return !slices.ContainsFunc(t.Replicas, func(r Replica) bool { return r.Host == host })
 	})
 }
 
-// keep forgets the tables and the tablets that these functions deny; nil keeps all.
+// keep removes the tables and the tablets for which these functions return false; a nil function keeps all.
 func (m *Map) keep(keepTable func(tableName) bool, keepTablet func(*Tablet) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ func tab(first, last int64, hosts ...byte) *Tablet {
 	return t
 }
 
-// ranges returns what the map holds of table ks.t.
+// ranges returns the ranges of the map's tablets of table ks.t.
 func ranges(m *Map) [][2]int64 {
 	var r [][2]int64
 	for t := range m.All("ks", "t") {
@@ -43,15 +43,15 @@ func TestMapLookup(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		token int64
-		first int64 // of the tablet; 1: none
+		first int64 // of the tablet; 1 means none
 	}{
-		{"lowest token has no tablet: it is no key's", math.MinInt64, 1},
+		{"the lowest token belongs to no key and has no tablet", math.MinInt64, 1},
 		{"lowest key", math.MinInt64 + 1, math.MinInt64},
-		{"end is within", -100, math.MinInt64},
+		{"the end is included", -100, math.MinInt64},
 		{"gap", -99, 1},
-		{"beginning is not within", 0, 1},
+		{"the beginning is excluded", 0, 1},
 		{"within", 1, 0},
-		{"end of one is not the beginning of the next", 100, 0},
+		{"the end of a tablet does not belong to the next", 100, 0},
 		{"the next", 101, 100},
 		{"highest", math.MaxInt64, 100},
 	} {
@@ -86,7 +86,7 @@ func TestMapAddDropsWhatOverlaps(t *testing.T) {
 		{"after all", tab(30, 31), [][2]int64{{0, 10}, {10, 20}, {20, 30}, {30, 31}}},
 		{"the last token of one", tab(9, 10), [][2]int64{{9, 10}, {10, 20}, {20, 30}}},
 		{"the first token of one", tab(10, 11), [][2]int64{{0, 10}, {10, 11}, {20, 30}}},
-		{"far behind all", tab(math.MaxInt64-1, math.MaxInt64), [][2]int64{{0, 10}, {10, 20}, {20, 30}, {math.MaxInt64 - 1, math.MaxInt64}}},
+		{"far after all", tab(math.MaxInt64-1, math.MaxInt64), [][2]int64{{0, 10}, {10, 20}, {20, 30}, {math.MaxInt64 - 1, math.MaxInt64}}},
 		{"far before all", tab(math.MinInt64, math.MinInt64+1), [][2]int64{{math.MinInt64, math.MinInt64 + 1}, {0, 10}, {10, 20}, {20, 30}}},
 		{"within one", tab(13, 14), [][2]int64{{0, 10}, {13, 14}, {20, 30}}},
 	} {
@@ -103,7 +103,8 @@ func TestMapAddDropsWhatOverlaps(t *testing.T) {
 	}
 }
 
-// TestMapAgainstPlainList does the same to a map and to a list that is searched from its start: many chunks, ranges of all widths.
+// TestMapAgainstPlainList applies the same changes to a map and to a list that is searched from its start: many chunks,
+// ranges of all widths.
 func TestMapAgainstPlainList(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -128,7 +129,7 @@ func TestMapAgainstPlainList(t *testing.T) {
 		for range 5 {
 			token := rnd.Int64N(1<<17) - 1<<16
 			if rnd.IntN(10) == 0 {
-				token = int64(rnd.Uint64()) // far away from all
+				token = int64(rnd.Uint64()) // far from all tablets
 			}
 			var want *Tablet
 			for _, o := range plain {
@@ -187,12 +188,12 @@ func TestMapRemove(t *testing.T) {
 	require.Nil(t, m.Lookup("ks", "t", 1))
 	require.NotNil(t, m.Lookup("ks", "t", 2))
 	m.RemoveHost([16]byte{1})
-	require.Nil(t, m.Lookup("ks", "u", 5), "a table without tablets is gone")
+	require.Nil(t, m.Lookup("ks", "u", 5), "a table without tablets is removed")
 	m.RemoveHost([16]byte{99})
 	new(Map).RemoveHost([16]byte{1})
 }
 
-// TestMapManyReaders is for the race detector, and for a reader to see whole lists only.
+// TestMapManyReaders runs readers and writers together, for the race detector. Readers must see consistent lists only.
 func TestMapManyReaders(t *testing.T) {
 	var m Map
 	m.Add("ks", "t", tab(math.MinInt64, math.MaxInt64))
@@ -207,7 +208,7 @@ func TestMapManyReaders(t *testing.T) {
 				default:
 				}
 				if got := m.Lookup("ks", "t", token%5000); got != nil && !got.Covers(token%5000) {
-					t.Error("a foreign tablet")
+					t.Error("tablet of another table")
 					return
 				}
 			}
@@ -223,7 +224,7 @@ func TestMapManyReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// filled returns a map of n tablets of one table, learnt in random order, and how long that took.
+// filled returns a map of n tablets of one table, added in random order, and the time that this took.
 func filled(n int) (*Map, time.Duration) {
 	m := new(Map)
 	width := math.MaxUint64 / uint64(n)
@@ -247,9 +248,9 @@ func TestMapOfManyTablets(t *testing.T) {
 	m, took := filled(n)
 	runtime.ReadMemStats(&after)
 	each := (after.TotalAlloc - before.TotalAlloc) / n
-	t.Logf("%d tablets learnt one by one in %v, %d bytes each", n, took, each)
+	t.Logf("%d tablets added one by one in %v, %d bytes each", n, took, each)
 	require.Equal(t, n, m.Len())
-	require.Less(t, each, uint64(n), "all tablets would be 24 bytes each")
+	require.Less(t, each, uint64(n), "copying all tablets would take 24 bytes each")
 	token := int64(12345)
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		token = token*6364136223846793005 + 1442695040888963407
@@ -257,8 +258,8 @@ func TestMapOfManyTablets(t *testing.T) {
 	}))
 }
 
-// TestMapLookupTime looks up partitions of 100,000 tablets: no allocation, and on a quiet machine less than 100 ns each. The test allows much
-// more, since machines are not always quiet.
+// TestMapLookupTime looks up partitions of 100,000 tablets: no allocation, and on an idle machine less than 100 ns
+// each. The test allows much more, because machines are not always idle.
 func TestMapLookupTime(t *testing.T) {
 	m, _ := filled(100_000)
 	token, found := int64(12345), 0

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shardOfReference is the formula in the words of the documentation, in integers of any size.
+// shardOfReference is the documented formula in integers of any size.
 func shardOfReference(t int64, shards int32, ignoreMSB uint8) int32 {
 	biased := new(big.Int).Add(big.NewInt(t), new(big.Int).Lsh(big.NewInt(1), 63))
 	biased.Lsh(biased, uint(ignoreMSB))
@@ -22,7 +22,7 @@ func shardOfReference(t int64, shards int32, ignoreMSB uint8) int32 {
 
 func TestShardOf(t *testing.T) {
 	for _, m := range []struct {
-		key    string // keys of a test cluster of 12 shards that ignores 12 bits
+		key    string // keys of a test cluster with 12 shards that ignores 12 bits
 		shards int32
 		msb    uint8
 		want   int32
@@ -34,7 +34,7 @@ func TestShardOf(t *testing.T) {
 	require.EqualValues(t, 0, ShardOf(Min, 8, 0))
 	require.EqualValues(t, 7, ShardOf(Max, 8, 0))
 	require.EqualValues(t, 4, ShardOf(0, 8, 0))
-	require.EqualValues(t, 0, ShardOf(0, 8, 1), "the bit that is ignored is the only one set")
+	require.EqualValues(t, 0, ShardOf(0, 8, 1), "only the ignored bit is set")
 }
 
 func TestShardOfAgainstReference(t *testing.T) {

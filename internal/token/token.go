@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package token computes where a partition lives: the Murmur3Partitioner's token of its key, the key of several columns, and the search on
-// the ring of tokens.
+// Package token computes the position of a partition: the Murmur3Partitioner's token of its key, composite keys, and
+// the search on the ring of tokens.
 package token
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sort"
 )
 
-// Min is the token below all others; no key has it, since a hash of that value counts as Max.
+// Min is the token below all others. No non-empty key has it, because such a hash counts as Max.
 const (
 	Min = math.MinInt64
 	Max = math.MaxInt64
@@ -24,9 +24,9 @@ const (
 	c2 = 0x4cf5ad432745937f
 )
 
-// Murmur3 returns the token of a partition key, as Cassandra's Murmur3Partitioner.getToken does: the first half of murmur3 x64 128 with
-// seed 0, in Cassandra's own variant, whose bytes after the last whole block are sign-extended before they are shifted into place.
-// The empty key has the token Min.
+// Murmur3 returns the token of a partition key, as Cassandra's Murmur3Partitioner.getToken does: the first half of
+// murmur3 x64 128 with seed 0, in Cassandra's own variant, whose bytes after the last whole block are sign-extended
+// before they are shifted into place. The empty key has the token Min.
 func Murmur3(key []byte) int64 {
 	if len(key) == 0 {
 		return Min
@@ -72,11 +72,11 @@ func finish(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// ErrPartTooLong is returned for a column of a composite key above 65535 bytes: its length is a [short].
+// ErrPartTooLong means that a column of a composite key exceeds 65535 bytes, the limit of its [short] length.
 var ErrPartTooLong = errors.New("token: partition key column is longer than 65535 bytes")
 
-// AppendComposite appends one column of a partition key of several: [short] length, bytes, a zero byte. A key of one column is the bytes
-// of that column alone.
+// AppendComposite appends one column of a composite partition key: [short] length, bytes, a zero byte. A key of a
+// single column is only the bytes of that column.
 func AppendComposite(dst, part []byte) ([]byte, error) {
 	if len(part) > math.MaxUint16 {
 		return dst, fmt.Errorf("%w: %d", ErrPartTooLong, len(part))
@@ -85,8 +85,8 @@ func AppendComposite(dst, part []byte) ([]byte, error) {
 	return append(append(dst, part...), 0), nil
 }
 
-// Search returns the index of the range that holds t on a ring of sorted tokens, where range i ends at, and includes, tokens[i]: the
-// first token not below t, the first of all after the last. tokens must not be empty.
+// Search returns the index of the range that contains t on a ring of sorted tokens. Range i ends at tokens[i],
+// inclusive; a t above the last token belongs to range 0. tokens must not be empty.
 func Search(tokens []int64, t int64) int {
 	i := sort.Search(len(tokens), func(i int) bool { return tokens[i] >= t })
 	if i == len(tokens) {
@@ -95,8 +95,8 @@ func Search(tokens []int64, t int64) int {
 	return i
 }
 
-// CDC returns the token of a key of a ScyllaDB CDC log table: its first eight bytes, big-endian (ScyllaDB's cdc::cdc_partitioner). A
-// shorter key, which the server does not write, has the token Min.
+// CDC returns the token of a key of a ScyllaDB CDC log table: its first eight bytes, big-endian (ScyllaDB's
+// cdc::cdc_partitioner). A shorter key, which the server never writes, has the token Min.
 func CDC(key []byte) int64 {
 	if len(key) < 8 {
 		return Min

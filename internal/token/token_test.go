@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// golden are keys and their tokens as Cassandra 5.0.9 gives them: SELECT k, token(k). tests/token_test.go asks a server anew.
+// golden lists keys and their tokens from Cassandra 5.0.9: SELECT k, token(k). tests/token_test.go compares them with a
+// server.
 var golden = []struct {
 	key   string
 	token int64
@@ -47,11 +48,11 @@ func TestMurmur3(t *testing.T) {
 		require.Equal(t, row.token, Murmur3(key), row.key)
 		require.Equal(t, row.token, murmur3Reference(key), row.key)
 	}
-	require.EqualValues(t, math.MinInt64, Murmur3(nil))
-	require.EqualValues(t, math.MinInt64, Murmur3([]byte{}))
+	require.Equal(t, int64(math.MinInt64), Murmur3(nil))
+	require.Equal(t, int64(math.MinInt64), Murmur3([]byte{}))
 }
 
-// murmur3Reference is the hash as it is described, in integers without bound: every step is taken modulo 2^64 by hand.
+// murmur3Reference is the hash as documented, in unbounded integers: every step is reduced modulo 2^64 explicitly.
 func murmur3Reference(key []byte) int64 {
 	mod := new(big.Int).Lsh(big.NewInt(1), 64)
 	wrap := func(x *big.Int) *big.Int { return x.Mod(x, mod) }
@@ -79,7 +80,7 @@ func murmur3Reference(key []byte) int64 {
 		h1 = add(mul(add(rotl(xor(h1, mixK1(block(key[i:i+8]))), 27), h2), 5), big.NewInt(0x52dce729))
 		h2 = add(mul(add(rotl(xor(h2, mixK2(block(key[i+8:i+16]))), 31), h1), 5), big.NewInt(0x38495ab5))
 	}
-	// Cassandra takes the bytes of the rest as signed: a negative one is -1 in all higher bits, which are xored too.
+	// Cassandra treats the remaining bytes as signed: a negative one is -1 in all higher bits, which are xored too.
 	tail := func(b []byte) *big.Int {
 		k := new(big.Int)
 		for i, c := range b {
@@ -160,8 +161,8 @@ func BenchmarkMurmur3(b *testing.B) {
 }
 
 func TestCDC(t *testing.T) {
-	require.EqualValues(t, 0x0102030405060708, CDC([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))
+	require.EqualValues(t, int64(0x0102030405060708), CDC([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))
 	require.EqualValues(t, -2, CDC([]byte{255, 255, 255, 255, 255, 255, 255, 254}))
-	require.EqualValues(t, math.MinInt64, CDC([]byte{1, 2, 3, 4, 5, 6, 7}))
-	require.EqualValues(t, math.MinInt64, CDC(nil))
+	require.Equal(t, int64(math.MinInt64), CDC([]byte{1, 2, 3, 4, 5, 6, 7}))
+	require.Equal(t, int64(math.MinInt64), CDC(nil))
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// This file holds the frame header (native_protocol_v4.spec, section 2; the envelope header of v5, section 2.4.1).
+// The frame header (native_protocol_v4.spec, section 2; the envelope header of v5, section 2.4.1).
 
 // HeaderSize is the length of a frame header.
 const HeaderSize = 9
@@ -21,10 +21,10 @@ const (
 	FlagBeta          byte = 0x10
 )
 
-// responseBit of the version byte is set in what servers send.
+// responseBit is the bit of the version byte that marks frames from a server.
 const responseBit = 0x80
 
-// Header is a frame header.
+// A Header is a frame header.
 type Header struct {
 	Version  byte // without the direction bit
 	Response bool
@@ -34,7 +34,7 @@ type Header struct {
 	Length   int // of the body
 }
 
-// PutHeader writes h to the first HeaderSize bytes of dst.
+// PutHeader encodes h into the first HeaderSize bytes of dst.
 func PutHeader(dst []byte, h Header) {
 	_ = dst[HeaderSize-1]
 	dst[0] = h.Version
@@ -47,7 +47,8 @@ func PutHeader(dst []byte, h Header) {
 	binary.BigEndian.PutUint32(dst[5:], uint32(h.Length))
 }
 
-// ParseHeader reads a header from the first HeaderSize bytes of b. It fails when the length is negative or above MaxBody.
+// ParseHeader parses a header from the first HeaderSize bytes of b. It returns an error if the length is negative or
+// above MaxBody.
 func ParseHeader(b []byte) (Header, error) {
 	_ = b[HeaderSize-1]
 	h := Header{

@@ -9,17 +9,17 @@ import (
 	"net/netip"
 )
 
-// This file reads the notations of section 3.
+// The reader of the notations of section 3.
 
-// ErrShort is wrapped by a Reader's error when a field reaches beyond the end of the body.
-var ErrShort = errors.New("wire: body ends inside a field")
+// ErrShort means that a field extends beyond the end of the body.
+var ErrShort = errors.New("body ends inside a field")
 
-// ErrLength is wrapped by a Reader's error when a length or count can't be true.
-var ErrLength = errors.New("wire: impossible length")
+// ErrLength means that a length or count is impossible.
+var ErrLength = errors.New("impossible length")
 
-// Reader reads fields from a body one after the other. The first field that is not whole sets the error; from then on every
-// method returns the zero value, so that a parser is a list of fields with one check at its end. Slices that it returns are parts
-// of the body and live as long as it does; strings are copies.
+// A Reader reads fields from a body one after the other. The first field that is incomplete or malformed sets the
+// error. From then on every method returns the zero value, so that a parser is a list of fields with one check at its
+// end. Returned slices are parts of the body and live as long as it does; strings are copies.
 type Reader struct {
 	b   []byte
 	off int
@@ -32,10 +32,10 @@ func NewReader(body []byte) Reader { return Reader{b: body} }
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Offset returns how many bytes have been read.
+// Offset returns the number of bytes read.
 func (r *Reader) Offset() int { return r.off }
 
-// Len returns how many bytes are left; 0 after an error.
+// Len returns the number of bytes left, 0 after an error.
 func (r *Reader) Len() int {
 	if r.err != nil {
 		return 0
@@ -43,22 +43,24 @@ func (r *Reader) Len() int {
 	return len(r.b) - r.off
 }
 
-// Ahead returns all that was not read yet, without reading it.
+// Ahead returns the unread bytes without reading them.
 func (r *Reader) Ahead() []byte { return r.b[r.off:] }
 
-// Skip passes over n bytes.
+// Skip skips n bytes.
 func (r *Reader) Skip(n int) { r.take(n, "skipped bytes") }
 
-// Rest returns all bytes that are left and moves to the end.
+// Rest returns all unread bytes and moves to the end.
 func (r *Reader) Rest() []byte { return r.take(r.Len(), "rest") }
 
-// Fail sets the error, unless there is one already.
+// Fail sets the error, unless an error is already set.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
+// take returns the next n bytes, which share the Reader's memory and have no spare capacity. It returns nil after an
+// error, which names the field.
 func (r *Reader) take(n int, field string) []byte {
 	if r.err != nil {
 		return nil
@@ -104,8 +106,8 @@ func (r *Reader) Long() int64 {
 	return 0
 }
 
-// Count reads an [int] that counts items of at least minSize bytes each. It fails when the rest of the body can't hold that
-// many, so that what a parser allocates is bounded by what it was sent.
+// Count reads an [int] that counts items of at least minSize bytes each. It fails if the rest of the body cannot hold
+// that many, which limits the allocations of a parser to the size of its input.
 func (r *Reader) Count(minSize int) int { return r.count(int(r.Int()), minSize) }
 
 // ShortCount is Count for a [short].
@@ -131,7 +133,7 @@ func (r *Reader) LongString() string { return string(r.take(r.Count(1), "[long s
 // ShortBytes reads a [short bytes].
 func (r *Reader) ShortBytes() []byte { return r.take(int(r.Short()), "[short bytes]") }
 
-// Bytes reads a [bytes]: nil is null, any negative length means null.
+// Bytes reads a [bytes]. Any negative length means null, for which it returns nil.
 func (r *Reader) Bytes() []byte {
 	n := int(r.Int())
 	if n < 0 {
@@ -140,7 +142,7 @@ func (r *Reader) Bytes() []byte {
 	return r.take(n, "[bytes]")
 }
 
-// Value reads a [value] as results hold it, like Bytes, and says null apart from empty.
+// Value reads a [value] of a result, like Bytes, and reports whether it is null, as opposed to empty.
 func (r *Reader) Value() (b []byte, null bool) {
 	n := int(r.Int())
 	if n < 0 || r.err != nil {

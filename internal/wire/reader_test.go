@@ -91,7 +91,8 @@ func TestReaderValue(t *testing.T) {
 	require.Nil(t, got)
 }
 
-// TestReaderErrorSticks: after the first error every method returns the zero value and the error stays what it was.
+// TestReaderErrorSticks requires that after the first error every method returns the zero value and the error does not
+// change.
 func TestReaderErrorSticks(t *testing.T) {
 	r := NewReader([]byte("\x00\x09abcdefghijklmnopqrstuvwxyz"))
 	r.Short()
@@ -147,7 +148,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderSlicesAreCapped: appending to a slice of the body must not write to the field behind it.
+// TestReaderSlicesAreCapped requires that appending to a slice of the body does not overwrite the field after it.
 func TestReaderSlicesAreCapped(t *testing.T) {
 	body := []byte("\x00\x01ab")
 	r := NewReader(body)

@@ -8,16 +8,17 @@ import (
 	"hash/crc32"
 )
 
-// This file holds the segments in which v5 wraps frames (native_protocol_v5.spec, section 2.1 and 2.2). Their header and trailer are
+// Segments, in which v5 wraps frames (native_protocol_v5.spec, sections 2.1 and 2.2). Their header and trailer are
 // little-endian:
 //
 //	uncompressed: 17 bits payload length, 1 bit self-contained, 6 bits zero             = 3 bytes, then CRC24 over them
 //	LZ4:          17 bits length on the wire, 17 bits uncompressed length, 1 bit
 //	              self-contained, 5 bits zero                                            = 5 bytes, then CRC24 over them
 //
-// The payload follows, then a CRC32 of it as it is on the wire. With LZ4 an uncompressed length of 0 says that the payload is stored as it is.
+// The payload follows, then the CRC32 of its bytes on the wire. With LZ4, an uncompressed length of 0 means that the
+// payload is not compressed.
 
-// Sizes of segments.
+// Sizes of segments and their parts.
 const (
 	MaxPayload             = 1<<17 - 1
 	SegmentHeaderSize      = 3 + 3
@@ -30,13 +31,14 @@ const (
 	uncompressedLengthBits = 17
 )
 
-// ErrCRC24 and ErrCRC32 say that a segment was damaged on its way. There is no point to resume from: the connection is lost.
+// ErrCRC24 and ErrCRC32 mean that a segment was damaged in transit. There is no position at which to resume, so the
+// connection is lost.
 var (
-	ErrCRC24 = errors.New("wire: segment header has a wrong CRC24")
-	ErrCRC32 = errors.New("wire: segment payload has a wrong CRC32")
+	ErrCRC24 = errors.New("segment header has a wrong CRC24")
+	ErrCRC32 = errors.New("segment payload has a wrong CRC32")
 )
 
-// crc24Table holds the CRC24 of each byte as if it stood in front of zero state.
+// crc24Table holds the CRC24 of each byte as if it preceded a zero state.
 var crc24Table = func() (t [256]uint32) {
 	for i := range t {
 		crc := uint32(i) << 16
@@ -60,25 +62,25 @@ func CRC24(b []byte) uint32 {
 	return crc
 }
 
-// crc32Seed is the state after the four bytes that the protocol feeds before every payload.
+// crc32Seed is the checksum of the four bytes that the protocol puts before every payload.
 var crc32Seed = crc32.ChecksumIEEE([]byte{0xFA, 0x2D, 0x55, 0xCA})
 
 // CRC32 returns the checksum of a segment payload.
 func CRC32(payload []byte) uint32 { return crc32.Update(crc32Seed, crc32.IEEETable, payload) }
 
-// SegmentHeader is the header of a segment.
+// A SegmentHeader is the header of a segment.
 type SegmentHeader struct {
 	Length        int  // of the payload on the wire
-	Uncompressed  int  // length after decompression; 0 when the payload is stored as it is
-	SelfContained bool // the payload is one or more whole frames; else a part of one frame
+	Uncompressed  int  // length after decompression; 0 if the payload is not compressed
+	SelfContained bool // the payload is one or more whole frames; otherwise part of one frame
 }
 
-// PutSegmentHeader writes h, SegmentHeaderSize bytes, to dst.
+// PutSegmentHeader encodes h, SegmentHeaderSize bytes, into dst.
 func PutSegmentHeader(dst []byte, h SegmentHeader) {
 	putSegmentHeader(dst[:SegmentHeaderSize], uint64(h.Length)|flag(h.SelfContained)<<selfContainedBit)
 }
 
-// PutSegmentHeaderLZ4 writes h, SegmentHeaderSizeLZ4 bytes, to dst.
+// PutSegmentHeaderLZ4 encodes h, SegmentHeaderSizeLZ4 bytes, into dst.
 func PutSegmentHeaderLZ4(dst []byte, h SegmentHeader) {
 	putSegmentHeader(dst[:SegmentHeaderSizeLZ4],
 		uint64(h.Length)|uint64(h.Uncompressed)<<uncompressedLengthBits|flag(h.SelfContained)<<selfContainedBitLZ4)
@@ -100,13 +102,13 @@ func putSegmentHeader(dst []byte, v uint64) {
 	dst[n], dst[n+1], dst[n+2] = byte(crc), byte(crc>>8), byte(crc>>16)
 }
 
-// ParseSegmentHeader reads a header from the first SegmentHeaderSize bytes of b.
+// ParseSegmentHeader parses a header from the first SegmentHeaderSize bytes of b.
 func ParseSegmentHeader(b []byte) (SegmentHeader, error) {
 	v, err := parseSegmentHeader(b[:SegmentHeaderSize])
 	return SegmentHeader{Length: int(v & MaxPayload), SelfContained: v>>selfContainedBit&1 != 0}, err
 }
 
-// ParseSegmentHeaderLZ4 reads a header from the first SegmentHeaderSizeLZ4 bytes of b.
+// ParseSegmentHeaderLZ4 parses a header from the first SegmentHeaderSizeLZ4 bytes of b.
 func ParseSegmentHeaderLZ4(b []byte) (SegmentHeader, error) {
 	v, err := parseSegmentHeader(b[:SegmentHeaderSizeLZ4])
 	return SegmentHeader{

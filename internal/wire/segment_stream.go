@@ -9,11 +9,12 @@ import (
 	"io"
 )
 
-// This file cuts frames into segments and puts the frames in segments together again (native_protocol_v5.spec, section 2).
+// Splitting of frames into segments, and their reassembly (native_protocol_v5.spec, section 2).
 
-// AppendSegments appends payload, one or more whole frames, as segments: plain ones when compress is nil, else LZ4 ones. Frames that
-// fit share a self-contained segment; a frame above MaxPayload is cut into segments of its own. compress appends to dst; a payload
-// that it does not make smaller is stored as it is. On an error dst is returned as it was.
+// AppendSegments appends payload, one or more whole frames, as segments: uncompressed if compress is nil, otherwise
+// LZ4. Frames that fit share a self-contained segment; a frame above MaxPayload is split over segments of its own.
+// compress appends to dst; a payload that does not become smaller is stored uncompressed. On an error AppendSegments
+// returns dst unchanged.
 func AppendSegments(dst, payload []byte, compress func(dst, src []byte) ([]byte, error)) ([]byte, error) {
 	out := dst
 	for len(payload) > 0 {
@@ -34,7 +35,8 @@ func AppendSegments(dst, payload []byte, compress func(dst, src []byte) ([]byte,
 	return out, nil
 }
 
-// wholeFrames returns the length of as many frames from the start of payload as one segment can hold, but of one frame at least.
+// wholeFrames returns the length of the longest run of whole frames at the start of payload that fits one segment, but
+// at least one frame.
 func wholeFrames(payload []byte) (int, error) {
 	if len(payload) <= MaxPayload {
 		return len(payload), nil
@@ -60,7 +62,11 @@ func wholeFrames(payload []byte) (int, error) {
 	}
 }
 
-func appendSegment(dst, piece []byte, selfContained bool, compress func(dst, src []byte) ([]byte, error)) ([]byte, error) {
+// appendSegment appends one segment (native_protocol_v5.spec, sections 2.1 and 2.2) whose payload is piece. A payload
+// that compression does not shorten is stored as it is, with an uncompressed length of 0.
+func appendSegment(dst, piece []byte, selfContained bool,
+	compress func(dst, src []byte) ([]byte, error),
+) ([]byte, error) {
 	h := SegmentHeader{Length: len(piece), SelfContained: selfContained}
 	start := len(dst)
 	var err error
@@ -89,29 +95,31 @@ func appendTrailer(dst []byte, body int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, CRC32(dst[body:]))
 }
 
-// SegmentReader reads segments and yields their payloads as one stream: the frames, whether they were cut or not. What it yields has
-// passed its checksums. It holds at most two payloads in memory. A damaged segment (ErrCRC24, ErrCRC32, ErrLength or the error of
-// decompress) is returned again by every later Read; an error of the source is returned once, and reading can go on if the source can.
+// A SegmentReader reads segments and returns their payloads as one stream of frames. It checks the checksums before it
+// returns a payload, and holds at most two payloads in memory. After a damaged segment (ErrCRC24, ErrCRC32, ErrLength
+// or the error of decompress) every later Read returns the same error. An error of the source is returned once; reading
+// may continue if the source can.
 type SegmentReader struct {
 	src        *bufio.Reader
 	decompress func(dst, src []byte, n int) ([]byte, error)
-	rest       []byte // what is left of the current payload: part of src's buffer or of plain
+	rest       []byte // unread part of the current payload: part of src's buffer or of plain
 	plain      []byte // decompressed payload
-	pending    int    // bytes of the current segment, to be discarded from src when rest is empty
+	pending    int    // bytes of the current segment to discard from src when rest is empty
 	err        error
 }
 
-// NewSegmentReader returns a reader of the segments in src: plain ones when decompress is nil, else LZ4 ones. decompress appends to
-// dst the n bytes that src stands for.
+// NewSegmentReader returns a reader of the segments in src: uncompressed if decompress is nil, otherwise LZ4.
+// decompress appends to dst the n uncompressed bytes of src.
 func NewSegmentReader(src io.Reader, decompress func(dst, src []byte, n int) ([]byte, error)) *SegmentReader {
-	const size = SegmentHeaderSizeLZ4 + MaxPayload + SegmentTrailerSize // a whole segment: it is checked where it lies
+	const size = SegmentHeaderSizeLZ4 + MaxPayload + SegmentTrailerSize // a whole segment, which is checked in place
 	return &SegmentReader{src: bufio.NewReaderSize(src, size), decompress: decompress}
 }
 
-// Buffered returns how many bytes can be read without reading a further segment.
+// Buffered returns the number of bytes that can be read without reading another segment.
 func (s *SegmentReader) Buffered() int { return len(s.rest) }
 
-// Read implements io.Reader. A source that ends between two segments gives io.EOF, inside of one io.ErrUnexpectedEOF.
+// Read implements io.Reader. A source that ends between two segments results in io.EOF, inside a segment in
+// io.ErrUnexpectedEOF.
 func (s *SegmentReader) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if s.err != nil {
@@ -129,8 +137,8 @@ func (s *SegmentReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next makes the next segment the current one. Nothing is taken from the source before the segment is whole, so that an error of the
-// source in the middle of it loses nothing.
+// next makes the next segment the current one. It consumes nothing from the source until the segment is complete, so
+// that an error of the source within a segment loses nothing.
 func (s *SegmentReader) next() error {
 	if s.pending > 0 {
 		s.discard()
@@ -162,7 +170,7 @@ func (s *SegmentReader) next() error {
 	}
 	s.plain, err = s.decompress(s.plain[:0], payload, h.Uncompressed)
 	if err == nil && len(s.plain) != h.Uncompressed {
-		err = fmt.Errorf("%w: segment of %d bytes, its header says %d", ErrLength, len(s.plain), h.Uncompressed)
+		err = fmt.Errorf("%w: segment of %d bytes uncompressed, its header has %d", ErrLength, len(s.plain), h.Uncompressed)
 	}
 	if err != nil {
 		return s.fail(err)
@@ -180,7 +188,8 @@ func (s *SegmentReader) peek(n int) ([]byte, error) {
 	return b, err
 }
 
-// discard takes the current segment from the source, which holds it in its buffer: this can't fail.
+// discard consumes the current segment from the source. It cannot fail, because the source has the segment in its
+// buffer.
 func (s *SegmentReader) discard() {
 	_, _ = s.src.Discard(s.pending)
 	s.pending = 0

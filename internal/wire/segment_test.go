@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCRC holds the checksums to values that Cassandra's own implementation gave.
+// TestCRC compares the checksums with values from Cassandra's implementation.
 func TestCRC(t *testing.T) {
 	for _, row := range []struct {
 		hex  string
@@ -41,7 +41,7 @@ func TestCRC(t *testing.T) {
 	}
 }
 
-// crc24Bitwise is CRC24 without a table.
+// crc24Bitwise computes CRC24 without a table.
 func crc24Bitwise(b []byte) uint32 {
 	crc := uint32(crc24Init)
 	for _, c := range b {
@@ -71,7 +71,7 @@ func TestSegmentHeader(t *testing.T) {
 		name, hex string
 		h         SegmentHeader
 	}{
-		// The first three bytes of each are written out from section 2.1, the checksums are those of TestCRC.
+		// The first three bytes of each header are derived from section 2.1, the checksums are those of TestCRC.
 		{"empty", "000000" + "77e77d", SegmentHeader{}},
 		{"123456 bytes", "40e201" + "66e759", SegmentHeader{Length: 123456}},
 	} {
@@ -100,7 +100,7 @@ func TestSegmentHeader(t *testing.T) {
 			require.Equal(t, row.h, got)
 		})
 	}
-	// The fields beside their checksums.
+	// The fields without their checksums.
 	b := make([]byte, SegmentHeaderSizeLZ4)
 	PutSegmentHeader(b, SegmentHeader{Length: 50, SelfContained: true})
 	require.Equal(t, "320002", hex.EncodeToString(b[:3]))
@@ -112,7 +112,7 @@ func TestSegmentHeader(t *testing.T) {
 	require.Equal(t, "ffffffff07", hex.EncodeToString(b[:5]))
 }
 
-// deflated and inflate stand in for LZ4, which this package does not know.
+// deflated and inflate replace LZ4, which this package does not implement.
 func deflated(dst, src []byte) ([]byte, error) {
 	buf := bytes.NewBuffer(dst)
 	w, err := flate.NewWriter(buf, flate.BestSpeed)
@@ -138,7 +138,7 @@ func frame(length int, fill func(body []byte)) []byte {
 
 func noise(rnd *rand.Rand) func([]byte) {
 	return func(b []byte) {
-		for len(b) >= 8 { // byte by byte it would be most of what the tests do
+		for len(b) >= 8 { // byte by byte would dominate the time of the tests
 			binary.LittleEndian.PutUint64(b, rnd.Uint64())
 			b = b[8:]
 		}
@@ -201,7 +201,7 @@ func TestAppendSegments(t *testing.T) {
 		{"one byte more", []int{MaxPayload - 8}, []segment{{MaxPayload, part}, {1, part}}},
 		{"frames fill a segment", []int{60000, MaxPayload - 60018}, []segment{{MaxPayload, whole}}},
 		{"frames fill a segment, one more", []int{60000, MaxPayload - 60018, 1}, []segment{{MaxPayload, whole}, {10, whole}}},
-		{"frames that fit alone only", []int{100000, 100000, 10}, []segment{{100009, whole}, {100028, whole}}},
+		{"frames that fit only alone", []int{100000, 100000, 10}, []segment{{100009, whole}, {100028, whole}}},
 		{"large between small", []int{10, 300000, 20}, []segment{{19, whole}, {MaxPayload, part}, {MaxPayload, part}, {300009 - 2*MaxPayload, part}, {29, whole}}},
 		{"two large", []int{MaxPayload, MaxPayload}, []segment{{MaxPayload, part}, {9, part}, {MaxPayload, part}, {9, part}}},
 	} {
@@ -281,7 +281,8 @@ func TestAppendSegmentsAllocations(t *testing.T) {
 	}))
 }
 
-// TestSegmentReaderEnd: a stream may end between segments; ending inside of one is an error, after what was whole.
+// TestSegmentReaderEnd: a stream may end between segments. An end inside a segment is an error, returned after the
+// complete segments.
 func TestSegmentReaderEnd(t *testing.T) {
 	first, second := frame(30, zeros), frame(20, zeros)
 	stream, err := AppendSegments(nil, first, nil)
@@ -307,7 +308,7 @@ func TestSegmentReaderEnd(t *testing.T) {
 	}
 }
 
-// TestSegmentReaderFlippedBit: whichever bit of a segment is flipped, nothing of it comes through, now or later.
+// TestSegmentReaderFlippedBit flips each bit of a segment. No byte of it may be returned, now or later.
 func TestSegmentReaderFlippedBit(t *testing.T) {
 	payload := frame(30, zeros)
 	for _, lz4 := range []bool{false, true} {
@@ -320,7 +321,7 @@ func TestSegmentReaderFlippedBit(t *testing.T) {
 		stream, err := AppendSegments(nil, payload, compress)
 		require.NoError(t, err)
 		size := len(stream)
-		stream = append(stream, make([]byte, 2*MaxPayload)...) // so that a wrong length would find bytes
+		stream = append(stream, make([]byte, 2*MaxPayload)...) // so that a wrong length finds bytes
 		for bit := range 8 * size {
 			stream[bit/8] ^= 1 << (bit % 8)
 			want := ErrCRC24
@@ -363,7 +364,7 @@ func TestSegmentReaderDecompressFails(t *testing.T) {
 	}
 }
 
-// TestSegmentReaderSourceErrorPasses: after a deadline in the middle of a segment reading goes on where it was.
+// TestSegmentReaderSourceErrorPasses requires that reading continues after a deadline in the middle of a segment.
 func TestSegmentReaderSourceErrorPasses(t *testing.T) {
 	payload := frame(3000, zeros)
 	stream, err := AppendSegments(nil, payload, nil)
@@ -388,7 +389,7 @@ func TestSegmentReaderSourceErrorPasses(t *testing.T) {
 	require.Equal(t, payload, got)
 }
 
-// TestSegmentReaderSkipsEmptySegments: Read never returns 0 bytes without an error, but for an empty p.
+// TestSegmentReaderSkipsEmptySegments requires that Read never returns 0 bytes without an error, except for an empty p.
 func TestSegmentReaderSkipsEmptySegments(t *testing.T) {
 	empty := make([]byte, SegmentHeaderSize, SegmentHeaderSize+SegmentTrailerSize)
 	PutSegmentHeader(empty, SegmentHeader{SelfContained: true})
@@ -428,7 +429,7 @@ func FuzzSegmentReader(f *testing.F) {
 	})
 }
 
-// FuzzSegments cuts frames, damages at most one bit, and reads: the frames come back, or nothing wrong does.
+// FuzzSegments cuts frames, flips at most one bit, and reads. The result must be the frames or an error.
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte("body"), uint16(1), uint32(0), true)
 	f.Add([]byte("body"), uint16(3000), uint32(77), false)
@@ -492,7 +493,7 @@ func BenchmarkSegments(b *testing.B) {
 	}
 }
 
-// TestSegmentBuilder holds what is built in place to AppendSegments.
+// TestSegmentBuilder compares the segments built in place with those of AppendSegments.
 func TestSegmentBuilder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -521,8 +522,8 @@ func TestSegmentBuilder(t *testing.T) {
 	}
 }
 
-// requireSegments checks that got are the segments of frames: cut as AppendSegments cuts them when it is given one group after the other,
-// and valid to the reader.
+// requireSegments fails the test unless got are valid segments of frames, cut like the result of AppendSegments for one
+// group after the other.
 func requireSegments(t *testing.T, frames, got []byte) {
 	t.Helper()
 	back, err := io.ReadAll(NewSegmentReader(bytes.NewReader(got), nil))

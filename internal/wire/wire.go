@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire holds the bytes of the CQL native protocol, and nothing of their meaning: the notations of
-// native_protocol_v5.spec, section 3, as append functions and as a reader whose first error sticks, the frame header
-// (section 2 of v4, 2.4 of v5) and the segments of v5 (section 2.1 and 2.2). All integers are big-endian but those of a segment.
+// Package wire encodes and decodes the primitives of the CQL native protocol: the notations of native_protocol_v5.spec,
+// section 3, as append functions and as a Reader with a sticky error, the frame header (section 2 of v4, 2.4 of v5) and
+// the segments of v5 (sections 2.1 and 2.2). All integers are big-endian, except in segments.
 package wire
 
 import (
@@ -18,14 +18,14 @@ const (
 	MaxBody   = 256 << 20      // bytes in a frame body (section 2.4.1.5)
 )
 
-// Lengths with a meaning of their own in a [value] (section 3).
+// Special lengths of a [value] (section 3).
 const (
 	Null  = -1
 	Unset = -2
 )
 
-// ErrTooLong is returned when a value has more bytes than its notation's length can say. Nothing is appended.
-var ErrTooLong = errors.New("wire: value is longer than its length field can say")
+// ErrTooLong means that a value is longer than its notation's length field can represent. Nothing is appended.
+var ErrTooLong = errors.New("value is longer than its length field can represent")
 
 // AppendShort appends a [short].
 func AppendShort(dst []byte, v uint16) []byte { return binary.BigEndian.AppendUint16(dst, v) }
@@ -86,7 +86,8 @@ func AppendStringList(dst []byte, list []string) ([]byte, error) {
 	return out, nil
 }
 
-// AppendUvint appends an [unsigned vint]: as many leading 1 bits in the first byte as bytes follow it.
+// AppendUvint appends an [unsigned vint]. The number of leading 1 bits in the first byte is the number of bytes that
+// follow it.
 func AppendUvint(dst []byte, v uint64) []byte {
 	// n extra bytes leave 7-n value bits in the first byte, so n extra bytes hold 7+7n bits; 8 extra bytes hold 64.
 	extra := (bits.Len64(v|1) - 1) / 7
@@ -108,8 +109,8 @@ func AppendVint(dst []byte, v int64) []byte {
 	return AppendUvint(dst, uint64(v<<1)^uint64(v>>63))
 }
 
-// Uvint reads the [unsigned vint] at the start of b. n is the number of bytes read, 0 when b is too short.
-// Non-minimal forms are accepted.
+// Uvint parses the [unsigned vint] at the start of b. n is the number of bytes read, 0 if b is too short. Non-minimal
+// forms are accepted.
 func Uvint(b []byte) (v uint64, n int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -127,7 +128,7 @@ func Uvint(b []byte) (v uint64, n int) {
 	return v, 1 + extra
 }
 
-// Vint reads the [vint] at the start of b; n is 0 when b is too short.
+// Vint parses the [vint] at the start of b; n is 0 if b is too short.
 func Vint(b []byte) (v int64, n int) {
 	u, n := Uvint(b)
 	return int64(u>>1) ^ -int64(u&1), n

@@ -26,7 +26,7 @@ func TestAppend(t *testing.T) {
 		{"long", "0102030405060708", AppendLong(nil, 0x0102030405060708)},
 		{"string", "0003616263", must(AppendString(nil, "abc"))},
 		{"string empty", "0000", must(AppendString(nil, ""))},
-		{"string of two bytes a letter", "0002c3a9", must(AppendString(nil, "é"))},
+		{"string of two bytes per letter", "0002c3a9", must(AppendString(nil, "é"))},
 		{"long string", "00000003616263", must(AppendLongString(nil, "abc"))},
 		{"bytes", "00000002beef", must(AppendBytes(nil, []byte{0xBE, 0xEF}))},
 		{"bytes empty", "00000000", must(AppendBytes(nil, []byte{}))},
@@ -41,7 +41,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAppendTooLong: the limit itself is allowed, one byte more leaves dst as it was.
+// TestAppendTooLong requires that the limit itself is allowed, and that one byte more returns dst unchanged.
 func TestAppendTooLong(t *testing.T) {
 	fits := strings.Repeat("x", MaxString)
 	long := fits + "x"
@@ -97,7 +97,7 @@ func TestUvint(t *testing.T) {
 	}
 }
 
-// TestUvintNotMinimal: any value may come in more bytes than it needs.
+// TestUvintNotMinimal requires that a value in more bytes than necessary is accepted.
 func TestUvintNotMinimal(t *testing.T) {
 	for _, h := range []string{
 		"05", "8005", "c00005", "e0000005", "f000000005", "f80000000005", "fc000000000005", "fe00000000000005",
@@ -140,7 +140,7 @@ func TestVint(t *testing.T) {
 	}
 }
 
-// referenceUvint writes v as section 3 tells it: try 0 to 8 extra bytes, take the first that is enough.
+// referenceUvint encodes v as in section 3: it tries 0 to 8 extra bytes and takes the first number that suffices.
 func referenceUvint(v uint64) []byte {
 	for extra := range 9 {
 		if bits := 7 + 7*extra; extra < 8 && v>>bits != 0 {
@@ -182,7 +182,8 @@ func FuzzVint(f *testing.F) {
 	})
 }
 
-// FuzzUvint reads arbitrary bytes: what it takes is inside of them, and is the value of its minimal form.
+// FuzzUvint parses arbitrary bytes. The length must be within the input, and the value must equal that of its minimal
+// form.
 func FuzzUvint(f *testing.F) {
 	f.Add([]byte{0xFF, 0, 0, 0, 0, 0, 0, 0, 5})
 	f.Add([]byte{0xC3, 0xE8, 0})

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pyarrow reads in Parquet files, for corpus_test.go to compare with.
+"""Records the values that pyarrow reads from Parquet files, for corpus_test.go.
 
     corpus.py expect CHECKOUT > parquet-testing.jsonl
-        CHECKOUT is one of https://github.com/apache/parquet-testing: its data, bad_data and shredded_variant are read.
+        CHECKOUT is a clone of https://github.com/apache/parquet-testing; reads its data, bad_data and shredded_variant.
     corpus.py values CHECKOUT FILE COLUMN
-        prints a column's values, one row in a line: for looking at what differs.
+        prints a column's values, one row per line, to find differences.
     corpus.py write DIRECTORY
-        writes the files of testdata/pyarrow, and what pyarrow reads in them to DIRECTORY.jsonl.
+        writes the files of testdata/pyarrow, and their values to DIRECTORY.jsonl.
 
-A line of the output is one file. Its columns have a type and a digest over the texts of all values (SHA-256, the first 16 bytes); those of
-written files the first three texts as well. Texts are: null; true, false; integers; floats as the hexadecimal digits of their bits; dates, times
+A line of the output is one file. A column has a type and a digest of the texts of all values (SHA-256, the first 16 bytes); columns of
+written files also have the first three texts. Texts are: null; true, false; integers; floats as the hexadecimal digits of their bits; dates, times
 and timestamps as integers in their unit; decimals in full; strings, text or not, in quotes, with bytes outside printable ASCII as \\xNN; lists
-and structs as [a,b]; maps as [[key,value],[key,value]]. Strings of more than 1000 bytes are sha256:digest:length. Columns that pyarrow does not
+and structs as [a,b]; maps as [[key,value],[key,value]]. Strings of more than 1000 bytes are sha256:digest:length. Columns that pyarrow cannot
 read have an error.
 """
 
@@ -43,7 +43,7 @@ def quote(b):
 
 
 def plain(a):
-    """Returns the texts of an array that is not nested, those of NULLs being anything."""
+    """Returns the texts of an array that is not nested. Texts of NULLs are arbitrary."""
     t = a.type
     if str(t) in BITS:
         unsigned, digits = BITS[str(t)]
@@ -92,7 +92,7 @@ def lists(offsets, entries):
 
 
 def kind(t):
-    """Returns the text of a type, as corpus_test.go has it."""
+    """Returns the text of a type, in the form of corpus_test.go."""
     if isinstance(t, pa.BaseExtensionType):
         return kind(t.storage_type)
     if pt.is_dictionary(t):
@@ -128,7 +128,7 @@ KEYS = {16: b"0123456789012345", 32: b"01234567890123456789012345678901"}
 
 def open_file(path, **options):
     if path.endswith(".encrypted"):
-        # Keys of columns can not be given to pyarrow, other than through a KMS that these files know nothing of.
+        # pyarrow takes keys of columns only through a KMS, which these files do not use.
         key = KEYS[32 if "aes256" in path else 16]
         prefix = b"tester" if "disable_aad_storage" in path else None
         options["decryption_properties"] = pe.create_decryption_properties(key, aad_prefix=prefix)
@@ -150,7 +150,7 @@ def read(f, name):
 
 
 def expect(root, name, checksums=True, first=0):
-    """Returns what pyarrow reads in a file. Columns are read one by one: one may be broken and the next not."""
+    """Returns the content of a file according to pyarrow. Reads columns one by one, because single columns may be broken."""
     out = {"file": name}
     if not checksums:
         out["unchecked"] = True
@@ -193,7 +193,7 @@ def corpus(root):
 
 
 def own_tables():
-    """Returns tables, and how they are written: small files that exercise what differs from writer to writer."""
+    """Returns tables and options of writing, for small files with features that differ between writers."""
     inf, nan = math.inf, math.nan
     n = 40
     some = [None if i % 7 == 3 else i for i in range(n)]
@@ -274,7 +274,7 @@ def write(directory):
     os.makedirs(directory, exist_ok=True)
     names = []
     for name, table, options in own_tables():
-        # Without pyarrow's own schema, so that what is in the file is all that readers know.
+        # Without Arrow's schema, so that readers use the Parquet schema alone.
         pq.write_table(table, os.path.join(directory, name + ".parquet"), store_schema=False, write_statistics=False, **options)
         names.append(name + ".parquet")
     with open(directory.rstrip("/") + ".jsonl", "w") as out:

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cassandra runs real Apache Cassandra nodes for tests: from the jars published on Maven Central, without Docker and
-// without a distribution, on Linux with Java 17.
+// Package cassandra runs real Apache Cassandra nodes for tests, from the jars published on Maven Central. It needs
+// Linux and Java 17, but neither Docker nor a distribution of Cassandra.
 //
 //	c, err := cassandra.Start(ctx, cassandra.Options{Nodes: 3, Log: t.Log})
 //	defer c.Close()
 //	cluster := vecql.NewCluster(c.Hosts()...)
 //
-// The first start on a machine resolves about a hundred jars (67 MB) and records a class-data archive, both kept in
-// [os.UserCacheDir]/vecql or the folder named by VECQL_CACHE. Every later start takes seconds. A node needs 300 to 450 MB.
+// The first start on a machine resolves about a hundred jars (67 MB) and records a class-data archive. Both are cached
+// in [os.UserCacheDir]/vecql or the folder named by VECQL_CACHE. Later starts take seconds. A node needs 300 to 450 MB
+// of memory.
 //
-// Nodes listen on port 9042 of 127.a.b.1, 127.a.b.2 ..., a network picked at random and owned by one cluster, so that any number of
-// clusters and processes run beside each other. No node outlives the process that started it.
+// Nodes listen on port 9042 of 127.a.b.1, 127.a.b.2 and so on. Each cluster picks a random network 127.a.b and owns it,
+// so that clusters and processes can run side by side; with [Options.Takes] one cluster takes the addresses of another
+// whose nodes are down. No node outlives the process that started it.
 package cassandra
 
 import (
@@ -24,7 +26,7 @@ import (
 	"sync"
 )
 
-// This file holds what a test sees: Options, Start and the Cluster.
+// Options, Start and the Cluster.
 
 // Version is the version of Cassandra that runs.
 const Version = "5.0.9"
@@ -32,46 +34,50 @@ const Version = "5.0.9"
 // Port is the port of the native protocol on every node.
 const Port = 9042
 
-// Username and Password are the role every cluster with [Options.Auth] is born with; it is a superuser.
+// Username and Password name the superuser role that every cluster with [Options.Auth] has from the start.
 const (
 	Username = "cassandra"
 	Password = "cassandra"
 )
 
-// TLS says what a cluster does on its native port. Connections between the nodes are never encrypted.
+// TLS is the TLS mode of a cluster's native port. Connections between the nodes are never encrypted.
 type TLS string
 
 const (
 	TLSOff      TLS = ""
 	TLSOptional TLS = "optional" // plain and TLS connections on the same port
 	TLSRequired TLS = "required" // plain connections are refused
-	TLSMutual   TLS = "mutual"   // as TLSRequired, and the client must show a certificate of the cluster's own authority
+	TLSMutual   TLS = "mutual"   // like TLSRequired; clients also need a certificate of the cluster's own authority
 )
 
-// Options describes a cluster. The zero value is one node, plain, without password.
+// Options configures a cluster. The zero value means one node without TLS and password.
 type Options struct {
 	Nodes int      // 0 means 1; at most 250
-	DCs   []string // data centre of each node; a node beyond the list is in "datacenter1". All nodes are in "rack1"
+	DCs   []string // data center of each node, "datacenter1" beyond the list; every rack is "rack1"
 	TLS   TLS
 	Auth  bool // PasswordAuthenticator and CassandraAuthorizer: log in as Username, Password
 
-	// Set changes cassandra.yaml: names as there, the parts of a nested one joined by dots; values are anything JSON can say.
-	// {"read_request_timeout": "100ms", "memtable.configurations.default.inherits": "skiplist"}. Addresses, ports, seeds and
-	// default_keyspace_rf belong to this package and are refused.
+	// Takes is a cluster whose addresses the nodes take. Its nodes must be down while these run, and it must be closed
+	// after this cluster. Nil means a network of its own.
+	Takes *Cluster
+
+	// Set changes cassandra.yaml. Names are those of the file, with dots between the parts of a nested one; values are
+	// anything JSON can represent: {"read_request_timeout": "100ms", "memtable.configurations.default.inherits":
+	// "skiplist"}. Start refuses addresses, ports, seeds and default_keyspace_rf, which this package sets.
 	//
-	// Default memtable is the trie, not Cassandra's skip list: with the latter, more concurrent writers than processors + 1
-	// on a table with a vector index fail with WriteFailure (CASSANDRA-21644).
+	// The default memtable is the trie, not Cassandra's skip list: with the skip list, more concurrent writers than
+	// processors + 1 on a table with a vector index fail with WriteFailure (CASSANDRA-21644).
 	Set map[string]any
 
-	JVM []string       // more options for java, after ours: "-Xmx1g", "-Dcassandra.ring_delay_ms=5000"
-	Log func(a ...any) // told of what takes long or changes the machine, one line each; t.Log and log.Println fit. nil: silent
+	JVM []string       // options for java, which override the defaults: "-Xmx1g", "-Dcassandra.ring_delay_ms=5000"
+	Log func(a ...any) // gets one line per slow step or change of the machine, as t.Log does; nil means none
 }
 
-// ErrUnsupported is returned on an operating system other than Linux: nodes need addresses 127.a.b.c that nobody has to set up, and
-// a kernel that ends them when their parent dies.
+// ErrUnsupported means that the operating system is not Linux. Nodes need addresses 127.a.b.c without setup, and a
+// kernel that kills them when their parent process dies.
 var ErrUnsupported = errors.New("cassandra: nodes run on Linux only")
 
-// A Cluster is a set of nodes and their files. Its methods may be called from several goroutines.
+// A Cluster is a set of nodes and their files. Its methods are safe for concurrent use.
 type Cluster struct {
 	Nodes []*Node // running or not, in the order of Hosts
 
@@ -85,11 +91,12 @@ type Cluster struct {
 	closeErr  error
 }
 
-// Start makes a cluster and returns when it is ready: every node answers CQL, logs in where there is a password, knows all the others, sees
-// them up, and agrees with them on the schema. ctx bounds the start, not the life of the cluster. Close ends it.
+// Start creates a cluster and returns when it is ready: every node accepts CQL (with Auth, also logins), has the gossip
+// state of every other node, sees it up, and has the same schema version. ctx bounds the start, not the life of the
+// cluster. The caller closes the cluster.
 //
-// Where Java 17 or Maven is missing, on a machine with apt-get and the right to use it, their packages are installed; elsewhere the
-// error is a [*MissingError].
+// Start installs Java 17 and Maven where they are missing, on a machine with apt-get and the right to use it. Elsewhere
+// the error is a [*MissingError].
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -105,6 +112,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	return start(ctx, o, rt)
 }
 
+// start creates a cluster, starts all its nodes and blocks until they are ready. It removes everything after an error.
 func start(ctx context.Context, o Options, rt *runtimeFiles) (c *Cluster, err error) {
 	c, err = create(o, rt)
 	if err != nil {
@@ -124,7 +132,7 @@ func start(ctx context.Context, o Options, rt *runtimeFiles) (c *Cluster, err er
 	return c, c.awaitReady(ctx)
 }
 
-// checked returns o with defaults filled in, or every fault in it.
+// checked returns o with its defaults filled in, or an error that lists every invalid option.
 func (o Options) checked() (Options, error) {
 	var faults []error
 	if o.Nodes == 0 {
@@ -134,7 +142,7 @@ func (o Options) checked() (Options, error) {
 		faults = append(faults, fmt.Errorf("cassandra: Nodes is %d, want 1 to %d", o.Nodes, maxNodes))
 	}
 	if len(o.DCs) > max(o.Nodes, 1) {
-		faults = append(faults, fmt.Errorf("cassandra: %d DCs for %d nodes", len(o.DCs), o.Nodes))
+		faults = append(faults, fmt.Errorf("cassandra: Options lists %d DCs for %d nodes", len(o.DCs), o.Nodes))
 	}
 	switch o.TLS {
 	case TLSOff, TLSOptional, TLSRequired, TLSMutual:
@@ -143,7 +151,7 @@ func (o Options) checked() (Options, error) {
 	}
 	for name := range o.Set {
 		if top, _, _ := strings.Cut(name, "."); reserved[top] {
-			faults = append(faults, fmt.Errorf("cassandra: Set may not change %s", top))
+			faults = append(faults, fmt.Errorf("cassandra: Set cannot change %s, which the package sets", top))
 		}
 	}
 	if o.Log == nil {
@@ -152,7 +160,7 @@ func (o Options) checked() (Options, error) {
 	return o, errors.Join(faults...)
 }
 
-// create writes the files of a cluster whose nodes do not run yet.
+// create writes the files of a cluster without starting its nodes.
 func create(o Options, rt *runtimeFiles) (c *Cluster, err error) {
 	c = &Cluster{options: o}
 	defer func() {
@@ -161,7 +169,13 @@ func create(o Options, rt *runtimeFiles) (c *Cluster, err error) {
 			c = nil
 		}
 	}()
-	if c.network, c.claim, err = claimNetwork(o.Nodes); err != nil {
+	if o.Takes != nil {
+		c.network = o.Takes.network // which o.Takes has claimed
+		err = addressesFree(c.network, o.Nodes)
+	} else {
+		c.network, c.claim, err = claimNetwork(o.Nodes)
+	}
+	if err != nil {
 		return c, err
 	}
 	if c.dir, err = newWorkDir(); err != nil {
@@ -183,7 +197,7 @@ func create(o Options, rt *runtimeFiles) (c *Cluster, err error) {
 	return c, nil
 }
 
-// Hosts returns the addresses of all nodes, without port, running or not.
+// Hosts returns the addresses of all nodes, running or not, without port.
 func (c *Cluster) Hosts() []string {
 	hosts := make([]string, len(c.Nodes))
 	for i, n := range c.Nodes {
@@ -192,8 +206,9 @@ func (c *Cluster) Hosts() []string {
 	return hosts
 }
 
-// TLSConfig returns a client configuration that trusts this cluster's authority alone, verifies the name and shows a client certificate;
-// nil without TLS. The certificate of a node names its address and "localhost". The caller owns the result.
+// TLSConfig returns a client configuration that trusts only this cluster's authority, verifies the server's name and
+// presents a client certificate. It returns nil without TLS. A node's certificate names its address and "localhost".
+// The caller owns the result.
 func (c *Cluster) TLSConfig() *tls.Config {
 	if c.creds == nil {
 		return nil
@@ -201,8 +216,8 @@ func (c *Cluster) TLSConfig() *tls.Config {
 	return c.creds.config.Clone()
 }
 
-// TLSFiles returns the paths of the same in PEM form: the authority's certificate, the client's certificate and its key; empty without TLS.
-// They are gone after Close.
+// TLSFiles returns the paths of the authority's certificate, the client's certificate and its key, all PEM. The paths
+// are empty without TLS. Close removes the files.
 func (c *Cluster) TLSFiles() (ca, cert, key string) {
 	if c.creds == nil {
 		return "", "", ""
@@ -210,8 +225,8 @@ func (c *Cluster) TLSFiles() (ca, cert, key string) {
 	return c.creds.caFile, c.creds.certFile, c.creds.keyFile
 }
 
-// Close kills every node, removes all files and gives the network back. It returns an error when a process or a file is left. Later calls
-// return what the first did.
+// Close kills every node, removes all files and releases the network. It returns an error if a process or a file
+// remains. Later calls return the same error.
 func (c *Cluster) Close() error {
 	c.closeOnce.Do(func() {
 		var faults []error

@@ -12,24 +12,27 @@ import (
 	"strings"
 )
 
-// This file writes what a node reads: cassandra.yaml, rack and data centre, logging, and the command line of java.
+// The files and the command line of a node: cassandra.yaml, rack and data center, logging, options of java.
 
 const storagePort = 7000
 
-// reserved are the names of cassandra.yaml on which claiming a network, or seeing that a cluster is ready, relies.
+// reserved lists the settings of cassandra.yaml that this package relies on to claim a network and to detect that a
+// cluster is ready.
 var reserved = map[string]bool{
-	"listen_address": true, "listen_interface": true, "rpc_address": true, "rpc_interface": true, "broadcast_address": true,
-	"broadcast_rpc_address": true, "native_transport_port": true, "native_transport_port_ssl": true, "storage_port": true,
-	"ssl_storage_port": true, "seed_provider": true, "default_keyspace_rf": true,
+	"listen_address": true, "listen_interface": true, "rpc_address": true, "rpc_interface": true,
+	"broadcast_address": true, "broadcast_rpc_address": true, "native_transport_port": true,
+	"native_transport_port_ssl": true, "storage_port": true, "ssl_storage_port": true, "seed_provider": true,
+	"default_keyspace_rf": true,
 }
 
-// javaOptions make a node start fast and stay small.
+// javaOptions make a node start fast and use little memory.
 var javaOptions = []string{
 	"-Xms64m", "-Xmx512m",
-	"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", // least memory, and least processor time in a life of minutes
+	// least memory, and least processor time for a process that lives for minutes
+	"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 	"-XX:+ExitOnOutOfMemoryError",
 	"-XX:-UsePerfData",
-	// Without these three Cassandra does not start on Java 17.
+	// Cassandra does not start on Java 17 without the next three.
 	"--add-opens", "java.base/java.io=ALL-UNNAMED",
 	"--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
 	"--add-opens", "java.base/jdk.internal.ref=ALL-UNNAMED",
@@ -38,7 +41,7 @@ var javaOptions = []string{
 	"-Dio.netty.tryReflectionSetAccessible=true",
 	"-Dcassandra-foreground=yes",
 	"-Dcassandra.memtable_row_overhead_computation_step=100", // 100000 samples by default: 1.5 s of every start
-	"-Dcassandra.skip_sync=true",                             // no fsync: outlives kill -9, not a power cut
+	"-Dcassandra.skip_sync=true",                             // no fsync: data survives kill -9, not a power failure
 	"-Dcassandra.skip_wait_for_gossip_to_settle=0",
 	"-Dcassandra.ring_delay_ms=1000",
 	"-Dcassandra.shutdown_announce_in_ms=100",
@@ -72,7 +75,8 @@ func (n *Node) settings() map[string]any {
 			"class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
 			"parameters": []any{map[string]any{"seeds": strings.Join(seeds, ",")}},
 		}},
-		// Roles and traces on every node: a login works as long as a majority lives, and a scan at ALL counts the living.
+		// Roles and traces are replicated to every node: logins work while a majority is up, and a scan at ALL counts
+		// the live nodes.
 		"default_keyspace_rf":        len(n.cluster.Nodes),
 		"num_tokens":                 1,
 		"auto_bootstrap":             false,
@@ -81,7 +85,7 @@ func (n *Node) settings() map[string]any {
 		"commitlog_sync_period":      "10s",
 		"storage_compatibility_mode": "NONE",
 
-		// See Options.Set for the reason of the trie.
+		// Options.Set gives the reason for the trie.
 		"memtable": map[string]any{"configurations": map[string]any{
 			"skiplist": map[string]any{"class_name": "SkipListMemtable"},
 			"trie":     map[string]any{"class_name": "TrieMemtable"},
@@ -104,7 +108,7 @@ func (n *Node) settings() map[string]any {
 		"counter_cache_size":           "4MiB",
 		"file_cache_size":              "32MiB",
 
-		// Generous: a busy machine must not turn slowness into errors.
+		// Timeouts are generous, so that a busy machine does not cause errors.
 		"request_timeout":               "20s",
 		"read_request_timeout":          "10s",
 		"range_request_timeout":         "20s",
@@ -130,7 +134,7 @@ func (n *Node) settings() map[string]any {
 	return s
 }
 
-// set puts value at the dotted name.
+// set stores value under the dotted name.
 func set(settings map[string]any, name string, value any) error {
 	at := settings
 	rest := name
@@ -152,14 +156,15 @@ func set(settings map[string]any, name string, value any) error {
 	}
 }
 
-// token returns the node's place when n tokens divide the Murmur3 ring evenly: the same in every run.
+// token returns the token of the node when n tokens divide the Murmur3 ring evenly, so that it is the same in every
+// run.
 func token(i, n int) string {
 	t := new(big.Int).Lsh(big.NewInt(int64(i)), 64)
 	t.Div(t, big.NewInt(int64(n)))
 	return t.Sub(t, new(big.Int).Lsh(big.NewInt(1), 63)).String()
 }
 
-// writeFiles makes the node's folder and its command line.
+// writeFiles writes the node's folder and sets its command line.
 func (n *Node) writeFiles(rt *runtimeFiles) error {
 	o := n.cluster.options
 	settings := n.settings()
@@ -202,7 +207,8 @@ func (n *Node) writeFiles(rt *runtimeFiles) error {
 		"-Dcassandra-rackdc.properties="+n.url("rackdc.properties"),
 		"-Dcassandra.storagedir="+filepath.Join(n.dir, "data"),
 		"-Dcassandra.logdir="+n.dir,
-		"-Djava.io.tmpdir="+filepath.Join(n.dir, "tmp")) // unpacked native libraries, which a killed node leaves behind
+		// native libraries are unpacked here, and a killed node leaves them behind
+		"-Djava.io.tmpdir="+filepath.Join(n.dir, "tmp"))
 	n.argv = append(n.argv, o.JVM...)
 	n.argv = append(n.argv, "-cp", rt.classpath, "org.apache.cassandra.service.CassandraDaemon")
 	return nil

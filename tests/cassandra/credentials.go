@@ -20,8 +20,9 @@ import (
 	"time"
 )
 
-// This file makes a cluster's own certificate authority, one certificate for its nodes and one for its clients.
+// Certificates of a cluster: its own authority, one certificate for its nodes and one for its clients.
 
+// credentials are the certificates of a cluster, made for it.
 type credentials struct {
 	config     *tls.Config // the client's
 	caFile     string
@@ -36,7 +37,7 @@ type identity struct {
 	key  *ecdsa.PrivateKey
 }
 
-// issue signs template with by's key, or with its own when by is nil.
+// issue signs template with the key of by; if by is nil, the certificate is self-signed.
 func issue(name string, template *x509.Certificate, by *identity) (*identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -67,7 +68,7 @@ func (id *identity) keyPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
 }
 
-// newCredentials writes the certificates of nodes at hosts, and of their clients, into dir.
+// newCredentials writes certificates for nodes at hosts and for their clients into dir.
 func newCredentials(dir string, hosts []string) (*credentials, error) {
 	authority, err := issue("vecql test authority", &x509.Certificate{
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,

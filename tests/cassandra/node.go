@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// This file holds the life of one node: started, paused, stopped, killed, started again on the same files.
+// The life cycle of a node: start, pause, stop, kill, and a new start on the same files.
 
-// A Node is one server. Its methods may be called from several goroutines.
+// A Node is one server. Its methods are safe for concurrent use.
 type Node struct {
 	cluster *Cluster
 	index   int
@@ -25,20 +25,20 @@ type Node struct {
 	dir     string
 	argv    []string
 
-	mu     sync.Mutex // guards what follows
-	proc   *process   // nil unless started; kept when it ends by itself
+	mu     sync.Mutex // guards the fields below
+	proc   *process   // nil unless started; kept if the process exits by itself
 	since  time.Time
 	paused bool
 }
 
-// state is what a node's process does.
+// state is the state of a node's process.
 type state int
 
 const (
 	down state = iota // never started, killed or stopped
 	running
 	paused
-	crashed // ended by itself
+	crashed // exited by itself
 )
 
 func newNode(c *Cluster, index int) *Node {
@@ -56,7 +56,7 @@ func (n *Node) Host() string { return n.host }
 // Addr returns the node's address with port.
 func (n *Node) Addr() string { return net.JoinHostPort(n.host, strconv.Itoa(Port)) }
 
-// Log returns all that the node has logged so far, over all its lives.
+// Log returns the log of the node, over all its starts.
 func (n *Node) Log() (string, error) {
 	b, err := os.ReadFile(n.logFile())
 	return string(b), err
@@ -64,7 +64,7 @@ func (n *Node) Log() (string, error) {
 
 func (n *Node) logFile() string { return filepath.Join(n.dir, "log") }
 
-// A NodeError tells which node failed, and how its log ends.
+// A NodeError names the node that failed and contains the end of its log.
 type NodeError struct {
 	Addr string
 	Err  error
@@ -82,11 +82,12 @@ func (e *NodeError) Unwrap() error { return e.Err }
 
 func (n *Node) fault(err error) error {
 	const lines = 30
-	log, _ := n.Log() // may be missing; what is wrong is err
+	log, _ := n.Log() // the log may be missing; err is the error to report
 	all := strings.Split(strings.TrimSpace(log), "\n")
 	return &NodeError{Addr: n.Addr(), Err: err, Tail: strings.Join(all[max(0, len(all)-lines):], "\n")}
 }
 
+// state returns what the node's process does now. A process that has ended on its own is crashed.
 func (n *Node) state() state {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -107,8 +108,8 @@ func (n *Node) started() time.Time {
 	return n.since
 }
 
-// Start starts a node that was killed or stopped, and returns when it is ready and the other running nodes see it. On an error it is
-// down again.
+// Start starts a node that was killed or stopped, and returns when it is ready and the other running nodes see it up.
+// If Start fails, the node is down again.
 func (n *Node) Start(ctx context.Context) error {
 	if err := n.launch(); err != nil {
 		return err
@@ -119,17 +120,18 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
+// launch starts the process and does not wait until it is ready.
 func (n *Node) launch() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc != nil && !n.proc.ended() {
-		return fmt.Errorf("cassandra: node %s runs already", n.Addr())
+		return fmt.Errorf("cassandra: start node %s: it is already running", n.Addr())
 	}
 	out, err := os.OpenFile(n.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("cassandra: node %s: %w", n.Addr(), err)
 	}
-	defer out.Close() // the process has its own
+	defer out.Close() // the process has its own descriptor
 	n.since, n.paused = time.Now(), false
 	if n.proc, err = startProcess(n.argv, out); err != nil {
 		return fmt.Errorf("cassandra: node %s: %w", n.Addr(), err)
@@ -137,13 +139,16 @@ func (n *Node) launch() error {
 	return nil
 }
 
-// Kill ends the node as kill -9 does and returns when its process is gone. A node that does not run is left alone.
+// Kill ends the node as kill -9 does and returns when its process has exited. It does nothing to a node that is not
+// running.
 func (n *Node) Kill() error { return n.end(context.Background(), sigKill) }
 
-// Stop shuts the node down cleanly, as an operator does; it takes two to three seconds and the other nodes learn of it at once. When ctx
-// ends first, the node is still stopping.
+// Stop shuts the node down cleanly and returns when its process has exited. A stop takes two to three seconds, and the
+// node announces it to its peers. If ctx ends first, Stop returns an error while the node is still stopping.
 func (n *Node) Stop(ctx context.Context) error { return n.end(ctx, sigStop) }
 
+// end sends how to the process and blocks until it has exited. It holds no lock while it waits, so that the state can
+// be read.
 func (n *Node) end(ctx context.Context, how signal) error {
 	n.mu.Lock()
 	proc := n.proc
@@ -153,33 +158,34 @@ func (n *Node) end(ctx context.Context, how signal) error {
 	}
 	err := proc.send(how)
 	if err == nil && how == sigStop {
-		err = proc.send(sigResume) // a paused process would not hear it
+		err = proc.send(sigResume) // a paused process does not handle signals
 	}
 	if err != nil {
 		return fmt.Errorf("cassandra: node %s: %w", n.Addr(), err)
 	}
 	if err := proc.wait(ctx); err != nil {
-		return fmt.Errorf("cassandra: node %s: waiting for its end: %w", n.Addr(), err)
+		return fmt.Errorf("cassandra: node %s: wait for its exit: %w", n.Addr(), err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.proc == proc { // not started again meanwhile
+	if n.proc == proc { // unless Start has replaced the process
 		n.proc, n.paused = nil, false
 	}
 	return nil
 }
 
-// Pause halts the process: connections stay open and nothing answers. Resume lets it go on.
+// Pause suspends the process: connections stay open and the node does not respond until Resume.
 func (n *Node) Pause() error { return n.halt(sigPause, true) }
 
-// Resume ends what Pause began.
+// Resume continues a paused process.
 func (n *Node) Resume() error { return n.halt(sigResume, false) }
 
+// halt sends how to the running process, which pauses or resumes it.
 func (n *Node) halt(how signal, paused bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil || n.proc.ended() {
-		return fmt.Errorf("cassandra: node %s does not run", n.Addr())
+		return fmt.Errorf("cassandra: node %s is not running", n.Addr())
 	}
 	if err := n.proc.send(how); err != nil {
 		return fmt.Errorf("cassandra: node %s: %w", n.Addr(), err)

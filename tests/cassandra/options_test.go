@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests what needs no server.
+// Tests that need no server.
 
 func TestOptionsChecked(t *testing.T) {
 	o, err := Options{}.checked()
 	require.NoError(t, err)
 	require.Equal(t, 1, o.Nodes)
-	require.NotPanics(t, func() { o.Log("nobody listens") })
+	require.NotPanics(t, func() { o.Log("a log without a listener") })
 
 	_, err = Options{
 		Nodes: 251, TLS: "on", DCs: make([]string, 252),
@@ -62,13 +62,13 @@ func TestReadManifest(t *testing.T) {
 	write("manifest.json", `[{"Name":"a.jar","Size":2,"Modified":`+strconv.FormatInt(info.ModTime().UnixNano(), 10)+`}]`)
 	require.Len(t, readManifest(lib), 1)
 	write("b.jar", "")
-	require.Nil(t, readManifest(lib), "a jar too many")
+	require.Nil(t, readManifest(lib), "one jar too many")
 	require.NoError(t, os.Remove(filepath.Join(lib, "b.jar")))
 	require.Len(t, readManifest(lib), 1)
 	write("a.jar", "a")
-	require.Nil(t, readManifest(lib), "a jar cut short")
+	require.Nil(t, readManifest(lib), "a truncated jar")
 	require.NoError(t, os.Remove(filepath.Join(lib, "a.jar")))
-	require.Nil(t, readManifest(lib), "a jar missing")
+	require.Nil(t, readManifest(lib), "a missing jar")
 }
 
 func TestStartWithoutMaven(t *testing.T) {

@@ -13,12 +13,13 @@ import (
 	"time"
 )
 
-// This file finds a cluster its place: a network nobody else uses, and a folder that does not stay behind.
+// A network that no other cluster uses, and a work folder that is removed even after a crash.
 
-// maxNodes leaves 127.a.b.254 to the claim.
+// maxNodes reserves 127.a.b.254 for the claim.
 const maxNodes = 250
 
-// claimNetwork picks a network 127.a.b. whose first n addresses are free, and owns it until the listener is closed or the process ends.
+// claimNetwork picks a network 127.a.b. whose first n addresses are free. The listener owns the network until it is
+// closed or the process ends.
 func claimNetwork(n int) (network string, claim net.Listener, err error) {
 	for range 100 {
 		network = fmt.Sprintf("127.%d.%d.", 1+rand.IntN(254), rand.IntN(256))
@@ -34,6 +35,7 @@ func claimNetwork(n int) (network string, claim net.Listener, err error) {
 		Port, storagePort, err)
 }
 
+// addressesFree returns an error unless nodes can listen on the first n addresses of a network such as "127.0.1.".
 func addressesFree(network string, n int) error {
 	for i := range n {
 		for _, port := range []int{Port, storagePort} {
@@ -47,16 +49,17 @@ func addressesFree(network string, n int) error {
 	return nil
 }
 
-// workPrefix starts the name of every cluster's folder.
+// workPrefix is the prefix of the name of each work folder.
 const workPrefix = "vecql-cassandra-"
 
-// workDir is a cluster's folder under os.TempDir. Its lock is held as long as the owner lives, so that the next one can tell and remove what
-// a killed one left.
+// workDir is a cluster's folder under os.TempDir. The owner holds its lock while it lives, so that a later start can
+// detect and remove the folder of a killed process.
 type workDir struct {
 	path string
 	lock *os.File
 }
 
+// newWorkDir creates and locks a folder, after it has removed those of dead processes.
 func newWorkDir() (*workDir, error) {
 	sweep()
 	path, err := os.MkdirTemp("", workPrefix)
@@ -77,7 +80,7 @@ func (w *workDir) remove() error {
 	return errors.Join(os.RemoveAll(w.path), w.lock.Close())
 }
 
-// sweep removes folders without an owner. It is a courtesy: what cannot be removed, another user's for one, stays.
+// sweep removes folders without an owner. A folder that cannot be removed, for example another user's, stays.
 func sweep() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), workPrefix+"*", "lock"))
 	for _, path := range left {
@@ -85,7 +88,8 @@ func sweep() {
 		if err != nil {
 			continue
 		}
-		// Between creating and locking its file an owner looks dead; nobody takes that long.
+		// An owner that has created its lock file but not yet locked it looks dead; this takes far less than the age
+		// checked here.
 		info, err := lock.Stat()
 		if free, lockErr := tryLock(lock); err == nil && lockErr == nil && free && time.Since(info.ModTime()) > time.Minute {
 			os.RemoveAll(filepath.Dir(path))
@@ -94,30 +98,49 @@ func sweep() {
 	}
 }
 
-// lockFile waits for the lock of the file at path and returns its release.
-func lockFile(ctx context.Context, path string, log func(...any)) (release func(), err error) {
+// lockFile blocks until try has taken a lock of the file at path, which it creates. The caller closes the file to
+// release the lock. While another process holds the lock, lockFile logs that it waits.
+func lockFile(ctx context.Context, path string, try func(*os.File) (bool, error), log func(...any), waits string,
+) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	for told := false; ; {
-		free, err := tryLock(f)
+	for logged := false; ; logged = true {
+		free, err := try(f)
+		if free {
+			return f, nil
+		}
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		if free {
-			return func() { f.Close() }, nil
+		if !logged {
+			log("cassandra: waiting: " + waits)
 		}
-		if !told {
-			log("cassandra: waiting for another process that prepares the jars")
-			told = true
-		}
-		select {
-		case <-ctx.Done():
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
-		case <-time.After(100 * time.Millisecond):
+			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
+	}
+}
+
+// sleep returns after d, or earlier with the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// closed reports whether done is closed.
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"os/exec"
 )
 
-// This file lets the package compile elsewhere. Start returns ErrUnsupported before any of it is reached.
+// Stubs for other operating systems. Start returns ErrUnsupported before it calls any of them.
 
 const supported = false
 
@@ -35,4 +35,10 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, name, args...)
 }
 
-func tryLock(*os.File) (bool, error) { return false, ErrUnsupported }
+func startDetached(string, []string, *os.File) (<-chan struct{}, error) { return nil, ErrUnsupported }
+
+func incarnation(int) string { return "" }
+func goCommand() int         { return 0 }
+
+func tryLock(*os.File) (bool, error)  { return false, ErrUnsupported }
+func tryShare(*os.File) (bool, error) { return false, ErrUnsupported }

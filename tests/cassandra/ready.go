@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// This file says when a cluster is ready. It speaks a few words of raw CQL (native_protocol_v4.spec), so that no driver under test has a
-// say in it.
+// The readiness check. It uses a small raw CQL client (native_protocol_v4.spec), so that it does not depend on the
+// driver under test.
 
-// readyTimeout bounds every wait for a node. A warm start takes seconds; the bound is for a machine busy with other tests.
+// readyTimeout bounds every wait for a node. A warm start takes seconds; a machine that runs other tests needs longer.
 const readyTimeout = 4 * time.Minute
 
-// probeTimeout bounds one conversation with one node, scanTimeout its scan at ALL.
+// probeTimeout bounds one connection to a node, scanTimeout its scan at ALL.
 const (
 	probeTimeout = 15 * time.Second
 	scanTimeout  = 3 * time.Second
 )
 
-var errEnded = errors.New("process ended")
+var errEnded = errors.New("process exited")
 
-// awaitReady returns when all started nodes are ready. Nodes that were killed, stopped or paused are left out: the others may
-// still believe them up.
+// awaitReady returns when all started nodes are ready. It skips nodes that were killed, stopped or paused: the other
+// nodes may still see them up.
 func (c *Cluster) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -43,13 +43,13 @@ func (c *Cluster) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return culprit.fault(fmt.Errorf("not ready: %w; last seen: %w", context.Cause(ctx), err))
+			return culprit.fault(fmt.Errorf("not ready: %w; last check: %w", context.Cause(ctx), err))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// agree asks every started node in turn. It returns the first that is not ready, and why.
+// agree checks every started node in turn. It returns the first that is not ready, and the reason.
 func (c *Cluster) agree(ctx context.Context) (*Node, error) {
 	var up []*Node
 	for _, n := range c.Nodes {
@@ -67,15 +67,16 @@ func (c *Cluster) agree(ctx context.Context) (*Node, error) {
 			return n, err
 		}
 		if schema != nil && !bytes.Equal(got, schema) {
-			return n, fmt.Errorf("schema version %x, the node before has %x", got, schema)
+			return n, fmt.Errorf("schema version is %x, that of the node before is %x", got, schema)
 		}
 		schema = got
 	}
 	return nil, nil
 }
 
-// ready returns the node's schema version when it answers and, in a cluster of several, knows every other node's current life (the
-// gossip generation), has all that a driver asks of system.peers_v2, and counts at least as many nodes up as run.
+// ready returns the node's schema version if the node responds and, in a cluster of several nodes, has the current
+// gossip generation of every other node, has every column of system.peers_v2 that drivers read, and counts at least as
+// many nodes up as are running.
 func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error) {
 	p, err := n.dial(ctx)
 	if err != nil {
@@ -89,17 +90,18 @@ func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error)
 		}
 		for ; len(tail) > 0; tail = tail[12:] { // [int 8] [bigint]
 			if got := binary.BigEndian.Uint64(tail[4:]); got != uint64(others) {
-				return nil, fmt.Errorf("system.peers_v2 has %d of %d nodes complete", got, others)
+				return nil, fmt.Errorf("system.peers_v2 has complete rows of %d of %d nodes", got, others)
 			}
 		}
 		for _, other := range up {
-			tail, err := p.query("SELECT max(generation) FROM system_views.gossip_info WHERE address = '"+other.host+"' ALLOW FILTERING", 4)
+			tail, err := p.query("SELECT max(generation) FROM system_views.gossip_info WHERE address = '"+other.host+
+				"' ALLOW FILTERING", 4)
 			if err != nil {
 				return nil, err
 			}
-			// A null is a length of -1 and no bytes, so that it reads as an old generation.
+			// A null is encoded as length -1 without bytes, so it reads as an old generation.
 			if int64(int32(binary.BigEndian.Uint32(tail))) < other.started().Unix() {
-				return nil, fmt.Errorf("has not heard of %s since it started", other.host)
+				return nil, fmt.Errorf("has no gossip of %s since its start", other.host)
 			}
 		}
 	}
@@ -110,13 +112,13 @@ func (n *Node) ready(ctx context.Context, up []*Node) (schema []byte, err error)
 	return schema, err
 }
 
-// probe is a conversation with one node: one request, one answer.
+// probe is a connection to one node that sends one request at a time.
 type probe struct {
 	net.Conn
 	stop func() bool
 }
 
-// Opcodes, consistencies and error codes the probe needs (native_protocol_v4.spec, sections 2.4, 3 and 9).
+// The opcodes, consistencies and error codes that the probe uses (native_protocol_v4.spec, sections 2.4, 3 and 9).
 const (
 	opError, opStartup, opAuthenticate, opQuery, opAuthResponse = 0x00, 0x01, 0x03, 0x07, 0x0f
 
@@ -133,7 +135,8 @@ type serverError []byte
 
 func (e serverError) Error() string { return fmt.Sprintf("server: %q", []byte(e)) }
 
-// dial connects as far as the node is ready to serve: the default role, for one, comes a moment after the port.
+// dial connects and, with Auth, logs in. Login may fail at first: the node creates the default role a moment after it
+// opens the port.
 func (n *Node) dial(ctx context.Context) (*probe, error) {
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, "tcp", n.Addr())
@@ -161,7 +164,7 @@ func (n *Node) dial(ctx context.Context) (*probe, error) {
 	return p, nil
 }
 
-// end ends the conversation.
+// end closes the connection.
 func (p *probe) end() {
 	p.stop()
 	p.Close()
@@ -173,7 +176,7 @@ func saslPlain(user, password string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(token))), token...)
 }
 
-// call sends one request on stream 0 and returns the answer; an ERROR is returned as serverError.
+// call sends one request on stream 0 and returns the response. It returns an ERROR as a serverError.
 func (p *probe) call(op byte, body []byte) (byte, []byte, error) {
 	const headLen, maxBody = 9, 1 << 20
 	head := append(make([]byte, 0, headLen+len(body)), 4, 0, 0, 0, op)
@@ -187,7 +190,7 @@ func (p *probe) call(op byte, body []byte) (byte, []byte, error) {
 	}
 	n := binary.BigEndian.Uint32(head[5:])
 	if head[0] != 0x84 || n > maxBody {
-		return 0, nil, fmt.Errorf("not an answer of protocol v4: % x", head)
+		return 0, nil, fmt.Errorf("not a response of protocol v4: header % x", head)
 	}
 	body = make([]byte, n)
 	if _, err := io.ReadFull(p, body); err != nil {
@@ -199,11 +202,12 @@ func (p *probe) call(op byte, body []byte) (byte, []byte, error) {
 	return head[4], body, nil
 }
 
-// query runs a statement at ONE whose answer is one row, and returns the last n bytes of it: enough where the cells have fixed widths.
+// query runs a statement at ONE whose result is one row, and returns the last n bytes of that row. Its last cells must
+// have fixed widths.
 func (p *probe) query(statement string, n int) ([]byte, error) {
 	body, err := p.run(statement, consistencyOne)
 	if err == nil && len(body) < n {
-		err = fmt.Errorf("%s: answer of %d bytes", statement, len(body))
+		err = fmt.Errorf("%s: response of %d bytes is too short", statement, len(body))
 	}
 	if err != nil {
 		return nil, err
@@ -219,10 +223,11 @@ func (p *probe) run(statement string, consistency uint16) ([]byte, error) {
 	return body, err
 }
 
-// countAlive fails unless the node takes at least want nodes, itself among them, for up. system_traces lies on every node (see
-// default_keyspace_rf), so that a scan at ALL succeeds when all are up, and otherwise is refused at once with their number.
+// countAlive returns an error unless the node counts at least want nodes up, itself included. Every node is a replica
+// of system_traces (see default_keyspace_rf), so a scan at ALL succeeds if all nodes are up, and otherwise fails at
+// once with their number.
 func (p *probe) countAlive(want int) error {
-	// A node killed a moment ago counts as up, and is waited for, until the others find out.
+	// Until failure detection notices a killed node, the scan waits for it.
 	if err := p.SetDeadline(time.Now().Add(scanTimeout)); err != nil {
 		return err
 	}
@@ -236,7 +241,7 @@ func (p *probe) countAlive(want int) error {
 		return err
 	}
 	if alive := binary.BigEndian.Uint32(refused[len(refused)-4:]); uint64(alive) < uint64(want) {
-		return fmt.Errorf("sees %d nodes up, %d run", alive, want)
+		return fmt.Errorf("sees %d nodes up, want %d", alive, want)
 	}
 	return nil
 }

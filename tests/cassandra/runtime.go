@@ -14,17 +14,18 @@ import (
 	"strings"
 )
 
-// This file fills the cache: the jars of Cassandra, resolved once, and an archive of their loaded classes, which halves every start.
-// One lock guards it, and nothing in it is believed without a look: a crash at any point is repaired by the next start.
+// The cache: the jars of Cassandra, resolved once, and an archive of their loaded classes, which halves the time of
+// every start. One lock guards the cache. Each start verifies its content, and repairs what a crash has left
+// incomplete.
 
-// runtimeFiles is what starting a node takes.
+// runtimeFiles lists the files needed to start a node.
 type runtimeFiles struct {
 	java      string
 	classpath string
-	archive   string // "" when java cannot make one
+	archive   string // "" if this java cannot create one
 }
 
-// pom names the one dependency; Maven knows the rest.
+// pom names the only direct dependency; Maven resolves the others.
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>vecql</groupId>
@@ -40,9 +41,11 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-// copyGoal is pinned: another version might lay the files out another way.
+// copyGoal pins the plugin's version, because another version may lay out the files differently.
 const copyGoal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
+// cacheDir returns the folder of downloads, which it creates: below VECQL_CACHE if that is set, else below the user's
+// cache.
 func cacheDir() (string, error) {
 	base := os.Getenv("VECQL_CACHE")
 	if base == "" {
@@ -60,17 +63,17 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// prepareRuntime brings the cache into order, installs what is missing where it may, and returns what is there.
+// prepareRuntime verifies and fills the cache, installs missing tools where it can, and returns the files.
 func prepareRuntime(ctx context.Context, log func(...any)) (*runtimeFiles, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: cache: %w", err)
 	}
-	release, err := lockFile(ctx, filepath.Join(cache, "lock"), log)
+	lock, err := lockFile(ctx, filepath.Join(cache, "lock"), tryLock, log, "another process prepares the jars")
 	if err != nil {
 		return nil, fmt.Errorf("cassandra: cache: %w", err)
 	}
-	defer release()
+	defer lock.Close()
 
 	lib := filepath.Join(cache, "lib")
 	jars := readManifest(lib)
@@ -90,13 +93,14 @@ func prepareRuntime(ctx context.Context, log func(...any)) (*runtimeFiles, error
 	return rt, nil
 }
 
-// jar is a line of the manifest. The time is part of it because java compares it with the class archive's.
+// jar is a line of the manifest. It contains the time because java compares the time with the class archive's.
 type jar struct {
 	Name     string
 	Size     int64
 	Modified int64 // Unix nanoseconds
 }
 
+// manifestOf returns name, size and time of modification of each jar in a folder.
 func manifestOf(lib string) ([]jar, error) {
 	entries, err := os.ReadDir(lib) // sorted by name
 	if err != nil {
@@ -118,7 +122,7 @@ func manifestOf(lib string) ([]jar, error) {
 
 func manifestFile(lib string) string { return filepath.Join(lib, "manifest.json") }
 
-// readManifest returns the jars in lib if they are all there as they were resolved, otherwise nil.
+// readManifest returns the jars in lib if all of them are unchanged since they were resolved, otherwise nil.
 func readManifest(lib string) []jar {
 	b, err := os.ReadFile(manifestFile(lib))
 	if err != nil {
@@ -137,8 +141,8 @@ func readManifest(lib string) []jar {
 	return want
 }
 
-// resolve has Maven put the jars into lib. It works beside it and renames at the end. A second attempt does without the user's Maven
-// repository, which a crash may have left broken.
+// resolve runs Maven to download the jars into lib. It writes to a temporary folder and renames that at the end. If the
+// first attempt fails, a second one bypasses the user's Maven repository, which a crash may have corrupted.
 func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, error) {
 	log(fmt.Sprintf("cassandra: resolving the jars of Cassandra %s with Maven, once, into %s", Version, cache))
 	work := filepath.Join(cache, "resolving")
@@ -151,7 +155,7 @@ func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, e
 	err := attempt()
 	if err != nil && ctx.Err() == nil {
 		if again := attempt("-Dmaven.repo.local=" + filepath.Join(work, "repository")); again != nil {
-			err = errors.Join(err, fmt.Errorf("again, with an empty repository: %w", again))
+			err = errors.Join(err, fmt.Errorf("second attempt, with an empty repository: %w", again))
 		} else {
 			err = nil
 		}
@@ -168,6 +172,8 @@ func resolve(ctx context.Context, cache, lib string, log func(...any)) ([]jar, e
 	return jars, nil
 }
 
+// resolveInto downloads the jars with Maven into an empty folder and writes their manifest. more are arguments of mvn.
+// It opens each jar, because Maven may leave truncated ones.
 func resolveInto(ctx context.Context, work string, more ...string) ([]jar, error) {
 	if err := os.RemoveAll(work); err != nil {
 		return nil, err
@@ -180,8 +186,11 @@ func resolveInto(ctx context.Context, work string, more ...string) ([]jar, error
 	if err := os.WriteFile(file, []byte(pom), 0o644); err != nil {
 		return nil, err
 	}
-	// -C: wrong checksums are errors. -U: an earlier failure is not remembered.
-	args := append([]string{"-q", "-B", "-C", "-U", "-f", file, copyGoal, "-DincludeScope=runtime", "-DoutputDirectory=" + lib}, more...)
+	// -C makes wrong checksums errors. -U retries artifacts that failed earlier.
+	args := append([]string{
+		"-q", "-B", "-C", "-U", "-f", file, copyGoal, "-DincludeScope=runtime",
+		"-DoutputDirectory=" + lib,
+	}, more...)
 	if _, err := output(ctx, "mvn", args...); err != nil {
 		return nil, err
 	}
@@ -214,9 +223,12 @@ func classpath(lib string, jars []jar) string {
 	return strings.Join(paths, string(os.PathListSeparator))
 }
 
-// classArchive returns the archive that fits this java, these options and these jars, and makes it if need be by running a node that loads
-// what most nodes load. An empty file says that this java cannot.
-func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []jar, rt *runtimeFiles, log func(...any)) (string, error) {
+// classArchive returns the class archive for this java, these options and these jars. If there is none, it records one
+// by running a node that loads the classes most nodes load. An empty file means that this java cannot create an
+// archive.
+func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []jar, rt *runtimeFiles,
+	log func(...any),
+) (string, error) {
 	key := sha256.Sum256(fmt.Appendln(nil, java, javaOptions, lib, jars))
 	file := filepath.Join(cache, fmt.Sprintf("classes-%x.jsa", key[:8]))
 	if info, err := os.Stat(file); err == nil {
@@ -228,7 +240,7 @@ func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []
 	log("cassandra: recording the class archive, once")
 	old, _ := filepath.Glob(filepath.Join(cache, "classes-*")) // the pattern is well formed
 	for _, f := range old {
-		os.Remove(f) // another java's, or a crash's
+		os.Remove(f) // of another java, or left by a crash
 	}
 	made := file + ".new"
 	o, err := Options{TLS: TLSOptional, Auth: true, JVM: []string{"-XX:ArchiveClassesAtExit=" + made}}.checked()
@@ -243,7 +255,7 @@ func classArchive(ctx context.Context, cache, lib string, java javaTool, jars []
 		return "", err
 	}
 	if _, err := os.Stat(made); err != nil {
-		log("cassandra: this java makes no class archive; starts will take longer")
+		log("cassandra: this java cannot create a class archive; starts will take longer")
 		return "", os.WriteFile(file, nil, 0o644)
 	}
 	return file, os.Rename(made, file)

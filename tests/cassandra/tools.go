@@ -13,19 +13,20 @@ import (
 	"strings"
 )
 
-// This file finds Java 17 and Maven, and installs them where it may.
+// Java 17 and Maven: lookup and installation.
 
 const (
 	javaPackage  = "openjdk-17-jre-headless"
 	mavenPackage = "maven"
 )
 
-// A MissingError says, in one line, which programs a machine lacks and how to get them.
+// A MissingError lists, on one line, the programs that are missing and how to install them.
 type MissingError struct {
-	Packages []string // Debian's names
-	Err      error    // why they could not be installed; nil when that was not tried, for want of apt-get or of the right to use it
+	Packages []string // names in Debian
+	Err      error    // error of the installation; nil if apt-get is missing or not permitted
 }
 
+// Error names the packages to install, and why they could not be installed.
 func (e *MissingError) Error() string {
 	names := map[string]string{javaPackage: "Java 17", mavenPackage: "Maven"}
 	needs := make([]string, len(e.Packages))
@@ -36,7 +37,8 @@ func (e *MissingError) Error() string {
 	if len(e.Packages) > 1 {
 		plural = "s"
 	}
-	line := fmt.Sprintf("cassandra: needs %s: install package%s %s", strings.Join(needs, " and "), plural, strings.Join(e.Packages, " and "))
+	line := fmt.Sprintf("cassandra: needs %s: install package%s %s", strings.Join(needs, " and "), plural,
+		strings.Join(e.Packages, " and "))
 	if e.Err != nil {
 		line += " (" + strings.Join(strings.Fields(e.Err.Error()), " ") + ")"
 	}
@@ -45,17 +47,18 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// javaTool is a java and what it says of itself.
+// javaTool is a java program and its version.
 type javaTool struct{ path, version string }
 
-// findTools returns Java 17 and, if asked, sees that mvn is there. What is missing is installed or reported.
+// findTools returns Java 17 and, if needMaven, checks that mvn exists. It installs missing tools or returns a
+// MissingError.
 func findTools(ctx context.Context, needMaven bool, log func(...any)) (javaTool, error) {
 	java, missing := lookForTools(ctx, needMaven)
 	if len(missing) == 0 {
 		return java, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return javaTool{}, err // a cut-off `java -version` says nothing about the machine
+		return javaTool{}, err // the context may have ended `java -version` early
 	}
 	sudo, ok := mayInstall(ctx)
 	if !ok {
@@ -72,6 +75,7 @@ func findTools(ctx context.Context, needMaven bool, log func(...any)) (javaTool,
 	return java, nil
 }
 
+// lookForTools returns Java if there is one, and the packages that are missing.
 func lookForTools(ctx context.Context, needMaven bool) (java javaTool, missing []string) {
 	java, ok := findJava(ctx)
 	if !ok {
@@ -87,7 +91,7 @@ func lookForTools(ctx context.Context, needMaven bool) (java javaTool, missing [
 
 var java17 = regexp.MustCompile(`version "17[."]`)
 
-// findJava looks at JAVA_HOME, at PATH, and where Linux distributions put the versions that are not the default.
+// findJava checks JAVA_HOME, PATH, and the folder of Linux distributions for versions other than the default.
 func findJava(ctx context.Context) (javaTool, bool) {
 	var candidates []string
 	if home := os.Getenv("JAVA_HOME"); home != "" {
@@ -106,7 +110,7 @@ func findJava(ctx context.Context) (javaTool, bool) {
 	return javaTool{}, false
 }
 
-// mayInstall reports whether apt-get can be used without asking anybody, and the words to put before it.
+// mayInstall reports whether apt-get can run without a password prompt, and returns the sudo command it needs.
 func mayInstall(ctx context.Context) (sudo []string, ok bool) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return nil, false
@@ -118,8 +122,10 @@ func mayInstall(ctx context.Context) (sudo []string, ok bool) {
 	return []string{"sudo", "-n"}, err == nil
 }
 
+// install installs packages by apt-get. sudo is the command that precedes it, if any.
 func install(ctx context.Context, sudo, packages []string) error {
-	aptGet := append(sudo[:len(sudo):len(sudo)], "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
+	aptGet := append(sudo[:len(sudo):len(sudo)], "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o",
+		"DPkg::Lock::Timeout=300")
 	for _, words := range [][]string{
 		{"update"},
 		append([]string{"install", "-y", "--no-install-recommends"}, packages...),
@@ -132,12 +138,12 @@ func install(ctx context.Context, sudo, packages []string) error {
 	return nil
 }
 
-// output runs a program to its end and returns all it printed. An error carries the last of that.
+// output runs a program to its end and returns its whole output. An error contains the end of the output.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	const most = 2000
 	b, err := command(ctx, name, args...).CombinedOutput()
 	if ctx.Err() != nil {
-		err = ctx.Err() // "signal: killed" is only how it looks
+		err = ctx.Err() // the program's own error is "signal: killed"
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", filepath.Base(name), err, strings.TrimSpace(string(b[max(0, len(b)-most):])))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package interop has the driver talk to a server whose codec was written by others: go-cassandra-native-protocol of DataStax. Their
-// code decodes our requests; ours parses what theirs encodes. It is a module of its own, which users never see.
+// Package interop runs the driver against a server with an independent codec, DataStax's go-cassandra-native-protocol.
+// That codec decodes the driver's requests, and the driver decodes the responses that it encodes. The package is a
+// separate module, so that users do not inherit its dependency.
 package interop
 
 import (
@@ -24,7 +25,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// upper names a compressor as their server expects it.
+// upper converts the name of a compressor to the upper case that the server expects.
 type upper struct{ vecql.Compressor }
 
 func (u upper) Name() string { return strings.ToUpper(u.Compressor.Name()) }
@@ -34,7 +35,7 @@ func TestInterop(t *testing.T) {
 	for _, m := range []struct {
 		version    primitive.ProtocolVersion
 		compressor vecql.Compressor
-	}{ // their server compresses what it puts into segments twice over, so that there is no v5 with LZ4
+	}{ // no v5 with LZ4: the server compresses the content of segments twice
 		{4, nil}, {4, upper{vecql.LZ4Compressor{}}}, {4, upper{vecql.SnappyCompressor{}}}, {5, nil},
 	} {
 		name := "none"
@@ -52,7 +53,7 @@ func TestInterop(t *testing.T) {
 	}
 }
 
-// server is theirs, with answers for the statements of the tests.
+// server is the server of go-cassandra-native-protocol with responses to the statements of the tests.
 type server struct {
 	t       *testing.T
 	version primitive.ProtocolVersion
@@ -86,7 +87,7 @@ func (s *server) connect(compressor vecql.Compressor) *vecql.Session {
 	return session
 }
 
-// last returns the requests since it was last called.
+// last returns the requests since its last call.
 func (s *server) last() []*frame.Frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func column(name string, t datatype.DataType) *message.ColumnMetadata {
 
 var bound = []*message.ColumnMetadata{column("id", datatype.Uuid), column("v", vector), column("txt", datatype.Varchar)}
 
-// cells are the columns of the rows and their values, in their types and encoded by their codecs.
+// cells lists the columns of the rows and their values, which the server's codec encodes.
 var cells = []struct {
 	column *message.ColumnMetadata
 	value  any
@@ -176,7 +177,7 @@ func (s *server) handle(r *frame.Frame, _ *client.CqlServerConnection, _ client.
 	return frame.NewFrame(s.version, r.Header.StreamId, answer)
 }
 
-// prepared uses the first word of a statement as its id.
+// prepared returns the response to PREPARE. The id of a statement is its first word.
 func (s *server) prepared(stmt string) message.Message {
 	word, _, _ := strings.Cut(stmt, " ")
 	p := &message.PreparedResult{
@@ -198,7 +199,7 @@ func (s *server) metadata() *message.RowsMetadata {
 	return m
 }
 
-// rows answers with three rows, and says once that there are more.
+// rows responds with three rows. The first page has a paging state.
 func (s *server) rows(r *frame.Frame, m *message.Execute) *frame.Frame {
 	data := message.RowSet{}
 	for range 3 {
@@ -217,7 +218,8 @@ func (s *server) rows(r *frame.Frame, m *message.Execute) *frame.Frame {
 	}
 	f := frame.NewFrame(s.version, r.Header.StreamId, &message.RowsResult{Metadata: meta, Data: data})
 	f.SetTracingId(&tracing)
-	// Not both: they write the payload before the warnings, Cassandra and the specification the other way round.
+	// Not both: the server's codec writes the payload before the warnings, Cassandra and the specification the other
+	// way round.
 	if s.version == 4 {
 		f.SetWarnings([]string{"careful", "really"})
 	} else {
@@ -226,7 +228,7 @@ func (s *server) rows(r *frame.Frame, m *message.Execute) *frame.Frame {
 	return f
 }
 
-// query answers what the control connection asks, DDL, and the names of errors.
+// query responds to the queries of the control connection, to DDL, and with the error that a statement names.
 func (s *server) query(stmt string) message.Message {
 	if m, ok := failures[stmt]; ok {
 		return m
@@ -256,14 +258,14 @@ func (s *server) query(stmt string) message.Message {
 
 func testExecute(t *testing.T, s *server, session *vecql.Session) {
 	q := session.Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", vecql.UUID(id), []float32{1, -2}, vecql.UnsetValue).
-		Consistency(vecql.LocalQuorum).SerialConsistency(vecql.LocalSerial).WithTimestamp(123456).
+		Consistency(vecql.LocalQuorum).SerialConsistency(vecql.LocalSerial).Timestamp(123456).
 		CustomPayload(map[string][]byte{"a": []byte("b")})
 	if s.version == 5 {
-		q.WithNowInSeconds(77)
+		q.NowInSeconds(77)
 	}
 	require.NoError(t, q.ExecContext(t.Context()))
 	seen := s.last()
-	require.Len(t, seen, 2, "PREPARE, EXECUTE")
+	require.Len(t, seen, 2, "want PREPARE and EXECUTE")
 	require.Equal(t, q.Statement(), seen[0].Body.Message.(*message.Prepare).Query)
 	require.Equal(t, []byte("b"), seen[1].Body.CustomPayload["a"])
 	m := seen[1].Body.Message.(*message.Execute)
@@ -340,7 +342,7 @@ func testBatch(t *testing.T, s *server, session *vecql.Session) {
 	require.NoError(t, session.Batch(vecql.UnloggedBatch).
 		Query("INSERT INTO ks.t (id, v, txt) VALUES (?, ?, ?)", vecql.UUID(id), []float32{1, -2}, "x").
 		Query("DELETE FROM ks.t WHERE id = 1").
-		Consistency(vecql.Two).WithTimestamp(9).ExecContext(t.Context()))
+		Consistency(vecql.Two).Timestamp(9).ExecContext(t.Context()))
 	seen := s.last()
 	m := seen[len(seen)-1].Body.Message.(*message.Batch)
 	require.Equal(t, primitive.BatchTypeUnlogged, m.Type)
@@ -354,7 +356,7 @@ func testBatch(t *testing.T, s *server, session *vecql.Session) {
 
 var reasons = []*primitive.FailureReason{{Endpoint: net.IPv4(10, 0, 0, 1).To4(), Code: 5}}
 
-// failures are the errors, by the statement that they answer.
+// failures lists the errors by the statement to which the server responds with them.
 var failures = map[string]message.Message{
 	"unavailable":   &message.Unavailable{ErrorMessage: "m", Consistency: primitive.ConsistencyLevelQuorum, Required: 3, Alive: 1},
 	"writetimeout":  &message.WriteTimeout{ErrorMessage: "m", Received: 1, BlockFor: 2, WriteType: primitive.WriteTypeCas, Contentions: 7},

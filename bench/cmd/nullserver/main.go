@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command nullserver is the server of the benchmarks. It prints its address and ends when its input does.
+// Command nullserver runs the server of the benchmarks. It prints its address and exits at the end of its input.
 package main
 
 import (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command report makes tables and plots of the benchmarks' output: report results/peers.txt writes peers.md and *.svg beside it.
+// Command report converts benchmark output to tables and plots: "report results/peers.txt" writes peers.md and *.svg
+// to the same folder.
 package main
 
 import (
@@ -15,10 +16,10 @@ import (
 	"strings"
 )
 
-// result is what one driver needed for one case, once for every run.
-type result map[string][]float64 // by unit
+// result contains the samples of one driver for one case.
+type result map[string][]float64 // by unit, a sample for each run
 
-// table is one benchmark: cases down, drivers across.
+// table is one benchmark, with a row for each case and a column for each driver.
 type table struct {
 	name    string
 	cases   []string
@@ -61,15 +62,15 @@ func run(path string) error {
 	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
 }
 
-const legend = `Medians. Time is wall time per operation with that many in flight; client CPU is the client's processor time, B and
-allocs are the client's. The server is a process of its own that answers at once. Names: vecql-… are other ways to use vecql, …-nowait
-peers without their wait for more requests to share a write with, floor bare sockets, scalar and copy a plain loop and a copy. "vs best
-peer" is how many times less time vecql (without a suffix) takes than the best peer; ~ says that the samples of the two overlap.
+const legend = `Medians. Time is wall time per operation, with the given number of requests in flight; client CPU is the client's processor
+time; B and allocs count the client's allocations. The server is a process of its own with canned responses. Names: vecql-… are other ways to
+use vecql, …-nowait are peers that do not delay writes to coalesce requests, floor is bare sockets, scalar a plain loop, copy a memory copy.
+"vs best peer" is the time of the best peer divided by that of vecql (without a suffix); ~ means that the samples of the two overlap.
 `
 
 var line = regexp.MustCompile(`^Benchmark(\w+)/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// parse reads Go's benchmark format. Cases and drivers keep the order in which they come.
+// parse reads Go's benchmark format. Cases and drivers stay in the order of the input.
 func parse(r io.Reader) ([]*table, error) {
 	var tables []*table
 	s := bufio.NewScanner(r)
@@ -126,7 +127,7 @@ func (t *table) add(name, driver string, values []string) error {
 	return nil
 }
 
-// rank is where a driver stands: vecql, the peers, the limits.
+// rank returns the position of a driver: vecql, its variants, the peers, the limits.
 func rank(driver string) int {
 	switch {
 	case driver == "vecql":

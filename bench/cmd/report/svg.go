@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// shown is which cases of a benchmark are plotted: a plot of all of them would show none. The others are in the tables.
+// shown selects the cases of a benchmark to plot, because a plot of all cases is unreadable. The tables have all cases.
 var shown = map[string]*regexp.Regexp{
 	"Marshal":    regexp.MustCompile(`dim=1536`),
 	"Unmarshal":  regexp.MustCompile(`dim=1536`),
@@ -24,7 +24,7 @@ const (
 	headline                   = 18
 )
 
-// svg plots a group of bars for each case: time per operation, or rates where operations are requests or rows.
+// svg plots a group of bars for each case: the time per operation, or a rate if operations are requests or rows.
 func (t *table) svg() string {
 	perSecond := slices.Contains([]string{"Insert", "ReadRow", "Scan"}, t.name)
 	var b strings.Builder
@@ -60,7 +60,8 @@ func (t *table) svg() string {
 			}
 			width := v / biggest * (right - left)
 			fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-6, y, xml(d))
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, y-bar+3, max(width, 1), bar-2, colours[rank(d)])
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, y-bar+3, max(width, 1), bar-2,
+				colors[rank(d)])
 			fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n", left+width+6, y, xml(label))
 			y += bar
 		}
@@ -70,8 +71,8 @@ func (t *table) svg() string {
 		`<rect width="100%%" height="100%%" fill="white"/>`+"\n%s</svg>\n", right+90, y, b.String())
 }
 
-// colours by rank.
-var colours = [...]string{"#1f6f54", "#63b08f", "#b0b6bd", "#e0c36a"}
+// colors are the colors of bars by rank.
+var colors = [...]string{"#1f6f54", "#63b08f", "#b0b6bd", "#e0c36a"}
 
 func xml(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)

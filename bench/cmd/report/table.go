@@ -11,7 +11,7 @@ import (
 
 const nsOp = "ns/op"
 
-// units are what is shown besides time.
+// units lists the metrics shown besides time.
 var units = []struct {
 	name, title string
 	format      func(float64) string
@@ -22,9 +22,10 @@ var units = []struct {
 	{"allocs/op", "allocs", number},
 }
 
-// markdown writes the times, and below them what else was measured.
+// markdown writes a table of times, followed by a table for each other metric.
 func (t *table) markdown(w io.Writer) {
-	fmt.Fprintf(w, "| case | %s | vs best peer |\n|%s\n", strings.Join(t.drivers, " | "), strings.Repeat(" --- |", len(t.drivers)+2))
+	fmt.Fprintf(w, "| case | %s | vs best peer |\n|%s\n", strings.Join(t.drivers, " | "),
+		strings.Repeat(" --- |", len(t.drivers)+2))
 	for _, c := range t.cases {
 		fmt.Fprintf(w, "| %s |", escape(c))
 		for _, d := range t.drivers {
@@ -36,7 +37,8 @@ func (t *table) markdown(w io.Writer) {
 		if !t.has(unit.name) {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s:\n\n| case | %s |\n|%s\n", unit.title, strings.Join(t.drivers, " | "), strings.Repeat(" --- |", len(t.drivers)+1))
+		fmt.Fprintf(w, "\n%s:\n\n| case | %s |\n|%s\n", unit.title, strings.Join(t.drivers, " | "),
+			strings.Repeat(" --- |", len(t.drivers)+1))
 		for _, c := range t.cases {
 			fmt.Fprintf(w, "| %s |", escape(c))
 			for _, d := range t.drivers {
@@ -56,7 +58,7 @@ func (t *table) has(unit string) bool {
 	return false
 }
 
-// ratio compares vecql with the peer whose median is best.
+// ratio returns the ratio of the best peer's median to that of vecql.
 func (t *table) ratio(c string) string {
 	ours := t.cells[[2]string{c, "vecql"}][nsOp]
 	var best []float64
@@ -83,7 +85,7 @@ func cell(v []float64, format func(float64) string) string {
 	return format(median(v))
 }
 
-// duration formats nanoseconds.
+// duration formats a duration in nanoseconds.
 func duration(ns float64) string {
 	switch {
 	case ns >= 1e6:
@@ -94,7 +96,7 @@ func duration(ns float64) string {
 	return number(ns) + " ns"
 }
 
-// rate formats a number per second.
+// rate formats a rate per second.
 func rate(v float64) string {
 	switch {
 	case v >= 1e6:
@@ -105,7 +107,7 @@ func rate(v float64) string {
 	return number(v)
 }
 
-// number has three digits, or all before the point.
+// number formats v with three digits, or with all digits of its integer part.
 func number(v float64) string {
 	switch {
 	case v >= 99.95 || v == 0:

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// This file holds answers: what they should be, by a plain map, and their checksums, which peers.py computes the same way.
+// Answers, computed with a Go map, and their checksums, which peers.py computes in the same way.
 
-// An Answer is the groups in any order: their keys and, in the order of the case, the aggregates.
+// An Answer has the groups in any order: their keys and, in the order of the case, the aggregates.
 type Answer struct {
 	Keys, Values []*Column
 }
@@ -23,8 +23,9 @@ func (a *Answer) Len() int {
 	return 0
 }
 
-// A Checksum tells answers apart, whatever their order. The hash of a group is that of its keys and aggregates; Xor and Sum are over all of them.
-// Totals are the sums modulo 2^64 of each aggregate's words (see words), to see what is wrong.
+// A Checksum identifies an answer, independent of the order of groups. The hash of a group covers its keys and
+// aggregates; Xor and Sum combine all hashes. Totals are the sums modulo 2^64 of each aggregate's words (see aggWord),
+// for the diagnosis of differences.
 type Checksum struct {
 	Groups int      `json:"groups"`
 	Xor    uint64   `json:"xor"`
@@ -32,7 +33,7 @@ type Checksum struct {
 	Totals []uint64 `json:"totals"`
 }
 
-// Equal tells whether two are the same.
+// Equal reports whether two checksums are equal.
 func (c *Checksum) Equal(o *Checksum) bool {
 	return c.Groups == o.Groups && c.Xor == o.Xor && c.Sum == o.Sum
 }
@@ -47,7 +48,8 @@ const (
 	prime    = 0x100000001b3
 )
 
-// word returns what stands for row i of a column in hashes: the number, the bits of a float with one NaN and one zero, a polynomial of a string.
+// word returns the hashed form of row i of a column: the integer, the bits of a float with one NaN and one zero, or a
+// polynomial of a string.
 func word(c *Column, i int) uint64 {
 	if c.Null(i) {
 		return nullWord
@@ -77,7 +79,8 @@ func floatBits(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// aggWord is word for an aggregate. Means may differ in their last bits; the offset keeps them from the borders of what is rounded.
+// aggWord is word for an aggregate. Means are rounded, since they may differ in their last bits; the offset keeps exact
+// values away from the rounding boundaries.
 func aggWord(agg Agg, c *Column, i int, nullIsZero bool) uint64 {
 	switch {
 	case nullIsZero && agg.Func == "sum" && c.Null(i):
@@ -88,7 +91,7 @@ func aggWord(agg Agg, c *Column, i int, nullIsZero bool) uint64 {
 	return word(c, i)
 }
 
-// Sum returns the checksum of an answer. nullIsZero takes sums that are NULL for 0.
+// Sum returns the checksum of an answer. With nullIsZero, sums that are NULL count as 0.
 func Sum(c *Case, a *Answer, nullIsZero bool) *Checksum {
 	s := &Checksum{Groups: a.Len(), Totals: make([]uint64, len(a.Values))}
 	for i := range s.Groups {
@@ -112,17 +115,17 @@ func Sum(c *Case, a *Answer, nullIsZero bool) *Checksum {
 // Columns are the columns of a table by name.
 type Columns map[string]*Column
 
-// A state is what is known of the values of one column and one group.
+// A state aggregates the values of one column and one group.
 type state struct {
 	n                int64
 	sumInt, min, max int64
 	sum, fmin, fmax  float64
 }
 
-// A Reference is a grouping by a plain map, of which cases of the same keys take their answers.
+// A Reference is a grouping with a Go map. Cases with the same keys share it.
 type Reference struct {
 	keys   []*Column
-	first  []int // by group, a row of it
+	first  []int // by group, the number of one of its rows
 	rows   []int64
 	types  map[string]string
 	states map[string][]state // by value column
@@ -163,7 +166,7 @@ func Group(t Columns, keys, values []string) *Reference {
 	return r
 }
 
-// appendKey appends what tells the key of row i from others.
+// appendKey appends an encoding of the key of row i that is unique to the key.
 func (r *Reference) appendKey(b []byte, i int) []byte {
 	for _, k := range r.keys {
 		switch {
@@ -223,7 +226,10 @@ func (r *Reference) Answer(aggs []Agg) *Answer {
 			if c.Type == Int64 {
 				c.Ints = append(c.Ints, map[string]int64{"sum": s.sumInt, "min": s.min, "max": s.max}[agg.Func])
 			} else {
-				c.Floats = append(c.Floats, map[string]float64{"sum": s.sum, "min": s.fmin, "max": s.fmax, "avg": s.sum / float64(max(1, s.n))}[agg.Func])
+				c.Floats = append(c.Floats, map[string]float64{
+					"sum": s.sum, "min": s.fmin, "max": s.fmax,
+					"avg": s.sum / float64(max(1, s.n)),
+				}[agg.Func])
 			}
 			if c.grow(); s.n == 0 {
 				c.SetNull(i)
@@ -234,7 +240,8 @@ func (r *Reference) Answer(aggs []Agg) *Answer {
 	return a
 }
 
-// Diff says how an answer differs from what it should be, "" if it does not. Unlike Sum it looks at everything.
+// Diff describes the first difference between two answers; "" means that they are equal. Unlike Sum, it compares every
+// group.
 func Diff(c *Case, want, got *Answer) string {
 	row := func(a *Answer, i int) (string, []uint64) {
 		r := Reference{keys: a.Keys}
@@ -245,7 +252,8 @@ func Diff(c *Case, want, got *Answer) string {
 		return string(r.appendKey(nil, i)), words
 	}
 	if len(want.Keys) != len(got.Keys) || len(want.Values) != len(got.Values) {
-		return fmt.Sprintf("%d keys and %d aggregates, want %d and %d", len(got.Keys), len(got.Values), len(want.Keys), len(want.Values))
+		return fmt.Sprintf("%d keys and %d aggregates, want %d and %d", len(got.Keys), len(got.Values), len(want.Keys),
+			len(want.Values))
 	}
 	left := map[string][]uint64{}
 	for i := range want.Len() {
@@ -256,11 +264,12 @@ func Diff(c *Case, want, got *Answer) string {
 		key, words := row(got, i)
 		w, ok := left[key]
 		if !ok {
-			return fmt.Sprintf("group %d, key %q: not wanted, or twice", i, key)
+			return fmt.Sprintf("group %d, key %q: unexpected or duplicate", i, key)
 		}
 		for k := range w {
 			if w[k] != words[k] {
-				return fmt.Sprintf("group %d, key %q: %s(%s) is %d, want %d", i, key, c.Aggs[k].Func, c.Aggs[k].Column, words[k], w[k])
+				return fmt.Sprintf("group %d, key %q: %s(%s) is %d, want %d", i, key, c.Aggs[k].Func, c.Aggs[k].Column, words[k],
+					w[k])
 			}
 		}
 		delete(left, key)

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// This file holds the cases and how their columns are made. A column depends on the seed, its file's name and the number of rows alone.
+// Cases and their columns. A column depends only on the seed, the name of its file and the number of rows.
 
-// columnSpec is how a column is made.
+// columnSpec defines how a column is generated.
 type columnSpec struct {
 	name string // in the table
 	file string
@@ -28,7 +28,8 @@ func (s columnSpec) column(seed uint64, rows int) *Column {
 	return s.make(rand.New(rand.NewPCG(seed, h.Sum64())), rows)
 }
 
-// tableSpec is a table and its cases. Columns are made with the number of rows of the whole set, of which the table has the first.
+// tableSpec is a table and its cases. Columns are generated with the number of rows of the whole set; a table has the
+// first rows of them.
 type tableSpec struct {
 	name    string
 	rows    int
@@ -43,7 +44,7 @@ func aggOf(f, column string) Agg { return Agg{Func: f, Column: column} }
 // GridGroups are the numbers of groups of the grid.
 var GridGroups = []int{10, 1000, 100_000, 5_000_000}
 
-// specs returns the tables of which a case's name matches, with those cases.
+// specs returns the tables with cases whose names match, and these cases.
 func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	var tables []*tableSpec
 	add := func(name string, n int, columns []columnSpec, cases ...*Case) {
@@ -73,15 +74,17 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	}
 
 	for _, groups := range GridGroups[1:] {
-		add(fmt.Sprintf("min-max-avg-%d", groups), rows, []columnSpec{gridKey("random", groups), floats("value", "float", 64_000, 64)},
+		add(fmt.Sprintf("min-max-avg-%d", groups), rows,
+			[]columnSpec{gridKey("random", groups), floats("value", "float", 64_000, 64)},
 			&Case{
 				Name: fmt.Sprintf("case=min+max+avg/groups=%d", groups), Keys: key,
 				Aggs: []Agg{aggOf("min", "value"), aggOf("max", "value"), aggOf("avg", "value")},
 			})
 	}
 
-	// As query 1 of TPC-H: the return flag and the line status are not independent, and one combination is rare. All numbers are multiples of
-	// 1/128, so sums are exact in any order and answers can be compared to the last bit; prices lose their cents by that, nothing else.
+	// As query 1 of TPC-H: the return flag and the line status are correlated, and one combination is rare. All numbers
+	// are multiples of 1/128, so that sums are exact in any order and answers can be compared bit by bit. The only loss
+	// is that prices have no cents.
 	q1 := []columnSpec{
 		letters("returnflag", func(k int) byte { return "ARNNRA"[k] }),
 		letters("linestatus", func(k int) byte { return "FFOFOO"[k] }),
@@ -98,11 +101,14 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	for _, n := range []int{rows * 24 / 100, rows} {
 		add(fmt.Sprintf("q1-%d", n), n, q1, &Case{
 			Name: fmt.Sprintf("case=q1/rows=%d", n), Keys: []string{"returnflag", "linestatus"},
-			Aggs: []Agg{aggOf("sum", "quantity"), aggOf("sum", "price"), aggOf("avg", "quantity"), aggOf("avg", "price"), aggOf("avg", "discount"), count},
+			Aggs: []Agg{
+				aggOf("sum", "quantity"), aggOf("sum", "price"), aggOf("avg", "quantity"), aggOf("avg", "price"),
+				aggOf("avg", "discount"), count,
+			},
 		})
 	}
 
-	// Half a per cent of the rows meet a pair that was there before.
+	// Half a percent of the rows repeats an earlier pair.
 	pair := []columnSpec{
 		ints("a", "pair-a", func(r *rand.Rand, n int) int64 { return r.Int64N(int64(n/10 + 1)) }),
 		ints("b", "pair-b", func(r *rand.Rand, _ int) int64 { return r.Int64N(1000) }),
@@ -173,10 +179,13 @@ func specs(rows int, match *regexp.Regexp) []*tableSpec {
 	return tables
 }
 
-// nanBits are NaNs: the usual one, that of x86, others with payloads, quiet and signalling, positive and negative.
-var nanBits = [...]uint64{0x7ff8000000000000, 0xfff8000000000000, 0x7ff8000000000001, 0x7ff0000000000001, 0xfffdeadbeefdead1}
+// nanBits are NaNs: the usual one, that of x86, and others with payloads, quiet and signaling, positive and negative.
+var nanBits = [...]uint64{
+	0x7ff8000000000000, 0xfff8000000000000, 0x7ff8000000000001, 0x7ff0000000000001,
+	0xfffdeadbeefdead1,
+}
 
-// gridKey returns keys of about that many groups: i modulo groups, uniform, or uniform of random 64-bit numbers.
+// gridKey returns keys of about this many groups: i modulo groups, uniform, or uniform over random 64-bit numbers.
 func gridKey(pattern string, groups int) columnSpec {
 	file := fmt.Sprintf("%s-%d", pattern, groups)
 	switch pattern {
@@ -194,7 +203,7 @@ func gridKey(pattern string, groups int) columnSpec {
 	return ints("key", file, func(r *rand.Rand, _ int) int64 { return int64(mix(r.Uint64N(uint64(groups)))) })
 }
 
-// ints returns a column of what f returns, which is given the number of rows.
+// ints returns a column of the results of f, which receives the number of rows.
 func ints(name, file string, f func(r *rand.Rand, rows int) int64) columnSpec {
 	return columnSpec{name: name, file: file, typ: Int64, make: func(r *rand.Rand, n int) *Column {
 		c := &Column{Type: Int64, Ints: make([]int64, n)}
@@ -205,7 +214,7 @@ func ints(name, file string, f func(r *rand.Rand, rows int) int64) columnSpec {
 	}}
 }
 
-// floats returns a column of uniform numbers below n/div, multiples of 1/div, which is a power of two: their sums are exact.
+// floats returns a column of uniform multiples of 1/div below n/div. div is a power of two, so that sums are exact.
 func floats(name, file string, n int64, div float64) columnSpec {
 	return columnSpec{name: name, file: file, typ: Float64, make: func(r *rand.Rand, rows int) *Column {
 		c := &Column{Type: Float64, Floats: make([]float64, rows)}
@@ -216,12 +225,13 @@ func floats(name, file string, n int64, div float64) columnSpec {
 	}}
 }
 
-// letters returns a column of strings of one letter, that of a combination which is the same in all such columns of a row.
+// letters returns a column of strings of one letter. All such columns choose the same combination for a row.
 func letters(name string, letter func(combination int) byte) columnSpec {
 	return columnSpec{name: name, file: "q1-" + name, typ: String, make: func(_ *rand.Rand, n int) *Column {
 		c := &Column{Type: String, Text: make([]byte, n), Offsets: make([]int32, n+1)}
 		for i := range n {
-			// As often as in TPC-H (A F and R F a quarter each, N O a half, N F six per mille), and a little of what does not occur there.
+			// Frequencies of TPC-H (A F and R F a quarter each, N O a half, N F 0.6 %), and few of the combinations
+			// that do not occur there.
 			k, x := 0, mix(uint64(i)^0x71)%1000
 			for k < 5 && x >= [...]uint64{246, 492, 990, 996, 998}[k] {
 				k++
@@ -232,7 +242,7 @@ func letters(name string, letter func(combination int) byte) columnSpec {
 	}}
 }
 
-// withNulls makes a tenth of the rows NULL; what is in them stays, as garbage.
+// withNulls makes a tenth of the rows NULL; their values remain, as garbage.
 func withNulls(s columnSpec) columnSpec {
 	f := s.make
 	s.null = true
@@ -250,11 +260,17 @@ func withNulls(s columnSpec) columnSpec {
 }
 
 var (
-	hosts = []string{"www.example.com", "news.example.org", "shop.example.net", "m.example.com", "video.example.co.uk", "blog.example.io", "auto.example.com", "maps.example.org"}
-	words = []string{"catalog", "item", "search", "news", "2026", "a", "review", "category", "photo", "users", "index.html", "sport", "music", "offers", "it", "world"}
+	hosts = []string{
+		"www.example.com", "news.example.org", "shop.example.net", "m.example.com", "video.example.co.uk",
+		"blog.example.io", "auto.example.com", "maps.example.org",
+	}
+	words = []string{
+		"catalog", "item", "search", "news", "2026", "a", "review", "category", "photo", "users",
+		"index.html", "sport", "music", "offers", "it", "world",
+	}
 )
 
-// appendURL appends URL number id, of some 55 bytes.
+// appendURL appends URL number id, of about 55 bytes.
 func appendURL(b []byte, id uint64) []byte {
 	x := mix(id)
 	take := func(n int) int { k := int(x % uint64(n)); x /= uint64(n); return k }

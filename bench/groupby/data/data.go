@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package data makes the data of the grouping benchmarks, keeps it in a folder that programs in any language can read, and knows the
-// answers.
+// Package data generates the data of the grouping benchmarks, stores it in a folder that programs in any language can
+// read, and computes the answers.
 package data
 
 import (
 	"math"
 )
 
-// This file holds what the folder's manifest says: tables, which are columns in files, and cases, which are queries on a table with the
+// The manifest of a folder: tables, which are columns in files, and cases, which are queries on a table with the
 // checksum of their answer.
 
 // Types of columns.
@@ -18,7 +18,7 @@ const (
 	String  = "string"
 )
 
-// A Manifest is manifest.json of a folder.
+// A Manifest is the content of manifest.json.
 type Manifest struct {
 	Seed   uint64   `json:"seed"`
 	Rows   int      `json:"rows"`
@@ -26,15 +26,15 @@ type Manifest struct {
 	Cases  []*Case  `json:"cases"`
 }
 
-// A Table is some columns of equal length. Files may be longer than the table, and belong to several tables.
+// A Table is a set of columns of equal length. Files may be longer than the table and may belong to several tables.
 type Table struct {
 	Name    string        `json:"name"`
 	Rows    int           `json:"rows"`
 	Columns []*ColumnFile `json:"columns"`
 }
 
-// A ColumnFile says where a column is: little-endian values, or the bytes of strings with a file of int32 offsets, one more than rows. Validity
-// is a file of bits, lowest first, 0 for NULL; "" for no NULLs.
+// A ColumnFile names the files of a column: little-endian values, or the bytes of strings with a file of rows+1 int32
+// offsets. Validity is a file of bits, lowest first, 0 for NULL; "" means no NULLs.
 type ColumnFile struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -43,24 +43,26 @@ type ColumnFile struct {
 	Validity string `json:"validity,omitempty"`
 }
 
-// A Case is SELECT keys, aggs FROM table GROUP BY keys. Its name has the form of a benchmark's: case=grid/keys=random/groups=10/agg=count.
+// A Case is SELECT keys, aggs FROM table GROUP BY keys. Its name has the form of a benchmark's name:
+// case=grid/keys=random/groups=10/agg=count.
 type Case struct {
 	Name   string    `json:"name"`
 	Table  string    `json:"table"`
 	Keys   []string  `json:"keys"`
 	Aggs   []Agg     `json:"aggs"`
 	Answer *Checksum `json:"answer,omitempty"`
-	// AnswerNullIsZero is the answer of those to whom the sum of nothing is 0 rather than NULL; nil if it is the same.
+	// AnswerNullIsZero is the answer of engines in which a sum without values is 0 instead of NULL; nil means that it
+	// is equal to Answer.
 	AnswerNullIsZero *Checksum `json:"answer_null_is_zero,omitempty"`
 }
 
-// An Agg is count (of rows, no column), sum, min, max or avg.
+// An Agg is count (of rows, without a column), sum, min, max or avg.
 type Agg struct {
 	Func   string `json:"func"`
 	Column string `json:"column,omitempty"`
 }
 
-// Values returns the columns that aggregates are of, each once.
+// Values returns the distinct columns that aggregates use.
 func (c *Case) Values() []string {
 	var names []string
 	seen := map[string]bool{}
@@ -72,14 +74,14 @@ func (c *Case) Values() []string {
 	return names
 }
 
-// A Column is a column in memory: one of Ints, Floats, and Text with Offsets, by Type.
+// A Column is a column in memory: Ints, Floats, or Text with Offsets, by Type.
 type Column struct {
 	Type    string
 	Ints    []int64
 	Floats  []float64
 	Text    []byte
 	Offsets []int32
-	Valid   []byte // nil for no NULLs
+	Valid   []byte // nil means no NULLs
 }
 
 // Len returns the number of rows.
@@ -93,7 +95,7 @@ func (c *Column) Len() int {
 	return max(0, len(c.Offsets)-1)
 }
 
-// Null tells whether row i is NULL.
+// Null reports whether row i is NULL.
 func (c *Column) Null(i int) bool { return c.Valid != nil && c.Valid[i>>3]>>(i&7)&1 == 0 }
 
 // Bytes returns string i.
@@ -123,12 +125,12 @@ func (c *Column) AppendBytes(s []byte) {
 	}
 	c.Text = append(c.Text, s...)
 	if len(c.Text) > math.MaxInt32 {
-		panic("a column of strings is beyond 2 GB: fewer rows, please")
+		panic("data: a column of strings exceeds 2 GB; use fewer rows")
 	}
 	c.Offsets = append(c.Offsets, int32(len(c.Text)))
 }
 
-// SetNull makes row i NULL, which has been appended.
+// SetNull makes the existing row i NULL.
 func (c *Column) SetNull(i int) {
 	if c.Valid == nil {
 		c.Valid = []byte{}
@@ -137,7 +139,7 @@ func (c *Column) SetNull(i int) {
 	c.Valid[i>>3] &^= 1 << (i & 7)
 }
 
-// grow makes the validity, if there is one, as long as the column: what is new is not NULL.
+// grow extends the validity, if there is one, to the length of the column. New rows are not NULL.
 func (c *Column) grow() {
 	for c.Valid != nil && len(c.Valid) < (c.Len()+7)/8 {
 		c.Valid = append(c.Valid, 0xff)

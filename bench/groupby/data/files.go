@@ -14,16 +14,16 @@ import (
 	"regexp"
 )
 
-// This file writes and reads folders.
+// Writing and reading of folders.
 
-// A Set is cases and their tables, in a folder or made when they are asked for.
+// A Set is a list of cases and their tables, stored in a folder or generated on request.
 type Set struct {
 	Manifest
 	dir   string
 	specs map[string]*tableSpec
 }
 
-// Make returns a set that is made in memory, of the cases whose names match; nil matches all.
+// Make returns a set that is generated in memory, of the cases whose names match; nil matches all.
 func Make(rows int, seed uint64, match *regexp.Regexp) *Set {
 	s := &Set{Manifest: Manifest{Seed: seed, Rows: rows}, specs: map[string]*tableSpec{}}
 	for _, spec := range specs(rows, match) {
@@ -77,10 +77,10 @@ func (s *Set) Table(name string) (Columns, error) {
 		}
 		return columns, nil
 	}
-	return nil, fmt.Errorf("no table %q", name)
+	return nil, fmt.Errorf("the set has no table %q", name)
 }
 
-// Answers fills in the answers of all cases of a table.
+// Answers sets the answers of all cases of a table.
 func (s *Set) Answers(name string, columns Columns) {
 	refs := map[string]*Reference{} // by keys
 	for _, c := range s.Cases {
@@ -110,10 +110,11 @@ func (s *Set) Answers(name string, columns Columns) {
 	}
 }
 
-// Write makes all tables and answers and writes them to a folder, the manifest last. progress is told each table.
+// Write generates all tables and answers and writes them to a folder, the manifest last. It calls progress with the
+// name of each table.
 func (s *Set) Write(dir string, progress func(table string)) error {
 	if s.specs == nil {
-		return errors.New("the set is in a folder already")
+		return errors.New("the set was opened from a folder; only a generated one can be written")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -121,7 +122,7 @@ func (s *Set) Write(dir string, progress func(table string)) error {
 	written := map[string]bool{}
 	for _, t := range s.Tables {
 		progress(t.Name)
-		// Columns are made with all rows of the set, for other tables that have more of them.
+		// Columns are generated with all rows of the set, because other tables may use more of them.
 		columns := Columns{}
 		for i, f := range t.Columns {
 			c := s.specs[t.Name].columns[i].column(s.Seed, s.Rows)
@@ -180,7 +181,9 @@ func (s *Set) read(f *ColumnFile, rows int) (*Column, error) {
 		err = s.words(f.File, 8*rows, func(i int, b []byte) { c.Ints[i] = int64(binary.LittleEndian.Uint64(b)) })
 	case Float64:
 		c.Floats = make([]float64, rows)
-		err = s.words(f.File, 8*rows, func(i int, b []byte) { c.Floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(b)) })
+		err = s.words(f.File, 8*rows, func(i int, b []byte) {
+			c.Floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		})
 	case String:
 		var b []byte
 		if b, err = s.head(f.Offsets, 4*(rows+1)); err != nil {
@@ -192,7 +195,7 @@ func (s *Set) read(f *ColumnFile, rows int) (*Column, error) {
 		}
 		c.Text, err = s.head(f.File, int(c.Offsets[rows]))
 	default:
-		err = fmt.Errorf("type %q", f.Type)
+		err = fmt.Errorf("unknown type %q", f.Type)
 	}
 	if f.Validity != "" && err == nil {
 		c.Valid, err = s.head(f.Validity, (rows+7)/8)

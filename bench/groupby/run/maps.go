@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/bench/groupby/data"
 )
 
-// This file answers with maps, each case with the loop that one would write for it.
+// Answers of Go maps: each case has the loop that a program would contain.
 
 type (
 	countSum struct{ count, sum int64 }
@@ -34,13 +34,13 @@ type (
 	nullSum struct{ count, sum, n int64 }
 )
 
-// A MapQuery is a case for which there is a loop. Run returns the map; Answer copies it.
+// A MapQuery is a case with a loop over a Go map. Run returns the map; Answer copies it.
 type MapQuery struct {
 	Run    func() any
 	Answer func(any) *data.Answer
 }
 
-// Map returns the loop of a case. Strings become Go strings here, outside of it.
+// Map returns the loop of a case. It converts strings to Go strings, outside the loop.
 func Map(c *data.Case, t data.Columns) (*MapQuery, error) {
 	ints := func(name string) []int64 { return t[name].Ints }
 	kind, _, _ := strings.Cut(strings.TrimPrefix(c.Name, "case="), "/")
@@ -84,7 +84,7 @@ func Map(c *data.Case, t data.Columns) (*MapQuery, error) {
 		keys, values := t["key"].Floats, ints("value")
 		return &MapQuery{func() any { return mapFloats(keys, values) }, answerFloats}, nil
 	}
-	return nil, fmt.Errorf("no loop for %s", c.Name)
+	return nil, fmt.Errorf("case %s has no loop over a map", c.Name)
 }
 
 func views(c *data.Column) []string {
@@ -246,7 +246,7 @@ func mapNulls(keys, values *data.Column) map[nullable]*nullSum {
 	return m
 }
 
-// floatGroups are the groups of a map of floats, in which no NaN is ever found again, and that of NaN.
+// floatGroups are groups by float. A map never finds a NaN again, so NaN has a group outside the map.
 type floatGroups struct {
 	m   map[float64]*countSum
 	nan *countSum
@@ -297,7 +297,10 @@ func answerInts(c *data.Case) func(any) *data.Answer {
 }
 
 func answerExtremes(m any) *data.Answer {
-	a := &data.Answer{Keys: column64(1), Values: []*data.Column{{Type: data.Float64}, {Type: data.Float64}, {Type: data.Float64}}}
+	a := &data.Answer{
+		Keys:   column64(1),
+		Values: []*data.Column{{Type: data.Float64}, {Type: data.Float64}, {Type: data.Float64}},
+	}
 	for k, g := range m.(map[int64]*extremes) {
 		push(a.Keys[0], k)
 		for i, v := range [...]float64{g.min, g.max, g.sum / float64(g.n)} {

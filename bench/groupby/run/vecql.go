@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run answers the cases of the grouping benchmarks with vecql and with plain maps.
+// Package run answers the cases of the grouping benchmarks with vecql and with Go maps.
 package run
 
 import (
@@ -8,91 +8,106 @@ import (
 	"fmt"
 
 	"github.com/vecql/vecql/bench/groupby/data"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
 )
 
-// This file answers with vecql.
+// Answers of vecql.
 
-// A Query is a case with its columns, ready to be run any number of times.
+// A Query is a case with its columns. It can be run repeatedly.
 type Query struct {
 	config groupby.Config
-	batch  groupby.Batch
+	batch  *column.Batch
 }
 
-// New returns the query of a case. Columns are views of the table's.
+// New returns the query of a case. Its columns are views of the table's.
 func New(c *data.Case, t data.Columns, order groupby.Order, threads int) *Query {
-	q := &Query{config: groupby.Config{Order: order, Workers: threads}}
-	for _, name := range c.Keys {
-		col := column(t[name])
-		q.config.Keys, q.batch.Keys = append(q.config.Keys, col.Type()), append(q.batch.Keys, col)
+	q := &Query{config: groupby.Config{Keys: c.Keys, Order: order, Workers: threads}}
+	var columns []column.Column
+	for _, name := range append(append([]string(nil), c.Keys...), c.Values()...) {
+		columns = append(columns, view(name, t[name]))
 	}
-	at := map[string]int{}
-	for i, name := range c.Values() {
-		col := column(t[name])
-		q.config.Values, q.batch.Values = append(q.config.Values, col.Type()), append(q.batch.Values, col)
-		at[name] = i
-	}
-	for _, a := range c.Aggs {
+	q.batch = column.NewBatch(columns...)
+	for i, a := range c.Aggs {
 		var agg groupby.Aggregate
-		switch v := at[a.Column]; a.Func {
+		switch a.Func {
 		case "count":
 			agg = groupby.Count()
 		case "sum":
-			agg = groupby.Sum(v)
+			agg = groupby.Sum(a.Column)
 		case "min":
-			agg = groupby.Min(v)
+			agg = groupby.Min(a.Column)
 		case "max":
-			agg = groupby.Max(v)
+			agg = groupby.Max(a.Column)
 		case "avg":
-			agg = groupby.Mean(v)
+			agg = groupby.Mean(a.Column)
 		default:
 			panic("no aggregate " + a.Func)
 		}
-		q.config.Aggregates = append(q.config.Aggregates, agg)
+		q.config.Aggregates = append(q.config.Aggregates, agg.As(fmt.Sprint("aggregate ", i)))
 	}
 	return q
 }
 
-func column(c *data.Column) groupby.Column {
-	var col groupby.Column
+func view(name string, c *data.Column) column.Column {
+	var col column.Column
 	switch c.Type {
 	case data.Int64:
-		col = groupby.Values(c.Ints)
+		col = column.Of(name, c.Ints)
 	case data.Float64:
-		col = groupby.Values(c.Floats)
+		col = column.Of(name, c.Floats)
 	case data.String:
-		col = groupby.Text(c.Text, c.Offsets)
+		col = column.StringBuffers(name, c.Text, c.Offsets)
 	}
 	return col.WithValidity(c.Valid)
 }
 
-// Run groups all rows, given as one batch.
-func (q *Query) Run(ctx context.Context) (*groupby.Result, error) {
-	g, err := groupby.New(q.config)
+// Run groups all rows, given as one batch. An unordered result comes in several batches, any other result in one.
+func (q *Query) Run(ctx context.Context) ([]*column.Batch, error) {
+	g, err := q.config.New()
 	if err != nil {
 		return nil, err
 	}
 	if err := g.Add(ctx, q.batch); err != nil {
 		return nil, err
 	}
-	return g.Finish(ctx)
+	return Finish(ctx, g, q.config.Order)
+}
+
+// Finish returns the result of a Grouper with this order.
+func Finish(ctx context.Context, g *groupby.Grouper, order groupby.Order) ([]*column.Batch, error) {
+	if order != groupby.Unordered {
+		b, err := g.Finish(ctx)
+		return []*column.Batch{b}, err
+	}
+	var batches []*column.Batch
+	for b, err := range g.FinishBatches(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+	}
+	return batches, nil
 }
 
 // Answer copies a result.
-func Answer(c *data.Case, res *groupby.Result) (*data.Answer, error) {
+func Answer(c *data.Case, batches []*column.Batch) (*data.Answer, error) {
 	a := &data.Answer{Keys: make([]*data.Column, len(c.Keys)), Values: make([]*data.Column, len(c.Aggs))}
-	for b := range res.Batches() {
-		if len(b.Keys) != len(a.Keys) || len(b.Values) != len(a.Values) {
-			return nil, fmt.Errorf("%d keys and %d aggregates", len(b.Keys), len(b.Values))
+	rows := 0
+	for _, b := range batches {
+		if len(b.Columns) != len(a.Keys)+len(a.Values) {
+			return nil, fmt.Errorf("result has %d columns, want %d", len(b.Columns), len(a.Keys)+len(a.Values))
 		}
-		for i, col := range b.Keys {
-			if err := appendColumn(&a.Keys[i], col); err != nil {
-				return nil, fmt.Errorf("key %d: %w", i, err)
+		rows += b.Rows
+		for i := range b.Columns {
+			dst := a.Keys
+			if at := i - len(a.Keys); at >= 0 {
+				dst = a.Values[at : at+1]
+			} else {
+				dst = dst[i : i+1]
 			}
-		}
-		for i, col := range b.Values {
-			if err := appendColumn(&a.Values[i], col); err != nil {
-				return nil, fmt.Errorf("aggregate %d: %w", i, err)
+			if err := appendColumn(&dst[0], &b.Columns[i]); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -101,38 +116,44 @@ func Answer(c *data.Case, res *groupby.Result) (*data.Answer, error) {
 			if cols[i] == nil {
 				cols[i] = &data.Column{Type: data.Int64}
 			}
-			if cols[i].Len() != res.Len() {
-				return nil, fmt.Errorf("%d rows in batches, Len says %d", cols[i].Len(), res.Len())
+			if cols[i].Len() != rows {
+				return nil, fmt.Errorf("column has %d rows, want %d", cols[i].Len(), rows)
 			}
 		}
 	}
 	return a, nil
 }
 
-func appendColumn(dst **data.Column, col groupby.Column) error {
-	from := &data.Column{Valid: col.Validity()}
-	switch col.Type() {
-	case groupby.Int64:
+func appendColumn(dst **data.Column, col *column.Column) error {
+	from := &data.Column{Valid: col.ValidityBits()}
+	var err error
+	switch col.Type.Kind {
+	case column.Int64:
 		from.Type = data.Int64
-		from.Ints, _ = groupby.SliceOf[int64](col)
-	case groupby.Float64:
+		from.Ints, err = column.Slice[int64](col)
+	case column.Float64:
 		from.Type = data.Float64
-		from.Floats, _ = groupby.SliceOf[float64](col)
-	case groupby.String:
+		from.Floats, err = column.Slice[float64](col)
+	case column.String:
 		from.Type = data.String
-		for _, s := range col.Strings() {
-			from.AppendBytes([]byte(s))
+		text, e := col.Text()
+		for i := 0; e == nil && i < text.Len(); i++ {
+			from.AppendBytes(text.Bytes(i))
 		}
+		err = e
 	default:
-		return fmt.Errorf("type %s", col.Type())
+		err = fmt.Errorf("column %s has unexpected type %v", col.Name, col.Type)
+	}
+	if err != nil {
+		return err
 	}
 	if *dst == nil {
 		*dst = &data.Column{Type: from.Type}
 	}
 	if (*dst).Type != from.Type {
-		return fmt.Errorf("type %s after %s", from.Type, (*dst).Type)
+		return fmt.Errorf("column %s has type %s, in earlier batches %s", col.Name, from.Type, (*dst).Type)
 	}
-	for i := range col.Len() {
+	for i := range col.Len {
 		(*dst).Append(from, i)
 	}
 	return nil

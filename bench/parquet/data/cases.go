@@ -8,34 +8,34 @@ import (
 	groups "github.com/vecql/vecql/bench/groupby/data"
 )
 
-// This file holds the tables and their cases.
+// The tables and their cases.
 
-// How many files a table has, by the name of the layout.
+// The number of files of a table, by the name of the layout.
 var layouts = []struct {
 	name  string
 	files int
 }{{"one", 1}, {"ten", 10}, {"hundred", 100}}
 
-// rowGroupsOfT and rowGroupsOfVectors are about how many row groups a table has.
+// rowGroupsOfT and rowGroupsOfVectors are the approximate numbers of row groups of a table.
 const (
 	rowGroupsOfT       = 230
 	rowGroupsOfVectors = 50
 )
 
-// keyGroups are the integer keys of few values: column k1k has 1000, from 0.
+// keyGroups are the integer keys with few values: column k1k has 1000, from 0.
 var keyGroups = []struct {
 	name   string
 	groups int
 }{{"10", 10}, {"1k", 1000}, {"100k", 100_000}, {"5m", 5_000_000}}
 
-// A spec is a table that can be made, and its cases.
+// A spec is a table to make, and its cases.
 type spec struct {
 	Table
 	codec string
 	cases []*Case
 }
 
-// add adds a case: its name is what it does, without the layout.
+// add adds a case; name is the name without the layout.
 func (s *spec) add(layout, name, query string, keys []string, aggs ...groups.Agg) {
 	s.cases = append(s.cases, &Case{
 		Case:  groups.Case{Name: name + "/layout=" + layout, Table: s.Name, Keys: keys, Aggs: aggs},
@@ -69,7 +69,10 @@ func (o Options) embeddings() []*spec {
 	var specs []*spec
 	add := func(codec string, layout int) {
 		l := layouts[layout]
-		s := &spec{Table: Table{Name: fmt.Sprintf("embeddings-%s-%s", codec, l.name), Files: l.files, Rows: o.Vectors}, codec: codec}
+		s := &spec{
+			Table: Table{Name: fmt.Sprintf("embeddings-%s-%s", codec, l.name), Files: l.files, Rows: o.Vectors},
+			codec: codec,
+		}
 		s.RowGroups = split(o.Vectors, rowGroupsOfVectors).number()
 		s.add(l.name, "query=embeddings/codec="+codec, "embeddings", nil)
 		specs = append(specs, s)
@@ -81,7 +84,7 @@ func (o Options) embeddings() []*spec {
 	return specs
 }
 
-// A division is rows in pieces of equal size, the last one of what is left.
+// A division splits rows into pieces of equal size; the last piece may be smaller.
 type division struct{ rows, size int }
 
 // split divides rows into about n pieces.

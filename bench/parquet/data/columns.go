@@ -10,7 +10,7 @@ import (
 	groups "github.com/vecql/vecql/bench/groupby/data"
 )
 
-// This file holds how columns of t are made, and what they add up to. A column depends on the seed, its name and the number of rows alone.
+// The columns of t, and their totals. A column depends only on the seed, its name and the number of rows.
 
 func random(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
@@ -18,14 +18,14 @@ func random(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// rows are some rows of t: its columns by name, but s as numbers of cities.
+// rows are some rows of t: columns by name; s contains numbers of cities.
 type rows struct {
 	ints   map[string][]int64
 	floats []float64
 	cities []uint16
 }
 
-// A source makes the rows of t one after the other.
+// A source makes the rows of t in order.
 type source struct {
 	rows   int
 	random map[string]*rand.Rand
@@ -61,7 +61,7 @@ func (s *source) next(n int) *rows {
 	for _, k := range keyGroups {
 		ints("k"+k.name, func(r *rand.Rand) int64 { return r.Int64N(int64(k.groups)) })
 	}
-	// About one row in a hundred meets a key that was there before.
+	// About one row in a hundred repeats an earlier key.
 	ints("near", func(r *rand.Rand) int64 { return int64(mix(r.Uint64N(50 * uint64(s.rows)))) })
 	ints("v", func(r *rand.Rand) int64 { return r.Int64N(1_000_001) })
 	for i := range r.floats {
@@ -73,18 +73,18 @@ func (s *source) next(n int) *rows {
 	return r
 }
 
-// mix is the last step of SplitMix64: numbers that are spread over all of 64 bits, each its own.
+// mix is the last step of SplitMix64, a bijection that spreads numbers over all 64 bits.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// cities are 1000 names, all different.
+// cities are 1000 different names.
 var cities = func() []string {
 	first := []string{
-		"Al", "Bel", "Cor", "Dun", "Es", "Frei", "Gran", "Har", "In", "Jel", "Kal", "Lim", "Mar", "Nor", "Ost", "Pal", "Quim", "Ros", "San ",
-		"São ", "Tor", "Ul", "Val", "Wes", "Zür",
+		"Al", "Bel", "Cor", "Dun", "Es", "Frei", "Gran", "Har", "In", "Jel", "Kal", "Lim", "Mar", "Nor", "Ost", "Pal", "Quim",
+		"Ros", "San ", "São ", "Tor", "Ul", "Val", "Wes", "Zür",
 	}
 	last := []string{"burg", "ton", "ville", "stadt", "grad", "minster", "a", "ingen"}
 	var names []string
@@ -106,7 +106,7 @@ type tally struct{ counts, sums []int64 }
 
 func newTally(n int) *tally { return &tally{make([]int64, n), make([]int64, n)} }
 
-// totals are what the rows of t add up to.
+// totals are the aggregates of the rows of t.
 type totals struct {
 	rows, v int64
 	f       float64
@@ -141,7 +141,7 @@ func (t *totals) add(r *rows) {
 	t.near = append(t.near, r.ints["near"]...)
 }
 
-// answers fills in the answers of cases on t.
+// answers sets the answers of cases on t.
 func (t *totals) answers(cases []*Case) {
 	known := map[string]*groups.Checksum{}
 	for _, c := range cases {

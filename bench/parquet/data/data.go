@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package data makes the Parquet files of the benchmarks, keeps them in a folder that programs in any language can read, and knows the
-// answers.
+// Package data makes the Parquet files of the benchmarks, keeps them in a folder that programs in any language can
+// read, and computes the answers.
 package data
 
 import (
@@ -15,10 +15,9 @@ import (
 	groups "github.com/vecql/vecql/bench/groupby/data"
 )
 
-// This file holds what the folder's manifest says: tables, which are files, and cases, which are queries on a table with what tells a right
-// answer from a wrong one.
+// The manifest of the folder: tables, which are files, and cases, which are queries on a table with their answers.
 
-// Options say what data is made. Files of other Options are made anew.
+// Options select the data. Files of other Options are replaced.
 type Options struct {
 	Seed    uint64 `json:"seed"`
 	Rows    int    `json:"rows"`    // of table t
@@ -27,15 +26,15 @@ type Options struct {
 	Dim     int    `json:"dim"`     // float32 each
 }
 
-// MaxRows is the greatest number of rows of t: up to there the sum of column f is exact in any order.
+// MaxRows bounds the rows of t: up to it the sum of column f is exact in any order.
 const MaxRows = 1 << 25
 
 func (o Options) check() error {
 	switch {
 	case o.Rows < 230 || o.Rows > MaxRows:
-		return fmt.Errorf("%d rows: 230 to %d are possible", o.Rows, MaxRows)
+		return fmt.Errorf("%d rows, want 230 to %d", o.Rows, MaxRows)
 	case o.Vectors < 50 || o.Dim < 1 || o.Dim > 1<<16:
-		return fmt.Errorf("%d vectors of %d: 50 or more of 1 to 65536 are possible", o.Vectors, o.Dim)
+		return fmt.Errorf("%d vectors of %d elements, want at least 50 of 1 to 65536", o.Vectors, o.Dim)
 	}
 	_, err := codec(o.Codec)
 	return err
@@ -48,8 +47,8 @@ type Manifest struct {
 	Cases  []*Case  `json:"cases"`
 }
 
-// A Table is a folder of files of the same columns, whose rows follow each other in the order of the files' names. The same row groups make
-// up t, and embeddings, in however many files.
+// A Table is a folder of files of the same columns. Its rows are in the order of the files' names. All layouts of t,
+// and of embeddings, have the same row groups.
 type Table struct {
 	Name      string `json:"name"`
 	Files     int    `json:"files"`
@@ -58,7 +57,7 @@ type Table struct {
 	Bytes     int64  `json:"bytes"`
 }
 
-// path returns where the files are, below the folder of the manifest: one file, or a pattern.
+// path returns the path of one file or a pattern, relative to the folder of the manifest.
 func (t *Table) path() string {
 	if t.Files == 1 {
 		return t.Name + "/" + fileName(0)
@@ -68,16 +67,17 @@ func (t *Table) path() string {
 
 func fileName(i int) string { return fmt.Sprintf("part-%03d.parquet", i) }
 
-// A Case is a query on a table. Its name has the form of a benchmark's: query=groupby/groups=1k/layout=one. Queries are
+// A Case is a query on a table. Its name has the form of a benchmark's name: query=groupby/groups=1k/layout=one.
+// Queries are
 //
 //	count       the number of rows
 //	sum         the sum of a column
 //	groupby     SELECT keys, aggs FROM table GROUP BY keys
 //	embeddings  all ids, and all vectors as one matrix of float32
 type Case struct {
-	groups.Case        // Keys and Aggs say what is asked for, Answer what comes out, of count and sum as one group without keys
+	groups.Case        // Keys and Aggs are the query, Answer is its result; count and sum have one group without keys
 	Query       string `json:"query"`
-	Path        string `json:"path"` // one file, or a pattern, below the folder
+	Path        string `json:"path"` // one file, or a pattern, in the folder
 	// Vectors is the answer of embeddings.
 	Vectors *Vectors `json:"vectors,omitempty"`
 }
@@ -90,24 +90,24 @@ func (c *Case) Columns() []string {
 	return append(append([]string(nil), c.Keys...), c.Values()...)
 }
 
-// Vectors tell matrices apart.
+// Vectors are checksums of a matrix.
 type Vectors struct {
 	Rows int    `json:"rows"`
 	Dim  int    `json:"dim"`
 	IDs  uint64 `json:"ids"`  // the sum of all ids
 	Bits uint64 `json:"bits"` // the sum of the bits of all elements, times 1 + id, modulo 2^64
-	// Sums are those of the vectors of id 0, Rows/2 and Rows-1, to within a millionth.
+	// Sums are the sums of the vectors with ids 0, Rows/2 and Rows-1, to within a millionth.
 	Sums [3]float64 `json:"sums"`
 }
 
-// A Matrix is the answer of embeddings: rows in any order, as long as ids and vectors are in the same.
+// A Matrix is the answer of embeddings: rows in any order, the same for ids and vectors.
 type Matrix struct {
 	IDs    []int64
 	Values []float32 // row after row
 	Dim    int
 }
 
-// Vectors returns what tells the matrix from others.
+// Vectors returns the checksums of the matrix.
 func (m *Matrix) Vectors() *Vectors {
 	v := &Vectors{Rows: len(m.IDs), Dim: m.Dim}
 	for i, id := range m.IDs {
@@ -133,7 +133,7 @@ func (v *Vectors) add(id int64, values []float32, rows int) {
 	}
 }
 
-// Equal tells whether two are of the same matrix.
+// Equal reports whether two are checksums of the same matrix.
 func (v *Vectors) Equal(o *Vectors) bool {
 	for i := range v.Sums {
 		if !(math.Abs(v.Sums[i]-o.Sums[i]) < 1e-6) {
@@ -147,7 +147,7 @@ func (v *Vectors) String() string {
 	return fmt.Sprintf("%d vectors of %d, ids %d, bits %016x, sums %v", v.Rows, v.Dim, v.IDs, v.Bits, v.Sums)
 }
 
-// A Set is a folder.
+// A Set is a folder of tables.
 type Set struct {
 	Manifest
 	dir string
@@ -177,7 +177,7 @@ func (s *Set) save() error {
 	return os.WriteFile(filepath.Join(s.dir, "manifest.json"), append(b, '\n'), 0o644)
 }
 
-// find returns a table that is there as the manifest says, or nil.
+// find returns a table of the manifest whose files exist, or nil.
 func (s *Set) find(name string) *Table {
 	for _, t := range s.Tables {
 		if t.Name != name {
@@ -198,7 +198,7 @@ func (s *Set) find(name string) *Table {
 	return nil
 }
 
-// matches tells whether one of the cases of a table is wanted.
+// matches reports whether a case of a table matches; a nil match matches all.
 func matches(match *regexp.Regexp, cases []*Case) bool {
 	for _, c := range cases {
 		if match == nil || match.MatchString(c.Name) {

@@ -20,8 +20,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// This file writes the tables. Columns can have NULLs, as all can that data frames write, but have none; what a writer decides is decided
-// as by default: dictionaries first and, where they do not pay, plain values.
+// Writing of the tables. Columns are nullable, as those of data frames, but have no NULLs. Encodings are the writer's
+// defaults: dictionaries first, and plain values where dictionaries do not pay.
 
 func codec(name string) (compress.Compression, error) {
 	switch name {
@@ -32,11 +32,11 @@ func codec(name string) (compress.Compression, error) {
 	case "zstd":
 		return compress.Codecs.Zstd, nil
 	}
-	return 0, fmt.Errorf("no codec %q", name)
+	return 0, fmt.Errorf("unknown codec %q", name)
 }
 
-// Write makes the tables of which a case matches, nil for all, in a folder, and returns what is there then. Tables that are there already,
-// made with the same Options, are left alone; those of other Options are removed. progress is told what is being made.
+// Write makes the tables with a case that matches (nil means all) in a folder, and returns its Set. It keeps tables
+// that exist with the same Options, and removes tables of other Options. It calls progress with the name of each table.
 func Write(dir string, o Options, match *regexp.Regexp, progress func(what string)) (*Set, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Write(dir string, o Options, match *regexp.Regexp, progress func(what strin
 	return s, nil
 }
 
-// clean removes all that Write makes, the manifest first.
+// clean removes all files of Write, the manifest first.
 func clean(dir string, o Options) error {
 	err := os.RemoveAll(filepath.Join(dir, "manifest.json"))
 	for _, t := range append(o.tables(), o.embeddings()...) {
@@ -86,7 +86,8 @@ func clean(dir string, o Options) error {
 	return err
 }
 
-// replace adds a table and its cases to the manifest, in place of those of the same name. All cases are in the order of all tables.
+// replace adds a table and its cases to the manifest, in place of those of the same name. Cases are in the order of all
+// tables.
 func (s *Set) replace(t *spec) {
 	tables, cases := map[string]*Table{t.Name: &t.Table}, map[string][]*Case{t.Name: t.cases}
 	for _, old := range s.Tables {
@@ -107,7 +108,7 @@ func (s *Set) replace(t *spec) {
 	}
 }
 
-// writeT writes layouts of t, all in one go.
+// writeT writes layouts of t in one pass.
 func (s *Set) writeT(missing []*spec, progress func(string)) error {
 	var fields []arrow.Field
 	for _, name := range columnNames() {
@@ -121,26 +122,27 @@ func (s *Set) writeT(missing []*spec, progress func(string)) error {
 		fields = append(fields, f)
 	}
 	from, total := newSource(s.Options), newTotals()
-	err := s.write(missing, arrow.NewSchema(fields, nil), split(s.Rows, rowGroupsOfT), progress, func(_, n int) arrow.RecordBatch {
-		r := from.next(n)
-		total.add(r)
-		var columns []arrow.Array
-		for _, f := range fields {
-			switch f.Name {
-			case "f":
-				columns = append(columns, flat(f.Type, r.floats))
-			case "s":
-				b := array.NewStringBuilder(memory.DefaultAllocator)
-				for _, c := range r.cities {
-					b.Append(cities[c])
+	err := s.write(missing, arrow.NewSchema(fields, nil), split(s.Rows, rowGroupsOfT), progress,
+		func(_, n int) arrow.RecordBatch {
+			r := from.next(n)
+			total.add(r)
+			var columns []arrow.Array
+			for _, f := range fields {
+				switch f.Name {
+				case "f":
+					columns = append(columns, flat(f.Type, r.floats))
+				case "s":
+					b := array.NewStringBuilder(memory.DefaultAllocator)
+					for _, c := range r.cities {
+						b.Append(cities[c])
+					}
+					columns = append(columns, b.NewArray())
+				default:
+					columns = append(columns, flat(f.Type, r.ints[f.Name]))
 				}
-				columns = append(columns, b.NewArray())
-			default:
-				columns = append(columns, flat(f.Type, r.ints[f.Name]))
 			}
-		}
-		return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, int64(n))
-	})
+			return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, int64(n))
+		})
 	if err != nil {
 		return err
 	}
@@ -153,7 +155,7 @@ func (s *Set) writeT(missing []*spec, progress func(string)) error {
 	return nil
 }
 
-// writeEmbeddings writes tables of vectors, all in one go.
+// writeEmbeddings writes tables of vectors in one pass.
 func (s *Set) writeEmbeddings(missing []*spec, progress func(string)) error {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
@@ -185,12 +187,13 @@ func bytesOf[T any](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
 
-// flat returns an array on the slice's memory.
+// flat returns an array that shares the slice's memory.
 func flat[T any](t arrow.DataType, v []T) arrow.Array {
-	return array.MakeFromData(array.NewData(t, len(v), []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(v))}, nil, 0, 0))
+	return array.MakeFromData(array.NewData(t, len(v), []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(v))}, nil, 0,
+		0))
 }
 
-// A maker returns the n rows from start, which it is asked for one row group after the other.
+// A maker returns the n rows from start. It is called for one row group after the other.
 type maker func(start, n int) arrow.RecordBatch
 
 // write writes tables of the same rows.
@@ -230,7 +233,7 @@ func (s *Set) write(tables []*spec, schema *arrow.Schema, d division, progress f
 	return nil
 }
 
-// A tableWriter writes the files of a table, one after the other.
+// A tableWriter writes the files of a table in order.
 type tableWriter struct {
 	*spec
 	schema     *arrow.Schema
@@ -242,7 +245,7 @@ type tableWriter struct {
 	out        *pqarrow.FileWriter
 }
 
-// write writes row group g. File i of n begins with row group RowGroups*i/n, so that none is cut.
+// write writes row group g. File i of n begins with row group RowGroups*i/n, so that no row group is split.
 func (w *tableWriter) write(g int, rec arrow.RecordBatch) error {
 	if g == w.RowGroups*w.next/w.Files {
 		if err := w.close(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file reads row groups with parquet-go, page by page as slices, which is far faster than its reader of structs.
+// Reading of row groups with parquet-go, page by page as slices, which is far faster than its reader of structs.
 
 type parquetGoFile struct {
 	in     *os.File
@@ -37,7 +37,10 @@ func (f *parquetGoFile) open(columns []string) error {
 	if err != nil {
 		return err
 	}
-	options := []parquet.FileOption{parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1 << 20)}
+	options := []parquet.FileOption{
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(1 << 20),
+	}
 	if f.file, err = parquet.OpenFile(f.in, info.Size(), options...); err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func (v *values) addChunk(ctx context.Context, chunk parquet.ColumnChunk) (err e
 	return ctx.Err()
 }
 
-// addPage appends the values of a page. Of one with a dictionary the data are indexes.
+// addPage appends the values of a page. With a dictionary they are indexes.
 func (v *values) addPage(page parquet.Page) error {
 	if page.NumNulls() > 0 {
 		return errNulls
@@ -147,8 +150,8 @@ func look[T any](to []T, indexes []int32, known []T) []T {
 	return to
 }
 
-// addNames appends strings: all of a dictionary, which a column chunk has but one of, or those of a page without, each as a name of its
-// own.
+// addNames appends strings: all strings of the column chunk's only dictionary, or those of a page without dictionary,
+// each as a separate name.
 func (v *values) addNames(page parquet.Page) {
 	data := page.Data()
 	if dictionary := page.Dictionary(); dictionary != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// This file reads row groups with arrow-go's pqarrow: files are mapped into memory, strings are read as dictionaries.
+// Reading of row groups with arrow-go's pqarrow: files are mapped into memory, strings are read as dictionaries.
 
 type arrowFile struct {
 	in      *parquetfile.Reader
@@ -26,7 +26,8 @@ type arrowFile struct {
 }
 
 func openArrow(path string, columns []string) (file, error) {
-	in, err := parquetfile.OpenParquetFile(path, true, parquetfile.WithReadProps(parquet.NewReaderProperties(memory.DefaultAllocator)))
+	in, err := parquetfile.OpenParquetFile(path, true,
+		parquetfile.WithReadProps(parquet.NewReaderProperties(memory.DefaultAllocator)))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func openArrow(path string, columns []string) (file, error) {
 		}
 	}
 	if len(f.leaves) != len(columns) {
-		return nil, errors.Join(fmt.Errorf("%s: not all of the columns %q are there", path, columns), in.Close())
+		return nil, errors.Join(fmt.Errorf("%s: some of the columns %q do not exist", path, columns), in.Close())
 	}
 	if f.reader, err = pqarrow.NewFileReader(in, properties, memory.DefaultAllocator); err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -83,7 +84,7 @@ func (f *arrowFile) read(ctx context.Context, group int, into *rowGroup) error {
 	return nil
 }
 
-// join appends, and copies nothing as long as there is but one piece.
+// join appends piece to to; it does not copy the first piece.
 func join[T any](to, piece []T) []T {
 	if len(to) == 0 {
 		return piece

@@ -15,15 +15,16 @@ import (
 	"github.com/vecql/vecql/bench/parquet/data"
 )
 
-// This file answers with what reads row groups: as many goroutines as there are threads take one row group after the other, each adds up
-// for itself, in slices or Go maps, and at the end one of them merges.
+// Answers of libraries that read row groups: one goroutine per thread takes row groups and aggregates them in its own
+// slices or Go maps, and one goroutine merges the results.
 
-// A rowGroup is columns of a row group, in the order asked for, without NULLs. They are valid until the next call with the same rowGroup.
+// A rowGroup holds columns of a row group, in the requested order, without NULLs. They are valid until the next call
+// with the same rowGroup.
 type rowGroup struct {
 	columns []values
 }
 
-// values are one column: of integers, floats, vectors, or strings as codes and what they stand for.
+// values are one column: integers, floats, vectors, or strings as codes and names.
 type values struct {
 	ints    []int64
 	floats  []float64
@@ -32,17 +33,17 @@ type values struct {
 	names   []string
 }
 
-// A file is open. read may be called by several goroutines.
+// A file is an open file. read is safe for concurrent use.
 type file interface {
 	rows() []int64 // of each row group
 	read(ctx context.Context, group int, into *rowGroup) error
 	Close() error
 }
 
-// An opener opens a file of which some columns will be read.
+// An opener opens a file to read some columns.
 type opener func(path string, columns []string) (file, error)
 
-var errNulls = errors.New("NULLs, where there should be none")
+var errNulls = errors.New("unexpected NULLs")
 
 func query(ctx context.Context, open opener, path string, c *data.Case, threads int) (a *Answer, err error) {
 	files, err := openAll(open, path, c.Columns())
@@ -86,7 +87,7 @@ func openAll(open opener, pattern string, columns []string) (*fileSet, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: no such files", pattern)
+		return nil, fmt.Errorf("%s: no files match", pattern)
 	}
 	s := &fileSet{}
 	for _, path := range paths {
@@ -111,7 +112,7 @@ func (s *fileSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// each calls fn with every row group, from as many goroutines as there are threads.
+// each calls fn with every row group, from one goroutine per thread.
 func (s *fileSet) each(ctx context.Context, threads int, fn func(worker int, at groupAt, rg *rowGroup) error) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -144,6 +145,7 @@ func total[T int64 | float64](v []T) (sum T) {
 	return sum
 }
 
+// sumInts returns the sum of the first column. Each worker has a sum of its own.
 func (s *fileSet) sumInts(ctx context.Context, threads int) (*Answer, error) {
 	sums := make([]int64, threads)
 	err := s.each(ctx, threads, func(worker int, _ groupAt, rg *rowGroup) error {
@@ -153,6 +155,7 @@ func (s *fileSet) sumInts(ctx context.Context, threads int) (*Answer, error) {
 	return of(nil, intColumn(total(sums))), err
 }
 
+// sumFloats is sumInts for doubles.
 func (s *fileSet) sumFloats(ctx context.Context, threads int) (*Answer, error) {
 	sums := make([]float64, threads)
 	err := s.each(ctx, threads, func(worker int, _ groupAt, rg *rowGroup) error {
@@ -162,7 +165,7 @@ func (s *fileSet) sumFloats(ctx context.Context, threads int) (*Answer, error) {
 	return of(nil, floatColumn(total(sums))), err
 }
 
-// A grouping is the groups met so far: a map gives their places.
+// A grouping is the groups found so far; a map holds their indexes.
 type grouping[K comparable] struct {
 	places       map[K]int32
 	keys         []K
@@ -187,7 +190,7 @@ func (g *grouping[K]) place(k K) int32 {
 	return p
 }
 
-// merged returns all groups, in the first of the groupings.
+// merged merges all groupings into the first one.
 func merged[K comparable](all []*grouping[K]) *grouping[K] {
 	for _, g := range all[1:] {
 		for i, k := range g.keys {
@@ -252,7 +255,10 @@ func (s *fileSet) groupNames(ctx context.Context, threads int) (*Answer, error) 
 		for _, name := range g.keys {
 			key.AppendBytes([]byte(name))
 		}
-		return &groups.Answer{Keys: []*groups.Column{key}, Values: []*groups.Column{intColumn(g.counts...), intColumn(g.sums...)}}, nil
+		return &groups.Answer{
+			Keys:   []*groups.Column{key},
+			Values: []*groups.Column{intColumn(g.counts...), intColumn(g.sums...)},
+		}, nil
 	}}, nil
 }
 

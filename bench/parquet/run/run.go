@@ -11,13 +11,13 @@ import (
 	"github.com/vecql/vecql/bench/parquet/data"
 )
 
-// An Engine answers cases. Its queries begin with the path of the files, one or a pattern, and open them anew.
+// An Engine answers cases. Query takes the path of one file or a pattern, and opens the files each time.
 type Engine struct {
 	Name  string
 	Query func(ctx context.Context, path string, c *data.Case, threads int) (*Answer, error)
 }
 
-// Engines are vecql, and its peers.
+// Engines returns vecql and its peers.
 func Engines() []Engine {
 	return []Engine{
 		{"vecql", vecql},
@@ -32,11 +32,11 @@ func Engines() []Engine {
 
 // An Answer is groups, or vectors.
 type Answer struct {
-	Groups  func() (*groups.Answer, error) // in another form, to be checked
+	Groups  func() (*groups.Answer, error) // converts the groups for Check
 	Vectors *data.Matrix
 }
 
-// Check returns an error if an answer is not the right one.
+// Check returns an error if an answer is wrong.
 func (a *Answer) Check(c *data.Case) error {
 	if c.Query == "embeddings" {
 		if a.Vectors == nil {
@@ -63,7 +63,7 @@ func (a *Answer) Check(c *data.Case) error {
 	return nil
 }
 
-// of returns an answer of columns that are there.
+// of returns an answer of given columns.
 func of(keys []*groups.Column, values ...*groups.Column) *Answer {
 	return &Answer{Groups: func() (*groups.Answer, error) { return &groups.Answer{Keys: keys, Values: values}, nil }}
 }
@@ -74,5 +74,5 @@ func floatColumn(v ...float64) *groups.Column {
 	return &groups.Column{Type: groups.Float64, Floats: v}
 }
 
-// unknown is the error of a case that nothing here answers.
+// unknown returns the error for a case that no engine answers.
 func unknown(c *data.Case) error { return fmt.Errorf("%s: no such query", c.Name) }

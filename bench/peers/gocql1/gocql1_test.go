@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gocql1 measures gocql v1, which knows no vectors.
+// Package gocql1 measures gocql v1, which has no vectors.
 package gocql1
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { workload.Main(m) }
 
-// drivers are the peer with its defaults, and without the time it waits by default for more requests to share a write with.
+// drivers lists the peer with its defaults, and without its delay of writes that coalesces requests.
 var drivers = []workload.Driver{
 	{Name: "gocql1", Versions: []int{4}, Vectors: false, Open: open(false)},
 	{Name: "gocql1-nowait", Versions: []int{4}, Vectors: false, Open: open(true), Only: []string{"Insert", "ReadRow"}},

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { workload.Main(m) }
 
-// drivers are the peer with its defaults, and without the time it waits by default for more requests to share a write with.
+// drivers lists the peer with its defaults, and without its delay of writes that coalesces requests.
 var drivers = []workload.Driver{
 	{Name: "scylla", Versions: []int{4, 5}, Vectors: true, Open: open(false)},
 	{Name: "scylla-nowait", Versions: []int{4, 5}, Vectors: true, Open: open(true), Only: []string{"Insert", "ReadRow"}},

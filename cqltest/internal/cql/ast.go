@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cql reads CQL 3 as Cassandra 5 does, and the additions of ScyllaDB: text in, a tree of statements and expressions out, and text
-// again by String. It knows no schema: that a table, column or function exists, and that a term has the type it should have, is for others
-// to check.
+// Package cql parses CQL 3 of Cassandra 5 with the extensions of ScyllaDB: Parse turns text into a tree of statements
+// and expressions, and String turns a tree into text. The package uses no schema: it does not check that tables,
+// columns and functions exist, nor the types of terms.
 package cql
 
 import "fmt"
 
-// This file holds the tree of a statement (doc/cql3 of Cassandra 5.0). Names in it are as they are stored: in lower case unless they were
-// quoted. A nil slice and an empty one mean the same, the parser makes nil ones. Nothing in a tree refers to the text or to positions in
-// it.
+// The tree of a statement (doc/cql3 of Cassandra 5.0). Names are as they are stored: in lower case unless they were
+// quoted. A nil slice and an empty one are equivalent; the parser makes nil ones. A tree does not refer to the text or
+// to positions in it.
 
-// A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace, *AlterKeyspace,
-// *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType, *CreateIndex, *DropIndex and *Unsupported.
-// Its String is CQL without a semicolon that parses to an equal tree.
+// A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace,
+// *AlterKeyspace, *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType,
+// *CreateIndex, *DropIndex and *Unsupported. Its String is CQL without a semicolon that parses to an equal tree.
 type Statement interface {
 	fmt.Stringer
-	// Markers are the bind markers of the statement by their Index, which is their order in the text: Markers()[i].Index == i. A name that
-	// is written twice is two markers, as Cassandra counts. Inside a Batch a statement has the indexes of the batch, and its Markers are
-	// its own only. The slice belongs to the statement.
+	// Markers returns the bind markers of the statement by their Index, which is their order in the text:
+	// Markers()[i].Index == i. Two uses of a name are two markers, as in Cassandra. A statement inside a Batch uses the
+	// indexes of the batch and returns only its own markers. The slice is shared.
 	Markers() []*Marker
 	statement()
 }
 
-// bound is the part of a Statement that knows its markers.
+// bound stores the markers of a Statement.
 type bound struct{ markers []*Marker }
 
 func (b *bound) Markers() []*Marker { return b.markers }
 func (*bound) statement()           {}
 
-// A Name is a table, type, index or function, with its keyspace or without ("").
+// A Name is the name of a table, type, index or function; Keyspace is "" if it was not given.
 type Name struct{ Keyspace, Name string }
 
-// Select is a SELECT statement.
+// A Select is a SELECT statement.
 type Select struct {
 	bound
 	JSON, Distinct    bool
-	Selectors         []Selector // none for *
+	Selectors         []Selector // empty means *
 	From              Name
 	Where             []Relation
 	GroupBy           []Expr
 	OrderBy           []Ordering
-	PerPartitionLimit Expr // integer *Literal or *Marker, nil if not given
+	PerPartitionLimit Expr // integer *Literal or *Marker; nil means none
 	Limit             Expr // the same
 	AllowFiltering    bool
 	BypassCache       bool // ScyllaDB
-	Timeout           Expr // USING TIMEOUT of ScyllaDB: duration *Literal or *Marker, nil if not given
+	Timeout           Expr // USING TIMEOUT of ScyllaDB: duration *Literal or *Marker; nil means none
 }
 
 // A Selector is one item of a SELECT clause.
@@ -54,18 +54,18 @@ type Selector struct {
 	Alias string // "" if not given
 }
 
-// An Ordering is one item of ORDER BY, or of CLUSTERING ORDER BY, where ANN is nil.
+// An Ordering is one item of ORDER BY, or of CLUSTERING ORDER BY, whose ANN is nil.
 type Ordering struct {
 	Column string
 	ANN    Expr // ORDER BY column ANN OF term, otherwise nil
 	Desc   bool
 }
 
-// Insert is INSERT ... VALUES, or INSERT ... JSON if JSON is not nil.
+// An Insert is INSERT ... VALUES, or INSERT ... JSON if JSON is not nil.
 type Insert struct {
 	bound
 	Table        Name
-	Columns      []string // as written, also when their number is not that of Values
+	Columns      []string // as written, even if their number differs from that of Values
 	Values       []Expr
 	JSON         Expr // string *Literal or *Marker
 	DefaultUnset bool // JSON ... DEFAULT UNSET
@@ -73,14 +73,14 @@ type Insert struct {
 	Using        Using
 }
 
-// Using is a USING clause. What was not given is nil; otherwise it is a *Literal or *Marker.
+// A Using is a USING clause. Each value is a *Literal or *Marker; nil means that it was not given.
 type Using struct {
 	Timestamp Expr // microseconds
 	TTL       Expr // seconds
 	Timeout   Expr // ScyllaDB: a duration
 }
 
-// Update is an UPDATE statement.
+// An Update is an UPDATE statement.
 type Update struct {
 	bound
 	Table    Name
@@ -91,12 +91,12 @@ type Update struct {
 	If       []Condition
 }
 
-// AssignOp says what an Assignment does to its column.
+// An AssignOp is the effect of an Assignment on its column.
 type AssignOp int
 
 const (
 	Assign        AssignOp = iota // c = value
-	AssignAdd                     // c = c + value, c += value; c = c - 1 is also AssignAdd of -1 when written without a space after the minus
+	AssignAdd                     // c = c + value, c += value; "c = c -1" is AssignAdd of -1
 	AssignSub                     // c = c - value, c -= value
 	AssignPrepend                 // c = value + c
 	AssignElement                 // c[Key] = value
@@ -112,25 +112,26 @@ type Assignment struct {
 	Value  Expr
 }
 
-// Delete is a DELETE statement.
+// A Delete is a DELETE statement.
 type Delete struct {
 	bound
-	Targets  []Target // none for whole rows
+	Targets  []Target // empty means whole rows
 	Table    Name
-	Using    Using // no TTL
+	Using    Using // never has a TTL
 	Where    []Relation
 	IfExists bool
 	If       []Condition
 }
 
-// A Target is what a DELETE removes: a column, an element of it if Key is not nil, or a field of it if Field is not "".
+// A Target is what a DELETE removes: a column, one of its elements if Key is not nil, or one of its fields if Field is
+// not "".
 type Target struct {
 	Column string
 	Key    Expr
 	Field  string
 }
 
-// Operator is the operator of a Relation or Condition.
+// An Operator is the operator of a Relation or Condition.
 type Operator int
 
 const (
@@ -143,14 +144,14 @@ const (
 	In                          // IN
 	Contains                    // CONTAINS
 	ContainsKey                 // CONTAINS KEY
-	Like                        // LIKE, relations only
-	IsNotNull                   // IS NOT NULL, relations only: no value
-	CustomIndex                 // expr(index, value), relations only: Columns is the name of the index
+	Like                        // LIKE, only in relations
+	IsNotNull                   // IS NOT NULL, only in relations: no value
+	CustomIndex                 // expr(index, value), only in relations: Columns is the name of the index
 )
 
 // A Relation is one part of a WHERE clause.
 type Relation struct {
-	Columns []string // one, unless Token or Tuple
+	Columns []string // a single one, unless Token or Tuple
 	Token   bool     // token(a, b) < value
 	Tuple   bool     // (a, b) < value, also for a single column in parentheses
 	Element Expr     // c[Element] = value, otherwise nil
@@ -169,7 +170,7 @@ type Condition struct {
 	Values  []Expr // as in Relation
 }
 
-// BatchKind is the kind of a Batch.
+// A BatchKind is the kind of a Batch.
 type BatchKind int
 
 const (
@@ -178,7 +179,7 @@ const (
 	CounterBatch
 )
 
-// Batch is BEGIN ... APPLY BATCH. Its statements are *Insert, *Update and *Delete.
+// A Batch is BEGIN ... APPLY BATCH. Its statements are *Insert, *Update and *Delete.
 type Batch struct {
 	bound
 	Kind       BatchKind
@@ -186,20 +187,20 @@ type Batch struct {
 	Statements []Statement
 }
 
-// Truncate is TRUNCATE [TABLE].
+// A Truncate is TRUNCATE [TABLE].
 type Truncate struct {
 	bound
 	Table   Name
 	Timeout Expr // USING TIMEOUT of ScyllaDB, otherwise nil
 }
 
-// Use is USE.
+// A Use is USE.
 type Use struct {
 	bound
 	Keyspace string
 }
 
-// CreateKeyspace is CREATE KEYSPACE.
+// A CreateKeyspace is CREATE KEYSPACE.
 type CreateKeyspace struct {
 	bound
 	Name        string
@@ -207,7 +208,7 @@ type CreateKeyspace struct {
 	Options     Options
 }
 
-// AlterKeyspace is ALTER KEYSPACE.
+// An AlterKeyspace is ALTER KEYSPACE.
 type AlterKeyspace struct {
 	bound
 	Name     string
@@ -215,24 +216,26 @@ type AlterKeyspace struct {
 	Options  Options
 }
 
-// DropKeyspace is DROP KEYSPACE.
+// A DropKeyspace is DROP KEYSPACE.
 type DropKeyspace struct {
 	bound
 	Name     string
 	IfExists bool
 }
 
-// Options are the properties of a WITH clause in the order of the text. No name is in it twice: that is a syntax error.
+// Options are the properties of a WITH clause in the order of the text. Names are unique: a repeated name is a syntax
+// error.
 type Options []Option
 
-// An Option is name = value. Values are texts, whatever literal they were written as: 10, '10' and 1e1 give "10", "10" and "1e1".
+// An Option is name = value. The value is the text of the literal, of any kind: 10, '10' and 1e1 are "10", "10" and
+// "1e1".
 type Option struct {
 	Name  string
 	Value string
-	Map   map[string]string // not nil if the value is a map; Value is "" then
+	Map   map[string]string // not nil if the value is a map; Value is then ""
 }
 
-// Get returns the option of that name.
+// Get returns the option of the name; false means that there is none.
 func (o Options) Get(name string) (Option, bool) {
 	for _, opt := range o {
 		if opt.Name == name {
@@ -242,13 +245,13 @@ func (o Options) Get(name string) (Option, bool) {
 	return Option{}, false
 }
 
-// CreateTable is CREATE TABLE. A table has exactly one primary key, but the text may hold none or many.
+// A CreateTable is CREATE TABLE. A table has exactly one primary key, but the text may contain none or several.
 type CreateTable struct {
 	bound
 	Name            Name
 	IfNotExists     bool
 	Columns         []ColumnDef
-	PrimaryKeys     []PrimaryKey // "c int PRIMARY KEY" is one, too
+	PrimaryKeys     []PrimaryKey // including "c int PRIMARY KEY"
 	ClusteringOrder []Ordering
 	CompactStorage  bool
 	Options         Options
@@ -265,20 +268,20 @@ type ColumnDef struct {
 // A PrimaryKey is PRIMARY KEY ((partition, key), clustering, ...).
 type PrimaryKey struct{ Partition, Clustering []string }
 
-// AlterAction says what an AlterTable or AlterType does.
+// An AlterAction is the kind of change of an AlterTable or AlterType.
 type AlterAction int
 
 const (
 	AlterAdd                AlterAction = iota // Columns, or Fields
 	AlterDrop                                  // Drop, Timestamp; tables only
 	AlterRename                                // Renames
-	AlterColumnType                            // Column, Type: servers refuse it since 3.10
+	AlterColumnType                            // Column, Type: servers refuse it since Cassandra 3.10
 	AlterOptions                               // Options; tables only
-	AlterMask                                  // Column, Mask: nil for DROP MASKED; tables only
+	AlterMask                                  // Column, Mask; a nil Mask means DROP MASKED; tables only
 	AlterDropCompactStorage                    // tables only
 )
 
-// AlterTable is ALTER TABLE.
+// An AlterTable is ALTER TABLE.
 type AlterTable struct {
 	bound
 	Name      Name
@@ -298,14 +301,14 @@ type AlterTable struct {
 // A Rename is "from TO to".
 type Rename struct{ From, To string }
 
-// DropTable is DROP TABLE.
+// A DropTable is DROP TABLE.
 type DropTable struct {
 	bound
 	Name     Name
 	IfExists bool
 }
 
-// CreateType is CREATE TYPE.
+// A CreateType is CREATE TYPE.
 type CreateType struct {
 	bound
 	Name        Name
@@ -319,39 +322,39 @@ type FieldDef struct {
 	Type *TypeName
 }
 
-// AlterType is ALTER TYPE.
+// An AlterType is ALTER TYPE.
 type AlterType struct {
 	bound
 	Name     Name
 	IfExists bool
 	Action   AlterAction
 	IfField  bool       // ADD IF NOT EXISTS, RENAME IF EXISTS
-	Fields   []FieldDef // AlterAdd: one
+	Fields   []FieldDef // for AlterAdd exactly one
 	Renames  []Rename
 	Field    string // AlterColumnType
 	Type     *TypeName
 }
 
-// DropType is DROP TYPE.
+// A DropType is DROP TYPE.
 type DropType struct {
 	bound
 	Name     Name
 	IfExists bool
 }
 
-// CreateIndex is CREATE [CUSTOM] INDEX.
+// A CreateIndex is CREATE [CUSTOM] INDEX.
 type CreateIndex struct {
 	bound
 	Name        string // "" if not given
 	Custom      bool
 	IfNotExists bool
 	Table       Name
-	Targets     []IndexTarget // may be none, or many, which servers refuse
+	Targets     []IndexTarget // servers refuse none and several
 	Using       string        // class, as written; "" if not given
 	Options     Options
 }
 
-// IndexKind says what of a column an index is on.
+// An IndexKind is the part of a column that an index covers.
 type IndexKind int
 
 const (
@@ -362,42 +365,42 @@ const (
 	IndexFull                     // full(c)
 )
 
-// An IndexTarget is a column that an index is on.
+// An IndexTarget is a column of an index.
 type IndexTarget struct {
 	Kind   IndexKind
 	Column string
 }
 
-// DropIndex is DROP INDEX.
+// A DropIndex is DROP INDEX.
 type DropIndex struct {
 	bound
 	Name     Name
 	IfExists bool
 }
 
-// Unsupported is a statement that this package knows by its first words only: views, functions, aggregates, triggers, roles, permissions,
-// service levels, DESCRIBE. The rest of it has been split into tokens and not been parsed.
+// An Unsupported is a statement that the parser recognizes only by its first words: views, functions, aggregates,
+// triggers, roles, permissions, service levels, DESCRIBE. The rest is split into tokens but not parsed.
 type Unsupported struct {
 	bound
 	What string // upper case: "CREATE MATERIALIZED VIEW", "LIST", "GRANT"
 	Text string // the whole statement, without a semicolon
 }
 
-// An Expr is a term or a selector: one of the pointers *Literal, *Marker, *ListLiteral, *SetLiteral, *MapLiteral, *UDTLiteral,
-// *TupleLiteral, *TypeHint, *Cast, *Call, *Binary, *Negate, *Column, *Field, *Element and *Slice. The last four stand in SELECT and
-// GROUP BY only. Its String is CQL.
+// An Expr is a term or a selector: one of the pointers *Literal, *Marker, *ListLiteral, *SetLiteral, *MapLiteral,
+// *UDTLiteral, *TupleLiteral, *TypeHint, *Cast, *Call, *Binary, *Negate, *Column, *Field, *Element and *Slice. The last
+// four occur only in SELECT and GROUP BY. Its String is CQL.
 type Expr interface {
 	fmt.Stringer
 	expr()
 }
 
-// LiteralKind says how a Literal was written.
+// A LiteralKind is the way in which a Literal was written.
 type LiteralKind int
 
 const (
-	StringLiteral   LiteralKind = iota // Text is the string itself, without quotes
-	IntegerLiteral                     // digits, perhaps behind a minus, of any length
-	FloatLiteral                       // also "NaN", "Infinity" and "-Infinity", spelled so
+	StringLiteral   LiteralKind = iota // Text is the string without quotes
+	IntegerLiteral                     // digits, with an optional minus, of any length
+	FloatLiteral                       // also "NaN", "Infinity" and "-Infinity", in this spelling
 	BooleanLiteral                     // "true" or "false" as written, in any case
 	DurationLiteral                    // as written: 1h30m, P1Y2M, P0001-02-03T04:05:06
 	UUIDLiteral                        // as written
@@ -420,17 +423,17 @@ type Marker struct {
 // A ListLiteral is [a, b]: a list or a vector.
 type ListLiteral struct{ Elems []Expr }
 
-// A SetLiteral is {a, b}. Without elements it stands for an empty map, too.
+// A SetLiteral is {a, b}. Without elements it may also be an empty map.
 type SetLiteral struct{ Elems []Expr }
 
-// A MapLiteral is {k: v}, with one entry at least. A key that comes twice stands in it twice.
+// A MapLiteral is {k: v}, with at least one entry. It keeps repeated keys.
 type MapLiteral struct{ Entries []MapEntry }
 
 // A MapEntry is one key and value.
 type MapEntry struct{ Key, Value Expr }
 
-// A UDTLiteral is {name: v}, with one field at least. A name that comes twice stands in it twice: the last one counts. In SELECT a map
-// whose keys are all columns looks like it, too.
+// A UDTLiteral is {name: v}, with at least one field. It keeps repeated names, of which the last one is valid. In
+// SELECT a map whose keys are all columns is also parsed as a UDTLiteral.
 type UDTLiteral struct{ Fields []FieldValue }
 
 // A FieldValue is one field of a UDTLiteral.
@@ -439,7 +442,7 @@ type FieldValue struct {
 	Value Expr
 }
 
-// A TupleLiteral is (a, b). With one element it is (a): in SELECT that is a, in parentheses.
+// A TupleLiteral is (a, b). (a) is a tuple of one element; in SELECT it is a in parentheses.
 type TupleLiteral struct{ Elems []Expr }
 
 // A TypeHint is (type) expr.
@@ -454,7 +457,7 @@ type Cast struct {
 	Type *TypeName
 }
 
-// A Call is a call of a function. token, count, writetime, maxwritetime and ttl are calls as others are; their names are not quoted.
+// A Call is a call of a function, including token, count, writetime, maxwritetime and ttl, whose names are not quoted.
 type Call struct {
 	Name Name
 	Star bool // count(*)
@@ -467,7 +470,7 @@ type Binary struct {
 	Left, Right Expr
 }
 
-// A Negate is -expr. "-1" is a Literal: the minus is part of the number. "- 1" is a Negate.
+// A Negate is -expr. "-1" is a Literal, because the minus is part of the number; "- 1" is a Negate.
 type Negate struct{ Expr Expr }
 
 // A Column is a name in SELECT.
@@ -482,7 +485,7 @@ type Field struct {
 // An Element is of[Index].
 type Element struct{ Of, Index Expr }
 
-// A Slice is of[From..To]. One of both may be nil.
+// A Slice is of[From..To]. One of both may be nil, which means no bound.
 type Slice struct{ Of, From, To Expr }
 
 func (*Literal) expr()      {}
@@ -502,19 +505,20 @@ func (*Field) expr()        {}
 func (*Element) expr()      {}
 func (*Slice) expr()        {}
 
-// TypeKind is the kind of a TypeName.
+// A TypeKind is the kind of a TypeName.
 type TypeKind int
 
 const (
-	NativeType TypeKind = iota // Name is one of ascii, bigint, ..., varint, in lower case; text and varchar are both as written
-	ListType                   // Args: 1
-	SetType                    // Args: 1
-	MapType                    // Args: 2, key and value
-	TupleType                  // Args: one at least
-	VectorType                 // Args: 1; Dim
-	FrozenType                 // Args: 1
-	UserType                   // Keyspace, which may be "", and Name
-	CustomType                 // Name is a Java class: 'org.apache.cassandra.db.marshal.LexicalUUIDType'
+	// Name is one of ascii, bigint, ..., varint, in lower case; text and varchar stay as written
+	NativeType TypeKind = iota
+	ListType            // Args: 1
+	SetType             // Args: 1
+	MapType             // Args: 2, key and value
+	TupleType           // Args: at least one
+	VectorType          // Args: 1; Dim
+	FrozenType          // Args: 1
+	UserType            // Keyspace, which may be "", and Name
+	CustomType          // Name is a Java class: 'org.apache.cassandra.db.marshal.LexicalUUIDType'
 )
 
 // A TypeName is the spelling of a type. Its String is CQL.
@@ -522,5 +526,5 @@ type TypeName struct {
 	Kind           TypeKind
 	Keyspace, Name string
 	Args           []*TypeName
-	Dim            int // of a vector; the text may say zero or less, which servers refuse
+	Dim            int // of a vector; zero and negative values are parsed, but servers refuse them
 }

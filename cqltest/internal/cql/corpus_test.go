@@ -2,9 +2,9 @@
 
 package cql
 
-// This file holds statements that are right and texts that are not, for the tests and as seeds of the fuzzers.
+// Valid and broken texts, for the tests and as seeds of the fuzz targets.
 
-// valid are texts and what String makes of them; "" where it is the text itself.
+// valid are texts and the results of String; "" means the text itself.
 var valid = []struct{ text, want string }{
 	// SELECT
 	{"SELECT * FROM t", ""},
@@ -236,7 +236,7 @@ var valid = []struct{ text, want string }{
 	{"CREATE INDEX ON t ()", ""},
 	{"DROP INDEX IF EXISTS ks.i", ""},
 
-	// what is known by name
+	// unsupported
 	{
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a);",
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)",
@@ -247,7 +247,7 @@ var valid = []struct{ text, want string }{
 	{"GRANT SELECT ON t TO r", ""},
 }
 
-// broken are texts and their errors.
+// broken are invalid texts and their errors.
 var broken = []struct{ text, want string }{
 	{"", "line 0:-1 no viable alternative at input '<EOF>'"},
 	{";", "line 1:0 no viable alternative at input ';' ([;])"},
@@ -273,7 +273,6 @@ var broken = []struct{ text, want string }{
 	{"INSERT INTO t (a) VALUES (\"x\", 1)", "line 1:29 no viable alternative at input ',' (... t (a) VALUES ([\"x\"],...)"},
 	{"INSERT INTO t (a VALUES (1)", "line 1:17 mismatched input 'VALUES' expecting ')' (INSERT INTO t (a [VALUES]...)"},
 	{"INSERT INTO t (a) VALUES (1", "line 0:-1 mismatched input '<EOF>' expecting ')'"},
-	{"INSERT INTO t (a) VALUES (1) USING TTL 1 AND TTL 2", "Multiple definition for TTL"},
 	{"INSERT INTO t (a) VALUES ({a: 1, 'b': 2})", "line 1:33 no viable alternative at input 'b' (...VALUES ({a: 1, ['b']...)"},
 	{"INSERT INTO t (a) VALUES ({1: 1, 2})", "line 1:34 mismatched input '}' expecting ':' (... ({1: 1, 2[}]...)"},
 	{"INSERT INTO t (a) VALUES (0xZZ)", "line 1:28 mismatched input 'ZZ' expecting ')' (...t (a) VALUES (0x[ZZ]...)"},
@@ -296,7 +295,7 @@ var broken = []struct{ text, want string }{
 		"line 1:30 no viable alternative at input '99999999999' (...t (a vector<int, [99999999999]...)",
 	},
 	{"CREATE TABLE t (a frozen<int>)", "frozen<> is only allowed on collections, tuples, and user-defined types (got int)"},
-	{"CREATE TABLE t (a int) WITH a = 1 AND a = 2", "Multiple definition for property 'a'"},
+	{"CREATE TABLE t (a int) WITH a = 1 AND a = 2", "Multiple definitions for property 'a'"},
 	{"CREATE TABLE t (a int) WITH a = ?", "line 1:32 no viable alternative at input '?' (... int) WITH a = [?])"},
 	{
 		"CREATE KEYSPACE ks WITH a = {'b': ?}",

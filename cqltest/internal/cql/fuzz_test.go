@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// This file holds the fuzzers: no text makes the parser fail otherwise than by a *SyntaxError, and what it reads it reads again from the
-// text that String gives.
+// Fuzz targets: every text parses or yields a *SyntaxError, and the String of a tree parses to an equal tree.
 
 func FuzzParse(f *testing.F) {
 	for _, test := range valid {

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// This file splits a text into tokens (src/antlr/Lexer.g of Cassandra 5.0). The longest token wins; a minus before a number is part of it,
-// so that "a-1" is a name and a number.
+// The lexer (src/antlr/Lexer.g of Cassandra 5.0). The longest token wins. A minus before a number is part of it, so
+// that "a-1" is a name and a number.
 
-// lexer gives the tokens of text one by one.
+// lexer returns the tokens of text one by one.
 type lexer struct {
 	text string
 	at   int
-	bad  string // what is wrong at the tokenBad
-	from int    // and where, an offset: not always its start
+	bad  string // message of a tokenBad
+	from int    // offset of the error, not always the start of the token
 }
 
-// next returns the next token. After tokenBad it must not be called.
+// next returns the next token. Callers stop after tokenBad.
 func (l *lexer) next() token {
 	start := l.at
 	if start == len(l.text) {
@@ -34,7 +34,7 @@ func (l *lexer) next() token {
 			n++
 		}
 	case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"):
-		// The server wants the end of the line, too: a comment without it is an error there.
+		// The server requires the end of the line: a comment without it is an error.
 		if n = strings.IndexAny(rest, "\r\n") + 1; n == 0 {
 			return l.unfinished("mismatched character '<EOF>' expecting set null")
 		}
@@ -87,13 +87,14 @@ func (l *lexer) next() token {
 	return t
 }
 
-// unfinished is the bad token that goes on to the end of the text.
+// unfinished returns a bad token that extends to the end of the text.
 func (l *lexer) unfinished(message string) token {
 	l.bad, l.from = message, len(l.text)
 	return token{kind: tokenBad, start: l.at, end: len(l.text)}
 }
 
-// quotedLength returns the length of the quoted text that s begins with, or 0 if its end is missing. Two quotes in it stand for one.
+// quotedLength returns the length of the quoted text at the start of s, or 0 if its end is missing. Two quotes inside
+// denote one.
 func quotedLength(s string) int {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {
@@ -110,7 +111,7 @@ func quotedLength(s string) int {
 	return 0
 }
 
-// punctLength returns the length of the operator or bracket that s begins with, or 0.
+// punctLength returns the length of the operator or bracket at the start of s, or 0.
 func punctLength(s string) int {
 	if len(s) >= 2 {
 		switch s[:2] {
@@ -124,7 +125,8 @@ func punctLength(s string) int {
 	return 0
 }
 
-// scanWord returns the kind and length of the name or number that s begins with, or a length of 0. It takes keywords for names.
+// scanWord returns the kind and length of the name or number at the start of s, or a length of 0. Keywords count as
+// names.
 func scanWord(s string) (tokenKind, int) {
 	if n := uuidLength(s); n > 0 {
 		return tokenUUID, n
@@ -159,7 +161,7 @@ func scanWord(s string) (tokenKind, int) {
 	return scanNumber(s)
 }
 
-// scanNumber returns the kind and length of the number or duration that s begins with, or a length of 0.
+// scanNumber returns the kind and length of the number or duration at the start of s, or a length of 0.
 func scanNumber(s string) (tokenKind, int) {
 	n := 0
 	if s[0] == '-' {
@@ -211,7 +213,7 @@ func scanNumber(s string) (tokenKind, int) {
 	return kind, n
 }
 
-// digitsAt returns how many digits stand at s[n:].
+// digitsAt returns the number of digits at s[n:].
 func digitsAt(s string, n int) int {
 	i := n
 	for i < len(s) && isDigit(s[i]) {
@@ -233,7 +235,7 @@ func unitAt(s string, n int) int {
 	return 0
 }
 
-// uuidLength returns 36 if s begins with a UUID, otherwise 0.
+// uuidLength returns 36 if s starts with a UUID, otherwise 0.
 func uuidLength(s string) int {
 	const length = 36
 	if len(s) < length {
@@ -254,7 +256,7 @@ func uuidLength(s string) int {
 	return length
 }
 
-// isoDurationLength returns the length of the duration of ISO 8601 that s begins with, or 0.
+// isoDurationLength returns the length of the ISO 8601 duration at the start of s, or 0.
 func isoDurationLength(s string) int {
 	n := 0
 	if s[0] == '-' {
@@ -291,8 +293,8 @@ func isoDurationLength(s string) int {
 	return n + time
 }
 
-// designatorsAt returns the length of the run of numbers at s[n:], each with a letter behind it. The letters come in this order; each of
-// them may be left out.
+// designatorsAt returns the length of the run of numbers at s[n:], each followed by one of letters. The letters occur
+// in this order; each is optional.
 func designatorsAt(s string, n int, letters string) int {
 	start := n
 	for n < len(s) {
@@ -315,7 +317,7 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isHex(c byte) bool    { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// isWordAt says whether s[n] goes on with a name.
+// isWordAt reports whether s[n] continues a name.
 func isWordAt(s string, n int) bool {
 	return n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '_')
 }

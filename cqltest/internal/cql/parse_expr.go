@@ -2,10 +2,10 @@
 
 package cql
 
-// This file reads expressions. The grammar has two kinds that look alike: terms, which are values (the rule term), and selectors, which may
-// name columns (the rule unaliasedSelector).
+// Parsing of expressions. The grammar has two similar kinds: terms, which are values (the rule term), and selectors,
+// which may name columns (the rule unaliasedSelector).
 
-// place is where an expression stands.
+// place is the kind of an expression.
 type place bool
 
 const (
@@ -13,10 +13,10 @@ const (
 	inSelector place = true
 )
 
-// term demands a term.
+// term parses a term.
 func (p *parser) term() Expr { return p.sum(inTerm) }
 
-// terms demands terms with commas between.
+// terms parses terms separated by commas.
 func (p *parser) terms() []Expr { return p.exprs(inTerm) }
 
 func (p *parser) exprs(in place) []Expr {
@@ -27,7 +27,7 @@ func (p *parser) exprs(in place) []Expr {
 	return list
 }
 
-// sum is the rule termAddition or selectionAddition.
+// sum parses the rule termAddition or selectionAddition.
 func (p *parser) sum(in place) Expr {
 	p.enter()
 	defer p.leave()
@@ -45,7 +45,7 @@ func (p *parser) sum(in place) Expr {
 	return left
 }
 
-// product is the rule termMultiplication or selectionMultiplication.
+// product parses the rule termMultiplication or selectionMultiplication.
 func (p *parser) product(in place) Expr {
 	left := p.unary(in)
 	for n := 0; p.is("*") || p.is("/") || p.is("%"); n++ {
@@ -58,7 +58,7 @@ func (p *parser) product(in place) Expr {
 	return left
 }
 
-// unary is the rule termGroup or selectionGroup.
+// unary parses the rule termGroup or selectionGroup.
 func (p *parser) unary(in place) Expr {
 	p.enter()
 	defer p.leave()
@@ -73,7 +73,7 @@ func (p *parser) unary(in place) Expr {
 	return p.primary(in)
 }
 
-// modifiers is the rule selectorModifier: fields and elements of a selector.
+// modifiers parses the rule selectorModifier: fields and elements of a selector.
 func (p *parser) modifiers(of Expr) Expr {
 	for n := 0; ; n++ {
 		if n == maxDepth {
@@ -91,7 +91,7 @@ func (p *parser) modifiers(of Expr) Expr {
 	}
 }
 
-// element is the rule collectionSubSelection.
+// element parses the rule collectionSubSelection.
 func (p *parser) element(of Expr) Expr {
 	if p.accept("..") {
 		return &Slice{Of: of, To: p.term()}
@@ -107,7 +107,7 @@ func (p *parser) element(of Expr) Expr {
 	return s
 }
 
-// primary is the rule simpleTerm or selectionGroupWithoutField.
+// primary parses the rule simpleTerm or selectionGroupWithoutField.
 func (p *parser) primary(in place) Expr {
 	p.enter()
 	defer p.leave()
@@ -140,14 +140,14 @@ func (p *parser) primary(in place) Expr {
 	case in == inSelector && isName(p.peek()):
 		return &Column{Name: p.name()}
 	case isName(p.peek()):
-		p.noViableAt(p.peek(), p.peekAt(1)) // the choice was made at the name: it is no call
+		p.noViableAt(p.peek(), p.peekAt(1)) // the rule was chosen at the name: it is not a call
 		return nil
 	}
 	p.noViable()
 	return nil
 }
 
-// tuple demands expressions in parentheses.
+// tuple parses expressions in parentheses.
 func (p *parser) tuple(in place) []Expr {
 	p.expect("(")
 	list := p.exprs(in)
@@ -155,7 +155,7 @@ func (p *parser) tuple(in place) []Expr {
 	return list
 }
 
-// constant takes a literal other than NULL, or returns nil if none is next.
+// constant parses a literal other than NULL; nil means that none is next.
 func (p *parser) constant() *Literal {
 	t := p.peek()
 	lit := &Literal{Text: p.value(t)}
@@ -187,7 +187,7 @@ func (p *parser) constant() *Literal {
 	return lit
 }
 
-// braces demands a set, map or value of a user-defined type.
+// braces parses a set, map or value of a user-defined type.
 func (p *parser) braces(in place) Expr {
 	p.expect("{")
 	if p.accept("}") {
@@ -220,7 +220,7 @@ func (p *parser) braces(in place) Expr {
 	return mapOrUDT(m)
 }
 
-// mapOrUDT returns m, or what it is if all its keys are names.
+// mapOrUDT returns m, or a UDTLiteral if all its keys are names.
 func mapOrUDT(m *MapLiteral) Expr {
 	udt := &UDTLiteral{Fields: make([]FieldValue, 0, len(m.Entries))}
 	for _, e := range m.Entries {
@@ -239,7 +239,8 @@ func (p *parser) fieldValue() FieldValue {
 	return FieldValue{Name: name, Value: p.term()}
 }
 
-// typeHint takes "(type)" if an expression follows it that it can be for: it returns nil, having taken nothing, before a tuple.
+// typeHint parses "(type)" if an expression follows that it can apply to. Before a tuple it accepts nothing and returns
+// nil.
 func (p *parser) typeHint(in place) *TypeName {
 	var t *TypeName
 	if !p.try(func() bool {
@@ -253,10 +254,11 @@ func (p *parser) typeHint(in place) *TypeName {
 	return t
 }
 
-// startsPrimary says whether a primary can begin here.
+// startsPrimary reports whether a primary can start here.
 func (p *parser) startsPrimary(in place) bool {
 	switch t := p.peek(); t.kind {
-	case tokenString, tokenInteger, tokenFloat, tokenBoolean, tokenDuration, tokenUUID, tokenHex, tokenNaN, tokenInfinity, tokenNegInfinity:
+	case tokenString, tokenInteger, tokenFloat, tokenBoolean, tokenDuration, tokenUUID, tokenHex, tokenNaN, tokenInfinity,
+		tokenNegInfinity:
 		return true
 	case tokenPunct:
 		return t.word == "(" || t.word == "[" || t.word == "{" || t.word == "?" || t.word == ":"
@@ -270,7 +272,7 @@ func (p *parser) startsPrimary(in place) bool {
 	return isName(p.peek())
 }
 
-// cast is CAST(expr AS type).
+// cast parses CAST(expr AS type).
 func (p *parser) cast(in place) Expr {
 	p.at += 2
 	c := &Cast{}
@@ -291,7 +293,7 @@ func (p *parser) cast(in place) Expr {
 	return c
 }
 
-// isFunction says whether a token can be the name of a function.
+// isFunction reports whether a token can be the name of a function.
 func isFunction(t token) bool {
 	switch t.kind {
 	case tokenIdent, tokenQuotedName:
@@ -307,7 +309,7 @@ func isFunction(t token) bool {
 	return false
 }
 
-// isCall says whether a call of a function begins at the n-th token from here.
+// isCall reports whether the n-th token from here starts a call of a function.
 func (p *parser) isCall(n int) bool {
 	if p.isAt(n+1, ".") {
 		if !isName(p.peekAt(n)) {
@@ -318,7 +320,7 @@ func (p *parser) isCall(n int) bool {
 	return isFunction(p.peekAt(n)) && p.isAt(n+1, "(")
 }
 
-// call takes a call of a function, which is known to begin here.
+// call parses a call of a function. Callers have checked isCall.
 func (p *parser) call(in place) Expr {
 	c := &Call{}
 	if p.isAt(1, ".") {

@@ -2,9 +2,9 @@
 
 package cql
 
-// This file reads INSERT, UPDATE, DELETE and BATCH.
+// Parsing of INSERT, UPDATE, DELETE and BATCH.
 
-// modification is a statement that can stand in a batch.
+// modification parses a statement that is allowed in a batch.
 func (p *parser) modification() Statement {
 	switch {
 	case p.is("INSERT"):
@@ -15,7 +15,7 @@ func (p *parser) modification() Statement {
 	return p.delete()
 }
 
-// insert is the rule insertStatement.
+// insert parses the rule insertStatement.
 func (p *parser) insert() Statement {
 	first := len(p.markers)
 	p.expect("INSERT", "INTO")
@@ -43,7 +43,7 @@ func (p *parser) insert() Statement {
 	return st
 }
 
-// jsonValue is the rule of that name.
+// jsonValue parses the rule jsonValue.
 func (p *parser) jsonValue() Expr {
 	if m := p.marker(); m != nil {
 		return m
@@ -55,24 +55,20 @@ func (p *parser) jsonValue() Expr {
 	return p.constant()
 }
 
-// using is the rule usingClause, or usingClauseDelete if there can be no TTL. Cassandra takes the last of two values for the same thing;
-// here they are an error.
+// using parses the rule usingClause, or usingClauseDelete if a TTL is not allowed. The last of repeated values counts.
 func (p *parser) using(ttl bool) Using {
 	var u Using
 	if !p.accept("USING") {
 		return u
 	}
 	for {
-		what := p.peek()
-		var to *Expr
-		var value Expr
 		switch {
 		case p.accept("TIMESTAMP"):
-			to, value = &u.Timestamp, p.intValue()
+			u.Timestamp = p.intValue()
 		case ttl && p.accept("TTL"):
-			to, value = &u.TTL, p.intValue()
+			u.TTL = p.intValue()
 		case p.isPlain(0, "TIMEOUT"):
-			to, value = &u.Timeout, p.timeout()
+			u.Timeout = p.timeout()
 		default:
 			if ttl {
 				p.noViable()
@@ -81,24 +77,20 @@ func (p *parser) using(ttl bool) Using {
 			}
 			return u
 		}
-		if *to != nil {
-			p.failf("Multiple definition for %s", p.source(what))
-		}
-		*to = value
-		// A DELETE of Cassandra has one thing only.
+		// Cassandra allows a single item in DELETE.
 		if !ttl && !p.scylla || !p.accept("AND") {
 			return u
 		}
 	}
 }
 
-// update is the rule updateStatement.
+// update parses the rule updateStatement.
 func (p *parser) update() Statement {
 	first := len(p.markers)
 	p.expect("UPDATE")
 	st := &Update{Table: p.tableName(), Using: p.using(true)}
 	p.expect("SET")
-	set := map[string]Assignment{} // the last of each column
+	set := map[string]Assignment{} // last assignment by column
 	for {
 		a := p.assignment()
 		if other, ok := set[a.Column]; ok && !compatible(other, a) {
@@ -117,7 +109,7 @@ func (p *parser) update() Statement {
 	return st
 }
 
-// compatible says whether an UPDATE may hold both.
+// compatible reports whether an UPDATE may contain both assignments.
 func compatible(a, b Assignment) bool {
 	if a.Op == Assign || b.Op == Assign {
 		return false
@@ -125,7 +117,7 @@ func compatible(a, b Assignment) bool {
 	return a.Op != AssignField || b.Op != AssignField || a.Field != b.Field
 }
 
-// assignment is the rule columnOperation.
+// assignment parses the rule columnOperation.
 func (p *parser) assignment() Assignment {
 	a := Assignment{Column: p.column()}
 	switch {
@@ -151,7 +143,7 @@ func (p *parser) assignment() Assignment {
 	return a
 }
 
-// assigned is the rule normalColumnOperation: what may stand behind "column =".
+// assigned parses the rule normalColumnOperation: the part after "column =".
 func (p *parser) assigned(a *Assignment) {
 	if !isColumn(p.peek()) || p.isCall(0) || p.are("CAST", "(") {
 		a.Value = p.term()
@@ -182,7 +174,7 @@ func (p *parser) assigned(a *Assignment) {
 	}
 }
 
-// delete is the rule deleteStatement.
+// delete parses the rule deleteStatement.
 func (p *parser) delete() Statement {
 	first := len(p.markers)
 	p.expect("DELETE")
@@ -203,7 +195,7 @@ func (p *parser) delete() Statement {
 	return st
 }
 
-// target is the rule deleteOp.
+// target parses the rule deleteOp.
 func (p *parser) target() Target {
 	t := Target{Column: p.column()}
 	switch {
@@ -216,7 +208,7 @@ func (p *parser) target() Target {
 	return t
 }
 
-// conditions takes an IF clause: IF EXISTS, or conditions.
+// conditions parses an IF clause: IF EXISTS, or conditions.
 func (p *parser) conditions() (exists bool, list []Condition) {
 	if !p.accept("IF") {
 		return false, nil
@@ -232,7 +224,7 @@ func (p *parser) conditions() (exists bool, list []Condition) {
 	return false, list
 }
 
-// conditionFollows says whether the next token, EXISTS, is a column.
+// conditionFollows reports whether the next token, EXISTS, is a column.
 func (p *parser) conditionFollows() bool {
 	switch p.peekAt(1).word {
 	case "=", "<", "<=", ">", ">=", "!=", "IN", "CONTAINS", "[", ".":
@@ -241,7 +233,7 @@ func (p *parser) conditionFollows() bool {
 	return false
 }
 
-// condition is the rule columnCondition.
+// condition parses the rule columnCondition.
 func (p *parser) condition() Condition {
 	c := Condition{Column: p.column()}
 	switch {
@@ -265,7 +257,7 @@ func (p *parser) condition() Condition {
 	return c
 }
 
-// batch is the rule batchStatement.
+// batch parses the rule batchStatement.
 func (p *parser) batch() Statement {
 	p.expect("BEGIN")
 	st := &Batch{}

@@ -2,12 +2,12 @@
 
 package cql
 
-// This file reads statements about the schema.
+// Parsing of schema statements.
 
-// schemaStatement reads CREATE, ALTER and DROP.
+// schemaStatement parses CREATE, ALTER and DROP.
 func (p *parser) schemaStatement() Statement {
 	verb, what := p.peek(), p.peekAt(1)
-	n := 1 // tokens in front of what
+	n := 1 // tokens before the object's kind
 	if verb.word == "CREATE" && p.isAt(1, "OR") && p.isAt(2, "REPLACE") {
 		n, what = 3, p.peekAt(3)
 		if what.word != "FUNCTION" && what.word != "AGGREGATE" {
@@ -41,7 +41,7 @@ func (p *parser) schemaStatement() Statement {
 	return nil
 }
 
-// supported takes a statement of which the verb and what it is about are known to be next.
+// supported parses a statement whose verb and object the caller has recognized.
 func (p *parser) supported(verb string) Statement {
 	p.next()
 	what := p.next()
@@ -82,7 +82,7 @@ func (p *parser) supported(verb string) Statement {
 	return nil
 }
 
-// ifNotExists takes IF NOT EXISTS.
+// ifNotExists accepts IF NOT EXISTS.
 func (p *parser) ifNotExists() bool {
 	if !p.accept("IF") {
 		return false
@@ -91,7 +91,7 @@ func (p *parser) ifNotExists() bool {
 	return true
 }
 
-// ifExists takes IF EXISTS.
+// ifExists accepts IF EXISTS.
 func (p *parser) ifExists() bool {
 	if !p.accept("IF") {
 		return false
@@ -100,7 +100,7 @@ func (p *parser) ifExists() bool {
 	return true
 }
 
-// options is the rule properties.
+// options parses the rule properties.
 func (p *parser) options() Options {
 	var b optionsBuilder
 	p.option(&b)
@@ -110,7 +110,7 @@ func (p *parser) options() Options {
 	return b.list
 }
 
-// optionsBuilder collects options and knows which names it has.
+// optionsBuilder collects options and rejects repeated names.
 type optionsBuilder struct {
 	list  Options
 	names map[string]bool
@@ -118,7 +118,7 @@ type optionsBuilder struct {
 
 func (p *parser) add(b *optionsBuilder, o Option) {
 	if b.names[o.Name] {
-		p.failf("Multiple definition for property '%s'", o.Name)
+		p.failf("Multiple definitions for property '%s'", o.Name)
 		return
 	}
 	if b.names == nil {
@@ -128,7 +128,7 @@ func (p *parser) add(b *optionsBuilder, o Option) {
 	b.list = append(b.list, o)
 }
 
-// option is the rule property.
+// option parses the rule property.
 func (p *parser) option(b *optionsBuilder) {
 	o := Option{Name: p.name()}
 	p.expect("=")
@@ -148,7 +148,7 @@ func (p *parser) option(b *optionsBuilder) {
 	p.add(b, o)
 }
 
-// optionMap demands a map of literals.
+// optionMap parses a map of literals.
 func (p *parser) optionMap(name string) map[string]string {
 	p.expect("{")
 	m := map[string]string{}
@@ -185,7 +185,7 @@ func (p *parser) optionMap(name string) map[string]string {
 	return m
 }
 
-// noMarkers is what an error adds about a marker.
+// noMarkers returns the addition to an error about a marker.
 func noMarkers(e Expr) string {
 	if _, ok := e.(*Marker); ok {
 		return " (bind variables are not supported in DDL queries)"
@@ -193,7 +193,7 @@ func noMarkers(e Expr) string {
 	return ""
 }
 
-// createTable is the rule createTableStatement.
+// createTable parses the rule createTableStatement.
 func (p *parser) createTable() Statement {
 	st := &CreateTable{IfNotExists: p.ifNotExists(), Name: p.tableName()}
 	p.expect("(")
@@ -216,7 +216,7 @@ func (p *parser) createTable() Statement {
 	return st
 }
 
-// tableItem is the rule tableColumns: a column or PRIMARY KEY.
+// tableItem parses the rule tableColumns: a column or PRIMARY KEY.
 func (p *parser) tableItem(st *CreateTable) {
 	if p.accept("PRIMARY") {
 		p.expect("KEY", "(")
@@ -242,7 +242,7 @@ func (p *parser) tableItem(st *CreateTable) {
 	}
 }
 
-// names demands names with commas between.
+// names parses names separated by commas.
 func (p *parser) names() []string {
 	list := []string{p.name()}
 	for p.accept(",") {
@@ -251,7 +251,7 @@ func (p *parser) names() []string {
 	return list
 }
 
-// columnDef demands "name type [STATIC] [MASKED WITH f]".
+// columnDef parses "name type [STATIC] [MASKED WITH f]".
 func (p *parser) columnDef() ColumnDef {
 	c := ColumnDef{Name: p.name(), Type: p.typeName()}
 	c.Static = p.accept("STATIC")
@@ -261,7 +261,7 @@ func (p *parser) columnDef() ColumnDef {
 	return c
 }
 
-// mask is the rule columnMask.
+// mask parses the rule columnMask.
 func (p *parser) mask() *Call {
 	p.expect("MASKED", "WITH")
 	if p.is("DEFAULT") && !p.isCall(0) {
@@ -276,7 +276,7 @@ func (p *parser) mask() *Call {
 	return c
 }
 
-// tableProperty is the rule of that name.
+// tableProperty parses the rule tableProperty.
 func (p *parser) tableProperty(st *CreateTable, b *optionsBuilder) {
 	switch {
 	case p.accept("COMPACT", "STORAGE"):
@@ -300,7 +300,7 @@ func (p *parser) tableProperty(st *CreateTable, b *optionsBuilder) {
 	}
 }
 
-// alterTable is the rule alterTableStatement.
+// alterTable parses the rule alterTableStatement.
 func (p *parser) alterTable() Statement {
 	st := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
 	switch {
@@ -336,7 +336,7 @@ func (p *parser) alterTable() Statement {
 	return st
 }
 
-// alterColumn takes what stands behind ALTER TABLE t ALTER.
+// alterColumn parses the part after ALTER TABLE t ALTER.
 func (p *parser) alterColumn(st *AlterTable) {
 	st.IfColumn = p.ifExists()
 	st.Column = p.column()
@@ -355,7 +355,7 @@ func (p *parser) alterColumn(st *AlterTable) {
 	}
 }
 
-// dropColumns takes what stands behind ALTER TABLE t DROP.
+// dropColumns parses the part after ALTER TABLE t DROP.
 func (p *parser) dropColumns(st *AlterTable) {
 	st.Action = AlterDrop
 	st.IfColumn = p.ifExists()
@@ -376,7 +376,7 @@ func (p *parser) dropColumns(st *AlterTable) {
 	st.Timestamp = p.constant()
 }
 
-// renames demands "a TO b AND ...".
+// renames parses "a TO b AND ...".
 func (p *parser) renames() []Rename {
 	var list []Rename
 	for {
@@ -390,7 +390,7 @@ func (p *parser) renames() []Rename {
 	}
 }
 
-// createType is the rule createTypeStatement.
+// createType parses the rule createTypeStatement.
 func (p *parser) createType() Statement {
 	st := &CreateType{IfNotExists: p.ifNotExists(), Name: p.userTypeName()}
 	p.expect("(")
@@ -406,7 +406,7 @@ func (p *parser) createType() Statement {
 
 func (p *parser) fieldDef() FieldDef { return FieldDef{Name: p.name(), Type: p.typeName()} }
 
-// alterType is the rule alterTypeStatement.
+// alterType parses the rule alterTypeStatement.
 func (p *parser) alterType() Statement {
 	st := &AlterType{IfExists: p.ifExists(), Name: p.userTypeName()}
 	switch {
@@ -429,7 +429,7 @@ func (p *parser) alterType() Statement {
 	return st
 }
 
-// createIndex is the rule createIndexStatement behind INDEX.
+// createIndex parses the part of the rule createIndexStatement after INDEX.
 func (p *parser) createIndex(custom bool) Statement {
 	st := &CreateIndex{Custom: custom, IfNotExists: p.ifNotExists()}
 	if !p.is("ON") {
@@ -460,7 +460,7 @@ func (p *parser) createIndex(custom bool) Statement {
 	return st
 }
 
-// indexTarget is the rule indexIdent.
+// indexTarget parses the rule indexIdent.
 func (p *parser) indexTarget() IndexTarget {
 	for kind, word := range indexKinds {
 		if word != "" && p.accept(word, "(") {
@@ -472,5 +472,8 @@ func (p *parser) indexTarget() IndexTarget {
 	return IndexTarget{Column: p.column()}
 }
 
-// indexKinds are the words in front of a target by its kind.
-var indexKinds = [...]string{IndexColumn: "", IndexValues: "VALUES", IndexKeys: "KEYS", IndexEntries: "ENTRIES", IndexFull: "FULL"}
+// indexKinds are the words before a target by its kind.
+var indexKinds = [...]string{
+	IndexColumn: "", IndexValues: "VALUES", IndexKeys: "KEYS", IndexEntries: "ENTRIES",
+	IndexFull: "FULL",
+}

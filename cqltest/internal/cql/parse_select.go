@@ -2,9 +2,9 @@
 
 package cql
 
-// This file reads SELECT and the WHERE clause.
+// Parsing of SELECT and of the WHERE clause.
 
-// selectStatement is the rule of that name.
+// selectStatement parses the rule selectStatement.
 func (p *parser) selectStatement() Statement {
 	p.expect("SELECT")
 	st := &Select{JSON: p.selectWord("JSON"), Distinct: p.selectWord("DISTINCT")}
@@ -51,7 +51,7 @@ func (p *parser) selectStatement() Statement {
 	return st
 }
 
-// selectWord takes JSON or DISTINCT unless it is the name of a column here.
+// selectWord accepts JSON or DISTINCT unless it is the name of a column here.
 func (p *parser) selectWord(word string) bool {
 	if !p.is(word) {
 		return false
@@ -75,7 +75,7 @@ func (p *parser) selectWord(word string) bool {
 	return true
 }
 
-// selector is the rule of that name.
+// selector parses the rule selector.
 func (p *parser) selector() Selector {
 	s := Selector{Expr: p.sum(inSelector)}
 	if p.accept("AS") {
@@ -84,7 +84,7 @@ func (p *parser) selector() Selector {
 	return s
 }
 
-// ordering is the rule orderByClause.
+// ordering parses the rule orderByClause.
 func (p *parser) ordering() Ordering {
 	o := Ordering{Column: p.column()}
 	if p.accept("ANN") {
@@ -95,7 +95,7 @@ func (p *parser) ordering() Ordering {
 	return o
 }
 
-// direction takes ASC or DESC if one is there, and says whether it was DESC.
+// direction accepts ASC or DESC, and reports whether it was DESC.
 func (p *parser) direction() bool {
 	if p.accept("DESC") {
 		return true
@@ -104,7 +104,7 @@ func (p *parser) direction() bool {
 	return false
 }
 
-// intValue demands a number or marker.
+// intValue parses a number or marker.
 func (p *parser) intValue() Expr {
 	if m := p.marker(); m != nil {
 		return m
@@ -116,7 +116,7 @@ func (p *parser) intValue() Expr {
 	return p.constant()
 }
 
-// timeoutClause takes USING TIMEOUT, or returns nil.
+// timeoutClause parses USING TIMEOUT; nil means that there is none.
 func (p *parser) timeoutClause() Expr {
 	if !p.is("USING") || !p.scylla {
 		return nil
@@ -129,7 +129,7 @@ func (p *parser) timeoutClause() Expr {
 	return p.timeout()
 }
 
-// timeout takes TIMEOUT and its value.
+// timeout parses TIMEOUT and its value.
 func (p *parser) timeout() Expr {
 	p.next()
 	if m := p.marker(); m != nil {
@@ -142,7 +142,7 @@ func (p *parser) timeout() Expr {
 	return p.constant()
 }
 
-// where is the rule whereClause.
+// where parses the rule whereClause.
 func (p *parser) where() []Relation {
 	list := []Relation{p.relation()}
 	for p.accept("AND") {
@@ -151,7 +151,7 @@ func (p *parser) where() []Relation {
 	return list
 }
 
-// relation is the rules relation and customIndexExpression.
+// relation parses the rules relation and customIndexExpression.
 func (p *parser) relation() Relation {
 	p.enter()
 	defer p.leave()
@@ -203,7 +203,7 @@ func (p *parser) relation() Relation {
 	return r
 }
 
-// tupleRelation is a relation of columns in parentheses.
+// tupleRelation parses a relation of columns in parentheses.
 func (p *parser) tupleRelation() Relation {
 	r := Relation{Tuple: true, Columns: p.columns()}
 	if !p.accept("IN") {
@@ -220,7 +220,7 @@ func (p *parser) tupleRelation() Relation {
 	if p.accept(")") {
 		return r
 	}
-	markers := !p.is("(") // either all are, or none
+	markers := !p.is("(") // all or none are markers
 	for {
 		if markers == p.is("(") {
 			p.noViable()
@@ -234,7 +234,7 @@ func (p *parser) tupleRelation() Relation {
 	return r
 }
 
-// tupleValue is the rule multiColumnValue.
+// tupleValue parses the rule multiColumnValue.
 func (p *parser) tupleValue() Expr {
 	if m := p.marker(); m != nil {
 		return m
@@ -246,7 +246,7 @@ func (p *parser) tupleValue() Expr {
 	return &TupleLiteral{Elems: p.tuple(inTerm)}
 }
 
-// columns demands columns in parentheses.
+// columns parses columns in parentheses.
 func (p *parser) columns() []string {
 	p.expect("(")
 	list := []string{p.column()}
@@ -257,7 +257,7 @@ func (p *parser) columns() []string {
 	return list
 }
 
-// comparison is the rule relationType.
+// comparison parses the rule relationType.
 func (p *parser) comparison() Operator {
 	for op, word := range comparisons {
 		if p.accept(word) {
@@ -268,10 +268,10 @@ func (p *parser) comparison() Operator {
 	return Eq
 }
 
-// comparisons are the operators that stand between two terms, by their numbers.
+// comparisons are the operators between two terms, by Operator.
 var comparisons = [...]string{Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!="}
 
-// contains takes the KEY behind a CONTAINS.
+// contains accepts the KEY after CONTAINS.
 func (p *parser) contains() Operator {
 	if p.accept("KEY") {
 		return ContainsKey
@@ -279,7 +279,7 @@ func (p *parser) contains() Operator {
 	return Contains
 }
 
-// inValues is the rule singleColumnInValues: a marker or a list.
+// inValues parses the rule singleColumnInValues: a marker or a list.
 func (p *parser) inValues() (Expr, []Expr) {
 	if m := p.marker(); m != nil {
 		return m, nil

@@ -4,9 +4,9 @@ package cql
 
 import "strconv"
 
-// This file reads types (the rule comparatorType).
+// Parsing of types (the rule comparatorType).
 
-// typeName demands a type.
+// typeName parses a type.
 func (p *parser) typeName() *TypeName {
 	p.enter()
 	defer p.leave()
@@ -39,7 +39,7 @@ func (p *parser) typeName() *TypeName {
 	return &TypeName{Kind: UserType, Keyspace: n.Keyspace, Name: n.Name}
 }
 
-// typeOf takes name<args>, with this number of args, or any if it is 0. The two tokens in front are known.
+// typeOf parses name<args> with the given number of args; 0 means any. The caller has recognized the first two tokens.
 func (p *parser) typeOf(kind TypeKind, args int) *TypeName {
 	p.at += 2
 	t := &TypeName{Kind: kind, Args: []*TypeName{p.typeName()}}
@@ -58,7 +58,7 @@ func (p *parser) typeOf(kind TypeKind, args int) *TypeName {
 	return t
 }
 
-// dimension takes ", n" of a vector.
+// dimension parses ", n" of a vector.
 func (p *parser) dimension() int {
 	p.expect(",")
 	t := p.peek()
@@ -75,10 +75,13 @@ func (p *parser) dimension() int {
 	return int(n)
 }
 
-// reservedTypeNames are no keywords, but may become names of types some day. They are reserved in lower case only.
-var reservedTypeNames = map[string]bool{"byte": true, "complex": true, "enum": true, "interval": true, "macaddr": true, "bitstring": true}
+// reservedTypeNames are not keywords, but reserved for future types, in lower case only.
+var reservedTypeNames = map[string]bool{
+	"byte": true, "complex": true, "enum": true, "interval": true, "macaddr": true,
+	"bitstring": true,
+}
 
-// userTypeName demands the name of a user-defined type.
+// userTypeName parses the name of a user-defined type.
 func (p *parser) userTypeName() Name {
 	var n Name
 	if p.isAt(1, ".") {

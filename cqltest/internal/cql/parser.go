@@ -8,19 +8,22 @@ import (
 	"strings"
 )
 
-// This file holds the frame of the parser: tokens, names, markers, faults, and which statement a text is. It descends by the rules of
-// src/antlr/Parser.g of Cassandra 5.0, and cql3/Cql.g of ScyllaDB where that has more; in the files parse_*.go.
+// The core of the parser: tokens, names, markers, errors, and the choice of the statement. It is a recursive descent
+// along the rules of src/antlr/Parser.g of Cassandra 5.0, and of cql3/Cql.g of ScyllaDB for its extensions. The files
+// parse_*.go have the rules.
 
-// maxDepth bounds how deep expressions and types nest, and how many operators follow each other: the stack grows with it.
+// maxDepth bounds the nesting of expressions and types and the length of chains of operators, because the stack grows
+// with them.
 const maxDepth = 200
 
-// Parse reads one statement, which semicolons may follow. It understands the additions of ScyllaDB, too: BYPASS CACHE and USING TIMEOUT.
-// Its errors are of type *SyntaxError.
+// Parse parses one statement, optionally followed by semicolons. It accepts ScyllaDB's extensions BYPASS CACHE and
+// USING TIMEOUT. Errors are of type *SyntaxError.
 func Parse(text string) (Statement, error) { return parse(text, true) }
 
-// ParseCassandra is Parse without the additions of ScyllaDB: they are syntax errors, as they are to Cassandra.
+// ParseCassandra is Parse without the extensions of ScyllaDB, which are syntax errors as in Cassandra.
 func ParseCassandra(text string) (Statement, error) { return parse(text, false) }
 
+// parse parses one statement, which semicolons may follow.
 func parse(text string, scylla bool) (Statement, error) {
 	p := newParser(text)
 	p.scylla = scylla
@@ -34,7 +37,7 @@ func parse(text string, scylla bool) (Statement, error) {
 	return st, nil
 }
 
-// ParseType reads one type. Its errors are of type *SyntaxError.
+// ParseType parses one type. Errors are of type *SyntaxError.
 func ParseType(text string) (*TypeName, error) {
 	p := newParser(text)
 	t := p.typeName()
@@ -45,16 +48,16 @@ func ParseType(text string) (*TypeName, error) {
 	return t, nil
 }
 
-// parser reads tokens. From its first fault on it sees the end of the text, where nothing matches any more, so that all rules return soon;
-// what they return is of no use then.
+// parser reads tokens. After its first error it sees the end of the text, where nothing matches, so that all rules
+// return soon. Their results are then invalid.
 type parser struct {
 	text    string
 	lex     lexer
-	tokens  []token // read so far; a tokenEOF or tokenBad is the last
-	at      int     // in tokens
+	tokens  []token // read so far; tokenEOF or tokenBad is the last one
+	at      int     // index in tokens
 	scylla  bool
 	depth   int
-	trying  bool // do not make err
+	trying  bool // do not set err
 	failed  bool
 	err     *SyntaxError
 	markers []*Marker
@@ -62,7 +65,7 @@ type parser struct {
 
 func newParser(text string) *parser { return &parser{text: text, lex: lexer{text: text}} }
 
-// fault returns what is wrong with the text, or nil.
+// fault returns the syntax error of the text, or nil.
 func (p *parser) fault() error {
 	if !p.failed {
 		return nil
@@ -70,7 +73,7 @@ func (p *parser) fault() error {
 	return p.err
 }
 
-// end demands the end of the text.
+// end expects the end of the text.
 func (p *parser) end() {
 	if p.peek().kind != tokenEOF {
 		p.mismatched("EOF")
@@ -79,7 +82,7 @@ func (p *parser) end() {
 
 func (p *parser) peek() token { return p.peekAt(0) }
 
-// peekAt returns the n-th token from here, or the last.
+// peekAt returns the n-th token from here, or the last one.
 func (p *parser) peekAt(n int) token {
 	if p.failed {
 		return token{kind: tokenEOF, start: len(p.text), end: len(p.text)}
@@ -95,7 +98,7 @@ func (p *parser) peekAt(n int) token {
 	return p.tokens[p.at+n]
 }
 
-// next takes a token. The last one stays.
+// next consumes a token, except the last one.
 func (p *parser) next() token {
 	t := p.peek()
 	if !t.isLast() {
@@ -104,13 +107,13 @@ func (p *parser) next() token {
 	return t
 }
 
-// is says whether this keyword or operator is next.
+// is reports whether the keyword or operator is next.
 func (p *parser) is(word string) bool { return p.peek().word == word }
 
-// isAt says whether the n-th token from here is this keyword or operator.
+// isAt reports whether the n-th token from here is the keyword or operator.
 func (p *parser) isAt(n int, word string) bool { return p.peekAt(n).word == word }
 
-// are says whether these keywords and operators are next.
+// are reports whether the keywords and operators are next.
 func (p *parser) are(words ...string) bool {
 	for i, word := range words {
 		if !p.isAt(i, word) {
@@ -120,7 +123,7 @@ func (p *parser) are(words ...string) bool {
 	return true
 }
 
-// accept takes the keywords and operators if they are next.
+// accept consumes the keywords and operators if they are next, and reports whether they were.
 func (p *parser) accept(words ...string) bool {
 	if !p.are(words...) {
 		return false
@@ -129,13 +132,13 @@ func (p *parser) accept(words ...string) bool {
 	return true
 }
 
-// isPlain says whether the n-th token from here is a name that is a keyword of ScyllaDB, and this one.
+// isPlain reports whether the n-th token from here is the unquoted name word, a keyword of ScyllaDB.
 func (p *parser) isPlain(n int, word string) bool {
 	t := p.peekAt(n)
 	return p.scylla && t.kind == tokenIdent && strings.EqualFold(p.source(t), word)
 }
 
-// expect demands the keywords and operators.
+// expect consumes the keywords and operators, or fails.
 func (p *parser) expect(words ...string) {
 	for _, word := range words {
 		if p.accept(word) {
@@ -153,21 +156,22 @@ func (p *parser) expect(words ...string) {
 	}
 }
 
-// mismatched is the fault that another token should be next.
+// mismatched fails because another token was expected.
 func (p *parser) mismatched(want string) {
 	t := p.peek()
 	p.fail(t, t, "mismatched input "+p.display(t)+" expecting "+want)
 }
 
-// noViable is the fault that the next token is none of several.
+// noViable fails because the next token starts no alternative.
 func (p *parser) noViable() { p.noViableAt(p.peek(), p.peek()) }
 
-// noViableAt is the fault that t is none of several, where the choice began at mark.
+// noViableAt fails because t fits no alternative of a choice that started at mark.
 func (p *parser) noViableAt(mark, t token) {
 	p.fail(mark, t, "no viable alternative at input "+p.display(t))
 }
 
-// fail ends the parser with a message for the token t. The text around mark, the same token or an earlier one, goes with it.
+// fail stops the parser with a message for the token t. The error shows the text around mark, the same token or an
+// earlier one.
 func (p *parser) fail(mark, t token, message string) {
 	if p.failed {
 		return
@@ -188,7 +192,7 @@ func (p *parser) fail(mark, t token, message string) {
 	}
 }
 
-// failf ends the parser with a message of no place.
+// failf stops the parser with a message without a position.
 func (p *parser) failf(format string, args ...any) {
 	if p.failed {
 		return
@@ -199,7 +203,7 @@ func (p *parser) failf(format string, args ...any) {
 	}
 }
 
-// try runs a rule that makes no markers, and takes nothing if ok is false.
+// try runs a rule that makes no markers. If ok is false, it consumes nothing.
 func (p *parser) try(rule func() bool) (ok bool) {
 	at, trying := p.at, p.trying
 	if p.failed {
@@ -214,7 +218,7 @@ func (p *parser) try(rule func() bool) (ok bool) {
 	return ok
 }
 
-// enter goes one level deeper. Each call has its leave.
+// enter enters one level of nesting. Callers leave it with leave.
 func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
 		p.tooDeep()
@@ -227,10 +231,10 @@ func (p *parser) tooDeep() {
 	p.fail(p.peek(), p.peek(), fmt.Sprintf("expression nested too deeply: more than %d levels", maxDepth))
 }
 
-// source is the text of a token.
+// source returns the text of a token.
 func (p *parser) source(t token) string { return p.text[t.start:t.end] }
 
-// value is what a token says: source without quotes.
+// value returns the content of a token: its source without quotes.
 func (p *parser) value(t token) string {
 	s := p.source(t)
 	switch {
@@ -244,7 +248,7 @@ func (p *parser) value(t token) string {
 	return s
 }
 
-// display is a token as messages show it.
+// display returns a token as messages show it.
 func (p *parser) display(t token) string {
 	if t.kind == tokenEOF {
 		return "'<EOF>'"
@@ -253,7 +257,7 @@ func (p *parser) display(t token) string {
 	return "'" + strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + "'"
 }
 
-// isName says whether a token can be the name of a column, table or keyspace.
+// isName reports whether a token can be the name of a column, table or keyspace.
 func isName(t token) bool {
 	switch t.kind {
 	case tokenIdent, tokenQuotedName:
@@ -264,10 +268,10 @@ func isName(t token) bool {
 	return false
 }
 
-// isColumn is isName for columns of statements that change or read rows, where the empty name is one, too.
+// isColumn is isName for columns of statements that change or read rows, where the empty name is valid, too.
 func isColumn(t token) bool { return isName(t) || t.kind == tokenEmptyName }
 
-// nameOf is the name that a token is, folded to lower case unless it was quoted.
+// nameOf returns the name of a token, in lower case unless it was quoted.
 func (p *parser) nameOf(t token) string {
 	if t.kind == tokenQuotedName || t.kind == tokenEmptyName {
 		return p.value(t)
@@ -275,7 +279,7 @@ func (p *parser) nameOf(t token) string {
 	return strings.ToLower(p.source(t))
 }
 
-// name demands a name.
+// name parses a name.
 func (p *parser) name() string {
 	if !isName(p.peek()) {
 		p.noViable()
@@ -284,7 +288,7 @@ func (p *parser) name() string {
 	return p.nameOf(p.next())
 }
 
-// column demands the name of a column.
+// column parses the name of a column.
 func (p *parser) column() string {
 	if p.peek().kind == tokenEmptyName {
 		p.next()
@@ -293,10 +297,10 @@ func (p *parser) column() string {
 	return p.name()
 }
 
-// keyspaceName demands the name of a keyspace.
+// keyspaceName parses the name of a keyspace.
 func (p *parser) keyspaceName() string { return p.schemaName("keyspace") }
 
-// schemaName demands the name of what, for which many try a marker.
+// schemaName parses the name of a keyspace or table. A marker has its own error, because it is a common mistake.
 func (p *parser) schemaName(what string) string {
 	if p.is("?") {
 		p.failf("Bind variables cannot be used for %s names", what)
@@ -305,7 +309,7 @@ func (p *parser) schemaName(what string) string {
 	return p.name()
 }
 
-// qualified demands the name of what, with or without a keyspace.
+// qualified parses a name with or without a keyspace.
 func (p *parser) qualified(what string) Name {
 	if !p.isAt(1, ".") {
 		return Name{Name: p.schemaName(what)}
@@ -317,7 +321,7 @@ func (p *parser) qualified(what string) Name {
 
 func (p *parser) tableName() Name { return p.qualified("table") }
 
-// marker takes a bind marker, or returns nil if none is next.
+// marker parses a bind marker; nil means that none is next.
 func (p *parser) marker() *Marker {
 	name := ""
 	switch {
@@ -332,7 +336,7 @@ func (p *parser) marker() *Marker {
 	return m
 }
 
-// since returns the markers from the n-th on.
+// since returns the markers from the n-th one.
 func (p *parser) since(n int) bound {
 	if n == len(p.markers) {
 		return bound{}
@@ -340,7 +344,7 @@ func (p *parser) since(n int) bound {
 	return bound{slices.Clip(p.markers[n:])}
 }
 
-// statement is the rule cqlStatement.
+// statement parses the rule cqlStatement.
 func (p *parser) statement() Statement {
 	switch p.peek().word {
 	case "SELECT":
@@ -372,7 +376,7 @@ func (p *parser) statement() Statement {
 	return nil
 }
 
-// unsupported takes a whole statement that is known by its first n tokens.
+// unsupported consumes a whole statement that its first n tokens identify.
 func (p *parser) unsupported(what string, n int) Statement {
 	start := p.peek().start
 	p.at += n
@@ -390,7 +394,7 @@ func (p *parser) unsupported(what string, n int) Statement {
 	return &Unsupported{What: what, Text: p.text[start:p.tokens[p.at-1].end]}
 }
 
-// truncate is the rule truncateStatement.
+// truncate parses the rule truncateStatement.
 func (p *parser) truncate() Statement {
 	p.expect("TRUNCATE")
 	if !p.accept("TABLE") {

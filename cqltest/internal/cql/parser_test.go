@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests the parser and the printer against each other, and against the trees and errors that a text must give.
+// Tests of the parser and the printer against each other, and against expected trees and errors.
 
 func TestParseRoundTrip(t *testing.T) {
 	for _, test := range valid {
@@ -31,7 +31,7 @@ func TestParseRoundTrip(t *testing.T) {
 	}
 }
 
-// TestParseTruncated asks that the parser refuses what ends too soon, and does not fail in another way.
+// TestParseTruncated checks that truncated texts yield a *SyntaxError.
 func TestParseTruncated(t *testing.T) {
 	for _, test := range valid {
 		for i := range test.text {
@@ -50,7 +50,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// requireSyntaxError asks for a *SyntaxError and returns its message.
+// requireSyntaxError checks that err is a *SyntaxError and returns its message.
 func requireSyntaxError(t *testing.T, err error, text string) string {
 	t.Helper()
 	var e *SyntaxError
@@ -68,7 +68,7 @@ func TestSyntaxErrorPlace(t *testing.T) {
 	require.Equal(t, &SyntaxError{Message: "Bind variables cannot be used for keyspace names"}, err)
 }
 
-// TestParseCassandra asks that the additions of ScyllaDB are errors to Cassandra.
+// TestParseCassandra checks that ParseCassandra refuses the extensions of ScyllaDB.
 func TestParseCassandra(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"SELECT a FROM t BYPASS CACHE", "line 1:16 mismatched input 'BYPASS' expecting EOF (SELECT a FROM t [BYPASS]...)"},
@@ -141,7 +141,7 @@ func TestBatchMarkers(t *testing.T) {
 	require.Equal(t, []*Marker{{Index: 2, Name: "a"}}, list[2].Markers())
 }
 
-// TestParseDepth asks for an error, soon, where a tree would get too deep.
+// TestParseDepth checks that deep nesting fails quickly.
 func TestParseDepth(t *testing.T) {
 	const n = 100_000
 	for name, text := range map[string]string{
@@ -164,7 +164,7 @@ func TestParseDepth(t *testing.T) {
 	} {
 		_, err := Parse(text)
 		message := requireSyntaxError(t, err, name)
-		if name != "hint type" { // tried as a type, refused as a tuple
+		if name != "hint type" { // tried as a type hint, refused as a tuple
 			require.Contains(t, message, "nested too deeply", name)
 		}
 	}
@@ -213,7 +213,7 @@ func TestParseType(t *testing.T) {
 	}
 }
 
-// TestParseTree looks at trees that String does not tell apart.
+// TestParseTree checks trees that String does not distinguish.
 func TestParseTree(t *testing.T) {
 	one, integer := &Literal{Kind: IntegerLiteral, Text: "1"}, func(s string) *Literal { return &Literal{Kind: IntegerLiteral, Text: s} }
 	for _, test := range []struct {

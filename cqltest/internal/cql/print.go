@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// This file writes the statements that read and change rows as CQL; print_schema.go has the others.
+// Statements that read and change rows as CQL; print_schema.go has the others.
 
-// statementString is the text that write makes.
+// statementString returns the text that write writes.
 func statementString(write func(w *writer)) string {
 	var w writer
 	write(&w)
@@ -23,7 +23,7 @@ func (w *writer) opt(ok bool, words ...string) {
 	}
 }
 
-// clause writes a word and an expression if there is one.
+// clause writes a word and an expression, unless the expression is nil.
 func (w *writer) clause(word string, e Expr) {
 	if e != nil {
 		w.WriteString(word)
@@ -31,7 +31,7 @@ func (w *writer) clause(word string, e Expr) {
 	}
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Select) String() string {
 	return statementString(func(w *writer) {
 		w.WriteString("SELECT ")
@@ -69,6 +69,7 @@ func (w *writer) where(list []Relation) {
 	w.joined(len(list), " AND ", func(i int) { w.relation(list[i]) })
 }
 
+// relation writes a relation of a WHERE clause: of a column, an element, a tuple or token(...).
 func (w *writer) relation(r Relation) {
 	if r.Op == CustomIndex {
 		w.WriteString("expr(")
@@ -86,7 +87,7 @@ func (w *writer) relation(r Relation) {
 	w.comparison(r.Op, r.Value, r.Values)
 }
 
-// element writes [e] if there is one.
+// element writes [e], unless e is nil.
 func (w *writer) element(e Expr) {
 	if e != nil {
 		w.WriteByte('[')
@@ -95,16 +96,16 @@ func (w *writer) element(e Expr) {
 	}
 }
 
-// operatorWords are the operators by their numbers.
+// operatorWords are the operators in CQL, by Operator.
 var operatorWords = [...]string{
-	Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!=", In: "IN", Contains: "CONTAINS", ContainsKey: "CONTAINS KEY", Like: "LIKE",
-	IsNotNull: "IS NOT NULL", CustomIndex: "expr",
+	Eq: "=", Lt: "<", Lte: "<=", Gt: ">", Gte: ">=", Neq: "!=", In: "IN", Contains: "CONTAINS",
+	ContainsKey: "CONTAINS KEY", Like: "LIKE", IsNotNull: "IS NOT NULL", CustomIndex: "expr",
 }
 
-// String is the operator in CQL.
+// String returns the operator in CQL.
 func (o Operator) String() string { return operatorWords[o] }
 
-// comparison writes an operator and what is on its right.
+// comparison writes an operator and its right side.
 func (w *writer) comparison(op Operator, value Expr, values []Expr) {
 	w.words(" ", op.String())
 	if op == IsNotNull {
@@ -120,7 +121,7 @@ func (w *writer) comparison(op Operator, value Expr, values []Expr) {
 	w.expr(value)
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Insert) String() string {
 	return statementString(func(w *writer) {
 		w.words("INSERT INTO ", s.Table.String(), " ")
@@ -140,7 +141,7 @@ func (s *Insert) String() string {
 	})
 }
 
-// using writes a USING clause. The tree has not the order of its parts; that of their markers tells.
+// using writes a USING clause. The tree does not store the order of its parts; the indexes of their markers define it.
 func (w *writer) using(u Using) {
 	type part struct {
 		word  string
@@ -157,7 +158,7 @@ func (w *writer) using(u Using) {
 	w.joined(len(parts), " AND ", func(i int) { w.clause(parts[i].word, parts[i].value) })
 }
 
-// markerIndex is the index of a marker, or -1 for what is none.
+// markerIndex returns the index of a marker, or -1 for any other expression.
 func markerIndex(e Expr) int {
 	if m, ok := e.(*Marker); ok {
 		return m.Index
@@ -165,7 +166,7 @@ func markerIndex(e Expr) int {
 	return -1
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Update) String() string {
 	return statementString(func(w *writer) {
 		w.words("UPDATE ", s.Table.String())
@@ -177,6 +178,7 @@ func (s *Update) String() string {
 	})
 }
 
+// assignment writes an item of SET. The column follows the value in c = v + c.
 func (w *writer) assignment(a Assignment) {
 	column := QuoteIdent(a.Column)
 	w.WriteString(column)
@@ -210,7 +212,7 @@ func (w *writer) conditions(exists bool, list []Condition) {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Delete) String() string {
 	return statementString(func(w *writer) {
 		w.WriteString("DELETE ")
@@ -228,7 +230,7 @@ func (s *Delete) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Batch) String() string {
 	return statementString(func(w *writer) {
 		w.words("BEGIN ", [...]string{LoggedBatch: "", UnloggedBatch: "UNLOGGED ", CounterBatch: "COUNTER "}[s.Kind], "BATCH")
@@ -240,7 +242,7 @@ func (s *Batch) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Truncate) String() string {
 	return statementString(func(w *writer) {
 		w.words("TRUNCATE TABLE ", s.Table.String())
@@ -248,10 +250,10 @@ func (s *Truncate) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Use) String() string { return "USE " + QuoteIdent(s.Keyspace) }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *Unsupported) String() string { return s.Text }
 
 // option writes name = value.
@@ -267,7 +269,7 @@ func (w *writer) option(o Option) {
 	w.WriteByte('}')
 }
 
-// options writes a WITH clause if there are options.
+// options writes a WITH clause, unless there are no options.
 func (w *writer) options(list Options) {
 	w.opt(len(list) > 0, " WITH ")
 	w.joined(len(list), " AND ", func(i int) { w.option(list[i]) })

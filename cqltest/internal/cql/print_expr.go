@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// This file writes expressions, names and types as CQL. What the parser made, it reads back as an equal tree.
+// Expressions, names and types as CQL. Parsing the text of a parsed tree yields an equal tree.
 
 // writer builds a text.
 type writer struct{ strings.Builder }
@@ -18,7 +18,7 @@ func (w *writer) words(words ...string) {
 	}
 }
 
-// list writes n items with commas between.
+// list writes n items separated by commas.
 func (w *writer) list(n int, item func(i int)) { w.joined(n, ", ", item) }
 
 func (w *writer) joined(n int, separator string, item func(i int)) {
@@ -30,7 +30,7 @@ func (w *writer) joined(n int, separator string, item func(i int)) {
 	}
 }
 
-// QuoteIdent returns a name as it must stand in CQL: quoted unless it is in lower case and no keyword.
+// QuoteIdent returns a name as CQL, quoted unless it is in lower case and not a keyword.
 func QuoteIdent(name string) string {
 	if isPlainName(name) {
 		return name
@@ -38,7 +38,7 @@ func QuoteIdent(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// isPlainName says whether a name stands for itself without quotes.
+// isPlainName reports whether a name needs no quotes.
 func isPlainName(s string) bool {
 	if s == "" || s[0] < 'a' || s[0] > 'z' || keywordOf(s).class != 0 {
 		return false
@@ -51,10 +51,10 @@ func isPlainName(s string) bool {
 	return s != "true" && s != "false" && s != "nan" && s != "infinity"
 }
 
-// QuoteString returns a string as a literal of CQL.
+// QuoteString returns a string as a CQL literal.
 func QuoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// String is CQL: keyspace.name, quoted where that is needed.
+// String returns keyspace.name as CQL, quoted where necessary.
 func (n Name) String() string {
 	if n.Keyspace == "" {
 		return QuoteIdent(n.Name)
@@ -68,7 +68,7 @@ func (w *writer) idents(names []string) {
 
 func (w *writer) exprs(list []Expr) { w.list(len(list), func(i int) { w.expr(list[i]) }) }
 
-// expr writes one expression. Operators need no parentheses: a tree that was parsed has them as tuples.
+// expr writes one expression. Operators need no parentheses: in a parsed tree parentheses are tuples.
 func (w *writer) expr(e Expr) {
 	switch e := e.(type) {
 	case *Literal:
@@ -128,7 +128,7 @@ func (w *writer) expr(e Expr) {
 		w.words(" ", string(rune(e.Op)), " ")
 		w.expr(e.Right)
 	case *Negate:
-		w.WriteString("- ") // without the space, "-1" is a number and "--" a comment
+		w.WriteString("- ") // without the space "-1" is a number and "--" starts a comment
 		w.expr(e.Expr)
 	case *Column:
 		w.WriteString(QuoteIdent(e.Name))
@@ -159,6 +159,7 @@ func (w *writer) expr(e Expr) {
 	}
 }
 
+// call writes a function call. Functions whose names are keywords, or types, must not be quoted.
 func (w *writer) call(c *Call) {
 	if c.Name.Keyspace != "" {
 		w.words(QuoteIdent(c.Name.Keyspace), ".")
@@ -177,16 +178,18 @@ func (w *writer) call(c *Call) {
 	w.WriteByte(')')
 }
 
-// isNativeType says whether a name is a native type's: uuid() is a function, too.
+// isNativeType reports whether a name is that of a native type: uuid() is a function, too.
 func isNativeType(name string) bool {
 	return keywordOf(name).class == native && name == strings.ToLower(name)
 }
 
-// typeWords are the names of the types that have arguments.
+// typeWords are the names of the types with arguments, by TypeKind.
 var typeWords = [...]string{
-	ListType: "list", SetType: "set", MapType: "map", TupleType: "tuple", VectorType: "vector", FrozenType: "frozen", CustomType: "",
+	ListType: "list", SetType: "set", MapType: "map", TupleType: "tuple", VectorType: "vector", FrozenType: "frozen",
+	CustomType: "",
 }
 
+// typeName writes a type with its parameters.
 func (w *writer) typeName(t *TypeName) {
 	switch t.Kind {
 	case NativeType:
@@ -205,7 +208,7 @@ func (w *writer) typeName(t *TypeName) {
 	}
 }
 
-// userType writes the name of a user-defined type. Some names without a meaning must be quoted, too.
+// userType writes the name of a user-defined type. It also quotes names that are only reserved.
 func (w *writer) userType(n Name) {
 	if n.Keyspace != "" {
 		w.words(QuoteIdent(n.Keyspace), ".")
@@ -240,7 +243,7 @@ func (e *Field) String() string        { return exprString(e) }
 func (e *Element) String() string      { return exprString(e) }
 func (e *Slice) String() string        { return exprString(e) }
 
-// String is CQL.
+// String returns the type as CQL.
 func (t *TypeName) String() string {
 	var w writer
 	w.typeName(t)

@@ -2,7 +2,7 @@
 
 package cql
 
-// This file writes statements about the schema as CQL.
+// Schema statements as CQL.
 
 func ifNotExists(yes bool) string {
 	if yes {
@@ -18,7 +18,7 @@ func ifExists(yes bool) string {
 	return ""
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *CreateKeyspace) String() string {
 	return statementString(func(w *writer) {
 		w.words("CREATE KEYSPACE ", ifNotExists(s.IfNotExists), QuoteIdent(s.Name))
@@ -26,7 +26,7 @@ func (s *CreateKeyspace) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *AlterKeyspace) String() string {
 	return statementString(func(w *writer) {
 		w.words("ALTER KEYSPACE ", ifExists(s.IfExists), QuoteIdent(s.Name))
@@ -34,12 +34,12 @@ func (s *AlterKeyspace) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *DropKeyspace) String() string {
 	return "DROP KEYSPACE " + ifExists(s.IfExists) + QuoteIdent(s.Name)
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *CreateTable) String() string {
 	return statementString(func(w *writer) {
 		w.words("CREATE TABLE ", ifNotExists(s.IfNotExists), s.Name.String(), " (")
@@ -89,7 +89,7 @@ func (w *writer) columnDef(c ColumnDef) {
 	}
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *AlterTable) String() string {
 	return statementString(func(w *writer) {
 		w.words("ALTER TABLE ", ifExists(s.IfExists), s.Name.String())
@@ -128,10 +128,10 @@ func (w *writer) renames(list []Rename) {
 	w.joined(len(list), " AND ", func(i int) { w.words(QuoteIdent(list[i].From), " TO ", QuoteIdent(list[i].To)) })
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *DropTable) String() string { return "DROP TABLE " + ifExists(s.IfExists) + s.Name.String() }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *CreateType) String() string {
 	return statementString(func(w *writer) {
 		w.words("CREATE TYPE ", ifNotExists(s.IfNotExists))
@@ -144,7 +144,7 @@ func (s *CreateType) String() string {
 
 func (w *writer) fieldDef(f FieldDef) { w.words(QuoteIdent(f.Name), " ", f.Type.String()) }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *AlterType) String() string {
 	return statementString(func(w *writer) {
 		w.words("ALTER TYPE ", ifExists(s.IfExists))
@@ -162,7 +162,7 @@ func (s *AlterType) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *DropType) String() string {
 	return statementString(func(w *writer) {
 		w.words("DROP TYPE ", ifExists(s.IfExists))
@@ -170,7 +170,7 @@ func (s *DropType) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *CreateIndex) String() string {
 	return statementString(func(w *writer) {
 		w.WriteString("CREATE ")
@@ -191,5 +191,5 @@ func (s *CreateIndex) String() string {
 	})
 }
 
-// String is CQL.
+// String returns the statement as CQL.
 func (s *DropIndex) String() string { return "DROP INDEX " + ifExists(s.IfExists) + s.Name.String() }

@@ -19,22 +19,23 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file asks that the parser reads what the project itself sends to servers.
+// Parsing of all CQL that the project itself sends to servers.
 
-// verb tells CQL from other texts.
+// verb matches the start of CQL statements.
 var verb = regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE|USE|BEGIN) +\S+`)
 
-// holes are the verbs of fmt and what stands for them.
-var holes = strings.NewReplacer("= %s", "= 1", "': x1", "': 3", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
+// holes replace the verbs of fmt by CQL.
+var holes = strings.NewReplacer("= %s", "= 1", "= x1 WHERE", "= 1 WHERE", "': x1", "': 3", "VALUES (%s)", "VALUES (1)", "%s", "x1", "%q", "x1", "%v", "x1", "%d", "3")
 
-// notCQL are texts in the files below that begin like statements and are none: a message, and beginnings.
+// notCQL are texts in the files below that start like a statement: a message, and fragments.
 var notCQL = map[string]bool{
 	"CREATE CUSTOM INDEX: %w":            true,
 	"CREATE TABLE %s (k int PRIMARY KEY": true,
+	"INSERT INTO examples":               true,
 	"INSERT INTO other":                  true,
 }
 
-// scriptEnd is what stands between the statements of a script.
+// scriptEnd separates the statements of a script.
 var scriptEnd = regexp.MustCompile(`;\s+`)
 
 func TestParseRepository(t *testing.T) {
@@ -61,7 +62,7 @@ func TestParseRepository(t *testing.T) {
 	require.Greater(t, found, 80)
 }
 
-// textsOf returns the string constants of a Go file, with sums of them made whole: what is no constant in one is "x1".
+// textsOf returns the string constants of a Go file. Sums are joined, with "x1" for operands that are not constant.
 func textsOf(t *testing.T, file string) []string {
 	src, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -85,7 +86,7 @@ func textsOf(t *testing.T, file string) []string {
 	return texts
 }
 
-// textOf returns the text of an expression, and whether there is a string in it.
+// textOf returns the text of an expression, and whether it contains a string.
 func textOf(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

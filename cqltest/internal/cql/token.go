@@ -4,17 +4,17 @@ package cql
 
 import "strings"
 
-// This file holds what tokens and keywords there are (src/antlr/Lexer.g of Cassandra 5.0).
+// Tokens and keywords (src/antlr/Lexer.g of Cassandra 5.0).
 
 // tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
 	tokenEOF         tokenKind = iota
-	tokenBad                   // what is no token: the parser reports it when it gets there
+	tokenBad                   // invalid text; the parser reports it when it reaches it
 	tokenSpace                 // white space or one comment
 	tokenPunct                 // word is the text
-	tokenIdent                 // no keyword
+	tokenIdent                 // not a keyword
 	tokenKeyword               // word is the keyword, upper case
 	tokenQuotedName            // "name"
 	tokenEmptyName             // ""
@@ -37,26 +37,27 @@ type token struct {
 	word       string // tokenPunct, tokenKeyword
 }
 
-// isLast says whether no token comes behind this one.
+// isLast reports whether no token follows this one.
 func (t token) isLast() bool { return t.kind == tokenEOF || t.kind == tokenBad }
 
-// keywordClass says where a keyword may stand as a name.
+// keywordClass is the places where a keyword may be a name.
 type keywordClass uint8
 
 const (
 	reserved keywordClass = iota + 1 // nowhere
 	basic                            // everywhere
-	native                           // everywhere but as the name of a user-defined type: a native type
-	special                          // as a name of columns, tables and keyspaces, not of functions and types, but for KEY
+	native                           // everywhere except as the name of a user-defined type: native types
+	// as the name of columns, tables and keyspaces, not of functions and types, except KEY
+	special
 )
 
-// A keyword is a word with a meaning of its own.
+// A keyword is a word with a meaning in the grammar.
 type keyword struct {
 	word  string // upper case
 	class keywordClass
 }
 
-// keywords are all keywords by their word.
+// keywords are all keywords by word.
 var keywords = func() map[string]keyword {
 	m := map[string]keyword{}
 	for class, words := range map[keywordClass]string{
@@ -79,7 +80,7 @@ var keywords = func() map[string]keyword {
 	return m
 }()
 
-// keywordOf returns the keyword that text is, or none. It does not allocate.
+// keywordOf returns the keyword text, or the zero keyword. It does not allocate.
 func keywordOf(text string) keyword {
 	const longest = len("COLUMNFAMILIES")
 	var upper [longest]byte

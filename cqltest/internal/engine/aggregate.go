@@ -9,14 +9,16 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file holds the aggregates: count, sum, avg, min, max.
+// Aggregates: count, sum, avg, min, max.
 
-// aggregator takes the values of a group in.
+// aggregator accumulates the values of a group.
 type aggregator interface {
 	add(b []byte) error // nil is NULL
 	result() ([]byte, error)
 }
 
+// aggregateCall compiles a call of an aggregate: the node returns the result of an aggregator of x.sums, which gets the
+// values of the argument. A counter is aggregated as a bigint.
 func (c *compiler) aggregateCall(name string, e *cql.Call) (*node, error) {
 	if c.aggregate {
 		return nil, invalid("aggregate functions cannot be used as arguments of aggregate functions")
@@ -48,22 +50,16 @@ func (c *compiler) aggregateCall(name string, e *cql.Call) (*node, error) {
 	t := Native("bigint")
 	if arg != nil && name != "count" {
 		t = arg.typ
-		if t.Kind == KindCounter && (name == "sum" || name == "avg") {
-			t = Native("bigint")
-		}
 	}
 	make := newAggregator(name, t)
-	if arg != nil && arg.typ.Kind == KindCounter {
-		make = newAggregator(name, Native("bigint"))
-	}
 	i := len(c.aggs)
 	c.aggs = append(c.aggs, func() aggregator { return &argument{arg, make()} })
 	return &node{typ: t, agg: true, eval: func(x *env) ([]byte, error) { return x.sums[i].result() }}, nil
 }
 
-// argument evaluates what an aggregate is over. addRow is used, not add.
+// argument evaluates the argument of an aggregate. Callers use addRow, not add.
 type argument struct {
-	of *node // nil for count(*)
+	of *node // nil means count(*)
 	aggregator
 }
 
@@ -78,6 +74,8 @@ func (a *argument) addRow(x *env) error {
 	return a.add(b)
 }
 
+// newAggregator returns the constructor of the aggregate's accumulator for values of type t. Names are count, sum, avg,
+// min and max.
 func newAggregator(name string, t *Type) func() aggregator {
 	switch name {
 	case "count":
@@ -101,10 +99,11 @@ func (c *counted) add(b []byte) error {
 
 func (c *counted) result() ([]byte, error) { return int64Bytes(c.n), nil }
 
+// extreme is min or max.
 type extreme struct {
 	t    *Type
-	sign int
-	best []byte
+	sign int    // 1 for max, -1 for min
+	best []byte // nil means no value yet
 }
 
 func (m *extreme) add(b []byte) error {
@@ -116,17 +115,19 @@ func (m *extreme) add(b []byte) error {
 
 func (m *extreme) result() ([]byte, error) { return m.best, nil }
 
-// summed adds up. Whole numbers wrap round at the end, which is the same as at every step; an average is of the true sum.
+// summed accumulates sums and averages. Integers wrap around at the end, with the same result as at every step; an
+// average uses the exact sum.
 type summed struct {
 	t       *Type
 	average bool
 	n       int64
 	whole   big.Int
 	float   float64
-	lost    float64 // of float, by Kahan
-	scaled  []byte  // of decimals
+	lost    float64 // compensation of a float sum (Kahan)
+	scaled  []byte  // sum of decimals
 }
 
+// add adds a value. NULL and empty values are not counted.
 func (s *summed) add(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -149,7 +150,8 @@ func (s *summed) add(b []byte) error {
 			old = toNumber(s.t, s.scaled)
 		}
 		if s.average {
-			// The average so far moves by a share of the difference, with no more digits than that has: Cassandra's own way.
+			// The running average moves by a share of the difference, with as many digits as the difference has, like
+			// Cassandra's.
 			b, err := calculateDecimal('-', v, old)
 			if err != nil {
 				return err
@@ -164,6 +166,7 @@ func (s *summed) add(b []byte) error {
 	return nil
 }
 
+// result returns the sum or average in the type of the values. Without values it is 0.
 func (s *summed) result() ([]byte, error) {
 	zero := s.n == 0
 	switch s.t.Kind {
@@ -186,7 +189,7 @@ func (s *summed) result() ([]byte, error) {
 	return number{i: v, k: 'i'}.to(s.t)
 }
 
-// divideHalfEven rounds to the nearest, and between two to the even one.
+// divideHalfEven rounds to the nearest integer, ties to even.
 func divideHalfEven(a, b *big.Int) *big.Int {
 	q, r := new(big.Int).QuoRem(a, b, new(big.Int))
 	twice := new(big.Int).Abs(r)

@@ -10,19 +10,19 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file executes batches and lightweight transactions.
+// Batches.
 
-// BatchType is the type byte of a BATCH message (native_protocol_v5.spec, section 4.1.7).
+// A BatchType is the type byte of a BATCH message (native_protocol_v5.spec, section 4.1.7).
 type BatchType uint8
 
-// The types of batches.
+// Types of batches.
 const (
 	BatchLogged BatchType = iota
 	BatchUnlogged
 	BatchCounter
 )
 
-// BatchEntry is one statement of a BATCH message.
+// A BatchEntry is one statement of a BATCH message.
 type BatchEntry struct {
 	Statement *Statement
 	Values    []Value
@@ -35,6 +35,7 @@ type batchPlan struct {
 	timestamp *node
 }
 
+// batchStatement prepares BEGIN BATCH, with the checks of Cassandra's BatchStatement.
 func (c *compiler) batchStatement(s *cql.Batch) (*batchPlan, error) {
 	b := &batchPlan{typ: BatchType(s.Kind)}
 	for _, one := range s.Statements {
@@ -60,7 +61,8 @@ func (c *compiler) batchStatement(s *cql.Batch) (*batchPlan, error) {
 	}
 	if s.Using.Timestamp != nil {
 		var err error
-		if b.timestamp, err = c.term(s.Using.Timestamp, Column{"[batch]", "[batch]", "[timestamp]", Native("bigint")}); err != nil {
+		if b.timestamp, err = c.term(s.Using.Timestamp,
+			Column{"[batch]", "[batch]", "[timestamp]", Native("bigint")}); err != nil {
 			return nil, err
 		}
 		for _, p := range b.plans {
@@ -78,7 +80,7 @@ func (c *compiler) batchStatement(s *cql.Batch) (*batchPlan, error) {
 	return b, checkBatch(b.typ, b.plans)
 }
 
-// checkBatch checks statements against each other and against the type of the batch.
+// checkBatch checks the statements of a batch against each other and against its type.
 func checkBatch(typ BatchType, plans []*modifyPlan) error {
 	conditional, counters, others := false, false, false
 	for _, p := range plans {
@@ -111,6 +113,8 @@ func checkBatch(typ BatchType, plans []*modifyPlan) error {
 	return nil
 }
 
+// runBatch executes a prepared BEGIN BATCH. All its statements share one environment, because their markers are
+// numbered together.
 func (e *Engine) runBatch(x *env, r *Request, s *Statement) (*Result, error) {
 	envs := make([]*env, len(s.batch.plans))
 	for i := range envs {
@@ -127,7 +131,7 @@ func (e *Engine) runBatch(x *env, r *Request, s *Statement) (*Result, error) {
 	return e.runPlans(x, &request, s.batch.plans, envs)
 }
 
-// Batch runs entries as one batch; of r, Values and paging are not used. Errors are as those of Execute.
+// Batch executes entries as one batch. It ignores r.Values and paging. Errors are those of Execute.
 func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry, r *Request) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -142,7 +146,10 @@ func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry,
 			return nil, invalid("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
 		}
 		plans[i] = entry.Statement.write
-		x, err := e.env(entry.Statement, &Request{Values: entry.Values, NowInSeconds: r.NowInSeconds, HasNowInSeconds: r.HasNowInSeconds})
+		x, err := e.env(entry.Statement, &Request{
+			Values: entry.Values, NowInSeconds: r.NowInSeconds,
+			HasNowInSeconds: r.HasNowInSeconds,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -157,6 +164,7 @@ func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry,
 	return e.runPlans(envs[0], r, plans, envs)
 }
 
+// runPlans executes the statements of a batch: all or none. Each has its environment in envs.
 func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) (*Result, error) {
 	conditional := false
 	for _, p := range plans {
@@ -166,7 +174,7 @@ func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) 
 		return nil, err
 	}
 	if conditional {
-		return e.cas(x, r, plans, envs, true)
+		return e.cas(x, plans, envs, true)
 	}
 	ts, err := e.timestamp(r)
 	if err != nil {
@@ -187,7 +195,7 @@ func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) 
 	return res, e.apply(all, x.sec)
 }
 
-// checkSize refuses batches that are too large and warns of large ones, where they are of several partitions.
+// checkSize refuses batches that are too large and warns of large ones, if they touch several partitions.
 func (e *Engine) checkSize(all []*mutation, res *Result) error {
 	limit := e.options.BatchSizeFail
 	size := 0
@@ -204,151 +212,8 @@ func (e *Engine) checkSize(all []*mutation, res *Result) error {
 	if size > limit {
 		return invalid("Batch too large")
 	}
-	res.Warnings = append(res.Warnings, fmt.Sprintf("Batch for [%s] is of size %d, exceeding specified threshold of %d by %d.",
-		names, size, limit/10, size-limit/10))
+	res.Warnings = append(res.Warnings,
+		fmt.Sprintf("Batch for [%s] is of size %d, exceeding specified threshold of %d by %d.",
+			names, size, limit/10, size-limit/10))
 	return nil
-}
-
-const applied = "[applied]"
-
-// cas runs statements of which one at least is conditional: all of one table and one partition.
-func (e *Engine) cas(x *env, r *Request, plans []*modifyPlan, envs []*env, batch bool) (*Result, error) {
-	t := plans[0].t
-	ts := e.micros()
-	var all []*mutation
-	for i, p := range plans {
-		m, err := p.mutations(envs[i], ts)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, m...)
-		for _, one := range m {
-			if string(one.key) != string(all[0].key) {
-				return nil, invalid("Batch with conditions cannot span multiple partitions")
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil, invalid("A conditional statement needs a partition")
-	}
-	defer lock(all)()
-	part := t.store.byKey[string(all[0].key)]
-	view := &partitionView{key: all[0].key, parts: all[0].parts}
-	if part != nil {
-		view.static = part.static
-	}
-	ok := true
-	var seen []rowView
-	exists := false
-	for i, p := range plans {
-		v, err := p.target(envs[i], part, view)
-		if err != nil {
-			return nil, err
-		}
-		if !p.conditional() {
-			continue
-		}
-		exists = exists || p.exists
-		if !containsRow(seen, v) {
-			seen = append(seen, v)
-		}
-		good, err := p.satisfied(envs[i], &v)
-		if err != nil {
-			return nil, err
-		}
-		ok = ok && good
-	}
-	res := &Result{Kind: ResultRows, Columns: []Column{t.spec(applied, Native("boolean"))}}
-	if ok {
-		res.Rows = [][][]byte{{boolBytes(true)}}
-		return res, e.applyLocked(all, x.sec)
-	}
-	columns := castColumns(plans, batch)
-	for i := range seen {
-		v := &seen[i]
-		if v.row == nil && (exists || !view.static.live(x.sec)) {
-			continue
-		}
-		row := [][]byte{boolBytes(false)}
-		for _, c := range columns {
-			row = append(row, v.value(c, x.sec))
-		}
-		res.Rows = append(res.Rows, row)
-	}
-	if len(res.Rows) == 0 {
-		res.Rows = [][][]byte{{boolBytes(false)}}
-		return res, nil
-	}
-	for _, c := range columns {
-		res.Columns = append(res.Columns, t.column(c))
-	}
-	return res, nil
-}
-
-func containsRow(rows []rowView, v rowView) bool {
-	for i := range rows {
-		if rows[i].row == v.row {
-			return true
-		}
-	}
-	return false
-}
-
-// castColumns are those that an answer "not applied" brings: all of them for IF [NOT] EXISTS, else those of the conditions, behind the
-// primary key in a batch.
-func castColumns(plans []*modifyPlan, batch bool) []*column {
-	t := plans[0].t
-	var out []*column
-	if batch {
-		out = append(append(out, t.pk...), t.ck...)
-	}
-	for _, p := range plans {
-		if p.notExists || p.exists {
-			return t.all
-		}
-		for _, c := range p.conds {
-			found := false
-			for _, o := range out {
-				found = found || o == c.col
-			}
-			if !found {
-				out = append(out, c.col)
-			}
-		}
-	}
-	return out
-}
-
-// target returns the row that the conditions of a statement look at; its row is nil where there is none.
-func (m *modifyPlan) target(x *env, part *partition, view *partitionView) (rowView, error) {
-	v := rowView{t: m.t, p: view}
-	if m.statics || part == nil {
-		return v, nil
-	}
-	ranges, _, err := m.where.slices(x)
-	if err != nil {
-		return v, err
-	}
-	if len(ranges) == 1 && len(ranges[0].from.prefix) == len(m.t.ck) {
-		if r := part.row(m.t, ranges[0].from.prefix); r.live(x.sec) {
-			v.row = r
-		}
-	}
-	return v, nil
-}
-
-func (m *modifyPlan) satisfied(x *env, v *rowView) (bool, error) {
-	there := v.row != nil || m.statics && v.p.static.live(x.sec)
-	if m.notExists {
-		return !there, nil
-	}
-	if m.exists {
-		return there, nil
-	}
-	for _, c := range m.conds {
-		if ok, err := c.holds(x, v); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file holds the conditions of lightweight transactions.
+// Conditions of lightweight transactions.
 
 // condition is one item of IF.
 type condition struct {
 	col   *column
-	typ   *Type // of what is compared: the column, an element or a field
+	typ   *Type // of the left side: the column, an element or a field
 	key   *node // c[key]
-	field int   // c.field; -1 for none
+	field int   // c.field; -1 means none
 	op    cql.Operator
 	value *node
-	list  []*node // In
+	list  []*node // values of In
 }
 
+// conditions prepares the items of IF, with the checks of Cassandra's ColumnCondition.
 func (c *compiler) conditions(in []cql.Condition) ([]*condition, error) {
 	var out []*condition
 	for i := range in {
@@ -71,7 +72,8 @@ func (c *compiler) conditions(in []cql.Condition) ([]*condition, error) {
 		}
 		switch {
 		case cond.Op == cql.In && cond.Value != nil:
-			n.value, err = c.term(cond.Value, c.t.spec("in("+spec.Name+")", &Type{Kind: KindList, Elems: []*Type{freeze(spec.Type)}, Frozen: true}))
+			n.value, err = c.listWithNulls(cond.Value, c.t.spec("in("+spec.Name+")",
+				&Type{Kind: KindList, Elems: []*Type{freeze(spec.Type)}, Frozen: true}))
 		case cond.Op == cql.In:
 			for _, e := range cond.Values {
 				one, err := c.term(e, spec)
@@ -94,10 +96,13 @@ func (c *compiler) conditions(in []cql.Condition) ([]*condition, error) {
 // holds reports whether the row satisfies the condition.
 func (c *condition) holds(x *env, v *rowView) (bool, error) {
 	current := v.value(c.col, x.sec)
-	var err error
 	switch {
 	case c.key != nil:
-		if current, err = c.element(x, current); err != nil {
+		key, err := c.key.eval(x)
+		if err != nil || isUnset(key) {
+			return false, err
+		}
+		if current, err = c.element(key, current); err != nil {
 			return false, err
 		}
 	case c.field >= 0 && current != nil:
@@ -144,8 +149,10 @@ func (c *condition) holds(x *env, v *rowView) (bool, error) {
 	return c.compares(current, want)
 }
 
+// compares reports whether current op want holds. NULL equals NULL; every other comparison with NULL is false or an
+// error.
 func (c *condition) compares(current, want []byte) (bool, error) {
-	// A collection of no elements is NULL.
+	// A collection without elements is NULL.
 	if want != nil && c.typ.multiCell() && c.typ.isCollection() && len(want) >= 4 && readInt(want[:4]) == 0 {
 		want = nil
 	}
@@ -164,6 +171,7 @@ func (c *condition) compares(current, want []byte) (bool, error) {
 	return holds(c.op, c.typ.compare(current, want)), nil
 }
 
+// among reports whether current is one of the values of In.
 func (c *condition) among(x *env, current []byte) (bool, error) {
 	var values [][]byte
 	if c.value != nil {
@@ -171,7 +179,10 @@ func (c *condition) among(x *env, current []byte) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if b == nil || isUnset(b) {
+		if isUnset(b) {
+			return false, invalid("Invalid 'unset' value in condition")
+		}
+		if b == nil {
 			return false, invalid("Invalid null list in IN condition")
 		}
 		if values, err = splitCollection(c.value.typ, b); err != nil {
@@ -183,10 +194,9 @@ func (c *condition) among(x *env, current []byte) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if isUnset(b) {
-			return false, invalid("Invalid 'unset' value in condition")
+		if !isUnset(b) { // as if it were not in the list
+			values = append(values, b)
 		}
-		values = append(values, b)
 	}
 	equal := *c
 	equal.op = cql.Eq
@@ -198,13 +208,9 @@ func (c *condition) among(x *env, current []byte) (bool, error) {
 	return false, nil
 }
 
-// element returns the element of the current value that c[key] is.
-func (c *condition) element(x *env, current []byte) ([]byte, error) {
-	key, err := c.key.eval(x)
-	if err != nil {
-		return nil, err
-	}
-	if key == nil || isUnset(key) {
+// element returns the current element c[key].
+func (c *condition) element(key, current []byte) ([]byte, error) {
+	if key == nil {
 		return nil, invalid("Invalid null value for %s element access", collectionWord(c.col.typ))
 	}
 	if current == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file changes the schema.
+// Changes of the schema.
 
-// changedName returns what a statement of the schema is about.
+// changedName returns the table or keyspace that a schema statement changes.
 func changedName(ks string, tree cql.Statement) Name {
 	qualified := func(n cql.Name) Name {
 		if n.Keyspace != "" {
@@ -46,16 +46,16 @@ func changedName(ks string, tree cql.Statement) Name {
 	return Name{}
 }
 
-// changer carries one change of the schema.
+// changer is one change of the schema.
 type changer struct {
 	e       *Engine
-	s       *schema // as it is; then as it becomes
-	ks      string  // of the connection
+	s       *schema // the current schema, then the new one
+	ks      string  // keyspace of the connection
 	changes []Change
 	warn    []string
 }
 
-// changeSchema executes CREATE, ALTER and DROP. One change at a time.
+// changeSchema executes CREATE, ALTER and DROP, one at a time.
 func (e *Engine) changeSchema(s *Statement) (*Result, error) {
 	e.change.Lock()
 	defer e.change.Unlock()
@@ -71,6 +71,7 @@ func (e *Engine) changeSchema(s *Statement) (*Result, error) {
 	return &Result{Kind: ResultSchemaChange, Change: &c.changes[0], Changes: c.changes, Warnings: c.warn}, nil
 }
 
+// run executes a schema statement: it replaces c.s by a schema with the change and appends the changes to announce.
 func (c *changer) run(tree cql.Statement) error {
 	switch s := tree.(type) {
 	case *cql.CreateKeyspace:
@@ -103,7 +104,7 @@ func (c *changer) done(change, target, ks, name string) {
 	c.changes = append(c.changes, Change{change, target, ks, name})
 }
 
-// keyspace finds the keyspace of a name and a copy of it to change.
+// keyspace finds a keyspace and returns a copy to change.
 func (c *changer) keyspace(qualifier string) (*keyspace, error) {
 	name := qualifier
 	if name == "" {
@@ -117,7 +118,7 @@ func (c *changer) keyspace(qualifier string) (*keyspace, error) {
 		return nil, invalid("Keyspace '%s' doesn't exist", name)
 	}
 	if k == nil || k.system {
-		return nil, &Error{Code: CodeUnauthorized, Message: "system keyspace is not user-modifiable."}
+		return nil, &Error{Code: CodeUnauthorized, Message: name + " keyspace is not user-modifiable."}
 	}
 	return k.clone(), nil
 }
@@ -128,35 +129,49 @@ const (
 	networkStrategy = "org.apache.cassandra.locator.NetworkTopologyStrategy"
 )
 
-// systemKeyspaces can't be changed, whether there is anything in them or not.
+// systemKeyspaces cannot be changed, even if they are empty.
 var systemKeyspaces = map[string]bool{
-	"system": true, "system_schema": true, "system_auth": true, "system_distributed": true, "system_traces": true, "system_views": true,
+	"system": true, "system_schema": true, "system_auth": true, "system_distributed": true, "system_traces": true,
+	"system_views":          true,
 	"system_virtual_schema": true,
 }
 
-const maxNameLength = 48
+// Bounds of names of keyspaces and tables, which are parts of names of files.
+const (
+	maxKeyspaceName = 48
+	maxTableName    = 222
+)
 
-func checkName(what, name string) error {
+// checkName returns an error unless name is a valid name of at most so many characters. what is its kind in the error.
+func checkName(what, name string, most int) error {
 	for i := 0; i < len(name); i++ {
 		c := name[i]
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
-			return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what, name)
+			return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what,
+				name)
 		}
 	}
 	if name == "" {
-		return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what, name)
+		return invalid("%s name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")", what,
+			name)
 	}
-	if len(name) > maxNameLength {
-		return invalid("%s name must not be more than %d characters long (got %d characters for \"%s\")", what, maxNameLength, len(name), name)
+	if len(name) > most {
+		return invalid("%s name must not be more than %d characters long (got %d characters for \"%s\")", what, most,
+			len(name), name)
 	}
 	return nil
 }
 
+// createKeyspace executes CREATE KEYSPACE. With IF NOT EXISTS an existing keyspace is no change and no error.
 func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
-	if err := checkName("Keyspace", s.Name); err != nil {
+	if err := checkName("Keyspace", s.Name, maxKeyspaceName); err != nil {
 		return err
 	}
-	if c.s.keyspaces[s.Name] != nil {
+	switch s.Name {
+	case "system", "system_schema", "system_views", "system_virtual_schema":
+		return invalid("System keyspace '%s' is not user-modifiable", s.Name)
+	}
+	if c.s.keyspaces[s.Name] != nil || systemKeyspaces[s.Name] {
 		if s.IfNotExists {
 			return nil
 		}
@@ -171,6 +186,7 @@ func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
 	return nil
 }
 
+// alterKeyspace executes ALTER KEYSPACE, which replaces only the options that the statement has.
 func (c *changer) alterKeyspace(s *cql.AlterKeyspace) error {
 	if c.s.keyspaces[s.Name] == nil && s.IfExists {
 		return nil
@@ -187,6 +203,7 @@ func (c *changer) alterKeyspace(s *cql.AlterKeyspace) error {
 	return nil
 }
 
+// dropKeyspace executes DROP KEYSPACE. It announces the keyspace first, then tables and types.
 func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
 	if c.s.keyspaces[s.Name] == nil && s.IfExists {
 		return nil
@@ -206,13 +223,14 @@ func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
 	return nil
 }
 
+// createTable executes CREATE TABLE: the table gets a random id and an empty store.
 func (c *changer) createTable(s *cql.CreateTable) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
 		return err
 	}
 	name := s.Name.Name
-	if err := checkName("Table", name); err != nil {
+	if err := checkName("Table", name, maxTableName); err != nil {
 		return configError("%s.%s: %s", k.name, name, err)
 	}
 	if k.tables[name] != nil {
@@ -220,8 +238,8 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 			return nil
 		}
 		return &Error{
-			Code: CodeAlreadyExists, Message: "Cannot add already existing table \"" + name + "\" to keyspace \"" + k.name + "\"",
-			Keyspace: k.name, Table: name,
+			Code: CodeAlreadyExists, Message: "Cannot add already existing table \"" + name + "\" to keyspace \"" + k.name +
+				"\"", Keyspace: k.name, Table: name,
 		}
 	}
 	if s.CompactStorage {
@@ -232,7 +250,7 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := c.tableColumns(t, s); err != nil {
 		return err
 	}
-	if err := t.options.set(s.Options, t); err != nil {
+	if err := t.options.set(s.Options, t, c.e.options.Scylla); err != nil {
 		return err
 	}
 	k.tables[name] = t
@@ -241,6 +259,8 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	return nil
 }
 
+// tableColumns sets the columns of a new table, with the checks of Cassandra's CreateTableStatement. The order of the
+// checks decides which error a statement with several faults gets.
 func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
 	cols := map[string]*column{}
 	for _, d := range s.Columns {
@@ -255,7 +275,8 @@ func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
 	}
 	switch len(s.PrimaryKeys) {
 	case 0:
-		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", t.name) //nolint:misspell // so does Cassandra
+		//nolint:misspell // Cassandra's spelling
+		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", t.name)
 	case 1:
 	default:
 		return invalid("Multiple PRIMARY KEY specified for table '%s' (exactly one required)", t.name)
@@ -276,7 +297,8 @@ func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
 		case col.typ.Kind == KindDuration:
 			return nil, invalid("duration type is not supported for PRIMARY KEY column '%s'", name)
 		case col.typ.multiCell() && col.typ.Kind == KindUDT:
-			return nil, invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", col.typ.Keyspace, col.typ, name)
+			return nil, invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", col.typ.Keyspace,
+				col.typ, name)
 		case col.typ.multiCell():
 			return nil, invalid("Invalid non-frozen collection type %s for PRIMARY KEY column '%s'", col.typ, name)
 		}
@@ -317,6 +339,7 @@ func (c *changer) tableColumns(t *table, s *cql.CreateTable) error {
 	return t.checkColumns()
 }
 
+// checkColumns checks the columns of a new or altered table as a whole and derives the other fields from them.
 func (t *table) checkColumns() error {
 	counters := 0
 	for _, col := range t.rest {
@@ -334,6 +357,8 @@ func (t *table) checkColumns() error {
 	return nil
 }
 
+// newColumn returns a column with a new id: rows store values by id, so a column that is dropped and added again does
+// not have the old values.
 func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
 	if d.Mask != nil {
 		return nil, invalid("Cannot mask column %s because dynamic data masking is not enabled. "+
@@ -358,6 +383,7 @@ func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
 	return col, nil
 }
 
+// dropTable executes DROP TABLE. With IF EXISTS a missing table, or keyspace, is no error.
 func (c *changer) dropTable(s *cql.DropTable) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
@@ -382,6 +408,7 @@ func (c *changer) missingKeyspace(qualifier string) bool {
 	return qualifier != "" && c.s.keyspaces[qualifier] == nil
 }
 
+// alterTable executes ALTER TABLE on a copy of the table, which shares the rows.
 func (c *changer) alterTable(s *cql.AlterTable) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
@@ -406,13 +433,13 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	case cql.AlterRename:
 		err = renameColumns(t, old, s)
 	case cql.AlterOptions:
-		err = t.options.set(s.Options, t)
+		err = t.options.set(s.Options, t, c.e.options.Scylla)
 	case cql.AlterColumnType:
 		err = invalid("Altering column types is no longer supported")
 	default:
 		err = invalid("This form of ALTER TABLE is not supported: %s", s)
 	}
-	if err != nil {
+	if err != nil || s.IfColumn && t.sameColumns(old) {
 		return err
 	}
 	if err := t.checkColumns(); err != nil {
@@ -424,6 +451,13 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	return nil
 }
 
+// sameColumns reports whether t has the columns of old: IF [NOT] EXISTS may leave a table as it is.
+func (t *table) sameColumns(old *table) bool {
+	same := func(a, b *column) bool { return a.name == b.name }
+	return slices.EqualFunc(slices.Concat(t.pk, t.ck, t.rest), slices.Concat(old.pk, old.ck, old.rest), same)
+}
+
+// addColumns executes ALTER TABLE ADD on t, a copy of old. A name that was dropped needs a compatible type.
 func (c *changer) addColumns(t, old *table, s *cql.AlterTable) error {
 	for _, d := range s.Columns {
 		if slices.ContainsFunc(slices.Concat(t.pk, t.ck, t.rest), func(o *column) bool { return o.name == d.Name }) {
@@ -451,7 +485,8 @@ func (c *changer) addColumns(t, old *table, s *cql.AlterTable) error {
 					d.Name, col.typ, d.Name, gone.typ)
 			}
 			if gone.kind != col.kind {
-				return invalid("Cannot re-add previously dropped column '%s' of kind %s, incompatible with previous kind %s", d.Name,
+				return invalid("Cannot re-add previously dropped column '%s' of kind %s, incompatible with previous kind %s",
+					d.Name,
 					strings.ToUpper(col.kind.String()), strings.ToUpper(gone.kind.String()))
 			}
 		}
@@ -460,6 +495,8 @@ func (c *changer) addColumns(t, old *table, s *cql.AlterTable) error {
 	return nil
 }
 
+// dropColumns executes ALTER TABLE DROP on t, a copy of old. t.dropped lists dropped columns with the timestamp of
+// the drop.
 func (c *changer) dropColumns(t, old *table, s *cql.AlterTable) error {
 	for _, name := range s.Drop {
 		col := old.byName[name]
@@ -490,11 +527,15 @@ func (c *changer) dropColumns(t, old *table, s *cql.AlterTable) error {
 			at = readInt(b)
 		}
 		t.rest = slices.DeleteFunc(t.rest, func(o *column) bool { return o.name == name })
-		t.dropped = append(slices.DeleteFunc(t.dropped, func(d droppedColumn) bool { return d.name == name }), droppedColumn{*col, at})
+		t.dropped = append(slices.DeleteFunc(t.dropped, func(d droppedColumn) bool {
+			return d.name == name
+		}), droppedColumn{*col, at})
 	}
 	return nil
 }
 
+// renameColumns executes ALTER TABLE RENAME on t, a copy of old. Only columns of the primary key have names that may
+// change.
 func renameColumns(t, old *table, s *cql.AlterTable) error {
 	for _, r := range s.Renames {
 		col := old.byName[r.From]

@@ -3,14 +3,16 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file changes user-defined types and indexes.
+// Changes of user-defined types and indexes.
 
+// createType executes CREATE TYPE. Fields may be of types that exist already.
 func (c *changer) createType(s *cql.CreateType) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
@@ -38,6 +40,7 @@ func (c *changer) createType(s *cql.CreateType) error {
 	return nil
 }
 
+// addField adds a field to a new or altered type. UDTs in it are frozen, and the depth of nesting is bounded.
 func (c *changer) addField(t *Type, f cql.FieldDef) error {
 	if f.Type.Kind == cql.UserType {
 		return invalid("A user type cannot contain non-frozen UDTs")
@@ -64,6 +67,7 @@ func typeDepth(t *Type) int {
 	return d + 1
 }
 
+// alterType executes ALTER TYPE. Types are immutable, so it replaces the type in all types and tables that contain it.
 func (c *changer) alterType(s *cql.AlterType) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
@@ -85,7 +89,8 @@ func (c *changer) alterType(s *cql.AlterType) error {
 				if s.IfField {
 					continue
 				}
-				return invalid("Cannot add field %s to type %s.%s: a field with name %s already exists", f.Name, k.name, t.Name, f.Name)
+				return invalid("Cannot add field %s to type %s.%s: a field with name %s already exists", f.Name, k.name, t.Name,
+					f.Name)
 			}
 			before := len(t.Elems)
 			if err := c.addField(&t, f); err != nil {
@@ -113,6 +118,9 @@ func (c *changer) alterType(s *cql.AlterType) error {
 	default:
 		return invalid("Altering field types is no longer supported")
 	}
+	if s.IfField && slices.Equal(t.Fields, old.Fields) {
+		return nil
+	}
 	k.types[t.Name] = &t
 	for name, other := range k.types {
 		if name != t.Name {
@@ -139,12 +147,12 @@ func isType(t, udt *Type) bool {
 	return t.Kind == KindUDT && t.Name == udt.Name && t.Keyspace == udt.Keyspace
 }
 
-// mentions reports whether udt is inside of t, or is t.
+// mentions reports whether t is udt or contains it.
 func mentions(t, udt *Type) bool {
 	return isType(t, udt) || slices.ContainsFunc(t.Elems, func(e *Type) bool { return mentions(e, udt) })
 }
 
-// replaceType puts the changed type where the old one is.
+// replaceType returns t with old replaced by changed.
 func replaceType(t, old, changed *Type) *Type {
 	if isType(t, old) {
 		if t.Frozen {
@@ -163,6 +171,7 @@ func replaceType(t, old, changed *Type) *Type {
 	return &n
 }
 
+// dropType executes DROP TYPE. A type that a type or table uses cannot be dropped.
 func (c *changer) dropType(s *cql.DropType) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
@@ -185,7 +194,8 @@ func (c *changer) dropType(s *cql.DropType) error {
 		}
 	}
 	if len(users) > 0 {
-		return invalid("Cannot drop user type '%s.%s' as it is still used by user types %s", k.name, t.Name, strings.Join(users, ", "))
+		return invalid("Cannot drop user type '%s.%s' as it is still used by user types %s", k.name, t.Name,
+			strings.Join(users, ", "))
 	}
 	for _, name := range sortedKeys(k.tables) {
 		if slices.ContainsFunc(k.tables[name].all, func(col *column) bool { return mentions(col.typ, t) }) {
@@ -193,7 +203,8 @@ func (c *changer) dropType(s *cql.DropType) error {
 		}
 	}
 	if len(users) > 0 {
-		return invalid("Cannot drop user type '%s.%s' as it is still used by tables %s", k.name, t.Name, strings.Join(users, ", "))
+		return invalid("Cannot drop user type '%s.%s' as it is still used by tables %s", k.name, t.Name,
+			strings.Join(users, ", "))
 	}
 	delete(k.types, t.Name)
 	c.s = c.s.with(k)
@@ -201,6 +212,7 @@ func (c *changer) dropType(s *cql.DropType) error {
 	return nil
 }
 
+// createIndex executes CREATE INDEX, with the checks of Cassandra's CreateIndexStatement.
 func (c *changer) createIndex(s *cql.CreateIndex) error {
 	k, err := c.keyspace(s.Table.Keyspace)
 	if err != nil {
@@ -237,6 +249,11 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	if err := i.checkTarget(old, col, target); err != nil {
 		return err
 	}
+	if i.sai && !c.e.options.Scylla {
+		if err := i.checkOptions(col.typ); err != nil {
+			return err
+		}
+	}
 	for _, o := range old.indexes {
 		if o.target == i.target && o.sai == i.sai {
 			if s.IfNotExists {
@@ -252,9 +269,24 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	k.tables[t.name] = t
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TABLE", k.name, t.name)
+	if i.sai && col.typ.Kind == KindVector && !c.e.options.Scylla {
+		c.warn = append(c.warn, annWarning)
+	}
 	return nil
 }
 
+// annWarning is Cassandra's warning at the creation of a vector index.
+const annWarning = "SAI ANN indexes on vector columns are experimental and are not recommended for production use.\n" +
+	"They don't yet support SELECT queries with:\n" +
+	" * Consistency level higher than ONE/LOCAL_ONE.\n" +
+	" * Paging.\n" +
+	" * No LIMIT clauses.\n" +
+	" * PER PARTITION LIMIT clauses.\n" +
+	" * GROUP BY clauses.\n" +
+	" * Aggregation functions.\n" +
+	" * Filters on columns without a SAI index."
+
+// freeIndexName returns base, or base with a number that makes it unique in the keyspace.
 func freeIndexName(k *keyspace, base string) string {
 	name := base
 	for n := 1; ; n++ {
@@ -268,12 +300,19 @@ func freeIndexName(k *keyspace, base string) string {
 	}
 }
 
-// class reads USING and OPTIONS.
+// class applies USING and OPTIONS.
 func (i *index) class(s *cql.CreateIndex, scylla bool) error {
-	using := s.Using
+	using, given := s.Using, map[string]string{}
+	for _, name := range []string{"OPTIONS", "options"} {
+		if opt, ok := s.Options.Get(name); ok {
+			maps.Copy(given, opt.Map)
+		}
+	}
 	switch short := using[strings.LastIndexByte(using, '.')+1:]; {
 	case using == "" && s.Custom:
 		return invalid("CUSTOM index requires specifying the index class")
+	case (using == "" || strings.EqualFold(using, "legacy_local_table")) && len(given) > 0:
+		return invalid("Cannot specify options for a non-CUSTOM index")
 	case using == "" || strings.EqualFold(using, "legacy_local_table"):
 		return nil
 	case strings.EqualFold(short, "sai") || short == "StorageAttachedIndex":
@@ -284,16 +323,12 @@ func (i *index) class(s *cql.CreateIndex, scylla bool) error {
 		return configError("Unable to find custom indexer class '%s'", using)
 	}
 	i.kind = "CUSTOM"
-	if opt, ok := s.Options.Get("OPTIONS"); ok {
-		for k, v := range opt.Map {
-			i.options[k] = v
+	for _, name := range []string{"class_name", "target"} {
+		if _, ok := given[name]; ok {
+			return invalid("Cannot specify %s as a CUSTOM option", name)
 		}
 	}
-	if opt, ok := s.Options.Get("options"); ok {
-		for k, v := range opt.Map {
-			i.options[k] = v
-		}
-	}
+	maps.Copy(i.options, given)
 	i.options["class_name"] = using
 	if f, ok := i.options["similarity_function"]; ok {
 		f = strings.ToLower(f)
@@ -306,6 +341,45 @@ func (i *index) class(s *cql.CreateIndex, scylla bool) error {
 	return nil
 }
 
+// checkOptions checks the options of a storage-attached index on a column of type t.
+func (i *index) checkOptions(t *Type) error {
+	analysis := []string{"case_sensitive", "normalize", "ascii"}
+	vectors := []string{
+		"similarity_function", "maximum_node_connections", "construction_beam_width", "optimize_for",
+	}
+	if unknown := surplus(i.options, slices.Concat([]string{"class_name"}, analysis, vectors)); unknown != "" {
+		return configError("Properties specified [%s] are not understood by StorageAttachedIndex", unknown)
+	}
+	for _, name := range analysis {
+		v, ok := i.options[name]
+		switch {
+		case !ok:
+		case !isText(t):
+			return invalid("CQL type %s cannot be analyzed.", t)
+		case !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false"):
+			return invalid("Illegal value for boolean option '%s': %s", name, v)
+		}
+	}
+	for _, name := range vectors {
+		v, ok := i.options[name]
+		upper := strings.ToUpper(v)
+		switch {
+		case !ok:
+		case t.Kind != KindVector:
+			return invalid("CQL type %s cannot have vector options", t)
+		case name == "maximum_node_connections":
+			return invalid("Maximum node connections cannot be set without enabling SAI_VECTOR_ALLOW_CUSTOM_PARAMETERS")
+		case name == "construction_beam_width":
+			return invalid("Construction beam width cannot be set without enabling SAI_VECTOR_ALLOW_CUSTOM_PARAMETERS")
+		case name == "optimize_for" && upper != "LATENCY" && upper != "RECALL":
+			return invalid("optimize_for '%s' was not recognized for index null. Valid values are: LATENCY, RECALL", upper)
+		}
+	}
+	return nil
+}
+
+// checkTarget sets the target of an index from the column and the kind in the statement: the column itself, or keys,
+// values, entries or full of a collection.
 func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error {
 	kind := target.Kind
 	typ := col.typ
@@ -361,6 +435,7 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	return nil
 }
 
+// dropIndex executes DROP INDEX. The announced change is that of the table.
 func (c *changer) dropIndex(s *cql.DropIndex) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {

@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// This file holds the Engine: its options, its clock and the tables that others compute.
+// The engine: options, clock and virtual tables.
 
 // Options configure an Engine; the zero value works.
 type Options struct {
-	Now     func() time.Time // the clock; time.Now where nil. Timestamps, TTLs and now() follow it
-	Version string           // release_version; "5.0.9" where empty
-	Scylla  bool             // ScyllaDB's dialect of schema tables
-	// DataCenters returns the names of all data centers; nil where they are not known. A replication_factor of NetworkTopologyStrategy
-	// stands for each of them, and a name that is none of them is refused.
+	Now     func() time.Time // clock of timestamps, TTLs and now(); nil means time.Now
+	Version string           // release_version; empty means "5.0.9"
+	Scylla  bool             // lays out schema tables like ScyllaDB
+	// DataCenters returns the names of all data centers; nil means unknown. A replication_factor of
+	// NetworkTopologyStrategy applies to each of them, and other names are refused.
 	DataCenters func() []string
-	// BatchSizeFail is the size in bytes from which a batch over several partitions is refused ("Batch too large"), as Cassandra's
-	// batch_size_fail_threshold. 0: 50 KiB. Negative: no limit.
+	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused ("Batch too large"), like
+	// Cassandra's batch_size_fail_threshold. 0 means 50 KiB, negative means no limit.
 	BatchSizeFail int
 }
 
-// Engine is the data of a whole cluster. It is safe for concurrent use.
+// An Engine is the data of a whole cluster. It is safe for concurrent use.
 type Engine struct {
 	options  Options
 	schema   atomic.Pointer[schema]
 	change   sync.Mutex // held while the schema is changed
 	clock    atomic.Int64
-	sequence atomic.Int64 // numbers elements of lists
-	tick     atomic.Int64 // of time UUIDs, 100 ns
+	sequence atomic.Int64 // last number of a list element
+	tick     atomic.Int64 // last time of a time UUID, in 100 ns
 	node     [8]byte      // of time UUIDs: clock sequence and node
 }
 
-// New returns an Engine that has the keyspaces of the system and none else.
+// New returns an Engine that has only the system keyspaces.
 func New(options Options) *Engine {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -48,13 +48,13 @@ func New(options Options) *Engine {
 	e := &Engine{options: options}
 	id := newID()
 	copy(e.node[:], id[8:])
-	e.node[2] |= 1 // multicast: no real interface has it
+	e.node[2] |= 1 // multicast bit: marks a random node id
 	e.schema.Store(&schema{version: newID(), keyspaces: map[string]*keyspace{}})
 	e.addSystem()
 	return e
 }
 
-// micros returns a timestamp that is later than all before it, and not before the clock.
+// micros returns a timestamp that is after all earlier ones and not before the clock.
 func (e *Engine) micros() int64 {
 	for {
 		last := e.clock.Load()
@@ -65,24 +65,26 @@ func (e *Engine) micros() int64 {
 	}
 }
 
-// VirtualColumn is one column of a Virtual table. Key columns stand in their order.
+// A VirtualColumn is one column of a Virtual table. Key columns are listed in key order.
 type VirtualColumn struct {
 	Name string
 	Type *Type
 	Kind ColumnKind
 }
 
-// Virtual is a table whose rows somebody else computes, per query and for the node that the request came to.
+// A Virtual is a table whose rows are computed per query, for the node that received the request.
 type Virtual struct {
 	Keyspace, Name string
 	Columns        []VirtualColumn
-	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column: string, int, int32,
-	// int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time (timestamp), []byte (already serialized),
-	// []string (set, list), map[string]string, nil. A missing key is NULL. A value that does not fit fails the query.
+	// Rows returns all rows for the node of the request (Request.Node). Cells are Go values by the type of the column:
+	// string, int, int32, int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time
+	// (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
+	// value that does not fit its column fails the query.
 	Rows func(node any) []map[string]any
 }
 
-// AddVirtual adds the table, or replaces the one of that name. Its keyspace is made where it is missing and can't be changed by clients.
+// AddVirtual adds the table, or replaces the one of the same name. A missing keyspace is created; clients cannot change
+// it.
 func (e *Engine) AddVirtual(v Virtual) {
 	e.change.Lock()
 	defer e.change.Unlock()
@@ -96,7 +98,10 @@ func (e *Engine) AddVirtual(v Virtual) {
 	if k.tables == nil {
 		k.tables = map[string]*table{}
 	}
-	t := &table{ks: v.Keyspace, name: v.Name, id: nameID(v.Keyspace + "." + v.Name), virtual: &v, options: defaultOptions()}
+	t := &table{
+		ks: v.Keyspace, name: v.Name, id: nameID(v.Keyspace + "." + v.Name), virtual: &v,
+		options: defaultOptions(),
+	}
 	for _, c := range v.Columns {
 		col := &column{name: c.Name, typ: c.Type, kind: c.Kind, id: t.nextID}
 		t.nextID++
@@ -116,7 +121,7 @@ func (e *Engine) AddVirtual(v Virtual) {
 	e.publish(s.with(k))
 }
 
-// publish makes s the schema; e.change is held.
+// publish makes s the current schema. Callers hold e.change.
 func (e *Engine) publish(s *schema) {
 	s.version = newID()
 	e.schema.Store(s)

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file tests what the recorded answers of Cassandra don't show: values that are bound, pages, clocks, other orders of writes.
+// Tests beyond the recorded answers of Cassandra: bound values, paging, clocks, orders of writes.
 
-// bind executes a prepared statement with values; nil is NULL, unset is not set.
+// bind executes a prepared statement with values; nil means NULL, unset means not set.
 func bind(t testing.TB, e *Engine, text string, values ...[]byte) (*Result, error) {
 	t.Helper()
 	s, err := e.Prepare("ks", text)
@@ -35,6 +35,14 @@ func bind(t testing.TB, e *Engine, text string, values ...[]byte) (*Result, erro
 		}
 	}
 	return e.Execute(t.Context(), s, r)
+}
+
+func TestUnsupportedFunctions(t *testing.T) {
+	e, _ := newEngine(t)
+	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY, d decimal)")
+	for _, call := range []string{"mask_hash(k)", "exp(d)", "log10(d)"} {
+		require.Contains(t, answer(run(t, e, "SELECT "+call+" FROM t")), "is not supported", call)
+	}
 }
 
 func TestExecuteBound(t *testing.T) {
@@ -115,7 +123,7 @@ func TestStatementValid(t *testing.T) {
 	}
 }
 
-// TestMergeOrder writes the same things in many orders: what is there afterwards must not depend on it.
+// TestMergeOrder applies the same writes in many orders, with equal results.
 func TestMergeOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -148,7 +156,7 @@ func TestMergeOrder(t *testing.T) {
 				mustRun(t, e, w)
 			}
 			var got string
-			for _, wait := range []int{0, 1500, 1000} { // with time, cells expire
+			for _, wait := range []int{0, 1500, 1000} { // cells expire over time
 				clock.at = clock.at.Add(time.Duration(wait) * time.Second)
 				got += show(run(t, e, "SELECT p, c, s, st, v, m, writetime(v), writetime(s) FROM t")) + "\n"
 			}
@@ -178,7 +186,7 @@ func TestExpiry(t *testing.T) {
 	s, err := e.Prepare("ks", "SELECT k FROM t")
 	require.NoError(t, err)
 	res, err := e.Execute(t.Context(), s, &Request{HasNowInSeconds: true, NowInSeconds: int32(clock.at.Unix() - 95)})
-	require.Equal(t, "1\n2\n3", sortLines(show(res, err)), "the request says when it is")
+	require.Equal(t, "1\n2\n3", sortLines(show(res, err)), "the request's time decides")
 }
 
 func sortLines(s string) string {
@@ -187,7 +195,7 @@ func sortLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pages reads all pages of a statement; between is called after each.
+// pages reads all pages of a statement and calls between after each.
 func pages(t *testing.T, e *Engine, text string, size int, between func(page int)) []string {
 	t.Helper()
 	s, err := e.Prepare("ks", text)
@@ -252,7 +260,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesChange changes the table between pages: rows that were there all the time come once, in order.
+// TestPagesChange changes the table between pages: rows that exist throughout are read once, in order.
 func TestPagesChange(t *testing.T) {
 	e, _ := newEngine(t)
 	mustRun(t, e, "CREATE TABLE t (p int, c int, PRIMARY KEY (p, c))")
@@ -381,7 +389,7 @@ func TestVirtual(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("'local' | 01000000-0000-0000-0000-000000000000 | '127.0.0.1' | {'-1', '5'} | %d | null", node),
 			show(e.Execute(t.Context(), s, &Request{Node: node})))
 	}
-	_, err = e.Execute(t.Context(), s, &Request{Node: "no int"})
+	_, err = e.Execute(t.Context(), s, &Request{Node: "not an int"})
 	require.ErrorContains(t, err, "system.local.rpc_port")
 	require.Equal(t, "'local' | 'text' | 'partition_key'", show(run(t, e, "SELECT table_name, type, kind FROM system_schema.columns "+
 		"WHERE keyspace_name = 'system' AND table_name = 'local' AND column_name = 'key'")))
@@ -390,7 +398,7 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
-// TestConcurrent reads, writes and changes the schema at once; batches of one partition are seen whole.
+// TestConcurrent reads, writes and changes the schema concurrently. Batches on one partition are atomic for readers.
 func TestConcurrent(t *testing.T) {
 	e := New(Options{})
 	for _, text := range []string{
@@ -422,7 +430,7 @@ func TestConcurrent(t *testing.T) {
 					t.Error(err)
 				} else if r.Rows[0][0][0] == 1 {
 					if _, twice := won.LoadOrStore(i, w); twice {
-						t.Errorf("%d has been won twice", i)
+						t.Errorf("%d was won twice", i)
 					}
 				}
 				if i%20 == 0 {
@@ -442,7 +450,7 @@ func TestConcurrent(t *testing.T) {
 	require.EqualValues(t, workers*each, binary.BigEndian.Uint32(r.Rows[0][0]))
 }
 
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	e, _ := newEngine(t)
 	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY)")
 	s, err := e.Prepare("ks", "SELECT * FROM t")

@@ -7,13 +7,15 @@ import (
 	"fmt"
 )
 
-// This file holds what goes wrong, in the words and codes of Cassandra.
+// Errors, with Cassandra's texts and codes.
 
 // Error codes (native_protocol_v5.spec, section 9) that the engine uses.
 const (
 	CodeServer          int32 = 0x0000
 	CodeProtocol        int32 = 0x000A
+	CodeReadFailure     int32 = 0x1300
 	CodeFunctionFailure int32 = 0x1400
+	CodeWriteFailure    int32 = 0x1500
 	CodeSyntax          int32 = 0x2000
 	CodeUnauthorized    int32 = 0x2100
 	CodeInvalid         int32 = 0x2200
@@ -21,17 +23,22 @@ const (
 	CodeAlreadyExists   int32 = 0x2400
 )
 
-// Error is what the server sends in an ERROR message.
+// An Error is the content of an ERROR message.
 type Error struct {
 	Code            int32
 	Message         string
-	Keyspace, Table string // of CodeAlreadyExists; Table is empty for a keyspace. Keyspace is also that of Function
+	Keyspace, Table string // of CodeAlreadyExists; Table is empty for a keyspace. Keyspace is also set with Function
 	Function        string // of CodeFunctionFailure
 	ArgTypes        []string
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
+
+// replicaFailure is the error of a read or write that replicas cannot execute. The node adds which ones.
+func replicaFailure(code int32) error {
+	return &Error{Code: code, Message: "Operation failed - received 0 responses and 1 failures"}
+}
 
 func invalid(format string, args ...any) error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
@@ -41,10 +48,10 @@ func configError(format string, args ...any) error {
 	return &Error{Code: CodeConfig, Message: fmt.Sprintf(format, args...)}
 }
 
-// badValue is a fault of a value, in the words of the server, which begin with a capital.
+// badValue is the error of an invalid value, with the server's text, which is capitalized.
 func badValue(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// asInvalid makes an Error of a fault in a value.
+// asInvalid returns the error of a value as an Error.
 func asInvalid(err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) {

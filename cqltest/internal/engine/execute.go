@@ -4,50 +4,51 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file executes statements.
+// Execution of statements.
 
-// ValueState tells a value from NULL and from "not set" (native_protocol_v5.spec, section 3, [value]).
+// A ValueState distinguishes a value, NULL and "not set" (native_protocol_v5.spec, section 3, [value]).
 type ValueState uint8
 
-// The states of a value.
+// States of a value.
 const (
 	ValueSet ValueState = iota
 	ValueNull
 	ValueUnset
 )
 
-// Value is one bound value. Bytes is kept by the engine for as long as the data lives: it must not be changed afterwards.
+// A Value is one bound value. The engine keeps Bytes; the caller must not change them afterwards.
 type Value struct {
-	Name  string // only where Request.Named
+	Name  string // only if Request.Named
 	Bytes []byte
 	State ValueState
 }
 
-// Request is what comes with a statement.
+// A Request is what accompanies a statement: values, consistency, paging and time.
 type Request struct {
 	Values            []Value
-	Named             bool   // values carry names
+	Named             bool   // values have names
 	Consistency       uint16 // native_protocol_v5.spec, section 3
-	SerialConsistency uint16 // 0: not given
-	PageSize          int    // <= 0: no paging
-	PagingState       []byte // nil: from the start
+	SerialConsistency uint16 // 0 means none
+	PageSize          int    // <= 0 means no paging
+	PagingState       []byte // nil means from the start
 	Timestamp         int64  // microseconds
 	HasTimestamp      bool
 	NowInSeconds      int32
 	HasNowInSeconds   bool
-	Node              any // given to Virtual.Rows
+	Node              any // passed to Virtual.Rows
 }
 
-// ResultKind is the sort of a Result (native_protocol_v5.spec, section 4.2.5); the values are the protocol's.
+// A ResultKind is the kind of a Result, with the protocol's values (native_protocol_v5.spec, section 4.2.5).
 type ResultKind uint8
 
-// The sorts of results.
+// Kinds of results.
 const (
 	ResultVoid         ResultKind = 1
 	ResultRows         ResultKind = 2
@@ -55,7 +56,7 @@ const (
 	ResultSchemaChange ResultKind = 5
 )
 
-// Change says what a statement changed in the schema (native_protocol_v5.spec, section 4.2.6, SCHEMA_CHANGE).
+// A Change is a change of the schema (native_protocol_v5.spec, section 4.2.6, SCHEMA_CHANGE).
 type Change struct {
 	Change   string // "CREATED", "UPDATED", "DROPPED"
 	Target   string // "KEYSPACE", "TABLE", "TYPE"
@@ -63,26 +64,40 @@ type Change struct {
 	Name     string // empty for KEYSPACE
 }
 
-// Result is the answer to a statement. The server must not change what it points to.
+// A Result is the result of a statement. The caller must not change the memory that it refers to.
 type Result struct {
 	Kind        ResultKind
 	Columns     []Column
 	Rows        [][][]byte // a nil cell is NULL
-	PagingState []byte     // nil on the last page
+	PagingState []byte     // nil means the last page
 	Keyspace    string     // of ResultSetKeyspace
 	Change      *Change    // of ResultSchemaChange
-	// Changes are all events that follow: Change, and what went with it (DROP KEYSPACE: its tables and types).
+	// Changes are all schema events: Change and the dependent ones (DROP KEYSPACE: those of its tables and types).
 	Changes  []Change
 	Warnings []string
 }
 
-// Consistencies that the engine itself looks at.
+// Consistency levels that the engine distinguishes.
 const (
+	consistencyOne         = 0x0001
 	consistencySerial      = 0x0008
 	consistencyLocalSerial = 0x0009
+	consistencyLocalOne    = 0x000A
 )
 
-// env evaluates in the time of a request.
+var consistencyNames = []string{
+	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE",
+}
+
+// ConsistencyName returns the name of a consistency level, a number if it has none.
+func ConsistencyName(level uint16) string {
+	if int(level) < len(consistencyNames) {
+		return consistencyNames[level]
+	}
+	return fmt.Sprintf("0x%04X", level)
+}
+
+// env returns the environment of a request, with its time.
 func (e *Engine) env(s *Statement, r *Request) (*env, error) {
 	values := r.Values
 	if r.Named {
@@ -111,7 +126,7 @@ func (e *Engine) envOf(values []Value, r *Request) *env {
 	return x
 }
 
-// timestamp is that of a write for which the statement gives none.
+// timestamp returns the timestamp of a write without USING TIMESTAMP.
 func (e *Engine) timestamp(r *Request) (int64, error) {
 	if r.HasTimestamp {
 		if r.Timestamp == noTimestamp {
@@ -122,7 +137,7 @@ func (e *Engine) timestamp(r *Request) (int64, error) {
 	return e.micros(), nil
 }
 
-// Execute runs s. Errors are of type *Error, or those of ctx.
+// Execute executes s. Errors are of type *Error, or those of ctx.
 func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -139,7 +154,7 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 			return nil, err
 		}
 		if s.Conditional {
-			return e.cas(x, r, []*modifyPlan{s.write}, []*env{x}, false)
+			return e.cas(x, []*modifyPlan{s.write}, []*env{x}, false)
 		}
 		ts, err := e.timestamp(r)
 		if err != nil {
@@ -165,6 +180,7 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 	return e.changeSchema(s)
 }
 
+// checkWrite returns an error for a consistency level that a write cannot have.
 func checkWrite(r *Request, conditional bool) error {
 	if r.Consistency == consistencySerial || r.Consistency == consistencyLocalSerial {
 		if conditional {
@@ -179,7 +195,8 @@ func checkWrite(r *Request, conditional bool) error {
 	return nil
 }
 
-// lock locks the stores of mutations for writing, each once and always in one order, and returns what unlocks them.
+// lock locks the stores of mutations for writing, each once and in a fixed order, and returns the function that unlocks
+// them.
 func lock(mutations []*mutation) (unlock func()) {
 	var stores []*store
 	for _, m := range mutations {
@@ -198,7 +215,7 @@ func lock(mutations []*mutation) (unlock func()) {
 	}
 }
 
-// apply writes all mutations, or none where one can't be.
+// apply writes all mutations, or none if one of them fails.
 func (e *Engine) apply(mutations []*mutation, sec int64) error {
 	defer lock(mutations)()
 	return e.applyLocked(mutations, sec)
@@ -209,6 +226,9 @@ func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 		if err := m.resolve(sec); err != nil {
 			return err
 		}
+	}
+	if err := checkVectors(mutations); err != nil {
+		return err
 	}
 	for _, m := range mutations {
 		m.apply(e)

@@ -5,6 +5,7 @@ package engine
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -13,13 +14,13 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds the functions that are no aggregates.
+// Functions other than aggregates.
 
-// function is one form of a function: what its arguments are and what it returns. Where args is nil and none is not, resolve decides.
+// function is one overload of a function: its parameter types and its result type.
 type function struct {
 	params []*Type
 	ret    *Type
-	nulls  bool // is called for NULL, too
+	nulls  bool // is also called for NULL
 	body   func(x *env, args [][]byte) ([]byte, error)
 }
 
@@ -49,8 +50,10 @@ func (c *compiler) call(e *cql.Call) (*node, error) {
 	}
 	agg := false
 	for i, a := range e.Args {
-		if types[i] != nil && !assignable(f.params[i], types[i]) {
-			return nil, invalid("Type error: %s cannot be passed as argument %d of function %s of type %s", a, i, systemName(name), f.params[i])
+		counted := f.params[i].Kind == KindCounter && types[i] != nil && types[i].Kind != KindCounter
+		if counted || types[i] != nil && !assignable(f.params[i], types[i]) {
+			return nil, invalid("Type error: %s cannot be passed as argument %d of function %s of type %s", a, i,
+				systemName(name), f.params[i])
 		}
 		spec := Column{Name: argName(i, name), Type: f.params[i]}
 		if c.t != nil {
@@ -93,7 +96,7 @@ func argName(i int, name string) string {
 	return "arg" + string(rune('0'+i%10)) + "(" + systemName(name) + ")"
 }
 
-// typedArgs compiles the arguments whose types can be told before the function is known: nil for literals and markers.
+// typedArgs compiles the arguments whose types are independent of the function; nil entries are literals and markers.
 func (c *compiler) typedArgs(args []cql.Expr) ([]*node, []*Type, error) {
 	nodes, types := make([]*node, len(args)), make([]*Type, len(args))
 	for i, a := range args {
@@ -109,7 +112,7 @@ func (c *compiler) typedArgs(args []cql.Expr) ([]*node, []*Type, error) {
 	return nodes, types, nil
 }
 
-// function finds the form of a function that takes arguments of these types.
+// function finds the overload of a function for arguments of these types.
 func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function, error) {
 	if f := clockFunction(name); f != nil {
 		return f, nil
@@ -126,30 +129,36 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 		return c.tokenFunction()
 	case strings.HasPrefix(name, "similarity_"):
 		return similarityFunction(name, types, e)
-	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp" || plain == "dateof" || plain == "unixtimestampof":
+	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp":
 		return timeConversion(plain, name, first())
 	case plain == "mintimeuuid" || plain == "maxtimeuuid":
-		return &function{[]*Type{Native("timestamp")}, Native("timeuuid"), false, func(_ *env, args [][]byte) ([]byte, error) {
-			if len(args[0]) == 0 {
-				return nil, nil
-			}
-			ticks := readInt(args[0]) * 10_000
-			last := byte(0x80)
-			if plain == "maxtimeuuid" {
-				ticks, last = ticks+9_999, 0x7F
-			}
-			id := timeBytes(ticks)
-			for i := 8; i < 16; i++ {
-				id[i] = last
-			}
-			return id[:], nil
-		}}, nil
+		return &function{
+			[]*Type{Native("timestamp")},
+			Native("timeuuid"), false,
+			func(_ *env, args [][]byte) ([]byte, error) {
+				if len(args[0]) == 0 {
+					return nil, nil
+				}
+				ticks := readInt(args[0]) * 10_000
+				last := byte(0x80)
+				if plain == "maxtimeuuid" {
+					ticks, last = ticks+9_999, 0x7F
+				}
+				id := timeBytes(ticks)
+				for i := 8; i < 16; i++ {
+					id[i] = last
+				}
+				return id[:], nil
+			},
+		}, nil
 	case strings.HasSuffix(plain, "asblob"):
-		if t := nativeByName[strings.TrimSuffix(plain, "asblob")]; t != nil {
-			return &function{[]*Type{t}, Native("blob"), false, func(_ *env, args [][]byte) ([]byte, error) { return args[0], nil }}, nil
+		if t := nativeByName[strings.TrimSuffix(plain, "asblob")]; t != nil && t.Kind != KindBlob {
+			return &function{[]*Type{t}, Native("blob"), false, func(_ *env, args [][]byte) ([]byte, error) {
+				return args[0], nil
+			}}, nil
 		}
 	case strings.HasPrefix(plain, "blobas"):
-		if t := nativeByName[strings.TrimPrefix(plain, "blobas")]; t != nil {
+		if t := nativeByName[strings.TrimPrefix(plain, "blobas")]; t != nil && t.Kind != KindBlob {
 			return &function{[]*Type{Native("blob")}, t, false, func(_ *env, args [][]byte) ([]byte, error) {
 				if err := t.check(args[0]); err != nil {
 					return nil, invalid("In call to function %s, value 0x%x is not a valid binary representation for type %s",
@@ -165,9 +174,26 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 	if f := collectionFunction(name, first()); f != nil {
 		return f, nil
 	}
+	if unsupportedFunction(plain, first()) {
+		return nil, invalid("Function '%s' is not supported here, though Cassandra has it", name)
+	}
 	return nil, unknownFunction(e.Name)
 }
 
+// unsupportedFunction reports whether Cassandra has the function, whose name is given without underscores, for a first
+// argument of type t.
+func unsupportedFunction(plain string, t *Type) bool {
+	switch plain {
+	case "tojson", "fromjson", "maskdefault", "masknull", "maskreplace", "maskinner", "maskouter", "maskhash":
+		return true
+	case "exp", "log", "log10":
+		return t != nil && (t.Kind == KindDecimal || t.Kind == KindVarint)
+	}
+	return false
+}
+
+// clockFunction returns a function without parameters: a new UUID or the current time, which is the same in
+// all calls of a statement. nil means that there is none of that name.
 func clockFunction(name string) *function {
 	form := func(t string, body func(x *env) []byte) *function {
 		return &function{[]*Type{}, Native(t), false, func(x *env, _ [][]byte) ([]byte, error) { return body(x), nil }}
@@ -191,9 +217,11 @@ func clockFunction(name string) *function {
 }
 
 func dateBytes(at time.Time) []byte {
-	return binary.BigEndian.AppendUint32(nil, uint32(floorDiv(at.Unix(), 86400)+1<<31))
+	// Milliseconds before 1970 are rounded up to a day, as in Cassandra.
+	return binary.BigEndian.AppendUint32(nil, uint32(at.UnixMilli()/(86400*1000)+1<<31))
 }
 
+// tokenFunction returns token(), which takes the columns of the partition key.
 func (c *compiler) tokenFunction() (*function, error) {
 	if c.t == nil {
 		return nil, invalid("The token function can't be used here")
@@ -213,7 +241,7 @@ func (c *compiler) tokenFunction() (*function, error) {
 	return f, nil
 }
 
-// partitionKey serializes the columns of a key.
+// partitionKey serializes the columns of a partition key.
 func partitionKey(parts [][]byte) ([]byte, error) {
 	if len(parts) == 1 {
 		if len(parts[0]) == 0 {
@@ -237,26 +265,28 @@ func partitionKey(parts [][]byte) ([]byte, error) {
 	return key, nil
 }
 
+// timeConversion returns a conversion from a timeuuid, timestamp or date (Cassandra's TimeFcts). plain is the name
+// without underscores, for both spellings; from is nil if the type of the argument is unknown.
 func timeConversion(plain, name string, from *Type) (*function, error) {
 	if from == nil {
 		return nil, invalid("Ambiguous call to function %s (can be matched by following signatures: those of %s): use type casts to disambiguate",
 			name, name)
 	}
-	if from.Kind != KindTimeUUID && from.Kind != KindTimestamp && from.Kind != KindDate {
-		return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
+	as, ret := from, map[string]string{"totimestamp": "timestamp", "todate": "date", "tounixtimestamp": "bigint"}[plain]
+	switch {
+	case from.Kind == KindBigInt && ret != "timestamp":
+		as = Native("timestamp")
+	case from.Kind == KindInt && ret != "date":
+		as = Native("date")
 	}
-	ret := "bigint"
-	switch plain {
-	case "totimestamp", "dateof":
-		ret = "timestamp"
-	case "todate":
-		ret = "date"
+	if as.Kind != KindTimeUUID && as.Kind != KindTimestamp && as.Kind != KindDate || as == Native(ret) {
+		return nil, invalid("Invalid call to function %s, none of its type signatures match (known type signatures: those of %s)", name, name)
 	}
 	return &function{[]*Type{from}, Native(ret), false, func(_ *env, args [][]byte) ([]byte, error) {
 		if len(args[0]) == 0 {
 			return nil, nil
 		}
-		at := instant(from, args[0])
+		at := instant(as, args[0])
 		if ret == "date" {
 			return dateBytes(at), nil
 		}
@@ -275,6 +305,8 @@ func instant(t *Type, b []byte) time.Time {
 	return time.UnixMilli(readInt(b)).UTC()
 }
 
+// mathFunction returns a function of one number with a result of the same type (Cassandra's MathFcts). nil means that
+// there is none of that name for the type.
 func mathFunction(name string, t *Type) *function {
 	if t == nil || !isNumber(t) {
 		return nil
@@ -295,15 +327,7 @@ func mathFunction(name string, t *Type) *function {
 			return v, nil
 		}
 	case "round":
-		if t.Kind == KindDecimal {
-			return nil
-		}
-		body = func(n number) (number, error) {
-			if n.k == 'f' {
-				return number{f: math.Floor(n.f + 0.5), k: 'f'}, nil
-			}
-			return n, nil
-		}
+		body = rounded
 	case "exp", "log", "log10":
 		if t.Kind == KindDecimal || t.Kind == KindVarint {
 			return nil
@@ -321,10 +345,37 @@ func mathFunction(name string, t *Type) *function {
 		if err != nil {
 			return nil, err
 		}
-		return n.to(ret)
+		return n.saturate(ret).to(ret)
 	}}
 }
 
+// rounded rounds to an integer as Java does: a float within the range of an int, a double within that of a long.
+func rounded(n number) (number, error) {
+	switch n.k {
+	case 'd':
+		b, err := calculateDecimal('+', n, number{i: big.NewInt(int64(5 * n.i.Sign())), s: 1, k: 'd'})
+		if err != nil || n.s <= 0 {
+			return n, err
+		}
+		v, err := toNumber(Native("decimal"), b).whole()
+		return number{i: v, k: 'd'}, err
+	case 'f':
+		down := math.Floor(n.f)
+		if n.f-down >= 0.5 {
+			down++
+		}
+		integer := Native("bigint")
+		if n.short {
+			integer = Native("int")
+		}
+		b, err := number{f: down, k: 'f'}.saturate(integer).to(integer)
+		return number{f: float64(readInt(b)), k: 'f'}, err
+	}
+	return n, nil
+}
+
+// collectionFunction returns a function of a collection (Cassandra's CollectionFcts). nil means that there is none of
+// that name for the type.
 func collectionFunction(name string, t *Type) *function {
 	if t == nil || !t.isCollection() {
 		return nil
@@ -341,7 +392,9 @@ func collectionFunction(name string, t *Type) *function {
 	width := len(t.Elems)
 	switch name {
 	case "collection_count":
-		return every(Native("int"), func(parts [][]byte) ([]byte, error) { return int32Bytes(int32(len(parts) / width)), nil })
+		return every(Native("int"), func(parts [][]byte) ([]byte, error) {
+			return int32Bytes(int32(len(parts) / width)), nil
+		})
 	case "map_keys", "map_values":
 		if t.Kind != KindMap {
 			return nil
@@ -438,7 +491,7 @@ func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
 		path = n.eval
 	}
 	if !col.typ.multiCell() {
-		path = nil // a frozen value has one cell
+		path = nil // a frozen value has a single cell
 	}
 	many := col.typ.multiCell() && path == nil && name != "maxwritetime"
 	n := &node{typ: ret}

@@ -11,10 +11,11 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file holds CAST(... AS ...), dates moved by durations, and the similarity of vectors.
+// CAST(... AS ...), arithmetic of dates and durations, and similarity of vectors.
 
 func bigAbs(v *big.Int) *big.Int { return new(big.Int).Abs(v) }
 
+// cast compiles CAST(... AS ...).
 func (c *compiler) cast(e *cql.Cast) (*node, error) {
 	to, err := c.typeName(e.Type)
 	if err != nil {
@@ -24,14 +25,26 @@ func (c *compiler) cast(e *cql.Cast) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if of.typ.Kind == to.Kind && !of.typ.isCollection() {
+		same := *of
+		same.name = resultName(e.Expr)
+		return &same, nil
+	}
+	if !isCastable(e.Type.Name, to) {
+		return nil, invalid("%s cannot be cast to %s", resultName(e.Expr), e.Type)
+	}
 	convert := conversion(of.typ, to)
+	if convert == nil && of.typ.Kind == KindTimestamp && isNumber(to) {
+		return nil, invalid("Ambiguous call to function system.cast_as_%s (can be matched by following signatures: those "+
+			"of %s): use type casts to disambiguate", to, to)
+	}
 	if convert == nil {
 		return nil, invalid("Invalid call to function system.cast_as_%s, none of its type signatures match (known type signatures: those of %s)",
 			to, to)
 	}
 	return &node{typ: to, agg: of.agg, fixed: of.fixed, eval: func(x *env) ([]byte, error) {
 		b, err := of.eval(x)
-		if err != nil || len(b) == 0 || isUnset(b) {
+		if err != nil || b == nil || isUnset(b) || len(b) == 0 && !isText(of.typ) {
 			return nil, err
 		}
 		b, err = convert(b)
@@ -39,19 +52,42 @@ func (c *compiler) cast(e *cql.Cast) (*node, error) {
 	}}, nil
 }
 
-// conversion returns what casts from one type to another, nil where there is no such cast.
+// isCastable reports whether CAST has any conversion to the type, which is named name.
+func isCastable(name string, to *Type) bool {
+	switch to.Kind {
+	case KindText:
+		return name != "varchar"
+	case KindASCII, KindDate, KindTimestamp:
+		return true
+	}
+	return isNumber(to) && to.Kind != KindCounter
+}
+
+// conversion returns the function that casts from one type to another; nil means that there is no such cast.
 func conversion(from, to *Type) func([]byte) ([]byte, error) {
 	switch {
-	case from.Kind == to.Kind && !from.isCollection():
+	case to.Kind == KindBigInt && from.Kind == KindTimestamp:
 		return func(b []byte) ([]byte, error) { return b, nil }
+	case to.Kind == KindTimestamp && from.Kind == KindInt: // taken for a date
+		return conversion(Native("date"), to)
+	case to.Kind == KindDate && from.Kind == KindBigInt: // taken for a timestamp
+		return conversion(Native("timestamp"), to)
 	case isNumber(from) && isNumber(to) && to.Kind != KindCounter:
+		if to.Kind == KindVarint && from.Kind == KindDecimal {
+			return func(b []byte) ([]byte, error) { // passes through a long
+				long, err := toNumber(from, b).to(Native("bigint"))
+				return varintBytes(big.NewInt(readInt(long))), err
+			}
+		}
 		return func(b []byte) ([]byte, error) { return toNumber(from, b).saturate(to).to(to) }
 	case to.Kind == KindText || to.Kind == KindASCII:
 		switch from.Kind {
 		case KindBlob, KindDuration, KindList, KindSet, KindMap, KindTuple, KindUDT, KindVector:
 			return nil
-		case KindASCII, KindText:
-			return func(b []byte) ([]byte, error) { return b, to.check(b) }
+		case KindText:
+			return nil // not to ascii
+		case KindASCII:
+			return func(b []byte) ([]byte, error) { return b, nil }
 		}
 		return func(b []byte) ([]byte, error) { return []byte(from.format(b)), nil }
 	case to.Kind == KindTimestamp && (from.Kind == KindDate || from.Kind == KindTimeUUID):
@@ -62,19 +98,21 @@ func conversion(from, to *Type) func([]byte) ([]byte, error) {
 	return nil
 }
 
-// shift moves a timestamp or date.
+// shift adds a duration to a timestamp or date.
 func shift(t *Type, b []byte, months, days int, nanos int64) ([]byte, error) {
 	at := instant(t, b)
 	if months != 0 {
-		// The last day of a shorter month, as Java's plusMonths.
-		first := time.Date(at.Year(), at.Month(), 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC).AddDate(0, months, 0)
+		// Days beyond a shorter month become its last day, as in Java's plusMonths.
+		first := time.Date(at.Year(), at.Month(), 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(),
+			time.UTC).AddDate(0, months, 0)
 		last := first.AddDate(0, 1, -1).Day()
 		at = first.AddDate(0, 0, min(at.Day(), last)-1)
 	}
 	at = at.AddDate(0, 0, days)
 	if t.Kind == KindDate {
 		if nanos != 0 && nanos%dayNanos != 0 {
-			return nil, invalid("The duration must have a day precision. Was: %s", formatDuration(durationBytes(int64(months), int64(days), nanos)))
+			return nil, invalid("The duration must have a day precision. Was: %s",
+				formatDuration(durationBytes(int64(months), int64(days), nanos)))
 		}
 		return dateBytes(at.AddDate(0, 0, int(nanos/dayNanos))), nil
 	}
@@ -88,7 +126,8 @@ func similarityFunction(name string, types []*Type, e *cql.Call) (*function, err
 		return nil, unknownFunction(e.Name)
 	}
 	if len(types) != 2 {
-		return nil, invalid("Invalid number of arguments for function %s(vector<float, n>, vector<float, n>)", systemName(name))
+		return nil, invalid("Invalid number of arguments for function %s(vector<float, n>, vector<float, n>)",
+			systemName(name))
 	}
 	t := types[0]
 	if t == nil {
@@ -109,7 +148,8 @@ func similarityFunction(name string, types []*Type, e *cql.Call) (*function, err
 			return nil, invalid("All arguments must have the same vector dimensions")
 		}
 		if a != nil && (a.Kind != KindVector || a.Elems[0].Kind != KindFloat) {
-			return nil, invalid("Function %s requires a float vector argument, but found argument %s of type %s", systemName(name), e.Args[i], a)
+			return nil, invalid("Function %s requires a float vector argument, but found argument %s of type %s",
+				systemName(name), e.Args[i], a)
 		}
 		if a != nil && a.Dim != t.Dim {
 			return nil, invalid("All arguments must have the same vector dimensions")
@@ -143,7 +183,8 @@ func floats(b []byte) []float64 {
 	return out
 }
 
-// similarities are between 0 and 1 for cosine and euclidean, larger for nearer, as Lucene's VectorSimilarityFunction has them.
+// similarities compute values between 0 and 1 for cosine and euclidean. A larger value means nearer, as in Lucene's
+// VectorSimilarityFunction.
 var similarities = map[string]func(a, b []float64) float32{
 	"cosine": func(a, b []float64) float32 {
 		var dot, x, y float64

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file feeds the engine with statements and values that make no sense: there must be an answer or an Error, never a panic.
+// Fuzzing of statements and values: the engine returns a result or an Error and never panics.
 
-// fuzzed executes a script of statements, one per line, on tables that are there, with values for all markers.
+// fuzzed executes a script of statements, one per line, on existing tables, with value for all markers.
 func fuzzed(t testing.TB, script string, value []byte) {
 	e, _ := newEngine(t)
 	for _, text := range []string{
@@ -84,7 +84,7 @@ func FuzzExecute(f *testing.F) {
 	require.NoError(f, err)
 	for _, file := range files {
 		if strings.Contains(file, "random") {
-			continue // more of the same
+			continue // more statements of the same kinds
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(f, err)
@@ -96,7 +96,7 @@ func FuzzExecute(f *testing.F) {
 	f.Add("INSERT INTO t (p, c, l, m, u) VALUES (?, ?, ?, ?, ?)", []byte{0, 0, 0, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, script string, value []byte) {
 		if len(script) > 2000 || len(value) > 1<<16 {
-			t.Skip("larger inputs find nothing that these do not; no seed is")
+			t.Skip("larger inputs find nothing new; no seed is larger")
 		}
 		fuzzed(t, script, value)
 	})

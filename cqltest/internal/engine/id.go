@@ -10,12 +10,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// This file makes UUIDs.
+// UUIDs.
 
 // newID returns a random UUID.
 func newID() [16]byte { return [16]byte(uuid.New()) }
 
-// nameID returns the UUID of a name: the same in every run.
+// nameID returns the UUID of a name, the same in every run.
 func nameID(name string) [16]byte {
 	id := md5.Sum([]byte(name)) //nolint:gosec // as above
 	id[6] = id[6]&0x0F | 0x30
@@ -23,10 +23,10 @@ func nameID(name string) [16]byte {
 	return id
 }
 
-// gregorian is the number of 100 ns between 1582-10-15 and 1970-01-01.
+// gregorian is the time between 1582-10-15 and 1970-01-01 in units of 100 ns.
 const gregorian = 0x01B21DD213814000
 
-// timeID returns a time UUID that is later than all before it, and not before at.
+// timeID returns a time UUID that is after all earlier ones and not before at.
 func (e *Engine) timeID(at time.Time) [16]byte {
 	for {
 		last := e.tick.Load()
@@ -39,7 +39,7 @@ func (e *Engine) timeID(at time.Time) [16]byte {
 	}
 }
 
-// timeBytes returns a time UUID of a time in units of 100 ns since 1970, whose last eight bytes are zero.
+// timeBytes returns a time UUID of a time in units of 100 ns since 1970. Its last eight bytes are zero.
 func timeBytes(ticks int64) [16]byte {
 	t := uint64(ticks + gregorian)
 	var id [16]byte

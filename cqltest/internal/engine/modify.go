@@ -10,7 +10,7 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file prepares INSERT, UPDATE and DELETE.
+// Preparation of INSERT, UPDATE and DELETE.
 
 // modifyPlan is a prepared INSERT, UPDATE or DELETE.
 type modifyPlan struct {
@@ -18,8 +18,8 @@ type modifyPlan struct {
 	kind      StatementKind
 	where     *where // of INSERT: an Eq for each key column
 	changes   []change
-	rows      bool // DELETE without columns
-	statics   bool // touches static columns alone, no rows
+	rows      bool // DELETE of whole rows
+	statics   bool // touches only static columns
 	timestamp *node
 	ttl       *node
 	notExists bool
@@ -29,14 +29,14 @@ type modifyPlan struct {
 
 func (m *modifyPlan) conditional() bool { return m.notExists || m.exists || len(m.conds) > 0 }
 
-// change is what a statement does to one column.
+// change is the effect of a statement on one column.
 type change struct {
 	col *column
-	// ops appends what is to be done; a value that is not set does nothing.
+	// ops appends the operations on the column; none for a value that is not set.
 	ops func(x *env, w *writing, dst []op) ([]op, error)
 }
 
-// writing are the facts of one write.
+// writing is the timestamp and TTL of one write.
 type writing struct {
 	ts      int64
 	ttl     int32
@@ -53,6 +53,7 @@ func (w *writing) cell(b []byte) cell {
 
 func (w *writing) tombstone() cell { return cell{ts: w.ts, deleted: true, expires: w.sec} }
 
+// using prepares TIMESTAMP and TTL. Both are errors for counters, and TIMESTAMP for conditional statements.
 func (c *compiler) using(m *modifyPlan, u *cql.Using) error {
 	var err error
 	if u.Timestamp != nil {
@@ -82,7 +83,7 @@ func (c *compiler) using(m *modifyPlan, u *cql.Using) error {
 	return nil
 }
 
-// writable finds the table of a modification.
+// writable finds the table of a modification and refuses virtual tables.
 func (c *compiler) writable(n cql.Name) (*table, error) {
 	t, err := c.s.table(c.ks, n.Keyspace, n.Name)
 	if err != nil {
@@ -95,6 +96,8 @@ func (c *compiler) writable(n cql.Name) (*table, error) {
 	return t, nil
 }
 
+// insert prepares INSERT. Its key values become restrictions of m.where, so that all three statements find their rows
+// in one way.
 func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 	t, err := c.writable(s.Table)
 	if err != nil {
@@ -177,6 +180,7 @@ func (m *modifyPlan) onlyStatics() bool {
 	return true
 }
 
+// update prepares UPDATE. A column that is assigned as a whole has no other assignment.
 func (c *compiler) update(s *cql.Update) (*modifyPlan, error) {
 	t, err := c.writable(s.Table)
 	if err != nil {
@@ -214,7 +218,7 @@ func (c *compiler) update(s *cql.Update) (*modifyPlan, error) {
 	return m, c.finishModification(m, "UPDATE", &s.Using)
 }
 
-// finishModification checks what is the same for UPDATE and DELETE.
+// finishModification makes the checks common to UPDATE and DELETE.
 func (c *compiler) finishModification(m *modifyPlan, what string, using *cql.Using) error {
 	t := m.t
 	restricted := 0
@@ -230,9 +234,12 @@ func (c *compiler) finishModification(m *modifyPlan, what string, using *cql.Usi
 		if !whole && m.conditional() {
 			return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns")
 		}
-	case m.onlyStatics() && (len(m.conds) == 0 || !slices.ContainsFunc(m.conds, func(c *condition) bool { return c.col.kind != Static })):
+	case m.onlyStatics() && (len(m.conds) == 0 || !slices.ContainsFunc(m.conds, func(c *condition) bool {
+		return c.col.kind != Static
+	})):
 		if len(m.where.ck) > 0 {
-			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns", what)
+			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns",
+				what)
 		}
 		m.statics = len(t.ck) > 0
 	case ranged, !whole && what == "DELETE":
@@ -261,6 +268,7 @@ func (c *compiler) finishModification(m *modifyPlan, what string, using *cql.Usi
 	return c.using(m, using)
 }
 
+// delete prepares DELETE: of whole rows if the statement names no columns.
 func (c *compiler) delete(s *cql.Delete) (*modifyPlan, error) {
 	t, err := c.writable(s.Table)
 	if err != nil {
@@ -291,10 +299,10 @@ func (c *compiler) delete(s *cql.Delete) (*modifyPlan, error) {
 	return m, c.finishModification(m, "DELETE", &s.Using)
 }
 
-// maxTTL is 20 years, as Cassandra's Attributes.MAX_TTL.
+// maxTTL is 20 years, like Cassandra's Attributes.MAX_TTL.
 const maxTTL = 20 * 365 * 24 * 60 * 60
 
-// writing evaluates USING; ts is the timestamp where the statement gives none.
+// writing evaluates USING. ts is the timestamp of a statement without USING TIMESTAMP.
 func (m *modifyPlan) writing(x *env, ts int64) (*writing, error) {
 	w := &writing{ts: ts, sec: x.sec}
 	if m.timestamp != nil {
@@ -310,7 +318,7 @@ func (m *modifyPlan) writing(x *env, ts int64) (*writing, error) {
 				return nil, invalid("Invalid timestamp value: empty")
 			}
 			if w.ts = readInt(b); w.ts == math.MinInt64 {
-				return nil, invalid("Out of bound timestamp, must be in [%d, %d]", math.MinInt64+1, int64(math.MaxInt64))
+				return nil, invalid("Out of bound timestamp, must be in [%d, %d]", int64(math.MinInt64+1), int64(math.MaxInt64))
 			}
 		}
 	}
@@ -341,7 +349,7 @@ func (m *modifyPlan) writing(x *env, ts int64) (*writing, error) {
 	return w, nil
 }
 
-// mutations evaluates the statement: what is to be written to which partitions.
+// mutations evaluates the statement and returns its writes by partition.
 func (m *modifyPlan) mutations(x *env, ts int64) ([]*mutation, error) {
 	w, err := m.writing(x, ts)
 	if err != nil {
@@ -391,10 +399,12 @@ func clusteringSize(c [][]byte) int {
 	return n
 }
 
+// fill adds to mu the writes of the statement to one partition: deletions of the rows in ranges, or changes of the
+// static row and of the rows that ranges name.
 func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlice) error {
 	if m.rows {
 		if len(m.where.ck) == 0 {
-			mu.deletion = w.ts // also where the partition is one row
+			mu.deletion = w.ts // also for a partition of one row
 			return nil
 		}
 		for _, r := range ranges {
@@ -416,12 +426,14 @@ func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlic
 		}
 	}
 	if len(statics) > 0 {
-		row := rowWrite{static: true, deletion: noTimestamp}
-		var err error
-		if row.ops, err = collect(x, w, statics); err != nil {
-			return err
+		for range max(1, len(ranges)) { // once for each row: a list grows by all of them
+			row := rowWrite{static: true, deletion: noTimestamp}
+			var err error
+			if row.ops, err = collect(x, w, statics); err != nil {
+				return err
+			}
+			mu.rows = append(mu.rows, row)
 		}
-		mu.rows = append(mu.rows, row)
 	}
 	if m.statics || len(regular) == 0 && m.kind != StatementInsert {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file prepares what is done to single columns: c = v, c = c + v, c[k] = v, c.f = v, DELETE c, c[k], c.f.
+// Changes of single columns: c = v, c = c + v, c[k] = v, c.f = v, DELETE c, c[k], c.f.
 
 // assign prepares c = value.
 func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
@@ -34,7 +34,7 @@ func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
 		if err != nil || isUnset(b) {
 			return dst, err
 		}
-		// The deletion of what was there is one microsecond older than what comes instead.
+		// The old elements are deleted one microsecond before the new ones are written.
 		dst = append(dst, op{col: col, kind: opClear, cell: cell{ts: w.ts - 1, deleted: true}})
 		if b == nil {
 			return dst, nil
@@ -53,7 +53,10 @@ func appendElements(col *column, b []byte, w *writing, list opKind, dst []op) ([
 		}
 		for i, p := range parts {
 			if p != nil {
-				dst = append(dst, op{col: col, kind: opElement, path: binary.BigEndian.AppendUint16(nil, uint16(i)), cell: w.cell(p)})
+				dst = append(dst, op{
+					col: col, kind: opElement, path: binary.BigEndian.AppendUint16(nil, uint16(i)),
+					cell: w.cell(p),
+				})
 			}
 		}
 		return dst, nil
@@ -65,7 +68,7 @@ func appendElements(col *column, b []byte, w *writing, list opKind, dst []op) ([
 	switch t.Kind {
 	case KindList:
 		if list == opPrepend {
-			slices.Reverse(parts) // the last is put in front first
+			slices.Reverse(parts) // each op prepends one element: start with the last
 		}
 		for _, p := range parts {
 			dst = append(dst, op{col: col, kind: list, cell: w.cell(p)})
@@ -112,7 +115,7 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 	}
 	spec := c.t.column(col)
 	if a.Op == cql.AssignSub && t.Kind == KindMap {
-		spec.Type = &Type{Kind: KindSet, Elems: t.Elems[:1]} // keys
+		spec.Type = &Type{Kind: KindSet, Elems: t.Elems[:1]} // keys only
 	}
 	n, err := c.term(a.Value, spec)
 	if err != nil {
@@ -144,6 +147,7 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 	}}, nil
 }
 
+// increment prepares c = c + n and c = c - n of a counter.
 func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
 	n, err := c.term(a.Value, c.t.column(col))
 	if err != nil {
@@ -171,16 +175,19 @@ func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
 	}}, nil
 }
 
+// assignElement prepares c[k] = v.
 func (c *compiler) assignElement(col *column, a *cql.Assignment) (change, error) {
 	t := col.typ
 	if t.Kind != KindList && t.Kind != KindMap {
 		if t.Kind == KindSet {
 			return change{}, invalid("Invalid operation (%s[%s] = %s) for set column %s", col.name, a.Key, a.Value, col.name)
 		}
-		return change{}, invalid("Invalid operation (%s[%s] = %s) for non collection column %s", col.name, a.Key, a.Value, col.name)
+		return change{}, invalid("Invalid operation (%s[%s] = %s) for non collection column %s", col.name, a.Key, a.Value,
+			col.name)
 	}
 	if t.Frozen {
-		return change{}, invalid("Invalid operation (%s[%s] = %s) for frozen collection column %s", col.name, a.Key, a.Value, col.name)
+		return change{}, invalid("Invalid operation (%s[%s] = %s) for frozen collection column %s", col.name, a.Key, a.Value,
+			col.name)
 	}
 	key, err := c.elementKey(col, a.Key)
 	if err != nil {
@@ -195,11 +202,15 @@ func (c *compiler) assignElement(col *column, a *cql.Assignment) (change, error)
 		if err != nil || isUnset(b) {
 			return dst, err
 		}
-		return elementOp(x, col, key, w.cell(b), opListSet, dst)
+		k, err := key.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		return elementOp(col, k, w.cell(b), opListSet, dst)
 	}}, nil
 }
 
-// elementKey prepares the k of c[k].
+// elementKey prepares k of c[k].
 func (c *compiler) elementKey(col *column, e cql.Expr) (*node, error) {
 	if col.typ.Kind == KindList {
 		return c.term(e, c.t.spec("idx("+col.name+")", Native("int")))
@@ -207,11 +218,9 @@ func (c *compiler) elementKey(col *column, e cql.Expr) (*node, error) {
 	return c.term(e, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
 }
 
-func elementOp(x *env, col *column, key *node, l cell, list opKind, dst []op) ([]op, error) {
-	k, err := key.eval(x)
-	if err != nil {
-		return nil, err
-	}
+// elementOp appends the write of cell l to element k of a list or map. list is the kind of op for lists, whose elements
+// are found by index.
+func elementOp(col *column, k []byte, l cell, list opKind, dst []op) ([]op, error) {
 	word := map[bool]string{true: "list index", false: "map key"}[col.typ.Kind == KindList]
 	if k == nil {
 		return nil, invalid("Invalid null %s", word)
@@ -228,6 +237,8 @@ func elementOp(x *env, col *column, key *node, l cell, list opKind, dst []op) ([
 	return append(dst, op{col: col, kind: opElement, path: k, cell: l}), nil
 }
 
+// fieldPath returns the path of a field of a UDT column, its index in two bytes, and its type. what is the operation
+// for the error.
 func (c *compiler) fieldPath(col *column, name string, what string) ([]byte, *Type, error) {
 	t := col.typ
 	if t.Kind != KindUDT {
@@ -243,6 +254,7 @@ func (c *compiler) fieldPath(col *column, name string, what string) ([]byte, *Ty
 	return binary.BigEndian.AppendUint16(nil, uint16(i)), t.Elems[i], nil
 }
 
+// assignField prepares c.f = v.
 func (c *compiler) assignField(col *column, a *cql.Assignment) (change, error) {
 	path, t, err := c.fieldPath(col, a.Field, col.name+"."+a.Field+" = "+a.Value.String())
 	if err != nil {
@@ -290,6 +302,15 @@ func (c *compiler) deletion(col *column, target *cql.Target) (change, error) {
 		return change{}, err
 	}
 	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
-		return elementOp(x, col, key, w.tombstone(), opListDelete, dst)
+		k, err := key.eval(x)
+		switch {
+		case err != nil:
+			return nil, err
+		case isUnset(k) && col.typ.Kind != KindMap:
+			return dst, nil
+		case k == nil && col.typ.Kind == KindList:
+			return nil, invalid("Invalid null value for list index")
+		}
+		return elementOp(col, k, w.tombstone(), opListDelete, dst)
 	}}, nil
 }

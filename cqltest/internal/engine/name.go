@@ -4,9 +4,9 @@ package engine
 
 import "strings"
 
-// This file spells names.
+// Quoting of names.
 
-// reserved are the words that are no names unless they are quoted.
+// reserved are the words that are names only if quoted.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe
@@ -18,7 +18,7 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// quoteName quotes a name where CQL needs it.
+// quoteName quotes a name if CQL requires it.
 func quoteName(name string) string {
 	plain := name != "" && !reserved[name]
 	for i := 0; i < len(name) && plain; i++ {

@@ -4,25 +4,35 @@ package engine
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/big"
 	"strconv"
 )
 
-// This file computes with values of all number types, as Java does.
+// Arithmetic on all number types, as in Java.
 
-// Faults of operations, in Java's words.
-var (
-	errDivision = errors.New("/ by zero")
-	errNaN      = badValue("A NaN cannot be converted into a decimal")
-	errInfinite = badValue("An infinite number cannot be converted into a decimal")
+// An operationError is the error of an operation, with Java's text.
+type operationError string
+
+// Error implements error.
+func (e operationError) Error() string { return string(e) }
+
+const (
+	errDivision    operationError = "/ by zero"
+	errBigDivision operationError = "BigInteger divide by zero"
+	errDecimalRest operationError = "Division by zero"
+	errNaN         operationError = "A NaN cannot be converted into a decimal"
+	errInfinite    operationError = "An infinite number cannot be converted into a decimal"
 )
 
-// operatorFunctions are what Cassandra calls the operators.
-var operatorFunctions = map[byte]string{'+': "_add", '-': "_substract", '*': "_multiply", '/': "_divide", '%': "_modulo"} //nolint:misspell // so does Cassandra
+// operatorFunctions are Cassandra's names of the operators.
+var operatorFunctions = map[byte]string{
+	'-': "_substract", //nolint:misspell // Cassandra's spelling
+	'+': "_add", '*': "_multiply", '/': "_divide", '%': "_modulo",
+}
 
-// operand reads an operand of an operation of type t. Whole numbers become decimals by way of a double there: 7 is 7.0.
+// operand converts an operand of an operation of type t. Integers become decimals through a double, as in Cassandra: 7
+// becomes 7.0.
 func operand(t, from *Type, b []byte) number {
 	n := toNumber(from, b)
 	if t.Kind == KindDecimal && n.k == 'i' && from.Kind != KindVarint {
@@ -31,16 +41,17 @@ func operand(t, from *Type, b []byte) number {
 	return n
 }
 
-// number is a value of any of the number types.
+// number is a value of any number type.
 type number struct {
-	i *big.Int // whole numbers, and the digits of a decimal
+	i *big.Int // integer, or unscaled value of a decimal
 	s int32    // scale of a decimal
 	f float64
 	k byte // 'i', 'd' or 'f'
-	// short is set where f was a float: its digits are those of 32 bits.
+	// short means that f was a float, so that it has the digits of 32 bits.
 	short bool
 }
 
+// toNumber returns a value of a number type as a number. An empty value is 0.
 func toNumber(t *Type, b []byte) number {
 	switch t.Kind {
 	case KindFloat:
@@ -60,7 +71,7 @@ func toNumber(t *Type, b []byte) number {
 	return number{i: big.NewInt(readInt(b)), k: 'i'}
 }
 
-// maxScale bounds how far decimals are spread out for arithmetic.
+// maxScale bounds the digits of decimals in arithmetic.
 const maxScale = 10_000
 
 func (n number) float() float64 {
@@ -68,14 +79,14 @@ func (n number) float() float64 {
 	case 'f':
 		return n.f
 	case 'd':
-		v, _ := strconv.ParseFloat(formatDecimal(n.i, n.s), 64) // beyond the range it is infinite or zero
+		v, _ := strconv.ParseFloat(formatDecimal(n.i, n.s), 64) // out of range yields infinity or zero
 		return v
 	}
 	v, _ := new(big.Float).SetInt(n.i).Float64()
 	return v
 }
 
-// decimal returns digits and scale.
+// decimal returns the unscaled value and the scale.
 func (n number) decimal() (*big.Int, int32, error) {
 	if n.k != 'f' {
 		return n.i, n.s, nil
@@ -94,7 +105,7 @@ func (n number) decimal() (*big.Int, int32, error) {
 	return v, s, nil
 }
 
-// whole returns the number without its fraction.
+// whole returns the number truncated to an integer.
 func (n number) whole() (*big.Int, error) {
 	switch n.k {
 	case 'f':
@@ -121,26 +132,27 @@ func (n number) whole() (*big.Int, error) {
 	return n.i, nil
 }
 
-// saturate brings a number with a fraction into the range of a whole type, as Java's narrowing does.
+// saturate clamps a fractional number to the range of an integer type, like Java's narrowing conversion.
 func (n number) saturate(t *Type) number {
-	if n.k != 'f' || t.Kind == KindVarint || t.Kind == KindDecimal || t.Kind == KindFloat || t.Kind == KindDouble {
+	if n.k != 'f' || t.Kind == KindDecimal || t.Kind == KindFloat || t.Kind == KindDouble {
 		return n
 	}
 	low, high := float64(math.MinInt32), float64(math.MaxInt32)
-	if t.Kind == KindBigInt {
+	long := t.Kind == KindBigInt || t.Kind == KindVarint
+	if long {
 		low, high = math.MinInt64, math.MaxInt64
 	}
 	switch {
 	case math.IsNaN(n.f):
 		return number{i: new(big.Int), k: 'i'}
-	case n.f >= high && t.Kind == KindBigInt:
+	case n.f >= high && long:
 		return number{i: big.NewInt(math.MaxInt64), k: 'i'}
 	}
 	n.f = max(low, min(high, n.f))
 	return n
 }
 
-// to serializes the number as a value of t; whole numbers wrap round as Java's do.
+// to serializes the number as a value of t; integers wrap around as in Java.
 func (n number) to(t *Type) ([]byte, error) {
 	switch t.Kind {
 	case KindFloat:
@@ -173,6 +185,7 @@ func (n number) to(t *Type) ([]byte, error) {
 	return int64Bytes(int64(low))[8-size:], nil
 }
 
+// calculate returns a op b in type t. Integers wrap around where Java's do; a division by zero is errDivision.
 func calculate(op byte, t *Type, a, b number) ([]byte, error) {
 	switch t.Kind {
 	case KindFloat, KindDouble:
@@ -203,6 +216,9 @@ func calculate(op byte, t *Type, a, b number) ([]byte, error) {
 		return nil, err
 	}
 	if (op == '/' || op == '%') && y.Sign() == 0 {
+		if t.Kind == KindVarint {
+			return nil, errBigDivision
+		}
 		return nil, errDivision
 	}
 	v := new(big.Int)
@@ -221,6 +237,7 @@ func calculate(op byte, t *Type, a, b number) ([]byte, error) {
 	return number{i: v, k: 'i'}.to(t)
 }
 
+// calculateDecimal returns a op b as a decimal, with the scale of Java's BigDecimal.
 func calculateDecimal(op byte, a, b number) ([]byte, error) {
 	x, xs, err := a.decimal()
 	if err != nil {
@@ -233,40 +250,86 @@ func calculateDecimal(op byte, a, b number) ([]byte, error) {
 	if max(xs, ys) > maxScale || min(xs, ys) < -maxScale {
 		return nil, invalid("decimal out of range")
 	}
-	v, s := new(big.Int), max(xs, ys)
-	if op == '+' || op == '-' || op == '%' {
-		x = new(big.Int).Mul(x, pow10(int64(s-xs)))
-		y = new(big.Int).Mul(y, pow10(int64(s-ys)))
+	v := new(big.Int)
+	switch op {
+	case '*':
+		return decimalBytes(v.Mul(x, y), xs+ys), nil
+	case '/':
+		return divideDecimals(x, y, xs, ys)
 	}
-	if (op == '/' || op == '%') && y.Sign() == 0 {
-		return nil, errDivision
-	}
+	s := max(xs, ys)
+	left, right := rescaled(x, xs, s), rescaled(y, ys, s)
 	switch op {
 	case '+':
-		v.Add(x, y)
+		v.Add(left, right)
 	case '-':
-		v.Sub(x, y)
-	case '*':
-		v.Mul(x, y)
-		s = xs + ys
+		v.Sub(left, right)
 	case '%':
-		v.Rem(x, y)
-	case '/':
-		// 32 digits behind the point, without the zeros at the end.
-		s = 32
-		if shift := int64(s) + int64(ys) - int64(xs); shift >= 0 {
-			v.Quo(new(big.Int).Mul(x, pow10(shift)), y)
-		} else {
-			v.Quo(x, new(big.Int).Mul(y, pow10(-shift)))
+		if y.Sign() == 0 {
+			return nil, errDecimalRest
 		}
-		ten, rest := big.NewInt(10), new(big.Int)
-		for s > 0 {
-			q, r := new(big.Int).QuoRem(v, ten, rest)
-			if r.Sign() != 0 {
-				break
-			}
-			v, s = q, s-1
-		}
+		quotient, rest := new(big.Int).QuoRem(left, right, v)
+		s = max(xs, wholeScale(quotient, xs-ys)+ys)
+		return decimalBytes(rescaled(rest, max(xs, ys), s), s), nil
 	}
+	return decimalBytes(v, s), nil
+}
+
+// rescaled returns the unscaled value for another scale. Digits that it loses are zeros.
+func rescaled(v *big.Int, from, to int32) *big.Int {
+	if to >= from {
+		return new(big.Int).Mul(v, pow10(int64(to)-int64(from)))
+	}
+	return new(big.Int).Quo(v, pow10(int64(from)-int64(to)))
+}
+
+// wholeScale returns the scale of BigDecimal.divideToIntegralValue for a quotient that is an integer: that nearest to
+// preferred at which no digit is lost.
+func wholeScale(quotient *big.Int, preferred int32) int32 {
+	if quotient.Sign() == 0 || preferred >= 0 {
+		return preferred
+	}
+	_, s := stripZeros(quotient, 0, preferred)
+	return s
+}
+
+// stripZeros removes trailing zeros while the scale is above least.
+func stripZeros(v *big.Int, s, least int32) (*big.Int, int32) {
+	ten, rest := big.NewInt(10), new(big.Int)
+	for s > least {
+		q, r := new(big.Int).QuoRem(v, ten, rest)
+		if r.Sign() != 0 {
+			break
+		}
+		v, s = q, s-1
+	}
+	return v, s
+}
+
+// divideDecimals divides like Cassandra's DecimalType: at least 32 digits, and 32 of them significant, rounded half up,
+// without trailing zeros.
+func divideDecimals(x, y *big.Int, xs, ys int32) ([]byte, error) {
+	if y.Sign() == 0 {
+		return nil, errBigDivision
+	}
+	if x.Sign() == 0 {
+		return decimalBytes(x, 0), nil
+	}
+	first := int32(decimalDigits(x)) - xs - (int32(decimalDigits(y)) - ys) // place of the first digit
+	s := min(max(32-first, xs, ys, 32), 1000)
+	n, d := x, y
+	if shift := int64(s) + int64(ys) - int64(xs); shift >= 0 {
+		n = new(big.Int).Mul(x, pow10(shift))
+	} else {
+		d = new(big.Int).Mul(y, pow10(-shift))
+	}
+	v, rest := new(big.Int).QuoRem(n, d, new(big.Int))
+	if rest.Lsh(rest.Abs(rest), 1).CmpAbs(d) >= 0 {
+		v.Add(v, big.NewInt(int64(x.Sign()*y.Sign())))
+	}
+	if v.Sign() == 0 {
+		return decimalBytes(v, 0), nil
+	}
+	v, s = stripZeros(v, s, math.MinInt32)
 	return decimalBytes(v, s), nil
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file holds the options of keyspaces and tables.
+// Options of keyspaces and tables.
 
-// tableOptions are the options of a table, as system_schema.tables shows them. Only the time to live means anything here.
+// tableOptions are the options of a table, as in system_schema.tables. Only the default time to live has an effect.
 type tableOptions struct {
 	values     map[string]any
 	defaultTTL int32
 }
 
-// optionKind says what the value of an option must be.
+// optionKind is the kind of value that an option requires.
 type optionKind uint8
 
 const (
@@ -32,18 +32,21 @@ const (
 
 // tableOptionKinds are the options of WITH in CREATE TABLE and ALTER TABLE.
 var tableOptionKinds = map[string]optionKind{
-	"additional_write_policy": textOption, "allow_auto_snapshot": boolOption, "bloom_filter_fp_chance": doubleOption, "caching": mapOption,
-	"cdc": boolOption, "comment": textOption, "compaction": mapOption, "compression": mapOption, "crc_check_chance": doubleOption,
-	"dclocal_read_repair_chance": doubleOption, "default_time_to_live": intOption, "extensions": mapOption, "gc_grace_seconds": intOption,
-	"id": textOption, "incremental_backups": boolOption, "max_index_interval": intOption, "memtable": textOption,
-	"memtable_flush_period_in_ms": intOption, "min_index_interval": intOption, "read_repair": textOption, "read_repair_chance": doubleOption,
+	"additional_write_policy": textOption, "allow_auto_snapshot": boolOption, "bloom_filter_fp_chance": doubleOption,
+	"caching": mapOption, "cdc": boolOption, "comment": textOption, "compaction": mapOption, "compression": mapOption,
+	"crc_check_chance": doubleOption, "dclocal_read_repair_chance": doubleOption, "default_time_to_live": intOption,
+	"extensions": mapOption, "gc_grace_seconds": intOption, "id": textOption, "incremental_backups": boolOption,
+	"max_index_interval": intOption, "memtable": textOption, "memtable_flush_period_in_ms": intOption,
+	"min_index_interval": intOption, "read_repair": textOption, "read_repair_chance": doubleOption,
 	"speculative_retry": textOption,
-	// ScyllaDB's
-	"tombstone_gc": mapOption, "per_partition_rate_limit": mapOption, "paxos_grace_seconds": intOption, "synchronous_updates": boolOption,
+	// ScyllaDB's options.
+	"tombstone_gc": mapOption, "per_partition_rate_limit": mapOption, "paxos_grace_seconds": intOption,
+	"synchronous_updates": boolOption,
 }
 
 const compactionPackage = "org.apache.cassandra.db.compaction."
 
+// defaultOptions returns the options that a table has in Cassandra 5 without WITH.
 func defaultOptions() tableOptions {
 	return tableOptions{values: map[string]any{
 		"additional_write_policy": "99p", "bloom_filter_fp_chance": 0.01,
@@ -51,19 +54,31 @@ func defaultOptions() tableOptions {
 		"compaction": map[string]string{
 			"class": compactionPackage + "SizeTieredCompactionStrategy", "max_threshold": "32", "min_threshold": "4",
 		},
-		"compression":      map[string]string{"chunk_length_in_kb": "16", "class": "org.apache.cassandra.io.compress.LZ4Compressor"},
-		"crc_check_chance": 1.0, "dclocal_read_repair_chance": 0.0, "default_time_to_live": 0, "extensions": map[string]string{},
-		"gc_grace_seconds": 864000, "max_index_interval": 2048, "memtable_flush_period_in_ms": 0, "min_index_interval": 128,
-		"read_repair": "BLOCKING", "read_repair_chance": 0.0, "speculative_retry": "99p",
+		"compression": map[string]string{
+			"chunk_length_in_kb": "16",
+			"class":              "org.apache.cassandra.io.compress.LZ4Compressor",
+		},
+		"crc_check_chance": 1.0, "dclocal_read_repair_chance": 0.0, "default_time_to_live": 0,
+		"extensions": map[string]string{}, "gc_grace_seconds": 864000, "max_index_interval": 2048,
+		"memtable_flush_period_in_ms": 0, "min_index_interval": 128, "read_repair": "BLOCKING", "read_repair_chance": 0.0,
+		"speculative_retry": "99p",
 	}}
 }
 
-// set takes options of a statement over. The map of o is not shared afterwards.
-func (o *tableOptions) set(options cql.Options, t *table) error {
+// scyllaOptions are the options that Cassandra 5 does not have.
+var scyllaOptions = []string{
+	"tombstone_gc", "per_partition_rate_limit", "paxos_grace_seconds", "synchronous_updates", "read_repair_chance",
+	"dclocal_read_repair_chance",
+}
+
+// set applies options of a statement. It copies the map of o first. ScyllaDB's options are taken as they are.
+func (o *tableOptions) set(options cql.Options, t *table, scylla bool) error {
 	o.values = maps.Clone(o.values)
+	var given []string
 	for _, opt := range options {
+		given = append(given, opt.Name)
 		kind, ok := tableOptionKinds[opt.Name]
-		if !ok {
+		if !ok || !scylla && slices.Contains(scyllaOptions, opt.Name) {
 			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
 		}
 		if (opt.Map != nil) != (kind == mapOption) {
@@ -93,7 +108,12 @@ func (o *tableOptions) set(options cql.Options, t *table) error {
 			}
 			o.values[opt.Name] = f
 		case boolOption:
-			o.values[opt.Name] = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(opt.Value))
+			v := strings.ToLower(opt.Value)
+			if !slices.Contains([]string{"true", "1", "yes", "false", "0", "no"}, v) {
+				return &Error{Code: CodeSyntax, Message: "Invalid boolean value " + opt.Value + " for '" + opt.Name +
+					"'. Positive values can be '1', 'true' or 'yes'. Negative values can be '0', 'false' or 'no'."}
+			}
+			o.values[opt.Name] = v == "true" || v == "1" || v == "yes"
 		}
 		if opt.Name == "default_time_to_live" {
 			ttl := o.values[opt.Name].(int)
@@ -106,20 +126,23 @@ func (o *tableOptions) set(options cql.Options, t *table) error {
 			o.defaultTTL = int32(ttl)
 		}
 	}
-	return nil
+	if scylla {
+		return nil
+	}
+	return o.check(given)
 }
 
-// shortenClass writes the class of an option with its package.
+// shortenClass returns the class of an option with its package.
 func shortenClass(opt cql.Option) map[string]string {
 	m := maps.Clone(opt.Map)
-	packages := map[string]string{"compaction": compactionPackage, "compression": "org.apache.cassandra.io.compress."}
+	packages := map[string]string{"compaction": compactionPackage, "compression": compressionPackage}
 	if c, ok := m["class"]; ok && !strings.Contains(c, ".") {
 		m["class"] = packages[opt.Name] + c
 	}
 	return m
 }
 
-// keyspaceOptions takes WITH of CREATE KEYSPACE or ALTER KEYSPACE over.
+// keyspaceOptions applies WITH of CREATE KEYSPACE or ALTER KEYSPACE.
 func (c *changer) keyspaceOptions(k *keyspace, options cql.Options, create bool) error {
 	for _, opt := range options {
 		switch opt.Name {
@@ -152,7 +175,7 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options, create bool)
 	return nil
 }
 
-// replication checks the options of a strategy and writes its class out.
+// replication checks the options of a strategy and completes the name of its class.
 func (c *changer) replication(k *keyspace, r map[string]string) error {
 	class, ok := r["class"]
 	if !ok {
@@ -164,9 +187,12 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 	case "NetworkTopologyStrategy":
 		r["class"] = networkStrategy
 	case "LocalStrategy":
-		return configError("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
+		return invalid("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
 	default:
-		return configError("Unable to find replication strategy class 'org.apache.cassandra.locator.%s'", class)
+		if !strings.Contains(class, ".") {
+			class = "org.apache.cassandra.locator." + class
+		}
+		return configError("Unable to find replication strategy class '%s'", class)
 	}
 	if r["class"] == simpleStrategy {
 		if _, ok := r["replication_factor"]; !ok {
@@ -184,7 +210,8 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 		delete(r, "replication_factor")
 		for name := range r {
 			if name != "class" && !slices.Contains(known, name) {
-				return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name, k.name)
+				return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name,
+					k.name)
 			}
 		}
 		for _, dc := range known {
@@ -205,7 +232,7 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 			return configError("For input string: \"%s\"", v)
 		}
 		if n < 0 || n == 0 && r["class"] == simpleStrategy {
-			return configError("Replication factor must be non-negative; found %s", v)
+			return configError("Replication factor must be non-negative, found %s", v)
 		}
 	}
 	return nil

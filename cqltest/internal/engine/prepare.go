@@ -10,21 +10,21 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file prepares statements.
+// Preparation of statements.
 
-// Name is that of a table, or of a keyspace alone.
+// A Name is the name of a table, or of a keyspace if Table is empty.
 type Name struct{ Keyspace, Table string }
 
-// Column describes a bind marker or a column of a result.
+// A Column describes a bind marker or a column of a result.
 type Column struct {
 	Keyspace, Table, Name string
 	Type                  *Type
 }
 
-// StatementKind is the sort of a statement.
+// A StatementKind is the kind of a statement.
 type StatementKind uint8
 
-// The sorts of statements.
+// Kinds of statements.
 const (
 	StatementSelect StatementKind = iota + 1
 	StatementInsert
@@ -36,26 +36,28 @@ const (
 	StatementSchema // CREATE, ALTER, DROP
 )
 
-// Statement is a prepared statement. It is immutable and may be executed by many at a time.
+// A Statement is a prepared statement. It is immutable and safe for concurrent use.
 type Statement struct {
-	Text, Keyspace string // as given to Prepare
+	Text, Keyspace string // arguments of Prepare
 	Kind           StatementKind
-	Bind           []Column // one per bind marker, in their order
-	PKIndexes      []int    // markers that are the whole partition key, in the key's order; nil where not all of it is bound
-	Result         []Column // of SELECT, nil otherwise
-	Table          Name     // the table it touches (of a batch: its first); for USE and keyspaces the keyspace alone
+	Bind           []Column // one per bind marker, in order
+	PKIndexes      []int    // markers of the whole partition key, in key order; nil means that some of it is not bound
+	Result         []Column // columns of a SELECT, otherwise nil
+	Table          Name     // table of the statement, of the first one in a batch; only the keyspace for USE and keyspaces
 	Conditional    bool     // has IF
 	Counter        bool     // updates counters
 	ReadOne        bool     // SELECT of one partition: no scan, no IN
+	ANN            bool     // SELECT ordered by a vector index; consistency levels above ONE become it
 
 	tree   cql.Statement
-	tables []*table // that it was prepared for
+	tables []*table // tables in the schema that it was prepared for
 	read   *selectPlan
 	write  *modifyPlan
 	batch  *batchPlan
 }
 
-// Prepare parses and checks text; keyspace is that of the connection (or of PREPARE's own flag), "" for none. Errors are of type *Error.
+// Prepare parses and checks text. keyspace is that of the connection or of the PREPARE message; "" means none. Errors
+// are of type *Error.
 func (e *Engine) Prepare(keyspace, text string) (*Statement, error) {
 	parse := cql.ParseCassandra
 	if e.options.Scylla {
@@ -87,6 +89,8 @@ func (e *Engine) Prepare(keyspace, text string) (*Statement, error) {
 	return s, nil
 }
 
+// prepare compiles the tree by the kind of statement and sets what a response to PREPARE contains. Schema statements
+// are compiled when they are executed.
 func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 	var err error
 	switch tree := tree.(type) {
@@ -95,8 +99,10 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		if s.read, err = c.selectStatement(tree); err != nil {
 			return err
 		}
-		s.Result = s.read.columns
-		s.ReadOne = s.read.where.keys && !slices.ContainsFunc(s.read.where.pk, func(r *restriction) bool { return r.op == cql.In })
+		s.Result, s.ANN = s.read.columns, s.read.ann != nil
+		s.ReadOne = s.read.where.keys && !slices.ContainsFunc(s.read.where.pk, func(r *restriction) bool {
+			return r.op == cql.In
+		})
 	case *cql.Insert:
 		s.Kind = StatementInsert
 		s.write, err = c.insert(tree)
@@ -142,8 +148,9 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 	return nil
 }
 
-// keyMarkers returns the markers that are the whole partition key, nil where some of it is not bound. Where a column has several markers
-// the last one counts, in IN (?, ?) too, and markers of several tables are none: Cassandra's VariableSpecifications does the same.
+// keyMarkers returns the markers of the whole partition key; nil means that some of it is not bound. As in Cassandra's
+// VariableSpecifications, the last of several markers of a column counts, even in IN (?, ?), and markers of several
+// tables yield nil.
 func keyMarkers(t *table, c *compiler) []int {
 	out := make([]int, len(t.pk))
 	for i := range out {
@@ -163,7 +170,8 @@ func keyMarkers(t *table, c *compiler) []int {
 	return out
 }
 
-// Valid reports whether the schema that s was prepared for still stands; when not, the server forgets s (UNPREPARED) or prepares it again.
+// Valid reports whether the schema that s was prepared for is unchanged. Otherwise the server drops s (UNPREPARED) or
+// prepares it again.
 func (e *Engine) Valid(s *Statement) bool {
 	now := e.schema.Load()
 	for _, t := range s.tables {
@@ -174,8 +182,8 @@ func (e *Engine) Valid(s *Statement) bool {
 	return true
 }
 
-// Token returns the token of the partition that s touches with these values (named: they carry names); ok is false when it is not a single
-// one, or when the values don't fit.
+// Token returns the token of the partition that s touches with these values; named means that values have names. ok is
+// false if s touches several partitions or the values do not fit.
 func (e *Engine) Token(s *Statement, values []Value, named bool) (tok int64, ok bool) {
 	var wheres []*where
 	switch {

@@ -13,38 +13,39 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file reads the rows of a table in order, from any position, and holds the paging state.
+// Reading of the rows of a table in order from any position, and the paging state.
 
-// position is where a reader stands: behind a row, or behind a partition.
+// position is a reader's position: after a row or after a partition.
 type position struct {
 	token      int64
 	key        []byte
-	clustering [][]byte // of the last row; nil with done
-	done       bool     // behind the whole partition
+	clustering [][]byte // of the last row; nil if done
+	done       bool     // after the whole partition
 }
 
-// readChunk is the number of rows that a reader takes under the lock at once, at least: the lock is given up between.
+// readChunk is the least number of rows that a reader takes while it holds the lock. It releases the lock between
+// chunks.
 const readChunk = 1024
 
-// reader yields the live rows of a table that lie in a set of partitions or in a range of tokens, and in ranges of rows.
+// reader yields the live rows of a set of partitions or a range of tokens, within ranges of rows.
 type reader struct {
 	t        *table
 	st       *store
-	keys     [][]byte // in the order to be read; nil: a range of tokens
+	keys     [][]byte // in reading order; nil means a range of tokens
 	from, to int64
 	slices   []clusterSlice
 	reversed bool
 	distinct bool // one row per partition
-	statics  bool // a partition of a static row alone is a row
+	statics  bool // a partition with only a static row yields a row
 	sec      int64
 
-	pos  *position // nil before the first
-	next int       // index of keys
-	seen bool      // rows of the partition at pos have been yielded
+	pos  *position // nil means before the first row
+	next int       // next index in keys
+	seen bool      // the partition at pos has yielded rows
 	end  bool
 }
 
-// resume starts the reader behind p.
+// resume positions the reader after p.
 func (r *reader) resume(p *position) error {
 	r.pos, r.seen = p, !p.done
 	if r.keys == nil {
@@ -58,7 +59,7 @@ func (r *reader) resume(p *position) error {
 	return nil
 }
 
-// read returns the next rows, none at the end.
+// read returns the next rows; none means the end.
 func (r *reader) read(ctx context.Context) ([]rowView, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (r *reader) read(ctx context.Context) ([]rowView, error) {
 	return out, nil
 }
 
-// partition returns the one to read on in.
+// partition returns the partition to continue in.
 func (r *reader) partition() *partition {
 	if r.keys != nil {
 		for r.next < len(r.keys) {
@@ -103,7 +104,7 @@ func (r *reader) partition() *partition {
 	return nil
 }
 
-// rows appends rows of p, and moves on.
+// rows appends rows of p and advances the position.
 func (r *reader) rows(p *partition, out []rowView) []rowView {
 	if r.pos == nil || !bytes.Equal(r.pos.key, p.key) {
 		r.pos, r.seen = &position{token: p.token, key: p.key}, false
@@ -118,7 +119,8 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 		at, step := r.start(p, &ranges[i], after)
 		for {
 			found, ok := p.rows.get(at)
-			if !ok || !r.reversed && !r.t.before(found.clustering, ranges[i].to) || r.reversed && !r.t.after(found.clustering, ranges[i].from) {
+			if !ok || !r.reversed && !r.t.before(found.clustering, ranges[i].to) ||
+				r.reversed && !r.t.after(found.clustering, ranges[i].from) {
 				break
 			}
 			at = step(at)
@@ -144,7 +146,7 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 	return out
 }
 
-// start returns the place of the first row of a range that is behind after, and the way on.
+// start returns the place of the first row of a range after the position, and the direction.
 func (r *reader) start(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
 	if !r.reversed {
 		return p.rows.search(func(o *row) bool {
@@ -163,17 +165,17 @@ func (r *reader) start(p *partition, s *clusterSlice, after [][]byte) (at place,
 	return p.rows.previous(at), p.rows.previous
 }
 
-// pagingState is what a client brings back for the next page: a position and what is left of the limits (-1: no limit).
+// pagingState is a position and the rest of the limits; -1 means no limit.
 type pagingState struct {
 	position
 	left          int64 // of LIMIT
-	leftPartition int64 // of PER PARTITION LIMIT, in the partition at the position
+	leftPartition int64 // of PER PARTITION LIMIT, in the current partition
 }
 
-// pagingVersion begins each paging state.
+// pagingVersion is the first byte of a paging state.
 const pagingVersion = 0x56
 
-// bytes writes the state: version, flags, key, clustering columns, limits, CRC-32 of it all.
+// bytes encodes the state: version, flags, key, clustering columns, limits, CRC-32 of all of these.
 func (s *pagingState) bytes() []byte {
 	b := []byte{pagingVersion, byte(btoi(s.done)) | byte(btoi(s.clustering != nil))<<1}
 	b = appendBytes(b, s.key)
@@ -186,7 +188,7 @@ func (s *pagingState) bytes() []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// parsePagingState reads what bytes wrote; anything else is refused as Cassandra does.
+// parsePagingState decodes a state that bytes encoded. It refuses anything else with Cassandra's error.
 func parsePagingState(b []byte, t *table) (*pagingState, error) {
 	fault := &Error{Code: CodeProtocol, Message: "Invalid value for the paging state"}
 	if len(b) < 6 || b[0] != pagingVersion || crc32.ChecksumIEEE(b[:len(b)-4]) != binary.BigEndian.Uint32(b[len(b)-4:]) {

@@ -3,11 +3,13 @@
 package engine
 
 import (
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// This file compares the engine with Cassandra: testdata/cassandra/*.cql are statements, *.txt what Cassandra answered to them. The answers
-// are written by
+// Comparison with Cassandra: testdata/cassandra/*.cql are statements, *.txt are Cassandra's answers, written by
 //
 //	go test -run TestCassandra -record 127.0.0.1 ./cqltest/internal/engine
 
@@ -33,31 +34,132 @@ func (r *raw) UnmarshalCQL(_ vecql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// answer is what a statement brings: names and types of the columns, and rows; or the error.
-func answer(r *Result, err error) string {
-	if err == nil && r.Kind != ResultRows {
-		return ""
-	}
-	s := show(r, err)
-	if err != nil {
-		return s
-	}
-	names := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
-		names[i] = c.Name + " " + strings.ReplaceAll(strings.ReplaceAll(c.Type.String(), "frozen<", ""), ">", "")
-	}
-	return strings.TrimSpace("[" + strings.Join(names, ", ") + "]\n" + s)
+// line is a line of a file of statements: words that say how to execute the statement, and the statement.
+type line struct {
+	text   string
+	page   int        // "PAGE n": reads all pages of n rows
+	quorum bool       // "QUORUM": has consistency QUORUM instead of ONE
+	bind   ValueState // "NULL", "UNSET": binds every marker to this
+	bytes  []byte     // "HEX bytes": binds every marker to these
 }
 
-// ask has Cassandra execute a statement. Cells are written as values of the types that the engine gives the columns, where it gives as
-// many.
-func ask(s *vecql.Session, text string, like *Result) string {
-	it := s.Query(text).SetKeyspace("ks").PageSize(5000).Consistency(vecql.One).Iter()
-	cols := it.Columns()
+// nextPage separates pages in an answer.
+const nextPage = "next page"
+
+func parseLine(text string) line {
+	l := line{page: 5000}
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case "PAGE":
+		word, rest, _ = strings.Cut(rest, " ")
+		l.page, _ = strconv.Atoi(word)
+	case "QUORUM":
+		l.quorum = true
+	case "NULL":
+		l.bind = ValueNull
+	case "UNSET":
+		l.bind = ValueUnset
+	case "HEX":
+		word, rest, _ = strings.Cut(rest, " ")
+		l.bytes, _ = hex.DecodeString(word)
+	default:
+		rest = text
+	}
+	l.text = rest
+	return l
+}
+
+// answers executes a line on an engine and returns the answers as text, one for each page, and the last result.
+func answers(t *testing.T, e *Engine, l line) (string, *Result) {
+	s, err := e.Prepare("ks", l.text)
+	if err != nil {
+		return answer(nil, err), nil
+	}
+	r := &Request{PageSize: l.page, Consistency: uint16(vecql.One), Values: make([]Value, len(s.Bind))}
+	if l.quorum {
+		r.Consistency = uint16(vecql.Quorum)
+	}
+	for i := range r.Values {
+		r.Values[i] = Value{State: l.bind, Bytes: l.bytes}
+	}
+	var pages []string
+	for {
+		res, err := e.Execute(t.Context(), s, r)
+		pages = append(pages, answer(res, err))
+		if err != nil || res.PagingState == nil || l.page == 5000 {
+			return strings.Join(pages, "\n"+nextPage+"\n"), res
+		}
+		r.PagingState = res.PagingState
+	}
+}
+
+// MarshalCQL implements vecql.Marshaler.
+func (r raw) MarshalCQL(vecql.TypeInfo) ([]byte, error) { return r.b, nil }
+
+// answer returns a result as text: names and types of the columns, and rows; or the error.
+func answer(r *Result, err error) string {
+	if err != nil {
+		return show(r, err)
+	}
+	lines := warningLines(r.Warnings)
+	if r.Kind == ResultRows {
+		names := make([]string, len(r.Columns))
+		for i, c := range r.Columns {
+			names[i] = c.Name + " " + plainType(c.Type.String())
+		}
+		lines = append(lines, "["+strings.Join(names, ", ")+"]")
+		if len(r.Rows) > 0 {
+			lines = append(lines, show(r, nil))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// warningLines returns warnings as lines, without that about USE, which Cassandra sends once a minute.
+func warningLines(warnings []string) []string {
 	var lines []string
+	for _, w := range warnings {
+		if !strings.HasPrefix(w, "`USE <keyspace>`") {
+			lines = append(lines, "warning: "+w)
+		}
+	}
+	return lines
+}
+
+// ask executes a line on Cassandra and returns the answers as text, one for each page. Cells are formatted by the types
+// of like, if the number of columns is the same.
+func ask(s *vecql.Session, l line, like *Result) string {
+	values := make([]any, strings.Count(l.text, "?"))
+	for i := range values {
+		switch {
+		case l.bind == ValueUnset:
+			values[i] = vecql.UnsetValue
+		case l.bytes != nil:
+			values[i] = raw{l.bytes}
+		}
+	}
+	q := s.Query(l.text, values...).Keyspace("ks").PageSize(l.page).Prefetch(0).Consistency(vecql.One)
+	if l.quorum {
+		q = q.Consistency(vecql.Quorum)
+	}
+	var pages []string
+	for {
+		it := q.Iter()
+		state := it.PageState()
+		pages = append(pages, askPage(it, like))
+		if len(state) == 0 || l.page == 5000 {
+			return strings.Join(pages, "\n"+nextPage+"\n")
+		}
+		q = q.PageState(state)
+	}
+}
+
+func askPage(it *vecql.Iter, like *Result) string {
+	cols := it.Columns()
+	lines := warningLines(it.Warnings())
 	names := make([]string, len(cols))
 	for i, c := range cols {
-		names[i] = c.Name + " " + strings.NewReplacer("frozen<", "", ">", "", "ks.", "").Replace(c.TypeInfo.String())
+		names[i] = c.Name + " " + plainType(c.TypeInfo.String())
 	}
 	if len(cols) > 0 {
 		lines = append(lines, "["+strings.Join(names, ", ")+"]")
@@ -66,7 +168,10 @@ func ask(s *vecql.Session, text string, like *Result) string {
 	for i := range row {
 		row[i] = new(raw)
 	}
-	for it.Scan(row...) {
+	for range it.NumRows() {
+		if !it.Scan(row...) {
+			break
+		}
 		cells := make([]string, len(row))
 		for i, c := range row {
 			b := c.(*raw).b
@@ -89,7 +194,8 @@ func ask(s *vecql.Session, text string, like *Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCassandra executes statements whose answers Cassandra gave. A line that begins with "#" in the statements is a comment.
+// TestCassandra compares the answers to statements with Cassandra's. In the statements a line that begins with "#" is a
+// comment; type line lists the words that may precede a statement, and PREPARE only prepares it.
 func TestCassandra(t *testing.T) {
 	files, err := filepath.Glob("testdata/cassandra/*.cql")
 	require.NoError(t, err)
@@ -116,7 +222,7 @@ func TestCassandra(t *testing.T) {
 				if text, ok := strings.CutPrefix(line, "PREPARE "); ok {
 					got = prepared(e, text)
 				} else {
-					got = answer(run(t, e, line))
+					got, _ = answers(t, e, parseLine(line))
 				}
 				if !sameAnswer(expected[0], got) {
 					t.Errorf("%s\nCassandra: %s\nengine:    %s", line, expected[0], got)
@@ -126,7 +232,7 @@ func TestCassandra(t *testing.T) {
 	}
 }
 
-// prepared writes down what PREPARE tells of a statement.
+// prepared returns the metadata of a prepared statement as text.
 func prepared(e *Engine, text string) string {
 	s, err := e.Prepare("ks", text)
 	if err != nil {
@@ -160,17 +266,18 @@ func askPrepared(t *testing.T, s *vecql.Session, text string) string {
 		}
 		return strings.Join(out, ", ")
 	}
-	return fmt.Sprintf("bind [%s] key %v result [%s]", spell(m.BindColumns), m.PKBindColumnIndexes, spell(m.ResultColumns))
+	return fmt.Sprintf("bind [%s] key %v result [%s]", spell(m.BindMarkers), m.PartitionKey, spell(m.ResultColumns))
 }
 
-// sameAnswer compares; of syntax errors the code alone, the parser has tests of its own.
+// sameAnswer compares answers. Of syntax errors it compares only the code: the parser has its own tests.
 func sameAnswer(want, got string) bool {
 	if strings.HasPrefix(want, "2000 line") {
 		return strings.HasPrefix(got, "2000 ")
 	}
-	cut := func(s string) string { // the list of all forms of a function
+	cut := func(s string) string { // removes the list of a function's overloads, and the addresses of replicas
 		before, _, _ := strings.Cut(s, " (known type signatures")
 		before, _, _ = strings.Cut(before, " (can be matched by")
+		before, _, _ = strings.Cut(before, ": UNKNOWN from /")
 		return before
 	}
 	return cut(want) == strings.TrimSpace(cut(got))
@@ -196,12 +303,12 @@ func recordAnswers(t *testing.T, text, golden string) {
 			fmt.Fprintf(&out, "> %s\n%s\n", line, askPrepared(t, s, text))
 			continue
 		}
-		like, _ := run(t, e, line)
+		_, like := answers(t, e, parseLine(line))
 		fmt.Fprintf(&out, "> %s\n", line)
-		a := ask(s, line, like)
-		for i := 0; i < 100 && strings.Contains(a, "INDEX_NOT_AVAILABLE"); i++ { // for a moment after it was made
+		a := ask(s, parseLine(line), like)
+		for i := 0; i < 100 && strings.Contains(a, "INDEX_NOT_AVAILABLE"); i++ { // an index needs a moment after its creation
 			time.Sleep(100 * time.Millisecond)
-			a = ask(s, line, like)
+			a = ask(s, parseLine(line), like)
 		}
 		if a != "" {
 			out.WriteString(a + "\n")

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file holds how the tests run statements and write down what comes back.
+// Helpers that run statements and format their results.
 
-// fixedClock is a clock that tests move.
+// fixedClock is a clock that tests set.
 type fixedClock struct{ at time.Time }
 
 func (c *fixedClock) now() time.Time { return c.at }
@@ -45,12 +45,12 @@ func mustRun(t testing.TB, e *Engine, text string) *Result {
 	return r
 }
 
-// show writes a result as text: rows by lines, cells by " | ".
+// show returns a result as text: one line per row, cells separated by " | ".
 func show(r *Result, err error) string {
 	if err != nil {
 		var e *Error
 		if !errors.As(err, &e) {
-			return fmt.Sprintf("error of no code: %v", err)
+			return fmt.Sprintf("error without a code: %v", err)
 		}
 		return fmt.Sprintf("%04x %s", e.Code, e.Message)
 	}

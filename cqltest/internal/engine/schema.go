@@ -9,13 +9,14 @@ import (
 	"sort"
 )
 
-// This file holds the schema: a tree that is never changed. A change makes a new tree, and new tables where they or their types differ, so
-// that a statement knows by the table's address whether it still stands. The rows of a table (its store) go on to the new one.
+// The schema, an immutable tree. A change makes a new tree, with new tables where they or their types differ, so that a
+// statement is valid as long as the addresses of its tables are current. The new table takes over the rows (the store)
+// of the old one.
 
-// ColumnKind is the role of a column in its table.
+// A ColumnKind is the role of a column in its table.
 type ColumnKind uint8
 
-// The roles of columns.
+// Roles of columns.
 const (
 	PartitionKey ColumnKind = iota
 	Clustering
@@ -28,48 +29,52 @@ func (k ColumnKind) String() string {
 	return [...]string{"partition_key", "clustering", "static", "regular"}[k&3]
 }
 
+// column is a column of a table.
 type column struct {
 	name string
 	typ  *Type
 	kind ColumnKind
-	pos  int  // place among the partition key or clustering columns
-	id   int  // unlike that of all other columns that the table ever had
-	desc bool // clustering order
+	pos  int  // position in the partition key or the clustering columns
+	id   int  // unique among all columns that the table ever had
+	desc bool // descending clustering order
 }
 
 func (c *column) isKey() bool { return c.kind == PartitionKey || c.kind == Clustering }
 
+// index is a secondary index of one column.
 type index struct {
 	name    string
 	column  string
-	target  string // as system_schema.indexes has it: "v", "values(v)"
+	target  string // as in system_schema.indexes: "v", "values(v)"
 	kind    string // "COMPOSITES" or "CUSTOM"
 	options map[string]string
-	sai     bool
+	sai     bool // storage-attached
 }
 
+// droppedColumn is a column that ALTER TABLE has dropped.
 type droppedColumn struct {
 	column
-	at int64 // microseconds
+	at int64 // timestamp of the drop in microseconds
 }
 
+// table is a table of the schema. It is immutable once it is in a schema; a change makes a copy that shares the store.
 type table struct {
 	ks, name string
 	id       [16]byte
-	pk, ck   []*column
+	pk, ck   []*column // partition key, clustering columns
 	rest     []*column // static, then regular, each by name
 	all      []*column // in the order of SELECT *
 	byName   map[string]*column
-	nextID   int
+	nextID   int // column.id of the next new column
 	counter  bool
 	options  tableOptions
 	indexes  []*index // by name
 	dropped  []droppedColumn
-	store    *store   // nil for a virtual table
-	virtual  *Virtual // nil for one with a store
+	store    *store   // nil means a virtual table
+	virtual  *Virtual // nil means a table with a store
 }
 
-// finish computes what follows from the columns.
+// finish derives the fields that depend on the columns.
 func (t *table) finish() {
 	slices.SortStableFunc(t.rest, func(a, b *column) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
@@ -82,7 +87,7 @@ func (t *table) finish() {
 	}
 }
 
-// clone returns a copy whose own slices and columns may be changed before finish.
+// clone returns a copy whose slices and columns may be changed until finish.
 func (t *table) clone() *table {
 	c := *t
 	copyColumns := func(in []*column) []*column {
@@ -110,7 +115,7 @@ func (t *table) column(c *column) Column { return Column{t.ks, t.name, c.name, c
 
 func (t *table) spec(name string, typ *Type) Column { return Column{t.ks, t.name, name, typ} }
 
-// compareClustering orders two clustering keys; either may be a prefix, which then counts as equal to what it begins.
+// compareClustering compares two clustering keys. A prefix is equal to every key that starts with it.
 func (t *table) compareClustering(a, b [][]byte) int {
 	for i := range min(len(a), len(b)) {
 		if c := t.ck[i].typ.compare(a[i], b[i]); c != 0 {
@@ -123,11 +128,12 @@ func (t *table) compareClustering(a, b [][]byte) int {
 	return 0
 }
 
+// keyspace is a keyspace of the schema. It is immutable once it is in a schema.
 type keyspace struct {
 	name        string
-	replication map[string]string
-	durable     bool
-	system      bool // clients can't change it
+	replication map[string]string // options, with the class
+	durable     bool              // durable_writes
+	system      bool              // clients cannot change it
 	tables      map[string]*table
 	types       map[string]*Type
 }
@@ -138,12 +144,13 @@ func (k *keyspace) clone() *keyspace {
 	return &c
 }
 
+// schema is the schema of a cluster at one time. It is immutable; its version identifies it.
 type schema struct {
 	version   [16]byte
 	keyspaces map[string]*keyspace
 }
 
-// with returns the schema with the keyspace put in its place.
+// with returns the schema with the keyspace added or replaced.
 func (s *schema) with(k *keyspace) *schema {
 	m := maps.Clone(s.keyspaces)
 	m[k.name] = k
@@ -156,7 +163,7 @@ func (s *schema) without(name string) *schema {
 	return &schema{keyspaces: m}
 }
 
-// table finds a table; ks is that of the statement's own connection.
+// table finds a table. ks is the keyspace of the connection.
 func (s *schema) table(ks, qualifier, name string) (*table, error) {
 	if qualifier != "" {
 		ks = qualifier
@@ -196,7 +203,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Replication returns the options of a keyspace's replication ("class" and what follows); false when there is no such keyspace.
+// Replication returns the options of a keyspace's replication ("class" and its options); false means that the keyspace
+// does not exist.
 func (e *Engine) Replication(keyspace string) (map[string]string, bool) {
 	k := e.schema.Load().keyspaces[keyspace]
 	if k == nil {
@@ -208,10 +216,11 @@ func (e *Engine) Replication(keyspace string) (map[string]string, bool) {
 // Keyspaces returns the names of all keyspaces, sorted.
 func (e *Engine) Keyspaces() []string { return sortedKeys(e.schema.Load().keyspaces) }
 
-// SchemaVersion changes with every change of the schema.
+// SchemaVersion returns the version of the schema, which differs after every change.
 func (e *Engine) SchemaVersion() [16]byte { return e.schema.Load().version }
 
-// TableID returns the id of a table: another one after DROP and CREATE, the same after ALTER.
+// TableID returns the id of a table. ALTER keeps it, DROP and CREATE change it. false means that the table does not
+// exist.
 func (e *Engine) TableID(keyspace, table string) ([16]byte, bool) {
 	if k := e.schema.Load().keyspaces[keyspace]; k != nil && k.tables[table] != nil {
 		return k.tables[table].id, true

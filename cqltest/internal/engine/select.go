@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file prepares SELECT.
+// Preparation of SELECT.
 
 // ordering is one column of ORDER BY.
 type ordering struct {
@@ -27,17 +28,19 @@ type selectPlan struct {
 	aggs         []func() aggregator
 	aggregated   bool
 	distinct     bool
-	group        int // GROUP BY: -1 none, else how many clustering columns tell groups apart
+	group        int // GROUP BY: number of clustering columns that distinguish groups; -1 means none
 	reversed     bool
-	order        []ordering // for several partitions, whose rows are sorted
+	order        []ordering // of rows from several partitions
 	ann          *node
 	annColumn    *column
 	annIndex     *index
 	limit        *node
 	perPartition *node
-	statics      bool // partitions of a static row alone count
+	statics      bool // a partition with only a static row yields a row
 }
 
+// selectStatement prepares SELECT. The order of checks decides which error a statement with several faults gets; it
+// follows Cassandra's SelectStatement.
 func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	t, err := c.s.table(c.ks, s.From.Keyspace, s.From.Name)
 	if err != nil {
@@ -54,7 +57,8 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	if p.where, err = c.where(s.Where, "SELECT"); err != nil {
 		return nil, err
 	}
-	if err := p.where.checkSelect(s.AllowFiltering, p.onlyStatics(s)); err != nil {
+	ann := len(s.OrderBy) > 0 && s.OrderBy[0].ANN != nil
+	if err := p.where.checkSelect(s.AllowFiltering, p.onlyStatics(s), ann); err != nil {
 		return nil, err
 	}
 	p.statics = !p.where.regular && len(p.where.ck) == 0
@@ -100,6 +104,7 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	return p, nil
 }
 
+// selection compiles the SELECT clause into nodes and result columns. No selectors means *.
 func (c *compiler) selection(p *selectPlan, s *cql.Select) error {
 	t := p.t
 	if len(s.Selectors) == 0 {
@@ -121,15 +126,27 @@ func (c *compiler) selection(p *selectPlan, s *cql.Select) error {
 		}
 		name := sel.Alias
 		if name == "" {
-			name = resultName(sel.Expr)
+			name = cmp.Or(n.name, resultName(sel.Expr))
 		}
-		p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.spec(name, n.typ))
+		p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.spec(name, resultType(sel.Expr, n)))
 		p.aggregated = p.aggregated || n.agg
 	}
 	return nil
 }
 
-// resultName is what Cassandra calls the column of a selector without an alias.
+// resultType returns the type of the column of a selector. Those of minima and maxima of time UUIDs have an older type
+// in Cassandra.
+func resultType(e cql.Expr, n *node) *Type {
+	if call, ok := e.(*cql.Call); ok && n.typ.Kind == KindTimeUUID {
+		switch strings.ToLower(call.Name.Name) {
+		case "min", "max":
+			return &Type{Kind: KindCustom, Name: marshalPackage + "LegacyTimeUUIDType"}
+		}
+	}
+	return n.typ
+}
+
+// resultName returns Cassandra's name for the column of a selector without an alias.
 func resultName(e cql.Expr) string {
 	switch e := e.(type) {
 	case *cql.Column:
@@ -172,12 +189,14 @@ func resultName(e cql.Expr) string {
 		return "-" + resultName(e.Expr)
 	case *cql.TupleLiteral:
 		if len(e.Elems) == 1 {
-			return resultName(e.Elems[0])
+			return "(" + resultName(e.Elems[0]) + ")"
 		}
 	}
 	return e.String()
 }
 
+// checkDistinct returns an error unless SELECT DISTINCT requests only columns that a partition has once, and all of its
+// key.
 func (p *selectPlan) checkDistinct(s *cql.Select) error {
 	requested := map[*column]bool{}
 	for _, sel := range s.Selectors {
@@ -185,7 +204,8 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 		walkColumns(sel.Expr, func(name string) {
 			if col := p.t.byName[name]; col != nil {
 				if requested[col] = true; col.kind == Regular || col.kind == Clustering {
-					fault = invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", col.name)
+					fault = invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
+						col.name)
 				}
 			}
 		})
@@ -196,7 +216,8 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 	if len(s.Selectors) == 0 {
 		for _, col := range p.t.all {
 			if col.kind == Regular || col.kind == Clustering {
-				return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", col.name)
+				return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
+					col.name)
 			}
 		}
 		return nil
@@ -209,7 +230,7 @@ func (p *selectPlan) checkDistinct(s *cql.Select) error {
 	return nil
 }
 
-// onlyStatics reports whether static columns are selected, and beside them at most those of the partition key.
+// onlyStatics reports whether static columns are selected, and no others except those of the partition key.
 func (p *selectPlan) onlyStatics(s *cql.Select) bool {
 	static, other := false, len(s.Selectors) == 0
 	for _, sel := range s.Selectors {
@@ -250,6 +271,7 @@ func walkColumns(e cql.Expr, f func(string)) {
 	}
 }
 
+// groupBy prepares GROUP BY: columns of the primary key in order, where columns fixed by = may be left out.
 func (c *compiler) groupBy(p *selectPlan, s *cql.Select) error {
 	if len(s.GroupBy) == 0 {
 		return nil
@@ -290,6 +312,7 @@ func (c *compiler) groupBy(p *selectPlan, s *cql.Select) error {
 	return nil
 }
 
+// orderBy prepares ORDER BY: clustering columns in order, all as declared or all reversed; or ANN OF a vector.
 func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 	if len(s.OrderBy) == 0 {
 		return nil
@@ -313,6 +336,11 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 		}
 		if col.typ.Kind != KindVector || col.typ.Elems[0].Kind != KindFloat {
 			return invalid("ANN ordering is only supported on float vector indexes")
+		}
+		for _, r := range p.where.all {
+			if slices.Contains(r.cols, col) {
+				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", col.name)
+			}
 		}
 		p.annColumn = col
 		p.ann, err = c.term(s.OrderBy[0].ANN, t.column(col))
@@ -349,7 +377,7 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 		p.order = append(p.order, ordering{col, o.Desc})
 	}
 	if !slices.ContainsFunc(p.where.pk, func(r *restriction) bool { return r.op == cql.In }) {
-		p.order = nil // one partition: its own order
+		p.order = nil // a single partition is already in order
 	}
 	return nil
 }
@@ -357,6 +385,7 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 // maxANNLimit is Cassandra's bound on the LIMIT of a vector search.
 const maxANNLimit = 1000
 
+// checkANN returns an error unless a vector search has an index and a LIMIT.
 func (p *selectPlan) checkANN(s *cql.Select) error {
 	for _, i := range p.t.indexes {
 		if i.column == p.annColumn.name && i.sai {
@@ -378,7 +407,7 @@ func (p *selectPlan) checkANN(s *cql.Select) error {
 	return nil
 }
 
-// limitValue evaluates LIMIT; -1 is none.
+// limitValue evaluates LIMIT; -1 means none.
 func limitValue(x *env, n *node, what string) (int64, error) {
 	if n == nil {
 		return -1, nil

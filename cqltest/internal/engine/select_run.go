@@ -4,14 +4,13 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"math"
-	"slices"
 )
 
-// This file executes SELECT.
+// Execution of SELECT.
 
+// run executes SELECT and returns one page. A statement that sorts, or aggregates without GROUP BY, has a single page.
 func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, error) {
 	limit, err := limitValue(x, p.limit, "LIMIT")
 	if err != nil {
@@ -26,7 +25,13 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 		return nil, err
 	}
 	res := &Result{Kind: ResultRows, Columns: p.columns}
+	if w := p.where.aggregationWarning(); p.aggregated && w != "" {
+		res.Warnings = append(res.Warnings, w)
+	}
 	b := &builder{p: p, x: x, res: res, limit: limit, per: per, left: per, filter: filter}
+	if rd != nil && len(rd.keys) > 0 {
+		b.lastKey = rd.keys[len(rd.keys)-1]
+	}
 	single := p.ann != nil || p.order != nil || p.aggregated && p.group < 0
 	if r.PagingState != nil && !single {
 		state, err := parsePagingState(r.PagingState, p.t)
@@ -49,15 +54,15 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 		}
 		b.key = state.key
 	}
-	if rd != nil && !p.where.keys && p.aggregated && p.group < 0 || rd != nil && p.aggregated && p.group < 0 && len(rd.keys) > 1 {
-		res.Warnings = append(res.Warnings, aggregationWarning(rd))
-	}
 	switch {
-	case rd == nil: // nothing can be there
+	case rd == nil: // no row can match
 	case p.ann != nil || p.order != nil:
 		if p.order != nil && r.PageSize > 0 {
 			return nil, invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the " +
 				"ORDER BY or the IN and sort client side, or disable paging for this query")
+		}
+		if p.ann != nil {
+			res.Warnings = append(res.Warnings, annWarnings(r, limit)...)
 		}
 		return res, b.sorted(ctx, rd, limit)
 	default:
@@ -71,14 +76,7 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 	return res, b.finish()
 }
 
-func aggregationWarning(r *reader) string {
-	if r.keys == nil {
-		return "Aggregation query used without partition key"
-	}
-	return "Aggregation query used on multiple partition keys (IN restriction)"
-}
-
-// reader makes the reader of the rows and the filter of what it reads; a nil reader has no rows.
+// reader returns the reader of the rows and the filter to apply; a nil reader means no rows.
 func (p *selectPlan) reader(x *env, r *Request) (*reader, func(*rowView) bool, error) {
 	w := p.where
 	rd := &reader{t: p.t, st: p.t.store, sec: x.sec, reversed: p.reversed, distinct: p.distinct, statics: p.statics}
@@ -118,29 +116,30 @@ func (p *selectPlan) reader(x *env, r *Request) (*reader, func(*rowView) bool, e
 		return nil, nil, err
 	}
 	filter, err := w.filter(x, exact)
-	if err != nil || !ok {
+	if err != nil || !ok || w.empty {
 		return nil, nil, err
 	}
 	return rd, filter, nil
 }
 
-// builder makes rows of what a reader yields.
+// builder builds result rows from the rows of a reader.
 type builder struct {
-	p      *selectPlan
-	x      *env
-	res    *Result
-	filter func(*rowView) bool
-	limit  int64 // rows that LIMIT leaves; -1: no limit
-	per    int64 // PER PARTITION LIMIT
-	left   int64 // of per in this partition
-	page   int64
-	key    []byte // partition of the last row
-	last   *rowView
-	group  *rowView // first row of the group at hand, nil for none
-	full   bool
+	p       *selectPlan
+	x       *env
+	res     *Result
+	filter  func(*rowView) bool
+	limit   int64 // rest of LIMIT; -1 means no limit
+	per     int64 // PER PARTITION LIMIT
+	left    int64 // rest of per in this partition
+	page    int64
+	key     []byte // partition of the last row
+	lastKey []byte // last partition of a read by key; nil means a scan
+	last    *rowView
+	group   *rowView // first row of the current group; nil means none
+	full    bool
 }
 
-// all reads until the end, the page or the limit.
+// all reads until the end of the table, the page or the limit.
 func (b *builder) all(ctx context.Context, rd *reader) error {
 	for {
 		rows, err := rd.read(ctx)
@@ -161,7 +160,7 @@ func (b *builder) all(ctx context.Context, rd *reader) error {
 	}
 }
 
-// add takes one row.
+// add adds one row.
 func (b *builder) add(v *rowView) error {
 	sameKey := b.key != nil && bytes.Equal(b.key, v.p.key)
 	if b.p.aggregated {
@@ -182,7 +181,7 @@ func (b *builder) add(v *rowView) error {
 	return nil
 }
 
-// count notes that a row has been added.
+// count updates the limits for an added row.
 func (b *builder) count() {
 	if b.limit > 0 {
 		b.limit--
@@ -197,7 +196,8 @@ func (b *builder) count() {
 	}
 }
 
-// state makes the paging state of the last row.
+// state sets the paging state after the last row. There is no further page if the last partition can have no further
+// row; after groups there always is one, as in Cassandra.
 func (b *builder) state() {
 	s := pagingState{left: b.limit, leftPartition: -1}
 	s.token, s.key = b.last.p.token, b.last.p.key
@@ -209,6 +209,9 @@ func (b *builder) state() {
 		if len(b.p.t.ck) == 0 {
 			s.done, s.clustering = true, nil
 		}
+	}
+	if s.done && b.p.group < 0 && bytes.Equal(s.key, b.lastKey) {
+		return
 	}
 	b.res.PagingState = s.bytes()
 }
@@ -230,7 +233,7 @@ func (b *builder) emit(v *rowView) error {
 	return nil
 }
 
-// addGrouped takes one row of an aggregate. A page ends with the first row that is not of its last group.
+// addGrouped adds one row to an aggregate. A page ends at the first row after its last group.
 func (b *builder) addGrouped(v *rowView, sameKey bool) error {
 	same := b.group != nil && (b.p.group < 0 || sameKey && b.sameGroup(v))
 	if !same {
@@ -287,7 +290,7 @@ func (b *builder) endGroup() error {
 	return nil
 }
 
-// finish adds the last group; an aggregate over nothing is one row, unless it is by groups.
+// finish adds the last group. An aggregate over no rows yields one row, unless it has GROUP BY.
 func (b *builder) finish() error {
 	if !b.p.aggregated || b.full {
 		return nil
@@ -300,97 +303,5 @@ func (b *builder) finish() error {
 		b.group = &rowView{t: b.p.t, absent: true, p: &partitionView{}}
 		b.last = b.group
 	}
-	b.page = math.MaxInt64 // the end has been seen
 	return b.endGroup()
-}
-
-// sorted reads everything, and orders it by the columns of ORDER BY or by similarity.
-func (b *builder) sorted(ctx context.Context, rd *reader, limit int64) error {
-	type found struct {
-		rowView
-		similarity float32
-	}
-	var target []float64
-	p, x := b.p, b.x
-	if p.ann != nil {
-		v, err := p.ann.eval(x)
-		if err != nil {
-			return err
-		}
-		if len(v) == 0 || isUnset(v) {
-			return invalid("Invalid null value for column %s", p.annColumn.name)
-		}
-		if limit < 0 || limit > maxANNLimit {
-			return invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. LIMIT was %d", maxANNLimit, limit)
-		}
-		target = floats(v)
-	}
-	var kept []found
-	counts := map[string]int64{}
-	for {
-		rows, err := rd.read(ctx)
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			break
-		}
-		for i := range rows {
-			v := &rows[i]
-			if b.filter != nil && !b.filter(v) {
-				continue
-			}
-			f := found{rowView: *v}
-			if p.ann != nil {
-				c := v.value(p.annColumn, x.sec)
-				if len(c) == 0 {
-					continue
-				}
-				f.similarity = p.annIndex.similarity()(floats(c), target)
-			}
-			if b.per >= 0 {
-				if counts[string(v.p.key)]++; counts[string(v.p.key)] > b.per {
-					continue
-				}
-			}
-			kept = append(kept, f)
-		}
-	}
-	slices.SortStableFunc(kept, func(l, r found) int {
-		if p.ann != nil {
-			return cmp.Compare(r.similarity, l.similarity)
-		}
-		for _, o := range p.order {
-			if c := o.col.typ.compare(l.value(o.col, x.sec), r.value(o.col, x.sec)); c != 0 {
-				if o.desc {
-					return -c
-				}
-				return c
-			}
-		}
-		return 0
-	})
-	b.page = math.MaxInt64
-	for i := range kept {
-		if p.aggregated {
-			if err := b.add(&kept[i].rowView); err != nil || b.full {
-				return err
-			}
-			continue
-		}
-		if limit >= 0 && int64(i) >= limit {
-			break
-		}
-		if err := b.emit(&kept[i].rowView); err != nil {
-			return err
-		}
-	}
-	return b.finish()
-}
-
-func (i *index) similarity() func(a, b []float64) float32 {
-	if f := similarities[i.options["similarity_function"]]; f != nil {
-		return f
-	}
-	return similarities["cosine"]
 }

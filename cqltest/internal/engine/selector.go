@@ -11,9 +11,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file compiles what a SELECT clause may hold beside terms: columns and what is inside of them, arithmetic, casts, and calls.
+// Selectors of a SELECT clause: columns, elements and fields, arithmetic, casts and calls.
 
-// selector compiles an expression; hint is the type that is wanted, nil for any.
+// selector compiles an expression. hint is the expected type; nil means any.
 func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 	c.depth++
 	defer func() { c.depth-- }()
@@ -36,18 +36,14 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 	case *cql.Binary:
 		return c.binary(e, hint)
 	case *cql.Negate:
-		n, err := c.selector(e.Expr, hint)
+		n, err := c.operand(e.Expr, hint)
 		if err != nil {
 			return nil, err
 		}
 		if !isNumber(n.typ) {
 			return nil, invalid("the '-' operation is not supported on %s", e.Expr)
 		}
-		zero, err := n.typ.parseText("0")
-		if err != nil {
-			return nil, asInvalid(err)
-		}
-		return c.arithmetic('-', constant(n.typ, zero), n, n.typ)
+		return negated(n), nil
 	case *cql.TypeHint:
 		t, err := c.typeName(e.Type)
 		if err != nil {
@@ -64,6 +60,9 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 		}
 	}
 	if hint == nil {
+		if n, err := c.composed(e); n != nil || err != nil {
+			return n, err
+		}
 		return nil, invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", e)
 	}
 	spec := Column{Name: "[selection]", Type: hint}
@@ -73,7 +72,7 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 	return c.term(e, spec)
 }
 
-// defaultType is that of a literal where nothing says which, nil where that can't be told.
+// defaultType returns the type of a literal without context; nil means that it has none.
 func defaultType(l *cql.Literal) *Type {
 	switch l.Kind {
 	case cql.IntegerLiteral:
@@ -100,6 +99,7 @@ func defaultType(l *cql.Literal) *Type {
 	return nil
 }
 
+// column compiles a column of the table in scope.
 func (c *compiler) column(e *cql.Column) (*node, error) {
 	if c.t == nil {
 		return nil, invalid("Invalid STRING constant (%s): columns can't be named here", e.Name)
@@ -108,9 +108,12 @@ func (c *compiler) column(e *cql.Column) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{typ: col.typ, name: col.name, eval: func(x *env) ([]byte, error) { return x.view.value(col, x.sec), nil }}, nil
+	return &node{typ: col.typ, name: col.name, eval: func(x *env) ([]byte, error) {
+		return x.view.value(col, x.sec), nil
+	}}, nil
 }
 
+// field compiles e.f of a UDT.
 func (c *compiler) field(e *cql.Field) (*node, error) {
 	of, err := c.selector(e.Of, nil)
 	if err != nil {
@@ -136,6 +139,7 @@ func (c *compiler) field(e *cql.Field) (*node, error) {
 	}}, nil
 }
 
+// element compiles e[k] of a set or map: the element or value, NULL if there is none.
 func (c *compiler) element(e *cql.Element) (*node, error) {
 	of, err := c.selector(e.Of, nil)
 	if err != nil {
@@ -180,6 +184,7 @@ func (c *compiler) element(e *cql.Element) (*node, error) {
 	}}, nil
 }
 
+// slice compiles e[a..b] of a set or map: the part between the keys a and b, both included. NULL if it is empty.
 func (c *compiler) slice(e *cql.Slice) (*node, error) {
 	of, err := c.selector(e.Of, nil)
 	if err != nil {
@@ -246,7 +251,7 @@ func isNumber(t *Type) bool {
 	return false
 }
 
-// wider returns the type of an arithmetic operation, as Cassandra's OperationFcts does.
+// wider returns the type of an arithmetic operation, like Cassandra's OperationFcts.
 func wider(a, b *Type) *Type {
 	has := func(k Kind) bool { return a.Kind == k || b.Kind == k }
 	float := has(KindFloat) || has(KindDouble)
@@ -269,6 +274,7 @@ func wider(a, b *Type) *Type {
 	return Native("tinyint")
 }
 
+// binary compiles arithmetic. An operand without a type, such as a literal, takes its type from the other.
 func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	if _, ok := e.Right.(*cql.Marker); ok && c.selecting {
 		return nil, invalid("Ambiguous '%c' operation with args %s and %s: use type hint to disambiguate, example '(int) ?'",
@@ -287,24 +293,29 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	}
 	var left, right *node
 	var err error
-	if !untyped(e.Left) || untyped(e.Right) {
-		if left, err = c.selector(e.Left, pick(untyped(e.Left), hint)); err != nil {
-			return nil, err
+	switch {
+	case untyped(e.Left) && untyped(e.Right):
+		if left, err = c.operand(e.Left, operandHint(e.Left, hint)); err == nil {
+			right, err = c.operand(e.Right, operandHint(e.Right, hint))
 		}
-		if right, err = c.selector(e.Right, literalHint(e.Right, left.typ)); err != nil {
-			return nil, err
+	case untyped(e.Left):
+		if right, err = c.operand(e.Right, nil); err == nil {
+			left, err = c.operand(e.Left, literalHint(e.Left, right.typ))
 		}
-	} else {
-		if right, err = c.selector(e.Right, nil); err != nil {
-			return nil, err
+	default:
+		if left, err = c.operand(e.Left, nil); err == nil {
+			right, err = c.operand(e.Right, literalHint(e.Right, left.typ))
 		}
-		if left, err = c.selector(e.Left, literalHint(e.Left, right.typ)); err != nil {
-			return nil, err
-		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	moves := left.typ.Kind == KindTimestamp || left.typ.Kind == KindDate
 	if moves && right.typ.Kind == KindDuration && (e.Op == '+' || e.Op == '-') {
 		return shifted(e.Op, left, right), nil
+	}
+	if isText(left.typ) && isText(right.typ) && e.Op == '+' {
+		return joinedTexts(left, right), nil
 	}
 	if !isNumber(left.typ) || !isNumber(right.typ) {
 		return nil, invalid("the '%c' operation is not supported between %s and %s", e.Op, e.Left, e.Right)
@@ -312,25 +323,140 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 	return c.arithmetic(e.Op, left, right, wider(left.typ, right.typ))
 }
 
-func pick(want bool, t *Type) *Type {
-	if want {
-		return t
-	}
-	return nil
-}
-
-// literalHint gives a number beside a column the type of the column where it fits, and a duration its own.
-func literalHint(e cql.Expr, other *Type) *Type {
-	if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, other) {
+// operandHint returns the type of a literal or marker beside another one: that of the receiver of the result, or the
+// literal's own if there is none that fits.
+func operandHint(e cql.Expr, receiver *Type) *Type {
+	if l, ok := e.(*cql.Literal); ok && (receiver == nil || !literalFits(l.Kind, receiver)) {
 		return defaultType(l)
 	}
-	switch e.(type) {
-	case *cql.Literal, *cql.Marker:
+	return receiver
+}
+
+// literalHint returns the type of an operand beside one with a type: for a marker that of the other operand, for a
+// literal its own. nil means that the operand is neither.
+func literalHint(e cql.Expr, other *Type) *Type {
+	switch e := e.(type) {
+	case *cql.Literal:
+		if t := defaultType(e); t != nil {
+			return t
+		}
+		return other
+	case *cql.Marker:
 		return other
 	}
 	return nil
 }
 
+func isText(t *Type) bool { return t.Kind == KindText || t.Kind == KindASCII }
+
+// joinedTexts joins two texts.
+func joinedTexts(left, right *node) *node {
+	t := left.typ
+	if t.Kind == KindASCII {
+		t = right.typ
+	}
+	return &node{typ: t, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
+		a, err := left.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		b, err := right.eval(x)
+		if err != nil || a == nil || b == nil || isUnset(a) || isUnset(b) {
+			return nil, err
+		}
+		return append(append([]byte{}, a...), b...), nil
+	}}
+}
+
+// negated changes the sign of a number.
+func negated(n *node) *node {
+	return &node{typ: n.typ, agg: n.agg, fixed: n.fixed, eval: func(x *env) ([]byte, error) {
+		b, err := n.eval(x)
+		if err != nil || len(b) == 0 || isUnset(b) {
+			return nil, err
+		}
+		v := toNumber(n.typ, b)
+		if v.k == 'f' {
+			v.f = -v.f
+		} else {
+			v.i = new(big.Int).Neg(v.i)
+		}
+		return v.to(n.typ)
+	}}
+}
+
+// operand compiles an operand, which may be in parentheses.
+func (c *compiler) operand(e cql.Expr, hint *Type) (*node, error) {
+	for {
+		t, ok := e.(*cql.TupleLiteral)
+		if !ok || len(t.Elems) != 1 {
+			return c.selector(e, hint)
+		}
+		e = t.Elems[0]
+	}
+}
+
+// composed compiles a list, set or tuple of selectors, with the type of its first element or of all its elements. It
+// returns nil for other expressions, and if the types are unknown.
+func (c *compiler) composed(e cql.Expr) (*node, error) {
+	var elems []cql.Expr
+	t := &Type{Kind: KindTuple, Frozen: true}
+	switch e := e.(type) {
+	case *cql.ListLiteral:
+		elems, t = e.Elems, &Type{Kind: KindList, Frozen: true}
+	case *cql.SetLiteral:
+		elems, t = e.Elems, &Type{Kind: KindSet, Frozen: true}
+	case *cql.TupleLiteral:
+		elems = e.Elems
+	}
+	nodes, types, err := c.typedArgs(elems)
+	if err != nil || len(elems) == 0 || t.Kind == KindTuple && len(elems) == 1 {
+		return nil, err
+	}
+	for i := range elems {
+		if nodes[i] != nil {
+			continue
+		}
+		if nodes[i], err = c.composed(elems[i]); err != nil {
+			return nil, err
+		}
+		if nodes[i] != nil {
+			types[i] = nodes[i].typ
+		}
+	}
+	if types[0] == nil {
+		return nil, nil
+	}
+	for i := range elems {
+		switch {
+		case t.Kind == KindTuple && types[i] == nil:
+			return nil, nil
+		case t.Kind == KindTuple:
+			t.Elems = append(t.Elems, freeze(types[i]))
+			continue
+		case i == 0:
+			t.Elems = []*Type{freeze(types[0])}
+		case types[i] != nil && !assignable(types[0], types[i]):
+			return nil, invalid("%s of type %s cannot be an element of %s", elems[i], types[i], t)
+		}
+		if nodes[i] == nil {
+			if nodes[i], err = c.selector(elems[i], t.Elems[0]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) {
+		switch t.Kind {
+		case KindTuple:
+			return joinTuple(parts), nil
+		case KindSet:
+			return joinSorted(t, parts), nil
+		}
+		return joinCollection(t, parts), nil
+	})
+}
+
+// arithmetic returns the node for left op right in type t. NULL or empty operands make NULL.
 func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error) {
 	return &node{typ: t, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
 		a, err := left.eval(x)
@@ -345,7 +471,7 @@ func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error
 			return nil, nil
 		}
 		v, err := calculate(op, t, operand(t, left.typ, a), operand(t, right.typ, b))
-		if errors.Is(err, errDivision) || errors.Is(err, errNaN) || errors.Is(err, errInfinite) {
+		if failed := operationError(""); errors.As(err, &failed) {
 			words := []string{left.typ.String(), right.typ.String()}
 			return nil, &Error{
 				Code: CodeFunctionFailure, Message: fmt.Sprintf("the operation '%s %c %s' failed: %v", words[0], op, words[1], err),
@@ -356,24 +482,27 @@ func (c *compiler) arithmetic(op byte, left, right *node, t *Type) (*node, error
 	}}, nil
 }
 
-// shifted moves a timestamp or date by a duration.
+// shifted adds a duration to a timestamp or date.
 func shifted(op byte, left, right *node) *node {
-	return &node{typ: left.typ, agg: left.agg || right.agg, fixed: left.fixed && right.fixed, eval: func(x *env) ([]byte, error) {
-		a, err := left.eval(x)
-		if err != nil {
-			return nil, err
-		}
-		b, err := right.eval(x)
-		if err != nil || len(a) == 0 || len(b) == 0 || isUnset(a) || isUnset(b) {
-			return nil, err
-		}
-		months, days, nanos, err := splitDuration(b)
-		if err != nil {
-			return nil, asInvalid(err)
-		}
-		if op == '-' {
-			months, days, nanos = -months, -days, -nanos
-		}
-		return shift(left.typ, a, int(months), int(days), nanos)
-	}}
+	return &node{
+		typ: left.typ, agg: left.agg || right.agg, fixed: left.fixed && right.fixed,
+		eval: func(x *env) ([]byte, error) {
+			a, err := left.eval(x)
+			if err != nil {
+				return nil, err
+			}
+			b, err := right.eval(x)
+			if err != nil || len(a) == 0 || len(b) == 0 || isUnset(a) || isUnset(b) {
+				return nil, err
+			}
+			months, days, nanos, err := splitDuration(b)
+			if err != nil {
+				return nil, asInvalid(err)
+			}
+			if op == '-' {
+				months, days, nanos = -months, -days, -nanos
+			}
+			return shift(left.typ, a, int(months), int(days), nanos)
+		},
+	}
 }

@@ -7,21 +7,23 @@ import (
 	"sort"
 )
 
-// This file holds the one ordered container of the engine.
+// A sorted list.
 
-// chunkSize bounds what one insertion moves: 512 pointers are a page of memory.
+// chunkSize bounds the elements that one insertion moves: 512 pointers fill one page of memory.
 const chunkSize = 512
 
-// sorted is an ordered list that is cheap to insert into anywhere: a list of chunks, each sorted, none empty, none above chunkSize.
+// sorted is an ordered list with cheap insertion anywhere: a list of chunks, each sorted, none empty, none above
+// chunkSize.
 type sorted[T any] struct {
 	chunks [][]T
 	n      int
 }
 
-// place is that of an element; it holds until the next change.
+// place is the position of an element, valid until the next change.
 type place struct{ chunk, at int }
 
-// search returns the place of the first element for which below is false. Elements for which it is true must stand before all others.
+// search returns the place of the first element for which below is false. All elements for which below is true must
+// precede those for which it is false.
 func (s *sorted[T]) search(below func(T) bool) place {
 	c := sort.Search(len(s.chunks), func(i int) bool { return !below(s.chunks[i][len(s.chunks[i])-1]) })
 	if c == len(s.chunks) {
@@ -30,7 +32,7 @@ func (s *sorted[T]) search(below func(T) bool) place {
 	return place{c, sort.Search(len(s.chunks[c]), func(i int) bool { return !below(s.chunks[c][i]) })}
 }
 
-// get returns the element at p, false behind the last and before the first.
+// get returns the element at p; false means that p is outside the list.
 func (s *sorted[T]) get(p place) (v T, ok bool) {
 	if p.chunk < 0 || p.chunk >= len(s.chunks) {
 		return v, false
@@ -57,7 +59,7 @@ func (s *sorted[T]) previous(p place) place {
 	return place{p.chunk - 1, len(s.chunks[p.chunk-1]) - 1}
 }
 
-// insert puts v before the element at p, which search returned.
+// insert inserts v before the element at p, which search returned.
 func (s *sorted[T]) insert(p place, v T) {
 	s.n++
 	if p.chunk == len(s.chunks) {
@@ -77,7 +79,7 @@ func (s *sorted[T]) insert(p place, v T) {
 	s.chunks[p.chunk] = c
 }
 
-// remove takes the element at p out.
+// remove removes the element at p.
 func (s *sorted[T]) remove(p place) {
 	s.n--
 	c := slices.Delete(s.chunks[p.chunk], p.at, p.at+1)

@@ -13,28 +13,28 @@ import (
 	"github.com/vecql/vecql/internal/token"
 )
 
-// This file holds the rows of a table: partitions in the order of their tokens, rows in clustering order, cells with timestamps.
+// Rows of a table: partitions ordered by token, rows in clustering order, cells with timestamps.
 //
-// Writes are reconciled when they arrive, whatever order they arrive in: what a deletion shadows is taken out at once, and deletions stay
-// to shadow older writes that come later. So a reader looks at expiry alone. A row is never changed once it is in a partition; a write
-// puts a new one in its place, and a reader may keep the rows that it found.
+// Writes are reconciled on arrival, in any order of arrival: deletions remove what they shadow at once, and stay to
+// shadow older writes that arrive later. Readers therefore check only expiry. Rows in a partition are immutable: a
+// write replaces the row, and a reader may keep the rows that it found.
 
 const noTimestamp = math.MinInt64
 
-// cell is one value. A tombstone has deleted set.
+// cell is one value, or a tombstone if deleted is set.
 type cell struct {
 	value   []byte
 	ts      int64 // microseconds
-	ttl     int32 // seconds; 0: for ever
-	expires int64 // seconds since 1970, of a cell with a ttl, or when a tombstone was written
+	ttl     int32 // seconds; 0 means no expiry
+	expires int64 // seconds since 1970: expiry of a cell with a ttl, or write time of a tombstone
 	deleted bool
 }
 
-// live reports whether the cell is to be seen at now, in seconds.
+// live reports whether the cell is visible at now, in seconds.
 func (a *cell) live(now int64) bool { return !a.deleted && (a.ttl == 0 || now < a.expires) }
 
-// supersedes reports whether a wins over b: the later timestamp, then deletion or expiry, then deletion, then the later expiry, the shorter
-// ttl, the larger value (Cassandra's Cells.reconcile).
+// supersedes reports whether a wins over b: the later timestamp, then deletion or expiry, then deletion, then the later
+// expiry, the shorter ttl, the larger value (Cassandra's Cells.reconcile).
 func (a *cell) supersedes(b *cell) bool {
 	if a.ts != b.ts {
 		return a.ts > b.ts
@@ -55,28 +55,28 @@ func (a *cell) supersedes(b *cell) bool {
 	return bytes.Compare(a.value, b.value) > 0
 }
 
-// element is a cell of a collection or of a user-defined type that is not frozen. path is the key of a map, the element of a set, the
-// number of a field (2 bytes), or the place in a list (8 bytes that only order).
+// element is a cell of a non-frozen collection or user-defined type. path is the key of a map, the element of a set,
+// the number of a field (2 bytes), or the place in a list (8 bytes that only define the order).
 type element struct {
 	path []byte
 	cell
 }
 
-// columnData is what a row has of one column: a cell, or elements in the order of their paths.
+// columnData is a row's data of one column: a cell, or elements ordered by path.
 type columnData struct {
 	id       int // column.id
 	cell     cell
 	complex  bool
 	deletion int64 // complex: elements up to this timestamp are deleted
 	elements []element
-	owned    bool // elements are not shared with another row: only while a row is being made
+	owned    bool // elements are not shared with another row; only while a row is built
 }
 
 // row is immutable once it is in a partition.
 type row struct {
 	clustering [][]byte
-	marker     cell  // of INSERT: says that the row exists, whatever its cells
-	deletion   int64 // what is not later is deleted
+	marker     cell  // set by INSERT: the row exists even without cells
+	deletion   int64 // writes up to this timestamp are deleted
 	columns    []columnData
 }
 
@@ -84,7 +84,7 @@ func newRow(clustering [][]byte) *row {
 	return &row{clustering: clustering, marker: cell{ts: noTimestamp, deleted: true}, deletion: noTimestamp}
 }
 
-// live reports whether anything of the row is to be seen.
+// live reports whether any part of the row is visible.
 func (r *row) live(now int64) bool {
 	if r == nil {
 		return false
@@ -106,7 +106,7 @@ func (r *row) live(now int64) bool {
 	return false
 }
 
-// data returns what the row has of a column, nil for nothing.
+// data returns the row's data of a column; nil means none.
 func (r *row) data(id int) *columnData {
 	if r == nil {
 		return nil
@@ -118,7 +118,7 @@ func (r *row) data(id int) *columnData {
 	return &r.columns[i]
 }
 
-// bound is one end of a range of clustering keys: a prefix, and whether what begins with it is inside.
+// bound is one end of a range of clustering keys: a prefix, and whether keys with this prefix are inside.
 type bound struct {
 	prefix    [][]byte
 	inclusive bool
@@ -140,19 +140,20 @@ func (t *table) before(key [][]byte, to bound) bool {
 	return c < 0 || c == 0 && (to.inclusive || len(to.prefix) == 0)
 }
 
+// partition is the data of one partition key.
 type partition struct {
 	token    int64
-	key      []byte
+	key      []byte   // serialized, as tokens are computed from
 	parts    [][]byte // the columns of the key
-	deletion int64
+	deletion int64    // timestamp of the deletion of the whole partition; noTimestamp means none
 	ranges   []rangeTombstone
-	static   *row // nil for none
+	static   *row // nil means none
 	rows     sorted[*row]
 }
 
-// store is what a table holds.
+// store holds the rows of a table.
 type store struct {
-	number int64 // stores are locked in this order
+	number int64 // order of locking
 	mu     sync.RWMutex
 	parts  sorted[*partition]
 	byKey  map[string]*partition
@@ -166,7 +167,7 @@ func compareKeys(at int64, ak []byte, bt int64, bk []byte) int {
 	return cmp.Or(cmp.Compare(at, bt), bytes.Compare(ak, bk))
 }
 
-// partition returns that of the key, made where it is missing. The lock is held for writing.
+// partition returns the partition of the key, which it creates if missing. Callers hold the lock for writing.
 func (s *store) partition(key []byte, parts [][]byte) *partition {
 	p := s.byKey[string(key)]
 	if p == nil {
@@ -177,14 +178,14 @@ func (s *store) partition(key []byte, parts [][]byte) *partition {
 	return p
 }
 
-// clear drops everything.
+// clear deletes all partitions.
 func (s *store) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parts, s.byKey = sorted[*partition]{}, map[string]*partition{}
 }
 
-// row returns that of a clustering key, nil for none.
+// row returns the row of a clustering key; nil means none.
 func (p *partition) row(t *table, clustering [][]byte) *row {
 	r, ok := p.rows.get(p.find(t, clustering))
 	if !ok || t.compareClustering(r.clustering, clustering) != 0 {
@@ -197,7 +198,7 @@ func (p *partition) find(t *table, clustering [][]byte) place {
 	return p.rows.search(func(r *row) bool { return t.compareClustering(r.clustering, clustering) < 0 })
 }
 
-// shadow returns the timestamp up to which writes to the row are deleted by deletions of more than the row.
+// shadow returns the timestamp up to which deletions of ranges or of the partition delete writes to the row.
 func (p *partition) shadow(t *table, clustering [][]byte, static bool) int64 {
 	ts := p.deletion
 	if !static {
@@ -210,7 +211,7 @@ func (p *partition) shadow(t *table, clustering [][]byte, static bool) int64 {
 	return ts
 }
 
-// put puts r in its place, or the one of the static row.
+// put stores r as the row of its key, or as the static row.
 func (p *partition) put(t *table, r *row, static bool) {
 	if static {
 		p.static = r
@@ -274,12 +275,12 @@ func sameBound(t *table, a, b bound) bool {
 	return len(a.prefix) == len(b.prefix) && a.inclusive == b.inclusive && t.compareClustering(a.prefix, b.prefix) == 0
 }
 
-// empty reports whether the row says nothing at all, not even a deletion.
+// empty reports whether the row holds neither data nor deletions.
 func (r *row) empty() bool {
 	return r == nil || r.marker.ts == noTimestamp && r.deletion == noTimestamp && len(r.columns) == 0
 }
 
-// shadowed returns the row without what is not later than ts.
+// shadowed returns the row without the writes up to ts.
 func (r *row) shadowed(ts int64) *row {
 	if r == nil {
 		return nil
@@ -299,6 +300,7 @@ func (r *row) shadowed(ts int64) *row {
 	return out
 }
 
+// shadowed returns d without what a deletion at ts deletes. d is unchanged.
 func (d columnData) shadowed(ts int64) columnData {
 	if !d.complex {
 		if d.cell.ts <= ts {

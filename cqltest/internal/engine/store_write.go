@@ -9,21 +9,21 @@ import (
 	"slices"
 )
 
-// This file applies writes to a store.
+// Writes to a store.
 
 type opKind uint8
 
 const (
-	opCell          opKind = iota // cell, a tombstone too
+	opCell          opKind = iota // sets cell, which may be a tombstone
 	opClear                       // deletes the elements up to cell.ts
-	opElement                     // path, cell
+	opElement                     // sets path to cell
 	opCounter                     // adds delta
-	opAppend                      // cells at the end of a list, one per op
-	opPrepend                     // the same at its start; the ops of one assignment stand in the order of the list
-	opListSet                     // index, cell
-	opListDelete                  // index
-	opListDiscard                 // values that go out of a list
-	opElementDelete               // path; cell is a tombstone
+	opAppend                      // appends cells to a list, one per op
+	opPrepend                     // prepends cells to a list; the ops of one assignment are in the order of the list
+	opListSet                     // sets index to cell
+	opListDelete                  // deletes index
+	opListDiscard                 // deletes values from a list
+	opElementDelete               // deletes path; cell is a tombstone
 )
 
 // op is one change of one column.
@@ -37,26 +37,26 @@ type op struct {
 	values [][]byte
 }
 
-// rowWrite is what a statement does to one row, or to the static row.
+// rowWrite is the effect of a statement on one row, or on the static row.
 type rowWrite struct {
 	clustering [][]byte
 	static     bool
-	marker     *cell // of INSERT
-	deletion   int64 // noTimestamp: none
+	marker     *cell // set by INSERT
+	deletion   int64 // noTimestamp means none
 	ops        []op
 }
 
-// mutation is what a statement does to one partition.
+// mutation is the effect of a statement on one partition.
 type mutation struct {
 	t        *table
 	key      []byte
 	parts    [][]byte
-	deletion int64 // noTimestamp: none
+	deletion int64 // noTimestamp means none
 	ranges   []rangeTombstone
 	rows     []rowWrite
 }
 
-// size is about what the mutation takes on the wire, for the limits of batches.
+// size is the approximate size of the mutation on the wire, for the limits of batches.
 func (m *mutation) size() int {
 	n := len(m.key) + 32
 	for i := range m.rows {
@@ -71,8 +71,8 @@ func (m *mutation) size() int {
 	return n
 }
 
-// resolve turns what depends on the elements of a list into plain elements. Nothing is written before all of a batch has been resolved: an
-// index out of range fails the whole. The lock is held.
+// resolve turns operations that depend on the elements of a list into operations on elements. All mutations of a batch
+// are resolved before any is written, because an index out of range fails the whole batch. Callers hold the lock.
 func (m *mutation) resolve(now int64) error {
 	p := m.t.store.byKey[string(m.key)]
 	for i := range m.rows {
@@ -104,7 +104,7 @@ func (m *mutation) resolve(now int64) error {
 	return nil
 }
 
-// listElements returns the elements of a list that o is about.
+// listElements returns the elements of a list that o selects.
 func (m *mutation) listElements(p *partition, w *rowWrite, o *op, now int64) ([]element, error) {
 	var live []element
 	if p != nil {
@@ -133,7 +133,7 @@ func (m *mutation) listElements(p *partition, w *rowWrite, o *op, now int64) ([]
 	return live[o.index : o.index+1], nil
 }
 
-// live returns a copy of the elements that are to be seen.
+// live returns a copy of the visible elements.
 func (d *columnData) live(now int64) []element {
 	var out []element
 	for i := range d.elements {
@@ -144,7 +144,7 @@ func (d *columnData) live(now int64) []element {
 	return out
 }
 
-// apply writes m. The lock is held for writing, and m has been resolved.
+// apply writes m, which has been resolved. Callers hold the lock for writing.
 func (m *mutation) apply(e *Engine) {
 	p := m.t.store.partition(m.key, m.parts)
 	if m.deletion != noTimestamp {
@@ -158,6 +158,8 @@ func (m *mutation) apply(e *Engine) {
 	}
 }
 
+// applyRow replaces a row by a new one with the write: readers may hold the old one. Deletions apply first, and cells
+// at or before their timestamp are dropped.
 func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
 	old := p.static
 	if !w.static {
@@ -190,16 +192,20 @@ func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
 	}
 }
 
-// own returns the data of a column in a row that is being made; its elements are still those of the old row.
+// own returns the data of a column in a row that is being built; its elements are still shared with the old row.
 func (r *row) own(c *column) *columnData {
 	i, ok := slices.BinarySearchFunc(r.columns, c.id, func(d columnData, id int) int { return cmp.Compare(d.id, id) })
 	if !ok {
-		d := columnData{id: c.id, complex: c.typ.multiCell(), deletion: noTimestamp, cell: cell{ts: noTimestamp, deleted: true}}
+		d := columnData{
+			id: c.id, complex: c.typ.multiCell(), deletion: noTimestamp,
+			cell: cell{ts: noTimestamp, deleted: true},
+		}
 		r.columns = slices.Insert(r.columns, i, d)
 	}
 	return &r.columns[i]
 }
 
+// apply applies an op to a row that is being built. Of two writes of a cell the later wins (cell.supersedes).
 func (r *row) apply(e *Engine, o *op) {
 	d := r.own(o.col)
 	switch o.kind {
@@ -209,10 +215,11 @@ func (r *row) apply(e *Engine, o *op) {
 		}
 	case opCounter:
 		total := o.delta
-		if !d.cell.deleted {
+		switch {
+		case !d.cell.deleted:
 			total += readInt(d.cell.value)
-		} else if d.cell.ts != noTimestamp && d.cell.ts >= o.cell.ts {
-			return
+		case d.cell.ts != noTimestamp:
+			return // a deleted counter stays deleted, whatever the timestamps
 		}
 		d.cell = cell{value: int64Bytes(total), ts: max(d.cell.ts, o.cell.ts)}
 	case opClear:
@@ -229,17 +236,20 @@ func (r *row) apply(e *Engine, o *op) {
 	}
 }
 
-// listPath returns the path of an element of a list: the numbers of appended elements go up, those of prepended ones go down.
+// listPath returns the path of an element of a list. Numbers of appended elements increase, those of prepended elements
+// decrease.
 func listPath(n int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63)
 }
 
-// put merges one element in.
+// put merges an element.
 func (d *columnData) put(t *Type, e element) {
 	if e.ts <= d.deletion {
 		return
 	}
-	i, ok := slices.BinarySearchFunc(d.elements, e.path, func(o element, path []byte) int { return t.comparePaths(o.path, path) })
+	i, ok := slices.BinarySearchFunc(d.elements, e.path, func(o element, path []byte) int {
+		return t.comparePaths(o.path, path)
+	})
 	if ok && !e.supersedes(&d.elements[i].cell) {
 		return
 	}
@@ -253,7 +263,7 @@ func (d *columnData) put(t *Type, e element) {
 	d.elements = slices.Insert(d.elements, i, e)
 }
 
-// comparePaths orders the elements of a column.
+// comparePaths compares the paths of two elements of a column.
 func (t *Type) comparePaths(a, b []byte) int {
 	if t.Kind == KindSet || t.Kind == KindMap {
 		return t.Elems[0].compare(a, b)
@@ -261,7 +271,7 @@ func (t *Type) comparePaths(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// value returns the serialized value of a column of a row, nil for NULL.
+// value returns the serialized value of a column of a row; nil means NULL.
 func (r *row) value(c *column, now int64) []byte {
 	d := r.data(c.id)
 	if d == nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// This file holds system_schema, as Cassandra 5 has it, and turns the rows of virtual tables into rows of a store.
+// Tables of system_schema as in Cassandra 5, and conversion of virtual rows into a store.
 
-// columnsOf reads "name type kind" lines: p partition key, c clustering, r regular.
+// columnsOf parses lines of "name type kind": p partition key, c clustering, r regular.
 func columnsOf(spec string) []VirtualColumn {
 	types := map[string]*Type{
 		"set<text>":      freeze(SetOf(Native("text"))),
@@ -40,15 +40,18 @@ func columnsOf(spec string) []VirtualColumn {
 
 const schemaKeyspace = "system_schema"
 
-// addSystem adds the tables that tell of the schema.
+// addSystem adds the tables that describe the schema.
 func (e *Engine) addSystem() {
 	add := func(name, columns string, rows func(s *schema) []map[string]any) {
-		e.AddVirtual(Virtual{Keyspace: schemaKeyspace, Name: name, Columns: columnsOf(columns), Rows: func(any) []map[string]any {
-			if rows == nil {
-				return nil
-			}
-			return rows(e.schema.Load())
-		}})
+		e.AddVirtual(Virtual{
+			Keyspace: schemaKeyspace, Name: name, Columns: columnsOf(columns),
+			Rows: func(any) []map[string]any {
+				if rows == nil {
+					return nil
+				}
+				return rows(e.schema.Load())
+			},
+		})
 	}
 	add("keyspaces", "keyspace_name text p; durable_writes boolean; replication map<text,text>", keyspaceRows)
 	tables := `keyspace_name text p; table_name text c;
@@ -61,11 +64,13 @@ func (e *Engine) addSystem() {
 	add("columns", `keyspace_name text p; table_name text c; column_name text c; clustering_order text; column_name_bytes blob; kind text;
 		position int; type text`, columnRows)
 	add("column_masks", `keyspace_name text p; table_name text c; column_name text c; function_argument_nulls list<boolean>;
-		function_argument_types list<text>; function_argument_values list<text>; function_keyspace text; function_name text`, nil)
+		function_argument_types list<text>; function_argument_values list<text>; function_keyspace text; function_name text`,
+		nil)
 	add("dropped_columns", `keyspace_name text p; table_name text c; column_name text c; dropped_time timestamp; kind text; type text`,
 		droppedRows)
 	add("types", "keyspace_name text p; type_name text c; field_names list<text>; field_types list<text>", typeRows)
-	add("indexes", "keyspace_name text p; table_name text c; index_name text c; kind text; options map<text,text>", indexRows)
+	add("indexes", "keyspace_name text p; table_name text c; index_name text c; kind text; options map<text,text>",
+		indexRows)
 	add("triggers", "keyspace_name text p; table_name text c; trigger_name text c; options map<text,text>", nil)
 	add("functions", `keyspace_name text p; function_name text c; argument_types list<text> c; argument_names list<text>; body text;
 		called_on_null_input boolean; language text; return_type text`, nil)
@@ -102,7 +107,7 @@ func keyspaceRows(s *schema) []map[string]any {
 	return out
 }
 
-// eachTable calls f for each table that the schema tables tell of.
+// eachTable calls f for each table that the schema tables list.
 func (s *schema) eachTable(f func(k *keyspace, t *table)) {
 	for _, k := range s.keyspaces {
 		if k.name == "system_virtual_schema" {
@@ -114,6 +119,7 @@ func (s *schema) eachTable(f func(k *keyspace, t *table)) {
 	}
 }
 
+// tableRows returns the rows of system_schema.tables.
 func tableRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
@@ -142,6 +148,7 @@ func scyllaTableRows(s *schema) []map[string]any {
 	return out
 }
 
+// columnRows returns the rows of system_schema.columns.
 func columnRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
@@ -162,6 +169,7 @@ func columnRows(s *schema) []map[string]any {
 	return out
 }
 
+// droppedRows returns the rows of system_schema.dropped_columns.
 func droppedRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
@@ -175,6 +183,7 @@ func droppedRows(s *schema) []map[string]any {
 	return out
 }
 
+// typeRows returns the rows of system_schema.types.
 func typeRows(s *schema) []map[string]any {
 	var out []map[string]any
 	for _, k := range s.keyspaces {
@@ -183,12 +192,16 @@ func typeRows(s *schema) []map[string]any {
 			for i, e := range t.Elems {
 				types[i] = e.String()
 			}
-			out = append(out, map[string]any{"keyspace_name": k.name, "type_name": t.Name, "field_names": t.Fields, "field_types": types})
+			out = append(out, map[string]any{
+				"keyspace_name": k.name, "type_name": t.Name, "field_names": t.Fields,
+				"field_types": types,
+			})
 		}
 	}
 	return out
 }
 
+// indexRows returns the rows of system_schema.indexes.
 func indexRows(s *schema) []map[string]any {
 	var out []map[string]any
 	s.eachTable(func(_ *keyspace, t *table) {
@@ -197,13 +210,16 @@ func indexRows(s *schema) []map[string]any {
 			for k, v := range i.options {
 				options[k] = v
 			}
-			out = append(out, map[string]any{"keyspace_name": t.ks, "table_name": t.name, "index_name": i.name, "kind": i.kind, "options": options})
+			out = append(out, map[string]any{
+				"keyspace_name": t.ks, "table_name": t.name, "index_name": i.name, "kind": i.kind,
+				"options": options,
+			})
 		}
 	})
 	return out
 }
 
-// materialize makes a store of the rows of a virtual table.
+// materialize returns a store with the rows of a virtual table.
 func (t *table) materialize(node any) (*store, error) {
 	s := newStore()
 	for _, values := range t.virtual.Rows(node) {
@@ -248,7 +264,7 @@ func (t *table) materialize(node any) (*store, error) {
 	return s, nil
 }
 
-// setWhole gives a column of a row that is being made a value.
+// setWhole sets a column of a row that is being built.
 func (r *row) setWhole(c *column, b []byte) {
 	d := r.own(c)
 	if !d.complex {
@@ -318,7 +334,7 @@ func encode(t *Type, v any) ([]byte, error) {
 		b = joinCollection(t, parts)
 	case map[string]string:
 		if t.Kind != KindMap {
-			return nil, fmt.Errorf("a map is no %s", t)
+			return nil, fmt.Errorf("a map cannot be stored as %s", t)
 		}
 		var parts [][]byte
 		for key, value := range v {
@@ -334,7 +350,7 @@ func encode(t *Type, v any) ([]byte, error) {
 		}
 		return joinSorted(t, parts), nil
 	default:
-		return nil, fmt.Errorf("a %T can't be made a %s", v, t)
+		return nil, fmt.Errorf("%T cannot be stored as %s", v, t)
 	}
 	if b == nil {
 		return nil, nil
@@ -345,11 +361,12 @@ func encode(t *Type, v any) ([]byte, error) {
 	return b, nil
 }
 
+// encodeInt returns a Go integer of a virtual row as a value of type t.
 func encodeInt(t *Type, v int64) ([]byte, error) {
 	switch t.Kind {
 	case KindInt:
 		if v < math.MinInt32 || v > math.MaxInt32 {
-			return nil, fmt.Errorf("%d is no int", v)
+			return nil, fmt.Errorf("%d overflows int", v)
 		}
 		return int32Bytes(int32(v)), nil
 	case KindBigInt, KindTimestamp:
@@ -357,5 +374,5 @@ func encodeInt(t *Type, v int64) ([]byte, error) {
 	case KindDouble, KindFloat:
 		return number{f: float64(v), k: 'f'}.to(t)
 	}
-	return nil, fmt.Errorf("an int can't be made a %s", t)
+	return nil, fmt.Errorf("an int cannot be stored as %s", t)
 }

@@ -10,27 +10,28 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file compiles terms and selectors: expressions of the tree become nodes, which have a type and can be evaluated.
+// Compilation of terms and selectors: expressions of the syntax tree become nodes, which have a type and can be
+// evaluated.
 
-// env is what a node is evaluated in.
+// env is the environment of an evaluation.
 type env struct {
 	e      *Engine
-	values []Value // by index of marker
+	values []Value // by index of the marker
 	now    time.Time
-	sec    int64 // seconds, against which cells expire
+	sec    int64 // seconds; the time for expiry
 	view   rowView
-	sums   []aggregator // of the group at hand
+	sums   []aggregator // aggregates of the current group
 }
 
 // rowView is one row of a partition.
 type rowView struct {
 	t      *table
 	p      *partitionView
-	row    *row // nil where only the static columns are there
-	absent bool // no row at all: an aggregate over nothing
+	row    *row // nil means that there are only static columns
+	absent bool // no row at all: an aggregate over no rows
 }
 
-// partitionView is what a reader took of a partition.
+// partitionView is a reader's snapshot of a partition.
 type partitionView struct {
 	token  int64
 	key    []byte
@@ -38,7 +39,7 @@ type partitionView struct {
 	static *row
 }
 
-// value returns the value of a column, nil for NULL.
+// value returns the value of a column; nil means NULL.
 func (v *rowView) value(c *column, sec int64) []byte {
 	switch {
 	case v.absent:
@@ -69,10 +70,10 @@ func (v *rowView) data(c *column) *columnData {
 // node is a compiled expression.
 type node struct {
 	typ   *Type
-	name  string // of the column of a result
+	name  string // of the result column; empty means that of the expression
 	eval  func(x *env) ([]byte, error)
-	agg   bool // has an aggregate inside
-	fixed bool // has neither columns nor markers
+	agg   bool // contains an aggregate
+	fixed bool // contains neither columns nor markers
 }
 
 // unset is the value of a marker that is not set; see isUnset.
@@ -84,23 +85,23 @@ func constant(t *Type, b []byte) *node {
 	return &node{typ: t, fixed: true, eval: func(*env) ([]byte, error) { return b, nil }}
 }
 
-// compiler makes nodes for one statement.
+// compiler compiles the expressions of one statement.
 type compiler struct {
 	e    *Engine
 	s    *schema
-	ks   string // of the connection
-	t    *table // whose columns may be named, nil for none
+	ks   string // keyspace of the connection
+	t    *table // table whose columns are in scope; nil means none
 	bind []Column
-	// targets are the names that the markers have by their place: those of columns, or "in(c)" and the like.
+	// targets are the names of positional markers: those of columns, or "in(c)" and the like.
 	targets   []string
-	selecting bool // inside of a SELECT clause
+	selecting bool // inside a SELECT clause
 	aggs      []func() aggregator
-	// depth counts expressions inside each other.
+	// depth counts nested expressions.
 	depth     int
-	aggregate bool // inside of the arguments of an aggregate
+	aggregate bool // inside the arguments of an aggregate
 }
 
-// marker notes what a bind marker is for.
+// marker records the receiver of a bind marker.
 func (c *compiler) marker(m *cql.Marker, recv Column) *node {
 	target := recv.Name
 	if m.Name != "" {
@@ -110,7 +111,7 @@ func (c *compiler) marker(m *cql.Marker, recv Column) *node {
 		c.bind[m.Index], c.targets[m.Index] = recv, target
 	}
 	t := recv.Type
-	sorts := t.sorts()
+	sorts := t.isCollection() && t.sorts() // a vector outside of collections keeps the order of its sets
 	return &node{typ: t, eval: func(x *env) ([]byte, error) {
 		if m.Index >= len(x.values) {
 			return nil, invalid("Invalid amount of bind variables")
@@ -135,12 +136,46 @@ func (c *compiler) marker(m *cql.Marker, recv Column) *node {
 	}}
 }
 
-// sorts reports whether there are sets or maps inside of the type, whose elements may come in any order.
+// listWithNulls compiles the list of c IN ?. The caller checks for elements that are NULL.
+func (c *compiler) listWithNulls(e cql.Expr, recv Column) (*node, error) {
+	m, ok := e.(*cql.Marker)
+	if !ok {
+		return c.term(e, recv)
+	}
+	n := c.marker(m, recv)
+	strict := n.eval
+	n.eval = func(x *env) ([]byte, error) {
+		if m.Index >= len(x.values) || x.values[m.Index].State != ValueSet {
+			return strict(x)
+		}
+		b := x.values[m.Index].Bytes
+		parts, err := splitCollection(recv.Type, b)
+		if err != nil {
+			return nil, asInvalid(err)
+		}
+		for _, p := range parts {
+			if p == nil {
+				continue
+			}
+			if err := recv.Type.Elems[0].check(p); err != nil {
+				return nil, asInvalid(err)
+			}
+		}
+		return b, nil
+	}
+	return n, nil
+}
+
+// sorts reports whether the type contains sets or maps whose elements are sorted. Those in tuples and user-defined
+// types are not, as in Cassandra.
 func (t *Type) sorts() bool {
+	if t.Kind == KindTuple || t.Kind == KindUDT {
+		return false
+	}
 	return t.Kind == KindSet || t.Kind == KindMap || slices.ContainsFunc(t.Elems, (*Type).sorts)
 }
 
-// sortParts puts the sets and maps inside of a valid value in order.
+// sortParts sorts the sets and maps inside a valid value.
 func (t *Type) sortParts(b []byte) []byte {
 	if !t.sorts() || len(b) == 0 {
 		return b
@@ -149,8 +184,6 @@ func (t *Type) sortParts(b []byte) []byte {
 	switch t.Kind {
 	case KindSet, KindMap:
 		join = joinSorted
-	case KindTuple, KindUDT:
-		split, join = splitTuple, func(_ *Type, parts [][]byte) []byte { return joinTuple(parts) }
 	case KindVector:
 		split, join = splitVector, joinVector
 	}
@@ -160,7 +193,7 @@ func (t *Type) sortParts(b []byte) []byte {
 	}
 	for i, p := range parts {
 		elem := t.Elems[0]
-		if t.Kind == KindMap || t.Kind == KindTuple || t.Kind == KindUDT {
+		if t.Kind == KindMap {
 			elem = t.Elems[i%len(t.Elems)]
 		}
 		parts[i] = elem.sortParts(p)
@@ -168,7 +201,7 @@ func (t *Type) sortParts(b []byte) []byte {
 	return join(t, parts)
 }
 
-// term compiles what stands for a value of recv.
+// term compiles a term as a value of recv.
 func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 	c.depth++
 	defer func() { c.depth-- }()
@@ -248,12 +281,13 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 	return n, nil
 }
 
-// assignable reports whether a value of type from can be stored where to is wanted.
+// assignable reports whether a value of type from can be stored as a value of type to.
 func assignable(to, from *Type) bool {
 	if to == nil || from == nil {
 		return true
 	}
-	if to.Kind == from.Kind && len(to.Elems) == len(from.Elems) && to.Dim == from.Dim && to.Name == from.Name && to.Keyspace == from.Keyspace {
+	if to.Kind == from.Kind && len(to.Elems) == len(from.Elems) && to.Dim == from.Dim && to.Name == from.Name &&
+		to.Keyspace == from.Keyspace {
 		for i := range to.Elems {
 			if !assignable(to.Elems[i], from.Elems[i]) {
 				return false
@@ -278,7 +312,7 @@ func assignable(to, from *Type) bool {
 	return false
 }
 
-// sameType reports whether two types are the same but for frozen.
+// sameType reports whether two types differ at most in frozen.
 func sameType(a, b *Type) bool {
 	if a.Kind != b.Kind || len(a.Elems) != len(b.Elems) || a.Dim != b.Dim || a.Name != b.Name || a.Keyspace != b.Keyspace {
 		return false

@@ -10,14 +10,14 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file compiles literals: constants, collections, tuples, vectors and user-defined types.
+// Compilation of literals: constants, collections, tuples, vectors and user-defined types.
 
 var literalWords = map[cql.LiteralKind]string{
 	cql.StringLiteral: "STRING", cql.IntegerLiteral: "INTEGER", cql.FloatLiteral: "FLOAT", cql.BooleanLiteral: "BOOLEAN",
 	cql.DurationLiteral: "DURATION", cql.UUIDLiteral: "UUID", cql.HexLiteral: "HEX",
 }
 
-// literalFits says which literals stand for values of which types.
+// literalFits reports whether literals of a kind denote values of a type.
 func literalFits(k cql.LiteralKind, t *Type) bool {
 	switch k {
 	case cql.NullLiteral:
@@ -43,6 +43,7 @@ func literalFits(k cql.LiteralKind, t *Type) bool {
 	return false
 }
 
+// literal compiles a constant as a value of recv, whose type decides how the text is parsed.
 func (c *compiler) literal(l *cql.Literal, recv Column) (*node, error) {
 	if l.Kind == cql.NullLiteral {
 		return constant(recv.Type, nil), nil
@@ -52,7 +53,8 @@ func (c *compiler) literal(l *cql.Literal, recv Column) (*node, error) {
 		if l.Kind == cql.StringLiteral {
 			text = l.Text
 		}
-		return nil, invalid("Invalid %s constant (%s) for \"%s\" of type %s", literalWords[l.Kind], text, recv.Name, recv.Type)
+		return nil, invalid("Invalid %s constant (%s) for \"%s\" of type %s", literalWords[l.Kind], text, recv.Name,
+			recv.Type)
 	}
 	b, err := recv.Type.parseText(l.Text)
 	if err != nil {
@@ -61,7 +63,7 @@ func (c *compiler) literal(l *cql.Literal, recv Column) (*node, error) {
 	return constant(recv.Type, b), nil
 }
 
-// joinSorted makes a set or map: elements in order, the last of equal keys.
+// joinSorted serializes a set or map: sorted by keys, the first of equal keys with the value of the last.
 func joinSorted(t *Type, parts [][]byte) []byte {
 	width := len(t.Elems)
 	n := len(parts) / width
@@ -72,7 +74,8 @@ func joinSorted(t *Type, parts [][]byte) []byte {
 	slices.SortStableFunc(order, func(a, b int) int { return t.Elems[0].compare(parts[a*width], parts[b*width]) })
 	var out [][]byte
 	for i, o := range order {
-		if i+1 < n && t.Elems[0].compare(parts[o*width], parts[order[i+1]*width]) == 0 {
+		if i > 0 && t.Elems[0].compare(parts[order[i-1]*width], parts[o*width]) == 0 {
+			copy(out[len(out)-width+1:], parts[o*width+1:(o+1)*width])
 			continue
 		}
 		out = append(out, parts[o*width:(o+1)*width]...)
@@ -80,8 +83,10 @@ func joinSorted(t *Type, parts [][]byte) []byte {
 	return joinCollection(t, out)
 }
 
-// parts compiles the elements of a collection, whose types come in turn.
-func (c *compiler) parts(elems []cql.Expr, recv Column, types []*Type, name string, join func(*Type, [][]byte) []byte) (*node, error) {
+// parts compiles the elements of a collection, whose types alternate.
+func (c *compiler) parts(elems []cql.Expr, recv Column, types []*Type, name string,
+	join func(*Type, [][]byte) []byte,
+) (*node, error) {
 	t := recv.Type
 	nodes := make([]*node, len(elems))
 	for i, e := range elems {
@@ -109,7 +114,7 @@ func (c *compiler) parts(elems []cql.Expr, recv Column, types []*Type, name stri
 	})
 }
 
-// hasMarker reports whether there is a bind marker in a term.
+// hasMarker reports whether a term contains a bind marker.
 func hasMarker(e cql.Expr) bool {
 	switch e := e.(type) {
 	case *cql.Marker:
@@ -132,7 +137,7 @@ func hasMarker(e cql.Expr) bool {
 	return false
 }
 
-// elementFault says of an element of a collection what Cassandra says.
+// elementFault returns Cassandra's error for an element of a collection.
 func elementFault(err error, e cql.Expr, recv Column, word, part string, t *Type) error {
 	if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, t) {
 		return invalid("Invalid %s literal for %s: %s %s is not of type %s", word, recv.Name, part, e, t)
@@ -140,7 +145,7 @@ func elementFault(err error, e cql.Expr, recv Column, word, part string, t *Type
 	return err
 }
 
-// joined makes a node of those of its parts; where all are constants it is one, too.
+// joined returns the node of a value from the nodes of its parts. If all parts are constant, so is the node.
 func (c *compiler) joined(t *Type, nodes []*node, join func([][]byte) ([]byte, error)) (*node, error) {
 	n := &node{typ: t, fixed: true}
 	for _, p := range nodes {
@@ -155,7 +160,8 @@ func (c *compiler) joined(t *Type, nodes []*node, join func([][]byte) ([]byte, e
 				return nil, err
 			}
 			if isUnset(parts[i]) {
-				return nil, invalid("unset value is not supported inside %s", map[bool]string{true: "collections", false: "tuples"}[t.isCollection()])
+				return nil, invalid("unset value is not supported inside %s",
+					map[bool]string{true: "collections", false: "tuples"}[t.isCollection()])
 			}
 		}
 		return join(parts)
@@ -170,10 +176,12 @@ func (c *compiler) joined(t *Type, nodes []*node, join func([][]byte) ([]byte, e
 	return constant(t, b), nil
 }
 
+// vectorLiteral compiles [a, b, ...] as a vector, which has exactly as many elements as its dimension.
 func (c *compiler) vectorLiteral(e *cql.ListLiteral, recv Column) (*node, error) {
 	t := recv.Type
 	if len(e.Elems) != t.Dim {
-		return nil, invalid("Invalid vector literal for %s of type %s; expected %d elements, but given %d", recv.Name, t, t.Dim, len(e.Elems))
+		return nil, invalid("Invalid vector literal for %s of type %s; expected %d elements, but given %d", recv.Name, t,
+			t.Dim, len(e.Elems))
 	}
 	nodes := make([]*node, len(e.Elems))
 	for i, elem := range e.Elems {
@@ -212,9 +220,10 @@ func (c *compiler) tuple(elems []cql.Expr, recv Column) (*node, error) {
 	return c.joined(t, nodes, func(parts [][]byte) ([]byte, error) { return joinTuple(parts), nil })
 }
 
+// udtLiteral compiles {f: v, ...} as a UDT. Missing fields are NULL.
 func (c *compiler) udtLiteral(e *cql.UDTLiteral, recv Column) (*node, error) {
 	t := recv.Type
-	if t.Kind == KindMap { // {a: 1} in a SELECT whose keys are columns
+	if t.Kind == KindMap { // {a: 1} in a SELECT, with columns as keys
 		m := &cql.MapLiteral{}
 		for _, f := range e.Fields {
 			m.Entries = append(m.Entries, cql.MapEntry{Key: &cql.Column{Name: f.Name}, Value: f.Value})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine holds the data of a whole CQL cluster in memory: types and values, schema, storage and the execution of statements.
-// It knows no sockets and no frames; values go in and come out in their serialized form (native_protocol_v5.spec, section 6).
+// Package engine holds the data of a whole CQL cluster in memory: types and values, schema, storage and the execution
+// of statements. It uses no sockets and no frames; values enter and leave in serialized form (native_protocol_v5.spec,
+// section 6).
 package engine
 
 import (
@@ -11,12 +12,13 @@ import (
 	"strings"
 )
 
-// This file holds the types of columns and values, and their two spellings: CQL's and that of the classes of Cassandra.
+// Types of columns and values, and their two spellings: CQL's and Cassandra's class names.
 
-// Kind is the sort of a type. Its value is the option id of native_protocol_v5.spec, section 4.2.5.2, where the type has one.
+// A Kind is the kind of a type. Its value is the option id of native_protocol_v5.spec, section 4.2.5.2, if the type has
+// one.
 type Kind uint32
 
-// The kinds. A vector has no option id of its own: it is sent as a custom type (0x0000) by its class name.
+// Kinds of types. A vector has no option id: it is sent as a custom type (0x0000) with its class name.
 const (
 	KindCustom    Kind = 0x0000
 	KindASCII     Kind = 0x0001
@@ -47,7 +49,7 @@ const (
 	KindVector    Kind = 0x10000
 )
 
-// Type is a CQL type. It is immutable.
+// A Type is a CQL type. It is immutable.
 type Type struct {
 	Kind     Kind
 	Elems    []*Type  // list, set, vector: 1; map: key and value; tuple: its elements; UDT: its fields
@@ -55,10 +57,10 @@ type Type struct {
 	Keyspace string   // UDT
 	Name     string   // UDT
 	Fields   []string // UDT: names, one for each of Elems
-	Frozen   bool     // collections and UDTs; tuples and vectors are frozen whatever it says
+	Frozen   bool     // collections and UDTs; tuples and vectors are always frozen
 }
 
-// natives are the types without parameters: their CQL names and the last part of their class names.
+// natives are the types without parameters: CQL name and last part of the class name.
 var natives = []struct {
 	kind       Kind
 	cql, class string
@@ -85,7 +87,7 @@ var natives = []struct {
 	{KindDuration, "duration", "DurationType"},
 }
 
-// nativeByName and nativeByKind find the types without parameters. They are never written to.
+// nativeByName and nativeByKind index the types without parameters. They are read-only.
 var nativeByName, nativeByKind = func() (map[string]*Type, map[Kind]int) {
 	names, kinds := map[string]*Type{}, map[Kind]int{}
 	for i, n := range natives {
@@ -95,10 +97,10 @@ var nativeByName, nativeByKind = func() (map[string]*Type, map[Kind]int) {
 	return names, kinds
 }()
 
-// Native returns the type without parameters of that CQL name ("int", "text", "varchar"), nil where there is none.
+// Native returns the type without parameters of a CQL name ("int", "text", "varchar"); nil means that there is none.
 func Native(name string) *Type { return nativeByName[name] }
 
-// SetOf returns the type frozen<set<elem>>; it spares the tables of the system long literals.
+// SetOf returns the type frozen<set<elem>>. It keeps the definitions of system tables short.
 func SetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}} }
 
 // ListOf returns the type list<elem>.
@@ -107,7 +109,7 @@ func ListOf(elem *Type) *Type { return &Type{Kind: KindList, Elems: []*Type{elem
 // MapOf returns the type map<key, value>.
 func MapOf(key, value *Type) *Type { return &Type{Kind: KindMap, Elems: []*Type{key, value}} }
 
-// String returns the CQL spelling, as system_schema.columns has it: "frozen<list<int>>", "vector<float, 3>".
+// String returns the CQL spelling, as in system_schema.columns: "frozen<list<int>>", "vector<float, 3>".
 func (t *Type) String() string {
 	if t == nil {
 		return "null"
@@ -149,9 +151,14 @@ func (t *Type) bare() string {
 
 const marshalPackage = "org.apache.cassandra.db.marshal."
 
-// ClassName returns the type in Cassandra's class spelling: "org.apache.cassandra.db.marshal.VectorType(...FloatType , 3)". The space
-// before the comma of a vector is Cassandra's own.
-func (t *Type) ClassName() string {
+// ClassName returns the type as Cassandra's class name: "org.apache.cassandra.db.marshal.VectorType(...FloatType , 3)".
+// The space before the comma of a vector is Cassandra's, and so is that only the outermost of frozen types is marked.
+func (t *Type) ClassName() string { return t.className(true) }
+
+// className returns the class name, with FrozenType(...) around frozen types if marked.
+func (t *Type) className(marked bool) string {
+	within := marked && !t.Frozen || marked && t.Kind == KindVector
+	inner := func(e *Type) string { return e.className(within) }
 	switch t.Kind {
 	case KindList, KindSet, KindMap, KindUDT, KindTuple, KindVector:
 	default:
@@ -163,24 +170,24 @@ func (t *Type) ClassName() string {
 	var s string
 	switch t.Kind {
 	case KindList:
-		s = "ListType(" + t.Elems[0].ClassName() + ")"
+		s = "ListType(" + inner(t.Elems[0]) + ")"
 	case KindSet:
-		s = "SetType(" + t.Elems[0].ClassName() + ")"
+		s = "SetType(" + inner(t.Elems[0]) + ")"
 	case KindMap:
-		s = "MapType(" + joinTypes(t.Elems, ",", (*Type).ClassName) + ")"
+		s = "MapType(" + joinTypes(t.Elems, ",", inner) + ")"
 	case KindTuple:
-		return marshalPackage + "TupleType(" + joinTypes(t.Elems, ",", (*Type).ClassName) + ")"
+		return marshalPackage + "TupleType(" + joinTypes(t.Elems, ",", inner) + ")"
 	case KindVector:
-		return marshalPackage + "VectorType(" + t.Elems[0].ClassName() + " , " + strconv.Itoa(t.Dim) + ")"
+		return marshalPackage + "VectorType(" + inner(t.Elems[0]) + " , " + strconv.Itoa(t.Dim) + ")"
 	case KindUDT:
 		var b strings.Builder
 		fmt.Fprintf(&b, "UserType(%s,%s", t.Keyspace, hex.EncodeToString([]byte(t.Name)))
 		for i, e := range t.Elems {
-			fmt.Fprintf(&b, ",%s:%s", hex.EncodeToString([]byte(t.Fields[i])), e.ClassName())
+			fmt.Fprintf(&b, ",%s:%s", hex.EncodeToString([]byte(t.Fields[i])), inner(e))
 		}
 		s = b.String() + ")"
 	}
-	if t.Frozen {
+	if t.Frozen && marked {
 		return marshalPackage + "FrozenType(" + marshalPackage + s + ")"
 	}
 	return marshalPackage + s

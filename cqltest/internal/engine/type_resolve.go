@@ -6,9 +6,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file makes types of their spelling in CQL.
+// Resolution of type names in CQL to types.
 
-// typeName resolves the spelling of a type.
+// typeName resolves a type name.
 func (c *compiler) typeName(n *cql.TypeName) (*Type, error) {
 	return c.s.resolveType(c.typeKeyspace(), n, nil, 0)
 }
@@ -20,7 +20,7 @@ func (c *compiler) typeKeyspace() string {
 	return c.ks
 }
 
-// resolveType makes a Type of its spelling; ks is where user-defined types are looked for, outer the type that n is a part of.
+// resolveType resolves a type name. ks is the keyspace of user-defined types, outer the type that contains n.
 func (s *schema) resolveType(ks string, n, outer *cql.TypeName, depth int) (*Type, error) {
 	if depth > maxDepth {
 		return nil, invalid("Type is nested too deeply")
@@ -39,7 +39,11 @@ func (s *schema) resolveType(ks string, n, outer *cql.TypeName, depth int) (*Typ
 		if t == nil {
 			return nil, invalid("Unknown type %s", n.Name)
 		}
-		if t.Kind == KindCounter && depth > 0 {
+		switch {
+		case t.Kind != KindCounter || depth == 0 || outer.Kind == cql.VectorType:
+		case outer.Kind == cql.TupleType:
+			return nil, invalid("Counters are not allowed inside tuples")
+		default:
 			return nil, invalid("Counters are not allowed inside collections: %s", outer)
 		}
 		return t, nil
@@ -64,7 +68,7 @@ func (s *schema) resolveType(ks string, n, outer *cql.TypeName, depth int) (*Typ
 		if n.Dim > 1<<16 {
 			return nil, invalid("vectors may have at most %d dimensions; given %d", 1<<16, n.Dim)
 		}
-		return &Type{Kind: KindVector, Elems: freezeAll(elems), Dim: n.Dim, Frozen: true}, nil
+		return &Type{Kind: KindVector, Elems: elems, Dim: n.Dim, Frozen: true}, nil
 	case cql.FrozenType:
 		if t := elems[0]; !t.isCollection() && t.Kind != KindUDT && t.Kind != KindTuple && t.Kind != KindVector {
 			return nil, invalid("frozen<> is only allowed on collections, tuples, and user-defined types (got %s)", n.Args[0])
@@ -86,7 +90,7 @@ func (s *schema) resolveType(ks string, n, outer *cql.TypeName, depth int) (*Typ
 	return nil, invalid("Custom types are not supported: %s", n)
 }
 
-// nested refuses collections that are not frozen inside of others.
+// nested refuses non-frozen collections inside others.
 func nested(n *cql.TypeName, elems []*Type) error {
 	for _, t := range elems {
 		if t.multiCell() {
@@ -106,7 +110,7 @@ func noDuration(t *Type, where string, n *cql.TypeName) error {
 	return nil
 }
 
-// freeze returns the type with frozen set, inside too.
+// freeze returns the type with frozen set, also inside.
 func freeze(t *Type) *Type {
 	switch t.Kind {
 	case KindList, KindSet, KindMap, KindUDT:

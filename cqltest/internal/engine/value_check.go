@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// This file says which bytes are a value of a type (native_protocol_v5.spec, section 6), in Cassandra's words where they are not.
+// Validation of the bytes of a value (native_protocol_v5.spec, section 6), with Cassandra's error texts.
 
-// maxDepth is the number of types inside each other that values are looked into; deeper types can't be created.
-const maxDepth = 32
+// maxDepth is the depth of nested types up to which values are validated; deeper types cannot be created.
+const maxDepth = 64
 
-// check returns an error when b is no value of the type. Bytes of length 0 are a value of most types: Cassandra's "empty".
+// check returns an error if b is not a value of the type. Zero bytes are a value of most types: Cassandra's "empty".
 func (t *Type) check(b []byte) error {
 	switch t.Kind {
 	case KindASCII:
@@ -98,6 +98,7 @@ func (t *Type) check(b []byte) error {
 	return nil
 }
 
+// checkCollection checks the elements of a list, set or map, none of which may be NULL.
 func (t *Type) checkCollection(b []byte) error {
 	parts, err := splitCollection(t, b)
 	if err != nil {
@@ -123,7 +124,7 @@ func checkSize(b []byte, message string, sizes ...int) error {
 	return fmt.Errorf(message, len(b))
 }
 
-// splitDuration reads three zigzag vints, which must have one sign.
+// splitDuration reads three zigzag vints, which must have the same sign.
 func splitDuration(b []byte) (months, days int32, nanos int64, err error) {
 	var v [3]int64
 	if len(b) < 3 {
@@ -144,7 +145,8 @@ func splitDuration(b []byte) (months, days int32, nanos int64, err error) {
 	case v[1] != int64(int32(v[1])):
 		return 0, 0, 0, badValue("The duration days must be a 32 bits integer but was: %d", v[1])
 	case !(v[0] >= 0 && v[1] >= 0 && v[2] >= 0) && !(v[0] <= 0 && v[1] <= 0 && v[2] <= 0):
-		return 0, 0, 0, badValue("The duration months, days and nanoseconds must be all of the same sign (%d, %d, %d)", v[0], v[1], v[2])
+		return 0, 0, 0, badValue("The duration months, days and nanoseconds must be all of the same sign (%d, %d, %d)", v[0],
+			v[1], v[2])
 	}
 	return int32(v[0]), int32(v[1]), v[2], nil
 }

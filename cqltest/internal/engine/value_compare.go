@@ -10,9 +10,9 @@ import (
 	"math/big"
 )
 
-// This file holds the order of values of each type: that of Cassandra's AbstractType.compare.
+// The order of values of each type, that of Cassandra's AbstractType.compare.
 
-// compare orders two values of the type. nil (NULL, in tuples) and empty values come first.
+// compare compares two values of the type. nil (NULL, in tuples) and empty values come first.
 func (t *Type) compare(a, b []byte) int {
 	if len(a) == 0 || len(b) == 0 {
 		if a == nil || b == nil {
@@ -37,11 +37,13 @@ func (t *Type) compare(a, b []byte) int {
 		return cmp.Compare(int8(a[0]), int8(b[0]))
 	case KindFloat:
 		if len(a) == 4 && len(b) == 4 {
-			return compareFloat(float64(math.Float32frombits(binary.BigEndian.Uint32(a))), float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
+			return compareFloat(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
+				float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
 		}
 	case KindDouble:
 		if len(a) == 8 && len(b) == 8 {
-			return compareFloat(math.Float64frombits(binary.BigEndian.Uint64(a)), math.Float64frombits(binary.BigEndian.Uint64(b)))
+			return compareFloat(math.Float64frombits(binary.BigEndian.Uint64(a)),
+				math.Float64frombits(binary.BigEndian.Uint64(b)))
 		}
 	case KindVarint:
 		return readVarint(a).Cmp(readVarint(b))
@@ -65,7 +67,8 @@ func (t *Type) compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// compareParts orders element by element, then by number. Values that are none of the type, which are not stored, go by their bytes.
+// compareParts compares element by element, then by number of elements. Invalid values, which are never stored, are
+// compared bytewise.
 func (t *Type) compareParts(a, b []byte, split func(*Type, []byte) ([][]byte, error)) int {
 	as, err := split(t, a)
 	bs, err2 := split(t, b)
@@ -91,7 +94,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// compareFloat orders as Java's Double.compare: -0 before 0, NaN after everything.
+// compareFloat compares like Java's Double.compare: -0 before 0, NaN last.
 func compareFloat(a, b float64) int {
 	if a == b && a == 0 {
 		return cmp.Compare(btoi(!math.Signbit(a)), btoi(!math.Signbit(b)))
@@ -102,7 +105,7 @@ func compareFloat(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// compareUUID orders by version, then by time for version 1, then by the bytes.
+// compareUUID compares by version, then by time for version 1, then by bytes.
 func compareUUID(a, b []byte) int {
 	if c := cmp.Compare(a[6]>>4, b[6]>>4); c != 0 {
 		return c
@@ -116,7 +119,7 @@ func compareUUID(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// compareTimeUUID orders by time, then by the last eight bytes, each of them signed.
+// compareTimeUUID compares by time, then by the last eight bytes as signed bytes.
 func compareTimeUUID(a, b []byte) int {
 	if c := cmp.Compare(uuidTime(a), uuidTime(b)); c != 0 {
 		return c
@@ -129,12 +132,13 @@ func compareTimeUUID(a, b []byte) int {
 	return 0
 }
 
-// uuidTime returns the 60 bits of time of a version 1 UUID, in units of 100 ns since 1582-10-15.
+// uuidTime returns the 60-bit time of a version 1 UUID, in units of 100 ns since 1582-10-15.
 func uuidTime(u []byte) int64 {
-	return int64(binary.BigEndian.Uint16(u[6:])&0x0FFF)<<48 | int64(binary.BigEndian.Uint16(u[4:]))<<32 | int64(binary.BigEndian.Uint32(u))
+	high, middle, low := binary.BigEndian.Uint16(u[6:]), binary.BigEndian.Uint16(u[4:]), binary.BigEndian.Uint32(u)
+	return int64(high&0x0FFF)<<48 | int64(middle)<<32 | int64(low)
 }
 
-// readVarint reads two's complement of any length.
+// readVarint decodes two's complement of any length.
 func readVarint(b []byte) *big.Int {
 	v := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0] >= 0x80 {
@@ -143,7 +147,7 @@ func readVarint(b []byte) *big.Int {
 	return v
 }
 
-// varintBytes writes the shortest two's complement.
+// varintBytes encodes the shortest two's complement.
 func varintBytes(v *big.Int) []byte {
 	if v.Sign() >= 0 {
 		b := v.Bytes()
@@ -160,7 +164,7 @@ func varintBytes(v *big.Int) []byte {
 	return b
 }
 
-// splitDecimal reads scale and unscaled value; b has at least four bytes or none.
+// splitDecimal decodes scale and unscaled value; b has at least four bytes or none.
 func splitDecimal(b []byte) (unscaled *big.Int, scale int32) {
 	if len(b) < 4 {
 		return new(big.Int), 0
@@ -172,7 +176,7 @@ func decimalBytes(unscaled *big.Int, scale int32) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(scale)), varintBytes(unscaled)...)
 }
 
-// compareDecimal orders by value. Where the magnitudes differ the digits are not looked at: a scale may be two thousand million.
+// compareDecimal compares by value. If the magnitudes differ it does not expand the digits: a scale may be two billion.
 func compareDecimal(a, b []byte) int {
 	x, xs := splitDecimal(a)
 	y, ys := splitDecimal(b)
@@ -182,7 +186,7 @@ func compareDecimal(a, b []byte) int {
 	if c := cmp.Compare(int64(decimalDigits(x))-int64(xs), int64(decimalDigits(y))-int64(ys)); c != 0 {
 		return c * x.Sign()
 	}
-	// The same magnitude: the scales differ by no more than the digits do.
+	// The magnitudes are equal: the scales differ at most by the number of digits.
 	if d := int64(xs) - int64(ys); d > 0 {
 		y = new(big.Int).Mul(y, pow10(d))
 	} else if d < 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// This file reads and writes durations: 1y2mo3w4d5h6m7s8ms9us10ns and the two forms of ISO 8601.
+// Durations as text: 1y2mo3w4d5h6m7s8ms9us10ns and the two forms of ISO 8601.
 
 const (
 	nsPerHour   = int64(3600e9)
@@ -17,6 +17,8 @@ const (
 	nsPerSecond = int64(1e9)
 )
 
+// parseDuration parses the text of a duration in one of Cassandra's three forms: P0001-02-03T04:05:06, P1Y2M3DT4H5M6S,
+// and 1y2mo3d4h5m6s.
 func parseDuration(s string) ([]byte, error) {
 	fault := badValue("Unable to convert '%s' to a duration", s)
 	text, negative := strings.CutPrefix(s, "-")
@@ -43,7 +45,7 @@ func durationBytes(months, days, nanos int64) []byte {
 	return appendZigzag(appendZigzag(appendZigzag(nil, months), days), nanos)
 }
 
-// durationUnits stand in the order in which they must be written; names with a common start have the longer one first.
+// durationUnits are in the order in which a duration must list them. A name precedes those that are a prefix of it.
 var durationUnits = []struct {
 	name                string
 	months, days, nanos int64
@@ -60,6 +62,7 @@ var durationUnits = []struct {
 	{"ns", 0, 0, 1},
 }
 
+// parseUnits parses numbers with units, each unit at most once and from the longest to the shortest.
 func parseUnits(s string) (months, days, nanos int64, ok bool) {
 	if s == "" {
 		return 0, 0, 0, false
@@ -98,7 +101,7 @@ func parseUnits(s string) (months, days, nanos int64, ok bool) {
 	return months, days, nanos, true
 }
 
-// mulAdd returns sum + n*unit, false where that overflows.
+// mulAdd returns sum + n*unit; false means that it overflows.
 func mulAdd(sum, n, unit int64) (int64, bool) {
 	if unit == 0 || n == 0 {
 		return sum, true
@@ -118,7 +121,7 @@ func cutNumber(s string) (n int64, rest string, ok bool) {
 	return n, s[i:], err == nil
 }
 
-// parseISODuration reads what follows the P of P1Y2M3DT4H5M6S or P7W.
+// parseISODuration parses the part after the P of P1Y2M3DT4H5M6S or P7W.
 func parseISODuration(s string) (months, days, nanos int64, ok bool) {
 	date, clock, timed := strings.Cut(s, "T")
 	if date == "" && !timed || timed && clock == "" {
@@ -154,7 +157,7 @@ func parseISODuration(s string) (months, days, nanos int64, ok bool) {
 	return months, days, nanos, ok
 }
 
-// parseISOAlternative reads P0001-02-03T04:05:06.
+// parseISOAlternative parses P0001-02-03T04:05:06.
 func parseISOAlternative(s string) (months, days, nanos int64, ok bool) {
 	var y, mo, d, h, mi, sec int64
 	if len(s) != len("P0001-02-03T04:05:06") {
@@ -169,6 +172,7 @@ func parseISOAlternative(s string) (months, days, nanos int64, ok bool) {
 	return y*12 + mo, d, h*nsPerHour + mi*nsPerMinute + sec*nsPerSecond, true
 }
 
+// formatDuration returns the text of a duration with units, without those that are 0.
 func formatDuration(b []byte) string {
 	mo, d, ns, err := splitDuration(b)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"math/bits"
 )
 
-// This file takes serialized collections, tuples and vectors apart and puts them together (native_protocol_v5.spec, section 6). The parts
-// are slices of what they came from.
+// Splitting and joining of serialized collections, tuples and vectors (native_protocol_v5.spec, section 6). Parts alias
+// the value.
 
-// fixedSize returns the size of a value of the type where Cassandra lays vectors of it out without lengths, 0 otherwise. That some types of
-// constant size (tinyint, smallint, date, time) are not among them is Cassandra's own choice.
+// fixedSize returns the size of a value if Cassandra stores vectors of the type without lengths, otherwise 0. Cassandra
+// does not treat some types of constant size (tinyint, smallint, date, time) so.
 func (t *Type) fixedSize() int {
 	switch t.Kind {
 	case KindBoolean:
@@ -34,12 +34,13 @@ func (t *Type) isCollection() bool {
 	return t.Kind == KindList || t.Kind == KindSet || t.Kind == KindMap
 }
 
-// multiCell reports whether a column of the type is stored as a cell per element.
+// multiCell reports whether a column of the type is stored with one cell per element.
 func (t *Type) multiCell() bool {
 	return !t.Frozen && (t.isCollection() || t.Kind == KindUDT)
 }
 
-// splitCollection returns the elements of a list or set, or the keys and values of a map in turn. A nil element is NULL.
+// splitCollection returns the elements of a list or set, or the alternating keys and values of a map. A nil element is
+// NULL.
 func splitCollection(t *Type, b []byte) ([][]byte, error) {
 	if len(b) < 4 {
 		return nil, badValue("Not enough bytes to read a %s", collectionWord(t))
@@ -78,7 +79,7 @@ func collectionWord(t *Type) string {
 	return "list"
 }
 
-// cutBytes cuts a [bytes] off b.
+// cutBytes cuts a [bytes] off the front of b.
 func cutBytes(b []byte) (part, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false
@@ -94,7 +95,7 @@ func cutBytes(b []byte) (part, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// splitTuple returns the elements of a tuple or UDT; those missing at the end are NULL.
+// splitTuple returns the elements of a tuple or UDT; missing ones at the end are NULL.
 func splitTuple(t *Type, b []byte) ([][]byte, error) {
 	out := make([][]byte, len(t.Elems))
 	for i := range out {
@@ -152,7 +153,7 @@ func splitVector(t *Type, b []byte) ([][]byte, error) {
 	return out, nil
 }
 
-// cutVint cuts an [unsigned vint] off b (section 3).
+// cutVint cuts an [unsigned vint] off the front of b (section 3).
 func cutVint(b []byte) (v uint64, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return 0, nil, false
@@ -182,7 +183,7 @@ func appendVint(dst []byte, v uint64) []byte {
 	return dst
 }
 
-// zigzag reads a [vint].
+// zigzag decodes a [vint].
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
 func appendZigzag(dst []byte, v int64) []byte {

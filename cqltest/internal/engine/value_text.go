@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// This file reads and writes single values as CQL literals do.
+// Single values as text, as in CQL literals.
 
-// maxDigits bounds numbers of any length: what is longer can't be a sensible literal, and reading it costs the square of its length.
+// maxDigits bounds the digits of numbers, because parsing takes quadratic time.
 const maxDigits = 10_000
 
-// parseText reads the text of a literal as a value of a type without parameters.
+// parseText parses the text of a literal as a value of a type without parameters.
 func (t *Type) parseText(s string) ([]byte, error) {
 	switch t.Kind {
 	case KindASCII, KindText:
@@ -139,6 +139,8 @@ func formatUUID(b []byte) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
+// parseDecimal parses the text of a decimal like Java's BigDecimal: the digits after the point, less the exponent, are
+// the scale.
 func parseDecimal(s string) ([]byte, error) {
 	fault := fmt.Errorf("unable to make BigDecimal from '%s'", s)
 	if len(s) > maxDigits {
@@ -164,6 +166,7 @@ func parseDecimal(s string) ([]byte, error) {
 	return decimalBytes(v, int32(scale)), nil
 }
 
+// parseDate parses a date, or an integer that is the stored value: days with 1<<31 for 1970-01-01.
 func parseDate(s string) ([]byte, error) {
 	if v, err := strconv.ParseInt(s, 10, 64); err == nil && !strings.Contains(strings.TrimPrefix(s, "-"), "-") {
 		if v < 0 || v > math.MaxUint32 {
@@ -186,7 +189,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// parseDay reads yyyy-mm-dd, with a sign and a year of up to seven digits.
+// parseDay parses yyyy-mm-dd, with a sign and a year of up to seven digits.
 func parseDay(s string) (time.Time, bool) {
 	negative := strings.HasPrefix(s, "-")
 	parts := strings.Split(strings.TrimPrefix(s, "-"), "-")
@@ -208,7 +211,7 @@ func parseDay(s string) (time.Time, bool) {
 	return at, at.Month() == time.Month(v[1]) && at.Day() == v[2]
 }
 
-// parseTime reads HH:MM:SS[.fffffffff], or a number of nanoseconds.
+// parseTime parses HH:MM:SS[.fffffffff], or a number of nanoseconds.
 func parseTime(s string) (int64, error) {
 	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
 		if v < 0 || v >= dayNanos {
@@ -222,7 +225,7 @@ func parseTime(s string) (int64, error) {
 	return 0, badValue("(TimeType) Unable to coerce '%s' to a formatted time (long)", s)
 }
 
-// parseClock reads HH:MM[:SS[.f...]] as nanoseconds.
+// parseClock parses HH:MM[:SS[.f...]] as nanoseconds.
 func parseClock(s string, digits int) (int64, bool) {
 	main, fraction, dotted := strings.Cut(s, ".")
 	parts := strings.Split(main, ":")
@@ -249,7 +252,8 @@ func parseClock(s string, digits int) (int64, bool) {
 	return total, true
 }
 
-// parseTimestamp reads milliseconds, or yyyy-mm-dd[(T| )HH:MM[:SS[.fff]]][ ][Z|UTC|GMT|(+|-)HH[[:]MM]]. Without a zone it is UTC.
+// parseTimestamp parses milliseconds, or yyyy-mm-dd[(T| )HH:MM[:SS[.fff]]][ ][Z|UTC|GMT|(+|-)HH[[:]MM]]. The default
+// zone is UTC.
 func parseTimestamp(s string) (int64, error) {
 	fault := badValue("Unable to parse a date/time from '%s'", s)
 	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -284,6 +288,7 @@ func parseTimestamp(s string) (int64, error) {
 	return (at.Unix()-zone)*1000 + nanos/1e6, nil
 }
 
+// parseZone returns the offset of a time zone in seconds east: Z, UTC, GMT, +hh, +hhmm or +hh:mm.
 func parseZone(s string) (seconds int64, ok bool) {
 	switch s {
 	case "Z", "UTC", "GMT":
@@ -307,7 +312,7 @@ func parseZone(s string) (seconds int64, ok bool) {
 	return seconds, s[0] == '-' || s[0] == '+'
 }
 
-// format writes a value as cast(... as text) does: texts without quotes, collections and the like as literals.
+// format formats a value like cast(... as text): texts without quotes, collections and the like as literals.
 func (t *Type) format(b []byte) string {
 	if b == nil {
 		return "null"
@@ -333,7 +338,7 @@ func (t *Type) format(b []byte) string {
 	case KindUUID, KindTimeUUID:
 		return formatUUID(b)
 	case KindInet:
-		if len(b) == 16 { // as Java: no zeros are left out
+		if len(b) == 16 { // as in Java: zeros are not shortened
 			groups := make([]string, 8)
 			for i := range groups {
 				groups[i] = strconv.FormatUint(uint64(binary.BigEndian.Uint16(b[2*i:])), 16)
@@ -357,6 +362,7 @@ func (t *Type) format(b []byte) string {
 	return "0x" + hex.EncodeToString(b)
 }
 
+// formatParts returns the text of a value that has parts: a collection, vector, tuple or UDT.
 func (t *Type) formatParts(b []byte) string {
 	split, brackets := splitCollection, "[]"
 	switch t.Kind {
@@ -390,7 +396,15 @@ func (t *Type) formatParts(b []byte) string {
 	return brackets[:1] + out.String() + brackets[1:]
 }
 
-// literal writes a value as it would be written in CQL.
+// Text formats a value that a client sent as a CQL literal: as a blob if it is invalid.
+func (t *Type) Text(b []byte) string {
+	if b != nil && t.check(b) != nil {
+		return fmt.Sprintf("0x%x", b)
+	}
+	return t.literal(b)
+}
+
+// literal formats a value as a CQL literal.
 func (t *Type) literal(b []byte) string {
 	s := t.format(b)
 	switch t.Kind {
@@ -402,7 +416,7 @@ func (t *Type) literal(b []byte) string {
 	return s
 }
 
-// readInt reads a signed integer of 1, 2, 4 or 8 bytes.
+// readInt decodes a signed integer of 1, 2, 4 or 8 bytes.
 func readInt(b []byte) int64 {
 	switch len(b) {
 	case 1:
@@ -421,7 +435,7 @@ func dayOf(b []byte) time.Time {
 	return time.Unix((int64(binary.BigEndian.Uint32(b))-1<<31)*86400, 0).UTC()
 }
 
-// formatFloat writes as Java does: "1.0", "1.5E10", "NaN", "Infinity".
+// formatFloat formats like Java: "1.0", "1.5E10", "NaN", "Infinity".
 func formatFloat(v float64, bits int) string {
 	switch {
 	case math.IsNaN(v):
@@ -448,7 +462,7 @@ func formatFloat(v float64, bits int) string {
 	return s
 }
 
-// formatDecimal writes as Java's BigDecimal.toString does.
+// formatDecimal formats like Java's BigDecimal.toString.
 func formatDecimal(unscaled *big.Int, scale int32) string {
 	digits := new(big.Int).Abs(unscaled).String()
 	sign := ""

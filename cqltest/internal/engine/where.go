@@ -9,17 +9,19 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file reads WHERE clauses as Cassandra's StatementRestrictions does: what may be asked together, and what needs ALLOW FILTERING.
+// Checks of WHERE clauses, like Cassandra's StatementRestrictions: which relations may be combined, and which need
+// ALLOW FILTERING.
 
 // restriction is one relation of a WHERE clause.
 type restriction struct {
-	cols  []*column // one, or those of a tuple
+	cols  []*column // a single one, or those of a tuple
 	op    cql.Operator
 	tuple bool
-	value *node          // right side where it is one term: of a tuple, a tuple; with In, a list of values or of tuples
-	parts []*node        // right side of a tuple that was written out, one per column
-	list  []*restriction // In with a list: each has value or parts
+	value *node          // right side that is one term: for a tuple, a tuple; with In, a list of values or of tuples
+	parts []*node        // right side of a tuple that is spelled out, one per column
+	list  []*restriction // In with a list: each item has value or parts
 	key   *node          // m[key] = value
+	exact bool           // equal values have equal bytes
 }
 
 func (r *restriction) isSlice() bool {
@@ -31,19 +33,20 @@ func (r *restriction) isEq() bool { return r.op == cql.Eq && r.key == nil }
 // where is a checked WHERE clause.
 type where struct {
 	t       *table
-	all     []*restriction // of columns
-	tokens  []*restriction // of token(...)
-	pk      []*restriction // by position: Eq or In, nil for others
-	ck      []*restriction // those of clustering columns
-	keys    bool           // all of the partition key is known
-	regular bool           // restricts columns that are no keys and not static
+	all     []*restriction // relations of columns
+	tokens  []*restriction // relations of token(...)
+	pk      []*restriction // by position: Eq or In; nil means another or none
+	ck      []*restriction // relations of clustering columns
+	keys    bool           // the whole partition key is restricted by Eq or In
+	regular bool           // restricts columns that are neither keys nor static
 	statics bool
-	filters bool // has what neither keys nor indexes answer
-	indexed bool // an index answers some of it
-	tuples  bool // filters rows by an inequality of a tuple in which there is an indexed column
+	filters bool // some relations need filtering
+	indexed bool // an index answers some relations
+	tuples  bool // filters by an inequality of a tuple
+	empty   bool // no row can match
 }
 
-// where compiles and checks a WHERE clause; what is the word of the statement: "SELECT", "UPDATE" or "DELETE".
+// where compiles and checks a WHERE clause. what is the statement: "SELECT", "UPDATE" or "DELETE".
 func (c *compiler) where(relations []cql.Relation, what string) (*where, error) {
 	w := &where{t: c.t}
 	for _, rel := range relations {
@@ -117,7 +120,8 @@ func (w *where) mergeable() error {
 			}
 			if (a.op == cql.Gt || a.op == cql.Gte) == (b.op == cql.Gt || b.op == cql.Gte) {
 				return invalid("More than one restriction was found for the %s bound on %s",
-					map[bool]string{true: "start", false: "end"}[a.op == cql.Gt || a.op == cql.Gte], strings.Trim(columnNames(a.cols), "()"))
+					map[bool]string{true: "start", false: "end"}[a.op == cql.Gt || a.op == cql.Gte],
+					strings.Trim(columnNames(a.cols), "()"))
 			}
 		}
 	}
@@ -153,6 +157,8 @@ func (w *where) missing() string {
 	return strings.Join(names, ", ")
 }
 
+// checkModification returns an error unless the clause of an UPDATE or DELETE, which what names, restricts the primary
+// key and nothing else.
 func (w *where) checkModification(what string) error {
 	for _, r := range w.all {
 		if k := r.cols[0].kind; k == Regular || k == Static {
@@ -181,7 +187,7 @@ func (w *where) checkModification(what string) error {
 	return w.behindGap()
 }
 
-// behindSlice refuses clustering columns behind one that an inequality restricts.
+// behindSlice refuses restrictions of clustering columns after one with an inequality.
 func (w *where) behindSlice() error {
 	var sliced *restriction
 	tuple := false
@@ -200,7 +206,7 @@ func (w *where) behindSlice() error {
 	return nil
 }
 
-// behindGap refuses clustering columns behind one that nothing restricts.
+// behindGap refuses restrictions of clustering columns after an unrestricted one.
 func (w *where) behindGap() error {
 	next := 0
 	for _, r := range w.ck {
@@ -222,10 +228,10 @@ func (w *where) behindGap() error {
 	return nil
 }
 
-// checkSelect checks what Cassandra checks before the rest of a SELECT; checkFiltering comes after that. statics says that only static
-// columns and those of the partition key are selected.
-func (w *where) checkSelect(filtering, statics bool) error {
-	var others []*restriction // what no key lookup answers
+// checkSelect makes the checks that precede those of checkFiltering in Cassandra. statics means that only static
+// columns and those of the partition key are selected, ann that the rows are ordered by a vector index.
+func (w *where) checkSelect(filtering, statics, ann bool) error {
+	var others []*restriction // relations that a lookup by key does not answer
 	partly := false
 	for _, r := range w.all {
 		switch r.cols[0].kind {
@@ -240,15 +246,19 @@ func (w *where) checkSelect(filtering, statics bool) error {
 	if len(w.ck) > 0 && !w.keys || w.behindSlice() != nil || w.behindGap() != nil {
 		others = append(others, w.ck...)
 	}
-	for _, r := range others {
+	for _, r := range w.all {
 		searched := func(i *index) bool { return i.sai && i.column == r.cols[0].name }
-		if !filtering && r.cols[0].typ.Kind == KindVector && slices.ContainsFunc(w.t.indexes, searched) {
+		if !ann && r.cols[0].typ.Kind == KindVector && slices.ContainsFunc(w.t.indexes, searched) {
 			return invalid("Vector indexes only support ANN queries")
 		}
 	}
 	w.filters = len(others) > 0 && !w.supported(others)
-	w.tuples = slices.ContainsFunc(others, func(r *restriction) bool { return r.isSlice() && len(r.cols) > 1 && w.touchesIndex(r) })
-	w.indexed = w.tuples || w.someIndex(others)
+	indexedTuple := slices.ContainsFunc(others, func(r *restriction) bool {
+		return r.isSlice() && len(r.cols) > 1 && w.touchesIndex(r)
+	})
+	w.tuples = indexedTuple || w.filteredTuple()
+	w.indexed = ann || indexedTuple || w.someIndex(others)
+	w.chooseIndex(others)
 	free := filtering || w.indexed
 	switch {
 	case !filtering && w.behindSlice() != nil:
@@ -263,6 +273,8 @@ func (w *where) checkSelect(filtering, statics bool) error {
 		return invalid(filteringMessage)
 	case w.indexed && slices.ContainsFunc(w.pk, func(r *restriction) bool { return r != nil && r.op == cql.In }):
 		return invalid("Select on indexed columns and with IN clause for the PRIMARY KEY are not supported")
+	case ann && w.filters:
+		return invalid("ANN ordering by vector requires all restricted column(s) to be indexed")
 	}
 	return nil
 }
@@ -277,7 +289,60 @@ func (w *where) checkFiltering(filtering bool) error {
 	return nil
 }
 
-// touchesIndex reports whether a storage-attached index is on one of the columns of the restriction.
+// filteredTuple reports whether an inequality of a tuple is behind a gap or another inequality, so that rows would have
+// to be filtered by it.
+func (w *where) filteredTuple() bool {
+	next := 0
+	for _, r := range w.ck {
+		if r.tuple && r.isSlice() && r.cols[0].pos > next {
+			return true
+		}
+		if !r.isSlice() {
+			next = max(next, r.cols[0].pos+len(r.cols))
+		}
+	}
+	return false
+}
+
+// chooseIndex finds the relation that an older index answers. Such an index compares bytes: decimals with other scales
+// differ. With the whole partition key it reads rows, and so does not find a static column.
+func (w *where) chooseIndex(rs []*restriction) {
+	var chosen *restriction
+	for _, r := range rs {
+		for _, i := range w.t.indexes {
+			switch {
+			case !i.answers(r):
+			case i.sai:
+				return // preferred to older indexes
+			case chosen == nil:
+				chosen = r
+			}
+		}
+	}
+	if chosen != nil {
+		chosen.exact = true
+		w.empty = chosen.cols[0].kind == Static && w.keys && len(w.ck) > 0
+	}
+}
+
+// aggregationWarning returns Cassandra's warning for an aggregation with this clause, "" for none.
+func (w *where) aggregationWarning() string {
+	restricted := len(w.tokens) > 0
+	for _, r := range w.all {
+		if r.cols[0].kind != PartitionKey {
+			continue
+		}
+		if restricted = true; r.op == cql.In {
+			return "Aggregation query used on multiple partition keys (IN restriction)"
+		}
+	}
+	if restricted {
+		return ""
+	}
+	return "Aggregation query used without partition key"
+}
+
+// touchesIndex reports whether one of the columns of the restriction has a storage-attached index.
 func (w *where) touchesIndex(r *restriction) bool {
 	return slices.ContainsFunc(w.t.indexes, func(i *index) bool {
 		return i.sai && slices.ContainsFunc(r.cols, func(c *column) bool { return c.name == i.column })
@@ -290,7 +355,8 @@ func (w *where) someIndex(rs []*restriction) bool {
 	})
 }
 
-// supported reports whether indexes answer all of rs: any number of storage-attached ones together, one of the older ones alone.
+// supported reports whether indexes answer all of rs: any number of storage-attached indexes together, but only one
+// older index.
 func (w *where) supported(rs []*restriction) bool {
 	for _, r := range rs {
 		found := false
@@ -304,7 +370,7 @@ func (w *where) supported(rs []*restriction) bool {
 	return true
 }
 
-// answers reports whether the index finds the rows of the restriction.
+// answers reports whether the index can find the rows of the restriction.
 func (i *index) answers(r *restriction) bool {
 	col := r.cols[0]
 	if len(r.cols) != 1 || col.name != i.column {

@@ -9,8 +9,10 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file compiles single relations of WHERE clauses.
+// Compilation of single relations of WHERE clauses.
 
+// relation compiles one relation and appends it to w, with the checks that need no other relation. what is the
+// statement: SELECT, UPDATE or DELETE.
 func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 	if rel.Op == cql.CustomIndex {
 		return invalid("Invalid index specified for custom index expression: expr() is not supported")
@@ -35,7 +37,8 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 	case cql.IsNotNull:
 		return invalid("Unsupported restriction: %s IS NOT NULL", relationLeft(rel))
 	case cql.Like:
-		return invalid("LIKE restriction is only supported on properly indexed columns. %s LIKE %s is not valid.", relationLeft(rel), rel.Value)
+		return invalid("LIKE restriction is only supported on properly indexed columns. %s LIKE %s is not valid.",
+			relationLeft(rel), rel.Value)
 	}
 	if rel.Tuple {
 		return c.tupleRelation(w, rel, cols)
@@ -77,7 +80,8 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 	case t.multiCell() && t.Kind == KindUDT:
 		return invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", col.name, t)
 	case t.multiCell():
-		return invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", col.name, t, operatorWords[rel.Op])
+		return invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", col.name, t,
+			operatorWords[rel.Op])
 	case r.isSlice() && t.Kind == KindDuration:
 		return invalid("Slice restrictions are not supported on duration columns")
 	}
@@ -88,7 +92,8 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 			}
 		}
 		if rel.Value != nil {
-			r.value, err = c.term(rel.Value, c.t.spec("in("+col.name+")", &Type{Kind: KindList, Elems: []*Type{t}, Frozen: true}))
+			r.value, err = c.listWithNulls(rel.Value, c.t.spec("in("+col.name+")",
+				&Type{Kind: KindList, Elems: []*Type{t}, Frozen: true}))
 		} else {
 			for _, e := range rel.Values {
 				one := &restriction{cols: cols, op: cql.Eq}
@@ -109,8 +114,8 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 }
 
 var operatorWords = map[cql.Operator]string{
-	cql.Eq: "=", cql.Lt: "<", cql.Lte: "<=", cql.Gt: ">", cql.Gte: ">=", cql.Neq: "!=", cql.In: "IN", cql.Contains: "CONTAINS",
-	cql.ContainsKey: "CONTAINS KEY", cql.Like: "LIKE",
+	cql.Eq: "=", cql.Lt: "<", cql.Lte: "<=", cql.Gt: ">", cql.Gte: ">=", cql.Neq: "!=", cql.In: "IN",
+	cql.Contains: "CONTAINS", cql.ContainsKey: "CONTAINS KEY", cql.Like: "LIKE",
 }
 
 func relationLeft(rel *cql.Relation) string {
@@ -125,6 +130,7 @@ func relationLeft(rel *cql.Relation) string {
 	return s
 }
 
+// relationText returns a relation as CQL, for error messages.
 func relationText(rel *cql.Relation) string {
 	right := ""
 	if rel.Value != nil {
@@ -135,6 +141,7 @@ func relationText(rel *cql.Relation) string {
 	return relationLeft(rel) + " " + operatorWords[rel.Op] + " " + right
 }
 
+// tokenRelation compiles a relation of token(...), which takes the whole partition key.
 func (c *compiler) tokenRelation(w *where, rel *cql.Relation, cols []*column, what string) error {
 	if what != "SELECT" {
 		return invalid("The token function cannot be used in WHERE clauses for %s statements", what)
@@ -161,6 +168,7 @@ func (c *compiler) tokenRelation(w *where, rel *cql.Relation, cols []*column, wh
 	return nil
 }
 
+// tupleRelation compiles (c1, c2) op (v1, v2) of consecutive clustering columns.
 func (c *compiler) tupleRelation(w *where, rel *cql.Relation, cols []*column) error {
 	t := &Type{Kind: KindTuple, Frozen: true}
 	names := make([]string, len(cols))
@@ -172,7 +180,8 @@ func (c *compiler) tupleRelation(w *where, rel *cql.Relation, cols []*column) er
 			if slices.Contains(cols[:i], col) {
 				return invalid("Column \"%s\" appeared twice in a relation: %s", col.name, relationText(rel))
 			}
-			return invalid("Clustering columns must appear in the PRIMARY KEY order in multi-column relations: %s", relationText(rel))
+			return invalid("Clustering columns must appear in the PRIMARY KEY order in multi-column relations: %s",
+				relationText(rel))
 		}
 		t.Elems = append(t.Elems, freeze(col.typ))
 		names[i] = col.name
@@ -203,7 +212,7 @@ func (c *compiler) tupleRelation(w *where, rel *cql.Relation, cols []*column) er
 		spec.Name = "in" + spec.Name
 		spec.Type = &Type{Kind: KindList, Elems: []*Type{t}, Frozen: true}
 		var err error
-		if r.value, err = c.term(rel.Value, spec); err != nil {
+		if r.value, err = c.listWithNulls(rel.Value, spec); err != nil {
 			return err
 		}
 	case rel.Op == cql.In:

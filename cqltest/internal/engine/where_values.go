@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -10,9 +11,9 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// This file evaluates WHERE clauses: which partitions, which ranges of rows, and what rows must pass.
+// Evaluation of WHERE clauses: partitions, ranges of rows, and filters of rows.
 
-// boundValue evaluates a value that a column is compared with, which must be there.
+// boundValue evaluates a value that a column is compared with. NULL and unset values are errors.
 func boundValue(x *env, n *node, name string) ([]byte, error) {
 	b, err := n.eval(x)
 	if err != nil {
@@ -27,7 +28,7 @@ func boundValue(x *env, n *node, name string) ([]byte, error) {
 	return b, nil
 }
 
-// values evaluates the right side of Eq or of a slice: one value per column.
+// values evaluates the right side of Eq or of an inequality: one value per column.
 func (r *restriction) values(x *env) ([][]byte, error) {
 	if !r.tuple {
 		b, err := boundValue(x, r.value, r.cols[0].name)
@@ -100,7 +101,7 @@ func (r *restriction) choices(x *env) ([][][]byte, error) {
 	return out, nil
 }
 
-// partitions returns the keys that the clause asks for, in the order of their columns' values.
+// partitions returns the partition keys that the clause selects, ordered by the values of their columns.
 func (w *where) partitions(x *env) ([][][]byte, error) {
 	keys := [][][]byte{nil}
 	for _, r := range w.pk {
@@ -132,10 +133,10 @@ func (w *where) partitions(x *env) ([][][]byte, error) {
 	}), nil
 }
 
-// maxProduct bounds what IN on several columns multiplies to.
+// maxProduct bounds the combinations of IN on several columns.
 const maxProduct = 1 << 20
 
-// tokenRange evaluates the restrictions of token(): both ends are inside; ok is false where nothing is between them.
+// tokenRange evaluates the restrictions of token(). Both ends are inclusive; ok is false if the range is empty.
 func (w *where) tokenRange(x *env) (from, to int64, ok bool, err error) {
 	from, to = math.MinInt64, math.MaxInt64
 	ok = true
@@ -157,7 +158,7 @@ func (w *where) tokenRange(x *env) (from, to int64, ok bool, err error) {
 			ok = ok && v != math.MaxInt64
 			from = v + 1
 		case cql.Lte, cql.Lt:
-			// The lowest token as an end is the end of the ring: that is how Cassandra writes a range that wraps.
+			// As an upper end the lowest token means the end of the ring: Cassandra writes wrapping ranges so.
 			if v != math.MinInt64 {
 				to = v - int64(btoi(r.op == cql.Lt))
 			}
@@ -169,8 +170,8 @@ func (w *where) tokenRange(x *env) (from, to int64, ok bool, err error) {
 // clusterSlice is a range of rows.
 type clusterSlice struct{ from, to bound }
 
-// slices returns the ranges of rows that the clause asks for, in clustering order; exact is false where they hold more than that, and the
-// rows have to be looked at.
+// slices returns the ranges of rows that the clause selects, in clustering order. If exact is false the ranges hold
+// further rows, and the rows must be filtered.
 func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 	prefixes := [][][]byte{nil}
 	rest := w.ck
@@ -181,7 +182,8 @@ func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 			return nil, false, err
 		}
 		if len(prefixes)*len(choices) > maxProduct {
-			return nil, false, invalid("The query would read %d rows one by one, the limit is %d", len(prefixes)*len(choices), maxProduct)
+			return nil, false, invalid("The query would read %d rows one by one, the limit is %d", len(prefixes)*len(choices),
+				maxProduct)
 		}
 		var product [][][]byte
 		for _, p := range prefixes {
@@ -234,7 +236,7 @@ func whole(prefixes [][][]byte) []clusterSlice {
 	return out
 }
 
-// filter returns what rows must pass beside the keys, nil for nothing. Values are evaluated once.
+// filter returns the condition of rows besides the keys; nil means none. It evaluates values once.
 func (w *where) filter(x *env, exact bool) (func(v *rowView) bool, error) {
 	var tests []func(v *rowView) bool
 	for _, r := range w.all {
@@ -260,6 +262,7 @@ func (w *where) filter(x *env, exact bool) (func(v *rowView) bool, error) {
 	}, nil
 }
 
+// test evaluates the right side once and returns the function that tests rows.
 func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	col, sec := r.cols[0], x.sec
 	t := col.typ
@@ -270,7 +273,10 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 			return nil, err
 		}
 		return func(v *rowView) bool {
-			return slices.ContainsFunc(choices, func(c [][]byte) bool { order, ok := r.compare(v, c, sec); return ok && order == 0 })
+			return slices.ContainsFunc(choices, func(c [][]byte) bool {
+				order, ok := r.compare(v, c, sec)
+				return ok && order == 0
+			})
 		}, nil
 	case r.key != nil || r.op == cql.Contains || r.op == cql.ContainsKey:
 		want, err := boundValue(x, r.value, col.name)
@@ -284,6 +290,9 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 			}
 		}
 		last := len(t.Elems) - 1
+		equal := func(elem int, b []byte) bool {
+			return t.Elems[elem].compare(b, want) == 0 && (!r.exact || bytes.Equal(b, want))
+		}
 		return func(v *rowView) bool {
 			b := v.value(col, sec)
 			if b == nil {
@@ -296,10 +305,10 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 			for i := 0; i < len(parts); i += last + 1 {
 				switch {
 				case r.op == cql.ContainsKey:
-					if t.Elems[0].compare(parts[i], want) == 0 {
+					if equal(0, parts[i]) {
 						return true
 					}
-				case t.Elems[last].compare(parts[i+last], want) == 0 && (key == nil || t.Elems[0].compare(parts[i], key) == 0):
+				case equal(last, parts[i+last]) && (key == nil || t.Elems[0].compare(parts[i], key) == 0):
 					return true
 				}
 			}
@@ -309,7 +318,8 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	values, err := r.values(x)
 	if err != nil {
 		if !col.isKey() {
-			err = invalid("%s", strings.Replace(strings.Replace(err.Error(), "Invalid null value in condition for", "Unsupported null value for", 1),
+			err = invalid("%s", strings.Replace(strings.Replace(err.Error(), "Invalid null value in condition for",
+				"Unsupported null value for", 1),
 				"Invalid unset", "Unsupported unset", 1))
 		}
 		return nil, err
@@ -320,7 +330,8 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	}, nil
 }
 
-// compare orders the columns of a row and values; ok is false where the row has no value.
+// compare compares the columns of a row with values; ok is false if the row has no value, or another one where only
+// equal bytes count.
 func (r *restriction) compare(v *rowView, values [][]byte, sec int64) (order int, ok bool) {
 	for i, c := range r.cols {
 		b := v.value(c, sec)
@@ -330,11 +341,14 @@ func (r *restriction) compare(v *rowView, values [][]byte, sec int64) (order int
 		if d := c.typ.compare(b, values[i]); d != 0 {
 			return d, true
 		}
+		if r.exact && !bytes.Equal(b, values[i]) {
+			return 0, false
+		}
 	}
 	return 0, true
 }
 
-// holds reports whether an order of left and right satisfies the operator.
+// holds reports whether the operator holds for a comparison of left and right.
 func holds(op cql.Operator, order int) bool {
 	switch op {
 	case cql.Eq:

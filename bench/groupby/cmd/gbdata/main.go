@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gbdata writes the data of the grouping benchmarks to a folder: columns as raw little-endian files (strings as bytes and int32
-// offsets, validity as bits, as in Arrow) and manifest.json with the cases and the checksums of their answers. The same seed makes the same
-// files.
+// Command gbdata writes the data of the grouping benchmarks to a folder: columns as raw little-endian files (strings as
+// bytes and int32 offsets, validity as bits, as in Arrow), and manifest.json with the cases and the checksums of their
+// answers. Equal seeds produce equal files.
 package main
 
 import (
@@ -17,9 +17,9 @@ import (
 
 func main() {
 	dir := flag.String("dir", "", "folder to write to")
-	rows := flag.Int("rows", 5_000_000, "rows of a table")
+	rows := flag.Int("rows", 5_000_000, "rows per table")
 	seed := flag.Uint64("seed", 1, "seed of all randomness")
-	cases := flag.String("cases", "", "regular expression of the cases wanted, all by default")
+	cases := flag.String("cases", "", "regular expression that selects cases (default all)")
 	flag.Parse()
 	if err := run(*dir, *rows, *seed, *cases); err != nil {
 		fmt.Fprintln(os.Stderr, "gbdata:", err)
@@ -29,7 +29,7 @@ func main() {
 
 func run(dir string, rows int, seed uint64, cases string) error {
 	if dir == "" || rows < 100 {
-		return errors.New("needs -dir, and 100 rows or more")
+		return errors.New("-dir is required, and -rows must be at least 100")
 	}
 	match, err := regexp.Compile(cases)
 	if err != nil {

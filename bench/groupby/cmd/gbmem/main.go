@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gbmem tells how much memory one grouping takes: the peak of the resident set while it runs, less what was resident before. It runs
-// on Linux. peers.py --memory does the same for others.
+// Command gbmem measures the memory of one grouping: the peak of the resident set while it runs, less the resident set
+// before. It runs on Linux. peers.py --memory does the same for other engines.
 package main
 
 import (
@@ -22,10 +22,11 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", os.Getenv("VECQL_GROUPBY_DATA"), "folder of gbdata, by default $VECQL_GROUPBY_DATA")
-	cases := flag.String("cases", `keys=random/groups=5000000/agg=count\+sum$`, "regular expression of the case, the first that matches")
-	impl := flag.String("impl", "vecql", "vecql, vecql-ordered or map")
-	threads := flag.Int("threads", 2, "threads")
+	dir := flag.String("dir", os.Getenv("VECQL_GROUPBY_DATA"), "folder that gbdata wrote (default $VECQL_GROUPBY_DATA)")
+	cases := flag.String("cases", `keys=random/groups=5000000/agg=count\+sum$`,
+		"regular expression of the case; the first match is measured")
+	impl := flag.String("impl", "vecql", "implementation: vecql, vecql-ordered or map")
+	threads := flag.Int("threads", 2, "number of threads")
 	flag.Parse()
 	if err := measure(*dir, *cases, *impl, *threads); err != nil {
 		fmt.Fprintln(os.Stderr, "gbmem:", err)
@@ -50,7 +51,7 @@ func measure(dir, cases, impl string, threads int) error {
 		}
 	}
 	if c == nil {
-		return errors.New("no such case")
+		return errors.New("-cases matches no case")
 	}
 	table, err := set.Table(c.Table)
 	if err != nil {
@@ -68,7 +69,7 @@ func measure(dir, cases, impl string, threads int) error {
 		query = func() (any, error) {
 			res, err := q.Run(context.Background())
 			if err == nil && res == nil {
-				err = errors.New("no answer")
+				err = errors.New("no result")
 			}
 			return res, err
 		}
@@ -81,10 +82,10 @@ func measure(dir, cases, impl string, threads int) error {
 		threads = 1
 		runtime.GOMAXPROCS(1)
 	default:
-		return fmt.Errorf("no impl %q", impl)
+		return fmt.Errorf("unknown -impl %q, want vecql, vecql-ordered or map", impl)
 	}
 	debug.FreeOSMemory()
-	// This makes the peak what is resident now; see proc_pid_clear_refs(5).
+	// This resets the peak to the current resident set; see proc_pid_clear_refs(5).
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func measure(dir, cases, impl string, threads int) error {
 	return nil
 }
 
-// status returns a number of bytes of /proc/self/status.
+// status returns a field of /proc/self/status in bytes.
 func status(name string) (int64, error) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -119,5 +120,5 @@ func status(name string) (int64, error) {
 			return kb << 10, err
 		}
 	}
-	return 0, fmt.Errorf("no %s in /proc/self/status", name)
+	return 0, fmt.Errorf("/proc/self/status has no field %s", name)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gbreport makes tables of the grouping benchmarks' output: gbreport results/groupby.txt [requirements.txt] writes groupby.md beside
-// the first. The versions of peers are those of the second.
+// Command gbreport makes tables of the output of the grouping benchmarks: gbreport results/groupby.txt
+// [requirements.txt] writes groupby.md beside the first file. The second file lists the versions of the peers.
 package main
 
 import (
@@ -51,12 +51,12 @@ func run(path string, requirements []string) error {
 	return os.WriteFile(strings.TrimSuffix(path, filepath.Ext(path))+".md", []byte(md.String()), 0o644)
 }
 
-const legend = `Medians, ms; less is better. vecql gives groups in any order, as its peers do, vecql-ordered in that of their first appearance; map is the
-loop one would write with a Go map, on one thread. "vs best peer" is how many times less time vecql takes than the best peer, "vs Daft" than
-Daft; ~ says that the samples of the two overlap.
+const legend = `Medians in ms; less is better. vecql returns groups in any order, as its peers do; vecql-ordered returns them in the order of their first
+appearance; map is a loop with a Go map, on one thread. "vs best peer" is the time of the best peer divided by that of vecql, "vs Daft" the
+time of Daft divided by that of vecql; ~ means that the samples of the two overlap.
 `
 
-// key is a cell of a table: times of that number of threads.
+// key identifies a cell of a table.
 type key struct {
 	name, impl string
 	threads    int
@@ -72,7 +72,7 @@ type results struct {
 
 var line = regexp.MustCompile(`^BenchmarkGroupBy(?:Memory)?/impl=([^/\s]+)/(case=\S+)/threads=(\d+)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// parse reads Go's benchmark format. Cases and impls keep the order in which they come.
+// parse reads Go's benchmark format. Cases and impls keep their order of appearance.
 func parse(in io.Reader) (*results, error) {
 	r := &results{times: map[key][]float64{}, memory: map[key][]float64{}, perGroup: map[key][]float64{}}
 	s := bufio.NewScanner(in)
@@ -100,14 +100,15 @@ func parse(in io.Reader) (*results, error) {
 				r.perGroup[k] = append(r.perGroup[k], v)
 			}
 		}
-		r.cases, r.impls, r.threads = tables.Once(r.cases, k.name), tables.Once(r.impls, k.impl), tables.Once(r.threads, threads)
+		r.cases, r.impls, r.threads = tables.Once(r.cases, k.name), tables.Once(r.impls, k.impl),
+			tables.Once(r.threads, threads)
 	}
 	slices.Sort(r.threads)
 	slices.SortStableFunc(r.impls, func(a, b string) int { return rank(a) - rank(b) })
 	return r, s.Err()
 }
 
-// rank puts vecql first, then its other ways, then peers, then maps.
+// rank orders implementations: vecql, its variants, peers, maps.
 func rank(impl string) int {
 	switch {
 	case impl == "vecql":
@@ -129,7 +130,7 @@ func (r *results) write(w io.Writer) {
 	r.writeMemory(w)
 }
 
-// with returns the cases and impls of which there is something.
+// with returns the cases and impls that have values for the selected threads.
 func (r *results) with(values map[key][]float64, threads func(int) bool) (cases, impls []string) {
 	has := func(f func(key) bool) bool {
 		for k := range values {
@@ -153,7 +154,7 @@ func (r *results) with(values map[key][]float64, threads func(int) bool) (cases,
 }
 
 func (r *results) writeTimes(w io.Writer, n int) {
-	// Maps are shown beside any number of threads, though they have one.
+	// Maps use one thread and are shown beside every number of threads.
 	at := func(c, i string) []float64 {
 		if i == "map" {
 			return r.times[key{c, i, 1}]
@@ -183,7 +184,8 @@ func (r *results) writeTimes(w io.Writer, n int) {
 				best = i
 			}
 		}
-		fmt.Fprintf(w, " %s | %s |\n", tables.Ratio(at(c, "vecql"), at(c, best), best), tables.Ratio(at(c, "vecql"), at(c, "daft"), ""))
+		fmt.Fprintf(w, " %s | %s |\n", tables.Ratio(at(c, "vecql"), at(c, best), best),
+			tables.Ratio(at(c, "vecql"), at(c, "daft"), ""))
 	}
 }
 
@@ -193,7 +195,7 @@ func (r *results) writeScaling(w io.Writer) {
 	}
 	_, impls := r.with(r.times, func(t int) bool { return t == 2 })
 	cases, _ := r.with(r.times, func(t int) bool { return t == 2 })
-	fmt.Fprintf(w, "\n## From one thread to two\n\nHow many times less time two threads take.\n\n")
+	fmt.Fprintf(w, "\n## From one thread to two\n\nTime of one thread divided by the time of two.\n\n")
 	tables.Header(w, slices.Concat([]string{"case"}, impls)...)
 	for _, c := range cases {
 		fmt.Fprintf(w, "| %s |", c)
@@ -213,7 +215,7 @@ func (r *results) writeMemory(w io.Writer) {
 	if len(r.memory) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n## Memory\n\nPeak of the resident set during one query, less what was resident before: MB, and bytes per group.\n\n")
+	fmt.Fprintf(w, "\n## Memory\n\nPeak of the resident set during one query, less the resident set before: MB, and bytes per group.\n\n")
 	cases, impls := r.with(r.memory, func(int) bool { return true })
 	tables.Header(w, slices.Concat([]string{"case", "threads"}, impls)...)
 	for _, c := range cases {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pqdata writes the data of the Parquet benchmarks to a folder: table t in one, ten and a hundred files, embeddings by codec, and
-// manifest.json with the cases and what tells whether an answer is right. What is there already is left alone. The same seed makes the same
-// files.
+// Command pqdata writes the data of the Parquet benchmarks to a folder: table t in one, ten and a hundred files,
+// embeddings by codec, and manifest.json with the cases and the right answers. It keeps tables that exist. The same
+// seed makes the same files.
 //
-// By default each layout of t takes about 1 GB, each table of embeddings 0.6 GB; -cases picks some:
+// By default each layout of t takes about 1 GB, each table of embeddings 0.6 GB; -cases selects some:
 //
 //	pqdata -dir data -cases layout=one
 //	pqdata -dir data -cases 'query=count/layout=(ten|hundred)|codec=zstd'
@@ -28,7 +28,7 @@ func main() {
 	flag.StringVar(&o.Codec, "codec", "snappy", "compression of t: none, snappy or zstd")
 	flag.IntVar(&o.Vectors, "vectors", 200_000, "rows of embeddings")
 	flag.IntVar(&o.Dim, "dim", 768, "float32 in a vector")
-	cases := flag.String("cases", "", "regular expression of the cases wanted: tables that none of them needs are not made (default all)")
+	cases := flag.String("cases", "", "regular expression of the cases: only tables that they need are made (default all)")
 	flag.Parse()
 	if err := run(*dir, o, *cases); err != nil {
 		fmt.Fprintln(os.Stderr, "pqdata:", err)
@@ -38,7 +38,7 @@ func main() {
 
 func run(dir string, o data.Options, cases string) error {
 	if dir == "" {
-		return errors.New("needs -dir")
+		return errors.New("-dir is required")
 	}
 	match, err := regexp.Compile(cases)
 	if err != nil {
@@ -49,7 +49,8 @@ func run(dir string, o data.Options, cases string) error {
 		return err
 	}
 	for _, t := range set.Tables {
-		fmt.Fprintf(os.Stderr, "%-22s %3d files %4d row groups %9d rows %6d MB\n", t.Name, t.Files, t.RowGroups, t.Rows, t.Bytes/1e6)
+		fmt.Fprintf(os.Stderr, "%-22s %3d files %4d row groups %9d rows %6d MB\n", t.Name, t.Files, t.RowGroups, t.Rows,
+			t.Bytes/1e6)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pqreport makes tables of the Parquet benchmarks' output: pqreport results/parquet.txt [requirements.txt] [go.mod] writes
-// parquet.md beside the first. The versions of peers are those of the others.
+// Command pqreport formats the output of the Parquet benchmarks as tables: pqreport results/parquet.txt
+// [requirements.txt] [go.mod] writes parquet.md beside the first file. The other files contain the versions of peers.
 package main
 
 import (
@@ -64,13 +64,13 @@ const layoutsLegend = `How long one file takes, as a part of what the same rows 
 that more files take longer.
 `
 
-// A key is a cell of a table: times of that number of threads.
+// A key identifies a cell of a table, which has the times of one number of threads.
 type key struct {
 	query, layout, impl string
 	threads             int
 }
 
-// name returns the case's name, but for what they all begin with.
+// name returns the case's name without the common prefix.
 func (k key) name() string { return k.query + "/layout=" + k.layout }
 
 type results struct {
@@ -109,7 +109,7 @@ func parse(in io.Reader) (*results, error) {
 		r.impls, r.threads = tables.Once(r.impls, k.impl), tables.Once(r.threads, threads)
 	}
 	slices.Sort(r.threads)
-	// vecql comes first, Go's other libraries last.
+	// vecql is first, the other Go libraries are last.
 	rank := map[string]int{"vecql": -1, "pqarrow": 1, "parquet-go": 2}
 	slices.SortStableFunc(r.impls, func(a, b string) int { return rank[a] - rank[b] })
 	return r, s.Err()
@@ -133,7 +133,7 @@ func (r *results) write(w io.Writer) {
 	}
 }
 
-// with returns the impls of which there is something.
+// with returns the impls that have results.
 func (r *results) with(threads int) []string {
 	return slices.DeleteFunc(slices.Clone(r.impls), func(impl string) bool {
 		return !slices.ContainsFunc(r.cases, func(c key) bool { return len(r.at(c, impl, threads)) > 0 })

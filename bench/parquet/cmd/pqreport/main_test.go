@@ -36,6 +36,6 @@ func TestReport(t *testing.T) {
 		}
 	}
 	if _, err := parse(strings.NewReader("BenchmarkParquet/impl=a/query=count/layout=one/threads=2 1 5 rows/s\n")); err == nil {
-		t.Error("no time, and no error")
+		t.Error("no error without a time")
 	}
 }

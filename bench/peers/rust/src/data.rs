@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! The rows of workload/data.go, from the same generator with the same seeds: Go's math/rand/v2 PCG.
+//! The rows of workload/data.go, from the same generator and seeds: Go's math/rand/v2 PCG.
 
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ impl Random {
         (self.u64() >> 33) as i32
     }
 
-    /// A number below n, which is no power of two.
+    /// Returns a number below n. n is not a power of two.
     pub fn below(&mut self, n: u32) -> u32 {
         let mut product = self.u32() as u64 * n as u64;
         if (product as u32) < n {

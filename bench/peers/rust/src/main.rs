@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Measures ScyllaDB's Rust driver with the same statements against the null server whose address VECQL_NULL_SERVER has.
+//! Measures ScyllaDB's Rust driver with the same statements. VECQL_NULL_SERVER is the address of the null server.
 
 mod data;
 mod measure;
@@ -33,7 +33,7 @@ const SCAN_MIXED: &str = "SELECT id, name, age, views, level, kind, active, scor
                           counts, note, parent, total FROM ks.mixed WHERE pages = ?";
 
 fn main() -> Result<()> {
-    // On one core the scheduler that needs no threads is the faster one.
+    // On one core the single-threaded scheduler is faster.
     let runtime = match std::thread::available_parallelism()?.get() {
         1 => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
         _ => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
@@ -48,7 +48,7 @@ enum Kind {
     ReadVector,
 }
 
-/// One operation, shared by all tasks that do it.
+/// One operation, shared by the tasks that run it.
 struct Op {
     session: Arc<Session>,
     stmt: PreparedStatement,
@@ -105,15 +105,15 @@ async fn connect() -> Result<Session> {
 
 async fn prepare(s: &Session, text: &str) -> Result<PreparedStatement> {
     let mut p = s.prepare(text).await?;
-    p.set_use_cached_result_metadata(true); // as its manual advises
+    p.set_use_cached_result_metadata(true); // recommended by its manual
     p.set_page_size(data::PAGE_SIZE as i32);
     Ok(p)
 }
 
-/// One operation, by 1, 16 and 256 tasks.
+/// Measures one operation with 1, 16 and 256 tasks.
 async fn requests(o: &Options, name: &str, row: &str, op: Arc<Op>) -> Result<()> {
     for _ in 0..3 {
-        op.run().await?; // the server compares what it gets first
+        op.run().await?; // the server compares the values of the first requests
     }
     for in_flight in [1, 16, 256] {
         let name = format!("{name}/driver=rust/row={row}/inflight={in_flight}/version=4");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Runs a benchmark as Go's testing package does, and prints what it prints.
+//! Runs a benchmark and prints its result in the way of Go's testing package.
 
 use std::time::{Duration, Instant};
 
-/// The arguments of a Go test binary, as far as they matter here.
+/// The arguments of a Go test binary that run.sh uses.
 pub struct Options {
     names: Vec<String>,
     time: Duration,
@@ -28,7 +28,7 @@ impl Options {
         o
     }
 
-    /// Each name that is asked for is a part of a benchmark's name, "." is all: no regular expressions.
+    /// Each alternative is a part of a benchmark's name; "." selects all. Regular expressions are not supported.
     pub fn wants(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|n| n == "." || name.contains(n.as_str()))
     }
@@ -42,7 +42,7 @@ fn parse_time(s: &str) -> Duration {
 }
 
 fn cpu() -> Duration {
-    // SAFETY: getrusage fills the struct it is given.
+    // SAFETY: getrusage initializes the struct.
     let u = unsafe {
         let mut u: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut u);
@@ -52,7 +52,7 @@ fn cpu() -> Duration {
     of(u.ru_utime) + of(u.ru_stime)
 }
 
-/// Runs f, which does as many operations as it is told, with growing numbers until it takes long enough.
+/// Runs f, which performs the given number of operations, with growing numbers until it runs for the benchmark time.
 pub async fn bench<F: AsyncFn(u64)>(o: &Options, name: &str, f: F) {
     let mut n = o.times.unwrap_or(1);
     loop {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! The rows of the scans, and what tells whether one is right.
+//! The rows of the scans and their comparison with the expected ones.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};

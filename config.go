@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/internal/queue"
+	"github.com/vecql/vecql/internal/stream"
+)
+
+// Configuration of a session.
+
+// A Dialer opens the TCP connections of a session.
+type Dialer interface {
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// A LocalPortDialer is a Dialer that can choose the local port, which ScyllaDB's shard-aware port needs. A *net.Dialer
+// whose LocalAddr has no port counts as one. With any other Dialer the session opens connections over the plain port
+// until all shards are reached.
+type LocalPortDialer interface {
+	Dialer
+	// DialContextLocalPort is DialContext from the local port localPort. If the port is in use, the error must wrap
+	// syscall.EADDRINUSE or syscall.EADDRNOTAVAIL; the session then tries another port.
+	DialContextLocalPort(ctx context.Context, network, addr string, localPort int) (net.Conn, error)
+}
+
+// A ClusterConfig configures sessions. A zero field means the field's default; Hosts alone is a complete config.
+// CreateSession copies the config.
+type ClusterConfig struct {
+	// Hosts are the contact points: "host" or "host:port", names or addresses. One reachable contact point is enough:
+	// the session reads all other nodes from its system tables.
+	Hosts []string
+	// Port is the port of contact points without a port, and of nodes whose port is not in the system tables. Default
+	// 9042.
+	Port int
+	// ClusterName is the name of the cluster. A server of another cluster is refused with a *PeerError. Default the name
+	// that the first contact point reports, which is therefore believed.
+	ClusterName string
+	// LoadBalanced means that any node of the cluster may answer at a node's address, as behind a load balancer. By
+	// default a node with another host id is refused with a *PeerError.
+	LoadBalanced bool
+	// Keyspace is the keyspace of every connection: statements need not qualify its tables. Default none.
+	Keyspace string
+	// ProtoVersion is the native protocol version, 4 or 5. Default 0, which means the highest that the cluster
+	// supports.
+	ProtoVersion int
+	// CQLVersion is sent in STARTUP. Default "3.0.0".
+	CQLVersion string
+
+	// TLS enables TLS. Unless ServerName is set, certificates are verified against the name of the contact point, or
+	// against the address of a node read from the system tables. Default nil, which means plain TCP.
+	TLS *tls.Config
+	// Authenticator answers the server's authentication, e.g. PasswordAuthenticator. Default none.
+	Authenticator Authenticator
+	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
+	Compressor Compressor
+	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
+	Dialer Dialer
+
+	// Timeout bounds each attempt of a request whose context has no deadline (see Query.RequestTimeout). A timeout
+	// fails the request only; the connection stays open. The attempts of an idempotent request that leaves a silent node
+	// for the next one share the timeout. Default 11 s.
+	Timeout time.Duration
+	// ConnectTimeout bounds the dialing, the handshake and the verification of one connection. Default 11 s.
+	ConnectTimeout time.Duration
+	// HeartbeatInterval is how long a connection may be idle before the session sends a heartbeat. Default 30 s;
+	// negative means no heartbeats.
+	HeartbeatInterval time.Duration
+	// HeartbeatTimeout is how long the response to a heartbeat may take before the session replaces the connection.
+	// Default 5 s.
+	HeartbeatTimeout time.Duration
+	// ReconnectInterval is how often the session reads the nodes from the system tables without an event. Default 60 s.
+	ReconnectInterval time.Duration
+	// MaxWaitSchemaAgreement bounds the wait for schema agreement after a schema change. Default 60 s.
+	MaxWaitSchemaAgreement time.Duration
+
+	// PoolConfig chooses the nodes of each request. The default tries the replicas of the request's partition, then all
+	// other nodes.
+	PoolConfig PoolConfig
+	// HostFilter selects the nodes that the session uses, e.g. DataCenterHostFilter. Default all nodes.
+	HostFilter HostFilter
+	// AddressTranslator translates the address that a node reports to the address at which clients reach it. Default
+	// none.
+	AddressTranslator AddressTranslator
+
+	// NumConns is the number of connections to each node. On a ScyllaDB node every shard has the same number of
+	// connections, at least one, and the node at least NumConns. Default 2.
+	NumConns int
+	// ReconnectionPolicy sets the delays between attempts to reach a node. Default ExponentialReconnectionPolicy{}:
+	// exponential backoff from 100 ms to 5 s, without end.
+	ReconnectionPolicy ReconnectionPolicy
+	// DisableShardAwarePort opens connections to ScyllaDB's shards over the plain port only, where the node chooses the
+	// shard. Set it for networks that translate local ports or block the shard-aware port. The driver also detects such
+	// networks without the option, at the cost of an occasional extra connection. Default false.
+	DisableShardAwarePort bool
+	// ShardAwareLocalPorts are the first and the last local port for connections to ScyllaDB's shard-aware port.
+	// Default 49152 to 65535.
+	ShardAwareLocalPorts [2]uint16
+	// ExperimentalTabletsRoutingV2 uses ScyllaDB's extension TABLETS_ROUTING_V2_EXPERIMENTAL on nodes that support it.
+	// The format of the extension may still change. Default false.
+	ExperimentalTabletsRoutingV2 bool
+	// ApplicationInfo is the name, version and client id of the program, sent in STARTUP. Default none.
+	ApplicationInfo ApplicationInfo
+	// MaxPreparedStmts is the size of the cache of prepared statements. Default 1000.
+	MaxPreparedStmts int
+
+	// Consistency is the consistency of requests that do not set one. The zero value means the default, Quorum. Any has
+	// the number 0 and can therefore be set only by Query.Consistency and Batch.Consistency.
+	Consistency Consistency
+	// SerialConsistency is the serial consistency of conditional requests that do not set one: Serial or LocalSerial.
+	// Default 0, which means the server's default, Serial.
+	SerialConsistency Consistency
+	// PageSize is the number of rows in a page. Default 5000; negative means no paging.
+	PageSize int
+	// NextPagePrefetch is the share of the current page, 0 to 1, that is left when the session requests the next page.
+	// Default 0.25; negative means at the end of the page.
+	NextPagePrefetch float64
+	// ServerTimestamps leaves the timestamps of writes to the coordinators. Default false, which means that requests
+	// carry the client's clock; the timestamps of a session strictly increase.
+	ServerTimestamps bool
+	// DefaultIdempotence marks every statement idempotent: it may be executed twice. Default false.
+	DefaultIdempotence bool
+	// DisableSelectIdempotence makes a SELECT idempotent only if it is marked so, like every other statement. Default
+	// false: a SELECT is idempotent unless Query.Idempotent(false) says otherwise, because executing it again writes
+	// nothing.
+	DisableSelectIdempotence bool
+
+	// RetryPolicy decides whether a failed request is sent again. Default DefaultRetryPolicy.
+	RetryPolicy RetryPolicy
+	// SpeculativeExecutionPolicy sends a slow idempotent request to another node as well. Default none.
+	SpeculativeExecutionPolicy SpeculativeExecutionPolicy
+	// Profiles are named sets of settings: see Query.Profile. Default none.
+	Profiles map[string]Profile
+	// MaxRequestsPerConn is the number of requests in flight on one connection. Further requests wait until their
+	// context or timeout ends, then fail with ErrNoStreams. Default 32768, the maximum of the protocol.
+	MaxRequestsPerConn int
+	// Throttle bounds the requests in flight on all connections together. Default no bound.
+	Throttle Throttle
+
+	// QueryObserver and BatchObserver observe every attempt of a request, ConnectObserver every attempt to connect,
+	// FrameHeaderObserver and StreamObserver the responses and streams of requests. Default none.
+	QueryObserver       QueryObserver
+	BatchObserver       BatchObserver
+	ConnectObserver     ConnectObserver
+	FrameHeaderObserver FrameHeaderObserver
+	StreamObserver      StreamObserver
+	// Events disables events of the server. Default none disabled.
+	Events EventsConfig
+	// Metadata sets how much of the schema the session caches, and the listeners of changes. The default caches each
+	// keyspace that was requested, and has no listeners.
+	Metadata MetadataConfig
+
+	// Logger receives one record per change of state, never one per request. The attribute "node" is the address,
+	// host:port, of a node. Of equal records (level, message, node) Logger receives one in 30 seconds; the attribute
+	// "repeated" of the next one is the number of records dropped. Default slog.Default.
+	Logger *slog.Logger
+}
+
+// A Throttle bounds the requests in flight of a session. The zero value bounds nothing and costs nothing. An attempt
+// counts from its sending to its response; PREPAREs count, waits between two attempts do not. A request above a bound
+// waits in a FIFO queue until its context or timeout ends. It then fails with ErrThrottled and was not sent.
+type Throttle struct {
+	MaxRequests int // attempts in flight; 0 means no bound
+	// bytes of their bodies, uncompressed; 0 means no bound. A larger request is sent when no other is in flight.
+	MaxBytes   int64
+	MaxWaiting int // requests in the queue; further ones fail at once. 0 means no bound, negative means no queue
+}
+
+// newThrottle returns the queue of requests for t. nil means that t bounds nothing.
+func newThrottle(t Throttle) *queue.Queue {
+	if t.MaxRequests <= 0 && t.MaxBytes <= 0 {
+		return nil
+	}
+	return queue.New(queue.Limits{Requests: t.MaxRequests, Bytes: t.MaxBytes, Waiting: t.MaxWaiting}, ErrThrottled)
+}
+
+// EventsConfig disables events of the server. Without them a session finds changes of nodes at the next
+// ReconnectInterval.
+type EventsConfig struct {
+	DisableNodeStatusEvents bool // a node is up or down
+	DisableTopologyEvents   bool // a node is new, or has left
+	DisableSchemaEvents     bool // the schema has changed
+}
+
+// names returns the types of events for REGISTER.
+func (c *EventsConfig) names() []string {
+	var names []string
+	if !c.DisableTopologyEvents {
+		names = append(names, eventTopology)
+	}
+	if !c.DisableNodeStatusEvents {
+		names = append(names, eventStatus)
+	}
+	if !c.DisableSchemaEvents {
+		names = append(names, eventSchema)
+	}
+	return names
+}
+
+// NewCluster returns a configuration with these contact points and defaults for all other fields.
+func NewCluster(hosts ...string) *ClusterConfig { return &ClusterConfig{Hosts: hosts} }
+
+// CreateSession connects to the cluster, as NewSession does with this configuration.
+func (c *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*c) }
+
+// withDefaults returns c with defaults in place of zero fields. The error joins all invalid fields.
+func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
+	setDefault(&c.Port, 9042)
+	setDefault(&c.CQLVersion, "3.0.0")
+	setDefault(&c.Timeout, 11*time.Second)
+	setDefault(&c.ConnectTimeout, 11*time.Second)
+	setDefault(&c.HeartbeatInterval, 30*time.Second)
+	setDefault(&c.HeartbeatTimeout, defaultBeatTimeout)
+	setDefault(&c.ReconnectInterval, time.Minute)
+	setDefault(&c.MaxWaitSchemaAgreement, time.Minute)
+	setDefault(&c.NumConns, 2)
+	setDefault(&c.MaxPreparedStmts, 1000)
+	setDefault(&c.Consistency, Quorum)
+	setDefault(&c.PageSize, 5000)
+	setDefault(&c.NextPagePrefetch, 0.25)
+	setDefault(&c.MaxRequestsPerConn, stream.MaxStreams)
+	c.Profiles = maps.Clone(c.Profiles)
+	setDefault(&c.ShardAwareLocalPorts, [2]uint16{49152, 65535})
+	if c.ReconnectionPolicy == nil {
+		c.ReconnectionPolicy = ExponentialReconnectionPolicy{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Dialer == nil {
+		c.Dialer = &net.Dialer{KeepAlive: 15 * time.Second}
+	}
+	var errs []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, errorf("ClusterConfig: "+format, args...))
+		}
+	}
+	if len(c.Hosts) == 0 {
+		errs = append(errs, errorf("ClusterConfig: Hosts is empty: %w", ErrNoHosts))
+	}
+	fault(c.Port < 0 || c.Port > 0xFFFF, "Port is %d, must be at most 65535", c.Port)
+	fault(c.ProtoVersion != 0 && c.ProtoVersion != 4 && c.ProtoVersion != 5,
+		"ProtoVersion is %d, must be 4, 5 or 0 for the highest", c.ProtoVersion)
+	fault(c.NumConns < 0, "NumConns is %d, must not be negative", c.NumConns)
+	ports := c.ShardAwareLocalPorts
+	fault(ports[0] == 0 || ports[0] > ports[1], "ShardAwareLocalPorts are %d to %d, want the first and the last port",
+		ports[0], ports[1])
+	fault(c.MaxPreparedStmts < 0, "MaxPreparedStmts is %d, must not be negative", c.MaxPreparedStmts)
+	fault(c.Timeout < 0, "Timeout is %v, must not be negative", c.Timeout)
+	fault(c.ConnectTimeout < 0, "ConnectTimeout is %v, must not be negative", c.ConnectTimeout)
+	fault(c.HeartbeatTimeout < 0, "HeartbeatTimeout is %v, must not be negative", c.HeartbeatTimeout)
+	fault(c.ReconnectInterval < 0, "ReconnectInterval is %v, must not be negative", c.ReconnectInterval)
+	fault(c.MaxWaitSchemaAgreement < 0, "MaxWaitSchemaAgreement is %v, must not be negative", c.MaxWaitSchemaAgreement)
+	fault(c.Consistency > LocalOne, "Consistency is %v, not a consistency level", c.Consistency)
+	fault(c.SerialConsistency != 0 && !c.SerialConsistency.IsSerial(),
+		"SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", c.SerialConsistency)
+	fault(!(c.NextPagePrefetch <= 1), "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
+	fault(c.MaxRequestsPerConn < 0 || c.MaxRequestsPerConn > stream.MaxStreams,
+		"MaxRequestsPerConn is %d, must be at most %d",
+		c.MaxRequestsPerConn, stream.MaxStreams)
+	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d, must not be negative", c.Throttle.MaxRequests)
+	fault(c.Throttle.MaxBytes < 0, "Throttle.MaxBytes is %d, must not be negative", c.Throttle.MaxBytes)
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		p := c.Profiles[name]
+		wrong := p.check()
+		fault(wrong != "", "Profiles[%q]: %s", name, wrong)
+	}
+	m := &c.Metadata
+	fault(m.CacheMode < Full || m.CacheMode > Disabled, "Metadata.CacheMode is %d, must be Full, KeyspaceOnly or Disabled",
+		m.CacheMode)
+	fault(m.CacheMode == Disabled && m.SchemaListener.any(),
+		"Metadata.CacheMode is Disabled, schema listeners need Full or KeyspaceOnly")
+	fault(m.CacheMode == KeyspaceOnly && m.SchemaListener.inKeyspaces(),
+		"Metadata.CacheMode is KeyspaceOnly, listeners other than KeyspaceChangeListener need Full")
+	errs = append(errs, validatePolicy(c.PoolConfig.HostSelectionPolicy), validateFilter(c.HostFilter))
+	_, snappy := c.Compressor.(SnappyCompressor)
+	fault(snappy && c.ProtoVersion == 5,
+		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or ProtoVersion 4")
+	return c, joinErrors(errs...)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// contactPoint is one address of a configured host.
+type contactPoint struct {
+	name string // as configured; empty for a host that is an address
+	addr netip.Addr
+	port uint16
+}
+
+// contactPoints resolves the configured hosts. It looks names up on every call, since nodes may have moved. It fails
+// only if no host has an address.
+func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, error) {
+	var points []contactPoint
+	var errs []error
+	for _, h := range c.Hosts {
+		host, portText, err := net.SplitHostPort(h)
+		if err != nil {
+			host, portText = strings.Trim(h, "[]"), strconv.Itoa(c.Port)
+		}
+		port, err := strconv.ParseUint(portText, 10, 16)
+		if err != nil {
+			errs = append(errs, errorf("contact point %q: %w", h, err))
+			continue
+		}
+		if addr, err := netip.ParseAddr(host); err == nil {
+			points = append(points, contactPoint{addr: addr.Unmap(), port: uint16(port)})
+			continue
+		}
+		addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		if err != nil {
+			errs = append(errs, errorf("contact point %q: %w", h, err))
+		}
+		for _, addr := range addrs {
+			points = append(points, contactPoint{name: host, addr: addr.Unmap(), port: uint16(port)})
+		}
+	}
+	if len(points) == 0 {
+		return nil, joinErrors(errs...)
+	}
+	return points, nil
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Profiles, request timeouts, and the settings that queries and batches share.
+
+func TestProfile(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		policy, speculation := SimpleRetryPolicy{NumRetries: 7}, &SimpleSpeculativeExecution{NumAttempts: 1}
+		cfg.Profiles = map[string]Profile{
+			"all": {
+				Consistency: LocalOne, SerialConsistency: LocalSerial, RetryPolicy: policy, SpeculativeExecutionPolicy: speculation,
+				RequestTimeout: time.Minute, PageSize: 17, Idempotent: true,
+			},
+			"nothing": {},
+			"no more": {SpeculativeExecutionPolicy: NonSpeculativeExecution{}, PageSize: -1},
+		}
+		s := openSession(t, cfg)
+		delete(cfg.Profiles, "nothing") // the session copied the map
+		q := s.Query(idempotentInsert).Profile("all")
+		require.Equal(t, LocalOne, q.GetConsistency())
+		serial, ok := q.GetSerialConsistency()
+		require.True(t, ok)
+		require.Equal(t, LocalSerial, serial)
+		require.Equal(t, policy, q.policies.retry)
+		require.Equal(t, SpeculativeExecutionPolicy(speculation), q.policies.speculative)
+		require.Equal(t, time.Minute, q.GetRequestTimeout())
+		require.Equal(t, 17, q.pageSize)
+		require.True(t, q.GetIdempotent())
+		require.NoError(t, q.Exec())
+		require.Equal(t, *q, *s.Query(idempotentInsert).Profile("all").Profile("nothing"), "zero fields change nothing")
+		q.Profile("no more").Consistency(All)
+		require.Nil(t, q.policies.speculative)
+		require.Equal(t, -1, q.pageSize)
+		require.Equal(t, All, q.GetConsistency(), "later setters override the profile")
+		require.NoError(t, q.Exec())
+		b := s.Batch(LoggedBatch).Profile("all").Query(idempotentInsert)
+		require.Equal(t, LocalOne, b.GetConsistency())
+		require.True(t, b.GetIdempotent())
+		require.Equal(t, time.Minute, b.GetRequestTimeout())
+		require.NoError(t, b.Exec())
+
+		before, _ := c.Count(idempotentInsert)
+		err := s.Query(idempotentInsert).Profile("none such").Exec()
+		require.ErrorIs(t, err, ErrNoProfile)
+		require.ErrorContains(t, err, `"none such"`)
+		require.False(t, MayHaveApplied(err))
+		require.ErrorIs(t, s.Query(idempotentInsert).Profile("none such").Iter().Close(), ErrNoProfile)
+		require.ErrorIs(t, s.Batch(LoggedBatch).Query(idempotentInsert).Profile("none such").Exec(), ErrNoProfile)
+		after, _ := c.Count(idempotentInsert)
+		require.Equal(t, before, after)
+		require.NoError(t, s.Query(idempotentInsert).Profile("none such").Profile("all").Exec(), "corrected")
+		require.Equal(t, DefaultRetryPolicy{}, s.Query(idempotentInsert).policies.retry, "the session's settings are unchanged")
+
+		type record struct{ ID int64 }
+		const insert = "INSERT INTO ks.t (id) VALUES (?)"
+		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint")})
+		st, err := Prepare[record](context.Background(), s.Query(insert).Profile("none such"))
+		require.NoError(t, err)
+		require.ErrorIs(t, st.Exec(context.Background(), &record{1}), ErrNoProfile)
+	})
+}
+
+func TestConfigOfPoliciesIsChecked(t *testing.T) {
+	cfg := NewCluster("127.0.0.1")
+	cfg.MaxRequestsPerConn = 40000
+	cfg.Throttle = Throttle{MaxRequests: -1, MaxBytes: -1}
+	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: One}, "c": {RequestTimeout: -1}, "d": {}}
+	_, err := cfg.CreateSession()
+	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "Throttle.MaxBytes", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
+		require.ErrorContains(t, err, want)
+	}
+	require.NotContains(t, err.Error(), `Profiles["d"]`)
+}
+
+func TestRequestTimeout(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		cfg.Timeout = 20 * time.Second
+		s := openSession(t, cfg)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		c.Answer(func(r *fakecql.Request, _ int) {
+			time.Sleep(time.Minute)
+			r.Void()
+		})
+		patient := retryFunc(func(a Attempt) Decision {
+			if a.Number < 3 {
+				return Decision{Type: Retry}
+			}
+			return Decision{}
+		})
+		for _, m := range []struct {
+			name string
+			run  func() error
+			took time.Duration
+			err  error
+		}{
+			{"the cluster's", func() error { return s.Query(idempotentInsert).Exec() }, 20 * time.Second, ErrTimeoutNoResponse},
+			{"the query's", func() error { return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec() }, 3 * time.Second, ErrTimeoutNoResponse},
+			{"the batch's", func() error {
+				return s.Batch(LoggedBatch).Query(idempotentInsert).RequestTimeout(3 * time.Second).Exec()
+			}, 3 * time.Second, ErrTimeoutNoResponse},
+			{"below the context's deadline", func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+				defer cancel()
+				return s.Query(idempotentInsert).RequestTimeout(3 * time.Second).ExecContext(ctx)
+			}, 3 * time.Second, ErrTimeoutNoResponse},
+			{"of each attempt", func() error {
+				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).Exec()
+			}, 12 * time.Second, ErrTimeoutNoResponse},
+			{"the context's is for all attempts", func() error {
+				ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
+				defer cancel()
+				return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(patient).RequestTimeout(4 * time.Second).ExecContext(ctx)
+			}, 6 * time.Second, context.DeadlineExceeded},
+			{"0 and negative: the cluster's", func() error { return s.Query(idempotentInsert).RequestTimeout(-1).Exec() }, 20 * time.Second, ErrTimeoutNoResponse},
+		} {
+			began := time.Now()
+			err := m.run()
+			require.ErrorIs(t, err, m.err, m.name)
+			require.InDelta(t, m.took.Seconds(), time.Since(began).Seconds(), 2*tickInterval.Seconds(), m.name)
+			time.Sleep(2 * time.Minute) // until the late responses have arrived
+		}
+		require.Zero(t, s.Stats().ConnectionsLost, "a timeout fails its request only")
+	})
+}
+
+func TestBatchSettings(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		s := openSession(t, cfg)
+		id := c.Nodes[1].ID.String()
+		b := s.Batch(LoggedBatch).HostID(id)
+		require.Equal(t, id, b.GetHostID())
+		_, ok := b.GetSerialConsistency()
+		require.False(t, ok)
+		require.False(t, b.GetIdempotent(), "an empty batch")
+		b.Entries = []BatchEntry{{Stmt: "DELETE a", Idempotent: true}, {Stmt: "DELETE b"}}
+		require.False(t, b.GetIdempotent())
+		b.Entries[1].Idempotent = true
+		require.True(t, b.GetIdempotent())
+		const insert = "INSERT INTO ks.t (name) VALUES (?)"
+		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
+		var args []ColumnInfo
+		b.Bind(insert, func(m StatementMetadata) ([]any, error) {
+			args = m.BindMarkers
+			return []any{"v"}, nil
+		})
+		var hosts []string
+		c.Answer(func(r *fakecql.Request, _ int) {
+			hosts = append(hosts, r.Node.IP)
+			require.Len(t, r.Stmts, 3)
+			r.Void()
+		})
+		for range 4 {
+			require.NoError(t, b.Exec())
+		}
+		require.Equal(t, []ColumnInfo{col("name", tText)}, args)
+		require.Equal(t, []string{"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.2"}, hosts)
+	})
+}

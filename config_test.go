@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// The defaults of a ClusterConfig.
+
+func TestZeroConfigHasTheDefaults(t *testing.T) {
+	hosts := []string{"127.0.0.1"}
+	zero, err := ClusterConfig{Hosts: hosts}.withDefaults()
+	require.NoError(t, err)
+	filled, err := NewCluster(hosts...).withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, zero, filled)
+	again, err := zero.withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, zero, again, "defaults are valid values")
+
+	require.Equal(t, 9042, zero.Port)
+	require.Equal(t, "3.0.0", zero.CQLVersion)
+	require.Equal(t, 11*time.Second, zero.Timeout)
+	require.Equal(t, 11*time.Second, zero.ConnectTimeout)
+	require.Equal(t, 30*time.Second, zero.HeartbeatInterval)
+	require.Equal(t, time.Minute, zero.ReconnectInterval)
+	require.Equal(t, time.Minute, zero.MaxWaitSchemaAgreement)
+	require.Equal(t, 2, zero.NumConns)
+	require.Equal(t, 1000, zero.MaxPreparedStmts)
+	require.Equal(t, Quorum, zero.Consistency)
+	require.Equal(t, 5000, zero.PageSize)
+	require.Equal(t, 0.25, zero.NextPagePrefetch)
+	require.Equal(t, 32768, zero.MaxRequestsPerConn)
+	require.Equal(t, Full, zero.Metadata.CacheMode)
+}
+
+func TestZeroConfigOpensASession(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		s := openSession(t, &ClusterConfig{Hosts: cfg.Hosts, Dialer: cfg.Dialer, Logger: cfg.Logger})
+		require.Equal(t, Quorum, s.Query("INSERT").GetConsistency())
+		require.Equal(t, Any, s.Query("INSERT").Consistency(Any).GetConsistency())
+		require.False(t, s.Query("INSERT").serverTimestamps)
+		require.NoError(t, s.Query("INSERT").Exec())
+	})
+}

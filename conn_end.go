@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// The end of a connection: draining, closing, and the cause.
+
+// An EndCause is the cause of the end of a connection.
+type EndCause uint8
+
+// The causes. The driver itself ends connections for the causes from EndClosed to EndShutdown.
+const (
+	EndOther     EndCause = iota // an error not named below, such as a panic in a Compressor
+	EndClosed                    // the session was closed
+	EndRemoved                   // the node has left the cluster, or HostFilter or policy exclude it
+	EndMoved                     // the node has another address
+	EndResharded                 // the node has another number of shards
+	EndSurplus                   // the shard had enough connections
+	EndOrphans                   // too many canceled requests had no response
+	EndHeartbeat                 // the server answered nothing, a heartbeat included
+	EndControl                   // a control connection: the system tables were not read, or another contact was faster
+	EndShutdown                  // the server announced that it stops
+	EndPeer                      // the server closed or reset the connection
+	EndNetwork                   // another error of the network
+	EndProtocol                  // the server violated the protocol
+	endCauses
+)
+
+var endCauseNames = [endCauses]string{
+	"other", "closed", "removed", "moved", "resharded", "surplus", "orphans", "heartbeat", "control", "shutdown",
+	"peer", "network", "protocol",
+}
+
+// String returns the name in lower case, suitable as the label of a metric.
+func (c EndCause) String() string {
+	if c < endCauses {
+		return endCauseNames[c]
+	}
+	return endCauseNames[EndOther]
+}
+
+// MarshalText implements encoding.TextMarshaler: the text of String.
+func (c EndCause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// endError is the error of a connection that the driver itself ends.
+type endError struct {
+	cause EndCause
+	err   error
+}
+
+func (e *endError) Error() string { return e.err.Error() }
+func (e *endError) Unwrap() error { return e.err }
+
+// endCauseOf returns the cause of the end of a connection that was closed with err.
+func endCauseOf(err error) EndCause {
+	var end *endError
+	var protocol *ProtocolError
+	var network net.Error
+	switch {
+	case errors.As(err, &end):
+		return end.cause
+	case errors.As(err, &protocol), errors.Is(err, wire.ErrCRC24), errors.Is(err, wire.ErrCRC32),
+		errors.Is(err, wire.ErrLength), errors.Is(err, wire.ErrShort):
+		return EndProtocol
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
+		return EndPeer
+	case errors.As(err, &network):
+		return EndNetwork
+	}
+	return EndOther
+}
+
+// isReset reports whether err means that the peer has reset the connection.
+func isReset(err error) bool {
+	var code syscall.Errno
+	if !errors.As(err, &code) {
+		return false
+	}
+	if runtime.GOOS == "windows" {
+		const connectionAborted, connectionReset = 10053, 10054 // WSAECONNABORTED, WSAECONNRESET
+		return code == connectionAborted || code == connectionReset
+	}
+	return code == syscall.ECONNRESET || code == syscall.EPIPE
+}
+
+// errDrained means that the driver itself closed the connection.
+var errDrained = errors.New("closed by the driver")
+
+// drain refuses further calls, waits for those in flight until ctx ends, and closes the connection for a cause. It
+// returns when all goroutines of the connection have ended. It returns ctx's error if it interrupted calls, or if ctx
+// ends while a callback is still running.
+func (c *conn) drain(ctx context.Context, cause EndCause) error {
+	c.draining.Store(true)
+	var err error
+	if !c.awaitCalls(ctx) {
+		err = ctx.Err()
+	}
+	c.close(&endError{cause, errDrained})
+	if late := background.Await(ctx, c.tasks.Done()); late != nil {
+		return late
+	}
+	return err
+}
+
+// close ends the connection and all its calls. It does not wait for the connection's goroutines.
+func (c *conn) close(err error) {
+	c.closeOnce.Do(func() {
+		c.draining.Store(true)
+		c.closeErr = err
+		close(c.done)
+		c.isClosed.Store(true)
+		handed := c.w.stop()
+		c.eachSlot(func(s *slot) { c.failCall(s, handed) })
+		if c.cfg.onClose != nil {
+			c.tasks.Go(func() { c.cfg.onClose(c, err) })
+		}
+		c.tasks.End()
+		c.closeSocket()
+	})
+}
+
+// closeSocket closes the socket, which ends the reader and the writer.
+func (c *conn) closeSocket() {
+	if c.sock != c.raw && errors.Is(c.closeErr, errDrained) {
+		// TLS sends a close alert, and would block for up to five seconds on a full socket.
+		defer time.AfterFunc(background.Grace, func() { _ = c.raw.Close() }).Stop()
+		c.w.records.store(false)
+		_ = c.sock.Close()
+	}
+	_ = c.raw.Close()
+}
+
+// failCall delivers the end of the connection to a call. handed is the number of queued bytes that were handed to the
+// socket.
+func (c *conn) failCall(s *slot, handed int64) {
+	if !s.startDelivery() {
+		return
+	}
+	s.err = c.closedError()
+	if start := s.start.Load(); start < 0 || start >= handed {
+		s.err = &notSentError{err: s.err}
+	}
+	s.state.Store(slotAnswered)
+	s.signal()
+}
+
+// closedError returns ErrConnectionClosed, with the cause if there is one.
+func (c *conn) closedError() error {
+	select {
+	case <-c.done:
+		if c.closeErr != nil && !errors.Is(c.closeErr, errDrained) {
+			return errorf("%w: %w", ErrConnectionClosed, c.closeErr)
+		}
+	default:
+	}
+	return ErrConnectionClosed
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Causes of the end of a connection.
+
+func TestEndCauses(t *testing.T) {
+	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+	for _, m := range []struct {
+		err  error
+		want EndCause
+	}{
+		{&endError{EndSurplus, errDrained}, EndSurplus},
+		{errorf("read: %w", io.EOF), EndPeer},
+		{errorf("read: %w", io.ErrUnexpectedEOF), EndPeer},
+		{errorf("write: %w", reset), EndPeer},
+		{errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), EndNetwork},
+		{errorf("read: %w", &ProtocolError{Message: "frame header"}), EndProtocol},
+		{errorf("read: %w", wire.ErrCRC32), EndProtocol},
+		{&endError{EndControl, errorf("read system.peers: %w", context.DeadlineExceeded)}, EndControl},
+		{errors.New("panic"), EndOther},
+	} {
+		require.Equal(t, m.want, endCauseOf(m.err), m.err)
+	}
+	seen := map[string]bool{}
+	for cause := range endCauses {
+		text, err := cause.MarshalText()
+		require.NoError(t, err)
+		require.NotEmpty(t, text)
+		require.False(t, seen[string(text)])
+		seen[string(text)] = true
+	}
+	require.Equal(t, "other", endCauses.String())
+}

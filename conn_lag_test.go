@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/stream"
+)
+
+func TestConnLags(t *testing.T) {
+	c := &conn{streams: stream.New(100), born: time.Now()}
+	at := func(d time.Duration) time.Time { return c.born.Add(d) }
+	start := func(d time.Duration) {
+		_, ok := c.streams.Claim()
+		require.True(t, ok)
+		c.waitBegan(int64(d))
+	}
+	c.answered.Store(int64(time.Second))
+	start(10 * time.Second)
+	require.False(t, c.lags(at(20*time.Second)), "a single request may be slow")
+	start(20 * time.Second)
+	require.True(t, c.lags(at(20*time.Second)), "the first one waits since 10 s")
+	c.answered.Store(int64(20 * time.Second))
+	require.False(t, c.lags(at(20*time.Second+lagLeast-1)))
+	require.True(t, c.lags(at(20*time.Second+lagLeast)))
+	require.False(t, c.lags(time.Time{}), "the time is unknown")
+	c.usual.Store(int64(lagLeast))
+	require.False(t, c.lags(at(20*time.Second+lagLeast)), "the usual latency is as long")
+	require.True(t, c.lags(at(20*time.Second+lagFactor*lagLeast)))
+	c.orphans.Store(1)
+	require.False(t, c.lags(at(30*time.Second)), "an orphan may never be answered")
+}
+
+// TestConnUsualLatency: the usual latency follows the latencies, and one pause changes it little.
+func TestConnUsualLatency(t *testing.T) {
+	var c conn
+	for range 1000 {
+		c.smooth(int64(2 * time.Millisecond))
+	}
+	require.InDelta(t, 2*time.Millisecond, c.usual.Load(), 1e5)
+	for range 3 {
+		c.smooth(int64(2 * time.Second))
+	}
+	require.Less(t, time.Duration(c.usual.Load()), 20*time.Millisecond)
+	for range 1000 {
+		c.smooth(int64(2 * time.Millisecond))
+	}
+	require.InDelta(t, 2*time.Millisecond, c.usual.Load(), 1e5)
+}
+
+// withLag makes the connection of a node lag.
+func withLag(t *testing.T, n *node) {
+	t.Helper()
+	c := n.pool.open.Load().conns[0]
+	for range lagWaiting {
+		_, ok := c.streams.Claim()
+		require.True(t, ok)
+	}
+}
+
+// TestPlanLaggingNodes: a lagging replica comes after the other local replicas, a lagging node of others after the next
+// one. Conditional statements stay in the order of the ring.
+func TestPlanLaggingNodes(t *testing.T) {
+	topo := threeByThree(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	withLoad(t, topo, nil)
+	withLag(t, topo.node(4)) // 4 and 5 are the local replicas
+	for i := range uint32(20) {
+		target := onToken(i * startStep)
+		target.now = time.Now()
+		got := planNodes(topo.plan(target))
+		require.Equal(t, "5 4 6", names(got[:3]))
+		require.Len(t, got, 9)
+		target.lwt = true
+		require.Equal(t, "4 5 6", names(planNodes(topo.plan(target))[:3]))
+		target = planTarget{start: i * startStep, now: time.Now()}
+		got = planNodes(topo.plan(target))
+		require.NotEqual(t, "4", names(got[:1]))
+		require.Len(t, got, 9)
+	}
+}

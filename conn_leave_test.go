@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Callers that leave while the reader delivers their answer. The two agree by the state of the slot: either the caller
+// takes the answer, or the reader frees the slot.
+
+// newIdleConn returns a connection whose goroutines are not started.
+func newIdleConn() *conn {
+	sock, _ := fakecql.NewPipe()
+	return newConn(&connConfig{version: protoV5}, "127.0.0.1:9042", sock)
+}
+
+// startCall returns a call of c whose frame counts as sent.
+func startCall(t *testing.T, c *conn) *waiter {
+	id, err := c.claim(t.Context(), 0)
+	require.NoError(t, err)
+	w := &waiter{slot: c.slot(id), id: id, sent: c.now(), patience: int64(time.Hour)}
+	w.start.Store(0)
+	w.state.Store(slotWaiting)
+	return w
+}
+
+// A caller whose context ends between the two steps of a delivery waits for the second one and takes the answer.
+func TestCallerLeavesDuringDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newIdleConn()
+		w := startCall(t, c)
+		require.True(t, w.startDelivery())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var got response
+		var err error
+		var returned atomic.Bool
+		go func() {
+			got, err = c.wait(ctx, w)
+			returned.Store(true)
+		}()
+		synctest.Wait()
+		require.False(t, returned.Load(), "the answer is being delivered")
+		body := getBuffer(1)
+		w.resp = response{body: body}
+		w.state.Store(slotAnswered)
+		w.signal()
+		synctest.Wait()
+		require.True(t, returned.Load())
+		require.NoError(t, err)
+		require.Same(t, body, got.body)
+		require.Equal(t, slotFree, w.state.Load())
+		require.Zero(t, c.inFlight())
+		require.Zero(t, c.orphans.Load())
+		body.release()
+	})
+}
+
+// A caller that leaves before the first step keeps the slot as an orphan. The reader must not claim it.
+func TestDeliveryAfterCallerHasLeft(t *testing.T) {
+	c := newIdleConn()
+	w := startCall(t, c)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.wait(gone, w)
+	require.ErrorIs(t, err, context.Canceled)
+	require.LessOrEqual(t, w.due.Load(), c.now(), "the age of the orphan counts from now")
+	require.False(t, w.startDelivery())
+	require.Equal(t, slotOrphaned, w.state.Load())
+	require.Equal(t, 1, c.inFlight())
+	require.EqualValues(t, 1, c.orphans.Load())
+	require.NoError(t, c.deliver(wire.Header{Version: protoV5, Stream: int16(w.id)}, getBuffer(1)))
+	require.False(t, w.startDelivery())
+	require.Equal(t, slotFree, w.state.Load())
+	require.Zero(t, c.inFlight())
+	require.Zero(t, c.orphans.Load())
+}

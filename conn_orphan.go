@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+)
+
+// Orphans: calls whose caller has left before the response arrived. Their stream ids stay in use until then.
+
+const (
+	// defaultMaxOrphans is the default of connConfig.maxOrphans.
+	defaultMaxOrphans = 1024
+	// orphanAge is the age from which an orphan counts. The answers to younger ones are merely late, for example those of
+	// speculative executions that lost.
+	orphanAge = time.Second
+)
+
+// errOrphans means that the connection was closed because too many canceled requests had no response.
+var errOrphans = errors.New("canceled requests without a response")
+
+// orphaned counts a canceled call. onTick counts the old ones.
+func (c *conn) orphaned() {
+	c.callEnded()
+	if int(c.orphans.Add(1)) > c.orphanLimit() {
+		c.startTicking()
+	}
+}
+
+// orphanLimit returns the number of old orphans that the connection may have.
+func (c *conn) orphanLimit() int {
+	return min(cmp.Or(c.cfg.maxOrphans, defaultMaxOrphans), max(c.streams.Cap()/4, 1))
+}
+
+// overdue handles too many old orphans, which mean that the server does not respond to some requests: the connection is
+// replaced. Without an owner it refuses further calls, and closes when those in flight have ended or timed out.
+func (c *conn) overdue() {
+	if c.cfg.onOverdue != nil {
+		if !c.refuses() {
+			c.cfg.onOverdue(c)
+		}
+		return
+	}
+	c.closeWhenIdle(&endError{EndOrphans, errorf("%w: more than %d", errOrphans, c.orphanLimit())})
+}
+
+// closeWhenIdle refuses further calls, and closes the connection with err when those in flight have ended or timed out.
+func (c *conn) closeWhenIdle(err error) {
+	if !c.draining.CompareAndSwap(false, true) {
+		return
+	}
+	c.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), max(c.cfg.timeout, time.Second))
+		defer cancel()
+		c.awaitCalls(ctx)
+		c.close(err)
+	})
+}

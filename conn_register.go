@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Registration for events (native_protocol_v5.spec, section 4.1.7).
+//
+// A control connection registers for changes of the cluster, every connection for a graceful disconnect (Cassandra's
+// CEP-59). A server that stops first announces that on each connection that has registered for the event, stops
+// accepting connections, and answers the requests in flight. The event is also the key in SUPPORTED. It has no fields,
+// and concerns the connection that it arrives on.
+
+// register requests the events of these types on conn.
+func register(ctx context.Context, conn *conn, events []string) error {
+	body := getBuffer(64)
+	defer body.release()
+	var err error
+	if body.b, err = appendRegister(body.b[:0], events); err != nil {
+		return err
+	}
+	resp, err := conn.roundTrip(ctx, &request{op: opRegister, body: body})
+	if err != nil {
+		return err
+	}
+	defer resp.body.release()
+	_, r, err := parseEnvelope(resp.header, resp.body.b)
+	if err != nil {
+		return err
+	}
+	switch op := opcode(resp.header.Opcode); op {
+	case opReady:
+		return nil
+	case opError:
+		return parseError(&r, conn.version(), 0)
+	default:
+		return &ProtocolError{Message: fmt.Sprintf("REGISTER answered with %v", op)}
+	}
+}
+
+// errShutdown means that the connection was closed because the server announced its end.
+var errShutdown = errors.New("the node shuts down")
+
+// registerShutdown registers for the event. A server that refuses announces nothing, which is no reason to do without
+// the connection.
+func registerShutdown(ctx context.Context, c *conn) error {
+	err := register(ctx, c, []string{eventGraceful})
+	var refused RequestError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}

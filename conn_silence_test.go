@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// TestPoolAvoidsSilentConnections picks from pools with no, some and only silent connections.
+func TestPoolAvoidsSilentConnections(t *testing.T) {
+	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
+	conns := []*conn{newIdleConn(), newIdleConn(), newIdleConn()}
+	for silent := range len(conns) + 1 {
+		for _, c := range conns[:silent] {
+			c.silent.Store(true)
+		}
+		p.open.Store(newPoolView(conns))
+		for range 100 {
+			c := p.pick()
+			require.NotNil(t, c)
+			require.Equal(t, silent == len(conns), c.silent.Load())
+		}
+	}
+}
+
+// TestSilenceEndsMovableCalls: a call that may move ends as soon as its connection becomes silent, unless the
+// connection was silent at its start.
+func TestSilenceEndsMovableCalls(t *testing.T) {
+	c := newIdleConn()
+	for _, m := range []struct{ silent, movable, before, ends bool }{
+		{silent: false, movable: true, before: false, ends: false},
+		{silent: true, movable: true, before: false, ends: true},
+		{silent: true, movable: true, before: true, ends: false},
+		{silent: true, movable: false, before: false, ends: false},
+	} {
+		c.silent.Store(m.silent)
+		w := startCall(t, c)
+		w.movable, w.silent = m.movable, m.before
+		err := c.checkWait(w)
+		if m.ends {
+			require.ErrorIs(t, err, errSilent)
+		} else {
+			require.NoError(t, err, "%+v", m)
+		}
+	}
+}
+
+// TestSilenceEndsByProbesInARow: a server answers every second probe for a minute, then all. Only probes in a row end
+// the silence.
+func TestSilenceEndsByProbesInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var probes atomic.Int32
+		var healthy atomic.Bool
+		s := &fakecql.Server{Version: 5, Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
+			if probes.Add(1)%2 == 0 || healthy.Load() {
+				fakecql.Echo(p, h, b)
+			}
+		}}
+		var changes atomic.Int32
+		c := connectInMemory(t, s, func(cfg *connConfig) { cfg.onSilence = func(*conn) { changes.Add(1) } })
+		c.suspect()
+		time.Sleep(time.Minute)
+		require.True(t, c.silent.Load())
+		require.EqualValues(t, 1, changes.Load())
+		require.Greater(t, probes.Load(), int32(2*probesGood))
+		healthy.Store(true)
+		time.Sleep(probeLost + time.Second)
+		require.False(t, c.silent.Load())
+		require.EqualValues(t, 2, changes.Load())
+		_, err := c.ask(context.Background(), "question")
+		require.NoError(t, err)
+		endConn(c, s)
+	})
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"net"
+	"strings"
+	"sync"
+)
+
+// TLS below group commit. crypto/tls cannot continue a write that was interrupted, so once the handshake is done its
+// records are not written to the socket, but stored: the leader has TLS encrypt a whole chunk, and writes the records
+// itself. Many requests share one write and full records, and a stalled write can be continued, as without TLS.
+
+// records is the net.Conn below the TLS of a connection.
+type records struct {
+	net.Conn // the socket
+	mu       sync.Mutex
+	stored   []byte // records to write
+	storing  bool   // Write stores records; otherwise it writes to the socket
+	sealing  bool   // the leader has TLS encrypt a chunk
+	flush    func() // starts a leader
+}
+
+// Write stores the records of TLS. Those that are not of a chunk, such as the answer to a KeyUpdate, have a leader
+// started.
+func (r *records) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	if !r.storing {
+		r.mu.Unlock()
+		return r.Conn.Write(b)
+	}
+	r.stored = append(r.stored, b...)
+	sealing := r.sealing
+	r.mu.Unlock()
+	if !sealing {
+		r.flush()
+	}
+	return len(b), nil
+}
+
+// store selects whether Write stores records.
+func (r *records) store(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.storing = on
+}
+
+// waiting reports whether records are stored.
+func (r *records) waiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.stored) > 0
+}
+
+// seal returns the stored records and those of plain, which t encrypts. reuse is memory for later records.
+func (r *records) seal(t net.Conn, plain, reuse []byte) ([]byte, error) {
+	r.mu.Lock()
+	r.sealing = true
+	r.mu.Unlock()
+	var err error
+	if len(plain) > 0 {
+		_, err = t.Write(plain)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sealing = false
+	out := r.stored
+	r.stored = reuse[:0]
+	return out, err
+}
+
+// shrink drops unused memory.
+func (r *records) shrink() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.stored) == 0 {
+		r.stored = nil
+	}
+}
+
+const (
+	recordHeaderSize = 5 // type, version, length: RFC 8446, section 5.1
+	// recordOverhead is the least number of bytes that encryption adds to the content of a record.
+	recordOverhead = 16
+)
+
+// contentBegun returns at most how many bytes of content the first n bytes of records contain. A record counts as a
+// whole.
+func contentBegun(records []byte, n int) (content int) {
+	for at := 0; at < n && at+recordHeaderSize <= len(records); {
+		length := int(binary.BigEndian.Uint16(records[at+3:]))
+		content += max(length-recordOverhead, 0)
+		at += recordHeaderSize + length
+	}
+	return content
+}
+
+// tlsError returns the error of a TLS handshake with one prefix "tls: ", which most errors of crypto/tls have.
+func tlsError(err error) error {
+	if strings.HasPrefix(err.Error(), "tls: ") {
+		return errorf("%w", err)
+	}
+	return errorf("tls: %w", err)
+}
+
+// startTLS wraps the socket in TLS. It verifies the peer, unless the user's configuration disables that.
+func (c *conn) startTLS(ctx context.Context) error {
+	cfg := c.cfg.tls.Clone()
+	cfg.DynamicRecordSizingDisabled = true // requests are small, and many share a record
+	if cfg.ServerName == "" {
+		host, _, err := net.SplitHostPort(c.address)
+		if err != nil {
+			return err
+		}
+		cfg.ServerName = host
+	}
+	r := &records{Conn: c.raw, flush: c.flushSoon}
+	t := tls.Client(r, cfg)
+	if err := t.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	c.sock, c.w.records = t, r
+	return nil
+}

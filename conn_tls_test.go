@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Tests of the writer over TLS.
+
+// countingConn counts writes.
+type countingConn struct {
+	net.Conn
+	writes, bytes atomic.Int64
+}
+
+func (c *countingConn) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	c.bytes.Add(int64(len(b)))
+	return c.Conn.Write(b)
+}
+
+// TestTLSSharedWrites queues frames before a write: all of them must leave with one write, in full records.
+func TestTLSSharedWrites(t *testing.T) {
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	now := time.Now() // certificates are not valid at the time of a bubble
+	client.Time = func() time.Time { return now }
+	for _, m := range []struct {
+		version    byte
+		compressor Compressor
+	}{{4, nil}, {5, nil}, {5, LZ4Compressor{}}} {
+		synctest.Test(t, func(t *testing.T) {
+			sock := &countingConn{}
+			s := &fakecql.Server{
+				Version: m.version, Compressor: m.compressor, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) },
+			}
+			c := connectInMemory(t, s, func(cfg *connConfig) {
+				cfg.tls = client
+				dial := cfg.dial
+				cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
+					var err error
+					sock.Conn, err = dial(ctx, addr)
+					return sock, err
+				}
+			})
+			c.w.mu.Lock()
+			c.w.leading = true
+			c.w.mu.Unlock()
+			const frames, size = 100, 1000
+			var wg sync.WaitGroup
+			for i := range frames {
+				wg.Go(func() {
+					question := strings.Repeat(fmt.Sprint(i%10), size)
+					answer, err := c.ask(t.Context(), question)
+					if err != nil || answer != question {
+						t.Errorf("got %.10q, %v", answer, err)
+					}
+				})
+			}
+			synctest.Wait()
+			writes, bytes := sock.writes.Load(), sock.bytes.Load()
+			c.flush()
+			require.Equal(t, writes+1, sock.writes.Load())
+			require.Less(t, sock.bytes.Load()-bytes, int64(frames*(size+wire.HeaderSize)+10*(recordHeaderSize+40)))
+			wg.Wait()
+			endConn(c, s)
+		})
+	}
+}
+
+// TestTLSTornWrite ends a write after n bytes of records. A frame of which a byte may have been decrypted by the server
+// may have left; frames in records that were not begun were not sent.
+func TestTLSTornWrite(t *testing.T) {
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	now := time.Now() // certificates are not valid at the time of a bubble
+	client.Time = func() time.Time { return now }
+	const frames, body = 4, 20_000
+	const record = 16<<10 + recordHeaderSize + 17 // TLS 1.3: a full record as written
+	for _, n := range []int{0, 1, record - 1, record, record + 1, 3 * record, 4*record + 100} {
+		synctest.Test(t, func(t *testing.T) {
+			line := &fakecql.CutLine{Left: 1 << 30}
+			s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
+			c := connectInMemory(t, s, func(cfg *connConfig) {
+				cfg.tls = client
+				dial := cfg.dial
+				cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
+					c, err := dial(ctx, addr)
+					return line.Wrap(c), err
+				}
+			})
+			c.w.mu.Lock()
+			c.w.leading = true
+			c.w.mu.Unlock()
+			var errs [frames]chan error
+			for i := range errs {
+				errs[i] = make(chan error, 1)
+				go func() {
+					_, err := c.ask(t.Context(), strings.Repeat("x", body))
+					errs[i] <- err
+				}()
+				synctest.Wait()
+			}
+			line.SetLeft(n)
+			c.flush()
+			begun := (n + record - 1) / record * (16 << 10) // bytes of content in the records that were begun
+			for i := range errs {
+				err := <-errs[i]
+				require.ErrorIs(t, err, ErrConnectionClosed)
+				require.Equal(t, i*(wire.HeaderSize+body) < begun, mayHaveLeft(err), "frame %d, %d bytes written", i, n)
+			}
+			endConn(c, s)
+		})
+	}
+}
+
+// TestTLSKeyUpdate: the server requests new keys of an idle connection (KeyUpdate, RFC 8446, section 4.6.3). The answer
+// must leave although no request does, and requests that follow must use the new keys.
+func TestTLSKeyUpdate(t *testing.T) {
+	server, client := fakecql.TLSPair(t, "127.0.0.1")
+	var secrets bytes.Buffer
+	server.KeyLogWriter, server.SessionTicketsDisabled = &secrets, true
+	var below net.Conn
+	above := &countingConn{} // each write is a record
+	asked := make(chan string, 2)
+	s := &fakecql.Server{
+		Version: 5,
+		Wrap: func(c net.Conn) net.Conn {
+			below, above.Conn = c, tls.Server(c, server)
+			return above
+		},
+		Handle: func(_ *fakecql.Conn, _ wire.Header, body []byte) { asked <- string(body) },
+	}
+	var sock *tapConn
+	c := connectInMemory(t, s, func(cfg *connConfig) { cfg.tls = client }, tap(&sock))
+	defer endConn(c, s)
+	if suite := c.sock.(*tls.Conn).ConnectionState().CipherSuite; suite != tls.TLS_AES_128_GCM_SHA256 {
+		t.Skipf("this processor has no instructions for AES and negotiates %s; the test encrypts by TLS_AES_128_GCM_SHA256", tls.CipherSuiteName(suite))
+	}
+	before := len(sock.bytes())
+	_, err := below.Write(keyUpdate(t, secrets.String(), uint64(above.writes.Load())))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return len(sock.bytes()) > before }, 5*time.Second, time.Millisecond)
+	requireOnlyTLS(t, sock.bytes())
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.ask(ctx, "question")
+		ended <- err
+	}()
+	require.Equal(t, "question", <-asked)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// keyUpdate returns a record of the server that requests new keys. seq is its number. keyLog is in the format of
+// tls.Config.KeyLogWriter; the cipher is AES-128-GCM (RFC 8446, section 5.2 and 7.3).
+func keyUpdate(t *testing.T, keyLog string, seq uint64) []byte {
+	t.Helper()
+	_, rest, found := strings.Cut(keyLog, "SERVER_TRAFFIC_SECRET_0 ")
+	require.True(t, found)
+	secret, err := hex.DecodeString(strings.Fields(rest)[1])
+	require.NoError(t, err)
+	expand := func(label string, n int) []byte {
+		label = "tls13 " + label
+		info := append([]byte{0, byte(n), byte(len(label))}, label...)
+		out, err := hkdf.Expand(sha256.New, secret, string(append(info, 0)), n)
+		require.NoError(t, err)
+		return out
+	}
+	block, err := aes.NewCipher(expand("key", 16))
+	require.NoError(t, err)
+	gcm, err := cipher.NewGCM(block)
+	require.NoError(t, err)
+	nonce := expand("iv", 12)
+	binary.BigEndian.PutUint64(nonce[4:], binary.BigEndian.Uint64(nonce[4:])^seq)
+	message := []byte{24, 0, 0, 1, 1, 22} // KeyUpdate, update_requested, in a handshake record
+	header := []byte{23, 3, 3, 0, byte(len(message) + gcm.Overhead())}
+	return append(header, gcm.Seal(nil, nonce, message, header)...)
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Texts of errors: what was done, to what, on which node, after how many attempts and how long, and why it failed.
+
+func TestRequestFailureText(t *testing.T) {
+	const other = "INSERT INTO ks.t (id) VALUES (2)"
+	second := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(context.Background(), time.Second)
+	}
+	for name, m := range map[string]struct {
+		run  func(t *testing.T, s *Session, c *fakecql.Cluster) error
+		is   error
+		want string // NODE is the address of a node
+		may  bool
+	}{
+		"the deadline of a context": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.Answer(func(*fakecql.Request, int) {})
+			ctx, cancel := second()
+			defer cancel()
+			return s.Query(idempotentInsert).ExecContext(ctx)
+		}, context.DeadlineExceeded, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context deadline exceeded (node NODE, 1 attempt, 1s)`, true},
+		"a canceled context": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			ctx, cancel := context.WithCancel(context.Background())
+			c.Answer(func(*fakecql.Request, int) { time.Sleep(1234567 * time.Microsecond); cancel() })
+			return s.Query(idempotentInsert).ExecContext(ctx)
+		}, context.Canceled, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": context canceled (node NODE, 1 attempt, 1.23s)`, true},
+		"a timeout after an error": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.Answer(func(r *fakecql.Request, nth int) {
+				if nth == 0 {
+					time.Sleep(time.Second)
+					r.Fail(int32(CodeServer))
+				}
+			})
+			return s.Query(idempotentInsert).Idempotent(true).RetryPolicy(SimpleRetryPolicy{NumRetries: 1}).Exec()
+		}, ErrTimeoutNoResponse, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no answer from the server in time (node NODE, 2 attempts, 6s)`, true},
+		"a PREPARE that takes too long": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
+			ctx, cancel := second()
+			defer cancel()
+			return s.Query(other, 1).ExecContext(ctx)
+		}, context.DeadlineExceeded, `vecql: prepare "INSERT INTO ks.t (id) VALUES (2)": context deadline exceeded (0 attempts, 1s)`, false},
+		"a refused PREPARE": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.On(func(r *fakecql.Request) bool { r.Fail(int32(CodeSyntax)); return true })
+			return s.Query("SELEKT\n\t1\n", 1).Exec()
+		}, CodeSyntax, `vecql: prepare "SELEKT 1": server: syntax error: scripted (node NODE, 1 attempt, 0s)`, false},
+		"a batch": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...) })
+			return s.Batch(LoggedBatch).Query(idempotentInsert).Query(other).RetryPolicy(SimpleRetryPolicy{}).Exec()
+		}, CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
+			`(QUORUM: 1 replicas alive, 2 required) (node NODE, 1 attempt, 0s)`, false},
+		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
+			_, err := s.prepare(t.Context(), "", idempotentInsert)
+			require.NoError(t, err)
+			return s.Query(idempotentInsert).HostID("00000000-0000-0000-0000-000000000001").Exec()
+		}, ErrNoConnections, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no connection to any node of the query plan, ` +
+			`which has only the node with host id 00000000-0000-0000-0000-000000000001 (0 attempts, 0s)`, false},
+		"a long statement": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
+			c.On(func(r *fakecql.Request) bool { r.Fail(int32(CodeInvalid)); return true })
+			return s.Query("SELECT "+strings.Repeat("é", 1000), 1).Exec()
+		}, CodeInvalid, `vecql: prepare "SELECT ` + strings.Repeat("é", 93) + `…": server: invalid request: scripted (node NODE, 1 attempt, 0s)`, false},
+		"a closed session": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
+			s.Close()
+			return s.Query(idempotentInsert).Exec()
+		}, ErrSessionClosed, `vecql: prepare "INSERT INTO ks.t (id) VALUES (1)": session is closed (0 attempts, 0s)`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+				s := sessionOn(c)
+				err := m.run(t, s, c)
+				text := err.Error()
+				for _, n := range c.Nodes {
+					text = strings.ReplaceAll(text, n.Addr(), "NODE")
+				}
+				require.Equal(t, m.want, text)
+				require.ErrorIs(t, err, m.is)
+				require.Equal(t, m.may, MayHaveApplied(err))
+				var f *RequestFailure
+				require.ErrorAs(t, err, &f)
+				time.Sleep(time.Minute) // until late answers have arrived
+			})
+		})
+	}
+}
+
+func TestPrefixOnce(t *testing.T) {
+	inner := errors.Join(ErrTimeoutNoResponse)
+	for want, err := range map[string]error{
+		"vecql: a: b: no answer from the server in time":                errorf("a: %w", errorf("b: %w", ErrTimeoutNoResponse)),
+		"vecql: not sent: connection is closed: protocol: x: too late":  &notSentError{errorf("%w: %w", ErrConnectionClosed, &ProtocolError{"x", errorf("too late")})},
+		"vecql: session is closed; a: no contact points":                joinErrors(nil, ErrSessionClosed, errorf("a: %w", ErrNoHosts)),
+		"vecql: execute row 3 of a batch: session is closed":            &RowError{3, ErrSessionClosed},
+		"vecql: no answer from the server in time (0 attempts, 12.3ms)": &RequestFailure{Err: inner, Elapsed: 12345678},
+	} {
+		require.EqualError(t, err, want)
+		require.EqualError(t, fmt.Errorf("program: %w", err), "program: "+want)
+	}
+	err := errorf("a: %w", joinErrors(errorf("b: %w", ErrNoHosts), &RequestFailure{Err: ErrThrottled, applied: true}))
+	require.ErrorIs(t, err, ErrNoHosts)
+	require.ErrorIs(t, err, ErrThrottled)
+	require.True(t, MayHaveApplied(err))
+	require.NoError(t, joinErrors(nil, nil))
+	require.Equal(t, ErrNoHosts, joinErrors(nil, ErrNoHosts))
+}

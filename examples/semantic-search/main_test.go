@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/doctest"
+	"github.com/vecql/vecql/parquetscan"
+)
+
+const data = "../../cmd/vecql/testdata"
+
+func TestRun(t *testing.T) {
+	cluster := cqltest.New(t, cqltest.Config{})
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), append([]string{"-data", data}, cluster.Hosts()...), &out))
+	require.Equal(t, doctest.Prints(t), out.String())
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	require.NoError(t, err)
+	defer session.Close()
+	count, err := vecql.OneRow[int64](t.Context(), session.Query("SELECT count(*) FROM examples.docs"))
+	require.NoError(t, err)
+	require.EqualValues(t, 2911, count)
+}
+
+// TestOwnData asks questions about two texts, in a cluster that the program starts.
+func TestOwnData(t *testing.T) {
+	folder := t.TempDir()
+	axis := func(i int) []float32 { v := make([]float32, 384); v[i] = 1; return v }
+	write := func(name string, columns ...column.Column) {
+		require.NoError(t, parquetscan.WriteFile(t.Context(), filepath.Join(folder, name), column.NewBatch(columns...)))
+	}
+	write("gostdlib.parquet", column.Of("id", []int64{1, 2}), column.Strings("package", []string{"a", "b"}),
+		column.Strings("symbol", []string{"A", "B"}), column.Strings("synopsis", []string{"A is a.", "B is b."}),
+		column.Matrix("embedding", append(axis(0), axis(1)...), 384))
+	write("gostdlib-queries.parquet", column.Strings("query", []string{"what is b"}), column.Matrix("embedding", axis(1), 384))
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-data", folder}, &out))
+	require.Equal(t, "what is b\n  1.00  b.B  B is b.\n  0.50  a.A  A is a.\n", out.String())
+
+	require.ErrorContains(t, run(t.Context(), []string{"-data", "missing"}, &out), "missing/gostdlib.parquet")
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import (
+	"math"
+	"slices"
+)
+
+// Reference aggregates, computed from lists of one group's rows without optimizations.
+
+// referenceFloat converts a number to float64.
+func referenceFloat(v any) float64 {
+	switch x := v.(type) {
+	case int8:
+		return float64(x)
+	case int16:
+		return float64(x)
+	case int32:
+		return float64(x)
+	case int64:
+		return float64(x)
+	case uint8:
+		return float64(x)
+	case uint16:
+		return float64(x)
+	case uint32:
+		return float64(x)
+	case uint64:
+		return float64(x)
+	case float32:
+		return float64(x)
+	}
+	return v.(float64)
+}
+
+// referenceMoments is Variance and related aggregates, in two passes.
+func referenceMoments(pop, root bool, scale int) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var x []float64
+		sum := 0.0
+		for _, r := range rows {
+			if r.args[0] != nil {
+				x = append(x, referenceFloat(r.args[0])/math.Pow10(scale))
+				sum += x[len(x)-1]
+			}
+		}
+		n := float64(len(x))
+		mean := sum / n
+		squares := 0.0
+		for _, v := range x {
+			squares += (v - mean) * (v - mean)
+		}
+		if !pop {
+			n--
+		}
+		if n <= 0 {
+			return nil, nil
+		}
+		if root {
+			return math.Sqrt(squares / n), nil
+		}
+		return squares / n, nil
+	}
+}
+
+// referenceEdge is First or Last.
+func referenceEdge(last bool) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var v any
+		for _, r := range rows {
+			if r.args[0] != nil && (last || v == nil) {
+				v = r.args[0]
+			}
+		}
+		return v, nil
+	}
+}
+
+// referenceArgExtreme is ArgMin or ArgMax.
+func referenceArgExtreme(least bool) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		sorted := referenceSorted(rows, least)
+		if len(sorted) == 0 {
+			return nil, nil
+		}
+		return sorted[0].args[1], nil
+	}
+}
+
+// referenceSorted returns the rows whose first argument is not NULL, best row first.
+func referenceSorted(rows []referenceRow, least bool) []referenceRow {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r referenceRow) bool { return r.args[0] == nil })
+	slices.SortStableFunc(rows, func(a, b referenceRow) int {
+		if least {
+			return compareReferenceValues(a.args[0], b.args[0])
+		}
+		return compareReferenceValues(b.args[0], a.args[0])
+	})
+	return rows
+}
+
+// referenceTop is TopK and TopKOf, or BottomK and BottomKOf: the values of the last argument.
+func referenceTop(k int, least bool) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		sorted := referenceSorted(rows, least)
+		if len(sorted) == 0 {
+			return nil, nil
+		}
+		list := []any{}
+		for _, r := range sorted[:min(k, len(sorted))] {
+			list = append(list, r.args[len(r.args)-1])
+		}
+		return list, nil
+	}
+}
+
+// referenceDistinct is CountDistinct.
+func referenceDistinct(rows []referenceRow) (any, error) {
+	distinct := map[any]bool{}
+	for _, r := range rows {
+		v := r.args[0]
+		switch x := v.(type) {
+		case nil:
+			continue
+		case float16:
+			v = canonicalReference(x)
+		case float32:
+			if x != x {
+				v = "NaN"
+			}
+		case float64:
+			if x != x {
+				v = "NaN"
+			}
+		}
+		distinct[v] = true
+	}
+	return int64(len(distinct)), nil
+}
+
+// referenceVectorSum is Sum or Mean of vectors.
+func referenceVectorSum(mean bool) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var sum []float64
+		n, float := 0.0, false
+		for _, r := range rows {
+			var v []float64
+			switch x := r.args[0].(type) {
+			case nil:
+				continue
+			case []float32:
+				float = true
+				for _, e := range x {
+					v = append(v, float64(e))
+				}
+			case []int32:
+				for _, e := range x {
+					v = append(v, float64(e))
+				}
+			case []int64:
+				for _, e := range x {
+					v = append(v, float64(e))
+				}
+			case []float64:
+				v = x
+			}
+			if sum == nil {
+				sum = make([]float64, len(v))
+			}
+			for j, e := range v {
+				sum[j] += e
+			}
+			n++
+		}
+		if sum == nil || !mean {
+			return noNil(sum), nil
+		}
+		var short []float32
+		for j := range sum {
+			sum[j] /= n
+			short = append(short, float32(sum[j]))
+		}
+		if float {
+			return short, nil
+		}
+		return sum, nil
+	}
+}
+
+// noNil returns nil as an any if v is nil.
+func noNil(v []float64) any {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
+// referenceQuantiles is Quantile, Median or Quantiles of few values.
+func referenceQuantiles(qs []float64, scalar bool, scale int) referenceFunc {
+	return func(rows []referenceRow) (any, error) {
+		var x, res []float64
+		for _, r := range rows {
+			if r.args[0] != nil && !math.IsNaN(referenceFloat(r.args[0])) {
+				x = append(x, referenceFloat(r.args[0])/math.Pow10(scale))
+			}
+		}
+		if len(x) == 0 {
+			return nil, nil
+		}
+		slices.Sort(x)
+		for _, q := range qs {
+			res = append(res, quantileOf(x, q))
+		}
+		if scalar {
+			return res[0], nil
+		}
+		return res, nil
+	}
+}

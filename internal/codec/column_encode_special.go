@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Rows of columns to values of varint, decimal, inet, date, time, timestamp and duration.
+
+// appendTwos appends an integer in two's complement as the value of a varint, without its length and in as few bytes as
+// possible. words are its base 2^64 digits, the least significant first.
+func appendTwos(dst []byte, words ...uint64) []byte {
+	n := 8 * len(words)
+	byteAt := func(k int) byte { return byte(words[k/8] >> (8 * (k % 8))) } // k counts from the least significant byte
+	for ; n > 1; n-- {
+		first, next := byteAt(n-1), byteAt(n-2)
+		if first == 0 && next < 0x80 || first == 0xff && next >= 0x80 {
+			continue
+		}
+		break
+	}
+	for k := n - 1; k >= 0; k-- {
+		dst = append(dst, byteAt(k))
+	}
+	return dst
+}
+
+// appendUnscaled appends the unscaled value of row i of a column of integers or fixed-scale decimals, without its
+// length.
+func appendUnscaled(dst []byte, c *column.Column, i int) []byte {
+	switch c.Type.Kind {
+	case column.Decimal64:
+		return appendTwos(dst, uint64At(c, i))
+	case column.Decimal128:
+		return appendTwos(dst, uint64At(c, 2*i), uint64At(c, 2*i+1))
+	case column.Decimal256:
+		return appendTwos(dst, uint64At(c, 4*i), uint64At(c, 4*i+1), uint64At(c, 4*i+2), uint64At(c, 4*i+3))
+	}
+	v, above := integerAt(c, i)
+	if above {
+		return appendTwos(dst, uint64(v), 0)
+	}
+	return appendTwos(dst, uint64(v))
+}
+
+func isScaled(k column.Kind) bool { return k >= column.Decimal64 && k <= column.Decimal256 }
+
+// planVarint accepts Varint columns as they are, integers, and fixed-scale decimals of scale 0.
+func planVarint(t column.Type) appendRow {
+	switch {
+	case t.Kind == column.Varint:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			b := textAt(c, i)
+			if len(b) == 0 {
+				return dst, fmt.Errorf("%w: a varint of 0 bytes", cql.ErrMissing)
+			}
+			return appendContentOf(dst, b), nil
+		}
+	case isIntegerKind(t.Kind), isScaled(t.Kind) && t.Scale == 0:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			at := len(dst)
+			return endLength(appendUnscaled(append(dst, 0, 0, 0, 0), c, i), at), nil
+		}
+	}
+	return nil
+}
+
+// endLength sets the length of the [bytes] from position at to the end of dst.
+func endLength(dst []byte, at int) []byte {
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	return dst
+}
+
+// planDecimal accepts Decimal columns as they are, fixed-scale decimals with the column's scale, and integers with
+// scale 0.
+func planDecimal(t column.Type) appendRow {
+	switch {
+	case t.Kind == column.Decimal:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			b := textAt(c, i)
+			if len(b) < 5 {
+				return dst, fmt.Errorf("%w: a decimal of %d bytes", cql.ErrMissing, len(b))
+			}
+			return appendContentOf(dst, b), nil
+		}
+	case isIntegerKind(t.Kind), isScaled(t.Kind):
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			at := len(dst)
+			dst = wire.AppendInt(append(dst, 0, 0, 0, 0), int32(t.Scale))
+			return endLength(appendUnscaled(dst, c, i), at), nil
+		}
+	}
+	return nil
+}
+
+// planInet accepts 4 or 16 bytes, or a String column with addresses. CQL cannot store the zone of an address.
+func planInet(t column.Type) appendRow {
+	switch t.Kind {
+	case column.Inet, column.Binary:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			b := textAt(c, i)
+			if len(b) != 4 && len(b) != 16 {
+				return dst, exactSize(len(b), 16)
+			}
+			return appendContentOf(dst, b), nil
+		}
+	case column.String:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			a, err := netip.ParseAddr(string(textAt(c, i)))
+			if err != nil || a.Zone() != "" {
+				return dst, fmt.Errorf("%w: %q is not an IP address", cql.ErrConversion, textAt(c, i))
+			}
+			return appendContentOf(dst, a.AsSlice()), nil
+		}
+	}
+	return nil
+}
+
+// planDate accepts days since 1970, and timestamps at the start of a day. CQL stores the days as uint32, with 1<<31 for
+// 1970-01-01.
+func planDate(t column.Type) appendRow {
+	switch t.Kind {
+	case column.Date:
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return append4(dst, uint32At(c, i)^1<<31), nil
+		}
+	case column.Timestamp:
+		perDay := 86400 * t.Unit.PerSecond()
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			v := int64(uint64At(c, i))
+			if v%perDay != 0 || v/perDay < math.MinInt32 || v/perDay > math.MaxInt32 {
+				return dst, fmt.Errorf("%w: %v is not the start of a day", cql.ErrRange, c.Value(i))
+			}
+			return append4(dst, uint32(int32(v/perDay))^1<<31), nil
+		}
+	}
+	return nil
+}
+
+// planTime accepts times of day of any unit, and integers that count nanoseconds.
+func planTime(t column.Type) appendRow {
+	var factor int64
+	switch t.Kind {
+	case column.Time:
+		factor = int64(time.Second) / t.Unit.PerSecond()
+	case column.Int64: // nanoseconds since midnight
+		factor = 1
+	default:
+		return nil
+	}
+	return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+		v := int64(uint64At(c, i))
+		if v < 0 || v >= nanosPerDay/factor {
+			return dst, fmt.Errorf("%w: %v is not a time of day", cql.ErrRange, c.Value(i))
+		}
+		return append8(dst, uint64(v*factor)), nil
+	}
+}
+
+// planTimestamp accepts milliseconds as they are, timestamps of other units without a part below the millisecond, and
+// dates.
+func planTimestamp(t column.Type) appendRow {
+	if t.Kind == column.Int64 || t.Kind == column.Timestamp && t.Unit == column.Millis { // milliseconds since 1970
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append8(dst, uint64At(c, i)), nil }
+	}
+	if t.Kind == column.Date {
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return append8(dst, uint64(int64(int32(uint32At(c, i)))*86400e3)), nil
+		}
+	}
+	if t.Kind != column.Timestamp {
+		return nil
+	}
+	perMilli := t.Unit.PerSecond() / 1000
+	return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+		v := int64(uint64At(c, i))
+		if v%perMilli != 0 {
+			return dst, fmt.Errorf("%w: %v has a part below the millisecond, which a CQL timestamp cannot hold", cql.ErrRange,
+				c.Value(i))
+		}
+		return append8(dst, uint64(v/perMilli)), nil
+	}
+}
+
+// planDuration accepts Duration columns: int32 months, int32 days and int64 nanoseconds in 16 bytes. CQL stores each as
+// a vint, and all three have one sign.
+func planDuration(t column.Type) appendRow {
+	if t.Kind != column.Duration {
+		return nil
+	}
+	return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+		months, days := int32(binary.NativeEndian.Uint32(c.Values[16*i:])),
+			int32(binary.NativeEndian.Uint32(c.Values[16*i+4:]))
+		d := cql.Duration{Months: months, Days: days, Nanoseconds: int64(uint64At(c, 2*i+1))}
+		if err := checkSigns(d); err != nil {
+			return dst, err
+		}
+		at := len(dst)
+		dst = wire.AppendVint(append(dst, 0, 0, 0, 0), int64(months))
+		dst = wire.AppendVint(dst, int64(days))
+		return endLength(wire.AppendVint(dst, d.Nanoseconds), at), nil
+	}
+}

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"net"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// columnTypes has CQL types of every form.
+var columnTypes = []string{
+	"ascii", "bigint", "blob", "boolean", "counter", "date", "decimal", "double", "duration", "float", "inet", "int", "smallint", "text",
+	"time", "timestamp", "timeuuid", "tinyint", "uuid", "varchar", "varint",
+	"list<int>", "set<text>", "list<float>", "list<frozen<list<uuid>>>", "map<text, bigint>", "map<uuid, frozen<set<inet>>>",
+	"tuple<int, text, decimal>", "tuple<frozen<tuple<boolean, float>>, duration>", "list<frozen<tuple<date, time>>>",
+	"vector<float, 3>", "vector<double, 2>", "vector<int, 4>", "vector<bigint, 1>", "vector<uuid, 2>", "vector<timeuuid, 2>",
+	"vector<text, 3>", "vector<smallint, 2>", "vector<boolean, 5>", "vector<vector<float, 2>, 3>", "vector<timestamp, 2>",
+	"list<vector<float, 2>>", "map<int, vector<float, 2>>", "tuple<vector<float, 2>, vector<text, 1>>",
+}
+
+func columnType(t testing.TB, name string) cql.TypeInfo {
+	if name == "udt" {
+		return cql.UDTTypeInfo{Keyspace: "ks", Name: "address", Elements: []cql.UDTField{
+			{Name: "street", Type: cql.NativeType(cql.TypeText)},
+			{Name: "number", Type: cql.NativeType(cql.TypeInt)},
+			{Name: "at", Type: cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: 2}},
+		}}
+	}
+	info, err := cql.ParseType(name, nil)
+	require.NoError(t, err)
+	return info
+}
+
+// randomColumn returns a random column of n rows that is valid for a CQL type: no NULL in a collection, and vectors
+// with the dimension of the type.
+func randomColumn(r *rand.Rand, name string, info cql.TypeInfo, n int, nulls float64) column.Column {
+	c := columntest.Column(r, ColumnField(name, info), n, nulls)
+	offsets := func(length func() int) int {
+		for i := range n {
+			c.Offsets[i+1] = c.Offsets[i] + int32(length())
+		}
+		return int(c.Offsets[n])
+	}
+	some := func() int { return r.IntN(4) }
+	switch info := info.(type) {
+	case cql.CollectionType:
+		total := offsets(some)
+		if info.Type() == cql.TypeMap {
+			c.Children[0] = randomColumn(r, column.KeyName, info.Key, total, 0)
+			c.Children[1] = randomColumn(r, column.ValueName, info.Elem, total, 0)
+			break
+		}
+		c.Children[0] = randomColumn(r, column.ElementName, info.Elem, total, 0)
+	case cql.VectorType:
+		if c.Type.Kind == column.List {
+			c.Children[0] = randomColumn(r, column.ElementName, info.SubType, offsets(func() int { return info.Dimensions }), 0)
+		}
+	case cql.TupleTypeInfo:
+		for i, elem := range info.Elems {
+			c.Children[i] = randomColumn(r, fmt.Sprint(i), elem, n, nulls)
+		}
+	case cql.UDTTypeInfo:
+		for i, elem := range info.Elements {
+			c.Children[i] = randomColumn(r, elem.Name, elem.Type, n, nulls)
+		}
+	}
+	return c
+}
+
+// randomBatch returns random columns for these types.
+func randomBatch(seed uint64, infos []cql.ColumnInfo, n int, nulls float64) *column.Batch {
+	r := rand.New(rand.NewPCG(seed, seed))
+	b := &column.Batch{Rows: n}
+	for _, info := range infos {
+		b.Columns = append(b.Columns, randomColumn(r, info.Name, info.TypeInfo, n, nulls))
+	}
+	return b
+}
+
+// canonical returns a text of v. Equal values from Column.Value and from the reference have the same text.
+func canonical(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case cql.Decimal:
+		return v.String()
+	case *inf.Dec:
+		if v == nil {
+			return "NULL"
+		}
+		return cql.Decimal{Unscaled: v.UnscaledBig(), Scale: int32(v.Scale())}.String()
+	case *big.Int:
+		return v.String()
+	case net.IP:
+		return fmt.Sprintf("ip %x", []byte(v))
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case cql.UUID, cql.Duration, time.Duration:
+		return fmt.Sprint(v)
+	case float32:
+		return fmt.Sprintf("f%x", math.Float64bits(float64(v)))
+	case float64:
+		return fmt.Sprintf("f%x", math.Float64bits(v))
+	case []byte:
+		return fmt.Sprintf("0x%x", v)
+	}
+	r := reflect.ValueOf(v)
+	var parts []string
+	switch r.Kind() {
+	case reflect.Slice:
+		for i := range r.Len() {
+			parts = append(parts, canonical(r.Index(i).Interface()))
+		}
+	case reflect.Map:
+		for entry := r.MapRange(); entry.Next(); {
+			parts = append(parts, canonical(entry.Key().Interface())+": "+canonical(entry.Value().Interface()))
+		}
+		sort.Strings(parts)
+	default:
+		return fmt.Sprint(v)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// TestColumnEqualsReference encodes rows of every CQL type from columns and decodes them again. The reference decodes
+// each cell too.
+func TestColumnEqualsReference(t *testing.T) {
+	for _, name := range append(columnTypes, "udt") {
+		for _, nulls := range []float64{0, 0.3} {
+			t.Run(fmt.Sprintf("type=%s/nulls=%v", name, nulls), func(t *testing.T) {
+				info := columnType(t, name)
+				infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}, {Name: "n", TypeInfo: cql.NativeType(cql.TypeInt)}}
+				b := randomBatch(1, infos, 120, nulls).Slice(13, 113)
+				cells := encodeRows(t, infos, b)
+				for i, cell := range splitCells(t, cells, 2) {
+					if i%2 == 1 {
+						continue
+					}
+					var want any
+					require.NoError(t, ReferenceDecode(info, cell, &want))
+					require.Equal(t, canonical(want), canonical(b.Columns[0].Value(i/2)), "row %d", i/2)
+				}
+				plan := NewColumnPlan(infos)
+				var got column.Batch
+				for range 3 { // first into new memory, then into the same
+					require.NoError(t, plan.Decode(cells, b.Rows, &got))
+					require.NoError(t, got.Check())
+					require.Empty(t, column.Diff(&got, b))
+				}
+				require.NoError(t, plan.Decode(nil, 0, &got))
+				require.Empty(t, column.Diff(&got, b.Slice(0, 0)))
+			})
+		}
+	}
+}
+
+// encodeRows returns the cells of all rows.
+func encodeRows(t testing.TB, infos []cql.ColumnInfo, b *column.Batch) []byte {
+	plan, err := NewRowPlan(infos, b.Schema())
+	require.NoError(t, err)
+	require.NoError(t, plan.Check(b))
+	var cells []byte
+	for row := range b.Rows {
+		for i := range infos {
+			cells, err = plan.Append(cells, b, row, i, wire.Null)
+			require.NoError(t, err)
+		}
+	}
+	return cells
+}
+
+// splitCells returns the content of each cell, nil for NULL.
+func splitCells(t testing.TB, cells []byte, columns int) [][]byte {
+	r := wire.NewReader(cells)
+	var out [][]byte
+	for r.Len() > 0 {
+		cell, null := r.Value()
+		if null {
+			cell = nil
+		}
+		out = append(out, cell)
+	}
+	require.NoError(t, r.Err())
+	require.Zero(t, len(out)%columns)
+	return out
+}
+
+// TestColumnEncodeEqualsReference compares the encoded bytes with those of the reference for Column.Value.
+func TestColumnEncodeEqualsReference(t *testing.T) {
+	for _, name := range append(columnTypes, "udt") {
+		if strings.HasPrefix(name, "map") { // the reference encodes a Go map in random order
+			continue
+		}
+		info := columnType(t, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		b := randomBatch(2, infos, 60, 0.2)
+		for i, cell := range splitCells(t, encodeRows(t, infos, b), 1) {
+			want, err := ReferenceEncode(nil, info, withoutDecimals(b.Columns[0].Value(i)))
+			require.NoError(t, err, "%s: %v", name, b.Columns[0].Value(i))
+			got := wire.AppendInt(nil, wire.Null)
+			if cell != nil {
+				got = append(wire.AppendInt(nil, int32(len(cell))), cell...)
+			}
+			require.Equal(t, want, got, "%s: %v", name, b.Columns[0].Value(i))
+		}
+	}
+}
+
+// withoutDecimals replaces cql.Decimal by a type that the reference accepts.
+func withoutDecimals(v any) any {
+	switch v := v.(type) {
+	case cql.Decimal:
+		return inf.NewDecBig(v.Unscaled, inf.Scale(v.Scale))
+	case []any:
+		for i := range v {
+			v[i] = withoutDecimals(v[i])
+		}
+	}
+	return v
+}
+
+// conversions lists the kinds of columns that can be bound to each CQL type.
+var conversions = map[string]string{
+	"boolean":   "bool",
+	"tinyint":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+	"smallint":  "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+	"int":       "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+	"bigint":    "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+	"counter":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
+	"varint":    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 varint decimal64(18, 0)",
+	"decimal":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64 decimal decimal64 decimal128 decimal256",
+	"float":     "float16 float32",
+	"double":    "float16 float32 float64",
+	"text":      "string binary",
+	"ascii":     "string binary",
+	"varchar":   "string binary",
+	"blob":      "binary string fixed",
+	"uuid":      "uuid fixed(16) binary string",
+	"timeuuid":  "uuid fixed(16) binary string",
+	"inet":      "inet binary string",
+	"date":      "date timestamp",
+	"time":      "time int64",
+	"timestamp": "timestamp date int64",
+	"duration":  "duration",
+}
+
+// TestRowPlanConversions binds every kind of column to every CQL type without parameters. An accepted pair keeps the
+// value or returns an error of its row; all other pairs are rejected.
+func TestRowPlanConversions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for name, kinds := range conversions {
+		info := columnType(t, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		for _, typ := range columntest.Types() {
+			b := columntest.Batch(r, []column.Field{{Name: "v", Type: typ}}, 200, 0)
+			plan, err := NewRowPlan(infos, b.Schema())
+			want := slices.ContainsFunc(strings.Fields(strings.ReplaceAll(kinds, ", ", ",")), func(k string) bool {
+				k = strings.ReplaceAll(k, ",", ", ")
+				return k == typ.Kind.String() || k == typ.String()
+			})
+			if !want {
+				var refused *cql.MarshalError
+				require.ErrorAs(t, err, &refused, "%s from %v", name, typ)
+				require.ErrorIs(t, err, cql.ErrConversion)
+				require.ErrorContains(t, err, `"v"`)
+				continue
+			}
+			require.NoError(t, err, "%s from %v", name, typ)
+			for row := range b.Rows {
+				checkConversion(t, plan, info, b, row)
+			}
+		}
+	}
+}
+
+func checkConversion(t *testing.T, plan *RowPlan, info cql.TypeInfo, b *column.Batch, row int) {
+	value := b.Columns[0].Value(row)
+	cell, err := plan.Append(nil, b, row, 0, wire.Null)
+	if err != nil {
+		require.True(t, errors.Is(err, cql.ErrRange) || errors.Is(err, cql.ErrConversion) || errors.Is(err, cql.ErrMissing) || errors.Is(err, cql.ErrTrailing), err)
+		require.ErrorContains(t, err, fmt.Sprintf("row %d: ", row))
+		return
+	}
+	var got any
+	require.NoError(t, ReferenceDecode(info, cell[4:], &got))
+	switch g := got.(type) {
+	case string:
+		got = []byte(g)
+	case cql.UUID:
+		got = g[:]
+	case net.IP:
+		got = []byte(g)
+	}
+	switch v := value.(type) {
+	case string:
+		value = []byte(v)
+	case cql.UUID:
+		value = v[:]
+	case net.IP:
+		value = []byte(v)
+	case int64:
+		switch g := got.(type) {
+		case time.Duration:
+			got = int64(g)
+		case time.Time:
+			got = g.UnixMilli()
+		}
+	case cql.Decimal:
+		if _, isInt := got.(*big.Int); isInt {
+			value = v.Unscaled
+		}
+	}
+	require.Equal(t, canonical(value), canonical(got), "%v from %v, row %d", info, b.Columns[0].Type, row)
+}
+
+// TestRowPlanRanges binds integers at the limits of each type.
+func TestRowPlanRanges(t *testing.T) {
+	values := []int64{
+		math.MinInt64, math.MinInt32 - 1, math.MinInt32, math.MinInt16 - 1, math.MinInt16, -129, -128, -1, 0, 127, 128, math.MaxInt16,
+		math.MaxInt16 + 1, math.MaxInt32, math.MaxInt32 + 1, math.MaxInt64,
+	}
+	b := column.NewBatch(column.Of("v", values))
+	for name, size := range map[string]int{"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8} {
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, name)}}, b.Schema())
+		require.NoError(t, err)
+		for i, v := range values {
+			_, err := plan.Append(nil, b, i, 0, wire.Null)
+			fits := v >= -1<<(8*size-1) && v <= 1<<(8*size-1)-1
+			require.Equal(t, fits, err == nil, "%d in a %s: %v", v, name, err)
+			if !fits {
+				require.ErrorIs(t, err, cql.ErrRange)
+			}
+		}
+	}
+	above := column.NewBatch(column.Of("v", []uint64{math.MaxUint64}))
+	plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "bigint")}}, above.Schema())
+	require.NoError(t, err)
+	_, err = plan.Append(nil, above, 0, 0, wire.Null)
+	require.EqualError(t, err, `vecql: marshal column "v": column of uint64 into bigint: row 0: value out of range: 18446744073709551615 does not fit bigint`)
+	plan, err = NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "varint")}}, above.Schema())
+	require.NoError(t, err)
+	cell, err := plan.Append(nil, above, 0, 0, wire.Null)
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0, 0, 9, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, cell)
+}
+
+// TestRowPlanNested binds columns of one nested kind to compatible CQL types of another kind.
+func TestRowPlanNested(t *testing.T) {
+	matrix := column.Matrix("v", []float32{1, 2, 3, 4}, 2)
+	lists := column.Lists("v", []int32{0, 2, 4}, column.Of("", []float32{1, 2, 3, 4}))
+	address := column.Structs("v", column.Strings("street", []string{"a", "b"}), column.Of("number", []int16{1, 2}))
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   any
+	}{
+		{"vector<float, 2>", lists, []float32{3, 4}},
+		{"list<float>", matrix, []float32{3, 4}},
+		{"set<float>", matrix, []float32{3, 4}},
+		{"vector<double, 2>", lists, []float64{3, 4}},
+		{"list<double>", lists, []float64{3, 4}},
+		{"list<text>", column.Lists("v", []int32{0, 0, 1}, columntest.WithDictionary(column.Strings("", []string{"x"}))), []string{"x"}},
+		{"tuple<text, int>", address, []any{"b", 2}},
+		{"udt", address, map[string]any{"street": "b", "number": 2, "at": nil}},
+	} {
+		info := columnType(t, c.typ)
+		b := column.NewBatch(c.column)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}, b.Schema())
+		require.NoError(t, err, c.typ)
+		cell, err := plan.Append([]byte("before"), b, 1, 0, wire.Null)
+		require.NoError(t, err, c.typ)
+		var got any
+		require.NoError(t, ReferenceDecode(info, cell[10:], &got))
+		require.Equal(t, c.want, got, c.typ)
+	}
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   error
+	}{
+		{"vector<float, 3>", matrix, cql.ErrDimension},
+		{"vector<double, 2>", matrix, cql.ErrConversion},
+		{"vector<int, 2>", lists, cql.ErrConversion},
+		{"list<double>", matrix, cql.ErrConversion},
+		{"list<int>", column.Strings("v", []string{"a"}), cql.ErrConversion},
+		{"map<text, int>", lists, cql.ErrConversion},
+		{"tuple<text>", address, cql.ErrDimension},
+		{"udt", column.Structs("v", column.Strings("strete", []string{"a"})), cql.ErrConversion},
+		{"udt", column.Structs("v", column.Strings("street", []string{"a"}), column.Strings("street", []string{"a"})), cql.ErrConversion},
+		{"int", column.Of("w", []int32{1}), cql.ErrConversion},
+	} {
+		_, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, column.NewBatch(c.column).Schema())
+		require.ErrorIs(t, err, c.want, c.typ)
+	}
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   error
+	}{
+		{"vector<float, 3>", lists, cql.ErrDimension},
+		{"vector<float, 2>", column.Lists("v", []int32{0, 2}, column.Of("", []float32{1, 2}).WithNulls([]bool{false, true})), cql.ErrNull},
+		{"vector<text, 1>", column.Lists("v", []int32{0, 1}, column.Strings("", []string{"a"}).WithNulls([]bool{true})), cql.ErrNull},
+		{"list<int>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
+		{"map<int, int>", column.Maps("v", []int32{0, 1}, column.Of("", []int32{1}), column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
+		{"list<tinyint>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{300})), cql.ErrRange},
+	} {
+		b := column.NewBatch(c.column)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, b.Schema())
+		require.NoError(t, err, c.typ)
+		dst := []byte("before")
+		out, err := plan.Append(dst, b, 0, 0, wire.Null)
+		require.ErrorIs(t, err, c.want, c.typ)
+		require.Equal(t, dst, out)
+	}
+}
+
+// TestRowPlanCheck passes batches of another schema to a plan.
+func TestRowPlanCheck(t *testing.T) {
+	good := column.NewBatch(column.Of("id", []int64{1}), column.Matrix("v", []float32{1, 2}, 2))
+	infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "vector<float, 2>")}, {Name: "id", TypeInfo: columnType(t, "bigint")}}
+	plan, err := NewRowPlan(infos, good.Schema())
+	require.NoError(t, err)
+	require.NoError(t, plan.Check(good))
+	for name, b := range map[string]*column.Batch{
+		"fewer":  column.NewBatch(good.Columns[0]),
+		"moved":  column.NewBatch(good.Columns[1], good.Columns[0]),
+		"kind":   column.NewBatch(column.Of("id", []int32{1}), good.Columns[1]),
+		"lists":  column.NewBatch(good.Columns[0], column.Lists("v", []int32{0, 2}, column.Of("", []float32{1, 2}))),
+		"double": column.NewBatch(good.Columns[0], column.Matrix("v", []float64{1, 2}, 2)),
+	} {
+		require.ErrorIs(t, plan.Check(b), cql.ErrConversion, name)
+	}
+	other := column.NewBatch(good.Columns[0], column.Matrix("v", []float32{1, 2, 3}, 3))
+	require.NoError(t, plan.Check(other))
+	_, err = plan.Append(nil, other, 0, 0, wire.Null)
+	require.ErrorIs(t, err, cql.ErrDimension)
+}
+
+// TestColumnDecodeDamaged truncates a page at every byte. Decoding must return an error and never panic.
+func TestColumnDecodeDamaged(t *testing.T) {
+	for _, name := range append(columnTypes, "udt") {
+		info := columnType(t, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		b := randomBatch(4, infos, 5, 0.2)
+		cells := encodeRows(t, infos, b)
+		plan := NewColumnPlan(infos)
+		var got column.Batch
+		for n := range cells {
+			err := plan.Decode(cells[:n:n], b.Rows, &got)
+			var unmarshal *cql.UnmarshalError
+			require.ErrorAs(t, err, &unmarshal, "%s: %d of %d bytes", name, n, len(cells))
+		}
+		require.NoError(t, plan.Decode(cells, b.Rows, &got))
+		require.Empty(t, column.Diff(&got, b))
+	}
+}
+
+// TestColumnDecodeLarge decodes vectors into columns whose stores bypass the caches.
+func TestColumnDecodeLarge(t *testing.T) {
+	for _, name := range []string{"vector<float, 1001>", "vector<double, 1000>", "vector<int, 1024>", "vector<bigint, 512>", "vector<uuid, 300>"} {
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, name)}, {Name: "n", TypeInfo: columnType(t, "int")}}
+		b := randomBatch(8, infos, 1500, 0.01)
+		require.GreaterOrEqual(t, len(b.Columns[0].Values), streamFrom)
+		cells := encodeRows(t, infos, b)
+		var got column.Batch
+		for range 2 {
+			require.NoError(t, NewColumnPlan(infos).Decode(cells, b.Rows, &got))
+			require.Empty(t, column.Diff(&got, b), name)
+		}
+	}
+}
+
+// TestColumnDecodeSparse decodes pages of NULLs whose column type would take more memory than the machine has.
+func TestColumnDecodeSparse(t *testing.T) {
+	rows := 1 << 20
+	cells := slices.Repeat(wire.AppendInt(nil, wire.Null), rows)
+	for _, info := range []cql.TypeInfo{
+		cql.VectorType{SubType: cql.NativeType(cql.TypeFloat), Dimensions: math.MaxInt32},
+		cql.TupleTypeInfo{Elems: []cql.TypeInfo{cql.VectorType{SubType: cql.NativeType(cql.TypeDouble), Dimensions: 1 << 20}}},
+	} {
+		err := NewColumnPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}).Decode(cells, rows, new(column.Batch))
+		require.ErrorIs(t, err, cql.ErrRange)
+	}
+}
+
+// TestColumnAllocs checks the budgets: no allocation per page into reused memory, none per bound row.
+func TestColumnAllocs(t *testing.T) {
+	if race {
+		t.Skip("the race detector allocates")
+	}
+	var infos []cql.ColumnInfo
+	for i, name := range append(columnTypes, "udt") {
+		infos = append(infos, cql.ColumnInfo{Name: fmt.Sprintf("c%d", i), TypeInfo: columnType(t, name)})
+	}
+	b := randomBatch(5, infos, 100, 0.1)
+	cells := encodeRows(t, infos, b)
+	decode := NewColumnPlan(infos)
+	var into column.Batch
+	require.NoError(t, decode.Decode(cells, b.Rows, &into))
+	require.Zero(t, testing.AllocsPerRun(20, func() { _ = decode.Decode(cells, b.Rows, &into) }), "allocations of a page")
+	encode, err := NewRowPlan(infos, b.Schema())
+	require.NoError(t, err)
+	dst := make([]byte, 0, 2*len(cells))
+	require.Zero(t, testing.AllocsPerRun(20, func() {
+		_ = encode.Check(b)
+		for row := range b.Rows {
+			for i := range infos {
+				dst, _ = encode.Append(dst[:0], b, row, i, wire.Null)
+			}
+		}
+	}), "allocations of 100 rows")
+}
+
+// FuzzColumnDecode decodes arbitrary bytes as a page. Columns and reference must return the same values, and must both
+// reject a malformed cell.
+func FuzzColumnDecode(f *testing.F) {
+	types := append(slices.Clone(columnTypes), "udt")
+	for i, name := range types {
+		info := columnType(f, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		f.Add(uint8(i), encodeRows(f, infos, randomBatch(uint64(i), infos, 3, 0.2)))
+	}
+	f.Fuzz(func(t *testing.T, typ uint8, cells []byte) {
+		info := columnType(t, types[int(typ)%len(types)])
+		rows, rest := 0, cells
+		for len(rest) >= 4 {
+			if n := int32(binary.BigEndian.Uint32(rest)); n > 0 {
+				rest = rest[min(len(rest), 4+int(n)):]
+			} else {
+				rest = rest[4:]
+			}
+			rows++
+		}
+		var b column.Batch
+		err := NewColumnPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}).Decode(cells, rows, &b)
+		if err == nil {
+			require.NoError(t, b.Check())
+		}
+		r := wire.NewReader(cells)
+		for i := range rows {
+			cell, null := r.Value()
+			if r.Err() != nil {
+				require.Error(t, err)
+				return
+			}
+			if null {
+				cell = nil
+			}
+			var want any
+			if refused := ReferenceDecode(info, cell, &want); refused != nil {
+				if errors.Is(refused, cql.ErrConversion) { // a key that is not comparable in Go
+					return
+				}
+				require.Error(t, err, "row %d: the reference returns %v", i, refused)
+				return
+			}
+			if err != nil {
+				continue
+			}
+			// In the reference's slices a NULL element is zero.
+			if got := canonical(b.Columns[0].Value(i)); got == "NULL" || !strings.Contains(got, "NULL") {
+				require.Equal(t, canonical(want), got, "row %d", i)
+			}
+		}
+		if err != nil && !errors.Is(err, cql.ErrNull) { // a NULL key, which columns reject
+			t.Fatalf("the reference decodes all rows, the columns return %v", err)
+		}
+	})
+}

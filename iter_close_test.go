@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+type queryObserverFunc func(o ObservedQuery)
+
+func (f queryObserverFunc) ObserveQuery(_ context.Context, o ObservedQuery) { f(o) }
+
+// TestIterClosesPageAhead closes an Iter while the page that it has requested ahead is in each state. The cluster
+// checks that no buffer is left.
+func TestIterClosesPageAhead(t *testing.T) {
+	for name, m := range map[string]struct {
+		answer  time.Duration // of the node, for the next page
+		observe time.Duration // of an observer, before the page is handed over
+		wait    time.Duration // before Close
+		took    time.Duration // by Close
+	}{
+		"the page has arrived":     {wait: time.Second},
+		"the page is awaited":      {answer: time.Minute, wait: time.Second},
+		"the page is handed over":  {observe: 3 * time.Second, wait: time.Second, took: 2 * time.Second},
+		"the page was not written": {answer: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				columns := threeColumns(c)
+				c.On(func(r *fakecql.Request) bool {
+					if r.Op == fakecql.OpExecute {
+						if r.State != nil {
+							time.Sleep(m.answer)
+						}
+						r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 2), State: "next"})
+					}
+					return r.Op == fakecql.OpExecute
+				})
+				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Timeout = 2 * time.Minute })
+				pages := 0
+				observer := queryObserverFunc(func(ObservedQuery) {
+					if pages++; pages == 2 {
+						time.Sleep(m.observe)
+					}
+				})
+				it := s.Query(selectRows).Prefetch(1).Observer(observer).Iter()
+				require.True(t, it.Scan(nil, nil, nil))
+				require.NotNil(t, it.ahead)
+				time.Sleep(m.wait)
+				synctest.Wait()
+				began := time.Now()
+				require.NoError(t, it.Close())
+				require.Equal(t, m.took, time.Since(began))
+				require.Nil(t, it.ahead)
+				require.NoError(t, it.Close(), "a second Close does nothing")
+			})
+		})
+	}
+}

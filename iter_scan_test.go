@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Scan into destinations of many types for one column, and Borrow.
+
+func TestIterManyDestinationTypes(t *testing.T) {
+	cols, cells := pageOf(t, 40, []TypeInfo{NativeType(TypeBigInt)}, []any{int64(7)})
+	plan := newResultPlan(nil, knownColumns{columns: cols})
+	it := iterOver(plan, 40, cells)
+	for range 4 {
+		for _, dest := range []any{new(int), new(int8), new(int16), new(int32), new(int64), new(uint), new(uint8), new(*int), new(any)} {
+			require.True(t, it.Scan(dest), "%T %v", dest, it.err)
+			v := reflect.ValueOf(dest).Elem()
+			for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+				v = v.Elem()
+			}
+			require.Equal(t, "7", fmt.Sprint(v))
+		}
+	}
+	require.NoError(t, it.Close())
+	n := 0
+	for p := plan.decoders[0].Load(); p != nil; p = p.next {
+		n++
+	}
+	require.Equal(t, maxDecoders, n)
+}
+
+func TestBorrow(t *testing.T) {
+	cols, cells := pageOf(t, 3, []TypeInfo{NativeType(TypeVarchar), NativeType(TypeInt)}, []any{"abc", 7})
+	it := iterOver(newResultPlan(nil, knownColumns{columns: cols}), 3, cells)
+	var text, number []byte
+	var a, b Destination = Borrow(&text), Borrow(&number)
+	for range 3 {
+		require.True(t, it.Scan(a, b))
+		require.Equal(t, "abc", string(text))
+		require.Equal(t, []byte{0, 0, 0, 7}, number)
+	}
+	require.Equal(t, &cells[len(cells)-4], &number[0], "no copy")
+	require.False(t, it.Scan(a, b))
+	require.NoError(t, it.Close())
+	require.ErrorIs(t, new(Query).Scan(new(int), a), ErrConversion, "the page is released before Scan returns")
+	_, err := new(Query).ScanCAS(a)
+	require.ErrorIs(t, err, ErrConversion)
+}
+
+// TestEmptyCells reads cells of 0 bytes, as gocql writes for a zero time.Time, by Scan, Rows and columns.
+func TestEmptyCells(t *testing.T) {
+	type row struct {
+		C0 time.Time
+		C1 *int
+		C2 Null[UUID]
+		C3 string
+		C4 int
+	}
+	var columns []ColumnInfo
+	for i, typ := range []Type{TypeTimestamp, TypeInt, TypeUUID, TypeVarchar, TypeInt} {
+		columns = append(columns, col(fmt.Sprintf("c%d", i), NativeType(typ)))
+	}
+	plan := newResultPlan(nil, knownColumns{columns: columns})
+	cells := append(make([]byte, 16), 0, 0, 0, 4, 0, 0, 0, 7)
+	page := append(slices.Clone(cells), cells...)
+	want := row{C4: 7}
+
+	it := iterOver(plan, 2, page)
+	got := row{time.Now(), new(int), NullOf(UUID{1}), "old", 1}
+	require.True(t, it.Scan(&got.C0, &got.C1, &got.C2, &got.C3, &got.C4), "%v", it.err)
+	require.Equal(t, want, got)
+	var raw []byte
+	var text any
+	require.True(t, it.Scan(Borrow(&raw), &got.C1, &got.C2, &text, &got.C4), "%v", it.err)
+	require.NotNil(t, raw)
+	require.Equal(t, "", text)
+	require.NoError(t, it.Close())
+
+	it = iterOver(plan, 2, page)
+	var mapping rowMapping
+	require.NoError(t, mapping.set(plan, reflect.TypeFor[row]()))
+	for range 2 {
+		var got row
+		require.True(t, it.nextRow() && mapping.scan(it, unsafe.Pointer(&got)), "%v", it.err)
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, it.Close())
+
+	it = iterOver(plan, 2, page)
+	var b column.Batch
+	require.True(t, it.NextBatch(&b), "%v", it.err)
+	require.Equal(t, []any{nil, nil, nil, "", int32(7)}, []any{
+		b.Columns[0].Value(0), b.Columns[1].Value(0), b.Columns[2].Value(0), b.Columns[3].Value(0), b.Columns[4].Value(0),
+	})
+	require.NoError(t, it.Close())
+}

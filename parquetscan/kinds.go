@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Kinds that Parquet does not have, converted from decoded columns: kinds stored as text, and vectors within other
+// columns.
+
+// convert converts column at of a batch to its type, after decoding and filtering.
+func (r *Reader) convert(c *column.Column, at int) error {
+	o := &r.scan.columns[at]
+	if !o.text && !o.inner {
+		return nil
+	}
+	node, state := r.columns[at].node, &r.scan.states[at]
+	vectors := o.inner && !state.ragged.Load()
+	if vectors {
+		if err := node.checkVectors(c, r.scan.o.MaxBatchBytes); err != nil {
+			if o.must || !errors.Is(err, ErrRagged) {
+				return err
+			}
+			state.ragged.Store(true)
+			vectors = false
+		}
+	}
+	return node.convert(c, vectors)
+}
+
+// checkVectors returns an error if the rows of a list that becomes a vector differ in length, or if the vectors would
+// take more than limit bytes. NULLs take the bytes of a vector, too.
+func (n *node) checkVectors(c *column.Column, limit int) error {
+	if !n.fixed {
+		for i, child := range n.children {
+			if err := child.checkVectors(&c.Children[i], limit); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if nulls := c.Children[0].Nulls; nulls > 0 {
+		return fmt.Errorf("%w: %d elements of %s are NULL", ErrRagged, nulls, c.Name)
+	}
+	if width := int64(n.dim) * int64(n.children[0].leaf.width); c.Len > 0 && width > int64(limit/c.Len) {
+		return fmt.Errorf("%w: more than %d bytes in a batch", ErrTooLarge, limit)
+	}
+	for i := range c.Len {
+		if from, to := c.Elements(i); !c.Null(i) && (to-from != n.dim || n.dim == 0) {
+			return fmt.Errorf("%w: %d elements of %s instead of %d", ErrRagged, to-from, c.Name, n.dim)
+		}
+	}
+	return nil
+}
+
+// convert replaces text by the kind stored in it, and lists of one length by vectors, in all columns of the node.
+func (n *node) convert(c *column.Column, vectors bool) error {
+	switch {
+	case n.leaf != nil && n.leaf.typ.Kind != n.field.Type.Kind:
+		parsed, err := column.ParseText(c, n.field.Type)
+		if err != nil {
+			return corrupt("%w", err)
+		}
+		*c = parsed
+		return nil
+	case n.fixed && vectors:
+		n.toVector(c)
+		return nil
+	}
+	for i, child := range n.children {
+		if err := child.convert(&c.Children[i], vectors); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toVector converts a List that passed checkVectors to a Vector. NULL rows become zeros.
+func (n *node) toVector(c *column.Column) {
+	element := &c.Children[0]
+	out := column.Column{
+		Name: c.Name, Type: column.VectorOf(element.Type.Kind, n.dim), Len: c.Len, Nulls: c.Nulls,
+		Validity: c.Validity,
+	}
+	if out.Values = element.Values; c.Nulls > 0 {
+		width := out.Type.ValueWidth()
+		out.Values = growBytes(nil, c.Len*width)
+		from := 0
+		for i := range c.Len {
+			row := out.Values[i*width : (i+1)*width]
+			if c.Null(i) {
+				clear(row)
+				continue
+			}
+			from += copy(row, element.Values[from:])
+		}
+	}
+	*c = out
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Connections of a pool that do not serve: silent ones, those with too many orphans, and those that end soon after they
+// were opened.
+
+// After shortLivedForget without another short-lived connection the backoff starts over.
+const shortLivedForget = time.Minute
+
+// worthDial is the number of answers from which a connection is not short-lived.
+const worthDial = 20
+
+// isSilent reports whether pickShard returns a silent connection. A pool without connections is not silent: an attempt
+// there fails at once.
+func (p *pool) isSilent(shard int32) bool {
+	c := p.pickShard(shard)
+	return c != nil && c.silent.Load()
+}
+
+// lags reports whether a connection for a shard lags; -1 means any shard. Silent connections do not count.
+func (p *pool) lags(shard int32, now time.Time) bool {
+	v := p.open.Load()
+	conns := v.conns
+	if uint32(shard) < uint32(len(v.byShard)) {
+		conns = v.byShard[shard]
+	}
+	for _, c := range conns {
+		if c.lags(now) && !c.silent.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// silenceChanged handles a connection that has become silent, or is no longer. It makes the other connections of the
+// node prove that they are not.
+func (p *pool) silenceChanged(c *conn) {
+	p.mu.Lock()
+	old := p.open.Load()
+	v := newPoolView(old.conns)
+	p.open.Store(v)
+	switch {
+	case old.silent == 0 && v.silent > 0:
+		p.note(slog.LevelWarn, "node is silent", "node", c.addr(), "connections", v.silent, "of", len(v.conns))
+	case old.silent > 0 && v.silent == 0:
+		p.note(slog.LevelInfo, "node answers again", "node", c.addr())
+	}
+	p.unlock()
+	if p.cfg.changed != nil {
+		p.cfg.changed()
+	}
+	if c.silent.Load() {
+		for _, other := range v.conns {
+			other.suspect()
+		}
+	}
+}
+
+// serves reports whether a connection takes requests and is not silent.
+func (p *pool) serves() bool {
+	return slices.ContainsFunc(p.open.Load().conns, func(c *conn) bool { return !c.refuses() && !c.silent.Load() })
+}
+
+// without returns the open connections except c.
+func (p *pool) without(c *conn) []*conn {
+	return slices.DeleteFunc(slices.Clone(p.open.Load().conns), func(other *conn) bool { return other == c })
+}
+
+// replace opens a successor of a connection with too many orphans, and then drains the connection. A pool replaces one
+// connection at a time, so that an overloaded node does not lose all of them at once.
+func (p *pool) replace(c *conn) {
+	p.mu.Lock()
+	begin := p.worn == nil && p.state < poolGaveUp && slices.Contains(p.open.Load().conns, c)
+	if begin {
+		p.worn = c
+		p.note(slog.LevelInfo, "replacing a connection with requests that were never answered", "node", c.addr(), "orphans",
+			c.orphans.Load())
+	}
+	p.unlock()
+	if begin {
+		p.refill()
+	}
+}
+
+// shortLived delays the next dial if a lost connection was short-lived. left is the number of connections that are
+// left. A connection that has answered many requests was worth its dial, even if the next one breaks as soon. A
+// connection lost together with one already counted does not count. Callers hold p.mu.
+func (p *pool) shortLived(c *conn, left int) {
+	now := time.Now()
+	if now.Sub(c.born) >= reconnectMax || c.overload.answers.Load() >= worthDial || !c.born.After(p.backoff.Last()) {
+		return
+	}
+	first := now.Sub(p.backoff.Last()) > shortLivedForget
+	if p.backoff.Fail(now); first && left > 0 { // one bad frame costs one connection
+		p.backoff.Forgive()
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Snapshots of pools and their connections.
+
+func TestStatsOfConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster(t, protoV4, 2, fakecql.Sharded(2))
+		s := sessionOn(c)
+		began := time.Now()
+		time.Sleep(time.Second)
+		n := s.Stats().Nodes[1]
+		require.Equal(t, PoolOpen, n.State)
+		require.Zero(t, n.NextDial)
+		require.NoError(t, n.LastError)
+		require.Equal(t, 2, n.Connections)
+		require.Len(t, n.Conns, 2)
+		for shard, conn := range n.Conns {
+			require.Equal(t, shard, conn.Shard)
+			require.Equal(t, c.Nodes[1].Addr(), conn.Remote)
+			require.NotEmpty(t, conn.Local)
+			require.Equal(t, ConnOpen, conn.State)
+			require.False(t, conn.Opened.Before(began.Add(-time.Second)) || conn.Opened.After(time.Now()), conn.Opened)
+		}
+		free := make(chan struct{})
+		c.On(func(r *fakecql.Request) bool {
+			if r.Stmt == "LATE" {
+				<-free
+			}
+			return false
+		})
+		err := s.Query("LATE").HostID(c.Nodes[1].ID.String()).RequestTimeout(100 * time.Millisecond).Exec()
+		require.ErrorIs(t, err, ErrTimeoutNoResponse)
+		n = s.Stats().Nodes[1]
+		close(free)
+		require.Equal(t, 1, n.Orphans)
+		require.Equal(t, 2, n.InFlight, "the orphan, and a probe")
+		require.Equal(t, 1, n.Conns[0].Orphans+n.Conns[1].Orphans)
+		require.NoError(t, s.Query("SELECT").HostID(c.Nodes[1].ID.String()).Exec())
+		n = s.Stats().Nodes[1]
+		last := n.Conns[0].LastAnswer
+		if n.Conns[1].LastAnswer.After(last) {
+			last = n.Conns[1].LastAnswer
+		}
+		require.WithinDuration(t, time.Now(), last, time.Microsecond)
+	})
+}
+
+func TestStatsOfPoolStates(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.ReconnectionPolicy = ConstantReconnectionPolicy{Interval: 10 * time.Second, MaxRetries: 1}
+		})
+		node := func() NodeStats { return s.Stats().Nodes[1] }
+		require.Equal(t, PoolOpen, node().State)
+		c.Nodes[1].Stop()
+		time.Sleep(time.Second)
+		n := node()
+		require.Equal(t, PoolWaiting, n.State)
+		require.ErrorContains(t, n.LastError, "refused")
+		require.WithinRange(t, n.NextDial, time.Now(), time.Now().Add(10*time.Second))
+		require.Equal(t, EndPeer, n.LastEnd.Cause)
+		require.Error(t, n.LastEnd.Err)
+		require.WithinDuration(t, time.Now().Add(-time.Second), n.LastEnd.At, time.Millisecond)
+		require.Zero(t, n.Connections+len(n.Conns))
+		time.Sleep(20 * time.Second)
+		n = node()
+		require.Equal(t, PoolGaveUp, n.State)
+		require.Zero(t, n.NextDial)
+		c.Nodes[1].Start()
+		poolOf(s, c.Nodes[1]).retryNow()
+		time.Sleep(time.Second)
+		require.Equal(t, PoolOpen, node().State)
+		require.NoError(t, node().LastError)
+		s.Close()
+		require.Equal(t, PoolClosed, node().State)
+	})
+	texts := map[string]bool{}
+	for state := range PoolClosed + 1 {
+		text, _ := state.MarshalText()
+		texts[string(text)] = true
+	}
+	for state := range ConnDraining + 1 {
+		text, _ := state.MarshalText()
+		texts[string(text)] = true
+	}
+	require.Len(t, texts, 5+3-1, "open is a state of both")
+}
+
+// TestStatsOfEndedConnections requires that each opened connection is open or has a cause of its end.
+func TestStatsOfEndedConnections(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		p := poolOf(s, c.Nodes[1])
+		p.pick().close(&ProtocolError{Message: "a test"})
+		time.Sleep(time.Second)
+		p.pick().close(errors.New("a test"))
+		time.Sleep(time.Second)
+		c.Nodes[1].HangUp()
+		time.Sleep(10 * time.Second)
+		ended := s.Stats().ConnectionsEnded
+		require.EqualValues(t, 1, ended[EndProtocol])
+		require.EqualValues(t, 1, ended[EndOther])
+		require.EqualValues(t, 1, ended[EndPeer])
+		s.Close()
+		st := s.Stats()
+		require.EqualValues(t, 3, st.ConnectionsEnded[EndClosed], "two pools and the control connection")
+		sum := uint64(0)
+		for _, n := range st.ConnectionsEnded {
+			sum += n
+		}
+		require.Equal(t, st.ConnectionsOpened, sum)
+		require.EqualValues(t, 3, st.ConnectionsLost)
+	})
+}
+
+func TestStatsOfControlConnection(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = time.Minute })
+		st := s.Stats().Control
+		require.Equal(t, c.Nodes[0].Addr(), st.Node)
+		require.NoError(t, st.Err)
+		first := st.LastRead
+		require.WithinDuration(t, time.Now(), first, time.Second)
+		time.Sleep(61 * time.Second)
+		require.True(t, s.Stats().Control.LastRead.After(first))
+		for _, n := range c.Nodes {
+			n.Stop()
+		}
+		time.Sleep(time.Second)
+		st = s.Stats().Control
+		require.Empty(t, st.Node)
+		require.ErrorContains(t, st.Err, "refused")
+	})
+}

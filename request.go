@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql/internal/token"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// The call: one request from its values to its answer. Its statement is prepared (request_prepare.go), its body encoded
+// once (request_bind.go) and sent to the hosts of a query plan (request_send.go). The query plan depends on the token
+// of the encoded values. All attempts share one body.
+
+// call is one request. Its values and options are fixed before the first attempt. Calls are pooled: the function that
+// takes a call from the pool releases it after the answer.
+type call struct {
+	req        request   // its body is nil until startBody
+	began      time.Time // of the verb, or of a page
+	params     queryParams
+	bound      bindings     // of an EXECUTE
+	stmts      []*statement // the prepared statements of the request
+	one        [1]*statement
+	plan       *resultPlan  // for rows without metadata; nil means that the request asks for metadata
+	encoding   bodyEncoding // of an EXECUTE's body
+	keyspace   string       // of the table, for routing
+	table      string
+	lwt        bool   // known to be conditional
+	mixed      bool   // may concern several tables
+	text       string // of the statement, of the first one of a batch, for errors
+	batched    int    // statements of a batch; 0 means no batch
+	logged     bool   // a logged batch
+	token      int64
+	hasToken   bool
+	idempotent bool
+	hostID     UUID // the only node to send to; zero means any
+	answer     answer
+	policies   *policies
+	observer   *observation // nil means none
+	shared     *sharedBody  // nil means no speculative execution
+	stripe     uint32       // of the counters; a pooled call keeps it, and mostly stays with one processor
+}
+
+var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1)} }}
+
+// newCall returns a call with these options and no body yet.
+func (s *Session) newCall(o *options) *call {
+	c := callPool.Get().(*call)
+	c.idempotent, c.hostID, c.policies, c.req.timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
+	c.params = queryParams{
+		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
+		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp,
+		hasTimestamp: o.hasTimestamp,
+	}
+	c.began = time.Now()
+	c.req.began = c.began
+	if !o.hasTimestamp && !o.serverTimestamps {
+		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(c.req.began), true
+	}
+	return c
+}
+
+// release returns the call and its body to their pools.
+func (c *call) release() {
+	c.releaseBody()
+	*c = call{bound: bindings{offsets: c.bound.offsets[:0]}, stripe: c.stripe}
+	callPool.Put(c)
+}
+
+// releaseBody releases the body, or the call's reference to it.
+func (c *call) releaseBody() {
+	switch {
+	case c.shared != nil:
+		c.shared.drop()
+	case c.req.body != nil:
+		c.req.body.release()
+	}
+}
+
+// startBody allocates the body, with room for about size bytes, and writes the custom payload, which precedes the
+// message.
+func (c *call) startBody(op opcode, o *options, size int) (err error) {
+	c.req.op, c.req.body = op, getBuffer(size)
+	c.req.body.b = c.req.body.b[:0]
+	if o.tracer != nil {
+		c.req.flags |= wire.FlagTracing
+	}
+	if o.payload != nil {
+		c.req.flags |= wire.FlagCustomPayload
+		c.req.body.b, err = appendCustomPayload(c.req.body.b, o.payload)
+	}
+	return err
+}
+
+// answer is a parsed response. Its rows refer to body, which the receiver releases.
+type answer struct {
+	body     *buffer
+	env      envelope
+	res      result
+	plan     *resultPlan // of the rows
+	node     *node
+	attempts int
+	began    time.Time     // start of the last attempt
+	latency  time.Duration // of the last attempt; set for Iter.Latency only
+}
+
+// parse reads the frame in a.body.
+func (a *answer) parse(c *call, h wire.Header, conn *conn) error {
+	version, f := conn.version(), &conn.features
+	var r wire.Reader
+	var err error
+	if a.env, r, err = parseEnvelope(h, a.body.b); err != nil {
+		return err
+	}
+	switch op := opcode(h.Opcode); op {
+	case opResult:
+		var known *knownColumns
+		if c.req.op == opExecute {
+			known = &c.stmts[0].seen.Load().knownColumns
+		}
+		err := a.res.parse(&r, version, f.metadataID, known)
+		if err == nil && a.res.kind == resultPrepared {
+			a.res.prepared.lwt = f.isLWT(a.res.prepared.bind.flags)
+		}
+		return err
+	case opError:
+		return parseError(&r, version, f.rateLimitCode)
+	default:
+		return &ProtocolError{Message: fmt.Sprintf("%v answered with %v", c.req.op, op)}
+	}
+}
+
+// useMetadata sets the plan of the rows: that of the call for rows without metadata, else the statement's, which it
+// updates.
+func (a *answer) useMetadata(c *call) error {
+	meta := &a.res.rows.meta
+	switch {
+	case meta.noColumns && c.plan == nil:
+		return &ProtocolError{Message: "rows without metadata, although the request did not skip it"}
+	case meta.noColumns && meta.columnCount != len(c.plan.columns):
+		return &ProtocolError{Message: fmt.Sprintf("rows of %d columns without metadata, the statement has %d columns",
+			meta.columnCount, len(c.plan.columns))}
+	case meta.noColumns:
+		meta.columns, a.plan = c.plan.columns, c.plan
+	case c.req.op != opExecute:
+		a.plan = newResultPlan(nil, knownColumns{columns: meta.columns})
+	default:
+		a.plan = c.stmts[0].planFor(meta)
+	}
+	return nil
+}
+
+// setRoutingKey sets the token from the routing key of a query.
+func (c *call) setRoutingKey(keyspace, defaultKeyspace string, key []byte) {
+	if keyspace == "" {
+		keyspace = defaultKeyspace
+	}
+	c.keyspace, c.token, c.hasToken = keyspace, token.Murmur3(key), true
+}
+
+// setTable sets the table for the query plan.
+func (c *call) setTable(stmt *statement) {
+	if keyspace, table := stmt.table(); table != "" {
+		c.keyspace, c.table = keyspace, table
+	}
+	c.lwt = c.lwt || stmt.lwt
+}
+
+// planTarget returns the input of the query plan of the call.
+func (c *call) planTarget() planTarget {
+	return planTarget{
+		keyspace: c.keyspace, table: c.table, token: c.token, hasToken: c.hasToken,
+		lwt:  c.lwt || c.params.consistency.IsSerial(), // a read at a serial consistency runs a round of Paxos too
+		host: c.hostID,
+	}
+}
+
+// planFor returns the query plan of a call.
+func (s *Session) planFor(c *call) queryPlan {
+	target := c.planTarget()
+	target.start, target.now = s.start.Add(startStep), c.began
+	return s.topo.Load().plan(target)
+}
+
+// storeTablet stores the tablet in the custom payload of a response, if there is one. The payload does not name the
+// table.
+func (s *Session) storeTablet(c *call, payload map[string][]byte) {
+	if payload == nil || c.mixed {
+		return
+	}
+	target, topo := c.planTarget(), s.topo.Load()
+	topo.storeTablet(&target, payload)
+	// a snapshot installed meanwhile may have dropped tablets just before this one was stored
+	if now := s.topo.Load(); now != topo {
+		now.followTablets(topo)
+	}
+}
+
+// appendTabletBlock appends the byte that ends an EXECUTE on connections with TABLETS_ROUTING_V2. The token of the call
+// must be set.
+func (s *Session) appendTabletBlock(dst []byte, c *call) []byte {
+	target := c.planTarget()
+	return s.topo.Load().appendTabletBlock(dst, &target)
+}
+
+// bodyEncoding is the encoding of the body of an EXECUTE. During the upgrade of a cluster, connections may differ in
+// ScyllaDB's extensions, even two connections to one node. A body is encoded once for all attempts, for the features of
+// the connection opened last (Session.metadataIDs). For a connection with other features transmit makes a copy, so only
+// requests to some nodes of a cluster that is being upgraded cost a copy.
+type bodyEncoding struct {
+	message int  // offset of the message, after a custom payload
+	hasID   bool // the message has a result metadata id on v4
+}
+
+// unknownMetadata is the result metadata id that a client without one sends.
+var unknownMetadata = []byte{}
+
+// hasMetadataID reports whether EXECUTE has result metadata ids on v4.
+func (s *Session) hasMetadataID() bool { return s.version < protoV5 && s.metadataIDs.Load() }
+
+// noteFeatures stores the features of the connection opened last.
+func (s *Session) noteFeatures(f *features) {
+	if s.metadataIDs.Load() != f.metadataID {
+		s.metadataIDs.Store(f.metadataID)
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// MayHaveApplied where it depends on the request as well as on the error.
+
+// unavailableFields returns the fields after the message of UNAVAILABLE: consistency, required, alive.
+func unavailableFields(c Consistency) []byte {
+	return wire.AppendInt(wire.AppendInt(wire.AppendShort(nil, uint16(c)), 2), 1)
+}
+
+// A server writes the partitions of a statement or batch one by one and checks the replicas of each only then
+// (org.apache.cassandra.service.StorageProxy.mutate). It commits a conditional statement after agreement (commitPaxos).
+func TestRefusedAfterPartsWereWritten(t *testing.T) {
+	const insert = "INSERT INTO ks.t (id) VALUES (?)"
+	const several = "DELETE FROM ks.t WHERE id IN (1, ?)"
+	batch := func(typ BatchType, n int) func(s *Session) error {
+		return func(s *Session) error {
+			b := s.Batch(typ)
+			for i := range n {
+				b.Query(insert, int64(i))
+			}
+			return b.Exec()
+		}
+	}
+	query := func(stmt string) func(s *Session) error {
+		return func(s *Session) error { return s.Query(stmt, int64(1)).Exec() }
+	}
+	inBatch := func(typ BatchType) func(s *Session) error {
+		return func(s *Session) error { return s.Batch(typ).Query(several, int64(1)).Exec() }
+	}
+	unavailable := func(c Consistency) func(r *fakecql.Request) {
+		return func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailableFields(c)...) }
+	}
+	overloaded := func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) }
+	readTimeout := func(r *fakecql.Request) {
+		r.Fail(int32(CodeReadTimeout), append(unavailableFields(Serial), 0)...)
+	}
+	for name, m := range map[string]struct {
+		run  func(s *Session) error
+		fail func(r *fakecql.Request)
+		may  bool
+	}{
+		"a statement, unavailable":                {query(insert), unavailable(Quorum), false},
+		"a statement, overloaded":                 {query(insert), overloaded, false},
+		"a batch of one, unavailable":             {batch(UnloggedBatch, 1), unavailable(Quorum), false},
+		"an unlogged batch, unavailable":          {batch(UnloggedBatch, 2), unavailable(Quorum), true},
+		"counters, unavailable":                   {batch(CounterBatch, 2), unavailable(Quorum), true},
+		"a logged batch, unavailable":             {batch(LoggedBatch, 2), unavailable(Quorum), false},
+		"a logged batch, overloaded":              {batch(LoggedBatch, 2), overloaded, true},
+		"several partitions, unavailable":         {query(several), unavailable(Quorum), true},
+		"several partitions, overloaded":          {query(several), overloaded, true},
+		"a batch of one for several, unavailable": {inBatch(UnloggedBatch), unavailable(Quorum), true},
+		"a logged batch of one for several":       {inBatch(LoggedBatch), unavailable(Quorum), false},
+		"conditional, unavailable for Paxos":      {query(insert + " IF NOT EXISTS"), unavailable(Serial), false},
+		"conditional, unavailable for the commit": {query(insert + " IF NOT EXISTS"), unavailable(All), true},
+		"conditional, timeout of its read":        {query(insert + " IF NOT EXISTS"), readTimeout, true},
+		"conditional, overloaded":                 {query(insert + " IF NOT EXISTS"), overloaded, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+				cfg := configOf(c)
+				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several} {
+					c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+				}
+				cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+				s := openSession(t, cfg)
+				sent := 0
+				c.Answer(func(r *fakecql.Request, _ int) {
+					sent++
+					m.fail(r)
+				})
+				err := m.run(s)
+				require.Error(t, err)
+				require.Equal(t, m.may, MayHaveApplied(err))
+				want := 2
+				if m.may {
+					want = 1
+				}
+				require.Equal(t, want, sent, "a request that may have been executed is not retried")
+			})
+		})
+	}
+}
+
+// An execution still in flight when the request ends may have been applied, independent of the other executions.
+func TestSpeculativeExecutionInFlightMayHaveApplied(t *testing.T) {
+	for name, fail := range map[string]func(r *fakecql.Request){
+		"the other execution was refused":          func(r *fakecql.Request) { r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...) },
+		"the other execution failed for all":       func(r *fakecql.Request) { r.Fail(int32(CodeUnauthorized)) },
+		"the other execution found no connections": func(r *fakecql.Request) { r.Fail(int32(CodeBootstrapping)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+				cfg := configOf(c)
+				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+				cfg.RetryPolicy = SimpleRetryPolicy{}
+				s := openSession(t, cfg)
+				c.Answer(func(r *fakecql.Request, nth int) {
+					if nth == 1 {
+						time.Sleep(10 * time.Second)
+						r.Void()
+						return
+					}
+					time.Sleep(200 * time.Millisecond)
+					fail(r)
+				})
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				defer cancel()
+				err := s.Query(idempotentInsert).Idempotent(true).ExecContext(ctx)
+				require.Error(t, err)
+				sent, _ := c.Count(idempotentInsert)
+				require.Equal(t, 2, sent)
+				require.True(t, MayHaveApplied(err))
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// One execution may have been applied, the other was refused. Both have ended, in either order.
+func TestSpeculativeExecutionsDisagreeMayHaveApplied(t *testing.T) {
+	for _, last := range []int{0, 1} {
+		bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+			s := sessionOn(c, func(cfg *ClusterConfig) {
+				cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: 100 * time.Millisecond}
+				cfg.RetryPolicy = SimpleRetryPolicy{}
+			})
+			c.Answer(func(r *fakecql.Request, nth int) {
+				time.Sleep(200 * time.Millisecond)
+				if nth == last {
+					time.Sleep(time.Second)
+					r.Fail(int32(CodeUnavailable), unavailableFields(Quorum)...)
+					return
+				}
+				r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("SIMPLE")...)
+			})
+			err := s.Query(idempotentInsert).Idempotent(true).Exec()
+			var f *RequestFailure
+			require.ErrorAs(t, err, &f)
+			require.Equal(t, 2, f.Attempts)
+			require.True(t, MayHaveApplied(err))
+		})
+	}
+}
+
+// The first attempt times out after it was written, the second one is refused: the first may have been applied.
+func TestEarlierAttemptMayHaveApplied(t *testing.T) {
+	const blocking = "INSERT INTO ks.t (id) VALUES (2)"
+	for name, m := range map[string]struct {
+		refuse func(r *fakecql.Request) // nil means that the second attempt finds no free stream
+		want   error
+	}{
+		"by the server":        {func(r *fakecql.Request) { r.Fail(int32(CodeUnauthorized)) }, CodeUnauthorized},
+		"before it is written": {nil, ErrNoStreams},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+				s := sessionOn(c, func(cfg *ClusterConfig) {
+					cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}
+					cfg.MaxRequestsPerConn = 1
+				})
+				for _, stmt := range []string{blocking, idempotentInsert} {
+					_, err := s.prepare(t.Context(), "", stmt)
+					require.NoError(t, err)
+				}
+				c.Answer(func(r *fakecql.Request, nth int) {
+					switch {
+					case m.refuse == nil && nth == 0:
+						time.Sleep(10 * time.Second)
+						r.Void()
+					case m.refuse != nil && nth == 1:
+						m.refuse(r)
+					} // all others are not answered
+				})
+				if m.refuse == nil {
+					go func() { _ = s.Query(blocking).Exec() }() // holds the only stream of one node
+					synctest.Wait()
+				}
+				err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(time.Second).Exec()
+				require.ErrorIs(t, err, m.want)
+				var f *RequestFailure
+				require.ErrorAs(t, err, &f)
+				require.Equal(t, 2, f.Attempts)
+				require.True(t, MayHaveApplied(err))
+			})
+		})
+	}
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Decisions of retry policies, and their execution by a session.
+
+const idempotentInsert = "INSERT INTO ks.t (id) VALUES (1)"
+
+func TestRetryOfRequestNotExecuted(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 2}
+		s := openSession(t, cfg)
+		c.Answer(func(r *fakecql.Request, nth int) {
+			if nth < 2 {
+				r.Fail(int32(CodeOverloaded)) // the coordinator refuses it before executing anything
+				return
+			}
+			r.Void()
+		})
+		require.NoError(t, s.Query("UPDATE ks.t SET n = n + 1 WHERE id = 1").Exec(), "a retry is safe although the request is not idempotent")
+		st := s.Stats()
+		require.Equal(t, map[ErrorClass]uint64{ClassOverloaded: 2}, st.Errors)
+		require.EqualValues(t, 2, st.Retries)
+		require.Zero(t, st.Failed)
+	})
+}
+
+func TestRetryPolicyIsBounded(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		cfg.RetryPolicy = pushy{Retry, new(atomic.Int32)}
+		s := openSession(t, cfg)
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeServer)) })
+		err := s.Query(idempotentInsert).Idempotent(true).Exec()
+		var f *RequestFailure
+		require.ErrorAs(t, err, &f)
+		require.Equal(t, maxRetries+1, f.Attempts)
+	})
+}
+
+// odd is a policy that returns an invalid decision.
+type odd struct{}
+
+func (odd) Decide(context.Context, Attempt) Decision { return Decision{Type: 77} }
+
+func TestRetryPolicySeesTheAttempt(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		s := openSession(t, cfg)
+		c.Answer(func(r *fakecql.Request, nth int) {
+			switch nth {
+			case 0:
+				r.Fail(int32(CodeOverloaded))
+			case 1:
+				r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("CAS")...)
+			default:
+				r.Fail(int32(CodeReadFailure))
+			}
+		})
+		var saw []Attempt
+		policy := retryFunc(func(a Attempt) Decision {
+			saw = append(saw, a)
+			return Decision{Type: RetryNextHost, Consistency: One, SetConsistency: true}
+		})
+		require.ErrorIs(t, s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(policy).Exec(), CodeWriteTimeout, "no third node")
+		require.Len(t, saw, 2)
+		require.NotEqual(t, saw[0].Host.HostID(), saw[1].Host.HostID())
+		for i := range saw {
+			require.NotNil(t, saw[i].Err)
+			saw[i].Err, saw[i].Host = nil, nil
+		}
+		require.Equal(t, []Attempt{
+			{Number: 1, Class: ClassOverloaded, Consistency: All, Idempotent: true},
+			{Number: 2, Class: ClassWriteTimeout, Consistency: One, Idempotent: true, WriteType: "CAS", LWT: true, MayHaveApplied: true},
+		}, saw)
+		saw = nil
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeOverloaded)) })
+		require.Error(t, s.Batch(UnloggedBatch).Query(idempotentInsert).RetryPolicy(policy).Exec())
+		require.True(t, saw[0].Batch)
+		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(odd{}).Exec(), CodeOverloaded, "an invalid decision ends the request")
+	})
+}
+
+// retryFunc is a function as a retry policy.
+type retryFunc func(a Attempt) Decision
+
+func (f retryFunc) Decide(_ context.Context, a Attempt) Decision { return f(a) }
+
+func TestRetryChangesConsistency(t *testing.T) {
+	for _, m := range []struct {
+		name string
+		run  func(s *Session, p RetryPolicy) error
+		want []Consistency
+	}{
+		{"query", func(s *Session, p RetryPolicy) error {
+			return s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p).Exec()
+		}, []Consistency{All, Two, One}},
+		{"with a custom payload", func(s *Session, p RetryPolicy) error {
+			q := s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p)
+			return q.CustomPayload(map[string][]byte{"k": {1, 2}}).Exec()
+		}, []Consistency{All, Two, One}},
+		{"batch", func(s *Session, p RetryPolicy) error {
+			return s.Batch(LoggedBatch).Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p).Exec()
+		}, []Consistency{All, Two, One}},
+		{"speculative", func(s *Session, p RetryPolicy) error {
+			q := s.Query(idempotentInsert).Idempotent(true).Consistency(All).RetryPolicy(p)
+			return q.SpeculativeExecutionPolicy(&SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Hour}).Exec()
+		}, []Consistency{All, Two, One}},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+				cfg := configOf(c)
+				s := openSession(t, cfg)
+				var got []Consistency
+				var bodies [][]byte
+				c.Answer(func(r *fakecql.Request, nth int) {
+					at := consistencyIn(t, r)
+					got = append(got, Consistency(uint16(r.Body[at])<<8|uint16(r.Body[at+1])))
+					r.Body[at], r.Body[at+1] = 0, 0
+					bodies = append(bodies, r.Body)
+					if nth < 2 {
+						r.Fail(int32(CodeServer))
+						return
+					}
+					r.Void()
+				})
+				require.NoError(t, m.run(s, DowngradingConsistencyRetryPolicy{[]Consistency{Two, One}}))
+				require.Equal(t, m.want, got)
+				require.Equal(t, bodies[0], bodies[1], "only the consistency differs")
+				require.Equal(t, bodies[0], bodies[2])
+			})
+		})
+	}
+}
+
+// consistencyIn returns the consistency in the body of an EXECUTE or BATCH.
+func consistencyIn(t *testing.T, r *fakecql.Request) int {
+	in := wire.NewReader(r.Body)
+	if r.Op == fakecql.OpExecute {
+		in.ShortBytes()
+		in.ShortBytes()
+		return in.Offset()
+	}
+	in.Byte()
+	for range in.Short() {
+		if in.Byte() == 0 {
+			in.LongString()
+		} else {
+			in.ShortBytes()
+		}
+		for range in.Short() {
+			in.Value()
+		}
+	}
+	require.NoError(t, in.Err())
+	return in.Offset()
+}
+
+// A wait lets the plan begin again although the nodes that are left in it have no connection.
+func TestRetryAfterWaitPassesUnconnectedNodes(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		for _, n := range c.Nodes[1:] {
+			n.Down = true
+		}
+		s := openSession(t, cfg)
+		c.Answer(func(r *fakecql.Request, nth int) {
+			if nth%3 < 2 {
+				r.Fail(int32(CodeOverloaded))
+				return
+			}
+			r.Void()
+		})
+		policy := retryFunc(func(Attempt) Decision { return Decision{Type: RetryNextHost, Wait: time.Millisecond} })
+		for range 6 { // plans begin at each node in turn
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+		}
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeOverloaded)) })
+		var f *RequestFailure
+		require.ErrorAs(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(), &f)
+		require.Equal(t, maxRetries+1, f.Attempts, "the retries end")
+	})
+}
+
+func TestRetryIgnore(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		s := openSession(t, cfg)
+		c.Answer(func(r *fakecql.Request, _ int) { r.Fail(int32(CodeWriteTimeout), writeTimeoutFields("SIMPLE")...) })
+		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
+		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(ignore).Exec())
+		it := s.Query(idempotentInsert).RetryPolicy(ignore).Iter()
+		require.False(t, it.Scan())
+		require.NotNil(t, it.Host())
+		require.NoError(t, it.Close())
+		require.ErrorIs(t, s.Query(idempotentInsert).RetryPolicy(ignore).Scan(), ErrNotFound)
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).RetryPolicy(ignore).Exec())
+		require.Zero(t, s.Stats().Failed)
+	})
+}
+
+// TestFault10StrayFrameIsRetried: a node answers every second attempt on a stream without a request, which ends the
+// connection. An idempotent request must succeed on another node.
+func TestFault10StrayFrameIsRetried(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		c.Answer(func(r *fakecql.Request, nth int) {
+			if nth%2 == 0 {
+				r.Conn.Reply(1000, fakecql.OpResult, wire.AppendInt(nil, fakecql.ResultVoid))
+				return
+			}
+			r.Void()
+		})
+		const requests = 30
+		for range requests {
+			require.NoError(t, s.Query(idempotentInsert).Idempotent(true).Exec())
+			time.Sleep(time.Minute) // until the pool has replaced the connection
+		}
+		require.Equal(t, map[ErrorClass]uint64{ClassConnection: requests}, s.Stats().Errors)
+		err := s.Query(idempotentInsert).Exec()
+		require.ErrorIs(t, err, ErrConnectionClosed)
+		var broken *ProtocolError
+		require.ErrorAs(t, err, &broken, "the cause")
+		require.True(t, MayHaveApplied(err))
+	})
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+)
+
+// Verification of peers. Networks reuse addresses: another cluster may answer at the address of a node. Each connection
+// therefore asks the server for its cluster and host id before it carries a request.
+//
+// The question follows READY or AUTH_SUCCESS: Cassandra refuses a QUERY before, and on v5 READY changes the framing.
+// USE and REGISTER do not wait for its answer, so that verification adds no round trip to a connection that sends one
+// of them, or registers for the end of the server. ScyllaDB sends its host id in SUPPORTED; a connection to the
+// expected node then needs no question.
+
+// peers contains the expected cluster and what was logged about others.
+type peers struct {
+	mu         sync.Mutex
+	cluster    string          // the expected name; empty means unknown
+	refused    map[string]Peer // by address: the server that was refused last
+	unverified bool            // an unverified server was logged
+}
+
+// expect sets the name of the cluster if it is unknown.
+func (p *peers) expect(cluster string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cluster == "" {
+		p.cluster = cluster
+	}
+}
+
+// expected returns the name of the cluster, empty if it is unknown.
+func (p *peers) expected() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cluster
+}
+
+// accept forgets which server was refused at the address.
+func (p *peers) accept(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.refused, addr)
+}
+
+// maxRefused bounds the addresses remembered as refused.
+const maxRefused = 1024
+
+// refuse stores a refused server, and reports whether it was not the last one refused at its address.
+func (p *peers) refuse(e *PeerError) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refused[e.Address] == e.Got {
+		return false
+	}
+	if p.refused == nil || len(p.refused) >= maxRefused {
+		p.refused = map[string]Peer{}
+	}
+	p.refused[e.Address] = e.Got
+	return true
+}
+
+// firstUnverified reports whether it is called for the first time.
+func (p *peers) firstUnverified() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !p.unverified
+	p.unverified = true
+	return first
+}
+
+// dialVerified opens a connection to the node of that id, zero means any node of the cluster, and calls initial on it,
+// which may be nil. A server that is definitely another one is refused with a *PeerError.
+func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string, id UUID,
+	initial func(context.Context, *conn) error,
+) (*conn, error) {
+	want := Peer{ClusterName: s.peers.expected(), HostID: id}
+	if s.cfg.LoadBalanced {
+		want.HostID = UUID{}
+	}
+	cfg.prepare = func(ctx context.Context, c *conn) error {
+		if initial == nil && !c.features.graceful {
+			return s.verify(ctx, c, want)
+		}
+		var failure, unregistered error
+		var wg sync.WaitGroup
+		if initial != nil {
+			wg.Go(func() { failure = initial(ctx, c) })
+		}
+		if c.features.graceful {
+			wg.Go(func() { unregistered = registerShutdown(ctx, c) })
+		}
+		err := s.verify(ctx, c, want)
+		wg.Wait()
+		return cmp.Or(err, failure, unregistered) // the first is the cause of the others
+	}
+	c, err := s.dialObserved(ctx, cfg, addr)
+	var wrong *PeerError
+	switch {
+	case err == nil:
+		s.peers.accept(addr)
+	case errors.As(err, &wrong):
+		s.counters.wrongPeers.Add(1)
+		if s.peers.refuse(wrong) {
+			s.log.Warn("peer refused", "node", addr, "err", wrong)
+			s.control.refreshSoon() // the known addresses may be stale
+		}
+	}
+	return c, err
+}
+
+// verify returns a *PeerError if the server of c is definitely not the wanted one.
+func (s *Session) verify(ctx context.Context, c *conn, want Peer) error {
+	if want == (Peer{}) || want.HostID != (UUID{}) && want.HostID == c.features.hostID {
+		return nil
+	}
+	got, err := readPeer(ctx, c)
+	if err != nil && !refusesStatement(err) {
+		return errorf("verify the peer: %w", err)
+	}
+	if c.features.hostID != (UUID{}) {
+		got.HostID = c.features.hostID
+	}
+	wrong := &PeerError{Address: c.addr(), Want: want, Got: got}
+	if wrong.WrongCluster() || wrong.wrongNode() {
+		return wrong
+	}
+	compared := want.ClusterName != "" && got.ClusterName != "" || want.HostID != (UUID{}) && got.HostID != (UUID{})
+	if !compared && s.peers.firstUnverified() {
+		s.log.Warn("peer not verified: the server reports neither its cluster nor its host id", "node", c.addr(), "err", err)
+	}
+	return nil
+}
+
+// readPeer asks a server for its cluster and host id.
+func readPeer(ctx context.Context, c *conn) (Peer, error) {
+	rows, err := systemQuery(ctx, c, "SELECT cluster_name, host_id FROM system.local WHERE key = 'local'")
+	if err != nil || len(rows) == 0 {
+		return Peer{}, err
+	}
+	return Peer{ClusterName: get[string](rows[0], "cluster_name"), HostID: get[UUID](rows[0], "host_id")}, nil
+}
+
+// refusesStatement reports whether err means that the server would refuse the statement again, as some proxies do.
+func refusesStatement(err error) bool {
+	return errors.Is(err, CodeSyntax) || errors.Is(err, CodeUnauthorized) || errors.Is(err, CodeInvalid) ||
+		errors.Is(err, CodeConfig)
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/leak"
+)
+
+// Query plans of a session: the nodes that receive its requests.
+
+// hitsOf counts the requests of a test by node.
+func hitsOf(c *fakecql.Cluster) func() map[string]int {
+	var mu sync.Mutex
+	hits := map[string]int{}
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op == fakecql.OpExecute || r.Op == fakecql.OpBatch {
+			mu.Lock()
+			hits[r.Node.IP]++
+			mu.Unlock()
+		}
+		return false
+	})
+	return func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		old := hits
+		hits = map[string]int{}
+		return old
+	}
+}
+
+func TestSessionHostFilter(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 3)
+	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+	hits := hitsOf(c)
+	s := sessionOn(c, func(cfg *ClusterConfig) { cfg.HostFilter = WhiteListHostFilter("127.0.0.2", "127.0.0.3") })
+	requireAllUp(t, s)
+	require.Len(t, s.GetHosts(), 2)
+	for key := range 40 {
+		require.NoError(t, s.Query(stmt, key).Exec())
+	}
+	require.NotContains(t, hits(), "127.0.0.1", "the filter excludes the contact point")
+	require.ErrorIs(t, s.Query(stmt, 1).HostID(c.Nodes[0].ID.String()).Exec(), ErrNoConnections)
+}
+
+// TestSessionPolicies counts the nodes that receive the requests for one key, by host selection policy.
+func TestSessionPolicies(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 3)
+	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+	hits := hitsOf(c)
+	for _, row := range []struct {
+		name   string
+		policy HostSelectionPolicy
+		nodes  int // that receive requests for one key
+	}{
+		{"default", nil, 1},
+		{"tokens", TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1"), AvoidSlowReplicas(1000)), 1},
+		{"round robin", RoundRobinHostPolicy(), 3},
+		{"data center", DCAwareRoundRobinPolicy("dc1"), 3},
+		{"another data center", DCAwareRoundRobinPolicy("dc9"), 3},
+		{"the user's", pickerFunc(func(_ RouteInfo, hosts []*HostInfo) []*HostInfo { return hosts[1:2] }), 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := sessionOn(c, func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = row.policy })
+			defer s.Close()
+			requireAllUp(t, s)
+			hits()
+			for range 30 {
+				require.NoError(t, s.Query(stmt, 1).Exec())
+			}
+			require.Len(t, hits(), row.nodes)
+			for range 10 {
+				require.NoError(t, s.Batch(LoggedBatch).Query(stmt, 1).HostID(c.Nodes[2].ID.String()).Exec())
+			}
+			require.Equal(t, map[string]int{c.Nodes[2].IP: 10}, hits())
+		})
+	}
+	require.Empty(t, new(Query).GetHostID())
+	require.Equal(t, "00000000-0000-0000-0000-000000000001", new(Query).HostID(hostID(1).String()).GetHostID())
+	require.Equal(t, "00000000-0000-0000-0000-000000000001", new(Batch).HostID(hostID(1).String()).GetHostID())
+}
+
+// TestSessionPolicyFaults has the program's filters, policies and translators panic, or accept no node.
+func TestSessionPolicyFaults(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 2)
+	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+	for _, row := range []struct {
+		name   string
+		change func(*ClusterConfig)
+		want   string
+	}{
+		{"filter panics", func(cfg *ClusterConfig) { cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool { panic("mine") }) }, "HostFilter: panic: mine"},
+		{"filter accepts none", func(cfg *ClusterConfig) { cfg.HostFilter = DenyAllFilter() }, "HostFilter accepts none"},
+		{"policy panics", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = panicPolicy{} }, "HostSelectionPolicy: panic: mine"},
+		{"translator panics", func(cfg *ClusterConfig) {
+			cfg.AddressTranslator = AddressTranslatorFunc(func(net.IP, int) (net.IP, int) { panic("mine") })
+		}, "AddressTranslator: 127.0.0.2"},
+		{"no data center", func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = TokenAwareHostPolicy(DCAwareRoundRobinPolicy(""))
+		}, "the local data center is empty"},
+		{"no rack", func(cfg *ClusterConfig) { cfg.PoolConfig.HostSelectionPolicy = RackAwareRoundRobinPolicy("a", "") }, "the local rack is empty"},
+		{"unknown name", func(cfg *ClusterConfig) { cfg.HostFilter = WhiteListHostFilter("no such host.invalid") }, "HostFilter: lookup"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			leak.Require(t, buffersHeld)
+			cfg := configOf(c)
+			row.change(cfg)
+			_, err := cfg.CreateSession()
+			require.ErrorContains(t, err, row.want)
+		})
+	}
+	t.Run("later", func(t *testing.T) {
+		var bad atomic.Bool
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.ReconnectInterval = 20 * time.Millisecond
+			cfg.HostFilter = HostFilterFunc(func(*HostInfo) bool {
+				if bad.Load() {
+					panic("mine")
+				}
+				return true
+			})
+		})
+		defer s.Close()
+		bad.Store(true)
+		require.Eventually(t, func() bool { return s.control.current() == nil }, 5*time.Second, time.Millisecond)
+		require.NoError(t, s.Query(stmt, 1).Exec(), "the known nodes remain in use")
+		bad.Store(false)
+		require.Eventually(t, func() bool { return s.control.current() != nil }, 5*time.Second, time.Millisecond)
+	})
+	t.Run("picker panics", func(t *testing.T) {
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
+				if r.Table != "" {
+					panic("mine")
+				}
+				return hosts // for PREPARE
+			})
+		})
+		defer s.Close()
+		require.ErrorContains(t, s.Query(stmt, 1).Exec(), "HostPicker: panic: mine")
+	})
+}
+
+func TestSessionTranslatesAddresses(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 2)
+	var inside atomic.Int32
+	s := sessionOn(c, func(cfg *ClusterConfig) {
+		cfg.AddressTranslator = AddressTranslatorFunc(func(ip net.IP, port int) (net.IP, int) {
+			inside.Add(1)
+			return net.IPv4(127, 0, 0, ip.To4()[3]), port
+		})
+	})
+	require.Positive(t, inside.Load())
+	requireAllUp(t, s)
+	asked := inside.Load()
+	s.event(statusEvent{change: "UP", addr: netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))})
+	require.Greater(t, inside.Load(), asked, "addresses in events are translated")
+	require.Equal(t, fmt.Sprintf("127.0.0.2:%d", c.Port), s.reached(netip.MustParseAddrPort(fmt.Sprintf("10.9.9.2:%d", c.Port))).String())
+}
+
+// TestSessionConditional sends conditional statements: those of one key go to its primary replica.
+func TestSessionConditional(t *testing.T) {
+	c := newFakeCluster(t, protoV4, 3)
+	const stmt = "INSERT INTO ks.t (id) VALUES (?) IF NOT EXISTS"
+	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+	s := sessionOn(c)
+	p, err := s.prepare(t.Context(), "", stmt)
+	require.NoError(t, err)
+	require.True(t, p.lwt)
+	target := (&call{lwt: true}).planTarget()
+	require.True(t, target.lwt)
+	require.False(t, (&call{}).planTarget().lwt)
+	require.True(t, (&call{params: queryParams{consistency: LocalSerial}}).planTarget().lwt, "a serial read is conditional too")
+}
+
+// TestSessionCDCLog computes the tokens of ScyllaDB's CDC log tables.
+func TestSessionCDCLog(t *testing.T) {
+	blob := NativeType(TypeBlob)
+	prepared := func(table, column string) *statement {
+		return newStatement("SELECT", "", &preparedResult{bind: metadata{columns: []ColumnInfo{{Keyspace: "ks", Table: table, Name: column, TypeInfo: blob}}}, pkIndexes: []int{0}})
+	}
+	key := binary.BigEndian.AppendUint64(nil, 12345)
+	key = append(key, 9, 9, 9, 9, 9, 9, 9, 9)
+	log := prepared("t_scylla_cdc_log", "cdc$stream_id")
+	require.EqualValues(t, 12345, log.tokenOf(key))
+	for _, other := range []*statement{prepared("t", "cdc$stream_id"), prepared("t_scylla_cdc_log", "id")} {
+		require.NotEqualValues(t, 12345, other.tokenOf(key))
+	}
+	b := bindings{stmt: log, values: []any{key}, n: 1}
+	body, err := b.appendBound(nil)
+	require.NoError(t, err)
+	tok, ok, err := b.token(body)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.EqualValues(t, 12345, tok)
+}

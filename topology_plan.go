@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/tablet"
+)
+
+// Query plans: the order in which a request tries nodes.
+
+// startStep is the difference between the starts of two plans: the golden ratio of their range. It spreads the starts
+// of any regular subset of the requests, such as every second or every seventh, evenly.
+const startStep = 0x9E3779B9
+
+// planTarget is the input of a query plan.
+type planTarget struct {
+	keyspace, table string // of the table, empty when unknown
+	token           int64  // when hasToken
+	hasToken        bool
+	lwt             bool      // known to be conditional
+	host            UUID      // the only node to use; zero means any
+	now             time.Time // about; slow replicas are those that lag at that time
+	start           uint32    // selects the first among equals; advances by startStep from plan to plan
+}
+
+// maxTabletReplicas bounds the replicas of a tablet that a plan orders. Further replicas are tried among the other
+// nodes.
+const maxTabletReplicas = 12
+
+// tabletReplica is an index in topology.nodes, and the shard that serves the request there; -1 means that the node's
+// pool computes it.
+type tabletReplica struct{ node, shard int32 }
+
+// queryPlan is the order in which a request tries nodes, each once. It is a value and allocates nothing, except with a
+// HostPicker.
+type queryPlan struct {
+	topo        *topology
+	err         error // of the HostPicker
+	listed      group // the replicas, the nearest first, unless a tablet names them; or the HostPicker's nodes
+	tablet      [maxTabletReplicas]tabletReplica
+	tabletCount int // replicas in tablet
+	start       uint32
+	order       planOrder
+	token       int64 // when hasToken
+	hasToken    bool
+	tried       int     // nodes returned
+	silent      []*node // nodes that were skipped as silent; they come last
+
+	inOrder bool      // equally near replicas are tried in their order
+	avoid   bool      // slow replicas are tried later
+	now     time.Time // see planTarget
+	swapped bool      // the first two of equal nodes have changed places
+	slow    uint64    // bit i means that replica i was skipped as slow
+	at      planCursor
+}
+
+// planCursor is the position in a plan. A plan is a list of steps, and each step goes once over its nodes, which are
+// sorted by rank. Nodes of one rank are equals; they are tried in the order of spread, which differs from plan to plan:
+//
+//	replicas   A  B  C | D  E | F        rank 0, 0, 0 | 1, 1 | 2
+//	                     ^      ^
+//	                 first      end      the equals D and E
+//	visited = 1                          one of them has been considered, so spread(start, 1, 2) is next
+//
+// When all equals have been considered (first + visited == end), the next equals begin at end. Nodes of one rank are
+// all local or all remote, so a step for local nodes skips remote equals as a whole, and a step for remote nodes skips
+// local ones.
+type planCursor struct {
+	step    int // in planSteps
+	first   int
+	end     int
+	visited int
+}
+
+// planOrder names the steps of a plan.
+type planOrder int
+
+const (
+	localFirst    planOrder = iota
+	replicasFirst           // all replicas come first, remote ones included
+	tabletOnly              // tablet lists all nodes
+	pickedOnly              // listed lists all nodes in order
+)
+
+// planStep is a part of a plan: replicas or other nodes, local or remote. A slow step tries the replicas that were
+// skipped as slow.
+type planStep struct{ others, slow, remote bool }
+
+var planSteps = [...][]planStep{
+	localFirst: {
+		{},
+		{slow: true},
+		{others: true},
+		{remote: true},
+		{remote: true, slow: true},
+		{remote: true, others: true},
+	},
+	replicasFirst: {
+		{},
+		{slow: true},
+		{remote: true},
+		{remote: true, slow: true},
+		{others: true},
+		{remote: true, others: true},
+	},
+	tabletOnly: {{}, {remote: true}},
+	pickedOnly: {{}},
+}
+
+// plan returns the query plan of a request.
+func (t *topology) plan(target planTarget) queryPlan {
+	p := queryPlan{topo: t, start: target.start, token: target.token, hasToken: target.hasToken}
+	var found *tablet.Tablet
+	if t.routing == nil { // before the first view
+		return p
+	}
+	rules := &t.routing.rules
+	if target.hasToken && (rules.tokenAware || rules.picker != nil || target.host != (UUID{})) {
+		found = t.routing.tablets.Lookup(target.keyspace, target.table, target.token)
+	}
+	if target.host != (UUID{}) {
+		p.order = tabletOnly
+		if i := t.indexOf(target.host); i >= 0 {
+			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(found, target.host)}, 1
+		}
+		return p
+	}
+	if found != nil {
+		p.setTablet(found)
+	} else if target.hasToken && (rules.tokenAware || rules.picker != nil) {
+		p.listed = t.replicasOf(target.keyspace, target.token)
+	}
+	if rules.picker != nil {
+		p.pick(rules.picker, target)
+		return p
+	}
+	p.inOrder = rules.inOrder || target.lwt
+	p.avoid, p.now = !target.lwt && p.replicas() > 1, target.now
+	if rules.replicasFirst {
+		p.order = replicasFirst
+	}
+	return p
+}
+
+// shardOn returns the shard of the tablet's replica on a host, -1 if unknown.
+func shardOn(t *tablet.Tablet, host UUID) int32 {
+	if t != nil {
+		for _, r := range t.Replicas {
+			if r.Host == host {
+				return r.Shard
+			}
+		}
+	}
+	return -1
+}
+
+// setTablet lists the tablet's replicas that requests may go to, the nearest first; equally near ones keep their order.
+func (p *queryPlan) setTablet(t *tablet.Tablet) {
+	for i := range t.Replicas {
+		replica := &t.Replicas[i]
+		index := p.topo.indexOf(replica.Host)
+		if index < 0 || p.topo.nodes[index].rank < 0 {
+			continue
+		}
+		at := p.tabletCount
+		for at > 0 && p.topo.nodes[index].rank < p.topo.nodes[p.tablet[at-1].node].rank {
+			at--
+		}
+		if at == maxTabletReplicas {
+			continue
+		}
+		p.tabletCount = min(p.tabletCount+1, maxTabletReplicas)
+		copy(p.tablet[at+1:p.tabletCount], p.tablet[at:])
+		p.tablet[at] = tabletReplica{int32(index), replica.Shard}
+	}
+}
+
+// pick calls the program's HostPicker to order the nodes.
+func (p *queryPlan) pick(picker HostPicker, target planTarget) {
+	info := RouteInfo{
+		Keyspace: target.keyspace, Table: target.table, Token: target.token, HasToken: target.hasToken,
+		LWT: target.lwt,
+	}
+	for i := range p.replicas() {
+		info.Replicas = append(info.Replicas, p.replica(i).info)
+	}
+	hosts, err := callPicker(picker, info, p.topo.hosts)
+	if err != nil {
+		p.err = err
+	}
+	picked := make(group, 0, len(hosts))
+	for _, h := range hosts {
+		if h == nil {
+			continue
+		}
+		if n := p.topo.nodeByID(h.id); n != nil && n.rank >= 0 && !slices.Contains(picked, n) {
+			picked = append(picked, n)
+		}
+	}
+	p.listed, p.order = picked, pickedOnly // tablet is kept for its shards
+}
+
+func callPicker(p HostPicker, info RouteInfo, all []*HostInfo) (hosts []*HostInfo, err error) {
+	defer func() {
+		if err != nil {
+			hosts, err = nil, errorf("HostPicker: %w", err)
+		}
+	}()
+	defer background.Recover(&err)
+	return p.AppendHosts(nil, info, slices.Clone(all)), nil
+}
+
+// replicas returns the number of replicas.
+func (p *queryPlan) replicas() int {
+	if p.tabletCount > 0 {
+		return p.tabletCount
+	}
+	return len(p.listed)
+}
+
+// replica returns replica number i.
+func (p *queryPlan) replica(i int) *node {
+	if p.tabletCount > 0 {
+		return p.topo.nodes[p.tablet[i].node]
+	}
+	return p.listed[i]
+}
+
+// isReplica reports whether n is among the replicas.
+func (p *queryPlan) isReplica(n *node) bool {
+	for i := range p.replicas() {
+		if p.replica(i) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// tabletShard returns the shard of n in tablet, -1 if n is not in it.
+func (p *queryPlan) tabletShard(n *node) int32 {
+	for i := range p.tabletCount {
+		if p.topo.nodes[p.tablet[i].node] == n {
+			return p.tablet[i].shard
+		}
+	}
+	return -1
+}
+
+// next returns the next node and the shard that serves the request there, nil after the last. The shard is -1 if no
+// tablet names it; the node's pool then computes it from the token. Silent nodes come last.
+func (p *queryPlan) next() (*node, int32) {
+	n, shard := p.advance()
+	for n != nil && p.isSilent(n, shard) {
+		p.silent = append(p.silent, n)
+		n, shard = p.advance()
+	}
+	if n == nil && len(p.silent) > 0 {
+		n, p.silent = p.silent[0], p.silent[1:]
+		shard = p.tabletShard(n)
+	}
+	if n != nil {
+		p.tried++
+	}
+	return n, shard
+}
+
+// more reports whether next returns another node.
+func (p *queryPlan) more() bool {
+	switch {
+	case p.topo == nil || p.order == tabletOnly:
+		return false
+	case p.order == pickedOnly:
+		return p.tried < len(p.listed)
+	}
+	return p.tried < len(p.topo.usable)
+}
+
+// isSilent reports whether the connections for a request on n are silent.
+func (p *queryPlan) isSilent(n *node, shard int32) bool {
+	if n.pool.open.Load().silent == 0 || p.order == tabletOnly { // the usual case, and the only node
+		return false
+	}
+	return n.pool.isSilent(p.shardAt(n, shard))
+}
+
+// shardAt returns the shard of n that serves the request, which a tablet may name; -1 means unknown.
+func (p *queryPlan) shardAt(n *node, tablet int32) int32 {
+	if tablet < 0 && p.hasToken {
+		return n.pool.shardOf(p.token)
+	}
+	return tablet
+}
+
+// advance is next without regard to silence.
+func (p *queryPlan) advance() (*node, int32) {
+	if p.order == pickedOnly {
+		if p.at.visited == len(p.listed) {
+			return nil, -1
+		}
+		p.at.visited++
+		return p.listed[p.at.visited-1], p.tabletShard(p.listed[p.at.visited-1])
+	}
+	for steps := planSteps[p.order]; p.at.step < len(steps); p.at = (planCursor{step: p.at.step + 1}) {
+		s := steps[p.at.step]
+		if s.slow && p.slow == 0 {
+			continue
+		}
+		if s.others {
+			if n := p.nextOther(s.remote); n != nil {
+				return n, -1
+			}
+		} else if n, shard := p.nextReplica(s); n != nil {
+			return n, shard
+		}
+	}
+	return nil, -1
+}
+
+// nextReplica returns the next replica of a step, nil after the last.
+func (p *queryPlan) nextReplica(s planStep) (*node, int32) {
+	for count := p.replicas(); ; p.at.visited++ {
+		if p.at.first+p.at.visited == p.at.end { // the next equals
+			p.at.first, p.at.visited = p.at.end, 0
+			if p.at.first == count {
+				return nil, -1
+			}
+			first := p.replica(p.at.first)
+			for p.at.end++; p.at.end < count && first.rank == p.replica(p.at.end).rank; {
+				p.at.end++
+			}
+			if first.info.remote != s.remote {
+				p.at.visited = p.at.end - p.at.first - 1
+				continue
+			}
+		}
+		i := p.at.first + p.at.visited
+		if !p.inOrder {
+			i = p.at.first + spread(p.start, p.at.visited, p.at.end-p.at.first)
+		}
+		n, shard := p.replica(i), int32(-1)
+		if p.tabletCount > 0 {
+			shard = p.tablet[i].shard
+		}
+		switch bit := uint64(1) << i; { // 0 for i beyond placement.MaxReplicas (EverywhereStrategy)
+		case s.slow:
+			if p.slow&bit == 0 {
+				continue
+			}
+		case p.avoid && bit != 0 && p.isSlow(n, shard):
+			p.slow |= bit
+			continue
+		}
+		p.at.visited++
+		return n, shard
+	}
+}
+
+// isSlow reports whether a replica is tried after the others: its connection lags, or AvoidSlowReplicas applies.
+func (p *queryPlan) isSlow(n *node, shard int32) bool {
+	if rules := &p.topo.routing.rules; rules.avoidSlow && n.busy(shard, rules.maxInFlight) {
+		return true
+	}
+	return n.pool.lags(p.shardAt(n, shard), p.now)
+}
+
+// nextOther returns the next node that is not a replica, nil after the last.
+func (p *queryPlan) nextOther(remote bool) *node {
+	for nodes := p.topo.usable; ; p.at.visited++ {
+		if p.at.first+p.at.visited == p.at.end {
+			p.at.first, p.at.visited = p.at.end, 0
+			if p.at.first == len(nodes) {
+				return nil
+			}
+			first := nodes[p.at.first]
+			for p.at.end++; p.at.end < len(nodes) && first.rank == nodes[p.at.end].rank; {
+				p.at.end++
+			}
+			if first.info.remote != remote {
+				p.at.visited = p.at.end - p.at.first - 1
+				continue
+			}
+		}
+		if n := p.otherAt(p.at.visited); !p.isReplica(n) {
+			p.at.visited++
+			return n
+		}
+	}
+}
+
+// otherAt returns the k-th of equal nodes that are not replicas. The first two change places if only the first lags.
+func (p *queryPlan) otherAt(k int) *node {
+	at := func(k int) *node { return p.topo.usable[p.at.first+spread(p.start, k, p.at.end-p.at.first)] }
+	if k == 0 {
+		p.swapped = p.at.end-p.at.first > 1 && at(0).pool.lags(-1, p.now) && !at(1).pool.lags(-1, p.now)
+	}
+	if p.swapped && k < 2 {
+		k = 1 - k
+	}
+	return at(k)
+}
+
+// busy reports whether the connection for a request has more than limit requests in flight. A node without a connection
+// is not busy: an attempt there fails at once.
+func (n *node) busy(shard int32, limit int) bool {
+	c := n.pool.pickShard(shard)
+	return c != nil && c.inFlight() > limit
+}
+
+// strides are primes above any number of nodes, so that steps of one stride visit all nodes. They are balanced modulo
+// small numbers: as many go around three nodes one way as the other.
+var strides = [...]uint64{
+	1000037, 1000231, 1000249, 1000403, 1000409, 1000429, 1000453, 1000577,
+	1000723, 1000931, 1001197, 1001321, 1001569, 1001683, 1001807, 1001831,
+}
+
+// spread returns the index of the k-th of n equals in an order that start selects. start selects the first index and
+// the stride, so that the load of a failed node spreads over all the others.
+func spread(start uint32, k, n int) int {
+	if n == 1 {
+		return 0
+	}
+	first := uint64(start) * uint64(n) >> 32
+	if k == 0 {
+		return int(first)
+	}
+	return int((first + uint64(k)*strides[start>>4%uint32(len(strides))]) % uint64(n))
+}

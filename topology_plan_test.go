@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/internal/stream"
+	"github.com/vecql/vecql/internal/tablet"
+)
+
+// Tests of query plans.
+
+// planNodes returns all nodes of a query plan.
+func planNodes(r queryPlan) (nodes []*node) {
+	for n, _ := r.next(); n != nil; n, _ = r.next() {
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// threeByThree has nodes 1 to 3 in data center a, 4 to 6 in b, 7 to 9 in c, in three racks each. Keyspace ks has two
+// replicas in each.
+func threeByThree(t testing.TB, policy HostSelectionPolicy) *topology {
+	var nodes []*node
+	for i := range 9 {
+		nodes = append(nodes, testNode(byte(i+1), string(rune('a'+i/3)), fmt.Sprint("r", i%3), int64(i%3*30+i/3*10)))
+	}
+	two := placement.Count{All: 2}
+	return testTopology(t, policy, nodes, map[string]placement.Strategy{
+		"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"a": two, "b": two, "c": two}},
+	})
+}
+
+func (t *topology) node(n byte) *node { return t.nodeByID(UUID{15: n}) }
+
+// onToken is a request of keyspace ks for the range that begins at node 1.
+func onToken(start uint32) planTarget {
+	return planTarget{keyspace: "ks", table: "t", token: 0, hasToken: true, start: start}
+}
+
+func TestPlanOrder(t *testing.T) {
+	dc := DCAwareRoundRobinPolicy("b")
+	for _, c := range []struct {
+		name   string
+		policy HostSelectionPolicy
+		lwt    bool
+		want   [][]int // groups of equals, in order
+	}{
+		{"default", nil, false, [][]int{{1, 2, 4, 5, 7, 8}, {3, 6, 9}}},
+		{"default, conditional", nil, true, [][]int{{1}, {4}, {7}, {2}, {5}, {8}, {3, 6, 9}}},
+		{"round robin ignores replicas", RoundRobinHostPolicy(), false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+		{"data center", dc, false, [][]int{{4, 5, 6}, {1, 2, 3, 7, 8, 9}}},
+		{"data center, no other", DCAwareRoundRobinPolicy("b", DisableDCFailover()), false, [][]int{{4, 5, 6}}},
+		{"unknown data center", DCAwareRoundRobinPolicy("x"), false, [][]int{{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+		{"rack", RackAwareRoundRobinPolicy("b", "r1"), false, [][]int{{5}, {4, 6}, {1, 2, 3, 7, 8, 9}}},
+		{"tokens, data center", TokenAwareHostPolicy(dc), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"tokens, data center, conditional", TokenAwareHostPolicy(dc), true, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
+		{"tokens, data center, in order", TokenAwareHostPolicy(dc, DoNotShuffleReplicas()), false, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
+		{"last option wins: shuffled", TokenAwareHostPolicy(dc, DoNotShuffleReplicas(), ShuffleReplicas()), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"shuffled", ShuffledTokenAwareHostPolicy(dc), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"remote replicas before local nodes", TokenAwareHostPolicy(dc, NonLocalReplicasFallback()), false, [][]int{{4, 5}, {1, 2, 7, 8}, {6}, {3, 9}}},
+		{"tokens, rack", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1")), false, [][]int{{5}, {4}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"tokens, rack of no replica", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r2")), false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{
+			"tokens, rack, no other", TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1", DisableDCFailover())), true,
+			[][]int{{5}, {4}, {6}},
+		},
+		{"the user's tiers", TokenAwareHostPolicy(tiersByID{9: 0, 8: 1, 1: 2, 2: 2, 3: 2}), false, [][]int{{9}, {8}, {1, 2}, {3}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			topo := threeByThree(t, c.policy)
+			for i := range uint32(50) {
+				target := onToken(i * startStep)
+				target.lwt = c.lwt
+				got := planNodes(topo.plan(target))
+				for _, equals := range c.want {
+					require.GreaterOrEqual(t, len(got), len(equals))
+					var ids []int
+					for _, n := range got[:len(equals)] {
+						ids = append(ids, int(n.info.id[15]))
+					}
+					require.ElementsMatch(t, equals, ids)
+					got = got[len(equals):]
+				}
+				require.Empty(t, names(got))
+			}
+		})
+	}
+}
+
+// tiersByID is a policy that returns tiers by the last byte of a node's id; other nodes are never used.
+type tiersByID map[byte]int
+
+func (p tiersByID) Tier(h *HostInfo) int {
+	if tier, ok := p[h.id[15]]; ok {
+		return tier
+	}
+	return -1
+}
+
+// TestPlanProperties checks query plans of random clusters under random policies.
+func TestPlanProperties(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 200 {
+		nodes := randomNodes(rnd)
+		var inner HostSelectionPolicy
+		switch rnd.IntN(5) {
+		case 0:
+			inner = RoundRobinHostPolicy()
+		case 1:
+			inner = DCAwareRoundRobinPolicy("dc0")
+		case 2:
+			inner = DCAwareRoundRobinPolicy("dc0", DisableDCFailover())
+		case 3:
+			inner = RackAwareRoundRobinPolicy("dc0", "r0")
+		case 4:
+			tiers := tiersByID{}
+			for _, n := range nodes {
+				tiers[n.info.id[15]] = rnd.IntN(5) - 1
+			}
+			inner = tiers
+		}
+		replicasBeforeAll := rnd.IntN(2) == 0
+		var opts []TokenAwareOption
+		if replicasBeforeAll {
+			opts = append(opts, NonLocalReplicasFallback())
+		}
+		for _, n := range nodes {
+			n.info.excluded = rnd.IntN(10) == 0
+		}
+		topo := testTopology(t, TokenAwareHostPolicy(inner, opts...), nodes, map[string]placement.Strategy{
+			"ks": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc0": {All: 3}, "dc1": {All: 2}}},
+		})
+		if rnd.IntN(2) == 0 {
+			hint := &tablet.Tablet{First: -1000, Last: 1000}
+			for _, i := range rnd.Perm(len(nodes))[:rnd.IntN(min(6, len(nodes)+1))] {
+				hint.Replicas = append(hint.Replicas, tablet.Replica{Host: nodes[i].info.id, Shard: int32(nodes[i].info.id[15])})
+			}
+			topo.routing.tablets.Add("ks", "t", hint)
+		}
+		for range 10 {
+			target := planTarget{
+				keyspace: "ks", table: "t", token: rnd.Int64N(500) - 250, hasToken: rnd.IntN(5) > 0, lwt: rnd.IntN(3) == 0, start: rnd.Uint32(),
+			}
+			want := topo.replicasOf("ks", target.token)
+			known := topo.routing.tablets.Lookup("ks", "t", target.token)
+			if known != nil && target.hasToken {
+				want = nil
+				for _, replica := range known.Replicas {
+					if n := topo.nodeByID(replica.Host); n != nil && n.info.tier >= 0 {
+						want = append(want, n)
+					}
+				}
+			}
+			if !target.hasToken {
+				want = nil
+			}
+			r := topo.plan(target)
+			var got []*node
+			for n, shard := r.next(); n != nil; n, shard = r.next() {
+				require.False(t, slices.Contains(got, n), "each once")
+				require.False(t, n.info.tier < 0 || n.info.excluded)
+				wantShard := int32(-1)
+				if known != nil && target.hasToken && slices.Contains(want, n) {
+					wantShard = int32(n.info.id[15])
+				}
+				require.True(t, shard == wantShard, "shard %d, want %d", shard, wantShard)
+				got = append(got, n)
+			}
+			require.Len(t, got, len(topo.usable), "all usable nodes")
+			rank := func(n *node) int { // the part of the plan that n belongs to
+				rank := 0
+				if !slices.Contains(want, n) {
+					rank++
+				}
+				if n.info.remote {
+					rank += 2
+				}
+				if replicasBeforeAll {
+					rank = []int{0, 2, 1, 3}[rank]
+				}
+				return rank
+			}
+			for i := 1; i < len(got); i++ {
+				a, b := got[i-1], got[i]
+				if rank(a) > rank(b) || rank(a) == rank(b) && a.info.tier > b.info.tier {
+					t.Fatalf("%d before %d in %s", a.info.id[15], b.info.id[15], names(got))
+				}
+			}
+			if target.lwt && len(want) > 0 {
+				slices.SortStableFunc(want, compareDistance)
+				i := slices.IndexFunc(got, func(n *node) bool { return slices.Contains(want, n) })
+				require.Same(t, want[0], got[i], "the primary of the nearest first")
+			}
+		}
+	}
+}
+
+// TestPlanSpreads counts first and second nodes of plans: the load of a failed node goes to all others.
+func TestPlanSpreads(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 5, 7, 12} {
+		for _, every := range []uint32{1, 2, 3, 7} { // a program that alternates between several kinds of requests
+			const rounds = 12000
+			firsts, seconds := map[int]int{}, map[[2]int]int{}
+			for i := range uint32(rounds) {
+				start := i * every * startStep
+				first := spread(start, 0, n)
+				firsts[first]++
+				seconds[[2]int{first, spread(start, 1, n)}]++
+				seen := map[int]bool{}
+				if i < 100 {
+					for k := range n {
+						seen[spread(start, k, n)] = true
+					}
+					require.Len(t, seen, n)
+				}
+			}
+			for i := range n {
+				require.InDelta(t, rounds/n, firsts[i], rounds/20, "%d nodes", n)
+			}
+			for pair, count := range seconds {
+				require.NotEqual(t, pair[0], pair[1])
+				if n > 2 {
+					require.Less(t, count, rounds/n*7/10, "%d nodes, %v", n, pair)
+				}
+			}
+		}
+	}
+}
+
+func TestPlanOneHost(t *testing.T) {
+	topo := threeByThree(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("a", DisableDCFailover())))
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 8}, Shard: 3}}})
+	target := onToken(7)
+	target.host = UUID{15: 8}
+	r := topo.plan(target)
+	n, shard := r.next()
+	require.Equal(t, "8", names([]*node{n}), "a request that names an unused node still reaches it")
+	require.EqualValues(t, 3, shard)
+	n, _ = r.next()
+	require.Nil(t, n)
+	target.host = UUID{15: 2}
+	r = topo.plan(target)
+	_, shard = r.next()
+	require.EqualValues(t, -1, shard)
+	target.host = UUID{15: 99}
+	require.Empty(t, planNodes(topo.plan(target)))
+	require.Empty(t, planNodes((&topology{}).plan(target)))
+	require.Empty(t, planNodes((&topology{}).plan(onToken(0))))
+}
+
+// withLoad sets for each node a pool of one connection with the given number of requests in flight.
+func withLoad(t *testing.T, topo *topology, load map[byte]int) {
+	for _, n := range topo.nodes {
+		n.pool = newPool(context.Background(), "", poolConfig{})
+		t.Cleanup(n.pool.cancel)
+		c := &conn{streams: stream.New(1000)}
+		for range load[n.info.id[15]] {
+			_, ok := c.streams.Claim()
+			require.True(t, ok)
+		}
+		n.pool.open.Store(newPoolView([]*conn{c}))
+	}
+}
+
+func TestPlanAvoidsSlowReplicas(t *testing.T) {
+	policy := TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10))
+	for _, c := range []struct {
+		name string
+		load map[byte]int
+		lwt  bool
+		want [][]int
+	}{
+		{"none is slow", map[byte]int{4: 10, 5: 10}, false, [][]int{{4, 5}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"one is", map[byte]int{4: 11}, false, [][]int{{5}, {4}, {6}, {1, 2, 7, 8}, {3, 9}}},
+		{"all are", map[byte]int{4: 11, 5: 12, 1: 50}, false, [][]int{{4, 5}, {6}, {2, 7, 8}, {1}, {3, 9}}},
+		{"conditional", map[byte]int{4: 11}, true, [][]int{{4}, {5}, {6}, {1}, {7}, {2}, {8}, {3, 9}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			topo := threeByThree(t, policy)
+			withLoad(t, topo, c.load)
+			for i := range uint32(20) {
+				target := onToken(i * startStep)
+				target.lwt = c.lwt
+				got := planNodes(topo.plan(target))
+				for _, equals := range c.want {
+					var ids []int
+					for _, n := range got[:len(equals)] {
+						ids = append(ids, int(n.info.id[15]))
+					}
+					require.ElementsMatch(t, equals, ids)
+					got = got[len(equals):]
+				}
+			}
+		})
+	}
+	topo := threeByThree(t, policy)
+	withLoad(t, topo, map[byte]int{4: 11, 5: 0})
+	r := topo.plan(onToken(0))
+	first, _ := r.next()
+	require.Equal(t, topo.node(5), first)
+	for id := range 11 { // a node that becomes idle between two calls must be listed exactly once
+		topo.node(4).pool.open.Load().conns[0].streams.Release(id)
+	}
+	require.Equal(t, "4", names(planNodes(r)[:1]))
+	require.Len(t, planNodes(topo.plan(onToken(0))), 9)
+	topo.node(4).pool.open.Store(&poolView{})
+	require.Len(t, planNodes(topo.plan(onToken(0))), 9, "a node without connections")
+}
+
+func TestPlanOfTabletWithManyReplicas(t *testing.T) {
+	var nodes []*node
+	hint := &tablet.Tablet{First: -5, Last: 5}
+	for i := range byte(20) {
+		nodes = append(nodes, testNode(i+1, fmt.Sprint("dc", i%2), "r"))
+		hint.Replicas = append(hint.Replicas, tablet.Replica{Host: UUID{15: i + 1}, Shard: int32(i)})
+	}
+	topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, nil)
+	topo.routing.tablets.Add("ks", "t", hint)
+	got := planNodes(topo.plan(onToken(3 << 28)))
+	require.Len(t, got, 20)
+	for _, n := range got[:10] {
+		require.Equal(t, "dc1", n.info.dc)
+	}
+}
+
+func TestPlanAllocatesNothing(t *testing.T) {
+	topo := threeByThree(t, TokenAwareHostPolicy(RackAwareRoundRobinPolicy("b", "r1"), AvoidSlowReplicas(5)))
+	withLoad(t, topo, map[byte]int{5: 9})
+	start, steps := uint32(0), 0
+	count := func() float64 {
+		return testing.AllocsPerRun(200, func() {
+			start += startStep
+			r := topo.plan(onToken(start))
+			for n, _ := r.next(); n != nil; n, _ = r.next() {
+				steps++
+			}
+		})
+	}
+	require.Zero(t, count())
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}}, {Host: UUID{15: 1}}}})
+	require.Zero(t, count())
+	require.Equal(t, 2*201*9, steps)
+}
+
+func BenchmarkPlan(b *testing.B) {
+	topo := threeByThree(b, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")))
+	run := func(name string) {
+		b.Run("by="+name, func(b *testing.B) {
+			b.ReportAllocs()
+			start := uint32(0)
+			for b.Loop() {
+				start += startStep
+				r := topo.plan(onToken(start))
+				if n, _ := r.next(); n == nil {
+					b.Fatal("no node")
+				}
+			}
+		})
+	}
+	run("ring")
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}}, {Host: UUID{15: 1}}, {Host: UUID{15: 4}}}})
+	run("tablet")
+}
+
+// pickerFunc orders nodes by a function.
+type pickerFunc func(r RouteInfo, hosts []*HostInfo) []*HostInfo
+
+func (pickerFunc) Tier(h *HostInfo) int {
+	if h.id[15] == 9 {
+		return -1
+	}
+	return 0
+}
+
+func (f pickerFunc) AppendHosts(dst []*HostInfo, r RouteInfo, hosts []*HostInfo) []*HostInfo {
+	return append(dst, f(r, hosts)...)
+}
+
+func TestPlanHostPicker(t *testing.T) {
+	var info RouteInfo
+	var p pickerFunc = func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
+		info = r
+		slices.Reverse(hosts)
+		return append(append(hosts, nil, hosts[0], &HostInfo{id: UUID{15: 77}}), &HostInfo{id: UUID{15: 9}})
+	}
+	topo := threeByThree(t, p)
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}, Shard: 6}, {Host: UUID{15: 1}}}})
+	target := onToken(0)
+	target.lwt = true
+	for range 2 {
+		require.Equal(t, "8 7 6 5 4 3 2 1", names(planNodes(topo.plan(target))), "unknown, repeated and unused nodes are left out")
+	}
+	r := topo.plan(target)
+	for n, shard := r.next(); n != nil; n, shard = r.next() {
+		require.EqualValues(t, map[byte]int{5: 6, 1: 0, 2: -1, 3: -1, 4: -1, 6: -1, 7: -1, 8: -1}[n.info.id[15]], shard)
+	}
+	replicas := info.Replicas
+	info.Replicas = nil
+	require.Equal(t, RouteInfo{Keyspace: "ks", Table: "t", HasToken: true, LWT: true}, info)
+	require.Equal(t, []*HostInfo{topo.node(5).info, topo.node(1).info}, replicas)
+
+	topo = threeByThree(t, TokenAwareHostPolicy(pickerFunc(func(RouteInfo, []*HostInfo) []*HostInfo { panic("mine") })))
+	r = topo.plan(onToken(0))
+	require.Empty(t, planNodes(r))
+	require.ErrorContains(t, r.err, "HostPicker: panic: mine")
+}
+
+// TestPlanSilentNodes has a silent node come last, wherever it would have been, and once. A node that the request names
+// is used nevertheless.
+func TestPlanSilentNodes(t *testing.T) {
+	for name, policy := range map[string]HostSelectionPolicy{
+		"replica": TokenAwareHostPolicy(DCAwareRoundRobinPolicy("a")), "round robin": RoundRobinHostPolicy(), "picker": pickAll{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			topo := threeByThree(t, policy)
+			for _, n := range []byte{1, 5} {
+				c := newConn(&connConfig{version: protoV4}, "127.0.0.1:9042", nil)
+				c.silent.Store(true)
+				topo.node(n).pool.open.Store(newPoolView([]*conn{c}))
+			}
+			for i := range uint32(20) {
+				r := topo.plan(onToken(i * startStep))
+				var got []int
+				for r.more() {
+					n, _ := r.next()
+					got = append(got, int(n.info.id[15]))
+				}
+				require.Len(t, got, 9)
+				require.ElementsMatch(t, []int{1, 5}, got[7:])
+			}
+			target := onToken(0)
+			target.host = UUID{15: 1}
+			require.Equal(t, "1", names(planNodes(topo.plan(target))))
+		})
+	}
+}
+
+// pickAll is a HostPicker that returns all hosts.
+type pickAll struct{ roundRobinPolicy }
+
+func (pickAll) AppendHosts(dst []*HostInfo, _ RouteInfo, hosts []*HostInfo) []*HostInfo {
+	return append(dst, hosts...)
+}
