@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command stall is the load program of ScyllaDB's gocql.
+package main
+
+import (
+	"github.com/gocql/gocql"
+
+	"github.com/vecql/vecql/bench/stall/load"
+)
+
+func main() { load.Main("scylla", "github.com/gocql/gocql", connect) }
+
+type client struct {
+	*gocql.Session
+	read, insert string
+}
+
+func connect(o load.Options) (load.Client, error) {
+	cfg := gocql.NewCluster(o.Hosts...)
+	cfg.Timeout, cfg.Consistency = o.Timeout, gocql.LocalQuorum
+	cfg.Logger = silent{}
+	s, err := cfg.CreateSession()
+	return client{s, o.ReadStatement(), o.InsertStatement()}, err
+}
+
+func (c client) Read(key int) (v int, err error) {
+	err = c.Query(c.read, key).Scan(&v)
+	return v, err
+}
+
+func (c client) Insert(key, value int) error { return c.Query(c.insert, key, value).Exec() }
+
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command vecql is the load program of vecql.
+package main
+
+import (
+	"log/slog"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bench/stall/load"
+)
+
+func main() { load.Main("vecql", "github.com/vecql/vecql", connect) }
+
+type client struct {
+	*vecql.Session
+	read, insert string
+}
+
+func connect(o load.Options) (load.Client, error) {
+	cfg := vecql.NewCluster(o.Hosts...)
+	cfg.Timeout, cfg.Consistency = o.Timeout, vecql.LocalQuorum
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	s, err := cfg.CreateSession()
+	return client{s, o.ReadStatement(), o.InsertStatement()}, err
+}
+
+func (c client) Read(key int) (v int, err error) {
+	err = c.Query(c.read, key).Scan(&v)
+	return v, err
+}
+
+func (c client) Insert(key, value int) error { return c.Query(c.insert, key, value).Exec() }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package load is the load program of the Go drivers: an open loop of requests at a fixed rate. The programs of other
+// languages have the same flags and the same output.
+//
+// The output has two lines: the time at which the first request is due, in microseconds since 1970, and after the last
+// request a stall.Run as JSON.
+package load
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql/bench/stall"
+)
+
+// Options are the flags of a load program.
+type Options struct {
+	Hosts    []string
+	Table    string
+	Case     string // "read" or "insert"
+	Rate     int
+	Duration time.Duration
+	Warmup   time.Duration // of requests before the first one that counts
+	Timeout  time.Duration
+	Keys     int // rows (k, v) with k = v from 0 to Keys-1
+}
+
+// ReadStatement returns the statement of case "read". It binds k.
+func (o Options) ReadStatement() string { return "SELECT v FROM " + o.Table + " WHERE k = ?" }
+
+// InsertStatement returns the statement of case "insert". It binds k and v.
+func (o Options) InsertStatement() string { return "INSERT INTO " + o.Table + " (k, v) VALUES (?, ?)" }
+
+// A Client is a session of a driver.
+type Client interface {
+	Read(key int) (value int, err error)
+	Insert(key, value int) error
+}
+
+// Main is the main function of a load program. module is the path of the driver's module.
+func Main(name, module string, connect func(o Options) (Client, error)) {
+	var o Options
+	hosts := ""
+	flag.StringVar(&hosts, "hosts", "", "contact points, separated by commas")
+	flag.StringVar(&o.Table, "table", "stall.t", "keyspace.table with columns k int (primary key) and v int")
+	flag.StringVar(&o.Case, "case", "read", "read or insert")
+	flag.IntVar(&o.Rate, "rate", 500, "requests per second")
+	flag.DurationVar(&o.Duration, "duration", 10*time.Second, "time for which requests start")
+	flag.DurationVar(&o.Warmup, "warmup", 3*time.Second, "time before, for which requests start that do not count")
+	flag.DurationVar(&o.Timeout, "timeout", time.Second, "timeout of requests")
+	flag.IntVar(&o.Keys, "keys", 1000, "rows in the table")
+	flag.Parse()
+	o.Hosts = strings.Split(hosts, ",")
+	client, err := connect(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+	run := Loop(o, client, func(start time.Time) { fmt.Println(start.UnixMicro()) })
+	run.Driver, run.Version = name, version(module)
+	if err := json.NewEncoder(os.Stdout).Encode(run); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// version returns the version of a module in this program, "" for a module of this repository.
+func version(module string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, dep := range info.Deps {
+		if dep.Path != module {
+			continue
+		}
+		if dep.Replace != nil {
+			dep = dep.Replace
+		}
+		if strings.HasPrefix(dep.Version, "v") && !strings.HasPrefix(dep.Path, ".") {
+			return dep.Version
+		}
+	}
+	return ""
+}
+
+// Loop sends the requests and returns after the last one has ended. It calls announce with the time at which the first
+// request that counts is due.
+func Loop(o Options, client Client, announce func(start time.Time)) stall.Run {
+	total, warm := int(o.Duration.Seconds()*float64(o.Rate)), int(o.Warmup.Seconds()*float64(o.Rate))
+	start := time.Now().Add(o.Warmup)
+	announce(start)
+	run := stall.Run{
+		Start: start.UnixMicro(), Rate: o.Rate, Timeout: o.Timeout.Microseconds(), PeakOf: "goroutines",
+		Latencies: make([]int64, total), Errors: map[string]int{},
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		run.Peak = peak(start, stop)
+	}()
+	var mu sync.Mutex // guards run.Errors
+	var wg sync.WaitGroup
+	for i := -warm; i < total; i++ {
+		due := start.Add(time.Duration(i) * time.Second / time.Duration(o.Rate))
+		if wait := time.Until(due); wait > 0 {
+			time.Sleep(wait)
+		}
+		wg.Go(func() {
+			err := request(o, client, key(i, o.Keys))
+			if i < 0 {
+				return
+			}
+			took := time.Since(due).Microseconds()
+			if err != nil {
+				took = -max(1, took)
+				mu.Lock()
+				run.Errors[shorten(err)]++
+				mu.Unlock()
+			}
+			run.Latencies[i] = took
+		})
+	}
+	wg.Wait()
+	close(stop)
+	<-stopped
+	return run
+}
+
+// key returns the key of request i. Successive requests have keys of different partitions.
+func key(i, keys int) int { return ((i*7919)%keys + keys) % keys }
+
+// request sends a request and checks the row that was read.
+func request(o Options, client Client, key int) error {
+	if o.Case == "insert" {
+		return client.Insert(key, key)
+	}
+	v, err := client.Read(key)
+	if err == nil && v != key {
+		return fmt.Errorf("wrong row: %d", v)
+	}
+	return err
+}
+
+// peak returns the most goroutines between start and the end of stop.
+func peak(start time.Time, stop <-chan struct{}) (most int) {
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		select {
+		case now := <-ticks.C:
+			if now.After(start) {
+				most = max(most, runtime.NumGoroutine())
+			}
+		case <-stop:
+			return most
+		}
+	}
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.]*`)
+
+// shorten returns the text of an error without numbers, so that errors of one kind are one.
+func shorten(err error) string {
+	text := digits.ReplaceAllString(err.Error(), "0")
+	if line, _, more := strings.Cut(text, "\n"); more {
+		text = line
+	}
+	return text[:min(len(text), 160)]
+}
