@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// Situations in which a server refuses a request.
+
+// failing returns a function that reads a row while the node answers EXECUTE with an error.
+func failing(e cqltest.Error, change ...func(*vecql.ClusterConfig)) func(*testing.T) error {
+	return inShop(func(_ *testing.T, s *shop) error {
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &e})
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+	}, change...)
+}
+
+func serverSituations() []situation {
+	const quorum = uint16(vecql.Quorum)
+	replica := map[netip.Addr]uint16{netip.MustParseAddr("10.0.0.2"): 1}
+	text := func(stmt string, values ...any) func(t *testing.T) error {
+		return inShop(func(_ *testing.T, s *shop) error { return s.Query(stmt, values...).Exec() })
+	}
+	unprepared := inShop(func(_ *testing.T, s *shop) error {
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeUnprepared}})
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+	})
+	limited := onCluster(cqltest.Config{Scylla: &cqltest.Scylla{}}, func(t *testing.T, s *shop) error {
+		if err := s.start(t); err != nil {
+			return err
+		}
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeRateLimit, RejectedByCoordinator: true}})
+		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
+	})
+	answers := cqltest.Error{Consistency: quorum, Received: 1, Required: 2}
+	with := func(code int32, change func(e *cqltest.Error)) cqltest.Error {
+		e := answers
+		if e.Code = code; change != nil {
+			change(&e)
+		}
+		return e
+	}
+	unavailable := with(cqltest.CodeUnavailable, func(e *cqltest.Error) { e.Alive = 1 })
+	failures := func(e *cqltest.Error) { e.Failures = replica }
+	function := with(cqltest.CodeFunctionFailure, func(e *cqltest.Error) {
+		e.Message, e.Keyspace, e.Function, e.ArgTypes = "java.lang.ArithmeticException: / by zero", "shop", "div", []string{"int", "int"}
+	})
+	plain := func(code int32, message string) cqltest.Error { return cqltest.Error{Code: code, Message: message} }
+	list := []situation{
+		{"vecql.ServerError", "the node has a bug", as[*vecql.ServerError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
+		{"vecql.RequestError", "the node has a bug", as[vecql.RequestError](), failing(plain(cqltest.CodeServer, "java.lang.NullPointerException"))},
+		{"vecql.RequestErrUnavailable", "read with too few replicas alive", as[*vecql.RequestErrUnavailable](), failing(unavailable)},
+		{"vecql.RequestErrWriteTimeout", "a replica does not acknowledge in time", as[*vecql.RequestErrWriteTimeout](), failing(with(cqltest.CodeWriteTimeout, nil))},
+		{"vecql.RequestErrReadTimeout", "a replica does not answer in time", as[*vecql.RequestErrReadTimeout](), failing(with(cqltest.CodeReadTimeout, nil))},
+		{"vecql.RequestErrReadFailure", "a replica fails a read", as[*vecql.RequestErrReadFailure](), failing(with(cqltest.CodeReadFailure, failures))},
+		{"vecql.RequestErrWriteFailure", "a replica fails a write", as[*vecql.RequestErrWriteFailure](), failing(with(cqltest.CodeWriteFailure, failures))},
+		{"vecql.RequestErrFunctionFailure", "a function of the user fails", as[*vecql.RequestErrFunctionFailure](), failing(function)},
+		{"vecql.RequestErrCDCWriteFailure", "the CDC log is full", as[*vecql.RequestErrCDCWriteFailure](), failing(plain(cqltest.CodeCDCWriteFailure, "CDC directory is full"))},
+		{"vecql.RequestErrCASWriteUnknown", "a conditional write has an unknown outcome", as[*vecql.RequestErrCASWriteUnknown](), failing(with(cqltest.CodeCASWriteUnknown, nil))},
+		{"vecql.RequestErrAlreadyExists", "create a table that exists", as[*vecql.RequestErrAlreadyExists](), text("CREATE TABLE shop.items (id int PRIMARY KEY)")},
+		{"vecql.RequestErrUnprepared", "the node forgets a statement again and again", as[*vecql.RequestErrUnprepared](), unprepared},
+		{"vecql.RequestErrRateLimitReached", "exceed ScyllaDB's rate limit of a partition", as[*vecql.RequestErrRateLimitReached](), limited},
+		{"cql.CodeSyntax", "execute CQL that does not parse", is(vecql.CodeSyntax), text("SELEKT name FROM shop.items")},
+		{"cql.CodeInvalid", "read a table that does not exist", is(vecql.CodeInvalid), text("SELECT name FROM shop.item WHERE id = ?", 1)},
+		{"cql.CodeAlreadyExists", "create a keyspace that exists", is(vecql.CodeAlreadyExists), text("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")},
+		{"cql.CodeUnprepared", "the node forgets a statement again and again", is(vecql.CodeUnprepared), unprepared},
+	}
+	for _, c := range []struct {
+		name string
+		what string
+		e    cqltest.Error
+	}{
+		{"Server", "the node has a bug", plain(cqltest.CodeServer, "java.lang.NullPointerException")},
+		{"Protocol", "the node does not understand a request", plain(cqltest.CodeProtocol, "Invalid opcode")},
+		{"Credentials", "the session's login has ended", plain(cqltest.CodeCredentials, "Session expired")},
+		{"Unavailable", "read with too few replicas alive", unavailable},
+		{"Overloaded", "the coordinator is overloaded", plain(cqltest.CodeOverloaded, "")},
+		{"Bootstrapping", "the coordinator is bootstrapping", plain(cqltest.CodeBootstrapping, "")},
+		{"Truncate", "a TRUNCATE fails", plain(cqltest.CodeTruncate, "Truncate timed out")},
+		{"WriteTimeout", "a replica does not acknowledge in time", with(cqltest.CodeWriteTimeout, nil)},
+		{"ReadTimeout", "a replica does not answer in time", with(cqltest.CodeReadTimeout, nil)},
+		{"ReadFailure", "a replica fails a read", with(cqltest.CodeReadFailure, failures)},
+		{"WriteFailure", "a replica fails a write", with(cqltest.CodeWriteFailure, failures)},
+		{"FunctionFailure", "a function of the user fails", function},
+		{"CDCWriteFailure", "the CDC log is full", plain(cqltest.CodeCDCWriteFailure, "CDC directory is full")},
+		{"CASWriteUnknown", "a conditional write has an unknown outcome", with(cqltest.CodeCASWriteUnknown, nil)},
+		{"Unauthorized", "read a table without the permission", plain(cqltest.CodeUnauthorized, "User a has no SELECT permission on <table shop.items>")},
+		{"Config", "an option of a table is invalid", plain(cqltest.CodeConfig, "Missing compaction class")},
+	} {
+		list = append(list, situation{"cql.Code" + c.name, c.what, is(vecql.Code(c.e.Code)), failing(c.e)})
+	}
+	return append(list, situation{"cql.Code", "the node answers with a code of no specification", as[vecql.RequestError](), failing(plain(0x7777, "new"))})
+}
