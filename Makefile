@@ -1,55 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# Each verb is what the checks run; all of them together: .ci/run
+# Single tasks. .ci/run runs all checks of CI.
 
-GOLANGCI_LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+include .ci/tools
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race lint fuzz integration bench bench-groupby bench-parquet interop otel demo
+.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-groupby bench-parquet interop otel demo
 
 all: test lint
 
-# Every test, with a real Cassandra where VECQL_TEST_HOSTS names no server.
+# All tests, in their small sizes. They start a real Cassandra unless VECQL_TEST_HOSTS names servers.
 test:
 	go vet ./...
-	go test -count=1 -timeout 20m ./...
+	go test -count=1 ./...
 
 race:
 	go test -race -count=1 -timeout 20m ./...
 
+# All tests in their full sizes, among them those that take long: five minutes of all faults, a million requests,
+# nodes that are killed and restarted, TestSuite on three Cassandra nodes, grouping that spills 100 million rows.
+soak:
+	VECQL_SOAK=1 VECQL_SOAK_TIME=5m go test -count=1 -timeout 25m ./...
+	go test -run '^$$' -bench '^BenchmarkSpill$$' -benchtime 1x -timeout 20m ./groupby
+
+# The figures of faults under load, a line for each case: requests, failures, the second of the last one.
+evidence: SHELL = bash
+evidence:
+	set -o pipefail; go test -count=1 -v ./faults -run \
+		'HalfDeadNode|Fault37AnotherCluster|Fault38PausedNode|Fault4[234]|PrepareIsLost|SilentContactPoints' | \
+		sed -n 's/.*evidence: //p; /FAIL/p'
+
 lint:
-	go run $(GOLANGCI_LINT) run ./...
+	go run $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+
+fmt:
+	go run $(GOFUMPT) -w .
 
 # Every fuzz target of every package, FUZZTIME each.
 fuzz:
-	set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \
-		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -c6- | sort -u); do \
-			go -C $$dir test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .; \
-		done; \
-	done
+	.ci/fuzz $(FUZZTIME)
 
-# The tests against servers, alone: those of VECQL_TEST_HOSTS, or Cassandra nodes of their own.
+# Plants the slips of tests/mutate/mutations.txt, one at a time, and runs the tests that must notice each. MATCH, a regular
+# expression, selects by promise, file and name: make mutate MATCH='^1 '.
+mutate:
+	go run ./tests/mutate -match '$(MATCH)'
+
+# Only the tests that use servers, in their full sizes: those of VECQL_TEST_HOSTS, or Cassandra nodes that the tests start.
 integration:
-	go test -race -count=1 -timeout 20m ./tests/...
+	VECQL_SOAK=1 go test -race -count=1 -timeout 20m ./tests/...
 
-# vecql and its peers in turns: tables and plots in bench/results. BENCH and BENCHTIME narrow it down.
+# Benchmarks of vecql and its peers, in turn: tables and plots in bench/results. BENCH and BENCHTIME select a part.
 bench:
 	bench/run.sh $(BENCHCOUNT)
 
-# groupby and its peers, which pip installs: a table in bench/results.
+# vecql and its peers while one of three nodes does not run for two seconds: a table in bench/results. It takes half an hour.
+bench-stall:
+	bench/stall/run.sh
+
+# Benchmarks of groupby and its peers, which pip installs: a table in bench/results.
 bench-groupby:
 	bench/groupby/run.sh $(BENCHCOUNT)
 
-# parquetscan with groupby, and its peers: the same. The data takes 5 GB.
+# Benchmarks of parquetscan with groupby and their peers: a table in bench/results. The data takes 5 GB.
 bench-parquet:
 	bench/parquet/run.sh $(BENCHCOUNT)
 
-# Against a codec written by others.
+# The driver against the independent codec of go-cassandra-native-protocol.
 interop:
 	cd tests/interop && go test -count=1 ./...
 
-# The module for OpenTelemetry.
+# The OpenTelemetry module.
 otel:
 	cd otelvecql && go vet ./... && go test -race -count=1 ./...
 
