@@ -21,11 +21,25 @@ type envelope struct {
 	payload   map[string][]byte // copies
 }
 
-// parseEnvelope reads the parts before the message that the header's flags announce: tracing id, warnings, custom
-// payload, in that order (section 4). It returns a Reader at the message. body is not compressed.
-func parseEnvelope(h wire.Header, body []byte) (envelope, wire.Reader, error) {
-	e := envelope{header: h}
+// parse reads the parts before the message that the header's flags announce: tracing id, warnings, custom payload, in
+// that order (section 4). It returns a Reader at the message. body is not compressed. e must be zero.
+func (e *envelope) parse(h wire.Header, body []byte) (wire.Reader, error) {
+	e.header = h
 	r := wire.NewReader(body)
+	if h.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
+		return r, nil
+	}
+	e.readParts(&r)
+	err := malformed("frame", &r)
+	if err != nil {
+		*e = envelope{header: h}
+	}
+	return r, err
+}
+
+// readParts reads the parts before the message.
+func (e *envelope) readParts(r *wire.Reader) {
+	h := e.header
 	if h.Flags&wire.FlagTracing != 0 {
 		e.tracingID, e.traced = r.UUID(), true
 	}
@@ -38,10 +52,12 @@ func parseEnvelope(h wire.Header, body []byte) (envelope, wire.Reader, error) {
 			e.payload[k] = bytes.Clone(v)
 		}
 	}
-	if err := malformed("frame", &r); err != nil {
-		return envelope{header: h}, r, err
-	}
-	return e, r, nil
+}
+
+// parseEnvelope is envelope.parse into a new envelope.
+func parseEnvelope(h wire.Header, body []byte) (e envelope, r wire.Reader, err error) {
+	r, err = e.parse(h, body)
+	return e, r, err
 }
 
 // parseSupported reads SUPPORTED (section 4.2.4): the possible values of each option.

@@ -114,7 +114,7 @@ func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known
 // read reads section 4.2.5.2 up to the cells. It checks the row count against the remaining bytes: a cell has at least
 // 4.
 func (rows *rowsBody) read(r *wire.Reader, hasMetadataID bool, known *knownColumns) {
-	rows.meta = readResultMetadata(r, hasMetadataID, known)
+	rows.meta.read(r, hasMetadataID, known)
 	n := int(r.Int())
 	if cols := rows.meta.columnCount; n < 0 || (cols == 0 && n > 0) || (cols > 0 && n > r.Len()/4/cols) {
 		r.Fail(errorf("%w: %d rows of %d columns in %d bytes", wire.ErrLength, n, cols, r.Len()))
@@ -123,9 +123,9 @@ func (rows *rowsBody) read(r *wire.Reader, hasMetadataID bool, known *knownColum
 	rows.cells = r.Rest()
 }
 
-// readResultMetadata reads the <metadata> of Rows, which is also the <result_metadata> of Prepared.
-func readResultMetadata(r *wire.Reader, hasMetadataID bool, known *knownColumns) metadata {
-	m := metadata{flags: r.Int(), columnCount: int(r.Int())}
+// read reads the <metadata> of Rows, which is also the <result_metadata> of Prepared, into zero metadata.
+func (m *metadata) read(r *wire.Reader, hasMetadataID bool, known *knownColumns) {
+	m.flags, m.columnCount = r.Int(), int(r.Int())
 	m.noColumns = m.flags&metadataNoMetadata != 0
 	if m.columnCount < 0 {
 		r.Fail(errorf("%w: %d columns", wire.ErrLength, m.columnCount))
@@ -145,7 +145,6 @@ func readResultMetadata(r *wire.Reader, hasMetadataID bool, known *knownColumns)
 	if !m.noColumns {
 		m.readColumns(r, known)
 	}
-	return m
 }
 
 // readColumns sets the columns; it reuses those of known if the bytes are equal.
@@ -178,7 +177,7 @@ func readPrepared(r *wire.Reader, hasMetadataID bool) *preparedResult {
 		p.pkIndexes = append(p.pkIndexes, i)
 	}
 	p.bind.columns = readColumns(r, p.bind.columnCount, p.bind.flags)
-	p.result = readResultMetadata(r, hasMetadataID, nil)
+	p.result.read(r, hasMetadataID, nil)
 	p.result.spec = bytes.Clone(p.result.spec)
 	return p
 }

@@ -527,15 +527,23 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 		q.session.trace(q.tracer, a.env.tracingID)
 	}
 	if a.res.kind == resultSchemaChange {
-		q.session.schemaChanged(a.res.change)
-		if err := q.session.awaitSchemaAgreement(ctx, a.node.pool.pick); err != nil {
-			err = errorf("await schema agreement after %v: %w", &a.res.change, err)
-			failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
-			c.describe(failure)
-			a.body.release()
-			*a = answer{}
-			return failure
-		}
+		return q.session.agree(ctx, c)
 	}
 	return nil
+}
+
+// agree waits for schema agreement after the schema change that c has made. On an error it releases the answer.
+func (s *Session) agree(ctx context.Context, c *call) error {
+	a := &c.answer
+	s.schemaChanged(a.res.change)
+	err := s.awaitSchemaAgreement(ctx, a.node.pool.pick)
+	if err == nil {
+		return nil
+	}
+	err = errorf("await schema agreement after %v: %w", &a.res.change, err)
+	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
+	c.describe(failure)
+	a.body.release()
+	*a = answer{}
+	return failure
 }

@@ -110,9 +110,8 @@ type answer struct {
 // parse reads the frame in a.body.
 func (a *answer) parse(c *call, h wire.Header, conn *conn) error {
 	version, f := conn.version(), &conn.features
-	var r wire.Reader
-	var err error
-	if a.env, r, err = parseEnvelope(h, a.body.b); err != nil {
+	r, err := a.env.parse(h, a.body.b)
+	if err != nil {
 		return err
 	}
 	switch op := opcode(h.Opcode); op {
@@ -178,11 +177,11 @@ func (c *call) planTarget() planTarget {
 	}
 }
 
-// planFor returns the query plan of a call.
-func (s *Session) planFor(c *call) queryPlan {
+// startPlan sets p, which must be zero, to the query plan of a call.
+func (s *Session) startPlan(p *queryPlan, c *call) {
 	target := c.planTarget()
 	target.start, target.now = s.start.Add(startStep), c.began
-	return s.topo.Load().plan(target)
+	s.topo.Load().startPlan(p, &target)
 }
 
 // storeTablet stores the tablet in the custom payload of a response, if there is one. The payload does not name the

@@ -57,12 +57,12 @@ func (p *sharedPlan) err() error {
 }
 
 // restart replaces the plan by one that begins again: after a wait, a node that failed may succeed.
-func (p *sharedPlan) restart(plan queryPlan) {
+func (p *sharedPlan) restart(plan *queryPlan) {
 	if p.mu != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 	}
-	p.plan = plan
+	p.plan = *plan
 }
 
 // send sends a request to a node, and retries a failed attempt where that is safe. On success it sets c.answer, whose
@@ -105,7 +105,8 @@ func (s *Session) sendAnywhere(ctx context.Context, c *call) error {
 	if c.policies.speculative != nil && c.idempotent {
 		err = s.speculate(ctx, c)
 	} else {
-		plan := sharedPlan{plan: s.planFor(c)}
+		var plan sharedPlan
+		s.startPlan(&plan.plan, c)
 		err = s.executeOnce(ctx, c, &plan)
 	}
 	if err != nil {
@@ -130,10 +131,9 @@ type execution struct {
 
 // executeOnce executes a call along plan. It restores the body of the call at the end.
 func (s *Session) executeOnce(ctx context.Context, c *call, plan *sharedPlan) error {
-	x := execution{
-		failure: RequestFailure{Err: ErrNoConnections}, consistency: c.params.consistency, callBody: c.req.body,
-		timeout: c.req.timeout,
-	}
+	var x execution
+	x.failure.Err = ErrNoConnections
+	x.consistency, x.callBody, x.timeout = c.params.consistency, c.req.body, c.req.timeout
 	err := s.tryHosts(ctx, c, plan, &x)
 	if x.retryBody != nil {
 		c.req.body = x.callBody
@@ -172,10 +172,7 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 		decided := x.decided
 		d := s.decideRetry(ctx, c, conn, n, x, err)
 		if d.Type == Ignore {
-			c.answer = answer{
-				body: getBuffer(0), res: result{kind: resultVoid}, node: n, attempts: x.failure.Attempts,
-				began: c.req.began,
-			}
+			c.ignore(n, x.failure.Attempts)
 			return nil
 		}
 		if d.Type == Rethrow || !s.awaitRetry(ctx, d.Wait, x) {
@@ -197,8 +194,19 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 	if x.failure.Attempts == 0 && errors.Is(x.failure.Err, ErrNoConnections) {
 		x.failure.Err = s.noConnections(c, plan)
 	}
-	outcome := x.failure // a copy, so that a successful call does not allocate it
+	return x.failure.clone()
+}
+
+// clone returns a copy on the heap, so that a call without a failure does not allocate one.
+func (f *RequestFailure) clone() error {
+	outcome := *f
 	return &outcome
+}
+
+// ignore stores an empty answer, in place of the last failure.
+func (c *call) ignore(n *node, attempts int) {
+	a := &c.answer
+	a.body, a.res.kind, a.node, a.attempts, a.began = getBuffer(0), resultVoid, n, attempts, c.req.began
 }
 
 // noConnections returns the error of a call for which no node has a connection, with the last error of each node.
@@ -231,7 +239,9 @@ func (s *Session) nextNode(c *call, plan *sharedPlan, x *execution) (*node, int3
 	default:
 		return nil, -1
 	}
-	plan.restart(s.planFor(c))
+	var again queryPlan
+	s.startPlan(&again, c)
+	plan.restart(&again)
 	return plan.next()
 }
 
@@ -255,17 +265,8 @@ func (c *call) shardOf(n *node, tablet int32) int32 {
 // requests.
 func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, x *execution) error {
 	if s.throttle != nil {
-		waited, err := s.throttle.Acquire(ctx, int64(len(c.req.body.b)), c.timeout(ctx, s.cfg.Timeout))
-		if err != nil {
-			s.counters.errors[ClassThrottled].Add(1)
-			if x.failure.Attempts > 0 {
-				err = errorf("%w, before a retry after: %w", err, x.failure.Err)
-			}
-			x.failure.Err = &notSentError{err: err}
+		if err := s.throttled(ctx, c, x); err != nil {
 			return err
-		}
-		if waited {
-			c.req.began = time.Now()
 		}
 	}
 	if x.failure.Attempts > 0 {
@@ -288,12 +289,33 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, x *
 		s.counters.errors[ErrorClassOf(err)].Add(1)
 	}
 	if c.observer != nil {
-		c.observer.record(ctx, s, attemptRecord{
-			node: n, began: began, ended: time.Now(), rows: c.answer.res.rows.rowCount,
-			err: err,
-		})
+		c.observe(ctx, s, n, began, err)
 	}
 	return err
+}
+
+// throttled waits until the throttle admits the attempt.
+func (s *Session) throttled(ctx context.Context, c *call, x *execution) error {
+	waited, err := s.throttle.Acquire(ctx, int64(len(c.req.body.b)), c.timeout(ctx, s.cfg.Timeout))
+	if err != nil {
+		s.counters.errors[ClassThrottled].Add(1)
+		if x.failure.Attempts > 0 {
+			err = errorf("%w, before a retry after: %w", err, x.failure.Err)
+		}
+		x.failure.Err = &notSentError{err: err}
+		return err
+	}
+	if waited {
+		c.req.began = time.Now()
+	}
+	return nil
+}
+
+// observe passes an attempt to the observer.
+func (c *call) observe(ctx context.Context, s *Session, n *node, began time.Time, err error) {
+	c.observer.record(ctx, s, attemptRecord{
+		node: n, began: began, ended: time.Now(), rows: c.answer.res.rows.rowCount, err: err,
+	})
 }
 
 // decideRetry returns the decision after a failed attempt. One rule overrides every policy: a request that is not
@@ -412,8 +434,8 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 	if err != nil {
 		return err
 	}
-	a := &c.answer
-	*a = answer{body: resp.body}
+	a := &c.answer // zero: it is cleared after each failure
+	a.body = resp.body
 	if err = a.parse(c, resp.header, conn); err == nil && a.res.kind == resultRows {
 		err = a.useMetadata(c)
 	}
@@ -426,14 +448,19 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 	return err
 }
 
-// transmit sends the call on a connection in the encoding of the connection. It copies a body that has another
-// encoding.
+// transmit sends the call on a connection in the encoding of the connection.
 func (s *Session) transmit(ctx context.Context, conn *conn, c *call) (response, error) {
 	f := &conn.features
 	translate := conn.version() < protoV5 && c.encoding.hasID != f.metadataID
 	if c.req.op != opExecute || !translate && !f.tabletsV2 {
 		return conn.roundTrip(ctx, &c.req)
 	}
+	return s.transmitCopy(ctx, conn, c, translate)
+}
+
+// transmitCopy sends a copy of the body: translated, or with a tablet block.
+func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, translate bool) (response, error) {
+	f := &conn.features
 	req := c.req
 	body, start := c.req.body.b, c.encoding.message
 	req.body = getBuffer(len(body) + 3)

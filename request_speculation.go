@@ -90,7 +90,8 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 		return &RequestFailure{Err: errorf("speculative execution policy: %w", err)}
 	}
 	if attempts <= 0 {
-		plan := sharedPlan{plan: s.planFor(c)}
+		var plan sharedPlan
+		s.startPlan(&plan.plan, c)
 		return s.executeOnce(ctx, c, &plan)
 	}
 	x := &speculation{
@@ -98,7 +99,8 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 		wake: make(chan struct{}, 1),
 	}
 	s.races.earn()
-	x.plan = sharedPlan{plan: s.planFor(c), mu: new(sync.Mutex)}
+	x.plan.mu = new(sync.Mutex)
+	s.startPlan(&x.plan.plan, c)
 	c.shared = &sharedBody{body: c.req.body}
 	c.shared.refs.Store(1)
 	x.call = *c

@@ -111,12 +111,12 @@ var planSteps = [...][]planStep{
 	pickedOnly: {{}},
 }
 
-// plan returns the query plan of a request.
-func (t *topology) plan(target planTarget) queryPlan {
-	p := queryPlan{topo: t, start: target.start, token: target.token, hasToken: target.hasToken}
+// startPlan sets p, which must be zero, to the query plan of a request. Plans are large, so they are not copied.
+func (t *topology) startPlan(p *queryPlan, target *planTarget) {
+	p.topo, p.start, p.token, p.hasToken = t, target.start, target.token, target.hasToken
 	var found *tablet.Tablet
 	if t.routing == nil { // before the first view
-		return p
+		return
 	}
 	rules := &t.routing.rules
 	if target.hasToken && (rules.tokenAware || rules.picker != nil || target.host != (UUID{})) {
@@ -127,7 +127,7 @@ func (t *topology) plan(target planTarget) queryPlan {
 		if i := t.indexOf(target.host); i >= 0 {
 			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(found, target.host)}, 1
 		}
-		return p
+		return
 	}
 	if found != nil {
 		p.setTablet(found)
@@ -136,14 +136,13 @@ func (t *topology) plan(target planTarget) queryPlan {
 	}
 	if rules.picker != nil {
 		p.pick(rules.picker, target)
-		return p
+		return
 	}
 	p.inOrder = rules.inOrder || target.lwt
 	p.avoid, p.now = !target.lwt && p.replicas() > 1, target.now
 	if rules.replicasFirst {
 		p.order = replicasFirst
 	}
-	return p
 }
 
 // shardOn returns the shard of the tablet's replica on a host, -1 if unknown.
@@ -180,7 +179,7 @@ func (p *queryPlan) setTablet(t *tablet.Tablet) {
 }
 
 // pick calls the program's HostPicker to order the nodes.
-func (p *queryPlan) pick(picker HostPicker, target planTarget) {
+func (p *queryPlan) pick(picker HostPicker, target *planTarget) {
 	info := RouteInfo{
 		Keyspace: target.keyspace, Table: target.table, Token: target.token, HasToken: target.hasToken,
 		LWT: target.lwt,

@@ -18,6 +18,12 @@ import (
 
 // Tests of query plans.
 
+// plan returns the query plan of a request.
+func (t *topology) plan(target planTarget) (p queryPlan) {
+	t.startPlan(&p, &target)
+	return p
+}
+
 // planNodes returns all nodes of a query plan.
 func planNodes(r queryPlan) (nodes []*node) {
 	for n, _ := r.next(); n != nil; n, _ = r.next() {
