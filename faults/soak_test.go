@@ -3,10 +3,16 @@
 package faults
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -20,6 +26,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/fakecql"
 	"github.com/vecql/vecql/internal/leak"
 	"github.com/vecql/vecql/internal/pooled"
 	"github.com/vecql/vecql/internal/soak"
@@ -30,7 +37,8 @@ import (
 // soaking is the cluster of TestFault51Soak.
 type soaking struct {
 	*cqltest.Cluster
-	t *testing.T
+	t   *testing.T
+	tls *tls.Config // of the nodes; nil means plain TCP
 }
 
 // inject puts a fault of requests in force and returns its end.
@@ -49,6 +57,12 @@ func (c *soaking) reconnect(f cqltest.ConnFault) func() {
 		rule.Remove()
 		f.Node.CloseConns()
 	}
+}
+
+// speak makes the nodes expect that TLS on new connections, and closes those to n that are open.
+func (c *soaking) speak(n *cqltest.Node, cfg *tls.Config) {
+	c.SetTLS(cfg)
+	n.CloseConns()
 }
 
 func (c *soaking) restart(n *cqltest.Node) func() {
@@ -130,6 +144,38 @@ var soakFaults = map[string]func(c *soaking, n *cqltest.Node) func(){
 		}
 		return func() { other.Close(); c.restart(n)() }
 	},
+	"plain or TLS by mistake": func(c *soaking, n *cqltest.Node) func() {
+		other, _ := fakecql.TLSPair(c.t, "other")
+		if c.tls != nil {
+			other = nil
+		}
+		c.speak(n, other)
+		return func() { c.speak(n, c.tls) }
+	},
+	"another certificate": func(c *soaking, n *cqltest.Node) func() {
+		if c.tls == nil {
+			return func() {}
+		}
+		other, _ := fakecql.TLSPair(c.t, "other")
+		c.speak(n, other)
+		return func() { c.speak(n, c.tls) }
+	},
+	"HTTP server": func(c *soaking, n *cqltest.Node) func() {
+		n.Kill()
+		ln, err := net.Listen("tcp", n.Addr().String())
+		require.NoError(c.t, err)
+		server := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: log.New(io.Discard, "", 0)}
+		go func() { _ = server.Serve(ln) }()
+		return func() { require.NoError(c.t, server.Close()); c.restart(n)() }
+	},
+	"lying shards": func(c *soaking, n *cqltest.Node) func() {
+		shards := func(n string) []byte { return []byte("SCYLLA_NR_SHARDS\x00\x01\x00\x01" + n) }
+		rule := c.Inject(cqltest.Fault{Node: n, Op: cqltest.OpOptions, Edit: func(a *cqltest.Answer) {
+			a.Body = bytes.Replace(a.Body, shards("4"), shards("7"), 1)
+		}})
+		n.CloseConns()
+		return func() { rule.Remove(); n.CloseConns() }
+	},
 	"false events": func(c *soaking, n *cqltest.Node) func() {
 		for _, change := range []string{"DOWN", "UP", "DOWN"} {
 			c.Event(cqltest.Event{Type: "STATUS_CHANGE", Change: change, Node: n.Addr()})
@@ -154,20 +200,40 @@ const (
 		CREATE TABLE ks.t (id int PRIMARY KEY, n int)`
 )
 
-// TestFault51Soak meets a cluster with all faults by name, in a random order, turn after turn, while eight goroutines
-// write and read. No answer may be wrong. After each fault every node must serve again. At the end the heap is as large
-// as after the first turn, and no goroutine, connection or buffer is left.
+// TestFault51Soak meets a cluster of Cassandra, and one of ScyllaDB over TLS, with all faults by name, in a random
+// order, turn after turn, while eight goroutines write and read. No answer may be wrong. After each fault every node
+// must serve again. At the end the heap is as large as after the first turn, and no goroutine, connection or buffer is
+// left.
 func TestFault51Soak(t *testing.T) {
-	leak.Require(t, pooled.Held.Load)
+	server, client := fakecql.TLSPair(t, "db.test")
+	client.ServerName = "db.test"
+	for _, c := range []struct {
+		name   string
+		scylla *cqltest.Scylla
+		server *tls.Config
+		client *tls.Config
+	}{
+		{name: "Cassandra"},
+		{"ScyllaDB over TLS", &cqltest.Scylla{Shards: 4}, server, client},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			leak.Require(t, pooled.Held.Load)
+			cfg := cqltest.Config{Nodes: 3, GracefulDisconnect: true, Scylla: c.scylla, TLS: c.server}
+			soakCluster(t, &soaking{cqltest.New(t, cfg), t, c.server}, c.client)
+		})
+	}
+}
+
+// soakCluster is TestFault51Soak of one cluster.
+func soakCluster(t *testing.T, c *soaking, client *tls.Config) {
 	names := make([]string, 0, len(soakFaults))
 	for name := range soakFaults {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	c := &soaking{cqltest.New(t, cqltest.Config{Nodes: 3, GracefulDisconnect: true}), t}
 	require.NoError(t, c.Exec(soakSchema))
 	cfg := vecql.NewCluster(c.Hosts()...)
-	cfg.Logger, cfg.DefaultIdempotence = slog.New(slog.DiscardHandler), true
+	cfg.Logger, cfg.DefaultIdempotence, cfg.TLS = slog.New(slog.DiscardHandler), true, client
 	cfg.Timeout, cfg.ConnectTimeout, cfg.HeartbeatTimeout = time.Second, time.Second, time.Second
 	cfg.ReconnectionPolicy = &vecql.ConstantReconnectionPolicy{MaxRetries: 1 << 30, Interval: 100 * time.Millisecond}
 	s := openSession(t, cfg)
@@ -200,7 +266,7 @@ func TestFault51Soak(t *testing.T) {
 	defer load.Wait()
 	defer stop()
 
-	length := soak.Time(2*time.Second, 30*time.Second)
+	length := soak.Time(time.Second, 15*time.Second)
 	pause := length / time.Duration(3*len(names)) // half of it with the fault
 	var first uint64
 	goroutines := 0
