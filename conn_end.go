@@ -54,6 +54,24 @@ func (c EndCause) String() string {
 // MarshalText implements encoding.TextMarshaler: the text of String.
 func (c EndCause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *EndCause) UnmarshalText(text []byte) error { return setNamed(c, text, endCauses-1) }
+
+// setNamed sets v to the value of that name, of those up to last.
+func setNamed[T interface {
+	~uint8
+	String() string
+}](v *T, text []byte, last T,
+) error {
+	for named := T(0); named <= last; named++ {
+		if named.String() == string(text) {
+			*v = named
+			return nil
+		}
+	}
+	return errorf("%w: no %T has the name %q", ErrConversion, *v, text)
+}
+
 // endError is the error of a connection that the driver itself ends.
 type endError struct {
 	cause EndCause

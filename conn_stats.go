@@ -31,6 +31,9 @@ func (s ConnState) String() string {
 // MarshalText implements encoding.TextMarshaler: the text of String.
 func (s ConnState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *ConnState) UnmarshalText(text []byte) error { return setNamed(s, text, ConnDraining) }
+
 // ConnStats is a snapshot of one connection.
 type ConnStats struct {
 	Local      string // host:port; empty means unknown

@@ -41,6 +41,9 @@ func (s PoolState) String() string {
 // MarshalText implements encoding.TextMarshaler: the text of String.
 func (s PoolState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *PoolState) UnmarshalText(text []byte) error { return setNamed(s, text, PoolClosed) }
+
 // NodeStats is a snapshot of one node.
 type NodeStats struct {
 	Host        *HostInfo

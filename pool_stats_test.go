@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -87,16 +88,26 @@ func TestStatsOfPoolStates(t *testing.T) {
 		s.Close()
 		require.Equal(t, PoolClosed, node().State)
 	})
-	texts := map[string]bool{}
-	for state := range PoolClosed + 1 {
-		text, _ := state.MarshalText()
-		texts[string(text)] = true
+}
+
+// TestNamesInJSON: what Stats and Health name in JSON is read back.
+func TestNamesInJSON(t *testing.T) {
+	type named struct {
+		Pool PoolState
+		Conn ConnState
+		End  EndCause
 	}
-	for state := range ConnDraining + 1 {
-		text, _ := state.MarshalText()
-		texts[string(text)] = true
+	for i := range endCauses {
+		want := named{min(PoolState(i), PoolClosed), min(ConnState(i), ConnDraining), i}
+		text, err := json.Marshal(want)
+		require.NoError(t, err)
+		var got named
+		require.NoError(t, json.Unmarshal(text, &got))
+		require.Equal(t, want, got, "%s", text)
 	}
-	require.Len(t, texts, 5+3-1, "open is a state of both")
+	err := json.Unmarshal([]byte(`{"Pool": "shut"}`), new(named))
+	require.ErrorIs(t, err, ErrConversion)
+	require.ErrorContains(t, err, `"shut"`)
 }
 
 // TestStatsOfEndedConnections requires that each opened connection is open or has a cause of its end.
