@@ -64,6 +64,7 @@ func TestTLSSharedWrites(t *testing.T) {
 					return sock, err
 				}
 			})
+			synctest.Wait() // for the writer of the handshake
 			c.w.mu.Lock()
 			c.w.leading = true
 			c.w.mu.Unlock()
@@ -100,7 +101,10 @@ func TestTLSTornWrite(t *testing.T) {
 	for _, n := range []int{0, 1, record - 1, record, record + 1, 3 * record, 4*record + 100} {
 		synctest.Test(t, func(t *testing.T) {
 			line := &fakecql.CutLine{Left: 1 << 30}
-			s := &fakecql.Server{Version: 4, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) }}
+			s := &fakecql.Server{
+				Version: 4, Wrap: func(c net.Conn) net.Conn { return tls.Server(c, server) },
+				Handle: func(*fakecql.Conn, wire.Header, []byte) {}, // an answer could arrive before the end
+			}
 			c := connectInMemory(t, s, func(cfg *connConfig) {
 				cfg.tls = client
 				dial := cfg.dial
@@ -109,6 +113,7 @@ func TestTLSTornWrite(t *testing.T) {
 					return line.Wrap(c), err
 				}
 			})
+			synctest.Wait() // for the writer of the handshake
 			c.w.mu.Lock()
 			c.w.leading = true
 			c.w.mu.Unlock()

@@ -163,7 +163,7 @@ func TestFault06TLSCut(t *testing.T) {
 			break
 		}
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
-		require.Less(t, time.Since(began), 5*time.Second, "cut after %d bytes: it hung", n)
+		require.Less(t, time.Since(began), 30*time.Second, "cut after %d bytes: it hung", n)
 		if n < whole-120 {
 			n += 30 // fewer cuts: handshakes take time, and the certificate is long
 		}

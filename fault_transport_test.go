@@ -249,6 +249,7 @@ func TestFault04StalledWrites(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &fakecql.Server{Version: protoV4}
 			c := connectInMemory(t, s, func(cfg *connConfig) { cfg.timeout = time.Second })
+			synctest.Wait()
 			c.w.mu.Lock()
 			c.w.leading = true // no caller writes
 			c.w.pending.B = make([]byte, maxPending+1)
@@ -403,6 +404,7 @@ func TestFault04ClosedWhileWaitingForRoom(t *testing.T) {
 		for range 50 {
 			s := &fakecql.Server{Version: 4}
 			c := connectInMemory(t, s)
+			synctest.Wait()
 			c.w.mu.Lock()
 			c.w.leading = true
 			c.w.pending.B = make([]byte, maxPending+1)

@@ -139,6 +139,7 @@ func TestStats(t *testing.T) {
 		const insert = "INSERT INTO ks.t (name) VALUES (?)"
 		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("name text")})
 		s := openSession(t, cfg)
+		synctest.Wait() // for the pools, which are filled
 		st := s.Stats()
 		require.Zero(t, st.Requests)
 		require.Len(t, st.Nodes, 2)
