@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -28,6 +29,21 @@ func dialFloor(b *testing.B, version int) *socket {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return startFloor(b, conn, version)
+}
+
+// dialFloorTLS is dialFloor over TLS. Its client encrypts a write in as few records as it fits.
+func dialFloorTLS(b *testing.B, version int) *socket {
+	cfg := workload.TLS(b)
+	cfg.DynamicRecordSizingDisabled = true
+	conn, err := tls.Dial("tcp", workload.Addr(b), cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return startFloor(b, conn, version)
+}
+
+func startFloor(b *testing.B, conn net.Conn, version int) *socket {
 	b.Cleanup(func() { _ = conn.Close() })
 	s := &socket{Conn: conn, version: 4, in: make([]byte, 256<<10)}
 	startup := "\x00\x01\x00\x0BCQL_VERSION\x00\x053.0.0"

@@ -19,6 +19,8 @@ type conn struct {
 	end     int
 	parts   []byte // v5: the received part of a frame longer than a segment
 	segment bool   // v5, after STARTUP
+	lz4     bool   // after a STARTUP that requests it: bodies (v4) or segments (v5) are compressed
+	plain   []byte // the decompressed body or segment of a request
 
 	large   net.Buffers // sent first, without a copy
 	out     []byte      // sent next: frames or segments
@@ -64,7 +66,7 @@ func (c *conn) need() int {
 	b := c.in[c.begin:c.end]
 	switch {
 	case c.segment && len(b) >= 6:
-		return 6 + int(binary.LittleEndian.Uint32(b)&maxPayload) + 4
+		return c.segmentHead() + int(binary.LittleEndian.Uint32(b)&maxPayload) + 4
 	case !c.segment && len(b) >= 9:
 		return 9 + int(binary.BigEndian.Uint32(b[5:]))
 	}
@@ -81,7 +83,7 @@ func (c *conn) work() bool {
 		b := c.in[c.begin : c.begin+n]
 		c.begin += n
 		if !c.segment {
-			c.answer(b)
+			c.answer(c.body4(b))
 			if b[0] == 5 && b[4] == opStartup { // its response is the last without segments
 				if !c.flush() {
 					return false
@@ -90,8 +92,8 @@ func (c *conn) work() bool {
 			}
 			continue
 		}
-		payload := b[6 : n-4]
-		if len(c.parts) > 0 || b[2]&0x02 == 0 { // a part of a frame
+		payload, whole := c.payload(b)
+		if len(c.parts) > 0 || !whole { // a part of a frame
 			c.parts = append(c.parts, payload...)
 			if len(c.parts) >= 9 && len(c.parts) >= 9+int(binary.BigEndian.Uint32(c.parts[5:])) {
 				c.answer(c.parts)
@@ -118,7 +120,7 @@ func (c *conn) add(request []byte, opcode byte, body []byte) {
 		_ = c.flush() // the next write returns the error again
 	}
 	if !c.segment {
-		c.out = appendFrame(c.out, request, opcode, body)
+		c.out = c.appendFrame4(c.out, request, opcode, body)
 		return
 	}
 	if 9+len(body) > maxPayload {
@@ -147,6 +149,11 @@ func (c *conn) addPage(request, head, rows []byte) {
 		c.add(request, opResult, c.body)
 		return
 	}
+	if c.lz4 && !c.segment { // a body is one block
+		c.body = append(head, rows...)
+		c.add(request, opResult, c.body)
+		return
+	}
 	begin := []byte{request[0] | 0x80, 0, request[2], request[3], opResult}
 	begin = append(binary.BigEndian.AppendUint32(begin, uint32(len(head)+len(rows))), head...)
 	if !c.segment {
@@ -160,7 +167,11 @@ func (c *conn) addPage(request, head, rows []byte) {
 // seal moves the pending frames into a segment.
 func (c *conn) seal() {
 	if len(c.small) > 0 {
-		c.out = AppendSegment(c.out, c.small)
+		if c.lz4 {
+			c.out = appendLZ4Segment(c.out, c.small, true)
+		} else {
+			c.out = AppendSegment(c.out, c.small)
+		}
 		c.small = c.small[:0]
 	}
 }
@@ -202,9 +213,14 @@ func appendSegmentHeader(dst []byte, n int, whole bool) []byte {
 	if whole {
 		h |= 1 << 17
 	}
-	dst = append(dst, byte(h), byte(h>>8), byte(h>>16))
+	return appendChecked(dst, byte(h), byte(h>>8), byte(h>>16))
+}
+
+// appendChecked appends the bytes of a header, followed by their checksum.
+func appendChecked(dst []byte, header ...byte) []byte {
+	dst = append(dst, header...)
 	crc := uint32(0x875060)
-	for _, b := range dst[len(dst)-3:] {
+	for _, b := range header {
 		crc ^= uint32(b) << 16
 		for range 8 {
 			if crc <<= 1; crc&0x1000000 != 0 {
@@ -226,6 +242,11 @@ func (c *conn) addParts(begin, rest []byte) {
 	c.keep()
 	for first := true; first || len(rest) > 0; first = false {
 		n := min(len(rest), maxPayload-len(begin))
+		if c.lz4 {
+			c.large = append(c.large, c.server.compressed(begin, rest[:n], first && n == len(rest)))
+			begin, rest = nil, rest[n:]
+			continue
+		}
 		head := appendSegmentHeader(make([]byte, 0, 6+len(begin)), len(begin)+n, first && n == len(rest))
 		head = append(head, begin...)
 		crc := crc32.Update(crc32.Update(crc32Seed, crc32.IEEETable, begin), crc32.IEEETable, rest[:n])

@@ -4,6 +4,7 @@ package nullserver
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/binary"
 	"net"
 	"slices"
@@ -18,11 +19,16 @@ type Server struct {
 	byText     map[string]*Statement
 	statements atomic.Pointer[[]*Statement] // by id; copied when a statement is added
 	tables     map[string][]field
+	tls        *tls.Config
+	segments   sync.Map // compressed segments of canned rows by their rows
 }
 
-// Serve accepts connections on ln until ln is closed. It returns the error of Accept.
-func Serve(ln net.Listener, statements []*Statement) error {
-	s := &Server{byText: map[string]*Statement{}, tables: systemTables(ln.Addr().(*net.TCPAddr))}
+// Serve accepts connections on ln until ln is closed, with TLS and without it. It returns the error of Accept.
+func Serve(ln net.Listener, cert tls.Certificate, statements []*Statement) error {
+	s := &Server{
+		byText: map[string]*Statement{}, tables: systemTables(ln.Addr().(*net.TCPAddr)),
+		tls: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13},
+	}
 	s.statements.Store(&[]*Statement{})
 	for _, st := range statements {
 		s.add(st)
@@ -32,7 +38,7 @@ func Serve(ln net.Listener, statements []*Statement) error {
 		if err != nil {
 			return err
 		}
-		go newConn(s, conn).serve()
+		go s.handle(conn)
 	}
 }
 
@@ -82,8 +88,8 @@ const (
 
 var (
 	void      = []byte("\x00\x00\x00\x01")
-	supported = []byte("\x00\x03" + str("CQL_VERSION") + "\x00\x01" + str("3.4.7") + str("COMPRESSION") + "\x00\x00" +
-		str("PROTOCOL_VERSIONS") + "\x00\x02" + str("4/v4") + str("5/v5"))
+	supported = []byte("\x00\x03" + str("CQL_VERSION") + "\x00\x01" + str("3.4.7") + str("COMPRESSION") + "\x00\x01" +
+		str("lz4") + str("PROTOCOL_VERSIONS") + "\x00\x02" + str("4/v4") + str("5/v5"))
 )
 
 // answer responds to one request with one call of c.add or c.addPage.
@@ -97,7 +103,10 @@ func (c *conn) answer(frame []byte) {
 	switch frame[4] {
 	case opOptions:
 		c.add(frame, opSupported, supported)
-	case opStartup, opRegister:
+	case opStartup:
+		c.add(frame, opReady, nil)
+		c.lz4 = bytes.Contains(body, []byte(str("COMPRESSION")+str("lz4"))) // READY has no compression
+	case opRegister:
 		c.add(frame, opReady, nil)
 	case opBatch:
 		c.add(frame, opResult, void)

@@ -15,6 +15,8 @@ const (
 	InsertSmall  = "INSERT INTO ks.small (k, v) VALUES (?, ?)"
 	InsertMixed  = "INSERT INTO ks.mixed (id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks," +
 		" counts, note, parent, total) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	InsertTen = "INSERT INTO ks.small (id, age, name, active, price, created, parent, score, level, note)" +
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	ReadVector  = "SELECT id, v FROM ks.vectors WHERE id = ?"
 	ScanVectors = "SELECT id, v FROM ks.vectors WHERE pages = ?"
 	ScanSmall   = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
@@ -34,6 +36,9 @@ var (
 	InsertedVector = Vector(0, Dim)
 )
 
+// InsertedSmall is the inserted row of ten columns.
+var InsertedSmall = func() *SmallRow { r := Small(1); return &r }()
+
 // InsertedMixed is the inserted row of twenty columns. Its map has one entry, because the server compares bytes and the
 // order of several entries is not defined.
 var InsertedMixed = func() *MixedRow {
@@ -41,6 +46,33 @@ var InsertedMixed = func() *MixedRow {
 	r.Counts = map[string]int{r.Name: 7}
 	return &r
 }()
+
+var smallColumns = []ns.Column{
+	{Name: "id", Type: ns.Bigint},
+	{Name: "age", Type: ns.Int},
+	{Name: "name", Type: ns.Text},
+	{Name: "active", Type: ns.Boolean},
+	{Name: "price", Type: ns.Double},
+	{Name: "created", Type: ns.Timestamp},
+	{Name: "parent", Type: ns.UUID},
+	{Name: "score", Type: ns.Float},
+	{Name: "level", Type: ns.Smallint},
+	{Name: "note", Type: ns.Text},
+}
+
+// cells appends the row's values in the order of smallColumns, each after its length.
+func (r *SmallRow) cells(dst []byte) []byte {
+	return cells(dst, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, r.Parent, r.Score, r.Level, r.Note)
+}
+
+// Values returns the encoded values in the order of smallColumns, without lengths.
+func (r *SmallRow) Values() (values [][]byte) {
+	for b := r.cells(nil); len(b) > 0; {
+		n := 4 + binary.BigEndian.Uint32(b)
+		values, b = append(values, b[4:n]), b[n:]
+	}
+	return values
+}
 
 var mixedColumns = []ns.Column{
 	{Name: "id", Type: ns.UUID},
@@ -88,6 +120,7 @@ func Statements() []*ns.Statement {
 			Text: InsertSmall, Bind: []ns.Column{{Name: "k", Type: ns.Bigint}, {Name: "v", Type: ns.Bigint}}, Key: []int{0},
 			Want: cells(nil, SmallKey, SmallValue),
 		},
+		{Text: InsertTen, Bind: smallColumns, Key: []int{0}, Want: InsertedSmall.cells(nil)},
 		{Text: InsertMixed, Bind: mixedColumns, Key: []int{0}, Want: InsertedMixed.cells(nil)},
 		{
 			Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v},
@@ -96,22 +129,8 @@ func Statements() []*ns.Statement {
 		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
 		{
 			Text: ScanSmall, Bind: pages, Paged: true,
-			Rows: []ns.Column{
-				{Name: "id", Type: ns.Bigint},
-				{Name: "age", Type: ns.Int},
-				{Name: "name", Type: ns.Text},
-				{Name: "active", Type: ns.Boolean},
-				{Name: "price", Type: ns.Double},
-				{Name: "created", Type: ns.Timestamp},
-				{Name: "parent", Type: ns.UUID},
-				{Name: "score", Type: ns.Float},
-				{Name: "level", Type: ns.Smallint},
-				{Name: "note", Type: ns.Text},
-			},
-			Row: func(dst []byte, i int) []byte {
-				r := Small(i)
-				return cells(dst, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, r.Parent, r.Score, r.Level, r.Note)
-			},
+			Rows: smallColumns,
+			Row:  func(dst []byte, i int) []byte { r := Small(i); return r.cells(dst) },
 		},
 		{
 			Text: ScanMixed, Bind: pages, Paged: true,

@@ -12,4 +12,7 @@ require (
 	github.com/vecql/vecql/bench v0.0.0
 )
 
-require gopkg.in/inf.v0 v0.9.1 // indirect
+require (
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)

@@ -15,5 +15,6 @@ require (
 require (
 	github.com/golang/snappy v0.0.3 // indirect
 	github.com/hailocab/go-hostpool v0.0.0-20160125115350-e80d13ce29ed // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 )

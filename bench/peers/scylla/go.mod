@@ -11,6 +11,7 @@ replace github.com/gocql/gocql => github.com/scylladb/gocql v1.19.0
 
 require (
 	github.com/gocql/gocql v1.7.0
+	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/vecql/vecql/bench v0.0.0
 )
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scylla
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/vecql/vecql/bench/workload"
+)
+
+var services = []workload.ServiceDriver{{Name: "scylla", Scan: true, Open: openService}}
+
+func BenchmarkProduction(b *testing.B) { workload.Production(b, services) }
+
+func TestProduction(t *testing.T) { workload.CheckProduction(t, services) }
+
+type service struct{ session }
+
+func openService(addr string, setting workload.Setting) (workload.Service, error) {
+	cfg := gocql.NewCluster(addr)
+	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, gocql.One
+	cfg.Logger, cfg.Dialer = silent{}, setting.Dialer
+	if setting.TLS != nil {
+		cfg.SslOpts = &gocql.SslOptions{Config: setting.TLS, EnableHostVerification: true}
+	}
+	if setting.LZ4 {
+		cfg.Compressor = lz4Compressor{}
+	}
+	s, err := cfg.CreateSession()
+	return service{session{s}}, err
+}
+
+func (s service) InsertTen(ctx context.Context, r *workload.SmallRow) error {
+	return s.Query(workload.InsertTen, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, gocql.UUID(r.Parent), r.Score, r.Level,
+		r.Note).WithContext(ctx).Exec()
+}
+
+func (s service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error {
+	return s.Query(workload.InsertVector, gocql.UUID(id), v).WithContext(ctx).Exec()
+}
+
+func (s service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.VectorRow, err error) {
+	var got gocql.UUID
+	err = s.Query(workload.ReadVector, gocql.UUID(id)).WithContext(ctx).Scan(&got, &r.V)
+	r.ID = got
+	return r, err
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Requests as services send them: over TLS, compressed, over several connections, each with a deadline.
+
+// A Setting is a configuration of a client.
+type Setting struct {
+	TLS      *tls.Config // nil means a plain connection
+	LZ4      bool
+	Conns    int // connections to the node
+	Deadline bool
+	Version  int // of the protocol
+	Dialer   *Dialer
+}
+
+// A Service is a session with a setting. Each request has a context.
+type Service interface {
+	InsertTen(ctx context.Context, r *SmallRow) error
+	InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error
+	// ReadVectorFor reads the row into new memory.
+	ReadVectorFor(ctx context.Context, id [16]byte) (VectorRow, error)
+	// Scan is that of a Session.
+	Scan(rows string, pages, limit int, check bool) (int, error)
+	Close()
+}
+
+// A ServiceDriver is a driver, or one configuration of it.
+type ServiceDriver struct {
+	Name string
+	Scan bool // whether the driver takes part in scans
+	Open func(addr string, s Setting) (Service, error)
+}
+
+// Timeout is the time of the context of a request with a deadline.
+const Timeout = 10 * time.Second
+
+// A Dialer opens plain connections and counts them.
+type Dialer struct {
+	net.Dialer
+	opened atomic.Int64
+}
+
+// DialContext is that of net.Dialer.
+func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := d.Dialer.DialContext(ctx, network, addr)
+	if err == nil {
+		d.opened.Add(1)
+	}
+	return c, err
+}
+
+// wait waits for the connections of a session, besides which it has a connection for control.
+func (d *Dialer) wait(conns int) error {
+	for range 5000 {
+		if d.opened.Load() > int64(conns) {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return fmt.Errorf("the session has %d connections, want %d and one for control", d.opened.Load(), conns)
+}
+
+// An arm is a setting of the star with the numbers of requests in flight that are measured.
+type arm struct {
+	net, compress string
+	conns         int
+	deadline      string
+	version       int
+	scan          bool
+	inFlights     []int
+}
+
+// star has the base first, then settings that differ from it in one part, then those of all parts.
+var star = []arm{
+	{"plain", "none", 1, "none", 5, true, []int{1, 16, 256, 4096}},
+	{"tls", "none", 1, "none", 5, true, []int{1, 16, 256}},
+	{"plain", "lz4", 1, "none", 5, true, []int{16, 256}},
+	{"plain", "none", 4, "none", 5, false, []int{16, 256}},
+	{"plain", "none", 1, "each", 5, false, []int{16, 256}},
+	{"tls", "lz4", 1, "none", 5, false, []int{16, 256}},
+	{"tls", "none", 4, "each", 4, false, []int{16, 256}},
+	{"tls", "lz4", 4, "each", 4, false, []int{16, 256}},
+	{"tls", "lz4", 4, "each", 5, true, []int{1, 16, 256, 4096}},
+}
+
+func (a arm) name() string {
+	return fmt.Sprintf("net=%s/compress=%s/conns=%d/deadline=%s/version=%d", a.net, a.compress, a.conns, a.deadline, a.version)
+}
+
+// ops are the requests of the family.
+var ops = []struct {
+	name string
+	most int // requests in flight
+	run  func(ctx context.Context, s Service) error
+}{
+	{"insert-small", 4096, func(ctx context.Context, s Service) error { return s.InsertTen(ctx, InsertedSmall) }},
+	{"insert-vector", 256, func(ctx context.Context, s Service) error {
+		return s.InsertVectorFor(ctx, InsertID, InsertedVector)
+	}},
+	{"read-vector", 256, func(ctx context.Context, s Service) error {
+		r, err := s.ReadVectorFor(ctx, InsertID)
+		if err == nil && (r.ID != InsertID || len(r.V) != Dim || r.V[Dim-1] != InsertedVector[Dim-1]) {
+			err = fmt.Errorf("row differs from the inserted one: %.100v", r)
+		}
+		return err
+	}},
+}
+
+// open opens a session with all its connections and checks its requests.
+func (a arm) open(tb testing.TB, d ServiceDriver) Service {
+	tb.Helper()
+	setting := Setting{
+		LZ4: a.compress == "lz4", Conns: a.conns, Deadline: a.deadline == "each", Version: a.version, Dialer: &Dialer{},
+	}
+	if a.net == "tls" {
+		setting.TLS = TLS(tb)
+	}
+	s, err := d.Open(Addr(tb), setting)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
+	if err := setting.Dialer.wait(a.conns); err != nil {
+		tb.Fatal(err)
+	}
+	for _, op := range ops { // on all connections
+		if err := InFlight(64, 16, func() error { return a.request(s, op.run) }); err != nil {
+			tb.Fatal(op.name, err)
+		}
+	}
+	return s
+}
+
+// request runs an operation with the context of the setting.
+func (a arm) request(s Service, run func(ctx context.Context, s Service) error) error {
+	if a.deadline == "none" {
+		return run(context.Background(), s)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	defer cancel()
+	return run(ctx, s)
+}
+
+// Production measures the settings of the star.
+func Production(b *testing.B, drivers []ServiceDriver) {
+	for _, d := range drivers {
+		for _, op := range ops {
+			for _, a := range star {
+				for _, inFlight := range a.inFlights {
+					if inFlight > op.most {
+						continue
+					}
+					b.Run(fmt.Sprintf("driver=%s/op=%s/%s/inflight=%d", d.Name, op.name, a.name(), inFlight), func(b *testing.B) {
+						s := a.open(b, d)
+						MeasureRequests(b, func() error {
+							return InFlight(b.N, inFlight, func() error { return a.request(s, op.run) })
+						})
+					})
+				}
+			}
+		}
+		for _, a := range star {
+			if d.Scan && a.scan {
+				b.Run(fmt.Sprintf("driver=%s/op=scan-vector/%s/inflight=1", d.Name, a.name()), func(b *testing.B) {
+					productionScan(b, a.open(b, d))
+				})
+			}
+		}
+	}
+}
+
+// productionScan reads pages of vectors. One operation is one row.
+func productionScan(b *testing.B, s Service) {
+	MeasureRequests(b, func() error {
+		for left := b.N; left > 0; {
+			n, err := s.Scan("vector", 1000, left, false)
+			if err != nil || n == 0 {
+				return fmt.Errorf("%d rows: %w", n, err)
+			}
+			left -= n
+		}
+		return nil
+	})
+}
+
+// MeasureRequests is Measure. It also reports requests per second, and system calls of write per request.
+func MeasureRequests(b *testing.B, f func() error) {
+	b.Helper()
+	before, known := writes()
+	Measure(b, f)
+	if after, ok := writes(); ok && known {
+		b.ReportMetric(float64(after-before)/float64(b.N), "writes/op")
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
+
+// writes returns the number of system calls of write, writev included, that this process has made. A wrapper of
+// net.Conn would not see writev, or prevent it. It reports false on systems without /proc.
+func writes() (n int64, ok bool) {
+	stat, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0, false
+	}
+	for line := range bytes.Lines(stat) {
+		if text, found := bytes.CutPrefix(line, []byte("syscw: ")); found {
+			n, err = strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// CheckProduction opens a session of each setting and compares a row and two pages of it.
+func CheckProduction(t *testing.T, drivers []ServiceDriver) {
+	for _, d := range drivers {
+		for _, a := range star {
+			t.Run(d.Name+"/"+a.name(), func(t *testing.T) {
+				s := a.open(t, d)
+				r, err := s.ReadVectorFor(context.Background(), InsertID)
+				if err := errors.Join(err, r.Check(0)); err != nil {
+					t.Error(err)
+				}
+				if n, err := s.Scan("vector", 2, 3*PageSize, true); d.Scan && (err != nil || n != 2*PageSize) {
+					t.Errorf("%d rows, want %d: %v", n, 2*PageSize, err)
+				}
+			})
+		}
+	}
+}
+
+// FloorSettings returns the settings of bare sockets, which have no LZ4, one connection and no deadline.
+func FloorSettings() (nets []string, inFlights []int) {
+	return []string{"plain", "tls"}, []int{1, 16, 256}
+}
