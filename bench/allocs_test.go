@@ -73,6 +73,48 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// TestProductionAllocations compares the allocations of one typed INSERT with a budget, over TLS, with LZ4, and with a context
+// that has a deadline.
+func TestProductionAllocations(t *testing.T) {
+	for _, version := range []int{4, 5} {
+		for _, setting := range []workload.Setting{
+			{Version: version, Conns: 1},
+			{Version: version, Conns: 1, TLS: workload.TLS(t)},
+			{Version: version, Conns: 1, LZ4: true},
+			{Version: version, Conns: 1, TLS: workload.TLS(t), LZ4: true},
+		} {
+			s, err := connectService(workload.Addr(t), setting, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			once := func(ctx context.Context) {
+				if err := s.InsertTen(ctx, workload.InsertedSmall); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 1000 {
+				once(context.Background())
+			}
+			none := testing.AllocsPerRun(1000, func() { once(context.Background()) })
+			each := testing.AllocsPerRun(1000, func() {
+				ctx, cancel := context.WithTimeout(context.Background(), workload.Timeout)
+				defer cancel()
+				once(ctx)
+			})
+			budget := 0.0
+			if setting.TLS != nil {
+				budget = 1 // crypto/tls: the reader of the response's record
+			}
+			const deadline = 5 // the context and its channel
+			if none > budget || each > budget+deadline {
+				t.Errorf("version %d, TLS %t, LZ4 %t: %v allocations, with a deadline %v, want at most %v and %v", version,
+					setting.TLS != nil, setting.LZ4, none, each, budget, budget+deadline)
+			}
+		}
+	}
+}
+
 // TestBatchAllocations bounds the allocations of each further page of a result; they do not depend on its rows.
 func TestBatchAllocations(t *testing.T) {
 	s := session{Session: connect(t, workload.Addr(t), 5)}

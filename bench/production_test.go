@@ -19,7 +19,7 @@ var services = []workload.ServiceDriver{
 
 func BenchmarkProduction(b *testing.B) { workload.Production(b, services); floorProduction(b) }
 
-func TestProduction(t *testing.T) { workload.CheckProduction(t, services) }
+func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 3*workload.PageSize) }
 
 type service struct {
 	session

@@ -134,7 +134,6 @@ func (a arm) open(tb testing.TB, d ServiceDriver) Service {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(s.Close)
 	if err := setting.Dialer.wait(a.conns); err != nil {
 		tb.Fatal(err)
 	}
@@ -156,30 +155,27 @@ func (a arm) request(s Service, run func(ctx context.Context, s Service) error) 
 	return run(ctx, s)
 }
 
-// Production measures the settings of the star.
+// Production measures the settings of the star. All benchmarks of a setting share a session.
 func Production(b *testing.B, drivers []ServiceDriver) {
 	for _, d := range drivers {
-		for _, op := range ops {
-			for _, a := range star {
+		for _, a := range star {
+			s := a.open(b, d)
+			for _, op := range ops {
 				for _, inFlight := range a.inFlights {
 					if inFlight > op.most {
 						continue
 					}
 					b.Run(fmt.Sprintf("driver=%s/op=%s/%s/inflight=%d", d.Name, op.name, a.name(), inFlight), func(b *testing.B) {
-						s := a.open(b, d)
 						MeasureRequests(b, func() error {
 							return InFlight(b.N, inFlight, func() error { return a.request(s, op.run) })
 						})
 					})
 				}
 			}
-		}
-		for _, a := range star {
 			if d.Scan && a.scan {
-				b.Run(fmt.Sprintf("driver=%s/op=scan-vector/%s/inflight=1", d.Name, a.name()), func(b *testing.B) {
-					productionScan(b, a.open(b, d))
-				})
+				b.Run(fmt.Sprintf("driver=%s/op=scan-vector/%s/inflight=1", d.Name, a.name()), func(b *testing.B) { productionScan(b, s) })
 			}
+			s.Close()
 		}
 	}
 }
@@ -225,18 +221,23 @@ func writes() (n int64, ok bool) {
 	return 0, false
 }
 
-// CheckProduction opens a session of each setting and compares a row and two pages of it.
-func CheckProduction(t *testing.T, drivers []ServiceDriver) {
+// CheckProduction opens a session of each setting and compares a row. With the settings of scans it compares at most
+// limit rows of two pages.
+func CheckProduction(t *testing.T, drivers []ServiceDriver, limit int) {
 	for _, d := range drivers {
 		for _, a := range star {
 			t.Run(d.Name+"/"+a.name(), func(t *testing.T) {
 				s := a.open(t, d)
+				defer s.Close()
 				r, err := s.ReadVectorFor(context.Background(), InsertID)
 				if err := errors.Join(err, r.Check(0)); err != nil {
 					t.Error(err)
 				}
-				if n, err := s.Scan("vector", 2, 3*PageSize, true); d.Scan && (err != nil || n != 2*PageSize) {
-					t.Errorf("%d rows, want %d: %v", n, 2*PageSize, err)
+				if !d.Scan || !a.scan {
+					return
+				}
+				if n, err := s.Scan("vector", 2, limit, true); err != nil || n != min(limit, 2*PageSize) {
+					t.Errorf("%d rows, want %d: %v", n, min(limit, 2*PageSize), err)
 				}
 			})
 		}

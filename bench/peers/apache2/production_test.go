@@ -16,7 +16,7 @@ var services = []workload.ServiceDriver{{Name: "apache2", Scan: true, Open: open
 
 func BenchmarkProduction(b *testing.B) { workload.Production(b, services) }
 
-func TestProduction(t *testing.T) { workload.CheckProduction(t, services) }
+func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 100) }
 
 type service struct{ session }
 

@@ -15,7 +15,7 @@ var services = []workload.ServiceDriver{{Name: "scylla", Scan: true, Open: openS
 
 func BenchmarkProduction(b *testing.B) { workload.Production(b, services) }
 
-func TestProduction(t *testing.T) { workload.CheckProduction(t, services) }
+func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 100) }
 
 type service struct{ session }
 
