@@ -73,8 +73,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestProductionAllocations compares the allocations of one typed INSERT with a budget, over TLS, with LZ4, and with a context
-// that has a deadline.
+// TestProductionAllocations compares the allocations of one typed INSERT with a budget: over TLS, with LZ4, and with a
+// context that has a deadline.
 func TestProductionAllocations(t *testing.T) {
 	for _, version := range []int{4, 5} {
 		for _, setting := range []workload.Setting{

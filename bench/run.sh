@@ -5,6 +5,7 @@
 # that other load on the machine affects all of them. With taskset, the server and the clients have one core each.
 #   BENCH       regular expression of the benchmarks to run (default all)
 #   BENCHTIME   duration of each benchmark (default 1s)
+#   OUT         name of the results: bench/results/$OUT.txt and $OUT.md (default peers)
 set -euo pipefail
 cd "$(dirname "$0")"
 count=${1:-6}
@@ -30,15 +31,16 @@ if command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null; then
 fi
 
 coproc SERVER { on 0 "$bin/nullserver"; } # the server exits at the end of its input, which closes with this script
-read -r VECQL_NULL_SERVER <&"${SERVER[0]}"
-export VECQL_NULL_SERVER
+read -r VECQL_NULL_SERVER VECQL_NULL_SERVER_CERT <&"${SERVER[0]}"
+export VECQL_NULL_SERVER VECQL_NULL_SERVER_CERT
 
 mkdir -p results
+out=results/${OUT:-peers}
 for ((i = 0; i < count; i++)); do
 	for p in "${programs[@]}"; do
-		on 1 "$bin/$p" -test.run '^$' -test.bench "${BENCH:-Marshal|Unmarshal|Collection|Insert|ReadRow|Scan}" \
-			-test.benchtime "${BENCHTIME:-1s}" -test.timeout 0 | tee -a results/peers.txt
+		on 1 "$bin/$p" -test.run '^$' -test.bench "${BENCH:-Marshal|Unmarshal|Collection|Insert|ReadRow|Scan|Production}" \
+			-test.benchtime "${BENCHTIME:-1s}" -test.timeout 0 | tee -a "$out.txt"
 	done
 done
-go run ./cmd/report results/peers.txt
-go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da -col /driver results/peers.txt >results/benchstat.txt
+go run ./cmd/report "$out.txt"
+go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da -col /driver "$out.txt" >"${out/peers/benchstat}.txt"

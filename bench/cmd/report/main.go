@@ -54,7 +54,11 @@ func run(path string) error {
 	for _, t := range tables {
 		svg := fmt.Sprintf("%s-%s.svg", base, strings.ToLower(t.name))
 		fmt.Fprintf(&md, "\n## %s\n\n![%s](%s)\n\n", t.name, t.name, filepath.Base(svg))
-		t.markdown(&md)
+		if t.name == production {
+			t.production(&md)
+		} else {
+			t.markdown(&md)
+		}
 		if err := os.WriteFile(svg, []byte(t.svg()), 0o644); err != nil {
 			return err
 		}
@@ -96,7 +100,11 @@ func parse(r io.Reader) ([]*table, error) {
 			i = len(tables)
 			tables = append(tables, &table{name: m[1], cells: map[[2]string]result{}})
 		}
-		if err := tables[i].add(strings.Join(rest, " "), driver, strings.Fields(m[3])); err != nil {
+		name := strings.Join(rest, " ")
+		if m[1] == production {
+			name = short(rest)
+		}
+		if err := tables[i].add(name, driver, strings.Fields(m[3])); err != nil {
 			return nil, fmt.Errorf("%q: %w", s.Text(), err)
 		}
 	}
