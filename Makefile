@@ -6,7 +6,7 @@ include .ci/tools
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-groupby bench-parquet interop otel demo
+.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel demo
 
 all: test lint
 
@@ -57,6 +57,10 @@ bench:
 # vecql and its peers while one of three nodes does not run for two seconds: a table in bench/results. It takes half an hour.
 bench-stall:
 	bench/stall/run.sh
+
+# Latencies of vecql and its peers at a fixed rate, plain and over TLS: a table in bench/results. It takes ten minutes.
+bench-latency:
+	bench/latency/run.sh
 
 # Benchmarks of groupby and its peers, which pip installs: a table in bench/results.
 bench-groupby:

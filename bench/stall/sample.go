@@ -7,7 +7,10 @@ package stall
 import (
 	"cmp"
 	"math"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -110,4 +113,18 @@ func percentile(v []int64, p float64) int64 {
 	}
 	slices.Sort(v)
 	return v[max(0, int(math.Ceil(p/100*float64(len(v))))-1)]
+}
+
+// Processor returns the name of the machine's processor.
+func Processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimLeft(strings.TrimSpace(name), ": \t")
+		}
+	}
+	return runtime.GOARCH
 }

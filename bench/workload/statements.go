@@ -17,6 +17,10 @@ const (
 		" counts, note, parent, total) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	InsertTen = "INSERT INTO ks.small (id, age, name, active, price, created, parent, score, level, note)" +
 		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	// LoadInsert and LoadVector are the statements of bench/stall/load for table LoadTable.
+	LoadTable   = "ks.load"
+	LoadInsert  = "INSERT INTO " + LoadTable + " (k, v) VALUES (?, ?)"
+	LoadVector  = "SELECT v FROM " + LoadTable + "_vectors WHERE k = ?"
 	ReadVector  = "SELECT id, v FROM ks.vectors WHERE id = ?"
 	ScanVectors = "SELECT id, v FROM ks.vectors WHERE pages = ?"
 	ScanSmall   = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
@@ -125,6 +129,11 @@ func Statements() []*ns.Statement {
 		{
 			Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v},
 			Row: vectorRow,
+		},
+		{Text: LoadInsert, Bind: []ns.Column{{Name: "k", Type: ns.Int}, {Name: "v", Type: ns.Int}}, Key: []int{0}},
+		{
+			Text: LoadVector, Bind: []ns.Column{{Name: "k", Type: ns.Int}}, Key: []int{0}, Rows: []ns.Column{v},
+			Row: func(dst []byte, i int) []byte { return cells(dst, VectorBytes(Vector(i, Dim))) },
 		},
 		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
 		{

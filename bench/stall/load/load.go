@@ -8,30 +8,37 @@
 package load
 
 import (
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/bench/stall"
+	"github.com/vecql/vecql/bench/workload"
 )
 
 // Options are the flags of a load program.
 type Options struct {
 	Hosts    []string
 	Table    string
-	Case     string // "read" or "insert"
+	Case     string // "read", "insert" or "vector"
 	Rate     int
 	Duration time.Duration
 	Warmup   time.Duration // of requests before the first one that counts
 	Timeout  time.Duration
-	Keys     int // rows (k, v) with k = v from 0 to Keys-1
+	Keys     int         // rows (k, v) with k = v from 0 to Keys-1
+	TLS      *tls.Config // nil means plain connections
+	closed   int         // goroutines of a closed loop; 0 means an open loop
 }
 
 // ReadStatement returns the statement of case "read". It binds k.
@@ -40,9 +47,13 @@ func (o Options) ReadStatement() string { return "SELECT v FROM " + o.Table + " 
 // InsertStatement returns the statement of case "insert". It binds k and v.
 func (o Options) InsertStatement() string { return "INSERT INTO " + o.Table + " (k, v) VALUES (?, ?)" }
 
+// VectorStatement returns the statement of case "vector". It binds k.
+func (o Options) VectorStatement() string { return "SELECT v FROM " + o.Table + "_vectors WHERE k = ?" }
+
 // A Client is a session of a driver.
 type Client interface {
 	Read(key int) (value int, err error)
+	ReadVector(key int) ([]float32, error)
 	Insert(key, value int) error
 }
 
@@ -52,20 +63,40 @@ func Main(name, module string, connect func(o Options) (Client, error)) {
 	hosts := ""
 	flag.StringVar(&hosts, "hosts", "", "contact points, separated by commas")
 	flag.StringVar(&o.Table, "table", "stall.t", "keyspace.table with columns k int (primary key) and v int")
-	flag.StringVar(&o.Case, "case", "read", "read or insert")
+	flag.StringVar(&o.Case, "case", "read", "read, insert or vector")
 	flag.IntVar(&o.Rate, "rate", 500, "requests per second")
 	flag.DurationVar(&o.Duration, "duration", 10*time.Second, "time for which requests start")
 	flag.DurationVar(&o.Warmup, "warmup", 3*time.Second, "time before, for which requests start that do not count")
 	flag.DurationVar(&o.Timeout, "timeout", time.Second, "timeout of requests")
 	flag.IntVar(&o.Keys, "keys", 1000, "rows in the table")
+	flag.IntVar(&o.closed, "closed", 0, "goroutines of a closed loop, whose rate is printed; 0 means an open loop")
+	cert := flag.String("cert", "", "base64 of the server's certificate, DER; none means no TLS")
 	flag.Parse()
 	o.Hosts = strings.Split(hosts, ",")
-	client, err := connect(o)
+	var err error
+	if *cert != "" {
+		o.TLS, err = workload.ClientTLS(*cert)
+	}
+	var client Client
+	if err == nil {
+		client, err = connect(o)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
-	run := Loop(o, client, func(start time.Time) { fmt.Println(start.UnixMicro()) })
+	announce := func(start time.Time) { fmt.Println(start.UnixMicro()) }
+	var run stall.Run
+	if o.closed > 0 {
+		announce(time.Now())
+		run, err = Closed(o, client)
+	} else {
+		run = Loop(o, client, announce)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
 	run.Driver, run.Version = name, version(module)
 	if err := json.NewEncoder(os.Stdout).Encode(run); err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
@@ -136,13 +167,38 @@ func Loop(o Options, client Client, announce func(start time.Time)) stall.Run {
 	return run
 }
 
+// Closed sends requests from o.closed goroutines, each after the response to its last one. It returns a Run with the
+// rate reached.
+func Closed(o Options, client Client) (stall.Run, error) {
+	var sent atomic.Int64
+	began := time.Now()
+	errEnd := errors.New("the time is over")
+	err := workload.InFlight(math.MaxInt, o.closed, func() error {
+		if time.Since(began) >= o.Duration {
+			return errEnd
+		}
+		return request(o, client, key(int(sent.Add(1)), o.Keys))
+	})
+	if errors.Is(err, errEnd) {
+		err = nil
+	}
+	return stall.Run{Rate: int(float64(sent.Load()) / time.Since(began).Seconds())}, err
+}
+
 // key returns the key of request i. Successive requests have keys of different partitions.
 func key(i, keys int) int { return ((i*7919)%keys + keys) % keys }
 
 // request sends a request and checks the row that was read.
 func request(o Options, client Client, key int) error {
-	if o.Case == "insert" {
+	switch o.Case {
+	case "insert":
 		return client.Insert(key, key)
+	case "vector":
+		v, err := client.ReadVector(key)
+		if err == nil && len(v) != workload.Dim {
+			err = fmt.Errorf("wrong row: a vector of %d", len(v))
+		}
+		return err
 	}
 	v, err := client.Read(key)
 	if err == nil && v != key {

@@ -23,6 +23,8 @@ func (c slowClient) Read(key int) (int, error) {
 	return key, nil
 }
 
+func (slowClient) ReadVector(int) ([]float32, error) { return nil, errors.New("not used") }
+
 func (slowClient) Insert(int, int) error { return errors.New("not used") }
 
 // TestLoop has one request that fails late. The others do not wait for it, and those of the warm-up do not count.

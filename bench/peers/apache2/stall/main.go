@@ -13,19 +13,27 @@ func main() { load.Main("apache2", "github.com/apache/cassandra-gocql-driver/v2"
 
 type client struct {
 	*gocql.Session
-	read, insert string
+	read, insert, vector string
 }
 
 func connect(o load.Options) (load.Client, error) {
 	cfg := gocql.NewCluster(o.Hosts...)
 	cfg.Timeout, cfg.Consistency = o.Timeout, gocql.LocalQuorum
 	cfg.Logger = silent{}
+	if o.TLS != nil {
+		cfg.SslOpts = &gocql.SslOptions{Config: o.TLS, EnableHostVerification: true}
+	}
 	s, err := cfg.CreateSession()
-	return client{s, o.ReadStatement(), o.InsertStatement()}, err
+	return client{s, o.ReadStatement(), o.InsertStatement(), o.VectorStatement()}, err
 }
 
 func (c client) Read(key int) (v int, err error) {
 	err = c.Query(c.read, key).Scan(&v)
+	return v, err
+}
+
+func (c client) ReadVector(key int) (v []float32, err error) {
+	err = c.Query(c.vector, key).Scan(&v)
 	return v, err
 }
 

@@ -77,22 +77,8 @@ func parse() (o options, err error) {
 		return o, errors.New("run: no argument: the programs to run")
 	}
 	o.Date, o.Cores, o.Go = time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version()
-	o.Cassandra, o.Processor = cassandra.Version, processor()
+	o.Cassandra, o.Processor = cassandra.Version, stall.Processor()
 	return o, nil
-}
-
-// processor returns the name of the machine's processor.
-func processor() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(info)) {
-		if name, ok := strings.CutPrefix(line, "model name"); ok {
-			return strings.TrimLeft(strings.TrimSpace(name), ": \t")
-		}
-	}
-	return runtime.GOARCH
 }
 
 // run writes the conditions and then a line for each run of a program.

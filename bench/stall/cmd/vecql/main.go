@@ -14,19 +14,25 @@ func main() { load.Main("vecql", "github.com/vecql/vecql", connect) }
 
 type client struct {
 	*vecql.Session
-	read, insert string
+	read, insert, vector string
 }
 
 func connect(o load.Options) (load.Client, error) {
 	cfg := vecql.NewCluster(o.Hosts...)
 	cfg.Timeout, cfg.Consistency = o.Timeout, vecql.LocalQuorum
+	cfg.TLS = o.TLS
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	s, err := cfg.CreateSession()
-	return client{s, o.ReadStatement(), o.InsertStatement()}, err
+	return client{s, o.ReadStatement(), o.InsertStatement(), o.VectorStatement()}, err
 }
 
 func (c client) Read(key int) (v int, err error) {
 	err = c.Query(c.read, key).Scan(&v)
+	return v, err
+}
+
+func (c client) ReadVector(key int) (v []float32, err error) {
+	err = c.Query(c.vector, key).Scan(&v)
 	return v, err
 }
 

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
+# Measures latencies of vecql and its peers in an open loop at a fixed rate, plain and over TLS:
+# bench/latency/run.sh [flags of cmd/run]. The load programs are those of bench/stall. The results are
+# bench/results/latency.md, latency.svg and latency.jsonl.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+go build -o "$bin/run" ./latency/cmd/run
+go build -o "$bin/nullserver" ./cmd/nullserver
+go build -o "$bin/vecql" ./stall/cmd/vecql
+programs=("$bin/vecql")
+for peer in apache2 scylla; do
+	go -C "peers/$peer" build -o "$bin/$peer" ./stall
+	programs+=("$bin/$peer")
+done
+"$bin/run" -commit "$(git describe --always --dirty --exclude '*')" "$@" "$bin/nullserver" "${programs[@]}"
