@@ -36,9 +36,10 @@ type Options struct {
 	Duration time.Duration
 	Warmup   time.Duration // of requests before the first one that counts
 	Timeout  time.Duration
-	Keys     int         // rows (k, v) with k = v from 0 to Keys-1
-	TLS      *tls.Config // nil means plain connections
-	closed   int         // goroutines of a closed loop; 0 means an open loop
+	Keys     int                   // rows (k, v) with k = v from 0 to Keys-1
+	TLS      *tls.Config           // nil means plain connections
+	sleep    func(d time.Duration) // nil means time.Sleep
+	closed   int                   // goroutines of a closed loop; 0 means an open loop
 }
 
 // ReadStatement returns the statement of case "read". It binds k.
@@ -73,6 +74,7 @@ func Main(name, module string, connect func(o Options) (Client, error)) {
 	cert := flag.String("cert", "", "base64 of the server's certificate, DER; none means no TLS")
 	flag.Parse()
 	o.Hosts = strings.Split(hosts, ",")
+	o.sleep = newSleep()
 	var err error
 	if *cert != "" {
 		o.TLS, err = workload.ClientTLS(*cert)
@@ -128,6 +130,10 @@ func version(module string) string {
 // request that counts is due.
 func Loop(o Options, client Client, announce func(start time.Time)) stall.Run {
 	total, warm := int(o.Duration.Seconds()*float64(o.Rate)), int(o.Warmup.Seconds()*float64(o.Rate))
+	sleep := o.sleep
+	if sleep == nil {
+		sleep = time.Sleep
+	}
 	start := time.Now().Add(o.Warmup)
 	announce(start)
 	run := stall.Run{
@@ -144,7 +150,7 @@ func Loop(o Options, client Client, announce func(start time.Time)) stall.Run {
 	for i := -warm; i < total; i++ {
 		due := start.Add(time.Duration(i) * time.Second / time.Duration(o.Rate))
 		if wait := time.Until(due); wait > 0 {
-			time.Sleep(wait)
+			sleep(wait)
 		}
 		wg.Go(func() {
 			err := request(o, client, key(i, o.Keys))
