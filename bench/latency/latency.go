@@ -132,8 +132,9 @@ func Report(c Conditions, samples []Sample) (md, svg string) {
 				}
 				text := tables.MS(values) + " ms"
 				fmt.Fprintf(&w, " %s |", text)
-				bar := plot.Bar{Name: fmt.Sprintf("%s p%v", d, p), Label: text, Value: tables.Median(values), Color: plot.Colors[rank(d)]}
-				g.Bars = append(g.Bars, bar)
+				g.Bars = append(g.Bars, plot.Bar{
+					Name: fmt.Sprintf("%s p%v", d, p), Label: text, Value: tables.Median(values), Color: plot.Colors[rank(d)],
+				})
 			}
 			fmt.Fprintln(&w)
 		}

@@ -44,7 +44,9 @@ func (t *table) production(w io.Writer) {
 	for _, op := range ops {
 		fmt.Fprintf(w, "\n### %s\n\n", op)
 		has := func(d string) bool {
-			return slices.ContainsFunc(t.cases, func(c string) bool { return strings.HasPrefix(c, op+" ") && t.cells[[2]string{c, d}] != nil })
+			return slices.ContainsFunc(t.cases, func(c string) bool {
+				return strings.HasPrefix(c, op+" ") && t.cells[[2]string{c, d}] != nil
+			})
 		}
 		drivers := slices.DeleteFunc(slices.Clone(t.drivers), func(d string) bool { return !has(d) })
 		header := append([]string{"net", "compress", "conns", "deadline", "protocol", "in flight"}, drivers...)
@@ -69,7 +71,10 @@ func productionCell(r result) string {
 		name   string
 		format func(float64) string
 	}{
-		{"requests/s", rate}, {"cpu-us/op", func(v float64) string { return duration(v * 1000) }}, {"writes/op", number}, {"allocs/op", number},
+		{"requests/s", rate},
+		{"cpu-us/op", func(v float64) string { return duration(v * 1000) }},
+		{"writes/op", number},
+		{"allocs/op", number},
 	} {
 		if v := r[unit.name]; len(v) > 0 {
 			parts = append(parts, unit.format(median(v)))

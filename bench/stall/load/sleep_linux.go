@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// newSleep returns a function like time.Sleep, which is late by up to a millisecond because epoll counts milliseconds. A
-// timerfd wakes the poller of the runtime in time, and occupies no thread.
+// newSleep returns a function that replaces time.Sleep, which is late by up to a millisecond because epoll counts
+// milliseconds. A timerfd wakes the poller of the runtime in time, and occupies no thread.
 func newSleep() func(d time.Duration) {
 	const monotonic = 1 // CLOCK_MONOTONIC
 	fd, _, errno := syscall.Syscall(syscall.SYS_TIMERFD_CREATE, monotonic, syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)

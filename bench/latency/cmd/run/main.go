@@ -49,7 +49,8 @@ func main() {
 		os.Exit(2)
 	}
 	o.serverProgram, o.programs = flag.Arg(0), flag.Args()[1:]
-	o.Date, o.Cores, o.Go, o.Processor = time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), stall.Processor()
+	o.Date, o.Cores = time.Now().Format(time.DateOnly), runtime.NumCPU()
+	o.Go, o.Processor = runtime.Version(), stall.Processor()
 	o.pinned = exec.Command("taskset", "-c", "0,1", "true").Run() == nil
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -107,7 +108,8 @@ func measure(o options, kind, net string, lines *json.Encoder) (samples []latenc
 	for turn := range o.Turns {
 		first := turn % len(o.programs) // another program in each turn
 		for _, program := range slices.Concat(o.programs[first:], o.programs[:first]) {
-			r, err := o.load(program, kind, net, "-rate", strconv.Itoa(rate), "-duration", o.Duration.String(), "-warmup", o.warmup.String())
+			r, err := o.load(program, kind, net, "-rate", strconv.Itoa(rate), "-duration", o.Duration.String(),
+				"-warmup", o.warmup.String())
 			if err != nil {
 				return nil, err
 			}
