@@ -9,8 +9,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// lz4Compressor is the compressor of the module github.com/scylladb/gocql/lz4, which module proxies do not have. It
-// calls the same package in the same way.
+// lz4Compressor replaces the compressor of the module github.com/scylladb/gocql/lz4, which module proxies do not have.
+// It calls LZ4 in the way of the compressor of Apache's gocql.
 type lz4Compressor struct{}
 
 func (lz4Compressor) Name() string { return "lz4" }
