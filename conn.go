@@ -3,7 +3,6 @@
 package vecql
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -79,28 +78,6 @@ type response struct {
 	body   *buffer
 }
 
-// States of a slot. The caller moves it from free to waiting, and back to free at the end. The reader moves it from
-// waiting to delivering to answered, or from orphaned to free.
-const (
-	slotFree       uint32 = iota
-	slotWaiting           // the caller waits
-	slotDelivering        // the reader or close writes the outcome
-	slotAnswered          // the caller takes the outcome
-	slotOrphaned          // the caller has left; the stream id is in use until the response arrives
-)
-
-// slot is where a call waits. Each stream id has one slot, which its calls reuse.
-type slot struct {
-	state atomic.Uint32
-	start atomic.Int64 // offset of its frame in all bytes ever queued, -1 before it is queued
-	// when onTick wakes the caller, on the connection's clock; 0 means never. Of an orphan: when its caller has left
-	due   atomic.Int64
-	began int64         // start of the request on the connection's clock; 0 means that its latency is not recorded
-	wake  chan struct{} // a token may be stale: its receiver checks the state
-	resp  response
-	err   error
-}
-
 // waiter is a call as its caller sees it.
 type waiter struct {
 	*slot
@@ -111,10 +88,6 @@ type waiter struct {
 	movable  bool  // see request
 	silent   bool  // the connection was silent at the start
 }
-
-const slotBlock = 64
-
-type slots [slotBlock]slot
 
 // conn is one connection. All its methods are safe for concurrent use.
 type conn struct {
@@ -129,9 +102,9 @@ type conn struct {
 	options      map[string][]string // SUPPORTED
 	features     features            // the extensions in use
 	streams      *stream.Table
-	blocks       []atomic.Pointer[slots] // allocated on first use of a stream id
-	streamWake   chan struct{}           // a token when an id was released while callers wait for one
-	waiting      atomic.Int32            // callers waiting for an id
+	slots        slots
+	streamWake   chan struct{} // a token when an id was released while callers wait for one
+	waiting      atomic.Int32  // callers waiting for an id
 	orphans      atomic.Int32
 	draining     atomic.Bool  // new calls of users are refused
 	silent       atomic.Bool  // see conn_silence.go
@@ -144,11 +117,12 @@ type conn struct {
 	done         chan struct{} // closed when the connection has ended
 	drainWake    chan struct{} // a token when a call has ended while draining
 
-	in        *bufio.Reader
+	in        *wire.Input
 	frames    io.Reader             // in, or the payload of the segments in it
 	head      [wire.HeaderSize]byte // scratch of the reader
 	proven    int                   // of the reader: size of the largest body that has arrived
 	readAt    int64                 // of the reader: time of the last bytes received, on the connection's clock
+	busyAt    int64                 // of the reader: when it last received much at a time, see calm
 	partial   int                   // of the reader: bytes received since the last whole frame
 	answers   uint64                // of the reader: answers received
 	answered  atomic.Int64          // time of the last answer to a request, see noteAnswer
@@ -243,7 +217,6 @@ func newConn(cfg *connConfig, addr string, sock net.Conn) *conn {
 	case *net.TCPConn, *net.UnixConn: // other types, such as a user's wrapper, may not support it
 		c.resumable = true
 	}
-	c.blocks = make([]atomic.Pointer[slots], (c.streams.Cap()+slotBlock-1)/slotBlock)
 	return c
 }
 
@@ -299,7 +272,7 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	if w.id, err = c.claim(ctx, w.deadline); err != nil {
 		return response{}, &notSentError{err: err}
 	}
-	w.slot = c.slot(w.id)
+	w.slot = c.slots.claimed(w.id)
 	w.start.Store(-1)
 	if w.began = 0; !req.began.IsZero() {
 		w.began = w.sent
@@ -393,59 +366,13 @@ func (c *conn) wait(ctx context.Context, w *waiter) (response, error) {
 	}
 }
 
-// take returns the outcome of an answered slot and frees the slot.
-func (s *slot) take() (response, error) {
-	resp, err := s.resp, s.err
-	s.resp, s.err = response{}, nil
-	s.state.Store(slotFree)
-	return resp, err
-}
-
-// startDelivery claims the slot of a waiting caller for its outcome, and reports whether a caller waits.
-func (s *slot) startDelivery() bool { return s.state.CompareAndSwap(slotWaiting, slotDelivering) }
-
 // wakeCallers wakes all callers that wait in a slot.
 func (c *conn) wakeCallers() {
-	c.eachSlot(func(s *slot) {
+	c.slots.each(func(s *slot) {
 		if s.state.Load() == slotWaiting {
 			s.signal()
 		}
 	})
-}
-
-// eachSlot calls visit for all slots in use or used before.
-func (c *conn) eachSlot(visit func(s *slot)) {
-	for i := range c.blocks {
-		if b := c.blocks[i].Load(); b != nil {
-			for j := range b {
-				visit(&b[j])
-			}
-		}
-	}
-}
-
-// signal wakes the caller of the slot, now or at its next wait.
-func (s *slot) signal() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// slot returns the slot of a claimed stream id.
-func (c *conn) slot(id int) *slot {
-	block := &c.blocks[id/slotBlock]
-	b := block.Load()
-	if b == nil {
-		b = new(slots)
-		for i := range b {
-			b[i].wake = make(chan struct{}, 1)
-		}
-		if !block.CompareAndSwap(nil, b) {
-			b = block.Load()
-		}
-	}
-	return &b[id%slotBlock]
 }
 
 // claim returns a free stream id. If none is free, it blocks until one is, until ctx ends, or until the deadline.

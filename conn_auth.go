@@ -51,6 +51,7 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 		options["COMPRESSION"] = c.compress.Name()
 	}
 	c.features.startup(options, c.options)
+	c.options = nil // parsed: an idle connection does not keep them
 	if startup.b, err = appendStartup(startup.b[:0], options); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (c *conn) onTick() {
 		_ = c.raw.SetWriteDeadline(time.Unix(1, 0)) // interrupts the stalled write of the leader: see lead
 	}
 	now, old := c.now(), 0
-	c.eachSlot(func(s *slot) {
+	c.slots.each(func(s *slot) {
 		due := s.due.Load()
 		switch state := s.state.Load(); {
 		case state == slotWaiting && due != 0 && now >= due:

@@ -140,7 +140,7 @@ func (c *conn) close(err error) {
 		close(c.done)
 		c.isClosed.Store(true)
 		handed := c.w.stop()
-		c.eachSlot(func(s *slot) { c.failCall(s, handed) })
+		c.slots.each(func(s *slot) { c.failCall(s, handed) })
 		if c.cfg.onClose != nil {
 			c.tasks.Go(func() { c.cfg.onClose(c, err) })
 		}

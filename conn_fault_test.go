@@ -228,7 +228,7 @@ func TestConnLargeFrames(t *testing.T) {
 			if poison {
 				largest = 4 << 20
 			}
-			for _, n := range []int{readBufferSize - wire.HeaderSize, wire.MaxPayload - wire.HeaderSize, wire.MaxPayload, readStep + 1, largest} {
+			for _, n := range []int{wire.InputLeast - wire.HeaderSize, wire.InputMost - wire.HeaderSize, wire.MaxPayload - wire.HeaderSize, wire.MaxPayload, readStep + 1, largest} {
 				question := strings.Repeat("0123456789abcdef", n/16) + strings.Repeat("x", n%16)
 				answer, err := c.ask(context.Background(), question)
 				require.NoError(t, err)

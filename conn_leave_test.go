@@ -28,7 +28,7 @@ func newIdleConn() *conn {
 func startCall(t *testing.T, c *conn) *waiter {
 	id, err := c.claim(t.Context(), 0)
 	require.NoError(t, err)
-	w := &waiter{slot: c.slot(id), id: id, sent: c.now(), patience: int64(time.Hour)}
+	w := &waiter{slot: c.slots.claimed(id), id: id, sent: c.now(), patience: int64(time.Hour)}
 	w.start.Store(0)
 	w.state.Store(slotWaiting)
 	return w

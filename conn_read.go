@@ -3,13 +3,13 @@
 package vecql
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/wire"
@@ -19,19 +19,18 @@ import (
 // a caller and never runs a user's code.
 
 const (
-	// readBufferSize holds a whole segment, so that its checksum needs no copy. A body larger than the buffered bytes
-	// is read directly into its own memory.
-	readBufferSize = 136 << 10
 	// readStep bounds the memory allocated for a frame from its header alone, on a connection that has not yet carried
 	// larger frames. Pages of equal size follow each other and need no copy.
 	readStep = 1 << 20
 	// readGrowth is the factor between the bytes that have arrived and the next allocation.
 	readGrowth = 8
+	// calmAfter is how long little must have arrived at a time before the reader returns the memory of a busy time.
+	calmAfter = time.Second
 )
 
 // setReader makes the connection read frames from sock.
 func (c *conn) setReader(sock net.Conn) {
-	c.in = bufio.NewReaderSize(timedReader{c, sock}, readBufferSize)
+	c.in = wire.NewInput(timedReader{c, sock})
 	c.frames = c.in
 }
 
@@ -83,6 +82,7 @@ func (c *conn) read() {
 			return
 		}
 		if c.drained() {
+			c.calm()
 			runtime.Gosched() // let the callers just woken send their next requests before the next read blocks
 		}
 	}
@@ -94,6 +94,19 @@ func (c *conn) drained() bool {
 		return false
 	}
 	return c.in.Buffered() == 0
+}
+
+// calm returns the memory of a busy time once little has arrived at a time for calmAfter. The answer to a heartbeat is
+// little, so an idle connection keeps no more than wire.InputLeast.
+func (c *conn) calm() {
+	if c.in.Burst() > wire.InputLeast {
+		c.busyAt = c.readAt
+	} else if c.in.Size() > wire.InputLeast && c.readAt-c.busyAt > int64(calmAfter) {
+		c.in.Shrink()
+		if s, ok := c.frames.(*wire.SegmentReader); ok {
+			s.Shrink()
+		}
+	}
 }
 
 // readFrame reads one frame and decompresses its body, which the caller owns.
@@ -177,14 +190,10 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 		return c.deliverEvent(h, body)
 	}
 	id := int(h.Stream)
-	if id >= c.streams.Cap() {
+	s := c.slots.at(id)
+	if s == nil {
 		return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
 	}
-	b := c.blocks[id/slotBlock].Load()
-	if b == nil {
-		return &ProtocolError{Message: fmt.Sprintf("a response on stream %d, which was never used", id)}
-	}
-	s := &b[id%slotBlock]
 	for {
 		switch state := s.state.Load(); state {
 		case slotWaiting:

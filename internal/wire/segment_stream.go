@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -100,19 +99,22 @@ func appendTrailer(dst []byte, body int) []byte {
 // or the error of decompress) every later Read returns the same error. An error of the source is returned once; reading
 // may continue if the source can.
 type SegmentReader struct {
-	src        *bufio.Reader
+	src        *Input
 	decompress func(dst, src []byte, n int) ([]byte, error)
-	rest       []byte // unread part of the current payload: part of src's buffer or of plain
+	rest       []byte // unread part of the current payload: part of src's memory or of plain
 	plain      []byte // decompressed payload
 	pending    int    // bytes of the current segment to discard from src when rest is empty
 	err        error
 }
 
-// NewSegmentReader returns a reader of the segments in src: uncompressed if decompress is nil, otherwise LZ4.
-// decompress appends to dst the n uncompressed bytes of src.
+// NewSegmentReader returns a reader of the segments in src, which may be an Input: uncompressed if decompress is nil,
+// otherwise LZ4. decompress appends to dst the n uncompressed bytes of src.
 func NewSegmentReader(src io.Reader, decompress func(dst, src []byte, n int) ([]byte, error)) *SegmentReader {
-	const size = SegmentHeaderSizeLZ4 + MaxPayload + SegmentTrailerSize // a whole segment, which is checked in place
-	return &SegmentReader{src: bufio.NewReaderSize(src, size), decompress: decompress}
+	in, ok := src.(*Input)
+	if !ok {
+		in = NewInput(src)
+	}
+	return &SegmentReader{src: in, decompress: decompress}
 }
 
 // Buffered returns the number of bytes that can be read without reading another segment.
@@ -133,16 +135,23 @@ func (s *SegmentReader) Read(p []byte) (int, error) {
 		}
 	}
 	n := copy(p, s.rest)
-	s.rest = s.rest[n:]
+	if s.rest = s.rest[n:]; len(s.rest) == 0 {
+		s.discard()
+	}
 	return n, nil
+}
+
+// Shrink drops the memory for decompressed payloads if no payload is left.
+func (s *SegmentReader) Shrink() {
+	if len(s.rest) == 0 {
+		s.rest, s.plain = nil, nil
+	}
 }
 
 // next makes the next segment the current one. It consumes nothing from the source until the segment is complete, so
 // that an error of the source within a segment loses nothing.
 func (s *SegmentReader) next() error {
-	if s.pending > 0 {
-		s.discard()
-	}
+	s.discard()
 	headerSize, parse := SegmentHeaderSize, ParseSegmentHeader
 	if s.decompress != nil {
 		headerSize, parse = SegmentHeaderSizeLZ4, ParseSegmentHeaderLZ4
@@ -188,10 +197,9 @@ func (s *SegmentReader) peek(n int) ([]byte, error) {
 	return b, err
 }
 
-// discard consumes the current segment from the source. It cannot fail, because the source has the segment in its
-// buffer.
+// discard consumes the current segment, which is in the memory of the source.
 func (s *SegmentReader) discard() {
-	_, _ = s.src.Discard(s.pending)
+	s.src.Discard(s.pending)
 	s.pending = 0
 }
 
