@@ -27,17 +27,23 @@ const (
 	latencyBuckets = latencySteps * (37 - latencyUnit - 2)
 )
 
-// latencies counts the latencies of a connection.
+// latencies counts the latencies of a connection. A connection uses few powers of two, so that the counts of one are
+// allocated on first use.
 type latencies struct {
 	sum    atomic.Uint64 // nanoseconds
-	counts [latencyBuckets]atomic.Uint64
+	counts [latencyBuckets / latencySteps]atomic.Pointer[[latencySteps]atomic.Uint64]
 }
 
-// record counts a latency in nanoseconds.
+// record counts a latency in nanoseconds. Only the reader calls it.
 func (l *latencies) record(took int64) {
 	took = max(took, 0)
 	l.sum.Add(uint64(took))
-	l.counts[latencyBucket(took)].Add(1)
+	bucket := latencyBucket(took)
+	power := &l.counts[bucket/latencySteps]
+	if power.Load() == nil {
+		power.Store(new([latencySteps]atomic.Uint64))
+	}
+	power.Load()[bucket%latencySteps].Add(1)
 }
 
 // recordLatency records the latency of the call in a slot, whose answer has arrived.
@@ -90,9 +96,15 @@ func (h *LatencyHistogram) add(l *latencies) {
 	}
 	h.sum += l.sum.Load()
 	for i := range l.counts {
-		n := l.counts[i].Load()
-		h.counts[i] += n
-		h.count += n
+		power := l.counts[i].Load()
+		if power == nil {
+			continue
+		}
+		for j := range power {
+			n := power[j].Load()
+			h.counts[i*latencySteps+j] += n
+			h.count += n
+		}
 	}
 }
 

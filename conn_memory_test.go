@@ -5,11 +5,15 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
@@ -19,27 +23,56 @@ import (
 
 // Memory of idle connections.
 
-// The reader holds the memory of a large response until little has arrived for a while. The answer to a heartbeat is
-// little.
-func TestIdleConnReturnsReadMemory(t *testing.T) {
+// idleMost is the most memory of a connection without traffic, in bytes. Its goroutine has a stack of 4 KiB besides,
+// the socket and its configuration about 2 KiB. BenchmarkScale (package tests) measures all of it.
+const idleMost = 6 << 10
+
+// memoryOf returns the bytes that a connection holds itself.
+func memoryOf(c *conn) int {
+	const channel = 96
+	bytes := int(unsafe.Sizeof(*c)) + c.in.Size()
+	c.slots.each(func(s *slot) { bytes += int(unsafe.Sizeof(*s)) + channel })
+	for i := range c.latencies.counts {
+		if power := c.latencies.counts[i].Load(); power != nil {
+			bytes += int(unsafe.Sizeof(*power))
+		}
+	}
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	w := &c.w
+	return bytes + cap(w.pending.B) + cap(w.spare) + cap(w.frames) + cap(w.segments) + cap(w.sealed)
+}
+
+// A connection is small until it is busy, and again after a heartbeat. Until then it holds the memory for responses.
+func TestIdleConnMemory(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		t.Run(fmt.Sprint("version=", version), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &fakecql.Server{Version: version}
 				c := connectInMemory(t, s, func(cfg *connConfig) { cfg.heartbeat = 30 * time.Second })
 				defer endConn(c, s)
-				size := func() int { synctest.Wait(); return c.in.Size() }
-				require.Equal(t, wire.InputLeast, size())
-				for range 10 {
-					_, err := c.ask(context.Background(), strings.Repeat("x", 200_000))
-					require.NoError(t, err)
+				require.Less(t, memoryOf(c), idleMost)
+				body := strings.Repeat("x", 200_000)
+				for range 3 {
+					var wg sync.WaitGroup
+					for range 40 {
+						wg.Go(func() {
+							_, err := c.ask(context.Background(), body)
+							assert.NoError(t, err)
+						})
+					}
+					wg.Wait()
 				}
-				require.Equal(t, wire.InputMost, size())
-				_, err := c.ask(context.Background(), "y")
+				_, err := c.ask(context.Background(), "a pause between two pages")
 				require.NoError(t, err)
-				require.Equal(t, wire.InputMost, size(), "a pause between two pages")
+				synctest.Wait()
+				require.Greater(t, c.in.Size(), 4*wire.InputLeast)
+				require.Greater(t, memoryOf(c), 2*idleMost)
 				time.Sleep(31 * time.Second)
-				require.Equal(t, wire.InputLeast, size(), "after a heartbeat")
+				synctest.Wait()
+				require.Less(t, memoryOf(c), idleMost)
+				_, err = c.ask(context.Background(), body)
+				require.NoError(t, err)
 			})
 		})
 	}
@@ -57,6 +90,37 @@ func TestFewSlots(t *testing.T) {
 	require.Equal(t, firstSlots, n)
 }
 
+// Slots are dropped while other calls claim theirs: each call gets its response.
+func TestSlotsShrinkUnderLoad(t *testing.T) {
+	c := connectTo(t, &fakecql.Server{Version: 5})
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			for j := range 100 {
+				want := fmt.Sprint(i, " ", j)
+				got, err := c.ask(context.Background(), want)
+				assert.NoError(t, err)
+				assert.Equal(t, want, got)
+			}
+		})
+	}
+	go func() { wg.Wait(); close(done) }()
+	for open := true; open; {
+		c.slots.shrink(c.streams)
+		select {
+		case <-done:
+			open = false
+		default:
+			runtime.Gosched()
+		}
+	}
+	c.slots.shrink(c.streams)
+	n := 0
+	c.slots.each(func(*slot) { n++ })
+	require.Equal(t, firstSlots, n)
+}
+
 func TestSlotsOfAllStreams(t *testing.T) {
 	var s slots
 	seen := map[*slot]bool{}
@@ -65,8 +129,9 @@ func TestSlotsOfAllStreams(t *testing.T) {
 			require.Nil(t, s.at(id), "block of id %d", id)
 		}
 		at := s.claimed(id)
-		require.Same(t, at, s.at(id))
-		require.NotNil(t, at.wake)
+		if at != s.at(id) || at.wake == nil {
+			t.Fatalf("slot of id %d", id)
+		}
 		seen[at] = true
 	}
 	require.Len(t, seen, stream.MaxStreams, "one slot for each id")

@@ -98,6 +98,17 @@ func (s *slots) claimed(id int) *slot {
 	return s.at(id)
 }
 
+// shrink drops the blocks after the first one whose stream ids are all free.
+func (s *slots) shrink(streams *stream.Table) {
+	for block := 1; block < slotBlocks; block++ {
+		first := firstSlots << (block - 1)
+		if s[block].Load() != nil && streams.Hold(first, first) { // no call claims a slot of the block meanwhile
+			s[block].Store(nil)
+			streams.Free(first, first)
+		}
+	}
+}
+
 // each calls visit for all slots in use or used before.
 func (s *slots) each(visit func(s *slot)) {
 	for i := range s {

@@ -105,6 +105,41 @@ func (t *Table) Release(id int) bool {
 	return true
 }
 
+// Hold claims the n ids from first on if all of them are free, and reports whether it did. InUse does not count them.
+// The caller frees them by Free at once: a Claim that finds no other id fails meanwhile.
+func (t *Table) Hold(first, n int) bool {
+	end := min(first+n, t.n)
+	for at := first; at < end; {
+		word, mask, next := t.part(at, end)
+		old := word.Load()
+		if old&mask != 0 {
+			t.Free(first, at-first)
+			return false
+		}
+		if word.CompareAndSwap(old, old|mask) {
+			at = next
+		}
+	}
+	return true
+}
+
+// Free frees the ids of a Hold.
+func (t *Table) Free(first, n int) {
+	end := min(first+n, t.n)
+	for at := first; at < end; {
+		word, mask, next := t.part(at, end)
+		word.And(^mask)
+		at = next
+	}
+}
+
+// part returns the word of the id first, the bits of the ids from first to end-1 in that word, and the id after them.
+func (t *Table) part(first, end int) (word *atomic.Uint64, mask uint64, next int) {
+	w := first / wordBits
+	next = min(end, (w+1)*wordBits)
+	return t.word(w), (^uint64(0) >> (wordBits - (next - first))) << (first % wordBits), next
+}
+
 // InUse returns the number of ids in use.
 func (t *Table) InUse() int { return int(t.inUse.Load()) }
 

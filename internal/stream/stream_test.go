@@ -44,6 +44,60 @@ func TestBounds(t *testing.T) {
 	require.Zero(t, table.InUse())
 }
 
+func TestHold(t *testing.T) {
+	const n = 700
+	table := New(n)
+	var ids []int
+	for range n {
+		id, ok := table.Claim()
+		require.True(t, ok)
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		if id >= 8 {
+			require.True(t, table.Release(id))
+		}
+	}
+	require.False(t, table.Hold(0, 8), "in use")
+	require.False(t, table.Hold(7, 9), "one is in use")
+	for first := 8; first < n; first *= 2 {
+		require.True(t, table.Hold(first, first))
+		require.False(t, table.Hold(first, first), "twice")
+	}
+	require.Equal(t, 8, table.InUse())
+	_, ok := table.Claim()
+	require.False(t, ok, "all others are held")
+	for first := 8; first < n; first *= 2 {
+		table.Free(first, first)
+	}
+	for range n - 8 {
+		_, ok := table.Claim()
+		require.True(t, ok)
+	}
+	table.Release(300)
+	require.False(t, table.Hold(64, 500))
+	require.True(t, table.Hold(300, 1), "a Hold that fails frees what it has claimed, and no more")
+}
+
+// Idle connections take turns among few ids, and callers spread over words as their number grows.
+func TestFewIDs(t *testing.T) {
+	table := New(MaxStreams)
+	last := -1
+	for range 1000 {
+		id, _ := table.Claim()
+		require.Less(t, id, turns)
+		require.NotEqual(t, last, id, "an id is not reused at once")
+		last = id
+		table.Release(id)
+	}
+	used := map[int]bool{}
+	for range 100 {
+		id, _ := table.Claim()
+		used[id/wordBits] = true
+	}
+	require.Greater(t, len(used), 4)
+}
+
 func TestConcurrentClaims(t *testing.T) {
 	const n, workers, rounds = 100, 16, 2000
 	table := New(n)

@@ -10,7 +10,7 @@ import (
 
 const (
 	// InputLeast is the memory that an Input always has.
-	InputLeast = 4 << 10
+	InputLeast = 2 << 10
 	// InputMost is the most memory of an Input. It holds a whole segment, so that its checksum needs no copy.
 	InputMost = 136 << 10
 	// maxEmptyReads is the number of reads without bytes in a row after which a source counts as broken.
