@@ -72,8 +72,8 @@ func (c *conn) onTick() {
 // defaultBeatTimeout is the default of connConfig.beatTimeout.
 const defaultBeatTimeout = 5 * time.Second
 
-// beat is the heartbeat. If no answer has arrived for an interval, or the connection is silent, it drops unused slots and
-// sends OPTIONS, which every server answers. If neither that answer nor another one arrives within the heartbeat's
+// beat is the heartbeat. If no answer has arrived for an interval, or the connection is silent, it drops unused slots
+// and sends OPTIONS, which every server answers. If neither that answer nor another one arrives within the heartbeat's
 // timeout, it closes the connection. A request that times out closes nothing.
 func (c *conn) beat() {
 	if rest := c.cfg.heartbeat - c.silence(); rest > 0 && !c.silent.Load() {
