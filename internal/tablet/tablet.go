@@ -5,7 +5,9 @@
 package tablet
 
 import (
+	"hash/maphash"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,13 +36,48 @@ const maxChunk = 128
 
 type tableName struct{ keyspace, table string }
 
+// parts is the number of maps among which the tables of a Map are divided. A new table copies one of them.
+const parts = 64
+
+var seed = maphash.MakeSeed()
+
 // A Map holds the tablets of all tables. It is safe for use by any number of goroutines. The zero value is empty and
 // ready to use.
 type Map struct {
-	tables atomic.Pointer[map[tableName]*table] // copied when a table is added or removed
+	tables [parts]part // by the hash of the table's name
 	size   atomic.Int64
 
 	mu sync.Mutex // held by all writers
+}
+
+// part is a map of tables, which is copied when a table is added or removed; nil means none.
+type part struct {
+	tables atomic.Pointer[map[tableName]*table]
+}
+
+// part returns the part of a table.
+func (m *Map) part(name string) *part { return &m.tables[maphash.String(seed, name)%parts] }
+
+// table returns a table, nil if it has no tablets.
+func (p *part) table(key tableName) *table {
+	if tables := p.tables.Load(); tables != nil {
+		return (*tables)[key]
+	}
+	return nil
+}
+
+// store adds a table, or removes it if t is nil. Callers hold Map.mu.
+func (p *part) store(key tableName, t *table) {
+	tables := map[tableName]*table{}
+	if old := p.tables.Load(); old != nil {
+		maps.Copy(tables, *old)
+	}
+	if t == nil {
+		delete(tables, key)
+	} else {
+		tables[key] = t
+	}
+	p.tables.Store(&tables)
 }
 
 // table is the current list of one table. It outlives lists, so that a hint does not copy the map of tables.
@@ -143,11 +180,7 @@ func (c *chunk) end() int64 { return c.entries[c.n-1].last }
 
 // Lookup returns the tablet of the table that contains token, nil if it is unknown.
 func (m *Map) Lookup(keyspace, name string, token int64) *Tablet {
-	tables := m.tables.Load()
-	if tables == nil {
-		return nil
-	}
-	t := (*tables)[tableName{keyspace, name}]
+	t := m.part(name).table(tableName{keyspace, name})
 	if t == nil {
 		return nil
 	}
@@ -172,20 +205,12 @@ func (m *Map) Add(keyspace, name string, t *Tablet) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := tableName{keyspace, name}
-	var old map[tableName]*table
-	if p := m.tables.Load(); p != nil {
-		old = *p
-	}
-	at := old[key]
+	in := m.part(name)
+	at := in.table(key)
 	if at == nil {
 		at = new(table)
 		at.list.Store(newList([]*chunk{newChunk([]entry{{t.First, t.Last, t}})}))
-		tables := make(map[tableName]*table, len(old)+1)
-		for k, v := range old {
-			tables[k] = v
-		}
-		tables[key] = at
-		m.tables.Store(&tables)
+		in.store(key, at)
 		m.size.Add(1)
 		return
 	}
@@ -283,17 +308,22 @@ func (l *list) all(yield func(*Tablet) bool) {
 // All yields the known tablets of a table in the order of their tokens.
 func (m *Map) All(keyspace, name string) iter.Seq[*Tablet] {
 	return func(yield func(*Tablet) bool) {
-		if tables := m.tables.Load(); tables != nil {
-			if t := (*tables)[tableName{keyspace, name}]; t != nil {
-				t.list.Load().all(yield)
-			}
+		if t := m.part(name).table(tableName{keyspace, name}); t != nil {
+			t.list.Load().all(yield)
 		}
 	}
 }
 
 // RemoveTable removes the tablets of a table.
 func (m *Map) RemoveTable(keyspace, name string) {
-	m.keep(func(k tableName) bool { return k.keyspace != keyspace || k.table != name }, nil)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := tableName{keyspace, name}
+	in := m.part(name)
+	if t := in.table(key); t != nil {
+		in.store(key, nil)
+		m.size.Add(-int64(t.list.Load().len()))
+	}
 }
 
 // RemoveKeyspace removes the tablets of all tables of a keyspace.
@@ -318,40 +348,45 @@ func (m *Map) RemoveHost(host [16]byte) {
 func (m *Map) keep(keepTable func(tableName) bool, keepTablet func(*Tablet) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.tables.Load()
-	if p == nil {
-		return
+	for i := range m.tables {
+		m.size.Add(-int64(m.tables[i].keep(keepTable, keepTablet)))
 	}
-	tables := make(map[tableName]*table, len(*p))
-	size := 0
-	for key, t := range *p {
+}
+
+// keep is Map.keep for the tables of one part. It returns the number of tablets removed.
+func (p *part) keep(keepTable func(tableName) bool, keepTablet func(*Tablet) bool) (removed int) {
+	tables := p.tables.Load()
+	if tables == nil {
+		return 0
+	}
+	for key, t := range *tables {
 		if keepTable != nil && !keepTable(key) {
+			p.store(key, nil)
+			removed += t.list.Load().len()
 			continue
 		}
 		if keepTablet == nil {
-			tables[key] = t
-			size += t.list.Load().len()
 			continue
 		}
-		var kept []entry
-		total := 0
-		for tablet := range t.list.Load().all {
-			total++
-			if keepTablet(tablet) {
-				kept = append(kept, entry{tablet.First, tablet.Last, tablet})
-			}
-		}
-		if len(kept) == 0 {
-			continue
-		}
-		if len(kept) < total {
+		kept, total := t.list.Load().filter(keepTablet)
+		removed += total - len(kept)
+		switch {
+		case len(kept) == 0:
+			p.store(key, nil)
+		case len(kept) < total:
 			t.list.Store(newList(cut(nil, kept)))
 		}
-		tables[key] = t
-		size += len(kept)
 	}
-	if len(tables) < len(*p) {
-		m.tables.Store(&tables)
+	return removed
+}
+
+// filter returns the entries of the tablets for which keep returns true, and the number of all tablets.
+func (l *list) filter(keep func(*Tablet) bool) (kept []entry, total int) {
+	for tablet := range l.all {
+		total++
+		if keep(tablet) {
+			kept = append(kept, entry{tablet.First, tablet.Last, tablet})
+		}
 	}
-	m.size.Store(int64(size))
+	return kept, total
 }

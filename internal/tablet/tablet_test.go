@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -144,8 +145,7 @@ func TestMapAgainstPlainList(t *testing.T) {
 	}
 	slices.SortFunc(plain, func(a, b *Tablet) int { return int(a.Last - b.Last) })
 	require.Equal(t, plain, slices.Collect(m.All("ks", "t")))
-	tables := *m.tables.Load()
-	l := tables[tableName{"ks", "t"}].list.Load()
+	l := m.part("t").table(tableName{"ks", "t"}).list.Load()
 	require.Greater(t, len(l.chunks), 1)
 	for i := range l.chunks {
 		n := l.chunks[i].Load().n
@@ -297,6 +297,33 @@ func BenchmarkMapLookup(b *testing.B) {
 	if found == 0 {
 		b.Fatal("nothing found")
 	}
+}
+
+// The first tablet of a table copies a part of the tables, and the drop of a table without tablets copies nothing.
+func TestMapOfManyTables(t *testing.T) {
+	const tables, perTable = 2000, 16 << 10
+	allocated := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.TotalAlloc
+	}
+	var m Map
+	before := allocated()
+	for i := range tables {
+		m.Add("ks", strconv.Itoa(i), tab(0, 100, 1))
+	}
+	require.Less(t, allocated()-before, uint64(tables*perTable))
+	before = allocated()
+	for i := range tables {
+		m.RemoveTable("ks", strconv.Itoa(tables+i))
+		m.RetainKeyspaces(func(string) bool { return true })
+	}
+	require.Less(t, allocated()-before, uint64(tables*256))
+	require.Equal(t, tables, m.Len())
+	for i := range tables {
+		m.RemoveTable("ks", strconv.Itoa(i))
+	}
+	require.Zero(t, m.Len())
 }
 
 func BenchmarkMapAdd(b *testing.B) {
