@@ -201,12 +201,12 @@ func (s *Session) caught(whose string) {
 
 // hostAt returns the node at an address, or a HostInfo that has only the address.
 func (s *Session) hostAt(addr string) *HostInfo {
+	at, _ := netip.ParseAddrPort(addr) // zero for a host name
 	for _, n := range s.topo.Load().nodes {
-		if n.info.addr.String() == addr {
+		if n.info.addr == at {
 			return n.info
 		}
 	}
-	at, _ := netip.ParseAddrPort(addr) // zero for a host name
 	return &HostInfo{addr: at}
 }
 

@@ -182,7 +182,7 @@ func (s *Session) setView(view clusterView) {
 		}
 	}
 	for _, prev := range old.nodes {
-		if !slices.ContainsFunc(nodes, func(n *node) bool { return n.pool == prev.pool }) {
+		if s.topo.Load().nodeByID(prev.info.id) == nil {
 			s.log.Info("node removed", "node", prev.info.addr, "host_id", prev.info.id)
 			s.wg.Go(func() { s.drainPool(prev.pool) })
 		}
