@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/internal/quietlog"
+	"github.com/vecql/vecql/internal/tablet"
+)
+
+// The work of an event, for docs/scale.md: BenchmarkScaleView installs a view of the cluster in a session without
+// connections.
+
+// scaleView returns a view of n nodes in 3 racks, each with that many tokens, and of 10 keyspaces.
+func scaleView(n, tokens int) clusterView {
+	view := clusterView{partitioner: "org.apache.cassandra.dht.Murmur3Partitioner", keyspaces: map[string]placement.Strategy{}}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		h := &HostInfo{id: scaleID(i), dc: "dc1", rack: strconv.Itoa(i % 3)}
+		h.addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 9042)
+		for range tokens {
+			h.tokens = append(h.tokens, int64(rnd.Uint64()))
+		}
+		view.hosts = append(view.hosts, h)
+	}
+	for i := range 10 {
+		view.keyspaces[fmt.Sprint("ks", i)] = placement.ParseStrategy(map[string]string{
+			"class": "NetworkTopologyStrategy", "dc1": strconv.Itoa(1 + i%3),
+		})
+	}
+	return view
+}
+
+func scaleID(i int) (id UUID) {
+	binary.BigEndian.PutUint32(id[:], uint32(i))
+	id[15] = 1
+	return id
+}
+
+// addScaleTablets adds the tablets of tables, each with three replicas among n nodes.
+func addScaleTablets(m *tablet.Map, tables, each, n int) {
+	width := math.MaxUint64 / uint64(each)
+	for i := range tables {
+		for j := range each {
+			first := math.MinInt64 + int64(uint64(j)*width)
+			t := &tablet.Tablet{First: first, Last: first + int64(width-1)}
+			for k := range 3 {
+				t.Replicas = append(t.Replicas, tablet.Replica{Host: scaleID((i*each + j + k) % n)})
+			}
+			m.Add(fmt.Sprint("ks", i%10), strconv.Itoa(i), t)
+		}
+	}
+}
+
+func BenchmarkScaleView(b *testing.B) {
+	for _, c := range []struct{ nodes, tokens, tables, tabletsEach int }{
+		{100, 256, 0, 0}, {500, 256, 0, 0}, {500, 1, 0, 0}, {1000, 1, 0, 0},
+		{500, 1, 100, 1000}, {500, 1, 10_000, 10},
+	} {
+		name := fmt.Sprintf("nodes=%d/tokens=%d/tables=%d/tablets=%d", c.nodes, c.tokens, c.tables, c.tables*c.tabletsEach)
+		b.Run(name, func(b *testing.B) {
+			s := &Session{log: quietlog.New(slog.New(slog.DiscardHandler), "node")}
+			s.topo.Store(&topology{routing: &s.routing})
+			s.ctx, s.cancel = b.Context(), func() {}
+			before := scaleHeap()
+			addScaleTablets(&s.routing.tablets, c.tables, max(c.tabletsEach, 1), c.nodes)
+			tablets := scaleHeap() - before
+			s.swapTopology(scaleView(c.nodes, c.tokens))
+			view := scaleView(c.nodes, c.tokens)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.swapTopology(view)
+			}
+			b.ReportMetric(float64(tablets)/1e6, "MB-tablets")
+			require.Len(b, s.topo.Load().nodes, c.nodes)
+			require.Equal(b, c.tables*c.tabletsEach, s.routing.tablets.Len())
+		})
+	}
+}
+
+func scaleHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
