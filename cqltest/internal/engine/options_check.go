@@ -4,7 +4,6 @@ package engine
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,10 +68,12 @@ func (o *tableOptions) check(given []string) error {
 			}
 			delete(o.values, name)
 		case "speculative_retry", "additional_write_policy":
-			err = checkRetry(o.values[name].(string))
+			o.values[name], err = canonicalRetry(o.values[name].(string))
 		case "read_repair":
 			if v := strings.ToUpper(o.values[name].(string)); v != "BLOCKING" && v != "NONE" {
 				err = configError("Invalid value %s for option 'read_repair'", v)
+			} else {
+				o.values[name] = v
 			}
 		case "min_index_interval", "max_index_interval":
 			err = o.checkIntervals()
@@ -211,35 +212,6 @@ func (o *tableOptions) checkCaching() error {
 		m[name] = upper
 	}
 	o.values["caching"] = m
-	return nil
-}
-
-var (
-	retryWord       = regexp.MustCompile(`(?i)^(NONE|NEVER|ALWAYS)$`)
-	retryFixed      = regexp.MustCompile(`(?i)^[0-9]+(\.[0-9]+)?MS$`)
-	retryPercentile = regexp.MustCompile(`(?i)^([0-9]+(\.[0-9]+)?)P(ERCENTILE)?$`)
-	retryHybrid     = regexp.MustCompile(`(?i)^(MIN|MAX)\(([^,]*),([^,]*)\)$`)
-)
-
-// checkRetry checks the policy of speculative_retry or additional_write_policy.
-func checkRetry(v string) error {
-	if m := retryHybrid.FindStringSubmatch(v); m != nil {
-		for _, part := range m[2:] {
-			if err := checkRetry(strings.TrimSpace(part)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if m := retryPercentile.FindStringSubmatch(v); m != nil {
-		if f, err := strconv.ParseFloat(m[1], 64); err != nil || f <= 0 || f >= 100 {
-			return configError("Invalid value %s for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)", v)
-		}
-		return nil
-	}
-	if !retryWord.MatchString(v) && !retryFixed.MatchString(v) {
-		return configError("Invalid value %s for option 'speculative_retry'", v)
-	}
 	return nil
 }
 
