@@ -13,7 +13,8 @@ import "fmt"
 
 // A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace,
 // *AlterKeyspace, *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType,
-// *CreateIndex, *DropIndex and *Unsupported. Its String is CQL without a semicolon that parses to an equal tree.
+// *CreateIndex, *DropIndex, *Describe and *Unsupported. Its String is CQL without a semicolon that parses to an equal
+// tree.
 type Statement interface {
 	fmt.Stringer
 	// Markers returns the bind markers of the statement by their Index, which is their order in the text:
@@ -379,7 +380,7 @@ type DropIndex struct {
 }
 
 // An Unsupported is a statement that the parser recognizes only by its first words: views, functions, aggregates,
-// triggers, roles, permissions, service levels, DESCRIBE. The rest is split into tokens but not parsed.
+// triggers, roles, permissions, service levels. The rest is split into tokens but not parsed.
 type Unsupported struct {
 	bound
 	What string // upper case: "CREATE MATERIALIZED VIEW", "LIST", "GRANT"

@@ -242,7 +242,7 @@ var valid = []struct{ text, want string }{
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)",
 	},
 	{"CREATE OR REPLACE FUNCTION f(a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS $$ return a; $$", ""},
-	{"DESC KEYSPACES", ""},
+	{"DESCRIBE KEYSPACES", ""},
 	{"LIST ROLES", ""},
 	{"GRANT SELECT ON t TO r", ""},
 }

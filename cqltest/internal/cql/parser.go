@@ -360,9 +360,9 @@ func (p *parser) statement() Statement {
 		return p.truncate()
 	case "CREATE", "ALTER", "DROP":
 		return p.schemaStatement()
-	case "DESC":
-		return p.unsupported("DESCRIBE", 1)
-	case "GRANT", "REVOKE", "LIST", "DESCRIBE":
+	case "DESC", "DESCRIBE":
+		return p.describe()
+	case "GRANT", "REVOKE", "LIST":
 		return p.unsupported(p.peek().word, 1)
 	case "ADD":
 		if p.isAt(1, "IDENTITY") {

@@ -277,8 +277,6 @@ func TestUnsupported(t *testing.T) {
 		"GRANT ALL ON t TO r":                         "GRANT",
 		"REVOKE ALL ON t FROM r":                      "REVOKE",
 		"LIST ALL PERMISSIONS":                        "LIST",
-		"DESCRIBE TABLE t":                            "DESCRIBE",
-		"DESC TABLE t":                                "DESCRIBE",
 		"ADD IDENTITY 'x' TO ROLE 'r'":                "ADD IDENTITY",
 		"DROP IDENTITY 'x'":                           "DROP IDENTITY",
 		"CREATE SERVICE LEVEL l WITH timeout = 5s":    "CREATE SERVICE LEVEL",

@@ -14,10 +14,14 @@ import (
 type Options struct {
 	Now     func() time.Time // clock of timestamps, TTLs and now(); nil means time.Now
 	Version string           // release_version; empty means "5.0.9"
+	Cluster string           // name of the cluster, for DESCRIBE CLUSTER
 	Scylla  bool             // lays out schema tables like ScyllaDB
 	// DataCenters returns the names of all data centers; nil means unknown. A replication_factor of
 	// NetworkTopologyStrategy applies to each of them, and other names are refused.
 	DataCenters func() []string
+	// Ownership returns the addresses of the replicas of a keyspace by the last token of each range, for DESCRIBE CLUSTER;
+	// nil means unknown.
+	Ownership func(keyspace string) map[string][]string
 	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused ("Batch too large"), like
 	// Cassandra's batch_size_fail_threshold. 0 means 50 KiB, negative means no limit.
 	BatchSizeFail int

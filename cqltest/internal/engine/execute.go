@@ -176,6 +176,8 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 			return nil, invalid("Keyspace '%s' does not exist", name)
 		}
 		return &Result{Kind: ResultSetKeyspace, Keyspace: name}, nil
+	case StatementDescribe:
+		return e.describe(s, r)
 	}
 	return e.changeSchema(s)
 }

@@ -34,6 +34,7 @@ const (
 	StatementTruncate
 	StatementUse
 	StatementSchema // CREATE, ALTER, DROP
+	StatementDescribe
 )
 
 // A Statement is a prepared statement. It is immutable and safe for concurrent use.
@@ -130,6 +131,9 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		_, err = c.writable(tree.Table)
 	case *cql.Use:
 		s.Kind, s.Table.Keyspace = StatementUse, tree.Keyspace
+		return nil
+	case *cql.Describe:
+		s.Kind = StatementDescribe
 		return nil
 	case *cql.Unsupported:
 		return invalid("%s is not supported", tree.What)

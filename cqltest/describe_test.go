@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// TestDescribe reads DESCRIBE through the driver: prepared and not, in a keyspace and without one.
+func TestDescribe(t *testing.T) {
+	c := New(t, Config{Network: InMemory, ClusterName: "shop"})
+	require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2};
+		CREATE TABLE ks.t (k int PRIMARY KEY)`))
+	for _, version := range []int{4, 5} {
+		cfg := clusterConfig(c)
+		cfg.ProtoVersion = version
+		s, err := cfg.CreateSession()
+		require.NoError(t, err)
+		defer s.Close()
+		type cluster struct{ Cluster, Partitioner, Snitch string }
+		row, err := vecql.OneRow[cluster](t.Context(), s.Query("DESCRIBE CLUSTER"))
+		require.NoError(t, err)
+		require.Equal(t, cluster{"shop", "Murmur3Partitioner", "DynamicEndpointSnitch"}, row)
+		type name struct {
+			Keyspace   string `cql:"keyspace_name"`
+			Type, Name string
+		}
+		var names []name
+		for n, err := range vecql.Rows[name](t.Context(), s.Query("DESCRIBE KEYSPACES").PageSize(2)) {
+			require.NoError(t, err)
+			names = append(names, n)
+		}
+		require.Greater(t, len(names), 3)
+		require.Equal(t, name{"ks", "keyspace", "ks"}, names[0])
+		require.Equal(t, name{"system", "keyspace", "system"}, names[1])
+		require.Error(t, s.Query("DESCRIBE TABLE t").ExecContext(t.Context()))
+	}
+	owners := c.ownership("ks")
+	require.NotEmpty(t, owners)
+	for _, nodes := range owners {
+		require.Len(t, nodes, 2)
+		require.Equal(t, byte('/'), nodes[0][0])
+	}
+	require.Nil(t, c.ownership("system"))
+}

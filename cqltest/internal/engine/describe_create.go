@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// CREATE statements of keyspaces, types, tables and indexes, as DESCRIBE returns them.
+
+// virtualKeyspaces are the keyspaces whose tables are virtual in Cassandra. Those of other system keyspaces are tables.
+var virtualKeyspaces = map[string]bool{"system_views": true, "system_virtual_schema": true}
+
+// virtualText returns the comment that stands for the CREATE statement of a virtual keyspace or table.
+func virtualText(kind, name, text string) string {
+	return fmt.Sprintf("/*\nWarning: %s %s is a virtual %s and cannot be recreated with CQL.\nStructure, for reference:\n%s\n*/",
+		kind, name, strings.ToLower(kind), text)
+}
+
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// mapText returns a map of texts as a literal, sorted by key.
+func mapText(m map[string]string) string {
+	parts := make([]string, 0, len(m))
+	for _, k := range sortedKeys(m) {
+		parts = append(parts, quoteText(k)+": "+quoteText(m[k]))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func createKeyspaceText(k *keyspace) string {
+	name := quoteName(k.name)
+	if virtualKeyspaces[k.name] {
+		return virtualText("Keyspace", name, "VIRTUAL KEYSPACE "+name+";")
+	}
+	options := maps.Clone(k.replication)
+	class := strings.TrimPrefix(options["class"], "org.apache.cassandra.locator.")
+	delete(options, "class")
+	replication := "{'class': " + quoteText(class)
+	for _, o := range sortedKeys(options) {
+		replication += ", " + quoteText(o) + ": " + quoteText(options[o])
+	}
+	return fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s}  AND durable_writes = %t;", name, replication, k.durable)
+}
+
+func createTypeText(t *Type) string {
+	fields := make([]string, len(t.Fields))
+	for i, name := range t.Fields {
+		fields[i] = "    " + quoteName(name) + " " + t.Elems[i].String()
+	}
+	return "CREATE TYPE " + quoteName(t.Keyspace) + "." + quoteName(t.Name) + " (\n" + strings.Join(fields, ",\n") + "\n);"
+}
+
+// createText returns CREATE INDEX for an index of t.
+func (i *index) createText(t *table) string {
+	custom, using := "", ""
+	if i.kind == "CUSTOM" {
+		custom, using = "CUSTOM ", " USING "+quoteText(i.options["class_name"])
+		options := maps.Clone(i.options)
+		delete(options, "class_name")
+		if len(options) > 0 {
+			using += " WITH OPTIONS = " + mapText(options)
+		}
+	}
+	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s;", custom, quoteName(i.name), t.fullName(), i.target, using)
+}
+
+func (t *table) fullName() string { return quoteName(t.ks) + "." + quoteName(t.name) }
+
+// createText returns CREATE TABLE. Internals are the table's id and its dropped columns.
+func (t *table) createText(internals bool) string {
+	var dropped []droppedColumn
+	if internals {
+		dropped = t.dropped
+	}
+	virtual, word := virtualKeyspaces[t.ks], "CREATE TABLE "
+	if virtual {
+		word = "VIRTUAL TABLE "
+	}
+	text := word + t.fullName() + " (\n" + strings.Join(t.columnTexts(dropped), ",\n") + "\n) WITH " +
+		strings.Join(t.optionTexts(virtual, internals), "\n    AND ") + ";"
+	for _, d := range dropped {
+		text += fmt.Sprintf("\nALTER TABLE %s DROP %s USING TIMESTAMP %d;", t.fullName(), quoteName(d.name), d.at)
+		if again := t.byName[d.name]; again != nil {
+			text += "\nALTER TABLE " + t.fullName() + " ADD " + again.text() + ";"
+		}
+	}
+	if virtual {
+		return virtualText("Table", t.fullName(), text)
+	}
+	return text
+}
+
+// text returns the column as in CREATE TABLE.
+func (c *column) text() string {
+	s := quoteName(c.name) + " " + c.typ.String()
+	if c.kind == Static {
+		s += " static"
+	}
+	return s
+}
+
+// columnTexts returns the lines between the parentheses of CREATE TABLE: the columns of the key, static and regular
+// columns, of which those with a single cell come first, and dropped columns.
+func (t *table) columnTexts(dropped []droppedColumn) []string {
+	rest := slices.Clone(t.rest)
+	slices.SortStableFunc(rest, func(a, b *column) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(btoi(a.typ.multiCell()), btoi(b.typ.multiCell())))
+	})
+	var lines []string
+	single := len(t.pk) == 1 && len(t.ck) == 0
+	for _, c := range slices.Concat(t.pk, t.ck, rest) {
+		if slices.ContainsFunc(dropped, func(d droppedColumn) bool { return d.name == c.name }) {
+			continue
+		}
+		line := "    " + c.text()
+		if single && c.kind == PartitionKey {
+			line += " PRIMARY KEY"
+		}
+		lines = append(lines, line)
+	}
+	for _, d := range dropped {
+		lines = append(lines, "    "+d.text())
+	}
+	if !single {
+		lines = append(lines, "    PRIMARY KEY ("+t.keyText()+")")
+	}
+	return lines
+}
+
+// keyText returns the columns of the primary key.
+func (t *table) keyText() string {
+	names := func(cols []*column) string {
+		out := make([]string, len(cols))
+		for i, c := range cols {
+			out[i] = quoteName(c.name)
+		}
+		return strings.Join(out, ", ")
+	}
+	key := names(t.pk)
+	if len(t.pk) > 1 {
+		key = "(" + key + ")"
+	}
+	if len(t.ck) > 0 {
+		key += ", " + names(t.ck)
+	}
+	return key
+}
+
+// describedOptions are the options of a table in the order of DESCRIBE, with those values that the schema leaves out.
+var describedOptions = []struct {
+	name    string
+	missing any
+}{
+	{"additional_write_policy", nil}, {"allow_auto_snapshot", true}, {"bloom_filter_fp_chance", nil}, {"caching", nil},
+	{"cdc", false}, {"comment", nil}, {"compaction", nil}, {"compression", nil}, {"memtable", "default"},
+	{"crc_check_chance", nil}, {"default_time_to_live", nil}, {"extensions", nil}, {"gc_grace_seconds", nil},
+	{"incremental_backups", true}, {"max_index_interval", nil}, {"memtable_flush_period_in_ms", nil},
+	{"min_index_interval", nil}, {"read_repair", nil}, {"speculative_retry", nil},
+}
+
+// optionTexts returns the parts of WITH.
+func (t *table) optionTexts(virtual, internals bool) []string {
+	var out []string
+	if internals && !virtual {
+		out = append(out, "ID = "+formatUUID(t.id[:]))
+	}
+	if len(t.ck) > 0 {
+		order := make([]string, len(t.ck))
+		for i, c := range t.ck {
+			order[i] = quoteName(c.name) + map[bool]string{false: " ASC", true: " DESC"}[c.desc]
+		}
+		out = append(out, "CLUSTERING ORDER BY ("+strings.Join(order, ", ")+")")
+	}
+	for _, o := range describedOptions {
+		if virtual && o.name != "comment" {
+			continue
+		}
+		v, ok := t.options.values[o.name]
+		if !ok {
+			v = o.missing
+		}
+		out = append(out, o.name+" = "+optionText(v))
+	}
+	return out
+}
+
+func optionText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quoteText(v)
+	case float64:
+		return formatFloat(v, 64)
+	case int:
+		return strconv.Itoa(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case map[string]string:
+		return mapText(v)
+	}
+	return "null"
+}
