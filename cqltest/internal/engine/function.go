@@ -35,6 +35,10 @@ func (c *compiler) call(e *cql.Call) (*node, error) {
 		return c.cellFacts(name, e)
 	case "count", "sum", "avg", "min", "max":
 		return c.aggregateCall(name, e)
+	case "to_json", "tojson":
+		return c.toJSON(e)
+	case "from_json", "fromjson":
+		return nil, invalid("from_json() cannot be used in the selection clause of a SELECT statement")
 	}
 	args, types, err := c.typedArgs(e.Args)
 	if err != nil {
@@ -184,7 +188,7 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 // argument of type t.
 func unsupportedFunction(plain string, t *Type) bool {
 	switch plain {
-	case "tojson", "fromjson", "maskdefault", "masknull", "maskreplace", "maskinner", "maskouter", "maskhash":
+	case "maskdefault", "masknull", "maskreplace", "maskinner", "maskouter", "maskhash":
 		return true
 	case "exp", "log", "log10":
 		return t != nil && (t.Kind == KindDecimal || t.Kind == KindVarint)

@@ -103,23 +103,18 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.JSON != nil {
-		return nil, invalid("INSERT JSON is not supported")
-	}
 	if t.counter {
 		return nil, invalid("INSERT statements are not allowed on counter tables, use UPDATE instead")
 	}
-	if len(s.Columns) == 0 {
-		return nil, invalid("No columns provided to INSERT")
-	}
-	if len(s.Columns) != len(s.Values) {
-		return nil, invalid("Unmatched column names/values")
+	names, value, err := c.insertValues(s)
+	if err != nil {
+		return nil, err
 	}
 	m := &modifyPlan{t: t, kind: StatementInsert, notExists: s.IfNotExists}
 	w := &where{t: t, pk: make([]*restriction, len(t.pk)), keys: true}
 	ck := make([]*restriction, len(t.ck))
 	seen := map[string]bool{}
-	for i, name := range s.Columns {
+	for i, name := range names {
 		col, err := t.lookup(name)
 		if err != nil {
 			return nil, err
@@ -128,17 +123,13 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 			return nil, invalid("The column names contains duplicates")
 		}
 		seen[name] = true
-		if !col.isKey() {
-			ch, err := c.assign(col, s.Values[i])
-			if err != nil {
-				return nil, err
-			}
-			m.changes = append(m.changes, ch)
-			continue
-		}
-		n, err := c.term(s.Values[i], t.column(col))
+		n, err := value(i, col)
 		if err != nil {
 			return nil, err
+		}
+		if !col.isKey() {
+			m.changes = append(m.changes, assigned(col, n))
+			continue
 		}
 		r := &restriction{cols: []*column{col}, op: cql.Eq, value: n}
 		if w.all = append(w.all, r); col.kind == PartitionKey {
@@ -166,6 +157,20 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 	}
 	m.where = w
 	return m, c.using(m, &s.Using)
+}
+
+// insertValues returns the columns of INSERT and a function that compiles their values.
+func (c *compiler) insertValues(s *cql.Insert) ([]string, func(i int, col *column) (*node, error), error) {
+	if s.JSON != nil {
+		return c.insertJSON(s)
+	}
+	if len(s.Columns) == 0 {
+		return nil, nil, invalid("No columns provided to INSERT")
+	}
+	if len(s.Columns) != len(s.Values) {
+		return nil, nil, invalid("Unmatched column names/values")
+	}
+	return s.Columns, func(i int, col *column) (*node, error) { return c.term(s.Values[i], c.t.column(col)) }, nil
 }
 
 func (m *modifyPlan) onlyStatics() bool {

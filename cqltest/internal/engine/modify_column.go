@@ -20,6 +20,11 @@ func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
+	return assigned(col, n), nil
+}
+
+// assigned returns the assignment of the value of n to a whole column.
+func assigned(col *column, n *node) change {
 	if !col.typ.multiCell() {
 		return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
 			b, err := n.eval(x)
@@ -27,7 +32,7 @@ func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
 				return dst, err
 			}
 			return append(dst, op{col: col, kind: opCell, cell: w.cell(b)}), nil
-		}}, nil
+		}}
 	}
 	return change{col, func(x *env, w *writing, dst []op) ([]op, error) {
 		b, err := n.eval(x)
@@ -40,7 +45,7 @@ func (c *compiler) assign(col *column, value cql.Expr) (change, error) {
 			return dst, nil
 		}
 		return appendElements(col, b, w, opAppend, dst)
-	}}, nil
+	}}
 }
 
 // appendElements adds an op for each element of a serialized collection or UDT.

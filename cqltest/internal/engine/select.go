@@ -47,9 +47,6 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 		return nil, err
 	}
 	c.t = t
-	if s.JSON {
-		return nil, invalid("SELECT JSON is not supported")
-	}
 	p := &selectPlan{t: t, distinct: s.Distinct, group: -1}
 	if err := c.selection(p, s); err != nil {
 		return nil, err
@@ -100,7 +97,9 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 			return nil, err
 		}
 	}
-	p.aggs = c.aggs
+	if p.aggs = c.aggs; s.JSON {
+		p.selectJSON()
+	}
 	return p, nil
 }
 
@@ -153,6 +152,9 @@ func resultName(e cql.Expr) string {
 		return e.Name
 	case *cql.Call:
 		name := strings.ToLower(e.Name.Name)
+		if name == "tojson" {
+			name = "to_json"
+		}
 		args := make([]string, len(e.Args))
 		literal := false
 		for i, a := range e.Args {

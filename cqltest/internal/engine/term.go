@@ -20,7 +20,8 @@ type env struct {
 	now    time.Time
 	sec    int64 // seconds; the time for expiry
 	view   rowView
-	sums   []aggregator // aggregates of the current group
+	json   map[*node]map[*column][]byte // rows of INSERT JSON by the node of the text
+	sums   []aggregator                 // aggregates of the current group
 }
 
 // rowView is one row of a partition.
@@ -262,6 +263,9 @@ func (c *compiler) term(e cql.Expr, recv Column) (*node, error) {
 			return nil, invalid("Cannot assign value %s to %s of type %s", resultName(e), recv.Name, t)
 		}
 		return c.term(e.Expr, Column{recv.Keyspace, recv.Table, recv.Name, hinted})
+	}
+	if call, ok := e.(*cql.Call); ok && isFromJSON(call) {
+		return c.fromJSONCall(call, recv)
 	}
 	n, err := c.selector(e, t)
 	if err != nil {
