@@ -108,7 +108,7 @@ func Start(cfg Config) (*Cluster, error) {
 	c := &Cluster{}
 	return c, c.start(cfg, engine.New(engine.Options{
 		Now: c.now, Version: cfg.Version, Scylla: cfg.Scylla != nil, BatchSizeFail: cfg.BatchSizeFail,
-		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Ownership: c.ownership,
+		DataCenters: c.dataCenters, Cluster: cfg.ClusterName, Ownership: c.ownership, Roles: c.roles,
 	}))
 }
 

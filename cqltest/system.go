@@ -116,6 +116,8 @@ func (c *Cluster) addSystemTables() {
 			"int", "request_count", "bigint", "ssl_cipher_suite", "text", "ssl_enabled", "boolean", "ssl_protocol", "text",
 			"username", "text",
 		), c.clientRows)
+		add("system_views", "settings", columns(1, 0, "name", "text", "value", "text"), c.settingRows)
+		c.addAuthTables(add)
 	}
 	add("system", "peers", columns(
 		1, 0, "peer", "inet", "data_center", "text", "host_id", "uuid", "preferred_ip", "inet", "rack", "text",

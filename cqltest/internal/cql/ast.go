@@ -13,8 +13,8 @@ import "fmt"
 
 // A Statement is one of the pointers *Select, *Insert, *Update, *Delete, *Batch, *Truncate, *Use, *CreateKeyspace,
 // *AlterKeyspace, *DropKeyspace, *CreateTable, *AlterTable, *DropTable, *CreateType, *AlterType, *DropType,
-// *CreateIndex, *DropIndex, *Describe and *Unsupported. Its String is CQL without a semicolon that parses to an equal
-// tree.
+// *CreateIndex, *DropIndex, *Describe, *ListRoles and *Unsupported. Its String is CQL without a semicolon that parses
+// to an equal tree.
 type Statement interface {
 	fmt.Stringer
 	// Markers returns the bind markers of the statement by their Index, which is their order in the text:

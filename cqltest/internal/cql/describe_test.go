@@ -39,3 +39,16 @@ func TestDescribe(t *testing.T) {
 		requireSyntaxError(t, err, text)
 	}
 }
+
+func TestListRoles(t *testing.T) {
+	for text, want := range map[string]*ListRoles{
+		"LIST ROLES": {}, "LIST ROLES NORECURSIVE": {NoRecursive: true}, "LIST ROLES OF \"A\"": {Of: "A"}, "LIST ROLES OF 'A'": {Of: "A"},
+	} {
+		st, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, st)
+		again, err := Parse(st.String())
+		require.NoError(t, err, st)
+		require.Equal(t, st, again)
+	}
+}

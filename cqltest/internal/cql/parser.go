@@ -363,6 +363,9 @@ func (p *parser) statement() Statement {
 	case "DESC", "DESCRIBE":
 		return p.describe()
 	case "GRANT", "REVOKE", "LIST":
+		if p.are("LIST", "ROLES") {
+			return p.listRoles()
+		}
 		return p.unsupported(p.peek().word, 1)
 	case "ADD":
 		if p.isAt(1, "IDENTITY") {

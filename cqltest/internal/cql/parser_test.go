@@ -290,7 +290,7 @@ func TestUnsupported(t *testing.T) {
 	}
 	for _, text := range []string{
 		"CREATE OR REPLACE TABLE t (a int)", "ALTER FUNCTION f", "CREATE IDENTITY 'x'", "ADD x", "CREATE MATERIALIZED x", "ALTER INDEX i",
-		"DROP CUSTOM INDEX i", "LIST ROLES; LIST ROLES", "LIST",
+		"DROP CUSTOM INDEX i", "LIST ROLES; LIST ROLES", "LIST", "LIST ROLES OF",
 	} {
 		_, err := Parse(text)
 		requireSyntaxError(t, err, text)

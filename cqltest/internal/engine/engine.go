@@ -22,6 +22,8 @@ type Options struct {
 	// Ownership returns the addresses of the replicas of a keyspace by the last token of each range, for DESCRIBE CLUSTER;
 	// nil means unknown.
 	Ownership func(keyspace string) map[string][]string
+	// Roles returns the names of the roles, for LIST ROLES; none, and nil, mean that clients are anonymous.
+	Roles func() []string
 	// BatchSizeFail is the size in bytes above which a batch over several partitions is refused ("Batch too large"), like
 	// Cassandra's batch_size_fail_threshold. 0 means 50 KiB, negative means no limit.
 	BatchSizeFail int
@@ -84,7 +86,8 @@ type Virtual struct {
 	// string, int, int32, int64, bool, float32, float64, [16]byte (uuid, timeuuid), netip.Addr or net.IP, time.Time
 	// (timestamp), []byte (already serialized), []string (set, list), map[string]string, nil. A missing key is NULL. A
 	// value that does not fit its column fails the query.
-	Rows func(node any) []map[string]any
+	Rows    func(node any) []map[string]any
+	Comment string
 }
 
 // AddVirtual adds the table, or replaces the one of the same name. A missing keyspace is created; clients cannot change
@@ -106,6 +109,7 @@ func (e *Engine) AddVirtual(v Virtual) {
 		ks: v.Keyspace, name: v.Name, id: nameID(v.Keyspace + "." + v.Name), virtual: &v,
 		options: defaultOptions(),
 	}
+	t.options.values["comment"] = v.Comment
 	for _, c := range v.Columns {
 		col := &column{name: c.Name, typ: c.Type, kind: c.Kind, id: t.nextID}
 		t.nextID++

@@ -178,6 +178,8 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 		return &Result{Kind: ResultSetKeyspace, Keyspace: name}, nil
 	case StatementDescribe:
 		return e.describe(s, r)
+	case StatementListRoles:
+		return e.listRoles(s.tree.(*cql.ListRoles))
 	}
 	return e.changeSchema(s)
 }

@@ -89,6 +89,9 @@ func (c *compiler) writable(n cql.Name) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if virtualKeyspaces[t.ks] {
+		return nil, invalid("Modification is not supported by table %s.%s", t.ks, t.name)
+	}
 	if t.virtual != nil {
 		return nil, &Error{Code: CodeUnauthorized, Message: t.ks + " keyspace is not user-modifiable."}
 	}

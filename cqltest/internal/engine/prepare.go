@@ -35,6 +35,7 @@ const (
 	StatementUse
 	StatementSchema // CREATE, ALTER, DROP
 	StatementDescribe
+	StatementListRoles
 )
 
 // A Statement is a prepared statement. It is immutable and safe for concurrent use.
@@ -134,6 +135,9 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		return nil
 	case *cql.Describe:
 		s.Kind = StatementDescribe
+		return nil
+	case *cql.ListRoles:
+		s.Kind = StatementListRoles
 		return nil
 	case *cql.Unsupported:
 		return invalid("%s is not supported", tree.What)

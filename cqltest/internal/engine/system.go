@@ -49,7 +49,7 @@ func (e *Engine) addSystem() {
 				if rows == nil {
 					return nil
 				}
-				return rows(e.schema.Load())
+				return rows(e.schema.Load().tangible())
 			},
 		})
 	}
@@ -85,34 +85,53 @@ func (e *Engine) addSystem() {
 		add("scylla_keyspaces", "keyspace_name text p; storage_options map<text,text>; storage_type text; initial_tablets int", nil)
 		return
 	}
-	none := func(any) []map[string]any { return nil }
-	for name, columns := range map[string]string{
-		"keyspaces": "keyspace_name text p",
-		"tables":    "keyspace_name text p; table_name text c; comment text",
-		"columns": `keyspace_name text p; table_name text c; column_name text c; clustering_order text; column_name_bytes blob; kind text;
-			position int; type text`,
-	} {
-		e.AddVirtual(Virtual{Keyspace: "system_virtual_schema", Name: name, Columns: columnsOf(columns), Rows: none})
+	e.addVirtualSchema()
+}
+
+// addVirtualSchema adds the tables that describe virtual tables.
+func (e *Engine) addVirtualSchema() {
+	add := func(name, comment, columns string, rows func(s *schema) []map[string]any) {
+		e.AddVirtual(Virtual{
+			Keyspace: "system_virtual_schema", Name: name, Comment: comment, Columns: columnsOf(columns),
+			Rows: func(any) []map[string]any {
+				s := &schema{keyspaces: map[string]*keyspace{}}
+				for name, k := range e.schema.Load().keyspaces {
+					if virtualKeyspaces[name] {
+						s.keyspaces[name] = k
+					}
+				}
+				return rows(s)
+			},
+		})
 	}
+	add("keyspaces", "virtual keyspace definitions", "keyspace_name text p", keyspaceRows)
+	add("tables", "virtual table definitions", "keyspace_name text p; table_name text c; comment text", tableRows)
+	add("columns", "virtual column definitions", `keyspace_name text p; table_name text c; column_name text c;
+		clustering_order text; column_name_bytes blob; kind text; position int; type text`, columnRows)
+}
+
+// tangible returns the schema without the keyspaces of virtual tables.
+func (s *schema) tangible() *schema {
+	out := &schema{version: s.version, keyspaces: make(map[string]*keyspace, len(s.keyspaces))}
+	for name, k := range s.keyspaces {
+		if !virtualKeyspaces[name] {
+			out.keyspaces[name] = k
+		}
+	}
+	return out
 }
 
 func keyspaceRows(s *schema) []map[string]any {
 	var out []map[string]any
 	for _, k := range s.keyspaces {
-		if k.name == "system_virtual_schema" {
-			continue
-		}
 		out = append(out, map[string]any{"keyspace_name": k.name, "durable_writes": k.durable, "replication": k.replication})
 	}
 	return out
 }
 
-// eachTable calls f for each table that the schema tables list.
+// eachTable calls f for each table.
 func (s *schema) eachTable(f func(k *keyspace, t *table)) {
 	for _, k := range s.keyspaces {
-		if k.name == "system_virtual_schema" {
-			continue
-		}
 		for _, t := range k.tables {
 			f(k, t)
 		}

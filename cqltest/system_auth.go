@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"strconv"
+
+	"github.com/vecql/vecql/cqltest/internal/engine"
+)
+
+// The tables of system_auth and the settings of a node.
+
+// roles returns the names of the users; none means that there is no authentication.
+func (c *Cluster) roles() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users == nil {
+		return nil
+	}
+	return sortedKeys(c.users())
+}
+
+// addAuthTables adds the tables of system_auth. Only roles has rows: there are no permissions.
+func (c *Cluster) addAuthTables(
+	add func(keyspace, name string, columns []engine.VirtualColumn, rows func(*Node) []Row),
+) {
+	const ks = "system_auth"
+	none := func(*Node) []Row { return nil }
+	add(ks, "roles", columns(
+		1, 0, "role", "text", "can_login", "boolean", "is_superuser", "boolean", "member_of", "set<text>", "salted_hash",
+		"text",
+	), c.roleRows)
+	add(ks, "role_members", columns(1, 1, "role", "text", "member", "text"), none)
+	add(ks, "role_permissions", columns(1, 1, "role", "text", "resource", "text", "permissions", "set<text>"), none)
+	add(ks, "resource_role_permissons_index", columns(1, 1, "resource", "text", "role", "text"), none)
+	add(ks, "network_permissions", columns(1, 0, "role", "text", "dcs", "set<text>"), none)
+	add(ks, "identity_to_role", columns(1, 0, "identity", "text", "role", "text"), none)
+}
+
+// roleRows returns the users as superusers. Without authentication there is Cassandra's default role.
+func (c *Cluster) roleRows(*Node) []Row {
+	names := c.roles()
+	if len(names) == 0 {
+		names = []string{"cassandra"}
+	}
+	rows := make([]Row, len(names))
+	for i, name := range names {
+		rows[i] = Row{"role": name, "can_login": true, "is_superuser": true}
+	}
+	return rows
+}
+
+// settingRows returns those settings of a node that the cluster has.
+func (c *Cluster) settingRows(n *Node) []Row {
+	addr := n.Addr()
+	var rows []Row
+	for name, value := range map[string]string{
+		"cluster_name": c.cfg.ClusterName, "endpoint_snitch": "GossipingPropertyFileSnitch",
+		"listen_address": addr.Addr().String(), "native_transport_port": strconv.Itoa(int(addr.Port())),
+		"num_tokens": strconv.Itoa(len(n.tokens)), "partitioner": partitioner, "rpc_address": addr.Addr().String(),
+		"storage_port": strconv.Itoa(n.storagePort()),
+	} {
+		rows = append(rows, Row{"name": name, "value": value})
+	}
+	return rows
+}
