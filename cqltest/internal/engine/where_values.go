@@ -120,17 +120,17 @@ func (w *where) partitions(x *env) ([][][]byte, error) {
 		}
 		keys = next
 	}
-	slices.SortFunc(keys, func(a, b [][]byte) int {
+	compare := func(a, b [][]byte) int {
 		for i, c := range w.t.pk {
 			if d := c.typ.compare(a[i], b[i]); d != 0 {
 				return d
 			}
 		}
 		return 0
-	})
-	return slices.CompactFunc(keys, func(a, b [][]byte) bool {
-		return slices.EqualFunc(a, b, func(x, y []byte) bool { return string(x) == string(y) })
-	}), nil
+	}
+	slices.SortStableFunc(keys, compare)
+	// The first of equal values counts: k IN (1.0, 1.00) finds 1.0 only.
+	return slices.CompactFunc(keys, func(a, b [][]byte) bool { return compare(a, b) == 0 }), nil
 }
 
 // maxProduct bounds the combinations of IN on several columns.
