@@ -88,6 +88,8 @@ type Virtual struct {
 	// value that does not fit its column fails the query.
 	Rows    func(node any) []map[string]any
 	Comment string
+	// of replaces Rows for tables that describe the schema: it returns the rows of a part of the schema.
+	of func(s *schema) []map[string]any
 }
 
 // AddVirtual adds the table, or replaces the one of the same name. A missing keyspace is created; clients cannot change

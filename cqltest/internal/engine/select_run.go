@@ -80,13 +80,6 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 func (p *selectPlan) reader(x *env, r *Request) (*reader, func(*rowView) bool, error) {
 	w := p.where
 	rd := &reader{t: p.t, st: p.t.store, sec: x.sec, reversed: p.reversed, distinct: p.distinct, statics: p.statics}
-	if p.t.virtual != nil {
-		st, err := p.t.materialize(r.Node)
-		if err != nil {
-			return nil, nil, err
-		}
-		rd.st = st
-	}
 	from, to, ok, err := w.tokenRange(x)
 	if err != nil {
 		return nil, nil, err
@@ -109,6 +102,11 @@ func (p *selectPlan) reader(x *env, r *Request) (*reader, func(*rowView) bool, e
 				}
 			}
 			rd.keys = append(rd.keys, key)
+		}
+	}
+	if p.t.virtual != nil {
+		if rd.st, err = p.t.materialize(p.virtualRows(x, r.Node, rd.keys)); err != nil {
+			return nil, nil, err
 		}
 	}
 	var exact bool

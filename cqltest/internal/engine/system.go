@@ -45,12 +45,7 @@ func (e *Engine) addSystem() {
 	add := func(name, columns string, rows func(s *schema) []map[string]any) {
 		e.AddVirtual(Virtual{
 			Keyspace: schemaKeyspace, Name: name, Columns: columnsOf(columns),
-			Rows: func(any) []map[string]any {
-				if rows == nil {
-					return nil
-				}
-				return rows(e.schema.Load().tangible())
-			},
+			Rows: func(any) []map[string]any { return nil }, of: rows,
 		})
 	}
 	add("keyspaces", "keyspace_name text p; durable_writes boolean; replication map<text,text>", keyspaceRows)
@@ -238,10 +233,54 @@ func indexRows(s *schema) []map[string]any {
 	return out
 }
 
+// only returns the part of the schema with the keyspaces (nil means all) and the table of this name ("" means all),
+// without the keyspaces of virtual tables. A driver reads the tables of a large schema one by one.
+func (s *schema) only(keyspaces [][]byte, name string) *schema {
+	all := s.tangible().keyspaces
+	if keyspaces != nil {
+		part := make(map[string]*keyspace, len(keyspaces))
+		for _, name := range keyspaces {
+			if k := all[string(name)]; k != nil {
+				part[k.name] = k
+			}
+		}
+		all = part
+	}
+	if name == "" {
+		return &schema{keyspaces: all}
+	}
+	for _, k := range all {
+		part := *k
+		if part.tables = nil; k.tables[name] != nil {
+			part.tables = map[string]*table{name: k.tables[name]}
+		}
+		all[k.name] = &part
+	}
+	return &schema{keyspaces: all}
+}
+
+// virtualRows returns the rows of a virtual table. Of tables that describe the schema it may return only those that the
+// query can select.
+func (p *selectPlan) virtualRows(x *env, node any, keys [][]byte) []map[string]any {
+	v := p.t.virtual
+	if v.of == nil {
+		return v.Rows(node)
+	}
+	name := ""
+	for _, r := range p.where.ck {
+		if r.isEq() && len(r.cols) == 1 && r.cols[0].name == "table_name" {
+			if b, err := r.value.eval(x); err == nil && !isUnset(b) {
+				name = string(b)
+			}
+		}
+	}
+	return v.of(x.e.schema.Load().only(keys, name))
+}
+
 // materialize returns a store with the rows of a virtual table.
-func (t *table) materialize(node any) (*store, error) {
+func (t *table) materialize(rows []map[string]any) (*store, error) {
 	s := newStore()
-	for _, values := range t.virtual.Rows(node) {
+	for _, values := range rows {
 		cells := make(map[*column][]byte, len(values))
 		for name, v := range values {
 			c := t.byName[name]
