@@ -119,6 +119,9 @@ func (o *tableOptions) checkCompaction(keep bool) error {
 	if unknown := surplus(m, allowed); unknown != "" {
 		return configError("Properties specified [%s] are not understood by %s", unknown, short)
 	}
+	if err := checkCompactionValues(m); err != nil {
+		return err
+	}
 	if slices.Contains(allowed, "min_threshold") {
 		if err := completeThresholds(m); err != nil {
 			return err
@@ -128,6 +131,39 @@ func (o *tableOptions) checkCompaction(keep bool) error {
 		o.values["bloom_filter_fp_chance"] = 0.1
 	}
 	o.values["compaction"] = m
+	return nil
+}
+
+// checkCompactionValues checks the values of the options of a strategy, except thresholds.
+func checkCompactionValues(m map[string]string) error {
+	if v, ok := m["tombstone_threshold"]; ok {
+		if f, err := strconv.ParseFloat(v, 32); err == nil && f <= 0 {
+			return configError("tombstone_threshold must be greater than 0, but was %f", f)
+		}
+	}
+	if v, ok := m["compaction_window_unit"]; ok && !slices.Contains([]string{"MINUTES", "HOURS", "DAYS"}, v) {
+		return configError("%s is not valid for compaction_window_unit", v)
+	}
+	if v, ok := m["compaction_window_size"]; ok {
+		if n, err := strconv.Atoi(v); err == nil && n < 1 {
+			return configError("%d must be greater than 1 for compaction_window_size", n)
+		}
+	}
+	if v, ok := m["sstable_size_in_mb"]; ok {
+		if _, err := strconv.Atoi(v); err != nil {
+			return configError("%s is not a parsable int (base10) for sstable_size_in_mb", v)
+		}
+	}
+	if v, ok := m["enabled"]; ok && !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
+		return configError("enabled should either be 'true' or 'false', not %s", v)
+	}
+	for _, name := range []string{"bucket_low", "bucket_high"} {
+		if v, ok := m[name]; ok {
+			if _, err := strconv.ParseFloat(v, 64); err != nil {
+				return configError("%s is not a parsable float for %s", v, name)
+			}
+		}
+	}
 	return nil
 }
 
@@ -177,6 +213,10 @@ func (o *tableOptions) checkCompression() error {
 	}
 	if unknown := surplus(m, slices.Concat(commonCompressionOptions, compressionOptions[short])); unknown != "" {
 		return configError("Unknown compression options %s", unknown)
+	}
+	if v, ok := m["lz4_compressor_type"]; ok && v != "fast" && v != "high" {
+		return configError("Invalid compressor type '%s' specified for LZ4 parameter 'lz4_compressor_type'. "+
+			"Valid options are [high, fast].", v)
 	}
 	if m["chunk_length_in_kb"] == "" {
 		m["chunk_length_in_kb"] = "16"
