@@ -3,6 +3,7 @@
 package groupby
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
@@ -21,6 +22,7 @@ type block struct {
 	numbers  []int64
 	numbered bool
 	states   bool
+	counted  int64 // bytes in store.held
 }
 
 // keyRows are stored keys. The words are described at keys; text has the bytes of long keys.
@@ -86,6 +88,7 @@ func (r *keyRows) append(other *keyRows, i int) {
 			from = other.ends[i-1]
 		}
 		r.text = append(r.text, other.text[from:]...)
+		r.ends = slices.Grow(r.ends, len(other.ends)-i)
 		for _, end := range other.ends[i:] {
 			r.ends = append(r.ends, end-from+shift)
 		}

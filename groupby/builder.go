@@ -120,15 +120,10 @@ func (b *builder) extend(n int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.fixed)), b.n*b.width)
 }
 
-// reserve makes room for n rows of a fixed-width kind in an empty builder, from mem unless it is nil.
+// reserve makes room for n rows of a fixed-width kind in an empty builder.
 func (b *builder) reserve(n int, mem *slab) {
-	words := (n*b.width + 7) / 8
-	switch {
-	case cap(b.fixed) >= words:
-	case mem != nil:
+	if words := (n*b.width + 7) / 8; cap(b.fixed) < words {
 		b.fixed = mem.take(words)
-	default:
-		b.fixed = makeWords(words)[:0]
 	}
 }
 

@@ -30,9 +30,14 @@ type Config struct {
 
 	// Workers is the number of goroutines that Add uses for a large batch, and that Finish uses. Default: GOMAXPROCS.
 	Workers int
-	// MemoryLimit is the maximum number of bytes of keys, states and waiting rows; 0 means no limit. Beyond it
-	// partitions are spilled; if SpillDir is empty, the call fails with ErrMemoryLimit. The finished result does not
-	// count.
+	// MemoryLimit is the maximum number of live bytes while rows and partials are added; 0 means no limit. When keys,
+	// states and waiting rows take three quarters of it, partitions are spilled; if SpillDir is empty, the call fails
+	// with ErrMemoryLimit. The last quarter is for copies and buffers. The resident memory of the process grows by up to
+	// twice the limit, because the garbage collector lets the heap grow to twice its live bytes (GOGC=100).
+	//
+	// Not counted are batches that the program holds, the result and its batches in FinishBatches, one frame of a partial
+	// (4 MiB, or one row that is longer), about 1 MiB per worker, and the states of a single group, which cannot be
+	// divided.
 	MemoryLimit int64
 	// SpillDir is the directory of the temporary file that is created when MemoryLimit is reached; "" means none. Note
 	// that os.TempDir() is often in memory.

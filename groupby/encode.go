@@ -242,22 +242,29 @@ func (p *plan) cutFrame(src []byte) (cols []column.Column, n int, states bool, r
 	return cols, n, states, src, nil
 }
 
-// frameColumns returns the columns of a frame of the block.
-func (p *plan) frameColumns(b *block) []column.Column {
+// frameRows is the number of rows that are converted to the columns of frames at a time. It bounds the memory of these
+// copies.
+const frameRows = 1 << 13
+
+// frameColumns returns the columns of a frame of rows [i, j) of r. values are the other columns of these rows.
+func (p *plan) frameColumns(r *keyRows, values []column.Column, numbers []int64, i, j int) []column.Column {
 	keys := make([]builder, len(p.keys.types))
-	for i, t := range p.keys.types {
-		keys[i] = newBuilder(t)
+	for k, t := range p.keys.types {
+		keys[k] = newBuilder(t)
+		keys[k].reserve(j-i, nil)
+		if keys[k].isText() {
+			keys[k].text = make([]byte, 0, r.textBytes(i, j)+15*(j-i))
+			keys[k].offsets = make([]int32, 0, j-i+1)
+		}
 	}
-	p.keys.unpack(&b.rows, 0, b.n(), keys)
-	cols := make([]column.Column, 0, len(keys)+len(b.cols)+1)
-	for i := range keys {
-		cols = append(cols, keys[i].column())
+	p.keys.unpack(r, i, j, keys)
+	cols := make([]column.Column, 0, len(keys)+len(values)+1)
+	for k := range keys {
+		cols = append(cols, keys[k].column())
 	}
-	for i := range b.cols {
-		cols = append(cols, b.cols[i].column())
-	}
+	cols = append(cols, values...)
 	if p.rowNumbers {
-		cols = append(cols, of(b.numbers))
+		cols = append(cols, of(numbers[i:j]))
 	}
 	return cols
 }

@@ -23,9 +23,9 @@ type slab struct{ words []uint64 }
 
 const slabWords = 2 * hugePage / 8
 
-// take returns an empty slice with room for n words.
+// take returns an empty slice with room for n words. A nil slab makes each slice alone, so that it can be freed alone.
 func (s *slab) take(n int) []uint64 {
-	if n > slabWords/4 {
+	if s == nil || n > slabWords/4 {
 		return makeWords(n)[:0]
 	}
 	if n > len(s.words) {

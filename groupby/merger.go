@@ -28,6 +28,10 @@ type merger struct {
 	args      [][]column.Column // by accumulator
 	maker     *keyMaker         // for frames; nil until the first
 	spare     [][]uint64        // memory of merged blocks, for the result
+	most      int               // groups since the beginning; the accumulators keep their memory
+	counted   int64             // bytes in store.held
+	// frames of an extent, as they are and compressed
+	raw, packed []byte
 }
 
 // newMerger returns a merger with an empty table and empty accumulators for the parts of the plan.
@@ -60,6 +64,7 @@ func (m *merger) reset() {
 
 func (m *merger) resize() {
 	n := m.t.groups()
+	m.most = max(m.most, n)
 	for _, a := range m.accs {
 		a.Resize(n)
 	}
@@ -68,14 +73,15 @@ func (m *merger) resize() {
 // groups returns the number of groups, group 0 included.
 func (m *merger) groups() int { return m.t.groups() }
 
-// size returns the approximate number of bytes held.
+// size returns the approximate number of bytes held. Slices of accumulators grow by doubling, so they are taken to have
+// twice their length.
 func (m *merger) size() int64 {
-	n := int64(m.groups())
+	n := 2 * int64(m.most)
 	width := int64(8)
 	for _, t := range m.plan.stateTypes {
 		width += int64(t.ValueWidth())
 	}
-	s := n*width + m.t.size() + int64(16*len(m.t.slots1)+24*len(m.t.slots2)+4*len(m.t.direct.ids))
+	s := n*width + m.t.size() + int64(16*len(m.t.slots1)+24*len(m.t.slots2)+4*len(m.t.direct.ids)+cap(m.raw)+cap(m.packed))
 	for _, a := range m.accs {
 		if a, ok := a.(Sizer); ok {
 			s += a.Size()

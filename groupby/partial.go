@@ -64,7 +64,7 @@ func (g *Grouper) WritePartial(w io.Writer) error {
 		return err
 	}
 	var buf []byte
-	err = s.eachBlock(func(cols []column.Column, n int) error {
+	err = s.eachFrame(func(cols []column.Column, n int) error {
 		for i := 0; i < n; {
 			end := frameEnd(cols, i, n)
 			buf = appendFrame(buf[:0], cols, true, i, end)
@@ -175,9 +175,13 @@ func (g *Grouper) mergePartial(r io.Reader) error {
 		return err
 	}
 	w := g.worker(s)
+	var out [partitions]*block
 	for {
-		if buf, err = readChunk(r, buf); err != nil || len(buf) == 0 {
+		if buf, err = readChunk(r, buf); err != nil {
 			return err
+		}
+		if len(buf) == 0 {
+			return w.put(&out)
 		}
 		cols, n, states, rest, err := s.plan.cutFrame(buf)
 		if err == nil && (len(rest) > 0 || !states) {
@@ -186,7 +190,7 @@ func (g *Grouper) mergePartial(r io.Reader) error {
 		if err != nil {
 			return &CorruptError{err.Error()}
 		}
-		if err := w.addGroups(cols, n); err != nil {
+		if err := w.addGroups(cols, n, &out); err != nil {
 			return err
 		}
 	}
@@ -223,11 +227,11 @@ func (g *Grouper) stageOfPartial(content []byte) (*stage, error) {
 	return s, nil
 }
 
-// addGroups adds the columns of a frame of groups to the partitions.
-func (w *worker) addGroups(cols []column.Column, n int) error {
+// addGroups adds the columns of a frame of groups to the blocks of out, and puts full blocks into the partitions. The
+// caller puts the others.
+func (w *worker) addGroups(cols []column.Column, n int, out *[partitions]*block) error {
 	w.mode = modeScatter
 	nk := len(w.plan.Keys)
-	var out [partitions]*block
 	part := make([]column.Column, len(cols))
 	for i := 0; i < n; i += scatterRows {
 		j := min(i+scatterRows, n)
@@ -244,13 +248,30 @@ func (w *worker) addGroups(cols []column.Column, n int) error {
 		start := 0
 		for p, end := range ends {
 			if end > start {
-				if out[p] == nil {
-					out[p] = w.plan.newBlock(true)
+				if err := w.addStates(p, out, states, numbers, sel[start:end]); err != nil {
+					return err
 				}
-				out[p].gather(&w.maker.keys, states, numbers, 0, sel[start:end])
 			}
 			start = end
 		}
 	}
-	return w.put(&out)
+	return nil
+}
+
+// addStates adds rows sel of the states of the maker's keys to the block of a partition in out.
+func (w *worker) addStates(
+	p int, out *[partitions]*block, states []column.Column, numbers []int64, sel []uint32,
+) error {
+	if b := out[p]; b != nil && b.size() >= w.plan.blockStates {
+		out[p] = nil
+		if err := w.store.put(p, b, w.merger); err != nil {
+			return err
+		}
+	}
+	if out[p] == nil {
+		out[p] = w.plan.newBlock(true)
+	}
+	out[p].gather(&w.maker.keys, states, numbers, 0, sel)
+	w.store.count(out[p])
+	return nil
 }

@@ -40,16 +40,17 @@ func (p *keyPlan) partitionOf(k *keys, parts []uint8) {
 type partition struct {
 	mu      sync.Mutex
 	blocks  []*block
-	rows    int64 // bytes of blocks of rows
-	states  int64 // bytes of blocks of states
+	fresh   int64 // bytes of blocks that were put since the last compaction
+	states  int64 // bytes of the block of states that the last compaction made
 	spilled []extent
+	bytes   int64 // of the spilled blocks, in memory
 }
 
 // A store has all partitions, and counts their memory.
 type store struct {
 	plan  *plan
 	parts [partitions]partition
-	held  atomic.Int64 // bytes of all blocks
+	held  atomic.Int64 // bytes of all blocks and of the workers' mergers; approximate
 	used  atomic.Bool  // set by the first put
 	spill spill
 }
@@ -58,11 +59,30 @@ type store struct {
 var blockPool sync.Pool
 
 func (p *plan) newRows() *block {
-	if b, ok := blockPool.Get().(*block); ok {
-		b.begin(p, false)
-		return b
+	if p.MemoryLimit == 0 {
+		if b, ok := blockPool.Get().(*block); ok {
+			b.begin(p, false)
+			return b
+		}
 	}
 	return p.newBlock(false)
+}
+
+// count updates the bytes of a block in held.
+func (s *store) count(b *block) {
+	size := b.size()
+	s.held.Add(size - b.counted)
+	b.counted = size
+}
+
+// countMerger updates the bytes of a worker's merger in held; free means that the worker drops it.
+func (s *store) countMerger(m *merger, free bool) {
+	size := int64(0)
+	if !free {
+		size = m.size()
+	}
+	s.held.Add(size - m.counted)
+	m.counted = size
 }
 
 // reusedRows is the capacity, in rows, of block columns that are reused for a result.
@@ -94,9 +114,13 @@ func (m *merger) takeSpare() []uint64 {
 	return w
 }
 
-func recycle(blocks []*block) {
+// release removes blocks from held, and keeps those of rows for reuse. With a memory limit it keeps none, since blocks
+// in the pool would not be counted.
+func (s *store) release(blocks []*block) {
 	for _, b := range blocks {
-		if !b.states && b.size() < 1<<20 {
+		s.held.Add(-b.counted)
+		b.counted = 0
+		if !b.states && s.plan.MemoryLimit == 0 && b.size() < 1<<20 {
 			blockPool.Put(b)
 		}
 	}
@@ -110,30 +134,24 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 	}
 	s.used.Store(true)
 	part := &s.parts[p]
-	size := b.size()
+	s.count(b)
 	part.mu.Lock()
 	defer part.mu.Unlock()
 	part.blocks = append(part.blocks, b)
-	if b.states {
-		part.states += size
-	} else {
-		part.rows += size
-	}
-	held := s.held.Add(size)
-	// Rows are compacted when they exceed both a limit and the states of the partition. Memory then grows with the
-	// groups instead of the rows, and the cost of merging states repeatedly stays proportional.
+	part.fresh += b.counted
+	// Blocks are compacted when they exceed both a limit and the states of the partition. Memory then grows with the
+	// groups instead of the rows or partials, and the cost of merging states repeatedly stays proportional.
 	limit := s.plan.compactBytes
 	if s.plan.MemoryLimit > 0 {
 		limit = min(limit, s.plan.MemoryLimit/4/partitions)
 	}
-	if part.rows > max(limit, part.states) {
+	if part.fresh > max(limit, part.states) {
 		if err := s.compact(part, get()); err != nil {
 			return err
 		}
-		held = s.held.Load()
 	}
-	if s.plan.MemoryLimit > 0 && held > s.plan.MemoryLimit {
-		return s.spillPartition(part)
+	if limit := s.plan.MemoryLimit; limit > 0 && s.held.Load() > limit-limit/4 {
+		return s.spillPartition(part, get())
 	}
 	return nil
 }
@@ -150,10 +168,12 @@ func (s *store) compact(part *partition, m *merger) error {
 	if err != nil {
 		return err
 	}
-	s.held.Add(b.size() - part.rows - part.states)
-	recycle(part.blocks)
+	s.release(part.blocks)
+	s.count(b)
+	s.countMerger(m, false)
+	clear(part.blocks) // the blocks are garbage
 	part.blocks = append(part.blocks[:0], b)
-	part.rows, part.states = 0, b.size()
+	part.fresh, part.states = 0, b.counted
 	return nil
 }
 
@@ -165,15 +185,12 @@ func (s *store) take(p int, m *merger, emit func(*merger) error) error {
 	defer part.mu.Unlock()
 	var v sieve
 	if len(part.spilled) > 0 {
-		bytes := part.rows + part.states
-		for _, e := range part.spilled {
-			bytes += e.bytes
-		}
+		bytes := part.fresh + part.states + part.bytes
 		for v.bits < 16 && bytes>>v.bits > s.plan.MemoryLimit/2/int64(s.plan.Workers) {
 			v.bits++
 		}
 		if v.bits > 0 { // each part reads all blocks; move them to the file, too
-			if err := s.spillPartition(part); err != nil {
+			if err := s.spillPartition(part, m); err != nil {
 				return err
 			}
 		}
@@ -184,17 +201,18 @@ func (s *store) take(p int, m *merger, emit func(*merger) error) error {
 			if err := m.merge(b); err != nil {
 				return err
 			}
-			if !m.keepSpare(b) {
-				recycle(part.blocks[i : i+1])
+			if m.keepSpare(b) {
+				s.held.Add(-b.counted)
+			} else {
+				s.release(part.blocks[i : i+1])
 			}
 			part.blocks[i] = nil
 		}
 		for _, e := range part.spilled {
-			raw, err := s.read(e)
-			if err != nil {
+			if err := s.read(e, m); err != nil {
 				return err
 			}
-			if err := m.mergeFrames(raw, v); err != nil {
+			if err := m.mergeFrames(m.raw, v); err != nil {
 				return err
 			}
 		}
@@ -202,7 +220,6 @@ func (s *store) take(p int, m *merger, emit func(*merger) error) error {
 			return err
 		}
 	}
-	s.held.Add(-part.rows - part.states)
-	part.blocks, part.rows, part.states, part.spilled = nil, 0, 0, nil
+	part.blocks, part.fresh, part.states, part.spilled, part.bytes = nil, 0, 0, nil, 0
 	return nil
 }

@@ -50,12 +50,13 @@ type limits struct {
 	sample               int   // rows of a batch from which on sampleRows of them are sampled
 	compactBytes         int64 // bytes of rows in a partition beyond which it is compacted into states
 	blockRows, blockText int   // rows and bytes of text of a block of rows
+	blockStates          int64 // bytes of a block of states of partials
 	morsel               int   // rows that a worker takes at a time from a shared batch; a multiple of scatterRows
 }
 
 var defaultLimits = limits{
 	local: 1 << 17, merge: 1 << 17, sample: 8 * sampleRows, compactBytes: 1 << 20, morsel: 1 << 16, blockRows: 2048,
-	blockText: 1 << 18,
+	blockText: 1 << 18, blockStates: 1 << 17,
 }
 
 // newPlan returns the plan of a checked Config for columns of these types, in the order of inputNames, or a
@@ -93,15 +94,25 @@ func newPlan(c Config, l limits, types []column.Type) (*plan, error) {
 		p.wordResults = p.wordResults && out.field.Type.ValueWidth() == 8
 	}
 	if c.MemoryLimit > 0 {
-		// Blocks are not counted until they are full; limit them to an eighth.
-		bytes := int(c.MemoryLimit / 8 / partitions / int64(c.Workers))
-		width := 32
-		for _, t := range p.rowTypes {
-			width += t.ValueWidth()
-		}
-		p.blockRows, p.blockText = min(p.blockRows, max(16, bytes/width)), min(p.blockText, max(256, bytes))
+		p.limitBlocks()
 	}
 	return p, nil
+}
+
+// limitBlocks limits the blocks that workers fill to an eighth of the memory limit.
+func (p *plan) limitBlocks() {
+	bytes := int(p.MemoryLimit / 8 / partitions / int64(p.Workers))
+	p.blockStates = min(p.blockStates, int64(bytes))
+	width := 32
+	text := p.keys.form >= keyText
+	for _, t := range p.rowTypes {
+		width += t.ValueWidth()
+		text = text || t.Kind.IsText()
+	}
+	if text {
+		bytes /= 2
+	}
+	p.blockRows, p.blockText = min(p.blockRows, max(16, bytes/width)), min(p.blockText, max(256, bytes))
 }
 
 // checkOrder finds the column that Order names.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/vecql/vecql/column"
@@ -23,30 +24,68 @@ type spill struct {
 
 // An extent is the location of frames of a partition in the file.
 type extent struct {
-	at    int64
-	size  int   // in the file
-	bytes int64 // approximate bytes in memory
-	crc   uint32
+	at   int64
+	size int // in the file
+	crc  uint32
 }
 
-// spillPartition writes all blocks of a partition to the file.
-func (s *store) spillPartition(part *partition) error {
+// extentBytes is the number of bytes of frames from which on they are written. A partition is written and read in
+// several extents, which bounds the memory of their copies.
+const extentBytes = 1 << 20
+
+// spillPartition writes all blocks of a partition to the file, with the buffers of m.
+func (s *store) spillPartition(part *partition, m *merger) error {
 	if s.plan.SpillDir == "" {
 		return fmt.Errorf("%w: %d bytes, and Config.SpillDir is empty", ErrMemoryLimit, s.plan.MemoryLimit)
 	}
-	var raw []byte
+	m.raw = m.raw[:0]
 	for _, b := range part.blocks {
-		cols := s.plan.frameColumns(b)
-		for i := 0; i < b.n(); {
-			end := frameEnd(cols, i, b.n())
-			raw = appendFrame(raw, cols, b.states, i, end)
+		for i, n := 0, b.n(); i < n; {
+			end := min(i+frameRows, n)
+			if err := s.spillRows(part, b, i, end, m); err != nil {
+				return err
+			}
 			i = end
 		}
 	}
-	if len(raw) == 0 {
+	if err := s.spillFrames(part, m); err != nil {
+		return err
+	}
+	part.bytes += part.fresh + part.states
+	s.release(part.blocks)
+	clear(part.blocks)
+	part.blocks, part.fresh, part.states = part.blocks[:0], 0, 0
+	s.countMerger(m, false)
+	return nil
+}
+
+// spillRows appends rows [i, j) of a block to the frames of m, and writes these when they are large.
+func (s *store) spillRows(part *partition, b *block, i, j int, m *merger) error {
+	values := make([]column.Column, len(b.cols))
+	for k := range values {
+		c := b.cols[k].column()
+		values[k] = sliceRows(&c, i, j)
+	}
+	cols := s.plan.frameColumns(&b.rows, values, b.numbers, i, j)
+	for at, n := 0, j-i; at < n; {
+		end := frameEnd(cols, at, n)
+		m.raw = appendFrame(m.raw, cols, b.states, at, end)
+		at = end
+		if len(m.raw) >= extentBytes {
+			if err := s.spillFrames(part, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spillFrames writes the frames of m to the file as one extent.
+func (s *store) spillFrames(part *partition, m *merger) error {
+	if len(m.raw) == 0 {
 		return nil
 	}
-	packed, err := s.plan.SpillCodec.Compress(nil, raw)
+	packed, err := s.plan.SpillCodec.Compress(m.packed[:0], m.raw)
 	if err != nil {
 		return fmt.Errorf("groupby: spill: compress: %w", err)
 	}
@@ -54,11 +93,8 @@ func (s *store) spillPartition(part *partition) error {
 	if err != nil {
 		return fmt.Errorf("groupby: spill: %w", err)
 	}
-	part.spilled = append(part.spilled,
-		extent{at, len(packed), part.rows + part.states, crc32.Checksum(packed, castagnoli)})
-	s.held.Add(-part.rows - part.states)
-	recycle(part.blocks)
-	part.blocks, part.rows, part.states = nil, 0, 0
+	part.spilled = append(part.spilled, extent{at, len(packed), crc32.Checksum(packed, castagnoli)})
+	m.raw, m.packed = m.raw[:0], packed
 	return nil
 }
 
@@ -94,20 +130,21 @@ func (s *spill) close() {
 	}
 }
 
-// read returns the frames of an extent.
-func (s *store) read(e extent) ([]byte, error) {
-	packed := make([]byte, e.size)
-	if _, err := s.spill.file.ReadAt(packed, e.at); err != nil {
-		return nil, fmt.Errorf("groupby: spill: %w", err)
+// read reads the frames of an extent into m.raw.
+func (s *store) read(e extent, m *merger) error {
+	m.packed = slices.Grow(m.packed[:0], e.size)[:e.size]
+	if _, err := s.spill.file.ReadAt(m.packed, e.at); err != nil {
+		return fmt.Errorf("groupby: spill: %w", err)
 	}
-	if crc32.Checksum(packed, castagnoli) != e.crc {
-		return nil, fmt.Errorf("groupby: spill: %w", &CorruptError{Detail: "checksum mismatch in the temporary file"})
+	if crc32.Checksum(m.packed, castagnoli) != e.crc {
+		return fmt.Errorf("groupby: spill: %w", &CorruptError{Detail: "checksum mismatch in the temporary file"})
 	}
-	raw, err := s.plan.SpillCodec.Decompress(nil, packed)
+	raw, err := s.plan.SpillCodec.Decompress(m.raw[:0], m.packed)
 	if err != nil {
-		return nil, fmt.Errorf("groupby: spill: decompress: %w", err)
+		return fmt.Errorf("groupby: spill: decompress: %w", err)
 	}
-	return raw, nil
+	m.raw = raw
+	return nil
 }
 
 // A sieve selects the keys of one part of a partition: those whose hash has n in the bits below the partition's.

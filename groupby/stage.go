@@ -102,7 +102,8 @@ func (s *stage) moveTo(next *stage) error {
 	}
 	w := newWorker(next)
 	next.workers = append(next.workers, w)
-	return s.eachBlock(func(cols []column.Column, n int) error {
+	var out [partitions]*block
+	err := s.eachFrame(func(cols []column.Column, n int) error {
 		for i, t := range next.plan.stateTypes {
 			c := &cols[len(s.plan.Keys)+i]
 			if c.Type == t {
@@ -113,26 +114,34 @@ func (s *stage) moveTo(next *stage) error {
 			}
 			c.Type, c.Values = t, nil
 		}
-		return w.addGroups(cols, n)
+		return w.addGroups(cols, n, &out)
 	})
+	if err != nil {
+		return err
+	}
+	return w.put(&out)
 }
 
-// eachBlock ends the workers, and calls f with the groups of each partition as the columns of a frame.
-func (s *stage) eachBlock(f func(cols []column.Column, n int) error) error {
+// eachFrame ends the workers, and calls f with all groups, some of a partition at a time, as the columns of a frame.
+func (s *stage) eachFrame(f func(cols []column.Column, n int) error) error {
 	if err := parallel(len(s.workers), func(k int) error { return s.workers[k].finish() }); err != nil {
 		return err
 	}
 	m := newMerger(s.plan)
 	for p := range s.store.parts {
 		err := s.store.take(p, m, func(m *merger) error {
-			if m.groups() == 1 {
-				return nil
+			for i, n := 1, m.groups(); i < n; {
+				j := min(i+frameRows, n)
+				states, err := m.states(i, j)
+				if err != nil {
+					return err
+				}
+				if err := f(s.plan.frameColumns(&m.t.keyRows, states, m.numbers, i, j), j-i); err != nil {
+					return err
+				}
+				i = j
 			}
-			b, err := m.block()
-			if err != nil {
-				return err
-			}
-			return f(s.plan.frameColumns(b), b.n())
+			return nil
 		})
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ type worker struct {
 
 	out   [partitions]*block
 	sent  [partitions]int // rows, to size the next block
-	mem   slab            // of blocks
+	mem   *slab           // of blocks; nil with a memory limit, since a slab stays as long as any of its blocks
 	text  int             // bytes of long keys in the rows sent
 	texts int             // rows sent
 	parts [scatterRows]uint8
@@ -54,6 +54,9 @@ const (
 func newWorker(s *stage) *worker {
 	w := &worker{store: s.store, plan: s.plan, maker: newKeyMaker(s.plan.keys)}
 	w.part = make([]column.Column, len(s.plan.rowTypes))
+	if s.plan.MemoryLimit == 0 {
+		w.mem = &slab{}
+	}
 	return w
 }
 
@@ -131,7 +134,7 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 			}
 		}
 		if w.rows >= w.plan.morsel {
-			if w.misses > w.rows/2 {
+			if w.misses > w.rows/2 || w.tooLarge() {
 				return w.abandonTable()
 			}
 			w.rows, w.misses = 0, 0
@@ -139,11 +142,11 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 		return nil
 	}
 	groups := w.local.groups()
+	tooLarge := w.tooLarge()
 	if !w.half && groups > w.plan.local/2 {
 		w.half, w.rows = true, 0
 	}
-	if groups > w.plan.local || w.plan.MemoryLimit > 0 && groups > 1024 &&
-		w.local.size() > w.plan.MemoryLimit/4/int64(w.plan.Workers) {
+	if groups > w.plan.local || tooLarge {
 		if w.half && w.plan.local/2 < w.rows/4 {
 			w.mode, w.rows, w.misses = modeFrozen, 0, 0
 			return nil
@@ -151,6 +154,17 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 		return w.abandonTable()
 	}
 	return nil
+}
+
+// tooLarge counts the memory of the table, and reports whether it exceeds its part of the memory limit. A table of few
+// groups and less than 1 MiB never does, since the partitions would take more.
+func (w *worker) tooLarge() bool {
+	if w.plan.MemoryLimit == 0 {
+		return false
+	}
+	w.store.countMerger(w.local, false)
+	size := w.local.counted
+	return size > w.plan.MemoryLimit/4/int64(w.plan.Workers) && (w.local.groups() > 1024 || size > 1<<20)
 }
 
 // sampleRows is the number of rows that are sampled before the first is added.
@@ -210,8 +224,9 @@ func (w *worker) abandonTable() error {
 	return w.flush(f)
 }
 
-// flush moves the groups of a merger to the partitions.
+// flush moves the groups of a merger, which is not used afterwards, to the partitions.
 func (w *worker) flush(m *merger) error {
+	defer w.store.countMerger(m, true)
 	var out [partitions]*block
 	var numbers []int64
 	for i := 0; i < m.groups(); i += chunkRows {
@@ -351,7 +366,8 @@ func (w *worker) scatter(c *chunk, sel []uint32) error {
 		if b == nil {
 			b = w.plan.newRows()
 			n := min(w.plan.blockRows, max(256, w.sent[p]))
-			b.reserve(w.plan, n, min(w.plan.blockText, w.text*n/max(1, w.texts)), &w.mem)
+			b.reserve(w.plan, n, min(w.plan.blockText, w.text*n/max(1, w.texts)), w.mem)
+			w.store.count(b)
 			w.out[p] = b
 		}
 		numbers := c.numbers
