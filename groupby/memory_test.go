@@ -55,6 +55,13 @@ func TestMemoryLimitBoundsLiveBytes(t *testing.T) {
 		if live > limit {
 			t.Errorf("%d bytes are live, %d counted, the limit is %d", live, held, limit)
 		}
+		for _, w := range g.stages[0].workers {
+			for p, b := range w.out {
+				if b != nil && b.counted != b.size() {
+					t.Fatalf("%d of %d bytes of a block of partition %d are counted", b.counted, b.size(), p)
+				}
+			}
+		}
 	}
 	g, err := limited(t, limit).New()
 	require.NoError(t, err)

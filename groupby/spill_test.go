@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -83,8 +84,10 @@ func TestSpill(t *testing.T) {
 	}
 	w, err := want.Finish(ctx)
 	require.NoError(t, err)
+	file := got.stages[0].store.spill.file
 	g, err := got.Finish(ctx)
 	require.NoError(t, err)
+	require.ErrorIs(t, file.Close(), os.ErrClosed, "Finish closes the temporary file")
 	require.Greater(t, w.Rows, 50_000)
 	sameResults(t, w, g)
 	left, err := os.ReadDir(c.SpillDir)
@@ -118,6 +121,17 @@ func TestMemoryLimitWithoutSpillDir(t *testing.T) {
 	_, err = g.Finish(ctx)
 	require.ErrorIs(t, err, ErrMemoryLimit)
 	require.ErrorIs(t, err, ErrFinished)
+}
+
+// Close closes the temporary file of a Grouper that has no result.
+func TestSpillClosed(t *testing.T) {
+	g, err := spilling(t).New()
+	require.NoError(t, err)
+	require.NoError(t, g.Add(context.Background(), spillingBatch(rand.New(rand.NewPCG(5, 6)), 50_000)))
+	file := g.stages[0].store.spill.file
+	require.NotNil(t, file)
+	require.NoError(t, g.Close())
+	require.ErrorIs(t, file.Close(), os.ErrClosed)
 }
 
 func TestSpillDirMissing(t *testing.T) {
@@ -244,4 +258,32 @@ func FuzzPartial(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// Counts of values are right when all NULLs come from a partial, and none from rows.
+func TestPartialCountsNulls(t *testing.T) {
+	ctx := context.Background()
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), CountOf("v0")}}
+	g, err := c.New()
+	require.NoError(t, err)
+	values := vals([]int64{1, 2, 3, 4}).WithValidity([]byte{0b0101})
+	require.NoError(t, g.Add(ctx, batchOf(0, cols(vals([]int64{7, 7, 8, 7})), cols(values))))
+	var partial bytes.Buffer
+	require.NoError(t, g.WritePartial(&partial))
+	merged, err := c.New()
+	require.NoError(t, err)
+	require.NoError(t, merged.MergePartial(&partial))
+	b, err := merged.Finish(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []int64{3, 1}, ints(b, "count"))
+	require.Equal(t, []int64{1, 1}, ints(b, b.Columns[2].Name))
+}
+
+// A sum with NULLs that leaves 64 bits downwards and comes back does not overflow.
+func TestSumOverflowWithNulls(t *testing.T) {
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Sum("v0")}}
+	values := vals([]int64{math.MinInt64, -1, 0, 1}).WithValidity([]byte{0b1011})
+	b, err := c.Aggregate(context.Background(), batchOf(0, cols(vals([]int64{7, 7, 7, 7})), cols(values)))
+	require.NoError(t, err)
+	require.Equal(t, []int64{math.MinInt64}, ints(b, "sum(v0)"))
 }

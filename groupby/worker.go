@@ -367,12 +367,14 @@ func (w *worker) scatter(c *chunk, sel []uint32) error {
 			b = w.plan.newRows()
 			n := min(w.plan.blockRows, max(256, w.sent[p]))
 			b.reserve(w.plan, n, min(w.plan.blockText, w.text*n/max(1, w.texts)), w.mem)
-			w.store.count(b)
 			w.out[p] = b
 		}
 		numbers := c.numbers
 		before := len(b.rows.text)
 		b.gather(c.keys, c.values, numbers, c.start, rows[start:end])
+		if w.plan.MemoryLimit > 0 {
+			w.store.count(b)
+		}
 		w.text += len(b.rows.text) - before
 		w.texts += end - start
 		w.sent[p] += end - start
