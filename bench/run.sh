@@ -43,4 +43,4 @@ for ((i = 0; i < count; i++)); do
 	done
 done
 go run ./cmd/report "$out.txt"
-go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da -col /driver "$out.txt" >"${out/peers/benchstat}.txt"
+go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da -col /driver "$out.txt" >"$out-benchstat.txt"
