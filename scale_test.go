@@ -66,8 +66,12 @@ func addScaleTablets(m *tablet.Map, tables, each, n int) {
 
 func BenchmarkScaleView(b *testing.B) {
 	for _, c := range []struct{ nodes, tokens, tables, tabletsEach int }{
-		{100, 256, 0, 0}, {500, 256, 0, 0}, {500, 1, 0, 0}, {1000, 1, 0, 0},
-		{500, 1, 100, 1000}, {500, 1, 10_000, 10},
+		{100, 256, 0, 0},
+		{500, 256, 0, 0},
+		{500, 1, 0, 0},
+		{1000, 1, 0, 0},
+		{500, 1, 100, 1000},
+		{500, 1, 10_000, 10},
 	} {
 		name := fmt.Sprintf("nodes=%d/tokens=%d/tables=%d/tablets=%d", c.nodes, c.tokens, c.tables, c.tables*c.tabletsEach)
 		b.Run(name, func(b *testing.B) {

@@ -180,6 +180,9 @@ func (c *chunk) end() int64 { return c.entries[c.n-1].last }
 
 // Lookup returns the tablet of the table that contains token, nil if it is unknown.
 func (m *Map) Lookup(keyspace, name string, token int64) *Tablet {
+	if m.size.Load() == 0 { // a cluster without tablets
+		return nil
+	}
 	t := m.part(name).table(tableName{keyspace, name})
 	if t == nil {
 		return nil
