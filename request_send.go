@@ -198,8 +198,8 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 }
 
 // clone returns a copy on the heap, so that a call without a failure does not allocate one.
-func (f *RequestFailure) clone() error {
-	outcome := *f
+func (e *RequestFailure) clone() error {
+	outcome := *e
 	return &outcome
 }
 

@@ -32,6 +32,7 @@ func (c *Cluster) addAuthTables(
 	), c.roleRows)
 	add(ks, "role_members", columns(1, 1, "role", "text", "member", "text"), none)
 	add(ks, "role_permissions", columns(1, 1, "role", "text", "resource", "text", "permissions", "set<text>"), none)
+	//nolint:misspell // Cassandra's name
 	add(ks, "resource_role_permissons_index", columns(1, 1, "resource", "text", "role", "text"), none)
 	add(ks, "network_permissions", columns(1, 0, "role", "text", "dcs", "set<text>"), none)
 	add(ks, "identity_to_role", columns(1, 0, "identity", "text", "role", "text"), none)

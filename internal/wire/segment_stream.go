@@ -4,6 +4,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -191,7 +192,7 @@ func (s *SegmentReader) next() error {
 
 func (s *SegmentReader) peek(n int) ([]byte, error) {
 	b, err := s.src.Peek(n)
-	if err == io.EOF && len(b) > 0 {
+	if errors.Is(err, io.EOF) && len(b) > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return b, err

@@ -157,11 +157,25 @@ var describedOptions = []struct {
 	name    string
 	missing any
 }{
-	{"additional_write_policy", nil}, {"allow_auto_snapshot", true}, {"bloom_filter_fp_chance", nil}, {"caching", nil},
-	{"cdc", false}, {"comment", nil}, {"compaction", nil}, {"compression", nil}, {"memtable", "default"},
-	{"crc_check_chance", nil}, {"default_time_to_live", nil}, {"extensions", nil}, {"gc_grace_seconds", nil},
-	{"incremental_backups", true}, {"max_index_interval", nil}, {"memtable_flush_period_in_ms", nil},
-	{"min_index_interval", nil}, {"read_repair", nil}, {"speculative_retry", nil},
+	{"additional_write_policy", nil},
+	{"allow_auto_snapshot", true},
+	{"bloom_filter_fp_chance", nil},
+	{"caching", nil},
+	{"cdc", false},
+	{"comment", nil},
+	{"compaction", nil},
+	{"compression", nil},
+	{"memtable", "default"},
+	{"crc_check_chance", nil},
+	{"default_time_to_live", nil},
+	{"extensions", nil},
+	{"gc_grace_seconds", nil},
+	{"incremental_backups", true},
+	{"max_index_interval", nil},
+	{"memtable_flush_period_in_ms", nil},
+	{"min_index_interval", nil},
+	{"read_repair", nil},
+	{"speculative_retry", nil},
 }
 
 // optionTexts returns the parts of WITH.

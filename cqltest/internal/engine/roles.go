@@ -28,8 +28,11 @@ func (e *Engine) listRoles(s *cql.ListRoles) (*Result, error) {
 	options := MapOf(text, text)
 	res := &Result{Kind: ResultRows}
 	for _, c := range []Column{
-		{Name: "role", Type: text}, {Name: "super", Type: Native("boolean")}, {Name: "login", Type: Native("boolean")},
-		{Name: "options", Type: options}, {Name: "datacenters", Type: text},
+		{Name: "role", Type: text},
+		{Name: "super", Type: Native("boolean")},
+		{Name: "login", Type: Native("boolean")},
+		{Name: "options", Type: options},
+		{Name: "datacenters", Type: text},
 	} {
 		c.Keyspace, c.Table = "system_auth", "roles"
 		res.Columns = append(res.Columns, c)
