@@ -70,6 +70,7 @@ type request struct {
 	// movable means that the call ends with errSilent on a silent connection, before its time is up, because its caller
 	// sends the request to another node.
 	movable bool
+	probe   bool // of the driver itself: also sent on a connection that refuses calls
 }
 
 // response is the response to a request. The receiver owns its decompressed body.
@@ -244,35 +245,27 @@ func (c *conn) inFlight() int { return c.streams.InUse() }
 // now returns the time on the connection's clock, in nanoseconds, never 0.
 func (c *conn) now() int64 { return int64(time.Since(c.born)) + 1 }
 
-// roundTrip sends req and waits for the response. The error is ctx's, ErrTimeoutNoResponse, errSilent,
+// roundTrip is call with a response of its own.
+func (c *conn) roundTrip(ctx context.Context, req *request) (resp response, err error) {
+	err = c.call(ctx, req, &resp)
+	return resp, err
+}
+
+// call sends req, waits for the response, and stores it in resp. The error is ctx's, ErrTimeoutNoResponse, errSilent,
 // ErrConnectionClosed, ErrNodeBusy or ErrNoStreams; it is wrapped in a *notSentError if no byte of the frame was handed
 // to the socket. A response always goes to the request it belongs to, even when other requests on the connection are
 // canceled: the stream id of a canceled call stays in use until its response arrives.
-func (c *conn) roundTrip(ctx context.Context, req *request) (response, error) {
-	if c.draining.Load() {
-		return response{}, &notSentError{err: c.closedError()}
-	}
-	if c.busy() {
-		return response{}, &notSentError{err: ErrNodeBusy}
-	}
-	return c.call(ctx, req)
-}
-
-// call is roundTrip for a connection that may be draining.
-func (c *conn) call(ctx context.Context, req *request) (response, error) {
-	if err := ctx.Err(); err != nil {
-		return response{}, &notSentError{err: err}
-	}
-	if len(req.body.b) > wire.MaxBody {
-		return response{}, &notSentError{err: ErrFrameTooBig}
-	}
+func (c *conn) call(ctx context.Context, req *request, resp *response) error {
 	w := waiter{sent: c.clock(req), movable: req.movable, silent: c.silent.Load()}
-	c.bound(ctx, &w, req.timeout)
-	var err error
-	if w.id, err = c.claim(ctx, w.deadline); err != nil {
-		return response{}, &notSentError{err: err}
+	if err := c.admit(ctx, req); err != nil {
+		return &notSentError{err: err}
 	}
-	w.slot = c.slots.claimed(w.id)
+	c.bound(ctx, &w, req.timeout)
+	id, err := c.claim(ctx, w.deadline)
+	if err != nil {
+		return &notSentError{err: err}
+	}
+	w.id, w.slot = id, c.slots.claimed(id)
 	w.start.Store(-1)
 	if w.began = 0; !req.began.IsZero() {
 		w.began = w.sent
@@ -283,13 +276,26 @@ func (c *conn) call(ctx context.Context, req *request) (response, error) {
 	c.startTicking()
 	if c.isClosed.Load() && w.state.CompareAndSwap(slotWaiting, slotFree) { // close may have visited this slot before
 		c.release(w.id)
-		return response{}, &notSentError{err: c.closedError()}
+		return &notSentError{err: c.closedError()}
 	}
 	if err := c.send(ctx, &w, req); err != nil {
 		c.withdraw(w.slot, w.id)
-		return response{}, &notSentError{err: err}
+		return &notSentError{err: err}
 	}
-	return c.wait(ctx, &w)
+	return c.wait(ctx, &w, resp)
+}
+
+// admit returns the error of a call that is not sent.
+func (c *conn) admit(ctx context.Context, req *request) error {
+	switch {
+	case c.draining.Load() && !req.probe:
+		return c.closedError()
+	case c.busy() && !req.probe:
+		return ErrNodeBusy
+	case len(req.body.b) > wire.MaxBody:
+		return ErrFrameTooBig
+	}
+	return ctx.Err()
 }
 
 // bound sets the deadline of a call, and its patience to a quarter of its time, from leastPatience to probeTimeout.
@@ -323,47 +329,63 @@ func (c *conn) withdraw(s *slot, id int) {
 		for s.state.Load() != slotAnswered { // awaitRoom may have received the token already, so check the state first
 			<-s.wake
 		}
-		_, _ = s.take()
+		var none response
+		_ = s.take(&none)
 	}
 	c.release(id)
 }
 
-// wait blocks until the outcome of a call whose frame is queued.
-func (c *conn) wait(ctx context.Context, w *waiter) (response, error) {
-	done := ctx.Done()
+// wait blocks until the outcome of a call whose frame is queued, and stores a response in resp.
+func (c *conn) wait(ctx context.Context, w *waiter, resp *response) error {
 	for {
 		var ended error
-		if done == nil {
+		if ctx.Done() == nil {
 			<-w.wake
 		} else {
-			select {
-			case <-w.wake:
-			case <-done:
-				ended = ctx.Err()
-			}
+			ended = wakeOrEnd(ctx, w.wake)
 		}
 		if w.state.Load() == slotAnswered {
-			resp, err := w.take()
+			err := w.take(resp)
 			c.release(w.id)
-			return resp, err
+			return err
 		}
 		if end := c.checkWait(w); ended == nil {
 			ended = end
 		}
-		if ended == nil {
-			continue
+		if ended != nil && c.leave(w, ended) {
+			return ended
 		}
-		now := c.now()
-		w.due.Store(now)
-		if w.state.CompareAndSwap(slotWaiting, slotOrphaned) {
-			c.orphaned()
-			if !errors.Is(ended, context.Canceled) {
-				c.overload.lateAfter.Store(now - w.sent)
-			}
-			return response{}, ended
+		if ended != nil {
+			ctx = context.WithoutCancel(ctx) // the response is being delivered and arrives at once
 		}
-		done = nil // the response is being delivered and arrives at once
 	}
+}
+
+// wakeOrEnd blocks until a token arrives or ctx ends, and then returns the error of ctx. It is a function of its own so
+// that the stack of a caller without a context stays small.
+//
+//go:noinline
+func wakeOrEnd(ctx context.Context, wake <-chan struct{}) error {
+	select {
+	case <-wake:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave makes the slot of a caller an orphan. It returns false if the outcome is being delivered.
+func (c *conn) leave(w *waiter, ended error) bool {
+	now := c.now()
+	w.due.Store(now)
+	if !w.state.CompareAndSwap(slotWaiting, slotOrphaned) {
+		return false
+	}
+	c.orphaned()
+	if !errors.Is(ended, context.Canceled) {
+		c.overload.lateAfter.Store(now - w.sent)
+	}
+	return true
 }
 
 // wakeCallers wakes all callers that wait in a slot.

@@ -88,7 +88,7 @@ func (c *conn) beat() {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	body := getBuffer(0)
-	resp, err := c.call(ctx, &request{op: opOptions, body: body})
+	resp, err := c.roundTrip(ctx, &request{op: opOptions, body: body, probe: true})
 	body.release()
 	if err == nil {
 		resp.body.release()

@@ -46,7 +46,7 @@ func TestCallerLeavesDuringDelivery(t *testing.T) {
 		var err error
 		var returned atomic.Bool
 		go func() {
-			got, err = c.wait(ctx, w)
+			err = c.wait(ctx, w, &got)
 			returned.Store(true)
 		}()
 		synctest.Wait()
@@ -72,7 +72,7 @@ func TestDeliveryAfterCallerHasLeft(t *testing.T) {
 	w := startCall(t, c)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := c.wait(gone, w)
+	err := c.wait(gone, w, new(response))
 	require.ErrorIs(t, err, context.Canceled)
 	require.LessOrEqual(t, w.due.Load(), c.now(), "the age of the orphan counts from now")
 	require.False(t, w.startDelivery())

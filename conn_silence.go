@@ -118,7 +118,8 @@ func (c *conn) sendProbe() error {
 	if err != nil {
 		return err
 	}
-	resp, err := c.call(context.Background(), &request{op: opQuery, body: body, timeout: probeTimeout})
+	req := request{op: opQuery, body: body, timeout: probeTimeout, probe: true}
+	resp, err := c.roundTrip(context.Background(), &req)
 	if err == nil {
 		resp.body.release()
 	}

@@ -33,12 +33,15 @@ type slot struct {
 	err   error
 }
 
-// take returns the outcome of an answered slot and frees the slot.
-func (s *slot) take() (response, error) {
-	resp, err := s.resp, s.err
-	s.resp, s.err = response{}, nil
+// take stores the response of an answered slot in resp, or returns the error, and frees the slot.
+func (s *slot) take(resp *response) error {
+	err := s.err
+	if err == nil {
+		*resp = s.resp
+	}
+	s.resp.body, s.err = nil, nil
 	s.state.Store(slotFree)
-	return resp, err
+	return err
 }
 
 // startDelivery claims the slot of a waiting caller for its outcome, and reports whether a caller waits.

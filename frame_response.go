@@ -14,7 +14,6 @@ import (
 
 // envelope contains the parts of a response besides its message.
 type envelope struct {
-	header    wire.Header
 	tracingID UUID
 	traced    bool
 	warnings  []string
@@ -23,30 +22,28 @@ type envelope struct {
 
 // parse reads the parts before the message that the header's flags announce: tracing id, warnings, custom payload, in
 // that order (section 4). It returns a Reader at the message. body is not compressed. e must be zero.
-func (e *envelope) parse(h wire.Header, body []byte) (wire.Reader, error) {
-	e.header = h
+func (e *envelope) parse(flags byte, body []byte) (wire.Reader, error) {
 	r := wire.NewReader(body)
-	if h.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
+	if flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
 		return r, nil
 	}
-	e.readParts(&r)
+	e.readParts(&r, flags)
 	err := malformed("frame", &r)
 	if err != nil {
-		*e = envelope{header: h}
+		*e = envelope{}
 	}
 	return r, err
 }
 
 // readParts reads the parts before the message.
-func (e *envelope) readParts(r *wire.Reader) {
-	h := e.header
-	if h.Flags&wire.FlagTracing != 0 {
+func (e *envelope) readParts(r *wire.Reader, flags byte) {
+	if flags&wire.FlagTracing != 0 {
 		e.tracingID, e.traced = r.UUID(), true
 	}
-	if h.Flags&wire.FlagWarning != 0 {
+	if flags&wire.FlagWarning != 0 {
 		e.warnings = r.StringList()
 	}
-	if h.Flags&wire.FlagCustomPayload != 0 {
+	if flags&wire.FlagCustomPayload != 0 {
 		e.payload = r.BytesMap()
 		for k, v := range e.payload {
 			e.payload[k] = bytes.Clone(v)
@@ -56,7 +53,7 @@ func (e *envelope) readParts(r *wire.Reader) {
 
 // parseEnvelope is envelope.parse into a new envelope.
 func parseEnvelope(h wire.Header, body []byte) (e envelope, r wire.Reader, err error) {
-	r, err = e.parse(h, body)
+	r, err = e.parse(h.Flags, body)
 	return e, r, err
 }
 

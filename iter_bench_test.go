@@ -67,7 +67,7 @@ func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 	page := getBuffer(0)
 	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
 	it := &Iter{ctx: context.Background()}
-	it.start(answer{body: page, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
+	it.start(answer{response: response{body: page}, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
 	return it
 }
 

@@ -216,11 +216,20 @@ type observedStream struct {
 	stream StreamObserverContext // nil means none
 }
 
+func (s *Session) observesStreams() bool {
+	return s.cfg.StreamObserver != nil || s.cfg.FrameHeaderObserver != nil
+}
+
+// observeStream is transmit with the program's observers of streams and frame headers.
+func (s *Session) observeStream(ctx context.Context, conn *conn, c *call) error {
+	o := s.streamStarted(ctx, conn)
+	err := s.transmit(ctx, conn, c)
+	s.streamEnded(ctx, &o, c, err)
+	return err
+}
+
 // streamStarted reports that an attempt is about to be passed to a connection.
 func (s *Session) streamStarted(ctx context.Context, conn *conn) (o observedStream) {
-	if s.cfg.StreamObserver == nil && s.cfg.FrameHeaderObserver == nil {
-		return o
-	}
 	o.at = ObservedStream{Host: s.hostAt(conn.addr())}
 	if s.cfg.StreamObserver == nil {
 		return o
@@ -233,12 +242,9 @@ func (s *Session) streamStarted(ctx context.Context, conn *conn) (o observedStre
 }
 
 // streamEnded reports the response to an attempt, or its failure.
-func (s *Session) streamEnded(ctx context.Context, o *observedStream, c *call, resp *response, err error) {
-	if o.at.Host == nil {
-		return
-	}
+func (s *Session) streamEnded(ctx context.Context, o *observedStream, c *call, err error) {
 	if s.cfg.FrameHeaderObserver != nil && err == nil {
-		s.observeHeader(ctx, o, c, resp)
+		s.observeHeader(ctx, o, c, &c.answer.response)
 	}
 	if o.stream == nil {
 		return

@@ -242,8 +242,7 @@ func (q *Query) ExecContext(ctx context.Context) error { return q.exec(ctx, q.re
 func (q *Query) exec(ctx context.Context, r record) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	var resume pageValues
-	err := q.do(ctx, c, r, &resume)
+	err := q.do(ctx, c, &r, nil)
 	if err == nil {
 		c.answer.body.release()
 	}
@@ -354,7 +353,7 @@ type pageValues struct {
 func (q *Query) run(ctx context.Context, r record, resume *pageValues) (answer, error) {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	err := q.do(ctx, c, r, resume)
+	err := q.do(ctx, c, &r, resume)
 	if err == nil {
 		c.answer.latency = time.Since(c.answer.began)
 	}
@@ -372,8 +371,8 @@ func (q *Query) runNext(ctx context.Context, state []byte, resume *pageValues) (
 	return c.answer, err
 }
 
-// do is run with a call that the caller releases. It stores the answer in the call.
-func (q *Query) do(ctx context.Context, c *call, r record, resume *pageValues) error {
+// do is run with a call that the caller releases. It stores the answer in the call. resume may be nil.
+func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) error {
 	s := q.session
 	if err := q.configure(c, q.pageState); err != nil {
 		return err
@@ -402,7 +401,7 @@ func (q *Query) do(ctx context.Context, c *call, r record, resume *pageValues) e
 	if err := q.finish(ctx, c); err != nil {
 		return err
 	}
-	if len(c.answer.res.rows.meta.pagingState) > 0 {
+	if resume != nil && len(c.answer.res.rows.meta.pagingState) > 0 {
 		*resume = pageValues{
 			stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok,
 			hasToken: ok,
@@ -495,7 +494,7 @@ func (q *Query) encode(c *call, stmt *statement, plan *resultPlan, withID bool) 
 }
 
 // bind sets the values of c.
-func (q *Query) bind(c *call, r record, stmt *statement, plan *resultPlan) (err error) {
+func (q *Query) bind(c *call, r *record, stmt *statement, plan *resultPlan) (err error) {
 	if r.isSet() {
 		return r.bind(&c.bound, stmt)
 	}

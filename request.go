@@ -41,6 +41,7 @@ type call struct {
 	policies   *policies
 	observer   *observation // nil means none
 	shared     *sharedBody  // nil means no speculative execution
+	planStart  uint32       // selects one of the query plans
 	stripe     uint32       // of the counters; a pooled call keeps it, and mostly stays with one processor
 }
 
@@ -97,7 +98,7 @@ func (c *call) startBody(op opcode, o *options, size int) (err error) {
 
 // answer is a parsed response. Its rows refer to body, which the receiver releases.
 type answer struct {
-	body     *buffer
+	response
 	env      envelope
 	res      result
 	plan     *resultPlan // of the rows
@@ -107,14 +108,14 @@ type answer struct {
 	latency  time.Duration // of the last attempt; set for Iter.Latency only
 }
 
-// parse reads the frame in a.body.
-func (a *answer) parse(c *call, h wire.Header, conn *conn) error {
+// parse reads the response.
+func (a *answer) parse(c *call, conn *conn) error {
 	version, f := conn.version(), &conn.features
-	r, err := a.env.parse(h, a.body.b)
+	r, err := a.env.parse(a.header.Flags, a.body.b)
 	if err != nil {
 		return err
 	}
-	switch op := opcode(h.Opcode); op {
+	switch op := opcode(a.header.Opcode); op {
 	case opResult:
 		var known *knownColumns
 		if c.req.op == opExecute {
@@ -168,6 +169,9 @@ func (c *call) setTable(stmt *statement) {
 	c.lwt = c.lwt || stmt.lwt
 }
 
+// newPlan makes startPlan select the next query plan.
+func (s *Session) newPlan(c *call) { c.planStart = s.start.Add(startStep) }
+
 // planTarget returns the input of the query plan of the call.
 func (c *call) planTarget() planTarget {
 	return planTarget{
@@ -177,10 +181,10 @@ func (c *call) planTarget() planTarget {
 	}
 }
 
-// startPlan sets p, which must be zero, to the query plan of a call.
+// startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects.
 func (s *Session) startPlan(p *queryPlan, c *call) {
 	target := c.planTarget()
-	target.start, target.now = s.start.Add(startStep), c.began
+	target.start, target.now = c.planStart, c.began
 	s.topo.Load().startPlan(p, &target)
 }
 

@@ -172,23 +172,21 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	return nil
 }
 
-// sendPrepared is exchange. If the node does not have a statement of the call, it prepares the statement and sends the
-// request again.
-func (s *Session) sendPrepared(ctx context.Context, conn *conn, c *call) error {
-	for again := 0; ; again++ {
-		err := s.exchange(ctx, conn, c)
-		if err == nil || again > len(c.stmts) || !errors.Is(err, CodeUnprepared) {
-			return err
-		}
-		stmt, err := missingStatement(c, err)
-		if err != nil {
-			return &refusedError{err}
+// prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the
+// statement and sends the request again. Else it returns the error.
+func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err error) error {
+	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, CodeUnprepared); again++ {
+		stmt, unknown := missingStatement(c, err)
+		if unknown != nil {
+			return &refusedError{unknown}
 		}
 		if err := s.prepareAgain(ctx, conn, stmt); err != nil {
 			return &refusedError{err}
 		}
 		c.req.began = time.Now()
+		err = s.exchange(ctx, conn, c)
 	}
+	return err
 }
 
 // missingStatement returns the statement of the call that err, an UNPREPARED error, names.

@@ -16,11 +16,11 @@ import (
 
 // Sending a call to the hosts of its query plan, with retries where they are safe. The steps are
 //
-//	send -> executeOnce or speculate -> tryHosts -> attempt -> sendPrepared -> exchange -> transmit -> conn.roundTrip
+//	send -> executeAlone or speculate -> tryHosts -> attempt -> exchange -> transmit -> conn.call
 //
-// executeOnce owns the state of one execution, tryHosts advances along the plan, attempt reports the attempt,
-// sendPrepared prepares a statement that the node has evicted, exchange parses the response, transmit writes the body
-// in the encoding of the connection.
+// executeAlone makes the first attempt, and calls tryHosts after a failure; speculate calls it for each execution.
+// tryHosts advances along the plan, attempt reports the attempt and prepares a statement that the node has evicted,
+// exchange parses the response, transmit writes the body in the encoding of the connection.
 
 // sharedPlan is a query plan that several executions may share.
 type sharedPlan struct {
@@ -68,10 +68,28 @@ func (p *sharedPlan) restart(plan *queryPlan) {
 // send sends a request to a node, and retries a failed attempt where that is safe. On success it sets c.answer, whose
 // body the caller releases. The error is a *RequestFailure.
 func (s *Session) send(ctx context.Context, c *call) error {
-	err := s.sendAnywhere(ctx, c)
-	if err != nil {
+	if s.closed.Load() {
+		err := &RequestFailure{Err: ErrSessionClosed}
 		c.describe(err)
+		return err
 	}
+	counted := c.req.op != opPrepare
+	if counted {
+		s.counters.of(c).requests.Add(1)
+	}
+	var err error
+	if c.policies.speculative != nil && c.idempotent {
+		err = s.speculate(ctx, c)
+	} else {
+		err = s.executeAlone(ctx, c)
+	}
+	if err == nil {
+		return nil
+	}
+	if counted {
+		s.counters.failed.Add(1)
+	}
+	c.describe(err)
 	return err
 }
 
@@ -92,27 +110,58 @@ func (c *call) describe(err error) {
 	}
 }
 
-// sendAnywhere is send without a description of the request in the error.
-func (s *Session) sendAnywhere(ctx context.Context, c *call) error {
-	if s.closed.Load() {
-		return &RequestFailure{Err: ErrSessionClosed}
+// executeAlone executes a call that has one execution. Its first attempt needs neither a plan nor an execution. Most
+// requests need no second attempt: while they wait, little is on their stacks, and the stacks of many requests fit into
+// the processor's cache.
+func (s *Session) executeAlone(ctx context.Context, c *call) error {
+	n, shard, conn := s.firstNode(c)
+	if conn == nil {
+		return s.executeAgain(ctx, c, nil)
 	}
-	if c.req.op == opPrepare { // not counted as a request
-		return s.speculate(ctx, c)
+	made, err := s.attempt(ctx, conn, n, c, 0)
+	if err == nil {
+		return nil
 	}
-	s.counters.of(c).requests.Add(1)
-	var err error
-	if c.policies.speculative != nil && c.idempotent {
-		err = s.speculate(ctx, c)
-	} else {
-		var plan sharedPlan
-		s.startPlan(&plan.plan, c)
-		err = s.executeOnce(ctx, c, &plan)
+	return s.executeAgain(ctx, c, &attempted{n, shard, conn, made, err})
+}
+
+// firstNode returns the first node of the plan of a call, and the node's connection for the call. The connection is nil
+// if another node may have one.
+//
+//go:noinline
+func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
+	s.newPlan(c)
+	var plan queryPlan
+	s.startPlan(&plan, c)
+	if plan.order == pickedOnly { // a HostPicker is called once for each request
+		return nil, -1, nil
 	}
-	if err != nil {
-		s.counters.failed.Add(1)
+	if n, shard = plan.next(); n == nil {
+		return nil, -1, nil
 	}
-	return err
+	c.req.movable = c.idempotent && plan.more()
+	return n, shard, n.pool.pickShard(c.shardOf(n, shard))
+}
+
+// attempted is a failed attempt.
+type attempted struct {
+	node  *node
+	shard int32
+	conn  *conn
+	made  bool // false means that the throttle did not admit it
+	err   error
+}
+
+// executeAgain continues executeAlone after its attempt has failed. failed is nil if there was none.
+//
+//go:noinline
+func (s *Session) executeAgain(ctx context.Context, c *call, failed *attempted) error {
+	var plan sharedPlan
+	s.startPlan(&plan.plan, c)
+	if failed != nil {
+		plan.plan.pass(failed.node)
+	}
+	return s.execute(ctx, c, &plan, failed)
 }
 
 // execution is the state of one execution of a call along a query plan.
@@ -123,18 +172,20 @@ type execution struct {
 	silent  bool          // the last attempt failed with errSilent
 	again   bool          // the plan has begun again after its last node was silent
 	waited  bool          // the last wait of the retry policy lets the plan begin again
+	ignored bool          // the retry policy has ignored the last failure
 	// retryBody is a copy of the body with another consistency. nil means that the execution sends callBody, which
 	// other executions share.
 	consistency         Consistency
 	callBody, retryBody *buffer
 }
 
-// executeOnce executes a call along plan. It restores the body of the call at the end.
-func (s *Session) executeOnce(ctx context.Context, c *call, plan *sharedPlan) error {
+// execute executes a call along plan, after a failed attempt; nil means that there was none. It restores the body of
+// the call at the end.
+func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed *attempted) error {
 	var x execution
 	x.failure.Err = ErrNoConnections
 	x.consistency, x.callBody, x.timeout = c.params.consistency, c.req.body, c.req.timeout
-	err := s.tryHosts(ctx, c, plan, &x)
+	err := s.tryHosts(ctx, c, plan, &x, failed)
 	if x.retryBody != nil {
 		c.req.body = x.callBody
 		x.retryBody.release()
@@ -142,9 +193,16 @@ func (s *Session) executeOnce(ctx context.Context, c *call, plan *sharedPlan) er
 	return err
 }
 
-// tryHosts sends a call to the nodes of plan until an attempt succeeds or no retry follows a failure.
-func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *execution) error {
-	n, shard := plan.next()
+// tryHosts sends a call to the nodes of plan until an attempt succeeds or no retry follows a failure. failed is the
+// last attempt, nil if there was none.
+func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *execution, failed *attempted) error {
+	var n *node
+	var shard int32
+	if failed == nil {
+		n, shard = plan.next()
+	} else {
+		n, shard = s.afterFailure(ctx, c, plan, x, failed)
+	}
 	for n != nil {
 		conn := n.pool.pickShard(c.shardOf(n, shard))
 		if conn == nil {
@@ -152,49 +210,76 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 			continue
 		}
 		c.req.movable = c.idempotent && !x.again && plan.more()
-		err := s.attempt(ctx, conn, n, c, x)
+		made, err := s.attempt(ctx, conn, n, c, x.failure.Attempts)
 		if err == nil {
 			return nil
 		}
-		if ended := ctx.Err(); ended != nil {
-			if errors.Is(err, errSilent) { // the time ended before the request could go on to another node
-				x.failure.Err = errorf("%w, after: %w", ended, err)
-			}
-			break
-		}
-		if x.silent = errors.Is(err, errSilent); x.silent {
-			s.counters.moved.Add(1)
-			c.spend(ctx, s.cfg.Timeout)
-			n, shard = s.nextNode(c, plan, x)
-			continue
-		}
-		c.req.timeout = x.timeout
-		decided := x.decided
-		d := s.decideRetry(ctx, c, conn, n, x, err)
-		if d.Type == Ignore {
-			c.ignore(n, x.failure.Attempts)
-			return nil
-		}
-		if d.Type == Rethrow || !s.awaitRetry(ctx, d.Wait, x) {
-			break
-		}
-		if x.decided > decided {
-			x.waited = d.Type == RetryNextHost && d.Wait > 0
-		}
-		if d.Type == RetryNextHost {
-			n, shard = s.nextNode(c, plan, x)
-		}
-		if n != nil && x.decided > decided {
-			s.counters.retries.Add(1)
-		}
-		if d.SetConsistency {
-			x.setConsistency(c, d.Consistency)
-		}
+		n, shard = s.afterFailure(ctx, c, plan, x, &attempted{n, shard, conn, made, err})
+	}
+	if x.ignored {
+		return nil
 	}
 	if x.failure.Attempts == 0 && errors.Is(x.failure.Err, ErrNoConnections) {
 		x.failure.Err = s.noConnections(c, plan)
 	}
 	return x.failure.clone()
+}
+
+// afterFailure returns the node and the shard of the attempt that follows a failed one, nil if none does.
+func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted,
+) (*node, int32) {
+	x.note(c, a)
+	if ended := ctx.Err(); ended != nil {
+		if errors.Is(a.err, errSilent) { // the time ended before the request could go on to another node
+			x.failure.Err = errorf("%w, after: %w", ended, a.err)
+		}
+		return nil, -1
+	}
+	if x.silent = errors.Is(a.err, errSilent); x.silent {
+		s.counters.moved.Add(1)
+		c.spend(ctx, s.cfg.Timeout)
+		return s.nextNode(c, plan, x)
+	}
+	c.req.timeout = x.timeout
+	decided := x.decided
+	d := s.decideRetry(ctx, c, a.conn, a.node, x, a.err)
+	if d.Type == Ignore {
+		c.ignore(a.node, x.failure.Attempts)
+		x.ignored = true
+		return nil, -1
+	}
+	if d.Type == Rethrow || !s.awaitRetry(ctx, d.Wait, x) {
+		return nil, -1
+	}
+	if x.decided > decided {
+		x.waited = d.Type == RetryNextHost && d.Wait > 0
+	}
+	n, shard := a.node, a.shard
+	if d.Type == RetryNextHost {
+		n, shard = s.nextNode(c, plan, x)
+	}
+	if n != nil && x.decided > decided {
+		s.counters.retries.Add(1)
+	}
+	if d.SetConsistency {
+		x.setConsistency(c, d.Consistency)
+	}
+	return n, shard
+}
+
+// note records a failed attempt.
+func (x *execution) note(c *call, a *attempted) {
+	if !a.made {
+		err := a.err
+		if x.failure.Attempts > 0 {
+			err = errorf("%w, before a retry after: %w", err, x.failure.Err)
+		}
+		x.failure.Err = &notSentError{err: err}
+		return
+	}
+	x.failure.Attempts++
+	x.failure.Err, x.failure.Host = a.err, a.node.info.addr
+	x.failure.applied = x.failure.applied || c.mayHaveApplied(a.err)
 }
 
 // clone returns a copy on the heap, so that a call without a failure does not allocate one.
@@ -240,6 +325,7 @@ func (s *Session) nextNode(c *call, plan *sharedPlan, x *execution) (*node, int3
 		return nil, -1
 	}
 	var again queryPlan
+	s.newPlan(c)
 	s.startPlan(&again, c)
 	plan.restart(&again)
 	return plan.next()
@@ -261,48 +347,43 @@ func (c *call) shardOf(n *node, tablet int32) int32 {
 	return n.pool.shardOf(c.token)
 }
 
-// attempt makes one attempt and reports it. It releases the throttle first, because an observer may itself send
-// requests.
-func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, x *execution) error {
+// attempt makes one attempt and reports it; before is the number of attempts before it. made is false if the throttle
+// did not admit it. It releases the throttle first, because an observer may itself send requests.
+func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, before int) (made bool, err error) {
 	if s.throttle != nil {
-		if err := s.throttled(ctx, c, x); err != nil {
-			return err
+		if err := s.throttled(ctx, c); err != nil {
+			return false, err
 		}
 	}
-	if x.failure.Attempts > 0 {
+	if before > 0 {
 		c.req.began = time.Now()
 	}
 	began := c.req.began
-	err := s.sendPrepared(ctx, conn, c)
+	if err = s.exchange(ctx, conn, c); err != nil {
+		err = s.prepareAndSend(ctx, conn, c, err)
+	}
 	if s.throttle != nil {
 		s.throttle.Release(int64(len(c.req.body.b)))
 	}
-	x.failure.Attempts++
 	stripe := s.counters.of(c)
 	stripe.bytesOut.Add(uint64(len(c.req.body.b)))
 	if err == nil {
 		stripe.bytesIn.Add(uint64(len(c.answer.body.b)))
-		c.answer.node, c.answer.attempts, c.answer.began = n, x.failure.Attempts, c.req.began
+		c.answer.node, c.answer.attempts, c.answer.began = n, before+1, c.req.began
 	} else {
-		x.failure.Err, x.failure.Host = err, n.info.addr
-		x.failure.applied = x.failure.applied || c.mayHaveApplied(err)
 		s.counters.errors[ErrorClassOf(err)].Add(1)
 	}
 	if c.observer != nil {
 		c.observe(ctx, s, n, began, err)
 	}
-	return err
+	return true, err
 }
 
 // throttled waits until the throttle admits the attempt.
-func (s *Session) throttled(ctx context.Context, c *call, x *execution) error {
+func (s *Session) throttled(ctx context.Context, c *call) error {
 	waited, err := s.throttle.Acquire(ctx, int64(len(c.req.body.b)), c.timeout(ctx, s.cfg.Timeout))
 	if err != nil {
 		s.counters.errors[ClassThrottled].Add(1)
-		if x.failure.Attempts > 0 {
-			err = errorf("%w, before a retry after: %w", err, x.failure.Err)
-		}
-		x.failure.Err = &notSentError{err: err}
 		return err
 	}
 	if waited {
@@ -426,17 +507,19 @@ func (c *call) mayHaveApplied(err error) bool {
 // mayWriteSeveral reports whether the call may write several partitions.
 func (c *call) mayWriteSeveral() bool { return c.batched > 1 || cqltext.MayWriteSeveral(c.text) }
 
-// exchange sends a request on a connection and parses the response into c.answer.
+// exchange sends a request on a connection and parses the response into c.answer, which must be zero.
 func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
-	seen := s.streamStarted(ctx, conn)
-	resp, err := s.transmit(ctx, conn, c)
-	s.streamEnded(ctx, &seen, c, &resp, err)
+	a := &c.answer
+	var err error
+	if s.observesStreams() {
+		err = s.observeStream(ctx, conn, c)
+	} else {
+		err = s.transmit(ctx, conn, c)
+	}
 	if err != nil {
 		return err
 	}
-	a := &c.answer // zero: it is cleared after each failure
-	a.body = resp.body
-	if err = a.parse(c, resp.header, conn); err == nil && a.res.kind == resultRows {
+	if err = a.parse(c, conn); err == nil && a.res.kind == resultRows {
 		err = a.useMetadata(c)
 	}
 	if err != nil {
@@ -448,18 +531,18 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 	return err
 }
 
-// transmit sends the call on a connection in the encoding of the connection.
-func (s *Session) transmit(ctx context.Context, conn *conn, c *call) (response, error) {
+// transmit sends the call on a connection in the encoding of the connection. It stores the response in c.answer.
+func (s *Session) transmit(ctx context.Context, conn *conn, c *call) error {
 	f := &conn.features
 	translate := conn.version() < protoV5 && c.encoding.hasID != f.metadataID
 	if c.req.op != opExecute || !translate && !f.tabletsV2 {
-		return conn.roundTrip(ctx, &c.req)
+		return conn.call(ctx, &c.req, &c.answer.response)
 	}
 	return s.transmitCopy(ctx, conn, c, translate)
 }
 
 // transmitCopy sends a copy of the body: translated, or with a tablet block.
-func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, translate bool) (response, error) {
+func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, translate bool) error {
 	f := &conn.features
 	req := c.req
 	body, start := c.req.body.b, c.encoding.message
@@ -473,10 +556,10 @@ func (s *Session) transmitCopy(ctx context.Context, conn *conn, c *call, transla
 		req.body.b = append(req.body.b, body[start:]...)
 	}
 	if err != nil {
-		return response{}, &notSentError{err: err}
+		return &notSentError{err: err}
 	}
 	if f.tabletsV2 {
 		req.body.b = s.appendTabletBlock(req.body.b, c)
 	}
-	return conn.roundTrip(ctx, &req)
+	return conn.call(ctx, &req, &c.answer.response)
 }

@@ -83,16 +83,14 @@ func (b *raceBudget) enter() bool {
 // won takes back the loss that enter has counted.
 func (b *raceBudget) won() { b.spent.Add(-requestsPerLoss) }
 
-// speculate is executeOnce with speculative executions.
+// speculate is executeAlone with speculative executions.
 func (s *Session) speculate(ctx context.Context, c *call) error {
 	attempts, delay, err := askSpeculativePolicy(c.policies.speculative)
 	if err != nil {
 		return &RequestFailure{Err: errorf("speculative execution policy: %w", err)}
 	}
 	if attempts <= 0 {
-		var plan sharedPlan
-		s.startPlan(&plan.plan, c)
-		return s.executeOnce(ctx, c, &plan)
+		return s.executeAlone(ctx, c)
 	}
 	x := &speculation{
 		session: s, delay: max(delay, 0), observed: c.observer != nil, left: attempts, running: 1,
@@ -100,6 +98,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	}
 	s.races.earn()
 	x.plan.mu = new(sync.Mutex)
+	s.newPlan(c)
 	s.startPlan(&x.plan.plan, c)
 	c.shared = &sharedBody{body: c.req.body}
 	c.shared.refs.Store(1)
@@ -113,7 +112,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	x.mu.Lock()
 	x.timer = time.AfterFunc(x.delay, x.start)
 	x.mu.Unlock()
-	err = s.executeOnce(x.ctx, c, &x.plan)
+	err = s.execute(x.ctx, c, &x.plan, nil)
 	err = x.finish(ctx, c, err)
 	if c.observer != nil {
 		for _, seen := range x.takeRecords() {
@@ -145,7 +144,7 @@ func (x *speculation) start() {
 	if x.observed {
 		c.observer = &observation{speculation: x}
 	}
-	err := s.executeOnce(x.ctx, c, &x.plan)
+	err := s.execute(x.ctx, c, &x.plan, nil)
 	x.ended(c, err)
 	c.shared.drop()
 }

@@ -47,7 +47,8 @@ type queryPlan struct {
 	order       planOrder
 	token       int64 // when hasToken
 	hasToken    bool
-	tried       int     // nodes returned
+	tried       int     // nodes returned, passed included
+	passed      *node   // tried before by another plan; nil means none
 	silent      []*node // nodes that were skipped as silent; they come last
 
 	inOrder bool      // equally near replicas are tried in their order
@@ -253,8 +254,10 @@ func (p *queryPlan) tabletShard(n *node) int32 {
 // tablet names it; the node's pool then computes it from the token. Silent nodes come last.
 func (p *queryPlan) next() (*node, int32) {
 	n, shard := p.advance()
-	for n != nil && p.isSilent(n, shard) {
-		p.silent = append(p.silent, n)
+	for n != nil && (n == p.passed || p.isSilent(n, shard)) {
+		if n != p.passed {
+			p.silent = append(p.silent, n)
+		}
 		n, shard = p.advance()
 	}
 	if n == nil && len(p.silent) > 0 {
@@ -266,6 +269,9 @@ func (p *queryPlan) next() (*node, int32) {
 	}
 	return n, shard
 }
+
+// pass removes a node that was tried before.
+func (p *queryPlan) pass(n *node) { p.passed, p.tried = n, 1 }
 
 // more reports whether next returns another node.
 func (p *queryPlan) more() bool {
