@@ -123,7 +123,7 @@ func (b *Batch) Exec() error { return b.ExecContext(context.Background()) }
 // IterContext runs the batch and returns the rows of a conditional batch.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	it := &Iter{ctx: ctx, session: b.session}
-	it.start(b.run(ctx))
+	it.start(b.run(ctx, &it.answer))
 	return it
 }
 
@@ -160,17 +160,18 @@ func (b *Batch) MapExecCAS(m map[string]any) (applied bool, it *Iter, err error)
 }
 
 // run prepares the statements that have values, encodes the batch, and sends it. It is routed by the first statement
-// with a partition key.
-func (b *Batch) run(ctx context.Context) (answer, error) {
+// with a partition key. It stores the answer in page, which must be zero.
+func (b *Batch) run(ctx context.Context, page *answer) error {
 	s := b.session
 	if len(b.Entries) > BatchSizeMaximum {
-		return answer{}, errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
+		return errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
 	if b.policies.fault != nil {
-		return answer{}, b.policies.fault
+		return b.policies.fault
 	}
 	c := s.newCall(&b.options)
 	defer c.release()
+	c.answer = page
 	c.idempotent, c.batched, c.logged = b.GetIdempotent(), len(b.Entries), b.Type == LoggedBatch
 	if len(b.Entries) > 0 {
 		c.text = b.Entries[0].Stmt
@@ -196,7 +197,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {
-			return answer{}, errorf("batch statement %d: %w", i, err)
+			return errorf("batch statement %d: %w", i, err)
 		}
 		c.lwt = c.lwt || stmt.lwt
 		if !slices.Contains(c.stmts, stmt) {
@@ -212,7 +213,7 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 		c.req.body.b, err = appendBatch(c.req.body.b, s.version, b.Type, entries, &c.params)
 	}
 	if err != nil {
-		return answer{}, err
+		return err
 	}
 	if first != nil {
 		c.setTable(first.stmt)
@@ -221,16 +222,16 @@ func (b *Batch) run(ctx context.Context) (answer, error) {
 			c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
 		}
 		if c.token, c.hasToken, err = first.token(c.req.body.b); err != nil {
-			return answer{}, err
+			return err
 		}
 	}
 	c.req.began = time.Now()
 	if err := s.send(ctx, c); err != nil {
-		return answer{}, err
+		return err
 	}
-	c.answer.latency = time.Since(c.answer.began)
-	if b.tracer != nil && c.answer.env.traced {
-		s.trace(b.tracer, c.answer.env.tracingID)
+	page.latency = time.Since(c.req.began)
+	if b.tracer != nil && page.env.traced {
+		s.trace(b.tracer, page.env.tracingID)
 	}
-	return c.answer, nil
+	return nil
 }

@@ -85,7 +85,8 @@ func (it *Iter) readBatch(b *column.Batch, cells []byte, rows int) bool {
 // Source returns the origin of the current page: the node, the token of the next page, the server's warnings, the id of
 // the tracing session.
 func (it *Iter) Source() column.Source {
-	s := column.Source{FirstRow: it.passed, NextPage: it.PageState(), Warnings: it.env.warnings, TraceID: it.env.tracingID}
+	s := column.Source{FirstRow: it.passed, NextPage: it.PageState(), Warnings: it.Warnings()}
+	s.TraceID = it.parts().tracingID
 	if it.node != nil {
 		s.Host, s.HostID = it.node.info.addr, it.node.info.id
 	}

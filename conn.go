@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -119,7 +118,7 @@ type conn struct {
 	drainWake    chan struct{} // a token when a call has ended while draining
 
 	in        *wire.Input
-	frames    io.Reader             // in, or the payload of the segments in it
+	frames    frameSource           // in, or the payload of the segments in it
 	head      [wire.HeaderSize]byte // scratch of the reader
 	proven    int                   // of the reader: size of the largest body that has arrived
 	readAt    int64                 // of the reader: time of the last bytes received, on the connection's clock

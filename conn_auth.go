@@ -135,7 +135,7 @@ func (c *conn) exchange(op opcode, body []byte) (opcode, *buffer, error) {
 	if err != nil {
 		return 0, nil, errorf("%v: read: %w", op, err)
 	}
-	_, r, err := parseEnvelope(h, answer.b)
+	_, r, err := readEnvelope(h.Flags, answer.b)
 	if err == nil && opcode(h.Opcode) == opError {
 		err = parseError(&r, h.Version, 0)
 		if errors.Is(err, CodeProtocol) && (h.Version != c.cfg.version || strings.Contains(err.Error(), "protocol version")) {

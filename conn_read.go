@@ -109,17 +109,69 @@ func (c *conn) calm() {
 	}
 }
 
+// frameSource is the stream of frames, the segments of v5 removed.
+type frameSource interface {
+	io.Reader
+	// Ahead returns the bytes that were received. They are valid until the next call.
+	Ahead() []byte
+	// Discard consumes n bytes of Ahead.
+	Discard(n int)
+}
+
 // readFrame reads one frame and decompresses its body, which the caller owns.
 func (c *conn) readFrame() (wire.Header, *buffer, error) {
+	h, body, err := c.takeFrame()
+	if body == nil && err == nil {
+		h, body, err = c.awaitFrame()
+	}
+	if err == nil && h.Flags&wire.FlagCompressed != 0 && h.Version < protoV5 {
+		return c.decompress(h, body)
+	}
+	return h, body, err
+}
+
+// takeFrame reads a frame that was received as a whole. The body is nil if there is none.
+func (c *conn) takeFrame() (h wire.Header, body *buffer, err error) {
+	ahead := c.frames.Ahead()
+	if len(ahead) < wire.HeaderSize {
+		return h, nil, nil
+	}
+	if h, err = parseHeader(ahead); err != nil {
+		return h, nil, err
+	}
+	if ahead = ahead[wire.HeaderSize:]; len(ahead) < h.Length {
+		return h, nil, nil
+	}
+	if string(ahead[:h.Length]) == voidResult {
+		body = voidBody
+	} else {
+		body = getBuffer(h.Length)
+		copy(body.b, ahead)
+	}
+	c.frames.Discard(wire.HeaderSize + h.Length)
+	c.proven = max(c.proven, h.Length)
+	return h, body, nil
+}
+
+func parseHeader(b []byte) (wire.Header, error) {
+	h, err := wire.ParseHeader(b)
+	if err == nil && !h.Response {
+		err = errorf("a request frame from the server: % x", b[:wire.HeaderSize])
+	}
+	if err != nil {
+		return h, &ProtocolError{Message: "frame header", Err: err}
+	}
+	return h, nil
+}
+
+// awaitFrame reads a frame of which a part was received.
+func (c *conn) awaitFrame() (wire.Header, *buffer, error) {
 	if _, err := io.ReadFull(c.frames, c.head[:]); err != nil {
 		return wire.Header{}, nil, err
 	}
-	h, err := wire.ParseHeader(c.head[:])
-	if err == nil && !h.Response {
-		err = errorf("a request frame from the server: % x", c.head)
-	}
+	h, err := parseHeader(c.head[:])
 	if err != nil {
-		return h, nil, &ProtocolError{Message: "frame header", Err: err}
+		return h, nil, err
 	}
 	body := getBuffer(min(h.Length, max(readStep, 2*c.proven)))
 	for read := 0; ; {
@@ -137,9 +189,6 @@ func (c *conn) readFrame() (wire.Header, *buffer, error) {
 		body = more
 	}
 	c.proven = max(c.proven, h.Length)
-	if h.Flags&wire.FlagCompressed != 0 && h.Version < protoV5 {
-		return c.decompress(h, body)
-	}
 	return h, body, nil
 }
 
@@ -245,7 +294,7 @@ func (c *conn) deliverEvent(h wire.Header, body *buffer) error {
 	if op := opcode(h.Opcode); op != opEvent || h.Stream != -1 {
 		return &ProtocolError{Message: fmt.Sprintf("%v on stream %d", op, h.Stream)}
 	}
-	_, r, err := parseEnvelope(h, body.b)
+	_, r, err := readEnvelope(h.Flags, body.b)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func register(ctx context.Context, conn *conn, events []string) error {
 		return err
 	}
 	defer resp.body.release()
-	_, r, err := parseEnvelope(resp.header, resp.body.b)
+	_, r, err := readEnvelope(resp.header.Flags, resp.body.b)
 	if err != nil {
 		return err
 	}

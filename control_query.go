@@ -63,7 +63,7 @@ func systemPage(ctx context.Context, conn *conn, stmt string, params *queryParam
 		return nil, err
 	}
 	defer resp.body.release()
-	_, r, err := parseEnvelope(resp.header, resp.body.b)
+	_, r, err := readEnvelope(resp.header.Flags, resp.body.b)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 		waiting[f.header.Stream] = append(waiting[f.header.Stream], x)
 	}
 	for _, f := range responses {
-		env, r, err := parseEnvelope(f.header, f.body)
+		env, r, err := readEnvelope(f.header.Flags, f.body)
 		require.NoError(t, err)
 		require.True(t, f.header.Response)
 		if opcode(f.header.Opcode) == opEvent {
@@ -149,7 +149,7 @@ func pairUp(t *testing.T, requests, responses []rawFrame, version byte) (c captu
 		x := queue[0]
 		waiting[f.header.Stream] = queue[1:]
 		answered++
-		x.env = env
+		x.env = *env
 		switch op := opcode(f.header.Opcode); op {
 		case opReady:
 		case opSupported:
@@ -268,8 +268,8 @@ func testCapturedData(t *testing.T, c capturedConn, v5 bool) {
 		return x.res.decoded(t, columns)
 	}
 
-	require.Equal(t, "system", of(`USE "system"`)[0].res.keyspace)
-	require.Equal(t, schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.change)
+	require.Equal(t, resultSetKeyspace, of(`USE "system"`)[0].res.kind)
+	require.Equal(t, &schemaEvent{change: "CREATED", target: "KEYSPACE", keyspace: "capture"}, of("CREATE KEYSPACE")[0].res.change)
 
 	id, timeID := UUID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, UUID{}
 	require.NoError(t, timeID.UnmarshalText([]byte("5f9a4f60-d7a2-11ee-8c99-0242ac120002")))

@@ -124,7 +124,7 @@ func FuzzParseEnvelope(f *testing.F) {
 	f.Add(byte(0x0E), []byte("0123456789abcdef\x00\x01\x00\x01w\x00\x01\x00\x01k\x00\x00\x00\x01v"))
 	f.Fuzz(func(t *testing.T, flags byte, body []byte) {
 		requireOwned(t, body, func(body []byte) any {
-			e, r, err := parseEnvelope(wire.Header{Version: protoV5, Response: true, Flags: flags}, body)
+			e, r, err := readEnvelope(flags, body)
 			requireProtocolError(t, err)
 			if err == nil && r.Offset()+r.Len() != len(body) {
 				t.Fatalf("%d bytes read, %d left of %d", r.Offset(), r.Len(), len(body))

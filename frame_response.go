@@ -20,19 +20,22 @@ type envelope struct {
 	payload   map[string][]byte // copies
 }
 
-// parse reads the parts before the message that the header's flags announce: tracing id, warnings, custom payload, in
-// that order (section 4). It returns a Reader at the message. body is not compressed. e must be zero.
-func (e *envelope) parse(flags byte, body []byte) (wire.Reader, error) {
+// noParts is the envelope of responses without parts before their message. Nothing writes to it.
+var noParts = &envelope{}
+
+// readEnvelope reads the parts before the message that the header's flags announce: tracing id, warnings, custom
+// payload, in that order (section 4). body is not compressed. The Reader is at the message.
+func readEnvelope(flags byte, body []byte) (*envelope, wire.Reader, error) {
 	r := wire.NewReader(body)
 	if flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
-		return r, nil
+		return noParts, r, nil
 	}
+	e := &envelope{}
 	e.readParts(&r, flags)
-	err := malformed("frame", &r)
-	if err != nil {
-		*e = envelope{}
+	if err := malformed("frame", &r); err != nil {
+		return noParts, r, err
 	}
-	return r, err
+	return e, r, nil
 }
 
 // readParts reads the parts before the message.
@@ -49,12 +52,6 @@ func (e *envelope) readParts(r *wire.Reader, flags byte) {
 			e.payload[k] = bytes.Clone(v)
 		}
 	}
-}
-
-// parseEnvelope is envelope.parse into a new envelope.
-func parseEnvelope(h wire.Header, body []byte) (e envelope, r wire.Reader, err error) {
-	r, err = e.parse(h.Flags, body)
-	return e, r, err
 }
 
 // parseSupported reads SUPPORTED (section 4.2.4): the possible values of each option.

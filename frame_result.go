@@ -63,10 +63,9 @@ type rowsBody struct {
 // result is a RESULT; kind determines which of the other fields is set.
 type result struct {
 	kind     resultKind
-	rows     rowsBody
 	prepared *preparedResult
-	keyspace string
-	change   schemaEvent
+	change   *schemaEvent
+	rows     rowsBody
 }
 
 // knownColumns are columns parsed earlier, with their bytes. Equal bytes mean equal columns, so that metadata repeated
@@ -100,11 +99,12 @@ func (res *result) parse(r *wire.Reader, version byte, hasMetadataID bool, known
 	case resultRows:
 		res.rows.read(r, hasMetadataID, known)
 	case resultSetKeyspace:
-		res.keyspace = r.String()
+		_ = r.String() // the name of the keyspace: sessions do not send USE
 	case resultPrepared:
 		res.prepared = readPrepared(r, hasMetadataID)
 	case resultSchemaChange:
-		res.change = readSchemaEvent(r)
+		change := readSchemaEvent(r)
+		res.change = &change
 	default:
 		r.Fail(errorf("unknown kind %d", res.kind))
 	}

@@ -69,13 +69,13 @@ func TestParseResult(t *testing.T) {
 			rowCount: 2,
 			meta:     metadata{columnCount: 1, noColumns: true, flags: 4},
 		}}, [][]byte{{}, {42}}},
-		{"set keyspace", 5, true, result{kind: resultSetKeyspace, keyspace: "ks"}, nil},
+		{"set keyspace", 5, true, result{kind: resultSetKeyspace}, nil},
 		{"prepared v4", 4, false, result{kind: resultPrepared, prepared: preparedV4}, nil},
 		{"prepared v5", 5, false, result{kind: resultPrepared, prepared: preparedV5}, nil},
 		{"prepared v5", 4, true, result{kind: resultPrepared, prepared: preparedV5}, nil},
 		{"schema change", 4, false, result{
 			kind:   resultSchemaChange,
-			change: schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: "t"},
+			change: &schemaEvent{change: "CREATED", target: "TABLE", keyspace: "ks", name: "t"},
 		}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -58,7 +58,7 @@ type nextPage struct {
 
 func newIter(ctx context.Context, q *Query) *Iter {
 	it := &Iter{ctx: ctx, session: q.session, query: q}
-	it.start(q.run(ctx, q.record, &it.resume))
+	it.start(q.run(ctx, q.record, &it.resume, &it.answer))
 	if it.more() {
 		later := *q // the caller may modify q
 		it.query = &later
@@ -66,18 +66,14 @@ func newIter(ctx context.Context, q *Query) *Iter {
 	return it
 }
 
-// start sets the current page to a.
-func (it *Iter) start(a answer, err error) {
+// start begins to read the page in it.answer. A page that failed has err.
+func (it *Iter) start(err error) {
 	if err != nil {
 		it.err = err
 		return
 	}
-	if it.plan != a.plan {
-		it.localDecoders = nil // the columns may have other types
-	}
-	it.answer, it.row = a, 0
-	it.off = 0
-	n := a.res.rows.rowCount
+	it.row, it.off = 0, 0
+	n := it.res.rows.rowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
@@ -99,7 +95,7 @@ func (it *Iter) askAhead() {
 	it.ahead = next
 	q, state := it.query, it.res.rows.meta.pagingState
 	go func() {
-		next.answer, next.err = q.runNext(ctx, state, &it.resume)
+		next.err = q.runNext(ctx, state, &it.resume, &next.answer)
 		close(next.done)
 	}()
 }
@@ -133,7 +129,13 @@ func (it *Iter) turnPage() {
 	next.cancel()
 	it.passed += int64(it.res.rows.rowCount)
 	it.releasePage()
-	it.start(next.answer, next.err)
+	if next.err == nil {
+		if it.plan != next.answer.plan {
+			it.localDecoders = nil // the columns may have other types
+		}
+		it.answer = next.answer
+	}
+	it.start(next.err)
 }
 
 func (it *Iter) releasePage() {
@@ -363,10 +365,10 @@ func (it *Iter) WillSwitchPage() bool {
 func (it *Iter) PageState() PageToken { return it.res.rows.meta.pagingState }
 
 // Warnings returns the server's warnings about the request of the current page.
-func (it *Iter) Warnings() []string { return it.env.warnings }
+func (it *Iter) Warnings() []string { return it.parts().warnings }
 
 // GetCustomPayload returns the custom payload of the current page's response.
-func (it *Iter) GetCustomPayload() map[string][]byte { return it.env.payload }
+func (it *Iter) GetCustomPayload() map[string][]byte { return it.parts().payload }
 
 // Host returns the node that sent the current page; nil means that there was no response.
 func (it *Iter) Host() *HostInfo {

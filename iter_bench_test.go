@@ -67,7 +67,8 @@ func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 	page := getBuffer(0)
 	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
 	it := &Iter{ctx: context.Background()}
-	it.start(answer{response: response{body: page}, res: result{kind: resultRows, rows: rows}, plan: plan}, nil)
+	it.answer = answer{response: response{body: page}, res: result{kind: resultRows, rows: rows}, plan: plan}
+	it.start(nil)
 	return it
 }
 

@@ -291,7 +291,7 @@ func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(contex
 func (q *Query) runOne(ctx context.Context, r record) *Iter {
 	it := iterPool.Get().(*Iter)
 	it.ctx, it.session, it.query, it.once = ctx, q.session, q, true
-	it.start(q.run(ctx, r, &it.resume))
+	it.start(q.run(ctx, r, &it.resume, &it.answer))
 	return it
 }
 
@@ -349,26 +349,29 @@ type pageValues struct {
 	hasToken bool
 }
 
-// run requests the first page, which begins at q.pageState. It fills resume if there are more pages.
-func (q *Query) run(ctx context.Context, r record, resume *pageValues) (answer, error) {
+// run requests the first page, which begins at q.pageState, and stores it in page, which must be zero. It fills resume
+// if there are more pages.
+func (q *Query) run(ctx context.Context, r record, resume *pageValues, page *answer) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
+	c.answer = page
 	err := q.do(ctx, c, &r, resume)
 	if err == nil {
-		c.answer.latency = time.Since(c.answer.began)
+		page.latency = time.Since(c.req.began)
 	}
-	return c.answer, err
+	return err
 }
 
-// runNext requests the page that begins at state, with the values that run stored in resume.
-func (q *Query) runNext(ctx context.Context, state []byte, resume *pageValues) (answer, error) {
+// runNext is run for the page that begins at state, with the values that run stored in resume.
+func (q *Query) runNext(ctx context.Context, state []byte, resume *pageValues, page *answer) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
+	c.answer = page
 	err := q.doNext(ctx, c, state, resume)
 	if err == nil {
-		c.answer.latency = time.Since(c.answer.began)
+		page.latency = time.Since(c.req.began)
 	}
-	return c.answer, err
+	return err
 }
 
 // do is run with a call that the caller releases. It stores the answer in the call. resume may be nil.
@@ -521,7 +524,7 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 	if err := q.session.send(ctx, c); err != nil {
 		return err
 	}
-	a := &c.answer
+	a := c.answer
 	if q.tracer != nil && a.env.traced {
 		q.session.trace(q.tracer, a.env.tracingID)
 	}
@@ -533,13 +536,13 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 
 // agree waits for schema agreement after the schema change that c has made. On an error it releases the answer.
 func (s *Session) agree(ctx context.Context, c *call) error {
-	a := &c.answer
-	s.schemaChanged(a.res.change)
+	a := c.answer
+	s.schemaChanged(*a.res.change)
 	err := s.awaitSchemaAgreement(ctx, a.node.pool.pick)
 	if err == nil {
 		return nil
 	}
-	err = errorf("await schema agreement after %v: %w", &a.res.change, err)
+	err = errorf("await schema agreement after %v: %w", a.res.change, err)
 	failure := &RequestFailure{Err: err, Host: a.node.info.addr, Attempts: a.attempts, applied: true}
 	c.describe(failure)
 	a.body.release()

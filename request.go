@@ -18,7 +18,18 @@ import (
 // call is one request. Its values and options are fixed before the first attempt. Calls are pooled: the function that
 // takes a call from the pool releases it after the answer.
 type call struct {
+	callState
+
+	// Fields that a pooled call keeps:
+	own    answer  // where answer points unless the caller keeps it elsewhere
+	spare  *buffer // for the next body; nil means none
+	stripe uint32  // of the counters, so that a call mostly stays with one processor
+}
+
+// callState is the part of a call that belongs to one request.
+type callState struct {
 	req        request   // its body is nil until startBody
+	answer     *answer   // zero until the response
 	began      time.Time // of the verb, or of a page
 	params     queryParams
 	bound      bindings     // of an EXECUTE
@@ -28,21 +39,19 @@ type call struct {
 	encoding   bodyEncoding // of an EXECUTE's body
 	keyspace   string       // of the table, for routing
 	table      string
-	lwt        bool   // known to be conditional
-	mixed      bool   // may concern several tables
 	text       string // of the statement, of the first one of a batch, for errors
 	batched    int    // statements of a batch; 0 means no batch
-	logged     bool   // a logged batch
 	token      int64
-	hasToken   bool
-	idempotent bool
 	hostID     UUID // the only node to send to; zero means any
-	answer     answer
 	policies   *policies
 	observer   *observation // nil means none
 	shared     *sharedBody  // nil means no speculative execution
 	planStart  uint32       // selects one of the query plans
-	stripe     uint32       // of the counters; a pooled call keeps it, and mostly stays with one processor
+	lwt        bool         // known to be conditional
+	mixed      bool         // may concern several tables
+	logged     bool         // a logged batch
+	hasToken   bool
+	idempotent bool
 }
 
 var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1)} }}
@@ -50,12 +59,11 @@ var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1
 // newCall returns a call with these options and no body yet.
 func (s *Session) newCall(o *options) *call {
 	c := callPool.Get().(*call)
+	c.answer = &c.own
 	c.idempotent, c.hostID, c.policies, c.req.timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
-	c.params = queryParams{
-		consistency: o.consistency, serialConsistency: o.serialConsistency, keyspace: o.keyspace,
-		nowInSeconds: o.nowInSeconds, hasNowInSeconds: o.hasNowInSeconds, timestamp: o.timestamp,
-		hasTimestamp: o.hasTimestamp,
-	}
+	c.params.consistency, c.params.serialConsistency, c.params.keyspace = o.consistency, o.serialConsistency, o.keyspace
+	c.params.nowInSeconds, c.params.hasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
+	c.params.timestamp, c.params.hasTimestamp = o.timestamp, o.hasTimestamp
 	c.began = time.Now()
 	c.req.began = c.began
 	if !o.hasTimestamp && !o.serverTimestamps {
@@ -64,27 +72,53 @@ func (s *Session) newCall(o *options) *call {
 	return c
 }
 
+// newPrepareCall returns a call of a PREPARE, which is not pooled.
+func newPrepareCall(body *buffer) *call {
+	c := &call{}
+	c.answer, c.req = &c.own, request{op: opPrepare, body: body}
+	return c
+}
+
 // release returns the call and its body to their pools.
 func (c *call) release() {
 	c.releaseBody()
-	*c = call{bound: bindings{offsets: c.bound.offsets[:0]}, stripe: c.stripe}
+	c.own.reset()
+	offsets := c.bound.offsets[:0]
+	c.callState = callState{}
+	c.bound.offsets = offsets
 	callPool.Put(c)
 }
 
+// spareSize is the largest capacity of a body that a pooled call keeps.
+const spareSize = 1 << minBufferBits
+
 // releaseBody releases the body, or the call's reference to it.
 func (c *call) releaseBody() {
-	switch {
+	switch body := c.req.body; {
 	case c.shared != nil:
 		c.shared.drop()
-	case c.req.body != nil:
-		c.req.body.release()
+	case body == nil:
+	case c.spare == nil && cap(body.b) <= spareSize && !poison:
+		c.spare = body
+	default:
+		body.release()
 	}
+}
+
+// newBody returns a buffer for a body of about size bytes.
+func (c *call) newBody(size int) *buffer {
+	if c.spare == nil || size > cap(c.spare.b) {
+		return getBuffer(size)
+	}
+	body := c.spare
+	c.spare = nil
+	return body
 }
 
 // startBody allocates the body, with room for about size bytes, and writes the custom payload, which precedes the
 // message.
 func (c *call) startBody(op opcode, o *options, size int) (err error) {
-	c.req.op, c.req.body = op, getBuffer(size)
+	c.req.op, c.req.body = op, c.newBody(size)
 	c.req.body.b = c.req.body.b[:0]
 	if o.tracer != nil {
 		c.req.flags |= wire.FlagTracing
@@ -96,23 +130,41 @@ func (c *call) startBody(op opcode, o *options, size int) (err error) {
 	return err
 }
 
-// answer is a parsed response. Its rows refer to body, which the receiver releases.
+// answer is a parsed response. Its rows refer to body, which the receiver releases. The fields of an answer without
+// rows come first.
 type answer struct {
 	response
-	env      envelope
-	res      result
-	plan     *resultPlan // of the rows
+	env      *envelope // nil before parse
 	node     *node
 	attempts int
-	began    time.Time     // start of the last attempt
 	latency  time.Duration // of the last attempt; set for Iter.Latency only
+	plan     *resultPlan   // of the rows
+	res      result
+}
+
+// parts returns the envelope, an empty one without a response.
+func (a *answer) parts() *envelope {
+	if a.env == nil {
+		return noParts
+	}
+	return a.env
+}
+
+// reset makes the answer zero. It writes no more than was set, since the answers of many calls leave the processor's
+// cache.
+func (a *answer) reset() {
+	if a.res.kind == resultVoid {
+		a.response, a.env, a.node, a.attempts, a.res.kind = response{}, nil, nil, 0, 0
+		return
+	}
+	*a = answer{}
 }
 
 // parse reads the response.
-func (a *answer) parse(c *call, conn *conn) error {
+func (a *answer) parse(c *call, conn *conn) (err error) {
 	version, f := conn.version(), &conn.features
-	r, err := a.env.parse(a.header.Flags, a.body.b)
-	if err != nil {
+	var r wire.Reader
+	if a.env, r, err = readEnvelope(a.header.Flags, a.body.b); err != nil {
 		return err
 	}
 	switch op := opcode(a.header.Opcode); op {

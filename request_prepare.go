@@ -93,16 +93,14 @@ func preparePolicies(ctx context.Context, policy SpeculativeExecutionPolicy) *po
 // prepareOnce prepares a statement on one node, and then in the background on the others.
 func (s *Session) prepareOnce(keyspace, text string, began time.Time, p *policies) (*statement, error) {
 	s.counters.prepares.Add(1)
-	c := call{
-		req: request{op: opPrepare, body: getBuffer(len(text) + len(keyspace) + 16)}, text: text, began: began,
-		idempotent: true, policies: p,
-	}
+	c := newPrepareCall(getBuffer(len(text) + len(keyspace) + 16))
+	c.text, c.began, c.idempotent, c.policies = text, began, true, p
 	defer c.releaseBody()
 	var err error
 	if c.req.body.b, err = appendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
 		return nil, err
 	}
-	err = s.send(s.ctx, &c)
+	err = s.send(s.ctx, c)
 	if err != nil && s.closed.Load() {
 		err = ErrSessionClosed // rather than context.Canceled, since no caller canceled s.ctx
 	}
@@ -143,8 +141,8 @@ func (s *Session) prepareOn(conn *conn, keyspace, text string) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, spreadTimeout)
 	defer cancel()
-	c := call{req: request{op: opPrepare, body: body}}
-	if s.exchange(ctx, conn, &c) == nil {
+	c := newPrepareCall(body)
+	if s.exchange(ctx, conn, c) == nil {
 		c.answer.body.release()
 	}
 }
@@ -158,11 +156,11 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 		return err
 	}
 	s.counters.preparesAgain.Add(1)
-	prepare := call{req: request{op: opPrepare, body: body}}
-	if err := s.exchange(ctx, c, &prepare); err != nil {
+	prepare := newPrepareCall(body)
+	if err := s.exchange(ctx, c, prepare); err != nil {
 		return errorf("prepare %q again: %w", shortened(stmt.text), err)
 	}
-	a := &prepare.answer
+	a := prepare.answer
 	defer a.body.release()
 	if a.res.kind != resultPrepared || string(a.res.prepared.id) != string(stmt.id) {
 		// The values are encoded for the metadata of the old id. They may be invalid for another id.

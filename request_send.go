@@ -290,8 +290,8 @@ func (e *RequestFailure) clone() error {
 
 // ignore stores an empty answer, in place of the last failure.
 func (c *call) ignore(n *node, attempts int) {
-	a := &c.answer
-	a.body, a.res.kind, a.node, a.attempts, a.began = getBuffer(0), resultVoid, n, attempts, c.req.began
+	a := c.answer
+	a.body, a.env, a.res.kind, a.node, a.attempts = getBuffer(0), noParts, resultVoid, n, attempts
 }
 
 // noConnections returns the error of a call for which no node has a connection, with the last error of each node.
@@ -369,7 +369,7 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 	stripe.bytesOut.Add(uint64(len(c.req.body.b)))
 	if err == nil {
 		stripe.bytesIn.Add(uint64(len(c.answer.body.b)))
-		c.answer.node, c.answer.attempts, c.answer.began = n, before+1, c.req.began
+		c.answer.node, c.answer.attempts = n, before+1
 	} else {
 		s.counters.errors[ErrorClassOf(err)].Add(1)
 	}
@@ -509,7 +509,7 @@ func (c *call) mayWriteSeveral() bool { return c.batched > 1 || cqltext.MayWrite
 
 // exchange sends a request on a connection and parses the response into c.answer, which must be zero.
 func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
-	a := &c.answer
+	a := c.answer
 	var err error
 	if s.observesStreams() {
 		err = s.observeStream(ctx, conn, c)

@@ -36,7 +36,7 @@ type speculation struct {
 	ctx      context.Context // canceled at the first answer
 	cancel   context.CancelFunc
 	plan     sharedPlan
-	call     call // copied by further executions
+	call     callState // copied by further executions
 	delay    time.Duration
 	observed bool
 
@@ -47,7 +47,8 @@ type speculation struct {
 	over    bool   // the request has its outcome
 	won     bool   // an execution other than the caller's succeeded first
 	final   bool   // an execution failed with an error that every execution would return
-	answer  answer // if won
+	answer  answer    // if won
+	began   time.Time // of its attempt
 	failure *RequestFailure
 	records []attemptRecord // of executions other than the caller's: observers run on the caller's goroutine
 	wake    chan struct{}   // an execution other than the caller's has ended
@@ -102,7 +103,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	s.startPlan(&x.plan.plan, c)
 	c.shared = &sharedBody{body: c.req.body}
 	c.shared.refs.Store(1)
-	x.call = *c
+	x.call = c.callState
 	x.call.observer, x.call.bound, x.call.params.values = nil, bindings{}, nil
 	if len(c.stmts) == 1 { // c is reused for other requests, and c.one with it
 		x.call.stmts = x.call.one[:]
@@ -135,8 +136,8 @@ func (x *speculation) start() {
 	if x.call.req.op != opPrepare {
 		s.counters.speculations.Add(1)
 	}
-	c := &call{}
-	*c = x.call
+	c := &call{callState: x.call}
+	c.answer = &c.own
 	if len(c.stmts) == 1 {
 		c.stmts = c.one[:]
 	}
@@ -184,7 +185,7 @@ func (x *speculation) ended(c *call, err error) {
 		c.answer.body.release()
 	default:
 		x.over, x.won = true, true
-		x.answer = c.answer
+		x.answer, x.began = *c.answer, c.req.began
 		if c.req.op != opPrepare {
 			x.session.counters.speculationWins.Add(1)
 		}
@@ -243,7 +244,7 @@ func (x *speculation) finish(ctx context.Context, c *call, err error) error {
 	}
 	x.end()
 	if x.won {
-		c.answer = x.answer
+		*c.answer, c.req.began = x.answer, x.began
 		return nil
 	}
 	x.failure.applied = x.failure.applied || x.running > 0 // the outcome of running executions is unknown

@@ -182,10 +182,10 @@ func TestSessionConditional(t *testing.T) {
 	p, err := s.prepare(t.Context(), "", stmt)
 	require.NoError(t, err)
 	require.True(t, p.lwt)
-	target := (&call{lwt: true}).planTarget()
+	target := (&call{callState: callState{lwt: true}}).planTarget()
 	require.True(t, target.lwt)
 	require.False(t, (&call{}).planTarget().lwt)
-	require.True(t, (&call{params: queryParams{consistency: LocalSerial}}).planTarget().lwt, "a serial read is conditional too")
+	require.True(t, (&call{callState: callState{params: queryParams{consistency: LocalSerial}}}).planTarget().lwt, "a serial read is conditional too")
 }
 
 // TestSessionCDCLog computes the tokens of ScyllaDB's CDC log tables.

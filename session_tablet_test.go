@@ -17,7 +17,7 @@ import (
 
 func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 	payload := map[string][]byte{payloadTabletsV1: goodTablet().bytes()}
-	c := &call{keyspace: "ks", table: "t", token: 5, hasToken: true}
+	c := &call{callState: callState{keyspace: "ks", table: "t", token: 5, hasToken: true}}
 	s := &Session{}
 	view := func(ids ...byte) (*clusterView, []*node) {
 		v := &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]placement.Strategy{"ks": {Class: "SimpleStrategy"}}}

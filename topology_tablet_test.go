@@ -375,7 +375,7 @@ func TestSessionStoresTablets(t *testing.T) {
 		require.NoError(t, b.Exec())
 		require.EqualValues(t, 4, s.routing.stored.Load(), "a tablet for a batch only if it has one table")
 	}
-	b := s.appendTabletBlock([]byte{1}, &call{keyspace: "ks", table: "t", hasToken: true})
+	b := s.appendTabletBlock([]byte{1}, &call{callState: callState{keyspace: "ks", table: "t", hasToken: true}})
 	require.Len(t, b, 2)
 	require.Zero(t, b[1]&0xF, "version 1 has no version field")
 	s.schemaChanged(schemaEvent{change: "DROPPED", target: "TABLE", keyspace: "ks", name: "t"})

@@ -93,6 +93,9 @@ func (in *Input) Peek(n int) ([]byte, error) {
 	return in.buf[in.begin : in.begin+n], nil
 }
 
+// Ahead returns the bytes that can be read without a read of the source. They are valid until the next call.
+func (in *Input) Ahead() []byte { return in.buf[in.begin:in.end] }
+
 // Discard consumes n buffered bytes.
 func (in *Input) Discard(n int) { in.begin = min(in.begin+n, in.end) }
 

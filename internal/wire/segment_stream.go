@@ -121,6 +121,16 @@ func NewSegmentReader(src io.Reader, decompress func(dst, src []byte, n int) ([]
 // Buffered returns the number of bytes that can be read without reading another segment.
 func (s *SegmentReader) Buffered() int { return len(s.rest) }
 
+// Ahead returns the bytes that can be read without reading another segment. They are valid until the next call.
+func (s *SegmentReader) Ahead() []byte { return s.rest }
+
+// Discard consumes n of the bytes of Ahead.
+func (s *SegmentReader) Discard(n int) {
+	if s.rest = s.rest[min(n, len(s.rest)):]; len(s.rest) == 0 {
+		s.discard()
+	}
+}
+
 // Read implements io.Reader. A source that ends between two segments results in io.EOF, inside a segment in
 // io.ErrUnexpectedEOF.
 func (s *SegmentReader) Read(p []byte) (int, error) {
@@ -136,9 +146,7 @@ func (s *SegmentReader) Read(p []byte) (int, error) {
 		}
 	}
 	n := copy(p, s.rest)
-	if s.rest = s.rest[n:]; len(s.rest) == 0 {
-		s.discard()
-	}
+	s.Discard(n)
 	return n, nil
 }
 
