@@ -349,6 +349,12 @@ type pageValues struct {
 	hasToken bool
 }
 
+// keep stores a copy of the values of a call and the token of its partition key.
+func (v *pageValues) keep(c *call, tok int64, hasToken bool) {
+	cells := bytes.Clone(c.bound.cells(c.req.body.b))
+	*v = pageValues{stmt: c.bound.stmt, n: c.bound.n, cells: cells, token: tok, hasToken: hasToken}
+}
+
 // run requests the first page, which begins at q.pageState, and stores it in page, which must be zero. It fills resume
 // if there are more pages.
 func (q *Query) run(ctx context.Context, r record, resume *pageValues, page *answer) error {
@@ -405,10 +411,7 @@ func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) 
 		return err
 	}
 	if resume != nil && len(c.answer.res.rows.meta.pagingState) > 0 {
-		*resume = pageValues{
-			stmt: stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok,
-			hasToken: ok,
-		}
+		resume.keep(c, tok, ok)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestAllocations(t *testing.T) {
 	ctx := context.Background()
 	for _, version := range []int{4, 5} {
 		s := connect(t, addr, version)
-		typed := session{Session: s}
+		typed := &session{Session: s}
 		if err := typed.prepare(); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestProductionAllocations(t *testing.T) {
 
 // TestBatchAllocations bounds the allocations of each further page of a result; they do not depend on its rows.
 func TestBatchAllocations(t *testing.T) {
-	s := session{Session: connect(t, workload.Addr(t), 5)}
+	s := &session{Session: connect(t, workload.Addr(t), 5)}
 	for _, rows := range []string{"small", "mixed", "vector"} {
 		read := func(pages int) float64 {
 			return testing.AllocsPerRun(3, func() {

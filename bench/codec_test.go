@@ -14,7 +14,7 @@ import (
 	"github.com/vecql/vecql/bench/workload"
 )
 
-func (s session) Codec(c *workload.Case) (workload.Codec, error) {
+func (s *session) Codec(c *workload.Case) (workload.Codec, error) {
 	m, err := s.StatementMetadata(context.Background(), c.Statement(), "")
 	if err != nil {
 		return workload.Codec{}, err
@@ -58,7 +58,7 @@ func codec[T any](info vecql.TypeInfo, c *workload.Case, value T) workload.Codec
 }
 
 // vector returns a codec that also decodes into existing memory.
-func vector[T float32 | float64 | int32 | int64 | vecql.UUID](s session, info vecql.TypeInfo, c *workload.Case, value []T) workload.Codec {
+func vector[T float32 | float64 | int32 | int64 | vecql.UUID](s *session, info vecql.TypeInfo, c *workload.Case, value []T) workload.Codec {
 	all := codec(info, c, value)
 	if s.way == "append" {
 		buf := make([]byte, 0, len(c.Data)+64)

@@ -16,7 +16,7 @@ import (
 )
 
 // scanBatches reads pages as batches and reuses their memory.
-func (s session) scanBatches(q *vecql.Query, rows string, limit int, check bool) (n int, err error) {
+func (s *session) scanBatches(q *vecql.Query, rows string, limit int, check bool) (n int, err error) {
 	for b, err := range q.BorrowBatches(context.Background()) {
 		if err != nil {
 			return n, err
@@ -112,7 +112,7 @@ var (
 	}}
 )
 
-func (s session) insertVectorRow(id [16]byte, v []float32) error {
+func (s *session) insertVectorRow(id [16]byte, v []float32) error {
 	item := vectorRows.Get().(*rowItem)
 	defer vectorRows.Put(item)
 	item.id[0] = id
@@ -120,7 +120,7 @@ func (s session) insertVectorRow(id [16]byte, v []float32) error {
 	return s.rowsVector.ExecRow(context.Background(), item.batch, 0)
 }
 
-func (s session) insertSmallRow(k, v int64) error {
+func (s *session) insertSmallRow(k, v int64) error {
 	item := smallRows.Get().(*rowItem)
 	defer smallRows.Put(item)
 	item.k[0], item.v[0] = k, v

@@ -32,7 +32,8 @@ func openService(typed bool) func(addr string, setting workload.Setting) (worklo
 	}
 }
 
-func connectService(addr string, setting workload.Setting, typed bool) (s service, err error) {
+func connectService(addr string, setting workload.Setting, typed bool) (s *service, err error) {
+	s = &service{}
 	cfg := vecql.NewCluster(addr)
 	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, vecql.One
 	cfg.Logger, cfg.TLS = slog.New(slog.DiscardHandler), setting.TLS
@@ -51,15 +52,19 @@ func connectService(addr string, setting workload.Setting, typed bool) (s servic
 	return s, err
 }
 
-func (s service) InsertTen(ctx context.Context, r *workload.SmallRow) error {
+func (s *service) InsertTen(ctx context.Context, r *workload.SmallRow) error {
 	if s.insertTen != nil {
 		return s.insertTen.Exec(ctx, r)
 	}
+	return s.insertTenValues(ctx, r)
+}
+
+func (s *service) insertTenValues(ctx context.Context, r *workload.SmallRow) error {
 	return s.Query(workload.InsertTen, r.ID, r.Age, r.Name, r.Active, r.Price, r.Created, vecql.UUID(r.Parent), r.Score, r.Level,
 		r.Note).ExecContext(ctx)
 }
 
-func (s service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error {
+func (s *service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32) error {
 	if s.insertVector != nil {
 		item := vectorItems.Get().(*vectorItem)
 		defer vectorItems.Put(item)
@@ -69,7 +74,7 @@ func (s service) InsertVectorFor(ctx context.Context, id [16]byte, v []float32) 
 	return s.Query(workload.InsertVector, vecql.UUID(id), v).ExecContext(ctx)
 }
 
-func (s service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.VectorRow, err error) {
+func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.VectorRow, err error) {
 	if s.readVector != nil {
 		key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
 		defer ids.Put(key)

@@ -17,7 +17,7 @@ func TestServer(t *testing.T) {
 	addr := workload.Addr(t)
 	for _, version := range []int{4, 5} {
 		t.Run(fmt.Sprintf("version=%d", version), func(t *testing.T) {
-			s := session{Session: connect(t, addr, version)}
+			s := &session{Session: connect(t, addr, version)}
 			if err := s.InsertVector(workload.InsertID, workload.InsertedVector); err != nil {
 				t.Error(err)
 			}
@@ -51,7 +51,7 @@ func TestServer(t *testing.T) {
 func TestScans(t *testing.T) {
 	addr := workload.Addr(t)
 	for _, version := range []int{4, 5} {
-		s := session{Session: connect(t, addr, version)}
+		s := &session{Session: connect(t, addr, version)}
 		for rows := range scans {
 			if n, err := s.Scan(rows, 2, 3*workload.PageSize, true); err != nil || n != 2*workload.PageSize {
 				t.Errorf("version %d, %s rows: %d rows, want %d: %v", version, rows, n, 2*workload.PageSize, err)

@@ -75,8 +75,9 @@ func (s *session) prepare() (err error) {
 	return err
 }
 
-func open(s session) func(addr string, version int) (workload.Session, error) {
+func open(way session) func(addr string, version int) (workload.Session, error) {
 	return func(addr string, version int) (workload.Session, error) {
+		s := way
 		cfg := vecql.NewCluster(addr)
 		cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = version, 1, vecql.One
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -87,24 +88,34 @@ func open(s session) func(addr string, version int) (workload.Session, error) {
 		if err == nil && s.way == "batch" {
 			err = s.prepareRows()
 		}
-		return s, err
+		return &s, err
 	}
 }
 
-func (s session) InsertVector(id [16]byte, v []float32) error {
+// The ways of a session are methods of their own: a Query is on the stack of its method.
+
+func (s *session) InsertVector(id [16]byte, v []float32) error {
 	if s.rowsVector != nil {
 		return s.insertVectorRow(id, v)
 	}
 	if s.insertVector != nil {
-		item := vectorItems.Get().(*vectorItem)
-		defer vectorItems.Put(item)
-		item.ID, item.V = id, v
-		return s.insertVector.Exec(context.Background(), item)
+		return s.insertVectorItem(id, v)
 	}
+	return s.insertVectorValues(id, v)
+}
+
+func (s *session) insertVectorValues(id [16]byte, v []float32) error {
 	return s.Query(workload.InsertVector, vecql.UUID(id), v).Exec()
 }
 
-func (s session) InsertMixed(r *workload.MixedRow) error {
+func (s *session) insertVectorItem(id [16]byte, v []float32) error {
+	item := vectorItems.Get().(*vectorItem)
+	defer vectorItems.Put(item)
+	item.ID, item.V = id, v
+	return s.insertVector.Exec(context.Background(), item)
+}
+
+func (s *session) InsertMixed(r *workload.MixedRow) error {
 	if s.insertMixed != nil {
 		return s.insertMixed.Exec(context.Background(), r)
 	}
@@ -112,36 +123,52 @@ func (s session) InsertMixed(r *workload.MixedRow) error {
 		r.Addr, r.Data, vecql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, vecql.UUID(r.Parent), r.Total).Exec()
 }
 
-func (s session) InsertSmall(k, v int64) error {
+func (s *session) InsertSmall(k, v int64) error {
 	if s.rowsSmall != nil {
 		return s.insertSmallRow(k, v)
 	}
 	if s.insertSmall != nil {
-		item := smallItems.Get().(*smallItem)
-		defer smallItems.Put(item)
-		item.K, item.V = k, v
-		return s.insertSmall.Exec(context.Background(), item)
+		return s.insertSmallItem(k, v)
 	}
+	return s.insertSmallValues(k, v)
+}
+
+func (s *session) insertSmallValues(k, v int64) error {
 	return s.Query(workload.InsertSmall, k, v).Exec()
 }
 
-func (s session) ReadVector(id [16]byte) (r workload.VectorRow, err error) {
+func (s *session) insertSmallItem(k, v int64) error {
+	item := smallItems.Get().(*smallItem)
+	defer smallItems.Put(item)
+	item.K, item.V = k, v
+	return s.insertSmall.Exec(context.Background(), item)
+}
+
+func (s *session) ReadVector(id [16]byte) (r workload.VectorRow, err error) {
 	if s.readVector != nil {
-		key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
-		defer ids.Put(key)
-		defer ids.Put(got)
-		*key = id
-		err = s.readVector.Scan(context.Background(), key, got, &r.V)
-		r.ID = *got
-		return r, err
+		return s.readVectorItem(id)
 	}
+	return s.readVectorValues(id)
+}
+
+func (s *session) readVectorValues(id [16]byte) (r workload.VectorRow, err error) {
 	var got vecql.UUID
 	err = s.Query(workload.ReadVector, vecql.UUID(id)).Scan(&got, &r.V)
 	r.ID = got
 	return r, err
 }
 
-func (s session) Scan(rows string, pages, limit int, check bool) (n int, err error) {
+func (s *session) readVectorItem(id [16]byte) (r workload.VectorRow, err error) {
+	key, got := ids.Get().(*vecql.UUID), ids.Get().(*vecql.UUID)
+	defer ids.Put(key)
+	defer ids.Put(got)
+	*key = id
+	err = s.readVector.Scan(context.Background(), key, got, &r.V)
+	r.ID = *got
+	return r, err
+}
+
+func (s *session) Scan(rows string, pages, limit int, check bool) (n int, err error) {
 	q := s.Query(scans[rows], pages)
 	switch s.way {
 	case "rows":
@@ -193,7 +220,7 @@ func (s session) Scan(rows string, pages, limit int, check bool) (n int, err err
 
 var scans = map[string]string{"vector": workload.ScanVectors, "small": workload.ScanSmall, "mixed": workload.ScanMixed}
 
-func (s session) scanRows(q *vecql.Query, rows string, limit int, check bool) (int, error) {
+func (s *session) scanRows(q *vecql.Query, rows string, limit int, check bool) (int, error) {
 	switch rows {
 	case "vector":
 		return scanTyped(q, limit, check, (*workload.VectorRow).Check)
