@@ -37,13 +37,19 @@ type Iter struct {
 	aheadRow      int           // the row at which the next page is requested
 }
 
-// iterPool holds the Iters of verbs that read one row. Iters that programs see are not pooled.
-var iterPool = sync.Pool{New: func() any { return new(Iter) }}
+// oneIter is the Iter of a verb that reads one row. Its query is a copy, so that the program's stays on the program's
+// stack. Iters that programs see are not pooled.
+type oneIter struct {
+	Iter
+	copied Query
+}
 
-// done closes an Iter of iterPool and returns it to the pool.
-func (it *Iter) done() error {
+var iterPool = sync.Pool{New: func() any { return new(oneIter) }}
+
+// done closes the Iter and returns it to its pool.
+func (it *oneIter) done() error {
 	err := it.Close()
-	*it = Iter{}
+	*it = oneIter{}
 	iterPool.Put(it)
 	return err
 }

@@ -288,14 +288,15 @@ func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(context.Background(), m) }
 
 // runOne runs the query for one row, without requesting pages ahead. The caller calls done on the Iter.
-func (q *Query) runOne(ctx context.Context, r record) *Iter {
-	it := iterPool.Get().(*Iter)
-	it.ctx, it.session, it.query, it.once = ctx, q.session, q, true
-	it.start(q.run(ctx, r, &it.resume, &it.answer))
+func (q *Query) runOne(ctx context.Context, r record) *oneIter {
+	it := iterPool.Get().(*oneIter)
+	it.copied = *q
+	it.ctx, it.session, it.query, it.once = ctx, q.session, &it.copied, true
+	it.start(it.copied.run(ctx, r, &it.resume, &it.answer))
 	return it
 }
 
-func oneRow(it *Iter, found bool) error {
+func oneRow(it *oneIter, found bool) error {
 	if err := it.done(); err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (s *session) insertSmallItem(k, v int64) error {
 	return s.insertSmall.Exec(context.Background(), item)
 }
 
-func (s *session) ReadVector(id [16]byte) (r workload.VectorRow, err error) {
+func (s *session) ReadVector(id [16]byte) (workload.VectorRow, error) {
 	if s.readVector != nil {
 		return s.readVectorItem(id)
 	}
