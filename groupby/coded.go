@@ -7,10 +7,9 @@ import "github.com/vecql/vecql/column"
 // Phase 1 for one key column of dictionary codes: the group of a dictionary entry is looked up once, and cached while
 // batches have the same dictionary.
 
-// A codedGroups caches the groups of a dictionary's entries in a table.
+// A codedGroups caches the groups of a dictionary's entries in the table of a worker, which has one table at most.
 type codedGroups struct {
 	dict *column.Dictionary
-	t    *table
 	ids  []uint32 // by code; 0 if unknown
 }
 
@@ -21,8 +20,8 @@ func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
 		return nil
 	}
 	g := &w.coded
-	if g.dict != keys[0].Dict || g.t != w.local.t {
-		g.dict, g.t = keys[0].Dict, w.local.t
+	if g.dict != keys[0].Dict {
+		g.dict = keys[0].Dict
 		n := g.dict.Len()
 		if cap(g.ids) < n {
 			g.ids = make([]uint32, n)
@@ -52,7 +51,7 @@ func (w *worker) known(codes []uint32) []uint32 {
 
 // cacheCodes stores the groups that phase 1 found for codes.
 func (w *worker) cacheCodes(codes []uint32) {
-	if len(codes) == 0 || w.local == nil || w.local.t != w.coded.t {
+	if len(codes) == 0 || w.local == nil { // the table may have been abandoned
 		return
 	}
 	for k, code := range codes {
