@@ -53,7 +53,11 @@ func TestConnAuthentication(t *testing.T) {
 	require.Equal(t, "ok", a.success)
 	require.ErrorContains(t, dial(nil), "requires credentials")
 	require.ErrorContains(t, dial(PasswordAuthenticator{}), "com.example.Rounds")
-	require.ErrorContains(t, dial(&roundsAuthenticator{panics: true}), "panic: oops")
+	err := dial(&roundsAuthenticator{panics: true})
+	var login *loginError
+	require.ErrorAs(t, err, &login, "reconnection waits as after a refused login")
+	require.ErrorContains(t, err, "authenticate: panic: oops")
+	require.ErrorContains(t, dial(&roundsAuthenticator{successPanics: true}), "authenticate: panic: oops")
 }
 
 // otherStream moves the frames of a server from stream 0 to stream 1.
@@ -100,7 +104,9 @@ func TestConnAuthenticationIsBounded(t *testing.T) {
 type roundsAuthenticator struct {
 	challenges []string
 	success    string
-	panics     bool
+	panics     bool // in Challenge
+
+	successPanics bool
 }
 
 func (a *roundsAuthenticator) Challenge(req []byte) ([]byte, Authenticator, error) {
@@ -111,7 +117,13 @@ func (a *roundsAuthenticator) Challenge(req []byte) ([]byte, Authenticator, erro
 	return []byte("r"), a, nil
 }
 
-func (a *roundsAuthenticator) Success(data []byte) error { a.success = string(data); return nil }
+func (a *roundsAuthenticator) Success(data []byte) error {
+	if a.successPanics {
+		panic("oops")
+	}
+	a.success = string(data)
+	return nil
+}
 
 func TestConnTLS(t *testing.T) {
 	for _, m := range []struct {

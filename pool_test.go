@@ -42,6 +42,28 @@ func TestFault20FalseMove(t *testing.T) {
 	})
 }
 
+// TestMovedNodeHasOtherPorts: the shard-aware port of the old address led to other shards, that of the new address does
+// not. The pool uses it at once, not after portCoolDown.
+func TestMovedNodeHasOtherPorts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFakeCluster(t, protoV4, 1, fakecql.Sharded(4))
+		n := m.Nodes[0]
+		n.PortShift = 1
+		s := sessionOn(m)
+		time.Sleep(time.Second)
+		p := poolOf(s, n)
+		p.mu.Lock()
+		wrong := p.shards.portWrong
+		p.mu.Unlock()
+		require.True(t, wrong)
+		n.Change(func(n *fakecql.Node) { n.PortShift = 0; m.Hosts["10.0.9.2"] = n })
+		p.move("10.0.9.2:9042")
+		time.Sleep(time.Minute)
+		require.Equal(t, repeat(4, 1), p.shardCounts())
+		require.Len(t, m.DialsSince(time.Time{}, "10.0.9.2:19042"), 3, "the first connection reports the port")
+	})
+}
+
 func TestPoolRefusesWrongNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeCluster(t, protoV4, 2, fakecql.Sharded(2))

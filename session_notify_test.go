@@ -471,6 +471,22 @@ func TestControlRetriesWithJitter(t *testing.T) {
 	}
 }
 
+// TestControlConnectionIsTriedAgain stops the only node for a while: without an event and before the next regular
+// reading, the session has a control connection again.
+func TestControlConnectionIsTriedAgain(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.ReconnectInterval = time.Hour })
+		c.Nodes[0].Stop()
+		after(10 * time.Second)
+		require.Nil(t, s.control.current())
+		require.Error(t, s.Stats().Control.Err)
+		c.Nodes[0].Start()
+		after(2 * reconnectMax)
+		require.NotNil(t, s.control.current())
+		require.NoError(t, s.Stats().Control.Err)
+	})
+}
+
 func TestControlFailoverOrder(t *testing.T) {
 	nodes := []*node{testNode(1, "a", "r"), testNode(2, "b", "r"), testNode(3, "a", "r"), testNode(4, "a", "r"), testNode(5, "b", "r")}
 	firsts := map[string]int{}

@@ -420,6 +420,17 @@ func (p panics) WithAttrs([]slog.Attr) slog.Handler { return p }
 
 func (p panics) WithGroup(string) slog.Handler { return p }
 
+// panicsAtEnd is a stream observer that panics when its stream ends.
+type panicsAtEnd struct{}
+
+func (p panicsAtEnd) StreamContext(context.Context) vecql.StreamObserverContext { return p }
+
+func (panicsAtEnd) StreamStarted(vecql.ObservedStream) {}
+
+func (panicsAtEnd) StreamAbandoned(vecql.ObservedStream) { panic("stream observer") }
+
+func (panicsAtEnd) StreamFinished(vecql.ObservedStream) { panic("stream observer") }
+
 // TestFault35UserCodePanics: an observer, policy, marshaler or binding of the program panics. At most its own request
 // fails, with an error that names what has panicked.
 func TestFault35UserCodePanics(t *testing.T) {
@@ -431,9 +442,12 @@ func TestFault35UserCodePanics(t *testing.T) {
 		err    string     // empty means that the request succeeds and the panic is only logged
 		log    bool
 	}{
-		"query observer":   {config: func(cfg *vecql.ClusterConfig) { cfg.QueryObserver = panics{} }, log: true},
-		"frame observer":   {config: func(cfg *vecql.ClusterConfig) { cfg.FrameHeaderObserver = panics{} }, log: true},
-		"stream observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.StreamObserver = panics{} }, log: true},
+		"query observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.QueryObserver = panics{} }, log: true},
+		"frame observer":  {config: func(cfg *vecql.ClusterConfig) { cfg.FrameHeaderObserver = panics{} }, log: true},
+		"stream observer": {config: func(cfg *vecql.ClusterConfig) { cfg.StreamObserver = panics{} }, log: true},
+		"stream observer at the end": {
+			config: func(cfg *vecql.ClusterConfig) { cfg.StreamObserver = panicsAtEnd{} }, log: true,
+		},
 		"connect observer": {config: func(cfg *vecql.ClusterConfig) { cfg.ConnectObserver = panics{} }, log: true},
 		"batch observer": {
 			config: func(cfg *vecql.ClusterConfig) { cfg.BatchObserver = panics{} },

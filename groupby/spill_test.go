@@ -6,9 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,6 +111,82 @@ func TestSpillPartByPart(t *testing.T) {
 	want, err := c.Aggregate(ctx, b)
 	require.NoError(t, err)
 	sameResults(t, want, got)
+}
+
+// onePartition returns a Grouper and a batch of n groups that its hash puts into partition 0. v0 has texts of 200
+// bytes, so that frameRows groups are more than one extent.
+func onePartition(t *testing.T, c Config, n int) (*Grouper, *column.Batch) {
+	g, err := c.New()
+	require.NoError(t, err)
+	s, err := g.stageOf([]column.Type{{Kind: column.Int64}, {Kind: column.String}}) // it has the seed of the hash
+	require.NoError(t, err)
+	ids, texts := make([]int64, 0, n), make([]string, n)
+	for id := uint64(0); len(ids) < n; id++ {
+		if s.plan.keys.hash1(id, 0)>>(64-partitionBits) == 0 {
+			ids = append(ids, int64(id))
+		}
+	}
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%0200d", ids[i])
+	}
+	return g, batchOf(0, cols(vals(ids)), cols(vals(texts)))
+}
+
+// ofTexts returns a Config for onePartition.
+func ofTexts() Config {
+	return Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), Min("v0")}, Order: ByKeys, Workers: 1}
+}
+
+// A partition of several times frameRows groups is complete in a partial.
+func TestPartialOfLargePartition(t *testing.T) {
+	g, b := onePartition(t, ofTexts(), 2*frameRows+2)
+	require.NoError(t, g.Add(t.Context(), b))
+	var partial bytes.Buffer
+	require.NoError(t, g.WritePartial(&partial))
+	merged, err := ofTexts().New()
+	require.NoError(t, err)
+	require.NoError(t, merged.MergePartial(&partial))
+	sameGroups(t, merged, b)
+}
+
+// sameGroups fails unless the result of g has each row of b as one group.
+func sameGroups(t *testing.T, g *Grouper, b *column.Batch) {
+	got, err := g.Finish(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, slices.Repeat([]int64{1}, b.Rows), ints(got, "count"))
+	require.Equal(t, ints(b, "k0"), ints(got, "k0"))
+	require.Equal(t, textsOf(b, "v0"), textsOf(got, "min(v0)"))
+}
+
+// A partition is spilled as several extents, each of them once.
+func TestSpillExtents(t *testing.T) {
+	c := ofTexts()
+	c.MemoryLimit, c.SpillDir, c.SpillCodec = 3<<20, t.TempDir(), plainCodec{}
+	g, b := onePartition(t, c, 20_000)
+	require.NoError(t, g.Add(t.Context(), b))
+	sameGroups(t, g, b)
+}
+
+// The parts of a partition that exceeds the memory have about the same number of groups.
+func TestSpillPartsAreEven(t *testing.T) {
+	c := ofTexts()
+	c.MemoryLimit, c.SpillDir, c.SpillCodec = 1<<20, t.TempDir(), plainCodec{}
+	g, b := onePartition(t, c, 10_000)
+	require.NoError(t, g.Add(t.Context(), b))
+	s := g.stages[0]
+	for _, w := range s.workers {
+		require.NoError(t, w.finish())
+	}
+	sum, parts := 0, 0
+	require.NoError(t, s.store.take(0, newMerger(s.plan), func(m *merger) error {
+		n := m.groups() - 1
+		require.Less(t, n, b.Rows/2)
+		sum, parts = sum+n, parts+1
+		return nil
+	}))
+	require.GreaterOrEqual(t, parts, 4)
+	require.Equal(t, b.Rows, sum)
+	require.NoError(t, g.Close())
 }
 
 func TestMemoryLimitWithoutSpillDir(t *testing.T) {
@@ -229,6 +308,30 @@ func TestPartialCorrupted(t *testing.T) {
 	c.DropNulls = true
 	var mismatch *MismatchError
 	require.ErrorAs(t, merge(good), &mismatch)
+}
+
+// A chunk that claims 256 MiB, of which only the header follows, costs one step of memory.
+func TestPartialChunkIsReadInSteps(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readChunk(bytes.NewReader([]byte{0, 0, 0, 16, 0, 0, 0, 0}), nil)
+	runtime.ReadMemStats(&after)
+	var corrupt *CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
+}
+
+func TestPartialOfOtherVersion(t *testing.T) {
+	c, b := smallPartial(t)
+	for _, version := range []byte{partialVersion - 1, partialVersion + 1, 255} {
+		b[len(partialMagic)] = version
+		g, err := c.New()
+		require.NoError(t, err)
+		err = g.MergePartial(bytes.NewReader(b))
+		var mismatch *MismatchError
+		require.ErrorAs(t, err, &mismatch)
+		require.ErrorContains(t, err, fmt.Sprintf("version is %d, want 1", version))
+	}
 }
 
 // FuzzPartial changes the content of chunks and corrects their checksums.
