@@ -37,7 +37,7 @@ func newArrowPages(f *dataFile, group int, meta *metadata.ColumnChunkMetaData, l
 	if err != nil {
 		return nil, corrupt("%w", err)
 	}
-	return &arrowPages{file: f, r: r, limit: limit}, nil
+	return &arrowPages{file: f, r: r, limit: min(limit, maxPageBytes)}, nil
 }
 
 // peek implements pages. It does not look ahead.

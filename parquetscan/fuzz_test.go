@@ -179,7 +179,7 @@ func hybridReference(data []byte, width uint, n int) ([]uint32, error) {
 				break
 			}
 		}
-		if head > 1<<32 {
+		if head > 1<<32-1 {
 			return nil, corrupt("long")
 		}
 		if head&1 == 1 {

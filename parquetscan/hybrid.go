@@ -4,6 +4,7 @@ package parquetscan
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -64,7 +65,7 @@ func (h *hybrid) run() error {
 			return nil
 		}
 		head, n := binary.Uvarint(h.data)
-		if n <= 0 || head > 1<<32 {
+		if n <= 0 || head > math.MaxUint32 { // a run has at most 1<<31 - 1 values
 			return corrupt("runs end too early")
 		}
 		h.data = h.data[n:]

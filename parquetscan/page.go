@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 )
@@ -33,6 +34,9 @@ type pages interface {
 
 // maxHeaderBytes bounds a page header, which may hold statistics with long values.
 const maxHeaderBytes = 16 << 20
+
+// maxPageBytes bounds a page: the position of each of its bits is an int. It is 256 MiB on 32-bit machines.
+const maxPageBytes = math.MaxInt / 8
 
 // A pageWalker reads pages from the bytes of a column chunk that is not encrypted.
 type pageWalker struct {

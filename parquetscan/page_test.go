@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -71,6 +72,34 @@ func TestChecksums(t *testing.T) {
 					requireCorrupt(t, b, "checksum")
 				}
 			}
+		}
+	}
+}
+
+// TestPageBitsAreCounted: the position of each bit of a page is an int, also on 32-bit machines.
+func TestPageBitsAreCounted(t *testing.T) {
+	require.EqualValues(t, math.MaxInt>>3, maxPageBytes)
+	page := rawPage(rawHeader{typ: dataPage, n: 3, uncompressed: 256 << 20}, make([]byte, 24))
+	_, err := readError(t, oneColumn(3, numberColumn(page)), Config{}, Options{})
+	if math.MaxInt == math.MaxInt32 {
+		require.ErrorIs(t, err, ErrTooLarge)
+		return
+	}
+	require.ErrorIs(t, err, ErrCorrupt, "it is shorter than its header states")
+}
+
+// TestLongestRun reads the header of a run with one value more than there can be.
+func TestLongestRun(t *testing.T) {
+	for _, m := range []struct {
+		values uint64
+		err    error
+	}{{1<<31 - 1, nil}, {1 << 31, ErrCorrupt}} {
+		var h hybrid
+		require.NoError(t, h.start(append(binary.AppendUvarint(nil, m.values<<1), 1), 1))
+		got := make([]uint32, 2)
+		require.ErrorIs(t, h.decode(got), m.err)
+		if m.err == nil {
+			require.Equal(t, []uint32{1, 1}, got)
 		}
 	}
 }

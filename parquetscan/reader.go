@@ -294,8 +294,8 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 		w.win.buf = w.win.buf[:0]
 	}
 	*w = pageWalker{
-		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Compression(), limit: c.limit,
-		verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
+		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Compression(),
+		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
 	}
 	return w, nil
 }

@@ -46,7 +46,7 @@ type Options struct {
 	// BatchBytes bounds the bytes of a batch, estimated by the average row of its row group. Default 8 MiB.
 	BatchBytes int
 	// MaxBatchBytes bounds the bytes of one column of a batch, and of a page. Larger ones are an ErrTooLarge. Default 1
-	// GiB, at most 2 GiB less one byte.
+	// GiB, at most 2 GiB less one byte. On 32-bit machines a page of 256 MiB is always an ErrTooLarge.
 	MaxBatchBytes int
 
 	// Workers is the number of goroutines that read in All, Borrow and Count. Default GOMAXPROCS.
