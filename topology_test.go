@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -295,4 +296,42 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 	require.Len(t, topo.replicasOf("every", 5), 1000)
 	require.Len(t, topo.replicasOf("hundred", 5), placement.MaxReplicas)
 	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.dc, "the nearest come first")
+}
+
+// TestNodeByIDReadsFewIDs counts the ids that a search reads: those whose change to the id sought changes the result. A
+// new view searches once for each node (setView), which would be quadratic work if a search read them all.
+func TestNodeByIDReadsFewIDs(t *testing.T) {
+	const n = 1000
+	var top topology
+	for i := range n {
+		top.ids = append(top.ids, scaleID(i))
+	}
+	for _, at := range []int{0, 1, n / 2, n - 1} {
+		id, read := top.ids[at], 0
+		for i, other := range top.ids {
+			top.ids[i] = id
+			if top.indexOf(id) != at {
+				read++
+			}
+			top.ids[i] = other
+		}
+		require.Equal(t, at, top.indexOf(id))
+		require.LessOrEqual(t, read, bits.Len(n))
+	}
+}
+
+// TestHostAtAllocatesOnce: the search by address compares parsed addresses. With as many texts as nodes, dialing all
+// nodes of a cluster would be quadratic work.
+func TestHostAtAllocatesOnce(t *testing.T) {
+	s := &Session{}
+	top := &topology{}
+	for _, h := range scaleView(1000, 0).hosts {
+		top.nodes = append(top.nodes, &node{info: h})
+	}
+	s.topo.Store(top)
+	for _, h := range []*HostInfo{top.nodes[0].info, top.nodes[999].info, {addr: netip.MustParseAddrPort("[2001:db8::1]:9042")}} {
+		addr := h.addr.String()
+		require.Equal(t, h.addr, s.hostAt(addr).addr)
+		require.LessOrEqual(t, testing.AllocsPerRun(10, func() { s.hostAt(addr) }), 1.0)
+	}
 }
