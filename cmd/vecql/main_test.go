@@ -27,30 +27,31 @@ func TestMain(m *testing.M) {
 // TestDemo runs the demo on every kind of server. Exit code 0 means that all rows were verified and recall was high
 // enough.
 func TestDemo(t *testing.T) {
-	servers := map[string][]string{"cqltest": nil}
+	t.Run("cqltest", func(t *testing.T) { requireDemo(t) })
 	if hosts := os.Getenv("VECQL_TEST_HOSTS"); hosts != "" {
-		servers["hosts"] = []string{"--hosts", hosts}
-	} else {
+		t.Run("hosts", func(t *testing.T) { requireDemo(t, "--hosts", hosts) })
+		return
+	}
+	t.Run("hosts", func(t *testing.T) { // it alone starts the shared server
 		server, err := cassandra.Shared(t.Context())
 		require.NoError(t, err)
-		servers["hosts"] = []string{
-			"--hosts", server.Host, "--user", cassandra.Username, "--password", cassandra.Password,
-		}
-		if soak.On() {
-			servers["cassandra"] = []string{"--server", "cassandra"}
-		}
-	}
+		requireDemo(t, "--hosts", server.Host, "--user", cassandra.Username, "--password", cassandra.Password)
+	})
+	t.Run("cassandra", func(t *testing.T) {
+		soak.Only(t)
+		requireDemo(t, "--server", "cassandra")
+	})
+}
+
+// requireDemo runs the demo with further arguments.
+func requireDemo(t *testing.T, args ...string) {
 	keyspace := fmt.Sprint("vecql_demo_test_", os.Getpid()) // another process may use the same server
-	for name, args := range servers {
-		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			code := run(t.Context(), append([]string{"demo", "--keyspace", keyspace}, args...), &stdout, &stderr)
-			t.Log(stdout.String(), stderr.String())
-			require.Zero(t, code)
-			require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
-			require.Contains(t, stdout.String(), "Recall of the 60 answers")
-		})
-	}
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), append([]string{"demo", "--keyspace", keyspace}, args...), &stdout, &stderr)
+	t.Log(stdout.String(), stderr.String())
+	require.Zero(t, code)
+	require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
+	require.Contains(t, stdout.String(), "Recall of the 60 answers")
 }
 
 // TestDemoKeepsExistingKeyspace requires that the demo drops an existing keyspace only with --drop.
