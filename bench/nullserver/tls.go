@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"io"
 	"math/big"
 	"net"
@@ -17,20 +18,33 @@ import (
 
 // TLS 1.3 on the port of plain connections: the first byte of a connection decides.
 
-// NewCertificate returns a self-signed certificate of the address.
-func NewCertificate(ip net.IP) (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
+// NewCertificate returns a certificate of the address and the certificate of its issuer, as DER. They differ because
+// rustls rejects a server's certificate that is its own issuer.
+func NewCertificate(ip net.IP) (cert tls.Certificate, issuer []byte, err error) {
 	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), IPAddresses: []net.IP{ip},
+	root := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "null server"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(30 * 24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano() + 1), IPAddresses: []net.IP{ip},
+		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	rootKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return cert, nil, err
+	}
+	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return cert, nil, err
+	}
+	if issuer, err = x509.CreateCertificate(rand.Reader, root, root, rootKey.Public(), rootKey); err != nil {
+		return cert, nil, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, root, leafKey.Public(), rootKey)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: leafKey}, issuer, err
 }
 
 // handshakeRecord is the first byte of a TLS connection; that of a plain one is the protocol version.

@@ -22,7 +22,7 @@ import (
 const (
 	// addrEnv is the address of a running null server. run.sh starts one for all drivers, on a core of its own.
 	addrEnv = "VECQL_NULL_SERVER"
-	// certEnv is the server's certificate, as base64 of its DER.
+	// certEnv is the certificate of the issuer of the server's, as base64 of its DER.
 	certEnv = "VECQL_NULL_SERVER_CERT"
 	// serveEnv makes a test program run as the server.
 	serveEnv = "VECQL_NULL_SERVE"
@@ -48,18 +48,19 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Serve runs the server. It prints its address and its certificate, and exits at the end of its input.
+// Serve runs the server. It prints its address and the certificate of its issuer, and exits at the end of its input.
 func Serve(listen string) {
 	ln, err := net.Listen("tcp", listen)
 	var cert tls.Certificate
+	var issuer []byte
 	if err == nil {
-		cert, err = nullserver.NewCertificate(ln.Addr().(*net.TCPAddr).IP)
+		cert, issuer, err = nullserver.NewCertificate(ln.Addr().(*net.TCPAddr).IP)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(ln.Addr(), base64.StdEncoding.EncodeToString(cert.Certificate[0]))
+	fmt.Println(ln.Addr(), base64.StdEncoding.EncodeToString(issuer))
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -86,7 +87,7 @@ func TLS(tb testing.TB) *tls.Config {
 	return cfg
 }
 
-// ClientTLS returns a configuration of clients for a server whose certificate is cert, base64 of its DER.
+// ClientTLS returns a configuration of clients for a server whose issuer has the certificate cert, base64 of its DER.
 func ClientTLS(cert string) (*tls.Config, error) {
 	der, err := base64.StdEncoding.DecodeString(cert)
 	if err != nil {
@@ -101,7 +102,7 @@ func ClientTLS(cert string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}, nil
 }
 
-// address returns the address of the null server and its certificate.
+// address returns the address of the null server and the certificate of its issuer.
 func address(tb testing.TB) (addr, cert string) {
 	tb.Helper()
 	if addr := os.Getenv(addrEnv); addr != "" {

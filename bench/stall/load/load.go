@@ -71,7 +71,7 @@ func Main(name, module string, connect func(o Options) (Client, error)) {
 	flag.DurationVar(&o.Timeout, "timeout", time.Second, "timeout of requests")
 	flag.IntVar(&o.Keys, "keys", 1000, "rows in the table")
 	flag.IntVar(&o.closed, "closed", 0, "goroutines of a closed loop, whose rate is printed; 0 means an open loop")
-	cert := flag.String("cert", "", "base64 of the server's certificate, DER; none means no TLS")
+	cert := flag.String("cert", "", "base64 of the certificate of the server's issuer, DER; none means no TLS")
 	flag.Parse()
 	o.Hosts = strings.Split(hosts, ",")
 	o.sleep = newSleep()
