@@ -45,7 +45,7 @@ func dialFloorTLS(b *testing.B, version int) *socket {
 
 func startFloor(b *testing.B, conn net.Conn, version int) *socket {
 	b.Cleanup(func() { _ = conn.Close() })
-	s := &socket{Conn: conn, version: 4, in: make([]byte, 256<<10)}
+	s := &socket{Conn: conn, in: make([]byte, 256<<10)}
 	startup := "\x00\x01\x00\x0BCQL_VERSION\x00\x053.0.0"
 	s.version = byte(version)
 	if _, err := s.Write(s.frame(0, 0x01, []byte(startup))); err != nil {
@@ -58,17 +58,15 @@ func startFloor(b *testing.B, conn net.Conn, version int) *socket {
 }
 
 func (s *socket) frame(stream int, opcode byte, body []byte) []byte {
-	b := []byte{s.version, 0, byte(stream >> 8), byte(stream), opcode}
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(body))), body...)
+	return workload.AppendFrame(nil, s.version, stream, opcode, body)
 }
 
 // message returns a frame as sent: in v5, in a segment.
-func (s *socket) message(stream int, opcode byte, body []byte) []byte {
-	b := s.frame(stream, opcode, body)
+func (s *socket) message(frame []byte) []byte {
 	if s.version >= 5 {
-		b = nullserver.AppendSegment(nil, b)
+		return nullserver.AppendSegment(nil, frame)
 	}
-	return b
+	return frame
 }
 
 // prepare returns the statement id as EXECUTE encodes it; in v5 the id of the result metadata follows.
@@ -78,7 +76,7 @@ func (s *socket) prepare(b *testing.B, stmt string) []byte {
 	if s.version >= 5 {
 		body = append(body, 0, 0, 0, 0)
 	}
-	if _, err := s.Write(s.message(0, 0x09, body)); err != nil {
+	if _, err := s.Write(s.message(s.frame(0, 0x09, body))); err != nil {
 		b.Fatal(err)
 	}
 	n, err := s.Read(s.in)
@@ -99,24 +97,9 @@ func (s *socket) prepare(b *testing.B, stmt string) []byte {
 	return slices.Clone(id)
 }
 
-// execute returns an EXECUTE request with the values, consistency ONE and skip_metadata.
+// execute returns an EXECUTE request as sent.
 func (s *socket) execute(stream int, id []byte, values [][]byte, paging []byte) []byte {
-	body := append(slices.Clone(id), 0, 1) // ONE
-	flags := uint32(0x01 | 0x02)
-	if len(paging) > 0 {
-		flags |= 0x04
-	}
-	if len(paging) > 4 {
-		flags |= 0x08
-	}
-	if s.version >= 5 {
-		body = append(body, 0, 0, 0)
-	}
-	body = binary.BigEndian.AppendUint16(append(body, byte(flags)), uint16(len(values)))
-	for _, v := range values {
-		body = append(binary.BigEndian.AppendUint32(body, uint32(len(v))), v...)
-	}
-	return s.message(stream, 0x0A, append(body, paging...))
+	return s.message(workload.ExecuteFrame(s.version, stream, id, values, paging))
 }
 
 // roundTrips sends n frames with at most inFlight outstanding. size is the length of a response.
@@ -196,42 +179,44 @@ func floorReadRow(b *testing.B) {
 	floorRequests(b, "/row=vector", workload.ReadVector, size, 9+16+8+size, workload.Bytes(workload.InsertID))
 }
 
-// floorScan reads pages and discards them. It requests the next page before it reads the current one.
+// floorScan reads pages and discards them.
 func floorScan(b *testing.B) {
 	for _, rows := range []string{"vector", "small", "mixed"} {
 		for _, version := range []int{4, 5} {
 			b.Run(fmt.Sprintf("driver=floor/rows=%s/version=%d", rows, version), func(b *testing.B) {
 				s := dialFloor(b, version)
 				id := s.prepare(b, scans[rows])
-				pages := (b.N + workload.PageSize - 1) / workload.PageSize
-				page := func(i int) error {
-					p := binary.BigEndian.AppendUint32(nil, workload.PageSize)
-					p = binary.BigEndian.AppendUint32(append(p, 0, 0, 0, 4), uint32(i))
-					_, err := s.Write(s.execute(0, id, [][]byte{workload.Bytes(1 << 30)}, p))
-					return err
-				}
 				b.SetBytes(0)
-				workload.Measure(b, func() error {
-					if err := page(0); err != nil {
-						return err
-					}
-					for i := range pages {
-						if i+1 < pages {
-							if err := page(i + 1); err != nil {
-								return err
-							}
-						}
-						if err := s.drop(); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-				b.ReportMetric(float64(pages*workload.PageSize)/b.Elapsed().Seconds(), "rows/s")
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pages*workload.PageSize), "ns/op")
+				workload.Measure(b, func() error { return s.scan(id, b.N) })
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
 		}
 	}
+}
+
+// scan reads and discards the pages of a number of rows. It requests the next page before it reads the current one.
+func (s *socket) scan(id []byte, rows int) error {
+	pages := (rows + workload.PageSize - 1) / workload.PageSize
+	page := func(i int) error {
+		p := binary.BigEndian.AppendUint32(nil, workload.PageSize)
+		p = binary.BigEndian.AppendUint32(append(p, 0, 0, 0, 4), uint32(i))
+		_, err := s.Write(s.execute(0, id, [][]byte{workload.Bytes(1 << 30)}, p))
+		return err
+	}
+	if err := page(0); err != nil {
+		return err
+	}
+	for i := range pages {
+		if i+1 < pages {
+			if err := page(i + 1); err != nil {
+				return err
+			}
+		}
+		if err := s.drop(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drop discards one frame, which in v5 has segments of its own.

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"testing"
 
@@ -17,7 +16,11 @@ var services = []workload.ServiceDriver{
 	{Name: "vecql-typed", Open: openService(true)},
 }
 
-func BenchmarkProduction(b *testing.B) { workload.Production(b, services); floorProduction(b) }
+func BenchmarkProduction(b *testing.B) {
+	workload.Production(b, services)
+	workload.ProductionCompressor(b, compressor)
+	floorProduction(b)
+}
 
 func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 3*workload.PageSize) }
 
@@ -90,35 +93,30 @@ func (s *service) ReadVectorFor(ctx context.Context, id [16]byte) (r workload.Ve
 	return r, err
 }
 
+// compressor is the LZ4 of vecql, which compresses frames of a batch together.
+var compressor = workload.Compressor{
+	Driver: "vecql", InFlights: []int{1, 16, 256},
+	Compress: vecql.LZ4Compressor{}.AppendCompressed, Decompress: vecql.LZ4Compressor{}.AppendDecompressed,
+}
+
 // floorProduction measures bare sockets, with TLS and without it.
 func floorProduction(b *testing.B) {
-	id, vector := workload.Bytes(workload.InsertID), workload.VectorBytes(workload.InsertedVector)
-	nets, inFlights := workload.FloorSettings()
-	for _, op := range []struct {
-		name, text string
-		answer     int
-		values     [][]byte
-	}{
-		{"insert-small", workload.InsertTen, 13, workload.InsertedSmall.Values()},
-		{"insert-vector", workload.InsertVector, 13, [][]byte{id, vector}},
-		{"read-vector", workload.ReadVector, 9 + 16 + 8 + len(id) + len(vector), [][]byte{id}},
-	} {
-		for _, net := range nets {
-			for _, inFlight := range inFlights {
-				name := fmt.Sprintf("driver=floor/op=%s/net=%s/compress=none/conns=1/deadline=none/version=5/inflight=%d", op.name, net, inFlight)
-				b.Run(name, func(b *testing.B) {
-					s := dialFloor(b, 5)
-					if net == "tls" {
-						s = dialFloorTLS(b, 5)
-					}
-					prepared := s.prepare(b, op.text)
-					var frames []byte
-					for i := range inFlight {
-						frames = append(frames, s.execute(i, prepared, op.values, nil)...)
-					}
-					workload.MeasureRequests(b, func() error { return s.roundTrips(b.N, inFlight, op.answer, frames) })
-				})
+	for _, bare := range workload.Bares() {
+		b.Run(bare.Name, func(b *testing.B) {
+			s := dialFloor(b, 5)
+			if bare.TLS {
+				s = dialFloorTLS(b, 5)
 			}
-		}
+			prepared := s.prepare(b, bare.Text)
+			if bare.Scan {
+				workload.MeasureRequests(b, func() error { return s.scan(prepared, b.N) })
+				return
+			}
+			var frames []byte
+			for i := range bare.InFlight {
+				frames = append(frames, s.execute(i, prepared, bare.Values, nil)...)
+			}
+			workload.MeasureRequests(b, func() error { return s.roundTrips(b.N, bare.InFlight, bare.Answer, frames) })
+		})
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	_ "embed" // star.txt
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,7 +46,18 @@ type Service interface {
 type ServiceDriver struct {
 	Name string
 	Scan bool // whether the driver takes part in scans
+	Few  bool // whether the driver takes part in few settings
 	Open func(addr string, s Setting) (Service, error)
+}
+
+// arms returns the settings in which the driver takes part.
+func (d *ServiceDriver) arms() (arms []arm) {
+	for _, a := range star {
+		if a.few || !d.Few {
+			arms = append(arms, a)
+		}
+	}
+	return arms
 }
 
 // Timeout is the time of the context of a request with a deadline.
@@ -75,51 +89,90 @@ func (d *Dialer) wait(conns int) error {
 	return fmt.Errorf("the session has %d connections, want %d and one for control", d.opened.Load(), conns)
 }
 
-// An arm is a setting of the star with the numbers of requests in flight that are measured.
+// An arm is a setting of star.txt with the numbers of requests in flight that are measured.
 type arm struct {
 	net, compress string
 	conns         int
 	deadline      string
 	version       int
-	scan          bool
+	scan, few     bool
 	inFlights     []int
 }
 
-// star has the base first, then settings that differ from it in one part, then those of all parts.
-var star = []arm{
-	{"plain", "none", 1, "none", 5, true, []int{1, 16, 256, 4096}},
-	{"tls", "none", 1, "none", 5, true, []int{1, 16, 256}},
-	{"plain", "lz4", 1, "none", 5, true, []int{16, 256}},
-	{"plain", "none", 4, "none", 5, false, []int{16, 256}},
-	{"plain", "none", 1, "each", 5, false, []int{16, 256}},
-	{"tls", "lz4", 1, "none", 5, false, []int{16, 256}},
-	{"tls", "none", 4, "each", 4, false, []int{16, 256}},
-	{"tls", "lz4", 4, "each", 4, false, []int{16, 256}},
-	{"tls", "lz4", 4, "each", 5, true, []int{1, 16, 256, 4096}},
+//go:embed star.txt
+var starText string
+
+var star = parseStar(starText)
+
+// parseStar returns the settings of star.txt.
+func parseStar(text string) (star []arm) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 8 || f[0] == "#" {
+			continue
+		}
+		a := arm{net: f[0], compress: f[1], deadline: f[3], scan: f[5] == "scan", few: f[6] == "few"}
+		numbers := make([]int, 0, len(f))
+		for _, number := range slices.Concat(f[2:3], f[4:5], f[7:]) {
+			n, err := strconv.Atoi(number)
+			if err != nil {
+				panic(fmt.Sprintf("star.txt: %q: %v", line, err))
+			}
+			numbers = append(numbers, n)
+		}
+		a.conns, a.version, a.inFlights = numbers[0], numbers[1], numbers[2:]
+		star = append(star, a)
+	}
+	return star
+}
+
+// benchmark returns the name of a benchmark of the family.
+func (a arm) benchmark(driver, op string, inFlight int) string {
+	return fmt.Sprintf("driver=%s/op=%s/%s/inflight=%d", driver, op, a.name(), inFlight)
 }
 
 func (a arm) name() string {
 	return fmt.Sprintf("net=%s/compress=%s/conns=%d/deadline=%s/version=%d", a.net, a.compress, a.conns, a.deadline, a.version)
 }
 
-// ops are the requests of the family.
-var ops = []struct {
-	name string
-	most int // requests in flight
-	run  func(ctx context.Context, s Service) error
-}{
-	{"insert-small", 4096, func(ctx context.Context, s Service) error { return s.InsertTen(ctx, InsertedSmall) }},
-	{"insert-vector", 256, func(ctx context.Context, s Service) error {
-		return s.InsertVectorFor(ctx, InsertID, InsertedVector)
-	}},
-	{"read-vector", 256, func(ctx context.Context, s Service) error {
-		r, err := s.ReadVectorFor(ctx, InsertID)
-		if err == nil && (r.ID != InsertID || len(r.V) != Dim || r.V[Dim-1] != InsertedVector[Dim-1]) {
-			err = fmt.Errorf("row differs from the inserted one: %.100v", r)
-		}
-		return err
-	}},
+// An operation is a request of the family.
+type operation struct {
+	name     string
+	most     int // requests in flight
+	run      func(ctx context.Context, s Service) error
+	text     string
+	values   [][]byte // the encoded values of the request
+	response []byte   // the body of the response, without metadata
 }
+
+var ops = []operation{
+	{
+		"insert-small", 4096,
+		func(ctx context.Context, s Service) error { return s.InsertTen(ctx, InsertedSmall) },
+		InsertTen, InsertedSmall.Values(), void,
+	},
+	{
+		"insert-vector", 256,
+		func(ctx context.Context, s Service) error { return s.InsertVectorFor(ctx, InsertID, InsertedVector) },
+		InsertVector, [][]byte{Bytes(InsertID), VectorBytes(InsertedVector)}, void,
+	},
+	{
+		"read-vector", 256,
+		func(ctx context.Context, s Service) error {
+			r, err := s.ReadVectorFor(ctx, InsertID)
+			if err == nil && (r.ID != InsertID || len(r.V) != Dim || r.V[Dim-1] != InsertedVector[Dim-1]) {
+				err = fmt.Errorf("row differs from the inserted one: %.100v", r)
+			}
+			return err
+		},
+		ReadVector, [][]byte{Bytes(InsertID)}, cells([]byte(oneRow), InsertID, VectorBytes(InsertedVector)),
+	},
+}
+
+// void is the body of a RESULT without rows. oneRow is that of a row of two columns without metadata, up to its cells.
+var void = []byte("\x00\x00\x00\x01")
+
+const oneRow = "\x00\x00\x00\x02\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00\x01"
 
 // open opens a session with all its connections and checks its requests.
 func (a arm) open(tb testing.TB, d ServiceDriver) Service {
@@ -158,14 +211,14 @@ func (a arm) request(s Service, run func(ctx context.Context, s Service) error) 
 // Production measures the settings of the star. All benchmarks of a setting share a session.
 func Production(b *testing.B, drivers []ServiceDriver) {
 	for _, d := range drivers {
-		for _, a := range star {
+		for _, a := range d.arms() {
 			s := a.open(b, d)
 			for _, op := range ops {
 				for _, inFlight := range a.inFlights {
 					if inFlight > op.most {
 						continue
 					}
-					b.Run(fmt.Sprintf("driver=%s/op=%s/%s/inflight=%d", d.Name, op.name, a.name(), inFlight), func(b *testing.B) {
+					b.Run(a.benchmark(d.Name, op.name, inFlight), func(b *testing.B) {
 						MeasureRequests(b, func() error {
 							return InFlight(b.N, inFlight, func() error { return a.request(s, op.run) })
 						})
@@ -173,7 +226,7 @@ func Production(b *testing.B, drivers []ServiceDriver) {
 				}
 			}
 			if d.Scan && a.scan {
-				b.Run(fmt.Sprintf("driver=%s/op=scan-vector/%s/inflight=1", d.Name, a.name()), func(b *testing.B) { productionScan(b, s) })
+				b.Run(a.benchmark(d.Name, "scan-vector", 1), func(b *testing.B) { productionScan(b, s) })
 			}
 			s.Close()
 		}
@@ -182,16 +235,7 @@ func Production(b *testing.B, drivers []ServiceDriver) {
 
 // productionScan reads pages of vectors. One operation is one row.
 func productionScan(b *testing.B, s Service) {
-	MeasureRequests(b, func() error {
-		for left := b.N; left > 0; {
-			n, err := s.Scan("vector", 1000, left, false)
-			if err != nil || n == 0 {
-				return fmt.Errorf("%d rows: %w", n, err)
-			}
-			left -= n
-		}
-		return nil
-	})
+	MeasureRequests(b, func() error { return scan(b.N, s.Scan, "vector") })
 }
 
 // MeasureRequests is Measure. It also reports requests per second, and system calls of write per request.
@@ -225,7 +269,7 @@ func writes() (n int64, ok bool) {
 // limit rows of two pages.
 func CheckProduction(t *testing.T, drivers []ServiceDriver, limit int) {
 	for _, d := range drivers {
-		for _, a := range star {
+		for _, a := range d.arms() {
 			t.Run(d.Name+"/"+a.name(), func(t *testing.T) {
 				s := a.open(t, d)
 				defer s.Close()
@@ -244,7 +288,35 @@ func CheckProduction(t *testing.T, drivers []ServiceDriver, limit int) {
 	}
 }
 
-// FloorSettings returns the settings of bare sockets, which have no LZ4, one connection and no deadline.
-func FloorSettings() (nets []string, inFlights []int) {
-	return []string{"plain", "tls"}, []int{1, 16, 256}
+// A Bare is a benchmark of bare sockets, which have one connection, no LZ4 and no deadline.
+type Bare struct {
+	Name     string
+	TLS      bool
+	InFlight int
+	Text     string // the statement
+	Values   [][]byte
+	Answer   int  // bytes of a response
+	Scan     bool // pages instead of requests
+}
+
+// Bares returns the benchmarks of the family in which bare sockets take part.
+func Bares() (all []Bare) {
+	for _, a := range star {
+		if a.compress != "none" || a.conns > 1 || a.deadline != "none" {
+			continue
+		}
+		for _, op := range ops {
+			for _, inFlight := range a.inFlights {
+				if inFlight <= op.most {
+					name := a.benchmark("floor", op.name, inFlight)
+					all = append(all, Bare{name, a.net == "tls", inFlight, op.text, op.values, 9 + len(op.response), false})
+				}
+			}
+		}
+		if a.scan {
+			name := a.benchmark("floor", "scan-vector", 1)
+			all = append(all, Bare{Name: name, TLS: a.net == "tls", Text: ScanVectors, Scan: true})
+		}
+	}
+	return all
 }
