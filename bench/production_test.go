@@ -114,7 +114,7 @@ func floorProduction(b *testing.B) {
 			}
 			var frames []byte
 			for i := range bare.InFlight {
-				frames = append(frames, s.execute(i, prepared, bare.Values, nil)...)
+				frames = append(frames, s.execute(i, prepared, bare.Values(i), nil)...)
 			}
 			workload.MeasureRequests(b, func() error { return s.roundTrips(b.N, bare.InFlight, bare.Answer, frames) })
 		})

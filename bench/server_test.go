@@ -27,7 +27,7 @@ func TestServer(t *testing.T) {
 			if err := s.InsertSmall(workload.SmallKey, workload.SmallValue+1); err == nil {
 				t.Error("insert of another value succeeded")
 			}
-			if _, err := s.ReadVector(workload.UUID(1)); err == nil {
+			if _, err := s.ReadVector(workload.UUID(1000)); err == nil {
 				t.Error("read of another row succeeded")
 			}
 			if err := s.Query("SELECT id FROM ks.other").Exec(); err == nil {

@@ -45,6 +45,10 @@ func Serve(ln net.Listener, cert tls.Certificate, statements []*Statement) error
 func (s *Server) add(st *Statement) {
 	all := append(slices.Clone(*s.statements.Load()), st)
 	st.id = uint32(len(all) - 1)
+	st.want = make(map[string]int, len(st.Want))
+	for i, values := range st.Want {
+		st.want[string(values)] = i
+	}
 	s.statements.Store(&all)
 	s.byText[st.Text] = st
 }
@@ -169,7 +173,11 @@ func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 		skip, changed = false, true
 	}
 	if !st.Paged {
-		c.add(frame, opResult, st.single(skip, changed))
+		i := 0
+		if len(st.Want) > 1 {
+			i = st.want[string(st.values(flags, p))]
+		}
+		c.add(frame, opResult, st.single(oneKey{i, skip, changed}))
 		return
 	}
 	size, page, pages := paging(flags, p)
@@ -219,6 +227,19 @@ func (c *conn) check(st *Statement, flags uint32, p []byte) bool {
 		return true
 	}
 	c.checked[st.id]++
-	n := len(st.Bind)
-	return flags&queryValues != 0 && len(p) >= 2 && int(binary.BigEndian.Uint16(p)) == n && bytes.HasPrefix(p[2:], st.Want)
+	_, known := st.want[string(st.values(flags, p))]
+	return known
+}
+
+// values returns the bind values of request parameters, each after its length, nil if their number is wrong.
+func (s *Statement) values(flags uint32, p []byte) []byte {
+	if flags&queryValues == 0 || len(p) < 2 || int(binary.BigEndian.Uint16(p)) != len(s.Bind) {
+		return nil
+	}
+	p = p[2:]
+	n := 0
+	for range s.Bind {
+		n += 4 + max(int(int32(binary.BigEndian.Uint32(p[n:]))), 0)
+	}
+	return p[:n]
 }

@@ -58,29 +58,32 @@ type Statement struct {
 	Text string
 	Bind []Column
 	Key  []int    // positions in Bind of the partition key's columns
-	Want []byte   // values of the first requests of a connection, each after its length; nil means any
+	Want [][]byte // values of the first requests of a connection, each after its length; nil means any
 	Rows []Column // nil means a void result
 
 	// Row appends the cells of row i of a page, each after its length.
 	Row func(dst []byte, i int) []byte
 	// Paged reports whether the result has pages of the size that the client requests, as many as the int that is the
-	// first bind value. Otherwise the result is one row.
+	// first bind value. Otherwise the result is one row: row i for the values Want[i].
 	Paged bool
 
 	id    uint32
+	want  map[string]int // positions in Want
 	mu    sync.Mutex
-	one   [4][]byte      // results of one row, with and without metadata, encoded once
-	block map[int][]byte // encoded rows of a page by their number; pages differ only in their head
+	one   map[oneKey][]byte // results of one row, encoded once
+	block map[int][]byte    // encoded rows of a page by their number; pages differ only in their head
+}
+
+// oneKey is a row in one of its encodings.
+type oneKey struct {
+	row           int
+	skip, changed bool // without metadata, with a new id of the metadata
 }
 
 // rows returns the encoded rows of a page of n rows.
 func (s *Statement) rows(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rowsLocked(n)
-}
-
-func (s *Statement) rowsLocked(n int) []byte {
 	if b, ok := s.block[n]; ok {
 		return b
 	}
@@ -96,23 +99,23 @@ func (s *Statement) rowsLocked(n int) []byte {
 }
 
 // single returns the result of one row, or of none if the statement has no Row.
-func (s *Statement) single(skip, changed bool) []byte {
+func (s *Statement) single(key oneKey) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, i := 0, 0
-	if s.Row != nil {
-		n = 1
+	if b, ok := s.one[key]; ok {
+		return b
 	}
-	if skip {
-		i |= 1
+	var b []byte
+	if s.Row == nil {
+		b = s.appendHead(nil, key.skip, key.changed, nil, 0)
+	} else {
+		b = s.Row(s.appendHead(nil, key.skip, key.changed, nil, 1), key.row)
 	}
-	if changed {
-		i |= 2
+	if s.one == nil {
+		s.one = map[oneKey][]byte{}
 	}
-	if s.one[i] == nil {
-		s.one[i] = append(s.appendHead(nil, skip, changed, nil, n), s.rowsLocked(n)...)
-	}
-	return s.one[i]
+	s.one[key] = b
+	return b
 }
 
 // metadataID is the id of the result metadata in v5.

@@ -191,7 +191,7 @@ func requests(b *testing.B, name string, drivers []Driver, vectors bool, part st
 						b.Fatal(err)
 					}
 					b.SetBytes(int64(size))
-					Measure(b, func() error { return InFlight(b.N, inFlight, op) })
+					Measure(b, func() error { return InFlight(b.N, inFlight, func(int) error { return op() }) })
 				})
 			}
 		}

@@ -25,8 +25,8 @@ func ProductionCompressor(b *testing.B, c Compressor) {
 			name := fmt.Sprintf("driver=%s-compressor/op=%s/net=none/compress=lz4/conns=1/deadline=none/version=5/inflight=%d",
 				c.Driver, op.name, inFlight)
 			b.Run(name, func(b *testing.B) {
-				requests := segments(inFlight, func(i int) []byte { return ExecuteFrame(5, i, cannedID, op.values, nil) })
-				responses, err := c.shrunk(segments(inFlight, func(i int) []byte { return resultFrame(i, op.response) }))
+				requests := segments(inFlight, func(i int) []byte { return ExecuteFrame(5, i, cannedID, op.values(i), nil) })
+				responses, err := c.shrunk(segments(inFlight, func(i int) []byte { return resultFrame(i, op.response(i)) }))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -32,16 +32,17 @@ func Measure(b *testing.B, f func() error) {
 	b.ReportMetric(float64((cpu()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
 }
 
-// InFlight calls op n times in total, from the given number of goroutines. It returns the first error.
-func InFlight(n, goroutines int, op func() error) error {
+// InFlight calls op n times in total, from the given number of goroutines, with the numbers of the calls. It returns
+// the first error.
+func InFlight(n, goroutines int, op func(i int) error) error {
 	var left atomic.Int64
 	left.Store(int64(n))
 	errs := make(chan error, goroutines)
 	var wg sync.WaitGroup
 	for range goroutines {
 		wg.Go(func() {
-			for left.Add(-1) >= 0 {
-				if err := op(); err != nil {
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				if err := op(int(i)); err != nil {
 					errs <- err
 					return
 				}

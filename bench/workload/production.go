@@ -139,40 +139,69 @@ func (a arm) name() string {
 type operation struct {
 	name     string
 	most     int // requests in flight
-	run      func(ctx context.Context, s Service) error
 	text     string
-	values   [][]byte // the encoded values of the request
-	response []byte   // the body of the response, without metadata
+	run      func(ctx context.Context, s Service, i int) error // request i
+	values   func(i int) [][]byte                              // the encoded values of request i
+	response func(i int) []byte                                // the body of the response, without metadata
 }
 
 var ops = []operation{
 	{
-		"insert-small", 4096,
-		func(ctx context.Context, s Service) error { return s.InsertTen(ctx, InsertedSmall) },
-		InsertTen, InsertedSmall.Values(), void,
+		"insert-small", 4096, InsertTen,
+		func(ctx context.Context, s Service, i int) error {
+			return s.InsertTen(ctx, &smallRows[i%len(smallRows)])
+		},
+		func(i int) [][]byte { return smallRows[i%len(smallRows)].Values() }, void,
 	},
 	{
-		"insert-vector", 256,
-		func(ctx context.Context, s Service) error { return s.InsertVectorFor(ctx, InsertID, InsertedVector) },
-		InsertVector, [][]byte{Bytes(InsertID), VectorBytes(InsertedVector)}, void,
+		"insert-vector", 256, InsertVector,
+		func(ctx context.Context, s Service, i int) error {
+			r := &vectorRows[i%len(vectorRows)]
+			return s.InsertVectorFor(ctx, r.ID, r.V)
+		},
+		func(i int) [][]byte {
+			r := &vectorRows[i%len(vectorRows)]
+			return [][]byte{Bytes(r.ID), VectorBytes(r.V)}
+		}, void,
 	},
 	{
-		"read-vector", 256,
-		func(ctx context.Context, s Service) error {
-			r, err := s.ReadVectorFor(ctx, InsertID)
-			if err == nil && (r.ID != InsertID || len(r.V) != Dim || r.V[Dim-1] != InsertedVector[Dim-1]) {
+		"read-vector", 256, ReadVector,
+		func(ctx context.Context, s Service, i int) error {
+			want := &vectorRows[i%len(vectorRows)]
+			r, err := s.ReadVectorFor(ctx, want.ID)
+			if err == nil && (r.ID != want.ID || len(r.V) != Dim || r.V[Dim-1] != want.V[Dim-1]) {
 				err = fmt.Errorf("row differs from the inserted one: %.100v", r)
 			}
 			return err
 		},
-		ReadVector, [][]byte{Bytes(InsertID)}, cells([]byte(oneRow), InsertID, VectorBytes(InsertedVector)),
+		func(i int) [][]byte { return [][]byte{Bytes(vectorRows[i%len(vectorRows)].ID)} },
+		func(i int) []byte {
+			r := &vectorRows[i%len(vectorRows)]
+			return cells([]byte(oneRow), r.ID, VectorBytes(r.V))
+		},
 	},
 }
 
-// void is the body of a RESULT without rows. oneRow is that of a row of two columns without metadata, up to its cells.
-var void = []byte("\x00\x00\x00\x01")
+// void returns the body of a RESULT without rows. oneRow is that of a row of two columns without metadata, up to its
+// cells.
+func void(int) []byte { return []byte("\x00\x00\x00\x01") }
 
 const oneRow = "\x00\x00\x00\x02\x00\x00\x00\x04\x00\x00\x00\x02\x00\x00\x00\x01"
+
+// smallRows and vectorRows are the rows of the requests, in turn. Each has more bytes than the 64 KiB in which LZ4
+// finds repetitions: a segment of one repeated row would favor the drivers that compress several requests together.
+var (
+	smallRows  = rows(1024, Small)
+	vectorRows = rows(32, func(i int) VectorRow { return VectorRow{UUID(i), Vector(i, Dim)} })
+)
+
+func rows[T any](n int, row func(i int) T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = row(i)
+	}
+	return all
+}
 
 // open opens a session with all its connections and checks its requests.
 func (a arm) open(tb testing.TB, d ServiceDriver) Service {
@@ -191,21 +220,21 @@ func (a arm) open(tb testing.TB, d ServiceDriver) Service {
 		tb.Fatal(err)
 	}
 	for _, op := range ops { // on all connections
-		if err := InFlight(64, 16, func() error { return a.request(s, op.run) }); err != nil {
+		if err := InFlight(64, 16, func(i int) error { return a.request(s, i, op.run) }); err != nil {
 			tb.Fatal(op.name, err)
 		}
 	}
 	return s
 }
 
-// request runs an operation with the context of the setting.
-func (a arm) request(s Service, run func(ctx context.Context, s Service) error) error {
+// request sends request i with the context of the setting.
+func (a arm) request(s Service, i int, run func(ctx context.Context, s Service, i int) error) error {
 	if a.deadline == "none" {
-		return run(context.Background(), s)
+		return run(context.Background(), s, i)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
-	return run(ctx, s)
+	return run(ctx, s, i)
 }
 
 // Production measures the settings of the star. All benchmarks of a setting share a session.
@@ -220,7 +249,7 @@ func Production(b *testing.B, drivers []ServiceDriver) {
 					}
 					b.Run(a.benchmark(d.Name, op.name, inFlight), func(b *testing.B) {
 						MeasureRequests(b, func() error {
-							return InFlight(b.N, inFlight, func() error { return a.request(s, op.run) })
+							return InFlight(b.N, inFlight, func(i int) error { return a.request(s, i, op.run) })
 						})
 					})
 				}
@@ -293,10 +322,10 @@ type Bare struct {
 	Name     string
 	TLS      bool
 	InFlight int
-	Text     string // the statement
-	Values   [][]byte
-	Answer   int  // bytes of a response
-	Scan     bool // pages instead of requests
+	Text     string               // the statement
+	Values   func(i int) [][]byte // the encoded values of request i
+	Answer   int                  // bytes of a response
+	Scan     bool                 // pages instead of requests
 }
 
 // Bares returns the benchmarks of the family in which bare sockets take part.
@@ -309,7 +338,7 @@ func Bares() (all []Bare) {
 			for _, inFlight := range a.inFlights {
 				if inFlight <= op.most {
 					name := a.benchmark("floor", op.name, inFlight)
-					all = append(all, Bare{name, a.net == "tls", inFlight, op.text, op.values, 9 + len(op.response), false})
+					all = append(all, Bare{name, a.net == "tls", inFlight, op.text, op.values, 9 + len(op.response(0)), false})
 				}
 			}
 		}

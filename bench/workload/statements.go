@@ -114,20 +114,28 @@ func Statements() []*ns.Statement {
 	vector := ns.Vector("FloatType", Dim)
 	id, v, pages := ns.Column{Name: "id", Type: ns.UUID}, ns.Column{Name: "v", Type: vector},
 		[]ns.Column{{Name: "pages", Type: ns.Int}}
+	var ids, vectors, smalls [][]byte
+	for i := range vectorRows {
+		r := &vectorRows[i]
+		ids, vectors = append(ids, cells(nil, r.ID)), append(vectors, cells(nil, r.ID, VectorBytes(r.V)))
+	}
+	for i := range smallRows {
+		smalls = append(smalls, smallRows[i].cells(nil))
+	}
 	vectorRow := func(dst []byte, i int) []byte { return cells(dst, UUID(i), VectorBytes(Vector(i, Dim))) }
 	all := []*ns.Statement{
 		{
 			Text: InsertVector, Bind: []ns.Column{id, v}, Key: []int{0},
-			Want: cells(nil, InsertID, VectorBytes(InsertedVector)),
+			Want: vectors,
 		},
 		{
 			Text: InsertSmall, Bind: []ns.Column{{Name: "k", Type: ns.Bigint}, {Name: "v", Type: ns.Bigint}}, Key: []int{0},
-			Want: cells(nil, SmallKey, SmallValue),
+			Want: [][]byte{cells(nil, SmallKey, SmallValue)},
 		},
-		{Text: InsertTen, Bind: smallColumns, Key: []int{0}, Want: InsertedSmall.cells(nil)},
-		{Text: InsertMixed, Bind: mixedColumns, Key: []int{0}, Want: InsertedMixed.cells(nil)},
+		{Text: InsertTen, Bind: smallColumns, Key: []int{0}, Want: smalls},
+		{Text: InsertMixed, Bind: mixedColumns, Key: []int{0}, Want: [][]byte{InsertedMixed.cells(nil)}},
 		{
-			Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: cells(nil, InsertID), Rows: []ns.Column{id, v},
+			Text: ReadVector, Bind: []ns.Column{id}, Key: []int{0}, Want: ids, Rows: []ns.Column{id, v},
 			Row: vectorRow,
 		},
 		{Text: LoadInsert, Bind: []ns.Column{{Name: "k", Type: ns.Int}, {Name: "v", Type: ns.Int}}, Key: []int{0}},

@@ -179,7 +179,7 @@ func Closed(o Options, client Client) (stall.Run, error) {
 	var sent atomic.Int64
 	began := time.Now()
 	errEnd := errors.New("the time is over")
-	err := workload.InFlight(math.MaxInt, o.closed, func() error {
+	err := workload.InFlight(math.MaxInt, o.closed, func(int) error {
 		if time.Since(began) >= o.Duration {
 			return errEnd
 		}
