@@ -12,15 +12,35 @@ import (
 	"github.com/vecql/vecql/bench/workload"
 )
 
-var services = []workload.ServiceDriver{{Name: "apache2", Scan: true, Open: openService}}
+var services = []workload.ServiceDriver{
+	{Name: "apache2", Scan: true, Open: openService(false)},
+	{Name: "apache2-nowait", Few: true, Open: openService(true)},
+}
 
-func BenchmarkProduction(b *testing.B) { workload.Production(b, services) }
+func BenchmarkProduction(b *testing.B) {
+	workload.Production(b, services)
+	workload.ProductionCompressor(b, compressor)
+}
 
 func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 100) }
 
+// compressor is the LZ4 of the driver, which compresses each frame by itself.
+var compressor = workload.Compressor{
+	Driver: "apache2", InFlights: []int{1}, Compress: lz4.LZ4Compressor{}.AppendCompressed,
+	Decompress: func(dst, src []byte, size int) ([]byte, error) {
+		return lz4.LZ4Compressor{}.AppendDecompressed(dst, src, uint32(size))
+	},
+}
+
 type service struct{ session }
 
-func openService(addr string, setting workload.Setting) (workload.Service, error) {
+func openService(noWait bool) func(addr string, setting workload.Setting) (workload.Service, error) {
+	return func(addr string, setting workload.Setting) (workload.Service, error) {
+		return connectService(addr, setting, noWait)
+	}
+}
+
+func connectService(addr string, setting workload.Setting, noWait bool) (workload.Service, error) {
 	cfg := gocql.NewCluster(addr)
 	cfg.ProtoVersion, cfg.NumConns, cfg.Consistency = setting.Version, setting.Conns, gocql.One
 	cfg.Logger, cfg.Dialer = silent{}, setting.Dialer
@@ -29,6 +49,9 @@ func openService(addr string, setting workload.Setting) (workload.Service, error
 	}
 	if setting.LZ4 {
 		cfg.Compressor = lz4.LZ4Compressor{}
+	}
+	if noWait {
+		cfg.WriteCoalesceWaitTime = 0
 	}
 	s, err := cfg.CreateSession()
 	return service{session{s}}, err

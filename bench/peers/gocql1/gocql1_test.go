@@ -51,16 +51,22 @@ func (silent) Printf(string, ...any) {}
 func (silent) Println(...any)        {}
 
 func (s session) InsertVector(id [16]byte, v []float32) error {
-	return s.Query(workload.InsertVector, gocql.UUID(id), v).Exec()
+	q := s.Query(workload.InsertVector, gocql.UUID(id), v)
+	defer q.Release()
+	return q.Exec()
 }
 
 func (s session) InsertMixed(r *workload.MixedRow) error {
-	return s.Query(workload.InsertMixed, gocql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
-		r.Addr, r.Data, gocql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, gocql.UUID(r.Parent), r.Total).Exec()
+	q := s.Query(workload.InsertMixed, gocql.UUID(r.ID), r.Name, r.Age, r.Views, r.Level, r.Kind, r.Active, r.Score, r.Price, r.Created, r.Day,
+		r.Addr, r.Data, gocql.UUID(r.Event), r.Tags, r.Marks, r.Counts, r.Note, gocql.UUID(r.Parent), r.Total)
+	defer q.Release()
+	return q.Exec()
 }
 
 func (s session) InsertSmall(k, v int64) error {
-	return s.Query(workload.InsertSmall, k, v).Exec()
+	q := s.Query(workload.InsertSmall, k, v)
+	defer q.Release()
+	return q.Exec()
 }
 
 func (s session) ReadVector([16]byte) (workload.VectorRow, error) {
