@@ -25,6 +25,8 @@ type table struct {
 	cases   []string
 	drivers []string
 	cells   map[[2]string]result // by case and driver
+
+	compressors *table // of the family Production: the drivers' LZ4 without the drivers
 }
 
 func main() {
@@ -109,6 +111,9 @@ func parse(r io.Reader) ([]*table, error) {
 		}
 	}
 	for _, t := range tables {
+		if t.name == production {
+			t.fold()
+		}
 		slices.SortStableFunc(t.drivers, func(a, b string) int { return rank(a) - rank(b) })
 	}
 	return tables, s.Err()
