@@ -28,16 +28,24 @@ func connect(o load.Options) (load.Client, error) {
 }
 
 func (c client) Read(key int) (v int, err error) {
-	err = c.Query(c.read, key).Scan(&v)
+	q := c.Query(c.read, key)
+	defer q.Release()
+	err = q.Scan(&v)
 	return v, err
 }
 
 func (c client) ReadVector(key int) (v []float32, err error) {
-	err = c.Query(c.vector, key).Scan(&v)
+	q := c.Query(c.vector, key)
+	defer q.Release()
+	err = q.Scan(&v)
 	return v, err
 }
 
-func (c client) Insert(key, value int) error { return c.Query(c.insert, key, value).Exec() }
+func (c client) Insert(key, value int) error {
+	q := c.Query(c.insert, key, value)
+	defer q.Release()
+	return q.Exec()
+}
 
 type silent struct{}
 
