@@ -2,26 +2,18 @@
 
 //! Measures ScyllaDB's Rust driver with the same statements. VECQL_NULL_SERVER is the address of the null server.
 
-mod data;
-mod measure;
-mod rows;
+mod production;
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures::TryStreamExt;
-use scylla::client::PoolSize;
-use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
-use scylla::client::session_builder::SessionBuilder;
-use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
 
-use measure::{Options, bench};
-use rows::{MixedRow, Row, SmallRow, VectorRow};
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+use vecql_bench_rust::measure::{Options, Request, bench, in_flight};
+use vecql_bench_rust::rows::{MixedRow, Row, SmallRow, VectorRow};
+use vecql_bench_rust::session::{Setting, connect, prepare};
+use vecql_bench_rust::{Result, data, runtime};
 
 const INSERT_VECTOR: &str = "INSERT INTO ks.vectors (id, v) VALUES (?, ?)";
 const INSERT_SMALL: &str = "INSERT INTO ks.small (k, v) VALUES (?, ?)";
@@ -33,12 +25,7 @@ const SCAN_MIXED: &str = "SELECT id, name, age, views, level, kind, active, scor
                           counts, note, parent, total FROM ks.mixed WHERE pages = ?";
 
 fn main() -> Result<()> {
-    // On one core the single-threaded scheduler is faster.
-    let runtime = match std::thread::available_parallelism()?.get() {
-        1 => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
-        _ => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
-    };
-    runtime.block_on(run())
+    runtime()?.block_on(run())
 }
 
 #[derive(Clone, Copy)]
@@ -57,8 +44,8 @@ struct Op {
     v: Vec<f32>,
 }
 
-impl Op {
-    async fn run(&self) -> Result<()> {
+impl Request for Op {
+    async fn send(&self, _: usize) -> Result<()> {
         match self.kind {
             Kind::InsertVector => self.session.execute_unpaged(&self.stmt, (self.id, &self.v)).await?,
             Kind::InsertSmall => self.session.execute_unpaged(&self.stmt, (0x0123456789ABCDEF_i64, -2_i64)).await?,
@@ -77,7 +64,7 @@ impl Op {
 
 async fn run() -> Result<()> {
     let o = Options::from_args();
-    let s = Arc::new(connect().await?);
+    let s = Arc::new(connect(Setting { tls: false, lz4: false, conns: 1 }).await?);
     for (kind, name, row, text) in [
         (Kind::InsertVector, "Insert", "vector", INSERT_VECTOR),
         (Kind::InsertSmall, "Insert", "small", INSERT_SMALL),
@@ -90,53 +77,22 @@ async fn run() -> Result<()> {
 
     scans::<VectorRow>(&o, &s, "vector", SCAN_VECTORS).await?;
     scans::<SmallRow>(&o, &s, "small", SCAN_SMALL).await?;
-    scans::<MixedRow>(&o, &s, "mixed", SCAN_MIXED).await
-}
-
-async fn connect() -> Result<Session> {
-    let profile = ExecutionProfile::builder().consistency(Consistency::One).build();
-    Ok(SessionBuilder::new()
-        .known_node(std::env::var("VECQL_NULL_SERVER").map_err(|_| "VECQL_NULL_SERVER has no address")?)
-        .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
-        .default_execution_profile_handle(profile.into_handle())
-        .build()
-        .await?)
-}
-
-async fn prepare(s: &Session, text: &str) -> Result<PreparedStatement> {
-    let mut p = s.prepare(text).await?;
-    p.set_use_cached_result_metadata(true); // recommended by its manual
-    p.set_page_size(data::PAGE_SIZE as i32);
-    Ok(p)
+    scans::<MixedRow>(&o, &s, "mixed", SCAN_MIXED).await?;
+    drop(s);
+    production::run(&o).await
 }
 
 /// Measures one operation with 1, 16 and 256 tasks.
 async fn requests(o: &Options, name: &str, row: &str, op: Arc<Op>) -> Result<()> {
     for _ in 0..3 {
-        op.run().await?; // the server compares the values of the first requests
+        op.send(0).await?; // the server compares the values of the first requests
     }
-    for in_flight in [1, 16, 256] {
-        let name = format!("{name}/driver=rust/row={row}/inflight={in_flight}/version=4");
+    for in_flights in [1, 16, 256] {
+        let name = format!("{name}/driver=rust/row={row}/inflight={in_flights}/version=4");
         if !o.wants(&name) {
             continue;
         }
-        bench(o, &name, async |n| {
-            let left = Arc::new(AtomicI64::new(n as i64));
-            let tasks: Vec<_> = (0..in_flight)
-                .map(|_| {
-                    let (left, op) = (left.clone(), op.clone());
-                    tokio::spawn(async move {
-                        while left.fetch_sub(1, Ordering::Relaxed) > 0 {
-                            op.run().await.expect("an operation");
-                        }
-                    })
-                })
-                .collect();
-            for t in tasks {
-                t.await.expect("a task");
-            }
-        })
-        .await;
+        bench(o, &name, async |n| in_flight(n, in_flights, &op).await.expect("requests")).await;
     }
     Ok(())
 }
@@ -154,14 +110,17 @@ where
     if n != 2 * data::PAGE_SIZE as u64 {
         return Err(format!("{n} rows").into());
     }
-    bench(o, &name, async |n| {
-        let mut left = n;
-        while left > 0 {
-            left -= scan::<T>(s, &stmt, 1000, left, false).await.expect("a scan");
-        }
-    })
-    .await;
+    bench(o, &name, async |n| measured::<T>(s, &stmt, n).await.expect("a scan")).await;
     Ok(())
+}
+
+/// Reads n rows of a result that ends with the page of the last one.
+async fn measured<T>(s: &Session, stmt: &PreparedStatement, n: u64) -> Result<()>
+where
+    T: Row + for<'f, 'm> scylla::deserialize::row::DeserializeRow<'f, 'm> + 'static,
+{
+    let got = scan::<T>(s, stmt, n.div_ceil(data::PAGE_SIZE as u64) as i32, n, false).await?;
+    if got == n { Ok(()) } else { Err(format!("{got} rows, want {n}").into()) }
 }
 
 async fn scan<T>(s: &Session, stmt: &PreparedStatement, pages: i32, limit: u64, check: bool) -> Result<u64>

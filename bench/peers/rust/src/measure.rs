@@ -2,7 +2,11 @@
 
 //! Runs a benchmark and prints its result in the way of Go's testing package.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::Result;
 
 /// The arguments of a Go test binary that run.sh uses.
 pub struct Options {
@@ -61,14 +65,46 @@ pub async fn bench<F: AsyncFn(u64)>(o: &Options, name: &str, f: F) {
         let (took, used) = (begin.elapsed(), cpu() - before);
         if o.times.is_some() || took >= o.time || n >= 1_000_000_000 {
             let per = |d: Duration| d.as_nanos() as f64 / n as f64;
-            let rows = match name.starts_with("Scan") {
-                true => format!("\t{:12.0} rows/s", n as f64 / took.as_secs_f64()),
-                false => String::new(),
+            let rate = n as f64 / took.as_secs_f64();
+            let more = match name.split('/').next() {
+                Some("Scan") => format!("\t{rate:12.0} rows/s"),
+                Some("Production") => format!("\t{rate:12.0} requests/s"), // /proc/self/io does not count send(2)
+                _ => String::new(),
             };
-            println!("Benchmark{name}\t{n:9}\t{:12.1} ns/op\t{:12.3} cpu-us/op{rows}", per(took), per(used) / 1000.0);
+            println!("Benchmark{name}\t{n:9}\t{:12.1} ns/op\t{:12.3} cpu-us/op{more}", per(took), per(used) / 1000.0);
             return;
         }
         let wanted = o.time.as_nanos() as f64 / took.as_nanos().max(1) as f64 * n as f64 * 1.2;
         n = (wanted as u64).clamp(n + 1, n * 100);
     }
+}
+
+/// An operation that tasks share.
+pub trait Request: Send + Sync + 'static {
+    /// Sends request i.
+    fn send(&self, i: usize) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Sends n requests from the given number of tasks. Returns an error of one of them.
+pub async fn in_flight<R: Request>(n: u64, tasks: usize, request: &Arc<R>) -> Result<()> {
+    let left = Arc::new(AtomicI64::new(n as i64));
+    let tasks: Vec<_> = (0..tasks)
+        .map(|_| {
+            let (left, request) = (left.clone(), request.clone());
+            tokio::spawn(async move {
+                loop {
+                    let i = left.fetch_sub(1, Ordering::Relaxed) - 1;
+                    if i < 0 {
+                        return Ok(());
+                    }
+                    request.send(i as usize).await?;
+                }
+            })
+        })
+        .collect();
+    let mut result = Ok(());
+    for task in tasks {
+        result = result.and(task.await?);
+    }
+    result
 }

@@ -28,34 +28,41 @@ impl Row for VectorRow {
     }
 }
 
-#[derive(DeserializeRow)]
+#[derive(DeserializeRow, PartialEq)]
 pub struct SmallRow {
-    id: i64,
-    age: i32,
-    name: String,
-    active: bool,
-    price: f64,
-    created: CqlTimestamp,
-    parent: Uuid,
-    score: f32,
-    level: i16,
-    note: String,
+    pub id: i64,
+    pub age: i32,
+    pub name: String,
+    pub active: bool,
+    pub price: f64,
+    pub created: CqlTimestamp,
+    pub parent: Uuid,
+    pub score: f32,
+    pub level: i16,
+    pub note: String,
+}
+
+impl SmallRow {
+    pub fn new(i: usize) -> Self {
+        let mut r = Random::new(i);
+        SmallRow {
+            id: i as i64,
+            age: r.i32(),
+            name: text(i, 10),
+            active: i.is_multiple_of(2),
+            price: r.f64(),
+            created: CqlTimestamp((r.u64() & ((1 << 41) - 1)) as i64),
+            parent: uuid(i),
+            score: r.f32(),
+            level: r.i32() as i16,
+            note: text(i, 20),
+        }
+    }
 }
 
 impl Row for SmallRow {
     fn right(&self, i: usize) -> bool {
-        let i = i % PAGE_SIZE;
-        let mut r = Random::new(i);
-        self.id == i as i64
-            && self.age == r.i32()
-            && self.name == text(i, 10)
-            && self.active == i.is_multiple_of(2)
-            && self.price == r.f64()
-            && self.created.0 == (r.u64() & ((1 << 41) - 1)) as i64
-            && self.parent == uuid(i)
-            && self.score == r.f32()
-            && self.level == r.i32() as i16
-            && self.note == text(i, 20)
+        *self == SmallRow::new(i % PAGE_SIZE)
     }
 }
 
