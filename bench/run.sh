@@ -20,7 +20,7 @@ for peer in apache2 scylla gocql1; do
 	programs+=("$peer")
 done
 if command -v cargo >/dev/null && [ -f peers/rust/Cargo.toml ]; then
-	cargo build --release --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
+	cargo build --release --bin vecql-bench-rust --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
 	cp peers/rust/target/release/vecql-bench-rust "$bin/rust"
 	programs+=(rust)
 fi

@@ -3,7 +3,7 @@
 
 # Measures latencies of vecql and its peers in an open loop at a fixed rate, plain and over TLS:
 # bench/latency/run.sh [flags of cmd/run]. The load programs are those of bench/stall. The results are
-# bench/results/latency.md, latency.svg and latency.jsonl.
+# bench/results/latency.md, latency.svg and latency.jsonl. The Rust program needs cargo; the others run without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,4 +17,9 @@ for peer in apache2 scylla; do
 	go -C "peers/$peer" build -o "$bin/$peer" ./stall
 	programs+=("$bin/$peer")
 done
+if command -v cargo >/dev/null; then
+	cargo build --release --bin stall --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target
+	cp peers/rust/target/release/stall "$bin/rust"
+	programs+=("$bin/rust")
+fi
 "$bin/run" -commit "$(git describe --always --dirty --exclude '*')" "$@" "$bin/nullserver" "${programs[@]}"
