@@ -226,18 +226,23 @@ func times(unit string) change {
 	}
 }
 
-// extra returns the CPU time that LZ4 adds, and that of the driver's LZ4 alone with as many frames in a segment, or
-// with one frame.
+// extra returns the CPU time that LZ4 adds, and that of the driver's LZ4 alone. A segment of v5 has as many frames as
+// are in flight if the driver compresses them together, and a body of v4 is one frame.
 func (t *table) extra(before, after result, driver string, s setting) string {
 	const unit = "cpu-us/op"
 	if len(before[unit]) == 0 || len(after[unit]) == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%+.2f", median(after[unit])-median(before[unit]))
-	for _, inFlight := range []string{s[settingInFlight], "1"} {
+	inFlights := []string{s[settingInFlight], "1"}
+	if s[settingVersion] == "v4" {
+		inFlights = inFlights[1:]
+	}
+	family, _, _ := strings.Cut(driver, "-") // vecql-typed has the LZ4 of vecql
+	for _, inFlight := range inFlights {
 		for _, version := range []string{"v5", "v4"} {
 			alone := setting{s[settingOp], "none", "lz4", "1", "none", version, inFlight}
-			if r := t.compressors.cells[[2]string{alone.String(), driver}]; len(r[unit]) > 0 {
+			if r := t.compressors.cells[[2]string{alone.String(), family}]; len(r[unit]) > 0 {
 				return fmt.Sprintf("%s (%.2f)", text, median(r[unit]))
 			}
 		}
