@@ -249,10 +249,7 @@ func (req *request) touch(s *engine.Statement, values []engine.Value, named bool
 	if s == nil {
 		return
 	}
-	switch s.Kind {
-	case engine.StatementSelect, engine.StatementInsert, engine.StatementUpdate, engine.StatementDelete,
-		engine.StatementBatch:
-	default:
+	if !s.OnRows() || s.Kind == engine.StatementTruncate {
 		return
 	}
 	t := touched{table: s.Table}
@@ -399,6 +396,9 @@ func (c *conn) query(req *request) (*Answer, error) {
 			return nil, &Error{Code: CodeUnprepared, StatementID: req.id}
 		}
 		req.statement = req.known.statement
+		if got, want := len(req.params.Values), len(req.statement.Bind); got != want && !req.params.Named {
+			return nil, invalid("there were %d markers(?) in CQL but %d bound variables", want, got)
+		}
 	}
 	if req.failed != nil {
 		return nil, req.failed

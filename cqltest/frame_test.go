@@ -249,7 +249,7 @@ func TestParams(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"keyspace in v4": "0001 80", "consistency": "0063 00", "serial": "0001 10 0001", "length": "0001 01 0001 fffffffd", "count": "0001 01 ffff",
+		"keyspace in v4": "0001 80", "consistency": "0063 00", "serial": "0001 10 0063", "length": "0001 01 0001 fffffffd", "count": "0001 01 ffff",
 	} {
 		r := reader{b: fromHex(t, body)}
 		readParams(&r, 4, false)

@@ -29,18 +29,18 @@ func (n *Node) recall(id []byte) *prepared {
 	return n.prepared[[16]byte(id)]
 }
 
-// remember prepares a statement on the node. As in Cassandra 5, the id of a text whose names are all qualified is
-// independent of the keyspace in use; in ScyllaDB it always depends on it.
+// remember prepares a statement on the node. As in Cassandra 5, the id of a statement on rows whose names are all
+// qualified is independent of the keyspace in use; in ScyllaDB it always depends on it.
 func (n *Node) remember(keyspace, text string) (*prepared, error) {
 	db := n.cluster.db
 	var s *engine.Statement
 	err := error(nil)
 	if keyspace != "" && n.cluster.cfg.Scylla == nil {
-		if s, err = db.Prepare("", text); err == nil {
+		if s, err = db.Prepare("", text); err == nil && s.OnRows() {
 			keyspace = ""
 		}
 	}
-	if s == nil {
+	if s == nil || keyspace != "" {
 		if s, err = db.Prepare(keyspace, text); err != nil {
 			return nil, err
 		}

@@ -66,9 +66,7 @@ func readParams(r *reader, version byte, batch bool) params {
 		}
 	}
 	if flags&paramSerial != 0 {
-		if p.SerialConsistency = r.short(); p.SerialConsistency != clSerial && p.SerialConsistency != clLocalSerial {
-			r.fail("serial consistency is %s, want SERIAL or LOCAL_SERIAL", engine.ConsistencyName(p.SerialConsistency))
-		}
+		p.SerialConsistency = r.short() // conditional statements check the level
 	}
 	if flags&paramTimestamp != 0 {
 		p.Timestamp, p.HasTimestamp = r.long(), true
@@ -79,8 +77,10 @@ func readParams(r *reader, version byte, batch bool) params {
 	if flags&paramNowInSeconds != 0 {
 		p.NowInSeconds, p.HasNowInSeconds = r.int(), true
 	}
-	if p.Consistency > clLocalOne {
-		r.fail("unknown consistency level %d", p.Consistency)
+	for _, level := range []uint16{p.Consistency, p.SerialConsistency} {
+		if level > clLocalOne {
+			r.fail("unknown consistency level %d", level)
+		}
 	}
 	return p
 }

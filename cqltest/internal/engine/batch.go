@@ -92,12 +92,12 @@ func checkBatch(typ BatchType, plans []*modifyPlan) error {
 		}
 	}
 	switch {
-	case typ == BatchLogged && counters:
-		return invalid("Cannot include a counter statement in a logged batch")
 	case typ == BatchCounter && others:
 		return invalid("Cannot include non-counter statement in a counter batch")
 	case counters && others:
 		return invalid("Counter and non-counter mutations cannot exist in the same batch")
+	case typ == BatchLogged && counters:
+		return invalid("Cannot include a counter statement in a logged batch")
 	}
 	if !conditional {
 		return nil
@@ -146,6 +146,9 @@ func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry,
 			return nil, invalid("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
 		}
 		plans[i] = entry.Statement.write
+		if want := len(entry.Statement.Bind); len(entry.Values) != want {
+			return nil, invalid("There were %d markers(?) in CQL but %d bound variables", want, len(entry.Values))
+		}
 		x, err := e.env(entry.Statement, &Request{
 			Values: entry.Values, NowInSeconds: r.NowInSeconds,
 			HasNowInSeconds: r.HasNowInSeconds,

@@ -2,7 +2,11 @@
 
 package engine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/vecql/vecql/cqltest/internal/cql"
+)
 
 // Lightweight transactions: statements with IF, and what they return.
 
@@ -13,7 +17,11 @@ func (e *Engine) cas(x *env, plans []*modifyPlan, envs []*env, batch bool) (*Res
 	t := plans[0].t
 	ts := e.micros()
 	var all []*mutation
+	kinds := rowConditions{}
 	for i, p := range plans {
+		if err := p.checkIn(envs[i], batch); err != nil {
+			return nil, err
+		}
 		m, err := p.mutations(envs[i], ts)
 		if err != nil {
 			return nil, err
@@ -23,6 +31,9 @@ func (e *Engine) cas(x *env, plans []*modifyPlan, envs []*env, batch bool) (*Res
 			if string(one.key) != string(all[0].key) {
 				return nil, invalid("Batch with conditions cannot span multiple partitions")
 			}
+		}
+		if err := kinds.add(p, envs[i]); err != nil {
+			return nil, err
 		}
 	}
 	if len(all) == 0 {
@@ -47,6 +58,82 @@ func (e *Engine) cas(x *env, plans []*modifyPlan, envs []*env, batch bool) (*Res
 		return res, e.applyLocked(all, x.sec)
 	}
 	return c.notApplied(plans, batch), nil
+}
+
+// noun names what the statement does, for errors.
+func (m *modifyPlan) noun() string {
+	if m.kind == StatementDelete {
+		return "deletions"
+	}
+	return "updates"
+}
+
+// checkIn refuses IN on clustering columns, and on the partition key: in a batch always, else with several values.
+func (m *modifyPlan) checkIn(x *env, batch bool) error {
+	for _, r := range m.where.pk {
+		if r.op != cql.In {
+			continue
+		}
+		if batch {
+			return &Error{Code: CodeServer, Message: "java.lang.IllegalArgumentException: Batch with conditions cannot span " +
+				"multiple partitions (you cannot use IN on the partition key)"}
+		}
+		if choices, err := r.choices(x); err != nil {
+			return err
+		} else if len(choices) > 1 {
+			return invalid("IN on the partition key is not supported with conditional %s", m.noun())
+		}
+	}
+	if slices.ContainsFunc(m.where.ck, func(r *restriction) bool { return r.op == cql.In }) {
+		return invalid("IN on the clustering key columns is not supported with conditional %s", m.noun())
+	}
+	return nil
+}
+
+// rowConditions are the conditions of a batch by row, by the joined clustering columns, "static" for the static row.
+// Those of one row must be of one kind: IF EXISTS, IF NOT EXISTS, or on columns.
+type rowConditions map[string]*modifyPlan
+
+const staticRow = "static"
+
+// add adds the conditions of a statement, with Cassandra's errors for those of several kinds.
+func (rc rowConditions) add(p *modifyPlan, x *env) error {
+	if !p.conditional() {
+		return nil
+	}
+	row := staticRow
+	if !p.statics {
+		ranges, _, err := p.where.slices(x)
+		if err != nil || len(ranges) == 0 {
+			return err
+		}
+		row = "row" + string(joinTuple(ranges[0].from.prefix))
+	}
+	columns := func(o *modifyPlan) bool { return !o.exists && !o.notExists }
+	if !columns(p) {
+		switch old := rc[row]; {
+		case old == nil:
+			rc[row] = p
+		case columns(old) && p.exists:
+			return invalid("Cannot mix IF conditions and IF EXISTS for the same row")
+		case columns(old):
+			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
+		case old.exists != p.exists:
+			return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row")
+		}
+		return nil
+	}
+	for _, cond := range p.conds {
+		at := row
+		if cond.col.kind == Static {
+			at = staticRow
+		}
+		if old := rc[at]; old != nil && !columns(old) {
+			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
+		}
+		rc[at] = p
+	}
+	return nil
 }
 
 // casRead is what a conditional statement or batch reads before it writes, as in Cassandra's CQL3CasRequest: the rows

@@ -470,9 +470,12 @@ func (c *changer) addColumns(t, old *table, s *cql.AlterTable) error {
 		if err != nil {
 			return err
 		}
-		if old.counter != (col.typ.Kind == KindCounter) && len(old.rest) > 0 {
+		if d.Static && len(t.ck) == 0 {
+			return invalid("Static columns are only useful (and thus allowed) if the table has at least one clustering column")
+		}
+		if old.counter != (col.typ.Kind == KindCounter) {
 			if old.counter {
-				return invalid("Cannot add a non counter column (%s) in a counter table", d.Name)
+				return configError("%s.%s: Cannot have a non counter column (\"%s\") in a counter table", t.ks, t.name, d.Name)
 			}
 			return configError("%s.%s: Cannot have a counter column (\"%s\") in a non counter table", t.ks, t.name, d.Name)
 		}

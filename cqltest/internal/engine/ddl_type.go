@@ -387,7 +387,7 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	similarity := i.options["similarity_function"]
 	switch {
 	case typ.Kind == KindCounter || t.counter:
-		return invalid("Secondary indexes on counter tables are not supported")
+		return invalid("Secondary indexes on counter tables aren't supported")
 	case typ.Kind == KindDuration:
 		return invalid("Secondary indexes are not supported on duration columns")
 	case typ.multiCell() && typ.Kind == KindUDT:

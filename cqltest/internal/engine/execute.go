@@ -193,7 +193,7 @@ func checkWrite(r *Request, conditional bool) error {
 		}
 		return invalid("You must use conditional updates for serializable writes")
 	}
-	if s := r.SerialConsistency; s != 0 && s != consistencySerial && s != consistencyLocalSerial {
+	if s := r.SerialConsistency; conditional && s != 0 && s != consistencySerial && s != consistencyLocalSerial {
 		return invalid("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL")
 	}
 	return nil

@@ -261,18 +261,6 @@ func (c *compiler) finishModification(m *modifyPlan, what string, using *cql.Usi
 		}
 		return invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
 	}
-	if m.conditional() {
-		for _, r := range m.where.all {
-			if r.op == cql.In {
-				part := "partition key"
-				if r.cols[0].kind == Clustering {
-					part = "clustering key columns"
-				}
-				word := map[string]string{"UPDATE": "updates", "DELETE": "deletions"}[what]
-				return invalid("IN on the %s is not supported with conditional %s", part, word)
-			}
-		}
-	}
 	return c.using(m, using)
 }
 
@@ -369,12 +357,8 @@ func (m *modifyPlan) mutations(x *env, ts int64) ([]*mutation, error) {
 	}
 	var ranges []clusterSlice
 	if !m.statics {
-		var exact bool
-		if ranges, exact, err = m.where.slices(x); err != nil {
+		if ranges, _, err = m.where.slices(x); err != nil { // checkModification refuses what is not exact
 			return nil, err
-		}
-		if !exact {
-			return nil, invalid("Deleting a range by a tuple over columns of both orders is not supported")
 		}
 		if !(m.rows && len(m.where.ck) == 0) {
 			for _, r := range ranges {

@@ -154,6 +154,9 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 
 // increment prepares c = c + n and c = c - n of a counter.
 func (c *compiler) increment(col *column, a *cql.Assignment) (change, error) {
+	if l, ok := a.Value.(*cql.Literal); ok && l.Kind == cql.NullLiteral {
+		return change{}, invalid("Invalid null value for counter increment/decrement")
+	}
 	n, err := c.term(a.Value, c.t.column(col))
 	if err != nil {
 		return change{}, err

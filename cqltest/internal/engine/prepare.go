@@ -38,6 +38,9 @@ const (
 	StatementListRoles
 )
 
+// OnRows reports whether s reads or writes rows of tables.
+func (s *Statement) OnRows() bool { return s.Kind <= StatementTruncate }
+
 // A Statement is a prepared statement. It is immutable and safe for concurrent use.
 type Statement struct {
 	Text, Keyspace string // arguments of Prepare
@@ -138,7 +141,8 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 		return nil
 	case *cql.ListRoles:
 		s.Kind = StatementListRoles
-		return nil
+		_, err = c.e.roles()
+		return err
 	case *cql.Unsupported:
 		return invalid("%s is not supported", tree.What)
 	default:

@@ -8,17 +8,26 @@ import (
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
 
-// listRoles executes LIST ROLES. Every role may log in and is a superuser: there are no permissions.
-func (e *Engine) listRoles(s *cql.ListRoles) (*Result, error) {
+// roles returns the names of the roles, sorted; an error if clients are anonymous.
+func (e *Engine) roles() ([]string, error) {
 	var roles []string
 	if e.options.Roles != nil {
 		roles = slices.Sorted(slices.Values(e.options.Roles()))
 	}
-	switch {
-	case len(roles) == 0:
+	if len(roles) == 0 {
 		return nil, &Error{
 			Code: CodeUnauthorized, Message: "You have to be logged in and not anonymous to perform this request",
 		}
+	}
+	return roles, nil
+}
+
+// listRoles executes LIST ROLES. Every role may log in and is a superuser: there are no permissions.
+func (e *Engine) listRoles(s *cql.ListRoles) (*Result, error) {
+	roles, err := e.roles()
+	switch {
+	case err != nil:
+		return nil, err
 	case s.Of != "" && !slices.Contains(roles, s.Of):
 		return nil, invalid("<role %s> doesn't exist", s.Of)
 	case s.Of != "":

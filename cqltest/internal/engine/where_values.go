@@ -195,35 +195,24 @@ func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 	}
 	slices.SortFunc(prefixes, w.t.compareClustering)
 	prefixes = slices.CompactFunc(prefixes, func(a, b [][]byte) bool { return w.t.compareClustering(a, b) == 0 })
-	lower, upper := bound{inclusive: true}, bound{inclusive: true}
+	ranges = whole(prefixes)
 	for len(rest) > 0 && rest[0].cols[0].pos == next && rest[0].isSlice() {
-		r := rest[0]
-		desc := r.cols[0].desc
-		for _, c := range r.cols {
-			if c.desc != desc {
-				return whole(prefixes), false, nil
-			}
-		}
-		v, err := r.values(x)
+		v, err := rest[0].values(x)
 		if err != nil {
 			return nil, false, err
 		}
-		b := bound{v, r.op == cql.Gte || r.op == cql.Lte}
-		if (r.op == cql.Gt || r.op == cql.Gte) != desc {
-			lower = b
-		} else {
-			upper = b
+		var narrowed []clusterSlice
+		for _, r := range ranges {
+			for _, piece := range rest[0].pieces(v) {
+				piece.from.prefix = slices.Concat(prefixOf(r, next), piece.from.prefix)
+				piece.to.prefix = slices.Concat(prefixOf(r, next), piece.to.prefix)
+				if one, ok := w.t.intersect(r, piece); ok {
+					narrowed = append(narrowed, one)
+				}
+			}
 		}
-		rest = rest[1:]
-	}
-	ranges = whole(prefixes)
-	for i := range ranges {
-		if lower.prefix != nil {
-			ranges[i].from = bound{slices.Concat(ranges[i].from.prefix, lower.prefix), lower.inclusive}
-		}
-		if upper.prefix != nil {
-			ranges[i].to = bound{slices.Concat(ranges[i].to.prefix, upper.prefix), upper.inclusive}
-		}
+		slices.SortFunc(narrowed, func(a, b clusterSlice) int { return w.t.compareEnds(a.from, true, b.from, true) })
+		ranges, rest = narrowed, rest[1:]
 	}
 	return ranges, len(rest) == 0, nil
 }
@@ -234,6 +223,59 @@ func whole(prefixes [][][]byte) []clusterSlice {
 		out[i] = clusterSlice{bound{p, true}, bound{p, true}}
 	}
 	return out
+}
+
+// prefixOf returns the first n columns, which both ends of the range have in common.
+func prefixOf(r clusterSlice, n int) [][]byte { return r.from.prefix[:n] }
+
+// pieces returns the ranges of the columns of an inequality that it selects, disjoint. Columns of one order have one
+// range. Of columns of several orders, (a, b) > (1, 2) selects a > 1, and b > 2 where a = 1.
+func (r *restriction) pieces(v [][]byte) []clusterSlice {
+	first := 0
+	if !slices.ContainsFunc(r.cols, func(c *column) bool { return c.desc != r.cols[0].desc }) {
+		first = len(r.cols) - 1
+	}
+	greater, last := r.op == cql.Gt || r.op == cql.Gte, len(r.cols)-1
+	var out []clusterSlice
+	for i := first; i <= last; i++ {
+		end := bound{v[:i+1], i == last && (r.op == cql.Gte || r.op == cql.Lte)}
+		rest := bound{v[:i], true}
+		if first == last {
+			rest.prefix = nil
+		}
+		if greater != r.cols[i].desc {
+			out = append(out, clusterSlice{end, rest})
+		} else {
+			out = append(out, clusterSlice{rest, end})
+		}
+	}
+	return out
+}
+
+// compareEnds compares the positions of two ends of ranges, each the start of its range or not.
+func (t *table) compareEnds(a bound, aStart bool, b bound, bStart bool) int {
+	if c := t.compareClustering(a.prefix, b.prefix); c != 0 {
+		return c
+	}
+	behind := func(end bound, start bool) bool { return end.inclusive != start } // all keys with the prefix
+	switch {
+	case len(a.prefix) == len(b.prefix):
+		return btoi(behind(a, aStart)) - btoi(behind(b, bStart))
+	case len(a.prefix) < len(b.prefix):
+		return 2*btoi(behind(a, aStart)) - 1
+	}
+	return 1 - 2*btoi(behind(b, bStart))
+}
+
+// intersect returns the common part of two ranges; false means that it is empty.
+func (t *table) intersect(a, b clusterSlice) (clusterSlice, bool) {
+	if t.compareEnds(b.from, true, a.from, true) > 0 {
+		a.from = b.from
+	}
+	if t.compareEnds(b.to, false, a.to, false) < 0 {
+		a.to = b.to
+	}
+	return a, t.compareEnds(a.from, true, a.to, false) < 0
 }
 
 // filter returns the condition of rows besides the keys; nil means none. It evaluates values once.

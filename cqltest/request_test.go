@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cqltest
+
+import (
+	"crypto/md5"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Answers that depend on the message, as Cassandra 5.0.9 gives them.
+
+// errorText returns the message of an ERROR.
+func (m message) errorText(t testing.TB) string {
+	t.Helper()
+	require.Equal(t, OpError, m.op, "%q", m.body)
+	r := reader{b: m.body}
+	r.int()
+	return r.string()
+}
+
+func TestMarkersWithoutValues(t *testing.T) {
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	tc := connect(t, c, c.Node(0), 5)
+	tc.query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	tc.query("CREATE TABLE ks.t (k int PRIMARY KEY)")
+	const text = "SELECT k FROM ks.t WHERE k = ?"
+	one := "\x00\x00\x00\x01"
+	require.Equal(t, "Invalid amount of bind variables", tc.query(text, one, one).errorText(t))
+	id, resultID := tc.prepare(text, true)
+	execute := func(values ...string) message {
+		return tc.call(OpExecute, 0, tc.executeBody(id, resultID, 0, values...))
+	}
+	require.Equal(t, "there were 1 markers(?) in CQL but 2 bound variables", execute(one, one).errorText(t))
+	require.Equal(t, "there were 1 markers(?) in CQL but 0 bound variables", execute().errorText(t))
+	id, _ = tc.prepare("INSERT INTO ks.t (k) VALUES (?)", true)
+	body := appendShort(append(appendShortBytes([]byte{0, 0, 1, 1}, id), 0, 0), int(clOne))
+	require.Equal(t, "There were 1 markers(?) in CQL but 0 bound variables",
+		tc.call(OpBatch, 0, appendInt(body, 0)).errorText(t))
+}
+
+// TestSerialConsistency sends a level that is not serial: only conditional statements read it.
+func TestSerialConsistency(t *testing.T) {
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	tc := connect(t, c, c.Node(0), 5)
+	tc.query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	tc.query("CREATE TABLE ks.t (k int PRIMARY KEY)")
+	query := func(text string) message {
+		body := tc.appendParams(append(appendInt(nil, int32(len(text))), text...), clOne, paramSerial)
+		return tc.call(OpQuery, 0, appendShort(body, int(clQuorum)))
+	}
+	require.Equal(t, OpResult, query("INSERT INTO ks.t (k) VALUES (1)").op)
+	require.Equal(t, OpResult, query("SELECT k FROM ks.t").op)
+	require.Equal(t, "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL",
+		query("INSERT INTO ks.t (k) VALUES (1) IF NOT EXISTS").errorText(t))
+}
+
+// TestPreparedSchemaStatement prepares statements that are not about rows: they keep the keyspace of the connection.
+func TestPreparedSchemaStatement(t *testing.T) {
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	tc := connect(t, c, c.Node(0), 4)
+	tc.query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	tc.query("USE ks")
+	for _, text := range []string{"CREATE TABLE t (k int PRIMARY KEY)", "CREATE TABLE ks.t2 (k int PRIMARY KEY)", "DROP TABLE t"} {
+		id, _ := tc.prepare(text, false)
+		sum := md5.Sum([]byte("ks" + text))
+		require.Equal(t, sum[:], id, text)
+		require.Equal(t, OpResult, tc.call(OpExecute, 0, tc.executeBody(id, nil, 0)).op, text)
+	}
+	id, _ := tc.prepare("TRUNCATE ks.t2", false)
+	sum := md5.Sum([]byte("TRUNCATE ks.t2"))
+	require.Equal(t, sum[:], id)
+}
