@@ -68,6 +68,8 @@ type Error struct {
 	Write                 bool // rate limit: the refused request was a write
 	RejectedByCoordinator bool // rate limit
 
+	warnings []string // sent beside the error
+
 	// Extra is appended to the body, to test fields that no specification has.
 	Extra []byte
 }
@@ -196,7 +198,7 @@ func errorOf(err error) *Error {
 	if errors.As(err, &known) {
 		return &Error{
 			Code: known.Code, Message: known.Message, Keyspace: known.Keyspace, Table: known.Table,
-			Function: known.Function, ArgTypes: known.ArgTypes,
+			Function: known.Function, ArgTypes: known.ArgTypes, WriteType: known.WriteType, warnings: known.Warnings,
 		}
 	}
 	if errors.Is(err, errMalformed) || errors.Is(err, errDecompress) {

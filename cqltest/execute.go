@@ -137,7 +137,8 @@ func (c *conn) execute(req *request, fault *Fault) {
 }
 
 func errorAnswer(c *conn, err error) *Answer {
-	return &Answer{Op: OpError, Body: appendError(nil, errorOf(err), c.version, c.rateLimit)}
+	e := errorOf(err)
+	return &Answer{Op: OpError, Body: appendError(nil, e, c.version, c.rateLimit), Warnings: e.warnings}
 }
 
 // parse parses the part of the body that is independent of the schema.

@@ -3,6 +3,7 @@
 package cqltest
 
 import (
+	"bytes"
 	"crypto/md5"
 	"testing"
 
@@ -71,4 +72,47 @@ func TestPreparedSchemaStatement(t *testing.T) {
 	id, _ := tc.prepare("TRUNCATE ks.t2", false)
 	sum := md5.Sum([]byte("TRUNCATE ks.t2"))
 	require.Equal(t, sum[:], id)
+}
+
+// TestWarningsOfErrors sends statements whose errors have warnings.
+func TestWarningsOfErrors(t *testing.T) {
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	tc := connect(t, c, c.Node(0), 5)
+	tc.query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	tc.query("CREATE TABLE ks.t (k int PRIMARY KEY, v vector<float, 2>, w vector<double, 2>)")
+	tc.query("CREATE CUSTOM INDEX ON ks.t (v) USING 'sai'")
+	for text, want := range map[string]string{
+		"CREATE CUSTOM INDEX ON ks.t (w) USING 'sai'":              "SAI ANN indexes on vector columns are experimental",
+		"SELECT k FROM ks.t ORDER BY v ANN OF [1, 0.1] LIMIT 1001": "Top-K queries do not support paging",
+		"SELECT k FROM ks.t ORDER BY v ANN OF [0, 0] LIMIT 2":      "Top-K queries do not support paging",
+	} {
+		body := tc.appendParams(append(appendInt(nil, int32(len(text))), text...), clOne, paramPageSize)
+		m := tc.call(OpQuery, 0, appendInt(body, 1))
+		r := reader{b: m.body}
+		var warnings []string
+		if m.flags&flagWarning != 0 {
+			warnings = r.stringList()
+		}
+		require.Equal(t, OpError, m.op, text)
+		require.Len(t, warnings, 1, text)
+		require.Contains(t, warnings[0], want)
+	}
+}
+
+// TestFailedBatch writes a vector that an index refuses: the error has the kind of the write.
+func TestFailedBatch(t *testing.T) {
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	tc := connect(t, c, c.Node(0), 4)
+	tc.query("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	tc.query("CREATE TABLE ks.t (k int PRIMARY KEY, v vector<float, 2>)")
+	tc.query("CREATE CUSTOM INDEX ON ks.t (v) USING 'sai'")
+	const zero, other = "INSERT INTO ks.t (k, v) VALUES (1, [0, 0]) ", "INSERT INTO ks.t (k) VALUES (2) "
+	for text, want := range map[string]string{
+		zero: "SIMPLE", "BEGIN BATCH " + zero + "APPLY BATCH": "SIMPLE", "BEGIN BATCH " + zero + other + "APPLY BATCH": "BATCH",
+		"BEGIN UNLOGGED BATCH " + zero + other + "APPLY BATCH": "UNLOGGED_BATCH",
+	} {
+		m := tc.query(text)
+		require.EqualValues(t, CodeWriteFailure, m.errorCode(t), text)
+		require.True(t, bytes.HasSuffix(m.body, appendString(nil, want)), "%s: %q", text, m.body)
+	}
 }

@@ -4,7 +4,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
@@ -128,7 +130,7 @@ func (e *Engine) runBatch(x *env, r *Request, s *Statement) (*Result, error) {
 		}
 		request.Timestamp, request.HasTimestamp = w.ts, true
 	}
-	return e.runPlans(x, &request, s.batch.plans, envs)
+	return e.runPlans(x, &request, s.batch.typ, s.batch.plans, envs)
 }
 
 // Batch executes entries as one batch. It ignores r.Values and paging. Errors are those of Execute.
@@ -164,11 +166,11 @@ func (e *Engine) Batch(ctx context.Context, typ BatchType, entries []BatchEntry,
 	if len(entries) == 0 {
 		return &Result{Kind: ResultVoid}, nil
 	}
-	return e.runPlans(envs[0], r, plans, envs)
+	return e.runPlans(envs[0], r, typ, plans, envs)
 }
 
 // runPlans executes the statements of a batch: all or none. Each has its environment in envs.
-func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) (*Result, error) {
+func (e *Engine) runPlans(x *env, r *Request, typ BatchType, plans []*modifyPlan, envs []*env) (*Result, error) {
 	conditional := false
 	for _, p := range plans {
 		conditional = conditional || p.conditional()
@@ -195,7 +197,20 @@ func (e *Engine) runPlans(x *env, r *Request, plans []*modifyPlan, envs []*env) 
 	if err := e.checkSize(all, res); err != nil {
 		return nil, err
 	}
-	return res, e.apply(all, x.sec)
+	if err := e.apply(all, x.sec); err != nil {
+		return nil, batchFailure(err, typ, all)
+	}
+	return res, nil
+}
+
+// batchFailure returns the error of a batch with its kind of write.
+func batchFailure(err error, typ BatchType, all []*mutation) error {
+	var e *Error
+	another := func(m *mutation) bool { return m.t != all[0].t || string(m.key) != string(all[0].key) }
+	if errors.As(err, &e) && e.Code == CodeWriteFailure && slices.ContainsFunc(all, another) {
+		e.WriteType = map[BatchType]string{BatchLogged: "BATCH", BatchUnlogged: "UNLOGGED_BATCH"}[typ]
+	}
+	return err
 }
 
 // checkSize refuses batches that are too large and warns of large ones, if they touch several partitions.

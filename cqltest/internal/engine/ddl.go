@@ -62,7 +62,7 @@ func (e *Engine) changeSchema(s *Statement) (*Result, error) {
 	c := &changer{e: e, s: e.schema.Load(), ks: s.Keyspace}
 	before := c.s
 	if err := c.run(s.tree); err != nil {
-		return nil, asInvalid(err)
+		return nil, warned(asInvalid(err), c.warn)
 	}
 	if c.s == before || len(c.changes) == 0 {
 		return &Result{Kind: ResultVoid, Warnings: c.warn}, nil
@@ -427,7 +427,9 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	t := old.clone()
 	switch s.Action {
 	case cql.AlterAdd:
-		err = c.addColumns(t, old, s)
+		if err = c.addColumns(t, old, s); err == nil {
+			err = c.checkIndexes(old, nil, nil)
+		}
 	case cql.AlterDrop:
 		err = c.dropColumns(t, old, s)
 	case cql.AlterRename:

@@ -249,17 +249,17 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	if err := i.checkTarget(old, col, target); err != nil {
 		return err
 	}
-	if i.sai && !c.e.options.Scylla {
-		if err := i.checkOptions(col.typ); err != nil {
-			return err
-		}
-	}
 	for _, o := range old.indexes {
-		if o.target == i.target && o.sai == i.sai {
+		if o.same(i) {
 			if s.IfNotExists {
 				return nil
 			}
 			return invalid("Index %s is a duplicate of existing index %s", i.name, o.name)
+		}
+	}
+	if !c.e.options.Scylla {
+		if err := c.checkIndexes(old, i, col.typ); err != nil {
+			return err
 		}
 	}
 	t := old.clone()
@@ -269,7 +269,40 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	k.tables[t.name] = t
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TABLE", k.name, t.name)
-	if i.sai && col.typ.Kind == KindVector && !c.e.options.Scylla {
+	return nil
+}
+
+// same reports whether two indexes differ at most in their names and the spelling of their class.
+func (i *index) same(o *index) bool {
+	given := func(options map[string]string) map[string]string {
+		options = maps.Clone(options)
+		delete(options, "class_name")
+		return options
+	}
+	return i.target == o.target && i.sai == o.sai && maps.Equal(given(i.options), given(o.options))
+}
+
+// checkIndexes checks the indexes of a table and a new one, whose column is of type typ; nil means no new one. As in
+// Cassandra, each vector index yields a warning.
+func (c *changer) checkIndexes(t *table, added *index, typ *Type) error {
+	for _, i := range t.indexes {
+		if !i.sai {
+			continue
+		}
+		if added != nil && added.sai && added.target == i.target {
+			return invalid("Cannot create more than one storage-attached index on the same column: %s", i.column)
+		}
+		if col := t.byName[i.column]; col != nil && col.typ.Kind == KindVector {
+			c.warn = append(c.warn, annWarning)
+		}
+	}
+	if added == nil || !added.sai {
+		return nil
+	}
+	if err := added.checkOptions(typ); err != nil {
+		return err
+	}
+	if typ.Kind == KindVector {
 		c.warn = append(c.warn, annWarning)
 	}
 	return nil
@@ -331,12 +364,7 @@ func (i *index) class(s *cql.CreateIndex, scylla bool) error {
 	maps.Copy(i.options, given)
 	i.options["class_name"] = using
 	if f, ok := i.options["similarity_function"]; ok {
-		f = strings.ToLower(f)
-		if similarities[f] == nil {
-			return invalid("Similarity function %s was not recognized for index null. Valid values are: EUCLIDEAN, DOT_PRODUCT, COSINE",
-				strings.ToUpper(f))
-		}
-		i.options["similarity_function"] = f
+		i.options["similarity_function"] = strings.ToLower(f)
 	}
 	return nil
 }
@@ -367,6 +395,9 @@ func (i *index) checkOptions(t *Type) error {
 		case !ok:
 		case t.Kind != KindVector:
 			return invalid("CQL type %s cannot have vector options", t)
+		case name == "similarity_function" && similarities[v] == nil:
+			return invalid("Similarity function %s was not recognized for index null. Valid values are: EUCLIDEAN, "+
+				"DOT_PRODUCT, COSINE", upper)
 		case name == "maximum_node_connections":
 			return invalid("Maximum node connections cannot be set without enabling SAI_VECTOR_ALLOW_CUSTOM_PARAMETERS")
 		case name == "construction_beam_width":
@@ -374,6 +405,14 @@ func (i *index) checkOptions(t *Type) error {
 		case name == "optimize_for" && upper != "LATENCY" && upper != "RECALL":
 			return invalid("optimize_for '%s' was not recognized for index null. Valid values are: LATENCY, RECALL", upper)
 		}
+	}
+	similarity := i.options["similarity_function"]
+	switch {
+	case t.Kind != KindVector:
+	case t.Elems[0].Kind != KindFloat:
+		return invalid("SAI ANN indexes are only allowed on vector columns with float elements")
+	case t.Dim == 1 && (similarity == "" || similarity == "cosine"):
+		return invalid("Cosine similarity is not supported for single-dimension vectors")
 	}
 	return nil
 }
@@ -384,7 +423,6 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	kind := target.Kind
 	typ := col.typ
 	quoted := quoteName(col.name)
-	similarity := i.options["similarity_function"]
 	switch {
 	case typ.Kind == KindCounter || t.counter:
 		return invalid("Secondary indexes on counter tables aren't supported")
@@ -394,10 +432,6 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 		return invalid("Secondary indexes are not supported on non-frozen UDT column %s", quoted)
 	case col.kind == PartitionKey && len(t.pk) == 1:
 		return invalid("Cannot create secondary index on the only partition key column %s", quoted)
-	case typ.Kind == KindVector && i.sai && typ.Elems[0].Kind != KindFloat:
-		return invalid("SAI ANN indexes are only allowed on vector columns with float elements")
-	case typ.Kind == KindVector && i.sai && typ.Dim == 1 && (similarity == "" || similarity == "cosine"):
-		return invalid("Cosine similarity is not supported for single-dimension vectors")
 	}
 	if typ.isCollection() && !typ.Frozen {
 		switch kind {

@@ -30,6 +30,8 @@ type Error struct {
 	Keyspace, Table string // of CodeAlreadyExists; Table is empty for a keyspace. Keyspace is also set with Function
 	Function        string // of CodeFunctionFailure
 	ArgTypes        []string
+	WriteType       string   // of CodeWriteFailure; empty means SIMPLE
+	Warnings        []string // sent beside the error
 }
 
 // Error returns the message.
@@ -38,6 +40,17 @@ func (e *Error) Error() string { return e.Message }
 // replicaFailure is the error of a read or write that replicas cannot execute. The node adds which ones.
 func replicaFailure(code int32) error {
 	return &Error{Code: code, Message: "Operation failed - received 0 responses and 1 failures"}
+}
+
+// warned returns err with warnings, unless there are none.
+func warned(err error, warnings []string) error {
+	var e *Error
+	if len(warnings) == 0 || !errors.As(err, &e) {
+		return err
+	}
+	with := *e
+	with.Warnings = append(warnings, e.Warnings...)
+	return &with
 }
 
 func invalid(format string, args ...any) error {

@@ -41,7 +41,7 @@ type line struct {
 	page   int        // "PAGE n": reads all pages of n rows
 	quorum bool       // "QUORUM": has consistency QUORUM instead of ONE
 	bind   ValueState // "NULL", "UNSET": binds every marker to this
-	bytes  []byte     // "HEX bytes": binds every marker to these
+	bytes  []byte     // "HEX bytes": binds every marker to these; "HEX -" to none
 }
 
 // nextPage separates pages in an answer.
@@ -99,7 +99,7 @@ func (r raw) MarshalCQL(vecql.TypeInfo) ([]byte, error) { return r.b, nil }
 
 // answer returns a result as text: names and types of the columns, and rows; or the error.
 func answer(r *Result, err error) string {
-	if err != nil {
+	if err != nil { // without warnings, which the driver does not return beside an error
 		return show(r, err)
 	}
 	lines := warningLines(r.Warnings)

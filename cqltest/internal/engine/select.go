@@ -63,7 +63,7 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 		if s.PerPartitionLimit != nil {
 			return nil, invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
 		}
-		if p.where.regular || len(p.where.ck) > 0 {
+		if p.where.regular || len(p.where.ck) > 0 || ann {
 			return nil, invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
 		}
 		if err := p.checkDistinct(s); err != nil {
@@ -93,7 +93,7 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 		}
 	}
 	if p.ann != nil {
-		if err := p.checkANN(s); err != nil {
+		if err := p.checkANN(); err != nil {
 			return nil, err
 		}
 	}
@@ -322,7 +322,7 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 	t := p.t
 	if s.OrderBy[0].ANN != nil {
 		if len(s.OrderBy) > 1 {
-			return invalid("Cannot specify more than one ordering column when using ANN")
+			return invalid("ANN ordering does not support any other ordering")
 		}
 		col, err := t.lookup(s.OrderBy[0].Column)
 		if err != nil {
@@ -387,8 +387,8 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 // maxANNLimit is Cassandra's bound on the LIMIT of a vector search.
 const maxANNLimit = 1000
 
-// checkANN returns an error unless a vector search has an index and a LIMIT.
-func (p *selectPlan) checkANN(s *cql.Select) error {
+// checkANN returns an error unless a vector search has an index.
+func (p *selectPlan) checkANN() error {
 	for _, i := range p.t.indexes {
 		if i.column == p.annColumn.name && i.sai {
 			p.annIndex = i
@@ -396,15 +396,6 @@ func (p *selectPlan) checkANN(s *cql.Select) error {
 	}
 	if p.annIndex == nil {
 		return invalid("ANN ordering by vector requires the column to be indexed")
-	}
-	if s.Limit == nil {
-		return invalid("Top-K queries must have a limit specified and the limit must be less than the query page size")
-	}
-	if s.PerPartitionLimit != nil {
-		return invalid("Top-K queries do not support per-partition limits")
-	}
-	if p.aggregated {
-		return invalid("Top-K queries can not be run with aggregation")
 	}
 	return nil
 }

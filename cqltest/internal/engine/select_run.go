@@ -28,6 +28,12 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 	if w := p.where.aggregationWarning(); p.aggregated && w != "" {
 		res.Warnings = append(res.Warnings, w)
 	}
+	var target []float64
+	if p.ann != nil {
+		if target, res.Warnings, err = p.annTarget(x, r, limit, per); err != nil {
+			return nil, err
+		}
+	}
 	b := &builder{p: p, x: x, res: res, limit: limit, per: per, left: per, filter: filter}
 	if rd != nil && len(rd.keys) > 0 {
 		b.lastKey = rd.keys[len(rd.keys)-1]
@@ -61,10 +67,7 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 			return nil, invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the " +
 				"ORDER BY or the IN and sort client side, or disable paging for this query")
 		}
-		if p.ann != nil {
-			res.Warnings = append(res.Warnings, annWarnings(r, limit)...)
-		}
-		return res, b.sorted(ctx, rd, limit)
+		return res, b.sorted(ctx, rd, target, limit)
 	default:
 		if b.page = int64(r.PageSize); single || b.page <= 0 {
 			b.page = math.MaxInt64
@@ -208,7 +211,8 @@ func (b *builder) state() {
 			s.done, s.clustering = true, nil
 		}
 	}
-	if s.done && b.p.group < 0 && bytes.Equal(s.key, b.lastKey) {
+	last := s.done && b.p.group < 0 || b.per >= 0 && b.left <= 0
+	if last && bytes.Equal(s.key, b.lastKey) {
 		return
 	}
 	b.res.PagingState = s.bytes()

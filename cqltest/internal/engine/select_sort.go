@@ -12,29 +12,12 @@ import (
 // Execution of SELECT with an order other than that of the store: of several partitions, or by similarity.
 
 // sorted reads all rows and sorts them by the columns of ORDER BY or by similarity.
-func (b *builder) sorted(ctx context.Context, rd *reader, limit int64) error {
+func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limit int64) error {
 	type found struct {
 		rowView
 		similarity float32
 	}
-	var target []float64
 	p, x := b.p, b.x
-	if p.ann != nil {
-		v, err := p.ann.eval(x)
-		if err != nil {
-			return err
-		}
-		if len(v) == 0 || isUnset(v) {
-			return invalid("Invalid null value for column %s", p.annColumn.name)
-		}
-		if limit < 0 || limit > maxANNLimit {
-			return invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. LIMIT was %d",
-				maxANNLimit, limit)
-		}
-		if target = floats(v); !p.annIndex.accepts(target) {
-			return replicaFailure(CodeReadFailure)
-		}
-	}
 	var kept []found
 	counts := map[string]int64{}
 	for {

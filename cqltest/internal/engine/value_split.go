@@ -122,6 +122,9 @@ func tupleWord(t *Type) string {
 
 // splitVector returns the elements of a vector.
 func splitVector(t *Type, b []byte) ([][]byte, error) {
+	if len(b) == 0 {
+		return nil, badValue("Invalid empty vector value")
+	}
 	elem := t.Elems[0]
 	if size := elem.fixedSize(); size > 0 {
 		if len(b) < size*t.Dim {

@@ -32,27 +32,58 @@ func (i *index) accepts(v []float64) bool {
 	return !zero
 }
 
-// annWarnings returns Cassandra's warnings for a search by a vector: it has one page, and reads from one replica.
-func annWarnings(r *Request, limit int64) []string {
-	var out []string
+// annTarget returns the vector of a search, and Cassandra's warnings: the search has one page, and reads from one
+// replica. limit and per are those of the statement, -1 for none.
+func (p *selectPlan) annTarget(x *env, r *Request, limit, per int64) ([]float64, []string, error) {
+	v, err := p.ann.eval(x)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case isUnset(v):
+		return nil, nil, invalid("Unsupported unset value for column %s", p.annColumn.name)
+	case len(v) == 0:
+		return nil, nil, invalid("Unsupported null value for column %s", p.annColumn.name)
+	case p.aggregated:
+		return nil, nil, invalid("Top-K queries can not be run with aggregation")
+	case r.Consistency == consistencySerial || r.Consistency == consistencyLocalSerial:
+		return nil, nil, invalid("Top-K queries can only be run with consistency level ONE/LOCAL_ONE. Consistency level %s "+
+			"was used.", ConsistencyName(r.Consistency))
+	}
+	var warnings []string
 	if level := ANNConsistency(r.Consistency); level != r.Consistency {
-		out = append(out, fmt.Sprintf("Top-K queries can only be run with consistency level ONE / LOCAL_ONE / NODE_LOCAL. "+
-			"Consistency level %s was requested. Downgrading the consistency level to %s.", ConsistencyName(r.Consistency),
-			ConsistencyName(level)))
+		warnings = append(warnings, fmt.Sprintf("Top-K queries can only be run with consistency level ONE / LOCAL_ONE / "+
+			"NODE_LOCAL. Consistency level %s was requested. Downgrading the consistency level to %s.",
+			ConsistencyName(r.Consistency), ConsistencyName(level)))
+	}
+	refuse := func(err error) ([]float64, []string, error) { return nil, nil, warned(err, warnings) }
+	if limit < 0 {
+		return refuse(invalid("Top-K queries must have a limit specified and the limit must be less than the query page size"))
+	}
+	if per >= 0 {
+		return refuse(invalid("Top-K queries do not support per-partition limits"))
 	}
 	if r.PageSize > 0 && int64(r.PageSize) < limit {
-		out = append(out, fmt.Sprintf("Top-K queries do not support paging and the page size is set to %d, which is less "+
-			"than LIMIT %d. The page size has been set to %d to match the LIMIT.", r.PageSize, limit, limit))
+		warnings = append(warnings, fmt.Sprintf("Top-K queries do not support paging and the page size is set to %d, which "+
+			"is less than LIMIT %d. The page size has been set to %d to match the LIMIT.", r.PageSize, limit, limit))
 	}
-	return out
+	if limit > maxANNLimit {
+		return refuse(invalid("Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than %d. LIMIT was %d",
+			maxANNLimit, limit))
+	}
+	target := floats(v)
+	if !p.annIndex.accepts(target) {
+		return refuse(replicaFailure(CodeReadFailure))
+	}
+	return target, warnings, nil
 }
 
-// ANNConsistency returns the consistency level of a search by a vector for which a client requests level.
+// ANNConsistency returns the consistency level of a search by a vector for which a client requests level. The serial
+// levels are errors.
 func ANNConsistency(level uint16) uint16 {
 	switch ConsistencyName(level) {
-	case "ONE", "LOCAL_ONE":
+	case "ANY", "ONE", "LOCAL_ONE", "SERIAL", "LOCAL_SERIAL":
 		return level
-	case "LOCAL_QUORUM", "LOCAL_SERIAL":
+	case "LOCAL_QUORUM":
 		return consistencyLocalOne
 	}
 	return consistencyOne

@@ -44,11 +44,12 @@ type where struct {
 	indexed bool // an index answers some relations
 	tuples  bool // filters by an inequality of a tuple
 	empty   bool // no row can match
+	reads   bool // of SELECT
 }
 
 // where compiles and checks a WHERE clause. what is the statement: "SELECT", "UPDATE" or "DELETE".
 func (c *compiler) where(relations []cql.Relation, what string) (*where, error) {
-	w := &where{t: c.t}
+	w := &where{t: c.t, reads: what == "SELECT"}
 	for _, rel := range relations {
 		if rel.Op == cql.In && rel.Value == nil && len(rel.Values) == 1 {
 			rel.Op, rel.Value, rel.Values = cql.Eq, rel.Values[0], nil
@@ -160,31 +161,32 @@ func (w *where) missing() string {
 // checkModification returns an error unless the clause of an UPDATE or DELETE, which what names, restricts the primary
 // key and nothing else.
 func (w *where) checkModification(what string) error {
+	var others []string
 	for _, r := range w.all {
-		if k := r.cols[0].kind; k == Regular || k == Static {
-			var names []string
-			for _, o := range w.all {
-				if k := o.cols[0].kind; k == Regular || k == Static {
-					names = append(names, quoteName(o.cols[0].name))
-				}
-			}
-			return invalid("Non PRIMARY KEY columns found in where clause: %s ", strings.Join(names, ", "))
-		}
-		if r.cols[0].kind == PartitionKey && w.pk[r.cols[0].pos] == nil {
+		switch k := r.cols[0].kind; {
+		case k == Regular || k == Static:
+			others = append(others, quoteName(r.cols[0].name))
+		case k == PartitionKey && w.pk[r.cols[0].pos] == nil:
 			return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for %s statements",
 				what)
-		}
-		if what == "UPDATE" && r.cols[0].kind == Clustering && r.isSlice() {
-			return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements")
 		}
 	}
 	if !w.keys {
 		return invalid("Some partition key parts are missing: %s", w.missing())
 	}
+	if what == "UPDATE" && slices.ContainsFunc(w.ck, (*restriction).isSlice) {
+		return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements")
+	}
 	if err := w.behindSlice(); err != nil {
 		return err
 	}
-	return w.behindGap()
+	if err := w.behindGap(); err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return invalid("Non PRIMARY KEY columns found in where clause: %s ", strings.Join(others, ", "))
+	}
+	return nil
 }
 
 // behindSlice refuses restrictions of clustering columns after one with an inequality.
@@ -193,7 +195,7 @@ func (w *where) behindSlice() error {
 	tuple := false
 	for _, r := range w.ck {
 		if sliced != nil && r.cols[0].pos > sliced.cols[0].pos {
-			if len(r.cols) > 1 || tuple {
+			if tuple || len(r.cols) > 1 && w.touchesIndex(r) {
 				return invalid(filteringMessage)
 			}
 			return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
@@ -215,7 +217,7 @@ func (w *where) behindGap() error {
 			return invalid("Clustering columns can only be restricted with CONTAINS with a secondary index or filtering")
 		}
 		if col.pos > next {
-			if len(r.cols) > 1 {
+			if len(r.cols) > 1 && w.touchesIndex(r) {
 				return invalid(filteringMessage)
 			}
 			return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
@@ -252,7 +254,7 @@ func (w *where) checkSelect(filtering, statics, ann bool) error {
 			return invalid("Vector indexes only support ANN queries")
 		}
 	}
-	w.filters = len(others) > 0 && !w.supported(others)
+	w.filters = len(others) > 0 && !w.supported(others, ann)
 	indexedTuple := slices.ContainsFunc(others, func(r *restriction) bool {
 		return r.isSlice() && len(r.cols) > 1 && w.touchesIndex(r)
 	})
@@ -273,7 +275,7 @@ func (w *where) checkSelect(filtering, statics, ann bool) error {
 		return invalid(filteringMessage)
 	case w.indexed && slices.ContainsFunc(w.pk, func(r *restriction) bool { return r != nil && r.op == cql.In }):
 		return invalid("Select on indexed columns and with IN clause for the PRIMARY KEY are not supported")
-	case ann && w.filters:
+	case ann && w.unindexed(others):
 		return invalid("ANN ordering by vector requires all restricted column(s) to be indexed")
 	}
 	return nil
@@ -356,18 +358,27 @@ func (w *where) someIndex(rs []*restriction) bool {
 }
 
 // supported reports whether indexes answer all of rs: any number of storage-attached indexes together, but only one
-// older index.
-func (w *where) supported(rs []*restriction) bool {
+// older index, and that not with a search by a vector.
+func (w *where) supported(rs []*restriction, ann bool) bool {
 	for _, r := range rs {
 		found := false
 		for _, i := range w.t.indexes {
-			found = found || i.answers(r) && (i.sai || len(rs) == 1)
+			found = found || i.answers(r) && (i.sai || len(rs) == 1 && !ann)
 		}
 		if !found {
 			return false
 		}
 	}
 	return true
+}
+
+// unindexed reports whether a column of rs has no index.
+func (w *where) unindexed(rs []*restriction) bool {
+	return slices.ContainsFunc(rs, func(r *restriction) bool {
+		return slices.ContainsFunc(r.cols, func(c *column) bool {
+			return !slices.ContainsFunc(w.t.indexes, func(i *index) bool { return i.column == c.name })
+		})
+	})
 }
 
 // answers reports whether the index can find the rows of the restriction.

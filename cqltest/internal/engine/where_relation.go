@@ -150,13 +150,20 @@ func (c *compiler) tokenRelation(w *where, rel *cql.Relation, cols []*column, wh
 	for i, col := range c.t.pk {
 		names[i] = col.name
 	}
-	if len(cols) != len(c.t.pk) {
+	in := func(col *column) bool { return slices.Contains(cols, col) }
+	switch {
+	case len(cols) > len(c.t.pk):
+		return invalid("The token() function must contains only partition key components")
+	case slices.ContainsFunc(c.t.pk, func(col *column) bool { return !in(col) }):
 		return invalid("The token() function must be applied to all partition key components or none of them")
 	}
 	if !slices.Equal(cols, c.t.pk) {
 		return invalid("The token function arguments must be in the partition key order: %s", strings.Join(names, ", "))
 	}
 	r := &restriction{cols: cols, op: rel.Op}
+	if rel.Op == cql.Neq {
+		return invalid("Unsupported \"!=\" relation: token(%s) != %s", strings.Join(names, ", "), rel.Value)
+	}
 	if rel.Op != cql.Eq && !r.isSlice() {
 		return invalid("%s cannot be used with the token function", operatorWords[rel.Op])
 	}

@@ -76,9 +76,18 @@ func (r *restriction) choices(x *env) ([][][]byte, error) {
 		}
 		return out, nil
 	}
-	b, err := boundValue(x, r.value, "in("+columnNames(r.cols)+")")
-	if err != nil {
+	b, err := r.value.eval(x)
+	switch {
+	case err != nil:
 		return nil, err
+	case r.tuple && b == nil:
+		return nil, invalid("Invalid null value for IN restriction")
+	case r.tuple && isUnset(b):
+		return nil, invalid("Invalid unset value for in%s", strings.ReplaceAll(columnNames(r.cols), " ", ""))
+	case b == nil:
+		return nil, invalid("Invalid null value for column %s", r.cols[0].name)
+	case isUnset(b):
+		return nil, invalid("Invalid unset value for column %s", r.cols[0].name)
 	}
 	parts, err := splitCollection(r.value.typ, b)
 	if err != nil {
@@ -92,7 +101,7 @@ func (r *restriction) choices(x *env) ([][][]byte, error) {
 			}
 		}
 		for i, v := range values {
-			if v == nil {
+			if v == nil || len(v) == 0 && r.cols[i].typ.fixedSize() > 0 {
 				return nil, invalid("Invalid null value in condition for column %s", r.cols[i].name)
 			}
 		}
@@ -197,6 +206,14 @@ func (w *where) slices(x *env) (ranges []clusterSlice, exact bool, err error) {
 	prefixes = slices.CompactFunc(prefixes, func(a, b [][]byte) bool { return w.t.compareClustering(a, b) == 0 })
 	ranges = whole(prefixes)
 	for len(rest) > 0 && rest[0].cols[0].pos == next && rest[0].isSlice() {
+		if w.reads && rest[0].isNull(x) {
+			// NULL is before all values in the order of the rows: as the start of a range it leaves out none.
+			if greater := rest[0].op == cql.Gt || rest[0].op == cql.Gte; greater == rest[0].cols[0].desc {
+				ranges = nil
+			}
+			rest = rest[1:]
+			continue
+		}
 		v, err := rest[0].values(x)
 		if err != nil {
 			return nil, false, err
@@ -223,6 +240,15 @@ func whole(prefixes [][][]byte) []clusterSlice {
 		out[i] = clusterSlice{bound{p, true}, bound{p, true}}
 	}
 	return out
+}
+
+// isNull reports whether the right side of a relation of one column is NULL.
+func (r *restriction) isNull(x *env) bool {
+	if r.tuple || r.value == nil {
+		return false
+	}
+	b, err := r.value.eval(x)
+	return err == nil && b == nil
 }
 
 // prefixOf returns the first n columns, which both ends of the range have in common.
@@ -312,6 +338,9 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	case r.op == cql.In:
 		choices, err := r.choices(x)
 		if err != nil {
+			if !col.isKey() && strings.HasPrefix(err.Error(), "Invalid null value in condition") {
+				return func(*rowView) bool { return false }, nil // as in Cassandra, also of rows that equal another value
+			}
 			return nil, err
 		}
 		return func(v *rowView) bool {
