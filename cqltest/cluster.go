@@ -140,7 +140,14 @@ func (c *Cluster) start(cfg Config, db database) error {
 }
 
 // dataCenters returns the names of the data centers that have nodes.
-func (c *Cluster) dataCenters() []string { return sortedKeys(c.topo.Load().byDC) }
+// dataCenters returns the number of nodes by data center.
+func (c *Cluster) dataCenters() map[string]int {
+	out := map[string]int{}
+	for dc, nodes := range c.topo.Load().byDC {
+		out[dc] = len(nodes)
+	}
+	return out
+}
 
 // Close stops all nodes and connections, and waits for all goroutines of the cluster. Closing a closed cluster does
 // nothing.

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -171,6 +172,9 @@ func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
 	case "system", "system_schema", "system_views", "system_virtual_schema":
 		return invalid("System keyspace '%s' is not user-modifiable", s.Name)
 	}
+	if err := c.checkKeyspaceOptions(s.Options, true); err != nil {
+		return err
+	}
 	if c.s.keyspaces[s.Name] != nil || systemKeyspaces[s.Name] {
 		if s.IfNotExists {
 			return nil
@@ -178,7 +182,7 @@ func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
 		return &Error{Code: CodeAlreadyExists, Message: "Cannot add existing keyspace \"" + s.Name + "\"", Keyspace: s.Name}
 	}
 	k := &keyspace{name: s.Name, durable: true, tables: map[string]*table{}, types: map[string]*Type{}}
-	if err := c.keyspaceOptions(k, s.Options, true); err != nil {
+	if err := c.keyspaceOptions(k, s.Options); err != nil {
 		return err
 	}
 	c.s = c.s.with(k)
@@ -195,8 +199,15 @@ func (c *changer) alterKeyspace(s *cql.AlterKeyspace) error {
 	if err != nil {
 		return err
 	}
-	if err := c.keyspaceOptions(k, s.Options, false); err != nil {
+	if err := c.checkKeyspaceOptions(s.Options, false); err != nil {
 		return err
+	}
+	if err := c.keyspaceOptions(k, s.Options); err != nil {
+		return err
+	}
+	if old := c.s.keyspaces[s.Name]; k.durable == old.durable && maps.Equal(k.replication, old.replication) {
+		c.warn = nil
+		return nil
 	}
 	c.s = c.s.with(k)
 	c.done("UPDATED", "KEYSPACE", s.Name, "")
@@ -243,8 +254,7 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 		}
 	}
 	if s.CompactStorage {
-		return invalid("Compact tables are not allowed in Cassandra starting with 4.0 version. Use `COMPACT " +
-			"STORAGE` only for tables created before")
+		return invalid("COMPACT STORAGE is not supported")
 	}
 	t := &table{ks: k.name, name: name, id: newID(), options: defaultOptions(), store: newStore()}
 	if err := c.tableColumns(t, s); err != nil {
@@ -387,10 +397,7 @@ func (c *changer) newColumn(t *table, d *cql.ColumnDef) (*column, error) {
 func (c *changer) dropTable(s *cql.DropTable) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
-		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
-			return nil
-		}
-		return err
+		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
 	}
 	if k.tables[s.Name.Name] == nil {
 		if s.IfExists {
@@ -404,18 +411,23 @@ func (c *changer) dropTable(s *cql.DropTable) error {
 	return nil
 }
 
-func (c *changer) missingKeyspace(qualifier string) bool {
-	return qualifier != "" && c.s.keyspaces[qualifier] == nil
+// missing returns the error of a statement about name if its keyspace does not exist: none with IF EXISTS, else format
+// with both names. Otherwise it returns err.
+func (c *changer) missing(name cql.Name, ifExists bool, err error, format string) error {
+	switch {
+	case name.Keyspace == "" || c.s.keyspaces[name.Keyspace] != nil || systemKeyspaces[name.Keyspace]:
+		return err
+	case ifExists:
+		return nil
+	}
+	return invalid(format, name.Keyspace, name.Name)
 }
 
 // alterTable executes ALTER TABLE on a copy of the table, which shares the rows.
 func (c *changer) alterTable(s *cql.AlterTable) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
-		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
-			return nil
-		}
-		return err
+		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
 	}
 	old := k.tables[s.Name.Name]
 	if old == nil {
@@ -441,7 +453,7 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	default:
 		err = invalid("This form of ALTER TABLE is not supported: %s", s)
 	}
-	if err != nil || s.IfColumn && t.sameColumns(old) {
+	if err != nil || s.IfColumn && t.sameColumns(old) || s.Action == cql.AlterOptions && t.options.same(&old.options) {
 		return err
 	}
 	if err := t.checkColumns(); err != nil {
@@ -545,10 +557,7 @@ func renameColumns(t, old *table, s *cql.AlterTable) error {
 	for _, r := range s.Renames {
 		col := old.byName[r.From]
 		if col == nil {
-			if s.IfColumn {
-				continue
-			}
-			return invalid("Column %s was not found in table %s.%s", r.From, t.ks, t.name)
+			return invalid("Undefined column name %s in table %s.%s", quoteName(r.From), quoteName(t.ks), quoteName(t.name))
 		}
 		if !col.isKey() {
 			return invalid("Cannot rename non PRIMARY KEY column %s", r.From)

@@ -71,7 +71,7 @@ func typeDepth(t *Type) int {
 func (c *changer) alterType(s *cql.AlterType) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
-		return err
+		return c.missing(s.Name, s.IfExists, err, "Type %s.%s doesn't exist")
 	}
 	old := k.types[s.Name.Name]
 	if old == nil {
@@ -175,10 +175,7 @@ func replaceType(t, old, changed *Type) *Type {
 func (c *changer) dropType(s *cql.DropType) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
-		if s.IfExists && c.missingKeyspace(s.Name.Keyspace) {
-			return nil
-		}
-		return err
+		return c.missing(s.Name, s.IfExists, err, "Type '%s.%s' doesn't exist")
 	}
 	t := k.types[s.Name.Name]
 	if t == nil {
@@ -248,6 +245,9 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	}
 	if err := i.checkTarget(old, col, target); err != nil {
 		return err
+	}
+	if s.Custom && s.Using == "" {
+		return configError("Unable to find custom indexer class 'legacy_local_table'")
 	}
 	for _, o := range old.indexes {
 		if o.same(i) {
@@ -342,8 +342,6 @@ func (i *index) class(s *cql.CreateIndex, scylla bool) error {
 		}
 	}
 	switch short := using[strings.LastIndexByte(using, '.')+1:]; {
-	case using == "" && s.Custom:
-		return invalid("CUSTOM index requires specifying the index class")
 	case (using == "" || strings.EqualFold(using, "legacy_local_table")) && len(given) > 0:
 		return invalid("Cannot specify options for a non-CUSTOM index")
 	case using == "" || strings.EqualFold(using, "legacy_local_table"):
@@ -352,6 +350,8 @@ func (i *index) class(s *cql.CreateIndex, scylla bool) error {
 		i.sai = true
 	case scylla && short == "vector_index":
 		i.sai = true
+	case short == "SASIIndex":
+		return invalid("Indexes of class %s are not supported", using)
 	default:
 		return configError("Unable to find custom indexer class '%s'", using)
 	}
@@ -429,7 +429,7 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 	case typ.Kind == KindDuration:
 		return invalid("Secondary indexes are not supported on duration columns")
 	case typ.multiCell() && typ.Kind == KindUDT:
-		return invalid("Secondary indexes are not supported on non-frozen UDT column %s", quoted)
+		return invalid("Cannot create index on non-frozen UDT column %s", quoted)
 	case col.kind == PartitionKey && len(t.pk) == 1:
 		return invalid("Cannot create secondary index on the only partition key column %s", quoted)
 	}
@@ -473,7 +473,7 @@ func (i *index) checkTarget(t *table, col *column, target cql.IndexTarget) error
 func (c *changer) dropIndex(s *cql.DropIndex) error {
 	k, err := c.keyspace(s.Name.Keyspace)
 	if err != nil {
-		return err
+		return c.missing(s.Name, s.IfExists, err, "Index '%s.%s' doesn't exist'")
 	}
 	old, _ := k.index(s.Name.Name)
 	if old == nil {

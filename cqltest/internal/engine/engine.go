@@ -16,9 +16,9 @@ type Options struct {
 	Version string           // release_version; empty means "5.0.9"
 	Cluster string           // name of the cluster, for DESCRIBE CLUSTER
 	Scylla  bool             // lays out schema tables like ScyllaDB
-	// DataCenters returns the names of all data centers; nil means unknown. A replication_factor of
-	// NetworkTopologyStrategy applies to each of them, and other names are refused.
-	DataCenters func() []string
+	// DataCenters returns the number of nodes by data center; nil means unknown. A replication_factor of
+	// NetworkTopologyStrategy applies to each data center, and other names are refused.
+	DataCenters func() map[string]int
 	// Ownership returns the addresses of the replicas of a keyspace by the last token of each range, for DESCRIBE CLUSTER;
 	// nil means unknown.
 	Ownership func(keyspace string) map[string][]string

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -73,19 +74,42 @@ var scyllaOptions = []string{
 
 // set applies options of a statement. It copies the map of o first. ScyllaDB's options are taken as they are.
 func (o *tableOptions) set(options cql.Options, t *table, scylla bool) error {
+	given, err := o.build(options, scylla)
+	if err != nil {
+		return err
+	}
+	if ttl, ok := o.values["default_time_to_live"].(int); ok && slices.Contains(given, "default_time_to_live") {
+		if ttl < 0 {
+			return configError("default_time_to_live must be greater than or equal to 0 (got %d)", ttl)
+		}
+		if ttl > maxTTL {
+			return configError("default_time_to_live must be less than or equal to %d (got %d)", maxTTL, ttl)
+		}
+		if ttl > 0 && t.counter {
+			return invalid("Cannot set default_time_to_live on a table with counters")
+		}
+		o.defaultTTL = int32(ttl)
+	}
+	if scylla {
+		return nil
+	}
+	return o.check(given)
+}
+
+// build applies options with the checks that Cassandra makes when it prepares the statement, and returns their names.
+func (o *tableOptions) build(options cql.Options, scylla bool) (given []string, err error) {
 	o.values = maps.Clone(o.values)
-	var given []string
 	for _, opt := range options {
 		given = append(given, opt.Name)
 		kind, ok := tableOptionKinds[opt.Name]
 		if !ok || !scylla && slices.Contains(scyllaOptions, opt.Name) {
-			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
+			return nil, &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
 		}
 		if (opt.Map != nil) != (kind == mapOption) {
 			if kind == mapOption {
-				return &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a map."}
+				return nil, &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a map."}
 			}
-			return &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a string"}
+			return nil, &Error{Code: CodeSyntax, Message: "Invalid value for property '" + opt.Name + "'. It should be a string"}
 		}
 		switch kind {
 		case mapOption:
@@ -95,41 +119,28 @@ func (o *tableOptions) set(options cql.Options, t *table, scylla bool) error {
 		case intOption:
 			n, err := strconv.ParseInt(opt.Value, 10, 32)
 			if err != nil {
-				return &Error{Code: CodeSyntax, Message: "Invalid integer value " + opt.Value + " for '" + opt.Name + "'"}
-			}
-			if n < 0 {
-				return configError("%s must be greater than or equal to 0 (got %d)", opt.Name, n)
+				return nil, &Error{Code: CodeSyntax, Message: "Invalid integer value " + opt.Value + " for '" + opt.Name + "'"}
 			}
 			o.values[opt.Name] = int(n)
 		case doubleOption:
 			f, err := strconv.ParseFloat(opt.Value, 64)
 			if err != nil {
-				return &Error{Code: CodeSyntax, Message: "Invalid double value " + opt.Value + " for '" + opt.Name + "'"}
+				return nil, &Error{Code: CodeSyntax, Message: "Invalid double value " + opt.Value + " for '" + opt.Name + "'"}
 			}
 			o.values[opt.Name] = f
 		case boolOption:
 			v := strings.ToLower(opt.Value)
 			if !slices.Contains([]string{"true", "1", "yes", "false", "0", "no"}, v) {
-				return &Error{Code: CodeSyntax, Message: "Invalid boolean value " + opt.Value + " for '" + opt.Name +
+				return nil, &Error{Code: CodeSyntax, Message: "Invalid boolean value " + opt.Value + " for '" + opt.Name +
 					"'. Positive values can be '1', 'true' or 'yes'. Negative values can be '0', 'false' or 'no'."}
 			}
 			o.values[opt.Name] = v == "true" || v == "1" || v == "yes"
 		}
-		if opt.Name == "default_time_to_live" {
-			ttl := o.values[opt.Name].(int)
-			if ttl > maxTTL {
-				return configError("default_time_to_live must be less than or equal to %d (got %d)", maxTTL, ttl)
-			}
-			if ttl > 0 && t.counter {
-				return invalid("Cannot set default_time_to_live on a table with counters")
-			}
-			o.defaultTTL = int32(ttl)
-		}
 	}
 	if scylla {
-		return nil
+		return given, nil
 	}
-	return o.check(given)
+	return given, o.complete(given)
 }
 
 // shortenClass returns the class of an option with its package.
@@ -142,21 +153,20 @@ func shortenClass(opt cql.Option) map[string]string {
 	return m
 }
 
-// keyspaceOptions applies WITH of CREATE KEYSPACE or ALTER KEYSPACE.
-func (c *changer) keyspaceOptions(k *keyspace, options cql.Options, create bool) error {
+// checkKeyspaceOptions makes the checks of WITH that precede those of the keyspace. create means CREATE KEYSPACE.
+func (c *changer) checkKeyspaceOptions(options cql.Options, create bool) error {
+	replication := c.e.options.Scylla || !create
 	for _, opt := range options {
 		switch opt.Name {
 		case "replication":
+			replication = true
 			if opt.Map == nil {
 				return &Error{Code: CodeSyntax, Message: "Invalid value for property 'replication'. It should be a map."}
 			}
-			r := maps.Clone(opt.Map)
-			if err := c.replication(k, r); err != nil {
-				return err
+			if _, ok := opt.Map["class"]; !ok {
+				return configError("Missing replication strategy class")
 			}
-			k.replication = r
 		case "durable_writes":
-			k.durable = !strings.EqualFold(opt.Value, "false")
 		case "tablets", "storage", "consistency":
 			if !c.e.options.Scylla {
 				return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
@@ -165,22 +175,60 @@ func (c *changer) keyspaceOptions(k *keyspace, options cql.Options, create bool)
 			return &Error{Code: CodeSyntax, Message: "Unknown property '" + opt.Name + "'"}
 		}
 	}
-	if create && k.replication == nil {
-		if c.e.options.Scylla {
-			k.replication = map[string]string{"class": networkStrategy}
-			return nil
-		}
+	if !replication {
 		return invalid("Missing mandatory option 'replication'")
 	}
 	return nil
 }
 
+// keyspaceOptions applies WITH of CREATE KEYSPACE or ALTER KEYSPACE.
+func (c *changer) keyspaceOptions(k *keyspace, options cql.Options) error {
+	for _, opt := range options {
+		switch opt.Name {
+		case "replication":
+			k.replication = maps.Clone(opt.Map)
+			if err := c.replication(k, k.replication); err != nil {
+				return err
+			}
+		case "durable_writes":
+			k.durable = !strings.EqualFold(opt.Value, "false")
+		}
+	}
+	if k.replication == nil { // ScyllaDB's default
+		k.replication = map[string]string{"class": networkStrategy}
+	}
+	c.warnOfFactors(k)
+	return nil
+}
+
+// warnOfFactors adds Cassandra's warnings of replication factors that exceed the number of nodes.
+func (c *changer) warnOfFactors(k *keyspace) {
+	if c.e.options.DataCenters == nil || c.e.options.Scylla {
+		return
+	}
+	nodes, all := c.e.options.DataCenters(), 0
+	for _, n := range nodes {
+		all += n
+	}
+	factor := func(name string) int {
+		n, _ := strconv.Atoi(k.replication[name])
+		return n
+	}
+	if n := factor("replication_factor"); n > all && k.replication["class"] == simpleStrategy {
+		c.warn = append(c.warn, fmt.Sprintf("Your replication factor %d for keyspace %s is higher than the number of nodes %d",
+			n, k.name, all))
+	}
+	for _, dc := range sortedKeys(nodes) {
+		if n := factor(dc); n > nodes[dc] && k.replication["class"] == networkStrategy {
+			c.warn = append(c.warn, fmt.Sprintf("Your replication factor %d for keyspace %s is higher than the number of nodes "+
+				"%d for datacenter %s", n, k.name, nodes[dc], dc))
+		}
+	}
+}
+
 // replication checks the options of a strategy and completes the name of its class.
 func (c *changer) replication(k *keyspace, r map[string]string) error {
-	class, ok := r["class"]
-	if !ok {
-		return configError("Missing replication strategy class")
-	}
+	class := r["class"]
 	switch short := class[strings.LastIndexByte(class, '.')+1:]; short {
 	case "SimpleStrategy":
 		r["class"] = simpleStrategy
@@ -209,12 +257,12 @@ func (c *changer) replication(k *keyspace, r map[string]string) error {
 		factor, ok := r["replication_factor"]
 		delete(r, "replication_factor")
 		for name := range r {
-			if name != "class" && !slices.Contains(known, name) {
+			if _, ok := known[name]; name != "class" && !ok {
 				return configError("Unrecognized strategy option {%s} passed to NetworkTopologyStrategy for keyspace %s", name,
 					k.name)
 			}
 		}
-		for _, dc := range known {
+		for dc := range known {
 			if _, given := r[dc]; ok && !given {
 				r[dc] = factor
 			}

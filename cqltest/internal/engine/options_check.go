@@ -4,6 +4,9 @@ package engine
 
 import (
 	"maps"
+	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,20 +47,13 @@ var compressionOptions = map[string][]string{
 
 var commonCompressionOptions = []string{"class", "chunk_length_in_kb", "min_compress_ratio"}
 
-// check checks the options that a statement gives and completes them, as Cassandra does. given names them.
-func (o *tableOptions) check(given []string) error {
+// complete checks and completes options as Cassandra does when it prepares a statement. given names them.
+func (o *tableOptions) complete(given []string) error {
 	for _, name := range given {
 		var err error
 		switch name {
-		case "bloom_filter_fp_chance":
-			err = o.checkFalsePositives()
-		case "crc_check_chance":
-			if f := o.values[name].(float64); f < 0 || f > 1 {
-				err = configError("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", name,
-					formatFloat(f, 64))
-			}
 		case "compaction":
-			err = o.checkCompaction(slices.Contains(given, "bloom_filter_fp_chance"))
+			_, err = o.strategy()
 		case "compression":
 			err = o.checkCompression()
 		case "caching":
@@ -75,6 +71,31 @@ func (o *tableOptions) check(given []string) error {
 			} else {
 				o.values[name] = v
 			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check makes the checks of the execution of a statement, in the order of its options.
+func (o *tableOptions) check(given []string) error {
+	for _, name := range given {
+		var err error
+		if n, ok := o.values[name].(int); ok && n < 0 {
+			return configError("%s must be greater than or equal to 0 (got %d)", name, n)
+		}
+		switch name {
+		case "bloom_filter_fp_chance":
+			err = o.checkFalsePositives()
+		case "crc_check_chance":
+			if f := o.values[name].(float64); f < 0 || f > 1 {
+				err = configError("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", name,
+					formatFloat(f, 64))
+			}
+		case "compaction":
+			err = o.checkCompaction(slices.Contains(given, "bloom_filter_fp_chance"))
 		case "min_index_interval", "max_index_interval":
 			err = o.checkIntervals()
 		}
@@ -104,17 +125,26 @@ func known(class, prefix string, options map[string][]string) (string, bool) {
 	return short, ok && options[short] != nil
 }
 
-// checkCompaction checks the strategy and adds its defaults. keep means that the statement sets the Bloom filter.
-func (o *tableOptions) checkCompaction(keep bool) error {
-	m := maps.Clone(o.values["compaction"].(map[string]string))
-	class, ok := m["class"]
+// strategy returns the name of the compaction strategy.
+func (o *tableOptions) strategy() (string, error) {
+	class, ok := o.values["compaction"].(map[string]string)["class"]
 	if !ok {
-		return configError("Missing sub-option 'class' for the 'compaction' option")
+		return "", configError("Missing sub-option 'class' for the 'compaction' option")
 	}
 	short, ok := known(class, compactionPackage, compactionOptions)
 	if !ok {
-		return configError("Unable to find compaction strategy class '%s'", class)
+		return "", configError("Unable to find compaction strategy class '%s'", class)
 	}
+	return short, nil
+}
+
+// checkCompaction checks the strategy and adds its defaults. keep means that the statement sets the Bloom filter.
+func (o *tableOptions) checkCompaction(keep bool) error {
+	short, err := o.strategy()
+	if err != nil {
+		return err
+	}
+	m := maps.Clone(o.values["compaction"].(map[string]string))
 	allowed := slices.Concat(commonCompactionOptions, compactionOptions[short])
 	if unknown := surplus(m, allowed); unknown != "" {
 		return configError("Properties specified [%s] are not understood by %s", unknown, short)
@@ -157,11 +187,52 @@ func checkCompactionValues(m map[string]string) error {
 	if v, ok := m["enabled"]; ok && !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
 		return configError("enabled should either be 'true' or 'false', not %s", v)
 	}
+	if v, ok := m["scaling_parameters"]; ok {
+		if err := checkScaling(v); err != nil {
+			return err
+		}
+	}
+	if n, err := strconv.Atoi(m["base_shard_count"]); err == nil && n < 1 {
+		return configError("Invalid configuration, base_shard_count should be positive: %d", n)
+	}
+	if v, ok := m["target_sstable_size"]; ok && !strings.HasSuffix(v, "B") {
+		return configError("target_sstable_size %s is not a valid size in bytes: %s does not end in unit B", v, v)
+	}
 	for _, name := range []string{"bucket_low", "bucket_high"} {
 		if v, ok := m[name]; ok {
 			if _, err := strconv.ParseFloat(v, 64); err != nil {
 				return configError("%s is not a parsable float for %s", v, name)
 			}
+		}
+	}
+	return nil
+}
+
+// scaling is the form of one parameter of UnifiedCompactionStrategy.
+var scaling = regexp.MustCompile(`^(N|L[0-9]+|T[0-9]+|[+-]?[0-9]+)$`)
+
+// checkScaling checks scaling_parameters: a list such as T4, N, L10, -8.
+func checkScaling(list string) error {
+	parts := strings.Split(list, ",")
+	for len(parts) > 1 && parts[len(parts)-1] == "" { // as Java splits
+		parts = parts[:len(parts)-1]
+	}
+	for _, p := range parts {
+		p = strings.TrimSpace(p)
+		if !scaling.MatchString(p) {
+			return configError("Scaling parameter %s must match N|L[0-9]+|T[0-9]+|[+-]?[0-9]+", p)
+		}
+		if p == "N" {
+			continue
+		}
+		digits := strings.TrimLeft(p, "LT")
+		n, err := strconv.ParseInt(digits, 10, 32)
+		if err != nil {
+			return configError("%sUnifiedCompactionStrategy.validateOptions() threw an error: java.lang.NumberFormatException "+
+				"For input string: \"%s\"", compactionPackage, digits)
+		}
+		if digits != p && n < 2 {
+			return configError("Fan factor cannot be lower than 2 in %s", p)
 		}
 	}
 	return nil
@@ -218,6 +289,19 @@ func (o *tableOptions) checkCompression() error {
 		return configError("Invalid compressor type '%s' specified for LZ4 parameter 'lz4_compressor_type'. "+
 			"Valid options are [high, fast].", v)
 	}
+	if err := completeRatio(m); err != nil {
+		return err
+	}
+	if v, ok := m["compression_level"]; ok {
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err != nil {
+			return configError("ZstdCompressor.create() threw an error: java.lang.NumberFormatException For input string: \"%s\"", v)
+		}
+		if n < -(1<<17) || n > 22 {
+			return configError("ZstdCompressor.create() threw an error: java.lang.IllegalArgumentException "+
+				"compression_level=%s is invalid", v)
+		}
+	}
 	if m["chunk_length_in_kb"] == "" {
 		m["chunk_length_in_kb"] = "16"
 	}
@@ -228,6 +312,30 @@ func (o *tableOptions) checkCompression() error {
 		return configError("chunk_length_in_kb must be a power of 2")
 	}
 	o.values["compression"] = m
+	return nil
+}
+
+// completeRatio checks min_compress_ratio and spells it as Cassandra stores it. 0 means none.
+func completeRatio(m map[string]string) error {
+	const name = "min_compress_ratio"
+	v, ok := m[name]
+	if !ok {
+		return nil
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	switch {
+	case v == "":
+		return &Error{Code: CodeServer, Message: "java.lang.NumberFormatException: empty String"}
+	case err != nil && !math.IsInf(f, 0):
+		return &Error{Code: CodeServer, Message: "java.lang.NumberFormatException: For input string: \"" + v + "\""}
+	case f < 0:
+		return configError("Invalid negative %s", name)
+	case f > 0 && f < 1:
+		return configError("%s can either be 0 or greater than or equal to 1", name)
+	}
+	if m[name] = formatFloat(f, 64); f == 0 {
+		delete(m, name)
+	}
 	return nil
 }
 
@@ -265,3 +373,6 @@ func (o *tableOptions) checkIntervals() error {
 	}
 	return nil
 }
+
+// same reports whether two tables have the same options.
+func (o *tableOptions) same(p *tableOptions) bool { return reflect.DeepEqual(o.values, p.values) }

@@ -148,7 +148,7 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 	default:
 		s.Kind = StatementSchema
 		s.Table = changedName(c.ks, tree)
-		return nil
+		return c.buildOptions(tree)
 	}
 	if err != nil {
 		return err
@@ -158,6 +158,24 @@ func (s *Statement) prepare(c *compiler, tree cql.Statement) error {
 	}
 	s.Table, s.tables = Name{c.t.ks, c.t.name}, []*table{c.t}
 	return nil
+}
+
+// buildOptions makes the checks of the options of a table, except that of their names.
+func (c *compiler) buildOptions(tree cql.Statement) error {
+	var given cql.Options
+	switch s := tree.(type) {
+	case *cql.CreateTable:
+		given = s.Options
+	case *cql.AlterTable:
+		given = s.Options
+	}
+	given = slices.DeleteFunc(slices.Clone(given), func(o cql.Option) bool {
+		_, ok := tableOptionKinds[o.Name]
+		return !ok || slices.Contains(scyllaOptions, o.Name)
+	})
+	options := defaultOptions()
+	_, err := options.build(given, c.e.options.Scylla)
+	return err
 }
 
 // keyMarkers returns the markers of the whole partition key; nil means that some of it is not bound. As in Cassandra's

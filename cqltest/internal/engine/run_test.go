@@ -23,7 +23,7 @@ func (c *fixedClock) now() time.Time { return c.at }
 func newEngine(t testing.TB) (*Engine, *fixedClock) {
 	t.Helper()
 	clock := &fixedClock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	e := New(Options{Now: clock.now, DataCenters: func() []string { return []string{"datacenter1"} }})
+	e := New(Options{Now: clock.now, DataCenters: func() map[string]int { return map[string]int{"datacenter1": 1} }})
 	mustRun(t, e, "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	return e, clock
 }

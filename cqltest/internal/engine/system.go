@@ -143,8 +143,13 @@ func tableRows(s *schema) []map[string]any {
 		}
 		r := map[string]any{"keyspace_name": t.ks, "table_name": t.name, "id": t.id, "flags": flags}
 		for name, v := range t.options.values {
-			if name == "id" || name == "extensions" {
+			switch name {
+			case "id", "extensions", "cdc": // cdc has a value only where the server has CDC enabled
 				continue
+			case "allow_auto_snapshot", "incremental_backups":
+				if v == true {
+					continue
+				}
 			}
 			r[name] = v
 		}

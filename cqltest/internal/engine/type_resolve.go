@@ -50,12 +50,12 @@ func (s *schema) resolveType(ks string, n, outer *cql.TypeName, depth int) (*Typ
 	case cql.ListType:
 		return &Type{Kind: KindList, Elems: elems}, nested(n, elems)
 	case cql.SetType:
-		if err := noDuration(elems[0], "sets", n); err != nil {
+		if err := noDuration(elems[0], "inside sets", n); err != nil {
 			return nil, err
 		}
 		return &Type{Kind: KindSet, Elems: elems}, nested(n, elems)
 	case cql.MapType:
-		if err := noDuration(elems[0], "map keys", n); err != nil {
+		if err := noDuration(elems[0], "as map keys", n); err != nil {
 			return nil, err
 		}
 		return &Type{Kind: KindMap, Elems: elems}, nested(n, elems)
@@ -105,7 +105,7 @@ func nested(n *cql.TypeName, elems []*Type) error {
 
 func noDuration(t *Type, where string, n *cql.TypeName) error {
 	if t.Kind == KindDuration {
-		return invalid("Durations are not allowed inside %s: %s", where, n)
+		return invalid("Durations are not allowed %s: %s", where, n)
 	}
 	return nil
 }
