@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"encoding/hex"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -461,4 +462,14 @@ func TestCanceled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = e.Batch(ctx, BatchLogged, nil, &Request{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestNaN computes NaN, which has the bytes of Java's.
+func TestNaN(t *testing.T) {
+	e, _ := newEngine(t)
+	mustRun(t, e, "CREATE TABLE t (k int PRIMARY KEY, d double)")
+	mustRun(t, e, "INSERT INTO t (k, d) VALUES (1, NaN)")
+	for _, cell := range mustRun(t, e, "SELECT d + 1, d / 0, -(d), avg(d) FROM t").Rows[0] {
+		require.Equal(t, "7ff8000000000000", hex.EncodeToString(cell))
+	}
 }

@@ -134,7 +134,13 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 	case strings.HasPrefix(name, "similarity_"):
 		return similarityFunction(name, types, e)
 	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp":
-		return timeConversion(plain, name, first())
+		from := first()
+		if plain == "todate" && from == nil && len(e.Args) == 1 {
+			if l, ok := e.Args[0].(*cql.Literal); ok && l.Kind == cql.IntegerLiteral {
+				from = Native("timestamp") // the only overload that takes it
+			}
+		}
+		return timeConversion(plain, name, from)
 	case plain == "mintimeuuid" || plain == "maxtimeuuid":
 		return &function{
 			[]*Type{Native("timestamp")},
@@ -358,8 +364,11 @@ func rounded(n number) (number, error) {
 	switch n.k {
 	case 'd':
 		b, err := calculateDecimal('+', n, number{i: big.NewInt(int64(5 * n.i.Sign())), s: 1, k: 'd'})
-		if err != nil || n.s <= 0 {
+		if err != nil {
 			return n, err
+		}
+		if n.s <= 0 {
+			return number{i: rescaled(n.i, n.s, 0), k: 'd'}, nil
 		}
 		v, err := toNumber(Native("decimal"), b).whole()
 		return number{i: v, k: 'd'}, err

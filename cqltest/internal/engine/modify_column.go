@@ -111,6 +111,9 @@ func (c *compiler) assignment(col *column, a *cql.Assignment) (change, error) {
 	if t.Kind == KindCounter && a.Op != cql.AssignPrepend {
 		return c.increment(col, a)
 	}
+	if t.Kind == KindTuple {
+		return change{}, invalid("Invalid operation (%s = %s) for tuple column %s", col.name, text, col.name)
+	}
 	if !t.isCollection() || t.Kind != KindList && a.Op == cql.AssignPrepend {
 		return change{}, invalid("Invalid operation (%s = %s) for non %s column %s", col.name, text,
 			map[bool]string{true: "list", false: "counter"}[a.Op == cql.AssignPrepend], col.name)

@@ -31,10 +31,11 @@ var operatorFunctions = map[byte]string{
 	'+': "_add", '*': "_multiply", '/': "_divide", '%': "_modulo",
 }
 
-// operand converts an operand of an operation of type t. Integers become decimals through a double, as in Cassandra: 7
-// becomes 7.0.
+// operand converts an operand of an operation of type t. Integers and floats become decimals through a double, as in
+// Cassandra: 7 becomes 7.0.
 func operand(t, from *Type, b []byte) number {
 	n := toNumber(from, b)
+	n.short = false
 	if t.Kind == KindDecimal && n.k == 'i' && from.Kind != KindVarint {
 		return number{f: n.float(), k: 'f'}
 	}

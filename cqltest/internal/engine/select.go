@@ -190,11 +190,21 @@ func resultName(e cql.Expr) string {
 	case *cql.Negate:
 		return "-" + resultName(e.Expr)
 	case *cql.TupleLiteral:
-		if len(e.Elems) == 1 {
-			return "(" + resultName(e.Elems[0]) + ")"
-		}
+		return "(" + resultNames(e.Elems) + ")"
+	case *cql.ListLiteral:
+		return "[" + resultNames(e.Elems) + "]"
+	case *cql.SetLiteral:
+		return "{" + resultNames(e.Elems) + "}"
 	}
 	return e.String()
+}
+
+func resultNames(elems []cql.Expr) string {
+	names := make([]string, len(elems))
+	for i, e := range elems {
+		names[i] = resultName(e)
+	}
+	return strings.Join(names, ", ")
 }
 
 // checkDistinct returns an error unless SELECT DISTINCT requests only columns that a partition has once, and all of its

@@ -63,7 +63,7 @@ func (c *compiler) selector(e cql.Expr, hint *Type) (*node, error) {
 		if n, err := c.composed(e); n != nil || err != nil {
 			return n, err
 		}
-		return nil, invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", e)
+		return nil, invalid("Cannot infer type for term %s in selection clause (try using a cast to force a type)", resultName(e))
 	}
 	spec := Column{Name: "[selection]", Type: hint}
 	if c.t != nil {
@@ -280,7 +280,11 @@ func (c *compiler) binary(e *cql.Binary, hint *Type) (*node, error) {
 		return nil, invalid("Ambiguous '%c' operation with args %s and %s: use type hint to disambiguate, example '(int) ?'",
 			e.Op, e.Left, e.Right)
 	}
-	if _, ok := e.Left.(*cql.Marker); ok && c.selecting {
+	null := func(e cql.Expr) bool {
+		l, ok := e.(*cql.Literal)
+		return ok && l.Kind == cql.NullLiteral
+	}
+	if _, ok := e.Left.(*cql.Marker); c.selecting && (ok || null(e.Left) || null(e.Right)) {
 		return nil, invalid("Ambiguous '%c' operation with args %s and %s: use type hint to disambiguate, example '(int) ?'",
 			e.Op, e.Left, e.Right)
 	}

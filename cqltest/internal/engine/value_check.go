@@ -50,10 +50,12 @@ func (t *Type) check(b []byte) error {
 			return err
 		}
 		if len(b) == 16 && b[6]>>4 != 1 {
-			return badValue("Invalid version for TimeUUID type.")
+			return badValue("Invalid version for TimeUUID type: 0x%d", b[0]>>4) // the first byte, as in Cassandra
 		}
 	case KindInet:
-		return checkSize(b, "Expected 4 or 16 byte inetaddress; got %d", 0, 4, 16)
+		if n := len(b); n != 0 && n != 4 && n != 16 {
+			return badValue("Expected 4 or 16 byte inetaddress; got %x", b)
+		}
 	case KindDate:
 		return checkSize(b, "Expected 4 byte long for date (%d)", 4)
 	case KindTime:

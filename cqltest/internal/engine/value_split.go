@@ -245,7 +245,14 @@ func int64Bytes(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint
 
 func float32Bytes(v float32) []byte { return binary.BigEndian.AppendUint32(nil, math.Float32bits(v)) }
 
-func float64Bytes(v float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(v)) }
+// float64Bytes serializes a double. Every NaN has the bytes of Java's.
+func float64Bytes(v float64) []byte {
+	bits := math.Float64bits(v)
+	if math.IsNaN(v) {
+		bits = 0x7ff8 << 48
+	}
+	return binary.BigEndian.AppendUint64(nil, bits)
+}
 
 func boolBytes(v bool) []byte {
 	if v {
