@@ -181,7 +181,7 @@ func (c *changer) createKeyspace(s *cql.CreateKeyspace) error {
 		}
 		return &Error{Code: CodeAlreadyExists, Message: "Cannot add existing keyspace \"" + s.Name + "\"", Keyspace: s.Name}
 	}
-	k := &keyspace{name: s.Name, durable: true, tables: map[string]*table{}, types: map[string]*Type{}}
+	k := &keyspace{name: s.Name, durable: true, types: map[string]*Type{}}
 	if err := c.keyspaceOptions(k, s.Options); err != nil {
 		return err
 	}
@@ -225,8 +225,8 @@ func (c *changer) dropKeyspace(s *cql.DropKeyspace) error {
 	}
 	c.s = c.s.without(s.Name)
 	c.done("DROPPED", "KEYSPACE", s.Name, "")
-	for _, name := range sortedKeys(k.tables) {
-		c.done("DROPPED", "TABLE", s.Name, name)
+	for _, t := range k.tables.sorted() {
+		c.done("DROPPED", "TABLE", s.Name, t.name)
 	}
 	for _, name := range sortedKeys(k.types) {
 		c.done("DROPPED", "TYPE", s.Name, name)
@@ -244,7 +244,7 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := checkName("Table", name, maxTableName); err != nil {
 		return configError("%s.%s: %s", k.name, name, err)
 	}
-	if k.tables[name] != nil {
+	if k.tables.get(name) != nil {
 		if s.IfNotExists {
 			return nil
 		}
@@ -263,7 +263,7 @@ func (c *changer) createTable(s *cql.CreateTable) error {
 	if err := t.options.set(s.Options, t, c.e.options.Scylla); err != nil {
 		return err
 	}
-	k.tables[name] = t
+	k.tables = k.tables.with(t)
 	c.s = c.s.with(k)
 	c.done("CREATED", "TABLE", k.name, name)
 	return nil
@@ -399,13 +399,13 @@ func (c *changer) dropTable(s *cql.DropTable) error {
 	if err != nil {
 		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
 	}
-	if k.tables[s.Name.Name] == nil {
+	if k.tables.get(s.Name.Name) == nil {
 		if s.IfExists {
 			return nil
 		}
 		return invalid("Table '%s.%s' doesn't exist", k.name, s.Name.Name)
 	}
-	delete(k.tables, s.Name.Name)
+	k.tables = k.tables.without(s.Name.Name)
 	c.s = c.s.with(k)
 	c.done("DROPPED", "TABLE", k.name, s.Name.Name)
 	return nil
@@ -429,7 +429,7 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	if err != nil {
 		return c.missing(s.Name, s.IfExists, err, "Table '%s.%s' doesn't exist")
 	}
-	old := k.tables[s.Name.Name]
+	old := k.tables.get(s.Name.Name)
 	if old == nil {
 		if s.IfExists {
 			return nil
@@ -459,7 +459,7 @@ func (c *changer) alterTable(s *cql.AlterTable) error {
 	if err := t.checkColumns(); err != nil {
 		return err
 	}
-	k.tables[t.name] = t
+	k.tables = k.tables.with(t)
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TABLE", k.name, t.name)
 	return nil

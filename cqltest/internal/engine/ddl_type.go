@@ -127,7 +127,7 @@ func (c *changer) alterType(s *cql.AlterType) error {
 			k.types[name] = replaceType(other, old, &t)
 		}
 	}
-	for name, tab := range k.tables {
+	for tab := range k.tables.all() { // of the map before the changes
 		if !slices.ContainsFunc(tab.all, func(col *column) bool { return mentions(col.typ, old) }) {
 			continue
 		}
@@ -136,7 +136,7 @@ func (c *changer) alterType(s *cql.AlterType) error {
 			col.typ = replaceType(col.typ, old, &t)
 		}
 		n.finish()
-		k.tables[name] = n
+		k.tables = k.tables.with(n)
 	}
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TYPE", k.name, t.Name)
@@ -194,9 +194,9 @@ func (c *changer) dropType(s *cql.DropType) error {
 		return invalid("Cannot drop user type '%s.%s' as it is still used by user types %s", k.name, t.Name,
 			strings.Join(users, ", "))
 	}
-	for _, name := range sortedKeys(k.tables) {
-		if slices.ContainsFunc(k.tables[name].all, func(col *column) bool { return mentions(col.typ, t) }) {
-			users = append(users, name)
+	for _, tab := range k.tables.sorted() {
+		if slices.ContainsFunc(tab.all, func(col *column) bool { return mentions(col.typ, t) }) {
+			users = append(users, tab.name)
 		}
 	}
 	if len(users) > 0 {
@@ -215,7 +215,7 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	if err != nil {
 		return err
 	}
-	old := k.tables[s.Table.Name]
+	old := k.tables.get(s.Table.Name)
 	if old == nil {
 		return invalid("Table '%s' doesn't exist", s.Table.Name)
 	}
@@ -266,7 +266,7 @@ func (c *changer) createIndex(s *cql.CreateIndex) error {
 	t.indexes = append(t.indexes, i)
 	slices.SortFunc(t.indexes, func(a, b *index) int { return strings.Compare(a.name, b.name) })
 	t.finish()
-	k.tables[t.name] = t
+	k.tables = k.tables.with(t)
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TABLE", k.name, t.name)
 	return nil
@@ -485,7 +485,7 @@ func (c *changer) dropIndex(s *cql.DropIndex) error {
 	t := old.clone()
 	t.indexes = slices.DeleteFunc(t.indexes, func(i *index) bool { return i.name == s.Name.Name })
 	t.finish()
-	k.tables[t.name] = t
+	k.tables = k.tables.with(t)
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TABLE", k.name, t.name)
 	return nil

@@ -139,6 +139,14 @@ func byName[V any](m map[string]V) []V {
 	return out
 }
 
+func tablesByName(k *keyspace) []*table {
+	tables := map[string]*table{}
+	for t := range k.tables.all() {
+		tables[t.name] = t
+	}
+	return byName(tables)
+}
+
 func (d *describer) keyspaces() []*keyspace { return byName(d.s.keyspaces) }
 
 // list adds the names of all tables or types: those of the connection's keyspace, if it has one.
@@ -149,7 +157,7 @@ func (d *describer) list(what string) {
 		}
 		switch what {
 		case "TABLES":
-			for _, t := range byName(k.tables) {
+			for _, t := range tablesByName(k) {
 				d.add(k.name, "table", t.name, nil)
 			}
 		case "TYPES":
@@ -169,7 +177,7 @@ func (d *describer) keyspace(k *keyspace, only bool) {
 	for _, t := range k.typesByDependency() {
 		d.userType(t)
 	}
-	for _, t := range byName(k.tables) {
+	for _, t := range tablesByName(k) {
 		d.table(t)
 	}
 }
@@ -242,7 +250,7 @@ func (d *describer) one(tree *cql.Describe) error {
 	name := tree.Name.Name
 	switch tree.What {
 	case "TABLE":
-		if t := k.tables[name]; t != nil {
+		if t := k.tables.get(name); t != nil {
 			d.table(t)
 			return nil
 		}
@@ -279,7 +287,7 @@ func (d *describer) anything(tree *cql.Describe) error {
 	if err != nil {
 		return err
 	}
-	if t := k.tables[name]; t != nil {
+	if t := k.tables.get(name); t != nil {
 		d.table(t)
 		return nil
 	}

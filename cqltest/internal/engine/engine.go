@@ -104,9 +104,6 @@ func (e *Engine) AddVirtual(v Virtual) {
 	}
 	k = k.clone()
 	k.system = true
-	if k.tables == nil {
-		k.tables = map[string]*table{}
-	}
 	t := &table{
 		ks: v.Keyspace, name: v.Name, id: nameID(v.Keyspace + "." + v.Name), virtual: &v,
 		options: defaultOptions(),
@@ -127,7 +124,7 @@ func (e *Engine) AddVirtual(v Virtual) {
 		}
 	}
 	t.finish()
-	k.tables[v.Name] = t
+	k.tables = k.tables.with(t)
 	e.publish(s.with(k))
 }
 

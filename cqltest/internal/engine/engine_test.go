@@ -3,9 +3,9 @@
 package engine
 
 import (
-	"encoding/hex"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"slices"

@@ -205,7 +205,7 @@ func keyMarkers(t *table, c *compiler) []int {
 func (e *Engine) Valid(s *Statement) bool {
 	now := e.schema.Load()
 	for _, t := range s.tables {
-		if k := now.keyspaces[t.ks]; k == nil || k.tables[t.name] != t {
+		if k := now.keyspaces[t.ks]; k == nil || k.tables.get(t.name) != t {
 			return false
 		}
 	}

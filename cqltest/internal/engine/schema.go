@@ -134,13 +134,13 @@ type keyspace struct {
 	replication map[string]string // options, with the class
 	durable     bool              // durable_writes
 	system      bool              // clients cannot change it
-	tables      map[string]*table
+	tables      tableMap
 	types       map[string]*Type
 }
 
 func (k *keyspace) clone() *keyspace {
 	c := *k
-	c.tables, c.types = maps.Clone(k.tables), maps.Clone(k.types)
+	c.types = maps.Clone(k.types)
 	return &c
 }
 
@@ -175,7 +175,7 @@ func (s *schema) table(ks, qualifier, name string) (*table, error) {
 	if k == nil {
 		return nil, invalid("keyspace %s does not exist", ks)
 	}
-	t := k.tables[name]
+	t := k.tables.get(name)
 	if t == nil {
 		return nil, invalid("table %s does not exist", name)
 	}
@@ -184,7 +184,7 @@ func (s *schema) table(ks, qualifier, name string) (*table, error) {
 
 // index finds the table of an index.
 func (k *keyspace) index(name string) (*table, *index) {
-	for _, t := range k.tables {
+	for t := range k.tables.all() {
 		for _, i := range t.indexes {
 			if i.name == name {
 				return t, i
@@ -222,8 +222,10 @@ func (e *Engine) SchemaVersion() [16]byte { return e.schema.Load().version }
 // TableID returns the id of a table. ALTER keeps it, DROP and CREATE change it. false means that the table does not
 // exist.
 func (e *Engine) TableID(keyspace, table string) ([16]byte, bool) {
-	if k := e.schema.Load().keyspaces[keyspace]; k != nil && k.tables[table] != nil {
-		return k.tables[table].id, true
+	if k := e.schema.Load().keyspaces[keyspace]; k != nil {
+		if t := k.tables.get(table); t != nil {
+			return t.id, true
+		}
 	}
 	return [16]byte{}, false
 }

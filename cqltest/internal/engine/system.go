@@ -127,7 +127,7 @@ func keyspaceRows(s *schema) []map[string]any {
 // eachTable calls f for each table.
 func (s *schema) eachTable(f func(k *keyspace, t *table)) {
 	for _, k := range s.keyspaces {
-		for _, t := range k.tables {
+		for t := range k.tables.all() {
 			f(k, t)
 		}
 	}
@@ -256,8 +256,9 @@ func (s *schema) only(keyspaces [][]byte, name string) *schema {
 	}
 	for _, k := range all {
 		part := *k
-		if part.tables = nil; k.tables[name] != nil {
-			part.tables = map[string]*table{name: k.tables[name]}
+		part.tables = tableMap{}
+		if t := k.tables.get(name); t != nil {
+			part.tables = part.tables.with(t)
 		}
 		all[k.name] = &part
 	}
