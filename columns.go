@@ -54,7 +54,7 @@ func (q *Query) batches(ctx context.Context, next func() *column.Batch) iter.Seq
 // It overwrites b and reuses its memory where it is large enough. Rows already read by [Iter.Scan] are not in the
 // batch. An error ends the rows; Close returns it.
 func (it *Iter) NextBatch(b *column.Batch) bool {
-	for it.err == nil && !it.closed && it.body != nil {
+	for it.err == nil && !it.closed && it.open {
 		if it.more() {
 			it.askAhead()
 		}
@@ -62,7 +62,7 @@ func (it *Iter) NextBatch(b *column.Batch) bool {
 			return it.readBatch(b, it.res.rows.cells[it.off:], left)
 		}
 		if !it.more() {
-			it.releasePage()
+			it.endPage()
 			break
 		}
 		it.turnPage()
@@ -79,6 +79,7 @@ func (it *Iter) readBatch(b *column.Batch, cells []byte, rows int) bool {
 	b.Source = it.Source()
 	b.Source.FirstRow = it.passed + int64(it.row)
 	it.off, it.row = len(it.res.rows.cells), it.res.rows.rowCount
+	it.releasePage() // the batch has copies of its cells
 	return true
 }
 

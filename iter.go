@@ -27,6 +27,7 @@ type Iter struct {
 	resume  pageValues
 	err     error
 	closed  bool
+	open    bool // there is a current page, though perhaps without its body: see releasePage
 
 	answer
 	off           int           // offset of the next cell in res.rows.cells
@@ -78,7 +79,7 @@ func (it *Iter) start(err error) {
 		it.err = err
 		return
 	}
-	it.row, it.off = 0, 0
+	it.row, it.off, it.open = 0, 0, true
 	n := it.res.rows.rowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
@@ -110,7 +111,7 @@ func (it *Iter) askAhead() {
 func (it *Iter) nextRow() bool {
 	for {
 		switch {
-		case it.err != nil || it.closed || it.body == nil:
+		case it.err != nil || it.closed || !it.open:
 			return false
 		case it.row < it.res.rows.rowCount:
 			if it.row >= it.aheadRow && it.more() {
@@ -119,22 +120,23 @@ func (it *Iter) nextRow() bool {
 			it.row++
 			return true
 		case !it.more():
-			it.releasePage()
+			it.endPage()
 			return false
 		}
 		it.turnPage() // an empty page does not end the result
 	}
 }
 
-// turnPage replaces the current page by the next one.
+// turnPage replaces the current page by the next one. It releases the current page first, so that an Iter which waits
+// holds no memory.
 func (it *Iter) turnPage() {
+	it.endPage()
 	it.askAhead()
 	next := it.ahead
 	it.ahead = nil
 	<-next.done
 	next.cancel()
 	it.passed += int64(it.res.rows.rowCount)
-	it.releasePage()
 	if next.err == nil {
 		if it.plan != next.answer.plan {
 			it.localDecoders = nil // the columns may have other types
@@ -144,6 +146,13 @@ func (it *Iter) turnPage() {
 	it.start(next.err)
 }
 
+// endPage ends the current page.
+func (it *Iter) endPage() {
+	it.open = false
+	it.releasePage()
+}
+
+// releasePage releases the body of the current page, whose cells are not read any more.
 func (it *Iter) releasePage() {
 	if it.body != nil {
 		it.body.release()
@@ -346,7 +355,7 @@ func (it *Iter) RowData() (RowData, error) {
 func (it *Iter) Close() error {
 	if !it.closed {
 		it.closed = true
-		it.releasePage()
+		it.endPage()
 		if next := it.ahead; next != nil {
 			next.cancel()
 			<-next.done
@@ -364,7 +373,7 @@ func (it *Iter) NumRows() int { return it.res.rows.rowCount }
 
 // WillSwitchPage reports whether the next Scan begins a new page.
 func (it *Iter) WillSwitchPage() bool {
-	return it.err == nil && it.body != nil && it.row >= it.res.rows.rowCount && it.more()
+	return it.err == nil && it.open && it.row >= it.res.rows.rowCount && it.more()
 }
 
 // PageState returns the token of the page after the current one, for Query.PageState. nil means that there is none.

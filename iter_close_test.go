@@ -64,3 +64,52 @@ func TestIterClosesPageAhead(t *testing.T) {
 		})
 	}
 }
+
+// TestPageIsReleasedEarly counts the buffers of pages: none while a page is awaited, nor while the program has the rows
+// of a page as a batch or a slice.
+func TestPageIsReleasedEarly(t *testing.T) {
+	if !poison {
+		t.Skip("buffers are counted in poisoned builds only")
+	}
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		columns := threeColumns(c)
+		held := make(chan int64, 100)
+		var none int64
+		c.On(func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpExecute {
+				if time.Sleep(time.Millisecond); r.State != nil { // virtual: the client waits
+					held <- buffersHeld() - none
+				}
+				r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 2), State: "next"})
+			}
+			return r.Op == fakecql.OpExecute
+		})
+		s, ctx := sessionOn(c), context.Background()
+		require.NoError(t, s.Query(selectRows).Exec())
+		synctest.Wait()
+		none = buffersHeld()
+		pages := s.Query(selectRows).Prefetch(-1)
+		for _, err := range Rows[map[string]any](ctx, pages) {
+			if require.NoError(t, err); len(held) > 1 {
+				break
+			}
+		}
+		for range 2 {
+			require.EqualValues(t, 1, <-held, "the body of the request")
+		}
+		for _, err := range Pages[map[string]any](ctx, pages.PageState(PageToken("first"))) {
+			require.NoError(t, err)
+			require.Equal(t, none, buffersHeld())
+			<-held
+		}
+		n := 0
+		for _, err := range s.Query(selectRows).Batches(ctx) {
+			require.NoError(t, err)
+			synctest.Wait()
+			if n++; n == 2 {
+				require.Equal(t, none+1, buffersHeld(), "the page ahead")
+				break
+			}
+		}
+	})
+}

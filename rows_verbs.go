@@ -44,6 +44,7 @@ func Pages[T any](ctx context.Context, q *Query) iter.Seq2[Page[T], error] {
 				break
 			}
 			if it.row == it.res.rows.rowCount {
+				it.releasePage() // the rows are copies of its cells
 				if yielded = true; !yield(page, nil) {
 					return
 				}
