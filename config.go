@@ -147,6 +147,13 @@ type ClusterConfig struct {
 	MaxRequestsPerConn int
 	// Throttle bounds the requests in flight on all connections together. Default no bound.
 	Throttle Throttle
+	// MemoryBudget bounds the memory, in bytes, of requests in flight, of their answers, and of the pages that open rows
+	// hold, pages requested ahead included. A request that does not fit waits until its context or timeout ends, then fails
+	// with a *MemoryBudgetError and was not sent; no page is requested ahead meanwhile. Requests without a page, such as
+	// those of Exec and Scan, do not wait for the pages of the program. When the program releases no page for a second, one
+	// request is sent beyond the budget. Rows that are not closed count for ever. Default 0: nothing is bounded or counted,
+	// because a bound makes programs wait that hold many pages, and only the program knows how much memory it has.
+	MemoryBudget int64
 
 	// QueryObserver and BatchObserver observe every attempt of a request, ConnectObserver every attempt to connect,
 	// FrameHeaderObserver and StreamObserver the responses and streams of requests. Default none.
@@ -168,21 +175,19 @@ type ClusterConfig struct {
 }
 
 // A Throttle bounds the requests in flight of a session. The zero value bounds nothing and costs nothing. An attempt
-// counts from its sending to its response; PREPAREs count, waits between two attempts do not. A request above a bound
+// counts from its sending to its response; PREPAREs count, waits between two attempts do not. A request above the bound
 // waits in a FIFO queue until its context or timeout ends. It then fails with ErrThrottled and was not sent.
 type Throttle struct {
 	MaxRequests int // attempts in flight; 0 means no bound
-	// bytes of their bodies, uncompressed; 0 means no bound. A larger request is sent when no other is in flight.
-	MaxBytes   int64
-	MaxWaiting int // requests in the queue; further ones fail at once. 0 means no bound, negative means no queue
+	MaxWaiting  int // requests in the queue; further ones fail at once. 0 means no bound, negative means no queue
 }
 
 // newThrottle returns the queue of requests for t. nil means that t bounds nothing.
 func newThrottle(t Throttle) *queue.Queue {
-	if t.MaxRequests <= 0 && t.MaxBytes <= 0 {
+	if t.MaxRequests <= 0 {
 		return nil
 	}
-	return queue.New(queue.Limits{Requests: t.MaxRequests, Bytes: t.MaxBytes, Waiting: t.MaxWaiting}, ErrThrottled)
+	return queue.New(queue.Limits{Requests: t.MaxRequests, Waiting: t.MaxWaiting}, ErrThrottled)
 }
 
 // EventsConfig disables events of the server. Without them a session finds changes of nodes at the next
@@ -271,7 +276,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 		"MaxRequestsPerConn is %d, must be at most %d",
 		c.MaxRequestsPerConn, stream.MaxStreams)
 	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d, must not be negative", c.Throttle.MaxRequests)
-	fault(c.Throttle.MaxBytes < 0, "Throttle.MaxBytes is %d, must not be negative", c.Throttle.MaxBytes)
+	fault(c.MemoryBudget < 0, "MemoryBudget is %d, must not be negative", c.MemoryBudget)
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		p := c.Profiles[name]
 		wrong := p.check()

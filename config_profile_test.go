@@ -75,10 +75,11 @@ func TestProfile(t *testing.T) {
 func TestConfigOfPoliciesIsChecked(t *testing.T) {
 	cfg := NewCluster("127.0.0.1")
 	cfg.MaxRequestsPerConn = 40000
-	cfg.Throttle = Throttle{MaxRequests: -1, MaxBytes: -1}
+	cfg.Throttle = Throttle{MaxRequests: -1}
+	cfg.MemoryBudget = -1
 	cfg.Profiles = map[string]Profile{"a": {Consistency: 99}, "b": {SerialConsistency: One}, "c": {RequestTimeout: -1}, "d": {}}
 	_, err := cfg.CreateSession()
-	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "Throttle.MaxBytes", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
+	for _, want := range []string{"MaxRequestsPerConn", "Throttle.MaxRequests", "MemoryBudget", `Profiles["a"]: Consistency`, `Profiles["b"]: Serial`, `Profiles["c"]: RequestTimeout`} {
 		require.ErrorContains(t, err, want)
 	}
 	require.NotContains(t, err.Error(), `Profiles["d"]`)

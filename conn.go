@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/stream"
 	"github.com/vecql/vecql/internal/wire"
 )
@@ -39,6 +40,7 @@ type connConfig struct {
 	maxOrphans     int           // canceled calls without a response; with more the connection is replaced; 0 means 1024
 	maxStreams     int           // 0 means the protocol's maximum
 	logger         *slog.Logger  // nil means none
+	memory         *queue.Budget // counts responses; nil means none
 	// runs on a connection that is ready for requests; its error ends the connection; nil means none
 	prepare func(ctx context.Context, c *conn) error
 
@@ -70,6 +72,8 @@ type request struct {
 	// sends the request to another node.
 	movable bool
 	probe   bool // of the driver itself: also sent on a connection that refuses calls
+	// expected is the memory that the request has acquired for its response.
+	expected int64
 }
 
 // response is the response to a request. The receiver owns its decompressed body.
@@ -266,6 +270,9 @@ func (c *conn) call(ctx context.Context, req *request, resp *response) error {
 	}
 	w.id, w.slot = id, c.slots.claimed(id)
 	w.start.Store(-1)
+	if c.cfg.memory != nil {
+		w.expected.Store(req.expected)
+	}
 	if w.began = 0; !req.began.IsZero() {
 		w.began = w.sent
 	}

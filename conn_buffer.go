@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql/internal/pooled"
+	"github.com/vecql/vecql/internal/queue"
 )
 
 // Ownership of request and response bodies.
@@ -30,6 +31,10 @@ const (
 type buffer struct {
 	b        []byte
 	released bool // set in poisoned builds only
+
+	memory  *queue.Budget // counts the buffer; nil means that it is not counted
+	counted int64         // bytes counted
+	held    bool          // counted as held, else as in flight
 }
 
 // bufferPools holds buffers by size: those in pool i have a capacity of at least 1<<(minBufferBits+i) bytes. The pools
@@ -72,12 +77,64 @@ func (b *buffer) release() {
 	if poison {
 		b.poison()
 	}
+	b.uncount()
 	class := bits.Len(uint(cap(b.b))) - 1 - minBufferBits // the largest class that its capacity covers
 	if class < 0 || class >= len(bufferPools) {
 		return
 	}
 	b.b = b.b[:0]
 	bufferPools[class].Put(b)
+}
+
+// smallBody is the size up to which a response is not counted in the memory budget. The objects of an open Iter are as
+// large, and most requests save two atomic additions.
+const smallBody = 4 << 10
+
+// memorySize returns the bytes to count for a response.
+func (b *buffer) memorySize() int64 {
+	if cap(b.b) <= smallBody {
+		return 0
+	}
+	return int64(cap(b.b))
+}
+
+// count counts a response that is arriving as memory in flight, except the bytes that its request has acquired. nil
+// means no budget.
+func (b *buffer) count(memory *queue.Budget, acquired int64) {
+	if memory == nil {
+		return
+	}
+	if size := b.memorySize() - acquired; size > 0 {
+		b.memory, b.counted, b.held = memory, size, false
+		memory.Add(size)
+	}
+}
+
+// hold counts a response as held memory, and releases the memory in flight that its request has acquired.
+func (b *buffer) hold(memory *queue.Budget, acquired int64) {
+	if b == voidBody { // shared
+		memory.Release(acquired)
+		return
+	}
+	arrived, size := b.counted, b.memorySize()
+	b.memory, b.counted, b.held = nil, 0, true
+	if size > 0 {
+		b.memory, b.counted = memory, size
+	}
+	memory.Answered(acquired+arrived, size)
+}
+
+// uncount ends the counting.
+func (b *buffer) uncount() {
+	switch {
+	case b.memory == nil:
+		return
+	case b.held:
+		b.memory.ReleaseHeld(b.counted)
+	default:
+		b.memory.Release(b.counted)
+	}
+	b.memory, b.counted = nil, 0
 }
 
 // poison exposes a use after release: it overwrites the bytes, and panics at a second release.

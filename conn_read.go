@@ -125,7 +125,7 @@ func (c *conn) readFrame() (wire.Header, *buffer, error) {
 		h, body, err = c.awaitFrame()
 	}
 	if err == nil && h.Flags&wire.FlagCompressed != 0 && h.Version < protoV5 {
-		return c.decompress(h, body)
+		return c.decompress(h, body, c.acquired(h))
 	}
 	return h, body, err
 }
@@ -145,7 +145,7 @@ func (c *conn) takeFrame() (h wire.Header, body *buffer, err error) {
 	if string(ahead[:h.Length]) == voidResult {
 		body = voidBody
 	} else {
-		body = getBuffer(h.Length)
+		body = c.getBody(h.Length, c.acquired(h))
 		copy(body.b, ahead)
 	}
 	c.frames.Discard(wire.HeaderSize + h.Length)
@@ -173,7 +173,8 @@ func (c *conn) awaitFrame() (wire.Header, *buffer, error) {
 	if err != nil {
 		return h, nil, err
 	}
-	body := getBuffer(min(h.Length, max(readStep, 2*c.proven)))
+	acquired := c.acquired(h)
+	body := c.getBody(min(h.Length, max(readStep, 2*c.proven)), acquired)
 	for read := 0; ; {
 		n, err := io.ReadFull(c.frames, body.b[read:])
 		if err != nil {
@@ -183,13 +184,32 @@ func (c *conn) awaitFrame() (wire.Header, *buffer, error) {
 		if read += n; read == h.Length {
 			break
 		}
-		more := getBuffer(min(h.Length, readGrowth*read))
+		more := c.getBody(min(h.Length, readGrowth*read), acquired)
 		copy(more.b, body.b)
 		body.release()
 		body = more
 	}
 	c.proven = max(c.proven, h.Length)
 	return h, body, nil
+}
+
+// getBody is getBuffer for a response, which the memory budget counts. acquired is the part that the request has
+// acquired.
+func (c *conn) getBody(size int, acquired int64) *buffer {
+	b := getBuffer(size)
+	b.count(c.cfg.memory, acquired)
+	return b
+}
+
+// acquired returns the memory for a response that its request has acquired: 0 when the caller has left.
+func (c *conn) acquired(h wire.Header) int64 {
+	if c.cfg.memory == nil || h.Stream < 0 {
+		return 0
+	}
+	if s := c.slots.at(int(h.Stream)); s != nil && s.state.Load() == slotWaiting {
+		return s.expected.Load()
+	}
+	return 0
 }
 
 func unexpectedEOF(err error) error {
@@ -200,7 +220,7 @@ func unexpectedEOF(err error) error {
 }
 
 // decompress returns the decompressed body and releases body.
-func (c *conn) decompress(h wire.Header, body *buffer) (wire.Header, *buffer, error) {
+func (c *conn) decompress(h wire.Header, body *buffer, acquired int64) (wire.Header, *buffer, error) {
 	defer body.release()
 	if c.compress == nil {
 		return h, nil, &ProtocolError{Message: "a compressed frame without negotiated compression"}
@@ -210,6 +230,7 @@ func (c *conn) decompress(h wire.Header, body *buffer) (wire.Header, *buffer, er
 		plain.release()
 		return h, nil, &ProtocolError{Message: "decompress frame", Err: err}
 	}
+	plain.count(c.cfg.memory, acquired)
 	h.Length = len(plain.b)
 	h.Flags &^= wire.FlagCompressed
 	return h, plain, nil

@@ -26,11 +26,12 @@ type slot struct {
 	state atomic.Uint32
 	start atomic.Int64 // offset of its frame in all bytes ever queued, -1 before it is queued
 	// when onTick wakes the caller, on the connection's clock; 0 means never. Of an orphan: when its caller has left
-	due   atomic.Int64
-	began int64         // start of the request on the connection's clock; 0 means that its latency is not recorded
-	wake  chan struct{} // a token may be stale: its receiver checks the state
-	resp  response
-	err   error
+	due      atomic.Int64
+	began    int64         // start of the request on the connection's clock; 0 means that its latency is not recorded
+	expected atomic.Int64  // memory that the request has acquired for the response
+	wake     chan struct{} // a token may be stale: its receiver checks the state
+	resp     response
+	err      error
 }
 
 // take stores the response of an answered slot in resp, or returns the error, and frees the slot.

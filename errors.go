@@ -192,6 +192,28 @@ func (e *PeerError) Error() string {
 		"(behind a load balancer set ClusterConfig.LoadBalanced)", e.Address, e.Got.HostID, e.Got.ClusterName, e.Want.HostID)
 }
 
+// A MemoryBudgetError means that a request waited for ClusterConfig.MemoryBudget until its context or timeout ended.
+// The request was not sent. Sizes are in bytes; InFlight and Held are those of [MemoryStats], at the end of the wait.
+type MemoryBudgetError struct {
+	Budget         int64
+	Size           int64 // of the request and the answer to expect
+	InFlight, Held int64
+	Waited         time.Duration
+	Err            error // of the context; nil means that the timeout ended the wait
+}
+
+func (e *MemoryBudgetError) Error() string {
+	text := fmt.Sprintf("vecql: no room in the memory budget for %v: %d bytes of %d are in flight, %d are held by open rows, "+
+		"the request needs %d", roundTime(e.Waited), e.InFlight, e.Budget, e.Held, e.Size)
+	if e.Err != nil {
+		text += ": " + unprefixed{e.Err}.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *MemoryBudgetError) Unwrap() error { return e.Err }
+
 // A RequestFailure is the error of a failed request: the error of its last attempt, with the request, the node of that
 // attempt, the number of attempts and their time. errors.Is and errors.As unwrap it, also to the error of a context.
 type RequestFailure struct {

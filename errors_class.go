@@ -16,7 +16,7 @@ type ErrorClass uint8
 const (
 	// any error not named below, such as a value that cannot be encoded or a policy that panicked
 	ClassOther           ErrorClass = iota
-	ClassThrottled                  // not sent, or too late: ErrThrottled, ErrNoStreams, ErrNodeBusy
+	ClassThrottled                  // not sent, or too late: ErrThrottled, MemoryBudgetError, ErrNoStreams, ErrNodeBusy
 	ClassCanceled                   // the caller's context ended
 	ClassTimeout                    // the server did not respond in time: ErrTimeoutNoResponse
 	ClassConnection                 // no connection, or the connection broke
@@ -64,8 +64,9 @@ func ErrorClassOf(err error) ErrorClass {
 	var limit *RequestErrRateLimitReached
 	var server RequestError
 	var protocol *ProtocolError
+	var memory *MemoryBudgetError
 	switch {
-	case errors.Is(err, ErrThrottled): // before the error of an earlier attempt
+	case errors.Is(err, ErrThrottled), errors.As(err, &memory): // before the error of an earlier attempt
 		return ClassThrottled
 	case errors.Is(err, ErrConnectionClosed), errors.Is(err, ErrNoConnections), errors.Is(err, ErrSessionClosed):
 		// Before the cause of such an error: a violation of the protocol on another stream, a refused login, a timeout

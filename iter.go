@@ -65,7 +65,7 @@ type nextPage struct {
 
 func newIter(ctx context.Context, q *Query) *Iter {
 	it := &Iter{ctx: ctx, session: q.session, query: q}
-	it.start(q.run(ctx, q.record, &it.resume, &it.answer))
+	it.start(q.run(ctx, q.record, true, &it.resume, &it.answer))
 	if it.more() {
 		later := *q // the caller may modify q
 		it.query = &later
@@ -92,17 +92,22 @@ func (it *Iter) more() bool {
 	return it.query != nil && !it.query.manualPaging && len(it.res.rows.meta.pagingState) > 0
 }
 
-// askAhead requests the next page, unless it was requested already.
+// askAhead requests the next page, unless it was requested already or has no room in the memory budget. The page is
+// then requested when the current one has been read.
 func (it *Iter) askAhead() {
-	if it.ahead != nil {
-		return
+	if it.ahead == nil && !it.session.pageFull(it.resume.stmt) {
+		it.ask()
 	}
+}
+
+// ask requests the next page.
+func (it *Iter) ask() {
 	ctx, cancel := context.WithCancel(it.ctx)
 	next := &nextPage{cancel: cancel, done: make(chan struct{})}
 	it.ahead = next
-	q, state := it.query, it.res.rows.meta.pagingState
+	q, state, paged := it.query, it.res.rows.meta.pagingState, !it.once
 	go func() {
-		next.err = q.runNext(ctx, state, &it.resume, &next.answer)
+		next.err = q.runNext(ctx, state, paged, &it.resume, &next.answer)
 		close(next.done)
 	}()
 }
@@ -127,11 +132,13 @@ func (it *Iter) nextRow() bool {
 	}
 }
 
-// turnPage replaces the current page by the next one. It releases the current page first, so that an Iter which waits
-// holds no memory.
+// turnPage replaces the current page by the next one. It releases the current page first, so that a request which waits
+// for the memory budget never waits for its own Iter.
 func (it *Iter) turnPage() {
 	it.endPage()
-	it.askAhead()
+	if it.ahead == nil {
+		it.ask()
+	}
 	next := it.ahead
 	it.ahead = nil
 	<-next.done

@@ -2,7 +2,10 @@
 
 package vecql
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Counters of a session. Counters that every request increments are striped, so that processors do not contend for one
 // cache line. Counters of rare events are not striped.
@@ -41,8 +44,28 @@ type Stats struct {
 	WrongPeers uint64
 	// Waiting is the number of requests in the queue of ClusterConfig.Throttle.
 	Waiting int
+	Memory  MemoryStats
 	Control ControlStats
 	Nodes   []NodeStats // ordered by host id
+}
+
+// MemoryStats is the use of ClusterConfig.MemoryBudget. Sizes are in bytes. Without a budget nothing is counted. An
+// answer counts with the memory of its body, which is up to twice its length; answers of up to 4 KiB do not count.
+type MemoryStats struct {
+	Budget int64 // 0 means none
+	// InFlight is the memory of requests that were sent and of their answers, expected or arriving.
+	InFlight int64
+	// Held is the memory of answers that have arrived: pages of open rows, pages requested ahead, and answers that a verb
+	// is reading. It ends when the rows move to the next page or are closed, and with each batch of columns.
+	Held int64
+	// Peak is the largest sum of InFlight and Held since the start.
+	Peak    int64
+	Waiting int    // requests that are waiting for memory
+	Waits   uint64 // requests that have waited, those that are waiting included
+	// Waited is the time that requests have waited, without those that are waiting.
+	Waited time.Duration
+	// Overdrawn counts requests that were sent beyond the budget because no memory held was released for a second.
+	Overdrawn uint64
 }
 
 // Timeouts returns the number of attempts without a response in time.
@@ -104,6 +127,13 @@ func (s *Session) Stats() Stats {
 	}
 	if s.throttle != nil {
 		st.Waiting = s.throttle.Waiting()
+	}
+	if s.memory != nil {
+		use := s.memory.Usage()
+		st.Memory = MemoryStats{
+			Budget: s.memory.Limit(), InFlight: use.InFlight, Held: use.Held, Peak: use.Peak, Waiting: use.Waiting,
+			Waits: use.Waits, Waited: use.Waited, Overdrawn: use.Overdrawn,
+		}
 	}
 	for _, n := range s.topo.Load().nodes {
 		st.Nodes = append(st.Nodes, n.stats())

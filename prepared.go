@@ -31,6 +31,8 @@ type statement struct {
 	result    atomic.Pointer[resultPlan] // for rows without metadata
 	seen      atomic.Pointer[resultPlan] // of the last rows with metadata
 	bodySize  atomic.Int64               // of the last EXECUTE; initial capacity of the next body
+	// memory of the answers to expect, see noteAnswer; 0 means unknown; not set without a memory budget
+	answerSize atomic.Int64
 }
 
 // encodePlan is the encoder of one bind marker for the last Go type bound to it.
@@ -135,6 +137,15 @@ func (s *statement) encoder(i int, t reflect.Type) codec.Encoder {
 	p := &encodePlan{goType: t, encode: codec.EncoderOf(s.bind[i].TypeInfo, t)}
 	s.encoders[i].Store(p)
 	return p.encode
+}
+
+// noteAnswer updates the memory of answers to expect: it rises to the size of an answer at once and falls by an eighth
+// of the difference, because the last page of a result is smaller than the others.
+func (s *statement) noteAnswer(size int64) {
+	old := s.answerSize.Load()
+	if size = max(size, old-(old-size)/8, 1); size != old { // the cache line is shared: store changes only
+		s.answerSize.Store(size)
+	}
 }
 
 // tokenOf returns the token of a single-column partition key.

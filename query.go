@@ -292,7 +292,7 @@ func (q *Query) runOne(ctx context.Context, r record) *oneIter {
 	it := iterPool.Get().(*oneIter)
 	it.copied = *q
 	it.ctx, it.session, it.query, it.once = ctx, q.session, &it.copied, true
-	it.start(it.copied.run(ctx, r, &it.resume, &it.answer))
+	it.start(it.copied.run(ctx, r, false, &it.resume, &it.answer))
 	return it
 }
 
@@ -357,11 +357,11 @@ func (v *pageValues) keep(c *call, tok int64, hasToken bool) {
 }
 
 // run requests the first page, which begins at q.pageState, and stores it in page, which must be zero. It fills resume
-// if there are more pages.
-func (q *Query) run(ctx context.Context, r record, resume *pageValues, page *answer) error {
+// if there are more pages. paged means that the program holds the page.
+func (q *Query) run(ctx context.Context, r record, paged bool, resume *pageValues, page *answer) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	c.answer = page
+	c.answer, c.paged = page, paged
 	err := q.do(ctx, c, &r, resume)
 	if err == nil {
 		page.latency = time.Since(c.req.began)
@@ -370,10 +370,10 @@ func (q *Query) run(ctx context.Context, r record, resume *pageValues, page *ans
 }
 
 // runNext is run for the page that begins at state, with the values that run stored in resume.
-func (q *Query) runNext(ctx context.Context, state []byte, resume *pageValues, page *answer) error {
+func (q *Query) runNext(ctx context.Context, state []byte, paged bool, resume *pageValues, page *answer) error {
 	c := q.session.newCall(&q.options)
 	defer c.release()
-	c.answer = page
+	c.answer, c.paged = page, paged
 	err := q.doNext(ctx, c, state, resume)
 	if err == nil {
 		page.latency = time.Since(c.req.began)

@@ -50,6 +50,7 @@ type callState struct {
 	lwt        bool         // known to be conditional
 	mixed      bool         // may concern several tables
 	logged     bool         // a logged batch
+	paged      bool         // the program reads the answer row by row, and holds it meanwhile
 	hasToken   bool
 	idempotent bool
 }

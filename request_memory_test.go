@@ -21,9 +21,10 @@ func TestExecAllocates(t *testing.T) {
 	}
 	for name, change := range map[string]func(*ClusterConfig){
 		"defaults": func(*ClusterConfig) {},
-		"with policies, a throttle and limits": func(cfg *ClusterConfig) {
+		"with policies, a throttle, a memory budget and limits": func(cfg *ClusterConfig) {
 			cfg.RetryPolicy = ExponentialBackoffRetryPolicy{NumRetries: 3}
-			cfg.Throttle = Throttle{MaxRequests: 10, MaxBytes: 1 << 20}
+			cfg.Throttle = Throttle{MaxRequests: 10}
+			cfg.MemoryBudget = 1 << 20
 			cfg.MaxRequestsPerConn = 64
 			cfg.SpeculativeExecutionPolicy = NonSpeculativeExecution{}
 		},

@@ -148,7 +148,7 @@ type attempted struct {
 	node  *node
 	shard int32
 	conn  *conn
-	made  bool // false means that the throttle did not admit it
+	made  bool // false means that it was not admitted
 	err   error
 }
 
@@ -347,11 +347,13 @@ func (c *call) shardOf(n *node, tablet int32) int32 {
 	return n.pool.shardOf(c.token)
 }
 
-// attempt makes one attempt and reports it; before is the number of attempts before it. made is false if the throttle
-// did not admit it. It releases the throttle first, because an observer may itself send requests.
+// attempt makes one attempt and reports it; before is the number of attempts before it. made is false if throttle or
+// memory budget did not admit it. It releases the throttle and the memory in flight first, because an observer may
+// itself send requests.
 func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, before int) (made bool, err error) {
-	if s.throttle != nil {
-		if err := s.throttled(ctx, c); err != nil {
+	var acquired int64
+	if s.throttle != nil || s.memory != nil {
+		if acquired, err = s.admitAttempt(ctx, c); err != nil {
 			return false, err
 		}
 	}
@@ -363,7 +365,10 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 		err = s.prepareAndSend(ctx, conn, c, err)
 	}
 	if s.throttle != nil {
-		s.throttle.Release(int64(len(c.req.body.b)))
+		s.throttle.Release()
+	}
+	if s.memory != nil {
+		s.releaseMemory(c, acquired, err)
 	}
 	stripe := s.counters.of(c)
 	stripe.bytesOut.Add(uint64(len(c.req.body.b)))
@@ -379,17 +384,27 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 	return true, err
 }
 
-// throttled waits until the throttle admits the attempt.
-func (s *Session) throttled(ctx context.Context, c *call) error {
-	waited, err := s.throttle.Acquire(ctx, int64(len(c.req.body.b)), c.timeout(ctx, s.cfg.Timeout))
-	if err != nil {
-		s.counters.errors[ClassThrottled].Add(1)
-		return err
+// admitAttempt waits until memory budget and throttle admit the attempt. It returns the memory acquired. The budget is
+// first: a request that waits for pages of the program must not occupy a place of the throttle.
+func (s *Session) admitAttempt(ctx context.Context, c *call) (acquired int64, err error) {
+	var waited, throttled bool
+	if s.memory != nil {
+		acquired, waited, err = s.acquireMemory(ctx, c)
 	}
-	if waited {
+	if err == nil && s.throttle != nil {
+		throttled, err = s.throttle.Acquire(ctx, c.timeout(ctx, s.cfg.Timeout))
+		if err != nil && s.memory != nil {
+			s.memory.Release(acquired)
+		}
+	}
+	if err != nil {
+		s.counters.errors[ErrorClassOf(err)].Add(1)
+		return 0, err
+	}
+	if waited || throttled {
 		c.req.began = time.Now()
 	}
-	return nil
+	return acquired, nil
 }
 
 // observe passes an attempt to the observer.
@@ -403,8 +418,10 @@ func (c *call) observe(ctx context.Context, s *Session, n *node, began time.Time
 // idempotent and may have been executed is not retried.
 func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node, x *execution, err error) Decision {
 	var notSent *notSentError
+	var memory *MemoryBudgetError
 	switch {
-	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, ErrFrameTooBig):
+	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, ErrFrameTooBig),
+		errors.As(err, &memory), errors.Is(err, ErrSessionClosed):
 		return Decision{} // the request timed out, or its frame is too large for any node
 	case errors.As(err, &notSent):
 		if errors.Is(err, ErrTimeoutNoResponse) {

@@ -44,9 +44,9 @@ type speculation struct {
 	timer   *time.Timer
 	left    int // executions that may still start
 	running int
-	over    bool   // the request has its outcome
-	won     bool   // an execution other than the caller's succeeded first
-	final   bool   // an execution failed with an error that every execution would return
+	over    bool      // the request has its outcome
+	won     bool      // an execution other than the caller's succeeded first
+	final   bool      // an execution failed with an error that every execution would return
 	answer  answer    // if won
 	began   time.Time // of its attempt
 	failure *RequestFailure
@@ -151,7 +151,7 @@ func (x *speculation) start() {
 }
 
 // enter registers an execution and starts the timer of the next one. It reports false if the request is over, the
-// throttle is busy, or too many races were lost.
+// throttle or the memory budget is busy, or too many races were lost.
 func (x *speculation) enter() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -161,7 +161,10 @@ func (x *speculation) enter() bool {
 	if x.left--; x.left > 0 {
 		x.timer.Reset(x.delay)
 	}
-	if t := x.session.throttle; t != nil && t.Busy(int64(len(x.call.req.body.b))) {
+	if t := x.session.throttle; t != nil && t.Busy() {
+		return false
+	}
+	if x.session.memoryFull(&x.call) {
 		return false
 	}
 	if !x.session.races.enter() {

@@ -53,8 +53,9 @@ type Session struct {
 	closed     atomic.Bool
 	done       chan struct{} // closed when Close has finished
 
-	defaultPolicies *policies    // of requests that do not set their own
-	throttle        *queue.Queue // nil means none
+	defaultPolicies *policies     // of requests that do not set their own
+	throttle        *queue.Queue  // nil means none
+	memory          *queue.Budget // nil means none
 	counters        counters
 	tasks           background.Group // speculative executions, and PREPAREs in the background
 	races           raceBudget
@@ -85,6 +86,9 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 	s.peers.cluster = cfg.ClusterName
 	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if cfg.MemoryBudget > 0 {
+		s.memory = queue.NewBudget(cfg.MemoryBudget, s.ctx.Done())
+	}
 	s.drainCtx, s.forceClose = context.WithCancel(context.Background())
 	s.routing.rules = newPlanRules(cfg.PoolConfig.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})

@@ -136,6 +136,7 @@ func (s *Session) connConfig(to dialTarget) *connConfig {
 		tabletsV2: s.cfg.ExperimentalTabletsRoutingV2, options: options, timeout: s.cfg.Timeout,
 		connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
 		beatTimeout: s.cfg.HeartbeatTimeout, logger: s.log, maxStreams: s.cfg.MaxRequestsPerConn,
+		memory: s.memory,
 	}
 }
 

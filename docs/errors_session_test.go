@@ -170,6 +170,11 @@ func sessionSituations() []situation {
 			s.holdStream()
 			return s.Query(readOne, 1).Exec()
 		}, func(cfg *vecql.ClusterConfig) { cfg.Throttle = vecql.Throttle{MaxRequests: 1, MaxWaiting: -1} })},
+		{"vecql.MemoryBudgetError", "the memory budget is used by another request", as[*vecql.MemoryBudgetError](), inShop(func(t *testing.T, s *shop) error {
+			require.NoError(t, s.Query(readOne, 1).Exec())
+			s.holdStream()
+			return s.Query(readOne, 1).RequestTimeout(time.Second).Exec()
+		}, func(cfg *vecql.ClusterConfig) { cfg.MemoryBudget = 500 })},
 		{"vecql.ErrNoProfile", "use an unknown profile", is(vecql.ErrNoProfile), inShop(func(t *testing.T, s *shop) error {
 			return s.Query(readOne, 1).Profile("slow").Exec()
 		})},

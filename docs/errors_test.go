@@ -110,6 +110,7 @@ var changing = []struct {
 	{regexp.MustCompile(`127\.\d+\.\d+\.\d+:\d+`), "NODE"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`stream \d+`), "stream ID"},
+	{regexp.MustCompile(`\d+( bytes of \d+ are in flight.* needs )\d+`), "SIZE${1}SIZE"},
 	{regexp.MustCompile(`[^ ]*/(\w+\.parquet)`), "DIR/$1"},
 	{regexp.MustCompile(`\d+ and (ETag )?"\d+-\d+"`), `SIZE and $1"TAG"`},
 }
