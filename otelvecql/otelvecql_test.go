@@ -51,6 +51,7 @@ func start(t *testing.T, c otelvecql.Config) *fixture {
 	addr := server(t, &f.fail)
 	cfg := vecql.NewCluster(addr)
 	cfg.ProtoVersion, cfg.NumConns, cfg.Timeout = 4, 1, 5*time.Second
+	cfg.MemoryBudget = 1 << 20
 	cfg.Keyspace, cfg.Logger = "ks", slog.New(slog.DiscardHandler)
 	cfg.Consistency = vecql.LocalQuorum
 	cfg.QueryObserver, cfg.BatchObserver, cfg.ConnectObserver = f.before, f.before, f.before
@@ -272,6 +273,13 @@ func TestSessionMetrics(t *testing.T) {
 	require.NotEqual(t, "0", find("vecql.io", "network.io.direction", "transmit"))
 	require.NotEqual(t, "0", find("vecql.connections", "vecql.connection.event", "opened"))
 	require.Equal(t, "0", find("vecql.wrong_peers", "", ""))
+	require.Equal(t, strconv.Itoa(1<<20), find("vecql.memory.budget", "", ""))
+	require.Equal(t, "0", find("vecql.memory.used", "vecql.memory.kind", "in_flight"))
+	require.Equal(t, "0", find("vecql.memory.used", "vecql.memory.kind", "held"))
+	require.Equal(t, "0", find("vecql.memory.waiting", "", ""))
+	require.Equal(t, "0", find("vecql.memory.waits", "", ""))
+	require.Equal(t, "0", find("vecql.memory.waited", "", ""))
+	require.Equal(t, "0", find("vecql.memory.overdrawn", "", ""))
 	require.Equal(t, "1", find("vecql.node.serving", "db.client.connection.pool.name", pool))
 	require.Equal(t, "1", find("vecql.node.state", "vecql.pool.state", "open"))
 	require.Equal(t, "0", find("vecql.node.state", "vecql.pool.state", "waiting"))

@@ -33,6 +33,7 @@ var errObserved = errors.New("otelvecql: another session is observed already; ca
 const (
 	bucketKey   = attribute.Key("le") // Prometheus's name, for histogram_quantile
 	causeKey    = attribute.Key("vecql.connection.end_cause")
+	memoryKey   = attribute.Key("vecql.memory.kind")
 	eventKey    = attribute.Key("vecql.connection.event")
 	preparedKey = attribute.Key("vecql.prepared.result")
 	stateKey    = attribute.Key("vecql.pool.state")
@@ -49,7 +50,9 @@ const (
 // Prometheus expects it. Those of the session are: requests, requests.failed, requests.moved, attempt.errors (by
 // error.type), retries, speculative_executions and speculative_executions.won, prepared (by result), connections (by
 // event), connections.ended (by cause), wrong_peers, tablet_hints, io (by direction), control.connected (1 or 0) and
-// control.age, the age of the session's view of the cluster.
+// control.age, the age of the session's view of the cluster. With a ClusterConfig.MemoryBudget they are also:
+// memory.budget, memory.used (by kind, in_flight or held), memory.waiting, memory.waits, memory.waited and
+// memory.overdrawn.
 func (in *Instrumentation) Observe(session *vecql.Session) error {
 	in.registration.mu.Lock()
 	defer in.registration.mu.Unlock()
@@ -84,7 +87,9 @@ type sessionMetrics struct {
 	count, pending, inFlight, orphaned, silent, serving, state, connected metric.Int64ObservableUpDownCounter
 	requests, failed, moved, attemptErrors, retries, speculative, wins    metric.Int64ObservableCounter
 	prepared, connections, ended, wrongPeers, hints, io, latencies        metric.Int64ObservableCounter
-	latencySum                                                            metric.Float64ObservableCounter
+	budget, memory, memoryWaiting                                         metric.Int64ObservableUpDownCounter
+	memoryWaits, overdrawn                                                metric.Int64ObservableCounter
+	latencySum, memoryWaited                                              metric.Float64ObservableCounter
 	age                                                                   metric.Float64ObservableGauge
 }
 
@@ -121,14 +126,22 @@ func (in *Instrumentation) newSessionMetrics() (*sessionMetrics, error) {
 	m.hints = m.counter("vecql.tablet_hints", "{hint}", "Tablet hints in responses.")
 	m.io = m.counter("vecql.io", "By", "Bodies of requests and responses, uncompressed.")
 	m.connected = m.gauge("vecql.control.connected", "{connection}", "1 if there is a control connection, else 0.")
+	m.budget = m.gauge("vecql.memory.budget", "By", "The bound of the memory of requests and pages.")
+	m.memory = m.gauge("vecql.memory.used", "By", "The memory of requests in flight, and of answers that the program holds.")
+	m.memoryWaiting = m.gauge("vecql.memory.waiting", "{request}", "Requests that are waiting for memory.")
+	m.memoryWaits = m.counter("vecql.memory.waits", "{request}", "Requests that have waited for memory.")
+	m.overdrawn = m.counter("vecql.memory.overdrawn", "{request}", "Requests that were sent beyond the memory budget.")
 	var err error
+	m.memoryWaited, err = in.meter.Float64ObservableCounter("vecql.memory.waited", metric.WithUnit("s"),
+		metric.WithDescription("The time that requests have waited for memory."))
+	m.errs = append(m.errs, err)
 	m.latencySum, err = in.meter.Float64ObservableCounter("vecql.node.latency.sum", metric.WithUnit("s"),
 		metric.WithDescription("Sum of the latencies of the attempts that the node answered."))
 	m.errs = append(m.errs, err)
 	m.age, err = in.meter.Float64ObservableGauge("vecql.control.age", metric.WithUnit("s"),
 		metric.WithDescription("Time since the system tables were last read."))
 	m.errs = append(m.errs, err)
-	m.all = append(m.all, m.latencySum, m.age)
+	m.all = append(m.all, m.latencySum, m.memoryWaited, m.age)
 	return m, errors.Join(m.errs...)
 }
 
@@ -187,10 +200,25 @@ func (m *sessionMetrics) observeSession(o metric.Observer, st *vecql.Stats) {
 		o.ObserveInt64(m.ended, int64(n), m.with(causeKey.String(cause.String())))
 	}
 	o.ObserveInt64(m.pending, int64(st.Waiting), common)
+	if st.Memory.Budget > 0 {
+		m.observeMemory(o, &st.Memory)
+	}
 	o.ObserveInt64(m.connected, boolean(st.Control.Node != ""), common)
 	if !st.Control.LastRead.IsZero() {
 		o.ObserveFloat64(m.age, time.Since(st.Control.LastRead).Seconds(), common)
 	}
+}
+
+// observeMemory records the use of the memory budget.
+func (m *sessionMetrics) observeMemory(o metric.Observer, use *vecql.MemoryStats) {
+	common := m.with()
+	o.ObserveInt64(m.budget, use.Budget, common)
+	o.ObserveInt64(m.memory, use.InFlight, m.with(memoryKey.String("in_flight")))
+	o.ObserveInt64(m.memory, use.Held, m.with(memoryKey.String("held")))
+	o.ObserveInt64(m.memoryWaiting, int64(use.Waiting), common)
+	o.ObserveInt64(m.memoryWaits, int64(use.Waits), common)
+	o.ObserveFloat64(m.memoryWaited, use.Waited.Seconds(), common)
+	o.ObserveInt64(m.overdrawn, int64(use.Overdrawn), common)
 }
 
 // observeNode records the metrics of one node.
