@@ -117,9 +117,9 @@
 // lists all errors with their causes and remedies.
 //
 // A [SpeculativeExecutionPolicy] sends slow idempotent requests to a second node. A [Throttle] bounds the requests in
-// flight. A [Profile] names a set of such settings. [Session.Stats], observers ([QueryObserver] and the others) and
-// listeners ([MetadataConfig]) report what a session does, [Session.Health] which nodes serve. Package cqltest has a
-// cluster for tests that needs no installation.
+// flight, ClusterConfig.MemoryBudget the memory of requests and pages. A [Profile] names a set of such settings.
+// [Session.Stats], observers ([QueryObserver] and the others) and listeners ([MetadataConfig]) report what a session
+// does, [Session.Health] which nodes serve. Package cqltest has a cluster for tests that needs no installation.
 //
 // # What goroutines may share
 //

@@ -263,8 +263,8 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 	})
 }
 
-// TestMemoryBudgetCountsArriving sends an answer in two parts: it counts when its length is known, also after its caller
-// has left, and not by the length that the header states when little has arrived.
+// TestMemoryBudgetCountsArriving sends an answer in two parts: it counts when its length is known, also after its
+// caller has left, and not by the length that the header states when little has arrived.
 func TestMemoryBudgetCountsArriving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newFakeCluster(t, protoV4, 1)

@@ -90,7 +90,7 @@ func TestBudgetWaitEnds(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		canceled, late := inLine(ctx, b, 90, false, 0), inLine(context.Background(), b, 90, false, 2*time.Second)
-		ended, next := inLine(context.Background(), b, 90, false, 0), inLine(context.Background(), b, 10, false, 0)
+		blocked, next := inLine(context.Background(), b, 90, false, 3*time.Second), inLine(context.Background(), b, 10, false, 0)
 		require.ErrorIs(t, <-canceled, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(began))
 		require.Equal(t, ErrFull, <-late)
@@ -98,13 +98,12 @@ func TestBudgetWaitEnds(t *testing.T) {
 		b.Answered(80, 0)
 		synctest.Wait()
 		require.Empty(t, next, "it is behind a request that does not fit")
+		require.Equal(t, ErrFull, <-blocked)
+		require.NoError(t, <-next)
+		ended := inLine(context.Background(), b, 90, false, 0)
 		closeBudget()
 		require.Equal(t, ErrClosed, <-ended)
-		synctest.Wait()
-		if err := <-next; err == nil { // it was admitted at the same time
-			b.Answered(10, 0)
-		}
-		b.Answered(20, 0)
+		b.Answered(30, 0)
 		unused(t, b)
 	})
 }
