@@ -412,7 +412,7 @@ func (c *conn) query(req *request) (*Answer, error) {
 		return nil, err
 	}
 	run := req.params.Request
-	run.PagingState, run.Node = state, c.node
+	run.PagingState, run.Node, run.Commit = state, c.node, req.commit
 	var res *engine.Result
 	if req.head.op == OpBatch {
 		res, err = c.cluster.db.Batch(c.cluster.ctx, req.batch.typ, req.batch.statements, &run)
@@ -437,6 +437,17 @@ func (req *request) withReplicas(err error) error {
 	return e
 }
 
+// commit returns the error if too few replicas are alive for what a conditional statement writes. A statement that is
+// not applied does not need them.
+func (req *request) commit() error {
+	for _, t := range req.touches {
+		if e := req.conn.cluster.requireAlive(req.conn.node, t, req.params.Consistency, true); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
 // permitted returns the error if the consistency level does not suit the request or too few replicas are alive.
 func (req *request) permitted() error {
 	c, cl := req.conn, req.params.Consistency
@@ -448,16 +459,14 @@ func (req *request) permitted() error {
 			return e
 		}
 		write := s.Kind != engine.StatementSelect
-		if s.Conditional {
-			serial := req.params.SerialConsistency
-			if serial == 0 {
-				serial = clSerial
-			}
-			if e := c.cluster.requireAlive(c.node, t, serial, write); e != nil {
-				return e
-			}
+		if !s.Conditional {
+			return c.cluster.requireAlive(c.node, t, cl, write)
 		}
-		return c.cluster.requireAlive(c.node, t, cl, write)
+		serial := req.params.SerialConsistency
+		if serial == 0 {
+			serial = clSerial
+		}
+		return c.cluster.requireAlive(c.node, t, serial, write)
 	}
 	if req.head.op == OpBatch {
 		for i, t := range req.touches {

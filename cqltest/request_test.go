@@ -116,3 +116,26 @@ func TestFailedBatch(t *testing.T) {
 		require.True(t, bytes.HasSuffix(m.body, appendString(nil, want)), "%s: %q", text, m.body)
 	}
 }
+
+// TestCommitConsistency executes conditional statements at a level that too few replicas are alive for: Cassandra needs
+// them only for what a statement writes.
+func TestCommitConsistency(t *testing.T) {
+	c := New(t, Config{Network: InMemory})
+	require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
+		CREATE TABLE ks.t (k int PRIMARY KEY); INSERT INTO ks.t (k) VALUES (1)`))
+	tc := connect(t, c, c.Node(0), 5)
+	c.Node(2).Kill()
+	for text, code := range map[string]int32{
+		"INSERT INTO ks.t (k) VALUES (1) IF NOT EXISTS":                         0,
+		"INSERT INTO ks.t (k) VALUES (2) IF NOT EXISTS":                         CodeUnavailable,
+		"BEGIN BATCH INSERT INTO ks.t (k) VALUES (2) IF NOT EXISTS APPLY BATCH": CodeUnavailable,
+		"INSERT INTO ks.t (k) VALUES (1)":                                       CodeUnavailable,
+	} {
+		m := tc.call(OpQuery, 0, tc.appendParams(append(appendInt(nil, int32(len(text))), text...), clAll, 0))
+		if code == 0 {
+			require.Equal(t, OpResult, m.op, "%s: %q", text, m.body)
+			continue
+		}
+		require.Equal(t, code, m.errorCode(t), text)
+	}
+}

@@ -179,7 +179,7 @@ func (e *Engine) runPlans(x *env, r *Request, typ BatchType, plans []*modifyPlan
 		return nil, err
 	}
 	if conditional {
-		return e.cas(x, plans, envs, true)
+		return e.cas(x, r, plans, envs, true)
 	}
 	ts, err := e.timestamp(r)
 	if err != nil {

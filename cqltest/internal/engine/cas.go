@@ -13,7 +13,7 @@ import (
 const applied = "[applied]"
 
 // cas executes statements on one partition of one table, at least one of them conditional.
-func (e *Engine) cas(x *env, plans []*modifyPlan, envs []*env, batch bool) (*Result, error) {
+func (e *Engine) cas(x *env, r *Request, plans []*modifyPlan, envs []*env, batch bool) (*Result, error) {
 	t := plans[0].t
 	ts := e.micros()
 	var all []*mutation
@@ -53,6 +53,11 @@ func (e *Engine) cas(x *env, plans []*modifyPlan, envs []*env, batch bool) (*Res
 		ok = ok && good
 	}
 	if ok {
+		if r.Commit != nil {
+			if err := r.Commit(); err != nil {
+				return nil, err
+			}
+		}
 		res := &Result{Kind: ResultRows, Columns: []Column{t.spec(applied, Native("boolean"))}}
 		res.Rows = [][][]byte{{boolBytes(true)}}
 		return res, e.applyLocked(all, x.sec)

@@ -43,6 +43,8 @@ type Request struct {
 	NowInSeconds      int32
 	HasNowInSeconds   bool
 	Node              any // passed to Virtual.Rows
+	// Commit is called before a conditional statement writes: its error is that of the statement. Nil means none.
+	Commit func() error
 }
 
 // A ResultKind is the kind of a Result, with the protocol's values (native_protocol_v5.spec, section 4.2.5).
@@ -154,7 +156,7 @@ func (e *Engine) Execute(ctx context.Context, s *Statement, r *Request) (*Result
 			return nil, err
 		}
 		if s.Conditional {
-			return e.cas(x, []*modifyPlan{s.write}, []*env{x}, false)
+			return e.cas(x, r, []*modifyPlan{s.write}, []*env{x}, false)
 		}
 		ts, err := e.timestamp(r)
 		if err != nil {
