@@ -16,6 +16,11 @@
 // paused) and faults. A request whose consistency level needs more replicas than are up gets Unavailable, with the
 // numbers that Cassandra would send. CQL that is not implemented gets an error that names it.
 //
+// Not supported: statements that change roles or grant permissions (every user of Config.Users is a superuser, and the
+// tables of system_auth are read-only), functions, aggregates, materialized views, triggers, SASI indexes, COMPACT
+// STORAGE and custom types. Of the settings in system_views only those of Config and of the addresses exist, and the
+// keyspace system_distributed is absent.
+//
 // Other differences from real clusters: changes of the topology spread at once; all nodes agree on the schema at once
 // (but see Node.SetSchemaVersion); a paused replica still counts as alive; ANY never fails; surplus bytes in a request
 // are dropped without closing the connection.

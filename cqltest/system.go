@@ -51,6 +51,10 @@ func columns(keys, clustering int, spec ...string) []engine.VirtualColumn {
 		switch spec[i+1] {
 		case "set<text>":
 			col.Type = engine.SetOf(engine.Native("text"))
+		case "frozen<set<text>>":
+			col.Type = engine.FrozenSetOf(engine.Native("text"))
+		case "frozen<set<frozen<tuple<inet, smallint>>>>":
+			col.Type = engine.FrozenSetOf(engine.TupleOf(engine.Native("inet"), engine.Native("smallint")))
 		case "map<text, text>":
 			col.Type = engine.MapOf(engine.Native("text"), engine.Native("text"))
 		case "map<uuid, blob>":

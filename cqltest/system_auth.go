@@ -34,7 +34,11 @@ func (c *Cluster) addAuthTables(
 	add(ks, "role_permissions", columns(1, 1, "role", "text", "resource", "text", "permissions", "set<text>"), none)
 	//nolint:misspell // Cassandra's name
 	add(ks, "resource_role_permissons_index", columns(1, 1, "resource", "text", "role", "text"), none)
-	add(ks, "network_permissions", columns(1, 0, "role", "text", "dcs", "set<text>"), none)
+	add(ks, "network_permissions", columns(1, 0, "role", "text", "dcs", "frozen<set<text>>"), none)
+	add(ks, "cidr_groups", columns(
+		1, 0, "cidr_group", "text", "cidrs", "frozen<set<frozen<tuple<inet, smallint>>>>",
+	), none)
+	add(ks, "cidr_permissions", columns(1, 0, "role", "text", "cidr_groups", "frozen<set<text>>"), none)
 	add(ks, "identity_to_role", columns(1, 0, "identity", "text", "role", "text"), none)
 }
 

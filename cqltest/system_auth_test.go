@@ -46,6 +46,9 @@ func TestRolesAndSettings(t *testing.T) {
 	require.Equal(t, []string{"name", "value"},
 		texts("SELECT column_name FROM system_virtual_schema.columns WHERE keyspace_name = 'system_views' AND table_name = 'settings'"))
 	require.NotContains(t, texts("SELECT keyspace_name FROM system_schema.keyspaces"), "system_views")
+	require.Empty(t, texts("SELECT role FROM system_auth.cidr_permissions"))
+	require.Equal(t, []string{"frozen<set<frozen<tuple<inet, smallint>>>>", "text"},
+		texts("SELECT type FROM system_schema.columns WHERE keyspace_name = 'system_auth' AND table_name = 'cidr_groups'"))
 	require.ErrorContains(t, s.Query("INSERT INTO system_views.settings (name) VALUES ('x')").ExecContext(t.Context()),
 		"Modification is not supported by table system_views.settings")
 	c.SetUsers(nil)

@@ -103,6 +103,12 @@ func Native(name string) *Type { return nativeByName[name] }
 // SetOf returns the type frozen<set<elem>>. It keeps the definitions of system tables short.
 func SetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}} }
 
+// FrozenSetOf returns the type frozen<set<elem>>.
+func FrozenSetOf(elem *Type) *Type { return &Type{Kind: KindSet, Elems: []*Type{elem}, Frozen: true} }
+
+// TupleOf returns the type frozen<tuple<elems>>.
+func TupleOf(elems ...*Type) *Type { return &Type{Kind: KindTuple, Elems: elems, Frozen: true} }
+
 // ListOf returns the type list<elem>.
 func ListOf(elem *Type) *Type { return &Type{Kind: KindList, Elems: []*Type{elem}} }
 
