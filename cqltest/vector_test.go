@@ -3,6 +3,7 @@
 package cqltest
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -39,4 +40,38 @@ func TestVectorSearch(t *testing.T) {
 	require.NoError(t, it.Close())
 	err = s.Query("SELECT k FROM ks.t").Consistency(vecql.Quorum).ExecContext(t.Context())
 	require.ErrorIs(t, err, vecql.CodeUnavailable)
+}
+
+// TestClassesOfVectors reads the names of the classes of vectors, as Cassandra 5.0.9 sends them: elements have
+// FrozenType only if they are declared as frozen. Drivers that parse the names depend on it.
+func TestClassesOfVectors(t *testing.T) {
+	const p = "org.apache.cassandra.db.marshal."
+	set := p + "SetType(" + p + "Int32Type)"
+	user := p + "UserType(ks,7574,61:" + p + "Int32Type,73:" + set + ")"
+	classes := map[string]string{
+		"vector<set<int>, 3>":                set,
+		"vector<frozen<set<int>>, 3>":        p + "FrozenType(" + set + ")",
+		"vector<list<text>, 3>":              p + "ListType(" + p + "UTF8Type)",
+		"vector<map<text, int>, 3>":          p + "MapType(" + p + "UTF8Type," + p + "Int32Type)",
+		"vector<vector<float, 2>, 3>":        p + "VectorType(" + p + "FloatType , 2)",
+		"vector<tuple<int, set<int>>, 3>":    p + "TupleType(" + p + "Int32Type," + set + ")",
+		"vector<ks.ut, 3>":                   user,
+		"vector<frozen<ks.ut>, 3>":           p + "FrozenType(" + user + ")",
+		"vector<timestamp, 3>":               p + "TimestampType",
+		"vector<vector<set<int>, 2>, 3>":     p + "VectorType(" + set + " , 2)",
+		"vector<map<int, frozen<ks.ut>>, 3>": p + "MapType(" + p + "Int32Type," + p + "FrozenType(" + user + "))",
+	}
+	c := New(t, Config{Nodes: 1, Network: InMemory})
+	require.NoError(t, c.Exec(`CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+		CREATE TYPE ks.ut (a int, s set<int>)`))
+	for _, version := range []byte{4, 5} {
+		tc := connect(t, c, c.Node(0), version)
+		for typ, class := range classes {
+			require.NoError(t, c.Exec("CREATE TABLE ks.t (k int PRIMARY KEY, v "+typ+")"))
+			body := tc.query("SELECT v FROM ks.t").body
+			want := appendString([]byte{0, 0}, p+"VectorType("+class+" , 3)")
+			require.True(t, bytes.Contains(body, want), "%s: %q", typ, body)
+			require.NoError(t, c.Exec("DROP TABLE ks.t"))
+		}
+	}
 }
