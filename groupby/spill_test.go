@@ -137,9 +137,9 @@ func ofTexts() Config {
 	return Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), Min("v0")}, Order: ByKeys, Workers: 1}
 }
 
-// A partition of several times frameRows groups is complete in a partial.
+// A partition of more than frameRows groups is complete in a partial.
 func TestPartialOfLargePartition(t *testing.T) {
-	g, b := onePartition(t, ofTexts(), 2*frameRows+2)
+	g, b := onePartition(t, ofTexts(), frameRows+2)
 	require.NoError(t, g.Add(t.Context(), b))
 	var partial bytes.Buffer
 	require.NoError(t, g.WritePartial(&partial))
@@ -162,7 +162,7 @@ func sameGroups(t *testing.T, g *Grouper, b *column.Batch) {
 func TestSpillExtents(t *testing.T) {
 	c := ofTexts()
 	c.MemoryLimit, c.SpillDir, c.SpillCodec = 3<<20, t.TempDir(), plainCodec{}
-	g, b := onePartition(t, c, 20_000)
+	g, b := onePartition(t, c, 12_000)
 	require.NoError(t, g.Add(t.Context(), b))
 	sameGroups(t, g, b)
 }
@@ -170,8 +170,8 @@ func TestSpillExtents(t *testing.T) {
 // The parts of a partition that exceeds the memory have about the same number of groups.
 func TestSpillPartsAreEven(t *testing.T) {
 	c := ofTexts()
-	c.MemoryLimit, c.SpillDir, c.SpillCodec = 1<<20, t.TempDir(), plainCodec{}
-	g, b := onePartition(t, c, 10_000)
+	c.MemoryLimit, c.SpillDir, c.SpillCodec = 1<<19, t.TempDir(), plainCodec{}
+	g, b := onePartition(t, c, 5000)
 	require.NoError(t, g.Add(t.Context(), b))
 	s := g.stages[0]
 	for _, w := range s.workers {
