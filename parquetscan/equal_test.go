@@ -413,8 +413,8 @@ func TestEveryTypeEqualsReference(t *testing.T) {
 		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 			for _, distinct := range []int{0, 7, 300} {
 				for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Zstd} {
-					if raceEnabled && (distinct == 7 || codec == compress.Codecs.Zstd) {
-						continue // ten times slower, and nothing can race
+					if raceEnabled && (distinct == 7 || codec != compress.Codecs.Snappy) {
+						continue // see Rounds
 					}
 					t.Run(fmt.Sprintf("nullable=%v/version=%d/distinct=%d/codec=%v", nullable, version, distinct, codec), func(t *testing.T) {
 						rng := rand.New(rand.NewPCG(1, uint64(distinct)))

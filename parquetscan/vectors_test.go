@@ -170,7 +170,7 @@ func TestVectors(t *testing.T) {
 		}
 		return v
 	}
-	for range 150 {
+	for range Rounds(150) {
 		dim := []int{1, 1, 2, 3, 7, 8, 64, 100, 1500}[rng.IntN(9)]
 		v := vectorSchema{nullable: rng.IntN(3) > 0, gaps: rng.IntN(2) == 0, double: rng.IntN(2) == 0}
 		v.bare = !v.nullable && !v.gaps && !v.double
