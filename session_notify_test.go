@@ -456,7 +456,7 @@ func TestControlRetriesWithJitter(t *testing.T) {
 			last := c.Nodes[0].DialCount()
 			c.Nodes[0].Stop()
 			for time.Since(began) < time.Minute {
-				after(time.Millisecond)
+				after(10 * time.Millisecond)
 				if now := c.Nodes[0].DialCount(); now != last {
 					attempts[i] = append(attempts[i], time.Since(began))
 					last = now
