@@ -127,16 +127,21 @@ func (c *compiler) selection(p *selectPlan, s *cql.Select) error {
 		if name == "" {
 			name = cmp.Or(n.name, resultName(sel.Expr))
 		}
-		p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.spec(name, resultType(sel.Expr, n)))
+		p.nodes, p.columns = append(p.nodes, n), append(p.columns, t.spec(name, t.resultType(sel.Expr, n)))
 		p.aggregated = p.aggregated || n.agg
 	}
 	return nil
 }
 
 // resultType returns the type of the column of a selector. Those of minima and maxima of time UUIDs have an older type
-// in Cassandra.
-func resultType(e cql.Expr, n *node) *Type {
+// in Cassandra, except those of a descending column.
+func (t *table) resultType(e cql.Expr, n *node) *Type {
 	if call, ok := e.(*cql.Call); ok && n.typ.Kind == KindTimeUUID {
+		if len(call.Args) == 1 {
+			if c, ok := call.Args[0].(*cql.Column); ok && t.byName[c.Name].desc {
+				return n.typ
+			}
+		}
 		switch strings.ToLower(call.Name.Name) {
 		case "min", "max":
 			return &Type{Kind: KindCustom, Name: marshalPackage + "LegacyTimeUUIDType"}
