@@ -122,9 +122,11 @@ func (c *changer) alterType(s *cql.AlterType) error {
 		return nil
 	}
 	k.types[t.Name] = &t
-	for name, other := range k.types {
-		if name != t.Name {
+	var users []string // types that contain it
+	for _, name := range sortedKeys(k.types) {
+		if other := k.types[name]; name != t.Name && mentions(other, old) {
 			k.types[name] = replaceType(other, old, &t)
+			users = append(users, name)
 		}
 	}
 	for tab := range k.tables.all() { // of the map before the changes
@@ -140,6 +142,9 @@ func (c *changer) alterType(s *cql.AlterType) error {
 	}
 	c.s = c.s.with(k)
 	c.done("UPDATED", "TYPE", k.name, t.Name)
+	for _, name := range users {
+		c.done("UPDATED", "TYPE", k.name, name)
+	}
 	return nil
 }
 

@@ -473,3 +473,13 @@ func TestNaN(t *testing.T) {
 		require.Equal(t, "7ff8000000000000", hex.EncodeToString(cell))
 	}
 }
+
+// TestAlterTypeChanges alters a type that another one contains: both are announced.
+func TestAlterTypeChanges(t *testing.T) {
+	e, _ := newEngine(t)
+	mustRun(t, e, "CREATE TYPE address (zip int)")
+	mustRun(t, e, "CREATE TYPE person (home frozen<address>)")
+	mustRun(t, e, "CREATE TYPE zone (n int)")
+	r := mustRun(t, e, "ALTER TYPE address ADD city text")
+	require.Equal(t, []Change{{"UPDATED", "TYPE", "ks", "address"}, {"UPDATED", "TYPE", "ks", "person"}}, r.Changes)
+}

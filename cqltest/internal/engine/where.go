@@ -22,6 +22,7 @@ type restriction struct {
 	list  []*restriction // In with a list: each item has value or parts
 	key   *node          // m[key] = value
 	exact bool           // equal values have equal bytes
+	fold  bool           // texts are equal without regard to case
 }
 
 func (r *restriction) isSlice() bool {
@@ -306,22 +307,25 @@ func (w *where) filteredTuple() bool {
 	return false
 }
 
-// chooseIndex finds the relation that an older index answers. Such an index compares bytes: decimals with other scales
-// differ. With the whole partition key it reads rows, and so does not find a static column.
+// chooseIndex finds the relation that an older index answers, unless storage-attached ones answer some. An older index
+// compares bytes: decimals with other scales differ. With the whole partition key it reads rows, and so does not find a
+// static column. A storage-attached index with case_sensitive = false finds texts of another case.
 func (w *where) chooseIndex(rs []*restriction) {
 	var chosen *restriction
+	attached := false
 	for _, r := range rs {
 		for _, i := range w.t.indexes {
 			switch {
 			case !i.answers(r):
 			case i.sai:
-				return // preferred to older indexes
+				attached = true
+				r.fold = r.fold || strings.EqualFold(i.options["case_sensitive"], "false")
 			case chosen == nil:
 				chosen = r
 			}
 		}
 	}
-	if chosen != nil {
+	if chosen != nil && !attached {
 		chosen.exact = true
 		w.empty = chosen.cols[0].kind == Static && w.keys && len(w.ck) > 0
 	}

@@ -409,6 +409,9 @@ func (r *restriction) compare(v *rowView, values [][]byte, sec int64) (order int
 		if b == nil {
 			return 0, false
 		}
+		if r.fold {
+			return strings.Compare(strings.ToLower(string(b)), strings.ToLower(string(values[i]))), true
+		}
 		if d := c.typ.compare(b, values[i]); d != 0 {
 			return d, true
 		}
