@@ -50,7 +50,7 @@ type Stats struct {
 }
 
 // MemoryStats is the use of ClusterConfig.MemoryBudget. Sizes are in bytes. Without a budget nothing is counted. An
-// answer counts with the memory of its body, which is up to twice its length; answers of up to 4 KiB do not count.
+// answer counts with the memory of its body, mostly less than twice its length; answers of up to 4 KiB do not count.
 type MemoryStats struct {
 	Budget int64 // 0 means none
 	// InFlight is the memory of requests that were sent and of their answers, expected or arriving.

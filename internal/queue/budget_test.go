@@ -216,7 +216,7 @@ func TestBudgetNeverExceeds(t *testing.T) {
 				if _, err := b.Acquire(ctx, size, page, 0); err != nil {
 					gaveUp.Add(1)
 				} else {
-					if n := used.Add(size); n > 2*limit { // pages and requests without a page fill it once each
+					if n := used.Add(size); n > limit {
 						t.Errorf("%d bytes", n)
 					}
 					used.Add(-size)
@@ -233,7 +233,6 @@ func TestBudgetNeverExceeds(t *testing.T) {
 	}
 	wg.Wait()
 	unused(t, b)
-	require.Zero(t, b.Usage().Overdrawn)
 	require.Less(t, gaveUp.Load(), int64(50*200))
 }
 
