@@ -401,8 +401,8 @@ func useAnyhow(ctx context.Context, s *Session, pick func(n int) int) {
 	case 1:
 		_ = q.ScanContext(ctx, nil)
 	case 2:
-		for range Rows[[]byte](ctx, q) {
-			if pages--; pages == 0 {
+		for _, err := range Rows[[]byte](ctx, q) {
+			if pages--; pages == 0 || err != nil {
 				break
 			}
 		}

@@ -182,7 +182,7 @@ func TestBudgetOverdraws(t *testing.T) {
 		b.Answered(75, 75)
 		began := time.Now()
 		next := inLine(ctx, b, 50, true, 0)
-		<-slow
+		require.NoError(t, <-slow)
 		require.LessOrEqual(t, time.Since(began), 2*patience)
 		require.EqualValues(t, 125, b.Usage().Peak)
 		require.Empty(t, next)
@@ -193,7 +193,7 @@ func TestBudgetOverdraws(t *testing.T) {
 		require.Empty(t, next)
 		require.EqualValues(t, 1, b.Usage().Overdrawn)
 		b.Answered(50, 50)
-		<-next
+		require.NoError(t, <-next)
 		require.EqualValues(t, 2, b.Usage().Overdrawn)
 		b.Answered(50, 0)
 		b.ReleaseHeld(67 + 50)
