@@ -93,18 +93,26 @@ func (c *conn) drained() bool {
 	if s, ok := c.frames.(*wire.SegmentReader); ok && s.Buffered() > 0 {
 		return false
 	}
-	return c.in.Buffered() == 0
+	return c.in.Buffered() == 0 && (c.w.records == nil || !c.w.records.more())
 }
 
 // calm returns the memory of a busy time once little has arrived at a time for calmAfter. The answer to a heartbeat is
 // little, so an idle connection keeps no more than wire.InputLeast.
 func (c *conn) calm() {
-	if c.in.Burst() > wire.InputLeast {
+	burst, size := c.in.Burst(), c.in.Size()
+	if r := c.w.records; r != nil {
+		burst, size = max(burst, r.in.Burst()), max(size, r.in.Size())
+	}
+	switch {
+	case burst > wire.InputLeast:
 		c.busyAt = c.readAt
-	} else if c.in.Size() > wire.InputLeast && c.readAt-c.busyAt > int64(calmAfter) {
+	case size > wire.InputLeast && c.readAt-c.busyAt > int64(calmAfter):
 		c.in.Shrink()
 		if s, ok := c.frames.(*wire.SegmentReader); ok {
 			s.Shrink()
+		}
+		if r := c.w.records; r != nil {
+			r.in.Shrink()
 		}
 	}
 }
@@ -114,12 +122,17 @@ type frameSource interface {
 	io.Reader
 	// Ahead returns the bytes that were received. They are valid until the next call.
 	Ahead() []byte
+	// Fill blocks until Ahead has bytes.
+	Fill() error
 	// Discard consumes n bytes of Ahead.
 	Discard(n int)
 }
 
 // readFrame reads one frame and decompresses its body, which the caller owns.
 func (c *conn) readFrame() (wire.Header, *buffer, error) {
+	if err := c.frames.Fill(); err != nil {
+		return wire.Header{}, nil, err
+	}
 	h, body, err := c.takeFrame()
 	if body == nil && err == nil {
 		h, body, err = c.awaitFrame()

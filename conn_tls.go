@@ -9,20 +9,58 @@ import (
 	"net"
 	"strings"
 	"sync"
+
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // TLS below group commit. crypto/tls cannot continue a write that was interrupted, so once the handshake is done its
 // records are not written to the socket, but stored: the leader has TLS encrypt a whole chunk, and writes the records
 // itself. Many requests share one write and full records, and a stalled write can be continued, as without TLS.
+//
+// In the other direction crypto/tls would read some 500 bytes at a time, and nothing would tell how many records it has
+// read ahead. So one read takes all that the socket has, and TLS gets it record by record: the reader knows whether
+// another response is there.
 
 // records is the net.Conn below the TLS of a connection.
 type records struct {
-	net.Conn // the socket
+	net.Conn             // the socket
+	in       *wire.Input // its bytes, ahead of TLS; of the reader
+	left     int         // bytes of the current record that TLS has not read
 	mu       sync.Mutex
 	stored   []byte // records to write
 	storing  bool   // Write stores records; otherwise it writes to the socket
 	sealing  bool   // the leader has TLS encrypt a chunk
 	flush    func() // starts a leader
+}
+
+// Read reads bytes of one record.
+func (r *records) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		header, err := r.in.Peek(recordHeaderSize)
+		if err != nil {
+			n := copy(b, header)
+			r.in.Discard(n)
+			if n > 0 { // TLS reports what is left of the record
+				return n, nil
+			}
+			return 0, err
+		}
+		r.left = recordSize(header)
+	}
+	n, err := r.in.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	return n, err
+}
+
+// more reports whether a whole record was received that TLS has not read.
+func (r *records) more() bool {
+	ahead := r.in.Ahead()
+	return len(ahead) >= recordHeaderSize && len(ahead) >= recordSize(ahead)
+}
+
+// recordSize returns the size of the record that begins with header.
+func recordSize(header []byte) int {
+	return recordHeaderSize + int(binary.BigEndian.Uint16(header[recordHeaderSize-2:]))
 }
 
 // Write stores the records of TLS. Those that are not of a chunk, such as the answer to a KeyUpdate, have a leader
@@ -118,7 +156,7 @@ func (c *conn) startTLS(ctx context.Context) error {
 		}
 		cfg.ServerName = host
 	}
-	r := &records{Conn: c.raw, flush: c.flushSoon}
+	r := &records{Conn: c.raw, in: wire.NewInput(c.raw), flush: c.flushSoon}
 	t := tls.Client(r, cfg)
 	if err := t.HandshakeContext(ctx); err != nil {
 		return err

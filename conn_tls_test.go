@@ -13,11 +13,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -202,4 +204,34 @@ func keyUpdate(t *testing.T, keyLog string, seq uint64) []byte {
 	message := []byte{24, 0, 0, 1, 1, 22} // KeyUpdate, update_requested, in a handshake record
 	header := []byte{23, 3, 3, 0, byte(len(message) + gcm.Overhead())}
 	return append(header, gcm.Seal(nil, nonce, message, header)...)
+}
+
+// FuzzRecordsRead holds the bytes that TLS gets equal to those of the socket, and no read has bytes of two records.
+func FuzzRecordsRead(f *testing.F) {
+	one := []byte{23, 3, 3, 0, 2, 'a', 'b'}
+	f.Add(bytes.Repeat(one, 3), 512)
+	f.Add(append(bytes.Repeat(one, 3), one[:3]...), 1)
+	f.Add(append([]byte{23, 3, 3, 0x40, 0}, make([]byte, 1<<14)...), 5)
+	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n"), 512)
+	f.Fuzz(func(t *testing.T, stream []byte, size int) {
+		b := make([]byte, max(1, size&0xFFFF))
+		for name, src := range map[string]io.Reader{
+			"one read": bytes.NewReader(stream), "bytes": iotest.OneByteReader(bytes.NewReader(stream)),
+		} {
+			r := &records{in: wire.NewInput(src)}
+			var got []byte
+			for {
+				more, within := r.more(), r.left
+				n, err := r.Read(b)
+				got = append(got, b[:n]...)
+				require.True(t, within == 0 || n <= within, name)
+				require.False(t, more && within == 0 && n == 0, name)
+				if err != nil {
+					require.ErrorIs(t, err, io.EOF)
+					break
+				}
+			}
+			require.Equal(t, string(stream), string(got), name)
+		}
+	})
 }

@@ -93,6 +93,14 @@ func (in *Input) Peek(n int) ([]byte, error) {
 	return in.buf[in.begin : in.begin+n], nil
 }
 
+// Fill reads from the source unless there are bytes ahead.
+func (in *Input) Fill() error {
+	if in.begin < in.end {
+		return nil
+	}
+	return in.fill()
+}
+
 // Ahead returns the bytes that can be read without a read of the source. They are valid until the next call.
 func (in *Input) Ahead() []byte { return in.buf[in.begin:in.end] }
 

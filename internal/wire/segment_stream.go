@@ -121,6 +121,19 @@ func NewSegmentReader(src io.Reader, decompress func(dst, src []byte, n int) ([]
 // Buffered returns the number of bytes that can be read without reading another segment.
 func (s *SegmentReader) Buffered() int { return len(s.rest) }
 
+// Fill reads segments until there are bytes ahead.
+func (s *SegmentReader) Fill() error {
+	for len(s.rest) == 0 {
+		if s.err != nil {
+			return s.err
+		}
+		if err := s.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Ahead returns the bytes that can be read without reading another segment. They are valid until the next call.
 func (s *SegmentReader) Ahead() []byte { return s.rest }
 
@@ -134,16 +147,11 @@ func (s *SegmentReader) Discard(n int) {
 // Read implements io.Reader. A source that ends between two segments results in io.EOF, inside a segment in
 // io.ErrUnexpectedEOF.
 func (s *SegmentReader) Read(p []byte) (int, error) {
-	for len(s.rest) == 0 {
-		if s.err != nil {
-			return 0, s.err
-		}
-		if len(p) == 0 {
-			return 0, nil
-		}
-		if err := s.next(); err != nil {
-			return 0, err
-		}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := s.Fill(); err != nil {
+		return 0, err
 	}
 	n := copy(p, s.rest)
 	s.Discard(n)
