@@ -150,6 +150,7 @@ func (c *conn) takeFrame() (h wire.Header, body *buffer, err error) {
 		return h, nil, nil
 	}
 	if h, err = parseHeader(ahead); err != nil {
+		copy(c.head[:], ahead) // for foreignAnswer
 		return h, nil, err
 	}
 	if ahead = ahead[wire.HeaderSize:]; len(ahead) < h.Length {
