@@ -109,11 +109,11 @@ func (s *Session) executeAlone(ctx context.Context, c *call) error {
 //go:noinline
 func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
 	s.newPlan(c)
-	var plan queryPlan
-	s.startPlan(&plan, c)
-	if plan.order == pickedOnly { // a HostPicker is called once for each request
+	if s.routing.rules.picker != nil { // it is called once for each plan
 		return nil, -1, nil
 	}
+	var plan queryPlan
+	s.startPlan(&plan, c)
 	if n, shard = plan.next(); n == nil {
 		return nil, -1, nil
 	}

@@ -209,3 +209,21 @@ func TestSessionCDCLog(t *testing.T) {
 	require.True(t, ok)
 	require.EqualValues(t, 12345, tok)
 }
+
+// A HostPicker is called once for each request.
+func TestHostPickerIsCalledOnce(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		calls := 0
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(_ RouteInfo, hosts []*HostInfo) []*HostInfo {
+				calls++
+				return hosts
+			})
+		})
+		const stmt = "INSERT INTO ks.t (k) VALUES (1)"
+		require.NoError(t, s.Query(stmt).Exec())
+		before := calls
+		require.NoError(t, s.Query(stmt).Exec())
+		require.Equal(t, 1, calls-before)
+	})
+}
