@@ -11,7 +11,7 @@ import (
 )
 
 // The memory budget of a session: what an attempt acquires before it is sent. The buffers of responses count themselves
-// (conn_buffer.go). queue.Budget has the rules, and the reason why no wait lasts for ever.
+// (conn_buffer.go). queue.Budget has the rules, and the reason why every wait ends.
 //
 // An attempt acquires its body and the answer to expect, and is in flight until its answer is there. The answer itself
 // never waits. If the answer is larger than expected, the reader of the connection counts the difference when it knows

@@ -21,7 +21,7 @@ var (
 // A Budget bounds the memory of requests, of their answers, and of the answers that the program holds. A request whose
 // size does not fit waits; an answer never does, so that each admitted request comes to its end.
 //
-// No wait lasts for ever. Memory in flight, that of admitted requests until their answers are there, is released
+// Every wait ends. Memory in flight, that of admitted requests until their answers are there, is released
 // without the program's help, at the latest by the timeouts of the requests. Memory that is held, that of pages, may be
 // released by a goroutine that is itself about to wait for the budget: it reads the rows of one query and executes
 // another one for each row. Therefore
