@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Runs the benchmarks of vecql and its peers: bench/run.sh [count]. The script builds all programs and then runs them in turn, count times, so
-# that other load on the machine affects all of them. With taskset, the server and the clients have one core each.
-#   BENCH       regular expression of the benchmarks to run (default all)
+# that other load on the machine affects all of them. With taskset, the server and the clients have one core each. Without BENCH and OUT it
+# measures the encoding of values, then requests.
+#   BENCH       regular expression of the benchmarks to run
 #   BENCHTIME   duration of each benchmark (default 1s)
-#   OUT         name of the results: bench/results/$OUT.txt and $OUT.md (default peers)
+#   OUT         name of the results: bench/results/$OUT.txt and $OUT.md
 set -euo pipefail
 cd "$(dirname "$0")"
 count=${1:-6}
+if [ -z "${BENCH:-}${OUT:-}" ]; then
+	BENCH='Marshal|Unmarshal|Collection' OUT=values ./run.sh "$count"
+	BENCH='Insert|ReadRow|Scan|Production' OUT=requests exec ./run.sh "$count"
+fi
 
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
@@ -35,7 +40,7 @@ read -r VECQL_NULL_SERVER VECQL_NULL_SERVER_CERT <&"${SERVER[0]}"
 export VECQL_NULL_SERVER VECQL_NULL_SERVER_CERT
 
 mkdir -p results
-out=results/${OUT:-peers}
+out=results/${OUT:-part}
 for ((i = 0; i < count; i++)); do
 	for p in "${programs[@]}"; do
 		on 1 "$bin/$p" -test.run '^$' -test.bench "${BENCH:-Marshal|Unmarshal|Collection|Insert|ReadRow|Scan|Production}" \

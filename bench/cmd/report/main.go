@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command report converts benchmark output to tables and plots: "report results/peers.txt" writes peers.md and *.svg
+// Command report converts benchmark output to tables and plots: "report results/values.txt" writes values.md and *.svg
 // to the same folder.
 package main
 
@@ -31,7 +31,7 @@ type table struct {
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: report results/peers.txt")
+		fmt.Fprintln(os.Stderr, "usage: report results/values.txt")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
