@@ -208,7 +208,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 			case t.step == stepText:
 				t.appendText(row, rest, n)
 			case t.step == stepNested:
-				if err := t.node.append(t.column, rest[:n:n]); err != nil {
+				if err := t.node.append(t.column, rest[:n]); err != nil {
 					return row, col, err
 				}
 			default:

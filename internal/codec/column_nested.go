@@ -250,7 +250,34 @@ func (n *decodeNode) appendNext(c *column.Column, rest []byte) ([]byte, error) {
 	if size > len(rest) {
 		return nil, fmt.Errorf("%w: a value of %d bytes, %d left", cql.ErrMissing, size, len(rest))
 	}
+	if n.appendShort(c, rest, size) {
+		return rest[size:], nil
+	}
 	return rest[size:], n.append(c, rest[:size:size])
+}
+
+// appendShort appends the first size bytes of rest if that is a text or a number that needs no check and no more memory:
+// most elements of collections. Otherwise it leaves c as it was and returns false.
+func (n *decodeNode) appendShort(c *column.Column, rest []byte, size int) bool {
+	at := len(c.Values)
+	switch {
+	case n.step == stepText && size <= smallText && cap(rest) >= smallText && cap(c.Values)-at >= smallText &&
+		at < math.MaxInt32-smallText:
+		// two words, which may include bytes of what follows in the page, avoid a call of memmove
+		*(*[smallText]byte)(c.Values[at : at+smallText : cap(c.Values)]) = [smallText]byte(rest[:smallText])
+		c.Values = c.Values[:at+size]
+		c.Offsets = append(c.Offsets, int32(at+size))
+	case n.step == step4 && size == 4 && cap(c.Values)-at >= 4:
+		c.Values = c.Values[:at+4]
+		binary.NativeEndian.PutUint32(c.Values[at:], binary.BigEndian.Uint32(rest))
+	case n.step == step8 && size == 8 && cap(c.Values)-at >= 8:
+		c.Values = c.Values[:at+8]
+		binary.NativeEndian.PutUint64(c.Values[at:], binary.BigEndian.Uint64(rest))
+	default:
+		return false
+	}
+	c.Len++
+	return true
 }
 
 // elementCount reads the number of elements of a collection.
