@@ -119,7 +119,7 @@ func planListDecode(info cql.CollectionType, t reflect.Type) DecodeAt {
 	case t.Kind() == reflect.Array:
 	case text:
 		room = func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[string](p, n), nil }
-	case fixed:
+	case fixed || isNumber(t.Elem().Kind()):
 		room = makeFixed(stride)
 	}
 	return func(cell []byte, p unsafe.Pointer) error {

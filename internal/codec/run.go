@@ -113,11 +113,18 @@ func makeSlice[T any](p unsafe.Pointer, n int) elements {
 	return sliceOf(s)
 }
 
-// makeFixed returns makeSlice for elements of 1, 4, 8 or 16 bytes without pointers.
+// isNumber reports whether values of kind k are booleans or real numbers: 1, 2, 4 or 8 bytes without pointers.
+func isNumber(k reflect.Kind) bool {
+	return k >= reflect.Bool && k <= reflect.Float64 && k != reflect.Uintptr
+}
+
+// makeFixed returns makeSlice for elements of 1, 2, 4, 8 or 16 bytes without pointers.
 func makeFixed(size uintptr) func(p unsafe.Pointer, n int) (elements, error) {
 	switch size {
 	case 1:
 		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[byte](p, n), nil }
+	case 2:
+		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint16](p, n), nil }
 	case 4:
 		return func(p unsafe.Pointer, n int) (elements, error) { return makeSlice[uint32](p, n), nil }
 	case 8:
