@@ -288,7 +288,10 @@ func MayHaveApplied(err error) bool {
 func attemptMayHaveApplied(err error) bool {
 	var n *notSentError
 	var r *refusedError
-	var s RequestError
+	var s interface {
+		error
+		mayHaveApplied() bool
+	}
 	switch {
 	case errors.As(err, &n), errors.As(err, &r):
 		return false

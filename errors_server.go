@@ -40,13 +40,12 @@ const (
 )
 
 // A RequestError is an error that a server sent: a *ServerError or one of the *RequestErr types, which have further
-// fields.
+// fields. The driver returns pointers. errors.As finds the type by pointer and by value: a target of type
+// **RequestErrUnavailable receives the pointer, and one of type *RequestErrUnavailable a copy.
 type RequestError interface {
 	error
 	Code() int       // see Code
 	Message() string // as the server sent it
-
-	mayHaveApplied() bool
 }
 
 // A ServerError is a RequestError without further fields. All other RequestErrors embed it.
@@ -56,24 +55,36 @@ type ServerError struct {
 }
 
 // Code returns the error code.
-func (e *ServerError) Code() int { return int(e.code) }
+func (e ServerError) Code() int { return int(e.code) }
 
 // Message returns the message that the server sent.
-func (e *ServerError) Message() string { return e.message }
+func (e ServerError) Message() string { return e.message }
 
-func (e *ServerError) Error() string { return "vecql: server: " + e.code.Error() + ": " + e.message }
+func (e ServerError) Error() string { return "vecql: server: " + e.code.Error() + ": " + e.message }
+
+// As copies the error to a target of type *ServerError, for errors.As.
+func (e ServerError) As(target any) bool { return copyTo(e, target) }
+
+// copyTo copies e to target if target is an *E.
+func copyTo[E error](e E, target any) bool {
+	to, ok := target.(*E)
+	if ok {
+		*to = e
+	}
+	return ok
+}
 
 // with returns the text of the error with details that messages of servers may lack.
-func (e *ServerError) with(format string, args ...any) string {
+func (e ServerError) with(format string, args ...any) string {
 	return e.Error() + " (" + fmt.Sprintf(format, args...) + ")"
 }
 
 // Is reports whether target is e's Code.
-func (e *ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.code }
+func (e ServerError) Is(target error) bool { c, ok := target.(Code); return ok && c == e.code }
 
 // mayHaveApplied reports whether the request may have been executed. For a single statement without a condition,
 // servers send the codes listed here before they execute anything.
-func (e *ServerError) mayHaveApplied() bool {
+func (e ServerError) mayHaveApplied() bool {
 	switch e.code {
 	case CodeProtocol, CodeCredentials, CodeUnavailable, CodeOverloaded, CodeBootstrapping, CodeSyntax, CodeUnauthorized,
 		CodeInvalid,
@@ -91,7 +102,10 @@ type RequestErrUnavailable struct {
 	Alive       int
 }
 
-func (e *RequestErrUnavailable) Error() string {
+// As copies the error to a target of type *RequestErrUnavailable, for errors.As.
+func (e RequestErrUnavailable) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrUnavailable) Error() string {
 	return e.with("%v: %d replicas alive, %d required", e.Consistency, e.Alive, e.Required)
 }
 
@@ -105,7 +119,10 @@ type RequestErrWriteTimeout struct {
 	Contentions int    // v5, WriteType CAS only
 }
 
-func (e *RequestErrWriteTimeout) Error() string {
+// As copies the error to a target of type *RequestErrWriteTimeout, for errors.As.
+func (e RequestErrWriteTimeout) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrWriteTimeout) Error() string {
 	return e.with("%s write at %v: %d of %d replicas acknowledged", e.WriteType, e.Consistency, e.Received, e.BlockFor)
 }
 
@@ -118,7 +135,10 @@ type RequestErrReadTimeout struct {
 	DataPresent byte // 0 means that the replica that was to send the data did not answer
 }
 
-func (e *RequestErrReadTimeout) Error() string {
+// As copies the error to a target of type *RequestErrReadTimeout, for errors.As.
+func (e RequestErrReadTimeout) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrReadTimeout) Error() string {
 	return e.with("%v: %d of %d replicas answered", e.Consistency, e.Received, e.BlockFor)
 }
 
@@ -137,7 +157,10 @@ type RequestErrReadFailure struct {
 	ErrorMap    ErrorMap
 }
 
-func (e *RequestErrReadFailure) Error() string {
+// As copies the error to a target of type *RequestErrReadFailure, for errors.As.
+func (e RequestErrReadFailure) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrReadFailure) Error() string {
 	return e.with("%v: %d of %d replicas answered, %d failed", e.Consistency, e.Received, e.BlockFor, e.NumFailures)
 }
 
@@ -152,7 +175,10 @@ type RequestErrWriteFailure struct {
 	ErrorMap    ErrorMap
 }
 
-func (e *RequestErrWriteFailure) Error() string {
+// As copies the error to a target of type *RequestErrWriteFailure, for errors.As.
+func (e RequestErrWriteFailure) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrWriteFailure) Error() string {
 	return e.with("%s write at %v: %d of %d replicas acknowledged, %d failed", e.WriteType, e.Consistency, e.Received,
 		e.BlockFor, e.NumFailures)
 }
@@ -165,12 +191,18 @@ type RequestErrFunctionFailure struct {
 	ArgTypes []string
 }
 
-func (e *RequestErrFunctionFailure) Error() string {
+// As copies the error to a target of type *RequestErrFunctionFailure, for errors.As.
+func (e RequestErrFunctionFailure) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrFunctionFailure) Error() string {
 	return e.with("function %s.%s(%s)", e.Keyspace, e.Function, strings.Join(e.ArgTypes, ", "))
 }
 
 // A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
 type RequestErrCDCWriteFailure struct{ ServerError }
+
+// As copies the error to a target of type *RequestErrCDCWriteFailure, for errors.As.
+func (e RequestErrCDCWriteFailure) As(target any) bool { return copyTo(e, target) }
 
 // A RequestErrCASWriteUnknown means that the outcome of a lightweight transaction is unknown.
 type RequestErrCASWriteUnknown struct {
@@ -180,7 +212,10 @@ type RequestErrCASWriteUnknown struct {
 	BlockFor    int
 }
 
-func (e *RequestErrCASWriteUnknown) Error() string {
+// As copies the error to a target of type *RequestErrCASWriteUnknown, for errors.As.
+func (e RequestErrCASWriteUnknown) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrCASWriteUnknown) Error() string {
 	return e.with("%v: %d of %d replicas acknowledged", e.Consistency, e.Received, e.BlockFor)
 }
 
@@ -191,11 +226,17 @@ type RequestErrAlreadyExists struct {
 	Table    string
 }
 
+// As copies the error to a target of type *RequestErrAlreadyExists, for errors.As.
+func (e RequestErrAlreadyExists) As(target any) bool { return copyTo(e, target) }
+
 // A RequestErrUnprepared means that the node has no prepared statement of that id. The session prepares it again.
 type RequestErrUnprepared struct {
 	ServerError
 	StatementId []byte
 }
+
+// As copies the error to a target of type *RequestErrUnprepared, for errors.As.
+func (e RequestErrUnprepared) As(target any) bool { return copyTo(e, target) }
 
 // A RequestErrRateLimitReached means that a request exceeded ScyllaDB's per-partition rate limit.
 type RequestErrRateLimitReached struct {
@@ -204,7 +245,10 @@ type RequestErrRateLimitReached struct {
 	RejectedByCoordinator bool
 }
 
-func (e *RequestErrRateLimitReached) Error() string {
+// As copies the error to a target of type *RequestErrRateLimitReached, for errors.As.
+func (e RequestErrRateLimitReached) As(target any) bool { return copyTo(e, target) }
+
+func (e RequestErrRateLimitReached) Error() string {
 	what, by := "read", "a replica"
 	if e.OpType == 1 {
 		what = "write"
@@ -215,4 +259,4 @@ func (e *RequestErrRateLimitReached) Error() string {
 	return fmt.Sprintf("vecql: server: rate limit: %s (%s rejected by %s)", e.message, what, by)
 }
 
-func (e *RequestErrRateLimitReached) mayHaveApplied() bool { return !e.RejectedByCoordinator }
+func (e RequestErrRateLimitReached) mayHaveApplied() bool { return !e.RejectedByCoordinator }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -116,3 +117,61 @@ func TestPrefixOnce(t *testing.T) {
 	require.NoError(t, joinErrors(nil, nil))
 	require.Equal(t, ErrNoHosts, joinErrors(nil, ErrNoHosts))
 }
+
+// TestServerErrorsByValue: errors.As finds each type of server errors by pointer and by value, and no other type.
+func TestServerErrorsByValue(t *testing.T) {
+	base := ServerError{CodeServer, "boom"}
+	unavailable := RequestErrUnavailable{base, Quorum, 2, 1}
+	rows := []func(t *testing.T, wrap func(error) error){
+		byValue(base), byValue(unavailable), byValue(RequestErrWriteTimeout{base, Quorum, 1, 2, "SIMPLE", 3}),
+		byValue(RequestErrReadTimeout{base, Quorum, 1, 2, 1}),
+		byValue(RequestErrReadFailure{base, Quorum, 1, 2, 3, true, ErrorMap{netip.IPv4Unspecified(): 1}}),
+		byValue(RequestErrWriteFailure{base, Quorum, 1, 2, 3, "BATCH", ErrorMap{netip.IPv4Unspecified(): 1}}),
+		byValue(RequestErrFunctionFailure{base, "ks", "f", []string{"int"}}), byValue(RequestErrCDCWriteFailure{base}),
+		byValue(RequestErrCASWriteUnknown{base, Serial, 1, 2}), byValue(RequestErrAlreadyExists{base, "ks", "t"}),
+		byValue(RequestErrUnprepared{base, []byte("id")}), byValue(RequestErrRateLimitReached{base, 1, true}),
+	}
+	for _, row := range rows {
+		row(t, func(err error) error { return err })
+		row(t, func(err error) error { return &RequestFailure{Err: errorf("a: %w", err)} })
+	}
+	var timeout RequestErrWriteTimeout
+	require.False(t, errors.As(&unavailable, &timeout))
+	var server ServerError
+	require.False(t, errors.As(&unavailable, &server), "as by pointer")
+	require.Zero(t, timeout)
+}
+
+// byValue returns a test of a type of server errors.
+func byValue[E RequestError](want E) func(t *testing.T, wrap func(error) error) {
+	return func(t *testing.T, wrap func(error) error) {
+		t.Helper()
+		pointer := any(&want).(error) // as the driver returns it
+		var value E
+		require.ErrorAs(t, wrap(pointer), &value)
+		require.Equal(t, want, value)
+		var same *E
+		require.True(t, errors.As(wrap(pointer), any(&same)))
+		require.Same(t, &want, same)
+		require.ErrorIs(t, wrap(want), CodeServer)
+		require.Equal(t, pointer.Error(), want.Error())
+		var request RequestError
+		require.ErrorAs(t, wrap(want), &request)
+		require.Equal(t, "boom", request.Message())
+	}
+}
+
+// TestErrorOfProgram: a program can implement RequestError, for its own tests.
+func TestErrorOfProgram(t *testing.T) {
+	err := errorf("a: %w", ownRequestError{})
+	var request RequestError
+	require.ErrorAs(t, err, &request)
+	require.Equal(t, ClassUnavailable, ErrorClassOf(err))
+	require.True(t, attemptMayHaveApplied(err), "only the driver knows that a request was not executed")
+}
+
+type ownRequestError struct{}
+
+func (ownRequestError) Error() string   { return "own" }
+func (ownRequestError) Code() int       { return int(CodeUnavailable) }
+func (ownRequestError) Message() string { return "own" }
