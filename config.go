@@ -20,21 +20,6 @@ import (
 
 // Configuration of a session.
 
-// A Dialer opens the TCP connections of a session.
-type Dialer interface {
-	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
-}
-
-// A LocalPortDialer is a Dialer that can choose the local port, which ScyllaDB's shard-aware port needs. A *net.Dialer
-// whose LocalAddr has no port counts as one. With any other Dialer the session opens connections over the plain port
-// until all shards are reached.
-type LocalPortDialer interface {
-	Dialer
-	// DialContextLocalPort is DialContext from the local port localPort. If the port is in use, the error must wrap
-	// syscall.EADDRINUSE or syscall.EADDRNOTAVAIL; the session then tries another port.
-	DialContextLocalPort(ctx context.Context, network, addr string, localPort int) (net.Conn, error)
-}
-
 // A ClusterConfig configures sessions. A zero field means the field's default; Hosts alone is a complete config.
 // CreateSession copies the config.
 type ClusterConfig struct {
@@ -63,10 +48,17 @@ type ClusterConfig struct {
 	TLS *tls.Config
 	// Authenticator answers the server's authentication, e.g. PasswordAuthenticator. Default none.
 	Authenticator Authenticator
+	// AuthProvider returns the Authenticator of one connection to a node, in place of Authenticator. It is called for
+	// each connection whose server requires authentication, on the goroutine that dials; several calls may run at once.
+	// A contact point that is not known as a node has the address only. An error fails the connection as a refused login
+	// does. Default none.
+	AuthProvider func(host *HostInfo) (Authenticator, error)
 	// Compressor compresses frames (v4) or segments (v5, LZ4 only). Vectors of floats barely compress. Default none.
 	Compressor Compressor
 	// Dialer opens connections. Default a net.Dialer with TCP keep-alive.
 	Dialer Dialer
+	// HostDialer opens connections in place of Dialer, and receives the node of each. Default none.
+	HostDialer HostDialer
 
 	// Timeout bounds each attempt of a request whose context has no deadline (see Query.RequestTimeout). A timeout
 	// fails the request only; the connection stays open. The attempts of an idempotent request that leaves a silent node
@@ -243,7 +235,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Dialer == nil {
+	if c.Dialer == nil && c.HostDialer == nil {
 		c.Dialer = &net.Dialer{KeepAlive: 15 * time.Second}
 	}
 	var errs []error
@@ -255,6 +247,8 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	if len(c.Hosts) == 0 {
 		errs = append(errs, errorf("ClusterConfig: Hosts is empty: %w", ErrNoHosts))
 	}
+	fault(c.Dialer != nil && c.HostDialer != nil, "Dialer and HostDialer are both set")
+	fault(c.Authenticator != nil && c.AuthProvider != nil, "Authenticator and AuthProvider are both set")
 	fault(c.Port < 0 || c.Port > 0xFFFF, "Port is %d, must be at most 65535", c.Port)
 	fault(c.ProtoVersion != 0 && c.ProtoVersion != 4 && c.ProtoVersion != 5,
 		"ProtoVersion is %d, must be 4, 5 or 0 for the highest", c.ProtoVersion)

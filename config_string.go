@@ -112,6 +112,8 @@ func settingText(value any) string {
 		return fmt.Sprintf("%T%+v", v, v)
 	}
 	switch t := reflect.TypeOf(value); {
+	case t.Kind() == reflect.Func && reflect.ValueOf(value).IsNil():
+		return "none"
 	case isBasic(t):
 		return fmt.Sprint(value)
 	case isPlain(t):

@@ -28,10 +28,12 @@ type connConfig struct {
 	dial func(ctx context.Context, addr string) (net.Conn, error) // nil means net.Dialer
 	// nil means no TLS; an empty ServerName is set from the address
 	tls            *tls.Config
+	dialerTLS      bool // dial may return a connection with TLS, to which tls does not apply
 	version        byte
-	compressor     Compressor    // used if the server and the protocol version support it; nil means none
-	auth           Authenticator // nil means none
-	tabletsV2      bool          // use ScyllaDB's experimental extension if the server supports it
+	compressor     Compressor                    // used if the server and the protocol version support it; nil means none
+	auth           Authenticator                 // nil means none
+	authFor        func() (Authenticator, error) // returns the Authenticator in place of auth; nil means auth
+	tabletsV2      bool                          // use ScyllaDB's experimental extension if the server supports it
 	options        map[string]string
 	timeout        time.Duration // of a call whose context has no deadline; 0 means none
 	connectTimeout time.Duration // of dialing, handshake and prepare; 0 means none

@@ -32,7 +32,7 @@ func (c *conn) handshake(ctx context.Context) (err error) {
 	if local := c.sock.LocalAddr(); local != nil {
 		c.local = local.String()
 	}
-	if c.cfg.tls != nil {
+	if c.cfg.tls != nil && !(c.cfg.dialerTLS && isTLS(c.sock)) {
 		if err := c.startTLS(ctx); err != nil {
 			return tlsError(foreignTLS(err))
 		}
@@ -160,7 +160,10 @@ const maxChallenges = 16
 
 // authenticate answers challenges until the server accepts. class is the class name of the server's authenticator.
 func (c *conn) authenticate(class string) error {
-	auth := c.cfg.auth
+	auth, err := c.cfg.authenticator()
+	if err != nil {
+		return &loginError{errorf("authenticate: ClusterConfig.AuthProvider: %w", err)}
+	}
 	if auth == nil {
 		return &loginError{errorf("authenticate: the server requires credentials (%s), but ClusterConfig.Authenticator is not set", class)}
 	}
@@ -212,6 +215,18 @@ type loginError struct{ err error }
 
 func (e *loginError) Error() string { return e.err.Error() }
 func (e *loginError) Unwrap() error { return e.err }
+
+// authenticator returns the Authenticator of one connection; nil means none. A panic in the user's code is an error.
+func (cfg *connConfig) authenticator() (auth Authenticator, err error) {
+	if cfg.authFor == nil {
+		return cfg.auth, nil
+	}
+	defer background.Recover(&err)
+	if auth, err = cfg.authFor(); err == nil && auth == nil {
+		err = errors.New("neither an Authenticator nor an error was returned")
+	}
+	return auth, err
+}
 
 // challenge and success call the user's code and return a panic in it as an error of this connection.
 func challenge(auth Authenticator, req []byte) (resp []byte, next Authenticator, err error) {

@@ -29,7 +29,7 @@ func (c *conn) foreignAnswer(err error) error {
 	switch {
 	case bytes.HasPrefix(got, []byte("HTTP/")):
 		return &ProtocolError{Message: speaksHTTP}
-	case c.cfg.tls != nil:
+	case isTLS(c.sock):
 		return err
 	case got[0] == tlsAlert && got[1] == 3:
 		return &ProtocolError{Message: speaksTLS}

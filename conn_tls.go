@@ -145,6 +145,12 @@ func tlsError(err error) error {
 	return errorf("tls: %w", err)
 }
 
+// isTLS reports whether a connection has TLS.
+func isTLS(sock net.Conn) bool {
+	_, ok := sock.(interface{ ConnectionState() tls.ConnectionState })
+	return ok
+}
+
 // startTLS wraps the socket in TLS. It verifies the peer, unless the user's configuration disables that.
 func (c *conn) startTLS(ctx context.Context) error {
 	cfg := c.cfg.tls.Clone()

@@ -40,8 +40,8 @@ type dialFunc func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, 
 type poolConfig struct {
 	size int // connections to a node; see perShard for one with shards
 	dial dialFunc
-	// returns a node's shard-aware port; 0 means none; nil means that no node has one
-	shardPort    func(f *features) uint16
+	// returns the shard-aware port of a connection's node; 0 means none; nil means that no node has one
+	shardPort    func(c *conn) uint16
 	policy       ReconnectionPolicy
 	changed      func()        // called after a connection was added, removed, or its silence has changed; nil means none
 	drainTimeout time.Duration // limit for the calls of a replaced connection

@@ -67,7 +67,7 @@ func (p *pool) stepShard(to *dialTarget, v *poolView, now time.Time) (end bool, 
 	}
 	var port uint16
 	if p.cfg.shardPort != nil {
-		port = p.cfg.shardPort(&v.conns[0].features)
+		port = p.cfg.shardPort(v.conns[0])
 	}
 	if port != 0 && !now.Before(p.shards.portAfter) {
 		to.port, to.shard, to.shards = port, shard, int32(len(v.byShard))

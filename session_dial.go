@@ -88,7 +88,7 @@ func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any
 	closed func(*conn, error),
 ) (*conn, error) {
 	to := dialTarget{addr: addr}
-	cfg := s.connConfig(to)
+	cfg := s.connConfig(to, s.hostAt(addr))
 	cfg.onEvent, cfg.onClose = onEvent, closed
 	var initial func(context.Context, *conn) error
 	if events := s.cfg.Events.names(); len(events) > 0 {
@@ -99,7 +99,7 @@ func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
 func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, hooks connHooks) (*conn, error) {
-	cfg := s.connConfig(to)
+	cfg := s.connConfig(to, s.hostOf(id, to.addr))
 	cfg.connHooks = hooks
 	var initial func(context.Context, *conn) error
 	if s.cfg.Keyspace != "" {
@@ -123,16 +123,30 @@ func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// connConfig returns the configuration of connections to a node.
-func (s *Session) connConfig(to dialTarget) *connConfig {
+// hostOf returns the node with that id, or what is known of the node at addr after it has left the cluster.
+func (s *Session) hostOf(id UUID, addr string) *HostInfo {
+	if n := s.topo.Load().nodeByID(id); n != nil {
+		return n.info
+	}
+	return s.hostAt(addr)
+}
+
+// connConfig returns the configuration of a connection to a node.
+func (s *Session) connConfig(to dialTarget, host *HostInfo) *connConfig {
 	options := map[string]string{
 		"CQL_VERSION": s.cfg.CQLVersion, "DRIVER_NAME": "vecql", "DRIVER_VERSION": driverVersion, "SESSION_ID": s.id.String(),
 	}
 	s.cfg.ApplicationInfo.startup(options)
+	dialer := s.cfg.dialerOf(host)
+	var authFor func() (Authenticator, error)
+	if s.cfg.AuthProvider != nil {
+		authFor = func() (Authenticator, error) { return s.cfg.AuthProvider(host) }
+	}
 	return &connConfig{
-		dial:    func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, to) },
-		tls:     s.tlsConfig(to.addr),
-		version: s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator,
+		dial:      func(ctx context.Context, addr string) (net.Conn, error) { return s.dialSocket(ctx, dialer, to) },
+		tls:       s.tlsConfig(to.addr),
+		dialerTLS: s.cfg.HostDialer != nil,
+		version:   s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator, authFor: authFor,
 		tabletsV2: s.cfg.ExperimentalTabletsRoutingV2, options: options, timeout: s.cfg.Timeout,
 		connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
 		beatTimeout: s.cfg.HeartbeatTimeout, logger: s.log, maxStreams: s.cfg.MaxRequestsPerConn,
@@ -171,9 +185,9 @@ func (s *Session) dialObserved(ctx context.Context, cfg *connConfig, addr string
 }
 
 // dialSocket opens a TCP connection, to the shard-aware port if to names one.
-func (s *Session) dialSocket(ctx context.Context, to dialTarget) (net.Conn, error) {
+func (s *Session) dialSocket(ctx context.Context, d Dialer, to dialTarget) (net.Conn, error) {
 	if to.port == 0 {
-		return s.cfg.Dialer.DialContext(ctx, "tcp", to.addr)
+		return d.DialContext(ctx, "tcp", to.addr)
 	}
 	host, _, err := net.SplitHostPort(to.addr)
 	if err != nil {
@@ -182,19 +196,20 @@ func (s *Session) dialSocket(ctx context.Context, to dialTarget) (net.Conn, erro
 	addr := net.JoinHostPort(host, strconv.Itoa(int(to.port)))
 	ports := portRange{s.cfg.ShardAwareLocalPorts[0], s.cfg.ShardAwareLocalPorts[1]}
 	return dialShard(ctx, ports, to.shard, to.shards, func(ctx context.Context, port int) (net.Conn, error) {
-		return dialFromPort(ctx, s.cfg.Dialer, addr, port)
+		return dialFromPort(ctx, d, addr, port)
 	})
 }
 
-// shardPort returns the shard-aware port of a node. 0 means that there is none or that it cannot be used.
-func (s *Session) shardPort(f *features) uint16 {
+// shardPort returns the shard-aware port of the node of a connection. 0 means that there is none or that it cannot be
+// used.
+func (s *Session) shardPort(c *conn) uint16 {
 	switch {
-	case s.cfg.DisableShardAwarePort || !choosesPorts(s.cfg.Dialer):
+	case s.cfg.DisableShardAwarePort || !choosesPorts(s.cfg.dialerOf(nil)):
 		return 0
-	case s.cfg.TLS != nil:
-		return f.shardAwarePortSSL
+	case isTLS(c.sock):
+		return c.features.shardAwarePortSSL
 	}
-	return f.shardAwarePort
+	return c.features.shardAwarePort
 }
 
 // choosesPorts reports whether a Dialer can dial from a given local port.

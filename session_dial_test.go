@@ -41,25 +41,29 @@ func TestSessionStartupOptions(t *testing.T) {
 }
 
 func TestSessionShardPort(t *testing.T) {
-	f := &features{shards: 8, shardAwarePort: 19042, shardAwarePortSSL: 19142}
+	f := features{shards: 8, shardAwarePort: 19042, shardAwarePortSSL: 19142}
 	for _, m := range []struct {
 		name   string
 		change func(cfg *ClusterConfig)
 		want   uint16
+		sock   net.Conn
 	}{
-		{"plain", func(*ClusterConfig) {}, 19042},
-		{"TLS", func(cfg *ClusterConfig) { cfg.TLS = &tls.Config{} }, 19142},
-		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0},
-		{"custom dialer", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0},
-		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0},
-		{"dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Dialer = &fakecql.Cluster{} }, 19042},
+		{"plain", func(*ClusterConfig) {}, 19042, nil},
+		{"TLS", func(cfg *ClusterConfig) { cfg.TLS = &tls.Config{} }, 19142, &tls.Conn{}},
+		{"not wanted", func(cfg *ClusterConfig) { cfg.DisableShardAwarePort = true }, 0, nil},
+		{"custom dialer", func(cfg *ClusterConfig) { cfg.Dialer = dialerFunc(nil) }, 0, nil},
+		{"dialer with a port", func(cfg *ClusterConfig) { cfg.Dialer = &net.Dialer{LocalAddr: &net.TCPAddr{Port: 9}} }, 0, nil},
+		{"dialer that chooses ports", func(cfg *ClusterConfig) { cfg.Dialer = &fakecql.Cluster{} }, 19042, nil},
+		{"host dialer", func(cfg *ClusterConfig) { cfg.HostDialer = &hostDials{} }, 0, nil},
+		{"host dialer that chooses ports", func(cfg *ClusterConfig) { cfg.HostDialer = &hostPortDials{} }, 19042, nil},
+		{"host dialer with TLS", func(cfg *ClusterConfig) { cfg.HostDialer = &hostPortDials{} }, 19142, &tls.Conn{}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			cfg := NewCluster("10.0.0.1")
 			m.change(cfg)
 			full, err := cfg.withDefaults()
 			require.NoError(t, err)
-			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(f))
+			require.Equal(t, m.want, (&Session{cfg: full}).shardPort(&conn{features: f, sock: m.sock}))
 		})
 	}
 	for _, ports := range [][2]uint16{{0, 5}, {6, 5}} {

@@ -112,7 +112,7 @@ func TestEndedBeforeOpened(t *testing.T) {
 		before := s.Stats()
 		broken := errors.New("broken")
 		ended := make(chan struct{})
-		cfg := s.connConfig(dialTarget{addr: c.Nodes[0].Addr()})
+		cfg := s.connConfig(dialTarget{addr: c.Nodes[0].Addr()}, nil)
 		cfg.onClose = func(*conn, error) { close(ended) }
 		cfg.prepare = func(_ context.Context, c *conn) error {
 			c.close(broken)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"net"
+)
+
+// Dialers of a session.
+
+// A Dialer opens the TCP connections of a session.
+type Dialer interface {
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// A LocalPortDialer is a Dialer that can choose the local port, which ScyllaDB's shard-aware port needs. A *net.Dialer
+// whose LocalAddr has no port counts as one. With any other Dialer the session opens connections over the plain port
+// until all shards are reached.
+type LocalPortDialer interface {
+	Dialer
+	// DialContextLocalPort is DialContext from the local port localPort. If the port is in use, the error must wrap
+	// syscall.EADDRINUSE or syscall.EADDRNOTAVAIL; the session then tries another port.
+	DialContextLocalPort(ctx context.Context, network, addr string, localPort int) (net.Conn, error)
+}
+
+// A HostDialer opens the connections of a session to nodes that it is told, for example through a proxy that routes by
+// host id. The session verifies each connection as usual.
+type HostDialer interface {
+	// DialHost opens a connection to addr, host:port, which is the address of host or another port of host. A contact
+	// point that is not known as a node has the address only. A connection with the method
+	// ConnectionState() tls.ConnectionState, such as a *tls.Conn, is used as it is; on any other connection
+	// ClusterConfig.TLS applies.
+	DialHost(ctx context.Context, host *HostInfo, addr string) (net.Conn, error)
+}
+
+// A HostLocalPortDialer is a HostDialer that can choose the local port: see LocalPortDialer.
+type HostLocalPortDialer interface {
+	HostDialer
+	// DialHostLocalPort is DialHost from the local port localPort. Its errors are those of
+	// LocalPortDialer.DialContextLocalPort.
+	DialHostLocalPort(ctx context.Context, host *HostInfo, addr string, localPort int) (net.Conn, error)
+}
+
+// hostDialer is a HostDialer as the Dialer of connections to one node.
+type hostDialer struct {
+	HostDialer
+
+	host *HostInfo
+}
+
+// DialContext implements Dialer.
+func (d hostDialer) DialContext(ctx context.Context, _, addr string) (net.Conn, error) {
+	return d.DialHost(ctx, d.host, addr)
+}
+
+// hostPortDialer is hostDialer for a HostLocalPortDialer.
+type hostPortDialer struct {
+	HostLocalPortDialer
+
+	host *HostInfo
+}
+
+// DialContext implements Dialer.
+func (d hostPortDialer) DialContext(ctx context.Context, _, addr string) (net.Conn, error) {
+	return d.DialHost(ctx, d.host, addr)
+}
+
+// DialContextLocalPort implements LocalPortDialer.
+func (d hostPortDialer) DialContextLocalPort(ctx context.Context, _, addr string, localPort int) (net.Conn, error) {
+	return d.DialHostLocalPort(ctx, d.host, addr, localPort)
+}
+
+// dialerOf returns the Dialer of connections to a node.
+func (c *ClusterConfig) dialerOf(host *HostInfo) Dialer {
+	switch d := c.HostDialer.(type) {
+	case nil:
+		return c.Dialer
+	case HostLocalPortDialer:
+		return hostPortDialer{d, host}
+	default:
+		return hostDialer{d, host}
+	}
+}
