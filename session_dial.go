@@ -65,12 +65,19 @@ func startError(nodes []*node) error {
 	for _, n := range nodes {
 		err := cmp.Or(n.pool.lastError(), ErrConnectionClosed) // the pool may not have its error yet
 		if errors.Is(err, ErrKeyspaceDoesNotExist) {
-			return err
+			return keyspaceStartError{err}
 		}
 		errs = append(errs, errorf("node %s: %w", n.info.addr, err))
 	}
 	return errorf("%w: %w", ErrNoConnectionsStarted, joinErrors(errs...))
 }
+
+// keyspaceStartError is the error of a start in a keyspace that does not exist. It is ErrNoConnectionsStarted too, but
+// without its text, because the contact points were reached.
+type keyspaceStartError struct{ err error }
+
+func (e keyspaceStartError) Error() string   { return e.err.Error() }
+func (e keyspaceStartError) Unwrap() []error { return []error{e.err, ErrNoConnectionsStarted} }
 
 // newPool returns the pool of a node. The caller starts it.
 func (s *Session) newPool(h *HostInfo) *pool {

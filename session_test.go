@@ -117,6 +117,7 @@ func TestSessionStartWithoutKeyspace(t *testing.T) {
 	cfg.Keyspace = "shop"
 	_, err := cfg.CreateSession()
 	require.ErrorIs(t, err, ErrKeyspaceDoesNotExist)
+	require.ErrorIs(t, err, ErrNoConnectionsStarted)
 	require.ErrorIs(t, err, CodeInvalid, "the cause")
 	require.EqualError(t, err, `vecql: keyspace does not exist: ClusterConfig.Keyspace is "shop": server: invalid request: scripted`)
 }
