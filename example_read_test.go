@@ -101,6 +101,30 @@ func ExampleQuery_IterContext() {
 	// 3 desk
 }
 
+// Cells as the server sent them, for a program that decodes them itself.
+func ExampleIter_NextRaw() {
+	session, closeShop := openShop()
+	defer closeShop()
+
+	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").IterContext(context.Background())
+	columns := rows.Columns()
+	cells := make([][]byte, len(columns))
+	for rows.NextRaw(cells) { // cells are valid until the next call
+		var item string
+		if err := vecql.Unmarshal(columns[1].TypeInfo, cells[1], &item); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(cells[0], item)
+	}
+	if err := rows.Close(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// [0 0 0 1] lamp
+	// [0 0 0 2] chair
+	// [0 0 0 3] desk
+}
+
 // Whole columns: a batch for each page.
 func ExampleQuery_Batches() {
 	session, closeShop := openShop()

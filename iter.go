@@ -422,68 +422,6 @@ func (it *Iter) Table() string {
 	return ""
 }
 
-// A Scanner reads the rows of an Iter in the style of database/sql: for s.Next() { s.Scan(...) }; s.Err().
-type Scanner interface {
-	// Next advances to the next row and reports whether there is one.
-	Next() bool
-	// Scan stores the columns of the current row, as Iter.Scan does. An error does not end the rows.
-	Scan(dest ...any) error
-	// Err releases the Iter and returns the error that ended the rows.
-	Err() error
-}
-
-// Scanner returns a Scanner over the remaining rows.
-func (it *Iter) Scanner() Scanner { return &scanner{it: it} }
-
-// scanner is the Scanner of an Iter.
-type scanner struct {
-	it    *Iter
-	cells [][]byte // of the current row
-	valid bool     // Next has returned true, so that cells is a whole row
-}
-
-// Next stores the cells of the next row without decoding them, so that Scan may be called any number of times.
-func (s *scanner) Next() bool {
-	s.valid = false
-	if !s.it.nextRow() {
-		return false
-	}
-	s.cells = s.cells[:0]
-	for range s.it.Columns() {
-		cell, ok := s.it.cell()
-		if !ok {
-			return false
-		}
-		s.cells = append(s.cells, cell)
-	}
-	s.valid = true
-	return true
-}
-
-// errNoRow means that Scan was called without a current row.
-var errNoRow = errors.New("vecql: Scan without a row: call Next first")
-
-// Scan decodes the cells of the row. A nil destination skips its column.
-func (s *scanner) Scan(dest ...any) error {
-	if !s.valid {
-		return errNoRow
-	}
-	if len(dest) != len(s.cells) {
-		return errorf("%w: %d destinations for %d columns", ErrColumnCount, len(dest), len(s.cells))
-	}
-	for i, d := range dest {
-		if d == nil {
-			continue
-		}
-		if err := s.it.decode(i, s.cells[i], d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *scanner) Err() error { return s.it.Close() }
-
 // appliedColumn is the first column of the result of a conditional statement.
 const appliedColumn = "[applied]"
 
