@@ -188,7 +188,8 @@ func (it *Iter) Scan(dest ...any) bool {
 	for i, d := range dest {
 		if n, ok := cellLength(cells, off); ok && d != nil {
 			p, at := decoders[i].Load(), codec.DataWord(d)
-			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil {
+			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil &&
+				(n > 0 || !p.emptyIsNull) {
 				off += 4 + n
 				if err := p.value(cells[off-n:off:off], at); err != nil {
 					it.fail(it.cellError(i, d, err))

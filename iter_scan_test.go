@@ -86,6 +86,15 @@ func TestEmptyCells(t *testing.T) {
 	require.Equal(t, "", text)
 	require.NoError(t, it.Close())
 
+	it = iterOver(plan, 3, append(slices.Clone(page), cells...))
+	for range 3 { // the first row makes the decoders, the others use them
+		var at, id, number any = 1, 1, 1
+		one := new(int)
+		require.True(t, it.Scan(&at, &one, &id, &text, &number), "%v", it.err)
+		require.Equal(t, []any{nil, (*int)(nil), nil, "", 7}, []any{at, one, id, text, number})
+	}
+	require.NoError(t, it.Close())
+
 	it = iterOver(plan, 2, page)
 	var mapping rowMapping
 	require.NoError(t, mapping.set(plan, reflect.TypeFor[row]()))
