@@ -35,6 +35,13 @@ type ClusterConfig struct {
 	// LoadBalanced means that any node of the cluster may answer at a node's address, as behind a load balancer. By
 	// default a node with another host id is refused with a *PeerError.
 	LoadBalanced bool
+	// DisableInitialHostLookup makes the contact points the only nodes of the session: it does not read the other nodes
+	// from the system tables, at the start or later. Set it where these tables have addresses that the program cannot
+	// reach and AddressTranslator cannot translate, as behind some proxies. The session then has no token awareness, and
+	// of a node only the address: HostInfo.HostID is made from it, and data center, rack, version and tokens are empty,
+	// which a HostFilter and a HostSelectionPolicy have to accept. Any node of the cluster may answer at the address.
+	// Names of contact points are resolved again every ReconnectInterval. Default false.
+	DisableInitialHostLookup bool
 	// Keyspace is the keyspace of every connection: statements need not qualify its tables. Default none.
 	Keyspace string
 	// ProtoVersion is the native protocol version, 4 or 5. Default 0, which means the highest that the cluster
@@ -304,8 +311,8 @@ type contactPoint struct {
 	port uint16
 }
 
-// contactPoints resolves the configured hosts. It looks names up on every call, since nodes may have moved. It fails
-// only if no host has an address.
+// contactPoints resolves the configured hosts. It looks names up on every call, since nodes may have moved. The error
+// joins the hosts without an address.
 func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, error) {
 	var points []contactPoint
 	var errs []error
@@ -331,8 +338,5 @@ func (c *ClusterConfig) contactPoints(ctx context.Context) ([]contactPoint, erro
 			points = append(points, contactPoint{name: host, addr: addr.Unmap(), port: uint16(port)})
 		}
 	}
-	if len(points) == 0 {
-		return nil, joinErrors(errs...)
-	}
-	return points, nil
+	return points, joinErrors(errs...)
 }

@@ -33,6 +33,7 @@ type connConfig struct {
 	compressor     Compressor                    // used if the server and the protocol version support it; nil means none
 	auth           Authenticator                 // nil means none
 	authFor        func() (Authenticator, error) // returns the Authenticator in place of auth; nil means auth
+	noTablets      bool                          // do not use ScyllaDB's tablets
 	tabletsV2      bool                          // use ScyllaDB's experimental extension if the server supports it
 	options        map[string]string
 	timeout        time.Duration // of a call whose context has no deadline; 0 means none

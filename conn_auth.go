@@ -97,6 +97,9 @@ func (c *conn) negotiate() error {
 		return err
 	}
 	c.features = parseFeatures(c.options, c.cfg.version, c.cfg.tabletsV2)
+	if c.cfg.noTablets {
+		c.features.tabletsV1, c.features.tabletsV2 = false, false
+	}
 	want := c.cfg.compressor
 	switch {
 	case want == nil:

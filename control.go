@@ -40,12 +40,14 @@ type control struct {
 	onEvent  func(event any)
 	onSchema func(event schemaEvent) // called at once; an empty keyspace means that anything may have changed
 	settled  func()                  // called after a delay, once for several onSchema
-	isUp     func(host UUID) bool
-	reach    translateFunc                 // translates an address of the system tables; nil means none
-	admit    func(view *clusterView) error // filters the nodes of a view before onView
-	log      *slog.Logger
-	refresh  time.Duration // maximum interval between readings of the system tables, because events can be lost
-	timeout  time.Duration // for one reading, and for connecting to one node
+	// reads the cluster; conn leads to any node
+	readView func(ctx context.Context, conn *conn) (clusterView, error)
+	// reads the distinct schema versions of the nodes that are up; conn leads to one of them
+	readVersions func(ctx context.Context, conn *conn) ([]UUID, error)
+	admit        func(view *clusterView) error // filters the nodes of a view before onView
+	log          *slog.Logger
+	refresh      time.Duration // maximum interval between readings of the system tables, because events can be lost
+	timeout      time.Duration // for one reading, and for connecting to one node
 
 	mu          sync.Mutex
 	conn        *conn  // nil means none
@@ -306,30 +308,39 @@ func (c *control) take() *conn {
 
 // read reads a view and filters its nodes.
 func (c *control) read(ctx context.Context, conn *conn) (clusterView, error) {
-	view, err := readCluster(ctx, conn, c.reach)
+	view, err := c.readView(ctx, conn)
 	if err == nil {
 		err = c.admit(&view)
 	}
 	return view, err
 }
 
+// readLocal reads the row of a node on itself.
+func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
+	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
+	if err != nil {
+		return nil, errorf("read system.local: %w", err)
+	}
+	if len(local) != 1 {
+		return nil, &ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
+	}
+	return local[0], nil
+}
+
 // readCluster reads nodes and keyspaces from the system tables.
 func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterView, error) {
 	var view clusterView
-	local, err := systemQuery(ctx, conn, "SELECT * FROM system.local WHERE key = 'local'")
+	local, err := readLocal(ctx, conn)
 	if err != nil {
-		return view, errorf("read system.local: %w", err)
-	}
-	if len(local) != 1 {
-		return view, &ProtocolError{Message: fmt.Sprintf("system.local has %d rows", len(local))}
+		return view, err
 	}
 	at, err := netip.ParseAddrPort(conn.addr())
 	if err != nil {
 		return view, err
 	}
-	view.partitioner, _ = local[0]["partitioner"].(string)
-	view.clusterName, _ = local[0]["cluster_name"].(string)
-	view.schema = get[UUID](local[0], "schema_version")
+	view.partitioner = get[string](local, "partitioner")
+	view.clusterName = get[string](local, "cluster_name")
+	view.schema = get[UUID](local, "schema_version")
 	peers, err := systemQuery(ctx, conn, "SELECT * FROM system.peers_v2")
 	// ScyllaDB and Cassandra 3 lack this table
 	if errors.Is(err, CodeInvalid) || errors.Is(err, CodeConfig) || errors.Is(err, CodeServer) {
@@ -338,7 +349,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterV
 	if err != nil {
 		return view, errorf("read system.peers: %w", err)
 	}
-	if view.hosts, err = hostsOf(local[0], peers, at, reach); err != nil {
+	if view.hosts, err = hostsOf(local, peers, at, reach); err != nil {
 		return view, err
 	}
 
@@ -390,7 +401,7 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 		}
 		if conn != nil {
 			var versions []UUID
-			if versions, err = schemaVersions(ctx, conn, c.isUp); err == nil && len(versions) <= 1 {
+			if versions, err = c.readVersions(ctx, conn); err == nil && len(versions) <= 1 {
 				return nil
 			} else if err == nil {
 				names := make([]string, len(versions))

@@ -90,7 +90,7 @@ func (c *control) reachContact(ctx context.Context, addr string) contact {
 	if at.conn, at.err = c.dial(ctx, addr, c.event, c.closed); at.err != nil {
 		return at
 	}
-	if at.view, at.err = readCluster(ctx, at.conn, c.reach); at.err != nil {
+	if at.view, at.err = c.readView(ctx, at.conn); at.err != nil {
 		at.conn.close(&endError{EndControl, at.err})
 		at.conn = nil
 	}

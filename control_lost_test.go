@@ -24,7 +24,7 @@ func TestControlLostAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	own := &control{
-		dial: s.dialControl, contacts: s.contacts, isUp: s.isUp, admit: s.admit, log: s.log, timeout: time.Minute, onEvent: func(any) {},
+		dial: s.dialControl, contacts: s.contacts, readView: s.readView, readVersions: s.readVersions, admit: s.admit, log: s.log, timeout: time.Minute, onEvent: func(any) {},
 		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1), settled: func() {}, onSchema: func(schemaEvent) {},
 	}
 	own.onView = func(clusterView) {

@@ -18,9 +18,9 @@ import (
 // that both packages have, have the same signatures. The differences are:
 //
 //   - ClusterConfig: TLS (*tls.Config) for SslOpts; Logger is a *slog.Logger; MaxRequestsPerConn, Throttle, Profiles
-//     and the fields of ScyllaDB are new. Without counterpart: ConvictionPolicy, DisableInitialHostLookup,
-//     DisableSkipMetadata (see Query.SkipMetadata), IgnorePeerAddr (which gocql does not read), MaxRoutingKeyInfo,
-//     RegisteredTypes, SocketKeepalive (see Dialer), Tracer, WriteCoalesceWaitTime, WriteTimeout.
+//     and the fields of ScyllaDB are new. Without counterpart: ConvictionPolicy, DisableSkipMetadata (see
+//     Query.SkipMetadata), IgnorePeerAddr (which gocql does not read), MaxRoutingKeyInfo, RegisteredTypes,
+//     SocketKeepalive (see Dialer), Tracer, WriteCoalesceWaitTime, WriteTimeout.
 //   - HostDialer.DialHost receives the address to dial and returns a net.Conn, where gocql returns a *DialedHost.
 //   - A zero field of ClusterConfig means its default, and NewCluster sets only Hosts. ServerTimestamps, also of Query
 //     and Batch, is the opposite of DefaultTimestamp.
@@ -66,6 +66,7 @@ func gocqlProgram(ctx context.Context, w io.Writer) error {
 	cluster.Compressor = gocql.SnappyCompressor{}
 	cluster.Authenticator = gocql.PasswordAuthenticator{Username: "user", Password: "password"}
 	cluster.AuthProvider = func(h *gocql.HostInfo) (gocql.Authenticator, error) { return gocql.PasswordAuthenticator{}, nil }
+	cluster.DisableInitialHostLookup = true
 	cluster.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
 	cluster.Dialer = &net.Dialer{}
 	cluster.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 3}

@@ -36,6 +36,7 @@ type Session struct {
 	topo        atomic.Pointer[topology]
 	statements  *flight.Cache[statement]
 	control     *control
+	reach       translateFunc // translates an address of the system tables; nil means none
 	peers       peers
 	schema      *schemaCache
 	notify      *notifier     // nil means no listeners
@@ -83,7 +84,7 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 		cfg: cfg, id: id, log: quietlog.New(cfg.Logger, "node"),
 		statements: flight.New[statement](cfg.MaxPreparedStmts), done: make(chan struct{}),
 	}
-	s.peers.cluster = cfg.ClusterName
+	s.peers.cluster, s.reach = cfg.ClusterName, translator(cfg.AddressTranslator)
 	s.defaultPolicies, s.throttle = newPolicies(&s.cfg), newThrottle(cfg.Throttle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if cfg.MemoryBudget > 0 {
@@ -93,8 +94,8 @@ func NewSessionContext(ctx context.Context, cfg ClusterConfig) (*Session, error)
 	s.routing.rules = newPlanRules(cfg.PoolConfig.HostSelectionPolicy)
 	s.topo.Store(&topology{routing: &s.routing})
 	s.control = &control{
-		dial: s.dialControl, contacts: s.contacts, onView: s.setView, onEvent: s.event, isUp: s.isUp, log: s.log,
-		reach: translator(cfg.AddressTranslator), admit: s.admit,
+		dial: s.dialControl, contacts: s.contacts, onView: s.setView, onEvent: s.event, log: s.log,
+		readView: s.readView, readVersions: s.readVersions, admit: s.admit,
 		refresh: cfg.ReconnectInterval, timeout: cfg.ConnectTimeout,
 		lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
 		onSchema: s.schemaChanged, settled: s.schemaSettled,
@@ -246,11 +247,6 @@ func (s *Session) event(e any) {
 	}
 }
 
-func (s *Session) isUp(id UUID) bool {
-	n := s.topo.Load().nodeByID(id)
-	return n != nil && n.pool.isUp()
-}
-
 // nextTimestamp returns now in microseconds, or the previous timestamp plus 1 if that is later.
 func (s *Session) nextTimestamp(now time.Time) int64 {
 	for {
@@ -359,10 +355,10 @@ func (s *Session) admit(view *clusterView) error {
 // reached translates the address of a node in an event. An invalid address means that the session does not reach the
 // node.
 func (s *Session) reached(addr netip.AddrPort) netip.AddrPort {
-	if s.control.reach == nil {
+	if s.reach == nil {
 		return addr
 	}
-	to, err := s.control.reach(addr)
+	to, err := s.reach(addr)
 	if err != nil {
 		s.log.Warn("translating the address of an event", "address", addr, "err", err)
 	}

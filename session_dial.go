@@ -154,6 +154,7 @@ func (s *Session) connConfig(to dialTarget, host *HostInfo) *connConfig {
 		tls:       s.tlsConfig(to.addr),
 		dialerTLS: s.cfg.HostDialer != nil,
 		version:   s.version, compressor: s.cfg.Compressor, auth: s.cfg.Authenticator, authFor: authFor,
+		noTablets: s.cfg.DisableInitialHostLookup,
 		tabletsV2: s.cfg.ExperimentalTabletsRoutingV2, options: options, timeout: s.cfg.Timeout,
 		connectTimeout: s.cfg.ConnectTimeout, heartbeat: max(s.cfg.HeartbeatInterval, 0),
 		beatTimeout: s.cfg.HeartbeatTimeout, logger: s.log, maxStreams: s.cfg.MaxRequestsPerConn,

@@ -80,7 +80,7 @@ func (s *Session) dialVerified(ctx context.Context, cfg *connConfig, addr string
 	initial func(context.Context, *conn) error,
 ) (*conn, error) {
 	want := Peer{ClusterName: s.peers.expected(), HostID: id}
-	if s.cfg.LoadBalanced {
+	if s.cfg.LoadBalanced || s.cfg.DisableInitialHostLookup {
 		want.HostID = UUID{}
 	}
 	cfg.prepare = func(ctx context.Context, c *conn) error {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"hash/fnv"
+	"net/netip"
+	"slices"
+)
+
+// What a session reads of the cluster: from the system tables of one node, or, with DisableInitialHostLookup, from the
+// contact points.
+
+// readView reads nodes and keyspaces through a connection to any node.
+func (s *Session) readView(ctx context.Context, conn *conn) (clusterView, error) {
+	if s.cfg.DisableInitialHostLookup {
+		return s.contactView(ctx, conn)
+	}
+	return readCluster(ctx, conn, s.reach)
+}
+
+// contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no
+// replicas.
+func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView, err error) {
+	local, err := readLocal(ctx, conn)
+	if err != nil {
+		return view, err
+	}
+	view.clusterName, view.schema = get[string](local, "cluster_name"), get[UUID](local, "schema_version")
+	addrs, err := s.contactPoints(ctx)
+	for _, n := range s.topo.Load().nodes {
+		if err != nil { // a name that is not resolved for a moment removes no node
+			addrs = append(addrs, n.info.addr.String())
+		}
+	}
+	slices.Sort(addrs)
+	for _, addr := range slices.Compact(addrs) {
+		at, parseErr := netip.ParseAddrPort(addr)
+		if parseErr != nil {
+			return view, parseErr
+		}
+		view.hosts = append(view.hosts, &HostInfo{id: contactID(at), addr: at, clusterName: view.clusterName})
+	}
+	if len(view.hosts) == 0 {
+		return view, err
+	}
+	return view, nil
+}
+
+// contactID returns the id of a contact point whose host id is not read: a hash of its address, as a UUID of version 8
+// (RFC 9562, section 5.8).
+func contactID(addr netip.AddrPort) (id UUID) {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(addr.String()))
+	h.Sum(id[:0])
+	id[6], id[8] = id[6]&0x0F|0x80, id[8]&0x3F|0x80
+	return id
+}
+
+// readVersions returns the distinct schema versions of the nodes that are up.
+func (s *Session) readVersions(ctx context.Context, conn *conn) ([]UUID, error) {
+	if s.cfg.DisableInitialHostLookup {
+		return s.contactVersions(ctx, conn)
+	}
+	return schemaVersions(ctx, conn, func(id UUID) bool {
+		n := s.topo.Load().nodeByID(id)
+		return n != nil && n.pool.isUp()
+	})
+}
+
+// contactVersions asks the node of a connection and each contact point for its schema version. It leaves out contact
+// points without a connection, and silent ones.
+func (s *Session) contactVersions(ctx context.Context, one *conn) ([]UUID, error) {
+	conns := []*conn{one}
+	for _, n := range s.topo.Load().nodes {
+		if c := n.pool.pick(); c != nil && !c.silent.Load() {
+			conns = append(conns, c)
+		}
+	}
+	var versions []UUID
+	for _, c := range conns {
+		rows, err := systemQuery(ctx, c, "SELECT schema_version FROM system.local WHERE key = 'local'")
+		if err != nil {
+			return nil, errorf("node %s: %w", c.addr(), err)
+		}
+		for _, row := range rows {
+			if v, ok := row["schema_version"].(UUID); ok && !slices.Contains(versions, v) {
+				versions = append(versions, v)
+			}
+		}
+	}
+	return versions, nil
+}

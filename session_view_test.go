@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Tests of sessions whose nodes are the contact points.
+
+// addrsOf returns the addresses of the session's nodes.
+func addrsOf(s *Session) (addrs []string) {
+	for _, h := range s.GetHosts() {
+		addrs = append(addrs, h.ConnectAddressAndPort())
+	}
+	return addrs
+}
+
+// TestContactPointsOnly: a session without lookup uses the contact points and no other node, reads neither peers nor
+// keyspaces, and survives events and the loss of its control connection.
+func TestContactPointsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster(t, protoV4, 3, fakecql.Sharded(2))
+		var mu sync.Mutex
+		var read []string
+		withTablets := false
+		served := map[*fakecql.Node]int{}
+		c.On(func(r *fakecql.Request) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case strings.Contains(r.Stmt, "system.peers") || strings.Contains(r.Stmt, "system_schema"):
+				read = append(read, r.Stmt)
+				r.Fail(int32(CodeUnauthorized))
+				return true
+			case r.Op == fakecql.OpExecute:
+				served[r.Node]++
+				_, tablets := r.Conn.Startup[keyTabletsV1]
+				withTablets = withTablets || tablets
+			}
+			return false
+		})
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.DisableInitialHostLookup = true
+			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr(), c.Nodes[1].Addr()}
+		})
+		check := func() {
+			t.Helper()
+			require.NoError(t, s.Ready(t.Context()))
+			require.ElementsMatch(t, []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}, addrsOf(s))
+			for range 20 {
+				require.NoError(t, s.Query("INSERT").Exec())
+			}
+			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+		}
+		check()
+		ids := []string{s.GetHosts()[0].HostID(), s.GetHosts()[1].HostID()}
+		h := s.GetHosts()[0]
+		require.NoError(t, s.Query("INSERT").HostID(h.HostID()).Exec())
+		require.Empty(t, h.DataCenter()+h.Rack()+h.Version())
+		require.Empty(t, h.Tokens())
+		c.Event("TOPOLOGY_CHANGE", "NEW_NODE", c.Nodes[2].Inet(), int32(c.Port))
+		c.Event("STATUS_CHANGE", "UP", c.Nodes[2].Inet(), int32(c.Port))
+		time.Sleep(2 * time.Minute)
+		check()
+		for _, n := range c.Nodes {
+			n.HangUp()
+		}
+		time.Sleep(time.Minute)
+		check()
+		require.Equal(t, ids, []string{s.GetHosts()[0].HostID(), s.GetHosts()[1].HostID()})
+		mu.Lock()
+		defer mu.Unlock()
+		require.Empty(t, read)
+		require.False(t, withTablets, "tablets name nodes by host id")
+		require.NotZero(t, served[c.Nodes[0]])
+		require.NotZero(t, served[c.Nodes[1]])
+		require.Zero(t, served[c.Nodes[2]])
+		require.Zero(t, c.Nodes[2].DialCount())
+	})
+}
+
+// TestContactPointsOnlyAgreement: the contact points that are connected must agree on the schema, and no others.
+func TestContactPointsOnlyAgreement(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.DisableInitialHostLookup = true
+			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}
+			cfg.MaxWaitSchemaAgreement = time.Second
+			cfg.ReconnectInterval = time.Hour
+		})
+		require.NoError(t, s.Ready(t.Context()))
+		c.Nodes[2].Change(func(n *fakecql.Node) { n.Schema = [16]byte{9} })
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+		for i := range 2 { // one of them has the control connection
+			n := c.Nodes[i]
+			n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{2} })
+			err := s.AwaitSchemaAgreement(t.Context())
+			require.ErrorIs(t, err, ErrSchemaAgreement)
+			require.ErrorContains(t, err, UUID{1}.String())
+			require.ErrorContains(t, err, UUID{2}.String())
+			n.Change(func(n *fakecql.Node) { n.Schema = [16]byte{1} })
+			require.NoError(t, s.AwaitSchemaAgreement(t.Context()))
+		}
+		c.Nodes[1].Change(func(n *fakecql.Node) { n.Schema = [16]byte{2}; n.Down = true })
+		for _, n := range s.topo.Load().nodes {
+			if n.info.addr.String() == c.Nodes[1].Addr() {
+				n.pool.pick().silent.Store(true)
+			}
+		}
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()), "a silent node is not asked")
+		c.Nodes[1].HangUp()
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		require.NoError(t, s.AwaitSchemaAgreement(t.Context()), "a node that is down does not count")
+	})
+}
+
+// TestContactPointsOnlyBehindProxy: the server at a contact point may change, within the cluster.
+func TestContactPointsOnlyBehindProxy(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		other := newFakeCluster(t, protoV5, 1)
+		other.Name = "other"
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.DisableInitialHostLookup = true })
+		at := func(n *fakecql.Node) {
+			c.Mu.Lock()
+			c.Hosts[c.Nodes[0].IP] = n
+			c.Mu.Unlock()
+			for _, n := range c.Nodes {
+				n.HangUp()
+			}
+			time.Sleep(time.Minute)
+		}
+		at(c.Nodes[1])
+		require.NoError(t, s.Query("INSERT").Exec())
+		at(other.Nodes[0])
+		var wrong *PeerError
+		require.ErrorAs(t, s.Query("INSERT").Exec(), &wrong)
+		require.True(t, wrong.WrongCluster())
+		at(c.Nodes[0])
+		require.NoError(t, s.Query("INSERT").Exec())
+	})
+}
+
+// TestContactPointsOnlyFilters: filter and policy see nodes without a data center.
+func TestContactPointsOnlyFilters(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		cfg := configOf(c)
+		cfg.DisableInitialHostLookup = true
+		cfg.HostFilter = DataCenterHostFilter("dc1")
+		_, err := cfg.CreateSession()
+		require.ErrorIs(t, err, ErrNoHosts)
+		cfg.HostFilter = nil
+		cfg.PoolConfig.HostSelectionPolicy = TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1"))
+		require.NoError(t, openSession(t, cfg).Query("INSERT").Exec())
+	})
+}
+
+// TestContactPointsMove: a node leaves when the contact points no longer lead to it, and stays while one of them has no
+// address.
+func TestContactPointsMove(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.DisableInitialHostLookup, cfg.ReconnectInterval = true, time.Hour
+			cfg.Hosts = []string{c.Nodes[0].Addr(), c.Nodes[1].Addr()}
+		})
+		resolve := func(hosts ...string) []string {
+			s.cfg.Hosts = hosts // as if the names had got other addresses
+			s.control.refreshSoon()
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			require.NoError(t, s.Ready(t.Context()))
+			require.NoError(t, s.Query("INSERT").Exec())
+			return addrsOf(s)
+		}
+		zero, one, two := c.Nodes[0].Addr(), c.Nodes[1].Addr(), c.Nodes[2].Addr()
+		require.ElementsMatch(t, []string{zero, one}, resolve(zero, "unknown:x"))
+		require.ElementsMatch(t, []string{zero, one}, resolve("unknown:x"))
+		require.ElementsMatch(t, []string{zero, one, two}, resolve(two, "unknown:x"))
+		require.ElementsMatch(t, []string{zero, two}, resolve(zero, two))
+		require.Zero(t, c.Nodes[1].Connections())
+	})
+}
