@@ -9,12 +9,13 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Codec interfaces of other APIs. The methods of gocql's interfaces take gocql's TypeInfo, so that a type with these
-// methods does not implement the interfaces of package cql.
+// Values that encode and decode themselves: by the interfaces of package cql, or by those of another API. The methods
+// of gocql's interfaces take gocql's TypeInfo, so that types with these methods do not implement the interfaces of
+// package cql.
 
-// A ForeignCodec describes the codec interfaces of another API, whose methods take that API's TypeInfo. nil means none.
+// A ForeignCodec describes the codec interfaces of another API, whose methods take that API's TypeInfo.
 type ForeignCodec struct {
-	// interface types
+	// interface types; nil means none
 	Marshaler, Unmarshaler, UDTMarshaler, UDTUnmarshaler reflect.Type
 	// The functions call the method of v, which implements the interface of that name.
 	Marshal      func(v any, info cql.TypeInfo) ([]byte, error)
@@ -22,6 +23,14 @@ type ForeignCodec struct {
 	MarshalUDT   func(v any, name string, info cql.TypeInfo) ([]byte, error)
 	UnmarshalUDT func(v any, name string, info cql.TypeInfo, data []byte) error
 }
+
+// The interfaces of package cql.
+var (
+	marshalerType      = reflect.TypeFor[cql.Marshaler]()
+	unmarshalerType    = reflect.TypeFor[cql.Unmarshaler]()
+	udtMarshalerType   = reflect.TypeFor[cql.UDTMarshaler]()
+	udtUnmarshalerType = reflect.TypeFor[cql.UDTUnmarshaler]()
+)
 
 // foreign holds the registered codecs. The slice is replaced, never changed.
 var foreign atomic.Pointer[[]ForeignCodec]
@@ -31,13 +40,109 @@ var foreign atomic.Pointer[[]ForeignCodec]
 func RegisterForeign(c ForeignCodec) {
 	for {
 		old := foreign.Load()
-		var all []ForeignCodec
-		if old != nil {
-			all = append(all, *old...)
-		}
-		all = append(all, c)
+		all := append(foreignCodecs(), c)
 		if foreign.CompareAndSwap(old, &all) {
 			return
 		}
 	}
+}
+
+// foreignCodecs returns the registered codecs. The slice has no spare capacity.
+func foreignCodecs() []ForeignCodec {
+	if all := foreign.Load(); all != nil {
+		return (*all)[:len(*all):len(*all)]
+	}
+	return nil
+}
+
+// HasOwnCodec reports whether t or *t implements one of the codec interfaces.
+func HasOwnCodec(t reflect.Type) bool {
+	if implementsOne(t, marshalerType, unmarshalerType, udtMarshalerType, udtUnmarshalerType) {
+		return true
+	}
+	for _, c := range foreignCodecs() {
+		if implementsOne(t, c.Marshaler, c.Unmarshaler, c.UDTMarshaler, c.UDTUnmarshaler) {
+			return true
+		}
+	}
+	return false
+}
+
+// implementsOne reports whether t or *t implements one of the interfaces, which may be nil.
+func implementsOne(t reflect.Type, interfaces ...reflect.Type) bool {
+	for _, i := range interfaces {
+		if i != nil && (t.Implements(i) || reflect.PointerTo(t).Implements(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// The methods of values, whichever interface they implement.
+type (
+	marshalFunc      func(info cql.TypeInfo) ([]byte, error)
+	unmarshalFunc    func(info cql.TypeInfo, data []byte) error
+	marshalUDTFunc   func(name string, info cql.TypeInfo) ([]byte, error)
+	unmarshalUDTFunc func(name string, info cql.TypeInfo, data []byte) error
+)
+
+// marshalerOf returns the method by which v encodes itself. nil means none.
+func marshalerOf(v reflect.Value) marshalFunc {
+	if m := implementer(v, marshalerType); m != nil {
+		return m.(cql.Marshaler).MarshalCQL
+	}
+	for _, c := range foreignCodecs() {
+		if c.Marshaler == nil {
+			continue
+		}
+		if m := implementer(v, c.Marshaler); m != nil {
+			return func(info cql.TypeInfo) ([]byte, error) { return c.Marshal(m, info) }
+		}
+	}
+	return nil
+}
+
+// udtMarshalerOf returns the method by which v encodes the fields of a UDT. nil means none.
+func udtMarshalerOf(v reflect.Value) marshalUDTFunc {
+	if m := implementer(v, udtMarshalerType); m != nil {
+		return m.(cql.UDTMarshaler).MarshalUDT
+	}
+	for _, c := range foreignCodecs() {
+		if c.UDTMarshaler == nil {
+			continue
+		}
+		if m := implementer(v, c.UDTMarshaler); m != nil {
+			return func(name string, info cql.TypeInfo) ([]byte, error) { return c.MarshalUDT(m, name, info) }
+		}
+	}
+	return nil
+}
+
+// unmarshalerOf returns the method by which dst, a pointer or a value with methods of its own, decodes itself. nil
+// means none.
+func unmarshalerOf(dst reflect.Value) unmarshalFunc {
+	if t := dst.Type(); t.Implements(unmarshalerType) {
+		return dst.Interface().(cql.Unmarshaler).UnmarshalCQL
+	}
+	for _, c := range foreignCodecs() {
+		if c.Unmarshaler != nil && dst.Type().Implements(c.Unmarshaler) {
+			return func(info cql.TypeInfo, data []byte) error { return c.Unmarshal(dst.Interface(), info, data) }
+		}
+	}
+	return nil
+}
+
+// udtUnmarshalerOf returns the method by which dst decodes the fields of a UDT. nil means none.
+func udtUnmarshalerOf(dst reflect.Value) unmarshalUDTFunc {
+	if t := dst.Type(); t.Implements(udtUnmarshalerType) {
+		return dst.Interface().(cql.UDTUnmarshaler).UnmarshalUDT
+	}
+	for _, c := range foreignCodecs() {
+		if c.UDTUnmarshaler != nil && dst.Type().Implements(c.UDTUnmarshaler) {
+			return func(name string, info cql.TypeInfo, data []byte) error {
+				return c.UnmarshalUDT(dst.Interface(), name, info, data)
+			}
+		}
+	}
+	return nil
 }

@@ -188,19 +188,6 @@ func PlanDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
 	return nil
 }
 
-// HasOwnCodec reports whether t or *t implements one of the codec interfaces of package cql.
-func HasOwnCodec(t reflect.Type) bool {
-	for _, i := range [...]reflect.Type{
-		reflect.TypeFor[cql.Marshaler](), reflect.TypeFor[cql.Unmarshaler](),
-		reflect.TypeFor[cql.UDTMarshaler](), reflect.TypeFor[cql.UDTUnmarshaler](),
-	} {
-		if t.Implements(i) || reflect.PointerTo(t).Implements(i) {
-			return true
-		}
-	}
-	return false
-}
-
 // planNativeEncode returns the plan of a native type in a value of type t. nil means none.
 func planNativeEncode(typ cql.Type, t reflect.Type) EncodeAt {
 	switch typ {

@@ -46,18 +46,18 @@ func encodeReflect(info cql.TypeInfo, v reflect.Value, depth int) ([]byte, error
 	if t == reflect.TypeFor[cql.Unset]() {
 		return nil, fmt.Errorf("%w inside another value", cql.ErrUnset)
 	}
-	if m, ok := asInterface[cql.Marshaler](v); ok {
+	if marshal := marshalerOf(v); marshal != nil {
 		if isNilPointer(v) {
 			return nil, nil
 		}
-		return callMarshaler(m, info)
+		return callMarshaler(marshal, info)
 	}
 	if udt, ok := info.(cql.UDTTypeInfo); ok {
-		if m, ok := asInterface[cql.UDTMarshaler](v); ok {
+		if marshal := udtMarshalerOf(v); marshal != nil {
 			if isNilPointer(v) {
 				return nil, nil
 			}
-			return encodeUDTMarshaler(udt, m)
+			return encodeUDTMarshaler(udt, marshal)
 		}
 	}
 	switch t.Kind() {
@@ -96,33 +96,32 @@ func encodeReflect(info cql.TypeInfo, v reflect.Value, depth int) ([]byte, error
 	return nil, fmt.Errorf("%w: unknown CQL type", cql.ErrConversion)
 }
 
-// asInterface returns v as an I; if only *T implements I, it returns a pointer to a copy.
-func asInterface[I any](v reflect.Value) (m I, ok bool) {
-	want := reflect.TypeFor[I]()
+// implementer returns v if its type implements want; if only *T does, it returns a pointer to a copy. nil means none.
+func implementer(v reflect.Value, want reflect.Type) any {
 	switch t := v.Type(); {
 	case !v.CanInterface() || t.Kind() == reflect.Interface:
-		return m, false
+		return nil
 	case t.Implements(want):
-		return v.Interface().(I), true
+		return v.Interface()
 	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(want):
 		p := reflect.New(t)
 		p.Elem().Set(v)
-		return p.Interface().(I), true
+		return p.Interface()
 	}
-	return m, false
+	return nil
 }
 
 func isNilPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
 // callMarshaler calls the program's method. A panic becomes an error of the value.
-func callMarshaler(m cql.Marshaler, info cql.TypeInfo) (b []byte, err error) {
+func callMarshaler(marshal marshalFunc, info cql.TypeInfo) (b []byte, err error) {
 	defer background.Recover(&err)
-	return m.MarshalCQL(info)
+	return marshal(info)
 }
 
-func callUDTMarshaler(m cql.UDTMarshaler, f cql.UDTField) (b []byte, err error) {
+func callUDTMarshaler(marshal marshalUDTFunc, f cql.UDTField) (b []byte, err error) {
 	defer background.Recover(&err)
-	return m.MarshalUDT(f.Name, f.Type)
+	return marshal(f.Name, f.Type)
 }
 
 func noConversion(t reflect.Type) error { return fmt.Errorf("%w: Go type %v", cql.ErrConversion, t) }

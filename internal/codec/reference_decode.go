@@ -26,24 +26,40 @@ import (
 // errNotPointer means that the destination is not a non-nil pointer.
 var errNotPointer = fmt.Errorf("%w: the destination must be a non-nil pointer", cql.ErrConversion)
 
-// ReferenceDecode is the Decoder for every pair of types, by reflection.
+// ReferenceDecode is the Decoder for every pair of types, by reflection. dst may also be a value, not a pointer, whose
+// own methods decode it: it holds the pointer itself.
 func ReferenceDecode(info cql.TypeInfo, cell []byte, dst any) error {
 	v := reflect.ValueOf(dst)
+	if v.IsValid() && v.Kind() != reflect.Pointer {
+		if ok, err := decodeByMethod(info, cell, v); ok {
+			return err
+		}
+	}
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return errNotPointer
 	}
 	return decodeReflect(info, cell, v.Elem(), 0)
 }
 
+// decodeByMethod decodes cell by the methods of dst. ok is false, and nothing is decoded, if it has none.
+func decodeByMethod(info cql.TypeInfo, cell []byte, dst reflect.Value) (ok bool, err error) {
+	if unmarshal := unmarshalerOf(dst); unmarshal != nil {
+		return true, callUnmarshaler(unmarshal, info, cell)
+	}
+	if udt, ok := info.(cql.UDTTypeInfo); ok && cell != nil {
+		if unmarshal := udtUnmarshalerOf(dst); unmarshal != nil {
+			return true, decodeUDTUnmarshaler(udt, cell, unmarshal)
+		}
+	}
+	return false, nil
+}
+
 // decodeReflect stores cell in v, which is settable.
 func decodeReflect(info cql.TypeInfo, cell []byte, v reflect.Value, depth int) error {
 	t := v.Type()
-	if u, ok := v.Addr().Interface().(cql.Unmarshaler); ok && t.Kind() != reflect.Interface {
-		return callUnmarshaler(u, info, cell)
-	}
-	if udt, ok := info.(cql.UDTTypeInfo); ok && cell != nil {
-		if u, ok := v.Addr().Interface().(cql.UDTUnmarshaler); ok && t.Kind() != reflect.Interface {
-			return decodeUDTUnmarshaler(udt, cell, u)
+	if t.Kind() != reflect.Interface {
+		if ok, err := decodeByMethod(info, cell, v.Addr()); ok {
+			return err
 		}
 	}
 	if len(cell) == 0 && EmptyIsNull(info) {
@@ -100,14 +116,14 @@ func decodeReflect(info cql.TypeInfo, cell []byte, v reflect.Value, depth int) e
 
 // callUnmarshaler calls the program's method with a copy of the cell that it may keep. A panic becomes an error of the
 // value.
-func callUnmarshaler(u cql.Unmarshaler, info cql.TypeInfo, cell []byte) (err error) {
+func callUnmarshaler(unmarshal unmarshalFunc, info cql.TypeInfo, cell []byte) (err error) {
 	defer background.Recover(&err)
-	return u.UnmarshalCQL(info, bytes.Clone(cell))
+	return unmarshal(info, bytes.Clone(cell))
 }
 
-func callUDTUnmarshaler(u cql.UDTUnmarshaler, f cql.UDTField, cell []byte) (err error) {
+func callUDTUnmarshaler(unmarshal unmarshalUDTFunc, f cql.UDTField, cell []byte) (err error) {
 	defer background.Recover(&err)
-	return u.UnmarshalUDT(f.Name, f.Type, bytes.Clone(cell))
+	return unmarshal(f.Name, f.Type, bytes.Clone(cell))
 }
 
 // decodeInterface stores a value of the CQL type's default Go type in an interface without methods, nil for NULL.

@@ -217,7 +217,7 @@ func decodeUDT(info cql.UDTTypeInfo, cell []byte, v reflect.Value) error {
 }
 
 // decodeUDTUnmarshaler calls u for every field in the order of the type. Fields missing at the end are NULL.
-func decodeUDTUnmarshaler(info cql.UDTTypeInfo, cell []byte, u cql.UDTUnmarshaler) error {
+func decodeUDTUnmarshaler(info cql.UDTTypeInfo, cell []byte, unmarshal unmarshalUDTFunc) error {
 	for _, f := range info.Elements {
 		var element []byte
 		var err error
@@ -225,7 +225,7 @@ func decodeUDTUnmarshaler(info cql.UDTTypeInfo, cell []byte, u cql.UDTUnmarshale
 			element, cell, err = nextElement(cell)
 		}
 		if err == nil {
-			err = callUDTUnmarshaler(u, f, element)
+			err = callUDTUnmarshaler(unmarshal, f, element)
 		}
 		if err != nil {
 			return fmt.Errorf("field %q: %w", f.Name, err)

@@ -272,11 +272,11 @@ func encodeUDT(info cql.UDTTypeInfo, v reflect.Value) ([]byte, error) {
 	return b, nil
 }
 
-// encodeUDTMarshaler returns the content of a UDT, each field from a call of m.
-func encodeUDTMarshaler(info cql.UDTTypeInfo, m cql.UDTMarshaler) ([]byte, error) {
+// encodeUDTMarshaler returns the content of a UDT, each field from a call of marshal.
+func encodeUDTMarshaler(info cql.UDTTypeInfo, marshal marshalUDTFunc) ([]byte, error) {
 	b := []byte{}
 	for _, f := range info.Elements {
-		content, err := callUDTMarshaler(m, f)
+		content, err := callUDTMarshaler(marshal, f)
 		if err == nil {
 			b, err = appendContent(b, content)
 		}
