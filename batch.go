@@ -159,29 +159,75 @@ func (b *Batch) MapExecCAS(m map[string]any) (applied bool, it *Iter, err error)
 	return b.MapExecCASContext(context.Background(), m)
 }
 
-// run prepares the statements that have values, encodes the batch, and sends it. It is routed by the first statement
-// with a partition key. It stores the answer in page, which must be zero.
+// run sends the batch and stores the answer in page, which must be zero.
 func (b *Batch) run(ctx context.Context, page *answer) error {
-	s := b.session
+	c := b.session.newCall(&b.options)
+	defer c.release()
+	c.answer = page
+	if b.policies.batchObserver != nil {
+		c.observer = &observation{batch: b}
+	}
+	if _, err := b.encode(ctx, c); err != nil {
+		return err
+	}
+	c.req.began = time.Now()
+	if err := b.session.send(ctx, c); err != nil {
+		return err
+	}
+	page.latency = time.Since(c.req.began)
+	if b.tracer != nil && page.env.traced {
+		b.session.trace(b.tracer, page.env.tracingID)
+	}
+	return nil
+}
+
+// encode prepares the statements that have values and encodes the batch. It is routed by the first statement with a
+// partition key, whose values encode returns; nil means none.
+func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error) {
+	if err := b.configure(c); err != nil {
+		return nil, err
+	}
+	entries, first, err := b.bindEntries(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err = c.startBody(opBatch, &b.options, 128*len(entries)); err == nil {
+		c.req.body.b, err = appendBatch(c.req.body.b, b.session.version, b.Type, entries, &c.params)
+	}
+	if err != nil || first == nil {
+		return nil, err
+	}
+	c.setTable(first.stmt)
+	for _, stmt := range c.stmts {
+		keyspace, table := stmt.table()
+		c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
+	}
+	if c.token, c.hasToken, err = first.token(c.req.body.b); err == nil && c.hasToken && b.session.picks() {
+		err = c.keepKey(first)
+	}
+	return first, err
+}
+
+// configure applies the settings that do not depend on the statements.
+func (b *Batch) configure(c *call) error {
 	if len(b.Entries) > BatchSizeMaximum {
 		return errorf("%w: %d, the limit is %d", ErrTooManyStmts, len(b.Entries), BatchSizeMaximum)
 	}
 	if b.policies.fault != nil {
 		return b.policies.fault
 	}
-	c := s.newCall(&b.options)
-	defer c.release()
-	c.answer = page
 	c.idempotent, c.batched, c.logged = b.GetIdempotent(), len(b.Entries), b.Type == LoggedBatch
 	if len(b.Entries) > 0 {
 		c.text = b.Entries[0].Stmt
 	}
-	if b.policies.batchObserver != nil {
-		c.observer = &observation{batch: b}
-	}
-	entries := make([]batchEntry, len(b.Entries))
+	return nil
+}
+
+// bindEntries prepares and binds the statements that have values. It returns all statements, and the values of the
+// first one that has a partition key.
+func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry, first *bindings, err error) {
+	entries = make([]batchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
-	var first *bindings // the first statement that has a partition key
 	for i, e := range b.Entries {
 		if len(e.Args) == 0 && e.binding == nil {
 			entries[i].stmt = e.Stmt
@@ -189,7 +235,7 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 			c.mixed = true // the table is unknown
 			continue
 		}
-		stmt, err := s.prepareFor(ctx, c, b.keyspace, e.Stmt)
+		stmt, err := b.session.prepareFor(ctx, c, b.keyspace, e.Stmt)
 		if err == nil && e.binding != nil {
 			e.Args, err = callBinding(e.binding, stmt, stmt.result.Load())
 		}
@@ -197,7 +243,7 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 			err = bound[i].bind(stmt, e.Args)
 		}
 		if err != nil {
-			return errorf("batch statement %d: %w", i, err)
+			return nil, nil, errorf("batch statement %d: %w", i, err)
 		}
 		c.lwt = c.lwt || stmt.lwt
 		if !slices.Contains(c.stmts, stmt) {
@@ -208,30 +254,5 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 			first = &bound[i]
 		}
 	}
-	err := c.startBody(opBatch, &b.options, 128*len(entries))
-	if err == nil {
-		c.req.body.b, err = appendBatch(c.req.body.b, s.version, b.Type, entries, &c.params)
-	}
-	if err != nil {
-		return err
-	}
-	if first != nil {
-		c.setTable(first.stmt)
-		for _, stmt := range c.stmts {
-			keyspace, table := stmt.table()
-			c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
-		}
-		if c.token, c.hasToken, err = first.token(c.req.body.b); err != nil {
-			return err
-		}
-	}
-	c.req.began = time.Now()
-	if err := s.send(ctx, c); err != nil {
-		return err
-	}
-	page.latency = time.Since(c.req.began)
-	if b.tracer != nil && page.env.traced {
-		s.trace(b.tracer, page.env.tracingID)
-	}
-	return nil
+	return entries, first, nil
 }

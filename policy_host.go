@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"context"
 	"errors"
 
 	"github.com/vecql/vecql/internal/background"
@@ -23,21 +24,51 @@ type HostSelectionPolicy interface {
 	Tier(h *HostInfo) int
 }
 
-// A HostPicker is a HostSelectionPolicy that orders the nodes of each request itself.
+// A HostPicker is a HostSelectionPolicy that selects the node of each attempt itself.
 type HostPicker interface {
 	HostSelectionPolicy
-	// AppendHosts appends to dst the nodes to try for a request, in order. hosts lists the nodes with a tier of 0 or
-	// more, the nearest first. The driver drops nodes that are not in hosts, and repeated nodes. AppendHosts must
-	// change neither r.Replicas nor hosts. A panic in AppendHosts is the error of the request.
-	AppendHosts(dst []*HostInfo, r RouteInfo, hosts []*HostInfo) []*HostInfo
+	// Pick is called for each request, with its context and on its goroutine, and again when its plan begins again after
+	// a wait. Each page of a result is a request, as is the PREPARE of a statement. hosts lists the nodes with a tier of 0
+	// or more, the nearest first. Pick may keep and change hosts and the slices of r. A panic in Pick or in the NextHost
+	// is the error of the request.
+	Pick(ctx context.Context, r RouteInfo, hosts []*HostInfo) NextHost
 }
 
-// RouteInfo describes a request to a HostPicker.
+// A NextHost returns the nodes that a request tries, one with each call; a SelectedHost without a Host ends them. Calls
+// do not overlap, but speculative executions call from their own goroutines. A node may be returned again. The driver
+// skips nodes that it does not know, that have a negative tier or no connection, and tries nodes that answer nothing
+// after all others. It makes a bounded number of calls.
+type NextHost func() SelectedHost
+
+// A SelectedHost is a node that a HostPicker has selected.
+type SelectedHost struct {
+	Host *HostInfo
+	// Mark is called after each attempt on Host, on the goroutine of the attempt, with the error of the attempt or nil. A
+	// canceled attempt, such as a speculative execution that another one preceded, has the error of its context. nil
+	// means none.
+	Mark func(err error)
+}
+
+// HostsInOrder returns a NextHost that returns each of the hosts once.
+func HostsInOrder(hosts ...*HostInfo) NextHost {
+	return func() (next SelectedHost) {
+		if len(hosts) > 0 {
+			next.Host, hosts = hosts[0], hosts[1:]
+		}
+		return next
+	}
+}
+
+// RouteInfo describes the routing of a request. See HostPicker, Query.Route and Batch.Route.
 type RouteInfo struct {
 	Keyspace, Table string      // of the table, empty when unknown
 	Token           int64       // of the partition, when HasToken
 	HasToken        bool        // the partition is known
+	RoutingKey      []byte      // serialized partition key, nil when unknown
 	LWT             bool        // the statement is known to be conditional
+	Idempotent      bool        // the statement is a SELECT, or marked idempotent
+	Prepare         bool        // the request prepares the statement, and its partition is unknown therefore
+	Statement       string      // of a batch the first one
 	Replicas        []*HostInfo // of the partition, the nearest first; empty when unknown
 }
 

@@ -348,12 +348,15 @@ type pageValues struct {
 	cells    []byte
 	token    int64
 	hasToken bool
+	key      []byte // call.routingKey
 }
 
 // keep stores a copy of the values of a call and the token of its partition key.
 func (v *pageValues) keep(c *call, tok int64, hasToken bool) {
-	cells := bytes.Clone(c.bound.cells(c.req.body.b))
-	*v = pageValues{stmt: c.bound.stmt, n: c.bound.n, cells: cells, token: tok, hasToken: hasToken}
+	*v = pageValues{
+		stmt: c.bound.stmt, n: c.bound.n, cells: bytes.Clone(c.bound.cells(c.req.body.b)), token: tok, hasToken: hasToken,
+		key: bytes.Clone(c.routingKey),
+	}
 }
 
 // run requests the first page, which begins at q.pageState, and stores it in page, which must be zero. It fills resume
@@ -383,30 +386,15 @@ func (q *Query) runNext(ctx context.Context, state []byte, paged bool, resume *p
 
 // do is run with a call that the caller releases. It stores the answer in the call. resume may be nil.
 func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) error {
-	s := q.session
 	if err := q.configure(c, q.pageState); err != nil {
 		return err
 	}
-	if len(q.values) == 0 && q.binding == nil && !r.isSet() && !cqltext.IsPreparable(q.stmt) {
+	if q.isUnprepared(r) {
 		return q.doUnprepared(ctx, c)
 	}
-	stmt, err := s.prepareFor(ctx, c, q.keyspace, q.stmt)
+	tok, ok, err := q.encodeValues(ctx, c, r)
 	if err != nil {
 		return err
-	}
-	plan, withID := q.usePlan(c, stmt)
-	if err := q.bind(c, r, stmt, plan); err != nil {
-		return err
-	}
-	if err := q.encode(c, stmt, plan, withID); err != nil {
-		return err
-	}
-	tok, ok, err := c.bound.token(c.req.body.b)
-	if err != nil {
-		return err
-	}
-	if ok && !c.hasToken {
-		c.token, c.hasToken = tok, true
 	}
 	if err := q.finish(ctx, c); err != nil {
 		return err
@@ -415,6 +403,37 @@ func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) 
 		resume.keep(c, tok, ok)
 	}
 	return nil
+}
+
+// isUnprepared reports whether the query, with the values of r, is sent without preparing it.
+func (q *Query) isUnprepared(r *record) bool {
+	return len(q.values) == 0 && q.binding == nil && !r.isSet() && !cqltext.IsPreparable(q.stmt)
+}
+
+// encodeValues prepares the statement and encodes the request. It returns the token of the values, which that of
+// Query.RoutingKey precedes.
+func (q *Query) encodeValues(ctx context.Context, c *call, r *record) (tok int64, ok bool, err error) {
+	stmt, err := q.session.prepareFor(ctx, c, q.keyspace, q.stmt)
+	if err != nil {
+		return 0, false, err
+	}
+	plan, withID := q.usePlan(c, stmt)
+	if err := q.bind(c, r, stmt, plan); err != nil {
+		return 0, false, err
+	}
+	if err := q.encode(c, stmt, plan, withID); err != nil {
+		return 0, false, err
+	}
+	if tok, ok, err = c.bound.token(c.req.body.b); err != nil {
+		return 0, false, err
+	}
+	if ok && !c.hasToken {
+		c.token, c.hasToken = tok, true
+		if q.session.picks() {
+			err = c.keepKey(&c.bound)
+		}
+	}
+	return tok, ok, err
 }
 
 // doNext is runNext with a call that the caller releases. It stores the answer in the call.
@@ -431,7 +450,7 @@ func (q *Query) doNext(ctx context.Context, c *call, state []byte, resume *pageV
 		return err
 	}
 	if resume.hasToken && !c.hasToken {
-		c.token, c.hasToken = resume.token, true
+		c.token, c.hasToken, c.routingKey = resume.token, true, resume.key
 	}
 	return q.finish(ctx, c)
 }

@@ -3,6 +3,8 @@
 package vecql
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -42,7 +44,8 @@ type callState struct {
 	text       string // of the statement, of the first one of a batch, for errors
 	batched    int    // statements of a batch; 0 means no batch
 	token      int64
-	hostID     UUID // the only node to send to; zero means any
+	routingKey []byte // set by the program, for a HostPicker and for Route; nil means unknown
+	hostID     UUID   // the only node to send to; zero means any
 	policies   *policies
 	observer   *observation // nil means none
 	shared     *sharedBody  // nil means no speculative execution
@@ -211,7 +214,15 @@ func (c *call) setRoutingKey(keyspace, defaultKeyspace string, key []byte) {
 	if keyspace == "" {
 		keyspace = defaultKeyspace
 	}
-	c.keyspace, c.token, c.hasToken = keyspace, token.Murmur3(key), true
+	c.keyspace, c.token, c.hasToken, c.routingKey = keyspace, token.Murmur3(key), true, key
+}
+
+// keepKey sets the routing key from the values of b in the body, unless it is known.
+func (c *call) keepKey(b *bindings) (err error) {
+	if c.routingKey == nil {
+		c.routingKey, _, err = b.appendKey(nil, c.req.body.b)
+	}
+	return err
 }
 
 // setTable sets the table for the query plan.
@@ -234,11 +245,37 @@ func (c *call) planTarget() planTarget {
 	}
 }
 
-// startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects.
-func (s *Session) startPlan(p *queryPlan, c *call) {
+// startPlan sets p, which must be zero, to the query plan of a call that c.planStart selects. ctx is that of the
+// request.
+func (s *Session) startPlan(ctx context.Context, p *queryPlan, c *call) {
 	target := c.planTarget()
 	target.start, target.now = c.planStart, c.began
+	if s.picks() {
+		target.picking = c.picking(ctx)
+	}
 	s.topo.Load().startPlan(p, &target)
+}
+
+// picks reports whether a HostPicker selects the nodes.
+func (s *Session) picks() bool { return s.routing.rules.picker != nil }
+
+// picking describes the call to a HostPicker.
+func (c *call) picking(ctx context.Context) *picking {
+	return &picking{
+		ctx: ctx, statement: c.text, routingKey: bytes.Clone(c.routingKey), idempotent: c.idempotent,
+		prepare: c.req.op == opPrepare,
+	}
+}
+
+// routeInfo describes the routing of an encoded call.
+func (s *Session) routeInfo(ctx context.Context, c *call) RouteInfo {
+	target := c.planTarget()
+	target.picking = c.picking(ctx)
+	p := queryPlan{topo: s.topo.Load()}
+	if p.topo.routing != nil {
+		p.setReplicas(&target)
+	}
+	return p.routeInfo(&target)
 }
 
 // storeTablet stores the tablet in the custom payload of a response, if there is one. The payload does not name the

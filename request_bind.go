@@ -187,18 +187,31 @@ func (b *bindings) token(body []byte) (tok int64, ok bool, err error) {
 		return b.stmt.tokenOf(cell), ok, nil
 	default:
 		var stack [256]byte
-		key := stack[:0]
-		for _, i := range pk {
-			cell, ok := b.cell(body, i)
-			if !ok {
-				return 0, false, nil
-			}
-			if key, err = token.AppendComposite(key, cell); err != nil {
-				return 0, false, b.keyError(i, err)
-			}
+		key, ok, err := b.appendKey(stack[:0], body)
+		if !ok {
+			return 0, false, err
 		}
 		return token.Murmur3(key), true, nil
 	}
+}
+
+// appendKey appends the serialized partition key, whose values are in body. ok is false if the statement does not bind
+// the whole key, or a part of it is NULL or unset.
+func (b *bindings) appendKey(dst, body []byte) (key []byte, ok bool, err error) {
+	if len(b.stmt.pkIndexes) == 1 {
+		cell, ok := b.cell(body, b.stmt.pkIndexes[0])
+		return append(dst, cell...), ok, nil
+	}
+	for _, i := range b.stmt.pkIndexes {
+		cell, ok := b.cell(body, i)
+		if !ok {
+			return nil, false, nil
+		}
+		if dst, err = token.AppendComposite(dst, cell); err != nil {
+			return nil, false, b.keyError(i, err)
+		}
+	}
+	return dst, len(b.stmt.pkIndexes) > 0, nil
 }
 
 func (b *bindings) keyError(i int, err error) error {

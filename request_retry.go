@@ -32,20 +32,19 @@ func (c *call) describe(err error) {
 	}
 }
 
-// afterFailure returns the node and the shard of the attempt that follows a failed one, nil if none does.
-func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted,
-) (*node, int32) {
+// afterFailure returns the node of the attempt that follows a failed one, if one does.
+func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x *execution, a *attempted) candidate {
 	x.note(c, a)
 	if ended := ctx.Err(); ended != nil {
 		if errors.Is(a.err, errSilent) { // the time ended before the request could go on to another node
 			x.failure.Err = errorf("%w, after: %w", ended, a.err)
 		}
-		return nil, -1
+		return candidate{}
 	}
 	if x.silent = errors.Is(a.err, errSilent); x.silent {
 		s.counters.moved.Add(1)
 		c.spend(ctx, s.cfg.Timeout)
-		return s.nextNode(c, plan, x)
+		return s.nextNode(ctx, c, plan, x)
 	}
 	c.req.timeout = x.timeout
 	decided := x.decided
@@ -53,25 +52,25 @@ func (s *Session) afterFailure(ctx context.Context, c *call, plan *sharedPlan, x
 	if d.Type == Ignore {
 		c.ignore(a.node, x.failure.Attempts)
 		x.ignored = true
-		return nil, -1
+		return candidate{}
 	}
 	if d.Type == Rethrow || !s.awaitRetry(ctx, d.Wait, x) {
-		return nil, -1
+		return candidate{}
 	}
 	if x.decided > decided {
 		x.waited = d.Type == RetryNextHost && d.Wait > 0
 	}
-	n, shard := a.node, a.shard
+	at := a.candidate
 	if d.Type == RetryNextHost {
-		n, shard = s.nextNode(c, plan, x)
+		at = s.nextNode(ctx, c, plan, x)
 	}
-	if n != nil && x.decided > decided {
+	if at.node != nil && x.decided > decided {
 		s.counters.retries.Add(1)
 	}
 	if d.SetConsistency {
 		x.setConsistency(c, d.Consistency)
 	}
-	return n, shard
+	return at
 }
 
 // note records a failed attempt.
@@ -119,21 +118,21 @@ func (s *Session) noConnections(c *call, plan *sharedPlan) error {
 // nextNode returns the next node of the plan. After its last node the plan begins again, once for each wait of the
 // retry policy. It also begins again once after a silent last node: the node may be the only one that is connected, and
 // the request still has half of its time.
-func (s *Session) nextNode(c *call, plan *sharedPlan, x *execution) (*node, int32) {
-	n, shard := plan.next()
+func (s *Session) nextNode(ctx context.Context, c *call, plan *sharedPlan, x *execution) candidate {
+	at := plan.next()
 	switch {
-	case n != nil:
-		return n, shard
+	case at.node != nil:
+		return at
 	case x.waited:
 		x.waited = false
 	case x.silent && !x.again:
 		x.again = true
 	default:
-		return nil, -1
+		return candidate{}
 	}
 	var again queryPlan
 	s.newPlan(c)
-	s.startPlan(&again, c)
+	s.startPlan(ctx, &again, c)
 	plan.restart(&again)
 	return plan.next()
 }

@@ -24,8 +24,8 @@ type sharedPlan struct {
 	mu *sync.Mutex
 }
 
-// next returns the next node and the shard that serves the request there. See queryPlan.next.
-func (p *sharedPlan) next() (*node, int32) {
+// next returns the next node. See queryPlan.next.
+func (p *sharedPlan) next() candidate {
 	if p.mu != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -48,7 +48,10 @@ func (p *sharedPlan) err() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 	}
-	return p.plan.err
+	if p.plan.picked == nil {
+		return nil
+	}
+	return p.plan.picked.err
 }
 
 // restart replaces the plan by one that begins again: after a wait, a node that failed may succeed.
@@ -100,7 +103,7 @@ func (s *Session) executeAlone(ctx context.Context, c *call) error {
 	if err == nil {
 		return nil
 	}
-	return s.executeAgain(ctx, c, &attempted{n, shard, conn, made, err})
+	return s.executeAgain(ctx, c, &attempted{candidate{node: n, shard: shard}, conn, made, err})
 }
 
 // firstNode returns the first node of the plan of a call, and the node's connection for the call. The connection is nil
@@ -109,25 +112,25 @@ func (s *Session) executeAlone(ctx context.Context, c *call) error {
 //go:noinline
 func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
 	s.newPlan(c)
-	if s.routing.rules.picker != nil { // it is called once for each plan
+	if s.picks() { // the HostPicker is called once for each plan
 		return nil, -1, nil
 	}
 	var plan queryPlan
-	s.startPlan(&plan, c)
-	if n, shard = plan.next(); n == nil {
+	s.startPlan(context.Background(), &plan, c)
+	next := plan.next()
+	if next.node == nil {
 		return nil, -1, nil
 	}
 	c.req.movable = c.idempotent && plan.more()
-	return n, shard, n.pool.pickShard(c.shardOf(n, shard))
+	return next.node, next.shard, next.node.pool.pickShard(c.shardOf(next))
 }
 
 // attempted is a failed attempt.
 type attempted struct {
-	node  *node
-	shard int32
-	conn  *conn
-	made  bool // false means that it was not admitted
-	err   error
+	candidate
+	conn *conn
+	made bool // false means that it was not admitted
+	err  error
 }
 
 // executeAgain continues executeAlone after its attempt has failed. failed is nil if there was none.
@@ -135,7 +138,7 @@ type attempted struct {
 //go:noinline
 func (s *Session) executeAgain(ctx context.Context, c *call, failed *attempted) error {
 	var plan sharedPlan
-	s.startPlan(&plan.plan, c)
+	s.startPlan(ctx, &plan.plan, c)
 	if failed != nil {
 		plan.plan.pass(failed.node)
 	}
@@ -174,25 +177,27 @@ func (s *Session) execute(ctx context.Context, c *call, plan *sharedPlan, failed
 // tryHosts sends a call to the nodes of plan until an attempt succeeds or no retry follows a failure. failed is the
 // last attempt, nil if there was none.
 func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *execution, failed *attempted) error {
-	var n *node
-	var shard int32
+	var at candidate
 	if failed == nil {
-		n, shard = plan.next()
+		at = plan.next()
 	} else {
-		n, shard = s.afterFailure(ctx, c, plan, x, failed)
+		at = s.afterFailure(ctx, c, plan, x, failed)
 	}
-	for n != nil {
-		conn := n.pool.pickShard(c.shardOf(n, shard))
+	for at.node != nil {
+		conn := at.node.pool.pickShard(c.shardOf(at))
 		if conn == nil {
-			n, shard = s.nextNode(c, plan, x)
+			at = s.nextNode(ctx, c, plan, x)
 			continue
 		}
 		c.req.movable = c.idempotent && !x.again && plan.more()
-		made, err := s.attempt(ctx, conn, n, c, x.failure.Attempts)
+		made, err := s.attempt(ctx, conn, at.node, c, x.failure.Attempts)
+		if at.mark != nil && made {
+			s.markHost(at.mark, err)
+		}
 		if err == nil {
 			return nil
 		}
-		n, shard = s.afterFailure(ctx, c, plan, x, &attempted{n, shard, conn, made, err})
+		at = s.afterFailure(ctx, c, plan, x, &attempted{at, conn, made, err})
 	}
 	if x.ignored {
 		return nil
@@ -203,11 +208,17 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 	return x.failure.clone()
 }
 
+// markHost passes the outcome of an attempt to the HostPicker.
+func (s *Session) markHost(mark func(error), err error) {
+	defer s.caught("HostPicker")
+	mark(err)
+}
+
 // shardOf returns the shard of a node that serves the call: that of the tablet, else that of the token. -1 means that
 // the shard is unknown.
-func (c *call) shardOf(n *node, tablet int32) int32 {
-	if tablet >= 0 || !c.hasToken {
-		return tablet
+func (c *call) shardOf(at candidate) int32 {
+	if at.shard >= 0 || !c.hasToken {
+		return at.shard
 	}
-	return n.pool.shardOf(c.token)
+	return at.node.pool.shardOf(c.token)
 }

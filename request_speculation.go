@@ -100,7 +100,7 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	s.races.earn()
 	x.plan.mu = new(sync.Mutex)
 	s.newPlan(c)
-	s.startPlan(&x.plan.plan, c)
+	s.startPlan(ctx, &x.plan.plan, c)
 	c.shared = &sharedBody{body: c.req.body}
 	c.shared.refs.Store(1)
 	x.call = c.callState

@@ -145,7 +145,7 @@ func TestSessionPolicyFaults(t *testing.T) {
 	t.Run("picker panics", func(t *testing.T) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
 			cfg.PoolConfig.HostSelectionPolicy = pickerFunc(func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
-				if r.Table != "" {
+				if !r.Prepare {
 					panic("mine")
 				}
 				return hosts // for PREPARE

@@ -56,7 +56,7 @@ func TestSharedPlanIsGuarded(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for range 1000 {
-				w.restart(&queryPlan{topo: &topology{}, err: fmt.Errorf("%w: %d", wire.ErrLength, i)})
+				w.restart(&queryPlan{topo: &topology{}, picked: &pickedNodes{err: fmt.Errorf("%w: %d", wire.ErrLength, i)}})
 				require.Error(t, w.err())
 				w.next()
 			}

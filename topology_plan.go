@@ -3,10 +3,8 @@
 package vecql
 
 import (
-	"slices"
 	"time"
 
-	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/tablet"
 )
 
@@ -23,6 +21,7 @@ type planTarget struct {
 	hasToken        bool
 	lwt             bool      // known to be conditional
 	host            UUID      // the only node to use; zero means any
+	picking         *picking  // for a HostPicker; nil without one
 	now             time.Time // about; slow replicas are those that lag at that time
 	start           uint32    // selects the first among equals; advances by startStep from plan to plan
 }
@@ -35,21 +34,28 @@ const maxTabletReplicas = 12
 // pool computes it.
 type tabletReplica struct{ node, shard int32 }
 
+// A candidate is a node of a query plan. The zero value ends the plan.
+type candidate struct {
+	node  *node
+	shard int32       // that serves the request there; -1 means that the node's pool computes it from the token
+	mark  func(error) // SelectedHost.Mark; nil means none
+}
+
 // queryPlan is the order in which a request tries nodes, each once. It is a value and allocates nothing, except with a
 // HostPicker.
 type queryPlan struct {
 	topo        *topology
-	err         error // of the HostPicker
-	listed      group // the replicas, the nearest first, unless a tablet names them; or the HostPicker's nodes
+	picked      *pickedNodes // of the HostPicker; nil without one
+	listed      group        // the replicas, the nearest first, unless a tablet names them
 	tablet      [maxTabletReplicas]tabletReplica
 	tabletCount int // replicas in tablet
 	start       uint32
 	order       planOrder
 	token       int64 // when hasToken
 	hasToken    bool
-	tried       int     // nodes returned, passed included
-	passed      *node   // tried before by another plan; nil means none
-	silent      []*node // nodes that were skipped as silent; they come last
+	tried       int         // nodes returned, passed included
+	passed      *node       // tried before by another plan; nil means none
+	silent      []candidate // nodes that were skipped as silent; they come last
 
 	inOrder bool      // equally near replicas are tried in their order
 	avoid   bool      // slow replicas are tried later
@@ -84,7 +90,6 @@ const (
 	localFirst    planOrder = iota
 	replicasFirst           // all replicas come first, remote ones included
 	tabletOnly              // tablet lists all nodes
-	pickedOnly              // listed lists all nodes in order
 )
 
 // planStep is a part of a plan: replicas or other nodes, local or remote. A slow step tries the replicas that were
@@ -109,40 +114,51 @@ var planSteps = [...][]planStep{
 		{remote: true, others: true},
 	},
 	tabletOnly: {{}, {remote: true}},
-	pickedOnly: {{}},
 }
 
 // startPlan sets p, which must be zero, to the query plan of a request. Plans are large, so they are not copied.
 func (t *topology) startPlan(p *queryPlan, target *planTarget) {
 	p.topo, p.start, p.token, p.hasToken = t, target.start, target.token, target.hasToken
-	var found *tablet.Tablet
 	if t.routing == nil { // before the first view
 		return
 	}
 	rules := &t.routing.rules
-	if target.hasToken && (rules.tokenAware || rules.picker != nil || target.host != (UUID{})) {
-		found = t.routing.tablets.Lookup(target.keyspace, target.table, target.token)
-	}
 	if target.host != (UUID{}) {
 		p.order = tabletOnly
 		if i := t.indexOf(target.host); i >= 0 {
-			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(found, target.host)}, 1
+			p.tablet[0], p.tabletCount = tabletReplica{int32(i), shardOn(t.tabletOf(target), target.host)}, 1
 		}
 		return
 	}
-	if found != nil {
-		p.setTablet(found)
-	} else if target.hasToken && (rules.tokenAware || rules.picker != nil) {
-		p.listed = t.replicasOf(target.keyspace, target.token)
+	if rules.tokenAware || rules.picker != nil {
+		p.setReplicas(target)
 	}
 	if rules.picker != nil {
-		p.pick(rules.picker, target)
+		p.picked = pick(rules.picker, p, target)
 		return
 	}
 	p.inOrder = rules.inOrder || target.lwt
 	p.avoid, p.now = !target.lwt && p.replicas() > 1, target.now
 	if rules.replicasFirst {
 		p.order = replicasFirst
+	}
+}
+
+// tabletOf returns the tablet of a request, nil if it is unknown.
+func (t *topology) tabletOf(target *planTarget) *tablet.Tablet {
+	if !target.hasToken {
+		return nil
+	}
+	return t.routing.tablets.Lookup(target.keyspace, target.table, target.token)
+}
+
+// setReplicas lists the replicas of the partition of target: those of its tablet if that is known, else those of its
+// range of the ring.
+func (p *queryPlan) setReplicas(target *planTarget) {
+	if found := p.topo.tabletOf(target); found != nil {
+		p.setTablet(found)
+	} else if target.hasToken {
+		p.listed = p.topo.replicasOf(target.keyspace, target.token)
 	}
 }
 
@@ -177,41 +193,6 @@ func (p *queryPlan) setTablet(t *tablet.Tablet) {
 		copy(p.tablet[at+1:p.tabletCount], p.tablet[at:])
 		p.tablet[at] = tabletReplica{int32(index), replica.Shard}
 	}
-}
-
-// pick calls the program's HostPicker to order the nodes.
-func (p *queryPlan) pick(picker HostPicker, target *planTarget) {
-	info := RouteInfo{
-		Keyspace: target.keyspace, Table: target.table, Token: target.token, HasToken: target.hasToken,
-		LWT: target.lwt,
-	}
-	for i := range p.replicas() {
-		info.Replicas = append(info.Replicas, p.replica(i).info)
-	}
-	hosts, err := callPicker(picker, info, p.topo.hosts)
-	if err != nil {
-		p.err = err
-	}
-	picked := make(group, 0, len(hosts))
-	for _, h := range hosts {
-		if h == nil {
-			continue
-		}
-		if n := p.topo.nodeByID(h.id); n != nil && n.rank >= 0 && !slices.Contains(picked, n) {
-			picked = append(picked, n)
-		}
-	}
-	p.listed, p.order = picked, pickedOnly // tablet is kept for its shards
-}
-
-func callPicker(p HostPicker, info RouteInfo, all []*HostInfo) (hosts []*HostInfo, err error) {
-	defer func() {
-		if err != nil {
-			hosts, err = nil, errorf("HostPicker: %w", err)
-		}
-	}()
-	defer background.Recover(&err)
-	return p.AppendHosts(nil, info, slices.Clone(all)), nil
 }
 
 // replicas returns the number of replicas.
@@ -250,46 +231,44 @@ func (p *queryPlan) tabletShard(n *node) int32 {
 	return -1
 }
 
-// next returns the next node and the shard that serves the request there, nil after the last. The shard is -1 if no
-// tablet names it; the node's pool then computes it from the token. Silent nodes come last.
-func (p *queryPlan) next() (*node, int32) {
-	n, shard := p.advance()
-	for n != nil && (n == p.passed || p.isSilent(n, shard)) {
-		if n != p.passed {
-			p.silent = append(p.silent, n)
+// next returns the next node. Silent nodes come last.
+func (p *queryPlan) next() candidate {
+	next := p.advance()
+	for next.node != nil && (next.node == p.passed || p.isSilent(next)) {
+		if next.node != p.passed {
+			p.silent = append(p.silent, next)
 		}
-		n, shard = p.advance()
+		next = p.advance()
 	}
-	if n == nil && len(p.silent) > 0 {
-		n, p.silent = p.silent[0], p.silent[1:]
-		shard = p.tabletShard(n)
+	if next.node == nil && len(p.silent) > 0 {
+		next, p.silent = p.silent[0], p.silent[1:]
 	}
-	if n != nil {
+	if next.node != nil {
 		p.tried++
 	}
-	return n, shard
+	return next
 }
 
 // pass removes a node that was tried before.
 func (p *queryPlan) pass(n *node) { p.passed, p.tried = n, 1 }
 
-// more reports whether next returns another node.
+// more reports whether next returns another node. With a HostPicker it reports whether next may do so.
 func (p *queryPlan) more() bool {
 	switch {
 	case p.topo == nil || p.order == tabletOnly:
 		return false
-	case p.order == pickedOnly:
-		return p.tried < len(p.listed)
+	case p.picked != nil && p.picked.left == 0:
+		return len(p.silent) > 0
 	}
 	return p.tried < len(p.topo.usable)
 }
 
-// isSilent reports whether the connections for a request on n are silent.
-func (p *queryPlan) isSilent(n *node, shard int32) bool {
-	if n.pool.open.Load().silent == 0 || p.order == tabletOnly { // the usual case, and the only node
+// isSilent reports whether the connections for a request on a node are silent.
+func (p *queryPlan) isSilent(at candidate) bool {
+	if at.node.pool.open.Load().silent == 0 || p.order == tabletOnly { // the usual case, and the only node
 		return false
 	}
-	return n.pool.isSilent(p.shardAt(n, shard))
+	return at.node.pool.isSilent(p.shardAt(at.node, at.shard))
 }
 
 // shardAt returns the shard of n that serves the request, which a tablet may name; -1 means unknown.
@@ -301,13 +280,9 @@ func (p *queryPlan) shardAt(n *node, tablet int32) int32 {
 }
 
 // advance is next without regard to silence.
-func (p *queryPlan) advance() (*node, int32) {
-	if p.order == pickedOnly {
-		if p.at.visited == len(p.listed) {
-			return nil, -1
-		}
-		p.at.visited++
-		return p.listed[p.at.visited-1], p.tabletShard(p.listed[p.at.visited-1])
+func (p *queryPlan) advance() candidate {
+	if p.picked != nil {
+		return p.nextPicked()
 	}
 	for steps := planSteps[p.order]; p.at.step < len(steps); p.at = (planCursor{step: p.at.step + 1}) {
 		s := steps[p.at.step]
@@ -316,13 +291,13 @@ func (p *queryPlan) advance() (*node, int32) {
 		}
 		if s.others {
 			if n := p.nextOther(s.remote); n != nil {
-				return n, -1
+				return candidate{node: n, shard: -1}
 			}
 		} else if n, shard := p.nextReplica(s); n != nil {
-			return n, shard
+			return candidate{node: n, shard: shard}
 		}
 	}
-	return nil, -1
+	return candidate{}
 }
 
 // nextReplica returns the next replica of a step, nil after the last.

@@ -26,8 +26,8 @@ func (t *topology) plan(target planTarget) (p queryPlan) {
 
 // planNodes returns all nodes of a query plan.
 func planNodes(r queryPlan) (nodes []*node) {
-	for n, _ := r.next(); n != nil; n, _ = r.next() {
-		nodes = append(nodes, n)
+	for at := r.next(); at.node != nil; at = r.next() {
+		nodes = append(nodes, at.node)
 	}
 	return nodes
 }
@@ -173,7 +173,8 @@ func TestPlanProperties(t *testing.T) {
 			}
 			r := topo.plan(target)
 			var got []*node
-			for n, shard := r.next(); n != nil; n, shard = r.next() {
+			for at := r.next(); at.node != nil; at = r.next() {
+				n, shard := at.node, at.shard
 				require.False(t, slices.Contains(got, n), "each once")
 				require.False(t, n.info.tier < 0 || n.info.excluded)
 				wantShard := int32(-1)
@@ -250,15 +251,13 @@ func TestPlanOneHost(t *testing.T) {
 	target := onToken(7)
 	target.host = UUID{15: 8}
 	r := topo.plan(target)
-	n, shard := r.next()
-	require.Equal(t, "8", names([]*node{n}), "a request that names an unused node still reaches it")
-	require.EqualValues(t, 3, shard)
-	n, _ = r.next()
-	require.Nil(t, n)
+	at := r.next()
+	require.Equal(t, "8", names([]*node{at.node}), "a request that names an unused node still reaches it")
+	require.EqualValues(t, 3, at.shard)
+	require.Nil(t, r.next().node)
 	target.host = UUID{15: 2}
 	r = topo.plan(target)
-	_, shard = r.next()
-	require.EqualValues(t, -1, shard)
+	require.EqualValues(t, -1, r.next().shard)
 	target.host = UUID{15: 99}
 	require.Empty(t, planNodes(topo.plan(target)))
 	require.Empty(t, planNodes((&topology{}).plan(target)))
@@ -313,8 +312,7 @@ func TestPlanAvoidsSlowReplicas(t *testing.T) {
 	topo := threeByThree(t, policy)
 	withLoad(t, topo, map[byte]int{4: 11, 5: 0})
 	r := topo.plan(onToken(0))
-	first, _ := r.next()
-	require.Equal(t, topo.node(5), first)
+	require.Equal(t, topo.node(5), r.next().node)
 	for id := range 11 { // a node that becomes idle between two calls must be listed exactly once
 		topo.node(4).pool.open.Load().conns[0].streams.Release(id)
 	}
@@ -348,7 +346,7 @@ func TestPlanAllocatesNothing(t *testing.T) {
 		return testing.AllocsPerRun(200, func() {
 			start += startStep
 			r := topo.plan(onToken(start))
-			for n, _ := r.next(); n != nil; n, _ = r.next() {
+			for at := r.next(); at.node != nil; at = r.next() {
 				steps++
 			}
 		})
@@ -368,7 +366,7 @@ func BenchmarkPlan(b *testing.B) {
 			for b.Loop() {
 				start += startStep
 				r := topo.plan(onToken(start))
-				if n, _ := r.next(); n == nil {
+				if r.next().node == nil {
 					b.Fatal("no node")
 				}
 			}
@@ -377,49 +375,6 @@ func BenchmarkPlan(b *testing.B) {
 	run("ring")
 	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}}, {Host: UUID{15: 1}}, {Host: UUID{15: 4}}}})
 	run("tablet")
-}
-
-// pickerFunc orders nodes by a function.
-type pickerFunc func(r RouteInfo, hosts []*HostInfo) []*HostInfo
-
-func (pickerFunc) Tier(h *HostInfo) int {
-	if h.id[15] == 9 {
-		return -1
-	}
-	return 0
-}
-
-func (f pickerFunc) AppendHosts(dst []*HostInfo, r RouteInfo, hosts []*HostInfo) []*HostInfo {
-	return append(dst, f(r, hosts)...)
-}
-
-func TestPlanHostPicker(t *testing.T) {
-	var info RouteInfo
-	var p pickerFunc = func(r RouteInfo, hosts []*HostInfo) []*HostInfo {
-		info = r
-		slices.Reverse(hosts)
-		return append(append(hosts, nil, hosts[0], &HostInfo{id: UUID{15: 77}}), &HostInfo{id: UUID{15: 9}})
-	}
-	topo := threeByThree(t, p)
-	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: -5, Last: 5, Replicas: []tablet.Replica{{Host: UUID{15: 5}, Shard: 6}, {Host: UUID{15: 1}}}})
-	target := onToken(0)
-	target.lwt = true
-	for range 2 {
-		require.Equal(t, "8 7 6 5 4 3 2 1", names(planNodes(topo.plan(target))), "unknown, repeated and unused nodes are left out")
-	}
-	r := topo.plan(target)
-	for n, shard := r.next(); n != nil; n, shard = r.next() {
-		require.EqualValues(t, map[byte]int{5: 6, 1: 0, 2: -1, 3: -1, 4: -1, 6: -1, 7: -1, 8: -1}[n.info.id[15]], shard)
-	}
-	replicas := info.Replicas
-	info.Replicas = nil
-	require.Equal(t, RouteInfo{Keyspace: "ks", Table: "t", HasToken: true, LWT: true}, info)
-	require.Equal(t, []*HostInfo{topo.node(5).info, topo.node(1).info}, replicas)
-
-	topo = threeByThree(t, TokenAwareHostPolicy(pickerFunc(func(RouteInfo, []*HostInfo) []*HostInfo { panic("mine") })))
-	r = topo.plan(onToken(0))
-	require.Empty(t, planNodes(r))
-	require.ErrorContains(t, r.err, "HostPicker: panic: mine")
 }
 
 // TestPlanSilentNodes has a silent node come last, wherever it would have been, and once. A node that the request names
@@ -439,8 +394,7 @@ func TestPlanSilentNodes(t *testing.T) {
 				r := topo.plan(onToken(i * startStep))
 				var got []int
 				for r.more() {
-					n, _ := r.next()
-					got = append(got, int(n.info.id[15]))
+					got = append(got, int(r.next().node.info.id[15]))
 				}
 				require.Len(t, got, 9)
 				require.ElementsMatch(t, []int{1, 5}, got[7:])
@@ -450,11 +404,4 @@ func TestPlanSilentNodes(t *testing.T) {
 			require.Equal(t, "1", names(planNodes(topo.plan(target))))
 		})
 	}
-}
-
-// pickAll is a HostPicker that returns all hosts.
-type pickAll struct{ roundRobinPolicy }
-
-func (pickAll) AppendHosts(dst []*HostInfo, _ RouteInfo, hosts []*HostInfo) []*HostInfo {
-	return append(dst, hosts...)
 }

@@ -175,9 +175,9 @@ func TestFault26HostileTablets(t *testing.T) {
 		p.replicas = []any{replicaCell{hostID(2), maxShard - 1}}
 		topo.storeTablet(&target, map[string][]byte{payloadTabletsV1: p.bytes()})
 		r := topo.plan(target)
-		n, shard := r.next()
-		require.Equal(t, "2", names([]*node{n}))
-		require.EqualValues(t, maxShard-1, shard, "the pool uses any connection for an unknown shard")
+		at := r.next()
+		require.Equal(t, "2", names([]*node{at.node}))
+		require.EqualValues(t, maxShard-1, at.shard, "the pool uses any connection for an unknown shard")
 	})
 }
 
