@@ -393,16 +393,30 @@ func (it *Iter) Warnings() []string { return it.parts().warnings }
 // GetCustomPayload returns the custom payload of the current page's response.
 func (it *Iter) GetCustomPayload() map[string][]byte { return it.parts().payload }
 
-// Host returns the node that sent the current page; nil means that there was no response.
+// Host returns the node that sent the current page, or failed to. nil means that no node was asked.
 func (it *Iter) Host() *HostInfo {
-	if it.node == nil {
+	switch f := it.failure(); {
+	case f != nil && f.Host.IsValid():
+		return it.session.hostOf(f.Host)
+	case it.node == nil:
 		return nil
 	}
 	return it.node.info
 }
 
-// Attempts returns the number of attempts of the request for the current page.
-func (it *Iter) Attempts() int { return it.attempts }
+// Attempts returns the number of attempts of the request for the current page, also of one that failed.
+func (it *Iter) Attempts() int {
+	if f := it.failure(); f != nil {
+		return f.Attempts
+	}
+	return it.attempts
+}
+
+// failure returns the failure of the request for the current page. nil means that there is a page.
+func (it *Iter) failure() (f *RequestFailure) {
+	errors.As(it.err, &f)
+	return f
+}
 
 // Latency returns the duration of the last attempt for the current page.
 func (it *Iter) Latency() time.Duration { return it.latency }

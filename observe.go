@@ -22,7 +22,8 @@ import (
 
 // A QueryObserver observes the attempts of queries (ClusterConfig.QueryObserver, Query.Observer).
 type QueryObserver interface {
-	// ObserveQuery is called after each attempt with the context of the query. Each page of a result is one request.
+	// ObserveQuery is called after each attempt with the context of the query. Each page of a result is one request. The
+	// attempts of a PREPARE that failed are reported too, to each query that waited for it.
 	// Attempts of speculative executions are reported together when the request is complete, except those still in
 	// flight.
 	ObserveQuery(ctx context.Context, o ObservedQuery)
@@ -125,12 +126,13 @@ type ObservedStream struct {
 	Host *HostInfo // for a node removed since it has the address only
 }
 
-// observation reports the attempts of a call: to the observer of its query or batch, or to a speculation, which reports
-// them later.
+// observation reports the attempts of a call: to the observer of its query or batch, or to a speculation or a log,
+// whose owner reports them later.
 type observation struct {
 	query       *Query       // or
 	batch       *Batch       // or
-	speculation *speculation // of an execution on a goroutine other than the caller's
+	speculation *speculation // of an execution on a goroutine other than the caller's, or
+	log         *attemptLog  // of a PREPARE, which several calls may share
 	n           int
 	hosts       []hostSeen
 }
@@ -140,6 +142,9 @@ type hostSeen struct {
 	host    netip.AddrPort
 	metrics HostMetrics
 }
+
+// attemptLog stores the attempts of a call.
+type attemptLog []attemptRecord
 
 // attemptRecord is the outcome of an attempt.
 type attemptRecord struct {
@@ -153,6 +158,10 @@ type attemptRecord struct {
 func (o *observation) record(ctx context.Context, s *Session, a attemptRecord) {
 	if o.speculation != nil {
 		o.speculation.addRecord(a)
+		return
+	}
+	if o.log != nil {
+		*o.log = append(*o.log, a)
 		return
 	}
 	metrics := o.count(a)
@@ -199,9 +208,14 @@ func (s *Session) caught(whose string) {
 	}
 }
 
-// hostAt returns the node at an address, or a HostInfo that has only the address.
+// hostAt is hostOf for the text of an address.
 func (s *Session) hostAt(addr string) *HostInfo {
 	at, _ := netip.ParseAddrPort(addr) // zero for a host name
+	return s.hostOf(at)
+}
+
+// hostOf returns the node at an address, or a HostInfo that has only the address.
+func (s *Session) hostOf(at netip.AddrPort) *HostInfo {
 	for _, n := range s.topo.Load().nodes {
 		if n.info.addr == at {
 			return n.info

@@ -32,7 +32,9 @@ const (
 
 // A RetryPolicy decides whether a request is sent again. Policies are stateless: one may serve any number of sessions
 // and requests at once. Decide is called on the goroutine of the request or of its speculative execution; the driver
-// holds no lock during the call. A panic in Decide ends the request with an error.
+// holds no lock during the call. A panic in Decide ends the request with an error. The PREPARE of a statement has the
+// policy of the first request that needs it, a goroutine of its own, and a context that only has the values of that
+// request's.
 type RetryPolicy interface {
 	// Decide is called after each attempt that reached a node and failed, unless ctx, the context of the request, has
 	// ended. An attempt that sent no byte needs no decision, nor does that of an idempotent request on a node that answers

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/internal/token"
@@ -47,13 +48,14 @@ type callState struct {
 	routingKey []byte // set by the program, for a HostPicker and for Route; nil means unknown
 	hostID     UUID   // the only node to send to; zero means any
 	policies   *policies
-	observer   *observation // nil means none
-	shared     *sharedBody  // nil means no speculative execution
-	planStart  uint32       // selects one of the query plans
-	lwt        bool         // known to be conditional
-	mixed      bool         // may concern several tables
-	logged     bool         // a logged batch
-	paged      bool         // the program reads the answer row by row, and holds it meanwhile
+	observer   *observation          // nil means none
+	shared     *sharedBody           // nil means no speculative execution
+	asked      *atomic.Pointer[node] // of a PREPARE: the node of the last attempt; nil for other requests
+	planStart  uint32                // selects one of the query plans
+	lwt        bool                  // known to be conditional
+	mixed      bool                  // may concern several tables
+	logged     bool                  // a logged batch
+	paged      bool                  // the program reads the answer row by row, and holds it meanwhile
 	hasToken   bool
 	idempotent bool
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/internal/flight"
@@ -24,27 +25,49 @@ const (
 )
 
 // prepareFor is prepare for a call: it counts a hit, ends with the call's timeout, and restarts the clock of the call
-// after a miss.
+// after a miss. A PREPARE that failed counts as the attempts of the call, which its observer sees.
 func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string) (*statement, error) {
 	if stmt := s.statements.Known(flight.Key{Scope: keyspace, Text: text}); stmt != nil {
 		s.counters.of(c).preparedHits.Add(1)
 		return stmt, nil
 	}
-	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), c.policies.speculative, keyspace, text)
+	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), c.policies, keyspace, text)
 	c.req.began = time.Now() // preparing may have taken long
-	return stmt, err
+	var failed *failedPrepare
+	if !errors.As(err, &failed) {
+		return stmt, err
+	}
+	if c.observer != nil {
+		for _, seen := range failed.attempts {
+			c.observer.record(ctx, s, seen)
+		}
+	}
+	return nil, failed.RequestFailure
 }
+
+// failedPrepare is the error of a PREPARE with its attempts.
+type failedPrepare struct {
+	*RequestFailure
+	attempts attemptLog
+}
+
+// Unwrap returns the failure.
+func (e *failedPrepare) Unwrap() error { return e.RequestFailure }
 
 // prepare returns a statement from the cache, or prepares it.
 func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statement, error) {
-	return s.prepareWithin(ctx, 0, nil, keyspace, text)
+	stmt, err := s.prepareWithin(ctx, 0, s.defaultPolicies, keyspace, text)
+	var failed *failedPrepare
+	if errors.As(err, &failed) {
+		err = failed.RequestFailure
+	}
+	return stmt, err
 }
 
-// prepareWithin is prepare with a timeout, 0 for none, and the speculative execution policy of the request, nil for
-// none. Concurrent calls for one text share one PREPARE. It ends with none of them, so that a short timeout of one call
-// does not fail the others.
-func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, policy SpeculativeExecutionPolicy,
-	keyspace, text string,
+// prepareWithin is prepare with a timeout, 0 for none, and the policies of the request. The error of a PREPARE that was
+// sent is a failedPrepare. Concurrent calls for one text share one PREPARE, which has the policies of the first call.
+// The PREPARE ends with none of the calls, so that a short timeout of one call does not fail the others.
+func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *policies, keyspace, text string,
 ) (*statement, error) {
 	if s.closed.Load() {
 		return nil, &RequestFailure{Err: ErrSessionClosed, Statement: text, request: "prepare"}
@@ -61,52 +84,87 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, poli
 		defer cancel()
 	}
 	stmt, err := s.statements.Get(bounded, key, func() (*statement, error) {
-		return s.prepareOnce(keyspace, text, began, preparePolicies(bounded, policy))
+		return s.prepareOnce(ctx, keyspace, text, began, preparePolicies(bounded, p))
 	})
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = ErrTimeoutNoResponse
 	}
 	var failure *RequestFailure
 	if err != nil && !errors.As(err, &failure) { // the wait ended, or no node was asked
-		err = &RequestFailure{Err: err, Statement: text, Elapsed: time.Since(began), request: "prepare"}
+		err = s.abandonedPrepare(key, began, err)
 	}
 	return stmt, err
 }
 
-// preparePolicies returns the policies of a PREPARE for a request with that context and speculative execution policy.
-func preparePolicies(ctx context.Context, policy SpeculativeExecutionPolicy) *policies {
+// abandonedPrepare returns the error of a wait that ended with err before its PREPARE.
+func (s *Session) abandonedPrepare(key flight.Key, began time.Time, err error) error {
+	failure := &RequestFailure{Err: err, Statement: key.Text, Elapsed: time.Since(began), request: "prepare"}
+	asked, _ := s.preparing.Load(key)
+	at, _ := asked.(*atomic.Pointer[node])
+	if at == nil || at.Load() == nil {
+		return failure
+	}
+	n := at.Load()
+	failure.Host, failure.Attempts = n.info.addr, 1
+	return &failedPrepare{failure, attemptLog{{node: n, began: began, ended: time.Now(), err: err}}}
+}
+
+// preparePolicies returns the policies of a PREPARE for a request with that context and policies.
+func preparePolicies(ctx context.Context, p *policies) *policies {
 	delay := prepareDelay
 	if deadline, ok := ctx.Deadline(); ok {
 		delay = min(delay, max(0, time.Until(deadline)/4))
 	}
-	if policy != nil {
-		if _, d, err := askSpeculativePolicy(policy); err == nil {
+	if p.speculative != nil {
+		if _, d, err := askSpeculativePolicy(p.speculative); err == nil {
 			delay = min(delay, max(0, d))
 		}
 	}
 	return &policies{
-		retry:       DefaultRetryPolicy{},
+		retry:       p.retry,
 		speculative: &SimpleSpeculativeExecution{NumAttempts: prepareExecutions, TimeoutDelay: delay},
 	}
 }
 
-// prepareOnce prepares a statement on one node, and then in the background on the others.
-func (s *Session) prepareOnce(keyspace, text string, began time.Time, p *policies) (*statement, error) {
+// valuesContext is a context with the values of another one.
+type valuesContext struct {
+	context.Context
+	values context.Context
+}
+
+// Value returns a value of the other context.
+func (c valuesContext) Value(key any) any {
+	if v := c.values.Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
+}
+
+// prepareOnce prepares a statement on one node, and then in the background on the others. ctx is that of the request,
+// whose values the policies of the program see.
+func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began time.Time, p *policies,
+) (*statement, error) {
 	s.counters.prepares.Add(1)
 	c := newPrepareCall(getBuffer(len(text) + len(keyspace) + 16))
 	c.text, c.began, c.idempotent, c.policies = text, began, true, p
+	var attempts attemptLog
+	c.observer, c.asked = &observation{log: &attempts}, new(atomic.Pointer[node])
+	key := flight.Key{Scope: keyspace, Text: text}
+	s.preparing.Store(key, c.asked)
+	defer s.preparing.Delete(key)
 	defer c.releaseBody()
 	var err error
 	if c.req.body.b, err = appendPrepare(c.req.body.b[:0], s.version, text, keyspace); err != nil {
 		return nil, err
 	}
-	err = s.send(s.ctx, c)
+	err = s.send(valuesContext{s.ctx, context.WithoutCancel(ctx)}, c)
 	if err != nil && s.closed.Load() {
 		err = ErrSessionClosed // rather than context.Canceled, since no caller canceled s.ctx
 	}
 	var failure *RequestFailure
 	if errors.As(err, &failure) {
 		failure.applied = false // a PREPARE never executes the statement
+		return nil, &failedPrepare{failure, attempts}
 	}
 	if err != nil {
 		return nil, err

@@ -190,6 +190,9 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 			continue
 		}
 		c.req.movable = c.idempotent && !x.again && plan.more()
+		if c.asked != nil {
+			c.asked.Store(at.node)
+		}
 		made, err := s.attempt(ctx, conn, at.node, c, x.failure.Attempts)
 		if at.mark != nil && made {
 			s.markHost(at.mark, err)

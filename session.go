@@ -35,6 +35,7 @@ type Session struct {
 	tlsNames    sync.Map    // address -> name of the contact point that was resolved to it, for TLS
 	topo        atomic.Pointer[topology]
 	statements  *flight.Cache[statement]
+	preparing   sync.Map // flight.Key to call.asked of its PREPARE
 	control     *control
 	reach       translateFunc // translates an address of the system tables; nil means none
 	peers       peers

@@ -101,9 +101,10 @@ func TestHostPickerDescription(t *testing.T) {
 		}
 		page.Token, page.Replicas = infos[1].Token, infos[1].Replicas
 		require.Equal(t, []RouteInfo{{Statement: read, Prepare: true, Idempotent: true}, page, page}, infos)
-		for _, ctx := range ctxs[1:] {
-			require.Equal(t, "mine", ctx.Value(key{}), "also for later pages")
+		for _, ctx := range ctxs {
+			require.Equal(t, "mine", ctx.Value(key{}), "also in a PREPARE and for later pages")
 		}
+		require.Nil(t, ctxs[0].Value(0))
 
 		require.NoError(t, s.Batch(LoggedBatch).Query("INSERT INTO u (k) VALUES (1)").Query(insert, 9).Exec())
 		_, infos, _ = p.take()

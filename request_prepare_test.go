@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// A PREPARE that fails counts as the attempts of the request that needs the statement.
+
+// failPrepares makes the first n PREPAREs fail, and those after them succeed.
+func failPrepares(c *fakecql.Cluster, code Code, n int) {
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpPrepare {
+			return false
+		}
+		c.Mu.Lock()
+		defer c.Mu.Unlock()
+		n--
+		if n >= 0 {
+			r.Fail(int32(code))
+		}
+		return n >= 0
+	})
+}
+
+func TestFailedPrepareIsAnAttempt(t *testing.T) {
+	for name, m := range map[string]struct {
+		failures, retries, attempts int
+	}{
+		"once":                {1, 0, 1},
+		"on two nodes":        {9, 1, 2},
+		"until there is none": {9, 7, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Keyspace = "ks" })
+				requireAllUp(t, s)
+				failPrepares(c, CodeInvalid, m.failures)
+				type key struct{}
+				ctx := context.WithValue(t.Context(), key{}, "mine")
+				var asked []Attempt
+				policy := contextRetry(func(ctx context.Context, a Attempt) Decision {
+					require.Equal(t, "mine", ctx.Value(key{}))
+					require.NoError(t, ctx.Err())
+					asked = append(asked, a)
+					if a.Number > m.retries {
+						return Decision{}
+					}
+					return Decision{Type: RetryNextHost}
+				})
+				var seen attemptRecorder
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen).IterContext(ctx)
+				require.Equal(t, m.attempts, it.Attempts())
+				var f *RequestFailure
+				require.ErrorAs(t, it.Close(), &f)
+				require.Equal(t, m.attempts, f.Attempts)
+				require.Equal(t, f.Host, it.Host().addr)
+				require.Contains(t, s.GetHosts(), it.Host())
+				require.False(t, MayHaveApplied(f))
+				require.Len(t, asked, m.attempts)
+				require.Len(t, seen.queries, m.attempts)
+				for i, o := range seen.queries {
+					require.Equal(t, []any{i, "ks", idempotentInsert, asked[i].Host}, []any{o.Attempt, o.Keyspace, o.Statement, o.Host})
+					require.ErrorIs(t, o.Err, CodeInvalid)
+					require.Equal(t, 1, o.Metrics.Attempts)
+				}
+				if m.failures == 1 {
+					require.NoError(t, s.Query(idempotentInsert).Exec(), "errors are not cached")
+					return
+				}
+				require.Error(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(policy).Observer(&seen).ExecContext(ctx))
+				require.Len(t, seen.batches, m.attempts)
+			})
+		})
+	}
+}
+
+// contextRetry is a function as a retry policy, with the context.
+type contextRetry func(ctx context.Context, a Attempt) Decision
+
+func (f contextRetry) Decide(ctx context.Context, a Attempt) Decision { return f(ctx, a) }
+
+// TestFailedPrepareIsShared requires that calls at the same time share one PREPARE, and that each sees its failure.
+func TestFailedPrepareIsShared(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		var sent atomic.Int32
+		c.On(func(r *fakecql.Request) bool {
+			if r.Op == fakecql.OpPrepare {
+				sent.Add(1)
+				time.AfterFunc(100*time.Millisecond, func() { r.Fail(int32(CodeServer)) })
+			}
+			return r.Op == fakecql.OpPrepare
+		})
+		var asked int
+		policy := retryFunc(func(Attempt) Decision { asked++; return Decision{} })
+		var seen [5]attemptRecorder
+		var wg sync.WaitGroup
+		for i := range seen {
+			wg.Go(func() {
+				it := s.Query(idempotentInsert).RetryPolicy(policy).Observer(&seen[i]).Iter()
+				require.Equal(t, 1, it.Attempts())
+				require.NotNil(t, it.Host())
+				require.ErrorIs(t, it.Close(), CodeServer)
+			})
+		}
+		wg.Wait()
+		require.Equal(t, 1, asked)
+		require.EqualValues(t, 1, sent.Load())
+		for i := range seen {
+			require.Len(t, seen[i].queries, 1)
+		}
+	})
+}
+
+// TestPrepareWithoutAnswer requires that a call whose wait for a PREPARE has ended names the node that was asked.
+func TestPrepareWithoutAnswer(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, m := range []struct {
+			ctx  context.Context
+			want error
+		}{{t.Context(), ErrTimeoutNoResponse}, {ctx, context.DeadlineExceeded}} {
+			var seen attemptRecorder
+			it := s.Query(idempotentInsert).Observer(&seen).RequestTimeout(2 * time.Second).IterContext(m.ctx)
+			if m.want != ErrTimeoutNoResponse {
+				require.ErrorIs(t, it.Close(), m.want)
+			}
+			require.Equal(t, 1, it.Attempts())
+			require.Equal(t, s.GetHosts()[0], it.Host())
+			require.Len(t, seen.queries, 1)
+			require.Error(t, seen.queries[0].Err)
+			require.False(t, MayHaveApplied(it.Close()))
+		}
+		synctest.Wait()
+	})
+}
+
+// TestIterAfterFailure requires that an Iter names the node and the attempts of a request that failed.
+func TestIterAfterFailure(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		const read = "SELECT v FROM ks.t"
+		ints := fakecql.Columns("v int")
+		c.Prepare(read, fakecql.Prepared{Result: ints})
+		var failed string
+		c.Answer(func(r *fakecql.Request, nth int) {
+			if nth == 0 {
+				r.Rows(fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, 1}}, State: "more"})
+				return
+			}
+			failed = r.Node.IP
+			r.Fail(int32(CodeServer))
+		})
+		policy := retryFunc(func(a Attempt) Decision {
+			if a.Number < 2 {
+				return Decision{Type: Retry}
+			}
+			return Decision{}
+		})
+		it := s.Query(read).Prefetch(-1).RetryPolicy(policy).Iter()
+		var v int
+		require.True(t, it.Scan(&v))
+		require.Equal(t, 1, it.Attempts())
+		require.False(t, it.Scan(&v))
+		require.Equal(t, 2, it.Attempts(), "of the second page")
+		require.Equal(t, failed, it.Host().ConnectAddress().String())
+		require.ErrorIs(t, it.Close(), CodeServer)
+		it = s.Query(read).HostID(hostID(99).String()).Iter()
+		require.Zero(t, it.Attempts())
+		require.Nil(t, it.Host(), "no node was asked")
+		require.ErrorIs(t, it.Close(), ErrNoConnections)
+	})
+}
