@@ -50,8 +50,13 @@ type HostInfo struct {
 	remote   bool // not local by the policy
 }
 
-// HostID returns the node's id, which does not change with its address.
-func (h *HostInfo) HostID() string { return h.id.String() }
+// HostID returns the node's id, which does not change with its address. Empty means unknown.
+func (h *HostInfo) HostID() string {
+	if h.id == (UUID{}) {
+		return ""
+	}
+	return h.id.String()
+}
 
 // ConnectAddress returns the address for clients.
 func (h *HostInfo) ConnectAddress() net.IP { return ipOf(h.addr.Addr()) }
