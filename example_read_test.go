@@ -125,6 +125,26 @@ func ExampleIter_NextRaw() {
 	// [0 0 0 3] desk
 }
 
+// Destinations for columns that the program does not know.
+func ExampleNewValue() {
+	session, closeShop := openShop()
+	defer closeShop()
+
+	rows := session.Query("SELECT number, item FROM orders WHERE customer = ?", "ada").IterContext(context.Background())
+	var row []any
+	for _, column := range rows.Columns() {
+		row = append(row, vecql.NewValue(column.TypeInfo))
+	}
+	for rows.Scan(row...) {
+		fmt.Printf("%T %T\n", row[0], row[1])
+		break
+	}
+	if err := rows.Close(); err != nil {
+		log.Fatal(err)
+	}
+	// Output: *int *string
+}
+
 // Whole columns: a batch for each page.
 func ExampleQuery_Batches() {
 	session, closeShop := openShop()

@@ -346,7 +346,7 @@ type RowData struct {
 	Values  []any
 }
 
-// RowData returns new destinations of the columns' default Go types, for Scan.
+// RowData returns new destinations for Scan, those that NewValue returns for the columns.
 func (it *Iter) RowData() (RowData, error) {
 	if it.err != nil {
 		return RowData{}, it.err
@@ -354,7 +354,7 @@ func (it *Iter) RowData() (RowData, error) {
 	var r RowData
 	for _, col := range it.Columns() {
 		r.Columns = append(r.Columns, col.Name)
-		r.Values = append(r.Values, codec.NewDefault(col.TypeInfo))
+		r.Values = append(r.Values, NewValue(col.TypeInfo))
 	}
 	return r, nil
 }

@@ -25,6 +25,12 @@ func AppendMarshal(dst []byte, info TypeInfo, value any) (out []byte, null bool,
 // changed after an error, an *UnmarshalError.
 func Unmarshal(info TypeInfo, data []byte, dst any) error { return codec.Unmarshal(info, data, dst) }
 
+// NewValue returns a destination for a value of type info: a pointer to the zero value of the Go type that the value
+// has in an *any, MapScan and SliceMap, e.g. *string for text and *map[string]int for map<text, int>. If there is no
+// such type, the destination is an *any. Package reflect has the type and the zero value:
+// reflect.ValueOf(NewValue(info)).Elem().
+func NewValue(info TypeInfo) any { return codec.NewDefault(info) }
+
 // Into returns a destination for Scan that decodes each vector into dst, without allocating. Every row overwrites the
 // previous one: a program that keeps a row copies it first. Create the destination once and scan every row into it.
 //
