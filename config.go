@@ -40,7 +40,8 @@ type ClusterConfig struct {
 	// reach and AddressTranslator cannot translate, as behind some proxies. The session then has no token awareness, and
 	// of a node only the address: HostInfo.HostID is made from it, and data center, rack, version and tokens are empty,
 	// which a HostFilter and a HostSelectionPolicy have to accept. Any node of the cluster may answer at the address.
-	// Names of contact points are resolved again every ReconnectInterval. Default false.
+	// Names of contact points are resolved again every ReconnectInterval; a node leaves once it has no connection and no
+	// contact point has its address. Default false.
 	DisableInitialHostLookup bool
 	// Keyspace is the keyspace of every connection: statements need not qualify its tables. Default none.
 	Keyspace string

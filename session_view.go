@@ -21,7 +21,8 @@ func (s *Session) readView(ctx context.Context, conn *conn) (clusterView, error)
 }
 
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no
-// replicas.
+// replicas. A connected node stays even if no name has its address any more, because some name servers return another
+// part of the addresses each time.
 func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView, err error) {
 	local, err := readLocal(ctx, conn)
 	if err != nil {
@@ -30,7 +31,7 @@ func (s *Session) contactView(ctx context.Context, conn *conn) (view clusterView
 	view.clusterName, view.schema = get[string](local, "cluster_name"), get[UUID](local, "schema_version")
 	addrs, err := s.contactPoints(ctx)
 	for _, n := range s.topo.Load().nodes {
-		if err != nil { // a name that is not resolved for a moment removes no node
+		if err != nil || n.pool.isUp() { // a name that is not resolved for a moment removes no node
 			addrs = append(addrs, n.info.addr.String())
 		}
 	}

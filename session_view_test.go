@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
@@ -164,8 +166,8 @@ func TestContactPointsOnlyFilters(t *testing.T) {
 	})
 }
 
-// TestContactPointsMove: a node leaves when the contact points no longer lead to it, and stays while one of them has no
-// address.
+// TestContactPointsMove: a node leaves when it is down and no contact point has its address. It stays while one of them
+// cannot be resolved.
 func TestContactPointsMove(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 		s := sessionOn(c, func(cfg *ClusterConfig) {
@@ -177,15 +179,57 @@ func TestContactPointsMove(t *testing.T) {
 			s.control.refreshSoon()
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			require.NoError(t, s.Ready(t.Context()))
 			require.NoError(t, s.Query("INSERT").Exec())
 			return addrsOf(s)
 		}
 		zero, one, two := c.Nodes[0].Addr(), c.Nodes[1].Addr(), c.Nodes[2].Addr()
 		require.ElementsMatch(t, []string{zero, one}, resolve(zero, "unknown:x"))
 		require.ElementsMatch(t, []string{zero, one}, resolve("unknown:x"))
-		require.ElementsMatch(t, []string{zero, one, two}, resolve(two, "unknown:x"))
-		require.ElementsMatch(t, []string{zero, two}, resolve(zero, two))
+		require.ElementsMatch(t, []string{zero, one, two}, resolve(two), "connected nodes stay")
+		c.Nodes[1].Change(func(n *fakecql.Node) { n.Down = true })
+		c.Nodes[1].HangUp()
+		time.Sleep(time.Second)
+		require.ElementsMatch(t, []string{zero, one, two}, resolve("unknown:x"))
+		require.ElementsMatch(t, []string{zero, two}, resolve(two))
 		require.Zero(t, c.Nodes[1].Connections())
 	})
+}
+
+// TestContactPointsOnlyOnData changes the schema and reads it, beside another session that changes it too, on nodes of
+// Cassandra and of ScyllaDB.
+func TestContactPointsOnlyOnData(t *testing.T) {
+	for name, cfg := range map[string]cqltest.Config{
+		"cassandra": {}, "scylla": {Scylla: &cqltest.Scylla{Shards: 2, Tablets: 8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg.Nodes, cfg.Network = 3, cqltest.InMemory
+				c := cqltest.New(t, cfg)
+				own := NewCluster(c.Hosts()[:2]...)
+				own.Dialer, own.Logger, own.DisableInitialHostLookup = c.Dialer(), slog.New(slog.DiscardHandler), true
+				s := openSession(t, own)
+				require.Len(t, s.GetHosts(), 2)
+				for _, stmt := range []string{
+					"CREATE KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 2}",
+					"CREATE TABLE ks.t (id int PRIMARY KEY, v text)",
+				} {
+					require.NoError(t, s.Query(stmt).Exec())
+				}
+				for id := range 20 {
+					require.NoError(t, s.Query("INSERT INTO ks.t (id, v) VALUES (?, ?)", id, "v").Exec())
+					var v string
+					require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(&v))
+					require.Equal(t, "v", v)
+				}
+				table, err := s.TableMetadata("ks", "t")
+				require.NoError(t, err)
+				require.Len(t, table.Columns, 2)
+				require.NoError(t, c.Exec("ALTER TABLE ks.t ADD w int"))
+				time.Sleep(time.Minute)
+				table, err = s.TableMetadata("ks", "t")
+				require.NoError(t, err)
+				require.Len(t, table.Columns, 3, "the schema event arrived")
+			})
+		})
+	}
 }
