@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -183,5 +185,70 @@ func TestHostPickerSpeculation(t *testing.T) {
 		_, infos, marks := p.take()
 		require.Len(t, infos, 1)
 		require.ElementsMatch(t, []string{"1 <nil>", "0 context canceled"}, marks)
+	})
+}
+
+// ownHosts is a HostPicker that knows nodes only from listeners.
+type ownHosts struct {
+	roundRobinPolicy
+	mu    sync.Mutex
+	hosts map[string]*HostInfo
+}
+
+func (p *ownHosts) set(h *HostInfo, up bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if delete(p.hosts, h.HostID()); up {
+		p.hosts[h.HostID()] = h
+	}
+}
+
+func (p *ownHosts) OnHostUp(e HostUpEvent)           { p.set(e.Host, true) }
+func (p *ownHosts) OnHostDown(e HostDownEvent)       { p.set(e.Host, false) }
+func (p *ownHosts) OnNewHost(e NewHostEvent)         { p.set(e.Host, true) }
+func (p *ownHosts) OnRemovedHost(e RemovedHostEvent) { p.set(e.Host, false) }
+
+func (p *ownHosts) Pick(context.Context, RouteInfo, []*HostInfo) NextHost {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return HostsInOrder(slices.Collect(maps.Values(p.hosts))...)
+}
+
+// TestHostPickerWithListeners requires that the hosts of a new session, and the listeners after it, are all that a
+// HostPicker with nodes of its own needs.
+func TestHostPickerWithListeners(t *testing.T) {
+	bubble(t, 4, func(t *testing.T, c *fakecql.Cluster) {
+		c.Peers = c.Nodes[:3]
+		c.Nodes[2].Stop()
+		p := &ownHosts{hosts: map[string]*HostInfo{}}
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.PoolConfig.HostSelectionPolicy = p
+			cfg.Metadata.HostListener = HostListenersConfig{HostStateChangeListener: p, TopologyChangeListener: p}
+		})
+		for _, h := range s.GetHosts() {
+			p.set(h, true)
+		}
+		hits := hitsOf(c)
+		used := func() []string {
+			after(10 * time.Second)
+			hits()
+			for range 100 {
+				require.NoError(t, s.Query(idempotentInsert).Exec())
+			}
+			return slices.Sorted(maps.Keys(hits()))
+		}
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.2"}, used())
+		c.Nodes[2].Start()
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}, used())
+		c.Peers = []*fakecql.Node{c.Nodes[0], c.Nodes[2], c.Nodes[3]}
+		c.Event(eventTopology, "NEW_NODE", net.IP{127, 0, 0, 4})
+		c.Nodes[1].Stop()
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.3", "127.0.0.4"}, used())
+		c.Nodes[2].MoveTo("127.0.0.9")
+		c.Nodes[2].Stop()
+		c.Event(eventStatus, "DOWN", net.IP{127, 0, 0, 3})
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.4"}, used())
+		c.Nodes[2].Start()
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.4", "127.0.0.9"}, used())
 	})
 }
