@@ -106,7 +106,7 @@ func (s *Session) dialControl(ctx context.Context, addr string, onEvent func(any
 
 // dialNode opens a connection to the node with that id and sets the session's keyspace on it.
 func (s *Session) dialNode(ctx context.Context, id UUID, to dialTarget, hooks connHooks) (*conn, error) {
-	cfg := s.connConfig(to, s.hostOf(id, to.addr))
+	cfg := s.connConfig(to, s.hostByID(id, to.addr))
 	cfg.connHooks = hooks
 	var initial func(context.Context, *conn) error
 	if s.cfg.Keyspace != "" {
@@ -130,8 +130,8 @@ func (s *Session) useKeyspace(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// hostOf returns the node with that id, or what is known of the node at addr after it has left the cluster.
-func (s *Session) hostOf(id UUID, addr string) *HostInfo {
+// hostByID returns the node with that id, or what is known of the node at addr after it has left the cluster.
+func (s *Session) hostByID(id UUID, addr string) *HostInfo {
 	if n := s.topo.Load().nodeByID(id); n != nil {
 		return n.info
 	}
