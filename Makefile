@@ -6,7 +6,7 @@ include .ci/tools
 FUZZTIME = 30s
 BENCHCOUNT = 6
 
-.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel demo
+.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel ecosystem demo
 
 all: test lint
 
@@ -77,6 +77,10 @@ interop:
 # The OpenTelemetry module.
 otel:
 	cd otelvecql && go vet ./... && go test -race -count=1 ./...
+
+# Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
+ecosystem:
+	go run ./compat/ecosystem
 
 demo:
 	go run ./cmd/vecql demo

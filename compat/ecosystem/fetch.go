@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// fetch downloads the program and copies it into the folder, with the files that are added to it.
+func (p program) fetch(ctx context.Context, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.module+"@"+p.version)
+	cmd.Dir = dir
+	// The checksum is pinned in programs.go, and the checksum database lacks some modules.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GONOSUMDB="+p.module)
+	out, err := cmd.Output()
+	var module struct{ Dir, Sum, Error string }
+	if e := json.Unmarshal(out, &module); e != nil {
+		return errors.Join(err, e)
+	}
+	switch {
+	case module.Error != "":
+		return errors.New(module.Error)
+	case err != nil:
+		return err
+	case module.Sum != p.sum:
+		return fmt.Errorf("checksum of %s@%s is %s, want %s", p.module, p.version, module.Sum, p.sum)
+	}
+	if err := copyTree(dir, module.Dir); err != nil {
+		return err
+	}
+	if p.added != "" {
+		if err := copyTree(dir, filepath.Join("compat", "ecosystem", "testdata", p.added)); err != nil {
+			return err
+		}
+	}
+	return dropReplaces(ctx, dir)
+}
+
+// copyTree copies the files below a folder. The copies are writable; files of the module cache are not.
+func copyTree(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, info.Mode().Perm()|0o200)
+	})
+}
+
+// dropReplaces removes the directives that replace a module by a folder of the same repository, which the proxy serves
+// as a module of its own: the version that the program requires is used.
+func dropReplaces(ctx context.Context, dir string) error {
+	out, err := goOutput(ctx, dir, "mod", "edit", "-json")
+	if err != nil {
+		return err
+	}
+	var file struct {
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		return err
+	}
+	for _, r := range file.Replace {
+		if !strings.HasPrefix(r.New.Path, ".") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, r.New.Path, "go.mod")); err == nil {
+			continue
+		}
+		old := r.Old.Path
+		if r.Old.Version != "" {
+			old += "@" + r.Old.Version
+		}
+		if err := goCommand(ctx, dir, "mod", "edit", "-dropreplace="+old); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace adds the line that puts a compat module in the place of gocql, or changes the one that is there.
+func (p program) replace(ctx context.Context, dir, compat string) error {
+	module := "github.com/gocql/gocql"
+	if p.api == "gocqlv2" {
+		module = "github.com/apache/cassandra-gocql-driver/v2"
+	}
+	if _, err := os.Stat(filepath.Join(compat, "go.mod")); err != nil {
+		return err
+	}
+	return goCommand(ctx, dir, "mod", "edit", "-replace="+module+"="+compat)
+}
+
+// goCommand runs a go command in the folder. The error has its output.
+func goCommand(ctx context.Context, dir string, args ...string) error {
+	_, err := goOutput(ctx, dir, args...)
+	return err
+}
+
+func goOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := newGo(ctx, dir, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s%s%w", stderr.Bytes(), out, err)
+	}
+	return out, nil
+}
+
+// newGo returns a go command that completes go.mod and go.sum, as go get does after a change of go.mod.
+func newGo(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -buildvcs=false")
+	return cmd
+}
+
+// firstLines returns the first lines of an error's text, without what the go command prints about downloads.
+func firstLines(err error) string {
+	if err == nil {
+		return ""
+	}
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "go: downloading") && !strings.HasPrefix(line, "#") && len(lines) < 10 {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

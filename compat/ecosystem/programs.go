@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// A program is a module that uses one of the three APIs.
+type program struct {
+	name    string
+	module  string
+	version string
+	sum     string // checksum of the module, as in go.sum
+	api     string // gocql, gocqlv2 or scyllagocql: the compat module that replaces the program's gocql
+
+	packages []string // patterns of what is built and vetted: at least the packages that import gocql
+	added    string   // folder under testdata whose files are added to the program, where its own tests need Docker
+	runs     []testRun
+	note     string
+}
+
+// A testRun is one call of go test.
+type testRun struct {
+	packages []string
+	args     []string // flags of go test
+	env      []string
+	server   bool // the tests use the server at 127.0.0.1:9042
+}
+
+// programs are listed in the order of their runs. Versions are the newest that the module proxy serves to Go 1.26.
+var programs = []program{
+	{
+		name: "gocqlx v2", module: "github.com/scylladb/gocqlx/v2", version: "v2.8.0",
+		sum: "h1:f/oIgoEPjKDKd+RIoeHqexsIQVIbalVmT+axwvUqQUg=", api: "gocql",
+		packages: []string{"./..."},
+		runs:     []testRun{{packages: []string{"./..."}, args: []string{"-tags=all", "-p=1"}, server: true}},
+	},
+	{
+		name: "gocqlx v3", module: "github.com/scylladb/gocqlx/v3", version: "v3.0.4",
+		sum: "h1:37rMVFEUlsGGNYB7OLR7991KwBYR2WA5TU7wtduClas=", api: "scyllagocql",
+		packages: []string{"./..."},
+		runs:     []testRun{{packages: []string{"./..."}, args: []string{"-tags=all", "-p=1"}, server: true}},
+	},
+	{
+		name: "golang-migrate", module: "github.com/golang-migrate/migrate/v4", version: "v4.20.1",
+		sum: "h1:2N/ToVTKrKl58ynBpgeVJ4In7VcLCjWTZtm4eP1LxhU=", api: "gocql",
+		packages: []string{"./database/cassandra/..."},
+		added:    "migrate",
+		runs:     []testRun{{packages: []string{"./database/cassandra"}, args: []string{"-run=^TestServer"}, server: true}},
+		note:     "its own tests start servers with Docker: the same calls, on a server that runs",
+	},
+	{
+		name: "temporal", module: "go.temporal.io/server", version: "v1.32.0",
+		sum: "h1:JQoqsVREaGc8vcuDNfuRlySiV3tVi81XUOVC9LeL/1Y=", api: "gocql",
+		packages: []string{"./common/config", "./common/persistence/...", "./tools/cassandra", "./cmd/tools/cassandra"},
+		runs: []testRun{
+			{
+				packages: []string{
+					"./common/persistence/cassandra", "./common/persistence/nosql/...", "./tools/cassandra",
+				},
+				env: []string{"CASSANDRA_SEEDS=127.0.0.1"}, args: []string{"-p=1"}, server: true,
+			},
+			{
+				packages: []string{"./common/persistence/tests"}, args: []string{"-run=^TestCassandra"},
+				env: []string{"CASSANDRA_SEEDS=127.0.0.1"}, server: true,
+			},
+		},
+	},
+	{
+		name: "jaeger", module: "github.com/jaegertracing/jaeger", version: "v1.76.0",
+		sum: "h1:sWCOOF1dr+NL0PLil7mFo3BqqQL8k4WiM7aguFbc14g=", api: "gocql",
+		packages: []string{
+			"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
+			"./internal/storage/distributedlock/cassandra/...", "./internal/storage/integration",
+		},
+		added: "jaeger",
+		runs: []testRun{
+			{packages: []string{
+				"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
+				"./internal/storage/distributedlock/cassandra/...",
+			}},
+			{
+				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^(TestSchema|TestCassandraStorage)$"},
+				env: []string{"STORAGE=cassandra"}, server: true,
+			},
+		},
+		note: "v2 is built from the same packages; a test is added that creates the schema by jaeger's own code",
+	},
+	{
+		name: "cadence", module: "github.com/uber/cadence", version: "v1.2.13",
+		sum: "h1:RujSEZqxGIE9u4L7naG+oR4H4LBMrgcT1M7V/4MfNBA=", api: "gocql",
+		packages: []string{"./common/persistence/nosql/nosqlplugin/cassandra/...", "./tools/cassandra/..."},
+		runs: []testRun{
+			{packages: []string{
+				"./common/persistence/nosql/nosqlplugin/cassandra", "./common/persistence/nosql/nosqlplugin/cassandra/gocql/...",
+				"./tools/cassandra",
+			}},
+			{
+				packages: []string{"./common/persistence/nosql/nosqlplugin/cassandra/tests"},
+				env:      []string{"CASSANDRA=1", "CASSANDRA_SEEDS=127.0.0.1", "CASSANDRA_HOST=127.0.0.1"}, server: true,
+			},
+		},
+	},
+	{
+		name: "scylla-cdc-go", module: "github.com/scylladb/scylla-cdc-go", version: "v1.2.0",
+		sum: "h1:CtcPyoKZwa9GMFnVVHgHhfQQpHR9p+lKp3WS7SLOSs8=", api: "scyllagocql",
+		packages: []string{"./..."},
+		note:     "its tests need ScyllaDB's log tables",
+	},
+	{
+		name: "dd-trace-go contrib", module: "github.com/DataDog/dd-trace-go/contrib/gocql/gocql/v2", version: "v2.3.0",
+		sum: "h1:NbX/+dTKNs+RkTnmj1gVEiz2wV4VaKoGx9JLHk4lmK4=", api: "gocql",
+		packages: []string{"./..."},
+		runs:     []testRun{{packages: []string{"./..."}, env: []string{"INTEGRATION=1"}, server: true}},
+	},
+	{
+		name: "dapr component", module: "github.com/dapr/components-contrib", version: "v1.16.0",
+		sum: "h1:kUif6UyxtRz6tXnkuIjbx6z+VLMfc6y+SIYa9T7J3eA=", api: "gocql",
+		packages: []string{"./state/cassandra"},
+		runs:     []testRun{{packages: []string{"./state/cassandra"}}},
+	},
+	{
+		name: "vault plugin", module: "github.com/hashicorp/vault", version: "v1.21.4",
+		sum: "h1:KHGcdSnJtombvae1gDk+jZ50kiFngJPFDOvcCJRnU0c=", api: "gocql",
+		packages: []string{"./plugins/database/cassandra/...", "./physical/cassandra"},
+		note:     "its tests start servers with Docker",
+	},
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/tests/cassandra"
+)
+
+// report writes the table of all kept results.
+func (e *ecosystem) report(path string) error {
+	var table, failures strings.Builder
+	for _, p := range programs {
+		own, err := load(e.work, p, "gocql")
+		if err != nil {
+			return err
+		}
+		vecql, err := load(e.work, p, "vecql")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %s |\n", p.name, p.version, p.api,
+			pair(own, vecql, func(r *result) string { return yes(r.Build) }),
+			pair(own, vecql, func(r *result) string { return r.vets() }),
+			pair(own, vecql, func(r *result) string { return r.tests(p) }), p.note)
+		describeFailures(&failures, p, own, vecql)
+	}
+	document := fmt.Sprintf(header, cassandra.Version) + table.String() + failures.String()
+	return os.WriteFile(path, []byte(document), 0o644)
+}
+
+const header = "# Programs on the compat modules\n\n" +
+	"Each program was fetched at this version, and built, vetted and tested twice: with the gocql that it requires, and\n" +
+	"with a compat module in its place by one `replace` line in go.mod. Programs are not modified; where the notes name\n" +
+	"an added test, the program's own starts servers with Docker. The server is Cassandra %s. `make ecosystem` writes\n" +
+	"this file.\n\n" +
+	"In each cell the first value is that of the program's own gocql, the second that of vecql. Tests are passed/failed.\n\n" +
+	"| program | version | API | builds | vets | tests | notes |\n|---|---|---|---|---|---|---|\n"
+
+// pair returns one value if both results agree, or both values.
+func pair(own, vecql *result, value func(*result) string) string {
+	values := []string{"not run", "not run"}
+	for i, r := range []*result{own, vecql} {
+		if r != nil {
+			values[i] = value(r)
+		}
+	}
+	if values[0] == values[1] {
+		return values[0]
+	}
+	return values[0] + ", " + values[1]
+}
+
+func yes(failure string) string {
+	if failure == "" {
+		return "yes"
+	}
+	return "no"
+}
+
+func (r *result) vets() string {
+	if r.Build != "" {
+		return "-"
+	}
+	return yes(r.Vet)
+}
+
+func (r *result) tests(p program) string {
+	if r.Build != "" || len(p.runs) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", r.Passed, len(r.Failed))
+}
+
+// describeFailures writes what fails with vecql and not with the program's own gocql, and what fails with both.
+func describeFailures(b *strings.Builder, p program, own, vecql *result) {
+	if vecql == nil {
+		return
+	}
+	if own == nil {
+		own = &result{}
+	}
+	var lines []string
+	if vecql.Build != "" {
+		lines = append(lines, "does not build with vecql:\n\n```\n"+vecql.Build+"\n```")
+	}
+	if vecql.Vet != "" && own.Vet == "" {
+		lines = append(lines, "vet:\n\n```\n"+vecql.Vet+"\n```")
+	}
+	for _, name := range slices.Sorted(maps.Keys(vecql.Failed)) {
+		if _, both := own.Failed[name]; both {
+			lines = append(lines, "`"+name+"` fails with both")
+		} else {
+			lines = append(lines, "`"+name+"` fails with vecql only")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own.Failed)) {
+		if _, both := vecql.Failed[name]; !both && vecql.Build == "" {
+			lines = append(lines, "`"+name+"` fails with gocql only")
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n## %s\n\n- %s\n", p.name, strings.Join(lines, "\n- "))
+	}
+}

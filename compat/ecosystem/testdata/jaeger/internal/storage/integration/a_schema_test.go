@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configtls"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/jaegertracing/jaeger/internal/metrics"
+	casconfig "github.com/jaegertracing/jaeger/internal/storage/cassandra/config"
+	cassandrav1 "github.com/jaegertracing/jaeger/internal/storage/v1/cassandra"
+	"github.com/jaegertracing/jaeger/internal/storage/v2/cassandra"
+)
+
+// TestSchema creates the schema that TestCassandraStorage uses. The name of this file makes it the first test.
+func TestSchema(t *testing.T) {
+	config := casconfig.DefaultConfiguration()
+	config.Schema.Keyspace = "jaeger_v1_dc1"
+	config.Schema.CreateSchema = true
+	config.Schema.Datacenter = "datacenter1"
+	config.Connection.Servers = []string{"127.0.0.1"}
+	config.Connection.TLS = configtls.ClientConfig{Insecure: true}
+	options := cassandrav1.Options{NamespaceConfig: cassandrav1.NamespaceConfig{Configuration: config}}
+	factory, err := cassandra.NewFactory(options, metrics.NullFactory, zaptest.NewLogger(t))
+	require.NoError(t, err)
+	require.NoError(t, factory.Close())
+}
