@@ -256,8 +256,8 @@ func (n *decodeNode) appendNext(c *column.Column, rest []byte) ([]byte, error) {
 	return rest[size:], n.append(c, rest[:size:size])
 }
 
-// appendShort appends the first size bytes of rest if that is a text or a number that needs no check and no more memory:
-// most elements of collections. Otherwise it leaves c as it was and returns false.
+// appendShort appends the first size bytes of rest if they are a text or a number that needs neither a check nor more
+// memory, as most elements of collections are. Otherwise it leaves c as it was and returns false.
 func (n *decodeNode) appendShort(c *column.Column, rest []byte, size int) bool {
 	at := len(c.Values)
 	switch {
