@@ -65,7 +65,7 @@ type RouteInfo struct {
 	Token           int64       // of the partition, when HasToken
 	HasToken        bool        // the partition is known
 	RoutingKey      []byte      // serialized partition key, nil when unknown
-	LWT             bool        // the statement is known to be conditional
+	LWT             bool        // the statement is known to be conditional, or a read at a serial consistency
 	Idempotent      bool        // the statement is a SELECT, or marked idempotent
 	Prepare         bool        // the request prepares the statement, and its partition is unknown therefore
 	Statement       string      // of a batch the first one

@@ -33,6 +33,7 @@ type Request struct {
 	Body   []byte // without the custom payload
 
 	// Fields of QUERY and EXECUTE.
+	PageSize     int32  // 0 if the request has none
 	State        []byte // paging state
 	SkipMetadata bool
 	MetadataID   string
@@ -256,7 +257,7 @@ func (n *Node) parseParams(r *Request, in *wire.Reader) {
 		}
 	}
 	if flags&flagPageSize != 0 {
-		in.Int()
+		r.PageSize = in.Int()
 	}
 	if flags&flagPagingState != 0 {
 		r.State = bytes.Clone(in.Bytes())

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Page sizes, manual paging, and settings that a query overrides, as a program that moves from gocql uses them.
+
+// TestPageSizeAndState requires the page size and the paging state that requests contain.
+func TestPageSizeAndState(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		const read = "SELECT v FROM ks.t"
+		ints := fakecql.Columns("v int")
+		c.Prepare(read, fakecql.Prepared{Result: ints})
+		type page struct {
+			size  int32
+			state string
+		}
+		var asked []page
+		c.Answer(func(r *fakecql.Request, _ int) {
+			c.Mu.Lock()
+			asked = append(asked, page{r.PageSize, string(r.State)})
+			c.Mu.Unlock()
+			rows := fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, byte(len(r.State))}}}
+			if len(r.State) < 2 {
+				rows.State = string(r.State) + "x"
+			}
+			r.Rows(rows)
+		})
+		s := sessionOn(c)
+		for _, m := range []struct {
+			query *Query
+			want  []page
+			next  string
+		}{
+			{s.Query(read), []page{{5000, ""}, {5000, "x"}, {5000, "xx"}}, ""},
+			{s.Query(read).PageSize(10), []page{{10, ""}, {10, "x"}, {10, "xx"}}, ""},
+			{s.Query(read).PageSize(0).PageState(nil), []page{{0, ""}}, "x"},
+			{s.Query(read).PageSize(-1).PageState([]byte("x")), []page{{0, "x"}}, "xx"},
+			{s.Query(read).PageSize(7).PageState(PageToken("xx")), []page{{7, "xx"}}, ""},
+			// one row needs no second page
+			{s.Query(read).Prefetch(-1), nil, ""},
+		} {
+			asked = nil
+			it := m.query.Iter()
+			rows := 0
+			var v int
+			if m.want == nil {
+				require.True(t, it.Scan(&v))
+				require.NoError(t, it.Close())
+				require.Len(t, asked, 1)
+				continue
+			}
+			for it.Scan(&v) {
+				rows++
+			}
+			require.Equal(t, m.next, string(it.PageState()))
+			require.NoError(t, it.Close())
+			require.Equal(t, len(m.want), rows)
+			require.Equal(t, m.want, asked)
+		}
+		none := sessionOn(c, func(cfg *ClusterConfig) { cfg.PageSize = -1 })
+		asked = nil
+		require.NoError(t, none.Query(read).PageState(nil).Exec())
+		require.Equal(t, []page{{0, ""}}, asked)
+	})
+}
+
+// TestIterOfConditional requires that Iter returns the result of a conditional statement with its first column, and the
+// result of a SELECT to a program that expected such a column.
+func TestIterOfConditional(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		columns := fakecql.Columns("[applied] boolean", "v int")
+		applied := true
+		c.Answer(func(r *fakecql.Request, _ int) {
+			switch {
+			case r.Stmt == "SELECT":
+				r.Rows(fakecql.Rows{Columns: columns[1:], Cells: [][]byte{{0, 0, 0, 7}}})
+			case applied:
+				r.Rows(fakecql.Rows{Columns: columns[:1], Cells: [][]byte{{1}}})
+			default:
+				r.Rows(fakecql.Rows{Columns: columns, Cells: [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}})
+			}
+		})
+		s := sessionOn(c)
+		for _, row := range []struct {
+			iter    func() *Iter
+			applied bool
+			names   []string
+			want    [][]byte
+		}{
+			{s.Query(idempotentInsert).Iter, true, []string{"[applied]"}, [][]byte{{1}}},
+			{s.Query(idempotentInsert).Iter, false, []string{"[applied]", "v"}, [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}},
+			{s.Batch(LoggedBatch).Query(idempotentInsert).Iter, false, []string{"[applied]", "v"}, [][]byte{{0}, {0, 0, 0, 7}, {0}, {0, 0, 0, 8}}},
+			{s.Query("SELECT").Iter, false, []string{"v"}, [][]byte{{0, 0, 0, 7}}},
+		} {
+			applied = row.applied
+			it := row.iter()
+			var names []string
+			for _, column := range it.Columns() {
+				names = append(names, column.Name)
+			}
+			require.Equal(t, row.names, names)
+			var got [][]byte
+			cells := make([][]byte, len(names))
+			for it.NextRaw(cells) {
+				for _, cell := range cells {
+					got = append(got, append([]byte{}, cell...))
+				}
+			}
+			require.NoError(t, it.Close())
+			require.Equal(t, row.want, got)
+		}
+		_, err := s.Query("SELECT").MapScanCAS(map[string]any{})
+		require.ErrorContains(t, err, appliedColumn)
+	})
+}
