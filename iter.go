@@ -186,10 +186,9 @@ func (it *Iter) Scan(dest ...any) bool {
 	// locals: this loop dominates the cost of small rows
 	cells, off, decoders := it.res.rows.cells, it.off, it.plan.decoders
 	for i, d := range dest {
-		if n, ok := cellLength(cells, off); ok && d != nil {
+		if n, ok := cellLength(cells, off); ok && n > 0 && d != nil { // an empty cell may be NULL
 			p, at := decoders[i].Load(), codec.DataWord(d)
-			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil &&
-				(n > 0 || !p.emptyIsNull) {
+			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil {
 				off += 4 + n
 				if err := p.value(cells[off-n:off:off], at); err != nil {
 					it.fail(it.cellError(i, d, err))
