@@ -70,6 +70,7 @@ var imports = map[string][]string{
 	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
 	"compat":             {module, module + "/cql", module + "/internal", "gopkg.in/inf.v0"},
 	"compat/ecosystem":   {module + "/tests/cassandra"},
+	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cql":                nil,
 	// only the public packages
 	"examples":            {module, module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan"},

@@ -9,52 +9,46 @@ import (
 	"github.com/vecql/vecql/internal/codec"
 )
 
-// Dialects: the meanings of values in the three APIs.
+// Dialects: the meanings of values in the three APIs. Package codec makes the conversions that the driver makes as the
+// API does. The others are here, by reflection: natives in marshal.go and unmarshal.go, nested types in
+// marshal_nested.go and unmarshal_nested.go. A conversion that the API refuses and the driver makes is made.
 
 // A Dialect is one API's meaning of Go values in CQL and of cells in Go. Dialects are immutable.
 type Dialect struct {
-	inetText bool // an inet value in an any is text, else a net.IP
+	inetText    bool // an inet value in an any is text, else a net.IP
+	emptySlices bool // MapScan stores an empty slice for NULL, else a nil slice
+	emptyRows   bool // SliceMap of no row is an empty slice, else nil
+	nullTuple   bool // NULL in a slice for a tuple is a nil slice, else a slice of zero values
+	typedZeros  bool // NULL in an any of a tuple's slice is the typed zero value, else nil
+	emptyIsNull bool // an empty text for inet and date is NULL
 }
 
 // The dialects.
 var (
-	V1   = &Dialect{inetText: true} // github.com/gocql/gocql v1.7
-	V2   = &Dialect{}               // github.com/apache/cassandra-gocql-driver/v2
-	Fork = &Dialect{inetText: true} // github.com/scylladb/gocql
+	// V1 is the dialect of github.com/gocql/gocql v1.7.
+	V1 = &Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true}
+	// V2 is the dialect of github.com/apache/cassandra-gocql-driver/v2.
+	V2 = &Dialect{nullTuple: true}
+	// Fork is the dialect of github.com/scylladb/gocql.
+	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, emptyIsNull: true}
 )
 
 // Marshal returns the content of value's cell for type info, nil if value is NULL. The error is a *cql.MarshalError.
 func (d *Dialect) Marshal(info cql.TypeInfo, value any) ([]byte, error) {
-	return codec.Marshal(info, value)
+	content, err := d.encode(info, reflect.ValueOf(value), 0)
+	if _, ok := err.(*cql.MarshalError); err != nil && !ok {
+		err = &cql.MarshalError{Type: info, GoType: codec.GoTypeName(value), Err: err}
+	}
+	return content, err
 }
 
-// Unmarshal stores the cell of type info in dest; nil is NULL. The stored value shares no memory with data. The error
-// is a *cql.UnmarshalError.
+// Unmarshal stores the cell of type info in dest; nil is NULL. dest is a pointer, a []any of one pointer for each
+// element of a tuple, or a value that decodes itself. The stored value shares no memory with data. The error is a
+// *cql.UnmarshalError.
 func (d *Dialect) Unmarshal(info cql.TypeInfo, data []byte, dest any) error {
-	return codec.Unmarshal(info, data, dest)
-}
-
-// Bind returns values for a statement: itself if the driver encodes each value as the API does, else a copy in which
-// the other values are wrapped.
-func (d *Dialect) Bind(values []any) []any { return values }
-
-// GoType returns the Go type of values of type info in MapScan, SliceMap and RowData. nil means none.
-func (d *Dialect) GoType(info cql.TypeInfo) reflect.Type {
-	return reflect.TypeOf(codec.NewDefault(info)).Elem()
-}
-
-// New returns a pointer to a new zero value of GoType(info), a *any if there is none.
-func (d *Dialect) New(info cql.TypeInfo) any {
-	if t := d.GoType(info); t != nil {
-		return reflect.New(t).Interface()
+	err := d.decodeInto(info, data, dest)
+	if _, ok := err.(*cql.UnmarshalError); err != nil && !ok {
+		err = &cql.UnmarshalError{Type: info, GoType: codec.GoTypeName(dest), Err: err}
 	}
-	return new(any)
-}
-
-// Zero returns the zero value of GoType(info): what MapScan stores for NULL. It is nil if there is no such type.
-func (d *Dialect) Zero(info cql.TypeInfo) any {
-	if t := d.GoType(info); t != nil {
-		return reflect.Zero(t).Interface()
-	}
-	return nil
+	return err
 }

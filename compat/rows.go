@@ -62,7 +62,7 @@ func (r *Rows) scan(dest []any) error {
 		n := 1
 		if tuple, ok := info.(cql.TupleTypeInfo); ok {
 			n = len(tuple.Elems)
-			if err := r.d.scanTuple(tuple, r.cells[i], dest[:n]); err != nil {
+			if err := r.d.Unmarshal(tuple, r.cells[i], dest[:n]); err != nil {
 				return err
 			}
 		} else if dest[0] != nil {
@@ -183,33 +183,4 @@ func (s *Scanner) Scan(dest ...any) error {
 func (s *Scanner) Err() error {
 	s.valid = false
 	return s.rows.Close()
-}
-
-// scanTuple stores the elements of a tuple's cell in dest, one destination each; nil skips an element.
-func (d *Dialect) scanTuple(info cql.TupleTypeInfo, cell []byte, dest []any) error {
-	for i, e := range info.Elems {
-		var element []byte
-		element, cell = nextElement(cell)
-		if dest[i] == nil {
-			continue
-		}
-		if err := d.Unmarshal(e, element, dest[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// nextElement cuts the first element from a tuple's or UDT's cell, nil for NULL and for the end of the cell.
-func nextElement(cell []byte) (element, rest []byte) {
-	if len(cell) < 4 {
-		return nil, nil
-	}
-	n := int(int32(uint32(cell[0])<<24 | uint32(cell[1])<<16 | uint32(cell[2])<<8 | uint32(cell[3])))
-	cell = cell[4:]
-	if n < 0 {
-		return nil, cell
-	}
-	n = min(n, len(cell))
-	return cell[:n:n], cell[n:]
 }

@@ -28,7 +28,7 @@ func TestUnmarshalEmptyCell(t *testing.T) {
 	element := []byte{0, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff} // an empty element and a NULL
 	entry := []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
 	for _, info := range emptyTypes {
-		plain := defaultGoType(info)
+		plain := DefaultGoType(info)
 		for _, typ := range []reflect.Type{
 			plain, reflect.PointerTo(plain), reflect.TypeFor[any](), reflect.TypeFor[cql.Null[any]](), reflect.TypeFor[sql.Null[*any]](),
 		} {

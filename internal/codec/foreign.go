@@ -146,3 +146,34 @@ func udtUnmarshalerOf(dst reflect.Value) unmarshalUDTFunc {
 	}
 	return nil
 }
+
+// A Role is one of the four codec interfaces of an API.
+type Role func(c ForeignCodec) reflect.Type
+
+// The roles.
+var (
+	RoleMarshaler      Role = func(c ForeignCodec) reflect.Type { return c.Marshaler }
+	RoleUnmarshaler    Role = func(c ForeignCodec) reflect.Type { return c.Unmarshaler }
+	RoleUDTMarshaler   Role = func(c ForeignCodec) reflect.Type { return c.UDTMarshaler }
+	RoleUDTUnmarshaler Role = func(c ForeignCodec) reflect.Type { return c.UDTUnmarshaler }
+)
+
+// own describes the interfaces of package cql.
+var own = ForeignCodec{
+	Marshaler: marshalerType, Unmarshaler: unmarshalerType,
+	UDTMarshaler: udtMarshalerType, UDTUnmarshaler: udtUnmarshalerType,
+}
+
+// HasRole reports whether t itself, not only *t, implements the interface of that role, of package cql or of a
+// registered API.
+func HasRole(t reflect.Type, role Role) bool {
+	if t.Implements(role(own)) {
+		return true
+	}
+	for _, c := range foreignCodecs() {
+		if i := role(c); i != nil && t.Implements(i) {
+			return true
+		}
+	}
+	return false
+}

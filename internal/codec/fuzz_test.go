@@ -70,7 +70,7 @@ func FuzzDecodeEqual(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, which uint16, cell []byte) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		info := randomType(r, 3)
-		for _, typ := range []reflect.Type{types[int(which)%len(types)], reflect.TypeFor[any](), defaultGoType(info)} {
+		for _, typ := range []reflect.Type{types[int(which)%len(types)], reflect.TypeFor[any](), DefaultGoType(info)} {
 			if typ == nil {
 				continue
 			}

@@ -30,8 +30,8 @@ var nativeGoTypes = map[cql.Type]reflect.Type{
 	cql.TypeDuration:  reflect.TypeFor[cql.Duration](),
 }
 
-// defaultGoType returns the Go type of a value of type info in an any. nil means none.
-func defaultGoType(info cql.TypeInfo) reflect.Type {
+// DefaultGoType returns the Go type of a value of type info in an any. nil means none.
+func DefaultGoType(info cql.TypeInfo) reflect.Type {
 	switch info := info.(type) {
 	case cql.NativeType:
 		return nativeGoTypes[cql.Type(info)]
@@ -47,7 +47,7 @@ func defaultGoType(info cql.TypeInfo) reflect.Type {
 		if info.Type() != cql.TypeMap {
 			return sliceOfDefault(info.Elem)
 		}
-		key, elem := defaultKeyType(info.Key), defaultGoType(info.Elem)
+		key, elem := defaultKeyType(info.Key), DefaultGoType(info.Elem)
 		if key == nil || elem == nil {
 			return nil
 		}
@@ -57,7 +57,7 @@ func defaultGoType(info cql.TypeInfo) reflect.Type {
 }
 
 func sliceOfDefault(elem cql.TypeInfo) reflect.Type {
-	if t := defaultGoType(elem); t != nil {
+	if t := DefaultGoType(elem); t != nil {
 		return reflect.SliceOf(t)
 	}
 	return nil
@@ -75,7 +75,7 @@ func defaultKeyType(info cql.TypeInfo) reflect.Type {
 	case cql.TypeDecimal:
 		return nil
 	}
-	if t := defaultGoType(info); t != nil && t.Comparable() {
+	if t := DefaultGoType(info); t != nil && t.Comparable() {
 		return t
 	}
 	return nil
@@ -83,7 +83,7 @@ func defaultKeyType(info cql.TypeInfo) reflect.Type {
 
 // NewDefault returns a pointer to a new value of the default Go type of type info, or a new *any if there is none.
 func NewDefault(info cql.TypeInfo) any {
-	if t := defaultGoType(info); t != nil {
+	if t := DefaultGoType(info); t != nil {
 		return reflect.New(t).Interface()
 	}
 	return new(any)

@@ -127,7 +127,7 @@ func planInterfaceEncode(info cql.TypeInfo, t reflect.Type) EncodeAt {
 
 // planInterfaceDecode returns the plan that decodes into the default Go type of info.
 func planInterfaceDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
-	to := defaultGoType(info)
+	to := DefaultGoType(info)
 	if t != reflect.TypeFor[any]() || to == nil {
 		return nil
 	}

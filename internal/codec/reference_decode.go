@@ -135,7 +135,7 @@ func decodeInterface(info cql.TypeInfo, cell []byte, v reflect.Value) error {
 		v.SetZero()
 		return nil
 	}
-	t := defaultGoType(info)
+	t := DefaultGoType(info)
 	if t == nil {
 		return fmt.Errorf("%w: %v has no default Go type", cql.ErrConversion, info)
 	}

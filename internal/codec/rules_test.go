@@ -483,7 +483,7 @@ func TestGoTypes(t *testing.T) {
 		{cql.NativeType(0x99), nil},
 		{vectorOf(vectorOf(cqlFloat, 2), 2), reflect.TypeFor[[][]float32]()},
 	} {
-		require.Equal(t, row.want, defaultGoType(row.info), "%v", row.info)
+		require.Equal(t, row.want, DefaultGoType(row.info), "%v", row.info)
 		dest := NewDefault(row.info)
 		if row.want == nil {
 			require.IsType(t, new(any), dest)

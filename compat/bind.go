@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"math"
+	"net"
+	"reflect"
+
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/codec"
+)
+
+// Values of statements. Their CQL types are not known yet, so that the Go value alone decides whether the driver
+// encodes it as gocql does.
+
+// bound is a value that encodes itself in a dialect.
+type bound struct {
+	d     *Dialect
+	value any
+}
+
+// MarshalCQL implements cql.Marshaler.
+func (b bound) MarshalCQL(info cql.TypeInfo) ([]byte, error) { return b.d.Marshal(info, b.value) }
+
+// Bind returns values for a statement: itself if the driver encodes each value as the API does, else a copy in which
+// the other values are wrapped.
+func (d *Dialect) Bind(values []any) []any {
+	for i, v := range values {
+		if d.bindsAlike(v) {
+			continue
+		}
+		out := make([]any, len(values))
+		copy(out, values[:i])
+		for j := i; j < len(values); j++ {
+			out[j] = d.bind(values[j])
+		}
+		return out
+	}
+	return values
+}
+
+// bind returns v, wrapped if necessary.
+func (d *Dialect) bind(v any) any {
+	if d.bindsAlike(v) {
+		return v
+	}
+	if named, ok := v.(cql.Named); ok {
+		return cql.Named{Name: named.Name, Value: d.bind(named.Value)}
+	}
+	return bound{d, v}
+}
+
+// bindsAlike reports whether the driver encodes v as the API does for every CQL type that the API has a conversion for.
+func (d *Dialect) bindsAlike(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, int, int8, int16, int32, float32, float64, []byte, cql.UUID, cql.Duration, cql.Unset, [16]byte,
+		[]string, []bool, []int, []int32, []int64, []float32, []float64, []cql.UUID, map[string]string, map[string]int,
+		map[string]int64, map[string]bool, map[string]float64:
+		return true
+	case string:
+		return v != "" // of an inet or a date: see encodeNative
+	case int64:
+		return v >= 0 // of a date: see encodeDate
+	case uint8:
+		return v <= math.MaxInt8 // of a tinyint: see encodeUnsigned
+	case uint16:
+		return v <= math.MaxInt8
+	case uint32:
+		return v <= math.MaxInt8
+	case uint64:
+		return v <= math.MaxInt8
+	case uint:
+		return v <= math.MaxInt8
+	case net.IP:
+		return len(v) > 0
+	case *string:
+		return v == nil || *v != ""
+	case *int64:
+		return v == nil || *v >= 0
+	case *int:
+		return true
+	case *int32:
+		return true
+	case *bool:
+		return true
+	case *float64:
+		return true
+	case *cql.UUID:
+		return true
+	case cql.Named:
+		return d.bindsAlike(v.Value)
+	}
+	return codec.HasRole(reflect.TypeOf(v), codec.RoleMarshaler)
+}

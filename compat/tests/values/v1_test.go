@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package values compares the dialects of package compat with gocql itself.
+package values
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/compat/tests/differ"
+	"github.com/vecql/vecql/cql"
+)
+
+var v1 = differ.Peer{
+	Dialect: compat.V1,
+	Marshal: func(info cql.TypeInfo, value any) ([]byte, error) { return gocql.Marshal(v1Info(info), value) },
+	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
+		return gocql.Unmarshal(v1Info(info), data, dest)
+	},
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+}
+
+// v1Info returns info as a type of gocql.
+func v1Info(info cql.TypeInfo) gocql.TypeInfo {
+	native := gocql.NewNativeType(4, gocql.Type(info.Type()), "")
+	switch info := info.(type) {
+	case cql.CollectionType:
+		c := gocql.CollectionType{NativeType: native, Elem: v1Info(info.Elem)}
+		if info.Key != nil {
+			c.Key = v1Info(info.Key)
+		}
+		return c
+	case cql.TupleTypeInfo:
+		t := gocql.TupleTypeInfo{NativeType: native}
+		for _, e := range info.Elems {
+			t.Elems = append(t.Elems, v1Info(e))
+		}
+		return t
+	case cql.UDTTypeInfo:
+		t := gocql.UDTTypeInfo{NativeType: native, KeySpace: info.Keyspace, Name: info.Name}
+		for _, f := range info.Elements {
+			t.Elements = append(t.Elements, gocql.UDTField{Name: f.Name, Type: v1Info(f.Type)})
+		}
+		return t
+	}
+	return native
+}
+
+func TestV1(t *testing.T) { differ.Compare(t, v1, append(differ.BigInts, differ.OnPurpose...)) }
