@@ -6,19 +6,41 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/codec"
 )
 
 // Rows: the rows of an Iter with gocql's meanings.
 
-// Rows reads the rows of an Iter. The Iter's own methods that do not read rows remain valid.
+// Rows reads the rows of an Iter. It may be used by one goroutine at a time. Methods of the Iter that do not read rows
+// may be called meanwhile. Values are fresh memory: no row overwrites an earlier one.
 type Rows struct {
-	it    *vecql.Iter
-	d     *Dialect
-	cells [][]byte
-	err   error
+	it      *vecql.Iter
+	d       *Dialect
+	err     error // nil means none beside that of it
+	columns []cql.ColumnInfo
+	cells   [][]byte  // of the current row
+	outs    []rowPart // of the columns: one for each column, and for each element of a tuple
+}
+
+// A rowPart is a column, or an element of a tuple, as a destination of Scan.
+type rowPart struct {
+	info    cql.TypeInfo
+	name    string
+	goType  reflect.Type // nil means none
+	decoder rowDecoder   // of the last destination
+}
+
+// A rowDecoder stores cells of one column in destinations of one type.
+type rowDecoder struct {
+	typ         unsafe.Pointer // the type word of the destination
+	elem        reflect.Type   // of the destination without its pointer
+	value       codec.DecodeAt // for cells with bytes; nil means that the dialect decodes
+	emptyIsNull bool           // a cell without bytes is the zero value
+	emptyIsText bool           // a cell without bytes is an empty text
 }
 
 // A RowData holds the names of the destinations of a row, with a destination for each.
@@ -35,10 +57,40 @@ func (r *Rows) next() bool {
 	if r.err != nil {
 		return false
 	}
-	if n := len(r.it.Columns()); len(r.cells) != n {
-		r.cells = make([][]byte, n)
+	columns := r.it.Columns()
+	if len(r.cells) != len(columns) {
+		r.cells = make([][]byte, len(columns))
 	}
-	return r.it.NextRaw(r.cells)
+	if r.it.NextRaw(r.cells) {
+		return true
+	}
+	if columns = r.it.Columns(); len(r.cells) != len(columns) { // the next page has other columns
+		r.err = fmt.Errorf("gocql: %w: %d, then %d", errColumns, len(r.cells), len(columns))
+	}
+	return false
+}
+
+// errColumns means that a page of a result has another number of columns than the page before.
+var errColumns = errors.New("the number of columns has changed")
+
+// parts returns the destinations of a row.
+func (r *Rows) parts() []rowPart {
+	columns := r.it.Columns()
+	if len(columns) == len(r.columns) && (len(columns) == 0 || &columns[0] == &r.columns[0]) {
+		return r.outs
+	}
+	r.columns, r.outs = columns, nil
+	for _, c := range columns {
+		tuple, ok := c.TypeInfo.(cql.TupleTypeInfo)
+		if !ok {
+			r.outs = append(r.outs, rowPart{info: c.TypeInfo, name: c.Name, goType: r.d.GoType(c.TypeInfo)})
+			continue
+		}
+		for i, e := range tuple.Elems {
+			r.outs = append(r.outs, rowPart{info: e, name: TupleColumnName(c.Name, i), goType: r.d.GoType(e)})
+		}
+	}
+	return r.outs
 }
 
 // Scan stores the next row in dest and reports whether there was one. A tuple takes one destination for each of its
@@ -53,38 +105,85 @@ func (r *Rows) Scan(dest ...any) bool {
 
 // scan stores the current row in dest.
 func (r *Rows) scan(dest []any) error {
-	columns := r.it.Columns()
-	if n := destinations(columns); n != len(dest) {
-		return fmt.Errorf("gocql: not enough columns to scan into: have %d want %d", len(dest), n)
+	parts := r.parts()
+	if len(parts) != len(dest) {
+		return fmt.Errorf("gocql: %w: %d destinations for %d columns", vecql.ErrColumnCount, len(dest), len(parts))
 	}
-	for i := range columns {
-		info := columns[i].TypeInfo
-		n := 1
-		if tuple, ok := info.(cql.TupleTypeInfo); ok {
-			n = len(tuple.Elems)
-			if err := r.d.Unmarshal(tuple, r.cells[i], dest[:n]); err != nil {
-				return err
+	for i := range r.columns {
+		cell := r.cells[i]
+		if tuple, ok := r.columns[i].TypeInfo.(cql.TupleTypeInfo); ok {
+			n := len(tuple.Elems)
+			if err := r.d.decodeElements(tuple, cell, dest[:n]); err != nil {
+				return r.fault(i, dest[:n], err)
 			}
-		} else if dest[0] != nil {
-			if err := r.d.Unmarshal(info, r.cells[i], dest[0]); err != nil {
-				return err
+			parts, dest = parts[n:], dest[n:]
+			continue
+		}
+		if d := dest[0]; d != nil {
+			if err := parts[0].store(r.d, cell, d); err != nil {
+				return r.fault(i, d, err)
 			}
 		}
-		dest = dest[n:]
+		parts, dest = parts[1:], dest[1:]
 	}
 	return nil
 }
 
-// destinations returns the number of destinations of a row: one for each column, and for each element of a tuple.
-func destinations(columns []cql.ColumnInfo) (n int) {
-	for i := range columns {
-		if tuple, ok := columns[i].TypeInfo.(cql.TupleTypeInfo); ok {
-			n += len(tuple.Elems)
-		} else {
-			n++
-		}
+// fault returns the error of column i.
+func (r *Rows) fault(i int, dest any, err error) error {
+	if e, ok := err.(*cql.UnmarshalError); ok {
+		err = e.Err
 	}
-	return n
+	c := &r.columns[i]
+	return &cql.UnmarshalError{Column: c.Name, Type: c.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
+}
+
+// store stores a cell in dest: by the driver's plan for the types that it decodes as gocql does, else by the dialect.
+func (p *rowPart) store(d *Dialect, cell []byte, dest any) error {
+	f := &p.decoder
+	if f.typ != codec.TypeWord(dest) {
+		*f = newRowDecoder(p.info, dest)
+	}
+	at := codec.DataWord(dest)
+	switch {
+	case f.value == nil || at == nil:
+	case len(cell) > 0 || cell != nil && f.emptyIsText:
+		return f.value(cell, at)
+	case cell == nil || f.emptyIsNull:
+		codec.DecodeNull(f.elem, at)
+		return nil
+	}
+	return d.decodeInto(p.info, cell, dest)
+}
+
+// newRowDecoder returns the decoder of type info for destinations of the type of dest.
+func newRowDecoder(info cql.TypeInfo, dest any) rowDecoder {
+	f := rowDecoder{typ: codec.TypeWord(dest)}
+	t := reflect.TypeOf(dest)
+	if t.Kind() != reflect.Pointer {
+		return f
+	}
+	f.elem = t.Elem()
+	switch to := f.elem; {
+	case decodesAlike(info, to) && !codec.HasOwnCodec(to):
+		f.value = codec.PlanDecode(info, to)
+		f.emptyIsNull = codec.EmptyIsNull(info)
+		f.emptyIsText = !f.emptyIsNull
+	case to.Kind() == reflect.Pointer && decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
+		isText(info) && to == reflect.TypeFor[[]byte]():
+		f.value = codec.PlanDecode(info, to) // a cell without bytes is the dialect's
+	}
+	return f
+}
+
+// isText reports whether values of type info are their bytes.
+func isText(info cql.TypeInfo) bool {
+	typ, ok := info.(cql.NativeType)
+	switch cql.Type(typ) {
+	case cql.TypeAscii, cql.TypeText, cql.TypeVarchar, cql.TypeBlob:
+		return ok
+	}
+	return false
 }
 
 // TupleColumnName returns the name of element n of the tuple column c in MapScan and RowData.
@@ -96,61 +195,116 @@ func (r *Rows) RowData() (RowData, error) {
 		return RowData{}, r.err
 	}
 	if _, err := r.it.RowData(); err != nil {
-		return RowData{}, err
+		return RowData{}, Error(err)
 	}
 	var row RowData
-	for _, c := range r.it.Columns() {
-		tuple, ok := c.TypeInfo.(cql.TupleTypeInfo)
-		if !ok {
-			row.Columns = append(row.Columns, c.Name)
-			row.Values = append(row.Values, r.d.New(c.TypeInfo))
-			continue
-		}
-		for i, e := range tuple.Elems {
-			row.Columns = append(row.Columns, TupleColumnName(c.Name, i))
-			row.Values = append(row.Values, r.d.New(e))
-		}
+	for _, p := range r.parts() {
+		row.Columns = append(row.Columns, p.name)
+		row.Values = append(row.Values, p.newValue())
 	}
 	return row, nil
+}
+
+// newValue returns a new destination.
+func (p *rowPart) newValue() any {
+	if p.goType == nil {
+		return new(any)
+	}
+	return reflect.New(p.goType).Interface()
 }
 
 // MapScan stores the next row in m by the names of RowData and reports whether there was one. NULL is the zero value of
 // the column's type. A pointer that m has under a name is filled, and replaced by its value.
 func (r *Rows) MapScan(m map[string]any) bool {
-	row, err := r.RowData()
-	if err != nil {
+	if !r.next() {
 		return false
 	}
-	for i, name := range row.Columns {
-		if p := m[name]; p != nil && reflect.TypeOf(p).Kind() == reflect.Pointer {
-			row.Values[i] = p
+	parts := r.parts()
+	dest := make([]any, len(parts))
+	for i := range parts {
+		p := reflect.ValueOf(m[parts[i].name])
+		if p.Kind() == reflect.Pointer && !p.IsNil() {
+			dest[i] = p.Interface()
+		} else {
+			dest[i] = parts[i].newValue()
 		}
 	}
-	if !r.Scan(row.Values...) {
+	if r.err = r.scan(dest); r.err != nil {
 		return false
 	}
-	for i, name := range row.Columns {
-		m[name] = reflect.Indirect(reflect.ValueOf(row.Values[i])).Interface()
+	for i := range parts {
+		v := reflect.ValueOf(dest[i]).Elem()
+		if r.d.emptySlices && v.Kind() == reflect.Slice && v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		m[parts[i].name] = v.Interface()
 	}
 	return true
 }
 
 // SliceMap reads all remaining rows and closes the Iter.
 func (r *Rows) SliceMap() ([]map[string]any, error) {
-	rows := []map[string]any{}
+	var rows []map[string]any
+	if r.d.emptyRows {
+		rows = []map[string]any{}
+	}
 	for {
-		m := map[string]any{}
+		m := make(map[string]any, len(r.outs))
 		if !r.MapScan(m) {
-			return rows, r.Close()
+			break
 		}
 		rows = append(rows, m)
 	}
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// appliedColumn is the first column of the result of a conditional statement.
+const appliedColumn = "[applied]"
+
+// ScanCAS stores the columns after the first one, [applied], in dest and closes the Iter. dest is not used if there is
+// no other column. A result that is not that of a conditional statement is not applied.
+func (r *Rows) ScanCAS(dest ...any) (applied bool, err error) {
+	if err := r.needRow(); err != nil {
+		return false, err
+	}
+	if len(r.it.Columns()) > 1 {
+		dest = append([]any{&applied}, dest...)
+	} else {
+		dest = []any{&applied}
+	}
+	r.Scan(dest...)
+	return applied, r.Close()
+}
+
+// MapScanCAS stores the columns other than [applied] in m, as MapScan does, and closes the Iter.
+func (r *Rows) MapScanCAS(m map[string]any) (applied bool, err error) {
+	if err := r.needRow(); err != nil {
+		return false, err
+	}
+	r.MapScan(m)
+	applied, _ = m[appliedColumn].(bool)
+	delete(m, appliedColumn)
+	return applied, r.Close()
+}
+
+// needRow returns the error of the request, or ErrNotFound if its result has no row. It then closes the Iter.
+func (r *Rows) needRow() error {
+	if r.it.NumRows() > 0 {
+		return nil
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	return vecql.ErrNotFound
 }
 
 // Close closes the Iter and returns the error that ended the rows.
 func (r *Rows) Close() error {
 	err := r.it.Close()
-	if err == nil {
+	if r.err != nil {
 		err = r.err
 	}
 	return Error(err)
@@ -162,7 +316,7 @@ func (r *Rows) Scanner() *Scanner { return &Scanner{rows: r} }
 // A Scanner reads rows in the style of database/sql.
 type Scanner struct {
 	rows  *Rows
-	valid bool
+	valid bool // Next has returned true, and Scan was not called since
 }
 
 // Next advances to the next row and reports whether there is one.
@@ -171,11 +325,12 @@ func (s *Scanner) Next() bool {
 	return s.valid
 }
 
-// Scan stores the columns of the current row, as Rows.Scan does.
+// Scan stores the columns of the current row, as Rows.Scan does, once. An error does not end the rows.
 func (s *Scanner) Scan(dest ...any) error {
 	if !s.valid {
-		return errors.New("gocql: Scan called without calling Next")
+		return errors.New("gocql: Scan without a row: call Next first")
 	}
+	s.valid = false
 	return s.rows.scan(dest)
 }
 

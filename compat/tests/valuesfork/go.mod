@@ -6,3 +6,17 @@ replace (
 	github.com/gocql/gocql => github.com/scylladb/gocql v1.19.0
 	github.com/vecql/vecql => ../../..
 )
+
+require (
+	github.com/gocql/gocql v0.0.0-00010101000000-000000000000
+	github.com/vecql/vecql v0.0.0-00010101000000-000000000000
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package valuesfork compares a dialect of package compat with ScyllaDB's fork of gocql itself.
+package valuesfork
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/compat/tests/differ"
+	"github.com/vecql/vecql/cql"
+)
+
+var fork = differ.Peer{
+	Dialect: compat.Fork,
+	Marshal: func(info cql.TypeInfo, value any) ([]byte, error) { return gocql.Marshal(forkInfo(info), value) },
+	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
+		return gocql.Unmarshal(forkInfo(info), data, dest)
+	},
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+}
+
+// forkInfo returns info as a type of gocql.
+func forkInfo(info cql.TypeInfo) gocql.TypeInfo {
+	native := gocql.NewNativeType(4, gocql.Type(info.Type()))
+	switch info := info.(type) {
+	case cql.CollectionType:
+		c := gocql.CollectionType{NativeType: native, Elem: forkInfo(info.Elem)}
+		if info.Key != nil {
+			c.Key = forkInfo(info.Key)
+		}
+		return c
+	case cql.TupleTypeInfo:
+		t := gocql.TupleTypeInfo{NativeType: native}
+		for _, e := range info.Elems {
+			t.Elems = append(t.Elems, forkInfo(e))
+		}
+		return t
+	case cql.UDTTypeInfo:
+		t := gocql.UDTTypeInfo{NativeType: native, KeySpace: info.Keyspace, Name: info.Name}
+		for _, f := range info.Elements {
+			t.Elements = append(t.Elements, gocql.UDTField{Name: f.Name, Type: forkInfo(f.Type)})
+		}
+		return t
+	}
+	return native
+}
+
+func TestFork(t *testing.T) { differ.Compare(t, fork, differ.OnPurpose) }
