@@ -11,32 +11,49 @@ import (
 
 // Errors as gocql returns them: programs compare them with == and by type switch.
 
-// sentinels are the errors that programs compare with ==, the most particular first.
-var sentinels = []error{
-	context.Canceled, context.DeadlineExceeded, vecql.ErrNotFound, vecql.ErrTimeoutNoResponse, vecql.ErrSessionClosed,
-	vecql.ErrNoConnectionsStarted, vecql.ErrNoConnections, vecql.ErrConnectionClosed, vecql.ErrNoStreams,
-	vecql.ErrKeyspaceDoesNotExist, vecql.ErrNoKeyspace, vecql.ErrNoMetadata, vecql.ErrUseStmt, vecql.ErrTooManyStmts,
-	vecql.ErrNoHosts, vecql.ErrFrameTooBig, vecql.ErrUnsupported,
+// connectionSentinels come before the cause that the driver wraps in them: a timeout of a dial, a refused login.
+var connectionSentinels = []error{
+	vecql.ErrSessionClosed, vecql.ErrConnectionClosed, vecql.ErrNoConnections, vecql.ErrTimeoutNoResponse,
+	context.Canceled, context.DeadlineExceeded,
 }
 
-// Error returns the error that gocql returns for err, an error of package vecql: the error of the server itself, a
-// sentinel itself, the error of a context itself. Other errors are returned without the RequestFailure around them.
+// sentinels are the other errors that programs compare with ==.
+var sentinels = []error{
+	vecql.ErrNotFound, vecql.ErrNoStreams, vecql.ErrNoHosts, vecql.ErrNoConnectionsStarted, vecql.ErrKeyspaceDoesNotExist,
+	vecql.ErrNoKeyspace, vecql.ErrNoMetadata, vecql.ErrUseStmt, vecql.ErrTooManyStmts, vecql.ErrFrameTooBig,
+	vecql.ErrUnsupported,
+}
+
+// Error returns the error that gocql returns for err, an error of package vecql: a sentinel itself, the error of a
+// context itself, the error of the server itself. Other errors are returned without the RequestFailure around them, and
+// errors of other packages as they are.
 func Error(err error) error {
 	if err == nil {
 		return nil
+	}
+	if e := sentinelOf(err, connectionSentinels); e != nil {
+		return e
 	}
 	var server vecql.RequestError
 	if errors.As(err, &server) {
 		return server
 	}
-	for _, e := range sentinels {
-		if errors.Is(err, e) {
-			return e
-		}
+	if e := sentinelOf(err, sentinels); e != nil {
+		return e
 	}
 	var failure *vecql.RequestFailure
 	if errors.As(err, &failure) {
 		return failure.Err
 	}
 	return err
+}
+
+// sentinelOf returns the first sentinel that err wraps. nil means none.
+func sentinelOf(err error, sentinels []error) error {
+	for _, e := range sentinels {
+		if errors.Is(err, e) {
+			return e
+		}
+	}
+	return nil
 }

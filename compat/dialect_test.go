@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"encoding/hex"
+	"errors"
+	"math"
+	"math/big"
+	"net"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/codec"
+)
+
+// The meanings of gocql that differ from the driver's. Package differ compares all conversions with gocql itself.
+
+func typeOf(t testing.TB, text string) cql.TypeInfo {
+	info, err := cql.ParseType(text, nil)
+	require.NoError(t, err, text)
+	return info
+}
+
+var person = cql.UDTTypeInfo{Name: "person", Elements: []cql.UDTField{
+	{Name: "name", Type: cql.NativeType(cql.TypeVarchar)}, {Name: "age", Type: cql.NativeType(cql.TypeInt)},
+}}
+
+func TestMarshalMeanings(t *testing.T) {
+	type myInt uint64
+	type named struct {
+		Full string `cql:"name"`
+		More int
+	}
+	for _, row := range []struct {
+		cql   string
+		value any
+		want  string // "NULL", "error", or bytes
+	}{
+		{"timestamp", time.Time{}, ""},
+		{"timestamp", time.Second, "00000000" + "3b9aca00"},
+		{"date", time.Time{}, ""},
+		{"date", "", ""},
+		{"date", time.UnixMilli(-1), "80000000"},
+		{"date", int64(math.MaxInt64), "error"},
+		{"time", int64(-1), "ffffffffffffffff"},
+		{"bigint", uint64(math.MaxUint64), "ffffffffffffffff"},
+		{"bigint", myInt(math.MaxUint64), "ffffffffffffffff"},
+		{"int", uint32(math.MaxUint32), "ffffffff"},
+		{"int", uint64(math.MaxUint32) + 1, "error"},
+		{"tinyint", uint8(200), "c8"},
+		{"inet", net.IP{}, "NULL"},
+		{"list<int>", []*int{nil}, "00000001" + "ffffffff"},
+		{"list<list<int>>", [][]int{nil}, "00000001" + "ffffffff"},
+		{"list<timestamp>", []any{time.Time{}}, "00000001" + "00000000"},
+		{"set<int>", map[int]struct{}(nil), "00000000"},
+		{"map<text, blob>", map[string][]byte{"k": nil}, "00000001" + "000000016b" + "ffffffff"},
+		{"map<text, blob>", map[string][]byte(nil), "NULL"},
+		{"vector<timestamp, 1>", []time.Duration{1e6}, "00000000000f4240"},
+		{"vector<int, 1>", []*int{nil}, "error"},
+		{"int", cql.UnsetValue, "NULL"},
+		{"int", (*int)(nil), "NULL"},
+		{"int", nil, "NULL"},
+		{"text", 1, "error"},
+	} {
+		check(t, typeOf(t, row.cql), row.value, row.want)
+	}
+	tuple := cql.TupleTypeInfo{Elems: []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInt)}}
+	check(t, tuple, []any{"a", nil}, "0000000161"+"ffffffff")
+	check(t, tuple, struct {
+		A string
+		B int
+	}{"a", 1}, "0000000161"+"0000000400000001")
+	check(t, tuple, struct{ a, b int }{}, "error")
+	check(t, tuple, []any{"a"}, "error")
+	check(t, tuple, cql.UnsetValue, "error")
+	check(t, person, map[string]any{"name": "a", "more": 1}, "0000000161"+"ffffffff")
+	check(t, person, map[string]any(nil), "ffffffff"+"ffffffff")
+	check(t, person, &named{"a", 1}, "0000000161"+"ffffffff")
+	check(t, person, struct{ Name string }{"the case differs"}, "ffffffff"+"ffffffff")
+	check(t, person, *inf.NewDec(1, 1), "ffffffff"+"ffffffff")
+	check(t, person, cql.UnsetValue, "error")
+	b, err := V2.Marshal(cql.NativeType(cql.TypeTimeUUID), time.UnixMilli(1e12))
+	require.NoError(t, err)
+	require.Equal(t, int64(1e12), cql.UUID(b).Time().UnixMilli())
+	var cyclic any
+	cyclic = &cyclic
+	check(t, person, cyclic, "error")
+	check(t, cql.CollectionType{Elem: cql.CustomType{Class: "x"}}, []any{1}, "error")
+}
+
+// check requires the encoding of value in V1, marshaled and bound to a statement.
+func check(t *testing.T, info cql.TypeInfo, value any, want string) {
+	t.Helper()
+	values := []any{1, value, cql.NamedValue("n", value)}
+	bound := V1.Bind(values)
+	for _, marshal := range []func() ([]byte, error){
+		func() ([]byte, error) { return V1.Marshal(info, value) },
+		func() ([]byte, error) { return codec.Marshal(info, bound[1]) },
+		func() ([]byte, error) { return codec.Marshal(info, bound[2].(cql.Named).Value) },
+	} {
+		if value == any(cql.UnsetValue) && want != "error" {
+			marshal = func() ([]byte, error) { return V1.Marshal(info, value) } // Bind leaves it to the driver
+		}
+		got, err := marshal()
+		var e *cql.MarshalError
+		switch {
+		case err != nil:
+			require.Equal(t, want, "error", "%v %T: %v", info, value, err)
+			require.ErrorAs(t, err, &e)
+		case got == nil:
+			require.Equal(t, want, "NULL", "%v %T", info, value)
+		default:
+			require.Equal(t, want, hex.EncodeToString(got), "%v %T", info, value)
+		}
+	}
+	require.Equal(t, value, values[1], "Bind does not change its argument")
+}
+
+func TestBindAllocatesNothing(t *testing.T) {
+	text, n := "x", 1
+	values := []any{
+		1, "x", []byte(nil), true, 1.5, float32(1), int64(1), cql.UUID{}, nil, cql.UnsetValue, []float32{1}, []string{""},
+		map[string]string{}, &text, &n, uint8(5), net.IP{1, 2, 3, 4}, cql.NamedValue("a", 1), (*string)(nil),
+		selfCoded{}, &selfCoded{},
+	}
+	require.Zero(t, testing.AllocsPerRun(10, func() { V1.Bind(values) }))
+	require.True(t, &values[0] == &V1.Bind(values)[0])
+}
+
+// selfCoded encodes and decodes itself.
+type selfCoded struct{ text string }
+
+func (s selfCoded) MarshalCQL(cql.TypeInfo) ([]byte, error) { return []byte(s.text + "!"), nil }
+func (s *selfCoded) UnmarshalCQL(_ cql.TypeInfo, data []byte) error {
+	s.text = "?" + string(data)
+	return nil
+}
+
+// pointerCoded has a method of its pointer, which gocql does not call for a value.
+type pointerCoded string
+
+func (p *pointerCoded) MarshalCQL(cql.TypeInfo) ([]byte, error) { return nil, errors.New("called") }
+
+// fields decodes fields by a value receiver into the map that it holds.
+type fields map[string]string
+
+func (f fields) UnmarshalUDT(name string, _ cql.TypeInfo, data []byte) error {
+	f[name] = string(data)
+	return nil
+}
+
+func TestOwnMethods(t *testing.T) {
+	text := cql.NativeType(cql.TypeVarchar)
+	list := cql.NewListType(text)
+	check(t, text, selfCoded{"a"}, "6121")
+	check(t, list, []selfCoded{{"a"}}, "00000001"+"000000026121")
+	check(t, text, pointerCoded("a"), "61")
+	check(t, list, []pointerCoded{"a"}, "00000001"+"0000000161")
+	var s []*selfCoded
+	require.NoError(t, V1.Unmarshal(list, []byte("\x00\x00\x00\x01\x00\x00\x00\x01a"), &s))
+	require.Equal(t, "?a", s[0].text)
+	var one *selfCoded
+	require.NoError(t, V1.Unmarshal(text, []byte("a"), &one))
+	require.Equal(t, "?a", one.text)
+	f := fields{}
+	require.NoError(t, V1.Unmarshal(person, []byte("\x00\x00\x00\x01a"), f))
+	require.Equal(t, "a", f["name"])
+	require.NoError(t, V1.Unmarshal(person, nil, fields(nil)), "no field, no call")
+}
+
+func TestUnmarshalMeanings(t *testing.T) {
+	type own struct {
+		Full string `cql:"name"`
+		Age  *int   `cql:"age"`
+	}
+	one := 1
+	for _, row := range []struct {
+		cql  string
+		cell string // "NULL" or bytes
+		dest any    // the zero value, or the value before
+		want any    // nil means an error
+	}{
+		{"int", "NULL", 5, 0},
+		{"int", "", 5, 0},
+		{"int", "", &one, new(int)},
+		{"int", "", "x", "0"},
+		{"int", "NULL", &one, (*int)(nil)},
+		{"int", "ffffffff", uint32(0), uint32(math.MaxUint32)},
+		{"int", "ffffffff", uint64(0), uint64(math.MaxUint32)},
+		{"int", "ffffffff", uint16(0), nil},
+		{"bigint", "ffffffffffffffff", uint64(0), uint64(math.MaxUint64)},
+		{"bigint", "ffffffffffffffff", uint32(0), nil},
+		{"varint", "ff", uint64(0), uint64(math.MaxUint64)},
+		{"timestamp", "", time.Now(), time.Time{}},
+		{"timestamp", "0000000000000001", time.Duration(0), time.Duration(1)},
+		{"time", "ffffffffffffffff", time.Duration(0), time.Duration(-1)},
+		{"time", "ff", time.Duration(0), nil},
+		{"date", "00000000", "", "-5877641-06-23"},
+		{"inet", "00000000000000000000ffff0a000001", "", "10.0.0.1"},
+		{"inet", "00000000000000000000ffff0a000001", net.IP{}, net.IP{10, 0, 0, 1}},
+		{"inet", "0a00", "", nil},
+		{"blob", "", []byte(nil), []byte(nil)},
+		{"blob", "", []byte("x"), []byte{}},
+		{"list<int>", "NULL", []int{1}, []int(nil)},
+		{"list<int>", "00000001" + "ffffffff", []int{}, []int{0}},
+		{"list<int>", "00000001" + "ffffffff", []*int{}, []*int{nil}},
+		{"list<int>", "00000001" + "0000000400000001", [1]uint8{}, [1]uint8{1}},
+		{"list<int>", "00000001" + "0000000400000001", [2]uint8{}, nil},
+		{"list<int>", "00000009" + "0000000400000001", []uint8{}, nil},
+		{"list<int>", "00000001" + "0000000900000001", []uint8{}, nil},
+		{"map<text, int>", "00000001" + "000000016b" + "ffffffff", map[string]uint8{}, map[string]uint8{"k": 0}},
+		{"map<text, int>", "00000001" + "000000016b", map[string]uint8{}, nil},
+		{"vector<int, 2>", "ffffffff" + "00000001", []uint32{}, []uint32{math.MaxUint32, 1}},
+		{"vector<int, 2>", "ffffffff" + "00000001", [2]uint32{}, [2]uint32{math.MaxUint32, 1}},
+		{"text", "61", 1, nil},
+	} {
+		unmarshals(t, V1, typeOf(t, row.cql), row.cell, row.dest, row.want)
+	}
+	tuple := cql.TupleTypeInfo{Elems: []cql.TypeInfo{cql.NativeType(cql.TypeVarchar), cql.NativeType(cql.TypeInet)}}
+	unmarshals(t, V1, tuple, "0000000161", []any(nil), []any{"a", ""})
+	unmarshals(t, V2, tuple, "0000000161", []any(nil), []any{"a", nil})
+	unmarshals(t, V1, tuple, "NULL", []string(nil), []string{"", ""})
+	unmarshals(t, V2, tuple, "NULL", []string(nil), []string(nil))
+	unmarshals(t, V1, tuple, "0000000161"+"000000040a000001", [2]string{}, [2]string{"a", "10.0.0.1"})
+	unmarshals(t, V1, tuple, "0000000161", struct{ A, B *string }{}, struct{ A, B *string }{A: pointerTo("a")})
+	unmarshals(t, V1, tuple, "0000000161", struct{ a, b string }{}, nil)
+	unmarshals(t, V1, tuple, "0000000961", [2]string{}, nil)
+	unmarshals(t, V1, person, "0000000161"+"ffffffff", map[string]any(nil), map[string]any{"name": "a", "age": 0})
+	unmarshals(t, V1, person, "0000000161", map[string]any(nil), map[string]any{"name": "a"})
+	unmarshals(t, V1, person, "0000000161", own{Age: &one}, own{"a", &one})
+	unmarshals(t, V1, person, "0000000161"+"ffffffff"+"0000000178", own{Age: &one}, own{"a", nil})
+	unmarshals(t, V1, person, "NULL", own{Age: &one}, own{})
+	unmarshals(t, V1, person, "00000009", own{}, nil)
+	unmarshals(t, V2, cql.NativeType(cql.TypeInet), "0a000001", any(nil), net.IP{10, 0, 0, 1})
+
+	var a string
+	var b *string
+	require.NoError(t, V1.Unmarshal(tuple, []byte("\x00\x00\x00\x01a"), []any{&a, &b}))
+	require.NoError(t, V1.Unmarshal(tuple, []byte("\x00\x00\x00\x01a"), []any{nil, &b}))
+	require.Equal(t, "a", a)
+	require.Nil(t, b)
+	for _, dest := range []any{nil, 1, (*int)(nil), []any{&a}, "x"} {
+		require.ErrorIs(t, errors.Join(V1.Unmarshal(tuple, nil, dest), cql.ErrDimension), cql.ErrDimension)
+		require.Error(t, V1.Unmarshal(tuple, nil, dest))
+	}
+	held := any(&a)
+	require.NoError(t, V2.Unmarshal(cql.NativeType(cql.TypeVarchar), []byte("held"), &held))
+	require.Equal(t, "held", a)
+	held = 5
+	require.NoError(t, V2.Unmarshal(cql.NativeType(cql.TypeInt), nil, &held))
+	require.Equal(t, 0, held)
+}
+
+// unmarshals requires the result of decoding a cell into a variable with the value dest.
+func unmarshals(t *testing.T, d *Dialect, info cql.TypeInfo, cell string, dest, want any) {
+	t.Helper()
+	var data []byte
+	if cell != "NULL" {
+		b, err := hex.DecodeString(cell)
+		require.NoError(t, err)
+		data = append([]byte{}, b...)
+	}
+	p := reflect.ValueOf(new(any))
+	if dest != nil {
+		p = reflect.New(reflect.TypeOf(dest))
+		p.Elem().Set(reflect.ValueOf(dest))
+	}
+	err := d.Unmarshal(info, data, p.Interface())
+	if want == nil {
+		var e *cql.UnmarshalError
+		require.ErrorAs(t, err, &e, "%v into %T", info, dest)
+		return
+	}
+	require.NoError(t, err, "%v into %T", info, dest)
+	require.Equal(t, want, p.Elem().Interface(), "%v %s into %T", info, cell, dest)
+}
+
+func pointerTo[T any](v T) *T { return &v }
+
+func TestZero(t *testing.T) {
+	for _, row := range []struct {
+		cql  string
+		d    *Dialect
+		want any
+	}{
+		{"inet", V1, ""},
+		{"inet", V2, net.IP(nil)},
+		{"list<inet>", V1, []string(nil)},
+		{"map<inet, inet>", V2, map[string]net.IP(nil)},
+		{"map<inet, inet>", Fork, map[string]string(nil)},
+		{"map<blob, int>", V1, map[string]int(nil)},
+		{"vector<inet, 2>", V2, []net.IP(nil)},
+		{"varint", V2, new(big.Int)},
+		{"decimal", V2, new(inf.Dec)},
+		{"tuple<int, varint>", V2, []any{0, new(big.Int)}},
+		{"map<frozen<list<int>>, int>", V2, nil},
+	} {
+		info := typeOf(t, row.cql)
+		require.Equal(t, row.want, row.d.Zero(info), row.cql)
+		if goType := row.d.GoType(info); goType != nil {
+			require.Equal(t, reflect.PointerTo(goType), reflect.TypeOf(row.d.New(info)))
+		} else {
+			require.IsType(t, new(any), row.d.New(info))
+		}
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// failed returns err as the error of a request.
+func failed(err error) error {
+	return &vecql.RequestFailure{Err: fmt.Errorf("attempt: %w", err), Statement: "SELECT 1"}
+}
+
+func TestErrorSentinels(t *testing.T) {
+	for _, e := range append(append([]error{}, connectionSentinels...), sentinels...) {
+		require.True(t, Error(failed(e)) == e, "%v", e)
+		require.True(t, Error(e) == e, "%v", e)
+	}
+	require.NoError(t, Error(nil))
+	dial := fmt.Errorf("%w: %w", vecql.ErrNoConnections, context.DeadlineExceeded)
+	require.True(t, Error(failed(dial)) == vecql.ErrNoConnections, "a timeout of the driver itself")
+	ended := fmt.Errorf("%w: %w", context.Canceled, &vecql.RequestErrReadTimeout{})
+	require.True(t, Error(failed(ended)) == context.Canceled, "the error of an earlier attempt")
+	login := fmt.Errorf("%w: %w", vecql.ErrNoConnectionsStarted, &vecql.ServerError{})
+	require.IsType(t, &vecql.ServerError{}, Error(login))
+}
+
+func TestErrorOfServer(t *testing.T) {
+	for _, e := range []error{
+		&vecql.ServerError{}, &vecql.RequestErrUnavailable{}, &vecql.RequestErrWriteTimeout{}, &vecql.RequestErrReadTimeout{},
+		&vecql.RequestErrReadFailure{}, &vecql.RequestErrWriteFailure{}, &vecql.RequestErrFunctionFailure{},
+		&vecql.RequestErrCDCWriteFailure{}, &vecql.RequestErrCASWriteUnknown{}, &vecql.RequestErrAlreadyExists{},
+		&vecql.RequestErrUnprepared{}, &vecql.RequestErrRateLimitReached{},
+	} {
+		require.True(t, Error(failed(e)) == e, "%T", e)
+	}
+}
+
+func TestErrorOfOthers(t *testing.T) {
+	mine := errors.New("mine")
+	require.True(t, Error(mine) == mine)
+	require.Equal(t, "attempt: mine", Error(failed(mine)).Error())
+	s := newSession(t, wideSchema)
+	require.IsType(t, &vecql.ServerError{}, Error(s.Query("SELECT x FROM ks.nothing").ExecContext(t.Context())))
+	var n int
+	require.True(t, Error(s.Query("SELECT id FROM ks.t WHERE id = 1").ScanContext(t.Context(), &n)) == vecql.ErrNotFound)
+	err := Error(s.Query("SELECT id FROM ks.t WHERE id = ?", "x").ExecContext(t.Context()))
+	require.IsType(t, &vecql.MarshalError{}, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.True(t, Error(s.Query("SELECT id FROM ks.t").ExecContext(ctx)) == context.Canceled)
+}
