@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
+)
+
+// ClusterConfig, and its translation to vecql's.
+
+// A PoolConfig configures the selection of nodes.
+type PoolConfig struct {
+	HostSelectionPolicy HostSelectionPolicy // nil means RoundRobinHostPolicy
+}
+
+// A ClusterConfig configures sessions. The package comment lists the fields without effect.
+type ClusterConfig struct {
+	Hosts                    []string
+	CQLVersion               string
+	ProtoVersion             int
+	Timeout                  time.Duration // of an attempt; 0 means none
+	ConnectTimeout           time.Duration // of the opening of a connection; 0 means none
+	WriteTimeout             time.Duration
+	Port                     int
+	Keyspace                 string
+	NumConns                 int
+	Consistency              Consistency
+	Compressor               Compressor
+	Authenticator            Authenticator
+	AuthProvider             func(h *HostInfo) (Authenticator, error)
+	RetryPolicy              RetryPolicy // nil means no retries
+	ConvictionPolicy         ConvictionPolicy
+	ReconnectionPolicy       ReconnectionPolicy
+	SocketKeepalive          time.Duration
+	MaxPreparedStmts         int
+	MaxRoutingKeyInfo        int
+	PageSize                 int
+	SerialConsistency        SerialConsistency
+	SslOpts                  *SslOptions
+	DefaultTimestamp         bool
+	PoolConfig               PoolConfig
+	ReconnectInterval        time.Duration
+	MaxWaitSchemaAgreement   time.Duration
+	HostFilter               HostFilter
+	AddressTranslator        AddressTranslator
+	IgnorePeerAddr           bool
+	DisableInitialHostLookup bool
+	Events                   struct {
+		DisableNodeStatusEvents bool
+		DisableTopologyEvents   bool
+		DisableSchemaEvents     bool
+	}
+	DisableSkipMetadata   bool
+	QueryObserver         QueryObserver
+	BatchObserver         BatchObserver
+	ConnectObserver       ConnectObserver
+	FrameHeaderObserver   FrameHeaderObserver
+	StreamObserver        StreamObserver
+	DefaultIdempotence    bool
+	WriteCoalesceWaitTime time.Duration
+	Dialer                Dialer
+	HostDialer            HostDialer
+	Logger                StdLogger
+}
+
+// NewCluster returns a configuration with these contact points and the defaults of this API.
+func NewCluster(hosts ...string) *ClusterConfig {
+	return &ClusterConfig{
+		Hosts: hosts, CQLVersion: "3.0.0", Timeout: 11 * time.Second, ConnectTimeout: 11 * time.Second, Port: 9042,
+		NumConns: 2, Consistency: Quorum, MaxPreparedStmts: 1000, MaxRoutingKeyInfo: 1000, PageSize: 5000,
+		DefaultTimestamp: true, MaxWaitSchemaAgreement: time.Minute, ReconnectInterval: time.Minute,
+		ConvictionPolicy:      &SimpleConvictionPolicy{},
+		ReconnectionPolicy:    &ConstantReconnectionPolicy{MaxRetries: 3, Interval: time.Second},
+		WriteCoalesceWaitTime: 200 * time.Microsecond,
+	}
+}
+
+// CreateSession connects to the cluster.
+func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }
+
+// never is a timeout that does not end.
+const never = 10000 * time.Hour
+
+// orNever returns d, or never for 0, which means no timeout.
+func orNever(d time.Duration) time.Duration {
+	if d <= 0 {
+		return never
+	}
+	return d
+}
+
+// config returns the configuration of vecql. It sets s.picker.
+func (s *Session) config() (*vecql.ClusterConfig, error) {
+	cfg := &s.cfg
+	if cfg.Authenticator != nil && cfg.AuthProvider != nil {
+		return nil, errors.New("gocql: ClusterConfig has both an Authenticator and an AuthProvider")
+	}
+	c := vecql.NewCluster(cfg.Hosts...)
+	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.NumConns, c.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
+	c.Timeout, c.ConnectTimeout = orNever(cfg.Timeout), orNever(cfg.ConnectTimeout)
+	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
+	c.Events = vecql.EventsConfig(cfg.Events)
+	c.AddressTranslator = cfg.AddressTranslator
+	if cfg.ReconnectionPolicy != nil {
+		c.ReconnectionPolicy = cfg.ReconnectionPolicy
+	}
+	if cfg.HostFilter != nil {
+		c.HostFilter = hostFilter{cfg.HostFilter, &s.hosts}
+	}
+	s.configureObservers(c)
+	s.configureAuthentication(c)
+	if cfg.Compressor != nil {
+		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
+	}
+	c.Logger = adaptLogger(cfg.Logger)
+	if err := s.configureDialing(c); err != nil {
+		return nil, err
+	}
+	return c, s.configurePolicy(c)
+}
+
+// protocol returns the version of the protocol for vecql. The API negotiates at most version 4; servers that know an
+// older version know version 4 too.
+func protocol(version int) int {
+	if version < 4 {
+		return 4
+	}
+	return version
+}
+
+func (s *Session) configureObservers(c *vecql.ClusterConfig) {
+	if o := s.cfg.ConnectObserver; o != nil {
+		c.ConnectObserver = connectObserver{o, &s.hosts}
+	}
+	if o := s.cfg.FrameHeaderObserver; o != nil {
+		c.FrameHeaderObserver = frameHeaderObserver{o, &s.hosts}
+	}
+	if o := s.cfg.StreamObserver; o != nil {
+		c.StreamObserver = streamObserver{o, &s.hosts}
+	}
+}
+
+func (s *Session) configureAuthentication(c *vecql.ClusterConfig) {
+	c.Authenticator = adaptAuthenticator(s.cfg.Authenticator)
+	if provider := s.cfg.AuthProvider; provider != nil {
+		c.AuthProvider = func(node *vecql.HostInfo) (vecql.Authenticator, error) {
+			a, err := provider(s.hosts.of(node))
+			return adaptAuthenticator(a), err
+		}
+	}
+}
+
+// configureDialing sets how connections are opened. A HostDialer of the program also does TLS.
+func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
+	cfg := &s.cfg
+	switch {
+	case cfg.HostDialer != nil:
+		c.HostDialer = hostDialer{cfg.HostDialer, &s.hosts}
+		return nil
+	case cfg.Dialer != nil:
+		c.Dialer = cfg.Dialer
+	case cfg.SocketKeepalive > 0:
+		c.Dialer = &net.Dialer{KeepAlive: cfg.SocketKeepalive}
+	}
+	c.TLS, err = cfg.SslOpts.config()
+	return err
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
+)
+
+// Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
+// types, so that ==, type switches, errors.Is and errors.As find them.
+
+// The sentinel errors that verbs return.
+var (
+	ErrNoHosts              = vecql.ErrNoHosts
+	ErrNoConnectionsStarted = vecql.ErrNoConnectionsStarted
+	ErrQueryArgLength       = vecql.ErrValueCount
+	ErrTimeoutNoResponse    = vecql.ErrTimeoutNoResponse
+	ErrConnectionClosed     = vecql.ErrConnectionClosed
+	ErrNoStreams            = vecql.ErrNoStreams
+	ErrNotFound             = vecql.ErrNotFound
+	ErrUnsupported          = vecql.ErrUnsupported
+	ErrTooManyStmts         = vecql.ErrTooManyStmts
+	ErrUseStmt              = vecql.ErrUseStmt
+	ErrSessionClosed        = vecql.ErrSessionClosed
+	ErrNoConnections        = vecql.ErrNoConnections
+	ErrNoKeyspace           = vecql.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = vecql.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = vecql.ErrNoMetadata
+	ErrFrameTooBig          = vecql.ErrFrameTooBig
+	ErrUnknownRetryType     = errors.New("gocql: the retry policy returned an unknown RetryType")
+)
+
+// Sentinel errors that no verb returns.
+var (
+	ErrHostQueryFailed   = errors.New("gocql: the nodes could not be read")
+	ErrTooManyTimeouts   = errors.New("gocql: too many timeouts on a connection")
+	ErrUnavailable       = errors.New("gocql: unavailable")
+	ErrCannotFindHost    = errors.New("gocql: host not found")
+	ErrHostAlreadyExists = errors.New("gocql: host exists already")
+	ErrorUDTUnavailable  = errors.New("gocql: user-defined types need version 3 of the protocol")
+)
+
+// The error codes of the protocol.
+const (
+	ErrCodeServer          = 0x0000
+	ErrCodeProtocol        = 0x000A
+	ErrCodeCredentials     = 0x0100
+	ErrCodeUnavailable     = 0x1000
+	ErrCodeOverloaded      = 0x1001
+	ErrCodeBootstrapping   = 0x1002
+	ErrCodeTruncate        = 0x1003
+	ErrCodeWriteTimeout    = 0x1100
+	ErrCodeReadTimeout     = 0x1200
+	ErrCodeReadFailure     = 0x1300
+	ErrCodeFunctionFailure = 0x1400
+	ErrCodeWriteFailure    = 0x1500
+	ErrCodeCDCWriteFailure = 0x1600
+	ErrCodeCASWriteUnknown = 0x1700
+	ErrCodeSyntax          = 0x2000
+	ErrCodeUnauthorized    = 0x2100
+	ErrCodeInvalid         = 0x2200
+	ErrCodeConfig          = 0x2300
+	ErrCodeAlreadyExists   = 0x2400
+	ErrCodeUnprepared      = 0x2500
+)
+
+// A RequestError is an error that a server sent.
+type RequestError interface {
+	// Code returns one of the ErrCode constants.
+	Code() int
+	// Message returns the text that the server sent.
+	Message() string
+	Error() string
+}
+
+// An Error is an error code with a text. No verb returns it.
+type Error struct {
+	Code    int
+	Message string
+}
+
+func (e Error) Error() string { return e.Message }
+
+// An ErrProtocol means that a response violates the protocol.
+type ErrProtocol struct{ error }
+
+// NewErrProtocol returns an ErrProtocol with that text.
+func NewErrProtocol(format string, args ...any) error {
+	return ErrProtocol{fmt.Errorf(format, args...)}
+}
+
+// errorFrame is a RequestError without further fields.
+type errorFrame struct {
+	frameHeader
+	code    int
+	message string
+}
+
+// Code implements RequestError.
+func (e errorFrame) Code() int { return e.code }
+
+// Message implements RequestError.
+func (e errorFrame) Message() string { return e.message }
+
+func (e errorFrame) Error() string { return e.message }
+
+// String returns the code and the message.
+func (e errorFrame) String() string {
+	return fmt.Sprintf("[error code=%x message=%q]", e.code, e.message)
+}
+
+// A RequestErrUnavailable means that too few replicas were alive.
+type RequestErrUnavailable struct {
+	errorFrame
+	Consistency Consistency
+	Required    int
+	Alive       int
+}
+
+// String returns the fields.
+func (e *RequestErrUnavailable) String() string {
+	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
+		e.Alive)
+}
+
+// An ErrorMap maps the address of each replica that failed to its failure code.
+type ErrorMap map[string]uint16
+
+// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
+type RequestErrWriteTimeout struct {
+	errorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+	WriteType   string
+}
+
+// A RequestErrWriteFailure means that replicas failed a write.
+type RequestErrWriteFailure struct {
+	errorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+	NumFailures int
+	WriteType   string
+	ErrorMap    ErrorMap
+}
+
+// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
+type RequestErrCDCWriteFailure struct{ errorFrame }
+
+// A RequestErrReadTimeout means that too few replicas answered a read in time.
+type RequestErrReadTimeout struct {
+	errorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+	DataPresent byte
+}
+
+// A RequestErrAlreadyExists means that a keyspace or a table exists already.
+type RequestErrAlreadyExists struct {
+	errorFrame
+	Keyspace string
+	Table    string
+}
+
+// A RequestErrUnprepared means that the node does not have a prepared statement.
+type RequestErrUnprepared struct {
+	errorFrame
+	StatementId []byte
+}
+
+// A RequestErrReadFailure means that replicas failed a read.
+type RequestErrReadFailure struct {
+	errorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+	NumFailures int
+	DataPresent bool
+	ErrorMap    ErrorMap
+}
+
+// A RequestErrFunctionFailure means that a user-defined function failed.
+type RequestErrFunctionFailure struct {
+	errorFrame
+	Keyspace string
+	Function string
+	ArgTypes []string
+}
+
+// A RequestErrCASWriteUnknown means that the outcome of a conditional statement is unknown.
+type RequestErrCASWriteUnknown struct {
+	errorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+}
+
+// plain returns the error that this API has for an error of vecql.
+func plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = compat.Error(err)
+	switch e := err.(type) {
+	case vecql.RequestError:
+		return requestError(e)
+	case *vecql.MarshalError:
+		return MarshalError(e.Error())
+	case *vecql.UnmarshalError:
+		return UnmarshalError(e.Error())
+	case *vecql.ProtocolError:
+		return ErrProtocol{e}
+	}
+	return err
+}
+
+// requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
+func requestError(err vecql.RequestError) error {
+	f := errorFrame{frameHeader{op: opError}, err.Code(), err.Message()}
+	switch e := err.(type) {
+	case *vecql.RequestErrUnavailable:
+		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
+	case *vecql.RequestErrWriteTimeout:
+		return &RequestErrWriteTimeout{f, Consistency(e.Consistency), e.Received, e.BlockFor, e.WriteType}
+	case *vecql.RequestErrReadTimeout:
+		return &RequestErrReadTimeout{f, Consistency(e.Consistency), e.Received, e.BlockFor, e.DataPresent}
+	case *vecql.RequestErrReadFailure:
+		return &RequestErrReadFailure{
+			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, errorMap(e.ErrorMap),
+		}
+	case *vecql.RequestErrWriteFailure:
+		return &RequestErrWriteFailure{
+			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, errorMap(e.ErrorMap),
+		}
+	case *vecql.RequestErrFunctionFailure:
+		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, e.ArgTypes}
+	case *vecql.RequestErrCDCWriteFailure:
+		return &RequestErrCDCWriteFailure{f}
+	case *vecql.RequestErrCASWriteUnknown:
+		return &RequestErrCASWriteUnknown{f, Consistency(e.Consistency), e.Received, e.BlockFor}
+	case *vecql.RequestErrAlreadyExists:
+		return &RequestErrAlreadyExists{f, e.Keyspace, e.Table}
+	case *vecql.RequestErrUnprepared:
+		return &RequestErrUnprepared{f, e.StatementId}
+	}
+	return f
+}
+
+func errorMap(m vecql.ErrorMap) ErrorMap {
+	if m == nil {
+		return nil
+	}
+	out := make(ErrorMap, len(m))
+	for addr, code := range m {
+		out[addr.String()] = code
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// Session: a session of vecql with this API's defaults.
+
+// A Session sends requests to a cluster. It is safe for use by any number of goroutines.
+type Session struct {
+	vecql  *vecql.Session
+	cfg    ClusterConfig
+	hosts  hosts
+	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
+
+	mu       sync.RWMutex
+	cons     Consistency
+	pageSize int
+	prefetch float64
+	trace    Tracer
+	schema   map[string]keyspaceSchema
+}
+
+// NewSession connects to a cluster.
+func NewSession(cfg ClusterConfig) (*Session, error) {
+	s := &Session{cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25}
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	if s.vecql, err = vecql.NewSession(*c); err != nil {
+		return nil, plain(err)
+	}
+	if s.picker != nil {
+		s.picker.start(s)
+	}
+	return s, nil
+}
+
+// Vecql returns the session of vecql that s uses. Close of either closes both.
+func (s *Session) Vecql() *vecql.Session { return s.vecql }
+
+// started returns the session of vecql.
+func (s *Session) started() (*vecql.Session, error) {
+	if s == nil || s.vecql == nil {
+		return nil, ErrSessionClosed
+	}
+	return s.vecql, nil
+}
+
+// proto returns the version of the protocol.
+func (s *Session) proto() byte { return byte(s.vecql.ProtoVersion()) }
+
+// timeout returns the timeout of an attempt.
+func (s *Session) timeout() time.Duration { return orNever(s.cfg.Timeout) }
+
+// Close closes the session.
+func (s *Session) Close() {
+	if v, err := s.started(); err == nil {
+		v.Close()
+	}
+}
+
+// Closed reports whether the session is closed.
+func (s *Session) Closed() bool {
+	v, err := s.started()
+	return err != nil || v.Closed()
+}
+
+// SetConsistency sets the consistency of queries and batches made from now on.
+func (s *Session) SetConsistency(cons Consistency) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cons = cons
+}
+
+// SetPageSize sets the page size of queries made from now on; 0 or less means no paging.
+func (s *Session) SetPageSize(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pageSize = n
+}
+
+// SetPrefetch sets the share of a page that is left when queries made from now on request the next page.
+func (s *Session) SetPrefetch(p float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prefetch = p
+}
+
+// SetTrace sets the tracer of queries and batches made from now on.
+func (s *Session) SetTrace(trace Tracer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trace = trace
+}
+
+// AwaitSchemaAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.
+func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
+	v, err := s.started()
+	if err != nil {
+		return err
+	}
+	return plain(v.AwaitSchemaAgreement(ctx))
+}
