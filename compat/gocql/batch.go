@@ -141,15 +141,15 @@ func (b *Batch) IsIdempotent() bool {
 func (b *Batch) Attempts() int { return b.metrics.attempts() }
 
 // AddAttempts adds to the number of attempts on a node.
-func (b *Batch) AddAttempts(i int, host *HostInfo) { b.metrics.add(host, i, 0) }
+func (b *Batch) AddAttempts(i int, host *HostInfo) { b.metrics.observe(host, i, 0) }
 
 // Latency returns the mean latency of the attempts in nanoseconds.
 func (b *Batch) Latency() int64 { return b.metrics.latency() }
 
 // AddLatency adds to the latency of the attempts on a node, in nanoseconds.
-func (b *Batch) AddLatency(l int64, host *HostInfo) { b.metrics.add(host, 0, l) }
+func (b *Batch) AddLatency(l int64, host *HostInfo) { b.metrics.observe(host, 0, l) }
 
-// build returns the batch of vecql for an execution on s.
+// build returns the batch of vecql for an execution on s. r may be nil.
 func (b *Batch) build(s *Session, r *execution) *vecql.Batch {
 	v := s.vecql.Batch(vecql.BatchType(b.Type))
 	for _, e := range b.Entries {
@@ -174,10 +174,10 @@ func (b *Batch) build(s *Session, r *execution) *vecql.Batch {
 	if _, ok := b.context().Deadline(); ok {
 		v.RequestTimeout(s.timeout()) // vecql's own applies to contexts without a deadline only
 	}
-	if r.observed {
+	if r != nil && r.observed {
 		v.Observer(batchObserver{r, b, s})
 	}
-	if b.retry != nil {
+	if r != nil && b.retry != nil {
 		v.RetryPolicy(r)
 	}
 	return v
@@ -192,8 +192,8 @@ func (s *Session) run(b *Batch) *Iter {
 		b.metrics = new(metrics)
 	}
 	r := newExecution(b, &b.options, b.observer != nil)
-	it := newIter(s, b.build(s, r).IterContext(s.requestContext(b, b.context())))
-	r.finish(it)
+	it := newIter(s, b.build(s, r).IterContext(s.requestContext(b.context(), b)))
+	r.finish(&b.options, it)
 	return it
 }
 

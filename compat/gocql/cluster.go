@@ -107,6 +107,7 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
 	c.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
 	c.Events = vecql.EventsConfig(cfg.Events)
+	c.DisableInitialHostLookup = cfg.DisableInitialHostLookup
 	c.AddressTranslator = cfg.AddressTranslator
 	if cfg.ReconnectionPolicy != nil {
 		c.ReconnectionPolicy = cfg.ReconnectionPolicy
@@ -123,7 +124,8 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	if err := s.configureDialing(c); err != nil {
 		return nil, err
 	}
-	return c, s.configurePolicy(c)
+	s.configurePolicy(c)
+	return c, nil
 }
 
 // protocol returns the version of the protocol for vecql. The API negotiates at most version 4; servers that know an

@@ -28,6 +28,9 @@ type execution struct {
 
 // newExecution returns the execution of a request, nil if the request has neither a retry policy nor an observer.
 func newExecution(request RetryableQuery, o *options, observed bool) *execution {
+	if o.retry == nil && !observed {
+		return nil
+	}
 	return &execution{request: request, retry: o.retry, metrics: o.metrics, observed: observed}
 }
 
@@ -67,19 +70,21 @@ func (r *execution) count(total int) {
 	}
 }
 
-// finish ends the first page or the batch.
-func (r *execution) finish(it *Iter) {
-	if !r.observed && it.it != nil {
-		n := it.it.Attempts()
+// finish ends the first page or the batch. r may be nil.
+func (r *execution) finish(o *options, it *Iter) {
+	n := it.it.Attempts()
+	if r == nil {
+		o.metrics.count(n, int64(n)*it.it.Latency().Nanoseconds())
+		return
+	}
+	if !r.observed {
 		r.count(n)
-		r.metrics.count(0, int64(n)*it.it.Latency().Nanoseconds())
+		o.metrics.count(0, int64(n)*it.it.Latency().Nanoseconds())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
-	if r.err != nil && it.err != nil {
-		it.err = r.err
-	}
+	it.err = r.err
 }
 
 // observe counts an observed attempt. It returns the number of attempts before and the metrics of the node.

@@ -67,3 +67,20 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// run executes a statement or fails the test.
+func run(t *testing.T, s *gocql.Session, stmt string, values ...any) {
+	t.Helper()
+	if err := s.Query(stmt, values...).Exec(); err != nil {
+		t.Fatalf("%s: %v", stmt, err)
+	}
+}
+
+// mapRow returns the row of an item by MapScan.
+func mapRow(t *testing.T, s *gocql.Session, m map[string]any, id int) map[string]any {
+	t.Helper()
+	if err := s.Query("SELECT * FROM items WHERE id = ?", id).MapScan(m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

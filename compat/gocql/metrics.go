@@ -19,11 +19,7 @@ type metrics struct {
 	mu    sync.Mutex
 	total hostMetrics
 	hosts map[string]hostMetrics // by address; filled for observers only
-}
-
-// add counts attempts on a node.
-func (m *metrics) add(host *HostInfo, attempts int, nanoseconds int64) {
-	m.observe(host, attempts, nanoseconds)
+	used  bool                   // the query was executed or routed
 }
 
 // count counts attempts on a node that no observer asks for.
@@ -31,6 +27,23 @@ func (m *metrics) count(attempts int, nanoseconds int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.total.add(attempts, nanoseconds)
+}
+
+// use marks the query as executed or routed.
+func (m *metrics) use() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used = true
+}
+
+// isUsed reports whether the query was executed or routed.
+func (m *metrics) isUsed() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used || m.total.Attempts > 0
 }
 
 // observe counts attempts on a node. It returns the number of attempts before and the metrics of the node after.

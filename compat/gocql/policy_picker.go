@@ -3,7 +3,7 @@
 package gocql
 
 import (
-	"slices"
+	"context"
 	"sync/atomic"
 
 	"github.com/vecql/vecql"
@@ -11,46 +11,44 @@ import (
 
 // hostPicker asks a HostSelectionPolicy of the program for the nodes of each request, and tells it of nodes.
 
-// hostPicker adapts a HostSelectionPolicy. Until start it has the order of vecql.
+// hostPicker adapts a HostSelectionPolicy.
 type hostPicker struct {
 	policy  HostSelectionPolicy
-	hosts   *hosts
-	started atomic.Bool
+	session *Session
+	started atomic.Bool // the policy knows the session and its nodes
 }
 
 // configurePolicy sets the selection of nodes.
-func (s *Session) configurePolicy(c *vecql.ClusterConfig) error {
+func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	policy := s.cfg.PoolConfig.HostSelectionPolicy
 	if policy == nil {
 		policy = RoundRobinHostPolicy()
 	}
 	if native := nativeOf(policy); native != nil {
 		c.PoolConfig.HostSelectionPolicy = native
-		return nil
+		return
 	}
-	s.picker = &hostPicker{policy: policy, hosts: &s.hosts}
-	c.PoolConfig.HostSelectionPolicy = s.picker
-	c.Metadata.HostListener = vecql.HostListenersConfig{
-		HostStateChangeListener: s.picker, TopologyChangeListener: s.picker,
-	}
+	p := &hostPicker{policy: policy, session: s}
+	s.picker = p
+	c.PoolConfig.HostSelectionPolicy = p
+	c.Metadata.HostListener = vecql.HostListenersConfig{HostStateChangeListener: p, TopologyChangeListener: p}
 	if !s.cfg.Events.DisableSchemaEvents {
-		c.Metadata.SchemaListener.KeyspaceChangeListener = s.picker
+		c.Metadata.SchemaListener.KeyspaceChangeListener = p
 	}
-	return nil
 }
 
 // start tells the policy of the session and its nodes.
-func (p *hostPicker) start(s *Session) {
-	p.policy.Init(s)
-	nodes := s.vecql.GetHosts()
+func (p *hostPicker) start() {
+	p.policy.Init(p.session)
+	nodes := p.session.vecql.GetHosts()
 	if len(nodes) > 0 {
 		p.policy.SetPartitioner(nodes[0].Partitioner())
 	}
 	for _, node := range nodes {
-		p.policy.AddHost(p.hosts.of(node))
+		p.policy.AddHost(p.session.hosts.of(node))
 	}
-	if s.cfg.Keyspace != "" {
-		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: s.cfg.Keyspace})
+	if keyspace := p.session.cfg.Keyspace; keyspace != "" {
+		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace})
 	}
 	p.started.Store(true)
 }
@@ -58,27 +56,26 @@ func (p *hostPicker) start(s *Session) {
 // Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.
 func (p *hostPicker) Tier(*vecql.HostInfo) int { return 0 }
 
-// AppendHosts implements vecql.HostPicker. A node that the policy returns again ends the plan, because the iterator of
-// a host pool has no end.
-func (p *hostPicker) AppendHosts(dst []*vecql.HostInfo, r vecql.RouteInfo, nodes []*vecql.HostInfo) []*vecql.HostInfo {
+// Pick implements vecql.HostPicker.
+func (p *hostPicker) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.HostInfo) vecql.NextHost {
 	if !p.started.Load() {
-		return append(dst, nodes...)
+		return vecql.HostsInOrder(nodes...)
 	}
-	next := p.policy.Pick(&picked{route: r, hosts: p.hosts})
-	for range 2 * len(nodes) {
-		s := next()
-		if s == nil {
-			break
-		}
-		if host := s.Info(); host != nil && host.IsUp() {
-			node := host.get()
-			if slices.Contains(dst, node) {
-				break
+	request, _ := ctx.Value(requestKey{}).(ExecutableQuery)
+	if request == nil { // a request of Session.Vecql
+		q := p.session.Query(r.Statement).WithContext(ctx)
+		q.idempotent = r.Idempotent
+		request = q
+	}
+	next := p.policy.Pick(&picked{ExecutableQuery: request, route: r, hosts: &p.session.hosts})
+	return func() vecql.SelectedHost {
+		for s := next(); s != nil; s = next() {
+			if host := s.Info(); host != nil {
+				return vecql.SelectedHost{Host: host.get(), Mark: func(err error) { s.Mark(plain(err)) }}
 			}
-			dst = append(dst, node)
 		}
+		return vecql.SelectedHost{}
 	}
-	return dst
 }
 
 // OnNewHost implements vecql.TopologyChangeListener.
@@ -87,7 +84,7 @@ func (p *hostPicker) OnNewHost(e vecql.NewHostEvent) { p.tell(p.policy.AddHost, 
 // OnRemovedHost implements vecql.TopologyChangeListener.
 func (p *hostPicker) OnRemovedHost(e vecql.RemovedHostEvent) {
 	p.tell(p.policy.RemoveHost, e.Host)
-	p.hosts.forget(e.Host)
+	p.session.hosts.forget(e.Host)
 }
 
 // OnHostUp implements vecql.HostStatusChangeListener.
@@ -98,7 +95,7 @@ func (p *hostPicker) OnHostDown(e vecql.HostDownEvent) { p.tell(p.policy.HostDow
 
 func (p *hostPicker) tell(method func(*HostInfo), node *vecql.HostInfo) {
 	if p.started.Load() {
-		method(p.hosts.of(node))
+		method(p.session.hosts.of(node))
 	}
 }
 

@@ -185,10 +185,10 @@ func (q *Query) RoutingKey(routingKey []byte) *Query { q.routingKey = routingKey
 func (q *Query) Attempts() int { return q.metrics.attempts() }
 
 // AddAttempts adds to the number of attempts on a node.
-func (q *Query) AddAttempts(i int, host *HostInfo) { q.metrics.add(host, i, 0) }
+func (q *Query) AddAttempts(i int, host *HostInfo) { q.metrics.observe(host, i, 0) }
 
 // Latency returns the mean latency of the attempts in nanoseconds.
 func (q *Query) Latency() int64 { return q.metrics.latency() }
 
 // AddLatency adds to the latency of the attempts on a node, in nanoseconds.
-func (q *Query) AddLatency(l int64, host *HostInfo) { q.metrics.add(host, 0, l) }
+func (q *Query) AddLatency(l int64, host *HostInfo) { q.metrics.observe(host, 0, l) }

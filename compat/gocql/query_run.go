@@ -3,7 +3,6 @@
 package gocql
 
 import (
-	"context"
 	"errors"
 
 	"github.com/vecql/vecql"
@@ -22,8 +21,8 @@ func (q *Query) Iter() *Iter {
 		return &Iter{err: err}
 	}
 	r := newExecution(q, &q.options, q.observer != nil)
-	it := newIter(q.session, q.build(s, r).IterContext(q.session.requestContext(q, q.context())))
-	r.finish(it)
+	it := newIter(q.session, q.build(s, r).IterContext(q.session.requestContext(q.context(), q)))
+	r.finish(&q.options, it)
 	return it
 }
 
@@ -138,17 +137,5 @@ func (it *Iter) mapScanCAS(dest map[string]any) (applied, found bool) {
 	return applied, found
 }
 
-// requestKey is the key under which the context of a request has the query or batch, for a HostSelectionPolicy of the
-// program.
-type requestKey struct{}
-
-// requestContext returns the context of a request.
-func (s *Session) requestContext(q ExecutableQuery, ctx context.Context) context.Context {
-	if s.picker == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, requestKey{}, q)
-}
-
-// applied reports whether the error of a schema change means only that the nodes do not agree yet.
+// notAgreed reports whether the error of a schema change means only that the nodes do not agree yet.
 func notAgreed(err error) bool { return errors.Is(err, vecql.ErrSchemaAgreement) }

@@ -38,7 +38,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		return nil, plain(err)
 	}
 	if s.picker != nil {
-		s.picker.start(s)
+		s.picker.start()
 	}
 	return s, nil
 }
