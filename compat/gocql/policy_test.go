@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gocql/gocql"
 	"github.com/hailocab/go-hostpool"
@@ -156,30 +157,32 @@ func TestPolicyDecidesAlone(t *testing.T) {
 
 // TestPolicyIsToldOfNewHosts and of those that went down.
 func TestPolicyIsToldOfNewHosts(t *testing.T) {
-	c := newCluster(t, cqltest.Config{Nodes: 2})
-	p := &eventPolicy{HostSelectionPolicy: gocql.DCAwareRoundRobinPolicy("datacenter1"), events: make(chan string, 16)}
-	newSession(t, c, func(cfg *gocql.ClusterConfig) {
-		cfg.PoolConfig.HostSelectionPolicy, cfg.Consistency = p, gocql.One
-	})
-	for range 2 {
-		if e := <-p.events; e != "add" {
-			t.Fatal(e)
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, cqltest.Config{Nodes: 2, Network: cqltest.InMemory})
+		p := &eventPolicy{HostSelectionPolicy: gocql.DCAwareRoundRobinPolicy("datacenter1"), events: make(chan string, 16)}
+		s := newSession(t, c, func(cfg *gocql.ClusterConfig) {
+			cfg.Dialer = c.Dialer()
+			cfg.PoolConfig.HostSelectionPolicy, cfg.Consistency = p, gocql.One
+		})
+		expect := func(want string) {
+			t.Helper()
+			if got := <-p.events; got != want {
+				t.Fatal(got, "want", want)
+			}
 		}
-	}
-	added, err := c.AddNode("datacenter1", "rack1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := <-p.events; e != "add" {
-		t.Fatal(e)
-	}
-	if e := <-p.events; e != "up" {
-		t.Fatal(e)
-	}
-	added.Kill()
-	if e := <-p.events; e != "down" {
-		t.Fatal(e)
-	}
+		expect("add")
+		expect("add")
+		added, err := c.AddNode("datacenter1", "rack1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect("add")
+		expect("up")
+		added.Kill()
+		expect("down")
+		s.Close()
+		c.Close()
+	})
 }
 
 // eventPolicy sends a word for each event.
@@ -188,9 +191,12 @@ type eventPolicy struct {
 	events chan string
 }
 
-func (p *eventPolicy) AddHost(h *gocql.HostInfo)  { p.HostSelectionPolicy.AddHost(h); p.events <- "add" }
-func (p *eventPolicy) HostUp(h *gocql.HostInfo)   { p.HostSelectionPolicy.HostUp(h); p.events <- "up" }
-func (p *eventPolicy) HostDown(h *gocql.HostInfo) { p.HostSelectionPolicy.HostDown(h); p.events <- "down" }
+func (p *eventPolicy) AddHost(h *gocql.HostInfo) { p.HostSelectionPolicy.AddHost(h); p.events <- "add" }
+func (p *eventPolicy) HostUp(h *gocql.HostInfo)  { p.HostSelectionPolicy.HostUp(h); p.events <- "up" }
+func (p *eventPolicy) HostDown(h *gocql.HostInfo) {
+	p.HostSelectionPolicy.HostDown(h)
+	p.events <- "down"
+}
 
 // TestHostPool: the pool learns that a node fails.
 func TestHostPool(t *testing.T) {

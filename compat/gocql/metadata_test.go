@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql_test
+
+import (
+	"testing"
+
+	"github.com/gocql/gocql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// TestMetadataOfAKeyspace has the shape of this API, and is the same value until the schema changes.
+func TestMetadataOfAKeyspace(t *testing.T) {
+	c := newCluster(t, cqltest.Config{})
+	s := newSession(t, c)
+	k, err := s.KeyspaceMetadata("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := k.Tables["items"]
+	if k.Name != "shop" || k.StrategyOptions["datacenter1"] != "3" || items == nil || len(items.PartitionKey) != 1 ||
+		items.PartitionKey[0] != items.Columns["id"] || items.OrderedColumns[0] != "id" {
+		t.Fatalf("%+v %+v", k, items)
+	}
+	id, counts := items.Columns["id"], items.Columns["counts"]
+	if id.Kind != gocql.ColumnPartitionKey || id.Kind.String() != "partition_key" || id.Type.Type() != gocql.TypeInt ||
+		counts.Type.(gocql.CollectionType).String() != "map(varchar, int)" {
+		t.Errorf("%+v %+v", id, counts)
+	}
+	if a := k.UserTypes["address"]; a == nil || len(a.FieldNames) != 2 || a.FieldTypes[1].Type() != gocql.TypeInt || k.Views["address"] == nil {
+		t.Errorf("%+v", a)
+	}
+	if again, err := s.KeyspaceMetadata("shop"); err != nil || again != k {
+		t.Error("another value", err)
+	}
+	run(t, s, "CREATE TABLE more (id int PRIMARY KEY)")
+	if again, err := s.KeyspaceMetadata("shop"); err != nil || again.Tables["more"] == nil {
+		t.Error("the table is missing", err)
+	}
+}
+
+// TestKindOfAColumnIsDecoded from system_schema.columns.
+func TestKindOfAColumnIsDecoded(t *testing.T) {
+	s := newSession(t, newCluster(t, cqltest.Config{}))
+	var kind gocql.ColumnKind
+	q := "SELECT kind FROM system_schema.columns WHERE keyspace_name = 'shop' AND table_name = 'items' AND column_name = 'id'"
+	if err := s.Query(q).Scan(&kind); err != nil || kind != gocql.ColumnPartitionKey {
+		t.Fatal(kind, err)
+	}
+	for text, want := range map[string]gocql.ColumnKind{
+		"clustering": gocql.ColumnClusteringKey, "clustering_key": gocql.ColumnClusteringKey, "regular": gocql.ColumnRegular,
+		"compact_value": gocql.ColumnCompact, "static": gocql.ColumnStatic, "partition_key": gocql.ColumnPartitionKey,
+	} {
+		if err := kind.UnmarshalCQL(gocql.NewNativeType(4, gocql.TypeVarchar, ""), []byte(text)); err != nil || kind != want {
+			t.Error(text, kind, err)
+		}
+	}
+	if err := kind.UnmarshalCQL(gocql.NewNativeType(4, gocql.TypeVarchar, ""), []byte("compact")); err == nil {
+		t.Error("no error")
+	}
+}
