@@ -253,7 +253,7 @@ func TestObserversOfConnections(t *testing.T) {
 	if n := len(o.frames); n == 0 || o.frames[n-1].Opcode.String() != "RESULT" || !strings.Contains(o.frames[n-1].String(), "[version=4 direction=RESP]") {
 		t.Error(o.frames)
 	}
-	if o.started == 0 || o.started != o.finished {
+	if o.finished == 0 || o.started < o.finished { // a PREPARE on another node may be in flight
 		t.Error(o.started, o.finished)
 	}
 }

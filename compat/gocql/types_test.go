@@ -90,3 +90,27 @@ func TestUUIDIsParsed(t *testing.T) {
 		}
 	}
 }
+
+// TestNewOfATypeInfo returns a pointer to the Go type of MapScan.
+func TestNewOfATypeInfo(t *testing.T) {
+	text, number := gocql.NewNativeType(4, gocql.TypeText, ""), gocql.NewNativeType(4, gocql.TypeInt, "")
+	native := func(typ gocql.Type) gocql.NativeType { return gocql.NewNativeType(4, typ, "") }
+	for _, test := range []struct {
+		info gocql.TypeInfo
+		want any
+	}{
+		{text, new(string)},
+		{number, new(int)},
+		{native(gocql.TypeInet), new(string)},
+		{native(gocql.TypeUUID), new(gocql.UUID)},
+		{native(gocql.TypeDuration), new(gocql.Duration)},
+		{gocql.CollectionType{NativeType: native(gocql.TypeList), Elem: text}, new([]string)},
+		{gocql.CollectionType{NativeType: native(gocql.TypeMap), Key: text, Elem: number}, new(map[string]int)},
+		{gocql.TupleTypeInfo{NativeType: native(gocql.TypeTuple), Elems: []gocql.TypeInfo{text}}, new([]any)},
+		{gocql.UDTTypeInfo{NativeType: native(gocql.TypeUDT)}, new(map[string]any)},
+	} {
+		if v, err := test.info.NewWithError(); err != nil || fmt.Sprintf("%T", v) != fmt.Sprintf("%T", test.want) {
+			t.Errorf("%v: %T, %v, want %T", test.info, v, err, test.want)
+		}
+	}
+}
