@@ -5,6 +5,7 @@ package gocql_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,9 +121,13 @@ func TestStartWithoutAReachableHost(t *testing.T) {
 	}
 	c := newCluster(t, cqltest.Config{})
 	cfg := gocql.NewCluster(c.Hosts()...)
-	c.Close()
+	cfg.Keyspace = "none"
 	if _, err := cfg.CreateSession(); err != gocql.ErrNoConnectionsStarted {
-		t.Errorf("%T %v", err, err)
+		t.Errorf("a missing keyspace: %T %v", err, err)
+	}
+	c.Close()
+	if _, err := cfg.CreateSession(); err == nil || !errors.Is(err, gocql.ErrNoConnectionsStarted) || !strings.Contains(err.Error(), c.Hosts()[0]) {
+		t.Errorf("no node: %T %v", err, err)
 	}
 }
 

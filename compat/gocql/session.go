@@ -4,6 +4,8 @@ package gocql
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -29,18 +31,30 @@ type Session struct {
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
+	if len(cfg.Hosts) == 0 {
+		return nil, ErrNoHosts
+	}
 	s := &Session{cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25}
 	c, err := s.config()
 	if err != nil {
 		return nil, err
 	}
 	if s.vecql, err = vecql.NewSession(*c); err != nil {
-		return nil, plain(err)
+		return nil, startError(err)
 	}
 	if s.picker != nil {
 		s.picker.start()
 	}
 	return s, nil
+}
+
+// startError returns the error of a start that failed. A missing keyspace, and a filter that accepts no node, are
+// ErrNoConnectionsStarted, as in gocql; other errors name their cause.
+func startError(err error) error {
+	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) || errors.Is(err, vecql.ErrNoHosts) {
+		return ErrNoConnectionsStarted
+	}
+	return fmt.Errorf("gocql: unable to create session: %w", err)
 }
 
 // Vecql returns the session of vecql that s uses. Close of either closes both.
