@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Schema metadata in the API's shape. metadata_convert.go makes it of vecql's.
+
+// Names of schema changes, and class names of the server.
+const (
+	SchemaChangeTypeCreated = "CREATED"
+	SchemaChangeTypeUpdated = "UPDATED"
+	SchemaChangeTypeDropped = "DROPPED"
+
+	DEFAULT_KEY_ALIAS    = "key"
+	DEFAULT_COLUMN_ALIAS = "column"
+	DEFAULT_VALUE_ALIAS  = "value"
+
+	REVERSED_TYPE   = "org.apache.cassandra.db.marshal.ReversedType"
+	COMPOSITE_TYPE  = "org.apache.cassandra.db.marshal.CompositeType"
+	COLLECTION_TYPE = "org.apache.cassandra.db.marshal.ColumnToCollectionType"
+	VECTOR_TYPE     = "org.apache.cassandra.db.marshal.VectorType"
+)
+
+// KeyspaceMetadata describes a keyspace. It is shared: callers must not modify it.
+type KeyspaceMetadata struct {
+	Name              string
+	DurableWrites     bool
+	StrategyClass     string
+	StrategyOptions   map[string]any
+	Tables            map[string]*TableMetadata
+	Functions         map[string]*FunctionMetadata
+	Aggregates        map[string]*AggregateMetadata
+	MaterializedViews map[string]*MaterializedViewMetadata
+	UserTypes         map[string]*UserTypeMetadata
+}
+
+// TableMetadata describes a table. KeyValidator, Comparator, DefaultValidator and the aliases are those of servers
+// before Cassandra 3, always empty.
+type TableMetadata struct {
+	Keyspace          string
+	Name              string
+	KeyValidator      string
+	Comparator        string
+	DefaultValidator  string
+	KeyAliases        []string
+	ColumnAliases     []string
+	ValueAlias        string
+	PartitionKey      []*ColumnMetadata
+	ClusteringColumns []*ColumnMetadata
+	Columns           map[string]*ColumnMetadata
+	OrderedColumns    []string
+}
+
+// ColumnMetadata describes a column of a table.
+type ColumnMetadata struct {
+	Keyspace        string
+	Table           string
+	Name            string
+	ComponentIndex  int
+	Kind            ColumnKind
+	Validator       string
+	Type            TypeInfo
+	ClusteringOrder string
+	Order           ColumnOrder
+	Index           ColumnIndexMetadata
+}
+
+// FunctionMetadata describes a user-defined function.
+type FunctionMetadata struct {
+	Keyspace          string
+	Name              string
+	ArgumentTypes     []TypeInfo
+	ArgumentNames     []string
+	Body              string
+	CalledOnNullInput bool
+	Language          string
+	ReturnType        TypeInfo
+}
+
+// AggregateMetadata describes a user-defined aggregate.
+type AggregateMetadata struct {
+	Keyspace      string
+	Name          string
+	ArgumentTypes []TypeInfo
+	FinalFunc     FunctionMetadata
+	InitCond      string
+	ReturnType    TypeInfo
+	StateFunc     FunctionMetadata
+	StateType     TypeInfo
+}
+
+// MaterializedViewMetadata describes a materialized view.
+type MaterializedViewMetadata struct {
+	Keyspace                string
+	Name                    string
+	AdditionalWritePolicy   string
+	BaseTableId             UUID
+	BaseTable               *TableMetadata
+	BloomFilterFpChance     float64
+	Caching                 map[string]string
+	Comment                 string
+	Compaction              map[string]string
+	Compression             map[string]string
+	CrcCheckChance          float64
+	DcLocalReadRepairChance float64
+	DefaultTimeToLive       int
+	Extensions              map[string]string
+	GcGraceSeconds          int
+	Id                      UUID
+	IncludeAllColumns       bool
+	MaxIndexInterval        int
+	MemtableFlushPeriodInMs int
+	MinIndexInterval        int
+	ReadRepair              string
+	ReadRepairChance        float64
+	SpeculativeRetry        string
+}
+
+// UserTypeMetadata describes a user-defined type.
+type UserTypeMetadata struct {
+	Keyspace   string
+	Name       string
+	FieldNames []string
+	FieldTypes []TypeInfo
+}
+
+// ColumnOrder is the order of rows by a clustering column.
+type ColumnOrder bool
+
+// The orders of a clustering column.
+const (
+	ASC  ColumnOrder = false
+	DESC ColumnOrder = true
+)
+
+// ColumnIndexMetadata describes an index of a column.
+type ColumnIndexMetadata struct {
+	Name    string
+	Type    string
+	Options map[string]any
+}
+
+// ColumnKind is the role of a column in its table.
+type ColumnKind int
+
+// The kinds of columns.
+const (
+	ColumnUnkownKind ColumnKind = iota
+	ColumnPartitionKey
+	ColumnClusteringKey
+	ColumnRegular
+	ColumnCompact
+	ColumnStatic
+)
+
+func (c ColumnKind) String() string {
+	switch c {
+	case ColumnPartitionKey:
+		return "partition_key"
+	case ColumnClusteringKey:
+		return "clustering_key"
+	case ColumnRegular:
+		return "regular"
+	case ColumnCompact:
+		return "compact"
+	case ColumnStatic:
+		return "static"
+	}
+	return fmt.Sprintf("unknown_column_%d", int(c))
+}
+
+// UnmarshalCQL stores the kind of a column as system_schema.columns writes it.
+func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
+	if typ.Type() != TypeVarchar {
+		return UnmarshalError(fmt.Sprintf("cannot unmarshal %v into a ColumnKind", typ))
+	}
+	switch string(p) {
+	case "partition_key":
+		*c = ColumnPartitionKey
+	case "clustering_key", "clustering":
+		*c = ColumnClusteringKey
+	case "regular":
+		*c = ColumnRegular
+	case "compact_value":
+		*c = ColumnCompact
+	case "static":
+		*c = ColumnStatic
+	default:
+		return fmt.Errorf("gocql: unknown kind of column %q", p)
+	}
+	return nil
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (k *KeyspaceMetadata) Clone() *KeyspaceMetadata {
+	if k == nil {
+		return nil
+	}
+	c := *k
+	c.StrategyOptions = maps.Clone(k.StrategyOptions)
+	c.Tables = cloneAll(k.Tables)
+	c.Functions = cloneAll(k.Functions)
+	c.Aggregates = cloneAll(k.Aggregates)
+	c.MaterializedViews = cloneAll(k.MaterializedViews)
+	c.UserTypes = cloneAll(k.UserTypes)
+	return &c
+}
+
+func cloneAll[T interface{ Clone() T }](m map[string]T) map[string]T {
+	out := maps.Clone(m)
+	for name, v := range out {
+		out[name] = v.Clone()
+	}
+	return out
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (t *TableMetadata) Clone() *TableMetadata {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.KeyAliases, c.ColumnAliases = slices.Clone(t.KeyAliases), slices.Clone(t.ColumnAliases)
+	c.PartitionKey, c.ClusteringColumns = cloneColumns(t.PartitionKey), cloneColumns(t.ClusteringColumns)
+	c.Columns, c.OrderedColumns = cloneAll(t.Columns), slices.Clone(t.OrderedColumns)
+	return &c
+}
+
+func cloneColumns(columns []*ColumnMetadata) []*ColumnMetadata {
+	out := slices.Clone(columns)
+	for i, column := range out {
+		out[i] = column.Clone()
+	}
+	return out
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (c *ColumnMetadata) Clone() *ColumnMetadata {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	return &out
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (f *FunctionMetadata) Clone() *FunctionMetadata {
+	if f == nil {
+		return nil
+	}
+	c := *f
+	c.ArgumentTypes, c.ArgumentNames = slices.Clone(f.ArgumentTypes), slices.Clone(f.ArgumentNames)
+	return &c
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (a *AggregateMetadata) Clone() *AggregateMetadata {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.ArgumentTypes = slices.Clone(a.ArgumentTypes)
+	return &c
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (m *MaterializedViewMetadata) Clone() *MaterializedViewMetadata {
+	if m == nil {
+		return nil
+	}
+	c := *m
+	c.BaseTable = m.BaseTable.Clone()
+	c.Caching, c.Compaction = maps.Clone(m.Caching), maps.Clone(m.Compaction)
+	c.Compression, c.Extensions = maps.Clone(m.Compression), maps.Clone(m.Extensions)
+	return &c
+}
+
+// Clone returns a copy. The clone of nil is nil.
+func (u *UserTypeMetadata) Clone() *UserTypeMetadata {
+	if u == nil {
+		return nil
+	}
+	c := *u
+	c.FieldNames, c.FieldTypes = slices.Clone(u.FieldNames), slices.Clone(u.FieldTypes)
+	return &c
+}
