@@ -3,16 +3,17 @@
 package gocql
 
 import (
-	"context"
 	"fmt"
 	"log"
 	"log/slog"
 	"net"
 	"strconv"
 	"strings"
+
+	"github.com/vecql/vecql/compat"
 )
 
-// Loggers: the API's structured logger, and the slog.Handler that passes vecql's records to it.
+// Loggers: the API's structured logger, which receives vecql's records.
 
 // StdLogger is not used.
 //
@@ -188,63 +189,31 @@ func newLogger(to StructuredLogger) *slog.Logger {
 	if to == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(&logHandler{to: to})
-}
-
-// logHandler is a slog.Handler that writes to a StructuredLogger.
-type logHandler struct {
-	to     StructuredLogger
-	fields []LogField
-	group  string // prefix of the names of further attributes
-}
-
-// Enabled implements slog.Handler.
-func (h *logHandler) Enabled(context.Context, slog.Level) bool { return true }
-
-// Handle implements slog.Handler.
-func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
-	fields := h.fields[:len(h.fields):len(h.fields)]
-	r.Attrs(func(a slog.Attr) bool {
-		fields = appendField(fields, h.group, a)
-		return true
+	return compat.Logger(slog.LevelDebug, func(level slog.Level, message string, attrs []slog.Attr) {
+		fields := make([]LogField, len(attrs))
+		for i, a := range attrs {
+			fields[i] = fieldOf(a)
+		}
+		switch {
+		case level >= slog.LevelError:
+			to.Error(message, fields...)
+		case level >= slog.LevelWarn:
+			to.Warning(message, fields...)
+		case level >= slog.LevelInfo:
+			to.Info(message, fields...)
+		default:
+			to.Debug(message, fields...)
+		}
 	})
-	switch {
-	case r.Level >= slog.LevelError:
-		h.to.Error(r.Message, fields...)
-	case r.Level >= slog.LevelWarn:
-		h.to.Warning(r.Message, fields...)
-	case r.Level >= slog.LevelInfo:
-		h.to.Info(r.Message, fields...)
-	default:
-		h.to.Debug(r.Message, fields...)
-	}
-	return nil
 }
 
-// WithAttrs implements slog.Handler.
-func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	with := *h
-	with.fields = with.fields[:len(with.fields):len(with.fields)]
-	for _, a := range attrs {
-		with.fields = appendField(with.fields, h.group, a)
-	}
-	return &with
-}
-
-// WithGroup implements slog.Handler.
-func (h *logHandler) WithGroup(name string) slog.Handler {
-	with := *h
-	with.group += name + "."
-	return &with
-}
-
-func appendField(fields []LogField, group string, a slog.Attr) []LogField {
-	name, value := group+a.Key, a.Value.Resolve()
-	switch value.Kind() {
+// fieldOf returns an attribute as a field.
+func fieldOf(a slog.Attr) LogField {
+	switch a.Value.Kind() {
 	case slog.KindInt64:
-		return append(fields, LogField{name, LogFieldValue{value.Int64()}})
+		return LogField{a.Key, LogFieldValue{a.Value.Int64()}}
 	case slog.KindBool:
-		return append(fields, NewLogFieldBool(name, value.Bool()))
+		return NewLogFieldBool(a.Key, a.Value.Bool())
 	}
-	return append(fields, NewLogFieldString(name, value.String()))
+	return NewLogFieldString(a.Key, a.Value.String())
 }

@@ -13,7 +13,7 @@ import (
 // Values and cells: the codec interfaces of the API, and Marshal and Unmarshal.
 
 // dialect has this API's meanings of values.
-var dialect = compat.GocqlV2()
+var dialect = compat.V2
 
 // A Marshaler is a value that encodes itself.
 type Marshaler interface {

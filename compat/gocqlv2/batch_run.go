@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+
+	"github.com/vecql/vecql"
+)
+
+// The verbs that run a batch.
+
+// Exec runs the batch.
+func (b *Batch) Exec() error { return b.ExecContext(b.ctx) }
+
+// ExecContext is Exec with a context.
+func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
+
+// Iter runs the batch and returns the rows of a conditional batch.
+func (b *Batch) Iter() *Iter { return b.IterContext(b.ctx) }
+
+// IterContext is Iter with a context.
+func (b *Batch) IterContext(ctx context.Context) *Iter {
+	ctx = orBackground(ctx)
+	return b.session.newIter(b.build(ctx).IterContext(b.session.picking(ctx, b)), b.keyspace)
+}
+
+// ExecCAS runs a conditional batch, and reports whether it was applied. The first row is stored in dest; the Iter has
+// the others.
+func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
+	return b.ExecCASContext(b.ctx, dest...)
+}
+
+// ExecCASContext is ExecCAS with a context.
+func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
+	iter = b.IterContext(ctx)
+	return iter.applied(&applied, iter.scanApplied(&applied, dest))
+}
+
+// MapExecCAS is ExecCAS; it stores the first row in dest by column name.
+func (b *Batch) MapExecCAS(dest map[string]any) (applied bool, iter *Iter, err error) {
+	return b.MapExecCASContext(b.ctx, dest)
+}
+
+// MapExecCASContext is MapExecCAS with a context.
+func (b *Batch) MapExecCASContext(ctx context.Context, dest map[string]any) (applied bool, iter *Iter, err error) {
+	iter = b.IterContext(ctx)
+	return iter.applied(&applied, iter.mapScanApplied(&applied, dest))
+}
+
+// applied returns the results of a conditional batch. Without a row there is no Iter.
+func (iter *Iter) applied(applied *bool, found bool) (bool, *Iter, error) {
+	if !found {
+		return false, nil, iter.one(false)
+	}
+	return *applied, iter, nil
+}
+
+// ExecuteBatch runs a batch.
+//
+// Deprecated: use Batch.Exec.
+func (s *Session) ExecuteBatch(batch *Batch) error { return batch.Exec() }
+
+// ExecuteBatchCAS runs a conditional batch.
+//
+// Deprecated: use Batch.ExecCAS.
+func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
+	return batch.ExecCAS(dest...)
+}
+
+// MapExecuteBatchCAS runs a conditional batch.
+//
+// Deprecated: use Batch.MapExecCAS.
+func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied bool, iter *Iter, err error) {
+	return batch.MapExecCAS(dest)
+}
+
+// build returns the batch of vecql.
+func (b *Batch) build(ctx context.Context) *vecql.Batch {
+	s := b.session
+	d := s.driver.Batch(vecql.BatchType(b.Type))
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.binding != nil {
+			d.Bind(e.Stmt, s.binding(e.binding))
+		} else {
+			d.Query(e.Stmt, s.bind(e.Args)...)
+		}
+	}
+	d.Consistency(b.Cons).SerialConsistency(b.serialConsistency).ServerTimestamps(!b.defaultTimestamp).
+		Idempotent(len(b.Entries) > 0 && b.IsIdempotent()).CustomPayload(b.CustomPayload)
+	if b.defaultTimestamp && b.timestamp != 0 {
+		d.Timestamp(b.timestamp)
+	}
+	if b.trace != nil {
+		d.Trace(b.trace)
+	}
+	if s.hasOptionsOfV5() {
+		if b.keyspace != s.cfg.Keyspace {
+			d.Keyspace(b.keyspace)
+		}
+		if b.nowInSeconds != nil {
+			d.NowInSeconds(int32(*b.nowInSeconds))
+		}
+	}
+	if b.ownRetry {
+		d.RetryPolicy(retryAdapter{b.retry})
+	}
+	if b.speculative != nil && b.speculative.Attempts() > 0 {
+		d.SpeculativeExecutionPolicy(b.speculative)
+	}
+	if b.observer != nil {
+		d.Observer(batchObserver{b.observer, b})
+	}
+	if t := s.timeout(ctx); t > 0 {
+		d.RequestTimeout(t)
+	}
+	return d
+}

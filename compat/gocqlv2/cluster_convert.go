@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
+)
+
+// The configuration of vecql for a ClusterConfig.
+
+// unlimited stands for a timeout of 0, which the API takes for none.
+const unlimited = 24 * time.Hour
+
+// check returns the first error of a configuration that vecql does not find itself.
+func (cfg *ClusterConfig) check() error {
+	switch m := &cfg.Metadata; {
+	case len(cfg.Hosts) == 0:
+		return ErrNoHosts
+	case cfg.Authenticator != nil && cfg.AuthProvider != nil:
+		return errors.New("gocql: ClusterConfig: Authenticator and AuthProvider are both set")
+	case cfg.SerialConsistency > 0 && !cfg.SerialConsistency.IsSerial():
+		return fmt.Errorf("gocql: ClusterConfig: SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL",
+			cfg.SerialConsistency)
+	case m.CacheMode == Disabled && m.SchemaListener != (SchemaListenersConfig{}):
+		return errors.New("gocql: ClusterConfig: Metadata: listeners for the schema need a cache")
+	}
+	return nil
+}
+
+// convert returns vecql's configuration of the session s.
+func (s *Session) convert() (vecql.ClusterConfig, error) {
+	cfg := &s.cfg
+	c := vecql.ClusterConfig{
+		Hosts: cfg.Hosts, CQLVersion: cfg.CQLVersion, ProtoVersion: cfg.ProtoVersion, Port: cfg.Port, Keyspace: cfg.Keyspace,
+		NumConns: max(cfg.NumConns, 0), MaxPreparedStmts: max(cfg.MaxPreparedStmts, 0), Consistency: cfg.Consistency,
+		SerialConsistency: cfg.SerialConsistency, ServerTimestamps: !cfg.DefaultTimestamp,
+		ReconnectionPolicy: reconnectionPolicy(cfg.ReconnectionPolicy), DisableSelectIdempotence: true,
+		DefaultIdempotence: cfg.DefaultIdempotence, AddressTranslator: cfg.AddressTranslator,
+		LoadBalanced: true, // the API verifies no host ids
+		Timeout:      orUnlimited(cfg.Timeout), ConnectTimeout: orUnlimited(cfg.ConnectTimeout),
+		ReconnectInterval: orUnlimited(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
+		RetryPolicy: retryAdapter{cfg.RetryPolicy}, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
+		Metadata: s.adaptMetadata(cfg.Metadata), PoolConfig: vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
+	}
+	if c.ProtoVersion == 3 {
+		c.ProtoVersion = 4 // every server that has v3 and a supported release has v4 too
+	}
+	if cfg.Compressor != nil {
+		c.Compressor = compat.AdaptAppendCompressor(cfg.Compressor)
+	}
+	if cfg.HostFilter != nil {
+		c.HostFilter = vecql.HostFilterFunc(func(h *vecql.HostInfo) bool { return cfg.HostFilter.Accept(s.host(h)) })
+	}
+	s.convertObservers(&c)
+	c.Authenticator = cfg.Authenticator
+	if cfg.AuthProvider != nil {
+		c.AuthProvider = func(h *vecql.HostInfo) (vecql.Authenticator, error) { return cfg.AuthProvider(s.host(h)) }
+	}
+	return c, s.convertDialer(&c)
+}
+
+func orUnlimited(d time.Duration) time.Duration {
+	if d <= 0 {
+		return unlimited
+	}
+	return d
+}
+
+// reconnectionPolicy returns p; nil means one attempt.
+func reconnectionPolicy(p ReconnectionPolicy) vecql.ReconnectionPolicy {
+	if p == nil {
+		return vecql.NoReconnectionPolicy{}
+	}
+	return p
+}
+
+// convertDialer sets the dialer and TLS. A HostDialer of the program does TLS itself.
+func (s *Session) convertDialer(c *vecql.ClusterConfig) (err error) {
+	cfg := &s.cfg
+	if cfg.HostDialer != nil {
+		c.HostDialer = hostDialer{s}
+		return nil
+	}
+	if cfg.SslOpts != nil {
+		if c.TLS, err = cfg.SslOpts.config(); err != nil {
+			return err
+		}
+	}
+	if c.Dialer = cfg.Dialer; c.Dialer == nil {
+		d := &net.Dialer{Timeout: max(cfg.ConnectTimeout, 0)}
+		if cfg.SocketKeepalive > 0 {
+			d.KeepAlive = cfg.SocketKeepalive
+		}
+		c.Dialer = d
+	}
+	return nil
+}

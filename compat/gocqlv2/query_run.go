@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+	"strings"
+)
+
+// The verbs that run a query.
+
+// Exec runs a query without rows.
+func (q *Query) Exec() error { return q.ExecContext(q.ctx) }
+
+// ExecContext is Exec with a context.
+func (q *Query) ExecContext(ctx context.Context) error {
+	if isUse(q.stmt) {
+		return ErrUseStmt
+	}
+	ctx = orBackground(ctx)
+	return plain(q.build(ctx).ExecContext(q.session.picking(ctx, q)))
+}
+
+// isUse reports whether a statement begins with USE, which would change one connection of many.
+func isUse(stmt string) bool { return len(stmt) >= 3 && strings.EqualFold(stmt[:3], "use") }
+
+// Iter runs a query and returns its rows.
+func (q *Query) Iter() *Iter { return q.IterContext(q.ctx) }
+
+// IterContext is Iter with a context.
+func (q *Query) IterContext(ctx context.Context) *Iter {
+	if isUse(q.stmt) {
+		return &Iter{err: ErrUseStmt, keyspace: q.Keyspace()}
+	}
+	ctx = orBackground(ctx)
+	return q.session.newIter(q.build(ctx).IterContext(q.session.picking(ctx, q)), q.Keyspace())
+}
+
+// Scan stores the columns of the first row in dest. ErrNotFound means that there is none.
+func (q *Query) Scan(dest ...any) error { return q.ScanContext(q.ctx, dest...) }
+
+// ScanContext is Scan with a context.
+func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
+	it := q.IterContext(ctx)
+	return it.one(it.Scan(dest...))
+}
+
+// MapScan stores the first row in m by column name. ErrNotFound means that there is none.
+func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(q.ctx, m) }
+
+// MapScanContext is MapScan with a context.
+func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
+	it := q.IterContext(ctx)
+	return it.one(it.MapScan(m))
+}
+
+// ScanCAS runs a lightweight transaction, and reports whether it was applied. The row that prevented it is stored in
+// dest.
+func (q *Query) ScanCAS(dest ...any) (applied bool, err error) { return q.ScanCASContext(q.ctx, dest...) }
+
+// ScanCASContext is ScanCAS with a context.
+func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
+	q.allMetadata = true
+	it := q.IterContext(ctx)
+	found := it.scanApplied(&applied, dest)
+	return applied, it.one(found)
+}
+
+// MapScanCAS is ScanCAS; it stores the row in dest by column name.
+func (q *Query) MapScanCAS(dest map[string]any) (applied bool, err error) {
+	return q.MapScanCASContext(q.ctx, dest)
+}
+
+// MapScanCASContext is MapScanCAS with a context.
+func (q *Query) MapScanCASContext(ctx context.Context, dest map[string]any) (applied bool, err error) {
+	q.allMetadata = true
+	it := q.IterContext(ctx)
+	found := it.mapScanApplied(&applied, dest)
+	return applied, it.one(found)
+}

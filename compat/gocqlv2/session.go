@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// Session.
+
+// A Session sends requests to one cluster. It is safe for use by any number of goroutines.
+type Session struct {
+	driver *vecql.Session
+	cfg    ClusterConfig
+	types  *RegisteredTypes // nil means that the program registered none
+	picker *picker          // nil means a policy that the driver executes itself
+
+	mu        sync.Mutex
+	hosts     map[string]*HostInfo    // by host id
+	keyspaces map[string]keyspaceCopy // by name
+}
+
+// NewSession connects to the cluster that cfg describes.
+func NewSession(cfg ClusterConfig) (*Session, error) {
+	s := &Session{cfg: cfg, hosts: map[string]*HostInfo{}, types: userTypes(cfg.RegisteredTypes)}
+	if err := s.cfg.check(); err != nil {
+		return nil, err
+	}
+	c, err := s.convert()
+	if err != nil {
+		return nil, fmt.Errorf("gocql: unable to create session: %w", err)
+	}
+	if s.driver, err = vecql.NewSession(c); err != nil {
+		if errors.Is(err, ErrNoConnectionsStarted) {
+			s.log(err)
+			return nil, ErrNoConnectionsStarted
+		}
+		return nil, fmt.Errorf("gocql: unable to create session: %w", plain(err))
+	}
+	if l := s.cfg.Metadata.SessionReadyListener; l != nil {
+		l.OnSessionReady(s)
+	}
+	return s, nil
+}
+
+// log reports the reason of an error that the API returns as a sentinel.
+func (s *Session) log(err error) {
+	if s.cfg.Logger != nil {
+		s.cfg.Logger.Error("unable to create session", NewLogFieldError("err", err))
+	}
+}
+
+// Vecql returns the session of vecql that serves s. It shares the connections and prepared statements of s.
+func (s *Session) Vecql() *vecql.Session { return s.driver }
+
+// closeTimeout bounds the wait for requests in flight in Close.
+const closeTimeout = 11 * time.Second
+
+// Close closes the session and its connections.
+func (s *Session) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_ = s.driver.CloseContext(ctx)
+}
+
+// Closed reports whether Close was called.
+func (s *Session) Closed() bool { return s.driver.Closed() }
+
+// AwaitSchemaAgreement blocks until all nodes report one schema version.
+func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
+	return s.driver.AwaitSchemaAgreement(ctx)
+}
+
+// host returns the HostInfo of a node, one for each host id.
+func (s *Session) host(n *vecql.HostInfo) *HostInfo {
+	if n == nil {
+		return nil
+	}
+	row := rowOf(n)
+	if row.id == "" {
+		return hostOf(n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.hosts[row.id]
+	if h == nil {
+		h = &HostInfo{}
+		s.hosts[row.id] = h
+	}
+	if h.row().node != n {
+		h.at.Store(row)
+	}
+	return h
+}
+
+// GetHosts returns the nodes of the cluster.
+func (s *Session) GetHosts() []*HostInfo {
+	nodes := s.driver.GetHosts()
+	hosts := make([]*HostInfo, len(nodes))
+	for i, n := range nodes {
+		hosts[i] = s.host(n)
+	}
+	return hosts
+}
+
+// KeyspaceMetadata returns the metadata of a keyspace.
+func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
+	if keyspace == "" && !s.Closed() {
+		return nil, ErrNoKeyspace
+	}
+	k, err := s.driver.KeyspaceMetadata(keyspace)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return s.keyspace(k), nil
+}
+
+// AllKeyspaceMetadata returns the metadata of all keyspaces by name.
+func (s *Session) AllKeyspaceMetadata() (map[string]*KeyspaceMetadata, error) {
+	all, err := s.driver.AllKeyspaceMetadata()
+	if err != nil {
+		return nil, plain(err)
+	}
+	return convertAll(all, s.keyspace), nil
+}
+
+// StatementMetadata describes a prepared statement.
+type StatementMetadata struct {
+	Keyspace            string
+	Table               string
+	BindColumns         []ColumnInfo
+	PKBindColumnIndexes []int
+	ResultColumns       []ColumnInfo
+}
+
+// QueryInfo describes a prepared statement to a binding function.
+type QueryInfo struct {
+	Id          []byte
+	Args        []ColumnInfo
+	Rval        []ColumnInfo
+	PKeyColumns []int
+}
+
+// StatementMetadata prepares a statement and describes it. An empty keyspace means the session's.
+func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
+	if keyspace == s.cfg.Keyspace {
+		keyspace = ""
+	}
+	m, err := s.driver.StatementMetadata(ctx, stmt, keyspace)
+	if err != nil {
+		return StatementMetadata{}, plain(err)
+	}
+	return StatementMetadata{
+		Keyspace: m.Keyspace, Table: m.Table, BindColumns: s.columns(m.BindMarkers),
+		PKBindColumnIndexes: slices.Clone(m.PartitionKey), ResultColumns: s.columns(m.ResultColumns),
+	}, nil
+}
+
+// columns returns columns in the API's shape.
+func (s *Session) columns(columns []vecql.ColumnInfo) []ColumnInfo {
+	out := make([]ColumnInfo, len(columns))
+	for i, c := range columns {
+		out[i] = ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: s.types.fromCQL(c.TypeInfo)}
+	}
+	return out
+}
+
+// binding adapts a function that returns the values of a statement.
+func (s *Session) binding(b func(q *QueryInfo) ([]any, error)) func(vecql.StatementMetadata) ([]any, error) {
+	return func(m vecql.StatementMetadata) ([]any, error) {
+		values, err := b(&QueryInfo{
+			Id: m.ID, Args: s.columns(m.BindMarkers), Rval: s.columns(m.ResultColumns), PKeyColumns: m.PartitionKey,
+		})
+		return s.bind(values), err
+	}
+}
+
+// bind returns values with the API's meanings.
+func (s *Session) bind(values []any) []any {
+	if s.types != nil {
+		return s.types.bind(values)
+	}
+	return dialect.Bind(values)
+}
+
+// A Tracer receives the tracing id of each traced request.
+type Tracer = vecql.Tracer
+
+// NewTraceWriter returns a Tracer that writes the events of each trace to w.
+func NewTraceWriter(session *Session, w io.Writer) Tracer { return vecql.NewTraceWriter(session.driver, w) }
