@@ -46,8 +46,9 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		Timeout:      orUnlimited(cfg.Timeout), ConnectTimeout: orUnlimited(cfg.ConnectTimeout),
 		ReconnectInterval: orUnlimited(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
 		RetryPolicy: retryAdapter{cfg.RetryPolicy}, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
-		Metadata: s.adaptMetadata(cfg.Metadata), PoolConfig: vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
+		PoolConfig: vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()}, DisableInitialHostLookup: cfg.DisableInitialHostLookup,
 	}
+	c.Metadata = s.adaptMetadata(cfg.Metadata)
 	if c.ProtoVersion == 3 {
 		c.ProtoVersion = 4 // every server that has v3 and a supported release has v4 too
 	}

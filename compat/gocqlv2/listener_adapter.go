@@ -6,18 +6,37 @@ import "github.com/vecql/vecql"
 
 // Adapters of the listeners of a program to vecql. Nodes and metadata are converted for each event.
 
-// adaptMetadata returns the listeners and the cache mode of a session.
+// adaptMetadata returns the listeners and the cache mode of a session. A policy of the program hears of changes before
+// its listeners.
 func (s *Session) adaptMetadata(c MetadataConfig) vecql.MetadataConfig {
 	m := vecql.MetadataConfig{CacheMode: vecql.MetadataCacheMode(c.CacheMode)}
+	var hosts vecql.HostListenersMux
+	var keyspaces vecql.SchemaListenersMux
+	if s.picker != nil {
+		hosts.HostStateChangeListeners = append(hosts.HostStateChangeListeners, s.picker)
+		hosts.TopologyChangeListeners = append(hosts.TopologyChangeListeners, s.picker)
+		if c.CacheMode != Disabled {
+			keyspaces.Keyspaces = append(keyspaces.Keyspaces, s.picker)
+		}
+	}
 	if l := c.HostListener.HostStateChangeListener; l != nil {
-		m.HostListener.HostStateChangeListener = statusListener{s, l}
+		hosts.HostStateChangeListeners = append(hosts.HostStateChangeListeners, statusListener{s, l})
 	}
 	if l := c.HostListener.TopologyChangeListener; l != nil {
-		m.HostListener.TopologyChangeListener = topologyListener{s, l}
+		hosts.TopologyChangeListeners = append(hosts.TopologyChangeListeners, topologyListener{s, l})
+	}
+	if len(hosts.HostStateChangeListeners) > 0 {
+		m.HostListener.HostStateChangeListener = hosts
+	}
+	if len(hosts.TopologyChangeListeners) > 0 {
+		m.HostListener.TopologyChangeListener = hosts
 	}
 	schema := &m.SchemaListener
 	if l := c.SchemaListener.KeyspaceChangeListener; l != nil {
-		schema.KeyspaceChangeListener = keyspaceListener{l}
+		keyspaces.Keyspaces = append(keyspaces.Keyspaces, keyspaceListener{l})
+	}
+	if len(keyspaces.Keyspaces) > 0 {
+		schema.KeyspaceChangeListener = keyspaces
 	}
 	if l := c.SchemaListener.TableChangeListener; l != nil {
 		schema.TableChangeListener = tableListener{l}

@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Retry, reconnection, speculation and conviction policies.
+// Retry policies.
 
 // RetryType is the fate of a request after a failed attempt.
 type RetryType uint16
@@ -125,23 +125,15 @@ func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
 	return RetryNextHost
 }
 
-// retryPolicy returns the policy of a request. A request that is not idempotent, and one without a policy, is not sent
+// retryAdapter adapts a RetryPolicy to vecql. A request that is not idempotent, and one without a policy, is not sent
 // again.
-func retryPolicy(p RetryPolicy, idempotent bool) vecql.RetryPolicy {
-	if p == nil || !idempotent {
-		return never
-	}
-	return retryAdapter{p}
-}
-
-// never is a policy that sends no request again.
-var never vecql.RetryPolicy = vecql.SimpleRetryPolicy{}
-
-// retryAdapter adapts a RetryPolicy to vecql.
 type retryAdapter struct{ policy RetryPolicy }
 
 // Decide implements vecql.RetryPolicy.
 func (p retryAdapter) Decide(ctx context.Context, a vecql.Attempt) vecql.Decision {
+	if p.policy == nil || !a.Idempotent {
+		return vecql.Decision{}
+	}
 	q := retryable{ctx: ctx, attempts: a.Number, consistency: a.Consistency}
 	again := p.policy.Attempt(&q)
 	d := vecql.Decision{Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}

@@ -45,6 +45,9 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		}
 		return nil, fmt.Errorf("gocql: unable to create session: %w", plain(err))
 	}
+	if s.picker != nil {
+		s.picker.start()
+	}
 	if l := s.cfg.Metadata.SessionReadyListener; l != nil {
 		l.OnSessionReady(s)
 	}

@@ -176,7 +176,10 @@ var natives = func() (t [TypeList]TypeInfo) {
 }()
 
 // fromCQL returns a type of package cql in the API's shape.
-func fromCQL(info cql.TypeInfo) TypeInfo {
+func fromCQL(info cql.TypeInfo) TypeInfo { return (*RegisteredTypes)(nil).fromCQL(info) }
+
+// fromCQL returns a type of package cql in the API's shape. A class of the server has its registered type.
+func (r *RegisteredTypes) fromCQL(info cql.TypeInfo) TypeInfo {
 	switch t := info.(type) {
 	case cql.NativeType:
 		if 0 < t && int(t) < len(natives) {
@@ -200,6 +203,9 @@ func fromCQL(info cql.TypeInfo) TypeInfo {
 	case cql.VectorType:
 		return VectorType{SubType: fromCQL(t.SubType), Dimensions: t.Dimensions}
 	case cql.CustomType:
+		if registered := r.class(t.Class); registered != nil {
+			return registered
+		}
 		return customType{t.Class}
 	}
 	return customType{}
