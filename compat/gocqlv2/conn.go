@@ -13,7 +13,7 @@ import (
 // Names that the API exports although programs have no use for them: connections, and checksums of segments.
 
 // A Conn is a connection. No function returns one: vecql has no connections that programs use.
-type Conn struct{}
+type Conn struct{ _ uncomparable }
 
 // Write returns an error.
 func (c *Conn) Write([]byte) (n int, err error) { return 0, errNotHere }

@@ -45,7 +45,10 @@ type RequestError interface {
 }
 
 // frameHeader stands for the header of an ERROR frame, which the driver does not keep.
-type frameHeader struct{}
+type frameHeader struct{ _ uncomparable }
+
+// uncomparable makes the structs of which it is a field incomparable, as those of the API are.
+type uncomparable [0]func()
 
 func (f frameHeader) Header() frameHeader { return f }
 func (f frameHeader) String() string      { return "[header]" }
@@ -60,7 +63,9 @@ type errorFrame struct {
 func (e errorFrame) Code() int       { return e.code }
 func (e errorFrame) Message() string { return e.message }
 func (e errorFrame) Error() string   { return e.message }
-func (e errorFrame) String() string  { return fmt.Sprintf("[error code=%x message=%q]", e.code, e.message) }
+func (e errorFrame) String() string {
+	return fmt.Sprintf("[error code=%x message=%q]", e.code, e.message)
+}
 
 // An ErrorMap maps the address of each replica that failed to its failure code.
 type ErrorMap map[string]uint16

@@ -35,6 +35,7 @@ func (n nodeState) String() string {
 
 // A HostInfo describes a node.
 type HostInfo struct {
+	_  uncomparable
 	at atomic.Pointer[hostRow]
 }
 

@@ -69,7 +69,9 @@ type topologyListener struct {
 	l TopologyChangeListener
 }
 
-func (a topologyListener) OnNewHost(e vecql.NewHostEvent) { a.l.OnNewHost(NewHostEvent{a.s.host(e.Host)}) }
+func (a topologyListener) OnNewHost(e vecql.NewHostEvent) {
+	a.l.OnNewHost(NewHostEvent{a.s.host(e.Host)})
+}
 
 func (a topologyListener) OnRemovedHost(e vecql.RemovedHostEvent) {
 	a.l.OnRemovedHost(RemovedHostEvent{a.s.host(e.Host)})

@@ -124,7 +124,9 @@ func logValue[T any](v LogFieldValue, want LogFieldValueType) T {
 }
 
 // NewLogFieldIP returns a field of an address.
-func NewLogFieldIP(name string, value net.IP) LogField { return NewLogFieldString(name, value.String()) }
+func NewLogFieldIP(name string, value net.IP) LogField {
+	return NewLogFieldString(name, value.String())
+}
 
 // NewLogFieldError returns a field of an error; nil is the empty text.
 func NewLogFieldError(name string, value error) LogField {
@@ -146,7 +148,9 @@ func NewLogFieldStringer(name string, value fmt.Stringer) LogField {
 func NewLogFieldString(name, value string) LogField { return LogField{name, LogFieldValue{value}} }
 
 // NewLogFieldInt returns a field of an integer.
-func NewLogFieldInt(name string, value int) LogField { return LogField{name, LogFieldValue{int64(value)}} }
+func NewLogFieldInt(name string, value int) LogField {
+	return LogField{name, LogFieldValue{int64(value)}}
+}
 
 // NewLogFieldBool returns a field of a boolean.
 func NewLogFieldBool(name string, value bool) LogField { return LogField{name, LogFieldValue{value}} }

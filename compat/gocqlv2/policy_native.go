@@ -41,7 +41,7 @@ func nativePolicy(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	case *singleHostReadyPolicy:
 		return nativePolicy(p.HostSelectionPolicy)
 	case *tokenAwareHostPolicy:
-		fallback := nativePolicy(p.HostSelectionPolicy)
+		fallback := nativePolicy(p.fallback)
 		if fallback == nil {
 			return nil
 		}

@@ -23,7 +23,7 @@ func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	t := &tokenAwareHostPolicy{HostSelectionPolicy: fallback}
+	t := &tokenAwareHostPolicy{fallback: fallback}
 	for _, opt := range opts {
 		opt(t)
 	}
@@ -36,11 +36,23 @@ func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*to
 }
 
 type tokenAwareHostPolicy struct {
-	HostSelectionPolicy // the fallback
-
+	fallback      HostSelectionPolicy
 	shuffle       bool
 	replicasFirst bool
 }
+
+// The nodes and events are those of the fallback.
+
+func (t *tokenAwareHostPolicy) Init(s *Session)                       { t.fallback.Init(s) }
+func (t *tokenAwareHostPolicy) IsLocal(host *HostInfo) bool           { return t.fallback.IsLocal(host) }
+func (t *tokenAwareHostPolicy) KeyspaceChanged(e KeyspaceUpdateEvent) { t.fallback.KeyspaceChanged(e) }
+func (t *tokenAwareHostPolicy) SetPartitioner(partitioner string) {
+	t.fallback.SetPartitioner(partitioner)
+}
+func (t *tokenAwareHostPolicy) AddHost(host *HostInfo)    { t.fallback.AddHost(host) }
+func (t *tokenAwareHostPolicy) RemoveHost(host *HostInfo) { t.fallback.RemoveHost(host) }
+func (t *tokenAwareHostPolicy) HostUp(host *HostInfo)     { t.fallback.HostUp(host) }
+func (t *tokenAwareHostPolicy) HostDown(host *HostInfo)   { t.fallback.HostDown(host) }
 
 // AddHosts passes several nodes to the fallback.
 func (t *tokenAwareHostPolicy) AddHosts(hosts []*HostInfo) {
@@ -53,7 +65,7 @@ func (t *tokenAwareHostPolicy) AddHosts(hosts []*HostInfo) {
 func (t *tokenAwareHostPolicy) Pick(statement ExecutableStatement) NextHost {
 	routed, ok := statement.(interface{ replicas() []*HostInfo })
 	if !ok {
-		return t.HostSelectionPolicy.Pick(statement)
+		return t.fallback.Pick(statement)
 	}
 	replicas := routed.replicas()
 	if t.shuffle {
@@ -75,7 +87,7 @@ func (t *tokenAwareHostPolicy) Pick(statement ExecutableStatement) NextHost {
 			return next
 		}
 		if others == nil {
-			others = t.HostSelectionPolicy.Pick(statement)
+			others = t.fallback.Pick(statement)
 		}
 		for next := others(); next != nil; next = others() {
 			if !seen[next.Info()] {

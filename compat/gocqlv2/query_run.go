@@ -56,7 +56,9 @@ func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 
 // ScanCAS runs a lightweight transaction, and reports whether it was applied. The row that prevented it is stored in
 // dest.
-func (q *Query) ScanCAS(dest ...any) (applied bool, err error) { return q.ScanCASContext(q.ctx, dest...) }
+func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
+	return q.ScanCASContext(q.ctx, dest...)
+}
 
 // ScanCASContext is ScanCAS with a context.
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {

@@ -198,4 +198,6 @@ func (s *Session) bind(values []any) []any {
 type Tracer = vecql.Tracer
 
 // NewTraceWriter returns a Tracer that writes the events of each trace to w.
-func NewTraceWriter(session *Session, w io.Writer) Tracer { return vecql.NewTraceWriter(session.driver, w) }
+func NewTraceWriter(session *Session, w io.Writer) Tracer {
+	return vecql.NewTraceWriter(session.driver, w)
+}
