@@ -5,8 +5,14 @@ go 1.25.0
 require (
 	github.com/hailocab/go-hostpool v0.0.0-20160125115350-e80d13ce29ed
 	github.com/rs/zerolog v1.34.0
+	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
 	go.uber.org/zap v1.27.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 
 require (
