@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/vecql/vecql"
@@ -65,7 +66,13 @@ const (
 )
 
 // ParseUUID parses a UUID of 32 hexadecimal digits with hyphens at any byte.
-func ParseUUID(input string) (UUID, error) { return vecql.ParseUUID(input) }
+func ParseUUID(input string) (UUID, error) {
+	u, err := vecql.ParseUUID(input)
+	if err != nil {
+		return UUID{}, fmt.Errorf("invalid UUID %q", input)
+	}
+	return u, nil
+}
 
 // UUIDFromBytes returns the UUID of 16 bytes.
 func UUIDFromBytes(input []byte) (UUID, error) { return vecql.UUIDFromBytes(input) }
