@@ -130,7 +130,7 @@ func (b *Batch) IsIdempotent() bool {
 }
 
 // RetryPolicy sets the retry policy, which applies if the batch is idempotent.
-func (b *Batch) RetryPolicy(r RetryPolicy) *Batch { b.retry, b.ownRetry = r, true; return b }
+func (b *Batch) RetryPolicy(r RetryPolicy) *Batch { b.retry = r; return b }
 
 // SpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the batch is idempotent.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {

@@ -86,8 +86,9 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 			d.Query(e.Stmt, s.bind(e.Args)...)
 		}
 	}
+	idempotent := len(b.Entries) > 0 && b.IsIdempotent()
 	d.Consistency(b.Cons).SerialConsistency(b.serialConsistency).ServerTimestamps(!b.defaultTimestamp).
-		Idempotent(len(b.Entries) > 0 && b.IsIdempotent()).CustomPayload(b.CustomPayload)
+		Idempotent(idempotent).CustomPayload(b.CustomPayload)
 	if b.defaultTimestamp && b.timestamp != 0 {
 		d.Timestamp(b.timestamp)
 	}
@@ -102,7 +103,7 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 			d.NowInSeconds(int32(*b.nowInSeconds))
 		}
 	}
-	if b.ownRetry {
+	if idempotent && b.retry != nil {
 		d.RetryPolicy(retryAdapter{b.retry})
 	}
 	if b.speculative != nil && b.speculative.Attempts() > 0 {

@@ -45,7 +45,7 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		LoadBalanced: true, // the API verifies no host ids
 		Timeout:      orUnlimited(cfg.Timeout), ConnectTimeout: orUnlimited(cfg.ConnectTimeout),
 		ReconnectInterval: orUnlimited(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
-		RetryPolicy: retryAdapter{cfg.RetryPolicy}, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
+		RetryPolicy: never, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
 		PoolConfig: vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()}, DisableInitialHostLookup: cfg.DisableInitialHostLookup,
 	}
 	c.Metadata = s.adaptMetadata(cfg.Metadata)

@@ -125,15 +125,15 @@ func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
 	return RetryNextHost
 }
 
-// retryAdapter adapts a RetryPolicy to vecql. A request that is not idempotent, and one without a policy, is not sent
-// again.
+// never is the policy of sessions: requests that are not idempotent, or have no policy, are not sent again. build sets
+// the policies of all others.
+var never vecql.RetryPolicy = vecql.SimpleRetryPolicy{}
+
+// retryAdapter adapts a RetryPolicy to vecql.
 type retryAdapter struct{ policy RetryPolicy }
 
 // Decide implements vecql.RetryPolicy.
 func (p retryAdapter) Decide(ctx context.Context, a vecql.Attempt) vecql.Decision {
-	if p.policy == nil || !a.Idempotent {
-		return vecql.Decision{}
-	}
 	q := retryable{ctx: ctx, attempts: a.Number, consistency: a.Consistency}
 	again := p.policy.Attempt(&q)
 	d := vecql.Decision{Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}

@@ -42,7 +42,6 @@ type options struct {
 	nowInSeconds      *int
 	trace             Tracer
 	retry             RetryPolicy
-	ownRetry          bool // retry is not that of the session
 	speculative       SpeculativeExecutionPolicy
 }
 
@@ -150,7 +149,7 @@ func (q *Query) Keyspace() string {
 func (q *Query) Prefetch(p float64) *Query { q.prefetch = p; return q }
 
 // RetryPolicy sets the retry policy, which applies if the query is idempotent.
-func (q *Query) RetryPolicy(r RetryPolicy) *Query { q.retry, q.ownRetry = r, true; return q }
+func (q *Query) RetryPolicy(r RetryPolicy) *Query { q.retry = r; return q }
 
 // SetSpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the query is idempotent.
 func (q *Query) SetSpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Query {
@@ -248,7 +247,7 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 			d.NowInSeconds(int32(*q.nowInSeconds))
 		}
 	}
-	if q.ownRetry {
+	if q.idempotent && q.retry != nil {
 		d.RetryPolicy(retryAdapter{q.retry})
 	}
 	if q.speculative != nil && q.speculative.Attempts() > 0 {
