@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/vecql/vecql"
 )
@@ -65,7 +66,7 @@ func tableOf(t *vecql.TableMetadata) *TableMetadata {
 	}
 	out := &TableMetadata{
 		Keyspace: t.Keyspace, Name: t.Name, Columns: convertAll(t.Columns, columnOf),
-		OrderedColumns: append([]string(nil), t.OrderedColumns...),
+		OrderedColumns: slices.Sorted(maps.Keys(t.Columns)), // the order of system_schema.columns
 	}
 	for _, c := range t.PartitionKey {
 		out.PartitionKey = append(out.PartitionKey, out.Columns[c.Name])
@@ -79,7 +80,7 @@ func tableOf(t *vecql.TableMetadata) *TableMetadata {
 func columnOf(c *vecql.ColumnMetadata) *ColumnMetadata {
 	return &ColumnMetadata{
 		Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, ComponentIndex: c.ComponentIndex, Kind: ColumnKind(c.Kind),
-		Validator: c.Validator, Type: fromCQL(c.Type), ClusteringOrder: c.ClusteringOrder, Order: ColumnOrder(c.Order),
+		Validator: c.Validator, Type: typeOf(c.Type), ClusteringOrder: c.ClusteringOrder, Order: ColumnOrder(c.Order),
 		Index: ColumnIndexMetadata{Name: c.Index.Name, Type: c.Index.Type, Options: maps.Clone(c.Index.Options)},
 	}
 }
@@ -89,7 +90,7 @@ func functionOf(f *vecql.FunctionMetadata) *FunctionMetadata {
 		return nil
 	}
 	return &FunctionMetadata{
-		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: fromCQLs(f.ArgumentTypes),
+		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: typesOf(f.ArgumentTypes),
 		ArgumentNames: append([]string(nil), f.ArgumentNames...), Body: f.Body, CalledOnNullInput: f.CalledOnNullInput,
 		Language: f.Language, ReturnType: typeOf(f.ReturnType),
 	}
@@ -100,18 +101,54 @@ func aggregateOf(a *vecql.AggregateMetadata) *AggregateMetadata {
 		return nil
 	}
 	return &AggregateMetadata{
-		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: fromCQLs(a.ArgumentTypes), FinalFunc: *functionOf(&a.FinalFunc),
+		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: typesOf(a.ArgumentTypes), FinalFunc: *functionOf(&a.FinalFunc),
 		InitCond: a.InitCond, ReturnType: typeOf(a.ReturnType), StateFunc: *functionOf(&a.StateFunc),
 		StateType: typeOf(a.StateType),
 	}
 }
 
-// typeOf is fromCQL, with nil for nil.
+// typeOf returns a type of a schema, nil for nil. Schemas write text, never varchar.
 func typeOf(info vecql.TypeInfo) TypeInfo {
 	if info == nil {
 		return nil
 	}
-	return fromCQL(info)
+	return asText(fromCQL(info))
+}
+
+func typesOf(infos []vecql.TypeInfo) []TypeInfo {
+	types := make([]TypeInfo, len(infos))
+	for i, info := range infos {
+		types[i] = typeOf(info)
+	}
+	return types
+}
+
+// asText returns info with TypeText in place of TypeVarchar. It changes info.
+func asText(info TypeInfo) TypeInfo {
+	switch t := info.(type) {
+	case nativeType:
+		if t.typ == TypeVarchar {
+			return nativeType{TypeText}
+		}
+	case CollectionType:
+		t.Elem = asText(t.Elem)
+		if t.Key != nil {
+			t.Key = asText(t.Key)
+		}
+		return t
+	case TupleTypeInfo:
+		for i, e := range t.Elems {
+			t.Elems[i] = asText(e)
+		}
+	case UDTTypeInfo:
+		for i, f := range t.Elements {
+			t.Elements[i].Type = asText(f.Type)
+		}
+	case VectorType:
+		t.SubType = asText(t.SubType)
+		return t
+	}
+	return info
 }
 
 func userTypeOf(u *vecql.UserTypeMetadata) *UserTypeMetadata {
@@ -120,7 +157,7 @@ func userTypeOf(u *vecql.UserTypeMetadata) *UserTypeMetadata {
 	}
 	return &UserTypeMetadata{
 		Keyspace: u.Keyspace, Name: u.Name, FieldNames: append([]string(nil), u.FieldNames...),
-		FieldTypes: fromCQLs(u.FieldTypes),
+		FieldTypes: typesOf(u.FieldTypes),
 	}
 }
 

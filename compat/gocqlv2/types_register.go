@@ -187,13 +187,18 @@ func (r *RegisteredTypes) fromText(text string) (TypeInfo, error) {
 	}
 	text = name + rest
 	parsed, err := cql.ParseType(text, nil)
-	if err != nil || strings.Contains(text, "(") || strings.HasPrefix(text, classPrefix) {
-		if parsed, err = cql.ParseClassName(text); err != nil {
-			return nil, fmt.Errorf("gocql: unknown type %s: %w", text, err)
-		}
+	inCQL := err == nil && !strings.Contains(text, "(") && !strings.HasPrefix(text, classPrefix)
+	if !inCQL {
+		parsed, err = cql.ParseClassName(text)
 	}
-	if class, ok := parsed.(cql.CustomType); ok {
-		return nil, fmt.Errorf("gocql: unknown type %s", class.Class)
+	_, unknown := parsed.(cql.CustomType)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("gocql: unknown type %s: %w", text, err)
+	case unknown:
+		return nil, fmt.Errorf("gocql: unknown type %s", text)
+	case inCQL && !strings.Contains(text, "varchar"):
+		return asText(fromCQL(parsed)), nil
 	}
 	return fromCQL(parsed), nil
 }
