@@ -8,12 +8,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
+
+// minVersion is vecql's version of Go.
+const minVersion = "1.25.0"
 
 // fetch downloads the program and copies it into the folder, with the files that are added to it.
 func (p program) fetch(ctx context.Context, dir string) error {
@@ -48,7 +52,10 @@ func (p program) fetch(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	return dropReplaces(ctx, dir)
+	if err := dropReplaces(ctx, dir); err != nil {
+		return err
+	}
+	return raiseVersion(ctx, dir)
 }
 
 // copyTree copies the files below a folder. The copies are writable; files of the module cache are not.
@@ -75,6 +82,19 @@ func copyTree(to, from string) error {
 		}
 		return os.WriteFile(target, data, info.Mode().Perm()|0o200)
 	})
+}
+
+// raiseVersion makes the program's version of Go at least that of vecql, as the go command does when a required module
+// needs it. The language and vet depend on the version, so both runs have the same.
+func raiseVersion(ctx context.Context, dir string) error {
+	out, err := goOutput(ctx, dir, "list", "-m", "-f", "{{.GoVersion}}")
+	if err != nil {
+		return err
+	}
+	if version.Compare("go"+strings.TrimSpace(string(out)), "go"+minVersion) >= 0 {
+		return nil
+	}
+	return goCommand(ctx, dir, "mod", "edit", "-go="+minVersion)
 }
 
 // dropReplaces removes the directives that replace a module by a folder of the same repository, which the proxy serves
@@ -110,7 +130,8 @@ func dropReplaces(ctx context.Context, dir string) error {
 	return nil
 }
 
-// replace adds the line that puts a compat module in the place of gocql, or changes the one that is there.
+// replace adds the line that puts a compat module in the place of gocql, or changes the one that is there. A compat
+// module of a release requires that release of the driver; that of the working tree takes the driver beside it.
 func (p program) replace(ctx context.Context, dir, compat string) error {
 	module := "github.com/gocql/gocql"
 	if p.api == "gocqlv2" {
@@ -119,7 +140,8 @@ func (p program) replace(ctx context.Context, dir, compat string) error {
 	if _, err := os.Stat(filepath.Join(compat, "go.mod")); err != nil {
 		return err
 	}
-	return goCommand(ctx, dir, "mod", "edit", "-replace="+module+"="+compat)
+	driver := filepath.Dir(filepath.Dir(compat))
+	return goCommand(ctx, dir, "mod", "edit", "-replace="+module+"="+compat, "-replace=github.com/vecql/vecql="+driver)
 }
 
 // goCommand runs a go command in the folder. The error has its output.

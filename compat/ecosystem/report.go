@@ -37,8 +37,8 @@ func (e *ecosystem) report(path string) error {
 const header = "# Programs on the compat modules\n\n" +
 	"Each program was fetched at this version, and built, vetted and tested twice: with the gocql that it requires, and\n" +
 	"with a compat module in its place by one `replace` line in go.mod. Programs are not modified; where the notes name\n" +
-	"an added test, the program's own starts servers with Docker. The server is Cassandra %s. `make ecosystem` writes\n" +
-	"this file.\n\n" +
+	"an added test, the program's own starts servers with Docker. Both runs have at least vecql's version of Go, which vet\n" +
+	"depends on. The server is Cassandra %s. `make ecosystem` writes this file.\n\n" +
 	"In each cell the first value is that of the program's own gocql, the second that of vecql. Tests are passed/failed.\n\n" +
 	"| program | version | API | builds | vets | tests | notes |\n|---|---|---|---|---|---|---|\n"
 

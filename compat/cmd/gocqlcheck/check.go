@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"go/ast"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/packages"
+)
+
+// A finding is a place in a program where a name of an API behaves differently.
+type finding struct {
+	at         token.Position
+	name, text string
+}
+
+// A report is what a program uses.
+type report struct {
+	findings []finding
+	used     []*api          // that the program imports
+	packages map[string]bool // that import them
+	errors   []error
+
+	names  index
+	gocql1 *api // what github.com/gocql/gocql is in the program: v1 or the fork
+}
+
+// check loads the packages of the module in the folder, with their tests, and applies the rules to them. Packages with
+// errors are checked as far as their types are known.
+func check(dir string, patterns []string) (*report, error) {
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedTypesInfo | packages.NeedSyntax,
+		Dir:   dir,
+		Tests: true,
+	}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	r := &report{packages: map[string]bool{}, names: index{}, gocql1: moduleAt(dir)}
+	for _, p := range loaded {
+		for _, err := range p.Errors {
+			r.errors = append(r.errors, err)
+		}
+		for _, file := range p.Syntax {
+			r.imports(p, file)
+			ast.Inspect(file, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					r.identifier(p, file, id)
+				}
+				return true
+			})
+		}
+	}
+	if len(r.used) == 0 && len(r.errors) > 0 {
+		return nil, errors.Join(r.errors...)
+	}
+	r.sort(dir)
+	return r, nil
+}
+
+// moduleAt returns the API that github.com/gocql/gocql stands for in the module: the fork has the path of gocql, so
+// programs use it by a replace directive.
+func moduleAt(dir string) *api {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}{{end}}", v1.module)
+	cmd.Dir = dir
+	out, err := cmd.Output() // fails for a program that requires gocql v2 only
+	path := string(out)
+	if err == nil && (strings.Contains(path, "scylladb/gocql") || strings.Contains(path, fork.name)) {
+		return fork
+	}
+	return v1
+}
+
+// apiOf returns the API that has the package, or nil.
+func (r *report) apiOf(path string) *api {
+	switch {
+	case strings.HasPrefix(path+"/", v1.module+"/"):
+		return r.gocql1
+	case strings.HasPrefix(path+"/", v2.module+"/"):
+		return v2
+	}
+	return nil
+}
+
+// imports records which APIs the file imports, and reports packages that a compat module has not.
+func (r *report) imports(p *packages.Package, file *ast.File) {
+	for _, spec := range file.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		a := r.apiOf(path)
+		if a == nil {
+			continue
+		}
+		r.packages[p.PkgPath] = true
+		if !slices.Contains(r.used, a) {
+			r.used = append(r.used, a)
+		}
+		if path != a.module && !slices.Contains(a.packages, strings.TrimPrefix(path, a.module+"/")) {
+			r.add(p, spec, path, absentPackage)
+		}
+	}
+}
+
+// identifier applies the rule of an API's name.
+func (r *report) identifier(p *packages.Package, file *ast.File, id *ast.Ident) {
+	o := p.TypesInfo.Uses[id]
+	if o == nil || o.Pkg() == nil || !o.Exported() {
+		return
+	}
+	a := r.apiOf(o.Pkg().Path())
+	if a == nil || o.Pkg().Path() != a.module {
+		return
+	}
+	name := r.names.of(o)
+	rule, ok := rules[name]
+	if !ok || !rule.appliesTo(a) {
+		return
+	}
+	if rule.when != nil {
+		path, _ := astutil.PathEnclosingInterval(file, id.Pos(), id.End())
+		slices.Reverse(path)
+		if !rule.when(use{p.TypesInfo, path}) {
+			return
+		}
+	}
+	r.add(p, id, o.Pkg().Name()+"."+name, rule.text)
+}
+
+func (r *report) add(p *packages.Package, n ast.Node, name, text string) {
+	r.findings = append(r.findings, finding{p.Fset.Position(n.Pos()), name, text})
+}
+
+// sort orders the findings by place, with file names relative to the folder. Files of a package with tests are loaded
+// twice.
+func (r *report) sort(dir string) {
+	if dir, err := filepath.Abs(cmp.Or(dir, ".")); err == nil {
+		for i, f := range r.findings {
+			if name, err := filepath.Rel(dir, f.at.Filename); err == nil {
+				r.findings[i].at.Filename = name
+			}
+		}
+	}
+	slices.SortFunc(r.findings, func(a, b finding) int {
+		return cmp.Or(
+			cmp.Compare(a.at.Filename, b.at.Filename), cmp.Compare(a.at.Offset, b.at.Offset), cmp.Compare(a.name, b.name),
+		)
+	})
+	r.findings = slices.Compact(r.findings)
+}

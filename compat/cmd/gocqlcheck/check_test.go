@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/types"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+// program writes the program of testdata to a folder, as a user of the API's path. The API is the stub, in a folder of
+// this name.
+func program(t *testing.T, module, stub string) string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(strings.ReplaceAll(text, "GOCQL", module)), 0o600))
+	}
+	tree := os.DirFS("testdata")
+	require.NoError(t, fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(tree, name)
+		to, isStub := strings.CutPrefix(name, "stub/")
+		if isStub {
+			to = filepath.Join(stub, to)
+		} else {
+			to = strings.TrimPrefix(name, "program/")
+		}
+		write(to, string(text))
+		return err
+	}))
+	version := "v1.7.0"
+	if strings.HasSuffix(module, "/v2") {
+		version = "v2.1.2"
+	}
+	write("go.mod", fmt.Sprintf("module program\n\ngo 1.25\n\nrequire GOCQL %s\n\nreplace GOCQL => ./%s\n", version, stub))
+	write(filepath.Join(stub, "go.mod"), "module GOCQL\n\ngo 1.25\n")
+	return dir
+}
+
+// wanted returns the findings that comments of the program name.
+func wanted(t *testing.T, dir string) []string {
+	t.Helper()
+	var want []string
+	for _, name := range []string{"main.go", "main_test.go"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			if _, names, ok := strings.Cut(line, "// want "); ok {
+				for _, found := range strings.Fields(names) {
+					want = append(want, fmt.Sprintf("%s:%d: %s", name, i+1, found))
+				}
+			}
+		}
+	}
+	require.Greater(t, len(want), 10)
+	return want
+}
+
+func TestFindings(t *testing.T) {
+	t.Setenv("GOFLAGS", "-mod=mod")
+	for _, test := range []struct {
+		a    *api
+		stub string
+	}{{v1, "stub"}, {v2, "stub"}, {fork, "github.com/scylladb/gocql"}} {
+		t.Run(test.a.name, func(t *testing.T) {
+			dir := program(t, test.a.module, test.stub)
+			want := wanted(t, dir)
+			if test.a == v2 {
+				want = slices.DeleteFunc(want, func(s string) bool { return strings.Contains(s, "WriteTimeout") })
+			}
+			var out, problems bytes.Buffer
+			require.Equal(t, 1, run(dir, []string{"."}, &out, &problems), problems.String())
+			require.Empty(t, problems.String())
+			findings, summary, _ := strings.Cut(out.String(), "\n\n")
+			var got []string
+			for line := range strings.Lines(findings) {
+				got = append(got, regexp.MustCompile(`^[^:]+:\d+: [^ ]+[^: ]`).FindString(line))
+			}
+			require.ElementsMatch(t, want, got)
+			require.Contains(t, summary, fmt.Sprintf("replace %s => github.com/vecql/vecql/compat/%s ", test.a.module, test.a.name))
+			require.Contains(t, summary, fmt.Sprintf("%d findings in 1 packages", len(want)))
+
+			out.Reset()
+			require.Equal(t, 0, run(dir, []string{"./sub"}, &out, &problems))
+			require.Contains(t, out.String(), "0 findings in 1 packages")
+		})
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	dir := program(t, v1.module, "stub")
+	var out, problems bytes.Buffer
+	require.Equal(t, 2, run(dir, []string{"./missing"}, &out, &problems))
+	require.Contains(t, problems.String(), "missing")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sub", "quiet.go"), []byte("package quiet\n"), 0o600))
+	problems.Reset()
+	require.Equal(t, 0, run(dir, []string{"./sub"}, &out, &problems))
+	require.Equal(t, "No package uses gocql.\n", out.String())
+	require.Empty(t, problems.String())
+}
+
+// Every name of the table exists in an API that its rule is for, and the table has what the compat modules lack.
+func TestRulesNameTheAPIs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range apis {
+		dir := filepath.Join("../../apis", a.name)
+		download := exec.Command("go", "mod", "download")
+		download.Dir = dir
+		if out, err := download.CombinedOutput(); err != nil {
+			t.Skipf("not run: go mod download in %s failed: %v\n%s", dir, err, out)
+		}
+		loaded, err := packages.Load(&packages.Config{
+			Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedExportFile, Dir: dir,
+		}, a.module)
+		require.NoError(t, err)
+		require.Len(t, loaded, 1)
+		require.Empty(t, loaded[0].Errors)
+		for name, rule := range rules {
+			if rule.appliesTo(a) && exists(loaded[0].Types, name) {
+				seen[name] = true
+			}
+		}
+		lists, err := os.ReadFile(filepath.Join(dir, "differences.txt"))
+		if err != nil {
+			continue // no list yet
+		}
+		for _, missing := range regexp.MustCompile(`(?m)^missing gocql\.([A-Za-z0-9.]+)`).FindAllSubmatch(lists, -1) {
+			require.Contains(t, rules, string(missing[1]), "compat/%s lacks it", a.name)
+		}
+	}
+	for name := range rules {
+		require.True(t, seen[name], name)
+	}
+}
+
+func exists(p *types.Package, name string) bool {
+	name, member, _ := strings.Cut(name, ".")
+	o := p.Scope().Lookup(name)
+	if o == nil || member == "" {
+		return o != nil
+	}
+	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, p, member)
+	return found != nil
+}
