@@ -68,7 +68,6 @@ var imports = map[string][]string{
 	},
 	"column":             {module + "/cql", module + "/internal/bitmap"},
 	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
-	"compat":             {module, module + "/cql", module + "/internal", "gopkg.in/inf.v0"},
 	"compat/ecosystem":   {module + "/tests/cassandra"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cql":                nil,
