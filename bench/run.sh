@@ -23,6 +23,11 @@ programs=(vecql)
 for peer in apache2 scylla gocql1; do
 	(cd "peers/$peer" && go test -c -o "$bin/$peer" .)
 	programs+=("$peer")
+	if [ -f "peers/$peer/compat.mod" ]; then # the same program on the compat module
+		name=compat-$(sed -n 's#.*=> ../../../compat/##p' "peers/$peer/compat.mod")
+		(cd "peers/$peer" && go test -modfile=compat.mod -ldflags "-X github.com/vecql/vecql/bench/peers/$peer.driver=$name" -c -o "$bin/$name" .)
+		programs+=("$name")
+	fi
 done
 if command -v cargo >/dev/null && [ -f peers/rust/Cargo.toml ]; then
 	cargo build --release --bin vecql-bench-rust --manifest-path peers/rust/Cargo.toml --target-dir peers/rust/target

@@ -1,0 +1,22 @@
+module github.com/vecql/vecql/bench/peers/apache2
+
+go 1.25.0
+
+replace (
+	github.com/apache/cassandra-gocql-driver/v2 => ../../../compat/gocqlv2
+	github.com/vecql/vecql => ../../..
+	github.com/vecql/vecql/bench => ../..
+)
+
+require (
+	github.com/apache/cassandra-gocql-driver/v2 v2.1.2
+	github.com/vecql/vecql/bench v0.0.0
+)
+
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	github.com/vecql/vecql v0.0.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)

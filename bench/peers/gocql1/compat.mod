@@ -1,0 +1,25 @@
+module github.com/vecql/vecql/bench/peers/gocql1
+
+go 1.25.0
+
+replace (
+	github.com/gocql/gocql => ../../../compat/gocql
+	github.com/vecql/vecql => ../../..
+	github.com/vecql/vecql/bench => ../..
+)
+
+require (
+	github.com/gocql/gocql v1.7.0
+	github.com/vecql/vecql/bench v0.0.0
+)
+
+require (
+	github.com/hailocab/go-hostpool v0.0.0-20160125115350-e80d13ce29ed // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/kr/text v0.2.0 // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	github.com/vecql/vecql v0.0.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)
