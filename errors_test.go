@@ -54,7 +54,7 @@ func TestRequestFailureText(t *testing.T) {
 			ctx, cancel := second()
 			defer cancel()
 			return s.Query(other, 1).ExecContext(ctx)
-		}, context.DeadlineExceeded, `vecql: prepare "INSERT INTO ks.t (id) VALUES (2)": context deadline exceeded (0 attempts, 1s)`, false},
+		}, context.DeadlineExceeded, `vecql: prepare "INSERT INTO ks.t (id) VALUES (2)": context deadline exceeded (node NODE, 1 attempt, 1s)`, false},
 		"a refused PREPARE": {func(t *testing.T, s *Session, c *fakecql.Cluster) error {
 			c.On(func(r *fakecql.Request) bool { r.Fail(int32(CodeSyntax)); return true })
 			return s.Query("SELEKT\n\t1\n", 1).Exec()
