@@ -37,7 +37,7 @@ import (
 //     SetConsistency, Batch.Cons.
 //   - RetryPolicy has one method, Decide; AdaptRetryPolicy converts a policy with two methods. RetryType begins with
 //     Rethrow.
-//   - HostSelectionPolicy returns the tier of a node (Tier); HostPicker orders nodes. Policies are stateless; sessions
+//   - HostSelectionPolicy returns the tier of a node (Tier); HostPicker has Pick. Policies are stateless; sessions
 //     may share one.
 //   - ParseConsistency returns an error, where gocql panics. Error codes are of type Code, which is an error itself.
 //   - The compressors are in this package. TypeInfo does not marshal: Marshal and Unmarshal do. A tuple is one
