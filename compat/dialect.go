@@ -20,7 +20,7 @@ type Dialect struct {
 	emptyRows   bool // SliceMap of no row is an empty slice, else nil
 	nullTuple   bool // NULL in a slice for a tuple is a nil slice, else a slice of zero values
 	typedZeros  bool // NULL in an any of a tuple's slice is the typed zero value, else nil
-	emptyIsNull bool // an empty text for inet and date is NULL
+	fork        bool // the conversions of fork.go
 }
 
 // The dialects.
@@ -30,7 +30,7 @@ var (
 	// V2 is the dialect of github.com/apache/cassandra-gocql-driver/v2.
 	V2 = &Dialect{nullTuple: true}
 	// Fork is the dialect of github.com/scylladb/gocql.
-	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, emptyIsNull: true}
+	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, fork: true}
 )
 
 // Marshal returns the content of value's cell for type info, nil if value is NULL. The error is a *cql.MarshalError.

@@ -48,7 +48,7 @@ func (d *Dialect) encode(info cql.TypeInfo, v reflect.Value, depth int) ([]byte,
 		return d.encode(info, v.Elem(), depth+1)
 	case t == reflect.TypeFor[cql.Unset]() && info.Type() != cql.TypeTuple && info.Type() != cql.TypeUDT:
 		return nil, nil
-	case encodesAlike(info, t):
+	case d.encodesAlike(info, t):
 		return codec.Marshal(info, plainValue(v))
 	}
 	switch info := info.(type) {
@@ -93,33 +93,37 @@ func plainValue(v reflect.Value) any {
 }
 
 // encodesAlike reports whether the driver encodes each value of type t for info as gocql does, at every depth.
-func encodesAlike(info cql.TypeInfo, t reflect.Type) bool {
+func (d *Dialect) encodesAlike(info cql.TypeInfo, t reflect.Type) bool {
 	switch info := info.(type) {
 	case cql.NativeType:
-		return nativeAlike(cql.Type(info), t)
+		return d.nativeAlike(cql.Type(info), t)
 	case cql.VectorType:
-		return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && elementAlike(info.SubType, t.Elem())
+		return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && d.elementAlike(info.SubType, t.Elem())
 	case cql.CollectionType:
 		if info.Type() == cql.TypeMap {
-			return t.Kind() == reflect.Map && elementAlike(info.Key, t.Key()) && elementAlike(info.Elem, t.Elem())
+			return t.Kind() == reflect.Map && d.elementAlike(info.Key, t.Key()) && d.elementAlike(info.Elem, t.Elem())
 		}
-		return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && elementAlike(info.Elem, t.Elem())
+		return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && d.elementAlike(info.Elem, t.Elem())
 	}
 	return false
 }
 
 // elementAlike is encodesAlike for the elements of collections, which may be NULL in gocql: their type has neither NULL
 // nor methods of its own.
-func elementAlike(info cql.TypeInfo, t reflect.Type) bool {
+func (d *Dialect) elementAlike(info cql.TypeInfo, t reflect.Type) bool {
 	_, native := info.(cql.NativeType)
-	return native && encodesAlike(info, t) && (isUUID(t) || !codec.HasOwnCodec(t))
+	return native && d.encodesAlike(info, t) && (isUUID(t) || !codec.HasOwnCodec(t))
 }
 
 func isUUID(t reflect.Type) bool { return t == reflect.TypeFor[cql.UUID]() }
 
 // nativeAlike reports whether values of the basic kinds convert alike.
-func nativeAlike(typ cql.Type, t reflect.Type) bool {
-	switch k := t.Kind(); typ {
+func (d *Dialect) nativeAlike(typ cql.Type, t reflect.Type) bool {
+	k := t.Kind()
+	if d.fork && k == reflect.String && !isTextType(typ) {
+		return false // the empty text is NULL
+	}
+	switch typ {
 	case cql.TypeAscii, cql.TypeText, cql.TypeVarchar, cql.TypeBlob:
 		return k == reflect.String
 	case cql.TypeTinyInt, cql.TypeSmallInt, cql.TypeInt, cql.TypeBigInt, cql.TypeCounter, cql.TypeVarint:
@@ -139,6 +143,11 @@ func nativeAlike(typ cql.Type, t reflect.Type) bool {
 // encodeNative encodes the values that gocql encodes in another way than the driver; the driver encodes the others.
 func (d *Dialect) encodeNative(typ cql.Type, v reflect.Value) ([]byte, error) {
 	t := v.Type()
+	if d.fork {
+		if content, ok, err := encodeFork(typ, v); ok {
+			return content, err
+		}
+	}
 	switch typ {
 	case cql.TypeTinyInt, cql.TypeSmallInt, cql.TypeInt, cql.TypeBigInt, cql.TypeCounter:
 		if v.CanUint() && t.Kind() != reflect.Uintptr {
@@ -163,7 +172,7 @@ func (d *Dialect) encodeNative(typ cql.Type, v reflect.Value) ([]byte, error) {
 			return u[:], nil
 		}
 	case cql.TypeInet:
-		if t == ipType && v.Len() == 0 || d.emptyIsNull && t.Kind() == reflect.String && v.Len() == 0 {
+		if t == ipType && v.Len() == 0 {
 			return nil, nil
 		}
 	}
@@ -193,16 +202,13 @@ func (d *Dialect) encodeDate(v reflect.Value) ([]byte, error) {
 	switch t := v.Type(); {
 	case t == timeType:
 		at := v.Interface().(time.Time)
-		if at.IsZero() {
+		if at.IsZero() && !d.fork {
 			return []byte{}, nil
 		}
 		milliseconds = at.UnixMilli()
 	case t.Kind() == reflect.String && v.Len() == 0:
-		if d.emptyIsNull {
-			return nil, nil
-		}
 		return []byte{}, nil
-	case t.Kind() == reflect.Int64 && t != reflect.TypeFor[time.Duration]():
+	case t.Kind() == reflect.Int64 && (d.fork || t != reflect.TypeFor[time.Duration]()):
 		milliseconds = v.Int()
 	default:
 		return codec.Marshal(cql.NativeType(cql.TypeDate), plainValue(v))

@@ -142,7 +142,7 @@ func (r *Rows) fault(i int, dest any, err error) error {
 func (p *rowPart) store(d *Dialect, cell []byte, dest any) error {
 	f := &p.decoder
 	if f.typ != codec.TypeWord(dest) {
-		*f = newRowDecoder(p.info, dest)
+		*f = newRowDecoder(d, p.info, dest)
 	}
 	at := codec.DataWord(dest)
 	switch {
@@ -157,7 +157,7 @@ func (p *rowPart) store(d *Dialect, cell []byte, dest any) error {
 }
 
 // newRowDecoder returns the decoder of type info for destinations of the type of dest.
-func newRowDecoder(info cql.TypeInfo, dest any) rowDecoder {
+func newRowDecoder(d *Dialect, info cql.TypeInfo, dest any) rowDecoder {
 	f := rowDecoder{typ: codec.TypeWord(dest)}
 	t := reflect.TypeOf(dest)
 	if t.Kind() != reflect.Pointer {
@@ -165,11 +165,11 @@ func newRowDecoder(info cql.TypeInfo, dest any) rowDecoder {
 	}
 	f.elem = t.Elem()
 	switch to := f.elem; {
-	case decodesAlike(info, to) && !codec.HasOwnCodec(to):
+	case d.decodesAlike(info, to) && !codec.HasOwnCodec(to):
 		f.value = codec.PlanDecode(info, to)
 		f.emptyIsNull = codec.EmptyIsNull(info)
 		f.emptyIsText = !f.emptyIsNull
-	case to.Kind() == reflect.Pointer && decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
+	case to.Kind() == reflect.Pointer && d.decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
 		isText(info) && to == reflect.TypeFor[[]byte]():
 		f.value = codec.PlanDecode(info, to) // a cell without bytes is the dialect's
 	}
@@ -179,11 +179,11 @@ func newRowDecoder(info cql.TypeInfo, dest any) rowDecoder {
 // isText reports whether values of type info are their bytes.
 func isText(info cql.TypeInfo) bool {
 	typ, ok := info.(cql.NativeType)
-	switch cql.Type(typ) {
-	case cql.TypeAscii, cql.TypeText, cql.TypeVarchar, cql.TypeBlob:
-		return ok
-	}
-	return false
+	return ok && isTextType(cql.Type(typ))
+}
+
+func isTextType(typ cql.Type) bool {
+	return typ == cql.TypeAscii || typ == cql.TypeText || typ == cql.TypeVarchar || typ == cql.TypeBlob
 }
 
 // TupleColumnName returns the name of element n of the tuple column c in MapScan and RowData.

@@ -3,6 +3,7 @@
 package compat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -68,7 +69,7 @@ func (d *Dialect) decode(info cql.TypeInfo, cell []byte, v reflect.Value, depth 
 		return d.decodePointer(info, cell, v, depth)
 	case t.Kind() == reflect.Interface:
 		return d.decodeAny(info, cell, v)
-	case decodesAlike(info, t):
+	case d.decodesAlike(info, t):
 		return codec.Unmarshal(info, cell, v.Addr().Interface())
 	}
 	switch info := info.(type) {
@@ -113,6 +114,9 @@ func (d *Dialect) decodeAny(info cql.TypeInfo, cell []byte, v reflect.Value) err
 	switch {
 	case v.NumMethod() > 0:
 		return fmt.Errorf("%w: Go type %v", cql.ErrConversion, v.Type())
+	case d.fork && !held.IsValid() && (info == cql.NativeType(cql.TypeVarchar) || info == cql.NativeType(cql.TypeBlob)):
+		v.Set(reflect.ValueOf(bytes.Clone(cell))) // of a text too
+		return nil
 	case cell == nil && held.IsValid():
 		v.Set(reflect.Zero(held.Type()))
 		return nil
@@ -139,35 +143,39 @@ func (d *Dialect) decodeAny(info cql.TypeInfo, cell []byte, v reflect.Value) err
 
 // decodesAlike reports whether the driver decodes each cell of type info into values of type t as gocql does, at every
 // depth.
-func decodesAlike(info cql.TypeInfo, t reflect.Type) bool {
+func (d *Dialect) decodesAlike(info cql.TypeInfo, t reflect.Type) bool {
 	switch info := info.(type) {
 	case cql.NativeType:
 		if t.Kind() == reflect.String && isInteger(cql.Type(info)) {
 			return false // NULL is "0"
 		}
-		return nativeAlike(cql.Type(info), t) || t == timeType && cql.Type(info) == cql.TypeTimestamp
+		return d.nativeAlike(cql.Type(info), t) || t == timeType && cql.Type(info) == cql.TypeTimestamp
 	case cql.VectorType:
-		return t.Kind() == reflect.Slice && decodesElementsAlike(info.SubType, t.Elem())
+		return t.Kind() == reflect.Slice && d.decodesElementsAlike(info.SubType, t.Elem())
 	case cql.CollectionType:
 		if info.Type() == cql.TypeMap {
-			return t.Kind() == reflect.Map && decodesElementsAlike(info.Key, t.Key()) &&
-				decodesElementsAlike(info.Elem, t.Elem())
+			return t.Kind() == reflect.Map && d.decodesElementsAlike(info.Key, t.Key()) &&
+				d.decodesElementsAlike(info.Elem, t.Elem())
 		}
-		return t.Kind() == reflect.Slice && decodesElementsAlike(info.Elem, t.Elem())
+		return t.Kind() == reflect.Slice && d.decodesElementsAlike(info.Elem, t.Elem())
 	}
 	return false
 }
 
 // decodesElementsAlike is decodesAlike for the elements of collections, whose types must not have methods of their own.
-func decodesElementsAlike(info cql.TypeInfo, t reflect.Type) bool {
-	return decodesAlike(info, t) && (isUUID(t) || t == timeType || !codec.HasOwnCodec(t))
+func (d *Dialect) decodesElementsAlike(info cql.TypeInfo, t reflect.Type) bool {
+	return d.decodesAlike(info, t) && (isUUID(t) || t == timeType || !codec.HasOwnCodec(t))
 }
 
 // decodeNative decodes the cells that gocql decodes in another way than the driver; the driver decodes the others. NULL
 // and a cell without bytes are the zero value.
 func (d *Dialect) decodeNative(typ cql.Type, cell []byte, v reflect.Value) error {
-	t := v.Type()
-	text := typ == cql.TypeAscii || typ == cql.TypeText || typ == cql.TypeVarchar || typ == cql.TypeBlob
+	t, text := v.Type(), isTextType(typ)
+	if d.fork {
+		if ok, err := decodeFork(typ, cell, v); ok {
+			return err
+		}
+	}
 	switch {
 	case text && len(cell) == 0 && t == reflect.TypeFor[[]byte]() && cell != nil && v.IsNil():
 		return nil // an empty blob in a nil slice is nil

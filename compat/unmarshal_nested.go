@@ -187,8 +187,12 @@ func (d *Dialect) decodeTupleElement(info cql.TypeInfo, cell []byte, v reflect.V
 	if !v.CanSet() {
 		return fmt.Errorf("%w: an unexported field of Go type %v", cql.ErrConversion, v.Type())
 	}
-	if t := d.GoType(info); d.typedZeros && cell == nil && t != nil && v.Type() == anyType {
-		v.Set(reflect.Zero(t))
+	if t := d.GoType(info); d.typedZeros && t != nil && v.Type() == anyType {
+		value := reflect.New(t).Elem()
+		if err := d.decode(info, cell, value, 1); err != nil {
+			return err
+		}
+		v.Set(value)
 		return nil
 	}
 	return d.decode(info, cell, v, 1)

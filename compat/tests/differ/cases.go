@@ -120,7 +120,7 @@ var scalars = []any{
 	uint(7), uint(math.MaxUint32), uint64(math.MaxUint64), uint8(200), uint16(65535), uint32(math.MaxUint32),
 	Byte(200), ULong(9),
 	true, false, Bool(true), float32(1.5), Float(2.5), math.Inf(-1), float32(math.NaN()),
-	time.Time{}, at, before, time.Hour, -time.Second, time.Duration(0),
+	time.Time{}, at, before, time.Hour, 30 * time.Hour, "30h", "2;-5", -time.Second, time.Duration(0),
 	*big.NewInt(12), big.NewInt(-12), huge, (*big.Int)(nil), *inf.NewDec(-1234, 3), inf.NewDec(1, -2), (*inf.Dec)(nil),
 	uuid, [16]byte(uuid), duration, cql.Duration{}, net.IP{10, 0, 0, 1}, net.ParseIP("10.0.0.1"),
 	net.ParseIP("::1"), net.IP(nil), net.IP{},
@@ -276,7 +276,7 @@ func nativeCells(typ cql.Type) [][]byte {
 	case cql.TypeDate:
 		return [][]byte{{0x80, 0, 0x51, 0}, {0x80, 0, 0, 0}, {0x7F, 0xFF, 0xFF, 0xFF}, {0, 0, 0, 0}, {255, 255, 255, 255}}
 	case cql.TypeDuration:
-		return [][]byte{{2, 4, 6}, {0, 0, 0}, {1, 3, 5}}
+		return [][]byte{{2, 4, 6}, {0, 0, 0}, {1, 3, 5}, {0, 0, 9}, {0, 4, 6}}
 	}
 	return nil
 }

@@ -9,22 +9,26 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// OnPurpose lists the differences on purpose.
+// OnPurpose lists the differences on purpose from every API.
 var OnPurpose = []Difference{
 	{"a conversion that the API refuses or panics in is made", func(_ Case, theirs, ours string) bool {
 		return (theirs == Refused || theirs == Panicked) && ours != Panicked
-	}},
-	{"a named integer is a duration of nanoseconds, not 8 bytes that the server refuses", func(c Case, _, _ string) bool {
-		return !c.Decode && c.Info.Type() == cql.TypeDuration && typeName(c) == "differ.Long"
-	}},
-	{"a number that does not fit is refused, not cut", func(c Case, _, ours string) bool {
-		return !c.Decode && ours == Refused && c.Info.Type() == cql.TypeDate
 	}},
 	{"NULL in a tuple is NULL, not a cell without bytes", func(c Case, theirs, ours string) bool {
 		null := strings.NewReplacer("00000000", "ffffffff")
 		return !c.Decode && null.Replace(theirs) == null.Replace(ours)
 	}},
 }
+
+// Apache lists the differences from Apache's gocql.
+var Apache = append([]Difference{
+	{"a named integer is a duration of nanoseconds, not 8 bytes that the server refuses", func(c Case, _, _ string) bool {
+		return !c.Decode && c.Info.Type() == cql.TypeDuration && typeName(c) == "differ.Long"
+	}},
+	{"a number that does not fit is refused, not cut", func(c Case, _, ours string) bool {
+		return !c.Decode && ours == Refused && c.Info.Type() == cql.TypeDate
+	}},
+}, OnPurpose...)
 
 // BigInts lists the differences of APIs that encode a big.Int for bigint like a varint.
 var BigInts = []Difference{
@@ -40,6 +44,10 @@ var Vectors = []Difference{
 			_, vector := c.Info.(cql.VectorType)
 			return vector && !c.Decode && ours == Refused
 		}},
+}
+
+// TimeUUIDs lists the differences of APIs that encode times for timeuuid.
+var TimeUUIDs = []Difference{
 	{"a time in a timeuuid has other random bits", func(c Case, theirs, ours string) bool {
 		return !c.Decode && len(theirs) == len(ours) && strings.Contains(typeName(c), "time.Time")
 	}},

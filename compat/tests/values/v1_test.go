@@ -5,6 +5,7 @@ package values
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gocql/gocql"
@@ -49,4 +50,6 @@ func v1Info(info cql.TypeInfo) gocql.TypeInfo {
 	return native
 }
 
-func TestV1(t *testing.T) { differ.Compare(t, v1, append(differ.BigInts, differ.OnPurpose...)) }
+func TestV1(t *testing.T) { differ.Compare(t, v1, slices.Concat(differ.BigInts, differ.Apache)) }
+
+func FuzzV1(f *testing.F) { differ.Fuzz(f, v1) }

@@ -4,6 +4,7 @@ package values
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
@@ -57,4 +58,8 @@ func v2Info(info cql.TypeInfo) gocql.TypeInfo {
 	return gocql.NewNativeType(4, gocql.Type(info.Type()), "")
 }
 
-func TestV2(t *testing.T) { differ.Compare(t, v2, append(differ.Vectors, differ.OnPurpose...)) }
+func TestV2(t *testing.T) {
+	differ.Compare(t, v2, slices.Concat(differ.Vectors, differ.TimeUUIDs, differ.Apache))
+}
+
+func FuzzV2(f *testing.F) { differ.Fuzz(f, v2) }

@@ -5,6 +5,7 @@ package valuesfork
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gocql/gocql"
@@ -21,12 +22,16 @@ var fork = differ.Peer{
 		return gocql.Unmarshal(forkInfo(info), data, dest)
 	},
 	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+	Vectors: true,
 }
 
 // forkInfo returns info as a type of gocql.
 func forkInfo(info cql.TypeInfo) gocql.TypeInfo {
 	native := gocql.NewNativeType(4, gocql.Type(info.Type()))
 	switch info := info.(type) {
+	case cql.VectorType:
+		vector := gocql.NewCustomType(4, gocql.TypeCustom, "org.apache.cassandra.db.marshal.VectorType")
+		return gocql.VectorType{NativeType: vector, SubType: forkInfo(info.SubType), Dimensions: info.Dimensions}
 	case cql.CollectionType:
 		c := gocql.CollectionType{NativeType: native, Elem: forkInfo(info.Elem)}
 		if info.Key != nil {
@@ -49,4 +54,6 @@ func forkInfo(info cql.TypeInfo) gocql.TypeInfo {
 	return native
 }
 
-func TestFork(t *testing.T) { differ.Compare(t, fork, differ.OnPurpose) }
+func TestFork(t *testing.T) { differ.Compare(t, fork, slices.Concat(differ.Vectors, differ.OnPurpose)) }
+
+func FuzzFork(f *testing.F) { differ.Fuzz(f, fork) }
