@@ -32,7 +32,8 @@ func forkBytes(t reflect.Type) bool {
 const nanosecondsOfDay = int64(24 * time.Hour)
 
 // encodeFork encodes v as the fork does: the empty text is NULL of every type but text, bytes are addresses, integers
-// of 32 bits are dates, "scale;unscaled" is a decimal, and a duration of nanoseconds has days of 24 hours. ok is false, and nothing is encoded, if the conversion is that of gocql.
+// of 32 bits are dates, "scale;unscaled" is a decimal, and a duration of nanoseconds has days of 24 hours. ok is false,
+// and nothing is encoded, if the conversion is that of gocql.
 func encodeFork(typ cql.Type, v reflect.Value) (content []byte, ok bool, err error) {
 	t := v.Type()
 	switch {

@@ -276,7 +276,7 @@ func nativeCells(typ cql.Type) [][]byte {
 	case cql.TypeDate:
 		return [][]byte{{0x80, 0, 0x51, 0}, {0x80, 0, 0, 0}, {0x7F, 0xFF, 0xFF, 0xFF}, {0, 0, 0, 0}, {255, 255, 255, 255}}
 	case cql.TypeDuration:
-		return [][]byte{{2, 4, 6}, {0, 0, 0}, {1, 3, 5}, {0, 0, 9}, {0, 4, 6}}
+		return [][]byte{{2, 4, 6}, {0, 0, 0}, {1, 3, 5}, {0, 0, 9}, {0, 4, 6}, {0, 50, 0}}
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func Render(v reflect.Value) string {
 	case big.Int:
 		return x.String()
 	case inf.Dec:
-		return x.String()
+		return fmt.Sprint(x.UnscaledBig(), "e-", x.Scale()) // the digits may be very many
 	}
 	t := v.Type()
 	switch t.Kind() {

@@ -46,6 +46,13 @@ var Vectors = []Difference{
 		}},
 }
 
+// Fork lists the differences from ScyllaDB's fork.
+var Fork = append([]Difference{
+	{"a duration as text is spelled in another way", func(c Case, _, ours string) bool {
+		return c.Decode && strings.Contains(c.Info.String(), "duration") && strings.Contains(ours, `"`)
+	}},
+}, OnPurpose...)
+
 // TimeUUIDs lists the differences of APIs that encode times for timeuuid.
 var TimeUUIDs = []Difference{
 	{"a time in a timeuuid has other random bits", func(c Case, theirs, ours string) bool {

@@ -52,4 +52,4 @@ func v1Info(info cql.TypeInfo) gocql.TypeInfo {
 
 func TestV1(t *testing.T) { differ.Compare(t, v1, slices.Concat(differ.BigInts, differ.Apache)) }
 
-func FuzzV1(f *testing.F) { differ.Fuzz(f, v1) }
+func FuzzV1(f *testing.F) { differ.Fuzz(f, v1, differ.Apache) }

@@ -62,4 +62,4 @@ func TestV2(t *testing.T) {
 	differ.Compare(t, v2, slices.Concat(differ.Vectors, differ.TimeUUIDs, differ.Apache))
 }
 
-func FuzzV2(f *testing.F) { differ.Fuzz(f, v2) }
+func FuzzV2(f *testing.F) { differ.Fuzz(f, v2, differ.Apache) }

@@ -54,6 +54,6 @@ func forkInfo(info cql.TypeInfo) gocql.TypeInfo {
 	return native
 }
 
-func TestFork(t *testing.T) { differ.Compare(t, fork, slices.Concat(differ.Vectors, differ.OnPurpose)) }
+func TestFork(t *testing.T) { differ.Compare(t, fork, slices.Concat(differ.Vectors, differ.Fork)) }
 
-func FuzzFork(f *testing.F) { differ.Fuzz(f, fork) }
+func FuzzFork(f *testing.F) { differ.Fuzz(f, fork, differ.Fork) }
