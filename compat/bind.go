@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"reflect"
+	"slices"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
@@ -54,12 +55,16 @@ func (d *Dialect) bind(v any) any {
 // bindsAlike reports whether the driver encodes v as the API does for every CQL type that the API has a conversion for.
 func (d *Dialect) bindsAlike(v any) bool {
 	switch v := v.(type) {
-	case nil, bool, int, int8, int16, int32, float32, float64, []byte, cql.UUID, cql.Duration, cql.Unset, [16]byte,
-		[]string, []bool, []int, []int32, []int64, []float32, []float64, []cql.UUID, map[string]string, map[string]int,
+	case nil, bool, int, int8, int16, int32, float32, float64, cql.UUID, cql.Duration, cql.Unset, [16]byte,
+		[]string, []bool, []int, []int32, []float32, []float64, []cql.UUID, map[string]string, map[string]int,
 		map[string]int64, map[string]bool, map[string]float64:
 		return true
 	case string:
-		return v != "" // of an inet or a date: see encodeNative
+		return v != "" && !(d.fork && isForkDecimal(v)) // the empty text of an inet or a date: see encodeNative
+	case []byte:
+		return !d.fork || len(v) != 0 && len(v) != net.IPv4len && len(v) != net.IPv6len // addresses: see encodeFork
+	case []int64:
+		return !slices.ContainsFunc(v, func(n int64) bool { return n < 0 })
 	case int64:
 		return v >= 0 // of a date: see encodeDate
 	case uint8:

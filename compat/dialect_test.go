@@ -310,3 +310,72 @@ func TestZero(t *testing.T) {
 		}
 	}
 }
+
+// TestForkMeanings has the conversions of ScyllaDB's fork alone.
+func TestForkMeanings(t *testing.T) {
+	for _, row := range []struct {
+		cql   string
+		value any
+		want  string
+	}{
+		{"int", "", "NULL"},
+		{"text", "", ""},
+		{"date", time.Time{}, "7ff506c6"},
+		{"date", int32(5), "00000005"},
+		{"date", uint32(math.MaxUint32), "ffffffff"},
+		{"inet", []byte{1, 2, 3, 4}, "01020304"},
+		{"inet", [4]byte{1, 2, 3, 4}, "01020304"},
+		{"inet", net.IP{}, ""},
+		{"uuid", []byte{}, ""},
+		{"uuid", []byte(nil), "NULL"},
+		{"decimal", "2;-1", "00000002ff"},
+		{"decimal", "2", "error"},
+		{"duration", 30 * time.Hour, "00" + "02" + "fc274a48a78000"},
+		{"list<int>", []string{"", "1"}, "00000002" + "ffffffff" + "0000000400000001"},
+	} {
+		got, err := Fork.Marshal(typeOf(t, row.cql), row.value)
+		switch {
+		case err != nil:
+			require.Equal(t, row.want, "error", "%v %T: %v", row.cql, row.value, err)
+		case got == nil:
+			require.Equal(t, row.want, "NULL", "%v %T", row.cql, row.value)
+		default:
+			require.Equal(t, row.want, hex.EncodeToString(got), "%v %T", row.cql, row.value)
+		}
+	}
+	first := time.Unix(-185542587187200, 0).UTC()
+	for _, row := range []struct {
+		cql, cell  string
+		dest, want any
+	}{
+		{"int", "NULL", "x", ""},
+		{"int", "", "x", "0"},
+		{"varint", "ff", uint8(0), uint8(255)},
+		{"varint", "ffff", uint8(0), nil},
+		{"blob", "", []byte(nil), []byte{}},
+		{"date", "NULL", time.Now(), first},
+		{"date", "NULL", "x", ""},
+		{"date", "", "x", "-5877641-06-23"},
+		{"date", "80000001", int32(0), int32(math.MinInt32 + 1)},
+		{"date", "80000001", uint32(0), uint32(1<<31 + 1)},
+		{"date", "80000001", time.Duration(0), time.Duration(86_400_000)},
+		{"date", "8000", time.Time{}, nil},
+		{"time", "0000000000000005", 0, 5},
+		{"inet", "", "x", "0.0.0.0"},
+		{"inet", "01020304", []byte(nil), []byte{1, 2, 3, 4}},
+		{"inet", "01020304", [16]byte{}, [16]byte{1, 2, 3, 4}},
+		{"uuid", "", "x", cql.UUID{}.String()},
+		{"uuid", "", []byte(nil), []byte{}},
+		{"decimal", "00000002ff", "", "2;-1"},
+		{"decimal", "", "", "0;0"},
+		{"decimal", "00", "", nil},
+		{"duration", "000206", time.Duration(0), 24*time.Hour + 3},
+		{"duration", "020000", time.Duration(0), nil},
+		{"duration", "000000", "", "0s"},
+		{"duration", "02", "", nil},
+		{"text", "61", any(nil), []byte("a")},
+		{"map<text, text>", "00000001" + "000000016b" + "ffffffff", map[string]any{}, map[string]any{"k": []byte(nil)}},
+	} {
+		unmarshals(t, Fork, typeOf(t, row.cql), row.cell, row.dest, row.want)
+	}
+}

@@ -76,6 +76,9 @@ func encodeForkDecimal(text string) ([]byte, error) {
 	return codec.Marshal(cql.NativeType(cql.TypeDecimal), cql.Decimal{Unscaled: number, Scale: int32(n)})
 }
 
+// isForkDecimal reports whether text may be a decimal of the fork.
+func isForkDecimal(text string) bool { return len(text) < 100 && strings.Contains(text, ";") }
+
 // bytesOf returns v, a slice or an array of bytes, as a []byte.
 func bytesOf(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Array {
@@ -108,7 +111,11 @@ func decodeFork(typ cql.Type, cell []byte, v reflect.Value) (ok bool, err error)
 		return decodeForkDate(cell, v), nil
 	case cql.TypeTime:
 		if t.Kind() == reflect.Int && len(cell) == 8 {
-			v.SetInt(int64(binary.BigEndian.Uint64(cell)))
+			n := int64(binary.BigEndian.Uint64(cell))
+			if v.OverflowInt(n) {
+				return true, fmt.Errorf("%w: %d does not fit %v", cql.ErrRange, n, t)
+			}
+			v.SetInt(n)
 			return true, nil
 		}
 	case cql.TypeDecimal:

@@ -114,7 +114,7 @@ var scalars = []any{
 	nil, "", "1", "-7", "text", "10.1.2.3", "fe80::1", "::ffff:1.2.3.4", "2026-11-23", "1h",
 	"754e3af6-8a3a-11ed-a1eb-0242ac120002",
 	Text("42"), Text(""), nilBytes, []byte{}, []byte("ab"), uuid[:], Blob(nil), Blob("x"),
-	0, 1, -1, math.MaxInt32, math.MinInt32, math.MaxInt64, int8(-8), int16(300), int32(-70000), int64(86_400_000),
+	0, 1, -1, math.MaxInt32, math.MinInt32, int64(math.MaxInt64), int8(-8), int16(300), int32(-70000), int64(86_400_000),
 	int64(-1),
 	int64(math.MinInt64), Int(5), Long(6), Long(-6),
 	uint(7), uint(math.MaxUint32), uint64(math.MaxUint64), uint8(200), uint16(65535), uint32(math.MaxUint32),

@@ -19,6 +19,7 @@ import (
 
 	"gopkg.in/inf.v0"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 	"github.com/vecql/vecql/cql"
 )
@@ -74,6 +75,9 @@ func Compare(t *testing.T, p Peer, known []Difference) {
 	for _, c := range append(encodeCases(p), decodeCases(p)...) {
 		theirs, ours := Outcome(p, c)
 		total++
+		if bound := boundOutcome(p, c); !c.Decode && bound != ours && bound != Refused && !isTimeUUID(c) {
+			t.Errorf("%v:\n\tmarshaled: %s\n\tbound:     %s", c, ours, bound)
+		}
 		if theirs == ours {
 			continue
 		}
@@ -100,6 +104,21 @@ func Outcome(p Peer, c Case) (theirs, ours string) {
 			decoded(p.Dialect.Unmarshal, c, reflect.TypeOf(c.Value))
 	}
 	return encoded(p.Marshal, c.Info, p.convert(c.Value)), encoded(p.Dialect.Marshal, c.Info, c.Value)
+}
+
+// isTimeUUID reports whether c encodes a time with random bits.
+func isTimeUUID(c Case) bool {
+	return strings.Contains(c.Info.String(), "timeuuid") && strings.Contains(reflect.TypeOf(c.Value).String(), "time.Time")
+}
+
+// boundOutcome returns the result of the driver for the value of c in a statement. The driver refuses a few values that
+// the dialect converts, because Bind does not look into usual values, such as texts in a []string that are empty
+// addresses.
+func boundOutcome(p Peer, c Case) string {
+	return encoded(func(info cql.TypeInfo, value any) ([]byte, error) {
+		value = p.Dialect.Bind([]any{value})[0]
+		return vecql.Marshal(info, value)
+	}, c.Info, c.Value)
 }
 
 func encoded(marshal func(cql.TypeInfo, any) ([]byte, error), info cql.TypeInfo, value any) (outcome string) {
