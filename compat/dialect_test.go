@@ -125,9 +125,17 @@ func check(t *testing.T, info cql.TypeInfo, value any, want string) {
 func TestBindAllocatesNothing(t *testing.T) {
 	text, n := "x", 1
 	values := []any{
-		1, "x", []byte(nil), true, 1.5, float32(1), int64(1), cql.UUID{}, nil, cql.UnsetValue, []float32{1}, []string{""},
-		map[string]string{}, &text, &n, uint8(5), net.IP{1, 2, 3, 4}, cql.NamedValue("a", 1), (*string)(nil),
-		selfCoded{}, &selfCoded{},
+		1, "x", []byte(nil), true, 1.5, float32(1), int64(1),
+		cql.UUID{},
+		nil, cql.UnsetValue,
+		[]float32{1},
+		[]string{""},
+		map[string]string{},
+		&text, &n, uint8(5),
+		net.IP{1, 2, 3, 4},
+		cql.NamedValue("a", 1), (*string)(nil),
+		selfCoded{},
+		&selfCoded{},
 	}
 	require.Zero(t, testing.AllocsPerRun(10, func() { V1.Bind(values) }))
 	require.True(t, &values[0] == &V1.Bind(values)[0])

@@ -61,15 +61,10 @@ func (p adaptedPolicy) Decide(ctx context.Context, a vecql.Attempt) vecql.Decisi
 	if lwt, ok := p.policy.(lwtRetryPolicy); ok && a.LWT {
 		attempt, retryType = lwt.AttemptLWT, lwt.GetRetryTypeLWT
 	}
-	var wait time.Duration
-	if backoff, ok := p.policy.(*ExponentialBackoffRetryPolicy); ok { // the driver's wait ends with the context
-		attempt = backoff.retries
-		wait = backoff.nap(a.Number)
-	}
 	if !attempt(q) {
 		return vecql.Decision{}
 	}
-	d := vecql.Decision{Wait: wait, Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}
+	d := vecql.Decision{Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}
 	switch retryType(Error(a.Err)) {
 	case Retry:
 		d.Type = vecql.Retry
@@ -112,25 +107,27 @@ type ExponentialBackoffRetryPolicy struct {
 	Min, Max   time.Duration
 }
 
-// Attempt implements RetryPolicy. It waits; AdaptRetryPolicy uses the driver's wait instead.
+// Attempt implements RetryPolicy. It waits, at most until the context of the request ends.
 func (e *ExponentialBackoffRetryPolicy) Attempt(q RetryableQuery) bool {
-	if !e.retries(q) {
+	if q.Attempts() > e.NumRetries {
 		return false
 	}
-	time.Sleep(e.nap(q.Attempts()))
-	return true
+	timer := time.NewTimer(e.wait(q.Attempts()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-q.Context().Done():
+		return false
+	}
 }
 
 // GetRetryType implements RetryPolicy.
 func (e *ExponentialBackoffRetryPolicy) GetRetryType(err error) RetryType { return RetryNextHost }
 
-func (e *ExponentialBackoffRetryPolicy) retries(q RetryableQuery) bool {
-	return q.Attempts() <= e.NumRetries
-}
-
-// nap returns the wait before the given retry, from 1: Min doubled each time, within half of Min at random, at most
+// wait returns the wait before the given retry, from 1: Min doubled each time, within half of Min at random, at most
 // Max.
-func (e *ExponentialBackoffRetryPolicy) nap(attempts int) time.Duration {
+func (e *ExponentialBackoffRetryPolicy) wait(attempts int) time.Duration {
 	least, most := e.Min, e.Max
 	if least <= 0 {
 		least = 100 * time.Millisecond
@@ -161,7 +158,7 @@ func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
 
 // GetRetryType implements RetryPolicy.
 func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
-	switch err := err.(type) {
+	switch err := err.(type) { //nolint:errorlint // a policy receives errors that are not wrapped
 	case *vecql.RequestErrUnavailable:
 		if err.Alive > 0 {
 			return Retry

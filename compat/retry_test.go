@@ -79,28 +79,27 @@ func TestAdaptRetryPolicy(t *testing.T) {
 
 func TestExponentialBackoffRetryPolicy(t *testing.T) {
 	p := &ExponentialBackoffRetryPolicy{NumRetries: 3, Min: time.Second, Max: 3 * time.Second}
-	adapted := AdaptRetryPolicy(p, true)
-	for number, bounds := range [][2]time.Duration{
-		1: {500 * time.Millisecond, 1500 * time.Millisecond}, {1500 * time.Millisecond, 2500 * time.Millisecond},
-		{3 * time.Second, 3 * time.Second},
-	} {
-		if number == 0 {
-			continue
-		}
-		d := adapted.Decide(t.Context(), vecql.Attempt{Number: number})
-		require.Equal(t, vecql.RetryNextHost, d.Type)
-		require.GreaterOrEqual(t, d.Wait, bounds[0])
-		require.LessOrEqual(t, d.Wait, bounds[1])
-	}
-	require.Zero(t, adapted.Decide(t.Context(), vecql.Attempt{Number: 4}))
-	require.LessOrEqual(t, (&ExponentialBackoffRetryPolicy{}).nap(1), 150*time.Millisecond)
-	require.Equal(t, 10*time.Second, (&ExponentialBackoffRetryPolicy{}).nap(500))
 	synctest.Test(t, func(t *testing.T) {
+		for i, bounds := range [][2]time.Duration{
+			{500 * time.Millisecond, 1500 * time.Millisecond},
+			{1500 * time.Millisecond, 2500 * time.Millisecond},
+			{3 * time.Second, 3 * time.Second},
+		} {
+			start := time.Now()
+			d := AdaptRetryPolicy(p, true).Decide(t.Context(), vecql.Attempt{Number: i + 1})
+			require.Equal(t, vecql.RetryNextHost, d.Type)
+			require.GreaterOrEqual(t, time.Since(start), bounds[0])
+			require.LessOrEqual(t, time.Since(start), bounds[1])
+		}
 		start := time.Now()
-		require.True(t, p.Attempt(&retryableQuery{attempts: 3}), "a program may call the policy itself")
-		require.Equal(t, 3*time.Second, time.Since(start))
-		require.False(t, p.Attempt(&retryableQuery{attempts: 4}))
+		require.Zero(t, AdaptRetryPolicy(p, true).Decide(t.Context(), vecql.Attempt{Number: 4}))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Zero(t, AdaptRetryPolicy(p, true).Decide(ctx, vecql.Attempt{Number: 3}))
+		require.Zero(t, time.Since(start))
 	})
+	require.LessOrEqual(t, (&ExponentialBackoffRetryPolicy{}).wait(1), 150*time.Millisecond)
+	require.Equal(t, 10*time.Second, (&ExponentialBackoffRetryPolicy{}).wait(500))
 }
 
 func TestDowngradingConsistencyRetryPolicy(t *testing.T) {

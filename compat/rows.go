@@ -131,6 +131,7 @@ func (r *Rows) scan(dest []any) error {
 
 // fault returns the error of column i.
 func (r *Rows) fault(i int, dest any, err error) error {
+	//nolint:errorlint // an error inside of another is that of a part of the value
 	if e, ok := err.(*cql.UnmarshalError); ok {
 		err = e.Err
 	}

@@ -82,10 +82,13 @@ func (x xor) Name() string { return x.name }
 func (x xor) Encode(data []byte) ([]byte, error) {
 	return bytes.Map(func(r rune) rune { return r ^ 1 }, data), nil
 }
-func (x xor) Decode(data []byte) ([]byte, error)                           { return x.Encode(data) }
-func (x xor) AppendCompressedWithLength(dst, src []byte) ([]byte, error)   { return x.append(dst, src) }
+func (x xor) Decode(data []byte) ([]byte, error)                         { return x.Encode(data) }
+func (x xor) AppendCompressedWithLength(dst, src []byte) ([]byte, error) { return x.append(dst, src) }
+
 func (x xor) AppendDecompressedWithLength(dst, src []byte) ([]byte, error) { return x.append(dst, src) }
-func (x xor) AppendCompressed(dst, src []byte) ([]byte, error)             { return x.append(dst, src) }
+
+func (x xor) AppendCompressed(dst, src []byte) ([]byte, error) { return x.append(dst, src) }
+
 func (x xor) AppendDecompressed(dst, src []byte, _ uint32) ([]byte, error) { return x.append(dst, src) }
 
 func (x xor) append(dst, src []byte) ([]byte, error) {

@@ -39,11 +39,13 @@ var BigInts = []Difference{
 
 // Vectors lists the differences of APIs with vectors.
 var Vectors = []Difference{
-	{"an element of a vector that is NULL or has no bytes is refused, not written as bytes that the server refuses",
+	{
+		"an element of a vector that is NULL or has no bytes is refused, not written as bytes that the server refuses",
 		func(c Case, _, ours string) bool {
 			_, vector := c.Info.(cql.VectorType)
 			return vector && !c.Decode && ours == Refused
-		}},
+		},
+	},
 }
 
 // Fork lists the differences from ScyllaDB's fork.
