@@ -193,7 +193,7 @@ func (s *Session) run(b *Batch) *Iter {
 	}
 	r := newExecution(b, &b.options, b.observer != nil)
 	it := newIter(s, b.build(s, r).IterContext(s.requestContext(b.context(), b)))
-	r.finish(&b.options, it)
+	it.err = r.finish(b.metrics, it.it.Attempts(), it.it.Latency())
 	return it
 }
 

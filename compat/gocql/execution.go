@@ -4,7 +4,9 @@ package gocql
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -70,21 +72,38 @@ func (r *execution) count(total int) {
 	}
 }
 
-// finish ends the first page or the batch. r may be nil.
-func (r *execution) finish(o *options, it *Iter) {
-	n := it.it.Attempts()
+// finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy. r may be
+// nil.
+func (r *execution) finish(m *metrics, attempts int, latency time.Duration) error {
+	total := int64(attempts) * latency.Nanoseconds()
 	if r == nil {
-		o.metrics.count(n, int64(n)*it.it.Latency().Nanoseconds())
-		return
+		m.count(attempts, total)
+		return nil
 	}
 	if !r.observed {
-		r.count(n)
-		o.metrics.count(0, int64(n)*it.it.Latency().Nanoseconds())
+		r.count(attempts)
+		m.count(0, total)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
-	it.err = r.err
+	return r.err
+}
+
+// attempts returns the number of attempts of an execution without rows that ended with err. r may be nil.
+func (r *execution) attempts(err error) int {
+	var failure *vecql.RequestFailure
+	switch {
+	case errors.As(err, &failure):
+		return failure.Attempts
+	case err != nil:
+		return 0
+	case r == nil:
+		return 1
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counted + 1
 }
 
 // observe counts an observed attempt. It returns the number of attempts before and the metrics of the node.

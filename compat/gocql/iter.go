@@ -20,7 +20,7 @@ type Iter struct {
 	of      *vecql.ColumnInfo // the first of the columns that columns were made of
 }
 
-// newIter returns the Iter of a result of vecql. A schema change that nodes do not agree on yet is a success.
+// newIter returns the Iter of a result of vecql.
 func newIter(s *Session, of *vecql.Iter) *Iter {
 	return &Iter{session: s, it: of, rows: compat.NewRows(of, dialect)}
 }
@@ -90,17 +90,7 @@ func (it *Iter) Close() error {
 }
 
 // failure returns the error of this API for an error of the result.
-func (it *Iter) failure(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case it.err != nil:
-		return it.err
-	case notAgreed(err):
-		return nil
-	}
-	return plain(err)
-}
+func (it *Iter) failure(err error) error { return outcome(err, it.err) }
 
 // Host returns the node that sent the current page.
 func (it *Iter) Host() *HostInfo {

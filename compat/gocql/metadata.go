@@ -4,6 +4,8 @@ package gocql
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -263,7 +265,8 @@ func (c *schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 
 func (c *schemaConverter) table(t *cql.TableMetadata) *TableMetadata {
 	out := &TableMetadata{
-		Keyspace: t.Keyspace, Name: t.Name, Columns: convertAll(t.Columns, c.column), OrderedColumns: t.OrderedColumns,
+		Keyspace: t.Keyspace, Name: t.Name, Columns: convertAll(t.Columns, c.column),
+		OrderedColumns: slices.Sorted(maps.Keys(t.Columns)), // the order of system_schema.columns
 	}
 	for _, column := range t.PartitionKey {
 		out.PartitionKey = append(out.PartitionKey, out.Columns[column.Name])

@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"errors"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
@@ -12,7 +13,18 @@ import (
 // The verbs of Query. Each execution makes a query of vecql with the options of the moment.
 
 // Exec runs the query and discards its rows.
-func (q *Query) Exec() error { return q.Iter().Close() }
+func (q *Query) Exec() error {
+	s, err := q.session.started()
+	if err != nil {
+		return err
+	}
+	r := newExecution(q, &q.options, q.observer != nil)
+	began := time.Now()
+	err = q.build(s, r).ExecContext(q.session.requestContext(q.context(), q)) // without the memory of an Iter
+	attempts := r.attempts(err)
+	own := r.finish(q.metrics, attempts, time.Since(began)/time.Duration(max(attempts, 1)))
+	return outcome(err, own)
+}
 
 // Iter runs the query. Iter.Close returns its error.
 func (q *Query) Iter() *Iter {
@@ -22,7 +34,7 @@ func (q *Query) Iter() *Iter {
 	}
 	r := newExecution(q, &q.options, q.observer != nil)
 	it := newIter(q.session, q.build(s, r).IterContext(q.session.requestContext(q.context(), q)))
-	r.finish(&q.options, it)
+	it.err = r.finish(q.metrics, it.it.Attempts(), it.it.Latency())
 	return it
 }
 
@@ -137,5 +149,14 @@ func (it *Iter) mapScanCAS(dest map[string]any) (applied, found bool) {
 	return applied, found
 }
 
-// notAgreed reports whether the error of a schema change means only that the nodes do not agree yet.
-func notAgreed(err error) bool { return errors.Is(err, vecql.ErrSchemaAgreement) }
+// outcome returns the error of this API for an error of a request. own is the error of the program's retry policy, in
+// place of that of the request. A schema change that the nodes do not agree on yet is a success.
+func outcome(err, own error) error {
+	switch {
+	case err == nil || errors.Is(err, vecql.ErrSchemaAgreement):
+		return nil
+	case own != nil:
+		return own
+	}
+	return plain(err)
+}
