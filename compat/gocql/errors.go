@@ -224,7 +224,7 @@ func plain(err error) error {
 // requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
 func requestError(err vecql.RequestError) error {
 	f := errorFrame{frameHeader{op: opError}, err.Code(), err.Message()}
-	switch e := err.(type) {
+	switch e := any(err).(type) { // compat.Error has taken it out of what it was wrapped in
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:

@@ -257,7 +257,7 @@ func (h *HostInfo) String() string {
 		h.connectAddress(), h.Port(), h.DataCenter(), h.Rack(), h.HostID(), h.Version(), h.State())
 }
 
-// hosts are the nodes of a session by host id.
+// hosts are the nodes of a session by host id, those that have left included: a node that returns is the same.
 type hosts struct {
 	mu   sync.Mutex
 	byID map[string]*HostInfo
@@ -286,13 +286,6 @@ func (hs *hosts) of(node *vecql.HostInfo) *HostInfo {
 		h.set(node)
 	}
 	return h
-}
-
-// forget drops a node that has left.
-func (hs *hosts) forget(node *vecql.HostInfo) {
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	delete(hs.byID, node.HostID())
 }
 
 // A HostFilter selects the nodes that a session uses.

@@ -192,7 +192,9 @@ type eventPolicy struct {
 }
 
 func (p *eventPolicy) AddHost(h *gocql.HostInfo) { p.HostSelectionPolicy.AddHost(h); p.events <- "add" }
-func (p *eventPolicy) HostUp(h *gocql.HostInfo)  { p.HostSelectionPolicy.HostUp(h); p.events <- "up" }
+
+func (p *eventPolicy) HostUp(h *gocql.HostInfo) { p.HostSelectionPolicy.HostUp(h); p.events <- "up" }
+
 func (p *eventPolicy) HostDown(h *gocql.HostInfo) {
 	p.HostSelectionPolicy.HostDown(h)
 	p.events <- "down"

@@ -39,11 +39,12 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.vecql, err = vecql.NewSession(*c); err != nil {
-		return nil, startError(err)
-	}
+	s.vecql, err = vecql.NewSession(*c)
 	if s.picker != nil {
 		s.picker.start()
+	}
+	if err != nil {
+		return nil, startError(err)
 	}
 	return s, nil
 }
