@@ -202,21 +202,43 @@ type RequestErrCASWriteUnknown struct {
 	BlockFor    int
 }
 
+// A programError is an error that code of the program returned: a Marshaler, an Unmarshaler, a function that binds
+// values. Verbs return it as it is.
+type programError struct{ error }
+
+func (e *programError) Unwrap() error { return e.error }
+
+// fromProgram returns err as an error of the program, nil for nil.
+func fromProgram(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &programError{err}
+}
+
 // plain returns the error that this API has for an error of vecql.
 func plain(err error) error {
 	if err == nil {
 		return nil
 	}
+	var own *programError
+	if errors.As(err, &own) {
+		return own.error
+	}
 	err = compat.Error(err)
-	switch e := err.(type) {
-	case vecql.RequestError:
-		return requestError(e)
-	case *vecql.MarshalError:
-		return MarshalError(e.Error())
-	case *vecql.UnmarshalError:
-		return UnmarshalError(e.Error())
-	case *vecql.ProtocolError:
-		return ErrProtocol{e}
+	var server vecql.RequestError
+	var marshal *vecql.MarshalError
+	var unmarshal *vecql.UnmarshalError
+	var protocol *vecql.ProtocolError
+	switch {
+	case errors.As(err, &server):
+		return requestError(server)
+	case errors.As(err, &marshal):
+		return MarshalError(err.Error())
+	case errors.As(err, &unmarshal):
+		return UnmarshalError(err.Error())
+	case errors.As(err, &protocol):
+		return ErrProtocol{err}
 	}
 	return err
 }
@@ -224,7 +246,7 @@ func plain(err error) error {
 // requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
 func requestError(err vecql.RequestError) error {
 	f := errorFrame{frameHeader{op: opError}, err.Code(), err.Message()}
-	switch e := any(err).(type) { // compat.Error has taken it out of what it was wrapped in
+	switch e := any(err).(type) { // it is not wrapped
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:

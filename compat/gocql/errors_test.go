@@ -140,3 +140,40 @@ func TestIterWithoutResult(t *testing.T) {
 		}
 	}
 }
+
+var errOfProgram = errors.New("of the program")
+
+// refusing is a value that refuses to encode and decode itself.
+type refusing struct{}
+
+func (refusing) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return nil, errOfProgram }
+func (refusing) UnmarshalCQL(gocql.TypeInfo, []byte) error { return errOfProgram }
+
+// TestErrorsOfTheProgramAreReturnedAsTheyAre: those of values, at any depth, and of functions that bind values.
+func TestErrorsOfTheProgramAreReturnedAsTheyAre(t *testing.T) {
+	s := newSession(t, newCluster(t, cqltest.Config{}))
+	run(t, s, "INSERT INTO items (id, name, tags, home) VALUES (?, ?, ?, ?)", 1, "lamp", []string{"a"}, map[string]any{"street": "Elm"})
+	bind := func(*gocql.QueryInfo) ([]any, error) { return nil, errOfProgram }
+	batch := s.NewBatch(gocql.LoggedBatch)
+	batch.Bind("INSERT INTO items (id) VALUES (?)", bind)
+	for name, err := range map[string]error{
+		"Marshaler":           s.Query("INSERT INTO items (id, name) VALUES (?, ?)", 1, refusing{}).Exec(),
+		"Marshaler in a list": s.Query("INSERT INTO items (id, tags) VALUES (?, ?)", 1, []refusing{{}}).Exec(),
+		"UDTMarshaler":        s.Query("INSERT INTO items (id, home) VALUES (?, ?)", 1, udtRefusing{}).Exec(),
+		"Unmarshaler":         s.Query("SELECT name FROM items WHERE id = ?", 1).Scan(&refusing{}),
+		"in a list":           s.Query("SELECT tags FROM items WHERE id = ?", 1).Scan(&[]refusing{}),
+		"UDTUnmarshaler":      s.Query("SELECT home FROM items WHERE id = ?", 1).Scan(&udtRefusing{}),
+		"Bind":                s.Bind("INSERT INTO items (id) VALUES (?)", bind).Exec(),
+		"Batch.Bind":          s.ExecuteBatch(batch),
+	} {
+		if err != errOfProgram {
+			t.Errorf("%s: %T %v", name, err, err)
+		}
+	}
+}
+
+// udtRefusing is refusing as a user-defined type only.
+type udtRefusing struct{}
+
+func (udtRefusing) MarshalUDT(string, gocql.TypeInfo) ([]byte, error) { return nil, errOfProgram }
+func (udtRefusing) UnmarshalUDT(string, gocql.TypeInfo, []byte) error { return errOfProgram }

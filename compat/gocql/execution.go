@@ -72,8 +72,8 @@ func (r *execution) count(total int) {
 	}
 }
 
-// finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy. r may be
-// nil.
+// finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy. r may
+// be nil.
 func (r *execution) finish(m *metrics, attempts int, latency time.Duration) error {
 	total := int64(attempts) * latency.Nanoseconds()
 	if r == nil {
