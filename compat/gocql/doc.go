@@ -30,11 +30,11 @@
 // ProtoVersion 1 to 3 is 4: every supported server has version 4. The default is 4 too, as in gocql.
 //
 // A HostSelectionPolicy of the program is told of the nodes when the session has started. Its Pick receives a request
-// of this package's own type, not the *Query. It is also asked for the PREPARE of a statement. ReadyPolicy is not asked:
-// a session has started when one connection is open.
+// of this package's own type, not the *Query. It is also asked for the PREPARE of a statement. ReadyPolicy is not
+// asked: a session has started when one connection is open.
 //
-// Errors have the types and the identity of gocql's, and the text of a server is unchanged. The texts of other errors
-// and of NewTraceWriter are vecql's.
+// Errors have the types and the identity of gocql's, and sentinels and the errors of servers its texts. The texts of
+// other errors and of NewTraceWriter are vecql's.
 //
 // A Conn, a ConnConfig and a ConnErrorHandler exist, but no function takes or returns one. TimeoutLimit has no effect.
 // A UUID has the method IsEmpty, a Duration the method String.

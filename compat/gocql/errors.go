@@ -13,35 +13,55 @@ import (
 // Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
 // types, so that ==, type switches, errors.Is and errors.As find them.
 
+// A sentinel is a sentinel error with the text that programs compare. It wraps that of vecql.
+type sentinel struct {
+	text string
+	of   error
+}
+
+func (s *sentinel) Error() string { return s.text }
+func (s *sentinel) Unwrap() error { return s.of }
+
+// sentinels are the sentinels that wrap one of vecql.
+var sentinels []*sentinel
+
+func wrapping(of error, text string) error {
+	s := &sentinel{text, of}
+	sentinels = append(sentinels, s)
+	return s
+}
+
 // The sentinel errors that verbs return.
 var (
-	ErrNoHosts              = vecql.ErrNoHosts
-	ErrNoConnectionsStarted = vecql.ErrNoConnectionsStarted
-	ErrQueryArgLength       = vecql.ErrValueCount
-	ErrTimeoutNoResponse    = vecql.ErrTimeoutNoResponse
-	ErrConnectionClosed     = vecql.ErrConnectionClosed
-	ErrNoStreams            = vecql.ErrNoStreams
-	ErrNotFound             = vecql.ErrNotFound
-	ErrUnsupported          = vecql.ErrUnsupported
-	ErrTooManyStmts         = vecql.ErrTooManyStmts
-	ErrUseStmt              = vecql.ErrUseStmt
-	ErrSessionClosed        = vecql.ErrSessionClosed
-	ErrNoConnections        = vecql.ErrNoConnections
-	ErrNoKeyspace           = vecql.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = vecql.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = vecql.ErrNoMetadata
-	ErrFrameTooBig          = vecql.ErrFrameTooBig
-	ErrUnknownRetryType     = errors.New("gocql: the retry policy returned an unknown RetryType")
+	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
+	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
+		"no connections were made when creating the session")
+	ErrQueryArgLength    = wrapping(vecql.ErrValueCount, "gocql: query argument length mismatch")
+	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
+		"gocql: no response received from cassandra within timeout period")
+	ErrConnectionClosed     = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
+	ErrNoStreams            = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
+	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
+	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
+	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
+	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
+	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
+	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
+	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
+	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
+	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
+	ErrFrameTooBig          = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
+	ErrUnknownRetryType     = errors.New("unknown retry type returned by retry policy")
 )
 
 // Sentinel errors that no verb returns.
 var (
-	ErrHostQueryFailed   = errors.New("gocql: the nodes could not be read")
-	ErrTooManyTimeouts   = errors.New("gocql: too many timeouts on a connection")
-	ErrUnavailable       = errors.New("gocql: unavailable")
-	ErrCannotFindHost    = errors.New("gocql: host not found")
-	ErrHostAlreadyExists = errors.New("gocql: host exists already")
-	ErrorUDTUnavailable  = errors.New("gocql: user-defined types need version 3 of the protocol")
+	ErrHostQueryFailed   = errors.New("unable to populate Hosts")
+	ErrTooManyTimeouts   = errors.New("gocql: too many query timeouts on the connection")
+	ErrUnavailable       = errors.New("unavailable")
+	ErrCannotFindHost    = errors.New("cannot find host")
+	ErrHostAlreadyExists = errors.New("host already exists")
+	ErrorUDTUnavailable  = errors.New("user-defined types need version 3 of the protocol")
 )
 
 // The error codes of the protocol.
@@ -226,6 +246,11 @@ func plain(err error) error {
 		return own.error
 	}
 	err = compat.Error(err)
+	for _, s := range sentinels {
+		if s.of == err { //nolint:errorlint // compat.Error returns it unwrapped
+			return s
+		}
+	}
 	var server vecql.RequestError
 	var marshal *vecql.MarshalError
 	var unmarshal *vecql.UnmarshalError

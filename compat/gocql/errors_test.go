@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -126,7 +127,7 @@ func TestStartWithoutAReachableHost(t *testing.T) {
 		t.Errorf("a missing keyspace: %T %v", err, err)
 	}
 	c.Close()
-	if _, err := cfg.CreateSession(); err == nil || !errors.Is(err, gocql.ErrNoConnectionsStarted) || !strings.Contains(err.Error(), c.Hosts()[0]) {
+	if _, err := cfg.CreateSession(); err == nil || !errors.Is(err, vecql.ErrNoConnectionsStarted) || !strings.Contains(err.Error(), c.Hosts()[0]) {
 		t.Errorf("no node: %T %v", err, err)
 	}
 }
@@ -177,3 +178,15 @@ type udtRefusing struct{}
 
 func (udtRefusing) MarshalUDT(string, gocql.TypeInfo) ([]byte, error) { return nil, errOfProgram }
 func (udtRefusing) UnmarshalUDT(string, gocql.TypeInfo, []byte) error { return errOfProgram }
+
+// TestSentinelsAreThoseOfVecqlToo, for programs that use both.
+func TestSentinelsAreThoseOfVecqlToo(t *testing.T) {
+	s := newSession(t, newCluster(t, cqltest.Config{}))
+	err := s.Query("SELECT id FROM items WHERE id = ?", 1).Scan(new(int))
+	if err != gocql.ErrNotFound || !errors.Is(err, vecql.ErrNotFound) || err.Error() != "not found" {
+		t.Errorf("%T %v", err, err)
+	}
+	if _, err := gocql.NewCluster().CreateSession(); err != gocql.ErrNoHosts || err.Error() != "no hosts provided" {
+		t.Errorf("%T %v", err, err)
+	}
+}
