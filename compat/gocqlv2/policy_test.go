@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -86,41 +87,43 @@ func (m marked) Mark(err error) {
 }
 
 func TestPolicyOfTheProgram(t *testing.T) {
-	cluster, cfg := start(t, 3)
-	r := &recorder{HostSelectionPolicy: gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())}
-	cfg.PoolConfig.HostSelectionPolicy = r
-	s := connect(t, cfg)
-	require.Same(t, s, r.session)
-	require.Contains(t, r.partition, "Murmur3Partitioner")
-	ids := make([]string, 0, 3)
-	for _, h := range s.GetHosts() {
-		ids = append(ids, h.HostID())
-	}
-	require.ElementsMatch(t, ids, r.added)
+	synctest.Test(t, func(t *testing.T) {
+		cluster, cfg := start(t, 3)
+		r := &recorder{HostSelectionPolicy: gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())}
+		cfg.PoolConfig.HostSelectionPolicy = r
+		s := connect(t, cfg)
+		require.Same(t, s, r.session)
+		require.Contains(t, r.partition, "Murmur3Partitioner")
+		ids := make([]string, 0, 3)
+		for _, h := range s.GetHosts() {
+			ids = append(ids, h.HostID())
+		}
+		require.ElementsMatch(t, ids, r.added)
 
-	require.NoError(t, s.Query(insert, 1).Exec())
-	require.NoError(t, s.Batch(gocql.LoggedBatch).Query(insert, 2).Exec())
-	last := len(r.statements) - 1
-	require.Equal(t, insert, r.statements[0])
-	require.Equal(t, "batch "+insert, r.statements[last])
-	require.Equal(t, []byte{0, 0, 0, 2}, r.keys[last])
-	require.NoError(t, r.marks[last])
+		require.NoError(t, s.Query(insert, 1).Exec())
+		require.NoError(t, s.Batch(gocql.LoggedBatch).Query(insert, 2).Exec())
+		last := len(r.statements) - 1
+		require.Equal(t, insert, r.statements[0])
+		require.Equal(t, "batch "+insert, r.statements[last])
+		require.Equal(t, []byte{0, 0, 0, 2}, r.keys[last])
+		require.NoError(t, r.marks[last])
 
-	for _, id := range ids {
-		r.only = id
-		it := s.Query(insert, 3).Iter()
-		require.NoError(t, it.Close())
-		require.Equal(t, id, it.Host().HostID())
-	}
-	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-	require.Error(t, s.Query(insert, 3).Exec())
-	require.IsType(t, &gocql.RequestErrOverloaded{}, r.marks[len(r.marks)-1])
-	require.NoError(t, s.Query("CREATE KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec())
-	require.Eventually(t, func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return len(r.keyspaces) > 0 && r.keyspaces[0] == gocql.KeyspaceUpdateEvent{Keyspace: "other", Change: "CREATED"}
-	}, 10*time.Second, time.Millisecond)
+		for _, id := range ids {
+			r.only = id
+			it := s.Query(insert, 3).Iter()
+			require.NoError(t, it.Close())
+			require.Equal(t, id, it.Host().HostID())
+		}
+		cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
+		require.Error(t, s.Query(insert, 3).Exec())
+		require.IsType(t, &gocql.RequestErrOverloaded{}, r.marks[len(r.marks)-1])
+		require.NoError(t, s.Query("CREATE KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}").Exec())
+		require.Eventually(t, func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.keyspaces) > 0 && r.keyspaces[0] == gocql.KeyspaceUpdateEvent{Keyspace: "other", Change: "CREATED"}
+		}, 10*time.Second, time.Millisecond)
+	})
 }
 
 // A wrapped token-aware policy selects a replica first.
