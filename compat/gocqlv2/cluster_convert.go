@@ -46,7 +46,8 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		Timeout:      orUnlimited(cfg.Timeout), ConnectTimeout: orUnlimited(cfg.ConnectTimeout),
 		ReconnectInterval: orUnlimited(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
 		RetryPolicy: never, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
-		PoolConfig: vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()}, DisableInitialHostLookup: cfg.DisableInitialHostLookup,
+		PoolConfig:               vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
+		DisableInitialHostLookup: cfg.DisableInitialHostLookup,
 	}
 	c.Metadata = s.adaptMetadata(cfg.Metadata)
 	if c.ProtoVersion == 3 {

@@ -161,6 +161,7 @@ func userTypeOf(u *vecql.UserTypeMetadata) *UserTypeMetadata {
 	}
 }
 
+// viewOf returns a materialized view in the API's shape.
 func viewOf(v *vecql.MaterializedViewMetadata) *MaterializedViewMetadata {
 	if v == nil {
 		return nil
