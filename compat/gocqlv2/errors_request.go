@@ -171,7 +171,7 @@ func plain(err error) error {
 		return nil // a change of the schema succeeded, although the nodes did not agree in time
 	}
 	err = compat.Error(err)
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // compat.Error returns what is wrapped
 	case vecql.RequestError:
 		return requestError(e)
 	case *vecql.MarshalError:
@@ -187,7 +187,7 @@ func plain(err error) error {
 // requestError returns an error of a server in the API's shape.
 func requestError(err vecql.RequestError) error {
 	f := errorFrame{code: err.Code(), message: err.Message()}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // errors of servers wrap no other
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:
@@ -199,11 +199,15 @@ func requestError(err vecql.RequestError) error {
 	case *vecql.RequestErrUnprepared:
 		return &RequestErrUnprepared{f, e.StatementId}
 	case *vecql.RequestErrReadFailure:
-		return &RequestErrReadFailure{f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.DataPresent,
-			errorMap(e.ErrorMap)}
+		return &RequestErrReadFailure{
+			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.DataPresent,
+			errorMap(e.ErrorMap),
+		}
 	case *vecql.RequestErrWriteFailure:
-		return &RequestErrWriteFailure{f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.WriteType,
-			errorMap(e.ErrorMap)}
+		return &RequestErrWriteFailure{
+			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.WriteType,
+			errorMap(e.ErrorMap),
+		}
 	case *vecql.RequestErrFunctionFailure:
 		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, slices.Clone(e.ArgTypes)}
 	case *vecql.RequestErrCASWriteUnknown:

@@ -146,8 +146,10 @@ func (e *events) ObserveFrameHeader(_ context.Context, o gocql.ObservedFrameHead
 
 func (e *events) StreamContext(context.Context) gocql.StreamObserverContext { return e }
 func (e *events) StreamStarted(o gocql.ObservedStream)                      { e.add("started", o.Host) }
-func (e *events) StreamAbandoned(o gocql.ObservedStream)                    { e.add("abandoned", o.Host) }
-func (e *events) StreamFinished(o gocql.ObservedStream)                     { e.add("finished", o.Host) }
+
+func (e *events) StreamAbandoned(o gocql.ObservedStream) { e.add("abandoned", o.Host) }
+
+func (e *events) StreamFinished(o gocql.ObservedStream) { e.add("finished", o.Host) }
 
 func TestConnectionObservers(t *testing.T) {
 	_, cfg := start(t, 1)

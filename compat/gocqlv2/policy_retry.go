@@ -103,7 +103,7 @@ func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
 
 // GetRetryType implements RetryPolicy.
 func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // the driver passes errors that are not wrapped
 	case *RequestErrUnavailable:
 		if e.Alive > 0 {
 			return Retry

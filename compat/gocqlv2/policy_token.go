@@ -44,9 +44,12 @@ type tokenAwareHostPolicy struct {
 
 // The nodes and events are those of the fallback.
 
-func (t *tokenAwareHostPolicy) Init(s *Session)                       { t.fallback.Init(s) }
-func (t *tokenAwareHostPolicy) IsLocal(host *HostInfo) bool           { return t.fallback.IsLocal(host) }
+func (t *tokenAwareHostPolicy) Init(s *Session) { t.fallback.Init(s) }
+
+func (t *tokenAwareHostPolicy) IsLocal(host *HostInfo) bool { return t.fallback.IsLocal(host) }
+
 func (t *tokenAwareHostPolicy) KeyspaceChanged(e KeyspaceUpdateEvent) { t.fallback.KeyspaceChanged(e) }
+
 func (t *tokenAwareHostPolicy) SetPartitioner(partitioner string) {
 	t.fallback.SetPartitioner(partitioner)
 }

@@ -97,7 +97,9 @@ func (c *changes) OnRemovedHost(e gocql.RemovedHostEvent) { c.add("removed") }
 func (c *changes) OnKeyspaceCreated(e gocql.OnKeyspaceCreatedEvent) {
 	c.add("created " + e.Keyspace.Name)
 }
+
 func (c *changes) OnKeyspaceUpdated(e gocql.OnKeyspaceUpdatedEvent) { c.add("updated " + e.New.Name) }
+
 func (c *changes) OnKeyspaceDropped(e gocql.OnKeyspaceDroppedEvent) {
 	c.add("dropped " + e.Keyspace.Name)
 }
@@ -108,10 +110,13 @@ func (c *changes) OnTableUpdated(e gocql.OnTableUpdatedEvent) {
 		c.add("updated " + e.New.Name)
 	}
 }
+
 func (c *changes) OnUserTypeCreated(e gocql.OnUserTypeCreatedEvent) {
 	c.add("created " + e.UserType.Name)
 }
+
 func (c *changes) OnUserTypeUpdated(e gocql.OnUserTypeUpdatedEvent) { c.add("updated " + e.New.Name) }
+
 func (c *changes) OnUserTypeDropped(e gocql.OnUserTypeDroppedEvent) {
 	c.add("dropped " + e.UserType.Name)
 }

@@ -125,10 +125,10 @@ func (customType) Zero() any   { return nil }
 func (c CollectionType) Marshal(value any) ([]byte, error) { return marshalAs(c, value) }
 
 // Marshal encodes a value.
-func (tuple TupleTypeInfo) Marshal(value any) ([]byte, error) { return marshalAs(tuple, value) }
+func (t TupleTypeInfo) Marshal(value any) ([]byte, error) { return marshalAs(t, value) }
 
 // Marshal encodes a value.
-func (udt UDTTypeInfo) Marshal(value any) ([]byte, error) { return marshalAs(udt, value) }
+func (u UDTTypeInfo) Marshal(value any) ([]byte, error) { return marshalAs(u, value) }
 
 // Marshal encodes a value.
 func (v VectorType) Marshal(value any) ([]byte, error) { return marshalAs(v, value) }
@@ -140,12 +140,10 @@ func (t customType) Marshal(value any) ([]byte, error) { return marshalAs(t, val
 func (c CollectionType) Unmarshal(data []byte, value any) error { return unmarshalAs(c, data, value) }
 
 // Unmarshal decodes a cell. A value of []any holds one destination for each element.
-func (tuple TupleTypeInfo) Unmarshal(data []byte, value any) error {
-	return unmarshalAs(tuple, data, value)
-}
+func (t TupleTypeInfo) Unmarshal(data []byte, value any) error { return unmarshalAs(t, data, value) }
 
 // Unmarshal decodes a cell.
-func (udt UDTTypeInfo) Unmarshal(data []byte, value any) error { return unmarshalAs(udt, data, value) }
+func (u UDTTypeInfo) Unmarshal(data []byte, value any) error { return unmarshalAs(u, data, value) }
 
 // Unmarshal decodes a cell.
 func (v VectorType) Unmarshal(data []byte, value any) error { return unmarshalAs(v, data, value) }
@@ -162,7 +160,7 @@ func (c CollectionType) String() string {
 }
 
 // String returns the type, e.g. "vector(float, 3)".
-func (t VectorType) String() string { return fmt.Sprintf("vector(%s, %d)", t.SubType, t.Dimensions) }
+func (v VectorType) String() string { return fmt.Sprintf("vector(%s, %d)", v.SubType, v.Dimensions) }
 
 func (t nativeType) String() string { return cql.Type(t.typ).String() }
 func (t customType) String() string { return t.class }

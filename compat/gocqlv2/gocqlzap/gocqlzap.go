@@ -28,10 +28,13 @@ func NewUnnamedZapLogger(l *zap.Logger) Logger { return &logger{l} }
 
 func (l *logger) ZapLogger() *zap.Logger { return l.to }
 
-func (l *logger) Error(msg string, fields ...gocql.LogField)   { l.to.Error(msg, zapFields(fields)...) }
+func (l *logger) Error(msg string, fields ...gocql.LogField) { l.to.Error(msg, zapFields(fields)...) }
+
 func (l *logger) Warning(msg string, fields ...gocql.LogField) { l.to.Warn(msg, zapFields(fields)...) }
-func (l *logger) Info(msg string, fields ...gocql.LogField)    { l.to.Info(msg, zapFields(fields)...) }
-func (l *logger) Debug(msg string, fields ...gocql.LogField)   { l.to.Debug(msg, zapFields(fields)...) }
+
+func (l *logger) Info(msg string, fields ...gocql.LogField) { l.to.Info(msg, zapFields(fields)...) }
+
+func (l *logger) Debug(msg string, fields ...gocql.LogField) { l.to.Debug(msg, zapFields(fields)...) }
 
 func zapFields(fields []gocql.LogField) []zap.Field {
 	out := make([]zap.Field, len(fields))
