@@ -122,7 +122,6 @@ func (d tlsDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.D
 }
 
 func TestCompressors(t *testing.T) {
-	cluster, cfg := start(t, 1)
 	for _, c := range []struct {
 		compressor gocql.Compressor
 		version    int
@@ -132,6 +131,7 @@ func TestCompressors(t *testing.T) {
 		{snappy.SnappyCompressor{}, 4},
 		{&snappy.SnappyCompressor{}, 3},
 	} {
+		cluster, cfg := start(t, 1)
 		cfg.Compressor, cfg.ProtoVersion = c.compressor, c.version
 		s := connect(t, cfg)
 		require.NoError(t, s.Query(insert, 1).Exec())
@@ -142,7 +142,6 @@ func TestCompressors(t *testing.T) {
 			require.Equal(t, c.compressor.Name(), conn.Compression)
 			require.EqualValues(t, max(c.version, 4), conn.Version)
 		}
-		s.Close()
 	}
 }
 

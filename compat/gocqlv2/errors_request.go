@@ -187,7 +187,7 @@ func plain(err error) error {
 // requestError returns an error of a server in the API's shape.
 func requestError(err vecql.RequestError) error {
 	f := errorFrame{code: err.Code(), message: err.Message()}
-	switch e := err.(type) { //nolint:errorlint // errors of servers wrap no other
+	switch e := err.(type) {
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:
