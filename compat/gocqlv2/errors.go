@@ -9,34 +9,58 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Sentinel errors. Those that vecql has too are vecql's own values, so that errors.Is finds them by either name.
+// Sentinel errors have the texts that programs compare, and wrap those of vecql, so that errors.Is finds them by either
+// name.
+
+// A sentinel is a sentinel error that wraps one of vecql.
+type sentinel struct {
+	text string
+	of   error
+}
+
+func (s *sentinel) Error() string { return s.text }
+func (s *sentinel) Unwrap() error { return s.of }
+
+// sentinels are the sentinels that wrap one of vecql.
+var sentinels []*sentinel
+
+func wrapping(of error, text string) error {
+	s := &sentinel{text, of}
+	sentinels = append(sentinels, s)
+	return s
+}
 
 // Errors of sessions, requests and metadata.
 var (
-	ErrNotFound             = vecql.ErrNotFound
-	ErrUnavailable          = errors.New("gocql: unavailable")
-	ErrUnsupported          = vecql.ErrUnsupported
-	ErrTooManyStmts         = vecql.ErrTooManyStmts
-	ErrUseStmt              = vecql.ErrUseStmt
-	ErrSessionClosed        = vecql.ErrSessionClosed
-	ErrNoConnections        = vecql.ErrNoConnections
-	ErrNoKeyspace           = vecql.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = vecql.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = vecql.ErrNoMetadata
-	ErrNoHosts              = vecql.ErrNoHosts
-	ErrNoConnectionsStarted = vecql.ErrNoConnectionsStarted
-	ErrHostQueryFailed      = errors.New("gocql: the nodes could not be read")
-	ErrTimeoutNoResponse    = vecql.ErrTimeoutNoResponse
-	ErrConnectionClosed     = vecql.ErrConnectionClosed
-	ErrNoStreams            = vecql.ErrNoStreams
-	// Deprecated: ErrTooManyTimeouts is not returned.
-	ErrTooManyTimeouts   = errors.New("gocql: too many timeouts on the connection")
-	ErrQueryArgLength    = errors.New("gocql: the number of values differs from the number of bind markers")
-	ErrCannotFindHost    = errors.New("gocql: cannot find the host")
-	ErrHostAlreadyExists = errors.New("gocql: the host exists already")
-	ErrFrameTooBig       = vecql.ErrFrameTooBig
-	ErrUnknownRetryType  = errors.New("gocql: the retry policy returned an unknown retry type")
-	ErrorUDTUnavailable  = errors.New("gocql: the protocol version has no user-defined types")
+	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
+	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
+	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
+	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
+	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
+	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
+	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
+	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
+	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
+	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
+	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
+		"no connections were made when creating the session")
+	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
+		"gocql: no response received from cassandra within timeout period")
+	ErrConnectionClosed = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
+	ErrNoStreams        = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
+	ErrFrameTooBig      = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
+)
+
+// Errors that no verb returns.
+var (
+	ErrUnavailable       = errors.New("unavailable")
+	ErrHostQueryFailed   = errors.New("unable to populate Hosts")
+	ErrTooManyTimeouts   = errors.New("gocql: too many query timeouts on the connection")
+	ErrQueryArgLength    = errors.New("gocql: query argument length mismatch")
+	ErrCannotFindHost    = errors.New("cannot find host")
+	ErrHostAlreadyExists = errors.New("host already exists")
+	ErrUnknownRetryType  = errors.New("unknown retry type returned by retry policy")
+	ErrorUDTUnavailable  = errors.New("user-defined types need version 3 of the protocol")
 )
 
 // errNotHere means that a name of the API exists for the compiler only.

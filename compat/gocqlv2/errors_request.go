@@ -181,6 +181,11 @@ func plain(err error) error {
 	case *vecql.ProtocolError:
 		return ErrProtocol{e}
 	}
+	for _, s := range sentinels {
+		if err == s.of { //nolint:errorlint // compat.Error returns the sentinel itself
+			return s
+		}
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -90,6 +91,9 @@ func TestSentinelsByComparison(t *testing.T) {
 	big := s.Batch(gocql.UnloggedBatch)
 	big.Entries = make([]gocql.BatchEntry, gocql.BatchSizeMaximum+1)
 	require.True(t, big.Exec() == gocql.ErrTooManyStmts)
+
+	require.ErrorIs(t, gocql.ErrNotFound, vecql.ErrNotFound, "found by either name")
+	require.EqualError(t, gocql.ErrNotFound, "not found", "programs compare texts")
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Drop: true})
 	require.True(t, s.Query(insert, 1).Exec() == gocql.ErrTimeoutNoResponse)

@@ -39,7 +39,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		return nil, fmt.Errorf("gocql: unable to create session: %w", err)
 	}
 	if s.driver, err = vecql.NewSession(c); err != nil {
-		if errors.Is(err, ErrNoConnectionsStarted) {
+		if errors.Is(err, vecql.ErrNoConnectionsStarted) {
 			s.log(err)
 			return nil, ErrNoConnectionsStarted
 		}
