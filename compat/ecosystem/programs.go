@@ -21,7 +21,8 @@ type testRun struct {
 	packages []string
 	args     []string // flags of go test
 	env      []string
-	server   bool // the tests use the server at 127.0.0.1:9042
+	server   bool // the tests use the server at 127.0.0.1:9042, the same in all runs
+	setup    bool // the run prepares the server for the next ones, and does not count
 }
 
 // programs are listed in the order of their runs. Versions are the newest that the module proxy serves to Go 1.26.
@@ -77,7 +78,11 @@ var programs = []program{
 				"./internal/storage/distributedlock/cassandra/...",
 			}},
 			{
-				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^(TestSchema|TestCassandraStorage)$"},
+				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestSchema$"},
+				server: true, setup: true,
+			},
+			{
+				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestCassandraStorage$"},
 				env: []string{"STORAGE=cassandra"}, server: true,
 			},
 		},

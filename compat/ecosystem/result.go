@@ -34,24 +34,28 @@ func (r *result) test(ctx context.Context, p program, dir, log string) error {
 		return err
 	}
 	defer f.Close() // its errors are those of writes
-	r.Failed = map[string]string{}
-	for _, run := range p.runs {
-		if err := r.testRun(ctx, run, dir, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// testRun makes one call of go test, with a server of its own if the tests use one.
-func (r *result) testRun(ctx context.Context, run testRun, dir string, log io.Writer) error {
-	if run.server {
+	if slices.ContainsFunc(p.runs, func(run testRun) bool { return run.server }) {
 		stop, err := startServer(ctx)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
+	r.Failed = map[string]string{}
+	for _, run := range p.runs {
+		counted := r
+		if run.setup {
+			counted = &result{Failed: map[string]string{}}
+		}
+		if err := counted.testRun(ctx, run, dir, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// testRun makes one call of go test.
+func (r *result) testRun(ctx context.Context, run testRun, dir string, log io.Writer) error {
 	args := slices.Concat([]string{"test", "-json", "-count=1", "-vet=off", "-timeout=20m"}, run.args, run.packages)
 	cmd := newGo(ctx, dir, args...)
 	cmd.Env = append(cmd.Env, run.env...)

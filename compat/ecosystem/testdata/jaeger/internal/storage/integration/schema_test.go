@@ -15,7 +15,8 @@ import (
 	"github.com/jaegertracing/jaeger/internal/storage/v2/cassandra"
 )
 
-// TestSchema creates the schema that TestCassandraStorage uses. The name of this file makes it the first test.
+// TestSchema creates the schema that TestCassandraStorage uses. It runs in a process of its own, because it leaves a
+// session open, which the test's search for goroutines finds.
 func TestSchema(t *testing.T) {
 	config := casconfig.DefaultConfiguration()
 	config.Schema.Keyspace = "jaeger_v1_dc1"
