@@ -59,7 +59,7 @@ func (r *report) summary(out io.Writer) {
 		fmt.Fprintf(out, "\nThe program uses %s. Lines of go.mod that put vecql in its place:\n\n", a.title)
 		fmt.Fprintf(out, "\treplace %s => github.com/vecql/vecql/compat/%s %s\n", a.module, a.name, version())
 	}
-	fmt.Fprintf(out, "\n%d findings in %d packages that use gocql.\n", len(r.findings), len(r.packages))
+	fmt.Fprintf(out, "\nfindings: %d, packages that use gocql: %d\n", len(r.findings), len(r.packages))
 }
 
 // version returns the version of this command, whose releases are those of the compat modules.

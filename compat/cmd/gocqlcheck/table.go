@@ -20,7 +20,7 @@ var (
 	}
 	fork = &api{
 		name: "scyllagocql", module: "github.com/gocql/gocql", title: "ScyllaDB's fork of gocql",
-		packages: []string{"hostpolicy", "scyllacloud"},
+		packages: []string{"events", "hostpolicy", "scyllacloud", "tablets"},
 	}
 	apis = []*api{v1, v2, fork}
 )
@@ -39,6 +39,7 @@ const (
 		"InsecureSkipVerify"
 	noConviction = "no effect: a node is down when no connection to it takes requests"
 	noConn       = "absent in effect: the type exists, but no function takes or returns one"
+	noReady      = "no effect: a session is ready one second after its first node was reached, or when all nodes were tried"
 	oldProtocol  = "differs: versions 1 to 3 of the protocol are taken for 4, which every supported server has"
 	reused       = "differs: each row has memory of its own. gocql overwrites the bytes of the row before, so a copy made " +
 		"because of that is not needed"
@@ -47,20 +48,23 @@ const (
 
 // rules has the names by type, with fields and methods behind a dot.
 var rules = map[string]rule{
-	"ClusterConfig.RetryPolicy":           {text: retries},
-	"Query.RetryPolicy":                   {text: retries},
-	"Batch.RetryPolicy":                   {text: retries},
+	"ClusterConfig.RetryPolicy":           {text: retries, only: []*api{v1, fork}},
+	"Query.RetryPolicy":                   {text: retries, only: []*api{v1, fork}},
+	"Batch.RetryPolicy":                   {text: retries, only: []*api{v1, fork}},
 	"ClusterConfig.ConvictionPolicy":      {text: noConviction},
 	"ConvictionPolicy":                    {text: noConviction},
 	"SimpleConvictionPolicy":              {text: noConviction},
 	"ClusterConfig.MaxRoutingKeyInfo":     {text: "no effect: a prepared statement holds its routing key"},
 	"ClusterConfig.WriteCoalesceWaitTime": {text: "no effect: frames that wait for a connection are written together, without a timer"},
-	"ClusterConfig.WriteTimeout":          {text: "no effect: Timeout covers the write of a request", only: []*api{v1, fork}},
+	"ClusterConfig.WriteTimeout":          {text: "no effect: Timeout covers the write of a request"},
 	"DialedHost.DisableCoalesce":          {text: "no effect: frames that wait for a connection are written together"},
 	"TimeoutLimit":                        {text: "no effect: a connection that does not answer is replaced by its silence"},
 	"Conn":                                {text: noConn},
 	"ConnConfig":                          {text: noConn},
 	"ConnErrorHandler":                    {text: noConn},
+	"ConnReader":                          {text: noConn},
+	"ReadyPolicy":                         {text: noReady, only: []*api{v2}},
+	"SingleHostReadyPolicy":               {text: noReady, only: []*api{v2}},
 	"ClusterConfig.ProtoVersion":          {text: oldProtocol, when: belowFour},
 	"SslOptions":                          {text: verified, when: unverified},
 	"Iter.Scan":                           {text: reused, when: scansOuterBytes},

@@ -7,7 +7,7 @@ import (
 	"crypto/tls"
 
 	"GOCQL"
-	_ "GOCQL/events" // want GOCQL/events
+	_ "GOCQL/debounce" // want GOCQL/debounce
 )
 
 type wrapped struct{ *gocql.ClusterConfig }
