@@ -59,8 +59,8 @@ func (q *Query) execOn(ctx context.Context, hostID UUID, r record) error {
 	return err
 }
 
-// targets encodes the record for its token and its size, and drops the encoding: a record that waits to be sent stays in
-// the memory of the program.
+// targets encodes the record for its token and its size, and drops the encoding: a record that waits to be sent stays
+// in the memory of the program.
 func (q *Query) targets(ctx context.Context, dst []Target, r record) ([]Target, int, error) {
 	s := q.session
 	c := s.newCall(&q.options)
