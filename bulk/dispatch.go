@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"errors"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/background"
+)
+
+// Dispatch: a row waits in the queue of a target until the limits let a worker send it. A failed row is delayed, and
+// then goes to the queue of a target again.
+
+// A job is the rows of one call of Write.
+type job struct {
+	rows   rowSet
+	source string
+	first  int64 // number of row 0
+	sets   *rowSets
+}
+
+// A task is a row that is accepted and not finished.
+type task struct {
+	job      *job
+	row      int // in the job
+	size     int // in bytes, encoded
+	attempts int
+	since    time.Time // of the first attempt
+	target   *target
+}
+
+func (t *task) index() int64 { return t.job.first + int64(t.row) }
+
+// A target is a node or shard with its limit and its queue. Writer.mu guards it.
+type target struct {
+	key      vecql.Target
+	limit    limiter
+	inFlight int
+	queue    []task
+	head     int // of queue
+}
+
+func (t *target) queued() int { return len(t.queue) - t.head }
+
+// load returns the share of the limit that is used, the queue included.
+func (t *target) load() float64 { return float64(t.inFlight+t.queued()) / t.limit.limit }
+
+// full reports whether the queue has as many rows as the limit, so that one round trip is prepared.
+func (t *target) full() bool { return t.queued() >= max(1, int(t.limit.limit)) }
+
+func (t *target) push(next task) {
+	if len(t.queue) == cap(t.queue) && t.head > len(t.queue)/2 { // reuse the memory of rows that were sent
+		n := copy(t.queue, t.queue[t.head:])
+		clear(t.queue[n:])
+		t.queue, t.head = t.queue[:n], 0
+	}
+	next.target = t
+	t.queue = append(t.queue, next)
+}
+
+func (t *target) pop() task {
+	next := t.queue[t.head]
+	t.queue[t.head] = task{}
+	if t.head++; t.head == len(t.queue) {
+		t.queue, t.head = t.queue[:0], 0
+	}
+	return next
+}
+
+// A delayedTask is a failed row that is due later.
+type delayedTask struct {
+	task
+
+	due time.Time
+}
+
+// Delays of a failed row, and attempts of a row for which a server has an error that need not pass.
+const (
+	firstDelay        = 25 * time.Millisecond
+	mostDelay         = time.Second
+	maxServerAttempts = 10
+)
+
+// A worker sends one row at a time.
+type worker struct{ tasks chan task }
+
+// offer accepts a row for one of w.candidates if the bounds allow.
+func (w *Writer) offer(t task) (accepted bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return false, w.err
+	case w.closed:
+		return false, ErrClosed
+	case w.pending > 0 && (w.pending >= 2*w.o.MaxInFlight || w.pendingBytes+int64(t.size) > w.o.MaxBytes):
+		return false, nil
+	}
+	to := w.choose(w.candidates)
+	if to.full() {
+		return false, nil
+	}
+	w.pending++
+	w.pendingBytes += int64(t.size)
+	w.peakBytes = max(w.peakBytes, w.pendingBytes)
+	to.push(t)
+	w.send(to)
+	return true, nil
+}
+
+// choose returns the target with the lowest load. Without candidates the driver chooses a node. The caller holds w.mu.
+func (w *Writer) choose(candidates []vecql.Target) *target {
+	if len(candidates) == 0 {
+		return w.target(vecql.Target{Shard: -1})
+	}
+	var best *target
+	for _, key := range candidates {
+		if t := w.target(key); best == nil || t.load() < best.load() {
+			best = t
+		}
+	}
+	return best
+}
+
+// target returns the target of a key. The caller holds w.mu.
+func (w *Writer) target(key vecql.Target) *target {
+	t := w.targets[key]
+	if t == nil {
+		t = &target{key: key, limit: newLimiter(w.o.MaxInFlight)}
+		w.targets[key] = t
+	}
+	return t
+}
+
+// send hands queued rows of a target to workers, within the limits. The caller holds w.mu.
+func (w *Writer) send(t *target) {
+	for t.queued() > 0 && t.inFlight < int(t.limit.limit) {
+		if w.inFlight >= w.o.MaxInFlight {
+			w.starved = true
+			return
+		}
+		t.inFlight++
+		w.inFlight++
+		w.peakInFlight = max(w.peakInFlight, w.inFlight)
+		if len(w.idle) == 0 {
+			k := &worker{tasks: make(chan task, 1)}
+			w.workers.Go(func() { w.work(k) })
+			w.idle = append(w.idle, k)
+		}
+		k := w.idle[len(w.idle)-1]
+		w.idle = w.idle[:len(w.idle)-1]
+		k.tasks <- t.pop()
+	}
+}
+
+// work sends rows until the writer is closed.
+func (w *Writer) work(k *worker) {
+	for t := range k.tasks {
+		began := time.Now()
+		err := t.job.rows.exec(w.ctx, t.target.key.HostID, t.row)
+		now := time.Now()
+		if t.attempts++; t.attempts == 1 {
+			t.since = began
+		}
+		next := w.decide(&t, now, err)
+		if next == acknowledged {
+			w.ledger.done(t.job.sets, t.index())
+		}
+		w.mu.Lock()
+		w.release(t.target, began, now, err)
+		switch next {
+		case acknowledged:
+			w.count.rows.Add(1)
+			w.count.bytes.Add(uint64(t.size))
+			w.latency.record(now.Sub(began))
+			w.finish(t)
+		case sentAgain:
+			w.delay(t, now)
+		case dropped:
+			w.drop(t, err)
+		case rejected:
+			w.mu.Unlock() // the slot of the target is free while the program handles the row
+			w.reject(t, err)
+			w.mu.Lock()
+		}
+		if w.ended {
+			w.mu.Unlock()
+			return
+		}
+		w.idle = append(w.idle, k)
+		w.sendMore(t.target)
+		w.mu.Unlock()
+		w.wakeWrite()
+	}
+}
+
+// release ends a request. The caller holds w.mu.
+func (w *Writer) release(t *target, began, now time.Time, err error) {
+	full := t.inFlight >= int(t.limit.limit)
+	t.inFlight--
+	w.inFlight--
+	var memory *vecql.MemoryBudgetError
+	switch {
+	case err == nil:
+		t.limit.succeed(began, now, full)
+	case errors.Is(err, vecql.ErrThrottled), errors.As(err, &memory), w.ctx.Err() != nil:
+		// the session or the program has refused the request, not the node
+	case mayPass[vecql.ErrorClassOf(err)]:
+		t.limit.fail(began, now)
+	}
+}
+
+// sendMore sends the next rows after a request to a target has ended. The caller holds w.mu.
+func (w *Writer) sendMore(t *target) {
+	w.send(t)
+	if !w.starved || w.inFlight >= w.o.MaxInFlight {
+		return
+	}
+	w.starved = false
+	for _, other := range w.targets {
+		w.send(other)
+	}
+}
+
+// finish ends a row. The caller holds w.mu.
+func (w *Writer) finish(t task) {
+	w.pendingBytes -= int64(t.size)
+	if w.pending--; w.pending == 0 && w.drained != nil {
+		close(w.drained)
+		w.drained = nil
+	}
+}
+
+// drop ends a row that is not done. err is that of its last attempt. The caller holds w.mu.
+func (w *Writer) drop(t task, err error) {
+	if !w.repeatable && vecql.MayHaveApplied(err) {
+		w.ledger.doubt(t.job.sets, t.index())
+	}
+	w.finish(t)
+}
+
+// wakeWrite wakes the Write that waits for room.
+func (w *Writer) wakeWrite() {
+	select {
+	case w.roomWake <- struct{}{}:
+	default:
+	}
+}
+
+// fail stops the writer: no further row is sent. Requests in flight continue.
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	for _, t := range w.targets {
+		for t.queued() > 0 {
+			w.finish(t.pop())
+		}
+	}
+	for _, t := range w.delayed {
+		w.finish(t.task)
+	}
+	w.delayed = nil
+	w.mu.Unlock()
+	w.wakeWrite()
+}
+
+// delay delays a row that has failed. The caller holds w.mu.
+func (w *Writer) delay(t task, now time.Time) {
+	if w.err != nil {
+		w.finish(t)
+		return
+	}
+	w.count.retries.Add(1)
+	due := now.Add(background.Jitter(background.Exponential(firstDelay, mostDelay, t.attempts-1)))
+	w.delayed = append(w.delayed, delayedTask{t, due})
+	w.setRetry(now)
+}
+
+// setRetry sets the timer for the next delayed row. The caller holds w.mu.
+func (w *Writer) setRetry(now time.Time) {
+	if len(w.delayed) == 0 {
+		return
+	}
+	next := w.delayed[0].due
+	for _, t := range w.delayed {
+		if t.due.Before(next) {
+			next = t.due
+		}
+	}
+	w.retry.Reset(next.Sub(now))
+}
+
+// retryDue queues the delayed rows that are due: the replicas may have changed.
+func (w *Writer) retryDue() {
+	w.mu.Lock()
+	now := time.Now()
+	var due []task
+	later := w.delayed[:0]
+	for _, t := range w.delayed {
+		if t.due.After(now) {
+			later = append(later, t)
+		} else {
+			due = append(due, t.task)
+		}
+	}
+	w.delayed = later
+	w.setRetry(now)
+	w.mu.Unlock()
+	var candidates []vecql.Target
+	for _, t := range due {
+		candidates, _, _ = t.job.rows.targets(w.ctx, candidates[:0], t.row) // an error comes back when the row is sent
+		w.mu.Lock()
+		if w.err != nil {
+			w.finish(t)
+		} else {
+			to := w.choose(candidates)
+			to.push(t)
+			w.send(to)
+		}
+		w.mu.Unlock()
+	}
+}

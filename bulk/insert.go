@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/cqltext"
+)
+
+// The statement of a writer: given by the program, or an INSERT made from the columns of the table and of the rows.
+
+// Insert returns a writer of rows of a table, named as in CQL: shop.items, or items in the keyspace of the session.
+// Columns go to the columns of their names.
+func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	keyspace, name := splitTable(table)
+	if keyspace == "" {
+		keyspace = session.Query("").GetKeyspace()
+	}
+	metadata, err := session.TableMetadata(keyspace, name)
+	if err != nil {
+		return nil, fmt.Errorf("bulk: insert into %s: %w", table, unprefixed(err))
+	}
+	if slices.Contains(metadata.Flags, "counter") {
+		return nil, fmt.Errorf("%w: INSERT cannot write table %s, use New with an UPDATE", ErrCounters, table)
+	}
+	target := cqltext.QuoteIdentifier(metadata.Keyspace) + "." + cqltext.QuoteIdentifier(metadata.Name)
+	w := &Writer{session: session, o: o, table: metadata, repeatable: true}
+	return w, w.start("INSERT INTO " + target)
+}
+
+// New returns a writer that executes a statement for each row: an INSERT, UPDATE or DELETE. Each bind marker takes the
+// value of the column or field of its name. Named markers name columns of the batch, as in INSERT INTO t (k, v) VALUES
+// (:id, :name) USING TTL :ttl.
+func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	switch cqltext.FirstWord(stmt) {
+	case "INSERT", "UPDATE", "DELETE":
+	default:
+		return nil, fmt.Errorf("%w: the statement is not an INSERT, UPDATE or DELETE: %.100q", ErrOptions, stmt)
+	}
+	if o.TTL != 0 || o.TTLColumn != "" || o.TimestampColumn != "" || o.Columns != nil || o.RefuseExtra || o.AllowMissing {
+		return nil, fmt.Errorf("%w: an option for Insert is set, but the program has written the statement", ErrOptions)
+	}
+	ctx := context.Background()
+	metadata, err := session.StatementMetadata(ctx, stmt, "")
+	if err != nil {
+		return nil, fmt.Errorf("bulk: %w", unprefixed(err))
+	}
+	table, err := session.TableMetadataContext(ctx, metadata.Keyspace, metadata.Table)
+	if err != nil { // such as metadata that the session does not cache
+		table = &vecql.TableMetadata{}
+	}
+	isCounter := func(c vecql.ColumnInfo) bool { return c.TypeInfo.Type() == vecql.TypeCounter }
+	counters := slices.Contains(table.Flags, "counter") || slices.ContainsFunc(metadata.BindMarkers, isCounter)
+	if counters && !o.Counters {
+		return nil, fmt.Errorf("%w: %.100q", ErrCounters, stmt)
+	}
+	hasKeys := func(name string) bool {
+		c := table.Columns[name]
+		return c != nil && (c.Type.Type() == vecql.TypeSet || c.Type.Type() == vecql.TypeMap)
+	}
+	w := &Writer{session: session, o: o, text: stmt}
+	w.repeatable = o.AssumeIdempotent || !counters && cqltext.IsRepeatable(stmt, hasKeys)
+	return w, w.start(stmt)
+}
+
+// unprefixedError is an error of package vecql without the name of the package, which an error text contains once.
+type unprefixedError struct{ error }
+
+func unprefixed(err error) error { return unprefixedError{err} }
+
+func (e unprefixedError) Error() string { return strings.TrimPrefix(e.error.Error(), "vecql: ") }
+
+func (e unprefixedError) Unwrap() error { return e.error }
+
+// splitTable returns the keyspace, empty if there is none, and the table of a name in CQL.
+func splitTable(name string) (keyspace, table string) {
+	end := 0
+	for quoted := false; end < len(name) && (quoted || name[end] != '.'); end++ {
+		quoted = quoted != (name[end] == '"')
+	}
+	if end == len(name) {
+		return "", unquoted(name)
+	}
+	return unquoted(name[:end]), unquoted(name[end+1:])
+}
+
+func unquoted(name string) string {
+	if len(name) > 1 && name[0] == '"' && name[len(name)-1] == '"' {
+		return strings.ReplaceAll(name[1:len(name)-1], `""`, `"`)
+	}
+	return strings.ToLower(name)
+}
+
+// textFor returns the statement for rows with a schema. Named markers name the columns of the batch.
+func (w *Writer) textFor(schema column.Schema) (string, error) {
+	if w.table == nil {
+		return w.text, nil
+	}
+	sources, err := w.sources(schema)
+	if err != nil {
+		return "", err
+	}
+	var names, markers []string
+	for _, name := range w.table.OrderedColumns {
+		if source, ok := sources[name]; ok {
+			names = append(names, cqltext.QuoteIdentifier(name))
+			markers = append(markers, ":"+cqltext.QuoteIdentifier(source))
+		}
+	}
+	var using []string
+	switch {
+	case w.o.TTLColumn != "":
+		using = append(using, "TTL :"+cqltext.QuoteIdentifier(w.o.TTLColumn))
+	case w.o.TTL != 0:
+		using = append(using, fmt.Sprintf("TTL %d", w.o.TTL/time.Second))
+	}
+	if w.o.TimestampColumn != "" {
+		using = append(using, "TIMESTAMP :"+cqltext.QuoteIdentifier(w.o.TimestampColumn))
+	}
+	text := fmt.Sprintf("%s (%s) VALUES (%s)", w.ledger.job, strings.Join(names, ", "), strings.Join(markers, ", "))
+	if len(using) > 0 {
+		text += " USING " + strings.Join(using, " AND ")
+	}
+	return text, nil
+}
+
+// sources returns the column of the batch for each column of the table that has one.
+func (w *Writer) sources(schema column.Schema) (map[string]string, error) {
+	sources := map[string]string{}
+	for _, f := range schema {
+		name, renamed := w.o.Columns[f.Name]
+		if !renamed {
+			name = f.Name
+		}
+		_, twice := sources[name]
+		switch {
+		case renamed && name == "":
+		case twice:
+			return nil, fmt.Errorf("%w %s: column %q goes to %q, like another one", ErrColumns, w.table.Name, f.Name, name)
+		case w.table.Columns[name] != nil:
+			sources[name] = f.Name
+		case renamed || w.o.RefuseExtra && f.Name != w.o.TTLColumn && f.Name != w.o.TimestampColumn:
+			return nil, fmt.Errorf("%w %s: it has no column %q", ErrColumns, w.table.Name, name)
+		}
+	}
+	for _, option := range []string{w.o.TTLColumn, w.o.TimestampColumn} {
+		if option != "" && schema.Index(option) < 0 {
+			return nil, fmt.Errorf("%w %s: the rows have no column %q", ErrColumns, w.table.Name, option)
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(w.o.Columns)) {
+		if schema.Index(from) < 0 {
+			return nil, fmt.Errorf("%w %s: the rows have no column %q", ErrColumns, w.table.Name, from)
+		}
+	}
+	for _, c := range w.table.OrderedColumns {
+		kind := w.table.Columns[c].Kind
+		key := kind == vecql.ColumnPartitionKey || kind == vecql.ColumnClusteringKey
+		if _, ok := sources[c]; !ok && (key || !w.o.AllowMissing) {
+			return nil, fmt.Errorf("%w %s: no column of the rows goes to %q", ErrColumns, w.table.Name, c)
+		}
+	}
+	return sources, nil
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// Options of a Writer. The zero value is a good start.
+type Options struct {
+	// The fields of this group apply to Insert.
+
+	// Columns names the column of the table for a column of the batch; an empty name leaves the column out. Other columns
+	// go to the column of their name.
+	Columns map[string]string
+	// RefuseExtra makes a column that the table does not have an error. By default it is ignored.
+	RefuseExtra bool
+	// AllowMissing allows batches without some columns of the table, except those of the primary key.
+	AllowMissing bool
+	// TTL is the time to live of all rows, in whole seconds; 0 means the table's. TTLColumn names a column of the batch
+	// with the time to live of each row: int, in seconds.
+	TTL       time.Duration
+	TTLColumn string
+	// TimestampColumn names a column of the batch with the write time of each row: int64, in microseconds since the
+	// epoch. Query.Timestamp sets one for all rows.
+	TimestampColumn string
+
+	// WriteNulls writes NULLs, which deletes older values and leaves tombstones. By default a NULL of a batch leaves its
+	// column unset. NULLs of structs are always written.
+	WriteNulls bool
+	// Query sets further options of each request: consistency, profile, timeout. nil means none. The writer sets retry
+	// policy and idempotence itself.
+	Query func(q *vecql.Query)
+	// Counters allows statements that update counters. An update that times out may or may not have been executed: it is
+	// rejected.
+	Counters bool
+	// AssumeIdempotent declares that executing the statement of New twice has the effect of executing it once.
+	AssumeIdempotent bool
+
+	MaxInFlight int // requests; default 1024
+	// MaxBytes bounds the encoded rows that were accepted and are not finished. Default 64 MiB, at most half of
+	// ClusterConfig.MemoryBudget. A larger row is written alone.
+	MaxBytes int64
+	// Rates over one second; 0 means no limit.
+	RowsPerSecond, BytesPerSecond float64
+
+	RetryFor time.Duration // from the first attempt of a row; default 5 min
+	// MaxRejected and MaxRejectedPercent are how many rows may fail for good: the larger of the two counts. After one more
+	// the writer stops with a *RejectedError. The default 0 stops at the first such row.
+	MaxRejected        int
+	MaxRejectedPercent float64 // of all finished rows
+	// Rejected is called with each row that fails for good within the bounds, one call at a time. Its error stops the
+	// writer. nil means that such rows are only counted.
+	Rejected func(r Rejection) error
+
+	// Checkpoint is the path of the checkpoint; empty means none. Only one writer may use it at a time. See the package
+	// documentation.
+	Checkpoint      string
+	CheckpointEvery time.Duration // default 5 s
+}
+
+// withDefaults returns the options with defaults, or an error for an invalid one.
+func (o Options) withDefaults() (Options, error) {
+	var err error
+	check := func(valid bool, format string, args ...any) {
+		if err == nil && !valid {
+			err = fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...)
+		}
+	}
+	check(o.MaxInFlight >= 0, "MaxInFlight is %d, must not be negative", o.MaxInFlight)
+	check(o.MaxBytes >= 0, "MaxBytes is %d, must not be negative", o.MaxBytes)
+	check(validRate(o.RowsPerSecond), "RowsPerSecond is %v", o.RowsPerSecond)
+	check(validRate(o.BytesPerSecond), "BytesPerSecond is %v", o.BytesPerSecond)
+	check(o.RetryFor >= 0, "RetryFor is %v, must not be negative", o.RetryFor)
+	check(o.MaxRejected >= 0, "MaxRejected is %d, must not be negative", o.MaxRejected)
+	check(o.MaxRejectedPercent >= 0 && o.MaxRejectedPercent <= 100, "MaxRejectedPercent is %v", o.MaxRejectedPercent)
+	check(o.TTL >= 0 && o.TTL%time.Second == 0 && o.TTL/time.Second <= math.MaxInt32, "TTL is %v", o.TTL)
+	check(o.TTL == 0 || o.TTLColumn == "", "TTL and TTLColumn are both set")
+	check(o.CheckpointEvery >= 0, "CheckpointEvery is %v, must not be negative", o.CheckpointEvery)
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 1024
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.RetryFor == 0 {
+		o.RetryFor = 5 * time.Minute
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = 5 * time.Second
+	}
+	return o, err
+}
+
+func validRate(r float64) bool { return r >= 0 && !math.IsInf(r, 1) }

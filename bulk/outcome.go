@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// What follows an attempt: the row is done, sent again, rejected, or left for the next run.
+
+// An outcome is what follows an attempt.
+type outcome int
+
+const (
+	acknowledged outcome = iota
+	sentAgain
+	rejected
+	dropped // the writer has stopped; the row is not done
+)
+
+// mayPass are the classes of failures that may pass.
+var mayPass = map[vecql.ErrorClass]bool{
+	vecql.ClassThrottled: true, vecql.ClassTimeout: true, vecql.ClassConnection: true, vecql.ClassUnavailable: true,
+	vecql.ClassOverloaded: true, vecql.ClassRateLimit: true, vecql.ClassBootstrapping: true, vecql.ClassTruncate: true,
+	vecql.ClassReadTimeout: true, vecql.ClassWriteTimeout: true, vecql.ClassReadFailure: true,
+	vecql.ClassWriteFailure: true, vecql.ClassServer: true,
+}
+
+// decide returns what follows an attempt of a row.
+func (w *Writer) decide(t *task, now time.Time, err error) outcome {
+	switch class := vecql.ErrorClassOf(err); {
+	case err == nil:
+		return acknowledged
+	case errors.Is(err, vecql.ErrSessionClosed):
+		w.fail(fmt.Errorf("bulk: %w", unprefixed(err)))
+		return dropped
+	case w.ctx.Err() != nil:
+		return dropped
+	case !mayPass[class], now.Sub(t.since) >= w.o.RetryFor, !w.repeatable && vecql.MayHaveApplied(err):
+		return rejected
+	case (class == vecql.ClassServer || class == vecql.ClassWriteFailure) && t.attempts >= maxServerAttempts:
+		return rejected
+	}
+	return sentAgain
+}
+
+// minPercentRows is the least number of rows that MaxRejectedPercent refers to.
+const minPercentRows = 1000
+
+// mayReject reports whether a further row may be rejected. The caller holds w.sink.
+func (w *Writer) mayReject() bool {
+	n := w.count.rejected.Load() + 1
+	rows := max(w.count.rows.Load()+n, minPercentRows)
+	return n <= uint64(w.o.MaxRejected) || float64(n) <= w.o.MaxRejectedPercent/100*float64(rows)
+}
+
+// reject ends a row that failed for good: it passes the row to the program, or stops the writer.
+func (w *Writer) reject(t task, err error) {
+	w.sink.Lock()
+	defer w.sink.Unlock()
+	done := false
+	if w.errorOf(nil) == nil {
+		r := Rejection{Source: t.job.source, Index: t.index(), Attempts: t.attempts, Err: err}
+		t.job.rows.describe(&r, t.row)
+		if !w.mayReject() {
+			w.fail(&RejectedError{Rows: w.count.rejected.Load() + 1, Last: r})
+		} else if failed := w.callRejected(r); failed != nil {
+			w.fail(fmt.Errorf("bulk: Options.Rejected: %w", failed))
+		} else {
+			done = true
+		}
+	}
+	if done {
+		w.count.rejected.Add(1)
+		w.ledger.done(t.job.sets, t.index())
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if done {
+		w.finish(t)
+	} else {
+		w.drop(t, err)
+	}
+}
+
+func (w *Writer) callRejected(r Rejection) error {
+	if w.o.Rejected == nil {
+		return nil
+	}
+	return w.o.Rejected(r)
+}

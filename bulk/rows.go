@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
+)
+
+// The rows of one Write: a batch or structs, with the statement that is prepared for them.
+
+// A rowSet is the rows of one Write.
+type rowSet interface {
+	// targets and exec are vecql.RowStatement.Targets and ExecRowOn.
+	targets(ctx context.Context, dst []vecql.Target, i int) (targets []vecql.Target, size int, err error)
+	exec(ctx context.Context, host vecql.UUID, i int) error
+	// describe sets the content of a rejected row.
+	describe(r *Rejection, i int)
+}
+
+type batchRows struct {
+	statement *vecql.RowStatement
+	batch     *column.Batch
+}
+
+func (r *batchRows) targets(ctx context.Context, dst []vecql.Target, i int) ([]vecql.Target, int, error) {
+	return r.statement.Targets(ctx, dst, r.batch, i)
+}
+
+func (r *batchRows) exec(ctx context.Context, host vecql.UUID, i int) error {
+	return r.statement.ExecRowOn(ctx, host, r.batch, i)
+}
+
+func (r *batchRows) describe(to *Rejection, i int) { to.Batch = r.batch.Slice(i, i+1) }
+
+type structRows[T any] struct {
+	statement *vecql.Statement[T]
+	values    []T
+}
+
+func (r *structRows[T]) targets(ctx context.Context, dst []vecql.Target, i int) ([]vecql.Target, int, error) {
+	return r.statement.Targets(ctx, dst, &r.values[i])
+}
+
+func (r *structRows[T]) exec(ctx context.Context, host vecql.UUID, i int) error {
+	return r.statement.ExecOn(ctx, host, &r.values[i])
+}
+
+func (r *structRows[T]) describe(to *Rejection, i int) { to.Value = &r.values[i] }
+
+// Write accepts the rows of a batch, and returns when all are in the bounds of the writer. The writer keeps b: it must
+// not change until Flush or Close returns. A batch that Query.Batches and parquetscan's Batches yield can be passed as
+// it is, a borrowed one as a Clone. Several goroutines may call Write; one at a time proceeds.
+//
+// The error is that of the writer, which has then stopped, or that of ctx; some rows of b may have been accepted. An
+// error of the columns of b leaves the writer as it was.
+func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
+	if err := w.lock(ctx); err != nil {
+		return err
+	}
+	defer w.unlock()
+	schema := b.Schema()
+	if w.rows == nil || !reflect.DeepEqual(w.schema, schema) {
+		text, err := w.textFor(schema)
+		if err != nil {
+			return err
+		}
+		rows, err := w.query(text).NullsUnset(!w.o.WriteNulls).PrepareRows(ctx, schema)
+		if err != nil {
+			return err
+		}
+		w.rows, w.schema = rows, schema
+	}
+	source, first := b.Source.File, b.Source.FirstRow
+	if source == "" && first == 0 && b.Source.HostID == (vecql.UUID{}) {
+		first = w.next
+	}
+	if source == "" {
+		w.next = max(w.next, first+int64(b.Rows))
+	}
+	return w.accept(ctx, &batchRows{w.rows, b}, b.Rows, source, first)
+}
+
+// Rows accepts structs, as Writer.Write accepts a batch. The writer keeps values. Each bind marker takes its value from
+// the field of its name, see vecql.Prepare. For a writer of Insert, T must have a field for each column of the table;
+// with Options.AllowMissing, for those of the primary key.
+func Rows[T any](ctx context.Context, w *Writer, values []T) error {
+	if err := w.lock(ctx); err != nil {
+		return err
+	}
+	defer w.unlock()
+	statement, ok := w.typed.(*vecql.Statement[T])
+	if !ok {
+		text, err := w.textFor(fieldsOf[T](w))
+		if err != nil {
+			return err
+		}
+		if statement, err = vecql.Prepare[T](ctx, w.query(text)); err != nil {
+			return err
+		}
+		w.typed = statement
+	}
+	first := w.next
+	w.next += int64(len(values))
+	return w.accept(ctx, &structRows[T]{statement, values}, len(values), "", first)
+}
+
+// accept dispatches rows that are not done yet.
+func (w *Writer) accept(ctx context.Context, rows rowSet, n int, source string, first int64) error {
+	w.ledger.mu.Lock()
+	j := &job{rows: rows, source: source, first: first, sets: w.ledger.source(source)}
+	w.ledger.mu.Unlock()
+	resumed := w.ledger.resumed[source]
+	if resumed == nil {
+		resumed = &rowSets{}
+	}
+	if !w.repeatable && w.o.Checkpoint != "" {
+		if err := w.ledger.start(j.sets, first, first+int64(n)); err != nil {
+			w.fail(err)
+			return err
+		}
+	}
+	for i := 0; i < n; i++ {
+		if v, ok := resumed.done.find(first + int64(i)); ok {
+			skip := int(min(v[1]-first, int64(n))) - i
+			w.count.skipped.Add(uint64(skip))
+			i += skip - 1
+			continue
+		}
+		t := task{job: j, row: i}
+		if resumed.started.has(first+int64(i)) && !w.repeatable {
+			if err := w.acceptFailed(t, ErrInDoubt); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.acceptRow(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acceptRow dispatches one row when rates and bounds allow.
+func (w *Writer) acceptRow(ctx context.Context, t task) error {
+	var err error
+	w.candidates, t.size, err = t.job.rows.targets(ctx, w.candidates[:0], t.row)
+	switch {
+	case err == nil, mayPass[vecql.ErrorClassOf(err)]: // the row may be sent later
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return w.acceptFailed(t, err)
+	}
+	if err := w.rowRate.take(ctx, 1); err != nil {
+		return err
+	}
+	if err := w.byteRate.take(ctx, float64(t.size)); err != nil {
+		return err
+	}
+	for {
+		if accepted, err := w.offer(t); accepted || err != nil {
+			return err
+		}
+		select {
+		case <-w.roomWake:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// acceptFailed accepts a row that was not sent and fails for good.
+func (w *Writer) acceptFailed(t task, err error) error {
+	w.mu.Lock()
+	stopped := w.err
+	if stopped == nil {
+		w.pending++
+	}
+	w.mu.Unlock()
+	if stopped != nil {
+		return stopped
+	}
+	w.reject(t, err)
+	return w.errorOf(nil)
+}
+
+// fieldsOf returns the columns that T has a field for, of those that the writer of Insert takes, as a schema without
+// types.
+func fieldsOf[T any](w *Writer) column.Schema {
+	if w.table == nil || reflect.TypeFor[T]().Kind() != reflect.Struct {
+		return nil
+	}
+	names := slices.Concat(w.table.OrderedColumns, slices.Sorted(maps.Keys(w.o.Columns)),
+		[]string{w.o.TTLColumn, w.o.TimestampColumn})
+	var schema column.Schema
+	for _, name := range names {
+		if _, ok := codec.FieldFor(reflect.TypeFor[T](), name); ok && schema.Index(name) < 0 {
+			schema = append(schema, column.Field{Name: name})
+		}
+	}
+	return schema
+}
