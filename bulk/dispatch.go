@@ -44,8 +44,11 @@ type target struct {
 
 func (t *target) queued() int { return len(t.queue) - t.head }
 
-// load returns the share of the limit that is used, the queue included.
-func (t *target) load() float64 { return float64(t.inFlight+t.queued()) / t.limit.limit }
+// wait returns about how long a further row would wait: the share of the limit that is used, the queue included, times
+// the latency. A slow replica gets few rows, and always one, which measures its latency.
+func (t *target) wait() float64 {
+	return float64(t.inFlight+t.queued()) / t.limit.limit * max(t.limit.latency, 1)
+}
 
 // full reports whether the queue has as many rows as the limit, so that one round trip is prepared.
 func (t *target) full() bool { return t.queued() >= max(1, int(t.limit.limit)) }
@@ -110,14 +113,14 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 	return true, nil
 }
 
-// choose returns the target with the lowest load. Without candidates the driver chooses a node. The caller holds w.mu.
+// choose returns the target with the shortest wait. Without candidates the driver chooses a node. The caller holds w.mu.
 func (w *Writer) choose(candidates []vecql.Target) *target {
 	if len(candidates) == 0 {
 		return w.target(vecql.Target{Shard: -1})
 	}
 	var best *target
 	for _, key := range candidates {
-		if t := w.target(key); best == nil || t.load() < best.load() {
+		if t := w.target(key); best == nil || t.wait() < best.wait() {
 			best = t
 		}
 	}

@@ -14,8 +14,8 @@
 //
 // Each row is one request to a replica of its partition. A limit for each node, and for each shard of ScyllaDB, adapts
 // by additive increase and multiplicative decrease: it grows while latencies stay near their minimum, and shrinks on
-// higher latencies, OVERLOADED, timeouts and UNAVAILABLE. Of several replicas a row goes to the one with the lowest
-// load. Options.MaxInFlight and MaxBytes bound all requests, RowsPerSecond and BytesPerSecond their rate.
+// higher latencies, OVERLOADED, timeouts and UNAVAILABLE. Of several replicas a row goes to the one with the
+// shortest wait. Options.MaxInFlight and MaxBytes bound all requests, RowsPerSecond and BytesPerSecond their rate.
 //
 // # Order
 //

@@ -56,6 +56,9 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 
 // fail records that the target did not handle a request that began then.
 func (l *limiter) fail(began, now time.Time) {
+	if took := float64(now.Sub(began)); took > l.latency {
+		l.latency += (took - l.latency) / minSamples
+	}
 	if began.After(l.cut) {
 		l.decrease(now, .5)
 	}
