@@ -167,9 +167,11 @@ func (w *Writer) work(k *worker) {
 		if t.attempts++; t.attempts == 1 {
 			t.since = began
 		}
-		next := w.decide(&t, now, err)
-		if next == acknowledged {
+		next := acknowledged
+		if err == nil {
 			w.ledger.done(t.job.sets, t.index())
+		} else {
+			next = w.decide(&t, now, err)
 		}
 		w.mu.Lock()
 		w.release(t.target, began, now, err)
@@ -204,15 +206,19 @@ func (w *Writer) release(t *target, began, now time.Time, err error) {
 	full := t.inFlight >= int(t.limit.limit)
 	t.inFlight--
 	w.inFlight--
-	var memory *vecql.MemoryBudgetError
 	switch {
 	case err == nil:
 		t.limit.succeed(began, now, full)
-	case errors.Is(err, vecql.ErrThrottled), errors.As(err, &memory), w.ctx.Err() != nil:
-		// the session or the program has refused the request, not the node
-	case mayPass[vecql.ErrorClassOf(err)]:
+	case w.ctx.Err() == nil && isOfNode(err):
 		t.limit.fail(began, now)
 	}
+}
+
+// isOfNode reports whether a failure shows that a node has too many requests. The session itself may have refused the
+// request.
+func isOfNode(err error) bool {
+	var memory *vecql.MemoryBudgetError
+	return !errors.Is(err, vecql.ErrThrottled) && !errors.As(err, &memory) && mayPass[vecql.ErrorClassOf(err)]
 }
 
 // sendMore sends the next rows after a request to a target has ended. The caller holds w.mu.

@@ -30,11 +30,9 @@ var mayPass = map[vecql.ErrorClass]bool{
 	vecql.ClassWriteFailure: true, vecql.ClassServer: true,
 }
 
-// decide returns what follows an attempt of a row.
+// decide returns what follows a failed attempt of a row.
 func (w *Writer) decide(t *task, now time.Time, err error) outcome {
 	switch class := vecql.ErrorClassOf(err); {
-	case err == nil:
-		return acknowledged
 	case errors.Is(err, vecql.ErrSessionClosed):
 		w.fail(fmt.Errorf("bulk: %w", unprefixed(err)))
 		return dropped

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// TestIntervals compares sets with maps.
+func TestIntervals(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		var set intervals
+		reference := map[int64]bool{}
+		for range 40 {
+			i := int64(r.IntN(60))
+			j := i + int64(r.IntN(4))
+			set.add(i, j)
+			for ; i < j; i++ {
+				reference[i] = true
+			}
+			require.True(t, set.valid(), set)
+			for n := range int64(70) {
+				require.Equal(t, reference[n], set.has(n), "%d in %v", n, set)
+			}
+		}
+	}
+	require.False(t, intervals{{3, 3}}.valid())
+	require.False(t, intervals{{0, 3}, {3, 4}}.valid())
+	require.False(t, intervals{{-1, 3}}.valid())
+}
+
+// TestResume writes half of the rows, some of which fail, and resumes with a new writer.
+func TestResume(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		path := filepath.Join(t.TempDir(), "checkpoint.json")
+		open := func(change func(o *Options)) *Writer {
+			o := Options{Checkpoint: path}
+			change(&o)
+			w, err := Insert(s.Session, "shop.items", o)
+			require.NoError(t, err)
+			return w
+		}
+		w := open(func(*Options) {})
+		require.NoError(t, writeItems(t.Context(), w, 0, 250))
+		require.NoError(t, writeItems(t.Context(), w, 400, 500))
+		require.NoError(t, w.Flush(t.Context()))
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"job": "INSERT INTO \"shop\".\"items\"", "sources": {"items": {"done": [[0, 250], [400, 500]]}}}`, string(text))
+		require.NoError(t, w.Close(t.Context()))
+
+		executed := s.cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT"})
+		w = open(func(*Options) {})
+		require.NoError(t, writeItems(t.Context(), w, 0, 1000))
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, 350, w.Stats().Skipped)
+		require.EqualValues(t, 650, w.Stats().Rows)
+		require.Equal(t, 650, executed.Hits())
+		require.EqualValues(t, 1000, w.Checkpoint().Sources["items"].Watermark())
+		s.requireItems(t, 1000)
+
+		// The file is stored at intervals.
+		w = open(func(o *Options) { o.CheckpointEvery = time.Second })
+		require.NoError(t, w.Write(t.Context(), items(1000, 10)))
+		time.Sleep(1500 * time.Millisecond)
+		text, err = os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "[0,1010]")
+		require.NoError(t, w.Close(t.Context()))
+
+		// Another job, and damaged files.
+		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{Checkpoint: path})
+		require.ErrorIs(t, err, ErrCheckpoint)
+		for _, bad := range []string{"", "{", `{"job": "INSERT INTO \"shop\".\"items\"", "sources": {"items": {"done": [[2, 1]]}}}`} {
+			require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
+			_, err = Insert(s.Session, "shop.items", Options{Checkpoint: path})
+			require.ErrorIs(t, err, ErrCheckpoint)
+		}
+		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(t.TempDir(), "no", "such", "folder")})
+		require.ErrorIs(t, err, ErrCheckpoint)
+	})
+}
+
+// TestCheckpointFails stops the writer when the checkpoint cannot be written.
+func TestCheckpointFails(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		dir := filepath.Join(t.TempDir(), "dir")
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json")})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), items(0, 10)))
+		require.NoError(t, os.RemoveAll(dir))
+		time.Sleep(6 * time.Second)
+		require.ErrorIs(t, w.Write(t.Context(), items(10, 10)), ErrCheckpoint)
+		require.ErrorIs(t, w.Close(t.Context()), ErrCheckpoint)
+	})
+}
+
+const (
+	childJob  = "BULK_TEST_JOB" // environment of the child process
+	childRows = 2000
+	appendOne = "UPDATE shop.logs SET l = l + :l WHERE id = :id"
+)
+
+// TestChild is the process that TestKill kills.
+func TestChild(t *testing.T) {
+	job := os.Getenv(childJob)
+	if job == "" {
+		t.Skip("started by TestKill")
+	}
+	args := strings.Split(os.Getenv("BULK_TEST_ARGS"), " ")
+	cfg := vecql.NewCluster(args[1:]...)
+	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), vecql.One
+	session, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer session.Close()
+	o := Options{Checkpoint: args[0], CheckpointEvery: 5 * time.Millisecond, MaxInFlight: 32, MaxRejected: childRows}
+	o.Rejected = func(r Rejection) error {
+		fmt.Println("rejected", r.Index)
+		return nil
+	}
+	var w *Writer
+	if job == "append" {
+		w, err = New(session, appendOne, o)
+	} else {
+		w, err = Insert(session, "shop.items", o)
+	}
+	require.NoError(t, err)
+	for first := 0; first < childRows; first += 100 {
+		b := items(first, 100)
+		if job == "append" {
+			offsets := make([]int32, 101)
+			for i := range offsets {
+				offsets[i] = int32(i)
+			}
+			b = column.NewBatch(b.Columns[0], column.Lists("l", offsets, b.Columns[0]))
+		}
+		require.NoError(t, w.Write(context.Background(), b))
+	}
+	require.NoError(t, w.Close(context.Background()))
+}
+
+// A watch counts the executions of rows by id.
+type watch struct {
+	mu    sync.Mutex
+	count map[string]int
+	total int
+	kills chan struct{} // receives a value after each killEvery executions
+}
+
+const killEvery = 600
+
+func (w *watch) see(r cqltest.Request) {
+	id, ok := r.Value("id")
+	if r.Op != cqltest.OpExecute || !ok {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count[id.Text]++
+	if w.total++; w.total%killEvery == 0 {
+		select {
+		case w.kills <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// TestKill kills a process with SIGKILL until one run ends by itself. No run sends a row that the checkpoint listed
+// before, no row is missing, and no row that is not idempotent is sent twice.
+func TestKill(t *testing.T) {
+	for _, job := range []string{"insert", "append"} {
+		t.Run(job, func(t *testing.T) {
+			seen := &watch{count: map[string]int{}, kills: make(chan struct{}, 1)}
+			c := cqltest.New(t, cqltest.Config{Nodes: 1, OnRequest: seen.see})
+			require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 1)))
+			c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: time.Millisecond})
+			path := filepath.Join(t.TempDir(), "checkpoint.json")
+			rejected := map[string]bool{}
+			kills := 0
+			for killed := true; killed; {
+				before := doneOf(t, path)
+				counted := map[int64]int{}
+				seen.mu.Lock()
+				for id := range before {
+					counted[id] = seen.count[strconv.FormatInt(id, 10)]
+				}
+				seen.mu.Unlock()
+				killed = runChild(t, job, path, c.Hosts(), seen.kills, rejected)
+				if killed {
+					kills++
+				}
+				seen.mu.Lock()
+				for id, n := range counted {
+					require.Equal(t, n, seen.count[strconv.FormatInt(id, 10)], "row %d was done and is sent again", id)
+				}
+				seen.mu.Unlock()
+			}
+			require.GreaterOrEqual(t, kills, 2)
+			require.Len(t, doneOf(t, path), childRows)
+			for id := range childRows {
+				n := seen.count[strconv.Itoa(id)]
+				if job == "append" {
+					require.LessOrEqual(t, n, 1)
+					require.True(t, n == 1 || rejected[strconv.Itoa(id)], "row %d is neither sent nor rejected", id)
+				} else {
+					require.Positive(t, n)
+				}
+			}
+			t.Logf("%d kills, %d executions, %d rows in doubt", kills, seen.total, len(rejected))
+		})
+	}
+}
+
+// runChild runs the child process and reports whether it was killed.
+func runChild(t *testing.T, job, path string, hosts []string, kills <-chan struct{}, rejected map[string]bool) bool {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.count=1")
+	cmd.Env = append(os.Environ(), childJob+"="+job, "BULK_TEST_ARGS="+strings.Join(append([]string{path}, hosts...), " "))
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-kills:
+			_ = cmd.Process.Kill()
+		case <-ended:
+		}
+	}()
+	var text strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if id, ok := strings.CutPrefix(lines.Text(), "rejected "); ok {
+			rejected[id] = true
+		}
+		text.WriteString(lines.Text() + "\n")
+	}
+	err = cmd.Wait()
+	close(ended)
+	if err != nil && cmd.ProcessState.ExitCode() != -1 {
+		t.Fatal(err, text.String())
+	}
+	return err != nil
+}
+
+// doneOf returns the rows that a checkpoint lists as done.
+func doneOf(t *testing.T, path string) map[int64]bool {
+	t.Helper()
+	done := map[int64]bool{}
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return done
+	}
+	var c Checkpoint
+	require.NoError(t, json.Unmarshal(text, &c))
+	for _, p := range c.Sources {
+		for _, v := range p.Done {
+			for id := v[0]; id < v[1]; id++ {
+				done[id] = true
+			}
+		}
+	}
+	return done
+}
