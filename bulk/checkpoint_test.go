@@ -118,7 +118,7 @@ func TestCheckpointFails(t *testing.T) {
 
 const (
 	childJob  = "BULK_TEST_JOB" // environment of the child process
-	childRows = 2000
+	childRows = 1200
 	appendOne = "UPDATE shop.logs SET l = l + :l WHERE id = :id"
 )
 
@@ -168,7 +168,7 @@ type watch struct {
 	kills chan struct{} // receives a value after each killEvery executions
 }
 
-const killEvery = 600
+const killEvery = 400
 
 func (w *watch) see(r cqltest.Request) {
 	id, ok := r.Value("id")

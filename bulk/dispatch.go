@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/vecql/vecql"
@@ -45,13 +46,21 @@ type target struct {
 func (t *target) queued() int { return len(t.queue) - t.head }
 
 // wait returns about how long a further row would wait: the share of the limit that is used, the queue included, times
-// the latency. A slow replica gets few rows, and always one, which measures its latency.
+// the latency. A slow replica gets few rows, and always one, which measures its latency. Before the first response a
+// target gets no rows beyond its limit if there are others.
 func (t *target) wait() float64 {
-	return float64(t.inFlight+t.queued()) / t.limit.limit * max(t.limit.latency, 1)
+	latency := t.limit.latency
+	if latency == 0 {
+		latency = 1
+		if t.inFlight+t.queued() >= int(t.limit.limit) {
+			latency = math.MaxFloat64
+		}
+	}
+	return float64(t.inFlight+t.queued()) / t.limit.limit * latency
 }
 
 // full reports whether the queue has as many rows as the limit, so that one round trip is prepared.
-func (t *target) full() bool { return t.queued() >= max(1, int(t.limit.limit)) }
+func (t *target) full() bool { return t.queued() >= int(t.limit.limit) }
 
 func (t *target) push(next task) {
 	if len(t.queue) == cap(t.queue) && t.head > len(t.queue)/2 { // reuse the memory of rows that were sent

@@ -9,6 +9,7 @@ import "time"
 const (
 	firstLimit   = 16
 	baseEpoch    = 5 * time.Second // the base is the minimum of the last two epochs
+	probeShare   = 4               // the limit is divided by it at the start of an epoch
 	minSamples   = 16              // between two decreases for latency
 	latencyRatio = 3               // latencies above latencyRatio times the base, plus latencySlack, decrease the limit
 	latencySlack = 2 * time.Millisecond
@@ -22,9 +23,9 @@ type limiter struct {
 	threshold float64 // below it the limit grows by one with each response, which doubles it in each round trip
 
 	latency float64    // moving average, in ns; 0 means none yet
-	least   [2]float64 // of this epoch and of the last one; 0 means none yet
+	least   [2]float64 // of this epoch and of the last one, in ns; 0 means none yet
 	epoch   time.Time  // start of this epoch
-	cut     time.Time  // of the last decrease; requests that began before it do not decrease the limit again
+	cut     time.Time  // of the last decrease; requests that began before it do not change the limit
 	samples int        // since cut
 }
 
@@ -40,13 +41,13 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 	}
 	l.latency += (took - l.latency) / minSamples
 	l.samples++
-	l.rotate(now)
-	if l.samples >= minSamples && began.After(l.cut) && l.latency > latencyRatio*l.base()+float64(latencySlack) {
+	l.measure(began, now)
+	if l.samples >= minSamples && began.After(l.cut) && l.base() > 0 && l.latency > latencyRatio*l.base()+float64(latencySlack) {
 		l.decrease(now, .7)
 		return
 	}
 	switch {
-	case !full:
+	case !full || began.Before(l.cut):
 	case l.limit < l.threshold:
 		l.limit = min(l.limit+1, l.most)
 	default:
@@ -69,25 +70,28 @@ func (l *limiter) decrease(now time.Time, factor float64) {
 	l.threshold, l.cut, l.samples = l.limit, now, 0
 }
 
-// rotate begins a new epoch if it is time for one. The limit is then halved for a short while, since the base would
-// rise without end if it were only measured under load.
-func (l *limiter) rotate(now time.Time) {
+// measure records the latency of a request for the base, and begins a new epoch if it is time for one. The limit is then
+// a quarter for a short while, since the base would rise without end if it were only measured under load.
+func (l *limiter) measure(began, now time.Time) {
 	if l.epoch.IsZero() {
-		l.epoch = now
+		l.epoch = began
 	}
 	if now.Sub(l.epoch) >= baseEpoch {
 		l.least[1], l.least[0], l.epoch = l.least[0], 0, now
-		l.threshold, l.limit = l.limit, max(1, l.limit/2)
+		l.threshold, l.limit, l.cut = l.limit, max(1, l.limit/probeShare), now
 	}
-	if l.least[0] == 0 || l.latency < l.least[0] {
-		l.least[0] = l.latency
+	if took := float64(now.Sub(began)); !began.Before(l.epoch) && (l.least[0] == 0 || took < l.least[0]) {
+		l.least[0] = took
 	}
 }
 
-// base returns the latency to compare with.
+// base returns the latency to compare with, the least one of this epoch and the last.
 func (l *limiter) base() float64 {
-	if l.least[1] == 0 {
+	switch {
+	case l.least[1] == 0:
 		return l.least[0]
+	case l.least[0] == 0:
+		return l.least[1]
 	}
 	return min(l.least[0], l.least[1])
 }

@@ -45,7 +45,7 @@ func TestOverload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inShop(t, 2, func(t *testing.T, s *shop) {
-				const most = 32
+				const most = 8
 				calm := cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond}
 				s.cluster.Inject(calm)
 				w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: most, AllowMissing: true})
@@ -85,18 +85,19 @@ func TestOverload(t *testing.T) {
 // TestSlowReplica has one node that is a hundred times slower than the others, which have all of its rows.
 func TestSlowReplica(t *testing.T) {
 	inShop(t, 3, func(t *testing.T, s *shop) {
-		run := func() time.Duration {
-			began := time.Now()
-			w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 48})
-			require.NoError(t, err)
-			require.NoError(t, writeItems(t.Context(), w, 0, 3000))
-			require.NoError(t, w.Close(t.Context()))
-			return time.Since(began)
-		}
-		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: time.Second})
-		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
-		require.Less(t, run(), 5*time.Second)
-		require.Less(t, s.cluster.Node(1).Requests(cqltest.OpExecute), 100)
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: 10 * time.Second})
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond})
+		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 8})
+		require.NoError(t, err)
+		stop, written := make(chan struct{}), make(chan int)
+		go func() { written <- pour(t, w, stop) }()
+		time.Sleep(15 * time.Second)
+		before := w.Stats().Rows
+		time.Sleep(15 * time.Second)
+		require.Greater(t, w.Stats().Rows-before, uint64(60*15), "80 rows per second without the slow node")
+		close(stop)
+		<-written
+		require.NoError(t, w.Close(t.Context()))
 	})
 }
 
@@ -108,7 +109,7 @@ func TestLostNode(t *testing.T) {
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()
-		for range 3 {
+		for range 2 {
 			time.Sleep(300 * time.Millisecond)
 			s.cluster.Node(2).Kill()
 			time.Sleep(300 * time.Millisecond)
@@ -125,7 +126,7 @@ func TestLostNode(t *testing.T) {
 // TestNotIdempotent appends one element to each of many lists, in trouble: none gets two, and each row is acknowledged
 // or rejected.
 func TestNotIdempotent(t *testing.T) {
-	const rows = 2000
+	const rows = 1000
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		s.trouble(40)
 		unknown := map[int64]bool{}
@@ -272,12 +273,12 @@ func TestMemoryBudget(t *testing.T) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
 		w, err := Insert(s.Session, "shop.items", Options{})
 		require.NoError(t, err)
-		require.NoError(t, writeItems(t.Context(), w, 0, 3000))
+		require.NoError(t, writeItems(t.Context(), w, 0, 1500))
 		require.NoError(t, w.Close(t.Context()))
 		require.LessOrEqual(t, w.Stats().PeakBytes, int64(budget/2))
 		require.LessOrEqual(t, s.Stats().Memory.Peak, int64(budget))
 		s.cluster.ClearFaults()
-		s.requireItems(t, 3000)
+		s.requireItems(t, 1500)
 	}, func(cfg *vecql.ClusterConfig) { cfg.MemoryBudget = budget })
 }
 
