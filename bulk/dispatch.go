@@ -122,7 +122,8 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 	return true, nil
 }
 
-// choose returns the target with the shortest wait. Without candidates the driver chooses a node. The caller holds w.mu.
+// choose returns the target with the shortest wait. Without candidates the driver chooses a node. The caller holds
+// w.mu.
 func (w *Writer) choose(candidates []vecql.Target) *target {
 	if len(candidates) == 0 {
 		return w.target(vecql.Target{Shard: -1})

@@ -42,7 +42,9 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 	l.latency += (took - l.latency) / minSamples
 	l.samples++
 	l.measure(began, now)
-	if l.samples >= minSamples && began.After(l.cut) && l.base() > 0 && l.latency > latencyRatio*l.base()+float64(latencySlack) {
+	base := l.base()
+	slow := base > 0 && l.latency > latencyRatio*base+float64(latencySlack)
+	if slow && l.samples >= minSamples && began.After(l.cut) {
 		l.decrease(now, .7)
 		return
 	}
@@ -70,8 +72,8 @@ func (l *limiter) decrease(now time.Time, factor float64) {
 	l.threshold, l.cut, l.samples = l.limit, now, 0
 }
 
-// measure records the latency of a request for the base, and begins a new epoch if it is time for one. The limit is then
-// a quarter for a short while, since the base would rise without end if it were only measured under load.
+// measure records the latency of a request for the base, and begins a new epoch if it is time for one. The limit is
+// then a quarter for a short while, since the base would rise without end if it were only measured under load.
 func (l *limiter) measure(began, now time.Time) {
 	if l.epoch.IsZero() {
 		l.epoch = began

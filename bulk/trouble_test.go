@@ -82,10 +82,10 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestSlowReplica has one node that is a hundred times slower than the others, which have all of its rows.
+// TestSlowReplica has one node that is 20 times slower than the others, which have all of its rows.
 func TestSlowReplica(t *testing.T) {
 	inShop(t, 3, func(t *testing.T, s *shop) {
-		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: 10 * time.Second})
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: 2 * time.Second})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond})
 		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 8})
 		require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestSlowReplica(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		before := w.Stats().Rows
 		time.Sleep(15 * time.Second)
-		require.Greater(t, w.Stats().Rows-before, uint64(60*15), "80 rows per second without the slow node")
+		require.Greater(t, w.Stats().Rows-before, uint64(68*15), "80 rows per second without the slow node")
 		close(stop)
 		<-written
 		require.NoError(t, w.Close(t.Context()))
