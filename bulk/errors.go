@@ -5,6 +5,7 @@ package bulk
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/vecql/vecql/column"
 )
@@ -55,9 +56,20 @@ type RejectedError struct {
 
 // Error returns the number of rows, and the position and the error of the last one.
 func (e *RejectedError) Error() string {
-	return fmt.Sprintf("bulk: %d rows failed, the last one, %s, after %d attempts: %v", e.Rows, e.Last.position(),
-		e.Last.Attempts, e.Last.Err)
+	return fmt.Sprintf("bulk: write %s, number %d of the rows that failed for good: %v", e.Last.position(), e.Rows,
+		unprefixed(e.Last.Err))
 }
 
 // Unwrap returns the error of the last row.
 func (e *RejectedError) Unwrap() error { return e.Last.Err }
+
+// unprefixedError is an error without the name of its package, so that a text begins with one name.
+type unprefixedError struct{ error }
+
+func unprefixed(err error) error { return unprefixedError{err} }
+
+func (e unprefixedError) Error() string {
+	return strings.TrimPrefix(strings.TrimPrefix(e.error.Error(), "vecql: "), "bulk: ")
+}
+
+func (e unprefixedError) Unwrap() error { return e.error }

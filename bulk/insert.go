@@ -79,15 +79,6 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 	return w, w.start(stmt)
 }
 
-// unprefixedError is an error of package vecql without the name of the package, which an error text contains once.
-type unprefixedError struct{ error }
-
-func unprefixed(err error) error { return unprefixedError{err} }
-
-func (e unprefixedError) Error() string { return strings.TrimPrefix(e.error.Error(), "vecql: ") }
-
-func (e unprefixedError) Unwrap() error { return e.error }
-
 // splitTable returns the keyspace, empty if there is none, and the table of a name in CQL.
 func splitTable(name string) (keyspace, table string) {
 	end := 0

@@ -53,7 +53,7 @@ var notProvoked = map[string]string{
 
 // errorPackages are the packages that programs import, by folder.
 var errorPackages = map[string]string{
-	"": "vecql", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "groupby": "groupby",
+	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "groupby": "groupby",
 	"parquetscan": "parquetscan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 }
 
@@ -67,7 +67,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 }()
 
 func TestErrors(t *testing.T) {
-	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations())
+	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(), bulkSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {
