@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/placement"
+)
+
+// requireCover fails unless the ranges cover from start to end, each token once, in order.
+func requireCover(t *testing.T, start, end int64, ranges []TokenRange) {
+	t.Helper()
+	require.NotEmpty(t, ranges)
+	for _, r := range ranges {
+		require.Equal(t, start, r.Start, "%v", ranges)
+		require.Less(t, r.Start, r.End, "%v", ranges)
+		start = r.End
+	}
+	require.Equal(t, end, start, "%v", ranges)
+}
+
+func requireWholeRing(t *testing.T, ranges []TokenRange) {
+	t.Helper()
+	requireCover(t, math.MinInt64, math.MaxInt64, ranges)
+}
+
+func TestTokenRangeSplit(t *testing.T) {
+	whole := TokenRange{Start: math.MinInt64, End: math.MaxInt64, Replicas: []TokenReplica{{HostID: hostID(1)}}}
+	for _, n := range []int{math.MinInt, -1, 0, 1, 2, 3, 7, 1000} {
+		parts := whole.Split(n)
+		require.Len(t, parts, max(n, 1))
+		requireWholeRing(t, parts)
+		require.Equal(t, whole.Replicas, parts[len(parts)-1].Replicas)
+	}
+	narrow := TokenRange{Start: math.MaxInt64 - 3, End: math.MaxInt64}
+	parts := narrow.Split(math.MaxInt)
+	require.Len(t, parts, 3, "one for each token")
+	requireCover(t, narrow.Start, narrow.End, parts)
+	require.Empty(t, TokenRange{Start: 1, End: 1}.Split(2))
+	require.Empty(t, TokenRange{Start: math.MaxInt64, End: math.MinInt64}.Split(2))
+}
+
+func TestTokenRangeJSON(t *testing.T) {
+	want := TokenRange{
+		Start: math.MinInt64, End: math.MaxInt64,
+		Replicas: []TokenReplica{{HostID: hostID(3), Shard: 7}, {HostID: hostID(4), Shard: -1}},
+	}
+	text, err := json.Marshal(want)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"start":-9223372036854775808,"end":9223372036854775807,"replicas":[
+		{"host_id":"00000000-0000-0000-0000-000000000003","shard":7},
+		{"host_id":"00000000-0000-0000-0000-000000000004","shard":-1}]}`, string(text))
+	var got TokenRange
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Equal(t, want, got)
+}
+
+// TestRingRanges has rings with tokens at the ends.
+func TestRingRanges(t *testing.T) {
+	simple := map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 1}}}
+	for name, tokens := range map[string][]int64{
+		"none":       nil,
+		"one":        {5},
+		"min":        {math.MinInt64},
+		"max":        {math.MaxInt64},
+		"both ends":  {math.MinInt64, math.MaxInt64},
+		"inner":      {-10, 0, 10},
+		"duplicates": {-10, -10, 10},
+	} {
+		var nodes []*node
+		for i, tok := range tokens {
+			nodes = append(nodes, testNode(byte(i+1), "a", "r", tok))
+		}
+		topo := testTopology(t, nil, nodes, simple)
+		ranges := topo.ringRanges("ks")
+		requireWholeRing(t, ranges)
+		for _, r := range ranges {
+			for _, tok := range []int64{r.Start + 1, r.End} { // the ends have the replicas that requests go to
+				var want []TokenReplica
+				for _, n := range topo.replicasOf("ks", tok) {
+					want = append(want, TokenReplica{HostID: n.info.id, Shard: -1})
+				}
+				require.ElementsMatch(t, want, r.Replicas, "%s: token %d", name, tok)
+			}
+		}
+	}
+}
+
+// FuzzCoverRing checks that any ranges cover the ring after coverRing, and that parts of ranges cover them.
+func FuzzCoverRing(f *testing.F) {
+	f.Add([]byte{}, 3)
+	f.Add(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, 1<<63), 1<<63-1), 1)
+	f.Add([]byte("0123456789abcdef0123456789ABCDEFfedcba9876543210"), 100)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		var ranges []TokenRange
+		for ; len(b) >= 16; b = b[16:] {
+			ranges = append(ranges, TokenRange{
+				Start: int64(binary.BigEndian.Uint64(b)), End: int64(binary.BigEndian.Uint64(b[8:])),
+				Replicas: []TokenReplica{{Shard: len(b)}},
+			})
+		}
+		covered := coverRing(ranges)
+		requireWholeRing(t, covered)
+		for _, r := range covered {
+			requireCover(t, r.Start, r.End, r.Split(n%1000))
+		}
+	})
+}
