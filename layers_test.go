@@ -74,6 +74,7 @@ var imports = map[string][]string{
 	"cql":                nil,
 	// only the public packages
 	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan"},
+	"examples":            {module, module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
 	"groupby":             {module + "/column", module + "/cql", module + "/internal/bitmap"},
 	"internal/background": nil,
 	"internal/bitmap":     nil,
@@ -114,6 +115,7 @@ var imports = map[string][]string{
 		module + "/cql",
 		"github.com/stretchr/testify",
 	},
+	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/cqltext"},
 	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

@@ -34,6 +34,7 @@ type Query struct {
 	skipMetadata bool
 	nullsUnset   bool
 	routingKey   []byte
+	routingToken *int64 // nil means none
 }
 
 // options are the options that Query and Batch share.
@@ -187,6 +188,10 @@ func (q *Query) Trace(t Tracer) *Query { q.tracer = t; return q }
 // RoutingKey sets the serialized partition key for routing. It is needed only if the statement does not bind the whole
 // key, e.g. because a part of it is a literal.
 func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
+
+// RoutingToken sets the token that routes the query, for a statement that does not bind the partition key: for a
+// SELECT of a token range, the end of the range. The nodes that store the token are tried first.
+func (q *Query) RoutingToken(token int64) *Query { q.routingToken = &token; return q }
 
 // PageSize sets the number of rows in a page; 0 or less means no paging.
 func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
@@ -467,6 +472,9 @@ func (q *Query) configure(c *call, state []byte) error {
 	c.text, c.params.pagingState, c.params.pageSize = q.stmt, state, max(q.pageSize, 0)
 	if q.routingKey != nil {
 		c.setRoutingKey(q.keyspace, q.session.cfg.Keyspace, q.routingKey)
+	}
+	if q.routingToken != nil {
+		c.token, c.hasToken = *q.routingToken, true
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func startsUpper(s string) bool { return s != "" && s[0] >= 'A' && s[0] <= 'Z' }
 func TestSettersAreNamedByTheirOptions(t *testing.T) {
 	query, batch := settersOf(t, new(Query)), settersOf(t, new(Batch))
 	// Options of queries only, and methods that add statements to a batch.
-	ofQueries := []string{"NullsUnset", "PageSize", "PageState", "Prefetch", "RoutingKey", "SkipMetadata"}
+	ofQueries := []string{"NullsUnset", "PageSize", "PageState", "Prefetch", "RoutingKey", "RoutingToken", "SkipMetadata"}
 	ofBatches := []string{"Query"}
 	differ := []string{"Bind", "Observer"} // parameters differ between queries and batches
 	for name, q := range query {

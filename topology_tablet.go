@@ -47,15 +47,26 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 	if version >= 2 {
 		t.Version = tabletLong(&r)
 	}
-	n := list.Count(4 + 2*4 + 16 + 4)
 	if err := errors.Join(r.Err(), list.Err()); err != nil {
 		return nil, errorf("%w: %w", errTablet, err)
 	}
 	if t.First >= t.Last {
 		return nil, errorf("%w: from %d to %d", errTablet, t.First, t.Last)
 	}
+	if err := parseReplicas(t, &list); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// parseReplicas reads the replicas of t from a list<tuple<uuid, int>>.
+func parseReplicas(t *tablet.Tablet, list *wire.Reader) error {
+	n := list.Count(4 + 2*4 + 16 + 4)
+	if err := list.Err(); err != nil {
+		return errorf("%w: %w", errTablet, err)
+	}
 	if n == 0 || n > maxReplicas {
-		return nil, errorf("%w: %d replicas", errTablet, n)
+		return errorf("%w: %d replicas", errTablet, n)
 	}
 	t.Replicas = make([]tablet.Replica, n)
 	for i := range t.Replicas {
@@ -66,19 +77,19 @@ func parseTablet(payload []byte, version int) (*tablet.Tablet, error) {
 			pair.Fail(wire.ErrLength)
 		}
 		if err := errors.Join(list.Err(), pair.Err(), shard.Err()); err != nil {
-			return nil, errorf("%w: replica %d: %w", errTablet, i, err)
+			return errorf("%w: replica %d: %w", errTablet, i, err)
 		}
 		if replica.Shard < 0 || replica.Shard >= maxShard {
-			return nil, errorf("%w: shard %d", errTablet, replica.Shard)
+			return errorf("%w: shard %d", errTablet, replica.Shard)
 		}
 		for _, other := range t.Replicas[:i] {
 			if other.Host == replica.Host {
-				return nil, errorf("%w: two replicas on host %v", errTablet, UUID(replica.Host))
+				return errorf("%w: two replicas on host %v", errTablet, UUID(replica.Host))
 			}
 		}
 		t.Replicas[i] = replica
 	}
-	return t, nil
+	return nil
 }
 
 // tabletLong reads a bigint that is not NULL.
@@ -121,6 +132,12 @@ func (t *topology) addTablet(target *planTarget, hint []byte, version int) error
 	if !found.Covers(target.token) {
 		return errorf("%w: from %d to %d for token %d", errTablet, found.First, found.Last, target.token)
 	}
+	return t.keepTablet(target, found)
+}
+
+// keepTablet stores a tablet of the target's table that covers its token, unless a replica is unknown or too many
+// tablets are stored.
+func (t *topology) keepTablet(target *planTarget, found *tablet.Tablet) error {
 	for _, replica := range found.Replicas {
 		// it may be a node that was not yet in the system tables
 		if t.nodeByID(replica.Host) == nil && !t.excluded[replica.Host] {

@@ -54,7 +54,7 @@ var notProvoked = map[string]string{
 // errorPackages are the packages that programs import, by folder.
 var errorPackages = map[string]string{
 	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "groupby": "groupby",
-	"parquetscan": "parquetscan", "cqltest": "cqltest", "otelvecql": "otelvecql",
+	"parquetscan": "parquetscan", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 }
 
 // prefixes has a pattern for the prefix of each package.
@@ -67,7 +67,8 @@ var prefixes = func() map[string]*regexp.Regexp {
 }()
 
 func TestErrors(t *testing.T) {
-	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(), bulkSituations())
+	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
+		bulkSituations(), scanSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {

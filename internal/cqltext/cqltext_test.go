@@ -136,3 +136,23 @@ func afterComments(text string) string {
 	}
 	return ""
 }
+
+func TestTokens(t *testing.T) {
+	for text, want := range map[string][]string{
+		"SELECT a, \"B c\" FROM ks.t -- x\nWHERE a='it''s' /* , */ AND b>=?;": {
+			"SELECT", "a", ",", `"B c"`, "FROM", "ks", ".", "t", "WHERE", "a", "=", "'it''s'", "AND", "b", ">", "=", "?", ";",
+		},
+		"$$ a $$b":       {"$$ a $$", "b"},
+		"1.5 - /":        {"1", ".", "5", "-", "/"},
+		"'open":          {"'open"},
+		"":               nil,
+		" \t\r\n/* only": nil,
+	} {
+		var got []string
+		for at, token := range Tokens(text) {
+			require.Equal(t, token, text[at:at+len(token)])
+			got = append(got, token)
+		}
+		require.Equal(t, want, got, text)
+	}
+}
