@@ -24,6 +24,10 @@ const (
 	longWait  = 5 * time.Second
 )
 
+// restartAfter is the number of failures after which an attempt begins again at the position of its part, in case that
+// the state of the page is the cause.
+const restartAfter = 4
+
 // Run reads the rows that are left and passes them to f in batches of at least one row, on Config.Workers goroutines.
 // worker is the number of the goroutine, from 0, so that f can have state for each. The batch is valid until f returns;
 // Clone copies it. The rows of a batch are in the order of their tokens. f acknowledges a batch when it returns nil. An
@@ -180,17 +184,30 @@ func (r *reader) readAll(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// read reads one part, again after each failure, and cuts it if it fails repeatedly.
+// An attempt reads a part from its position at the start of the attempt. It survives failures: a failed page is
+// requested again by its state, so that the rows of a partition that were read before are dropped once only.
+type attempt struct {
+	from  Part
+	at    cursor
+	state vecql.PageToken // of the next page; nil means the first one
+}
+
+func newAttempt(p Part) attempt { return attempt{from: p, at: newCursor(p)} }
+
+// read reads one part. After a failure it requests the page again, and cuts the part if that fails, too.
 func (r *reader) read(ctx context.Context, w *work) error {
+	a := newAttempt(w.Part)
 	for {
-		again, err := r.readOnce(ctx, w)
+		again, err := r.readPages(ctx, w, &a)
 		if err == nil || !again {
 			return err
 		}
 		if w.failures++; w.failures > r.scan.cfg.Retries {
 			return &RangeError{Part: w.Part, Failures: w.failures, Err: err}
 		}
-		r.scan.failed(r.number, w)
+		if cut := r.scan.failed(r.number, w); cut || !mayRepeat(err) || w.failures%restartAfter == 0 {
+			a = newAttempt(w.Part)
+		}
 		wait := background.Exponential(firstWait, longWait, w.failures-1)
 		if !background.Sleep(ctx, background.Jitter(wait)) {
 			return context.Cause(ctx)
@@ -198,37 +215,39 @@ func (r *reader) read(ctx context.Context, w *work) error {
 	}
 }
 
-// failed counts a failure, and puts the upper half of a part that failed repeatedly at the front of the queue.
-func (s *Scan) failed(worker int, w *work) {
-	s.pages.failed()
+// failed counts a failure. If the part failed repeatedly, it puts the upper half at the front of the queue and reports
+// true.
+func (s *Scan) failed(worker int, w *work) (cut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures++
 	if w.failures > 1 {
-		if lower, upper, ok := w.cut(); ok {
+		s.pages.failed()
+		var lower, upper Part
+		if lower, upper, cut = w.cut(); cut {
 			w.Part = lower
 			s.queue = slices.Insert(s.queue, 0, work{Part: upper, failures: w.failures})
 		}
 	}
 	s.open[worker] = *w
+	return cut
 }
 
-// readOnce reads a part page by page until its end or a failure. again means that another attempt may succeed. After
+// readPages reads a part page by page until its end or a failure. again means that another attempt may succeed. After
 // each page that was passed to the function it advances w.
-func (r *reader) readOnce(ctx context.Context, w *work) (again bool, err error) {
-	from, at := w.Part, newCursor(w.Part)
-	for state := vecql.PageToken(nil); ; {
-		page, next, err := r.fetch(ctx, from, state)
+func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool, err error) {
+	for {
+		page, next, err := r.fetch(ctx, a.from, a.state)
 		if err != nil {
 			// another version of the server may refuse the state of a page that it did not make
-			return ctx.Err() == nil && (mayRepeat(err) || state != nil), err
+			return ctx.Err() == nil && (mayRepeat(err) || a.state != nil), err
 		}
 		if page.Rows > 0 {
-			if err := r.pass(w, &at, page); err != nil {
+			if err := r.pass(w, &a.at, page); err != nil {
 				return false, err
 			}
 		}
-		if state = next; len(state) == 0 {
+		if a.state = next; len(a.state) == 0 {
 			return false, nil
 		}
 		if ctx.Err() != nil {

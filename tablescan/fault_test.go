@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tablescan_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// Scans while nodes fail and the cluster changes: every row still comes exactly once.
+
+// run scans the table in small pages, with another function at each page.
+func (c *fake) run(t *testing.T, cfg tablescan.Config, atPage func(page int64)) *tablescan.Scan {
+	t.Helper()
+	c.fill(t)
+	want, got := c.all(t), &rows{}
+	s := c.scan(t, selectAll, cfg)
+	var pages atomic.Int64
+	require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error {
+		got.add(t, b)
+		atPage(pages.Add(1))
+		return nil
+	}))
+	require.Greater(t, pages.Load(), int64(30))
+	requireSame(t, want, got)
+	return s
+}
+
+// TestFailedRequests fails most requests, each in one of several ways.
+func TestFailedRequests(t *testing.T) {
+	for name, cfg := range configs {
+		t.Run(name, func(t *testing.T) {
+			onFake(t, cfg, func(t *testing.T, c *fake) {
+				seed := rand.Uint64()
+				t.Logf("seed %d", seed)
+				var mu sync.Mutex
+				r := rand.New(rand.NewPCG(seed, 0))
+				some := func(share float64) func(cqltest.Request) bool {
+					return func(cqltest.Request) bool {
+						mu.Lock()
+						defer mu.Unlock()
+						return r.Float64() < share
+					}
+				}
+				for _, f := range []cqltest.Fault{
+					{Error: &cqltest.Error{Code: cqltest.CodeReadTimeout}},
+					{Error: &cqltest.Error{Code: cqltest.CodeOverloaded}},
+					{Error: &cqltest.Error{Code: cqltest.CodeUnavailable}},
+					{Close: true, CloseAfter: 20},
+					{EmptyPage: true},
+				} {
+					f.Op, f.Statement, f.Match = cqltest.OpExecute, "token", some(0.2)
+					c.Inject(f)
+				}
+				s := c.run(t, tablescan.Config{Workers: 3, PageBytes: 150, Retries: 100}, func(int64) {})
+				require.Positive(t, s.Progress().Failures)
+			})
+		})
+	}
+}
+
+// TestLostAnswers drops answers of pages that the server has sent.
+func TestLostAnswers(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", Skip: 20, Times: 15, Drop: true, Execute: true})
+		c.run(t, tablescan.Config{PageBytes: 150}, func(int64) {})
+	})
+}
+
+// TestWidePartitionFails fails pages within a partition, so that it is read again and its first rows are dropped.
+func TestWidePartitionFails(t *testing.T) {
+	onFake(t, configs["one"], func(t *testing.T, c *fake) {
+		c.insert(t, keyOf(5), 100)
+		c.insert(t, keyOf(6), 30)
+		want, got := c.all(t), &rows{}
+		s := c.scan(t, selectAll, tablescan.Config{Workers: 1, PageBytes: 350})
+		fault := cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", Times: 3, Error: &cqltest.Error{Code: cqltest.CodeReadFailure}}
+		pages, failAt := 0, map[int]bool{1: true, 2: true, 5: true, 9: true}
+		require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error {
+			got.add(t, b)
+			if pages++; failAt[pages] {
+				c.Inject(fault)
+			}
+			return nil
+		}))
+		requireSame(t, want, got)
+		require.EqualValues(t, 12, s.Progress().Failures)
+		require.EqualValues(t, 130, s.Progress().Rows)
+	})
+}
+
+// TestWideRangesFail fails every range above a width, so that ranges must be cut.
+func TestWideRangesFail(t *testing.T) {
+	onFake(t, configs["one"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		want, got := c.all(t), &rows{}
+		c.Inject(cqltest.Fault{
+			Op: cqltest.OpExecute, Statement: "token", Error: &cqltest.Error{Code: cqltest.CodeReadTimeout},
+			Match: func(r cqltest.Request) bool { return widthOf(r) > 1<<57 },
+		})
+		s := c.scan(t, selectAll, tablescan.Config{Workers: 2, Retries: 5})
+		require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error {
+			got.add(t, b)
+			return nil
+		}))
+		requireSame(t, want, got)
+		require.Positive(t, s.Progress().Failures)
+
+		s = c.scan(t, selectAll, tablescan.Config{Workers: 2, Retries: 1}) // fails before it cuts
+		err := s.Run(t.Context(), nil)
+		var failed *tablescan.RangeError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, 2, failed.Failures)
+		require.ErrorIs(t, err, vecql.CodeReadTimeout)
+	})
+}
+
+// TestPagingStateRefused refuses the first page states, as after the upgrade of a node.
+func TestPagingStateRefused(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		rule := c.Inject(cqltest.Fault{
+			Op: cqltest.OpExecute, Statement: "token", Times: 4, Error: &cqltest.Error{Code: cqltest.CodeInvalid},
+			Match: func(r cqltest.Request) bool { return r.Paged },
+		})
+		c.run(t, tablescan.Config{PageBytes: 150}, func(int64) {})
+		require.Equal(t, 4, rule.Hits())
+	})
+}
+
+// TestNodesFail kills, pauses and restarts nodes while the scan runs.
+func TestNodesFail(t *testing.T) {
+	for _, name := range []string{"vnodes", "shards", "tablets"} {
+		t.Run(name, func(t *testing.T) {
+			onFake(t, configs[name], func(t *testing.T, c *fake) {
+				c.run(t, tablescan.Config{Workers: 4, PageBytes: 150}, func(page int64) {
+					switch page {
+					case 5:
+						c.Node(0).Kill()
+					case 12:
+						c.Node(1).Pause()
+						time.Sleep(time.Second)
+					case 20:
+						c.Node(1).Resume()
+						require.NoError(t, c.Node(0).Restart())
+					case 25:
+						c.Node(2).Kill()
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestAllNodesFail stops the scan while no node answers, and continues.
+func TestAllNodesFail(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		want, got := c.all(t), &rows{}
+		s := c.scan(t, selectAll, tablescan.Config{Workers: 2, PageBytes: 150, Retries: 3})
+		pages := atomic.Int64{}
+		read := func(_ int, b *column.Batch) error {
+			got.add(t, b)
+			if pages.Add(1) == 5 {
+				for _, n := range c.Nodes() {
+					n.Kill()
+				}
+			}
+			return nil
+		}
+		err := s.Run(t.Context(), read)
+		var failed *tablescan.RangeError
+		require.ErrorAs(t, err, &failed)
+		for _, n := range c.Nodes() {
+			require.NoError(t, n.Restart())
+		}
+		require.NoError(t, c.session.Ready(t.Context()))
+		require.NoError(t, s.Run(t.Context(), read))
+		requireSame(t, want, got)
+	})
+}
+
+// TestClusterChanges resizes the cluster, splits and moves tablets, and changes the number of shards.
+func TestClusterChanges(t *testing.T) {
+	for _, name := range []string{"vnodes", "shards", "tablets"} {
+		t.Run(name, func(t *testing.T) {
+			onFake(t, configs[name], func(t *testing.T, c *fake) {
+				c.run(t, tablescan.Config{Workers: 4, PageBytes: 150}, func(page int64) {
+					switch page {
+					case 3, 9, 15, 21:
+						c.MoveTablets()
+					case 6:
+						c.SetTablets(5)
+					case 12:
+						c.SetTablets(64)
+					case 18:
+						_, err := c.AddNode("datacenter1", "rack1")
+						require.NoError(t, err)
+					case 24:
+						if name != "vnodes" {
+							c.Node(1).SetShards(5)
+							c.Node(1).CloseConns()
+						}
+					case 27:
+						c.RemoveNode(c.Node(2))
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestDroppedTable ends the scan at once: a retry cannot succeed.
+func TestDroppedTable(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		s := c.scan(t, selectAll, tablescan.Config{Workers: 1})
+		require.NoError(t, c.Exec("DROP TABLE ks.t"))
+		err := s.Run(t.Context(), func(int, *column.Batch) error { return errors.New("no row") })
+		require.ErrorIs(t, err, vecql.CodeInvalid)
+	})
+}
+
+// widthOf returns the number of tokens in the range of a request.
+func widthOf(r cqltest.Request) uint64 {
+	start, end := binary.BigEndian.Uint64(r.Values[0].Bytes), binary.BigEndian.Uint64(r.Values[1].Bytes)
+	return end - start
+}
