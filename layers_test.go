@@ -73,8 +73,7 @@ var imports = map[string][]string{
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cql":                nil,
 	// only the public packages
-	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan"},
-	"examples":            {module, module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
+	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
 	"groupby":             {module + "/column", module + "/cql", module + "/internal/bitmap"},
 	"internal/background": nil,
 	"internal/bitmap":     nil,

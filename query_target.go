@@ -23,8 +23,8 @@ const maxOtherTargets = 3
 
 // Targets appends to dst the connected replicas of the partition of row i of b, the nearest ones only, in the order of
 // a query plan. If the replicas are unknown, Targets appends up to three of the nearest nodes. If the statement does
-// not bind the whole partition key, Targets appends nothing. size is the length of the encoded row in bytes. Errors are
-// those of ExecRow for a row that is not sent.
+// not bind the whole partition key, or a HostPicker selects the nodes, Targets appends nothing. size is the length of
+// the encoded row in bytes. Errors are those of ExecRow for a row that is not sent.
 func (st *RowStatement) Targets(ctx context.Context, dst []Target, b *column.Batch, i int,
 ) (targets []Target, size int, err error) {
 	return st.query.targets(ctx, dst, record{rows: &st.source, batch: b, row: i})
@@ -88,15 +88,19 @@ func (q *Query) targets(ctx context.Context, dst []Target, r record) ([]Target, 
 // appendTargets appends the first nodes of the query plan of a call that have a connection: those of one rank, and
 // either replicas or other nodes.
 func (s *Session) appendTargets(dst []Target, c *call) []Target {
+	if s.picks() { // the HostPicker selects the node of each attempt
+		return dst
+	}
 	var plan queryPlan
-	s.startPlan(&plan, c)
+	s.startPlan(context.Background(), &plan, c)
 	var first *node
 	for count := 0; ; {
-		n, tablet := plan.next()
+		at := plan.next()
+		n := at.node
 		if n == nil || first != nil && (n.rank != first.rank || plan.isReplica(n) != plan.isReplica(first)) {
 			return dst
 		}
-		shard := c.shardOf(n, tablet)
+		shard := c.shardOf(at)
 		if n.pool.pickShard(shard) == nil {
 			continue
 		}
