@@ -4,6 +4,7 @@ package codec
 
 import (
 	"reflect"
+	"sync"
 	"sync/atomic"
 
 	"github.com/vecql/vecql/cql"
@@ -42,6 +43,7 @@ func RegisterForeign(c ForeignCodec) {
 		old := foreign.Load()
 		all := append(foreignCodecs(), c)
 		if foreign.CompareAndSwap(old, &all) {
+			typeRoles.Store(new(sync.Map))
 			return
 		}
 	}
@@ -55,28 +57,40 @@ func foreignCodecs() []ForeignCodec {
 	return nil
 }
 
-// HasOwnCodec reports whether t or *t implements one of the codec interfaces.
-func HasOwnCodec(t reflect.Type) bool {
-	if implementsOne(t, marshalerType, unmarshalerType, udtMarshalerType, udtUnmarshalerType) {
-		return true
-	}
-	for _, c := range foreignCodecs() {
-		if implementsOne(t, c.Marshaler, c.Unmarshaler, c.UDTMarshaler, c.UDTUnmarshaler) {
-			return true
-		}
-	}
-	return false
+// typeRoles holds the roles of types: *sync.Map of reflect.Type to roles. Asking a type for its methods costs a
+// microsecond. Registration replaces the map.
+var typeRoles atomic.Pointer[sync.Map]
+
+// roles are the codec interfaces, of package cql or of a registered API, that a type implements.
+type roles struct {
+	own    bool    // t or *t implements any
+	itself [4]bool // t itself implements the interface of that Role
 }
 
-// implementsOne reports whether t or *t implements one of the interfaces, which may be nil.
-func implementsOne(t reflect.Type, interfaces ...reflect.Type) bool {
-	for _, i := range interfaces {
-		if i != nil && (t.Implements(i) || reflect.PointerTo(t).Implements(i)) {
-			return true
+func init() { typeRoles.Store(new(sync.Map)) }
+
+// rolesOf returns the roles of t.
+func rolesOf(t reflect.Type) roles {
+	known := typeRoles.Load()
+	if r, ok := known.Load(t); ok {
+		return r.(roles)
+	}
+	var r roles
+	for _, c := range append(foreignCodecs(), own) {
+		for role, i := range [4]reflect.Type{c.Marshaler, c.Unmarshaler, c.UDTMarshaler, c.UDTUnmarshaler} {
+			if i == nil {
+				continue
+			}
+			r.itself[role] = r.itself[role] || t.Implements(i)
+			r.own = r.own || r.itself[role] || reflect.PointerTo(t).Implements(i)
 		}
 	}
-	return false
+	known.Store(t, r)
+	return r
 }
+
+// HasOwnCodec reports whether t or *t implements one of the codec interfaces.
+func HasOwnCodec(t reflect.Type) bool { return rolesOf(t).own }
 
 // The methods of values, whichever interface they implement.
 type (
@@ -148,14 +162,14 @@ func udtUnmarshalerOf(dst reflect.Value) unmarshalUDTFunc {
 }
 
 // A Role is one of the four codec interfaces of an API.
-type Role func(c ForeignCodec) reflect.Type
+type Role int
 
 // The roles.
-var (
-	RoleMarshaler      Role = func(c ForeignCodec) reflect.Type { return c.Marshaler }
-	RoleUnmarshaler    Role = func(c ForeignCodec) reflect.Type { return c.Unmarshaler }
-	RoleUDTMarshaler   Role = func(c ForeignCodec) reflect.Type { return c.UDTMarshaler }
-	RoleUDTUnmarshaler Role = func(c ForeignCodec) reflect.Type { return c.UDTUnmarshaler }
+const (
+	RoleMarshaler Role = iota
+	RoleUnmarshaler
+	RoleUDTMarshaler
+	RoleUDTUnmarshaler
 )
 
 // own describes the interfaces of package cql.
@@ -166,14 +180,18 @@ var own = ForeignCodec{
 
 // HasRole reports whether t itself, not only *t, implements the interface of that role, of package cql or of a
 // registered API.
-func HasRole(t reflect.Type, role Role) bool {
-	if t.Implements(role(own)) {
-		return true
-	}
-	for _, c := range foreignCodecs() {
-		if i := role(c); i != nil && t.Implements(i) {
-			return true
-		}
-	}
-	return false
+func HasRole(t reflect.Type, role Role) bool { return rolesOf(t).itself[role] }
+
+// An Appender is a Marshaler of this module that appends its whole cell to a request.
+type Appender interface {
+	cql.Marshaler
+	AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error)
 }
+
+// AppendCell appends v as a whole cell.
+func AppendCell(dst []byte, info cql.TypeInfo, v any) ([]byte, error) {
+	return appendCell(dst, info, v)
+}
+
+// AppendContent appends a cell with the content b; nil is NULL.
+func AppendContent(dst, b []byte) ([]byte, error) { return appendContent(dst, b) }
