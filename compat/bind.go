@@ -7,6 +7,7 @@ import (
 	"net"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
@@ -23,6 +24,32 @@ type bound struct {
 
 // MarshalCQL implements cql.Marshaler.
 func (b bound) MarshalCQL(info cql.TypeInfo) ([]byte, error) { return b.d.Marshal(info, b.value) }
+
+// AppendCell implements codec.Appender. It encodes a value into the request if the driver encodes it as the API does, now
+// that the CQL type is known.
+func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
+	if b.d.sameCell(info, b.value) {
+		return codec.AppendCell(dst, info, b.value)
+	}
+	content, err := b.d.Marshal(info, b.value)
+	if err != nil {
+		return dst, err
+	}
+	return codec.AppendContent(dst, content)
+}
+
+// sameCell reports whether the driver encodes v for info as the API does.
+func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
+	typ, native := info.(cql.NativeType)
+	switch v := v.(type) {
+	case int64:
+		return native && cql.Type(typ) != cql.TypeDate && d.nativeAlike(cql.Type(typ), reflect.TypeFor[int64]())
+	case time.Time:
+		return native && cql.Type(typ) == cql.TypeTimestamp && !v.IsZero()
+	}
+	t := reflect.TypeOf(v)
+	return d.encodesAlike(info, t) && !codec.HasOwnCodec(t)
+}
 
 // Bind returns values for a statement: itself if the driver encodes each value as the API does, else a copy in which
 // the other values are wrapped.
