@@ -93,7 +93,7 @@ func (d *Dialect) bindsAlike(v any) bool {
 	case []int64:
 		return !slices.ContainsFunc(v, func(n int64) bool { return n < 0 })
 	case int64:
-		return v >= 0 // of a date: see encodeDate
+		return d.longAlike(v)
 	case uint8:
 		return v <= math.MaxInt8 // of a tinyint: see encodeUnsigned
 	case uint16:
@@ -109,7 +109,7 @@ func (d *Dialect) bindsAlike(v any) bool {
 	case *string:
 		return v == nil || *v != ""
 	case *int64:
-		return v == nil || *v >= 0
+		return v == nil || d.longAlike(*v)
 	case *int:
 		return true
 	case *int32:
@@ -125,3 +125,7 @@ func (d *Dialect) bindsAlike(v any) bool {
 	}
 	return codec.HasRole(reflect.TypeOf(v), codec.RoleMarshaler)
 }
+
+// longAlike reports whether the driver encodes n as the API does: not in a date (encodeDate), and not in a duration of
+// the fork (encodeFork).
+func (d *Dialect) longAlike(n int64) bool { return n >= 0 && (!d.fork || n < nanosecondsOfDay) }
