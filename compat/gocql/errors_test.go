@@ -190,3 +190,57 @@ func TestSentinelsAreThoseOfVecqlToo(t *testing.T) {
 		t.Errorf("%T %v", err, err)
 	}
 }
+
+// TestEveryErrorOfAServerHasItsType and its fields.
+func TestEveryErrorOfAServerHasItsType(t *testing.T) {
+	c := newCluster(t, cqltest.Config{})
+	s := newSession(t, c)
+	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
+	for name, test := range map[string]struct {
+		fault cqltest.Error
+		check func(error) bool
+	}{
+		"unavailable": {cqltest.Error{Code: cqltest.CodeUnavailable, Required: 2, Alive: 1}, func(err error) bool {
+			e, ok := err.(*gocql.RequestErrUnavailable)
+			return ok && e.Required == 2 && e.Alive == 1 && e.Consistency == gocql.Quorum &&
+				e.String() == "[request_error_unavailable consistency=QUORUM required=2 alive=1]"
+		}},
+		"read timeout": {cqltest.Error{Code: cqltest.CodeReadTimeout, Received: 1, Required: 2, DataPresent: true}, func(err error) bool {
+			e, ok := err.(*gocql.RequestErrReadTimeout)
+			return ok && e.Received == 1 && e.BlockFor == 2 && e.DataPresent == 1
+		}},
+		"read failure": {cqltest.Error{Code: cqltest.CodeReadFailure, Received: 1, Required: 2}, func(err error) bool {
+			e, ok := err.(*gocql.RequestErrReadFailure)
+			return ok && e.Received == 1 && e.BlockFor == 2 && !e.DataPresent
+		}},
+		"write failure": {cqltest.Error{Code: cqltest.CodeWriteFailure, Received: 1, Required: 2, WriteType: "BATCH"}, func(err error) bool {
+			e, ok := err.(*gocql.RequestErrWriteFailure)
+			return ok && e.BlockFor == 2 && e.WriteType == "BATCH"
+		}},
+		"CAS write unknown": {cqltest.Error{Code: cqltest.CodeCASWriteUnknown, Received: 1, Required: 2}, func(err error) bool {
+			e, ok := err.(*gocql.RequestErrCASWriteUnknown)
+			return ok && e.BlockFor == 2
+		}},
+		"function failure": {cqltest.Error{Code: cqltest.CodeFunctionFailure}, func(err error) bool {
+			_, ok := err.(*gocql.RequestErrFunctionFailure)
+			return ok
+		}},
+		"CDC write failure": {cqltest.Error{Code: cqltest.CodeCDCWriteFailure}, func(err error) bool {
+			_, ok := err.(*gocql.RequestErrCDCWriteFailure)
+			return ok
+		}},
+		"already exists": {cqltest.Error{Code: cqltest.CodeAlreadyExists}, func(err error) bool {
+			_, ok := err.(*gocql.RequestErrAlreadyExists)
+			return ok
+		}},
+		"syntax": {cqltest.Error{Code: cqltest.CodeSyntax, Message: "odd"}, func(err error) bool {
+			e, ok := err.(gocql.RequestError)
+			return ok && e.Code() == gocql.ErrCodeSyntax && err.Error() == "odd"
+		}},
+	} {
+		fail(c, "INSERT", test.fault)
+		if err := s.Query("INSERT INTO items (id) VALUES (?)", 1).Exec(); !test.check(err) {
+			t.Errorf("%s: %T %v", name, err, err)
+		}
+	}
+}

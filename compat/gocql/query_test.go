@@ -360,3 +360,42 @@ func TestQueryIsCopiedByWithContext(t *testing.T) {
 }
 
 type requestID struct{}
+
+// TestSpeculativeExecution: a second node answers while the first one is silent, if the query is marked idempotent.
+func TestSpeculativeExecution(t *testing.T) {
+	c := newCluster(t, cqltest.Config{})
+	s := newSession(t, c)
+	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
+	silent := c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Times: 1, Drop: true})
+	q := s.Query("INSERT INTO items (id) VALUES (?)", 1).Idempotent(true).
+		SetSpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond})
+	if err := q.Exec(); err != nil || silent.Hits() != 1 {
+		t.Error(err, silent.Hits())
+	}
+	var none gocql.NonSpeculativeExecution
+	if none.Attempts() != 0 || none.Delay() <= 0 {
+		t.Error(none.Attempts(), none.Delay())
+	}
+}
+
+// TestDecisionsOfDowngradingConsistency by error.
+func TestDecisionsOfDowngradingConsistency(t *testing.T) {
+	p := &gocql.DowngradingConsistencyRetryPolicy{}
+	for _, test := range []struct {
+		err  error
+		want gocql.RetryType
+	}{
+		{&gocql.RequestErrUnavailable{Alive: 1}, gocql.Retry},
+		{&gocql.RequestErrUnavailable{}, gocql.Rethrow},
+		{&gocql.RequestErrWriteTimeout{WriteType: "SIMPLE", Received: 1}, gocql.Ignore},
+		{&gocql.RequestErrWriteTimeout{WriteType: "COUNTER"}, gocql.Rethrow},
+		{&gocql.RequestErrWriteTimeout{WriteType: "UNLOGGED_BATCH"}, gocql.Retry},
+		{&gocql.RequestErrWriteTimeout{WriteType: "CAS", Received: 1}, gocql.Rethrow},
+		{&gocql.RequestErrReadTimeout{}, gocql.Retry},
+		{gocql.ErrConnectionClosed, gocql.RetryNextHost},
+	} {
+		if got := p.GetRetryType(test.err); got != test.want {
+			t.Errorf("%T: %d, want %d", test.err, got, test.want)
+		}
+	}
+}
