@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/vecql/vecql/cql"
@@ -96,7 +97,7 @@ type request struct {
 
 func (r *request) replicas() []*HostInfo { return r.nodes }
 
-// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then the nodes of the fallback.
+// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then those of the fallback.
 func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
 	local := map[*HostInfo]bool{}
 	fallback := &tieredPolicy{tiers: make([]hostList, 2), tier: func(h *HostInfo) uint {
@@ -124,7 +125,7 @@ func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
 		for s := next(); s != nil; s = next() {
 			picked = append(picked, s.Info())
 		}
-		if len(picked) != 4 || !reflect.DeepEqual(picked[:len(test.want)], test.want) {
+		if len(picked) != 4 || !slices.Equal(picked[:len(test.want)], test.want) {
 			t.Errorf("%d nodes: %v", len(picked), picked)
 		}
 	}
