@@ -2,20 +2,21 @@
 
 // Command bulk-load writes the rows of Parquet files to a table.
 //
-//	go run ./examples/bulk-load [-files pattern] [-in-flight n] [host:port ...]
+//	go run ./examples/bulk-load [-files pattern] [-in-flight n] [-checkpoint file] [host:port ...]
 //
 // Without hosts it starts a cluster in its own process. With the default file, which is of this repository, it prints:
 //
-//	512 of 2911 rows
-//	1024 of 2911 rows
-//	1536 of 2911 rows
-//	2048 of 2911 rows
-//	2560 of 2911 rows
-//	2911 of 2911 rows
+//	512 of 2911 rows read
+//	1024 of 2911 rows read
+//	1536 of 2911 rows read
+//	2048 of 2911 rows read
+//	2560 of 2911 rows read
+//	2911 of 2911 rows read
+//	wrote 2911 rows, 0 were there before
 //	the table has 2911 rows, 970 of them without a signature
 //
-// In production, raise -in-flight until the cluster is busy; each batch has up to 128 rows in flight. A load that must
-// resume after a crash keeps a list of what is done: see examples/parquet-load.
+// The number of rows in flight adapts to the cluster, up to -in-flight. With -checkpoint, a load that was interrupted
+// resumes when it is started again: rows that the file lists as written are not written again.
 package main
 
 import (
@@ -27,6 +28,7 @@ import (
 	"os"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/parquetscan"
 )
@@ -40,7 +42,9 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bulk-load", flag.ContinueOnError)
 	files := flags.String("files", "cmd/vecql/testdata/gostdlib.parquet", "`pattern` of the names of Parquet files")
-	inFlight := flags.Int("in-flight", 128, "`number` of rows that are written at a time, at most 128")
+	var o bulk.Options
+	flags.IntVar(&o.MaxInFlight, "in-flight", 1024, "largest `number` of rows that are written at a time")
+	flags.StringVar(&o.Checkpoint, "checkpoint", "", "`file` that lists the rows that are written")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -53,9 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		defer cluster.Close()
 		hosts = cluster.Hosts()
 	}
-	config := vecql.NewCluster(hosts...)
-	config.Throttle.MaxRequests = *inFlight
-	session, err := config.CreateSession()
+	session, err := vecql.NewCluster(hosts...).CreateSession()
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 	}
-	if err := load(ctx, session, *files, out); err != nil {
+	if err := load(ctx, session, *files, o, out); err != nil {
 		return err
 	}
 	var rows, signatures int64
@@ -81,27 +83,32 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// load writes the rows of all files.
-func load(ctx context.Context, session *vecql.Session, pattern string, out io.Writer) error {
+// load writes the rows of all files. A column of the file goes to the column of its name. A NULL is not written: a new
+// row needs no tombstone.
+func load(ctx context.Context, session *vecql.Session, pattern string, o bulk.Options, out io.Writer) error {
 	files, err := parquetscan.Open(ctx, pattern)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	// ExecRows prepares the statement once. A bind marker takes the column of its name. A NULL is not written: a new row
-	// needs no tombstone.
-	insert := session.Query(`INSERT INTO examples.symbols (id, package, symbol, kind, synopsis, signature, lines, embedding)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`).Idempotent(true).NullsUnset(true)
-	done := 0
+	w, err := bulk.Insert(session, "examples.symbols", o)
+	if err != nil {
+		return err
+	}
+	read := int64(0)
 	for batch, err := range files.Batches(ctx) {
 		if err == nil {
-			err = insert.ExecRows(ctx, batch)
+			err = w.Write(ctx, batch)
 		}
 		if err != nil {
-			return fmt.Errorf("after %d rows: %w", done, err)
+			_ = w.Close(ctx) // its error is that of Write
+			return err
 		}
-		done += batch.Rows
-		fmt.Fprintf(out, "%d of %d rows\n", done, files.NumRows())
+		read += int64(batch.Rows)
+		fmt.Fprintf(out, "%d of %d rows read\n", read, files.NumRows())
 	}
-	return nil
+	err = w.Close(ctx)
+	st := w.Stats()
+	fmt.Fprintf(out, "wrote %d rows, %d were there before\n", st.Rows, st.Skipped)
+	return err
 }
