@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -321,4 +323,66 @@ func TestSessionClosed(t *testing.T) {
 		err = w.Write(t.Context(), items(10, 10))
 		require.ErrorIs(t, errors.Join(err, w.Close(t.Context())), vecql.ErrSessionClosed)
 	})
+}
+
+// TestStoppedNotIdempotent stops a writer of rows that are not idempotent: a row that fails stops it, and Close ends the
+// requests in flight. The next run writes those that were not sent, and has the others in doubt.
+func TestStoppedNotIdempotent(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		const rows = 40
+		o := Options{Counters: true, MaxInFlight: 4, Checkpoint: filepath.Join(t.TempDir(), "hits.json")}
+		ids := make([]int64, rows)
+		for i := range ids {
+			ids[i] = int64(i)
+		}
+		b := column.NewBatch(column.Of("id", ids))
+		open := func() *Writer {
+			w, err := New(s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
+			require.NoError(t, err)
+			return w
+		}
+		w := open()
+		calm := s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 10})
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Drop: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.Error(t, w.Write(ctx, b))
+		require.ErrorIs(t, w.Close(ctx), context.DeadlineExceeded)
+		require.Equal(t, 10, calm.Hits())
+		require.EqualValues(t, 10, w.Stats().Rows)
+		s.cluster.ClearFaults()
+
+		o.MaxRejected = rows
+		o.Rejected = func(r Rejection) error {
+			if !errors.Is(r.Err, ErrInDoubt) {
+				return r.Err
+			}
+			return nil
+		}
+		w = open()
+		require.NoError(t, w.Write(t.Context(), b))
+		require.NoError(t, w.Close(t.Context()))
+		st := w.Stats()
+		require.Equal(t, [3]uint64{10, 4, rows - 14}, [3]uint64{st.Skipped, st.Rejected, st.Rows})
+		var total int64
+		require.NoError(t, s.Query("SELECT sum(n) FROM shop.hits").Scan(&total))
+		require.EqualValues(t, rows-4, total)
+	})
+}
+
+// TestShards has a limit for each shard.
+func TestShards(t *testing.T) {
+	c := cqltest.New(t, cqltest.Config{Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
+	require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 2)))
+	cfg := vecql.NewCluster(c.Hosts()...)
+	cfg.Logger, cfg.Consistency = slog.New(slog.DiscardHandler), vecql.One
+	session, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer session.Close()
+	w, err := Insert(session, "shop.items", Options{})
+	require.NoError(t, err)
+	require.NoError(t, writeItems(t.Context(), w, 0, 500))
+	require.NoError(t, w.Close(t.Context()))
+	require.Len(t, w.Stats().Targets, 4)
+	(&shop{session, c}).requireItems(t, 500)
 }
