@@ -325,8 +325,8 @@ func TestSessionClosed(t *testing.T) {
 	})
 }
 
-// TestStoppedNotIdempotent stops a writer of rows that are not idempotent: a row that fails stops it, and Close ends the
-// requests in flight. The next run writes those that were not sent, and has the others in doubt.
+// TestStoppedNotIdempotent closes a writer whose rows are not idempotent, with requests in flight. The next run writes
+// the rows that were not sent, and has the others in doubt.
 func TestStoppedNotIdempotent(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		const rows = 40
