@@ -168,7 +168,7 @@ func TestAllNodesFail(t *testing.T) {
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
 		c.fill(t)
 		want, got := c.all(t), &rows{}
-		s := c.scan(t, selectAll, tablescan.Config{Workers: 2, PageBytes: 150, Retries: 3})
+		s := c.scan(t, selectAll, tablescan.Config{Workers: 1, PageBytes: 150, Retries: 3})
 		pages := atomic.Int64{}
 		read := func(_ int, b *column.Batch) error {
 			got.add(t, b)

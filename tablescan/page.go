@@ -44,7 +44,21 @@ func (p *pager) read(rows, bytes int) {
 	defer p.mu.Unlock()
 	size := float64(bytes) / float64(rows)
 	p.perRow = max(size, p.perRow*0.75+size*0.25, 1)
-	p.rows = min(max(int(float64(p.target)/p.perRow), 1), p.rows*growth, maxRows)
+	p.rows = min(p.rows*growth, p.fitting())
+}
+
+// fitting returns the number of rows that fit into a page, 1 to maxRows. Callers hold p.mu.
+func (p *pager) fitting() int { return int(max(min(float64(p.target)/p.perRow, maxRows), 1)) }
+
+// full returns the number of rows that fit into a page, whether or not such pages have failed; firstRows while the size
+// of a row is unknown.
+func (p *pager) full() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.perRow == 0 {
+		return firstRows
+	}
+	return p.fitting()
 }
 
 // failed makes the next page smaller, because a page may be too large for the server to read in time.

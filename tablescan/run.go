@@ -24,9 +24,9 @@ const (
 	longWait  = 5 * time.Second
 )
 
-// restartAfter is the number of failures after which an attempt begins again at the position of its part, in case that
-// the state of the page is the cause.
-const restartAfter = 4
+// restartAfter is the number of failures of one page after which an attempt begins again at the position of its part,
+// in case that the state of the page is the cause.
+const restartAfter = 6
 
 // Run reads the rows that are left and passes them to f in batches of at least one row, on Config.Workers goroutines.
 // worker is the number of the goroutine, from 0, so that f can have state for each. The batch is valid until f returns;
@@ -190,6 +190,7 @@ type attempt struct {
 	from  Part
 	at    cursor
 	state vecql.PageToken // of the next page; nil means the first one
+	fails int             // of the next page so far
 }
 
 func newAttempt(p Part) attempt { return attempt{from: p, at: newCursor(p)} }
@@ -205,7 +206,8 @@ func (r *reader) read(ctx context.Context, w *work) error {
 		if w.failures++; w.failures > r.scan.cfg.Retries {
 			return &RangeError{Part: w.Part, Failures: w.failures, Err: err}
 		}
-		if cut := r.scan.failed(r.number, w); cut || !mayRepeat(err) || w.failures%restartAfter == 0 {
+		a.fails++
+		if cut := r.scan.failed(r.number, w); cut || !mayRepeat(err) || a.fails == restartAfter {
 			a = newAttempt(w.Part)
 		}
 		wait := background.Exponential(firstWait, longWait, w.failures-1)
@@ -237,7 +239,11 @@ func (s *Scan) failed(worker int, w *work) (cut bool) {
 // each page that was passed to the function it advances w.
 func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool, err error) {
 	for {
-		page, next, err := r.fetch(ctx, a.from, a.state)
+		rows := r.scan.pages.next()
+		if a.at.skip > 0 && a.fails == 0 { // few large pages reach the new rows sooner
+			rows = max(rows, int(min(a.at.skip, int64(r.scan.pages.full()))))
+		}
+		page, next, err := r.fetch(ctx, a.from, a.state, rows)
 		if err != nil {
 			// another version of the server may refuse the state of a page that it did not make
 			return ctx.Err() == nil && (mayRepeat(err) || a.state != nil), err
@@ -247,6 +253,7 @@ func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool
 				return false, err
 			}
 		}
+		a.fails = 0
 		if a.state = next; len(a.state) == 0 {
 			return false, nil
 		}
@@ -256,15 +263,17 @@ func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool
 	}
 }
 
-// fetch reads the page of a part that begins at state. It returns the page and the state of the next one.
-func (r *reader) fetch(ctx context.Context, p Part, state vecql.PageToken) (*column.Batch, vecql.PageToken, error) {
+// fetch reads the page of a part that begins at state, of at most that many rows. It returns the page and the state of
+// the next one.
+func (r *reader) fetch(ctx context.Context, p Part, state vecql.PageToken, rows int,
+) (*column.Batch, vecql.PageToken, error) {
 	s := r.scan
 	values := slices.Concat(s.cfg.Values[:s.before], []any{p.Start, p.End}, s.cfg.Values[s.before:])
 	q := s.session.Query(s.text, values...).Idempotent(true).RoutingToken(p.End)
 	if s.cfg.Query != nil {
 		s.cfg.Query(q)
 	}
-	it := q.PageSize(s.pages.next()).PageState(state).IterContext(ctx)
+	it := q.PageSize(rows).PageState(state).IterContext(ctx)
 	b := r.page
 	if r.fresh {
 		b = new(column.Batch)

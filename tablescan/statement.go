@@ -60,6 +60,9 @@ func parse(text string) (*source, error) {
 	if s.is(s.from+2, ".") && s.from+3 < len(s.words) {
 		s.keyspace, s.table, s.afterTable = s.table, identifier(s.word(s.from+3)), s.from+4
 	}
+	if !isIdentifier(s.word(s.from+1)) || !isIdentifier(s.word(s.afterTable-1)) {
+		return nil, s.refuse("no table follows FROM")
+	}
 	s.tail = s.find(s.afterTable, s.startsTail)
 	if s.afterTable < s.tail && !s.is(s.afterTable, "WHERE") {
 		return nil, s.refuse(fmt.Sprintf("%q follows the table", s.word(s.afterTable)))
@@ -151,6 +154,12 @@ func (s *source) callsAny(functions map[string]*vecql.AggregateMetadata) string 
 		}
 	}
 	return ""
+}
+
+// isIdentifier reports whether a word may be a name: one that begins with a letter, or a quoted name that ends.
+func isIdentifier(text string) bool {
+	c := (text + " ")[0]
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '"' && len(text) > 2 && strings.Count(text, `"`)%2 == 0
 }
 
 // identifier returns the name that an identifier means.
