@@ -31,10 +31,14 @@ func scanSituations() []situation {
 		a.Body = bytes.ReplaceAll(a.Body, []byte("partition key token\x00\x02"), []byte("partition key token\x00\x0e"))
 	}
 	return []situation{
-		{"tablescan.StatementError", "scan with an aggregate", as[*tablescan.StatementError](),
-			newScan("SELECT count(*) FROM shop.items", tablescan.Config{}, nil)},
-		{"tablescan.ErrCheckpoint", "resume the scan of another statement", is(tablescan.ErrCheckpoint),
-			newScan(items, tablescan.Config{Checkpoint: &tablescan.Checkpoint{Statement: "SELECT id FROM shop.items"}}, nil)},
+		{
+			"tablescan.StatementError", "scan with an aggregate", as[*tablescan.StatementError](),
+			newScan("SELECT count(*) FROM shop.items", tablescan.Config{}, nil),
+		},
+		{
+			"tablescan.ErrCheckpoint", "resume the scan of another statement", is(tablescan.ErrCheckpoint),
+			newScan(items, tablescan.Config{Checkpoint: &tablescan.Checkpoint{Statement: "SELECT id FROM shop.items"}}, nil),
+		},
 		{"tablescan.ErrPartitioner", "scan a table whose tokens are no bigints", is(tablescan.ErrPartitioner), inShop(func(t *testing.T, s *shop) error {
 			s.cluster.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Edit: varint})
 			_, err := tablescan.New(t.Context(), s.Session, items, tablescan.Config{})

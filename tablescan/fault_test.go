@@ -61,7 +61,7 @@ func TestFailedRequests(t *testing.T) {
 					{Close: true, CloseAfter: 20},
 					{EmptyPage: true},
 				} {
-					f.Op, f.Statement, f.Match = cqltest.OpExecute, "token", some(0.2)
+					f.Op, f.Statement, f.Match = cqltest.OpExecute, "token", some(0.12)
 					c.Inject(f)
 				}
 				s := c.run(t, tablescan.Config{Workers: 3, PageBytes: 150, Retries: 100}, func(int64) {})

@@ -105,7 +105,12 @@ func (s *source) find(i int, f func(i int) bool) int {
 
 // tails are the words that begin a clause after WHERE. The second word distinguishes a clause from a column.
 var tails = [][2]string{
-	{"GROUP", "BY"}, {"ORDER", "BY"}, {"PER", "PARTITION"}, {"LIMIT", ""}, {"ALLOW", "FILTERING"}, {"BYPASS", "CACHE"},
+	{"GROUP", "BY"},
+	{"ORDER", "BY"},
+	{"PER", "PARTITION"},
+	{"LIMIT", ""},
+	{"ALLOW", "FILTERING"},
+	{"BYPASS", "CACHE"},
 	{"USING", "TIMEOUT"},
 }
 

@@ -13,8 +13,8 @@
 //	order     400   200300
 //	3 rows
 //
-// In production, raise ranges until a range is read in seconds, and lower scans to what the cluster can serve beside
-// other clients. Consistency One suffices for statistics.
+// Consistency One suffices for statistics. In production, choose as many workers as the cluster can serve beside other
+// clients.
 package main
 
 import (
@@ -22,20 +22,13 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math"
 	"os"
-	"sync"
-	"sync/atomic"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/groupby"
-)
-
-const (
-	ranges = 64
-	scans  = 8 // ranges that are read at a time
+	"github.com/vecql/vecql/tablescan"
 )
 
 func main() {
@@ -78,7 +71,15 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := scanAll(ctx, session, kinds); err != nil {
+	scan, err := tablescan.New(ctx, session, "SELECT kind, amount FROM examples.events", tablescan.Config{
+		Query: func(q *vecql.Query) { q.Consistency(vecql.One) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := scan.Run(ctx, func(_ int, b *column.Batch) error {
+		return kinds.Add(ctx, b) // which several goroutines may call
+	}); err != nil {
 		return err
 	}
 	result, err := kinds.Finish(ctx)
@@ -87,50 +88,6 @@ func run(ctx context.Context, hosts []string, out io.Writer) error {
 	}
 	_, err = fmt.Fprint(out, result)
 	return err
-}
-
-// scanAll adds the rows of all ranges to groups, and returns the first error.
-func scanAll(ctx context.Context, session *vecql.Session, groups *groupby.Grouper) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range scans {
-		workers.Go(func() {
-			for n := next.Add(1); n <= ranges && ctx.Err() == nil; n = next.Add(1) {
-				first, last := tokens(int(n-1), ranges)
-				if err := scan(ctx, session, first, last, groups); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	return context.Cause(ctx)
-}
-
-// scan adds the rows of a range of tokens to groups, a page at a time.
-func scan(ctx context.Context, session *vecql.Session, first, last int64, groups *groupby.Grouper) error {
-	query := session.Query("SELECT kind, amount FROM examples.events WHERE token(id) >= ? AND token(id) <= ?", first, last)
-	for batch, err := range query.Idempotent(true).BorrowBatches(ctx) {
-		if err == nil {
-			err = groups.Add(ctx, batch) // which several goroutines may call
-		}
-		if err != nil {
-			return fmt.Errorf("tokens %d to %d: %w", first, last, err)
-		}
-	}
-	return nil
-}
-
-// tokens returns the first and the last token of range n of count. Together the ranges have each token once.
-func tokens(n, count int) (first, last int64) {
-	width := math.MaxUint64/uint64(count) + 1
-	first, last = math.MinInt64+int64(uint64(n)*width), math.MaxInt64
-	if n < count-1 {
-		last = first + int64(width-1)
-	}
-	return first, last
 }
 
 // events returns 2000 rows to scan.
