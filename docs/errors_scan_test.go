@@ -4,6 +4,7 @@ package docs
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/vecql/vecql/column"
@@ -49,8 +50,8 @@ func scanSituations() []situation {
 			if err != nil {
 				return err
 			}
-			for range scan.Batches(t.Context()) {
-				err = scan.Run(t.Context(), nil)
+			for _, failed := range scan.Batches(t.Context()) {
+				err = errors.Join(failed, scan.Run(t.Context(), nil))
 			}
 			return err
 		})},

@@ -230,7 +230,8 @@ func TestBatches(t *testing.T) {
 		}
 		requireSame(t, want, got)
 		require.PanicsWithValue(t, "in the loop", func() {
-			for range c.scan(t, selectAll, tablescan.Config{}).Batches(t.Context()) {
+			for _, err := range c.scan(t, selectAll, tablescan.Config{}).Batches(t.Context()) {
+				require.NoError(t, err)
 				panic("in the loop")
 			}
 		})
