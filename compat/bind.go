@@ -25,8 +25,8 @@ type bound struct {
 // MarshalCQL implements cql.Marshaler.
 func (b bound) MarshalCQL(info cql.TypeInfo) ([]byte, error) { return b.d.Marshal(info, b.value) }
 
-// AppendCell implements codec.Appender. It encodes a value into the request if the driver encodes it as the API does, now
-// that the CQL type is known.
+// AppendCell implements codec.Appender. The CQL type is known now, so that most values are encoded into the request by
+// the driver.
 func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
 	if b.d.sameCell(info, b.value) {
 		return codec.AppendCell(dst, info, b.value)
