@@ -4,6 +4,7 @@ package tablescan_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -309,4 +311,27 @@ func TestPageBytes(t *testing.T) {
 		require.Equal(t, []int{16, 128, 6}, pages)
 		require.Positive(t, seen.Load())
 	})
+}
+
+// TestRequestsGoToReplicas scans a table with one replica of each range.
+func TestRequestsGoToReplicas(t *testing.T) {
+	for _, name := range []string{"vnodes", "shards"} {
+		t.Run(name, func(t *testing.T) {
+			onFake(t, configs[name], func(t *testing.T, c *fake) {
+				require.NoError(t, c.Exec(`CREATE KEYSPACE one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+					CREATE TABLE one.t (id int PRIMARY KEY)`))
+				require.NoError(t, c.session.AwaitSchemaAgreement(t.Context()))
+				time.Sleep(time.Minute) // until the session has the replicas of the keyspace
+				s := c.scan(t, "SELECT id FROM one.t", tablescan.Config{})
+				all := c.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token"})
+				astray := c.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", Match: func(r cqltest.Request) bool {
+					end := int64(binary.BigEndian.Uint64(r.Values[1].Bytes))
+					return c.Replicas("one", "t", end)[0] != r.Node
+				}})
+				require.NoError(t, s.Run(t.Context(), nil))
+				require.GreaterOrEqual(t, all.Hits(), 3*16)
+				require.Zero(t, astray.Hits())
+			})
+		})
+	}
 }
