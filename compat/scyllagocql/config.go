@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
+)
+
+// The configuration of vecql.
+
+// never is a timeout that does not end.
+const never = 10000 * time.Hour
+
+// orNever returns d, or never for 0, which means no timeout.
+func orNever(d time.Duration) time.Duration {
+	if d <= 0 {
+		return never
+	}
+	return d
+}
+
+// config returns the configuration of vecql. It sets s.picker.
+func (s *Session) config() (*vecql.ClusterConfig, error) {
+	cfg := &s.cfg
+	hosts, err := cfg.contactPoints()
+	if err != nil {
+		return nil, err
+	}
+	c := vecql.NewCluster(hosts...)
+	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
+	c.NumConns, c.MaxPreparedStmts, c.MaxRequestsPerConn = cfg.NumConns, cfg.MaxPreparedStmts, cfg.MaxRequestsPerConn
+	c.Timeout, c.ConnectTimeout = orNever(cfg.Timeout), orNever(cfg.ConnectTimeout)
+	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
+	c.RetryPolicy = vecql.SimpleRetryPolicy{NumRetries: 3} // of queries without one
+	c.Events = vecql.EventsConfig(cfg.Events)
+	c.DisableInitialHostLookup, c.DisableShardAwarePort = cfg.DisableInitialHostLookup, cfg.DisableShardAwarePort
+	c.ReconnectionPolicy = cfg.ReconnectionPolicy
+	c.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
+	if cfg.HostFilter != nil {
+		c.HostFilter = hostFilter{cfg.HostFilter, &s.hosts}
+	}
+	s.configureObservers(c)
+	s.configureAuthentication(c)
+	if cfg.Compressor != nil {
+		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
+	}
+	c.Logger = adaptLogger(cfg.Logger)
+	if err := s.configureDialing(c); err != nil {
+		return nil, err
+	}
+	s.configurePolicy(c)
+	s.configureEvents(c)
+	return c, nil
+}
+
+// protocol returns the version of the protocol for vecql. The API discovers version 4; servers that know an older
+// version know version 4 too.
+func protocol(version int) int { return max(version, 4) }
+
+// contactPoints returns the contact points. vecql resolves names itself, unless the program has a resolver.
+func (cfg *ClusterConfig) contactPoints() ([]string, error) {
+	if r, ok := cfg.DNSResolver.(*SimpleDNSResolver); ok && !r.preferV4 {
+		return cfg.Hosts, nil
+	}
+	var out []string
+	for _, host := range cfg.Hosts {
+		name, port, err := net.SplitHostPort(host)
+		if err != nil {
+			name, port = host, strconv.Itoa(cfg.Port)
+		}
+		if ip := net.ParseIP(name); ip != nil {
+			out = append(out, net.JoinHostPort(name, port))
+			continue
+		}
+		ips, err := cfg.DNSResolver.LookupIP(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, ip := range ips {
+			out = append(out, net.JoinHostPort(ip.String(), port))
+		}
+	}
+	return out, nil
+}
+
+func applicationInfo(info ApplicationInfo) vecql.ApplicationInfo {
+	if info == nil {
+		return vecql.ApplicationInfo{}
+	}
+	options := make(map[string]string)
+	info.UpdateStartupOptions(options)
+	return vecql.ApplicationInfo{
+		ApplicationName: options[applicationName], ApplicationVersion: options[applicationVersion],
+		ClientID: options[clientID],
+	}
+}
+
+func (s *Session) configureObservers(c *vecql.ClusterConfig) {
+	if o := s.cfg.ConnectObserver; o != nil {
+		c.ConnectObserver = connectObserver{o, &s.hosts}
+	}
+	if o := s.cfg.FrameHeaderObserver; o != nil {
+		c.FrameHeaderObserver = frameHeaderObserver{o, &s.hosts}
+	}
+	if o := s.cfg.StreamObserver; o != nil {
+		c.StreamObserver = streamObserver{o, &s.hosts}
+	}
+}
+
+func (s *Session) configureAuthentication(c *vecql.ClusterConfig) {
+	c.Authenticator = adaptAuthenticator(s.cfg.Authenticator)
+	if provider := s.cfg.AuthProvider; provider != nil {
+		c.AuthProvider = func(node *vecql.HostInfo) (vecql.Authenticator, error) {
+			a, err := provider(s.hosts.of(node))
+			return adaptAuthenticator(a), err
+		}
+	}
+}
+
+// configureDialing sets how connections are opened. A HostDialer of the program also does TLS.
+func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
+	cfg := &s.cfg
+	if c.TLS, err = cfg.SslOpts.config(); err != nil {
+		return err
+	}
+	var dialer Dialer = &net.Dialer{KeepAlive: cfg.SocketKeepalive}
+	if cfg.Dialer != nil {
+		dialer = cfg.Dialer
+	}
+	translator, hostwise := cfg.AddressTranslator.(AddressTranslatorV2)
+	switch {
+	case cfg.HostDialer != nil:
+		c.TLS = nil
+		c.HostDialer = hostDialer{cfg.HostDialer, &s.hosts}
+	case hostwise:
+		c.HostDialer = translatingDialer{translator, portDialer{dialer}, c.TLS, &s.hosts}
+		c.TLS = nil
+	case cfg.Dialer != nil:
+		c.Dialer = portDialer{dialer}
+	default:
+		c.Dialer = dialer
+	}
+	if !hostwise {
+		c.AddressTranslator = cfg.AddressTranslator
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gocql is the API of ScyllaDB's fork of gocql, v1.19 (github.com/scylladb/gocql, imported as
+// github.com/gocql/gocql), on vecql. A program uses it by lines of its go.mod:
+//
+//	require github.com/vecql/vecql v0.1.0
+//
+//	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/scyllagocql v0.1.0
+//
+// The program is not changed. [Session.Vecql] returns the session of vecql, so that a program moves to vecql's own
+// verbs piece by piece.
+//
+// # Differences
+//
+// On purpose:
+//   - A request that may have been executed is sent again only if it is idempotent: marked so, or a SELECT. No
+//     RetryPolicy changes that.
+//   - The certificates of servers are verified, unless SslOptions.Config has InsecureSkipVerify.
+//   - A value that was read is never overwritten: each row has memory of its own.
+//
+// Fields of ClusterConfig without effect: ConvictionPolicy (a node is down when no connection to it takes requests),
+// DisableDriverConfigReporting, DriverName and DriverVersion (a server sees vecql's), EventBusConfig,
+// MaxExcessShardConnectionsRate, MaxRoutingKeyInfo (the cache of prepared statements has the routing keys),
+// MetadataSchemaRequestTimeout, ReadTimeout, WriteCoalesceWaitTime (frames that wait for a connection are written
+// together, without a timer), WriteTimeout. A session with a ClientRoutesConfig is refused.
+//
+// ProtoVersion 0 to 3 is 4. A Conn, a ConnConfig and a ConnPicker exist, but no function takes or returns one.
+// SubscribeToEvents has the events of nodes, not those of the schema. A WarningHandler receives the warnings of the
+// first page. A DialShard method is not called: a ShardDialer is used as a HostDialer.
+//
+// Absent, because they serve the tests of gocql itself: the packages debounce, dialer, dialer/recorder and
+// dialer/replayer, and in package tablets CowTabletList, ReplicaSetGenerator, GenerateHostUUIDs and ParseHint. The
+// package lz4 is a module of its own, which programs keep.
+package gocql

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gocql/gocql/internal/frame"
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
+	"github.com/vecql/vecql/cql"
+)
+
+// Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
+// below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
+
+// The sentinel errors that verbs return.
+var (
+	ErrNoHosts              = vecql.ErrNoHosts
+	ErrNoConnectionsStarted = vecql.ErrNoConnectionsStarted
+	ErrQueryArgLength       = vecql.ErrValueCount
+	ErrTimeoutNoResponse    = vecql.ErrTimeoutNoResponse
+	ErrConnectionClosed     = vecql.ErrConnectionClosed
+	ErrNoStreams            = vecql.ErrNoStreams
+	ErrNotFound             = vecql.ErrNotFound
+	ErrUnsupported          = vecql.ErrUnsupported
+	ErrTooManyStmts         = vecql.ErrTooManyStmts
+	ErrUseStmt              = vecql.ErrUseStmt
+	ErrSessionClosed        = vecql.ErrSessionClosed
+	ErrNoConnections        = vecql.ErrNoConnections
+	ErrNoKeyspace           = vecql.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = vecql.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = vecql.ErrNoMetadata
+	ErrNoTable              = errors.New("gocql: no name of a table")
+	ErrSessionNotReady      = errors.New("gocql: the session is not ready yet")
+	ErrTabletsNotUsed       = errors.New("gocql: the cluster has no tablets")
+	ErrFrameTooBig          = vecql.ErrFrameTooBig
+	ErrUnknownRetryType     = errors.New("gocql: the retry policy returned an unknown RetryType")
+)
+
+// Sentinel errors that no verb returns.
+var (
+	ErrHostQueryFailed     = errors.New("gocql: the nodes could not be read")
+	ErrTooManyTimeouts     = errors.New("gocql: too many timeouts on a connection")
+	ErrUnavailable         = errors.New("gocql: unavailable")
+	ErrCannotFindHost      = errors.New("gocql: host not found")
+	ErrHostAlreadyExists   = errors.New("gocql: host exists already")
+	ErrHostDown            = errors.New("gocql: the host is nil or down")
+	ErrNoPool              = errors.New("gocql: the host has no pool of connections")
+	ErrReadHeaderTimeout   = errors.New("gocql: the header of a frame was not read in time")
+	ErrNoConnectionsInPool = errors.New("gocql: the pool of the host has no connections")
+	ErrorUDTUnavailable    = errors.New("gocql: user-defined types need version 3 of the protocol")
+)
+
+// The error codes of the protocol.
+const (
+	ErrCodeServer          = 0x0000
+	ErrCodeProtocol        = 0x000A
+	ErrCodeCredentials     = 0x0100
+	ErrCodeUnavailable     = 0x1000
+	ErrCodeOverloaded      = 0x1001
+	ErrCodeBootstrapping   = 0x1002
+	ErrCodeTruncate        = 0x1003
+	ErrCodeWriteTimeout    = 0x1100
+	ErrCodeReadTimeout     = 0x1200
+	ErrCodeReadFailure     = 0x1300
+	ErrCodeFunctionFailure = 0x1400
+	ErrCodeWriteFailure    = 0x1500
+	ErrCodeCDCWriteFailure = 0x1600
+	ErrCodeCASWriteUnknown = 0x1700
+	ErrCodeSyntax          = 0x2000
+	ErrCodeUnauthorized    = 0x2100
+	ErrCodeInvalid         = 0x2200
+	ErrCodeConfig          = 0x2300
+	ErrCodeAlreadyExists   = 0x2400
+	ErrCodeUnprepared      = 0x2500
+)
+
+// A RequestError is an error that a server sent.
+type RequestError interface {
+	// Code returns one of the ErrCode constants.
+	Code() int
+	// Message returns the text that the server sent.
+	Message() string
+	Error() string
+}
+
+// An Error is an error code with a text. No verb returns it.
+type Error struct {
+	Message string
+	Code    int
+}
+
+func (e Error) Error() string { return e.Message }
+
+// An ErrProtocol means that a response violates the protocol.
+type ErrProtocol struct{ error }
+
+// NewErrProtocol returns an ErrProtocol with that text.
+func NewErrProtocol(format string, args ...any) error {
+	return ErrProtocol{fmt.Errorf(format, args...)}
+}
+
+// A RequestErrUnavailable means that too few replicas were alive.
+type RequestErrUnavailable struct {
+	frame.ErrorFrame
+	Consistency Consistency
+	Required    int
+	Alive       int
+}
+
+// String returns the fields.
+func (e *RequestErrUnavailable) String() string {
+	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
+		e.Alive)
+}
+
+// An ErrorMap maps the address of each replica that failed to its failure code.
+type ErrorMap map[string]uint16
+
+// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
+type RequestErrWriteTimeout struct {
+	WriteType string
+	frame.ErrorFrame
+	Received    int
+	BlockFor    int
+	Consistency Consistency
+}
+
+// A RequestErrWriteFailure means that replicas failed a write.
+type RequestErrWriteFailure struct {
+	ErrorMap  ErrorMap
+	WriteType string
+	frame.ErrorFrame
+	Received    int
+	BlockFor    int
+	NumFailures int
+	Consistency Consistency
+}
+
+// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
+type RequestErrCDCWriteFailure struct{ frame.ErrorFrame }
+
+// A RequestErrReadTimeout means that too few replicas answered a read in time.
+type RequestErrReadTimeout struct {
+	frame.ErrorFrame
+	Received    int
+	BlockFor    int
+	Consistency Consistency
+	DataPresent byte
+}
+
+// A RequestErrAlreadyExists means that a keyspace or a table exists already.
+type RequestErrAlreadyExists struct {
+	Keyspace string
+	Table    string
+	frame.ErrorFrame
+}
+
+// A RequestErrUnprepared means that the node does not have a prepared statement.
+type RequestErrUnprepared struct {
+	StatementId []byte
+	frame.ErrorFrame
+}
+
+// A RequestErrReadFailure means that replicas failed a read.
+type RequestErrReadFailure struct {
+	ErrorMap ErrorMap
+	frame.ErrorFrame
+	Received    int
+	BlockFor    int
+	NumFailures int
+	Consistency Consistency
+	DataPresent bool
+}
+
+// A RequestErrFunctionFailure means that a user-defined function failed.
+type RequestErrFunctionFailure struct {
+	Keyspace string
+	Function string
+	ArgTypes []string
+	frame.ErrorFrame
+}
+
+// A RequestErrCASWriteUnknown means that the outcome of a conditional statement is unknown.
+type RequestErrCASWriteUnknown struct {
+	frame.ErrorFrame
+	Consistency Consistency
+	Received    int
+	BlockFor    int
+}
+
+// An OpType is the kind of a request that a rate limit refused.
+type OpType uint8
+
+// The kinds.
+const (
+	OpTypeRead  OpType = 0
+	OpTypeWrite OpType = 1
+)
+
+// A RequestErrRateLimitReached means that the rate limit of a partition refused a request.
+type RequestErrRateLimitReached struct {
+	frame.ErrorFrame
+	OpType                OpType
+	RejectedByCoordinator bool
+}
+
+// String returns the fields.
+func (e *RequestErrRateLimitReached) String() string {
+	op := "Other"
+	switch e.OpType {
+	case OpTypeRead:
+		op = "Read"
+	case OpTypeWrite:
+		op = "Write"
+	}
+	return fmt.Sprintf("[request_error_rate_limit_reached OpType=%s RejectedByCoordinator=%t]", op, e.RejectedByCoordinator)
+}
+
+// An UnknownServerError is an error of a server with a code that this API does not have.
+type UnknownServerError struct{ frame.ErrorFrame }
+
+// An ErrSchemaMismatch means that nodes have different schemas.
+type ErrSchemaMismatch struct {
+	err error
+	_   []string // not comparable, as in gocql
+}
+
+func (e *ErrSchemaMismatch) Error() string { return e.err.Error() }
+
+// A QueryError is the error of a request that was sent.
+type QueryError struct {
+	err                 error
+	potentiallyExecuted bool
+	isIdempotent        bool
+}
+
+// IsIdempotent reports whether the request was idempotent.
+func (e *QueryError) IsIdempotent() bool { return e.isIdempotent }
+
+// PotentiallyExecuted reports whether a server may have executed the request.
+func (e *QueryError) PotentiallyExecuted() bool { return e.potentiallyExecuted }
+
+func (e *QueryError) Error() string {
+	return fmt.Sprintf("%s (potentially executed: %v)", e.err, e.potentiallyExecuted)
+}
+
+// Unwrap returns the error of the last attempt.
+func (e *QueryError) Unwrap() error { return e.err }
+
+// sentError returns the error of this API for the error of a request.
+func sentError(err error, idempotent bool) error {
+	var failure *vecql.RequestFailure
+	if !errors.As(err, &failure) || failure.Attempts == 0 {
+		return plain(err)
+	}
+	return &QueryError{err: plain(err), potentiallyExecuted: vecql.MayHaveApplied(err), isIdempotent: idempotent}
+}
+
+// plain returns the error that this API has for an error of vecql, without a QueryError.
+func plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = compat.Error(err)
+	switch e := err.(type) {
+	case vecql.RequestError:
+		return requestError(e)
+	case *vecql.MarshalError:
+		return MarshalError{msg: e.Error(), cause: e.Err}
+	case *vecql.UnmarshalError:
+		return UnmarshalError{msg: e.Error(), cause: e.Err}
+	case *vecql.ProtocolError:
+		return ErrProtocol{e}
+	}
+	return err
+}
+
+// requestError returns the error of this API for an error of a server. A code without a type of its own is an
+// ErrorFrame, or an UnknownServerError if the protocol does not have it.
+func requestError(err vecql.RequestError) error {
+	f := frame.ErrorFrame{FrameHeader: frame.FrameHeader{Op: frame.OpError}, Code: err.Code(), Message: err.Message()}
+	switch e := err.(type) {
+	case *vecql.RequestErrUnavailable:
+		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
+	case *vecql.RequestErrWriteTimeout:
+		return &RequestErrWriteTimeout{e.WriteType, f, e.Received, e.BlockFor, Consistency(e.Consistency)}
+	case *vecql.RequestErrReadTimeout:
+		return &RequestErrReadTimeout{f, e.Received, e.BlockFor, Consistency(e.Consistency), e.DataPresent}
+	case *vecql.RequestErrReadFailure:
+		return &RequestErrReadFailure{
+			errorMap(e.ErrorMap), f, e.Received, e.BlockFor, e.NumFailures, Consistency(e.Consistency), e.DataPresent,
+		}
+	case *vecql.RequestErrWriteFailure:
+		return &RequestErrWriteFailure{
+			errorMap(e.ErrorMap), e.WriteType, f, e.Received, e.BlockFor, e.NumFailures, Consistency(e.Consistency),
+		}
+	case *vecql.RequestErrFunctionFailure:
+		return &RequestErrFunctionFailure{e.Keyspace, e.Function, e.ArgTypes, f}
+	case *vecql.RequestErrCDCWriteFailure:
+		return &RequestErrCDCWriteFailure{f}
+	case *vecql.RequestErrCASWriteUnknown:
+		return &RequestErrCASWriteUnknown{f, Consistency(e.Consistency), e.Received, e.BlockFor}
+	case *vecql.RequestErrAlreadyExists:
+		return &RequestErrAlreadyExists{e.Keyspace, e.Table, f}
+	case *vecql.RequestErrUnprepared:
+		return &RequestErrUnprepared{e.StatementId, f}
+	case *vecql.RequestErrRateLimitReached:
+		return &RequestErrRateLimitReached{f, OpType(e.OpType), e.RejectedByCoordinator}
+	}
+	if !cql.Code(err.Code()).IsStandard() {
+		return &UnknownServerError{f}
+	}
+	return f
+}
+
+func errorMap(m vecql.ErrorMap) ErrorMap {
+	if m == nil {
+		return nil
+	}
+	out := make(ErrorMap, len(m))
+	for addr, code := range m {
+		out[addr.String()] = code
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/vecql/vecql"
+)
+
+// Snapshots of the pools of connections.
+
+// HostInformation is what HostInfo has.
+type HostInformation interface {
+	Peer() net.IP
+	ConnectAddress() net.IP
+	UntranslatedConnectAddress() net.IP
+	BroadcastAddress() net.IP
+	ListenAddress() net.IP
+	RPCAddress() net.IP
+	PreferredIP() net.IP
+	DataCenter() string
+	Rack() string
+	HostID() string
+	WorkLoad() string
+	Partitioner() string
+	ClusterName() string
+	Tokens() []string
+	Port() int
+	IsUp() bool
+	ScyllaShardAwarePort() uint16
+	ScyllaShardAwarePortTLS() uint16
+	ScyllaShardCount() int
+}
+
+// A HostPoolInfo describes the connections to a node.
+type HostPoolInfo interface {
+	GetConnectionCount() int
+	// GetExcessConnectionCount returns the number of connections to shards that have enough.
+	GetExcessConnectionCount() int
+	GetShardCount() int
+	String() string
+	// InFlight returns the number of requests without a response.
+	InFlight() int
+	Host() HostInformation
+	IsClosed() bool
+}
+
+// hostPool is a HostPoolInfo: a snapshot.
+type hostPool struct {
+	host *HostInfo
+	node vecql.NodeStats
+}
+
+func (p hostPool) GetConnectionCount() int { return p.node.Connections }
+func (p hostPool) GetShardCount() int      { return p.host.ScyllaShardCount() }
+func (p hostPool) InFlight() int           { return p.node.InFlight }
+func (p hostPool) Host() HostInformation   { return p.host }
+func (p hostPool) IsClosed() bool          { return p.node.State == vecql.PoolClosed }
+
+func (p hostPool) GetExcessConnectionCount() (n int) {
+	for _, c := range p.node.Conns {
+		if c.State == vecql.ConnSurplus {
+			n++
+		}
+	}
+	return n
+}
+
+func (p hostPool) String() string {
+	return fmt.Sprintf("[pool host=%s state=%s connections=%d in_flight=%d]", p.host.ConnectAddressAndPort(), p.node.State,
+		p.node.Connections, p.node.InFlight)
+}
+
+// IterateHostPools calls iter for the pools of all nodes, until it returns false.
+func (s *Session) IterateHostPools(iter func(info HostPoolInfo) bool) {
+	v, err := s.started()
+	if err != nil {
+		return
+	}
+	for _, node := range v.Stats().Nodes {
+		if !iter(hostPool{s.hosts.of(node.Host), node}) {
+			return
+		}
+	}
+}
+
+// GetHostPoolByID returns the pool of a node, nil if there is none.
+func (s *Session) GetHostPoolByID(hostID string) (found HostPoolInfo) {
+	s.IterateHostPools(func(info HostPoolInfo) bool {
+		if info.Host().HostID() == hostID {
+			found = info
+		}
+		return found == nil
+	})
+	return found
+}
+
+// MAX_IN_FLIGHT_THRESHOLD is the number of requests without a response from which a node is busy.
+var MAX_IN_FLIGHT_THRESHOLD = 10
+
+// IsBusy reports whether the session has MAX_IN_FLIGHT_THRESHOLD requests to the node without a response.
+func (h *HostInfo) IsBusy(s *Session) bool {
+	if h == nil {
+		return false
+	}
+	pool := s.GetHostPoolByID(h.HostID())
+	return pool != nil && pool.InFlight() >= MAX_IN_FLIGHT_THRESHOLD
+}
