@@ -96,7 +96,7 @@ type DNSResolver interface {
 // SimpleDNSResolver is the resolver of package net.
 type SimpleDNSResolver struct{ preferV4 bool }
 
-// NewSimpleDNSResolver returns a resolver. With hostLookupPreferV4 it returns the IPv4 addresses alone if there are some.
+// NewSimpleDNSResolver returns a resolver. With hostLookupPreferV4 it leaves out IPv6 addresses if there are others.
 func NewSimpleDNSResolver(hostLookupPreferV4 bool) *SimpleDNSResolver {
 	return &SimpleDNSResolver{hostLookupPreferV4}
 }

@@ -122,8 +122,8 @@ func (cfg *ClusterConfig) CreateSessionNonBlocking() (*Session, error) {
 	return NewSessionNonBlocking(*cfg)
 }
 
-// An ApplicationInfo sets options of STARTUP: APPLICATION_NAME, APPLICATION_VERSION and CLIENT_ID. Other options have no
-// effect.
+// An ApplicationInfo sets options of STARTUP: APPLICATION_NAME, APPLICATION_VERSION and CLIENT_ID. Other options have
+// no effect.
 type ApplicationInfo interface {
 	UpdateStartupOptions(map[string]string)
 }

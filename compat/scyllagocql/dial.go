@@ -56,8 +56,8 @@ type ShardDialer interface {
 	DialShard(ctx context.Context, host *HostInfo, shardID, nrShards int) (*DialedHost, error)
 }
 
-// ErrScyllaSourcePortAlreadyInUse means that a Dialer cannot use the port that ScyllaGetSourcePort returned: the session
-// tries another one.
+// ErrScyllaSourcePortAlreadyInUse means that a Dialer cannot use the port that ScyllaGetSourcePort returned: the
+// session tries another one.
 var ErrScyllaSourcePortAlreadyInUse = errors.New("gocql: the source port is in use")
 
 // sourcePortKey is the key of the source port in a context.
@@ -118,6 +118,7 @@ func (d translatingDialer) DialHostLocalPort(
 	})
 }
 
+// dial opens a connection to a node at the translated address.
 func (d translatingDialer) dial(
 	ctx context.Context, node *vecql.HostInfo, addr string, open func(addr string) (net.Conn, error),
 ) (net.Conn, error) {

@@ -21,9 +21,10 @@ type execution struct {
 	observed bool // the observer counts the attempts
 
 	mu      sync.Mutex
-	counted int   // attempts
-	ended   bool  // the first page, or the batch
-	err     error // of the retry policy
+	counted int          // attempts
+	ended   bool         // the first page, or the batch
+	err     error        // of the retry policy
+	cons    *Consistency // set by the retry policy; nil means that it is unchanged
 	history []AttemptMetric
 }
 
@@ -37,6 +38,7 @@ func newExecution(request retryable, o *options, observed bool) *execution {
 
 // retryable is a *Query or a *Batch.
 type retryable interface {
+	SetConsistency(c Consistency)
 	// after returns a copy of the request after an attempt, for a RetryPolicy.
 	after(a vecql.Attempt) RetryableQuery
 }
@@ -68,6 +70,9 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	}
 	d := vecql.Decision{Consistency: cql.Consistency(request.GetConsistency())}
 	d.SetConsistency = d.Consistency != a.Consistency
+	if d.SetConsistency {
+		r.setConsistency(request.GetConsistency())
+	}
 	failed := &QueryError{err: plain(a.Err), potentiallyExecuted: a.MayHaveApplied, isIdempotent: a.Idempotent}
 	switch decide(failed) {
 	case Retry:
@@ -83,6 +88,13 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 		return vecql.Decision{}
 	}
 	return d
+}
+
+// setConsistency stores the consistency that the retry policy has set.
+func (r *execution) setConsistency(c Consistency) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cons = &c
 }
 
 // count counts attempts up to a total, without their latency.
@@ -110,6 +122,9 @@ func (r *execution) finish(o *options, it *Iter) {
 	defer r.mu.Unlock()
 	r.ended = true
 	it.err = r.err
+	if r.cons != nil {
+		r.request.SetConsistency(*r.cons)
+	}
 }
 
 // observe counts an observed attempt. It returns the number of attempts before and the metrics of the node.

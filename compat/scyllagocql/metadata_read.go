@@ -11,7 +11,7 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// Reading of the schema. vecql has the tables; this API also has the types as the server writes them, which are read here.
+// Reading of the schema. vecql has the tables; the types as the server writes them are read here.
 
 // keyspaceSchema is the metadata of a keyspace in both shapes.
 type keyspaceSchema struct {

@@ -50,8 +50,8 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	return s, nil
 }
 
-// NewSessionNonBlocking returns a session that connects to a cluster in the background. Until it has connected its verbs
-// return ErrSessionNotReady.
+// NewSessionNonBlocking returns a session that connects to a cluster in the background. Until it has connected its
+// verbs return ErrSessionNotReady.
 func NewSessionNonBlocking(cfg ClusterConfig) (*Session, error) {
 	s, c, err := newSession(cfg)
 	if err != nil {

@@ -130,6 +130,7 @@ func (t *TraceWriter) Trace(traceId []byte) {
 // printf writes text. An error of the writer has no other place to go, and is ignored.
 func (t *TraceWriter) printf(format string, args ...any) { _, _ = fmt.Fprintf(t.w, format, args...) }
 
+// write writes a trace, after as many attempts to read it as it needs.
 func (t *TraceWriter) write(traceId []byte) error {
 	coordinator, duration, err := t.tracer.GetCoordinatorTime(traceId)
 	for range t.attempts - 1 {

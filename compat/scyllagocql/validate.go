@@ -50,6 +50,7 @@ func (cfg *ClusterConfig) Validate() error {
 	return cfg.ValidateAndInitSSL()
 }
 
+// validateNumbers checks that no number is negative.
 func (cfg *ClusterConfig) validateNumbers() error {
 	for name, n := range map[string]int64{
 		"PageSize": int64(cfg.PageSize), "MaxRoutingKeyInfo": int64(cfg.MaxRoutingKeyInfo),

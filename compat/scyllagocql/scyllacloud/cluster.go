@@ -40,7 +40,9 @@ func NewCloudCluster(bundlePath string) (*gocql.ClusterConfig, error) {
 	cfg.Port = 443
 	cfg.SslOpts = &gocql.SslOptions{Config: &tls.Config{
 		RootCAs: roots, InsecureSkipVerify: cc.insecure(), //nolint:gosec // the bundle decides
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return cc.GetClientCertificate() },
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return cc.GetClientCertificate()
+		},
 	}}
 	cfg.HostDialer = NewSniHostDialer(cc, &net.Dialer{})
 	cfg.Authenticator = gocql.PasswordAuthenticator{Username: auth.Username, Password: auth.Password}

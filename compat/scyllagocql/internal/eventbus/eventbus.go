@@ -33,8 +33,8 @@ type Subscriber[T any] struct {
 	filter FilterFunc[T]
 }
 
-// Subscribe returns a new Subscriber of the events that filter accepts; nil accepts all. Events that find its queue full
-// are dropped.
+// Subscribe returns a new Subscriber of the events that filter accepts; nil accepts all. Events that find its queue
+// full are dropped.
 func (b *Bus[T]) Subscribe(queueSize int, filter FilterFunc[T]) *Subscriber[T] {
 	s := &Subscriber[T]{ch: make(chan T, max(queueSize, 0)), bus: b, filter: filter}
 	b.mu.Lock()
