@@ -70,7 +70,10 @@ func (it *Iter) SliceMap() ([]map[string]any, error) {
 		return nil, it.err
 	}
 	rows, err := it.rows.SliceMap()
-	return rows, it.failure(err)
+	if err != nil {
+		err = it.Close()
+	}
+	return rows, err
 }
 
 // RowData returns a new destination for each column, and for each element of a tuple.
@@ -87,7 +90,11 @@ func (it *Iter) Close() error {
 	if it.it == nil {
 		return it.err
 	}
-	return it.failure(it.rows.Close())
+	err := it.rows.Close()
+	if sent := it.it.Close(); sent != nil {
+		err = sent // not unwrapped yet
+	}
+	return it.failure(err)
 }
 
 // failure returns the error of this API for an error of the result.

@@ -41,7 +41,7 @@ func TestMetadataOfAKeyspace(t *testing.T) {
 	if err != nil || again.Tables["more"] == nil || !again.Tables["items"].Equals(items) || again.Tables["more"].Equals(items) {
 		t.Error("the table is missing", err)
 	}
-	if more, err := s.TableMetadata("shop", "more"); err != nil || more != again.Tables["more"] {
+	if more, err := s.TableMetadata("shop", "more"); err != nil || !more.Equals(again.Tables["more"]) {
 		t.Error(more, err)
 	}
 	if _, err := s.TableMetadata("shop", "none"); !errors.Is(err, gocql.ErrNotFound) {

@@ -73,37 +73,30 @@ func (cfg *ClusterConfig) validateNumbers() error {
 	return nil
 }
 
-// validatePort sets Port, if it is 0, to the port of Hosts, which must all have the same one or none.
+// validatePort sets Port, if it is 0, to the port of Hosts if all of them have the same one, else to 9042.
 func (cfg *ClusterConfig) validatePort() error {
-	if cfg.Port != 0 {
-		if cfg.Port < 0 || cfg.Port > 65535 {
-			return fmt.Errorf("gocql: ClusterConfig.Port is %d", cfg.Port)
-		}
-		return nil
+	if cfg.Port == 0 {
+		cfg.Port = portOf(cfg.Hosts)
 	}
-	ports := make(map[string]bool)
-	for _, host := range cfg.Hosts {
-		_, port, err := net.SplitHostPort(host)
-		if err != nil {
-			port = ""
-		}
-		ports[port] = true
-	}
-	if len(ports) > 1 {
-		return errors.New("gocql: ClusterConfig.Hosts have different ports: set ClusterConfig.Port")
-	}
-	cfg.Port = 9042
-	for port := range ports {
-		if port == "" {
-			continue
-		}
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return fmt.Errorf("gocql: %q in ClusterConfig.Hosts is not a port", port)
-		}
-		cfg.Port = int(n)
+	if cfg.Port < 0 || cfg.Port > 65535 {
+		return fmt.Errorf("gocql: ClusterConfig.Port is %d", cfg.Port)
 	}
 	return nil
+}
+
+func portOf(hosts []string) (port int) {
+	for _, host := range hosts {
+		_, text, err := net.SplitHostPort(host)
+		if err != nil {
+			return 9042
+		}
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port != 0 && port != int(n) {
+			return 9042
+		}
+		port = int(n)
+	}
+	return port
 }
 
 func (cfg *ClusterConfig) validateRoutes() error {
