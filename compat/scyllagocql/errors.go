@@ -15,42 +15,62 @@ import (
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
 // below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
 
+// A sentinel is a sentinel error with the text that programs compare. It wraps that of vecql.
+type sentinel struct {
+	text string
+	of   error
+}
+
+func (s *sentinel) Error() string { return s.text }
+func (s *sentinel) Unwrap() error { return s.of }
+
+// sentinels are the sentinels that wrap one of vecql.
+var sentinels []*sentinel
+
+func wrapping(of error, text string) error {
+	s := &sentinel{text, of}
+	sentinels = append(sentinels, s)
+	return s
+}
+
 // The sentinel errors that verbs return.
 var (
-	ErrNoHosts              = vecql.ErrNoHosts
-	ErrNoConnectionsStarted = vecql.ErrNoConnectionsStarted
-	ErrQueryArgLength       = vecql.ErrValueCount
-	ErrTimeoutNoResponse    = vecql.ErrTimeoutNoResponse
-	ErrConnectionClosed     = vecql.ErrConnectionClosed
-	ErrNoStreams            = vecql.ErrNoStreams
-	ErrNotFound             = vecql.ErrNotFound
-	ErrUnsupported          = vecql.ErrUnsupported
-	ErrTooManyStmts         = vecql.ErrTooManyStmts
-	ErrUseStmt              = vecql.ErrUseStmt
-	ErrSessionClosed        = vecql.ErrSessionClosed
-	ErrNoConnections        = vecql.ErrNoConnections
-	ErrNoKeyspace           = vecql.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = vecql.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = vecql.ErrNoMetadata
-	ErrNoTable              = errors.New("gocql: no name of a table")
-	ErrSessionNotReady      = errors.New("gocql: the session is not ready yet")
-	ErrTabletsNotUsed       = errors.New("gocql: the cluster has no tablets")
-	ErrFrameTooBig          = vecql.ErrFrameTooBig
-	ErrUnknownRetryType     = errors.New("gocql: the retry policy returned an unknown RetryType")
+	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
+	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
+		"no connections were made when creating the session")
+	ErrQueryArgLength    = wrapping(vecql.ErrValueCount, "gocql: query argument length mismatch")
+	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
+		"gocql: no response received from cassandra within timeout period")
+	ErrConnectionClosed     = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
+	ErrNoStreams            = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
+	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
+	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
+	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
+	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
+	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
+	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
+	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
+	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
+	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
+	ErrFrameTooBig          = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
+	ErrNoTable              = errors.New("no table name provided")
+	ErrSessionNotReady      = errors.New("session is not ready yet")
+	ErrTabletsNotUsed       = errors.New("tablets not used")
+	ErrUnknownRetryType     = errors.New("unknown retry type returned by retry policy")
 )
 
 // Sentinel errors that no verb returns.
 var (
-	ErrHostQueryFailed     = errors.New("gocql: the nodes could not be read")
-	ErrTooManyTimeouts     = errors.New("gocql: too many timeouts on a connection")
-	ErrUnavailable         = errors.New("gocql: unavailable")
-	ErrCannotFindHost      = errors.New("gocql: host not found")
-	ErrHostAlreadyExists   = errors.New("gocql: host exists already")
-	ErrHostDown            = errors.New("gocql: the host is nil or down")
-	ErrNoPool              = errors.New("gocql: the host has no pool of connections")
-	ErrReadHeaderTimeout   = errors.New("gocql: the header of a frame was not read in time")
-	ErrNoConnectionsInPool = errors.New("gocql: the pool of the host has no connections")
-	ErrorUDTUnavailable    = errors.New("gocql: user-defined types need version 3 of the protocol")
+	ErrHostQueryFailed     = errors.New("unable to populate Hosts")
+	ErrTooManyTimeouts     = errors.New("gocql: too many query timeouts on the connection")
+	ErrUnavailable         = errors.New("unavailable")
+	ErrCannotFindHost      = errors.New("cannot find host")
+	ErrHostAlreadyExists   = errors.New("host already exists")
+	ErrHostDown            = errors.New("gocql: host is nil or down")
+	ErrNoPool              = errors.New("gocql: host does not have a pool")
+	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
+	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
+	ErrorUDTUnavailable    = errors.New("user-defined types need version 3 of the protocol")
 )
 
 // The error codes of the protocol.
@@ -259,21 +279,48 @@ func sentError(err error, idempotent bool) error {
 	return &QueryError{err: plain(err), potentiallyExecuted: vecql.MayHaveApplied(err), isIdempotent: idempotent}
 }
 
+// A programError is an error that code of the program returned: a Marshaler, an Unmarshaler, a function that binds
+// values. Verbs return it as it is.
+type programError struct{ error }
+
+func (e *programError) Unwrap() error { return e.error }
+
+// fromProgram returns err as an error of the program, nil for nil.
+func fromProgram(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &programError{err}
+}
+
 // plain returns the error that this API has for an error of vecql, without a QueryError.
 func plain(err error) error {
 	if err == nil {
 		return nil
 	}
+	var own *programError
+	if errors.As(err, &own) {
+		return own.error
+	}
 	err = compat.Error(err)
-	switch e := err.(type) {
-	case vecql.RequestError:
-		return requestError(e)
-	case *vecql.MarshalError:
-		return MarshalError{msg: e.Error(), cause: e.Err}
-	case *vecql.UnmarshalError:
-		return UnmarshalError{msg: e.Error(), cause: e.Err}
-	case *vecql.ProtocolError:
-		return ErrProtocol{e}
+	for _, s := range sentinels {
+		if s.of == err { //nolint:errorlint // compat.Error returns it unwrapped
+			return s
+		}
+	}
+	var server vecql.RequestError
+	var marshal *vecql.MarshalError
+	var unmarshal *vecql.UnmarshalError
+	var protocol *vecql.ProtocolError
+	switch {
+	case errors.As(err, &server):
+		return requestError(server)
+	case errors.As(err, &marshal):
+		return MarshalError{msg: err.Error(), cause: marshal.Err}
+	case errors.As(err, &unmarshal):
+		return UnmarshalError{msg: err.Error(), cause: unmarshal.Err}
+	case errors.As(err, &protocol):
+		return ErrProtocol{err}
 	}
 	return err
 }
@@ -282,7 +329,7 @@ func plain(err error) error {
 // ErrorFrame, or an UnknownServerError if the protocol does not have it.
 func requestError(err vecql.RequestError) error {
 	f := frame.ErrorFrame{FrameHeader: frame.FrameHeader{Op: frame.OpError}, Code: err.Code(), Message: err.Message()}
-	switch e := err.(type) {
+	switch e := any(err).(type) { // it is not wrapped
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:

@@ -5,6 +5,7 @@ package gocql_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,7 +116,7 @@ func TestStartWithoutAReachableHost(t *testing.T) {
 	c := newCluster(t, cqltest.Config{})
 	cfg := gocql.NewCluster(c.Hosts()...)
 	c.Close()
-	if _, err := cfg.CreateSession(); err != gocql.ErrNoConnectionsStarted {
+	if _, err := cfg.CreateSession(); err == nil || !strings.Contains(err.Error(), c.Hosts()[0]) {
 		t.Errorf("%T %v", err, err)
 	}
 }

@@ -258,7 +258,7 @@ func (h *HostInfo) String() string {
 		h.UntranslatedConnectAddress(), h.Port(), h.DataCenter(), h.Rack(), h.HostID(), h.Version(), h.State())
 }
 
-// hosts are the nodes of a session by host id.
+// hosts are the nodes of a session by host id, those that have left included: a node that returns is the same.
 type hosts struct {
 	mu   sync.Mutex
 	byID map[string]*HostInfo
@@ -287,11 +287,4 @@ func (hs *hosts) of(node *vecql.HostInfo) *HostInfo {
 		h.set(node)
 	}
 	return h
-}
-
-// forget drops a node that has left.
-func (hs *hosts) forget(node *vecql.HostInfo) {
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	delete(hs.byID, node.HostID())
 }

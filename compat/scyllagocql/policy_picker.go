@@ -15,7 +15,8 @@ import (
 type hostPicker struct {
 	policy  HostSelectionPolicy
 	session *Session
-	started atomic.Bool // the policy knows the session and its nodes
+	started atomic.Bool   // the policy knows the session and its nodes
+	done    chan struct{} // closed when started is final: events wait for it
 }
 
 // configurePolicy sets the selection of nodes.
@@ -28,7 +29,7 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 		c.PoolConfig.HostSelectionPolicy = native
 		return
 	}
-	p := &hostPicker{policy: policy, session: s}
+	p := &hostPicker{policy: policy, session: s, done: make(chan struct{})}
 	s.picker = p
 	c.PoolConfig.HostSelectionPolicy = p
 	if !s.cfg.Events.DisableSchemaEvents {
@@ -36,8 +37,12 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	}
 }
 
-// start tells the policy of the session and its nodes.
+// start tells the policy of the session and its nodes, unless the session did not start.
 func (p *hostPicker) start() {
+	defer close(p.done)
+	if p.session.Vecql() == nil {
+		return
+	}
 	p.policy.Init(p.session)
 	nodes := p.session.Vecql().GetHosts()
 	if len(nodes) > 0 {
@@ -89,10 +94,7 @@ func vecqlOf(host *HostInfo) *vecql.HostInfo {
 func (p *hostPicker) OnNewHost(e vecql.NewHostEvent) { p.tell(p.policy.AddHost, e.Host) }
 
 // OnRemovedHost implements vecql.TopologyChangeListener.
-func (p *hostPicker) OnRemovedHost(e vecql.RemovedHostEvent) {
-	p.tell(p.policy.RemoveHost, e.Host)
-	p.session.hosts.forget(e.Host)
-}
+func (p *hostPicker) OnRemovedHost(e vecql.RemovedHostEvent) { p.tell(p.policy.RemoveHost, e.Host) }
 
 // OnHostUp implements vecql.HostStatusChangeListener.
 func (p *hostPicker) OnHostUp(e vecql.HostUpEvent) { p.tell(p.policy.HostUp, e.Host) }
@@ -101,7 +103,7 @@ func (p *hostPicker) OnHostUp(e vecql.HostUpEvent) { p.tell(p.policy.HostUp, e.H
 func (p *hostPicker) OnHostDown(e vecql.HostDownEvent) { p.tell(p.policy.HostDown, e.Host) }
 
 func (p *hostPicker) tell(method func(*HostInfo), node *vecql.HostInfo) {
-	if p.started.Load() {
+	if <-p.done; p.started.Load() {
 		method(p.session.hosts.of(node))
 	}
 }
@@ -122,7 +124,7 @@ func (p *hostPicker) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
 }
 
 func (p *hostPicker) keyspaceChanged(keyspace, change string) {
-	if p.started.Load() {
+	if <-p.done; p.started.Load() {
 		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace, Change: change})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -143,25 +144,24 @@ func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
 	if unlessExecuted(err, Retry) == Rethrow {
 		return Rethrow
 	}
-	var sent *QueryError
-	if errors.As(err, &sent) {
-		err = sent.err
-	}
-	switch e := err.(type) {
-	case *RequestErrUnavailable:
-		if e.Alive > 0 {
+	var unavailable *RequestErrUnavailable
+	var write *RequestErrWriteTimeout
+	var read *RequestErrReadTimeout
+	switch {
+	case errors.As(err, &unavailable):
+		if unavailable.Alive > 0 {
 			return Retry
 		}
 		return Rethrow
-	case *RequestErrWriteTimeout:
+	case errors.As(err, &write):
 		switch {
-		case e.WriteType == "UNLOGGED_BATCH":
+		case write.WriteType == "UNLOGGED_BATCH":
 			return Retry
-		case e.Received > 0 && (e.WriteType == "SIMPLE" || e.WriteType == "BATCH" || e.WriteType == "COUNTER"):
+		case write.Received > 0 && slices.Contains([]string{"SIMPLE", "BATCH", "COUNTER"}, write.WriteType):
 			return Ignore
 		}
 		return Rethrow
-	case *RequestErrReadTimeout:
+	case errors.As(err, &read):
 		return Retry
 	}
 	return RetryNextHost

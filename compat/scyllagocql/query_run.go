@@ -87,7 +87,7 @@ func (s *Session) binding(bind func(q *QueryInfo) ([]any, error)) func(vecql.Sta
 			Id: m.ID, Args: fromColumns(m.BindMarkers, proto), Rval: fromColumns(m.ResultColumns, proto),
 			PKeyColumns: m.PartitionKey,
 		})
-		return dialect.Bind(values), err
+		return dialect.Bind(values), fromProgram(err)
 	}
 }
 

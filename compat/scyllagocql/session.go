@@ -4,6 +4,8 @@ package gocql
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,12 +100,15 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 			break
 		}
 	}
-	if s.err = plain(s.err); s.err != nil {
-		return
+	if s.err == nil {
+		s.vecql.Store(v)
 	}
-	s.vecql.Store(v)
 	if s.picker != nil {
 		s.picker.start()
+	}
+	if s.err != nil {
+		s.err = startError(s.err)
+		return
 	}
 	if policy := s.cfg.PoolConfig.HostSelectionPolicy; policy != nil {
 		s.err = policy.IsOperational(s)
@@ -111,6 +116,15 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 	if s.err != nil || s.ctx.Err() != nil { // closed in between
 		v.Close()
 	}
+}
+
+// startError returns the error of a start that failed. A missing keyspace, and a filter that accepts no node, are
+// ErrNoConnectionsStarted, as in gocql; other errors name their cause.
+func startError(err error) error {
+	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) || errors.Is(err, vecql.ErrNoHosts) {
+		return ErrNoConnectionsStarted
+	}
+	return fmt.Errorf("gocql: unable to create session: %w", err)
 }
 
 // wait waits and reports whether the session is still wanted.

@@ -33,16 +33,16 @@ func ParseUUID(input string) (UUID, error) {
 			if input[i] != '-' {
 				n++
 			} else if n%2 == 1 {
-				return u, fmt.Errorf("gocql: %.60q is not a UUID", input)
+				return u, fmt.Errorf("gocql: invalid UUID %.60q", input)
 			}
 		}
 		digits = strings.ReplaceAll(input, "-", "")
 	}
 	if len(digits) != 32 {
-		return u, fmt.Errorf("gocql: %.60q is not a UUID", input)
+		return u, fmt.Errorf("gocql: invalid UUID %.60q", input)
 	}
 	if _, err := hex.Decode(u[:], []byte(digits)); err != nil {
-		return UUID{}, fmt.Errorf("gocql: %.60q is not a UUID", input)
+		return UUID{}, fmt.Errorf("gocql: invalid UUID %.60q", input)
 	}
 	return u, nil
 }

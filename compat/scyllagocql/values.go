@@ -114,16 +114,18 @@ func init() {
 		UDTMarshaler:   reflect.TypeFor[UDTMarshaler](),
 		UDTUnmarshaler: reflect.TypeFor[UDTUnmarshaler](),
 		Marshal: func(v any, info cql.TypeInfo) ([]byte, error) {
-			return v.(Marshaler).MarshalCQL(fromCQL(info, protoVersionOfValues))
+			data, err := v.(Marshaler).MarshalCQL(fromCQL(info, protoVersionOfValues))
+			return data, fromProgram(err)
 		},
 		Unmarshal: func(v any, info cql.TypeInfo, data []byte) error {
-			return v.(Unmarshaler).UnmarshalCQL(fromCQL(info, protoVersionOfValues), data)
+			return fromProgram(v.(Unmarshaler).UnmarshalCQL(fromCQL(info, protoVersionOfValues), data))
 		},
 		MarshalUDT: func(v any, name string, info cql.TypeInfo) ([]byte, error) {
-			return v.(UDTMarshaler).MarshalUDT(name, fromCQL(info, protoVersionOfValues))
+			data, err := v.(UDTMarshaler).MarshalUDT(name, fromCQL(info, protoVersionOfValues))
+			return data, fromProgram(err)
 		},
 		UnmarshalUDT: func(v any, name string, info cql.TypeInfo, data []byte) error {
-			return v.(UDTUnmarshaler).UnmarshalUDT(name, fromCQL(info, protoVersionOfValues), data)
+			return fromProgram(v.(UDTUnmarshaler).UnmarshalUDT(name, fromCQL(info, protoVersionOfValues), data))
 		},
 	})
 }
