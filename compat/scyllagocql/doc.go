@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gocql is the API of ScyllaDB's fork of gocql, v1.19 (github.com/scylladb/gocql, imported as
-// github.com/gocql/gocql), on vecql. A program uses it by lines of its go.mod:
-//
-//	require github.com/vecql/vecql v0.1.0
+// github.com/gocql/gocql), on vecql. A program uses it by one line of its go.mod, in place of the line that names the
+// fork:
 //
 //	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/scyllagocql v0.1.0
+//
+// In a checkout of vecql two lines name the folders, because the replace lines of a dependency have no effect:
+//
+//	replace github.com/gocql/gocql => ../vecql/compat/scyllagocql
+//	replace github.com/vecql/vecql => ../vecql
 //
 // The program is not changed. [Session.Vecql] returns the session of vecql, so that a program moves to vecql's own
 // verbs piece by piece.
@@ -23,6 +27,10 @@
 // MaxExcessShardConnectionsRate, MaxRoutingKeyInfo (the cache of prepared statements has the routing keys),
 // MetadataSchemaRequestTimeout, ReadTimeout, WriteCoalesceWaitTime (frames that wait for a connection are written
 // together, without a timer), WriteTimeout. A session with a ClientRoutesConfig is refused.
+//
+// Hosts with different ports are accepted, each with its own. KeyspaceMetadata.ToCQL needs a server that can describe a
+// keyspace. The metadata of tablets is not available: its methods return ErrTabletsNotUsed. ScyllaFeatures, and the
+// shards and ports of a HostInfo, are zero.
 //
 // ProtoVersion 0 to 3 is 4. A Conn, a ConnConfig and a ConnPicker exist, but no function takes or returns one.
 // SubscribeToEvents has the events of nodes, not those of the schema. A WarningHandler receives the warnings of the

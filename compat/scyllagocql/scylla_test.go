@@ -62,7 +62,7 @@ func TestRetryOfAConditionalStatement(t *testing.T) {
 func TestRequestsAreSentAgainByDefault(t *testing.T) {
 	c := newCluster(t, scylla)
 	s := newSession(t, c)
-	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
+	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "FROM items", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	q := s.Query("SELECT id FROM items")
 	if err := q.Exec(); err != nil || q.Attempts() != 2 {
 		t.Error(err, q.Attempts())
@@ -143,7 +143,7 @@ func TestWarnings(t *testing.T) {
 	s := newSession(t, c, func(cfg *gocql.ClusterConfig) {
 		cfg.WarningsHandlerBuilder = func(*gocql.Session) gocql.WarningHandler { return w }
 	})
-	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Warnings: []string{"tombstones"}})
+	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Times: 1, Warnings: []string{"tombstones"}})
 	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
 	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
 	if len(w.seen) != 1 || w.seen[0] != "shop: tombstones" {
@@ -297,7 +297,7 @@ func TestObserverOfAttempts(t *testing.T) {
 	c := newCluster(t, scylla)
 	o := &attempts{}
 	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
-	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
+	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "FROM items", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	run(t, s, "SELECT id FROM items")
 	if len(o.queries) != 0 || len(o.seen) != 2 || o.seen[0].AttemptMetrics.Attempts() != 1 || o.seen[1].AttemptMetrics.Attempts() != 2 {
 		t.Fatalf("%+v", o.seen)

@@ -25,7 +25,7 @@ func TestColumnsOfAResult(t *testing.T) {
 			t.Error(column, text)
 		}
 	}
-	if &it.Columns()[0] != &it.Columns()[0] {
+	if first := &it.Columns()[0]; first != &it.Columns()[0] {
 		t.Error("the columns are converted again")
 	}
 	run(t, s, "INSERT INTO vectors (id, v) VALUES (?, ?)", 1, []float32{1, 2})
