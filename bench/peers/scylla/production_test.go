@@ -12,8 +12,8 @@ import (
 )
 
 var services = []workload.ServiceDriver{
-	{Name: "scylla", Scan: true, Open: openService(false)},
-	{Name: "scylla-nowait", Few: true, Open: openService(true)},
+	{Name: driver, Scan: true, Open: openService(false)},
+	{Name: driver + "-nowait", Few: true, Open: openService(true)},
 }
 
 func BenchmarkProduction(b *testing.B) {
@@ -25,7 +25,7 @@ func TestProduction(t *testing.T) { workload.CheckProduction(t, services, 100) }
 
 // compressor is the LZ4 of the driver, which compresses each frame by itself.
 var compressor = workload.Compressor{
-	Driver: "scylla", InFlights: []int{1}, Compress: lz4Compressor{}.AppendCompressed,
+	Driver: driver, InFlights: []int{1}, Compress: lz4Compressor{}.AppendCompressed,
 	Decompress: func(dst, src []byte, size int) ([]byte, error) {
 		return lz4Compressor{}.AppendDecompressed(dst, src, uint32(size))
 	},

@@ -1,0 +1,23 @@
+module github.com/vecql/vecql/bench/peers/scylla
+
+go 1.25.0
+
+replace (
+	github.com/vecql/vecql => ../../..
+	github.com/vecql/vecql/bench => ../..
+)
+
+replace github.com/gocql/gocql => ../../../compat/scyllagocql
+
+require (
+	github.com/gocql/gocql v1.7.0
+	github.com/pierrec/lz4/v4 v4.1.33
+	github.com/vecql/vecql/bench v0.0.0
+)
+
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/vecql/vecql v0.0.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	gopkg.in/inf.v0 v0.9.1 // indirect
+)
