@@ -65,7 +65,9 @@ func TestFailedRequests(t *testing.T) {
 					c.Inject(f)
 				}
 				s := c.run(t, tablescan.Config{Workers: 3, PageBytes: 150, Retries: 100}, func(int64) {})
-				require.Positive(t, s.Progress().Failures)
+				if name == "one" { // otherwise the session may find another node each time
+					require.Positive(t, s.Progress().Failures)
+				}
 			})
 		})
 	}
