@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/internal/tablet"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -63,4 +64,22 @@ func TestSharedPlanIsGuarded(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestTabletsOfATable requires the tablets that were learned, in the order of their tokens, without shared memory.
+func TestTabletsOfATable(t *testing.T) {
+	s := &Session{}
+	require.Empty(t, s.Tablets("ks", "t"))
+	for _, first := range []int64{100, -100} {
+		s.routing.tablets.Add("ks", "t", &tablet.Tablet{
+			First: first, Last: first + 50, Replicas: []tablet.Replica{{Host: hostID(1), Shard: 3}},
+		})
+	}
+	replicas := []TabletReplica{{HostID: UUID(hostID(1)).String(), Shard: 3}}
+	want := []Tablet{{-100, -50, replicas}, {100, 150, replicas}}
+	got := s.Tablets("ks", "t")
+	require.Equal(t, want, got)
+	got[0].Replicas[0].Shard = 9
+	require.Equal(t, 3, s.Tablets("ks", "t")[0].Replicas[0].Shard)
+	require.Empty(t, s.Tablets("ks", "other"))
 }
