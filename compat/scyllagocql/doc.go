@@ -29,8 +29,8 @@
 // together, without a timer), WriteTimeout. A session with a ClientRoutesConfig is refused.
 //
 // Hosts with different ports are accepted, each with its own. KeyspaceMetadata.ToCQL needs a server that can describe a
-// keyspace. The metadata of tablets is not available: its methods return ErrTabletsNotUsed. ScyllaFeatures, and the
-// shards and ports of a HostInfo, are zero.
+// keyspace. The tablets are those that the session has learned from responses; while there are none, the methods
+// return ErrTabletsNotUsed. ScyllaFeatures, and the shards and ports of a HostInfo, are zero.
 //
 // ProtoVersion 0 to 3 is 4. A Conn, a ConnConfig and a ConnPicker exist, but no function takes or returns one.
 // SubscribeToEvents has the events of nodes, not those of the schema. A WarningHandler receives the warnings of the

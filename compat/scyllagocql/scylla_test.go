@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocql/gocql"
 	"github.com/gocql/gocql/events"
+	"github.com/gocql/gocql/tablets"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -337,5 +338,35 @@ func TestConfiguration(t *testing.T) {
 		if cfg.Validate() == nil {
 			t.Error(name)
 		}
+	}
+}
+
+// TestTablets are those that the session has learned.
+func TestTablets(t *testing.T) {
+	c := newCluster(t, cqltest.Config{Nodes: 2, Scylla: &cqltest.Scylla{Tablets: 8}})
+	if err := c.Exec("CREATE KEYSPACE one WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1}; CREATE TABLE one.t (id int PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.Keyspace = "one" })
+	if _, err := s.TableTabletsMetadata("one", "t"); err != gocql.ErrTabletsNotUsed {
+		t.Error(err)
+	}
+	for id := range 64 {
+		run(t, s, "INSERT INTO t (id) VALUES (?)", id)
+	}
+	entries, err := s.TableTabletsMetadata("one", "t")
+	if err != nil || len(entries) == 0 || len(entries[0].Replicas()) != 1 || entries[0].FirstToken() >= entries[0].LastToken() {
+		t.Fatal(entries, err)
+	}
+	all, err := s.TabletsMetadata()
+	if err != nil || len(all) != len(entries) || all[0].TableName() != "t" || all[0].Replicas()[0] != entries[0].Replicas()[0] {
+		t.Error(all, err)
+	}
+	tables := 0
+	if err := s.ForEachTablet(func(keyspace, table string, of tablets.TabletEntryList) bool {
+		tables++
+		return len(of) == len(entries)
+	}); err != nil || tables != 1 {
+		t.Error(tables, err)
 	}
 }

@@ -2,32 +2,106 @@
 
 package gocql
 
-import "github.com/gocql/gocql/tablets"
+import (
+	"github.com/gocql/gocql/tablets"
+	"github.com/vecql/vecql"
+)
 
-// Tablets.
+// Tablets: those that the session has learned from responses.
 
-// TabletsMetadata returns the tablets of all tables that the session knows.
+// TabletsMetadata returns the tablets of all tables.
 //
 // Deprecated: use TableTabletsMetadata or ForEachTablet.
-func (s *Session) TabletsMetadata() (tablets.TabletInfoList, error) {
-	if _, err := s.started(); err != nil {
-		return nil, err
-	}
-	return nil, ErrTabletsNotUsed
+func (s *Session) TabletsMetadata() (out tablets.TabletInfoList, err error) {
+	err = s.forEachTable(func(keyspace, table string, of []vecql.Tablet) bool {
+		out = append(out, tabletInfos(keyspace, table, of)...)
+		return true
+	})
+	return out, err
 }
 
-// TableTabletsMetadata returns the tablets of a table that the session knows.
+// TableTabletsMetadata returns the tablets of a table, nil for none.
 func (s *Session) TableTabletsMetadata(keyspace, table string) (tablets.TabletEntryList, error) {
-	if _, err := s.started(); err != nil {
+	v, err := s.withTablets()
+	switch {
+	case err != nil:
 		return nil, err
+	case keyspace == "":
+		return nil, ErrNoKeyspace
+	case table == "":
+		return nil, ErrNoTable
 	}
-	return nil, ErrTabletsNotUsed
+	return tabletEntries(keyspace, table, v.Tablets(keyspace, table)), nil
 }
 
-// ForEachTablet calls fn for each table with tablets that the session knows, until fn returns false.
+// ForEachTablet calls fn for each table with tablets, until fn returns false. It reads the schema for the names.
 func (s *Session) ForEachTablet(fn func(keyspace, table string, entries tablets.TabletEntryList) bool) error {
-	if _, err := s.started(); err != nil {
+	if fn == nil {
+		return nil
+	}
+	return s.forEachTable(func(keyspace, table string, of []vecql.Tablet) bool {
+		return fn(keyspace, table, tabletEntries(keyspace, table, of))
+	})
+}
+
+// withTablets returns the session of vecql, ErrTabletsNotUsed if it has not learned a tablet.
+func (s *Session) withTablets() (*vecql.Session, error) {
+	v, err := s.started()
+	if err != nil {
+		return nil, err
+	}
+	if stats := v.Stats(); stats.TabletHints == 0 {
+		return nil, ErrTabletsNotUsed
+	}
+	return v, nil
+}
+
+// forEachTable calls fn for each table with tablets, until fn returns false.
+func (s *Session) forEachTable(fn func(keyspace, table string, of []vecql.Tablet) bool) error {
+	v, err := s.withTablets()
+	if err != nil {
 		return err
 	}
-	return ErrTabletsNotUsed
+	keyspaces, err := v.AllKeyspaceMetadata()
+	if err != nil {
+		return plain(err)
+	}
+	for keyspace, k := range keyspaces {
+		for table := range k.Tables {
+			if of := v.Tablets(keyspace, table); len(of) > 0 && !fn(keyspace, table, of) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// tabletInfos converts the tablets of a table.
+func tabletInfos(keyspace, table string, of []vecql.Tablet) tablets.TabletInfoList {
+	var out tablets.TabletInfoList
+	for _, t := range of {
+		info, err := tablets.NewTabletInfo(keyspace, table, t.FirstToken, t.LastToken, tabletReplicas(t))
+		if err == nil { // vecql stores no others
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+func tabletEntries(keyspace, table string, of []vecql.Tablet) tablets.TabletEntryList {
+	var out tablets.TabletEntryList
+	for _, info := range tabletInfos(keyspace, table, of) {
+		out = append(out, tablets.TabletEntry(info))
+	}
+	return out
+}
+
+func tabletReplicas(t vecql.Tablet) []tablets.ReplicaInfo {
+	out := make([]tablets.ReplicaInfo, 0, len(t.Replicas))
+	for _, r := range t.Replicas {
+		if id, err := tablets.ParseHostUUID(r.HostID); err == nil {
+			out = append(out, tablets.NewReplicaInfo(id, r.Shard))
+		}
+	}
+	return out
 }

@@ -102,10 +102,7 @@ func (t TabletInfo) Replicas() []ReplicaInfo { return slices.Clone(t.replicas) }
 func (t TabletInfo) ReplicasUnsafe() []ReplicaInfo { return t.replicas }
 
 // A TabletEntry is a tablet of a table.
-type TabletEntry struct {
-	first, last int64
-	replicas    []ReplicaInfo
-}
+type TabletEntry TabletInfo
 
 // A TabletEntryList is a list of tablets of a table.
 type TabletEntryList []TabletEntry
