@@ -24,6 +24,7 @@ type Rows struct {
 	columns []cql.ColumnInfo
 	cells   [][]byte  // of the current row
 	outs    []rowPart // of the columns: one for each column, and for each element of a tuple
+	tuples  bool      // a column is a tuple
 }
 
 // A rowPart is a column, or an element of a tuple, as a destination of Scan.
@@ -79,13 +80,14 @@ func (r *Rows) parts() []rowPart {
 	if len(columns) == len(r.columns) && (len(columns) == 0 || &columns[0] == &r.columns[0]) {
 		return r.outs
 	}
-	r.columns, r.outs = columns, nil
+	r.columns, r.outs, r.tuples = columns, nil, false
 	for _, c := range columns {
 		tuple, ok := c.TypeInfo.(cql.TupleTypeInfo)
 		if !ok {
 			r.outs = append(r.outs, rowPart{info: c.TypeInfo, name: c.Name, goType: r.d.GoType(c.TypeInfo)})
 			continue
 		}
+		r.tuples = true
 		for i, e := range tuple.Elems {
 			r.outs = append(r.outs, rowPart{info: e, name: TupleColumnName(c.Name, i), goType: r.d.GoType(e)})
 		}
@@ -109,6 +111,9 @@ func (r *Rows) scan(dest []any) error {
 	if len(parts) != len(dest) {
 		return fmt.Errorf("gocql: %w: %d destinations for %d columns", vecql.ErrColumnCount, len(dest), len(parts))
 	}
+	if len(parts) == len(r.columns) && !r.tuples {
+		return r.scanColumns(dest)
+	}
 	for i := range r.columns {
 		cell := r.cells[i]
 		if tuple, ok := r.columns[i].TypeInfo.(cql.TupleTypeInfo); ok {
@@ -125,6 +130,29 @@ func (r *Rows) scan(dest []any) error {
 			}
 		}
 		parts, dest = parts[1:], dest[1:]
+	}
+	return nil
+}
+
+// scanColumns is scan of a row without tuples.
+func (r *Rows) scanColumns(dest []any) error {
+	parts, cells := r.outs[:len(dest)], r.cells[:len(dest)]
+	for i, d := range dest {
+		if d == nil {
+			continue
+		}
+		p := &parts[i]
+		if f := &p.decoder; f.typ == codec.TypeWord(d) && f.value != nil && len(cells[i]) > 0 {
+			if at := codec.DataWord(d); at != nil {
+				if err := f.value(cells[i], at); err != nil {
+					return r.fault(i, d, err)
+				}
+				continue
+			}
+		}
+		if err := p.store(r.d, cells[i], d); err != nil {
+			return r.fault(i, d, err)
+		}
 	}
 	return nil
 }
@@ -173,6 +201,12 @@ func newRowDecoder(d *Dialect, info cql.TypeInfo, dest any) rowDecoder {
 	case to.Kind() == reflect.Pointer && d.decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
 		isText(info) && to == reflect.TypeFor[[]byte]():
 		f.value = codec.PlanDecode(info, to) // a cell without bytes is the dialect's
+	case to == timeType && info.Type() == cql.TypeDate:
+		f.value, f.emptyIsNull = codec.PlanDecode(info, to), true
+	case to == ipType && info.Type() == cql.TypeInet:
+		plan := codec.PlanDecode(info, to)
+		f.emptyIsNull = true
+		f.value = func(cell []byte, p unsafe.Pointer) error { return plan(shortAddress(cell), p) }
 	}
 	return f
 }

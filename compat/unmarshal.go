@@ -215,11 +215,17 @@ func isInteger(typ cql.Type) bool { return sizes[typ] > 0 || typ == cql.TypeVari
 
 // decodeInet decodes an address; an IPv4 address in 16 bytes is an IPv4 address.
 func decodeInet(cell []byte, v reflect.Value) error {
-	four := net.IP(cell).To4()
-	if len(cell) == net.IPv6len && four != nil {
-		cell = four
+	return codec.Unmarshal(cql.NativeType(cql.TypeInet), shortAddress(cell), v.Addr().Interface())
+}
+
+// shortAddress returns the 4 bytes of an IPv4 address that has 16, else the cell.
+func shortAddress(cell []byte) []byte {
+	if len(cell) == net.IPv6len {
+		if four := net.IP(cell).To4(); four != nil {
+			return four
+		}
 	}
-	return codec.Unmarshal(cql.NativeType(cql.TypeInet), cell, v.Addr().Interface())
+	return cell
 }
 
 // decodeUnsigned stores an integer in an unsigned integer. A negative number wraps around if v is at least as large as
