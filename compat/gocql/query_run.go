@@ -20,7 +20,14 @@ func (q *Query) Exec() error {
 	}
 	r := newExecution(q, &q.options, q.observer != nil)
 	began := time.Now()
-	err = q.build(s, r).ExecContext(q.session.requestContext(q.context(), q)) // without the memory of an Iter
+	var v *vecql.Query // on the stack, as in a program for vecql, and without the memory of an Iter
+	if q.binding != nil {
+		v = s.Bind(q.stmt, q.session.binding(q.binding))
+	} else {
+		v = s.Query(q.stmt, dialect.Bind(q.values)...)
+	}
+	q.configure(v, r)
+	err = v.ExecContext(q.session.requestContext(q.context(), q))
 	attempts := r.attempts(err)
 	own := r.finish(q.metrics, attempts, time.Since(began)/time.Duration(max(attempts, 1)))
 	return outcome(err, own)
@@ -46,6 +53,12 @@ func (q *Query) build(s *vecql.Session, r *execution) *vecql.Query {
 	} else {
 		v = s.Query(q.stmt, dialect.Bind(q.values)...)
 	}
+	q.configure(v, r)
+	return v
+}
+
+// configure applies the options of the query to that of vecql.
+func (q *Query) configure(v *vecql.Query, r *execution) {
 	v.Consistency(cql.Consistency(q.cons)).SerialConsistency(cql.Consistency(q.serialCons)).
 		PageSize(q.pageSize).Prefetch(q.prefetch).CustomPayload(q.payload).ServerTimestamps(!q.timestamps)
 	if q.timestamps && q.timestamp != 0 {
@@ -78,7 +91,6 @@ func (q *Query) build(s *vecql.Session, r *execution) *vecql.Query {
 	if r != nil && q.retry != nil {
 		v.RetryPolicy(r)
 	}
-	return v
 }
 
 // binding adapts a function that returns the values of a statement.

@@ -227,6 +227,13 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 	} else {
 		d = s.driver.Query(q.stmt, s.bind(q.values)...)
 	}
+	q.configure(ctx, d)
+	return d
+}
+
+// configure applies the options of the query to that of vecql.
+func (q *Query) configure(ctx context.Context, d *vecql.Query) {
+	s := q.session
 	d.Consistency(q.consistency).SerialConsistency(q.serialConsistency).ServerTimestamps(!q.defaultTimestamp).
 		Idempotent(q.idempotent).PageSize(q.pageSize).Prefetch(q.prefetch).HostID(q.hostID).CustomPayload(q.payload).
 		SkipMetadata(!q.allMetadata && !s.cfg.DisableSkipMetadata).RoutingKey(q.routingKey)
@@ -259,5 +266,4 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)
 	}
-	return d
 }

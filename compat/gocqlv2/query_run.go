@@ -5,6 +5,8 @@ package gocql
 import (
 	"context"
 	"strings"
+
+	"github.com/vecql/vecql"
 )
 
 // The verbs that run a query.
@@ -18,7 +20,15 @@ func (q *Query) ExecContext(ctx context.Context) error {
 		return ErrUseStmt
 	}
 	ctx = orBackground(ctx)
-	return plain(q.build(ctx).ExecContext(q.session.picking(ctx, q)))
+	s := q.session
+	var d *vecql.Query // on the stack, as in a program for vecql
+	if q.binding != nil {
+		d = s.driver.Bind(q.stmt, s.binding(q.binding))
+	} else {
+		d = s.driver.Query(q.stmt, s.bind(q.values)...)
+	}
+	q.configure(ctx, d)
+	return plain(d.ExecContext(s.picking(ctx, q)))
 }
 
 // isUse reports whether a statement begins with USE, which would change one connection of many.

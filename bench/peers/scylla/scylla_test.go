@@ -16,7 +16,8 @@ import (
 
 func TestMain(m *testing.M) { workload.Main(m) }
 
-// driver is the name in the results. The linker replaces it in a build with compat.mod, which measures compat/scyllagocql.
+// driver is the name in the results. The linker replaces it in a build with compat.mod, which measures
+// compat/scyllagocql.
 var driver = "scylla"
 
 // drivers lists the peer with its defaults, and without its delay of writes that coalesces requests.
