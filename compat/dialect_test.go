@@ -67,6 +67,7 @@ func TestMarshalMeanings(t *testing.T) {
 		{"int", (*int)(nil), "NULL"},
 		{"int", nil, "NULL"},
 		{"text", 1, "error"},
+		{"ascii", []named(nil), "error"},
 	} {
 		check(t, typeOf(t, row.cql), row.value, row.want)
 	}
