@@ -116,7 +116,8 @@ func dropReplaces(ctx context.Context, dir string) error {
 		if !strings.HasPrefix(r.New.Path, ".") {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, r.New.Path, "go.mod")); err == nil {
+		_, err := os.Stat(filepath.Join(dir, r.New.Path, "go.mod"))
+		if err == nil && filepath.IsLocal(r.New.Path) { // a folder outside is not the program's
 			continue
 		}
 		old := r.Old.Path
