@@ -65,6 +65,7 @@ func TestStatsOfPoolStates(t *testing.T) {
 			cfg.ReconnectionPolicy = ConstantReconnectionPolicy{Interval: 10 * time.Second, MaxRetries: 1}
 		})
 		node := func() NodeStats { return s.Stats().Nodes[1] }
+		synctest.Wait() // until the pool has noted that its dial ended
 		require.Equal(t, PoolOpen, node().State)
 		c.Nodes[1].Stop()
 		time.Sleep(time.Second)
