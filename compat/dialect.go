@@ -20,17 +20,18 @@ type Dialect struct {
 	emptyRows   bool // SliceMap of no row is an empty slice, else nil
 	nullTuple   bool // NULL in a slice for a tuple is a nil slice, else a slice of zero values
 	typedZeros  bool // NULL in an any of a tuple's slice is the typed zero value, else nil
+	strictText  bool // NULL of a text or blob is refused by a destination that no text fits, else it is the zero value
 	fork        bool // the conversions of fork.go
 }
 
 // The dialects.
 var (
 	// V1 is the dialect of github.com/gocql/gocql v1.7.
-	V1 = &Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true}
+	V1 = &Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true, strictText: true}
 	// V2 is the dialect of github.com/apache/cassandra-gocql-driver/v2.
 	V2 = &Dialect{nullTuple: true}
 	// Fork is the dialect of github.com/scylladb/gocql.
-	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, fork: true}
+	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, strictText: true, fork: true}
 )
 
 // Marshal returns the content of value's cell for type info, nil if value is NULL. The error is a *cql.MarshalError.

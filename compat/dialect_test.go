@@ -196,6 +196,7 @@ func TestUnmarshalMeanings(t *testing.T) {
 		want any    // nil means an error
 	}{
 		{"int", "NULL", 5, 0},
+		{"ascii", "NULL", []own(nil), nil},
 		{"int", "", 5, 0},
 		{"int", "", &one, new(int)},
 		{"int", "", "x", "0"},

@@ -20,6 +20,8 @@ import (
 
 // Cells to Go values: native types.
 
+var byteType = reflect.TypeFor[byte]()
+
 // errNotPointer means that a destination is not a pointer and has no methods of its own.
 var errNotPointer = fmt.Errorf("%w: the destination must be a non-nil pointer", cql.ErrConversion)
 
@@ -177,6 +179,8 @@ func (d *Dialect) decodeNative(typ cql.Type, cell []byte, v reflect.Value) error
 		}
 	}
 	switch {
+	case text && d.strictText && (t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem() != byteType):
+		return fmt.Errorf("%w: Go type %v", cql.ErrConversion, t)
 	case text && len(cell) == 0 && t == reflect.TypeFor[[]byte]() && cell != nil && v.IsNil():
 		return nil // an empty blob in a nil slice is nil
 	case len(cell) == 0 && t.Kind() == reflect.String && isInteger(typ):
