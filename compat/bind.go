@@ -79,7 +79,7 @@ func (d *Dialect) bind(v any) any {
 	return bound{d, v}
 }
 
-// bindsAlike reports whether the driver encodes v as the API does for every CQL type that the API has a conversion for.
+// bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.
 func (d *Dialect) bindsAlike(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int, int8, int16, int32, float32, float64, cql.UUID, cql.Duration, cql.Unset, [16]byte,

@@ -29,9 +29,9 @@
 //
 // ProtoVersion 1 to 3 is 4: every supported server has version 4. The default is 4 too, as in gocql.
 //
-// A HostSelectionPolicy of the program is told of the nodes when the session has started. Its Pick receives a request
-// of this package's own type, not the *Query. It is also asked for the PREPARE of a statement. ReadyPolicy is not
-// asked: a session has started when one connection is open.
+// AddHost of a HostSelectionPolicy is first called when the session has started. Pick receives a request of this
+// package's own type, not the *Query, and is also called for the PREPARE of a statement. ReadyPolicy has no effect: a
+// session has started when one connection is open.
 //
 // Errors have the types and the identity of gocql's, and sentinels and the errors of servers its texts. The texts of
 // other errors and of NewTraceWriter are vecql's.

@@ -13,7 +13,7 @@ import (
 // Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
 // nodes of each request.
 
-// A HostStateNotifier is told of the nodes of a session.
+// A HostStateNotifier receives the changes of the nodes of a session.
 type HostStateNotifier interface {
 	AddHost(host *HostInfo)
 	RemoveHost(host *HostInfo)
@@ -21,7 +21,7 @@ type HostStateNotifier interface {
 	HostDown(host *HostInfo)
 }
 
-// A SetPartitioner is told of the partitioner of the cluster.
+// A SetPartitioner receives the name of the partitioner of the cluster.
 type SetPartitioner interface {
 	SetPartitioner(partitioner string)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// hostPicker asks a HostSelectionPolicy of the program for the nodes of each request, and tells it of nodes.
+// hostPicker calls a HostSelectionPolicy of the program: Pick for each request, and its methods for changes of nodes.
 
 // hostPicker adapts a HostSelectionPolicy.
 type hostPicker struct {
@@ -38,7 +38,7 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 	}
 }
 
-// start tells the policy of the session and its nodes, unless the session did not start.
+// start passes the session and its nodes to the policy, unless the session did not start.
 func (p *hostPicker) start() {
 	defer close(p.done)
 	if p.session.vecql == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// programPolicy is a policy of a program around one of the package. It records what it is told.
+// programPolicy is a policy of a program around one of the package. It records the calls of its methods.
 type programPolicy struct {
 	gocql.HostSelectionPolicy
 	mu          sync.Mutex
@@ -73,7 +73,8 @@ func (m marked) Mark(err error) {
 	m.policy.marks = append(m.policy.marks, err)
 }
 
-// TestPolicyOfTheProgram is told of the session and its nodes, is asked for each request, and learns the outcome.
+// TestPolicyOfTheProgram checks the calls of a policy: with the session, with its nodes, for each request, and with the
+// error of each attempt.
 func TestPolicyOfTheProgram(t *testing.T) {
 	c := newCluster(t, cqltest.Config{})
 	p := &programPolicy{HostSelectionPolicy: gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())}

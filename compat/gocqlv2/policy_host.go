@@ -196,7 +196,7 @@ func (d *rackAwareRR) HostTier(host *HostInfo) uint { return d.tier(host) }
 func (d *rackAwareRR) MaxHostTier() uint { return 2 }
 
 // A ReadyPolicy reports whether enough nodes are up for a session to begin. vecql returns a session one second after
-// the first node was reached, whatever the policy reports.
+// the first node was reached; the result of Ready has no effect.
 type ReadyPolicy interface {
 	Ready() bool
 }

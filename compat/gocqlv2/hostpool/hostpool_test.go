@@ -47,7 +47,7 @@ func TestHostPoolHostPolicy(t *testing.T) {
 	require.Nil(t, p.Pick(nil)())
 }
 
-// pool counts the failures that it is told.
+// pool counts the failures that Mark receives.
 type pool struct {
 	hostpool.HostPool
 

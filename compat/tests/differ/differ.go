@@ -154,7 +154,7 @@ func decoded(unmarshal func(cql.TypeInfo, []byte, any) error, c Case, t reflect.
 	return Render(dest.Elem())
 }
 
-// Render returns v as text that is equal for equal values, whatever the names of their types.
+// Render returns v as text. Equal values of types with different names have equal texts.
 func Render(v reflect.Value) string {
 	if !v.IsValid() {
 		return "nil"
