@@ -24,8 +24,8 @@ type LocalPortDialer interface {
 	DialContextLocalPort(ctx context.Context, network, addr string, localPort int) (net.Conn, error)
 }
 
-// A HostDialer opens the connections of a session to nodes that it is told, for example through a proxy that routes by
-// host id. The session verifies each connection as usual.
+// A HostDialer opens the connections of a session and receives the node of each, for example to route by host id
+// through a proxy. The session verifies each connection as usual.
 type HostDialer interface {
 	// DialHost opens a connection to addr, host:port, which is the address of host or another port of host. A contact
 	// point that is not known as a node has the address only. A connection with the method

@@ -7,8 +7,8 @@ import "context"
 // The routing of queries and batches, without running them.
 
 // Route returns the routing of the query as its values are now. It prepares the statement if it is not in the session's
-// cache, encodes the values, and sends nothing else. Replicas are those of the partition, whatever the
-// HostSelectionPolicy.
+// cache, encodes the values, and sends nothing else. Replicas are those of the partition under
+// every HostSelectionPolicy.
 func (q *Query) Route(ctx context.Context) (RouteInfo, error) {
 	c := q.session.newCall(&q.options)
 	defer c.release()
