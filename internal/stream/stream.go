@@ -68,13 +68,16 @@ func (t *Table) word(w int) *atomic.Uint64 {
 
 // Claim returns a free id and marks it as in use; ok is false if there is none.
 func (t *Table) Claim() (id int, ok bool) {
-	turn, words := int(t.next.Add(1)%(spread*turns)), t.words()
-	start := turn % min(words, spread, 1+int(max(t.inUse.Load(), 0))/perWord)
+	turn, words := t.next.Add(1)%(spread*turns), t.words()
+	first := int(turn % uint32(min(words, spread, 1+int(max(t.inUse.Load(), 0))/perWord)))
 	for i := range words {
-		w := (start + i) % words
+		w := first + i
+		if w >= words { // cheaper than a remainder
+			w -= words
+		}
 		word := t.word(w)
 		for old := word.Load(); old != ^uint64(0); old = word.Load() {
-			bit := freeBit(^old, turn%turns)
+			bit := freeBit(^old, int(turn%turns))
 			if word.CompareAndSwap(old, old|1<<bit) {
 				t.inUse.Add(1)
 				return w*wordBits + bit, true
