@@ -64,7 +64,7 @@ func (d *differ) columns(path string, got, want *Column) {
 	}
 	for i := range min(got.Len, want.Len) {
 		if !equalRows(got, i, want, i) {
-			d.add("%s, row %d: %s, want %s", path, i, got.format(i, 60), want.format(i, 60))
+			d.add("%s, row %d: %s, want %s", path, i, got.Format(i, 60), want.Format(i, 60))
 		}
 	}
 }

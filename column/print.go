@@ -92,7 +92,7 @@ func (b *Batch) tableColumn(i int, rows []int) tableColumn {
 		limit = tableWidth - 1
 	}
 	for _, r := range rows {
-		t.cells = append(t.cells, c.format(r, limit))
+		t.cells = append(t.cells, c.Format(r, limit))
 	}
 	for _, cell := range t.cells {
 		t.width = max(t.width, utf8.RuneCountInString(cell))
@@ -118,8 +118,8 @@ func writeLine(s *strings.Builder, table []tableColumn, line int) {
 	s.WriteByte('\n')
 }
 
-// format returns row i as text of at most limit characters.
-func (c *Column) format(i, limit int) string {
+// Format returns row i as text of at most limit characters, as [Batch.Table] prints it.
+func (c *Column) Format(i, limit int) string {
 	if c.Null(i) {
 		return "NULL"
 	}
@@ -127,10 +127,21 @@ func (c *Column) format(i, limit int) string {
 	case Vector:
 		from, to := i*c.Type.Dim, (i+1)*c.Type.Dim
 		elements := Column{Type: Type{Kind: c.Type.Elem}, Len: to, Values: c.Values}
-		return formatList(&elements, from, to, limit)
+		return formatList("[]", from, to, limit, elements.Format)
 	case List:
 		from, to := c.Elements(i)
-		return formatList(&c.Children[0], from, to, limit)
+		return formatList("[]", from, to, limit, c.Children[0].Format)
+	case Map:
+		from, to := c.Elements(i)
+		return formatList("{}", from, to, limit, func(k, limit int) string {
+			return c.Children[0].Format(k, limit) + ": " + c.Children[1].Format(k, limit)
+		})
+	case Struct:
+		return formatList("{}", 0, len(c.Children), limit, func(k, limit int) string {
+			return printable(c.Children[k].Name) + ": " + c.Children[k].Format(i, limit)
+		})
+	case Tuple:
+		return formatList("()", 0, len(c.Children), limit, func(k, limit int) string { return c.Children[k].Format(i, limit) })
 	case Binary, Fixed:
 		b, _ := c.Value(i).([]byte)
 		return shorten("0x"+fmt.Sprintf("%x", b[:min(len(b), limit)]), limit)
@@ -162,24 +173,28 @@ func formatValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// formatList returns elements as "[1, 2, 3]", shortened to "[1, 2, ... of 384]".
-func formatList(c *Column, i, j, limit int) string {
+// formatList returns elements i to j as "[1, 2, 3]", shortened to "[1, 2, ... of 384]". element returns the text of one;
+// around are the first and the last character.
+func formatList(around string, i, j, limit int, element func(k, limit int) string) string {
 	var s strings.Builder
-	s.WriteByte('[')
-	end := fmt.Sprintf("... of %d]", j-i)
+	s.WriteString(around[:1])
+	length := 1 // in characters
+	end := fmt.Sprintf("... of %d%s", j-i, around[1:])
 	for k := i; k < j; k++ {
-		cell := c.format(k, limit)
+		cell := element(k, limit)
 		if k > i {
 			s.WriteString(", ")
+			length += 2
 		}
+		length += utf8.RuneCountInString(cell)
 		last := k == j-1
-		if room := limit - utf8.RuneCountInString(s.String()+cell); last && room < 1 || !last && room < len(end)+2 {
+		if room := limit - length; last && room < 1 || !last && room < len(end)+2 {
 			s.WriteString(end)
 			return s.String()
 		}
 		s.WriteString(cell)
 	}
-	s.WriteByte(']')
+	s.WriteString(around[1:])
 	return s.String()
 }
 
