@@ -71,6 +71,7 @@ var imports = map[string][]string{
 	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
 	"compat/ecosystem":   {module + "/tests/cassandra"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
+	"cmd":                {module + "/internal/tool"},
 	"cql":                nil,
 	// only the public packages
 	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
@@ -94,7 +95,13 @@ var imports = map[string][]string{
 	"internal/swap":       {"golang.org/x/sys/cpu"},
 	"internal/tablet":     nil,
 	"internal/token":      nil,
-	"internal/wire":       nil,
+	// the command, above all other packages
+	"internal/tool": {
+		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan",
+		module + "/internal", module + "/tests/cassandra",
+		"github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width",
+	},
+	"internal/wire": nil,
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
 	},
@@ -597,7 +604,8 @@ func TestImportsPlanted(t *testing.T) {
 		"examples/load/main_test.go":   `"github.com/apache/arrow-go/v18/arrow"`,
 		"cqltest/server.go":            `"github.com/vecql/vecql/internal/wire"; "github.com/vecql/vecql"`,
 		"tests/cassandra/cassandra.go": `"github.com/vecql/vecql"`,
-		"cmd/vecql/main.go":            `"github.com/vecql/vecql"; "github.com/vecql/vecql/groupby"`,
+		"cmd/vecql/main.go":            `"github.com/vecql/vecql/internal/tool"; "github.com/vecql/vecql"`,
+		"internal/tool/root.go":        `"github.com/spf13/cobra"; "github.com/vecql/vecql"`,
 		"bench/bench.go":               `"github.com/gocql/gocql"`,
 		"testdata/x.go":                `"github.com/gocql/gocql"`,
 	} {
@@ -605,6 +613,7 @@ func TestImportsPlanted(t *testing.T) {
 	}
 	project["bench/go.mod"] = &fstest.MapFile{Data: []byte("module bench\n")}
 	require.Equal(t, []string{
+		"cmd/vecql/main.go:2: cmd may not import github.com/vecql/vecql",
 		"cql/types.go:2: cql may not import github.com/vecql/vecql/internal/wire",
 		"cql/types.go:2: cql may not import github.com/vecql/vecql",
 		"cqltest/server.go:2: cqltest may not import github.com/vecql/vecql",

@@ -17,7 +17,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-const data = "../../cmd/vecql/testdata/gostdlib.parquet"
+const data = "../../internal/tool/testdata/gostdlib.parquet"
 
 func TestRun(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})

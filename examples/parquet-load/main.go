@@ -6,7 +6,7 @@
 //	CREATE TABLE shop.items (id bigint PRIMARY KEY, symbol text, embedding vector<float, 384>)
 //
 //	go run ./examples/parquet-load -hosts 127.0.0.1 -table shop.items -id id -vector embedding -text symbol \
-//		-progress items.json cmd/vecql/testdata/gostdlib.parquet
+//		-progress items.json internal/tool/testdata/gostdlib.parquet
 //
 // The progress file lists the buckets of row groups that are done: the cluster has acknowledged all their rows. A
 // program that was interrupted resumes with the other buckets when it is started with the same arguments. Rows of a

@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-const data = "../../cmd/vecql/testdata"
+const data = "../../internal/tool/testdata"
 
 func TestRun(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{})

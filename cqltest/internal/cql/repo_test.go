@@ -41,7 +41,7 @@ var scriptEnd = regexp.MustCompile(`;\s+`)
 
 func TestParseRepository(t *testing.T) {
 	found := 0
-	for _, pattern := range []string{"tests/*.go", "cmd/vecql/*.go", "examples/*.go", "examples/*/*.go"} {
+	for _, pattern := range []string{"tests/*.go", "internal/tool/*.go", "examples/*.go", "examples/*/*.go"} {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		require.NoError(t, err)
 		for _, file := range files {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package tool
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -13,16 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tests/cassandra"
 )
-
-func TestMain(m *testing.M) {
-	cassandra.Supervise()
-	os.Exit(m.Run())
-}
 
 // TestDemo runs the demo on every kind of server. Exit code 0 means that all rows were verified and recall was high
 // enough.
@@ -45,46 +37,29 @@ func TestDemo(t *testing.T) {
 
 // requireDemo runs the demo with further arguments.
 func requireDemo(t *testing.T, args ...string) {
+	x := &tester{t: t, ctx: t.Context()}
 	keyspace := fmt.Sprint("vecql_demo_test_", os.Getpid()) // another process may use the same server
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), append([]string{"demo", "--keyspace", keyspace}, args...), &stdout, &stderr)
-	t.Log(stdout.String(), stderr.String())
-	require.Zero(t, code)
-	require.Contains(t, stdout.String(), "2911 rows verified bit for bit, 970 NULLs among them")
-	require.Contains(t, stdout.String(), "Recall of the 60 answers")
+	out := x.requireRun(append([]string{"demo", "--keyspace", keyspace}, args...)...)
+	require.Contains(t, out, "2911 rows verified bit for bit, 970 NULLs among them")
+	require.Contains(t, out, "Recall of the 60 answers")
+	require.Contains(t, out, "Dropped keyspace "+keyspace+" with its tables: symbols.\n")
+	for line := range strings.Lines(out) {
+		require.LessOrEqual(t, textWidth(strings.TrimSuffix(line, "\n")), demoWidth, line)
+	}
 }
 
 // TestDemoKeepsExistingKeyspace requires that the demo drops an existing keyspace only with --drop.
 func TestDemoKeepsExistingKeyspace(t *testing.T) {
-	cluster, err := cqltest.Start(cqltest.Config{})
-	require.NoError(t, err)
-	defer cluster.Close()
-	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
-	require.NoError(t, err)
-	defer session.Close()
-	for _, stmt := range []string{
-		"CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1}",
-		"CREATE TABLE shop.items (id int PRIMARY KEY)", "INSERT INTO shop.items (id) VALUES (7)",
-	} {
-		require.NoError(t, session.Query(stmt).Exec())
-	}
-	demo := func(args ...string) (code int, errorText string) {
-		var stdout, stderr bytes.Buffer
-		args = append([]string{"demo", "--keyspace", "shop", "--hosts", strings.Join(cluster.Hosts(), ",")}, args...)
-		return run(t.Context(), args, &stdout, &stderr), stderr.String()
-	}
-	code, text := demo()
-	require.Equal(t, 1, code)
-	require.Contains(t, text, "keyspace shop exists")
-	require.Contains(t, text, "--drop")
-	code, text = demo("--keep")
-	require.Zero(t, code, text)
-	var id int
-	require.NoError(t, session.Query("SELECT id FROM shop.items").Scan(&id))
-	require.Equal(t, 7, id)
-	code, text = demo("--drop")
-	require.Zero(t, code, text)
-	require.Error(t, session.Query("SELECT id FROM shop.items WHERE id = 7").Scan(&id))
+	x := newTester(t, shop)
+	demo := []string{"demo", "--keyspace", "shop", "--hosts", x.Hosts()[0]}
+	const exists = "vecql demo: keyspace shop exists; choose another --keyspace, or lose its data with --drop"
+	require.Equal(t, exists, x.requireFailure(exitFailed, demo...))
+	require.Equal(t, exists, x.requireFailure(exitFailed, append(demo, "--keep")...))
+	require.Equal(t, "id\n--\n 1\n 2\n2 rows\n", x.requireRun("query", "SELECT id FROM shop.items"))
+	out := x.requireRun(append(demo, "--drop", "--keep")...)
+	require.Contains(t, out, "Dropped keyspace shop with its tables: items.\n")
+	require.NotContains(t, out, "symbols.\n")
+	require.Contains(t, x.requireRun("describe", "shop"), "CREATE TABLE shop.symbols (")
 }
 
 func TestReadSymbols(t *testing.T) {
@@ -158,39 +133,4 @@ func TestDifference(t *testing.T) {
 	b = a
 	b.Embedding = a.Embedding[:1]
 	require.Equal(t, "embedding", difference(&a, &b))
-}
-
-func TestRun(t *testing.T) {
-	for _, m := range []struct {
-		args string
-		code int
-		want string // part of the only line on stderr, or of stdout when the code is 0
-	}{
-		{"", 0, "Flags of demo"},
-		{"help", 0, "-workers"},
-		{"version", 0, "vecql "},
-		{"demo --help", 0, "Flags of demo"},
-		{"dance", 2, `unknown command "dance"`},
-		{"demo --color", 2, "not defined: -color"},
-		{"demo now", 2, `unexpected argument "now"`},
-		{"demo --server oracle", 2, "--server"},
-		{"demo --workers 0", 2, "--workers"},
-		{"demo --workers many", 2, "invalid value"},
-		{"demo --keyspace a;b", 2, "--keyspace"},
-		{"demo --hosts 127.0.0.1:1", 1, "refused"},
-		{"demo --hosts 127.0.0.1:1 --ca no-such-file", 1, "no-such-file"},
-		{"demo --hosts 127.0.0.1:1 --ca main.go", 1, "no certificate"},
-	} {
-		t.Run(m.args, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			require.Equal(t, m.code, run(context.Background(), strings.Fields(m.args), &stdout, &stderr))
-			if m.code == 0 {
-				require.Contains(t, stdout.String(), m.want)
-				require.Empty(t, stderr.String())
-				return
-			}
-			require.Contains(t, stderr.String(), m.want)
-			require.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
-		})
-	}
 }

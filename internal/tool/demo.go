@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package tool
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
@@ -25,24 +24,72 @@ import (
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
-// The demo: start a server, create a table, write the rows, read them back, run the queries.
+// The verb demo: start a server, create a table, write the rows, read them back, run the queries.
 
-// demoOptions are the flags of the demo: see demoFlags.
+// demoOptions are the flags of demo.
 type demoOptions struct {
-	server, hosts, user, password, ca, keyspace string
-	workers                                     int
-	keep, drop, verbose                         bool
+	server     string
+	workers    int
+	keep, drop bool
 }
 
 // demo is one run of the demo.
 type demo struct {
 	demoOptions
-	out io.Writer // result of the demo
-	log io.Writer // progress
+	*env
 
+	keyspace  string
 	session   *vecql.Session
 	symbols   []symbol
 	questions []question
+}
+
+func newDemoCommand(e *env) *cobra.Command {
+	d := &demo{env: e}
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Write real embeddings, read them back bit for bit, and search them",
+		Long: `Demo creates a keyspace with a table of 2,911 embeddings, reads them back, compares
+them bit for bit, and answers 20 questions by the vector index, beside the exact
+answers. It drops the keyspace at the end.
+
+Without --hosts or --profile it starts servers of its own.`,
+		Example: `  vecql demo
+  vecql demo --server cassandra
+  vecql demo --hosts 10.0.0.1 --keyspace try --keep`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d.keyspace = cmp.Or(e.flags.keyspace, "vecql_demo")
+			switch {
+			case d.server != serverEmbedded && d.server != serverCassandra:
+				return usagef("--server is %q, want cqltest or cassandra", d.server)
+			case d.workers < 1:
+				return usagef("--workers is %d, want at least 1", d.workers)
+			case !plainName(d.keyspace):
+				return usagef("--keyspace is %q, want letters, digits and underscores", d.keyspace)
+			}
+			return d.run(c.Context())
+		},
+	}
+	e.addClusterFlags(c)
+	e.addProgressFlag(c)
+	c.Flags().StringVar(&d.server, "server", serverEmbedded,
+		"`servers` to start: cqltest, a cluster in this process, or cassandra, a real node")
+	c.Flags().IntVar(&d.workers, "workers", 32, "concurrent `writes`")
+	c.Flags().BoolVar(&d.keep, "keep", false, "keep the keyspace at the end")
+	c.Flags().BoolVar(&d.drop, "drop", false, "drop the keyspace with all its tables first if it exists")
+	return c
+}
+
+// plainName reports whether s is an identifier that needs no quotes.
+func plainName(s string) bool {
+	for i, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 48
 }
 
 // The values of --server.
@@ -54,6 +101,7 @@ const (
 const (
 	neighbors     = 3
 	minimalRecall = 0.9
+	demoWidth     = 80 // of its output, where there is no terminal
 )
 
 // run reads the data, starts or finds the server, and executes the steps of the demo. The keyspace is dropped at the
@@ -70,7 +118,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if d.session, err = vecql.NewSessionContext(ctx, *cfg); err != nil {
+	if d.session, err = d.open(ctx, cfg); err != nil {
 		return err
 	}
 	defer d.session.Close()
@@ -78,9 +126,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	if !d.keep {
-		defer func() {
-			_ = d.session.Query("DROP KEYSPACE IF EXISTS " + d.keyspace).ExecContext(context.WithoutCancel(ctx))
-		}()
+		defer func() { err = errors.Join(err, d.dropKeyspace(context.WithoutCancel(ctx))) }()
 	}
 	if err := d.load(ctx); err != nil {
 		return err
@@ -98,85 +144,86 @@ func (d *demo) run(ctx context.Context) (err error) {
 // start returns the configuration of a session. stop ends the servers that start started.
 func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func() error, err error) {
 	stop = func() error { return nil }
+	began := d.now()
+	var hosts []string
 	switch {
-	case d.hosts != "":
-		cfg = vecql.NewCluster(strings.Split(d.hosts, ",")...)
+	case d.flags.set.Changed("hosts") || d.flags.set.Changed(flagProfile):
 	case d.server == serverCassandra:
-		fmt.Fprintf(d.out, "Starting Cassandra %s (the first start on a machine takes minutes, later ones seconds) ...\n",
-			cassandra.Version)
-		began := time.Now()
+		fmt.Fprintf(d.out, "Starting Cassandra %s ...\n", cassandra.Version)
+		fmt.Fprintln(d.out, "(The first start on a machine takes minutes, later ones seconds.)")
 		cluster, err := cassandra.Start(ctx, cassandra.Options{
-			Log: func(a ...any) { fmt.Fprintln(d.log, a...) },
+			Log: func(a ...any) { fmt.Fprintln(d.err, a...) },
 			// building the index is arithmetic: the optimizing compiler halves its time
 			JVM: []string{"-XX:TieredStopAtLevel=4"},
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(d.out, "Started Cassandra at %s in %.1f s.\n", cluster.Nodes[0].Addr(), time.Since(began).Seconds())
-		cfg, stop = vecql.NewCluster(cluster.Hosts()...), cluster.Close
+		fmt.Fprintf(d.out, "Started Cassandra at %s in %.1f s.\n", cluster.Nodes[0].Addr(), d.now().Sub(began).Seconds())
+		hosts, stop = cluster.Hosts(), cluster.Close
 	default:
-		began := time.Now()
 		cluster, err := cqltest.Start(cqltest.Config{})
 		if err != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(d.out, "Started three nodes in this process (package cqltest) at %s in %.0f ms.\n", cluster.Hosts()[0],
-			1000*time.Since(began).Seconds())
-		cfg, stop = vecql.NewCluster(cluster.Hosts()...), func() error { cluster.Close(); return nil }
+		fmt.Fprintf(d.out, "Started three nodes in this process at %s in %.0f ms.\n", cluster.Hosts()[0],
+			1000*d.now().Sub(began).Seconds())
+		hosts, stop = cluster.Hosts(), func() error { cluster.Close(); return nil }
 	}
-	if d.user != "" {
-		cfg.Authenticator = vecql.PasswordAuthenticator{Username: d.user, Password: d.password}
+	if hosts != nil { // flags, environment and profile are those of other servers
+		cfg = vecql.NewCluster(hosts...)
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	} else if cfg, err = d.clusterConfig(); err != nil {
+		return nil, nil, err
 	}
-	if d.ca != "" {
-		pem, err := os.ReadFile(d.ca)
-		if err != nil {
-			return nil, nil, err
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, nil, fmt.Errorf("--ca %s: no certificate in PEM form", d.ca)
-		}
-		cfg.TLS = &tls.Config{RootCAs: pool}
-	}
+	cfg.Keyspace = "" // it does not exist yet
 	cfg.Timeout = 30 * time.Second
-	cfg.Logger = slog.New(slog.DiscardHandler)
-	if d.verbose {
-		cfg.Logger = slog.New(slog.NewTextHandler(d.log, nil))
-	}
 	return cfg, stop, nil
 }
 
 func (d *demo) table() string { return d.keyspace + ".symbols" }
 
-// create creates the keyspace and the table. A keyspace that exists is an error unless keep or drop is set, because the
-// demo drops the keyspace at the end.
+// create creates the keyspace and the table. A keyspace that exists is an error, or dropped with --drop.
 func (d *demo) create(ctx context.Context) error {
 	host := d.session.GetHosts()[0]
 	fmt.Fprintf(d.out, "Connected to version %s with protocol v%d.\n", host.Version(), d.session.ProtoVersion())
-	condition := ""
-	if d.keep {
-		condition = "IF NOT EXISTS "
-	}
-	statements := []string{
-		fmt.Sprintf("CREATE KEYSPACE %s%s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': 1}",
-			condition, d.keyspace, host.DataCenter()),
-		fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (id bigint PRIMARY KEY, package text, symbol text, kind text, synopsis text, signature text, "+
-			"lines int, embedding vector<float, %d>)", d.table(), dimension),
-	}
 	if d.drop {
-		statements = slices.Insert(statements, 0, "DROP KEYSPACE IF EXISTS "+d.keyspace)
+		if err := d.dropKeyspace(ctx); err != nil {
+			return err
+		}
 	}
-	for _, stmt := range statements {
+	for _, stmt := range []string{
+		fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': 1}", d.keyspace,
+			host.DataCenter()),
+		fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, package text, symbol text, kind text, synopsis text, signature text, "+
+			"lines int, embedding vector<float, %d>)", d.table(), dimension),
+	} {
 		err := d.session.Query(stmt).ExecContext(ctx)
 		if errors.Is(err, vecql.CodeAlreadyExists) {
-			return fmt.Errorf("keyspace %s exists: choose another --keyspace, use it with --keep, or lose its data with --drop",
-				d.keyspace)
+			return advise(fmt.Errorf("keyspace %s exists", d.keyspace),
+				"choose another --keyspace, or lose its data with --drop")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(strings.Fields(stmt)[:3], " "), err)
 		}
 	}
+	return nil
+}
+
+// dropKeyspace drops the keyspace if it exists, and prints what is lost.
+func (d *demo) dropKeyspace(ctx context.Context) error {
+	metadata, err := d.session.KeyspaceMetadataContext(ctx, d.keyspace)
+	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tables := slices.Sorted(maps.Keys(metadata.Tables))
+	if err := d.session.Query("DROP KEYSPACE " + d.keyspace).ExecContext(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.out, "Dropped keyspace %s with its tables: %s.\n", d.keyspace, strings.Join(tables, ", "))
 	return nil
 }
 
@@ -187,6 +234,14 @@ func (d *demo) load(ctx context.Context) error {
 	insert := fmt.Sprintf("INSERT INTO %s (id, package, symbol, kind, synopsis, signature, lines, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", d.table())
 	began := time.Now()
 	var next, done atomic.Int64
+	stop, err := d.startProgress(func() state {
+		n := done.Load()
+		return state{float64(n) / float64(len(d.symbols)), fmt.Sprintf("%d rows written", n)}
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
 	var wg sync.WaitGroup
 	for range d.workers {
 		wg.Go(func() {
@@ -206,9 +261,8 @@ func (d *demo) load(ctx context.Context) error {
 			}
 		})
 	}
-	finished := make(chan struct{})
-	go func() { wg.Wait(); close(finished) }()
-	d.progress("Writing", len(d.symbols), &done, finished)
+	wg.Wait()
+	stop()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -241,30 +295,6 @@ func (d *demo) index(ctx context.Context) error {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
 			return ctx.Err()
-		}
-	}
-}
-
-// progress reports the number of rows done on a terminal until finished is closed.
-func (d *demo) progress(what string, total int, done *atomic.Int64, finished <-chan struct{}) {
-	terminal := false
-	if f, ok := d.log.(*os.File); ok {
-		info, err := f.Stat()
-		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-finished:
-			if terminal {
-				fmt.Fprint(d.log, "\r\x1b[K")
-			}
-			return
-		case <-tick.C:
-			if terminal {
-				fmt.Fprintf(d.log, "\r%s %d of %d rows", what, done.Load(), total)
-			}
 		}
 	}
 }
@@ -376,8 +406,7 @@ type answer struct {
 
 // search runs the queries and compares the rows of the index with those of an exact search.
 func (d *demo) search(ctx context.Context, stored []symbol) error {
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nquestion\tby index (ANN)\t\texact\t\t\n")
+	t := newTable("question", "by index (ANN)", ">cosine", "exact", ">cosine")
 	var latencies []time.Duration
 	found := 0
 	for _, q := range d.questions {
@@ -388,35 +417,31 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 		}
 		latencies = append(latencies, time.Since(began))
 		hits := exact(stored, q.Embedding, neighbors)
+		title := q.Text
 		for i := range neighbors {
-			title := ""
-			if i == 0 {
-				title = q.Text
-			}
-			left, right, mark := "-\t", "-\t", ""
-			if i < len(answers) {
-				left = fmt.Sprintf("%s\t%.3f", answers[i].name, answers[i].similarity)
+			row := []string{title, "-", "", "-", ""}
+			if title = ""; i < len(answers) {
+				row[1], row[2] = answers[i].name, fmt.Sprintf("%.3f", answers[i].similarity)
 			}
 			if i < len(hits) {
 				r := &stored[hits[i].row]
-				right = fmt.Sprintf("%s\t%.3f", r.Package+"."+r.Symbol, hits[i].similarity)
+				row[3], row[4] = r.Package+"."+r.Symbol, fmt.Sprintf("%.3f", hits[i].similarity)
 				if slices.ContainsFunc(answers, func(a answer) bool { return a.id == r.ID }) {
 					found++
-				} else {
-					mark = "missed by index"
 				}
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", title, left, right, mark)
+			t.add(row...)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	fmt.Fprintln(d.out)
+	if err := t.write(d.out, cmp.Or(d.width, demoWidth)); err != nil {
 		return err
 	}
 	slices.Sort(latencies)
 	want := neighbors * len(d.questions)
 	recall := float64(found) / float64(want)
-	fmt.Fprintf(d.out, "\nRecall of the %d answers by index against the exact ones: %.3f. Median time of a query: %.1f ms.\n", want, recall,
-		float64(latencies[len(latencies)/2].Microseconds())/1000)
+	fmt.Fprintf(d.out, "\nRecall of the %d answers by index against the exact ones: %.3f.\nMedian time of a query: %.1f ms.\n",
+		want, recall, float64(latencies[len(latencies)/2].Microseconds())/1000)
 	if recall < minimalRecall {
 		return fmt.Errorf("recall of the index is %.3f, want at least %.1f", recall, minimalRecall)
 	}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vecql/vecql"
+)
+
+// The flags of a cluster, and the configuration of a session that they make.
+
+// clusterFlags are the flags that name a cluster and set how a command uses it. Every verb that connects has them.
+type clusterFlags struct {
+	set *pflag.FlagSet // defines the flags, and with them the keys of profiles and the variables of the environment
+
+	profile, configFile string
+
+	hosts                         []string
+	user, password                string
+	tls, insecure                 bool
+	ca, cert, key, serverName     string
+	dataCenter, keyspace          string
+	consistency, serial           consistencyFlag
+	protocol                      int
+	compression                   string
+	timeout, connectTimeout time.Duration
+	verbose                       bool
+}
+
+// The names of flags that are no settings of a cluster: profiles cannot have them.
+const (
+	flagProfile = "profile"
+	flagConfig  = "config"
+	flagVerbose = "verbose"
+)
+
+// init defines the flags with their defaults.
+func (f *clusterFlags) init() {
+	f.set = pflag.NewFlagSet("cluster", pflag.ContinueOnError)
+	f.set.StringSliceVar(&f.hosts, "hosts", []string{"127.0.0.1"}, "contact points, `host[:port],...`")
+	f.set.StringVar(&f.user, "user", "", "user `name`")
+	f.set.StringVar(&f.password, "password", "", "`password`; VECQL_PASSWORD or a profile hide it from other users")
+	f.set.BoolVar(&f.tls, "tls", false, "connect with TLS; the system's certificates are trusted unless --ca is set")
+	f.set.StringVar(&f.ca, "ca", "", "connect with TLS and trust the certificates in this PEM `file`")
+	f.set.StringVar(&f.cert, "cert", "", "certificate of the client, a PEM `file`")
+	f.set.StringVar(&f.key, "key", "", "private key of --cert, a PEM `file`")
+	f.set.StringVar(&f.serverName, "server-name", "", "`name` in the certificates of the nodes; default the contact point")
+	f.set.BoolVar(&f.insecure, "insecure", false, "connect with TLS and trust every certificate")
+	f.set.StringVar(&f.dataCenter, "data-center", "", "prefer the nodes of the data center `name`")
+	f.set.StringVarP(&f.keyspace, "keyspace", "k", "", "`keyspace` of tables without one")
+	f.set.Var(&f.consistency, "consistency", "consistency `level`; default QUORUM")
+	f.set.Var(&f.serial, "serial-consistency", "`level` of conditional statements, SERIAL or LOCAL_SERIAL")
+	f.set.IntVar(&f.protocol, "protocol", 0, "`version` of the native protocol, 4 or 5; default the highest")
+	f.set.StringVar(&f.compression, "compression", "none", "compression `method`: none, lz4 or snappy")
+	f.set.DurationVar(&f.timeout, "timeout", 0, "`time` that a request may take; default 11s")
+	f.set.DurationVar(&f.connectTimeout, "connect-timeout", 0, "`time` that a connection may take; default 11s")
+	f.set.StringVar(&f.profile, flagProfile, "", "profile `name` in the configuration file; default \"default\" if it exists")
+	f.set.StringVar(&f.configFile, flagConfig, "", "configuration `file` with profiles; default "+defaultConfigFile())
+	f.set.BoolVar(&f.verbose, flagVerbose, false, "log what the driver does")
+}
+
+// addClusterFlags gives a verb the flags of a cluster.
+func (e *env) addClusterFlags(c *cobra.Command) { c.Flags().AddFlagSet(e.flags.set) }
+
+// completeClusterFlags registers how values of the flags are completed. The verbs share the flags.
+func (e *env) completeClusterFlags() {
+	c := &cobra.Command{}
+	e.addClusterFlags(c)
+	for name, values := range map[string][]string{
+		"consistency": {"ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_ONE", "LOCAL_QUORUM", "EACH_QUORUM"},
+		"compression": {"none", "lz4", "snappy"},
+	} {
+		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	must(c.RegisterFlagCompletionFunc(flagProfile, e.completeProfiles))
+	for _, name := range []string{"ca", "cert", "key", flagConfig} {
+		must(c.MarkFlagFilename(name))
+	}
+}
+
+// must panics on the error of a call that fails only on a mistake in this package.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// A consistencyFlag is the value of a flag that names a consistency level. 0 means not set.
+type consistencyFlag vecql.Consistency
+
+// Set implements pflag.Value.
+func (c *consistencyFlag) Set(s string) error {
+	level, err := vecql.ParseConsistency(s)
+	if err == nil && level == vecql.Any {
+		err = errors.New("no verb supports ANY")
+	}
+	*c = consistencyFlag(level)
+	return err
+}
+
+func (c *consistencyFlag) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return vecql.Consistency(*c).String()
+}
+
+// Type implements pflag.Value.
+func (c *consistencyFlag) Type() string { return "level" }
+
+// clusterConfig returns the configuration of a session. The driver's log goes to log if --verbose is set.
+func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error) {
+	cfg := vecql.NewCluster(f.hosts...)
+	cfg.Keyspace, cfg.ProtoVersion = f.keyspace, f.protocol
+	cfg.Consistency, cfg.SerialConsistency = vecql.Consistency(f.consistency), vecql.Consistency(f.serial)
+	cfg.Timeout, cfg.ConnectTimeout = f.timeout, f.connectTimeout
+	cfg.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "vecql tool", ApplicationVersion: version()}
+	switch f.compression {
+	case "", "none":
+	case "lz4":
+		cfg.Compressor = vecql.LZ4Compressor{}
+	case "snappy":
+		cfg.Compressor = vecql.SnappyCompressor{}
+	default:
+		return nil, usagef("--compression is %q, want none, lz4 or snappy", f.compression)
+	}
+	if f.user != "" {
+		cfg.Authenticator = vecql.PasswordAuthenticator{Username: f.user, Password: f.password}
+	}
+	if f.dataCenter != "" {
+		local := vecql.DCAwareRoundRobinPolicy(f.dataCenter)
+		cfg.PoolConfig.HostSelectionPolicy = vecql.TokenAwareHostPolicy(local)
+	}
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	if f.verbose {
+		cfg.Logger = slog.New(slog.NewTextHandler(log, nil))
+	}
+	var err error
+	cfg.TLS, err = f.tlsConfig()
+	return cfg, err
+}
+
+// tlsConfig returns the configuration of TLS, nil for connections without TLS.
+func (f *clusterFlags) tlsConfig() (*tls.Config, error) {
+	if !f.tls && !f.insecure && cmp.Or(f.ca, f.cert, f.key, f.serverName) == "" {
+		return nil, nil
+	}
+	cfg := &tls.Config{ServerName: f.serverName, InsecureSkipVerify: f.insecure}
+	if f.ca != "" {
+		pem, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("--ca: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--ca: %s has no certificate in PEM form", f.ca)
+		}
+	}
+	if (f.cert == "") != (f.key == "") {
+		return nil, usageError{errors.New("--cert and --key belong together: one of them is missing")}
+	}
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("--cert and --key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}

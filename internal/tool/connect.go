@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/vecql/vecql"
+)
+
+// The session of a command, and errors of the driver as the tool prints them.
+
+// connect opens a session with the cluster of the flags. Its error names the one cause.
+func (e *env) connect(ctx context.Context) (*vecql.Session, error) {
+	cfg, err := e.clusterConfig()
+	if err != nil {
+		return nil, err
+	}
+	return e.open(ctx, cfg)
+}
+
+// clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open.
+func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
+	if err := e.flags.resolve(e.getenv); err != nil {
+		return nil, err
+	}
+	if e.flags.user != "" && e.flags.password == "" {
+		if err := e.askPassword(); err != nil {
+			return nil, err
+		}
+	}
+	return e.flags.clusterConfig(e.err)
+}
+
+// otherConfig returns the configuration of a second cluster: that of a profile, with other contact points if hosts is
+// not empty. Flags and environment belong to the first cluster.
+func (e *env) otherConfig(profile string, hosts []string) (*vecql.ClusterConfig, error) {
+	var f clusterFlags
+	f.init()
+	f.profile, f.configFile, f.verbose = profile, e.flags.configFile, e.flags.verbose
+	if err := f.resolve(func(string) string { return "" }); err != nil {
+		return nil, err
+	}
+	if len(hosts) > 0 {
+		f.hosts = hosts
+	}
+	return f.clusterConfig(e.err)
+}
+
+// open opens a session.
+func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Session, error) {
+	session, err := vecql.NewSessionContext(ctx, *cfg)
+	if err != nil {
+		return nil, connectError(cfg.Hosts, err)
+	}
+	if dc := e.flags.dataCenter; dc != "" && cfg.PoolConfig.HostSelectionPolicy != nil {
+		var names []string
+		for _, h := range session.GetHosts() {
+			names = append(names, h.DataCenter())
+		}
+		if slices.Sort(names); !slices.Contains(names, dc) {
+			session.Close()
+			return nil, fmt.Errorf("no node is in data center %q; the data centers are: %s", dc,
+				strings.Join(slices.Compact(names), ", "))
+		}
+	}
+	return session, nil
+}
+
+// askPassword reads the password of the user from the terminal. Without a terminal there is none.
+func (e *env) askPassword() error {
+	f, ok := e.in.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	fmt.Fprintf(e.err, "Password of %s: ", e.flags.user)
+	password, err := term.ReadPassword(int(f.Fd()))
+	fmt.Fprintln(e.err)
+	e.flags.password = string(password)
+	return err
+}
+
+// connectError returns the one cause of a failed start of a session, with what to do about it.
+func connectError(hosts []string, err error) error {
+	for _, host := range hosts {
+		if isTimeout(err) && speaksHTTP(host) {
+			err = errors.New(httpCause)
+		}
+	}
+	for _, cause := range connectCauses {
+		if cause.is(err) {
+			return advise(fmt.Errorf("connect to %s: %s", strings.Join(hosts, ","), cause.text(err)), "%s", cause.advice)
+		}
+	}
+	return fmt.Errorf("connect to %s: %w", strings.Join(hosts, ","), err)
+}
+
+// connectCauses are the causes that connectError knows, the most certain first.
+var connectCauses = []struct {
+	is     func(error) bool
+	text   func(error) string
+	advice string
+}{
+	{contains(httpCause), says("the server speaks HTTP"), "use the port of the native protocol, by default 9042"},
+	{contains("speaks TLS"), says("the server speaks TLS"), "use --tls or --ca"},
+	{
+		contains("native protocol without TLS"), says("the server has no TLS at this port"),
+		"leave out the TLS flags or use the port for TLS",
+	},
+	{contains("requires credentials"), says("the server requires a password"), "set --user and VECQL_PASSWORD"},
+	{is(vecql.CodeCredentials), says("wrong user name or password"), "check --user and VECQL_PASSWORD"},
+	{
+		is(vecql.ErrKeyspaceDoesNotExist), says("the keyspace does not exist"),
+		"vecql query \"DESCRIBE KEYSPACES\" lists the keyspaces",
+	},
+	{as[x509.UnknownAuthorityError], says("the certificate is of an unknown authority"), "name it with --ca"},
+	{as[x509.HostnameError], textOf[x509.HostnameError], "set --server-name to a name in the certificate"},
+	{as[x509.CertificateInvalidError], textOf[x509.CertificateInvalidError], "renew the certificate"},
+	{as[*net.DNSError], textOf[*net.DNSError], "check the names in --hosts"},
+	{is(syscall.ECONNREFUSED), says("connection refused"), "check that the server runs and that the port is right"},
+	{isTimeout, says("no answer in time"), "check the address, the firewall and --connect-timeout"},
+	{
+		contains("if the server expects TLS"), says("the server closed the connection without an answer"),
+		"if it expects TLS, use --tls or --ca",
+	},
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// httpCause is part of the error of a server that answers by HTTP.
+const httpCause = "speaks HTTP"
+
+// speaksHTTP reports whether a server that answered nothing to the native protocol answers a request of HTTP. Many such
+// servers wait for the end of a line, which no first request of the native protocol has.
+func speaksHTTP(host string) bool {
+	const probeTimeout = time.Second
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(host, "9042")
+	}
+	conn, err := net.DialTimeout("tcp", host, probeTimeout)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(probeTimeout))
+	if _, err := conn.Write([]byte("HEAD / HTTP/1.0\r\n\r\n")); err != nil {
+		return false
+	}
+	head := make([]byte, len("HTTP/"))
+	_, err = io.ReadFull(conn, head)
+	return err == nil && string(head) == "HTTP/"
+}
+
+func contains(text string) func(error) bool {
+	return func(err error) bool { return strings.Contains(err.Error(), text) }
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func as[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+func says(text string) func(error) string { return func(error) string { return text } }
+
+// textOf returns the text of the E in err.
+func textOf[E error](err error) string {
+	var target E
+	errors.As(err, &target)
+	return target.Error()
+}
+
+// explain returns the text of an error for a user of the tool: of an error of a server the server's message, without
+// node, attempts and time, which --verbose logs.
+func explain(err error) string {
+	text := err.Error()
+	var failure *vecql.RequestFailure
+	var server vecql.RequestError
+	if errors.As(err, &failure) && errors.As(failure.Err, &server) {
+		cause := vecql.Code(server.Code()).Error() + ": " + server.Message()
+		text = strings.ReplaceAll(text, failure.Error(), cause)
+	}
+	return strings.ReplaceAll(text, "vecql: ", "")
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+)
+
+// TestConnectFails requires one line with the cause for each way in which a connection fails.
+func TestConnectFails(t *testing.T) {
+	x := newTester(t, shop)
+	node := x.Hosts()[0]
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	at := func(s *httptest.Server) string { return s.Listener.Addr().String() }
+	fails := func(want string, args ...string) {
+		t.Helper()
+		require.Equal(t, "vecql query: "+want, x.requireFailure(exitFailed, append([]string{"query", "SELECT"}, args...)...))
+	}
+	const port = "use the port of the native protocol, by default 9042"
+	fails("connect to "+at(web)+": the server speaks HTTP; "+port, "--hosts", at(web), "--connect-timeout", "200ms")
+	fails("connect to "+at(web)+": the server speaks HTTP; "+port, "--hosts", at(web), "--tls")
+	fails("connect to "+at(secure)+": the server closed the connection without an answer; if it expects TLS, use --tls or --ca",
+		"--hosts", at(secure))
+	fails("connect to "+at(secure)+": the certificate is of an unknown authority; name it with --ca",
+		"--hosts", at(secure), "--tls")
+	fails("connect to "+node+": the server has no TLS at this port; leave out the TLS flags or use the port for TLS", "--tls")
+	fails("connect to 127.0.0.1:1: connection refused; check that the server runs and that the port is right",
+		"--hosts", "127.0.0.1:1")
+	fails("connect to "+node+": the keyspace does not exist; vecql query \"DESCRIBE KEYSPACES\" lists the keyspaces",
+		"--keyspace", "none")
+	fails(`no node is in data center "moon"; the data centers are: datacenter1`, "--data-center", "moon")
+	fails("--ca: open none.pem: no such file or directory", "--ca", "none.pem")
+	fails("--ca: connect_test.go has no certificate in PEM form", "--ca", "connect_test.go")
+	fails("--cert and --key: open none.pem: no such file or directory", "--cert", "none.pem", "--key", "none.pem")
+	x.SetUsers(map[string]string{"ann": "secret"})
+	fails("connect to " + node + ": the server requires a password; set --user and VECQL_PASSWORD")
+	fails("connect to "+node+": wrong user name or password; check --user and VECQL_PASSWORD", "--user", "ann", "--password", "x")
+	x.env["VECQL_PASSWORD"] = "secret"
+	require.Equal(t, "id\n--\n 1\n1 row\n", x.requireRun("query", "--user", "ann", "SELECT id FROM shop.items WHERE id = 1"))
+}
+
+// TestTLS connects to a node with TLS and a certificate of the client.
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(http.NotFoundHandler())
+	defer web.Close()
+	x := newTester(t)
+	x.SetTLS(&tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert})
+	ca, cert, key := writeCertificate(t, web)
+	const stmt = "SELECT key FROM system.local"
+	require.Contains(t, x.requireRun("query", "--ca", ca, "--cert", cert, "--key", key, stmt), "1 row")
+	require.Contains(t, x.requireRun("query", "--insecure", "--cert", cert, "--key", key, stmt), "1 row")
+	require.Contains(t, x.requireFailure(exitFailed, "query", "--ca", ca, "--server-name", "shop.test", stmt), "shop.test")
+}
+
+// TestSettings requires the order of the sources of a setting: command line, environment, profile.
+func TestSettings(t *testing.T) {
+	x := newTester(t, shop)
+	file := filepath.Join(t.TempDir(), "config.toml")
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	write(strings.ReplaceAll(`
+[default]
+hosts = ["HOST"]
+keyspace = "none"
+[shop]
+hosts = ["HOST", "HOST"]
+keyspace = "shop"
+protocol = 4
+timeout = "3s"
+compression = "lz4"
+[wrong]
+host = "a"
+[bad]
+consistency = "FEW"
+`, "HOST", x.Hosts()[0]))
+	x.env = map[string]string{"VECQL_CONFIG": file}
+	query := func(args ...string) []string { return append([]string{"query", "SELECT name FROM items WHERE id = 1"}, args...) }
+	const row = "name\n-----\nchair\n1 row\n"
+	require.Contains(t, x.requireFailure(1, query()...), "the keyspace does not exist")
+	require.Equal(t, row, x.requireRun(query("--profile", "shop")...))
+	require.Equal(t, row, x.requireRun(query("-k", "shop")...))
+	x.env["VECQL_PROFILE"] = "shop"
+	require.Equal(t, row, x.requireRun(query()...))
+	x.env["VECQL_KEYSPACE"] = "none"
+	require.Contains(t, x.requireFailure(1, query()...), "the keyspace does not exist")
+	require.Equal(t, row, x.requireRun(query("--keyspace", "shop")...))
+	delete(x.env, "VECQL_KEYSPACE")
+
+	for profile, want := range map[string]string{
+		"moon":  file + ` has no profile "moon"; its profiles are: bad, default, shop, wrong`,
+		"wrong": file + `, profile wrong: "host" is no setting of a cluster`,
+		"bad":   file + `, profile bad: consistency is "FEW": unknown consistency "FEW"`,
+	} {
+		require.Equal(t, "vecql query: "+want, x.requireFailure(1, query("--profile", profile)...))
+	}
+	x.env["VECQL_TIMEOUT"] = "soon"
+	require.Equal(t, `vecql query: VECQL_TIMEOUT: timeout is "soon": time: invalid duration "soon"; see vecql query --help`,
+		x.requireFailure(exitUsage, query()...))
+	delete(x.env, "VECQL_TIMEOUT")
+	_, out, _ := x.run("__complete", "query", "--config", file, "--profile", "")
+	require.Equal(t, "bad\ndefault\nshop\nwrong\n:4\n", out)
+	write("hosts = ")
+	require.Contains(t, x.requireFailure(1, query()...), "vecql query: read "+file+": toml: ")
+	require.Equal(t, "vecql query: open none.toml: no such file or directory", x.requireFailure(1, query("--config", "none.toml")...))
+}
+
+// TestOtherConfig requires that a second cluster takes nothing from the flags of the first.
+func TestOtherConfig(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	require.NoError(t, os.WriteFile(file, []byte("[b]\nhosts = [\"b\"]\nkeyspace = \"kb\"\n"), 0o600))
+	e := newEnv(nil, nil, nil)
+	require.NoError(t, e.flags.set.Parse([]string{"--config", file, "--hosts", "a", "--user", "ann"}))
+	cfg, err := e.otherConfig("b", nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, cfg.Hosts)
+	require.Equal(t, "kb", cfg.Keyspace)
+	require.Nil(t, cfg.Authenticator)
+	cfg, err = e.otherConfig("b", []string{"c"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"c"}, cfg.Hosts)
+	_, err = e.otherConfig("none", nil)
+	require.Error(t, err)
+}
+
+
+// writeCertificate writes the certificate of a server, which is its own authority, and its key to files.
+func writeCertificate(t *testing.T, s *httptest.Server) (ca, cert, key string) {
+	pair := s.TLS.Certificates[0]
+	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: der},
+	} {
+		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
+	}
+	return cert, cert, key
+}

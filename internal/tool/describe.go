@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+)
+
+// The verb describe: the schema as CQL.
+
+func newDescribeCommand(e *env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "describe [KIND] [NAME]",
+		Short: "Print the schema as CQL",
+		Long: `Describe prints the statements that create a keyspace, a table, a type or an
+index: vecql query --file creates the same schema from them. Without a name it
+prints all keyspaces but those of the system. It needs Cassandra 4 or ScyllaDB 5.2.`,
+		Example: `  vecql describe shop
+  vecql describe shop.items
+  vecql describe type shop.address
+  vecql describe keyspaces`,
+		ValidArgsFunction: e.completeTables,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"SCHEMA"}
+			}
+			return e.describe(c.Context(), "DESCRIBE "+strings.Join(args, " "))
+		},
+	}
+	e.addClusterFlags(c)
+	e.addOutputFlag(c)
+	return c
+}
+
+// describe executes a DESCRIBE and prints its answer.
+func (e *env) describe(ctx context.Context, stmt string) error {
+	session, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	err = e.writeAnswer(stmt, session.Query(stmt).BorrowBatches(ctx))
+	if errors.Is(err, vecql.CodeSyntax) && strings.Contains(err.Error(), "no viable alternative at input 'DESCRIBE'") {
+		return advise(errors.New("the server has no DESCRIBE"), "Cassandra 4 and ScyllaDB 5.2 have it")
+	}
+	return err
+}
+
+// writeSchema prints the rows of DESCRIBE: statements with empty lines between them, or a table where the rows have no
+// statements.
+func (e *env) writeSchema(batches iter.Seq2[*column.Batch, error]) error {
+	first := true
+	tables := func(yield func(*column.Batch, error) bool) {
+		for b, err := range batches {
+			if err != nil || b.Index("create_statement") < 0 {
+				if !yield(b, err) {
+					return
+				}
+				continue
+			}
+			text, err := b.Column("create_statement").Text()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for r := range b.Rows {
+				if !first {
+					fmt.Fprintln(e.out)
+				}
+				first = false
+				fmt.Fprintln(e.out, strings.TrimSpace(text.String(r)))
+			}
+		}
+	}
+	return e.writeResult(tables)
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// What a command runs in.
+
+// An env is what a command runs in: its streams, its terminal and its cluster flags.
+type env struct {
+	in       io.Reader
+	out, err io.Writer
+
+	isTerminal bool // out is a terminal
+	width      int  // characters in a line of out; 0 means no limit
+	errWidth   int  // characters in a line of err; 0 means that err is no terminal
+
+	flags    clusterFlags
+	output   string // --output
+	progress string // --progress
+
+	now    func() time.Time
+	getenv func(name string) string
+}
+
+// newEnv returns the env of a process with these streams.
+func newEnv(in io.Reader, out, errOut io.Writer) *env {
+	e := &env{in: in, out: &checkedWriter{w: out}, err: errOut, now: time.Now, getenv: os.Getenv}
+	e.width, e.errWidth = terminalWidth(out), terminalWidth(errOut)
+	e.isTerminal = e.width > 0
+	e.flags.init()
+	return e
+}
+
+// terminalWidth returns the width of the terminal that stream is, 0 if stream is no terminal.
+func terminalWidth(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+// A checkedWriter keeps the first error of its writes, so that Main reports it when the command does not.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer. It writes nothing after an error.
+func (c *checkedWriter) Write(p []byte) (n int, err error) {
+	if c.err == nil {
+		n, c.err = c.w.Write(p)
+	}
+	return n, c.err
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The history of the shell: a file with a statement on each line.
+
+// maxHistory is the number of statements that the shell remembers of earlier runs.
+const maxHistory = 1000
+
+// A history is the statements of this run and of earlier ones, the newest last. It implements term.History.
+type history struct {
+	file    string // "" means none
+	entries []string
+}
+
+// defaultHistoryFile returns the path of the history, "" if the user has no folder for it.
+func defaultHistoryFile() string {
+	config := defaultConfigFile()
+	if config == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(config), "history")
+}
+
+// openHistory reads the history of earlier runs. A file that cannot be read is no error: the history is then empty.
+func openHistory(file string) *history {
+	h := &history{file: file}
+	text, _ := os.ReadFile(file)
+	for line := range bytes.Lines(text) {
+		h.entries = append(h.entries, strings.TrimSpace(string(line)))
+	}
+	h.entries = h.entries[max(0, len(h.entries)-maxHistory):]
+	return h
+}
+
+// append adds a statement to the history and its file. It leaves out statements with a password, and those with
+// comments, which have no form on one line.
+func (h *history) append(stmt string) {
+	if strings.Contains(strings.ToUpper(stmt), "PASSWORD") || strings.Contains(stmt, "--") || strings.Contains(stmt, "//") {
+		return
+	}
+	stmt = strings.Join(strings.FieldsFunc(stmt, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	if n := len(h.entries); n > 0 && h.entries[n-1] == stmt {
+		return
+	}
+	h.entries = append(h.entries, stmt)
+	if h.file == "" {
+		return
+	}
+	// Without a file the history is that of this run.
+	_ = os.MkdirAll(filepath.Dir(h.file), 0o700)
+	if f, err := os.OpenFile(h.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		_, _ = f.WriteString(stmt + "\n")
+		f.Close()
+	}
+}
+
+// Add implements term.History. It does nothing, because entries are statements and not the lines of the terminal.
+func (h *history) Add(string) {}
+
+// Len implements term.History.
+func (h *history) Len() int { return len(h.entries) }
+
+// At implements term.History: 0 is the newest entry.
+func (h *history) At(i int) string { return h.entries[len(h.entries)-1-i] }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+func TestTable(t *testing.T) {
+	render := func(limit int, tb *table) string {
+		var w bytes.Buffer
+		require.NoError(t, tb.write(&w, limit))
+		for line := range strings.Lines(w.String()) {
+			if limit > 0 {
+				require.LessOrEqual(t, textWidth(strings.TrimSuffix(line, "\n")), limit)
+			}
+		}
+		return w.String()
+	}
+	items := func() *table {
+		tb := newTable(">id", "name", "text")
+		tb.add("1", "chair", "made of wood, with four legs")
+		tb.add("22", "机の上", "e\u0301")
+		return tb
+	}
+	require.Equal(t, ""+
+		"id  name    text\n"+
+		"--  ------  ----------------------------\n"+
+		" 1  chair   made of wood, with four legs\n"+
+		"22  机の上  e\u0301\n", render(0, items()))
+	require.Equal(t, ""+
+		"id  name    text\n"+
+		"--  ------  -------------\n"+
+		" 1  chair   made of wood…\n"+
+		"22  机の上  e\u0301\n", render(25, items()))
+	require.Equal(t, ""+
+		"id    1\n"+
+		"name  chair\n"+
+		"text  made of w…\n"+
+		"------------\n"+
+		"id    22\n"+
+		"name  机の上\n"+
+		"text  e\u0301\n"+
+		"------------\n", render(16, items()))
+	tb := items()
+	render(25, tb)
+	tb.add("3", "a", "b")
+	require.Equal(t, " 3  a       b\n", render(25, tb), "names once")
+	require.Equal(t, "机…", clip("机の上", 4))
+	require.Equal(t, "…", clip("机の上", 1))
+}
+
+// TestTableSink requires that results of many pages are one table.
+func TestTableSink(t *testing.T) {
+	var w bytes.Buffer
+	s := &tableSink{w: &w}
+	ids := make([]int32, 2500)
+	require.NoError(t, s.Write(column.NewBatch(column.Of("id", ids))))
+	require.NoError(t, s.Write(column.NewBatch(column.Of("id", ids[:1]))))
+	require.NoError(t, s.Close())
+	require.Equal(t, "id\n--\n"+strings.Repeat(" 0\n", 2501)+"2501 rows\n", w.String())
+	require.NoError(t, (&tableSink{}).Close())
+	failed := &checkedWriter{err: errors.New("full")}
+	s = &tableSink{w: failed}
+	require.NoError(t, s.Write(column.NewBatch(column.Of("id", ids[:1]))))
+	require.Equal(t, failed.err, s.Close())
+}
+
+// TestProgress requires the line on a terminal, plain lines, and silence in a pipe.
+func TestProgress(t *testing.T) {
+	show := func(mode string, width int, of time.Duration) string {
+		var out string
+		synctest.Test(t, func(t *testing.T) {
+			var w bytes.Buffer
+			e := &env{err: &w, errWidth: width, now: time.Now, progress: mode}
+			began := time.Now()
+			stop, err := e.startProgress(func() state {
+				return state{float64(time.Since(began)) / float64(time.Minute), "rows"}
+			})
+			require.NoError(t, err)
+			time.Sleep(of)
+			stop()
+			stop()
+			out = w.String()
+		})
+		return out
+	}
+	const clear = "\r\x1b[K"
+	require.Equal(t, clear+"[....................]   0%  rows, 1m0s left"+clear+"[....................]   1%  rows, 1m0s left"+clear,
+		show(progressAuto, 80, 500*time.Millisecond))
+	require.Equal(t, clear+"[........…"+clear, show(progressAuto, 11, 300*time.Millisecond))
+	require.Empty(t, show(progressAuto, 0, time.Minute))
+	require.Empty(t, show(progressNone, 80, time.Minute))
+	require.Equal(t, "[######..............]  33%  rows, 40s left\n", show(progressPlain, 0, 25*time.Second)[len("[###.................]  17%  rows, 50s left\n"):])
+	require.Equal(t, "5 rows", state{-1, "5 rows"}.line(time.Second))
+	require.Equal(t, "["+strings.Repeat("#", barWidth)+"] 100%  all", state{1.5, "all"}.line(time.Second))
+	_, err := (&env{progress: "loud"}).startProgress(nil)
+	require.EqualError(t, err, `--progress is "loud", want auto, plain or none`)
+}

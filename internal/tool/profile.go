@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Where the values of cluster flags come from: the command line, then the environment, then a profile. A profile is a
+// table of a TOML file whose keys are the names of the flags:
+//
+//	[production]
+//	hosts = ["10.0.0.1", "10.0.0.2"]
+//	data-center = "dc1"
+
+// defaultProfile is the profile that applies when none is named.
+const defaultProfile = "default"
+
+// defaultConfigFile returns the path of the configuration file, "" if the user has no folder for it.
+func defaultConfigFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "vecql", "config.toml")
+}
+
+// variable returns the name of the variable of the environment that stands for a flag.
+func variable(flag string) string { return "VECQL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
+
+// resolve sets the flags that the command line does not have from the environment, else from the profile.
+func (f *clusterFlags) resolve(getenv func(string) string) error {
+	for _, name := range []string{flagConfig, flagProfile} { // they select the profile
+		if err := setFromEnvironment(f.set.Lookup(name), getenv); err != nil {
+			return err
+		}
+	}
+	profile, err := f.readProfile()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		err := setFromEnvironment(flag, getenv)
+		if value, ok := profile[flag.Name]; ok && err == nil && !flag.Changed {
+			if err = setFlag(flag, value); err != nil {
+				err = fmt.Errorf("%s, profile %s: %w", f.configFile, f.profile, err)
+			}
+		}
+		errs = append(errs, err)
+	})
+	return errors.Join(errs...)
+}
+
+// setFromEnvironment sets a flag that the command line does not have if its variable is set.
+func setFromEnvironment(flag *pflag.Flag, getenv func(string) string) error {
+	name := variable(flag.Name)
+	value := getenv(name)
+	if flag.Changed || value == "" {
+		return nil
+	}
+	if err := setFlag(flag, value); err != nil {
+		return usagef("%s: %w", name, err)
+	}
+	return nil
+}
+
+// setFlag sets a flag as the command line does.
+func setFlag(flag *pflag.Flag, value string) error {
+	if err := flag.Value.Set(value); err != nil {
+		return fmt.Errorf("%s is %q: %w", flag.Name, value, err)
+	}
+	flag.Changed = true
+	return nil
+}
+
+// readProfile returns the settings of the profile as text. The default profile may be missing.
+func (f *clusterFlags) readProfile() (map[string]string, error) {
+	named := f.profile != ""
+	if !named {
+		f.profile = defaultProfile
+	}
+	profiles, err := f.readConfig()
+	if err != nil {
+		return nil, err
+	}
+	profile, ok := profiles[f.profile]
+	if !ok {
+		if !named {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("%s has no profile %q; its profiles are: %s", f.configFile, f.profile,
+			strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
+	}
+	settings := map[string]string{}
+	for key, value := range profile {
+		if f.set.Lookup(key) == nil || slices.Contains([]string{flagProfile, flagConfig, flagVerbose}, key) {
+			return nil, fmt.Errorf("%s, profile %s: %q is no setting of a cluster", f.configFile, f.profile, key)
+		}
+		if list, ok := value.([]any); ok {
+			texts := make([]string, len(list))
+			for i := range list {
+				texts[i] = fmt.Sprint(list[i])
+			}
+			value = strings.Join(texts, ",")
+		}
+		settings[key] = fmt.Sprint(value)
+	}
+	return settings, nil
+}
+
+// readConfig returns all profiles of the configuration file. A file that is not named may be missing.
+func (f *clusterFlags) readConfig() (map[string]map[string]any, error) {
+	named := f.configFile != ""
+	if !named {
+		f.configFile = defaultConfigFile()
+	}
+	profiles := map[string]map[string]any{}
+	_, err := toml.DecodeFile(f.configFile, &profiles)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return profiles, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err // it names the file
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.configFile, err)
+	}
+	return profiles, nil
+}
+
+// completeProfiles completes the names of profiles.
+func (e *env) completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	f := e.flags
+	profiles, err := f.readConfig()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return slices.Sorted(maps.Keys(profiles)), cobra.ShellCompDirectiveNoFileComp
+}

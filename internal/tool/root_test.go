@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cqltest"
+)
+
+func TestUsage(t *testing.T) {
+	x := &tester{t: t, ctx: t.Context()}
+	for args, want := range map[string]string{
+		"dance":                     `vecql: unknown command "dance" for "vecql"; see vecql --help`,
+		"--color":                   "vecql: unknown flag: --color; see vecql --help",
+		"query --color":             "vecql query: unknown flag: --color; see vecql query --help",
+		"query --consistency FEW x": `vecql query: invalid argument "FEW" for "--consistency" flag: vecql: unknown consistency "FEW"; see vecql query --help`,
+		"query --consistency ANY x": `vecql query: invalid argument "ANY" for "--consistency" flag: no verb supports ANY; see vecql query --help`,
+		"query --compression zip x": `vecql query: --compression is "zip", want none, lz4 or snappy; see vecql query --help`,
+		"query --cert a x":          "vecql query: --cert and --key belong together: one of them is missing; see vecql query --help",
+		"query --page-size 0 x":     "vecql query: --page-size is 0, want at least 1; see vecql query --help",
+		"query -f a x":              "vecql query: statements are in arguments and in --file: one of them is too many; see vecql query --help",
+		"query -o arrow a;b":        "vecql query: --output arrow is for one statement, not 2; see vecql query --help",
+		"version now":               `vecql version: unknown command "now" for "vecql version"; see vecql version --help`,
+		"demo --server oracle":      `vecql demo: --server is "oracle", want cqltest or cassandra; see vecql demo --help`,
+		"demo --workers 0":          "vecql demo: --workers is 0, want at least 1; see vecql demo --help",
+		"demo --workers many":       `vecql demo: invalid argument "many" for "--workers" flag: strconv.ParseInt: parsing "many": invalid syntax; see vecql demo --help`,
+		"demo --keyspace a;b":       `vecql demo: --keyspace is "a;b", want letters, digits and underscores; see vecql demo --help`,
+	} {
+		require.Equal(t, want, x.requireFailure(exitUsage, strings.Fields(args)...), args)
+	}
+	for _, args := range []string{"", "help", "--help", "help query", "query --help", "demo --help", "version", "--version"} {
+		require.NotEmpty(t, x.requireRun(strings.Fields(args)...), args)
+	}
+}
+
+// TestHelp requires that each verb explains itself, with an example, in short lines.
+func TestHelp(t *testing.T) {
+	x := &tester{t: t, ctx: t.Context()}
+	e := newEnv(nil, io.Discard, io.Discard)
+	for _, c := range newRoot(e).Commands() {
+		require.NotNil(t, c.RunE, c.Name())
+		require.NotEmpty(t, c.Short, c.Name())
+		require.NotEmpty(t, c.Example, c.Name())
+		for line := range strings.Lines(c.Long + "\n" + c.Example) {
+			require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 84, line)
+		}
+		require.Contains(t, x.requireRun(c.Name(), "--help"), "Examples:")
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		require.Contains(t, x.requireRun("completion", shell), "vecql")
+	}
+}
+
+// TestReport requires the exit code and the line of each kind of error.
+func TestReport(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, m := range []struct {
+		ctx  context.Context
+		err  error
+		code int
+		text string
+	}{
+		{t.Context(), nil, 0, ""},
+		{t.Context(), errors.New("a\n b"), 1, "vecql load: a b\n"},
+		{t.Context(), advise(errors.New("a"), "do %d", 3), 1, "vecql load: a; do 3\n"},
+		{t.Context(), usagef("a"), 2, "vecql load: a; see vecql load --help\n"},
+		{interrupted, errors.New("a"), 130, "vecql load: interrupted\n"},
+		{interrupted, advise(errors.New("a"), "resume"), 130, "vecql load: interrupted; resume\n"},
+		{interrupted, nil, 0, ""},
+	} {
+		var w bytes.Buffer
+		require.Equal(t, m.code, report(m.ctx, &w, "vecql load", m.err))
+		require.Equal(t, m.text, w.String())
+	}
+	require.NoError(t, advise(nil, "x"))
+}
+
+// TestOutputFails requires an error for output that cannot be written, also where the command ignores it.
+func TestOutputFails(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	reader, closed, err := os.Pipe()
+	require.NoError(t, err)
+	defer closed.Close()
+	reader.Close()
+	for text, out := range map[string]io.Writer{
+		"vecql version: write the output: write /dev/full: no space left on device\n": full,
+		"vecql version: write the output: write |1: broken pipe\n":                    closed,
+	} {
+		var errOut bytes.Buffer
+		require.Equal(t, exitFailed, Main([]string{"version"}, nil, out, &errOut))
+		require.Equal(t, text, errOut.String())
+	}
+}
+
+// TestInterrupted sends SIGINT to a query that no node answers.
+func TestInterrupted(t *testing.T) {
+	x := newTester(t, shop)
+	rule := x.Inject(cqltest.Fault{Statement: "FROM shop.items", Drop: true})
+	go func() {
+		if rule.Wait(t.Context(), 1) == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		}
+	}()
+	var out, errOut bytes.Buffer
+	args := []string{"query", "--hosts", x.Hosts()[0], "--consistency", "ONE", "SELECT * FROM shop.items"}
+	require.Equal(t, exitInterrupted, Main(args, nil, &out, &errOut))
+	require.Equal(t, "vecql query: interrupted\n", errOut.String())
+	require.Empty(t, out.String())
+}

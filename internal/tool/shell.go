@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/vecql/vecql/internal/cqltext"
+)
+
+// The shell: statements from a terminal, with history and completion.
+
+// shellHelp is the answer to HELP.
+const shellHelp = `Statements end in ";" and may have several lines. Tab completes names, the arrow keys
+recall statements, Ctrl-C discards a statement or interrupts it, Ctrl-D ends the shell.
+  CONSISTENCY [level]   print or set the consistency
+  TIMING [ON|OFF]       print the time of each statement
+  TRACING [ON|OFF]      print the trace of each request
+  DESCRIBE ...          print the schema
+  EXIT, QUIT            end the shell
+`
+
+// A shell reads statements from a terminal and executes them.
+type shell struct {
+	run      *runner
+	terminal *term.Terminal
+	raw      func() (restore func(), err error) // sets the mode of the terminal in which single keys are read
+	history  *history
+
+	names   schemaNames // of the last completion
+	pending string      // lines of an incomplete statement
+}
+
+// shell runs the shell on the terminal of standard input.
+func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
+	fd := int(stdin.Fd())
+	s := newShell(r, stdin, e.out, openHistory(defaultHistoryFile()))
+	s.raw = func() (func(), error) {
+		before, err := term.MakeRaw(fd)
+		if err != nil {
+			return nil, err
+		}
+		if width, height, err := term.GetSize(fd); err == nil {
+			_ = s.terminal.SetSize(width, height) // an error is one of writing to the terminal, which the next write has too
+		}
+		return func() { _ = term.Restore(fd, before) }, nil
+	}
+	host := r.session.GetHosts()[0]
+	fmt.Fprintf(e.out, "Connected to cluster %s, version %s, protocol v%d. HELP for help.\n", host.ClusterName(),
+		host.Version(), r.session.ProtoVersion())
+	return s.loop(ctx)
+}
+
+func newShell(r *runner, in io.Reader, out io.Writer, h *history) *shell {
+	s := &shell{run: r, history: h, raw: func() (func(), error) { return func() {}, nil }}
+	s.terminal = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{&keys{in: in}, out}, "")
+	s.terminal.History = h
+	s.terminal.AutoCompleteCallback = s.complete
+	return s
+}
+
+// loop reads and executes lines until the end of the input, EXIT, or SIGTERM. SIGINT ends only the statement under way.
+func (s *shell) loop(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	defer signal.Stop(terminated)
+	type read struct {
+		line string
+		err  error
+	}
+	for {
+		restore, err := s.raw()
+		if err != nil {
+			return err
+		}
+		s.terminal.SetPrompt(s.prompt())
+		lines := make(chan read, 1)
+		go func() {
+			line, err := s.terminal.ReadLine()
+			lines <- read{line, err}
+		}()
+		var in read
+		select {
+		case in = <-lines:
+		case <-terminated:
+			in.err = io.EOF
+		}
+		restore()
+		if errors.Is(in.err, term.ErrPasteIndicator) {
+			in.err = nil
+		}
+		if in.err != nil {
+			fmt.Fprintln(s.run.e.out)
+			if errors.Is(in.err, io.EOF) {
+				return nil
+			}
+			return in.err
+		}
+		if s.line(ctx, in.line) {
+			return nil
+		}
+	}
+}
+
+// prompt returns the keyspace, or spaces of the same width within a statement.
+func (s *shell) prompt() string {
+	name := "vecql"
+	if ks := s.run.cfg.Keyspace; ks != "" {
+		name += ":" + ks
+	}
+	if s.pending != "" {
+		return strings.Repeat(" ", max(0, len(name)-3)) + "...> "
+	}
+	return name + "> "
+}
+
+// line takes a line of input: a command of the shell, or a part of statements. It reports whether the shell ends.
+func (s *shell) line(ctx context.Context, line string) (ended bool) {
+	if line == interruptedLine {
+		s.pending = ""
+		return false
+	}
+	if s.pending == "" {
+		words := strings.Fields(strings.ToUpper(strings.TrimRight(line, "; \t")))
+		if len(words) > 0 && slices.Contains([]string{"EXIT", "QUIT"}, words[0]) {
+			return true
+		}
+		if len(words) > 0 && s.command(words) {
+			s.history.append(line)
+			return false
+		}
+	}
+	statements, rest := cqltext.Split(s.pending + line + "\n")
+	s.pending = ""
+	if rest != "" {
+		s.pending = rest + "\n"
+	}
+	for _, stmt := range statements {
+		s.history.append(stmt + ";")
+		if err := s.execute(ctx, stmt); err != nil {
+			fmt.Fprintln(s.run.e.err, "error:", oneLine(explain(err)))
+			break
+		}
+	}
+	return false
+}
+
+// execute executes a statement that SIGINT interrupts.
+func (s *shell) execute(ctx context.Context, stmt string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	s.names = nil // the statement may change the schema
+	err := s.run.run(ctx, stmt)
+	if err != nil && ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return err
+}
+
+// command executes a command of the shell. It reports whether the words are one.
+func (s *shell) command(words []string) bool {
+	out := s.run.e.out
+	value := ""
+	if len(words) > 1 {
+		value = words[1]
+	}
+	flag := func(name string, on *bool) {
+		if value != "" {
+			*on = value == "ON"
+		}
+		fmt.Fprintf(out, "%s is %s.\n", name, map[bool]string{true: "on", false: "off"}[*on])
+	}
+	switch {
+	case len(words) > 2:
+		return false
+	case words[0] == "HELP":
+		fmt.Fprint(out, shellHelp)
+	case words[0] == "TIMING":
+		flag("Timing", &s.run.o.timing)
+	case words[0] == "TRACING":
+		flag("Tracing", &s.run.o.tracing)
+	case words[0] == "CONSISTENCY":
+		if value != "" {
+			if err := s.run.o.consistency.Set(value); err != nil {
+				fmt.Fprintln(s.run.e.err, "error:", oneLine(explain(err)))
+				return true
+			}
+		}
+		fmt.Fprintf(out, "Consistency is %v.\n", s.run.consistency())
+	default:
+		return false
+	}
+	return true
+}
+
+// complete is the callback of the terminal. A second Tab lists what a first one could not decide between.
+func (s *shell) complete(line string, pos int, key rune) (newLine string, newPos int, ok bool) {
+	if key != '\t' {
+		return "", 0, false
+	}
+	if s.names == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
+		defer cancel()
+		s.names, _ = readNames(ctx, s.run.session) // without names there are keywords
+	}
+	text, tail := s.pending+line[:pos], line[pos:]
+	start, candidates := s.names.complete(s.run.cfg.Keyspace, text, tail)
+	if len(candidates) == 0 {
+		return line, pos, true
+	}
+	word := text[start:]
+	common := candidates[0]
+	for _, c := range candidates[1:] {
+		n := 0
+		for n < min(len(common), len(c)) && common[n] == c[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if len(candidates) == 1 && !strings.HasSuffix(common, ".") {
+		common += " "
+	}
+	if len(common) <= len(word) {
+		fmt.Fprintln(s.terminal, strings.Join(candidates, "  "))
+		return line, pos, true
+	}
+	head := line[:pos-len(word)]
+	return head + common + tail, len(head) + len(common), true
+}
+
+// Keys: interrupt, go to the end of the line, delete to its start.
+const ctrlC, ctrlE, ctrlU = 3, 5, 21
+
+// interruptedLine is the line that the terminal returns after Ctrl-C.
+const interruptedLine = "^C"
+
+// keys is the input of the terminal. Ctrl-C, which would end the input, replaces the line by interruptedLine.
+type keys struct {
+	in   io.Reader
+	rest []byte // read and not returned
+}
+
+// Read implements io.Reader.
+func (k *keys) Read(p []byte) (int, error) {
+	if len(k.rest) == 0 {
+		buf := make([]byte, 256)
+		n, err := k.in.Read(buf)
+		if err != nil {
+			return 0, err
+		}
+		replaced := string([]byte{ctrlE, ctrlU}) + interruptedLine + "\r"
+		k.rest = bytes.ReplaceAll(buf[:n], []byte{ctrlC}, []byte(replaced))
+	}
+	n := copy(p, k.rest)
+	k.rest = k.rest[n:]
+	return n, nil
+}
