@@ -141,7 +141,9 @@ func (c *Column) Format(i, limit int) string {
 			return printable(c.Children[k].Name) + ": " + c.Children[k].Format(i, limit)
 		})
 	case Tuple:
-		return formatList("()", 0, len(c.Children), limit, func(k, limit int) string { return c.Children[k].Format(i, limit) })
+		return formatList("()", 0, len(c.Children), limit, func(k, limit int) string {
+			return c.Children[k].Format(i, limit)
+		})
 	case Binary, Fixed:
 		b, _ := c.Value(i).([]byte)
 		return shorten("0x"+fmt.Sprintf("%x", b[:min(len(b), limit)]), limit)
@@ -173,8 +175,8 @@ func formatValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// formatList returns elements i to j as "[1, 2, 3]", shortened to "[1, 2, ... of 384]". element returns the text of one;
-// around are the first and the last character.
+// formatList returns elements i to j as "[1, 2, 3]", shortened to "[1, 2, ... of 384]". element returns the text of one
+// element; around are the first and the last character.
 func formatList(around string, i, j, limit int, element func(k, limit int) string) string {
 	var s strings.Builder
 	s.WriteString(around[:1])

@@ -27,16 +27,16 @@ type clusterFlags struct {
 
 	profile, configFile string
 
-	hosts                         []string
-	user, password                string
-	tls, insecure                 bool
-	ca, cert, key, serverName     string
-	dataCenter, keyspace          string
-	consistency, serial           consistencyFlag
-	protocol                      int
-	compression                   string
-	timeout, connectTimeout time.Duration
-	verbose                       bool
+	hosts                     []string
+	user, password            string
+	tls, insecure             bool
+	ca, cert, key, serverName string
+	dataCenter, keyspace      string
+	consistency, serial       consistencyFlag
+	protocol                  int
+	compression               string
+	timeout, connectTimeout   time.Duration
+	verbose                   bool
 }
 
 // The names of flags that are no settings of a cluster: profiles cannot have them.

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // TestConnectFails requires one line with the cause for each way in which a connection fails.
@@ -91,7 +90,9 @@ host = "a"
 consistency = "FEW"
 `, "HOST", x.Hosts()[0]))
 	x.env = map[string]string{"VECQL_CONFIG": file}
-	query := func(args ...string) []string { return append([]string{"query", "SELECT name FROM items WHERE id = 1"}, args...) }
+	query := func(args ...string) []string {
+		return append([]string{"query", "SELECT name FROM items WHERE id = 1"}, args...)
+	}
 	const row = "name\n-----\nchair\n1 row\n"
 	require.Contains(t, x.requireFailure(1, query()...), "the keyspace does not exist")
 	require.Equal(t, row, x.requireRun(query("--profile", "shop")...))
@@ -138,7 +139,6 @@ func TestOtherConfig(t *testing.T) {
 	_, err = e.otherConfig("none", nil)
 	require.Error(t, err)
 }
-
 
 // writeCertificate writes the certificate of a server, which is its own authority, and its key to files.
 func writeCertificate(t *testing.T, s *httptest.Server) (ca, cert, key string) {

@@ -44,6 +44,7 @@ type demo struct {
 	questions []question
 }
 
+// newDemoCommand returns the verb demo.
 func newDemoCommand(e *env) *cobra.Command {
 	d := &demo{env: e}
 	c := &cobra.Command{

@@ -17,6 +17,7 @@ import (
 
 // The verb describe: the schema as CQL.
 
+// newDescribeCommand returns the verb describe.
 func newDescribeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe [KIND] [NAME]",

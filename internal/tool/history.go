@@ -43,8 +43,10 @@ func openHistory(file string) *history {
 // append adds a statement to the history and its file. It leaves out statements with a password, and those with
 // comments, which have no form on one line.
 func (h *history) append(stmt string) {
-	if strings.Contains(strings.ToUpper(stmt), "PASSWORD") || strings.Contains(stmt, "--") || strings.Contains(stmt, "//") {
-		return
+	for _, part := range []string{"PASSWORD", "--", "//"} {
+		if strings.Contains(strings.ToUpper(stmt), part) {
+			return
+		}
 	}
 	stmt = strings.Join(strings.FieldsFunc(stmt, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	if n := len(h.entries); n > 0 && h.entries[n-1] == stmt {

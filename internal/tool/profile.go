@@ -37,7 +37,9 @@ func defaultConfigFile() string {
 }
 
 // variable returns the name of the variable of the environment that stands for a flag.
-func variable(flag string) string { return "VECQL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
+func variable(flag string) string {
+	return "VECQL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
 
 // resolve sets the flags that the command line does not have from the environment, else from the profile.
 func (f *clusterFlags) resolve(getenv func(string) string) error {

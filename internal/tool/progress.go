@@ -40,8 +40,8 @@ type state struct {
 	text     string  // counts and rates
 }
 
-// startProgress shows the state of long work on standard error until stop is called. now is called on another goroutine.
-// stop removes the line and may be called several times.
+// startProgress shows the state of long work on standard error until stop is called, and calls now for it on another
+// goroutine. stop removes the line and may be called several times.
 func (e *env) startProgress(now func() state) (stop func(), err error) {
 	interval, show := progressInterval, func(line string) { fmt.Fprint(e.err, "\r\x1b[K"+clip(line, e.errWidth-1)) }
 	switch e.progress {

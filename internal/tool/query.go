@@ -31,6 +31,7 @@ type queryOptions struct {
 	consistency     consistencyFlag // that the shell has set; 0 means none
 }
 
+// newQueryCommand returns the verb query.
 func newQueryCommand(e *env) *cobra.Command {
 	o := &queryOptions{}
 	c := &cobra.Command{
