@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReplace requires that a file changes in Commit only, and that nothing else is left in its folder.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	requireContent := func(want string) {
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	require.NoError(t, Replace(path, []byte("one")))
+	require.NoError(t, os.Chmod(path, 0o600))
+	f, err := Create(path)
+	require.NoError(t, err)
+	_, err = f.Write([]byte("two"))
+	require.NoError(t, err)
+	requireContent("one")
+	require.NoError(t, f.Commit())
+	requireContent("two")
+	require.Empty(t, f.Name())
+	require.NoError(t, f.Abort())
+	require.ErrorIs(t, f.Commit(), fs.ErrClosed)
+	_, err = f.Write(nil)
+	require.ErrorIs(t, err, fs.ErrClosed)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode())
+
+	require.ErrorContains(t, Replace(dir, nil), "not a regular file")
+	f, err = Create(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(f.Name()))
+	require.ErrorIs(t, f.Commit(), fs.ErrNotExist)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
