@@ -76,6 +76,7 @@ var imports = map[string][]string{
 	// only the public packages
 	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
 	"groupby":             {module + "/column", module + "/cql", module + "/internal/bitmap"},
+	"internal/atomicfile": nil,
 	"internal/background": nil,
 	"internal/bitmap":     nil,
 	"internal/codec":      {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
@@ -89,6 +90,7 @@ var imports = map[string][]string{
 	"internal/pooled":     nil,
 	"internal/queue":      nil,
 	"internal/quietlog":   nil,
+	"internal/rowfile":    {module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
 	"internal/schema":     {module + "/cql"},
 	"internal/soak":       nil,
 	"internal/stream":     nil,
@@ -103,7 +105,7 @@ var imports = map[string][]string{
 	},
 	"internal/wire": nil,
 	"parquetscan": {
-		module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
 	},
 	"cqltest": {
 		module + "/internal",

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// Records of CSV (RFC 4180) and their fields.
+
+// A Dialect is the punctuation of CSV. The zero value is that of RFC 4180.
+type Dialect struct {
+	Comma   byte // between fields; 0 means ','
+	Quote   byte // around fields; 0 means '"'. Inside a field it is doubled.
+	Escape  byte // before a quote inside of a field in quotes, in place of a second quote; 0 means none
+	Comment byte // begins a line that is not a record; 0 means none
+	// NoHeader means that the first record is a row. Columns are the names of the fields; nil means those of
+	// Options.Fields.
+	NoHeader bool
+	Columns  []string
+	// SkipLines is the number of lines before the header.
+	SkipLines int
+}
+
+func (d Dialect) withDefaults() (Dialect, error) {
+	if d.Comma == 0 {
+		d.Comma = ','
+	}
+	if d.Quote == 0 {
+		d.Quote = '"'
+	}
+	for i, c := range []byte{d.Comma, d.Quote, d.Escape, d.Comment} {
+		if c == '\n' || c == '\r' || c >= 0x80 || bytes.IndexByte([]byte{d.Comma, d.Quote}[:min(i, 2)], c) >= 0 {
+			return d, fmt.Errorf("the character %q cannot separate or quote fields", c)
+		}
+	}
+	return d, nil
+}
+
+// A field is a field of a record.
+type field struct {
+	text   []byte // of the record, or of its unescaped copy
+	quoted bool
+}
+
+// A splitter splits text into records and fields.
+type splitter struct {
+	Dialect
+	fields []field
+	room   []byte // text of fields with escapes
+}
+
+var (
+	errShort = errors.New("the text ends within the record")
+	errOpen  = errors.New("a field in quotes has no end")
+	errQuote = errors.New("text follows the closing quote of a field")
+)
+
+// split reads the record at the start of data and returns its length, with the end of its line. The error is errShort
+// if data may be the start of a longer record.
+func (s *splitter) split(data []byte, isEnd bool) (n int, err error) {
+	s.fields, s.room = s.fields[:0], s.room[:0]
+	for isLast := false; !isLast && err == nil; {
+		if n < len(data) && data[n] == s.Quote {
+			n, isLast, err = s.quoted(data, n, isEnd)
+		} else {
+			n, isLast, err = s.plain(data, n, isEnd)
+		}
+	}
+	return n, err
+}
+
+// plain reads the field without quotes at a position, and what ends it. next is the position of the next field.
+func (s *splitter) plain(data []byte, at int, isEnd bool) (next int, isLast bool, err error) {
+	for i := at; i < len(data); i++ {
+		switch data[i] {
+		case s.Comma:
+			s.fields = append(s.fields, field{text: data[at:i]})
+			return i + 1, false, nil
+		case '\n':
+			s.fields = append(s.fields, field{text: bytes.TrimSuffix(data[at:i], []byte{'\r'})})
+			return i + 1, true, nil
+		}
+	}
+	if !isEnd {
+		return 0, true, errShort
+	}
+	s.fields = append(s.fields, field{text: bytes.TrimSuffix(data[at:], []byte{'\r'})})
+	return len(data), true, nil
+}
+
+// quoted reads the field in quotes at a position, and what ends it.
+func (s *splitter) quoted(data []byte, at int, isEnd bool) (next int, isLast bool, err error) {
+	end, escapes := s.closing(data, at+1)
+	if !isEnd && (end < 0 || end+2 >= len(data)) { // a quote or a line feed may follow
+		return 0, true, errShort
+	}
+	if end < 0 {
+		return len(data), true, errOpen
+	}
+	text := data[at+1 : end]
+	if escapes {
+		text = s.unescape(text)
+	}
+	s.fields = append(s.fields, field{text, true})
+	rest := data[end+1:]
+	switch {
+	case len(rest) == 0:
+		return len(data), true, nil
+	case rest[0] == s.Comma:
+		return end + 2, false, nil
+	case rest[0] == '\n':
+		return end + 2, true, nil
+	case string(rest[:min(2, len(rest))]) == "\r\n", string(rest) == "\r":
+		return min(end+3, len(data)), true, nil
+	}
+	if next, err = splitLine(rest, isEnd); err == nil {
+		err = errQuote
+	}
+	return end + 1 + next, true, err
+}
+
+// closing returns the position of the quote that ends a field, -1 if there is none, and whether quotes are escaped in
+// between.
+func (s *splitter) closing(data []byte, at int) (end int, escapes bool) {
+	for i := at; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == s.Escape && s.Escape != 0:
+			escapes = true
+			i++
+		case c == s.Quote && i+1 < len(data) && data[i+1] == s.Quote:
+			escapes = true
+			i++
+		case c == s.Quote:
+			return i, escapes
+		}
+	}
+	return -1, escapes
+}
+
+// unescape returns the text of a field without its escapes.
+func (s *splitter) unescape(text []byte) []byte {
+	first := len(s.room) // fields of the same record refer to what is before, also when room grows
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; i+1 < len(text) && (c == s.Escape && s.Escape != 0 || c == s.Quote) {
+			i++
+		}
+		s.room = append(s.room, text[i])
+	}
+	return s.room[first:len(s.room):len(s.room)]
+}

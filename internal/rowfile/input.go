@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Input: the files to read, one after the other.
+
+// Options of reading. The zero value reads all columns, those of CSV and JSON as text.
+type Options struct {
+	Format Format // 0 means that the name or the content of each file decides
+	// Fields are the columns to read, with the types of text. Batches have exactly these, in this order. nil means all.
+	Fields column.Schema
+	// RefuseExtra makes a column of a file that is not in Fields an error, AllowMissing makes a column of Fields that a
+	// file or an object does not have NULL.
+	RefuseExtra, AllowMissing bool
+	Dialect                   Dialect
+	Values                    Values
+	// Records adds the column RecordColumn to batches of CSV and JSON.
+	Records bool
+	// Rejected is called for each record that is not a row, in order. An error ends the rows. nil means that the first
+	// such record ends them with its *RecordError.
+	Rejected func(*RecordError) error
+
+	BatchRows  int // default 8192
+	BatchBytes int // of text; default 1 MiB
+
+	Stdin io.Reader // the file "-"
+}
+
+// Stdin is the name of Options.Stdin among files.
+const Stdin = "-"
+
+// ErrColumns means that the columns of a file do not match Options.Fields.
+var ErrColumns = errors.New("the columns do not match")
+
+// checkNames compares the columns of a file with Options.Fields.
+func (o *Options) checkNames(file string, names []string) error {
+	if o.Fields == nil {
+		return nil
+	}
+	for _, name := range names {
+		if o.RefuseExtra && o.Fields.Index(name) < 0 {
+			return fmt.Errorf("%s: %w: column %q is not wanted", file, ErrColumns, name)
+		}
+	}
+	for _, f := range o.Fields {
+		if !o.AllowMissing && !slices.Contains(names, f.Name) {
+			return fmt.Errorf("%s: %w: there is no column %q; there are: %s", file, ErrColumns, f.Name,
+				strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// An Input is a list of files.
+type Input struct {
+	o     Options
+	files []inputFile
+	total int64
+	done  atomic.Int64
+}
+
+// An inputFile is a file to read. Its size is 0 if it is a stream.
+type inputFile struct {
+	path string
+	size int64
+}
+
+// Open returns the files that names stand for: a file, a pattern of filepath.Glob, a folder with all files of known
+// extensions in it and below, or "-", the stream Options.Stdin. Files of one pattern or folder are in lexical order. A
+// file that occurs twice is an error. The files are opened when they are read.
+func Open(o Options, names ...string) (*Input, error) {
+	var err error
+	if o.Values, err = o.Values.withDefaults(); err != nil {
+		return nil, err
+	}
+	if o.Dialect, err = o.Dialect.withDefaults(); err != nil {
+		return nil, err
+	}
+	if o.BatchRows <= 0 {
+		o.BatchRows = 8192
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = 1 << 20
+	}
+	in := &Input{o: o}
+	for _, name := range names {
+		files, err := expand(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if slices.ContainsFunc(in.files, func(g inputFile) bool { return g.path == f.path }) {
+				return nil, fmt.Errorf("%s is named twice", f.path)
+			}
+			in.total += f.size
+			in.files = append(in.files, f)
+		}
+	}
+	if slices.ContainsFunc(in.files, func(f inputFile) bool { return f.size == 0 }) {
+		in.total = 0
+	}
+	return in, nil
+}
+
+// expand returns the files that a name stands for.
+func expand(name string) ([]inputFile, error) {
+	if name == Stdin {
+		return []inputFile{{path: Stdin}}, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return expandFolder(name)
+	case err == nil && info.Mode().IsRegular():
+		return []inputFile{{filepath.Clean(name), info.Size()}}, nil
+	case err == nil:
+		return []inputFile{{path: name}}, nil
+	}
+	matches, globErr := filepath.Glob(name)
+	if len(matches) == 0 || globErr != nil {
+		return nil, errors.Join(globErr, err)
+	}
+	var files []inputFile
+	for _, match := range matches {
+		more, err := expand(match)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, nil
+}
+
+// expandFolder returns the files with a known extension in a folder and below it. Names that begin with a point or an
+// underscore are those of temporary files and of metadata.
+func expandFolder(folder string) ([]inputFile, error) {
+	var files []inputFile
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && hidden && path != folder:
+			return fs.SkipDir
+		case d.IsDir() || hidden:
+			return nil
+		}
+		if format, _ := ByName(path); format == 0 {
+			return nil
+		}
+		info, err := d.Info()
+		if err == nil {
+			files = append(files, inputFile{path, info.Size()})
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: the folder has no file with a known extension", folder)
+	}
+	return files, err
+}
+
+// Files returns the names of the files.
+func (in *Input) Files() []string {
+	names := make([]string, len(in.files))
+	for i, f := range in.files {
+		names[i] = f.path
+	}
+	return names
+}
+
+// Progress returns the bytes of the files that are read, and of all files, 0 if the input has a stream.
+func (in *Input) Progress() (done, total int64) { return in.done.Load(), in.total }
+
+// Batches returns the rows of all files in their order, in fresh batches of at least one row. An error ends the loop as
+// its last pair.
+func (in *Input) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		for _, f := range in.files {
+			start := in.done.Load()
+			err := in.read(ctx, f, func(b *column.Batch) error {
+				if b.Rows > 0 && !yield(b, nil) {
+					return errLeft
+				}
+				return ctx.Err()
+			})
+			if f.size > 0 {
+				in.done.Store(start + f.size)
+			}
+			if errors.Is(err, errLeft) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// errLeft means that the loop of Batches was left.
+var errLeft = errors.New("the loop was left")
+
+// read reads a file and passes its batches to f.
+func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch) error) error {
+	raw, err := in.open(file)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	start := in.done.Load()
+	r, end, compressed, err := decompress(bufio.NewReaderSize(&countingReader{raw, &in.done}, 64<<10))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", file.path, err)
+	}
+	defer end()
+	switch in.formatOf(file, r) {
+	case Parquet:
+		if !compressed && file.size > 0 {
+			return in.readParquet(ctx, file, file.path, start, f)
+		}
+		return in.spool(ctx, file, r, f)
+	case Arrow:
+		return in.readArrow(file, r, f)
+	case JSON:
+		return in.readText(&jsonFormat{}, file, r, f)
+	}
+	return in.readText(&csvFormat{}, file, r, f)
+}
+
+// formatOf returns the format by the options, the name or the content, in this order.
+func (in *Input) formatOf(file inputFile, r *bufio.Reader) Format {
+	format := in.o.Format
+	if format == 0 {
+		format, _ = ByName(file.path)
+	}
+	if format == 0 {
+		head, _ := r.Peek(sniffBytes)
+		format = byContent(head)
+	}
+	return format
+}
+
+// sniffBytes is the number of bytes that byContent sees.
+const sniffBytes = 512
+
+func (in *Input) open(file inputFile) (io.ReadCloser, error) {
+	if file.path != Stdin {
+		return os.Open(file.path)
+	}
+	if in.o.Stdin == nil {
+		return nil, errors.New("there is no standard input")
+	}
+	return io.NopCloser(in.o.Stdin), nil
+}
+
+// A countingReader adds the bytes that are read to a counter.
+type countingReader struct {
+	io.Reader
+	count *atomic.Int64
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.count.Add(int64(n))
+	return n, err
+}
+
+// readText reads CSV or JSON lines.
+func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f func(*column.Batch) error) error {
+	t, err := newTextReader(&in.o, format, file.path, r)
+	if err != nil {
+		return err
+	}
+	for {
+		b, fault, err := t.batch()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if failed := f(b); failed != nil {
+			return failed
+		}
+		if fault != nil {
+			if failed := in.o.reject(fault); failed != nil {
+				return failed
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (o *Options) reject(fault *RecordError) error {
+	if o.Rejected == nil {
+		return fault
+	}
+	return o.Rejected(fault)
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Values of all types from JSON.
+
+// appendJSON appends the next value of a JSON text.
+func (p *parser) appendJSON(b *builder, s *scanner) error {
+	if s.null() {
+		return b.appendNull()
+	}
+	switch b.field.Type.Kind {
+	case column.Vector:
+		return p.appendVector(b, s)
+	case column.List:
+		return p.appendList(b, s)
+	case column.Map:
+		return p.appendMap(b, s)
+	case column.Struct:
+		return p.appendStruct(b, s)
+	case column.Tuple:
+		return p.appendTuple(b, s)
+	}
+	text, err := s.scalar()
+	if err != nil {
+		return err
+	}
+	return p.appendText(b, text)
+}
+
+// appendVector appends an array of scalars to the matrix.
+func (p *parser) appendVector(b *builder, s *scanner) error {
+	if err := s.expect('['); err != nil {
+		return err
+	}
+	elements := builder{field: column.Field{Type: column.Type{Kind: b.field.Type.Elem}}, values: b.values}
+	dim := 0
+	err := s.each(']', func() error {
+		text, err := s.scalar()
+		if err == nil {
+			err = p.appendFixed(&elements, string(text))
+		}
+		if err != nil {
+			return fmt.Errorf("element %d: %w", dim, p.valueError(err, text, elements.field.Type))
+		}
+		dim++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch want := b.field.Type.Dim; {
+	case want == 0 && dim > 0: // the rows before are NULL and have no values
+		b.setDim(dim)
+		elements.values = append(b.values, elements.values...)
+	case dim != want:
+		return fmt.Errorf("%w: a vector of dimension %d, want %d", errRange, dim, want)
+	}
+	b.values = elements.values
+	return b.end()
+}
+
+// valueError adds text and type to an error of a scalar.
+func (p *parser) valueError(err error, text []byte, t column.Type) error {
+	if errors.Is(err, errSyntax) || errors.Is(err, errRange) {
+		return &ValueError{string(text), t, err}
+	}
+	return err
+}
+
+func (p *parser) appendList(b *builder, s *scanner) error {
+	if err := s.expect('['); err != nil {
+		return err
+	}
+	child := b.children[0]
+	first := child.rows
+	err := s.each(']', func() error {
+		if err := p.appendJSON(child, s); err != nil {
+			return fmt.Errorf("element %d: %w", child.rows-first, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.end()
+}
+
+// appendMap appends an object, whose names are the keys in text, or an array of pairs.
+func (p *parser) appendMap(b *builder, s *scanner) error {
+	keys, values := b.children[0], b.children[1]
+	var err error
+	switch {
+	case s.take('{'):
+		err = s.each('}', func() error {
+			name, err := s.key()
+			if err == nil {
+				err = p.appendText(keys, name)
+			}
+			if err != nil {
+				return err
+			}
+			return p.appendJSON(values, s)
+		})
+	case s.take('['):
+		err = s.each(']', func() error { return p.appendPair(keys, values, s) })
+	default:
+		err = s.fail("an object or an array of pairs")
+	}
+	if err != nil {
+		return err
+	}
+	if keys.nulls > 0 {
+		return fmt.Errorf("%w: a key is null", errRange)
+	}
+	return b.end()
+}
+
+func (p *parser) appendPair(keys, values *builder, s *scanner) error {
+	for _, step := range []func() error{
+		func() error { return s.expect('[') },
+		func() error { return p.appendJSON(keys, s) },
+		func() error { return s.expect(',') },
+		func() error { return p.appendJSON(values, s) },
+		func() error { return s.expect(']') },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendStruct appends an object. Fields that the object does not have are NULL.
+func (p *parser) appendStruct(b *builder, s *scanner) error {
+	if err := s.expect('{'); err != nil {
+		return err
+	}
+	err := s.each('}', func() error {
+		name, err := s.key()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(b.children, func(c *builder) bool { return c.field.Name == string(name) })
+		switch {
+		case i < 0:
+			return fmt.Errorf("%w: the type has no field %q", errRange, name)
+		case b.children[i].rows > b.rows:
+			return fmt.Errorf("%w: field %q occurs twice", errRange, name)
+		}
+		if err := p.appendJSON(b.children[i], s); err != nil {
+			return fmt.Errorf("field %q: %w", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, child := range b.children {
+		if child.rows == b.rows {
+			if err := child.appendNull(); err != nil {
+				return err
+			}
+		}
+	}
+	return b.end()
+}
+
+// appendTuple appends an array with one value for each field.
+func (p *parser) appendTuple(b *builder, s *scanner) error {
+	if err := s.expect('['); err != nil {
+		return err
+	}
+	i := 0
+	err := s.each(']', func() error {
+		if i == len(b.children) {
+			return fmt.Errorf("%w: more than %d fields of a tuple", errRange, i)
+		}
+		if err := p.appendJSON(b.children[i], s); err != nil {
+			return fmt.Errorf("field %d: %w", i, err)
+		}
+		i++
+		return nil
+	})
+	if err == nil && i < len(b.children) {
+		err = fmt.Errorf("%w: %d fields of a tuple of %d", errRange, i, len(b.children))
+	}
+	if err != nil {
+		return err
+	}
+	return b.end()
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// Rows from JSON lines: one object per line.
+
+// jsonFormat reads the lines of a JSON file.
+type jsonFormat struct{}
+
+// start makes the builders. Without Options.Fields it reads the first object for the names of its members.
+func (j *jsonFormat) start(t *textReader) error {
+	t.parser = *t.parser.forJSON()
+	var names []string
+	if t.o.Fields == nil {
+		line, first, _, err := t.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		s := scanner{text: line}
+		if s.take('{') {
+			_ = s.each('}', func() error { // append returns the error
+				name, err := s.key()
+				names = append(names, string(name))
+				if err == nil {
+					_, err = s.skip()
+				}
+				return err
+			})
+		}
+		if err == nil {
+			t.at, t.line = t.at-len(line), first
+		}
+	}
+	t.setFields(names)
+	return nil
+}
+
+func (*jsonFormat) split(data []byte, isEnd bool) (int, error) { return splitLine(data, isEnd) }
+
+func (*jsonFormat) isRecord(text []byte) bool { s := scanner{text: text}; return s.peek() != 0 }
+
+// append appends the members of an object.
+func (j *jsonFormat) append(t *textReader, record []byte) error {
+	s := scanner{text: record}
+	if !utf8.Valid(record) {
+		return errors.New("the text is not UTF-8")
+	}
+	if err := s.expect('{'); err != nil {
+		return err
+	}
+	next := 0 // most objects have their members in one order
+	err := s.each('}', func() error {
+		name, err := s.key()
+		if err != nil {
+			return err
+		}
+		i := next
+		if i >= len(t.builders) || t.builders[i].field.Name != string(name) {
+			i = t.find(name)
+		}
+		if i < 0 {
+			if t.o.RefuseExtra {
+				return &columnError{string(name), errors.New("no such column is wanted")}
+			}
+			_, err := s.skip()
+			return err
+		}
+		next = i + 1
+		b := t.builders[i]
+		if b.rows > t.rows {
+			return &columnError{b.field.Name, errors.New("the member occurs twice")}
+		}
+		if t.o.Fields == nil {
+			return j.appendAny(t, b, &s)
+		}
+		if err := t.parser.appendJSON(b, &s); err != nil {
+			return &columnError{b.field.Name, err}
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return err
+	}
+	return j.appendMissing(t)
+}
+
+// appendAny appends a value of any type as text.
+func (*jsonFormat) appendAny(t *textReader, b *builder, s *scanner) error {
+	switch s.peek() {
+	case '[', '{':
+		raw, err := s.skip()
+		if err != nil {
+			return err
+		}
+		return t.parser.appendText(b, raw)
+	}
+	return t.parser.appendJSON(b, s)
+}
+
+// appendMissing ends a row: columns that the object does not have are NULL.
+func (*jsonFormat) appendMissing(t *textReader) error {
+	for _, b := range t.builders {
+		if b.rows > t.rows {
+			continue
+		}
+		if !t.o.AllowMissing && t.o.Fields != nil {
+			return &columnError{b.field.Name, errors.New("the object has no such member")}
+		}
+		if err := b.appendNull(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// JSON (RFC 8259) in the parts that values consist of.
+
+var errJSON = errors.New("invalid JSON")
+
+// A scanner reads one JSON text from its start to its end.
+type scanner struct {
+	text []byte
+	at   int
+}
+
+// peek returns the next byte that is no space, 0 at the end.
+func (s *scanner) peek() byte {
+	for ; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *scanner) fail(want string) error {
+	if s.peek() == 0 {
+		return fmt.Errorf("%w: it ends where %s is expected", errJSON, want)
+	}
+	rest := s.text[s.at:]
+	return fmt.Errorf("%w: %.20q where %s is expected", errJSON, rest, want)
+}
+
+// take reads c if it is next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) expect(c byte) error {
+	if !s.take(c) {
+		return s.fail(string(rune(c)))
+	}
+	return nil
+}
+
+func (s *scanner) end() error {
+	if s.peek() != 0 {
+		return s.fail("the end")
+	}
+	return nil
+}
+
+// null reads null if it is next.
+func (s *scanner) null() bool {
+	if s.peek() != 'n' || !bytes.HasPrefix(s.text[s.at:], []byte("null")) {
+		return false
+	}
+	s.at += len("null")
+	return true
+}
+
+// each reads the elements of an array or an object from after the opening bracket to the closing one. f reads one
+// element.
+func (s *scanner) each(closing byte, f func() error) error {
+	if s.take(closing) {
+		return nil
+	}
+	for {
+		if err := f(); err != nil {
+			return err
+		}
+		if s.take(closing) {
+			return nil
+		}
+		if !s.take(',') {
+			return s.fail("a comma or " + string(rune(closing)))
+		}
+	}
+}
+
+// key reads the name of a member of an object and its colon.
+func (s *scanner) key() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.fail("a name")
+	}
+	name, err := s.str()
+	if err == nil {
+		err = s.expect(':')
+	}
+	return name, err
+}
+
+// scalar reads a string, a number or a boolean, and returns its text. The text is valid until the JSON text changes.
+func (s *scanner) scalar() ([]byte, error) {
+	switch c := s.peek(); {
+	case c == '"':
+		return s.str()
+	case c == '-' || c >= '0' && c <= '9' || c == 't' || c == 'f':
+		first := s.at
+		for s.at < len(s.text) && isWordByte(s.text[s.at]) {
+			s.at++
+		}
+		word := s.text[first:s.at]
+		if c == 't' && string(word) != "true" || c == 'f' && string(word) != "false" {
+			s.at = first
+			return nil, s.fail("a value")
+		}
+		return word, nil
+	}
+	return nil, s.fail("a value")
+}
+
+func isWordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == 'E' || c == '.' || c == '-' || c == '+'
+}
+
+// str reads a string, which is next.
+func (s *scanner) str() ([]byte, error) {
+	first := s.at
+	for i := first + 1; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '"':
+			s.at = i + 1
+			return s.text[first+1 : i], nil
+		case c == '\\':
+			return s.escaped(i)
+		case c < ' ':
+			return nil, fmt.Errorf("%w: a control character in a string", errJSON)
+		}
+	}
+	return nil, fmt.Errorf("%w: a string has no end", errJSON)
+}
+
+// escaped reads a string with escapes, of which the first is at position i.
+func (s *scanner) escaped(i int) ([]byte, error) {
+	first := s.at
+	for ; i < len(s.text) && s.text[i] != '"'; i++ {
+		if s.text[i] == '\\' {
+			i++
+		}
+	}
+	if i >= len(s.text) {
+		return nil, fmt.Errorf("%w: a string has no end", errJSON)
+	}
+	s.at = i + 1
+	var text string
+	if err := json.Unmarshal(s.text[first:s.at], &text); err != nil {
+		return nil, fmt.Errorf("%w: %w", errJSON, err)
+	}
+	return []byte(text), nil
+}
+
+// skip reads a value of any type and returns its text.
+func (s *scanner) skip() ([]byte, error) {
+	s.peek()
+	d := json.NewDecoder(bytes.NewReader(s.text[s.at:]))
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("%w: %w", errJSON, err)
+	}
+	s.at += int(d.InputOffset())
+	return raw, nil
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// Scalars from text.
+
+var (
+	errSyntax = errors.New("not a value of the type")
+	errRange  = errors.New("out of range of the type")
+)
+
+// A ValueError means that a text is not a value of the type of its column.
+type ValueError struct {
+	Text string
+	Type column.Type
+	Err  error
+}
+
+// Error returns the text, the type and the reason.
+func (e *ValueError) Error() string {
+	text := e.Text
+	if len(text) > 60 {
+		text = text[:60] + "..."
+	}
+	if errors.Is(e.Err, errSyntax) {
+		return fmt.Sprintf("%q is not a value of type %v", text, e.Type)
+	}
+	return fmt.Sprintf("%q does not fit type %v: %v", text, e.Type, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *ValueError) Unwrap() error { return e.Err }
+
+// A parser appends values in text to builders.
+type parser struct {
+	Values
+}
+
+// forJSON returns the parser for JSON, whose numbers have one notation.
+func (p *parser) forJSON() *parser {
+	if p.DecimalPoint == 0 && p.Thousands == 0 {
+		return p
+	}
+	q := *p
+	q.DecimalPoint, q.Thousands = 0, 0
+	return &q
+}
+
+// appendText appends a value in text: a scalar, or JSON for vectors and nested types.
+func (p *parser) appendText(b *builder, text []byte) error {
+	var err error
+	switch kind := b.field.Type.Kind; {
+	case kind == column.Vector || kind.IsNested():
+		s := scanner{text: text}
+		if err = p.forJSON().appendJSON(b, &s); err == nil {
+			err = s.end()
+		}
+		return err
+	case kind == column.String:
+		b.values = append(b.values, text...)
+	case kind == column.Binary || kind == column.Fixed:
+		err = p.appendBytes(b, text)
+	case kind.HasText():
+		err = p.appendCanonical(b, text)
+	default:
+		err = p.appendFixed(b, string(text))
+	}
+	if err != nil {
+		return &ValueError{string(text), b.field.Type, err}
+	}
+	return b.end()
+}
+
+// appendFixed appends a value of a kind with one size.
+func (p *parser) appendFixed(b *builder, s string) error {
+	switch t := b.field.Type; t.Kind {
+	case column.Bool:
+		v, ok := p.parseBool(s)
+		if !ok {
+			return errSyntax
+		}
+		b.values = append(b.values, 0)
+		if v {
+			b.values[len(b.values)-1] = 1
+		}
+	case column.Date:
+		v, err := p.parseDate(s)
+		b.values = binary.NativeEndian.AppendUint32(b.values, uint32(v))
+		return err
+	case column.Time:
+		v, err := p.parseTime(s, t.Unit)
+		b.values = binary.NativeEndian.AppendUint64(b.values, uint64(v))
+		return err
+	case column.Timestamp:
+		v, err := p.parseTimestamp(s, t.Unit)
+		b.values = binary.NativeEndian.AppendUint64(b.values, uint64(v))
+		return err
+	case column.UUID:
+		v, err := cql.ParseUUID(s)
+		b.values = append(b.values, v[:]...)
+		if err != nil {
+			return errSyntax
+		}
+	default:
+		return p.appendNumber(b, t.Kind, s)
+	}
+	return nil
+}
+
+// appendNumber appends an integer or a float of a kind.
+func (p *parser) appendNumber(b *builder, kind column.Kind, s string) error {
+	if p.Thousands != 0 || p.DecimalPoint != 0 {
+		s = p.number(s)
+	}
+	bits := 8 * column.Type{Kind: kind}.ValueWidth()
+	var v uint64
+	var err error
+	switch kind {
+	case column.Int8, column.Int16, column.Int32, column.Int64:
+		var n int64
+		n, err = strconv.ParseInt(s, 10, bits)
+		v = uint64(n)
+	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
+		v, err = strconv.ParseUint(s, 10, bits)
+	case column.Float32:
+		var f float64
+		f, err = strconv.ParseFloat(s, 32)
+		v = uint64(math.Float32bits(float32(f)))
+	case column.Float64:
+		var f float64
+		f, err = strconv.ParseFloat(s, 64)
+		v = math.Float64bits(f)
+	default:
+		return fmt.Errorf("%w: text has no %v", errSyntax, kind)
+	}
+	switch bits {
+	case 8:
+		b.values = append(b.values, byte(v))
+	case 16:
+		b.values = binary.NativeEndian.AppendUint16(b.values, uint16(v))
+	case 32:
+		b.values = binary.NativeEndian.AppendUint32(b.values, uint32(v))
+	default:
+		b.values = binary.NativeEndian.AppendUint64(b.values, v)
+	}
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return errRange
+	case err != nil:
+		return errSyntax
+	}
+	return nil
+}
+
+// appendBytes appends a blob.
+func (p *parser) appendBytes(b *builder, text []byte) error {
+	before := len(b.values)
+	var err error
+	switch {
+	case p.Base64:
+		b.values, err = base64.StdEncoding.AppendDecode(b.values, text)
+	case len(text) < 2 || text[0] != '0' || text[1]|0x20 != 'x':
+		return fmt.Errorf("%w: a blob begins with 0x", errRange)
+	default:
+		b.values, err = hex.AppendDecode(b.values, text[2:])
+	}
+	if err != nil {
+		return errSyntax
+	}
+	if n := len(b.values) - before; b.field.Type.Kind == column.Fixed && n != b.field.Type.Width {
+		return fmt.Errorf("%w: %d bytes", errRange, n)
+	}
+	return nil
+}
+
+// appendCanonical appends a value of a kind that package column parses.
+func (p *parser) appendCanonical(b *builder, text []byte) error {
+	if p.Thousands != 0 || p.DecimalPoint != 0 {
+		text = []byte(p.number(string(text)))
+	}
+	c := column.StringBuffers(b.field.Name, text, []int32{0, int32(len(text))})
+	v, err := column.ParseText(&c, b.field.Type)
+	if err != nil {
+		return errSyntax
+	}
+	b.values = append(b.values, v.Values...)
+	return nil
+}
+
+// parseWhole returns the integer that s spells with digits only.
+func parseWhole(s string) (int64, bool) {
+	for i := range len(s) {
+		if (s[i] < '0' || s[i] > '9') && (i > 0 || s[i] != '-') {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/parquetscan"
+)
+
+// Writing rows to a stream.
+
+// WriterOptions configure a Writer.
+type WriterOptions struct {
+	Format      Format // 0 means CSV
+	Compression Compression
+	Dialect     Dialect
+	Values      Values
+	// Stream writes Arrow as a stream in place of a file.
+	Stream bool
+}
+
+// A Writer writes batches of one schema. Close completes the output, and leaves the io.Writer open. An output that is
+// not closed is not complete.
+type Writer interface {
+	Write(b *column.Batch) error
+	Close() error
+}
+
+// NewWriter returns a Writer of rows of a schema.
+func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, error) {
+	var err error
+	if o.Values, err = o.Values.withDefaults(); err != nil {
+		return nil, err
+	}
+	if o.Dialect, err = o.Dialect.withDefaults(); err != nil {
+		return nil, err
+	}
+	if o.Format == Parquet {
+		codec := [...]parquetscan.Codec{Plain: parquetscan.Snappy, Gzip: parquetscan.Gzip, Zstd: parquetscan.Zstd}
+		return parquetscan.NewWriter(w, schema, parquetscan.WriterOptions{Codec: codec[o.Compression]})
+	}
+	c, err := compress(o.Compression, w)
+	if err != nil {
+		return nil, err
+	}
+	switch o.Format {
+	case Arrow:
+		return newArrowWriter(c, schema, o.Stream)
+	case JSON:
+		return newTextWriter(c, schema, &jsonLines{o.Values}), nil
+	}
+	return newTextWriter(c, schema, &csvLines{o.Dialect, o.Values, nil}), nil
+}
+
+// A lineFormat makes lines of text from rows.
+type lineFormat interface {
+	header(dst []byte, schema column.Schema) []byte
+	row(dst []byte, b *column.Batch, i int) ([]byte, error)
+}
+
+// A textWriter writes lines.
+type textWriter struct {
+	w      io.WriteCloser
+	schema column.Schema
+	format lineFormat
+	buf    []byte
+	err    error // the first one
+}
+
+func newTextWriter(w io.WriteCloser, schema column.Schema, format lineFormat) *textWriter {
+	return &textWriter{w: w, schema: schema, format: format, buf: format.header(nil, schema)}
+}
+
+// Write adds rows.
+func (t *textWriter) Write(b *column.Batch) error {
+	if t.err == nil {
+		t.err = sameNames(b, t.schema)
+	}
+	for i := 0; i < b.Rows && t.err == nil; i++ {
+		if t.buf, t.err = t.format.row(t.buf, b, i); len(t.buf) >= 64<<10 {
+			t.flush()
+		}
+	}
+	return t.err
+}
+
+func sameNames(b *column.Batch, schema column.Schema) error {
+	same := func(c column.Column, f column.Field) bool { return c.Name == f.Name }
+	if !slices.EqualFunc(b.Columns, schema, same) {
+		return fmt.Errorf("%w: a batch has %v, the output %v", ErrColumns, b.Schema(), schema)
+	}
+	return nil
+}
+
+func (t *textWriter) flush() {
+	if t.err == nil {
+		_, t.err = t.w.Write(t.buf)
+		t.buf = t.buf[:0]
+	}
+}
+
+// Close writes the last lines.
+func (t *textWriter) Close() error {
+	t.flush()
+	if t.err == nil {
+		t.err = t.w.Close()
+	}
+	return t.err
+}
+
+// jsonLines is one object per line.
+type jsonLines struct{ Values }
+
+func (*jsonLines) header(dst []byte, _ column.Schema) []byte { return dst }
+
+func (j *jsonLines) row(dst []byte, b *column.Batch, i int) ([]byte, error) {
+	dst, err := j.appendFields(dst, b.Columns, i, true)
+	return append(dst, '\n'), err
+}
+
+// csvLines is CSV.
+type csvLines struct {
+	Dialect
+	Values
+	room []byte
+}
+
+func (c *csvLines) header(dst []byte, schema column.Schema) []byte {
+	if c.NoHeader {
+		return dst
+	}
+	for i, f := range schema {
+		dst = c.appendField(dst, i, []byte(f.Name))
+	}
+	return append(dst, '\n')
+}
+
+func (c *csvLines) row(dst []byte, b *column.Batch, row int) ([]byte, error) {
+	for i := range b.Columns {
+		col := &b.Columns[i]
+		if col.Null(row) {
+			if i > 0 {
+				dst = append(dst, c.Comma)
+			}
+			dst = append(dst, c.Nulls[0]...)
+			continue
+		}
+		var err error
+		if c.room, err = c.appendValue(c.room[:0], col, row); err != nil {
+			return dst, err
+		}
+		dst = c.appendField(dst, i, c.room)
+	}
+	return append(dst, '\n'), nil
+}
+
+// appendField appends field i of a record, in quotes if it would be read as another value without.
+func (c *csvLines) appendField(dst []byte, i int, text []byte) []byte {
+	if i > 0 {
+		dst = append(dst, c.Comma)
+	}
+	special := func(b byte) bool {
+		return b == c.Comma || b == c.Quote || b == '\n' || b == '\r' || b == c.Escape && b != 0
+	}
+	quote := len(text) == 0 || c.isNull(text) || slices.ContainsFunc(text, special) || text[0] == ' ' ||
+		text[len(text)-1] == ' ' || i == 0 && (text[0] == c.Comment || bytes.HasPrefix(text, []byte("\ufeff")))
+	if !quote {
+		return append(dst, text...)
+	}
+	dst = append(dst, c.Quote)
+	for _, b := range text {
+		if b == c.Escape && b != 0 || b == c.Quote {
+			dst = append(dst, cmp.Or(c.Escape, c.Quote))
+		}
+		dst = append(dst, b)
+	}
+	return append(dst, c.Quote)
+}
+
+// An arrowWriter writes Arrow IPC.
+type arrowWriter struct {
+	w      io.WriteCloser
+	schema *arrow.Schema
+	ipc    interface {
+		Write(rec arrow.RecordBatch) error
+		Close() error
+	}
+}
+
+func newArrowWriter(w io.WriteCloser, schema column.Schema, stream bool) (*arrowWriter, error) {
+	s, err := arrowcolumn.Schema(schema)
+	if err != nil {
+		return nil, err
+	}
+	a := &arrowWriter{w: w, schema: s}
+	if stream {
+		a.ipc = ipc.NewWriter(w, ipc.WithSchema(s))
+		return a, nil
+	}
+	a.ipc, err = ipc.NewFileWriter(w, ipc.WithSchema(s))
+	return a, err
+}
+
+// Write adds rows.
+func (a *arrowWriter) Write(b *column.Batch) error {
+	rec, err := arrowcolumn.RecordAs(b, a.schema)
+	if err != nil {
+		return err
+	}
+	return a.ipc.Write(rec)
+}
+
+// Close completes the file.
+func (a *arrowWriter) Close() error { return errors.Join(a.ipc.Close(), a.w.Close()) }
