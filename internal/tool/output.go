@@ -4,13 +4,14 @@ package tool
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/rowfile"
 )
 
 // Results of commands: --output.
@@ -18,34 +19,53 @@ import (
 // outputs are the values of --output.
 var outputs = []string{"table", "json", "csv", "parquet", "arrow"}
 
-// A sink writes the batches of a result in one format. The columns of all batches are those of the first one.
-type sink interface {
-	// Write writes the rows of a batch, and keeps nothing of it.
-	Write(b *column.Batch) error
-	// Close writes what is left. The stream below stays open.
-	Close() error
-}
-
 // addOutputFlag gives a verb the flag --output.
 func (e *env) addOutputFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&e.output, "output", "o", outputs[0], "`format` of the result: table, json, csv, parquet or arrow")
 	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// newSink returns a sink that writes to standard output in the format of --output.
-func (e *env) newSink() (sink, error) {
-	switch e.output {
-	case "table", "":
+// newSink returns a Writer to standard output in the format of --output.
+func (e *env) newSink() (rowfile.Writer, error) {
+	if e.output == "table" || e.output == "" {
 		return &tableSink{w: e.out, width: e.width}, nil
-	case "parquet", "arrow":
-		if e.isTerminal {
-			return nil, usagef("--output %s does not go to a terminal: redirect standard output to a file", e.output)
-		}
-	case "json", "csv":
-	default:
+	}
+	if !slices.Contains(outputs, e.output) {
 		return nil, usagef("--output is %q, want table, json, csv, parquet or arrow", e.output)
 	}
-	return newFileSink(e.out, e.output)
+	format, err := rowfile.ParseFormat(e.output)
+	if err != nil {
+		return nil, err
+	}
+	if e.isTerminal && (format == rowfile.Parquet || format == rowfile.Arrow) {
+		return nil, usagef("--output %s does not go to a terminal: redirect standard output to a file", e.output)
+	}
+	return &fileSink{w: e.out, format: format}, nil
+}
+
+// A fileSink is a rowfile.Writer with the schema of its first batch. A result without batches writes nothing.
+type fileSink struct {
+	w      io.Writer
+	format rowfile.Format
+	out    rowfile.Writer
+}
+
+// Write implements rowfile.Writer.
+func (s *fileSink) Write(b *column.Batch) (err error) {
+	if s.out == nil {
+		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), rowfile.WriterOptions{Format: s.format}); err != nil {
+			return err
+		}
+	}
+	return s.out.Write(b)
+}
+
+// Close implements rowfile.Writer.
+func (s *fileSink) Close() error {
+	if s.out == nil {
+		return nil
+	}
+	return s.out.Close()
 }
 
 // writeResult writes batches as one result. The error of a batch ends the result after the rows before it.
@@ -64,9 +84,4 @@ func (e *env) writeResult(batches iter.Seq2[*column.Batch, error]) (err error) {
 		}
 	}
 	return nil
-}
-
-// newFileSink returns a sink that writes to w in a format of files.
-func newFileSink(w io.Writer, format string) (sink, error) {
-	return nil, fmt.Errorf("--output %s: not in this version", format)
 }

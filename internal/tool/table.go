@@ -18,6 +18,9 @@ import (
 
 // Tables that fit the terminal.
 
+// cellWidth is the number of characters of a cell on a terminal, unless there is room for more.
+const cellWidth = 32
+
 // minCell is the least width of a column that is cut to fit, in characters.
 const minCell = 8
 
@@ -181,7 +184,7 @@ type tableSink struct {
 	rows  int
 }
 
-// Write implements sink.
+// Write implements rowfile.Writer.
 func (s *tableSink) Write(b *column.Batch) error {
 	if s.table == nil {
 		s.table = newTable()
@@ -191,9 +194,9 @@ func (s *tableSink) Write(b *column.Batch) error {
 			s.table.right = append(s.table.right, kind >= column.Int8 && kind <= column.Float64)
 		}
 	}
-	limit := s.width
-	if limit == 0 {
-		limit = math.MaxInt
+	limit := math.MaxInt // characters of a cell
+	if s.width > 0 {
+		limit = max(s.width/max(1, len(b.Columns)), cellWidth)
 	}
 	for r := range b.Rows {
 		cells := make([]string, len(b.Columns))
@@ -210,7 +213,7 @@ func (s *tableSink) Write(b *column.Batch) error {
 	return nil
 }
 
-// Close implements sink.
+// Close implements rowfile.Writer.
 func (s *tableSink) Close() error {
 	if s.table == nil {
 		return nil
@@ -218,10 +221,14 @@ func (s *tableSink) Close() error {
 	if err := s.table.write(s.w, s.width); err != nil {
 		return err
 	}
-	unit := "rows"
-	if s.rows == 1 {
-		unit = "row"
-	}
-	_, err := fmt.Fprintf(s.w, "%d %s\n", s.rows, unit)
+	_, err := fmt.Fprintln(s.w, plural(s.rows, "row"))
 	return err
+}
+
+// plural returns a number of things: "1 row", "2 rows".
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }
