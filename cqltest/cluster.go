@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // database is the part of the data that the nodes use: an engine.Engine, or a script in tests of the nodes alone.
@@ -193,7 +194,11 @@ func (c *Cluster) Hosts() []string {
 // of schema changes. The error is an *Error.
 func (c *Cluster) Exec(cql string) error {
 	keyspace := ""
-	for _, text := range splitStatements(cql) {
+	statements, rest := cqltext.Split(cql)
+	if rest != "" {
+		statements = append(statements, rest)
+	}
+	for _, text := range statements {
 		s, err := c.db.Prepare(keyspace, text)
 		if err != nil {
 			return newExecError(text, err)

@@ -29,18 +29,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestSplitStatements(t *testing.T) {
-	require.Equal(t, []string{
-		"CREATE TABLE t (a int)", "INSERT INTO t (a) VALUES ('x;''y')", `SELECT "a;b" FROM t /* ; */ -- ;` + "\nLIMIT 1",
-		"BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY BATCH", "SELECT batch FROM t", "SELECT $$ ; $$", "USE x",
-	}, splitStatements(`CREATE TABLE t (a int); INSERT INTO t (a) VALUES ('x;''y');; SELECT "a;b" FROM t /* ; */ -- ;
-LIMIT 1; BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY BATCH; SELECT batch FROM t;
-	SELECT $$ ; $$; USE x ; -- the end;
-	/* really */ `))
-	require.Empty(t, splitStatements("  ;; -- nothing"))
-	require.Equal(t, []string{"it's"}, splitStatements("it's"))
-}
-
 // eventsOf returns a client that registered for all events.
 func eventsOf(t testing.TB, c *Cluster, n *Node) *testClient {
 	tc := connect(t, c, n, 5)

@@ -24,6 +24,10 @@ func TestSplit(t *testing.T) {
 		"BEGIN TRANSACTION SELECT 1; COMMIT TRANSACTION; USE a":      {"BEGIN TRANSACTION SELECT 1; COMMIT TRANSACTION", "USE a"},
 		"BEGIN UNLOGGED BATCH UPDATE t SET v = 'APPLY BATCH'; USE a": {"BEGIN UNLOGGED BATCH UPDATE t SET v = 'APPLY BATCH'; USE a"},
 		"CREATE TABLE batch (begin int PRIMARY KEY); USE a":          {"CREATE TABLE batch (begin int PRIMARY KEY)", "USE a"},
+		"it's": {"it's"},
+		"BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY BATCH; SELECT batch FROM t": {
+			"BEGIN UNLOGGED BATCH USING TIMESTAMP 1 INSERT INTO t; UPDATE t; APPLY BATCH", "SELECT batch FROM t",
+		},
 		"SELECT 'open; string": {"SELECT 'open; string"},
 	} {
 		statements, rest := Split(script)

@@ -59,7 +59,7 @@ func TestDemoKeepsExistingKeyspace(t *testing.T) {
 	out := x.requireRun(append(demo, "--drop", "--keep")...)
 	require.Contains(t, out, "Dropped keyspace shop with its tables: items.\n")
 	require.NotContains(t, out, "symbols.\n")
-	require.Contains(t, x.requireRun("describe", "shop"), "CREATE TABLE shop.symbols (")
+	require.Contains(t, x.requireRun("describe", "shop"), "TABLE shop.symbols (")
 }
 
 func TestReadSymbols(t *testing.T) {

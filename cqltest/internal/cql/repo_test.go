@@ -45,6 +45,9 @@ func TestParseRepository(t *testing.T) {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		require.NoError(t, err)
 		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") && strings.Contains(file, "internal/tool") {
+				continue // these tests send broken CQL, too
+			}
 			for _, text := range textsOf(t, file) {
 				if !verb.MatchString(text) || notCQL[text] {
 					continue
