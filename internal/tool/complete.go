@@ -93,36 +93,41 @@ func (n schemaNames) keyspaces(suffix string) []string {
 	return list
 }
 
-// columns returns the columns of the tables that a statement names.
+// columns returns the columns of the tables that a statement names, those of all tables of the keyspace if it names none.
 func (n schemaNames) columns(keyspace, stmt string) []string {
-	var list, path []string
-	previous := ""
-	for _, token := range cqltext.Tokens(stmt) {
-		switch upper := strings.ToUpper(token); {
-		case previous == "FROM" || previous == "INTO" || previous == "UPDATE":
-			path = []string{keyspace, unquoted(token)}
-		case token == "." && path != nil:
-			path[0] = path[1]
-		case previous == "." && path != nil:
-			path[1] = unquoted(token)
-			fallthrough
-		default:
-			previous = upper
-			if path != nil {
-				list = append(list, n[path[0]][path[1]]...)
-				path = nil
-			}
-			continue
-		}
-		previous = strings.ToUpper(token)
-	}
-	if path != nil {
+	var list []string
+	tables := tablesIn(keyspace, stmt)
+	for _, path := range tables {
 		list = append(list, n[path[0]][path[1]]...)
+	}
+	if len(tables) == 0 {
+		for _, columns := range n[keyspace] {
+			list = append(list, columns...)
+		}
 	}
 	for i := range list {
 		list[i] = identifier(list[i])
 	}
 	return list
+}
+
+// tablesIn returns the keyspace and name of each table that follows FROM, INTO or UPDATE in a statement.
+func tablesIn(keyspace, stmt string) (tables [][2]string) {
+	var tokens []string
+	for _, token := range cqltext.Tokens(stmt) {
+		tokens = append(tokens, token)
+	}
+	for i := 1; i < len(tokens); i++ {
+		switch strings.ToUpper(tokens[i-1]) {
+		case "FROM", "INTO", "UPDATE":
+			path := [2]string{keyspace, unquoted(tokens[i])}
+			if i+2 < len(tokens) && tokens[i+1] == "." {
+				path = [2]string{path[1], unquoted(tokens[i+2])}
+			}
+			tables = append(tables, path)
+		}
+	}
+	return tables
 }
 
 // identifier returns a name as CQL, with quotes where it needs them.

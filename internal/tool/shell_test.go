@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cqltest"
+)
+
+// A typist is a terminal: each Read returns the keys of one line, and Write keeps the output.
+type typist struct {
+	lines  []string
+	before func(line int) // called before a line is typed
+	read   int
+}
+
+// Read implements io.Reader.
+func (t *typist) Read(p []byte) (int, error) {
+	if t.read == len(t.lines) {
+		return 0, io.EOF
+	}
+	if t.before != nil {
+		t.before(t.read)
+	}
+	t.read++
+	return copy(p, t.lines[t.read-1]), nil
+}
+
+// shellRun is the outcome of a shell.
+type shellRun struct {
+	screen, errors string
+	history        []string
+}
+
+// runShell runs the shell on lines of keys.
+func runShell(x *tester, historyFile string, keys *typist) shellRun {
+	x.t.Helper()
+	var out, errOut bytes.Buffer
+	e := newEnv(nil, &out, &errOut)
+	e.getenv = func(name string) string { return x.env[name] }
+	cfg, err := e.clusterConfig()
+	require.NoError(x.t, err)
+	r := &runner{e: e, o: queryOptions{pageSize: 100}, cfg: cfg}
+	r.session, err = e.open(x.ctx, cfg)
+	require.NoError(x.t, err)
+	h := openHistory(historyFile)
+	require.NoError(x.t, newShell(r, keys, &out, h).loop(x.ctx))
+	r.session.Close()
+	return shellRun{strings.ReplaceAll(out.String(), "\r", ""), errOut.String(), h.entries}
+}
+
+func TestShell(t *testing.T) {
+	x := newTester(t, shop)
+	file := filepath.Join(t.TempDir(), "new", "history")
+	first := runShell(x, file, &typist{lines: []string{
+		"SELECT name\r", "FROM shop.items WHERE id = 1; SELECT id\r", " FROM shop.items WHERE id = 2;\r",
+		"use shop;\r", "SELECT id FROM none;\r", "SELECT id FROM items -- comment\r", "WHERE id = 2;\r",
+		"CREATE ROLE a WITH PASSWORD = 'b';\r",
+		"EXIT;\r", "SELECT id FROM items;\r",
+	}})
+	require.Equal(t, "error: invalid request: table none does not exist\nerror: "+
+		"invalid request: CREATE ROLE is not supported\n", first.errors)
+	require.Equal(t, "vecql> SELECT name\n  ...> FROM shop.items WHERE id = 1; SELECT id\n"+
+		"name\n-----\nchair\n1 row\n"+
+		"  ...>  FROM shop.items WHERE id = 2;\nid\n--\n 2\n1 row\nvecql> use shop;\nvecql:shop> SELECT id FROM none;\n"+
+		"vecql:shop> SELECT id FROM items -- comment\n       ...> WHERE id = 2;\nid\n--\n 2\n1 row\n"+
+		"vecql:shop> CREATE ROLE a WITH PASSWORD = 'b';\nvecql:shop> EXIT;\n", first.screen)
+	want := []string{
+		"SELECT name FROM shop.items WHERE id = 1;", "SELECT id  FROM shop.items WHERE id = 2;", "use shop;", "SELECT id FROM none;",
+	}
+	require.Equal(t, want, first.history)
+
+	const up = "\x1b[A"
+	second := runShell(x, file, &typist{lines: []string{up + up + up + "\r", "half a statement\r", "x\x03", up + "\r"}})
+	require.Equal(t, 2, strings.Count(second.screen, "id\n--\n 2\n1 row\n"), second.screen)
+	require.Contains(t, second.screen, "^C\nvecql> ")
+	require.Empty(t, second.errors)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestShellCommands(t *testing.T) {
+	x := newTester(t, shop)
+	got := runShell(x, "", &typist{lines: []string{
+		"help\r", "timing on\r", "USE shop;\r", "TIMING\r", "tracing;\r", "CONSISTENCY\r", "consistency local_one\r", "consistency few\r", "quit\r",
+	}})
+	require.Contains(t, got.screen, shellHelp)
+	require.Contains(t, got.screen, "timing on\nTiming is on.\n")
+	require.Contains(t, got.screen, "TIMING\nTiming is on.\n")
+	require.Contains(t, got.screen, "Tracing is off.\n")
+	require.Contains(t, got.screen, "CONSISTENCY\nConsistency is ONE.\n")
+	require.Contains(t, got.screen, "Consistency is LOCAL_ONE.\n")
+	require.Equal(t, "error: unknown consistency \"FEW\"\n", got.errors)
+	got = runShell(x, "", &typist{lines: []string{"consistency three\r", "SELECT id FROM shop.items WHERE id = 1;\r"}})
+	require.Contains(t, got.errors, "error: unavailable: ")
+}
+
+// TestShellInterrupt requires that SIGINT ends a statement and not the shell, which SIGTERM ends.
+func TestShellInterrupt(t *testing.T) {
+	x := newTester(t, shop)
+	rule := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "id = 1", Drop: true})
+	go func() {
+		if rule.Wait(t.Context(), 1) == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		}
+	}()
+	got := runShell(x, "", &typist{lines: []string{"SELECT id FROM shop.items WHERE id = 1;\r", "SELECT id FROM shop.items WHERE id = 2;\r"}})
+	require.Equal(t, "error: interrupted\n", got.errors)
+	require.Contains(t, got.screen, " 2\n1 row\n")
+
+	hold := make(chan struct{})
+	t.Cleanup(func() { close(hold) })
+	keys := &typist{lines: []string{"SELECT id FROM shop.items WHERE id = 2;\r", "\r"}, before: func(line int) {
+		if line == 1 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+			<-hold
+		}
+	}}
+	require.Contains(t, runShell(x, "", keys).screen, " 2\n1 row\n")
+}
+
+func TestShellCompletes(t *testing.T) {
+	x := newTester(t, shop, "CREATE TABLE shop.images (id int PRIMARY KEY, pixels blob)")
+	got := runShell(x, "", &typist{lines: []string{
+		"use shop;\r", "sel\tpric\tfrom shop.it\tWHE\tid = 1;\r", "DESCRIBE shop.i\t\x03",
+	}})
+	require.Contains(t, got.screen, "price\n-----\n 49.5\n1 row\n", "SELECT price FROM shop.items WHERE id = 1")
+	require.Contains(t, got.screen, "shop.images  shop.items\n")
+	require.Empty(t, got.errors)
+}
+
+func TestComplete(t *testing.T) {
+	names := schemaNames{
+		"shop":   {"items": {"id", "name"}, "Orders": {"id", "At"}},
+		"system": {"local": {"key"}},
+	}
+	for text, want := range map[string]string{
+		"sel":                               "SELECT",
+		"SELECT na| FROM items":             "name",
+		"SELECT na| FROM shop.items":        "name",
+		"SELECT k| FROM system.local WHERE": "KEY KEYS KEYSPACE KEYSPACES key",
+		"SELECT * FROM ":                    `"Orders" items shop. system.`,
+		"SELECT * FROM i":                   "items",
+		"SELECT * FROM system.":             "system.local",
+		`INSERT INTO "Or`:                   `"Orders"`,
+		`UPDATE shop."Orders" SET "`:        `"At"`,
+		"USE s":                             "shop system",
+		"DROP KEYSPACE sh":                  "shop",
+		"SELECT nam":                        "name",
+		"SELECT * FROM none.":               "",
+		"SELECT name FROM items WHERE id":   "",
+		"SELECT name FROM items WHERE nam":  "name",
+		"xyz":                               "",
+	} {
+		before, after, _ := strings.Cut(text, "|")
+		start, got := names.complete("shop", before, after)
+		require.Equal(t, want, strings.Join(got, " "), text)
+		require.LessOrEqual(t, start, len(before))
+	}
+	x := newTester(t, shop)
+	_, out, _ := x.run("__complete", "describe", "sh")
+	require.Contains(t, out, "shop.\n")
+	_, out, _ = x.run("__complete", "describe", "shop.")
+	require.Equal(t, "shop.items\n:4\n", out)
+	_, out, _ = x.run("__complete", "describe", "--hosts", "127.0.0.1:1", "shop.")
+	require.Equal(t, ":1\n", out)
+}
