@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	ptext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/soak"
@@ -44,7 +45,7 @@ func requireDemo(t *testing.T, args ...string) {
 	require.Contains(t, out, "Recall of the 60 answers")
 	require.Contains(t, out, "Dropped keyspace "+keyspace+" with its tables: symbols.\n")
 	for line := range strings.Lines(out) {
-		require.LessOrEqual(t, textWidth(strings.TrimSuffix(line, "\n")), demoWidth, line)
+		require.LessOrEqual(t, ptext.StringWidth(strings.TrimSuffix(line, "\n")), demoWidth, line)
 	}
 }
 

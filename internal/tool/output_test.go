@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	ptext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
@@ -21,7 +22,7 @@ func TestTable(t *testing.T) {
 		require.NoError(t, tb.write(&w, limit))
 		for line := range strings.Lines(w.String()) {
 			if limit > 0 {
-				require.LessOrEqual(t, textWidth(strings.TrimSuffix(line, "\n")), limit)
+				require.LessOrEqual(t, ptext.StringWidth(strings.TrimSuffix(line, "\n")), limit)
 			}
 		}
 		return w.String()
@@ -46,11 +47,11 @@ func TestTable(t *testing.T) {
 		"id    1\n"+
 		"name  chair\n"+
 		"text  made of w…\n"+
-		"------------\n"+
+		"\n"+
 		"id    22\n"+
 		"name  机の上\n"+
 		"text  e\u0301\n"+
-		"------------\n", render(16, items()))
+		"\n", render(16, items()))
 	tb := items()
 	render(25, tb)
 	tb.add("3", "a", "b")

@@ -3,15 +3,14 @@
 package tool
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/width"
+	pretty "github.com/jedib0t/go-pretty/v6/table"
+	ptext "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/vecql/vecql/column"
 )
@@ -23,6 +22,15 @@ const cellWidth = 32
 
 // minCell is the least width of a column that is cut to fit, in characters.
 const minCell = 8
+
+// gap is between the columns of a table.
+const gap = "  "
+
+// style is that of tables: two spaces between columns, a rule below the names, no frame.
+var style = pretty.Style{
+	Box:     pretty.BoxStyle{MiddleHorizontal: "-", MiddleSeparator: gap, MiddleVertical: gap, UnfinishedRow: "…"},
+	Options: pretty.Options{SeparateColumns: true, SeparateHeader: true, DoNotColorBordersAndSeparators: true},
+}
 
 // A table is text in columns, below a line of names.
 type table struct {
@@ -49,31 +57,74 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 // write sets the widths of the columns and begins with their names. Rows of columns that do not fit beside each other
 // are written one cell a line.
 func (t *table) write(w io.Writer, limit int) error {
-	out := bufio.NewWriter(w)
 	first := t.widths == nil
 	if first {
 		t.widths = t.fit(limit)
 	}
-	switch {
-	case len(t.names)*(minCell+2) > limit && limit > 0 && total(t.widths) > limit:
-		for _, row := range t.rows {
-			t.writeLong(out, row, limit)
-		}
-	default:
-		if first {
-			rule := make([]string, len(t.names))
-			for i := range rule {
-				rule[i] = strings.Repeat("-", t.widths[i])
-			}
-			t.writeRow(out, t.names)
-			t.writeRow(out, rule)
-		}
-		for _, row := range t.rows {
-			t.writeRow(out, row)
-		}
+	text := t.render(first)
+	if limit > 0 && total(t.widths) > limit {
+		text = t.renderLong(limit)
 	}
 	t.rows = t.rows[:0]
-	return out.Flush()
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// render returns the rows as lines, with the names above if header is set.
+func (t *table) render(header bool) string {
+	configs := make([]pretty.ColumnConfig, len(t.names))
+	for i, width := range t.widths {
+		configs[i] = columnConfig(i, width)
+		if t.right[i] {
+			configs[i].Align, configs[i].AlignHeader = ptext.AlignRight, ptext.AlignRight
+		}
+	}
+	out := newWriter(configs...)
+	if header {
+		out.AppendHeader(row(t.names))
+	}
+	for _, cells := range t.rows {
+		out.AppendRow(row(cells))
+	}
+	return trimLines(out.Render())
+}
+
+// renderLong returns the rows with a name and a cell on each line, and an empty line below each row.
+func (t *table) renderLong(limit int) string {
+	names := 0
+	for _, name := range t.names {
+		names = max(names, ptext.StringWidth(name))
+	}
+	names = min(names, limit/2)
+	var b strings.Builder
+	for _, cells := range t.rows {
+		out := newWriter(columnConfig(0, names), columnConfig(1, limit-names-len(gap)))
+		for i, cell := range cells {
+			out.AppendRow(pretty.Row{t.names[i], cell})
+		}
+		b.WriteString(trimLines(out.Render()) + "\n")
+	}
+	return b.String()
+}
+
+func newWriter(columns ...pretty.ColumnConfig) pretty.Writer {
+	out := pretty.NewWriter()
+	out.SetStyle(style)
+	out.SetColumnConfigs(columns)
+	return out
+}
+
+// columnConfig returns the settings of column i, which is as wide as width. An ellipsis replaces what it leaves out.
+func columnConfig(i, width int) pretty.ColumnConfig {
+	return pretty.ColumnConfig{Number: i + 1, WidthMin: width, WidthMax: width, WidthMaxEnforcer: clip}
+}
+
+func row(cells []string) pretty.Row {
+	r := make(pretty.Row, len(cells))
+	for i, cell := range cells {
+		r[i] = cell
+	}
+	return r
 }
 
 // fit returns the widths of the columns: those of their widest cells, or less for the widest columns if a line is
@@ -81,9 +132,9 @@ func (t *table) write(w io.Writer, limit int) error {
 func (t *table) fit(limit int) []int {
 	widths := make([]int, len(t.names))
 	for i, name := range t.names {
-		widths[i] = textWidth(name)
-		for _, row := range t.rows {
-			widths[i] = max(widths[i], textWidth(row[i]))
+		widths[i] = ptext.StringWidth(name)
+		for _, cells := range t.rows {
+			widths[i] = max(widths[i], ptext.StringWidth(cells[i]))
 		}
 	}
 	for limit > 0 && total(widths) > limit {
@@ -98,80 +149,24 @@ func (t *table) fit(limit int) []int {
 
 // total returns the width of a line.
 func total(widths []int) int {
-	sum := 2 * (len(widths) - 1)
+	sum := len(gap) * (len(widths) - 1)
 	for _, w := range widths {
 		sum += w
 	}
 	return sum
 }
 
-func (t *table) writeRow(w io.Writer, cells []string) {
-	var line strings.Builder
-	for i, cell := range cells {
-		cell = clip(cell, t.widths[i])
-		pad := strings.Repeat(" ", max(0, t.widths[i]-textWidth(cell)))
-		if i > 0 {
-			line.WriteString("  ")
-		}
-		if t.right[i] {
-			line.WriteString(pad + cell)
-		} else {
-			line.WriteString(cell + pad)
-		}
+// trimLines returns lines without the spaces at their ends, each with a line break.
+func trimLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-}
-
-// writeLong writes a row with a cell on each line.
-func (t *table) writeLong(w io.Writer, cells []string, limit int) {
-	names := 0
-	for _, name := range t.names {
-		names = max(names, textWidth(name))
-	}
-	names = min(names, limit/2)
-	for i, cell := range cells {
-		name := clip(t.names[i], names)
-		line := name + strings.Repeat(" ", names-textWidth(name)) + "  " + cell
-		fmt.Fprintln(w, clip(line, limit))
-	}
-	fmt.Fprintln(w, strings.Repeat("-", min(limit, names+minCell)))
-}
-
-// textWidth returns the number of characters that a text takes on a terminal: two for wide ones, none for marks.
-func textWidth(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	switch {
-	case r < unicode.MaxLatin1:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	}
-	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
-		return 2
-	}
-	return 1
+	return b.String()
 }
 
 // clip returns a text that takes at most limit characters on a terminal. An ellipsis replaces what it leaves out.
-func clip(s string, limit int) string {
-	if textWidth(s) <= limit {
-		return s
-	}
-	n := 0
-	for i, r := range s {
-		if n += runeWidth(r); n >= limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func clip(s string, limit int) string { return ptext.Snip(s, limit, "…") }
 
 // tableRows is the number of rows from which a tableSink computes the widths of the columns.
 const tableRows = 1000
