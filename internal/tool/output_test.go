@@ -95,15 +95,14 @@ func TestProgress(t *testing.T) {
 		})
 		return out
 	}
-	const clear = "\r\x1b[K"
-	require.Equal(t, clear+"[....................]   0%  rows, 1m0s left"+clear+"[....................]   1%  rows, 1m0s left"+clear,
-		show(progressAuto, 80, 500*time.Millisecond))
-	require.Equal(t, clear+"[........…"+clear, show(progressAuto, 11, 300*time.Millisecond))
+	line := show(progressAuto, 80, 31*time.Second)
+	require.Contains(t, line, "\r  50% [=========>..........]  [30s:30s] rows\x1b[0K")
+	require.Regexp(t, `\x1b\[2K\r$`, line, "the line is removed")
 	require.Empty(t, show(progressAuto, 0, time.Minute))
 	require.Empty(t, show(progressNone, 80, time.Minute))
-	require.Equal(t, "[######..............]  33%  rows, 40s left\n", show(progressPlain, 0, 25*time.Second)[len("[###.................]  17%  rows, 50s left\n"):])
+	require.Equal(t, " 17%  rows, 50s left\n 33%  rows, 40s left\n", show(progressPlain, 0, 25*time.Second))
 	require.Equal(t, "5 rows", state{-1, "5 rows"}.line(time.Second))
-	require.Equal(t, "["+strings.Repeat("#", barWidth)+"] 100%  all", state{1.5, "all"}.line(time.Second))
+	require.Equal(t, "100%  all", state{1.5, "all"}.line(time.Second))
 	_, err := (&env{progress: "loud"}).startProgress(nil)
 	require.EqualError(t, err, `--progress is "loud", want auto, plain or none`)
 }

@@ -4,10 +4,10 @@ package tool
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
 
@@ -43,20 +43,31 @@ type state struct {
 // startProgress shows the state of long work on standard error until stop is called, and calls now for it on another
 // goroutine. stop removes the line and may be called several times.
 func (e *env) startProgress(now func() state) (stop func(), err error) {
-	interval, show := progressInterval, func(line string) { fmt.Fprint(e.err, "\r\x1b[K"+clip(line, e.errWidth-1)) }
 	switch e.progress {
 	case progressAuto, "":
 		if e.errWidth == 0 {
 			return func() {}, nil
 		}
+		bar := e.newBar(now().fraction >= 0)
+		show := func() {
+			s := now()
+			bar.Describe(clip(s.text, e.errWidth-barRest))
+			_ = bar.Set(s.steps()) // an error of the terminal does not fail the work
+		}
+		return every(progressInterval, show, func() { _ = bar.Clear() }), nil
 	case progressPlain:
-		interval, show = plainProgressInterval, func(line string) { fmt.Fprintln(e.err, line) }
+		began := e.now()
+		show := func() { fmt.Fprintln(e.err, now().line(e.now().Sub(began))) }
+		return every(plainProgressInterval, show, func() {}), nil
 	case progressNone:
 		return func() {}, nil
-	default:
-		return nil, usagef("--progress is %q, want auto, plain or none", e.progress)
 	}
-	began, done, ended := e.now(), make(chan struct{}), make(chan struct{})
+	return nil, usagef("--progress is %q, want auto, plain or none", e.progress)
+}
+
+// every calls show at intervals on a goroutine until stop is called, and end afterwards.
+func every(interval time.Duration, show, end func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(interval)
@@ -64,7 +75,7 @@ func (e *env) startProgress(now func() state) (stop func(), err error) {
 		for {
 			select {
 			case <-tick.C:
-				show(now().line(e.now().Sub(began)))
+				show()
 			case <-done:
 				return
 			}
@@ -73,24 +84,37 @@ func (e *env) startProgress(now func() state) (stop func(), err error) {
 	return sync.OnceFunc(func() {
 		close(done)
 		<-ended
-		if e.progress != progressPlain {
-			fmt.Fprint(e.err, "\r\x1b[K")
-		}
-	}), nil
+		end()
+	})
 }
 
-// barWidth is the number of characters of a bar.
-const barWidth = 20
+const (
+	barSteps = 1000
+	barWidth = 20
+	barRest  = 50 // characters of a line besides the text
+)
+
+// newBar returns a progress bar, or a spinner if the fraction of the work that is done is unknown.
+func (e *env) newBar(known bool) *progressbar.ProgressBar {
+	steps := barSteps
+	if !known {
+		steps = -1
+	}
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(e.err), progressbar.OptionSetWidth(barWidth),
+		progressbar.OptionUseANSICodes(true), progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetTheme(progressbar.ThemeASCII))
+}
+
+// steps returns the number of steps of a bar that are done.
+func (s state) steps() int { return int(max(0, min(s.fraction, 1)) * barSteps) }
 
 // line returns the state on one line, with the time that is left at the same speed.
 func (s state) line(elapsed time.Duration) string {
-	if s.fraction < 0 {
+	fraction := min(s.fraction, 1)
+	if fraction < 0 {
 		return s.text
 	}
-	fraction := min(s.fraction, 1)
-	filled := int(fraction * barWidth)
-	bar := strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
-	line := fmt.Sprintf("[%s] %3.0f%%  %s", bar, 100*fraction, s.text)
+	line := fmt.Sprintf("%3.0f%%  %s", 100*fraction, s.text)
 	if fraction > 0 && fraction < 1 {
 		left := time.Duration(float64(elapsed) * (1 - fraction) / fraction)
 		line += fmt.Sprintf(", %v left", left.Round(time.Second))
