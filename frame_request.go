@@ -363,6 +363,32 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 		}
 		w.batchEntry(&entries[i])
 	}
+	w.batchParams(version, p)
+	return w.finish(dst)
+}
+
+// appendRowBatch is appendBatch for an unlogged batch of one prepared statement with n values, whose rows are encoded:
+// row i ends at cells[ends[i]].
+func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *queryParams) ([]byte, error) {
+	w := newBodyWriter(dst)
+	w.byte(byte(UnloggedBatch))
+	w.short(uint16(len(ends)))
+	start := 0
+	for _, end := range ends {
+		w.byte(batchKindID)
+		w.shortBytes("statement id", id)
+		w.short(uint16(n))
+		if w.room(end - start); w.err == nil {
+			w.out = append(w.out, cells[start:end]...)
+		}
+		start = end
+	}
+	w.batchParams(version, p)
+	return w.finish(dst)
+}
+
+// batchParams writes the parameters of a BATCH, which follow its statements.
+func (w *bodyWriter) batchParams(version byte, p *queryParams) {
 	p.consistencyAt = len(w.out)
 	w.short(uint16(p.consistency))
 	flags, err := queryFlags(version, p)
@@ -371,18 +397,19 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 	}
 	w.flags(version, flags)
 	w.tail(p)
-	return w.finish(dst)
 }
+
+// The kinds of a statement in a BATCH: its text, or the id of a prepared statement.
+const batchKindText, batchKindID = 0, 1
 
 // batchEntry writes one statement of a BATCH: kind, text or id, and values (native_protocol_v5.spec, section 4.1.7).
 // Named values are an error: servers cannot resolve names in a batch (section 4.1.7).
 func (w *bodyWriter) batchEntry(e *batchEntry) {
-	const kindText, kindID = 0, 1
 	if e.id == nil {
-		w.byte(kindText)
+		w.byte(batchKindText)
 		w.longString(e.stmt)
 	} else {
-		w.byte(kindID)
+		w.byte(batchKindID)
 		w.shortBytes("statement id", e.id)
 	}
 	n, named := boundCount(e.values)

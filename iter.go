@@ -299,11 +299,13 @@ func (it *Iter) fail(err error) {
 
 // MapScan stores the next row in m by column name and reports whether there was one. NULL is stored as nil. If m holds
 // a pointer under the name of a column, MapScan stores the value through the pointer, as Scan does.
-func (it *Iter) MapScan(m map[string]any) bool { return it.nextRow() && it.scanMap(m) }
+func (it *Iter) MapScan(m map[string]any) bool {
+	return it.nextRow() && it.scanMap(m, len(it.Columns()))
+}
 
-// scanMap stores the current row in m.
-func (it *Iter) scanMap(m map[string]any) bool {
-	for i, col := range it.Columns() {
+// scanMap stores the first n columns of the current row in m.
+func (it *Iter) scanMap(m map[string]any, n int) bool {
+	for i, col := range it.Columns()[:n] {
 		cell, ok := it.cell()
 		if !ok {
 			return false
@@ -377,6 +379,9 @@ func (it *Iter) Close() error {
 
 // NumRows returns the number of rows in the current page.
 func (it *Iter) NumRows() int { return it.res.rows.rowCount }
+
+// PageBytes returns the length of the rows in the current page, as the server encoded them.
+func (it *Iter) PageBytes() int { return len(it.res.rows.cells) }
 
 // WillSwitchPage reports whether the next Scan begins a new page.
 func (it *Iter) WillSwitchPage() bool {

@@ -97,7 +97,7 @@ func TestEmptyCells(t *testing.T) {
 
 	it = iterOver(plan, 2, page)
 	var mapping rowMapping
-	require.NoError(t, mapping.set(plan, reflect.TypeFor[row]()))
+	require.NoError(t, mapping.set(plan, reflect.TypeFor[row](), 0))
 	for range 2 {
 		var got row
 		require.True(t, it.nextRow() && mapping.scan(it, unsafe.Pointer(&got)), "%v", it.err)

@@ -3,6 +3,7 @@
 package vecql_test
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -37,37 +38,97 @@ func TestTargets(t *testing.T) {
 			typed, err := vecql.Prepare[item](t.Context(), query)
 			require.NoError(t, err)
 			cluster.ResetStats()
+			var encoded, same vecql.EncodedRows
 			for i := range b.Rows {
-				targets, size, err := rows.Targets(t.Context(), nil, b, i)
-				require.NoError(t, err)
+				require.NoError(t, rows.Encode(t.Context(), &encoded, b, i))
+				require.Equal(t, 4+8+4+1, encoded.Size())
+				targets := encoded.Targets(nil)
 				require.Len(t, targets, 2)
-				require.Equal(t, 4+8+4+1, size)
 				v := item{ID: int64(i + 1), Name: string(rune('a' + i))}
-				same, sameSize, err := typed.Targets(t.Context(), nil, &v)
-				require.NoError(t, err)
-				require.ElementsMatch(t, targets, same)
-				require.Equal(t, size, sameSize)
+				require.NoError(t, typed.Encode(t.Context(), &same, &v))
+				require.ElementsMatch(t, targets, same.Targets(nil))
+				require.Equal(t, encoded.Size(), same.Size())
 				for _, target := range targets {
-					require.NoError(t, rows.ExecRowOn(t.Context(), target.HostID, b, i))
-					require.NoError(t, typed.ExecOn(t.Context(), target.HostID, &v))
+					require.NoError(t, encoded.ExecOn(t.Context(), target.HostID))
+					require.NoError(t, same.ExecOn(t.Context(), target.HostID))
 				}
 			}
 			stats := cluster.Stats()
 			require.Equal(t, 4*b.Rows, stats.OnReplica)
 			require.Equal(t, stats.Routable, stats.OnReplica)
-			require.ErrorIs(t, rows.ExecRowOn(t.Context(), vecql.UUID{1}, b, 0), vecql.ErrNoConnections)
+			require.ErrorIs(t, encoded.ExecOn(t.Context(), vecql.UUID{1}), vecql.ErrNoConnections)
 			// Without the partition key there are no targets, and any node can execute the row.
 			constant, err := session.Query("UPDATE shop.items SET name = ? WHERE id = 1").PrepareRows(t.Context(), b.Schema())
 			require.NoError(t, err)
-			targets, _, err := constant.Targets(t.Context(), nil, b, 0)
-			require.NoError(t, err)
-			require.Empty(t, targets)
-			require.NoError(t, constant.ExecRowOn(t.Context(), vecql.UUID{}, b, 0))
+			require.NoError(t, constant.Encode(t.Context(), &encoded, b, 0))
+			require.Empty(t, encoded.Targets(nil))
+			require.NoError(t, encoded.ExecOn(t.Context(), vecql.UUID{}))
+			require.False(t, encoded.Join(&encoded))
 			dst := make([]vecql.Target, 0, 4)
 			if pooled.Poisoned { // pooled memory is not reused
 				return
 			}
-			require.Zero(t, testing.AllocsPerRun(100, func() { dst, _, _ = rows.Targets(t.Context(), dst[:0], b, 1) }))
+			require.Zero(t, testing.AllocsPerRun(100, func() {
+				_ = rows.Encode(t.Context(), &encoded, b, 1)
+				dst = encoded.Targets(dst[:0])
+			}))
+		})
+	}
+}
+
+// TestEncodedRows sends rows of one partition together, and reads them.
+func TestEncodedRows(t *testing.T) {
+	for name, cfg := range map[string]cqltest.Config{"v5": {}, "v4": {Protocol: 4}, "ScyllaDB": {Scylla: &cqltest.Scylla{TabletsV2: true, Tablets: 4}}} {
+		t.Run(name, func(t *testing.T) {
+			cluster := cqltest.New(t, cfg)
+			require.NoError(t, cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1};
+				CREATE TABLE shop.logs (id bigint, n int, v text, PRIMARY KEY (id, n))`))
+			config := vecql.NewCluster(cluster.Hosts()...)
+			config.Logger, config.Consistency = slog.New(slog.DiscardHandler), vecql.One
+			session, err := config.CreateSession()
+			require.NoError(t, err)
+			defer session.Close()
+			b := column.NewBatch(column.Of("id", []int64{7, 7, 7, 8}), column.Of("n", []int32{1, 2, 3, 4}),
+				column.Strings("v", []string{"a", "", "c", "d"}).WithNulls([]bool{false, true, false, false}))
+			rows, err := session.Query("INSERT INTO shop.logs (id, n, v) VALUES (?, ?, ?)").Idempotent(true).PrepareRows(t.Context(), b.Schema())
+			require.NoError(t, err)
+			var group, next vecql.EncodedRows
+			require.Zero(t, group.Rows())
+			require.Empty(t, group.Targets(nil))
+			require.NoError(t, group.ExecOn(t.Context(), vecql.UUID{}), "there is nothing to do")
+			require.NoError(t, rows.Encode(t.Context(), &group, b, 0))
+			require.Equal(t, []byte{0, 0, 0, 1}, group.Value(1))
+			for i, want := range []bool{true, true, false} {
+				require.NoError(t, rows.Encode(t.Context(), &next, b, i+1))
+				require.Equal(t, want, group.Join(&next), "row %d", i+1)
+			}
+			require.Equal(t, 3, group.Rows())
+			batches := cluster.Observe(cqltest.Fault{Op: cqltest.OpBatch})
+			for range 2 {
+				require.NoError(t, group.ExecOn(t.Context(), group.Targets(nil)[0].HostID))
+			}
+			require.NoError(t, next.ExecOn(t.Context(), vecql.UUID{}))
+			require.GreaterOrEqual(t, batches.Hits(), 2, "a node may have to prepare the statement first")
+			if cfg.Scylla == nil { // which tells the tablets only in responses to EXECUTE
+				require.Equal(t, cluster.Stats().Routable, cluster.Stats().OnReplica)
+			}
+			var got []string
+			for b, err := range session.Query("SELECT id, n, v FROM shop.logs").Batches(t.Context()) {
+				require.NoError(t, err)
+				for i := range b.Rows {
+					got = append(got, fmt.Sprintf("%v %v %v", b.Column("id").Value(i), b.Column("n").Value(i), b.Column("v").Value(i)))
+				}
+			}
+			require.ElementsMatch(t, []string{"7 1 a", "7 2 <nil>", "7 3 c", "8 4 d"}, got)
+
+			group.Reset()
+			require.Zero(t, group.Rows())
+			wrong := column.NewBatch(column.Of("id", []int64{1}).WithNulls([]bool{true}), column.Of("n", []int32{1}), column.Strings("v", []string{""}))
+			require.NoError(t, rows.Encode(t.Context(), &group, wrong, 0))
+			require.Empty(t, group.Targets(nil), "the key is NULL")
+			require.ErrorIs(t, group.ExecOn(t.Context(), vecql.UUID{}), vecql.CodeInvalid)
+			require.Error(t, rows.Encode(t.Context(), &group, wrong, 1), "no such row")
+			require.Zero(t, group.Rows())
 		})
 	}
 }

@@ -37,20 +37,9 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		it := q.IterContext(ctx)
 		defer func() { _ = it.Close() }()
-		var mapping rowMapping
+		var rows RowReader[T]
 		row := new(T) // reused: each row is copied out of it
-		for it.nextRow() {
-			if mapping.plan != it.plan {
-				if err := mapping.set(it.plan, reflect.TypeFor[T]()); err != nil {
-					it.fail(err)
-					break
-				}
-			}
-			var zero T
-			*row = zero
-			if !mapping.scan(it, unsafe.Pointer(row)) {
-				break
-			}
+		for rows.Next(it, row) {
 			if !yield(*row, nil) {
 				return
 			}
@@ -62,11 +51,49 @@ func Rows[T any](ctx context.Context, q *Query) iter.Seq2[T, error] {
 	}
 }
 
+// A RowReader reads rows of Iters as values of T, as [Rows] does, for programs that request pages themselves. The zero
+// value is ready. It may be used by one goroutine at a time, for one Iter after the other.
+type RowReader[T any] struct{ mapping rowMapping }
+
+// Next stores the next row in row and reports whether there was one. The last columns of the row go to rest, as in
+// Iter.Scan, and the columns before them to row. An error ends the rows; Iter.Close returns it.
+func (r *RowReader[T]) Next(it *Iter, row *T, rest ...any) bool {
+	if !it.nextRow() {
+		return false
+	}
+	if r.mapping.plan != it.plan {
+		if err := r.mapping.set(it.plan, reflect.TypeFor[T](), len(rest)); err != nil {
+			it.fail(err)
+			return false
+		}
+	}
+	var zero T
+	*row = zero
+	return r.mapping.scan(it, unsafe.Pointer(row)) && (len(rest) == 0 || it.scanRest(rest))
+}
+
+// scanRest stores the last columns of the current row in dest.
+func (it *Iter) scanRest(dest []any) bool {
+	first := len(it.Columns()) - len(dest)
+	for i, d := range dest {
+		cell, ok := it.cell()
+		if !ok {
+			return false
+		}
+		if err := it.decode(first+i, cell, d); err != nil {
+			it.fail(err)
+			return false
+		}
+	}
+	return true
+}
+
 // rowMapping maps the columns of a result to the fields of a row.
 type rowMapping struct {
 	plan    *resultPlan // of the result
-	dynamic bool        // the row is a map[string]any
-	fields  []rowField  // by column
+	columns []ColumnInfo
+	dynamic bool       // the row is a map[string]any
+	fields  []rowField // by column
 }
 
 // rowField is the field that a column is stored in.
@@ -78,18 +105,22 @@ type rowField struct {
 	emptyIsNull bool           // codec.EmptyIsNull of the column
 }
 
-// set maps the columns of plan to t: a map by column name, a struct by its fields, or any other type if there is one
-// column.
-func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
+// set maps the columns of plan, without the last rest ones, to t: a map by column name, a struct by its fields, or any
+// other type if there is one column.
+func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 	*m = rowMapping{plan: plan, dynamic: t == reflect.TypeFor[map[string]any]()}
+	if rest > len(plan.columns) {
+		return errorf("%w: %d further destinations for %d columns", ErrColumnCount, rest, len(plan.columns))
+	}
+	m.columns = plan.columns[:len(plan.columns)-rest]
 	if m.dynamic {
 		return nil
 	}
 	isStruct := isRowStruct(t)
-	if !isStruct && len(plan.columns) != 1 {
-		return errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(plan.columns), t)
+	if !isStruct && len(m.columns) != 1 {
+		return errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(m.columns), t)
 	}
-	for _, col := range plan.columns {
+	for _, col := range m.columns {
 		f := rowField{goType: t}
 		if isStruct {
 			sf, ok := codec.FieldFor(t, col.Name)
@@ -110,16 +141,16 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type) error {
 // scan stores the current row at base and reports success. On failure it sets it.err.
 func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 	if m.dynamic {
-		row := make(map[string]any, len(m.plan.columns))
+		row := make(map[string]any, len(m.columns))
 		*(*map[string]any)(base) = row
-		return it.scanMap(row)
+		return it.scanMap(row, len(m.columns))
 	}
 	for i := range m.fields {
 		cell, ok := it.cell()
 		if !ok {
 			return false
 		}
-		f, col := &m.fields[i], &m.plan.columns[i]
+		f, col := &m.fields[i], &m.columns[i]
 		p := unsafe.Add(base, f.offset)
 		var err error
 		switch {

@@ -31,7 +31,7 @@ func Pages[T any](ctx context.Context, q *Query) iter.Seq2[Page[T], error] {
 		yielded := false
 		for it.nextRow() {
 			if mapping.plan != it.plan {
-				if err := mapping.set(it.plan, reflect.TypeFor[T]()); err != nil {
+				if err := mapping.set(it.plan, reflect.TypeFor[T](), 0); err != nil {
 					it.fail(err)
 					break
 				}

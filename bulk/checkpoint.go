@@ -114,10 +114,10 @@ func (l *ledger) source(name string) *rowSets {
 	return s
 }
 
-// done records that a row is done.
-func (l *ledger) done(sets *rowSets, index int64) {
+// done records that n rows are done.
+func (l *ledger) done(sets *rowSets, index int64, n int) {
 	l.mu.Lock()
-	sets.done.add(index, index+1)
+	sets.done.add(index, index+int64(n))
 	l.changed = true
 	l.mu.Unlock()
 }
@@ -131,10 +131,10 @@ func (l *ledger) start(sets *rowSets, first, end int64) error {
 	return l.save()
 }
 
-// doubt records that a row was sent and that its outcome is unknown.
-func (l *ledger) doubt(sets *rowSets, index int64) {
+// doubt records that n rows were sent and that their outcome is unknown.
+func (l *ledger) doubt(sets *rowSets, index int64, n int) {
 	l.mu.Lock()
-	sets.doubt.add(index, index+1)
+	sets.doubt.add(index, index+int64(n))
 	l.mu.Unlock()
 }
 

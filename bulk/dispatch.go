@@ -17,16 +17,19 @@ import (
 // A job is the rows of one call of Write.
 type job struct {
 	rows   rowSet
+	key    []int // bind markers of the clustering columns; none means that rows are sent one by one
 	source string
 	first  int64 // number of row 0
 	sets   *rowSets
 }
 
-// A task is a row that is accepted and not finished.
+// A task is a row, or several rows of one partition, that are accepted and not finished.
 type task struct {
 	job      *job
-	row      int // in the job
-	size     int // in bytes, encoded
+	row      int // the first one, in the job
+	rows     int
+	encoded  *vecql.EncodedRows // without rows if the statement could not be prepared yet
+	size     int                // in bytes, encoded
 	attempts int
 	since    time.Time // of the first attempt
 	target   *target
@@ -98,7 +101,7 @@ const (
 // A worker sends one row at a time.
 type worker struct{ tasks chan task }
 
-// offer accepts a row for one of w.candidates if the bounds allow.
+// offer accepts rows for one of w.candidates if the bounds allow.
 func (w *Writer) offer(t task) (accepted bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,14 +110,15 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 		return false, w.err
 	case w.closed:
 		return false, ErrClosed
-	case w.pending > 0 && (w.pending >= 2*w.o.MaxInFlight || w.pendingBytes+int64(t.size) > w.o.MaxBytes):
+	case w.tasks > 0 && (w.tasks >= 2*w.o.MaxInFlight || w.pendingBytes+int64(t.size) > w.o.MaxBytes):
 		return false, nil
 	}
 	to := w.choose(w.candidates)
 	if to.full() {
 		return false, nil
 	}
-	w.pending++
+	w.tasks++
+	w.pending += t.rows
 	w.pendingBytes += int64(t.size)
 	w.peakBytes = max(w.peakBytes, w.pendingBytes)
 	to.push(t)
@@ -172,14 +176,14 @@ func (w *Writer) send(t *target) {
 func (w *Writer) work(k *worker) {
 	for t := range k.tasks {
 		began := time.Now()
-		err := t.job.rows.exec(w.ctx, t.target.key.HostID, t.row)
+		err := w.exec(&t)
 		now := time.Now()
 		if t.attempts++; t.attempts == 1 {
 			t.since = began
 		}
 		next := acknowledged
 		if err == nil {
-			w.ledger.done(t.job.sets, t.index())
+			w.ledger.done(t.job.sets, t.index(), t.rows)
 		} else {
 			next = w.decide(&t, now, err)
 		}
@@ -187,7 +191,7 @@ func (w *Writer) work(k *worker) {
 		w.release(t.target, began, now, err)
 		switch next {
 		case acknowledged:
-			w.count.rows.Add(1)
+			w.count.rows.Add(uint64(t.rows))
 			w.count.bytes.Add(uint64(t.size))
 			w.latency.record(now.Sub(began))
 			w.finish(t)
@@ -195,6 +199,8 @@ func (w *Writer) work(k *worker) {
 			w.delay(t, now)
 		case dropped:
 			w.drop(t, err)
+		case divided:
+			w.split(t, err)
 		case rejected:
 			w.mu.Unlock() // the slot of the target is free while the program handles the row
 			w.reject(t, err)
@@ -209,6 +215,16 @@ func (w *Writer) work(k *worker) {
 		w.mu.Unlock()
 		w.wakeWrite()
 	}
+}
+
+// exec sends the rows of a task.
+func (w *Writer) exec(t *task) error {
+	if t.encoded.Rows() == 0 {
+		if err := t.job.rows.encode(w.ctx, t.encoded, t.row); err != nil {
+			return err
+		}
+	}
+	return t.encoded.ExecOn(w.ctx, t.target.key.HostID)
 }
 
 // release ends a request. The caller holds w.mu.
@@ -243,10 +259,12 @@ func (w *Writer) sendMore(t *target) {
 	}
 }
 
-// finish ends a row. The caller holds w.mu.
+// finish ends a task. The caller holds w.mu.
 func (w *Writer) finish(t task) {
+	freeEncoded(t.encoded)
 	w.pendingBytes -= int64(t.size)
-	if w.pending--; w.pending == 0 && w.drained != nil {
+	w.pending -= t.rows
+	if w.tasks--; w.tasks == 0 && w.drained != nil {
 		close(w.drained)
 		w.drained = nil
 	}
@@ -255,7 +273,7 @@ func (w *Writer) finish(t task) {
 // drop ends a row that is not done. err is that of its last attempt. The caller holds w.mu.
 func (w *Writer) drop(t task, err error) {
 	if !w.repeatable && vecql.MayHaveApplied(err) {
-		w.ledger.doubt(t.job.sets, t.index())
+		w.ledger.doubt(t.job.sets, t.index(), t.rows)
 	}
 	w.finish(t)
 }
@@ -293,7 +311,7 @@ func (w *Writer) delay(t task, now time.Time) {
 		w.finish(t)
 		return
 	}
-	w.count.retries.Add(1)
+	w.count.retries.Add(uint64(t.rows))
 	due := now.Add(background.Jitter(background.Exponential(firstDelay, mostDelay, t.attempts-1)))
 	w.delayed = append(w.delayed, delayedTask{t, due})
 	w.setRetry(now)
@@ -331,7 +349,7 @@ func (w *Writer) retryDue() {
 	w.mu.Unlock()
 	var candidates []vecql.Target
 	for _, t := range due {
-		candidates, _, _ = t.job.rows.targets(w.ctx, candidates[:0], t.row) // an error comes back when the row is sent
+		candidates = t.encoded.Targets(candidates[:0])
 		w.mu.Lock()
 		if w.err != nil {
 			w.finish(t)

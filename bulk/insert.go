@@ -98,18 +98,22 @@ func unquoted(name string) string {
 	return strings.ToLower(name)
 }
 
-// textFor returns the statement for rows with a schema. Named markers name the columns of the batch.
-func (w *Writer) textFor(schema column.Schema) (string, error) {
+// textFor returns the statement for rows with a schema, and the bind markers of the clustering columns; none for a
+// statement of New. Named markers name the columns of the batch.
+func (w *Writer) textFor(schema column.Schema) (text string, key []int, err error) {
 	if w.table == nil {
-		return w.text, nil
+		return w.text, nil, nil
 	}
 	sources, err := w.sources(schema)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var names, markers []string
 	for _, name := range w.table.OrderedColumns {
 		if source, ok := sources[name]; ok {
+			if w.table.Columns[name].Kind == vecql.ColumnClusteringKey {
+				key = append(key, len(names))
+			}
 			names = append(names, cqltext.QuoteIdentifier(name))
 			markers = append(markers, ":"+cqltext.QuoteIdentifier(source))
 		}
@@ -124,11 +128,11 @@ func (w *Writer) textFor(schema column.Schema) (string, error) {
 	if w.o.TimestampColumn != "" {
 		using = append(using, "TIMESTAMP :"+cqltext.QuoteIdentifier(w.o.TimestampColumn))
 	}
-	text := fmt.Sprintf("%s (%s) VALUES (%s)", w.ledger.job, strings.Join(names, ", "), strings.Join(markers, ", "))
+	text = fmt.Sprintf("%s (%s) VALUES (%s)", w.ledger.job, strings.Join(names, ", "), strings.Join(markers, ", "))
 	if len(using) > 0 {
 		text += " USING " + strings.Join(using, " AND ")
 	}
-	return text, nil
+	return text, key, nil
 }
 
 // sources returns the column of the batch for each column of the table that has one.

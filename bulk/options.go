@@ -42,6 +42,9 @@ type Options struct {
 	AssumeIdempotent bool
 
 	MaxInFlight int // requests; default 1024
+	// BatchRows is the largest number of rows of a batch: consecutive rows of one partition that a writer of Insert sends
+	// in one request. Default 64; 1 means that each row is a request.
+	BatchRows int
 	// MaxBytes bounds the encoded rows that were accepted and are not finished. Default 64 MiB, at most half of
 	// ClusterConfig.MemoryBudget. A larger row is written alone.
 	MaxBytes int64
@@ -72,6 +75,7 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	check(o.MaxInFlight >= 0, "MaxInFlight is %d, must not be negative", o.MaxInFlight)
+	check(o.BatchRows >= 0 && o.BatchRows <= vecql.BatchSizeMaximum, "BatchRows is %d", o.BatchRows)
 	check(o.MaxBytes >= 0, "MaxBytes is %d, must not be negative", o.MaxBytes)
 	check(validRate(o.RowsPerSecond), "RowsPerSecond is %v", o.RowsPerSecond)
 	check(validRate(o.BytesPerSecond), "BytesPerSecond is %v", o.BytesPerSecond)
@@ -83,6 +87,9 @@ func (o Options) withDefaults() (Options, error) {
 	check(o.CheckpointEvery >= 0, "CheckpointEvery is %v, must not be negative", o.CheckpointEvery)
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 1024
+	}
+	if o.BatchRows == 0 {
+		o.BatchRows = defaultBatchRows
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 64 << 20

@@ -18,6 +18,7 @@ type outcome int
 const (
 	acknowledged outcome = iota
 	sentAgain
+	divided // the rows of a batch are sent one by one
 	rejected
 	dropped // the writer has stopped; the row is not done
 )
@@ -30,8 +31,16 @@ var mayPass = map[vecql.ErrorClass]bool{
 	vecql.ClassWriteFailure: true, vecql.ClassServer: true,
 }
 
-// decide returns what follows a failed attempt of a row.
+// decide returns what follows a failed attempt of a task. A batch is not rejected: each of its rows has one more attempt.
 func (w *Writer) decide(t *task, now time.Time, err error) outcome {
+	next := w.decideRow(t, now, err)
+	if next == rejected && t.rows > 1 {
+		return divided
+	}
+	return next
+}
+
+func (w *Writer) decideRow(t *task, now time.Time, err error) outcome {
 	switch class := vecql.ErrorClassOf(err); {
 	case errors.Is(err, vecql.ErrSessionClosed):
 		w.fail(fmt.Errorf("bulk: %w", unprefixed(err)))
@@ -74,7 +83,7 @@ func (w *Writer) reject(t task, err error) {
 	}
 	if done {
 		w.count.rejected.Add(1)
-		w.ledger.done(t.job.sets, t.index())
+		w.ledger.done(t.job.sets, t.index(), t.rows)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,9 +17,8 @@ import (
 
 // A rowSet is the rows of one Write.
 type rowSet interface {
-	// targets and exec are vecql.RowStatement.Targets and ExecRowOn.
-	targets(ctx context.Context, dst []vecql.Target, i int) (targets []vecql.Target, size int, err error)
-	exec(ctx context.Context, host vecql.UUID, i int) error
+	// encode makes row i the only row of r.
+	encode(ctx context.Context, r *vecql.EncodedRows, i int) error
 	// describe sets the content of a rejected row.
 	describe(r *Rejection, i int)
 }
@@ -29,12 +28,8 @@ type batchRows struct {
 	batch     *column.Batch
 }
 
-func (r *batchRows) targets(ctx context.Context, dst []vecql.Target, i int) ([]vecql.Target, int, error) {
-	return r.statement.Targets(ctx, dst, r.batch, i)
-}
-
-func (r *batchRows) exec(ctx context.Context, host vecql.UUID, i int) error {
-	return r.statement.ExecRowOn(ctx, host, r.batch, i)
+func (r *batchRows) encode(ctx context.Context, to *vecql.EncodedRows, i int) error {
+	return r.statement.Encode(ctx, to, r.batch, i)
 }
 
 func (r *batchRows) describe(to *Rejection, i int) { to.Batch = r.batch.Slice(i, i+1) }
@@ -44,12 +39,8 @@ type structRows[T any] struct {
 	values    []T
 }
 
-func (r *structRows[T]) targets(ctx context.Context, dst []vecql.Target, i int) ([]vecql.Target, int, error) {
-	return r.statement.Targets(ctx, dst, &r.values[i])
-}
-
-func (r *structRows[T]) exec(ctx context.Context, host vecql.UUID, i int) error {
-	return r.statement.ExecOn(ctx, host, &r.values[i])
+func (r *structRows[T]) encode(ctx context.Context, to *vecql.EncodedRows, i int) error {
+	return r.statement.Encode(ctx, to, &r.values[i])
 }
 
 func (r *structRows[T]) describe(to *Rejection, i int) { to.Value = &r.values[i] }
@@ -67,7 +58,7 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 	defer w.unlock()
 	schema := b.Schema()
 	if w.rows == nil || !reflect.DeepEqual(w.schema, schema) {
-		text, err := w.textFor(schema)
+		text, key, err := w.textFor(schema)
 		if err != nil {
 			return err
 		}
@@ -75,7 +66,7 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 		if err != nil {
 			return err
 		}
-		w.rows, w.schema = rows, schema
+		w.rows, w.schema, w.rowsKey = rows, schema, key
 	}
 	source, first := b.Source.File, b.Source.FirstRow
 	if source == "" && first == 0 && b.Source.HostID == (vecql.UUID{}) {
@@ -84,7 +75,7 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 	if source == "" {
 		w.next = max(w.next, first+int64(b.Rows))
 	}
-	return w.accept(ctx, &batchRows{w.rows, b}, b.Rows, source, first)
+	return w.accept(ctx, &job{rows: &batchRows{w.rows, b}, key: w.rowsKey, source: source, first: first}, b.Rows)
 }
 
 // Rows accepts structs, as Writer.Write accepts a batch. The writer keeps values. Each bind marker takes its value from
@@ -97,60 +88,60 @@ func Rows[T any](ctx context.Context, w *Writer, values []T) error {
 	defer w.unlock()
 	statement, ok := w.typed.(*vecql.Statement[T])
 	if !ok {
-		text, err := w.textFor(fieldsOf[T](w))
+		text, key, err := w.textFor(fieldsOf[T](w))
 		if err != nil {
 			return err
 		}
 		if statement, err = vecql.Prepare[T](ctx, w.query(text)); err != nil {
 			return err
 		}
-		w.typed = statement
+		w.typed, w.typedKey = statement, key
 	}
 	first := w.next
 	w.next += int64(len(values))
-	return w.accept(ctx, &structRows[T]{statement, values}, len(values), "", first)
+	return w.accept(ctx, &job{rows: &structRows[T]{statement, values}, key: w.typedKey, first: first}, len(values))
 }
 
-// accept dispatches rows that are not done yet.
-func (w *Writer) accept(ctx context.Context, rows rowSet, n int, source string, first int64) error {
+// accept dispatches n rows of a job that are not done yet.
+func (w *Writer) accept(ctx context.Context, j *job, n int) error {
 	w.ledger.mu.Lock()
-	j := &job{rows: rows, source: source, first: first, sets: w.ledger.source(source)}
+	j.sets = w.ledger.source(j.source)
 	w.ledger.mu.Unlock()
-	resumed := w.ledger.resumed[source]
+	resumed := w.ledger.resumed[j.source]
 	if resumed == nil {
 		resumed = &rowSets{}
 	}
 	if !w.repeatable && w.o.Checkpoint != "" {
-		if err := w.ledger.start(j.sets, first, first+int64(n)); err != nil {
+		if err := w.ledger.start(j.sets, j.first, j.first+int64(n)); err != nil {
 			w.fail(err)
 			return err
 		}
 	}
+	defer w.group.drop() // after an error
 	for i := 0; i < n; i++ {
-		if v, ok := resumed.done.find(first + int64(i)); ok {
-			skip := int(min(v[1]-first, int64(n))) - i
+		if v, ok := resumed.done.find(j.first + int64(i)); ok {
+			skip := int(min(v[1]-j.first, int64(n))) - i
 			w.count.skipped.Add(uint64(skip))
 			i += skip - 1
 			continue
 		}
-		t := task{job: j, row: i}
-		if resumed.started.has(first+int64(i)) && !w.repeatable {
-			if err := w.acceptFailed(t, ErrInDoubt); err != nil {
+		if resumed.started.has(j.first+int64(i)) && !w.repeatable {
+			if err := w.acceptFailed(task{job: j, row: i, rows: 1}, ErrInDoubt); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := w.acceptRow(ctx, t); err != nil {
+		if err := w.acceptRow(ctx, j, i); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.offerGroup(ctx)
 }
 
-// acceptRow dispatches one row when rates and bounds allow.
-func (w *Writer) acceptRow(ctx context.Context, t task) error {
-	var err error
-	w.candidates, t.size, err = t.job.rows.targets(ctx, w.candidates[:0], t.row)
+// acceptRow encodes one row and dispatches it, perhaps with those after it, when rates and bounds allow.
+func (w *Writer) acceptRow(ctx context.Context, j *job, i int) error {
+	t := task{job: j, row: i, rows: 1, encoded: newEncoded()}
+	err := j.rows.encode(ctx, t.encoded, i)
 	switch {
 	case err == nil, mayPass[vecql.ErrorClassOf(err)]: // the row may be sent later
 	case ctx.Err() != nil:
@@ -158,22 +149,24 @@ func (w *Writer) acceptRow(ctx context.Context, t task) error {
 	default:
 		return w.acceptFailed(t, err)
 	}
+	t.size = t.encoded.Size()
 	if err := w.rowRate.take(ctx, 1); err != nil {
 		return err
 	}
 	if err := w.byteRate.take(ctx, float64(t.size)); err != nil {
 		return err
 	}
-	for {
-		if accepted, err := w.offer(t); accepted || err != nil {
-			return err
-		}
-		select {
-		case <-w.roomWake:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if w.group.join(&t) {
+		return nil
 	}
+	if err := w.offerGroup(ctx); err != nil {
+		return err
+	}
+	w.group.start(t)
+	if w.o.BatchRows > 1 && len(j.key) > 0 {
+		return nil // the next row may be of the same partition
+	}
+	return w.offerGroup(ctx)
 }
 
 // acceptFailed accepts a row that was not sent and fails for good.
@@ -182,6 +175,7 @@ func (w *Writer) acceptFailed(t task, err error) error {
 	stopped := w.err
 	if stopped == nil {
 		w.pending++
+		w.tasks++
 	}
 	w.mu.Unlock()
 	if stopped != nil {

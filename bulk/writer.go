@@ -5,6 +5,7 @@ package bulk
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -33,7 +34,10 @@ type Writer struct {
 	accepting         chan struct{}
 	schema            column.Schema // of rows
 	rows              *vecql.RowStatement
+	rowsKey           []int // job.key
 	typed             any   // the last *vecql.Statement
+	typedKey          []int
+	group             group
 	next              int64 // number of the next row without a source
 	candidates        []vecql.Target
 	rowRate, byteRate bucket
@@ -44,11 +48,12 @@ type Writer struct {
 	mu           sync.Mutex
 	err          error // the first one; the writer has stopped
 	closed       bool
-	ended        bool // no row is pending; workers return
+	ended        bool // no task is pending; workers return
 	targets      map[vecql.Target]*target
 	inFlight     int
 	peakInFlight int
-	pending      int // rows that are accepted and not finished
+	tasks        int // accepted and not finished
+	pending      int // their rows
 	pendingBytes int64
 	peakBytes    int64
 	starved      bool // a target waited for the bound of the requests in flight
@@ -71,6 +76,7 @@ func (w *Writer) start(job string) (err error) {
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.began, w.saverDone, w.accepting = time.Now(), make(chan struct{}), make(chan struct{}, 1)
 	w.roomWake, w.targets = make(chan struct{}, 1), map[vecql.Target]*target{}
+	w.group.most, w.group.seed = w.o.BatchRows, maphash.MakeSeed()
 	w.rowRate.rate, w.byteRate.rate = w.o.RowsPerSecond, w.o.BytesPerSecond
 	w.retry = time.AfterFunc(time.Hour, w.retryDue)
 	w.retry.Stop()
@@ -159,7 +165,7 @@ func (w *Writer) Flush(ctx context.Context) error {
 // drain waits until no row is pending.
 func (w *Writer) drain(ctx context.Context) error {
 	w.mu.Lock()
-	if w.pending > 0 && w.drained == nil {
+	if w.tasks > 0 && w.drained == nil {
 		w.drained = make(chan struct{})
 	}
 	drained := w.drained

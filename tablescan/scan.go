@@ -36,6 +36,8 @@ type Config struct {
 	Ranges []vecql.TokenRange
 	// Checkpoint resumes another scan of the same statement. nil means none. It replaces Ranges.
 	Checkpoint *Checkpoint
+	// Tokens adds the token of each row to the batches, as their last column, with the name TokenColumn.
+	Tokens bool
 	// Query, if not nil, is called for each request, on several goroutines at once, to set options such as Consistency.
 	Query func(q *vecql.Query)
 }
@@ -71,6 +73,7 @@ type Scan struct {
 	text      string // with the token and its range
 	before    int    // bind markers before those of the range
 	pages     *pager
+	budget    int64 // the memory budget of the session; 0 means none
 
 	mu       sync.Mutex
 	queue    []work       // unread parts that no worker reads
@@ -95,17 +98,37 @@ type work struct {
 // token ranges and the size estimates of the table. The error is a *StatementError, wraps ErrCheckpoint or
 // ErrPartitioner, or is that of a request.
 func New(ctx context.Context, session *vecql.Session, statement string, cfg Config) (*Scan, error) {
-	cfg.Workers, cfg.PageBytes = cmp.Or(max(cfg.Workers, 0), 8), cmp.Or(max(cfg.PageBytes, 0), 1<<20)
-	cfg.Retries, cfg.SplitBytes = cmp.Or(max(cfg.Retries, 0), 10), cmp.Or(max(cfg.SplitBytes, 0), 64<<20)
 	src, err := parse(statement)
 	if err != nil {
 		return nil, err
 	}
+	return newScan(ctx, session, src, statement, cfg)
+}
+
+// Tokens prepares a scan of the tokens of all rows of a table, named as in CQL: the cheapest scan that meets each row
+// once. Its batches have the one column TokenColumn. The numbers of rows by range, by node (Session.TokenRanges has the
+// nodes of a range) and by partition follow: the rows of a partition have one token, and follow each other within a
+// batch and from batch to batch of a worker.
+func Tokens(ctx context.Context, session *vecql.Session, table string, cfg Config) (*Scan, error) {
+	src, err := parse("SELECT * FROM " + table)
+	if err != nil {
+		return nil, err
+	}
+	src.onlyTokens, cfg.Tokens = true, true
+	return newScan(ctx, session, src, "SELECT token FROM "+table, cfg)
+}
+
+// newScan prepares the scan of a parsed statement. statement is its text in checkpoints.
+func newScan(ctx context.Context, session *vecql.Session, src *source, statement string, cfg Config) (*Scan, error) {
+	cfg.Workers, cfg.PageBytes = cmp.Or(max(cfg.Workers, 0), 8), cmp.Or(max(cfg.PageBytes, 0), 1<<20)
+	cfg.Retries, cfg.SplitBytes = cmp.Or(max(cfg.Retries, 0), 10), cmp.Or(max(cfg.SplitBytes, 0), 64<<20)
 	keyspace := cmp.Or(src.keyspace, session.Query("").GetKeyspace())
 	s := &Scan{
 		session: session, cfg: cfg, statement: statement, pages: newPager(cfg.PageBytes), open: map[int]work{},
+		budget: session.Stats().Memory.Budget,
 	}
-	if err := s.setText(ctx, src, keyspace); err != nil {
+	id, err := s.setText(ctx, src, keyspace)
+	if err != nil {
 		return nil, err
 	}
 	ranges, err := session.TokenRanges(ctx, keyspace, src.table)
@@ -116,7 +139,7 @@ func New(ctx context.Context, session *vecql.Session, statement string, cfg Conf
 	if err != nil {
 		return nil, err
 	}
-	sizes := sizesOf(ranges, readEstimates(ctx, session, keyspace, src.table))
+	sizes := sizesOf(ranges, readEstimates(ctx, session, tableName{keyspace, src.table, id}, hasTablets(ranges)))
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("tablescan: plan %q: %w", statement, context.Cause(ctx))
 	}
@@ -126,25 +149,25 @@ func New(ctx context.Context, session *vecql.Session, statement string, cfg Conf
 	return s, nil
 }
 
-// setText sets the statement that the scan runs, from the schema of the table.
-func (s *Scan) setText(ctx context.Context, src *source, keyspace string) error {
+// setText sets the statement that the scan runs, from the schema of the table, and returns the id of the table.
+func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id vecql.UUID, err error) {
 	ks, err := s.session.KeyspaceMetadataContext(ctx, keyspace)
 	if err != nil {
-		return err
+		return id, err
 	}
 	if name := src.callsAny(ks.Aggregates); name != "" {
-		return src.refuse("it calls the aggregate " + name)
+		return id, src.refuse("it calls the aggregate " + name)
 	}
 	var key []*vecql.ColumnMetadata
 	var columns []string
 	switch table, view := ks.Tables[src.table], ks.MaterializedViews[src.table]; {
 	case table != nil:
-		key, columns = table.PartitionKey, table.OrderedColumns
+		key, columns, id = table.PartitionKey, table.OrderedColumns, table.Id
 	case view != nil:
-		key, columns = view.PartitionKey, view.OrderedColumns
+		key, columns, id = view.PartitionKey, view.OrderedColumns, view.Id
 	default:
 		_, err := s.session.TableMetadataContext(ctx, keyspace, src.table)
-		return err
+		return id, err
 	}
 	names := make([]string, len(key))
 	for i, c := range key {
@@ -152,16 +175,16 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) error 
 	}
 	s.text, s.before = src.ranged(names, columns)
 	if s.before > len(s.cfg.Values) {
-		return src.refuse(fmt.Sprintf("it has %d bind markers, Config.Values has %d values", s.before, len(s.cfg.Values)))
+		return id, src.refuse(fmt.Sprintf("it has %d bind markers, Config.Values has %d values", s.before, len(s.cfg.Values)))
 	}
 	m, err := s.session.StatementMetadata(ctx, s.text, "")
 	if err != nil {
-		return err
+		return id, err
 	}
 	if len(m.BindMarkers) < s.before+2 || m.BindMarkers[s.before].TypeInfo.Type() != vecql.TypeBigInt {
-		return fmt.Errorf("%w: %s.%s", ErrPartitioner, keyspace, src.table)
+		return id, fmt.Errorf("%w: %s.%s", ErrPartitioner, keyspace, src.table)
 	}
-	return nil
+	return id, nil
 }
 
 // restore sets the counters, and returns the parts to read in the order of their tokens.
@@ -213,12 +236,16 @@ func (s *Scan) left() []Part {
 
 // A Progress is a snapshot of a scan.
 type Progress struct {
-	Rows     int64         `json:"rows"`     // acknowledged, earlier scans of the checkpoint included
-	Bytes    int64         `json:"bytes"`    // of these rows in batches
-	Failures int64         `json:"failures"` // of ranges, which were then read again
-	Done     float64       `json:"done"`     // share of the tokens that are read, 0 to 1
-	Elapsed  time.Duration `json:"elapsed"`  // while the scan was running
-	Left     time.Duration `json:"left"`     // an estimate; 0 if unknown or done
+	Rows     int64 `json:"rows"`     // acknowledged, earlier scans of the checkpoint included
+	Bytes    int64 `json:"bytes"`    // of these rows in batches
+	Failures int64 `json:"failures"` // of ranges, which were then read again
+	// TotalRows and TotalBytes are those of the whole scan, estimated from the rows and the share of the tokens so far;
+	// 0 if unknown. Tokens are hashes, so that this is close unless few partitions have most of the rows.
+	TotalRows  int64         `json:"total_rows"`
+	TotalBytes int64         `json:"total_bytes"`
+	Done       float64       `json:"done"`    // share of the tokens that are read, 0 to 1
+	Elapsed    time.Duration `json:"elapsed"` // while the scan was running
+	Left       time.Duration `json:"left"`    // an estimate; 0 if unknown or done
 }
 
 // Progress returns a snapshot. It may be called at any time.
@@ -232,6 +259,10 @@ func (s *Scan) Progress() Progress {
 	}
 	if s.total > 0 {
 		p.Done = min(max(1-left/s.total, 0), 1)
+	}
+	if p.Done > 0 {
+		p.TotalRows = int64(min(float64(p.Rows)/p.Done, math.MaxInt64/2))
+		p.TotalBytes = int64(min(float64(p.Bytes)/p.Done, math.MaxInt64/2))
 	}
 	if read := s.resumed - left; read > 0 {
 		p.Left = time.Duration(min(float64(p.Elapsed)*left/read, math.MaxInt64/2))

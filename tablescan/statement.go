@@ -35,6 +35,7 @@ type source struct {
 	table, keyspace string
 	afterTable      int // index of the word after the table
 	tail            int // index of the first word after the WHERE clause
+	onlyTokens      bool
 }
 
 // parse parses a SELECT as far as a scan needs it. The server checks the rest.
@@ -181,12 +182,15 @@ func (s *source) ranged(key, columns []string) (text string, before int) {
 	tok := "token(" + quoted(key) + ")"
 	end := func(i int) int { return s.words[i-1].end }
 	var b strings.Builder
-	if s.from == 2 && s.word(1) == "*" {
-		b.WriteString("SELECT " + quoted(columns))
-	} else {
-		b.WriteString(s.text[s.words[0].at:end(s.from)])
+	switch {
+	case s.onlyTokens:
+		b.WriteString("SELECT ")
+	case s.from == 2 && s.word(1) == "*":
+		b.WriteString("SELECT " + quoted(columns) + ", ")
+	default:
+		b.WriteString(s.text[s.words[0].at:end(s.from)] + ", ")
 	}
-	b.WriteString(", " + tok + " " + s.text[s.words[s.from].at:end(s.afterTable)] + " WHERE ")
+	b.WriteString(tok + " " + s.text[s.words[s.from].at:end(s.afterTable)] + " WHERE ")
 	if s.tail > s.afterTable+1 {
 		b.WriteString(s.text[s.words[s.afterTable+1].at:end(s.tail)] + " AND ")
 	}

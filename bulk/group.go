@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/vecql/vecql"
+)
+
+// Groups: rows of one partition that follow each other are sent together, as an unlogged batch. A server applies them as
+// one mutation, for a fraction of the work of single requests.
+
+const (
+	defaultBatchRows = 64
+	// batchBytes bounds the encoded rows of a batch. Servers do not limit batches of one partition by their size; a larger
+	// request delays others without being cheaper by row.
+	batchBytes = 32 << 10
+)
+
+// A group is rows of one partition that are encoded and not dispatched yet. The holder of the token in Writer.accepting
+// uses it.
+type group struct {
+	rows task     // no rows means that the group is empty
+	most int      // rows
+	keys []uint64 // hashes of the clustering keys of the rows
+	seed maphash.Seed
+}
+
+// start makes t the first row of the group, which is empty.
+func (g *group) start(t task) {
+	g.rows = t
+	g.keys = append(g.keys[:0], g.keyOf(&t))
+}
+
+// join adds a row, and reports whether it did: the row follows the others, is of their partition, and has another
+// primary key. Rows of a batch share their write time, so that two rows with one key would become a mixture of both.
+func (g *group) join(t *task) bool {
+	if g.rows.rows == 0 || g.rows.rows >= g.most || g.rows.job != t.job || g.rows.row+g.rows.rows != t.row ||
+		g.rows.size+t.size > batchBytes {
+		return false
+	}
+	key := g.keyOf(t)
+	if slices.Contains(g.keys, key) || !g.rows.encoded.Join(t.encoded) {
+		return false
+	}
+	g.keys = append(g.keys, key)
+	g.rows.rows++
+	g.rows.size += t.size
+	freeEncoded(t.encoded)
+	return true
+}
+
+// keyOf returns a hash of the clustering key of a row. Rows whose hashes are equal by chance are not joined.
+func (g *group) keyOf(t *task) uint64 {
+	key := uint64(0)
+	if t.encoded.Rows() > 0 {
+		for _, marker := range t.job.key {
+			key = key*31 + maphash.Bytes(g.seed, t.encoded.Value(marker))
+		}
+	}
+	return key
+}
+
+// take empties the group and returns its rows.
+func (g *group) take() task {
+	t := g.rows
+	g.rows = task{}
+	return t
+}
+
+// drop empties the group.
+func (g *group) drop() {
+	if t := g.take(); t.rows > 0 {
+		freeEncoded(t.encoded)
+	}
+}
+
+// offerGroup dispatches the rows of the group when the bounds allow.
+func (w *Writer) offerGroup(ctx context.Context) error {
+	if w.group.rows.rows == 0 {
+		return nil
+	}
+	w.candidates = w.group.rows.encoded.Targets(w.candidates[:0])
+	for {
+		if accepted, err := w.offer(w.group.rows); accepted || err != nil {
+			if accepted {
+				w.group.take()
+			}
+			return err
+		}
+		select {
+		case <-w.roomWake:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// split queues the rows of a batch that failed for good one by one: the cause may be one of them. err is the failure.
+// The caller holds w.mu.
+func (w *Writer) split(t task, err error) {
+	if w.err != nil {
+		w.drop(t, err)
+		return
+	}
+	w.tasks += t.rows - 1
+	for i := range t.rows {
+		one := t
+		one.row, one.rows, one.size, one.encoded = t.row+i, 1, t.size/t.rows, newEncoded()
+		if i == 0 {
+			one.size += t.size % t.rows
+		}
+		t.target.push(one)
+	}
+	freeEncoded(t.encoded)
+}
+
+// encodedPool holds the memory of encoded rows.
+var encodedPool = sync.Pool{New: func() any { return new(vecql.EncodedRows) }}
+
+func newEncoded() *vecql.EncodedRows {
+	r := encodedPool.Get().(*vecql.EncodedRows)
+	r.Reset()
+	return r
+}
+
+func freeEncoded(r *vecql.EncodedRows) {
+	if r != nil {
+		encodedPool.Put(r)
+	}
+}
