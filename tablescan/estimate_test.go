@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tablescan
+
+import (
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// The tables of estimates, on scripted nodes.
+
+const (
+	estimateColumns = "SELECT range_start, range_end, mean_partition_size, partitions_count FROM system."
+	tableEstimates  = estimateColumns + "table_estimates WHERE keyspace_name = ? AND table_name = ? AND range_type = 'primary'"
+	sizeEstimates   = estimateColumns + "size_estimates WHERE keyspace_name = ? AND table_name = ?"
+	tabletSizes     = "SELECT last_token, replicas FROM system.tablet_sizes WHERE table_id = ?"
+)
+
+// estimateSession returns a session on two nodes that answer with rows, and have the statements that lack does not contain.
+func estimateSession(t *testing.T, rows map[string]fakecql.Rows, lack string) *vecql.Session {
+	t.Helper()
+	c := fakecql.NewOnSockets(t, fakecql.V5, 2)
+	for stmt, r := range rows {
+		bind := fakecql.Columns("keyspace_name text", "table_name text")
+		if stmt == tabletSizes {
+			bind = fakecql.Columns("table_id uuid")
+		}
+		c.Prepare(stmt, fakecql.Prepared{Bind: bind, Result: r.Columns})
+	}
+	c.On(func(r *fakecql.Request) bool {
+		if lack != "" && strings.Contains(r.Stmt, lack) {
+			r.Fail(int32(vecql.CodeInvalid))
+			return true
+		}
+		if r.Op == fakecql.OpExecute {
+			r.Rows(rows[r.Stmt])
+		}
+		return r.Op == fakecql.OpExecute
+	})
+	cfg := vecql.NewCluster(c.Nodes[0].IP)
+	cfg.Port, cfg.Logger = c.Port, slog.New(slog.DiscardHandler)
+	session, err := cfg.CreateSession()
+	require.NoError(t, err)
+	t.Cleanup(session.Close)
+	require.NoError(t, session.Ready(t.Context()))
+	return session
+}
+
+func TestReadEstimates(t *testing.T) {
+	columns := fakecql.Columns("range_start text", "range_end text", "mean_partition_size bigint", "partitions_count bigint")
+	byTable, bySize := fakecql.Rows{Columns: columns}, fakecql.Rows{Columns: columns}
+	byTable.Add("0", "100", int64(7), int64(3))
+	byTable.Add("100", "200", int64(0), int64(3))
+	bySize.Add("0", "100", int64(5), int64(2))
+	rows := map[string]fakecql.Rows{tableEstimates: byTable, sizeEstimates: bySize}
+	name := tableName{keyspace: "ks", table: "t"}
+	for lack, want := range map[string][]estimate{
+		"":                {{0, 100, 21}, {0, 100, 21}}, // of each node
+		"table_estimates": {{0, 100, 10}, {0, 100, 10}},
+		"_estimates":      nil,
+	} {
+		t.Run("without "+lack, func(t *testing.T) {
+			require.Equal(t, want, readEstimates(t.Context(), estimateSession(t, rows, lack), name, false))
+		})
+	}
+}
+
+func TestReadTabletSizes(t *testing.T) {
+	rows := fakecql.Rows{Columns: fakecql.Columns("last_token bigint", "replicas map<uuid, bigint>")}
+	rows.Add(int64(-5), map[vecql.UUID]int64{{1}: 70, {2}: 90})
+	rows.Add(int64(10), map[vecql.UUID]int64{})
+	rows.Add(int64(math.MaxInt64), map[vecql.UUID]int64{{1}: 1})
+	falling := fakecql.Rows{Columns: rows.Columns}
+	falling.Add(int64(10), map[vecql.UUID]int64{{1}: 4})
+	falling.Add(int64(10), map[vecql.UUID]int64{{1}: 4})
+	for _, c := range []struct {
+		name, lack string
+		rows       fakecql.Rows
+		want       []estimate
+	}{
+		{"sizes", "", rows, []estimate{{math.MinInt64, -5, 90}, {-5, 10, 0}, {10, math.MaxInt64, 1}}},
+		{"no table", "tablet_sizes", rows, nil},
+		{"tokens that do not ascend", "", falling, []estimate{{math.MinInt64, 10, 4}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			session := estimateSession(t, map[string]fakecql.Rows{tabletSizes: c.rows}, c.lack)
+			require.Equal(t, c.want, readEstimates(t.Context(), session, tableName{}, true))
+		})
+	}
+	require.True(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: 0}}}}))
+	require.False(t, hasTablets([]vecql.TokenRange{{}, {Replicas: []vecql.TokenReplica{{Shard: -1}}}}))
+}
