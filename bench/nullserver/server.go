@@ -172,6 +172,10 @@ func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 	if frame[0] >= 5 && skip && knownID != metadataID {
 		skip, changed = false, true
 	}
+	if st.Tokens {
+		c.addTokens(frame, st, flags, p, skip, changed)
+		return
+	}
 	if !st.Paged {
 		i := 0
 		if len(st.Want) > 1 {
@@ -187,6 +191,27 @@ func (c *conn) execute(frame []byte, st *Statement, knownID string, p []byte) {
 	}
 	c.body = st.appendHead(c.body[:0], skip, changed, state, size)
 	c.addPage(frame, c.body, st.rows(size))
+}
+
+// addTokens responds with a page of a token range.
+func (c *conn) addTokens(frame []byte, st *Statement, flags uint32, p []byte, skip, changed bool) {
+	size, state, _ := paging(flags, p)
+	values := st.values(flags, p)
+	first, last := int64(binary.BigEndian.Uint64(values[4:])), int64(binary.BigEndian.Uint64(values[16:]))
+	if state > 0 { // the number of rows before this page
+		first += int64(state)
+	}
+	size = int(min(uint64(size), uint64(last)-uint64(first)))
+	rows := bytes.Clone(st.rows(size))
+	for i := range size {
+		binary.BigEndian.PutUint64(rows[(i+1)*len(rows)/size-8:], uint64(first)+uint64(i)+1)
+	}
+	var next []byte
+	if first+int64(size) < last {
+		next = binary.BigEndian.AppendUint32(c.state[:0], state+uint32(size))
+	}
+	c.body = st.appendHead(c.body[:0], skip, changed, next, size)
+	c.addPage(frame, c.body, rows)
 }
 
 // paging returns the number of rows in a page, the number of this page, and the number of pages, which is the first

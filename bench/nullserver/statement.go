@@ -66,6 +66,9 @@ type Statement struct {
 	// Paged reports whether the result has pages of the size that the client requests, as many as the int that is the
 	// first bind value. Otherwise the result is one row: row i for the values Want[i].
 	Paged bool
+	// Tokens makes the result the rows of a token range, the first two bind values: one row for each token, the last
+	// column, whose cell Row appends. All rows have one length.
+	Tokens bool
 
 	id    uint32
 	want  map[string]int // positions in Want

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// System tables: one node that owns the whole ring, one keyspace, no tables.
+// System tables: one node that owns the whole ring, one keyspace, one table with its partition key.
 
 // field is a column of a system table, with its cell in the only row.
 type field struct {
@@ -17,9 +17,17 @@ type field struct {
 	cell string
 }
 
+// none is an empty collection, or the int 0.
+const none = "\x00\x00\x00\x00"
+
+// withRow are the tables with a row.
+var withRow = map[string]bool{
+	"system.local": true, "system_schema.keyspaces": true, "system_schema.tables": true, "system_schema.columns": true,
+}
+
 const hostID = "\x01\x23\x45\x67\x89\xab\x4d\xef\x81\x23\x45\x67\x89\xab\xcd\xef"
 
-// systemTables returns the columns of each system table. The first two tables have one row, the others none.
+// systemTables returns the columns of each system table. Those of withRow have one row, the others none.
 func systemTables(addr *net.TCPAddr) map[string][]field {
 	ip, port := string(addr.IP.To4()), string(binary.BigEndian.AppendUint32(nil, uint32(addr.Port)))
 	replication := "\x00\x00\x00\x02"
@@ -77,15 +85,15 @@ func systemTables(addr *net.TCPAddr) map[string][]field {
 			{"tokens", Set(Text), ""},
 		},
 		"system_schema.tables": {
-			{"keyspace_name", Text, ""},
-			{"table_name", Text, ""},
+			{"keyspace_name", Text, "ks"},
+			{"table_name", Text, "vectors"},
 			{"comment", Text, ""},
-			{"flags", Set(Text), ""},
-			{"id", UUID, ""},
-			{"extensions", Map(Text, Blob), ""},
-			{"compaction", options, ""},
-			{"compression", options, ""},
-			{"caching", options, ""},
+			{"flags", Set(Text), none},
+			{"id", UUID, hostID},
+			{"extensions", Map(Text, Blob), none},
+			{"compaction", options, none},
+			{"compression", options, none},
+			{"caching", options, none},
 		},
 		"system_schema.views": {
 			{"keyspace_name", Text, ""},
@@ -97,14 +105,14 @@ func systemTables(addr *net.TCPAddr) map[string][]field {
 			{"where_clause", Text, ""},
 		},
 		"system_schema.columns": {
-			{"keyspace_name", Text, ""},
-			{"table_name", Text, ""},
-			{"column_name", Text, ""},
-			{"clustering_order", Text, ""},
-			{"column_name_bytes", Blob, ""},
-			{"kind", Text, ""},
-			{"position", Int, ""},
-			{"type", Text, ""},
+			{"keyspace_name", Text, "ks"},
+			{"table_name", Text, "vectors"},
+			{"column_name", Text, "id"},
+			{"clustering_order", Text, "none"},
+			{"column_name_bytes", Blob, "id"},
+			{"kind", Text, "partition_key"},
+			{"position", Int, none},
+			{"type", Text, "uuid"},
 		},
 		"system_schema.types": {
 			{"keyspace_name", Text, ""},
@@ -179,7 +187,7 @@ func systemStatement(tables map[string][]field, text string) *Statement {
 	for i := range strings.Count(text, "?") { // every bind marker is a name
 		s.Bind = append(s.Bind, Column{fields[i].name, Text})
 	}
-	if table == "system.local" || table == "system_schema.keyspaces" {
+	if withRow[table] {
 		s.Row = func(dst []byte, _ int) []byte { return append(dst, row...) }
 	}
 	return s

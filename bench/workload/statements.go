@@ -23,8 +23,11 @@ const (
 	LoadVector  = "SELECT v FROM " + LoadTable + "_vectors WHERE k = ?"
 	ReadVector  = "SELECT id, v FROM ks.vectors WHERE id = ?"
 	ScanVectors = "SELECT id, v FROM ks.vectors WHERE pages = ?"
-	ScanSmall   = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
-	ScanMixed   = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts," +
+	// ScanTable is the statement of a table scan, which tablescan runs as ScanTokens: a row for each token.
+	ScanTable  = "SELECT id, v FROM ks.vectors"
+	ScanTokens = "SELECT id, v, token(\"id\") FROM ks.vectors WHERE token(\"id\") > ? AND token(\"id\") <= ?"
+	ScanSmall  = "SELECT id, age, name, active, price, created, parent, score, level, note FROM ks.small WHERE pages = ?"
+	ScanMixed  = "SELECT id, name, age, views, level, kind, active, score, price, created, day, addr, data, event, tags, marks, counts," +
 		" note, parent, total FROM ks.mixed WHERE pages = ?"
 )
 
@@ -144,6 +147,11 @@ func Statements() []*ns.Statement {
 			Row: func(dst []byte, i int) []byte { return cells(dst, VectorBytes(Vector(i, Dim))) },
 		},
 		{Text: ScanVectors, Bind: pages, Rows: []ns.Column{id, v}, Row: vectorRow, Paged: true},
+		{
+			Text: ScanTokens, Bind: []ns.Column{{Name: "start", Type: ns.Bigint}, {Name: "end", Type: ns.Bigint}},
+			Rows: []ns.Column{id, v, {Name: "token", Type: ns.Bigint}}, Tokens: true,
+			Row: func(dst []byte, i int) []byte { return cells(vectorRow(dst, i), int64(0)) },
+		},
 		{
 			Text: ScanSmall, Bind: pages, Paged: true,
 			Rows: smallColumns,
