@@ -18,7 +18,7 @@ import (
 
 // A Checkpoint lists the rows that are done: acknowledged, or rejected.
 type Checkpoint struct {
-	Job     string              `json:"job"` // the statement, or the table
+	Job     string              `json:"job"` // the statement, or the table, and Options.Job
 	Sources map[string]Progress `json:"sources"`
 }
 
@@ -36,6 +36,16 @@ func (p Progress) Watermark() int64 {
 		return 0
 	}
 	return p.Done[0][1]
+}
+
+// Has reports whether the rows from first up to but not including end are all done.
+func (p Progress) Has(first, end int64) bool {
+	for _, v := range p.Done {
+		if v[0] <= first && end <= v[1] {
+			return true
+		}
+	}
+	return first >= end
 }
 
 // rowSets are the rows of one source. doubt are those that were sent and whose outcome is unknown.
@@ -70,7 +80,7 @@ func openLedger(path, job string) (*ledger, error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err == nil && c.Job != job {
-		err = fmt.Errorf("it belongs to another job: %s", c.Job)
+		err = fmt.Errorf("it belongs to another job: %.200s", c.Job)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: read %s: %w", ErrCheckpoint, path, err)

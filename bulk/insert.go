@@ -36,7 +36,7 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 		return nil, fmt.Errorf("%w: INSERT cannot write table %s, use New with an UPDATE", ErrCounters, table)
 	}
 	target := cqltext.QuoteIdentifier(metadata.Keyspace) + "." + cqltext.QuoteIdentifier(metadata.Name)
-	w := &Writer{session: session, o: o, table: metadata, repeatable: true}
+	w := &Writer{session: session, o: o, table: metadata, into: target, repeatable: true}
 	return w, w.start("INSERT INTO " + target)
 }
 
@@ -128,7 +128,7 @@ func (w *Writer) textFor(schema column.Schema) (text string, key []int, err erro
 	if w.o.TimestampColumn != "" {
 		using = append(using, "TIMESTAMP :"+cqltext.QuoteIdentifier(w.o.TimestampColumn))
 	}
-	text = fmt.Sprintf("%s (%s) VALUES (%s)", w.ledger.job, strings.Join(names, ", "), strings.Join(markers, ", "))
+	text = fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", w.into, strings.Join(names, ", "), strings.Join(markers, ", "))
 	if len(using) > 0 {
 		text += " USING " + strings.Join(using, " AND ")
 	}

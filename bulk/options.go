@@ -64,6 +64,8 @@ type Options struct {
 	// documentation.
 	Checkpoint      string
 	CheckpointEvery time.Duration // default 5 s
+	// Job identifies the input, such as the names and sizes of files. A checkpoint of another job is ErrCheckpoint.
+	Job string
 }
 
 // withDefaults returns the options with defaults, or an error for an invalid one.

@@ -21,6 +21,7 @@ type Writer struct {
 	o          Options
 	text       string               // the statement of New
 	table      *vecql.TableMetadata // of Insert; nil for New
+	into       string               // name of the table in CQL, of Insert
 	repeatable bool                 // a row may be written twice
 	ledger     *ledger
 	ctx        context.Context // of all requests; ends when the writer is aborted
@@ -67,6 +68,9 @@ type Writer struct {
 
 // start opens the checkpoint and starts the writer.
 func (w *Writer) start(job string) (err error) {
+	if w.o.Job != "" {
+		job += " " + w.o.Job
+	}
 	if w.ledger, err = openLedger(w.o.Checkpoint, job); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
 )
@@ -79,22 +80,27 @@ func writeLoadFile(t *testing.T, path string) {
 	require.NoError(t, pqarrow.WriteTable(table, f, loadRowGroup, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps()))
 }
 
-// loadProgress is the part of the progress file that the test reads.
-type loadProgress struct {
-	Buckets []parquetscan.Bucket `json:"buckets"`
-	Done    []int                `json:"done"`
-}
-
 // readProgress reads the progress file. If the file exists, it must be complete.
-func readProgress(t *testing.T, path string) (p loadProgress, ok bool) {
+func readProgress(t *testing.T, path string) (c bulk.Checkpoint) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return p, false
+		return c
 	}
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &p), "%s", text)
-	return p, true
+	require.NoError(t, json.Unmarshal(text, &c), "%s", text)
+	return c
+}
+
+// rowGroups returns the row groups of a file as buckets.
+func rowGroups(t *testing.T, path string) []parquetscan.Bucket {
+	t.Helper()
+	ds, err := parquetscan.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer ds.Close()
+	scan, err := ds.Scan(parquetscan.Options{})
+	require.NoError(t, err)
+	return scan.SplitByBytes(1)
 }
 
 // damage overwrites the columns of some row groups, so that reading them fails, and restores the file's modification
@@ -182,7 +188,7 @@ func TestParquetLoad(t *testing.T) {
 		case <-deadline:
 			t.Fatal("no bucket was finished in time")
 		case <-time.After(time.Millisecond):
-			if p, ok := readProgress(t, progress); ok && len(p.Done) > 0 {
+			if isDone := readProgress(t, progress).Sources[rows]; isDone.Watermark() > loadRowGroup {
 				require.NoError(t, first.Process.Kill())
 				killed = true
 			}
@@ -191,46 +197,43 @@ func TestParquetLoad(t *testing.T) {
 	require.Error(t, <-ended)
 	status, ok := first.ProcessState.Sys().(syscall.WaitStatus)
 	require.True(t, ok && status.Signal() == syscall.SIGKILL, "%v", first.ProcessState)
-	p, ok := readProgress(t, progress)
-	require.True(t, ok)
-	require.Len(t, p.Buckets, loadRows/loadRowGroup)
-	require.NotEmpty(t, p.Done)
-	require.Less(t, len(p.Done), len(p.Buckets), "all buckets were finished before the program was killed")
+	done := readProgress(t, progress).Sources[rows]
 	before := writeTimes(t, s, table)
-	t.Logf("killed with %d of %d buckets done and %d of %d rows written", len(p.Done), len(p.Buckets), len(before), loadRows)
-	done := map[int]bool{} // by row group, each of which is a bucket
-	var buckets []parquetscan.Bucket
-	for _, n := range p.Done {
-		require.Equal(t, 1, p.Buckets[n].Parts[0].End-p.Buckets[n].Parts[0].First)
-		done[p.Buckets[n].Parts[0].First] = true
-		buckets = append(buckets, p.Buckets[n])
-	}
-	for k := range loadRows {
-		if done[k/loadRowGroup] {
-			require.Contains(t, before, int64(k), "a row of a finished bucket is missing")
+	finished := int64(0)
+	for k := range int64(loadRows) {
+		if done.Has(k, k+1) {
+			finished++
+			require.Contains(t, before, k, "a row that is done is missing")
 		}
 	}
+	require.Less(t, finished, int64(loadRows), "all rows were done before the program was killed")
+	t.Logf("killed with %d of %d rows done and %d written", finished, loadRows, len(before))
+	var buckets []parquetscan.Bucket
+	for i, b := range rowGroups(t, rows) {
+		if first := int64(i) * loadRowGroup; done.Has(first, first+loadRowGroup) {
+			buckets = append(buckets, b)
+		}
+	}
+	require.NotEmpty(t, buckets)
 
-	// From here on reading a finished bucket is an error.
+	// From here on reading a finished row group is an error.
 	damage(t, rows, buckets)
 	for _, b := range buckets {
 		require.Error(t, readBucket(t, rows, b))
 	}
 	second, output := load()
 	require.NoError(t, second.Wait(), "%s", output)
-	require.Contains(t, output.String(), fmt.Sprintf("wrote %d rows; of %d buckets %d were done before and %[2]d are now",
-		loadRows-len(done)*loadRowGroup, len(p.Buckets), len(done)), "%s", output)
-	p, ok = readProgress(t, progress)
-	require.True(t, ok)
-	require.Len(t, p.Done, len(p.Buckets))
+	require.Contains(t, output.String(), fmt.Sprintf("wrote %d rows; %d of %d buckets were done before",
+		loadRows-finished, len(buckets), loadRows/loadRowGroup), "%s", output)
+	require.EqualValues(t, loadRows, readProgress(t, progress).Sources[rows].Watermark())
 
 	after := writeTimes(t, s, table)
 	require.Len(t, after, loadRows)
 	for id, at := range before {
-		if done[int(id)/loadRowGroup] {
+		if done.Has(id, id+1) {
 			require.Equal(t, at, after[id], "row %d was written again", id)
 		} else {
-			require.Less(t, at, after[id], "row %d of an unfinished bucket was not written again", id)
+			require.Less(t, at, after[id], "row %d, which was not done, was not written again", id)
 		}
 	}
 	requireLoaded(t, s, table)

@@ -4,18 +4,12 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -24,10 +18,11 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
 )
 
-// Tests of the pipeline and the progress file without a server: rows are written to a map.
+// Loads into cqltest, with failures, and wrong arguments.
 
 const (
 	testRows     = 1000
@@ -85,212 +80,113 @@ func textOfRow(i int) *string {
 	return &text
 }
 
-// A table stands in for the table on the server.
-type table struct {
-	sync.Mutex
-	rows    map[int64]string
-	writes  map[int64]int
-	failAt  int64 // the id of a row that cannot be written, -1 for none
-	running atomic.Int64
-	most    atomic.Int64 // number of concurrent inserts
+// A target is a table in a cluster, and the arguments of a program that loads into it. A bucket is a row group.
+type target struct {
+	*cqltest.Cluster
+	session *vecql.Session
+	args    string
 }
 
-func newTable() *table { return &table{rows: map[int64]string{}, writes: map[int64]int{}, failAt: -1} }
+const insert = `INSERT INTO "shop"."items"`
 
-func (tb *table) insert(ctx context.Context, values []any) error {
-	for n, most := tb.running.Add(1), tb.most.Load(); n > most && !tb.most.CompareAndSwap(most, n); most = tb.most.Load() {
-	}
-	defer tb.running.Add(-1)
-	time.Sleep(10 * time.Microsecond)
-	tb.Lock()
-	defer tb.Unlock()
-	id := values[0].(int64)
-	if id == tb.failAt {
-		return errors.New("no such luck")
-	}
-	tb.writes[id]++
-	tb.rows[id] = describe(values[1:])
-	return ctx.Err()
-}
-
-func describe(values []any) string {
-	if b, ok := values[1].([]byte); ok {
-		return fmt.Sprintf("%v %q", values[0], b)
-	}
-	return fmt.Sprintf("%v %v", values[0], values[1])
-}
-
-// newLoader opens the file and the progress, as job.run does. A bucket is a row group.
-func newLoader(t *testing.T, tb *table, file, path string) *loader {
+func newTarget(t *testing.T, files ...string) *target {
 	t.Helper()
-	ds, err := parquetscan.Open(t.Context(), file)
+	c := cqltest.New(t, cqltest.Config{})
+	require.NoError(t, c.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+		CREATE TABLE shop.items (id bigint PRIMARY KEY, embedding vector<float, 3>, name text, other int)`))
+	session, err := vecql.NewCluster(c.Hosts()...).CreateSession()
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, ds.Close()) })
-	j := &job{table: "t", id: "id", vector: "embedding", texts: []string{"name"}}
-	scan, err := ds.Scan(parquetscan.Options{Columns: j.columns(), BatchRows: 30})
-	require.NoError(t, err)
-	readers, err := j.readers(scan.Schema())
-	require.NoError(t, err)
-	p, err := openProgress(t.Context(), path, j.statement(), ds, scan, 1)
-	require.NoError(t, err)
-	return &loader{scan: scan, readers: readers, progress: p, inFlight: 8, insert: tb.insert, out: io.Discard}
+	t.Cleanup(session.Close)
+	progress := filepath.Join(t.TempDir(), "progress.json")
+	return &target{c, session, fmt.Sprintf("-hosts %s -table shop.items -text name -bucket-bytes 1 -progress %s %s",
+		strings.Join(c.Hosts(), ","), progress, strings.Join(files, " "))}
+}
+
+// load runs the program and returns what it prints.
+func (tg *target) load(t *testing.T, code int) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	require.Equal(t, code, run(t.Context(), strings.Fields(tg.args), &out, &errs), errs.String())
+	return out.String(), errs.String()
 }
 
 // requireAll fails unless the table has exactly the rows of the file.
-func requireAll(t *testing.T, tb *table) {
+func (tg *target) requireAll(t *testing.T) {
 	t.Helper()
-	require.Len(t, tb.rows, testRows)
+	type item struct {
+		ID        int64
+		Embedding []float32
+		Name      *string
+	}
+	rows := map[int64]item{}
+	for r, err := range vecql.Rows[item](t.Context(), tg.session.Query("SELECT id, embedding, name FROM shop.items")) {
+		require.NoError(t, err)
+		rows[r.ID] = r
+	}
+	require.Len(t, rows, testRows)
 	for i := range testRows {
-		values := []any{nil, nil}
+		want := item{ID: int64(i), Name: textOfRow(i)}
 		if i%100 != 99 {
-			values[0] = []float32{float32(i), .5, -1}
+			want.Embedding = []float32{float32(i), .5, -1}
 		}
-		if text := textOfRow(i); text != nil {
-			values[1] = []byte(*text)
-		}
-		require.Equal(t, describe(values), tb.rows[int64(i)], "row %d", i)
+		require.Equal(t, want, rows[int64(i)])
 	}
 }
 
 func TestLoadAll(t *testing.T) {
-	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
+	file := filepath.Join(t.TempDir(), "rows.parquet")
 	writeFile(t, file)
-	tb := newTable()
-	l := newLoader(t, tb, file, path)
-	require.Len(t, l.progress.Buckets, testRows/testRowGroup)
-	rows, err := l.run(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, testRows, rows)
-	requireAll(t, tb)
-	require.LessOrEqual(t, tb.most.Load(), int64(8))
-	require.Greater(t, tb.most.Load(), int64(1))
-
-	l = newLoader(t, tb, file, path)
-	require.Len(t, l.progress.Done, testRows/testRowGroup)
-	rows, err = l.run(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, rows)
+	tg := newTarget(t, file)
+	out, _ := tg.load(t, 0)
+	require.Contains(t, out, "bucket 10 of 10: 100 rows read\nwrote 1000 rows; 0 of 10 buckets were done before\n")
+	tg.requireAll(t)
+	out, _ = tg.load(t, 0)
+	require.Contains(t, out, "wrote 0 rows; 10 of 10 buckets were done before\n")
 }
 
-// TestLoadResumes fails one row, and then resumes.
+// TestLoadResumes fails one row, and then resumes: every row is written once, and finished buckets are not read.
 func TestLoadResumes(t *testing.T) {
-	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
+	file := filepath.Join(t.TempDir(), "rows.parquet")
 	writeFile(t, file)
-	tb := newTable()
-	tb.failAt = 555
-	l := newLoader(t, tb, file, path)
-	_, err := l.run(t.Context())
-	require.ErrorContains(t, err, "no such luck")
-	require.ErrorContains(t, err, "row group 5, row 555 of all files")
-	require.NotContains(t, l.progress.Done, 5)
-	require.NotEmpty(t, l.progress.Done)
-
-	after := newTable()
-	l = newLoader(t, after, file, path)
-	done := map[int]bool{}
-	for _, n := range l.progress.Done {
-		done[n] = true
-		for i := range testRowGroup { // rows of buckets that are marked done are written
-			require.Contains(t, tb.rows, int64(n*testRowGroup+i))
-		}
-	}
-	rows, err := l.run(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, testRows-len(done)*testRowGroup, rows)
-	for i := range testRows { // all other rows are written once
-		want := 1
-		if done[i/testRowGroup] {
-			want = 0
-		}
-		require.Equal(t, want, after.writes[int64(i)], "row %d", i)
-	}
-	for id, row := range after.rows {
-		tb.rows[id] = row
-	}
-	requireAll(t, tb)
-}
-
-// TestLoadInterrupted cancels the context during the load.
-func TestLoadInterrupted(t *testing.T) {
-	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
-	writeFile(t, file)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	tb := newTable()
-	l := newLoader(t, tb, file, path)
-	l.insert = func(ctx context.Context, values []any) error {
-		if values[0].(int64) == 432 {
-			cancel()
-		}
-		return tb.insert(ctx, values)
-	}
-	_, err := l.run(ctx)
-	require.ErrorIs(t, err, context.Canceled)
-	require.NotContains(t, l.progress.Done, 4)
-	_, err = newLoader(t, tb, file, path).run(t.Context())
-	require.NoError(t, err)
-	requireAll(t, tb)
+	tg := newTarget(t, file)
+	inserts := tg.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: insert})
+	failing := tg.Inject(cqltest.Fault{
+		Op: cqltest.OpExecute, Statement: insert, Error: &cqltest.Error{Code: cqltest.CodeInvalid},
+		Match: func(r cqltest.Request) bool { id, _ := r.Value("id"); return id.Text == "555" },
+	})
+	_, errs := tg.load(t, 1)
+	require.Contains(t, errs, "row 555 of "+file)
+	require.Equal(t, 1, strings.Count(errs, "\n"), "one line: %s", errs)
+	failing.Remove()
+	out, _ := tg.load(t, 0)
+	require.Regexp(t, "; [4-9] of 10 buckets were done before", out)
+	require.Equal(t, testRows+1, inserts.Hits())
+	tg.requireAll(t)
 }
 
 func TestNoID(t *testing.T) {
-	file, path := filepath.Join(t.TempDir(), "rows.parquet"), filepath.Join(t.TempDir(), "progress.json")
+	file := filepath.Join(t.TempDir(), "rows.parquet")
 	writeFile(t, file, 123)
-	l := newLoader(t, newTable(), file, path)
-	_, err := l.run(t.Context())
-	require.ErrorContains(t, err, "row group 1, row 123 of all files: the id is NULL")
-	require.NotContains(t, l.progress.Done, 1)
+	_, errs := newTarget(t, file).load(t, 1)
+	require.Contains(t, errs, "row 123 of "+file)
 }
 
-func TestProgressFile(t *testing.T) {
+// TestOtherInput refuses the progress of another table, and of other files.
+func TestOtherInput(t *testing.T) {
 	dir := t.TempDir()
-	file, path := filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "progress.json")
+	file, second := filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "more.parquet")
 	writeFile(t, file)
-	l := newLoader(t, newTable(), file, path)
-	_, err := l.progress.markDone(3)
-	require.NoError(t, err)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	good := string(text)
-	open := func(statement string, files ...string) error {
-		ds, err := parquetscan.Open(t.Context(), files...)
-		require.NoError(t, err)
-		defer ds.Close()
-		scan, err := ds.Scan(parquetscan.Options{})
-		require.NoError(t, err)
-		_, err = openProgress(t.Context(), path, statement, ds, scan, 1)
-		return err
-	}
-	statement := l.progress.Statement
-	require.NoError(t, open(statement, file))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 2, "no temporary file is left")
-
-	require.ErrorContains(t, open("INSERT INTO other", file), "it belongs to another job")
-	second := filepath.Join(dir, "more.parquet")
 	writeFile(t, second)
-	require.ErrorContains(t, open(statement, file, second), "its buckets have 1000 rows, the files 2000")
-	require.ErrorContains(t, open(statement, second), "rows.parquet is not open")
-
-	for _, m := range []struct{ from, to, want string }{
-		{"}\n", "", "unexpected end"},
-		{`"done":[3]`, `"done":[3,3]`, "invalid number 3 of a done bucket"},
-		{`"done":[3]`, `"done":[10]`, "invalid number 10 of a done bucket"},
-		{`"done":[3]`, `"done":[-1]`, "invalid number -1 of a done bucket"},
-		{`"number":4`, `"number":5`, "bucket 4 has number 5"},
-		{`"buckets"`, `"x"`, "invalid number 3 of a done bucket"},
-		{good[strings.Index(good, `"buckets"`):], `"done":[]}`, "its buckets have 0 rows"},
-		{`"end":3`, `"end":300`, "row groups 2 to 300, the file has 10"},
-	} {
-		bad := strings.Replace(good, m.from, m.to, 1)
-		require.NotEqual(t, good, bad, m.from)
-		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
-		require.ErrorContains(t, open(statement, file), m.want)
+	tg := newTarget(t, file)
+	tg.load(t, 0)
+	args := tg.args
+	for _, change := range [][2]string{{"shop.items", "shop.others"}, {file, second}, {file, file + " " + second}} {
+		require.NoError(t, tg.Exec("CREATE TABLE IF NOT EXISTS shop.others (id bigint PRIMARY KEY, embedding vector<float, 3>, name text)"))
+		require.NoError(t, tg.session.AwaitSchemaAgreement(t.Context()))
+		tg.args = strings.Replace(args, change[0], change[1], 1)
+		_, errs := tg.load(t, 1)
+		require.Contains(t, errs, "belongs to another job")
 	}
-	require.NoError(t, os.WriteFile(path, []byte(good), 0o600))
-	require.NoError(t, open(statement, file))
-	require.NoError(t, os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour)))
-	require.ErrorIs(t, open(statement, file), parquetscan.ErrChanged)
 }
 
 func TestRun(t *testing.T) {
@@ -312,10 +208,7 @@ func TestRun(t *testing.T) {
 		{"-table t -progress p no-such-file.parquet", 1, "no-such-file.parquet"},
 		{"-table t -progress p -vector vector " + file, 1, "no such column"},
 		{"-table t -progress p -vector name " + file, 1, "column name is string, not lists of numbers or UUIDs"},
-		{"-table t -progress p -id embedding " + file, 1, "column embedding is vector<float32, 0>, not an id"},
-		{"-table t -progress p -text id " + file, 1, "column id is int64, not a text"},
 		{"-table t -progress " + progress + " -hosts 127.0.0.1:1 " + file, 1, "refused"},
-		{"-table u -progress " + progress + " -hosts 127.0.0.1:1 " + file, 1, "belongs to another job"},
 	} {
 		t.Run(m.want, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -332,7 +225,14 @@ func TestRun(t *testing.T) {
 	require.NoFileExists(t, "p", "no progress file is written before all arguments are checked")
 }
 
-func TestStatement(t *testing.T) {
-	j := &job{table: "shop.items", id: "id", vector: `a "vector"`, texts: []string{"Name", "kind"}}
-	require.Equal(t, `INSERT INTO shop.items ("id", "a ""vector""", "Name", "kind") VALUES (?, ?, ?, ?)`, j.statement())
+// TestWrongTypes has columns that do not fit the table.
+func TestWrongTypes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.parquet")
+	writeFile(t, file)
+	tg := newTarget(t, file)
+	require.NoError(t, tg.Exec("CREATE TABLE shop.wrong (id bigint PRIMARY KEY, embedding vector<float, 3>, name int)"))
+	tg.args = strings.Replace(tg.args, "shop.items", "shop.wrong", 1)
+	_, errs := tg.load(t, 1)
+	require.Contains(t, errs, "name")
+	require.Contains(t, errs, "int")
 }

@@ -8,14 +8,15 @@
 //	go run ./examples/parquet-load -hosts 127.0.0.1 -table shop.items -id id -vector embedding -text symbol \
 //		-progress items.json internal/tool/testdata/gostdlib.parquet
 //
-// The progress file lists the buckets of row groups that are done: the cluster has acknowledged all their rows. A
-// program that was interrupted resumes with the other buckets when it is started with the same arguments. Rows of a
-// bucket that was partly done are written again; they have the same keys, so they are the same rows. Only one program
-// at a time may use a progress file.
+// The rows are written by package bulk. The progress file lists the rows that the cluster has acknowledged. A program
+// that was interrupted resumes with the other rows when it is started with the same arguments: it does not read row
+// groups whose rows are all done. Rows acknowledged just before the end are written again; they have the same keys, so
+// they are the same rows. Only one program at a time may use a progress file.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/parquetscan"
 )
 
@@ -66,10 +68,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		j.texts = append(j.texts, name)
 		return nil
 	})
-	flags.StringVar(&j.progress, "progress", "", "the `file` that lists the buckets that are done")
+	flags.StringVar(&j.progress, "progress", "", "the `file` that lists the rows that are done")
 	flags.Int64Var(&j.bucketBytes, "bucket-bytes", 64<<20,
 		"compressed bytes of a bucket, which has at least one row group")
-	flags.IntVar(&j.inFlight, "in-flight", 128, "rows written at a time")
+	flags.IntVar(&j.inFlight, "in-flight", 128, "largest number of rows written at a time")
 	err := flags.Parse(args)
 	j.files = flags.Args()
 	switch {
@@ -101,7 +103,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // oneLine returns the text of an error on one line.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// run opens files, progress and session, and loads what is not done.
+// run opens files and session, and loads what is not done.
 func (j *job) run(ctx context.Context, out io.Writer) error {
 	ds, err := parquetscan.Open(ctx, j.files...)
 	if err != nil {
@@ -109,15 +111,8 @@ func (j *job) run(ctx context.Context, out io.Writer) error {
 	}
 	defer ds.Close()
 	// With Vectors a row of another dimension is an error that contains the row.
-	scan, err := ds.Scan(parquetscan.Options{Columns: j.columns(), Vectors: []string{j.vector}})
-	if err != nil {
-		return err
-	}
-	readers, err := j.readers(scan.Schema())
-	if err != nil {
-		return err
-	}
-	p, err := openProgress(ctx, j.progress, j.statement(), ds, scan, j.bucketBytes)
+	columns := append([]string{j.id, j.vector}, j.texts...)
+	scan, err := ds.Scan(parquetscan.Options{Columns: columns, Vectors: []string{j.vector}})
 	if err != nil {
 		return err
 	}
@@ -132,28 +127,63 @@ func (j *job) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer session.Close()
-	l := &loader{scan: scan, readers: readers, progress: p, inFlight: j.inFlight, out: out}
-	l.insert = func(ctx context.Context, values []any) error {
-		// The driver prepares the statement at its first use. It writes the same values for the same key, so it is
-		// idempotent and the driver may retry it.
-		return session.Query(p.Statement, values...).Idempotent(true).ExecContext(ctx)
+	return j.load(ctx, session, scan, out)
+}
+
+// load writes the rows that are not done, bucket by bucket. The writer's limits adapt to the cluster.
+func (j *job) load(ctx context.Context, session *vecql.Session, scan *parquetscan.Scan, out io.Writer) error {
+	buckets := scan.SplitByBytes(j.bucketBytes)
+	input, err := json.Marshal(buckets) // the files with their sizes
+	if err != nil {
+		return err
 	}
-	before := len(p.Done)
-	rows, err := l.run(ctx)
-	fmt.Fprintf(out, "wrote %d rows; of %d buckets %d were done before and %d are now\n", rows, len(p.Buckets), before,
-		len(p.Done))
+	w, err := bulk.Insert(session, j.table, bulk.Options{
+		MaxInFlight: j.inFlight, AllowMissing: true, Checkpoint: j.progress, CheckpointEvery: 100 * time.Millisecond, Job: string(input),
+	})
+	if err != nil {
+		return err
+	}
+	before, first, skipped := w.Checkpoint(), int64(0), 0
+	for _, b := range buckets {
+		if isDone(before, b, first) {
+			skipped++
+		} else {
+			err = write(ctx, w, scan, b)
+		}
+		if err != nil {
+			break // Close returns the error of the writer
+		}
+		first += b.Rows
+		fmt.Fprintf(out, "bucket %d of %d: %d rows read\n", b.Number+1, len(buckets), b.Rows)
+	}
+	if closed := w.Close(ctx); closed != nil {
+		err = closed
+	}
+	st := w.Stats()
+	fmt.Fprintf(out, "wrote %d rows; %d of %d buckets were done before\n", st.Rows, skipped, len(buckets))
 	return err
 }
 
-// columns returns the columns in the order of the statement's bind markers.
-func (j *job) columns() []string { return append([]string{j.id, j.vector}, j.texts...) }
-
-// statement returns the statement that writes one row.
-func (j *job) statement() string {
-	var names, markers []string
-	for _, c := range j.columns() {
-		names = append(names, `"`+strings.ReplaceAll(c, `"`, `""`)+`"`)
-		markers = append(markers, "?")
+// write writes the rows of a bucket.
+func write(ctx context.Context, w *bulk.Writer, scan *parquetscan.Scan, b parquetscan.Bucket) error {
+	for batch, err := range scan.Batches(ctx, b) {
+		if err == nil {
+			err = w.Write(ctx, batch)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", j.table, strings.Join(names, ", "), strings.Join(markers, ", "))
+	return nil
+}
+
+// isDone reports whether all rows of a bucket are done. first is the number of its first row in all files.
+func isDone(c bulk.Checkpoint, b parquetscan.Bucket, first int64) bool {
+	for _, part := range b.Parts {
+		if !c.Sources[part.File].Has(first, first+part.Rows) {
+			return false
+		}
+		first += part.Rows
+	}
+	return true
 }
