@@ -14,19 +14,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
 
 // Every difference between a compat module and its API is listed in compat/apis with a reason, and no other.
 func TestDifferences(t *testing.T) {
-	for _, a := range apis {
-		t.Run(a.name, func(t *testing.T) {
+	for _, a := range table.All {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			o := options{apis: "../../apis", compat: "../.."}
-			fetch(t, filepath.Join(o.apis, a.name))
+			fetch(t, filepath.Join(o.apis, a.Name))
 			lines, compileErr, err := o.differences(a)
 			require.NoError(t, err)
 			require.NoError(t, compileErr)
-			known, err := readList(goldenPath(o.apis, a.name))
+			known, err := readList(goldenPath(o.apis, a.Name))
 			require.NoError(t, err)
 			require.NoError(t, known.check(lines), "apidiff -update in compat/cmd rewrites the list")
 		})
@@ -35,17 +37,17 @@ func TestDifferences(t *testing.T) {
 
 // An API compared with itself has no differences, although its types contain themselves, and packages are loaded twice.
 func TestSelf(t *testing.T) {
-	for _, a := range apis {
-		t.Run(a.name, func(t *testing.T) {
+	for _, a := range table.All {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join("../../apis", a.name)
+			dir := filepath.Join("../../apis", a.Name)
 			fetch(t, dir)
-			one, err := a.loadReal(dir)
+			one, err := loadReal(a, dir)
 			require.NoError(t, err)
-			other, err := a.loadReal(dir)
+			other, err := loadReal(a, dir)
 			require.NoError(t, err)
 			require.Empty(t, compare(one, other))
-			require.Greater(t, len(one[a.module].Scope().Names()), 200)
+			require.Greater(t, len(one[a.Module].Scope().Names()), 200)
 		})
 	}
 }

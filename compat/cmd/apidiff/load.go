@@ -13,32 +13,22 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
-
-// An api is one of the three APIs.
-type api struct {
-	name   string // of the folder under compat/apis and under compat
-	module string // the path that both modules declare
-}
-
-var apis = []api{
-	{"gocql", "github.com/gocql/gocql"},
-	{"gocqlv2", "github.com/apache/cassandra-gocql-driver/v2"},
-	{"scyllagocql", "github.com/gocql/gocql"},
-}
 
 // An edition is the packages of one side of a comparison, by import path.
 type edition map[string]*types.Package
 
 // loadReal loads the API's own packages: those that the package in the folder imports.
-func (a api) loadReal(dir string) (edition, error) {
+func loadReal(a *table.API, dir string) (edition, error) {
 	loaded, err := load(dir, ".")
 	if err != nil {
 		return nil, err
 	}
 	var paths []string
 	for path := range loaded[0].Imports {
-		if a.owns(path) {
+		if a.Owns(path) {
 			paths = append(paths, path)
 		}
 	}
@@ -52,7 +42,7 @@ func (a api) loadReal(dir string) (edition, error) {
 
 // loadCompat loads the packages of the compat module in the folder. It returns the packages together with their compile
 // errors, because an incomplete module can still be compared.
-func (a api) loadCompat(dir string) (edition, error) {
+func loadCompat(a *table.API, dir string) (edition, error) {
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return nil, err
 	}
@@ -61,14 +51,9 @@ func (a api) loadCompat(dir string) (edition, error) {
 		return nil, err
 	}
 	public := slices.DeleteFunc(loaded, func(p *packages.Package) bool {
-		return p.Types == nil || !a.owns(p.PkgPath) || strings.Contains(p.PkgPath+"/", "/internal/")
+		return p.Types == nil || !a.Owns(p.PkgPath) || strings.Contains(p.PkgPath+"/", "/internal/")
 	})
 	return newEdition(public), faults(public)
-}
-
-// owns reports whether the path is of the API's module.
-func (a api) owns(path string) bool {
-	return path == a.module || strings.HasPrefix(path, a.module+"/")
 }
 
 // load type-checks the packages from source, and what they import from export data.

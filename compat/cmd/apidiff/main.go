@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
 
 // main compares the named APIs. It exits with 1 if one has a difference that is not listed, and with 2 on wrong usage.
@@ -28,12 +30,12 @@ func main() {
 	flag.Parse()
 	code := 0
 	for _, name := range flag.Args() {
-		i := slices.IndexFunc(apis, func(a api) bool { return a.name == name })
+		i := slices.IndexFunc(table.All, func(a *table.API) bool { return a.Name == name })
 		if i < 0 {
 			fmt.Fprintf(os.Stderr, "apidiff: no API is named %q\n", name)
 			os.Exit(2)
 		}
-		if err := o.run(apis[i]); err != nil {
+		if err := o.run(table.All[i]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -52,21 +54,21 @@ type options struct {
 }
 
 // run compares one API. Packages that do not compile are compared as far as they go.
-func (o options) run(a api) error {
+func (o options) run(a *table.API) error {
 	lines, compileErr, err := o.differences(a)
 	if err != nil {
 		return err
 	}
 	if compileErr != nil {
-		fmt.Fprintf(o.out, "%s does not compile:\n%v\n", a.name, compileErr)
+		fmt.Fprintf(o.out, "%s does not compile:\n%v\n", a.Name, compileErr)
 	}
-	known, err := readList(goldenPath(o.apis, a.name))
+	known, err := readList(goldenPath(o.apis, a.Name))
 	if err != nil {
 		return err
 	}
 	if o.update {
 		known = known.with(lines)
-		if err := known.write(goldenPath(o.apis, a.name), a.name); err != nil {
+		if err := known.write(goldenPath(o.apis, a.Name), a.Name); err != nil {
 			return err
 		}
 	}
@@ -76,18 +78,18 @@ func (o options) run(a api) error {
 		}
 	}
 	if compileErr != nil {
-		return fmt.Errorf("%s does not compile", a.name)
+		return fmt.Errorf("%s does not compile", a.Name)
 	}
 	return known.check(lines)
 }
 
 // differences loads both sides and compares them. compileErr means that the compat module has errors.
-func (o options) differences(a api) (lines []string, compileErr, err error) {
-	original, err := a.loadReal(filepath.Join(o.apis, a.name))
+func (o options) differences(a *table.API) (lines []string, compileErr, err error) {
+	original, err := loadReal(a, filepath.Join(o.apis, a.Name))
 	if err != nil {
 		return nil, nil, err
 	}
-	compat, err := a.loadCompat(filepath.Join(o.compat, a.name))
+	compat, err := loadCompat(a, filepath.Join(o.compat, a.Name))
 	if compat == nil {
 		return nil, nil, err
 	}

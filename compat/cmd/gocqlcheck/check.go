@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
 
 // A finding is a place in a program where a name of an API behaves differently.
@@ -26,12 +28,12 @@ type finding struct {
 // A report is what a program uses.
 type report struct {
 	findings []finding
-	used     []*api          // that the program imports
+	used     []*table.API    // that the program imports
 	packages map[string]bool // that import them
 	errors   []error
 
 	names  index
-	gocql1 *api // what github.com/gocql/gocql is in the program: v1 or the fork
+	gocql1 *table.API // what github.com/gocql/gocql is in the program: v1 or the fork
 }
 
 // check loads the packages of the module in the folder, with their tests, and applies the rules to them. Packages with
@@ -70,24 +72,24 @@ func check(dir string, patterns []string) (*report, error) {
 
 // moduleAt returns the API that github.com/gocql/gocql stands for in the module: the fork has the path of gocql, so
 // programs use it by a replace directive.
-func moduleAt(dir string) *api {
-	cmd := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}{{end}}", v1.module)
+func moduleAt(dir string) *table.API {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}{{end}}", table.V1.Module)
 	cmd.Dir = dir
 	out, err := cmd.Output() // fails for a program that requires gocql v2 only
 	path := string(out)
-	if err == nil && (strings.Contains(path, "scylladb/gocql") || strings.Contains(path, fork.name)) {
-		return fork
+	if err == nil && (strings.Contains(path, "scylladb/gocql") || strings.Contains(path, table.Fork.Name)) {
+		return table.Fork
 	}
-	return v1
+	return table.V1
 }
 
 // apiOf returns the API that has the package, or nil.
-func (r *report) apiOf(path string) *api {
+func (r *report) apiOf(path string) *table.API {
 	switch {
-	case strings.HasPrefix(path+"/", v1.module+"/"):
+	case table.V1.Owns(path):
 		return r.gocql1
-	case strings.HasPrefix(path+"/", v2.module+"/"):
-		return v2
+	case table.V2.Owns(path):
+		return table.V2
 	}
 	return nil
 }
@@ -107,8 +109,8 @@ func (r *report) imports(p *packages.Package, file *ast.File) {
 		if !slices.Contains(r.used, a) {
 			r.used = append(r.used, a)
 		}
-		if path != a.module && !slices.Contains(a.packages, strings.TrimPrefix(path, a.module+"/")) {
-			r.add(p, spec, path, absentPackage)
+		if path != a.Module && !slices.Contains(a.Packages, strings.TrimPrefix(path, a.Module+"/")) {
+			r.add(p, spec, path, table.AbsentPackage)
 		}
 	}
 }
@@ -120,22 +122,22 @@ func (r *report) identifier(p *packages.Package, file *ast.File, id *ast.Ident) 
 		return
 	}
 	a := r.apiOf(o.Pkg().Path())
-	if a == nil || o.Pkg().Path() != a.module {
+	if a == nil || o.Pkg().Path() != a.Module {
 		return
 	}
 	name := r.names.of(o)
-	rule, ok := rules[name]
-	if !ok || !rule.appliesTo(a) {
+	rule, ok := table.Rules[name]
+	if !ok || rule.Quiet || !rule.AppliesTo(a) {
 		return
 	}
-	if rule.when != nil {
+	if happens, ok := conditions[name]; ok {
 		path, _ := astutil.PathEnclosingInterval(file, id.Pos(), id.End())
 		slices.Reverse(path)
-		if !rule.when(use{p.TypesInfo, path}) {
+		if !happens(use{p.TypesInfo, path}) {
 			return
 		}
 	}
-	r.add(p, id, o.Pkg().Name()+"."+name, rule.text)
+	r.add(p, id, o.Pkg().Name()+"."+name, rule.Text)
 }
 
 func (r *report) add(p *packages.Package, n ast.Node, name, text string) {

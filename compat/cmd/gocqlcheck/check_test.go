@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/types"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
 
 // program writes the program of testdata to a folder, as a user of the API's path. The API is the stub, in a folder of
@@ -75,13 +76,13 @@ func wanted(t *testing.T, dir string) []string {
 func TestFindings(t *testing.T) {
 	t.Setenv("GOFLAGS", "-mod=mod")
 	for _, test := range []struct {
-		a    *api
+		a    *table.API
 		stub string
-	}{{v1, "stub"}, {v2, "stub"}, {fork, "github.com/scylladb/gocql"}} {
-		t.Run(test.a.name, func(t *testing.T) {
-			dir := program(t, test.a.module, test.stub)
+	}{{table.V1, "stub"}, {table.V2, "stub"}, {table.Fork, "github.com/scylladb/gocql"}} {
+		t.Run(test.a.Name, func(t *testing.T) {
+			dir := program(t, test.a.Module, test.stub)
 			want := wanted(t, dir)
-			if test.a == v2 {
+			if test.a == table.V2 {
 				want = slices.DeleteFunc(want, func(s string) bool { return strings.HasSuffix(s, ".RetryPolicy") })
 			}
 			var out, problems bytes.Buffer
@@ -93,7 +94,7 @@ func TestFindings(t *testing.T) {
 				got = append(got, regexp.MustCompile(`^[^:]+:\d+: [^ ]+[^: ]`).FindString(line))
 			}
 			require.ElementsMatch(t, want, got)
-			require.Contains(t, summary, fmt.Sprintf("replace %s => github.com/vecql/vecql/compat/%s ", test.a.module, test.a.name))
+			require.Contains(t, summary, fmt.Sprintf("replace %s => github.com/vecql/vecql/compat/%s ", test.a.Module, test.a.Name))
 			require.Contains(t, summary, fmt.Sprintf("findings: %d, packages that use gocql: 1", len(want)))
 
 			out.Reset()
@@ -104,7 +105,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	dir := program(t, v1.module, "stub")
+	dir := program(t, table.V1.Module, "stub")
 	var out, problems bytes.Buffer
 	require.Equal(t, 2, run(dir, []string{"./missing"}, &out, &problems))
 	require.Contains(t, problems.String(), "missing")
@@ -118,8 +119,8 @@ func TestExitCodes(t *testing.T) {
 // Every name of the table exists in an API that its rule is for, and the table has what the compat modules lack.
 func TestRulesNameTheAPIs(t *testing.T) {
 	seen := map[string]bool{}
-	for _, a := range apis {
-		dir := filepath.Join("../../apis", a.name)
+	for _, a := range table.All {
+		dir := filepath.Join("../../apis", a.Name)
 		download := exec.Command("go", "mod", "download")
 		download.Dir = dir
 		if out, err := download.CombinedOutput(); err != nil {
@@ -127,12 +128,12 @@ func TestRulesNameTheAPIs(t *testing.T) {
 		}
 		loaded, err := packages.Load(&packages.Config{
 			Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedExportFile, Dir: dir,
-		}, a.module)
+		}, a.Module)
 		require.NoError(t, err)
 		require.Len(t, loaded, 1)
 		require.Empty(t, loaded[0].Errors)
-		for name, rule := range rules {
-			if rule.appliesTo(a) && exists(loaded[0].Types, name) {
+		for name, rule := range table.Rules {
+			if rule.AppliesTo(a) && table.Has(loaded[0].Types, name) {
 				seen[name] = true
 			}
 		}
@@ -141,20 +142,13 @@ func TestRulesNameTheAPIs(t *testing.T) {
 			continue // no list yet
 		}
 		for _, missing := range regexp.MustCompile(`(?m)^missing gocql\.([A-Za-z0-9.]+)`).FindAllSubmatch(lists, -1) {
-			require.Contains(t, rules, string(missing[1]), "compat/%s lacks it", a.name)
+			require.Contains(t, table.Rules, string(missing[1]), "compat/%s lacks it", a.Name)
 		}
 	}
-	for name := range rules {
+	for name := range table.Rules {
 		require.True(t, seen[name], name)
 	}
-}
-
-func exists(p *types.Package, name string) bool {
-	name, member, _ := strings.Cut(name, ".")
-	o := p.Scope().Lookup(name)
-	if o == nil || member == "" {
-		return o != nil
+	for name := range conditions {
+		require.Contains(t, table.Rules, name)
 	}
-	found, _, _ := types.LookupFieldOrMethod(o.Type(), true, p, member)
-	return found != nil
 }

@@ -17,8 +17,13 @@ type use struct {
 	path []ast.Node // from the file to the identifier
 }
 
-// A condition reports whether what a rule describes can happen at the use. A nil condition is true.
-type condition func(use) bool
+// conditions report whether what the rule of a name describes can happen at a use. Other rules apply to each use.
+var conditions = map[string]func(use) bool{
+	"ClusterConfig.ProtoVersion": belowFour,
+	"SslOptions":                 unverified,
+	"Iter.Scan":                  scansOuterBytes,
+	"Scanner.Scan":               scansOuterBytes,
+}
 
 // parent returns the n-th node around the identifier.
 func (u use) parent(n int) ast.Node {

@@ -56,8 +56,8 @@ func (r *report) summary(out io.Writer) {
 		return
 	}
 	for _, a := range r.used {
-		fmt.Fprintf(out, "\nThe program uses %s. Lines of go.mod that put vecql in its place:\n\n", a.title)
-		fmt.Fprintf(out, "\treplace %s => github.com/vecql/vecql/compat/%s %s\n", a.module, a.name, version())
+		fmt.Fprintf(out, "\nThe program uses %s. Lines of go.mod that put vecql in its place:\n\n", a.Title)
+		fmt.Fprintf(out, "\treplace %s => github.com/vecql/vecql/compat/%s %s\n", a.Module, a.Name, version())
 	}
 	fmt.Fprintf(out, "\nfindings: %d, packages that use gocql: %d\n", len(r.findings), len(r.packages))
 }
