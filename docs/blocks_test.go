@@ -29,6 +29,7 @@ type block struct {
 	text  string
 	given string // parameters that the fragment relies on, as in "id int64, embedding []float32"
 	run   bool   // the block is a program or a test that needs no server
+	from  string // file of another module that has the block; empty means that the block compiles here
 
 	complete bool // the text has a package clause
 	source   string
@@ -39,6 +40,7 @@ func (b *block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
 
 var (
 	givenComment = regexp.MustCompile(`^<!-- given: (.+) -->$`)
+	fromComment  = regexp.MustCompile(`^<!-- from: (.+) -->$`)
 	fence        = regexp.MustCompile("^\\s*```")
 )
 
@@ -53,14 +55,16 @@ func blocksOf(file, text string) ([]*block, error) {
 		b := &block{file: file, line: i + 2}
 		opening := strings.TrimSpace(lines[i])
 		for j := i - 1; j >= 0 && (lines[j] == "" || strings.HasPrefix(lines[j], "<!--")); j-- {
-			m := givenComment.FindStringSubmatch(lines[j])
+			m, from := givenComment.FindStringSubmatch(lines[j]), fromComment.FindStringSubmatch(lines[j])
 			switch {
 			case m != nil:
 				b.given = m[1]
+			case from != nil:
+				b.from = from[1]
 			case lines[j] == "<!-- run -->":
 				b.run = true
 			case lines[j] != "" && opening == "```go":
-				return nil, fmt.Errorf("%v: the comment above is neither given: nor run", b)
+				return nil, fmt.Errorf("%v: the comment above is neither given:, from: nor run", b)
 			}
 		}
 		start := i + 1

@@ -6,8 +6,9 @@
 // A block is Go if its fence is ```go. A complete program or test file, with a package clause, compiles as it is
 // printed. A block of declarations, or of statements, is a fragment: it may use ctx, session and err, the packages that
 // importsFor adds, and what an HTML comment above it declares, such as <!-- given: id int64, embedding []float32 -->;
-// unused variables are allowed. <!-- run --> above a complete program or test file means that it also runs here; a
-// comment "// Output:" is compared with what the program printed.
+// unused variables are allowed. <!-- from: file --> above a block means that the file has it word for word: a file of
+// another module, whose tests compile it. <!-- run --> above a complete program or test file means that it also runs
+// here; a comment "// Output:" is compared with what the program printed.
 package docs
 
 import (
@@ -48,6 +49,12 @@ func TestGoBlocks(t *testing.T) {
 		found, err := blocksOf(file, files[file])
 		require.NoError(t, err)
 		for _, b := range found {
+			if b.from != "" {
+				source, err := os.ReadFile(filepath.Join(root, b.from))
+				require.NoError(t, err, "%v", b)
+				require.Contains(t, string(source), b.text, "%v: %s does not have the block", b, b.from)
+				continue
+			}
 			if err := b.parse(fset); err != nil {
 				t.Error(err)
 				continue
@@ -196,7 +203,7 @@ func TestBlockErrors(t *testing.T) {
 		"```go\nfor {\n```\n":                                                               "x.md:",
 		"```go\nerr = vecql.NoSuch\n```\n":                                                  "x.md:2:13: undefined: vecql.NoSuch",
 		"```Go\n```\n":                                                                      "write ```go",
-		"<!-- Run -->\n```go\nid := 1\n```\n":                                               "neither given: nor run",
+		"<!-- Run -->\n```go\nid := 1\n```\n":                                               "neither given:, from: nor run",
 		"```go\n":                                                                           "has no end",
 		"<!-- run -->\n```go\nid := 1\n```\n":                                               "only complete programs",
 		"```sh\ngo get\n```\n\n```go\nerr = errors.New(id)\n```\n":                          "x.md:6:18: undefined: id",
