@@ -44,7 +44,7 @@ type HostTierer interface {
 	MaxHostTier() uint
 }
 
-// A ReadyPolicy would delay the start of a session. No session asks it.
+// A ReadyPolicy ends the wait for further nodes when a session of gocql starts. No session of vecql asks it.
 type ReadyPolicy interface {
 	Ready() bool
 }
