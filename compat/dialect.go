@@ -17,6 +17,7 @@ import (
 type Dialect struct {
 	inetText    bool // an inet value in an any is text, else a net.IP
 	emptySlices bool // MapScan stores an empty slice for NULL, else a nil slice
+	emptyBlobs  bool // MapScan stores an empty slice for a blob without bytes, else a nil slice
 	emptyRows   bool // SliceMap of no row is an empty slice, else nil
 	nullTuple   bool // NULL in a slice for a tuple is a nil slice, else a slice of zero values
 	typedZeros  bool // NULL in an any of a tuple's slice is the typed zero value, else nil
@@ -29,7 +30,7 @@ var (
 	// V1 is the dialect of github.com/gocql/gocql v1.7.
 	V1 = &Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true, strictText: true}
 	// V2 is the dialect of github.com/apache/cassandra-gocql-driver/v2.
-	V2 = &Dialect{nullTuple: true}
+	V2 = &Dialect{emptyBlobs: true, nullTuple: true}
 	// Fork is the dialect of github.com/scylladb/gocql.
 	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, strictText: true, fork: true}
 )

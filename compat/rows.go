@@ -201,11 +201,11 @@ func newRowDecoder(d *Dialect, info cql.TypeInfo, dest any) rowDecoder {
 	case to.Kind() == reflect.Pointer && d.decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
 		isText(info) && to == reflect.TypeFor[[]byte]():
 		f.value = codec.PlanDecode(info, to) // a cell without bytes is the dialect's
-	case to == timeType && info.Type() == cql.TypeDate:
+	case to == timeType && info.Type() == cql.TypeDate && !d.fork:
 		f.value, f.emptyIsNull = codec.PlanDecode(info, to), true
 	case to == ipType && info.Type() == cql.TypeInet:
 		plan := codec.PlanDecode(info, to)
-		f.emptyIsNull = true
+		f.emptyIsNull = !d.fork
 		f.value = func(cell []byte, p unsafe.Pointer) error { return plan(shortAddress(cell), p) }
 	}
 	return f
@@ -269,12 +269,18 @@ func (r *Rows) MapScan(m map[string]any) bool {
 	}
 	for i := range parts {
 		v := reflect.ValueOf(dest[i]).Elem()
-		if r.d.emptySlices && v.Kind() == reflect.Slice && v.IsNil() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		if v.Kind() == reflect.Slice && v.IsNil() && (r.d.emptySlices || r.d.emptyBlobs && r.isEmptyBlob(i, m, dest[i])) {
+			v = reflect.MakeSlice(v.Type(), 0, 0) // a variable of the program stays nil
 		}
 		m[parts[i].name] = v.Interface()
 	}
 	return true
+}
+
+// isEmptyBlob reports whether part i is a blob without bytes, not NULL, whose destination is not the program's in m.
+func (r *Rows) isEmptyBlob(i int, m map[string]any, dest any) bool {
+	p := &r.outs[i]
+	return !r.tuples && r.cells[i] != nil && p.info.Type() == cql.TypeBlob && m[p.name] != dest
 }
 
 // SliceMap reads all remaining rows and closes the Iter.

@@ -34,6 +34,8 @@ type Peer struct {
 	UUID, Duration reflect.Type
 	// Vectors reports whether the API has vectors.
 	Vectors bool
+	// Open connects to a server, with version 4 of the protocol and timeouts that a loaded machine does not reach.
+	Open func(host string, port int) (Session, error)
 }
 
 // A Case is one conversion: a value to marshal, or a cell and a type to unmarshal into.
@@ -70,7 +72,7 @@ const (
 // Compare reports each difference between p and its dialect that is none of the known ones, and each known difference
 // that did not occur.
 func Compare(t *testing.T, p Peer, known []Difference) {
-	counts := make([]int, len(known))
+	counts := make(counts, len(known))
 	total := 0
 	for _, c := range append(encodeCases(p), decodeCases(p)...) {
 		theirs, ours := Outcome(p, c)
@@ -78,21 +80,34 @@ func Compare(t *testing.T, p Peer, known []Difference) {
 		if bound := boundOutcome(p, c); !c.Decode && bound != ours && bound != Refused && !isTimeUUID(c) {
 			t.Errorf("%v:\n\tmarshaled: %s\n\tbound:     %s", c, ours, bound)
 		}
-		if theirs == ours {
-			continue
-		}
-		i := slices.IndexFunc(known, func(d Difference) bool { return d.Is(c, theirs, ours) })
-		if i < 0 {
-			t.Errorf("%v:\n\ttheirs: %s\n\tours:   %s", c, theirs, ours)
-			continue
-		}
-		counts[i]++
+		counts.compare(t, known, c, c, theirs, ours)
 	}
 	t.Logf("%d conversions", total)
+	counts.report(t, known)
+}
+
+// counts are the numbers of the known differences that occurred.
+type counts []int
+
+// compare counts a known difference between two outcomes, and reports another one with its name.
+func (n counts) compare(t *testing.T, known []Difference, name fmt.Stringer, c Case, theirs, ours string) {
+	if theirs == ours {
+		return
+	}
+	i := slices.IndexFunc(known, func(d Difference) bool { return d.Is(c, theirs, ours) })
+	if i < 0 {
+		t.Errorf("%v:\n\ttheirs: %s\n\tours:   %s", name, theirs, ours)
+		return
+	}
+	n[i]++
+}
+
+// report logs the counts, and reports each known difference that did not occur.
+func (n counts) report(t *testing.T, known []Difference) {
 	for i, d := range known {
-		t.Logf("%6d times: %s", counts[i], d.Reason)
-		if counts[i] == 0 {
-			t.Errorf("no conversion differs because of: %s", d.Reason)
+		t.Logf("%6d times: %s", n[i], d.Reason)
+		if n[i] == 0 {
+			t.Errorf("no case differs because of: %s", d.Reason)
 		}
 	}
 }

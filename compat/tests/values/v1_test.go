@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -21,7 +22,7 @@ var v1 = differ.Peer{
 	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
 		return gocql.Unmarshal(v1Info(info), data, dest)
 	},
-	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV1,
 }
 
 // v1Info returns info as a type of gocql.
@@ -50,6 +51,35 @@ func v1Info(info cql.TypeInfo) gocql.TypeInfo {
 	return native
 }
 
+// compatModules are the folders of the compat modules by import path.
+var compatModules = map[string]string{
+	"github.com/gocql/gocql": "../../gocql", "github.com/apache/cassandra-gocql-driver/v2": "../../gocqlv2",
+}
+
 func TestV1(t *testing.T) { differ.Compare(t, v1, slices.Concat(differ.BigInts, differ.Apache)) }
+
+func openV1(host string, port int) (differ.Session, error) {
+	cluster := gocql.NewCluster(host)
+	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
+	cluster.WriteCoalesceWaitTime = 0
+	session, err := cluster.CreateSession()
+	if err != nil {
+		return differ.Session{}, err
+	}
+	query := func(stmt string, args ...any) differ.Rows { return v1Rows{session.Query(stmt, args...).Iter()} }
+	return differ.Session{Query: query, Close: session.Close}, nil
+}
+
+type v1Rows struct{ *gocql.Iter }
+
+// Values implements differ.Rows.
+func (r v1Rows) Values() ([]any, error) {
+	row, err := r.RowData()
+	return row.Values, err
+}
+
+func TestV1Rows(t *testing.T) {
+	differ.CompareRows(t, v1, compatModules, []differ.Difference{differ.Made})
+}
 
 func FuzzV1(f *testing.F) { differ.Fuzz(f, v1, differ.Apache) }

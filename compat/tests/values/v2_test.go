@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
@@ -20,7 +21,7 @@ var v2 = differ.Peer{
 	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
 		return gocql.Unmarshal(v2Info(info), data, dest)
 	},
-	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openV2,
 	Vectors: true,
 }
 
@@ -60,6 +61,30 @@ func v2Info(info cql.TypeInfo) gocql.TypeInfo {
 
 func TestV2(t *testing.T) {
 	differ.Compare(t, v2, slices.Concat(differ.Vectors, differ.TimeUUIDs, differ.Apache))
+}
+
+func openV2(host string, port int) (differ.Session, error) {
+	cluster := gocql.NewCluster(host)
+	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
+	cluster.WriteCoalesceWaitTime = 0
+	session, err := cluster.CreateSession()
+	if err != nil {
+		return differ.Session{}, err
+	}
+	query := func(stmt string, args ...any) differ.Rows { return v2Rows{session.Query(stmt, args...).Iter()} }
+	return differ.Session{Query: query, Close: session.Close}, nil
+}
+
+type v2Rows struct{ *gocql.Iter }
+
+// Values implements differ.Rows.
+func (r v2Rows) Values() ([]any, error) {
+	row, err := r.RowData()
+	return row.Values, err
+}
+
+func TestV2Rows(t *testing.T) {
+	differ.CompareRows(t, v2, compatModules, []differ.Difference{differ.Made})
 }
 
 func FuzzV2(f *testing.F) { differ.Fuzz(f, v2, differ.Apache) }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -21,7 +22,7 @@ var fork = differ.Peer{
 	Unmarshal: func(info cql.TypeInfo, data []byte, dest any) error {
 		return gocql.Unmarshal(forkInfo(info), data, dest)
 	},
-	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](),
+	UUID: reflect.TypeFor[gocql.UUID](), Duration: reflect.TypeFor[gocql.Duration](), Open: openFork,
 	Vectors: true,
 }
 
@@ -55,5 +56,29 @@ func forkInfo(info cql.TypeInfo) gocql.TypeInfo {
 }
 
 func TestFork(t *testing.T) { differ.Compare(t, fork, slices.Concat(differ.Vectors, differ.Fork)) }
+
+func openFork(host string, port int) (differ.Session, error) {
+	cluster := gocql.NewCluster(host)
+	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
+	cluster.WriteCoalesceWaitTime = 0
+	session, err := cluster.CreateSession()
+	if err != nil {
+		return differ.Session{}, err
+	}
+	query := func(stmt string, args ...any) differ.Rows { return forkRows{session.Query(stmt, args...).Iter()} }
+	return differ.Session{Query: query, Close: session.Close}, nil
+}
+
+type forkRows struct{ *gocql.Iter }
+
+// Values implements differ.Rows.
+func (r forkRows) Values() ([]any, error) {
+	row, err := r.RowData()
+	return row.Values, err
+}
+
+func TestForkRows(t *testing.T) {
+	differ.CompareRows(t, fork, map[string]string{"github.com/gocql/gocql": "../../scyllagocql"}, differ.ForkRows)
+}
 
 func FuzzFork(f *testing.F) { differ.Fuzz(f, fork, differ.Fork) }
