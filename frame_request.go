@@ -369,7 +369,8 @@ func appendBatch(dst []byte, version byte, typ BatchType, entries []batchEntry, 
 
 // appendRowBatch is appendBatch for an unlogged batch of one prepared statement with n values, whose rows are encoded:
 // row i ends at cells[ends[i]].
-func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *queryParams) ([]byte, error) {
+func appendRowBatch(dst []byte, version byte, id []byte, n int, cells []byte, ends []int, p *queryParams,
+) ([]byte, error) {
 	w := newBodyWriter(dst)
 	w.byte(byte(UnloggedBatch))
 	w.short(uint16(len(ends)))

@@ -36,6 +36,7 @@ func (st *Statement[P]) Encode(ctx context.Context, r *EncodedRows, v *P) error 
 	return r.encode(ctx, &st.query, record{source: &st.source, base: unsafe.Pointer(v)})
 }
 
+// encode makes the row with these values the only row.
 func (r *EncodedRows) encode(ctx context.Context, q *Query, values record) error {
 	r.Reset()
 	b := &r.bound

@@ -16,14 +16,14 @@ import (
 	"github.com/vecql/vecql/tablescan"
 )
 
-// Whole tables: what package tablescan costs beside a plain scan of pages, and package bulk beside plain INSERTs. Compare
-// cpu-us/op; one operation is one row.
+// Whole tables: what package tablescan costs beside a plain scan of pages, and package bulk beside plain INSERTs.
+// Compare cpu-us/op; one operation is one row.
 
 // wholeFlights are the numbers of requests in flight, of workers of a scan.
 var wholeFlights = []int{1, 4}
 
-// BenchmarkTableScan reads rows of (uuid, vector<float, 1536>): way=plain from the pages of one partition, the others from
-// token ranges.
+// BenchmarkTableScan reads rows of (uuid, vector<float, 1536>): way=plain from the pages of one partition, the others
+// from token ranges.
 func BenchmarkTableScan(b *testing.B) {
 	for _, version := range []int{4, 5} {
 		s := &session{Session: connect(b, workload.Addr(b), version)}

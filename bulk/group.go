@@ -11,8 +11,8 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Groups: rows of one partition that follow each other are sent together, as an unlogged batch. A server applies them as
-// one mutation, for a fraction of the work of single requests.
+// Groups: rows of one partition that follow each other are sent together, as an unlogged batch. A server applies them
+// as one mutation, for a fraction of the work of single requests.
 
 const (
 	defaultBatchRows = 64

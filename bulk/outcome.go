@@ -31,7 +31,8 @@ var mayPass = map[vecql.ErrorClass]bool{
 	vecql.ClassWriteFailure: true, vecql.ClassServer: true,
 }
 
-// decide returns what follows a failed attempt of a task. A batch is not rejected: each of its rows has one more attempt.
+// decide returns what follows a failed attempt of a task. A batch is not rejected: each of its rows has one more
+// attempt.
 func (w *Writer) decide(t *task, now time.Time, err error) outcome {
 	next := w.decideRow(t, now, err)
 	if next == rejected && t.rows > 1 {

@@ -82,8 +82,8 @@ type tableName struct {
 
 // readEstimates asks all nodes for their estimates: system.table_estimates (Cassandra 4), else system.size_estimates.
 // The former names the primary ranges of the whole cluster, the latter those of each data center. For a table with
-// tablets one node has the sizes of all tablets (ScyllaDB, system.tablet_sizes). A node that does not answer in time has
-// no estimates.
+// tablets one node has the sizes of all tablets (ScyllaDB, system.tablet_sizes). A node that does not answer in time
+// has no estimates.
 func readEstimates(ctx context.Context, session *vecql.Session, name tableName, tablets bool) []estimate {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

@@ -23,7 +23,7 @@ const (
 	tabletSizes     = "SELECT last_token, replicas FROM system.tablet_sizes WHERE table_id = ?"
 )
 
-// estimateSession returns a session on two nodes that answer with rows, and have the statements that lack does not contain.
+// estimateSession returns a session on two nodes that answer with rows, and refuse statements that contain lack.
 func estimateSession(t *testing.T, rows map[string]fakecql.Rows, lack string) *vecql.Session {
 	t.Helper()
 	c := fakecql.NewOnSockets(t, fakecql.V5, 2)

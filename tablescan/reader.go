@@ -244,7 +244,8 @@ func mayRepeat(err error) bool {
 // pass passes the new rows of a page to the program, and advances w by those that it acknowledged. before is the cursor
 // before the page, rest the position after it.
 func (r *reader) pass(w *work, before *cursor, p page, dropped int, rest Part) error {
-	tokens, count, size := p.tokens(), len(p.tokens()), p.size() // before the program has the page, which may keep and change it
+	// before the program has the page, which it may keep and change
+	tokens, count, size := p.tokens(), len(p.tokens()), p.size()
 	if dropped == count {
 		return nil
 	}

@@ -88,8 +88,8 @@ type ack struct {
 	more bool
 }
 
-// stream runs a scan whose workers pass values to f, and calls pass for each value on the goroutine of the caller, until
-// the scan ends or pass returns false. left reports the latter.
+// stream runs a scan whose workers pass values to f, and calls pass for each value on the goroutine of the caller,
+// until the scan ends or pass returns false. left reports the latter.
 func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V) (int, error)) error,
 	pass func(V) (acked int, more bool),
 ) (left bool, err error) {

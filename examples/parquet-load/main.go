@@ -138,7 +138,8 @@ func (j *job) load(ctx context.Context, session *vecql.Session, scan *parquetsca
 		return err
 	}
 	w, err := bulk.Insert(session, j.table, bulk.Options{
-		MaxInFlight: j.inFlight, AllowMissing: true, Checkpoint: j.progress, CheckpointEvery: 100 * time.Millisecond, Job: string(input),
+		MaxInFlight: j.inFlight, AllowMissing: true,
+		Checkpoint: j.progress, CheckpointEvery: 100 * time.Millisecond, Job: string(input),
 	})
 	if err != nil {
 		return err
