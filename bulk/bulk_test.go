@@ -225,6 +225,27 @@ func TestTTLAndTimestamp(t *testing.T) {
 	})
 }
 
+// TestNullTTL has rows without a time to live or a write time: the server's defaults apply.
+func TestNullTTL(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		b := items(0, 2)
+		b.Columns = append(b.Columns, column.Of("ttl", []int32{100, 0}).WithNulls([]bool{false, true}),
+			column.Of("ts", []int64{1000, 0}).WithNulls([]bool{false, true}))
+		w, err := Insert(s.Session, "shop.items", Options{TTLColumn: "ttl", TimestampColumn: "ts"})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), b))
+		require.NoError(t, w.Close(t.Context()))
+		var ttl vecql.Null[int]
+		var written int64
+		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 1").Scan(&ttl, &written))
+		require.False(t, ttl.Valid)
+		require.Greater(t, written, int64(1000))
+		require.NoError(t, s.Query("SELECT ttl(price), writetime(price) FROM shop.items WHERE id = 0").Scan(&ttl, &written))
+		require.Equal(t, vecql.Null[int]{V: 100, Valid: true}, ttl)
+		require.EqualValues(t, 1000, written)
+	})
+}
+
 func TestNewRefuses(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		_, err := New(s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", Options{})
@@ -234,6 +255,8 @@ func TestNewRefuses(t *testing.T) {
 		_, err = New(s.Session, "SELECT * FROM shop.items", Options{})
 		require.ErrorIs(t, err, ErrOptions)
 		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{TTL: time.Second})
+		require.ErrorIs(t, err, ErrOptions)
+		_, err = Insert(s.Session, "shop.items", Options{BatchRows: vecql.BatchSizeMaximum + 1})
 		require.ErrorIs(t, err, ErrOptions)
 		_, err = Insert(s.Session, "shop.items", Options{MaxInFlight: -1})
 		require.ErrorIs(t, err, ErrOptions)

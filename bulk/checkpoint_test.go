@@ -88,7 +88,11 @@ func TestResume(t *testing.T) {
 		require.Contains(t, string(text), "[0,1010]")
 		require.NoError(t, w.Close(t.Context()))
 
-		// Another job, and damaged files.
+		// Parts of sources, another job, and damaged files.
+		done := w.Checkpoint().Sources["items"]
+		require.Equal(t, []bool{true, true, false, true}, []bool{done.Has(0, 1010), done.Has(7, 8), done.Has(1009, 1011), done.Has(5000, 5000)})
+		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: path, Job: "other files"})
+		require.ErrorIs(t, err, ErrCheckpoint)
 		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{Checkpoint: path})
 		require.ErrorIs(t, err, ErrCheckpoint)
 		for _, bad := range []string{"", "{", `{"job": "INSERT INTO \"shop\".\"items\"", "sources": {"items": {"done": [[2, 1]]}}}`} {

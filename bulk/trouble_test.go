@@ -41,7 +41,9 @@ func pour(t *testing.T, w *Writer, stop <-chan struct{}) (rows int) {
 // TestOverload has a cluster that is in trouble for 30 seconds. Throughput is back within 10 seconds.
 func TestOverload(t *testing.T) {
 	for name, fault := range map[string]cqltest.Fault{
-		"OVERLOADED": {Error: &cqltest.Error{Code: cqltest.CodeOverloaded}},
+		"OVERLOADED":  {Error: &cqltest.Error{Code: cqltest.CodeOverloaded}},
+		"UNAVAILABLE": {Error: &cqltest.Error{Code: cqltest.CodeUnavailable}},
+		"timeouts":    {Error: &cqltest.Error{Code: cqltest.CodeWriteTimeout}, Delay: 500 * time.Millisecond},
 		"slow":       {Delay: 900 * time.Millisecond},
 		"silent":     {Drop: true},
 	} {
@@ -384,5 +386,46 @@ func TestShards(t *testing.T) {
 	require.NoError(t, writeItems(t.Context(), w, 0, 500))
 	require.NoError(t, w.Close(t.Context()))
 	require.Len(t, w.Stats().Targets, 4)
+	st := c.Stats()
+	require.Equal(t, [2]int{st.Routable, st.Routable}, [2]int{st.OnReplica, st.OnShard})
 	(&shop{session, c}).requireItems(t, 500)
+}
+
+// TestOverloadedShard has one overloaded shard on each of two nodes: its limit shrinks, those of the other shards do not.
+func TestOverloadedShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})
+		require.NoError(t, c.Exec(fmt.Sprintf(shopSchema, 1)))
+		cfg := vecql.NewCluster(c.Hosts()...)
+		cfg.Dialer, cfg.Logger, cfg.Consistency = c.Dialer(), slog.New(slog.DiscardHandler), vecql.One
+		session, err := cfg.CreateSession()
+		require.NoError(t, err)
+		defer session.Close()
+		require.NoError(t, session.Ready(t.Context()))
+		time.Sleep(time.Minute) // until there is a connection to each shard
+		overloaded := c.Inject(cqltest.Fault{
+			Op: cqltest.OpExecute, Delay: 20 * time.Millisecond, Error: &cqltest.Error{Code: cqltest.CodeOverloaded},
+			Match: func(r cqltest.Request) bool { return r.Shard == 1 },
+		})
+		c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 20 * time.Millisecond})
+		w, err := Insert(session, "shop.items", Options{MaxInFlight: 40})
+		require.NoError(t, err)
+		stop, written := make(chan struct{}), make(chan int)
+		go func() { written <- pour(t, w, stop) }()
+		time.Sleep(10 * time.Second)
+		targets := w.Stats().Targets
+		overloaded.Remove()
+		close(stop)
+		rows := <-written
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, rows, w.Stats().Rows)
+		require.Len(t, targets, 4)
+		for _, target := range targets {
+			if target.Shard == 1 {
+				require.LessOrEqual(t, target.Limit, 2)
+			} else {
+				require.GreaterOrEqual(t, target.Limit, 4)
+			}
+		}
+	})
 }
