@@ -4,25 +4,28 @@ package vecql
 
 import (
 	"context"
+	"time"
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
 )
 
-// Encoded rows: the values of rows as the bytes of a request, for programs that keep rows until they are sent, such as
+// Encoded rows: requests that are encoded before they are sent, for programs that keep rows until they are sent, such as
 // package bulk.
 
-// An EncodedRows holds rows of one statement as the bytes that a request sends: a row that waits, or is sent again, is
-// encoded once. Several rows of one partition are sent as one unlogged batch. The zero value has no rows. Encoding into
-// it reuses its memory. It may be used by one goroutine at a time.
+// An EncodedRows holds rows of one statement, encoded for one request: a row that waits is encoded once. Several rows of
+// one partition are sent as one unlogged batch. The zero value has no rows. It may be used by one goroutine at a time.
 type EncodedRows struct {
-	query    *Query   // of the statement; nil without rows
-	bound    bindings // its offsets are those of the first row
-	cells    []byte
-	ends     []int // row i ends at cells[ends[i]]
-	token    int64
+	query    *Query     // nil means that there never were rows
+	stmt     *statement // of the query
+	token    int64      // of the partition
 	hasToken bool
 	key      []byte // of the partition, for a HostPicker
+
+	one   *call  // the EXECUTE of the only row; nil means that cells has the rows
+	n     int    // values of a row
+	cells []byte // of the rows of a batch
+	ends  []int  // row i ends at cells[ends[i]]
 }
 
 // Encode makes row i of b the only row of r. b is not retained. Errors are those of ExecRow for a row that is not sent;
@@ -39,83 +42,103 @@ func (st *Statement[P]) Encode(ctx context.Context, r *EncodedRows, v *P) error 
 // encode makes the row with these values the only row.
 func (r *EncodedRows) encode(ctx context.Context, q *Query, values record) error {
 	r.Reset()
-	b := &r.bound
-	stmt, err := q.session.prepare(ctx, q.keyspace, q.stmt)
+	c := q.session.newCall(&q.options)
+	err := q.configure(c, nil)
 	if err == nil {
-		err = values.bind(b, stmt)
+		r.token, r.hasToken, err = q.encodeValues(ctx, c, &values)
 	}
-	if err == nil {
-		r.cells, err = b.appendBound(r.cells)
-	}
-	if err == nil {
-		r.token, r.hasToken, err = b.token(r.cells)
-	}
-	if err == nil && r.hasToken && q.session.picks() {
-		r.key, _, err = b.appendKey(nil, r.cells)
-	}
-	*b = bindings{stmt: stmt, n: b.n, offsets: b.offsets}
 	if err != nil {
+		c.release()
 		r.hasToken = false
 		return err
 	}
-	r.query, r.ends = q, append(r.ends, len(r.cells))
+	r.query, r.stmt, r.key, r.one, r.n = q, c.stmts[0], c.routingKey, c, c.bound.n
 	return nil
 }
 
-// Reset removes the rows and keeps the memory.
+// Reset removes the rows and keeps memory for others.
 func (r *EncodedRows) Reset() {
-	*r = EncodedRows{bound: bindings{offsets: r.bound.offsets[:0]}, cells: r.cells[:0], ends: r.ends[:0]}
+	if r.one != nil {
+		r.one.release()
+	}
+	*r = EncodedRows{cells: r.cells[:0], ends: r.ends[:0]}
 }
 
 // Rows returns the number of rows.
-func (r *EncodedRows) Rows() int { return len(r.ends) }
+func (r *EncodedRows) Rows() int {
+	if r.one != nil {
+		return 1
+	}
+	return len(r.ends)
+}
 
-// Size returns the length of the rows in bytes.
-func (r *EncodedRows) Size() int { return len(r.cells) }
+// Size returns the length of the values of the rows in bytes.
+func (r *EncodedRows) Size() int { return len(r.bytes()) }
 
-// Value returns the encoded value of bind marker i of the first row; nil means that it is NULL or unset. It is a view
-// of the memory of r.
+// bytes returns the values of the rows.
+func (r *EncodedRows) bytes() []byte {
+	if r.one != nil {
+		return r.one.bound.cells(r.one.req.body.b)
+	}
+	return r.cells
+}
+
+// Value returns the encoded value of bind marker i of the only row; nil means that it is NULL or unset, or that there is
+// not one row. It is a view of the memory of r.
 func (r *EncodedRows) Value(i int) []byte {
-	cell, _ := r.bound.cell(r.cells, i)
+	if r.one == nil {
+		return nil
+	}
+	cell, _ := r.one.bound.cell(r.one.req.body.b, i)
 	return cell
 }
 
-// Join appends the rows of o and reports whether it did: both must be rows of one statement and one partition, whose
+// Join moves the rows of o to r and reports whether it did: both must be rows of one statement and one partition, whose
 // whole key the statement binds. The statement must not be conditional and must not update counters. Partitions are
 // compared by their tokens; a batch for two partitions that share a token goes to the right nodes too.
 func (r *EncodedRows) Join(o *EncodedRows) bool {
-	if r.query == nil || r.query != o.query || r.bound.stmt != o.bound.stmt || !r.hasToken || !o.hasToken ||
-		r.token != o.token || len(r.ends)+len(o.ends) > BatchSizeMaximum {
+	if r == o || r.Rows() == 0 || o.Rows() == 0 || r.query != o.query || r.stmt != o.stmt || !r.hasToken ||
+		!o.hasToken || r.token != o.token || r.Rows()+o.Rows() > BatchSizeMaximum {
 		return false
 	}
-	for _, end := range o.ends {
-		r.ends = append(r.ends, len(r.cells)+end)
+	if r.one != nil {
+		r.cells = append(r.cells, r.bytes()...)
+		r.ends = append(r.ends, len(r.cells))
+		r.one.release()
+		r.one = nil
 	}
-	r.cells = append(r.cells, o.cells...)
+	before := len(r.cells)
+	r.cells = append(r.cells, o.bytes()...)
+	for _, end := range o.ends {
+		r.ends = append(r.ends, before+end)
+	}
+	if o.one != nil {
+		r.ends = append(r.ends, len(r.cells))
+	}
+	o.Reset()
 	return true
 }
 
-// ExecOn sends the rows to a node only, without another node after a failure. A zero host id means any node. All rows
-// have one write time, unless the statement sets it.
+// ExecOn sends the rows to a node only, without another node after a failure. A zero host id means any node. r then has
+// no rows, but still their targets: another attempt encodes the rows again. All rows have one write time, unless the
+// statement sets it.
 func (r *EncodedRows) ExecOn(ctx context.Context, hostID UUID) error {
-	if r.query == nil {
+	if r.Rows() == 0 {
 		return nil
 	}
-	q := r.query
-	c := q.session.newCall(&q.options)
+	q, c := r.query, r.one
+	r.one = nil
+	if c == nil {
+		var err error
+		if c, err = r.newBatch(); err != nil {
+			return err
+		}
+	}
 	defer c.release()
+	c.began = time.Now()
+	c.req.began = c.began
 	if hostID != (UUID{}) {
 		c.hostID = hostID
-	}
-	if err := q.configure(c, nil); err != nil {
-		return err
-	}
-	q.session.counters.of(c).preparedHits.Add(1)
-	if err := r.startRequest(c); err != nil {
-		return err
-	}
-	if r.hasToken && !c.hasToken {
-		c.token, c.hasToken, c.routingKey = r.token, true, r.key
 	}
 	if err := q.finish(ctx, c); err != nil {
 		return err
@@ -124,19 +147,27 @@ func (r *EncodedRows) ExecOn(ctx context.Context, hostID UUID) error {
 	return nil
 }
 
-// startRequest writes the body: an EXECUTE of one row, or a BATCH.
-func (r *EncodedRows) startRequest(c *call) error {
-	q, stmt := r.query, r.bound.stmt
-	plan, withID := q.usePlan(c, stmt)
-	if len(r.ends) == 1 {
-		c.bound.stmt, c.bound.n, c.bound.encoded = stmt, r.bound.n, r.cells
-		return q.encode(c, stmt, plan, withID)
+// newBatch returns the call of a BATCH of the rows, and removes them.
+func (r *EncodedRows) newBatch() (*call, error) {
+	const beside = 8 // bytes of a statement in a batch besides its id and its values, and more
+	q := r.query
+	c := q.session.newCall(&q.options)
+	err := q.configure(c, nil)
+	q.usePlan(c, r.stmt)
+	if c.batched = len(r.ends); !c.hasToken {
+		c.token, c.hasToken, c.routingKey = r.token, true, r.key
 	}
-	const beside = 8 // bytes of a statement in the batch besides its id and its values, and more
-	c.batched = len(r.ends)
-	err := c.startBody(opBatch, &q.options, len(r.cells)+len(r.ends)*(len(stmt.id)+beside)+128)
 	if err == nil {
-		c.req.body.b, err = appendRowBatch(c.req.body.b, q.session.version, stmt.id, r.bound.n, r.cells, r.ends, &c.params)
+		err = c.startBody(opBatch, &q.options, len(r.cells)+len(r.ends)*(len(r.stmt.id)+beside)+128)
 	}
-	return err
+	if err == nil {
+		q.session.counters.of(c).preparedHits.Add(1)
+		c.req.body.b, err = appendRowBatch(c.req.body.b, q.session.version, r.stmt.id, r.n, r.cells, r.ends, &c.params)
+	}
+	r.cells, r.ends = r.cells[:0], r.ends[:0]
+	if err != nil {
+		c.release()
+		return nil, err
+	}
+	return c, nil
 }

@@ -23,7 +23,7 @@ func (r *EncodedRows) Targets(dst []Target) []Target {
 	if !r.hasToken || r.query.session.picks() { // the HostPicker selects the node of each attempt
 		return dst
 	}
-	s, stmt := r.query.session, r.bound.stmt
+	s, stmt := r.query.session, r.stmt
 	target := planTarget{
 		token: r.token, hasToken: true, lwt: stmt.lwt || r.query.consistency.IsSerial(), host: r.query.hostID,
 		now: time.Now(), start: s.start.Add(startStep),

@@ -49,21 +49,26 @@ func TestTargets(t *testing.T) {
 				require.ElementsMatch(t, targets, same.Targets(nil))
 				require.Equal(t, encoded.Size(), same.Size())
 				for _, target := range targets {
+					require.NoError(t, rows.Encode(t.Context(), &encoded, b, i))
 					require.NoError(t, encoded.ExecOn(t.Context(), target.HostID))
+					require.Zero(t, encoded.Rows())
+					require.ElementsMatch(t, targets, encoded.Targets(nil), "for another attempt")
+					require.NoError(t, typed.Encode(t.Context(), &same, &v))
 					require.NoError(t, same.ExecOn(t.Context(), target.HostID))
 				}
 			}
 			stats := cluster.Stats()
 			require.Equal(t, 4*b.Rows, stats.OnReplica)
 			require.Equal(t, stats.Routable, stats.OnReplica)
+			require.NoError(t, rows.Encode(t.Context(), &encoded, b, 0))
 			require.ErrorIs(t, encoded.ExecOn(t.Context(), vecql.UUID{1}), vecql.ErrNoConnections)
 			// Without the partition key there are no targets, and any node can execute the row.
 			constant, err := session.Query("UPDATE shop.items SET name = ? WHERE id = 1").PrepareRows(t.Context(), b.Schema())
 			require.NoError(t, err)
 			require.NoError(t, constant.Encode(t.Context(), &encoded, b, 0))
 			require.Empty(t, encoded.Targets(nil))
-			require.NoError(t, encoded.ExecOn(t.Context(), vecql.UUID{}))
 			require.False(t, encoded.Join(&encoded))
+			require.NoError(t, encoded.ExecOn(t.Context(), vecql.UUID{}))
 			dst := make([]vecql.Target, 0, 4)
 			if pooled.Poisoned { // pooled memory is not reused
 				return
@@ -72,6 +77,7 @@ func TestTargets(t *testing.T) {
 				_ = rows.Encode(t.Context(), &encoded, b, 1)
 				dst = encoded.Targets(dst[:0])
 			}))
+			encoded.Reset()
 		})
 	}
 }
@@ -98,17 +104,20 @@ func TestEncodedRows(t *testing.T) {
 			require.NoError(t, group.ExecOn(t.Context(), vecql.UUID{}), "there is nothing to do")
 			require.NoError(t, rows.Encode(t.Context(), &group, b, 0))
 			require.Equal(t, []byte{0, 0, 0, 1}, group.Value(1))
+			size := 0
 			for i, want := range []bool{true, true, false} {
+				size = group.Size()
 				require.NoError(t, rows.Encode(t.Context(), &next, b, i+1))
+				size += next.Size()
 				require.Equal(t, want, group.Join(&next), "row %d", i+1)
 			}
 			require.Equal(t, 3, group.Rows())
+			require.Equal(t, size, group.Size()+next.Size())
+			require.Nil(t, group.Value(1), "there are several rows")
 			batches := cluster.Observe(cqltest.Fault{Op: cqltest.OpBatch})
-			for range 2 {
-				require.NoError(t, group.ExecOn(t.Context(), group.Targets(nil)[0].HostID))
-			}
+			require.NoError(t, group.ExecOn(t.Context(), group.Targets(nil)[0].HostID))
 			require.NoError(t, next.ExecOn(t.Context(), vecql.UUID{}))
-			require.GreaterOrEqual(t, batches.Hits(), 2, "a node may have to prepare the statement first")
+			require.Positive(t, batches.Hits())
 			if cfg.Scylla == nil { // which tells the tablets only in responses to EXECUTE
 				require.Equal(t, cluster.Stats().Routable, cluster.Stats().OnReplica)
 			}

@@ -56,9 +56,6 @@ func (e *failedPrepare) Unwrap() error { return e.RequestFailure }
 
 // prepare returns a statement from the cache, or prepares it.
 func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statement, error) {
-	if stmt := s.statements.Known(flight.Key{Scope: keyspace, Text: text}); stmt != nil && !s.closed.Load() {
-		return stmt, nil
-	}
 	stmt, err := s.prepareWithin(ctx, 0, s.defaultPolicies, keyspace, text)
 	var failed *failedPrepare
 	if errors.As(err, &failed) {

@@ -111,10 +111,12 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 	case w.closed:
 		return false, ErrClosed
 	case w.tasks > 0 && (w.tasks >= 2*w.o.MaxInFlight || w.pendingBytes+int64(t.size) > w.o.MaxBytes):
+		w.waits = true
 		return false, nil
 	}
 	to := w.choose(w.candidates)
 	if to.full() {
+		w.waits = true
 		return false, nil
 	}
 	w.tasks++
@@ -151,16 +153,13 @@ func (w *Writer) target(key vecql.Target) *target {
 	return t
 }
 
-// send hands queued rows of a target to workers, within the limits. The caller holds w.mu.
+// send hands queued tasks of a target to workers, within the limits. The caller holds w.mu.
 func (w *Writer) send(t *target) {
-	for t.queued() > 0 && t.inFlight < int(t.limit.limit) {
-		if w.inFlight >= w.o.MaxInFlight {
-			w.starved = true
+	for {
+		next, ok := w.begin(t)
+		if !ok {
 			return
 		}
-		t.inFlight++
-		w.inFlight++
-		w.peakInFlight = max(w.peakInFlight, w.inFlight)
 		if len(w.idle) == 0 {
 			k := &worker{tasks: make(chan task, 1)}
 			w.workers.Go(func() { w.work(k) })
@@ -168,59 +167,99 @@ func (w *Writer) send(t *target) {
 		}
 		k := w.idle[len(w.idle)-1]
 		w.idle = w.idle[:len(w.idle)-1]
-		k.tasks <- t.pop()
+		k.tasks <- next
 	}
 }
 
-// work sends rows until the writer is closed.
+// begin takes the next task of a target, if the limits let it be sent. The caller holds w.mu.
+func (w *Writer) begin(t *target) (next task, ok bool) {
+	if t.queued() == 0 || t.inFlight >= int(t.limit.limit) {
+		return task{}, false
+	}
+	if w.inFlight >= w.o.MaxInFlight {
+		w.starved = true
+		return task{}, false
+	}
+	t.inFlight++
+	w.inFlight++
+	w.peakInFlight = max(w.peakInFlight, w.inFlight)
+	return t.pop(), true
+}
+
+// work sends tasks until the writer is closed.
 func (w *Writer) work(k *worker) {
 	for t := range k.tasks {
-		began := time.Now()
-		err := w.exec(&t)
-		now := time.Now()
-		if t.attempts++; t.attempts == 1 {
-			t.since = began
+		for more := true; more; {
+			began := time.Now()
+			err := w.exec(&t)
+			t, more = w.done(k, t, began, err)
 		}
-		next := acknowledged
-		if err == nil {
-			w.ledger.done(t.job.sets, t.index(), t.rows)
-		} else {
-			next = w.decide(&t, now, err)
-		}
+	}
+}
+
+// done handles the end of a request that began then, with the error err. It returns the next task for the worker; false
+// means that the worker is idle, or that the writer has ended.
+func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task, more bool) {
+	now := time.Now()
+	if t.attempts++; t.attempts == 1 {
+		t.since = began
+	}
+	what := acknowledged
+	if err == nil {
+		w.ledger.done(t.job.sets, t.index(), t.rows)
+	} else {
+		what = w.decide(&t, now, err)
+	}
+	w.mu.Lock()
+	w.release(t.target, began, now, err)
+	switch what {
+	case acknowledged:
+		w.count.rows.Add(uint64(t.rows))
+		w.count.bytes.Add(uint64(t.size))
+		w.latency.record(now.Sub(began))
+		w.finish(t)
+	case sentAgain:
+		w.delay(t, now)
+	case dropped:
+		w.drop(t, err)
+	case divided:
+		w.split(t, err)
+	case rejected:
+		w.mu.Unlock() // the slot of the target is free while the program handles the row
+		w.reject(t, err)
 		w.mu.Lock()
-		w.release(t.target, began, now, err)
-		switch next {
-		case acknowledged:
-			w.count.rows.Add(uint64(t.rows))
-			w.count.bytes.Add(uint64(t.size))
-			w.latency.record(now.Sub(began))
-			w.finish(t)
-		case sentAgain:
-			w.delay(t, now)
-		case dropped:
-			w.drop(t, err)
-		case divided:
-			w.split(t, err)
-		case rejected:
-			w.mu.Unlock() // the slot of the target is free while the program handles the row
-			w.reject(t, err)
-			w.mu.Lock()
-		}
-		if w.ended {
-			w.mu.Unlock()
-			return
-		}
+	}
+	switch next, more = w.begin(t.target); {
+	case more:
+	case w.ended: // while the program handled the row
+		close(k.tasks)
+	default:
 		w.idle = append(w.idle, k)
-		w.sendMore(t.target)
-		w.mu.Unlock()
+	}
+	w.sendMore(t.target)
+	wake := w.hasRoom(t.target)
+	w.mu.Unlock()
+	if wake {
 		w.wakeWrite()
 	}
+	return next, more
+}
+
+// hasRoom reports whether a Write waits for room and should try again: there is much room, so that Write is not woken
+// for each row. The target is that of a request that has ended. The caller holds w.mu.
+func (w *Writer) hasRoom(t *target) bool {
+	room := w.waits && (w.tasks == 0 ||
+		t.queued() <= int(t.limit.limit)/2 && w.tasks <= 2*w.o.MaxInFlight*7/8 && w.pendingBytes <= w.o.MaxBytes/8*7)
+	if room {
+		w.waits = false
+	}
+	return room
 }
 
 // exec sends the rows of a task.
 func (w *Writer) exec(t *task) error {
-	if t.encoded.Rows() == 0 {
-		if err := t.job.rows.encode(w.ctx, t.encoded, t.row); err != nil {
+	if t.encoded.Rows() == 0 { // it was sent before, or could not be prepared
+		if err := t.encode(w.ctx); err != nil {
 			return err
 		}
 	}

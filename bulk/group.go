@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -100,6 +101,30 @@ func (w *Writer) offerGroup(ctx context.Context) error {
 	}
 }
 
+// encode encodes the rows of a task. A row that does not join the others, because the table was altered, fails the task,
+// whose rows are then sent one by one.
+func (t *task) encode(ctx context.Context) error {
+	err := t.job.rows.encode(ctx, t.encoded, t.row)
+	if err != nil || t.rows == 1 {
+		return err
+	}
+	next := newEncoded()
+	defer freeEncoded(next)
+	for i := 1; i < t.rows; i++ {
+		if err = t.job.rows.encode(ctx, next, t.row+i); err == nil && !t.encoded.Join(next) {
+			err = errSplit
+		}
+		if err != nil {
+			t.encoded.Reset() // all rows of the task, or none
+			return err
+		}
+	}
+	return nil
+}
+
+// errSplit means that the rows of a batch are not of one partition and statement any more.
+var errSplit = errors.New("the rows of a batch do not belong together")
+
 // split queues the rows of a batch that failed for good one by one: the cause may be one of them. err is the failure.
 // The caller holds w.mu.
 func (w *Writer) split(t task, err error) {
@@ -123,13 +148,12 @@ func (w *Writer) split(t task, err error) {
 var encodedPool = sync.Pool{New: func() any { return new(vecql.EncodedRows) }}
 
 func newEncoded() *vecql.EncodedRows {
-	r := encodedPool.Get().(*vecql.EncodedRows)
-	r.Reset()
-	return r
+	return encodedPool.Get().(*vecql.EncodedRows)
 }
 
 func freeEncoded(r *vecql.EncodedRows) {
 	if r != nil {
+		r.Reset()
 		encodedPool.Put(r)
 	}
 }

@@ -150,16 +150,17 @@ func (w *Writer) acceptRow(ctx context.Context, j *job, i int) error {
 		return w.acceptFailed(t, err)
 	}
 	t.size = t.encoded.Size()
-	if err := w.rowRate.take(ctx, 1); err != nil {
-		return err
+	if err = w.rowRate.take(ctx, 1); err == nil {
+		err = w.byteRate.take(ctx, float64(t.size))
 	}
-	if err := w.byteRate.take(ctx, float64(t.size)); err != nil {
-		return err
-	}
-	if w.group.join(&t) {
+	if err == nil && w.group.join(&t) {
 		return nil
 	}
-	if err := w.offerGroup(ctx); err != nil {
+	if err == nil {
+		err = w.offerGroup(ctx)
+	}
+	if err != nil {
+		freeEncoded(t.encoded)
 		return err
 	}
 	w.group.start(t)

@@ -44,8 +44,8 @@ func TestOverload(t *testing.T) {
 		"OVERLOADED":  {Error: &cqltest.Error{Code: cqltest.CodeOverloaded}},
 		"UNAVAILABLE": {Error: &cqltest.Error{Code: cqltest.CodeUnavailable}},
 		"timeouts":    {Error: &cqltest.Error{Code: cqltest.CodeWriteTimeout}, Delay: 500 * time.Millisecond},
-		"slow":       {Delay: 900 * time.Millisecond},
-		"silent":     {Drop: true},
+		"slow":        {Delay: 900 * time.Millisecond},
+		"silent":      {Drop: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inShop(t, 2, func(t *testing.T, s *shop) {

@@ -57,6 +57,7 @@ type Writer struct {
 	pending      int // their rows
 	pendingBytes int64
 	peakBytes    int64
+	waits        bool // a Write waits for room
 	starved      bool // a target waited for the bound of the requests in flight
 	delayed      []delayedTask
 	retry        *time.Timer
