@@ -4,7 +4,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -89,8 +91,11 @@ func scanTableRows(b *testing.B, s *session, workers int) (n int, err error) {
 // bulkRows is the number of rows of a batch.
 const bulkRows = 1000
 
+// joinedRows is the number of rows of one partition in a request.
+const joinedRows = 64
+
 // BenchmarkBulk writes rows of batches: way=exec by RowStatement.ExecRow on as many goroutines as rows are in flight,
-// way=bulk by a bulk.Writer.
+// way=joined the same with 64 rows of one partition in a request, way=bulk by a bulk.Writer.
 func BenchmarkBulk(b *testing.B) {
 	ids, vectors := make([]cql.UUID, bulkRows), make([]float32, 0, bulkRows*workload.Dim)
 	keys, values := make([]int64, bulkRows), make([]int64, bulkRows)
@@ -98,12 +103,12 @@ func BenchmarkBulk(b *testing.B) {
 		ids[i], vectors = workload.InsertID, append(vectors, workload.InsertedVector...)
 		keys[i], values[i] = workload.SmallKey, workload.SmallValue
 	}
-	for name, c := range map[string]struct {
-		stmt  string
-		batch *column.Batch
+	for _, c := range []struct {
+		name, stmt string
+		batch      *column.Batch
 	}{
-		"vector": {workload.InsertVector, column.NewBatch(column.Of("id", ids), column.Matrix("v", vectors, workload.Dim))},
-		"small":  {workload.InsertSmall, column.NewBatch(column.Of("k", keys), column.Of("v", values))},
+		{"vector", workload.InsertVector, column.NewBatch(column.Of("id", ids), column.Matrix("v", vectors, workload.Dim))},
+		{"small", workload.InsertSmall, column.NewBatch(column.Of("k", keys), column.Of("v", values))},
 	} {
 		for _, version := range []int{4, 5} {
 			s := connect(b, workload.Addr(b), version)
@@ -112,12 +117,17 @@ func BenchmarkBulk(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, inFlight := range []int{16, 128, 1024} {
-				part := fmt.Sprintf("/row=%s/inflight=%d/version=%d", name, inFlight, version)
+				part := fmt.Sprintf("/row=%s/inflight=%d/version=%d", c.name, inFlight, version)
 				b.Run("way=exec"+part, func(b *testing.B) {
 					workload.Measure(b, func() error {
 						return workload.InFlight(b.N, inFlight, func(i int) error {
 							return rows.ExecRow(context.Background(), c.batch, i%bulkRows)
 						})
+					})
+				})
+				b.Run("way=joined"+part, func(b *testing.B) {
+					workload.Measure(b, func() error {
+						return workload.InFlight((b.N+joinedRows-1)/joinedRows, inFlight, func(int) error { return execJoined(rows, c.batch) })
 					})
 				})
 				b.Run("way=bulk"+part, func(b *testing.B) {
@@ -126,6 +136,26 @@ func BenchmarkBulk(b *testing.B) {
 			}
 		}
 	}
+}
+
+// encoded holds the memory of joined rows.
+var encoded = sync.Pool{New: func() any { return new([2]vecql.EncodedRows) }}
+
+// execJoined sends the first rows of a batch, which are of one partition, in one request.
+func execJoined(rows *vecql.RowStatement, batch *column.Batch) error {
+	ctx := context.Background()
+	r := encoded.Get().(*[2]vecql.EncodedRows)
+	defer encoded.Put(r)
+	err := rows.Encode(ctx, &r[0], batch, 0)
+	for i := 1; i < joinedRows && err == nil; i++ {
+		if err = rows.Encode(ctx, &r[1], batch, i); err == nil && !r[0].Join(&r[1]) {
+			err = errors.New("the row did not join the others")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return r[0].ExecOn(ctx, vecql.UUID{})
 }
 
 func bulkWrite(b *testing.B, s *vecql.Session, stmt string, batch *column.Batch, inFlight int) error {
