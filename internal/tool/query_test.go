@@ -122,29 +122,3 @@ func TestQueryPages(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, "id\n--\n 1\n"), out)
 	require.Equal(t, "vecql query: invalid request: enough\n", text)
 }
-
-// TestDescribe requires that the printed schema creates an equal one.
-func TestDescribe(t *testing.T) {
-	x := newTester(t, shop, `
-		CREATE TYPE shop.street (name text, number int); CREATE TYPE shop.address (zip text, at frozen<street>);
-		CREATE TABLE shop."Orders" (customer uuid, "At" timestamp, line int, total decimal static, home frozen<address>,
-			notes map<text, frozen<list<int>>>, PRIMARY KEY ((customer, "At"), line))
-			WITH CLUSTERING ORDER BY (line DESC) AND comment = 'it''s' AND default_time_to_live = 60;
-		CREATE TABLE shop.hits (page text PRIMARY KEY, n counter);
-		CREATE CUSTOM INDEX items_v ON shop.items (v) USING 'StorageAttachedIndex' WITH OPTIONS = {'similarity_function': 'cosine'};
-		CREATE INDEX ON shop.items (name)`)
-	schema := x.requireRun("describe", "shop")
-	require.Contains(t, schema, "TABLE shop.\"Orders\" (\n    customer uuid,\n")
-	require.Equal(t, schema, x.requireRun("describe"))
-	y := newTester(t)
-	y.in = schema
-	require.Empty(t, y.requireRun("query"))
-	require.Equal(t, schema, y.requireRun("describe", "shop"))
-
-	require.Equal(t, "CREATE TYPE shop.street (\n    name text,\n    number int\n);\n", x.requireRun("describe", "type", "shop.street"))
-	require.True(t, strings.HasPrefix(x.requireRun("describe", "shop.hits"), "CREATE "))
-	require.Contains(t, x.requireRun("describe", "keyspaces"), "shop                   keyspace  shop\n")
-	require.Contains(t, x.requireRun("query", "DESCRIBE TABLE shop.hits"), "TABLE shop.hits (\n")
-	require.Contains(t, x.requireRun("describe", "-o", "json", "shop.hits"), `"create_statement":"CREATE TABLE shop.hits (\n`)
-	require.Equal(t, "vecql describe: invalid request: 'none' not found in keyspaces", x.requireFailure(1, "describe", "none"))
-}
