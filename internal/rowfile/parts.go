@@ -118,10 +118,8 @@ func (p *Parts) writeRows(b *column.Batch) error {
 	return p.file.Write(b)
 }
 
-// Full reports whether the current file has reached a limit.
-func (p *Parts) Full() bool {
-	return p.o.Rows > 0 && p.rows >= p.o.Rows || p.o.Bytes > 0 && p.bytes >= p.o.Bytes
-}
+// Fits reports whether the current file can take all rows of a batch.
+func (p *Parts) Fits(b *column.Batch) bool { return p.fit(b, 0) == b.Rows }
 
 // Cut completes the current file. All rows so far are then on disk.
 func (p *Parts) Cut() error {

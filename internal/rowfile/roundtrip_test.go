@@ -204,7 +204,7 @@ func TestPartsFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(folder, "other.csv"), filepath.Join(folder, "part-000000.csv")}, in.Files())
 	require.NoError(t, p.Write(column.NewBatch(column.Of("id", []int64{1}))))
-	require.False(t, p.Full())
+	require.True(t, p.Fits(column.NewBatch(column.Of("id", make([]int64, 1000)))))
 	require.NoError(t, p.Abort())
 	require.NoFileExists(t, filepath.Join(folder, "part-000001.csv"))
 	p, err = NewParts(filepath.Join(folder, "empty"), column.Schema{{Name: "id", Type: column.Type{Kind: column.Int64}}}, PartsOptions{WriterOptions: WriterOptions{Format: Parquet}})

@@ -81,7 +81,9 @@ cluster: see vecql help query.`,
 	root.AddCommand(
 		newDemoCommand(e),
 		newDescribeCommand(e),
+		newLoadCommand(e),
 		newQueryCommand(e),
+		newUnloadCommand(e),
 		newVersionCommand(e),
 	)
 	return root

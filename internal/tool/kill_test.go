@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cqltest"
+)
+
+// argsVariable is the variable of the environment with the arguments of TestProcess.
+const argsVariable = "VECQL_TEST_ARGS"
+
+// TestProcess is the tool as a process of its own.
+func TestProcess(t *testing.T) {
+	var args []string
+	if json.Unmarshal([]byte(os.Getenv(argsVariable)), &args) != nil {
+		t.Skip("for other tests")
+	}
+	os.Exit(Main(args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// process returns the tool as a process that has not started.
+func (x *tester) process(args ...string) *exec.Cmd {
+	text, err := json.Marshal(args)
+	require.NoError(x.t, err)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
+	cmd.Env = append(os.Environ(), argsVariable+"="+string(text))
+	for name, value := range x.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd
+}
+
+// killUntilDone runs the tool and kills it after so many requests of a statement, again and again with --resume, until
+// a run ends by itself. It returns the number of runs that were killed.
+func (x *tester) killUntilDone(statement string, requests int, args ...string) (killed int) {
+	for {
+		seen := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: statement, Delay: time.Millisecond})
+		cmd := x.process(args...)
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(x.t, cmd.Start())
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		ended := make(chan error, 1)
+		go func() { ended <- seen.Wait(x.t.Context(), requests) }()
+		select {
+		case err := <-done:
+			require.NoError(x.t, err, out.String())
+			return killed
+		case err := <-ended:
+			require.NoError(x.t, err)
+			require.NoError(x.t, cmd.Process.Kill())
+			<-done
+		}
+		seen.Remove()
+		if killed++; killed == 1 {
+			args = append(args, "--resume")
+		}
+	}
+}
+
+// ids returns a CSV file with so many rows.
+func ids(t *testing.T, n int) string {
+	var text strings.Builder
+	text.WriteString("id,n\n")
+	for id := range n {
+		fmt.Fprintf(&text, "%d,1\n", id)
+	}
+	return file(t, "ids.csv", text.String())
+}
+
+// TestLoadKilled kills a load several times. Afterwards the table has each row.
+func TestLoadKilled(t *testing.T) {
+	const rows = 1200
+	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int)")
+	checkpoint := filepath.Join(t.TempDir(), "load.json")
+	killed := x.killUntilDone("INSERT", 500, "load", "shop.many", ids(t, rows), "--checkpoint", checkpoint,
+		"--checkpoint-every", "1ms", "--max-in-flight", "4")
+	t.Log(killed, "processes were killed")
+	require.Positive(t, killed)
+	dir := t.TempDir() + "/"
+	x.requireRun("unload", "shop.many", dir)
+	requireIDs(t, dir, rows)
+}
+
+// TestLoadCountersKilled kills a load of counters. No counter is too high. One that is too low, or may be, is rejected.
+func TestLoadCountersKilled(t *testing.T) {
+	const rows = 600
+	x := newTester(t, shop, "CREATE TABLE shop.hits (id int PRIMARY KEY, n counter)")
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.jsonl")
+	killed := x.killUntilDone("UPDATE", 250, "load", "shop.hits", ids(t, rows), "--counters", "--checkpoint", filepath.Join(dir, "load.json"),
+		"--checkpoint-every", "1ms", "--max-in-flight", "4", "--max-errors", "100%", "--rejected", bad)
+	t.Log(killed, "processes were killed")
+	require.Positive(t, killed)
+	counted := x.requireRun("unload", "shop.hits", "-", "--format", "csv", "--no-header")
+	inDoubt := 0
+	for line := range strings.Lines(string(must1(os.ReadFile(bad)))) {
+		var r rejectedRecord
+		require.NoError(t, json.Unmarshal([]byte(line), &r))
+		require.Contains(t, r.Error, "may have been written before")
+		if !strings.Contains("\n"+counted, "\n"+strings.TrimSuffix(r.Record, "1")) {
+			inDoubt++
+		}
+	}
+	require.Equal(t, rows, strings.Count(counted, ",1\n")+inDoubt)
+	require.Equal(t, strings.Count(counted, "\n"), strings.Count(counted, ",1\n"), "no counter is 2")
+}
+
+// TestUnloadKilled kills an unload several times. Afterwards the parts have each row once.
+func TestUnloadKilled(t *testing.T) {
+	x := manyRows(t, 1000)
+	dir := filepath.Join(t.TempDir(), "out") + "/"
+	killed := x.killUntilDone("token(", 40, "unload", "shop.many", dir, "--part-rows", "60", "--page-bytes", "1000", "--workers", "3")
+	t.Log(killed, "processes were killed")
+	require.Positive(t, killed)
+	requireIDs(t, dir, 1000)
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"reflect"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/rowfile"
+)
+
+// The verb load: rows of files to a table.
+
+// A load is the flags and the state of the verb load.
+type load struct {
+	files fileFlags
+	o     bulk.Options
+
+	table, statement          string
+	mapped                    []string
+	refuseExtra, allowMissing bool
+	ttl                       time.Duration
+	ttlField, timestampField  string
+	timestamp                 int64
+	counters                  bool
+	maxErrors, rejected       string
+	resume, dryRun            bool
+	summary                   string
+
+	fields  column.Schema // of the rows
+	keys    []string      // the fields of the partition key
+	rejects rejects
+	dry     atomic.Uint64 // rows of a dry run
+}
+
+// newLoadCommand returns the verb with its flags.
+func newLoadCommand(e *env) *cobra.Command {
+	l := &load{}
+	c := &cobra.Command{
+		Use:   "load TABLE FILE...",
+		Short: "Write the rows of files to a table",
+		Long: `Load writes the rows of Parquet, CSV, JSON lines and Arrow files to a table, plain
+or in gzip or zstd. A file may be a pattern, a folder, or - for standard input. A
+field goes to the column of its name; --map changes that:
+
+  --map price=cost             the field cost
+  --map 'added=toTimestamp(now())'  a call; --map "kind='book'" is a literal
+  --map note=                  no value
+
+NULL leaves a column as it is. With --checkpoint a load that was interrupted, or
+killed, continues with --resume: no row is lost, and a row is written again only
+where that changes nothing.`,
+		Example: `  vecql load shop.items items.parquet
+  vecql load shop.items 'items-*.csv.gz' --max-errors 1% --rejected bad.jsonl
+  vecql load shop.items items/ --checkpoint load.json --resume
+  vecql load --statement "DELETE FROM shop.items WHERE id = :id" gone.csv
+  zcat items.csv.gz | vecql load shop.items - --format csv`,
+		RunE: func(c *cobra.Command, args []string) error { return e.load(c.Context(), l, args) },
+	}
+	e.addClusterFlags(c)
+	e.addProgressFlag(c)
+	l.files.add(c, true)
+	l.addFlags(c)
+	return c
+}
+
+// addFlags gives the verb the flags of statements, bounds and errors.
+func (l *load) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&l.statement, "statement", "", "execute this `INSERT, UPDATE or DELETE` with markers such as :id, in place of TABLE")
+	f.StringArrayVar(&l.mapped, "map", nil, "value of a column, `COLUMN=FIELD`; repeat for several")
+	f.BoolVar(&l.refuseExtra, "refuse-extra", false, "fields that have no column are an error")
+	f.BoolVar(&l.allowMissing, "allow-missing", false, "columns that have no field are NULL")
+	f.BoolVar(&l.o.WriteNulls, "write-nulls", false, "NULL deletes the value of its column, and leaves a tombstone")
+	f.DurationVar(&l.ttl, "ttl", 0, "time to live of all rows, a `duration` such as 24h")
+	f.StringVar(&l.ttlField, "ttl-field", "", "`field` with the time to live of each row, in seconds")
+	f.Int64Var(&l.timestamp, "timestamp", 0, "write time of all rows, in `microseconds` since 1970")
+	f.StringVar(&l.timestampField, "timestamp-field", "", "`field` with the write time of each row, in microseconds since 1970")
+	f.BoolVar(&l.counters, "counters", false, "add to counters")
+	f.BoolVar(&l.o.AssumeIdempotent, "idempotent", false, "executing --statement twice has the effect of executing it once")
+	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected")
+	f.StringVar(&l.rejected, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
+	f.StringVar(&l.o.Checkpoint, "checkpoint", "", "`file` that stores which rows are written")
+	f.DurationVar(&l.o.CheckpointEvery, "checkpoint-every", 5*time.Second, "`time` between two writes of the checkpoint")
+	f.BoolVar(&l.resume, "resume", false, "continue the load of --checkpoint")
+	f.BoolVar(&l.dryRun, "dry-run", false, "read and check all records, and write nothing")
+	f.Float64Var(&l.o.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
+	f.Float64Var(&l.o.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
+	f.IntVar(&l.o.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
+	f.DurationVar(&l.o.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
+	f.StringVar(&l.summary, "summary", "text", "`form` of the summary at the end: text or json")
+}
+
+// check returns a usage error for flags that contradict each other, and sets the table and the files of arguments.
+func (l *load) check(args []string) (files []string, err error) {
+	if l.statement == "" && len(args) > 0 {
+		l.table, args = args[0], args[1:]
+	}
+	_, missing := os.Stat(l.o.Checkpoint)
+	for _, fault := range []struct {
+		is   bool
+		text string
+	}{
+		{l.statement == "" && l.table == "", "a table or --statement is missing"},
+		{len(args) == 0, "no file is named; - is standard input"},
+		{
+			l.statement != "" && (len(l.mapped) > 0 || l.using() != "" || l.counters),
+			"--map, --ttl, --timestamp and --counters make a statement, but --statement is set",
+		},
+		{l.ttl != 0 && l.ttlField != "", "--ttl and --ttl-field are both set"},
+		{l.ttl < 0 || l.ttl%time.Second != 0 || l.ttl/time.Second > math.MaxInt32, "--ttl is not a number of seconds"},
+		{l.timestamp != 0 && l.timestampField != "", "--timestamp and --timestamp-field are both set"},
+		{l.resume && l.o.Checkpoint == "", "--resume needs --checkpoint"},
+		{l.summary != "text" && l.summary != "json", "--summary is neither text nor json"},
+	} {
+		if fault.is {
+			return nil, usageError{errors.New(fault.text)}
+		}
+	}
+	switch {
+	case l.o.Checkpoint == "":
+	case l.resume && errors.Is(missing, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no checkpoint %s to resume", l.o.Checkpoint)
+	case !l.resume && missing == nil:
+		return nil, advise(fmt.Errorf("the checkpoint %s exists", l.o.Checkpoint),
+			"--resume continues its load; remove it to start again")
+	}
+	return args, l.rejects.setMost(l.maxErrors)
+}
+
+// load executes the verb.
+func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
+	names, err := l.check(args)
+	if err != nil {
+		return err
+	}
+	o, err := e.readOptions(&l.files)
+	if err != nil {
+		return err
+	}
+	if _, err := rowfile.Open(o, names...); err != nil { // before a connection is opened
+		return err
+	}
+	session, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := l.setStatement(ctx, session); err != nil {
+		return err
+	}
+	if err := l.rejects.open(l.rejected, l.resume); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.rejects.close()) }()
+	o.Fields, o.RefuseExtra, o.AllowMissing = l.fields, l.refuseExtra, l.allowMissing
+	o.Records, o.Rejected = true, l.rejects.addRecord
+	if l.counters && l.o.Checkpoint != "" {
+		o.BatchRows = doubtfulRows
+	}
+	in, err := rowfile.Open(o, names...)
+	if err != nil {
+		return err
+	}
+	if l.dryRun {
+		return e.loadDry(ctx, l, session, in)
+	}
+	return e.loadRows(ctx, l, session, in)
+}
+
+// loadRows writes the rows.
+func (e *env) loadRows(ctx context.Context, l *load, session *vecql.Session, in *rowfile.Input) error {
+	l.o.Counters, l.o.MaxRejected, l.o.Rejected = l.counters || l.o.Counters, math.MaxInt, l.rejects.addRow
+	w, err := bulk.New(session, l.statement, l.o)
+	if err != nil {
+		return err
+	}
+	l.rejects.written = func() uint64 { return w.Stats().Rows }
+	stop, err := e.startProgress(func() state { return l.state(in, w.Stats()) })
+	if err != nil {
+		return errors.Join(err, w.Close(ctx))
+	}
+	defer stop()
+	for b, readErr := range in.Batches(ctx) {
+		if err = readErr; err == nil {
+			err = w.Write(ctx, b)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = w.Flush(ctx)
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	closeErr := w.Close(ending)
+	stop()
+	switch {
+	case l.rejects.err != nil:
+		err = l.rejects.err
+	case err == nil:
+		err = closeErr
+	}
+	if err != nil {
+		return l.advice(err)
+	}
+	return e.writeSummary(l.summary, l.result(w.Stats(), len(in.Files())))
+}
+
+// doubtfulRows is the number of rows that a load of counters announces in its checkpoint before it sends them. After a
+// crash those that were not acknowledged are rejected.
+const doubtfulRows = 256
+
+// closeTimeout bounds the wait for requests in flight after an interrupt.
+const closeTimeout = 5 * time.Second
+
+// advice adds how to continue.
+func (l *load) advice(err error) error {
+	if l.o.Checkpoint == "" {
+		return err
+	}
+	return advise(err, "--resume continues the load")
+}
+
+// loadDry checks the rows without writing them.
+func (e *env) loadDry(ctx context.Context, l *load, session *vecql.Session, in *rowfile.Input) error {
+	l.rejects.written = l.dry.Load
+	began := e.now()
+	stop, err := e.startProgress(func() state { return l.state(in, bulk.Stats{Rows: l.dry.Load()}) })
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var rows *vecql.RowStatement
+	var schema column.Schema
+	for b, err := range in.Batches(ctx) {
+		if err != nil {
+			return err
+		}
+		if s := b.Schema(); !reflect.DeepEqual(s, schema) {
+			schema = s
+			if rows, err = session.Query(l.statement).NullsUnset(!l.o.WriteNulls).PrepareRows(ctx, s); err != nil {
+				return err
+			}
+		}
+		if err := l.checkRows(ctx, rows, b); err != nil {
+			return err
+		}
+	}
+	stop()
+	done := bulk.Stats{Rows: l.dry.Load(), Elapsed: e.now().Sub(began)}
+	return e.writeSummary(l.summary, l.result(done, len(in.Files())))
+}
+
+// checkRows encodes the rows of a batch.
+func (l *load) checkRows(ctx context.Context, rows *vecql.RowStatement, b *column.Batch) error {
+	for i := range b.Rows {
+		_, _, err := rows.Targets(ctx, nil, b, i)
+		for _, key := range l.keys {
+			if err == nil && b.Column(key).Err() == nil && b.Column(key).Null(i) {
+				err = fmt.Errorf("%s is NULL, but part of the key", key)
+			}
+		}
+		if err != nil {
+			row := bulk.Rejection{Source: b.Source.File, Index: b.Source.FirstRow + int64(i), Batch: b.Slice(i, i+1), Err: err}
+			if err := l.rejects.addRow(row); err != nil {
+				return err
+			}
+			continue
+		}
+		l.dry.Add(1)
+	}
+	return nil
+}

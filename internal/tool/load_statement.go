@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
+)
+
+// The statement of a load: that of the user, or one made from the table and --map.
+
+// tableOf returns the metadata of a table or view that is named as in CQL. The server resolves the name.
+func tableOf(ctx context.Context, session *vecql.Session, name string) (*vecql.TableMetadata, error) {
+	m, err := session.StatementMetadata(ctx, "SELECT * FROM "+name, "")
+	if err != nil {
+		return nil, err
+	}
+	return session.TableMetadataContext(ctx, m.Keyspace, m.Table)
+}
+
+// qualified returns the name of a table in CQL, with its keyspace.
+func qualified(t *vecql.TableMetadata) string {
+	return cqltext.QuoteIdentifier(t.Keyspace) + "." + cqltext.QuoteIdentifier(t.Name)
+}
+
+// marker returns the bind marker of a field.
+func marker(field string) string { return ":" + cqltext.QuoteIdentifier(field) }
+
+// A mapping is the value of each column of a table in CQL: a bind marker of a field, a literal, a call.
+type mapping map[string]string
+
+// newMapping returns the values of the columns of a table by --map. A column that is not named there has the value of
+// the field of its name, one with an empty value has none.
+func newMapping(t *vecql.TableMetadata, flags []string) (mapping, error) {
+	m := mapping{}
+	for _, name := range t.OrderedColumns {
+		m[name] = marker(name)
+	}
+	for _, flag := range flags {
+		name, value, ok := strings.Cut(flag, "=")
+		name, value = unquoted(strings.TrimSpace(name)), strings.TrimSpace(value)
+		switch {
+		case !ok:
+			return nil, usagef("--map is %q, want COLUMN=VALUE", flag)
+		case t.Columns[name] == nil:
+			return nil, fmt.Errorf("--map: table %s has no column %q", t.Name, name)
+		case value == "" && isKey(t, name):
+			return nil, fmt.Errorf("--map: column %q is part of the key and needs a value", name)
+		case value == "":
+			delete(m, name)
+		default:
+			m[name] = mappedValue(value)
+		}
+	}
+	return m, nil
+}
+
+func isKey(t *vecql.TableMetadata, column string) bool {
+	kind := t.Columns[column].Kind
+	return kind == vecql.ColumnPartitionKey || kind == vecql.ColumnClusteringKey
+}
+
+// mappedValue returns the CQL of a value of --map: literals and calls as they are, all else as the name of a field.
+func mappedValue(value string) string {
+	isNumber := value[0] >= '0' && value[0] <= '9' || value[0] == '-' || value[0] == '+'
+	switch {
+	case value[0] == '"':
+		return marker(unquoted(value))
+	case isNumber, strings.ContainsAny(value[:1], "'[{(:"), strings.HasSuffix(value, ")"),
+		strings.EqualFold(value, "true"), strings.EqualFold(value, "false"):
+		return value
+	}
+	return marker(value)
+}
+
+// insert returns the INSERT for the rows of a load.
+func (l *load) insert(t *vecql.TableMetadata, m mapping) string {
+	var names, values []string
+	for _, name := range t.OrderedColumns {
+		if value, ok := m[name]; ok {
+			names, values = append(names, cqltext.QuoteIdentifier(name)), append(values, value)
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)%s", qualified(t), strings.Join(names, ", "),
+		strings.Join(values, ", "), l.using())
+}
+
+// using returns the clause of TTL and timestamp.
+func (l *load) using() string {
+	var using []string
+	switch {
+	case l.ttlField != "":
+		using = append(using, "TTL "+marker(l.ttlField))
+	case l.ttl > 0:
+		using = append(using, fmt.Sprintf("TTL %d", int64(l.ttl.Seconds())))
+	}
+	switch {
+	case l.timestampField != "":
+		using = append(using, "TIMESTAMP "+marker(l.timestampField))
+	case l.timestamp != 0:
+		using = append(using, fmt.Sprintf("TIMESTAMP %d", l.timestamp))
+	}
+	if len(using) == 0 {
+		return ""
+	}
+	return " USING " + strings.Join(using, " AND ")
+}
+
+// count returns the UPDATE that adds rows to a table of counters.
+func (l *load) count(t *vecql.TableMetadata, m mapping) string {
+	var sets, where []string
+	for _, name := range t.OrderedColumns {
+		value, ok := m[name]
+		quoted := cqltext.QuoteIdentifier(name)
+		switch {
+		case isKey(t, name):
+			where = append(where, quoted+" = "+value)
+		case ok:
+			sets = append(sets, quoted+" = "+quoted+" + "+value)
+		}
+	}
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s", qualified(t), strings.Join(sets, ", "), strings.Join(where, " AND "))
+}
+
+// setStatement sets the statement, and the fields of the rows with the types of its bind markers.
+func (l *load) setStatement(ctx context.Context, session *vecql.Session) error {
+	if l.statement == "" {
+		t, err := tableOf(ctx, session, l.table)
+		if err != nil {
+			return err
+		}
+		m, err := newMapping(t, l.mapped)
+		if err != nil {
+			return err
+		}
+		isCounter := slices.Contains(t.Flags, "counter")
+		switch {
+		case isCounter && !l.counters:
+			return advise(fmt.Errorf("%s is a table of counters, and rows that are written twice count twice", l.table),
+				"--counters allows it")
+		case isCounter && l.using() != "":
+			return errors.New("counters have no TTL and no timestamp")
+		case isCounter:
+			l.statement = l.count(t, m)
+		default:
+			l.statement = l.insert(t, m)
+		}
+	}
+	metadata, err := session.StatementMetadata(ctx, l.statement, "")
+	if err != nil {
+		return err
+	}
+	for _, c := range metadata.BindMarkers {
+		if l.fields.Index(c.Name) < 0 {
+			l.fields = append(l.fields, codec.ColumnField(c.Name, c.TypeInfo))
+		}
+	}
+	for _, i := range metadata.PartitionKey {
+		l.keys = append(l.keys, metadata.BindMarkers[i].Name)
+	}
+	if len(l.fields) == 0 {
+		return errors.New("the statement has no bind marker, such as :id for the field id")
+	}
+	return nil
+}

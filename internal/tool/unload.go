@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// The verb unload: rows of a table to files.
+
+// An unload is the flags and the state of the verb unload.
+type unload struct {
+	files    fileFlags
+	compress string
+	summary  string
+
+	statement, table    string
+	times               bool
+	partRows, partBytes int
+	resume              bool
+	workers, pageBytes  int
+	rowsPerSecond       float64
+
+	path   string
+	o      rowfile.WriterOptions
+	schema column.Schema
+	scan   *tablescan.Scan // nil for a statement that is not run by token ranges
+
+	mu      sync.Mutex // held while rows are written
+	out     output
+	written int64 // rows, earlier runs included
+	bytes   int64 // of this run
+	began   time.Time
+	before  int64 // rows of earlier runs
+}
+
+// An output is where the rows go. Its methods are called with unload.mu held.
+type output interface {
+	write(ctx context.Context, b *column.Batch) error
+	// finish completes the output. No row follows.
+	finish() error
+	// abandon ends an output that is not complete. keep means that all rows so far are acknowledged, so that an output
+	// that can be resumed keeps them.
+	abandon(ctx context.Context, keep bool) error
+	files() int
+}
+
+// newUnloadCommand returns the verb with its flags.
+func newUnloadCommand(e *env) *cobra.Command {
+	u := &unload{}
+	c := &cobra.Command{
+		Use:   "unload TABLE PATH",
+		Short: "Write the rows of a table to files",
+		Long: `Unload reads a table by ranges of tokens, from all nodes at once, and writes its
+rows to one file, to parts in a folder, or with - to standard output. The name of a
+file shows the format and the compression. PATH is a folder if it exists or ends
+with /; its files are part-000000.parquet and so on.
+
+A file appears under its name when it is complete. An unload to a folder that was
+interrupted, or killed, continues with --resume: each row is in one part.`,
+		Example: `  vecql unload shop.items items.parquet
+  vecql unload shop.items items/ --part-rows 1000000
+  vecql unload shop.items items/ --part-rows 1000000 --resume
+  vecql unload --statement "SELECT id, price FROM shop.items" prices.csv.gz
+  vecql unload shop.items - --format json | jq .name`,
+		RunE: func(c *cobra.Command, args []string) error { return e.unload(c.Context(), u, args) },
+	}
+	e.addClusterFlags(c)
+	e.addProgressFlag(c)
+	u.files.add(c, false)
+	f := c.Flags()
+	f.StringVar(&u.statement, "statement", "", "read this `SELECT` in place of TABLE; without GROUP BY, ORDER BY and LIMIT it is run by ranges of tokens")
+	f.BoolVar(&u.times, "times", false, "add the write time and the time to live of each column, for load --times")
+	f.StringVar(&u.compress, "compress", "none", "`compression`: none, gzip or zstd; default by the name")
+	f.IntVar(&u.partRows, "part-rows", 0, "most `rows` of a file in a folder; 0 means no limit")
+	f.IntVar(&u.partBytes, "part-bytes", 128<<20, "most `bytes` of values of a file in a folder; 0 means no limit")
+	f.BoolVar(&u.resume, "resume", false, "continue an unload to a folder")
+	f.IntVar(&u.workers, "workers", 8, "`number` of ranges that are read at a time")
+	f.IntVar(&u.pageBytes, "page-bytes", 1<<20, "`bytes` of a page")
+	f.Float64Var(&u.rowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
+	f.StringVar(&u.summary, "summary", "text", "`form` of the summary at the end: text or json")
+	return c
+}
+
+// check returns a usage error for flags that contradict each other, and sets table and path from arguments.
+func (u *unload) check(args []string) error {
+	if u.statement == "" && len(args) > 0 {
+		u.table, args = args[0], args[1:]
+	}
+	if len(args) == 1 {
+		u.path = args[0]
+	}
+	for _, fault := range []struct {
+		is   bool
+		text string
+	}{
+		{u.statement == "" && u.table == "", "a table or --statement is missing"},
+		{len(args) != 1, "want one file or folder; - is standard output"},
+		{u.statement != "" && u.times, "--times is for a table, not for --statement"},
+		{u.resume && !u.isFolder(), "--resume is for a folder of parts"},
+		{u.summary != "text" && u.summary != "json", "--summary is neither text nor json"},
+		{min(u.partRows, u.partBytes, u.workers-1, u.pageBytes-1) < 0 || u.rowsPerSecond < 0, "a number is too small"},
+	} {
+		if fault.is {
+			return usageError{errors.New(fault.text)}
+		}
+	}
+	var err error
+	if u.o, err = u.files.writeOptions(u.compress); err != nil {
+		return err
+	}
+	format, compression := rowfile.ByName(u.path)
+	switch {
+	case u.isFolder() && u.o.Format == 0:
+		u.o.Format = rowfile.Parquet
+	case u.path == rowfile.Stdin && u.o.Format == 0:
+		return usagef("standard output needs --format")
+	case u.o.Format == 0:
+		u.o.Format = format
+	}
+	if u.o.Format == 0 {
+		return usagef("the name %q does not show a format: --format or an extension such as .parquet is missing", u.path)
+	}
+	if u.o.Compression == rowfile.Plain && !u.isFolder() {
+		u.o.Compression = compression
+	}
+	u.o.Stream = u.path == rowfile.Stdin || strings.Contains(u.path, ".arrows")
+	return nil
+}
+
+// isFolder reports whether the path is that of a folder of parts.
+func (u *unload) isFolder() bool {
+	info, err := os.Stat(u.path)
+	return strings.HasSuffix(u.path, "/") || err == nil && info.IsDir()
+}
+
+// unload executes the verb.
+func (e *env) unload(ctx context.Context, u *unload, args []string) error {
+	if err := u.check(args); err != nil {
+		return err
+	}
+	session, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := u.setStatement(ctx, session); err != nil {
+		return err
+	}
+	if err := u.open(ctx, e, session); err != nil {
+		return err
+	}
+	u.began = e.now()
+	stop, err := e.startProgress(u.state)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if u.scan != nil {
+		err = u.scan.Run(ctx, func(_ int, b *column.Batch) error { return u.page(ctx, b) })
+	} else {
+		err = u.readInOrder(ctx, session)
+	}
+	stop()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err == nil {
+		err = u.out.finish()
+	}
+	if err != nil {
+		return u.fail(ctx, err)
+	}
+	if u.path == rowfile.Stdin {
+		return nil // the summary would be part of the rows
+	}
+	return e.writeSummary(u.summary, u.result(e.now().Sub(u.began)))
+}
+
+// fail ends an output that is not complete.
+func (u *unload) fail(ctx context.Context, err error) error {
+	var write *writeError
+	keep := u.scan != nil && !errors.As(err, &write)
+	if failed := u.out.abandon(context.WithoutCancel(ctx), keep); failed != nil && keep {
+		return errors.Join(err, failed)
+	}
+	if u.isFolder() && u.scan != nil {
+		return advise(err, "--resume continues the unload")
+	}
+	return err
+}
+
+// A writeError means that rows could not be written to the output.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
+
+// setStatement sets the statement and the columns of its result.
+func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error {
+	if u.statement == "" {
+		t, err := tableOf(ctx, session, u.table)
+		if err != nil {
+			return err
+		}
+		u.statement = u.selectOf(t)
+	}
+	if !cqltext.IsSelect(u.statement) {
+		return usagef("--statement is not a SELECT")
+	}
+	m, err := session.StatementMetadata(ctx, u.statement, "")
+	if err != nil {
+		return err
+	}
+	if len(m.BindMarkers) > 0 {
+		return usagef("--statement has bind markers, but no values")
+	}
+	for _, c := range m.ResultColumns {
+		u.schema = append(u.schema, codec.ColumnField(c.Name, c.TypeInfo))
+	}
+	return nil
+}
+
+// selectOf returns the statement for a table: all columns, and with --times those of writetime and ttl.
+func (u *unload) selectOf(t *vecql.TableMetadata) string {
+	var selectors []string
+	for _, name := range t.OrderedColumns {
+		selectors = append(selectors, cqltext.QuoteIdentifier(name))
+	}
+	for _, name := range timedColumns(t) {
+		if u.times {
+			quoted := cqltext.QuoteIdentifier(name)
+			selectors = append(selectors, "writetime("+quoted+")", "ttl("+quoted+")")
+		}
+	}
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), qualified(t))
+}
+
+// timedColumns returns the columns that have one write time: all but those of the key and collections that are not
+// frozen.
+func timedColumns(t *vecql.TableMetadata) []string {
+	return slices.DeleteFunc(slices.Clone(t.OrderedColumns), func(name string) bool {
+		c := t.Columns[name]
+		if isKey(t, name) || c.Type.Type() == vecql.TypeCounter {
+			return true
+		}
+		isMulti := slices.Contains([]vecql.Type{vecql.TypeList, vecql.TypeSet, vecql.TypeMap, vecql.TypeUDT}, c.Type.Type())
+		return isMulti && !strings.HasPrefix(c.Validator, "frozen")
+	})
+}
+
+// open makes the scan and opens the output.
+func (u *unload) open(ctx context.Context, e *env, session *vecql.Session) (err error) {
+	cfg := tablescan.Config{Workers: u.workers, PageBytes: u.pageBytes}
+	var parts *partsOutput
+	if u.isFolder() {
+		if parts, err = u.openFolder(); err != nil {
+			return err
+		}
+		cfg.Checkpoint = parts.resumed
+	}
+	u.scan, err = tablescan.New(ctx, session, u.statement, cfg)
+	var inOrder *tablescan.StatementError
+	if errors.As(err, &inOrder) && cfg.Checkpoint == nil {
+		u.scan, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case parts != nil:
+		u.out, err = parts, parts.start()
+	case u.path == rowfile.Stdin:
+		u.out, err = newStreamOutput(e.out, u.schema, u.o)
+	default:
+		u.out, err = newFileOutput(u.path, u.schema, u.o)
+	}
+	return err
+}
+
+// page writes the rows of a page. tablescan acknowledges them when page has returned.
+func (u *unload) page(ctx context.Context, b *column.Batch) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := u.out.write(ctx, b); err != nil {
+		return &writeError{err}
+	}
+	u.written += int64(b.Rows)
+	u.bytes += int64(rowfile.Size(b))
+	if u.rowsPerSecond > 0 {
+		due := u.began.Add(time.Duration(float64(u.written-u.before) / u.rowsPerSecond * float64(time.Second)))
+		background.Sleep(ctx, time.Until(due))
+	}
+	return nil
+}
+
+// readInOrder reads the pages of a statement one after the other.
+func (u *unload) readInOrder(ctx context.Context, session *vecql.Session) error {
+	for b, err := range session.Query(u.statement).BorrowBatches(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Rows > 0 {
+			if err := u.page(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// state returns the progress.
+func (u *unload) state() state {
+	u.mu.Lock()
+	rows, bytes, began := u.written, u.bytes, u.began
+	u.mu.Unlock()
+	seconds := max(time.Since(began).Seconds(), 1e-3)
+	s := state{-1, fmt.Sprintf("%d rows, %.0f rows/s, %.1f MB/s", rows, float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds)}
+	if u.scan != nil {
+		p := u.scan.Progress()
+		s.fraction = p.Done
+		if p.Failures > 0 {
+			s.text += fmt.Sprintf(", %d retries", p.Failures)
+		}
+	}
+	return s
+}
+
+// result returns the summary.
+func (u *unload) result(elapsed time.Duration) summary {
+	rows := uint64(u.written - u.before)
+	r := summary{
+		Rows: rows, Skipped: uint64(u.before), Bytes: uint64(u.bytes), Files: u.out.files(), Seconds: elapsed.Seconds(),
+	}
+	if elapsed > 0 {
+		r.RowsPerSecond = float64(rows) / elapsed.Seconds()
+	}
+	r.text = fmt.Sprintf("unloaded %s to %s", counted(rows, "row"), u.path)
+	if u.isFolder() {
+		r.text += fmt.Sprintf(", %s", counted(uint64(r.Files), "file"))
+	}
+	if u.before > 0 {
+		r.text += fmt.Sprintf(", %d rows unloaded before", u.before)
+	}
+	return r
+}
