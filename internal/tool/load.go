@@ -9,13 +9,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"reflect"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/rowfile"
@@ -34,15 +31,15 @@ type load struct {
 	ttl                       time.Duration
 	ttlField, timestampField  string
 	timestamp                 int64
-	counters                  bool
+	counters, times           bool
 	maxErrors, rejected       string
 	resume, dryRun            bool
 	summary                   string
 
-	fields  column.Schema // of the rows
-	keys    []string      // the fields of the partition key
-	rejects rejects
-	dry     atomic.Uint64 // rows of a dry run
+	statements []loadStatement
+	fields     column.Schema // of the rows
+	keys       []string      // the fields of the partition key
+	rejects    rejects
 }
 
 // newLoadCommand returns the verb with its flags.
@@ -64,7 +61,8 @@ killed, continues with --resume: no row is lost, and a row is written again only
 where that changes nothing.`,
 		Example: `  vecql load shop.items items.parquet
   vecql load shop.items 'items-*.csv.gz' --max-errors 1% --rejected bad.jsonl
-  vecql load shop.items items/ --checkpoint load.json --resume
+  vecql load shop.items new/ --checkpoint load.json
+  vecql load shop.items new/ --checkpoint load.json --resume
   vecql load --statement "DELETE FROM shop.items WHERE id = :id" gone.csv
   zcat items.csv.gz | vecql load shop.items - --format csv`,
 		RunE: func(c *cobra.Command, args []string) error { return e.load(c.Context(), l, args) },
@@ -88,6 +86,7 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.StringVar(&l.ttlField, "ttl-field", "", "`field` with the time to live of each row, in seconds")
 	f.Int64Var(&l.timestamp, "timestamp", 0, "write time of all rows, in `microseconds` since 1970")
 	f.StringVar(&l.timestampField, "timestamp-field", "", "`field` with the write time of each row, in microseconds since 1970")
+	f.BoolVar(&l.times, "times", false, "keep the write time and the time to live of each column, from files of unload --times")
 	f.BoolVar(&l.counters, "counters", false, "add to counters")
 	f.BoolVar(&l.o.AssumeIdempotent, "idempotent", false, "executing --statement twice has the effect of executing it once")
 	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected")
@@ -118,6 +117,10 @@ func (l *load) check(args []string) (files []string, err error) {
 		{
 			l.statement != "" && (len(l.mapped) > 0 || l.using() != "" || l.counters),
 			"--map, --ttl, --timestamp and --counters make a statement, but --statement is set",
+		},
+		{
+			l.times && (len(l.mapped) > 0 || l.using() != "" || l.counters || l.statement != "" || l.o.WriteNulls),
+			"--times has statements of its own: --statement, --map, --ttl, --timestamp, --counters and --write-nulls do not apply",
 		},
 		{l.ttl != 0 && l.ttlField != "", "--ttl and --ttl-field are both set"},
 		{l.ttl < 0 || l.ttl%time.Second != 0 || l.ttl/time.Second > math.MaxInt32, "--ttl is not a number of seconds"},
@@ -158,7 +161,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 		return err
 	}
 	defer session.Close()
-	if err := l.setStatement(ctx, session); err != nil {
+	if err := l.setStatements(ctx, session); err != nil {
 		return err
 	}
 	if err := l.rejects.open(l.rejected, l.resume); err != nil {
@@ -166,7 +169,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.rejects.close()) }()
 	o.Fields, o.RefuseExtra, o.AllowMissing = l.fields, l.refuseExtra, l.allowMissing
-	o.Records, o.Rejected = true, l.rejects.addRecord
+	o.Records, o.Rejected = l.rejected != "", l.rejects.addRecord
 	if l.counters && l.o.Checkpoint != "" {
 		o.BatchRows = doubtfulRows
 	}
@@ -175,113 +178,15 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 		return err
 	}
 	if l.dryRun {
-		return e.loadDry(ctx, l, session, in)
+		return e.loadRows(ctx, l, &rowChecker{l: l, session: session, began: time.Now()}, in)
 	}
-	return e.loadRows(ctx, l, session, in)
-}
-
-// loadRows writes the rows.
-func (e *env) loadRows(ctx context.Context, l *load, session *vecql.Session, in *rowfile.Input) error {
-	l.o.Counters, l.o.MaxRejected, l.o.Rejected = l.counters || l.o.Counters, math.MaxInt, l.rejects.addRow
-	w, err := bulk.New(session, l.statement, l.o)
+	w, err := newRowWriters(session, l)
 	if err != nil {
 		return err
 	}
-	l.rejects.written = func() uint64 { return w.Stats().Rows }
-	stop, err := e.startProgress(func() state { return l.state(in, w.Stats()) })
-	if err != nil {
-		return errors.Join(err, w.Close(ctx))
-	}
-	defer stop()
-	for b, readErr := range in.Batches(ctx) {
-		if err = readErr; err == nil {
-			err = w.Write(ctx, b)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = w.Flush(ctx)
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	closeErr := w.Close(ending)
-	stop()
-	switch {
-	case l.rejects.err != nil:
-		err = l.rejects.err
-	case err == nil:
-		err = closeErr
-	}
-	if err != nil {
-		return l.advice(err)
-	}
-	return e.writeSummary(l.summary, l.result(w.Stats(), len(in.Files())))
+	return e.loadRows(ctx, l, w, in)
 }
 
 // doubtfulRows is the number of rows that a load of counters announces in its checkpoint before it sends them. After a
 // crash those that were not acknowledged are rejected.
 const doubtfulRows = 256
-
-// closeTimeout bounds the wait for requests in flight after an interrupt.
-const closeTimeout = 5 * time.Second
-
-// advice adds how to continue.
-func (l *load) advice(err error) error {
-	if l.o.Checkpoint == "" {
-		return err
-	}
-	return advise(err, "--resume continues the load")
-}
-
-// loadDry checks the rows without writing them.
-func (e *env) loadDry(ctx context.Context, l *load, session *vecql.Session, in *rowfile.Input) error {
-	l.rejects.written = l.dry.Load
-	began := e.now()
-	stop, err := e.startProgress(func() state { return l.state(in, bulk.Stats{Rows: l.dry.Load()}) })
-	if err != nil {
-		return err
-	}
-	defer stop()
-	var rows *vecql.RowStatement
-	var schema column.Schema
-	for b, err := range in.Batches(ctx) {
-		if err != nil {
-			return err
-		}
-		if s := b.Schema(); !reflect.DeepEqual(s, schema) {
-			schema = s
-			if rows, err = session.Query(l.statement).NullsUnset(!l.o.WriteNulls).PrepareRows(ctx, s); err != nil {
-				return err
-			}
-		}
-		if err := l.checkRows(ctx, rows, b); err != nil {
-			return err
-		}
-	}
-	stop()
-	done := bulk.Stats{Rows: l.dry.Load(), Elapsed: e.now().Sub(began)}
-	return e.writeSummary(l.summary, l.result(done, len(in.Files())))
-}
-
-// checkRows encodes the rows of a batch.
-func (l *load) checkRows(ctx context.Context, rows *vecql.RowStatement, b *column.Batch) error {
-	for i := range b.Rows {
-		_, _, err := rows.Targets(ctx, nil, b, i)
-		for _, key := range l.keys {
-			if err == nil && b.Column(key).Err() == nil && b.Column(key).Null(i) {
-				err = fmt.Errorf("%s is NULL, but part of the key", key)
-			}
-		}
-		if err != nil {
-			row := bulk.Rejection{Source: b.Source.File, Index: b.Source.FirstRow + int64(i), Batch: b.Slice(i, i+1), Err: err}
-			if err := l.rejects.addRow(row); err != nil {
-				return err
-			}
-			continue
-		}
-		l.dry.Add(1)
-	}
-	return nil
-}

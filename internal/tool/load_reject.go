@@ -99,7 +99,7 @@ func (r *rejects) open(path string, resume bool) error {
 	return err
 }
 
-// add counts and stores a record. The error means that it is one too many, or that the file cannot be written.
+// add counts and stores a record, whose error with its position is cause. The error means that it is one too many, or that the file cannot be written.
 func (r *rejects) add(record rejectedRecord, cause error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,6 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 	if r.err != nil || r.seen[at] {
 		return r.err
 	}
-	record.Error = explain(cause)
 	n := float64(len(r.seen) + 1)
 	const leastRows = 1000 // that a percentage refers to
 	if n > float64(r.most) && n > r.percent/100*max(float64(r.written())+n, leastRows) {
@@ -133,13 +132,15 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 
 // addRecord adds a record that is not a row.
 func (r *rejects) addRecord(e *rowfile.RecordError) error {
-	return r.add(rejectedRecord{File: e.File, Row: e.Row, Line: e.Line, Column: e.Column, Record: e.Record}, e)
+	return r.add(rejectedRecord{
+		File: e.File, Row: e.Row, Line: e.Line, Column: e.Column, Error: e.Err.Error(), Record: e.Record,
+	}, e)
 }
 
 // addRow adds a row that was not written.
 func (r *rejects) addRow(row bulk.Rejection) error {
 	return r.add(rejectedRecord{
-		File: row.Source, Row: row.Index, Record: string(rowfile.AppendRecord(nil, row.Batch, 0)),
+		File: row.Source, Row: row.Index, Error: explain(row.Err), Record: string(rowfile.AppendRecord(nil, row.Batch, 0)),
 	}, fmt.Errorf("%s, row %d: %w", row.Source, row.Index, row.Err))
 }
 

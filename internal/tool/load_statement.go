@@ -129,44 +129,58 @@ func (l *load) count(t *vecql.TableMetadata, m mapping) string {
 	return fmt.Sprintf("UPDATE %s SET %s WHERE %s", qualified(t), strings.Join(sets, ", "), strings.Join(where, " AND "))
 }
 
-// setStatement sets the statement, and the fields of the rows with the types of its bind markers.
-func (l *load) setStatement(ctx context.Context, session *vecql.Session) error {
+// setStatements sets the statements, and the fields of the rows with the types of their bind markers.
+func (l *load) setStatements(ctx context.Context, session *vecql.Session) error {
+	l.statements = []loadStatement{{text: l.statement}}
 	if l.statement == "" {
 		t, err := tableOf(ctx, session, l.table)
 		if err != nil {
 			return err
 		}
-		m, err := newMapping(t, l.mapped)
+		if l.statements, err = l.statementsOf(t); err != nil {
+			return err
+		}
+	}
+	for _, s := range l.statements {
+		metadata, err := session.StatementMetadata(ctx, s.text, "")
 		if err != nil {
 			return err
 		}
-		isCounter := slices.Contains(t.Flags, "counter")
-		switch {
-		case isCounter && !l.counters:
-			return advise(fmt.Errorf("%s is a table of counters, and rows that are written twice count twice", l.table),
-				"--counters allows it")
-		case isCounter && l.using() != "":
-			return errors.New("counters have no TTL and no timestamp")
-		case isCounter:
-			l.statement = l.count(t, m)
-		default:
-			l.statement = l.insert(t, m)
+		for _, c := range metadata.BindMarkers {
+			if l.fields.Index(c.Name) < 0 {
+				l.fields = append(l.fields, codec.ColumnField(c.Name, c.TypeInfo))
+			}
 		}
-	}
-	metadata, err := session.StatementMetadata(ctx, l.statement, "")
-	if err != nil {
-		return err
-	}
-	for _, c := range metadata.BindMarkers {
-		if l.fields.Index(c.Name) < 0 {
-			l.fields = append(l.fields, codec.ColumnField(c.Name, c.TypeInfo))
+		if l.keys == nil {
+			for _, i := range metadata.PartitionKey {
+				l.keys = append(l.keys, metadata.BindMarkers[i].Name)
+			}
 		}
-	}
-	for _, i := range metadata.PartitionKey {
-		l.keys = append(l.keys, metadata.BindMarkers[i].Name)
 	}
 	if len(l.fields) == 0 {
 		return errors.New("the statement has no bind marker, such as :id for the field id")
 	}
 	return nil
+}
+
+// statementsOf returns the statements for a table.
+func (l *load) statementsOf(t *vecql.TableMetadata) ([]loadStatement, error) {
+	m, err := newMapping(t, l.mapped)
+	isCounter := slices.Contains(t.Flags, "counter")
+	switch {
+	case err != nil:
+		return nil, err
+	case isCounter && l.times:
+		return nil, errors.New("--times: counters have no times")
+	case l.times:
+		return timedStatements(t), nil
+	case isCounter && !l.counters:
+		return nil, advise(fmt.Errorf("%s is a table of counters, and rows that are written twice count twice", l.table),
+			"--counters allows it")
+	case isCounter && l.using() != "":
+		return nil, errors.New("counters have no TTL and no timestamp")
+	case isCounter:
+		return []loadStatement{{text: l.count(t, m)}}, nil
+	}
+	return []loadStatement{{text: l.insert(t, m)}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func (x *tester) items() []string {
 	return sorted
 }
 
-const items = `id,name,price,tags,v
+const itemsCSV = `id,name,price,tags,v
 1,chair,49.5,"[""new"",""wood""]","[0.5,1,-2]"
 2,table,,,
 `
@@ -73,7 +74,7 @@ func TestLoad(t *testing.T) {
 	require.Equal(t, "loaded 4 rows from 2 files, 0 rejected\n", x.requireRun("load", "-k", "shop", "items", filepath.Join(dir, "[cd].*")))
 	require.Equal(t, "loaded 10 rows from 5 files, 0 rejected\n", x.requireRun("load", "shop.items", dir))
 	require.NoError(t, x.Exec("TRUNCATE shop.items"))
-	x.in = items
+	x.in = itemsCSV
 	var s summary
 	require.NoError(t, json.Unmarshal([]byte(x.requireRun("load", "shop.items", "-", "--format", "csv", "--summary", "json", "--progress", "none")), &s))
 	require.EqualValues(t, 2, s.Rows)
@@ -236,7 +237,7 @@ func must1[T any](v T, err error) T {
 // TestLoadErrors has inputs and clusters that a load cannot use.
 func TestLoadErrors(t *testing.T) {
 	x := newTester(t, shop)
-	good := file(t, "x.csv", items)
+	good := file(t, "x.csv", itemsCSV)
 	broken := file(t, "x.parquet", "PAR1 not really PAR1")
 	for args, want := range map[string]string{
 		"":                                           "a table or --statement is missing; see vecql load --help",
@@ -258,7 +259,7 @@ func TestLoadErrors(t *testing.T) {
 		"shop.items " + good + " --statement INSERT": "file or directory",
 		"--statement SELECT " + good:                 "vecql load: ",
 	} {
-		x.in = items
+		x.in = itemsCSV
 		x.requireFailureContains(want, append([]string{"load"}, strings.Fields(args)...)...)
 	}
 	x.requireFailureContains("the statement is not an INSERT", "load", "--statement", "SELECT * FROM shop.items WHERE id = :id", good)
@@ -271,4 +272,31 @@ func TestLoadErrors(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, silent.Close())
 	x.requireFailureContains("connection refused", "load", "shop.items", broken, "--hosts", silent.Addr().String())
+}
+
+// TestLoadTimes keeps write times and times to live of each column, also where the table has a default.
+func TestLoadTimes(t *testing.T) {
+	const columns = " (id int, ck int, s text STATIC, a text, b int, l list<int>, f frozen<list<int>>, PRIMARY KEY (id, ck))"
+	x := newTester(t, shop, "CREATE TABLE shop.old"+columns, "CREATE TABLE shop.new"+columns+" WITH default_time_to_live = 5000",
+		`INSERT INTO shop.old (id, ck, s, a, b, l) VALUES (1, 1, 's', 'a', 2, [3]) USING TIMESTAMP 1000 AND TTL 9000;
+		UPDATE shop.old USING TIMESTAMP 2000 SET a = 'A', f = [4] WHERE id = 1 AND ck = 1;
+		INSERT INTO shop.old (id, ck) VALUES (1, 2); INSERT INTO shop.old (id, ck, b) VALUES (2, 1, 5) USING TIMESTAMP 3000; INSERT INTO shop.old (id, s) VALUES (3, 'x')`)
+	for _, name := range []string{"old.parquet", "old.csv"} {
+		require.NoError(t, x.Exec("TRUNCATE shop.new"))
+		path := filepath.Join(t.TempDir(), name)
+		x.requireRun("unload", "shop.old", path, "--times")
+		require.Equal(t, "loaded 4 rows from 1 file, 0 rejected\n", x.requireRun("load", "shop.new", path, "--times", "--checkpoint", path+".json"))
+		require.Contains(t, x.requireRun("load", "shop.new", path, "--times", "--checkpoint", path+".json", "--resume"), "loaded 4 rows")
+		times := func(table string) []string {
+			rows := x.requireRun("unload", "--statement", "SELECT id, ck, s, a, b, f, writetime(s), writetime(a), writetime(b), writetime(f), ttl(a), l FROM shop."+table, "-", "--format", "csv")
+			lines := strings.Split(rows, "\n") // ranges come in any order
+			slices.Sort(lines)
+			return lines
+		}
+		require.Equal(t, times("old"), times("new"))
+		ttl := x.requireRun("unload", "--statement", "SELECT ttl(b), ttl(s) FROM shop.new WHERE id = 1 AND ck = 1", "-", "--format", "csv", "--no-header")
+		require.Regexp(t, `^[89]\d\d\d,[89]\d\d\d\n$`, ttl)
+	}
+	x.requireFailureContains("--times has statements of its own", "load", "shop.new", "-", "--times", "--ttl", "1h")
+	x.requireFailureContains(`there is no column "writetime(name)"`, "load", "shop.items", file(t, "x.csv", itemsCSV), "--times")
 }

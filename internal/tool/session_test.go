@@ -51,6 +51,8 @@ var notRun = []string{
 	"vecql demo",
 	"vecql demo --server cassandra",
 	"vecql demo --hosts 10.0.0.1 --keyspace try --keep",
+	"vecql unload shop.items parts/ --part-rows 1000000 --resume",
+	"zcat items.csv.gz | vecql load shop.items - --format csv",
 }
 
 // TestExamples runs the examples of each verb.
@@ -58,6 +60,10 @@ func TestExamples(t *testing.T) {
 	x := newTester(t, shop, "CREATE TYPE shop.address (street text)")
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("schema.cql", []byte("CREATE TABLE shop.more (id int PRIMARY KEY);"), 0o600))
+	require.NoError(t, os.WriteFile("gone.csv", []byte("id\n7\n"), 0o600))
+	for _, path := range []string{"items.parquet", "items-1.csv.gz", "new/"} {
+		x.requireRun("unload", "shop.items", path)
+	}
 	for _, c := range newRoot(newEnv(nil, io.Discard, io.Discard)).Commands() {
 		for line := range strings.Lines(c.Example) {
 			if line = strings.TrimSpace(line); !slices.Contains(notRun, line) {

@@ -76,10 +76,10 @@ with /; its files are part-000000.parquet and so on.
 A file appears under its name when it is complete. An unload to a folder that was
 interrupted, or killed, continues with --resume: each row is in one part.`,
 		Example: `  vecql unload shop.items items.parquet
-  vecql unload shop.items items/ --part-rows 1000000
-  vecql unload shop.items items/ --part-rows 1000000 --resume
+  vecql unload shop.items parts/ --part-rows 1000000
+  vecql unload shop.items parts/ --part-rows 1000000 --resume
   vecql unload --statement "SELECT id, price FROM shop.items" prices.csv.gz
-  vecql unload shop.items - --format json | jq .name`,
+  vecql unload shop.items - --format csv > items.csv`,
 		RunE: func(c *cobra.Command, args []string) error { return e.unload(c.Context(), u, args) },
 	}
 	e.addClusterFlags(c)
