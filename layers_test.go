@@ -84,6 +84,7 @@ var imports = map[string][]string{
 	"internal/cqltext":    nil,
 	"internal/doctest":    {"github.com/stretchr/testify"},
 	"internal/fakecql":    {module + "/internal/leak", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
+	"internal/fakehttp":   {module, module + "/cqltest", "github.com/google/uuid"},
 	"internal/flight":     nil,
 	"internal/leak":       {"github.com/stretchr/testify"},
 	"internal/placement":  nil,
@@ -96,6 +97,8 @@ var imports = map[string][]string{
 	"internal/stream":     nil,
 	"internal/swap":       {"golang.org/x/sys/cpu"},
 	"internal/tablet":     nil,
+	"internal/tablecopy":  {module, module + "/bulk", module + "/column", module + "/internal/cqltext", module + "/tablescan"},
+	"internal/tablediff":  {module, module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":      nil,
 	// the command, above all other packages
 	"internal/tool": {

@@ -75,7 +75,7 @@ func (c *Cluster) requireAlive(coordinator *Node, t touched, cl uint16, write bo
 func (p *placement) unavailable(dc string, replicas []*Node, cl uint16) *Error {
 	alive, local := 0, 0
 	for _, n := range replicas {
-		if n.isUp() {
+		if n.IsUp() {
 			alive++
 			if n.dc == dc {
 				local++
@@ -109,7 +109,7 @@ func (p *placement) unavailable(dc string, replicas []*Node, cl uint16) *Error {
 		for _, name := range p.dcs {
 			have = 0
 			for _, n := range replicas {
-				if n.dc == name && n.isUp() {
+				if n.dc == name && n.IsUp() {
 					have++
 				}
 			}

@@ -101,8 +101,10 @@ func (n *Node) Shards() int { return n.shardCount() }
 // String returns the host id and the address.
 func (n *Node) String() string { return uuid.UUID(n.id).String() + " (" + n.Addr().String() + ")" }
 
+// IsUp reports whether the node is up: from its start or Restart to Kill or RemoveNode. A paused node is up.
+func (n *Node) IsUp() bool { return n.up.Load() }
+
 func (n *Node) shardCount() int { return max(1, int(n.shards.Load())) }
-func (n *Node) isUp() bool      { return n.up.Load() }
 
 // listen opens the node's ports at its last address, or at a new one. Callers hold Cluster.mu or Node.life.
 func (n *Node) listen() error {
@@ -264,7 +266,7 @@ func (n *Node) shut() {
 func (n *Node) Kill() {
 	n.life.Lock()
 	defer n.life.Unlock()
-	if !n.isUp() {
+	if !n.IsUp() {
 		return
 	}
 	n.shut()

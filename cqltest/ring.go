@@ -49,7 +49,7 @@ func newTopology(nodes []*Node) *topology {
 }
 
 func (t *topology) allUp() bool {
-	return !slices.ContainsFunc(t.nodes, func(n *Node) bool { return !n.isUp() })
+	return !slices.ContainsFunc(t.nodes, func(n *Node) bool { return !n.IsUp() })
 }
 
 // randomTokens returns the tokens of a node. They depend only on its number, so they are the same in every cluster.
