@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tablediff
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/wire"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// Comparison of batches, such as those of files, with a table.
+
+// A Batches compares batches with a table: each row must be in the table, with the values that writing the batch to an
+// empty table results in.
+type Batches struct {
+	cfg    Config
+	target Side
+	job    string
+	resume int64 // rows that are done
+
+	schema column.Schema // of the fields below
+	layout *layout
+	plan   *codec.RowPlan
+	query  *vecql.RowStatement
+
+	seed maphash.Seed
+	keys []uint64 // hashes of the keys of all rows; nil with Config.AllowExtra
+
+	mu     sync.Mutex
+	report Report
+	done   int64 // rows
+}
+
+// NewBatches prepares a comparison with a table. source is the name of the input, which a checkpoint stores.
+func NewBatches(source string, target Side, cfg Config) (*Batches, error) {
+	d := &Batches{cfg: cfg.withDefaults(), target: target, seed: maphash.MakeSeed()}
+	d.cfg.Workers = cmp.Or(cfg.Workers, 64)
+	d.job = fmt.Sprintf("compare %s with %s: %s", source, target.Name(), strings.Join(cfg.Columns, ", "))
+	if c := cfg.Checkpoint; c != nil {
+		if c.Job != d.job {
+			return nil, fmt.Errorf("%w: it is of %q, want %q", ErrCheckpoint, c.Job, d.job)
+		}
+		d.resume, d.report = c.Done, c.Report
+	}
+	return d, nil
+}
+
+// prepare makes the plan for the columns of a batch.
+func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
+	cfg, t := d.cfg, d.target.Table
+	if cfg.Columns == nil {
+		for _, f := range schema {
+			cfg.Columns = append(cfg.Columns, f.Name)
+		}
+	}
+	cfg.WriteTimes = false
+	l, err := newLayout(t, t, cfg)
+	if err != nil {
+		return err
+	}
+	infos := make([]vecql.ColumnInfo, len(l.columns))
+	var where []string
+	for i, c := range l.columns {
+		infos[i] = vecql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
+		if i < l.keys {
+			where = append(where, cqltext.QuoteIdentifier(c.Name)+" = ?")
+		}
+	}
+	if d.plan, err = codec.NewRowPlan(infos, schema); err != nil {
+		return err
+	}
+	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s.%s WHERE %s", l.names(0),
+		cqltext.QuoteIdentifier(t.Keyspace), cqltext.QuoteIdentifier(t.Name), strings.Join(where, " AND ")))
+	if d.cfg.Query != nil {
+		d.cfg.Query(q)
+	}
+	if d.query, err = q.PrepareRows(ctx, schema); err != nil {
+		return err
+	}
+	d.layout, d.schema = l, schema
+	return nil
+}
+
+// Add compares the rows of a batch. After an error the batch may be added again only to another Batches, which resumes.
+func (d *Batches) Add(ctx context.Context, b *column.Batch) error {
+	if schema := b.Schema(); d.layout == nil || !reflect.DeepEqual(schema, d.schema) {
+		if err := d.prepare(ctx, schema); err != nil {
+			return err
+		}
+	}
+	if err := d.plan.Check(b); err != nil {
+		return err
+	}
+	first := len(d.keys)
+	if !d.cfg.AllowExtra {
+		d.keys = append(d.keys, make([]uint64, b.Rows)...)
+	}
+	skip := int(min(max(d.resume-d.done, 0), int64(b.Rows)))
+	var next atomic.Int64
+	workers, ctx := errgroup.WithContext(ctx)
+	results := make([]Report, min(d.cfg.Workers, b.Rows))
+	for w := range results {
+		workers.Go(func() error {
+			r := &rowDiff{diff: d, layout: d.layout, plan: d.plan, batch: b, result: &results[w]}
+			for i := int(next.Add(1)) - 1; i < b.Rows; i = int(next.Add(1)) - 1 {
+				if err := r.add(ctx, i, first, i < skip); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range results {
+		d.report.add(&results[i], d.cfg.Shown)
+	}
+	d.done += int64(b.Rows)
+	return nil
+}
+
+// A rowDiff compares rows of a batch, one at a time.
+type rowDiff struct {
+	diff   *Batches
+	layout *layout
+	plan   *codec.RowPlan
+	batch  *column.Batch
+	result *Report
+	body   []byte
+	cells  [][]byte // of the batch, in body
+	found  [][]byte // of the table
+}
+
+// encode sets the first n cells of a row of the batch.
+func (r *rowDiff) encode(row, n int) error {
+	r.body, r.cells = r.body[:0], r.cells[:0]
+	for i := range n {
+		var err error
+		if r.body, err = r.plan.Append(r.body, r.batch, row, i, wire.Null); err != nil {
+			return err
+		}
+	}
+	reader := wire.NewReader(r.body)
+	for range n {
+		r.cells = append(r.cells, reader.Bytes())
+	}
+	return reader.Err()
+}
+
+// add compares a row, and stores the hash of its key.
+func (r *rowDiff) add(ctx context.Context, row, first int, skip bool) error {
+	if err := r.encode(row, len(r.layout.columns)); err != nil {
+		return err
+	}
+	if !r.diff.cfg.AllowExtra {
+		r.diff.keys[first+row] = maphash.String(r.diff.seed, keyOf(r.cells[:r.layout.keys]))
+	}
+	if skip {
+		return nil
+	}
+	for failures := 0; ; {
+		found, err := r.compare(ctx, row)
+		if err == nil {
+			if r.result.Rows++; !found {
+				r.result.Missing++
+				r.note(Missing)
+			}
+			return nil
+		}
+		if failures++; !mayRepeat(ctx, err, failures, r.diff.cfg.Retries) {
+			return err
+		}
+	}
+}
+
+// compare reads the row of the table and compares its values.
+func (r *rowDiff) compare(ctx context.Context, row int) (found bool, err error) {
+	it := r.diff.query.Query(r.batch, row).IterContext(ctx)
+	r.found = slices.Grow(r.found[:0], len(it.Columns()))[:len(it.Columns())]
+	if !it.NextRaw(r.found) {
+		return false, it.Close()
+	}
+	var what []string
+	for i := r.layout.keys; i < len(r.cells); i++ {
+		if c := r.layout.columns[i]; !equal(c, r.cells[i], r.found[i], r.diff.cfg.Tolerance) {
+			what = append(what, describe(c, r.cells[i], r.found[i]))
+		}
+	}
+	if err := it.Close(); err != nil {
+		return false, err
+	}
+	if what != nil {
+		r.result.Different++
+		r.note(strings.Join(what, "; "))
+	}
+	return true, nil
+}
+
+func (r *rowDiff) note(what string) {
+	if len(r.result.First) < r.diff.cfg.Shown {
+		r.result.First = append(r.result.First, Difference{Key: r.layout.formatKey(r.cells), What: what})
+	}
+}
+
+// Finish looks for rows of the table that no batch has, unless Config.AllowExtra is set. It keeps eight bytes for each
+// row of the batches. A row whose key has the same hash of 64 bits as another one is not found.
+func (d *Batches) Finish(ctx context.Context) error {
+	if d.cfg.AllowExtra {
+		return nil
+	}
+	slices.Sort(d.keys)
+	l, err := newLayout(d.target.Table, d.target.Table, Config{Columns: []string{}})
+	if err != nil {
+		return err
+	}
+	t := d.target.Table
+	scan, err := tablescan.New(ctx, d.target.Session, fmt.Sprintf("SELECT %s FROM %s.%s", l.names(0),
+		cqltext.QuoteIdentifier(t.Keyspace), cqltext.QuoteIdentifier(t.Name)), tablescan.Config{Query: d.cfg.Query})
+	if err != nil {
+		return err
+	}
+	var extra Report
+	if err := scan.Run(ctx, func(_ int, b *column.Batch) error { return d.findExtra(l, b, &extra) }); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.report.add(&extra, d.cfg.Shown)
+	return nil
+}
+
+// findExtra adds the rows of a batch of keys that no batch of the source has.
+func (d *Batches) findExtra(l *layout, b *column.Batch, extra *Report) error {
+	infos := make([]vecql.ColumnInfo, l.keys)
+	for i := range infos {
+		infos[i] = vecql.ColumnInfo{Name: l.columns[i].Name, TypeInfo: l.columns[i].Type}
+	}
+	plan, err := codec.NewRowPlan(infos, b.Schema())
+	if err != nil {
+		return err
+	}
+	r := &rowDiff{diff: d, layout: l, plan: plan, batch: b, result: extra}
+	for row := range b.Rows {
+		if err := r.encode(row, l.keys); err != nil {
+			return err
+		}
+		if _, found := slices.BinarySearch(d.keys, maphash.String(d.seed, keyOf(r.cells))); found {
+			continue
+		}
+		d.mu.Lock()
+		extra.Extra++
+		r.note(Extra)
+		d.mu.Unlock()
+	}
+	return nil
+}
+
+// Report returns the result so far.
+func (d *Batches) Report() Report {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.report.sorted()
+}
+
+// Checkpoint returns how many rows are done.
+func (d *Batches) Checkpoint() Checkpoint {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return Checkpoint{Job: d.job, Done: max(d.done, d.resume), Report: d.report.sorted()}
+}
