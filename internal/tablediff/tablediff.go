@@ -70,7 +70,7 @@ type Report struct {
 }
 
 // Differences returns the number of rows that are not equal.
-func (r *Report) Differences() int64 { return r.Missing + r.Extra + r.Different }
+func (r Report) Differences() int64 { return r.Missing + r.Extra + r.Different }
 
 func (r *Report) add(o *Report, shown int) {
 	r.Rows, r.Missing, r.Extra, r.Different = r.Rows+o.Rows, r.Missing+o.Missing, r.Extra+o.Extra, r.Different+o.Different

@@ -111,9 +111,15 @@ func TestTolerance(t *testing.T) {
 		a, b          string
 		exact, within bool
 	}{
-		{"1", "1", true, true}, {"1", "1.001", false, true}, {"1000", "1001", false, true}, {"1", "1.1", false, false},
-		{"0", "-0.0", false, true}, {"NaN", "NaN", true, true}, {"Infinity", "Infinity", true, true},
-		{"Infinity", "3e38", false, false}, {"NaN", "1", false, false},
+		{"1", "1", true, true},
+		{"1", "1.001", false, true},
+		{"1000", "1001", false, true},
+		{"1", "1.1", false, false},
+		{"0", "-0.0", false, true},
+		{"NaN", "NaN", true, true},
+		{"Infinity", "Infinity", true, true},
+		{"Infinity", "3e38", false, false},
+		{"NaN", "1", false, false},
 	}
 	for i, v := range cases {
 		require.NoError(t, cluster.Exec(fmt.Sprintf(insert, "a", i, v.a, v.a, v.a)))
@@ -264,9 +270,9 @@ id=9: only in the target
 func TestBatchesRefused(t *testing.T) {
 	_, session := newCluster(t, "CREATE TABLE a (id int PRIMARY KEY, name text)")
 	for want, batch := range map[string]*column.Batch{
-		`table shop.a has no column "other"`:  column.NewBatch(column.Of("id", []int32{1}), column.Of("other", []int32{1})),
-		"the batch has no column":             column.NewBatch(column.Strings("name", []string{"x"})),
-		"no conversion between these types": column.NewBatch(column.Of("id", []float64{1})),
+		`table shop.a has no column "other"`: column.NewBatch(column.Of("id", []int32{1}), column.Of("other", []int32{1})),
+		"the batch has no column":            column.NewBatch(column.Strings("name", []string{"x"})),
+		"no conversion between these types":  column.NewBatch(column.Of("id", []float64{1})),
 	} {
 		d, err := NewBatches("x", sideOf(t, session, "a"), Config{})
 		require.NoError(t, err)
