@@ -82,6 +82,7 @@ var imports = map[string][]string{
 	"internal/codec":      {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest": {module + "/column"},
 	"internal/cqltext":    nil,
+	"internal/doctor":     {module},
 	"internal/doctest":    {"github.com/stretchr/testify"},
 	"internal/fakecql":    {module + "/internal/leak", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
 	"internal/fakehttp":   {module, module + "/cqltest", "github.com/google/uuid"},

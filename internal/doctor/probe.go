@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// The probes of one node.
+
+// probeText reads what the node says of itself, and its clock to 100 ns.
+const probeText = "SELECT schema_version, release_version, now() FROM system.local WHERE key = 'local'"
+
+// maxFailures is the number of failed probes after which a node is not asked again.
+const maxFailures = 3
+
+// examine asks one node.
+func examine(ctx context.Context, session *vecql.Session, h *vecql.HostInfo, o Options) Node {
+	n := Node{
+		Address: h.ConnectAddressAndPort(), HostID: h.HostID(), DataCenter: h.DataCenter(), Rack: h.Rack(),
+		Version: h.Version(),
+	}
+	if o.TLS != nil {
+		n.checkTLS(ctx, o)
+	}
+	failures := 0
+	for i := 0; i <= o.Probes && failures < maxFailures && ctx.Err() == nil; i++ {
+		err := n.probe(ctx, session, o, i > 0) // the first one also prepares the statement
+		if err != nil {
+			failures++
+			n.Error = errorText(err)
+		}
+	}
+	n.addStats(session)
+	if len(n.Latency) > 0 {
+		n.Error = ""
+		slices.Sort(n.Latency)
+	}
+	return n
+}
+
+// addStats adds what the session knows of the node after the probes.
+func (n *Node) addStats(session *vecql.Session) {
+	for _, stats := range session.Stats().Nodes {
+		if stats.Host.HostID() != n.HostID {
+			continue
+		}
+		n.Connections, n.Shards = stats.Connections, countShards(stats.Conns)
+		if n.Error != "" && stats.LastError != nil {
+			n.Error = errorText(stats.LastError) // the cause of the failed requests
+		}
+	}
+}
+
+// errorText returns the text of an error without the name of the driver.
+func errorText(err error) string { return strings.TrimPrefix(err.Error(), "vecql: ") }
+
+// countShards returns the number of shards that have a connection.
+func countShards(conns []vecql.ConnStats) int {
+	var shards []int
+	for _, c := range conns {
+		if c.Shard >= 0 {
+			shards = append(shards, c.Shard)
+		}
+	}
+	slices.Sort(shards)
+	return len(slices.Compact(shards))
+}
+
+// probe sends one request. The clock is that of the fastest answer, whose time is known best.
+func (n *Node) probe(ctx context.Context, session *vecql.Session, o Options, measured bool) error {
+	var schema, now vecql.UUID
+	q := session.Query(probeText).HostID(n.HostID).Consistency(vecql.One).RequestTimeout(o.Timeout).
+		RetryPolicy(noRetry{})
+	began := time.Now()
+	err := q.ScanContext(ctx, &schema, &n.Version, &now)
+	took := time.Since(began)
+	if err != nil {
+		return err
+	}
+	n.SchemaVersion = schema.String()
+	if !measured {
+		return nil
+	}
+	n.Latency = append(n.Latency, took)
+	if !n.Clock.Known || took/2 < n.Clock.Uncertainty {
+		n.Clock = Clock{Ahead: now.Time().Sub(began.Add(took / 2)), Uncertainty: took / 2, Known: true}
+	}
+	return nil
+}
+
+// noRetry measures single attempts.
+type noRetry struct{}
+
+// Decide implements vecql.RetryPolicy.
+func (noRetry) Decide(context.Context, vecql.Attempt) vecql.Decision {
+	return vecql.Decision{Type: vecql.Rethrow}
+}
+
+// checkTLS makes a connection of its own, because the driver does not show those that it has.
+func (n *Node) checkTLS(ctx context.Context, o Options) {
+	cfg := o.TLS.Clone()
+	if cfg.ServerName == "" {
+		cfg.ServerName, _, _ = net.SplitHostPort(n.Address)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	c, err := (&tls.Dialer{Config: cfg}).DialContext(ctx, "tcp", n.Address)
+	if err != nil {
+		n.TLSError = err.Error()
+		return
+	}
+	defer func() { _ = c.Close() }() // nothing was sent
+	state := c.(*tls.Conn).ConnectionState()
+	n.TLS = &TLS{Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite)}
+	if len(state.PeerCertificates) > 0 {
+		leaf := state.PeerCertificates[0]
+		n.TLS.Subject, n.TLS.NotAfter = leaf.Subject.String(), leaf.NotAfter
+	}
+}
+
+// isSystem reports whether a keyspace belongs to the server.
+func isSystem(keyspace string) bool {
+	return keyspace == "system" || strings.HasPrefix(keyspace, "system_") || keyspace == "dse_system"
+}
+
+// shortName returns the name of a class without its package.
+func shortName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
+
+// factorsOf returns the replication factors of a keyspace by data center. Those of transient replication, "3/1", count
+// all replicas.
+func factorsOf(options map[string]any) map[string]int {
+	factors := map[string]int{}
+	for dc, value := range options {
+		text, _ := value.(string)
+		text, _, _ = strings.Cut(text, "/")
+		if n, err := strconv.Atoi(text); err == nil {
+			if dc == "replication_factor" {
+				dc = ""
+			}
+			factors[dc] = n
+		}
+	}
+	return factors
+}
