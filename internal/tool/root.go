@@ -79,6 +79,7 @@ cluster: see vecql help query.`,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	e.completeClusterFlags()
 	root.AddCommand(
+		newCountCommand(e),
 		newDemoCommand(e),
 		newDescribeCommand(e),
 		newLoadCommand(e),

@@ -43,7 +43,12 @@ type tester struct {
 
 // newTester returns a tester with a cluster of one node that has executed the statements.
 func newTester(t *testing.T, statements ...string) *tester {
-	cluster, err := cqltest.Start(cqltest.Config{Nodes: 1})
+	return newTesterOf(t, cqltest.Config{Nodes: 1}, statements...)
+}
+
+// newTesterOf is newTester with another cluster.
+func newTesterOf(t *testing.T, cfg cqltest.Config, statements ...string) *tester {
+	cluster, err := cqltest.Start(cfg)
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	for _, stmt := range statements {
