@@ -38,6 +38,7 @@ type count struct {
 	table   *vecql.TableMetadata
 }
 
+// newCountCommand returns the verb count.
 func newCountCommand(e *env) *cobra.Command {
 	x := &count{env: e}
 	c := &cobra.Command{
@@ -71,6 +72,7 @@ replication factor.`,
 	return c
 }
 
+// run counts the rows of a table.
 func (x *count) run(ctx context.Context, table string) (err error) {
 	switch {
 	case x.workers < 1:
@@ -91,13 +93,17 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 		return x.countRanges(ctx, partition)
 	case x.largest > 0:
 		return x.countGroups(ctx, partition, groupby.Descending("rows"))
+	case len(x.by) > len(primary), !slices.Equal(x.by, primary[:len(x.by)]):
+		return usagef("--by is %s, want the first columns of the primary key (%s)", strings.Join(x.by, ","),
+			strings.Join(primary, ", "))
 	case len(x.by) > 0:
-		if len(x.by) > len(primary) || !slices.Equal(x.by, primary[:len(x.by)]) {
-			return usagef("--by is %s, want the first columns of the primary key (%s)", strings.Join(x.by, ","),
-				strings.Join(primary, ", "))
-		}
 		return x.countGroups(ctx, x.by, groupby.ByKeys)
 	}
+	return x.countAll(ctx, partition)
+}
+
+// countAll counts all rows. In the form of a table the result is the number alone.
+func (x *count) countAll(ctx context.Context, partition []string) error {
 	rows, err := x.scan(ctx, "token("+quotedList(partition)+")", func(*column.Batch) error { return nil })
 	if err == nil && x.output == outputs[0] {
 		_, err = fmt.Fprintln(x.out, rows)

@@ -61,4 +61,6 @@ func quotedList(names []string) string {
 }
 
 // quotedTable returns a table as CQL.
-func quotedTable(t *vecql.TableMetadata) string { return identifier(t.Keyspace) + "." + identifier(t.Name) }
+func quotedTable(t *vecql.TableMetadata) string {
+	return identifier(t.Keyspace) + "." + identifier(t.Name)
+}
