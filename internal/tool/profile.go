@@ -124,7 +124,7 @@ func (f *clusterFlags) readProfile() (map[string]string, error) {
 
 // readConfig returns all profiles of the configuration file. A file that is not named may be missing.
 func (f *clusterFlags) readConfig() (map[string]map[string]any, error) {
-	named := f.configFile != ""
+	named := f.configFile != "" && f.configFile != defaultConfigFile()
 	if !named {
 		f.configFile = defaultConfigFile()
 	}

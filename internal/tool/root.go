@@ -79,12 +79,14 @@ cluster: see vecql help query.`,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	e.completeClusterFlags()
 	root.AddCommand(
+		newCopyCommand(e),
 		newCountCommand(e),
 		newDemoCommand(e),
 		newDescribeCommand(e),
 		newLoadCommand(e),
 		newQueryCommand(e),
 		newUnloadCommand(e),
+		newVerifyCommand(e),
 		newVersionCommand(e),
 	)
 	return root

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/internal/tablecopy"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// The verb copy: the rows of a table to another one.
+
+// A copyJob is the flags of copy.
+type copyJob struct {
+	*env
+	target     targetCluster
+	checkpoint checkpointFile
+	columns    []string
+	where      string
+	noTimes    bool
+	workers    int
+	bulk       bulk.Options
+}
+
+// newCopyCommand returns the verb copy.
+func newCopyCommand(e *env) *cobra.Command {
+	x := &copyJob{env: e}
+	c := &cobra.Command{
+		Use:   "copy TABLE TARGET",
+		Short: "Copy a table to another table or cluster",
+		Long: `Copy reads a table by token ranges and writes its rows to another table that has
+the same columns, with the write time and the time to live of each column. A value
+of the target that is newer stays. Rows that only the target has stay, too.
+
+The elements of a collection get the latest write time and the longest time to live
+of the collection where they differ. Servers before Cassandra 5.0 do not report
+write times of collections: these get the latest write time of their row. Tables of
+counters are refused.
+
+With --checkpoint a copy that was interrupted, or killed, continues with --resume.`,
+		Example: `  vecql copy shop.items backup.items
+  vecql copy shop.items shop.items --to-hosts 10.1.0.1,10.1.0.2
+  vecql copy shop.items shop.items --to-profile new --checkpoint copy.json
+  vecql copy shop.items shop.cheap --where "price < 10 ALLOW FILTERING"`,
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: e.completeTables,
+		RunE:              func(c *cobra.Command, args []string) error { return x.run(c.Context(), args[0], args[1]) },
+	}
+	e.addClusterFlags(c)
+	e.addTargetFlags(c, &x.target)
+	e.addProgressFlag(c)
+	x.checkpoint.add(c)
+	f := c.Flags()
+	f.StringSliceVar(&x.columns, "columns", nil, "`names` of the columns to copy beside the key; default all")
+	f.StringVar(&x.where, "where", "", "copy the rows of a `condition`")
+	f.BoolVar(&x.noTimes, "no-times", false, "write with the time of now and the time to live of the target")
+	f.IntVar(&x.workers, "workers", 8, "`ranges` that are read at a time")
+	f.Float64Var(&x.bulk.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
+	f.Float64Var(&x.bulk.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
+	f.IntVar(&x.bulk.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
+	f.DurationVar(&x.bulk.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
+	return c
+}
+
+// run copies a table.
+func (x *copyJob) run(ctx context.Context, from, to string) error {
+	if x.workers < 1 {
+		return usagef("--workers is %d, want at least 1", x.workers)
+	}
+	var saved *tablescan.Checkpoint
+	if err := x.checkpoint.read(&saved); err != nil {
+		return err
+	}
+	source, target, end, err := x.connectBoth(ctx, x.target)
+	if err != nil {
+		return err
+	}
+	defer end()
+	sides, err := findBoth(ctx, source, target, from, to)
+	if err != nil {
+		return err
+	}
+	began := x.now()
+	job, err := tablecopy.New(ctx, sides[0], sides[1], tablecopy.Config{
+		Columns: x.columns, Where: x.where, NoTimes: x.noTimes, Bulk: x.bulk,
+		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved},
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.copy(ctx, job); err != nil {
+		return err
+	}
+	x.printCopied(job.Report(), x.now().Sub(began))
+	return nil
+}
+
+// findBoth returns the tables of the arguments, which must differ.
+func findBoth(ctx context.Context, source, target *vecql.Session, from, to string,
+) (sides [2]tablecopy.Side, err error) {
+	for i, session := range []*vecql.Session{source, target} {
+		sides[i].Session = session
+		if sides[i].Table, err = findTable(ctx, session, []string{from, to}[i]); err != nil {
+			return sides, err
+		}
+	}
+	if sides[0].Table.Id == sides[1].Table.Id && sides[0].Name() == sides[1].Name() {
+		return sides, usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}
+	}
+	return sides, nil
+}
+
+// copy runs a copy, and stores its checkpoints.
+func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
+	stop, err := x.startProgress(func() state {
+		p, s := job.Progress(), job.Stats()
+		return state{p.Done, fmt.Sprintf("%d rows, %.0f rows/s", p.Rows, s.RowsPerSecond)}
+	})
+	if err != nil {
+		return errors.Join(err, closeCopy(job))
+	}
+	defer stop()
+	var save func(tablescan.Checkpoint) error
+	if x.checkpoint.path != "" {
+		save = func(c tablescan.Checkpoint) error { return x.checkpoint.save(c) }
+	}
+	err = job.Run(ctx, checkpointEvery, save)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.grace(err))
+	defer cancel()
+	checkpoint, closeErr := job.Close(ending)
+	stop()
+	if closeErr != nil { // not all rows of the checkpoint are written: the last one that was stored remains
+		if err == nil || ctx.Err() == nil {
+			err = closeErr
+		}
+		return x.checkpoint.end(nil, err)
+	}
+	return x.checkpoint.end(checkpoint, err)
+}
+
+// grace is how long a copy waits for the rows in flight: as long as they are sent again, or a moment after an error.
+func (x *copyJob) grace(err error) time.Duration {
+	if err == nil {
+		return x.bulk.RetryFor + time.Minute
+	}
+	return 5 * time.Second
+}
+
+// closeCopy ends a copy that has not begun.
+func closeCopy(job *tablecopy.Copy) error {
+	_, err := job.Close(context.Background()) // it has no rows
+	return err
+}
+
+// printCopied prints the result.
+func (x *copyJob) printCopied(r tablecopy.Report, took time.Duration) {
+	fmt.Fprintf(x.out, "Copied %d rows in %v.\n", r.Rows, took.Round(time.Millisecond))
+	if r.Latest > 0 {
+		fmt.Fprintf(x.out, "%d collections had elements with several write times: their elements got the latest.\n", r.Latest)
+	}
+	if len(r.Untimed) > 0 {
+		fmt.Fprintf(x.out, "The source does not report the write times of %s: their elements got the latest of the row.\n",
+			strings.Join(r.Untimed, ", "))
+	}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+)
+
+// The second cluster of copy and verify.
+
+// A targetCluster is the flags of a second cluster.
+type targetCluster struct {
+	profile string
+	hosts   []string
+}
+
+// isSet reports whether the flags name a second cluster.
+func (t *targetCluster) isSet() bool { return t.profile != "" || len(t.hosts) > 0 }
+
+// addTargetFlags gives a verb the flags of a second cluster.
+func (e *env) addTargetFlags(c *cobra.Command, t *targetCluster) {
+	c.Flags().StringVar(&t.profile, "to-profile", "", "profile `name` of the cluster of the target; default the cluster of the source")
+	c.Flags().StringSliceVar(&t.hosts, "to-hosts", nil, "contact points of the cluster of the target, `host[:port],...`")
+	must(c.RegisterFlagCompletionFunc("to-profile", e.completeProfiles))
+}
+
+// connectBoth opens a session with the cluster of the flags, and one with the second cluster, which may be the same.
+func (e *env) connectBoth(ctx context.Context, t targetCluster) (source, target *vecql.Session, end func(), err error) {
+	if source, err = e.connect(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if !t.isSet() {
+		return source, source, source.Close, nil
+	}
+	cfg, err := e.otherConfig(t.profile, t.hosts)
+	if err == nil {
+		target, err = e.open(ctx, cfg)
+	}
+	if err != nil {
+		source.Close()
+		return nil, nil, nil, err
+	}
+	return source, target, func() { source.Close(); target.Close() }, nil
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/internal/tablediff"
+)
+
+// The verb verify: whether two tables, or files and a table, have the same rows.
+
+// A verifyJob is the flags of verify.
+type verifyJob struct {
+	*env
+	target     targetCluster
+	checkpoint checkpointFile
+	files      fileFlags
+	cfg        tablediff.Config
+}
+
+// newVerifyCommand returns the verb verify.
+func newVerifyCommand(e *env) *cobra.Command {
+	x := &verifyJob{env: e}
+	c := &cobra.Command{
+		Use:   "verify TABLE|FILE... TARGET",
+		Short: "Compare a table with another table or with files",
+		Long: `Verify compares the rows of a table with those of the target, which may be in
+another cluster, and prints the first differences. Both tables are read once, in the
+order of their tokens. Their primary keys must have the same columns.
+
+A file, a pattern or a folder in place of TABLE is compared with what loading it
+into an empty table results in: each row is read by its primary key, and the table
+is then searched for other rows. The exit code is 1 if there is a difference.
+
+With --checkpoint a comparison that was interrupted continues with --resume.`,
+		Example: `  vecql verify shop.items backup.items
+  vecql verify shop.items shop.items --to-hosts 10.1.0.1 --write-times
+  vecql verify 'items-*.parquet' shop.items --tolerance 1e-6
+  vecql verify shop.items backup.items --checkpoint verify.json --resume`,
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: e.completeTables,
+		RunE:              func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
+	}
+	e.addClusterFlags(c)
+	e.addTargetFlags(c, &x.target)
+	e.addProgressFlag(c)
+	x.checkpoint.add(c)
+	x.files.add(c, true)
+	f := c.Flags()
+	f.StringSliceVar(&x.cfg.Columns, "columns", nil, "`names` of the columns to compare beside the key; default all of the source")
+	f.Float64Var(&x.cfg.Tolerance, "tolerance", 0, "`difference` of equal floating-point numbers, relative to the larger of both and 1")
+	f.BoolVar(&x.cfg.WriteTimes, "write-times", false, "also compare the write times of columns that are no collections")
+	f.BoolVar(&x.cfg.AllowExtra, "allow-extra", false, "the target may have rows that the source does not have")
+	f.IntVar(&x.cfg.Shown, "shown", 10, "`number` of differences to print")
+	f.IntVar(&x.cfg.Workers, "workers", 0, "`ranges` of a table, default 8, or rows of files, default 64, at a time")
+	return c
+}
+
+// run compares a table or files with a table.
+func (x *verifyJob) run(ctx context.Context, args []string) error {
+	switch {
+	case x.cfg.Workers < 0:
+		return usagef("--workers is %d, want at least 1", x.cfg.Workers)
+	case x.cfg.Shown < 1:
+		return usagef("--shown is %d, want at least 1", x.cfg.Shown)
+	case !(x.cfg.Tolerance >= 0):
+		return usagef("--tolerance is %v, want at least 0", x.cfg.Tolerance)
+	}
+	if err := x.checkpoint.read(&x.cfg.Checkpoint); err != nil {
+		return err
+	}
+	sources, target := args[:len(args)-1], args[len(args)-1]
+	if len(sources) > 1 || isFile(sources[0]) {
+		return x.compareFiles(ctx, sources, target)
+	}
+	return x.compareTables(ctx, sources[0], target)
+}
+
+// isFile reports whether an argument is a file, a pattern or a folder, and not a table.
+func isFile(arg string) bool {
+	format, _ := rowfile.ByName(arg)
+	return format != 0 || strings.ContainsAny(arg, `/\*?-`)
+}
+
+// compareTables compares two tables.
+func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
+	source, target, end, err := x.connectBoth(ctx, x.target)
+	if err != nil {
+		return err
+	}
+	defer end()
+	sides, err := findBoth(ctx, source, target, from, to)
+	if err != nil {
+		return err
+	}
+	d, err := tablediff.New(ctx, tablediff.Side(sides[0]), tablediff.Side(sides[1]), x.cfg)
+	if err != nil {
+		return err
+	}
+	stop, err := x.startProgress(func() state {
+		r := d.Report()
+		return state{d.Done(), fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences())}
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	save := x.checkpoint.saveEvery(checkpointEvery, func() any { return d.Checkpoint() }, cancel)
+	err = d.Run(ctx)
+	save()
+	stop()
+	if err = x.checkpoint.end(d.Checkpoint(), err); err != nil {
+		return err
+	}
+	return x.printReport(d.Report())
+}
+
+// compareFiles compares files with a table.
+func (x *verifyJob) compareFiles(ctx context.Context, files []string, table string) error {
+	switch {
+	case x.cfg.WriteTimes:
+		return usageError{errors.New("--write-times is for two tables: files have no write times")}
+	case x.target.isSet():
+		return usageError{errors.New("--to-hosts and --to-profile are for two tables")}
+	}
+	o, err := x.readOptions(&x.files)
+	if err != nil {
+		return err
+	}
+	session, err := x.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	side := tablediff.Side{Session: session}
+	if side.Table, err = findTable(ctx, session, table); err != nil {
+		return err
+	}
+	if o.Fields, err = fieldsOf(side.Table, x.cfg.Columns); err != nil {
+		return err
+	}
+	in, err := rowfile.Open(o, files...)
+	if err != nil {
+		return err
+	}
+	d, err := tablediff.NewBatches(strings.Join(files, " "), side, x.cfg)
+	if err != nil {
+		return err
+	}
+	return x.compareInput(ctx, in, d)
+}
+
+// fieldsOf returns the fields of files: the key and the named columns, or all.
+func fieldsOf(t *vecql.TableMetadata, columns []string) (fields column.Schema, err error) {
+	_, names := keyColumns(t)
+	if columns == nil {
+		columns = t.OrderedColumns
+	}
+	for _, name := range columns {
+		if t.Columns[name] == nil {
+			return nil, fmt.Errorf("table %s has no column %q", quotedTable(t), name)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		fields = append(fields, codec.ColumnField(name, t.Columns[name].Type))
+	}
+	return fields, nil
+}
+
+// compareInput compares the rows of files.
+func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tablediff.Batches) error {
+	stop, err := x.startProgress(func() state {
+		r, fraction := d.Report(), -1.0
+		if done, total := in.Progress(); total > 0 {
+			fraction = float64(done) / float64(total)
+		}
+		return state{fraction, fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences())}
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	save := x.checkpoint.saveEvery(checkpointEvery, func() any { return d.Checkpoint() }, cancel)
+	for b, readErr := range in.Batches(ctx) {
+		if err = readErr; err == nil {
+			err = d.Add(ctx, b)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = d.Finish(ctx)
+	}
+	save()
+	stop()
+	if err = x.checkpoint.end(d.Checkpoint(), err); err != nil {
+		return err
+	}
+	return x.printReport(d.Report())
+}
+
+// printReport prints the differences and the number of rows. Differences are an error.
+func (x *verifyJob) printReport(r tablediff.Report) error {
+	for _, d := range r.First {
+		fmt.Fprintln(x.out, d)
+	}
+	if more := r.Differences() - int64(len(r.First)); more > 0 {
+		fmt.Fprintf(x.out, "... and %d more\n", more)
+	}
+	if r.Differences() == 0 {
+		fmt.Fprintf(x.out, "%d rows are equal.\n", r.Rows)
+		return nil
+	}
+	return fmt.Errorf("of %d rows %d are missing and %d differ; %d rows are only in the target", r.Rows, r.Missing,
+		r.Different, r.Extra)
+}
