@@ -25,23 +25,26 @@ import (
 )
 
 // Help lists the requests. GET / answers with it.
-const Help = `GET    /nodes                   the nodes: number, host id, address, data center, rack, whether up
-POST   /nodes                   add a node: {"data_center": "datacenter1", "rack": "rack1"}
-DELETE /nodes/0                 remove a node
-POST   /nodes/0/ACTION          kill, restart, pause, resume, disconnect (close connections),
-                                forget (prepared statements)
-POST   /cql                     execute the CQL of the body, statements separated by ";"
-POST   /query                   execute the statement of the body and answer with its rows, a JSON object each
-POST   /faults                  inject a fault, or count requests with {"observe": true}; answers {"id": 1}
-GET    /faults                  all faults with the number of requests that have met them
-GET    /faults/1?hits=2&wait=5s one fault, after so many hits or so long
-DELETE /faults/1                remove a fault; DELETE /faults removes all
-POST   /connection-faults       inject a fault of connections; the other requests are those of /faults
-GET    /requests                the last 1000 requests; ?statement=INSERT selects those that contain a text
-DELETE /requests                forget them
-GET    /stats                   counters of requests; DELETE /stats resets them
-POST   /clock                   move the clock of the cluster: {"step": "10s"}
-POST   /tablets                 emulated ScyllaDB: {"move": true} changes all replicas, {"count": 8} splits or merges
+const Help = `GET    /nodes               the nodes: number, address, whether up, and more
+POST   /nodes               add one: {"data_center": "dc1", "rack": "rack1"}
+DELETE /nodes/0             remove a node
+POST   /nodes/0/ACTION      kill, restart, pause, resume, disconnect (close
+                            connections), forget (prepared statements)
+POST   /cql                 execute the CQL of the body, split at ";"
+POST   /query               execute one statement, answer with its rows
+POST   /faults              inject a fault, answer {"id": 1}; a fault with
+                            {"observe": true} only counts requests
+POST   /connection-faults   inject a fault of connections
+GET    /faults              the faults, each with its number of hits
+GET    /faults/1?hits=2&wait=5s
+                            one fault, after so many hits or so long
+DELETE /faults/1            remove a fault; DELETE /faults removes all
+GET    /requests            the last 1000 requests; ?statement=INSERT selects
+DELETE /requests            forget them
+GET    /stats               counters of requests; DELETE /stats resets them
+POST   /clock               move the clock of the cluster: {"step": "10s"}
+POST   /tablets             {"move": true} changes all replicas, {"count": 8}
+                            splits or merges
 `
 
 // A Handler is the HTTP handler of one cluster.

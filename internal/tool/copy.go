@@ -109,7 +109,7 @@ func findBoth(ctx context.Context, source, target *vecql.Session, from, to strin
 ) (sides [2]tablecopy.Side, err error) {
 	for i, session := range []*vecql.Session{source, target} {
 		sides[i].Session = session
-		if sides[i].Table, err = findTable(ctx, session, []string{from, to}[i]); err != nil {
+		if sides[i].Table, err = tableOf(ctx, session, []string{from, to}[i]); err != nil {
 			return sides, err
 		}
 	}

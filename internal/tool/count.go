@@ -84,7 +84,7 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 		return err
 	}
 	defer x.session.Close()
-	if x.table, err = findTable(ctx, x.session, table); err != nil {
+	if x.table, err = tableOf(ctx, x.session, table); err != nil {
 		return err
 	}
 	partition, primary := keyColumns(x.table)
@@ -122,7 +122,7 @@ func (x *count) print(b *column.Batch, err error) error {
 
 // scan passes columns of all rows to f, on several goroutines, and returns the number of rows.
 func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) error) (rows int64, err error) {
-	text := "SELECT " + columns + " FROM " + quotedTable(x.table)
+	text := "SELECT " + columns + " FROM " + qualified(x.table)
 	if x.where != "" {
 		text += " WHERE " + x.where
 	}

@@ -146,7 +146,7 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 	}
 	defer session.Close()
 	side := tablediff.Side{Session: session}
-	if side.Table, err = findTable(ctx, session, table); err != nil {
+	if side.Table, err = tableOf(ctx, session, table); err != nil {
 		return err
 	}
 	if o.Fields, err = fieldsOf(side.Table, x.cfg.Columns); err != nil {
@@ -171,7 +171,7 @@ func fieldsOf(t *vecql.TableMetadata, columns []string) (fields column.Schema, e
 	}
 	for _, name := range columns {
 		if t.Columns[name] == nil {
-			return nil, fmt.Errorf("table %s has no column %q", quotedTable(t), name)
+			return nil, fmt.Errorf("table %s has no column %q", qualified(t), name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
