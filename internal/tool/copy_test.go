@@ -131,7 +131,7 @@ func TestCopyRefused(t *testing.T) {
 		"copy shop.items shop.items":                                     "2 source and target are one table: name another one, or --to-hosts or --to-profile; see vecql copy --help",
 		"copy shop.items shop.small":                                     `1 table shop.small has no column "name"`,
 		"copy shop.counts shop.small":                                    "1 tables of counters cannot be copied: shop.counts",
-		"copy shop.items shop.none":                                      "1 table shop.none does not exist; vecql describe shop lists the tables",
+		"copy shop.items shop.none":                                      "1 invalid request: table none does not exist",
 		"copy shop.items shop.small --workers 0":                         "2 --workers is 0, want at least 1; see vecql copy --help",
 		"copy shop.items shop.small --resume":                            "2 --resume needs --checkpoint; see vecql copy --help",
 		"copy shop.items":                                                "2 accepts 2 arg(s), received 1; see vecql copy --help",

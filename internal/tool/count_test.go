@@ -100,10 +100,9 @@ func TestCountUnrest(t *testing.T) {
 func TestCountRefused(t *testing.T) {
 	x := newTester(t, events)
 	for args, want := range map[string]string{
-		"shop.nothing":                     "1 vecql count: table shop.nothing does not exist; vecql describe shop lists the tables",
-		"no.events":                        "1 vecql count: keyspace no does not exist; vecql describe keyspaces lists them",
-		"events":                           "2 vecql count: table events has no keyspace: write keyspace.events, or set --keyspace; see vecql count --help",
-		"a.b.c":                            `2 vecql count: "a.b.c" is not a table: want keyspace.table; see vecql count --help`,
+		"shop.nothing":                     "1 vecql count: invalid request: table nothing does not exist",
+		"no.events":                        "1 vecql count: invalid request: keyspace no does not exist",
+		"events":                           "1 vecql count: invalid request: No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
 		"shop.events --by day":             "2 vecql count: --by is day, want the first columns of the primary key (tenant, day, id); see vecql count --help",
 		"shop.events --workers 0":          "2 vecql count: --workers is 0, want at least 1; see vecql count --help",
 		"shop.events --largest -1":         "2 vecql count: --largest is -1, want at least 1; see vecql count --help",

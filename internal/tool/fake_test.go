@@ -107,7 +107,7 @@ func TestFakeRefused(t *testing.T) {
 		"--tablets 4":                  "2 --tablets needs --scylla; see vecql fake --help",
 		"--port 0 --load x":            `2 --load is "x", want TABLE=FILE; see vecql fake --help`,
 		"--port 0 --file /none.cql":    "1 --file /none.cql: open /none.cql: no such file or directory",
-		"--port 0 --load shop.x=a.csv": "1 --load shop.x=a.csv: keyspace shop does not exist; vecql describe keyspaces lists them",
+		"--port 0 --load shop.x=a.csv": "1 --load shop.x=a.csv: invalid request: keyspace shop does not exist",
 		"--port 0 --protocol 9":        "1 cqltest: Config: Protocol is 9, must be 3, 4 or 5",
 		"--port 0 --file " + bad:       "1 --file " + bad + ": cqltest: execute",
 	} {
