@@ -155,6 +155,7 @@ type rowChecker struct {
 	began   time.Time
 	schema  column.Schema
 	rows    []*vecql.RowStatement // for schema, by statement
+	encoded vecql.EncodedRows     // reused
 	checked atomic.Uint64
 }
 
@@ -174,7 +175,7 @@ func (c *rowChecker) write(ctx context.Context, b *column.Batch) error {
 		err := c.l.checkKey(b, i)
 		for _, rows := range c.rows {
 			if err == nil {
-				_, _, err = rows.Targets(ctx, nil, b, i)
+				err = rows.Encode(ctx, &c.encoded, b, i)
 			}
 		}
 		if err == nil {
