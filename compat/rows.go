@@ -51,7 +51,13 @@ type RowData struct {
 }
 
 // NewRows returns the rows of it in dialect d.
-func NewRows(it *vecql.Iter, d *Dialect) *Rows { return &Rows{it: it, d: d} }
+func NewRows(it *vecql.Iter, d *Dialect) *Rows {
+	r := MakeRows(it, d)
+	return &r
+}
+
+// MakeRows is NewRows for rows that are part of another struct.
+func MakeRows(it *vecql.Iter, d *Dialect) Rows { return Rows{it: it, d: d} }
 
 // next stores the cells of the next row in r.cells and reports whether there is one.
 func (r *Rows) next() bool {

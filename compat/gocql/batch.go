@@ -3,9 +3,8 @@
 package gocql
 
 import (
-	"context"
-
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -34,32 +33,40 @@ type BatchEntry struct {
 
 // A Batch is a list of statements that are sent in one request. Session.ExecuteBatch runs it.
 type Batch struct {
+	batch // the first field: see package api
+	counted
+
 	Type          BatchType
 	Entries       []BatchEntry
 	Cons          Consistency
 	CustomPayload map[string][]byte
 
-	options
 	session  *Session // nil for NewBatch
 	keyspace string
 	observer BatchObserver
 }
 
+type batch = api.Options[Batch, RetryPolicy]
+
 // NewBatch returns an empty batch without the defaults of a session.
 //
 // Deprecated: use Session.NewBatch.
 func NewBatch(typ BatchType) *Batch {
-	return &Batch{Type: typ, options: options{metrics: new(metrics)}}
+	b := &Batch{Type: typ}
+	api.SetMetrics(&b.counted, new(api.Metrics))
+	return b
 }
 
 // NewBatch returns an empty batch with the defaults of the session.
 func (s *Session) NewBatch(typ BatchType) *Batch {
 	b := NewBatch(typ)
 	b.session, b.keyspace, b.observer = s, s.cfg.Keyspace, s.cfg.BatchObserver
-	b.timestamps, b.retry, b.serialCons = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy, s.cfg.SerialConsistency
+	set := api.SettingsOf(&b.batch)
+	set.Timestamps, set.Retry = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy
+	set.Serial = cql.Consistency(s.cfg.SerialConsistency)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	b.Cons, b.trace = s.cons, s.trace
+	b.Cons, set.Trace = s.cons, s.trace
 	return b
 }
 
@@ -86,44 +93,17 @@ func (b *Batch) GetConsistency() Consistency { return b.Cons }
 func (b *Batch) SetConsistency(c Consistency) { b.Cons = c }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional batch.
-func (b *Batch) SerialConsistency(cons SerialConsistency) *Batch { b.serialCons = cons; return b }
-
-// Context returns the context of the batch.
-func (b *Batch) Context() context.Context { return b.context() }
-
-// WithContext returns a copy of the batch with the context. The copy has the same entries.
-func (b *Batch) WithContext(ctx context.Context) *Batch {
-	c := *b
-	c.ctx = ctx
-	return &c
+func (b *Batch) SerialConsistency(cons SerialConsistency) *Batch {
+	api.SettingsOf(&b.batch).Serial = cql.Consistency(cons)
+	return b
 }
-
-// Cancel does nothing.
-//
-// Deprecated: cancel the context.
-func (*Batch) Cancel() {}
-
-// Trace enables tracing by the server.
-func (b *Batch) Trace(trace Tracer) *Batch { b.trace = trace; return b }
 
 // Observer sets the observer of the batch's attempts.
 func (b *Batch) Observer(observer BatchObserver) *Batch { b.observer = observer; return b }
 
-// DefaultTimestamp sets whether the client sets the time of the write.
-func (b *Batch) DefaultTimestamp(enable bool) *Batch { b.timestamps = enable; return b }
-
-// WithTimestamp sets the time of the write, in microseconds since the epoch.
-func (b *Batch) WithTimestamp(timestamp int64) *Batch {
-	b.timestamps, b.timestamp = true, timestamp
-	return b
-}
-
-// RetryPolicy sets the retry policy; nil means no retries.
-func (b *Batch) RetryPolicy(r RetryPolicy) *Batch { b.retry = r; return b }
-
 // SpeculativeExecutionPolicy sets the policy of further executions.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {
-	b.spec = sp
+	api.SettingsOf(&b.batch).Spec = sp
 	return b
 }
 
@@ -137,18 +117,6 @@ func (b *Batch) IsIdempotent() bool {
 	return true
 }
 
-// Attempts returns the number of attempts of all executions of the batch so far.
-func (b *Batch) Attempts() int { return b.metrics.attempts() }
-
-// AddAttempts adds to the number of attempts on a node.
-func (b *Batch) AddAttempts(i int, host *HostInfo) { b.metrics.observe(host, i, 0) }
-
-// Latency returns the mean latency of the attempts in nanoseconds.
-func (b *Batch) Latency() int64 { return b.metrics.latency() }
-
-// AddLatency adds to the latency of the attempts on a node, in nanoseconds.
-func (b *Batch) AddLatency(l int64, host *HostInfo) { b.metrics.observe(host, 0, l) }
-
 // build returns the batch of vecql for an execution on s. r may be nil.
 func (b *Batch) build(s *Session, r *execution) *vecql.Batch {
 	v := s.vecql.Batch(vecql.BatchType(b.Type))
@@ -160,24 +128,19 @@ func (b *Batch) build(s *Session, r *execution) *vecql.Batch {
 		}
 		v.Entries[len(v.Entries)-1].Idempotent = e.Idempotent
 	}
-	v.Consistency(cql.Consistency(b.Cons)).SerialConsistency(cql.Consistency(b.serialCons)).
-		CustomPayload(b.CustomPayload).ServerTimestamps(!b.timestamps)
-	if b.timestamps && b.timestamp != 0 {
-		v.Timestamp(b.timestamp)
+	v.Consistency(cql.Consistency(b.Cons)).CustomPayload(b.CustomPayload)
+	api.ConfigureBatch(&b.batch, v)
+	set := api.SettingsOf(&b.batch)
+	if set.Spec != nil && b.IsIdempotent() {
+		v.SpeculativeExecutionPolicy(set.Spec)
 	}
-	if b.trace != nil {
-		v.Trace(b.trace)
-	}
-	if b.spec != nil && b.IsIdempotent() {
-		v.SpeculativeExecutionPolicy(b.spec)
-	}
-	if _, ok := b.context().Deadline(); ok {
+	if _, ok := b.Context().Deadline(); ok {
 		v.RequestTimeout(s.timeout()) // vecql's own applies to contexts without a deadline only
 	}
-	if r != nil && r.observed {
+	if r != nil && r.Observed {
 		v.Observer(batchObserver{r, b, s})
 	}
-	if r != nil && b.retry != nil {
+	if r != nil && set.Retry != nil {
 		v.RetryPolicy(r)
 	}
 	return v
@@ -188,12 +151,13 @@ func (s *Session) run(b *Batch) *Iter {
 	if _, err := s.started(); err != nil {
 		return &Iter{err: err}
 	}
-	if b.metrics == nil { // a Batch that the program made without NewBatch
-		b.metrics = new(metrics)
+	if api.MetricsOf(&b.counted) == nil { // a Batch that the program made without NewBatch
+		api.SetMetrics(&b.counted, new(api.Metrics))
 	}
-	r := newExecution(b, &b.options, b.observer != nil)
-	it := newIter(s, b.build(s, r).IterContext(s.requestContext(b.context(), b)))
-	it.err = r.finish(b.metrics, it.it.Attempts(), it.it.Latency())
+	r := newExecution(b, api.SettingsOf(&b.batch), &b.counted, b.observer != nil)
+	of := b.build(s, r).IterContext(s.requestContext(b.Context(), b))
+	it := newIter(s, of)
+	it.err = r.finish(&b.counted, of.Attempts(), of.Latency())
 	return it
 }
 
@@ -204,8 +168,8 @@ func (s *Session) ExecuteBatch(batch *Batch) error { return s.run(batch).Close()
 // in dest, and iter has the others, each with [applied] as its first column.
 func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	if found := it.scanCAS(&applied, dest); !found {
-		return false, nil, it.one(false)
+	if found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest); !found {
+		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil
 }
@@ -213,9 +177,9 @@ func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter
 // MapExecuteBatchCAS is ExecuteBatchCAS but stores the first row in dest by column name.
 func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	applied, found := it.mapScanCAS(dest)
+	applied, found := api.MapScanCAS(it, dest)
 	if !found {
-		return false, nil, it.one(false)
+		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // ClusterConfig, and its translation to vecql's.
@@ -80,19 +81,13 @@ func NewCluster(hosts ...string) *ClusterConfig {
 	}
 }
 
+// Logger is the logger of sessions whose ClusterConfig.Logger is nil.
+//
+// Deprecated: set ClusterConfig.Logger.
+var Logger StdLogger = &api.DefaultLogger{}
+
 // CreateSession connects to the cluster.
 func (cfg *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*cfg) }
-
-// never is a timeout that does not end.
-const never = 10000 * time.Hour
-
-// orNever returns d, or never for 0, which means no timeout.
-func orNever(d time.Duration) time.Duration {
-	if d <= 0 {
-		return never
-	}
-	return d
-}
 
 // config returns the configuration of vecql. It sets s.picker.
 func (s *Session) config() (*vecql.ClusterConfig, error) {
@@ -103,24 +98,27 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	c := vecql.NewCluster(cfg.Hosts...)
 	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
 	c.NumConns, c.MaxPreparedStmts = cfg.NumConns, cfg.MaxPreparedStmts
-	c.Timeout, c.ConnectTimeout = orNever(cfg.Timeout), orNever(cfg.ConnectTimeout)
+	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
 	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
 	c.RetryPolicy = vecql.SimpleRetryPolicy{} // none: a query brings its own
 	c.Events = vecql.EventsConfig(cfg.Events)
 	c.DisableInitialHostLookup = cfg.DisableInitialHostLookup
-	c.AddressTranslator = cfg.AddressTranslator
+	c.AddressTranslator, c.HostFilter = cfg.AddressTranslator, api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
 	if cfg.ReconnectionPolicy != nil {
 		c.ReconnectionPolicy = cfg.ReconnectionPolicy
 	}
-	if cfg.HostFilter != nil {
-		c.HostFilter = hostFilter{cfg.HostFilter, &s.hosts}
-	}
-	s.configureObservers(c)
-	s.configureAuthentication(c)
+	api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Frame: cfg.FrameHeaderObserver,
+		Stream: cfg.StreamObserver,
+	}.Configure(c)
+	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
 	}
-	c.Logger = adaptLogger(cfg.Logger)
+	c.Logger = api.AdaptLogger(Logger)
+	if cfg.Logger != nil {
+		c.Logger = api.AdaptLogger(cfg.Logger)
+	}
 	if err := s.configureDialing(c); err != nil {
 		return nil, err
 	}
@@ -137,40 +135,18 @@ func protocol(version int) int {
 	return version
 }
 
-func (s *Session) configureObservers(c *vecql.ClusterConfig) {
-	if o := s.cfg.ConnectObserver; o != nil {
-		c.ConnectObserver = connectObserver{o, &s.hosts}
-	}
-	if o := s.cfg.FrameHeaderObserver; o != nil {
-		c.FrameHeaderObserver = frameHeaderObserver{o, &s.hosts}
-	}
-	if o := s.cfg.StreamObserver; o != nil {
-		c.StreamObserver = streamObserver{o, &s.hosts}
-	}
-}
-
-func (s *Session) configureAuthentication(c *vecql.ClusterConfig) {
-	c.Authenticator = adaptAuthenticator(s.cfg.Authenticator)
-	if provider := s.cfg.AuthProvider; provider != nil {
-		c.AuthProvider = func(node *vecql.HostInfo) (vecql.Authenticator, error) {
-			a, err := provider(s.hosts.of(node))
-			return adaptAuthenticator(a), err
-		}
-	}
-}
-
 // configureDialing sets how connections are opened. A HostDialer of the program also does TLS.
 func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	cfg := &s.cfg
 	switch {
 	case cfg.HostDialer != nil:
-		c.HostDialer = hostDialer{cfg.HostDialer, &s.hosts}
+		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 		return nil
 	case cfg.Dialer != nil:
 		c.Dialer = cfg.Dialer
 	case cfg.SocketKeepalive > 0:
 		c.Dialer = &net.Dialer{KeepAlive: cfg.SocketKeepalive}
 	}
-	c.TLS, err = cfg.SslOpts.config()
+	c.TLS, err = api.TLSConfig(cfg.SslOpts)
 	return err
 }

@@ -5,9 +5,9 @@ package gocql
 import (
 	"errors"
 	"net"
-	"strconv"
-	"strings"
 	"time"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Connections, which this API exports although no function of it returns one.
@@ -72,13 +72,7 @@ type ConnErrorHandler interface {
 var TimeoutLimit int64
 
 // JoinHostPort returns addr with a port: its own, else the given one.
-func JoinHostPort(addr string, port int) string {
-	addr = strings.TrimSpace(addr)
-	if _, _, err := net.SplitHostPort(addr); err == nil {
-		return addr
-	}
-	return net.JoinHostPort(addr, strconv.Itoa(port))
-}
+func JoinHostPort(addr string, port int) string { return api.JoinHostPort(addr, port) }
 
 // LookupIP returns the addresses of a host.
 func LookupIP(host string) ([]net.IP, error) { return net.LookupIP(host) }

@@ -5,8 +5,10 @@ package gocql
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -99,18 +101,12 @@ func (r *request) replicas() []*HostInfo { return r.nodes }
 
 // TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then those of the fallback.
 func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
-	local := map[*HostInfo]bool{}
-	fallback := &tieredPolicy{tiers: make([]hostList, 2), tier: func(h *HostInfo) uint {
-		if local[h] {
-			return 0
-		}
-		return 1
-	}}
+	type programPolicy struct{ HostSelectionPolicy }
+	fallback := programPolicy{DCAwareRoundRobinPolicy("dc0")}
 	var hosts []*HostInfo
-	for i := range 4 {
-		h := &HostInfo{}
-		h.SetHostID(TimeUUID().String())
-		hosts, local[h] = append(hosts, h), i < 2
+	for i, dc := range []string{"dc0", "dc0", "dc1", "dc1"} {
+		h := &HostInfo{host: api.NewHost(&api.HostRecord{ID: strconv.Itoa(i), DC: dc})}
+		hosts = append(hosts, h)
 		fallback.AddHost(h)
 	}
 	q := &request{nodes: []*HostInfo{hosts[3], hosts[1]}}

@@ -3,65 +3,44 @@
 package gocql
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
 // types, so that ==, type switches, errors.Is and errors.As find them.
 
-// A sentinel is a sentinel error with the text that programs compare. It wraps that of vecql.
-type sentinel struct {
-	text string
-	of   error
-}
-
-func (s *sentinel) Error() string { return s.text }
-func (s *sentinel) Unwrap() error { return s.of }
-
-// sentinels are the sentinels that wrap one of vecql.
-var sentinels []*sentinel
-
-func wrapping(of error, text string) error {
-	s := &sentinel{text, of}
-	sentinels = append(sentinels, s)
-	return s
-}
-
 // The sentinel errors that verbs return.
 var (
-	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
-	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
-		"no connections were made when creating the session")
-	ErrQueryArgLength    = wrapping(vecql.ErrValueCount, "gocql: query argument length mismatch")
-	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
-		"gocql: no response received from cassandra within timeout period")
-	ErrConnectionClosed     = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
-	ErrNoStreams            = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
-	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
-	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
-	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
-	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
-	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
-	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
-	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
-	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
-	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
-	ErrFrameTooBig          = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
-	ErrUnknownRetryType     = errors.New("unknown retry type returned by retry policy")
+	ErrNoHosts              = api.ErrNoHosts
+	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
+	ErrQueryArgLength       = api.ErrQueryArgLength
+	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
+	ErrConnectionClosed     = api.ErrConnectionClosed
+	ErrNoStreams            = api.ErrNoStreams
+	ErrNotFound             = api.ErrNotFound
+	ErrUnsupported          = api.ErrUnsupported
+	ErrTooManyStmts         = api.ErrTooManyStmts
+	ErrUseStmt              = api.ErrUseStmt
+	ErrSessionClosed        = api.ErrSessionClosed
+	ErrNoConnections        = api.ErrNoConnections
+	ErrNoKeyspace           = api.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = api.ErrNoMetadata
+	ErrFrameTooBig          = api.ErrFrameTooBig
+	ErrUnknownRetryType     = api.ErrUnknownRetryType
 )
 
 // Sentinel errors that no verb returns.
 var (
-	ErrHostQueryFailed   = errors.New("unable to populate Hosts")
-	ErrTooManyTimeouts   = errors.New("gocql: too many query timeouts on the connection")
-	ErrUnavailable       = errors.New("unavailable")
-	ErrCannotFindHost    = errors.New("cannot find host")
-	ErrHostAlreadyExists = errors.New("host already exists")
-	ErrorUDTUnavailable  = errors.New("user-defined types need version 3 of the protocol")
+	ErrHostQueryFailed   = api.ErrHostQueryFailed
+	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
+	ErrUnavailable       = api.ErrUnavailable
+	ErrCannotFindHost    = api.ErrCannotFindHost
+	ErrHostAlreadyExists = api.ErrHostAlreadyExists
+	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
 )
 
 // The error codes of the protocol.
@@ -88,14 +67,19 @@ const (
 	ErrCodeUnprepared      = 0x2500
 )
 
-// A RequestError is an error that a server sent.
-type RequestError interface {
-	// Code returns one of the ErrCode constants.
-	Code() int
-	// Message returns the text that the server sent.
-	Message() string
-	Error() string
-}
+type (
+	// A RequestError is an error that a server sent.
+	RequestError = api.RequestError
+	// An ErrProtocol means that a response violates the protocol.
+	ErrProtocol = api.ErrProtocol
+	// An ErrorMap maps the address of each replica that failed to its failure code.
+	ErrorMap = api.ErrorMap
+
+	errorFrame = api.ErrorFrame
+)
+
+// NewErrProtocol returns an ErrProtocol with that text.
+func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // An Error is an error code with a text. No verb returns it.
 type Error struct {
@@ -104,34 +88,6 @@ type Error struct {
 }
 
 func (e Error) Error() string { return e.Message }
-
-// An ErrProtocol means that a response violates the protocol.
-type ErrProtocol struct{ error }
-
-// NewErrProtocol returns an ErrProtocol with that text.
-func NewErrProtocol(format string, args ...any) error {
-	return ErrProtocol{fmt.Errorf(format, args...)}
-}
-
-// errorFrame is a RequestError without further fields.
-type errorFrame struct {
-	frameHeader
-	code    int
-	message string
-}
-
-// Code implements RequestError.
-func (e errorFrame) Code() int { return e.code }
-
-// Message implements RequestError.
-func (e errorFrame) Message() string { return e.message }
-
-func (e errorFrame) Error() string { return e.message }
-
-// String returns the code and the message.
-func (e errorFrame) String() string {
-	return fmt.Sprintf("[error code=%x message=%q]", e.code, e.message)
-}
 
 // A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {
@@ -146,9 +102,6 @@ func (e *RequestErrUnavailable) String() string {
 	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
 		e.Alive)
 }
-
-// An ErrorMap maps the address of each replica that failed to its failure code.
-type ErrorMap map[string]uint16
 
 // A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
 type RequestErrWriteTimeout struct {
@@ -222,55 +175,19 @@ type RequestErrCASWriteUnknown struct {
 	BlockFor    int
 }
 
-// A programError is an error that code of the program returned: a Marshaler, an Unmarshaler, a function that binds
-// values. Verbs return it as it is.
-type programError struct{ error }
-
-func (e *programError) Unwrap() error { return e.error }
-
-// fromProgram returns err as an error of the program, nil for nil.
-func fromProgram(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &programError{err}
+// known are the errors of this API for those of vecql.
+var known = api.Errors{
+	Server:    requestError,
+	Marshal:   func(text string, _ error) error { return MarshalError(text) },
+	Unmarshal: func(text string, _ error) error { return UnmarshalError(text) },
 }
 
 // plain returns the error that this API has for an error of vecql.
-func plain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var own *programError
-	if errors.As(err, &own) {
-		return own.error
-	}
-	err = compat.Error(err)
-	for _, s := range sentinels {
-		if s.of == err { //nolint:errorlint // compat.Error returns it unwrapped
-			return s
-		}
-	}
-	var server vecql.RequestError
-	var marshal *vecql.MarshalError
-	var unmarshal *vecql.UnmarshalError
-	var protocol *vecql.ProtocolError
-	switch {
-	case errors.As(err, &server):
-		return requestError(server)
-	case errors.As(err, &marshal):
-		return MarshalError(err.Error())
-	case errors.As(err, &unmarshal):
-		return UnmarshalError(err.Error())
-	case errors.As(err, &protocol):
-		return ErrProtocol{err}
-	}
-	return err
-}
+func plain(err error) error { return known.Plain(err) }
 
 // requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
 func requestError(err vecql.RequestError) error {
-	f := errorFrame{frameHeader{op: opError}, err.Code(), err.Message()}
+	f := api.NewErrorFrame(err)
 	switch e := any(err).(type) { // it is not wrapped
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
@@ -280,11 +197,11 @@ func requestError(err vecql.RequestError) error {
 		return &RequestErrReadTimeout{f, Consistency(e.Consistency), e.Received, e.BlockFor, e.DataPresent}
 	case *vecql.RequestErrReadFailure:
 		return &RequestErrReadFailure{
-			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, errorMap(e.ErrorMap),
+			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, api.NewErrorMap(e.ErrorMap),
 		}
 	case *vecql.RequestErrWriteFailure:
 		return &RequestErrWriteFailure{
-			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, errorMap(e.ErrorMap),
+			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, api.NewErrorMap(e.ErrorMap),
 		}
 	case *vecql.RequestErrFunctionFailure:
 		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, e.ArgTypes}
@@ -298,15 +215,4 @@ func requestError(err vecql.RequestError) error {
 		return &RequestErrUnprepared{f, e.StatementId}
 	}
 	return f
-}
-
-func errorMap(m vecql.ErrorMap) ErrorMap {
-	if m == nil {
-		return nil
-	}
-	out := make(ErrorMap, len(m))
-	for addr, code := range m {
-		out[addr.String()] = code
-	}
-	return out
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -22,12 +23,12 @@ const (
 
 // Classes of the server, as system tables of Cassandra 2 name them.
 const (
-	REVERSED_TYPE   = marshalPackage + "ReversedType"
-	COMPOSITE_TYPE  = marshalPackage + "CompositeType"
-	COLLECTION_TYPE = marshalPackage + "ColumnToCollectionType"
-	LIST_TYPE       = marshalPackage + "ListType"
-	SET_TYPE        = marshalPackage + "SetType"
-	MAP_TYPE        = marshalPackage + "MapType"
+	REVERSED_TYPE   = api.MarshalPackage + "ReversedType"
+	COMPOSITE_TYPE  = api.MarshalPackage + "CompositeType"
+	COLLECTION_TYPE = api.MarshalPackage + "ColumnToCollectionType"
+	LIST_TYPE       = api.MarshalPackage + "ListType"
+	SET_TYPE        = api.MarshalPackage + "SetType"
+	MAP_TYPE        = api.MarshalPackage + "MapType"
 )
 
 // A KeyspaceMetadata describes a keyspace. It must not be changed.

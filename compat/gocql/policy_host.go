@@ -3,51 +3,14 @@
 package gocql
 
 import (
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
 // nodes of each request.
-
-// A HostStateNotifier receives the changes of the nodes of a session.
-type HostStateNotifier interface {
-	AddHost(host *HostInfo)
-	RemoveHost(host *HostInfo)
-	HostUp(host *HostInfo)
-	HostDown(host *HostInfo)
-}
-
-// A SetPartitioner receives the name of the partitioner of the cluster.
-type SetPartitioner interface {
-	SetPartitioner(partitioner string)
-}
-
-// A SetHosts receives the nodes of a cluster. No function takes one.
-type SetHosts interface {
-	SetHosts(hosts []*HostInfo)
-}
-
-// A KeyspaceUpdateEvent is a change of a keyspace: CREATED, UPDATED or DROPPED, or empty for the keyspace of the
-// session at its start.
-type KeyspaceUpdateEvent struct {
-	Keyspace string
-	Change   string
-}
-
-// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers, of which 0 is the nearest.
-type HostTierer interface {
-	HostTier(host *HostInfo) uint
-	MaxHostTier() uint
-}
-
-// A ReadyPolicy ends the wait for further nodes when a session of gocql starts. No session of vecql asks it.
-type ReadyPolicy interface {
-	Ready() bool
-}
 
 // A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
 type HostSelectionPolicy interface {
@@ -91,133 +54,43 @@ type selected struct{ host *HostInfo }
 func (s selected) Info() *HostInfo { return s.host }
 func (selected) Mark(error)        {}
 
-// hostList is a list of nodes in copy-on-write form.
-type hostList struct {
-	mu   sync.Mutex
-	list atomic.Pointer[[]*HostInfo]
+func nextOf(plan []*HostInfo) func() SelectedHost {
+	return api.NextUp(plan, func(h *HostInfo) SelectedHost { return selected{h} })
 }
 
-func (l *hostList) all() []*HostInfo {
-	if p := l.list.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-func (l *hostList) add(host *HostInfo) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if old := l.all(); !slices.ContainsFunc(old, host.Equal) {
-		list := append(slices.Clip(old), host)
-		l.list.Store(&list)
-	}
-}
-
-func (l *hostList) remove(host *HostInfo) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(l.all()), host.Equal)
-	l.list.Store(&list)
-}
-
-// nativePolicy is a policy of this package that vecql has too.
-type nativePolicy interface {
-	// native returns vecql's policy, nil if it depends on a policy of the program.
-	native() vecql.HostSelectionPolicy
-}
-
-// nativeOf returns the policy of vecql that stands for p, nil if there is none.
+// nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
 func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
-	if n, ok := p.(nativePolicy); ok {
-		return n.native()
+	switch p := p.(type) {
+	case *tieredPolicy:
+		return p.NativePolicy()
+	case *singleHostReadyPolicy:
+		return nativeOf(p.HostSelectionPolicy)
+	case *tokenAwareHostPolicy:
+		return p.order().Native(nativeOf(p.fallback))
 	}
 	return nil
 }
 
 // tieredPolicy sorts nodes into tiers and goes round-robin in each.
-type tieredPolicy struct {
-	tier    func(*HostInfo) uint
-	vecql   vecql.HostSelectionPolicy // nil means none
-	tiers   []hostList
-	started atomic.Uint64
-}
+type tieredPolicy struct{ *api.Tiers[*HostInfo] }
+
+// Init implements HostSelectionPolicy.
+func (p *tieredPolicy) Init(*Session) {}
+
+// Pick implements HostSelectionPolicy.
+func (p *tieredPolicy) Pick(ExecutableQuery) NextHost { return nextOf(p.Plan(p.MaxHostTier() + 1)) }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy {
-	return &tieredPolicy{
-		tier: func(*HostInfo) uint { return 0 }, tiers: make([]hostList, 1), vecql: vecql.RoundRobinHostPolicy(),
-	}
-}
+func RoundRobinHostPolicy() HostSelectionPolicy { return &tieredPolicy{api.RoundRobin[*HostInfo]()} }
 
 // DCAwareRoundRobinPolicy prefers the nodes of a data center.
 func DCAwareRoundRobinPolicy(localDC string) HostSelectionPolicy {
-	p := &tieredPolicy{tiers: make([]hostList, 2), tier: func(h *HostInfo) uint {
-		if h.DataCenter() == localDC {
-			return 0
-		}
-		return 1
-	}}
-	if localDC != "" {
-		p.vecql = vecql.DCAwareRoundRobinPolicy(localDC)
-	}
-	return p
+	return &tieredPolicy{api.DCAware[*HostInfo](localDC)}
 }
 
 // RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPolicy {
-	p := &tieredPolicy{tiers: make([]hostList, 3), tier: func(h *HostInfo) uint {
-		switch {
-		case h.DataCenter() != localDC:
-			return 2
-		case h.Rack() != localRack:
-			return 1
-		}
-		return 0
-	}}
-	if localDC != "" && localRack != "" {
-		p.vecql = vecql.RackAwareRoundRobinPolicy(localDC, localRack)
-	}
-	return p
-}
-
-func (p *tieredPolicy) native() vecql.HostSelectionPolicy { return p.vecql }
-
-func (p *tieredPolicy) Init(*Session)                       {}
-func (p *tieredPolicy) SetPartitioner(string)               {}
-func (p *tieredPolicy) KeyspaceChanged(KeyspaceUpdateEvent) {}
-func (p *tieredPolicy) IsLocal(host *HostInfo) bool         { return p.tier(host) == 0 }
-func (p *tieredPolicy) HostTier(host *HostInfo) uint        { return p.tier(host) }
-func (p *tieredPolicy) MaxHostTier() uint                   { return uint(len(p.tiers) - 1) }
-func (p *tieredPolicy) AddHost(host *HostInfo)              { p.tiers[p.tier(host)].add(host) }
-func (p *tieredPolicy) RemoveHost(host *HostInfo)           { p.tiers[p.tier(host)].remove(host) }
-func (p *tieredPolicy) HostUp(host *HostInfo)               { p.AddHost(host) }
-func (p *tieredPolicy) HostDown(host *HostInfo)             { p.RemoveHost(host) }
-
-// Pick implements HostSelectionPolicy.
-func (p *tieredPolicy) Pick(ExecutableQuery) NextHost {
-	start := p.started.Add(1)
-	var plan []*HostInfo
-	for i := range p.tiers {
-		tier := p.tiers[i].all()
-		if n := uint64(len(tier)); n > 0 {
-			plan = append(append(plan, tier[start%n:]...), tier[:start%n]...)
-		}
-	}
-	return nextOf(plan)
-}
-
-// nextOf returns an iterator of the nodes of a plan that are up.
-func nextOf(plan []*HostInfo) NextHost {
-	return func() SelectedHost {
-		for len(plan) > 0 {
-			h := plan[0]
-			plan = plan[1:]
-			if h.IsUp() {
-				return selected{h}
-			}
-		}
-		return nil
-	}
+	return &tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}
 }
 
 // SingleHostReadyPolicy is p with a Ready that is true once a node is up.
@@ -229,10 +102,6 @@ func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
 type singleHostReadyPolicy struct {
 	HostSelectionPolicy
 	ready atomic.Bool
-}
-
-func (p *singleHostReadyPolicy) native() vecql.HostSelectionPolicy {
-	return nativeOf(p.HostSelectionPolicy)
 }
 
 // HostUp implements HostStateNotifier.

@@ -2,24 +2,22 @@
 
 package gocql
 
-import (
-	"math/rand/v2"
-	"slices"
-
-	"github.com/vecql/vecql"
-)
+import api "github.com/vecql/vecql/compat/api"
 
 // Token awareness. Around a policy of this package it is vecql's. Around a policy of the program, or inside one, it
 // orders the replicas that vecql reports for each request.
 
-// tokenAwareHostPolicy is TokenAwareHostPolicy with its options.
+// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and their events are those of fallback.
 type tokenAwareHostPolicy struct {
+	around
 	fallback HostSelectionPolicy
 	shuffle  bool
 	nonLocal bool
 
 	_ []byte // not comparable, as in gocql
 }
+
+type around = api.Around[*HostInfo]
 
 // ShuffleReplicas spreads the requests of a partition over its replicas.
 func ShuffleReplicas() func(*tokenAwareHostPolicy) {
@@ -33,58 +31,24 @@ func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{fallback: fallback}
+	p := &tokenAwareHostPolicy{around: api.NewAround[*HostInfo](fallback), fallback: fallback}
 	for _, opt := range opts {
 		opt(p)
 	}
 	return p
 }
 
-func (p *tokenAwareHostPolicy) native() vecql.HostSelectionPolicy {
-	fallback := nativeOf(p.fallback)
-	if fallback == nil {
-		return nil
+func (p *tokenAwareHostPolicy) order() api.TokenOrder[*HostInfo] {
+	return api.TokenOrder[*HostInfo]{
+		Tier: api.TierOf[*HostInfo](p.fallback), NonLocal: p.nonLocal, Shuffle: p.shuffle,
 	}
-	order := vecql.DoNotShuffleReplicas()
-	if p.shuffle {
-		order = vecql.ShuffleReplicas()
-	}
-	opts := []vecql.TokenAwareOption{order}
-	if p.nonLocal {
-		opts = append(opts, vecql.NonLocalReplicasFallback())
-	}
-	return vecql.TokenAwareHostPolicy(fallback, opts...)
 }
 
-func (p *tokenAwareHostPolicy) Init(*Session)                       {}
+// Init implements HostSelectionPolicy.
+func (p *tokenAwareHostPolicy) Init(*Session) {}
+
+// KeyspaceChanged implements HostSelectionPolicy.
 func (p *tokenAwareHostPolicy) KeyspaceChanged(KeyspaceUpdateEvent) {}
-func (p *tokenAwareHostPolicy) SetPartitioner(partitioner string) {
-	p.fallback.SetPartitioner(partitioner)
-}
-func (p *tokenAwareHostPolicy) IsLocal(host *HostInfo) bool { return p.fallback.IsLocal(host) }
-func (p *tokenAwareHostPolicy) AddHost(host *HostInfo)      { p.fallback.AddHost(host) }
-func (p *tokenAwareHostPolicy) RemoveHost(host *HostInfo)   { p.fallback.RemoveHost(host) }
-
-// AddHosts is AddHost for several nodes.
-func (p *tokenAwareHostPolicy) AddHosts(hosts []*HostInfo) {
-	for _, h := range hosts {
-		p.fallback.AddHost(h)
-	}
-}
-
-func (p *tokenAwareHostPolicy) HostUp(host *HostInfo)   { p.fallback.HostUp(host) }
-func (p *tokenAwareHostPolicy) HostDown(host *HostInfo) { p.fallback.HostDown(host) }
-
-// tierOf returns the tier of a node by the fallback.
-func (p *tokenAwareHostPolicy) tierOf(host *HostInfo) uint {
-	if t, ok := p.fallback.(HostTierer); ok {
-		return t.HostTier(host)
-	}
-	if p.fallback.IsLocal(host) {
-		return 0
-	}
-	return 1
-}
 
 // Pick implements HostSelectionPolicy: local replicas, with NonLocalReplicasFallback the other replicas by tier, then
 // the nodes of the fallback.
@@ -92,34 +56,9 @@ func (p *tokenAwareHostPolicy) Pick(q ExecutableQuery) NextHost {
 	if q == nil {
 		return p.fallback.Pick(q)
 	}
-	replicas := slices.Clone(q.replicas())
+	replicas := q.replicas()
 	if len(replicas) == 0 {
 		return p.fallback.Pick(q)
 	}
-	if p.shuffle {
-		rand.Shuffle(len(replicas), func(i, j int) { replicas[i], replicas[j] = replicas[j], replicas[i] })
-	}
-	if p.nonLocal {
-		slices.SortStableFunc(replicas, func(a, b *HostInfo) int { return int(p.tierOf(a)) - int(p.tierOf(b)) })
-	} else {
-		replicas = slices.DeleteFunc(replicas, func(h *HostInfo) bool { return p.tierOf(h) != 0 })
-	}
-	first, used := nextOf(replicas), map[*HostInfo]bool{}
-	var rest NextHost
-	return func() SelectedHost {
-		if s := first(); s != nil {
-			used[s.Info()] = true
-			return s
-		}
-		if rest == nil {
-			rest = p.fallback.Pick(q)
-		}
-		for s := rest(); s != nil; s = rest() {
-			if !used[s.Info()] {
-				used[s.Info()] = true
-				return s
-			}
-		}
-		return nil
-	}
+	return api.Chain[*HostInfo](nextOf(p.order().Replicas(replicas)), func() NextHost { return p.fallback.Pick(q) })
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -18,7 +19,7 @@ import (
 type Session struct {
 	vecql  *vecql.Session
 	cfg    ClusterConfig
-	hosts  hosts
+	hosts  *api.Hosts[HostInfo]
 	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 
 	mu       sync.RWMutex
@@ -34,7 +35,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, ErrNoHosts
 	}
-	s := &Session{cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25}
+	s := &Session{cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25, hosts: newHosts()}
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (s *Session) started() (*vecql.Session, error) {
 func (s *Session) proto() byte { return byte(s.vecql.ProtoVersion()) }
 
 // timeout returns the timeout of an attempt.
-func (s *Session) timeout() time.Duration { return orNever(s.cfg.Timeout) }
+func (s *Session) timeout() time.Duration { return api.OrNever(s.cfg.Timeout) }
 
 // Close closes the session.
 func (s *Session) Close() {

@@ -93,8 +93,8 @@ func (id *identity) sameTuple(want, got *types.Tuple) bool {
 // can use but not name, are the same if programs can do the same with them.
 func (id *identity) sameNamed(want, got *types.Named) bool {
 	w, g := want.Obj(), got.Obj()
-	if !id.sameArgs(want.TypeArgs(), got.TypeArgs()) {
-		return false
+	if !id.sameArgs(want.TypeArgs(), got.TypeArgs()) && want.TypeArgs().Len() > 0 {
+		return false // an alias of an instance of a generic type stands for a type without arguments
 	}
 	if full(w) == full(g) && (w.Exported() || w.Pkg() == nil) {
 		return true

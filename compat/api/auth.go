@@ -4,7 +4,7 @@ package gocql
 
 import "github.com/vecql/vecql"
 
-// Authentication.
+// Authentication in v1.7 and the fork.
 
 // An Authenticator answers the authentication of a server.
 type Authenticator interface {
@@ -28,6 +28,19 @@ func (p PasswordAuthenticator) Challenge(req []byte) ([]byte, Authenticator, err
 
 // Success implements Authenticator.
 func (p PasswordAuthenticator) Success(data []byte) error { return nil }
+
+// AdaptAuthentication returns a and provider as vecql has them, nil for nil.
+func AdaptAuthentication[H any](
+	a Authenticator, provider func(H) (Authenticator, error), hostOf func(*vecql.HostInfo) H,
+) (vecql.Authenticator, func(*vecql.HostInfo) (vecql.Authenticator, error)) {
+	if provider == nil {
+		return adaptAuthenticator(a), nil
+	}
+	return adaptAuthenticator(a), func(node *vecql.HostInfo) (vecql.Authenticator, error) {
+		of, err := provider(hostOf(node))
+		return adaptAuthenticator(of), err
+	}
+}
 
 // authenticator adapts an Authenticator.
 type authenticator struct{ of Authenticator }

@@ -6,12 +6,15 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 )
 
-// Dialing and TLS.
+// Dialing, TLS and timeouts.
 
 // A Dialer opens connections.
 type Dialer interface {
@@ -26,19 +29,23 @@ type DialedHost struct {
 }
 
 // A HostDialer opens the connections to nodes, with TLS if it is wanted.
-type HostDialer interface {
-	DialHost(ctx context.Context, host *HostInfo) (*DialedHost, error)
+type HostDialer[H any] interface {
+	DialHost(ctx context.Context, host H) (*DialedHost, error)
 }
 
-// hostDialer adapts a HostDialer.
-type hostDialer struct {
-	of    HostDialer
-	hosts *hosts
+// AdaptHostDialer returns d as vecql's interface.
+func AdaptHostDialer[H any](d HostDialer[H], hostOf func(*vecql.HostInfo) H) vecql.HostDialer {
+	return hostDialer[H]{d, hostOf}
+}
+
+type hostDialer[H any] struct {
+	of     HostDialer[H]
+	hostOf func(*vecql.HostInfo) H
 }
 
 // DialHost implements vecql.HostDialer.
-func (d hostDialer) DialHost(ctx context.Context, node *vecql.HostInfo, _ string) (net.Conn, error) {
-	dialed, err := d.of.DialHost(ctx, d.hosts.of(node))
+func (d hostDialer[H]) DialHost(ctx context.Context, node *vecql.HostInfo, _ string) (net.Conn, error) {
+	dialed, err := d.of.DialHost(ctx, d.hostOf(node))
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +86,8 @@ type SslOptions struct {
 	EnableHostVerification bool
 }
 
-// config returns the configuration of TLS, nil for nil.
-func (o *SslOptions) config() (*tls.Config, error) {
+// TLSConfig returns the configuration of TLS, nil for nil.
+func TLSConfig(o *SslOptions) (*tls.Config, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -90,18 +97,22 @@ func (o *SslOptions) config() (*tls.Config, error) {
 	}.TLSConfig()
 }
 
-// An AddressTranslator maps the address that a node announces to the address at which clients reach it.
-type AddressTranslator interface {
-	Translate(addr net.IP, port int) (net.IP, int)
+// JoinHostPort returns addr with a port: its own, else the given one.
+func JoinHostPort(addr string, port int) string {
+	addr = strings.TrimSpace(addr)
+	if _, _, err := net.SplitHostPort(addr); err == nil {
+		return addr
+	}
+	return net.JoinHostPort(addr, strconv.Itoa(port))
 }
 
-// AddressTranslatorFunc adapts a function to AddressTranslator.
-type AddressTranslatorFunc func(addr net.IP, port int) (net.IP, int)
+// never is a timeout that does not end.
+const never = 10000 * time.Hour
 
-// Translate implements AddressTranslator.
-func (fn AddressTranslatorFunc) Translate(addr net.IP, port int) (net.IP, int) { return fn(addr, port) }
-
-// IdentityTranslator returns every address unchanged.
-func IdentityTranslator() AddressTranslator {
-	return AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
+// OrNever returns d, or a timeout that does not end for 0, which means none in the API.
+func OrNever(d time.Duration) time.Duration {
+	if d <= 0 {
+		return never
+	}
+	return d
 }

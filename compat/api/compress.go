@@ -2,21 +2,9 @@
 
 package gocql
 
-import (
-	"github.com/vecql/vecql"
-)
+import "github.com/vecql/vecql"
 
-// Compression.
-
-// A Compressor compresses the bodies of frames.
-type Compressor interface {
-	// Name returns the COMPRESSION option: "lz4" or "snappy".
-	Name() string
-	Encode(data []byte) ([]byte, error)
-	Decode(data []byte) ([]byte, error)
-}
-
-// SnappyCompressor is the Snappy block format.
+// SnappyCompressor is the Snappy block format, the Compressor of v1.7 and the fork.
 type SnappyCompressor struct{}
 
 // Name implements Compressor.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql"
+)
+
+// Executions of v1.7 and the fork: one run of a query or batch with its retry policy and observer.
+
+// An Execution counts the attempts of one run. Pages after the first one are requests of their own. A nil Execution is
+// one without a retry policy and an observer.
+type Execution struct {
+	Observed bool // the observer counts the attempts
+	metrics  *Metrics
+
+	mu      sync.Mutex
+	counted int   // attempts
+	ended   bool  // the first page, or the batch
+	err     error // of the retry policy
+}
+
+// Begin sets where the attempts are counted.
+func (r *Execution) Begin(m *Metrics, observed bool) { r.metrics, r.Observed = m, observed }
+
+// Count counts attempts up to a total, without their latency, unless the observer counts them.
+func (r *Execution) Count(total int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if more := total - r.counted; more > 0 && !r.ended && !r.Observed {
+		r.counted = total
+		r.metrics.Count(more, 0)
+	}
+}
+
+// Finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy.
+func (r *Execution) Finish(m *Metrics, attempts int, latency time.Duration) error {
+	total := int64(attempts) * latency.Nanoseconds()
+	if r == nil {
+		m.Count(attempts, total)
+		return nil
+	}
+	if !r.Observed {
+		r.Count(attempts)
+		m.Count(0, total)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	return r.err
+}
+
+// Attempts returns the number of attempts of an execution without rows that ended with err.
+func (r *Execution) Attempts(err error) int {
+	var failure *vecql.RequestFailure
+	switch {
+	case errors.As(err, &failure):
+		return failure.Attempts
+	case err != nil:
+		return 0
+	case r == nil:
+		return 1
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counted + 1
+}
+
+// Observe counts an observed attempt on the node at an address. It returns the number of attempts before and the
+// metrics of the node.
+func (r *Execution) Observe(address string, attempt int, latency time.Duration, of vecql.HostMetrics,
+) (int, *HostMetrics) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return attempt, NewHostMetrics(of)
+	}
+	before, m := r.metrics.Observe(address, 1, latency.Nanoseconds())
+	return before, &m
+}
+
+// Decided returns d with the decision of a policy. Ignore and Rethrow both return the error.
+func (r *Execution) Decided(d vecql.Decision, t RetryType) vecql.Decision {
+	switch t {
+	case Retry:
+		d.Type = vecql.Retry
+	case RetryNextHost:
+		d.Type = vecql.RetryNextHost
+	case Ignore, Rethrow:
+		return vecql.Decision{}
+	default:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.err = ErrUnknownRetryType
+		return vecql.Decision{}
+	}
+	return d
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/vecql/vecql"
+)
+
+// Host filters.
+
+// A HostFilter selects the nodes that a session uses.
+type HostFilter[H any] interface {
+	Accept(host H) bool
+}
+
+// HostFilterFunc adapts a function to HostFilter.
+type HostFilterFunc[H any] func(host H) bool
+
+// Accept implements HostFilter.
+func (fn HostFilterFunc[H]) Accept(host H) bool { return fn(host) }
+
+// AdaptHostFilter returns f as vecql's interface, nil for nil.
+func AdaptHostFilter[H any](f HostFilter[H], hostOf func(*vecql.HostInfo) H) vecql.HostFilter {
+	if f == nil {
+		return nil
+	}
+	return vecql.HostFilterFunc(func(node *vecql.HostInfo) bool { return f.Accept(hostOf(node)) })
+}
+
+// FilterAll returns a HostFilter that accepts every node or none.
+func FilterAll[H any](accept bool) HostFilter[H] {
+	return HostFilterFunc[H](func(H) bool { return accept })
+}
+
+// FilterDataCenter returns a HostFilter that accepts the nodes of a data center.
+func FilterDataCenter[H interface{ DataCenter() string }](dataCenter string) HostFilter[H] {
+	return HostFilterFunc[H](func(h H) bool { return h.DataCenter() == dataCenter })
+}
+
+// FilterAddresses returns a HostFilter that accepts the nodes at the given addresses or names, which may have a port
+// that is ignored. The error names those that cannot be resolved; the filter accepts the others.
+func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (f HostFilter[H], err error) {
+	accepted := make(map[string]bool)
+	for _, host := range hosts {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		ips, failed := net.LookupIP(host)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("gocql: WhiteListHostFilter: %w", failed))
+		}
+		for _, ip := range ips {
+			accepted[ip.String()] = true
+		}
+	}
+	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), err
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"sync"
+
+	"github.com/vecql/vecql"
+)
+
+// Metrics of a query or a batch over all its executions.
+
+// HostMetrics are the attempts on one node.
+type HostMetrics struct {
+	// Attempts is the number of attempts.
+	Attempts int
+	// TotalLatency is the sum of their latencies in nanoseconds.
+	TotalLatency int64
+}
+
+// NewHostMetrics returns the metrics of vecql in the API's shape.
+func NewHostMetrics(m vecql.HostMetrics) *HostMetrics {
+	return &HostMetrics{Attempts: m.Attempts, TotalLatency: m.TotalLatency.Nanoseconds()}
+}
+
+func (h *HostMetrics) add(attempts int, nanoseconds int64) {
+	h.Attempts += attempts
+	h.TotalLatency += nanoseconds
+}
+
+// Metrics are the attempts of the executions of one query or batch of v1.7 or the fork. nil has none.
+type Metrics struct {
+	mu    sync.Mutex
+	total HostMetrics
+	hosts map[string]HostMetrics // by address; filled for observers only
+	used  bool                   // the query was executed or routed
+}
+
+// Count counts attempts on a node that no observer asks for.
+func (m *Metrics) Count(attempts int, nanoseconds int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.total.add(attempts, nanoseconds)
+}
+
+// Observe counts attempts on the node at an address, "" for an unknown one. It returns the number of attempts before
+// and the metrics of the node after.
+func (m *Metrics) Observe(address string, attempts int, nanoseconds int64) (before int, of HostMetrics) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before = m.total.Attempts
+	m.total.add(attempts, nanoseconds)
+	if address == "" {
+		return before, HostMetrics{Attempts: attempts, TotalLatency: nanoseconds}
+	}
+	of = m.hosts[address]
+	of.add(attempts, nanoseconds)
+	if m.hosts == nil {
+		m.hosts = make(map[string]HostMetrics)
+	}
+	m.hosts[address] = of
+	return before, of
+}
+
+// Use marks the query as executed or routed.
+func (m *Metrics) Use() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used = true
+}
+
+// Used reports whether the query was executed or routed.
+func (m *Metrics) Used() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used || m.total.Attempts > 0
+}
+
+// Attempts returns the number of attempts.
+func (m *Metrics) Attempts() int {
+	if m == nil {
+		return 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.total.Attempts
+}
+
+// Latency returns the mean latency in nanoseconds.
+func (m *Metrics) Latency() int64 {
+	if m == nil {
+		return 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.total.Attempts == 0 {
+		return 0
+	}
+	return m.total.TotalLatency / int64(m.total.Attempts)
+}

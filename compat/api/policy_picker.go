@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/vecql/vecql"
+)
+
+// The events of a session for a HostSelectionPolicy of the program.
+
+// A PickingPolicy is a HostSelectionPolicy of the program, without what differs between the modules.
+type PickingPolicy[H any] interface {
+	HostStateNotifier[H]
+	SetPartitioner
+	KeyspaceChanged(KeyspaceUpdateEvent)
+}
+
+// A Picker passes the events of a session to a HostSelectionPolicy of the program. A module adds the selection of
+// nodes (vecql.HostPicker).
+type Picker[H any] struct {
+	policy  PickingPolicy[H]
+	hostOf  func(*vecql.HostInfo) H
+	started atomic.Bool
+	done    chan struct{} // closed when started is final: events wait for it
+}
+
+// NewPicker returns a Picker that waits for Start.
+func NewPicker[H any](policy PickingPolicy[H], hostOf func(*vecql.HostInfo) H) *Picker[H] {
+	return &Picker[H]{policy: policy, hostOf: hostOf, done: make(chan struct{})}
+}
+
+// Start calls feed, which passes the session and its nodes to the policy, and then lets the events continue. nil means
+// that the session did not start, and ends the events.
+func (p *Picker[H]) Start(feed func()) {
+	defer close(p.done)
+	if feed != nil {
+		feed()
+		p.started.Store(true)
+	}
+}
+
+// Started reports whether the policy has the session and its nodes.
+func (p *Picker[H]) Started() bool { return p.started.Load() }
+
+// Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.
+func (p *Picker[H]) Tier(*vecql.HostInfo) int { return 0 }
+
+// OnNewHost implements vecql.TopologyChangeListener.
+func (p *Picker[H]) OnNewHost(e vecql.NewHostEvent) { p.tell(p.policy.AddHost, e.Host) }
+
+// OnRemovedHost implements vecql.TopologyChangeListener.
+func (p *Picker[H]) OnRemovedHost(e vecql.RemovedHostEvent) { p.tell(p.policy.RemoveHost, e.Host) }
+
+// OnHostUp implements vecql.HostStatusChangeListener.
+func (p *Picker[H]) OnHostUp(e vecql.HostUpEvent) { p.tell(p.policy.HostUp, e.Host) }
+
+// OnHostDown implements vecql.HostStatusChangeListener.
+func (p *Picker[H]) OnHostDown(e vecql.HostDownEvent) { p.tell(p.policy.HostDown, e.Host) }
+
+func (p *Picker[H]) tell(method func(H), node *vecql.HostInfo) {
+	if <-p.done; p.started.Load() {
+		method(p.hostOf(node))
+	}
+}
+
+// OnKeyspaceCreated implements vecql.KeyspaceChangeListener.
+func (p *Picker[H]) OnKeyspaceCreated(e vecql.OnKeyspaceCreatedEvent) {
+	p.keyspaceChanged(e.Keyspace, "CREATED")
+}
+
+// OnKeyspaceUpdated implements vecql.KeyspaceChangeListener.
+func (p *Picker[H]) OnKeyspaceUpdated(e vecql.OnKeyspaceUpdatedEvent) {
+	p.keyspaceChanged(e.New, "UPDATED")
+}
+
+// OnKeyspaceDropped implements vecql.KeyspaceChangeListener.
+func (p *Picker[H]) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
+	p.keyspaceChanged(e.Keyspace, "DROPPED")
+}
+
+func (p *Picker[H]) keyspaceChanged(k *vecql.KeyspaceMetadata, change string) {
+	if <-p.done; p.started.Load() {
+		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: k.Name, Change: change})
+	}
+}
+
+// Selected returns vecql's iterator of the nodes of next, a module's NextHost. node returns the node of a SelectedHost,
+// nil for one that no session has, which is left out. plain returns the API's error for one of vecql.
+func Selected[S interface{ Mark(error) }, N ~func() S](
+	next N, node func(S) *vecql.HostInfo, plain func(error) error,
+) vecql.NextHost {
+	return func() vecql.SelectedHost {
+		if next == nil {
+			return vecql.SelectedHost{}
+		}
+		for s := next(); any(s) != nil; s = next() {
+			if n := node(s); n != nil {
+				return vecql.SelectedHost{Host: n, Mark: func(err error) { s.Mark(plain(err)) }}
+			}
+		}
+		return vecql.SelectedHost{}
+	}
+}
+
+// requestKey is the key under which the context of a request has its query or batch, for a HostSelectionPolicy of the
+// program.
+type requestKey struct{}
+
+// WithRequest returns the context of a request, a module's query or batch.
+func WithRequest(ctx context.Context, request any) context.Context {
+	return context.WithValue(ctx, requestKey{}, request)
+}
+
+// RequestOf returns the query or batch of a context, nil for a request of Session.Vecql.
+func RequestOf(ctx context.Context) any { return ctx.Value(requestKey{}) }
