@@ -40,10 +40,19 @@ type HostTierer[H any] interface {
 	MaxHostTier() uint
 }
 
-// A ReadyPolicy would delay the start of a session. No session asks it.
+// A ReadyPolicy ends the wait for further nodes when a session of gocql starts. No session of vecql asks it.
 type ReadyPolicy interface {
 	Ready() bool
 }
+
+// NoReconnectionPolicy makes one attempt.
+type NoReconnectionPolicy struct{}
+
+// GetInterval implements ReconnectionPolicy.
+func (c *NoReconnectionPolicy) GetInterval(currentRetry int) time.Duration { return 0 }
+
+// GetMaxRetries implements ReconnectionPolicy.
+func (c *NoReconnectionPolicy) GetMaxRetries() int { return 1 }
 
 // ConstantReconnectionPolicy waits the same time before each attempt.
 type ConstantReconnectionPolicy struct {

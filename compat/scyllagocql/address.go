@@ -11,22 +11,6 @@ import (
 
 // Addresses: translation and resolution of names.
 
-// An AddressTranslator maps the address that a node announces to the address at which clients reach it.
-type AddressTranslator interface {
-	Translate(addr net.IP, port int) (net.IP, int)
-}
-
-// AddressTranslatorFunc adapts a function to AddressTranslator.
-type AddressTranslatorFunc func(addr net.IP, port int) (net.IP, int)
-
-// Translate implements AddressTranslator.
-func (fn AddressTranslatorFunc) Translate(addr net.IP, port int) (net.IP, int) { return fn(addr, port) }
-
-// IdentityTranslator returns every address unchanged.
-func IdentityTranslator() AddressTranslator {
-	return AddressTranslatorFunc(func(addr net.IP, port int) (net.IP, int) { return addr, port })
-}
-
 // An AddressTranslatorHostInfo is a node as an AddressTranslatorV2 sees it.
 type AddressTranslatorHostInfo interface {
 	HostID() string

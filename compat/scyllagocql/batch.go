@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Batch: several statements in one request.
@@ -35,24 +35,31 @@ type BatchEntry struct {
 
 // A Batch is a list of statements that are sent in one request. Session.ExecuteBatch runs it.
 type Batch struct {
+	batch // the first field: see package api
+	counted
+	options
+
 	CustomPayload map[string][]byte
 	Entries       []BatchEntry
 	Cons          Consistency
 	Type          BatchType
 
-	options
 	session  *Session
 	observer BatchObserver
 }
 
+type batch = api.Options[Batch, RetryPolicy]
+
 // Batch returns an empty batch with the defaults of the session.
 func (s *Session) Batch(typ BatchType) *Batch {
-	b := &Batch{Type: typ, session: s, observer: s.cfg.BatchObserver, options: options{metrics: new(metrics)}}
-	b.timestamps, b.retry, b.serialCons = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy, s.cfg.SerialConsistency
+	b := &Batch{Type: typ, session: s, observer: s.cfg.BatchObserver}
+	api.SetMetrics(&b.counted, new(api.Metrics))
+	set := api.SettingsOf(&b.batch)
+	set.Timestamps, set.Retry, set.Serial = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy, s.cfg.SerialConsistency
 	b.timeout = s.cfg.Timeout
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	b.Cons, b.trace = s.cons, s.trace
+	b.Cons, set.Trace = s.cons, s.trace
 	return b
 }
 
@@ -64,7 +71,7 @@ func (s *Session) NewBatch(typ BatchType) *Batch { return s.Batch(typ) }
 // BatchWithContext is Batch with a context.
 func (s *Session) BatchWithContext(ctx context.Context, typ BatchType) *Batch {
 	b := s.Batch(typ)
-	b.ctx = ctx
+	api.SettingsOf(&b.batch).Ctx = ctx
 	return b
 }
 
@@ -84,8 +91,8 @@ func (b *Batch) Size() int { return len(b.Entries) }
 
 // Keyspace returns the keyspace of the batch, else that of the session.
 func (b *Batch) Keyspace() string {
-	if b.keyspace != "" || b.session == nil {
-		return b.keyspace
+	if keyspace := api.SettingsOf(&b.batch).Keyspace; keyspace != "" || b.session == nil {
+		return keyspace
 	}
 	return b.session.cfg.Keyspace
 }
@@ -97,44 +104,17 @@ func (b *Batch) GetConsistency() Consistency { return b.Cons }
 func (b *Batch) SetConsistency(c Consistency) { b.Cons = c }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional batch.
-func (b *Batch) SerialConsistency(cons Consistency) *Batch { b.serialCons = cons; return b }
-
-// Context returns the context of the batch.
-func (b *Batch) Context() context.Context { return b.context() }
-
-// WithContext returns a copy of the batch with the context. The copy has the same entries.
-func (b *Batch) WithContext(ctx context.Context) *Batch {
-	c := *b
-	c.ctx = ctx
-	return &c
+func (b *Batch) SerialConsistency(cons Consistency) *Batch {
+	api.SettingsOf(&b.batch).Serial = cons
+	return b
 }
-
-// Cancel does nothing.
-//
-// Deprecated: cancel the context.
-func (*Batch) Cancel() {}
-
-// Trace enables tracing by the server.
-func (b *Batch) Trace(trace Tracer) *Batch { b.trace = trace; return b }
 
 // Observer sets the observer of the batch's attempts.
 func (b *Batch) Observer(observer BatchObserver) *Batch { b.observer = observer; return b }
 
-// DefaultTimestamp sets whether the client sets the time of the write.
-func (b *Batch) DefaultTimestamp(enable bool) *Batch { b.timestamps = enable; return b }
-
-// WithTimestamp sets the time of the write, in microseconds since the epoch.
-func (b *Batch) WithTimestamp(timestamp int64) *Batch {
-	b.timestamps, b.timestamp = true, timestamp
-	return b
-}
-
-// RetryPolicy sets the retry policy; nil means SimpleRetryPolicy with 3 retries.
-func (b *Batch) RetryPolicy(r RetryPolicy) *Batch { b.retry = r; return b }
-
 // SpeculativeExecutionPolicy sets the policy of further executions.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {
-	b.spec = sp
+	api.SettingsOf(&b.batch).Spec = sp
 	return b
 }
 
@@ -149,16 +129,7 @@ func (b *Batch) IsIdempotent() bool {
 }
 
 // Attempts returns the number of attempts of all executions of the batch so far.
-func (b *Batch) Attempts() int { return b.attempts() }
-
-// AddAttempts adds to the number of attempts on a node.
-func (b *Batch) AddAttempts(i int, host *HostInfo) { b.metrics.observe(host, i, 0) }
-
-// Latency returns the mean latency of the attempts in nanoseconds.
-func (b *Batch) Latency() int64 { return b.metrics.latency() }
-
-// AddLatency adds to the latency of the attempts on a node, in nanoseconds.
-func (b *Batch) AddLatency(l int64, host *HostInfo) { b.metrics.observe(host, 0, l) }
+func (b *Batch) Attempts() int { return b.attempts(&b.counted) }
 
 // GetSession returns the session.
 func (b *Batch) GetSession() *Session { return b.session }
@@ -176,11 +147,17 @@ func (b *Batch) SetRequestTimeout(timeout time.Duration) *Batch { b.timeout = ti
 func (b *Batch) GetRequestTimeout() time.Duration { return b.timeout }
 
 // SetKeyspace sets the keyspace of the batch. It needs version 5 of the protocol.
-func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
+func (b *Batch) SetKeyspace(keyspace string) *Batch {
+	api.SettingsOf(&b.batch).Keyspace = keyspace
+	return b
+}
 
 // WithNowInSeconds sets the time at which the server evaluates the expiration of cells. It needs version 5 of the
 // protocol.
-func (b *Batch) WithNowInSeconds(now int) *Batch { b.now = &now; return b }
+func (b *Batch) WithNowInSeconds(now int) *Batch {
+	api.SettingsOf(&b.batch).Now = &now
+	return b
+}
 
 // build returns the batch of vecql for an execution on a session of vecql. r may be nil.
 func (b *Batch) build(s *Session, on *vecql.Session, r *execution) *vecql.Batch {
@@ -193,31 +170,20 @@ func (b *Batch) build(s *Session, on *vecql.Session, r *execution) *vecql.Batch 
 		}
 		v.Entries[len(v.Entries)-1].Idempotent = e.Idempotent
 	}
-	v.Consistency(cql.Consistency(b.Cons)).SerialConsistency(cql.Consistency(b.serialCons)).
-		CustomPayload(b.CustomPayload).ServerTimestamps(!b.timestamps)
-	if b.timestamps && b.timestamp != 0 {
-		v.Timestamp(b.timestamp)
+	v.Consistency(b.Cons).CustomPayload(b.CustomPayload)
+	api.ConfigureBatch(&b.batch, v)
+	set := api.SettingsOf(&b.batch)
+	if set.Spec != nil && b.IsIdempotent() {
+		v.SpeculativeExecutionPolicy(set.Spec)
 	}
-	if b.trace != nil {
-		v.Trace(b.trace)
-	}
-	if b.spec != nil && b.IsIdempotent() {
-		v.SpeculativeExecutionPolicy(b.spec)
-	}
-	v.RequestTimeout(orNever(b.timeout)) // vecql's own applies to contexts without a deadline only
+	v.RequestTimeout(api.OrNever(b.timeout)) // vecql's own applies to contexts without a deadline only
 	if b.hostID != "" {
 		v.HostID(b.hostID)
 	}
-	if b.keyspace != "" {
-		v.Keyspace(b.keyspace)
-	}
-	if b.now != nil {
-		v.NowInSeconds(int32(*b.now))
-	}
-	if r != nil && r.observed {
+	if r != nil && r.Observed {
 		v.Observer(batchObserver{r, b, s})
 	}
-	if r != nil && b.retry != nil {
+	if r != nil && set.Retry != nil {
 		v.RetryPolicy(r)
 	}
 	return v
@@ -229,13 +195,14 @@ func (s *Session) run(b *Batch) *Iter {
 	if err != nil {
 		return &Iter{err: err}
 	}
-	if b.metrics == nil { // a Batch that the program made without Session.Batch
-		b.metrics = new(metrics)
+	if api.MetricsOf(&b.counted) == nil { // a Batch that the program made without Session.Batch
+		api.SetMetrics(&b.counted, new(api.Metrics))
 	}
-	r := newExecution(b, &b.options, b.observer != nil)
-	it := newIter(s, b.build(s, on, r).IterContext(s.requestContext(b.context(), b)), b.IsIdempotent())
-	r.finish(&b.options, it)
-	s.warn(b, it)
+	r := newExecution(b, api.SettingsOf(&b.batch), &b.counted, b.observer != nil)
+	of := b.build(s, on, r).IterContext(s.requestContext(b.Context(), b))
+	it := newIter(s, of, b.IsIdempotent())
+	it.err = r.finish(&b.counted, of.Attempts(), of.Latency())
+	s.warn(b, of.Host(), of.Warnings())
 	return it
 }
 
@@ -249,8 +216,8 @@ func (s *Session) ExecuteBatch(batch *Batch) error { return s.run(batch).Close()
 // in dest, and iter has the others, each with [applied] as its first column.
 func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	if found := it.scanCAS(&applied, dest); !found {
-		return false, nil, it.one(false)
+	if found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest); !found {
+		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil
 }
@@ -258,9 +225,9 @@ func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter
 // MapExecuteBatchCAS is ExecuteBatchCAS but stores the first row in dest by column name.
 func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	applied, found := it.mapScanCAS(dest)
+	applied, found := api.MapScanCAS(it, dest)
 	if !found {
-		return false, nil, it.one(false)
+		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil
 }

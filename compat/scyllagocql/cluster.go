@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql/internal/eventbus"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // ClusterConfig. config.go translates it to vecql's.
@@ -94,7 +95,7 @@ func NewCluster(hosts ...string) *ClusterConfig {
 		MetadataSchemaRequestTimeout: time.Minute,
 		DisableSkipMetadata:          true,
 		WarningsHandlerBuilder:       DefaultWarningHandlerBuilder,
-		Logger:                       &defaultLogger{},
+		Logger:                       &api.DefaultLogger{},
 		DNSResolver:                  NewSimpleDNSResolver(false),
 		EventBusConfig:               eventbus.EventBusConfig{InputEventsQueueSize: 10240},
 	}

@@ -5,24 +5,13 @@ package gocql
 import (
 	"net"
 	"strconv"
-	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The configuration of vecql.
-
-// never is a timeout that does not end.
-const never = 10000 * time.Hour
-
-// orNever returns d, or never for 0, which means no timeout.
-func orNever(d time.Duration) time.Duration {
-	if d <= 0 {
-		return never
-	}
-	return d
-}
 
 // config returns the configuration of vecql. It sets s.picker.
 func (s *Session) config() (*vecql.ClusterConfig, error) {
@@ -34,22 +23,28 @@ func (s *Session) config() (*vecql.ClusterConfig, error) {
 	c := vecql.NewCluster(hosts...)
 	c.Port, c.Keyspace, c.CQLVersion, c.ProtoVersion = cfg.Port, cfg.Keyspace, cfg.CQLVersion, protocol(cfg.ProtoVersion)
 	c.NumConns, c.MaxPreparedStmts, c.MaxRequestsPerConn = cfg.NumConns, cfg.MaxPreparedStmts, cfg.MaxRequestsPerConn
-	c.Timeout, c.ConnectTimeout = orNever(cfg.Timeout), orNever(cfg.ConnectTimeout)
+	c.Timeout, c.ConnectTimeout = api.OrNever(cfg.Timeout), api.OrNever(cfg.ConnectTimeout)
 	c.ReconnectInterval, c.MaxWaitSchemaAgreement = cfg.ReconnectInterval, cfg.MaxWaitSchemaAgreement
 	c.RetryPolicy = vecql.SimpleRetryPolicy{NumRetries: 3} // of queries without one
 	c.Events = vecql.EventsConfig(cfg.Events)
 	c.DisableInitialHostLookup, c.DisableShardAwarePort = cfg.DisableInitialHostLookup, cfg.DisableShardAwarePort
 	c.ReconnectionPolicy = cfg.ReconnectionPolicy
 	c.ApplicationInfo = applicationInfo(cfg.ApplicationInfo)
-	if cfg.HostFilter != nil {
-		c.HostFilter = hostFilter{cfg.HostFilter, &s.hosts}
+	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Stream: cfg.StreamObserver,
+	}.Configure(c)
+	if o := cfg.FrameHeaderObserver; o != nil {
+		c.FrameHeaderObserver = frameHeaderObserver{o, s.hosts}
 	}
-	s.configureObservers(c)
-	s.configureAuthentication(c)
+	c.Authenticator, c.AuthProvider = api.AdaptAuthentication(cfg.Authenticator, cfg.AuthProvider, s.hosts.Of)
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptBlockCompressor(cfg.Compressor)
 	}
-	c.Logger = adaptLogger(cfg.Logger)
+	c.Logger = api.AdaptLogger(&api.DefaultLogger{})
+	if cfg.Logger != nil {
+		c.Logger = api.AdaptLogger(cfg.Logger)
+	}
 	if err := s.configureDialing(c); err != nil {
 		return nil, err
 	}
@@ -100,28 +95,6 @@ func applicationInfo(info ApplicationInfo) vecql.ApplicationInfo {
 	}
 }
 
-func (s *Session) configureObservers(c *vecql.ClusterConfig) {
-	if o := s.cfg.ConnectObserver; o != nil {
-		c.ConnectObserver = connectObserver{o, &s.hosts}
-	}
-	if o := s.cfg.FrameHeaderObserver; o != nil {
-		c.FrameHeaderObserver = frameHeaderObserver{o, &s.hosts}
-	}
-	if o := s.cfg.StreamObserver; o != nil {
-		c.StreamObserver = streamObserver{o, &s.hosts}
-	}
-}
-
-func (s *Session) configureAuthentication(c *vecql.ClusterConfig) {
-	c.Authenticator = adaptAuthenticator(s.cfg.Authenticator)
-	if provider := s.cfg.AuthProvider; provider != nil {
-		c.AuthProvider = func(node *vecql.HostInfo) (vecql.Authenticator, error) {
-			a, err := provider(s.hosts.of(node))
-			return adaptAuthenticator(a), err
-		}
-	}
-}
-
 // configureDialing sets how connections are opened. A HostDialer of the program also does TLS.
 func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	cfg := &s.cfg
@@ -136,9 +109,9 @@ func (s *Session) configureDialing(c *vecql.ClusterConfig) (err error) {
 	switch {
 	case cfg.HostDialer != nil:
 		c.TLS = nil
-		c.HostDialer = hostDialer{cfg.HostDialer, &s.hosts}
+		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 	case hostwise:
-		c.HostDialer = translatingDialer{translator, portDialer{dialer}, c.TLS, &s.hosts}
+		c.HostDialer = translatingDialer{translator, portDialer{dialer}, c.TLS, s.hosts}
 		c.TLS = nil
 	case cfg.Dialer != nil:
 		c.Dialer = portDialer{dialer}

@@ -13,41 +13,10 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Dialing and TLS.
-
-// A Dialer opens connections.
-type Dialer interface {
-	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
-}
-
-// A DialedHost is an open connection to a node.
-type DialedHost struct {
-	Conn net.Conn
-	// DisableCoalesce has no effect.
-	DisableCoalesce bool
-}
-
-// A HostDialer opens the connections to nodes, with TLS if it is wanted.
-type HostDialer interface {
-	DialHost(ctx context.Context, host *HostInfo) (*DialedHost, error)
-}
-
-// hostDialer adapts a HostDialer.
-type hostDialer struct {
-	of    HostDialer
-	hosts *hosts
-}
-
-// DialHost implements vecql.HostDialer.
-func (d hostDialer) DialHost(ctx context.Context, node *vecql.HostInfo, _ string) (net.Conn, error) {
-	dialed, err := d.of.DialHost(ctx, d.hosts.of(node))
-	if err != nil {
-		return nil, err
-	}
-	return dialed.Conn, nil
-}
 
 // A ShardDialer is a HostDialer that opens connections to a shard of a node.
 type ShardDialer interface {
@@ -101,7 +70,7 @@ type translatingDialer struct {
 	translator AddressTranslatorV2
 	dialer     portDialer
 	tls        *tls.Config
-	hosts      *hosts
+	hosts      *api.Hosts[HostInfo]
 }
 
 // DialHost implements vecql.HostDialer.
@@ -126,7 +95,7 @@ func (d translatingDialer) dial(
 	if err != nil {
 		return nil, err
 	}
-	to, err := d.translator.TranslateHost(d.hosts.of(node), AddressPort{at.Addr().AsSlice(), at.Port()})
+	to, err := d.translator.TranslateHost(d.hosts.Of(node), AddressPort{at.Addr().AsSlice(), at.Port()})
 	if err != nil {
 		return nil, err
 	}
@@ -139,28 +108,6 @@ func (d translatingDialer) dial(
 		return nil, err
 	}
 	return dialed.Conn, nil
-}
-
-// WrapTLS does the TLS handshake of a client on conn. If the config has no name of the server, it is that of addr. A
-// nil config means no TLS.
-func WrapTLS(ctx context.Context, conn net.Conn, addr string, tlsConfig *tls.Config) (*DialedHost, error) {
-	if tlsConfig == nil {
-		return &DialedHost{Conn: conn}, nil
-	}
-	if !tlsConfig.InsecureSkipVerify && tlsConfig.ServerName == "" {
-		name, _, err := net.SplitHostPort(addr)
-		if err != nil {
-			name = addr
-		}
-		tlsConfig = tlsConfig.Clone()
-		tlsConfig.ServerName = name
-	}
-	secure := tls.Client(conn, tlsConfig)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = conn.Close() // the error of the handshake is the cause
-		return nil, err
-	}
-	return &DialedHost{Conn: secure, DisableCoalesce: true}, nil
 }
 
 // SslOptions configures TLS. The certificates of servers are verified unless Config.InsecureSkipVerify is set and

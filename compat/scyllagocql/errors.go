@@ -8,69 +8,49 @@ import (
 
 	"github.com/gocql/gocql/internal/frame"
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
 // below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
 
-// A sentinel is a sentinel error with the text that programs compare. It wraps that of vecql.
-type sentinel struct {
-	text string
-	of   error
-}
-
-func (s *sentinel) Error() string { return s.text }
-func (s *sentinel) Unwrap() error { return s.of }
-
-// sentinels are the sentinels that wrap one of vecql.
-var sentinels []*sentinel
-
-func wrapping(of error, text string) error {
-	s := &sentinel{text, of}
-	sentinels = append(sentinels, s)
-	return s
-}
-
 // The sentinel errors that verbs return.
 var (
-	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
-	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
-		"no connections were made when creating the session")
-	ErrQueryArgLength    = wrapping(vecql.ErrValueCount, "gocql: query argument length mismatch")
-	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
-		"gocql: no response received from cassandra within timeout period")
-	ErrConnectionClosed     = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
-	ErrNoStreams            = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
-	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
-	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
-	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
-	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
-	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
-	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
-	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
-	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
-	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
-	ErrFrameTooBig          = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
+	ErrNoHosts              = api.ErrNoHosts
+	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
+	ErrQueryArgLength       = api.ErrQueryArgLength
+	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
+	ErrConnectionClosed     = api.ErrConnectionClosed
+	ErrNoStreams            = api.ErrNoStreams
+	ErrNotFound             = api.ErrNotFound
+	ErrUnsupported          = api.ErrUnsupported
+	ErrTooManyStmts         = api.ErrTooManyStmts
+	ErrUseStmt              = api.ErrUseStmt
+	ErrSessionClosed        = api.ErrSessionClosed
+	ErrNoConnections        = api.ErrNoConnections
+	ErrNoKeyspace           = api.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = api.ErrNoMetadata
+	ErrFrameTooBig          = api.ErrFrameTooBig
 	ErrNoTable              = errors.New("no table name provided")
 	ErrSessionNotReady      = errors.New("session is not ready yet")
 	ErrTabletsNotUsed       = errors.New("tablets not used")
-	ErrUnknownRetryType     = errors.New("unknown retry type returned by retry policy")
+	ErrUnknownRetryType     = api.ErrUnknownRetryType
 )
 
 // Sentinel errors that no verb returns.
 var (
-	ErrHostQueryFailed     = errors.New("unable to populate Hosts")
-	ErrTooManyTimeouts     = errors.New("gocql: too many query timeouts on the connection")
-	ErrUnavailable         = errors.New("unavailable")
-	ErrCannotFindHost      = errors.New("cannot find host")
-	ErrHostAlreadyExists   = errors.New("host already exists")
+	ErrHostQueryFailed     = api.ErrHostQueryFailed
+	ErrTooManyTimeouts     = api.ErrTooManyTimeouts
+	ErrUnavailable         = api.ErrUnavailable
+	ErrCannotFindHost      = api.ErrCannotFindHost
+	ErrHostAlreadyExists   = api.ErrHostAlreadyExists
 	ErrHostDown            = errors.New("gocql: host is nil or down")
 	ErrNoPool              = errors.New("gocql: host does not have a pool")
 	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
 	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
-	ErrorUDTUnavailable    = errors.New("user-defined types need version 3 of the protocol")
+	ErrorUDTUnavailable    = api.ErrorUDTUnavailable
 )
 
 // The error codes of the protocol.
@@ -114,13 +94,15 @@ type Error struct {
 
 func (e Error) Error() string { return e.Message }
 
-// An ErrProtocol means that a response violates the protocol.
-type ErrProtocol struct{ error }
+type (
+	// An ErrProtocol means that a response violates the protocol.
+	ErrProtocol = api.ErrProtocol
+	// An ErrorMap maps the address of each replica that failed to its failure code.
+	ErrorMap = api.ErrorMap
+)
 
 // NewErrProtocol returns an ErrProtocol with that text.
-func NewErrProtocol(format string, args ...any) error {
-	return ErrProtocol{fmt.Errorf(format, args...)}
-}
+func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {
@@ -135,9 +117,6 @@ func (e *RequestErrUnavailable) String() string {
 	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
 		e.Alive)
 }
-
-// An ErrorMap maps the address of each replica that failed to its failure code.
-type ErrorMap map[string]uint16
 
 // A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
 type RequestErrWriteTimeout struct {
@@ -279,51 +258,15 @@ func sentError(err error, idempotent bool) error {
 	return &QueryError{err: plain(err), potentiallyExecuted: vecql.MayHaveApplied(err), isIdempotent: idempotent}
 }
 
-// A programError is an error that code of the program returned: a Marshaler, an Unmarshaler, a function that binds
-// values. Verbs return it as it is.
-type programError struct{ error }
-
-func (e *programError) Unwrap() error { return e.error }
-
-// fromProgram returns err as an error of the program, nil for nil.
-func fromProgram(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &programError{err}
+// known are the errors of this API for those of vecql.
+var known = api.Errors{
+	Server:    requestError,
+	Marshal:   func(text string, cause error) error { return MarshalError{msg: text, cause: cause} },
+	Unmarshal: func(text string, cause error) error { return UnmarshalError{msg: text, cause: cause} },
 }
 
 // plain returns the error that this API has for an error of vecql, without a QueryError.
-func plain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var own *programError
-	if errors.As(err, &own) {
-		return own.error
-	}
-	err = compat.Error(err)
-	for _, s := range sentinels {
-		if s.of == err { //nolint:errorlint // compat.Error returns it unwrapped
-			return s
-		}
-	}
-	var server vecql.RequestError
-	var marshal *vecql.MarshalError
-	var unmarshal *vecql.UnmarshalError
-	var protocol *vecql.ProtocolError
-	switch {
-	case errors.As(err, &server):
-		return requestError(server)
-	case errors.As(err, &marshal):
-		return MarshalError{msg: err.Error(), cause: marshal.Err}
-	case errors.As(err, &unmarshal):
-		return UnmarshalError{msg: err.Error(), cause: unmarshal.Err}
-	case errors.As(err, &protocol):
-		return ErrProtocol{err}
-	}
-	return err
-}
+func plain(err error) error { return known.Plain(err) }
 
 // requestError returns the error of this API for an error of a server. A code without a type of its own is an
 // ErrorFrame, or an UnknownServerError if the protocol does not have it.
@@ -331,25 +274,25 @@ func requestError(err vecql.RequestError) error {
 	f := frame.ErrorFrame{FrameHeader: frame.FrameHeader{Op: frame.OpError}, Code: err.Code(), Message: err.Message()}
 	switch e := any(err).(type) { // it is not wrapped
 	case *vecql.RequestErrUnavailable:
-		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
+		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
 	case *vecql.RequestErrWriteTimeout:
-		return &RequestErrWriteTimeout{e.WriteType, f, e.Received, e.BlockFor, Consistency(e.Consistency)}
+		return &RequestErrWriteTimeout{e.WriteType, f, e.Received, e.BlockFor, e.Consistency}
 	case *vecql.RequestErrReadTimeout:
-		return &RequestErrReadTimeout{f, e.Received, e.BlockFor, Consistency(e.Consistency), e.DataPresent}
+		return &RequestErrReadTimeout{f, e.Received, e.BlockFor, e.Consistency, e.DataPresent}
 	case *vecql.RequestErrReadFailure:
 		return &RequestErrReadFailure{
-			errorMap(e.ErrorMap), f, e.Received, e.BlockFor, e.NumFailures, Consistency(e.Consistency), e.DataPresent,
+			api.NewErrorMap(e.ErrorMap), f, e.Received, e.BlockFor, e.NumFailures, e.Consistency, e.DataPresent,
 		}
 	case *vecql.RequestErrWriteFailure:
 		return &RequestErrWriteFailure{
-			errorMap(e.ErrorMap), e.WriteType, f, e.Received, e.BlockFor, e.NumFailures, Consistency(e.Consistency),
+			api.NewErrorMap(e.ErrorMap), e.WriteType, f, e.Received, e.BlockFor, e.NumFailures, e.Consistency,
 		}
 	case *vecql.RequestErrFunctionFailure:
 		return &RequestErrFunctionFailure{e.Keyspace, e.Function, e.ArgTypes, f}
 	case *vecql.RequestErrCDCWriteFailure:
 		return &RequestErrCDCWriteFailure{f}
 	case *vecql.RequestErrCASWriteUnknown:
-		return &RequestErrCASWriteUnknown{f, Consistency(e.Consistency), e.Received, e.BlockFor}
+		return &RequestErrCASWriteUnknown{f, e.Consistency, e.Received, e.BlockFor}
 	case *vecql.RequestErrAlreadyExists:
 		return &RequestErrAlreadyExists{e.Keyspace, e.Table, f}
 	case *vecql.RequestErrUnprepared:
@@ -361,15 +304,4 @@ func requestError(err vecql.RequestError) error {
 		return &UnknownServerError{f}
 	}
 	return f
-}
-
-func errorMap(m vecql.ErrorMap) ErrorMap {
-	if m == nil {
-		return nil
-	}
-	out := make(ErrorMap, len(m))
-	for addr, code := range m {
-		out[addr.String()] = code
-	}
-	return out
 }

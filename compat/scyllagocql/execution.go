@@ -5,35 +5,55 @@ package gocql
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
-// Execution: one run of a query or batch with its retry policy and observer.
-
-// An execution counts the attempts of one run and asks the retry policy. Pages after the first one are requests of
-// their own.
+// An execution is one run of a query or batch with its retry policy and observer.
 type execution struct {
-	request  retryable
-	retry    RetryPolicy
-	metrics  *metrics
-	observed bool // the observer counts the attempts
+	api.Execution
+	request retryable
+	retry   RetryPolicy
 
-	mu      sync.Mutex
-	counted int          // attempts
-	ended   bool         // the first page, or the batch
-	err     error        // of the retry policy
-	cons    *Consistency // set by the retry policy; nil means that it is unchanged
-	history []AttemptMetric
+	recordMu sync.Mutex
+	cons     *Consistency // set by the retry policy; nil means that it is unchanged
+	history  []AttemptMetric
 }
 
 // newExecution returns the execution of a request, nil if the request has neither a retry policy nor an observer.
-func newExecution(request retryable, o *options, observed bool) *execution {
-	if o.retry == nil && !observed {
+func newExecution(request retryable, set *api.Settings[RetryPolicy], c *counted, observed bool) *execution {
+	if set.Retry == nil && !observed {
 		return nil
 	}
-	return &execution{request: request, retry: o.retry, metrics: o.metrics, observed: observed}
+	r := &execution{request: request, retry: set.Retry}
+	r.Begin(api.MetricsOf(c), observed)
+	return r
+}
+
+// counts returns what counts the attempts of r, which may be nil.
+func (r *execution) counts() *api.Execution {
+	if r == nil {
+		return nil
+	}
+	return &r.Execution
+}
+
+func (r *execution) attempts(err error) int { return r.counts().Attempts(err) }
+
+// finish ends the execution, and sets the consistency that the retry policy has set.
+func (r *execution) finish(c *counted, attempts int, latency time.Duration) error {
+	err := r.counts().Finish(api.MetricsOf(c), attempts, latency)
+	if r == nil {
+		return nil
+	}
+	r.recordMu.Lock()
+	defer r.recordMu.Unlock()
+	if r.cons != nil {
+		r.request.SetConsistency(*r.cons)
+	}
+	return err
 }
 
 // retryable is a *Query or a *Batch.
@@ -45,21 +65,20 @@ type retryable interface {
 
 func (q *Query) after(a vecql.Attempt) RetryableQuery {
 	c := *q
-	c.cons, c.attempted, c.lwt = Consistency(a.Consistency), a.Number, a.LWT
+	c.attempted, c.lwt = a.Number, a.LWT
+	c.SetConsistency(a.Consistency)
 	return &c
 }
 
 func (b *Batch) after(a vecql.Attempt) RetryableQuery {
 	c := *b
-	c.Cons, c.attempted, c.lwt = Consistency(a.Consistency), a.Number, a.LWT
+	c.Cons, c.attempted, c.lwt = a.Consistency, a.Number, a.LWT
 	return &c
 }
 
 // Decide implements vecql.RetryPolicy.
 func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
-	if !r.observed {
-		r.count(a.Number)
-	}
+	r.Count(a.Number)
 	request := r.request.after(a)
 	attempt, decide := r.retry.Attempt, r.retry.GetRetryType
 	if lwt, ok := r.retry.(LWTRetryPolicy); ok && a.LWT {
@@ -68,72 +87,13 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	if !attempt(request) {
 		return vecql.Decision{}
 	}
-	d := vecql.Decision{Consistency: cql.Consistency(request.GetConsistency())}
+	d := vecql.Decision{Consistency: request.GetConsistency()}
 	d.SetConsistency = d.Consistency != a.Consistency
 	if d.SetConsistency {
-		r.setConsistency(request.GetConsistency())
+		r.recordMu.Lock()
+		r.cons = &d.Consistency
+		r.recordMu.Unlock()
 	}
 	failed := &QueryError{err: plain(a.Err), potentiallyExecuted: a.MayHaveApplied, isIdempotent: a.Idempotent}
-	switch decide(failed) {
-	case Retry:
-		d.Type = vecql.Retry
-	case RetryNextHost:
-		d.Type = vecql.RetryNextHost
-	case Rethrow, Ignore: // both return the error
-		return vecql.Decision{}
-	default:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.err = ErrUnknownRetryType
-		return vecql.Decision{}
-	}
-	return d
-}
-
-// setConsistency stores the consistency that the retry policy has set.
-func (r *execution) setConsistency(c Consistency) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.cons = &c
-}
-
-// count counts attempts up to a total, without their latency.
-func (r *execution) count(total int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if more := total - r.counted; more > 0 && !r.ended {
-		r.counted = total
-		r.metrics.count(more, 0)
-	}
-}
-
-// finish ends the first page or the batch. r may be nil.
-func (r *execution) finish(o *options, it *Iter) {
-	n := it.it.Attempts()
-	if r == nil {
-		o.metrics.count(n, int64(n)*it.it.Latency().Nanoseconds())
-		return
-	}
-	if !r.observed {
-		r.count(n)
-		o.metrics.count(0, int64(n)*it.it.Latency().Nanoseconds())
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended = true
-	it.err = r.err
-	if r.cons != nil {
-		r.request.SetConsistency(*r.cons)
-	}
-}
-
-// observe counts an observed attempt. It returns the number of attempts before and the metrics of the node.
-func (r *execution) observe(host *HostInfo, attempt int, nanoseconds int64, of vecql.HostMetrics) (int, *hostMetrics) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended {
-		return attempt, &hostMetrics{Attempts: of.Attempts, TotalLatency: of.TotalLatency.Nanoseconds()}
-	}
-	before, m := r.metrics.observe(host, 1, nanoseconds)
-	return before, &m
+	return r.Decided(d, decide(failed))
 }

@@ -10,30 +10,11 @@ import (
 	"sync"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Nodes. vecql has a new HostInfo after each reading of the system tables; here a node has one HostInfo for the life of
 // a session, because programs compare the pointers.
-
-// nodeState is the state of a node.
-type nodeState int32
-
-// The states of a node.
-const (
-	NodeUp nodeState = iota
-	NodeDown
-)
-
-// String returns "UP" or "DOWN".
-func (s nodeState) String() string {
-	switch s {
-	case NodeUp:
-		return "UP"
-	case NodeDown:
-		return "DOWN"
-	}
-	return fmt.Sprintf("UNKNOWN_%d", int32(s))
-}
 
 // cassVersion is the release of a server.
 type cassVersion struct {
@@ -70,13 +51,7 @@ func (v *cassVersion) UnmarshalCQL(info TypeInfo, data []byte) error { return v.
 
 // Before reports whether v is older than the release.
 func (v cassVersion) Before(major, minor, patch int) bool {
-	switch {
-	case v.Major != major:
-		return v.Major < major
-	case v.Minor != minor:
-		return v.Minor < minor
-	}
-	return v.Patch < patch
+	return api.Before(v.Major, v.Minor, v.Patch, major, minor, patch)
 }
 
 // AtLeast reports whether v is the release or newer.
@@ -93,65 +68,34 @@ func (v cassVersion) String() string {
 
 // A HostInfo describes a node.
 type HostInfo struct {
-	mu   sync.RWMutex
-	node hostData        // nil means an empty HostInfo of the program
-	of   *vecql.HostInfo // what node is; nil means that the program made the HostInfo
-	dc   string          // by SetDatacenter
+	host
+
+	mu sync.RWMutex
+	dc string // by SetDatacenter
 
 	_ []string // not comparable, as in gocql
 }
 
-// hostData are the properties of a node: those of vecql, or of a HostInfoBuilder.
-type hostData interface {
-	HostID() string
-	ConnectAddress() net.IP
-	ConnectAddressAndPort() string
-	Port() int
-	DataCenter() string
-	Rack() string
-	Version() string
-	Partitioner() string
-	ClusterName() string
-	Peer() net.IP
-	BroadcastAddress() net.IP
-	ListenAddress() net.IP
-	RPCAddress() net.IP
-	PreferredIP() net.IP
-	DSEVersion() string
-	WorkLoad() string
-	Graph() bool
-	Tokens() []string
-	IsUp() bool
+type host = api.Host
+
+func newHosts() *api.Hosts[HostInfo] {
+	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
 }
 
-func (h *HostInfo) get() hostData {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if h.node == nil {
-		return builtHost{}
+// vecqlOf returns the node of a session, nil for one that the program made.
+func vecqlOf(h *HostInfo) *vecql.HostInfo {
+	if h == nil {
+		return nil
 	}
-	return h.node
-}
-
-// vecql returns the node of a session, nil if the program made h.
-func (h *HostInfo) vecql() *vecql.HostInfo {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.of
-}
-
-func (h *HostInfo) set(node *vecql.HostInfo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.node, h.of = node, node
+	return api.NodeOf(&h.host)
 }
 
 // HostID returns the id of the node.
-func (h *HostInfo) HostID() string { return h.get().HostID() }
+func (h *HostInfo) HostID() string { return api.HostID(api.DataOf(&h.host)) }
 
 // ConnectAddress returns the address for clients. It panics if there is none.
 func (h *HostInfo) ConnectAddress() net.IP {
-	addr := h.get().ConnectAddress()
+	addr := h.UntranslatedConnectAddress()
 	if len(addr) == 0 || addr.IsUnspecified() {
 		panic(fmt.Sprintf("gocql: the host has no address: %v", h))
 	}
@@ -159,13 +103,12 @@ func (h *HostInfo) ConnectAddress() net.IP {
 }
 
 // UntranslatedConnectAddress returns the address for clients that the node announces.
-func (h *HostInfo) UntranslatedConnectAddress() net.IP { return h.get().ConnectAddress() }
+func (h *HostInfo) UntranslatedConnectAddress() net.IP { return api.DataOf(&h.host).ConnectAddress() }
 
 // ConnectAddressAndPort returns the address and the port for clients.
-func (h *HostInfo) ConnectAddressAndPort() string { return h.get().ConnectAddressAndPort() }
-
-// Port returns the port of the native protocol.
-func (h *HostInfo) Port() int { return h.get().Port() }
+func (h *HostInfo) ConnectAddressAndPort() string {
+	return net.JoinHostPort(h.UntranslatedConnectAddress().String(), strconv.Itoa(h.Port()))
+}
 
 // DataCenter returns the data center.
 func (h *HostInfo) DataCenter() string {
@@ -175,7 +118,7 @@ func (h *HostInfo) DataCenter() string {
 	if dc != "" {
 		return dc
 	}
-	return h.get().DataCenter()
+	return h.host.DataCenter()
 }
 
 // SetDatacenter sets what DataCenter returns.
@@ -185,57 +128,13 @@ func (h *HostInfo) SetDatacenter(dc string) {
 	h.dc = dc
 }
 
-// Rack returns the rack.
-func (h *HostInfo) Rack() string { return h.get().Rack() }
-
 // Version returns the release of the server.
 func (h *HostInfo) Version() cassVersion {
 	var v cassVersion
-	if err := v.Set(h.get().Version()); err != nil {
+	if err := v.Set(api.DataOf(&h.host).Version()); err != nil {
 		return cassVersion{}
 	}
 	return v
-}
-
-// Partitioner returns the class of the partitioner.
-func (h *HostInfo) Partitioner() string { return h.get().Partitioner() }
-
-// ClusterName returns the name of the cluster.
-func (h *HostInfo) ClusterName() string { return h.get().ClusterName() }
-
-// Peer returns the address among the nodes.
-func (h *HostInfo) Peer() net.IP { return h.get().Peer() }
-
-// BroadcastAddress returns the address that the node announces to other nodes.
-func (h *HostInfo) BroadcastAddress() net.IP { return h.get().BroadcastAddress() }
-
-// ListenAddress returns the address on which the node listens for other nodes.
-func (h *HostInfo) ListenAddress() net.IP { return h.get().ListenAddress() }
-
-// RPCAddress returns the address that the node announces to clients.
-func (h *HostInfo) RPCAddress() net.IP { return h.get().RPCAddress() }
-
-// PreferredIP returns the address for nodes of the same data center.
-func (h *HostInfo) PreferredIP() net.IP { return h.get().PreferredIP() }
-
-// DSEVersion returns the version of DataStax Enterprise.
-func (h *HostInfo) DSEVersion() string { return h.get().DSEVersion() }
-
-// WorkLoad returns the workload of a node of DataStax Enterprise.
-func (h *HostInfo) WorkLoad() string { return h.get().WorkLoad() }
-
-// Graph reports whether a node of DataStax Enterprise has the graph workload.
-func (h *HostInfo) Graph() bool { return h.get().Graph() }
-
-// Tokens returns the tokens.
-func (h *HostInfo) Tokens() []string { return h.get().Tokens() }
-
-// State returns NodeUp if a connection to the node takes requests. A HostInfo that the program made is up.
-func (h *HostInfo) State() nodeState {
-	if !h.get().IsUp() {
-		return NodeDown
-	}
-	return NodeUp
 }
 
 // IsUp reports whether State is NodeUp.
@@ -256,35 +155,4 @@ func (h *HostInfo) Equal(host *HostInfo) bool {
 func (h *HostInfo) String() string {
 	return fmt.Sprintf("[HostInfo connect_address=%q port=%d data_center=%q rack=%q host_id=%q version=%q state=%s]",
 		h.UntranslatedConnectAddress(), h.Port(), h.DataCenter(), h.Rack(), h.HostID(), h.Version(), h.State())
-}
-
-// hosts are the nodes of a session by host id, those that have left included: a node that returns is the same.
-type hosts struct {
-	mu   sync.Mutex
-	byID map[string]*HostInfo
-}
-
-// of returns the HostInfo of a node. A node without an id gets a new one.
-func (hs *hosts) of(node *vecql.HostInfo) *HostInfo {
-	if node == nil {
-		return nil
-	}
-	id := node.HostID()
-	if id == "" {
-		return &HostInfo{node: node, of: node}
-	}
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	h := hs.byID[id]
-	switch {
-	case h == nil:
-		h = &HostInfo{node: node, of: node}
-		if hs.byID == nil {
-			hs.byID = make(map[string]*HostInfo)
-		}
-		hs.byID[id] = h
-	case h.vecql() != node:
-		h.set(node)
-	}
-	return h
 }

@@ -4,7 +4,8 @@ package gocql
 
 import (
 	"net"
-	"strconv"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Nodes that programs make.
@@ -45,44 +46,24 @@ type HostInfoBuilder struct {
 }
 
 // Build returns the HostInfo.
-func (b HostInfoBuilder) Build() HostInfo { return HostInfo{node: builtHost{b}} }
+func (b HostInfoBuilder) Build() HostInfo {
+	return HostInfo{host: api.NewHost(&api.HostRecord{
+		ID: b.HostId, PortNumber: b.Port, DC: b.DataCenter, RackName: b.Rack, Release: b.Version.String(),
+		Class: b.Partitioner, Cluster: b.ClusterName, PeerAddr: b.Peer, Broadcast: b.BroadcastAddress,
+		Listen: b.ListenAddress, RPC: b.RpcAddress, Preferred: b.PreferredIP, DSE: b.DseVersion, Load: b.Workload,
+		TokenList: b.Tokens, Connect: b.address(),
+	})}
+}
 
-// builtHost is a node that a program made.
-type builtHost struct{ b HostInfoBuilder }
-
-func (h builtHost) HostID() string           { return h.b.HostId }
-func (h builtHost) Port() int                { return h.b.Port }
-func (h builtHost) DataCenter() string       { return h.b.DataCenter }
-func (h builtHost) Rack() string             { return h.b.Rack }
-func (h builtHost) Version() string          { return h.b.Version.String() }
-func (h builtHost) Partitioner() string      { return h.b.Partitioner }
-func (h builtHost) ClusterName() string      { return h.b.ClusterName }
-func (h builtHost) Peer() net.IP             { return h.b.Peer }
-func (h builtHost) BroadcastAddress() net.IP { return h.b.BroadcastAddress }
-func (h builtHost) ListenAddress() net.IP    { return h.b.ListenAddress }
-func (h builtHost) RPCAddress() net.IP       { return h.b.RpcAddress }
-func (h builtHost) PreferredIP() net.IP      { return h.b.PreferredIP }
-func (h builtHost) DSEVersion() string       { return h.b.DseVersion }
-func (h builtHost) WorkLoad() string         { return h.b.Workload }
-func (h builtHost) Graph() bool              { return false }
-func (h builtHost) Tokens() []string         { return h.b.Tokens }
-func (h builtHost) IsUp() bool               { return true }
-
-// ConnectAddress returns the first address that is known.
-func (h builtHost) ConnectAddress() net.IP {
-	if t := h.b.TranslatedAddresses; t != nil && t.CQL.IsValid() {
+// address returns the first address that is known.
+func (b *HostInfoBuilder) address() net.IP {
+	if t := b.TranslatedAddresses; t != nil && t.CQL.IsValid() {
 		return t.CQL.Address
 	}
-	for _, addr := range []net.IP{
-		h.b.ConnectAddress, h.b.RpcAddress, h.b.PreferredIP, h.b.BroadcastAddress, h.b.Peer,
-	} {
+	for _, addr := range []net.IP{b.ConnectAddress, b.RpcAddress, b.PreferredIP, b.BroadcastAddress, b.Peer} {
 		if len(addr) > 0 && !addr.IsUnspecified() {
 			return addr
 		}
 	}
 	return net.IPv4zero
-}
-
-func (h builtHost) ConnectAddressAndPort() string {
-	return net.JoinHostPort(h.ConnectAddress().String(), strconv.Itoa(h.b.Port))
 }

@@ -4,11 +4,11 @@ package gocql
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gocql/gocql/internal/frame"
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Observers.
@@ -19,7 +19,7 @@ type ObservedQuery struct {
 	End       time.Time
 	Err       error
 	Host      *HostInfo
-	Metrics   *hostMetrics // of the attempts on Host
+	Metrics   *api.HostMetrics // of the attempts on Host
 	Keyspace  string
 	Statement string
 	Values    []any // as bound, not copied
@@ -50,7 +50,7 @@ type ObservedBatch struct {
 	End        time.Time
 	Err        error
 	Host       *HostInfo
-	Metrics    *hostMetrics // of the attempts on Host
+	Metrics    *api.HostMetrics // of the attempts on Host
 	Keyspace   string
 	Statements []string
 	Values     [][]any
@@ -82,10 +82,10 @@ type queryObserver struct {
 
 // ObserveQuery implements vecql.QueryObserver.
 func (q queryObserver) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
-	host := q.query.session.hosts.of(o.Host)
-	attempt, metrics := q.execution.observe(host, o.Attempt, o.End.Sub(o.Start).Nanoseconds(), o.Metrics)
+	host := q.query.session.hosts.Of(o.Host)
+	attempt, metrics := q.execution.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedQuery{
-		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.query.values, Start: o.Start, End: o.End, Rows: o.Rows,
+		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.query.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
 		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
 	}
 	if full, ok := q.query.observer.(QueryObserverWithAttemptMetrics); ok {
@@ -106,8 +106,8 @@ type batchObserver struct {
 
 // ObserveBatch implements vecql.BatchObserver.
 func (b batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
-	host := b.session.hosts.of(o.Host)
-	attempt, metrics := b.execution.observe(host, o.Attempt, o.End.Sub(o.Start).Nanoseconds(), o.Metrics)
+	host := b.session.hosts.Of(o.Host)
+	attempt, metrics := b.execution.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedBatch{
 		Keyspace: o.Keyspace, Start: o.Start, End: o.End, Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
 	}
@@ -124,30 +124,6 @@ func (b batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) 
 	b.batch.observer.ObserveBatch(ctx, seen)
 }
 
-// An ObservedConnect is one attempt to open a connection.
-type ObservedConnect struct {
-	Host  *HostInfo
-	Start time.Time
-	End   time.Time
-	Err   error
-}
-
-// A ConnectObserver observes the attempts to open connections.
-type ConnectObserver interface {
-	ObserveConnect(ObservedConnect)
-}
-
-// connectObserver adapts a ConnectObserver.
-type connectObserver struct {
-	observer ConnectObserver
-	hosts    *hosts
-}
-
-// ObserveConnect implements vecql.ConnectObserver.
-func (c connectObserver) ObserveConnect(o vecql.ObservedConnect) {
-	c.observer.ObserveConnect(ObservedConnect{Host: c.hosts.of(o.Host), Start: o.Start, End: o.End, Err: plain(o.Err)})
-}
-
 // An ObservedFrameHeader is the frame header of a response.
 type ObservedFrameHeader struct {
 	Start   time.Time
@@ -162,8 +138,7 @@ type ObservedFrameHeader struct {
 
 // String returns the fields of the header.
 func (f ObservedFrameHeader) String() string {
-	return fmt.Sprintf("[observed header version=%s flags=0x%x stream=%d op=%s length=%d]", f.Version, f.Flags, f.Stream,
-		f.Opcode, f.Length)
+	return api.FrameText(f.Version, f.Flags, f.Stream, f.Opcode, f.Length)
 }
 
 // A FrameHeaderObserver observes the frame headers of responses.
@@ -174,63 +149,13 @@ type FrameHeaderObserver interface {
 // frameHeaderObserver adapts a FrameHeaderObserver.
 type frameHeaderObserver struct {
 	observer FrameHeaderObserver
-	hosts    *hosts
+	hosts    *api.Hosts[HostInfo]
 }
 
 // ObserveFrameHeader implements vecql.FrameHeaderObserver.
 func (f frameHeaderObserver) ObserveFrameHeader(ctx context.Context, o vecql.ObservedFrameHeader) {
 	f.observer.ObserveFrameHeader(ctx, ObservedFrameHeader{
 		Version: frame.ProtoVersion(o.Version | 0x80), Flags: o.Flags, Stream: o.Stream, Opcode: frame.Op(o.Opcode),
-		Length: o.Length, Start: o.Start, End: o.End, Host: f.hosts.of(o.Host),
+		Length: o.Length, Start: o.Start, End: o.End, Host: f.hosts.Of(o.Host),
 	})
-}
-
-// An ObservedStream is a stream of a connection.
-type ObservedStream struct {
-	Host *HostInfo
-}
-
-// A StreamObserver observes the streams of requests.
-type StreamObserver interface {
-	StreamContext(ctx context.Context) StreamObserverContext
-}
-
-// A StreamObserverContext observes one stream.
-type StreamObserverContext interface {
-	StreamStarted(observedStream ObservedStream)
-	StreamAbandoned(observedStream ObservedStream)
-	StreamFinished(observedStream ObservedStream)
-}
-
-// streamObserver adapts a StreamObserver.
-type streamObserver struct {
-	observer StreamObserver
-	hosts    *hosts
-}
-
-// StreamContext implements vecql.StreamObserver.
-func (s streamObserver) StreamContext(ctx context.Context) vecql.StreamObserverContext {
-	of := s.observer.StreamContext(ctx)
-	if of == nil {
-		return nil
-	}
-	return streamContext{of, s.hosts}
-}
-
-// streamContext adapts a StreamObserverContext.
-type streamContext struct {
-	of    StreamObserverContext
-	hosts *hosts
-}
-
-func (s streamContext) StreamStarted(o vecql.ObservedStream) {
-	s.of.StreamStarted(ObservedStream{s.hosts.of(o.Host)})
-}
-
-func (s streamContext) StreamAbandoned(o vecql.ObservedStream) {
-	s.of.StreamAbandoned(ObservedStream{s.hosts.of(o.Host)})
-}
-
-func (s streamContext) StreamFinished(o vecql.ObservedStream) {
-	s.of.StreamFinished(ObservedStream{s.hosts.of(o.Host)})
 }

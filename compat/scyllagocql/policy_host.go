@@ -5,52 +5,15 @@ package gocql
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gocql/gocql/tablets"
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
 // nodes of each request.
-
-// A HostStateNotifier receives the changes of the nodes of a session.
-type HostStateNotifier interface {
-	AddHost(host *HostInfo)
-	RemoveHost(host *HostInfo)
-	HostUp(host *HostInfo)
-	HostDown(host *HostInfo)
-}
-
-// A SetPartitioner receives the name of the partitioner of the cluster.
-type SetPartitioner interface {
-	SetPartitioner(partitioner string)
-}
-
-// A SetHosts receives the nodes of a cluster. No function takes one.
-type SetHosts interface {
-	SetHosts(hosts []*HostInfo)
-}
-
-// A KeyspaceUpdateEvent is a change of a keyspace: CREATED, UPDATED or DROPPED, or empty for the keyspace of the
-// session at its start.
-type KeyspaceUpdateEvent struct {
-	Keyspace string
-	Change   string
-}
-
-// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers, of which 0 is the nearest.
-type HostTierer interface {
-	HostTier(host *HostInfo) uint
-	MaxHostTier() uint
-}
-
-// A ReadyPolicy ends the wait for further nodes when a session of gocql starts. No session of vecql asks it.
-type ReadyPolicy interface {
-	Ready() bool
-}
 
 // A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
 type HostSelectionPolicy interface {
@@ -124,65 +87,37 @@ func (s selected) Info() *HostInfo { return s.host }
 func (selected) Token() Token      { return nil }
 func (selected) Mark(error)        {}
 
-// hostList is a list of nodes in copy-on-write form.
-type hostList struct {
-	mu   sync.Mutex
-	list atomic.Pointer[[]*HostInfo]
+func nextOf(plan []*HostInfo) func() SelectedHost {
+	return api.NextUp(plan, func(h *HostInfo) SelectedHost { return selected{h} })
 }
 
-func (l *hostList) all() []*HostInfo {
-	if p := l.list.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-func (l *hostList) add(host *HostInfo) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if old := l.all(); !slices.ContainsFunc(old, host.Equal) {
-		list := append(slices.Clip(old), host)
-		l.list.Store(&list)
-	}
-}
-
-func (l *hostList) remove(host *HostInfo) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(l.all()), host.Equal)
-	l.list.Store(&list)
-}
-
-// nativePolicy is a policy of this package that vecql has too.
-type nativePolicy interface {
-	// native returns vecql's policy, nil if it depends on a policy of the program.
-	native() vecql.HostSelectionPolicy
-}
-
-// nativeOf returns the policy of vecql that stands for p, nil if there is none.
+// nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
 func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
-	if n, ok := p.(nativePolicy); ok {
-		return n.native()
+	switch p := p.(type) {
+	case *tieredPolicy:
+		if !p.localOnly {
+			return p.NativePolicy()
+		}
+	case *singleHostReadyPolicy:
+		return nativeOf(p.HostSelectionPolicy)
+	case *tokenAwareHostPolicy:
+		if p.slow > 0 {
+			return p.order().Native(nativeOf(p.fallback), vecql.AvoidSlowReplicas(p.slow))
+		}
+		return p.order().Native(nativeOf(p.fallback))
 	}
 	return nil
 }
 
 // tieredPolicy sorts nodes into tiers and goes round-robin in each.
 type tieredPolicy struct {
-	tier    func(*HostInfo) uint
-	vecql   vecql.HostSelectionPolicy // nil means none
-	tiers   []hostList
-	started atomic.Uint64
+	*api.Tiers[*HostInfo]
 
 	localOnly bool // nodes of the last tier, those of other data centers, are never selected
 }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy {
-	return &tieredPolicy{
-		tier: func(*HostInfo) uint { return 0 }, tiers: make([]hostList, 1), vecql: vecql.RoundRobinHostPolicy(),
-	}
-}
+func RoundRobinHostPolicy() HostSelectionPolicy { return newTiered(api.RoundRobin[*HostInfo](), nil) }
 
 // dcAwarePolicyOption is an option of DCAwareRoundRobinPolicy and RackAwareRoundRobinPolicy.
 type dcAwarePolicyOption func(p dcFailoverDisabledPolicy)
@@ -195,10 +130,11 @@ type dcFailoverDisabledPolicy interface {
 // HostPolicyOptionDisableDCFailover never selects nodes of other data centers.
 func HostPolicyOptionDisableDCFailover(p dcFailoverDisabledPolicy) { p.setDCFailoverDisabled() }
 
-func (p *tieredPolicy) setDCFailoverDisabled() { p.localOnly, p.vecql = true, nil }
+func (p *tieredPolicy) setDCFailoverDisabled() { p.localOnly = true }
 
-// withOptions applies options.
-func (p *tieredPolicy) withOptions(opts []dcAwarePolicyOption) HostSelectionPolicy {
+// newTiered returns the policy of tiers with options.
+func newTiered(tiers *api.Tiers[*HostInfo], opts []dcAwarePolicyOption) HostSelectionPolicy {
+	p := &tieredPolicy{Tiers: tiers}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -207,53 +143,24 @@ func (p *tieredPolicy) withOptions(opts []dcAwarePolicyOption) HostSelectionPoli
 
 // DCAwareRoundRobinPolicy prefers the nodes of a data center.
 func DCAwareRoundRobinPolicy(localDC string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
-	p := &tieredPolicy{tiers: make([]hostList, 2), tier: func(h *HostInfo) uint {
-		if h.DataCenter() == localDC {
-			return 0
-		}
-		return 1
-	}}
-	if localDC != "" {
-		p.vecql = vecql.DCAwareRoundRobinPolicy(localDC)
-	}
-	return p.withOptions(opts)
+	return newTiered(api.DCAware[*HostInfo](localDC), opts)
 }
 
 // RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
-	p := &tieredPolicy{tiers: make([]hostList, 3), tier: func(h *HostInfo) uint {
-		switch {
-		case h.DataCenter() != localDC:
-			return 2
-		case h.Rack() != localRack:
-			return 1
-		}
-		return 0
-	}}
-	if localDC != "" && localRack != "" {
-		p.vecql = vecql.RackAwareRoundRobinPolicy(localDC, localRack)
-	}
-	return p.withOptions(opts)
+	return newTiered(api.RackAware[*HostInfo](localDC, localRack), opts)
 }
 
-func (p *tieredPolicy) native() vecql.HostSelectionPolicy { return p.vecql }
+// Init implements HostSelectionPolicy.
+func (p *tieredPolicy) Init(*Session) {}
 
-func (p *tieredPolicy) Init(*Session)                       {}
-func (p *tieredPolicy) Reset()                              {}
-func (p *tieredPolicy) SetPartitioner(string)               {}
-func (p *tieredPolicy) KeyspaceChanged(KeyspaceUpdateEvent) {}
-func (p *tieredPolicy) IsLocal(host *HostInfo) bool         { return p.tier(host) == 0 }
-func (p *tieredPolicy) HostTier(host *HostInfo) uint        { return p.tier(host) }
-func (p *tieredPolicy) MaxHostTier() uint                   { return uint(len(p.tiers) - 1) }
-func (p *tieredPolicy) AddHost(host *HostInfo)              { p.tiers[p.tier(host)].add(host) }
-func (p *tieredPolicy) RemoveHost(host *HostInfo)           { p.tiers[p.tier(host)].remove(host) }
-func (p *tieredPolicy) HostUp(host *HostInfo)               { p.AddHost(host) }
-func (p *tieredPolicy) HostDown(host *HostInfo)             { p.RemoveHost(host) }
+// Reset implements HostSelectionPolicy.
+func (p *tieredPolicy) Reset() {}
 
 // IsOperational returns an error if no node is in the nearest tier.
 func (p *tieredPolicy) IsOperational(s *Session) error {
 	for _, h := range s.GetHosts() {
-		if p.tier(h) == 0 && (s.cfg.HostFilter == nil || s.cfg.HostFilter.Accept(h)) {
+		if p.IsLocal(h) && (s.cfg.HostFilter == nil || s.cfg.HostFilter.Accept(h)) {
 			return nil
 		}
 	}
@@ -265,33 +172,10 @@ var errNotOperational = errors.New("gocql: no node is in the data center or rack
 
 // Pick implements HostSelectionPolicy.
 func (p *tieredPolicy) Pick(ExecutableQuery) NextHost {
-	start := p.started.Add(1)
-	var plan []*HostInfo
-	last := len(p.tiers)
 	if p.localOnly {
-		last--
+		return nextOf(p.Plan(p.MaxHostTier()))
 	}
-	for i := range last {
-		tier := p.tiers[i].all()
-		if n := uint64(len(tier)); n > 0 {
-			plan = append(append(plan, tier[start%n:]...), tier[:start%n]...)
-		}
-	}
-	return nextOf(plan)
-}
-
-// nextOf returns an iterator of the nodes of a plan that are up.
-func nextOf(plan []*HostInfo) NextHost {
-	return func() SelectedHost {
-		for len(plan) > 0 {
-			h := plan[0]
-			plan = plan[1:]
-			if h.IsUp() {
-				return selected{h}
-			}
-		}
-		return nil
-	}
+	return nextOf(p.Plan(p.MaxHostTier() + 1))
 }
 
 // SingleHostReadyPolicy is p with a Ready that is true once a node is up.
@@ -303,10 +187,6 @@ func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
 type singleHostReadyPolicy struct {
 	HostSelectionPolicy
 	ready atomic.Bool
-}
-
-func (p *singleHostReadyPolicy) native() vecql.HostSelectionPolicy {
-	return nativeOf(p.HostSelectionPolicy)
 }
 
 // HostUp implements HostStateNotifier.

@@ -80,7 +80,7 @@ func (s *Session) IterateHostPools(iter func(info HostPoolInfo) bool) {
 		return
 	}
 	for _, node := range v.Stats().Nodes {
-		if !iter(hostPool{s.hosts.of(node.Host), node}) {
+		if !iter(hostPool{s.hosts.Of(node.Host), node}) {
 			return
 		}
 	}

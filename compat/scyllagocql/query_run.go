@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The verbs of Query. Each execution makes a query of vecql with the options of the moment.
@@ -20,11 +20,12 @@ func (q *Query) Iter() *Iter {
 	if err != nil {
 		return &Iter{err: err}
 	}
-	r := newExecution(q, &q.options, q.observer != nil)
-	it := newIter(q.session, q.build(s, r).IterContext(q.session.requestContext(q.context(), q)), q.idempotent)
-	r.finish(&q.options, it)
+	r := newExecution(q, api.SettingsOfQuery(&q.query), &q.counted, q.observer != nil)
+	of := q.build(s, r).IterContext(q.session.requestContext(q.Context(), q))
+	it := newIter(q.session, of, q.IsIdempotent())
+	it.err = r.finish(&q.counted, of.Attempts(), of.Latency())
 	if !q.quiet {
-		q.session.warn(q, it)
+		q.session.warn(q, of.Host(), of.Warnings())
 	}
 	return it
 }
@@ -33,50 +34,34 @@ func (q *Query) Iter() *Iter {
 func (q *Query) build(s *vecql.Session, r *execution) *vecql.Query {
 	var v *vecql.Query
 	if q.binding != nil {
-		v = s.Bind(q.stmt, q.session.binding(q.binding))
+		v = s.Bind(q.Statement(), q.session.binding(q.binding))
 	} else {
-		v = s.Query(q.stmt, dialect.Bind(q.values)...)
+		v = s.Query(q.Statement(), dialect.Bind(q.Values())...)
 	}
-	v.Consistency(cql.Consistency(q.cons)).SerialConsistency(cql.Consistency(q.serialCons)).
-		PageSize(q.pageSize).Prefetch(q.prefetch).CustomPayload(q.payload).ServerTimestamps(!q.timestamps)
-	if q.timestamps && q.timestamp != 0 {
-		v.Timestamp(q.timestamp)
-	}
-	if q.manualPaging {
-		v.PageState(q.pageState)
-	}
-	if q.routingKey != nil {
-		v.RoutingKey(q.routingKey)
-	}
-	if q.noSkipMetadata {
-		v.SkipMetadata(false)
-	}
-	if q.trace != nil {
-		v.Trace(q.trace)
-	}
-	if q.idempotent {
+	q.configure(v, r)
+	return v
+}
+
+// configure applies the options of the query to that of vecql.
+func (q *Query) configure(v *vecql.Query, r *execution) {
+	api.ConfigureQuery(&q.query, v)
+	set := api.SettingsOfQuery(&q.query)
+	if q.IsIdempotent() {
 		v.Idempotent(true)
-		if q.spec != nil {
-			v.SpeculativeExecutionPolicy(q.spec)
+		if set.Spec != nil {
+			v.SpeculativeExecutionPolicy(set.Spec)
 		}
 	}
-	v.RequestTimeout(orNever(q.timeout)) // vecql's own applies to contexts without a deadline only
+	v.RequestTimeout(api.OrNever(q.timeout)) // vecql's own applies to contexts without a deadline only
 	if q.hostID != "" {
 		v.HostID(q.hostID)
 	}
-	if q.keyspace != "" {
-		v.Keyspace(q.keyspace)
-	}
-	if q.now != nil {
-		v.NowInSeconds(int32(*q.now))
-	}
-	if r != nil && r.observed {
+	if r != nil && r.Observed {
 		v.Observer(queryObserver{r, q})
 	}
-	if r != nil && q.retry != nil {
+	if r != nil && set.Retry != nil {
 		v.RetryPolicy(r)
 	}
-	return v
 }
 
 // binding adapts a function that returns the values of a statement.
@@ -87,64 +72,50 @@ func (s *Session) binding(bind func(q *QueryInfo) ([]any, error)) func(vecql.Sta
 			Id: m.ID, Args: fromColumns(m.BindMarkers, proto), Rval: fromColumns(m.ResultColumns, proto),
 			PKeyColumns: m.PartitionKey,
 		})
-		return dialect.Bind(values), fromProgram(err)
+		return dialect.Bind(values), api.FromProgram(err)
 	}
 }
 
 // Scan runs the query and stores the columns of the first row in dest. It returns ErrNotFound if there is no row.
 func (q *Query) Scan(dest ...any) error {
 	it := q.Iter()
-	return it.one(it.Scan(dest...))
+	return api.CloseOne(it, it.Scan(dest...))
 }
 
 // MapScan runs the query and stores the first row in m. It returns ErrNotFound if there is no row.
 func (q *Query) MapScan(m map[string]any) error {
 	it := q.Iter()
-	return it.one(it.MapScan(m))
+	return api.CloseOne(it, it.MapScan(m))
 }
 
 // ScanCAS runs a conditional statement and reports whether it was applied. If it was not, the current values are
 // stored in dest.
 func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 	it := q.Iter()
-	found := it.scanCAS(&applied, dest)
-	return applied, it.one(found)
+	found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest)
+	return applied, api.CloseOne(it, found)
 }
 
 // MapScanCAS runs a conditional statement and reports whether it was applied. If it was not, the current values are
 // stored in dest.
 func (q *Query) MapScanCAS(dest map[string]any) (applied bool, err error) {
 	it := q.Iter()
-	applied, found := it.mapScanCAS(dest)
-	return applied, it.one(found)
+	applied, found := api.MapScanCAS(it, dest)
+	return applied, api.CloseOne(it, found)
 }
 
-// one ends a verb that reads one row.
-func (it *Iter) one(found bool) error {
-	if err := it.Close(); err != nil || found {
-		return err
+// outcome returns the error of this API for an error of a request. own is the error of the program's retry policy, in
+// place of that of the request. A schema change that the nodes do not agree on yet is a success.
+func outcome(err, own error, idempotent bool) error {
+	switch {
+	case err == nil:
+		return nil
+	case own != nil:
+		return own
+	case notAgreed(err):
+		return nil
 	}
-	return ErrNotFound
-}
-
-// scanCAS stores the next row of the result of a conditional statement. An applied statement has the one column only.
-func (it *Iter) scanCAS(applied *bool, dest []any) bool {
-	if len(it.columnsOfVecql()) <= 1 {
-		return it.Scan(applied)
-	}
-	return it.Scan(append([]any{applied}, dest...)...)
-}
-
-// appliedColumn is the first column of the result of a conditional statement.
-const appliedColumn = "[applied]"
-
-// mapScanCAS is scanCAS by column name. The result of a statement without a condition is not applied.
-func (it *Iter) mapScanCAS(dest map[string]any) (applied, found bool) {
-	if found = it.MapScan(dest); found {
-		applied, _ = dest[appliedColumn].(bool)
-		delete(dest, appliedColumn)
-	}
-	return applied, found
+	return sentError(err, idempotent)
 }
 
 // notAgreed reports whether the error of a schema change means only that the nodes do not agree yet.

@@ -6,27 +6,28 @@ import (
 	"context"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The route of a request: its partition key, table and replicas.
 
 // route returns the route of the query. It prepares the statement unless that has been done.
 func (q *Query) route() (vecql.RouteInfo, error) {
-	if q.binding != nil && len(q.values) == 0 {
+	if q.binding != nil && len(q.Values()) == 0 {
 		return vecql.RouteInfo{}, nil // the values are unknown
 	}
 	s, err := q.session.started()
 	if err != nil {
 		return vecql.RouteInfo{}, err
 	}
-	r, err := q.build(s, nil).Route(q.context())
+	r, err := q.build(s, nil).Route(q.Context())
 	return r, plain(err)
 }
 
 // known returns the route of a query that was executed or routed before, else the zero value: asking for a keyspace or
 // a table sends no request.
 func (q *Query) known() vecql.RouteInfo {
-	if !q.metrics.isUsed() {
+	if !api.MetricsOf(&q.counted).Used() {
 		return vecql.RouteInfo{}
 	}
 	r, err := q.route()
@@ -38,12 +39,12 @@ func (q *Query) known() vecql.RouteInfo {
 
 // GetRoutingKey returns the serialized partition key, nil if it is unknown. It may prepare the statement.
 func (q *Query) GetRoutingKey() ([]byte, error) {
-	if q.routingKey != nil {
-		return q.routingKey, nil
+	if _, st := api.QueryOf(&q.query); st.RoutingKey != nil {
+		return st.RoutingKey, nil
 	}
 	r, err := q.route()
 	if err == nil {
-		q.metrics.use()
+		api.MetricsOf(&q.counted).Use()
 	}
 	return r.RoutingKey, err
 }
@@ -53,8 +54,8 @@ func (q *Query) Keyspace() string {
 	if keyspace := q.known().Keyspace; keyspace != "" {
 		return keyspace
 	}
-	if q.keyspace != "" || q.session == nil {
-		return q.keyspace
+	if keyspace := api.SettingsOfQuery(&q.query).Keyspace; keyspace != "" || q.session == nil {
+		return keyspace
 	}
 	return q.session.cfg.Keyspace
 }
@@ -63,7 +64,7 @@ func (q *Query) Keyspace() string {
 func (q *Query) Table() string { return q.known().Table }
 
 // IsLWT reports whether the query is conditional, as far as that is known: if it was executed, or by its consistency.
-func (q *Query) IsLWT() bool { return q.lwt || q.cons.IsSerial() || q.known().LWT }
+func (q *Query) IsLWT() bool { return q.lwt || q.GetConsistency().IsSerial() || q.known().LWT }
 
 // GetCustomPartitioner returns nil: vecql routes by the partitioner of the cluster.
 func (q *Query) GetCustomPartitioner() Partitioner { return nil }
@@ -83,7 +84,7 @@ func (b *Batch) GetRoutingKey() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := b.build(b.session, on, nil).Route(b.context())
+	r, err := b.build(b.session, on, nil).Route(b.Context())
 	return r.RoutingKey, plain(err)
 }
 
@@ -102,7 +103,7 @@ func (b *Batch) replicas() []*HostInfo { return nil }
 type picked struct {
 	ExecutableQuery
 	route vecql.RouteInfo
-	hosts *hosts
+	hosts *api.Hosts[HostInfo]
 }
 
 // GetRoutingKey implements ExecutableQuery.
@@ -122,22 +123,12 @@ func (p *picked) IsLWT() bool { return p.route.LWT || p.ExecutableQuery.GetConsi
 // Table implements ExecutableQuery.
 func (p *picked) Table() string { return p.route.Table }
 
-func (p *picked) replicas() []*HostInfo {
-	out := make([]*HostInfo, len(p.route.Replicas))
-	for i, node := range p.route.Replicas {
-		out[i] = p.hosts.of(node)
-	}
-	return out
-}
-
-// requestKey is the key under which the context of a request has its Query or Batch, for a HostSelectionPolicy of the
-// program.
-type requestKey struct{}
+func (p *picked) replicas() []*HostInfo { return p.hosts.All(p.route.Replicas) }
 
 // requestContext returns the context of a request.
 func (s *Session) requestContext(ctx context.Context, request ExecutableQuery) context.Context {
 	if s.picker == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, requestKey{}, request)
+	return api.WithRequest(ctx, request)
 }

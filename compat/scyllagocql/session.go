@@ -13,6 +13,7 @@ import (
 	"github.com/gocql/gocql/events"
 	"github.com/gocql/gocql/internal/eventbus"
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -21,7 +22,7 @@ import (
 type Session struct {
 	id     string
 	cfg    ClusterConfig
-	hosts  hosts
+	hosts  *api.Hosts[HostInfo]
 	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 	events eventbus.Bus[events.Event]
 	warns  WarningHandler // nil means none
@@ -74,7 +75,7 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 	}
 	s := &Session{
 		id: id.String(), cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25,
-		ready: make(chan struct{}),
+		ready: make(chan struct{}), hosts: newHosts(),
 	}
 	c, err := s.config()
 	if err != nil {
@@ -253,10 +254,5 @@ func (s *Session) GetHosts() []*HostInfo {
 	if err != nil {
 		return nil
 	}
-	nodes := v.GetHosts()
-	out := make([]*HostInfo, len(nodes))
-	for i, node := range nodes {
-		out[i] = s.hosts.of(node)
-	}
-	return out
+	return s.hosts.All(v.GetHosts())
 }

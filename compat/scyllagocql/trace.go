@@ -12,11 +12,6 @@ import (
 
 // Tracing.
 
-// A Tracer receives the tracing ids of requests.
-type Tracer interface {
-	Trace(traceId []byte)
-}
-
 // A TraceEntry is an activity of a traced request.
 type TraceEntry struct {
 	Timestamp time.Time
@@ -85,7 +80,8 @@ func (t *TracerEnhanced) GetActivities(traceId []byte) ([]TraceEntry, error) {
 // system returns a query of the system tables: with consistency ONE, without observers, tracing and warnings.
 func (s *Session) system(stmt string, values ...any) *Query {
 	q := s.Query(stmt, values...).Consistency(One).Idempotent(true)
-	q.observer, q.trace, q.quiet = nil, nil, true
+	q.observer, q.quiet = nil, true
+	q.Trace(nil)
 	return q
 }
 

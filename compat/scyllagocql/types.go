@@ -7,13 +7,14 @@ import (
 	"reflect"
 	"strings"
 
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
 // CQL types in this API's shape, and their conversion from and to the types of package cql.
 
 // A Type is the option id of a CQL type.
-type Type int
+type Type = api.Type
 
 // The option ids.
 const (
@@ -45,17 +46,6 @@ const (
 	TypeUDT       Type = 0x0030
 	TypeTuple     Type = 0x0031
 )
-
-// String returns the name of the type.
-func (t Type) String() string {
-	switch {
-	case t == TypeVarchar:
-		return "varchar"
-	case t == TypeUDT || t > TypeDuration && t < TypeList || t > TypeSet && t != TypeTuple || t < 0:
-		return fmt.Sprintf("unknown_type_%d", int(t))
-	}
-	return cql.Type(t).String()
-}
 
 // A TypeInfo describes a CQL type.
 type TypeInfo interface {
@@ -234,10 +224,10 @@ func fromCQL(t cql.TypeInfo, proto byte) TypeInfo {
 	case cql.VectorType:
 		return VectorType{
 			SubType: fromCQL(t.SubType, proto), Dimensions: t.Dimensions,
-			NativeType: NativeType{proto: proto, typ: TypeCustom, custom: className(t)},
+			NativeType: NativeType{proto: proto, typ: TypeCustom, custom: api.ClassName(t)},
 		}
 	}
-	return NativeType{proto: proto, typ: TypeCustom, custom: className(t)} // a class of the server
+	return NativeType{proto: proto, typ: TypeCustom, custom: api.ClassName(t)} // a class of the server
 }
 
 func fromCQLs(ts []cql.TypeInfo, proto byte) []TypeInfo {
@@ -286,51 +276,6 @@ func toCQL(t TypeInfo) cql.TypeInfo {
 		}
 	}
 	return cql.NewNativeType(t.Version(), cql.Type(t.Type()), t.Custom())
-}
-
-// marshalPackage is the Java package of the server's types.
-const marshalPackage = "org.apache.cassandra.db.marshal."
-
-// classes are the names of the server's classes for types that a vector may have.
-var classes = map[cql.Type]string{
-	cql.TypeAscii: "AsciiType", cql.TypeBigInt: "LongType", cql.TypeBlob: "BytesType", cql.TypeBoolean: "BooleanType",
-	cql.TypeCounter: "CounterColumnType", cql.TypeDecimal: "DecimalType", cql.TypeDouble: "DoubleType",
-	cql.TypeFloat: "FloatType", cql.TypeInt: "Int32Type", cql.TypeText: "UTF8Type", cql.TypeTimestamp: "TimestampType",
-	cql.TypeUUID: "UUIDType", cql.TypeVarchar: "UTF8Type", cql.TypeVarint: "IntegerType",
-	cql.TypeTimeUUID: "TimeUUIDType", cql.TypeInet: "InetAddressType", cql.TypeDate: "SimpleDateType",
-	cql.TypeTime: "TimeType", cql.TypeSmallInt: "ShortType", cql.TypeTinyInt: "ByteType",
-	cql.TypeDuration: "DurationType", cql.TypeList: "ListType", cql.TypeMap: "MapType", cql.TypeSet: "SetType",
-	cql.TypeTuple: "TupleType",
-}
-
-// className returns the class of a type as the server writes it in a TypeCustom. Elements of vectors are frozen, which
-// the name leaves out: the encoding is the same.
-func className(t cql.TypeInfo) string {
-	switch t := t.(type) {
-	case cql.CustomType:
-		return t.Class
-	case cql.VectorType:
-		return fmt.Sprintf("%sVectorType(%s, %d)", marshalPackage, className(t.SubType), t.Dimensions)
-	case cql.CollectionType:
-		elems := className(t.Elem)
-		if t.Type() == cql.TypeMap {
-			elems = className(t.Key) + "," + elems
-		}
-		return marshalPackage + classes[t.Type()] + "(" + elems + ")"
-	case cql.TupleTypeInfo:
-		elems := make([]string, len(t.Elems))
-		for i, e := range t.Elems {
-			elems[i] = className(e)
-		}
-		return marshalPackage + "TupleType(" + strings.Join(elems, ",") + ")"
-	case cql.UDTTypeInfo:
-		parts := []string{t.Keyspace, fmt.Sprintf("%x", t.Name)}
-		for _, e := range t.Elements {
-			parts = append(parts, fmt.Sprintf("%x:%s", e.Name, className(e.Type)))
-		}
-		return marshalPackage + "UserType(" + strings.Join(parts, ",") + ")"
-	}
-	return marshalPackage + classes[t.Type()]
 }
 
 // A ColumnInfo describes a result column or a bind marker.

@@ -3,11 +3,9 @@
 package gocql
 
 import (
-	"encoding/hex"
-	"fmt"
-	"strings"
 	"time"
 
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -25,27 +23,7 @@ const (
 )
 
 // ParseUUID parses 32 hexadecimal digits. Dashes may stand between any two bytes.
-func ParseUUID(input string) (UUID, error) {
-	var u UUID
-	digits := input
-	if at := strings.IndexByte(input, '-'); at >= 0 {
-		for i, n := 0, 0; i < len(input); i++ {
-			if input[i] != '-' {
-				n++
-			} else if n%2 == 1 {
-				return u, fmt.Errorf("gocql: invalid UUID %.60q", input)
-			}
-		}
-		digits = strings.ReplaceAll(input, "-", "")
-	}
-	if len(digits) != 32 {
-		return u, fmt.Errorf("gocql: invalid UUID %.60q", input)
-	}
-	if _, err := hex.Decode(u[:], []byte(digits)); err != nil {
-		return UUID{}, fmt.Errorf("gocql: invalid UUID %.60q", input)
-	}
-	return u, nil
-}
+func ParseUUID(input string) (UUID, error) { return api.ParseUUID(input) }
 
 // ParseUUIDMust is ParseUUID but panics on an error.
 func ParseUUIDMust(input string) UUID {

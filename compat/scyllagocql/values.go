@@ -4,10 +4,9 @@ package gocql
 
 import (
 	"bytes"
-	"fmt"
-	"reflect"
 
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -15,26 +14,6 @@ import (
 
 // dialect is the meaning of values in this API.
 var dialect = compat.Fork
-
-// A Marshaler is a value that encodes itself.
-type Marshaler interface {
-	MarshalCQL(info TypeInfo) ([]byte, error)
-}
-
-// An Unmarshaler is a destination that decodes itself.
-type Unmarshaler interface {
-	UnmarshalCQL(info TypeInfo, data []byte) error
-}
-
-// A UDTMarshaler is a value of a user-defined type that encodes itself field by field.
-type UDTMarshaler interface {
-	MarshalUDT(name string, info TypeInfo) ([]byte, error)
-}
-
-// A UDTUnmarshaler is a destination for a user-defined type that decodes itself field by field.
-type UDTUnmarshaler interface {
-	UnmarshalUDT(name string, info TypeInfo, data []byte) error
-}
 
 // A DirectMarshal is the bytes of a cell of any type.
 type DirectMarshal []byte
@@ -106,35 +85,7 @@ func Unmarshal(info TypeInfo, data []byte, value any) error {
 // values is the same in versions 4 and 5.
 const protoVersionOfValues = 4
 
-// init registers the interfaces above, so that values which encode and decode themselves do so at every depth.
+// init registers the interfaces of values, so that those which encode and decode themselves do so at every depth.
 func init() {
-	compat.RegisterCodec(compat.Codec{
-		Marshaler:      reflect.TypeFor[Marshaler](),
-		Unmarshaler:    reflect.TypeFor[Unmarshaler](),
-		UDTMarshaler:   reflect.TypeFor[UDTMarshaler](),
-		UDTUnmarshaler: reflect.TypeFor[UDTUnmarshaler](),
-		Marshal: func(v any, info cql.TypeInfo) ([]byte, error) {
-			data, err := v.(Marshaler).MarshalCQL(fromCQL(info, protoVersionOfValues))
-			return data, fromProgram(err)
-		},
-		Unmarshal: func(v any, info cql.TypeInfo, data []byte) error {
-			return fromProgram(v.(Unmarshaler).UnmarshalCQL(fromCQL(info, protoVersionOfValues), data))
-		},
-		MarshalUDT: func(v any, name string, info cql.TypeInfo) ([]byte, error) {
-			data, err := v.(UDTMarshaler).MarshalUDT(name, fromCQL(info, protoVersionOfValues))
-			return data, fromProgram(err)
-		},
-		UnmarshalUDT: func(v any, name string, info cql.TypeInfo, data []byte) error {
-			return fromProgram(v.(UDTUnmarshaler).UnmarshalUDT(name, fromCQL(info, protoVersionOfValues), data))
-		},
-	})
+	api.RegisterCodec(func(info cql.TypeInfo) TypeInfo { return fromCQL(info, protoVersionOfValues) })
 }
-
-// A RowData holds the names of the columns of a row, with a destination for each.
-type RowData struct {
-	Columns []string
-	Values  []any
-}
-
-// TupleColumnName returns the key of element n of the tuple column c in the maps of MapScan and SliceMap.
-func TupleColumnName(c string, n int) string { return fmt.Sprintf("%s[%d]", c, n) }

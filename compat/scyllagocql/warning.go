@@ -2,6 +2,8 @@
 
 package gocql
 
+import "github.com/vecql/vecql"
+
 // Warnings of servers.
 
 // A WarningHandler receives the warnings of servers.
@@ -35,11 +37,8 @@ func (d DefaultWarningHandler) HandleWarnings(qry ExecutableQuery, host *HostInf
 }
 
 // warn passes the warnings of the first page to the WarningHandler.
-func (s *Session) warn(request ExecutableQuery, it *Iter) {
-	if s.warns == nil || it.it == nil {
-		return
-	}
-	if warnings := it.it.Warnings(); len(warnings) > 0 {
-		s.warns.HandleWarnings(request, it.Host(), warnings)
+func (s *Session) warn(request ExecutableQuery, node *vecql.HostInfo, warnings []string) {
+	if s.warns != nil && len(warnings) > 0 {
+		s.warns.HandleWarnings(request, s.hosts.Of(node), warnings)
 	}
 }

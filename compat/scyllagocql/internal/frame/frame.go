@@ -3,7 +3,11 @@
 // Package frame has the headers of frames as errors and observers of the API have them.
 package frame
 
-import "fmt"
+import (
+	"fmt"
+
+	api "github.com/vecql/vecql/compat/api"
+)
 
 // A ProtoVersion is the version byte of a frame: the version, and the direction in its highest bit.
 type ProtoVersion byte
@@ -18,13 +22,7 @@ func (p ProtoVersion) Response() bool { return p&0x80 != 0 }
 func (p ProtoVersion) Version() byte { return byte(p & 0x7F) }
 
 // String returns the version and the direction.
-func (p ProtoVersion) String() string {
-	direction := "REQ"
-	if p.Response() {
-		direction = "RESP"
-	}
-	return fmt.Sprintf("[version=%d direction=%s]", p.Version(), direction)
-}
+func (p ProtoVersion) String() string { return api.ProtoVersion(p).String() }
 
 // An Op is the opcode of a frame.
 type Op byte
@@ -32,20 +30,8 @@ type Op byte
 // OpError is the opcode of an error.
 const OpError Op = 0
 
-// opcodes are the names of the opcodes.
-var opcodes = [...]string{
-	0x00: "ERROR", 0x01: "STARTUP", 0x02: "READY", 0x03: "AUTHENTICATE", 0x05: "OPTIONS", 0x06: "SUPPORTED",
-	0x07: "QUERY", 0x08: "RESULT", 0x09: "PREPARE", 0x0A: "EXECUTE", 0x0B: "REGISTER", 0x0C: "EVENT", 0x0D: "BATCH",
-	0x0E: "AUTH_CHALLENGE", 0x0F: "AUTH_RESPONSE", 0x10: "AUTH_SUCCESS",
-}
-
 // String returns the name of the opcode.
-func (f Op) String() string {
-	if int(f) < len(opcodes) && opcodes[f] != "" {
-		return opcodes[f]
-	}
-	return fmt.Sprintf("UNKNOWN_OP_%d", byte(f))
-}
+func (f Op) String() string { return api.FrameOp(f).String() }
 
 // A FrameHeader is the header of the frame of an error. vecql does not keep it, so that only Op is set.
 type FrameHeader struct {
