@@ -42,8 +42,8 @@ func FilterDataCenter[H interface{ DataCenter() string }](dataCenter string) Hos
 }
 
 // FilterAddresses returns a HostFilter that accepts the nodes at the given addresses or names, which may have a port
-// that is ignored. The error names those that cannot be resolved; the filter accepts the others.
-func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (f HostFilter[H], err error) {
+// that is ignored. It returns the number of addresses, and the errors of the names that cannot be resolved.
+func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (f HostFilter[H], resolved int, err error) {
 	accepted := make(map[string]bool)
 	for _, host := range hosts {
 		if name, _, err := net.SplitHostPort(host); err == nil {
@@ -57,5 +57,5 @@ func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (f 
 			accepted[ip.String()] = true
 		}
 	}
-	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), err
+	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), len(accepted), err
 }

@@ -38,8 +38,8 @@ type Pooled[H interface {
 func NewPooled[H interface {
 	comparable
 	ConnectAddress() net.IP
-}, R PoolResponse](pool HostPool[R]) *Pooled[H, R] {
-	return &Pooled[H, R]{pool: pool, hosts: make(map[string]H)}
+}, R PoolResponse](pool HostPool[R]) Pooled[H, R] {
+	return Pooled[H, R]{pool: pool, hosts: make(map[string]H)}
 }
 
 // SetPartitioner implements SetPartitioner.
@@ -97,22 +97,29 @@ func (p *Pooled[H, R]) has(name string) bool {
 // setNames passes the names of the nodes to the pool. Callers hold p.mu.
 func (p *Pooled[H, R]) setNames() { p.pool.SetHosts(slices.Collect(maps.Keys(p.hosts))) }
 
-// Next returns a node that the pool selects, and reports whether there is one. mark receives the outcome of the
-// request.
-func (p *Pooled[H, R]) Next() (host H, mark func(error), ok bool) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if len(p.hosts) == 0 {
-		return host, nil, false
-	}
-	response := p.pool.Get()
-	name := response.Host()
-	host, ok = p.hosts[name]
-	return host, func(err error) {
+// PickPooled returns an iterator of the nodes that the pool selects. It has no end. selected makes a module's
+// SelectedHost of a node and of what receives the outcome of the request.
+func PickPooled[S any, H interface {
+	comparable
+	ConnectAddress() net.IP
+}, R PoolResponse](p *Pooled[H, R], selected func(host H, mark func(error)) S) func() S {
+	return func() (none S) {
 		p.mu.RLock()
 		defer p.mu.RUnlock()
-		if p.has(name) {
-			response.Mark(err)
+		if len(p.hosts) == 0 {
+			return none
 		}
-	}, ok
+		response := p.pool.Get()
+		name := response.Host()
+		if !p.has(name) {
+			return none
+		}
+		return selected(p.hosts[name], func(err error) {
+			p.mu.RLock()
+			defer p.mu.RUnlock()
+			if p.has(name) {
+				response.Mark(err)
+			}
+		})
+	}
 }

@@ -15,22 +15,16 @@ func HostPoolHostPolicy(hp hostpool.HostPool) HostSelectionPolicy {
 }
 
 // hostPoolHostPolicy is HostPoolHostPolicy. Nodes have their addresses as names in the pool.
-type hostPoolHostPolicy struct {
-	*api.Pooled[*HostInfo, hostpool.HostPoolResponse]
-}
+type hostPoolHostPolicy struct{ pool }
+
+type pool = api.Pooled[*HostInfo, hostpool.HostPoolResponse]
 
 // Init implements HostSelectionPolicy.
 func (p *hostPoolHostPolicy) Init(*Session) {}
 
 // Pick implements HostSelectionPolicy. The iterator has no end.
 func (p *hostPoolHostPolicy) Pick(ExecutableQuery) NextHost {
-	return func() SelectedHost {
-		host, mark, ok := p.Next()
-		if !ok {
-			return nil
-		}
-		return pooled{host, mark}
-	}
+	return api.PickPooled(&p.pool, func(h *HostInfo, mark func(error)) SelectedHost { return pooled{h, mark} })
 }
 
 // pooled is a node that a pool has returned.

@@ -157,7 +157,7 @@ func DataCentreHostFilter(dataCentre string) HostFilter {
 // WhiteListHostFilter accepts the nodes at the given addresses or names, which may have a port that is ignored. It
 // panics if a name cannot be resolved.
 func WhiteListHostFilter(hosts ...string) HostFilter {
-	f, err := api.FilterAddresses[*HostInfo](hosts)
+	f, _, err := api.FilterAddresses[*HostInfo](hosts)
 	if err != nil {
 		panic(err)
 	}

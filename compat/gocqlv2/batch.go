@@ -3,9 +3,8 @@
 package gocql
 
 import (
-	"context"
-
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Batch: several statements in one request.
@@ -33,23 +32,26 @@ type BatchEntry struct {
 
 // A Batch is a list of statements sent in one request.
 type Batch struct {
+	batch // the first field: see package api
+	options
+
 	Type          BatchType
 	Entries       []BatchEntry
 	Cons          Consistency
 	CustomPayload map[string][]byte
 
 	session  *Session
-	keyspace string
 	observer BatchObserver
-	options
 }
+
+type batch = api.Options[Batch, RetryPolicy]
 
 // Batch returns an empty batch.
 func (s *Session) Batch(typ BatchType) *Batch {
-	return &Batch{
-		Type: typ, Cons: s.cfg.Consistency, session: s, keyspace: s.cfg.Keyspace, observer: s.cfg.BatchObserver,
-		options: s.options(),
-	}
+	b := &Batch{Type: typ, Cons: s.cfg.Consistency, session: s, observer: s.cfg.BatchObserver}
+	b.keyspace = s.cfg.Keyspace
+	s.set(api.SettingsOf(&b.batch))
+	return b
 }
 
 // NewBatch returns an empty batch.
@@ -70,9 +72,6 @@ func (b *Batch) Bind(stmt string, bind func(q *QueryInfo) ([]any, error)) {
 
 // Size returns the number of statements.
 func (b *Batch) Size() int { return len(b.Entries) }
-
-// Trace enables tracing and passes the tracing id to trace.
-func (b *Batch) Trace(trace Tracer) *Batch { b.trace = trace; return b }
 
 // Observer sets the observer of the batch.
 func (b *Batch) Observer(observer BatchObserver) *Batch { b.observer = observer; return b }
@@ -96,27 +95,14 @@ func (b *Batch) SetConsistency(c Consistency) { b.Cons = c }
 
 // SerialConsistency sets the consistency of the Paxos phase. It panics for another level than Serial and LocalSerial.
 func (b *Batch) SerialConsistency(cons Consistency) *Batch {
-	b.serialConsistency = serial(cons)
+	api.SettingsOf(&b.batch).Serial = serial(cons)
 	return b
 }
 
 // GetSerialConsistency returns the serial consistency and reports whether one is set.
 func (b *Batch) GetSerialConsistency() (Consistency, bool) {
-	return b.serialConsistency, b.serialConsistency.IsSerial()
-}
-
-// Context returns the context of WithContext.
-//
-// Deprecated: pass a context to the verbs.
-func (b *Batch) Context() context.Context { return orBackground(b.ctx) }
-
-// WithContext returns a copy of b that runs with ctx.
-//
-// Deprecated: pass a context to the verbs.
-func (b *Batch) WithContext(ctx context.Context) *Batch {
-	with := *b
-	with.ctx = ctx
-	return &with
+	c := api.SettingsOf(&b.batch).Serial
+	return c, c.IsSerial()
 }
 
 // IsIdempotent reports whether all statements are marked idempotent.
@@ -129,21 +115,9 @@ func (b *Batch) IsIdempotent() bool {
 	return true
 }
 
-// RetryPolicy sets the retry policy, which applies if the batch is idempotent.
-func (b *Batch) RetryPolicy(r RetryPolicy) *Batch { b.retry = r; return b }
-
 // SpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the batch is idempotent.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {
-	b.speculative = sp
-	return b
-}
-
-// DefaultTimestamp sets whether the request carries the client's clock.
-func (b *Batch) DefaultTimestamp(enable bool) *Batch { b.defaultTimestamp = enable; return b }
-
-// WithTimestamp sets the write time in microseconds.
-func (b *Batch) WithTimestamp(timestamp int64) *Batch {
-	b.defaultTimestamp, b.timestamp = true, timestamp
+	api.SettingsOf(&b.batch).Spec = sp
 	return b
 }
 

@@ -6,18 +6,19 @@ import (
 	"context"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The verbs that run a batch.
 
 // Exec runs the batch.
-func (b *Batch) Exec() error { return b.ExecContext(b.ctx) }
+func (b *Batch) Exec() error { return b.ExecContext(b.Context()) }
 
 // ExecContext is Exec with a context.
 func (b *Batch) ExecContext(ctx context.Context) error { return b.IterContext(ctx).Close() }
 
 // Iter runs the batch and returns the rows of a conditional batch.
-func (b *Batch) Iter() *Iter { return b.IterContext(b.ctx) }
+func (b *Batch) Iter() *Iter { return b.IterContext(b.Context()) }
 
 // IterContext is Iter with a context.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
@@ -28,30 +29,31 @@ func (b *Batch) IterContext(ctx context.Context) *Iter {
 // ExecCAS runs a conditional batch, and reports whether it was applied. The first row is stored in dest; the Iter has
 // the others.
 func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
-	return b.ExecCASContext(b.ctx, dest...)
+	return b.ExecCASContext(b.Context(), dest...)
 }
 
 // ExecCASContext is ExecCAS with a context.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
 	iter = b.IterContext(ctx)
-	return iter.applied(&applied, iter.scanApplied(&applied, dest))
+	return iter.applied(&applied, api.ScanCAS(iter, len(api.ColumnsOf(&iter.iter)), &applied, dest))
 }
 
 // MapExecCAS is ExecCAS; it stores the first row in dest by column name.
 func (b *Batch) MapExecCAS(dest map[string]any) (applied bool, iter *Iter, err error) {
-	return b.MapExecCASContext(b.ctx, dest)
+	return b.MapExecCASContext(b.Context(), dest)
 }
 
 // MapExecCASContext is MapExecCAS with a context.
 func (b *Batch) MapExecCASContext(ctx context.Context, dest map[string]any) (applied bool, iter *Iter, err error) {
 	iter = b.IterContext(ctx)
-	return iter.applied(&applied, iter.mapScanApplied(&applied, dest))
+	applied, found := api.MapScanCAS(iter, dest)
+	return iter.applied(&applied, found)
 }
 
 // applied returns the results of a conditional batch. Without a row there is no Iter.
 func (iter *Iter) applied(applied *bool, found bool) (bool, *Iter, error) {
 	if !found {
-		return false, nil, iter.one(false)
+		return false, nil, api.CloseOne(iter, false)
 	}
 	return *applied, iter, nil
 }
@@ -87,14 +89,9 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 		}
 	}
 	idempotent := len(b.Entries) > 0 && b.IsIdempotent()
-	d.Consistency(b.Cons).SerialConsistency(b.serialConsistency).ServerTimestamps(!b.defaultTimestamp).
-		Idempotent(idempotent).CustomPayload(b.CustomPayload)
-	if b.defaultTimestamp && b.timestamp != 0 {
-		d.Timestamp(b.timestamp)
-	}
-	if b.trace != nil {
-		d.Trace(b.trace)
-	}
+	set := api.SettingsOf(&b.batch)
+	api.ConfigureBatch(&b.batch, d)
+	d.Consistency(b.Cons).Idempotent(idempotent).CustomPayload(b.CustomPayload)
 	if s.hasOptionsOfV5() {
 		if b.keyspace != s.cfg.Keyspace {
 			d.Keyspace(b.keyspace)
@@ -103,11 +100,11 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 			d.NowInSeconds(int32(*b.nowInSeconds))
 		}
 	}
-	if idempotent && b.retry != nil {
-		d.RetryPolicy(retryAdapter{b.retry})
+	if idempotent && set.Retry != nil {
+		d.RetryPolicy(retryAdapter{set.Retry})
 	}
-	if b.speculative != nil && b.speculative.Attempts() > 0 {
-		d.SpeculativeExecutionPolicy(b.speculative)
+	if set.Spec != nil && set.Spec.Attempts() > 0 {
+		d.SpeculativeExecutionPolicy(set.Spec)
 	}
 	if b.observer != nil {
 		d.Observer(batchObserver{b.observer, b})

@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The configuration of vecql for a ClusterConfig.
-
-// unlimited stands for a timeout of 0, which the API takes for none.
-const unlimited = 24 * time.Hour
 
 // check returns the first error of a configuration that vecql does not find itself.
 func (cfg *ClusterConfig) check() error {
@@ -43,8 +40,8 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 		ReconnectionPolicy: reconnectionPolicy(cfg.ReconnectionPolicy), DisableSelectIdempotence: true,
 		DefaultIdempotence: cfg.DefaultIdempotence, AddressTranslator: cfg.AddressTranslator,
 		LoadBalanced: true, // the API verifies no host ids
-		Timeout:      orUnlimited(cfg.Timeout), ConnectTimeout: orUnlimited(cfg.ConnectTimeout),
-		ReconnectInterval: orUnlimited(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
+		Timeout:      api.OrNever(cfg.Timeout), ConnectTimeout: api.OrNever(cfg.ConnectTimeout),
+		ReconnectInterval: api.OrNever(cfg.ReconnectInterval), MaxWaitSchemaAgreement: max(cfg.MaxWaitSchemaAgreement, 1),
 		RetryPolicy: never, Logger: newLogger(cfg.Logger), Events: vecql.EventsConfig(cfg.Events),
 		PoolConfig:               vecql.PoolConfig{HostSelectionPolicy: s.adaptPolicy()},
 		DisableInitialHostLookup: cfg.DisableInitialHostLookup,
@@ -56,22 +53,16 @@ func (s *Session) convert() (vecql.ClusterConfig, error) {
 	if cfg.Compressor != nil {
 		c.Compressor = compat.AdaptAppendCompressor(cfg.Compressor)
 	}
-	if cfg.HostFilter != nil {
-		c.HostFilter = vecql.HostFilterFunc(func(h *vecql.HostInfo) bool { return cfg.HostFilter.Accept(s.host(h)) })
-	}
-	s.convertObservers(&c)
+	c.HostFilter = api.AdaptHostFilter(cfg.HostFilter, s.hosts.Of)
+	api.Observers[*HostInfo]{
+		HostOf: s.hosts.Of, Plain: plain, Connect: cfg.ConnectObserver, Frame: cfg.FrameHeaderObserver,
+		Stream: cfg.StreamObserver,
+	}.Configure(&c)
 	c.Authenticator = cfg.Authenticator
 	if cfg.AuthProvider != nil {
-		c.AuthProvider = func(h *vecql.HostInfo) (vecql.Authenticator, error) { return cfg.AuthProvider(s.host(h)) }
+		c.AuthProvider = func(h *vecql.HostInfo) (vecql.Authenticator, error) { return cfg.AuthProvider(s.hosts.Of(h)) }
 	}
 	return c, s.convertDialer(&c)
-}
-
-func orUnlimited(d time.Duration) time.Duration {
-	if d <= 0 {
-		return unlimited
-	}
-	return d
 }
 
 // reconnectionPolicy returns p; nil means one attempt.
@@ -86,13 +77,11 @@ func reconnectionPolicy(p ReconnectionPolicy) vecql.ReconnectionPolicy {
 func (s *Session) convertDialer(c *vecql.ClusterConfig) (err error) {
 	cfg := &s.cfg
 	if cfg.HostDialer != nil {
-		c.HostDialer = hostDialer{s}
+		c.HostDialer = api.AdaptHostDialer(cfg.HostDialer, s.hosts.Of)
 		return nil
 	}
-	if cfg.SslOpts != nil {
-		if c.TLS, err = cfg.SslOpts.config(); err != nil {
-			return err
-		}
+	if c.TLS, err = api.TLSConfig(cfg.SslOpts); err != nil {
+		return err
 	}
 	if c.Dialer = cfg.Dialer; c.Dialer == nil {
 		d := &net.Dialer{Timeout: max(cfg.ConnectTimeout, 0)}

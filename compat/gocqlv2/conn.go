@@ -5,15 +5,18 @@ package gocql
 import (
 	"hash/crc32"
 	"net"
-	"strconv"
-	"strings"
 	"time"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Names that the API exports although programs have no use for them: connections, and checksums of segments.
 
 // A Conn is a connection. No function returns one: vecql has no connections that programs use.
 type Conn struct{ _ uncomparable }
+
+// uncomparable makes the structs of which it is a field incomparable, as those of the API are.
+type uncomparable [0]func()
 
 // Write returns an error.
 func (c *Conn) Write([]byte) (n int, err error) { return 0, errNotHere }
@@ -65,13 +68,7 @@ type ConnReader interface {
 }
 
 // JoinHostPort returns addr with a port, its own or port.
-func JoinHostPort(addr string, port int) string {
-	addr = strings.TrimSpace(addr)
-	if _, _, err := net.SplitHostPort(addr); err == nil {
-		return addr
-	}
-	return net.JoinHostPort(addr, strconv.Itoa(port))
-}
+func JoinHostPort(addr string, port int) string { return api.JoinHostPort(addr, port) }
 
 // Crc32 returns the checksum of the payload of a segment (native_protocol_v5.spec, section 2.2).
 func Crc32(b []byte) uint32 {

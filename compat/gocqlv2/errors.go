@@ -4,75 +4,57 @@ package gocql
 
 import (
 	"errors"
-	"fmt"
 
-	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
-// Sentinel errors have the texts that programs compare, and wrap those of vecql, so that errors.Is finds them by either
-// name.
-
-// A sentinel is a sentinel error that wraps one of vecql.
-type sentinel struct {
-	text string
-	of   error
-}
-
-func (s *sentinel) Error() string { return s.text }
-func (s *sentinel) Unwrap() error { return s.of }
-
-// sentinels are the sentinels that wrap one of vecql.
-var sentinels []*sentinel
-
-func wrapping(of error, text string) error {
-	s := &sentinel{text, of}
-	sentinels = append(sentinels, s)
-	return s
-}
+// Errors without fields of a server.
 
 // Errors of sessions, requests and metadata.
 var (
-	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
-	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
-	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
-	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
-	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
-	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
-	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
-	ErrKeyspaceDoesNotExist = wrapping(vecql.ErrKeyspaceDoesNotExist, "keyspace does not exist")
-	ErrNoMetadata           = wrapping(vecql.ErrNoMetadata, "no metadata available")
-	ErrNoHosts              = wrapping(vecql.ErrNoHosts, "no hosts provided")
-	ErrNoConnectionsStarted = wrapping(vecql.ErrNoConnectionsStarted,
-		"no connections were made when creating the session")
-	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
-		"gocql: no response received from cassandra within timeout period")
-	ErrConnectionClosed = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
-	ErrNoStreams        = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
-	ErrFrameTooBig      = wrapping(vecql.ErrFrameTooBig, "frame length is bigger than the maximum allowed")
+	ErrNotFound             = api.ErrNotFound
+	ErrUnsupported          = api.ErrUnsupported
+	ErrTooManyStmts         = api.ErrTooManyStmts
+	ErrUseStmt              = api.ErrUseStmt
+	ErrSessionClosed        = api.ErrSessionClosed
+	ErrNoConnections        = api.ErrNoConnections
+	ErrNoKeyspace           = api.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = api.ErrNoMetadata
+	ErrNoHosts              = api.ErrNoHosts
+	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
+	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
+	ErrConnectionClosed     = api.ErrConnectionClosed
+	ErrNoStreams            = api.ErrNoStreams
+	ErrFrameTooBig          = api.ErrFrameTooBig
 )
 
 // Errors that no verb returns.
 var (
-	ErrUnavailable       = errors.New("unavailable")
-	ErrHostQueryFailed   = errors.New("unable to populate Hosts")
-	ErrTooManyTimeouts   = errors.New("gocql: too many query timeouts on the connection")
-	ErrQueryArgLength    = errors.New("gocql: query argument length mismatch")
-	ErrCannotFindHost    = errors.New("cannot find host")
-	ErrHostAlreadyExists = errors.New("host already exists")
-	ErrUnknownRetryType  = errors.New("unknown retry type returned by retry policy")
-	ErrorUDTUnavailable  = errors.New("user-defined types need version 3 of the protocol")
+	ErrUnavailable       = api.ErrUnavailable
+	ErrHostQueryFailed   = api.ErrHostQueryFailed
+	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
+	ErrQueryArgLength    = api.ErrQueryArgLength
+	ErrCannotFindHost    = api.ErrCannotFindHost
+	ErrHostAlreadyExists = api.ErrHostAlreadyExists
+	ErrUnknownRetryType  = api.ErrUnknownRetryType
+	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
 )
 
 // errNotHere means that a name of the API exists for the compiler only.
 var errNotHere = errors.New("gocql: not available: vecql has no connections that programs use")
 
-// An ErrProtocol is an error of the native protocol.
-type ErrProtocol struct{ error }
+type (
+	// A RequestError is an error that a server sent.
+	RequestError = api.RequestError
+	// An ErrProtocol is an error of the native protocol.
+	ErrProtocol = api.ErrProtocol
+	// An ErrorMap maps the address of each replica that failed to its failure code.
+	ErrorMap = api.ErrorMap
+)
 
 // NewErrProtocol returns an ErrProtocol with a formatted text.
-func NewErrProtocol(format string, args ...any) error {
-	return ErrProtocol{fmt.Errorf(format, args...)}
-}
+func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // Error is not returned by the driver.
 //

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Errors that a server sends. The driver returns them unwrapped, as pointers, so that type switches find them.
@@ -37,38 +37,7 @@ const (
 	ErrCodeUnprepared      = 0x2500
 )
 
-// A RequestError is an error that a server sent.
-type RequestError interface {
-	Code() int
-	Message() string
-	Error() string
-}
-
-// frameHeader stands for the header of an ERROR frame, which the driver does not keep.
-type frameHeader struct{ _ uncomparable }
-
-// uncomparable makes the structs of which it is a field incomparable, as those of the API are.
-type uncomparable [0]func()
-
-func (f frameHeader) Header() frameHeader { return f }
-func (f frameHeader) String() string      { return "[header]" }
-
-// errorFrame is the code and the message of an ERROR frame. It is the error itself for codes without a type.
-type errorFrame struct {
-	frameHeader
-	code    int
-	message string
-}
-
-func (e errorFrame) Code() int       { return e.code }
-func (e errorFrame) Message() string { return e.message }
-func (e errorFrame) Error() string   { return e.message }
-func (e errorFrame) String() string {
-	return fmt.Sprintf("[error code=%x message=%q]", e.code, e.message)
-}
-
-// An ErrorMap maps the address of each replica that failed to its failure code.
-type ErrorMap map[string]uint16
+type errorFrame = api.ErrorFrame
 
 // The errors by code. Their fields are those of the ERROR frame.
 type (
@@ -165,33 +134,24 @@ func (e *RequestErrUnavailable) String() string {
 		e.Alive)
 }
 
+// known are the errors of the API for those of vecql.
+var known = api.Errors{
+	Server:    requestError,
+	Marshal:   func(text string, _ error) error { return MarshalError(text) },
+	Unmarshal: func(text string, _ error) error { return UnmarshalError(text) },
+}
+
 // plain returns the error that the API returns for an error of vecql.
 func plain(err error) error {
-	if err == nil || errors.Is(err, vecql.ErrSchemaAgreement) {
+	if errors.Is(err, vecql.ErrSchemaAgreement) {
 		return nil // a change of the schema succeeded, although the nodes did not agree in time
 	}
-	err = compat.Error(err)
-	switch e := err.(type) { //nolint:errorlint // compat.Error returns what is wrapped
-	case vecql.RequestError:
-		return requestError(e)
-	case *vecql.MarshalError:
-		return MarshalError(e.Error())
-	case *vecql.UnmarshalError:
-		return UnmarshalError(e.Error())
-	case *vecql.ProtocolError:
-		return ErrProtocol{e}
-	}
-	for _, s := range sentinels {
-		if err == s.of { //nolint:errorlint // compat.Error returns the sentinel itself
-			return s
-		}
-	}
-	return err
+	return known.Plain(err)
 }
 
 // requestError returns an error of a server in the API's shape.
 func requestError(err vecql.RequestError) error {
-	f := errorFrame{code: err.Code(), message: err.Message()}
+	f := api.NewErrorFrame(err)
 	switch e := err.(type) {
 	case *vecql.RequestErrUnavailable:
 		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
@@ -206,12 +166,12 @@ func requestError(err vecql.RequestError) error {
 	case *vecql.RequestErrReadFailure:
 		return &RequestErrReadFailure{
 			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.DataPresent,
-			errorMap(e.ErrorMap),
+			api.NewErrorMap(e.ErrorMap),
 		}
 	case *vecql.RequestErrWriteFailure:
 		return &RequestErrWriteFailure{
 			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.WriteType,
-			errorMap(e.ErrorMap),
+			api.NewErrorMap(e.ErrorMap),
 		}
 	case *vecql.RequestErrFunctionFailure:
 		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, slices.Clone(e.ArgTypes)}
@@ -225,7 +185,7 @@ func requestError(err vecql.RequestError) error {
 
 // plainRequestError returns an error without further fields.
 func plainRequestError(f errorFrame) error {
-	switch f.code {
+	switch f.Code() {
 	case ErrCodeOverloaded:
 		return &RequestErrOverloaded{f}
 	case ErrCodeBootstrapping:
@@ -244,16 +204,4 @@ func plainRequestError(f errorFrame) error {
 		return &RequestErrUnauthorized{f}
 	}
 	return f
-}
-
-// errorMap returns m with textual addresses; nil for a protocol version without the map.
-func errorMap(m vecql.ErrorMap) ErrorMap {
-	if m == nil {
-		return nil
-	}
-	out := make(ErrorMap, len(m))
-	for addr, code := range m {
-		out[addr.String()] = code
-	}
-	return out
 }

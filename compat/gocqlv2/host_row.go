@@ -6,58 +6,61 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // NewTestHostInfoFromRow returns the HostInfo of a row of system.local or system.peers, by column name, for tests of
 // filters and policies. Addresses may be texts.
 func NewTestHostInfoFromRow(row map[string]any) (*HostInfo, error) {
-	r := &hostRow{port: 9042}
+	r := hostRow{PortNumber: 9042}
 	for column, value := range row {
 		if err := r.set(column, value); err != nil {
 			return nil, fmt.Errorf("gocql: NewTestHostInfoFromRow: column %s: %w", column, err)
 		}
 	}
-	h := &HostInfo{}
-	h.at.Store(r)
-	r.connect = h.ConnectAddress()
-	if !isReachable(r.connect) {
+	record := api.HostRecord(r)
+	record.Connect = connectAddress(&record)
+	if !isReachable(record.Connect) {
 		return nil, errors.New("gocql: NewTestHostInfoFromRow: the row has no address")
 	}
-	r.hostname = r.connect.String()
-	return h, nil
+	return &HostInfo{host: api.NewHost(&record)}, nil
 }
+
+// hostRow is a row of system.local or system.peers.
+type hostRow api.HostRecord
 
 // set stores the value of a column. Other columns are left out.
 func (r *hostRow) set(column string, value any) error {
 	switch column {
 	case "data_center":
-		return assign(&r.dc, value)
+		return assign(&r.DC, value)
 	case "rack":
 		if p, ok := value.(*string); ok {
 			if p != nil {
-				r.rack = *p
+				r.RackName = *p
 			}
 			return nil
 		}
-		return assign(&r.rack, value)
+		return assign(&r.RackName, value)
 	case "release_version":
-		return assign(&r.version, value)
+		return assign(&r.Release, value)
 	case "cluster_name":
-		return assign(&r.cluster, value)
+		return assign(&r.Cluster, value)
 	case "partitioner":
-		return assign(&r.partitioner, value)
+		return assign(&r.Class, value)
 	case "workload":
-		return assign(&r.workload, value)
+		return assign(&r.Load, value)
 	case "dse_version":
-		return assign(&r.dse, value)
+		return assign(&r.DSE, value)
 	case "graph":
-		return assign(&r.graph, value)
+		return assign(&r.HasGraph, value)
 	case "tokens":
-		return assign(&r.tokens, value)
+		return assign(&r.TokenList, value)
 	case "native_port":
-		return assign(&r.port, value)
+		return assign(&r.PortNumber, value)
 	case "host_id":
-		return assignID(&r.id, value)
+		return assignID(&r.ID, value)
 	case "schema_version":
 		var version UUID
 		return assign(&version, value)
@@ -72,15 +75,15 @@ func (r *hostRow) set(column string, value any) error {
 func (r *hostRow) address(column string) *net.IP {
 	switch column {
 	case "peer":
-		return &r.peer
+		return &r.PeerAddr
 	case "broadcast_address":
-		return &r.broadcast
+		return &r.Broadcast
 	case "listen_address":
-		return &r.listen
+		return &r.Listen
 	case "rpc_address", "native_address":
-		return &r.rpc
+		return &r.RPC
 	case "preferred_ip":
-		return &r.inner
+		return &r.Preferred
 	}
 	return nil
 }

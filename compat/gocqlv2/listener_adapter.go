@@ -58,10 +58,12 @@ type statusListener struct {
 	l HostStatusChangeListener
 }
 
-func (a statusListener) OnHostUp(e vecql.HostUpEvent) { a.l.OnHostUp(HostUpEvent{a.s.host(e.Host)}) }
+func (a statusListener) OnHostUp(e vecql.HostUpEvent) {
+	a.l.OnHostUp(HostUpEvent{a.s.hosts.Of(e.Host)})
+}
 
 func (a statusListener) OnHostDown(e vecql.HostDownEvent) {
-	a.l.OnHostDown(HostDownEvent{a.s.host(e.Host)})
+	a.l.OnHostDown(HostDownEvent{a.s.hosts.Of(e.Host)})
 }
 
 type topologyListener struct {
@@ -70,11 +72,11 @@ type topologyListener struct {
 }
 
 func (a topologyListener) OnNewHost(e vecql.NewHostEvent) {
-	a.l.OnNewHost(NewHostEvent{a.s.host(e.Host)})
+	a.l.OnNewHost(NewHostEvent{a.s.hosts.Of(e.Host)})
 }
 
 func (a topologyListener) OnRemovedHost(e vecql.RemovedHostEvent) {
-	a.l.OnRemovedHost(RemovedHostEvent{a.s.host(e.Host)})
+	a.l.OnRemovedHost(RemovedHostEvent{a.s.hosts.Of(e.Host)})
 }
 
 type keyspaceListener struct{ l KeyspaceChangeListener }

@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"github.com/vecql/vecql/compat"
-	"github.com/vecql/vecql/cql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Values and cells: the codec interfaces of the API, and Marshal and Unmarshal.
@@ -15,44 +15,7 @@ import (
 // dialect has this API's meanings of values.
 var dialect = compat.V2
 
-// A Marshaler is a value that encodes itself.
-type Marshaler interface {
-	MarshalCQL(info TypeInfo) ([]byte, error)
-}
-
-// An Unmarshaler is a destination that decodes itself. It must copy the bytes that it keeps.
-type Unmarshaler interface {
-	UnmarshalCQL(info TypeInfo, data []byte) error
-}
-
-// A UDTMarshaler is a value of a user-defined type that encodes itself field by field.
-type UDTMarshaler interface {
-	MarshalUDT(name string, info TypeInfo) ([]byte, error)
-}
-
-// A UDTUnmarshaler is a destination for a user-defined type that decodes itself field by field.
-type UDTUnmarshaler interface {
-	UnmarshalUDT(name string, info TypeInfo, data []byte) error
-}
-
-func init() {
-	compat.RegisterCodec(compat.Codec{
-		Marshaler: reflect.TypeFor[Marshaler](), Unmarshaler: reflect.TypeFor[Unmarshaler](),
-		UDTMarshaler: reflect.TypeFor[UDTMarshaler](), UDTUnmarshaler: reflect.TypeFor[UDTUnmarshaler](),
-		Marshal: func(v any, info cql.TypeInfo) ([]byte, error) {
-			return v.(Marshaler).MarshalCQL(fromCQL(info))
-		},
-		Unmarshal: func(v any, info cql.TypeInfo, data []byte) error {
-			return v.(Unmarshaler).UnmarshalCQL(fromCQL(info), data)
-		},
-		MarshalUDT: func(v any, name string, info cql.TypeInfo) ([]byte, error) {
-			return v.(UDTMarshaler).MarshalUDT(name, fromCQL(info))
-		},
-		UnmarshalUDT: func(v any, name string, info cql.TypeInfo, data []byte) error {
-			return v.(UDTUnmarshaler).UnmarshalUDT(name, fromCQL(info), data)
-		},
-	})
-}
+func init() { api.RegisterCodec(fromCQL) }
 
 // Marshal encodes value as a cell of a CQL type; nil bytes mean NULL.
 func Marshal(info TypeInfo, value any) ([]byte, error) {

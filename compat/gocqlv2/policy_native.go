@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The execution of host selection policies: the API's own by those of vecql, a program's by a vecql.HostPicker.
@@ -20,7 +21,7 @@ func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 	if native := nativePolicy(p); native != nil {
 		return native
 	}
-	s.picker = &picker{session: s, policy: p, ready: make(chan struct{})}
+	s.picker = &picker{Picker: api.NewPicker[*HostInfo](p, s.hosts.Of), session: s, policy: p}
 	p.Init(s)
 	return s.picker
 }
@@ -28,105 +29,70 @@ func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 // nativePolicy returns vecql's policy for one of the API, nil for a program's.
 func nativePolicy(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	switch p := p.(type) {
-	case *roundRobinHostPolicy:
-		return vecql.RoundRobinHostPolicy()
-	case *dcAwareRR:
-		if p.local != "" { // vecql refuses an empty name
-			return vecql.DCAwareRoundRobinPolicy(p.local)
-		}
-	case *rackAwareRR:
-		if p.localDC != "" && p.localRack != "" {
-			return vecql.RackAwareRoundRobinPolicy(p.localDC, p.localRack)
-		}
+	case *tieredPolicy:
+		return p.NativePolicy()
 	case *singleHostReadyPolicy:
 		return nativePolicy(p.HostSelectionPolicy)
 	case *tokenAwareHostPolicy:
-		fallback := nativePolicy(p.fallback)
-		if fallback == nil {
-			return nil
-		}
-		options := []vecql.TokenAwareOption{vecql.DoNotShuffleReplicas()}
-		if p.shuffle {
-			options[0] = vecql.ShuffleReplicas()
-		}
-		if p.replicasFirst {
-			options = append(options, vecql.NonLocalReplicasFallback())
-		}
-		return vecql.TokenAwareHostPolicy(fallback, options...)
+		return p.order().Native(nativePolicy(p.fallback))
 	}
 	return nil
 }
 
 // picker executes a policy of the program.
 type picker struct {
+	*api.Picker[*HostInfo]
 	session *Session
 	policy  HostSelectionPolicy
-	ready   chan struct{} // closed when the policy has the nodes of the start
 }
-
-// pickedStatement is the key of the statement in the context of a request.
-type pickedStatement struct{}
 
 // picking returns the context of a request of q, a *Query or *Batch. The policy finds the statement there.
 func (s *Session) picking(ctx context.Context, q statement) context.Context {
 	if s.picker == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, pickedStatement{}, q)
+	return api.WithRequest(ctx, q)
 }
 
 // start passes the nodes to the policy, then lets the listeners continue.
 func (p *picker) start() {
-	defer close(p.ready)
-	hosts := p.session.GetHosts()
-	if len(hosts) > 0 {
-		p.policy.SetPartitioner(hosts[0].Partitioner())
-	}
-	switch all := p.policy.(type) {
-	case interface{ AddHosts(hosts []*HostInfo) }:
-		all.AddHosts(hosts)
-	default:
+	p.Start(func() {
+		hosts := p.session.GetHosts()
+		if len(hosts) > 0 {
+			p.policy.SetPartitioner(hosts[0].Partitioner())
+		}
+		switch all := p.policy.(type) {
+		case interface{ AddHosts(hosts []*HostInfo) }:
+			all.AddHosts(hosts)
+		default:
+			for _, h := range hosts {
+				p.policy.AddHost(h)
+			}
+		}
 		for _, h := range hosts {
-			p.policy.AddHost(h)
+			if h.IsUp() {
+				p.policy.HostUp(h)
+			}
 		}
-	}
-	for _, h := range hosts {
-		if h.IsUp() {
-			p.policy.HostUp(h)
-		}
-	}
+	})
 }
-
-// Tier implements vecql.HostSelectionPolicy. The policy itself selects the nodes.
-func (p *picker) Tier(*vecql.HostInfo) int { return 0 }
 
 // Pick implements vecql.HostPicker.
 func (p *picker) Pick(ctx context.Context, r vecql.RouteInfo, _ []*vecql.HostInfo) vecql.NextHost {
-	stmt, _ := ctx.Value(pickedStatement{}).(statement)
+	stmt, _ := api.RequestOf(ctx).(statement)
 	if stmt == nil { // a request of Session.Vecql
-		stmt = &Query{session: p.session, stmt: r.Statement, idempotent: r.Idempotent}
+		stmt = p.session.Query(r.Statement).Idempotent(r.Idempotent)
 	}
 	next := p.policy.Pick(&pickedRequest{statement: stmt, session: p.session, route: r})
-	return func() vecql.SelectedHost {
-		for next != nil {
-			selected := next()
-			if selected == nil {
-				break
-			}
-			if h := selected.Info(); h != nil && h.row().node != nil {
-				return vecql.SelectedHost{Host: h.row().node, Mark: func(err error) { mark(selected, err) }}
-			}
-		}
-		return vecql.SelectedHost{}
-	}
+	return api.Selected(next, func(s SelectedHost) *vecql.HostInfo { return vecqlOf(s.Info()) }, markedError)
 }
 
-// mark passes the error of an attempt to a policy. An error that is not the node's counts as none.
-func mark(host SelectedHost, err error) {
+// markedError returns the error of an attempt for a policy. An error that is not the node's counts as none.
+func markedError(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = nil
+		return nil
 	}
-	host.Mark(plain(err))
+	return plain(err)
 }
 
 // statement is a *Query or *Batch.
@@ -161,49 +127,4 @@ func (r *pickedRequest) Keyspace() string {
 }
 
 // replicas returns the replicas of the partition, the nearest first.
-func (r *pickedRequest) replicas() []*HostInfo {
-	hosts := make([]*HostInfo, len(r.route.Replicas))
-	for i, n := range r.route.Replicas {
-		hosts[i] = r.session.host(n)
-	}
-	return hosts
-}
-
-// The picker is a listener for nodes and keyspaces.
-
-func (p *picker) host(n *vecql.HostInfo) *HostInfo {
-	<-p.ready
-	return p.session.host(n)
-}
-
-// OnHostUp implements vecql.HostStatusChangeListener.
-func (p *picker) OnHostUp(e vecql.HostUpEvent) { p.policy.HostUp(p.host(e.Host)) }
-
-// OnHostDown implements vecql.HostStatusChangeListener.
-func (p *picker) OnHostDown(e vecql.HostDownEvent) { p.policy.HostDown(p.host(e.Host)) }
-
-// OnNewHost implements vecql.TopologyChangeListener.
-func (p *picker) OnNewHost(e vecql.NewHostEvent) { p.policy.AddHost(p.host(e.Host)) }
-
-// OnRemovedHost implements vecql.TopologyChangeListener.
-func (p *picker) OnRemovedHost(e vecql.RemovedHostEvent) { p.policy.RemoveHost(p.host(e.Host)) }
-
-// OnKeyspaceCreated implements vecql.KeyspaceChangeListener.
-func (p *picker) OnKeyspaceCreated(e vecql.OnKeyspaceCreatedEvent) {
-	p.keyspaceChanged(e.Keyspace, SchemaChangeTypeCreated)
-}
-
-// OnKeyspaceUpdated implements vecql.KeyspaceChangeListener.
-func (p *picker) OnKeyspaceUpdated(e vecql.OnKeyspaceUpdatedEvent) {
-	p.keyspaceChanged(e.New, SchemaChangeTypeUpdated)
-}
-
-// OnKeyspaceDropped implements vecql.KeyspaceChangeListener.
-func (p *picker) OnKeyspaceDropped(e vecql.OnKeyspaceDroppedEvent) {
-	p.keyspaceChanged(e.Keyspace, SchemaChangeTypeDropped)
-}
-
-func (p *picker) keyspaceChanged(k *vecql.KeyspaceMetadata, change string) {
-	<-p.ready
-	p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: k.Name, Change: change})
-}
+func (r *pickedRequest) replicas() []*HostInfo { return r.session.hosts.All(r.route.Replicas) }

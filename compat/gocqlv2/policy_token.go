@@ -2,7 +2,7 @@
 
 package gocql
 
-import "math/rand/v2"
+import api "github.com/vecql/vecql/compat/api"
 
 // The token-aware policy. Its Pick takes the replicas of a partition from vecql, which passes them with the statement.
 
@@ -18,12 +18,12 @@ func DoNotShuffleReplicas() func(*tokenAwareHostPolicy) {
 
 // NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
 func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { t.replicasFirst = true }
+	return func(t *tokenAwareHostPolicy) { t.nonLocal = true }
 }
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	t := &tokenAwareHostPolicy{fallback: fallback}
+	t := &tokenAwareHostPolicy{around: api.NewAround[*HostInfo](fallback), fallback: fallback}
 	for _, opt := range opts {
 		opt(t)
 	}
@@ -36,34 +36,27 @@ func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*to
 	return TokenAwareHostPolicy(fallback, append([]func(*tokenAwareHostPolicy){ShuffleReplicas()}, opts...)...)
 }
 
+// tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and events are those of the fallback.
 type tokenAwareHostPolicy struct {
-	fallback      HostSelectionPolicy
-	shuffle       bool
-	replicasFirst bool
+	around
+	fallback HostSelectionPolicy
+	shuffle  bool
+	nonLocal bool
 }
 
-// The nodes and events are those of the fallback.
+type around = api.Around[*HostInfo]
 
-func (t *tokenAwareHostPolicy) Init(s *Session) { t.fallback.Init(s) }
-
-func (t *tokenAwareHostPolicy) IsLocal(host *HostInfo) bool { return t.fallback.IsLocal(host) }
-
-func (t *tokenAwareHostPolicy) KeyspaceChanged(e KeyspaceUpdateEvent) { t.fallback.KeyspaceChanged(e) }
-
-func (t *tokenAwareHostPolicy) SetPartitioner(partitioner string) {
-	t.fallback.SetPartitioner(partitioner)
-}
-func (t *tokenAwareHostPolicy) AddHost(host *HostInfo)    { t.fallback.AddHost(host) }
-func (t *tokenAwareHostPolicy) RemoveHost(host *HostInfo) { t.fallback.RemoveHost(host) }
-func (t *tokenAwareHostPolicy) HostUp(host *HostInfo)     { t.fallback.HostUp(host) }
-func (t *tokenAwareHostPolicy) HostDown(host *HostInfo)   { t.fallback.HostDown(host) }
-
-// AddHosts passes several nodes to the fallback.
-func (t *tokenAwareHostPolicy) AddHosts(hosts []*HostInfo) {
-	for _, h := range hosts {
-		t.AddHost(h)
+func (t *tokenAwareHostPolicy) order() api.TokenOrder[*HostInfo] {
+	return api.TokenOrder[*HostInfo]{
+		Tier: api.TierOf[*HostInfo](t.fallback), NonLocal: t.nonLocal, Shuffle: t.shuffle,
 	}
 }
+
+// Init implements HostSelectionPolicy.
+func (t *tokenAwareHostPolicy) Init(s *Session) { t.fallback.Init(s) }
+
+// KeyspaceChanged implements HostSelectionPolicy.
+func (t *tokenAwareHostPolicy) KeyspaceChanged(e KeyspaceUpdateEvent) { t.fallback.KeyspaceChanged(e) }
 
 // Pick implements HostSelectionPolicy.
 func (t *tokenAwareHostPolicy) Pick(statement ExecutableStatement) NextHost {
@@ -71,34 +64,6 @@ func (t *tokenAwareHostPolicy) Pick(statement ExecutableStatement) NextHost {
 	if !ok {
 		return t.fallback.Pick(statement)
 	}
-	replicas := routed.replicas()
-	if t.shuffle {
-		rand.Shuffle(len(replicas), func(i, j int) { replicas[i], replicas[j] = replicas[j], replicas[i] })
-	}
-	var local, remote []*HostInfo
-	for _, h := range replicas {
-		if t.IsLocal(h) {
-			local = append(local, h)
-		} else if t.replicasFirst {
-			remote = append(remote, h)
-		}
-	}
-	first, seen := inOrder(append(local, remote...)), map[*HostInfo]bool{}
-	var others NextHost
-	return func() SelectedHost {
-		if next := first(); next != nil {
-			seen[next.Info()] = true
-			return next
-		}
-		if others == nil {
-			others = t.fallback.Pick(statement)
-		}
-		for next := others(); next != nil; next = others() {
-			if !seen[next.Info()] {
-				seen[next.Info()] = true
-				return next
-			}
-		}
-		return nil
-	}
+	others := func() NextHost { return t.fallback.Pick(statement) }
+	return api.Chain[*HostInfo](nextOf(t.order().Replicas(routed.replicas())), others)
 }

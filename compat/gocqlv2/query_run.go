@@ -7,25 +7,26 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // The verbs that run a query.
 
 // Exec runs a query without rows.
-func (q *Query) Exec() error { return q.ExecContext(q.ctx) }
+func (q *Query) Exec() error { return q.ExecContext(q.Context()) }
 
 // ExecContext is Exec with a context.
 func (q *Query) ExecContext(ctx context.Context) error {
-	if isUse(q.stmt) {
+	if isUse(q.Statement()) {
 		return ErrUseStmt
 	}
 	ctx = orBackground(ctx)
 	s := q.session
 	var d *vecql.Query // on the stack, as in a program for vecql
 	if q.binding != nil {
-		d = s.driver.Bind(q.stmt, s.binding(q.binding))
+		d = s.driver.Bind(q.Statement(), s.binding(q.binding))
 	} else {
-		d = s.driver.Query(q.stmt, s.bind(q.values)...)
+		d = s.driver.Query(q.Statement(), s.bind(q.Values())...)
 	}
 	q.configure(ctx, d)
 	return plain(d.ExecContext(s.picking(ctx, q)))
@@ -35,11 +36,11 @@ func (q *Query) ExecContext(ctx context.Context) error {
 func isUse(stmt string) bool { return len(stmt) >= 3 && strings.EqualFold(stmt[:3], "use") }
 
 // Iter runs a query and returns its rows.
-func (q *Query) Iter() *Iter { return q.IterContext(q.ctx) }
+func (q *Query) Iter() *Iter { return q.IterContext(q.Context()) }
 
 // IterContext is Iter with a context.
 func (q *Query) IterContext(ctx context.Context) *Iter {
-	if isUse(q.stmt) {
+	if isUse(q.Statement()) {
 		return &Iter{err: ErrUseStmt, keyspace: q.Keyspace()}
 	}
 	ctx = orBackground(ctx)
@@ -47,46 +48,46 @@ func (q *Query) IterContext(ctx context.Context) *Iter {
 }
 
 // Scan stores the columns of the first row in dest. ErrNotFound means that there is none.
-func (q *Query) Scan(dest ...any) error { return q.ScanContext(q.ctx, dest...) }
+func (q *Query) Scan(dest ...any) error { return q.ScanContext(q.Context(), dest...) }
 
 // ScanContext is Scan with a context.
 func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
 	it := q.IterContext(ctx)
-	return it.one(it.Scan(dest...))
+	return api.CloseOne(it, it.Scan(dest...))
 }
 
 // MapScan stores the first row in m by column name. ErrNotFound means that there is none.
-func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(q.ctx, m) }
+func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(q.Context(), m) }
 
 // MapScanContext is MapScan with a context.
 func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {
 	it := q.IterContext(ctx)
-	return it.one(it.MapScan(m))
+	return api.CloseOne(it, it.MapScan(m))
 }
 
 // ScanCAS runs a lightweight transaction, and reports whether it was applied. The row that prevented it is stored in
 // dest.
 func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
-	return q.ScanCASContext(q.ctx, dest...)
+	return q.ScanCASContext(q.Context(), dest...)
 }
 
 // ScanCASContext is ScanCAS with a context.
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
-	q.allMetadata = true
+	q.NoSkipMetadata()
 	it := q.IterContext(ctx)
-	found := it.scanApplied(&applied, dest)
-	return applied, it.one(found)
+	found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest)
+	return applied, api.CloseOne(it, found)
 }
 
 // MapScanCAS is ScanCAS; it stores the row in dest by column name.
 func (q *Query) MapScanCAS(dest map[string]any) (applied bool, err error) {
-	return q.MapScanCASContext(q.ctx, dest)
+	return q.MapScanCASContext(q.Context(), dest)
 }
 
 // MapScanCASContext is MapScanCAS with a context.
 func (q *Query) MapScanCASContext(ctx context.Context, dest map[string]any) (applied bool, err error) {
-	q.allMetadata = true
+	q.NoSkipMetadata()
 	it := q.IterContext(ctx)
-	found := it.mapScanApplied(&applied, dest)
-	return applied, it.one(found)
+	applied, found := api.MapScanCAS(it, dest)
+	return applied, api.CloseOne(it, found)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Session.
@@ -23,14 +24,14 @@ type Session struct {
 	types  *RegisteredTypes // nil means that the program registered none
 	picker *picker          // nil means a policy that the driver executes itself
 
+	hosts     *api.Hosts[HostInfo]
 	mu        sync.Mutex
-	hosts     map[string]*HostInfo    // by host id
 	keyspaces map[string]keyspaceCopy // by name
 }
 
 // NewSession connects to the cluster that cfg describes.
 func NewSession(cfg ClusterConfig) (*Session, error) {
-	s := &Session{cfg: cfg, hosts: map[string]*HostInfo{}, types: userTypes(cfg.RegisteredTypes)}
+	s := &Session{cfg: cfg, hosts: newHosts(), types: userTypes(cfg.RegisteredTypes)}
 	if err := s.cfg.check(); err != nil {
 		return nil, err
 	}
@@ -82,36 +83,9 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 	return s.driver.AwaitSchemaAgreement(ctx)
 }
 
-// host returns the HostInfo of a node, one for each host id.
-func (s *Session) host(n *vecql.HostInfo) *HostInfo {
-	if n == nil {
-		return nil
-	}
-	row := rowOf(n)
-	if row.id == "" {
-		return hostOf(n)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.hosts[row.id]
-	if h == nil {
-		h = &HostInfo{}
-		s.hosts[row.id] = h
-	}
-	if h.row().node != n {
-		h.at.Store(row)
-	}
-	return h
-}
-
 // GetHosts returns the nodes of the cluster.
 func (s *Session) GetHosts() []*HostInfo {
-	nodes := s.driver.GetHosts()
-	hosts := make([]*HostInfo, len(nodes))
-	for i, n := range nodes {
-		hosts[i] = s.host(n)
-	}
-	return hosts
+	return s.hosts.All(s.driver.GetHosts())
 }
 
 // KeyspaceMetadata returns the metadata of a keyspace.
@@ -193,9 +167,6 @@ func (s *Session) bind(values []any) []any {
 	}
 	return dialect.Bind(values)
 }
-
-// A Tracer receives the tracing id of each traced request.
-type Tracer = vecql.Tracer
 
 // NewTraceWriter returns a Tracer that writes the events of each trace to w.
 func NewTraceWriter(session *Session, w io.Writer) Tracer {

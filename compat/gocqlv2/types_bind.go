@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Values and columns of types that the program registered.
@@ -89,7 +90,11 @@ func (iter *Iter) destinations(dest []any) []any {
 
 // rowDataRegistered is RowData with the Go types of registered types.
 func (iter *Iter) rowDataRegistered() (RowData, error) {
-	row, err := iter.rows.RowData()
+	_, rows := api.ResultOf(&iter.iter)
+	if rows == nil {
+		return RowData{}, iter.err
+	}
+	row, err := rows.RowData()
 	if err != nil {
 		return row, plain(err)
 	}

@@ -164,7 +164,7 @@ func DataCentreHostFilter(dataCenter string) HostFilter { return DataCenterHostF
 // WhiteListHostFilter accepts the nodes at the given addresses or names, which may have a port that is ignored. It
 // panics if a name cannot be resolved.
 func WhiteListHostFilter(hosts ...string) HostFilter {
-	f, err := api.FilterAddresses[*HostInfo](hosts)
+	f, _, err := api.FilterAddresses[*HostInfo](hosts)
 	if err != nil {
 		panic(err)
 	}

@@ -17,9 +17,9 @@ func HostPool(hp hostpool.HostPool) gocql.HostSelectionPolicy {
 }
 
 // hostPoolHostPolicy is the policy of HostPool. Nodes have their addresses as names in the pool.
-type hostPoolHostPolicy struct {
-	*api.Pooled[*gocql.HostInfo, hostpool.HostPoolResponse]
-}
+type hostPoolHostPolicy struct{ pool }
+
+type pool = api.Pooled[*gocql.HostInfo, hostpool.HostPoolResponse]
 
 // Init implements HostSelectionPolicy.
 func (p *hostPoolHostPolicy) Init(*gocql.Session) {}
@@ -32,13 +32,7 @@ func (p *hostPoolHostPolicy) IsOperational(*gocql.Session) error { return nil }
 
 // Pick implements HostSelectionPolicy. The iterator has no end.
 func (p *hostPoolHostPolicy) Pick(gocql.ExecutableQuery) gocql.NextHost {
-	return func() gocql.SelectedHost {
-		host, mark, ok := p.Next()
-		if !ok {
-			return nil
-		}
-		return pooled{host, mark}
-	}
+	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost { return pooled{h, mark} })
 }
 
 // pooled is a node that a pool has returned.
