@@ -72,6 +72,7 @@ var imports = map[string][]string{
 	"compat/ecosystem":   {module + "/tests/cassandra"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cmd":                {module + "/internal/tool"},
+	"compat/compattest":  {module + "/cqltest"},
 	"compat/api":         {module, module + "/compat", module + "/cql", module + "/internal/background"},
 	"cql":                nil,
 	// only the public packages

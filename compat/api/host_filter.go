@@ -43,19 +43,20 @@ func FilterDataCenter[H interface{ DataCenter() string }](dataCenter string) Hos
 
 // FilterAddresses returns a HostFilter that accepts the nodes at the given addresses or names, which may have a port
 // that is ignored. It returns the number of addresses, and the errors of the names that cannot be resolved.
-func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (f HostFilter[H], resolved int, err error) {
+func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (HostFilter[H], int, error) {
+	var unresolved error
 	accepted := make(map[string]bool)
 	for _, host := range hosts {
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
 		}
-		ips, failed := net.LookupIP(host)
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("gocql: WhiteListHostFilter: %w", failed))
+		ips, err := net.LookupIP(host)
+		if err != nil {
+			unresolved = errors.Join(unresolved, fmt.Errorf("gocql: WhiteListHostFilter: %w", err))
 		}
 		for _, ip := range ips {
 			accepted[ip.String()] = true
 		}
 	}
-	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), len(accepted), err
+	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), len(accepted), unresolved
 }

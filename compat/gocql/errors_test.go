@@ -14,11 +14,6 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// fail makes the next execution of the statement fail.
-func fail(c *cqltest.Cluster, statement string, e cqltest.Error) *cqltest.Rule {
-	return c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: statement, Times: 1, Error: &e})
-}
-
 // TestErrorsOfServersAreFoundByTypeSwitch, type assertion and errors.As, by pointer and by interface.
 func TestErrorsOfServersAreFoundByTypeSwitch(t *testing.T) {
 	c := newCluster(t, cqltest.Config{})

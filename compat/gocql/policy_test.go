@@ -87,7 +87,7 @@ func TestPolicyOfTheProgram(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	run(t, s, "INSERT INTO items (id, name) VALUES (?, ?)", 258, "lamp")
-	p.picked, p.marks, o.queries = nil, nil, nil
+	p.picked, p.marks, o.Queries = nil, nil, nil
 	q := s.Query("INSERT INTO items (id, name) VALUES (?, ?)", 258, "lamp")
 	for range 4 {
 		if err := q.Exec(); err != nil {
@@ -105,8 +105,8 @@ func TestPolicyOfTheProgram(t *testing.T) {
 	if len(p.marks) != 5 || p.marks[0] != nil || !errors.As(p.marks[4], &e) || e.Message() != "busy" {
 		t.Error(p.marks)
 	}
-	for _, seen := range o.queries {
-		if seen.Host != o.queries[0].Host || !slices.Contains(p.hosts, seen.Host) {
+	for _, seen := range o.Queries {
+		if seen.Host != o.Queries[0].Host || !slices.Contains(p.hosts, seen.Host) {
 			t.Error("the first replica takes all requests of a partition:", seen.Host)
 		}
 	}

@@ -61,7 +61,8 @@ func (a queryObserver) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) 
 	s := a.query.session
 	a.observer.ObserveQuery(ctx, ObservedQuery{
 		Keyspace: s.cfg.Keyspace, Statement: o.Statement, Values: a.query.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: s.hosts.Of(o.Host), Metrics: api.NewHostMetrics(o.Metrics), Err: plain(o.Err), Attempt: o.Attempt, Query: a.query,
+		Host: s.hosts.Of(o.Host), Metrics: api.NewHostMetrics(o.Metrics), Err: plain(o.Err), Attempt: o.Attempt,
+		Query: a.query,
 	})
 }
 
@@ -79,6 +80,7 @@ func (a batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) 
 	}
 	a.observer.ObserveBatch(ctx, ObservedBatch{
 		Keyspace: s.cfg.Keyspace, Statements: o.Statements, Values: values, Start: o.Start, End: o.End,
-		Host: s.hosts.Of(o.Host), Err: plain(o.Err), Metrics: api.NewHostMetrics(o.Metrics), Attempt: o.Attempt, Batch: a.batch,
+		Host: s.hosts.Of(o.Host), Err: plain(o.Err), Metrics: api.NewHostMetrics(o.Metrics), Attempt: o.Attempt,
+		Batch: a.batch,
 	})
 }

@@ -13,11 +13,6 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// fail makes the next execution of the statement fail.
-func fail(c *cqltest.Cluster, statement string, e cqltest.Error) *cqltest.Rule {
-	return c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: statement, Times: 1, Error: &e})
-}
-
 // codeOf returns the code of an error of a server, -1 for another error.
 func codeOf(err error) int {
 	var e interface{ GetCode() int }

@@ -50,7 +50,7 @@ func TestRetryOfAConditionalStatement(t *testing.T) {
 	if applied, err := q.MapScanCAS(map[string]any{}); err != nil || !applied || !q.IsLWT() {
 		t.Error(applied, err, q.IsLWT())
 	}
-	if p.lwt != 1 || p.other != 0 || len(o.queries) != 2 || o.queries[0].Host != o.queries[1].Host {
+	if p.lwt != 1 || p.other != 0 || len(o.Queries) != 2 || o.Queries[0].Host != o.Queries[1].Host {
 		t.Errorf("%+v", p)
 	}
 	fail(c, "SELECT", cqltest.Error{Code: cqltest.CodeOverloaded})
@@ -300,7 +300,7 @@ func TestObserverOfAttempts(t *testing.T) {
 	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
 	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "FROM items", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	run(t, s, "SELECT id FROM items")
-	if len(o.queries) != 0 || len(o.seen) != 2 || o.seen[0].AttemptMetrics.Attempts() != 1 || o.seen[1].AttemptMetrics.Attempts() != 2 {
+	if len(o.Queries) != 0 || len(o.seen) != 2 || o.seen[0].AttemptMetrics.Attempts() != 1 || o.seen[1].AttemptMetrics.Attempts() != 2 {
 		t.Fatalf("%+v", o.seen)
 	}
 	var order []int

@@ -23,7 +23,9 @@ func (p *hostPoolHostPolicy) Init(*gocql.Session) {}
 
 // Pick implements HostSelectionPolicy. The iterator has no end.
 func (p *hostPoolHostPolicy) Pick(gocql.ExecutableStatement) gocql.NextHost {
-	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost { return selected{h, mark} })
+	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost {
+		return selected{h, mark}
+	})
 }
 
 // selected is a node that the pool has selected.

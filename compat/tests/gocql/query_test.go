@@ -8,32 +8,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/cqltest"
 )
-
-// observer records attempts.
-type observer struct {
-	mu      sync.Mutex
-	queries []gocql.ObservedQuery
-	batches []gocql.ObservedBatch
-}
-
-func (o *observer) ObserveQuery(_ context.Context, q gocql.ObservedQuery) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.queries = append(o.queries, q)
-}
-
-func (o *observer) ObserveBatch(_ context.Context, b gocql.ObservedBatch) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.batches = append(o.batches, b)
-}
 
 // TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery, with the metrics of their node.
 func TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery(t *testing.T) {
@@ -46,13 +26,13 @@ func TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(o.queries) != 2 || q.Attempts() != 2 || q.Latency() <= 0 {
-		t.Fatal(o.queries, q.Attempts(), q.Latency())
+	if len(o.Queries) != 2 || q.Attempts() != 2 || q.Latency() <= 0 {
+		t.Fatal(o.Queries, q.Attempts(), q.Latency())
 	}
-	for i, seen := range o.queries {
+	for i, seen := range o.Queries {
 		if seen.Attempt != i || seen.Metrics.Attempts != i+1 || seen.Metrics.TotalLatency <= 0 || seen.Keyspace != "shop" ||
 			seen.Statement != q.Statement() || !reflect.DeepEqual(seen.Values, []any{1}) || seen.Err != nil ||
-			!seen.Host.IsUp() || seen.Host.HostID() == "" || seen.Host != o.queries[0].Host {
+			!seen.Host.IsUp() || seen.Host.HostID() == "" || seen.Host != o.Queries[0].Host {
 			t.Errorf("%d: %+v", i, seen)
 		}
 	}
@@ -95,18 +75,18 @@ func TestRetryPolicyOfTheProgram(t *testing.T) {
 	o := &observer{}
 	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
 	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
-	o.queries = nil
+	o.Queries = nil
 	p := &countingPolicy{}
 	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
 	err := s.Query("INSERT INTO items (id) VALUES (?)", 1).Idempotent(true).RetryPolicy(p).Exec()
 	if codeOf(err) != gocql.ErrCodeOverloaded {
 		t.Fatalf("%T %v", err, err)
 	}
-	if !slices.Equal(p.attempts, []int{1, 2, 3}) || len(p.errs) != 2 || len(o.queries) != 3 {
-		t.Error(p.attempts, p.errs, len(o.queries))
+	if !slices.Equal(p.attempts, []int{1, 2, 3}) || len(p.errs) != 2 || len(o.Queries) != 3 {
+		t.Error(p.attempts, p.errs, len(o.Queries))
 	}
-	for _, seen := range o.queries {
-		if seen.Host != o.queries[0].Host {
+	for _, seen := range o.Queries {
+		if seen.Host != o.Queries[0].Host {
 			t.Error("another node")
 		}
 	}
@@ -178,8 +158,8 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 	if err := it.Close(); err == nil || q.Attempts() != 1 {
 		t.Error(err, q.Attempts())
 	}
-	if len(o.queries) != 1 || o.queries[0].Keyspace != "shop" || o.queries[0].Err == nil || o.queries[0].Host == nil {
-		t.Errorf("%+v", o.queries)
+	if len(o.Queries) != 1 || o.Queries[0].Keyspace != "shop" || o.Queries[0].Err == nil || o.Queries[0].Host == nil {
+		t.Errorf("%+v", o.Queries)
 	}
 	p := &countingPolicy{result: gocql.Rethrow}
 	if err := s.Query("SELECT nowhere FROM items WHERE id = ?", 1).RetryPolicy(p).Exec(); err == nil || len(p.errs) != 1 {
@@ -360,3 +340,42 @@ func TestQueryIsCopiedByWithContext(t *testing.T) {
 }
 
 type requestID struct{}
+
+// TestSpeculativeExecution: a second node answers while the first one is silent, if the query is marked idempotent.
+func TestSpeculativeExecution(t *testing.T) {
+	c := newCluster(t, cqltest.Config{})
+	s := newSession(t, c)
+	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
+	silent := c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Times: 1, Drop: true})
+	q := s.Query("INSERT INTO items (id) VALUES (?)", 1).Idempotent(true).
+		SetSpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond})
+	if err := q.Exec(); err != nil || silent.Hits() != 1 {
+		t.Error(err, silent.Hits())
+	}
+	var none gocql.NonSpeculativeExecution
+	if none.Attempts() != 0 || none.Delay() <= 0 {
+		t.Error(none.Attempts(), none.Delay())
+	}
+}
+
+// TestDecisionsOfDowngradingConsistency by error.
+func TestDecisionsOfDowngradingConsistency(t *testing.T) {
+	p := &gocql.DowngradingConsistencyRetryPolicy{}
+	for _, test := range []struct {
+		err  error
+		want gocql.RetryType
+	}{
+		{&gocql.RequestErrUnavailable{Alive: 1}, gocql.Retry},
+		{&gocql.RequestErrUnavailable{}, gocql.Rethrow},
+		{&gocql.RequestErrWriteTimeout{WriteType: "SIMPLE", Received: 1}, gocql.Ignore},
+		{&gocql.RequestErrWriteTimeout{WriteType: "COUNTER"}, gocql.Rethrow},
+		{&gocql.RequestErrWriteTimeout{WriteType: "UNLOGGED_BATCH"}, gocql.Retry},
+		{&gocql.RequestErrWriteTimeout{WriteType: "CAS", Received: 1}, gocql.Rethrow},
+		{&gocql.RequestErrReadTimeout{}, gocql.Retry},
+		{gocql.ErrConnectionClosed, gocql.RetryNextHost},
+	} {
+		if got := p.GetRetryType(test.err); got != test.want {
+			t.Errorf("%T: %d, want %d", test.err, got, test.want)
+		}
+	}
+}
