@@ -254,6 +254,29 @@ func (q *Query) exec(ctx context.Context, r record) error {
 	return err
 }
 
+// ExecInfo describes the answer to a query whose rows were discarded: what an Iter has besides rows.
+type ExecInfo struct {
+	Host          *HostInfo // that sent the answer
+	Attempts      int       // with the one that succeeded
+	Warnings      []string  // of the server
+	CustomPayload map[string][]byte
+}
+
+// ExecInfoContext is ExecContext and describes the answer. A RequestFailure describes a request that failed.
+func (q *Query) ExecInfoContext(ctx context.Context) (ExecInfo, error) {
+	c := q.session.newCall(&q.options)
+	defer c.release()
+	r := q.record
+	if err := q.do(ctx, c, &r, nil); err != nil {
+		return ExecInfo{}, err
+	}
+	a := c.answer
+	a.body.release()
+	return ExecInfo{
+		Host: a.node.info, Attempts: a.attempts, Warnings: a.env.warnings, CustomPayload: a.env.payload,
+	}, nil
+}
+
 // Exec is ExecContext without a context.
 func (q *Query) Exec() error { return q.ExecContext(context.Background()) }
 

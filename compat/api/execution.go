@@ -54,20 +54,14 @@ func (r *Execution) Finish(m *Metrics, attempts int, latency time.Duration) erro
 	return r.err
 }
 
-// Attempts returns the number of attempts of an execution without rows that ended with err.
-func (r *Execution) Attempts(err error) int {
+// Finish ends the execution r, which may be nil, of a query without rows that began at a time. It returns the error of
+// the retry policy.
+func Finish[H Addressed](r *Execution, c *Counted[H], began time.Time, info vecql.ExecInfo, err error) error {
 	var failure *vecql.RequestFailure
-	switch {
-	case errors.As(err, &failure):
-		return failure.Attempts
-	case err != nil:
-		return 0
-	case r == nil:
-		return 1
+	if errors.As(err, &failure) {
+		info.Attempts = failure.Attempts
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.counted + 1
+	return r.Finish(c.metrics, info.Attempts, time.Since(began)/time.Duration(max(info.Attempts, 1)))
 }
 
 // Observe counts an observed attempt on the node at an address. It returns the number of attempts before and the

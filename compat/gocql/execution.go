@@ -36,8 +36,6 @@ func (r *execution) counts() *api.Execution {
 	return &r.Execution
 }
 
-func (r *execution) attempts(err error) int { return r.counts().Attempts(err) }
-
 func (r *execution) finish(c *counted, attempts int, latency time.Duration) error {
 	return r.counts().Finish(api.MetricsOf(c), attempts, latency)
 }

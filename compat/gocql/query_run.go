@@ -27,10 +27,8 @@ func (q *Query) Exec() error {
 		v = s.Query(q.Statement(), dialect.Bind(q.Values())...)
 	}
 	q.configure(v, r)
-	err = v.ExecContext(q.session.requestContext(q.Context(), q))
-	attempts := r.attempts(err)
-	own := r.finish(&q.counted, attempts, time.Since(began)/time.Duration(max(attempts, 1)))
-	return outcome(err, own)
+	info, err := v.ExecInfoContext(q.session.requestContext(q.Context(), q))
+	return outcome(err, api.Finish(r.counts(), &q.counted, began, info, err))
 }
 
 // Iter runs the query. Iter.Close returns its error.

@@ -40,20 +40,22 @@ func (r *execution) counts() *api.Execution {
 	return &r.Execution
 }
 
-func (r *execution) attempts(err error) int { return r.counts().Attempts(err) }
-
-// finish ends the execution, and sets the consistency that the retry policy has set.
+// finish ends the execution after a number of attempts. r may be nil.
 func (r *execution) finish(c *counted, attempts int, latency time.Duration) error {
-	err := r.counts().Finish(api.MetricsOf(c), attempts, latency)
+	defer r.setConsistency()
+	return r.counts().Finish(api.MetricsOf(c), attempts, latency)
+}
+
+// setConsistency sets the consistency that the retry policy has set. r may be nil.
+func (r *execution) setConsistency() {
 	if r == nil {
-		return nil
+		return
 	}
 	r.recordMu.Lock()
 	defer r.recordMu.Unlock()
 	if r.cons != nil {
 		r.request.SetConsistency(*r.cons)
 	}
-	return err
 }
 
 // retryable is a *Query or a *Batch.

@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"errors"
+	"time"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -12,7 +13,28 @@ import (
 // The verbs of Query. Each execution makes a query of vecql with the options of the moment.
 
 // Exec runs the query and discards its rows.
-func (q *Query) Exec() error { return q.Iter().Close() }
+func (q *Query) Exec() error {
+	s, err := q.session.started()
+	if err != nil {
+		return err
+	}
+	r := newExecution(q, api.SettingsOfQuery(&q.query), &q.counted, q.observer != nil)
+	began := time.Now()
+	var v *vecql.Query // on the stack, as in a program for vecql, and without the memory of an Iter
+	if q.binding != nil {
+		v = s.Bind(q.Statement(), q.session.binding(q.binding))
+	} else {
+		v = s.Query(q.Statement(), dialect.Bind(q.Values())...)
+	}
+	q.configure(v, r)
+	info, err := v.ExecInfoContext(q.session.requestContext(q.Context(), q))
+	own := api.Finish(r.counts(), &q.counted, began, info, err)
+	r.setConsistency()
+	if !q.quiet {
+		q.session.warn(q, info.Host, info.Warnings)
+	}
+	return outcome(err, own, q.IsIdempotent())
+}
 
 // Iter runs the query. Iter.Close returns its error.
 func (q *Query) Iter() *Iter {
