@@ -58,25 +58,44 @@ func (d *Dialect) Bind(values []any) []any {
 		if d.bindsAlike(v) {
 			continue
 		}
-		out := make([]any, len(values))
-		copy(out, values[:i])
-		for j := i; j < len(values); j++ {
-			out[j] = d.bind(values[j])
-		}
-		return out
+		return d.bindAll(values, i)
 	}
 	return values
 }
 
-// bind returns v, wrapped if necessary.
-func (d *Dialect) bind(v any) any {
+// fewValues are the values of a statement and their wraps in one allocation.
+type fewValues struct {
+	values [4]any
+	wraps  [4]bound
+}
+
+// bindAll returns a copy of values, of which those before from need no wrap.
+func (d *Dialect) bindAll(values []any, from int) []any {
+	var out []any
+	var wraps []bound
+	if len(values) <= len(fewValues{}.values) {
+		few := new(fewValues)
+		out, wraps = few.values[:len(values)], few.wraps[:]
+	} else {
+		out, wraps = make([]any, len(values)), make([]bound, len(values)-from)
+	}
+	copy(out, values[:from])
+	for i, v := range values[from:] {
+		out[from+i] = d.bind(v, &wraps[i])
+	}
+	return out
+}
+
+// bind returns v, wrapped by wrap if necessary.
+func (d *Dialect) bind(v any, wrap *bound) any {
 	if d.bindsAlike(v) {
 		return v
 	}
 	if named, ok := v.(cql.Named); ok {
-		return cql.Named{Name: named.Name, Value: d.bind(named.Value)}
+		return cql.Named{Name: named.Name, Value: d.bind(named.Value, wrap)}
 	}
-	return bound{d, v}
+	*wrap = bound{d, v}
+	return wrap
 }
 
 // bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.

@@ -142,6 +142,16 @@ func TestBindAllocatesNothing(t *testing.T) {
 	require.True(t, &values[0] == &V1.Bind(values)[0])
 }
 
+// Values that need a wrap share one allocation in a short statement, and two in a long one.
+func TestBindAllocatesOnce(t *testing.T) {
+	few, many := []any{int64(-1), "", int64(-1)}, []any{1, 2, 3, int64(-1), "", int64(-1)}
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { V1.Bind(few) }), 1.0)
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { V1.Bind(many) }), 2.0)
+	for i, v := range V1.Bind(many)[3:] {
+		require.Equal(t, &bound{V1, many[3+i]}, v)
+	}
+}
+
 // selfCoded encodes and decodes itself.
 type selfCoded struct{ text string }
 

@@ -57,11 +57,19 @@ func (r *Execution) Finish(m *Metrics, attempts int, latency time.Duration) erro
 // Finish ends the execution r, which may be nil, of a query without rows that began at a time. It returns the error of
 // the retry policy.
 func Finish[H Addressed](r *Execution, c *Counted[H], began time.Time, info vecql.ExecInfo, err error) error {
-	var failure *vecql.RequestFailure
-	if errors.As(err, &failure) {
-		info.Attempts = failure.Attempts
+	if err != nil {
+		info.Attempts = attemptsOf(err)
 	}
 	return r.Finish(c.metrics, info.Attempts, time.Since(began)/time.Duration(max(info.Attempts, 1)))
+}
+
+// attemptsOf returns the number of attempts of a request that failed.
+func attemptsOf(err error) int {
+	var failure *vecql.RequestFailure
+	if errors.As(err, &failure) {
+		return failure.Attempts
+	}
+	return 0
 }
 
 // Observe counts an observed attempt on the node at an address. It returns the number of attempts before and the

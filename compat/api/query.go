@@ -24,8 +24,6 @@ type Settings[R any] struct {
 	Spec       vecql.SpeculativeExecutionPolicy // nil means none
 	Timestamps bool                             // the client sets the time of a write
 	Timestamp  int64                            // in microseconds; 0 means the current time
-	Now        *int                             // in seconds; nil means the time of the server
-	Keyspace   string                           // "" means that of the session
 }
 
 // Options are the setters that queries and batches share.
@@ -219,12 +217,6 @@ func ConfigureQuery[S, R any, C ~uint16](q *Query[S, R, C], v *vecql.Query) {
 	if o.Trace != nil {
 		v.Trace(o.Trace)
 	}
-	if o.Keyspace != "" {
-		v.Keyspace(o.Keyspace)
-	}
-	if o.Now != nil {
-		v.NowInSeconds(int32(*o.Now))
-	}
 }
 
 // ConfigureBatch applies the settings of a batch to a batch of vecql, except for its policies and observer.
@@ -236,11 +228,5 @@ func ConfigureBatch[S, R any](b *Options[S, R], v *vecql.Batch) {
 	}
 	if o.Trace != nil {
 		v.Trace(o.Trace)
-	}
-	if o.Keyspace != "" {
-		v.Keyspace(o.Keyspace)
-	}
-	if o.Now != nil {
-		v.NowInSeconds(int32(*o.Now))
 	}
 }

@@ -91,8 +91,8 @@ func (b *Batch) Size() int { return len(b.Entries) }
 
 // Keyspace returns the keyspace of the batch, else that of the session.
 func (b *Batch) Keyspace() string {
-	if keyspace := api.SettingsOf(&b.batch).Keyspace; keyspace != "" || b.session == nil {
-		return keyspace
+	if b.keyspace != "" || b.session == nil {
+		return b.keyspace
 	}
 	return b.session.cfg.Keyspace
 }
@@ -147,17 +147,11 @@ func (b *Batch) SetRequestTimeout(timeout time.Duration) *Batch { b.timeout = ti
 func (b *Batch) GetRequestTimeout() time.Duration { return b.timeout }
 
 // SetKeyspace sets the keyspace of the batch. It needs version 5 of the protocol.
-func (b *Batch) SetKeyspace(keyspace string) *Batch {
-	api.SettingsOf(&b.batch).Keyspace = keyspace
-	return b
-}
+func (b *Batch) SetKeyspace(keyspace string) *Batch { b.keyspace = keyspace; return b }
 
 // WithNowInSeconds sets the time at which the server evaluates the expiration of cells. It needs version 5 of the
 // protocol.
-func (b *Batch) WithNowInSeconds(now int) *Batch {
-	api.SettingsOf(&b.batch).Now = &now
-	return b
-}
+func (b *Batch) WithNowInSeconds(now int) *Batch { b.now = &now; return b }
 
 // build returns the batch of vecql for an execution on a session of vecql. r may be nil.
 func (b *Batch) build(s *Session, on *vecql.Session, r *execution) *vecql.Batch {
@@ -176,9 +170,17 @@ func (b *Batch) build(s *Session, on *vecql.Session, r *execution) *vecql.Batch 
 	if set.Spec != nil && b.IsIdempotent() {
 		v.SpeculativeExecutionPolicy(set.Spec)
 	}
-	v.RequestTimeout(api.OrNever(b.timeout)) // vecql's own applies to contexts without a deadline only
+	if timeout, ok := b.timeoutFor(b.Context(), s); ok {
+		v.RequestTimeout(timeout)
+	}
 	if b.hostID != "" {
 		v.HostID(b.hostID)
+	}
+	if b.keyspace != "" {
+		v.Keyspace(b.keyspace)
+	}
+	if b.now != nil {
+		v.NowInSeconds(int32(*b.now))
 	}
 	if r != nil && r.Observed {
 		v.Observer(batchObserver{r, b, s})

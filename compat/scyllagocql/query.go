@@ -35,6 +35,8 @@ const _ = -unsafe.Offsetof(Query{}.query) - unsafe.Offsetof(Batch{}.batch) // do
 type options struct {
 	hostID    string        // of the node to use; "" means any
 	timeout   time.Duration // of an attempt; 0 means none
+	keyspace  string        // "" means that of the session
+	now       *int          // in seconds, for the expiration of cells; nil means the time of the server
 	attempted int           // attempts of the execution, in a copy for a RetryPolicy
 	lwt       bool          // the request is conditional, in a copy for a RetryPolicy
 }
@@ -45,6 +47,13 @@ func (o *options) attempts(c *counted) int {
 		return o.attempted
 	}
 	return c.Attempts()
+}
+
+// timeoutFor returns the timeout of an attempt and reports whether it is not that of vecql's session, which applies to
+// contexts without a deadline only.
+func (o *options) timeoutFor(ctx context.Context, s *Session) (time.Duration, bool) {
+	_, deadline := ctx.Deadline()
+	return api.OrNever(o.timeout), deadline || o.timeout != s.cfg.Timeout
 }
 
 // A QueryInfo describes a prepared statement.
@@ -126,14 +135,8 @@ func (q *Query) SetRequestTimeout(timeout time.Duration) *Query { q.timeout = ti
 func (q *Query) GetRequestTimeout() time.Duration { return q.timeout }
 
 // SetKeyspace sets the keyspace of the query. It needs version 5 of the protocol.
-func (q *Query) SetKeyspace(keyspace string) *Query {
-	api.SettingsOfQuery(&q.query).Keyspace = keyspace
-	return q
-}
+func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
 
 // WithNowInSeconds sets the time at which the server evaluates the expiration of cells. It needs version 5 of the
 // protocol.
-func (q *Query) WithNowInSeconds(now int) *Query {
-	api.SettingsOfQuery(&q.query).Now = &now
-	return q
-}
+func (q *Query) WithNowInSeconds(now int) *Query { q.now = &now; return q }

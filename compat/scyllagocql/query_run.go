@@ -74,9 +74,17 @@ func (q *Query) configure(v *vecql.Query, r *execution) {
 			v.SpeculativeExecutionPolicy(set.Spec)
 		}
 	}
-	v.RequestTimeout(api.OrNever(q.timeout)) // vecql's own applies to contexts without a deadline only
+	if timeout, ok := q.timeoutFor(q.Context(), q.session); ok {
+		v.RequestTimeout(timeout)
+	}
 	if q.hostID != "" {
 		v.HostID(q.hostID)
+	}
+	if q.keyspace != "" {
+		v.Keyspace(q.keyspace)
+	}
+	if q.now != nil {
+		v.NowInSeconds(int32(*q.now))
 	}
 	if r != nil && r.Observed {
 		v.Observer(queryObserver{r, q})

@@ -54,8 +54,8 @@ func (q *Query) Keyspace() string {
 	if keyspace := q.known().Keyspace; keyspace != "" {
 		return keyspace
 	}
-	if keyspace := api.SettingsOfQuery(&q.query).Keyspace; keyspace != "" || q.session == nil {
-		return keyspace
+	if q.keyspace != "" || q.session == nil {
+		return q.keyspace
 	}
 	return q.session.cfg.Keyspace
 }
