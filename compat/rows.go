@@ -115,7 +115,7 @@ func (r *Rows) Scan(dest ...any) bool {
 func (r *Rows) scan(dest []any) error {
 	parts := r.parts()
 	if len(parts) != len(dest) {
-		return fmt.Errorf("gocql: %w: %d destinations for %d columns", vecql.ErrColumnCount, len(dest), len(parts))
+		return &columnCountError{len(dest), len(parts)}
 	}
 	if len(parts) == len(r.columns) && !r.tuples {
 		return r.scanColumns(dest)
@@ -139,6 +139,16 @@ func (r *Rows) scan(dest []any) error {
 	}
 	return nil
 }
+
+// A columnCountError means that a row has another number of destinations than columns, with gocql's text: programs
+// compare it.
+type columnCountError struct{ have, want int }
+
+func (e *columnCountError) Error() string {
+	return fmt.Sprintf("gocql: not enough columns to scan into: have %d want %d", e.have, e.want)
+}
+
+func (e *columnCountError) Unwrap() error { return vecql.ErrColumnCount }
 
 // scanColumns is scan of a row without tuples.
 func (r *Rows) scanColumns(dest []any) error {

@@ -121,6 +121,7 @@ func TestScan(t *testing.T) {
 	rows := query(t, s, V2, stmt, 2)
 	require.False(t, rows.Scan(&text, &first))
 	require.ErrorIs(t, rows.Close(), vecql.ErrColumnCount)
+	require.EqualError(t, rows.Close(), "gocql: not enough columns to scan into: have 2 want 5")
 	var f float64
 	rows = query(t, s, V2, stmt, 2)
 	require.False(t, rows.Scan(&text, &f, &second, &at, &i))

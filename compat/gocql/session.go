@@ -47,6 +47,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if err != nil {
 		return nil, startError(err)
 	}
+	s.cfg.ProtoVersion = s.vecql.ProtoVersion() // gocql's own tests read it
 	return s, nil
 }
 
