@@ -94,10 +94,8 @@ func nextOf(plan []*HostInfo) func() SelectedHost {
 // nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
 func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	switch p := p.(type) {
-	case *tieredPolicy:
-		if !p.localOnly {
-			return p.NativePolicy()
-		}
+	case interface{ native() vecql.HostSelectionPolicy }:
+		return p.native()
 	case *singleHostReadyPolicy:
 		return nativeOf(p.HostSelectionPolicy)
 	case *tokenAwareHostPolicy:
@@ -117,7 +115,16 @@ type tieredPolicy struct {
 }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy { return newTiered(api.RoundRobin[*HostInfo](), nil) }
+func RoundRobinHostPolicy() HostSelectionPolicy {
+	return &roundRobinHostPolicy{newTiered(api.RoundRobin[*HostInfo](), nil)}
+}
+
+// The types of policies have the names of the API: programs print them, and compare them in tests.
+type (
+	roundRobinHostPolicy struct{ *tieredPolicy }
+	dcAwareRR            struct{ *tieredPolicy }
+	rackAwareRR          struct{ *tieredPolicy }
+)
 
 // dcAwarePolicyOption is an option of DCAwareRoundRobinPolicy and RackAwareRoundRobinPolicy.
 type dcAwarePolicyOption func(p dcFailoverDisabledPolicy)
@@ -133,7 +140,7 @@ func HostPolicyOptionDisableDCFailover(p dcFailoverDisabledPolicy) { p.setDCFail
 func (p *tieredPolicy) setDCFailoverDisabled() { p.localOnly = true }
 
 // newTiered returns the policy of tiers with options.
-func newTiered(tiers *api.Tiers[*HostInfo], opts []dcAwarePolicyOption) HostSelectionPolicy {
+func newTiered(tiers *api.Tiers[*HostInfo], opts []dcAwarePolicyOption) *tieredPolicy {
 	p := &tieredPolicy{Tiers: tiers}
 	for _, opt := range opts {
 		opt(p)
@@ -143,12 +150,20 @@ func newTiered(tiers *api.Tiers[*HostInfo], opts []dcAwarePolicyOption) HostSele
 
 // DCAwareRoundRobinPolicy prefers the nodes of a data center.
 func DCAwareRoundRobinPolicy(localDC string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
-	return newTiered(api.DCAware[*HostInfo](localDC), opts)
+	return &dcAwareRR{newTiered(api.DCAware[*HostInfo](localDC), opts)}
 }
 
 // RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
-	return newTiered(api.RackAware[*HostInfo](localDC, localRack), opts)
+	return &rackAwareRR{newTiered(api.RackAware[*HostInfo](localDC, localRack), opts)}
+}
+
+// native returns the policy of vecql that stands for p, nil if there is none.
+func (p *tieredPolicy) native() vecql.HostSelectionPolicy {
+	if p.localOnly {
+		return nil
+	}
+	return p.NativePolicy()
 }
 
 // Init implements HostSelectionPolicy.
