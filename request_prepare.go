@@ -42,13 +42,50 @@ func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string
 			c.observer.record(ctx, s, seen)
 		}
 	}
+	if failed.ignored && len(failed.attempts) > 0 {
+		c.ignore(failed.attempts[len(failed.attempts)-1].node, failed.Attempts)
+		return nil, &ignoredPrepare{failed.RequestFailure}
+	}
 	return nil, failed.RequestFailure
+}
+
+// ignoredPrepare is the error of a PREPARE that the retry policy of the call has ignored. The call has its answer.
+type ignoredPrepare struct{ *RequestFailure }
+
+// Unwrap returns the failure.
+func (e *ignoredPrepare) Unwrap() error { return e.RequestFailure }
+
+// unlessIgnored returns err, or nil for an ignoredPrepare.
+func unlessIgnored(err error) error {
+	var ignored *ignoredPrepare
+	if errors.As(err, &ignored) {
+		return nil
+	}
+	return err
+}
+
+// ignoreRecorder is a retry policy that fails a PREPARE whose failure the policy ignores, and stores that it did: there
+// is no statement without a PREPARE, so the request is ignored instead.
+type ignoreRecorder struct {
+	RetryPolicy
+	ignored *atomic.Bool
+}
+
+// Decide implements RetryPolicy.
+func (r ignoreRecorder) Decide(ctx context.Context, a Attempt) Decision {
+	d := r.RetryPolicy.Decide(ctx, a)
+	if d.Type == Ignore {
+		r.ignored.Store(true)
+		d.Type = Rethrow
+	}
+	return d
 }
 
 // failedPrepare is the error of a PREPARE with its attempts.
 type failedPrepare struct {
 	*RequestFailure
 	attempts attemptLog
+	ignored  bool // by the retry policy of the call
 }
 
 // Unwrap returns the failure.
@@ -83,8 +120,9 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *p
 		bounded, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
+	var ignored atomic.Bool // another call that waits for the PREPARE has a policy of its own
 	stmt, err := s.statements.Get(bounded, key, func() (*statement, error) {
-		return s.prepareOnce(ctx, keyspace, text, began, preparePolicies(bounded, p))
+		return s.prepareOnce(ctx, keyspace, text, began, preparePolicies(bounded, p, &ignored))
 	})
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = ErrTimeoutNoResponse
@@ -92,6 +130,10 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *p
 	var failure *RequestFailure
 	if err != nil && !errors.As(err, &failure) { // the wait ended, or no node was asked
 		err = s.abandonedPrepare(key, began, err)
+	}
+	var failed *failedPrepare
+	if ignored.Load() && errors.As(err, &failed) {
+		err = &failedPrepare{failed.RequestFailure, failed.attempts, true}
 	}
 	return stmt, err
 }
@@ -106,11 +148,13 @@ func (s *Session) abandonedPrepare(key flight.Key, began time.Time, err error) e
 	}
 	n := at.Load()
 	failure.Host, failure.Attempts = n.info.addr, 1
-	return &failedPrepare{failure, attemptLog{{node: n, began: began, ended: time.Now(), err: err}}}
+	attempts := attemptLog{{node: n, began: began, ended: time.Now(), err: err}}
+	return &failedPrepare{RequestFailure: failure, attempts: attempts}
 }
 
-// preparePolicies returns the policies of a PREPARE for a request with that context and policies.
-func preparePolicies(ctx context.Context, p *policies) *policies {
+// preparePolicies returns the policies of a PREPARE for a request with that context and policies. They store in ignored
+// that the retry policy has ignored a failure.
+func preparePolicies(ctx context.Context, p *policies, ignored *atomic.Bool) *policies {
 	delay := prepareDelay
 	if deadline, ok := ctx.Deadline(); ok {
 		delay = min(delay, max(0, time.Until(deadline)/4))
@@ -121,7 +165,7 @@ func preparePolicies(ctx context.Context, p *policies) *policies {
 		}
 	}
 	return &policies{
-		retry:       p.retry,
+		retry:       ignoreRecorder{p.retry, ignored},
 		speculative: &SimpleSpeculativeExecution{NumAttempts: prepareExecutions, TimeoutDelay: delay},
 	}
 }
@@ -164,7 +208,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 	var failure *RequestFailure
 	if errors.As(err, &failure) {
 		failure.applied = false // a PREPARE never executes the statement
-		return nil, &failedPrepare{failure, attempts}
+		return nil, &failedPrepare{RequestFailure: failure, attempts: attempts}
 	}
 	if err != nil {
 		return nil, err

@@ -212,6 +212,35 @@ func TestRetryIgnore(t *testing.T) {
 	})
 }
 
+// A request whose PREPARE failed, and whose policy ignores that, is a success without rows. Another request for the
+// same statement fails.
+func TestRetryIgnorePrepare(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := openSession(t, configOf(c))
+		c.On(func(r *fakecql.Request) bool {
+			if r.Op != fakecql.OpPrepare {
+				return false
+			}
+			time.Sleep(time.Second)
+			r.Fail(int32(CodeInvalid))
+			return true
+		})
+		ignore := retryFunc(func(Attempt) Decision { return Decision{Type: Ignore} })
+		waiting := make(chan error, 1)
+		time.AfterFunc(time.Second/2, func() { waiting <- s.Query(idempotentInsert, 1).Exec() })
+		require.NoError(t, s.Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
+		require.ErrorIs(t, <-waiting, CodeInvalid)
+		it := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Iter()
+		require.False(t, it.Scan())
+		require.NotNil(t, it.Host())
+		require.Equal(t, 1, it.Attempts())
+		require.NoError(t, it.Close())
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert, 1).RetryPolicy(ignore).Exec())
+		_, err := s.Query(idempotentInsert, 1).RetryPolicy(ignore).Route(t.Context())
+		require.ErrorIs(t, err, CodeInvalid, "there is no statement to route")
+	})
+}
+
 // TestFault10StrayFrameIsRetried: a node answers every second attempt on a stream without a request, which ends the
 // connection. An idempotent request must succeed on another node.
 func TestFault10StrayFrameIsRetried(t *testing.T) {
