@@ -84,7 +84,7 @@ func (q *Query) SerialConsistency(cons Consistency) *Query {
 
 func serial(c Consistency) Consistency {
 	if !c.IsSerial() {
-		panic("gocql: the serial consistency must be SERIAL or LOCAL_SERIAL, not " + c.String())
+		panic("serial consistency can only be SERIAL or LOCAL_SERIAL got " + c.String())
 	}
 	return c
 }
