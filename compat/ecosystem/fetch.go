@@ -19,14 +19,48 @@ import (
 // minVersion is vecql's version of Go.
 const minVersion = "1.25.0"
 
-// fetch downloads the program and copies it into the folder, with the files that are added to it.
-func (p program) fetch(ctx context.Context, dir string) error {
+// fetch downloads the program and copies it into the folder, with the files that are added to it. repos is the prefix
+// of the URLs of repositories.
+func (p program) fetch(ctx context.Context, dir, repos string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	load := p.download
+	if p.repo != "" {
+		load = p.clone
+	}
+	if err := load(ctx, dir, repos); err != nil {
+		return err
+	}
+	if p.added != "" {
+		if err := copyTree(dir, filepath.Join("compat", "ecosystem", "testdata", p.added)); err != nil {
+			return err
+		}
+	}
+	module := filepath.Join(dir, p.sub)
+	if err := dropReplaces(ctx, dir, module); err != nil {
+		return err
+	}
+	return raiseVersion(ctx, module)
+}
+
+// clone checks the commit of the program's repository out.
+func (p program) clone(ctx context.Context, dir, repos string) error {
+	for _, args := range [][]string{
+		{"clone", "-q", "--no-checkout", repos + p.repo, dir}, {"-C", dir, "checkout", "-q", p.sum},
+	} {
+		if out, err := exec.CommandContext(ctx, "git", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %s%w", args[0], out, err)
+		}
+	}
+	return nil
+}
+
+// download copies the program's module from the module proxy.
+func (p program) download(ctx context.Context, dir, _ string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.module+"@"+p.version)
 	cmd.Dir = dir
 	// The checksum is pinned in programs.go, and the checksum database lacks some modules.
@@ -44,18 +78,7 @@ func (p program) fetch(ctx context.Context, dir string) error {
 	case module.Sum != p.sum:
 		return fmt.Errorf("checksum of %s@%s is %s, want %s", p.module, p.version, module.Sum, p.sum)
 	}
-	if err := copyTree(dir, module.Dir); err != nil {
-		return err
-	}
-	if p.added != "" {
-		if err := copyTree(dir, filepath.Join("compat", "ecosystem", "testdata", p.added)); err != nil {
-			return err
-		}
-	}
-	if err := dropReplaces(ctx, dir); err != nil {
-		return err
-	}
-	return raiseVersion(ctx, dir)
+	return copyTree(dir, module.Dir)
 }
 
 // copyTree copies the files below a folder. The copies are writable; files of the module cache are not.
@@ -97,9 +120,9 @@ func raiseVersion(ctx context.Context, dir string) error {
 	return goCommand(ctx, dir, "mod", "edit", "-go="+minVersion)
 }
 
-// dropReplaces removes the directives that replace a module by a folder of the same repository, which the proxy serves
+// dropReplaces removes the directives that replace a module by a folder that root does not have, which the proxy serves
 // as a module of its own: the version that the program requires is used.
-func dropReplaces(ctx context.Context, dir string) error {
+func dropReplaces(ctx context.Context, root, dir string) error {
 	out, err := goOutput(ctx, dir, "mod", "edit", "-json")
 	if err != nil {
 		return err
@@ -117,7 +140,8 @@ func dropReplaces(ctx context.Context, dir string) error {
 			continue
 		}
 		_, err := os.Stat(filepath.Join(dir, r.New.Path, "go.mod"))
-		if err == nil && filepath.IsLocal(r.New.Path) { // a folder outside is not the program's
+		inside, relErr := filepath.Rel(root, filepath.Join(dir, r.New.Path))
+		if err == nil && relErr == nil && filepath.IsLocal(inside) { // a folder outside is not the program's
 			continue
 		}
 		old := r.Old.Path

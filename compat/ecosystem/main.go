@@ -2,9 +2,10 @@
 
 // Command ecosystem builds, vets and tests public programs twice: with the gocql that they require, and with a compat
 // module in its place, by a replace directive alone. It fetches the programs from the module proxy at pinned versions,
-// and starts one Cassandra node for each run that needs a server.
+// and those that the proxy does not serve from their repositories; it starts one Cassandra node for each run that needs
+// a server.
 //
-//	ecosystem [-only regexp] [-sides gocql,vecql] [-compat dir] [-work dir] [-out file]
+//	ecosystem [-only regexp] [-sides gocql,vecql] [-tests=false] [-compat dir] [-work dir] [-repos prefix] [-out file]
 //
 // Results are kept in the work folder, so a later call may run a part again. The table has every result that is kept.
 package main
@@ -21,13 +22,16 @@ import (
 	"strings"
 )
 
+// main runs the programs and writes the table.
 func main() {
 	e := ecosystem{}
 	only := flag.String("only", "", "run the programs whose name matches this regular expression")
 	sides := flag.String("sides", "gocql,vecql", "what to run: the program with its own gocql, and with vecql")
 	out := flag.String("out", "bench/results/ecosystem.md", "the file that receives the table")
+	flag.BoolVar(&e.tests, "tests", true, "run the tests; false builds and vets only")
 	flag.StringVar(&e.compat, "compat", "compat", "the folder of the compat modules")
 	flag.StringVar(&e.work, "work", filepath.Join(os.TempDir(), "vecql-ecosystem"), "the folder for sources and results")
+	flag.StringVar(&e.repos, "repos", "https://github.com/", "the prefix of the URLs of repositories, or a folder of them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -45,6 +49,8 @@ func main() {
 type ecosystem struct {
 	compat string // folder of the compat modules
 	work   string // folder of the programs' sources, logs and results
+	repos  string // prefix of the URLs of repositories
+	tests  bool
 }
 
 // run runs the selected programs, one at a time.
@@ -83,10 +89,16 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 	}
 	r := result{Program: p.name, Side: side}
 	fmt.Printf("== %s %s with %s\n", p.name, p.version, side)
-	dir := filepath.Join(e.work, p.slug(), side)
-	err := p.fetch(ctx, dir)
-	if err == nil && vecql {
-		err = p.replace(ctx, dir, filepath.Join(e.compat, p.api))
+	dir := filepath.Join(e.work, side, p.slug()) // cadence looks for a folder of its name above its tests
+	err := p.fetch(ctx, dir, e.repos)
+	dir = filepath.Join(dir, p.sub)
+	compat := filepath.Join(e.compat, p.api)
+	switch {
+	case err != nil:
+	case p.own != nil:
+		p.runs, dir, err = p.ownRuns(ctx, dir, compat, vecql)
+	case vecql:
+		err = p.replace(ctx, dir, compat)
 	}
 	if err != nil {
 		return err
@@ -96,8 +108,8 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 		r.Vet = firstLines(goCommand(ctx, dir, append([]string{"vet"}, p.packages...)...))
 	}
 	fmt.Printf("build: %s\nvet: %s\n", orOK(r.Build), orOK(r.Vet))
-	if r.Build == "" && len(p.runs) > 0 {
-		if err := r.test(ctx, p, dir, filepath.Join(e.work, p.slug(), side+".log")); err != nil {
+	if r.Build == "" && len(p.runs) > 0 && e.tests {
+		if err := r.test(ctx, p, dir, filepath.Join(e.work, side, p.slug()+".log")); err != nil {
 			return err
 		}
 		fmt.Printf("tests: %d passed, %d failed, %d skipped\n", r.Passed, len(r.Failed), r.Skipped)

@@ -7,13 +7,18 @@ type program struct {
 	name    string
 	module  string
 	version string
-	sum     string // checksum of the module, as in go.sum
+	sum     string // checksum of the module, as in go.sum, or the commit of the repository
+	repo    string // at GitHub; empty means that the module proxy serves the module
+	sub     string // folder of the module in the repository
 	api     string // gocql, gocqlv2 or scyllagocql: the compat module that replaces the program's gocql
 
 	packages []string // patterns of what is built and vetted: at least the packages that import gocql
 	added    string   // folder under testdata whose files are added to the program, where its own tests need Docker
 	runs     []testRun
 	note     string
+
+	own  []string // the files of tests, without _test.go, where the program is the API itself: see own.go
+	tags string   // build tags of own
 }
 
 // A testRun is one call of go test.
@@ -127,4 +132,91 @@ var programs = []program{
 		packages: []string{"./plugins/database/cassandra/...", "./physical/cassandra"},
 		note:     "its tests start servers with Docker",
 	},
+	{
+		name: "jaeger v2", module: "github.com/jaegertracing/jaeger", version: "v2.20.0", repo: "jaegertracing/jaeger",
+		sum: "798e4b0fcf22609e381df764a01461affd813e1e", api: "gocqlv2",
+		packages: []string{
+			"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
+			"./internal/storage/distributedlock/cassandra/...", "./internal/storage/integration",
+		},
+		added: "jaeger",
+		runs: []testRun{
+			{packages: []string{
+				"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
+				"./internal/storage/distributedlock/cassandra/...",
+			}},
+			{
+				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestSchema$"},
+				server: true, setup: true,
+			},
+			{
+				packages: []string{"./internal/storage/integration"}, args: []string{"-run=^TestCassandraStorage$"},
+				env: []string{"STORAGE=cassandra"}, server: true,
+			},
+		},
+		note: "a test is added that creates the schema by jaeger's own code",
+	},
+	{
+		name: "gocql-astra", module: "github.com/datastax/gocql-astra/v2", version: "v2.0.1", repo: "datastax/gocql-astra",
+		sum: "a46802a0e5e35b1c40b815ad28465096977666a3", api: "gocqlv2", packages: []string{"./..."},
+		note: "a HostDialer; its tests need a cluster of Astra",
+	},
+	{
+		name: "zdm-proxy", module: "github.com/datastax/zdm-proxy", version: "v2.4.2", repo: "datastax/zdm-proxy",
+		sum: "e980d0173668df22cf016711baedf9343e9254ae", api: "gocqlv2",
+		packages: []string{"./integration-tests/..."},
+		note:     "its tests, which alone use gocql, start servers with ccm and Simulacron",
+	},
+	{
+		name: "gofr cassandra", module: "gofr.dev/pkg/gofr/datasource/cassandra", version: "2026-05-26",
+		repo: "gofr-dev/gofr", sub: "pkg/gofr/datasource/cassandra", sum: "59010215a383b651fd80674e1c7b5f32f4b56a11",
+		api: "gocql", packages: []string{"./..."}, runs: []testRun{{packages: []string{"./..."}}},
+	},
+	{
+		name: "gofr scylladb", module: "gofr.dev/pkg/gofr/datasource/scylladb", version: "2026-05-26",
+		repo: "gofr-dev/gofr", sub: "pkg/gofr/datasource/scylladb", sum: "59010215a383b651fd80674e1c7b5f32f4b56a11",
+		api: "gocql", packages: []string{"./..."}, runs: []testRun{{packages: []string{"./..."}}},
+	},
+	{
+		name: "scylla-bench", module: "github.com/scylladb/scylla-bench", version: "v1.3.2", repo: "scylladb/scylla-bench",
+		sum: "e41356503a1debe3ca729a61a66cd64122bb2188", api: "scyllagocql", packages: []string{"./..."},
+		runs: []testRun{{packages: []string{"./..."}, args: []string{"-short"}}},
+	},
+	{
+		name: "gemini", module: "github.com/scylladb/gemini", version: "v2.6.1", repo: "scylladb/gemini",
+		sum: "440ff48bbb91f3c48dfab11008bd8c4e59b6b926", api: "scyllagocql",
+		packages: []string{"./pkg/..."},
+		runs: []testRun{{
+			packages: []string{"./pkg/store/...", "./pkg/stmtlogger/...", "./pkg/services/..."}, args: []string{"-short"},
+		}},
+	},
+	{
+		name: "gocql v1's own tests", module: "github.com/gocql/gocql", version: "v1.7.0",
+		sum: "h1:O+7U7/1gSN7QTEAaMEsJc1Oq2QHXvCWoF3DFK9HDHus=", api: "gocql", packages: []string{"."},
+		tags: "cassandra integration",
+		own: []string{
+			"batch", "cass1batch", "cassandra", "common", "errors", "integration", "keyspace_table", "session", "tuple", "udt",
+			"wiki",
+		},
+		runs: []testRun{{
+			packages: []string{"."}, args: []string{"-tags=cassandra integration"}, server: true,
+		}},
+	},
+	gocql2("v4"), gocql2("v5"),
+}
+
+// gocql2 returns the tests of gocql v2 with a version of the protocol.
+func gocql2(protocol string) program {
+	return program{
+		name: "gocql v2's own tests, " + protocol, module: "github.com/apache/cassandra-gocql-driver/v2", version: "v2.1.2",
+		sum: "h1:lu/p0Db2av18enHJvWJQoChLssI0P+AR06STq4VdvCc=", api: "gocqlv2", packages: []string{"."},
+		tags: "cassandra integration",
+		own: []string{
+			"batch", "cass1batch", "cassandra", "common", "errors", "integration", "keyspace_table", "schema_events", "session",
+			"tuple", "udt", "vector", "wiki",
+		},
+		runs: []testRun{{
+			packages: []string{"."}, args: []string{"-tags=cassandra integration", "-proto=" + protocol[1:]}, server: true,
+		}},
+	}
 }
