@@ -10,11 +10,12 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Encoded rows: requests that are encoded before they are sent, for programs that keep rows until they are sent, such as
-// package bulk.
+// Encoded rows: requests that are encoded before they are sent, for programs that keep rows until they are sent, such
+// as package bulk.
 
-// An EncodedRows holds rows of one statement, encoded for one request: a row that waits is encoded once. Several rows of
-// one partition are sent as one unlogged batch. The zero value has no rows. It may be used by one goroutine at a time.
+// An EncodedRows holds rows of one statement, encoded for one request: a row that waits is encoded once. Several rows
+// of one partition are sent as one unlogged batch. The zero value has no rows. It may be used by one goroutine at a
+// time.
 type EncodedRows struct {
 	query    *Query     // nil means that there never were rows
 	stmt     *statement // of the query
@@ -83,8 +84,8 @@ func (r *EncodedRows) bytes() []byte {
 	return r.cells
 }
 
-// Value returns the encoded value of bind marker i of the only row; nil means that it is NULL or unset, or that there is
-// not one row. It is a view of the memory of r.
+// Value returns the encoded value of bind marker i of the only row; nil means that it is NULL or unset, or that there
+// is not one row. It is a view of the memory of r.
 func (r *EncodedRows) Value(i int) []byte {
 	if r.one == nil {
 		return nil

@@ -101,8 +101,8 @@ func (w *Writer) offerGroup(ctx context.Context) error {
 	}
 }
 
-// encode encodes the rows of a task. A row that does not join the others, because the table was altered, fails the task,
-// whose rows are then sent one by one.
+// encode encodes the rows of a task. A row that does not join the others, because the table was altered, fails the
+// task, whose rows are then sent one by one.
 func (t *task) encode(ctx context.Context) error {
 	err := t.job.rows.encode(ctx, t.encoded, t.row)
 	if err != nil || t.rows == 1 {

@@ -24,8 +24,8 @@ type Stats struct {
 	// RowsPerSecond is Rows over Elapsed. The difference of two Stats has the rate of the time between them.
 	RowsPerSecond float64
 	Elapsed       time.Duration
-	// Pending counts rows that are accepted and not finished, InFlight those of them that were sent. The bounds are
-	// Options.MaxInFlight and MaxBytes.
+	// Pending counts rows that are accepted and not finished, InFlight requests. The bounds are Options.MaxInFlight and
+	// MaxBytes.
 	Pending, InFlight, PeakInFlight int
 	PendingBytes, PeakBytes         int64
 	// P50 and P99 are latencies of acknowledged requests, rounded up by at most a quarter.
@@ -38,7 +38,7 @@ type TargetStats struct {
 	vecql.Target     // the zero host id means that the driver chooses the node
 	Limit        int // of requests in flight
 	InFlight     int
-	Queued       int
+	Queued       int           // requests
 	Latency      time.Duration // moving average of acknowledged requests
 }
 

@@ -391,7 +391,8 @@ func TestShards(t *testing.T) {
 	(&shop{session, c}).requireItems(t, 500)
 }
 
-// TestOverloadedShard has one overloaded shard on each of two nodes: its limit shrinks, those of the other shards do not.
+// TestOverloadedShard has one overloaded shard on each of two nodes: its limit shrinks, those of the other shards do
+// not.
 func TestOverloadedShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory, Scylla: &cqltest.Scylla{Shards: 2}, Nodes: 2})

@@ -14,10 +14,14 @@
 // any node can serve. A range that fails is read again from its last complete page, on other nodes, and is then cut
 // into smaller ones. Rows written or deleted during the scan may or may not be in it.
 //
+// While the program has a page, its worker requests the next one, within half of the session's memory budget. Run
+// passes batches to a function on several goroutines, Batches yields them in a loop, and [Rows] yields the rows as
+// values of a Go type. [Tokens] reads the tokens only, for counts by range, node and partition.
+//
 // # Resume
 //
-// A page is acknowledged when the function has returned nil for it, or when the loop of Batches goes on to the next
-// batch. Scan.Checkpoint returns what is not acknowledged, as a value for JSON. A scan made with it
+// A page is acknowledged when the function has returned nil for it, or when the loop of Batches or Rows goes on to the
+// next batch or row. Scan.Checkpoint returns what is not acknowledged, as a value for JSON. A scan made with it
 // (Config.Checkpoint), perhaps by another process, passes the remaining rows only: no acknowledged row again, and no
 // row lost. A program that stores checkpoints beside its results is therefore exact after a crash if it stores both at
 // once; if it stores the checkpoint last, the pages since then come again.
