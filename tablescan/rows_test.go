@@ -96,7 +96,8 @@ func TestRowsOfTypes(t *testing.T) {
 		require.NoError(t, c.Exec("UPDATE ks.t SET v = null WHERE id = 0x07 AND n = 1"))
 		requireError("SELECT v FROM ks.t", vecql.ErrNull)
 		require.PanicsWithValue(t, "in the loop", func() {
-			for range tablescan.Rows[int](t.Context(), c.scan(t, "SELECT n FROM ks.t", tablescan.Config{})) {
+			for _, err := range tablescan.Rows[int](t.Context(), c.scan(t, "SELECT n FROM ks.t", tablescan.Config{})) {
+				require.NoError(t, err)
 				panic("in the loop")
 			}
 		})

@@ -99,10 +99,11 @@ func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	offers, ended := make(chan offer), make(chan struct{})
+	var failed error // of the scan; valid when ended is closed
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(ended)
-		err = scan(ctx, func(v V) (int, error) {
+		failed = scan(ctx, func(v V) (int, error) {
 			o := offer{v, make(chan ack, 1)}
 			select {
 			case offers <- o:
@@ -131,7 +132,7 @@ func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V)
 				return true, nil
 			}
 		case <-ended:
-			return false, err
+			return false, failed
 		}
 	}
 }
