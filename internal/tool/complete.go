@@ -93,7 +93,8 @@ func (n schemaNames) keyspaces(suffix string) []string {
 	return list
 }
 
-// columns returns the columns of the tables that a statement names, those of all tables of the keyspace if it names none.
+// columns returns the columns of the tables that a statement names. If it names none, these are the tables of the
+// keyspace.
 func (n schemaNames) columns(keyspace, stmt string) []string {
 	var list []string
 	tables := tablesIn(keyspace, stmt)

@@ -407,7 +407,7 @@ type answer struct {
 
 // search runs the queries and compares the rows of the index with those of an exact search.
 func (d *demo) search(ctx context.Context, stored []symbol) error {
-	t := newTable("question", "by index (ANN)", ">cosine", "exact", ">cosine")
+	t := newTable("question", "by index (ANN)", ">cosine", "exact")
 	var latencies []time.Duration
 	found := 0
 	for _, q := range d.questions {
@@ -420,16 +420,16 @@ func (d *demo) search(ctx context.Context, stored []symbol) error {
 		hits := exact(stored, q.Embedding, neighbors)
 		title := q.Text
 		for i := range neighbors {
-			row := []string{title, "-", "", "-", ""}
+			row := []string{title, "-", "", "same"}
 			if title = ""; i < len(answers) {
 				row[1], row[2] = answers[i].name, fmt.Sprintf("%.3f", answers[i].similarity)
 			}
-			if i < len(hits) {
-				r := &stored[hits[i].row]
-				row[3], row[4] = r.Package+"."+r.Symbol, fmt.Sprintf("%.3f", hits[i].similarity)
-				if slices.ContainsFunc(answers, func(a answer) bool { return a.id == r.ID }) {
-					found++
-				}
+			r := &stored[hits[i].row]
+			if slices.ContainsFunc(answers, func(a answer) bool { return a.id == r.ID }) {
+				found++
+			}
+			if i >= len(answers) || answers[i].id != r.ID {
+				row[3] = r.Package + "." + r.Symbol
 			}
 			t.add(row...)
 		}

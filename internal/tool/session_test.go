@@ -18,9 +18,9 @@ import (
 // readme is the README of the tool.
 const readme = "../../cmd/vecql/README.md"
 
-// TestReadme runs the blocks of the README that begin with ```console, one after the other, in a folder and a cluster of
-// their own. "..." in the recorded output stands for any text, and for any lines where it stands alone. The first cat of
-// a file creates it.
+// TestReadme runs the blocks of the README that begin with ```console, one after the other, in a folder and a cluster
+// of their own. "..." in the recorded output stands for any text, and for any lines where it stands alone. The first
+// cat of a file creates it.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
@@ -73,8 +73,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// requireCommand runs a line of a shell that succeeds: cat, or the tool, which may write to a file or read from echo. It
-// returns the output.
+// requireCommand runs a line of a shell that succeeds: cat, or the tool, which may write to a file or read from echo.
+// It returns the output.
 func (x *tester) requireCommand(line string) string {
 	x.t.Helper()
 	words := shellWords(line)
