@@ -46,7 +46,7 @@ func (p *parser) appendVector(b *builder, s *scanner) error {
 	err := s.each(']', func() error {
 		text, err := s.scalar()
 		if err == nil {
-			err = p.appendFixed(&elements, string(text))
+			err = p.appendFixed(&elements, view(text))
 		}
 		if err != nil {
 			return fmt.Errorf("element %d: %w", dim, p.valueError(err, text, elements.field.Type))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unsafe"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
@@ -76,13 +77,16 @@ func (p *parser) appendText(b *builder, text []byte) error {
 	case kind.HasText():
 		err = p.appendCanonical(b, text)
 	default:
-		err = p.appendFixed(b, string(text))
+		err = p.appendFixed(b, view(text))
 	}
 	if err != nil {
 		return &ValueError{string(text), b.field.Type, err}
 	}
 	return b.end()
 }
+
+// view returns the text as a string without a copy. No function that it is passed to keeps it.
+func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 // appendFixed appends a value of a kind with one size.
 func (p *parser) appendFixed(b *builder, s string) error {

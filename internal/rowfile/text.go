@@ -3,6 +3,7 @@
 package rowfile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,7 +140,7 @@ func (v *Values) appendTime(dst []byte, c *column.Column, i int) ([]byte, error)
 	switch c.Type.Kind {
 	case column.Date:
 		days := int32(binary.NativeEndian.Uint32(c.Values[4*i:]))
-		t := c.Value(i).(time.Time)
+		t := time.Unix(int64(days)*86400, 0).UTC()
 		if !hasLayout(t) {
 			return strconv.AppendInt(dst, int64(days), 10), nil
 		}
@@ -147,7 +149,9 @@ func (v *Values) appendTime(dst []byte, c *column.Column, i int) ([]byte, error)
 		t := time.Time{}.Add(c.Value(i).(time.Duration))
 		return t.AppendFormat(dst, cmp.Or(v.Time, "15:04:05.999999999")), nil
 	}
-	t := c.Value(i).(time.Time).In(v.Zone)
+	n := int64(binary.NativeEndian.Uint64(c.Values[8*i:]))
+	per := c.Type.Unit.PerSecond()
+	t := time.Unix(n/per, n%per*(1e9/per)).In(v.Zone)
 	if v.Timestamp != Epoch && hasLayout(t) {
 		layout := "2006-01-02T15:04:05.999999999"
 		if c.Type.UTC {
@@ -155,8 +159,7 @@ func (v *Values) appendTime(dst []byte, c *column.Column, i int) ([]byte, error)
 		}
 		return t.AppendFormat(dst, cmp.Or(v.Timestamp, layout)), nil
 	}
-	n := int64(binary.NativeEndian.Uint64(c.Values[8*i:]))
-	step := int64(time.Second) / c.Type.Unit.PerSecond()
+	step := int64(time.Second) / per
 	unit := int64(v.EpochUnit)
 	if unit < step && n != 0 && n*(step/unit)/n != step/unit || unit > step && n%(unit/step) != 0 {
 		return dst, fmt.Errorf("column %s: %d %v are not a number of %v", c.Name, n, c.Type.Unit, v.EpochUnit)
@@ -197,12 +200,19 @@ func (v *Values) appendJSON(dst []byte, c *column.Column, i int) ([]byte, error)
 		}
 		return dst, nil
 	}
-	text, err := v.appendValue(nil, c, i)
+	first := len(dst)
+	dst, err := v.appendValue(append(dst, '"'), c, i)
 	if err != nil {
 		return dst, err
 	}
-	return appendString(dst, text), nil
+	if text := dst[first+1:]; slices.ContainsFunc(text, isEscaped) {
+		return appendString(dst[:first], bytes.Clone(text)), nil
+	}
+	return append(dst, '"'), nil
 }
+
+// isEscaped reports whether a byte of a string in JSON is escaped.
+func isEscaped(c byte) bool { return c == '"' || c == '\\' || c < ' ' }
 
 func (v *Values) appendElements(dst []byte, c *column.Column, first, end int) ([]byte, error) {
 	dst = append(dst, '[')

@@ -60,7 +60,7 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, erro
 	case JSON:
 		return newTextWriter(c, schema, &jsonLines{o.Values}), nil
 	}
-	return newTextWriter(c, schema, &csvLines{o.Dialect, o.Values, nil}), nil
+	return newTextWriter(c, schema, newCSVLines(o.Dialect, o.Values)), nil
 }
 
 // A lineFormat makes lines of text from rows.
@@ -133,7 +133,16 @@ func (j *jsonLines) row(dst []byte, b *column.Batch, i int) ([]byte, error) {
 type csvLines struct {
 	Dialect
 	Values
-	room []byte
+	isSpecial [256]bool // bytes that a field without quotes cannot have
+	room      []byte
+}
+
+func newCSVLines(d Dialect, v Values) *csvLines {
+	c := &csvLines{Dialect: d, Values: v}
+	for _, b := range []byte{d.Comma, d.Quote, cmp.Or(d.Escape, d.Quote), '\n', '\r'} {
+		c.isSpecial[b] = true
+	}
+	return c
 }
 
 func (c *csvLines) header(dst []byte, schema column.Schema) []byte {
@@ -170,17 +179,18 @@ func (c *csvLines) appendField(dst []byte, i int, text []byte) []byte {
 	if i > 0 {
 		dst = append(dst, c.Comma)
 	}
-	special := func(b byte) bool {
-		return b == c.Comma || b == c.Quote || b == '\n' || b == '\r' || b == c.Escape && b != 0
-	}
-	quote := len(text) == 0 || c.isNull(text) || slices.ContainsFunc(text, special) || text[0] == ' ' ||
-		text[len(text)-1] == ' ' || i == 0 && (text[0] == c.Comment || bytes.HasPrefix(text, []byte("\ufeff")))
+	special := slices.IndexFunc(text, func(b byte) bool { return c.isSpecial[b] })
+	quote := special >= 0 || len(text) == 0 || c.isNull(text) || text[0] == ' ' || text[len(text)-1] == ' ' ||
+		i == 0 && (text[0] == c.Comment || bytes.HasPrefix(text, []byte("\ufeff")))
 	if !quote {
 		return append(dst, text...)
 	}
 	dst = append(dst, c.Quote)
+	if bytes.IndexByte(text, c.Quote) < 0 && (c.Escape == 0 || bytes.IndexByte(text, c.Escape) < 0) {
+		return append(append(dst, text...), c.Quote)
+	}
 	for _, b := range text {
-		if b == c.Escape && b != 0 || b == c.Quote {
+		if b == c.Quote || b == c.Escape && b != 0 {
 			dst = append(dst, cmp.Or(c.Escape, c.Quote))
 		}
 		dst = append(dst, b)
