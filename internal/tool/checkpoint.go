@@ -41,7 +41,7 @@ func (f *checkpointFile) read(to any) error {
 		}
 		return nil
 	}
-	text, err := os.ReadFile(f.path)
+	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.resume:
 		return fmt.Errorf("there is no checkpoint %s to resume", f.path)
@@ -49,8 +49,14 @@ func (f *checkpointFile) read(to any) error {
 		return nil
 	case err != nil:
 		return err
+	case !info.Mode().IsRegular(): // such as a device without end
+		return fmt.Errorf("the checkpoint %s is not a regular file", f.path)
 	case !f.resume:
 		return advise(fmt.Errorf("the checkpoint %s exists", f.path), "--resume continues its work; remove it to start again")
+	}
+	text, err := os.ReadFile(f.path)
+	if err != nil {
+		return err
 	}
 	if err := json.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("read the checkpoint %s: %w", f.path, err)

@@ -142,7 +142,7 @@ func TestCopyRefused(t *testing.T) {
 		"verify a.csv shop.small --write-times":                          "2 --write-times is for two tables: files have no write times; see vecql verify --help",
 		"verify a.csv shop.small --to-hosts localhost":                   "2 --to-hosts and --to-profile are for two tables; see vecql verify --help",
 		"verify shop.items shop.items --to-hosts 1::2:x":                 "1 ",
-		"verify shop.items shop.small --checkpoint /dev/null/x --resume": "1 open /dev/null/x: not a directory",
+		"verify shop.items shop.small --checkpoint /dev/null/x --resume": "1 stat /dev/null/x: not a directory",
 	} {
 		code := exitFailed
 		if want[0] == '2' {

@@ -53,7 +53,7 @@ replication factor.`,
 		Example: `  vecql count shop.items
   vecql count shop.items --by-node
   vecql count shop.events --by tenant,day
-  vecql count shop.events --largest 10
+  vecql count shop.events --largest 10 --output json
   vecql count shop.items --where "price > 100 ALLOW FILTERING"`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: e.completeTables,

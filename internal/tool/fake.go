@@ -58,8 +58,7 @@ Tests change nodes, inject faults and read what clients have sent over HTTP:
 ` + indented(fakehttp.Help),
 		Example: `  vecql fake --file schema.cql --load shop.items=items.parquet
   vecql fake --nodes 3 --scylla --tablets 8 --port 0 --json
-  curl -d '{"op": "EXECUTE", "times": 2, "error": {"code": "OVERLOADED"}}' \
-      localhost:9080/faults
+  curl localhost:9080/faults -d '{"op": "EXECUTE", "error": {"code": "OVERLOADED"}}'
   curl 'localhost:9080/requests?statement=INSERT'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c.Context()) },
