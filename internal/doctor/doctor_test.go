@@ -147,12 +147,14 @@ func TestTablets(t *testing.T) {
 func TestReplication(t *testing.T) {
 	r := &Report{
 		Nodes: []Node{
-			{Address: "a", DataCenter: "east", Version: "5.0.1"}, {Address: "b", DataCenter: "east", Version: "5.0.2"},
+			{Address: "a", DataCenter: "east", Version: "5.0.1"},
+			{Address: "b", DataCenter: "east", Version: "5.0.2"},
 			{Address: "c", DataCenter: "west"},
 		},
 		Keyspaces: []Keyspace{
 			{Name: "simple", Strategy: "SimpleStrategy", Factors: map[string]int{"": 4}},
-			{Name: "one", Factors: map[string]int{"east": 1, "west": 1}}, {Name: "gone", Factors: map[string]int{"south": 3}},
+			{Name: "one", Factors: map[string]int{"east": 1, "west": 1}},
+			{Name: "gone", Factors: map[string]int{"south": 3}},
 		},
 	}
 	r.Findings = r.findings(time.Now())

@@ -81,8 +81,11 @@ func TestOperationsFullDisk(t *testing.T) {
 	defer full.Close()
 	x := newTester(t, shop, backup)
 	for _, args := range [][]string{
-		{"count", "shop.items"}, {"count", "shop.items", "--by", "id", "-o", "json"}, {"copy", "shop.items", "backup.items"},
-		{"verify", "shop.items", "backup.items"}, {"doctor"},
+		{"count", "shop.items"},
+		{"count", "shop.items", "--by", "id", "-o", "json"},
+		{"copy", "shop.items", "backup.items"},
+		{"verify", "shop.items", "backup.items"},
+		{"doctor"},
 	} {
 		var text strings.Builder
 		e := newEnv(strings.NewReader(""), full, &text)
