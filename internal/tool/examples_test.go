@@ -66,7 +66,7 @@ func TestOperationsWithoutCluster(t *testing.T) {
 		prefix := "vecql " + args[0] + ": connect to "
 		require.Equal(t, prefix+web.Listener.Addr().String()+
 			": the server speaks HTTP; use the port of the native protocol, by default 9042",
-			x.requireFailure(exitFailed, append(args, "--hosts", web.Listener.Addr().String())...))
+			x.requireFailure(exitFailed, append(args, "--hosts", web.Listener.Addr().String(), "--connect-timeout", "200ms")...))
 		require.Equal(t, prefix+x.Hosts()[0]+": wrong user name or password; check --user and VECQL_PASSWORD",
 			x.requireFailure(exitFailed, append(args, "--user", "ann", "--password", "wrong")...))
 	}
