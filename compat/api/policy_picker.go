@@ -32,14 +32,32 @@ func NewPicker[H any](policy PickingPolicy[H], hostOf func(*vecql.HostInfo) H) *
 	return &Picker[H]{policy: policy, hostOf: hostOf, done: make(chan struct{})}
 }
 
-// Start calls feed, which passes the session and its nodes to the policy, and then lets the events continue. nil means
-// that the session did not start, and ends the events.
-func (p *Picker[H]) Start(feed func()) {
-	defer close(p.done)
-	if feed != nil {
-		feed()
-		p.started.Store(true)
+// Start calls init and passes the nodes of s and its keyspace to the policy. nil means that the session did not start.
+func (p *Picker[H]) Start(s *vecql.Session, keyspace string, init func()) {
+	if s == nil {
+		close(p.done)
+		return
 	}
+	p.StartWith(func() {
+		init()
+		nodes := s.GetHosts()
+		if len(nodes) > 0 {
+			p.policy.SetPartitioner(nodes[0].Partitioner())
+		}
+		for _, node := range nodes {
+			p.policy.AddHost(p.hostOf(node))
+		}
+		if keyspace != "" {
+			p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace})
+		}
+	})
+}
+
+// StartWith calls feed, which passes the nodes to the policy, and then lets the events continue.
+func (p *Picker[H]) StartWith(feed func()) {
+	defer close(p.done)
+	feed()
+	p.started.Store(true)
 }
 
 // Started reports whether the policy has the session and its nodes.

@@ -64,9 +64,7 @@ func (s *Session) NewBatch(typ BatchType) *Batch {
 	set := api.SettingsOf(&b.batch)
 	set.Timestamps, set.Retry = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy
 	set.Serial = cql.Consistency(s.cfg.SerialConsistency)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	b.Cons, set.Trace = s.cons, s.trace
+	b.Cons = api.SetBatchDefaults(&s.defaults, &b.batch)
 	return b
 }
 

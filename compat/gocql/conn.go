@@ -3,7 +3,6 @@
 package gocql
 
 import (
-	"errors"
 	"net"
 	"time"
 
@@ -12,38 +11,9 @@ import (
 
 // Connections, which this API exports although no function of it returns one.
 
-// errNoConn means that a program used a Conn that it made itself.
-var errNoConn = errors.New("gocql: a Conn cannot be used: vecql does not export its connections")
-
 // A Conn stands for a connection. No function returns one. The methods of a Conn that a program makes return an error
 // or zero.
-type Conn struct {
-	_ []byte // not comparable, as in gocql
-}
-
-// Address returns "".
-func (c *Conn) Address() string { return "" }
-
-// AvailableStreams returns 0.
-func (c *Conn) AvailableStreams() int { return 0 }
-
-// Close does nothing.
-func (c *Conn) Close() {}
-
-// Closed returns true.
-func (c *Conn) Closed() bool { return true }
-
-// Pick returns nil.
-func (c *Conn) Pick(qry *Query) *Conn { return nil }
-
-// Read returns an error.
-func (c *Conn) Read(p []byte) (n int, err error) { return 0, errNoConn }
-
-// Write returns an error.
-func (c *Conn) Write(p []byte) (n int, err error) { return 0, errNoConn }
-
-// UseKeyspace returns an error.
-func (c *Conn) UseKeyspace(keyspace string) error { return errNoConn }
+type Conn = api.Conn[Query]
 
 // A ConnConfig has the settings of connections. No function takes one.
 type ConnConfig struct {

@@ -127,16 +127,6 @@ func TestStartWithoutAReachableHost(t *testing.T) {
 	}
 }
 
-// TestIterWithoutResult: the methods of an Iter that failed return zero values.
-func TestIterWithoutResult(t *testing.T) {
-	for _, it := range []*gocql.Iter{{}, new(gocql.Session).Query("SELECT 1").Iter()} {
-		if it.Scan() || it.MapScan(map[string]any{}) || it.NumRows() != 0 || it.PageState() != nil || it.Host() != nil ||
-			it.Columns() != nil || it.Warnings() != nil || it.GetCustomPayload() != nil || it.WillSwitchPage() || it.Scanner().Next() {
-			t.Error("not empty")
-		}
-	}
-}
-
 var errOfProgram = errors.New("of the program")
 
 // refusing is a value that refuses to encode and decode itself.

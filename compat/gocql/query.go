@@ -50,9 +50,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 	st.Idempotent, st.AllMetadata = s.cfg.DefaultIdempotence, s.cfg.DisableSkipMetadata
 	set.Timestamps, set.Retry = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy
 	set.Serial = cql.Consistency(s.cfg.SerialConsistency)
-	s.mu.RLock()
-	st.Cons, st.PageSize, st.Prefetch, set.Trace = s.cons, s.pageSize, s.prefetch, s.trace
-	s.mu.RUnlock()
+	api.SetQueryDefaults(&s.defaults, &q.query)
 	return q
 }
 

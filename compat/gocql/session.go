@@ -17,25 +17,24 @@ import (
 
 // A Session sends requests to a cluster. It is safe for use by any number of goroutines.
 type Session struct {
+	defaults
 	vecql  *vecql.Session
 	cfg    ClusterConfig
 	hosts  *api.Hosts[HostInfo]
 	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 
-	mu       sync.RWMutex
-	cons     Consistency
-	pageSize int
-	prefetch float64
-	trace    Tracer
-	schema   map[string]keyspaceSchema
+	mu     sync.RWMutex
+	schema map[string]keyspaceSchema
 }
+
+type defaults = api.Defaults[Consistency]
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, ErrNoHosts
 	}
-	s := &Session{cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25, hosts: newHosts()}
+	s := &Session{cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize), hosts: newHosts()}
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -88,34 +87,6 @@ func (s *Session) Close() {
 func (s *Session) Closed() bool {
 	v, err := s.started()
 	return err != nil || v.Closed()
-}
-
-// SetConsistency sets the consistency of queries and batches made from now on.
-func (s *Session) SetConsistency(cons Consistency) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cons = cons
-}
-
-// SetPageSize sets the page size of queries made from now on; 0 or less means no paging.
-func (s *Session) SetPageSize(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pageSize = n
-}
-
-// SetPrefetch sets the share of a page that is left when queries made from now on request the next page.
-func (s *Session) SetPrefetch(p float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.prefetch = p
-}
-
-// SetTrace sets the tracer of queries and batches made from now on.
-func (s *Session) SetTrace(trace Tracer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trace = trace
 }
 
 // AwaitSchemaAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.

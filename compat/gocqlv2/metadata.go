@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Schema metadata in the API's shape. metadata_convert.go makes it of vecql's.
@@ -158,42 +160,14 @@ const (
 	ColumnStatic
 )
 
-func (c ColumnKind) String() string {
-	switch c {
-	case ColumnPartitionKey:
-		return "partition_key"
-	case ColumnClusteringKey:
-		return "clustering_key"
-	case ColumnRegular:
-		return "regular"
-	case ColumnCompact:
-		return "compact"
-	case ColumnStatic:
-		return "static"
-	}
-	return fmt.Sprintf("unknown_column_%d", int(c))
-}
+func (c ColumnKind) String() string { return api.ColumnKindText(c) }
 
 // UnmarshalCQL stores the kind of a column as system_schema.columns writes it.
 func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
 	if typ.Type() != TypeVarchar {
 		return UnmarshalError(fmt.Sprintf("cannot unmarshal %v into a ColumnKind", typ))
 	}
-	switch string(p) {
-	case "partition_key":
-		*c = ColumnPartitionKey
-	case "clustering_key", "clustering":
-		*c = ColumnClusteringKey
-	case "regular":
-		*c = ColumnRegular
-	case "compact_value":
-		*c = ColumnCompact
-	case "static":
-		*c = ColumnStatic
-	default:
-		return fmt.Errorf("gocql: unknown kind of column %q", p)
-	}
-	return nil
+	return api.DecodeColumnKind(c, string(p))
 }
 
 // Clone returns a copy. The clone of nil is nil.

@@ -56,7 +56,7 @@ func (s *Session) picking(ctx context.Context, q statement) context.Context {
 
 // start passes the nodes to the policy, then lets the listeners continue.
 func (p *picker) start() {
-	p.Start(func() {
+	p.StartWith(func() {
 		hosts := p.session.GetHosts()
 		if len(hosts) > 0 {
 			p.policy.SetPartitioner(hosts[0].Partitioner())

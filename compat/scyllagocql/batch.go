@@ -57,9 +57,7 @@ func (s *Session) Batch(typ BatchType) *Batch {
 	set := api.SettingsOf(&b.batch)
 	set.Timestamps, set.Retry, set.Serial = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy, s.cfg.SerialConsistency
 	b.timeout = s.cfg.Timeout
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	b.Cons, set.Trace = s.cons, s.trace
+	b.Cons = api.SetBatchDefaults(&s.defaults, &b.batch)
 	return b
 }
 

@@ -36,23 +36,7 @@ func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
 
 // start passes the session and its nodes to the policy, unless the session did not start.
 func (p *hostPicker) start() {
-	if p.session.Vecql() == nil {
-		p.Start(nil)
-		return
-	}
-	p.Start(func() {
-		p.policy.Init(p.session)
-		nodes := p.session.hosts.All(p.session.Vecql().GetHosts())
-		if len(nodes) > 0 {
-			p.policy.SetPartitioner(nodes[0].Partitioner())
-		}
-		for _, node := range nodes {
-			p.policy.AddHost(node)
-		}
-		if keyspace := p.session.cfg.Keyspace; keyspace != "" {
-			p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace})
-		}
-	})
+	p.Start(p.session.Vecql(), p.session.cfg.Keyspace, func() { p.policy.Init(p.session) })
 }
 
 // Pick implements vecql.HostPicker.

@@ -20,6 +20,7 @@ import (
 
 // A Session sends requests to a cluster. It is safe for use by any number of goroutines.
 type Session struct {
+	defaults
 	id     string
 	cfg    ClusterConfig
 	hosts  *api.Hosts[HostInfo]
@@ -33,13 +34,11 @@ type Session struct {
 	ctx    context.Context               // ends connecting
 	cancel context.CancelFunc
 
-	mu       sync.RWMutex
-	cons     Consistency
-	pageSize int
-	prefetch float64
-	trace    Tracer
-	schema   map[string]keyspaceSchema
+	mu     sync.RWMutex
+	schema map[string]keyspaceSchema
 }
+
+type defaults = api.Defaults[Consistency]
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
@@ -74,7 +73,7 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 		return nil, nil, err
 	}
 	s := &Session{
-		id: id.String(), cfg: cfg, cons: cfg.Consistency, pageSize: cfg.PageSize, prefetch: 0.25,
+		id: id.String(), cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize),
 		ready: make(chan struct{}), hosts: newHosts(),
 	}
 	c, err := s.config()
@@ -206,34 +205,6 @@ func (s *Session) Closed() bool {
 		return s.ctx.Err() != nil
 	}
 	return v.Closed()
-}
-
-// SetConsistency sets the consistency of queries and batches made from now on.
-func (s *Session) SetConsistency(cons Consistency) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cons = cons
-}
-
-// SetPageSize sets the page size of queries made from now on; 0 or less means no paging.
-func (s *Session) SetPageSize(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pageSize = n
-}
-
-// SetPrefetch sets the share of a page that is left when queries made from now on request the next page.
-func (s *Session) SetPrefetch(p float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.prefetch = p
-}
-
-// SetTrace sets the tracer of queries and batches made from now on.
-func (s *Session) SetTrace(trace Tracer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trace = trace
 }
 
 // AwaitSchemaAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.
