@@ -71,3 +71,113 @@ func ClassName(t cql.TypeInfo) string {
 	}
 	return MarshalPackage + classes[t.Type()]
 }
+
+// A Native is a type without parameters, or a class of the server. It is embedded in the NativeType of v1.7 and the
+// fork.
+type Native struct {
+	proto  byte
+	typ    Type
+	custom string
+}
+
+// NewNative returns a type of a connection with that version of the protocol. custom is the class of a TypeCustom.
+func NewNative(proto byte, typ Type, custom string) Native { return Native{proto, typ, custom} }
+
+// Type implements TypeInfo.
+func (t Native) Type() Type { return t.typ }
+
+// Version implements TypeInfo.
+func (t Native) Version() byte { return t.proto }
+
+// Custom implements TypeInfo.
+func (t Native) Custom() string { return t.custom }
+
+// String returns the name of the type.
+func (t Native) String() string {
+	if t.typ == 0 {
+		return "custom(" + t.custom + ")"
+	}
+	return t.typ.String()
+}
+
+// CollectionText returns the text of a list, a set or a map: "map(int, varchar)".
+func CollectionText(t Native, key, elem any) string {
+	switch cql.Type(t.typ) {
+	case cql.TypeMap:
+		return fmt.Sprintf("%v(%v, %v)", t.typ, key, elem)
+	case cql.TypeList, cql.TypeSet:
+		return fmt.Sprintf("%v(%v)", t.typ, elem)
+	}
+	return t.String()
+}
+
+// TupleText returns the text of a tuple: "tuple(int, varchar)".
+func TupleText[T any](t Native, elems []T) string {
+	names := make([]string, len(elems))
+	for i, e := range elems {
+		names[i] = fmt.Sprint(e)
+	}
+	return t.typ.String() + "(" + strings.Join(names, ", ") + ")"
+}
+
+// UDTText returns the text of a user-defined type: "ks.address{street=varchar,no=int}". field returns the name and the
+// type of a field.
+func UDTText[F, T any](keyspace, name string, fields []F, field func(F) (string, T)) string {
+	texts := make([]string, len(fields))
+	for i, f := range fields {
+		name, typ := field(f)
+		texts[i] = fmt.Sprintf("%s=%v", name, typ)
+	}
+	return keyspace + "." + name + "{" + strings.Join(texts, ",") + "}"
+}
+
+// Types makes the TypeInfos of a module, T. Vector may be nil: a vector is then a class of the server.
+type Types[T any] struct {
+	Native     func(n Native) T
+	Collection func(n Native, key, elem T) T
+	Tuple      func(n Native, elems []T) T
+	UDT        func(n Native, t cql.UDTTypeInfo, fields []T) T
+	Vector     func(n Native, elem T, dimensions int) T
+}
+
+// Of returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
+func (m *Types[T]) Of(t cql.TypeInfo, proto byte) (none T) {
+	if t == nil {
+		return none
+	}
+	n := Native{proto: proto, typ: Type(t.Type())}
+	switch t := t.(type) {
+	case cql.CollectionType:
+		if t.Type() == cql.TypeMap {
+			return m.Collection(n, m.Of(t.Key, proto), m.Of(t.Elem, proto))
+		}
+		return m.Collection(n, none, m.Of(t.Elem, proto))
+	case cql.TupleTypeInfo:
+		return m.Tuple(n, m.All(t.Elems, proto))
+	case cql.UDTTypeInfo:
+		fields := make([]T, len(t.Elements))
+		for i, e := range t.Elements {
+			fields[i] = m.Of(e.Type, proto)
+		}
+		return m.UDT(n, t, fields)
+	case cql.NativeType:
+		return m.Native(n)
+	}
+	n = Native{proto: proto, custom: ClassName(t)}
+	if v, ok := t.(cql.VectorType); ok && m.Vector != nil {
+		return m.Vector(n, m.Of(v.SubType, proto), v.Dimensions)
+	}
+	return m.Native(n)
+}
+
+// All returns the TypeInfos of types, nil for nil.
+func (m *Types[T]) All(ts []cql.TypeInfo, proto byte) []T {
+	if ts == nil {
+		return nil
+	}
+	out := make([]T, len(ts))
+	for i, t := range ts {
+		out[i] = m.Of(t, proto)
+	}
+	return out
+}

@@ -5,7 +5,6 @@ package gocql
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
@@ -61,39 +60,20 @@ type TypeInfo interface {
 }
 
 // A NativeType is a type without parameters, or a class of the server.
-type NativeType struct {
-	proto  byte
-	typ    Type
-	custom string
-}
+type NativeType struct{ native }
+
+type native = api.Native
 
 // NewNativeType returns a type. custom is the class of a TypeCustom.
 func NewNativeType(proto byte, typ Type, custom string) NativeType {
-	return NativeType{proto, typ, custom}
+	return NativeType{api.NewNative(proto, typ, custom)}
 }
-
-// Type implements TypeInfo.
-func (t NativeType) Type() Type { return t.typ }
-
-// Version implements TypeInfo.
-func (t NativeType) Version() byte { return t.proto }
-
-// Custom implements TypeInfo.
-func (t NativeType) Custom() string { return t.custom }
 
 // New implements TypeInfo.
 func (t NativeType) New() any { return mustNew(t) }
 
 // NewWithError implements TypeInfo.
 func (t NativeType) NewWithError() (any, error) { return newValue(t) }
-
-// String returns the name of the type.
-func (t NativeType) String() string {
-	if t.typ == TypeCustom {
-		return "custom(" + t.custom + ")"
-	}
-	return t.typ.String()
-}
 
 // A CollectionType is a list, a set or a map.
 type CollectionType struct {
@@ -109,15 +89,7 @@ func (t CollectionType) New() any { return mustNew(t) }
 func (t CollectionType) NewWithError() (any, error) { return newValue(t) }
 
 // String returns the type with the types of its elements: "map(int, varchar)".
-func (t CollectionType) String() string {
-	switch t.typ {
-	case TypeMap:
-		return fmt.Sprintf("%v(%v, %v)", t.typ, t.Key, t.Elem)
-	case TypeList, TypeSet:
-		return fmt.Sprintf("%v(%v)", t.typ, t.Elem)
-	}
-	return t.NativeType.String()
-}
+func (t CollectionType) String() string { return api.CollectionText(t.native, t.Key, t.Elem) }
 
 // A TupleTypeInfo is a tuple.
 type TupleTypeInfo struct {
@@ -132,13 +104,7 @@ func (t TupleTypeInfo) New() any { return mustNew(t) }
 func (t TupleTypeInfo) NewWithError() (any, error) { return newValue(t) }
 
 // String returns the type with the types of its elements: "tuple(int, varchar)".
-func (t TupleTypeInfo) String() string {
-	names := make([]string, len(t.Elems))
-	for i, e := range t.Elems {
-		names[i] = fmt.Sprint(e)
-	}
-	return t.typ.String() + "(" + strings.Join(names, ", ") + ")"
-}
+func (t TupleTypeInfo) String() string { return api.TupleText(t.native, t.Elems) }
 
 // A UDTField is a field of a user-defined type.
 type UDTField struct {
@@ -162,11 +128,7 @@ func (t UDTTypeInfo) NewWithError() (any, error) { return newValue(t) }
 
 // String returns the name and the fields: "ks.address{street=varchar,no=int}".
 func (t UDTTypeInfo) String() string {
-	fields := make([]string, len(t.Elements))
-	for i, e := range t.Elements {
-		fields[i] = fmt.Sprintf("%s=%v", e.Name, e.Type)
-	}
-	return t.KeySpace + "." + t.Name + "{" + strings.Join(fields, ",") + "}"
+	return api.UDTText(t.KeySpace, t.Name, t.Elements, func(f UDTField) (string, TypeInfo) { return f.Name, f.Type })
 }
 
 // newValue returns what NewWithError returns for t.
@@ -186,41 +148,28 @@ func mustNew(t TypeInfo) any {
 	return v
 }
 
-// fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
-func fromCQL(t cql.TypeInfo, proto byte) TypeInfo {
-	switch t := t.(type) {
-	case nil:
-		return nil
-	case cql.CollectionType:
-		c := CollectionType{NativeType: NativeType{proto: proto, typ: Type(t.Type())}, Elem: fromCQL(t.Elem, proto)}
-		if t.Type() == cql.TypeMap {
-			c.Key = fromCQL(t.Key, proto)
-		}
-		return c
-	case cql.TupleTypeInfo:
-		return TupleTypeInfo{NativeType: NativeType{proto: proto, typ: TypeTuple}, Elems: fromCQLs(t.Elems, proto)}
-	case cql.UDTTypeInfo:
-		u := UDTTypeInfo{NativeType: NativeType{proto: proto, typ: TypeUDT}, KeySpace: t.Keyspace, Name: t.Name}
-		for _, e := range t.Elements {
-			u.Elements = append(u.Elements, UDTField{Name: e.Name, Type: fromCQL(e.Type, proto)})
+// infos makes the TypeInfos of this API.
+var infos = api.Types[TypeInfo]{
+	Native: func(n native) TypeInfo { return NativeType{n} },
+	Collection: func(n native, key, elem TypeInfo) TypeInfo {
+		return CollectionType{NativeType: NativeType{n}, Key: key, Elem: elem}
+	},
+	Tuple: func(n native, elems []TypeInfo) TypeInfo {
+		return TupleTypeInfo{NativeType: NativeType{n}, Elems: elems}
+	},
+	UDT: func(n native, t cql.UDTTypeInfo, fields []TypeInfo) TypeInfo {
+		u := UDTTypeInfo{NativeType: NativeType{n}, KeySpace: t.Keyspace, Name: t.Name}
+		for i, e := range t.Elements {
+			u.Elements = append(u.Elements, UDTField{Name: e.Name, Type: fields[i]})
 		}
 		return u
-	case cql.NativeType:
-		return NativeType{proto: proto, typ: Type(t.Type())}
-	}
-	return NativeType{proto: proto, typ: TypeCustom, custom: api.ClassName(t)} // a vector or a class of the server
+	},
 }
 
-func fromCQLs(ts []cql.TypeInfo, proto byte) []TypeInfo {
-	if ts == nil {
-		return nil
-	}
-	out := make([]TypeInfo, len(ts))
-	for i, t := range ts {
-		out[i] = fromCQL(t, proto)
-	}
-	return out
-}
+// fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
+func fromCQL(t cql.TypeInfo, proto byte) TypeInfo { return infos.Of(t, proto) }
+
+func fromCQLs(ts []cql.TypeInfo, proto byte) []TypeInfo { return infos.All(ts, proto) }
 
 // toCQL returns the type of package cql that t stands for. t may be a type of the program.
 func toCQL(t TypeInfo) cql.TypeInfo {
@@ -228,7 +177,7 @@ func toCQL(t TypeInfo) cql.TypeInfo {
 	case nil:
 		return nil
 	case CollectionType:
-		switch t.typ {
+		switch t.Type() {
 		case TypeList:
 			return cql.NewListType(toCQL(t.Elem))
 		case TypeSet:
