@@ -25,12 +25,22 @@ func (it *Iter) NextRaw(cells [][]byte) bool {
 }
 
 // rawRow stores the cells of the current row in cells, whose length is the number of columns.
-func (it *Iter) rawRow(cells [][]byte) (ok bool) {
+func (it *Iter) rawRow(cells [][]byte) bool {
+	page, off := it.res.rows.cells, it.off
 	for i := range cells {
+		n, ok := cellLength(page, off)
+		if ok {
+			off += 4 + n
+			cells[i] = page[off-n : off : off]
+			continue
+		}
+		it.off = off
 		if cells[i], ok = it.cell(); !ok {
 			return false
 		}
+		off = it.off
 	}
+	it.off = off
 	return true
 }
 
