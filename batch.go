@@ -168,7 +168,7 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 		c.observer = &observation{batch: b}
 	}
 	if _, err := b.encode(ctx, c); err != nil {
-		return unlessIgnored(err)
+		return c.unlessIgnored(err)
 	}
 	c.req.began = time.Now()
 	if err := b.session.send(ctx, c); err != nil {

@@ -422,7 +422,7 @@ func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) 
 	}
 	tok, ok, err := q.encodeValues(ctx, c, r)
 	if err != nil {
-		return unlessIgnored(err)
+		return c.unlessIgnored(err)
 	}
 	if err := q.finish(ctx, c); err != nil {
 		return err

@@ -43,25 +43,28 @@ func (s *Session) prepareFor(ctx context.Context, c *call, keyspace, text string
 		}
 	}
 	if failed.ignored && len(failed.attempts) > 0 {
-		c.ignore(failed.attempts[len(failed.attempts)-1].node, failed.Attempts)
-		return nil, &ignoredPrepare{failed.RequestFailure}
+		return nil, &ignoredPrepare{failed.RequestFailure, failed.attempts[len(failed.attempts)-1].node}
 	}
 	return nil, failed.RequestFailure
 }
 
-// ignoredPrepare is the error of a PREPARE that the retry policy of the call has ignored. The call has its answer.
-type ignoredPrepare struct{ *RequestFailure }
+// ignoredPrepare is the error of a PREPARE that the retry policy of the call has ignored.
+type ignoredPrepare struct {
+	*RequestFailure
+	node *node
+}
 
 // Unwrap returns the failure.
 func (e *ignoredPrepare) Unwrap() error { return e.RequestFailure }
 
-// unlessIgnored returns err, or nil for an ignoredPrepare.
-func unlessIgnored(err error) error {
+// unlessIgnored returns err, or nil for an ignoredPrepare, in whose place it stores an empty answer.
+func (c *call) unlessIgnored(err error) error {
 	var ignored *ignoredPrepare
-	if errors.As(err, &ignored) {
-		return nil
+	if !errors.As(err, &ignored) {
+		return err
 	}
-	return err
+	c.ignore(ignored.node, ignored.Attempts)
+	return nil
 }
 
 // ignoreRecorder is a retry policy that fails a PREPARE whose failure the policy ignores, and stores that it did: there
