@@ -5,7 +5,7 @@
 // and those that the proxy does not serve from their repositories; it starts one Cassandra node for each run that needs
 // a server.
 //
-//	ecosystem [-only regexp] [-sides gocql,vecql] [-tests=false] [-compat dir] [-work dir] [-repos prefix] [-out file]
+//	ecosystem [-only regexp] [-sides gocql,vecql] [-tests=false] [-cqltest] [-compat dir] [-work dir] [-repos prefix] [-out file]
 //
 // Results are kept in the work folder, so a later call may run a part again. The table has every result that is kept.
 package main
@@ -29,6 +29,7 @@ func main() {
 	sides := flag.String("sides", "gocql,vecql", "what to run: the program with its own gocql, and with vecql")
 	out := flag.String("out", "bench/results/ecosystem.md", "the file that receives the table")
 	flag.BoolVar(&e.tests, "tests", true, "run the tests; false builds and vets only")
+	flag.BoolVar(&e.cqltest, "cqltest", false, "run the tests on cqltest in place of Cassandra")
 	flag.StringVar(&e.compat, "compat", "compat", "the folder of the compat modules")
 	flag.StringVar(&e.work, "work", filepath.Join(os.TempDir(), "vecql-ecosystem"), "the folder for sources and results")
 	flag.StringVar(&e.repos, "repos", "https://github.com/", "the prefix of the URLs of repositories, or a folder of them")
@@ -51,6 +52,8 @@ type ecosystem struct {
 	work   string // folder of the programs' sources, logs and results
 	repos  string // prefix of the URLs of repositories
 	tests  bool
+
+	cqltest bool
 }
 
 // run runs the selected programs, one at a time.
@@ -109,7 +112,7 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 	}
 	fmt.Printf("build: %s\nvet: %s\n", orOK(r.Build), orOK(r.Vet))
 	if r.Build == "" && len(p.runs) > 0 && e.tests {
-		if err := r.test(ctx, p, dir, filepath.Join(e.work, side, p.slug()+".log")); err != nil {
+		if err := r.test(ctx, p, dir, filepath.Join(e.work, side, p.slug()+".log"), e.cqltest); err != nil {
 			return err
 		}
 		fmt.Printf("tests: %d passed, %d failed, %d skipped\n", r.Passed, len(r.Failed), r.Skipped)

@@ -16,6 +16,7 @@ type program struct {
 	added    string   // folder under testdata whose files are added to the program, where its own tests need Docker
 	runs     []testRun
 	note     string
+	why      map[string]string // reasons of failures, by test or by the beginning of its name
 
 	own  []string // the files of tests, without _test.go, where the program is the API itself: see own.go
 	tags string   // build tags of own

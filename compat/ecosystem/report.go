@@ -77,6 +77,21 @@ func (r *result) tests(p program) string {
 	return fmt.Sprintf("%d/%d", r.Passed, len(r.Failed))
 }
 
+// reason returns why a test fails, of the longest name that the program has for it.
+func (p program) reason(name string) string {
+	_, test, _ := strings.Cut(name, " ")
+	key := ""
+	for k := range p.why {
+		if strings.HasPrefix(test, k) && len(k) > len(key) {
+			key = k
+		}
+	}
+	if key == "" {
+		return ""
+	}
+	return ": " + p.why[key]
+}
+
 // describeFailures writes what fails with vecql and not with the program's own gocql, and what fails with both.
 func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 	if vecql == nil {
@@ -94,9 +109,9 @@ func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(vecql.Failed)) {
 		if _, both := own.Failed[name]; both {
-			lines = append(lines, "`"+name+"` fails with both")
+			lines = append(lines, "`"+name+"` fails with both"+p.reason(name))
 		} else {
-			lines = append(lines, "`"+name+"` fails with vecql only")
+			lines = append(lines, "`"+name+"` fails with vecql only"+p.reason(name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(own.Failed)) {

@@ -27,15 +27,15 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// test runs the program's tests. The log receives all their output.
-func (r *result) test(ctx context.Context, p program, dir, log string) error {
+// test runs the program's tests, with a server of cqltest if it is emulated. The log receives all their output.
+func (r *result) test(ctx context.Context, p program, dir, log string, emulated bool) error {
 	f, err := os.Create(log)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // its errors are those of writes
 	if slices.ContainsFunc(p.runs, func(run testRun) bool { return run.server }) {
-		stop, err := startServer(ctx)
+		stop, err := startServer(ctx, emulated)
 		if err != nil {
 			return err
 		}

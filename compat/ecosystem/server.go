@@ -9,29 +9,48 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
-// startServer starts a Cassandra node and forwards 127.0.0.1:9042 to it, the address that most tests have as default.
-// The returned function stops both.
-func startServer(ctx context.Context) (stop func(), err error) {
-	cluster, err := cassandra.Start(ctx, cassandra.Options{})
-	if err != nil {
-		return nil, err
-	}
+// startServer starts a Cassandra node, or one of cqltest, and forwards to it the port 9042 of the addresses that tests
+// have as default. The returned function stops both.
+func startServer(ctx context.Context, emulated bool) (stop func(), err error) {
 	port := strconv.Itoa(cassandra.Port)
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		_ = cluster.Close() // the first error counts
-		return nil, err
-	}
-	go forward(listener, net.JoinHostPort(cluster.Hosts()[0], port))
-	return func() {
-		listener.Close()
-		if err := cluster.Close(); err != nil {
-			fmt.Println("stopping Cassandra:", err)
+	var address string
+	var stopNode func() error
+	if emulated {
+		cluster, err := cqltest.Start(cqltest.Config{Nodes: 1})
+		if err != nil {
+			return nil, err
 		}
-	}, nil
+		address, stopNode = cluster.Hosts()[0], func() error { cluster.Close(); return nil }
+	} else {
+		cluster, err := cassandra.Start(ctx, cassandra.Options{})
+		if err != nil {
+			return nil, err
+		}
+		address, stopNode = net.JoinHostPort(cluster.Hosts()[0], port), cluster.Close
+	}
+	var listeners []net.Listener
+	stop = func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+		if err := stopNode(); err != nil {
+			fmt.Println("stopping the server:", err)
+		}
+	}
+	for _, host := range []string{"127.0.0.1", "127.0.1.1"} {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		listeners = append(listeners, l)
+		go forward(l, address)
+	}
+	return stop, nil
 }
 
 // forward copies the bytes of each accepted connection to and from the address, until the listener is closed.
