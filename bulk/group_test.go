@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -253,5 +254,40 @@ func TestGroupStopped(t *testing.T) {
 			done += uint64(v[1] - v[0])
 		}
 		require.Equal(t, st.Rows, done)
+	})
+}
+
+// failingRows fail to encode one row.
+type failingRows struct {
+	rowSet
+	at  int
+	err error
+}
+
+func (r *failingRows) encode(ctx context.Context, to *vecql.EncodedRows, i int) error {
+	if i == r.at {
+		return r.err
+	}
+	return r.rowSet.encode(ctx, to, i)
+}
+
+// TestTaskEncode encodes a batch again, which fails at one of its rows: the next attempt sends all of them or none.
+func TestTaskEncode(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		require.NoError(t, s.cluster.Exec(eventSchema))
+		b := events(2, 3)
+		statement, err := s.Query("INSERT INTO shop.events (id, n, a, b) VALUES (:id, :n, :a, :b)").PrepareRows(t.Context(), b.Schema())
+		require.NoError(t, err)
+		failed := errors.New("failed")
+		for _, c := range []struct {
+			at, rows, want int
+			err            error
+		}{{-1, 3, 3, nil}, {2, 3, 0, failed}, {0, 3, 0, failed}, {-1, 4, 0, errSplit}, {0, 1, 0, failed}, {-1, 1, 1, nil}} {
+			rows := &failingRows{&batchRows{statement, b}, c.at, failed}
+			w := task{job: &job{rows: rows}, rows: c.rows, encoded: newEncoded()}
+			require.ErrorIs(t, w.encode(t.Context()), c.err)
+			require.Equal(t, c.want, w.encoded.Rows())
+			freeEncoded(w.encoded)
+		}
 	})
 }
