@@ -57,6 +57,13 @@ func TestTableScan(t *testing.T) {
 			sorted(rowsOf(scan.Batches(t.Context()), 0)), text)
 	}
 
+	require.Zero(t, s.Stats().Errors[vecql.ClassInvalid], "the server has the tables of estimates")
+
+	counted, err := tablescan.Tokens(t.Context(), s, ks+".t", tablescan.Config{})
+	require.NoError(t, err)
+	require.NoError(t, counted.Run(t.Context(), func(int, *column.Batch) error { return nil }))
+	require.EqualValues(t, 14+13*21+13*41, counted.Progress().Rows)
+
 	text := fmt.Sprintf(`SELECT "Id", n FROM %s.t`, ks)
 	var read []string
 	var left *tablescan.Checkpoint
