@@ -13,6 +13,7 @@ import (
 	ptext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tests/cassandra"
 )
@@ -57,9 +58,21 @@ func TestDemoKeepsExistingKeyspace(t *testing.T) {
 	require.Equal(t, exists, x.requireFailure(exitFailed, demo...))
 	require.Equal(t, exists, x.requireFailure(exitFailed, append(demo, "--keep")...))
 	require.Equal(t, "id\n--\n 1\n 2\n2 rows\n", x.requireRun("query", "SELECT id FROM shop.items"))
-	out := x.requireRun(append(demo, "--drop", "--keep")...)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	x.ctx = ctx
+	insert := x.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT INTO shop.symbols"})
+	go func() {
+		if insert.Wait(ctx, 1) == nil {
+			cancel() // one run of the whole demo is enough
+		}
+	}()
+	code, out, text := x.run(append(demo, "--drop", "--keep")...)
+	require.Equal(t, exitInterrupted, code)
+	require.Equal(t, "vecql demo: interrupted\n", text)
 	require.Contains(t, out, "Dropped keyspace shop with its tables: items.\n")
 	require.NotContains(t, out, "symbols.\n")
+	x.ctx = t.Context()
 	require.Contains(t, x.requireRun("describe", "shop"), "TABLE shop.symbols (")
 }
 

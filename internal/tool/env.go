@@ -5,6 +5,7 @@ package tool
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -50,16 +51,27 @@ func terminalWidth(stream any) int {
 	return 80
 }
 
-// A checkedWriter keeps the first error of its writes, so that Main reports it when the command does not.
+// A checkedWriter keeps the first error of its writes, so that Main reports it when the command does not. Several
+// goroutines may write: the shell leaves one that waits for a line.
 type checkedWriter struct {
+	mu  sync.Mutex
 	w   io.Writer
 	err error
 }
 
 // Write implements io.Writer. It writes nothing after an error.
 func (c *checkedWriter) Write(p []byte) (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.err == nil {
 		n, c.err = c.w.Write(p)
 	}
 	return n, c.err
+}
+
+// failure returns the first error.
+func (c *checkedWriter) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

@@ -102,7 +102,7 @@ func TestQueryNotes(t *testing.T) {
 	code, out, notes := x.run("query", "--timing", "--tracing", "SELECT id FROM shop.items WHERE id = 1", "UPDATE shop.items SET name = 'a' WHERE id = 7")
 	require.Zero(t, code)
 	require.Equal(t, "id\n--\n 1\n1 row\n", out)
-	require.Regexp(t, `(?s)^tracing session .*\n[0-9.]+m?s, 1 page, node 127.*\ntracing session .*\n[0-9.]+[mµ]?s\n$`, notes)
+	require.Regexp(t, `(?s)^tracing session .*\n[0-9.]+[mµ]?s, 1 page, node 127.*\ntracing session .*\n[0-9.]+[mµ]?s\n$`, notes)
 	_, _, notes = x.run("query", "SELECT id FROM shop.items WHERE id = 2")
 	require.Equal(t, "warning: slow query\n", notes)
 }

@@ -56,8 +56,10 @@ func run(ctx context.Context, e *env, args []string) (exitCode int) {
 	if err != nil && !started { // cobra refuses flags and arguments before it runs the command
 		err = usageError{err}
 	}
-	if written, ok := e.out.(*checkedWriter); ok && err == nil && written.err != nil {
-		err = fmt.Errorf("write the output: %w", written.err)
+	if out, ok := e.out.(*checkedWriter); ok && err == nil {
+		if err = out.failure(); err != nil {
+			err = fmt.Errorf("write the output: %w", err)
+		}
 	}
 	return report(ctx, e.err, c.CommandPath(), err)
 }

@@ -53,7 +53,7 @@ func runShell(x *tester, historyFile string, keys *typist) shellRun {
 	r.session, err = e.open(x.ctx, cfg)
 	require.NoError(x.t, err)
 	h := openHistory(historyFile)
-	require.NoError(x.t, newShell(r, keys, &out, h).loop(x.ctx))
+	require.NoError(x.t, newShell(r, keys, e.out, h).loop(x.ctx))
 	r.session.Close()
 	return shellRun{strings.ReplaceAll(out.String(), "\r", ""), errOut.String(), h.entries}
 }
