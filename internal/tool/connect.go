@@ -94,10 +94,8 @@ func (e *env) askPassword() error {
 
 // connectError returns the one cause of a failed start of a session, with what to do about it.
 func connectError(hosts []string, err error) error {
-	for _, host := range hosts {
-		if isTimeout(err) && speaksHTTP(host) {
-			err = errors.New(httpCause)
-		}
+	if isTimeout(err) && slices.ContainsFunc(hosts[:min(len(hosts), maxProbes)], speaksHTTP) {
+		err = errors.New(httpCause)
 	}
 	for _, cause := range connectCauses {
 		if cause.is(err) {
@@ -143,6 +141,9 @@ func isTimeout(err error) bool {
 
 // httpCause is part of the error of a server that answers by HTTP.
 const httpCause = "speaks HTTP"
+
+// maxProbes is the number of contact points that are asked whether they speak HTTP, a second each.
+const maxProbes = 3
 
 // speaksHTTP reports whether a server that answered nothing to the native protocol answers a request of HTTP. Many such
 // servers wait for the end of a line, which no first request of the native protocol has.

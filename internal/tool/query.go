@@ -72,7 +72,7 @@ func (e *env) query(ctx context.Context, o *queryOptions, args []string) error {
 		return usagef("--page-size is %d, want at least 1", o.pageSize)
 	}
 	stdin, _ := e.in.(*os.File)
-	interactive := len(args)+len(o.files) == 0 && stdin != nil && term.IsTerminal(int(stdin.Fd()))
+	interactive := len(args)+len(o.files) == 0 && e.isTerminal && stdin != nil && term.IsTerminal(int(stdin.Fd()))
 	var scripts []script
 	if !interactive {
 		var err error

@@ -79,42 +79,45 @@ func (s *shell) loop(ctx context.Context) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 	defer signal.Stop(terminated)
-	type read struct {
-		line string
-		err  error
-	}
 	for {
-		restore, err := s.raw()
+		line, err := s.readLine(terminated)
 		if err != nil {
-			return err
-		}
-		s.terminal.SetPrompt(s.prompt())
-		lines := make(chan read, 1)
-		go func() {
-			line, err := s.terminal.ReadLine()
-			lines <- read{line, err}
-		}()
-		var in read
-		select {
-		case in = <-lines:
-		case <-terminated:
-			in.err = io.EOF
-		}
-		restore()
-		if errors.Is(in.err, term.ErrPasteIndicator) {
-			in.err = nil
-		}
-		if in.err != nil {
 			fmt.Fprintln(s.run.e.out)
-			if errors.Is(in.err, io.EOF) {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
-			return in.err
+			return err
 		}
-		if s.line(ctx, in.line) {
+		if s.line(ctx, line) {
 			return nil
 		}
 	}
+}
+
+// readLine returns the next line, and io.EOF at the end of the input or after SIGTERM.
+func (s *shell) readLine(terminated <-chan os.Signal) (line string, err error) {
+	restore, err := s.raw()
+	if err != nil {
+		return "", err
+	}
+	defer restore()
+	s.terminal.SetPrompt(s.prompt())
+	done := make(chan struct{})
+	var typed string
+	var failure error
+	go func() {
+		defer close(done)
+		typed, failure = s.terminal.ReadLine()
+	}()
+	select {
+	case <-done:
+	case <-terminated:
+		return "", io.EOF
+	}
+	if errors.Is(failure, term.ErrPasteIndicator) {
+		failure = nil
+	}
+	return typed, failure
 }
 
 // prompt returns the keyspace, or spaces of the same width within a statement.
