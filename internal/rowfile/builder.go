@@ -123,15 +123,6 @@ func (b *builder) setDim(dim int) {
 	b.values = append(slices.Repeat([]byte{0}, b.rows*b.field.Type.ValueWidth()), b.values...)
 }
 
-// size returns the number of bytes in the buffers.
-func (b *builder) size() int {
-	size := len(b.values) + 4*len(b.offsets)
-	for _, child := range b.children {
-		size += child.size()
-	}
-	return size
-}
-
 // take returns the column, and begins a new one.
 func (b *builder) take() column.Column {
 	c := column.Column{Name: b.field.Name, Type: b.field.Type, Len: b.rows, Values: b.values, Offsets: b.offsets}

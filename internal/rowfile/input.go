@@ -224,7 +224,7 @@ func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch)
 	if err != nil {
 		return err
 	}
-	defer raw.Close()
+	defer func() { _ = raw.Close() }() // it was read only
 	start := in.done.Load()
 	r, end, compressed, err := decompress(bufio.NewReaderSize(&countingReader{raw, &in.done}, 64<<10))
 	if err != nil {

@@ -305,9 +305,10 @@ func AppendRecord(dst []byte, b *column.Batch, i int) []byte {
 	if c := b.Column(RecordColumn); c.Err() == nil {
 		return append(dst, strings.TrimRight(c.Value(i).(string), "\r\n")...)
 	}
-	v, err := Values{}.withDefaults()
+	v, _ := Values{}.withDefaults() // the zero value is valid
 	first := len(dst)
-	if dst, err = v.appendFields(dst, b.Columns, i, true); err != nil {
+	dst, err := v.appendFields(dst, b.Columns, i, true)
+	if err != nil {
 		return append(dst[:first], errors.Join(errors.New("no text"), err).Error()...)
 	}
 	return dst

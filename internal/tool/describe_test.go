@@ -53,6 +53,11 @@ func TestDescribeRoundTrip(t *testing.T) {
 
 // TestDescribeCassandra is TestDescribeRoundTrip on the server of VECQL_TEST_HOSTS, or the shared one.
 func TestDescribeCassandra(t *testing.T) {
+	requireRoundTrip(t, realTester(t), fmt.Sprint("vecql_describe_", os.Getpid()), described+describedViews)
+}
+
+// realTester returns a tester with the server of VECQL_TEST_HOSTS, or the shared one.
+func realTester(t *testing.T) *tester {
 	x := &tester{t: t, ctx: t.Context(), env: map[string]string{"VECQL_HOSTS": os.Getenv("VECQL_TEST_HOSTS")}}
 	if x.env["VECQL_HOSTS"] == "" {
 		server, err := cassandra.Shared(t.Context())
@@ -61,7 +66,7 @@ func TestDescribeCassandra(t *testing.T) {
 			"VECQL_HOSTS": server.Host, "VECQL_USER": cassandra.Username, "VECQL_PASSWORD": cassandra.Password,
 		}
 	}
-	requireRoundTrip(t, x, fmt.Sprint("vecql_describe_", os.Getpid()), described+describedViews)
+	return x
 }
 
 // TestDescribe requires the answers for names of every kind.

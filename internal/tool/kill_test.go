@@ -61,7 +61,7 @@ func (x *tester) killUntilDone(statement string, requests int, args ...string) (
 		case err := <-ended:
 			require.NoError(x.t, err)
 			require.NoError(x.t, cmd.Process.Kill())
-			<-done
+			require.Error(x.t, <-done)
 		}
 		seen.Remove()
 		if killed++; killed == 1 {

@@ -88,13 +88,26 @@ func newRowWriters(session *vecql.Session, l *load) (*rowWriters, error) {
 		if i > 0 && o.Checkpoint != "" {
 			o.Checkpoint = fmt.Sprintf("%s.%d", o.Checkpoint, i)
 		}
-		writer, err := bulk.New(session, s.text, o)
+		writer, err := w.open(session, s, o)
 		if err != nil {
 			return nil, errors.Join(err, w.close())
 		}
 		w.writers = append(w.writers, writer)
 	}
 	return w, nil
+}
+
+// open returns the writer of a statement. That of an INSERT which is made of columns alone joins rows of one partition.
+func (w *rowWriters) open(session *vecql.Session, s loadStatement, o bulk.Options) (*bulk.Writer, error) {
+	if s.columns == nil {
+		return bulk.New(session, s.text, o)
+	}
+	o.Columns, o.AllowMissing = s.columns, true
+	o.TTL, o.TTLColumn, o.TimestampColumn = w.l.ttl, w.l.ttlField, w.l.timestampField
+	if w.l.timestamp != 0 {
+		o.Query = func(q *vecql.Query) { q.Timestamp(w.l.timestamp) }
+	}
+	return bulk.Insert(session, s.table, o)
 }
 
 func (w *rowWriters) write(ctx context.Context, b *column.Batch) error {

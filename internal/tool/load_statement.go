@@ -80,6 +80,19 @@ func mappedValue(value string) string {
 	return marker(value)
 }
 
+// columns returns the column for each field, nil if a value is not a field or one field has two columns.
+func (m mapping) columns() map[string]string {
+	fields := map[string]string{}
+	for name, value := range m {
+		field := unquoted(strings.TrimPrefix(value, ":"))
+		if value != marker(field) || fields[field] != "" {
+			return nil
+		}
+		fields[field] = name
+	}
+	return fields
+}
+
 // insert returns the INSERT for the rows of a load.
 func (l *load) insert(t *vecql.TableMetadata, m mapping) string {
 	var names, values []string
@@ -182,5 +195,5 @@ func (l *load) statementsOf(t *vecql.TableMetadata) ([]loadStatement, error) {
 	case isCounter:
 		return []loadStatement{{text: l.count(t, m)}}, nil
 	}
-	return []loadStatement{{text: l.insert(t, m)}}, nil
+	return []loadStatement{{text: l.insert(t, m), table: qualified(t), columns: m.columns()}}, nil
 }

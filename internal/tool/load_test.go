@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -224,7 +225,23 @@ func TestLoadResume(t *testing.T) {
 	}
 	x.requireFailureContains("there is no checkpoint none.json to resume", "load", "shop.items", path, "--resume", "--checkpoint", "none.json")
 	x.requireFailureContains("--resume needs --checkpoint", "load", "shop.items", path, "--resume")
-	x.requireFailureContains("it belongs to another job", append(args, "--resume", "--ttl", "1h")...)
+	x.requireFailureContains("it belongs to another job", append(args, "--resume", "--map", "name='x'")...)
+}
+
+// TestLoadInterrupted ends a load by its context, and continues it.
+func TestLoadInterrupted(t *testing.T) {
+	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int)")
+	args := []string{"load", "shop.many", ids(t, 400), "--checkpoint", filepath.Join(t.TempDir(), "load.json"), "--max-in-flight", "2"}
+	ctx, cancel := context.WithCancel(t.Context())
+	x.ctx = ctx
+	inserts := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Skip: 100, Match: func(cqltest.Request) bool { cancel(); return false }})
+	require.Equal(t, "vecql load: interrupted; --resume continues the load", x.requireFailure(exitInterrupted, args...))
+	inserts.Remove()
+	x.ctx = t.Context()
+	var s summary
+	require.NoError(t, json.Unmarshal([]byte(x.requireRun(append(args, "--resume", "--summary", "json")...)), &s))
+	require.EqualValues(t, 400, s.Rows+s.Skipped)
+	require.Positive(t, s.Skipped)
 }
 
 func must1[T any](v T, err error) T {
@@ -275,28 +292,42 @@ func TestLoadErrors(t *testing.T) {
 }
 
 // TestLoadTimes keeps write times and times to live of each column, also where the table has a default.
-func TestLoadTimes(t *testing.T) {
+func TestLoadTimes(t *testing.T) { requireTimes(t, newTester(t), "shop") }
+
+// TestLoadTimesCassandra is TestLoadTimes on the server of VECQL_TEST_HOSTS, or the shared one.
+func TestLoadTimesCassandra(t *testing.T) {
+	requireTimes(t, realTester(t), fmt.Sprint("vecql_load_", os.Getpid()))
+}
+
+func requireTimes(t *testing.T, x *tester, keyspace string) {
 	const columns = " (id int, ck int, s text STATIC, a text, b int, l list<int>, f frozen<list<int>>, PRIMARY KEY (id, ck))"
-	x := newTester(t, shop, "CREATE TABLE shop.old"+columns, "CREATE TABLE shop.new"+columns+" WITH default_time_to_live = 5000",
-		`INSERT INTO shop.old (id, ck, s, a, b, l) VALUES (1, 1, 's', 'a', 2, [3]) USING TIMESTAMP 1000 AND TTL 9000;
-		UPDATE shop.old USING TIMESTAMP 2000 SET a = 'A', f = [4] WHERE id = 1 AND ck = 1;
-		INSERT INTO shop.old (id, ck) VALUES (1, 2); INSERT INTO shop.old (id, ck, b) VALUES (2, 1, 5) USING TIMESTAMP 3000; INSERT INTO shop.old (id, s) VALUES (3, 'x')`)
-	for _, name := range []string{"old.parquet", "old.csv"} {
-		require.NoError(t, x.Exec("TRUNCATE shop.new"))
-		path := filepath.Join(t.TempDir(), name)
-		x.requireRun("unload", "shop.old", path, "--times")
-		require.Equal(t, "loaded 4 rows from 1 file, 0 rejected\n", x.requireRun("load", "shop.new", path, "--times", "--checkpoint", path+".json"))
-		require.Contains(t, x.requireRun("load", "shop.new", path, "--times", "--checkpoint", path+".json", "--resume"), "loaded 4 rows")
-		times := func(table string) []string {
-			rows := x.requireRun("unload", "--statement", "SELECT id, ck, s, a, b, f, writetime(s), writetime(a), writetime(b), writetime(f), ttl(a), l FROM shop."+table, "-", "--format", "csv")
-			lines := strings.Split(rows, "\n") // ranges come in any order
-			slices.Sort(lines)
-			return lines
-		}
-		require.Equal(t, times("old"), times("new"))
-		ttl := x.requireRun("unload", "--statement", "SELECT ttl(b), ttl(s) FROM shop.new WHERE id = 1 AND ck = 1", "-", "--format", "csv", "--no-header")
-		require.Regexp(t, `^[89]\d\d\d,[89]\d\d\d\n$`, ttl)
+	query := func(stmt string) string {
+		return x.requireRun("query", "--timeout", "30s", "--output", "csv", strings.ReplaceAll(stmt, "shop", keyspace))
 	}
-	x.requireFailureContains("--times has statements of its own", "load", "shop.new", "-", "--times", "--ttl", "1h")
-	x.requireFailureContains(`there is no column "writetime(name)"`, "load", "shop.items", file(t, "x.csv", itemsCSV), "--times")
+	query("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	defer query("DROP KEYSPACE shop")
+	query("CREATE TABLE shop.old" + columns)
+	query("CREATE TABLE shop.new" + columns + " WITH default_time_to_live = 5000")
+	query("INSERT INTO shop.old (id, ck, s, a, b, l) VALUES (1, 1, 's', 'a', 2, [3]) USING TIMESTAMP 1000 AND TTL 9000")
+	query("UPDATE shop.old USING TIMESTAMP 2000 SET a = 'A', f = [4] WHERE id = 1 AND ck = 1")
+	query("INSERT INTO shop.old (id, ck) VALUES (1, 2)")
+	query("INSERT INTO shop.old (id, ck, b) VALUES (2, 1, 5) USING TIMESTAMP 3000")
+	query("INSERT INTO shop.old (id, s) VALUES (3, 'x')")
+	times := func(table string) []string {
+		lines := strings.Split(query("SELECT id, ck, s, a, b, f, writetime(s), writetime(a), writetime(b), writetime(f), ttl(a), l FROM shop."+table), "\n")
+		slices.Sort(lines)
+		return lines
+	}
+	for _, name := range []string{"old.parquet", "old.csv"} {
+		query("TRUNCATE shop.new")
+		path := filepath.Join(t.TempDir(), name)
+		x.requireRun("unload", keyspace+".old", path, "--times")
+		load := []string{"load", keyspace + ".new", path, "--times", "--checkpoint", path + ".json"}
+		require.Equal(t, "loaded 4 rows from 1 file, 0 rejected\n", x.requireRun(load...))
+		require.Contains(t, x.requireRun(append(load, "--resume")...), "loaded 4 rows")
+		require.Equal(t, times("old"), times("new"))
+		require.Regexp(t, `\n[89]\d\d\d,[89]\d\d\d\n$`, query("SELECT ttl(b), ttl(s) FROM shop.new WHERE id = 1 AND ck = 1"))
+	}
+	x.requireFailureContains("--times has statements of its own", "load", keyspace+".new", "-", "--times", "--ttl", "1h")
+	x.requireFailureContains(`there is no column "writetime(`, "load", keyspace+".new", file(t, "x.csv", "id,ck,s,a,b,l,f\n"), "--times")
 }

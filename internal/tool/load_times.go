@@ -23,6 +23,9 @@ func ttlField(column string) string       { return "ttl(" + column + ")" }
 type loadStatement struct {
 	text       string
 	has, lacks []string
+	// table and columns are set for an INSERT whose values are fields: the column for each field.
+	table   string
+	columns map[string]string
 }
 
 // timedStatements returns the statements for a table: an UPDATE for each column, and an INSERT for rows that have
