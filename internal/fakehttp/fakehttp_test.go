@@ -50,7 +50,7 @@ func (c *client) do(method, path, body string) (status int, answer string) {
 	require.NoError(c.t, err)
 	answered, err := http.DefaultClient.Do(r)
 	require.NoError(c.t, err)
-	defer answered.Body.Close()
+	defer func() { _ = answered.Body.Close() }()
 	text, err := io.ReadAll(answered.Body)
 	require.NoError(c.t, err)
 	return answered.StatusCode, strings.TrimSpace(string(text))

@@ -51,7 +51,7 @@ func (f running) do(t *testing.T, method, path, body string) string {
 	require.NoError(t, err)
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Less(t, answer.StatusCode, 300, string(text))
