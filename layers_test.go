@@ -78,6 +78,7 @@ var imports = map[string][]string{
 	"cql":                nil,
 	// only the public packages
 	"examples":            {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
+	"expr":                {module + "/column", module + "/cql", module + "/internal/bitmap"},
 	"groupby":             {module + "/column", module + "/cql", module + "/internal/bitmap"},
 	"internal/atomicfile": nil,
 	"internal/background": nil,

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// Casts. Each function converts one value; ErrCast means that the type has no such value.
+
+// castInts returns the lane of a cast to integers, dates and timestamps.
+func (b *builder) castInts(t *term) lane[int64] {
+	a := t.args[0]
+	switch t.class {
+	case classDate:
+		return b.castDate(t)
+	case classTimestamp:
+		return b.castTimestamp(t)
+	}
+	lo, hi := limits(t.typ.Kind)
+	within := func(v int64) (int64, error) {
+		if v < lo || v > hi {
+			return 0, ErrCast
+		}
+		return v, nil
+	}
+	switch a.class {
+	case classUint:
+		return newMap(t, b.block, b.uints(a), func(v uint64) (int64, error) {
+			if v > math.MaxInt64 {
+				return 0, ErrCast
+			}
+			return within(int64(v))
+		})
+	case classFloat:
+		return newMap(t, b.block, b.floats(a), func(v float64) (int64, error) {
+			if v = math.RoundToEven(v); !(v >= -1<<63 && v < 1<<63) {
+				return 0, ErrCast
+			}
+			return within(int64(v))
+		})
+	case classText:
+		return newMap(t, b.block, b.texts(a), func(s string) (int64, error) {
+			v, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return 0, ErrCast
+			}
+			return within(v)
+		})
+	}
+	return newMap(t, b.block, b.ints(a), within)
+}
+
+// limits returns the least and the greatest value of a kind of integers up to int64.
+func limits(k column.Kind) (lo, hi int64) {
+	w := 8 * column.Type{Kind: k}.ValueWidth()
+	if isUnsigned(k) {
+		return 0, 1<<w - 1
+	}
+	return -1 << (w - 1), 1<<(w-1) - 1
+}
+
+func (b *builder) castDate(t *term) lane[int64] {
+	a, to := t.args[0], clockOf(t.typ)
+	switch a.class {
+	case classText:
+		return newMap(t, b.block, b.texts(a), func(s string) (int64, error) {
+			v, err := time.Parse("2006-01-02", s)
+			if err != nil {
+				return 0, ErrCast
+			}
+			return to.value(v)
+		})
+	case classDate:
+		return b.ints(a)
+	}
+	from := clockOf(a.typ)
+	return newMap(t, b.block, b.ints(a), func(v int64) (int64, error) { return to.checked(floorDiv(v, from.perDay), true) })
+}
+
+func (b *builder) castTimestamp(t *term) lane[int64] {
+	a, to := t.args[0], clockOf(t.typ)
+	if a.class == classText {
+		return newMap(t, b.block, b.texts(a), func(s string) (int64, error) {
+			v, err := parseTime(s)
+			if err != nil || int64(v.Nanosecond())%(1e9/to.perSec) != 0 {
+				return 0, ErrCast
+			}
+			return to.value(v)
+		})
+	}
+	from := clockOf(a.typ)
+	if from.perDay > to.perDay {
+		return newMap(t, b.block, b.ints(a), func(v int64) (int64, error) { return floorDiv(v, from.perDay/to.perDay), nil })
+	}
+	return newMap(t, b.block, b.ints(a), func(v int64) (int64, error) {
+		v, ok := mulInt(v, to.perDay/from.perDay)
+		return to.checked(v, ok)
+	})
+}
+
+func (b *builder) castUints(t *term) lane[uint64] {
+	a := t.args[0]
+	switch a.class {
+	case classUint:
+		return b.uints(a)
+	case classFloat:
+		return newMap(t, b.block, b.floats(a), func(v float64) (uint64, error) {
+			if v = math.RoundToEven(v); !(v >= 0 && v < 1<<64) {
+				return 0, ErrCast
+			}
+			return uint64(v), nil
+		})
+	case classText:
+		return newMap(t, b.block, b.texts(a), func(s string) (uint64, error) {
+			v, err := strconv.ParseUint(s, 10, 64)
+			if err != nil {
+				return 0, ErrCast
+			}
+			return v, nil
+		})
+	}
+	return newMap(t, b.block, b.ints(a), func(v int64) (uint64, error) {
+		if v < 0 {
+			return 0, ErrCast
+		}
+		return uint64(v), nil
+	})
+}
+
+func (b *builder) castFloats(t *term) lane[float64] {
+	a := t.args[0]
+	var arg lane[float64]
+	switch a.class {
+	case classText:
+		arg = newMap(t, b.block, b.texts(a), func(s string) (float64, error) {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				return 0, ErrCast
+			}
+			return v, nil
+		})
+	case classDecimal:
+		arg = newMap(t, b.block, b.ints(a), decimalFloat(a.typ.Scale))
+	default:
+		arg = b.floats(a)
+	}
+	if t.typ.Kind != column.Float32 {
+		return arg
+	}
+	return newMap(t, b.block, arg, func(v float64) (float64, error) {
+		narrow := float64(float32(v))
+		if math.IsInf(narrow, 0) && !math.IsInf(v, 0) {
+			return 0, ErrCast
+		}
+		return narrow, nil
+	})
+}
+
+// decimalFloat returns the function from an unscaled value to the nearest float. The quotient of two exact floats is
+// rounded once.
+func decimalFloat(scale int) func(int64) (float64, error) {
+	ten := big.NewInt(10)
+	unit := new(big.Int).Exp(ten, big.NewInt(int64(scale)), nil)
+	power, _ := new(big.Float).SetInt(unit).Float64()
+	return func(v int64) (float64, error) {
+		if v > -1<<53 && v < 1<<53 {
+			return float64(v) / power, nil
+		}
+		f, _ := new(big.Rat).SetFrac(big.NewInt(v), unit).Float64()
+		return f, nil
+	}
+}
+
+func (b *builder) castBools(t *term) lane[bool] {
+	a := t.args[0]
+	switch a.class {
+	case classBool:
+		return b.bools(a)
+	case classText:
+		return newMap(t, b.block, b.texts(a), func(s string) (bool, error) {
+			switch {
+			case strings.EqualFold(s, "true"):
+				return true, nil
+			case strings.EqualFold(s, "false"):
+				return false, nil
+			}
+			return false, ErrCast
+		})
+	case classUint:
+		return newMap(t, b.block, b.uints(a), func(v uint64) (bool, error) { return v != 0, nil })
+	case classFloat:
+		return newMap(t, b.block, b.floats(a), func(v float64) (bool, error) { return v != 0, nil })
+	}
+	return newMap(t, b.block, b.ints(a), func(v int64) (bool, error) { return v != 0, nil })
+}
+
+func (b *builder) castTexts(t *term) lane[string] {
+	a := t.args[0]
+	switch a.class {
+	case classBool:
+		return newMap(t, b.block, b.bools(a), func(v bool) (string, error) { return strconv.FormatBool(v), nil })
+	case classUint:
+		return newMap(t, b.block, b.uints(a), func(v uint64) (string, error) { return strconv.FormatUint(v, 10), nil })
+	case classFloat:
+		bits := 64
+		if a.typ.Kind == column.Float32 || a.typ.Kind == column.Float16 {
+			bits = 32
+		}
+		return newMap(t, b.block, b.floats(a), func(v float64) (string, error) {
+			return strconv.FormatFloat(v, 'g', -1, bits), nil
+		})
+	case classInt:
+		return newMap(t, b.block, b.ints(a), func(v int64) (string, error) { return strconv.FormatInt(v, 10), nil })
+	case classBytes:
+		return newMap(t, b.block, b.texts(a), func(s string) (string, error) {
+			return cql.UUID([]byte(s)).String(), nil
+		})
+	case classText:
+		return b.texts(a)
+	}
+	from, layout := clockOf(a.typ), "2006-01-02"
+	switch {
+	case a.class == classTimestamp && a.typ.UTC:
+		layout = timeLayout
+	case a.class == classTimestamp:
+		layout = strings.TrimSuffix(timeLayout, "Z07:00")
+	}
+	return newMap(t, b.block, b.ints(a), func(v int64) (string, error) { return from.time(v).Format(layout), nil })
+}

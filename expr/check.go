@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Types of expressions: the tree of terms, and the errors of Compile.
+
+// A CompileError means that an expression does not fit the schema: a column is missing, the types of the operands do not
+// fit the operation, or a literal has no value in the type of its context.
+type CompileError struct {
+	Expr   string // the part of the expression
+	Offset int    // of the part in the parsed text; -1 if it was made in Go
+	Err    error  // the reason, with the names of columns and types
+}
+
+func (e *CompileError) Error() string {
+	at := ""
+	if e.Offset >= 0 {
+		at = fmt.Sprintf("at offset %d: ", e.Offset)
+	}
+	return fmt.Sprintf("expr: %s%s: %v", at, e.Expr, e.Err)
+}
+
+func (e *CompileError) Unwrap() error { return e.Err }
+
+// A term is an expression with types. A literal has no type until its context gives it one.
+type term struct {
+	e     Expr
+	op    string
+	args  []*term
+	typ   column.Type
+	class class
+	value any // of a literal: its normal form, converted by fromText
+	index int // of a column, in checker.columns
+}
+
+func (t *term) set(typ column.Type) { t.typ, t.class = typ, classOf(typ) }
+
+// untyped reports whether the term is a literal whose type is still open.
+func (t *term) untyped() bool { return t.op == opLiteral && t.class == classNone }
+
+// describe returns the term with its type, for errors.
+func (t *term) describe() string {
+	if t.untyped() || t.class == classInterval {
+		return t.e.String()
+	}
+	return fmt.Sprintf("%s is %v", clip(t.e.String()), t.typ)
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
+
+// A checker converts expressions to terms.
+type checker struct {
+	schema  column.Schema
+	columns column.Schema // those that the expression uses
+}
+
+func fault(e Expr, format string, args ...any) error {
+	c := &CompileError{Expr: clip(e.String()), Offset: -1, Err: fmt.Errorf(format, args...)}
+	if e.n != nil {
+		c.Offset = e.n.at - 1
+	}
+	return c
+}
+
+// types are the types without parameters.
+var (
+	typeBool    = column.Type{Kind: column.Bool}
+	typeInt64   = column.Type{Kind: column.Int64}
+	typeUint64  = column.Type{Kind: column.Uint64}
+	typeFloat64 = column.Type{Kind: column.Float64}
+	typeString  = column.Type{Kind: column.String}
+)
+
+// check returns the term of an expression. A literal as the whole has the type of its value.
+func (c *checker) check(e Expr) (*term, error) {
+	t, err := c.term(e)
+	if err == nil && t.untyped() {
+		err = c.settleAlone(t)
+	}
+	return t, err
+}
+
+// term returns the term of an expression, which may be an untyped literal.
+func (c *checker) term(e Expr) (*term, error) {
+	if e.n == nil {
+		return nil, &CompileError{Expr: "Expr{}", Offset: -1, Err: errors.New("the zero Expr is no expression")}
+	}
+	t := &term{e: e, op: e.n.op}
+	switch t.op {
+	case opColumn:
+		return t, c.column(t)
+	case opLiteral:
+		if e.n.err != nil {
+			return nil, fault(e, "%w", e.n.err)
+		}
+		t.value = e.n.value
+		return t, nil
+	}
+	for _, a := range e.n.args {
+		arg, err := c.term(a)
+		if err != nil {
+			return nil, err
+		}
+		t.args = append(t.args, arg)
+	}
+	return t, c.operation(t)
+}
+
+func (c *checker) column(t *term) error {
+	name := t.e.n.name
+	if t.index = c.columns.Index(name); t.index < 0 {
+		i := c.schema.Index(name)
+		if i < 0 {
+			names := make([]string, len(c.schema))
+			for k := range c.schema {
+				names[k] = c.schema[k].Name
+			}
+			return fault(t.e, "%w: %q; the columns are: %s", column.ErrNoColumn, name, strings.Join(names, ", "))
+		}
+		t.index = len(c.columns)
+		c.columns = append(c.columns, c.schema[i])
+	}
+	t.set(c.columns[t.index].Type)
+	return nil
+}
+
+// operation checks the operands of an operation and sets its type.
+func (c *checker) operation(t *term) error {
+	switch t.op {
+	case opAnd, opOr, opNot:
+		return c.all(t, t.args, typeBool, typeBool)
+	case opEq, opNe, opLt, opLe, opGt, opGe:
+		t.set(typeBool)
+		return c.comparable(t, t.args[0], t.args[1])
+	case opIn, opBetween:
+		t.set(typeBool)
+		return c.several(t)
+	case opIsNull:
+		t.set(typeBool)
+		if t.args[0].untyped() {
+			return c.settleAlone(t.args[0])
+		}
+		return nil
+	case opAdd, opSub, opMul, opDiv, opMod, opNeg:
+		return c.arithmetic(t)
+	case opCase:
+		return c.branches(t)
+	case "coalesce":
+		return c.unify(t, t.args)
+	case opCast:
+		return c.cast(t)
+	case "dot", "cosine", "l2", "norm", "element", "slice":
+		return c.vector(t)
+	case "date_trunc", "extract":
+		return c.timePart(t)
+	}
+	return c.text(t)
+}
+
+// all gives all terms a type.
+func (c *checker) all(t *term, args []*term, want, result column.Type) error {
+	t.set(result)
+	for _, a := range args {
+		if a.untyped() {
+			if err := c.settle(a, want); err != nil {
+				return err
+			}
+		}
+		if a.typ != want {
+			return fault(t.e, "%s requires %v: %s", t.op, want, a.describe())
+		}
+	}
+	return nil
+}
+
+// settleAlone gives a literal the type of its value.
+func (c *checker) settleAlone(t *term) error {
+	switch v := t.value.(type) {
+	case bool:
+		t.set(typeBool)
+	case int64:
+		t.set(typeInt64)
+	case uint64:
+		t.set(typeUint64)
+	case float64:
+		t.set(typeFloat64)
+	case string:
+		t.set(typeString)
+	case []byte:
+		t.set(column.Type{Kind: column.Binary})
+	case []float64:
+		t.set(column.VectorOf(column.Float64, len(v)))
+	default:
+		kind := literalText(nil)
+		if v != nil {
+			kind = fmt.Sprintf("%T", v)
+		}
+		return fault(t.e, "the context gives the literal (%s) no type; cast it, or compare it with a column", kind)
+	}
+	return nil
+}
+
+// settle gives a literal a type that has exactly its value.
+func (c *checker) settle(t *term, typ column.Type) error {
+	if err := c.against(t, typ); err != nil || t.value == nil || t.class == classBool {
+		return err
+	}
+	if t.class.isTexts() {
+		if s, _ := bytesOfLiteral(t.value, typ); typ.Kind == column.Fixed && len(s) != typ.Width {
+			return fault(t.e, "a literal of %d bytes has no value in %v", len(s), typ)
+		}
+		return nil
+	}
+	if p, _ := pointOf(t.value, typ); !p.exact || p.side != 0 {
+		return fault(t.e, "the literal has no exact value in %v", typ)
+	}
+	return nil
+}
+
+// against gives a literal the type of what it is compared with. Its value may lie between those of the type.
+func (c *checker) against(t *term, typ column.Type) error {
+	value, fits := fromText(t.value, typ)
+	switch class := classOf(typ); {
+	case t.value == nil:
+		fits = true
+	case !fits, class == classNone, class == classVector:
+		fits = false
+	case class == classBool:
+		_, fits = value.(bool)
+	case class.isTexts():
+		_, fits = bytesOfLiteral(value, typ)
+	default:
+		_, fits = pointOf(value, typ)
+	}
+	if !fits || classOf(typ) == classNone {
+		return fault(t.e, "the literal does not fit %v", typ)
+	}
+	t.value = value
+	t.set(typ)
+	return nil
+}
+
+// comparable checks that two terms have values of one order, and gives literals their types.
+func (c *checker) comparable(t, a, b *term) error {
+	switch {
+	case a.untyped() && b.untyped():
+		return c.unify(&term{e: t.e, op: t.op}, []*term{a, b})
+	case a.untyped():
+		a, b = b, a
+	}
+	if a.class == classNone || a.class == classVector {
+		return fault(t.e, "%s, which has no order here; only is null takes it", a.describe())
+	}
+	if b.untyped() {
+		if err := c.against(b, a.typ); err != nil {
+			return fault(t.e, "%s, which does not compare with %s", a.describe(), b.e)
+		}
+		return nil
+	}
+	if a.class.isNumber() && b.class.isNumber() || a.typ == b.typ ||
+		a.class == b.class && (a.class == classBytes || a.class == classDecimal && a.typ.Scale == b.typ.Scale) {
+		return nil
+	}
+	return fault(t.e, "%s, which does not compare with %s", a.describe(), b.describe())
+}
+
+// several checks in and between, whose first operand is compared with all others.
+func (c *checker) several(t *term) error {
+	first := t.args[0]
+	if first.untyped() {
+		if len(t.args) == 1 {
+			return c.settleAlone(first)
+		}
+		return c.unify(&term{e: t.e, op: t.op}, t.args)
+	}
+	for _, a := range t.args[1:] {
+		if err := c.comparable(t, first, a); err != nil {
+			return err
+		}
+	}
+	if len(t.args) == 1 && (first.class == classNone || first.class == classVector) {
+		return fault(t.e, "%s, which has no order here", first.describe())
+	}
+	return nil
+}
+
+// branches checks case: conditions and values alternate, and the last is the value of else.
+func (c *checker) branches(t *term) error {
+	var conditions, values []*term
+	for i, a := range t.args {
+		if i%2 == 0 && i < len(t.args)-1 {
+			conditions = append(conditions, a)
+		} else {
+			values = append(values, a)
+		}
+	}
+	if err := c.all(t, conditions, typeBool, typeBool); err != nil {
+		return err
+	}
+	return c.unify(t, values)
+}
+
+// unify gives terms a common type, and t that type. Integers and floats become the next type that has all values.
+func (c *checker) unify(t *term, args []*term) error {
+	var typ column.Type
+	for _, a := range args {
+		if a.untyped() {
+			continue
+		}
+		if a.class == classNone || a.class == classVector {
+			return fault(t.e, "%s does not take %s", t.op, a.describe())
+		}
+		common, ok := commonType(typ, a.typ)
+		if !ok {
+			return fault(t.e, "%s: %s has no common type with %v", t.op, a.describe(), typ)
+		}
+		typ = common
+	}
+	for _, a := range args {
+		if !a.untyped() {
+			continue
+		}
+		if wider := literalType(a.value); typ.Kind == 0 || classOf(typ).isNumber() && !hasLiteral(typ, a.value) {
+			common, ok := commonType(typ, wider)
+			if !ok && wider.Kind != 0 {
+				return fault(t.e, "%s: %s has no common type with %v", t.op, a.e, typ)
+			}
+			typ = common
+		}
+	}
+	if typ.Kind == 0 {
+		return fault(t.e, "%s: no operand has a type", t.op)
+	}
+	for _, a := range args {
+		if a.untyped() {
+			if err := c.settle(a, typ); err != nil {
+				return err
+			}
+		}
+	}
+	t.set(typ)
+	return nil
+}
+
+// hasLiteral reports whether a type of numbers has the value of a literal.
+func hasLiteral(t column.Type, value any) bool {
+	if value == nil {
+		return true
+	}
+	p, ok := pointOf(value, t)
+	if _, isFloat := value.(float64); isFloat && classOf(t) != classFloat {
+		return false
+	}
+	if !ok || !p.exact || p.side != 0 {
+		return false
+	}
+	switch w := 8 * t.ValueWidth(); {
+	case t.Kind == column.Float32:
+		return float64(float32(p.float)) == p.float || math.IsNaN(p.float)
+	case classOf(t) != classInt:
+		return true
+	case isUnsigned(t.Kind):
+		return int64(p.bits) >= 0 && p.bits>>w == 0
+	default:
+		return int64(p.bits)<<(64-w)>>(64-w) == int64(p.bits)
+	}
+}
+
+// literalType returns the type of a literal without context, none for NULL and those that need context.
+func literalType(value any) column.Type {
+	t := &term{op: opLiteral, value: value}
+	if (&checker{}).settleAlone(t) != nil {
+		return column.Type{}
+	}
+	return t.typ
+}
+
+// commonType returns the narrowest type with the values of both. The zero Type has no values.
+func commonType(a, b column.Type) (column.Type, bool) {
+	ca, cb := classOf(a), classOf(b)
+	switch {
+	case a.Kind == 0 || a == b && a.Kind != column.Float16:
+		if b.Kind == column.Float16 {
+			return column.Type{Kind: column.Float32}, true
+		}
+		return b, true
+	case b.Kind == 0:
+		return a, true
+	case !ca.isNumber() || !cb.isNumber():
+		return column.Type{}, false
+	case ca == classFloat && cb == classFloat && a.Kind != column.Float64 && b.Kind != column.Float64:
+		return column.Type{Kind: column.Float32}, true
+	case ca == classFloat || cb == classFloat:
+		return typeFloat64, true
+	case isUnsigned(a.Kind) == isUnsigned(b.Kind):
+		return column.Type{Kind: max(a.Kind, b.Kind)}, true
+	case ca == classUint || cb == classUint:
+		return column.Type{}, false
+	}
+	return typeInt64, true
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// Types of functions and of arithmetic.
+
+// arithmetic checks + - * / % and the sign.
+func (c *checker) arithmetic(t *term) error {
+	if t.op == opNeg {
+		t.args = []*term{{e: Lit(0), op: opLiteral, value: int64(0)}, t.args[0]}
+	}
+	a, b := t.args[0], t.args[1]
+	if isInterval(a) && t.op == opAdd {
+		a, b = b, a
+		t.args[0], t.args[1] = a, b
+	}
+	if isInterval(b) && (t.op == opAdd || t.op == opSub) {
+		d := intervalOf(b)
+		if a.class != classTimestamp && (a.class != classDate || d.Nanoseconds != 0) {
+			return fault(t.e, "an interval is added to timestamps, and without hours to dates: %s", a.describe())
+		}
+		if a.class == classTimestamp && d.Nanoseconds%(1e9/a.typ.Unit.PerSecond()) != 0 {
+			return fault(t.e, "the interval has no exact value in %v", a.typ)
+		}
+		b.class = classInterval
+		t.set(a.typ)
+		return nil
+	}
+	for _, x := range []*term{a, b} {
+		if !x.untyped() && !x.class.isNumber() {
+			return fault(t.e, "%s requires numbers: %s", t.op, x.describe())
+		}
+	}
+	return c.numbers(t, a, b)
+}
+
+// numbers sets the type in which two numbers are computed: Int64, Uint64 or Float64.
+func (c *checker) numbers(t, a, b *term) error {
+	common, ok := column.Type{}, true
+	for _, x := range []*term{a, b} {
+		typ := x.typ
+		if x.untyped() {
+			if typ = literalType(x.value); x.value != nil && !classOf(typ).isNumber() {
+				return fault(t.e, "%s requires numbers: %s", t.op, x.e)
+			}
+		}
+		if v, isInt := x.value.(int64); x.untyped() && isInt && v >= 0 {
+			continue // fits all
+		}
+		if common, ok = commonType(common, typ); !ok {
+			return fault(t.e, "int64 and uint64 have no common type: cast one of %s and %s", a.e, b.e)
+		}
+	}
+	switch {
+	case classOf(common) == classFloat:
+		t.set(typeFloat64)
+	case common.Kind == column.Uint64 && t.op != opNeg:
+		t.set(typeUint64)
+	case common.Kind == column.Uint64:
+		return fault(t.e, "%s requires a signed number: %s", t.op, b.describe())
+	default:
+		t.set(typeInt64)
+	}
+	for _, x := range []*term{a, b} {
+		if x.untyped() {
+			if err := c.settle(x, t.typ); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// text checks the functions of texts. The first operand is a text; those of likeness take literals.
+func (c *checker) text(t *term) error {
+	first := t.args[0]
+	binary := slices.Contains([]string{"length", "contains", "starts_with", "ends_with"}, t.op) &&
+		first.typ.Kind == column.Binary
+	switch t.op {
+	case "length":
+		t.set(typeInt64)
+	case opLike, opILike, opRegexp, "contains", "starts_with", "ends_with":
+		t.set(typeBool)
+	default:
+		t.set(typeString)
+	}
+	texts := t.args
+	if t.op == "substring" {
+		texts = t.args[:1]
+		for _, a := range t.args[1:] {
+			if a.untyped() {
+				if err := c.settle(a, typeInt64); err != nil {
+					return err
+				}
+			}
+			if a.class != classInt {
+				return fault(t.e, "%s counts in integers: %s", t.op, a.describe())
+			}
+		}
+	}
+	want := typeString
+	if binary {
+		want = first.typ
+	}
+	if err := c.all(t, texts, want, t.typ); err != nil {
+		return err
+	}
+	return c.patterns(t)
+}
+
+// patterns checks that patterns are literals, and regular expressions valid.
+func (c *checker) patterns(t *term) error {
+	if !slices.Contains([]string{opLike, opILike, opRegexp, "regexp_replace"}, t.op) {
+		return nil
+	}
+	for _, a := range t.args[1:] {
+		if _, ok := a.value.(string); !ok {
+			return fault(t.e, "the pattern of %s must be a literal, not %s", t.op, a.e)
+		}
+	}
+	if t.op == opRegexp || t.op == "regexp_replace" {
+		if _, err := regexp.Compile(t.args[1].value.(string)); err != nil {
+			return fault(t.args[1].e, "%w", err)
+		}
+	}
+	return nil
+}
+
+// units are the units of date_trunc, from the smallest, and parts the further ones of extract.
+var (
+	units = []string{"millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"}
+	parts = []string{"epoch", "dow", "doy"}
+)
+
+// timePart checks date_trunc and extract: a unit, a time, and perhaps a zone.
+func (c *checker) timePart(t *term) error {
+	all := units
+	if t.op == "extract" {
+		all = slices.Concat(units, parts)
+	}
+	if unit, ok := t.args[0].value.(string); !ok || !slices.Contains(all, unit) {
+		return fault(t.args[0].e, "the first argument of %s is one of %q", t.op, all)
+	}
+	at := t.args[1]
+	if at.class != classDate && at.class != classTimestamp {
+		return fault(t.e, "%s requires a date or a timestamp: %s", t.op, at.describe())
+	}
+	if len(t.args) == 3 {
+		zone, ok := t.args[2].value.(string)
+		if !ok || at.class != classTimestamp || !at.typ.UTC {
+			return fault(t.e, "a zone applies to timestamps in UTC: %s", at.describe())
+		}
+		if _, err := time.LoadLocation(zone); err != nil {
+			return fault(t.args[2].e, "%w", err)
+		}
+	}
+	if t.op == "extract" {
+		t.set(typeInt64)
+	} else {
+		t.set(at.typ)
+	}
+	return nil
+}
+
+// vector checks the functions of vectors.
+func (c *checker) vector(t *term) error {
+	n := 1
+	if t.op == "dot" || t.op == "cosine" || t.op == "l2" {
+		n = 2
+	}
+	dim := 0
+	for _, a := range t.args[:n] {
+		if a.untyped() {
+			if _, ok := a.value.([]float64); !ok {
+				return fault(t.e, "%s requires a vector: %s", t.op, a.e)
+			}
+			if err := c.settleAlone(a); err != nil {
+				return err
+			}
+		}
+		if a.class != classVector || a.typ.Elem == column.UUID {
+			return fault(t.e, "%s requires a vector of numbers: %s", t.op, a.describe())
+		}
+		if dim != 0 && a.typ.Dim != 0 && a.typ.Dim != dim {
+			return fault(t.e, "the vectors have dimensions %d and %d", dim, a.typ.Dim)
+		}
+		dim = max(dim, a.typ.Dim)
+	}
+	t.set(typeFloat64)
+	if t.op != "element" && t.op != "slice" {
+		return nil
+	}
+	from, count := t.args[1].value, any(int64(1))
+	if t.op == "slice" {
+		count = t.args[2].value
+	}
+	f, ok1 := from.(int64)
+	n64, ok2 := count.(int64)
+	switch {
+	case !ok1 || !ok2 || f < 1 || n64 < 1:
+		return fault(t.e, "%s requires positive integer literals", t.op)
+	case f+n64-1 > int64(dim) || f > int64(dim):
+		return fault(t.e, "elements %d to %d of %s", f, f+n64-1, t.args[0].describe())
+	case t.op == "slice":
+		t.set(column.VectorOf(t.args[0].typ.Elem, int(n64)))
+	default:
+		t.set(column.Type{Kind: t.args[0].typ.Elem})
+	}
+	return nil
+}
+
+// cast checks a cast.
+func (c *checker) cast(t *term) error {
+	a, to := t.args[0], t.e.n.typ
+	if err := to.Check(); err != nil || !slices.Contains(castKinds, to.Kind) {
+		return fault(t.e, "%v is no type of a cast", to)
+	}
+	t.set(to)
+	if a.untyped() {
+		if a.value == nil {
+			return c.settle(a, to)
+		}
+		if err := c.settleAlone(a); err != nil {
+			return c.settle(a, to) // a time
+		}
+	}
+	if !castable(a.typ, to) {
+		return fault(t.e, "%s, which does not cast to %v", a.describe(), to)
+	}
+	return nil
+}
+
+// castable reports whether there is a cast between two types.
+func castable(from, to column.Type) bool {
+	a, b := classOf(from), classOf(to)
+	scalar := func(c class) bool { return c == classBool || c.isNumber() }
+	switch {
+	case from == to:
+		return true
+	case scalar(a), a == classDecimal:
+		return (scalar(b) || b == classText) && (a != classDecimal || b == classFloat)
+	case a == classText:
+		return scalar(b) || b == classDate || b == classTimestamp
+	case a == classDate || a == classTimestamp:
+		return b == classDate || b == classTimestamp || b == classText
+	case from.Kind == column.UUID:
+		return b == classText
+	}
+	return false
+}
+
+// isInterval reports whether a term is the literal of an interval.
+func isInterval(t *term) bool {
+	_, ok := t.value.(cql.Duration)
+	return ok && t.untyped()
+}
+
+func intervalOf(t *term) cql.Duration { return t.value.(cql.Duration) }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// The compiled programs are equal to the reference.
+
+func TestEqualsReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	compiled := 0
+	for i := range 300 {
+		data := make([]byte, 200)
+		for k := range data {
+			data[k] = byte(r.Uint32())
+		}
+		rows := 1 + i%150
+		if i%60 == 59 {
+			rows = 2*blockRows + 100
+		}
+		g := newGenerator(data)
+		b := g.batch(rows)
+		for range 8 {
+			ok, err := checkEqual(g.any(1+g.IntN(4)), b)
+			require.NoError(t, err, "case %d", i)
+			compiled += bit(ok)
+		}
+	}
+	require.Greater(t, compiled, 1500, "random expressions fit their columns")
+}
+
+func FuzzEval(f *testing.F) {
+	for i := range 40 {
+		f.Add(bytes.Repeat([]byte{byte(i), byte(37 * i), byte(i ^ 0x55), byte(11 * i)}, 20))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g := newGenerator(data)
+		b := g.batch(g.IntN(100))
+		if _, err := checkEqual(g.any(4), b); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// checkEqual compares Eval, Select and Refine of an expression with the reference, and its text with the expression. It
+// reports whether the expression compiles.
+func checkEqual(e Expr, b *column.Batch) (bool, error) {
+	if back, err := Parse(e.String()); err != nil || !sameExpr(e, back) {
+		return false, fmt.Errorf("%s parses to %v, %w", e, back, err)
+	}
+	p, err := Compile(e, b.Schema())
+	if err != nil {
+		if !errors.As(err, new(*CompileError)) {
+			return false, err
+		}
+		return false, nil
+	}
+	want := make([]any, b.Rows)
+	faults := make([]error, b.Rows)
+	failed := false
+	for i := range want {
+		want[i], faults[i] = reference(p.root, b, i)
+		failed = failed || faults[i] != nil
+	}
+	for range 2 { // the second time with the memory of the first
+		c, err := p.Eval(b)
+		switch {
+		case err != nil || failed:
+			if err := checkFault(err, faults); err != nil {
+				return true, fmt.Errorf("%s: %w", e, err)
+			}
+		case c.Check() != nil || c.Type != p.Type():
+			return true, fmt.Errorf("%s: a column of %v: %w", e, c.Type, c.Check())
+		default:
+			if err := checkColumn(&c, want); err != nil {
+				return true, fmt.Errorf("%s: %w", e, err)
+			}
+		}
+	}
+	if p.Type().Kind != column.Bool {
+		return true, nil
+	}
+	return true, checkSelect(p, b, want, faults)
+}
+
+// checkFault compares the error of Eval with those of the reference.
+func checkFault(err error, faults []error) error {
+	var at *RowError
+	if !errors.As(err, &at) {
+		return fmt.Errorf("error %v, want that of a row", err)
+	}
+	if fault := faults[at.Row]; fault == nil || !errors.Is(err, fault) {
+		return fmt.Errorf("error %w, want %w", err, fault)
+	}
+	return nil
+}
+
+func checkColumn(c *column.Column, want []any) error {
+	if c.Type.Kind == column.Float16 || c.Type.Kind == column.Decimal64 || classOf(c.Type) == classNone || c.Type.Elem == column.UUID {
+		return nil // a copy of a column
+	}
+	for i, w := range want {
+		got := referenceColumn(c, i)
+		w = referenceNumber(w, c.Type)
+		if !sameValue(got, w) {
+			return fmt.Errorf("row %d: %v, want %v", i, got, w)
+		}
+	}
+	return nil
+}
+
+func sameValue(a, b any) bool {
+	switch x := a.(type) {
+	case *big.Int:
+		y, ok := b.(*big.Int)
+		return ok && x.Cmp(y) == 0
+	case float64:
+		y, ok := b.(float64)
+		return ok && (math.Float64bits(x) == math.Float64bits(y) || x != x && y != y)
+	case []float64:
+		y, ok := b.([]float64)
+		return ok && slices.EqualFunc(x, y, func(a, b float64) bool { return sameValue(a, b) })
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	}
+	return a == b
+}
+
+// checkSelect compares selections with the reference. Rows in which the reference fails may be selected or not, because
+// a selection need not evaluate all operands.
+func checkSelect(p *Program, b *column.Batch, want []any, faults []error) error {
+	some := []int32{}
+	for i := range b.Rows {
+		if i%3 != 0 {
+			some = append(some, int32(i))
+		}
+	}
+	selected, err := p.Select(b, nil)
+	if err := checkSelected(p, selected, err, want, faults, func(int) bool { return true }); err != nil {
+		return err
+	}
+	refined, err := p.Refine(b, some)
+	return checkSelected(p, refined, err, want, faults, func(i int) bool { return i%3 != 0 })
+}
+
+func checkSelected(p *Program, rows []int32, err error, want []any, faults []error, asked func(int) bool) error {
+	if err != nil {
+		return checkFault(err, faults)
+	}
+	if !slices.IsSorted(rows) {
+		return fmt.Errorf("%s: rows %v", p, rows)
+	}
+	k := 0
+	for i := range want {
+		got := k < len(rows) && rows[k] == int32(i)
+		k += bit(got)
+		if faults[i] == nil && got != (want[i] == true && asked(i)) {
+			return fmt.Errorf("%s: row %d selected %v, want %v", p, i, got, want[i])
+		}
+	}
+	if k < len(rows) {
+		return fmt.Errorf("%s: rows %v repeat or do not exist", p, rows)
+	}
+	return nil
+}
+
+// sameExpr reports whether two expressions are the same but for their places.
+func sameExpr(a, b Expr) bool {
+	if a.n == nil || b.n == nil {
+		return a.n == b.n
+	}
+	return a.n.op == b.n.op && a.n.name == b.n.name && a.n.typ == b.n.typ && sameValue(a.n.value, b.n.value) &&
+		slices.EqualFunc(a.n.args, b.n.args, sameExpr)
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/cql"
+)
+
+// Literals: Go values in their normal forms, and their text.
+
+// Lit returns a literal: nil for NULL, or a value of one of these types or of a type derived from them:
+//
+//	bool, integers, floats       numbers adapt to their context
+//	string                       a text, or a date, time, timestamp, decimal or UUID where the context requires one
+//	[]byte                       of Binary and Fixed columns
+//	[16]byte                     a UUID
+//	time.Time                    of Date and Timestamp columns, compared as an instant; years 0 to 9999
+//	time.Duration, cql.Duration  an interval; without months and days also a time of day
+//	[]float32, []float64         a vector
+//
+// [Compile] reports a value of another type.
+func Lit(v any) Expr {
+	value, err := normalize(v)
+	return Expr{&node{op: opLiteral, value: value, err: err, depth: 1}}
+}
+
+// normalize returns the normal form of the value of a literal: nil, bool, int64, uint64 beyond int64, float64, string,
+// []byte, cql.UUID, time.Time in UTC, cql.Duration, []float64. It copies slices.
+func normalize(v any) (any, error) {
+	switch x := v.(type) {
+	case nil:
+		return nil, nil
+	case time.Time:
+		x = x.UTC().Round(0)
+		if y := x.Year(); y < 0 || y > 9999 {
+			return nil, fmt.Errorf("time literal with year %d, want 0 to 9999", y)
+		}
+		return x, nil
+	case time.Duration:
+		return cql.Duration{Nanoseconds: int64(x)}, nil
+	case cql.Duration:
+		if back, err := cql.ParseDuration(x.String()); err != nil || back != x {
+			return nil, fmt.Errorf("interval literal %v with parts of different signs", x)
+		}
+		return x, nil
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Bool:
+		return r.Bool(), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return r.Int(), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return integer(r.Uint()), nil
+	case reflect.Float32, reflect.Float64:
+		return r.Float(), nil
+	case reflect.String:
+		return r.String(), nil
+	case reflect.Array:
+		if r.Len() == 16 && r.Type().Elem().Kind() == reflect.Uint8 {
+			var id cql.UUID
+			reflect.Copy(reflect.ValueOf(id[:]), r)
+			return id, nil
+		}
+	case reflect.Slice:
+		return normalizeSlice(r)
+	}
+	return nil, fmt.Errorf("literal of Go type %T", v)
+}
+
+func normalizeSlice(r reflect.Value) (any, error) {
+	switch r.Type().Elem().Kind() {
+	case reflect.Uint8:
+		return append([]byte{}, r.Bytes()...), nil
+	case reflect.Float32, reflect.Float64:
+		vector := make([]float64, r.Len())
+		for i := range vector {
+			vector[i] = r.Index(i).Float()
+		}
+		return vector, nil
+	}
+	return nil, fmt.Errorf("literal of Go type %v", r.Type())
+}
+
+// integer returns v as an int64, or as a uint64 if it is beyond int64.
+func integer(v uint64) any {
+	if v <= math.MaxInt64 {
+		return int64(v)
+	}
+	return v
+}
+
+// timeLayout is the layout of time.Time literals in text.
+const timeLayout = "2006-01-02T15:04:05.999999999Z07:00"
+
+// literalText returns the text of a literal.
+func literalText(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case float64:
+		return floatText(v)
+	case string:
+		return quote(v)
+	case []byte:
+		return "x'" + hex.EncodeToString(v) + "'"
+	case cql.UUID:
+		return "uuid " + quote(v.String())
+	case time.Time:
+		return "timestamp " + quote(v.Format(timeLayout))
+	case cql.Duration:
+		return "interval " + quote(v.String())
+	case []float64:
+		parts := make([]string, len(v))
+		for i, f := range v {
+			parts[i] = floatText(f)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(value)
+}
+
+// quote returns s as a text literal.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func floatText(f float64) string {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "float64 " + quote(s)
+	case !strings.ContainsAny(s, ".e"):
+		return s + ".0"
+	}
+	return s
+}
+
+// typedLiteral returns the value of a literal with its type's name: date '2026-01-01'. It reports whether there is such
+// a type.
+func typedLiteral(name, text string) (value any, known bool, err error) {
+	switch name {
+	case "date":
+		value, err = time.Parse("2006-01-02", text)
+	case "timestamp":
+		value, err = parseTime(text)
+	case "interval":
+		value, err = cql.ParseDuration(text)
+	case "uuid":
+		value, err = cql.ParseUUID(text)
+	case "float64":
+		value, err = strconv.ParseFloat(text, 64)
+	default:
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("%q is not a value of %s", text, name)
+	}
+	return value, true, nil
+}
+
+// parseTime parses a date, or a date and a time, with an optional zone; without one it is in UTC.
+func parseTime(s string) (time.Time, error) {
+	for _, layout := range []string{
+		"2006-01-02", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", timeLayout,
+		"2006-01-02 15:04:05.999999999Z07:00",
+	} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2006-01-02T15:04:05Z", s)
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/column"
+)
+
+// The parser: recursive descent, one function for each level of precedence.
+
+// A SyntaxError means that a text is not an expression.
+type SyntaxError struct {
+	Offset int    // of the first byte that does not fit
+	Want   string // what was expected there
+	Found  string // the text there
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("expr: at offset %d: found %s, want %s", e.Offset, e.Found, e.Want)
+}
+
+// maxDepth is the maximum depth of a parsed expression: parentheses and operators within each other. It bounds the
+// recursion of all functions on expressions.
+const maxDepth = 1000
+
+// Parse returns the expression of a text:
+//
+//	price * quantity > 100.0 and name ilike 'a%' and not "odd name" in (1, 2, null)
+//	case when at >= date '2026-01-01' then extract('month', at, 'Europe/Berlin') else 0 end
+//	coalesce(lower(name), 'none') || ':' || cast(id as string)
+//	l2(embedding, [0.5, 1.0]) < 0.3 and at + interval '1mo2d' between '2026-01-01' and '2026-02-01'
+//
+// Operators, from the loosest: or; and; not; comparisons (=, <>, !=, <, <=, >, >=, is [not] null, [not] in, between,
+// like, ilike, regexp); +, -, ||; *, /, %; unary minus. Functions have the names of the methods of [Expr] with
+// underscores. Keywords and function names ignore case. A column is a word, which may contain points, or any name in
+// double quotes. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
+// timestamp, interval, uuid or float64 before a text. The error is a *[SyntaxError].
+func Parse(text string) (Expr, error) {
+	p := &parser{lexer: lexer{text: text}}
+	p.next()
+	e := p.or()
+	p.expect(tokenEnd, "", "an operator or the end")
+	if p.err != nil {
+		return Expr{}, p.err
+	}
+	return e, nil
+}
+
+// A parser has a lexer and the first error. After an error the token is the end of the text, so that rules need no
+// checks of those that they call.
+type parser struct {
+	lexer
+	nested int
+	err    error
+}
+
+// fail records an error at the token.
+func (p *parser) fail(want string) {
+	if p.err != nil {
+		return
+	}
+	found := strconv.Quote(p.text[p.start:p.pos])
+	switch {
+	case p.token == tokenEnd:
+		found = "the end"
+	case len(found) > 40:
+		found = found[:40] + "..."
+	}
+	p.failAt(p.start, want, found)
+}
+
+func (p *parser) failAt(offset int, want, found string) {
+	if p.err == nil {
+		p.err = &SyntaxError{Offset: offset, Want: want, Found: found}
+	}
+	p.token, p.word = tokenEnd, ""
+}
+
+// next reads a token.
+func (p *parser) next() {
+	if p.err != nil {
+		return
+	}
+	if want := p.scan(); want != "" {
+		p.fail(want)
+	}
+}
+
+// is reports whether the token is this keyword or sign.
+func (p *parser) is(token tokenKind, word string) bool { return p.token == token && p.word == word }
+
+// accept consumes the keyword or sign if it is the token.
+func (p *parser) accept(token tokenKind, word string) bool {
+	if !p.is(token, word) {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *parser) sign(word string) bool    { return p.accept(tokenSign, word) }
+func (p *parser) keyword(word string) bool { return p.accept(tokenKeyword, word) }
+
+func (p *parser) expect(token tokenKind, word, want string) {
+	if !p.is(token, word) {
+		p.fail(want)
+	}
+	p.next()
+}
+
+// make returns an operation at an offset.
+func (p *parser) make(at int, op string, args ...Expr) Expr {
+	if p.err != nil {
+		return Lit(nil)
+	}
+	e := call(op, args...)
+	e.n.at = at + 1
+	if e.n.depth > maxDepth {
+		p.failAt(at, fmt.Sprintf("an expression of depth at most %d", maxDepth), "a deeper one")
+	}
+	return e
+}
+
+func (p *parser) literal(at int, value any) Expr {
+	e := Lit(value)
+	e.n.at = at + 1
+	if e.n.err != nil {
+		p.failAt(at, "a literal", e.n.err.Error())
+	}
+	return e
+}
+
+// list parses operands between a keyword: a and b and c.
+func (p *parser) list(op string, operand func() Expr) Expr {
+	at := p.start
+	first := operand()
+	if !p.is(tokenKeyword, op) {
+		return first
+	}
+	args := []Expr{first}
+	for p.keyword(op) {
+		args = append(args, operand())
+	}
+	return p.make(at, op, args...)
+}
+
+func (p *parser) or() Expr  { return p.list(opOr, p.and) }
+func (p *parser) and() Expr { return p.list(opAnd, p.not) }
+
+// enter counts a level of nesting, and fails beyond maxDepth.
+func (p *parser) enter() {
+	if p.nested++; p.nested > maxDepth {
+		p.failAt(p.start, fmt.Sprintf("an expression of depth at most %d", maxDepth), "a deeper one")
+	}
+}
+
+func (p *parser) not() Expr {
+	p.enter()
+	defer func() { p.nested-- }()
+	if at := p.start; p.keyword(opNot) {
+		return p.make(at, opNot, p.not())
+	}
+	return p.comparison()
+}
+
+// comparison parses an operand, or one comparison.
+func (p *parser) comparison() Expr {
+	at := p.start
+	e := p.sum()
+	for _, op := range []string{opEq, opNe, opLt, opLe, opGt, opGe} {
+		if p.sign(op) {
+			return p.make(at, op, e, p.sum())
+		}
+	}
+	switch {
+	case p.sign("!="):
+		return p.make(at, opNe, e, p.sum())
+	case p.keyword("is"):
+		inverted := p.keyword("not")
+		p.expect(tokenKeyword, "null", "null")
+		return p.invert(inverted, p.make(at, opIsNull, e))
+	}
+	inverted := p.keyword("not")
+	switch {
+	case p.keyword(opIn):
+		args := []Expr{e}
+		p.expect(tokenSign, "(", "(")
+		if !p.is(tokenSign, ")") {
+			args = append(args, p.arguments()...)
+		}
+		p.expect(tokenSign, ")", ", or )")
+		e = p.make(at, opIn, args...)
+	case p.keyword(opBetween):
+		lo := p.sum()
+		p.expect(tokenKeyword, "and", "and")
+		e = p.make(at, opBetween, e, lo, p.sum())
+	case p.keyword(opLike):
+		e = p.make(at, opLike, e, p.sum())
+	case p.keyword(opILike):
+		e = p.make(at, opILike, e, p.sum())
+	case p.keyword(opRegexp):
+		e = p.make(at, opRegexp, e, p.sum())
+	case inverted:
+		p.fail("in, between, like, ilike or regexp")
+	}
+	return p.invert(inverted, e)
+}
+
+func (p *parser) invert(inverted bool, e Expr) Expr {
+	if !inverted || e.n == nil {
+		return e
+	}
+	return p.make(e.n.at-1, opNot, e)
+}
+
+func (p *parser) sum() Expr {
+	at := p.start
+	e := p.product()
+	for {
+		switch {
+		case p.sign(opAdd):
+			e = p.make(at, opAdd, e, p.product())
+		case p.sign(opSub):
+			e = p.make(at, opSub, e, p.product())
+		case p.sign("||"):
+			e = p.make(at, "concat", e, p.product())
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) product() Expr {
+	at := p.start
+	e := p.unary()
+	for {
+		switch {
+		case p.sign(opMul):
+			e = p.make(at, opMul, e, p.unary())
+		case p.sign(opDiv):
+			e = p.make(at, opDiv, e, p.unary())
+		case p.sign(opMod):
+			e = p.make(at, opMod, e, p.unary())
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) unary() Expr {
+	at := p.start
+	if !p.sign(opSub) {
+		return p.primary()
+	}
+	if p.token == tokenNumber {
+		return p.number(at, "-")
+	}
+	p.enter()
+	defer func() { p.nested-- }()
+	return p.make(at, opNeg, p.unary())
+}
+
+// number parses the token as a number with a sign.
+func (p *parser) number(at int, sign string) Expr {
+	value, ok := parseNumber(sign + p.word)
+	if !ok {
+		p.fail("a number within the range of its type")
+	}
+	p.next()
+	return p.literal(at, value)
+}
+
+// parseNumber returns an int64, a uint64, or a float64 if the text has a point or an exponent.
+func parseNumber(s string) (any, bool) {
+	if strings.ContainsAny(s, ".eE") {
+		f, err := strconv.ParseFloat(s, 64)
+		return f, err == nil
+	}
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return i, true
+	}
+	u, err := strconv.ParseUint(s, 10, 64)
+	return u, err == nil
+}
+
+// primary parses a literal, a column, a function, case, cast, or an expression in parentheses.
+func (p *parser) primary() Expr {
+	at, word := p.start, p.word
+	switch p.token {
+	case tokenNumber:
+		return p.number(at, "")
+	case tokenText:
+		p.next()
+		return p.literal(at, word)
+	case tokenBytes:
+		p.next()
+		b, err := hex.DecodeString(word)
+		if err != nil {
+			p.failAt(at, "pairs of hexadecimal digits", strconv.Quote(word))
+		}
+		return p.literal(at, b)
+	case tokenName:
+		p.next()
+		return p.column(at, word)
+	case tokenWord:
+		p.next()
+		return p.wordly(at, word)
+	case tokenKeyword:
+		for value, literal := range map[string]any{"null": nil, "true": true, "false": false} {
+			if p.keyword(value) {
+				return p.literal(at, literal)
+			}
+		}
+		switch {
+		case p.keyword(opCase):
+			return p.parseCase(at)
+		case p.keyword(opCast):
+			return p.parseCast(at)
+		}
+	}
+	switch {
+	case p.sign("("):
+		e := p.or()
+		p.expect(tokenSign, ")", "an operator or )")
+		return e
+	case p.sign("["):
+		return p.vector(at)
+	}
+	p.fail("a column, a literal or a function")
+	return Lit(nil)
+}
+
+func (p *parser) column(at int, name string) Expr {
+	e := Col(name)
+	e.n.at = at + 1
+	return e
+}
+
+// wordly parses what begins with a word: a function, a literal with a type, or a column.
+func (p *parser) wordly(at int, word string) Expr {
+	lower := strings.ToLower(word)
+	switch {
+	case p.token == tokenText:
+		value, known, err := typedLiteral(lower, p.word)
+		switch {
+		case !known:
+			p.fail("an operator")
+		case err != nil:
+			p.failAt(p.start, "a text that is a value of "+lower, strconv.Quote(p.word))
+		}
+		p.next()
+		return p.literal(at, value)
+	case !p.sign("("):
+		return p.column(at, word)
+	}
+	arity, ok := functions[lower]
+	if !ok {
+		p.failAt(at, "a function: "+strings.Join(functionNames(), ", "), strconv.Quote(word))
+	}
+	var args []Expr
+	if !p.is(tokenSign, ")") {
+		args = p.arguments()
+	}
+	if p.err == nil && (len(args) < arity.min || len(args) > arity.max) {
+		p.failAt(at, fmt.Sprintf("%s with %v", lower, arity), fmt.Sprintf("%d arguments", len(args)))
+	}
+	p.expect(tokenSign, ")", ", or )")
+	return p.make(at, lower, args...)
+}
+
+func (p *parser) arguments() []Expr {
+	args := []Expr{p.or()}
+	for p.sign(",") {
+		args = append(args, p.or())
+	}
+	return args
+}
+
+// vector parses the numbers of a vector after its bracket.
+func (p *parser) vector(at int) Expr {
+	vector := []float64{}
+	for p.err == nil && !p.is(tokenSign, "]") {
+		e := p.unary()
+		switch v := e.n.value.(type) {
+		case int64:
+			vector = append(vector, float64(v))
+		case float64:
+			vector = append(vector, v)
+		default:
+			p.failAt(p.start, "numbers in a vector", strconv.Quote(e.String()))
+		}
+		if !p.sign(",") {
+			break
+		}
+	}
+	p.expect(tokenSign, "]", ", or ]")
+	return p.literal(at, vector)
+}
+
+func (p *parser) parseCase(at int) Expr {
+	var args []Expr
+	for p.keyword("when") {
+		condition := p.or()
+		p.expect(tokenKeyword, "then", "then")
+		args = append(args, condition, p.or())
+	}
+	if len(args) == 0 {
+		p.fail("when")
+	}
+	otherwise := Lit(nil)
+	if p.keyword("else") {
+		otherwise = p.or()
+	}
+	p.expect(tokenKeyword, "end", "when, else or end")
+	return p.make(at, opCase, append(args, otherwise)...)
+}
+
+func (p *parser) parseCast(at int) Expr {
+	p.expect(tokenSign, "(", "(")
+	e := p.or()
+	p.expect(tokenKeyword, "as", "as")
+	typ := p.castType()
+	p.expect(tokenSign, ")", ")")
+	e = p.make(at, opCast, e)
+	e.n.typ = typ
+	return e
+}
+
+// castType parses the type of a cast: a kind, for a timestamp with its unit and utc.
+func (p *parser) castType() column.Type {
+	var typ column.Type
+	if k := slices.IndexFunc(castKinds, func(k column.Kind) bool { return k.String() == strings.ToLower(p.word) }); k >= 0 {
+		typ.Kind = castKinds[k]
+	}
+	if typ.Kind == 0 || p.token != tokenWord {
+		p.fail(fmt.Sprintf("a type: %v", castKinds))
+	}
+	p.next()
+	if typ.Kind != column.Timestamp {
+		return typ
+	}
+	p.expect(tokenSign, "(", "(")
+	for u := column.Millis; u <= column.Nanos; u++ {
+		if p.token == tokenWord && strings.ToLower(p.word) == u.String() {
+			typ.Unit = u
+		}
+	}
+	if typ.Unit == 0 {
+		p.fail("ms, us or ns")
+	}
+	p.next()
+	if p.sign(",") {
+		if typ.UTC = p.token == tokenWord && strings.ToLower(p.word) == "utc"; !typ.UTC {
+			p.fail("utc")
+		}
+		p.next()
+	}
+	p.expect(tokenSign, ")", ", utc or )")
+	return typ
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"math"
+	"math/big"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// The reference: it evaluates terms row by row, on Go values. nil is NULL; integers, dates, times, timestamps and
+// decimals are *big.Int of the unit of their type; literals between two such values are *big.Rat; floats are float64,
+// texts and bytes string, vectors []float64.
+
+// reference returns the value of a term in a row.
+func reference(t *term, b *column.Batch, row int) (any, error) {
+	switch t.op {
+	case opColumn:
+		return referenceColumn(b.Column(t.e.n.name), row), nil
+	case opLiteral:
+		return referenceLiteral(t), nil
+	case opAnd, opOr:
+		return referenceLogic(t, t.op == opOr, b, row)
+	case opBetween:
+		return referenceBetween(t, b, row)
+	case opIn:
+		return referenceIn(t, b, row)
+	case opCase:
+		for i := 0; i < len(t.args)-1; i += 2 {
+			if v, err := reference(t.args[i], b, row); err != nil || v == true {
+				if err != nil {
+					return nil, err
+				}
+				return referenceAs(t.typ, t.args[i+1], b, row)
+			}
+		}
+		return referenceAs(t.typ, t.args[len(t.args)-1], b, row)
+	case "coalesce":
+		for _, a := range t.args {
+			if v, err := referenceAs(t.typ, a, b, row); err != nil || v != nil {
+				return v, err
+			}
+		}
+		return nil, nil
+	}
+	var args []any
+	null := false
+	for _, a := range t.args {
+		v, err := reference(a, b, row)
+		if err != nil {
+			return nil, err
+		}
+		if a.class == classInterval {
+			v = a.value
+		}
+		args = append(args, v)
+		null = null || v == nil
+	}
+	switch {
+	case t.op == opIsNull:
+		return args[0] == nil, nil
+	case null:
+		return nil, nil
+	case t.op == opNot:
+		return !args[0].(bool), nil
+	}
+	return referenceCall(t, args)
+}
+
+// referenceAs returns the value of a term as a value of another type of numbers.
+func referenceAs(to column.Type, t *term, b *column.Batch, row int) (any, error) {
+	v, err := reference(t, b, row)
+	return referenceNumber(v, to), err
+}
+
+func referenceNumber(v any, to column.Type) any {
+	if i, ok := v.(*big.Int); ok && classOf(to) == classFloat {
+		f, _ := new(big.Float).SetInt(i).Float64()
+		if to.Kind == column.Float32 {
+			f = float64(float32(f))
+		}
+		return f
+	}
+	return v
+}
+
+func referenceColumn(c *column.Column, row int) any {
+	if c.Null(row) {
+		return nil
+	}
+	switch classOf(c.Type) {
+	case classDate:
+		days, _ := column.Slice[int32](c)
+		return big.NewInt(int64(days[row]))
+	case classTime, classTimestamp, classDecimal:
+		v, _ := column.Slice[int64](c)
+		return big.NewInt(v[row])
+	}
+	switch v := c.Value(row).(type) {
+	case int8:
+		return big.NewInt(int64(v))
+	case int16:
+		return big.NewInt(int64(v))
+	case int32:
+		return big.NewInt(int64(v))
+	case int64:
+		return big.NewInt(v)
+	case uint8:
+		return big.NewInt(int64(v))
+	case uint16:
+		return big.NewInt(int64(v))
+	case uint32:
+		return big.NewInt(int64(v))
+	case uint64:
+		return new(big.Int).SetUint64(v)
+	case float32:
+		return float64(v)
+	case []byte:
+		return string(v)
+	case cql.UUID:
+		return string(v[:])
+	case []float32:
+		return widen(v)
+	case []int32:
+		return widen(v)
+	case []int64:
+		return widen(v)
+	default:
+		return v
+	}
+}
+
+func widen[T float32 | int32 | int64](v []T) []float64 {
+	w := make([]float64, len(v))
+	for i := range v {
+		w[i] = float64(v[i])
+	}
+	return w
+}
+
+func referenceLiteral(t *term) any {
+	switch v := t.value.(type) {
+	case []byte:
+		return string(v)
+	case cql.UUID:
+		return string(v[:])
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return v
+		}
+	}
+	if t.class == classFloat && t.value != nil {
+		if f, ok := t.value.(float64); ok {
+			return f
+		}
+	}
+	if r, ok := ratOf(t.value, t.typ); ok {
+		if r.IsInt() {
+			return r.Num()
+		}
+		return r
+	}
+	return t.value
+}
+
+func referenceLogic(t *term, decisive bool, b *column.Batch, row int) (any, error) {
+	var result any = !decisive
+	for _, a := range t.args {
+		switch v, err := reference(a, b, row); {
+		case err != nil:
+			return nil, err
+		case v == decisive:
+			return decisive, nil
+		case v == nil:
+			result = nil
+		}
+	}
+	return result, nil
+}
+
+func referenceBetween(t *term, b *column.Batch, row int) (any, error) {
+	return referenceLogic(&term{args: []*term{
+		{op: opGe, args: []*term{t.args[0], t.args[1]}}, {op: opLe, args: []*term{t.args[0], t.args[2]}},
+	}}, false, b, row)
+}
+
+func referenceIn(t *term, b *column.Batch, row int) (any, error) {
+	if len(t.args) == 1 {
+		v, err := reference(t.args[0], b, row)
+		if v == nil || err != nil {
+			return nil, err
+		}
+		return false, nil
+	}
+	or := &term{}
+	for _, a := range t.args[1:] {
+		or.args = append(or.args, &term{op: opEq, args: []*term{t.args[0], a}})
+	}
+	return referenceLogic(or, true, b, row)
+}
+
+// referenceCompare compares two values exactly; NaN is the greatest number, false less than true.
+func referenceCompare(a, b any) int {
+	switch x := a.(type) {
+	case bool:
+		return bit(x) - bit(b.(bool))
+	case string:
+		return strings.Compare(x, b.(string))
+	}
+	r, rankA := rational(a)
+	s, rankB := rational(b)
+	if rankA != rankB || rankA != 0 {
+		return min(1, max(-1, rankA-rankB))
+	}
+	return r.Cmp(s)
+}
+
+// rational returns a number, or its rank beside all finite numbers.
+func rational(v any) (*big.Rat, int) {
+	switch x := v.(type) {
+	case *big.Int:
+		return new(big.Rat).SetInt(x), 0
+	case *big.Rat:
+		return x, 0
+	}
+	switch f := v.(float64); {
+	case math.IsNaN(f):
+		return nil, 2
+	case math.IsInf(f, 1):
+		return nil, 1
+	case math.IsInf(f, -1):
+		return nil, -1
+	default:
+		return new(big.Rat).SetFloat64(f), 0
+	}
+}
+
+// referenceCall returns the value of an operation on values that are not NULL.
+func referenceCall(t *term, args []any) (any, error) {
+	switch t.op {
+	case opEq:
+		return referenceCompare(args[0], args[1]) == 0, nil
+	case opNe:
+		return referenceCompare(args[0], args[1]) != 0, nil
+	case opLt:
+		return referenceCompare(args[0], args[1]) < 0, nil
+	case opLe:
+		return referenceCompare(args[0], args[1]) <= 0, nil
+	case opGt:
+		return referenceCompare(args[0], args[1]) > 0, nil
+	case opGe:
+		return referenceCompare(args[0], args[1]) >= 0, nil
+	case opCast:
+		return referenceCast(t, args[0])
+	case "date_trunc", "extract":
+		return referenceTimePart(t, args)
+	case "dot", "cosine", "l2", "norm", "element", "slice":
+		return referenceVector(t, args)
+	case opAdd, opSub, opMul, opDiv, opMod, opNeg:
+		switch {
+		case t.args[1].class == classInterval:
+			return referenceInterval(t, args[0].(*big.Int), args[1].(cql.Duration))
+		case t.class == classFloat:
+			return referenceFloats(t.op, referenceNumber(args[0], t.typ).(float64), referenceNumber(args[1], t.typ).(float64)), nil
+		}
+		return referenceInts(t, args[0].(*big.Int), args[1].(*big.Int))
+	}
+	return referenceText(t, args)
+}
+
+func referenceFloats(op string, a, b float64) float64 {
+	switch op {
+	case opAdd:
+		return a + b
+	case opSub:
+		return a - b
+	case opMul:
+		return a * b
+	case opDiv:
+		return a / b
+	case opMod:
+		return math.Mod(a, b)
+	}
+	return -b
+}
+
+func referenceInts(t *term, a, b *big.Int) (any, error) {
+	r := new(big.Int)
+	switch t.op {
+	case opAdd:
+		r.Add(a, b)
+	case opSub, opNeg:
+		r.Sub(a, b)
+	case opMul:
+		r.Mul(a, b)
+	case opDiv, opMod:
+		if b.Sign() == 0 {
+			return nil, ErrDivision
+		}
+		rest := new(big.Int)
+		if r.QuoRem(a, b, rest); t.op == opMod {
+			r = rest
+		}
+	}
+	return within(r, t.typ, ErrOverflow)
+}
+
+// within returns an integer if its type has it.
+func within(v *big.Int, t column.Type, otherwise error) (any, error) {
+	w := uint(8 * t.ValueWidth())
+	lo, hi := new(big.Int), new(big.Int).Lsh(big.NewInt(1), w)
+	if !isUnsigned(t.Kind) {
+		hi.Rsh(hi, 1)
+		lo.Neg(hi)
+	}
+	if v.Cmp(lo) < 0 || v.Cmp(hi) >= 0 {
+		return nil, otherwise
+	}
+	return v, nil
+}
+
+// characters splits a text as LIKE counts it.
+func characters(s string) []string {
+	var chars []string
+	for s != "" {
+		_, n := utf8.DecodeRuneInString(s)
+		chars = append(chars, s[:n])
+		s = s[n:]
+	}
+	return chars
+}
+
+func referenceText(t *term, args []any) (any, error) {
+	s := args[0].(string)
+	text := func(i int) string { return args[i].(string) }
+	switch t.op {
+	case "lower":
+		return strings.ToLower(s), nil
+	case "upper":
+		return strings.ToUpper(s), nil
+	case "length":
+		if t.args[0].typ.Kind == column.Binary {
+			return big.NewInt(int64(len(s))), nil
+		}
+		return big.NewInt(int64(len(characters(s)))), nil
+	case "concat":
+		for i := range args[1:] {
+			s += text(i + 1)
+		}
+		return s, nil
+	case "substring":
+		var sub strings.Builder
+		from, end := args[1].(*big.Int), big.NewInt(math.MaxInt64)
+		if len(args) == 3 {
+			end = new(big.Int).Add(from, args[2].(*big.Int))
+		}
+		for i, c := range characters(s) {
+			if at := big.NewInt(int64(i + 1)); at.Cmp(from) >= 0 && at.Cmp(end) < 0 {
+				sub.WriteString(c)
+			}
+		}
+		return sub.String(), nil
+	case "contains":
+		return strings.Contains(s, text(1)), nil
+	case "starts_with":
+		return strings.HasPrefix(s, text(1)), nil
+	case "ends_with":
+		return strings.HasSuffix(s, text(1)), nil
+	case opRegexp:
+		return regexp.MustCompile(text(1)).MatchString(s), nil
+	case "regexp_replace":
+		return regexp.MustCompile(text(1)).ReplaceAllString(s, text(2)), nil
+	}
+	return referenceLike(characters(text(1)), characters(s), t.op == opILike), nil
+}
+
+// referenceLike matches a pattern by trying all splits.
+func referenceLike(pattern, s []string, fold bool) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(s) == 0
+	case pattern[0] == "%":
+		return referenceLike(pattern[1:], s, fold) || len(s) > 0 && referenceLike(pattern, s[1:], fold)
+	case len(s) == 0:
+		return false
+	case pattern[0] == "_":
+		return referenceLike(pattern[1:], s[1:], fold)
+	case pattern[0] == `\` && len(pattern) > 1:
+		pattern = pattern[1:]
+	}
+	// EqualFold takes all bytes outside of UTF-8 as equal.
+	same := pattern[0] == s[0] || fold && utf8.ValidString(pattern[0]) && utf8.ValidString(s[0]) &&
+		strings.EqualFold(pattern[0], s[0])
+	return same && referenceLike(pattern[1:], s[1:], fold)
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Functions of texts.
+
+// textTexts returns the lane of a function from texts to texts.
+func (b *builder) textTexts(t *term) lane[string] {
+	first := b.texts(t.args[0])
+	switch t.op {
+	case "lower":
+		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToLower(s), nil })
+	case "upper":
+		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToUpper(s), nil })
+	case "regexp_replace":
+		re, with := regexp.MustCompile(t.args[1].value.(string)), t.args[2].value.(string)
+		return newMap(t, b.block, first, func(s string) (string, error) { return re.ReplaceAllString(s, with), nil })
+	case "substring":
+		from := b.ints(t.args[1])
+		if len(t.args) == 2 {
+			return newZip(t, b.block, first, from, func(s string, from int64) (string, error) {
+				return substring(s, max(from, 1), int64(len(s))), nil
+			})
+		}
+		window := newZip(t, b.block, from, b.ints(t.args[2]), func(from, count int64) ([2]int64, error) {
+			return [2]int64{from, count}, nil
+		})
+		return newZip(t, b.block, first, window, func(s string, w [2]int64) (string, error) {
+			return substring(s, w[0], w[1]), nil
+		})
+	}
+	for _, a := range t.args[1:] { // concat
+		first = newZip(t, b.block, first, b.texts(a), func(s, t string) (string, error) { return s + t, nil })
+	}
+	return first
+}
+
+func (b *builder) length(t *term) lane[int64] {
+	length := func(s string) (int64, error) { return int64(utf8.RuneCountInString(s)), nil }
+	if t.args[0].typ.Kind == column.Binary {
+		length = func(s string) (int64, error) { return int64(len(s)), nil }
+	}
+	return newMap(t, b.block, b.texts(t.args[0]), length)
+}
+
+// likeness returns the filter of like, ilike, regexp, contains, starts_with and ends_with.
+func (b *builder) likeness(t *term, not bool) filter {
+	text, second := b.texts(t.args[0]), t.args[1]
+	var match func(string) bool
+	var test func(s, part string) bool
+	switch t.op {
+	case opLike, opILike:
+		match = likeMatcher(second.value.(string), t.op == opILike)
+	case opRegexp:
+		match = regexp.MustCompile(second.value.(string)).MatchString
+	case "contains":
+		test = strings.Contains
+	case "starts_with":
+		test = strings.HasPrefix
+	default:
+		test = strings.HasSuffix
+	}
+	if part, ok := bytesOfLiteral(second.value, second.typ); ok && test != nil {
+		match = func(s string) bool { return test(s, part) }
+	}
+	if match != nil {
+		return &matchFilter[string]{text, match, !not}
+	}
+	both := newZip(t, b.block, text, b.texts(second), func(s, part string) (bool, error) { return test(s, part), nil })
+	return &truthFilter{both, !not}
+}
+
+// isLikeness reports whether an operation is one of likeness.
+func isLikeness(op string) bool {
+	return slices.Contains([]string{opLike, opILike, opRegexp, "contains", "starts_with", "ends_with"}, op)
+}
