@@ -174,6 +174,7 @@ type floatLane struct {
 	valid [blockRows / 8]byte
 }
 
+// eval has a loop for each operator.
 func (l *floatLane) eval(rows []int32) (vec[float64], error) {
 	x, y, valid, err := both(l.b, l.x, l.y, rows, l.valid[:])
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// The compiler of predicates. It moves not down to the comparisons, by De Morgan's rules, which hold in SQL's logic too:
-// the opposite of a comparison is another comparison, because floats have a total order.
+// The compiler of predicates. It moves not down to the comparisons, by De Morgan's rules, which hold in SQL's logic
+// too: the opposite of a comparison is another comparison, because floats have a total order.
 
 var (
 	opposites = map[string]string{opEq: opNe, opNe: opEq, opLt: opGe, opGe: opLt, opLe: opGt, opGt: opLe}
@@ -42,11 +42,11 @@ func (b *builder) filter(t *term, not bool) filter {
 		if not {
 			op = opposites[op]
 		}
-		return b.compare(t, op, t.args[0], t.args[1])
+		return b.compare(op, t.args[0], t.args[1])
 	case t.op == opBetween && not:
-		return conjunction(false, b.compare(t, opLt, t.args[0], t.args[1]), b.compare(t, opGt, t.args[0], t.args[2]))
+		return conjunction(false, b.compare(opLt, t.args[0], t.args[1]), b.compare(opGt, t.args[0], t.args[2]))
 	case t.op == opBetween:
-		return conjunction(true, b.compare(t, opGe, t.args[0], t.args[1]), b.compare(t, opLe, t.args[0], t.args[2]))
+		return conjunction(true, b.compare(opGe, t.args[0], t.args[1]), b.compare(opLe, t.args[0], t.args[2]))
 	case t.op == opIn:
 		return b.in(t, not)
 	case t.op == opIsNull:
@@ -68,50 +68,54 @@ func conjunction(and bool, filters ...filter) filter {
 // in returns the filter of in or of its opposite. Literals become a set.
 func (b *builder) in(t *term, not bool) filter {
 	first, members := t.args[0], t.args[1:]
-	literals, null := true, false
+	if first.class == classBool || slices.ContainsFunc(members, func(m *term) bool { return m.op != opLiteral }) ||
+		first.op == opLiteral {
+		return b.inTerms(t, not)
+	}
 	var points []point
 	var texts []string
+	null := false
 	for _, m := range members {
-		literals = literals && m.op == opLiteral && m.class != classBool
-		if null = null || m.value == nil && m.op == opLiteral; m.value == nil {
-			continue
-		}
 		if s, ok := bytesOfLiteral(m.value, m.typ); ok {
 			texts = append(texts, s)
 		} else if p, _ := pointOf(m.value, m.typ); p.exact && p.side == 0 {
 			points = append(points, p)
 		}
+		null = null || m.value == nil
 	}
-	if !literals || first.class == classBool || first.op == opLiteral {
-		op := opEq
-		if not {
-			op = opNe
-		}
-		var filters []filter
-		for _, m := range members {
-			filters = append(filters, b.compare(t, op, first, m))
-		}
-		if len(filters) == 0 && not { // true but for NULL
-			return &nullFilter{b.valid(first), 1}
-		}
-		return conjunction(not, filters...)
-	}
-	want := !not
+	// The opposite is NULL or false for all rows if a member is NULL: such a set has all values.
+	want, all := !not, not && null
 	switch {
 	case first.class.isTexts():
-		return &matchFilter[string]{b.texts(first), member(texts, not && null), want}
+		return &matchFilter[string]{b.texts(first), member(texts, all), want}
 	case first.class == classUint:
-		return &matchFilter[uint64]{b.uints(first), member(bitsOf(points), not && null), want}
+		return &matchFilter[uint64]{b.uints(first), member(bitsOf(points), all), want}
 	case first.class == classFloat:
 		keys := make([]uint64, len(points))
 		for i, p := range points {
 			keys[i] = floatKey(p.float)
 		}
-		has := member(keys, not && null)
+		has := member(keys, all)
 		return &matchFilter[float64]{b.floats(first), func(f float64) bool { return has(floatKey(f)) }, want}
 	}
-	has := member(bitsOf(points), not && null)
+	has := member(bitsOf(points), all)
 	return &matchFilter[int64]{b.ints(first), func(v int64) bool { return has(uint64(v)) }, want}
+}
+
+// inTerms returns the filter of in as one comparison for each member.
+func (b *builder) inTerms(t *term, not bool) filter {
+	if len(t.args) == 1 && not { // in () is false but for NULL
+		return &nullFilter{b.valid(t.args[0]), 1}
+	}
+	op := opEq
+	if not {
+		op = opNe
+	}
+	var filters []filter
+	for _, m := range t.args[1:] {
+		filters = append(filters, b.compare(op, t.args[0], m))
+	}
+	return conjunction(not, filters...)
 }
 
 func bitsOf(points []point) []uint64 {
@@ -152,7 +156,7 @@ func member[T comparable](set []T, always bool) func(T) bool {
 }
 
 // compare returns the filter of a comparison.
-func (b *builder) compare(t *term, op string, x, y *term) filter {
+func (b *builder) compare(op string, x, y *term) filter {
 	if x.op == opLiteral && y.op != opLiteral {
 		x, y, op = y, x, flipped[op]
 	}
@@ -171,7 +175,7 @@ func (b *builder) compare(t *term, op string, x, y *term) filter {
 	case x.class == classFloat && y.class == classFloat:
 		return compared(b, want, b.floats(x), b.floats(y), compareFloats)
 	case x.class == classFloat, x.class == classUint && y.class == classInt:
-		return b.compare(t, flipped[op], y, x)
+		return b.compare(flipped[op], y, x)
 	case x.class == classInt && y.class == classUint:
 		return compared(b, want, b.ints(x), b.uints(y), compareIntUint)
 	case x.class == classInt:

@@ -13,6 +13,7 @@ type caseLane[T any] struct {
 	rest, kept [blockRows]int32
 }
 
+// eval passes the rows from condition to condition.
 func (l *caseLane[T]) eval(rows []int32) (vec[T], error) {
 	l.out.start(l.b)
 	rest := l.rest[:copy(l.rest[:], rows)]
@@ -93,8 +94,8 @@ func (m *merged[T]) set(values []T, rows []int32) {
 
 func (m *merged[T]) vec(b *block) vec[T] { return vec[T]{m.values[:b.n], m.valid[:(b.n+7)/8]} }
 
-// A predicateLane is a predicate as a value: true where yes is, false where its opposite no is, otherwise NULL. It keeps
-// its values while the block is evaluated, because yes and no of the node above both ask for them.
+// A predicateLane is a predicate as a value: true where yes is, false where its opposite no is, otherwise NULL. It
+// keeps its values while the block is evaluated, because yes and no of the node above both ask for them.
 type predicateLane struct {
 	b          *block
 	yes, no    filter
@@ -104,6 +105,7 @@ type predicateLane struct {
 	kept, rest [blockRows]int32
 }
 
+// eval evaluates the rows that it has not seen in this block.
 func (l *predicateLane) eval(rows []int32) (vec[bool], error) {
 	k := 0
 	for _, r := range rows {

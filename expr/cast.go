@@ -82,9 +82,12 @@ func (b *builder) castDate(t *term) lane[int64] {
 		return b.ints(a)
 	}
 	from := clockOf(a.typ)
-	return newMap(t, b.block, b.ints(a), func(v int64) (int64, error) { return to.checked(floorDiv(v, from.perDay), true) })
+	return newMap(t, b.block, b.ints(a), func(v int64) (int64, error) {
+		return to.checked(floorDiv(v, from.perDay), true)
+	})
 }
 
+// castTimestamp returns the lane of a cast to a timestamp. To a coarser unit it rounds down.
 func (b *builder) castTimestamp(t *term) lane[int64] {
 	a, to := t.args[0], clockOf(t.typ)
 	if a.class == classText {
@@ -106,6 +109,7 @@ func (b *builder) castTimestamp(t *term) lane[int64] {
 	})
 }
 
+// castUints returns the lane of a cast to Uint64.
 func (b *builder) castUints(t *term) lane[uint64] {
 	a := t.args[0]
 	switch a.class {
@@ -135,6 +139,7 @@ func (b *builder) castUints(t *term) lane[uint64] {
 	})
 }
 
+// castFloats returns the lane of a cast to a float, rounded to the nearest.
 func (b *builder) castFloats(t *term) lane[float64] {
 	a := t.args[0]
 	var arg lane[float64]
@@ -179,6 +184,7 @@ func decimalFloat(scale int) func(int64) (float64, error) {
 	}
 }
 
+// castBools returns the lane of a cast to a boolean: numbers but 0 are true.
 func (b *builder) castBools(t *term) lane[bool] {
 	a := t.args[0]
 	switch a.class {
@@ -202,6 +208,7 @@ func (b *builder) castBools(t *term) lane[bool] {
 	return newMap(t, b.block, b.ints(a), func(v int64) (bool, error) { return v != 0, nil })
 }
 
+// castTexts returns the lane of a cast to text.
 func (b *builder) castTexts(t *term) lane[string] {
 	a := t.args[0]
 	switch a.class {

@@ -33,6 +33,7 @@ const (
 	classInterval // a literal
 )
 
+// classOf returns the class of a type.
 func classOf(t column.Type) class {
 	switch k := t.Kind; k {
 	case column.Bool:
@@ -136,8 +137,8 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 	case *big.Rat: // of a decimal
 		r.Set(v)
 	case time.Time:
-		r.SetFrac(new(big.Int).Add(new(big.Int).Mul(big.NewInt(v.Unix()), big.NewInt(1e9)), big.NewInt(int64(v.Nanosecond()))),
-			big.NewInt(1e9))
+		r.SetInt64(v.Unix())
+		r.Add(r, big.NewRat(int64(v.Nanosecond()), 1e9))
 		switch class {
 		case classDate:
 			return r.Quo(r, big.NewRat(86400, 1)), true

@@ -126,6 +126,7 @@ func perEntry[T any](b *builder, t *term, build func(*builder, *term) lane[T]) l
 	return &entryLane[T]{entries: e, inner: build(inner, t), rows: build(plain, t), out: room[T](b.block)}
 }
 
+// eval returns the results of the entries of rows, or computes the rows.
 func (l *entryLane[T]) eval(rows []int32) (vec[T], error) {
 	if !l.ready(rows, l.run) {
 		return l.rows.eval(rows)
@@ -209,6 +210,7 @@ func (b *builder) filterPerEntry(t *term, not bool) filter {
 	return &entryFilter{entries: e, inner: inner.filter(t, not), rows: plain.filter(t, not)}
 }
 
+// keep looks rows up in the results of the entries, or evaluates the rows.
 func (f *entryFilter) keep(rows, out []int32) ([]int32, error) {
 	if !f.ready(rows, f.run) {
 		return f.rows.keep(rows, out)

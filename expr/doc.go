@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package expr implements expressions on the columns of batches: comparisons, logic, arithmetic, texts, times and
-// vectors. An expression is made in Go or parsed from text, compiled once for a schema, and evaluated on batches in loops
-// over typed slices.
+// vectors. An expression is made in Go or parsed from text, compiled once for a schema, and evaluated on batches in
+// loops over typed slices.
 //
 //	e := expr.Col("price").Gt(3).And(expr.Col("name").Like("a%"))
 //	e, err := expr.Parse("price > 3 and name like 'a%'")              // the same
@@ -14,30 +14,32 @@
 // # NULL
 //
 // Logic is SQL's, with three values. A function of NULL is NULL, except for IS NULL, COALESCE, CASE, IN, AND and OR.
-// The operands of AND and OR, the members of IN, and the branches of CASE and COALESCE are evaluated from left to right, each only
-// on rows whose result is still open; errors occur in evaluated rows only.
+// The operands of AND and OR, the members of IN, and the branches of CASE and COALESCE are evaluated from left to
+// right, each only on rows whose result is still open; errors occur in evaluated rows only.
 //
 // # Numbers
 //
 // Comparisons are exact, also between integers of any width, floats and literals: an int32 column is greater than 2.5
 // if it is at least 3. Floats have a total order, that of package groupby, of parquetscan's filters and of DuckDB: NaN
 // equals NaN and is greater than all numbers, -0 equals 0. Arithmetic of integers is computed in int64, or in uint64 if
-// an operand is uint64, which does not combine with signed columns without a cast. A result out of range is an error, and so
-// is division by zero. Arithmetic with a float is computed in float64 by IEEE 754: division by zero is an infinity or
-// NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the even one.
+// an operand is uint64, which does not combine with signed columns without a cast. A result out of range is an error,
+// and so is division by zero. Arithmetic with a float is computed in float64 by IEEE 754: division by zero is an
+// infinity or NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the even
+// one.
 //
-// Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. All other
-// decimals, and Varint, Inet, Duration and nested kinds, support only IS NULL.
+// Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. All
+// other decimals, and Varint, Inet, Duration and nested kinds, support only IS NULL.
 //
 // # Texts
 //
 // Texts compare by their bytes. LENGTH, SUBSTRING and _ of LIKE count characters; each byte outside of UTF-8 is one.
-// The escape character of LIKE is the backslash. An expression on one text column is evaluated once per entry of the column's
-// dictionary.
+// The escape character of LIKE is the backslash. An expression on one text column is evaluated once per entry of the
+// column's dictionary.
 //
 // # Times
 //
 // Text literals beside dates, times and timestamps become their values; without a zone they are in UTC. A timestamp of
-// unknown local time is taken as UTC. DATE_TRUNC and EXTRACT accept the name of a zone; other functions use UTC. An interval
-// adds months first, then days of 24 hours, then the rest; a day beyond the end of its month becomes the last day.
+// unknown local time is taken as UTC. DATE_TRUNC and EXTRACT accept the name of a zone; other functions use UTC. An
+// interval adds months first, then days of 24 hours, then the rest; a day beyond the end of its month becomes the last
+// day.
 package expr

@@ -120,6 +120,7 @@ type textEmitter struct {
 	arg lane[string]
 }
 
+// emit stores a block of texts.
 func (e *textEmitter) emit(dst *column.Column) ([]byte, error) {
 	v, err := e.arg.eval(identity[:e.b.n])
 	if err != nil {

@@ -22,14 +22,14 @@ import (
 func TestEqualsReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compiled := 0
-	for i := range 300 {
+	for i := range 200 {
 		data := make([]byte, 200)
 		for k := range data {
 			data[k] = byte(r.Uint32())
 		}
-		rows := 1 + i%150
-		if i%60 == 59 {
-			rows = 2*blockRows + 100
+		rows := 1 + i%90
+		if i == 10 || i == 11 { // several blocks
+			rows = blockRows + 700
 		}
 		g := newGenerator(data)
 		b := g.batch(rows)
@@ -39,7 +39,7 @@ func TestEqualsReference(t *testing.T) {
 			compiled += bit(ok)
 		}
 	}
-	require.Greater(t, compiled, 1500, "random expressions fit their columns")
+	require.Greater(t, compiled, 1200, "random expressions fit their columns")
 }
 
 func FuzzEval(f *testing.F) {

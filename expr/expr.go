@@ -10,8 +10,8 @@ import (
 
 // Expr: expressions as trees, and their constructors in Go.
 
-// An Expr is an expression on the columns of a batch. [Col], [Lit] and [Parse] return expressions, and the methods of an
-// Expr combine them. An argument of type any is an Expr or the value of a literal (see [Lit]). Expr values are
+// An Expr is an expression on the columns of a batch. [Col], [Lit] and [Parse] return expressions, and the methods of
+// an Expr combine them. An argument of type any is an Expr or the value of a literal (see [Lit]). Expr values are
 // immutable and can be shared. They have no types before [Compile], which reports all errors.
 type Expr struct{ n *node }
 
@@ -192,8 +192,8 @@ func (e Expr) Upper() Expr { return call("upper", e) }
 // before the first one count as empty: Substring(0, 2) is the first character. A count below 1 is "".
 func (e Expr) Substring(from, count any) Expr { return callAny("substring", e, from, count) }
 
-// DateTrunc rounds a date or timestamp down to the unit: "year", "quarter", "month", "week" (from Monday), "day", "hour",
-// "minute", "second", "millisecond". The zone is an IANA name such as "Europe/Berlin"; "" is UTC.
+// DateTrunc rounds a date or timestamp down to the unit: "year", "quarter", "month", "week" (from Monday), "day",
+// "hour", "minute", "second", "millisecond". The zone is an IANA name such as "Europe/Berlin"; "" is UTC.
 func (e Expr) DateTrunc(unit, zone string) Expr { return onTime("date_trunc", e, unit, zone) }
 
 // Extract is a part of a date or timestamp as an integer: a unit of DateTrunc, or "epoch" (seconds since 1970-01-01 in
@@ -278,7 +278,8 @@ func Case(branches ...Branch) Expr {
 	return call(opCase, append(args, otherwise)...)
 }
 
-// Columns returns the names of the columns that the expression mentions, each once, in the order of their first mention.
+// Columns returns the names of the columns that the expression mentions, each once, in the order of their first
+// mention.
 func (e Expr) Columns() []string {
 	var names []string
 	e.walk(func(n *node) {

@@ -39,6 +39,7 @@ type orFilter struct {
 	rest, kept, union [blockRows]int32
 }
 
+// keep collects the union of what the filters keep.
 func (f *orFilter) keep(rows, out []int32) ([]int32, error) {
 	rest := f.rest[:copy(f.rest[:], rows)]
 	union := f.union[:0]
@@ -167,6 +168,7 @@ type spanFilter[T whole] struct {
 	span
 }
 
+// keep has a loop for all rows and for some rows, each for the span and for all others.
 func (f *spanFilter[T]) keep(rows, out []int32) ([]int32, error) {
 	v, err := f.arg.eval(rows)
 	if err != nil {
@@ -216,6 +218,7 @@ type floatFilter[T ~float32 | ~float64] struct {
 	floatSpan
 }
 
+// keep has a loop for all rows and one for some rows.
 func (f *floatFilter[T]) keep(rows, out []int32) ([]int32, error) {
 	v, err := f.arg.eval(rows)
 	if err != nil {

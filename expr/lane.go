@@ -146,6 +146,7 @@ type textLane struct {
 	out []string
 }
 
+// eval makes the headers of the texts of rows: of codes, of a fixed width, or between offsets.
 func (l *textLane) eval(rows []int32) (vec[string], error) {
 	c, valid := l.s.column, l.s.bits(l.b)
 	out := l.out[:l.b.n]

@@ -174,8 +174,8 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '.' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// wordLength returns the length of the word at the start of s. Words consist of letters, digits, underscores and points,
-// and do not begin with a digit or a point.
+// wordLength returns the length of the word at the start of s. Words consist of letters, digits, underscores and
+// points, and do not begin with a digit or a point.
 func wordLength(s string) int {
 	if s == "" || isDigit(s[0]) || s[0] == '.' {
 		return 0

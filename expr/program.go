@@ -105,10 +105,10 @@ func (s *source) bind(b *column.Batch) error {
 	return nil
 }
 
-// Select appends to dst the numbers of the rows for which the expression, which must be a boolean, is true, in ascending
-// order. It evaluates the operands of and on the rows only that the operands before kept, and those of or on the others;
-// an error in a row that is not evaluated does not occur. The error is a *[RowError], or names a column that is missing
-// or has another type. Select allocates no memory if dst has room for all rows of the batch.
+// Select appends to dst the numbers of the rows for which the expression, which must be a boolean, is true, in
+// ascending order. It evaluates the operands of and on the rows only that the operands before kept, and those of or on
+// the others; an error in a row that is not evaluated does not occur. The error is a *[RowError], or names a column
+// that is missing or has another type. Select allocates no memory if dst has room for all rows of the batch.
 func (p *Program) Select(b *column.Batch, dst []int32) ([]int32, error) {
 	t, err := p.selector(b)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Program) Refine(b *column.Batch, rows []int32) ([]int32, error) {
 	out := rows[:0]
 	for len(rows) > 0 {
 		lo := int(rows[0]) / blockRows * blockRows
-		if rows[0] < 0 || lo >= b.Rows {
+		if rows[0] < 0 || int(rows[0]) >= b.Rows {
 			return out, fmt.Errorf("expr: row %d of a batch of %d rows", rows[0], b.Rows)
 		}
 		t.block.move(lo, b.Rows)

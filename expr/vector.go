@@ -33,7 +33,8 @@ type vectorLane[E element] interface {
 	vectors(rows []int32) (matrix[E], error)
 }
 
-// A matrixLane is a vector column, or a slice of one: its elements from number from on, dim of them, or all if dim is 0.
+// A matrixLane is a vector column, or a slice of one: its elements from number from on, dim of them, or all if dim is
+// 0.
 type matrixLane[E element] struct {
 	b         *block
 	s         *source
@@ -97,6 +98,7 @@ type productLane[E element] struct {
 	rows  [blockRows]int32
 }
 
+// eval computes the numbers of rows whose vectors are not NULL.
 func (l *productLane[E]) eval(rows []int32) (vec[float64], error) {
 	x, err := l.x.vectors(rows)
 	if err != nil {

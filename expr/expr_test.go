@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/expr"
+)
+
+// The meanings that the package documents, one by one.
+
+// typed returns a column with another type of the same layout.
+func typed(t testing.TB, c column.Column, typ column.Type) column.Column {
+	c, err := c.WithType(typ)
+	require.NoError(t, err)
+	return c
+}
+
+// items is a batch of one row, but for n, which is NULL.
+func items(t testing.TB) *column.Batch {
+	at := time.Date(2026, 3, 31, 22, 30, 15, 250e6, time.UTC)
+	return column.NewBatch(
+		column.Of("i", []int32{7}),
+		column.Of("big", []int64{math.MaxInt64}),
+		column.Of("u", []uint64{math.MaxUint64}),
+		column.Of("f", []float64{2.5}),
+		column.Of("f32", []float32{0.1}),
+		column.Of("nan", []float64{math.NaN()}),
+		column.Of("n", []int64{5}).WithNulls([]bool{true}),
+		column.Of("flag", []bool{true}),
+		column.Strings("s", []string{"Häßlich 100%"}),
+		typed(t, column.Of("day", []int32{20543}), column.Type{Kind: column.Date}), // 2026-03-31
+		typed(t, column.Of("at", []int64{at.UnixMilli()}), column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true}),
+		typed(t, column.Of("clock", []int64{3600e6}), column.Type{Kind: column.Time, Unit: column.Micros}),
+		typed(t, column.Of("price", []int64{1250}), column.Type{Kind: column.Decimal64, Precision: 9, Scale: 2}),
+		column.Of("id", []cql.UUID{{15: 1}}),
+		column.Matrix("v", []float32{3, 4, 0}, 3),
+		column.Matrix("ints", []int64{1 << 60, 1}, 2),
+		column.Of("half", []int64{2}),
+	)
+}
+
+// eval returns the value of a text in the only row of items.
+func eval(t testing.TB, b *column.Batch, text string) (any, error) {
+	e, err := expr.Parse(text)
+	require.NoError(t, err)
+	p, err := expr.Compile(e, b.Schema())
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.Eval(b)
+	if err != nil {
+		return nil, err
+	}
+	require.NoError(t, c.Check())
+	require.Equal(t, e.String(), p.String())
+	return c.Value(0), nil
+}
+
+func TestValues(t *testing.T) {
+	b := items(t)
+	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+	for text, want := range map[string]any{
+		// NULL
+		"n > 1": nil, "n > 1 or true": true, "n > 1 and false": false, "not n > 1": nil, "n is null": true,
+		"n is not null": false, "n in (5)": nil, "i in (1, null)": nil, "i in (7, null)": true, "i not in (1, null)": nil,
+		"i in ()": false, "coalesce(n, i)": int64(7), "n + 1": nil, "case when n > 1 then 1 end": nil, "null is null": nil,
+		"i = null": nil, "concat(s, null)": nil, "flag": true, "not flag": false,
+		// numbers
+		"i > 2.5": true, "i = 2.5": false, "i < 1e300": true, "u > -1": true, "big < 9223372036854775808": true,
+		"nan = nan": true, "nan > f": true, "nan = float64 'NaN'": true, "nan < float64 'Inf'": false, "f32 = 0.1": false,
+		"f32 < 0.11": true, "i between 7 and 8": true, "i not between 7.5 and 8": true, "i / 2": int64(3), "-i / 2": int64(-3),
+		"-i % 4": int64(-3), "i / 2.0": 3.5, "f / 0": math.Inf(1), "i + 1.5": 8.5, "u - 1": uint64(math.MaxUint64 - 1),
+		"u / 3": uint64(math.MaxUint64 / 3), "big > 9223372036854775806.0": false, "u = 1e19": false, "u > i": true,
+		"big < f": false, "u > f": true, "1 + 2 * 3 - -4": int64(11), "price = '12.50'": true, "price > 12.499": true,
+		"cast(price as float64)": 12.5, "case when i > 5 then i else 0 end": int32(7), "case when i > 5 then i else 9999999999 end": int64(7),
+		// casts
+		"cast(f as int8)": int8(2), "cast(3.5 as uint8)": uint8(4), "cast('12' as int16)": int16(12), "cast(i as string)": "7",
+		"cast(f as string)": "2.5", "cast(f32 as string)": "0.1", "cast(flag as int32)": int32(1), "cast(day as string)": "2026-03-31",
+		"cast(at as string)": "2026-03-31T22:30:15.25Z", "cast(at as date)": day(2026, 3, 31), "cast(id as string)": cql.UUID{15: 1}.String(),
+		"cast('2026-01-02' as timestamp(us))": day(2026, 1, 2), "cast(day as timestamp(ms, utc))": day(2026, 3, 31), "cast(0 as bool)": false,
+		// texts
+		"s like 'H%100\\%'": true, "s like 'h%'": false, "s ilike 'hÄSS%'": false, "s ilike 'hÄß%'": true, "s like '__ß%'": true, "s like '_ß%'": false,
+		"s like '__ßlich 100_'": true, "s regexp '[0-9]+%$'": true, "length(s)": int64(12), "upper(s)": "HÄßLICH 100%",
+		"lower(s)": "häßlich 100%", "substring(s, 2, 2)": "äß", "substring(s, 9)": "100%", "substring(s, 0, 2)": "H",
+		"s || '!' || cast(i as string)": "Häßlich 100%!7", "contains(s, 'lich')": true, "starts_with(s, 'Hä')": true,
+		"ends_with(s, '%')": true, "regexp_replace(s, '([0-9])', '<$1>')": "Häßlich <1><0><0>%", "s > 'H'": true,
+		// times
+		"day = '2026-03-31'": true, "day < at": "error", "at > '2026-03-31T22:30:15.2495Z'": true, "at = '2026-03-31 22:30:15.25'": true,
+		"at > timestamp '2026-04-01T00:30:00+02:00'": true, "clock = '01:00'": true, "clock < interval '61m'": true,
+		"day + interval '1mo'": day(2026, 4, 30), "day - interval '1mo'": day(2026, 2, 28), "interval '1d' + day": day(2026, 4, 1),
+		"at + interval '1mo1h'":                                        time.Date(2026, 4, 30, 23, 30, 15, 250e6, time.UTC),
+		"date_trunc('hour', at)":                                       time.Date(2026, 3, 31, 22, 0, 0, 0, time.UTC),
+		"date_trunc('month', at)":                                      day(2026, 3, 1),
+		"date_trunc('quarter', day)":                                   day(2026, 1, 1),
+		"date_trunc('week', day)":                                      day(2026, 3, 30),
+		"date_trunc('month', at, 'Europe/Berlin')":                     time.Date(2026, 3, 31, 22, 0, 0, 0, time.UTC),
+		"extract('day', at, 'Europe/Berlin')":                          int64(1),
+		"extract('hour', at)":                                          int64(22),
+		"extract('millisecond', at)":                                   int64(250),
+		"extract('epoch', at)":                                         int64(1774996215),
+		"extract('dow', day)":                                          int64(2),
+		"extract('doy', day)":                                          int64(90),
+		"extract('week', day)":                                         int64(14),
+		"cast('1969-12-31' as date) < '1970-01-01'":                    true,
+		"cast(cast('1969-12-31T23:59:59.9' as timestamp(ms)) as date)": day(1969, 12, 31),
+		// bytes and vectors
+		"id = '00000000-0000-0000-0000-000000000001'": true, "id = uuid '00000000-0000-0000-0000-000000000002'": false,
+		"dot(v, [1, 2, 3])": 11.0, "norm(v)": 5.0, "l2(v, [0, 0, 0])": 5.0, "cosine(v, [6, 8, 0])": 1.0, "l2([3, 4, 0], v)": 0.0,
+		"element(v, 2)": float32(4), "slice(v, 2, 2)": []float32{4, 0}, "norm(slice(slice(v, 2, 2), 1, 1))": 4.0,
+		"element(ints, 1)": int64(1 << 60), "element(slice(ints, 2, 1), 1)": int64(1), "v is null": false,
+	} {
+		got, err := eval(t, b, text)
+		if want == "error" || text == "null is null" {
+			require.Error(t, err, text)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestRowErrors(t *testing.T) {
+	b := items(t)
+	for text, want := range map[string]error{
+		"big + 1": expr.ErrOverflow, "-(big) - 2": expr.ErrOverflow, "big * 2": expr.ErrOverflow, "u + 1": expr.ErrOverflow,
+		"1 - u": expr.ErrOverflow, "i / 0": expr.ErrDivision, "i % 0": expr.ErrDivision, "cast(i - 8 as uint64)": expr.ErrCast,
+		"cast(300 as int8)": expr.ErrCast, "cast(nan as int64)": expr.ErrCast, "cast(s as int32)": expr.ErrCast,
+		"cast('2026-02-30' as date)": expr.ErrCast, "day + interval '200000000mo'": expr.ErrOverflow,
+		"cast('2026-02-28T00:00:00.0001' as timestamp(ms))": expr.ErrCast, "cast(1e300 as float32)": expr.ErrCast,
+	} {
+		_, err := eval(t, b, text)
+		require.ErrorIs(t, err, want, text)
+		var at *expr.RowError
+		require.ErrorAs(t, err, &at, text)
+		require.Zero(t, at.Row)
+	}
+	// A row whose result is not needed does not fail.
+	for text, want := range map[string]any{
+		"i = 7 or i / 0 = 1": true, "i <> 7 and i / 0 = 1": false, "case when i <> 7 then i / 0 else 1 end": int64(1),
+		"coalesce(i, i / 0)": int64(7), "n + big": nil,
+	} {
+		got, err := eval(t, b, text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+}
+
+// TestRowErrorNamesTheRow has an error in the second block.
+func TestRowErrorNamesTheRow(t *testing.T) {
+	x := make([]int64, 5000)
+	x[4321] = math.MaxInt64
+	b := column.NewBatch(column.Of("x", x))
+	p, err := expr.Compile(expr.Col("x").Add(1).Gt(0), b.Schema())
+	require.NoError(t, err)
+	_, err = p.Select(b, nil)
+	require.EqualError(t, err, "expr: row 4321: x + 1: the result is out of range")
+}
+
+func TestCompileErrors(t *testing.T) {
+	b := items(t)
+	for text, want := range map[string]string{
+		"i > 1 and prize = 1":        `expr: at offset 10: prize: no such column: "prize"; the columns are: i, big, `,
+		"s > 3":                      "expr: at offset 0: s > 3: s is string, which does not compare with 3",
+		"i > 1 and f = s":            "expr: at offset 10: f = s: f is float64, which does not compare with s is string",
+		"v = v":                      "v is vector<float32, 3>, which has no order here; only is null takes it",
+		"u + big":                    "int64 and uint64 have no common type: cast one of u and big",
+		"s + 1":                      "+ requires numbers: s is string",
+		"lower(i)":                   "lower requires string: i is int32",
+		"i and flag":                 "and requires bool: i is int32",
+		"s like s":                   "the pattern of like must be a literal, not s",
+		"s regexp '('":               "error parsing regexp: missing closing )",
+		"dot(v, [1, 2])":             "the vectors have dimensions 3 and 2",
+		"element(v, 4)":              "elements 4 to 4 of v is vector<float32, 3>",
+		"date_trunc('eon', at)":      "the first argument of date_trunc is one of",
+		"extract('day', at, 'X')":    "unknown time zone X",
+		"extract('day', day, 'UTC')": "a zone applies to timestamps in UTC: day is date",
+		"day + interval '1h'":        "an interval is added to timestamps, and without hours to dates: day is date",
+		"at + interval '1us'":        "the interval has no exact value in timestamp(ms, UTC)",
+		"coalesce(i, s)":             "coalesce: s is string has no common type with int32",
+		"coalesce(null, null)":       "coalesce: no operand has a type",
+		"cast(v as string)":          "v is vector<float32, 3>, which does not cast to string",
+		"price + 1":                  "+ requires numbers: price is decimal64(9, 2)",
+		"at > 'soon'":                "at is timestamp(ms, UTC), which does not compare with 'soon'",
+		"u + -1":                     "int64 and uint64 have no common type",
+	} {
+		_, err := eval(t, b, text)
+		require.ErrorContains(t, err, want, text)
+		require.ErrorAs(t, err, new(*expr.CompileError), text)
+	}
+	_, err := eval(t, b, "nothing")
+	require.ErrorIs(t, err, column.ErrNoColumn)
+	for _, e := range []expr.Expr{{}, expr.Col("i").Eq(struct{}{}), expr.Lit(time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)), expr.Lit(nil), expr.Col("i").And(expr.Expr{})} {
+		_, err := expr.Compile(e, b.Schema())
+		require.ErrorAs(t, err, new(*expr.CompileError))
+	}
+	p, err := expr.Compile(expr.Col("i"), b.Schema())
+	require.NoError(t, err)
+	_, err = p.Select(b, nil)
+	require.EqualError(t, err, "expr: i: a selection requires a boolean: i is int32")
+}
+
+// TestBatchDiffersFromSchema passes batches without the column and with another type.
+func TestBatchDiffersFromSchema(t *testing.T) {
+	p, err := expr.Compile(expr.Col("i").Gt(1), items(t).Schema())
+	require.NoError(t, err)
+	_, err = p.Select(column.NewBatch(column.Of("j", []int32{1})), nil)
+	require.ErrorIs(t, err, column.ErrNoColumn)
+	_, err = p.Select(column.NewBatch(column.Of("i", []int64{1})), nil)
+	require.EqualError(t, err, "column: i is int64, not int32 as in the schema")
+}
+
+func TestRefineChecksRows(t *testing.T) {
+	b := column.NewBatch(column.Of("i", make([]int64, 3000)))
+	p, err := expr.Compile(expr.Col("i").Eq(0), b.Schema())
+	require.NoError(t, err)
+	for _, rows := range [][]int32{{3000}, {-1}, {5, 5}, {2500, 1}} {
+		_, err := p.Refine(b, rows)
+		require.ErrorContains(t, err, "row", "%v", rows)
+	}
+	rows, err := p.Refine(b, []int32{1, 2047, 2048, 2999})
+	require.NoError(t, err)
+	require.Equal(t, []int32{1, 2047, 2048, 2999}, rows)
+}
+
+func TestColumns(t *testing.T) {
+	e, err := expr.Parse(`b > 1 and a + "the b" in (b, 3) or a is null`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "a", "the b"}, e.Columns())
+}
+
+func TestConjunctsAndBounds(t *testing.T) {
+	b := items(t)
+	for text, want := range map[string]string{
+		"i > 1 and (5 <= f and s = 'x') and not (n is null or big in (1))": "i > [1] int32; f >= [5] float64; s = [x] string; " +
+			"n is not null [] int64; not big in (1)",
+		"not i < 2.5 and i between 1 and 10":   "i >= [2.5] int32; i >= [1] int32; i <= [10] int32",
+		"flag and not flag and n is null":      "flag = [true] bool; flag = [false] bool; n is null [] int64",
+		"i in (1, null, 3) and i = null":       "i in [1 3] int32; i = null",
+		"price > '1.005' and clock <> '00:01'": "price > [1.005] decimal64(9, 2); clock <> [1m0s] time(us)",
+		"day < '2026-01-02' and i + 1 > 2":     "day < [2026-01-02 00:00:00 +0000 UTC] date; i + 1 > 2",
+		"i > half or i > 2 and s like 'a%'":    "i > half or i > 2 and s like 'a%'",
+		"i > half":                             "i > half",
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err)
+		got := ""
+		for _, c := range expr.Conjuncts(e) {
+			p, err := expr.Compile(c, b.Schema())
+			require.NoError(t, err)
+			if got != "" {
+				got += "; "
+			}
+			if bound, ok := p.Bound(); ok {
+				got += fmt.Sprintf("%s %s %v %v", bound.Column, bound.Op, bound.Values, bound.Type)
+			} else {
+				got += c.String()
+			}
+		}
+		require.Equal(t, want, got, text)
+	}
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// Texts of expressions.
+
+func TestParse(t *testing.T) {
+	a, b := Col("a"), Col("b")
+	for text, want := range map[string]Expr{
+		"a > 3 and b like 'a%'":           a.Gt(3).And(b.Like("a%")),
+		"a or b and not a = b":            a.Or(b.And(a.Eq(b).Not())),
+		"(a or b) and a":                  a.Or(b).And(a),
+		"a - b - 1":                       a.Sub(b).Sub(1),
+		"a - (b - 1)":                     a.Sub(b.Sub(1)),
+		"-a * -2 + - -3":                  a.Neg().Mul(-2).Add(Lit(-3).Neg()),
+		"a between 1 and 2 and b":         a.Between(1, 2).And(b),
+		"a not in (1, 'x', null)":         a.In(1, "x", nil).Not(),
+		"A is not null":                   Col("A").NotNull(),
+		`"and" != "a""b"`:                 Col("and").Ne(Col(`a"b`)),
+		"x.y_1 <> 1e3":                    Col("x.y_1").Ne(1000.0),
+		"CASE WHEN a THEN 1 END":          Case(When(a, 1)),
+		"Lower(a) || 'it''s'":             Concat(a.Lower(), "it's"),
+		"extract('hour', a, 'UTC')":       a.Extract("hour", "UTC"),
+		"cast(a as Timestamp(US, utc))":   a.Cast(column.Type{Kind: column.Timestamp, Unit: column.Micros, UTC: true}),
+		"a = x'00fF'":                     a.Eq([]byte{0, 255}),
+		"l2(a, [1, -0.5, 2e1]) < .5":      a.L2([]float64{1, -0.5, 20}).Lt(0.5),
+		"a > date '2026-01-02'":           a.Gt(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)),
+		"a + interval '1mo2d3h'":          a.Add(cql.Duration{Months: 1, Days: 2, Nanoseconds: 3 * 3600e9}),
+		"a = 18446744073709551615":        a.Eq(uint64(1<<64 - 1)),
+		"date = time and x = interval":    Col("date").Eq(Col("time")).And(Col("x").Eq(Col("interval"))),
+		"a = true or a = float64 '-Inf'":  a.Eq(true).Or(a.Eq(parsedFloat("-Inf"))),
+		"coalesce(a, substring(b, 1), 2)": Coalesce(a, call("substring", b, Lit(1)), 2),
+		"a = ''":                          a.Eq(""),
+	} {
+		got, err := Parse(text)
+		require.NoError(t, err, text)
+		require.True(t, sameExpr(want, got), "%s: %v, want %v", text, got, want)
+		back, err := Parse(want.String())
+		require.NoError(t, err, want.String())
+		require.True(t, sameExpr(want, back), "%v: %v", want, back)
+	}
+}
+
+func parsedFloat(s string) any {
+	v, _, _ := typedLiteral("float64", s)
+	return v
+}
+
+func TestSyntaxErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "expr: at offset 0: found the end, want a column, a literal or a function",
+		"a >":                            "expr: at offset 3: found the end, want a column, a literal or a function",
+		"a > 3 b":                        `expr: at offset 6: found "b", want an operator or the end`,
+		"(a > 3":                         "expr: at offset 6: found the end, want an operator or )",
+		"a in 3":                         `expr: at offset 5: found "3", want (`,
+		"a between 1 or 2":               `expr: at offset 12: found "or", want and`,
+		"a not 3":                        `expr: at offset 6: found "3", want in, between, like, ilike or regexp`,
+		"'abc":                           `expr: at offset 0: found "'abc", want a closing '`,
+		"a = 1x":                         `expr: at offset 4: found "1", want a number`,
+		"99999999999999999999":           `expr: at offset 0: found "99999999999999999999", want a number within the range of its type`,
+		"lenght(a)":                      `expr: at offset 0: found "lenght", want a function: coalesce, concat, contains, `,
+		"length(a, b)":                   "expr: at offset 0: found 2 arguments, want length with 1 arguments",
+		"cast(a as text)":                `expr: at offset 10: found "text", want a type: [bool int8 `,
+		"cast(a as timestamp(s))":        `expr: at offset 20: found "s", want ms, us or ns`,
+		"case a when 1 then 2 end":       `expr: at offset 5: found "a", want when`,
+		"a > date 'soon'":                `expr: at offset 9: found "soon", want a text that is a value of date`,
+		"x'0'":                           `expr: at offset 0: found "0", want pairs of hexadecimal digits`,
+		"[1, a]":                         `want numbers in a vector`,
+		"a & b":                          `expr: at offset 2: found "&", want an operator, a name or a literal`,
+		"a is 3":                         `expr: at offset 5: found "3", want null`,
+		"a = b = c":                      `expr: at offset 6: found "=", want an operator or the end`,
+		strings.Repeat("(", 5000):        "want an expression of depth at most 1000",
+		strings.Repeat("-", 5000):        "want an expression of depth at most 1000",
+		"a" + strings.Repeat("+a", 5000): "want an expression of depth at most 1000",
+	} {
+		_, err := Parse(text)
+		require.ErrorContains(t, err, want, text)
+		require.ErrorAs(t, err, new(*SyntaxError))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"a > 3 and b like 'a%'", "not (a or b) and -(5) - -5 = - -a", "a in () or a not in (1, null)", `"a""b" = 'it''s'`,
+		"case when a then b else c end", "cast(a as timestamp(ms, utc))", "x'00ff' = uuid '00000000-0000-0000-0000-000000000001'",
+		"[1, -2.5, float64 'NaN'] = a", "at + interval '1mo2d' between date '2026-01-02' and timestamp '2026-01-02T03:04:05.006Z'",
+		"extract('hour', a, 'UTC') % 2 * 3 / 4 || 'x'", "a is not null and b not between 1e-3 and .5e+7",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := Parse(text)
+		if err != nil {
+			require.ErrorAs(t, err, new(*SyntaxError))
+			return
+		}
+		back, err := Parse(e.String())
+		if err != nil || !sameExpr(e, back) {
+			t.Fatalf("%q prints as %q, which parses to %v, %v", text, e, back, err)
+		}
+		if _, err := Compile(e, column.Schema{{Name: "a", Type: typeInt64}, {Name: "b", Type: typeString}}); err != nil {
+			require.ErrorAs(t, err, new(*CompileError))
+		}
+	})
+}
