@@ -99,6 +99,9 @@ func (b *builder) in(t *term, not bool) filter {
 		return &matchFilter[float64]{b.floats(first), func(f float64) bool { return has(floatKey(f)) }, want}
 	}
 	has := member(bitsOf(points), all)
+	if mask, least, ok := maskOf(bitsOf(points)); ok && !all {
+		has = func(v uint64) bool { return v-least < 64 && mask>>(v-least)&1 == 1 }
+	}
 	return &matchFilter[int64]{b.ints(first), func(v int64) bool { return has(uint64(v)) }, want}
 }
 
@@ -124,6 +127,26 @@ func bitsOf(points []point) []uint64 {
 		bits[i] = p.bits
 	}
 	return bits
+}
+
+// maskOf returns a set of integers as bits, from the least on, if the greatest is at most 63 more.
+func maskOf(set []uint64) (mask, least uint64, ok bool) {
+	if len(set) == 0 {
+		return 0, 0, false
+	}
+	least = set[0]
+	for _, v := range set {
+		if int64(v) < int64(least) {
+			least = v
+		}
+	}
+	for _, v := range set {
+		if v-least >= 64 {
+			return 0, 0, false
+		}
+		mask |= 1 << (v - least)
+	}
+	return mask, least, true
 }
 
 // floatKey returns the same bits for equal floats.

@@ -11,6 +11,7 @@ type caseLane[T any] struct {
 	values     []lane[T] // one more than conditions
 	out        merged[T]
 	rest, kept [blockRows]int32
+	rowSet
 }
 
 // eval passes the rows from condition to condition.
@@ -28,7 +29,7 @@ func (l *caseLane[T]) eval(rows []int32) (vec[T], error) {
 		if err := l.out.add(l.values[i], kept); err != nil {
 			return vec[T]{}, err
 		}
-		rest = without(rest, kept)
+		rest = l.remove(rest, kept)
 	}
 	if err := l.out.add(l.values[len(l.conditions)], rest); err != nil {
 		return vec[T]{}, err
@@ -43,6 +44,7 @@ type coalesceLane[T any] struct {
 	out   merged[T]
 	rest  [blockRows]int32
 	valid [blockRows]int32
+	rowSet
 }
 
 func (l *coalesceLane[T]) eval(rows []int32) (vec[T], error) {
@@ -58,7 +60,7 @@ func (l *coalesceLane[T]) eval(rows []int32) (vec[T], error) {
 		}
 		valid := validRows(v.valid, rest, l.valid[:])
 		l.out.set(v.values, valid)
-		rest = without(rest, valid)
+		rest = l.remove(rest, valid)
 	}
 	return l.out.vec(l.b), nil
 }
@@ -103,6 +105,7 @@ type predicateLane struct {
 	valid      [blockRows / 8]byte
 	done       [blockRows]uint64 // the serial of the block for which the row was evaluated
 	kept, rest [blockRows]int32
+	rowSet
 }
 
 // eval evaluates the rows that it has not seen in this block.
@@ -132,7 +135,7 @@ func (l *predicateLane) eval(rows []int32) (vec[bool], error) {
 			l.out[r], l.done[r] = value, l.b.serial
 			l.valid[r>>3] |= 1 << (r & 7)
 		}
-		rest = without(rest, kept)
+		rest = l.remove(rest, kept)
 	}
 	for _, r := range rest {
 		l.done[r] = l.b.serial

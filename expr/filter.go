@@ -35,14 +35,14 @@ func (f andFilter) keep(rows, out []int32) ([]int32, error) {
 
 // An orFilter evaluates each predicate on the rows that the ones before did not keep.
 type orFilter struct {
-	filters           []filter
-	rest, kept, union [blockRows]int32
+	filters    []filter
+	rest, kept [blockRows]int32
+	rowSet
 }
 
-// keep collects the union of what the filters keep.
+// keep returns the rows that are not in the rest.
 func (f *orFilter) keep(rows, out []int32) ([]int32, error) {
 	rest := f.rest[:copy(f.rest[:], rows)]
-	union := f.union[:0]
 	for _, g := range f.filters {
 		if len(rest) == 0 {
 			break
@@ -51,43 +51,32 @@ func (f *orFilter) keep(rows, out []int32) ([]int32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(kept) == 0 {
-			continue
-		}
-		// out is free: rest has its own memory.
-		merged := merge(union, kept, out)
-		union = f.union[:copy(f.union[:], merged)]
-		rest = without(rest, kept)
+		rest = f.remove(rest, kept)
 	}
-	return out[:copy(out[:len(union)], union)], nil
+	return f.remove(out[:copy(out[:len(rows)], rows)], rest), nil
 }
 
-// merge stores the union of two ascending lists without common rows in out.
-func merge(a, b, out []int32) []int32 {
-	k := 0
-	for len(a) > 0 && len(b) > 0 {
-		if a[0] < b[0] {
-			out[k], a = a[0], a[1:]
-		} else {
-			out[k], b = b[0], b[1:]
-		}
-		k++
-	}
-	k += copy(out[k:k+len(a)], a)
-	k += copy(out[k:k+len(b)], b)
-	return out[:k]
-}
+// A rowSet removes rows from lists of rows. It is zero between calls.
+type rowSet struct{ marks [blockRows]byte }
 
-// without removes some of the rows, in place. Both lists are ascending.
-func without(rows, some []int32) []int32 {
+// remove removes some of the rows, in place. some may be the same list.
+func (s *rowSet) remove(rows, some []int32) []int32 {
+	switch len(some) {
+	case 0:
+		return rows
+	case len(rows):
+		return rows[:0]
+	}
+	for _, r := range some {
+		s.marks[r] = 1
+	}
 	k := 0
 	for _, r := range rows {
-		if len(some) > 0 && some[0] == r {
-			some = some[1:]
-			continue
-		}
 		rows[k] = r
-		k++
+		k += 1 - int(s.marks[r])
+	}
+	for _, r := range some {
+		s.marks[r] = 0
 	}
 	return rows[:k]
 }

@@ -15,6 +15,7 @@ import (
 // evaluates batches that satisfy column.Batch.Check.
 type Program struct {
 	e       Expr
+	name    string // of columns that Eval returns
 	root    *term
 	columns column.Schema // that the expression uses
 	mu      sync.Mutex
@@ -28,7 +29,7 @@ func Compile(e Expr, schema column.Schema) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{e: e, root: root, columns: c.columns}, nil
+	return &Program{e: e, name: e.String(), root: root, columns: c.columns}, nil
 }
 
 // Type returns the type of the values.
@@ -38,7 +39,7 @@ func (p *Program) Type() column.Type { return p.root.typ }
 func (p *Program) Columns() []string { return p.e.Columns() }
 
 // String returns the text of the expression.
-func (p *Program) String() string { return p.e.String() }
+func (p *Program) String() string { return p.name }
 
 // A tree is the lanes of a program with their memory, for one goroutine.
 type tree struct {
@@ -198,7 +199,7 @@ func (p *Program) EvalInto(b *column.Batch, dst *column.Column) error {
 	if t.emit == nil {
 		t.emit = t.builder.emitter(p.root)
 	}
-	reset(dst, p.e.String(), p.root.typ, b.Rows)
+	reset(dst, p.name, p.root.typ, b.Rows)
 	for lo := 0; lo < b.Rows; lo += blockRows {
 		t.block.move(lo, b.Rows)
 		valid, err := t.emit.emit(dst)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr_test
+
+import (
+	"fmt"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+)
+
+func Example() {
+	batch := column.NewBatch(
+		column.Strings("name", []string{"lamp", "chair", "armchair", "desk"}),
+		column.Of("price", []int32{20, 45, 120, 0}).WithNulls([]bool{false, false, false, true}),
+	)
+	e, err := expr.Parse("price > 30 and name like '%chair'")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := expr.Compile(e, batch.Schema())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := p.Select(batch, nil)
+	fmt.Println(rows, err)
+	// Output: [1 2] <nil>
+}
+
+func ExampleExpr() {
+	e := expr.Col("price").Mul(1.19).Gt(100).And(expr.Col("name").In("lamp", "desk").Not())
+	fmt.Println(e)
+	fmt.Println(e.Columns())
+	// Output:
+	// price * 1.19 > 100 and not name in ('lamp', 'desk')
+	// [price name]
+}
+
+func ExampleParse() {
+	e, err := expr.Parse("case when at >= date '2026-01-01' then lower(name) else 'old' end")
+	fmt.Println(e, err)
+	_, err = expr.Parse("price > 3 or name like")
+	fmt.Println(err)
+	// Output:
+	// case when at >= timestamp '2026-01-01T00:00:00Z' then lower(name) else 'old' end <nil>
+	// expr: at offset 22: found the end, want a column, a literal or a function
+}
+
+func ExampleCompile() {
+	schema := column.Schema{{Name: "name", Type: column.Type{Kind: column.String}}}
+	e, err := expr.Parse("length(name) > 3 and name > 3")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = expr.Compile(e, schema)
+	fmt.Println(err)
+	// Output: expr: at offset 21: name > 3: name is string, which does not compare with 3
+}
+
+func ExampleProgram_Eval() {
+	batch := column.NewBatch(
+		column.Of("id", []int64{1, 2, 3}),
+		column.Matrix("embedding", []float32{3, 4, 0, 1, 1, 0}, 2),
+	)
+	p, err := expr.Compile(expr.Col("embedding").L2([]float32{0, 0}), batch.Schema())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	distance, err := p.Eval(batch)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(column.NewBatch(batch.Columns[0], distance.As("distance")))
+	// Output:
+	//    id  distance
+	// int64   float64
+	//     1         5
+	//     2         1
+	//     3         1
+	// 3 rows
+}
+
+func ExampleProgram_Refine() {
+	batch := column.NewBatch(column.Of("a", []int64{1, 2, 3, 4}), column.Of("b", []int64{0, 0, 9, 9}))
+	rows := []int32{}
+	for _, e := range expr.Conjuncts(expr.Col("a").Gt(1).And(expr.Col("b").Lt(5))) {
+		p, err := expr.Compile(e, batch.Schema())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if bound, ok := p.Bound(); ok {
+			fmt.Println(bound.Column, bound.Op, bound.Values)
+		}
+		if len(rows) == 0 {
+			rows, err = p.Select(batch, rows)
+		} else {
+			rows, err = p.Refine(batch, rows)
+		}
+		fmt.Println(rows, err)
+	}
+	// Output:
+	// a > [1]
+	// [1 2 3] <nil>
+	// b < [5]
+	// [1] <nil>
+}
