@@ -53,7 +53,8 @@ var notProvoked = map[string]string{
 
 // errorPackages are the packages that programs import, by folder.
 var errorPackages = map[string]string{
-	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "groupby": "groupby",
+	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "expr": "expr",
+	"groupby":     "groupby",
 	"parquetscan": "parquetscan", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 }
 
@@ -68,7 +69,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 
 func TestErrors(t *testing.T) {
 	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
-		bulkSituations(), scanSituations())
+		exprSituations(), bulkSituations(), scanSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {

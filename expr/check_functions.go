@@ -45,7 +45,7 @@ func (c *checker) arithmetic(t *term) error {
 
 // numbers sets the type in which two numbers are computed: Int64, Uint64 or Float64.
 func (c *checker) numbers(t, a, b *term) error {
-	common, ok := column.Type{}, true
+	var common column.Type
 	for _, x := range []*term{a, b} {
 		typ := x.typ
 		if x.untyped() {
@@ -56,6 +56,7 @@ func (c *checker) numbers(t, a, b *term) error {
 		if v, isInt := x.value.(int64); x.untyped() && isInt && v >= 0 {
 			continue // fits all
 		}
+		var ok bool
 		if common, ok = commonType(common, typ); !ok {
 			return fault(t.e, "int64 and uint64 have no common type: cast one of %s and %s", a.e, b.e)
 		}

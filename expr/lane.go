@@ -283,6 +283,3 @@ func bit(b bool) int {
 	}
 	return 0
 }
-
-// stringOf returns b as a string that shares its memory.
-func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -69,7 +69,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"'abc":                           `expr: at offset 0: found "'abc", want a closing '`,
 		"a = 1x":                         `expr: at offset 4: found "1", want a number`,
 		"99999999999999999999":           `expr: at offset 0: found "99999999999999999999", want a number within the range of its type`,
-		"lenght(a)":                      `expr: at offset 0: found "lenght", want a function: coalesce, concat, contains, `,
+		"size(a)":                        `expr: at offset 0: found "size", want a function: coalesce, concat, contains, `,
 		"length(a, b)":                   "expr: at offset 0: found 2 arguments, want length with 1 arguments",
 		"cast(a as text)":                `expr: at offset 10: found "text", want a type: [bool int8 `,
 		"cast(a as timestamp(s))":        `expr: at offset 20: found "s", want ms, us or ns`,

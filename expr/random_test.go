@@ -244,7 +244,7 @@ func (g *generator) compare(depth int) Expr {
 // literal returns a number.
 func (g *generator) literal() any {
 	return pick[any](g, 0, 1, -1, 2, 0.5, -0.5, 2.5, 1e300, math.NaN(), math.Inf(1), math.Inf(-1), int64(math.MaxInt64),
-		int64(math.MinInt64), uint64(math.MaxUint64), 1<<53+1, 127, -128, 255, 65535, math.MaxInt32, 0.1, float32(0.1), -0.0, 3, -4)
+		int64(math.MinInt64), uint64(math.MaxUint64), int64(1<<53+1), 127, -128, 255, 65535, math.MaxInt32, 0.1, float32(0.1), math.Copysign(0, -1), 3, -4)
 }
 
 // number returns an expression of a number.
@@ -296,7 +296,7 @@ func (g *generator) text(depth int) Expr {
 	case 1:
 		return s().Upper()
 	case 2:
-		return s().Substring(pick[any](g, 1, 2, 0, -1, 3, Col("i8"), math.MinInt64), pick[any](g, 1, 2, 0, -1, 100, Col("i32"), math.MaxInt64))
+		return s().Substring(pick[any](g, 1, 2, 0, -1, 3, Col("i8"), int64(math.MinInt64)), pick[any](g, 1, 2, 0, -1, 100, Col("i32"), int64(math.MaxInt64)))
 	case 3:
 		return Concat(s(), s())
 	case 4:
