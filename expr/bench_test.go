@@ -52,6 +52,7 @@ func BenchmarkSelect(b *testing.B) {
 		{"equal", "name = 'abc'"},
 		{"prefix", "name like 'a%'"},
 		{"contains", "name like '%abc%'"},
+		{"rare", "name like '%longest%'"},
 		{"dictionary", "coded like '%abc%'"},
 		{"month", "extract('month', at) = 3"},
 		{"l2", "l2(v, [0, 1, 0, 1]) < 0.5"},

@@ -110,8 +110,9 @@ type entryLane[T any] struct {
 	inner lane[T] // on entries
 	rows  lane[T] // on rows
 	table []T
-	kept  []byte // validity of table
-	null  bool   // the table has NULLs
+	kept  []byte             // validity of table
+	null  bool               // the table has NULLs
+	texts *column.Dictionary // of the table of an entryLane[string], made when it is needed
 	out   []T
 	valid [blockRows / 8]byte
 }
@@ -156,7 +157,7 @@ func (l *entryLane[T]) eval(rows []int32) (vec[T], error) {
 func (l *entryLane[T]) run() error {
 	b := &l.block
 	if b.lo == 0 {
-		l.table, l.kept, l.null = l.table[:0], l.kept[:0], false
+		l.table, l.kept, l.null, l.texts = l.table[:0], l.kept[:0], false, nil
 	}
 	v, err := l.inner.eval(identity[:b.n])
 	if err != nil {
@@ -189,6 +190,30 @@ func own(texts []string) {
 		bytes = append(bytes, s...)
 		texts[i] = unsafe.String(unsafe.SliceData(bytes[at:]), len(s))
 	}
+}
+
+// codes makes a column of all rows of the batch, whose entries are the results; false if they do not exist.
+func (e *textEmitter) codes(dst *column.Column) bool {
+	l, ok := e.arg.(*entryLane[string])
+	if !ok || !l.ready(nil, l.run) {
+		return false
+	}
+	if l.texts == nil {
+		texts := column.Strings("", l.table)
+		l.texts = column.NewDictionary(texts.Values, texts.Offsets)
+	}
+	c, null := l.s.column, uint32(l.done.Len())
+	valid := make([]byte, (c.Len+7)/8)
+	out := make([]uint32, c.Len)
+	for i, code := range view[uint32](c)[:c.Len] {
+		if c.Null(i) {
+			code = null
+		}
+		out[i] = code
+		valid[i>>3] |= l.kept[code] << (i & 7)
+	}
+	*dst = column.Codes(dst.Name, out, l.texts).WithValidity(valid)
+	return true
 }
 
 // An entryFilter is a filter that looks its results up by the codes of a column with a dictionary.

@@ -176,14 +176,16 @@ func (p *Program) selector(b *column.Batch) (*tree, error) {
 	return t, err
 }
 
-// Eval returns the values of the expression for all rows of the batch, as a fresh column named by its text.
+// Eval returns the values of the expression for all rows of the batch, as a fresh column named by its text. A text that
+// depends only on a column with a dictionary is a column with a dictionary too, which the columns of further batches
+// share as long as theirs do.
 func (p *Program) Eval(b *column.Batch) (column.Column, error) {
 	var c column.Column
 	err := p.EvalInto(b, &c)
 	return c, err
 }
 
-// EvalInto is Eval into the memory of dst, which grows as needed, unless the expression is a column only: its copy is
+// EvalInto is Eval into the memory of dst, which grows as needed. Copies of columns and columns with a dictionary are
 // fresh.
 func (p *Program) EvalInto(b *column.Batch, dst *column.Column) error {
 	t, err := p.take(b)
@@ -200,6 +202,9 @@ func (p *Program) EvalInto(b *column.Batch, dst *column.Column) error {
 		t.emit = t.builder.emitter(p.root)
 	}
 	reset(dst, p.name, p.root.typ, b.Rows)
+	if texts, ok := t.emit.(*textEmitter); ok && texts.codes(dst) {
+		return nil
+	}
 	for lo := 0; lo < b.Rows; lo += blockRows {
 		t.block.move(lo, b.Rows)
 		valid, err := t.emit.emit(dst)

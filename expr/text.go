@@ -73,10 +73,28 @@ func (b *builder) likeness(t *term, not bool) filter {
 		match = func(s string) bool { return test(s, part) }
 	}
 	if match != nil {
-		return &matchFilter[string]{text, match, !not}
+		rows := &matchFilter[string]{text, match, !not}
+		if part, ok := containedText(t); ok && !not {
+			return b.searched(t.args[0], part, rows)
+		}
+		return rows
 	}
 	both := newZip(t, b.block, text, b.texts(second), func(s, part string) (bool, error) { return test(s, part), nil })
 	return &truthFilter{both, !not}
+}
+
+// containedText returns the text whose presence is all that a predicate requires: of contains, and of like with a
+// pattern such as '%text%'.
+func containedText(t *term) (string, bool) {
+	part, ok := bytesOfLiteral(t.args[1].value, t.args[1].typ)
+	switch {
+	case t.op == "contains":
+		return part, ok
+	case t.op != opLike || !ok || len(part) < 2 || part[0] != '%' || part[len(part)-1] != '%':
+		return "", false
+	}
+	part = part[1 : len(part)-1]
+	return part, !strings.ContainsAny(part, "%_\\") && utf8.ValidString(part)
 }
 
 // isLikeness reports whether an operation is one of likeness.
