@@ -4,7 +4,6 @@ package expr
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/vecql/vecql/column"
 )
@@ -164,9 +163,6 @@ func (l *entryLane[T]) run() error {
 		return err
 	}
 	l.table = append(l.table, v.values[:b.n]...)
-	if texts, ok := any(l.table[b.lo:]).([]string); ok {
-		own(texts)
-	}
 	for i := range b.n {
 		kept := byte(1)
 		if v.valid != nil {
@@ -176,20 +172,6 @@ func (l *entryLane[T]) run() error {
 		l.null = l.null || kept == 0 && b.lo+i < l.done.Len()
 	}
 	return nil
-}
-
-// own replaces texts by copies in one piece of memory.
-func own(texts []string) {
-	size := 0
-	for _, s := range texts {
-		size += len(s)
-	}
-	bytes := make([]byte, 0, size)
-	for i, s := range texts {
-		at := len(bytes)
-		bytes = append(bytes, s...)
-		texts[i] = unsafe.String(unsafe.SliceData(bytes[at:]), len(s))
-	}
 }
 
 // codes makes a column of all rows of the batch, whose entries are the results; false if they do not exist.

@@ -9,8 +9,8 @@ import (
 
 // Searches in whole columns of texts.
 
-// A searchFilter selects the rows of a text column that contain a text. For all rows of a block it searches the bytes of
-// all texts at once, which costs little per row where matches are rare.
+// A searchFilter selects the rows of a text column that contain a text. For all rows of a block it searches the bytes
+// of all texts at once, which costs little per row where matches are rare.
 type searchFilter struct {
 	b    *block
 	s    *source
@@ -26,6 +26,7 @@ func (b *builder) searched(t *term, text string, rows filter) filter {
 	return &searchFilter{b.block, b.sources[t.index], text, rows}
 }
 
+// keep goes from match to match, and past matches that span rows.
 func (f *searchFilter) keep(rows, out []int32) ([]int32, error) {
 	c := f.s.column
 	if c.Dict != nil || len(rows) < f.b.n {

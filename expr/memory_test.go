@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+)
+
+// Memory and work of programs.
+
+// TestProgramForgetsBatches keeps a program, not the texts of its last batch.
+func TestProgramForgetsBatches(t *testing.T) {
+	e := expr.Col("s").Lower().Eq("x").Or(expr.Coalesce(expr.Col("s"), expr.Col("t")).Eq("y"))
+	p, bytes := run(t, e)
+	runtime.GC()
+	require.Nil(t, bytes.Value())
+	require.NotNil(t, p)
+}
+
+// run evaluates an expression on a batch, to whose bytes it returns a pointer.
+func run(t *testing.T, e expr.Expr) (*expr.Program, weak.Pointer[byte]) {
+	b := column.NewBatch(column.Strings("s", []string{strings.Repeat("a", 1000), "b"}), column.Strings("t", []string{"", ""}))
+	p, err := expr.Compile(e, b.Schema())
+	require.NoError(t, err)
+	_, err = p.Select(b, nil)
+	require.NoError(t, err)
+	return p, weak.Make(&b.Columns[0].Values[0])
+}
+
+// TestNestedPredicatesAreLinear has predicates as values of predicates, each of which asks for its operand twice.
+func TestNestedPredicatesAreLinear(t *testing.T) {
+	b := column.NewBatch(column.Of("flag", []bool{false, true}), column.Of("n", []int64{1, 2}))
+	e := expr.Col("n").Gt(1)
+	for range 60 {
+		e = expr.Coalesce(e.Eq(expr.Col("flag")).And(expr.Col("n").Gt(0)), false)
+	}
+	p, err := expr.Compile(e, b.Schema())
+	require.NoError(t, err)
+	rows, err := p.Select(b, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int32{1}, rows)
+}
+
+// TestFirstNullIsLate has its only NULL in the third block.
+func TestFirstNullIsLate(t *testing.T) {
+	null := make([]bool, 5000)
+	null[4321] = true
+	b := column.NewBatch(column.Of("x", make([]int64, 5000)).WithNulls(null))
+	p, err := expr.Compile(expr.Col("x").Add(1), b.Schema())
+	require.NoError(t, err)
+	c, err := p.Eval(b)
+	require.NoError(t, err)
+	require.NoError(t, c.Check())
+	require.Equal(t, 1, c.Nulls)
+	require.True(t, c.Null(4321))
+}
+
+// TestCodesOfNullsAreUndefined has a code beyond the dictionary in a NULL row, and a dictionary too large for its rows.
+func TestCodesOfNullsAreUndefined(t *testing.T) {
+	for _, entries := range []int{1, 100} {
+		offsets := make([]int32, entries+1)
+		c := column.Codes("s", []uint32{0, 1 << 30}, column.NewDictionary(nil, offsets)).WithNulls([]bool{false, true})
+		b := column.NewBatch(c, column.Of("n", []int64{1, 1}))
+		p, err := expr.Compile(expr.Col("s").Length().Eq(0).And(expr.Col("s").Ne(expr.Col("s").Cast(column.Type{Kind: column.String})).Not(),
+			expr.Col("n").Eq(expr.Col("s").Length().Add(1))), b.Schema())
+		require.NoError(t, err)
+		rows, err := p.Select(b, nil)
+		require.NoError(t, err)
+		require.Equal(t, []int32{0}, rows)
+	}
+}
