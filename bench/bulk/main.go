@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bulk measures how fast programs load and unload tables: vecql, dsbulk and cqlsh's COPY. It prints a line for
-// each run in the form of go test -bench, where one operation is one row. After each run it counts the rows of the table,
-// or of the files.
+// each run in the form of go test -bench, where one operation is one row. After each run it counts the rows of the
+// table, or of the files.
 package main
 
 import (

@@ -30,8 +30,8 @@ type job struct {
 	folder     string // to write to; empty
 }
 
-// tools returns the tools that are there: vecql is the path of the vecql command; the environment names cqlsh and the class
-// path of dsbulk.
+// tools returns the tools that are there: vecql is the path of the vecql command; the environment names cqlsh and the
+// class path of dsbulk.
 func tools(vecql string) []tool {
 	list := []tool{ours("vecql", "csv", vecql), ours("vecql-parquet", "parquet", vecql)}
 	if classes := os.Getenv("DSBULK_CLASSPATH"); classes != "" {
@@ -62,7 +62,8 @@ func dsbulk(classes string) tool {
 	command := func(verb string, j job, url string) []string {
 		return []string{
 			"java", "-cp", classes, "com.datastax.oss.dsbulk.runner.DataStaxBulkLoader", verb, "-url", url,
-			"-k", j.table.keyspace(), "-t", j.table.name, "-h", j.host, "-port", j.port, "-header", "true", "--log.directory", filepath.Join(filepath.Dir(j.folder), "dsbulk"),
+			"-k", j.table.keyspace(), "-t", j.table.name, "-h", j.host, "-port", j.port, "-header", "true",
+			"--log.directory", filepath.Join(filepath.Dir(j.folder), "dsbulk"),
 		}
 	}
 	return tool{

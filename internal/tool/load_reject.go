@@ -99,7 +99,8 @@ func (r *rejects) open(path string, resume bool) error {
 	return err
 }
 
-// add counts and stores a record, whose error with its position is cause. The error means that it is one too many, or that the file cannot be written.
+// add counts and stores a record, whose error with its position is cause. The error means that it is one too many, or
+// that the file cannot be written.
 func (r *rejects) add(record rejectedRecord, cause error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
