@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
@@ -32,7 +33,7 @@ const describedViews = `
 	CREATE MATERIALIZED VIEW shop.named AS SELECT id, name FROM shop.items WHERE name IS NOT NULL AND id IS NOT NULL
 		PRIMARY KEY (name, id);
 	CREATE FUNCTION shop.least(a int, b int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE java AS $$ return Math.min(a, b); $$;
-	CREATE AGGREGATE shop.lowest(int) SFUNC least STYPE int;`
+	CREATE AGGREGATE shop.lowest(int) SFUNC least STYPE int INITCOND 0;`
 
 // requireRoundTrip requires that the schema which describe prints creates an equal one, on the server of x.
 func requireRoundTrip(t *testing.T, x *tester, keyspace, statements string) {
@@ -79,4 +80,9 @@ func TestDescribe(t *testing.T) {
 	require.Contains(t, x.requireRun("query", "DESCRIBE TABLE shop.hits"), "CREATE TABLE shop.hits (\n")
 	require.Contains(t, x.requireRun("describe", "-o", "json", "shop.hits"), `"create_statement":"CREATE TABLE shop.hits (\n`)
 	require.Equal(t, "vecql describe: invalid request: 'none' not found in keyspaces", x.requireFailure(1, "describe", "none"))
+	x.Inject(cqltest.Fault{
+		Statement: "DESCRIBE",
+		Error:     &cqltest.Error{Code: 0x2000, Message: "line 1:0 no viable alternative at input 'DESCRIBE' ([DESCRIBE]...)"},
+	})
+	require.Equal(t, "vecql describe: the server has no DESCRIBE; Cassandra 4 and ScyllaDB 5.2 have it", x.requireFailure(1, "describe"))
 }
