@@ -282,6 +282,9 @@ func (u *unload) open(ctx context.Context, e *env, session *vecql.Session) (err 
 	if err != nil {
 		return err
 	}
+	if parts != nil && u.scan != nil {
+		parts.checkpoint = u.scan.Checkpoint
+	}
 	switch {
 	case parts != nil:
 		u.out, err = parts, parts.start()

@@ -73,6 +73,8 @@ type partsOutput struct {
 	u       *unload
 	first   int
 	resumed *tablescan.Checkpoint // nil means a new unload
+	// checkpoint returns the checkpoint of the scan; nil means that the rows are not read by ranges.
+	checkpoint func() tablescan.Checkpoint
 }
 
 // openFolder reads the checkpoint of a folder that is resumed, and refuses a folder with parts otherwise.
@@ -125,12 +127,12 @@ func (p *partsOutput) save(ctx context.Context) error {
 	if err := p.Cut(); err != nil {
 		return err
 	}
-	if p.u.scan == nil {
+	if p.checkpoint == nil {
 		return nil
 	}
 	// A page is acknowledged a moment after page has returned. The lock keeps further pages out.
-	c := p.u.scan.Checkpoint()
-	for ; c.Rows != p.u.written; c = p.u.scan.Checkpoint() {
+	c := p.checkpoint()
+	for ; c.Rows != p.u.written; c = p.checkpoint() {
 		if !background.Sleep(ctx, 100*time.Microsecond) {
 			return context.Cause(ctx)
 		}

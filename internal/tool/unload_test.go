@@ -4,8 +4,8 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/tablescan"
 )
 
 // manyRows returns a tester with n rows in shop.many: id and a text.
@@ -137,6 +138,30 @@ func TestUnloadInterrupted(t *testing.T) {
 	}
 }
 
+// TestUnloadCheckpoint stores no checkpoint before the scan has acknowledged all rows that are written: a resumed
+// unload would have those rows twice.
+func TestUnloadCheckpoint(t *testing.T) {
+	b := column.NewBatch(column.Of("id", []int32{1, 2, 3}))
+	u := &unload{path: t.TempDir(), schema: b.Schema(), partRows: 3, o: rowfile.WriterOptions{Format: rowfile.CSV}}
+	acknowledged := int64(0)
+	p := &partsOutput{u: u, checkpoint: func() tablescan.Checkpoint {
+		acknowledged++
+		return tablescan.Checkpoint{Rows: min(acknowledged-1, 3)}
+	}}
+	require.NoError(t, p.start())
+	require.NoError(t, p.write(t.Context(), b))
+	u.written = 3
+	require.NoError(t, p.write(t.Context(), b))
+	var c unloadCheckpoint
+	require.NoError(t, json.Unmarshal(must1(os.ReadFile(filepath.Join(u.path, checkpointName))), &c))
+	require.Equal(t, unloadCheckpoint{Parts: 1, Scan: tablescan.Checkpoint{Rows: 3}}, c)
+	u.written = 6
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, p.save(ended), context.Canceled)
+	require.NoError(t, p.Abort())
+}
+
 // TestUnloadStatement reads columns, filters, and statements that are not run by ranges.
 func TestUnloadStatement(t *testing.T) {
 	x := newTester(t, shop)
@@ -180,7 +205,6 @@ func TestUnloadClosedPipe(t *testing.T) {
 	require.Equal(t, exitFailed, run(t.Context(), e, []string{"unload", "shop.many", "-", "--format", "csv"}))
 	require.Equal(t, "vecql unload: write standard output: write |1: broken pipe\n", strings.ReplaceAll(errOut.String(), "write |1: write |1", "write |1"))
 	require.ErrorIs(t, must0(w.Write([]byte("x"))), syscall.EPIPE)
-	_ = io.Discard
 }
 
 func must0(_ int, err error) error { return err }
