@@ -68,7 +68,7 @@ func run(ctx context.Context, e *env, args []string) (exitCode int) {
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vecql",
-		Short: "Tables of Cassandra and ScyllaDB: query, describe, try",
+		Short: "Tables of Cassandra and ScyllaDB: query, load, unload, describe, try",
 		Long: `vecql works with tables of Apache Cassandra and ScyllaDB.
 
 Flags, the environment (VECQL_HOSTS for --hosts) and profiles in a file name the
