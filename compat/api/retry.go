@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -84,7 +85,8 @@ func backoff(least, most time.Duration, attempt int) time.Duration {
 	if most <= 0 {
 		most = 10 * time.Second
 	}
-	wait := background.Exponential(least, most, max(attempt-1, 0))
+	const bound = math.MaxInt64 / 2 // the jitter is added below most
+	wait := background.Exponential(least, bound, max(attempt-1, 0))
 	return min(wait+time.Duration((rand.Float64()-0.5)*float64(least)), most)
 }
 

@@ -32,6 +32,8 @@
 // keyspace. The tablets are those that the session has learned from responses; while there are none, the methods
 // return ErrTabletsNotUsed. ScyllaFeatures, and the shards and ports of a HostInfo, are zero.
 //
+// UnmarshalText of a Consistency accepts a name in any case.
+//
 // ProtoVersion 0 to 3 is 4. A Conn, a ConnConfig and a ConnPicker exist, but no function takes or returns one.
 // SubscribeToEvents has the events of nodes, not those of the schema. A WarningHandler receives the warnings of the
 // first page. A DialShard method is not called: a ShardDialer is used as a HostDialer.
