@@ -22,7 +22,7 @@ import (
 func TestEqualsReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compiled := 0
-	for i := range 200 {
+	for i := range 130 {
 		data := make([]byte, 200)
 		for k := range data {
 			data[k] = byte(r.Uint32())
@@ -39,7 +39,7 @@ func TestEqualsReference(t *testing.T) {
 			compiled += bit(ok)
 		}
 	}
-	require.Greater(t, compiled, 1200, "random expressions fit their columns")
+	require.Greater(t, compiled, 800, "random expressions fit their columns")
 }
 
 func FuzzEval(f *testing.F) {

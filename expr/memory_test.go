@@ -77,3 +77,16 @@ func TestCodesOfNullsAreUndefined(t *testing.T) {
 		require.Equal(t, []int32{0}, rows)
 	}
 }
+
+// TestVectorsWithoutDimension passes vectors that are all NULL, and vectors without elements.
+func TestVectorsWithoutDimension(t *testing.T) {
+	v := column.Matrix("v", []float32{1, 2}, 2)
+	p, err := expr.Compile(expr.Col("v").Element(2).Gt(0), column.NewBatch(v).Schema())
+	require.NoError(t, err)
+	empty := column.Column{Name: "v", Type: column.VectorOf(column.Float32, 0), Len: 1}
+	rows, err := p.Select(column.NewBatch(empty.WithNulls([]bool{true})), nil)
+	require.NoError(t, err)
+	require.Empty(t, rows)
+	_, err = p.Select(column.NewBatch(empty), nil)
+	require.EqualError(t, err, "column: v is vector<float32, 0>, not vector<float32, 2> as in the schema")
+}

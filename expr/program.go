@@ -89,7 +89,7 @@ func (b *block) forget() {
 	}
 }
 
-// bind finds the source in a batch. The dimension of a vector is 0 in a batch or a schema without a vector.
+// bind finds the source in a batch. The dimension of a vector is 0 in a batch of NULLs and in a schema made from one.
 func (s *source) bind(b *column.Batch) error {
 	i := b.Index(s.field.Name)
 	if i < 0 {
@@ -97,7 +97,7 @@ func (s *source) bind(b *column.Batch) error {
 	}
 	s.column = &b.Columns[i]
 	have, want := s.column.Type, s.field.Type
-	if have.Kind == column.Vector && (have.Dim == 0 || want.Dim == 0) {
+	if have.Kind == column.Vector && (have.Dim == 0 && s.column.Nulls == s.column.Len || want.Dim == 0) {
 		have.Dim, want.Dim = 0, 0
 	}
 	if have != want {
