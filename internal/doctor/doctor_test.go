@@ -49,7 +49,7 @@ func TestHealthy(t *testing.T) {
 		CREATE TABLE shop.items (id int PRIMARY KEY)`))
 	require.NoError(t, session.AwaitSchemaAgreement(t.Context()))
 	r := Examine(t.Context(), session, Options{Probes: 5})
-	require.Empty(t, texts(r))
+	require.Zero(t, r.Problems(), texts(r))
 	require.Equal(t, "cqltest", r.Cluster)
 	require.Equal(t, 5, r.Protocol)
 	require.Equal(t, []Keyspace{
@@ -85,7 +85,6 @@ func TestNodeDown(t *testing.T) {
 	cluster.Node(1).Kill()
 	r := Examine(t.Context(), session, Options{Probes: 2, Timeout: 200 * time.Millisecond})
 	require.Contains(t, texts(r), "problem: "+cluster.Node(1).Addr().String()+" does not answer: ")
-	require.Contains(t, texts(r), "dial tcp")
 	require.Equal(t, 1, r.Problems())
 }
 
@@ -95,15 +94,26 @@ func TestSchemaDisagreement(t *testing.T) {
 	r := Examine(t.Context(), session, Options{Probes: 2})
 	require.Contains(t, texts(r), "problem: the nodes disagree on the schema: 127.0.0.1:")
 	cluster.Node(1).SetSchemaVersion(nil)
-	require.Empty(t, texts(Examine(t.Context(), session, Options{Probes: 2})))
+	require.Zero(t, Examine(t.Context(), session, Options{Probes: 2}).Problems())
 }
 
-func TestSlowNode(t *testing.T) {
-	cluster, session := open(t, cqltest.Config{}, nil)
+func TestLatency(t *testing.T) {
+	cluster, session := open(t, cqltest.Config{Nodes: 2}, nil)
 	slow := cluster.Node(1)
-	cluster.Inject(cqltest.Fault{Node: slow, Statement: "now()", Op: cqltest.OpExecute, Delay: 100 * time.Millisecond})
-	r := Examine(t.Context(), session, Options{Probes: 3})
-	require.Contains(t, texts(r), "advice: "+slow.Addr().String()+" is slow: half of its answers take more than 10")
+	cluster.Inject(cqltest.Fault{Node: slow, Statement: "now()", Op: cqltest.OpExecute, Delay: 20 * time.Millisecond})
+	for _, n := range Examine(t.Context(), session, Options{Probes: 3}).Nodes {
+		require.Equal(t, n.Address == slow.Addr().String(), n.Latency.Quantile(0) >= 20*time.Millisecond)
+	}
+	r := &Report{Nodes: []Node{
+		{Address: "a", Latency: Latencies{1e6, 1e6, 1e6, 300e6}},
+		{Address: "b", Latency: Latencies{1e6, 2e6, 3e6}},
+		{Address: "c", Latency: Latencies{20e6, 21e6, 22e6}},
+		{Address: "far", DataCenter: "west", Latency: Latencies{90e6}},
+	}}
+	r.Findings = r.findings(time.Now())
+	require.Equal(t, `advice: a pauses: its slowest answer took 300ms, the median 1ms -> look for pauses of the garbage collector or a full disk queue (nodetool gcstats, iostat)
+advice: c is slow: half of its answers take more than 21ms, those of the other nodes 2ms -> look at its load, disk and compactions (nodetool tpstats, nodetool compactionstats)
+`, texts(r))
 }
 
 func TestTLS(t *testing.T) {
@@ -115,7 +125,8 @@ func TestTLS(t *testing.T) {
 	_, session := open(t, cqltest.Config{Nodes: 1, TLS: &tls.Config{Certificates: server.TLS.Certificates}},
 		func(c *vecql.ClusterConfig) { c.TLS = config })
 	r := Examine(t.Context(), session, Options{Probes: 1, TLS: config, Password: true})
-	require.Empty(t, texts(r))
+	require.NotContains(t, texts(r), "password")
+	require.NotContains(t, texts(r), "certificate")
 	require.Equal(t, "TLS 1.3", r.Nodes[0].TLS.Version)
 	r.Nodes[0].TLS.NotAfter = time.Now().Add(time.Hour)
 	r.Findings = r.findings(time.Now())
@@ -124,8 +135,7 @@ func TestTLS(t *testing.T) {
 	require.Contains(t, texts(r), "TLS: tls: failed to verify certificate")
 	_, plain := open(t, cqltest.Config{Nodes: 1}, nil)
 	r = Examine(t.Context(), plain, Options{Probes: 1, Password: true})
-	require.Equal(t, "advice: the password crosses the network unencrypted -> enable TLS on the servers and set --tls or --ca\n",
-		texts(r))
+	require.Contains(t, texts(r), "advice: the password crosses the network unencrypted -> enable TLS on the servers and set --tls or --ca\n")
 }
 
 func TestTablets(t *testing.T) {
@@ -164,9 +174,6 @@ advice: the nodes have different versions: 5.0.1, 5.0.2 -> finish the upgrade
 advice: keyspace simple has SimpleStrategy in 2 data centers -> use NetworkTopologyStrategy
 advice: keyspace one has one replica: a lost node loses data -> raise the replication factor to 3 and repair
 `, texts(r))
-	r = &Report{Nodes: []Node{{Address: "a", Latency: Latencies{1e6, 1e6, 1e6, 80e6}}}}
-	r.Findings = r.findings(time.Now())
-	require.Contains(t, texts(r), "advice: a pauses: its slowest answer took 80ms, the median 1ms")
 }
 
 func TestBars(t *testing.T) {

@@ -33,9 +33,9 @@ const (
 	maxSkew       = 500 * time.Millisecond
 	certificateIn = 30 * 24 * time.Hour // before a certificate ends
 	slowFactor    = 4                   // of the median of the other nodes of the data center
-	slowAtLeast   = 2 * time.Millisecond
+	slowAtLeast   = 10 * time.Millisecond
 	pauseFactor   = 20 // of the 99th percentile over the median of a node
-	pauseAtLeast  = 50 * time.Millisecond
+	pauseAtLeast  = 250 * time.Millisecond
 )
 
 // Problems returns the number of findings that are problems.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,13 +159,13 @@ func TestRequests(t *testing.T) {
 	require.NoError(t, c.insert(7, "lamp"))
 	var sent []request
 	require.NoError(t, json.Unmarshal([]byte(c.ok("GET", "/requests?statement=INSERT", "")), &sent))
-	require.Equal(t, []value{{"id", "int", "7"}, {"name", "text", "'lamp'"}}, sent[len(sent)-1].Values)
-	require.Equal(t, "EXECUTE", sent[len(sent)-1].Op)
+	at := slices.IndexFunc(sent, func(r request) bool { return r.Op == "EXECUTE" }) // among PREPAREs to other nodes
+	require.Equal(t, []value{{"id", "int", "7"}, {"name", "text", "'lamp'"}}, sent[at].Values)
 	require.Equal(t, `[]`, c.ok("GET", "/requests?statement=DELETE", ""))
 	require.Contains(t, c.ok("GET", "/stats", ""), `"EXECUTE":`)
 	c.ok("DELETE", "/requests", "")
 	c.ok("DELETE", "/stats", "")
-	require.Equal(t, `[]`, c.ok("GET", "/requests", ""))
+	require.NotContains(t, c.ok("GET", "/requests", ""), `"EXECUTE"`)
 	require.NotContains(t, c.ok("GET", "/stats", ""), `"EXECUTE"`)
 }
 

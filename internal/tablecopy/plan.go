@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/schema"
 )
 
 // The rows to write, from those read: one for each write time and time to live of a row.
@@ -74,22 +74,13 @@ func unusedName(t *vecql.TableMetadata, name string) string {
 // before Cassandra 5.0 do not report. It reports whether there are any.
 func (p *plan) dropCollectionTimes() bool {
 	p.timed = slices.DeleteFunc(p.timed, func(i int) bool {
-		drop := multiCell(p.columns[i])
+		drop := schema.IsMultiCell(p.columns[i])
 		if drop {
 			p.untimed = append(p.untimed, p.columns[i].Name)
 		}
 		return drop
 	})
 	return len(p.untimed) > 0
-}
-
-// multiCell reports whether a column has a cell for each element.
-func multiCell(c *vecql.ColumnMetadata) bool {
-	switch c.Type.Type() {
-	case vecql.TypeList, vecql.TypeSet, vecql.TypeMap, vecql.TypeUDT:
-		return !strings.HasPrefix(c.Validator, "frozen<")
-	}
-	return false
 }
 
 // times are the write time and the time to live of a cell.

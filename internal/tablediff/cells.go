@@ -14,13 +14,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/schema"
 )
 
 // Comparison and description of cells.
 
 // equal reports whether two cells of a column are equal. The same bytes are always equal.
 func equal(c *vecql.ColumnMetadata, a, b []byte, tolerance float64) bool {
-	if multiCell(c) { // a collection without elements is NULL
+	if schema.IsMultiCell(c) { // a collection without elements is NULL
 		a, b = emptyToNil(c, a), emptyToNil(c, b)
 	}
 	switch {

@@ -23,6 +23,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/schema"
 )
 
 // A Side is a table of a cluster.
@@ -312,7 +313,7 @@ func newLayout(source, target *vecql.TableMetadata, cfg Config) (*layout, error)
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
 		l.columns = append(l.columns, c)
-		if cfg.WriteTimes && !multiCell(c) && c.Type.Type() != vecql.TypeCounter {
+		if cfg.WriteTimes && !schema.IsMultiCell(c) && c.Type.Type() != vecql.TypeCounter {
 			l.timed = append(l.timed, name)
 		}
 	}
@@ -329,15 +330,6 @@ func keyText(t *vecql.TableMetadata) string {
 		return strings.Join(parts, ", ")
 	}
 	return "((" + list(t.PartitionKey) + "), " + list(t.ClusteringColumns) + ")"
-}
-
-// multiCell reports whether a column has a cell for each element.
-func multiCell(c *vecql.ColumnMetadata) bool {
-	switch c.Type.Type() {
-	case vecql.TypeList, vecql.TypeSet, vecql.TypeMap, vecql.TypeUDT:
-		return !strings.HasPrefix(c.Validator, "frozen<")
-	}
-	return false
 }
 
 // names returns the quoted names of the columns from i on.

@@ -265,6 +265,8 @@ id=9: only in the target
 	require.NoError(t, only.Add(t.Context(), batch.Slice(0, 1)))
 	require.NoError(t, only.Finish(t.Context()))
 	require.Equal(t, Report{Rows: 1}, only.Report())
+	require.NoError(t, only.Add(t.Context(), column.NewBatch(column.Of("id", []int32{0}).WithNulls([]bool{true}))))
+	require.Equal(t, "id=NULL: not compared, because its primary key has NULL\n", lines(only.Report()))
 }
 
 func TestBatchesRefused(t *testing.T) {
