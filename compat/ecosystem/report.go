@@ -35,7 +35,8 @@ func (e *ecosystem) report(path string) error {
 }
 
 const header = "# Programs on the compat modules\n\n" +
-	"Each program was fetched at this version, and built, vetted and tested twice: with the gocql that it requires, and\n" +
+	"Each program was fetched at this version, from the module proxy or, where that does not serve it, from its repository,\n" +
+	"and built, vetted and tested twice: with the gocql that it requires, and\n" +
 	"with a compat module in its place by one `replace` line in go.mod. Programs are not modified; where the notes name\n" +
 	"an added test, the program's own starts servers with Docker. Both runs have at least vecql's version of Go, which vet\n" +
 	"depends on. The server is Cassandra %s. `make ecosystem` writes this file.\n\n" +
