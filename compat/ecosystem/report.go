@@ -35,11 +35,10 @@ func (e *ecosystem) report(path string) error {
 }
 
 const header = "# Programs on the compat modules\n\n" +
-	"Each program was fetched at this version, from the module proxy or, where that does not serve it, from its repository,\n" +
-	"and built, vetted and tested twice: with the gocql that it requires, and\n" +
-	"with a compat module in its place by one `replace` line in go.mod. Programs are not modified; where the notes name\n" +
-	"an added test, the program's own starts servers with Docker. Both runs have at least vecql's version of Go, which vet\n" +
-	"depends on. The server is Cassandra %s. `make ecosystem` writes this file.\n\n" +
+	"Each program was fetched at this version, from the module proxy or, where that does not serve it, from its\n" +
+	"repository, and built, vetted and tested twice: with the gocql that it requires, and with a compat module in its\n" +
+	"place by one `replace` line in go.mod. Programs are not modified; where the notes name an added test, the program's\n" +
+	"own starts servers with Docker. Both runs have at least vecql's version of Go, which vet depends on. The server is Cassandra %s. `make ecosystem` writes this file.\n\n" +
 	"In each cell the first value is that of the program's own gocql, the second that of vecql. Tests are passed/failed.\n\n" +
 	"| program | version | API | builds | vets | tests | notes |\n|---|---|---|---|---|---|---|\n"
 
@@ -75,7 +74,11 @@ func (r *result) tests(p program) string {
 	if r.Build != "" || len(p.runs) == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d/%d", r.Passed, len(r.Failed))
+	on := ""
+	if r.Emulated {
+		on = " on cqltest"
+	}
+	return fmt.Sprintf("%d/%d%s", r.Passed, len(r.Failed), on)
 }
 
 // reason returns why a test fails, of the longest name that the program has for it.

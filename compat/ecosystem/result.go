@@ -19,6 +19,7 @@ type result struct {
 	Program, Side   string
 	Build, Vet      string // first lines of the failure; empty means success
 	Passed, Skipped int
+	Emulated        bool              // the tests ran on cqltest
 	Failed          map[string]string // output of each failed test, by package and name
 }
 
@@ -41,7 +42,7 @@ func (r *result) test(ctx context.Context, p program, dir, log string, emulated 
 		}
 		defer stop()
 	}
-	r.Failed = map[string]string{}
+	r.Failed, r.Emulated = map[string]string{}, emulated
 	for _, run := range p.runs {
 		counted := r
 		if run.setup {
