@@ -31,7 +31,7 @@
 //
 // AddHost of a HostSelectionPolicy is first called when the session has started. Pick receives a request of this
 // package's own type, not the *Query, and is also called for the PREPARE of a statement. ReadyPolicy has no effect: a
-// session has started when one connection is open.
+// session has started one second after its first node was reached, or when all nodes were tried.
 //
 // Errors have the types and the identity of gocql's, and sentinels and the errors of servers its texts. The texts of
 // other errors and of NewTraceWriter are vecql's.
