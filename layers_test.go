@@ -102,14 +102,15 @@ var imports = map[string][]string{
 	"internal/stream":     nil,
 	"internal/swap":       {"golang.org/x/sys/cpu"},
 	"internal/tablet":     nil,
-	"internal/tablecopy":  {module, module + "/bulk", module + "/column", module + "/internal/cqltext", module + "/tablescan"},
-	"internal/tablediff":  {module, module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
+	"internal/tablecopy":  {module, module + "/bulk", module + "/column", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
+	"internal/tablediff":  {module, module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":      nil,
 	// the command, above all other packages
 	"internal/tool": {
 		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan",
 		module + "/internal", module + "/tests/cassandra",
-		"github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width",
+		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
+		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"internal/wire": nil,
 	"parquetscan": {
