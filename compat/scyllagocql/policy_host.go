@@ -94,7 +94,9 @@ func nextOf(plan []*HostInfo) func() SelectedHost {
 // nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
 func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	switch p := p.(type) {
-	case interface{ native() vecql.HostSelectionPolicy }:
+	case interface {
+		native() vecql.HostSelectionPolicy
+	}:
 		return p.native()
 	case *singleHostReadyPolicy:
 		return nativeOf(p.HostSelectionPolicy)
