@@ -101,8 +101,8 @@ func (l *load) insert(t *vecql.TableMetadata, m mapping) string {
 			names, values = append(names, cqltext.QuoteIdentifier(name)), append(values, value)
 		}
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)%s", qualified(t), strings.Join(names, ", "),
-		strings.Join(values, ", "), l.using())
+	insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", qualified(t), strings.Join(names, ", "), strings.Join(values, ", "))
+	return insert + l.using()
 }
 
 // using returns the clause of TTL and timestamp.
