@@ -34,6 +34,8 @@ var notCQL = map[string]bool{
 	"INSERT INTO \"examples\"":           true,
 	"INSERT INTO examples":               true,
 	"INSERT INTO other":                  true,
+	"UPDATE %s SET %s WHERE %s":          true,
+	"UPDATE %s%s SET %s = %s WHERE %s":   true,
 }
 
 // scriptEnd separates the statements of a script.
