@@ -5,8 +5,9 @@
 include .ci/tools
 FUZZTIME = 30s
 BENCHCOUNT = 6
+ROWS = 1000000
 
-.PHONY: all test race soak evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel ecosystem demo
 
 all: test lint
 
@@ -23,6 +24,11 @@ race:
 soak:
 	VECQL_SOAK=1 VECQL_SOAK_TIME=5m go test -count=1 -timeout 25m ./...
 	go test -run '^$$' -bench '^BenchmarkSpill$$' -benchtime 1x -timeout 20m ./groupby
+
+# The command vecql under kill -9, lost nodes and overload, with a table of ROWS vectors on three Cassandra nodes. A million
+# rows take 15 GB of disk and 8 GB of memory. pip installs pyarrow, which compares the files of unload.
+soak-tool:
+	go test -count=1 -v -timeout 60m ./tests/toolsoak -rows $(ROWS)
 
 # The figures of faults under load, a line for each case: requests, failures, the second of the last one.
 evidence: SHELL = bash

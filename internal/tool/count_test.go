@@ -63,38 +63,62 @@ HOST  datacenter1     6       50
 	require.Equal(t, "node  ", x.requireRun("count", "shop.events", "--by-node")[:6])
 }
 
-// TestCountEnds counts a row at each end of the ring, whose tokens no key of the other tests has.
-func TestCountEnds(t *testing.T) {
-	x := newTester(t, `CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
-		CREATE TABLE shop.ends (key blob PRIMARY KEY)`)
-	for _, key := range ringEnds {
-		require.NoError(t, x.Exec("INSERT INTO shop.ends (key) VALUES ("+key+")"))
-	}
-	require.Equal(t, fmt.Sprintln(len(ringEnds)), x.requireRun("count", "shop.ends"))
-	require.Contains(t, x.requireRun("query", "SELECT token(key) FROM shop.ends"), "9223372036854775807")
+// countShapes are Cassandra and ScyllaDB with tablets.
+var countShapes = map[string]cqltest.Config{
+	"vnodes":  {VNodes: 4},
+	"tablets": {Scylla: &cqltest.Scylla{Tablets: 8}},
 }
 
-// TestCountUnrest counts while nodes restart and tablets move, split and merge.
+// TestCountSmall counts tables without rows, with one partition, and with a row at each end of the ring, whose tokens
+// no key of the other tests has.
+func TestCountSmall(t *testing.T) {
+	for name, cfg := range countShapes {
+		t.Run(name, func(t *testing.T) {
+			x := newTesterOf(t, cfg, `CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
+				CREATE TABLE shop.ends (key blob PRIMARY KEY); CREATE TABLE shop.one (key int, n int, PRIMARY KEY (key, n))`)
+			require.Equal(t, "0\n", x.requireRun("count", "shop.ends"))
+			for _, key := range ringEnds {
+				require.NoError(t, x.Exec("INSERT INTO shop.ends (key) VALUES ("+key+")"))
+			}
+			require.Equal(t, fmt.Sprintln(len(ringEnds)), x.requireRun("count", "shop.ends"))
+			require.Contains(t, x.requireRun("query", "SELECT token(key) FROM shop.ends"), "9223372036854775807")
+			for n := range 30 {
+				require.NoError(t, x.Exec(fmt.Sprintf("INSERT INTO shop.one (key, n) VALUES (7, %d)", n)))
+			}
+			require.Equal(t, "30\n", x.requireRun("count", "shop.one"))
+		})
+	}
+}
+
+// TestCountUnrest counts while nodes restart in turn and tablets move, split and merge.
 func TestCountUnrest(t *testing.T) {
-	x := newTesterOf(t, cqltest.Config{Scylla: &cqltest.Scylla{Tablets: 8}}, `
-		CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
-		CREATE TABLE shop.items (id int PRIMARY KEY)`)
-	const rows = 500
-	for id := range rows {
-		require.NoError(t, x.Exec(fmt.Sprintf("INSERT INTO shop.items (id) VALUES (%d)", id)))
+	for name, cfg := range countShapes {
+		t.Run(name, func(t *testing.T) {
+			x := newTesterOf(t, cfg, `CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3};
+				CREATE TABLE shop.items (id int PRIMARY KEY)`)
+			const rows = 500
+			for id := range rows {
+				require.NoError(t, x.Exec(fmt.Sprintf("INSERT INTO shop.items (id) VALUES (%d)", id)))
+			}
+			for run := range soak.Size(8, 100) {
+				x.countInUnrest(run, rows)
+			}
+		})
 	}
-	for run := range soak.Size(8, 100) {
-		node := x.Node(run % 3)
-		rule := x.Inject(cqltest.Fault{Statement: "token(", Op: cqltest.OpExecute, Skip: 3, Times: 3, Edit: func(*cqltest.Answer) {
-			x.SetTablets(4 + run%8)
-			x.MoveTablets()
-			go node.Kill() // not while the node answers
-		}})
-		require.Equal(t, fmt.Sprintln(rows), x.requireRun("count", "shop.items"), run)
-		require.Positive(t, rule.Hits())
-		rule.Remove()
-		require.NoError(t, node.Restart())
-	}
+}
+
+// countInUnrest counts the rows of shop.items. During the count a node is killed and the tablets change.
+func (x *tester) countInUnrest(run, rows int) {
+	node := x.Node(run % 3)
+	rule := x.Inject(cqltest.Fault{Statement: "token(", Op: cqltest.OpExecute, Skip: 3, Times: 3, Edit: func(*cqltest.Answer) {
+		x.SetTablets(4 + run%8)
+		x.MoveTablets()
+		go node.Kill() // not while the node answers
+	}})
+	require.Equal(x.t, fmt.Sprintln(rows), x.requireRun("count", "shop.items"), run)
+	require.Positive(x.t, rule.Hits())
+	rule.Remove()
+	require.NoError(x.t, node.Restart())
 }
 
 func TestCountRefused(t *testing.T) {

@@ -36,8 +36,8 @@ type killed struct {
 	recovered []time.Duration // from each start with --resume to the first further row in the checkpoint
 }
 
-// killUntilDone runs a job and kills the process up to -kills times, each time when the checkpoint has a random number of
-// rows and a random part of a second later. The next process continues with --resume.
+// killUntilDone runs a job and kills the process up to -kills times, each time when the checkpoint has a random number
+// of rows and a random part of a second later. The next process continues with --resume.
 func (x *tool) killUntilDone(j job) (k killed) {
 	x.t.Helper()
 	targets := make([]int64, *kills)

@@ -39,12 +39,12 @@ func (g *gauge) most() int {
 	return g.peak
 }
 
-// inserts returns a fault of all INSERTs that the gauge counts, until just before they are answered.
+// inserts returns a fault of all INSERTs which the gauge counts until just before their answer is sent.
 func (g *gauge) inserts(delay time.Duration, err *cqltest.Error) cqltest.Fault {
 	return cqltest.Fault{
 		Op: cqltest.OpExecute, Statement: "INSERT", Delay: delay, Error: err,
 		Match: func(cqltest.Request) bool { g.add(1); return true },
-		Edit:  func(*cqltest.Answer) { time.AfterFunc(delay, func() { g.add(-1) }) },
+		Wire:  func(answer []byte) []byte { g.add(-1); return answer }, // after the delay
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -77,7 +78,7 @@ func startNodes(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	cfg := vecql.NewCluster(c.Hosts()...)
-	cfg.Timeout = time.Minute
+	cfg.Timeout, cfg.Logger = time.Minute, slog.New(slog.DiscardHandler)
 	s, err := cfg.CreateSession()
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
@@ -105,8 +106,8 @@ func writesOf(t *testing.T, s *vecql.Session, n *cassandra.Node) (writes int64) 
 	return 0
 }
 
-// TestKilledTool loads a Parquet file into three nodes while the tool is killed -kills times and one node once. Then the
-// table has each row once and equal, and so have the files of an unload that is killed as often.
+// TestKilledTool loads a Parquet file into three nodes while the tool is killed -kills times and one node once. Then
+// the table has each row once and equal, and so have the files of an unload that is killed as often.
 func TestKilledTool(t *testing.T) {
 	x := newTool(t)
 	c, session := startNodes(t)
