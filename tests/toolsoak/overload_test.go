@@ -71,7 +71,8 @@ func newFake(t *testing.T, n, distinct int, text string) (c *cqltest.Cluster, so
 	return c, source
 }
 
-// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load.
+// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load. Throughput is back within 10
+// seconds. The machine must be idle otherwise: a load that waits for a processor takes that for a slow cluster.
 func TestOverload(t *testing.T) {
 	for name, trouble := range map[string]struct {
 		delay time.Duration
