@@ -119,11 +119,11 @@ func TestKilledTool(t *testing.T) {
 	t.Logf("%d writes on the node that was always up, %d of them of rows written before", writesOf(t, session, c.Nodes[0]),
 		writesOf(t, session, c.Nodes[0])-int64(*size))
 	timed(t, "count", func() { require.Equal(t, fmt.Sprintln(*size), x.run("count", "soak.items")) })
+	x.unloadKilled(parts)
+	timed(t, "compare with pyarrow", func() { comparePython(t, source, parts) })
 	timed(t, "verify", func() {
 		require.Equal(t, fmt.Sprintf("%d rows are equal.\n", *size), x.run("verify", source, "soak.items"))
 	})
-	x.unloadKilled(parts)
-	timed(t, "compare with pyarrow", func() { comparePython(t, source, parts) })
 }
 
 // loadKilled loads the file. A node is killed after half of the kills, and restarted after three quarters.
