@@ -32,6 +32,7 @@ var notCQL = map[string]bool{
 	"CREATE CUSTOM INDEX: %w":            true,
 	"CREATE TABLE %s (k int PRIMARY KEY": true,
 	"INSERT INTO \"examples\"":           true,
+	"INSERT INTO \"shop\".\"items\"":     true,
 	"INSERT INTO examples":               true,
 	"INSERT INTO other":                  true,
 	"UPDATE %s SET %s WHERE %s":          true,
