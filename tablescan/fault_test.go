@@ -141,6 +141,22 @@ func TestPagingStateRefused(t *testing.T) {
 	})
 }
 
+// TestUnauthorizedPage requires that no page is requested again after an error which stays.
+func TestUnauthorizedPage(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		rule := c.Inject(cqltest.Fault{
+			Op: cqltest.OpExecute, Statement: "token", Times: 1, Error: &cqltest.Error{Code: cqltest.CodeUnauthorized},
+			Match: func(r cqltest.Request) bool { return r.Paged },
+		})
+		s := c.scan(t, selectAll, tablescan.Config{PageBytes: 150})
+		err := s.Run(t.Context(), func(int, *column.Batch) error { return nil })
+		require.ErrorIs(t, err, vecql.CodeUnauthorized)
+		require.Equal(t, 1, rule.Hits())
+		require.Zero(t, s.Progress().Failures)
+	})
+}
+
 // TestNodesFail kills, pauses and restarts nodes while the scan runs.
 func TestNodesFail(t *testing.T) {
 	for _, name := range []string{"vnodes", "shards", "tablets"} {

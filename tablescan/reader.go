@@ -122,8 +122,7 @@ func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool
 	for {
 		got := r.nextPage(ctx, a)
 		if got.err != nil {
-			// another version of the server may refuse the state of a page that it did not make
-			return ctx.Err() == nil && (mayRepeat(got.err) || a.state != nil), got.err
+			return ctx.Err() == nil && (mayRepeat(got.err) || a.state != nil && refusesState(got.err)), got.err
 		}
 		before := a.at
 		dropped, rest, err := a.read(got, r.scan.pages)
@@ -239,6 +238,12 @@ func mayRepeat(err error) bool {
 		return false
 	}
 	return true
+}
+
+// refusesState reports whether err can be that of a server which refuses the state of a page, such as a node of another
+// version than the one that made the state.
+func refusesState(err error) bool {
+	return errors.Is(err, vecql.CodeInvalid) || errors.Is(err, vecql.CodeProtocol) || errors.Is(err, vecql.CodeServer)
 }
 
 // pass passes the new rows of a page to the program, and advances w by those that it acknowledged. before is the cursor
