@@ -209,6 +209,8 @@ func (l *ledger) save() error {
 }
 
 // replaceFile replaces a file atomically and durably: after a crash or a power cut there is the old or the new one.
+// Unlike atomicfile.Replace it writes to a file of one name, so that a writer that is killed often leaves one file at
+// most.
 func replaceFile(path string, text []byte) error {
 	f, err := os.Create(path + ".new")
 	if err != nil {
