@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package soak selects the tests that take long, and the full size of tests that are smaller by default. They run by
-// `make soak` and in .ci/run, which set VECQL_SOAK=1. Only tests import it.
+// `make soak` and a part of them in .ci/run, both with VECQL_SOAK=1. Only tests import it.
 package soak
 
 import (
