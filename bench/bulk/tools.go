@@ -63,7 +63,7 @@ func dsbulk(classes string) tool {
 		return []string{
 			"java", "-cp", classes, "com.datastax.oss.dsbulk.runner.DataStaxBulkLoader", verb, "-url", url,
 			"-k", j.table.keyspace(), "-t", j.table.name, "-h", j.host, "-port", j.port, "-header", "true",
-			"--log.directory", filepath.Join(filepath.Dir(j.folder), "dsbulk"),
+			"--log.directory", filepath.Join(filepath.Dir(j.folder), "dsbulk"), "--connector.csv.maxCharsPerColumn", "-1",
 		}
 	}
 	return tool{
