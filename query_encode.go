@@ -14,7 +14,7 @@ import (
 // as package bulk.
 
 // An EncodedRows holds rows of one statement, encoded for one request: a row that waits is encoded once. Several rows
-// of one partition are sent as one unlogged batch. The zero value has no rows. It may be used by one goroutine at a
+// are sent as one unlogged batch. The zero value has no rows. It may be used by one goroutine at a
 // time.
 type EncodedRows struct {
 	query    *Query     // nil means that there never were rows
@@ -94,12 +94,15 @@ func (r *EncodedRows) Value(i int) []byte {
 	return cell
 }
 
-// Join moves the rows of o to r and reports whether it did: both must be rows of one statement and one partition, whose
-// whole key the statement binds. The statement must not be conditional and must not update counters. Partitions are
-// compared by their tokens; a batch for two partitions that share a token goes to the right nodes too.
+// Token returns the token of the partition of the first row, if the statement binds the whole partition key.
+func (r *EncodedRows) Token() (token int64, ok bool) { return r.token, r.hasToken }
+
+// Join moves the rows of o to r and reports whether it did: both must be rows of one statement that binds the whole
+// partition key. The statement must not be conditional and must not update counters. Rows of one partition cost a
+// server least. Rows of several should share a replica, to which ExecOn sends them: a node passes on what is not its.
 func (r *EncodedRows) Join(o *EncodedRows) bool {
 	if r == o || r.Rows() == 0 || o.Rows() == 0 || r.query != o.query || r.stmt != o.stmt || !r.hasToken ||
-		!o.hasToken || r.token != o.token || r.Rows()+o.Rows() > BatchSizeMaximum {
+		!o.hasToken || r.Rows()+o.Rows() > BatchSizeMaximum {
 		return false
 	}
 	if r.one != nil {

@@ -82,7 +82,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestEncodedRows sends rows of one partition together, and reads them.
+// TestEncodedRows sends rows together, of one partition and of another, and reads them.
 func TestEncodedRows(t *testing.T) {
 	for name, cfg := range map[string]cqltest.Config{"v5": {}, "v4": {Protocol: 4}, "ScyllaDB": {Scylla: &cqltest.Scylla{TabletsV2: true, Tablets: 4}}} {
 		t.Run(name, func(t *testing.T) {
@@ -98,6 +98,8 @@ func TestEncodedRows(t *testing.T) {
 				column.Strings("v", []string{"a", "", "c", "d"}).WithNulls([]bool{false, true, false, false}))
 			rows, err := session.Query("INSERT INTO shop.logs (id, n, v) VALUES (?, ?, ?)").Idempotent(true).PrepareRows(t.Context(), b.Schema())
 			require.NoError(t, err)
+			other, err := session.Query("INSERT INTO shop.logs (id, n, v) VALUES (:id, :n, :v)").PrepareRows(t.Context(), b.Schema())
+			require.NoError(t, err)
 			var group, next vecql.EncodedRows
 			require.Zero(t, group.Rows())
 			require.Empty(t, group.Targets(nil))
@@ -105,18 +107,19 @@ func TestEncodedRows(t *testing.T) {
 			require.NoError(t, rows.Encode(t.Context(), &group, b, 0))
 			require.Equal(t, []byte{0, 0, 0, 1}, group.Value(1))
 			size := 0
-			for i, want := range []bool{true, true, false} {
+			for i := 1; i < 4; i++ {
 				size = group.Size()
-				require.NoError(t, rows.Encode(t.Context(), &next, b, i+1))
+				require.NoError(t, other.Encode(t.Context(), &next, b, i))
+				require.False(t, group.Join(&next), "another statement")
+				require.NoError(t, rows.Encode(t.Context(), &next, b, i))
 				size += next.Size()
-				require.Equal(t, want, group.Join(&next), "row %d", i+1)
+				require.True(t, group.Join(&next), "row %d", i)
 			}
-			require.Equal(t, 3, group.Rows())
-			require.Equal(t, size, group.Size()+next.Size())
+			require.Equal(t, 4, group.Rows())
+			require.Equal(t, size, group.Size())
 			require.Nil(t, group.Value(1), "there are several rows")
 			batches := cluster.Observe(cqltest.Fault{Op: cqltest.OpBatch})
 			require.NoError(t, group.ExecOn(t.Context(), group.Targets(nil)[0].HostID))
-			require.NoError(t, next.ExecOn(t.Context(), vecql.UUID{}))
 			require.Positive(t, batches.Hits())
 			if cfg.Scylla == nil { // which tells the tablets only in responses to EXECUTE
 				require.Equal(t, cluster.Stats().Routable, cluster.Stats().OnReplica)

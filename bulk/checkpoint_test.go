@@ -54,7 +54,7 @@ func TestResume(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		path := filepath.Join(t.TempDir(), "checkpoint.json")
 		open := func(change func(o *Options)) *Writer {
-			o := Options{Checkpoint: path}
+			o := Options{Checkpoint: path, BatchPartitions: 1}
 			change(&o)
 			w, err := Insert(s.Session, "shop.items", o)
 			require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestChild(t *testing.T) {
 	session, err := cfg.CreateSession()
 	require.NoError(t, err)
 	defer session.Close()
-	o := Options{Checkpoint: args[0], CheckpointEvery: 5 * time.Millisecond, MaxInFlight: 32, MaxRejected: childRows}
+	o := Options{Checkpoint: args[0], CheckpointEvery: 5 * time.Millisecond, MaxInFlight: 32, BatchPartitions: 1, MaxRejected: childRows}
 	o.Rejected = func(r Rejection) error {
 		fmt.Println("rejected", r.Index)
 		return nil

@@ -17,13 +17,13 @@ import (
 // A job is the rows of one call of Write.
 type job struct {
 	rows   rowSet
-	key    []int // bind markers of the clustering columns; none means that rows are sent one by one
+	key    []int // bind markers of the clustering columns
 	source string
 	first  int64 // number of row 0
 	sets   *rowSets
 }
 
-// A task is a row, or several rows of one partition, that are accepted and not finished.
+// A task is a row, or several rows of a batch, that are accepted and not finished.
 type task struct {
 	job      *job
 	row      int // the first one, in the job
@@ -101,7 +101,7 @@ const (
 // A worker sends one row at a time.
 type worker struct{ tasks chan task }
 
-// offer accepts rows for one of w.candidates if the bounds allow.
+// offer accepts the rows of the group if the bounds allow.
 func (w *Writer) offer(t task) (accepted bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 		w.waits = true
 		return false, nil
 	}
-	to := w.choose(w.candidates)
+	to := w.choose(w.group.targets)
 	if to.full() {
 		w.waits = true
 		return false, nil

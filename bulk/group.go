@@ -12,42 +12,59 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Groups: rows of one partition that follow each other are sent together, as an unlogged batch. A server applies them
-// as one mutation, for a fraction of the work of single requests.
+// Groups: rows that follow each other are sent together, as an unlogged batch, if they are of one partition, or small
+// and with a replica in common. A server applies rows of one partition as one mutation, for a fraction of the work of
+// single requests. Rows of several partitions spare the work of a request each.
 
 const (
 	defaultBatchRows = 64
+	// defaultBatchPartitions is the number above which Cassandra logs a warning for a batch
+	// (unlogged_batch_across_partitions_warn_threshold in cassandra.yaml).
+	defaultBatchPartitions = 10
+	// acrossBytes bounds the values of a batch of several partitions, below the 5 KiB of batch_size_warn_threshold.
+	acrossBytes = 4 << 10
 	// batchBytes bounds the encoded rows of a batch. Servers do not limit batches of one partition by their size; a larger
 	// request delays others without being cheaper by row.
 	batchBytes = 32 << 10
 )
 
-// A group is rows of one partition that are encoded and not dispatched yet. The holder of the token in Writer.accepting
-// uses it.
+// A group is rows that are encoded and not dispatched yet. The holder of the token in Writer.accepting uses it.
 type group struct {
-	rows task     // no rows means that the group is empty
-	most int      // rows
-	keys []uint64 // hashes of the clustering keys of the rows
-	seed maphash.Seed
+	rows           task // no rows means that the group is empty
+	most           int  // rows
+	mostPartitions int
+	partitions     int
+	last           int64          // token of the last row
+	keys           []uint64       // hashes of the primary keys of the rows
+	targets        []vecql.Target // of all rows
+	more           []vecql.Target // of a further row
+	seed           maphash.Seed
 }
 
 // start makes t the first row of the group, which is empty.
 func (g *group) start(t task) {
-	g.rows = t
+	g.rows, g.partitions = t, 1
+	g.last, _ = t.encoded.Token()
 	g.keys = append(g.keys[:0], g.keyOf(&t))
+	g.targets = t.encoded.Targets(g.targets[:0])
 }
 
-// join adds a row, and reports whether it did: the row follows the others, is of their partition, and has another
-// primary key. Rows of a batch share their write time, so that two rows with one key would become a mixture of both.
+// join adds a row, and reports whether it did: the row follows the others, belongs to them, and has another primary
+// key. Rows of a batch share their write time, so that two rows with one key would become a mixture of both.
 func (g *group) join(t *task) bool {
-	if g.rows.rows == 0 || g.rows.rows >= g.most || g.rows.job != t.job || g.rows.row+g.rows.rows != t.row ||
-		g.rows.size+t.size > batchBytes {
+	if g.rows.rows == 0 || g.rows.rows >= g.most || g.rows.job != t.job || g.rows.row+g.rows.rows != t.row {
 		return false
 	}
+	token, _ := t.encoded.Token()
 	key := g.keyOf(t)
-	if slices.Contains(g.keys, key) || !g.rows.encoded.Join(t.encoded) {
+	if !g.fits(t, token) || slices.Contains(g.keys, key) || !g.rows.encoded.Join(t.encoded) {
 		return false
 	}
+	if token != g.last {
+		g.partitions++
+		g.targets = append(g.targets[:0], g.more...)
+	}
+	g.last = token
 	g.keys = append(g.keys, key)
 	g.rows.rows++
 	g.rows.size += t.size
@@ -55,9 +72,25 @@ func (g *group) join(t *task) bool {
 	return true
 }
 
-// keyOf returns a hash of the clustering key of a row. Rows whose hashes are equal by chance are not joined.
+// fits reports whether the row and those of the group are of one partition, or few and with a replica in common, and
+// sets g.more to the targets that all have.
+func (g *group) fits(t *task, token int64) bool {
+	size := g.rows.size + t.size
+	if g.partitions == 1 && token == g.last {
+		return size <= batchBytes
+	}
+	if size > acrossBytes || token != g.last && g.partitions >= g.mostPartitions {
+		return false
+	}
+	g.more = t.encoded.Targets(g.more[:0])
+	g.more = slices.DeleteFunc(g.more, func(of vecql.Target) bool { return !slices.Contains(g.targets, of) })
+	return len(g.more) > 0
+}
+
+// keyOf returns a hash of the primary key of a row. Rows whose hashes are equal by chance are not joined.
 func (g *group) keyOf(t *task) uint64 {
-	key := uint64(0)
+	token, _ := t.encoded.Token()
+	key := uint64(token)
 	if t.encoded.Rows() > 0 {
 		for _, marker := range t.job.key {
 			key = key*31 + maphash.Bytes(g.seed, t.encoded.Value(marker))
@@ -85,7 +118,6 @@ func (w *Writer) offerGroup(ctx context.Context) error {
 	if w.group.rows.rows == 0 {
 		return nil
 	}
-	w.candidates = w.group.rows.encoded.Targets(w.candidates[:0])
 	for {
 		if accepted, err := w.offer(w.group.rows); accepted || err != nil {
 			if accepted {
@@ -122,7 +154,7 @@ func (t *task) encode(ctx context.Context) error {
 	return nil
 }
 
-// errSplit means that the rows of a batch are not of one partition and statement any more.
+// errSplit means that the rows of a batch are not of one statement any more.
 var errSplit = errors.New("the rows of a batch do not belong together")
 
 // split queues the rows of a batch that failed for good one by one: the cause may be one of them. err is the failure.

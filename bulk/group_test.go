@@ -18,7 +18,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// Batches of rows of one partition.
+// Batches of rows.
 
 const eventSchema = `CREATE TABLE shop.events (id bigint, n int, a text, b text, s text static, PRIMARY KEY (id, n))`
 
@@ -98,7 +98,7 @@ func TestGroups(t *testing.T) {
 				batched, alone := &requests{}, &requests{}
 				batched.observe(s, cqltest.OpBatch)
 				alone.observe(s, cqltest.OpExecute)
-				w, err := Insert(s.Session, "shop.events", Options{BatchRows: c.bounds, AllowMissing: true})
+				w, err := Insert(s.Session, "shop.events", Options{BatchRows: c.bounds, BatchPartitions: 1, AllowMissing: true})
 				require.NoError(t, err)
 				require.NoError(t, s.Ready(t.Context()))
 				b := events(c.partitions, c.rows)
@@ -120,6 +120,57 @@ func TestGroups(t *testing.T) {
 				require.Len(t, batched.rows, c.batches)
 				require.Len(t, alone.rows, c.alone)
 				s.requireEvents(t, b)
+			})
+		})
+	}
+}
+
+// TestGroupsAcrossPartitions sends small rows of several partitions together if one node has all: each row once, to a
+// node that has it, in batches within the bounds.
+func TestGroupsAcrossPartitions(t *testing.T) {
+	const rows = 400
+	for _, c := range []struct {
+		name            string
+		replicas, nodes int
+		partitions      int
+		requests        int // at most
+	}{
+		{"all nodes have all rows", 3, 3, 0, rows / defaultBatchPartitions},
+		{"bounded", 3, 3, 4, rows / 4},
+		{"one replica of two nodes", 1, 2, 0, rows * 3 / 4},
+		{"off", 3, 3, 1, rows},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inShop(t, c.nodes, func(t *testing.T, s *shop) {
+				require.NoError(t, s.cluster.Exec(fmt.Sprintf("CREATE KEYSPACE many WITH replication = {'class': "+
+					"'NetworkTopologyStrategy', 'datacenter1': %d}", c.replicas)))
+				require.NoError(t, s.cluster.Exec("CREATE TABLE many.events (id bigint PRIMARY KEY, a text)"))
+				batched, alone := &requests{}, &requests{}
+				batched.observe(s, cqltest.OpBatch)
+				alone.observe(s, cqltest.OpExecute)
+				w, err := Insert(s.Session, "many.events", Options{BatchPartitions: c.partitions})
+				require.NoError(t, err)
+				require.NoError(t, s.Ready(t.Context()))
+				b := events(rows, 1)
+				b = column.NewBatch(b.Columns[0], b.Columns[2])
+				require.NoError(t, w.Write(t.Context(), b))
+				require.NoError(t, w.Close(t.Context()))
+				require.EqualValues(t, rows, w.Stats().Rows)
+				require.LessOrEqual(t, len(batched.rows)+len(alone.rows), c.requests)
+				sent := map[string]int{}
+				for _, one := range slices.Concat(batched.rows, alone.rows) {
+					require.LessOrEqual(t, len(one), w.o.BatchPartitions)
+					for _, row := range one {
+						sent[row[0]]++
+					}
+				}
+				require.Len(t, sent, rows)
+				for id, n := range sent {
+					require.Equal(t, 1, n, "row %s", id)
+				}
+				var stored int64
+				require.NoError(t, s.Query("SELECT count(*) FROM many.events").Scan(&stored))
+				require.EqualValues(t, rows, stored)
 			})
 		})
 	}
@@ -282,7 +333,7 @@ func TestTaskEncode(t *testing.T) {
 		for _, c := range []struct {
 			at, rows, want int
 			err            error
-		}{{-1, 3, 3, nil}, {2, 3, 0, failed}, {0, 3, 0, failed}, {-1, 4, 0, errSplit}, {0, 1, 0, failed}, {-1, 1, 1, nil}} {
+		}{{-1, 3, 3, nil}, {2, 3, 0, failed}, {0, 3, 0, failed}, {-1, 4, 4, nil}, {0, 1, 0, failed}, {-1, 1, 1, nil}} {
 			rows := &failingRows{&batchRows{statement, b}, c.at, failed}
 			w := task{job: &job{rows: rows}, rows: c.rows, encoded: newEncoded()}
 			require.ErrorIs(t, w.encode(t.Context()), c.err)

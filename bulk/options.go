@@ -42,9 +42,12 @@ type Options struct {
 	AssumeIdempotent bool
 
 	MaxInFlight int // requests; default 1024
-	// BatchRows is the largest number of rows of a batch: consecutive rows of one partition that a writer of Insert sends
-	// in one request. Default 64; 1 means that each row is a request.
+	// BatchRows is the largest number of rows of a batch: consecutive rows that a writer of Insert sends in one request,
+	// because they are of one partition, or have 4 KiB of values at most and a replica in common. Default 64; 1 means that
+	// each row is a request.
 	BatchRows int
+	// BatchPartitions is the largest number of partitions of a batch. Default 10; 1 means batches of one partition.
+	BatchPartitions int
 	// MaxBytes bounds the encoded rows that were accepted and are not finished. Default 64 MiB, at most half of
 	// ClusterConfig.MemoryBudget. A larger row is written alone.
 	MaxBytes int64
@@ -78,6 +81,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	check(o.MaxInFlight >= 0, "MaxInFlight is %d, must not be negative", o.MaxInFlight)
 	check(o.BatchRows >= 0 && o.BatchRows <= vecql.BatchSizeMaximum, "BatchRows is %d", o.BatchRows)
+	check(o.BatchPartitions >= 0, "BatchPartitions is %d, must not be negative", o.BatchPartitions)
 	check(o.MaxBytes >= 0, "MaxBytes is %d, must not be negative", o.MaxBytes)
 	check(validRate(o.RowsPerSecond), "RowsPerSecond is %v", o.RowsPerSecond)
 	check(validRate(o.BytesPerSecond), "BytesPerSecond is %v", o.BytesPerSecond)
@@ -92,6 +96,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.BatchRows == 0 {
 		o.BatchRows = defaultBatchRows
+	}
+	if o.BatchPartitions == 0 {
+		o.BatchPartitions = defaultBatchPartitions
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 64 << 20

@@ -164,8 +164,8 @@ func (w *Writer) acceptRow(ctx context.Context, j *job, i int) error {
 		return err
 	}
 	w.group.start(t)
-	if w.o.BatchRows > 1 && len(j.key) > 0 {
-		return nil // the next row may be of the same partition
+	if w.table != nil && w.o.BatchRows > 1 {
+		return nil // the next row may join it
 	}
 	return w.offerGroup(ctx)
 }

@@ -52,7 +52,7 @@ func TestOverload(t *testing.T) {
 				const most = 8
 				calm := cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond}
 				s.cluster.Inject(calm)
-				w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: most, AllowMissing: true})
+				w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: most, BatchPartitions: 1, AllowMissing: true})
 				require.NoError(t, err)
 				stop, written := make(chan struct{}), make(chan int)
 				go func() { written <- pour(t, w, stop) }()
@@ -91,7 +91,7 @@ func TestSlowReplica(t *testing.T) {
 	inShop(t, 3, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Node: s.cluster.Node(1), Delay: 2 * time.Second})
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 100 * time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 8})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 8})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()
@@ -109,7 +109,7 @@ func TestSlowReplica(t *testing.T) {
 func TestLostNode(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
-		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 16})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 16})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()
@@ -187,7 +187,7 @@ func TestRejected(t *testing.T) {
 		}
 		var seen []Rejection
 		sink := func(r Rejection) error { seen = append(seen, r); return nil }
-		for _, o := range []Options{{MaxRejected: 2, Rejected: sink}, {MaxRejectedPercent: .2, Rejected: sink}} {
+		for _, o := range []Options{{BatchPartitions: 1, MaxRejected: 2, Rejected: sink}, {MaxRejectedPercent: .2, Rejected: sink}} {
 			seen = nil
 			w, err := Insert(s.Session, "shop.items", o)
 			require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestRejected(t *testing.T) {
 			}
 		}
 		seen = nil
-		w, err := Insert(s.Session, "shop.items", Options{MaxRejected: 1, Rejected: sink})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxRejected: 1, Rejected: sink})
 		require.NoError(t, err)
 		_ = w.Write(t.Context(), withFaults())
 		err = w.Flush(t.Context())
@@ -230,7 +230,7 @@ func TestRejected(t *testing.T) {
 func TestRetryFor(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-		w, err := Insert(s.Session, "shop.items", Options{RetryFor: 10 * time.Second})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RetryFor: 10 * time.Second})
 		require.NoError(t, err)
 		began := time.Now()
 		require.NoError(t, w.Write(t.Context(), items(0, 1)))
@@ -261,7 +261,7 @@ func TestRates(t *testing.T) {
 			require.InDelta(t, 3, time.Since(began).Seconds(), .2)
 			require.InDelta(t, 100, w.Stats().RowsPerSecond, 7)
 		}
-		w, err := Insert(s.Session, "shop.items", Options{RowsPerSecond: 1})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1})
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -290,7 +290,7 @@ func TestMemoryBudget(t *testing.T) {
 func TestClose(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: time.Hour})
-		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 5})
+		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 5})
 		require.NoError(t, err)
 		var returned atomic.Int32
 		for range 2 {
@@ -408,7 +408,7 @@ func TestOverloadedShard(t *testing.T) {
 			Match: func(r cqltest.Request) bool { return r.Shard == 1 },
 		})
 		c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 20 * time.Millisecond})
-		w, err := Insert(session, "shop.items", Options{MaxInFlight: 40})
+		w, err := Insert(session, "shop.items", Options{BatchPartitions: 1, MaxInFlight: 40})
 		require.NoError(t, err)
 		stop, written := make(chan struct{}), make(chan int)
 		go func() { written <- pour(t, w, stop) }()

@@ -40,7 +40,6 @@ type Writer struct {
 	typedKey          []int
 	group             group
 	next              int64 // number of the next row without a source
-	candidates        []vecql.Target
 	rowRate, byteRate bucket
 
 	roomWake chan struct{}
@@ -81,7 +80,7 @@ func (w *Writer) start(job string) (err error) {
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.began, w.saverDone, w.accepting = time.Now(), make(chan struct{}), make(chan struct{}, 1)
 	w.roomWake, w.targets = make(chan struct{}, 1), map[vecql.Target]*target{}
-	w.group.most, w.group.seed = w.o.BatchRows, maphash.MakeSeed()
+	w.group.most, w.group.mostPartitions, w.group.seed = w.o.BatchRows, w.o.BatchPartitions, maphash.MakeSeed()
 	w.rowRate.rate, w.byteRate.rate = w.o.RowsPerSecond, w.o.BytesPerSecond
 	w.retry = time.AfterFunc(time.Hour, w.retryDue)
 	w.retry.Stop()
