@@ -21,8 +21,9 @@ const (
 	// defaultBatchPartitions is the number above which Cassandra logs a warning for a batch
 	// (unlogged_batch_across_partitions_warn_threshold in cassandra.yaml).
 	defaultBatchPartitions = 10
-	// acrossBytes bounds the values of a batch of several partitions, below the 5 KiB of batch_size_warn_threshold.
-	acrossBytes = 4 << 10
+	// acrossBytes bounds the values of a batch of several partitions. Larger rows cost more than their requests; Cassandra
+	// logs a warning from 5 KiB on (batch_size_warn_threshold).
+	acrossBytes = 2 << 10
 	// batchBytes bounds the encoded rows of a batch. Servers do not limit batches of one partition by their size; a larger
 	// request delays others without being cheaper by row.
 	batchBytes = 32 << 10

@@ -43,7 +43,7 @@ type Options struct {
 
 	MaxInFlight int // requests; default 1024
 	// BatchRows is the largest number of rows of a batch: consecutive rows that a writer of Insert sends in one request,
-	// because they are of one partition, or have 4 KiB of values at most and a replica in common. Default 64; 1 means that
+	// because they are of one partition, or have 2 KiB of values at most and a replica in common. Default 64; 1 means that
 	// each row is a request.
 	BatchRows int
 	// BatchPartitions is the largest number of partitions of a batch. Default 10; 1 means batches of one partition.

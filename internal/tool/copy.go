@@ -67,6 +67,7 @@ With --checkpoint a copy that was interrupted, or killed, continues with --resum
 	f.Float64Var(&x.bulk.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
 	f.Float64Var(&x.bulk.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
 	f.IntVar(&x.bulk.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
+	f.IntVar(&x.bulk.BatchPartitions, "batch-partitions", 10, "highest `number` of partitions of a request of small rows")
 	f.DurationVar(&x.bulk.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
 	return c
 }

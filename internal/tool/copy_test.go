@@ -66,7 +66,7 @@ func TestCopyResumed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Skip: 100, Edit: func(*cqltest.Answer) { cancel() }})
 	x.ctx = ctx
-	args := []string{"copy", "shop.items", "backup.items", "--workers", "1", "--checkpoint", checkpoint}
+	args := []string{"copy", "shop.items", "backup.items", "--workers", "1", "--batch-partitions", "1", "--checkpoint", checkpoint}
 	require.Equal(t, "vecql copy: interrupted; --resume continues", x.requireFailure(exitInterrupted, args...))
 	x.ClearFaults()
 	x.ctx = t.Context()

@@ -86,7 +86,7 @@ func TestLoadKilled(t *testing.T) {
 	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int)")
 	checkpoint := filepath.Join(t.TempDir(), "load.json")
 	killed := x.killUntilDone("INSERT", 500, "load", "shop.many", ids(t, rows), "--checkpoint", checkpoint,
-		"--checkpoint-every", "1ms", "--max-in-flight", "4")
+		"--checkpoint-every", "1ms", "--max-in-flight", "4", "--batch-partitions", "1")
 	t.Log(killed, "processes were killed")
 	require.Positive(t, killed)
 	dir := t.TempDir() + "/"

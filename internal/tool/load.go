@@ -98,6 +98,7 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.Float64Var(&l.o.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
 	f.Float64Var(&l.o.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
 	f.IntVar(&l.o.MaxInFlight, "max-in-flight", 1024, "highest `number` of requests at a time")
+	f.IntVar(&l.o.BatchPartitions, "batch-partitions", 10, "highest `number` of partitions of a request of small rows")
 	f.DurationVar(&l.o.RetryFor, "retry-for", 5*time.Minute, "`time` for which a row is sent again after a failure that may pass")
 	f.StringVar(&l.summary, "summary", "text", "`form` of the summary at the end: text or json")
 }
