@@ -35,7 +35,7 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 	if slices.Contains(metadata.Flags, "counter") {
 		return nil, fmt.Errorf("%w: INSERT cannot write table %s, use New with an UPDATE", ErrCounters, table)
 	}
-	target := cqltext.QuoteIdentifier(metadata.Keyspace) + "." + cqltext.QuoteIdentifier(metadata.Name)
+	target := cqltext.QualifiedName(metadata.Keyspace, metadata.Name)
 	if o.BatchRows > 1 {
 		// ScyllaDB names the replicas of a tablet in responses to single rows only. An error means that there are no
 		// tablets, or that the session may not read them: batches then go to any node.

@@ -142,6 +142,11 @@ func markerName(text string) (name string, length int) {
 // QuoteIdentifier returns a CQL identifier that means exactly name.
 func QuoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
+// QualifiedName returns a table with its keyspace as CQL.
+func QualifiedName(keyspace, table string) string {
+	return QuoteIdentifier(keyspace) + "." + QuoteIdentifier(table)
+}
+
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }

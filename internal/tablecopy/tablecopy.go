@@ -20,23 +20,10 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/tablescan"
 )
-
-// A Side is a table of a cluster.
-type Side struct {
-	Session *vecql.Session
-	Table   *vecql.TableMetadata
-}
-
-// Name returns the table with its keyspace.
-func (s Side) Name() string { return s.Table.Keyspace + "." + s.Table.Name }
-
-// quoted returns the table as CQL.
-func (s Side) quoted() string {
-	return cqltext.QuoteIdentifier(s.Table.Keyspace) + "." + cqltext.QuoteIdentifier(s.Table.Name)
-}
 
 // A Config configures a copy.
 type Config struct {
@@ -53,7 +40,7 @@ var ErrCounters = errors.New("tables of counters cannot be copied")
 
 // A Copy copies a table.
 type Copy struct {
-	source, target Side
+	source, target clustertable.Table
 	plan           *plan
 	scan           *tablescan.Scan
 	rows           *bulk.Writer
@@ -78,11 +65,11 @@ type Report struct {
 }
 
 // New prepares a copy.
-func New(ctx context.Context, source, target Side, cfg Config) (*Copy, error) {
-	if slices.Contains(source.Table.Flags, "counter") || hasCounter(source.Table) {
+func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*Copy, error) {
+	if slices.Contains(source.Metadata.Flags, "counter") || hasCounter(source.Metadata) {
 		return nil, fmt.Errorf("%w: %s", ErrCounters, source.Name())
 	}
-	p, err := newPlan(source.Table, target.Table, cfg)
+	p, err := newPlan(source.Metadata, target.Metadata, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +103,7 @@ func (c *Copy) openWriters(o bulk.Options) (err error) {
 	if !c.plan.noTimes {
 		rows.TTLColumn, rows.TimestampColumn = c.plan.ttl, c.plan.writeTime
 	}
-	if c.rows, err = bulk.Insert(c.target.Session, c.target.quoted(), rows); err != nil {
+	if c.rows, err = bulk.Insert(c.target.Session, c.target.CQL(), rows); err != nil {
 		return err
 	}
 	if text := c.plan.staticText(c.target); text != "" {
@@ -238,7 +225,7 @@ func (c *Copy) Report() Report {
 }
 
 // selectText returns the SELECT of the source.
-func (p *plan) selectText(s Side, where string) string {
+func (p *plan) selectText(s clustertable.Table, where string) string {
 	var columns []string
 	for _, c := range p.columns {
 		columns = append(columns, cqltext.QuoteIdentifier(c.Name))
@@ -247,7 +234,7 @@ func (p *plan) selectText(s Side, where string) string {
 		name := cqltext.QuoteIdentifier(p.columns[i].Name)
 		columns = append(columns, "WRITETIME("+name+")", "TTL("+name+")")
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + s.quoted()
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + s.CQL()
 	if where != "" {
 		text += " WHERE " + where
 	}
@@ -255,7 +242,7 @@ func (p *plan) selectText(s Side, where string) string {
 }
 
 // staticText returns the INSERT for a partition without rows; empty if the copied columns have no static one.
-func (p *plan) staticText(s Side) string {
+func (p *plan) staticText(s clustertable.Table) string {
 	var names, markers []string
 	statics := 0
 	for _, c := range p.columns {
@@ -270,7 +257,7 @@ func (p *plan) staticText(s Side) string {
 	if statics == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", s.quoted(), strings.Join(names, ", "),
+	text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", s.CQL(), strings.Join(names, ", "),
 		strings.Join(markers, ", "))
 	if !p.noTimes {
 		text += " USING TTL :" + cqltext.QuoteIdentifier(p.ttl) + " AND TIMESTAMP :" + cqltext.QuoteIdentifier(p.writeTime)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/tablediff"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -32,15 +33,15 @@ func newCluster(t *testing.T, cfg cqltest.Config, cql string) (*cqltest.Cluster,
 	return cluster, session
 }
 
-func sideOf(t *testing.T, session *vecql.Session, table string) Side {
+func tableOf(t *testing.T, session *vecql.Session, table string) clustertable.Table {
 	metadata, err := session.TableMetadata("shop", table)
 	require.NoError(t, err)
-	return Side{session, metadata}
+	return clustertable.Table{Session: session, Metadata: metadata}
 }
 
 // copyTable copies table a of shop to table b.
 func copyTable(t *testing.T, from, to *vecql.Session, cfg Config) Report {
-	c, err := New(t.Context(), sideOf(t, from, "a"), sideOf(t, to, "b"), cfg)
+	c, err := New(t.Context(), tableOf(t, from, "a"), tableOf(t, to, "b"), cfg)
 	require.NoError(t, err)
 	require.NoError(t, c.Run(t.Context(), 0, nil))
 	_, err = c.Close(t.Context())
@@ -51,7 +52,7 @@ func copyTable(t *testing.T, from, to *vecql.Session, cfg Config) Report {
 // requireEqual requires that tables a and b have the same rows, with the same write times.
 func requireEqual(t *testing.T, from, to *vecql.Session) {
 	t.Helper()
-	d, err := tablediff.New(t.Context(), tablediff.Side(sideOf(t, from, "a")), tablediff.Side(sideOf(t, to, "b")),
+	d, err := tablediff.New(t.Context(), tableOf(t, from, "a"), tableOf(t, to, "b"),
 		tablediff.Config{WriteTimes: true})
 	require.NoError(t, err)
 	require.NoError(t, d.Run(t.Context()))
@@ -148,14 +149,14 @@ func TestRefused(t *testing.T) {
 	_, session := newCluster(t, cqltest.Config{}, `
 		CREATE TABLE a (id int PRIMARY KEY, name text); CREATE TABLE b (id int PRIMARY KEY, name int);
 		CREATE TABLE c (id int PRIMARY KEY); CREATE TABLE n (id int PRIMARY KEY, n counter)`)
-	a := sideOf(t, session, "a")
+	a := tableOf(t, session, "a")
 	for other, want := range map[string]string{
 		"b": `column "name" of shop.b is int, that of shop.a is text`, "c": `table shop.c has no column "name"`,
 	} {
-		_, err := New(t.Context(), a, sideOf(t, session, other), Config{})
+		_, err := New(t.Context(), a, tableOf(t, session, other), Config{})
 		require.EqualError(t, err, want)
 	}
-	_, err := New(t.Context(), sideOf(t, session, "n"), a, Config{})
+	_, err := New(t.Context(), tableOf(t, session, "n"), a, Config{})
 	require.ErrorIs(t, err, ErrCounters)
 	_, err = New(t.Context(), a, a, Config{Columns: []string{"x"}})
 	require.EqualError(t, err, `table shop.a has no column "x"`)
@@ -177,7 +178,7 @@ func TestResume(t *testing.T) {
 		cluster.Inject(cqltest.Fault{
 			Statement: "INSERT", Op: cqltest.OpExecute, Skip: rows / 5, Edit: func(*cqltest.Answer) { cancel() },
 		})
-		c, err := New(t.Context(), sideOf(t, session, "a"), sideOf(t, session, "b"),
+		c, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"),
 			Config{Scan: tablescan.Config{Checkpoint: saved, Workers: 2, PageBytes: 1}})
 		require.NoError(t, err)
 		err = c.Run(ctx, time.Millisecond, save)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/wire"
@@ -29,7 +30,7 @@ import (
 // empty table results in.
 type Batches struct {
 	cfg    Config
-	target Side
+	target clustertable.Table
 	job    string
 	resume int64 // rows that are done
 
@@ -47,7 +48,7 @@ type Batches struct {
 }
 
 // NewBatches prepares a comparison with a table. source is the name of the input, which a checkpoint stores.
-func NewBatches(source string, target Side, cfg Config) (*Batches, error) {
+func NewBatches(source string, target clustertable.Table, cfg Config) (*Batches, error) {
 	d := &Batches{cfg: cfg.withDefaults(), target: target, seed: maphash.MakeSeed()}
 	d.cfg.Workers = cmp.Or(cfg.Workers, 64)
 	d.job = fmt.Sprintf("compare %s with %s: %s", source, target.Name(), strings.Join(cfg.Columns, ", "))
@@ -62,7 +63,7 @@ func NewBatches(source string, target Side, cfg Config) (*Batches, error) {
 
 // prepare makes the plan for the columns of a batch.
 func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
-	cfg, t := d.cfg, d.target.Table
+	cfg, t := d.cfg, d.target.Metadata
 	if cfg.Columns == nil {
 		for _, f := range schema {
 			cfg.Columns = append(cfg.Columns, f.Name)
@@ -84,8 +85,8 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	if d.plan, err = codec.NewRowPlan(infos, schema); err != nil {
 		return err
 	}
-	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s.%s WHERE %s", l.names(0),
-		cqltext.QuoteIdentifier(t.Keyspace), cqltext.QuoteIdentifier(t.Name), strings.Join(where, " AND ")))
+	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.names(0), d.target.CQL(),
+		strings.Join(where, " AND ")))
 	if d.cfg.Query != nil {
 		d.cfg.Query(q)
 	}
@@ -233,13 +234,12 @@ func (d *Batches) Finish(ctx context.Context) error {
 		return nil
 	}
 	slices.Sort(d.keys)
-	l, err := newLayout(d.target.Table, d.target.Table, Config{Columns: []string{}})
+	l, err := newLayout(d.target.Metadata, d.target.Metadata, Config{Columns: []string{}})
 	if err != nil {
 		return err
 	}
-	t := d.target.Table
-	scan, err := tablescan.New(ctx, d.target.Session, fmt.Sprintf("SELECT %s FROM %s.%s", l.names(0),
-		cqltext.QuoteIdentifier(t.Keyspace), cqltext.QuoteIdentifier(t.Name)), tablescan.Config{Query: d.cfg.Query})
+	text := fmt.Sprintf("SELECT %s FROM %s", l.names(0), d.target.CQL())
+	scan, err := tablescan.New(ctx, d.target.Session, text, tablescan.Config{Query: d.cfg.Query})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/clustertable"
 )
 
 // The merge of one token range of two tables.
@@ -45,13 +46,14 @@ func (s *sizer) rows() int {
 }
 
 // read starts to read a range of a side.
-func (d *Diff) read(ctx context.Context, s Side, r vecql.TokenRange) *rows {
-	return readRange(ctx, s, d.layout.rangeQuery(s.Table, d.layout.names(0)), r, &d.pages, d.cfg.Query)
+func (d *Diff) read(ctx context.Context, s clustertable.Table, r vecql.TokenRange) *rows {
+	return readRange(ctx, s.Session, d.layout.rangeQuery(s, d.layout.names(0)), r, &d.pages, d.cfg.Query)
 }
 
-func readRange(ctx context.Context, s Side, text string, r vecql.TokenRange, pages *sizer, set func(*vecql.Query),
+func readRange(ctx context.Context, s *vecql.Session, text string, r vecql.TokenRange, pages *sizer,
+	set func(*vecql.Query),
 ) *rows {
-	q := s.Session.Query(text, r.Start, r.End).Idempotent(true).RoutingToken(r.End)
+	q := s.Query(text, r.Start, r.End).Idempotent(true).RoutingToken(r.End)
 	if set != nil {
 		set(q)
 	}

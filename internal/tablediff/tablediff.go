@@ -22,18 +22,10 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
 )
-
-// A Side is a table of a cluster.
-type Side struct {
-	Session *vecql.Session
-	Table   *vecql.TableMetadata
-}
-
-// Name returns the table with its keyspace.
-func (s Side) Name() string { return s.Table.Keyspace + "." + s.Table.Name }
 
 // A Config configures a comparison.
 type Config struct {
@@ -118,7 +110,7 @@ const minParts = 64
 type Diff struct {
 	cfg            Config
 	layout         *layout
-	source, target Side
+	source, target clustertable.Table
 	job            string
 	pages          sizer
 
@@ -130,9 +122,9 @@ type Diff struct {
 
 // New prepares a comparison of two tables. Their primary keys and the compared columns must have the same names and
 // types.
-func New(ctx context.Context, source, target Side, cfg Config) (*Diff, error) {
+func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*Diff, error) {
 	cfg = cfg.withDefaults()
-	l, err := newLayout(source.Table, target.Table, cfg)
+	l, err := newLayout(source.Metadata, target.Metadata, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +137,7 @@ func New(ctx context.Context, source, target Side, cfg Config) (*Diff, error) {
 		d.queue, d.report = slices.Clone(c.Left), c.Report
 		return d, nil
 	}
-	ranges, err := source.Session.TokenRanges(ctx, source.Table.Keyspace, source.Table.Name)
+	ranges, err := source.Session.TokenRanges(ctx, source.Metadata.Keyspace, source.Metadata.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +334,7 @@ func (l *layout) names(i int) string {
 }
 
 // rangeQuery returns the text of a SELECT of the columns of a table and the token, for a range of tokens.
-func (l *layout) rangeQuery(t *vecql.TableMetadata, columns string) string {
+func (l *layout) rangeQuery(t clustertable.Table, columns string) string {
 	keys := make([]string, len(l.keyNames))
 	for i, name := range l.keyNames {
 		keys[i] = cqltext.QuoteIdentifier(name)
@@ -351,6 +343,5 @@ func (l *layout) rangeQuery(t *vecql.TableMetadata, columns string) string {
 		columns += ", WRITETIME(" + cqltext.QuoteIdentifier(name) + ")"
 	}
 	tok := "token(" + strings.Join(keys, ", ") + ")"
-	return fmt.Sprintf("SELECT %s, %s FROM %s.%s WHERE %s > ? AND %s <= ?", columns, tok,
-		cqltext.QuoteIdentifier(t.Keyspace), cqltext.QuoteIdentifier(t.Name), tok, tok)
+	return fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s > ? AND %s <= ?", columns, tok, t.CQL(), tok, tok)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/clustertable"
 )
 
 // newCluster returns a cluster that has executed CQL in the keyspace shop, and a session.
@@ -32,15 +33,15 @@ func newCluster(t *testing.T, cql string) (*cqltest.Cluster, *vecql.Session) {
 	return cluster, session
 }
 
-func sideOf(t *testing.T, session *vecql.Session, table string) Side {
+func tableOf(t *testing.T, session *vecql.Session, table string) clustertable.Table {
 	metadata, err := session.TableMetadata("shop", table)
 	require.NoError(t, err)
-	return Side{session, metadata}
+	return clustertable.Table{Session: session, Metadata: metadata}
 }
 
 // compare compares the tables a and b of shop.
 func compare(t *testing.T, session *vecql.Session, cfg Config) Report {
-	d, err := New(t.Context(), sideOf(t, session, "a"), sideOf(t, session, "b"), cfg)
+	d, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), cfg)
 	require.NoError(t, err)
 	require.NoError(t, d.Run(t.Context()))
 	require.InDelta(t, 1, d.Done(), 1e-9)
@@ -166,7 +167,7 @@ func TestResume(t *testing.T) {
 	var checkpoint *Checkpoint
 	runs := 0
 	for {
-		d, err := New(t.Context(), sideOf(t, session, "a"), sideOf(t, session, "b"),
+		d, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"),
 			Config{Workers: 2, Checkpoint: checkpoint})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -190,7 +191,7 @@ func TestResume(t *testing.T) {
 	require.Empty(t, checkpoint.Left)
 	checkpoint.Report.First = nil
 	require.Equal(t, want, checkpoint.Report)
-	_, err := New(t.Context(), sideOf(t, session, "b"), sideOf(t, session, "a"), Config{Checkpoint: checkpoint})
+	_, err := New(t.Context(), tableOf(t, session, "b"), tableOf(t, session, "a"), Config{Checkpoint: checkpoint})
 	require.ErrorIs(t, err, ErrCheckpoint)
 }
 
@@ -206,7 +207,7 @@ func TestFailures(t *testing.T) {
 	require.Equal(t, 12, fault.Hits())
 	failing.Times = 0
 	cluster.Inject(failing)
-	d, err := New(t.Context(), sideOf(t, session, "a"), sideOf(t, session, "b"), Config{Retries: 1})
+	d, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), Config{Retries: 1})
 	require.NoError(t, err)
 	require.ErrorIs(t, d.Run(t.Context()), vecql.CodeReadTimeout)
 	cluster.ClearFaults()
@@ -218,13 +219,13 @@ func TestRefused(t *testing.T) {
 	_, session := newCluster(t, `
 		CREATE TABLE a (id int PRIMARY KEY, name text); CREATE TABLE b (id bigint PRIMARY KEY, name text);
 		CREATE TABLE c (id int PRIMARY KEY, name int); CREATE TABLE d (id int PRIMARY KEY)`)
-	a := sideOf(t, session, "a")
+	a := tableOf(t, session, "a")
 	for other, want := range map[string]string{
 		"b": "the primary key of shop.b is ((id bigint), ), that of shop.a is ((id int), )",
 		"c": `column "name" of shop.c is int, that of shop.a is text`,
 		"d": `table shop.d has no column "name"`,
 	} {
-		_, err := New(t.Context(), a, sideOf(t, session, other), Config{})
+		_, err := New(t.Context(), a, tableOf(t, session, other), Config{})
 		require.EqualError(t, err, want)
 	}
 	_, err := New(t.Context(), a, a, Config{Columns: []string{"x"}})
@@ -239,7 +240,7 @@ func TestBatches(t *testing.T) {
 	batch := column.NewBatch(column.Of("id", []int32{0, 1, 2, 3}), tags,
 		column.Strings("name", []string{"lamp", "cap", "", "new"}).WithNulls([]bool{false, false, true, false}),
 		column.Of("n", []int16{1, 1, 1, 1}))
-	d, err := NewBatches("items.parquet", sideOf(t, session, "a"), Config{})
+	d, err := NewBatches("items.parquet", tableOf(t, session, "a"), Config{})
 	require.NoError(t, err)
 	require.NoError(t, d.Add(t.Context(), batch))
 	checkpoint := d.Checkpoint()
@@ -251,16 +252,16 @@ id=9: only in the target
 	require.EqualValues(t, 4, d.Report().Rows)
 	// a resumed comparison reads only the rows that are left, and knows the keys of all
 	reads := cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: `"id" = ?`})
-	again, err := NewBatches("items.parquet", sideOf(t, session, "a"), Config{Checkpoint: &checkpoint})
+	again, err := NewBatches("items.parquet", tableOf(t, session, "a"), Config{Checkpoint: &checkpoint})
 	require.NoError(t, err)
 	require.NoError(t, again.Add(t.Context(), batch))
 	require.NoError(t, again.Add(t.Context(), column.NewBatch(column.Of("id", []int32{9}))))
 	require.NoError(t, again.Finish(t.Context()))
 	require.Equal(t, 1, reads.Hits())
 	require.Equal(t, Report{Rows: 5, Missing: 1, Different: 1, First: d.Report().First[:2]}, again.Report())
-	_, err = NewBatches("other.parquet", sideOf(t, session, "a"), Config{Checkpoint: &checkpoint})
+	_, err = NewBatches("other.parquet", tableOf(t, session, "a"), Config{Checkpoint: &checkpoint})
 	require.ErrorIs(t, err, ErrCheckpoint)
-	only, err := NewBatches("items.parquet", sideOf(t, session, "a"), Config{AllowExtra: true})
+	only, err := NewBatches("items.parquet", tableOf(t, session, "a"), Config{AllowExtra: true})
 	require.NoError(t, err)
 	require.NoError(t, only.Add(t.Context(), batch.Slice(0, 1)))
 	require.NoError(t, only.Finish(t.Context()))
@@ -276,7 +277,7 @@ func TestBatchesRefused(t *testing.T) {
 		"the batch has no column":            column.NewBatch(column.Strings("name", []string{"x"})),
 		"no conversion between these types":  column.NewBatch(column.Of("id", []float64{1})),
 	} {
-		d, err := NewBatches("x", sideOf(t, session, "a"), Config{})
+		d, err := NewBatches("x", tableOf(t, session, "a"), Config{})
 		require.NoError(t, err)
 		err = d.Add(t.Context(), batch)
 		require.ErrorContains(t, err, want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/tablecopy"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -86,12 +87,12 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 		return err
 	}
 	defer end()
-	sides, err := findBoth(ctx, source, target, from, to)
+	tables, err := findBoth(ctx, source, target, from, to)
 	if err != nil {
 		return err
 	}
 	began := x.now()
-	job, err := tablecopy.New(ctx, sides[0], sides[1], tablecopy.Config{
+	job, err := tablecopy.New(ctx, tables[0], tables[1], tablecopy.Config{
 		Columns: x.columns, Where: x.where, NoTimes: x.noTimes, Bulk: x.bulk,
 		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved},
 	})
@@ -107,17 +108,16 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 
 // findBoth returns the tables of the arguments, which must differ.
 func findBoth(ctx context.Context, source, target *vecql.Session, from, to string,
-) (sides [2]tablecopy.Side, err error) {
+) (tables [2]clustertable.Table, err error) {
 	for i, session := range []*vecql.Session{source, target} {
-		sides[i].Session = session
-		if sides[i].Table, err = tableOf(ctx, session, []string{from, to}[i]); err != nil {
-			return sides, err
+		if tables[i], err = clustertable.Find(ctx, session, []string{from, to}[i]); err != nil {
+			return tables, err
 		}
 	}
-	if sides[0].Table.Id == sides[1].Table.Id && sides[0].Name() == sides[1].Name() {
-		return sides, usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}
+	if tables[0].Metadata.Id == tables[1].Metadata.Id && tables[0].Name() == tables[1].Name() {
+		return tables, usageError{errors.New("source and target are one table: name another one, or --to-hosts or --to-profile")}
 	}
-	return sides, nil
+	return tables, nil
 }
 
 // copy runs a copy, and stores its checkpoints.

@@ -16,6 +16,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -35,7 +36,7 @@ type count struct {
 	countOptions
 	*env
 	session *vecql.Session
-	table   *vecql.TableMetadata
+	table   clustertable.Table
 }
 
 // newCountCommand returns the verb count.
@@ -84,10 +85,10 @@ func (x *count) run(ctx context.Context, table string) (err error) {
 		return err
 	}
 	defer x.session.Close()
-	if x.table, err = tableOf(ctx, x.session, table); err != nil {
+	if x.table, err = clustertable.Find(ctx, x.session, table); err != nil {
 		return err
 	}
-	partition, primary := keyColumns(x.table)
+	partition, primary := keyColumns(x.table.Metadata)
 	switch {
 	case x.byRange || x.byNode:
 		return x.countRanges(ctx, partition)
@@ -122,7 +123,7 @@ func (x *count) print(b *column.Batch, err error) error {
 
 // scan passes columns of all rows to f, on several goroutines, and returns the number of rows.
 func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) error) (rows int64, err error) {
-	text := "SELECT " + columns + " FROM " + qualified(x.table)
+	text := "SELECT " + columns + " FROM " + x.table.CQL()
 	if x.where != "" {
 		text += " WHERE " + x.where
 	}
@@ -160,7 +161,7 @@ func (x *count) countGroups(ctx context.Context, keys []string, order groupby.Or
 
 // countRanges counts the rows by token range or by node.
 func (x *count) countRanges(ctx context.Context, partition []string) error {
-	ranges, err := x.session.TokenRanges(ctx, x.table.Keyspace, x.table.Name)
+	ranges, err := x.session.TokenRanges(ctx, x.table.Metadata.Keyspace, x.table.Metadata.Name)
 	if err != nil {
 		return err
 	}

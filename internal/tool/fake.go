@@ -21,6 +21,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/fakehttp"
 	"github.com/vecql/vecql/internal/rowfile"
 )
@@ -183,19 +184,19 @@ func (x *fakeServer) fill(ctx context.Context) error {
 
 // loadFile writes the rows of a file, a pattern or a folder to a table.
 func (x *fakeServer) loadFile(ctx context.Context, table, file string) error {
-	t, err := tableOf(ctx, x.session, table)
+	t, err := clustertable.Find(ctx, x.session, table)
 	if err != nil {
 		return err
 	}
 	o := rowfile.Options{AllowMissing: true, Stdin: x.in}
-	if o.Fields, err = fieldsOf(t, nil); err != nil {
+	if o.Fields, err = fieldsOf(t.Metadata, nil); err != nil {
 		return err
 	}
 	in, err := rowfile.Open(o, file)
 	if err != nil {
 		return err
 	}
-	w, err := bulk.Insert(x.session, qualified(t), bulk.Options{})
+	w, err := bulk.Insert(x.session, t.CQL(), bulk.Options{})
 	if err != nil {
 		return err
 	}

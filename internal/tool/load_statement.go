@@ -10,24 +10,16 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // The statement of a load: that of the user, or one made from the table and --map.
 
-// tableOf returns the metadata of a table or view that is named as in CQL. The server resolves the name.
-func tableOf(ctx context.Context, session *vecql.Session, name string) (*vecql.TableMetadata, error) {
-	m, err := session.StatementMetadata(ctx, "SELECT * FROM "+name, "")
-	if err != nil {
-		return nil, err
-	}
-	return session.TableMetadataContext(ctx, m.Keyspace, m.Table)
-}
-
 // qualified returns the name of a table in CQL, with its keyspace.
 func qualified(t *vecql.TableMetadata) string {
-	return cqltext.QuoteIdentifier(t.Keyspace) + "." + cqltext.QuoteIdentifier(t.Name)
+	return cqltext.QualifiedName(t.Keyspace, t.Name)
 }
 
 // marker returns the bind marker of a field.
@@ -146,11 +138,11 @@ func (l *load) count(t *vecql.TableMetadata, m mapping) string {
 func (l *load) setStatements(ctx context.Context, session *vecql.Session) error {
 	l.statements = []loadStatement{{text: l.statement}}
 	if l.statement == "" {
-		t, err := tableOf(ctx, session, l.table)
+		t, err := clustertable.Find(ctx, session, l.table)
 		if err != nil {
 			return err
 		}
-		if l.statements, err = l.statementsOf(t); err != nil {
+		if l.statements, err = l.statementsOf(t.Metadata); err != nil {
 			return err
 		}
 	}

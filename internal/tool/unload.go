@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/rowfile"
@@ -214,11 +215,11 @@ func (e *writeError) Unwrap() error { return e.error }
 // setStatement sets the statement and the columns of its result.
 func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error {
 	if u.statement == "" {
-		t, err := tableOf(ctx, session, u.table)
+		t, err := clustertable.Find(ctx, session, u.table)
 		if err != nil {
 			return err
 		}
-		u.statement = u.selectOf(t)
+		u.statement = u.selectOf(t.Metadata)
 	}
 	if !cqltext.IsSelect(u.statement) {
 		return usagef("--statement is not a SELECT")

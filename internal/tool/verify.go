@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/rowfile"
 	"github.com/vecql/vecql/internal/tablediff"
@@ -100,11 +101,11 @@ func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
 		return err
 	}
 	defer end()
-	sides, err := findBoth(ctx, source, target, from, to)
+	tables, err := findBoth(ctx, source, target, from, to)
 	if err != nil {
 		return err
 	}
-	d, err := tablediff.New(ctx, tablediff.Side(sides[0]), tablediff.Side(sides[1]), x.cfg)
+	d, err := tablediff.New(ctx, tables[0], tables[1], x.cfg)
 	if err != nil {
 		return err
 	}
@@ -145,18 +146,18 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 		return err
 	}
 	defer session.Close()
-	side := tablediff.Side{Session: session}
-	if side.Table, err = tableOf(ctx, session, table); err != nil {
+	target, err := clustertable.Find(ctx, session, table)
+	if err != nil {
 		return err
 	}
-	if o.Fields, err = fieldsOf(side.Table, x.cfg.Columns); err != nil {
+	if o.Fields, err = fieldsOf(target.Metadata, x.cfg.Columns); err != nil {
 		return err
 	}
 	in, err := rowfile.Open(o, files...)
 	if err != nil {
 		return err
 	}
-	d, err := tablediff.NewBatches(strings.Join(files, " "), side, x.cfg)
+	d, err := tablediff.NewBatches(strings.Join(files, " "), target, x.cfg)
 	if err != nil {
 		return err
 	}
