@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/vecql/vecql/internal/atomicfile"
 )
 
 // The checkpoint: which rows are done.
@@ -71,7 +71,7 @@ func openLedger(path, job string) (*ledger, error) {
 	if path == "" {
 		return l, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, l.save() // a path that cannot be written to is an error before the first row
 	}
@@ -80,7 +80,7 @@ func openLedger(path, job string) (*ledger, error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err == nil && c.Job != job {
-		err = fmt.Errorf("it belongs to another job: %.200s", c.Job)
+		return nil, &JobError{Checkpoint: path, Got: c.Job, Want: job}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: read %s: %w", ErrCheckpoint, path, err)
@@ -197,7 +197,7 @@ func (l *ledger) save() error {
 	l.mu.Unlock()
 	text, err := json.Marshal(c)
 	if err == nil {
-		err = replaceFile(l.path, append(text, '\n'))
+		err = atomicfile.Replace(l.path, append(text, '\n'))
 	}
 	if err != nil {
 		l.mu.Lock()
@@ -206,28 +206,4 @@ func (l *ledger) save() error {
 		return fmt.Errorf("%w: write %s: %w", ErrCheckpoint, l.path, err)
 	}
 	return nil
-}
-
-// replaceFile replaces a file atomically and durably: after a crash or a power cut there is the old or the new one.
-// Unlike atomicfile.Replace it writes to a file of one name, so that a writer that is killed often leaves one file at
-// most.
-func replaceFile(path string, text []byte) error {
-	f, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(text); err == nil {
-		err = f.Sync() // the content before the name
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -93,6 +93,10 @@ func TestResume(t *testing.T) {
 		require.Equal(t, []bool{true, true, false, true}, []bool{done.Has(0, 1010), done.Has(7, 8), done.Has(1009, 1011), done.Has(5000, 5000)})
 		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: path, Job: "other files"})
 		require.ErrorIs(t, err, ErrCheckpoint)
+		var other *JobError
+		require.ErrorAs(t, err, &other)
+		const insert = `INSERT INTO "shop"."items"`
+		require.Equal(t, JobError{Checkpoint: path, Got: insert, Want: insert + " other files"}, *other)
 		_, err = New(s.Session, "DELETE FROM shop.items WHERE id = ?", Options{Checkpoint: path})
 		require.ErrorIs(t, err, ErrCheckpoint)
 		for _, bad := range []string{"", "{", `{"job": "INSERT INTO \"shop\".\"items\"", "sources": {"items": {"done": [[2, 1]]}}}`} {
@@ -102,6 +106,10 @@ func TestResume(t *testing.T) {
 		}
 		_, err = Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(t.TempDir(), "no", "such", "folder")})
 		require.ErrorIs(t, err, ErrCheckpoint)
+		for _, endless := range []string{"/dev/zero", t.TempDir()} {
+			_, err = Insert(s.Session, "shop.items", Options{Checkpoint: endless})
+			require.ErrorContains(t, err, endless+" is not a regular file")
+		}
 	})
 }
 

@@ -27,6 +27,21 @@ var (
 	ErrCheckpoint = errors.New("bulk: checkpoint")
 )
 
+// A JobError means that a checkpoint is that of another job: of another statement or table, or with another
+// Options.Job. It is an ErrCheckpoint.
+type JobError struct {
+	Checkpoint string // path of the file
+	Got, Want  string // job of the file, and that of the writer
+}
+
+// Error returns both jobs.
+func (e *JobError) Error() string {
+	return fmt.Sprintf("%v: %s belongs to another job: it is of %.300q, want %.300q", ErrCheckpoint, e.Checkpoint, e.Got, e.Want)
+}
+
+// Unwrap returns ErrCheckpoint.
+func (e *JobError) Unwrap() error { return ErrCheckpoint }
+
 // A Rejection is a row that failed for good.
 type Rejection struct {
 	Source string // of the row; see the package documentation

@@ -67,7 +67,7 @@ type Options struct {
 	// documentation.
 	Checkpoint      string
 	CheckpointEvery time.Duration // default 5 s
-	// Job identifies the input, such as the names and sizes of files. A checkpoint of another job is ErrCheckpoint.
+	// Job identifies the input, such as the names and sizes of files. A checkpoint of another job is a *JobError.
 	Job string
 }
 

@@ -52,7 +52,12 @@ func bulkSituations() []situation {
 			_, err := bulk.New(s.Session, "UPDATE shop.hits SET n = n + :n WHERE id = :id", bulk.Options{})
 			return err
 		})},
-		{"bulk.ErrCheckpoint", "resume from a checkpoint of another job", is(bulk.ErrCheckpoint), inShop(func(t *testing.T, s *shop) error {
+		{"bulk.ErrCheckpoint", "resume from a damaged checkpoint", is(bulk.ErrCheckpoint), inShop(func(t *testing.T, s *shop) error {
+			t.Chdir(t.TempDir())
+			require.NoError(t, os.WriteFile("load.json", []byte(`{"job": `), 0o600))
+			return s.write(t, bulk.Options{Checkpoint: "load.json"}, ids)
+		})},
+		{"bulk.JobError", "resume from a checkpoint of another job", as[*bulk.JobError](), inShop(func(t *testing.T, s *shop) error {
 			t.Chdir(t.TempDir())
 			require.NoError(t, os.WriteFile("load.json", []byte(`{"job": "DELETE FROM shop.items WHERE id = :id"}`), 0o600))
 			return s.write(t, bulk.Options{Checkpoint: "load.json"}, ids)

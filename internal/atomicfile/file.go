@@ -24,6 +24,23 @@ type File struct {
 // and ends with .tmp. Commit replaces an existing file and keeps its permissions; if path is a symbolic link, Commit
 // replaces the file that it points at. The caller must call Commit or Abort.
 func Create(path string) (*File, error) {
+	f, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	for range 100 {
+		if err = f.open(fmt.Sprintf(".%08x", rand.Uint32())); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// locate returns a File without a temporary file.
+func locate(path string) (*File, error) {
 	f := &File{path: path}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		f.path = target
@@ -36,18 +53,18 @@ func Create(path string) (*File, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	var err error
-	for range 100 {
-		dir, base := filepath.Split(f.path)
-		name := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
-		if f.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
 	return f, nil
+}
+
+// open creates the temporary file, whose name has a mark. There must be no such file.
+func (f *File) open(mark string) (err error) {
+	f.file, err = os.OpenFile(f.temporary(mark), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return err
+}
+
+func (f *File) temporary(mark string) string {
+	dir, base := filepath.Split(f.path)
+	return filepath.Join(dir, "."+base+mark+".tmp")
 }
 
 // Name returns the name of the temporary file, empty after Commit and Abort.
@@ -117,14 +134,33 @@ func (f *File) Abort() error {
 	return os.Remove(name)
 }
 
-// Replace replaces a file by one with this content.
+// Replace replaces a file by one with this content. Its temporary file has one name, so that a process which is killed
+// often leaves one such file at most. One process at a time may replace a file.
 func Replace(path string, content []byte) error {
-	f, err := Create(path)
+	f, err := locate(path)
 	if err != nil {
+		return err
+	}
+	if err := os.Remove(f.temporary("")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := f.open(""); err != nil {
 		return err
 	}
 	if _, err := f.Write(content); err != nil {
 		return errors.Join(err, f.Abort())
 	}
 	return f.Commit()
+}
+
+// Read returns the content of a regular file. It refuses a device or a pipe, whose content may have no end.
+func Read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }

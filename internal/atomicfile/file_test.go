@@ -46,4 +46,22 @@ func TestReplace(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+
+	killed := filepath.Join(dir, ".x.tmp") // what a killed process leaves
+	require.NoError(t, os.WriteFile(killed, []byte("a long text"), 0o600))
+	require.NoError(t, Replace(path, []byte("three")))
+	requireContent("three")
+	require.NoFileExists(t, killed)
+}
+
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	_, err := Read(path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, os.WriteFile(path, []byte("one"), 0o600))
+	text, err := Read(path)
+	require.NoError(t, err)
+	require.Equal(t, "one", string(text))
+	_, err = Read(os.DevNull)
+	require.EqualError(t, err, os.DevNull+" is not a regular file")
 }

@@ -226,7 +226,7 @@ func TestLoadResume(t *testing.T) {
 	}
 	x.requireFailureContains("there is no checkpoint none.json to resume", "load", "shop.items", path, "--resume", "--checkpoint", "none.json")
 	x.requireFailureContains("--resume needs --checkpoint", "load", "shop.items", path, "--resume")
-	x.requireFailureContains("it belongs to another job", append(args, "--resume", "--map", "name='x'")...)
+	x.requireFailureContains("belongs to another job", append(args, "--resume", "--map", "name='x'")...)
 }
 
 // TestLoadInterrupted ends a load by its context, and continues it.
