@@ -103,7 +103,7 @@ var imports = map[string][]string{
 	"internal/stream":       nil,
 	"internal/swap":         {"golang.org/x/sys/cpu"},
 	"internal/tablet":       nil,
-	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
+	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
 	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":        nil,
 	// the command, above all other packages

@@ -4,34 +4,49 @@ package tablecopy
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/clustertable"
+	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/schema"
 )
 
-// The rows to write, from those read: one for each write time and time to live of a row.
+// The columns of rows with times, and the statements that read and write them.
 
-// A plan is the columns of a copy. A batch of the source has the columns, then for each timed one its write time and
-// its time to live.
-type plan struct {
-	columns    []*vecql.ColumnMetadata
-	keys       int      // columns of the primary key, which come first
-	partition  int      // columns of the partition key
-	clustering bool     // the table has clustering columns
-	timed      []int    // positions in columns
-	untimed    []string // names of columns whose write times the server does not report
-	noTimes    bool
+// A Plan is the columns of rows with times: the primary key, other columns, and then for each timed column its write
+// time and its time to live. Batches have these columns in this order, and may have further ones.
+type Plan struct {
+	columns   []*vecql.ColumnMetadata
+	keys      int      // columns of the primary key, which come first
+	partition int      // columns of the partition key
+	statics   bool     // rows without clustering columns are partitions with static values only
+	timed     []int    // positions in columns
+	untimed   []string // names of columns whose write times are not reported
+	noTimes   bool
 
-	ttl, writeTime string // names of the added columns
+	ttl, writeTime string // names of the columns that Split adds
+}
+
+// NewPlan returns the plan for all columns of a table, with the times of each column of one cell.
+func NewPlan(t *vecql.TableMetadata) (*Plan, error) {
+	p, err := newPlan(t, t, Config{})
+	if err == nil {
+		p.dropCollectionTimes()
+	}
+	return p, err
 }
 
 // newPlan returns the plan for the columns of the source, which the target must have, too.
-func newPlan(source, target *vecql.TableMetadata, cfg Config) (*plan, error) {
-	p := &plan{noTimes: cfg.NoTimes, keys: len(source.PartitionKey) + len(source.ClusteringColumns)}
-	p.partition, p.clustering = len(source.PartitionKey), len(source.ClusteringColumns) > 0
+func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
+	if slices.Contains(source.Flags, "counter") || hasCounter(source) {
+		return nil, fmt.Errorf("%w: %s.%s", ErrCounters, source.Keyspace, source.Name)
+	}
+	p := &Plan{noTimes: cfg.NoTimes, keys: len(source.PartitionKey) + len(source.ClusteringColumns)}
+	p.partition = len(source.PartitionKey)
 	p.columns = slices.Concat(source.PartitionKey, source.ClusteringColumns)
 	names := cfg.Columns
 	if names == nil {
@@ -54,12 +69,22 @@ func newPlan(source, target *vecql.TableMetadata, cfg Config) (*plan, error) {
 			return nil, fmt.Errorf("column %q of %s.%s is %s, that of %s.%s is %s", c.Name, target.Keyspace, target.Name,
 				other.Validator, source.Keyspace, source.Name, c.Validator)
 		}
+		p.statics = p.statics || c.Kind == vecql.ColumnStatic
 		if i >= p.keys && !cfg.NoTimes {
 			p.timed = append(p.timed, i)
 		}
 	}
 	p.ttl, p.writeTime = unusedName(target, "ttl"), unusedName(target, "writetime")
 	return p, nil
+}
+
+func hasCounter(t *vecql.TableMetadata) bool {
+	for _, c := range t.Columns {
+		if c.Type.Type() == vecql.TypeCounter {
+			return true
+		}
+	}
+	return false
 }
 
 // unusedName returns a name that no column of the table has.
@@ -72,7 +97,7 @@ func unusedName(t *vecql.TableMetadata, name string) string {
 
 // dropCollectionTimes makes the plan do without the write times of columns with a cell for each element, which servers
 // before Cassandra 5.0 do not report. It reports whether there are any.
-func (p *plan) dropCollectionTimes() bool {
+func (p *Plan) dropCollectionTimes() bool {
 	p.timed = slices.DeleteFunc(p.timed, func(i int) bool {
 		drop := schema.IsMultiCell(p.columns[i])
 		if drop {
@@ -83,230 +108,71 @@ func (p *plan) dropCollectionTimes() bool {
 	return len(p.untimed) > 0
 }
 
-// times are the write time and the time to live of a cell.
-type times struct {
-	write int64 // microseconds since the epoch
-	ttl   int32 // seconds; 0 means none
+// Fields returns the columns of batches, with names as in the result of the SELECT.
+func (p *Plan) Fields() (fields column.Schema) {
+	for _, c := range p.columns {
+		fields = append(fields, codec.ColumnField(c.Name, c.Type))
+	}
+	for _, i := range p.timed {
+		name := p.columns[i].Name
+		fields = append(fields,
+			column.Field{Name: "writetime(" + name + ")", Type: column.Type{Kind: column.Int64}, Nullable: true},
+			column.Field{Name: "ttl(" + name + ")", Type: column.Type{Kind: column.Int32}, Nullable: true})
+	}
+	return fields
 }
 
-// noWrite is the write time of rows without a timed value: the server's clock decides.
-const noWrite = math.MinInt64
-
-// A cellTimes has the times of one column of a batch.
-type cellTimes struct {
-	write, ttl *column.Column
-	writes     []int64
-	ttls       []int32
+// PartitionKey returns the names of the columns of the partition key.
+func (p *Plan) PartitionKey() []string {
+	names := make([]string, p.partition)
+	for i := range names {
+		names[i] = p.columns[i].Name
+	}
+	return names
 }
 
-// split returns the rows to write, and the partitions without rows: their clustering columns are NULL. Both are nil if
-// there are none. late is the number of collections whose elements have several times.
-func (p *plan) split(b *column.Batch) (rows, statics *column.Batch, late int64, err error) {
-	s := &splitter{plan: p, batch: &column.Batch{Columns: b.Columns[:len(p.columns)], Rows: b.Rows}}
-	if s.times, err = p.timesOf(b); err != nil {
-		return nil, nil, 0, err
+// Select returns the SELECT of the columns of a table. where is a condition, empty for all rows.
+func (p *Plan) Select(t clustertable.Table, where string) string {
+	var columns []string
+	for _, c := range p.columns {
+		columns = append(columns, cqltext.QuoteIdentifier(c.Name))
 	}
-	for row := range b.Rows {
-		if p.clustering && b.Columns[p.partition].Null(row) {
-			s.endRun(row)
-			s.static(row)
-			continue
-		}
-		s.add(row)
+	for _, i := range p.timed {
+		name := cqltext.QuoteIdentifier(p.columns[i].Name)
+		columns = append(columns, "WRITETIME("+name+")", "TTL("+name+")")
 	}
-	s.endRun(b.Rows)
-	if rows, err = concat(s.rows); err == nil {
-		statics, err = concat(s.statics)
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + t.CQL()
+	if where != "" {
+		text += " WHERE " + where
 	}
-	return rows, statics, s.late, err
+	return text
 }
 
-// concat returns batches as one with memory of its own; nil if there are none.
-func concat(batches []*column.Batch) (*column.Batch, error) {
-	if len(batches) == 0 {
-		return nil, nil
+// Inserts returns the INSERTs for the two results of Split: that for rows, and that for partitions without rows, which
+// only tables with static columns have.
+func (p *Plan) Inserts(t clustertable.Table) []string {
+	texts := []string{p.insert(t, p.columns)}
+	if p.statics {
+		texts = append(texts, p.insert(t, slices.DeleteFunc(slices.Clone(p.columns), isOfRow)))
 	}
-	return column.Concat(batches...)
+	return texts
 }
 
-// timesOf returns the columns of times of a batch.
-func (p *plan) timesOf(b *column.Batch) ([]cellTimes, error) {
-	list := make([]cellTimes, len(p.timed))
-	for k := range list {
-		at := len(p.columns) + 2*k
-		t := &list[k]
-		t.write, t.ttl = &b.Columns[at], &b.Columns[at+1]
-		writes, ttls := t.write, t.ttl
-		if t.write.Type.Kind == column.List {
-			writes, ttls = &t.write.Children[0], &t.ttl.Children[0]
-		}
-		var err error
-		if t.writes, err = column.Slice[int64](writes); err != nil {
-			return nil, err
-		}
-		if t.ttls, err = column.Slice[int32](ttls); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+// isOfRow reports whether a partition without rows does not have a column.
+func isOfRow(c *vecql.ColumnMetadata) bool {
+	return c.Kind != vecql.ColumnPartitionKey && c.Kind != vecql.ColumnStatic
 }
 
-// at returns the times of a row, which is not NULL. Of a collection with several times it returns the latest ones, and
-// that there are several.
-func (t *cellTimes) at(row int) (latest times, several bool) {
-	if t.write.Type.Kind != column.List {
-		latest = times{write: t.writes[row]}
-		if !t.ttl.Null(row) {
-			latest.ttl = t.ttls[row]
-		}
-		return latest, false
+// insert returns the INSERT of columns with named markers.
+func (p *Plan) insert(t clustertable.Table, columns []*vecql.ColumnMetadata) string {
+	var names, markers []string
+	for _, c := range columns {
+		name := cqltext.QuoteIdentifier(c.Name)
+		names, markers = append(names, name), append(markers, ":"+name)
 	}
-	i, j := t.write.Elements(row)
-	k, _ := t.ttl.Elements(row)
-	latest.write = noWrite
-	for n := range j - i {
-		next := times{write: t.writes[i+n]}
-		if !t.ttl.Children[0].Null(k + n) {
-			next.ttl = t.ttls[k+n]
-		}
-		if n > 0 && next != latest {
-			several = true
-			next = times{write: max(latest.write, next.write), ttl: longer(latest.ttl, next.ttl)}
-		}
-		latest = next
+	text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.CQL(), strings.Join(names, ", "), strings.Join(markers, ", "))
+	if !p.noTimes {
+		text += " USING TTL :" + cqltext.QuoteIdentifier(p.ttl) + " AND TIMESTAMP :" + cqltext.QuoteIdentifier(p.writeTime)
 	}
-	return latest, several
-}
-
-// longer returns the longer time to live; 0 means without end.
-func longer(a, b int32) int32 {
-	if a == 0 || b == 0 {
-		return 0
-	}
-	return max(a, b)
-}
-
-// A splitter collects the rows to write of one batch.
-type splitter struct {
-	plan    *plan
-	batch   *column.Batch
-	times   []cellTimes
-	rows    []*column.Batch
-	statics []*column.Batch
-	late    int64
-	last    []group // of the last call of groups
-	run     []times // of the rows before the current one with one group each that are not in rows yet
-}
-
-// A group is the columns of a row with the same times.
-type group struct {
-	times
-	columns []int // positions in plan.columns
-}
-
-// groups returns the groups of a row, at least one. The result is valid until the next call.
-func (s *splitter) groups(row int) []group {
-	s.last = s.last[:0]
-	for k, i := range s.plan.timed {
-		if s.batch.Columns[i].Null(row) {
-			continue
-		}
-		t, several := s.times[k].at(row)
-		if several {
-			s.late++
-		}
-		at := slices.IndexFunc(s.last, func(g group) bool { return g.times == t })
-		if at < 0 {
-			at = len(s.last)
-			s.last = append(s.last, group{times: t})
-		}
-		s.last[at].columns = append(s.last[at].columns, i)
-	}
-	if len(s.last) == 0 {
-		s.last = append(s.last, group{times: times{write: noWrite}})
-	}
-	return s.last
-}
-
-// add adds a row.
-func (s *splitter) add(row int) {
-	if groups := s.groups(row); len(groups) > 1 {
-		s.endRun(row)
-		s.divide(row, groups)
-	} else {
-		s.run = append(s.run, groups[0].times)
-	}
-}
-
-// endRun adds the rows of the run, which ends before row end.
-func (s *splitter) endRun(end int) {
-	if len(s.run) == 0 {
-		return
-	}
-	part := s.batch.Slice(end-len(s.run), end)
-	if !s.plan.noTimes {
-		part = s.timed(part, s.run)
-	}
-	s.rows, s.run = append(s.rows, part), s.run[:0]
-}
-
-// timed returns a batch with the columns of times.
-func (s *splitter) timed(part *column.Batch, all []times) *column.Batch {
-	writes, ttls, known := make([]int64, len(all)), make([]int32, len(all)), make([]byte, (len(all)+7)/8)
-	for i, t := range all {
-		if ttls[i] = t.ttl; t.write != noWrite {
-			writes[i] = t.write
-			known[i>>3] |= 1 << (i & 7)
-		}
-	}
-	out := &column.Batch{Rows: part.Rows, Columns: slices.Clone(part.Columns)}
-	out.Columns = append(out.Columns, column.Of(s.plan.ttl, ttls), column.Of(s.plan.writeTime, writes).WithValidity(known))
-	return out
-}
-
-// divide adds one row for each group of a row. The columns of the other groups are NULL, which leaves them unset.
-func (s *splitter) divide(row int, groups []group) {
-	for i, g := range groups {
-		part := s.batch.Slice(row, row+1)
-		for k := s.plan.keys; k < len(part.Columns); k++ {
-			timed := slices.Contains(s.plan.timed, k)
-			if timed && !slices.Contains(g.columns, k) || !timed && i != latest(groups) {
-				part.Columns[k] = part.Columns[k].WithValidity([]byte{0})
-			}
-		}
-		s.rows = append(s.rows, s.timed(part, []times{g.times}))
-	}
-}
-
-// latest returns the position of the group with the latest write time, which columns without one take.
-func latest(groups []group) int {
-	at := 0
-	for i, g := range groups {
-		if g.write > groups[at].write {
-			at = i
-		}
-	}
-	return at
-}
-
-// static adds a partition without rows: the columns of the partition key and the static ones.
-func (s *splitter) static(row int) {
-	whole := len(s.rows)
-	s.add(row)
-	s.endRun(row + 1)
-	for _, part := range s.rows[whole:] {
-		s.statics = append(s.statics, s.plan.withoutRows(part))
-	}
-	s.rows = s.rows[:whole]
-}
-
-// withoutRows returns a batch without the columns that a partition without rows does not have.
-func (p *plan) withoutRows(b *column.Batch) *column.Batch {
-	out := &column.Batch{Rows: b.Rows}
-	for i, c := range b.Columns {
-		if i >= len(p.columns) || p.columns[i].Kind == vecql.ColumnPartitionKey || p.columns[i].Kind == vecql.ColumnStatic {
-			out.Columns = append(out.Columns, c)
-		}
-	}
-	return out
+	return text
 }

@@ -15,50 +15,61 @@ import (
 	"github.com/vecql/vecql/internal/atomicfile"
 )
 
-// Checkpoints: what copy and verify have done, in a file.
-
-// checkpointEvery is how often a checkpoint is stored.
-const checkpointEvery = 5 * time.Second
+// Checkpoints: what load, copy and verify have done, in a file.
 
 // A checkpointFile is the flags of a checkpoint.
 type checkpointFile struct {
 	path   string
 	resume bool
+	every  time.Duration // between two writes
 }
 
 // add gives a verb the flags.
 func (f *checkpointFile) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "checkpoint", "", "`file` that stores what is done, until all is done")
 	c.Flags().BoolVar(&f.resume, "resume", false, "continue the work of --checkpoint")
+	c.Flags().DurationVar(&f.every, "checkpoint-every", 5*time.Second, "`time` between two writes of the checkpoint")
 	must(c.MarkFlagFilename("checkpoint"))
 }
 
-// read reads the checkpoint to resume into a value.
-func (f *checkpointFile) read(to any) error {
-	if f.path == "" {
-		if f.resume {
-			return usageError{errors.New("--resume needs --checkpoint")}
-		}
-		return nil
+// exists reports whether there is a checkpoint to resume.
+func (f *checkpointFile) exists() (bool, error) {
+	switch {
+	case f.every <= 0:
+		return false, usagef("--checkpoint-every is %v, must be positive", f.every)
+	case f.path == "" && f.resume:
+		return false, usageError{errors.New("--resume needs --checkpoint")}
+	case f.path == "":
+		return false, nil
 	}
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.resume:
-		return fmt.Errorf("there is no checkpoint %s to resume", f.path)
+		return false, fmt.Errorf("there is no checkpoint %s to resume", f.path)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case !info.Mode().IsRegular(): // such as a device without end
-		return fmt.Errorf("the checkpoint %s is not a regular file", f.path)
+		return false, fmt.Errorf("the checkpoint %s is not a regular file", f.path)
 	case !f.resume:
-		return advise(fmt.Errorf("the checkpoint %s exists", f.path), "--resume continues its work; remove it to start again")
+		return false, advise(fmt.Errorf("the checkpoint %s exists", f.path),
+			"--resume continues its work; remove it to start again")
 	}
-	text, err := os.ReadFile(f.path)
-	if err != nil {
+	return true, nil
+}
+
+// read reads the checkpoint to resume into a value.
+func (f *checkpointFile) read(to any) error {
+	exists, err := f.exists()
+	if err != nil || !exists {
 		return err
 	}
-	if err := json.Unmarshal(text, to); err != nil {
+	text, err := atomicfile.Read(f.path)
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
 		return fmt.Errorf("read the checkpoint %s: %w", f.path, err)
 	}
 	return nil
@@ -80,11 +91,11 @@ func (f *checkpointFile) save(checkpoint any) error {
 }
 
 // saveEvery stores checkpoints until stop is called. The first failure is passed to fail.
-func (f *checkpointFile) saveEvery(interval time.Duration, checkpoint func() any, fail func(error)) (stop func()) {
+func (f *checkpointFile) saveEvery(checkpoint func() any, fail func(error)) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(interval)
+		tick := time.NewTicker(f.every)
 		defer tick.Stop()
 		for {
 			select {

@@ -134,7 +134,11 @@ func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 	if x.checkpoint.path != "" {
 		save = func(c tablescan.Checkpoint) error { return x.checkpoint.save(c) }
 	}
-	err = job.Run(ctx, checkpointEvery, save)
+	// A copy that is killed at once can be resumed, and a path that cannot be written to is an error before the first row.
+	if err := x.checkpoint.save(job.Checkpoint()); err != nil {
+		return errors.Join(err, closeCopy(job))
+	}
+	err = job.Run(ctx, x.checkpoint.every, save)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.grace(err))
 	defer cancel()
 	checkpoint, closeErr := job.Close(ending)

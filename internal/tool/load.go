@@ -5,17 +5,16 @@ package tool
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/internal/tablecopy"
 )
 
 // The verb load: rows of files to a table.
@@ -33,12 +32,15 @@ type load struct {
 	timestamp                 int64
 	counters, times           bool
 	maxErrors, rejected       string
-	resume, dryRun            bool
+	checkpoint                checkpointFile
+	dryRun                    bool
 	summary                   string
 
 	statements []loadStatement
-	fields     column.Schema // of the rows
-	keys       []string      // the fields of the partition key
+	fields     column.Schema      // of the rows
+	keys       []string           // the fields of the partition key
+	target     clustertable.Table // with --times
+	plan       *tablecopy.Plan    // nil without --times
 	rejects    rejects
 }
 
@@ -91,9 +93,7 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.BoolVar(&l.o.AssumeIdempotent, "idempotent", false, "executing --statement twice has the effect of executing it once")
 	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected")
 	f.StringVar(&l.rejected, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
-	f.StringVar(&l.o.Checkpoint, "checkpoint", "", "`file` that stores which rows are written")
-	f.DurationVar(&l.o.CheckpointEvery, "checkpoint-every", 5*time.Second, "`time` between two writes of the checkpoint")
-	f.BoolVar(&l.resume, "resume", false, "continue the load of --checkpoint")
+	l.checkpoint.add(c)
 	f.BoolVar(&l.dryRun, "dry-run", false, "read and check all records, and write nothing")
 	f.Float64Var(&l.o.RowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")
 	f.Float64Var(&l.o.BytesPerSecond, "bytes-per-second", 0, "highest `rate`; 0 means no limit")
@@ -108,7 +108,6 @@ func (l *load) check(args []string) (files []string, err error) {
 	if l.statement == "" && len(args) > 0 {
 		l.table, args = args[0], args[1:]
 	}
-	_, missing := os.Stat(l.o.Checkpoint)
 	for _, fault := range []struct {
 		is   bool
 		text string
@@ -126,21 +125,16 @@ func (l *load) check(args []string) (files []string, err error) {
 		{l.ttl != 0 && l.ttlField != "", "--ttl and --ttl-field are both set"},
 		{l.ttl < 0 || l.ttl%time.Second != 0 || l.ttl/time.Second > math.MaxInt32, "--ttl is not a number of seconds"},
 		{l.timestamp != 0 && l.timestampField != "", "--timestamp and --timestamp-field are both set"},
-		{l.resume && l.o.Checkpoint == "", "--resume needs --checkpoint"},
 		{l.summary != "text" && l.summary != "json", "--summary is neither text nor json"},
 	} {
 		if fault.is {
 			return nil, usageError{errors.New(fault.text)}
 		}
 	}
-	switch {
-	case l.o.Checkpoint == "":
-	case l.resume && errors.Is(missing, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no checkpoint %s to resume", l.o.Checkpoint)
-	case !l.resume && missing == nil:
-		return nil, advise(fmt.Errorf("the checkpoint %s exists", l.o.Checkpoint),
-			"--resume continues its load; remove it to start again")
+	if _, err := l.checkpoint.exists(); err != nil {
+		return nil, err
 	}
+	l.o.Checkpoint, l.o.CheckpointEvery = l.checkpoint.path, l.checkpoint.every
 	return args, l.rejects.setMost(l.maxErrors)
 }
 
@@ -165,7 +159,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if err := l.setStatements(ctx, session); err != nil {
 		return err
 	}
-	if err := l.rejects.open(l.rejected, l.resume); err != nil {
+	if err := l.rejects.open(l.rejected, l.checkpoint.resume); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.rejects.close()) }()
@@ -181,9 +175,9 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if l.dryRun {
 		return e.loadRows(ctx, l, &rowChecker{l: l, session: session, began: time.Now()}, in)
 	}
-	w, err := newRowWriters(session, l)
+	w, err := l.open(session)
 	if err != nil {
-		return err
+		return l.explained(err)
 	}
 	return e.loadRows(ctx, l, w, in)
 }

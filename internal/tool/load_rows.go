@@ -15,45 +15,52 @@ import (
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/internal/tablecopy"
 )
 
 // Writing the rows of a load, or only checking them.
 
-// A rowSink takes the rows of a load.
+// A rowSink takes the rows of a load: a writer of bulk or tablecopy, or a rowChecker.
 type rowSink interface {
-	write(ctx context.Context, b *column.Batch) error
-	// finish waits until all rows are written.
-	finish(ctx context.Context) error
-	// close ends the sink. It waits a moment for requests in flight.
-	close() error
-	stats() bulk.Stats
+	Write(ctx context.Context, b *column.Batch) error
+	// Flush waits until all rows are written.
+	Flush(ctx context.Context) error
+	Close(ctx context.Context) error
+	Stats() bulk.Stats
+}
+
+// closeTimeout bounds the wait for requests in flight after an interrupt.
+const closeTimeout = 5 * time.Second
+
+// closeSink ends a sink.
+func closeSink(sink rowSink) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return sink.Close(ctx)
 }
 
 // loadRows passes the rows of the input to a sink.
 func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.Input) error {
-	l.rejects.written = func() uint64 { return sink.stats().Rows }
-	stop, err := e.startProgress(func() state { return l.state(in, sink.stats()) })
+	l.rejects.written = func() uint64 { return sink.Stats().Rows }
+	stop, err := e.startProgress(func() state { return l.state(in, sink.Stats()) })
 	if err != nil {
-		return errors.Join(err, sink.close())
+		return errors.Join(err, closeSink(sink))
 	}
 	defer stop()
 	read := uint64(0)
 	for b, readErr := range in.Batches(ctx) {
 		if err = readErr; err == nil {
-			if l.times {
-				b = withoutNullTTL(b)
-			}
 			read += uint64(b.Rows)
-			err = sink.write(ctx, b)
+			err = sink.Write(ctx, b)
 		}
 		if err != nil {
 			break
 		}
 	}
 	if err == nil {
-		err = sink.finish(ctx)
+		err = sink.Flush(ctx)
 	}
-	closeErr := sink.close()
+	closeErr := closeSink(sink)
 	stop()
 	switch {
 	case l.rejects.err != nil: // without the words of package bulk
@@ -67,98 +74,40 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 	if err != nil {
 		return err
 	}
-	st := sink.stats()
+	st := sink.Stats()
 	if l.times { // a row has several statements
 		st.Rows, st.Skipped = read, 0
 	}
 	return e.writeSummary(l.summary, l.result(st, len(in.Files())))
 }
 
-// A rowWriters writes rows by one or several statements.
-type rowWriters struct {
-	l       *load
-	writers []*bulk.Writer // by statement
-}
-
-func newRowWriters(session *vecql.Session, l *load) (*rowWriters, error) {
-	w := &rowWriters{l: l}
-	for i, s := range l.statements {
-		o := l.o
-		o.Counters, o.MaxRejected, o.Rejected = l.counters, math.MaxInt, l.rejects.addRow
-		if i > 0 && o.Checkpoint != "" {
-			o.Checkpoint = fmt.Sprintf("%s.%d", o.Checkpoint, i)
-		}
-		writer, err := w.open(session, s, o)
-		if err != nil {
-			return nil, errors.Join(err, w.close())
-		}
-		w.writers = append(w.writers, writer)
-	}
-	return w, nil
-}
-
-// open returns the writer of a statement. That of an INSERT which is made of columns alone joins rows of one partition.
-func (w *rowWriters) open(session *vecql.Session, s loadStatement, o bulk.Options) (*bulk.Writer, error) {
-	if s.columns == nil {
+// open returns the writer of the rows.
+func (l *load) open(session *vecql.Session) (rowSink, error) {
+	o, s := l.o, l.statements[0]
+	o.Counters, o.MaxRejected, o.Rejected = l.counters, math.MaxInt, l.rejects.addRow
+	switch {
+	case l.plan != nil:
+		o.Job = s.text
+		return tablecopy.NewWriter(l.target, l.plan, o)
+	case s.columns == nil:
 		return bulk.New(session, s.text, o)
 	}
-	o.Columns, o.AllowMissing = s.columns, true
-	o.TTL, o.TTLColumn, o.TimestampColumn = w.l.ttl, w.l.ttlField, w.l.timestampField
-	if w.l.timestamp != 0 {
-		o.Query = func(q *vecql.Query) { q.Timestamp(w.l.timestamp) }
+	// an INSERT that is made of columns alone joins rows of one partition
+	o.Job, o.Columns, o.AllowMissing = s.text, s.columns, true
+	o.TTL, o.TTLColumn, o.TimestampColumn = l.ttl, l.ttlField, l.timestampField
+	if l.timestamp != 0 {
+		o.Query = func(q *vecql.Query) { q.Timestamp(l.timestamp) }
 	}
 	return bulk.Insert(session, s.table, o)
 }
 
-func (w *rowWriters) write(ctx context.Context, b *column.Batch) error {
-	for i, s := range w.l.statements {
-		for _, rows := range s.rowsOf(b) {
-			if err := w.writers[i].Write(ctx, rows); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (w *rowWriters) finish(ctx context.Context) error {
-	for _, writer := range w.writers {
-		if err := writer.Flush(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closeTimeout bounds the wait for requests in flight after an interrupt.
-const closeTimeout = 5 * time.Second
-
-func (w *rowWriters) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	var err error
-	for _, writer := range w.writers {
-		if closeErr := writer.Close(ctx); err == nil {
-			err = closeErr
-		}
+// explained returns an error of open with what to do about it.
+func (l *load) explained(err error) error {
+	var other *bulk.JobError
+	if errors.As(err, &other) {
+		return advise(err, "--resume needs the table, the statement and the mapping of the first run")
 	}
 	return err
-}
-
-// stats returns the sums of all writers.
-func (w *rowWriters) stats() bulk.Stats {
-	var sum bulk.Stats
-	for _, writer := range w.writers {
-		s := writer.Stats()
-		sum.Rows += s.Rows
-		sum.Skipped += s.Skipped
-		sum.Retries += s.Retries
-		sum.Bytes += s.Bytes
-		sum.Elapsed = max(sum.Elapsed, s.Elapsed)
-		sum.RowsPerSecond += s.RowsPerSecond
-		sum.P50, sum.P99 = max(sum.P50, s.P50), max(sum.P99, s.P99)
-	}
-	return sum
 }
 
 // A rowChecker encodes rows and writes none.
@@ -166,36 +115,57 @@ type rowChecker struct {
 	l       *load
 	session *vecql.Session
 	began   time.Time
-	schema  column.Schema
-	rows    []*vecql.RowStatement // for schema, by statement
+	schemas []column.Schema       // of rows, by statement
+	rows    []*vecql.RowStatement // by statement
 	encoded vecql.EncodedRows     // reused
 	checked atomic.Uint64
 }
 
-// write encodes each row by each statement.
-func (c *rowChecker) write(ctx context.Context, b *column.Batch) error {
-	if s := b.Schema(); !reflect.DeepEqual(s, c.schema) {
-		c.schema, c.rows = s, nil
-		for _, stmt := range c.l.statements {
-			rows, err := c.session.Query(stmt.text).NullsUnset(!c.l.o.WriteNulls).PrepareRows(ctx, s)
-			if err != nil {
+// Write encodes each row.
+func (c *rowChecker) Write(ctx context.Context, b *column.Batch) error {
+	parts := [][]*column.Batch{{b}}
+	if c.l.plan != nil {
+		split, _, err := c.l.plan.Split(b)
+		if err != nil {
+			return err
+		}
+		parts = split[:len(c.l.statements)]
+	}
+	for i, batches := range parts {
+		for _, part := range batches {
+			if err := c.check(ctx, i, part); err != nil {
 				return err
 			}
-			c.rows = append(c.rows, rows)
 		}
+	}
+	return nil
+}
+
+// check encodes the rows of a batch by a statement.
+func (c *rowChecker) check(ctx context.Context, statement int, b *column.Batch) error {
+	if c.rows == nil {
+		c.rows, c.schemas = make([]*vecql.RowStatement, len(c.l.statements)), make([]column.Schema, len(c.l.statements))
+	}
+	if s := b.Schema(); !reflect.DeepEqual(s, c.schemas[statement]) {
+		q := c.session.Query(c.l.statements[statement].text).NullsUnset(!c.l.o.WriteNulls)
+		rows, err := q.PrepareRows(ctx, s)
+		if err != nil {
+			return err
+		}
+		c.rows[statement], c.schemas[statement] = rows, s
 	}
 	for i := range b.Rows {
 		err := c.l.checkKey(b, i)
-		for _, rows := range c.rows {
-			if err == nil {
-				err = rows.Encode(ctx, &c.encoded, b, i)
-			}
+		if err == nil {
+			err = c.rows[statement].Encode(ctx, &c.encoded, b, i)
 		}
 		if err == nil {
 			c.checked.Add(1)
 			continue
 		}
-		row := bulk.Rejection{Source: b.Source.File, Index: b.Source.FirstRow + int64(i), Batch: b.Slice(i, i+1), Err: err}
+		row := bulk.Rejection{
+			Source: tablecopy.SourceOf(b.Source.File), Index: b.Source.FirstRow + int64(i), Batch: b.Slice(i, i+1), Err: err,
+		}
 		if err := c.l.rejects.addRow(row); err != nil {
 			return err
 		}
@@ -213,10 +183,14 @@ func (l *load) checkKey(b *column.Batch, row int) error {
 	return nil
 }
 
-func (c *rowChecker) finish(context.Context) error { return nil }
-func (c *rowChecker) close() error                 { return nil }
+// Flush does nothing.
+func (c *rowChecker) Flush(context.Context) error { return nil }
 
-func (c *rowChecker) stats() bulk.Stats {
+// Close does nothing.
+func (c *rowChecker) Close(context.Context) error { return nil }
+
+// Stats returns the number of rows.
+func (c *rowChecker) Stats() bulk.Stats {
 	s := bulk.Stats{Rows: c.checked.Load(), Elapsed: time.Since(c.began)}
 	s.RowsPerSecond = float64(s.Rows) / s.Elapsed.Seconds()
 	return s

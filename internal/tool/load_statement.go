@@ -13,6 +13,7 @@ import (
 	"github.com/vecql/vecql/internal/clustertable"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/tablecopy"
 )
 
 // The statement of a load: that of the user, or one made from the table and --map.
@@ -134,6 +135,14 @@ func (l *load) count(t *vecql.TableMetadata, m mapping) string {
 	return fmt.Sprintf("UPDATE %s SET %s WHERE %s", qualified(t), strings.Join(sets, ", "), strings.Join(where, " AND "))
 }
 
+// A loadStatement is a statement of a load.
+type loadStatement struct {
+	text string
+	// table and columns are set for an INSERT whose values are fields: the column for each field.
+	table   string
+	columns map[string]string
+}
+
 // setStatements sets the statements, and the fields of the rows with the types of their bind markers.
 func (l *load) setStatements(ctx context.Context, session *vecql.Session) error {
 	l.statements = []loadStatement{{text: l.statement}}
@@ -142,9 +151,13 @@ func (l *load) setStatements(ctx context.Context, session *vecql.Session) error 
 		if err != nil {
 			return err
 		}
-		if l.statements, err = l.statementsOf(t.Metadata); err != nil {
+		if l.statements, err = l.statementsOf(t); err != nil {
 			return err
 		}
+	}
+	if l.plan != nil {
+		l.fields, l.keys = l.plan.Fields(), l.plan.PartitionKey()
+		return nil
 	}
 	for _, s := range l.statements {
 		metadata, err := session.StatementMetadata(ctx, s.text, "")
@@ -169,7 +182,8 @@ func (l *load) setStatements(ctx context.Context, session *vecql.Session) error 
 }
 
 // statementsOf returns the statements for a table.
-func (l *load) statementsOf(t *vecql.TableMetadata) ([]loadStatement, error) {
+func (l *load) statementsOf(table clustertable.Table) ([]loadStatement, error) {
+	t := table.Metadata
 	m, err := newMapping(t, l.mapped)
 	isCounter := slices.Contains(t.Flags, "counter")
 	switch {
@@ -178,7 +192,8 @@ func (l *load) statementsOf(t *vecql.TableMetadata) ([]loadStatement, error) {
 	case isCounter && l.times:
 		return nil, errors.New("--times: counters have no times")
 	case l.times:
-		return timedStatements(t), nil
+		l.target = table
+		return l.timedStatements()
 	case isCounter && !l.counters:
 		return nil, advise(fmt.Errorf("%s is a table of counters, and rows that are written twice count twice", l.table),
 			"--counters allows it")
@@ -188,4 +203,15 @@ func (l *load) statementsOf(t *vecql.TableMetadata) ([]loadStatement, error) {
 		return []loadStatement{{text: l.count(t, m)}}, nil
 	}
 	return []loadStatement{{text: l.insert(t, m), table: qualified(t), columns: m.columns()}}, nil
+}
+
+// timedStatements sets the plan of a load that keeps write times and times to live, and returns its statements.
+func (l *load) timedStatements() (statements []loadStatement, err error) {
+	if l.plan, err = tablecopy.NewPlan(l.target.Metadata); err != nil {
+		return nil, err
+	}
+	for _, text := range l.plan.Inserts(l.target) {
+		statements = append(statements, loadStatement{text: text})
+	}
+	return statements, nil
 }

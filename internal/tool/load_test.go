@@ -214,7 +214,7 @@ func TestLoadResume(t *testing.T) {
 	failing.Remove()
 	written := len(x.items())
 	require.NotZero(t, written)
-	x.requireFailureContains("the checkpoint "+checkpoint+" exists; --resume continues its load", args...)
+	x.requireFailureContains("the checkpoint "+checkpoint+" exists; --resume continues its work", args...)
 	require.NoError(t, os.WriteFile(bad, append(must1(os.ReadFile(bad)), `{"file":"torn`...), 0o666))
 	inserts := x.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT"})
 	out := x.requireRun(append(args, "--resume")...)
@@ -226,7 +226,11 @@ func TestLoadResume(t *testing.T) {
 	}
 	x.requireFailureContains("there is no checkpoint none.json to resume", "load", "shop.items", path, "--resume", "--checkpoint", "none.json")
 	x.requireFailureContains("--resume needs --checkpoint", "load", "shop.items", path, "--resume")
-	x.requireFailureContains("belongs to another job", append(args, "--resume", "--map", "name='x'")...)
+	for _, mapped := range []string{"name='x'", "name=id", "name="} {
+		line := x.requireFailure(exitFailed, append(args, "--resume", "--map", mapped)...)
+		require.Contains(t, line, "belongs to another job")
+		require.Contains(t, line, "; --resume needs the table, the statement and the mapping of the first run")
+	}
 }
 
 // TestLoadInterrupted ends a load by its context, and continues it.
@@ -294,20 +298,14 @@ func TestLoadErrors(t *testing.T) {
 }
 
 // TestLoadTimes keeps write times and times to live of each column, also where the table has a default.
-func TestLoadTimes(t *testing.T) { requireTimes(t, newTester(t), "shop") }
-
-// TestLoadTimesCassandra is TestLoadTimes on the server of VECQL_TEST_HOSTS, or the shared one.
-func TestLoadTimesCassandra(t *testing.T) {
-	requireTimes(t, realTester(t), fmt.Sprint("vecql_load_", os.Getpid()))
-}
-
-func requireTimes(t *testing.T, x *tester, keyspace string) {
+// TestOnServer does so on a real server.
+func TestLoadTimes(t *testing.T) {
+	x := newTester(t)
 	const columns = " (id int, ck int, s text STATIC, a text, b int, l list<int>, f frozen<list<int>>, PRIMARY KEY (id, ck))"
 	query := func(stmt string) string {
-		return x.requireRun("query", "--timeout", "30s", "--output", "csv", strings.ReplaceAll(stmt, "shop", keyspace))
+		return x.requireRun("query", "--output", "csv", stmt)
 	}
 	query("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	defer query("DROP KEYSPACE shop")
 	query("CREATE TABLE shop.old" + columns)
 	query("CREATE TABLE shop.new" + columns + " WITH default_time_to_live = 5000")
 	query("INSERT INTO shop.old (id, ck, s, a, b, l) VALUES (1, 1, 's', 'a', 2, [3]) USING TIMESTAMP 1000 AND TTL 9000")
@@ -323,13 +321,15 @@ func requireTimes(t *testing.T, x *tester, keyspace string) {
 	for _, name := range []string{"old.parquet", "old.csv"} {
 		query("TRUNCATE shop.new")
 		path := filepath.Join(t.TempDir(), name)
-		x.requireRun("unload", keyspace+".old", path, "--times")
-		load := []string{"load", keyspace + ".new", path, "--times", "--checkpoint", path + ".json"}
+		x.requireRun("unload", "shop.old", path, "--times")
+		load := []string{"load", "shop.new", path, "--times", "--checkpoint", path + ".json"}
+		require.Equal(t, "checked 4 rows from 1 file, 0 rejected\n", x.requireRun("load", "shop.new", path, "--times", "--dry-run"))
+		require.Equal(t, "0\n", x.requireRun("count", "shop.new"))
 		require.Equal(t, "loaded 4 rows from 1 file, 0 rejected\n", x.requireRun(load...))
 		require.Contains(t, x.requireRun(append(load, "--resume")...), "loaded 4 rows")
 		require.Equal(t, times("old"), times("new"))
 		require.Regexp(t, `\n[89]\d\d\d,[89]\d\d\d\n$`, query("SELECT ttl(b), ttl(s) FROM shop.new WHERE id = 1 AND ck = 1"))
 	}
-	x.requireFailureContains("--times has statements of its own", "load", keyspace+".new", "-", "--times", "--ttl", "1h")
-	x.requireFailureContains(`there is no column "writetime(`, "load", keyspace+".new", file(t, "x.csv", "id,ck,s,a,b,l,f\n"), "--times")
+	x.requireFailureContains("--times has statements of its own", "load", "shop.new", "-", "--times", "--ttl", "1h")
+	x.requireFailureContains(`there is no column "writetime(`, "load", "shop.new", file(t, "x.csv", "id,ck,s,a,b,l,f\n"), "--times")
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/internal/rowfile"
+	"github.com/vecql/vecql/internal/tablecopy"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -219,7 +219,9 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 		if err != nil {
 			return err
 		}
-		u.statement = u.selectOf(t.Metadata)
+		if u.statement, err = u.selectOf(t); err != nil {
+			return err
+		}
 	}
 	if !cqltext.IsSelect(u.statement) {
 		return usagef("--statement is not a SELECT")
@@ -238,31 +240,19 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 }
 
 // selectOf returns the statement for a table: all columns, and with --times those of writetime and ttl.
-func (u *unload) selectOf(t *vecql.TableMetadata) string {
+func (u *unload) selectOf(t clustertable.Table) (string, error) {
+	if u.times {
+		p, err := tablecopy.NewPlan(t.Metadata)
+		if err != nil {
+			return "", fmt.Errorf("--times: %w", err)
+		}
+		return p.Select(t, ""), nil
+	}
 	var selectors []string
-	for _, name := range t.OrderedColumns {
+	for _, name := range t.Metadata.OrderedColumns {
 		selectors = append(selectors, cqltext.QuoteIdentifier(name))
 	}
-	for _, name := range timedColumns(t) {
-		if u.times {
-			quoted := cqltext.QuoteIdentifier(name)
-			selectors = append(selectors, "writetime("+quoted+")", "ttl("+quoted+")")
-		}
-	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), qualified(t))
-}
-
-// timedColumns returns the columns that have one write time: all but those of the key and collections that are not
-// frozen.
-func timedColumns(t *vecql.TableMetadata) []string {
-	return slices.DeleteFunc(slices.Clone(t.OrderedColumns), func(name string) bool {
-		c := t.Columns[name]
-		if isKey(t, name) || c.Type.Type() == vecql.TypeCounter {
-			return true
-		}
-		isMulti := slices.Contains([]vecql.Type{vecql.TypeList, vecql.TypeSet, vecql.TypeMap, vecql.TypeUDT}, c.Type.Type())
-		return isMulti && !strings.HasPrefix(c.Validator, "frozen")
-	})
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), t.CQL()), nil
 }
 
 // open makes the scan and opens the output.

@@ -80,7 +80,7 @@ type partsOutput struct {
 // openFolder reads the checkpoint of a folder that is resumed, and refuses a folder with parts otherwise.
 func (u *unload) openFolder() (*partsOutput, error) {
 	p := &partsOutput{u: u}
-	text, err := os.ReadFile(filepath.Join(u.path, checkpointName))
+	text, err := atomicfile.Read(filepath.Join(u.path, checkpointName))
 	if !u.resume {
 		parts, globErr := filepath.Glob(filepath.Join(u.path, "part-*"))
 		if err == nil || len(parts) > 0 || globErr != nil {

@@ -119,7 +119,7 @@ func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	save := x.checkpoint.saveEvery(checkpointEvery, func() any { return d.Checkpoint() }, cancel)
+	save := x.checkpoint.saveEvery(func() any { return d.Checkpoint() }, cancel)
 	err = d.Run(ctx)
 	save()
 	stop()
@@ -199,7 +199,7 @@ func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tabl
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	save := x.checkpoint.saveEvery(checkpointEvery, func() any { return d.Checkpoint() }, cancel)
+	save := x.checkpoint.saveEvery(func() any { return d.Checkpoint() }, cancel)
 	for b, readErr := range in.Batches(ctx) {
 		if err = readErr; err == nil {
 			err = d.Add(ctx, b)
