@@ -30,6 +30,7 @@ import (
 type demoOptions struct {
 	server     string
 	workers    int
+	rows       int // most rows to write; 0 means all
 	keep, drop bool
 }
 
@@ -66,6 +67,8 @@ Without --hosts or --profile it starts servers of its own.`,
 				return usagef("--server is %q, want cqltest or cassandra", d.server)
 			case d.workers < 1:
 				return usagef("--workers is %d, want at least 1", d.workers)
+			case d.rows != 0 && d.rows < neighbors:
+				return usagef("--rows is %d, want at least %d", d.rows, neighbors)
 			case !plainName(d.keyspace):
 				return usagef("--keyspace is %q, want letters, digits and underscores", d.keyspace)
 			}
@@ -77,6 +80,7 @@ Without --hosts or --profile it starts servers of its own.`,
 	c.Flags().StringVar(&d.server, "server", serverEmbedded,
 		"`servers` to start: cqltest, a cluster in this process, or cassandra, a real node")
 	c.Flags().IntVar(&d.workers, "workers", 32, "concurrent `writes`")
+	c.Flags().IntVar(&d.rows, "rows", 0, "most `rows` to write; default all")
 	c.Flags().BoolVar(&d.keep, "keep", false, "keep the keyspace at the end")
 	c.Flags().BoolVar(&d.drop, "drop", false, "drop the keyspace with all its tables first if it exists")
 	return c
@@ -110,6 +114,9 @@ const (
 func (d *demo) run(ctx context.Context) (err error) {
 	if d.symbols, err = readSymbols(ctx); err != nil {
 		return err
+	}
+	if d.rows > 0 {
+		d.symbols = d.symbols[:min(d.rows, len(d.symbols))]
 	}
 	if d.questions, err = readQuestions(ctx); err != nil {
 		return err

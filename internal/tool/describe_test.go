@@ -3,15 +3,12 @@
 package tool
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/cqltest"
-	"github.com/vecql/vecql/tests/cassandra"
 )
 
 // described are statements that create a schema with most of what DESCRIBE prints, in the keyspace shop.
@@ -35,39 +32,30 @@ const describedViews = `
 	CREATE FUNCTION shop.least(a int, b int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE java AS $$ return Math.min(a, b); $$;
 	CREATE AGGREGATE shop.lowest(int) SFUNC least STYPE int INITCOND 0;`
 
-// requireRoundTrip requires that the schema which describe prints creates an equal one, on the server of x.
-func requireRoundTrip(t *testing.T, x *tester, keyspace, statements string) {
-	x.in = strings.ReplaceAll(statements, "shop", keyspace)
-	x.requireRun("query", "--timeout", "30s")
+// requireRoundTrip requires that describe prints each of the statements which have created a keyspace, and that they
+// create an equal one.
+func (x *tester) requireRoundTrip(keyspace, copied, statements string) {
+	x.t.Helper()
 	schema := x.requireRun("describe", keyspace)
-	require.Equal(t, strings.Count(statements, "CREATE "), strings.Count(schema, "CREATE "), schema)
-	x.requireRun("query", "--timeout", "30s", "DROP KEYSPACE "+keyspace)
-	x.in = schema
-	x.requireRun("query", "--timeout", "30s")
-	require.Equal(t, schema, x.requireRun("describe", keyspace))
-	x.requireRun("query", "--timeout", "30s", "DROP KEYSPACE "+keyspace)
+	require.Equal(x.t, strings.Count(statements, "CREATE "), strings.Count(schema, "CREATE "), schema)
+	x.in = strings.ReplaceAll(schema, keyspace, copied)
+	x.requireRun("query")
+	require.Equal(x.t, x.in, x.requireRun("describe", copied))
+	view := x.requireRun("describe", keyspace+".named")
+	require.Contains(x.t, view, "CREATE MATERIALIZED VIEW "+keyspace+".named AS\n")
+	require.Contains(x.t, schema, view)
 }
 
+// TestDescribeRoundTrip requires that the schema which describe prints creates an equal one. TestOnServer does so on a
+// real server.
 func TestDescribeRoundTrip(t *testing.T) {
-	requireRoundTrip(t, newTester(t), "shop", described)
-}
-
-// TestDescribeCassandra is TestDescribeRoundTrip on the server of VECQL_TEST_HOSTS, or the shared one.
-func TestDescribeCassandra(t *testing.T) {
-	requireRoundTrip(t, realTester(t), fmt.Sprint("vecql_describe_", os.Getpid()), described+describedViews)
-}
-
-// realTester returns a tester with the server of VECQL_TEST_HOSTS, or the shared one.
-func realTester(t *testing.T) *tester {
-	x := &tester{t: t, ctx: t.Context(), env: map[string]string{"VECQL_HOSTS": os.Getenv("VECQL_TEST_HOSTS")}}
-	if x.env["VECQL_HOSTS"] == "" {
-		server, err := cassandra.Shared(t.Context())
-		require.NoError(t, err)
-		x.env = map[string]string{
-			"VECQL_HOSTS": server.Host, "VECQL_USER": cassandra.Username, "VECQL_PASSWORD": cassandra.Password,
-		}
-	}
-	return x
+	x := newTester(t, described)
+	schema := x.requireRun("describe", "shop")
+	require.Equal(t, strings.Count(described, "CREATE "), strings.Count(schema, "CREATE "), schema)
+	other := newTester(t)
+	other.in = schema
+	other.requireRun("query")
+	require.Equal(t, schema, other.requireRun("describe", "shop"))
 }
 
 // TestDescribe requires the answers for names of every kind.

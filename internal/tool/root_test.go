@@ -33,6 +33,7 @@ func TestUsage(t *testing.T) {
 		"version now":               `vecql version: unknown command "now" for "vecql version"; see vecql version --help`,
 		"demo --server oracle":      `vecql demo: --server is "oracle", want cqltest or cassandra; see vecql demo --help`,
 		"demo --workers 0":          "vecql demo: --workers is 0, want at least 1; see vecql demo --help",
+		"demo --rows 2":             "vecql demo: --rows is 2, want at least 3; see vecql demo --help",
 		"demo --workers many":       `vecql demo: invalid argument "many" for "--workers" flag: strconv.ParseInt: parsing "many": invalid syntax; see vecql demo --help`,
 		"demo --keyspace a;b":       `vecql demo: --keyspace is "a;b", want letters, digits and underscores; see vecql demo --help`,
 	} {
