@@ -118,6 +118,22 @@ func TestLoadCountersKilled(t *testing.T) {
 	require.Equal(t, strings.Count(counted, "\n"), strings.Count(counted, ",1\n"), "no counter is 2")
 }
 
+// TestCopyKilled kills a copy several times. Afterwards the target has each row, with its write time.
+func TestCopyKilled(t *testing.T) {
+	const rows = 600
+	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int); CREATE TABLE shop.copied (id int PRIMARY KEY, n int)")
+	x.requireRun("load", "shop.many", ids(t, rows))
+	checkpoint := filepath.Join(t.TempDir(), "copy.json")
+	writes := x.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: `INSERT INTO "shop"."copied"`})
+	killed := x.killUntilDone(`INSERT INTO "shop"."copied"`, 250, "copy", "shop.many", "shop.copied", "--checkpoint", checkpoint,
+		"--checkpoint-every", "1ms", "--max-in-flight", "4", "--workers", "2")
+	t.Log(killed, "processes were killed,", writes.Hits(), "rows written")
+	require.Positive(t, killed)
+	require.Less(t, writes.Hits(), (killed+1)*rows, "rows of the checkpoint are not written again")
+	require.Equal(t, fmt.Sprintln(rows, "rows are equal."), x.requireRun("verify", "shop.many", "shop.copied", "--write-times"))
+	require.NoFileExists(t, checkpoint)
+}
+
 // TestUnloadKilled kills an unload several times. Afterwards the parts have each row once.
 func TestUnloadKilled(t *testing.T) {
 	x := manyRows(t, 1000)
