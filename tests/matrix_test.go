@@ -83,7 +83,7 @@ func TestSuite(t *testing.T) {
 		compressor vecql.Compressor
 		soak       bool // takes long, and differs little from the others
 	}{
-		{plainNode, "one", 5, nil, false},
+		{plainNode, "one", 5, nil, true},
 		{plainNode, "one", 5, vecql.LZ4Compressor{}, true},
 		{plainNode, "one", 4, nil, true},
 		{plainNode, "one", 4, vecql.LZ4Compressor{}, true},

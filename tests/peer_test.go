@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/soak"
 	"github.com/vecql/vecql/tests/cassandra"
 )
 
@@ -68,7 +69,9 @@ func TestFault37OtherEmbedded(t *testing.T) {
 
 // TestFault37OtherCassandra stops a Cassandra and starts one of another cluster at the same address, with a table of
 // the same name. The session must neither read from it nor write to it, and must serve again when its own is back.
+// TestFault37OtherEmbedded has the same claim without the time that servers take to start.
 func TestFault37OtherCassandra(t *testing.T) {
+	soak.Only(t)
 	if external() != nil {
 		t.Skip("VECQL_TEST_HOSTS is set: the test cannot stop its nodes")
 	}
