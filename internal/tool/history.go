@@ -72,3 +72,25 @@ func (h *history) Len() int { return len(h.entries) }
 
 // At implements term.History: 0 is the newest entry.
 func (h *history) At(i int) string { return h.entries[len(h.entries)-1-i] }
+
+// A search finds the entries of a history with a text, one after the other.
+type search struct {
+	text  string
+	found string // the last result
+	at    int    // its position
+}
+
+// next returns the newest entry that contains the line. If the line is the last result, it returns an earlier entry with
+// the same text. Without one it returns the line.
+func (s *search) next(h *history, line string) string {
+	if line != s.found || line == "" {
+		s.text, s.at = line, -1
+	}
+	for i := s.at + 1; i < h.Len(); i++ {
+		if entry := h.At(i); strings.Contains(strings.ToUpper(entry), strings.ToUpper(s.text)) && entry != line {
+			s.found, s.at = entry, i
+			return entry
+		}
+	}
+	return line
+}

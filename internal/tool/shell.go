@@ -23,7 +23,8 @@ import (
 
 // shellHelp is the answer to HELP.
 const shellHelp = `Statements end in ";" and may have several lines. Tab completes names, the arrow keys
-recall statements, Ctrl-C discards a statement or interrupts it, Ctrl-D ends the shell.
+recall statements, Ctrl-R recalls the last one with the text of the line, Ctrl-C
+discards a statement or interrupts it, Ctrl-D ends the shell.
   CONSISTENCY [level]   print or set the consistency
   TIMING [ON|OFF]       print the time of each statement
   TRACING [ON|OFF]      print the trace of each request
@@ -39,7 +40,8 @@ type shell struct {
 	history  *history
 
 	names   schemaNames // of the last completion
-	pending string      // lines of an incomplete statement
+	search  search
+	pending string // lines of an incomplete statement
 }
 
 // shell runs the shell on the terminal of standard input.
@@ -211,11 +213,21 @@ func (s *shell) command(words []string) bool {
 	return true
 }
 
-// complete is the callback of the terminal. A second Tab lists what a first one could not decide between.
+// complete is the callback of the terminal for Ctrl-R and Tab. A second Tab lists what a first one could not decide
+// between.
 func (s *shell) complete(line string, pos int, key rune) (newLine string, newPos int, ok bool) {
-	if key != '\t' {
-		return "", 0, false
+	switch key {
+	case ctrlR:
+		found := s.search.next(s.history, line)
+		return found, len(found), true
+	case '\t':
+		return s.completeNames(line, pos)
 	}
+	return "", 0, false
+}
+
+// completeNames completes the word before pos.
+func (s *shell) completeNames(line string, pos int) (newLine string, newPos int, ok bool) {
 	if s.names == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), completeTimeout)
 		defer cancel()
@@ -246,8 +258,8 @@ func (s *shell) complete(line string, pos int, key rune) (newLine string, newPos
 	return head + common + tail, len(head) + len(common), true
 }
 
-// Keys: interrupt, go to the end of the line, delete to its start.
-const ctrlC, ctrlE, ctrlU = 3, 5, 21
+// Keys: interrupt, go to the end of the line, recall by a text, delete to the start of the line.
+const ctrlC, ctrlE, ctrlR, ctrlU = 3, 5, 18, 21
 
 // interruptedLine is the line that the terminal returns after Ctrl-C.
 const interruptedLine = "^C"

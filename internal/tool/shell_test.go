@@ -84,6 +84,12 @@ func TestShell(t *testing.T) {
 	require.Equal(t, 2, strings.Count(second.screen, "id\n--\n 2\n1 row\n"), second.screen)
 	require.Contains(t, second.screen, "^C\nvecql> ")
 	require.Empty(t, second.errors)
+	const search = "\x12"
+	third := runShell(x, file, &typist{lines: []string{"from shop" + search + "\r", "from shop" + search + search + "\r", "none at all" + search + "\x03"}})
+	require.Equal(t, 1, strings.Count(third.screen, "id\n--\n 2\n1 row\n"), third.screen)
+	require.Equal(t, 1, strings.Count(third.screen, "chair\n1 row\n"), third.screen)
+	require.Contains(t, third.screen, "none at all")
+	require.Empty(t, third.errors)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
