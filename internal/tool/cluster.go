@@ -60,10 +60,10 @@ func (f *clusterFlags) init() {
 	f.set.BoolVar(&f.insecure, "insecure", false, "connect with TLS and trust every certificate")
 	f.set.StringVar(&f.dataCenter, "data-center", "", "prefer the nodes of the data center `name`")
 	f.set.StringVarP(&f.keyspace, "keyspace", "k", "", "`keyspace` of tables without one")
-	f.set.Var(&f.consistency, "consistency", "consistency `level`; default QUORUM")
+	f.set.Var(&f.consistency, "consistency", "consistency `level`; default QUORUM; ANY for writes only")
 	f.set.Var(&f.serial, "serial-consistency", "`level` of conditional statements, SERIAL or LOCAL_SERIAL")
 	f.set.IntVar(&f.protocol, "protocol", 0, "`version` of the native protocol, 4 or 5; default the highest")
-	f.set.StringVar(&f.compression, "compression", "none", "compression `method`: none, lz4 or snappy")
+	f.set.StringVar(&f.compression, "wire-compression", "none", "`method` of requests and responses: none, lz4 or snappy")
 	f.set.DurationVar(&f.timeout, "timeout", 0, "`time` that a request may take; default 11s")
 	f.set.DurationVar(&f.connectTimeout, "connect-timeout", 0, "`time` that a connection may take; default 11s")
 	f.set.StringVar(&f.profile, flagProfile, "", "profile `name` in the configuration file; default \"default\" if it exists")
@@ -79,8 +79,8 @@ func (e *env) completeClusterFlags() {
 	c := &cobra.Command{}
 	e.addClusterFlags(c)
 	for name, values := range map[string][]string{
-		"consistency": {"ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_ONE", "LOCAL_QUORUM", "EACH_QUORUM"},
-		"compression": {"none", "lz4", "snappy"},
+		"consistency":      {"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_ONE", "LOCAL_QUORUM", "EACH_QUORUM"},
+		"wire-compression": {"none", "lz4", "snappy"},
 	} {
 		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -97,24 +97,32 @@ func must(err error) {
 	}
 }
 
-// A consistencyFlag is the value of a flag that names a consistency level. 0 means not set.
-type consistencyFlag vecql.Consistency
+// A consistencyFlag is the value of a flag that names a consistency level. The level ANY is the zero value.
+type consistencyFlag struct {
+	level vecql.Consistency
+	isSet bool
+}
 
 // Set implements pflag.Value.
-func (c *consistencyFlag) Set(s string) error {
-	level, err := vecql.ParseConsistency(s)
-	if err == nil && level == vecql.Any {
-		err = errors.New("no verb supports ANY")
-	}
-	*c = consistencyFlag(level)
+func (c *consistencyFlag) Set(s string) (err error) {
+	c.level, err = vecql.ParseConsistency(s)
+	c.isSet = err == nil
 	return err
 }
 
 func (c *consistencyFlag) String() string {
-	if *c == 0 {
+	if !c.isSet {
 		return ""
 	}
-	return vecql.Consistency(*c).String()
+	return c.level.String()
+}
+
+// refuseAny returns an error for the level ANY, which reads cannot have.
+func (c *consistencyFlag) refuseAny() error {
+	if c.isSet && c.level == vecql.Any {
+		return errors.New("the consistency level ANY is for writes; choose another one for reads, such as ONE")
+	}
+	return nil
 }
 
 // Type implements pflag.Value.
@@ -124,7 +132,10 @@ func (c *consistencyFlag) Type() string { return "level" }
 func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error) {
 	cfg := vecql.NewCluster(f.hosts...)
 	cfg.Keyspace, cfg.ProtoVersion = f.keyspace, f.protocol
-	cfg.Consistency, cfg.SerialConsistency = vecql.Consistency(f.consistency), vecql.Consistency(f.serial)
+	cfg.Consistency, cfg.SerialConsistency = f.consistency.level, f.serial.level
+	if f.serial.isSet && !cfg.SerialConsistency.IsSerial() {
+		return nil, usagef("--serial-consistency is %v, want SERIAL or LOCAL_SERIAL", cfg.SerialConsistency)
+	}
 	cfg.Timeout, cfg.ConnectTimeout = f.timeout, f.connectTimeout
 	cfg.ApplicationInfo = vecql.ApplicationInfo{ApplicationName: "vecql tool", ApplicationVersion: version()}
 	switch f.compression {
@@ -134,7 +145,7 @@ func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error
 	case "snappy":
 		cfg.Compressor = vecql.SnappyCompressor{}
 	default:
-		return nil, usagef("--compression is %q, want none, lz4 or snappy", f.compression)
+		return nil, usagef("--wire-compression is %q, want none, lz4 or snappy", f.compression)
 	}
 	if f.user != "" {
 		cfg.Authenticator = vecql.PasswordAuthenticator{Username: f.user, Password: f.password}

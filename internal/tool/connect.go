@@ -22,16 +22,26 @@ import (
 
 // The session of a command, and errors of the driver as the tool prints them.
 
-// connect opens a session with the cluster of the flags. Its error names the one cause.
+// connect opens a session that reads from the cluster of the flags. Its error names the one cause.
 func (e *env) connect(ctx context.Context) (*vecql.Session, error) {
-	cfg, err := e.clusterConfig()
+	cfg, err := e.readConfig()
 	if err != nil {
 		return nil, err
 	}
 	return e.open(ctx, cfg)
 }
 
-// clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open.
+// readConfig is clusterConfig for commands that read.
+func (e *env) readConfig() (*vecql.ClusterConfig, error) {
+	cfg, err := e.clusterConfig()
+	if err == nil {
+		err = e.flags.consistency.refuseAny()
+	}
+	return cfg, err
+}
+
+// clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open. Requests
+// with the level ANY set it themselves: in a configuration ANY means the default.
 func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
 	if err := e.flags.resolve(e.getenv); err != nil {
 		return nil, err
@@ -56,7 +66,11 @@ func (e *env) otherConfig(profile string, hosts []string) (*vecql.ClusterConfig,
 	if len(hosts) > 0 {
 		f.hosts = hosts
 	}
-	return f.clusterConfig(e.err)
+	cfg, err := f.clusterConfig(e.err)
+	if err == nil {
+		err = f.consistency.refuseAny()
+	}
+	return cfg, err
 }
 
 // open opens a session.

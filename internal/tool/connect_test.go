@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cqltest"
 )
 
 // TestConnectFails requires one line with the cause for each way in which a connection fails.
@@ -83,7 +85,7 @@ hosts = ["HOST", "HOST"]
 keyspace = "shop"
 protocol = 4
 timeout = "3s"
-compression = "lz4"
+wire-compression = "lz4"
 [wrong]
 host = "a"
 [bad]
@@ -120,6 +122,32 @@ consistency = "FEW"
 	write("hosts = ")
 	require.Contains(t, x.requireFailure(1, query()...), "vecql query: read "+file+": toml: ")
 	require.Equal(t, "vecql query: open none.toml: no such file or directory", x.requireFailure(1, query("--config", "none.toml")...))
+}
+
+// TestConsistencyAny requires that ANY is a level of writes alone.
+func TestConsistencyAny(t *testing.T) {
+	x := newTester(t, shop, backup)
+	x.env["VECQL_CONSISTENCY"] = "ANY"
+	rows := file(t, "rows.csv", "id,name\n7,lamp\n")
+	x.requireRun("query", "INSERT INTO shop.items (id, name) VALUES (6, 'desk')")
+	require.Contains(t, x.requireRun("load", "shop.items", rows, "--allow-missing"), "loaded 1 row ")
+	dead := x.Inject(cqltest.Fault{Statement: "INSERT INTO", Op: cqltest.OpExecute, Error: &cqltest.Error{Code: cqltest.CodeUnavailable}})
+	for _, args := range [][]string{
+		{"load", "shop.items", rows, "--allow-missing", "--retry-for", "1ms"}, {"query", "INSERT INTO shop.items (id) VALUES (6)"},
+	} {
+		require.Contains(t, x.requireFailure(exitFailed, args...), "Cannot achieve consistency level ANY")
+	}
+	dead.Remove()
+	for _, args := range []string{
+		"count shop.items", "copy shop.items backup.items", "verify shop.items backup.items", "describe", "doctor", "unload shop.items x.csv",
+		"copy shop.items backup.items --consistency ONE --to-profile any", "demo --hosts " + x.Hosts()[0],
+	} {
+		x.env["VECQL_CONFIG"] = file(t, "config.toml", "[any]\nconsistency = \"ANY\"\n")
+		require.Contains(t, x.requireFailure(exitFailed, strings.Fields(args)...),
+			": the consistency level ANY is for writes; choose another one for reads, such as ONE", args)
+	}
+	require.Contains(t, x.requireFailure(exitFailed, "query", "SELECT id FROM shop.items"), "ANY is for writes")
+	require.Contains(t, x.requireRun("query", "--consistency", "ONE", "SELECT name FROM shop.items"), "lamp")
 }
 
 // TestOtherConfig requires that a second cluster takes nothing from the flags of the first.

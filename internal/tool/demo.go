@@ -181,7 +181,7 @@ func (d *demo) start(ctx context.Context) (cfg *vecql.ClusterConfig, stop func()
 	if hosts != nil { // flags, environment and profile are those of other servers
 		cfg = vecql.NewCluster(hosts...)
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	} else if cfg, err = d.clusterConfig(); err != nil {
+	} else if cfg, err = d.readConfig(); err != nil {
 		return nil, nil, err
 	}
 	cfg.Keyspace = "" // it does not exist yet

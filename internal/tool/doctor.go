@@ -53,7 +53,7 @@ func (e *env) doctor(ctx context.Context, probes int) error {
 	case e.output != "table" && e.output != "json":
 		return usagef("--output is %q, want table or json", e.output)
 	}
-	cfg, err := e.clusterConfig()
+	cfg, err := e.readConfig()
 	if err != nil {
 		return err
 	}

@@ -129,12 +129,12 @@ func (e *env) readOptions(f *fileFlags) (o rowfile.Options, err error) {
 }
 
 // writeOptions returns the options of rowfile for writing.
-func (f *fileFlags) writeOptions(compress string) (o rowfile.WriterOptions, err error) {
+func (f *fileFlags) writeOptions(compression string) (o rowfile.WriterOptions, err error) {
 	if o.Format, err = rowfile.ParseFormat(f.format); err != nil {
 		return o, usagef("--format: %w", err)
 	}
-	if o.Compression, err = rowfile.ParseCompression(compress); err != nil {
-		return o, usagef("--compress: %w", err)
+	if o.Compression, err = rowfile.ParseCompression(compression); err != nil {
+		return o, usagef("--file-compression: %w", err)
 	}
 	if o.Dialect, err = f.dialect(); err != nil {
 		return o, err

@@ -36,12 +36,13 @@ type load struct {
 	dryRun                    bool
 	summary                   string
 
-	statements []loadStatement
-	fields     column.Schema      // of the rows
-	keys       []string           // the fields of the partition key
-	target     clustertable.Table // with --times
-	plan       *tablecopy.Plan    // nil without --times
-	rejects    rejects
+	statements  []loadStatement
+	fields      column.Schema // of the rows
+	keys        []string      // the fields of the partition key
+	consistency consistencyFlag
+	target      clustertable.Table // with --times
+	plan        *tablecopy.Plan    // nil without --times
+	rejects     rejects
 }
 
 // newLoadCommand returns the verb with its flags.
@@ -151,7 +152,12 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if _, err := rowfile.Open(o, names...); err != nil { // before a connection is opened
 		return err
 	}
-	session, err := e.connect(ctx)
+	cfg, err := e.clusterConfig()
+	if err != nil {
+		return err
+	}
+	l.consistency = e.flags.consistency
+	session, err := e.open(ctx, cfg)
 	if err != nil {
 		return err
 	}

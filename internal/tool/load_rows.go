@@ -85,6 +85,14 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 func (l *load) open(session *vecql.Session) (rowSink, error) {
 	o, s := l.o, l.statements[0]
 	o.Counters, o.MaxRejected, o.Rejected = l.counters, math.MaxInt, l.rejects.addRow
+	o.Query = func(q *vecql.Query) {
+		if l.consistency.isSet {
+			q.Consistency(l.consistency.level)
+		}
+		if l.timestamp != 0 && s.columns != nil {
+			q.Timestamp(l.timestamp)
+		}
+	}
 	switch {
 	case l.plan != nil:
 		o.Job = s.text
@@ -95,9 +103,6 @@ func (l *load) open(session *vecql.Session) (rowSink, error) {
 	// an INSERT that is made of columns alone joins rows of one partition
 	o.Job, o.Columns, o.AllowMissing = s.text, s.columns, true
 	o.TTL, o.TTLColumn, o.TimestampColumn = l.ttl, l.ttlField, l.timestampField
-	if l.timestamp != 0 {
-		o.Query = func(q *vecql.Query) { q.Timestamp(l.timestamp) }
-	}
 	return bulk.Insert(session, s.table, o)
 }
 

@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ type queryOptions struct {
 	files           []string
 	timing, tracing bool
 	pageSize        int
-	consistency     consistencyFlag // that the shell has set; 0 means none
+	consistency     consistencyFlag // that the shell has set
 }
 
 // newQueryCommand returns the verb query.
@@ -163,14 +162,18 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	if cqltext.IsUse(stmt) {
 		return r.use(ctx, stmt)
 	}
+	consistency := r.consistency()
+	if cqltext.IsSelect(stmt) {
+		if err := consistency.refuseAny(); err != nil {
+			return err
+		}
+	}
 	began := r.e.now()
 	q := r.session.Query(stmt).PageSize(r.o.pageSize)
 	if r.o.tracing {
 		q.Trace(vecql.NewTraceWriter(r.session, r.e.err))
 	}
-	if r.o.consistency != 0 {
-		q.Consistency(vecql.Consistency(r.o.consistency))
-	}
+	q.Consistency(consistency.level)
 	pages, node := 0, ""
 	observed := func(yield func(*column.Batch, error) bool) {
 		for b, err := range q.BorrowBatches(ctx) {
@@ -199,9 +202,14 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	return nil
 }
 
-// consistency returns the consistency level of statements.
-func (r *runner) consistency() vecql.Consistency {
-	return vecql.Consistency(cmp.Or(r.o.consistency, consistencyFlag(r.cfg.Consistency), consistencyFlag(vecql.Quorum)))
+// consistency returns the consistency level of statements: that of the shell, else that of the flags.
+func (r *runner) consistency() consistencyFlag {
+	for _, c := range []consistencyFlag{r.o.consistency, r.e.flags.consistency} {
+		if c.isSet {
+			return c
+		}
+	}
+	return consistencyFlag{vecql.Quorum, true}
 }
 
 // use executes USE by a new session, because a session has one keyspace.

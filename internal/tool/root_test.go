@@ -20,22 +20,22 @@ import (
 func TestUsage(t *testing.T) {
 	x := &tester{t: t, ctx: t.Context()}
 	for args, want := range map[string]string{
-		"dance":                     `vecql: unknown command "dance" for "vecql"; see vecql --help`,
-		"--color":                   "vecql: unknown flag: --color; see vecql --help",
-		"query --color":             "vecql query: unknown flag: --color; see vecql query --help",
-		"query --consistency FEW x": `vecql query: invalid argument "FEW" for "--consistency" flag: vecql: unknown consistency "FEW"; see vecql query --help`,
-		"query --consistency ANY x": `vecql query: invalid argument "ANY" for "--consistency" flag: no verb supports ANY; see vecql query --help`,
-		"query --compression zip x": `vecql query: --compression is "zip", want none, lz4 or snappy; see vecql query --help`,
-		"query --cert a x":          "vecql query: --cert and --key belong together: one of them is missing; see vecql query --help",
-		"query --page-size 0 x":     "vecql query: --page-size is 0, want at least 1; see vecql query --help",
-		"query -f a x":              "vecql query: statements are in arguments and in --file: one of them is too many; see vecql query --help",
-		"query -o arrow a;b":        "vecql query: --output arrow is for one statement, not 2; see vecql query --help",
-		"version now":               `vecql version: unknown command "now" for "vecql version"; see vecql version --help`,
-		"demo --server oracle":      `vecql demo: --server is "oracle", want cqltest or cassandra; see vecql demo --help`,
-		"demo --workers 0":          "vecql demo: --workers is 0, want at least 1; see vecql demo --help",
-		"demo --rows 2":             "vecql demo: --rows is 2, want at least 3; see vecql demo --help",
-		"demo --workers many":       `vecql demo: invalid argument "many" for "--workers" flag: strconv.ParseInt: parsing "many": invalid syntax; see vecql demo --help`,
-		"demo --keyspace a;b":       `vecql demo: --keyspace is "a;b", want letters, digits and underscores; see vecql demo --help`,
+		"dance":                            `vecql: unknown command "dance" for "vecql"; see vecql --help`,
+		"--color":                          "vecql: unknown flag: --color; see vecql --help",
+		"query --color":                    "vecql query: unknown flag: --color; see vecql query --help",
+		"query --consistency FEW x":        `vecql query: invalid argument "FEW" for "--consistency" flag: vecql: unknown consistency "FEW"; see vecql query --help`,
+		"query --serial-consistency ANY x": "vecql query: --serial-consistency is ANY, want SERIAL or LOCAL_SERIAL; see vecql query --help",
+		"query --wire-compression zip x":   `vecql query: --wire-compression is "zip", want none, lz4 or snappy; see vecql query --help`,
+		"query --cert a x":                 "vecql query: --cert and --key belong together: one of them is missing; see vecql query --help",
+		"query --page-size 0 x":            "vecql query: --page-size is 0, want at least 1; see vecql query --help",
+		"query -f a x":                     "vecql query: statements are in arguments and in --file: one of them is too many; see vecql query --help",
+		"query -o arrow a;b":               "vecql query: --output arrow is for one statement, not 2; see vecql query --help",
+		"version now":                      `vecql version: unknown command "now" for "vecql version"; see vecql version --help`,
+		"demo --server oracle":             `vecql demo: --server is "oracle", want cqltest or cassandra; see vecql demo --help`,
+		"demo --workers 0":                 "vecql demo: --workers is 0, want at least 1; see vecql demo --help",
+		"demo --rows 2":                    "vecql demo: --rows is 2, want at least 3; see vecql demo --help",
+		"demo --workers many":              `vecql demo: invalid argument "many" for "--workers" flag: strconv.ParseInt: parsing "many": invalid syntax; see vecql demo --help`,
+		"demo --keyspace a;b":              `vecql demo: --keyspace is "a;b", want letters, digits and underscores; see vecql demo --help`,
 	} {
 		require.Equal(t, want, x.requireFailure(exitUsage, strings.Fields(args)...), args)
 	}

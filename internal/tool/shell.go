@@ -206,7 +206,7 @@ func (s *shell) command(words []string) bool {
 				return true
 			}
 		}
-		fmt.Fprintf(out, "Consistency is %v.\n", s.run.consistency())
+		fmt.Fprintf(out, "Consistency is %v.\n", s.run.consistency().level)
 	default:
 		return false
 	}

@@ -28,9 +28,9 @@ import (
 
 // An unload is the flags and the state of the verb unload.
 type unload struct {
-	files    fileFlags
-	compress string
-	summary  string
+	files       fileFlags
+	compression string
+	summary     string
 
 	statement, table    string
 	times               bool
@@ -89,7 +89,7 @@ interrupted, or killed, continues with --resume: each row is in one part.`,
 	f := c.Flags()
 	f.StringVar(&u.statement, "statement", "", "read this `SELECT` in place of TABLE; without GROUP BY, ORDER BY and LIMIT it is run by ranges of tokens")
 	f.BoolVar(&u.times, "times", false, "add the write time and the time to live of each column, for load --times")
-	f.StringVar(&u.compress, "compress", "none", "`compression`: none, gzip or zstd; default by the name")
+	f.StringVar(&u.compression, "file-compression", "none", "`compression`: none, gzip or zstd; default by the name")
 	f.IntVar(&u.partRows, "part-rows", 0, "most `rows` of a file in a folder; 0 means no limit")
 	f.IntVar(&u.partBytes, "part-bytes", 128<<20, "most `bytes` of values of a file in a folder; 0 means no limit")
 	f.BoolVar(&u.resume, "resume", false, "continue an unload to a folder")
@@ -124,7 +124,7 @@ func (u *unload) check(args []string) error {
 		}
 	}
 	var err error
-	if u.o, err = u.files.writeOptions(u.compress); err != nil {
+	if u.o, err = u.files.writeOptions(u.compression); err != nil {
 		return err
 	}
 	format, compression := rowfile.ByName(u.path)

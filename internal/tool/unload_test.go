@@ -68,7 +68,7 @@ func TestUnloadParts(t *testing.T) {
 	x.requireFailureContains("has no unload to resume", "unload", "shop.many", dir, "--resume")
 	require.NoError(t, x.Exec("TRUNCATE shop.many"))
 	dir = filepath.Join(t.TempDir(), "empty") + "/"
-	x.requireRun("unload", "shop.many", dir, "--format", "csv", "--compress", "gzip")
+	x.requireRun("unload", "shop.many", dir, "--format", "csv", "--file-compression", "gzip")
 	requireContent(t, filepath.Join(dir, "part-000000.csv.gz"), 0, "id", "name")
 }
 
@@ -174,17 +174,17 @@ func TestUnloadStatement(t *testing.T) {
 	times := x.requireRun("unload", "shop.items", "-", "--format", "csv", "--times")
 	require.Contains(t, times, `id,name,price,tags,v,writetime(name),ttl(name),writetime(price),ttl(price),writetime(v),ttl(v)`)
 	for args, want := range map[string]string{
-		"":                                  "a table or --statement is missing",
-		"shop.items":                        "want one file or folder",
-		"shop.items -":                      "standard output needs --format",
-		"shop.items x.txt":                  `the name "x.txt" does not show a format`,
-		"shop.items x.csv --resume":         "--resume is for a folder",
-		"shop.items x.csv --compress lzo":   `--compress: unknown compression "lzo"`,
-		"shop.items no/x.csv":               "no such file or directory",
-		"shop.nothing x.csv":                "vecql unload: ",
-		"shop.items /dev/full --format csv": "write /dev/full: no space left on device",
-		"shop.items x.csv --workers 0":      "a number is too small",
-		"--statement DELETE x.csv":          "--statement is not a SELECT",
+		"":                          "a table or --statement is missing",
+		"shop.items":                "want one file or folder",
+		"shop.items -":              "standard output needs --format",
+		"shop.items x.txt":          `the name "x.txt" does not show a format`,
+		"shop.items x.csv --resume": "--resume is for a folder",
+		"shop.items x.csv --file-compression lzo": `--file-compression: unknown compression "lzo"`,
+		"shop.items no/x.csv":                     "no such file or directory",
+		"shop.nothing x.csv":                      "vecql unload: ",
+		"shop.items /dev/full --format csv":       "write /dev/full: no space left on device",
+		"shop.items x.csv --workers 0":            "a number is too small",
+		"--statement DELETE x.csv":                "--statement is not a SELECT",
 	} {
 		x.requireFailureContains(want, append([]string{"unload"}, strings.Fields(args)...)...)
 	}
