@@ -73,16 +73,19 @@ func (p *Parts) name(number int) string {
 }
 
 // Write adds rows. A file ends before it exceeds the limits; rows of one batch may be in several files.
-func (p *Parts) Write(b *column.Batch) error {
-	for first := 0; first < b.Rows; {
-		n := p.fit(b, first)
+func (p *Parts) Write(b *column.Batch) error { return p.WriteBlock(Block{Batch: b}) }
+
+// WriteBlock is Write for the block of an Encoder.
+func (p *Parts) WriteBlock(b Block) error {
+	for first := 0; first < b.Batch.Rows; {
+		n := p.fit(b.Batch, first)
 		if n == 0 {
 			if err := p.Cut(); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := p.writeRows(b.Slice(first, first+n)); err != nil {
+		if err := p.writeRows(b.slice(first, first+n)); err != nil {
 			return err
 		}
 		first += n
@@ -105,7 +108,7 @@ func (p *Parts) fit(b *column.Batch, first int) int {
 	return max(n, 0)
 }
 
-func (p *Parts) writeRows(b *column.Batch) error {
+func (p *Parts) writeRows(b Block) error {
 	if p.file == nil {
 		var err error
 		if p.file, err = Create(p.name(p.next), p.schema, p.o.WriterOptions); err != nil {
@@ -113,9 +116,9 @@ func (p *Parts) writeRows(b *column.Batch) error {
 		}
 		p.next++
 	}
-	p.rows += b.Rows
-	p.bytes += Size(b)
-	return p.file.Write(b)
+	p.rows += b.Batch.Rows
+	p.bytes += Size(b.Batch)
+	return p.file.WriteBlock(b)
 }
 
 // Fits reports whether the current file can take all rows of a batch.
@@ -134,7 +137,7 @@ func (p *Parts) Cut() error {
 // Close completes the last file. Without any row it writes a file without rows, which has the columns.
 func (p *Parts) Close() error {
 	if p.next == 0 {
-		if err := p.writeRows(newBatch(p.schema)); err != nil {
+		if err := p.writeRows(Block{Batch: newBatch(p.schema)}); err != nil {
 			return err
 		}
 	}

@@ -39,11 +39,8 @@ type Writer interface {
 
 // NewWriter returns a Writer of rows of a schema.
 func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, error) {
-	var err error
-	if o.Values, err = o.Values.withDefaults(); err != nil {
-		return nil, err
-	}
-	if o.Dialect, err = o.Dialect.withDefaults(); err != nil {
+	o, err := o.withDefaults()
+	if err != nil {
 		return nil, err
 	}
 	if o.Format == Parquet {
@@ -54,16 +51,32 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, erro
 	if err != nil {
 		return nil, err
 	}
-	switch o.Format {
-	case Arrow:
+	if o.Format == Arrow {
 		return newArrowWriter(c, schema, o.Stream)
-	case JSON:
-		return newTextWriter(c, schema, &jsonLines{o.Values}), nil
 	}
-	return newTextWriter(c, schema, newCSVLines(o.Dialect, o.Values)), nil
+	return newTextWriter(c, schema, o.lines()), nil
 }
 
-// A lineFormat makes lines of text from rows.
+func (o WriterOptions) withDefaults() (WriterOptions, error) {
+	var err error
+	if o.Values, err = o.Values.withDefaults(); err == nil {
+		o.Dialect, err = o.Dialect.withDefaults()
+	}
+	return o, err
+}
+
+// lines returns the format of lines, nil for Parquet and Arrow.
+func (o *WriterOptions) lines() lineFormat {
+	switch o.Format {
+	case Parquet, Arrow:
+		return nil
+	case JSON:
+		return &jsonLines{o.Values}
+	}
+	return newCSVLines(o.Dialect, o.Values)
+}
+
+// A lineFormat makes lines of text from rows. It is not safe for concurrent use.
 type lineFormat interface {
 	header(dst []byte, schema column.Schema) []byte
 	row(dst []byte, b *column.Batch, i int) ([]byte, error)
@@ -92,6 +105,19 @@ func (t *textWriter) Write(b *column.Batch) error {
 			t.flush()
 		}
 	}
+	return t.err
+}
+
+// writeText adds rows that are encoded.
+func (t *textWriter) writeText(text []byte) error {
+	if t.err == nil && len(t.buf)+len(text) >= 64<<10 {
+		t.flush()
+	}
+	if t.err == nil && len(text) >= 64<<10 {
+		_, t.err = t.w.Write(text)
+		return t.err
+	}
+	t.buf = append(t.buf, text...)
 	return t.err
 }
 

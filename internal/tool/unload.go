@@ -42,7 +42,9 @@ type unload struct {
 	path   string
 	o      rowfile.WriterOptions
 	schema column.Schema
-	scan   *tablescan.Scan // nil for a statement that is not run by token ranges
+	// encoders are those of the workers: all encode at once, and write one after the other.
+	encoders []*rowfile.Encoder
+	scan     *tablescan.Scan // nil for a statement that is not run by token ranges
 
 	mu      sync.Mutex // held while rows are written
 	out     output
@@ -54,7 +56,7 @@ type unload struct {
 
 // An output is where the rows go. Its methods are called with unload.mu held.
 type output interface {
-	write(ctx context.Context, b *column.Batch) error
+	write(ctx context.Context, b rowfile.Block) error
 	// finish completes the output. No row follows.
 	finish() error
 	// abandon ends an output that is not complete. keep means that all rows so far are acknowledged, so that an output
@@ -175,7 +177,7 @@ func (e *env) unload(ctx context.Context, u *unload, args []string) error {
 	}
 	defer stop()
 	if u.scan != nil {
-		err = u.scan.Run(ctx, func(_ int, b *column.Batch) error { return u.page(ctx, b) })
+		err = u.scan.Run(ctx, func(worker int, b *column.Batch) error { return u.page(ctx, worker, b) })
 	} else {
 		err = u.readInOrder(ctx, session)
 	}
@@ -257,6 +259,12 @@ func (u *unload) selectOf(t clustertable.Table) (string, error) {
 
 // open makes the scan and opens the output.
 func (u *unload) open(ctx context.Context, e *env, session *vecql.Session) (err error) {
+	u.encoders = make([]*rowfile.Encoder, u.workers)
+	for i := range u.encoders {
+		if u.encoders[i], err = rowfile.NewEncoder(u.schema, u.o); err != nil {
+			return err
+		}
+	}
 	cfg := tablescan.Config{Workers: u.workers, PageBytes: u.pageBytes}
 	var parts *partsOutput
 	if u.isFolder() {
@@ -288,13 +296,17 @@ func (u *unload) open(ctx context.Context, e *env, session *vecql.Session) (err 
 }
 
 // page writes the rows of a page. tablescan acknowledges them when page has returned.
-func (u *unload) page(ctx context.Context, b *column.Batch) error {
+func (u *unload) page(ctx context.Context, worker int, b *column.Batch) error {
+	block, err := u.encoders[worker].Encode(b)
+	if err != nil {
+		return &writeError{fmt.Errorf("write %s: %w", u.path, err)}
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := u.out.write(ctx, b); err != nil {
+	if err := u.out.write(ctx, block); err != nil {
 		return &writeError{err}
 	}
 	u.written += int64(b.Rows)
@@ -313,7 +325,7 @@ func (u *unload) readInOrder(ctx context.Context, session *vecql.Session) error 
 			return err
 		}
 		if b.Rows > 0 {
-			if err := u.page(ctx, b); err != nil {
+			if err := u.page(ctx, 0, b); err != nil {
 				return err
 			}
 		}

@@ -30,8 +30,8 @@ func newStreamOutput(w io.Writer, schema column.Schema, o rowfile.WriterOptions)
 	return &streamOutput{writer}, err
 }
 
-func (s *streamOutput) write(_ context.Context, b *column.Batch) error {
-	return standardOutput(s.Write(b))
+func (s *streamOutput) write(_ context.Context, b rowfile.Block) error {
+	return standardOutput(b.Write(s.Writer))
 }
 func (s *streamOutput) finish() error                     { return standardOutput(s.Close()) }
 func (*streamOutput) abandon(context.Context, bool) error { return nil }
@@ -52,7 +52,7 @@ func newFileOutput(path string, schema column.Schema, o rowfile.WriterOptions) (
 	return &fileOutput{f}, err
 }
 
-func (f *fileOutput) write(_ context.Context, b *column.Batch) error { return f.Write(b) }
+func (f *fileOutput) write(_ context.Context, b rowfile.Block) error { return f.WriteBlock(b) }
 func (f *fileOutput) finish() error                                  { return f.Close() }
 func (f *fileOutput) abandon(context.Context, bool) error            { return f.Abort() }
 func (*fileOutput) files() int                                       { return 1 }
@@ -113,13 +113,13 @@ func (p *partsOutput) start() (err error) {
 }
 
 // write adds the rows of a page. A part ends where a page does not fit, so that the checkpoint is that of whole pages.
-func (p *partsOutput) write(ctx context.Context, b *column.Batch) error {
-	if !p.Fits(b) {
+func (p *partsOutput) write(ctx context.Context, b rowfile.Block) error {
+	if !p.Fits(b.Batch) {
 		if err := p.save(ctx); err != nil {
 			return err
 		}
 	}
-	return p.Write(b)
+	return p.WriteBlock(b)
 }
 
 // save completes the current part and stores a checkpoint.

@@ -149,9 +149,9 @@ func TestUnloadCheckpoint(t *testing.T) {
 		return tablescan.Checkpoint{Rows: min(acknowledged-1, 3)}
 	}}
 	require.NoError(t, p.start())
-	require.NoError(t, p.write(t.Context(), b))
+	require.NoError(t, p.write(t.Context(), rowfile.Block{Batch: b}))
 	u.written = 3
-	require.NoError(t, p.write(t.Context(), b))
+	require.NoError(t, p.write(t.Context(), rowfile.Block{Batch: b}))
 	var c unloadCheckpoint
 	require.NoError(t, json.Unmarshal(must1(os.ReadFile(filepath.Join(u.path, checkpointName))), &c))
 	require.Equal(t, unloadCheckpoint{Parts: 1, Scan: tablescan.Checkpoint{Rows: 3}}, c)

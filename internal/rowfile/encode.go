@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowfile
+
+import "github.com/vecql/vecql/column"
+
+// Encoding of rows apart from writing them, so that several goroutines encode for one file.
+
+// An Encoder makes blocks for the writers of a schema and options. It is not safe for concurrent use: each goroutine
+// has its own.
+type Encoder struct {
+	schema column.Schema
+	lines  lineFormat // nil for Parquet and Arrow, whose writers encode the rows of several batches together
+	text   []byte
+	ends   []int
+}
+
+// NewEncoder returns an Encoder.
+func NewEncoder(schema column.Schema, o WriterOptions) (*Encoder, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Encoder{schema: schema, lines: o.lines()}, nil
+}
+
+// A Block is the rows of a batch. Those of CSV and JSON are encoded.
+type Block struct {
+	Batch *column.Batch
+	text  []byte // nil unless it is encoded
+	ends  []int  // of the rows in text; nil for a slice
+}
+
+// Encode returns the rows of a batch. The block has the memory of b, and is valid until the next call.
+func (e *Encoder) Encode(b *column.Batch) (Block, error) {
+	if e.lines == nil {
+		return Block{Batch: b}, nil
+	}
+	if err := sameNames(b, e.schema); err != nil {
+		return Block{}, err
+	}
+	e.text, e.ends = e.text[:0], e.ends[:0]
+	for i := range b.Rows {
+		var err error
+		if e.text, err = e.lines.row(e.text, b, i); err != nil {
+			return Block{}, err
+		}
+		e.ends = append(e.ends, len(e.text))
+	}
+	return Block{b, e.text, e.ends}, nil
+}
+
+// slice returns the rows i up to but not including j.
+func (b Block) slice(i, j int) Block {
+	out := Block{Batch: b.Batch.Slice(i, j)}
+	if b.text == nil || i == j {
+		return out
+	}
+	first := 0
+	if i > 0 {
+		first = b.ends[i-1]
+	}
+	out.text = b.text[first:b.ends[j-1]]
+	return out
+}
+
+// Write adds the rows of a block to a Writer of the same schema and options.
+func (b Block) Write(w Writer) error {
+	if t, ok := w.(*textWriter); ok && b.text != nil {
+		return t.writeText(b.text)
+	}
+	return w.Write(b.Batch)
+}
