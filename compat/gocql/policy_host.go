@@ -61,7 +61,9 @@ func nextOf(plan []*HostInfo) func() SelectedHost {
 // nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
 func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	switch p := p.(type) {
-	case *tieredPolicy:
+	case interface {
+		NativePolicy() vecql.HostSelectionPolicy
+	}:
 		return p.NativePolicy()
 	case *singleHostReadyPolicy:
 		return nativeOf(p.HostSelectionPolicy)
@@ -75,22 +77,31 @@ func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 type tieredPolicy struct{ *api.Tiers[*HostInfo] }
 
 // Init implements HostSelectionPolicy.
-func (p *tieredPolicy) Init(*Session) {}
+func (p tieredPolicy) Init(*Session) {}
 
 // Pick implements HostSelectionPolicy.
-func (p *tieredPolicy) Pick(ExecutableQuery) NextHost { return nextOf(p.Plan(p.MaxHostTier() + 1)) }
+func (p tieredPolicy) Pick(ExecutableQuery) NextHost { return nextOf(p.Plan(p.MaxHostTier() + 1)) }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
-func RoundRobinHostPolicy() HostSelectionPolicy { return &tieredPolicy{api.RoundRobin[*HostInfo]()} }
+func RoundRobinHostPolicy() HostSelectionPolicy {
+	return &roundRobinHostPolicy{tieredPolicy{api.RoundRobin[*HostInfo]()}}
+}
+
+// The types of policies have the names of the API: programs print them, and compare them in tests.
+type (
+	roundRobinHostPolicy struct{ tieredPolicy }
+	dcAwareRR            struct{ tieredPolicy }
+	rackAwareRR          struct{ tieredPolicy }
+)
 
 // DCAwareRoundRobinPolicy prefers the nodes of a data center.
 func DCAwareRoundRobinPolicy(localDC string) HostSelectionPolicy {
-	return &tieredPolicy{api.DCAware[*HostInfo](localDC)}
+	return &dcAwareRR{tieredPolicy{api.DCAware[*HostInfo](localDC)}}
 }
 
 // RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPolicy {
-	return &tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}
+	return &rackAwareRR{tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}}
 }
 
 // SingleHostReadyPolicy is p with a Ready that is true once a node is up.

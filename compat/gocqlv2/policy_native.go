@@ -29,7 +29,9 @@ func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 // nativePolicy returns vecql's policy for one of the API, nil for a program's.
 func nativePolicy(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	switch p := p.(type) {
-	case *tieredPolicy:
+	case interface {
+		NativePolicy() vecql.HostSelectionPolicy
+	}:
 		return p.NativePolicy()
 	case *singleHostReadyPolicy:
 		return nativePolicy(p.HostSelectionPolicy)

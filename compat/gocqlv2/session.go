@@ -157,7 +157,7 @@ func (s *Session) binding(b func(q *QueryInfo) ([]any, error)) func(vecql.Statem
 		values, err := b(&QueryInfo{
 			Id: m.ID, Args: s.columns(m.BindMarkers), Rval: s.columns(m.ResultColumns), PKeyColumns: m.PartitionKey,
 		})
-		return s.bind(values), err
+		return s.bind(values), api.FromProgram(err)
 	}
 }
 

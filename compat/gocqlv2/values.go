@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Values: UUIDs, durations, consistency levels, unset and named values. The types are vecql's.
@@ -65,9 +66,9 @@ const (
 	VariantFuture    = vecql.VariantFuture
 )
 
-// ParseUUID parses a UUID of 32 hexadecimal digits with hyphens at any byte.
+// ParseUUID parses 32 hexadecimal digits. Dashes may stand between any two bytes.
 func ParseUUID(input string) (UUID, error) {
-	u, err := vecql.ParseUUID(input)
+	u, err := api.ParseUUID(input)
 	if err != nil {
 		return UUID{}, fmt.Errorf("invalid UUID %q", input)
 	}
