@@ -12,12 +12,7 @@ import (
 
 const schema = compattest.Schema
 
-var (
-	newCluster = compattest.NewCluster
-	fail       = compattest.Fail
-)
-
-type observer = compattest.Observer[gocql.ObservedQuery, gocql.ObservedBatch]
+var newCluster = compattest.NewCluster
 
 // newSession opens a session in the keyspace shop.
 func newSession(t *testing.T, c *cqltest.Cluster, change ...func(*gocql.ClusterConfig)) *gocql.Session {
@@ -34,13 +29,4 @@ func newSession(t *testing.T, c *cqltest.Cluster, change ...func(*gocql.ClusterC
 func run(t *testing.T, s *gocql.Session, stmt string, values ...any) {
 	t.Helper()
 	compattest.NoError(t, stmt, s.Query(stmt, values...).Exec())
-}
-
-// mapRow returns the row of an item by MapScan.
-func mapRow(t *testing.T, s *gocql.Session, m map[string]any, id int) map[string]any {
-	t.Helper()
-	if err := s.Query("SELECT * FROM items WHERE id = ?", id).MapScan(m); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }

@@ -7,23 +7,7 @@ import (
 	"testing"
 
 	"github.com/gocql/gocql"
-	"github.com/vecql/vecql/cqltest"
 )
-
-// TestHostOfASession has the columns of the system tables.
-func TestHostOfASession(t *testing.T) {
-	c := newCluster(t, cqltest.Config{Version: "4.1.3"})
-	s := newSession(t, c)
-	h := s.Query("SELECT id FROM items").Iter().Host()
-	if h.HostID() == "" || h.DataCenter() != "datacenter1" || h.Rack() != "rack1" || h.ClusterName() != "cqltest" || h.Partitioner() == "" ||
-		len(h.Tokens()) != 16 || h.State() != gocql.NodeUp || h.State().String() != "UP" || !h.IsUp() || h.Port() == 0 ||
-		h.HostnameAndPort() != h.ConnectAddressAndPort() || h.RPCAddress() == nil {
-		t.Error(h)
-	}
-	if v := h.Version(); v.String() != "v4.1.3" || !v.AtLeast(4, 1, 3) || v.AtLeast(4, 1, 4) || !v.Before(4, 2, 0) || !v.Before(5, 0, 0) || v.Before(3, 11, 9) {
-		t.Error(v)
-	}
-}
 
 // TestHostOfAProgram has what the program sets.
 func TestHostOfAProgram(t *testing.T) {

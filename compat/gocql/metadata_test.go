@@ -39,24 +39,3 @@ func TestMetadataOfAKeyspace(t *testing.T) {
 		t.Error("the table is missing", err)
 	}
 }
-
-// TestKindOfAColumnIsDecoded from system_schema.columns.
-func TestKindOfAColumnIsDecoded(t *testing.T) {
-	s := newSession(t, newCluster(t, cqltest.Config{}))
-	var kind gocql.ColumnKind
-	q := "SELECT kind FROM system_schema.columns WHERE keyspace_name = 'shop' AND table_name = 'items' AND column_name = 'id'"
-	if err := s.Query(q).Scan(&kind); err != nil || kind != gocql.ColumnPartitionKey {
-		t.Fatal(kind, err)
-	}
-	for text, want := range map[string]gocql.ColumnKind{
-		"clustering": gocql.ColumnClusteringKey, "clustering_key": gocql.ColumnClusteringKey, "regular": gocql.ColumnRegular,
-		"compact_value": gocql.ColumnCompact, "static": gocql.ColumnStatic, "partition_key": gocql.ColumnPartitionKey,
-	} {
-		if err := kind.UnmarshalCQL(gocql.NewNativeType(4, gocql.TypeVarchar, ""), []byte(text)); err != nil || kind != want {
-			t.Error(text, kind, err)
-		}
-	}
-	if err := kind.UnmarshalCQL(gocql.NewNativeType(4, gocql.TypeVarchar, ""), []byte("compact")); err == nil {
-		t.Error("no error")
-	}
-}

@@ -7,41 +7,7 @@ import (
 	"testing"
 
 	"github.com/gocql/gocql"
-	"github.com/vecql/vecql/cqltest"
 )
-
-// TestColumnsOfAResult have the types of this API.
-func TestColumnsOfAResult(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	if err := c.Exec("CREATE TABLE shop.vectors (id int PRIMARY KEY, v vector<float, 2>)"); err != nil {
-		t.Fatal(err)
-	}
-	s := newSession(t, c)
-	it := s.Query("SELECT id, name, tags, counts, pair, home FROM items").Iter()
-	want := []string{"int", "varchar", "list(varchar)", "map(varchar, int)", "tuple(int, varchar)", "shop.address{street=varchar,number=int}"}
-	for i, column := range it.Columns() {
-		if text := fmt.Sprint(column.TypeInfo); text != want[i] || column.Keyspace != "shop" || column.Table != "items" || column.TypeInfo.Version() != 4 {
-			t.Error(column, text)
-		}
-	}
-	if first := &it.Columns()[0]; first != &it.Columns()[0] {
-		t.Error("the columns are converted again")
-	}
-	run(t, s, "INSERT INTO vectors (id, v) VALUES (?, ?)", 1, []float32{1, 2})
-	it = s.Query("SELECT v FROM vectors").Iter()
-	info := it.Columns()[0].TypeInfo
-	if info.Type() != gocql.TypeCustom || info.Custom() != "org.apache.cassandra.db.marshal.VectorType(org.apache.cassandra.db.marshal.FloatType, 2)" {
-		t.Error(info)
-	}
-	var v []float32
-	if !it.Scan(&v) || len(v) != 2 || v[1] != 2 {
-		t.Error(v, it.Close())
-	}
-	data, err := gocql.Marshal(info, []float32{1, 2})
-	if err != nil || gocql.Unmarshal(info, data, &v) != nil || v[0] != 1 {
-		t.Error(data, v, err)
-	}
-}
 
 // TestConsistencyIsParsed by name: the serial levels are a type of their own.
 func TestConsistencyIsParsed(t *testing.T) {
@@ -74,21 +40,6 @@ func TestConsistencyIsParsed(t *testing.T) {
 		}
 	}()
 	gocql.ParseConsistency("nope")
-}
-
-// TestUUIDIsParsed with dashes between any two bytes.
-func TestUUIDIsParsed(t *testing.T) {
-	want := gocql.UUID{0xb4, 0xf0, 0, 0x40, 0x9c, 0xe5, 0x11, 0xe0, 0xb5, 0x44, 0, 0x16, 0xce, 0xd2, 0xb0, 0x46}
-	for _, text := range []string{"b4f000409ce511e0b5440016ced2b046", "b4f00040-9ce5-11e0-b544-0016ced2b046", "B4F00040-9CE511E0B5440016CE-D2B046"} {
-		if u, err := gocql.ParseUUID(text); err != nil || u != want {
-			t.Error(u, err)
-		}
-	}
-	for _, text := range []string{"", "b4f00040-9ce5-11e0-b544-0016ced2b04", "b4f000409-ce5-11e0-b544-0016ced2b046", "x4f000409ce511e0b5440016ced2b046"} {
-		if u, err := gocql.ParseUUID(text); err == nil {
-			t.Error(text, u)
-		}
-	}
 }
 
 // TestNewOfATypeInfo returns a pointer to the Go type of MapScan.

@@ -4,9 +4,7 @@ package gocql_test
 
 import (
 	"context"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -119,63 +117,4 @@ func TestTracing(t *testing.T) {
 	require.Len(t, ids[0], 16)
 	require.NoError(t, s.Query(insert, 1).Trace(nil).Exec())
 	require.Len(t, ids, 2)
-}
-
-// events counts the calls of the observers of connections, frames and streams.
-type events struct {
-	mu    sync.Mutex
-	calls map[string]int
-	hosts []*gocql.HostInfo
-}
-
-func (e *events) add(call string, h *gocql.HostInfo) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.calls == nil {
-		e.calls = map[string]int{}
-	}
-	e.calls[call]++
-	e.hosts = append(e.hosts, h)
-}
-
-func (e *events) ObserveConnect(o gocql.ObservedConnect) { e.add("connect", o.Host) }
-
-func (e *events) ObserveFrameHeader(_ context.Context, o gocql.ObservedFrameHeader) {
-	e.add("frame "+o.Opcode.String(), o.Host)
-}
-
-func (e *events) StreamContext(context.Context) gocql.StreamObserverContext { return e }
-func (e *events) StreamStarted(o gocql.ObservedStream)                      { e.add("started", o.Host) }
-
-func (e *events) StreamAbandoned(o gocql.ObservedStream) { e.add("abandoned", o.Host) }
-
-func (e *events) StreamFinished(o gocql.ObservedStream) { e.add("finished", o.Host) }
-
-func TestConnectionObservers(t *testing.T) {
-	_, cfg := start(t, 1)
-	e := &events{}
-	cfg.ConnectObserver, cfg.FrameHeaderObserver, cfg.StreamObserver = e, e, e
-	s := connect(t, cfg)
-	require.NoError(t, s.Query(insert, 1).Exec())
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	require.Positive(t, e.calls["connect"])
-	require.Positive(t, e.calls["frame RESULT"])
-	require.Positive(t, e.calls["started"])
-	require.Equal(t, e.calls["started"], e.calls["finished"])
-	require.NotContains(t, e.hosts, (*gocql.HostInfo)(nil))
-}
-
-func TestSpeculativeExecution(t *testing.T) {
-	cluster, cfg := start(t, 2)
-	s := connect(t, cfg)
-	require.NoError(t, s.Query(insert, 1).Exec(), "prepared")
-	rule := cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Drop: true})
-	began := time.Now()
-	sp := &gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: time.Millisecond}
-	require.NoError(t, s.Query(insert, 1).Idempotent(true).SetSpeculativeExecutionPolicy(sp).Exec())
-	require.Less(t, time.Since(began), cfg.Timeout)
-	require.Equal(t, 1, rule.Hits())
-	require.Zero(t, gocql.NonSpeculativeExecution{}.Attempts())
-	require.Positive(t, gocql.NonSpeculativeExecution{}.Delay())
 }

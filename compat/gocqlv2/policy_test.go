@@ -225,29 +225,3 @@ func TestPoliciesOfTheAPIRouteSessions(t *testing.T) {
 		}
 	}
 }
-
-func TestHostFilters(t *testing.T) {
-	cluster, cfg := start(t, 3)
-	only := cluster.Node(1).Addr().Addr().String()
-	cfg.HostFilter = gocql.WhiteListHostFilter(only)
-	s := connect(t, cfg)
-	require.Len(t, s.GetHosts(), 1)
-	require.Equal(t, only, s.GetHosts()[0].ConnectAddress().String())
-	h := hostIn(t, "10.0.0.1", "a", "r")
-	require.True(t, gocql.AcceptAllFilter().Accept(h))
-	require.False(t, gocql.DenyAllFilter().Accept(h))
-	require.True(t, gocql.DataCentreHostFilter("a").Accept(h))
-	require.False(t, gocql.DataCenterHostFilter("b").Accept(h))
-	ip, port := gocql.IdentityTranslator().Translate(net.IPv4(1, 2, 3, 4), 5)
-	require.Equal(t, "1.2.3.4:5", gocql.JoinHostPort(ip.String(), port))
-}
-
-func TestReconnectionPolicies(t *testing.T) {
-	c := &gocql.ConstantReconnectionPolicy{MaxRetries: 3, Interval: time.Second}
-	require.Equal(t, time.Second, c.GetInterval(2))
-	require.Equal(t, 3, c.GetMaxRetries())
-	e := &gocql.ExponentialReconnectionPolicy{MaxRetries: 5, InitialInterval: 100 * time.Millisecond, MaxInterval: time.Second}
-	require.InDelta(t, 400*time.Millisecond, e.GetInterval(3), float64(51*time.Millisecond))
-	require.Equal(t, time.Second, e.GetInterval(20))
-	require.Equal(t, 5, e.GetMaxRetries())
-}

@@ -275,15 +275,3 @@ func (l *logs) Error(msg string, fields ...gocql.LogField)   { l.log(msg, fields
 func (l *logs) Warning(msg string, fields ...gocql.LogField) { l.log(msg, fields) }
 func (l *logs) Info(msg string, fields ...gocql.LogField)    { l.log(msg, fields) }
 func (l *logs) Debug(msg string, fields ...gocql.LogField)   { l.log(msg, fields) }
-
-func TestTraceWriter(t *testing.T) {
-	cluster, s := open(t)
-	cluster.ClearFaults()
-	var out writer
-	require.NoError(t, s.Query(insert, 1).Trace(gocql.NewTraceWriter(s, &out)).Exec())
-	require.Contains(t, string(out), "racing session")
-}
-
-type writer []byte
-
-func (w *writer) Write(p []byte) (int, error) { *w = append(*w, p...); return len(p), nil }

@@ -3,7 +3,6 @@
 package gocql_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -15,94 +14,6 @@ import (
 )
 
 // Types, and values that encode and decode themselves.
-
-// money encodes itself as its cents.
-type money struct{ cents int64 }
-
-func (m money) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
-	if info.Type() != gocql.TypeBigInt {
-		return nil, fmt.Errorf("money in a %v", info)
-	}
-	return binary.BigEndian.AppendUint64(nil, uint64(m.cents)), nil
-}
-
-func (m *money) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	if len(data) == 8 {
-		m.cents = int64(binary.BigEndian.Uint64(data))
-	}
-	return nil
-}
-
-// into decodes into the value that it points to: a destination with a value receiver.
-type into struct{ text *string }
-
-func (d into) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
-	*d.text = fmt.Sprintf("%v:%s", info, data)
-	return nil
-}
-
-// address encodes itself field by field.
-type address struct {
-	street string
-	number int
-}
-
-func (a address) MarshalUDT(name string, info gocql.TypeInfo) ([]byte, error) {
-	switch name {
-	case "street":
-		return gocql.Marshal(info, a.street)
-	case "number":
-		return gocql.Marshal(info, a.number)
-	}
-	return nil, errors.New("no field " + name)
-}
-
-func (a *address) UnmarshalUDT(name string, info gocql.TypeInfo, data []byte) error {
-	switch name {
-	case "street":
-		return gocql.Unmarshal(info, data, &a.street)
-	case "number":
-		return gocql.Unmarshal(info, data, &a.number)
-	}
-	return nil
-}
-
-func TestMarshalersOfPrograms(t *testing.T) {
-	_, s := open(t)
-	require.NoError(t, s.Query("INSERT INTO items (id, name, big, home) VALUES (?, ?, ?, ?)", 1, "lamp", money{250},
-		address{"Main", 7}).Exec())
-	var m money
-	var text string
-	var home address
-	require.NoError(t, s.Query("SELECT big, name, home FROM items WHERE id = 1").Scan(&m, into{&text}, &home))
-	require.Equal(t, money{250}, m)
-	require.Contains(t, text, ":lamp")
-	require.Equal(t, address{"Main", 7}, home)
-
-	// Also inside collections, where vecql calls them itself.
-	list := gocql.NewNativeType(4, gocql.TypeCustom, "list<bigint>")
-	data, err := gocql.Marshal(list, []money{{1}, {2}})
-	require.NoError(t, err)
-	var back []money
-	require.NoError(t, gocql.Unmarshal(list, data, &back))
-	require.Equal(t, []money{{1}, {2}}, back)
-}
-
-func TestUserDefinedTypes(t *testing.T) {
-	_, s := open(t)
-	type tagged struct {
-		Street string `cql:"street"`
-		Number int    `cql:"number"`
-	}
-	require.NoError(t, s.Query("INSERT INTO items (id, home) VALUES (?, ?)", 1, tagged{"Main", 7}).Exec())
-	require.NoError(t, s.Query("INSERT INTO items (id, home) VALUES (?, ?)", 2, map[string]any{"street": "Side", "number": 8}).Exec())
-	var a tagged
-	require.NoError(t, s.Query("SELECT home FROM items WHERE id = 2").Scan(&a))
-	require.Equal(t, tagged{"Side", 8}, a)
-	m := map[string]any{}
-	require.NoError(t, s.Query("SELECT home FROM items WHERE id = 1").MapScan(m))
-	require.Equal(t, map[string]any{"street": "Main", "number": 7}, m["home"])
-}
 
 func TestZeroValuesOfTypes(t *testing.T) {
 	for text, zero := range map[string]any{

@@ -3,7 +3,6 @@
 package gocql_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/gocql/gocql"
@@ -76,19 +75,5 @@ func TestPoliciesWithoutASession(t *testing.T) {
 	next := p.Pick(nil)
 	if first, second := next(), next(); first.Info().Rack() != "r" || second.Info().Rack() != "x" || first.Token() != nil || next() != nil {
 		t.Error(first.Info(), second.Info())
-	}
-}
-
-// Programs compare the names of the types of policies, as scylla-bench does in its tests.
-func TestPolicyTypes(t *testing.T) {
-	for want, policy := range map[string]gocql.HostSelectionPolicy{
-		"*gocql.roundRobinHostPolicy": gocql.RoundRobinHostPolicy(),
-		"*gocql.dcAwareRR":            gocql.DCAwareRoundRobinPolicy("dc1"),
-		"*gocql.rackAwareRR":          gocql.RackAwareRoundRobinPolicy("dc1", "rack1"),
-		"*gocql.tokenAwareHostPolicy": gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy()),
-	} {
-		if got := fmt.Sprintf("%T", policy); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }

@@ -3,44 +3,13 @@
 package gocql_test
 
 import (
-	"context"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/cqltest"
 )
-
-// TestBatch: statements with values, without values, and with a function that returns the values.
-func TestBatch(t *testing.T) {
-	o := &observer{}
-	s := newSession(t, newCluster(t, cqltest.Config{}), func(cfg *gocql.ClusterConfig) { cfg.BatchObserver = o })
-	b := s.NewBatch(gocql.LoggedBatch)
-	b.Query("INSERT INTO items (id, name) VALUES (?, ?)", 1, "lamp")
-	b.Query("INSERT INTO items (id, name) VALUES (2, 'desk')")
-	b.Bind("INSERT INTO items (id, name) VALUES (?, ?)", func(q *gocql.QueryInfo) ([]any, error) {
-		return []any{len(q.Args) + 1, q.Args[1].Name}, nil
-	})
-	if b.Size() != 3 || b.IsIdempotent() || b.Keyspace() != "shop" {
-		t.Error(b.Size(), b.IsIdempotent(), b.Keyspace())
-	}
-	for range 2 {
-		if err := s.ExecuteBatch(b.WithContext(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if rows, err := s.Query("SELECT id FROM items").Iter().SliceMap(); err != nil || len(rows) != 3 {
-		t.Error(rows, err)
-	}
-	if b.Attempts() != 2 || b.Latency() <= 0 || len(o.Batches) != 2 {
-		t.Fatal(b.Attempts(), b.Latency(), len(o.Batches))
-	}
-	seen := o.Batches[1]
-	if seen.Attempt != 1 || seen.Err != nil || seen.Host == nil || seen.Metrics.Attempts < 1 || len(seen.Statements) != 3 ||
-		!reflect.DeepEqual(seen.Values[0], []any{1, "lamp"}) || seen.Values[1] != nil {
-		t.Errorf("%+v", seen)
-	}
-}
 
 // TestConditionalBatch: the first row is stored, the Iter has the others.
 func TestConditionalBatch(t *testing.T) {
@@ -77,19 +46,6 @@ func TestConditionalBatch(t *testing.T) {
 	}
 }
 
-// TestRetriedBatch: the policy of a batch sees the batch.
-func TestRetriedBatch(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	s := newSession(t, c)
-	c.Inject(cqltest.Fault{Op: cqltest.OpBatch, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-	b := s.NewBatch(gocql.LoggedBatch).RetryPolicy(&gocql.SimpleRetryPolicy{NumRetries: 1}).WithContext(context.Background())
-	b.Query("INSERT INTO items (id) VALUES (?)", 1)
-	b.Entries[0].Idempotent = true
-	if err := s.ExecuteBatch(b); err != nil || b.Attempts() != 2 {
-		t.Error(err, b.Attempts())
-	}
-}
-
 // TestTimeOfAWrite is that of WithTimestamp, or of the server.
 func TestTimeOfAWrite(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))
@@ -112,5 +68,16 @@ func TestTimeOfAWrite(t *testing.T) {
 	}
 	if err := s.Query("UPDATE items SET name = ? WHERE id = ?", "bed", 1).DefaultTimestamp(false).Exec(); err != nil || written() <= 2000 {
 		t.Error("server:", written(), err)
+	}
+}
+
+// TestMethodsOfABatch are exactly those of the API.
+func TestMethodsOfABatch(t *testing.T) {
+	var methods []string
+	for i := range reflect.TypeFor[*gocql.Batch]().NumMethod() {
+		methods = append(methods, reflect.TypeFor[*gocql.Batch]().Method(i).Name)
+	}
+	if !slices.Equal(methods, methodsOfABatch) {
+		t.Error(methods)
 	}
 }

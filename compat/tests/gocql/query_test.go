@@ -5,7 +5,6 @@ package gocql_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,97 +13,6 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/cqltest"
 )
-
-// TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery, with the metrics of their node.
-func TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery(t *testing.T) {
-	c := newCluster(t, cqltest.Config{Nodes: 1})
-	o := &observer{}
-	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
-	q := s.Query("SELECT name FROM items WHERE id = ?", 1).Consistency(gocql.One)
-	for range 2 {
-		if err := q.Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(o.Queries) != 2 || q.Attempts() != 2 || q.Latency() <= 0 {
-		t.Fatal(o.Queries, q.Attempts(), q.Latency())
-	}
-	for i, seen := range o.Queries {
-		if seen.Attempt != i || seen.Metrics.Attempts != i+1 || seen.Metrics.TotalLatency <= 0 || seen.Keyspace != "shop" ||
-			seen.Statement != q.Statement() || !reflect.DeepEqual(seen.Values, []any{1}) || seen.Err != nil ||
-			!seen.Host.IsUp() || seen.Host.HostID() == "" || seen.Host != o.Queries[0].Host {
-			t.Errorf("%d: %+v", i, seen)
-		}
-	}
-}
-
-// TestQueryCountsItsAttemptsWithoutAnObserver.
-func TestQueryCountsItsAttemptsWithoutAnObserver(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	s := newSession(t, c)
-	q := s.Query("INSERT INTO items (id) VALUES (?)", 1).Idempotent(true).RetryPolicy(&gocql.SimpleRetryPolicy{NumRetries: 3})
-	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Times: 2, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-	if err := q.Exec(); err != nil || q.Attempts() != 3 || q.Latency() <= 0 {
-		t.Fatal(err, q.Attempts(), q.Latency())
-	}
-}
-
-// countingPolicy is a retry policy of a program that looks at the query.
-type countingPolicy struct {
-	attempts []int
-	errs     []error
-	result   gocql.RetryType // its zero value is Retry
-}
-
-func (p *countingPolicy) Attempt(q gocql.RetryableQuery) bool {
-	if _, ok := q.(*gocql.Query); !ok {
-		panic(fmt.Sprintf("%T", q))
-	}
-	p.attempts = append(p.attempts, q.Attempts())
-	return q.Attempts() <= 2
-}
-
-func (p *countingPolicy) GetRetryType(err error) gocql.RetryType {
-	p.errs = append(p.errs, err)
-	return p.result
-}
-
-// TestRetryPolicyOfTheProgram: the zero value of RetryType is a retry on the same node.
-func TestRetryPolicyOfTheProgram(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	o := &observer{}
-	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
-	run(t, s, "INSERT INTO items (id) VALUES (?)", 1)
-	o.Queries = nil
-	p := &countingPolicy{}
-	c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
-	err := s.Query("INSERT INTO items (id) VALUES (?)", 1).Idempotent(true).RetryPolicy(p).Exec()
-	if codeOf(err) != gocql.ErrCodeOverloaded {
-		t.Fatalf("%T %v", err, err)
-	}
-	if !slices.Equal(p.attempts, []int{1, 2, 3}) || len(p.errs) != 2 || len(o.Queries) != 3 {
-		t.Error(p.attempts, p.errs, len(o.Queries))
-	}
-	for _, seen := range o.Queries {
-		if seen.Host != o.Queries[0].Host {
-			t.Error("another node")
-		}
-	}
-	if codeOf(p.errs[0]) != gocql.ErrCodeOverloaded {
-		t.Errorf("%T", p.errs[0])
-	}
-}
-
-// TestUnknownRetryTypeIsAnError.
-func TestUnknownRetryTypeIsAnError(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	s := newSession(t, c)
-	fail(c, "SELECT", cqltest.Error{Code: cqltest.CodeOverloaded})
-	q := s.Query("SELECT id FROM items WHERE id = ?", 1).RetryPolicy(&countingPolicy{result: 99})
-	if err := q.Exec(); err != gocql.ErrUnknownRetryType {
-		t.Errorf("%T %v", err, err)
-	}
-}
 
 // TestWriteThatMayHaveBeenExecutedIsNotSentAgain, unless it is idempotent.
 func TestWriteThatMayHaveBeenExecutedIsNotSentAgain(t *testing.T) {
@@ -120,18 +28,6 @@ func TestWriteThatMayHaveBeenExecutedIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestDowngradingConsistency sends the request again at the next level of the list.
-func TestDowngradingConsistency(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	s := newSession(t, c)
-	fail(c, "SELECT", cqltest.Error{Code: cqltest.CodeUnavailable, Required: 2, Alive: 1})
-	q := s.Query("SELECT id FROM items WHERE id = ?", 1).
-		RetryPolicy(&gocql.DowngradingConsistencyRetryPolicy{ConsistencyLevelsToTry: []gocql.Consistency{gocql.One}})
-	if err := q.Exec(); err != nil || q.GetConsistency() != gocql.One {
-		t.Error(err, q.GetConsistency())
-	}
-}
-
 // TestExponentialBackoffEndsWithTheContext.
 func TestExponentialBackoffEndsWithTheContext(t *testing.T) {
 	c := newCluster(t, cqltest.Config{})
@@ -142,28 +38,6 @@ func TestExponentialBackoffEndsWithTheContext(t *testing.T) {
 	policy := &gocql.ExponentialBackoffRetryPolicy{NumRetries: 3, Min: time.Hour, Max: time.Hour}
 	if err := s.Query("SELECT id FROM items WHERE id = ?", 1).WithContext(ctx).RetryPolicy(policy).Exec(); err == nil {
 		t.Error("no error")
-	}
-}
-
-// TestFailedPrepareIsAnAttempt: it has a host, and the retry policy is asked.
-func TestFailedPrepareIsAnAttempt(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	o := &observer{}
-	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
-	q := s.Query("SELECT nothing FROM items WHERE id = ?", 1)
-	it := q.Iter()
-	if it.Host() == nil || it.Host().ConnectAddress() == nil {
-		t.Error("no host")
-	}
-	if err := it.Close(); err == nil || q.Attempts() != 1 {
-		t.Error(err, q.Attempts())
-	}
-	if len(o.Queries) != 1 || o.Queries[0].Keyspace != "shop" || o.Queries[0].Err == nil || o.Queries[0].Host == nil {
-		t.Errorf("%+v", o.Queries)
-	}
-	p := &countingPolicy{result: gocql.Rethrow}
-	if err := s.Query("SELECT nowhere FROM items WHERE id = ?", 1).RetryPolicy(p).Exec(); err == nil || len(p.errs) != 1 {
-		t.Error(err, p.errs)
 	}
 }
 
@@ -212,11 +86,6 @@ func TestPaging(t *testing.T) {
 	if n := count(s.Query("SELECT id FROM items").PageSize(10).Prefetch(0).Iter()); n != 25 {
 		t.Error("automatic:", n)
 	}
-	s.SetPageSize(4)
-	s.SetPrefetch(0.5)
-	if it := s.Query("SELECT id FROM items").Iter(); it.NumRows() != 4 || count(it) != 25 {
-		t.Error("page size of the session")
-	}
 	var state []byte
 	var pages []int
 	for {
@@ -261,31 +130,6 @@ func TestNamedAndUnsetValues(t *testing.T) {
 	}
 }
 
-// TestSettingsOfASession apply to the queries made after them.
-func TestSettingsOfASession(t *testing.T) {
-	s := newSession(t, newCluster(t, cqltest.Config{}))
-	q := s.Query("SELECT id FROM items")
-	s.SetConsistency(gocql.LocalOne)
-	if q.GetConsistency() != gocql.Quorum || s.Query("").GetConsistency() != gocql.LocalOne || s.NewBatch(gocql.LoggedBatch).GetConsistency() != gocql.LocalOne {
-		t.Error("consistency")
-	}
-	var traces traces
-	s.SetTrace(&traces)
-	run(t, s, "SELECT id FROM items")
-	if len(traces) != 1 || len(traces[0]) != 16 {
-		t.Error(traces)
-	}
-	s.SetTrace(nil)
-	run(t, s, "SELECT id FROM items")
-	if len(traces) != 1 {
-		t.Error(traces)
-	}
-}
-
-type traces [][]byte
-
-func (t *traces) Trace(id []byte) { *t = append(*t, slices.Clone(id)) }
-
 // TestTraceWriter writes the events of a trace.
 func TestTraceWriter(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))
@@ -297,49 +141,6 @@ func TestTraceWriter(t *testing.T) {
 		t.Error(text.String())
 	}
 }
-
-// TestRouteOfAQuery: the routing key is known before the execution, the table after it.
-func TestRouteOfAQuery(t *testing.T) {
-	s := newSession(t, newCluster(t, cqltest.Config{}))
-	q := s.Query("SELECT name FROM items WHERE id = ?", 258)
-	if q.Table() != "" || q.Keyspace() != "shop" {
-		t.Error(q.Keyspace(), q.Table())
-	}
-	if key, err := q.GetRoutingKey(); err != nil || !slices.Equal(key, []byte{0, 0, 1, 2}) || q.Table() != "items" {
-		t.Error(key, err, q.Table())
-	}
-	if key, err := q.RoutingKey([]byte{9}).GetRoutingKey(); err != nil || !slices.Equal(key, []byte{9}) {
-		t.Error(key, err)
-	}
-	other := s.Query("SELECT name FROM items WHERE id = ?", 1)
-	if err := other.Exec(); err != nil || other.Table() != "items" {
-		t.Error(other.Table(), err)
-	}
-	b := s.NewBatch(gocql.UnloggedBatch)
-	b.Query("INSERT INTO items (id) VALUES (?)", 258)
-	if key, err := b.GetRoutingKey(); err != nil || !slices.Equal(key, []byte{0, 0, 1, 2}) {
-		t.Error(key, err)
-	}
-}
-
-// TestQueryIsCopiedByWithContext.
-func TestQueryIsCopiedByWithContext(t *testing.T) {
-	s := newSession(t, newCluster(t, cqltest.Config{}))
-	q := s.Query("SELECT id FROM items WHERE id = ?", 1)
-	c := q.WithContext(context.WithValue(t.Context(), requestID{}, 7))
-	if c == q || c.Context().Value(requestID{}) != 7 || q.Context().Value(requestID{}) != nil {
-		t.Error("the context")
-	}
-	if err := c.Exec(); err != nil || q.Attempts() != 1 {
-		t.Error("copies share their metrics:", q.Attempts(), err)
-	}
-	q.Release()
-	if q.Statement() == "" {
-		t.Error("a released query has no statement")
-	}
-}
-
-type requestID struct{}
 
 // TestSpeculativeExecution: a second node answers while the first one is silent, if the query is marked idempotent.
 func TestSpeculativeExecution(t *testing.T) {
