@@ -3,38 +3,204 @@
 package gocql
 
 import (
-	"fmt"
+	"maps"
 	"slices"
+	"sync"
+
+	"github.com/vecql/vecql/cql"
 )
 
-// Kinds of columns.
+// Schema metadata. The modules of v1.7 and v2 define their types by the ones below, so that these have their package.
+// T is a module's TypeInfo. Metadata of vecql that is nil becomes nil.
 
-// columnKinds are the names of the kinds of columns; that of 0, an unknown one, is empty.
-var columnKinds = [...]string{"", "partition_key", "clustering_key", "regular", "compact", "static"}
+// ColumnOrder is the order of rows by a clustering column; true means descending.
+type ColumnOrder bool
 
-// ColumnKindText returns the name of a kind of column.
-func ColumnKindText[K ~int](kind K) string {
-	if kind <= 0 || int(kind) >= len(columnKinds) {
-		return fmt.Sprintf("unknown_column_%d", int(kind))
-	}
-	return columnKinds[kind]
+// Table is TableMetadata, C a module's ColumnMetadata. The fields from KeyValidator to ValueAlias are those of servers
+// before Cassandra 3, always empty.
+type Table[C any] struct {
+	Keyspace          string
+	Name              string
+	KeyValidator      string
+	Comparator        string
+	DefaultValidator  string
+	KeyAliases        []string
+	ColumnAliases     []string
+	ValueAlias        string
+	PartitionKey      []*C
+	ClusteringColumns []*C
+	Columns           map[string]*C
+	OrderedColumns    []string
 }
 
-// DecodeColumnKind stores the kind of a column, which system_schema.columns names text.
-func DecodeColumnKind[K ~int](kind *K, text string) error {
-	name := text
-	switch text {
-	case "clustering":
-		name = "clustering_key"
-	case "compact_value":
-		name = "compact"
-	case "compact":
-		name = ""
+// NewTable converts a table. The columns have the order of system_schema.columns, that of their names.
+func NewTable[C any](t *cql.TableMetadata, column func(*cql.ColumnMetadata) *C) *Table[C] {
+	if t == nil {
+		return nil
 	}
-	i := slices.Index(columnKinds[:], name)
-	if i <= 0 {
-		return fmt.Errorf("gocql: unknown kind of column %q", text)
+	out := &Table[C]{
+		Keyspace: t.Keyspace, Name: t.Name, Columns: ConvertAll(t.Columns, column),
+		OrderedColumns: slices.Sorted(maps.Keys(t.Columns)),
 	}
-	*kind = K(i)
-	return nil
+	out.PartitionKey = NamedColumns(out.Columns, t.PartitionKey)
+	out.ClusteringColumns = NamedColumns(out.Columns, t.ClusteringColumns)
+	return out
+}
+
+// Column is ColumnMetadata, K a module's ColumnKind, I its ColumnIndexMetadata.
+type Column[T any, K ~int, I any] struct {
+	Keyspace        string
+	Table           string
+	Name            string
+	ComponentIndex  int
+	Kind            K
+	Validator       string
+	Type            T
+	ClusteringOrder string
+	Order           ColumnOrder
+	Index           I
+}
+
+// NewColumn converts a column of a type with an index.
+func NewColumn[T any, K ~int, I any](c *cql.ColumnMetadata, typ T, index I) *Column[T, K, I] {
+	return &Column[T, K, I]{
+		Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, ComponentIndex: c.ComponentIndex, Kind: K(c.Kind),
+		Validator: c.Validator, Type: typ, ClusteringOrder: c.ClusteringOrder, Order: ColumnOrder(c.Order), Index: index,
+	}
+}
+
+// Function is FunctionMetadata.
+type Function[T any] struct {
+	Keyspace          string
+	Name              string
+	ArgumentTypes     []T
+	ArgumentNames     []string
+	Body              string
+	CalledOnNullInput bool
+	Language          string
+	ReturnType        T
+}
+
+// NewFunction converts a function.
+func NewFunction[T any](f *cql.FunctionMetadata, typ func(cql.TypeInfo) T) *Function[T] {
+	if f == nil {
+		return nil
+	}
+	return &Function[T]{
+		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: typesOf(f.ArgumentTypes, typ),
+		ArgumentNames: slices.Clone(f.ArgumentNames), Body: f.Body, CalledOnNullInput: f.CalledOnNullInput,
+		Language: f.Language, ReturnType: typ(f.ReturnType),
+	}
+}
+
+// Aggregate is AggregateMetadata, F a module's FunctionMetadata.
+type Aggregate[T, F any] struct {
+	Keyspace      string
+	Name          string
+	ArgumentTypes []T
+	FinalFunc     F
+	InitCond      string
+	ReturnType    T
+	StateFunc     F
+	StateType     T
+}
+
+// NewAggregate converts an aggregate.
+func NewAggregate[T, F any](
+	a *cql.AggregateMetadata, typ func(cql.TypeInfo) T, function func(*cql.FunctionMetadata) *F,
+) *Aggregate[T, F] {
+	if a == nil {
+		return nil
+	}
+	return &Aggregate[T, F]{
+		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: typesOf(a.ArgumentTypes, typ), FinalFunc: *function(&a.FinalFunc),
+		InitCond: a.InitCond, ReturnType: typ(a.ReturnType), StateFunc: *function(&a.StateFunc), StateType: typ(a.StateType),
+	}
+}
+
+// UserType is UserTypeMetadata.
+type UserType[T any] struct {
+	Keyspace   string
+	Name       string
+	FieldNames []string
+	FieldTypes []T
+}
+
+// NewUserType converts a user-defined type.
+func NewUserType[T any](u *cql.UserTypeMetadata, typ func(cql.TypeInfo) T) *UserType[T] {
+	if u == nil {
+		return nil
+	}
+	return &UserType[T]{u.Keyspace, u.Name, slices.Clone(u.FieldNames), typesOf(u.FieldTypes, typ)}
+}
+
+func typesOf[T any](infos []cql.TypeInfo, typ func(cql.TypeInfo) T) []T {
+	types := make([]T, len(infos))
+	for i, info := range infos {
+		types[i] = typ(info)
+	}
+	return types
+}
+
+// ExtensionTexts returns the extensions of a table as texts.
+func ExtensionTexts(extensions map[string][]byte) map[string]string {
+	return ConvertAll(extensions, func(value []byte) string { return string(value) })
+}
+
+// ConvertAll applies convert to the values of a map.
+func ConvertAll[F, T any](from map[string]F, convert func(F) T) map[string]T {
+	out := make(map[string]T, len(from))
+	for name, f := range from {
+		out[name] = convert(f)
+	}
+	return out
+}
+
+// NamedColumns returns the columns with the names of of.
+func NamedColumns[C any](columns map[string]*C, of []*cql.ColumnMetadata) []*C {
+	out := make([]*C, len(of))
+	for i, c := range of {
+		out[i] = columns[c.Name]
+	}
+	return out
+}
+
+// Keyspaces are the metadata of keyspaces, K, by name. The zero value is empty.
+type Keyspaces[K any] struct {
+	mu     sync.Mutex
+	byName map[string]keyspace[K]
+}
+
+// keyspace is the metadata of a keyspace in both shapes.
+type keyspace[K any] struct {
+	of        *cql.KeyspaceMetadata
+	converted *K
+}
+
+// Of returns the metadata of a keyspace, the same value until the schema changes.
+func (ks *Keyspaces[K]) Of(k *cql.KeyspaceMetadata, convert func(*cql.KeyspaceMetadata) (*K, error)) (*K, error) {
+	if known := ks.known(k, nil); known != nil {
+		return known, nil
+	}
+	converted, err := convert(k) // it may send requests
+	if err != nil {
+		return nil, err
+	}
+	return ks.known(k, converted), nil
+}
+
+// known returns what is known of a keyspace, else stores the metadata unless it is nil.
+func (ks *Keyspaces[K]) known(k *cql.KeyspaceMetadata, converted *K) *K {
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
+	if known := ks.byName[k.Name]; known.of == k {
+		return known.converted
+	}
+	if converted != nil {
+		if ks.byName == nil {
+			ks.byName = make(map[string]keyspace[K])
+		}
+		ks.byName[k.Name] = keyspace[K]{k, converted}
+	}
+	return converted
 }

@@ -23,7 +23,7 @@ func TestMetadataIsConverted(t *testing.T) {
 	function := &cql.FunctionMetadata{Keyspace: "shop", Name: "f", ArgumentTypes: []cql.TypeInfo{number}, ArgumentNames: []string{"n"}, ReturnType: text}
 	view := &cql.MaterializedViewMetadata{Keyspace: "shop", Name: "by_name", BaseTableName: "items", IncludeAllColumns: true}
 	view.Comment, view.Extensions = "a view", map[string][]byte{"x": []byte("y")}
-	k := (&schemaConverter{4}).keyspace(&cql.KeyspaceMetadata{
+	k := schemaConverter{4}.keyspace(&cql.KeyspaceMetadata{
 		Name: "shop", Tables: map[string]*cql.TableMetadata{"items": table}, Functions: map[string]*cql.FunctionMetadata{"f": function},
 		Aggregates: map[string]*cql.AggregateMetadata{"a": {
 			Name: "a", ArgumentTypes: []cql.TypeInfo{number}, StateFunc: *function, StateType: cql.NewListType(number), ReturnType: text, InitCond: "[]",

@@ -89,90 +89,34 @@ type Error struct {
 
 func (e Error) Error() string { return e.Message }
 
-// A RequestErrUnavailable means that too few replicas were alive.
-type RequestErrUnavailable struct {
-	errorFrame
-	Consistency Consistency
-	Required    int
-	Alive       int
-}
+// The errors of servers with further fields.
+type (
+	// A RequestErrUnavailable means that too few replicas were alive.
+	RequestErrUnavailable api.Unavailable[Consistency]
+	// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
+	RequestErrWriteTimeout api.WriteTimeout[Consistency]
+	// A RequestErrWriteFailure means that replicas failed a write.
+	RequestErrWriteFailure api.WriteFailure[Consistency]
+	// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
+	RequestErrCDCWriteFailure = api.RequestErrCDCWriteFailure
+	// A RequestErrReadTimeout means that too few replicas answered a read in time.
+	RequestErrReadTimeout api.ReadTimeout[Consistency]
+	// A RequestErrAlreadyExists means that a keyspace or a table exists already.
+	RequestErrAlreadyExists = api.RequestErrAlreadyExists
+	// A RequestErrUnprepared means that the node does not have a prepared statement.
+	RequestErrUnprepared = api.RequestErrUnprepared
+	// A RequestErrReadFailure means that replicas failed a read.
+	RequestErrReadFailure api.ReadFailure[Consistency]
+	// A RequestErrFunctionFailure means that a user-defined function failed.
+	RequestErrFunctionFailure = api.RequestErrFunctionFailure
+	// A RequestErrCASWriteUnknown means that the outcome of a conditional statement is unknown.
+	RequestErrCASWriteUnknown api.CASWriteUnknown[Consistency]
+)
 
 // String returns the fields.
 func (e *RequestErrUnavailable) String() string {
 	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
 		e.Alive)
-}
-
-// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
-type RequestErrWriteTimeout struct {
-	errorFrame
-	Consistency Consistency
-	Received    int
-	BlockFor    int
-	WriteType   string
-}
-
-// A RequestErrWriteFailure means that replicas failed a write.
-type RequestErrWriteFailure struct {
-	errorFrame
-	Consistency Consistency
-	Received    int
-	BlockFor    int
-	NumFailures int
-	WriteType   string
-	ErrorMap    ErrorMap
-}
-
-// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
-type RequestErrCDCWriteFailure struct{ errorFrame }
-
-// A RequestErrReadTimeout means that too few replicas answered a read in time.
-type RequestErrReadTimeout struct {
-	errorFrame
-	Consistency Consistency
-	Received    int
-	BlockFor    int
-	DataPresent byte
-}
-
-// A RequestErrAlreadyExists means that a keyspace or a table exists already.
-type RequestErrAlreadyExists struct {
-	errorFrame
-	Keyspace string
-	Table    string
-}
-
-// A RequestErrUnprepared means that the node does not have a prepared statement.
-type RequestErrUnprepared struct {
-	errorFrame
-	StatementId []byte
-}
-
-// A RequestErrReadFailure means that replicas failed a read.
-type RequestErrReadFailure struct {
-	errorFrame
-	Consistency Consistency
-	Received    int
-	BlockFor    int
-	NumFailures int
-	DataPresent bool
-	ErrorMap    ErrorMap
-}
-
-// A RequestErrFunctionFailure means that a user-defined function failed.
-type RequestErrFunctionFailure struct {
-	errorFrame
-	Keyspace string
-	Function string
-	ArgTypes []string
-}
-
-// A RequestErrCASWriteUnknown means that the outcome of a conditional statement is unknown.
-type RequestErrCASWriteUnknown struct {
-	errorFrame
-	Consistency Consistency
-	Received    int
-	BlockFor    int
 }
 
 // known are the errors of this API for those of vecql.
@@ -187,32 +131,20 @@ func plain(err error) error { return known.Plain(err) }
 
 // requestError returns the RequestError of this API. A code without a type of its own is an errorFrame.
 func requestError(err vecql.RequestError) error {
-	f := api.NewErrorFrame(err)
-	switch e := any(err).(type) { // it is not wrapped
-	case *vecql.RequestErrUnavailable:
-		return &RequestErrUnavailable{f, Consistency(e.Consistency), e.Required, e.Alive}
-	case *vecql.RequestErrWriteTimeout:
-		return &RequestErrWriteTimeout{f, Consistency(e.Consistency), e.Received, e.BlockFor, e.WriteType}
-	case *vecql.RequestErrReadTimeout:
-		return &RequestErrReadTimeout{f, Consistency(e.Consistency), e.Received, e.BlockFor, e.DataPresent}
-	case *vecql.RequestErrReadFailure:
-		return &RequestErrReadFailure{
-			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.DataPresent, api.NewErrorMap(e.ErrorMap),
-		}
-	case *vecql.RequestErrWriteFailure:
-		return &RequestErrWriteFailure{
-			f, Consistency(e.Consistency), e.Received, e.BlockFor, e.NumFailures, e.WriteType, api.NewErrorMap(e.ErrorMap),
-		}
-	case *vecql.RequestErrFunctionFailure:
-		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, e.ArgTypes}
-	case *vecql.RequestErrCDCWriteFailure:
-		return &RequestErrCDCWriteFailure{f}
-	case *vecql.RequestErrCASWriteUnknown:
-		return &RequestErrCASWriteUnknown{f, Consistency(e.Consistency), e.Received, e.BlockFor}
-	case *vecql.RequestErrAlreadyExists:
-		return &RequestErrAlreadyExists{f, e.Keyspace, e.Table}
-	case *vecql.RequestErrUnprepared:
-		return &RequestErrUnprepared{f, e.StatementId}
+	switch e := api.NewRequestError[Consistency](err).(type) {
+	case *api.Unavailable[Consistency]:
+		return (*RequestErrUnavailable)(e)
+	case *api.WriteTimeout[Consistency]:
+		return (*RequestErrWriteTimeout)(e)
+	case *api.WriteFailure[Consistency]:
+		return (*RequestErrWriteFailure)(e)
+	case *api.ReadTimeout[Consistency]:
+		return (*RequestErrReadTimeout)(e)
+	case *api.ReadFailure[Consistency]:
+		return (*RequestErrReadFailure)(e)
+	case *api.CASWriteUnknown[Consistency]:
+		return (*RequestErrCASWriteUnknown)(e)
+	default:
+		return e
 	}
-	return f
 }

@@ -4,10 +4,7 @@ package gocql
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
@@ -50,71 +47,24 @@ type KeyspaceMetadata struct {
 
 // A TableMetadata describes a table. The fields from KeyValidator to ValueAlias are empty: servers since Cassandra 3
 // have no such columns.
-type TableMetadata struct {
-	Keyspace          string
-	Name              string
-	KeyValidator      string
-	Comparator        string
-	DefaultValidator  string
-	KeyAliases        []string
-	ColumnAliases     []string
-	ValueAlias        string
-	PartitionKey      []*ColumnMetadata
-	ClusteringColumns []*ColumnMetadata
-	Columns           map[string]*ColumnMetadata
-	OrderedColumns    []string
-}
+type TableMetadata api.Table[ColumnMetadata]
 
 // A ColumnMetadata describes a column.
-type ColumnMetadata struct {
-	Keyspace        string
-	Table           string
-	Name            string
-	ComponentIndex  int
-	Kind            ColumnKind
-	Validator       string
-	Type            TypeInfo
-	ClusteringOrder string
-	Order           ColumnOrder
-	Index           ColumnIndexMetadata
-}
+type ColumnMetadata api.Column[TypeInfo, ColumnKind, ColumnIndexMetadata]
 
 // A ColumnIndexMetadata describes the index of a column.
 type ColumnIndexMetadata = cql.ColumnIndexMetadata
 
 // A FunctionMetadata describes a user-defined function.
-type FunctionMetadata struct {
-	Keyspace          string
-	Name              string
-	ArgumentTypes     []TypeInfo
-	ArgumentNames     []string
-	Body              string
-	CalledOnNullInput bool
-	Language          string
-	ReturnType        TypeInfo
-}
+type FunctionMetadata api.Function[TypeInfo]
 
 // An AggregateMetadata describes a user-defined aggregate.
-type AggregateMetadata struct {
-	Keyspace      string
-	Name          string
-	ArgumentTypes []TypeInfo
-	FinalFunc     FunctionMetadata
-	InitCond      string
-	ReturnType    TypeInfo
-	StateFunc     FunctionMetadata
-	StateType     TypeInfo
-}
+type AggregateMetadata api.Aggregate[TypeInfo, FunctionMetadata]
 
 // A ViewMetadata describes a user-defined type.
 //
 // Deprecated: use UserTypeMetadata.
-type ViewMetadata struct {
-	Keyspace   string
-	Name       string
-	FieldNames []string
-	FieldTypes []TypeInfo
-}
+type ViewMetadata api.UserType[TypeInfo]
 
 // A MaterializedViewMetadata describes a materialized view.
 type MaterializedViewMetadata struct {
@@ -142,15 +92,10 @@ type MaterializedViewMetadata struct {
 }
 
 // A UserTypeMetadata describes a user-defined type.
-type UserTypeMetadata struct {
-	Keyspace   string
-	Name       string
-	FieldNames []string
-	FieldTypes []TypeInfo
-}
+type UserTypeMetadata api.UserType[TypeInfo]
 
 // A ColumnOrder is the order of rows by a clustering column.
-type ColumnOrder bool
+type ColumnOrder = api.ColumnOrder
 
 // The orders of a clustering column.
 const (
@@ -192,47 +137,23 @@ func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.schema[keyspace]
-	if known.of != k {
-		known = keyspaceSchema{of: k, converted: (&schemaConverter{s.proto()}).keyspace(k)}
-		if s.schema == nil {
-			s.schema = make(map[string]keyspaceSchema)
-		}
-		s.schema[keyspace] = known
-	}
-	return known.converted, nil
-}
-
-// keyspaceSchema is the metadata of a keyspace in both shapes.
-type keyspaceSchema struct {
-	of        *vecql.KeyspaceMetadata
-	converted *KeyspaceMetadata
+	return s.schema.Of(k, func(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
+		return schemaConverter{s.proto()}.keyspace(k), nil
+	})
 }
 
 // schemaConverter converts metadata from vecql's shape.
 type schemaConverter struct{ proto byte }
 
-func (c *schemaConverter) typ(t cql.TypeInfo) TypeInfo       { return fromCQL(t, c.proto) }
-func (c *schemaConverter) types(t []cql.TypeInfo) []TypeInfo { return fromCQLs(t, c.proto) }
+func (c schemaConverter) typ(t cql.TypeInfo) TypeInfo { return fromCQL(t, c.proto) }
 
-// convertAll applies convert to the values of a map.
-func convertAll[A, B any](m map[string]*A, convert func(*A) *B) map[string]*B {
-	out := make(map[string]*B, len(m))
-	for name, v := range m {
-		out[name] = convert(v)
-	}
-	return out
-}
-
-func (c *schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
+func (c schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	out := &KeyspaceMetadata{
 		Name: k.Name, DurableWrites: k.DurableWrites, StrategyClass: k.StrategyClass, StrategyOptions: k.StrategyOptions,
-		Tables: convertAll(k.Tables, c.table), Functions: convertAll(k.Functions, c.function),
-		Aggregates: convertAll(k.Aggregates, c.aggregate), UserTypes: convertAll(k.UserTypes, c.userType),
+		Tables: api.ConvertAll(k.Tables, c.table), Functions: api.ConvertAll(k.Functions, c.function),
+		Aggregates: api.ConvertAll(k.Aggregates, c.aggregate), UserTypes: api.ConvertAll(k.UserTypes, c.userType),
 	}
-	out.Views = convertAll(out.UserTypes, func(t *UserTypeMetadata) *ViewMetadata { return (*ViewMetadata)(t) })
+	out.Views = api.ConvertAll(out.UserTypes, func(t *UserTypeMetadata) *ViewMetadata { return (*ViewMetadata)(t) })
 	out.MaterializedViews = make(map[string]*MaterializedViewMetadata, len(k.MaterializedViews))
 	for name, v := range k.MaterializedViews {
 		out.MaterializedViews[name] = viewOf(v, out.Tables[v.BaseTableName])
@@ -240,51 +161,28 @@ func (c *schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	return out
 }
 
-func (c *schemaConverter) table(t *cql.TableMetadata) *TableMetadata {
-	out := &TableMetadata{
-		Keyspace: t.Keyspace, Name: t.Name, Columns: convertAll(t.Columns, c.column),
-		OrderedColumns: slices.Sorted(maps.Keys(t.Columns)), // the order of system_schema.columns
-	}
-	for _, column := range t.PartitionKey {
-		out.PartitionKey = append(out.PartitionKey, out.Columns[column.Name])
-	}
-	for _, column := range t.ClusteringColumns {
-		out.ClusteringColumns = append(out.ClusteringColumns, out.Columns[column.Name])
-	}
-	return out
+func (c schemaConverter) table(t *cql.TableMetadata) *TableMetadata {
+	return (*TableMetadata)(api.NewTable(t, c.column))
 }
 
-func (c *schemaConverter) column(col *cql.ColumnMetadata) *ColumnMetadata {
-	return &ColumnMetadata{
-		Keyspace: col.Keyspace, Table: col.Table, Name: col.Name, ComponentIndex: col.ComponentIndex,
-		Kind: ColumnKind(col.Kind), Validator: col.Validator, Type: c.typ(col.Type),
-		ClusteringOrder: col.ClusteringOrder, Order: ColumnOrder(col.Order), Index: col.Index,
-	}
+func (c schemaConverter) column(col *cql.ColumnMetadata) *ColumnMetadata {
+	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](col, c.typ(col.Type), col.Index))
 }
 
-func (c *schemaConverter) function(f *cql.FunctionMetadata) *FunctionMetadata {
-	return &FunctionMetadata{
-		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: c.types(f.ArgumentTypes), ArgumentNames: f.ArgumentNames,
-		Body: f.Body, CalledOnNullInput: f.CalledOnNullInput, Language: f.Language, ReturnType: c.typ(f.ReturnType),
-	}
+func (c schemaConverter) function(f *cql.FunctionMetadata) *FunctionMetadata {
+	return (*FunctionMetadata)(api.NewFunction(f, c.typ))
 }
 
-func (c *schemaConverter) aggregate(a *cql.AggregateMetadata) *AggregateMetadata {
-	return &AggregateMetadata{
-		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: c.types(a.ArgumentTypes), FinalFunc: *c.function(&a.FinalFunc),
-		InitCond: a.InitCond, ReturnType: c.typ(a.ReturnType), StateFunc: *c.function(&a.StateFunc),
-		StateType: c.typ(a.StateType),
-	}
+func (c schemaConverter) aggregate(a *cql.AggregateMetadata) *AggregateMetadata {
+	return (*AggregateMetadata)(api.NewAggregate(a, c.typ, c.function))
 }
 
-func (c *schemaConverter) userType(t *cql.UserTypeMetadata) *UserTypeMetadata {
-	return &UserTypeMetadata{
-		Keyspace: t.Keyspace, Name: t.Name, FieldNames: t.FieldNames, FieldTypes: c.types(t.FieldTypes),
-	}
+func (c schemaConverter) userType(t *cql.UserTypeMetadata) *UserTypeMetadata {
+	return (*UserTypeMetadata)(api.NewUserType(t, c.typ))
 }
 
 func viewOf(v *cql.MaterializedViewMetadata, base *TableMetadata) *MaterializedViewMetadata {
-	out := &MaterializedViewMetadata{
+	return &MaterializedViewMetadata{
 		Keyspace: v.Keyspace, Name: v.Name, BaseTableId: v.BaseTableId, BaseTable: base,
 		BloomFilterFpChance: v.BloomFilterFpChance, Caching: v.Caching, Comment: v.Comment, Compaction: v.Compaction,
 		Compression: v.Compression, CrcCheckChance: v.CrcCheckChance, DcLocalReadRepairChance: v.DcLocalReadRepairChance,
@@ -292,10 +190,6 @@ func viewOf(v *cql.MaterializedViewMetadata, base *TableMetadata) *MaterializedV
 		IncludeAllColumns: v.IncludeAllColumns, MaxIndexInterval: v.MaxIndexInterval,
 		MemtableFlushPeriodInMs: v.MemtableFlushPeriodInMs, MinIndexInterval: v.MinIndexInterval,
 		ReadRepairChance: v.ReadRepairChance, SpeculativeRetry: v.SpeculativeRetry,
-		Extensions: make(map[string]string, len(v.Extensions)),
+		Extensions: api.ExtensionTexts(v.Extensions),
 	}
-	for name, value := range v.Extensions {
-		out.Extensions[name] = string(value)
-	}
-	return out
 }

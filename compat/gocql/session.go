@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/vecql/vecql"
@@ -22,9 +21,7 @@ type Session struct {
 	cfg    ClusterConfig
 	hosts  *api.Hosts[HostInfo]
 	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
-
-	mu     sync.RWMutex
-	schema map[string]keyspaceSchema
+	schema api.Keyspaces[KeyspaceMetadata]
 }
 
 type defaults = api.Defaults[Consistency]

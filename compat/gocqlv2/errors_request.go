@@ -5,7 +5,6 @@ package gocql
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -39,100 +38,55 @@ const (
 
 type errorFrame = api.ErrorFrame
 
-// The errors by code. Their fields are those of the ERROR frame.
+// The errors of servers with further fields.
 type (
-	// RequestErrUnavailable means that too few replicas were alive.
-	RequestErrUnavailable struct {
-		errorFrame
-		Consistency Consistency
-		Required    int
-		Alive       int
-	}
-	// RequestErrOverloaded means that the coordinator was overloaded.
-	RequestErrOverloaded struct{ errorFrame }
-	// RequestErrBootstrapping means that the coordinator was starting.
-	RequestErrBootstrapping struct{ errorFrame }
-	// RequestErrInvalid means that the statement is invalid.
-	RequestErrInvalid struct{ errorFrame }
-	// RequestErrConfig means that the statement is invalid by the server's configuration.
-	RequestErrConfig struct{ errorFrame }
-	// RequestErrCredentials means that the authentication failed.
-	RequestErrCredentials struct{ errorFrame }
-	// RequestErrSyntax means that the statement could not be parsed.
-	RequestErrSyntax struct{ errorFrame }
-	// RequestErrTruncate means that a TRUNCATE failed.
-	RequestErrTruncate struct{ errorFrame }
-	// RequestErrUnauthorized means that the role may not execute the statement.
-	RequestErrUnauthorized struct{ errorFrame }
-	// RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
-	RequestErrWriteTimeout struct {
-		errorFrame
-		Consistency Consistency
-		Received    int
-		BlockFor    int
-		WriteType   string
-	}
-	// RequestErrWriteFailure means that replicas failed a write.
-	RequestErrWriteFailure struct {
-		errorFrame
-		Consistency Consistency
-		Received    int
-		BlockFor    int
-		NumFailures int
-		WriteType   string
-		ErrorMap    ErrorMap
-	}
-	// RequestErrCDCWriteFailure means that the CDC log was full.
-	RequestErrCDCWriteFailure struct{ errorFrame }
-	// RequestErrReadTimeout means that too few replicas answered a read in time.
-	RequestErrReadTimeout struct {
-		errorFrame
-		Consistency Consistency
-		Received    int
-		BlockFor    int
-		DataPresent byte
-	}
-	// RequestErrAlreadyExists means that the keyspace or the table exists.
-	RequestErrAlreadyExists struct {
-		errorFrame
-		Keyspace string
-		Table    string
-	}
-	// RequestErrUnprepared means that the server has no prepared statement of that id.
-	RequestErrUnprepared struct {
-		errorFrame
-		StatementId []byte
-	}
-	// RequestErrReadFailure means that replicas failed a read.
-	RequestErrReadFailure struct {
-		errorFrame
-		Consistency Consistency
-		Received    int
-		BlockFor    int
-		NumFailures int
-		DataPresent bool
-		ErrorMap    ErrorMap
-	}
-	// RequestErrFunctionFailure means that a user-defined function failed.
-	RequestErrFunctionFailure struct {
-		errorFrame
-		Keyspace string
-		Function string
-		ArgTypes []string
-	}
-	// RequestErrCASWriteUnknown means that the outcome of a lightweight transaction is unknown.
-	RequestErrCASWriteUnknown struct {
-		errorFrame
-		Consistency Consistency
-		Received    int
-		BlockFor    int
-	}
+	// A RequestErrUnavailable means that too few replicas were alive.
+	RequestErrUnavailable api.Unavailable[Consistency]
+	// A RequestErrWriteTimeout means that too few replicas acknowledged a write in time.
+	RequestErrWriteTimeout api.WriteTimeout[Consistency]
+	// A RequestErrWriteFailure means that replicas failed a write.
+	RequestErrWriteFailure api.WriteFailure[Consistency]
+	// A RequestErrCDCWriteFailure means that a write was refused because the CDC log is full.
+	RequestErrCDCWriteFailure = api.RequestErrCDCWriteFailure
+	// A RequestErrReadTimeout means that too few replicas answered a read in time.
+	RequestErrReadTimeout api.ReadTimeout[Consistency]
+	// A RequestErrAlreadyExists means that a keyspace or a table exists already.
+	RequestErrAlreadyExists = api.RequestErrAlreadyExists
+	// A RequestErrUnprepared means that the node does not have a prepared statement.
+	RequestErrUnprepared = api.RequestErrUnprepared
+	// A RequestErrReadFailure means that replicas failed a read.
+	RequestErrReadFailure api.ReadFailure[Consistency]
+	// A RequestErrFunctionFailure means that a user-defined function failed.
+	RequestErrFunctionFailure = api.RequestErrFunctionFailure
+	// A RequestErrCASWriteUnknown means that the outcome of a conditional statement is unknown.
+	RequestErrCASWriteUnknown api.CASWriteUnknown[Consistency]
 )
 
+// String returns the fields.
 func (e *RequestErrUnavailable) String() string {
 	return fmt.Sprintf("[request_error_unavailable consistency=%s required=%d alive=%d]", e.Consistency, e.Required,
 		e.Alive)
 }
+
+// The errors of servers with a code of their own.
+type (
+	// A RequestErrOverloaded means that the coordinator was overloaded.
+	RequestErrOverloaded struct{ errorFrame }
+	// A RequestErrBootstrapping means that the coordinator was starting.
+	RequestErrBootstrapping struct{ errorFrame }
+	// A RequestErrInvalid means that the statement is invalid.
+	RequestErrInvalid struct{ errorFrame }
+	// A RequestErrConfig means that the statement is invalid by the server's configuration.
+	RequestErrConfig struct{ errorFrame }
+	// A RequestErrCredentials means that the authentication failed.
+	RequestErrCredentials struct{ errorFrame }
+	// A RequestErrSyntax means that the statement could not be parsed.
+	RequestErrSyntax struct{ errorFrame }
+	// A RequestErrTruncate means that a TRUNCATE failed.
+	RequestErrTruncate struct{ errorFrame }
+	// A RequestErrUnauthorized means that the role may not execute the statement.
+	RequestErrUnauthorized struct{ errorFrame }
+)
 
 // known are the errors of the API for those of vecql.
 var known = api.Errors{
@@ -151,36 +105,24 @@ func plain(err error) error {
 
 // requestError returns an error of a server in the API's shape.
 func requestError(err vecql.RequestError) error {
-	f := api.NewErrorFrame(err)
-	switch e := err.(type) {
-	case *vecql.RequestErrUnavailable:
-		return &RequestErrUnavailable{f, e.Consistency, e.Required, e.Alive}
-	case *vecql.RequestErrWriteTimeout:
-		return &RequestErrWriteTimeout{f, e.Consistency, e.Received, e.BlockFor, e.WriteType}
-	case *vecql.RequestErrReadTimeout:
-		return &RequestErrReadTimeout{f, e.Consistency, e.Received, e.BlockFor, e.DataPresent}
-	case *vecql.RequestErrAlreadyExists:
-		return &RequestErrAlreadyExists{f, e.Keyspace, e.Table}
-	case *vecql.RequestErrUnprepared:
-		return &RequestErrUnprepared{f, e.StatementId}
-	case *vecql.RequestErrReadFailure:
-		return &RequestErrReadFailure{
-			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.DataPresent,
-			api.NewErrorMap(e.ErrorMap),
-		}
-	case *vecql.RequestErrWriteFailure:
-		return &RequestErrWriteFailure{
-			f, e.Consistency, e.Received, e.BlockFor, e.NumFailures, e.WriteType,
-			api.NewErrorMap(e.ErrorMap),
-		}
-	case *vecql.RequestErrFunctionFailure:
-		return &RequestErrFunctionFailure{f, e.Keyspace, e.Function, slices.Clone(e.ArgTypes)}
-	case *vecql.RequestErrCASWriteUnknown:
-		return &RequestErrCASWriteUnknown{f, e.Consistency, e.Received, e.BlockFor}
-	case *vecql.RequestErrCDCWriteFailure:
-		return &RequestErrCDCWriteFailure{f}
+	switch e := api.NewRequestError[Consistency](err).(type) {
+	case *api.Unavailable[Consistency]:
+		return (*RequestErrUnavailable)(e)
+	case *api.WriteTimeout[Consistency]:
+		return (*RequestErrWriteTimeout)(e)
+	case *api.WriteFailure[Consistency]:
+		return (*RequestErrWriteFailure)(e)
+	case *api.ReadTimeout[Consistency]:
+		return (*RequestErrReadTimeout)(e)
+	case *api.ReadFailure[Consistency]:
+		return (*RequestErrReadFailure)(e)
+	case *api.CASWriteUnknown[Consistency]:
+		return (*RequestErrCASWriteUnknown)(e)
+	case errorFrame:
+		return plainRequestError(e)
+	default:
+		return e
 	}
-	return plainRequestError(f)
 }
 
 // plainRequestError returns an error without further fields.

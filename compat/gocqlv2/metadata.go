@@ -43,58 +43,16 @@ type KeyspaceMetadata struct {
 
 // TableMetadata describes a table. KeyValidator, Comparator, DefaultValidator and the aliases are those of servers
 // before Cassandra 3, always empty.
-type TableMetadata struct {
-	Keyspace          string
-	Name              string
-	KeyValidator      string
-	Comparator        string
-	DefaultValidator  string
-	KeyAliases        []string
-	ColumnAliases     []string
-	ValueAlias        string
-	PartitionKey      []*ColumnMetadata
-	ClusteringColumns []*ColumnMetadata
-	Columns           map[string]*ColumnMetadata
-	OrderedColumns    []string
-}
+type TableMetadata api.Table[ColumnMetadata]
 
 // ColumnMetadata describes a column of a table.
-type ColumnMetadata struct {
-	Keyspace        string
-	Table           string
-	Name            string
-	ComponentIndex  int
-	Kind            ColumnKind
-	Validator       string
-	Type            TypeInfo
-	ClusteringOrder string
-	Order           ColumnOrder
-	Index           ColumnIndexMetadata
-}
+type ColumnMetadata api.Column[TypeInfo, ColumnKind, ColumnIndexMetadata]
 
 // FunctionMetadata describes a user-defined function.
-type FunctionMetadata struct {
-	Keyspace          string
-	Name              string
-	ArgumentTypes     []TypeInfo
-	ArgumentNames     []string
-	Body              string
-	CalledOnNullInput bool
-	Language          string
-	ReturnType        TypeInfo
-}
+type FunctionMetadata api.Function[TypeInfo]
 
 // AggregateMetadata describes a user-defined aggregate.
-type AggregateMetadata struct {
-	Keyspace      string
-	Name          string
-	ArgumentTypes []TypeInfo
-	FinalFunc     FunctionMetadata
-	InitCond      string
-	ReturnType    TypeInfo
-	StateFunc     FunctionMetadata
-	StateType     TypeInfo
-}
+type AggregateMetadata api.Aggregate[TypeInfo, FunctionMetadata]
 
 // MaterializedViewMetadata describes a materialized view.
 type MaterializedViewMetadata struct {
@@ -124,15 +82,10 @@ type MaterializedViewMetadata struct {
 }
 
 // UserTypeMetadata describes a user-defined type.
-type UserTypeMetadata struct {
-	Keyspace   string
-	Name       string
-	FieldNames []string
-	FieldTypes []TypeInfo
-}
+type UserTypeMetadata api.UserType[TypeInfo]
 
 // ColumnOrder is the order of rows by a clustering column.
-type ColumnOrder bool
+type ColumnOrder = api.ColumnOrder
 
 // The orders of a clustering column.
 const (

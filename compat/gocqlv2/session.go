@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/vecql/vecql"
@@ -25,8 +24,7 @@ type Session struct {
 	picker *picker          // nil means a policy that the driver executes itself
 
 	hosts     *api.Hosts[HostInfo]
-	mu        sync.Mutex
-	keyspaces map[string]keyspaceCopy // by name
+	keyspaces api.Keyspaces[KeyspaceMetadata]
 }
 
 // NewSession connects to the cluster that cfg describes.
@@ -98,7 +96,7 @@ func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	return s.keyspace(k), nil
+	return s.keyspace(k)
 }
 
 // AllKeyspaceMetadata returns the metadata of all keyspaces by name.
@@ -107,7 +105,13 @@ func (s *Session) AllKeyspaceMetadata() (map[string]*KeyspaceMetadata, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	return convertAll(all, s.keyspace), nil
+	out := make(map[string]*KeyspaceMetadata, len(all))
+	for name, k := range all {
+		if out[name], err = s.keyspace(k); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // StatementMetadata describes a prepared statement.

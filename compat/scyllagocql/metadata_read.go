@@ -7,17 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
 // Reading of the schema. vecql has the tables; the types as the server writes them are read here.
-
-// keyspaceSchema is the metadata of a keyspace in both shapes.
-type keyspaceSchema struct {
-	of        *vecql.KeyspaceMetadata
-	converted *KeyspaceMetadata
-}
 
 // KeyspaceMetadata returns the metadata of a keyspace. Callers get the same value until the schema changes.
 func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
@@ -29,26 +23,7 @@ func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	s.mu.RLock()
-	known := s.schema[keyspace]
-	s.mu.RUnlock()
-	if known.of == k {
-		return known.converted, nil
-	}
-	converted, err := s.readKeyspace(k)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known = s.schema[keyspace]; known.of == k { // read by another goroutine
-		return known.converted, nil
-	}
-	if s.schema == nil {
-		s.schema = make(map[string]keyspaceSchema)
-	}
-	s.schema[keyspace] = keyspaceSchema{of: k, converted: converted}
-	return converted, nil
+	return s.schema.Of(k, s.readKeyspace)
 }
 
 // TableMetadata returns the metadata of a table.
@@ -73,7 +48,7 @@ func (s *Session) TableMetadata(keyspace, table string) (*TableMetadata, error) 
 func (s *Session) readKeyspace(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
 	out := &KeyspaceMetadata{
 		Name: k.Name, DurableWrites: k.DurableWrites, StrategyClass: k.StrategyClass, StrategyOptions: k.StrategyOptions,
-		Tables: convertAll(k.Tables, newTable), Indexes: make(map[string]*IndexMetadata, len(k.Indexes)),
+		Tables: api.ConvertAll(k.Tables, newTable), Indexes: make(map[string]*IndexMetadata, len(k.Indexes)),
 		Views: make(map[string]*ViewMetadata, len(k.MaterializedViews)),
 	}
 	for name, i := range k.Indexes {
@@ -162,22 +137,13 @@ func (s *Session) readAggregates(k *KeyspaceMetadata) error {
 	}
 }
 
-// convertAll applies convert to the values of a map.
-func convertAll[A, B any](m map[string]*A, convert func(*A) *B) map[string]*B {
-	out := make(map[string]*B, len(m))
-	for name, v := range m {
-		out[name] = convert(v)
-	}
-	return out
-}
-
 func newTable(t *cql.TableMetadata) *TableMetadata {
 	out := &TableMetadata{
-		Keyspace: t.Keyspace, Name: t.Name, Columns: convertAll(t.Columns, newColumn), OrderedColumns: t.OrderedColumns,
+		Keyspace: t.Keyspace, Name: t.Name, Columns: api.ConvertAll(t.Columns, newColumn), OrderedColumns: t.OrderedColumns,
 		Flags: t.Flags, Options: newOptions(&t.Options), Extensions: newExtensions(&t.Options),
 	}
-	out.PartitionKey = namedColumns(out.Columns, t.PartitionKey)
-	out.ClusteringColumns = namedColumns(out.Columns, t.ClusteringColumns)
+	out.PartitionKey = api.NamedColumns(out.Columns, t.PartitionKey)
+	out.ClusteringColumns = api.NamedColumns(out.Columns, t.ClusteringColumns)
 	return out
 }
 
@@ -185,12 +151,12 @@ func newView(v *cql.MaterializedViewMetadata) *ViewMetadata {
 	out := &ViewMetadata{
 		KeyspaceName: v.Keyspace, ViewName: v.Name, ID: v.Id.String(), BaseTableID: v.BaseTableId.String(),
 		BaseTableName: v.BaseTableName, WhereClause: v.WhereClause, IncludeAllColumns: v.IncludeAllColumns,
-		Columns: convertAll(v.Columns, newColumn), OrderedColumns: v.OrderedColumns,
+		Columns: api.ConvertAll(v.Columns, newColumn), OrderedColumns: v.OrderedColumns,
 		Options: newOptions(&v.TableMetadataOptions), Extensions: newExtensions(&v.TableMetadataOptions),
 		DcLocalReadRepairChance: v.DcLocalReadRepairChance, ReadRepairChance: v.ReadRepairChance,
 	}
-	out.PartitionKey = namedColumns(out.Columns, v.PartitionKey)
-	out.ClusteringColumns = namedColumns(out.Columns, v.ClusteringColumns)
+	out.PartitionKey = api.NamedColumns(out.Columns, v.PartitionKey)
+	out.ClusteringColumns = api.NamedColumns(out.Columns, v.ClusteringColumns)
 	return out
 }
 
@@ -215,15 +181,6 @@ func newColumn(c *cql.ColumnMetadata) *ColumnMetadata {
 	}
 }
 
-// namedColumns returns the columns with the names of of.
-func namedColumns(columns map[string]*ColumnMetadata, of []*cql.ColumnMetadata) []*ColumnMetadata {
-	out := make([]*ColumnMetadata, len(of))
-	for i, c := range of {
-		out[i] = columns[c.Name]
-	}
-	return out
-}
-
 func newOptions(o *cql.TableMetadataOptions) TableMetadataOptions {
 	return TableMetadataOptions{
 		Caching: o.Caching, Compaction: o.Compaction, Compression: o.Compression, CDC: o.CDC,
@@ -236,9 +193,5 @@ func newOptions(o *cql.TableMetadataOptions) TableMetadataOptions {
 }
 
 func newExtensions(o *cql.TableMetadataOptions) map[string]any {
-	out := make(map[string]any, len(o.Extensions))
-	for name, value := range o.Extensions {
-		out[name] = value
-	}
-	return out
+	return api.ConvertAll(o.Extensions, func(value []byte) any { return value })
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,8 +33,7 @@ type Session struct {
 	ctx    context.Context               // ends connecting
 	cancel context.CancelFunc
 
-	mu     sync.RWMutex
-	schema map[string]keyspaceSchema
+	schema api.Keyspaces[KeyspaceMetadata]
 }
 
 type defaults = api.Defaults[Consistency]
