@@ -9,45 +9,122 @@ import (
 	"github.com/vecql/vecql/compat"
 )
 
-// The rows of a result. A module's Iter embeds Iter and adds what has its own types or errors.
+// The rows of a result. A module's Iter embeds Iter.
+
+// Results are what the Iters of a session need: its nodes, and a module's columns and errors. H is the module's
+// HostInfo, C its ColumnInfo.
+type Results[H, C any] struct {
+	Dialect *compat.Dialect
+	Hosts   *Hosts[H]
+	Columns func([]vecql.ColumnInfo) []C
+	// Failure returns the error of a result. own is that of the program's retry policy, idempotent the mark of the
+	// statement.
+	Failure func(err, own error, idempotent bool) error
+}
 
 // An Iter reads the rows of a result. The zero Iter has no result.
-type Iter struct {
-	of   *vecql.Iter // nil means that there is no result
-	rows compat.Rows
+type Iter[H, C any] struct {
+	of         *vecql.Iter // nil means that there is no result
+	rows       compat.Rows
+	results    *Results[H, C]
+	idempotent bool
+	err        error // of an Iter without a result, or in place of that of the result
+
+	columns []C               // as Columns returned them
+	first   *vecql.ColumnInfo // the first of the columns that columns were made of
 }
 
 // SetResult sets the result of an Iter.
-func SetResult(it *Iter, of *vecql.Iter, d *compat.Dialect) {
-	it.of, it.rows = of, compat.MakeRows(of, d)
+func SetResult[H, C any](it *Iter[H, C], of *vecql.Iter, r *Results[H, C], idempotent bool) {
+	it.of, it.rows, it.results, it.idempotent = of, compat.MakeRows(of, r.Dialect), r, idempotent
 }
 
+// SetError sets the error of an Iter: of one without a result, else in place of that of the result.
+func SetError[H, C any](it *Iter[H, C], err error) { it.err = err }
+
 // ResultOf returns the result of an Iter and its rows, nil for none.
-func ResultOf(it *Iter) (*vecql.Iter, *compat.Rows) {
+func ResultOf[H, C any](it *Iter[H, C]) (*vecql.Iter, *compat.Rows) {
 	if it.of == nil {
 		return nil, nil
 	}
 	return it.of, &it.rows
 }
 
-// ColumnsOf returns the columns of the result.
-func ColumnsOf(it *Iter) []vecql.ColumnInfo {
+// width returns the number of columns of the result.
+func (it *Iter[H, C]) width() int {
+	if it.of == nil {
+		return 0
+	}
+	return len(it.of.Columns())
+}
+
+func (it *Iter[H, C]) failure(err error) error { return it.results.Failure(err, it.err, it.idempotent) }
+
+// Columns returns the columns of the result.
+func (it *Iter[H, C]) Columns() []C {
+	if it.width() == 0 {
+		return nil
+	}
+	if columns := it.of.Columns(); it.first != &columns[0] {
+		it.columns, it.first = it.results.Columns(columns), &columns[0]
+	}
+	return it.columns
+}
+
+// SliceMap reads all rows as MapScan does.
+func (it *Iter[H, C]) SliceMap() ([]map[string]any, error) {
+	if it.of == nil {
+		return nil, it.err
+	}
+	all, err := it.rows.SliceMap()
+	if err != nil {
+		err = it.Close()
+	}
+	return all, err
+}
+
+// RowData returns a new destination for each column, and for each element of a tuple.
+func (it *Iter[H, C]) RowData() (RowData, error) {
+	if it.of == nil {
+		return RowData{}, it.err
+	}
+	data, err := it.rows.RowData()
+	return data, it.failure(err)
+}
+
+// Close releases the Iter and returns the error that ended the rows.
+func (it *Iter[H, C]) Close() error {
+	if it.of == nil {
+		return it.err
+	}
+	err := it.rows.Close()
+	if sent := it.of.Close(); sent != nil {
+		err = sent // not unwrapped yet
+	}
+	return it.failure(err)
+}
+
+// Host returns the node that sent the current page.
+func (it *Iter[H, C]) Host() *H {
 	if it.of == nil {
 		return nil
 	}
-	return it.of.Columns()
+	return it.results.Hosts.Of(it.of.Host())
 }
+
+// Scanner returns a Scanner of the remaining rows.
+func (it *Iter[H, C]) Scanner() Scanner { return NewScanner(it, nil) }
 
 // Scan stores the columns of the next row in dest and reports whether there was one. A tuple takes one destination for
 // each of its elements; a nil destination skips its column.
-func (it *Iter) Scan(dest ...any) bool { return it.of != nil && it.rows.Scan(dest...) }
+func (it *Iter[H, C]) Scan(dest ...any) bool { return it.of != nil && it.rows.Scan(dest...) }
 
 // MapScan stores the next row in m by column name and reports whether there was one. NULL is the zero value of the
 // column's type. A pointer that m has under the name of a column is the destination of the value and replaced by it.
-func (it *Iter) MapScan(m map[string]any) bool { return it.of != nil && it.rows.MapScan(m) }
+func (it *Iter[H, C]) MapScan(m map[string]any) bool { return it.of != nil && it.rows.MapScan(m) }
 
 // NumRows returns the number of rows of the current page.
-func (it *Iter) NumRows() int {
+func (it *Iter[H, C]) NumRows() int {
 	if it.of == nil {
 		return 0
 	}
@@ -55,7 +132,7 @@ func (it *Iter) NumRows() int {
 }
 
 // PageState returns the state of the next page for Query.PageState. It is empty if there is no further page.
-func (it *Iter) PageState() []byte {
+func (it *Iter[H, C]) PageState() []byte {
 	if it.of == nil {
 		return nil
 	}
@@ -63,10 +140,10 @@ func (it *Iter) PageState() []byte {
 }
 
 // WillSwitchPage reports whether the next Scan begins a new page.
-func (it *Iter) WillSwitchPage() bool { return it.of != nil && it.of.WillSwitchPage() }
+func (it *Iter[H, C]) WillSwitchPage() bool { return it.of != nil && it.of.WillSwitchPage() }
 
 // GetCustomPayload returns the custom payload of the response.
-func (it *Iter) GetCustomPayload() map[string][]byte {
+func (it *Iter[H, C]) GetCustomPayload() map[string][]byte {
 	if it.of == nil {
 		return nil
 	}
@@ -74,7 +151,7 @@ func (it *Iter) GetCustomPayload() map[string][]byte {
 }
 
 // Warnings returns the warnings of the server.
-func (it *Iter) Warnings() []string {
+func (it *Iter[H, C]) Warnings() []string {
 	if it.of == nil {
 		return nil
 	}
@@ -92,6 +169,7 @@ type RowReader interface {
 	Scan(dest ...any) bool
 	MapScan(m map[string]any) bool
 	Close() error
+	width() int
 }
 
 // CloseOne ends a verb that reads one row: ErrNotFound means that there was none.
@@ -103,8 +181,8 @@ func CloseOne(it RowReader, found bool) error {
 }
 
 // ScanCAS stores the next row of the result of a conditional statement. An applied statement has the one column only.
-func ScanCAS(it RowReader, columns int, applied *bool, dest []any) (found bool) {
-	if columns <= 1 {
+func ScanCAS(it RowReader, applied *bool, dest []any) (found bool) {
+	if it.width() <= 1 {
 		return it.Scan(applied)
 	}
 	return it.Scan(append([]any{applied}, dest...)...)
@@ -130,10 +208,9 @@ type Scanner interface {
 	Err() error
 }
 
-// NewScanner returns the Scanner of a module's Iter. failure returns the API's error for one of the rows; destinations,
-// if it is not nil, the destinations of a row.
-func NewScanner(it *Iter, failure func(error) error, closing func() error, destinations func([]any) []any) Scanner {
-	s := &scanner{failure: failure, closing: closing, destinations: destinations}
+// NewScanner returns the Scanner of an Iter. destinations, if it is not nil, returns the destinations of a row.
+func NewScanner[H, C any](it *Iter[H, C], destinations func([]any) []any) Scanner {
+	s := &scanner[H, C]{it: it, destinations: destinations}
 	if it.of != nil {
 		s.rows = it.rows.Scanner()
 	}
@@ -141,23 +218,22 @@ func NewScanner(it *Iter, failure func(error) error, closing func() error, desti
 }
 
 // scanner is the Scanner of an Iter.
-type scanner struct {
+type scanner[H, C any] struct {
+	it           *Iter[H, C]
 	rows         *compat.Scanner // nil means that there is no result
-	failure      func(error) error
-	closing      func() error
 	destinations func([]any) []any
 }
 
-func (s *scanner) Next() bool { return s.rows != nil && s.rows.Next() }
+func (s *scanner[H, C]) Next() bool { return s.rows != nil && s.rows.Next() }
 
-func (s *scanner) Scan(dest ...any) error {
+func (s *scanner[H, C]) Scan(dest ...any) error {
 	if s.rows == nil {
-		return s.closing()
+		return s.it.Close()
 	}
 	if s.destinations != nil {
 		dest = s.destinations(dest)
 	}
-	return s.failure(s.rows.Scan(dest...))
+	return s.it.failure(s.rows.Scan(dest...))
 }
 
-func (s *scanner) Err() error { return s.closing() }
+func (s *scanner[H, C]) Err() error { return s.it.Close() }

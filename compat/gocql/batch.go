@@ -147,15 +147,14 @@ func (b *Batch) build(s *Session, r *execution) *vecql.Batch {
 // run executes a batch.
 func (s *Session) run(b *Batch) *Iter {
 	if _, err := s.started(); err != nil {
-		return &Iter{err: err}
+		return failedIter(err)
 	}
 	if api.MetricsOf(&b.counted) == nil { // a Batch that the program made without NewBatch
 		api.SetMetrics(&b.counted, new(api.Metrics))
 	}
 	r := newExecution(b, api.SettingsOf(&b.batch), &b.counted, b.observer != nil)
 	of := b.build(s, r).IterContext(s.requestContext(b.Context(), b))
-	it := newIter(s, of)
-	it.err = r.finish(&b.counted, of.Attempts(), of.Latency())
+	it := newIter(s, of, r.finish(&b.counted, of.Attempts(), of.Latency()))
 	return it
 }
 
@@ -166,7 +165,7 @@ func (s *Session) ExecuteBatch(batch *Batch) error { return s.run(batch).Close()
 // in dest, and iter has the others, each with [applied] as its first column.
 func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	if found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest); !found {
+	if found := api.ScanCAS(it, &applied, dest); !found {
 		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil

@@ -35,12 +35,11 @@ func (q *Query) Exec() error {
 func (q *Query) Iter() *Iter {
 	s, err := q.session.started()
 	if err != nil {
-		return &Iter{err: err}
+		return failedIter(err)
 	}
 	r := newExecution(q, api.SettingsOfQuery(&q.query), &q.counted, q.observer != nil)
 	of := q.build(s, r).IterContext(q.session.requestContext(q.Context(), q))
-	it := newIter(q.session, of)
-	it.err = r.finish(&q.counted, of.Attempts(), of.Latency())
+	it := newIter(q.session, of, r.finish(&q.counted, of.Attempts(), of.Latency()))
 	return it
 }
 
@@ -107,7 +106,7 @@ func (q *Query) MapScan(m map[string]any) error {
 // stored in dest.
 func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 	it := q.Iter()
-	found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest)
+	found := api.ScanCAS(it, &applied, dest)
 	return applied, api.CloseOne(it, found)
 }
 

@@ -17,11 +17,12 @@ import (
 // A Session sends requests to a cluster. It is safe for use by any number of goroutines.
 type Session struct {
 	defaults
-	vecql  *vecql.Session
-	cfg    ClusterConfig
-	hosts  *api.Hosts[HostInfo]
-	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
-	schema api.Keyspaces[KeyspaceMetadata]
+	vecql   *vecql.Session
+	cfg     ClusterConfig
+	hosts   *api.Hosts[HostInfo]
+	picker  *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
+	schema  api.Keyspaces[KeyspaceMetadata]
+	results api.Results[HostInfo, ColumnInfo]
 }
 
 type defaults = api.Defaults[Consistency]
@@ -32,6 +33,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		return nil, ErrNoHosts
 	}
 	s := &Session{cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize), hosts: newHosts()}
+	s.results = s.newResults()
 	c, err := s.config()
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
 // ExecCASContext is ExecCAS with a context.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
 	iter = b.IterContext(ctx)
-	return iter.applied(&applied, api.ScanCAS(iter, len(api.ColumnsOf(&iter.iter)), &applied, dest))
+	return iter.applied(&applied, api.ScanCAS(iter, &applied, dest))
 }
 
 // MapExecCAS is ExecCAS; it stores the first row in dest by column name.

@@ -14,16 +14,14 @@ type Iter struct {
 	iter
 	session  *Session
 	keyspace string // of the statement
-	err      error  // of a statement that was not sent
-	columns  []ColumnInfo
 }
 
-type iter = api.Iter
+type iter = api.Iter[HostInfo, ColumnInfo]
 
 // newIter returns the rows of it.
 func (s *Session) newIter(it *vecql.Iter, keyspace string) *Iter {
 	out := &Iter{session: s, keyspace: keyspace}
-	api.SetResult(&out.iter, it, dialect)
+	api.SetResult(&out.iter, it, &s.results, false)
 	return out
 }
 
@@ -60,41 +58,10 @@ func (iter *Iter) SliceMap() ([]map[string]any, error) {
 
 // RowData returns new destinations for Scan.
 func (iter *Iter) RowData() (RowData, error) {
-	_, rows := api.ResultOf(&iter.iter)
-	switch {
-	case rows == nil:
-		return RowData{}, iter.err
-	case iter.session.types != nil:
+	if iter.session != nil && iter.session.types != nil {
 		return iter.rowDataRegistered()
 	}
-	row, err := rows.RowData()
-	return row, plain(err)
-}
-
-// Close releases the Iter and returns the error that ended the rows.
-func (iter *Iter) Close() error {
-	_, rows := api.ResultOf(&iter.iter)
-	if rows == nil {
-		return iter.err
-	}
-	return plain(rows.Close())
-}
-
-// Columns returns the columns of the result.
-func (iter *Iter) Columns() []ColumnInfo {
-	if columns := api.ColumnsOf(&iter.iter); iter.columns == nil && len(columns) > 0 {
-		iter.columns = iter.session.columns(columns)
-	}
-	return iter.columns
-}
-
-// Host returns the node that sent the current page.
-func (iter *Iter) Host() *HostInfo {
-	of, _ := api.ResultOf(&iter.iter)
-	if of == nil {
-		return nil
-	}
-	return iter.session.hosts.Of(of.Host())
+	return iter.iter.RowData()
 }
 
 // Attempts returns the number of attempts of the request for the current page.
@@ -139,5 +106,5 @@ func (iter *Iter) Scanner() Scanner {
 	if iter == nil {
 		return nil
 	}
-	return api.NewScanner(&iter.iter, plain, iter.Close, iter.destinations)
+	return api.NewScanner(&iter.iter, iter.destinations)
 }

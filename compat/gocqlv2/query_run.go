@@ -41,7 +41,9 @@ func (q *Query) Iter() *Iter { return q.IterContext(q.Context()) }
 // IterContext is Iter with a context.
 func (q *Query) IterContext(ctx context.Context) *Iter {
 	if isUse(q.Statement()) {
-		return &Iter{err: ErrUseStmt, keyspace: q.Keyspace()}
+		it := &Iter{keyspace: q.Keyspace()}
+		api.SetError(&it.iter, ErrUseStmt)
+		return it
 	}
 	ctx = orBackground(ctx)
 	return q.session.newIter(q.build(ctx).IterContext(q.session.picking(ctx, q)), q.Keyspace())
@@ -75,7 +77,7 @@ func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 func (q *Query) ScanCASContext(ctx context.Context, dest ...any) (applied bool, err error) {
 	q.NoSkipMetadata()
 	it := q.IterContext(ctx)
-	found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest)
+	found := api.ScanCAS(it, &applied, dest)
 	return applied, api.CloseOne(it, found)
 }
 

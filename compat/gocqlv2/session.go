@@ -25,11 +25,15 @@ type Session struct {
 
 	hosts     *api.Hosts[HostInfo]
 	keyspaces api.Keyspaces[KeyspaceMetadata]
+	results   api.Results[HostInfo, ColumnInfo]
 }
 
 // NewSession connects to the cluster that cfg describes.
 func NewSession(cfg ClusterConfig) (*Session, error) {
 	s := &Session{cfg: cfg, hosts: newHosts(), types: userTypes(cfg.RegisteredTypes)}
+	s.results = api.Results[HostInfo, ColumnInfo]{
+		Dialect: dialect, Hosts: s.hosts, Columns: s.columns, Failure: func(err, _ error, _ bool) error { return plain(err) },
+	}
 	if err := s.cfg.check(); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/vecql/vecql"
-	api "github.com/vecql/vecql/compat/api"
 )
 
 // Values and columns of types that the program registered.
@@ -76,7 +75,7 @@ func (iter *Iter) eachDestination(visit func(column ColumnInfo, at int)) {
 
 // destinations returns dest for compat.Rows.
 func (iter *Iter) destinations(dest []any) []any {
-	if iter.session.types == nil {
+	if iter.session == nil || iter.session.types == nil {
 		return dest
 	}
 	out := append([]any(nil), dest...)
@@ -90,13 +89,9 @@ func (iter *Iter) destinations(dest []any) []any {
 
 // rowDataRegistered is RowData with the Go types of registered types.
 func (iter *Iter) rowDataRegistered() (RowData, error) {
-	_, rows := api.ResultOf(&iter.iter)
-	if rows == nil {
-		return RowData{}, iter.err
-	}
-	row, err := rows.RowData()
+	row, err := iter.iter.RowData()
 	if err != nil {
-		return row, plain(err)
+		return row, err
 	}
 	iter.eachDestination(func(c ColumnInfo, at int) {
 		if !isRegistered(c.TypeInfo) {

@@ -193,15 +193,14 @@ func (b *Batch) build(s *Session, on *vecql.Session, r *execution) *vecql.Batch 
 func (s *Session) run(b *Batch) *Iter {
 	on, err := s.started()
 	if err != nil {
-		return &Iter{err: err}
+		return failedIter(err)
 	}
 	if api.MetricsOf(&b.counted) == nil { // a Batch that the program made without Session.Batch
 		api.SetMetrics(&b.counted, new(api.Metrics))
 	}
 	r := newExecution(b, api.SettingsOf(&b.batch), &b.counted, b.observer != nil)
 	of := b.build(s, on, r).IterContext(s.requestContext(b.Context(), b))
-	it := newIter(s, of, b.IsIdempotent())
-	it.err = r.finish(&b.counted, of.Attempts(), of.Latency())
+	it := newIter(s, of, b.IsIdempotent(), r.finish(&b.counted, of.Attempts(), of.Latency()))
 	s.warn(b, of.Host(), of.Warnings())
 	return it
 }
@@ -216,7 +215,7 @@ func (s *Session) ExecuteBatch(batch *Batch) error { return s.run(batch).Close()
 // in dest, and iter has the others, each with [applied] as its first column.
 func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	if found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest); !found {
+	if found := api.ScanCAS(it, &applied, dest); !found {
 		return false, nil, api.CloseOne(it, false)
 	}
 	return applied, it, nil

@@ -40,12 +40,11 @@ func (q *Query) Exec() error {
 func (q *Query) Iter() *Iter {
 	s, err := q.session.started()
 	if err != nil {
-		return &Iter{err: err}
+		return failedIter(err)
 	}
 	r := newExecution(q, api.SettingsOfQuery(&q.query), &q.counted, q.observer != nil)
 	of := q.build(s, r).IterContext(q.session.requestContext(q.Context(), q))
-	it := newIter(q.session, of, q.IsIdempotent())
-	it.err = r.finish(&q.counted, of.Attempts(), of.Latency())
+	it := newIter(q.session, of, q.IsIdempotent(), r.finish(&q.counted, of.Attempts(), of.Latency()))
 	if !q.quiet {
 		q.session.warn(q, of.Host(), of.Warnings())
 	}
@@ -122,7 +121,7 @@ func (q *Query) MapScan(m map[string]any) error {
 // stored in dest.
 func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
 	it := q.Iter()
-	found := api.ScanCAS(it, len(api.ColumnsOf(&it.iter)), &applied, dest)
+	found := api.ScanCAS(it, &applied, dest)
 	return applied, api.CloseOne(it, found)
 }
 

@@ -33,7 +33,8 @@ type Session struct {
 	ctx    context.Context               // ends connecting
 	cancel context.CancelFunc
 
-	schema api.Keyspaces[KeyspaceMetadata]
+	schema  api.Keyspaces[KeyspaceMetadata]
+	results api.Results[HostInfo, ColumnInfo]
 }
 
 type defaults = api.Defaults[Consistency]
@@ -74,6 +75,7 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 		id: id.String(), cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize),
 		ready: make(chan struct{}), hosts: newHosts(),
 	}
+	s.results = s.newResults()
 	c, err := s.config()
 	if err != nil {
 		return nil, nil, err

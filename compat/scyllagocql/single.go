@@ -53,7 +53,7 @@ func (e SingleHostQueryExecutor) Exec(stmt string, values ...any) error {
 // Iter executes a statement.
 func (e SingleHostQueryExecutor) Iter(stmt string, values ...any) *Iter {
 	if e.session == nil {
-		return &Iter{err: errNoExecutor}
+		return failedIter(errNoExecutor)
 	}
 	return e.session.Query(stmt, values...).Consistency(One).SetHostID(e.hostID).Iter()
 }
