@@ -18,18 +18,29 @@ type PickingPolicy[H any] interface {
 	KeyspaceChanged(KeyspaceUpdateEvent)
 }
 
-// A Picker passes the events of a session to a HostSelectionPolicy of the program. A module adds the selection of
-// nodes (vecql.HostPicker).
+// A Picker executes a HostSelectionPolicy of the program (vecql.HostPicker): it passes the events of a session and each
+// request to the policy.
 type Picker[H any] struct {
 	policy  PickingPolicy[H]
 	hostOf  func(*vecql.HostInfo) H
+	pick    func(context.Context, vecql.RouteInfo) vecql.NextHost
 	started atomic.Bool
 	done    chan struct{} // closed when started is final: events wait for it
 }
 
-// NewPicker returns a Picker that waits for Start.
-func NewPicker[H any](policy PickingPolicy[H], hostOf func(*vecql.HostInfo) H) *Picker[H] {
-	return &Picker[H]{policy: policy, hostOf: hostOf, done: make(chan struct{})}
+// NewPicker returns a Picker that waits for Start. pick returns the nodes of a request, in the order of the policy.
+func NewPicker[H any](
+	policy PickingPolicy[H], hostOf func(*vecql.HostInfo) H, pick func(context.Context, vecql.RouteInfo) vecql.NextHost,
+) *Picker[H] {
+	return &Picker[H]{policy: policy, hostOf: hostOf, pick: pick, done: make(chan struct{})}
+}
+
+// Pick implements vecql.HostPicker. Until the policy has the nodes of the session, their order is that of vecql.
+func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.HostInfo) vecql.NextHost {
+	if !p.started.Load() {
+		return vecql.HostsInOrder(nodes...)
+	}
+	return p.pick(ctx, r)
 }
 
 // Start calls init and passes the nodes of s and its keyspace to the policy. nil means that the session did not start.
@@ -59,9 +70,6 @@ func (p *Picker[H]) StartWith(feed func()) {
 	feed()
 	p.started.Store(true)
 }
-
-// Started reports whether the policy has the session and its nodes.
-func (p *Picker[H]) Started() bool { return p.started.Load() }
 
 // Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.
 func (p *Picker[H]) Tier(*vecql.HostInfo) int { return 0 }

@@ -129,11 +129,15 @@ type Statement[C any] struct {
 type Query[S, R, C any] struct {
 	options[S, R]
 
-	st Statement[C]
+	st  Statement[C]
+	run func(*S) RowReader // runs the query; nil for a query that no session made
 }
 
 // QueryOf returns the settings of a query.
 func QueryOf[S, R, C any](q *Query[S, R, C]) (*Settings[R], *Statement[C]) { return &q.set, &q.st }
+
+// SetRun sets the function that runs a query.
+func SetRun[S, R, C any](q *Query[S, R, C], run func(*S) RowReader) { q.run = run }
 
 // SettingsOfQuery returns the settings that a query shares with batches.
 func SettingsOfQuery[S, R, C any](q *Query[S, R, C]) *Settings[R] { return &q.set }

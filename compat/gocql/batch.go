@@ -165,18 +165,13 @@ func (s *Session) ExecuteBatch(batch *Batch) error { return s.run(batch).Close()
 // in dest, and iter has the others, each with [applied] as its first column.
 func (s *Session) ExecuteBatchCAS(batch *Batch, dest ...any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
-	if found := api.ScanCAS(it, &applied, dest); !found {
-		return false, nil, api.CloseOne(it, false)
-	}
-	return applied, it, nil
+	found := api.ScanCAS(it, &applied, dest)
+	return api.Applied(it, applied, found)
 }
 
 // MapExecuteBatchCAS is ExecuteBatchCAS but stores the first row in dest by column name.
 func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied bool, iter *Iter, err error) {
 	it := s.run(batch)
 	applied, found := api.MapScanCAS(it, dest)
-	if !found {
-		return false, nil, api.CloseOne(it, false)
-	}
-	return applied, it, nil
+	return api.Applied(it, applied, found)
 }

@@ -45,6 +45,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 	q := &made.q
 	q.session, q.observer = s, s.cfg.QueryObserver
 	api.SetMetrics(&q.counted, &made.m)
+	api.SetRun(&q.query, func(q *Query) api.RowReader { return q.Iter() })
 	set, st := api.QueryOf(&q.query)
 	st.Text, st.Values = stmt, values
 	st.Idempotent, st.AllMetadata = s.cfg.DefaultIdempotence, s.cfg.DisableSkipMetadata

@@ -20,7 +20,7 @@ type Session struct {
 	vecql   *vecql.Session
 	cfg     ClusterConfig
 	hosts   *api.Hosts[HostInfo]
-	picker  *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
+	picker  *api.Picker[*HostInfo] // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 	schema  api.Keyspaces[KeyspaceMetadata]
 	results api.Results[HostInfo, ColumnInfo]
 }
@@ -40,7 +40,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	}
 	s.vecql, err = vecql.NewSession(*c)
 	if s.picker != nil {
-		s.picker.start()
+		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
 	}
 	if err != nil {
 		return nil, startError(err)

@@ -35,7 +35,8 @@ func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
 // ExecCASContext is ExecCAS with a context.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
 	iter = b.IterContext(ctx)
-	return iter.applied(&applied, api.ScanCAS(iter, &applied, dest))
+	found := api.ScanCAS(iter, &applied, dest)
+	return api.Applied(iter, applied, found)
 }
 
 // MapExecCAS is ExecCAS; it stores the first row in dest by column name.
@@ -47,15 +48,7 @@ func (b *Batch) MapExecCAS(dest map[string]any) (applied bool, iter *Iter, err e
 func (b *Batch) MapExecCASContext(ctx context.Context, dest map[string]any) (applied bool, iter *Iter, err error) {
 	iter = b.IterContext(ctx)
 	applied, found := api.MapScanCAS(iter, dest)
-	return iter.applied(&applied, found)
-}
-
-// applied returns the results of a conditional batch. Without a row there is no Iter.
-func (iter *Iter) applied(applied *bool, found bool) (bool, *Iter, error) {
-	if !found {
-		return false, nil, api.CloseOne(iter, false)
-	}
-	return *applied, iter, nil
+	return api.Applied(iter, applied, found)
 }
 
 // ExecuteBatch runs a batch.

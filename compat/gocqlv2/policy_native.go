@@ -21,7 +21,7 @@ func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 	if native := nativePolicy(p); native != nil {
 		return native
 	}
-	s.picker = &picker{Picker: api.NewPicker[*HostInfo](p, s.hosts.Of), session: s, policy: p}
+	s.picker = api.NewPicker[*HostInfo](p, s.hosts.Of, s.pick)
 	p.Init(s)
 	return s.picker
 }
@@ -41,13 +41,6 @@ func nativePolicy(p HostSelectionPolicy) vecql.HostSelectionPolicy {
 	return nil
 }
 
-// picker executes a policy of the program.
-type picker struct {
-	*api.Picker[*HostInfo]
-	session *Session
-	policy  HostSelectionPolicy
-}
-
 // picking returns the context of a request of q, a *Query or *Batch. The policy finds the statement there.
 func (s *Session) picking(ctx context.Context, q statement) context.Context {
 	if s.picker == nil {
@@ -56,36 +49,37 @@ func (s *Session) picking(ctx context.Context, q statement) context.Context {
 	return api.WithRequest(ctx, q)
 }
 
-// start passes the nodes to the policy, then lets the listeners continue.
-func (p *picker) start() {
-	p.StartWith(func() {
-		hosts := p.session.GetHosts()
+// startPicker passes the nodes to the policy of the program, then lets the listeners continue.
+func (s *Session) startPicker() {
+	policy := s.cfg.PoolConfig.HostSelectionPolicy
+	s.picker.StartWith(func() {
+		hosts := s.GetHosts()
 		if len(hosts) > 0 {
-			p.policy.SetPartitioner(hosts[0].Partitioner())
+			policy.SetPartitioner(hosts[0].Partitioner())
 		}
-		switch all := p.policy.(type) {
+		switch all := policy.(type) {
 		case interface{ AddHosts(hosts []*HostInfo) }:
 			all.AddHosts(hosts)
 		default:
 			for _, h := range hosts {
-				p.policy.AddHost(h)
+				policy.AddHost(h)
 			}
 		}
 		for _, h := range hosts {
 			if h.IsUp() {
-				p.policy.HostUp(h)
+				policy.HostUp(h)
 			}
 		}
 	})
 }
 
-// Pick implements vecql.HostPicker.
-func (p *picker) Pick(ctx context.Context, r vecql.RouteInfo, _ []*vecql.HostInfo) vecql.NextHost {
+// pick returns the nodes of a request, in the order of the policy of the program.
+func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
 	stmt, _ := api.RequestOf(ctx).(statement)
 	if stmt == nil { // a request of Session.Vecql
-		stmt = p.session.Query(r.Statement).Idempotent(r.Idempotent)
+		stmt = s.Query(r.Statement).Idempotent(r.Idempotent)
 	}
-	next := p.policy.Pick(&pickedRequest{statement: stmt, session: p.session, route: r})
+	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&pickedRequest{statement: stmt, session: s, route: r})
 	return api.Selected(next, func(s SelectedHost) *vecql.HostInfo { return vecqlOf(s.Info()) }, markedError)
 }
 

@@ -43,6 +43,7 @@ func (s *Session) set(o *api.Settings[RetryPolicy]) {
 // Query returns a query with the session's options.
 func (s *Session) Query(stmt string, values ...any) *Query {
 	q := &Query{session: s, observer: s.cfg.QueryObserver}
+	api.SetRun(&q.query, func(q *Query) api.RowReader { return q.Iter() })
 	set, st := api.QueryOf(&q.query)
 	s.set(set)
 	st.Text, st.Values, st.Cons, st.PageSize = stmt, values, s.cfg.Consistency, s.cfg.PageSize

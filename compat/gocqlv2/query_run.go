@@ -49,17 +49,11 @@ func (q *Query) IterContext(ctx context.Context) *Iter {
 	return q.session.newIter(q.build(ctx).IterContext(q.session.picking(ctx, q)), q.Keyspace())
 }
 
-// Scan stores the columns of the first row in dest. ErrNotFound means that there is none.
-func (q *Query) Scan(dest ...any) error { return q.ScanContext(q.Context(), dest...) }
-
 // ScanContext is Scan with a context.
 func (q *Query) ScanContext(ctx context.Context, dest ...any) error {
 	it := q.IterContext(ctx)
 	return api.CloseOne(it, it.Scan(dest...))
 }
-
-// MapScan stores the first row in m by column name. ErrNotFound means that there is none.
-func (q *Query) MapScan(m map[string]any) error { return q.MapScanContext(q.Context(), m) }
 
 // MapScanContext is MapScan with a context.
 func (q *Query) MapScanContext(ctx context.Context, m map[string]any) error {

@@ -20,8 +20,8 @@ import (
 type Session struct {
 	driver *vecql.Session
 	cfg    ClusterConfig
-	types  *RegisteredTypes // nil means that the program registered none
-	picker *picker          // nil means a policy that the driver executes itself
+	types  *RegisteredTypes       // nil means that the program registered none
+	picker *api.Picker[*HostInfo] // nil means a policy that the driver executes itself
 
 	hosts     *api.Hosts[HostInfo]
 	keyspaces api.Keyspaces[KeyspaceMetadata]
@@ -50,7 +50,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	}
 	s.cfg.ProtoVersion = s.driver.ProtoVersion() // gocql's own tests read it
 	if s.picker != nil {
-		s.picker.start()
+		s.startPicker()
 	}
 	if l := s.cfg.Metadata.SessionReadyListener; l != nil {
 		l.OnSessionReady(s)

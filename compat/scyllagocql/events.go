@@ -6,6 +6,7 @@ import (
 	"github.com/gocql/gocql/events"
 	"github.com/gocql/gocql/internal/eventbus"
 	"github.com/vecql/vecql"
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Events of a session: nodes that come, go, and change their state. Changes of the schema are not published, because a
@@ -22,7 +23,7 @@ func (s *Session) SubscribeToEvents(
 // hostEvents publishes the events of nodes, and passes them to the HostSelectionPolicy of the program.
 type hostEvents struct {
 	bus    *eventbus.Bus[events.Event]
-	policy *hostPicker // nil means none
+	policy *api.Picker[*HostInfo] // nil means none
 }
 
 // configureEvents sets the listeners.

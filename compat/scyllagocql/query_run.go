@@ -105,34 +105,6 @@ func (s *Session) binding(bind func(q *QueryInfo) ([]any, error)) func(vecql.Sta
 	}
 }
 
-// Scan runs the query and stores the columns of the first row in dest. It returns ErrNotFound if there is no row.
-func (q *Query) Scan(dest ...any) error {
-	it := q.Iter()
-	return api.CloseOne(it, it.Scan(dest...))
-}
-
-// MapScan runs the query and stores the first row in m. It returns ErrNotFound if there is no row.
-func (q *Query) MapScan(m map[string]any) error {
-	it := q.Iter()
-	return api.CloseOne(it, it.MapScan(m))
-}
-
-// ScanCAS runs a conditional statement and reports whether it was applied. If it was not, the current values are
-// stored in dest.
-func (q *Query) ScanCAS(dest ...any) (applied bool, err error) {
-	it := q.Iter()
-	found := api.ScanCAS(it, &applied, dest)
-	return applied, api.CloseOne(it, found)
-}
-
-// MapScanCAS runs a conditional statement and reports whether it was applied. If it was not, the current values are
-// stored in dest.
-func (q *Query) MapScanCAS(dest map[string]any) (applied bool, err error) {
-	it := q.Iter()
-	applied, found := api.MapScanCAS(it, dest)
-	return applied, api.CloseOne(it, found)
-}
-
 // outcome returns the error of this API for an error of a request. own is the error of the program's retry policy, in
 // place of that of the request. A schema change that the nodes do not agree on yet is a success.
 func outcome(err, own error, idempotent bool) error {

@@ -23,7 +23,7 @@ type Session struct {
 	id     string
 	cfg    ClusterConfig
 	hosts  *api.Hosts[HostInfo]
-	picker *hostPicker // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
+	picker *api.Picker[*HostInfo] // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
 	events eventbus.Bus[events.Event]
 	warns  WarningHandler // nil means none
 
@@ -104,7 +104,7 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 		s.vecql.Store(v)
 	}
 	if s.picker != nil {
-		s.picker.start()
+		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
 	}
 	if s.err != nil {
 		s.err = startError(s.err)
