@@ -54,6 +54,7 @@ type groupCase struct {
 	config  Config
 	limits  limits
 	batches []*column.Batch
+	rows    [][]int32 // the selected rows of each batch; nil means all rows of all batches
 	keys    []column.Type
 	values  []column.Type
 	workers int // goroutines, each with a Worker; 0 means Grouper.Add
@@ -321,6 +322,11 @@ func (gc *groupCase) addBatches(c chooser, maxRows, cardinality, scenario int, k
 			gc.batches[i], gc.batches[j] = gc.batches[j], gc.batches[i]
 		}
 	}
+	if gc.workers > 0 && c.n(2) == 0 {
+		for _, b := range gc.batches {
+			gc.rows = append(gc.rows, chooseRows(c, b.Rows))
+		}
+	}
 }
 
 // A met counts events of the package, so that the test can require all of them.
@@ -398,7 +404,7 @@ func (s *watch) look(w *worker, m *met) {
 // everything lists the events that a run over random cases must produce.
 var everything = []string{
 	"table", "frozen", "frozen, misses parted", "scatter", "scatter by sample", "table left", "table abandoned", "direct", "direct with NULL", "direct left",
-	"direct moved", "partition compacted", "tables merged", "tables parted", "Grouper.Add by several", "overflow",
+	"direct moved", "partition compacted", "tables merged", "tables parted", "Grouper.Add by several", "overflow", "selected rows",
 }
 
 // run groups the case and counts events in m.
@@ -438,7 +444,7 @@ func (gc *groupCase) run(m *met) (*column.Batch, error) {
 		err := parallel(gc.workers, func(k int) error {
 			w := g.Worker()
 			for i := k; i < len(gc.batches); i += gc.workers {
-				if err := w.Add(ctx, gc.batches[i]); err != nil {
+				if err := gc.add(ctx, w, i, m); err != nil {
 					return err
 				}
 				look(w.in)

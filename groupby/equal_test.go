@@ -131,7 +131,7 @@ func (gc *groupCase) check(m *met) error {
 	if anyOf {
 		c.Limit = 0
 	}
-	want, wantErr := reference(c, gc.batches...)
+	want, wantErr := reference(c, gc.filtered()...)
 	got, err := gc.run(m)
 	if wantErr != nil {
 		var w, g *OverflowError

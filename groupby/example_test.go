@@ -108,6 +108,33 @@ func ExampleWorker() {
 	// 3 rows
 }
 
+// Only the rows that a filter selected are added.
+func ExampleWorker_AddRows() {
+	ctx := context.Background()
+	batch := column.NewBatch(
+		column.Strings("user", []string{"ann", "bob", "ann", "bob", "ann"}),
+		column.Of("price", []int64{5, 70, 80, 9, 60}),
+	)
+	g, err := groupby.New(groupby.By("user"), groupby.Sum("price").As("total"))
+	if err != nil {
+		panic(err)
+	}
+	if err := g.Worker().AddRows(ctx, batch, []int32{1, 2, 4}); err != nil { // those above 50
+		panic(err)
+	}
+	result, err := g.Finish(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(result)
+	// Output:
+	// user    total
+	// string  int64
+	// bob        70
+	// ann       140
+	// 2 rows
+}
+
 // The three best documents of each topic, with their ids.
 func ExampleTopKOf() {
 	batch := column.NewBatch(

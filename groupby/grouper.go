@@ -78,7 +78,10 @@ func (g *Grouper) Worker() *Worker { return &Worker{g: g} }
 // Add adds a batch. Its rows have the numbers Source.FirstRow and following. The batch is not retained. After a
 // *BatchError nothing of the batch was added and the Worker remains usable; after any other error rows may be missing,
 // and the Grouper is finished.
-func (w *Worker) Add(ctx context.Context, b *column.Batch) error {
+func (w *Worker) Add(ctx context.Context, b *column.Batch) error { return w.addInput(ctx, b, b.Rows, nil) }
+
+// addInput adds n rows of a batch: those at the positions rows, or all if rows is nil.
+func (w *Worker) addInput(ctx context.Context, b *column.Batch, n int, rows []int32) error {
 	if err := w.g.begin(); err != nil {
 		return err
 	}
@@ -97,12 +100,13 @@ func (w *Worker) Add(ctx context.Context, b *column.Batch) error {
 			w.in = w.g.worker(s)
 		}
 	}
+	in := input{cols: cols, start: b.Source.FirstRow, n: n, rows: rows}
 	step := w.in.plan.morsel
-	for i := 0; i < b.Rows; i += step {
+	for i := 0; i < n; i += step {
 		if err := ctx.Err(); err != nil {
-			return w.g.fail(fmt.Errorf("groupby: add: stopped after %d of %d rows: %w", i, b.Rows, err))
+			return w.g.fail(fmt.Errorf("groupby: add: stopped after %d of %d rows: %w", i, n, err))
 		}
-		if err := w.in.add(cols, b.Source.FirstRow, i, min(i+step, b.Rows), b.Rows); err != nil {
+		if err := w.in.add(&in, i, min(i+step, n)); err != nil {
 			return w.g.fail(err)
 		}
 	}
@@ -168,6 +172,7 @@ func (g *Grouper) Add(ctx context.Context, b *column.Batch) error {
 	for len(s.own) < workers {
 		s.own = append(s.own, g.worker(s))
 	}
+	in := input{cols: cols, start: start, n: n}
 	var next atomic.Int64
 	err = parallel(workers, func(k int) error {
 		for {
@@ -178,7 +183,7 @@ func (g *Grouper) Add(ctx context.Context, b *column.Batch) error {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("groupby: add: stopped within %d rows: %w", n, err)
 			}
-			if err := s.own[k].add(cols, start, i, min(i+step, n), n); err != nil {
+			if err := s.own[k].add(&in, i, min(i+step, n)); err != nil {
 				next.Store(int64(morsels)) // stops the others
 				return err
 			}

@@ -62,6 +62,7 @@ func addBatch(t *testing.T, g *Grouper) map[string]weak.Pointer[byte] {
 		b.Columns = append(b.Columns, c.As(name))
 	}
 	require.NoError(t, g.Add(context.Background(), b))
+	require.NoError(t, g.Worker().AddRows(context.Background(), b, []int32{1, 3, 5000}))
 	return map[string]weak.Pointer[byte]{
 		"integers": weak.Make((*byte)(unsafe.Pointer(&ints[0]))),
 		"offsets":  weak.Make((*byte)(unsafe.Pointer(&offsets[0]))),

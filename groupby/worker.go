@@ -27,6 +27,7 @@ type worker struct {
 	merging *merger // for partitions
 
 	coded codedGroups
+	picked gatherer
 	part  []column.Column // the arguments of a chunk
 
 	// rows and misses since the last choice of the mode.
@@ -60,13 +61,11 @@ func newWorker(s *stage) *worker {
 	return w
 }
 
-// add adds rows [i, j) of n; i is a multiple of 64. The columns are in the order of Grouper.names, and row 0 has the
-// number start. add does not retain them.
-func (w *worker) add(cols []column.Column, start int64, i, j, n int) error {
+// add adds rows [i, j) of an input; i is a multiple of 64. It does not retain the input.
+func (w *worker) add(in *input, i, j int) error {
 	defer w.release()
-	keys, values := cols[:len(w.plan.Keys)], cols[len(w.plan.Keys):]
 	if w.mode == modeNew {
-		w.choose(keys, n)
+		w.choose(in)
 	}
 	for i < j {
 		rows := chunkRows
@@ -74,27 +73,7 @@ func (w *worker) add(cols []column.Column, start int64, i, j, n int) error {
 			rows = scatterRows
 		}
 		end := min(i+rows, j)
-		for k := range values {
-			w.part[k] = sliceRows(&values[k], i, end)
-		}
-		c := chunk{keys: &w.maker.keys, values: w.part, start: start + int64(i)}
-		codes := w.codesOf(keys, i, end)
-		if ids := w.known(codes); ids != nil {
-			if err := w.addLocated(&c, ids, nil); err != nil {
-				return err
-			}
-			i = end
-			continue
-		}
-		w.maker.make(keys, i, end)
-		var err error
-		if w.mode == modeScatter {
-			err = w.scatter(&c, nil)
-		} else {
-			err = w.addLocal(&c)
-		}
-		w.cacheCodes(codes)
-		if err != nil {
+		if err := w.addChunk(in, i, end); err != nil {
 			return err
 		}
 		i = end
@@ -102,9 +81,40 @@ func (w *worker) add(cols []column.Column, start int64, i, j, n int) error {
 	return nil
 }
 
+// addChunk adds rows [i, j) of an input, which are a chunk.
+func (w *worker) addChunk(in *input, i, j int) error {
+	c := chunk{keys: &w.maker.keys, values: w.part, start: in.start + int64(i)}
+	cols := in.cols
+	if in.rows != nil {
+		var err error
+		if cols, err = w.picked.chunk(in, i, j, &c, w.plan.rowNumbers); err != nil {
+			return err
+		}
+		i, j = 0, j-i
+	}
+	keys, values := cols[:len(w.plan.Keys)], cols[len(w.plan.Keys):]
+	for k := range values {
+		w.part[k] = sliceRows(&values[k], i, j)
+	}
+	codes := w.codesOf(keys, i, j)
+	if ids := w.known(codes); ids != nil {
+		return w.addLocated(&c, ids, nil)
+	}
+	w.maker.make(keys, i, j)
+	var err error
+	if w.mode == modeScatter {
+		err = w.scatter(&c, nil)
+	} else {
+		err = w.addLocal(&c)
+	}
+	w.cacheCodes(codes)
+	return err
+}
+
 // release drops references to the batch, which would otherwise stay in memory as long as the worker.
 func (w *worker) release() {
 	clear(w.part)
+	w.picked.release()
 	w.maker.release()
 	if w.local != nil {
 		w.local.release()
@@ -170,11 +180,12 @@ func (w *worker) tooLarge() bool {
 // sampleRows is the number of rows that are sampled before the first is added.
 const sampleRows = 4096
 
-// choose selects the mode for the first rows, from a sample of their batch. Of n keys drawn from g groups, about n*n/2g
+// choose selects the mode for the first rows, from a sample of their input. Of n keys drawn from g groups, about n*n/2g
 // were drawn before.
-func (w *worker) choose(keys []column.Column, n int) {
+func (w *worker) choose(in *input) {
 	w.mode = modeTable
 	w.local = newMerger(w.plan)
+	n, keys := in.n, in.cols[:len(w.plan.Keys)]
 	if n < w.plan.sample || len(keys) == 0 {
 		return
 	}
@@ -183,7 +194,7 @@ func (w *worker) choose(keys []column.Column, n int) {
 	x := limit
 	for k := range sel {
 		x = x*6364136223846793005 + 1442695040888963407
-		sel[k] = uint32((x >> 32) * limit >> 32)
+		sel[k] = uint32(in.row(int((x >> 32) * limit >> 32)))
 	}
 	cols := make([]column.Column, len(keys))
 	for k := range cols {
