@@ -78,7 +78,9 @@ func (g *Grouper) Worker() *Worker { return &Worker{g: g} }
 // Add adds a batch. Its rows have the numbers Source.FirstRow and following. The batch is not retained. After a
 // *BatchError nothing of the batch was added and the Worker remains usable; after any other error rows may be missing,
 // and the Grouper is finished.
-func (w *Worker) Add(ctx context.Context, b *column.Batch) error { return w.addInput(ctx, b, b.Rows, nil) }
+func (w *Worker) Add(ctx context.Context, b *column.Batch) error {
+	return w.addInput(ctx, b, b.Rows, nil)
+}
 
 // addInput adds n rows of a batch: those at the positions rows, or all if rows is nil.
 func (w *Worker) addInput(ctx context.Context, b *column.Batch, n int, rows []int32) error {

@@ -26,9 +26,9 @@ type worker struct {
 	local   *merger // nil in modeScatter
 	merging *merger // for partitions
 
-	coded codedGroups
+	coded  codedGroups
 	picked gatherer
-	part  []column.Column // the arguments of a chunk
+	part   []column.Column // the arguments of a chunk
 
 	// rows and misses since the last choice of the mode.
 	rows, misses int
