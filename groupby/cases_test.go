@@ -129,6 +129,7 @@ func makeCase(c chooser, maxRows int) *groupCase {
 	gc.limits.sample, gc.limits.compactBytes = pick(1, 1000, defaultLimits.sample, math.MaxInt), int64(pick(0, 100, 10000, int(defaultLimits.compactBytes)))
 	gc.limits.morsel = pick(64, 2048, scatterRows, defaultLimits.morsel)
 	gc.limits.blockRows, gc.limits.blockText = pick(16, 200, defaultLimits.blockRows), pick(256, defaultLimits.blockText)
+	gc.limits.prune = gc.limits.blockRows
 	switch scenario {
 	case directScenario:
 		gc.limits.local, gc.limits.sample = defaultLimits.local, 1

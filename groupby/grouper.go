@@ -237,7 +237,7 @@ func (g *Grouper) Finish(ctx context.Context) (*column.Batch, error) {
 		ems = append(ems, em)
 		return em.emit
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	for _, em := range ems[1:] {

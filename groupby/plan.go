@@ -48,6 +48,7 @@ type limits struct {
 	local                int   // groups in a worker's own table; more are moved to partitions
 	merge                int   // groups of other workers that one goroutine merges into its own
 	sample               int   // rows of a batch from which on sampleRows of them are sampled
+	prune                int   // groups of a result from which on those beyond Config.Limit are dropped
 	compactBytes         int64 // bytes of rows in a partition beyond which it is compacted into states
 	blockRows, blockText int   // rows and bytes of text of a block of rows
 	blockStates          int64 // bytes of a block of states of partials
@@ -55,7 +56,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	local: 1 << 17, merge: 1 << 17, sample: 8 * sampleRows, compactBytes: 1 << 20, morsel: 1 << 16, blockRows: 2048,
+	local: 1 << 17, merge: 1 << 17, sample: 8 * sampleRows, prune: 4096, compactBytes: 1 << 20, morsel: 1 << 16, blockRows: 2048,
 	blockText: 1 << 18, blockStates: 1 << 17,
 }
 

@@ -56,6 +56,9 @@ func (p *piece) batch(plan *plan, rows int) *column.Batch {
 type emitter struct {
 	plan   *plan
 	pieces []*piece
+	// worst is the place in the order of the last group kept by the limit, as a word; cut is set if it is known.
+	worst uint64
+	cut   bool
 }
 
 // keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j).
@@ -113,14 +116,14 @@ func (e *emitter) emit(m *merger) error {
 			values, err = e.results(m, i, j)
 		}
 		if err == nil {
-			err = e.append(m, values, i, j)
+			err = e.appendLimited(m, values, i, j)
 		}
 		if err != nil {
 			return err
 		}
 		i = j
 	}
-	return nil
+	return e.enough()
 }
 
 // results returns the aggregates of groups [i, j) as views.
@@ -144,9 +147,9 @@ func (e *emitter) results(m *merger, i, j int) ([]column.Column, error) {
 	return values, nil
 }
 
-// append appends groups [i, j) with their aggregates, values, to the pieces.
-func (e *emitter) append(m *merger, values []column.Column, i, j int) error {
-	for first := i; i < j; {
+// append appends groups [i, j) to the pieces. values are the aggregates of the groups from first.
+func (e *emitter) append(m *merger, values []column.Column, first, i, j int) error {
+	for i < j {
 		p := e.pieceFor(m, values, first, i, j)
 		end := j
 		if e.plan.wordResults {
@@ -203,7 +206,11 @@ func (e *emitter) pieceFor(m *merger, values []column.Column, first, i, j int) *
 			p.values[k].fixed = m.takeSpare()
 		}
 	} else {
-		p = e.newPiece(max(n, min(pieceRows, 4*n)))
+		room := min(pieceRows, 4*n)
+		if e.plan.Limit > 0 {
+			room = e.plan.prune
+		}
+		p = e.newPiece(max(n, room))
 	}
 	e.pieces = append(e.pieces, p)
 	return p
@@ -211,10 +218,7 @@ func (e *emitter) pieceFor(m *merger, values []column.Column, first, i, j int) *
 
 // batch returns all pieces as one batch, in the order of the plan.
 func (e *emitter) batch() (*column.Batch, error) {
-	n := 0
-	for _, p := range e.pieces {
-		n += p.rows
-	}
+	n := e.rows()
 	if uint64(n) > math.MaxUint32 {
 		return nil, ErrTooManyGroups
 	}
@@ -253,14 +257,25 @@ func (e *emitter) ordered(n int) (*piece, error) {
 		}
 	}
 	rows := e.plan.orderOf(n, e.plan.Limit, columnsOf(all.keys), columnsOf(all.values), all.numbers)
-	if rows == nil {
+	if rows == nil && (e.plan.Order.by == byNothing || e.plan.Limit == 0 || e.plan.Limit >= n) {
 		return all, nil
+	}
+	if rows == nil { // they are in order
+		for i := range e.plan.Limit {
+			rows = append(rows, uint32(i))
+		}
 	}
 	if e.plan.Limit > 0 {
 		rows = rows[:min(len(rows), e.plan.Limit)]
 	}
 	p := e.newPiece(len(rows))
 	p.rows = len(rows)
+	if all.numbers != nil {
+		p.numbers = make([]int64, len(rows))
+		for i, r := range rows {
+			p.numbers[i] = all.numbers[r]
+		}
+	}
 	return p, e.eachColumn(p, func(of func(*piece) *builder) error {
 		c := of(all).column()
 		of(p).gather(&c, rows)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import (
+	"errors"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Results with a limit. An emitter keeps the best groups so far instead of all: it orders its pieces when they have
+// several times the limit, and drops the groups beyond it. Later groups that are worse than the last one kept are left
+// out before their keys are copied.
+
+// errEnough stops the merging: the result has Limit groups, and their order does not matter.
+var errEnough = errors.New("groupby: enough groups")
+
+// enough returns errEnough if any groups satisfy the limit, and the pieces have as many.
+func (e *emitter) enough() error {
+	if e.plan.Limit > 0 && e.plan.Order.by == byNothing && e.rows() >= e.plan.Limit {
+		return errEnough
+	}
+	return nil
+}
+
+// rows returns the number of groups in the pieces.
+func (e *emitter) rows() int {
+	n := 0
+	for _, p := range e.pieces {
+		n += p.rows
+	}
+	return n
+}
+
+// appendLimited appends groups [i, j) with their aggregates, except those that cannot be part of the result.
+func (e *emitter) appendLimited(m *merger, values []column.Column, i, j int) error {
+	better, ok := e.better(m, values, i, j)
+	if !ok || len(better) > (j-i)/8 {
+		if err := e.append(m, values, i, i, j); err != nil {
+			return err
+		}
+		return e.prune()
+	}
+	for _, id := range better {
+		if err := e.append(m, values, i, int(id), int(id)+1); err != nil {
+			return err
+		}
+	}
+	return e.prune()
+}
+
+// firstKey returns the most significant column of the order if it is an aggregate or the numbers of rows.
+func (e *emitter) firstKey(values []column.Column, numbers []int64) (sortKey, bool) {
+	switch at := e.plan.orderBy - len(e.plan.Keys); {
+	case e.plan.Order.by == byAppearance:
+		c := of(numbers)
+		return sortKey{col: &c}, true
+	case e.plan.Order.by == byColumn && at >= 0:
+		return sortKey{&values[at], e.plan.Order.desc}, true
+	}
+	return sortKey{}, false
+}
+
+// better returns the groups of [i, j) that are not ordered after the last group kept, and false if that is unknown.
+func (e *emitter) better(m *merger, values []column.Column, i, j int) ([]uint32, bool) {
+	if !e.cut {
+		return nil, false
+	}
+	var numbers []int64
+	if e.plan.Order.by == byAppearance {
+		numbers = m.numbers[i:j]
+	}
+	key, _ := e.firstKey(values, numbers)
+	var ids []uint32
+	for k, w := range key.words() {
+		if w <= e.worst && !key.col.Null(k) {
+			ids = append(ids, uint32(i+k))
+		}
+	}
+	return ids, true
+}
+
+// prune orders the pieces and drops the groups beyond the limit, if there are several times as many.
+func (e *emitter) prune() error {
+	n := e.rows()
+	if e.plan.Limit == 0 || e.plan.Order.by == byNothing || n < e.plan.prune || n/4 < e.plan.Limit {
+		return nil
+	}
+	p, err := e.ordered(n)
+	if err != nil {
+		return err
+	}
+	e.pieces = []*piece{p}
+	if key, ok := e.firstKey(columnsOf(p.values), p.numbers); ok && !key.col.Null(p.rows-1) {
+		if words := key.words(); words != nil {
+			e.worst, e.cut = words[p.rows-1], true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package groupby
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// With a limit, a result never holds many more groups than the limit, and equals the first rows of the whole result.
+func TestLimitBoundsResult(t *testing.T) {
+	const groups, limit = 60_000, 7
+	texts, values := make([]string, groups), make([]int64, groups)
+	for i := range texts {
+		texts[i], values[i] = fmt.Sprint("group ", i*7919%groups), int64(i*7907%groups/3)
+	}
+	b := batchOf(0, cols(vals(texts)), cols(vals(values)))
+	for _, order := range []Order{FirstAppearance, ByKeys, Descending("sum(v0)"), Ascending("sum(v0)"), Descending("count"), Unordered} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), Sum("v0")}, Order: order, Workers: 1, Limit: limit}
+			g, err := c.New()
+			require.NoError(t, err)
+			g.limits.local, g.limits.prune = 1, 100
+			require.NoError(t, g.Add(t.Context(), b))
+			s, err := g.end()
+			require.NoError(t, err)
+			e, most := &emitter{plan: s.plan}, 0
+			err = s.mergeAll(t.Context(), func() func(*merger) error {
+				return func(m *merger) error {
+					err := e.emit(m)
+					most = max(most, e.rows()-(m.groups()-1))
+					return err
+				}
+			})
+			if order == Unordered {
+				require.True(t, errors.Is(err, errEnough), "the first partition is enough")
+				return
+			}
+			require.NoError(t, err)
+			require.Less(t, most, 100)
+			got, err := e.batch()
+			require.NoError(t, err)
+			c.Limit = 0
+			want, err := c.Aggregate(context.Background(), b)
+			require.NoError(t, err)
+			equalResults(t, c, want.Slice(0, limit), got, false)
+		})
+	}
+}
