@@ -192,12 +192,7 @@ func (c *chunk) ready(n int) (int, error) {
 		}
 	}
 	if c.text {
-		// Entries of a dictionary may repeat: the batch must stay within its limit even if all its rows are the longest
-		// entry.
-		if c.dict != nil && int64(c.dict.Longest())*int64(n) > int64(c.limit) {
-			n = max(1, c.limit/c.dict.Longest())
-		}
-		return n, nil
+		return c.mostText(n), nil
 	}
 	if n <= c.left {
 		return n, nil
@@ -215,38 +210,16 @@ func (c *chunk) ready(n int) (int, error) {
 	}
 }
 
-// skipPages, called at the end of a page, skips pages that lie within the next n rows, and returns the number of rows
-// skipped.
-func (c *chunk) skipPages(n int64) (int64, error) {
-	done := int64(0)
-	for c.left == 0 {
-		h, err := c.pages.peek()
-		if errors.Is(err, io.EOF) {
-			return done, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		rows := int64(h.numRows)
-		switch {
-		case h.typ == dataPage && c.leaf.maxRep == 0:
-			rows = int64(h.numValues)
-		case h.typ != dataPageV2:
-			return done, nil
-		}
-		if rows < 0 || rows > n-done {
-			return done, nil
-		}
-		if err := c.pages.skip(); err != nil {
-			return 0, err
-		}
-		done += rows
-		c.rows -= rows
+// mostText returns how many of n rows surely fit into the text of a Column. Entries of a dictionary may repeat: the
+// batch must stay within its limit even if all its rows are the longest entry.
+func (c *chunk) mostText(n int) int {
+	if c.dict != nil && int64(c.dict.Longest())*int64(n) > int64(c.limit) {
+		return max(1, c.limit/c.dict.Longest())
 	}
-	return done, nil
+	return n
 }
 
-// readFlat appends n rows of a column that is not repeated. dst must be empty and of the leaf's type.
+// readFlat appends n rows of a column that is not repeated. dst has the leaf's type.
 func (c *chunk) readFlat(dst *builder, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)

@@ -29,6 +29,9 @@
 // rule, and Options.Vectors is for programs that need vectors. Values of 16 bytes are UUIDs only if the file declares
 // them as UUIDs, and Fixed otherwise. Columns may share a name; Options.Positions selects them by position.
 //
+// A [Filter] and a [Selector] select rows. Their columns are read first, and pages of the other columns without a
+// selected row are not decompressed. [Dataset.Rows] reads rows by their numbers.
+//
 // # Writing
 //
 // [WriteFile] writes batches to a file, [Create] writes a file batch by batch. In both cases the file appears under its

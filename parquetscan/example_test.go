@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -136,4 +137,60 @@ func salesFile() []byte {
 		panic(err)
 	}
 	return buf.Bytes()
+}
+
+// Late materialization: the first pass reads one column to find rows, the second reads all columns of those rows.
+func ExampleDataset_Rows() {
+	ctx := context.Background()
+	file := salesFile()
+	ds, err := parquetscan.OpenSources(ctx, parquetscan.Source{
+		Name: "sales", Reader: bytes.NewReader(file), Size: int64(len(file)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer ds.Close()
+	scan, err := ds.Scan(parquetscan.Options{
+		Columns: []string{"amount"}, RowNumbers: "row", Ordered: true,
+		Selector: &parquetscan.Selector{Columns: []string{"amount"}, New: squares},
+	})
+	if err != nil {
+		panic(err)
+	}
+	var numbers []int64
+	for batch, err := range scan.All(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		rows, err := column.Slice[int64](batch.Column("row"))
+		if err != nil {
+			panic(err)
+		}
+		numbers = append(numbers, rows...)
+	}
+	batch, err := ds.Rows(ctx, parquetscan.Options{}, numbers)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(batch)
+	// Output:
+	// shop     amount
+	// string  float64
+	// shop          1
+	// shop          4
+	// shop          9
+	// 3 rows
+}
+
+// squares returns the function of a Selector that keeps rows whose amount is the square of an integer.
+func squares() func(b *column.Batch, rows []int32) ([]int32, error) {
+	return func(b *column.Batch, rows []int32) ([]int32, error) {
+		amounts, err := column.Slice[float64](b.Column("amount"))
+		for i, v := range amounts {
+			if root := math.Sqrt(v); root == math.Trunc(root) {
+				rows = append(rows, int32(i))
+			}
+		}
+		return rows, err
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
@@ -33,19 +32,25 @@ type Reader struct {
 	columns []columnReader
 	eval    *evaluator
 	cols    []*column.Column // arguments of eval
-	sel     []byte
-	done    func(rows, bytes int64) // called after each row group
-	at      int                     // of file among the dataset's
+	sel     []byte           // the selected rows of a batch, a bit each
+	// Of the selector: the function, its batch, the positions in it that it kept, and a bit for each of its rows.
+	selector func(b *column.Batch, rows []int32) ([]int32, error)
+	view     column.Batch
+	kept     []int32
+	some     []byte
+
+	done func(rows, bytes int64) // called after each row group
+	at   int                     // of file among the dataset's
 }
 
 // A columnReader reads one column of the current row group.
 type columnReader struct {
-	node    *node
-	vector  bool // read as one matrix
-	state   *columnState
-	chunks  []*chunk
-	extra   column.Column // of columns that only the filter needs
-	scratch builder       // of rows that are left out
+	node   *node
+	vector bool // read as one matrix
+	state  *columnState
+	chunks []*chunk
+	row    int64         // the next row of the chunks; it is less than Reader.row after rows that nothing needed
+	extra  column.Column // of columns that only the filter needs
 }
 
 // Reader returns a Reader of a bucket, which may come from another process. It returns an error if the bucket's files
@@ -183,7 +188,7 @@ func (r *Reader) openGroup(at int, rows int64) error {
 	total := int64(0)
 	for i := range r.columns {
 		c := &r.columns[i]
-		c.node = r.scan.nodes[at][i]
+		c.node, c.row = r.scan.nodes[at][i], 0
 		leaves := c.node.leaves(nil)
 		for len(c.chunks) < len(leaves) {
 			c.chunks = append(c.chunks, new(chunk))
@@ -298,180 +303,6 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
 	}
 	return w, nil
-}
-
-// read reads rows of the first range into b.
-func (r *Reader) read(b *column.Batch) error {
-	s := r.scan
-	for i := range r.columns {
-		r.columns[i].vector = s.columns[i].vector && !s.states[i].ragged.Load()
-	}
-	if k := r.ranges[0].from - r.row; k > 0 {
-		if err := r.skip(0, len(r.columns), k); err != nil {
-			return err
-		}
-		r.row += k
-	}
-	n := int(min(int64(r.rows), r.ranges[0].to-r.row))
-	for i := range r.columns {
-		if len(r.columns[i].chunks) != 1 {
-			continue
-		}
-		k, err := r.columns[i].chunks[0].ready(n)
-		if err != nil {
-			return r.locate(i, err)
-		}
-		n = k
-	}
-	if len(b.Columns) != s.outputs {
-		b.Columns = make([]column.Column, s.outputs)
-	}
-	b.Source = column.Source{
-		File: r.file.src.Name, RowGroup: r.number,
-		FirstRow: r.file.first + r.file.groups[r.number].first + r.row,
-	}
-	r.ranges[0].from += int64(n)
-	if r.ranges[0].from == r.ranges[0].to {
-		r.ranges = r.ranges[1:]
-	}
-	selected := n
-	if s.pred != nil {
-		for i, at := range s.filter {
-			r.cols[i] = r.output(b, at)
-			if err := r.readColumn(r.cols[i], at, n); err != nil {
-				return err
-			}
-		}
-		r.sel = grow(r.sel[:0], (n+7)/8)
-		selected = r.eval.eval(r.cols, n, r.sel)
-	}
-	for i := range s.outputs {
-		if s.pred != nil && slices.Contains(s.filter, i) {
-			continue
-		}
-		if selected == 0 {
-			if err := r.skip(i, i+1, int64(n)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.readColumn(&b.Columns[i], i, n); err != nil {
-			return err
-		}
-	}
-	r.row += int64(n)
-	if selected > 0 && selected < n {
-		for i := range b.Columns {
-			(*builder)(&b.Columns[i]).take(r.sel, n, selected)
-		}
-	}
-	if selected > 0 {
-		for i := range b.Columns {
-			if err := r.convert(&b.Columns[i], i); err != nil {
-				return r.locate(i, err)
-			}
-		}
-	}
-	b.Rows = selected
-	return nil
-}
-
-// output returns the destination of a column.
-func (r *Reader) output(b *column.Batch, at int) *column.Column {
-	if at < r.scan.outputs {
-		return &b.Columns[at]
-	}
-	return &r.columns[at].extra
-}
-
-// readColumn reads n rows of a column.
-func (r *Reader) readColumn(dst *column.Column, at, n int) error {
-	c := &r.columns[at]
-	d := (*builder)(dst)
-	d.reset(r.scan.columns[at].name, c.node, c.vector)
-	err := c.read(d, n)
-	if r.mayFallBack(at, err) {
-		if err = r.fallBack(at, r.row); err == nil {
-			d.reset(r.scan.columns[at].name, c.node, false)
-			err = c.read(d, n)
-		}
-	}
-	if err != nil {
-		return r.locate(at, err)
-	}
-	return nil
-}
-
-// mayFallBack reports whether an error means a row that fits a list but not a vector.
-func (r *Reader) mayFallBack(at int, err error) bool {
-	return errors.Is(err, ErrRagged) && r.columns[at].vector && !r.scan.columns[at].must
-}
-
-// fallBack turns a column of vectors into lists, for all readers of the scan, and skips to a row of the row group. It
-// opens the column chunk again, because rows up to this row were already read from it.
-func (r *Reader) fallBack(at int, row int64) error {
-	c := &r.columns[at]
-	c.state.ragged.Store(true)
-	c.vector = false
-	rows := r.file.groups[r.number].rows
-	if _, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, r.file.meta.RowGroup(r.number), rows); err != nil {
-		return err
-	}
-	return r.skipColumn(at, row)
-}
-
-// read reads n rows of the column.
-func (c *columnReader) read(dst *builder, n int) error {
-	switch {
-	case c.vector:
-		return c.chunks[0].readVectors(dst, c.node, n)
-	case c.node.leaf != nil:
-		return c.chunks[0].readFlat(dst, n)
-	default:
-		return readNested(dst, c.node, c.chunks, n)
-	}
-}
-
-// skip skips n rows of columns from to to-1.
-func (r *Reader) skip(from, to int, n int64) error {
-	for i := from; i < to; i++ {
-		err := r.skipColumn(i, n)
-		if r.mayFallBack(i, err) {
-			err = r.fallBack(i, r.row+n)
-		}
-		if err != nil {
-			return r.locate(i, err)
-		}
-	}
-	return nil
-}
-
-// skipColumn skips n rows of a column: whole pages if their headers contain the number of rows.
-func (r *Reader) skipColumn(at int, n int64) error {
-	c := &r.columns[at]
-	for left := n; left > 0; {
-		skipped := int64(0)
-		var err error
-		if len(c.chunks) == 1 {
-			skipped, err = c.chunks[0].skipPages(left)
-		}
-		if err == nil && skipped == 0 {
-			skipped = min(left, int64(r.rows))
-			if len(c.chunks) == 1 {
-				k, readyErr := c.chunks[0].ready(int(skipped))
-				skipped, err = int64(k), readyErr
-			}
-			if err == nil {
-				c.scratch.reset("", c.node, c.vector)
-				err = moved(c.read(&c.scratch, int(skipped)), func(row int) int { return int(n-left) + row })
-			}
-		}
-		if err != nil {
-			return err
-		}
-		left -= skipped
-	}
-	return nil
 }
 
 // locate wraps an error in an Error with its location.

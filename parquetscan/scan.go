@@ -40,6 +40,11 @@ type Options struct {
 	// Filter selects rows. Row groups and pages without selected rows are skipped if statistics, bloom filters or
 	// indexes prove it. Its columns need not be among Columns.
 	Filter Filter
+	// Selector selects rows among those that Filter selects. nil means all of them.
+	Selector *Selector
+	// RowNumbers is the name of a further column, after all others: the number of the row in the Dataset, an Int64. ""
+	// means none. [Dataset.Rows] reads rows by their numbers.
+	RowNumbers string
 
 	// BatchRows bounds the rows of a batch. Default 8192: the values of a few columns stay in the processor's caches.
 	BatchRows int
@@ -79,9 +84,10 @@ type Scan struct {
 	ds      *Dataset
 	o       Options
 	columns []scanColumn
-	outputs int // number of columns that are returned; the columns after them are read for the filter only
+	outputs int // number of columns that are returned; the columns after them are read for filter and selector only
 	pred    *predicate
 	filter  []int // the columns that pred tests
+	chosen  []int // the columns of the selector
 	states  []columnState
 	nodes   [][]*node // by file, by column
 	leaves  [][]*leaf // by file
@@ -127,6 +133,9 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 		return nil, err
 	}
 	if err := s.addFilter(); err != nil {
+		return nil, err
+	}
+	if err := s.addSelector(); err != nil {
 		return nil, err
 	}
 	for _, f := range d.files {
@@ -224,20 +233,10 @@ func (s *Scan) addFilter() error {
 	if len(paths) == 0 {
 		return nil
 	}
-	for _, path := range paths {
-		if err := s.ds.files[0].checkUnique(path); err != nil {
-			return err
-		}
-		at := slices.IndexFunc(s.columns, func(c scanColumn) bool { return c.name == path })
-		if at < 0 {
-			at = len(s.columns)
-			if err := s.addColumn(path); err != nil {
-				return err
-			}
-		}
-		s.filter = append(s.filter, at)
-	}
 	var err error
+	if s.filter, err = s.addOnce(paths); err != nil {
+		return err
+	}
 	s.pred, err = s.o.Filter.compile(func(path string) (column.Type, bool) {
 		n := lookup(s.ds.files[0].nodes, path)
 		if n == nil {
@@ -299,7 +298,7 @@ func sameType(a, b *column.Field) bool {
 // footers do not contain it and no row has been read yet. After a ragged row a column of vectors is a List: see
 // [Options].Lists.
 func (s *Scan) Schema() column.Schema {
-	fields := make(column.Schema, s.outputs)
+	fields := make(column.Schema, s.outputs, s.width())
 	for i, c := range s.columns[:s.outputs] {
 		f := c.node.field
 		switch {
@@ -312,13 +311,24 @@ func (s *Scan) Schema() column.Schema {
 		f.Name = c.name
 		fields[i] = f
 	}
+	if s.o.RowNumbers != "" {
+		fields = append(fields, column.Field{Name: s.o.RowNumbers, Type: column.TypeOf[int64]()})
+	}
 	return fields
+}
+
+// width returns the number of columns of a batch.
+func (s *Scan) width() int {
+	if s.o.RowNumbers != "" {
+		return s.outputs + 1
+	}
+	return s.outputs
 }
 
 // Count returns the number of rows in buckets; nil means all row groups, an empty slice none. Without a filter it
 // returns the number of the footers and reads nothing.
 func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
-	if s.pred == nil {
+	if s.pred == nil && s.o.Selector == nil {
 		if buckets == nil {
 			return s.ds.rows, nil
 		}
@@ -333,8 +343,8 @@ func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
 		}
 		return rows, nil
 	}
-	o := s.o // the filter's columns alone
-	o.Columns, o.Positions, o.Lists, o.Vectors = []string{}, nil, nil, nil
+	o := s.o // the columns of filter and selector alone
+	o.Columns, o.Positions, o.Lists, o.Vectors, o.RowNumbers = []string{}, nil, nil, nil, ""
 	only, err := s.ds.Scan(o)
 	if err != nil {
 		return 0, err

@@ -58,6 +58,16 @@ func ones(sel []byte, n int, f func(from, to int)) {
 	}
 }
 
+// countRuns returns the number of runs of bits that are 1.
+func countRuns(sel []byte) int {
+	runs, before := 0, byte(0)
+	for _, b := range sel {
+		runs += bits.OnesCount8(b &^ (b<<1 | before>>7))
+		before = b
+	}
+	return runs
+}
+
 func (c *builder) takeValidity(sel []byte, n, selected int) {
 	at := 0
 	ones(sel, n, func(from, to int) {

@@ -18,9 +18,14 @@ func (c *chunk) readVectors(dst *builder, list *node, n int) error {
 	if int64(n) > c.rows {
 		return corrupt("%d rows beyond the row group's end", n)
 	}
-	dst.Type.Dim = int(c.dim.Load())
-	r := vectorReader{chunk: c, dst: dst, list: list}
-	for dst.Len < n {
+	r := vectorReader{chunk: c, dst: dst, list: list, first: dst.Len}
+	if dst.Len == 0 {
+		dst.Type.Dim = int(c.dim.Load())
+	}
+	if dst.Type.Dim == 0 {
+		r.nulls = dst.Len
+	}
+	for end := dst.Len + n; dst.Len < end; {
 		if err := r.row(); err != nil {
 			return &rowError{dst.Len, err}
 		}
@@ -38,6 +43,7 @@ type vectorReader struct {
 	dst     *builder
 	list    *node
 	pending int // elements of the current page that are counted but not decoded
+	first   int // rows of dst before the call
 	nulls   int // rows that are NULL at the start of dst, whose dimension is not known
 }
 
@@ -63,7 +69,7 @@ func (r *vectorReader) more() error {
 func (r *vectorReader) row() error {
 	if err := r.more(); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.Len))
+			err = corrupt("column chunk ends %d rows too early", r.chunk.rows-int64(r.dst.Len-r.first))
 		}
 		return err
 	}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Reading a batch: first the columns that select rows, then the selected rows of all other columns.
+
+// read reads rows of the first range into b.
+func (r *Reader) read(b *column.Batch) error {
+	s := r.scan
+	for i := range r.columns {
+		r.columns[i].vector = s.columns[i].vector && !s.states[i].ragged.Load()
+	}
+	r.row = r.ranges[0].from
+	n, err := r.ready(int(min(int64(r.rows), r.ranges[0].to-r.row)))
+	if err != nil {
+		return err
+	}
+	if width := s.width(); len(b.Columns) != width {
+		b.Columns = make([]column.Column, width)
+	}
+	b.Source = column.Source{
+		File: r.file.src.Name, RowGroup: r.number,
+		FirstRow: r.file.first + r.file.groups[r.number].first + r.row,
+	}
+	r.ranges[0].from += int64(n)
+	if r.ranges[0].from == r.ranges[0].to {
+		r.ranges = r.ranges[1:]
+	}
+	selected, err := r.choose(b, n)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < s.outputs && selected > 0; i++ {
+		if slices.Contains(s.chosen, i) {
+			continue // read and converted for the selector
+		}
+		if !slices.Contains(s.filter, i) {
+			err = r.readColumn(&b.Columns[i], i, n, selected)
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.convert(&b.Columns[i], i); err != nil {
+			return r.locate(i, err)
+		}
+	}
+	if s.o.RowNumbers != "" && selected > 0 {
+		r.numberRows(&b.Columns[s.outputs], b.Source.FirstRow, n, selected)
+	}
+	b.Rows = selected
+	return nil
+}
+
+// ready returns how many of the next n rows can be read into one batch.
+func (r *Reader) ready(n int) (int, error) {
+	for i := range r.columns {
+		c := &r.columns[i]
+		if len(c.chunks) != 1 {
+			continue
+		}
+		var k int
+		var skipped int64
+		var err error
+		if r.scan.late(i) {
+			k, skipped, err = c.chunks[0].readyLate(r.row-c.row, n)
+			c.row += skipped
+		} else if err = c.catchUp(r.row); err == nil {
+			k, err = c.chunks[0].ready(n)
+		}
+		if err != nil {
+			return 0, r.locate(i, err)
+		}
+		n = k
+	}
+	return n, nil
+}
+
+// choose sets r.sel to the rows that filter and selector select among the next n, and returns their number. It reads
+// the columns of both, for those rows.
+func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
+	s := r.scan
+	selected = n
+	if s.pred != nil {
+		for i, at := range s.filter {
+			r.cols[i] = r.output(b, at)
+			if err := r.readColumn(r.cols[i], at, n, n); err != nil {
+				return 0, err
+			}
+		}
+		r.sel = grow(r.sel[:0], (n+7)/8)
+		selected = r.eval.eval(r.cols, n, r.sel)
+		for i, at := range s.filter {
+			if selected > 0 && selected < n && (at < s.outputs || s.o.Selector != nil) {
+				(*builder)(r.cols[i]).take(r.sel, n, selected)
+			}
+		}
+	}
+	if s.o.Selector == nil || selected == 0 {
+		return selected, nil
+	}
+	return r.selectRows(b, n, selected)
+}
+
+// output returns the destination of a column.
+func (r *Reader) output(b *column.Batch, at int) *column.Column {
+	if at < r.scan.outputs {
+		return &b.Columns[at]
+	}
+	return &r.columns[at].extra
+}
+
+// readColumn reads the selected rows of a column among the next n.
+func (r *Reader) readColumn(dst *column.Column, at, n, selected int) error {
+	c := &r.columns[at]
+	err := r.readRows((*builder)(dst), at, n, selected)
+	if errors.Is(err, ErrRagged) && c.vector && !r.scan.columns[at].must {
+		// The rows fit a list. Rows up to this one are already read from the column chunk.
+		if err = r.fallBack(c); err == nil {
+			err = r.readRows((*builder)(dst), at, n, selected)
+		}
+	}
+	if err != nil {
+		return r.locate(at, err)
+	}
+	return nil
+}
+
+// fallBack turns a column of vectors into lists, for all readers of the scan, and opens the column chunk again.
+func (r *Reader) fallBack(c *columnReader) error {
+	c.state.ragged.Store(true)
+	c.vector, c.row = false, 0
+	rows := r.file.groups[r.number].rows
+	_, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, r.file.meta.RowGroup(r.number), rows)
+	return err
+}
+
+// readRows reads the selected rows of a column among the next n: run by run if there are few runs, else all rows, of
+// which it removes the others.
+func (r *Reader) readRows(dst *builder, at, n, selected int) error {
+	c := &r.columns[at]
+	dst.reset(r.scan.columns[at].name, c.node, c.vector)
+	if selected == n || !c.sparse(n, countRuns(r.sel)) {
+		if err := c.catchUp(r.row); err != nil {
+			return err
+		}
+		c.row += int64(n)
+		err := c.read(dst, n)
+		if err == nil && selected < n {
+			dst.take(r.sel, n, selected)
+		}
+		return err
+	}
+	var err error
+	ones(r.sel, n, func(from, to int) {
+		if err == nil {
+			err = c.catchUp(r.row + int64(from))
+		}
+		if err != nil {
+			return
+		}
+		before := dst.Len
+		c.row += int64(to - from)
+		err = moved(c.read(dst, to-from), func(row int) int { return from + row - before })
+	})
+	return err
+}
+
+// sparse reports whether runs of selected rows among n are cheaper to read run by run. Each run has a cost, and values
+// of fixed width are copied at once.
+func (c *columnReader) sparse(n, runs int) bool {
+	switch {
+	case c.vector:
+		return runs <= n/2
+	case c.node.leaf == nil:
+		return false
+	case c.node.leaf.typ.Kind.IsText():
+		return runs <= n/8
+	default:
+		return runs <= n/64
+	}
+}
+
+// catchUp skips rows up to a row of the row group.
+func (c *columnReader) catchUp(row int64) error {
+	for _, k := range c.chunks {
+		if err := k.skip(row - c.row); err != nil {
+			return err
+		}
+	}
+	c.row = row
+	return nil
+}
+
+// read appends n rows of the column.
+func (c *columnReader) read(dst *builder, n int) error {
+	switch {
+	case c.vector:
+		return c.chunks[0].readVectors(dst, c.node, n)
+	case c.node.leaf != nil:
+		return c.chunks[0].readFlat(dst, n)
+	default:
+		return readNested(dst, c.node, c.chunks, n)
+	}
+}

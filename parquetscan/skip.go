@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow-go/v18/parquet"
+)
+
+// Skipping rows of a column chunk: pages are not decompressed, values not decoded.
+
+// skip skips n rows: whole pages if their headers contain the number of rows.
+func (c *chunk) skip(n int64) error {
+	for n > 0 {
+		if c.left == 0 {
+			skipped, err := c.skipPages(n)
+			if err != nil {
+				return err
+			}
+			if n -= skipped; n == 0 {
+				return nil
+			}
+		}
+		skipped, err := c.skipRows(int(min(n, 1<<30)))
+		if err != nil {
+			return err
+		}
+		n -= int64(skipped)
+	}
+	return nil
+}
+
+// skipPages, called at the end of a page, skips pages that lie within the next n rows, and returns the number of rows
+// skipped. It loads the dictionary.
+func (c *chunk) skipPages(n int64) (int64, error) {
+	done := int64(0)
+	for c.left == 0 {
+		h, err := c.pages.peek()
+		if errors.Is(err, io.EOF) {
+			return done, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if h.typ == dictionaryPage {
+			if err := c.takeDictionary(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		rows := h.rows(c.leaf)
+		if rows < 0 || rows > n-done {
+			return done, nil
+		}
+		if err := c.pages.skip(); err != nil {
+			return 0, err
+		}
+		done += rows
+		c.rows -= rows
+	}
+	return done, nil
+}
+
+// rows returns the number of rows in a data page of a leaf, -1 if the header lacks it.
+func (h *pageHeader) rows(l *leaf) int64 {
+	switch {
+	case h.typ == dataPage && l.maxRep == 0:
+		return int64(h.numValues)
+	case h.typ == dataPageV2:
+		return int64(h.numRows)
+	}
+	return -1
+}
+
+// takeDictionary loads the next page, a dictionary.
+func (c *chunk) takeDictionary() error {
+	p, err := c.pages.next()
+	if err != nil {
+		return err
+	}
+	return c.loadDictionary(p)
+}
+
+// skipRows skips up to n rows, at least one, without skipping whole pages: it stops where skipPages can go on. It
+// returns the number of rows skipped.
+func (c *chunk) skipRows(n int) (int, error) {
+	if int64(n) > c.rows {
+		return 0, corrupt("%d rows beyond the row group's end", n)
+	}
+	done := 0 // rows that have begun
+	for {
+		if c.left == 0 {
+			if over, err := c.rowsEnd(done > 0); over || err != nil {
+				c.rows -= int64(done)
+				return done, err
+			}
+		}
+		levels, present := min(n-done, c.left), min(n-done, c.left)
+		if c.leaf.maxRep > 0 || c.leaf.maxDef > 0 {
+			_, defs, err := c.levelsOfRows(&done, n)
+			if err != nil {
+				return 0, err
+			}
+			levels, present = len(defs), 0
+			for _, d := range defs {
+				if int(d) == c.leaf.maxDef {
+					present++
+				}
+			}
+		} else {
+			done += levels
+		}
+		if levels == 0 {
+			c.rows -= int64(done)
+			return done, nil
+		}
+		if err := c.skipValues(present); err != nil {
+			return 0, err
+		}
+		c.left -= levels
+	}
+}
+
+// rowsEnd, called at the end of a page, reports whether rows that have begun end there. Otherwise it loads the next
+// page.
+func (c *chunk) rowsEnd(begun bool) (bool, error) {
+	if begun {
+		h, err := c.pages.peek()
+		if c.leaf.maxRep == 0 || h.typ == dataPageV2 || errors.Is(err, io.EOF) {
+			return true, nil
+		}
+	}
+	err := c.load()
+	if !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if begun {
+		return true, nil
+	}
+	return false, corrupt("column chunk ends %d rows too early", c.rows)
+}
+
+// skipValues skips n values of the page, none of them NULL.
+func (c *chunk) skipValues(n int) error {
+	switch {
+	case n == 0:
+		return nil
+	case c.coded || c.bools:
+		return c.codes.skip(n)
+	case c.leaf.physical == parquet.Types.Boolean:
+		if c.bit+n > len(c.data)*8 {
+			return corrupt("page ends %d booleans too early", c.bit+n-len(c.data)*8)
+		}
+		c.bit += n
+		return nil
+	case c.leaf.physical == parquet.Types.ByteArray:
+		return c.skipByteArrays(n)
+	default:
+		if n > len(c.data)/max(1, c.leaf.stored) {
+			return corrupt("page ends %d bytes too early", n*c.leaf.stored-len(c.data))
+		}
+		c.data = c.data[n*c.leaf.stored:]
+		return nil
+	}
+}
+
+// skipByteArrays skips n plain byte arrays.
+func (c *chunk) skipByteArrays(n int) error {
+	data := c.data
+	for range n {
+		if len(data) < 4 {
+			return corrupt("page ends within a string")
+		}
+		length := uint64(binary.LittleEndian.Uint32(data))
+		if length > uint64(len(data)-4) {
+			return corrupt("string of %d bytes, but the page has %d left", length, len(data)-4)
+		}
+		data = data[4+length:]
+	}
+	c.data = data
+	return nil
+}
+
+// readyLate returns how many of the next n rows after skip rows can be read into one Column, as ready does. Unlike
+// ready it loads the page of those rows only if its rows are few, because the rows may turn out not to be selected. It
+// also returns the number of rows skipped in whole pages.
+func (c *chunk) readyLate(skip int64, n int) (ready int, skipped int64, err error) {
+	if !c.leaf.typ.Kind.IsText() || c.leaf.maxRep > 0 {
+		return n, 0, nil
+	}
+	if rest := int64(c.left); rest <= skip {
+		if err := c.skip(rest); err != nil {
+			return 0, 0, err
+		}
+		pages, err := c.skipPages(skip - rest)
+		if err != nil {
+			return 0, 0, err
+		}
+		skipped = rest + pages
+	}
+	if c.left == 0 {
+		h, err := c.pages.peek()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, 0, err
+		}
+		rows := h.rows(c.leaf)
+		left := rows - (skip - skipped)
+		switch {
+		case err != nil || left <= 0:
+		case c.text:
+			return c.mostText(n), skipped, nil
+		case left >= int64(n) || rows >= int64(n/4):
+			return int(min(left, int64(n))), skipped, nil
+		}
+	}
+	if err := c.skip(skip - skipped); err != nil {
+		return 0, 0, err
+	}
+	ready, err = c.ready(n)
+	return ready, skip, err
+}
