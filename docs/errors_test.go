@@ -55,7 +55,7 @@ var notProvoked = map[string]string{
 var errorPackages = map[string]string{
 	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "expr": "expr",
 	"groupby":     "groupby",
-	"parquetscan": "parquetscan", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
+	"parquetscan": "parquetscan", "pipe": "pipe", "tablescan": "tablescan", "cqltest": "cqltest", "otelvecql": "otelvecql",
 }
 
 // prefixes has a pattern for the prefix of each package.
@@ -69,7 +69,7 @@ var prefixes = func() map[string]*regexp.Regexp {
 
 func TestErrors(t *testing.T) {
 	situations := slices.Concat(sessionSituations(), serverSituations(), valueSituations(), columnSituations(), fileSituations(),
-		exprSituations(), bulkSituations(), scanSituations())
+		exprSituations(), pipeSituations(), bulkSituations(), scanSituations())
 	golden := map[string]string{}
 	for _, s := range situations {
 		t.Run(s.name+"/"+s.what, func(t *testing.T) {

@@ -85,6 +85,14 @@ func operand(v any) Expr {
 // Col returns the values of the column with this name.
 func Col(name string) Expr { return Expr{&node{op: opColumn, name: name, depth: 1}} }
 
+// Column returns the name of the column if the expression is a column alone.
+func (e Expr) Column() (name string, ok bool) {
+	if e.n == nil || e.n.op != opColumn {
+		return "", false
+	}
+	return e.n.name, true
+}
+
 // chain returns the n-ary operation, extending e if e is one already.
 func (e Expr) chain(op string, others []Expr) Expr {
 	switch {

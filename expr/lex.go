@@ -34,7 +34,9 @@ var keywords = map[string]bool{
 }
 
 // signs are the signs, the longer ones first.
-var signs = []string{"<>", "<=", ">=", "!=", "||", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", "[", "]"}
+var signs = []string{
+	"<>", "<=", ">=", "!=", "||", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", "[", "]", "?",
+}
 
 // An arity is the number of arguments of a function.
 type arity struct{ min, max int }

@@ -36,12 +36,18 @@ const maxDepth = 1000
 // like, ilike, regexp); +, -, ||; *, /, %; unary minus. Functions have the names of the methods of [Expr] with
 // underscores. Keywords and function names ignore case. A column is a word, which may contain points, or any name in
 // double quotes. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
-// timestamp, interval, uuid or float64 before a text. The error is a *[SyntaxError].
-func Parse(text string) (Expr, error) {
-	p := &parser{lexer: lexer{text: text}}
+// timestamp, interval, uuid or float64 before a text.
+//
+// Each ? stands for the next of args: an Expr, or the value of a literal (see [Lit]). Values in args need no quotes.
+// The error is a *[SyntaxError].
+func Parse(text string, args ...any) (Expr, error) {
+	p := &parser{lexer: lexer{text: text}, args: args}
 	p.next()
 	e := p.or()
 	p.expect(tokenEnd, "", "an operator or the end")
+	if p.used < len(args) {
+		p.failAt(len(text), "a ? for each argument", fmt.Sprintf("%d for %d", p.used, len(args)))
+	}
 	if p.err != nil {
 		return Expr{}, p.err
 	}
@@ -52,6 +58,8 @@ func Parse(text string) (Expr, error) {
 // checks of those that they call.
 type parser struct {
 	lexer
+	args   []any // of the question marks
+	used   int   // of args
 	nested int
 	err    error
 }

@@ -55,9 +55,28 @@ func (p *parser) primary() Expr {
 		return e
 	case p.sign("["):
 		return p.vector(at)
+	case p.sign("?"):
+		return p.argument(at)
 	}
 	p.fail("a column, a literal or a function")
 	return Lit(nil)
+}
+
+// argument returns the next argument of Parse.
+func (p *parser) argument(at int) Expr {
+	if p.used == len(p.args) {
+		p.failAt(at, "an argument for each ?", fmt.Sprintf("%d arguments", len(p.args)))
+		return Lit(nil)
+	}
+	p.used++
+	if e, ok := p.args[p.used-1].(Expr); ok {
+		if e.n == nil {
+			p.failAt(at, "an expression", "the zero Expr")
+			return Lit(nil)
+		}
+		return e
+	}
+	return p.literal(at, p.args[p.used-1])
 }
 
 func (p *parser) column(at int, name string) Expr {

@@ -118,6 +118,10 @@ func call(fn string, args []string, params ...any) Aggregate {
 	return Aggregate{Name: name, Args: args, fn: fn, params: params}
 }
 
+// Function returns the name of the function of a built-in aggregate: "count" of Count and of CountOf, which has an
+// argument, "min" of Min. It is "" for an aggregate of the program.
+func (a Aggregate) Function() string { return a.fn }
+
 // key identifies the accumulator of the aggregate, so that equal aggregates share it; "" means that it shares none.
 func (a *Aggregate) key() string {
 	if a.fn == "" {

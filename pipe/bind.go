@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/groupby"
+)
+
+// Binding: from the steps of a Pipe, which are names and texts, to operations on columns with types.
+
+// A step is a verb with its arguments.
+type step interface {
+	// bind checks the arguments against the columns and adds operations.
+	bind(b *binder) error
+}
+
+// A text is an expression as an argument of a verb.
+type text struct {
+	verb, text string
+	args       []any
+}
+
+func newText(verb, s string, args []any) text { return text{verb, s, slices.Clone(args)} }
+
+// A binder collects operations, and the columns after the last one.
+type binder struct {
+	ctx    context.Context
+	config Config
+	source opened
+	schema column.Schema
+	ops    []operation
+	// unique are columns whose values differ in all rows: the keys of groups. ordered means that rows come in an order
+	// that does not depend on the goroutines.
+	unique  []string
+	ordered bool
+}
+
+// bind opens the source of a Pipe and binds its steps.
+func bind(ctx context.Context, p Pipe, config Config) (*binder, error) {
+	if p.source == nil {
+		return nil, &Error{Verb: "Pipe", Err: ErrNoSource}
+	}
+	source, err := p.source.open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	b := &binder{ctx: ctx, config: config, source: source, schema: source.schema(), ordered: source.ordered()}
+	for _, s := range p.steps {
+		if err := s.bind(b); err != nil {
+			return nil, errors.Join(err, source.close())
+		}
+	}
+	return b, nil
+}
+
+func (b *binder) add(op operation) { b.ops = append(b.ops, op) }
+
+// compile parses and compiles an expression.
+func (b *binder) compile(t text) (expr.Expr, *expr.Program, error) {
+	e, err := expr.Parse(t.text, t.args...)
+	if err != nil {
+		return e, nil, failed(t.verb, fmt.Sprintf("%q", t.text), err)
+	}
+	p, err := expr.Compile(e, b.schema)
+	return e, p, failed(t.verb, fmt.Sprintf("%q", t.text), err)
+}
+
+// column adds the column of a name, which may be the text of an expression, unless it is there.
+func (b *binder) column(verb, name string) error {
+	if b.schema.Index(name) >= 0 {
+		return nil
+	}
+	return b.compute(name, text{verb: verb, text: name})
+}
+
+// compute adds a column with the values of an expression.
+func (b *binder) compute(name string, t text) error {
+	e, p, err := b.compile(t)
+	if err != nil {
+		return err
+	}
+	op := &computeOp{text: t, name: name, e: e, program: p}
+	field := column.Field{Name: name, Type: p.Type(), Nullable: true}
+	if from, ok := e.Column(); ok {
+		op.from = from
+		field.Fields = b.schema[b.schema.Index(from)].Fields
+	}
+	b.schema = slices.Clone(b.schema)
+	if i := b.schema.Index(name); i >= 0 {
+		b.schema[i] = field
+		b.lose(name)
+	} else {
+		b.schema = append(b.schema, field)
+	}
+	b.add(op)
+	return nil
+}
+
+// lose forgets that rows are unique if a column that they need is gone.
+func (b *binder) lose(name string) {
+	if slices.Contains(b.unique, name) {
+		b.unique = nil
+	}
+}
+
+// keep keeps the named columns only, all of which exist.
+func (b *binder) keep(names []string) {
+	kept := make(column.Schema, len(names))
+	for i, name := range names {
+		kept[i] = b.schema[b.schema.Index(name)]
+	}
+	for i := range b.schema {
+		if !slices.Contains(names, b.schema[i].Name) {
+			b.lose(b.schema[i].Name)
+		}
+	}
+	b.schema = kept
+	b.add(&selectOp{names: names})
+}
+
+func namesOf(s column.Schema) []string {
+	names := make([]string, len(s))
+	for i := range s {
+		names[i] = s[i].Name
+	}
+	return names
+}
+
+// quoted returns names as the arguments of a call.
+func quoted(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+type whereStep struct{ text }
+
+func (s *whereStep) bind(b *binder) error {
+	e, p, err := b.compile(s.text)
+	if err != nil {
+		return err
+	}
+	if p.Type().Kind != column.Bool {
+		_, err := p.Select(emptyBatch(b.schema), nil)
+		return failed(s.verb, fmt.Sprintf("%q", s.text.text), err)
+	}
+	op := &filterOp{text: s.text, schema: b.schema}
+	for _, c := range expr.Conjuncts(e) {
+		p, err := expr.Compile(c, b.schema)
+		if err != nil {
+			return failed(s.verb, fmt.Sprintf("%q", s.text.text), err)
+		}
+		op.conjuncts = append(op.conjuncts, conjunct{c, p})
+	}
+	b.add(op)
+	return nil
+}
+
+type withStep struct {
+	name string
+	text
+}
+
+func (s *withStep) bind(b *binder) error { return b.compute(s.name, s.text) }
+
+type selectStep struct{ names []string }
+
+func (s *selectStep) bind(b *binder) error {
+	for i, name := range s.names {
+		if slices.Contains(s.names[:i], name) {
+			return failed("Select", fmt.Sprintf("%q", name), errors.New("the column is listed twice; use With for a second name"))
+		}
+		if err := b.column("Select", name); err != nil {
+			return err
+		}
+	}
+	b.keep(s.names)
+	return nil
+}
+
+type groupStep struct {
+	verb       string
+	keys       []string
+	aggregates []groupby.Aggregate
+	distinct   bool
+}
+
+// bind computes keys and arguments that are expressions. The types of the result are those of no rows.
+func (s *groupStep) bind(b *binder) error {
+	keys := s.keys
+	if s.distinct && len(keys) == 0 {
+		keys = namesOf(b.schema)
+	}
+	for _, name := range keys {
+		if err := b.column(s.verb, name); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.aggregates {
+		for _, name := range a.Args {
+			if err := b.column("Aggregate", name); err != nil {
+				return err
+			}
+		}
+	}
+	op := &groupOp{verb: s.verb, keys: keys, aggregates: s.aggregates, input: b.schema}
+	empty, err := op.config(b.config).Aggregate(b.ctx, emptyBatch(b.schema))
+	if err != nil {
+		return failed(s.verb, quoted(keys), err)
+	}
+	b.schema, b.unique, b.ordered = empty.Schema(), keys, len(keys) == 0
+	b.add(op)
+	return nil
+}
+
+type orderStep struct{ orders []Order }
+
+// bind computes columns that are expressions, and drops them after the sort.
+func (s *orderStep) bind(b *binder) error {
+	before := namesOf(b.schema)
+	op := &sortOp{window: window{limit: -1}}
+	for _, o := range s.orders {
+		if err := b.column("OrderBy", o.column); err != nil {
+			return err
+		}
+		if t := b.schema[b.schema.Index(o.column)].Type; !hasOrder(t.Kind) {
+			return failed("OrderBy", fmt.Sprintf("%q", o.column), fmt.Errorf("%w: %v", ErrNoOrder, t))
+		}
+		op.keys = append(op.keys, sortKey{name: o.column, desc: o.desc, nullsFirst: o.nullsFirst})
+	}
+	op.orders = len(op.keys)
+	op.keys = append(op.keys, b.ties(before)...)
+	b.ordered, b.unique = true, nil
+	b.add(op)
+	if len(b.schema) > len(before) {
+		b.keep(before)
+	}
+	return nil
+}
+
+// ties returns the keys that order rows that are equal otherwise, so that the result does not depend on the goroutines.
+func (b *binder) ties(names []string) (keys []sortKey) {
+	if b.ordered {
+		return nil // their positions
+	}
+	if b.unique != nil {
+		names = b.unique
+	}
+	for _, name := range names {
+		if k := b.schema[b.schema.Index(name)].Type.Kind; !k.IsNested() && k != column.Vector {
+			keys = append(keys, sortKey{name: name})
+		}
+	}
+	return keys
+}
+
+type windowStep struct {
+	verb string
+	n    int64
+}
+
+// bind narrows the window of the last operation.
+func (s *windowStep) bind(b *binder) error {
+	if s.n < 0 {
+		return failed(s.verb, fmt.Sprint(s.n), errors.New("the number of rows is negative"))
+	}
+	w := b.window()
+	switch {
+	case s.verb == "Limit" && (w.limit < 0 || w.limit > s.n):
+		w.limit = s.n
+	case s.verb == "Limit":
+	case w.limit >= 0:
+		skipped := min(s.n, w.limit)
+		w.offset, w.limit = w.offset+skipped, w.limit-skipped
+	default:
+		w.offset += s.n
+	}
+	return nil
+}
+
+// window returns the window of the last operation, behind operations that keep the number and order of rows: that of a
+// sort if there is one.
+func (b *binder) window() *window {
+	for _, op := range slices.Backward(b.ops) {
+		switch op := op.(type) {
+		case *sortOp:
+			return &op.window
+		case *windowOp:
+			return &op.window
+		case *selectOp, *computeOp:
+			continue
+		}
+		break
+	}
+	op := &windowOp{window: window{limit: -1}}
+	b.add(op)
+	return &op.window
+}

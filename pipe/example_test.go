@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/pipe"
+)
+
+// visits are four rows.
+func visits() *column.Batch {
+	return column.NewBatch(
+		column.Strings("url", []string{"/", "/shop", "/shop/desk", "/", "/about"}),
+		column.Of("user", []int64{7, 7, 8, 9, 9}),
+		column.Of("milliseconds", []int32{12, 40, 35, 8, 9}),
+	)
+}
+
+func Example() {
+	top, err := pipe.Batches(visits()).
+		Where("milliseconds < ? or url like '/shop%'", 10).
+		With("shop", "starts_with(url, '/shop')").
+		GroupBy("shop").
+		Aggregate(groupby.Count().As("visits"), groupby.CountDistinct("user").As("users"), groupby.Sum("milliseconds / 2").As("half")).
+		OrderBy(pipe.Descending("half")).
+		Batch(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(top)
+	// Output:
+	// shop   visits  users   half
+	// bool    int64  int64  int64
+	// true        2      2     37
+	// false       2      1      8
+	// 2 rows
+}
+
+func ExamplePipe_Where() {
+	shop := expr.Col("url").StartsWith("/shop")
+	rows, err := pipe.Batches(visits()).
+		Where("? and user = ?", shop, 8).
+		Select("url", "milliseconds * 1000").
+		Batch(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(rows)
+	// Output:
+	// url         milliseconds * 1000
+	// string                    int64
+	// /shop/desk                35000
+	// 1 rows
+}
+
+func ExamplePipe_Explain() {
+	plan, err := pipe.Union(pipe.Batches(visits()), pipe.Batches(visits())).
+		Where("user > 7").
+		GroupBy("url", "length(url)").Aggregate(groupby.Max("milliseconds")).
+		OrderBy(pipe.Ascending("url")).Limit(2).
+		Explain(context.Background())
+	fmt.Print(plan, err)
+	// Output:
+	// union of 2, columns url, milliseconds
+	//   batches: 5 rows in 1 batches, columns url, user, milliseconds
+	//   where user > 7
+	//   select url, milliseconds
+	//   batches: 5 rows in 1 batches, columns url, user, milliseconds
+	//   select url, user, milliseconds
+	//   where user > 7
+	//   select url, milliseconds
+	// group by url: max(milliseconds)
+	// with length(url) = length(url)
+	// select url, length(url), max(milliseconds)
+	// order by url, limit 2
+	// <nil>
+}
+
+func ExamplePipe_Batches() {
+	_, err := pipe.Batches(visits()).Where("usr = 7").Batch(context.Background())
+	fmt.Println(err)
+	for batch, err := range pipe.Batches(visits()).Distinct("user").OrderBy(pipe.Ascending("user")).Batches(context.Background()) {
+		fmt.Print(batch)
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// pipe: Where("usr = 7"): expr: at offset 0: usr: no such column: "usr"; the columns are: url, user, milliseconds
+	//  user
+	// int64
+	//     7
+	//     8
+	//     9
+	// 3 rows
+}

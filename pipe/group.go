@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/groupby"
+)
+
+// Groups, by package groupby.
+
+// A groupOp groups and aggregates.
+type groupOp struct {
+	verb       string
+	keys       []string
+	aggregates []groupby.Aggregate
+	input      column.Schema
+	order      groupby.Order // of a limited result
+	limit      int           // 0 means all
+}
+
+func (op *groupOp) config(c Config) groupby.Config {
+	g := groupby.Config{
+		Keys: op.keys, Aggregates: op.aggregates, Order: groupby.Unordered, Workers: c.Workers,
+		MemoryLimit: c.MemoryLimit, SpillDir: c.SpillDir, SpillCodec: c.SpillCodec,
+	}
+	if op.limit > 0 {
+		g.Order, g.Limit = op.order, op.limit
+	}
+	return g
+}
+
+func (op *groupOp) needs(columns map[string]bool) bool {
+	clear(columns)
+	for _, name := range op.keys {
+		columns[name] = true
+	}
+	for _, a := range op.aggregates {
+		for _, name := range a.Args {
+			columns[name] = true
+		}
+	}
+	return true
+}
+
+// limitBy lets groupby return only the groups that a sort keeps.
+func (op *groupOp) limitBy(next operation) {
+	s, ok := next.(*sortOp)
+	if !ok || s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.offset+s.limit > maxGroups {
+		return
+	}
+	op.limit = int(s.offset + s.limit)
+	if op.order = groupby.Ascending(s.keys[0].name); s.keys[0].desc {
+		op.order = groupby.Descending(s.keys[0].name)
+	}
+}
+
+// maxGroups is the number of groups up to which groupby orders them.
+const maxGroups = 1 << 30
+
+func (op *groupOp) node(p *plan, in node) (node, error) {
+	g, err := op.config(p.config).New()
+	if err != nil {
+		return nil, failed(op.verb, quoted(op.keys), err)
+	}
+	_ = g.Close()
+	names := make([]string, len(op.aggregates))
+	for i, a := range op.aggregates {
+		names[i] = a.Name
+	}
+	line := fmt.Sprintf("group by %s: %s", strings.Join(op.keys, ", "), strings.Join(names, ", "))
+	if op.limit > 0 {
+		line += fmt.Sprintf(" (the first %d groups)", op.limit)
+	}
+	return &groupNode{op: op, in: in, config: op.config(p.config), meter: p.describe("%s", line)}, nil
+}
+
+// A groupNode produces groups.
+type groupNode struct {
+	op     *groupOp
+	in     node
+	config groupby.Config
+	meter  *meter
+}
+
+func (n *groupNode) workers() int { return 1 }
+
+// run adds all rows to a Grouper, and passes the groups on.
+func (n *groupNode) run(ctx context.Context, f emit) error {
+	g, err := n.config.New()
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	workers := make([]*groupby.Worker, n.in.workers())
+	for i := range workers {
+		workers[i] = g.Worker()
+	}
+	states := make([]state, len(workers))
+	err = n.in.run(ctx, func(worker int, p part) error {
+		start := time.Now()
+		// ctx is that of the caller: a Limit before the groups ends the scan, and the rows under way still count.
+		err := states[worker].addTo(ctx, workers[worker], p)
+		n.meter.add(0, start)
+		return failed(n.op.verb, quoted(n.op.keys), err)
+	})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	result, err := n.finish(ctx, g)
+	if err != nil {
+		return failed(n.op.verb, quoted(n.op.keys), err)
+	}
+	rows := 0
+	for _, b := range result {
+		rows += b.Rows
+	}
+	n.meter.add(rows, start)
+	return (&memoryNode{batches: result, goroutines: 1}).run(ctx, f)
+}
+
+// finish returns the groups.
+func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper) ([]*column.Batch, error) {
+	if n.config.Limit > 0 || len(n.config.Keys) == 0 {
+		b, err := g.Finish(ctx)
+		if err == nil && b.Rows == 0 && len(n.config.Keys) == 0 {
+			b, err = n.op.ofNothing()
+		}
+		return []*column.Batch{b}, err
+	}
+	var batches []*column.Batch
+	for b, err := range g.FinishBatches(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+	}
+	return batches, nil
+}
+
+// ofNothing returns the one row of the aggregates of no rows: those of a row of NULLs, which only count(*) counts.
+func (op *groupOp) ofNothing() (*column.Batch, error) {
+	b := emptyBatch(op.input)
+	const null = "null of " // no column of the input is needed by this name
+	b.Columns = append(b.Columns, column.Column{Name: null, Type: column.Type{Kind: column.Bool}})
+	for i := range b.Columns {
+		b.Columns[i] = nullColumn(b.Columns[i])
+	}
+	b.Rows = 1
+	config := groupby.Config{Aggregates: slices.Clone(op.aggregates)}
+	for i, a := range config.Aggregates {
+		if a.Function() == "count" && len(a.Args) == 0 {
+			config.Aggregates[i] = groupby.CountOf(null).As(a.Name)
+		}
+	}
+	return config.Aggregate(context.Background(), b)
+}
+
+// nullColumn returns a column of one NULL.
+func nullColumn(c column.Column) column.Column {
+	c.Len, c.Nulls, c.Validity = 1, 1, []byte{0}
+	switch kind := c.Type.Kind; {
+	case kind.IsText(), kind.IsList():
+		c.Offsets = []int32{0, 0}
+	case kind == column.Struct, kind == column.Tuple:
+		for i := range c.Children {
+			c.Children[i] = nullColumn(c.Children[i])
+		}
+	default:
+		c.Values = make([]byte, (c.Type.ValueWidth()+7)&^7)
+	}
+	return c
+}
+
+// deriveKeys lets keys that are expressions of other keys be computed once per group: of GROUP BY x, x - 1 the second.
+// Floats are no such other keys, because -0 and 0 are one group.
+func (b *binder) deriveKeys() {
+	for i, op := range b.ops {
+		if g, ok := op.(*groupOp); ok {
+			if derived := b.derivedKeys(b.ops[:i], g); len(derived) > 0 && len(derived) < len(g.keys) {
+				b.derive(i, g, derived)
+				return // of one group; the positions of the others have changed
+			}
+		}
+	}
+}
+
+// derivedKeys returns the keys that are expressions of keys without an expression, among the operations before.
+func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*computeOp) {
+	computed := map[string]*computeOp{}
+	for _, op := range slices.Backward(before) {
+		c, ok := op.(*computeOp)
+		if !ok {
+			break
+		}
+		if computed[c.name] != nil {
+			return nil
+		}
+		computed[c.name] = c
+	}
+	isBase := func(name string) bool {
+		i := g.input.Index(name)
+		return computed[name] == nil && slices.Contains(g.keys, name) && !isFloat(g.input[i].Type.Kind)
+	}
+	used := func(name string) bool {
+		for _, c := range computed {
+			if slices.Contains(c.e.Columns(), name) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(g.aggregates, func(a groupby.Aggregate) bool { return slices.Contains(a.Args, name) })
+	}
+	for _, key := range g.keys {
+		c := computed[key]
+		if c == nil || used(key) || slices.ContainsFunc(c.e.Columns(), func(name string) bool { return !isBase(name) }) {
+			continue
+		}
+		derived = append(derived, c)
+	}
+	return derived
+}
+
+func isFloat(k column.Kind) bool {
+	return k == column.Float16 || k == column.Float32 || k == column.Float64
+}
+
+// derive moves the computation of keys behind the groups, operation i.
+func (b *binder) derive(i int, g *groupOp, derived []*computeOp) {
+	names := slices.Clone(g.keys)
+	for _, a := range g.aggregates {
+		names = append(names, a.Name)
+	}
+	group := *g
+	group.keys = slices.DeleteFunc(slices.Clone(g.keys), func(key string) bool {
+		return slices.ContainsFunc(derived, func(c *computeOp) bool { return c.name == key })
+	})
+	ops := slices.DeleteFunc(slices.Clone(b.ops[:i]), func(op operation) bool {
+		c, ok := op.(*computeOp)
+		return ok && slices.Contains(derived, c)
+	})
+	ops = append(ops, &group)
+	for _, c := range derived {
+		ops = append(ops, c)
+	}
+	b.ops = append(append(ops, &selectOp{names: names}), b.ops[i+1:]...)
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Runs: a Pipe's rows as one batch or as several.
+
+// Batch runs the pipe and returns its rows as one batch in memory that the caller owns: the rows of files and batches
+// in their order unless OrderBy follows, groups and rows of tables in any order. It has all columns, also if there are
+// no rows. The error is an [*Error], wraps column.ErrTooLarge for more than 2 GiB of text in a column, or is the cause
+// of ctx.
+func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
+	pl, err := newPlan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer pl.close()
+	start := time.Now()
+	var mu sync.Mutex
+	var batches []*column.Batch
+	err = pl.root.run(ctx, func(_ int, part part) error {
+		b, err := part.clone()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		batches = append(batches, b)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(batches, func(a, b *column.Batch) int {
+		return cmp.Compare(a.Source.FirstRow, b.Source.FirstRow)
+	})
+	result := emptyBatch(pl.schema)
+	if len(batches) > 0 {
+		if result, err = column.Concat(batches...); err != nil {
+			return nil, failed("Batch", "", err)
+		}
+	}
+	result.Source = column.Source{}
+	pl.report(start)
+	return result, nil
+}
+
+// clone returns the rows in new memory.
+func (p part) clone() (*column.Batch, error) {
+	if p.rows != nil {
+		return p.b.Take(p.rows)
+	}
+	return p.b.Clone(), nil
+}
+
+// Batches runs the pipe and yields its rows in batches of new memory: in their order if OrderBy is the last verb or
+// only Select, With, Limit and Offset follow it, otherwise in any order. If there are no rows, it yields one batch with
+// all columns. An error ends the loop as its last pair; see [Pipe.Batch]. When the loop ends, also early, the
+// goroutines of the run have ended.
+func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		pl, err := newPlan(ctx, p)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer pl.close()
+		start := time.Now()
+		left, any, err := pl.stream(ctx, yield)
+		if err == nil && !left {
+			pl.report(start)
+		}
+		switch {
+		case left:
+		case err != nil:
+			yield(nil, err)
+		case !any:
+			yield(emptyBatch(pl.schema), nil)
+		}
+	}
+}
+
+// stream runs the plan and yields its parts. left reports that the loop was left, any that there was a batch.
+func (pl *plan) stream(ctx context.Context, yield func(*column.Batch, error) bool) (left, any bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	made := make(chan *column.Batch)
+	var failure error // valid when made is closed
+	go func() {
+		defer close(made)
+		failure = pl.root.run(ctx, func(_ int, p part) error {
+			b, err := p.clone()
+			if err != nil {
+				return err
+			}
+			select {
+			case made <- b:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	defer func() {
+		cancel()
+		for range made { // until the goroutines have ended
+		}
+	}()
+	for b := range made {
+		any = true
+		if !yield(b, nil) {
+			return true, any, nil
+		}
+	}
+	return false, any, failure
+}
+
+// Explain checks the pipe and returns its plan as text, one line a step: the source with the columns that it reads and
+// the conditions that it evaluates, then the other steps. It opens the source and reads no rows.
+func (p Pipe) Explain(ctx context.Context) (string, error) {
+	pl, err := newPlan(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	defer pl.close()
+	return strings.Join(pl.lines, "\n") + "\n", nil
+}
+
+// Stats are the numbers of a run.
+type Stats struct {
+	Elapsed time.Duration
+	Bytes   int64 // compressed, of the columns of Parquet files that were read, before row groups and pages were skipped
+	Steps   []StepStats
+}
+
+// StepStats are the numbers of a step.
+type StepStats struct {
+	Step string        // as in Explain
+	Rows int64         // that the step passed on
+	Time time.Duration // of all goroutines
+}
+
+// String returns the numbers, one line a step.
+func (s *Stats) String() string {
+	b := &column.Batch{Rows: len(s.Steps)}
+	var steps []string
+	var rows, micros []int64
+	for _, step := range s.Steps {
+		steps, rows = append(steps, step.Step), append(rows, step.Rows)
+		micros = append(micros, step.Time.Microseconds())
+	}
+	b.Columns = []column.Column{
+		column.Of("rows", rows), column.Of("microseconds", micros), column.Strings("step", steps),
+	}
+	return b.Table(200, len(steps))
+}
+
+// report stores the numbers of the run.
+func (pl *plan) report(start time.Time) {
+	if pl.config.Stats == nil {
+		return
+	}
+	s := Stats{Elapsed: time.Since(start), Bytes: pl.bytes.Load()}
+	for _, m := range pl.meters {
+		s.Steps = append(s.Steps, StepStats{m.step, m.rows.Load(), time.Duration(m.nanos.Load())})
+	}
+	*pl.config.Stats = s
+}

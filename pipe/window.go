@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// Limit and Offset without an order.
+
+// A window is the rows from offset on, at most limit; -1 means all.
+type window struct{ offset, limit int64 }
+
+func (w window) String() string {
+	s := ""
+	if w.limit >= 0 {
+		s = fmt.Sprintf(", limit %d", w.limit)
+	}
+	if w.offset > 0 {
+		s += fmt.Sprintf(", offset %d", w.offset)
+	}
+	return s
+}
+
+// A windowOp keeps any rows of a window.
+type windowOp struct{ window }
+
+func (op *windowOp) needs(map[string]bool) bool { return true }
+
+func (op *windowOp) node(p *plan, in node) (node, error) {
+	return &windowNode{op.window, in, p.describe("rows%v", op.window)}, nil
+}
+
+type windowNode struct {
+	window
+	in    node
+	meter *meter
+}
+
+func (n *windowNode) workers() int { return n.in.workers() }
+
+// run counts rows as they come, and ends the scan with the last one. Goroutines that have a part by then pass it on
+// before the scan has ended.
+func (n *windowNode) run(ctx context.Context, f emit) error {
+	if n.limit == 0 {
+		return nil
+	}
+	var seen atomic.Int64
+	enough := fmt.Errorf("%w", errEnough) // of this node
+	err := n.in.run(ctx, func(worker int, p part) error {
+		count := int64(p.count())
+		first := seen.Add(count) - count
+		from, to := max(n.offset-first, 0), count
+		if n.limit >= 0 {
+			to = min(to, n.offset+n.limit-first)
+		}
+		if from < to {
+			n.meter.rows.Add(to - from)
+			if err := f(worker, p.slice(int(from), int(to))); err != nil {
+				return err
+			}
+		}
+		if n.limit >= 0 && first+count >= n.offset+n.limit {
+			return enough
+		}
+		return nil
+	})
+	if errors.Is(err, enough) {
+		return nil
+	}
+	return err
+}
+
+// slice returns rows from to to-1 of the part.
+func (p part) slice(from, to int) part {
+	if p.rows != nil {
+		return part{p.b, p.rows[from:to]}
+	}
+	if from == 0 && to == p.b.Rows {
+		return p
+	}
+	b := p.b.Slice(from, to)
+	b.Source.FirstRow += int64(from)
+	return part{b: b}
+}
