@@ -193,3 +193,27 @@ func TestResume(t *testing.T) {
 	require.EqualValues(t, rows, saved.Rows)
 	requireEqual(t, session, session)
 }
+
+// TestFlush requires that Flush waits for the rows that were read: those of its checkpoint are written.
+func TestFlush(t *testing.T) {
+	cluster, session := newCluster(t, cqltest.Config{}, `
+		CREATE TABLE a (id int PRIMARY KEY, name text); CREATE TABLE b (id int PRIMARY KEY, name text);
+		INSERT INTO a (id, name) VALUES (1, 'lamp')`)
+	answers := make(chan struct{})
+	writes := cluster.Inject(cqltest.Fault{Statement: "INSERT", Op: cqltest.OpExecute, Until: answers})
+	c, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), Config{})
+	require.NoError(t, err)
+	require.NoError(t, c.Run(t.Context(), 0, nil))
+	require.NoError(t, writes.Wait(t.Context(), 1))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = c.Flush(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	close(answers)
+	checkpoint, err := c.Flush(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, checkpoint.Rows)
+	requireEqual(t, session, session)
+	_, err = c.Close(t.Context())
+	require.NoError(t, err)
+}

@@ -195,6 +195,31 @@ func TestResume(t *testing.T) {
 	require.ErrorIs(t, err, ErrCheckpoint)
 }
 
+// TestCheckpointDuringRun requires that a checkpoint has the ranges that are compared at its moment.
+func TestCheckpointDuringRun(t *testing.T) {
+	cluster, session := newCluster(t, items)
+	d, err := New(t.Context(), tableOf(t, session, "a"), tableOf(t, session, "b"), Config{Workers: 2})
+	require.NoError(t, err)
+	answers := make(chan struct{})
+	reads := cluster.Inject(cqltest.Fault{Statement: "token(", Op: cqltest.OpExecute, Until: answers})
+	all, done := d.Checkpoint().Left, make(chan error, 1)
+	go func() { done <- d.Run(t.Context()) }()
+	require.NoError(t, reads.Wait(t.Context(), 2))
+	require.Equal(t, all, d.Checkpoint().Left)
+	close(answers)
+	require.NoError(t, <-done)
+	require.Empty(t, d.Checkpoint().Left)
+}
+
+// TestNull requires that NULL is no empty text, but an empty collection.
+func TestNull(t *testing.T) {
+	_, session := newCluster(t, items)
+	columns := tableOf(t, session, "a").Metadata.Columns
+	require.False(t, equal(columns["name"], nil, []byte{}, 0))
+	require.True(t, equal(columns["name"], nil, nil, 0))
+	require.True(t, equal(columns["tags"], nil, make([]byte, 4), 0))
+}
+
 func TestFailures(t *testing.T) {
 	cluster, session := newCluster(t, items)
 	for id := range 20 {

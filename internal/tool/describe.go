@@ -22,8 +22,8 @@ func newDescribeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe [KIND] [NAME]",
 		Short: "Print the schema as CQL",
-		Long: `Describe prints the statements that create a keyspace, a table, a type or an
-index: vecql query --file creates the same schema from them. Without a name it
+		Long: `Describe prints the statements that create a keyspace, a table, a view, a type or
+an index: vecql query --file creates the same schema from them. Without a name it
 prints all keyspaces but those of the system. It needs Cassandra 4 or ScyllaDB 5.2.`,
 		Example: `  vecql describe shop
   vecql describe shop.items
