@@ -87,7 +87,7 @@ func NewFunction[T any](f *cql.FunctionMetadata, typ func(cql.TypeInfo) T) *Func
 		return nil
 	}
 	return &Function[T]{
-		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: typesOf(f.ArgumentTypes, typ),
+		Keyspace: f.Keyspace, Name: f.Name, ArgumentTypes: Each(f.ArgumentTypes, typ),
 		ArgumentNames: slices.Clone(f.ArgumentNames), Body: f.Body, CalledOnNullInput: f.CalledOnNullInput,
 		Language: f.Language, ReturnType: typ(f.ReturnType),
 	}
@@ -113,7 +113,7 @@ func NewAggregate[T, F any](
 		return nil
 	}
 	return &Aggregate[T, F]{
-		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: typesOf(a.ArgumentTypes, typ), FinalFunc: *function(&a.FinalFunc),
+		Keyspace: a.Keyspace, Name: a.Name, ArgumentTypes: Each(a.ArgumentTypes, typ), FinalFunc: *function(&a.FinalFunc),
 		InitCond: a.InitCond, ReturnType: typ(a.ReturnType), StateFunc: *function(&a.StateFunc), StateType: typ(a.StateType),
 	}
 }
@@ -131,15 +131,7 @@ func NewUserType[T any](u *cql.UserTypeMetadata, typ func(cql.TypeInfo) T) *User
 	if u == nil {
 		return nil
 	}
-	return &UserType[T]{u.Keyspace, u.Name, slices.Clone(u.FieldNames), typesOf(u.FieldTypes, typ)}
-}
-
-func typesOf[T any](infos []cql.TypeInfo, typ func(cql.TypeInfo) T) []T {
-	types := make([]T, len(infos))
-	for i, info := range infos {
-		types[i] = typ(info)
-	}
-	return types
+	return &UserType[T]{u.Keyspace, u.Name, slices.Clone(u.FieldNames), Each(u.FieldTypes, typ)}
 }
 
 // ExtensionTexts returns the extensions of a table as texts.

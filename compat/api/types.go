@@ -4,8 +4,10 @@ package gocql
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
+	"github.com/vecql/vecql/compat"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -57,10 +59,7 @@ func ClassName(t cql.TypeInfo) string {
 		}
 		return MarshalPackage + classes[t.Type()] + "(" + elems + ")"
 	case cql.TupleTypeInfo:
-		elems := make([]string, len(t.Elems))
-		for i, e := range t.Elems {
-			elems[i] = ClassName(e)
-		}
+		elems := Each(t.Elems, ClassName)
 		return MarshalPackage + "TupleType(" + strings.Join(elems, ",") + ")"
 	case cql.UDTTypeInfo:
 		parts := []string{t.Keyspace, fmt.Sprintf("%x", t.Name)}
@@ -172,12 +171,41 @@ func (m *Types[T]) Of(t cql.TypeInfo, proto byte) (none T) {
 
 // All returns the TypeInfos of types, nil for nil.
 func (m *Types[T]) All(ts []cql.TypeInfo, proto byte) []T {
-	if ts == nil {
+	return Each(ts, func(t cql.TypeInfo) T { return m.Of(t, proto) })
+}
+
+// Each applies convert to the elements of a slice. It returns nil for nil.
+func Each[F, T any](from []F, convert func(F) T) []T {
+	if from == nil {
 		return nil
 	}
-	out := make([]T, len(ts))
-	for i, t := range ts {
-		out[i] = m.Of(t, proto)
+	out := make([]T, len(from))
+	for i, f := range from {
+		out[i] = convert(f)
 	}
 	return out
+}
+
+// NewValue returns a pointer to the zero value of the Go type that stands for a CQL type in MapScan.
+func NewValue(d *compat.Dialect, t cql.TypeInfo) (any, error) {
+	goType := d.GoType(t)
+	if goType == nil {
+		return nil, fmt.Errorf("gocql: no Go type stands for the CQL type %v", t)
+	}
+	return reflect.New(goType).Interface(), nil
+}
+
+// PlainType returns the type of package cql that t, a module's TypeInfo, stands for. toCQL returns that of the value
+// that a pointer points to: a *CollectionType has the methods too.
+func PlainType[T interface {
+	Type() Type
+	Version() byte
+	Custom() string
+}](t T, toCQL func(T) cql.TypeInfo) cql.TypeInfo {
+	if v := reflect.ValueOf(t); v.Kind() == reflect.Pointer && !v.IsNil() {
+		if elem, ok := v.Elem().Interface().(T); ok {
+			return toCQL(elem)
+		}
+	}
+	return cql.NewNativeType(t.Version(), cql.Type(t.Type()), t.Custom())
 }

@@ -156,7 +156,7 @@ var programs = []program{
 			"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",
 			"./internal/storage/distributedlock/cassandra/...", "./internal/storage/integration",
 		},
-		added: "jaeger",
+		added: "jaegerv2",
 		runs: []testRun{
 			{packages: []string{
 				"./internal/storage/cassandra/...", "./internal/storage/v1/cassandra/...", "./internal/storage/v2/cassandra/...",

@@ -4,7 +4,6 @@ package gocql
 
 import (
 	"fmt"
-	"reflect"
 
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
@@ -132,13 +131,7 @@ func (t UDTTypeInfo) String() string {
 }
 
 // newValue returns what NewWithError returns for t.
-func newValue(t TypeInfo) (any, error) {
-	goType := dialect.GoType(toCQL(t))
-	if goType == nil {
-		return nil, fmt.Errorf("gocql: no Go type stands for the CQL type %v", t)
-	}
-	return reflect.New(goType).Interface(), nil
-}
+func newValue(t TypeInfo) (any, error) { return api.NewValue(dialect, toCQL(t)) }
 
 func mustNew(t TypeInfo) any {
 	v, err := newValue(t)
@@ -186,24 +179,12 @@ func toCQL(t TypeInfo) cql.TypeInfo {
 			return cql.NewMapType(toCQL(t.Key), toCQL(t.Elem))
 		}
 	case TupleTypeInfo:
-		out := cql.TupleTypeInfo{Elems: make([]cql.TypeInfo, len(t.Elems))}
-		for i, e := range t.Elems {
-			out.Elems[i] = toCQL(e)
-		}
-		return out
+		return cql.TupleTypeInfo{Elems: api.Each(t.Elems, toCQL)}
 	case UDTTypeInfo:
-		out := cql.UDTTypeInfo{Keyspace: t.KeySpace, Name: t.Name}
-		for _, e := range t.Elements {
-			out.Elements = append(out.Elements, cql.UDTField{Name: e.Name, Type: toCQL(e.Type)})
-		}
-		return out
+		fields := api.Each(t.Elements, func(f UDTField) cql.UDTField { return cql.UDTField{Name: f.Name, Type: toCQL(f.Type)} })
+		return cql.UDTTypeInfo{Keyspace: t.KeySpace, Name: t.Name, Elements: fields}
 	}
-	if v := reflect.ValueOf(t); v.Kind() == reflect.Pointer && !v.IsNil() {
-		if elem, ok := v.Elem().Interface().(TypeInfo); ok { // *CollectionType has the methods too
-			return toCQL(elem)
-		}
-	}
-	return cql.NewNativeType(t.Version(), cql.Type(t.Type()), t.Custom())
+	return api.PlainType(t, toCQL)
 }
 
 // A ColumnInfo describes a result column or a bind marker.
@@ -220,12 +201,7 @@ func (c ColumnInfo) String() string {
 }
 
 func fromColumns(columns []cql.ColumnInfo, proto byte) []ColumnInfo {
-	if columns == nil {
-		return nil
-	}
-	out := make([]ColumnInfo, len(columns))
-	for i, c := range columns {
-		out[i] = ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: fromCQL(c.TypeInfo, proto)}
-	}
-	return out
+	return api.Each(columns, func(c cql.ColumnInfo) ColumnInfo {
+		return ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: fromCQL(c.TypeInfo, proto)}
+	})
 }

@@ -24,142 +24,109 @@ type SessionReadyListenersMux struct {
 	SessionReady []SessionReadyListener
 }
 
+// each calls a method of each listener with an event.
+func each[L, E any](listeners []L, method func(L, E), event E) {
+	for _, l := range listeners {
+		method(l, event)
+	}
+}
+
 // OnSessionReady implements SessionReadyListener.
 func (mux SessionReadyListenersMux) OnSessionReady(session *Session) {
-	for _, l := range mux.SessionReady {
-		l.OnSessionReady(session)
-	}
+	each(mux.SessionReady, SessionReadyListener.OnSessionReady, session)
 }
 
 // OnHostUp implements HostStatusChangeListener.
 func (mux HostListenersMux) OnHostUp(event HostUpEvent) {
-	for _, l := range mux.HostStateChangeListeners {
-		l.OnHostUp(event)
-	}
+	each(mux.HostStateChangeListeners, HostStatusChangeListener.OnHostUp, event)
 }
 
 // OnHostDown implements HostStatusChangeListener.
 func (mux HostListenersMux) OnHostDown(event HostDownEvent) {
-	for _, l := range mux.HostStateChangeListeners {
-		l.OnHostDown(event)
-	}
+	each(mux.HostStateChangeListeners, HostStatusChangeListener.OnHostDown, event)
 }
 
 // OnNewHost implements TopologyChangeListener.
 func (mux HostListenersMux) OnNewHost(event NewHostEvent) {
-	for _, l := range mux.TopologyChangeListeners {
-		l.OnNewHost(event)
-	}
+	each(mux.TopologyChangeListeners, TopologyChangeListener.OnNewHost, event)
 }
 
 // OnRemovedHost implements TopologyChangeListener.
 func (mux HostListenersMux) OnRemovedHost(event RemovedHostEvent) {
-	for _, l := range mux.TopologyChangeListeners {
-		l.OnRemovedHost(event)
-	}
+	each(mux.TopologyChangeListeners, TopologyChangeListener.OnRemovedHost, event)
 }
 
 // OnKeyspaceCreated implements KeyspaceChangeListener.
 func (mux SchemaListenersMux) OnKeyspaceCreated(event OnKeyspaceCreatedEvent) {
-	for _, l := range mux.Keyspaces {
-		l.OnKeyspaceCreated(event)
-	}
+	each(mux.Keyspaces, KeyspaceChangeListener.OnKeyspaceCreated, event)
 }
 
 // OnKeyspaceUpdated implements KeyspaceChangeListener.
 func (mux SchemaListenersMux) OnKeyspaceUpdated(event OnKeyspaceUpdatedEvent) {
-	for _, l := range mux.Keyspaces {
-		l.OnKeyspaceUpdated(event)
-	}
+	each(mux.Keyspaces, KeyspaceChangeListener.OnKeyspaceUpdated, event)
 }
 
 // OnKeyspaceDropped implements KeyspaceChangeListener.
 func (mux SchemaListenersMux) OnKeyspaceDropped(event OnKeyspaceDroppedEvent) {
-	for _, l := range mux.Keyspaces {
-		l.OnKeyspaceDropped(event)
-	}
+	each(mux.Keyspaces, KeyspaceChangeListener.OnKeyspaceDropped, event)
 }
 
 // OnTableCreated implements TableChangeListener.
 func (mux SchemaListenersMux) OnTableCreated(event OnTableCreatedEvent) {
-	for _, l := range mux.Tables {
-		l.OnTableCreated(event)
-	}
+	each(mux.Tables, TableChangeListener.OnTableCreated, event)
 }
 
 // OnTableUpdated implements TableChangeListener.
 func (mux SchemaListenersMux) OnTableUpdated(event OnTableUpdatedEvent) {
-	for _, l := range mux.Tables {
-		l.OnTableUpdated(event)
-	}
+	each(mux.Tables, TableChangeListener.OnTableUpdated, event)
 }
 
 // OnTableDropped implements TableChangeListener.
 func (mux SchemaListenersMux) OnTableDropped(event OnTableDroppedEvent) {
-	for _, l := range mux.Tables {
-		l.OnTableDropped(event)
-	}
+	each(mux.Tables, TableChangeListener.OnTableDropped, event)
 }
 
 // OnUserTypeCreated implements UserTypeChangeListener.
 func (mux SchemaListenersMux) OnUserTypeCreated(event OnUserTypeCreatedEvent) {
-	for _, l := range mux.UserTypes {
-		l.OnUserTypeCreated(event)
-	}
+	each(mux.UserTypes, UserTypeChangeListener.OnUserTypeCreated, event)
 }
 
 // OnUserTypeUpdated implements UserTypeChangeListener.
 func (mux SchemaListenersMux) OnUserTypeUpdated(event OnUserTypeUpdatedEvent) {
-	for _, l := range mux.UserTypes {
-		l.OnUserTypeUpdated(event)
-	}
+	each(mux.UserTypes, UserTypeChangeListener.OnUserTypeUpdated, event)
 }
 
 // OnUserTypeDropped implements UserTypeChangeListener.
 func (mux SchemaListenersMux) OnUserTypeDropped(event OnUserTypeDroppedEvent) {
-	for _, l := range mux.UserTypes {
-		l.OnUserTypeDropped(event)
-	}
+	each(mux.UserTypes, UserTypeChangeListener.OnUserTypeDropped, event)
 }
 
 // OnFunctionCreated implements FunctionChangeListener.
 func (mux SchemaListenersMux) OnFunctionCreated(event OnFunctionCreatedEvent) {
-	for _, l := range mux.Functions {
-		l.OnFunctionCreated(event)
-	}
+	each(mux.Functions, FunctionChangeListener.OnFunctionCreated, event)
 }
 
 // OnFunctionUpdated implements FunctionChangeListener.
 func (mux SchemaListenersMux) OnFunctionUpdated(event OnFunctionUpdatedEvent) {
-	for _, l := range mux.Functions {
-		l.OnFunctionUpdated(event)
-	}
+	each(mux.Functions, FunctionChangeListener.OnFunctionUpdated, event)
 }
 
 // OnFunctionDropped implements FunctionChangeListener.
 func (mux SchemaListenersMux) OnFunctionDropped(event OnFunctionDroppedEvent) {
-	for _, l := range mux.Functions {
-		l.OnFunctionDropped(event)
-	}
+	each(mux.Functions, FunctionChangeListener.OnFunctionDropped, event)
 }
 
 // OnAggregateCreated implements AggregateChangeListener.
 func (mux SchemaListenersMux) OnAggregateCreated(event OnAggregateCreatedEvent) {
-	for _, l := range mux.Aggregates {
-		l.OnAggregateCreated(event)
-	}
+	each(mux.Aggregates, AggregateChangeListener.OnAggregateCreated, event)
 }
 
 // OnAggregateUpdated implements AggregateChangeListener.
 func (mux SchemaListenersMux) OnAggregateUpdated(event OnAggregateUpdatedEvent) {
-	for _, l := range mux.Aggregates {
-		l.OnAggregateUpdated(event)
-	}
+	each(mux.Aggregates, AggregateChangeListener.OnAggregateUpdated, event)
 }
 
 // OnAggregateDropped implements AggregateChangeListener.
 func (mux SchemaListenersMux) OnAggregateDropped(event OnAggregateDroppedEvent) {
-	for _, l := range mux.Aggregates {
-		l.OnAggregateDropped(event)
-	}
+	each(mux.Aggregates, AggregateChangeListener.OnAggregateDropped, event)
 }

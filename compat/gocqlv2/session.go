@@ -152,11 +152,9 @@ func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) 
 
 // columns returns columns in the API's shape.
 func (s *Session) columns(columns []vecql.ColumnInfo) []ColumnInfo {
-	out := make([]ColumnInfo, len(columns))
-	for i, c := range columns {
-		out[i] = ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: s.types.fromCQL(c.TypeInfo)}
-	}
-	return out
+	return api.Each(columns, func(c vecql.ColumnInfo) ColumnInfo {
+		return ColumnInfo{Keyspace: c.Keyspace, Table: c.Table, Name: c.Name, TypeInfo: s.types.fromCQL(c.TypeInfo)}
+	})
 }
 
 // binding adapts a function that returns the values of a statement.
