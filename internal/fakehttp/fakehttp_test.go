@@ -99,6 +99,11 @@ func TestNodes(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, status)
 		require.Equal(t, `{"error":"`+want+`"}`, answer)
 	}
+	c.ok("DELETE", "/nodes/1", "")
+	c.ok("DELETE", "/nodes/2", "")
+	status, answer := c.do("DELETE", "/nodes/3", "")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Equal(t, `{"error":"the only node cannot be removed"}`, answer)
 }
 
 func TestStatements(t *testing.T) {
@@ -132,6 +137,11 @@ func TestFaults(t *testing.T) {
 	// a wait that ends returns the fault as it is
 	require.Equal(t, `{"id":3}`, c.ok("POST", "/connection-faults", `{"node": 0, "refuse": true}`))
 	require.Contains(t, c.ok("GET", "/faults/3?hits=9&wait=1ms", ""), `"hits":0`)
+	c.ok("DELETE", "/faults", "")
+	c.ok("POST", "/faults", `{"op": "execute", "statement": "INSERT", "skip": 1, "times": 1, "error": {"code": "invalid"}}`)
+	require.NoError(t, c.insert(3, "skipped"))
+	require.ErrorIs(t, c.insert(4, "met"), vecql.CodeInvalid)
+	require.NoError(t, c.insert(5, "after all times"))
 }
 
 func TestBadFaults(t *testing.T) {
