@@ -80,8 +80,8 @@ type search struct {
 	at    int    // its position
 }
 
-// next returns the newest entry that contains the line. If the line is the last result, it returns an earlier entry with
-// the same text. Without one it returns the line.
+// next returns the newest entry that contains the line. If the line is the last result, it returns an earlier entry
+// with the same text. Without one it returns the line.
 func (s *search) next(h *history, line string) string {
 	if line != s.found || line == "" {
 		s.text, s.at = line, -1
