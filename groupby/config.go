@@ -32,8 +32,9 @@ type Config struct {
 	Workers int
 	// MemoryLimit is the maximum number of live bytes while rows and partials are added; 0 means no limit. When keys,
 	// states and waiting rows take three quarters of it, partitions are spilled; if SpillDir is empty, the call fails
-	// with ErrMemoryLimit. The last quarter is for copies and buffers. The resident memory of the process grows by up to
-	// twice the limit, because the garbage collector lets the heap grow to twice its live bytes (GOGC=100).
+	// with ErrMemoryLimit. The last quarter is for copies and buffers. The Grouper collects garbage whenever the
+	// heap has grown by a quarter of the limit, so that the resident memory of the process grows by at most 1.5 times the
+	// limit and 64 MiB, with or without GOMEMLIMIT, if nothing else allocates.
 	//
 	// Not counted are batches that the program holds, the result and its batches in FinishBatches, one frame of a partial
 	// (4 MiB, or one row that is longer), about 1 MiB per worker, and the states of a single group, which cannot be

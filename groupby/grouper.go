@@ -269,7 +269,11 @@ func (g *Grouper) FinishBatches(ctx context.Context) iter.Seq2[*column.Batch, er
 		}
 		defer s.store.spill.close()
 		ctx, cancel := context.WithCancel(ctx)
-		made := make(chan []*piece, aheadPartitions*s.plan.Workers)
+		ahead := aheadPartitions
+		if s.store.pace.active() {
+			ahead = 1
+		}
+		made := make(chan []*piece, ahead*s.plan.Workers)
 		done := make(chan error, 1)
 		go func() {
 			done <- s.emitPieces(ctx, made)

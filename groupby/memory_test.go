@@ -9,14 +9,11 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
-	"github.com/vecql/vecql/internal/soak"
 )
 
 // distinctTextRows makes n rows with a distinct text of 20 bytes each, from number at.
@@ -111,54 +108,4 @@ func TestMergedPartialsAreCompacted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20_000, b.Rows)
 	require.Equal(t, int64(10), ints(b, "count")[b.Rows-1])
-}
-
-// residentPeak returns the peak of the process's resident memory in bytes.
-func residentPeak(t *testing.T) int64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Skip("the system does not report the peak of resident memory:", err)
-	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	var kib int64
-	_, err = fmt.Sscan(after, &kib)
-	require.NoError(t, err)
-	return kib << 10
-}
-
-// TestMemoryLimitBoundsResidentMemory adds 5 million distinct texts, and merges them as a partial, each in resident
-// memory of at most twice the limit more than before.
-func TestMemoryLimitBoundsResidentMemory(t *testing.T) {
-	soak.Only(t)
-	const groups, step, limit = 5_000_000, 1 << 16, int64(64 << 20)
-	ctx := context.Background()
-	// peak calls f, and returns by how much the resident memory exceeded its former amount.
-	peak := func(f func()) int64 {
-		debug.FreeOSMemory()
-		if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // sets VmHWM to VmRSS
-			t.Skip("the system does not reset the peak of resident memory:", err)
-		}
-		before := residentPeak(t)
-		f()
-		return residentPeak(t) - before
-	}
-	g, err := limited(t, limit).New()
-	require.NoError(t, err)
-	added := peak(func() {
-		for at := 0; at < groups; at += step {
-			require.NoError(t, g.Add(ctx, distinctTextRows(at, min(step, groups-at))))
-		}
-	})
-	file, err := os.Create(t.TempDir() + "/partial")
-	require.NoError(t, err)
-	defer file.Close()
-	require.NoError(t, g.WritePartial(file))
-	_, err = file.Seek(0, io.SeekStart)
-	require.NoError(t, err)
-	merged, err := limited(t, limit).New()
-	require.NoError(t, err)
-	loaded := peak(func() { require.NoError(t, merged.MergePartial(file)) })
-	t.Logf("resident memory: %d MiB for adding, %d MiB for merging, limit %d MiB", added>>20, loaded>>20, limit>>20)
-	require.LessOrEqual(t, added, 2*limit)
-	require.LessOrEqual(t, loaded, 2*limit)
 }

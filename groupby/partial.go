@@ -175,6 +175,7 @@ func (g *Grouper) mergePartial(r io.Reader) error {
 		return err
 	}
 	w := g.worker(s)
+	s.store.pace.merge()
 	var out [partitions]*block
 	for {
 		if buf, err = readChunk(r, buf); err != nil {
@@ -183,6 +184,7 @@ func (g *Grouper) mergePartial(r io.Reader) error {
 		if len(buf) == 0 {
 			return w.put(&out)
 		}
+		s.store.pace.allocated(2 * int64(len(buf)))
 		cols, n, states, rest, err := s.plan.cutFrame(buf)
 		if err == nil && (len(rest) > 0 || !states) {
 			err = errors.New("chunk is not one frame of groups")
@@ -217,7 +219,7 @@ func (g *Grouper) stageOfPartial(content []byte) (*stage, error) {
 		if err != nil {
 			return nil, &MismatchError{err.Error()}
 		}
-		s = &stage{plan: p, store: &store{plan: p}}
+		s = &stage{plan: p, store: newStore(p)}
 		g.stages = slices.Insert(g.stages, len(g.stages)-1, s)
 	}
 	own = s.plan.signature()

@@ -53,7 +53,10 @@ type store struct {
 	held  atomic.Int64 // bytes of all blocks and of the workers' mergers; approximate
 	used  atomic.Bool  // set by the first put
 	spill spill
+	pace  *pacer
 }
+
+func newStore(p *plan) *store { return &store{plan: p, pace: newPacer(p.MemoryLimit)} }
 
 // blockPool holds merged blocks of rows: reusing memory is much cheaper than allocating it.
 var blockPool sync.Pool
@@ -135,17 +138,23 @@ func (s *store) put(p int, b *block, get func() *merger) error {
 	s.used.Store(true)
 	part := &s.parts[p]
 	s.count(b)
+	s.pace.allocated(b.counted)
 	part.mu.Lock()
 	defer part.mu.Unlock()
 	part.blocks = append(part.blocks, b)
 	part.fresh += b.counted
 	// Blocks are compacted when they exceed both a limit and the states of the partition. Memory then grows with the
-	// groups instead of the rows or partials, and the cost of merging states repeatedly stays proportional.
+	// groups instead of the rows or partials, and the cost of merging states repeatedly stays proportional. States of
+	// partials may have all groups in common, so that they are compacted sooner.
 	limit := s.plan.compactBytes
 	if s.plan.MemoryLimit > 0 {
 		limit = min(limit, s.plan.MemoryLimit/4/partitions)
 	}
-	if part.fresh > max(limit, part.states) {
+	least, states := limit, part.states
+	if b.states {
+		least, states = limit/4, states/2
+	}
+	if part.fresh > max(least, states) {
 		if err := s.compact(part, get()); err != nil {
 			return err
 		}
@@ -170,6 +179,7 @@ func (s *store) compact(part *partition, m *merger) error {
 	}
 	s.release(part.blocks)
 	s.count(b)
+	s.pace.allocated(b.counted)
 	s.countMerger(m, false)
 	clear(part.blocks) // the blocks are garbage
 	part.blocks = append(part.blocks[:0], b)
@@ -219,6 +229,7 @@ func (s *store) take(p int, m *merger, emit func(*merger) error) error {
 		if err := emit(m); err != nil {
 			return err
 		}
+		s.pace.allocated(m.t.size())
 	}
 	part.blocks, part.fresh, part.states, part.spilled, part.bytes = nil, 0, 0, nil, 0
 	return nil

@@ -56,8 +56,8 @@ type limits struct {
 }
 
 var defaultLimits = limits{
-	local: 1 << 17, merge: 1 << 17, sample: 8 * sampleRows, prune: 4096, compactBytes: 1 << 20, morsel: 1 << 16, blockRows: 2048,
-	blockText: 1 << 18, blockStates: 1 << 17,
+	local: 1 << 17, merge: 1 << 17, sample: 8 * sampleRows, prune: 4096, compactBytes: 1 << 20, morsel: 1 << 16,
+	blockRows: 2048, blockText: 1 << 18, blockStates: 1 << 17,
 }
 
 // newPlan returns the plan of a checked Config for columns of these types, in the order of inputNames, or a

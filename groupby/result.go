@@ -207,7 +207,7 @@ func (e *emitter) pieceFor(m *merger, values []column.Column, first, i, j int) *
 		}
 	} else {
 		room := min(pieceRows, 4*n)
-		if e.plan.Limit > 0 {
+		if e.plan.Limit > 0 || e.plan.MemoryLimit > 0 {
 			room = e.plan.prune
 		}
 		p = e.newPiece(max(n, room))

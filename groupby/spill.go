@@ -85,6 +85,7 @@ func (s *store) spillFrames(part *partition, m *merger) error {
 	if len(m.raw) == 0 {
 		return nil
 	}
+	s.pace.allocated(2 * int64(len(m.raw))) // the frames are copies of copies
 	packed, err := s.plan.SpillCodec.Compress(m.packed[:0], m.raw)
 	if err != nil {
 		return fmt.Errorf("groupby: spill: compress: %w", err)
@@ -144,6 +145,7 @@ func (s *store) read(e extent, m *merger) error {
 		return fmt.Errorf("groupby: spill: decompress: %w", err)
 	}
 	m.raw = raw
+	s.pace.allocated(2 * int64(len(raw)))
 	return nil
 }
 

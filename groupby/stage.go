@@ -88,7 +88,7 @@ func (g *Grouper) stageOf(types []column.Type) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{plan: p, store: &store{plan: p}}
+	s := &stage{plan: p, store: newStore(p)}
 	g.stages = append(g.stages, s)
 	return s, nil
 }
