@@ -4,32 +4,84 @@ package groupby
 
 import "github.com/vecql/vecql/column"
 
-// Phase 1 for one key column of dictionary codes: the group of a dictionary entry is looked up once, and cached while
-// batches have the same dictionary.
+// Phase 1 for key columns of dictionary codes: the group of a dictionary entry, or of a combination of entries of
+// several dictionaries, is looked up once, and cached while batches have the same dictionaries.
 
-// A codedGroups caches the groups of a dictionary's entries in the table of a worker, which has one table at most.
+// A codedGroups caches the groups of codes in the table of a worker, which has one table at most.
 type codedGroups struct {
-	dict *column.Dictionary
-	ids  []uint32 // by code; 0 if unknown
+	dicts []*column.Dictionary
+	ids   []uint32          // by code; 0 if unknown
+	codes [chunkRows]uint32 // of a chunk, unless the column has them
 }
 
-// codesOf returns the codes of rows [i, j) if their groups can be cached: there is a table, and the only key column has
-// codes and no NULLs. Otherwise it returns nil.
+// maxCombined is the maximum number of combinations of the entries of several dictionaries.
+const maxCombined = 1 << 16
+
+// combinations returns the number of codes of the key columns, or 0 if their groups cannot be cached: a column has no
+// codes, rows with a NULL are dropped, or there are too many. NULL counts as an entry of each dictionary, the last one.
+func (w *worker) combinations(keys []column.Column) int {
+	if w.local == nil || len(keys) == 0 {
+		return 0
+	}
+	n := 1
+	for k := range keys {
+		if keys[k].Dict == nil || keys[k].Nulls != 0 && w.plan.DropNulls {
+			return 0
+		}
+		if n *= keys[k].Dict.Len() + 1; n > maxCombined && len(keys) > 1 {
+			return 0
+		}
+	}
+	return n
+}
+
+// codesOf returns the codes of rows [i, j), a chunk, if their groups can be cached. Otherwise it returns nil.
 func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
-	if w.local == nil || len(keys) != 1 || keys[0].Dict == nil || keys[0].Nulls != 0 {
+	n := w.combinations(keys)
+	if n == 0 {
 		return nil
 	}
 	g := &w.coded
-	if g.dict != keys[0].Dict {
-		g.dict = keys[0].Dict
-		n := g.dict.Len()
-		if cap(g.ids) < n {
-			g.ids = make([]uint32, n)
+	if !g.has(keys) {
+		g.dicts = g.dicts[:0]
+		for k := range keys {
+			g.dicts = append(g.dicts, keys[k].Dict)
 		}
-		g.ids = g.ids[:n]
-		clear(g.ids)
+		g.ids = grown(g.ids[:0], n)
 	}
-	return codesOf(&keys[0])[i:j]
+	if len(keys) == 1 && keys[0].Nulls == 0 {
+		return codesOf(&keys[0])[i:j]
+	}
+	codes := g.codes[:j-i]
+	clear(codes)
+	for k := range keys {
+		combine(codes, &keys[k], i)
+	}
+	return codes
+}
+
+// has reports whether the cached groups are those of the key columns' dictionaries.
+func (g *codedGroups) has(keys []column.Column) bool {
+	if len(g.dicts) != len(keys) {
+		return false
+	}
+	for k := range keys {
+		if g.dicts[k] != keys[k].Dict {
+			return false
+		}
+	}
+	return true
+}
+
+// combine appends the codes of a column from row i, as a digit, to those of the columns before.
+func combine(codes []uint32, col *column.Column, i int) {
+	null := uint32(col.Dict.Len())
+	for k, code := range codesOf(col)[i : i+len(codes)] {
+		if col.Null(i + k) {
+			code = null
+		}
+		codes[k] = codes[k]*(null+1) + code
+	}
 }
 
 // known returns the groups of codes, or nil if any is unknown.
@@ -57,4 +109,16 @@ func (w *worker) cacheCodes(codes []uint32) {
 	for k, code := range codes {
 		w.coded.ids[code] = w.local.ids[k]
 	}
+}
+
+// onlyGroup returns the group of n rows without keys, nil for the first rows.
+func (w *worker) onlyGroup(n int) []uint32 {
+	if len(w.plan.Keys) > 0 || w.local == nil || w.local.groups() < 2 {
+		return nil
+	}
+	ids := w.local.ids[:n]
+	for k := range ids {
+		ids[k] = 1
+	}
+	return ids
 }

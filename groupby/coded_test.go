@@ -63,7 +63,7 @@ func TestCodedKeys(t *testing.T) {
 						}
 						require.NoError(t, w.Add(context.Background(), batchOf(start, cols(col), cols(vals(values)))))
 						start += rows
-						if w.in.local != nil && w.in.coded.dict == dict && !nulls {
+						if w.in.local != nil && w.in.coded.dicts[0] == dict {
 							cached++
 						}
 					}
@@ -82,6 +82,45 @@ func TestCodedKeys(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestCombinedCodes groups by two dictionary columns with NULLs, whose dictionaries change one after the other.
+func TestCombinedCodes(t *testing.T) {
+	const rows = 3 * chunkRows
+	dicts := []*column.Dictionary{
+		dictionaryOf(boxed([]string{"a", "b", "a longer text"})), dictionaryOf(boxed([]string{"b", "c", "a"})),
+	}
+	for _, drop := range []bool{false, true} {
+		gc := groupCase{
+			config: Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), Sum("v0")}, DropNulls: drop, Workers: 1},
+			limits: defaultLimits,
+		}
+		for n := range 6 {
+			one, two, values, validity := make([]uint32, rows), make([]uint32, rows), make([]int64, rows), make([]byte, rows/8)
+			for i := range one {
+				one[i], two[i], values[i] = uint32(i/3%3), uint32(i*(n+1)%3), int64(i)
+				if i%5 > 0 {
+					validity[i>>3] |= 1 << (i & 7)
+				} else {
+					two[i] = 99 // the code of a NULL is unspecified
+				}
+			}
+			keys := cols(column.Codes("", one, dicts[n&1]), column.Codes("", one, dicts[n>>1&1]))
+			keys[1].Values = bytesOf(two)
+			keys[1] = keys[1].WithValidity(validity)
+			gc.batches = append(gc.batches, batchOf(0, keys, cols(vals(values))))
+		}
+		require.NoError(t, gc.check(nil))
+		g, err := gc.config.New()
+		require.NoError(t, err)
+		w := g.Worker()
+		for _, b := range gc.batches {
+			require.NoError(t, w.Add(t.Context(), b))
+			codes := w.in.codesOf(b.Columns[:2], 0, chunkRows)
+			require.Equal(t, drop, codes == nil)
+			require.Equal(t, drop, w.in.known(codes) == nil, "the groups are cached")
 		}
 	}
 }

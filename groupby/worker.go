@@ -96,6 +96,9 @@ func (w *worker) addChunk(in *input, i, j int) error {
 	for k := range values {
 		w.part[k] = sliceRows(&values[k], i, j)
 	}
+	if ids := w.onlyGroup(j - i); ids != nil {
+		return w.addLocated(&c, ids, nil)
+	}
 	codes := w.codesOf(keys, i, j)
 	if ids := w.known(codes); ids != nil {
 		return w.addLocated(&c, ids, nil)
