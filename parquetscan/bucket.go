@@ -8,7 +8,7 @@ import (
 
 // Buckets of row groups: the unit of work for goroutines and for other machines.
 
-// A Bucket is a sequence of consecutive row groups of a scan. It can be stored as JSON and read with [Scan.Reader] by
+// A Bucket is a sequence of consecutive row groups of a scan, or a range of the rows of one. It can be stored as JSON and read with [Scan.Reader] by
 // another process that has the same files: an interrupted load resumes by reading the buckets that are not done.
 type Bucket struct {
 	// Number is the bucket's index among the buckets of one split, from 0.
@@ -20,13 +20,16 @@ type Bucket struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// A Part is a sequence of consecutive row groups of one file: First to End-1.
+// A Part is a sequence of consecutive row groups of one file: First to End-1. If To is not 0, the part is the rows From
+// to To-1 of the row group First.
 type Part struct {
 	File  string `json:"file"`
 	Size  int64  `json:"size"`           // of the file
 	ETag  string `json:"etag,omitempty"` // see Source
 	First int    `json:"first"`
 	End   int    `json:"end"`
+	From  int64  `json:"from,omitempty"`
+	To    int64  `json:"to,omitempty"`
 	Rows  int64  `json:"rows"`
 }
 
@@ -152,6 +155,15 @@ func (s *Scan) check(b Bucket) ([]int, error) {
 		}
 		for _, g := range f.groups[p.First:p.End] {
 			rows += g.rows
+		}
+		if p.From != 0 || p.To != 0 {
+			if p.End != p.First+1 || p.From < 0 || p.From >= p.To || p.To > rows {
+				return nil, &Error{
+					p.File, p.First, "", -1, fmt.Errorf("bucket %d: rows %d to %d of row groups %d to %d, of %d rows", b.Number,
+						p.From, p.To, p.First, p.End, rows),
+				}
+			}
+			rows = p.To - p.From
 		}
 		if rows != p.Rows {
 			return nil, &Error{p.File, p.First, "", -1, fmt.Errorf("%w: %d rows, the bucket has %d", ErrChanged, rows, p.Rows)}

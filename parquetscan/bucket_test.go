@@ -233,7 +233,7 @@ func TestBucketJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out, int(buckets[0].Rows))
 	const golden = `{"number":1,"parts":[{"file":"f","size":9,"etag":"e","first":2,"end":3,"rows":4}],"rows":4,"bytes":5}`
-	text, err = json.Marshal(Bucket{1, []Part{{"f", 9, "e", 2, 3, 4}}, 4, 5})
+	text, err = json.Marshal(Bucket{1, []Part{{File: "f", Size: 9, ETag: "e", First: 2, End: 3, Rows: 4}}, 4, 5})
 	require.NoError(t, err)
 	require.Equal(t, golden, string(text), "stored buckets would become unreadable")
 }

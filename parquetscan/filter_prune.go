@@ -35,8 +35,23 @@ func (p *predicate) prune(f *file.Reader, rowGroup int, leaf leafOf) ([]rowRange
 	if rows < 0 {
 		return nil, corrupt("row group %d has %d rows", rowGroup, rows)
 	}
+	r := p.newPruner(md, rowGroup, leaf)
+	r.file = f
+	if rows == 0 || !r.mayMatch(&p.root) {
+		return nil, nil
+	}
+	r.readBlooms()
+	if !r.mayMatch(&p.root) {
+		return nil, nil
+	}
+	return r.ranges(&p.root), nil
+}
+
+// newPruner returns a pruner of a row group with the statistics of the footer.
+func (p *predicate) newPruner(md *metadata.FileMetaData, rowGroup int, leaf leafOf) *pruner {
+	rows := md.RowGroups[rowGroup].NumRows
 	r := &pruner{
-		p: p, file: f, md: md, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
+		p: p, md: md, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
 		absent: make([]bool, len(p.leaves)),
 	}
 	for i, path := range p.paths {
@@ -50,14 +65,7 @@ func (p *predicate) prune(f *file.Reader, rowGroup int, leaf leafOf) ([]rowRange
 			})
 		}
 	}
-	if rows == 0 || !r.mayMatch(&p.root) {
-		return nil, nil
-	}
-	r.readBlooms()
-	if !r.mayMatch(&p.root) {
-		return nil, nil
-	}
-	return r.ranges(&p.root), nil
+	return r
 }
 
 // A pruner prunes one row group.

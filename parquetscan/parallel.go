@@ -64,8 +64,7 @@ type work struct {
 // newWork returns the work on some buckets; nil means all row groups.
 func (s *Scan) newWork(buckets []Bucket) *work {
 	if buckets == nil {
-		// A bucket per row group: small units let workers end at about the same time.
-		buckets = s.SplitByBytes(0)
+		buckets = s.plan() // small units let workers end at about the same time
 	}
 	w := &work{scan: s, buckets: buckets}
 	if s.o.Progress != nil {

@@ -18,7 +18,8 @@ type Range struct {
 	// Exact means that Min and Max are values of the column, and that all values lie between them. Otherwise they are
 	// bounds: no value is less than Min or greater than Max, except NaN.
 	Exact bool
-	// Nulls is the number of NULLs, -1 if the footer of a row group lacks it.
+	// Nulls is the number of NULLs, -1 if the footer of a row group lacks it, or if a bucket has a part of a row group
+	// with NULLs.
 	Nulls int64
 }
 
@@ -56,6 +57,7 @@ func (s *Scan) Range(name string, buckets ...Bucket) (Range, error) {
 			for g := p.First; g < p.End; g++ {
 				r.add(f, g, n.leaf)
 			}
+			r.partial = r.partial || p.To != 0
 		}
 	}
 	return r.result(), nil
@@ -69,6 +71,7 @@ type ranger struct {
 	unknown  bool // a row group has values without statistics
 	exact    bool
 	nulls    int64
+	partial  bool // only some rows of a row group are in the buckets: its statistics are bounds
 }
 
 // add adds a row group.
@@ -115,9 +118,15 @@ func (r *ranger) less(a, b *boundValue) bool {
 // bounds and is not exact.
 func (r *ranger) result() Range {
 	out := Range{Nulls: r.nulls}
+	if r.partial && r.nulls > 0 {
+		out.Nulls = -1
+	}
 	if r.unknown || !r.any {
 		out.Exact = !r.unknown
 		return out
+	}
+	if r.partial {
+		r.exact = false
 	}
 	low, ok := r.min.value(r.typ)
 	high, ok2 := r.max.value(r.typ)

@@ -26,6 +26,7 @@ type Reader struct {
 	// The current row group.
 	file    *dataFile
 	number  int
+	piece   rowRange   // the rows of the part
 	ranges  []rowRange // rows to read, in order
 	row     int64
 	rows    int // of a batch
@@ -122,7 +123,8 @@ func (r *Reader) ReadInto(ctx context.Context, b *column.Batch) (err error) {
 				return err // located above
 			}
 			if r.done != nil {
-				r.done(r.file.groups[r.number].rows, r.scan.compressed(r.at, r.number))
+				bytes, rows := r.scan.compressed(r.at, r.number), r.file.groups[r.number].rows
+				r.done(r.piece.to-r.piece.from, share(bytes, r.piece.to, rows)-share(bytes, r.piece.from, rows))
 			}
 			r.file = nil
 			continue
@@ -150,15 +152,17 @@ func (r *Reader) nextGroup() error {
 	r.file, r.number, r.row = r.scan.ds.files[at], r.group, 0
 	r.group++
 	rows := r.file.groups[r.number].rows
-	r.ranges = append(r.ranges[:0], rowRange{0, rows})
+	r.piece = rowRange{0, rows}
+	if p := &r.parts[0]; p.To != 0 {
+		r.piece = rowRange{p.From, p.To}
+	}
+	r.ranges = addRange(r.ranges[:0], r.piece)
 	if r.scan.pred != nil {
-		var err error
-		if r.ranges, err = r.prune(); err != nil {
+		ranges, err := r.scan.prune(r.file, r.number)
+		if err != nil {
 			return r.locate(-1, err)
 		}
-	}
-	if rows == 0 {
-		r.ranges = r.ranges[:0]
+		r.ranges = intersectRanges(r.ranges, ranges)
 	}
 	if len(r.ranges) == 0 {
 		return nil
@@ -166,20 +170,29 @@ func (r *Reader) nextGroup() error {
 	return r.openGroup(at, rows)
 }
 
-// prune returns the ranges of rows that the filter may select.
-func (r *Reader) prune() ([]rowRange, error) {
-	arrow, err := r.file.arrow()
+// prune returns the ranges of rows of a row group that the filter may select.
+func (s *Scan) prune(f *dataFile, group int) ([]rowRange, error) {
+	arrow, err := f.arrow()
 	if err != nil {
 		return nil, err
 	}
-	defer r.file.lock()()
-	return r.scan.pred.prune(arrow, r.number, func(path string) (int, column.Type, bool) {
-		n := lookup(r.file.nodes, path)
-		if n == nil || n.leaf == nil {
-			return 0, column.Type{}, false
-		}
-		return n.leaf.index, n.leaf.typ, true
-	})
+	defer f.lock()()
+	return s.pred.prune(arrow, group, f.leafOf)
+}
+
+// mayMatch reports whether the filter may select rows of a row group, by the footer alone.
+func (s *Scan) mayMatch(f *dataFile, group int) bool {
+	r := s.pred.newPruner(f.meta, group, f.leafOf)
+	return r.mayMatch(&s.pred.root)
+}
+
+// leafOf returns the leaf of a column of the file: see leafOf.
+func (f *dataFile) leafOf(path string) (int, column.Type, bool) {
+	n := lookup(f.nodes, path)
+	if n == nil || n.leaf == nil {
+		return 0, column.Type{}, false
+	}
+	return n.leaf.index, n.leaf.typ, true
 }
 
 // openGroup opens the column chunks of the current row group, and sets the rows of its batches.

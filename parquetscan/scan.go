@@ -59,7 +59,7 @@ type Options struct {
 	// Ordered makes All return batches in the order of rows. It costs memory for buckets that are read ahead of their
 	// turn.
 	Ordered bool
-	// Progress is called after each row group in All, Borrow and Count, by one goroutine at a time, not always the
+	// Progress is called after each row group, or piece of one, in All, Borrow and Count, by one goroutine at a time, not always the
 	// same. It must not close the Dataset: Close waits for running reads.
 	Progress func(Progress)
 }
@@ -92,6 +92,7 @@ type Scan struct {
 	nodes   [][]*node // by file, by column
 	leaves  [][]*leaf // by file
 	byName  map[string]int
+	piece   int64 // the least compressed bytes of a piece of a row group
 }
 
 // A scanColumn is a column that is read, as the first file has it.
@@ -125,7 +126,7 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	setDefault(&o.Workers, runtime.GOMAXPROCS(0))
 	o.MaxBatchBytes = min(o.MaxBatchBytes, mostBatchBytes)
 	o.BatchBytes = min(o.BatchBytes, o.MaxBatchBytes)
-	s := &Scan{ds: d, o: o, byName: map[string]int{}}
+	s := &Scan{ds: d, o: o, byName: map[string]int{}, piece: leastPiece}
 	for i, f := range d.files {
 		s.byName[f.src.Name] = i
 	}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"errors"
+	"io"
+	"math/bits"
+	"slices"
+)
+
+// Pieces: ranges of rows of a row group, cut at the borders of pages, so that all workers have work if few row groups
+// match.
+
+// Bounds of cutting: the compressed bytes of a piece, the pieces per worker, and the page headers read per row group.
+// The pages at a border are decompressed for both pieces, unless all columns have a border there.
+const (
+	leastPiece      = 1 << 20
+	piecesPerWorker = 4
+	mostHeaders     = 1 << 14
+)
+
+// plan returns a bucket per row group. If at most a few row groups match for each worker, it cuts large ones into
+// pieces. It cuts local files only: a reader finds its first page by the headers of those before.
+func (s *Scan) plan() []Bucket {
+	buckets := s.SplitByBytes(0)
+	s.ds.mu.RLock()
+	defer s.ds.mu.RUnlock()
+	if s.o.Workers < 2 || s.ds.closed {
+		return buckets
+	}
+	few := piecesPerWorker * s.o.Workers
+	matching := make([][]rowRange, len(buckets)) // by bucket
+	matches, total := 0, int64(0)
+	for i := range buckets {
+		f, group := s.place(&buckets[i])
+		if s.pred != nil && !s.mayMatch(f, group) {
+			continue
+		}
+		if matches++; matches > few {
+			return buckets
+		}
+		matching[i] = []rowRange{{0, buckets[i].Rows}}
+	}
+	for i := range buckets {
+		if f, group := s.place(&buckets[i]); s.pred != nil && matching[i] != nil && f.cuttable() {
+			if ranges, err := s.prune(f, group); err == nil { // the Reader of the bucket returns the error
+				matching[i] = ranges
+			}
+		}
+		total += share(buckets[i].Bytes, countRows(matching[i]), buckets[i].Rows)
+	}
+	most := max(total/int64(few), s.piece)
+	var out []Bucket
+	for i, b := range buckets {
+		weight := share(b.Bytes, countRows(matching[i]), b.Rows)
+		cuts := s.cuts(&b, matching[i], int((weight+most/2)/most))
+		for k := range cuts[1:] {
+			out = append(out, s.pieceOf(&b, rowRange{cuts[k], cuts[k+1]}, len(out)))
+		}
+	}
+	return out
+}
+
+// place returns the file and the number of the row group of a bucket of one row group.
+func (s *Scan) place(b *Bucket) (*dataFile, int) {
+	return s.ds.files[s.byName[b.Parts[0].File]], b.Parts[0].First
+}
+
+// cuttable reports whether row groups of the file may be cut.
+func (f *dataFile) cuttable() bool { return f.local != nil && f.decrypting == nil }
+
+// pieceOf returns a range of rows of a bucket of one row group, or the bucket itself if the range is all of it.
+func (s *Scan) pieceOf(b *Bucket, r rowRange, number int) Bucket {
+	part := b.Parts[0]
+	if r != (rowRange{0, b.Rows}) {
+		part.From, part.To, part.Rows = r.from, r.to, r.to-r.from
+	}
+	return Bucket{
+		Number: number, Parts: []Part{part}, Rows: part.Rows,
+		Bytes: share(b.Bytes, r.to, b.Rows) - share(b.Bytes, r.from, b.Rows),
+	}
+}
+
+// cuts returns the ends of up to n pieces of a bucket of one row group, from 0 to its rows. Each piece has about
+// equally many of the matching rows. Pieces end where a page of the largest column does.
+func (s *Scan) cuts(b *Bucket, matching []rowRange, n int) []int64 {
+	cuts := []int64{0}
+	if f, group := s.place(b); n > 1 && f.cuttable() {
+		starts := s.pageBorders(f, group)
+		seen, total := int64(0), countRows(matching)
+		for _, r := range matching {
+			for len(cuts) < n {
+				row := r.from + share(total, int64(len(cuts)), int64(n)) - seen
+				if row >= r.to {
+					break
+				}
+				// The last page that begins up to the row; pages may be longer than pieces.
+				at, _ := slices.BinarySearch(starts, row+1)
+				if at == 0 || starts[at-1] <= cuts[len(cuts)-1] {
+					n-- // fewer pieces
+					continue
+				}
+				cuts = append(cuts, starts[at-1])
+			}
+			seen += r.to - r.from
+		}
+	}
+	return append(cuts, b.Rows)
+}
+
+// pageBorders returns the first row of each page of the largest column in a row group. It returns nil if a reader of
+// later pages would have to decode those before: headers of repeated columns contain the number of rows only in V2.
+func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
+	var largest *leaf
+	most := int64(-1)
+	for _, l := range s.leaves[s.byName[f.src.Name]] {
+		meta, err := chunkMetadata(f, f.meta.RowGroup(group), l.index)
+		if err != nil {
+			return nil
+		}
+		if l.maxRep > 0 && s.pageStarts(f, group, l, 1) == nil {
+			return nil
+		}
+		if n := meta.TotalCompressedSize(); n > most {
+			most, largest = n, l
+		}
+	}
+	if largest == nil {
+		return nil
+	}
+	return s.pageStarts(f, group, largest, mostHeaders)
+}
+
+// pageStarts returns the first row of up to most pages of a column chunk, nil if a header lacks it or the chunk is
+// damaged.
+func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
+	meta, err := chunkMetadata(f, f.meta.RowGroup(group), l.index)
+	if err != nil {
+		return nil
+	}
+	start, length, err := chunkRange(f, meta)
+	if err != nil {
+		return nil
+	}
+	const headerBytes = 1 << 10
+	w := pageWalker{win: &window{src: &f.src, size: headerBytes}, off: start, end: start + length}
+	var starts []int64
+	for row := int64(0); len(starts) < most; {
+		h, err := w.peek()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || w.skip() != nil {
+			return nil
+		}
+		if h.typ != dataPage && h.typ != dataPageV2 {
+			continue
+		}
+		rows := h.rows(l)
+		if rows < 0 || rows > f.groups[group].rows-row {
+			return nil
+		}
+		if rows > 0 {
+			starts = append(starts, row)
+		}
+		row += rows
+	}
+	return starts
+}
+
+// countRows returns the number of rows in ranges.
+func countRows(ranges []rowRange) int64 {
+	n := int64(0)
+	for _, r := range ranges {
+		n += r.to - r.from
+	}
+	return n
+}
+
+// share returns n * part / whole without overflow, for 0 <= part <= whole, and 0 if whole is 0.
+func share(n, part, whole int64) int64 {
+	if whole == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(whole))
+	return int64(q)
+}
