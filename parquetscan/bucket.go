@@ -8,8 +8,9 @@ import (
 
 // Buckets of row groups: the unit of work for goroutines and for other machines.
 
-// A Bucket is a sequence of consecutive row groups of a scan, or a range of the rows of one. It can be stored as JSON and read with [Scan.Reader] by
-// another process that has the same files: an interrupted load resumes by reading the buckets that are not done.
+// A Bucket is a sequence of consecutive row groups of a scan, or a range of the rows of one. It can be stored as
+// JSON and read with [Scan.Reader] by another process that has the same files: an interrupted load resumes by
+// reading the buckets that are not done.
 type Bucket struct {
 	// Number is the bucket's index among the buckets of one split, from 0.
 	Number int    `json:"number"`

@@ -59,8 +59,8 @@ type Options struct {
 	// Ordered makes All return batches in the order of rows. It costs memory for buckets that are read ahead of their
 	// turn.
 	Ordered bool
-	// Progress is called after each row group, or piece of one, in All, Borrow and Count, by one goroutine at a time, not always the
-	// same. It must not close the Dataset: Close waits for running reads.
+	// Progress is called after each row group, or piece of one, in All, Borrow and Count, by one goroutine at a
+	// time, not always the same. It must not close the Dataset: Close waits for running reads.
 	Progress func(Progress)
 }
 
