@@ -124,3 +124,14 @@ func TestCombinedCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestCodesBesideOffsets has columns of codes with offsets, which are left from texts that were read into them before.
+func TestCodesBesideOffsets(t *testing.T) {
+	codes := column.Codes("phrase", []uint32{1, 0, 1}, column.NewDictionary([]byte("deskchair"), []int32{0, 4, 9}))
+	codes.Offsets = []int32{0, 0, 0, 0}
+	b := column.NewBatch(column.Of("engine", []int32{7, 8, 7}), codes)
+	r, err := Config{Keys: By("engine", "phrase"), Aggregates: []Aggregate{Count()}}.Aggregate(t.Context(), b)
+	require.NoError(t, err)
+	require.Equal(t, []string{"chair", "desk"}, textsOf(r, "phrase"))
+	require.Equal(t, []int64{2, 1}, ints(r, "count"))
+}

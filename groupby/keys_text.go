@@ -299,7 +299,7 @@ func (m *keyMaker) makeRecords(cols []column.Column, i int) {
 	for c := range cols {
 		switch col := &cols[c]; {
 		case m.widths[c] > 0 || n == 0:
-		case col.Offsets != nil && m.mask == nil:
+		case col.Dict == nil && col.Offsets != nil && m.mask == nil:
 			offsets := col.Offsets[i : i+n+1]
 			for k := range n {
 				size := int(offsets[k+1] - offsets[k])
@@ -351,7 +351,7 @@ func (m *keyMaker) textOf(col *column.Column, c, i, k int) string {
 func (m *keyMaker) writeColumn(rec []byte, at []int, col *column.Column, c, i int) {
 	switch w := m.widths[c]; w {
 	case 0:
-		if col.Offsets != nil && m.mask == nil {
+		if col.Dict == nil && col.Offsets != nil && m.mask == nil {
 			offsets := col.Offsets[i : i+len(at)+1]
 			text := col.Values[:offsets[len(at)]]
 			for k, p := range at {
