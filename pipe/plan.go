@@ -212,13 +212,11 @@ func (b *binder) pushConditions() {
 		break
 	}
 	rest := b.source.push(offered)
-	pushed := slices.DeleteFunc(offered, func(c conjunct) bool {
-		return slices.ContainsFunc(rest, func(r conjunct) bool { return r.program == c.program })
-	})
+	in := func(c conjunct, of []conjunct) bool {
+		return slices.ContainsFunc(of, func(d conjunct) bool { return d.program == c.program })
+	}
 	for _, op := range filters {
-		op.conjuncts = slices.DeleteFunc(slices.Clone(op.conjuncts), func(c conjunct) bool {
-			return slices.ContainsFunc(pushed, func(d conjunct) bool { return d.program == c.program })
-		})
+		op.conjuncts = slices.DeleteFunc(op.conjuncts, func(c conjunct) bool { return in(c, offered) && !in(c, rest) })
 	}
 }
 

@@ -104,6 +104,9 @@ func (op *filterOp) node(p *plan, in node) (node, error) {
 // apply selects rows, and leaves out columns that only the conditions need.
 func (op *filterOp) apply(s *state, p part) (part, error) {
 	var err error
+	if s.rows == nil {
+		s.rows = make([]int32, 0, p.b.Rows) // never nil, which means all rows
+	}
 	if p.rows == nil {
 		s.rows, err = op.program.Select(p.b, s.rows[:0])
 	} else {

@@ -30,7 +30,7 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 	var mu sync.Mutex
 	var batches []*column.Batch
 	err = pl.root.run(ctx, func(_ int, part part) error {
-		b, err := part.clone()
+		b, err := pl.clone(part)
 		if err != nil {
 			return err
 		}
@@ -56,12 +56,16 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 	return result, nil
 }
 
-// clone returns the rows in new memory.
-func (p part) clone() (*column.Batch, error) {
-	if p.rows != nil {
-		return p.b.Take(p.rows)
+// clone returns rows of the result in new memory.
+func (pl *plan) clone(p part) (*column.Batch, error) {
+	b, err := p.b.Select(namesOf(pl.schema)...)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.rows != nil:
+		return b.Take(p.rows)
 	}
-	return p.b.Clone(), nil
+	return b.Clone(), nil
 }
 
 // Batches runs the pipe and yields its rows in batches of new memory: in their order if OrderBy is the last verb or
@@ -99,7 +103,7 @@ func (pl *plan) stream(ctx context.Context, yield func(*column.Batch, error) boo
 	go func() {
 		defer close(made)
 		failure = pl.root.run(ctx, func(_ int, p part) error {
-			b, err := p.clone()
+			b, err := pl.clone(p)
 			if err != nil {
 				return err
 			}
