@@ -92,7 +92,7 @@ func (c *chooser) source(t *testing.T, b *column.Batch) pipe.Pipe {
 		return pipe.Batches(batches...)
 	}
 	return pipe.Dataset(openFile(t, parquetscan.WriterOptions{
-		RowGroupRows: 1 + c.IntN(b.Rows+1), PageBytes: 1 + c.IntN(400), BloomFilters: pick(c, nil, []string{"s", "j"}),
+		RowGroupRows: 1 + c.IntN(b.Rows+1), PageBytes: 1 + c.IntN(400),
 	}, batches...))
 }
 

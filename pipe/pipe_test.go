@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/groupby"
+	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/parquetscan"
+	"github.com/vecql/vecql/pipe"
+)
+
+func numbers(n int) *column.Batch {
+	v, w := make([]int64, n), make([]int64, n)
+	for i := range v {
+		v[i], w[i] = int64(i), int64(i%10)
+	}
+	return column.NewBatch(column.Of("v", v), column.Of("w", w))
+}
+
+// explained returns the rows of a pipe and its plan.
+func explained(t *testing.T, p pipe.Pipe) (*column.Batch, string) {
+	t.Helper()
+	b, err := p.Batch(t.Context())
+	require.NoError(t, err)
+	plan, err := p.Explain(t.Context())
+	require.NoError(t, err)
+	return b, plan
+}
+
+func TestErrorsNameTheirVerb(t *testing.T) {
+	p := pipe.Batches(numbers(3))
+	for want, p := range map[string]pipe.Pipe{
+		`pipe: Where("v >"): expr: at offset 3: `:            p.Where("v >"),
+		`pipe: Where("v"): expr: at offset 0: v: a selection`: p.Where("v"),
+		`pipe: Where("v = ?"): expr: at offset 4: found 0`:    p.Where("v = ?"),
+		`pipe: Having("v = 'a'"): expr: `:                     p.Having("v = 'a'"),
+		`pipe: With("v + 'a'"): expr: `:                       p.With("x", "v + 'a'"),
+		`pipe: Select("x"): expr: `:                           p.Select("v", "x"),
+		`pipe: Select("v"): the column is listed twice`:       p.Select("v", "v"),
+		`pipe: GroupBy("x"): expr: `:                          p.GroupBy("x").Aggregate(),
+		`pipe: Aggregate("x"): expr: `:                        p.Aggregate(groupby.Sum("x")),
+		`pipe: Distinct("v + x"): expr: `:                     p.Distinct("v + x"),
+		`pipe: OrderBy("x"): expr: `:                          p.OrderBy(pipe.Ascending("x")),
+		`pipe: Limit(-1): the number of rows is negative`:     p.Limit(-1),
+		`pipe: Offset(-1): the number of rows is negative`:    p.Offset(-1),
+		`pipe: Union(): there is no source of rows`:           pipe.Union(),
+		`pipe: Batches(): there is no source of rows`:         pipe.Batches(),
+		`pipe: Pipe(): there is no source of rows`:            pipe.Union(pipe.Pipe{}),
+		`pipe: Batches(1): column: no such column: "v"`:       pipe.Batches(numbers(1), &column.Batch{}),
+		`pipe: Union(1): column: v is bool, not int64`:        pipe.Union(p, pipe.Batches(numbers(1)).With("v", "true")),
+		`pipe: Parquet("none.parquet"): parquetscan: `:        pipe.Parquet("none.parquet"),
+		`pipe: With("1 / w"): expr: row 0: 1 / w: `:           p.With("x", "1 / w"),
+		`pipe: GroupBy("v"): groupby: column w: `:             p.With("w", "'a'").GroupBy("v").Aggregate(groupby.Sum("w")),
+	} {
+		_, err := p.Batch(t.Context())
+		require.ErrorContains(t, err, want)
+		require.Contains(t, err.Error()[:len(want)], want)
+		var e *pipe.Error
+		require.ErrorAs(t, err, &e)
+	}
+	ds := openFile(t, parquetscan.WriterOptions{RowGroupRows: 10}, numbers(30))
+	_, err := pipe.Dataset(ds).Where("1 / (v - 25) = 0").Batch(t.Context())
+	require.ErrorIs(t, err, expr.ErrDivision)
+	require.ErrorContains(t, err, "in rows.parquet, row group 2, rows from 20: ")
+}
+
+func TestParquetReadsNoMoreThanNeeded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.parquet")
+	require.NoError(t, parquetscan.WriteFile(t.Context(), path, numbers(100)))
+	var stats pipe.Stats
+	b, plan := explained(t, pipe.Parquet(path).Where("v >= 90 and v % 7 = 0").Where("w <> 8").
+		With("unused", "1 / 0").Aggregate(groupby.Count()).Configure(pipe.Config{Stats: &stats}))
+	require.Equal(t, int64(1), b.Columns[0].Value(0))
+	require.Contains(t, plan, "100 rows in 1 row groups, columns v\n  pushed: v >= 90 and w <> 8\nwhere v % 7 = 0\ngroup by")
+	require.Len(t, stats.Steps, 3)
+	require.Equal(t, []int64{9, 1, 1}, []int64{stats.Steps[0].Rows, stats.Steps[1].Rows, stats.Steps[2].Rows})
+	require.Positive(t, stats.Bytes)
+	require.Contains(t, stats.String(), "where v % 7 = 0")
+}
+
+func TestStatisticsAnswer(t *testing.T) {
+	nulls := make([]bool, 30)
+	nulls[3] = true
+	b := numbers(30)
+	b.Columns[1] = b.Columns[1].WithNulls(nulls)
+	ds := pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 7}, b))
+	aggregates := []groupby.Aggregate{groupby.Count(), groupby.CountOf("w"), groupby.Min("v"), groupby.Max("w").As("x")}
+	got, plan := explained(t, ds.Aggregate(aggregates...))
+	require.Equal(t, "statistics of parquet rows.parquet\n", plan)
+	want, err := groupby.Config{Aggregates: aggregates}.Aggregate(t.Context(), b)
+	require.NoError(t, err)
+	require.Empty(t, column.Diff(got, want))
+	for _, p := range []pipe.Pipe{
+		ds.Where("v > 3").Aggregate(groupby.Count()), ds.Aggregate(groupby.Sum("v")), ds.With("v", "v + 1").Aggregate(groupby.Min("v")),
+		ds.Limit(3).Aggregate(groupby.Count()),
+	} {
+		_, plan := explained(t, p)
+		require.NotContains(t, plan, "statistics")
+	}
+}
+
+func TestAggregatesOfNothing(t *testing.T) {
+	p := pipe.Batches(numbers(5)).Where("v < 0")
+	b, _ := explained(t, p.Aggregate(groupby.Count(), groupby.CountOf("v"), groupby.Sum("v"), groupby.CountDistinct("w"), groupby.Min("cast(v as string)")))
+	require.Equal(t, 1, b.Rows)
+	for i, want := range []any{int64(0), int64(0), nil, int64(0), nil} {
+		require.Equal(t, want, b.Columns[i].Value(0), b.Columns[i].Name)
+	}
+	b, _ = explained(t, p.GroupBy("w").Aggregate(groupby.Count()))
+	require.Zero(t, b.Rows)
+	require.Len(t, b.Columns, 2)
+	b, _ = explained(t, p.GroupBy("w").Aggregate(groupby.Count()).Aggregate(groupby.Count().As("groups")))
+	require.Equal(t, int64(0), b.Column("groups").Value(0))
+}
+
+func TestDerivedKeys(t *testing.T) {
+	p := pipe.Batches(numbers(40))
+	b, plan := explained(t, p.GroupBy("w - 1", "w", "2").Aggregate(groupby.Count()).OrderBy(pipe.Ascending("w")).Limit(1))
+	require.Contains(t, plan, "group by w: count\nwith")
+	require.Equal(t, "w - 1 int64?, w int64?, 2 int64?, count int64?", b.Schema().String())
+	require.Equal(t, int64(-1), b.Column("w - 1").Value(0))
+	for _, p := range []pipe.Pipe{
+		p.GroupBy("w - 1", "w").Aggregate(groupby.Sum("w - 1")), // the argument is read before
+		p.With("f", "cast(w as float64)").GroupBy("f", "1 / f").Aggregate(),
+		p.GroupBy("2").Aggregate(groupby.Count()),
+		p.With("x", "w - 1").Where("x > 3").GroupBy("x", "w").Aggregate(),
+	} {
+		_, plan := explained(t, p)
+		require.NotContains(t, plan, "\nselect", plan)
+	}
+}
+
+func TestGroupsAreLimitedWhereTheyAreMade(t *testing.T) {
+	p := pipe.Batches(numbers(5000))
+	b, plan := explained(t, p.GroupBy("v").Aggregate(groupby.Sum("w").As("s")).OrderBy(pipe.Descending("s")).Offset(1).Limit(2))
+	require.Contains(t, plan, "(the first 3 groups)")
+	require.Equal(t, []any{int64(19), int64(29)}, []any{b.Columns[0].Value(0), b.Columns[0].Value(1)})
+}
+
+func TestLimitStopsTheScan(t *testing.T) {
+	leak.Require(t)
+	var batches []*column.Batch
+	for range 100 {
+		batches = append(batches, numbers(100))
+	}
+	var stats pipe.Stats
+	b, err := pipe.Batches(batches...).Offset(150).Limit(10).Configure(pipe.Config{Stats: &stats, Workers: 2}).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 10, b.Rows)
+	require.Less(t, stats.Steps[0].Rows, int64(10000))
+	b, err = pipe.Union(pipe.Batches(batches...).Limit(3), pipe.Batches(batches...)).Limit(4).Limit(3).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, b.Rows)
+}
+
+func TestBatchesEndEarly(t *testing.T) {
+	leak.Require(t)
+	p := pipe.Batches(numbers(100000)).With("x", "v + 1")
+	for b, err := range p.Batches(t.Context()) {
+		require.NoError(t, err)
+		require.NotZero(t, b.Rows)
+		break
+	}
+	rows := 0
+	for b, err := range p.Batches(t.Context()) {
+		require.NoError(t, err)
+		rows += b.Rows
+	}
+	require.Equal(t, 100000, rows)
+	for b, err := range p.Where("v < 0").Batches(t.Context()) {
+		require.NoError(t, err)
+		require.Len(t, b.Columns, 3)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	reason := errors.New("no longer wanted")
+	var last error
+	for _, err := range p.Batches(ctx) {
+		cancel(reason)
+		last = err
+	}
+	require.ErrorIs(t, last, reason)
+	_, err := p.Batch(ctx)
+	require.ErrorIs(t, err, reason)
+}
+
+func TestMemoryLimit(t *testing.T) {
+	p := pipe.Batches(numbers(200000)).GroupBy("v").Aggregate(groupby.Count(), groupby.Sum("w")).Aggregate(groupby.Count().As("n"))
+	_, err := p.Configure(pipe.Config{MemoryLimit: 1 << 20}).Batch(t.Context())
+	require.ErrorIs(t, err, groupby.ErrMemoryLimit)
+	b, err := p.Configure(pipe.Config{MemoryLimit: 4 << 20, SpillDir: t.TempDir()}).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(200000), b.Column("n").Value(0))
+}
+
+func TestTopRowsOfMany(t *testing.T) {
+	n := 40000 // several cuts of each goroutine
+	b := numbers(n)
+	for _, workers := range []int{1, 3} {
+		p := pipe.Batches(b).Configure(pipe.Config{Workers: workers})
+		top, err := p.OrderBy(pipe.Descending("w")).Offset(5).Limit(4).Batch(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []int64{59, 69, 79, 89}, values64(t, top, "v"))
+		top, err = p.OrderBy(pipe.Descending("v")).Limit(3).Batch(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []int64{int64(n - 1), int64(n - 2), int64(n - 3)}, values64(t, top, "v"))
+	}
+}
+
+func values64(t *testing.T, b *column.Batch, name string) []int64 {
+	t.Helper()
+	v, err := column.Slice[int64](b.Column(name))
+	require.NoError(t, err)
+	return v
+}
