@@ -160,7 +160,7 @@ func (s *whereStep) bind(b *binder) error {
 		if err != nil {
 			return failed(s.verb, fmt.Sprintf("%q", s.text.text), err)
 		}
-		op.conjuncts = append(op.conjuncts, conjunct{c, p})
+		op.conjuncts = append(op.conjuncts, conjunct{c, p, s.text})
 	}
 	b.add(op)
 	return nil

@@ -102,11 +102,10 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 	for i := range workers {
 		workers[i] = g.Worker()
 	}
-	states := make([]state, len(workers))
 	err = n.in.run(ctx, func(worker int, p part) error {
 		start := time.Now()
 		// ctx is that of the caller: a Limit before the groups ends the scan, and the rows under way still count.
-		err := states[worker].addTo(ctx, workers[worker], p)
+		err := p.addTo(ctx, workers[worker])
 		n.meter.add(0, start)
 		return failed(n.op.verb, quoted(n.op.keys), err)
 	})

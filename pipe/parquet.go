@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,11 +38,13 @@ func (s *parquetSource) open(ctx context.Context, _ Config) (opened, error) {
 }
 
 type openedParquet struct {
-	files  *parquetscan.Dataset
-	fields column.Schema
-	filter []parquetscan.Filter
-	pushed []conjunct
-	done   func() error
+	files    *parquetscan.Dataset
+	fields   column.Schema
+	filter   []parquetscan.Filter
+	pushed   []conjunct // as filter
+	selected []conjunct // evaluated while rows are read, before other columns of them are
+	numbered bool       // rows have their numbers as a column rowNumbers
+	done     func() error
 }
 
 func newOpenedParquet(files *parquetscan.Dataset, done func() error) (opened, error) {
@@ -56,6 +59,11 @@ func (o *openedParquet) schema() column.Schema { return o.fields }
 func (o *openedParquet) ordered() bool         { return true }
 func (o *openedParquet) close() error          { return o.done() }
 
+// rowNumbers is the name of the column of the numbers of rows, which is no name of a program's column.
+const rowNumbers = "row\x00"
+
+// push accepts all conditions: comparisons with literals as a filter, which skips pages by statistics, the others as a
+// selector, which spares other columns the pages without a selected row.
 func (o *openedParquet) push(conditions []conjunct) (rest []conjunct) {
 	for _, c := range conditions {
 		bound, ok := c.program.Bound()
@@ -65,12 +73,43 @@ func (o *openedParquet) push(conditions []conjunct) (rest []conjunct) {
 			ok = err == nil
 		}
 		if !ok {
-			rest = append(rest, c)
+			o.selected = append(o.selected, c)
 			continue
 		}
 		o.filter, o.pushed = append(o.filter, f), append(o.pushed, c)
 	}
-	return rest
+	return nil
+}
+
+// selector returns the conditions that are no filter; nil if there are none.
+func (o *openedParquet) selector() *parquetscan.Selector {
+	if len(o.selected) == 0 {
+		return nil
+	}
+	s := &parquetscan.Selector{}
+	for _, c := range o.selected {
+		for _, name := range c.e.Columns() {
+			if !slices.Contains(s.Columns, name) {
+				s.Columns = append(s.Columns, name)
+			}
+		}
+	}
+	s.New = func() func(b *column.Batch, rows []int32) ([]int32, error) {
+		return func(b *column.Batch, rows []int32) (_ []int32, err error) {
+			for i, c := range o.selected {
+				if i == 0 {
+					rows, err = c.program.Select(b, rows)
+				} else {
+					rows, err = c.program.Refine(b, rows)
+				}
+				if err != nil {
+					return nil, c.from.wrapper()(err, b.Source)
+				}
+			}
+			return rows, nil
+		}
+	}
+	return s
 }
 
 // filterOf returns a bound as a filter of package parquetscan. Both compare exactly, and have the same order.
@@ -98,7 +137,10 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	if columns == nil {
 		columns = []string{}
 	}
-	options := parquetscan.Options{Columns: columns, Workers: p.workers()}
+	options := parquetscan.Options{Columns: columns, Workers: p.workers(), Selector: o.selector()}
+	if o.numbered {
+		options.RowNumbers = rowNumbers
+	}
 	if len(o.filter) > 0 {
 		options.Filter = parquetscan.And(o.filter...)
 	}
@@ -111,6 +153,9 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 		o.files.NumRowGroups(), list(columns))
 	if len(o.pushed) > 0 {
 		p.lines = append(p.lines, p.indent+"  pushed: "+textOf(o.pushed))
+	}
+	if len(o.selected) > 0 {
+		p.lines = append(p.lines, p.indent+"  selected: "+textOf(o.selected))
 	}
 	return n, nil
 }
@@ -150,10 +195,14 @@ func (n *parquetNode) run(ctx context.Context, f emit) error {
 	for i := range last {
 		last[i] = start
 	}
-	return n.scan.Borrow(ctx, buckets, func(worker int, b *column.Batch) error {
+	err := n.scan.Borrow(ctx, buckets, func(worker int, b *column.Batch) error {
 		n.meter.add(b.Rows, last[worker])
 		err := f(worker, part{b: b})
 		last[worker] = time.Now()
 		return err
 	})
+	if e := new(Error); errors.As(err, &e) {
+		return e // of a selector, with its verb and place
+	}
+	return err
 }

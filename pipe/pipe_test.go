@@ -39,7 +39,7 @@ func explained(t *testing.T, p pipe.Pipe) (*column.Batch, string) {
 func TestErrorsNameTheirVerb(t *testing.T) {
 	p := pipe.Batches(numbers(3))
 	for want, p := range map[string]pipe.Pipe{
-		`pipe: Where("v >"): expr: at offset 3: `:            p.Where("v >"),
+		`pipe: Where("v >"): expr: at offset 3: `:             p.Where("v >"),
 		`pipe: Where("v"): expr: at offset 0: v: a selection`: p.Where("v"),
 		`pipe: Where("v = ?"): expr: at offset 4: found 0`:    p.Where("v = ?"),
 		`pipe: Having("v = 'a'"): expr: `:                     p.Having("v = 'a'"),
@@ -80,11 +80,11 @@ func TestParquetReadsNoMoreThanNeeded(t *testing.T) {
 	b, plan := explained(t, pipe.Parquet(path).Where("v >= 90 and v % 7 = 0").Where("w <> 8").
 		With("unused", "1 / 0").Aggregate(groupby.Count()).Configure(pipe.Config{Stats: &stats}))
 	require.Equal(t, int64(1), b.Columns[0].Value(0))
-	require.Contains(t, plan, "100 rows in 1 row groups, columns v\n  pushed: v >= 90 and w <> 8\nwhere v % 7 = 0\ngroup by")
-	require.Len(t, stats.Steps, 3)
-	require.Equal(t, []int64{9, 1, 1}, []int64{stats.Steps[0].Rows, stats.Steps[1].Rows, stats.Steps[2].Rows})
+	require.Contains(t, plan, "100 rows in 1 row groups, columns none\n  pushed: v >= 90 and w <> 8\n  selected: v % 7 = 0\ngroup by")
+	require.Len(t, stats.Steps, 2)
+	require.Equal(t, []int64{1, 1}, []int64{stats.Steps[0].Rows, stats.Steps[1].Rows})
 	require.Positive(t, stats.Bytes)
-	require.Contains(t, stats.String(), "where v % 7 = 0")
+	require.Contains(t, stats.String(), "group by")
 }
 
 func TestStatisticsAnswer(t *testing.T) {
@@ -221,4 +221,26 @@ func values64(t *testing.T, b *column.Batch, name string) []int64 {
 	v, err := column.Slice[int64](b.Column(name))
 	require.NoError(t, err)
 	return v
+}
+
+func TestLateColumns(t *testing.T) {
+	b := numbers(3000)
+	texts := make([]string, b.Rows)
+	for i := range texts {
+		texts[i] = string(rune('a'+i%26)) + "text"
+	}
+	b.Columns = append(b.Columns, column.Strings("s", texts))
+	ds := pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 700, PageBytes: 500}, b))
+	p := ds.Where("w > 4 and s like 'c%'").With("x", "-v").OrderBy(pipe.Descending("w"), pipe.Ascending("x")).Limit(3)
+	got, plan := explained(t, p)
+	require.Contains(t, plan, "columns v, w\n  pushed: w > 4\n  selected: s like 'c%'\n")
+	require.Contains(t, plan, "of these rows, columns s\n")
+	want, err := pipe.Batches(b).Where("w > 4 and s like 'c%'").With("x", "-v").OrderBy(pipe.Descending("w"), pipe.Ascending("x")).
+		Limit(3).Batch(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, column.Diff(got, want))
+	for _, p := range []pipe.Pipe{ds.OrderBy(pipe.Ascending("v")), ds.OrderBy(pipe.Ascending("v")).Limit(20000), ds.Limit(3)} {
+		_, plan := explained(t, p)
+		require.NotContains(t, plan, "of these rows")
+	}
 }

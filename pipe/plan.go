@@ -63,6 +63,13 @@ type opened interface {
 type conjunct struct {
 	e       expr.Expr
 	program *expr.Program
+	from    text // the verb
+}
+
+// neverFails reports whether the condition has a value in all rows, so that it may be evaluated before others.
+func (c conjunct) neverFails() bool {
+	_, ok := c.program.Bound()
+	return ok
 }
 
 func textOf(conjuncts []conjunct) string {
@@ -150,16 +157,22 @@ func (b *binder) plan(p *plan) (node, error) {
 		}
 	}
 	slices.Reverse(ops)
+	if n, rest, err := p.late(b.source, columns, ops); n != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return apply(p, n, rest)
+	}
 	if group, ok := first[*groupOp](ops); ok {
 		if n := group.fromStatistics(p, b.source); n != nil {
-			return b.apply(p, n, ops[1:])
+			return apply(p, n, ops[1:])
 		}
 	}
 	n, err := b.source.scan(p, columns)
 	if err != nil {
 		return nil, err
 	}
-	return b.apply(p, n, ops)
+	return apply(p, n, ops)
 }
 
 // first returns the first operation if it is an O.
@@ -171,7 +184,7 @@ func first[O operation](ops []operation) (op O, ok bool) {
 }
 
 // apply returns the node of the operations on the rows of n.
-func (b *binder) apply(p *plan, n node, ops []operation) (node, error) {
+func apply(p *plan, n node, ops []operation) (node, error) {
 	for i := 0; i < len(ops); i++ {
 		if group, ok := ops[i].(*groupOp); ok && i+1 < len(ops) {
 			group.limitBy(ops[i+1])
@@ -190,8 +203,13 @@ func (b *binder) pushConditions() {
 	replaced := map[string]bool{}
 	var offered []conjunct
 	var filters []*filterOp
-	uses := func(c conjunct) bool {
-		return slices.ContainsFunc(c.e.Columns(), func(name string) bool { return replaced[name] })
+	ordered := true // all conditions so far are offered
+	mayMove := func(c conjunct) bool {
+		if slices.ContainsFunc(c.e.Columns(), func(name string) bool { return replaced[name] }) {
+			ordered = false
+			return false
+		}
+		return ordered || c.neverFails()
 	}
 	for _, op := range b.ops {
 		switch op := op.(type) {
@@ -203,7 +221,7 @@ func (b *binder) pushConditions() {
 		case *filterOp:
 			filters = append(filters, op)
 			for _, c := range op.conjuncts {
-				if !uses(c) {
+				if mayMove(c) {
 					offered = append(offered, c)
 				}
 			}

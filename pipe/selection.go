@@ -20,10 +20,9 @@ func (s *state) materialize(p part) (part, error) {
 }
 
 // addTo adds the rows of a part to groups.
-func (s *state) addTo(ctx context.Context, w *groupby.Worker, p part) error {
-	p, err := s.materialize(p)
-	if err != nil {
-		return err
+func (p part) addTo(ctx context.Context, w *groupby.Worker) error {
+	if p.rows == nil {
+		return w.Add(ctx, p.b)
 	}
-	return w.Add(ctx, p.b)
+	return w.AddRows(ctx, p.b, p.rows)
 }

@@ -16,7 +16,7 @@ import (
 // and maximums; otherwise nil.
 func (op *groupOp) fromStatistics(p *plan, source opened) node {
 	o, ok := source.(*openedParquet)
-	if !ok || len(op.keys) > 0 || len(op.aggregates) == 0 || len(o.filter) > 0 {
+	if !ok || len(op.keys) > 0 || len(op.aggregates) == 0 || len(o.filter)+len(o.selected) > 0 {
 		return nil
 	}
 	scan, err := o.files.Scan(parquetscan.Options{Columns: []string{}})

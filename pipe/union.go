@@ -67,8 +67,8 @@ func (u *openedUnion) push(conditions []conjunct) (rest []conjunct) {
 			if err != nil {
 				return conditions // the dimension of a vector differs: evaluated on all rows
 			}
-			op := &filterOp{text: text{verb: "Where", text: c.e.String()}, schema: b.schema}
-			op.conjuncts = []conjunct{{c.e, p}}
+			op := &filterOp{text: c.from, schema: b.schema}
+			op.conjuncts = []conjunct{{c.e, p, c.from}}
 			b.add(op)
 		}
 	}
