@@ -32,32 +32,32 @@ func (b *Batch) TakeInto(dst *Batch, rows []int32) error {
 	return nil
 }
 
-// take replaces the column by rows of c.
-func (dst *Column) take(c *Column, rows []int32) error {
-	old := *dst
-	*dst = Column{Name: c.Name, Type: c.Type, Len: len(rows), Dict: c.Dict, Children: old.Children}
-	if c.Nulls > 0 {
-		dst.takeValidity(c, rows, old.Validity)
+// take replaces the column by rows of another one.
+func (c *Column) take(from *Column, rows []int32) error {
+	old := *c
+	*c = Column{Name: from.Name, Type: from.Type, Len: len(rows), Dict: from.Dict, Children: old.Children}
+	if from.Nulls > 0 {
+		c.takeValidity(from, rows, old.Validity)
 	}
-	switch kind := c.Type.Kind; {
+	switch kind := from.Type.Kind; {
 	case kind == Struct || kind == Tuple:
-		return dst.takeChildren(c, rows)
+		return c.takeChildren(from, rows)
 	case kind.IsList():
-		elements, err := dst.takeElements(c, rows, old.Offsets)
+		elements, err := c.takeElements(from, rows, old.Offsets)
 		if err != nil {
 			return err
 		}
-		return dst.takeChildren(c, elements)
-	case kind.IsText() && c.Dict == nil:
-		return dst.takeText(c, rows, old)
+		return c.takeChildren(from, elements)
+	case kind.IsText() && from.Dict == nil:
+		return c.takeText(from, rows, old)
 	}
-	dst.Children = nil
-	width := c.width()
+	c.Children = nil
+	width := from.width()
 	if width > 0 && len(rows) > math.MaxInt/width {
-		return fmt.Errorf("column: %s: %d rows of %d bytes: %w", c.Name, len(rows), width, ErrTooLarge)
+		return fmt.Errorf("column: %s: %d rows of %d bytes: %w", from.Name, len(rows), width, ErrTooLarge)
 	}
-	dst.Values = grownBytes(old.Values, len(rows)*width)
-	takeFixed(dst.Values, c.Values, rows, width)
+	c.Values = grownBytes(old.Values, len(rows)*width)
+	takeFixed(c.Values, from.Values, rows, width)
 	return nil
 }
 
@@ -69,16 +69,16 @@ func grownBytes(b []byte, n int) []byte {
 	return b[:n]
 }
 
-func (dst *Column) takeValidity(c *Column, rows []int32, old []byte) {
+func (c *Column) takeValidity(from *Column, rows []int32, old []byte) {
 	bits := grownBytes(old, (len(rows)+7)/8)
 	clear(bits)
 	valid := 0
 	for i, r := range rows {
-		v := bitmap.Get(c.Validity, int(r))
+		v := bitmap.Get(from.Validity, int(r))
 		bits[i>>3] |= v << (i & 7)
 		valid += int(v)
 	}
-	dst.Validity, dst.Nulls = bits, len(rows)-valid
+	c.Validity, c.Nulls = bits, len(rows)-valid
 }
 
 // takeFixed copies the values of rows of width bytes.
@@ -107,49 +107,49 @@ func pick[T any](dst, src []T, rows []int32) {
 	}
 }
 
-func (dst *Column) takeText(c *Column, rows []int32, old Column) error {
-	dst.Children = nil
+func (c *Column) takeText(from *Column, rows []int32, old Column) error {
+	c.Children = nil
 	size := 0
 	for _, r := range rows {
-		size += int(c.Offsets[r+1] - c.Offsets[r])
+		size += int(from.Offsets[r+1] - from.Offsets[r])
 	}
 	if size > maxOffset {
-		return fmt.Errorf("column: %s: %d bytes: %w", c.Name, size, ErrTooLarge)
+		return fmt.Errorf("column: %s: %d bytes: %w", from.Name, size, ErrTooLarge)
 	}
-	dst.Values = grownBytes(old.Values, size)[:0]
-	dst.Offsets = append(slices.Grow(old.Offsets[:0], len(rows)+1), 0)
+	c.Values = grownBytes(old.Values, size)[:0]
+	c.Offsets = append(slices.Grow(old.Offsets[:0], len(rows)+1), 0)
 	for _, r := range rows {
-		dst.Values = append(dst.Values, c.Values[c.Offsets[r]:c.Offsets[r+1]]...)
-		dst.Offsets = append(dst.Offsets, int32(len(dst.Values)))
+		c.Values = append(c.Values, from.Values[from.Offsets[r]:from.Offsets[r+1]]...)
+		c.Offsets = append(c.Offsets, int32(len(c.Values)))
 	}
 	return nil
 }
 
 // takeElements sets the offsets of a list column, and returns the elements of the rows in order.
-func (dst *Column) takeElements(c *Column, rows, old []int32) ([]int32, error) {
+func (c *Column) takeElements(from *Column, rows, old []int32) ([]int32, error) {
 	total := 0
 	for _, r := range rows {
-		i, j := c.Elements(int(r))
+		i, j := from.Elements(int(r))
 		total += j - i
 	}
 	if total > maxOffset {
-		return nil, fmt.Errorf("column: %s: %d elements: %w", c.Name, total, ErrTooLarge)
+		return nil, fmt.Errorf("column: %s: %d elements: %w", from.Name, total, ErrTooLarge)
 	}
-	dst.Offsets = append(slices.Grow(old[:0], len(rows)+1), 0)
+	c.Offsets = append(slices.Grow(old[:0], len(rows)+1), 0)
 	elements := make([]int32, 0, total)
 	for _, r := range rows {
-		for i, j := c.Elements(int(r)); i < j; i++ {
+		for i, j := from.Elements(int(r)); i < j; i++ {
 			elements = append(elements, int32(i))
 		}
-		dst.Offsets = append(dst.Offsets, int32(len(elements)))
+		c.Offsets = append(c.Offsets, int32(len(elements)))
 	}
 	return elements, nil
 }
 
-func (dst *Column) takeChildren(c *Column, rows []int32) error {
-	dst.Children = slices.Grow(dst.Children[:0], len(c.Children))[:len(c.Children)]
-	for i := range c.Children {
-		if err := dst.Children[i].take(&c.Children[i], rows); err != nil {
+func (c *Column) takeChildren(from *Column, rows []int32) error {
+	c.Children = slices.Grow(c.Children[:0], len(from.Children))[:len(from.Children)]
+	for i := range from.Children {
+		if err := c.Children[i].take(&from.Children[i], rows); err != nil {
 			return err
 		}
 	}

@@ -145,6 +145,7 @@ func quoted(names []string) string {
 
 type whereStep struct{ text }
 
+// bind compiles each conjunct by itself, so that each can go to the source.
 func (s *whereStep) bind(b *binder) error {
 	e, p, err := b.compile(s.text)
 	if err != nil {

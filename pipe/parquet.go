@@ -185,6 +185,7 @@ type parquetNode struct {
 
 func (n *parquetNode) workers() int { return n.goroutines }
 
+// run reads all row groups.
 func (n *parquetNode) run(ctx context.Context, f emit) error {
 	buckets := n.scan.SplitByBytes(0)
 	for _, b := range buckets {

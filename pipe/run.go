@@ -25,7 +25,7 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer pl.close()
+	defer pl.end()
 	start := time.Now()
 	var mu sync.Mutex
 	var batches []*column.Batch
@@ -57,13 +57,13 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 }
 
 // clone returns rows of the result in new memory.
-func (pl *plan) clone(p part) (*column.Batch, error) {
-	b, err := p.b.Select(namesOf(pl.schema)...)
+func (p *plan) clone(rows part) (*column.Batch, error) {
+	b, err := rows.b.Select(namesOf(p.schema)...)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.rows != nil:
-		return b.Take(p.rows)
+	case rows.rows != nil:
+		return b.Take(rows.rows)
 	}
 	return b.Clone(), nil
 }
@@ -79,7 +79,7 @@ func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 			yield(nil, err)
 			return
 		}
-		defer pl.close()
+		defer pl.end()
 		start := time.Now()
 		left, any, err := pl.stream(ctx, yield)
 		if err == nil && !left {
@@ -96,14 +96,14 @@ func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 }
 
 // stream runs the plan and yields its parts. left reports that the loop was left, any that there was a batch.
-func (pl *plan) stream(ctx context.Context, yield func(*column.Batch, error) bool) (left, any bool, err error) {
+func (p *plan) stream(ctx context.Context, yield func(*column.Batch, error) bool) (left, any bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	made := make(chan *column.Batch)
 	var failure error // valid when made is closed
 	go func() {
 		defer close(made)
-		failure = pl.root.run(ctx, func(_ int, p part) error {
-			b, err := pl.clone(p)
+		failure = p.root.run(ctx, func(_ int, rows part) error {
+			b, err := p.clone(rows)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (p Pipe) Explain(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer pl.close()
+	defer pl.end()
 	return strings.Join(pl.lines, "\n") + "\n", nil
 }
 
@@ -169,14 +169,17 @@ func (s *Stats) String() string {
 	return b.Table(200, len(steps))
 }
 
+// end closes the sources, which were only read.
+func (p *plan) end() { _ = p.close() }
+
 // report stores the numbers of the run.
-func (pl *plan) report(start time.Time) {
-	if pl.config.Stats == nil {
+func (p *plan) report(start time.Time) {
+	if p.config.Stats == nil {
 		return
 	}
-	s := Stats{Elapsed: time.Since(start), Bytes: pl.bytes.Load()}
-	for _, m := range pl.meters {
+	s := Stats{Elapsed: time.Since(start), Bytes: p.bytes.Load()}
+	for _, m := range p.meters {
 		s.Steps = append(s.Steps, StepStats{m.step, m.rows.Load(), time.Duration(m.nanos.Load())})
 	}
-	*pl.config.Stats = s
+	*p.config.Stats = s
 }
