@@ -65,10 +65,12 @@ func (b *builder) ints(t *term) lane[int64] {
 		return literalLane(b, t, func(p point) int64 { return int64(p.bits) })
 	case opCase, "coalesce":
 		return choice(b, t, b.ints)
-	case "length":
+	case "length", "strlen":
 		return b.length(t)
 	case "extract", "date_trunc":
 		return b.timeInts(t)
+	case "epoch_ms":
+		return b.ints(t.args[0])
 	case opCast:
 		return b.castInts(t)
 	case "element":

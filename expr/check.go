@@ -109,6 +109,9 @@ func (c *checker) term(e Expr) (*term, error) {
 		t.value = e.n.value
 		return t, nil
 	}
+	if isAggregate(t.op) {
+		return nil, fault(e, "%s aggregates rows, and this is an expression of one row", t.op)
+	}
 	for _, a := range e.n.args {
 		arg, err := c.term(a)
 		if err != nil {
@@ -166,6 +169,8 @@ func (c *checker) operation(t *term) error {
 		return c.vector(t)
 	case "date_trunc", "extract":
 		return c.timePart(t)
+	case "epoch_ms":
+		return c.epoch(t)
 	}
 	return c.text(t)
 }

@@ -23,6 +23,9 @@ func (c *checker) arithmetic(t *term) error {
 		a, b = b, a
 		t.args[0], t.args[1] = a, b
 	}
+	if _, ok := a.value.(time.Time); ok && a.untyped() && isInterval(b) && (t.op == opAdd || t.op == opSub) {
+		return c.shift(t)
+	}
 	if isInterval(b) && (t.op == opAdd || t.op == opSub) {
 		d := intervalOf(b)
 		if a.class != classTimestamp && (a.class != classDate || d.Nanoseconds != 0) {
@@ -41,6 +44,31 @@ func (c *checker) arithmetic(t *term) error {
 		}
 	}
 	return c.numbers(t, a, b)
+}
+
+// shift replaces the sum of a literal time and an interval by a literal.
+func (c *checker) shift(t *term) error {
+	at, d, sign := t.args[0].value.(time.Time), intervalOf(t.args[1]), int64(1)
+	if t.op == opSub {
+		sign = -1
+	}
+	clock := clockOf(column.Type{Kind: column.Timestamp, Unit: column.Micros, UTC: true})
+	if at.Nanosecond()%1000 != 0 || d.Nanoseconds%1000 != 0 {
+		clock = clockOf(column.Type{Kind: column.Timestamp, Unit: column.Nanos, UTC: true})
+	}
+	v, err := clock.value(at)
+	if err == nil {
+		v, err = clock.add(d, sign)(v)
+	}
+	if err != nil {
+		return fault(t.e, "%w", err)
+	}
+	value, err := normalize(clock.time(v))
+	if err != nil {
+		return fault(t.e, "%w", err)
+	}
+	t.op, t.args, t.value = opLiteral, nil, value
+	return nil
 }
 
 // numbers sets the type in which two numbers are computed: Int64, Uint64 or Float64.
@@ -87,7 +115,7 @@ func (c *checker) text(t *term) error {
 	binary := slices.Contains([]string{"length", "contains", "starts_with", "ends_with"}, t.op) &&
 		first.typ.Kind == column.Binary
 	switch t.op {
-	case "length":
+	case "length", "strlen":
 		t.set(typeInt64)
 	case opLike, opILike, opRegexp, "contains", "starts_with", "ends_with":
 		t.set(typeBool)
@@ -169,6 +197,15 @@ func (c *checker) timePart(t *term) error {
 	} else {
 		t.set(at.typ)
 	}
+	return nil
+}
+
+// epoch checks epoch_ms.
+func (c *checker) epoch(t *term) error {
+	if t.args[0].class != classInt {
+		return fault(t.e, "%s requires a signed integer: %s", t.op, t.args[0].describe())
+	}
+	t.set(column.Type{Kind: column.Timestamp, Unit: column.Millis})
 	return nil
 }
 

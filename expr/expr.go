@@ -54,6 +54,9 @@ const (
 	opNeg     = "neg"
 	opCase    = "case" // condition, value, condition, value, ..., and the value of else, always
 	opCast    = "cast"
+
+	opCount         = "count"
+	opCountDistinct = "count distinct"
 )
 
 func call(op string, args ...Expr) Expr {
@@ -173,7 +176,7 @@ func (e Expr) ILike(pattern string) Expr { return callAny(opILike, e, pattern) }
 func (e Expr) Regexp(pattern string) Expr { return callAny(opRegexp, e, pattern) }
 
 // RegexpReplace replaces all matches of the regular expression; $1 in the replacement is the first group
-// (regexp.Regexp.ReplaceAllString).
+// (regexp.Regexp.ReplaceAllString), and so is \1. Two backslashes are one.
 func (e Expr) RegexpReplace(pattern, replacement string) Expr {
 	return callAny("regexp_replace", e, pattern, replacement)
 }
@@ -189,6 +192,9 @@ func (e Expr) EndsWith(suffix any) Expr { return callAny("ends_with", e, suffix)
 
 // Length is the number of characters of a text, or of bytes of a binary.
 func (e Expr) Length() Expr { return call("length", e) }
+
+// Strlen is the number of bytes of a text.
+func (e Expr) Strlen() Expr { return call("strlen", e) }
 
 // Lower is a text with all letters in lower case.
 func (e Expr) Lower() Expr { return call("lower", e) }
@@ -208,6 +214,9 @@ func (e Expr) DateTrunc(unit, zone string) Expr { return onTime("date_trunc", e,
 // UTC), "dow" (day of the week, Sunday is 0), "doy" (day of the year). The week is the ISO week. "millisecond" is the
 // milliseconds within the second. The zone is an IANA name; "" is UTC.
 func (e Expr) Extract(part, zone string) Expr { return onTime("extract", e, part, zone) }
+
+// EpochMs is the timestamp, without a zone, that is e milliseconds after 1970-01-01.
+func (e Expr) EpochMs() Expr { return call("epoch_ms", e) }
 
 func onTime(op string, e Expr, unit, zone string) Expr {
 	if zone == "" {

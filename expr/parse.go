@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/vecql/vecql/internal/lex"
 )
 
 // The parser: recursive descent, one function for each level of precedence.
@@ -35,16 +37,17 @@ const maxDepth = 1000
 // Operators, from the loosest: or; and; not; comparisons (=, <>, !=, <, <=, >, >=, is [not] null, [not] in, between,
 // like, ilike, regexp); +, -, ||; *, /, %; unary minus. Functions have the names of the methods of [Expr] with
 // underscores. Keywords and function names ignore case. A column is a word, which may contain points, or any name in
-// double quotes. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
+// double quotes. Aggregates, such as count(*), count(distinct x) and sum(x), are parsed for statements; [Compile]
+// refuses them. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
 // timestamp, interval, uuid or float64 before a text.
 //
 // Each ? stands for the next of args: an Expr, or the value of a literal (see [Lit]). Values in args need no quotes.
 // The error is a *[SyntaxError].
 func Parse(text string, args ...any) (Expr, error) {
-	p := &parser{lexer: lexer{text: text}, args: args}
-	p.next()
+	p := newParser(text, 0)
+	p.args = args
 	e := p.or()
-	p.expect(tokenEnd, "", "an operator or the end")
+	p.expect(lex.End, "", "an operator or the end")
 	if p.used < len(args) {
 		p.failAt(len(text), "a ? for each argument", fmt.Sprintf("%d for %d", p.used, len(args)))
 	}
@@ -54,10 +57,27 @@ func Parse(text string, args ...any) (Expr, error) {
 	return e, nil
 }
 
+// ParsePrefix parses the longest expression that begins at an offset of a text, which is that of a statement, and
+// returns the offset of the first token behind it. Offsets in errors are those in the text.
+func ParsePrefix(text string, offset int) (e Expr, end int, err error) {
+	p := newParser(text, offset)
+	e = p.or()
+	if p.err != nil {
+		return Expr{}, 0, p.err
+	}
+	return e, p.Start, nil
+}
+
+func newParser(text string, offset int) *parser {
+	p := &parser{Lexer: lex.Lexer{Text: text, Pos: offset}}
+	p.next()
+	return p
+}
+
 // A parser has a lexer and the first error. After an error the token is the end of the text, so that rules need no
 // checks of those that they call.
 type parser struct {
-	lexer
+	lex.Lexer
 	args   []any // of the question marks
 	used   int   // of args
 	nested int
@@ -69,21 +89,21 @@ func (p *parser) fail(want string) {
 	if p.err != nil {
 		return
 	}
-	found := strconv.Quote(p.text[p.start:p.pos])
+	found := strconv.Quote(p.Text[p.Start:p.Pos])
 	switch {
-	case p.token == tokenEnd:
+	case p.Token == lex.End:
 		found = "the end"
 	case len(found) > 40:
 		found = found[:40] + "..."
 	}
-	p.failAt(p.start, want, found)
+	p.failAt(p.Start, want, found)
 }
 
 func (p *parser) failAt(offset int, want, found string) {
 	if p.err == nil {
 		p.err = &SyntaxError{Offset: offset, Want: want, Found: found}
 	}
-	p.token, p.word = tokenEnd, ""
+	p.Token, p.Word = lex.End, ""
 }
 
 // next reads a token.
@@ -91,17 +111,17 @@ func (p *parser) next() {
 	if p.err != nil {
 		return
 	}
-	if want := p.scan(); want != "" {
-		p.token = tokenSign // not the end
+	if want := p.Scan(); want != "" {
+		p.Token = lex.Sign // not the end
 		p.fail(want)
 	}
 }
 
 // is reports whether the token is this keyword or sign.
-func (p *parser) is(token tokenKind, word string) bool { return p.token == token && p.word == word }
+func (p *parser) is(token lex.Kind, word string) bool { return p.Token == token && p.Word == word }
 
 // accept consumes the keyword or sign if it is the token.
-func (p *parser) accept(token tokenKind, word string) bool {
+func (p *parser) accept(token lex.Kind, word string) bool {
 	if !p.is(token, word) {
 		return false
 	}
@@ -109,10 +129,10 @@ func (p *parser) accept(token tokenKind, word string) bool {
 	return true
 }
 
-func (p *parser) sign(word string) bool    { return p.accept(tokenSign, word) }
-func (p *parser) keyword(word string) bool { return p.accept(tokenKeyword, word) }
+func (p *parser) sign(word string) bool    { return p.accept(lex.Sign, word) }
+func (p *parser) keyword(word string) bool { return p.accept(lex.Keyword, word) }
 
-func (p *parser) expect(token tokenKind, word, want string) {
+func (p *parser) expect(token lex.Kind, word, want string) {
 	if !p.is(token, word) {
 		p.fail(want)
 	}
@@ -143,9 +163,9 @@ func (p *parser) literal(at int, value any) Expr {
 
 // list parses operands between a keyword: a and b and c.
 func (p *parser) list(op string, operand func() Expr) Expr {
-	at := p.start
+	at := p.Start
 	first := operand()
-	if !p.is(tokenKeyword, op) {
+	if !p.is(lex.Keyword, op) {
 		return first
 	}
 	args := []Expr{first}
@@ -161,14 +181,14 @@ func (p *parser) and() Expr { return p.list(opAnd, p.not) }
 // enter counts a level of nesting, and fails beyond maxDepth.
 func (p *parser) enter() {
 	if p.nested++; p.nested > maxDepth {
-		p.failAt(p.start, fmt.Sprintf("an expression of depth at most %d", maxDepth), "a deeper one")
+		p.failAt(p.Start, fmt.Sprintf("an expression of depth at most %d", maxDepth), "a deeper one")
 	}
 }
 
 func (p *parser) not() Expr {
 	p.enter()
 	defer func() { p.nested-- }()
-	if at := p.start; p.keyword(opNot) {
+	if at := p.Start; p.keyword(opNot) {
 		return p.make(at, opNot, p.not())
 	}
 	return p.comparison()
@@ -176,7 +196,7 @@ func (p *parser) not() Expr {
 
 // comparison parses an operand, or one comparison.
 func (p *parser) comparison() Expr {
-	at := p.start
+	at := p.Start
 	e := p.sum()
 	for _, op := range []string{opEq, opNe, opLt, opLe, opGt, opGe} {
 		if p.sign(op) {
@@ -188,22 +208,22 @@ func (p *parser) comparison() Expr {
 		return p.make(at, opNe, e, p.sum())
 	case p.keyword("is"):
 		inverted := p.keyword("not")
-		p.expect(tokenKeyword, "null", "null")
+		p.expect(lex.Keyword, "null", "null")
 		return p.invert(inverted, p.make(at, opIsNull, e))
 	}
 	inverted := p.keyword("not")
 	switch {
 	case p.keyword(opIn):
 		args := []Expr{e}
-		p.expect(tokenSign, "(", "(")
-		if !p.is(tokenSign, ")") {
+		p.expect(lex.Sign, "(", "(")
+		if !p.is(lex.Sign, ")") {
 			args = append(args, p.arguments()...)
 		}
-		p.expect(tokenSign, ")", ", or )")
+		p.expect(lex.Sign, ")", ", or )")
 		e = p.make(at, opIn, args...)
 	case p.keyword(opBetween):
 		lo := p.sum()
-		p.expect(tokenKeyword, "and", "and")
+		p.expect(lex.Keyword, "and", "and")
 		e = p.make(at, opBetween, e, lo, p.sum())
 	case p.keyword(opLike):
 		e = p.make(at, opLike, e, p.sum())
@@ -225,7 +245,7 @@ func (p *parser) invert(inverted bool, e Expr) Expr {
 }
 
 func (p *parser) sum() Expr {
-	at := p.start
+	at := p.Start
 	e := p.product()
 	for {
 		switch {
@@ -242,7 +262,7 @@ func (p *parser) sum() Expr {
 }
 
 func (p *parser) product() Expr {
-	at := p.start
+	at := p.Start
 	e := p.unary()
 	for {
 		switch {
@@ -259,11 +279,11 @@ func (p *parser) product() Expr {
 }
 
 func (p *parser) unary() Expr {
-	at := p.start
+	at := p.Start
 	if !p.sign(opSub) {
 		return p.primary()
 	}
-	if p.token == tokenNumber {
+	if p.Token == lex.Number {
 		return p.number(at, "-")
 	}
 	p.enter()
@@ -273,7 +293,7 @@ func (p *parser) unary() Expr {
 
 // number parses the token as a number with a sign.
 func (p *parser) number(at int, sign string) Expr {
-	value, ok := parseNumber(sign + p.word)
+	value, ok := parseNumber(sign + p.Word)
 	if !ok {
 		p.fail("a number within the range of its type")
 	}

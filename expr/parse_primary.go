@@ -9,33 +9,35 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/lex"
 )
 
 // The parser of what has no operator: literals, columns, functions, case and cast.
 
 // primary parses a literal, a column, a function, case, cast, or an expression in parentheses.
 func (p *parser) primary() Expr {
-	at, word := p.start, p.word
-	switch p.token {
-	case tokenNumber:
+	at, word := p.Start, p.Word
+	switch p.Token {
+	case lex.Number:
 		return p.number(at, "")
-	case tokenText:
+	case lex.Text:
 		p.next()
 		return p.literal(at, word)
-	case tokenBytes:
+	case lex.Bytes:
 		p.next()
 		b, err := hex.DecodeString(word)
 		if err != nil {
 			p.failAt(at, "pairs of hexadecimal digits", strconv.Quote(word))
 		}
 		return p.literal(at, b)
-	case tokenName:
+	case lex.Name:
 		p.next()
 		return p.column(at, word)
-	case tokenWord:
+	case lex.Word:
 		p.next()
 		return p.wordly(at, word)
-	case tokenKeyword:
+	case lex.Keyword:
 		for value, literal := range map[string]any{"null": nil, "true": true, "false": false} {
 			if p.keyword(value) {
 				return p.literal(at, literal)
@@ -51,7 +53,7 @@ func (p *parser) primary() Expr {
 	switch {
 	case p.sign("("):
 		e := p.or()
-		p.expect(tokenSign, ")", "an operator or )")
+		p.expect(lex.Sign, ")", "an operator or )")
 		return e
 	case p.sign("["):
 		return p.vector(at)
@@ -89,32 +91,111 @@ func (p *parser) column(at int, name string) Expr {
 func (p *parser) wordly(at int, word string) Expr {
 	lower := strings.ToLower(word)
 	switch {
-	case p.token == tokenText:
-		value, known, err := typedLiteral(lower, p.word)
+	case lower == "interval" && (p.Token == lex.Number || p.Token == lex.Text && isInteger(p.Word)):
+		return p.interval(at)
+	case p.Token == lex.Text:
+		value, known, err := typedLiteral(lower, p.Word)
 		switch {
 		case !known:
 			p.fail("an operator")
 		case err != nil:
-			p.failAt(p.start, "a text that is a value of "+lower, strconv.Quote(p.word))
+			p.failAt(p.Start, "a text that is a value of "+lower, strconv.Quote(p.Word))
 		}
 		p.next()
 		return p.literal(at, value)
-	case !p.sign("("):
-		return p.column(at, word)
+	case p.sign("("):
+		return p.function(at, word, lower)
 	}
-	arity, ok := functions[lower]
+	return p.column(at, word)
+}
+
+// function parses the arguments of a function or an aggregate after the parenthesis.
+func (p *parser) function(at int, word, name string) Expr {
+	arity, ok := functions[name]
+	if !ok {
+		arity, ok = aggregates[name]
+	}
 	if !ok {
 		p.failAt(at, "a function: "+strings.Join(functionNames(), ", "), strconv.Quote(word))
 	}
 	var args []Expr
-	if !p.is(tokenSign, ")") {
+	switch {
+	case name == opCount && p.sign("*"):
+	case name == opCount && p.wordBefore("distinct", func() bool { return !p.is(lex.Sign, ")") }):
+		name, args = opCountDistinct, p.arguments()
+	case name == "extract" && p.Token == lex.Word:
+		args = p.extractArguments()
+	case !p.is(lex.Sign, ")"):
 		args = p.arguments()
 	}
 	if p.err == nil && (len(args) < arity.min || len(args) > arity.max) {
-		p.failAt(at, fmt.Sprintf("%s with %v", lower, arity), fmt.Sprintf("%d arguments", len(args)))
+		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), fmt.Sprintf("%d arguments", len(args)))
 	}
-	p.expect(tokenSign, ")", ", or )")
-	return p.make(at, lower, args...)
+	p.expect(lex.Sign, ")", ", or )")
+	return p.make(at, name, args...)
+}
+
+// wordBefore consumes a word if what follows holds. Otherwise the word stays the token.
+func (p *parser) wordBefore(word string, follows func() bool) bool {
+	if p.Token != lex.Word || word != "" && strings.ToLower(p.Word) != word {
+		return false
+	}
+	before := p.Lexer
+	if p.next(); p.err == nil && follows() {
+		return true
+	}
+	if p.err == nil {
+		p.Lexer = before
+	}
+	return false
+}
+
+// extractArguments parses the arguments of extract: extract(minute from t), or with a text and commas.
+func (p *parser) extractArguments() []Expr {
+	at, part := p.Start, strings.ToLower(p.Word)
+	if p.wordBefore("", func() bool { return p.Token == lex.Word && strings.ToLower(p.Word) == "from" }) {
+		p.next()
+		return []Expr{p.literal(at, part), p.or()}
+	}
+	return p.arguments()
+}
+
+func isInteger(s string) bool {
+	_, err := strconv.ParseInt(s, 10, 64)
+	return err == nil
+}
+
+// interval parses the number and the unit of an interval: '90' day.
+func (p *parser) interval(at int) Expr {
+	n, err := strconv.ParseInt(p.Word, 10, 64)
+	p.next()
+	unit := cql.Duration{}
+	switch strings.TrimSuffix(strings.ToLower(p.Word), "s") {
+	case "year":
+		unit.Months = 12
+	case "month":
+		unit.Months = 1
+	case "week":
+		unit.Days = 7
+	case "day":
+		unit.Days = 1
+	case "hour":
+		unit.Nanoseconds = 3600e9
+	case "minute":
+		unit.Nanoseconds = 60e9
+	case "second":
+		unit.Nanoseconds = 1e9
+	default:
+		p.fail("a unit such as day")
+	}
+	months, ok1 := mulInt(n, int64(unit.Months))
+	days, ok2 := mulInt(n, int64(unit.Days))
+	nanoseconds, ok3 := mulInt(n, unit.Nanoseconds)
+	if err != nil || !ok1 || !ok2 || !ok3 || months != int64(int32(months)) || days != int64(int32(days)) {
+		p.failAt(at, "an interval within the range of its type", strconv.Quote(p.Text[at:p.Pos]))
+	}
+	p.next()
+	return p.literal(at, cql.Duration{Months: int32(months), Days: int32(days), Nanoseconds: nanoseconds})
 }
 
 func (p *parser) arguments() []Expr {
@@ -128,7 +209,7 @@ func (p *parser) arguments() []Expr {
 // vector parses the numbers of a vector after its bracket.
 func (p *parser) vector(at int) Expr {
 	vector := []float64{}
-	for p.err == nil && !p.is(tokenSign, "]") {
+	for p.err == nil && !p.is(lex.Sign, "]") {
 		e := p.unary()
 		switch v := e.n.value.(type) {
 		case int64:
@@ -136,13 +217,13 @@ func (p *parser) vector(at int) Expr {
 		case float64:
 			vector = append(vector, v)
 		default:
-			p.failAt(p.start, "numbers in a vector", strconv.Quote(e.String()))
+			p.failAt(p.Start, "numbers in a vector", strconv.Quote(e.String()))
 		}
 		if !p.sign(",") {
 			break
 		}
 	}
-	p.expect(tokenSign, "]", ", or ]")
+	p.expect(lex.Sign, "]", ", or ]")
 	return p.literal(at, vector)
 }
 
@@ -150,7 +231,7 @@ func (p *parser) parseCase(at int) Expr {
 	var args []Expr
 	for p.keyword("when") {
 		condition := p.or()
-		p.expect(tokenKeyword, "then", "then")
+		p.expect(lex.Keyword, "then", "then")
 		args = append(args, condition, p.or())
 	}
 	if len(args) == 0 {
@@ -160,16 +241,16 @@ func (p *parser) parseCase(at int) Expr {
 	if p.keyword("else") {
 		otherwise = p.or()
 	}
-	p.expect(tokenKeyword, "end", "when, else or end")
+	p.expect(lex.Keyword, "end", "when, else or end")
 	return p.make(at, opCase, append(args, otherwise)...)
 }
 
 func (p *parser) parseCast(at int) Expr {
-	p.expect(tokenSign, "(", "(")
+	p.expect(lex.Sign, "(", "(")
 	e := p.or()
-	p.expect(tokenKeyword, "as", "as")
+	p.expect(lex.Keyword, "as", "as")
 	typ := p.castType()
-	p.expect(tokenSign, ")", ")")
+	p.expect(lex.Sign, ")", ")")
 	e = p.make(at, opCast, e)
 	e.n.typ = typ
 	return e
@@ -179,20 +260,20 @@ func (p *parser) parseCast(at int) Expr {
 func (p *parser) castType() column.Type {
 	var typ column.Type
 	for _, k := range castKinds {
-		if k.String() == strings.ToLower(p.word) {
+		if k.String() == strings.ToLower(p.Word) {
 			typ.Kind = k
 		}
 	}
-	if typ.Kind == 0 || p.token != tokenWord {
+	if typ.Kind == 0 || p.Token != lex.Word {
 		p.fail(fmt.Sprintf("a type: %v", castKinds))
 	}
 	p.next()
 	if typ.Kind != column.Timestamp {
 		return typ
 	}
-	p.expect(tokenSign, "(", "(")
+	p.expect(lex.Sign, "(", "(")
 	for u := column.Millis; u <= column.Nanos; u++ {
-		if p.token == tokenWord && strings.ToLower(p.word) == u.String() {
+		if p.Token == lex.Word && strings.ToLower(p.Word) == u.String() {
 			typ.Unit = u
 		}
 	}
@@ -201,11 +282,11 @@ func (p *parser) castType() column.Type {
 	}
 	p.next()
 	if p.sign(",") {
-		if typ.UTC = p.token == tokenWord && strings.ToLower(p.word) == "utc"; !typ.UTC {
+		if typ.UTC = p.Token == lex.Word && strings.ToLower(p.Word) == "utc"; !typ.UTC {
 			p.fail("utc")
 		}
 		p.next()
 	}
-	p.expect(tokenSign, ")", ", utc or )")
+	p.expect(lex.Sign, ")", ", utc or )")
 	return typ
 }

@@ -42,6 +42,12 @@ func TestParse(t *testing.T) {
 		"a = true or a = float64 '-Inf'":  a.Eq(true).Or(a.Eq(parsedFloat("-Inf"))),
 		"coalesce(a, substring(b, 1), 2)": Coalesce(a, call("substring", b, Lit(1)), 2),
 		"a = ''":                          a.Eq(""),
+		"count(*) > count(distinct a)":    call(opCount).Gt(call(opCountDistinct, a)),
+		"Sum(a + 1) / count(a)":           call("sum", a.Add(1)).Div(call(opCount, a)),
+		"count(distinct)":                 call(opCount, Col("distinct")),
+		"extract(MINUTE from a)":          a.Extract("minute", ""),
+		"a - interval '90' day":           a.Sub(cql.Duration{Days: 90}),
+		"a - interval 2 hours":            a.Sub(2 * time.Hour),
 	} {
 		got, err := Parse(text)
 		require.NoError(t, err, text)
@@ -78,6 +84,8 @@ func TestSyntaxErrors(t *testing.T) {
 		"x'0'":                           `expr: at offset 0: found "0", want pairs of hexadecimal digits`,
 		"[1, a]":                         `want numbers in a vector`,
 		"a & b":                          `expr: at offset 2: found "&", want an operator, a name or a literal`,
+		"a - interval '90' fortnight":    `expr: at offset 18: found "fortnight", want a unit such as day`,
+		"a - interval 99999999999 days":  "an interval within the range of its type",
 		"a is 3":                         `expr: at offset 5: found "3", want null`,
 		"a = b = c":                      `expr: at offset 6: found "=", want an operator or the end`,
 		strings.Repeat("(", 5000):        "want an expression of depth at most 1000",

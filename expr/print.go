@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/lex"
 )
 
 // The text of expressions, which Parse reads back.
@@ -50,7 +51,7 @@ func (e Expr) print(b *strings.Builder, level int) {
 	}
 	switch n := e.n; n.op {
 	case opColumn:
-		b.WriteString(identifier(n.name))
+		b.WriteString(lex.Identifier(n.name))
 	case opLiteral:
 		b.WriteString(literalText(n.value))
 	case opAnd, opOr:
@@ -125,7 +126,16 @@ func (n *node) printTest(b *strings.Builder) {
 
 // printCall writes a binary operator or a function.
 func (n *node) printCall(b *strings.Builder, own int) {
-	if binaryLevels[n.op] == 0 {
+	switch {
+	case n.op == opCount && len(n.args) == 0:
+		b.WriteString("count(*)")
+		return
+	case n.op == opCountDistinct:
+		b.WriteString("count(distinct ")
+		n.list(b, "", n.args, levelOr)
+		b.WriteByte(')')
+		return
+	case binaryLevels[n.op] == 0:
 		b.WriteString(n.op + "(")
 		n.list(b, ", ", n.args, levelOr)
 		b.WriteByte(')')
@@ -152,14 +162,6 @@ func (n *node) printCase(b *strings.Builder) {
 	b.WriteString(" else ")
 	n.args[last].print(b, levelOr)
 	b.WriteString(" end")
-}
-
-// identifier returns a name as it stands in text: in double quotes if it is not a word, or a keyword.
-func identifier(name string) string {
-	if word := name; wordLength(word) == len(word) && word != "" && !keywords[strings.ToLower(word)] {
-		return word
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 // typeText returns the text of the type of a cast.

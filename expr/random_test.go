@@ -267,7 +267,7 @@ func (g *generator) number(depth int) Expr {
 	case 3:
 		return g.number(depth - 1).Neg()
 	case 4:
-		return g.text(depth - 1).Length()
+		return pick(g, Expr.Length, Expr.Strlen)(g.text(depth - 1))
 	case 5:
 		t := pick(g, column.Type{Kind: column.Date}, smallTypes["at"], smallTypes["local"])
 		return g.time(depth-1, t).Extract(pick(g, slices.Concat(units, parts)...), pick(g, "", "", "Europe/Berlin", "Asia/Kolkata"))

@@ -257,6 +257,8 @@ func referenceCall(t *term, args []any) (any, error) {
 		return referenceCompare(args[0], args[1]) >= 0, nil
 	case opCast:
 		return referenceCast(t, args[0])
+	case "epoch_ms":
+		return args[0], nil
 	case "date_trunc", "extract":
 		return referenceTimePart(t, args)
 	case "dot", "cosine", "l2", "norm", "element", "slice":
@@ -348,6 +350,8 @@ func referenceText(t *term, args []any) (any, error) {
 			return big.NewInt(int64(len(s))), nil
 		}
 		return big.NewInt(int64(len(characters(s)))), nil
+	case "strlen":
+		return big.NewInt(int64(len(s))), nil
 	case "concat":
 		for i := range args[1:] {
 			s += text(i + 1)
@@ -374,7 +378,7 @@ func referenceText(t *term, args []any) (any, error) {
 	case opRegexp:
 		return regexp.MustCompile(text(1)).MatchString(s), nil
 	case "regexp_replace":
-		return regexp.MustCompile(text(1)).ReplaceAllString(s, text(2)), nil
+		return regexp.MustCompile(text(1)).ReplaceAllString(s, groups.Replace(text(2))), nil
 	}
 	return referenceLike(characters(text(1)), characters(s), t.op == opILike), nil
 }

@@ -22,7 +22,7 @@ func (b *builder) textTexts(t *term) lane[string] {
 	case "upper":
 		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToUpper(s), nil })
 	case "regexp_replace":
-		re, with := regexp.MustCompile(t.args[1].value.(string)), t.args[2].value.(string)
+		re, with := regexp.MustCompile(t.args[1].value.(string)), groups.Replace(t.args[2].value.(string))
 		return newMap(t, b.block, first, func(s string) (string, error) { return re.ReplaceAllString(s, with), nil })
 	case "substring":
 		from := b.ints(t.args[1])
@@ -44,9 +44,18 @@ func (b *builder) textTexts(t *term) lane[string] {
 	return first
 }
 
+// groups replaces \1 by ${1} in a replacement of regexp_replace, and two backslashes by one.
+var groups = func() *strings.Replacer {
+	pairs := []string{`\\`, `\`}
+	for digit := '0'; digit <= '9'; digit++ {
+		pairs = append(pairs, `\`+string(digit), "${"+string(digit)+"}")
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 func (b *builder) length(t *term) lane[int64] {
 	length := func(s string) (int64, error) { return int64(utf8.RuneCountInString(s)), nil }
-	if t.args[0].typ.Kind == column.Binary {
+	if t.args[0].typ.Kind == column.Binary || t.op == "strlen" {
 		length = func(s string) (int64, error) { return int64(len(s)), nil }
 	}
 	return newMap(t, b.block, b.texts(t.args[0]), length)

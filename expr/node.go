@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+// The structure of expressions, for packages that translate them.
+
+// A Node is the outermost operation of an expression.
+type Node struct {
+	// Op is "column", "literal", the name of a function or an aggregate, "count distinct", or an operator as in the
+	// text of an expression. The minus of one operand is "neg".
+	Op        string
+	Args      []Expr // the operands; not to be modified
+	Column    string // the name of a column
+	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another normal form of [Lit]
+	Aggregate bool   // Op is an aggregate, such as "sum"
+	Offset    int    // in the parsed text; -1 if the operation was made in Go
+}
+
+// Node returns the outermost operation. That of the zero Expr has no Op.
+func (e Expr) Node() Node {
+	if e.n == nil {
+		return Node{Offset: -1}
+	}
+	n := e.n
+	return Node{Op: n.op, Args: n.args, Column: n.name, Value: n.value, Aggregate: isAggregate(n.op), Offset: n.at - 1}
+}
+
+// Replace returns the expression with parts replaced: f returns the replacement of a part, and whether there is one. It
+// is called for the whole first, then for the operands of parts without replacement.
+func (e Expr) Replace(f func(part Expr) (Expr, bool)) Expr {
+	if with, ok := f(e); ok {
+		return with
+	}
+	if e.n == nil || len(e.n.args) == 0 {
+		return e
+	}
+	args := make([]Expr, len(e.n.args))
+	for i, a := range e.n.args {
+		args[i] = a.Replace(f)
+	}
+	made := call(e.n.op, args...)
+	made.n.typ, made.n.at = e.n.typ, e.n.at
+	return made
+}

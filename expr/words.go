@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/vecql/vecql/column"
+)
+
+// The words of the language: functions, aggregates and types.
+
+// An arity is the number of arguments of a function.
+type arity struct{ min, max int }
+
+func (a arity) String() string {
+	switch {
+	case a.max == math.MaxInt:
+		return fmt.Sprintf("at least %d arguments", a.min)
+	case a.min == a.max:
+		return fmt.Sprintf("%d arguments", a.min)
+	}
+	return fmt.Sprintf("%d to %d arguments", a.min, a.max)
+}
+
+// functions are the functions by name.
+var functions = map[string]arity{
+	"length": {1, 1}, "lower": {1, 1}, "upper": {1, 1}, "substring": {2, 3}, "concat": {1, math.MaxInt},
+	"contains": {2, 2}, "starts_with": {2, 2}, "ends_with": {2, 2}, "regexp_replace": {3, 3}, "strlen": {1, 1},
+	"coalesce": {1, math.MaxInt}, "date_trunc": {2, 3}, "extract": {2, 3}, "epoch_ms": {1, 1},
+	"dot": {2, 2}, "cosine": {2, 2}, "l2": {2, 2}, "norm": {1, 1}, "element": {2, 2}, "slice": {3, 3},
+}
+
+// aggregates are the aggregates by name. Count without an argument is count(*).
+var aggregates = map[string]arity{
+	opCount: {0, 1}, opCountDistinct: {1, 1}, "approx_count_distinct": {1, 1}, "sum": {1, 1}, "avg": {1, 1},
+	"min": {1, 1}, "max": {1, 1}, "stddev": {1, 1}, "stddev_pop": {1, 1}, "variance": {1, 1}, "variance_pop": {1, 1},
+	"median": {1, 1}, "quantile": {2, 2}, "any_value": {1, 1}, "first": {1, 1}, "last": {1, 1}, "arg_min": {2, 2},
+	"arg_max": {2, 2},
+}
+
+// isAggregate reports whether an operation is an aggregate.
+func isAggregate(op string) bool {
+	_, ok := aggregates[op]
+	return ok
+}
+
+func functionNames() []string {
+	var names []string
+	for name := range functions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// castKinds are the kinds that a cast can convert to.
+var castKinds = []column.Kind{
+	column.Bool, column.Int8, column.Int16, column.Int32, column.Int64, column.Uint8, column.Uint16, column.Uint32,
+	column.Uint64, column.Float32, column.Float64, column.String, column.Date, column.Timestamp,
+}
