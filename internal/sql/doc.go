@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sql runs SELECT statements of one shape on a pipe: one source, no joins, no subqueries.
+//
+//	SELECT [DISTINCT] * | expression [AS name], ...
+//	FROM read('*.parquet', ...) | 'file.parquet' | [keyspace.]table
+//	[WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+//	[ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]
+//
+// Expressions are those of package expr, with aggregates. GROUP BY and ORDER BY also accept names and positions of
+// columns of the result. Names of columns are case-sensitive; unquoted names of tables are in lower case, as in CQL.
+// NULL comes last, unless NULLS FIRST is set. A statement of another shape is refused with the name of what it has.
+//
+// The parser of statements is this package's own: the general parsers of SQL in Go bring expressions of their own, with
+// other types, literals and functions, whose translation would be longer than the grammar around expr's.
+package sql

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/internal/lex"
+)
+
+// Errors with their place in the statement, and the names of what is refused.
+
+// ErrUnsupported means that a statement has a part of SQL that this package refuses.
+var ErrUnsupported = errors.New("not supported")
+
+// errAll means that * stands where an expression is needed.
+var errAll = errors.New("found *, want an expression")
+
+// An Error means that a statement cannot run.
+type Error struct {
+	Text   string // the statement
+	Offset int    // of the part that is wrong, in the text; -1 means that no part is
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if e.Offset < 0 {
+		return fmt.Sprintf("sql: %v", e.Err)
+	}
+	return fmt.Sprintf("sql: at offset %d: %v", e.Offset, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// caretWidth is the number of characters of a line that Caret shows.
+const caretWidth = 76
+
+// Caret returns the line of the statement with the part that is wrong, and a line with a caret below it; "" if no part
+// is. A long line is cut.
+func (e *Error) Caret() string {
+	if e.Offset < 0 || e.Offset > len(e.Text) {
+		return ""
+	}
+	start := strings.LastIndexByte(e.Text[:e.Offset], '\n') + 1
+	rest, _, _ := strings.Cut(e.Text[e.Offset:], "\n")
+	before, after := []rune(strings.Map(printable, e.Text[start:e.Offset])), []rune(strings.Map(printable, rest))
+	if cut := len(before) - caretWidth/2; cut > 0 && len(before)+len(after) > caretWidth {
+		before = append([]rune("..."), before[cut:]...)
+	}
+	if room := caretWidth - len(before); len(after) > room {
+		after = append(after[:room:room], []rune("...")...)
+	}
+	return string(before) + string(after) + "\n" + strings.Repeat(" ", len(before)) + "^"
+}
+
+// printable returns r, or a space if r has no place of its own in a line.
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7f || r == utf8.RuneError {
+		return ' '
+	}
+	return r
+}
+
+// at returns the error of a statement with its place.
+func at(text string, offset int, err error) error { return &Error{text, offset, err} }
+
+// located returns the error of an expression in a statement. Errors of package expr have a place.
+func located(text string, err error) error {
+	var own *Error
+	var syntax *expr.SyntaxError
+	var compile *expr.CompileError
+	switch {
+	case err == nil || errors.As(err, &own):
+		return err
+	case errors.As(err, &syntax):
+		return at(text, syntax.Offset, fmt.Errorf("found %s, want %s", syntax.Found, syntax.Want))
+	case errors.As(err, &compile):
+		return at(text, compile.Offset, fmt.Errorf("%s: %w", compile.Expr, compile.Err))
+	}
+	return at(text, -1, err)
+}
+
+// refusals are the words that begin what is refused, by what it is.
+var refusals = func() map[string]string {
+	words := map[string]string{}
+	for what, list := range map[string]string{
+		"joins":            "join inner left right full cross natural lateral outer semi anti asof on using",
+		"subqueries":       "select exists any all some",
+		"set operations":   "union intersect except minus",
+		"window functions": "over window partition qualify row_number rank dense_rank percent_rank ntile lag lead first_value last_value",
+		"FILTER":           "filter",
+		"grouping sets":    "rollup cube grouping sets",
+		"samples":          "sample tablesample",
+		"PIVOT":            "pivot unpivot",
+		"FETCH and TOP":    "fetch top",
+		"WITH":             "with recursive",
+		"VALUES":           "values",
+		"names of sources": "as",
+		"SELECT ... INTO":  "into",
+		"locks":            "for",
+		"types after ::":   "::",
+		"DISTINCT but for the whole result and within count": "distinct",
+	} {
+		for word := range strings.FieldsSeq(list) {
+			words[word] = what
+		}
+	}
+	return words
+}()
+
+// statements are the first words of statements that are not SELECT.
+var statements = " insert update delete merge create drop alter truncate copy explain describe show set use begin commit " +
+	"rollback call attach pragma load install grant revoke batch "
+
+// refused returns the error of a statement whose parsing failed: ErrUnsupported if the token at the offset, or the one
+// before it, is a word of refusals.
+func refused(text string, offset int, err error) error {
+	l := lex.Lexer{Text: text}
+	before, beforeAt := "", -1
+	for {
+		if l.Scan() != "" || l.Token == lex.End || l.Start > offset {
+			return at(text, offset, err)
+		}
+		word := ""
+		if l.Token == lex.Word || l.Token == lex.Keyword {
+			word = strings.ToLower(l.Word)
+		}
+		if l.Pos > offset {
+			if what, ok := refusals[word]; ok {
+				return at(text, l.Start, fmt.Errorf("%s: %w", what, ErrUnsupported))
+			} else if what, ok := refusals[before]; ok && before != "as" && beforeAt > 0 {
+				return at(text, beforeAt, fmt.Errorf("%s: %w", what, ErrUnsupported))
+			}
+			return at(text, offset, err)
+		}
+		before, beforeAt = word, l.Start
+	}
+}

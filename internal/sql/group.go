@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"slices"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/groupby"
+)
+
+// GROUP BY, aggregates and HAVING.
+
+// makers return the aggregates of one column.
+var makers = map[string]func(name string) groupby.Aggregate{
+	"count": groupby.CountOf, "count distinct": groupby.CountDistinct,
+	"approx_count_distinct": groupby.ApproxCountDistinct, "sum": groupby.Sum, "avg": groupby.Mean, "min": groupby.Min,
+	"max": groupby.Max, "stddev": groupby.StdDev, "stddev_pop": groupby.StdDevPop, "variance": groupby.Variance,
+	"variance_pop": groupby.VariancePop, "median": groupby.Median, "any_value": groupby.Any, "first": groupby.First,
+	"last": groupby.Last,
+}
+
+// A grouping collects the keys and the aggregates of a statement.
+type grouping struct {
+	*planner
+	keys       map[string]string // the names of key columns, by the texts of their expressions
+	names      []string          // of the columns of the groups: keys, then aggregates
+	aggregates []groupby.Aggregate
+	known      map[string]string // the names of the aggregates, by their texts
+}
+
+// group adds the groups and HAVING. It returns the orders, and changes the outputs, to expressions on the groups.
+func (x *planner) group(orders []expr.Expr) []expr.Expr {
+	g := &grouping{planner: x, keys: map[string]string{}, known: map[string]string{}}
+	g.addKeys()
+	by, having := len(g.names), x.aliased(x.s.Having)
+	for i := range x.outputs {
+		x.outputs[i].expr = g.onGroups(x.outputs[i].expr)
+	}
+	for i := range orders {
+		orders[i] = g.onGroups(orders[i])
+	}
+	if having != (expr.Expr{}) {
+		having = g.onGroups(having)
+	}
+	p := x.plan.Pipe
+	switch {
+	case by > 0:
+		p = p.GroupBy(g.names[:by]...).Aggregate(g.aggregates...)
+	case len(g.aggregates) > 0:
+		p = p.Aggregate(g.aggregates...)
+	default:
+		g.names = []string{"count(*)"}
+		p = p.Aggregate(groupby.Count().As("count(*)"))
+	}
+	if having != (expr.Expr{}) {
+		p = p.Having("?", having)
+	}
+	x.plan.Pipe, x.columns, x.made = p, g.names, map[string]string{}
+	return orders
+}
+
+// addKeys adds the columns of GROUP BY. An expression on other keys is no key: its value is computed from theirs.
+func (g *grouping) addKeys() {
+	var keys []expr.Expr
+	var columns []string // keys whose equal values are the same in all expressions, unlike -0 and 0
+	for _, e := range g.s.GroupBy {
+		e = g.key(e)
+		keys = append(keys, e)
+		if i := g.schema.Index(e.Node().Column); e.Node().Op == "column" && i >= 0 && !isFloat(g.schema[i].Type.Kind) {
+			columns = append(columns, e.Node().Column)
+		}
+	}
+	derived := func(e expr.Expr) bool {
+		return e.Node().Op != "column" && !slices.ContainsFunc(e.Columns(), func(name string) bool {
+			return !slices.Contains(columns, name)
+		})
+	}
+	all := !slices.ContainsFunc(keys, func(e expr.Expr) bool { return !derived(e) }) // they are constants
+	for i, e := range keys {
+		text := e.String()
+		if _, ok := g.keys[text]; ok || derived(e) && (!all || i > 0) {
+			continue
+		}
+		g.keys[text] = g.column(e, g.wanted(text))
+		g.names = append(g.names, g.keys[text])
+	}
+}
+
+// key returns an expression of GROUP BY on the columns of the source.
+func (g *grouping) key(e expr.Expr) expr.Expr {
+	key, ok := g.position(e)
+	if !ok {
+		key = g.aliased(e)
+	}
+	if hasAggregate(key) {
+		g.fail(key, "GROUP BY of an aggregate")
+	}
+	return key
+}
+
+func isFloat(k column.Kind) bool {
+	return k == column.Float16 || k == column.Float32 || k == column.Float64
+}
+
+// onGroups returns an expression on the columns of the groups.
+func (g *grouping) onGroups(e expr.Expr) expr.Expr {
+	return e.Replace(func(part expr.Expr) (expr.Expr, bool) {
+		n, text := part.Node(), part.String()
+		if name, ok := g.keys[text]; ok {
+			return expr.Col(name), true
+		}
+		if n.Aggregate {
+			return expr.Col(g.aggregate(part, text)), true
+		}
+		if n.Op == "column" {
+			if g.schema.Index(n.Column) < 0 {
+				g.column(part, "") // fails
+			}
+			g.fail(part, "column %q is neither in GROUP BY nor within an aggregate", n.Column)
+		}
+		return part, false
+	})
+}
+
+// aggregate returns the name of the column of an aggregate.
+func (g *grouping) aggregate(e expr.Expr, text string) string {
+	if name, ok := g.known[text]; ok {
+		return name
+	}
+	n := e.Node()
+	for _, a := range n.Args {
+		if hasAggregate(a) {
+			g.fail(a, "an aggregate within an aggregate")
+			return text
+		}
+	}
+	name := fresh(g.wanted(text), g.names)
+	g.known[text], g.names = name, append(g.names, name)
+	g.aggregates = append(g.aggregates, g.make(e, n).As(name))
+	return name
+}
+
+// make returns an aggregate, whose arguments become columns.
+func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
+	argument := func(i int) string {
+		name := g.column(n.Args[i], n.Args[i].String())
+		if _, ok := g.plan.places[name]; !ok {
+			g.plan.places[name] = n.Offset
+		}
+		return name
+	}
+	switch n.Op {
+	case "count":
+		if len(n.Args) == 0 || n.Args[0].Node().Op == "literal" && n.Args[0].Node().Value != nil {
+			return groupby.Count()
+		}
+	case "quantile":
+		q, ok := number(n.Args[1].Node())
+		if !ok || q < 0 || q > 1 {
+			g.fail(n.Args[1], "want a quantile from 0 to 1 as a literal")
+		}
+		return groupby.Quantile(argument(0), q)
+	case "arg_min":
+		return groupby.ArgMin(argument(1), argument(0))
+	case "arg_max":
+		return groupby.ArgMax(argument(1), argument(0))
+	}
+	if of := makers[n.Op]; of != nil {
+		return of(argument(0))
+	}
+	g.fail(e, "%s: %w", n.Op, ErrUnsupported)
+	return groupby.Count()
+}
+
+// number returns the value of a literal.
+func number(n expr.Node) (float64, bool) {
+	switch v := n.Value.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/internal/lex"
+)
+
+// The parser of statements: one function for each clause. Package expr parses expressions.
+
+// Parse returns the statement of a text. The error is an *[Error].
+func Parse(text string) (*Statement, error) {
+	p := newParser(text)
+	s := p.statement()
+	if p.sign(";") && p.Token != lex.End {
+		p.refuse("several statements")
+	}
+	p.end("the end")
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// A parser has a lexer and the first error. After an error the token is the end of the text, so that rules need no
+// checks of those that they call.
+type parser struct {
+	lex.Lexer
+	err error
+}
+
+func newParser(text string) *parser {
+	p := &parser{Lexer: lex.Lexer{Text: text}}
+	p.next()
+	return p
+}
+
+// stop records the first error.
+func (p *parser) stop(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.Token, p.Word = lex.End, ""
+}
+
+// fail records that the token is not what was expected.
+func (p *parser) fail(want string) {
+	found := strconv.Quote(p.Text[p.Start:p.Pos])
+	if p.Token == lex.End {
+		found = "the end"
+	}
+	if p.err == nil {
+		p.stop(refused(p.Text, p.Start, fmt.Errorf("found %s, want %s", found, want)))
+	}
+}
+
+// refuse records that the token begins what is not supported.
+func (p *parser) refuse(what string) {
+	p.stop(at(p.Text, p.Start, fmt.Errorf("%s: %w", what, ErrUnsupported)))
+}
+
+func (p *parser) next() {
+	if p.err != nil {
+		return
+	}
+	if want := p.Scan(); want != "" {
+		p.Token = lex.Sign // not the end
+		p.fail(want)
+	}
+}
+
+// word consumes the token if it is this word, in any case.
+func (p *parser) word(word string) bool {
+	if p.Token != lex.Word && p.Token != lex.Keyword || strings.ToLower(p.Word) != word {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// sign consumes the token if it is this sign.
+func (p *parser) sign(sign string) bool {
+	if p.Token != lex.Sign || p.Word != sign {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// end expects the end of the text.
+func (p *parser) end(want string) {
+	if p.Token != lex.End {
+		p.fail(want)
+	}
+}
+
+// statement parses a SELECT, up to its end or a semicolon.
+func (p *parser) statement() *Statement {
+	s := &Statement{Text: p.Text, Limit: -1}
+	p.verb()
+	s.Distinct = p.word("distinct")
+	s.Items = list(p, p.item)
+	if !p.word("from") {
+		p.fail("as, a comma or from")
+	}
+	s.From = p.source()
+	if p.word("where") {
+		s.Where = p.expr()
+	}
+	if p.word("group") {
+		p.by()
+		s.GroupBy = list(p, p.expr)
+	}
+	if p.word("having") {
+		s.Having = p.expr()
+	}
+	if p.word("order") {
+		p.by()
+		s.OrderBy = list(p, p.order)
+	}
+	p.window(s)
+	if p.Token != lex.End && (p.Token != lex.Sign || p.Word != ";") {
+		p.fail("an operator, a comma, where, group by, having, order by, limit, offset or the end")
+	}
+	return s
+}
+
+// verb parses the first word.
+func (p *parser) verb() {
+	if p.Token == lex.Word && strings.Contains(statements, " "+strings.ToLower(p.Word)+" ") {
+		p.refuse("a statement " + strings.ToUpper(p.Word))
+	}
+	if !p.word("select") {
+		p.fail("select")
+	}
+}
+
+func (p *parser) by() {
+	if !p.word("by") {
+		p.fail("by")
+	}
+}
+
+// list parses elements between commas.
+func list[T any](p *parser, element func() T) []T {
+	all := []T{element()}
+	for p.sign(",") {
+		all = append(all, element())
+	}
+	return all
+}
+
+// expr parses an expression.
+func (p *parser) expr() expr.Expr {
+	if p.Token == lex.Word && lex.IsClause(p.Word) {
+		p.fail("an expression; a column of that name needs double quotes")
+	}
+	if p.err != nil {
+		return expr.Lit(nil)
+	}
+	e, end, err := expr.ParsePrefix(p.Text, p.Start)
+	if err != nil {
+		var syntax *expr.SyntaxError
+		if errors.As(err, &syntax) {
+			err = refused(p.Text, syntax.Offset, fmt.Errorf("found %s, want %s", syntax.Found, syntax.Want))
+		}
+		p.stop(err)
+		return expr.Lit(nil)
+	}
+	p.Pos = end
+	p.next()
+	return e
+}
+
+func (p *parser) item() Item {
+	if p.sign("*") {
+		return Item{All: true}
+	}
+	item := Item{Expr: p.expr()}
+	if p.word("as") {
+		item.Name = p.name("a name")
+	}
+	return item
+}
+
+// name parses a word, or a name in quotes.
+func (p *parser) name(want string) string {
+	name := p.Word
+	if p.Token != lex.Name && (p.Token != lex.Word || lex.IsClause(name)) || name == "" {
+		p.fail(want)
+	}
+	p.next()
+	return name
+}
+
+func (p *parser) order() Order {
+	o := Order{Expr: p.expr()}
+	if !p.word("asc") {
+		o.Descending = p.word("desc")
+	}
+	if p.word("nulls") {
+		if o.NullsFirst = p.word("first"); !o.NullsFirst && !p.word("last") {
+			p.fail("first or last")
+		}
+	}
+	return o
+}
+
+// window parses limit and offset, in any order.
+func (p *parser) window(s *Statement) {
+	for limited, skipped := false, false; ; {
+		switch {
+		case !limited && p.word("limit"):
+			limited, s.Limit = true, p.count()
+		case !skipped && p.word("offset"):
+			skipped, s.Offset = true, p.count()
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) count() int64 {
+	n, err := strconv.ParseInt(p.Word, 10, 64)
+	if p.Token != lex.Number || err != nil {
+		p.fail("a number of rows")
+	}
+	p.next()
+	return n
+}
+
+// source parses what follows FROM.
+func (p *parser) source() Source {
+	var s Source
+	switch p.Token {
+	case lex.Text:
+		s.Files = []string{p.text()}
+	case lex.Word, lex.Name:
+		if p.Token == lex.Word && strings.HasPrefix(strings.TrimLeft(p.Text[p.Pos:], " \t\r\n"), "(") {
+			s.Files = p.read()
+			break
+		}
+		s = p.table()
+	case lex.Sign:
+		if p.Word == "(" {
+			p.refuse("subqueries")
+		}
+		fallthrough
+	default:
+		p.fail("read('file.parquet'), a text or a table")
+	}
+	if p.Token == lex.Sign && p.Word == "," {
+		p.refuse("joins")
+	}
+	return s
+}
+
+// read parses read('file.parquet', ...).
+func (p *parser) read() []string {
+	if !p.word("read") && !p.word("read_parquet") {
+		p.fail("read('file.parquet'), a text or a table")
+	}
+	p.sign("(")
+	files := list(p, p.text)
+	if !p.sign(")") {
+		p.fail(", or )")
+	}
+	return files
+}
+
+func (p *parser) text() string {
+	text := p.Word
+	if p.Token != lex.Text {
+		p.fail("the name of a file in single quotes")
+	}
+	p.next()
+	return text
+}
+
+// table parses the name of a table, perhaps with its keyspace. Unquoted names are in lower case.
+func (p *parser) table() Source {
+	var parts []string
+	for {
+		dot := false
+		switch {
+		case p.Token == lex.Name && p.Word != "":
+			parts = append(parts, p.Word)
+			if dot = strings.HasPrefix(p.Text[p.Pos:], "."); dot {
+				p.Pos++
+			}
+		case p.Token == lex.Word && !lex.IsClause(p.Word):
+			word, points := strings.CutSuffix(p.Word, ".")
+			dot = points && strings.HasPrefix(p.Text[p.Pos:], `"`)
+			parts = append(parts, strings.Split(strings.ToLower(word), ".")...)
+			if points && !dot {
+				p.fail("a table")
+			}
+		default:
+			p.fail("a table")
+		}
+		if len(parts) > 2 || len(parts) == 2 && parts[1] == "" {
+			p.fail("a table, or a keyspace and a table")
+		}
+		p.next()
+		if !dot || p.err != nil {
+			break
+		}
+	}
+	switch len(parts) {
+	case 1:
+		return Source{Table: parts[0]}
+	case 2:
+		return Source{Keyspace: parts[0], Table: parts[1]}
+	}
+	return Source{}
+}

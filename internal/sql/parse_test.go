@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/expr"
+)
+
+// Statements and what is refused.
+
+// accepted are statements with their normal text.
+var accepted = map[string]string{
+	"select * from read('a.parquet')": "SELECT *\nFROM read('a.parquet')",
+	"Select a, b + 1 as c From 'x*.parquet' Where a > 1 and b is not null;": "SELECT a, b + 1 AS c\nFROM read('x*.parquet')\n" +
+		"WHERE a > 1 and not b is null",
+	"select distinct a from read_parquet('a', 'it''s') limit 3": "SELECT DISTINCT a\nFROM read('a', 'it''s')\nLIMIT 3",
+	"select count(*), COUNT(DISTINCT a) from Shop.Items":        "SELECT count(*), count(distinct a)\nFROM shop.items",
+	`select a from "Shop"."It""ems"`:                            "SELECT a\nFROM \"Shop\".\"It\"\"ems\"",
+	`select a from shop."Items"`:                                "SELECT a\nFROM shop.\"Items\"",
+	`select a from "a.b"`:                                       "SELECT a\nFROM \"a.b\"",
+	"select sum(x + 1) / count(*) as \"from\", avg(length(s)) from t group by 1, k, lower(s) having sum(x) > 10 and k < 3 " +
+		"order by 2 desc, k nulls first, s asc nulls last offset 5 limit 10": "SELECT sum(x + 1) / count(*) AS \"from\", avg(length(s))\nFROM t\n" +
+		"GROUP BY 1, k, lower(s)\nHAVING sum(x) > 10 and k < 3\nORDER BY 2 DESC, k NULLS FIRST, s\nLIMIT 10\nOFFSET 5",
+	"select extract(minute from at) as m, case when a = 0 and b = 0 then s else '' end as s2 from hits where d >= date '1998-12-01' - interval '90' day": "SELECT " +
+		"extract('minute', at) AS m, case when a = 0 and b = 0 then s else '' end AS s2\nFROM hits\nWHERE d >= timestamp '1998-12-01T00:00:00Z' - interval '90d'",
+	"select quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), approx_count_distinct(a) from t limit 0": "SELECT " +
+		"quantile(x, 0.9), arg_max(a, b), any_value(a), stddev(a), median(a), approx_count_distinct(a)\nFROM t\nLIMIT 0",
+	`select "select", first from t order by desc desc`: "SELECT \"select\", first\nFROM t\nORDER BY desc DESC",
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range accepted {
+		s, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, s.String())
+		back, err := Parse(want)
+		require.NoError(t, err, want)
+		require.Equal(t, want, back.String())
+	}
+}
+
+// refusedStatements are statements with their errors: the offset and the text.
+var refusedStatements = map[string]string{
+	"select * from a join b on a.x = b.x":                        "16: joins: not supported",
+	"select * from a left join b using (x)":                      "16: joins: not supported",
+	"select * from a, b":                                         "15: joins: not supported",
+	"select * from a as x":                                       "16: names of sources: not supported",
+	"select * from (select 1)":                                   "14: subqueries: not supported",
+	"select a from t where a in (select b from u)":               "28: subqueries: not supported",
+	"select a from t where exists (select b from u)":             "22: subqueries: not supported",
+	"with x as (select 1) select * from x":                       "0: WITH: not supported",
+	"select a from t union all select b from u":                  "16: set operations: not supported",
+	"select sum(a) over (partition by b) from t":                 "14: window functions: not supported",
+	"select row_number() over () from t":                         "7: window functions: not supported",
+	"select count(*) filter (where a > 1) from t":                "16: FILTER: not supported",
+	"select sum(distinct a) from t":                              "11: DISTINCT but for the whole result and within count: not supported",
+	"select a from t group by rollup(a)":                         "25: grouping sets: not supported",
+	"select a from t; select b from t":                           "17: several statements: not supported",
+	"insert into t values (1)":                                   "0: a statement INSERT: not supported",
+	"DROP TABLE t":                                               "0: a statement DROP: not supported",
+	"select top 10 a from t":                                     "7: FETCH and TOP: not supported",
+	"select a from t tablesample 10":                             "16: samples: not supported",
+	"select a into u from t":                                     "9: SELECT ... INTO: not supported",
+	"select a from t for update":                                 "16: locks: not supported",
+	"":                                                           "0: found the end, want select",
+	"select":                                                     "6: found the end, want a column, a literal or a function",
+	"select from t":                                              `7: found "from", want an expression`,
+	"select a b from t":                                          `9: found "b", want as, a comma or from`,
+	"select a, from t":                                           `10: found "from", want an expression`,
+	"select a fro t":                                             `9: found "fro", want as, a comma or from`,
+	"select a from":                                              "13: found the end, want read('file.parquet'), a text or a table",
+	"select a from read(x)":                                      `19: found "x", want the name of a file in single quotes`,
+	"select a from range(10)":                                    `14: found "range", want read('file.parquet'), a text or a table`,
+	"select a from a.b.c":                                        `14: found "a.b.c", want a table, or a keyspace and a table`,
+	"select a from t where":                                      "21: found the end, want a column, a literal or a function",
+	"select a from t where a >":                                  "25: found the end, want a column, a literal or a function",
+	"select a from t where frob(a)":                              `22: found "frob", want a function: coalesce, `,
+	"select a from t group a":                                    `22: found "a", want by`,
+	"select a from t limit -1":                                   `22: found "-", want a number of rows`,
+	"select a from t limit 1 limit 2":                            `24: found "limit", want an operator, a comma, where`,
+	"select a from t order by a nulls":                           "32: found the end, want first or last",
+	"select 'a from t":                                           `7: found "'a from t", want a closing '`,
+	"select a # b from t":                                        `9: found "#", want an operator, a name or a literal`,
+	"select " + strings.Repeat("(", 2000):                        "want an expression of depth at most 1000",
+	"select a from t where a = 1 having b order by c whatever d": `48: found "whatever", want an operator, a comma, where`,
+}
+
+func TestRefused(t *testing.T) {
+	for text, want := range refusedStatements {
+		_, err := Parse(text)
+		var e *Error
+		require.ErrorAs(t, err, &e, text)
+		require.ErrorContains(t, err, want, text)
+		if strings.HasSuffix(want, ErrUnsupported.Error()) {
+			require.ErrorIs(t, err, ErrUnsupported, text)
+		}
+	}
+}
+
+func TestCaret(t *testing.T) {
+	_, err := Parse("select a,\n\t'é' as b fro t\nwhere a")
+	e := err.(*Error)
+	require.Equal(t, " 'é' as b fro t\n          ^", e.Caret())
+	long := "select " + strings.Repeat("a, ", 50) + "b c, " + strings.Repeat("d, ", 50) + "e from t"
+	_, err = Parse(long)
+	line, caret, _ := strings.Cut(err.(*Error).Caret(), "\n")
+	require.Less(t, len(line), 85)
+	require.Equal(t, byte('c'), line[len(caret)-1])
+	require.Empty(t, (&Error{Text: "a", Offset: -1}).Caret())
+}
+
+func FuzzParse(f *testing.F) {
+	for text := range accepted {
+		f.Add(text)
+	}
+	for text := range refusedStatements {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse(text)
+		if err != nil {
+			err.(*Error).Caret()
+			return
+		}
+		back, err := Parse(s.String())
+		if err != nil || back.String() != s.String() || same(s) != same(back) {
+			t.Fatalf("%q prints as %q, which parses to %v, %v", text, s, back, err)
+		}
+	})
+}
+
+// same returns the parts of a statement that its text could hide.
+func same(s *Statement) [4]int {
+	return [4]int{len(s.Items), len(s.GroupBy), len(s.OrderBy), len(s.From.Files)}
+}
+
+func TestParsedExpressionsHaveTheirPlace(t *testing.T) {
+	s, err := Parse("select a from t where lower(a) > 'x'")
+	require.NoError(t, err)
+	require.Equal(t, expr.Col("a").Lower().Gt("x").String(), s.Where.String())
+	require.Equal(t, 22, s.Where.Node().Offset)
+}

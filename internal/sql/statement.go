@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/internal/lex"
+)
+
+// Statements, and their text.
+
+// A Statement is a SELECT.
+type Statement struct {
+	Text     string // that it was parsed from, which offsets of expressions refer to
+	Distinct bool
+	Items    []Item
+	From     Source
+	Where    expr.Expr // the zero Expr if there is none
+	GroupBy  []expr.Expr
+	Having   expr.Expr // the zero Expr if there is none
+	OrderBy  []Order
+	Limit    int64 // -1 means none
+	Offset   int64
+}
+
+// An Item is a column of the result, or all columns of the source.
+type Item struct {
+	All  bool // *
+	Expr expr.Expr
+	Name string // of AS; "" means none
+}
+
+// A Source is a list of Parquet files or a table.
+type Source struct {
+	Files           []string // paths and patterns
+	Keyspace, Table string   // "" means none
+}
+
+// An Order is an expression to order by.
+type Order struct {
+	Expr       expr.Expr
+	Descending bool
+	NullsFirst bool
+}
+
+// String returns the text of the statement, a clause on each line. [Parse] of it returns the same statement.
+func (s *Statement) String() string {
+	var b strings.Builder
+	b.WriteString("SELECT ")
+	if s.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	b.WriteString(joined(s.Items))
+	fmt.Fprintf(&b, "\nFROM %v", s.From)
+	if s.Where != (expr.Expr{}) {
+		fmt.Fprintf(&b, "\nWHERE %v", s.Where)
+	}
+	if len(s.GroupBy) > 0 {
+		fmt.Fprintf(&b, "\nGROUP BY %s", joined(s.GroupBy))
+	}
+	if s.Having != (expr.Expr{}) {
+		fmt.Fprintf(&b, "\nHAVING %v", s.Having)
+	}
+	if len(s.OrderBy) > 0 {
+		fmt.Fprintf(&b, "\nORDER BY %s", joined(s.OrderBy))
+	}
+	if s.Limit >= 0 {
+		fmt.Fprintf(&b, "\nLIMIT %d", s.Limit)
+	}
+	if s.Offset > 0 {
+		fmt.Fprintf(&b, "\nOFFSET %d", s.Offset)
+	}
+	return b.String()
+}
+
+func joined[T fmt.Stringer](list []T) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = v.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// String returns the text of the item.
+func (i Item) String() string {
+	switch {
+	case i.All:
+		return "*"
+	case i.Name == "":
+		return i.Expr.String()
+	}
+	return i.Expr.String() + " AS " + lex.Identifier(i.Name)
+}
+
+// String returns the text of the source.
+func (s Source) String() string {
+	if s.Table == "" {
+		quoted := make([]string, len(s.Files))
+		for i, file := range s.Files {
+			quoted[i] = expr.Lit(file).String()
+		}
+		return "read(" + strings.Join(quoted, ", ") + ")"
+	}
+	return s.Name()
+}
+
+// Name returns the name of the table, with its keyspace if there is one, as in CQL.
+func (s Source) Name() string {
+	if s.Keyspace == "" {
+		return tableName(s.Table)
+	}
+	return tableName(s.Keyspace) + "." + tableName(s.Table)
+}
+
+// tableName returns a part of the name of a table, in quotes unless it is in lower case.
+func tableName(name string) string {
+	quoted := lex.Identifier(name)
+	if quoted == name && (name != strings.ToLower(name) || strings.Contains(name, ".")) {
+		return `"` + name + `"`
+	}
+	return quoted
+}
+
+// String returns the text of the order.
+func (o Order) String() string {
+	text := o.Expr.String()
+	if o.Descending {
+		text += " DESC"
+	}
+	if o.NullsFirst {
+		text += " NULLS FIRST"
+	}
+	return text
+}
