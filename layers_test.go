@@ -78,7 +78,7 @@ var imports = map[string][]string{
 	"cql":                nil,
 	// only the public packages
 	"examples":              {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan", module + "/pipe"},
-	"expr":                  {module + "/column", module + "/cql", module + "/internal/bitmap"},
+	"expr":                  {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex"},
 	"groupby":               {module + "/column", module + "/cql", module + "/internal/bitmap"},
 	"internal/atomicfile":   nil,
 	"internal/background":   nil,
@@ -106,10 +106,12 @@ var imports = map[string][]string{
 	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
 	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":        nil,
+	"internal/lex":          nil,
+	"internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"internal/tool": {
-		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan",
-		module + "/internal", module + "/tests/cassandra",
+		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe",
+		module + "/tablescan", module + "/internal", module + "/tests/cassandra",
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},

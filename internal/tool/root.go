@@ -81,6 +81,7 @@ cluster: see vecql help query.`,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	e.completeClusterFlags()
 	root.AddCommand(
+		newAggCommand(e),
 		newCopyCommand(e),
 		newCountCommand(e),
 		newDemoCommand(e),
@@ -89,6 +90,7 @@ cluster: see vecql help query.`,
 		newFakeCommand(e),
 		newLoadCommand(e),
 		newQueryCommand(e),
+		newSQLCommand(e),
 		newUnloadCommand(e),
 		newVerifyCommand(e),
 		newVersionCommand(e),
@@ -161,6 +163,10 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 		text = explain(err)
 	}
 	fmt.Fprintf(w, "%s: %s\n", command, oneLine(text))
+	var place placedError
+	if errors.As(err, &place) && ctx.Err() == nil {
+		fmt.Fprintln(w, place.caret)
+	}
 	return code
 }
 
