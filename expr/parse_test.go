@@ -122,3 +122,23 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestParseArguments(t *testing.T) {
+	e, err := Parse("a = ? and ? or b in (?, 'it''s')", 3, Col("c").IsNull(), "it's")
+	require.NoError(t, err)
+	require.True(t, sameExpr(Col("a").Eq(3).And(Col("c").IsNull()).Or(Col("b").In("it's", "it's")), e), "%v", e)
+	name, ok := Col("odd name").Column()
+	require.Equal(t, "odd name", name)
+	require.True(t, ok)
+	_, ok = e.Column()
+	require.False(t, ok)
+	for want, args := range map[string][]any{
+		"at offset 8: found 1 arguments, want an argument for each ?": {1},
+		"at offset 9: found 2 for 3, want a ? for each argument":      {1, 2, 3},
+		"at offset 4: found the zero Expr, want an expression":        {Expr{}, 1},
+		"at offset 4: found literal of Go type struct {}, want":       {struct{}{}, 1},
+	} {
+		_, err := Parse("a = ? + ?", args...)
+		require.ErrorContains(t, err, want)
+	}
+}
