@@ -25,7 +25,8 @@ type Config struct {
 	DropNulls bool
 	// Order is the order of the result's rows. The default is [FirstAppearance].
 	Order Order
-	// Limit is the maximum number of groups in the result, the first ones in Order; 0 means all.
+	// Limit is the maximum number of groups in the result, the first ones in Order; 0 means all. With Unordered, Finish
+	// ends when it has as many, and does not report an [OverflowError] of other groups.
 	Limit int
 
 	// Workers is the number of goroutines that Add uses for a large batch, and that Finish uses. Default: GOMAXPROCS.
