@@ -27,7 +27,7 @@ type pacer struct {
 func newPacer(limit int64) *pacer {
 	p := &pacer{limit: limit}
 	p.samples[0].Name = "/memory/classes/heap/objects:bytes" // live objects and garbage
-	p.samples[1].Name = "/gc/heap/live:bytes"                // live objects at the last collection, by whomever
+	p.samples[1].Name = "/gc/heap/live:bytes"                // live objects at the last collection
 	return p
 }
 

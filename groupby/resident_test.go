@@ -107,8 +107,8 @@ func residentOf(t *testing.T, task, dir string, env ...string) (base, peak int64
 	return base, peak
 }
 
-// TestMemoryLimitBoundsResidentMemory groups distinct texts, with and without GOMEMLIMIT. The resident memory is at most
-// 1.5 times the limit and 64 MiB, at the small size 1.5 times the limit and 12 MiB more than at the start.
+// TestMemoryLimitBoundsResidentMemory groups distinct texts, with and without GOMEMLIMIT. The resident memory is at
+// most 1.5 times the limit and 64 MiB, at the small size 1.5 times the limit and 12 MiB more than at the start.
 func TestMemoryLimitBoundsResidentMemory(t *testing.T) {
 	base, peak := residentOf(t, "group", "", "GOMEMLIMIT=off")
 	if !soak.On() {
