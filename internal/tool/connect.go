@@ -40,8 +40,8 @@ func (e *env) readConfig() (*vecql.ClusterConfig, error) {
 	return cfg, err
 }
 
-// clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open. Requests
-// with the level ANY set it themselves: in a configuration ANY means the default.
+// clusterConfig returns the configuration of the cluster of the flags, for commands that change it before open.
+// Requests with the level ANY set it themselves: in a configuration ANY means the default.
 func (e *env) clusterConfig() (*vecql.ClusterConfig, error) {
 	if err := e.flags.resolve(e.getenv); err != nil {
 		return nil, err
