@@ -213,6 +213,14 @@ func (hs *Hosts[H]) Of(node *vecql.HostInfo) *H {
 	return h
 }
 
+// Node returns the node of a HostInfo, nil for nil and for one that a program made.
+func (hs *Hosts[H]) Node(h *H) *vecql.HostInfo {
+	if h == nil {
+		return nil
+	}
+	return NodeOf(hs.host(h))
+}
+
 // All returns the HostInfos of nodes.
 func (hs *Hosts[H]) All(nodes []*vecql.HostInfo) []*H {
 	hosts := make([]*H, len(nodes))

@@ -12,61 +12,6 @@ import (
 // Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
 // types, so that ==, type switches, errors.Is and errors.As find them.
 
-// The sentinel errors that verbs return.
-var (
-	ErrNoHosts              = api.ErrNoHosts
-	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
-	ErrQueryArgLength       = api.ErrQueryArgLength
-	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
-	ErrConnectionClosed     = api.ErrConnectionClosed
-	ErrNoStreams            = api.ErrNoStreams
-	ErrNotFound             = api.ErrNotFound
-	ErrUnsupported          = api.ErrUnsupported
-	ErrTooManyStmts         = api.ErrTooManyStmts
-	ErrUseStmt              = api.ErrUseStmt
-	ErrSessionClosed        = api.ErrSessionClosed
-	ErrNoConnections        = api.ErrNoConnections
-	ErrNoKeyspace           = api.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = api.ErrNoMetadata
-	ErrFrameTooBig          = api.ErrFrameTooBig
-	ErrUnknownRetryType     = api.ErrUnknownRetryType
-)
-
-// Sentinel errors that no verb returns.
-var (
-	ErrHostQueryFailed   = api.ErrHostQueryFailed
-	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
-	ErrUnavailable       = api.ErrUnavailable
-	ErrCannotFindHost    = api.ErrCannotFindHost
-	ErrHostAlreadyExists = api.ErrHostAlreadyExists
-	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
-)
-
-// The error codes of the protocol.
-const (
-	ErrCodeServer          = 0x0000
-	ErrCodeProtocol        = 0x000A
-	ErrCodeCredentials     = 0x0100
-	ErrCodeUnavailable     = 0x1000
-	ErrCodeOverloaded      = 0x1001
-	ErrCodeBootstrapping   = 0x1002
-	ErrCodeTruncate        = 0x1003
-	ErrCodeWriteTimeout    = 0x1100
-	ErrCodeReadTimeout     = 0x1200
-	ErrCodeReadFailure     = 0x1300
-	ErrCodeFunctionFailure = 0x1400
-	ErrCodeWriteFailure    = 0x1500
-	ErrCodeCDCWriteFailure = 0x1600
-	ErrCodeCASWriteUnknown = 0x1700
-	ErrCodeSyntax          = 0x2000
-	ErrCodeUnauthorized    = 0x2100
-	ErrCodeInvalid         = 0x2200
-	ErrCodeConfig          = 0x2300
-	ErrCodeAlreadyExists   = 0x2400
-	ErrCodeUnprepared      = 0x2500
-)
-
 type (
 	// A RequestError is an error that a server sent.
 	RequestError = api.RequestError
@@ -77,9 +22,6 @@ type (
 
 	errorFrame = api.ErrorFrame
 )
-
-// NewErrProtocol returns an ErrProtocol with that text.
-func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // An Error is an error code with a text. No verb returns it.
 type Error struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -120,18 +119,10 @@ func (h *HostInfo) ConnectAddressAndPort() string {
 
 // HostnameAndPort returns the name or the address, and the port.
 func (h *HostInfo) HostnameAndPort() string {
-	if node := vecqlOf(h); node != nil {
+	if node := api.NodeOf(&h.host); node != nil {
 		return node.HostnameAndPort()
 	}
 	return h.ConnectAddressAndPort()
-}
-
-// vecqlOf returns the node of a session, nil for one that the program made.
-func vecqlOf(h *HostInfo) *vecql.HostInfo {
-	if h == nil {
-		return nil
-	}
-	return api.NodeOf(&h.host)
 }
 
 // Version returns the release of the server.

@@ -106,16 +106,6 @@ const (
 // A ColumnKind is the role of a column in its table.
 type ColumnKind int
 
-// The kinds of columns.
-const (
-	ColumnUnkownKind ColumnKind = iota
-	ColumnPartitionKey
-	ColumnClusteringKey
-	ColumnRegular
-	ColumnCompact
-	ColumnStatic
-)
-
 // String returns the name of the kind.
 func (c ColumnKind) String() string { return api.ColumnKindText(c) }
 

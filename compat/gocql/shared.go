@@ -6,13 +6,15 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
-// The names that the editions of the API share.
+// The names that the editions of the API share: most are those of package api.
 
 // Connections and nodes.
 type (
@@ -163,3 +165,120 @@ func WhiteListHostFilter(hosts ...string) HostFilter {
 	}
 	return f
 }
+
+// The sentinel errors that verbs return.
+var (
+	ErrNoHosts              = api.ErrNoHosts
+	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
+	ErrQueryArgLength       = api.ErrQueryArgLength
+	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
+	ErrConnectionClosed     = api.ErrConnectionClosed
+	ErrNoStreams            = api.ErrNoStreams
+	ErrNotFound             = api.ErrNotFound
+	ErrUnsupported          = api.ErrUnsupported
+	ErrTooManyStmts         = api.ErrTooManyStmts
+	ErrUseStmt              = api.ErrUseStmt
+	ErrSessionClosed        = api.ErrSessionClosed
+	ErrNoConnections        = api.ErrNoConnections
+	ErrNoKeyspace           = api.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = api.ErrNoMetadata
+	ErrFrameTooBig          = api.ErrFrameTooBig
+	ErrUnknownRetryType     = api.ErrUnknownRetryType
+)
+
+// Sentinel errors that no verb returns.
+var (
+	ErrHostQueryFailed   = api.ErrHostQueryFailed
+	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
+	ErrUnavailable       = api.ErrUnavailable
+	ErrCannotFindHost    = api.ErrCannotFindHost
+	ErrHostAlreadyExists = api.ErrHostAlreadyExists
+	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
+)
+
+// The error codes of the protocol.
+const (
+	ErrCodeServer          = 0x0000
+	ErrCodeProtocol        = 0x000A
+	ErrCodeCredentials     = 0x0100
+	ErrCodeUnavailable     = 0x1000
+	ErrCodeOverloaded      = 0x1001
+	ErrCodeBootstrapping   = 0x1002
+	ErrCodeTruncate        = 0x1003
+	ErrCodeWriteTimeout    = 0x1100
+	ErrCodeReadTimeout     = 0x1200
+	ErrCodeReadFailure     = 0x1300
+	ErrCodeFunctionFailure = 0x1400
+	ErrCodeWriteFailure    = 0x1500
+	ErrCodeCDCWriteFailure = 0x1600
+	ErrCodeCASWriteUnknown = 0x1700
+	ErrCodeSyntax          = 0x2000
+	ErrCodeUnauthorized    = 0x2100
+	ErrCodeInvalid         = 0x2200
+	ErrCodeConfig          = 0x2300
+	ErrCodeAlreadyExists   = 0x2400
+	ErrCodeUnprepared      = 0x2500
+)
+
+// NewErrProtocol returns an ErrProtocol with that text.
+func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
+
+// The variants of a UUID.
+const (
+	VariantNCSCompat = 0
+	VariantIETF      = 2
+	VariantMicrosoft = 6
+	VariantFuture    = 7
+)
+
+// UUIDFromBytes returns the UUID of 16 bytes.
+func UUIDFromBytes(input []byte) (UUID, error) { return cql.UUIDFromBytes(input) }
+
+// RandomUUID returns a random UUID, of version 4.
+func RandomUUID() (UUID, error) { return cql.RandomUUID() }
+
+// MustRandomUUID is RandomUUID, but panics on an error.
+func MustRandomUUID() UUID { return cql.MustRandomUUID() }
+
+// TimeUUID returns a UUID of version 1 for the current time.
+func TimeUUID() UUID { return cql.TimeUUID() }
+
+// UUIDFromTime returns a UUID of version 1 for the time t. Each call returns another UUID.
+func UUIDFromTime(t time.Time) UUID { return cql.UUIDFromTime(t) }
+
+// MinTimeUUID returns the smallest UUID of version 1 for the time t, as the bound of a range.
+func MinTimeUUID(t time.Time) UUID { return cql.MinTimeUUID(t) }
+
+// MaxTimeUUID returns the greatest UUID of version 1 for the time t, as the bound of a range.
+func MaxTimeUUID(t time.Time) UUID { return cql.MaxTimeUUID(t) }
+
+// TimeUUIDWith returns the UUID of version 1 for t, in steps of 100 ns since 1582-10-15, with the low 14 bits of clock
+// and the first 6 bytes of node.
+func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return cql.TimeUUIDWith(t, clock, node) }
+
+// The kinds of columns.
+const (
+	ColumnUnkownKind ColumnKind = iota
+	ColumnPartitionKey
+	ColumnClusteringKey
+	ColumnRegular
+	ColumnCompact
+	ColumnStatic
+)
+
+// The types of a batch.
+const (
+	LoggedBatch   BatchType = 0
+	UnloggedBatch BatchType = 1
+	CounterBatch  BatchType = 2
+)
+
+// BatchSizeMaximum is the maximum number of statements of a batch.
+const BatchSizeMaximum = vecql.BatchSizeMaximum
+
+// A UUID is a universally unique identifier.
+type UUID = cql.UUID
+
+// ParseUUID parses 32 hexadecimal digits. Dashes may stand between any two bytes.
+func ParseUUID(input string) (UUID, error) { return api.ParseUUID(input) }

@@ -3,7 +3,6 @@
 package gocql
 
 import (
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -11,16 +10,6 @@ import (
 
 // A BatchType is logged, unlogged or counter.
 type BatchType byte
-
-// The types of batches.
-const (
-	LoggedBatch   BatchType = 0
-	UnloggedBatch BatchType = 1
-	CounterBatch  BatchType = 2
-)
-
-// BatchSizeMaximum is the maximum number of statements in a batch.
-const BatchSizeMaximum = vecql.BatchSizeMaximum
 
 // A BatchEntry is one statement of a batch.
 type BatchEntry struct {

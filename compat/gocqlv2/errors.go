@@ -10,37 +10,6 @@ import (
 
 // Errors without fields of a server.
 
-// Errors of sessions, requests and metadata.
-var (
-	ErrNotFound             = api.ErrNotFound
-	ErrUnsupported          = api.ErrUnsupported
-	ErrTooManyStmts         = api.ErrTooManyStmts
-	ErrUseStmt              = api.ErrUseStmt
-	ErrSessionClosed        = api.ErrSessionClosed
-	ErrNoConnections        = api.ErrNoConnections
-	ErrNoKeyspace           = api.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = api.ErrNoMetadata
-	ErrNoHosts              = api.ErrNoHosts
-	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
-	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
-	ErrConnectionClosed     = api.ErrConnectionClosed
-	ErrNoStreams            = api.ErrNoStreams
-	ErrFrameTooBig          = api.ErrFrameTooBig
-)
-
-// Errors that no verb returns.
-var (
-	ErrUnavailable       = api.ErrUnavailable
-	ErrHostQueryFailed   = api.ErrHostQueryFailed
-	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
-	ErrQueryArgLength    = api.ErrQueryArgLength
-	ErrCannotFindHost    = api.ErrCannotFindHost
-	ErrHostAlreadyExists = api.ErrHostAlreadyExists
-	ErrUnknownRetryType  = api.ErrUnknownRetryType
-	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
-)
-
 // errNotHere means that a name of the API exists for the compiler only.
 var errNotHere = errors.New("gocql: not available: vecql has no connections that programs use")
 
@@ -52,9 +21,6 @@ type (
 	// An ErrorMap maps the address of each replica that failed to its failure code.
 	ErrorMap = api.ErrorMap
 )
-
-// NewErrProtocol returns an ErrProtocol with a formatted text.
-func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // Error is not returned by the driver.
 //

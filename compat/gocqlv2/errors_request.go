@@ -12,30 +12,6 @@ import (
 
 // Errors that a server sends. The driver returns them unwrapped, as pointers, so that type switches find them.
 
-// The codes of ERROR frames (native_protocol_v5.spec, section 8).
-const (
-	ErrCodeServer          = 0x0000
-	ErrCodeProtocol        = 0x000A
-	ErrCodeCredentials     = 0x0100
-	ErrCodeUnavailable     = 0x1000
-	ErrCodeOverloaded      = 0x1001
-	ErrCodeBootstrapping   = 0x1002
-	ErrCodeTruncate        = 0x1003
-	ErrCodeWriteTimeout    = 0x1100
-	ErrCodeReadTimeout     = 0x1200
-	ErrCodeReadFailure     = 0x1300
-	ErrCodeFunctionFailure = 0x1400
-	ErrCodeWriteFailure    = 0x1500
-	ErrCodeCDCWriteFailure = 0x1600
-	ErrCodeCASWriteUnknown = 0x1700
-	ErrCodeSyntax          = 0x2000
-	ErrCodeUnauthorized    = 0x2100
-	ErrCodeInvalid         = 0x2200
-	ErrCodeConfig          = 0x2300
-	ErrCodeAlreadyExists   = 0x2400
-	ErrCodeUnprepared      = 0x2500
-)
-
 type errorFrame = api.ErrorFrame
 
 // The errors of servers with further fields.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -26,14 +25,6 @@ type host = api.Host
 
 func newHosts() *api.Hosts[HostInfo] {
 	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
-}
-
-// vecqlOf returns the node of a session, nil for one that no session made.
-func vecqlOf(h *HostInfo) *vecql.HostInfo {
-	if h == nil {
-		return nil
-	}
-	return api.NodeOf(&h.host)
 }
 
 // NewHostInfoFromAddrPort returns a HostInfo that has an address only.

@@ -103,16 +103,6 @@ type ColumnIndexMetadata struct {
 // ColumnKind is the role of a column in its table.
 type ColumnKind int
 
-// The kinds of columns.
-const (
-	ColumnUnkownKind ColumnKind = iota
-	ColumnPartitionKey
-	ColumnClusteringKey
-	ColumnRegular
-	ColumnCompact
-	ColumnStatic
-)
-
 func (c ColumnKind) String() string { return api.ColumnKindText(c) }
 
 // UnmarshalCQL stores the kind of a column as system_schema.columns writes it.

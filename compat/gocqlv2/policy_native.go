@@ -80,7 +80,7 @@ func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
 		stmt = s.Query(r.Statement).Idempotent(r.Idempotent)
 	}
 	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&pickedRequest{statement: stmt, session: s, route: r})
-	return api.Selected(next, func(s SelectedHost) *vecql.HostInfo { return vecqlOf(s.Info()) }, markedError)
+	return api.Selected(next, func(at SelectedHost) *vecql.HostInfo { return s.hosts.Node(at.Info()) }, markedError)
 }
 
 // markedError returns the error of an attempt for a policy. An error that is not the node's counts as none.

@@ -7,13 +7,14 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// The names that the editions of the API share.
+// The names that the editions of the API share: most are those of package api.
 
 // Connections and nodes.
 type (
@@ -170,3 +171,113 @@ func WhiteListHostFilter(hosts ...string) HostFilter {
 
 // LookupIP returns the addresses of a host.
 func LookupIP(host string) ([]net.IP, error) { return net.LookupIP(host) }
+
+// Errors of sessions, requests and metadata.
+var (
+	ErrNotFound             = api.ErrNotFound
+	ErrUnsupported          = api.ErrUnsupported
+	ErrTooManyStmts         = api.ErrTooManyStmts
+	ErrUseStmt              = api.ErrUseStmt
+	ErrSessionClosed        = api.ErrSessionClosed
+	ErrNoConnections        = api.ErrNoConnections
+	ErrNoKeyspace           = api.ErrNoKeyspace
+	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
+	ErrNoMetadata           = api.ErrNoMetadata
+	ErrNoHosts              = api.ErrNoHosts
+	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
+	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
+	ErrConnectionClosed     = api.ErrConnectionClosed
+	ErrNoStreams            = api.ErrNoStreams
+	ErrFrameTooBig          = api.ErrFrameTooBig
+)
+
+// Errors that no verb returns.
+var (
+	ErrUnavailable       = api.ErrUnavailable
+	ErrHostQueryFailed   = api.ErrHostQueryFailed
+	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
+	ErrQueryArgLength    = api.ErrQueryArgLength
+	ErrCannotFindHost    = api.ErrCannotFindHost
+	ErrHostAlreadyExists = api.ErrHostAlreadyExists
+	ErrUnknownRetryType  = api.ErrUnknownRetryType
+	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
+)
+
+// The codes of ERROR frames (native_protocol_v5.spec, section 8).
+const (
+	ErrCodeServer          = 0x0000
+	ErrCodeProtocol        = 0x000A
+	ErrCodeCredentials     = 0x0100
+	ErrCodeUnavailable     = 0x1000
+	ErrCodeOverloaded      = 0x1001
+	ErrCodeBootstrapping   = 0x1002
+	ErrCodeTruncate        = 0x1003
+	ErrCodeWriteTimeout    = 0x1100
+	ErrCodeReadTimeout     = 0x1200
+	ErrCodeReadFailure     = 0x1300
+	ErrCodeFunctionFailure = 0x1400
+	ErrCodeWriteFailure    = 0x1500
+	ErrCodeCDCWriteFailure = 0x1600
+	ErrCodeCASWriteUnknown = 0x1700
+	ErrCodeSyntax          = 0x2000
+	ErrCodeUnauthorized    = 0x2100
+	ErrCodeInvalid         = 0x2200
+	ErrCodeConfig          = 0x2300
+	ErrCodeAlreadyExists   = 0x2400
+	ErrCodeUnprepared      = 0x2500
+)
+
+// NewErrProtocol returns an ErrProtocol with a formatted text.
+func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
+
+// The variants of a UUID.
+const (
+	VariantNCSCompat = vecql.VariantNCSCompat
+	VariantIETF      = vecql.VariantIETF
+	VariantMicrosoft = vecql.VariantMicrosoft
+	VariantFuture    = vecql.VariantFuture
+)
+
+// UUIDFromBytes returns the UUID of 16 bytes.
+func UUIDFromBytes(input []byte) (UUID, error) { return vecql.UUIDFromBytes(input) }
+
+// MustRandomUUID is RandomUUID but panics if the system has no randomness.
+func MustRandomUUID() UUID { return vecql.MustRandomUUID() }
+
+// RandomUUID returns a random UUID (version 4).
+func RandomUUID() (UUID, error) { return vecql.RandomUUID() }
+
+// TimeUUID returns a UUID of the current time (version 1).
+func TimeUUID() UUID { return vecql.TimeUUID() }
+
+// MinTimeUUID returns the smallest time UUID of time t in the order of servers.
+func MinTimeUUID(t time.Time) UUID { return vecql.MinTimeUUID(t) }
+
+// MaxTimeUUID returns the largest time UUID of time t in the order of servers.
+func MaxTimeUUID(t time.Time) UUID { return vecql.MaxTimeUUID(t) }
+
+// UUIDFromTime returns a UUID of time t (version 1).
+func UUIDFromTime(t time.Time) UUID { return vecql.UUIDFromTime(t) }
+
+// TimeUUIDWith returns the version 1 UUID of a timestamp, clock and node.
+func TimeUUIDWith(t int64, clock uint32, node []byte) UUID { return vecql.TimeUUIDWith(t, clock, node) }
+
+// The kinds of columns.
+const (
+	ColumnUnkownKind ColumnKind = iota
+	ColumnPartitionKey
+	ColumnClusteringKey
+	ColumnRegular
+	ColumnCompact
+	ColumnStatic
+)
+
+// The types of batches.
+const (
+	LoggedBatch   BatchType = 0
+	UnloggedBatch BatchType = 1
+	CounterBatch  BatchType = 2
+)
+
+// BatchSizeMaximum is the maximum number of statements in a batch.
+const BatchSizeMaximum = vecql.BatchSizeMaximum

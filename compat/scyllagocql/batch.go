@@ -15,16 +15,6 @@ import (
 // A BatchType is the type of a batch.
 type BatchType byte
 
-// The types of a batch.
-const (
-	LoggedBatch   BatchType = 0
-	UnloggedBatch BatchType = 1
-	CounterBatch  BatchType = 2
-)
-
-// BatchSizeMaximum is the maximum number of statements of a batch.
-const BatchSizeMaximum = vecql.BatchSizeMaximum
-
 // A BatchEntry is a statement of a batch.
 type BatchEntry struct {
 	Stmt       string

@@ -15,68 +15,6 @@ import (
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
 // below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
 
-// The sentinel errors that verbs return.
-var (
-	ErrNoHosts              = api.ErrNoHosts
-	ErrNoConnectionsStarted = api.ErrNoConnectionsStarted
-	ErrQueryArgLength       = api.ErrQueryArgLength
-	ErrTimeoutNoResponse    = api.ErrTimeoutNoResponse
-	ErrConnectionClosed     = api.ErrConnectionClosed
-	ErrNoStreams            = api.ErrNoStreams
-	ErrNotFound             = api.ErrNotFound
-	ErrUnsupported          = api.ErrUnsupported
-	ErrTooManyStmts         = api.ErrTooManyStmts
-	ErrUseStmt              = api.ErrUseStmt
-	ErrSessionClosed        = api.ErrSessionClosed
-	ErrNoConnections        = api.ErrNoConnections
-	ErrNoKeyspace           = api.ErrNoKeyspace
-	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
-	ErrNoMetadata           = api.ErrNoMetadata
-	ErrFrameTooBig          = api.ErrFrameTooBig
-	ErrNoTable              = errors.New("no table name provided")
-	ErrSessionNotReady      = errors.New("session is not ready yet")
-	ErrTabletsNotUsed       = errors.New("tablets not used")
-	ErrUnknownRetryType     = api.ErrUnknownRetryType
-)
-
-// Sentinel errors that no verb returns.
-var (
-	ErrHostQueryFailed     = api.ErrHostQueryFailed
-	ErrTooManyTimeouts     = api.ErrTooManyTimeouts
-	ErrUnavailable         = api.ErrUnavailable
-	ErrCannotFindHost      = api.ErrCannotFindHost
-	ErrHostAlreadyExists   = api.ErrHostAlreadyExists
-	ErrHostDown            = errors.New("gocql: host is nil or down")
-	ErrNoPool              = errors.New("gocql: host does not have a pool")
-	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
-	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
-	ErrorUDTUnavailable    = api.ErrorUDTUnavailable
-)
-
-// The error codes of the protocol.
-const (
-	ErrCodeServer          = 0x0000
-	ErrCodeProtocol        = 0x000A
-	ErrCodeCredentials     = 0x0100
-	ErrCodeUnavailable     = 0x1000
-	ErrCodeOverloaded      = 0x1001
-	ErrCodeBootstrapping   = 0x1002
-	ErrCodeTruncate        = 0x1003
-	ErrCodeWriteTimeout    = 0x1100
-	ErrCodeReadTimeout     = 0x1200
-	ErrCodeReadFailure     = 0x1300
-	ErrCodeFunctionFailure = 0x1400
-	ErrCodeWriteFailure    = 0x1500
-	ErrCodeCDCWriteFailure = 0x1600
-	ErrCodeCASWriteUnknown = 0x1700
-	ErrCodeSyntax          = 0x2000
-	ErrCodeUnauthorized    = 0x2100
-	ErrCodeInvalid         = 0x2200
-	ErrCodeConfig          = 0x2300
-	ErrCodeAlreadyExists   = 0x2400
-	ErrCodeUnprepared      = 0x2500
-)
-
 // A RequestError is an error that a server sent.
 type RequestError interface {
 	// Code returns one of the ErrCode constants.
@@ -100,9 +38,6 @@ type (
 	// An ErrorMap maps the address of each replica that failed to its failure code.
 	ErrorMap = api.ErrorMap
 )
-
-// NewErrProtocol returns an ErrProtocol with that text.
-func NewErrProtocol(format string, args ...any) error { return api.NewErrProtocol(format, args...) }
 
 // A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -80,14 +79,6 @@ type host = api.Host
 
 func newHosts() *api.Hosts[HostInfo] {
 	return api.NewHosts(func(h *HostInfo) *api.Host { return &h.host })
-}
-
-// vecqlOf returns the node of a session, nil for one that the program made.
-func vecqlOf(h *HostInfo) *vecql.HostInfo {
-	if h == nil {
-		return nil
-	}
-	return api.NodeOf(&h.host)
 }
 
 // HostID returns the id of the node.

@@ -4,9 +4,12 @@ package gocql
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // Schema metadata in this API's shape. metadata_read.go reads it.
@@ -233,3 +236,17 @@ const (
 
 // A Metadata would hold all metadata of a session. No function returns one.
 type Metadata struct{}
+
+// A ColumnKind is the role of a column in its table.
+type ColumnKind int
+
+// String returns the name of the kind.
+func (c ColumnKind) String() string { return api.ColumnKindText(c) }
+
+// UnmarshalCQL implements Unmarshaler, for the column kind of system_schema.columns.
+func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
+	if typ.Type() != TypeVarchar {
+		return UnmarshalError{msg: fmt.Sprintf("gocql: unmarshal a ColumnKind from %v, want varchar", typ)}
+	}
+	return api.DecodeColumnKind(c, string(p))
+}

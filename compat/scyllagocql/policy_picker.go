@@ -34,5 +34,5 @@ func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
 		request = s.Query(r.Statement).WithContext(ctx).Idempotent(r.Idempotent)
 	}
 	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&picked{ExecutableQuery: request, route: r, hosts: s.hosts})
-	return api.Selected(next, func(s SelectedHost) *vecql.HostInfo { return vecqlOf(s.Info()) }, plain)
+	return api.Selected(next, func(at SelectedHost) *vecql.HostInfo { return s.hosts.Node(at.Info()) }, plain)
 }

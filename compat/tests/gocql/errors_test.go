@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -55,9 +56,13 @@ func TestSentinels(t *testing.T) {
 }
 
 // TestTimeoutsAreSentinels: that of the session and that of a context.
-func TestTimeoutsAreSentinels(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
-	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.Timeout = 20 * time.Millisecond })
+func TestTimeoutsAreSentinels(t *testing.T) { synctest.Test(t, timeoutsAreSentinels) }
+
+func timeoutsAreSentinels(t *testing.T) {
+	c := newCluster(t, cqltest.Config{Network: cqltest.InMemory})
+	s := newSession(t, c, func(cfg *gocql.ClusterConfig) {
+		cfg.Timeout, cfg.Dialer = 20*time.Millisecond, c.Dialer()
+	})
 	rule := c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Drop: true})
 	if err := s.Query("INSERT INTO items (id) VALUES (?)", 1).Exec(); !is(err, gocql.ErrTimeoutNoResponse) {
 		t.Errorf("%T %v", err, err)
