@@ -181,7 +181,9 @@ func toCQL(t TypeInfo) cql.TypeInfo {
 	case TupleTypeInfo:
 		return cql.TupleTypeInfo{Elems: api.Each(t.Elems, toCQL)}
 	case UDTTypeInfo:
-		fields := api.Each(t.Elements, func(f UDTField) cql.UDTField { return cql.UDTField{Name: f.Name, Type: toCQL(f.Type)} })
+		fields := api.Each(t.Elements, func(f UDTField) cql.UDTField {
+			return cql.UDTField{Name: f.Name, Type: toCQL(f.Type)}
+		})
 		return cql.UDTTypeInfo{Keyspace: t.KeySpace, Name: t.Name, Elements: fields}
 	}
 	return api.PlainType(t, toCQL)
