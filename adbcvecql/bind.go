@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package adbcvecql
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-adbc/go/adbc"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/cqltext"
+)
+
+// Executions with bound rows: one for each row.
+
+// parameters are the bind markers of a query under names that differ.
+type parameters struct {
+	text  string   // of the query, with named markers only
+	names []string // of the markers, each once
+	types []vecql.TypeInfo
+	named bool // by the user
+}
+
+// newParameters returns the parameters of a query. Markers ? get names, because two of them may be about one column.
+func newParameters(query string, markers []vecql.ColumnInfo) *parameters {
+	p := &parameters{text: query, named: true}
+	found := cqltext.BindMarkers(query)
+	if len(found) > 0 && found[0] == "" {
+		p.named = false
+		var text strings.Builder
+		end, n := 0, 0
+		for at, token := range cqltext.Tokens(query) {
+			if token == "?" {
+				text.WriteString(query[end:at] + " :adbc" + strconv.Itoa(n) + " ")
+				end = at + 1
+				n++
+			}
+		}
+		p.text = text.String() + query[end:]
+	}
+	for i, m := range markers {
+		name := m.Name
+		if !p.named {
+			name = "adbc" + strconv.Itoa(i)
+		}
+		if !slices.Contains(p.names, name) {
+			p.names, p.types = append(p.names, name), append(p.types, m.TypeInfo)
+		}
+	}
+	return p
+}
+
+// batch returns bound rows with the names of the markers: their own if they have them, else by position. Text becomes
+// the type of a marker that no other text binds to. The batch shares memory with b.
+func (p *parameters) batch(b *column.Batch) (*column.Batch, error) {
+	out := *b
+	out.Columns = slices.Clone(b.Columns)
+	byName := p.named && !slices.ContainsFunc(p.names, func(name string) bool { return b.Index(name) < 0 })
+	if !byName && len(out.Columns) != len(p.names) {
+		return nil, failed(adbc.StatusInvalidArgument, "the query has %d parameters, the bound rows have %d columns",
+			len(p.names), len(out.Columns))
+	}
+	for i, name := range p.names {
+		at := i
+		if byName {
+			at = out.Index(name)
+		}
+		c, err := parsed(&out.Columns[at], p.types[i])
+		if err != nil {
+			return nil, failed(adbc.StatusInvalidArgument, "parameter %d, %s: %v", i+1, name, err)
+		}
+		out.Columns[at] = c.As(name)
+	}
+	return &out, nil
+}
+
+// textTypes are the CQL types whose values are parsed from text. The driver itself parses text for other types.
+var textTypes = map[vecql.Type]column.Kind{
+	vecql.TypeDecimal: column.Decimal, vecql.TypeVarint: column.Varint, vecql.TypeDuration: column.Duration,
+}
+
+// parsed returns a column of text as one of the kind that binds to a CQL type, and any other column as it is.
+func parsed(c *column.Column, info vecql.TypeInfo) (column.Column, error) {
+	kind := textTypes[info.Type()]
+	if kind == 0 || c.Type.Kind != column.String {
+		return *c, nil
+	}
+	plain := *c
+	if c.Dict != nil {
+		rows, err := column.Concat(&column.Batch{Columns: []column.Column{*c}, Rows: c.Len}, plainText(c.Name))
+		if err != nil {
+			return plain, err
+		}
+		plain = rows.Columns[0]
+	}
+	return column.ParseText(&plain, column.Type{Kind: kind})
+}
+
+// plainText returns a batch without rows, whose column of text has no dictionary: a Concat with it has none either.
+func plainText(name string) *column.Batch { return column.NewBatch(column.Strings(name, nil)) }
+
+// rowStatements prepares the query for each schema of the bound rows, and passes the batches with their statements.
+func (st *statement) rowStatements(ctx context.Context, m *vecql.StatementMetadata, pageSize int,
+	f func(rows *vecql.RowStatement, b *column.Batch) (bool, error),
+) error {
+	p := newParameters(st.query, m.BindMarkers)
+	var rows *vecql.RowStatement
+	schema := ""
+	for b, err := range st.bound() {
+		if err != nil {
+			return wrapped("read the bound rows", err)
+		}
+		if b, err = p.batch(b); err != nil {
+			return err
+		}
+		if s := fmt.Sprint(b.Schema()); rows == nil || s != schema {
+			schema = s
+			if rows, err = st.conn.session.Query(p.text).PageSize(pageSize).PrepareRows(ctx, b.Schema()); err != nil {
+				return wrapped("bind", err)
+			}
+		}
+		if more, err := f(rows, b); err != nil || !more {
+			return wrapped("execute", err)
+		}
+	}
+	return nil
+}
+
+// executeRows executes the query with the bound rows, many at a time, and returns their number. The results are
+// dropped.
+func (st *statement) executeRows(ctx context.Context) (int64, error) {
+	m, err := st.metadata(ctx)
+	if err != nil {
+		return -1, err
+	}
+	n := int64(0)
+	err = st.rowStatements(ctx, m, 0, func(rows *vecql.RowStatement, b *column.Batch) (bool, error) {
+		n += int64(b.Rows)
+		return true, rows.Exec(ctx, b)
+	})
+	if err != nil {
+		return -1, err
+	}
+	return n, nil
+}
+
+// boundPages returns the pages of the results of the query with each bound row, in the order of the rows.
+func (st *statement) boundPages(ctx context.Context, m *vecql.StatementMetadata) batches {
+	size := pageRows(m.ResultColumns, st.count(optionPageBytes))
+	return func(yield func(*column.Batch, error) bool) {
+		err := st.rowStatements(ctx, m, size, func(rows *vecql.RowStatement, b *column.Batch) (bool, error) {
+			for i := range b.Rows {
+				for page, err := range rows.Query(b, i).Batches(ctx) {
+					if err != nil {
+						return false, err
+					}
+					if !yield(page, nil) {
+						return false, nil
+					}
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}

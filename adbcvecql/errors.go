@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package adbcvecql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-adbc/go/adbc"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/tablescan"
+)
+
+// Errors with the status codes of ADBC.
+
+// failed returns an error with a status.
+func failed(code adbc.Status, format string, args ...any) error {
+	return adbc.Error{Code: code, Msg: "adbcvecql: " + fmt.Sprintf(format, args...)}
+}
+
+// wrapped returns an error of the driver as an adbc.Error. what names the operation.
+func wrapped(what string, err error) error {
+	var done adbc.Error
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	out := adbc.Error{Code: statusOf(err), Msg: fmt.Sprintf("adbcvecql: %s: %v", what, err)}
+	var refused vecql.RequestError
+	if errors.As(err, &refused) {
+		out.VendorCode = int32(refused.Code())
+	}
+	switch out.Code { // SQL:2003 has no states for tables; these are those of ODBC
+	case adbc.StatusNotFound:
+		copy(out.SqlState[:], "42S02")
+	case adbc.StatusAlreadyExists:
+		copy(out.SqlState[:], "42S01")
+	}
+	return out
+}
+
+// statuses are the errors with one status. Statuses of classes follow in statusOfClass.
+var statuses = []struct {
+	err    error
+	status adbc.Status
+}{
+	{context.Canceled, adbc.StatusCancelled},
+	{context.DeadlineExceeded, adbc.StatusTimeout},
+	{vecql.CodeCredentials, adbc.StatusUnauthenticated},
+	{vecql.CodeUnauthorized, adbc.StatusUnauthorized},
+	{vecql.CodeAlreadyExists, adbc.StatusAlreadyExists},
+	{vecql.ErrKeyspaceDoesNotExist, adbc.StatusNotFound},
+	{vecql.ErrNoTable, adbc.StatusNotFound},
+	{vecql.ErrUnsupported, adbc.StatusNotImplemented},
+	{vecql.ErrSessionClosed, adbc.StatusInvalidState},
+	{vecql.ErrUseStmt, adbc.StatusInvalidArgument},
+	{vecql.ErrValueCount, adbc.StatusInvalidArgument},
+	{vecql.ErrNoKeyspace, adbc.StatusInvalidArgument},
+	{bulk.ErrColumns, adbc.StatusInvalidArgument},
+	{bulk.ErrCounters, adbc.StatusNotImplemented},
+	{bulk.ErrOptions, adbc.StatusInvalidArgument},
+	{column.ErrNoColumn, adbc.StatusInvalidArgument},
+	{arrowcolumn.ErrUnsupported, adbc.StatusNotImplemented},
+	{arrowcolumn.ErrMalformed, adbc.StatusInvalidData},
+	{arrowcolumn.ErrRange, adbc.StatusInvalidData},
+	{cql.ErrRange, adbc.StatusInvalidData},
+	{cql.ErrDimension, adbc.StatusInvalidData},
+	{tablescan.ErrCheckpoint, adbc.StatusInvalidArgument},
+	{tablescan.ErrPartitioner, adbc.StatusNotImplemented},
+	{vecql.ErrNoHosts, adbc.StatusInvalidArgument},
+	{vecql.ErrNoConnectionsStarted, adbc.StatusIO},
+}
+
+// statusOf returns the status of an error of the driver.
+func statusOf(err error) adbc.Status {
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			return s.status
+		}
+	}
+	var bound *cql.MarshalError
+	var read *cql.UnmarshalError
+	var scan *tablescan.StatementError
+	switch {
+	case errors.As(err, &bound), errors.As(err, &scan):
+		return adbc.StatusInvalidArgument
+	case errors.As(err, &read):
+		return adbc.StatusInvalidData
+	case strings.Contains(err.Error(), "requires credentials"):
+		return adbc.StatusUnauthenticated
+	}
+	return statusOfClass(err)
+}
+
+// statusOfClass returns the status of the class of an error. A missing table is CodeInvalid: only the text of the
+// server distinguishes it from a statement that is wrong.
+func statusOfClass(err error) adbc.Status {
+	switch vecql.ErrorClassOf(err) {
+	case vecql.ClassCanceled:
+		return adbc.StatusCancelled
+	case vecql.ClassTimeout, vecql.ClassReadTimeout, vecql.ClassWriteTimeout:
+		return adbc.StatusTimeout
+	case vecql.ClassInvalid:
+		text := err.Error()
+		if strings.Contains(text, "does not exist") || strings.Contains(text, "unconfigured table") {
+			return adbc.StatusNotFound
+		}
+		return adbc.StatusInvalidArgument
+	case vecql.ClassOther:
+		return adbc.StatusUnknown
+	case vecql.ClassProtocol:
+		return adbc.StatusInternal
+	}
+	return adbc.StatusIO
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package adbcvecql
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-adbc/go/adbc"
+
+	"github.com/vecql/vecql"
+)
+
+// Options of databases, connections and statements.
+
+// The names of the options of this driver.
+const (
+	optionContactPoints  = "vecql.contact_points"
+	optionTLS            = "vecql.tls"
+	optionCA             = "vecql.tls.ca"
+	optionCert           = "vecql.tls.cert"
+	optionKey            = "vecql.tls.key"
+	optionServerName     = "vecql.tls.server_name"
+	optionVerify         = "vecql.tls.verify"
+	optionDataCenter     = "vecql.data_center"
+	optionConsistency    = "vecql.consistency"
+	optionTimeout        = "vecql.timeout"
+	optionConnectTimeout = "vecql.connect_timeout"
+	optionCompression    = "vecql.compression"
+	optionProtocol       = "vecql.protocol"
+	optionPageBytes      = "vecql.page_bytes"
+	optionWorkers        = "vecql.workers"
+	optionPartitions     = "vecql.partitions"
+	optionUUID           = "vecql.uuid"
+	optionDecimal        = "vecql.decimal"
+	optionVarint         = "vecql.varint"
+	optionDuration       = "vecql.duration"
+	optionPrimaryKey     = "vecql.ingest.primary_key"
+)
+
+// A scope is a set of the objects that have an option.
+type scope uint8
+
+const (
+	ofDatabase scope = 1 << iota
+	ofConnection
+	ofStatement
+	ofAll = ofDatabase | ofConnection | ofStatement
+)
+
+// An option is the definition of one option. check returns an error for an invalid value; nil accepts all.
+type option struct {
+	scope    scope
+	fallback string
+	check    func(value string) error
+}
+
+var options = map[string]option{
+	adbc.OptionKeyURI:      {ofDatabase, "", nil},
+	adbc.OptionKeyUsername: {ofDatabase, "", nil},
+	adbc.OptionKeyPassword: {ofDatabase, "", nil},
+	optionContactPoints:    {ofDatabase, "", nil},
+	optionTLS:              {ofDatabase, "false", isBool},
+	optionCA:               {ofDatabase, "", nil},
+	optionCert:             {ofDatabase, "", nil},
+	optionKey:              {ofDatabase, "", nil},
+	optionServerName:       {ofDatabase, "", nil},
+	optionVerify:           {ofDatabase, "true", isBool},
+	optionDataCenter:       {ofDatabase, "", nil},
+	optionConsistency:      {ofDatabase, "QUORUM", isConsistency},
+	optionTimeout:          {ofDatabase, "11s", isTime},
+	optionConnectTimeout:   {ofDatabase, "11s", isTime},
+	optionCompression:      {ofDatabase, "none", oneOf("none", "lz4", "snappy")},
+	optionProtocol:         {ofDatabase, "0", oneOf("0", "4", "5")},
+
+	adbc.OptionKeyCurrentDbSchema: {ofDatabase | ofConnection, "", nil},
+	adbc.OptionKeyCurrentCatalog:  {ofConnection, "", oneOf("")},
+	adbc.OptionKeyAutoCommit:      {ofConnection, "true", isAutocommit},
+	adbc.OptionKeyReadOnly:        {ofConnection, "false", oneOf("false")},
+	adbc.OptionKeyIsolationLevel: {
+		ofConnection, string(adbc.LevelDefault), oneOf(string(adbc.LevelDefault)),
+	},
+
+	optionPageBytes:  {ofAll, "1048576", isCount},
+	optionWorkers:    {ofAll, "8", isCount},
+	optionPartitions: {ofAll, "32", isCount},
+	optionUUID:       {ofAll, "extension", oneOf("extension", "string")},
+	optionDecimal:    {ofAll, "string", isDecimal},
+	optionVarint:     {ofAll, "string", oneOf("string", "decimal256")},
+	optionDuration:   {ofAll, "interval", oneOf("interval", "string")},
+	optionPrimaryKey: {ofAll, "", nil},
+
+	adbc.OptionKeyIngestTargetTable: {ofStatement, "", nil},
+	adbc.OptionKeyIngestMode: {ofStatement, adbc.OptionValueIngestModeCreate, oneOf(
+		adbc.OptionValueIngestModeCreate, adbc.OptionValueIngestModeAppend, adbc.OptionValueIngestModeReplace,
+		adbc.OptionValueIngestModeCreateAppend)},
+	adbc.OptionValueIngestTargetCatalog:  {ofStatement, "", oneOf("")},
+	adbc.OptionValueIngestTargetDBSchema: {ofStatement, "", nil},
+	adbc.OptionValueIngestTemporary:      {ofStatement, "false", oneOf("false")},
+	adbc.OptionKeyIncremental:            {ofStatement, "false", oneOf("false")},
+}
+
+func isBool(value string) error { return oneOf("true", "false")(value) }
+
+// isAutocommit refuses transactions with the status that ADBC has for them.
+func isAutocommit(value string) error {
+	if value == adbc.OptionValueDisabled {
+		return failed(adbc.StatusNotImplemented, "CQL has no transactions: autocommit cannot be disabled")
+	}
+	return oneOf(adbc.OptionValueEnabled)(value)
+}
+
+func isCount(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 {
+		return fmt.Errorf("want a number of at least 1")
+	}
+	return nil
+}
+
+func isTime(value string) error {
+	if d, err := time.ParseDuration(value); err != nil || d <= 0 {
+		return fmt.Errorf("want a time such as 500ms or 11s")
+	}
+	return nil
+}
+
+func isConsistency(value string) error {
+	_, err := vecql.ParseConsistency(value)
+	return err
+}
+
+func isDecimal(value string) error {
+	_, err := decimalScale(value)
+	return err
+}
+
+// decimalScale returns the scale of a value of optionDecimal, -1 for text.
+func decimalScale(value string) (int, error) {
+	if value == "string" {
+		return -1, nil
+	}
+	text, ok := strings.CutPrefix(value, "decimal256(76,")
+	text, end := strings.CutSuffix(text, ")")
+	scale, err := strconv.Atoi(strings.TrimSpace(text))
+	if !ok || !end || err != nil || scale < 0 || scale > decimalDigits {
+		return 0, fmt.Errorf("want string or decimal256(76,S) with S from 0 to 76")
+	}
+	return scale, nil
+}
+
+// oneOf returns a check that accepts some values.
+func oneOf(values ...string) func(string) error {
+	return func(value string) error {
+		if slices.Contains(values, value) {
+			return nil
+		}
+		return fmt.Errorf("want one of %q", values)
+	}
+}
+
+// optionSet holds the options of an object. It implements adbc.GetSetOptions.
+type optionSet struct {
+	scope  scope
+	values map[string]string // that were set
+}
+
+// inherit returns the options of an object that is made from the one of o.
+func (o *optionSet) inherit(s scope) optionSet {
+	child := optionSet{scope: s, values: maps.Clone(o.values)}
+	maps.DeleteFunc(child.values, func(key, _ string) bool { return options[key].scope&s == 0 })
+	return child
+}
+
+// SetOption implements adbc.PostInitOptions.
+func (o *optionSet) SetOption(key, value string) error {
+	def, ok := options[key]
+	if !ok || def.scope&o.scope == 0 {
+		return failed(adbc.StatusNotImplemented, "unknown option %q", key)
+	}
+	if def.check != nil {
+		if err := def.check(value); err != nil {
+			var done adbc.Error
+			if errors.As(err, &done) {
+				return done
+			}
+			return failed(adbc.StatusInvalidArgument, "option %s is %q: %v", key, value, err)
+		}
+	}
+	o.values[key] = value
+	return nil
+}
+
+// get returns the value of an option that the object has.
+func (o *optionSet) get(key string) string {
+	if value, ok := o.values[key]; ok {
+		return value
+	}
+	return options[key].fallback
+}
+
+// count returns the value of an option that isCount checks.
+func (o *optionSet) count(key string) int {
+	n, _ := strconv.Atoi(o.get(key))
+	return n
+}
+
+// GetOption implements adbc.GetSetOptions. Passwords cannot be read.
+func (o *optionSet) GetOption(key string) (string, error) {
+	def, ok := options[key]
+	if !ok || def.scope&o.scope == 0 || key == adbc.OptionKeyPassword {
+		return "", failed(adbc.StatusNotFound, "no option %q", key)
+	}
+	return o.get(key), nil
+}
+
+// GetOptionBytes implements adbc.GetSetOptions.
+func (o *optionSet) GetOptionBytes(key string) ([]byte, error) {
+	return nil, failed(adbc.StatusNotFound, "no option %q of bytes", key)
+}
+
+// GetOptionInt implements adbc.GetSetOptions.
+func (o *optionSet) GetOptionInt(key string) (int64, error) {
+	value, err := o.GetOption(key)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, failed(adbc.StatusNotFound, "option %s is not an integer: %q", key, value)
+	}
+	return n, nil
+}
+
+// GetOptionDouble implements adbc.GetSetOptions.
+func (o *optionSet) GetOptionDouble(key string) (float64, error) {
+	n, err := o.GetOptionInt(key)
+	return float64(n), err
+}
+
+// SetOptionBytes implements adbc.GetSetOptions.
+func (o *optionSet) SetOptionBytes(key string, _ []byte) error {
+	return failed(adbc.StatusNotImplemented, "no option %q of bytes", key)
+}
+
+// SetOptionInt implements adbc.GetSetOptions.
+func (o *optionSet) SetOptionInt(key string, value int64) error {
+	return o.SetOption(key, strconv.FormatInt(value, 10))
+}
+
+// SetOptionDouble implements adbc.GetSetOptions.
+func (o *optionSet) SetOptionDouble(key string, value float64) error {
+	return o.SetOption(key, strconv.FormatFloat(value, 'f', -1, 64))
+}
