@@ -4,6 +4,7 @@ package adbcvecql
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"github.com/apache/arrow-adbc/go/adbc"
@@ -29,6 +30,7 @@ func (d *Driver) NewDatabase(opts map[string]string) (adbc.Database, error) {
 func (*Driver) NewDatabaseWithContext(_ context.Context, opts map[string]string) (adbc.Database, error) {
 	db := &database{
 		optionSet: optionSet{scope: ofDatabase, values: map[string]string{}}, sessions: map[string]*vecql.Session{},
+		logger: slog.New(slog.DiscardHandler),
 	}
 	return db, db.SetOptions(opts)
 }
@@ -36,6 +38,8 @@ func (*Driver) NewDatabaseWithContext(_ context.Context, opts map[string]string)
 // A database implements adbc.Database. Its connections share a session for each keyspace.
 type database struct {
 	optionSet
+
+	logger *slog.Logger
 
 	lock     sync.Mutex
 	sessions map[string]*vecql.Session // by keyspace
@@ -76,6 +80,9 @@ func (db *database) GetOption(key string) (string, error) {
 	return db.optionSet.GetOption(key)
 }
 
+// SetLogger implements adbc.DatabaseLogging. It applies to sessions that are opened later. The default discards the log.
+func (db *database) SetLogger(logger *slog.Logger) { db.logger = logger }
+
 // session returns the session of a keyspace.
 func (db *database) session(ctx context.Context, keyspace string) (*vecql.Session, error) {
 	db.lock.Lock()
@@ -90,6 +97,7 @@ func (db *database) session(ctx context.Context, keyspace string) (*vecql.Sessio
 	if err != nil {
 		return nil, err
 	}
+	cfg.Logger = db.logger
 	s, err := vecql.NewSessionContext(ctx, *cfg)
 	if err != nil {
 		return nil, wrapped("connect to "+db.get(optionContactPoints), err)

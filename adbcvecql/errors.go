@@ -74,7 +74,6 @@ var statuses = []struct {
 	{tablescan.ErrCheckpoint, adbc.StatusInvalidArgument},
 	{tablescan.ErrPartitioner, adbc.StatusNotImplemented},
 	{vecql.ErrNoHosts, adbc.StatusInvalidArgument},
-	{vecql.ErrNoConnectionsStarted, adbc.StatusIO},
 }
 
 // statusOf returns the status of an error of the driver.
@@ -94,6 +93,8 @@ func statusOf(err error) adbc.Status {
 		return adbc.StatusInvalidData
 	case strings.Contains(err.Error(), "requires credentials"):
 		return adbc.StatusUnauthenticated
+	case errors.Is(err, vecql.ErrNoConnectionsStarted):
+		return adbc.StatusIO
 	}
 	return statusOfClass(err)
 }

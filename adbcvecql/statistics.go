@@ -73,17 +73,8 @@ func (c *connection) statistics(ctx context.Context, ks *vecql.KeyspaceMetadata,
 	}
 	list := []statisticRow{}
 	for _, t := range tables(ks) {
-		sum := sums[t.name]
-		if !names.matches(t.name) || sum.partitions == 0 {
-			continue
-		}
-		add := func(key int, value float64) {
-			list = append(list, statisticRow{t.name, nil, key, union{2, value}, true})
-		}
-		add(partitionCountKey, sum.partitions)
-		add(partitionBytesKey, sum.bytes/sum.partitions)
-		if len(t.clustering) == 0 {
-			add(adbc.StatisticRowCountKey, sum.partitions)
+		if sum := sums[t.name]; names.matches(t.name) && sum.partitions > 0 {
+			list = append(list, sum.rows(t)...)
 		}
 	}
 	return list, nil
@@ -91,6 +82,18 @@ func (c *connection) statistics(ctx context.Context, ks *vecql.KeyspaceMetadata,
 
 // A sizeSum is the sum of the estimates of a table.
 type sizeSum struct{ partitions, bytes float64 }
+
+// rows returns the statistics of a table.
+func (s sizeSum) rows(t table) []statisticRow {
+	row := func(key int, value float64) statisticRow {
+		return statisticRow{t.name, nil, key, union{2, value}, true}
+	}
+	list := []statisticRow{row(partitionCountKey, s.partitions), row(partitionBytesKey, s.bytes/s.partitions)}
+	if len(t.clustering) == 0 {
+		list = append(list, row(adbc.StatisticRowCountKey, s.partitions))
+	}
+	return list
+}
 
 // estimates returns the sums of the estimates of all nodes that are up, by table. A node has those of its primary
 // ranges: in system.table_estimates of the whole cluster (Cassandra 4), in system.size_estimates of its data center.
