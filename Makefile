@@ -7,7 +7,7 @@ FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel adbc wheel test-adbc ecosystem demo
 
 all: test lint
 
@@ -83,6 +83,22 @@ interop:
 # The OpenTelemetry module.
 otel:
 	cd otelvecql && go vet ./... && go test -race -count=1 ./...
+
+# The ADBC driver as a shared library for other languages. adbc.h is in the module of ADBC's Go package.
+ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so
+adbc:
+	cd adbcvecql && CGO_CFLAGS="-O2 -I$$(go list -m -f '{{.Dir}}' github.com/apache/arrow-adbc/go/adbc)/drivermgr" \
+		go build -tags driverlib -buildmode=c-shared -o $(CURDIR)/$(ADBC_LIBRARY) ./c
+	rm -f $(ADBC_LIBRARY:.so=.h)
+
+# The Python package with the library, in adbcvecql/python/dist.
+wheel: adbc
+	python3 -m pip wheel --no-deps --wheel-dir adbcvecql/python/dist ./adbcvecql/python
+
+# The Python tests of the library against the cluster and the keyspace of VECQL_URI, cassandra://127.0.0.1/shop. They
+# need pip's adbc_driver_manager, pyarrow and pytest.
+test-adbc: adbc
+	cd adbcvecql/python && PYTHONPATH=. python3 -m pytest -q tests
 
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:

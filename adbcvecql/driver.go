@@ -80,7 +80,7 @@ func (db *database) GetOption(key string) (string, error) {
 	return db.optionSet.GetOption(key)
 }
 
-// SetLogger implements adbc.DatabaseLogging. It applies to sessions that are opened later. The default discards the log.
+// SetLogger implements adbc.DatabaseLogging, for sessions that are opened later. The default discards the log.
 func (db *database) SetLogger(logger *slog.Logger) { db.logger = logger }
 
 // session returns the session of a keyspace.
