@@ -95,10 +95,9 @@ adbc:
 wheel: adbc
 	python3 -m pip wheel --no-deps --wheel-dir adbcvecql/python/dist ./adbcvecql/python
 
-# The Python tests of the library against the cluster and the keyspace of VECQL_URI, cassandra://127.0.0.1/shop. They
-# need pip's adbc_driver_manager, pyarrow and pytest.
+# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow and pytest.
 test-adbc: adbc
-	cd adbcvecql/python && PYTHONPATH=. python3 -m pytest -q tests
+	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .
 
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:

@@ -8,10 +8,12 @@ package main
 import "C"
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"unsafe"
 
+	"github.com/apache/arrow-adbc/go/adbc"
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/cdata"
@@ -28,6 +30,7 @@ type stream struct {
 	array.RecordReader
 	key     unsafe.Pointer // in streams
 	current arrow.RecordBatch
+	panic   error               // of Next
 	failure *C.struct_AdbcError // of vecqlErrorFromArrayStream; memory of C
 }
 
@@ -61,8 +64,21 @@ func (r retained) Release() {
 	s.RecordReader.Release()
 }
 
-// Next implements array.RecordReader.
-func (s *stream) Next() bool {
+// Err implements array.RecordReader.
+func (s *stream) Err() error {
+	if s.panic != nil {
+		return s.panic
+	}
+	return s.RecordReader.Err()
+}
+
+// Next implements array.RecordReader. A panic is an error, because it must not reach C.
+func (s *stream) Next() (more bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			more, s.panic = false, adbc.Error{Code: adbc.StatusInternal, Msg: fmt.Sprintf("adbcvecql: panic: %v", p)}
+		}
+	}()
 	if s.current != nil {
 		s.current.Release()
 		s.current = nil
@@ -123,7 +139,7 @@ func pinnedData(d arrow.ArrayData) arrow.ArrayData {
 		children[i] = pinnedData(child)
 		defer children[i].Release()
 	}
-	if dict := d.Dictionary(); dict != nil && dict.Len() > 0 {
+	if dict, ok := d.Dictionary().(*array.Data); ok && dict != nil {
 		values := pinnedData(dict)
 		defer values.Release()
 		return array.NewDataWithDictionary(d.DataType(), d.Len(), buffers, d.NullN(), d.Offset(), values.(*array.Data))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests of the shared library through adbc_driver_manager. VECQL_URI names a cluster with an empty keyspace."""
+"""Tests of the shared library through adbc_driver_manager. VECQL_URI names a cluster and a keyspace."""
 
 import os
 import uuid
