@@ -7,7 +7,7 @@ FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet interop otel adbc wheel test-adbc ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc ecosystem demo
 
 all: test lint
 
@@ -75,6 +75,10 @@ bench-groupby:
 # Benchmarks of parquetscan with groupby and their peers: a table in bench/results. The data takes 5 GB.
 bench-parquet:
 	bench/parquet/run.sh $(BENCHCOUNT)
+
+# The queries of ClickBench by package pipe and its peers: tables and a plot in bench/results. The data takes 2 GB.
+bench-clickbench:
+	bench/clickbench/run.sh $(BENCHCOUNT)
 
 # The driver against the independent codec of go-cassandra-native-protocol.
 interop:

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command cbreport formats the output of the ClickBench queries: cbreport results/clickbench.txt [requirements.txt]
+// writes tables to clickbench.md and a plot to clickbench.svg beside the first file. The other file contains the
+// versions of the peers.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/bench/plot"
+	"github.com/vecql/vecql/bench/tables"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: cbreport results/clickbench.txt [requirements.txt]")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "cbreport:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path string, requirements []string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := parse(f)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	var md strings.Builder
+	fmt.Fprintf(&md, "# The queries of ClickBench: vecql and its peers\n\n%s\n", legend)
+	fmt.Fprintf(&md, "![ratios](%s.svg)\n", filepath.Base(base))
+	for _, cache := range []string{warm, cold} {
+		r.write(&md, cache)
+	}
+	for _, path := range requirements {
+		versions, err := tables.Versions(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
+	}
+	if err := os.WriteFile(base+".svg", []byte(plot.SVG(r.bars())), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
+}
+
+const legend = `Medians in ms; less is better. The clock runs from the path of the file to the whole answer in memory, in a
+process that has started. Each query of each engine is a process of its own. Before the process starts, its file leaves
+the operating system's cache: the first run is cold, the others are warm. "vs best peer" is the time of the best peer
+divided by that of vecql; ~ means that the samples of the two overlap. The tables are those of bench/clickbench/data.
+`
+
+const (
+	warm = "warm"
+	cold = "cold"
+	ours = "vecql"
+)
+
+// A key identifies a cell.
+type key struct{ query, cache, impl string }
+
+type results struct {
+	queries, impls []string
+	times          map[key][]float64 // ns/op
+}
+
+var line = regexp.MustCompile(`^BenchmarkClickBench/query=([^/\s]+)/cache=([^/\s]+)/impl=([^/\s]+)/threads=\d+\s+\d+\s+(.*)$`)
+
+// parse reads Go's benchmark format. vecql is first, and its peers keep the order in which they come.
+func parse(in io.Reader) (*results, error) {
+	r := &results{impls: []string{ours}, times: map[key][]float64{}}
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		m := line.FindStringSubmatch(s.Text())
+		if m == nil {
+			continue
+		}
+		values, err := tables.Values(m[4])
+		if err != nil {
+			return nil, err
+		}
+		k := key{m[1], m[2], m[3]}
+		r.times[k] = append(r.times[k], values["ns/op"])
+		r.queries, r.impls = tables.Once(r.queries, k.query), tables.Once(r.impls, k.impl)
+	}
+	slices.Sort(r.queries)
+	return r, s.Err()
+}
+
+// best returns the fastest peer, "" if there is none.
+func (r *results) best(query, cache string) string {
+	best := ""
+	for _, impl := range r.impls[1:] {
+		v := r.times[key{query, cache, impl}]
+		if len(v) > 0 && (best == "" || tables.Median(v) < tables.Median(r.times[key{query, cache, best}])) {
+			best = impl
+		}
+	}
+	return best
+}
+
+// ratio returns the time of a peer divided by that of vecql, and whether both have one.
+func (r *results) ratio(query, cache, impl string) (float64, bool) {
+	us, them := r.times[key{query, cache, ours}], r.times[key{query, cache, impl}]
+	if len(us) == 0 || len(them) == 0 {
+		return 0, false
+	}
+	return tables.Median(them) / tables.Median(us), true
+}
+
+func (r *results) write(w io.Writer, cache string) {
+	fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(cache[:1])+cache[1:])
+	tables.Header(w, slices.Concat([]string{"query"}, r.impls, []string{"vs best peer"})...)
+	for _, q := range r.queries {
+		fmt.Fprintf(w, "| %s |", q)
+		for _, impl := range r.impls {
+			fmt.Fprintf(w, " %s |", tables.MS(r.times[key{q, cache, impl}]))
+		}
+		best := r.best(q, cache)
+		fmt.Fprintf(w, " %s |\n", tables.Ratio(r.times[key{q, cache, ours}], r.times[key{q, cache, best}], best))
+	}
+	fmt.Fprintf(w, "\nTime of the peers divided by that of vecql, over the queries of ClickBench that both answered:\n\n")
+	tables.Header(w, "against", "queries", "geometric mean", "least", "vecql is faster in")
+	for _, s := range r.summaries(cache) {
+		fmt.Fprintf(w, "| %s | %d | %.2f | %.2f (%s) | %d |\n", s.against, s.queries, s.mean, s.least, s.worst, s.faster)
+	}
+}
+
+// A summary compares vecql with one peer, or with the best peer of each query, over the queries of ClickBench.
+type summary struct {
+	against         string
+	queries, faster int
+	mean, least     float64
+	worst           string // the query with the least ratio
+}
+
+func (r *results) summaries(cache string) (all []summary) {
+	for _, against := range append([]string{"best peer"}, r.impls[1:]...) {
+		s, logs := summary{against: against, least: math.Inf(1)}, 0.0
+		for _, q := range r.queries {
+			impl := against
+			if impl == "best peer" {
+				impl = r.best(q, cache)
+			}
+			x, ok := r.ratio(q, cache, impl)
+			if !ok || !strings.HasPrefix(q, "q") {
+				continue
+			}
+			s.queries++
+			logs += math.Log(x)
+			if x > 1 {
+				s.faster++
+			}
+			if x < s.least {
+				s.least, s.worst = x, q
+			}
+		}
+		if s.mean = math.Exp(logs / float64(s.queries)); s.queries > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// bars plots the geometric means, and the ratio to the best peer in each query.
+func (r *results) bars() []plot.Group {
+	means := plot.Group{Title: "time of the peer / time of vecql, geometric mean of the 43 queries, warm (more is better)"}
+	for _, s := range r.summaries(warm) {
+		means.Bars = append(means.Bars, bar(s.against, s.mean))
+	}
+	each := plot.Group{Title: "time of the best peer / time of vecql, warm (more is better)"}
+	for _, q := range r.queries {
+		if x, ok := r.ratio(q, warm, r.best(q, warm)); ok {
+			each.Bars = append(each.Bars, bar(q, x))
+		}
+	}
+	return slices.DeleteFunc([]plot.Group{means, each}, func(g plot.Group) bool { return len(g.Bars) == 0 })
+}
+
+// bar returns a bar in the color of vecql where it is faster, else in that of peers.
+func bar(name string, ratio float64) plot.Bar {
+	color := plot.Colors[0]
+	if ratio < 1 {
+		color = plot.Colors[2]
+	}
+	return plot.Bar{Name: name, Label: fmt.Sprintf("%.2f", ratio), Color: color, Value: ratio}
+}

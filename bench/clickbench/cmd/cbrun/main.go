@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command cbrun answers a ClickBench query with package pipe, the first time cold and then warm, and prints the times
+// in Go's benchmark format. Other verbs write the statements for the other engines, and check answers:
+//
+//	cbrun run -dir data -query q01 -threads 2 -warm 3 [-answers ours.json]
+//	cbrun statements -dir data              the statements of the SQL dialects as JSON
+//	cbrun check reference.json answers.json compares answers
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql/bench/clickbench"
+	"github.com/vecql/vecql/bench/clickbench/data"
+)
+
+func main() {
+	verbs := map[string]func(ctx context.Context, args []string) error{
+		"run": run, "statements": statements, "check": check,
+	}
+	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: cbrun run|statements|check ...")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := verbs[os.Args[1]](ctx, os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "cbrun:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// scale returns the Scale of the data in a folder.
+func scale(dir string) (clickbench.Scale, error) {
+	o, err := data.Open(dir)
+	return clickbench.NewScale(o.Rows), err
+}
+
+func run(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("run", flag.ExitOnError)
+	dir, name := f.String("dir", "", "folder of the data"), f.String("query", "", "name of the query")
+	threads, warm := f.Int("threads", 2, "number of threads"), f.Int("warm", 3, "runs after the first one")
+	answers := f.String("answers", "", "file of answers to add this one to")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	q := clickbench.Find(*name)
+	if q == nil {
+		return fmt.Errorf("there is no query %q", *name)
+	}
+	n, err := scale(*dir)
+	if err != nil {
+		return err
+	}
+	runtime.GOMAXPROCS(*threads)
+	for i := range 1 + *warm {
+		cache := "warm"
+		if i == 0 {
+			cache = "cold"
+		}
+		start := time.Now()
+		b, err := q.Run(ctx, *dir, n, *threads)
+		taken := time.Since(start)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("BenchmarkClickBench/query=%s/cache=%s/impl=vecql/threads=%d\t1\t%d ns/op\n",
+			q.Name, cache, *threads, taken.Nanoseconds())
+		if i == 0 && *answers != "" {
+			if err := add(*answers, q.Name, clickbench.NewAnswer(b)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add adds an answer to a file.
+func add(path, name string, a clickbench.Answer) error {
+	all, err := clickbench.ReadAnswers(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if all == nil {
+		all = map[string]clickbench.Answer{}
+	}
+	all[name] = a
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}
+
+// statements prints the queries for peers.py.
+func statements(_ context.Context, args []string) error {
+	f := flag.NewFlagSet("statements", flag.ExitOnError)
+	dir := f.String("dir", "", "folder of the data")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	n, err := scale(*dir)
+	if err != nil {
+		return err
+	}
+	var all []clickbench.Statement
+	for i := range clickbench.Queries {
+		all = append(all, clickbench.Queries[i].Statement(n))
+	}
+	e := json.NewEncoder(os.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(all)
+}
+
+func check(_ context.Context, args []string) error {
+	if len(args) != 2 {
+		return errors.New("usage: cbrun check reference.json answers.json")
+	}
+	references, err := clickbench.ReadReferences(args[0])
+	if err != nil {
+		return err
+	}
+	answers, err := clickbench.ReadAnswers(args[1])
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		r := references[name]
+		if r == nil {
+			faults = append(faults, fmt.Errorf("%s: no reference", name))
+			continue
+		}
+		faults = append(faults, r.Check(answers[name]))
+	}
+	return errors.Join(faults...)
+}

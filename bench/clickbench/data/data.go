@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package data makes the tables of the ClickBench queries and of TPC-H's queries 1 and 6 as Parquet files. Equal
+// options make equal files.
+//
+// Table hits has the 105 columns of the original, with the types of its CREATE TABLE. Its rows are random, with the
+// distributions that the queries depend on: few large sites and many small ones, URLs with common prefixes, users and
+// phrases with long tails, mostly empty phrases, titles in Cyrillic. Rows are sorted by site, day and user.
+package data
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/parquetscan"
+)
+
+// Options select the data.
+type Options struct {
+	Rows  int     `json:"rows"`  // of hits
+	Scale float64 `json:"scale"` // TPC-H's scale factor: 1 is 6 million rows of lineitem; 0 is no lineitem
+	Seed  uint64  `json:"seed"`
+}
+
+// FullRows is the number of rows for which the numbers in the queries are meant: groups of more than 100,000 rows, and
+// offsets up to 10,000. Queries on fewer rows use proportionally smaller numbers.
+const FullRows = 10_000_000
+
+// minRows is the least number of rows with which the site and the user of the queries have rows.
+const minRows = 2_000
+
+// RowGroupRows is the number of rows of a row group.
+const RowGroupRows = 1_000_000
+
+// Names of the files in the folder of the data.
+const (
+	Hits     = "hits.parquet"
+	LineItem = "lineitem.parquet"
+	manifest = "manifest.json"
+)
+
+func (o Options) check() error {
+	if o.Rows < minRows || o.Rows > 1<<30 {
+		return fmt.Errorf("%d rows, want %d to %d", o.Rows, minRows, 1<<30)
+	}
+	if !(o.Scale >= 0 && o.Scale <= 1000) {
+		return fmt.Errorf("scale %v, want 0 to 1000", o.Scale)
+	}
+	return nil
+}
+
+// Open returns the options with which the data in a folder was made.
+func Open(dir string) (Options, error) {
+	var o Options
+	b, err := os.ReadFile(filepath.Join(dir, manifest))
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	return o, err
+}
+
+// Write makes the tables in a folder, at the same time, and the manifest last. It calls progress with the name of each
+// file.
+func Write(ctx context.Context, dir string, o Options, progress func(what string)) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	progress(Hits)
+	g.Go(func() error { return write(ctx, filepath.Join(dir, Hits), newHits(o).batches) })
+	if o.Scale > 0 {
+		progress(LineItem)
+		g.Go(func() error { return write(ctx, filepath.Join(dir, LineItem), newLineItem(o).batches) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, manifest), append(b, '\n'), 0o644)
+}
+
+// blockRows is the number of rows of a batch, at least.
+const blockRows = 1 << 15
+
+// write writes the batches of a table to a file. One goroutine makes batches while another encodes them.
+func write(ctx context.Context, path string, batches func(yield func(*column.Batch) bool)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	made := make(chan *column.Batch, 2)
+	go func() {
+		defer close(made)
+		batches(func(b *column.Batch) bool {
+			select {
+			case made <- b:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		})
+	}()
+	return encode(ctx, path, made)
+}
+
+func encode(ctx context.Context, path string, made <-chan *column.Batch) error {
+	var w *parquetscan.FileWriter
+	for b := range made {
+		var err error
+		if w == nil {
+			o := parquetscan.WriterOptions{RowGroupRows: RowGroupRows, RowGroupBytes: 1 << 40}
+			if w, err = parquetscan.Create(path, b.Schema(), o); err != nil {
+				return err
+			}
+			defer func() { _ = w.Abort() }() // does nothing after Close
+		}
+		if err = w.Write(b); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// mix is the last step of SplitMix64, a bijection that spreads numbers over all 64 bits.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// golden spreads small numbers before mix.
+const golden = 0x9e3779b97f4a7c15
+
+// hash returns a number that depends on a and b.
+func hash(a, b uint64) uint64 { return mix(mix(a+golden) ^ b*golden) }
+
+// unit returns the upper bits of a hash as a number in [0, 1).
+func unit(h uint64) float64 { return float64(h>>11) / (1 << 53) }
+
+// A choice is a distribution of few values: 256 cells, one of which eight bits select.
+type choice[T any] [256]T
+
+// choose returns a choice in which value i has weights[i] of 256 cells, and the last value the remaining cells.
+func choose[T any](values []T, weights ...int) *choice[T] {
+	var c choice[T]
+	at := 0
+	for i, w := range weights {
+		for range w {
+			c[at] = values[i]
+			at++
+		}
+	}
+	for ; at < len(c); at++ {
+		c[at] = values[len(values)-1]
+	}
+	return &c
+}
