@@ -19,8 +19,6 @@ type (
 	ErrProtocol = api.ErrProtocol
 	// An ErrorMap maps the address of each replica that failed to its failure code.
 	ErrorMap = api.ErrorMap
-
-	errorFrame = api.ErrorFrame
 )
 
 // An Error is an error code with a text. No verb returns it.

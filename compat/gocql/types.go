@@ -162,8 +162,6 @@ var infos = api.Types[TypeInfo]{
 // fromCQL returns the TypeInfo of a type of package cql, as a connection with that version of the protocol has it.
 func fromCQL(t cql.TypeInfo, proto byte) TypeInfo { return infos.Of(t, proto) }
 
-func fromCQLs(ts []cql.TypeInfo, proto byte) []TypeInfo { return infos.All(ts, proto) }
-
 // toCQL returns the type of package cql that t stands for. t may be a type of the program.
 func toCQL(t TypeInfo) cql.TypeInfo {
 	switch t := t.(type) {

@@ -207,8 +207,10 @@ func TestLoadResume(t *testing.T) {
 	dir := t.TempDir()
 	path := file(t, "x.csv", text.String())
 	checkpoint, bad := filepath.Join(dir, "load.json"), filepath.Join(dir, "bad.jsonl")
-	args := []string{"load", "shop.items", path, "--allow-missing", "--checkpoint", checkpoint, "--rejected", bad, "--max-errors", "1",
-		"--batch-partitions", "1"}
+	args := []string{
+		"load", "shop.items", path, "--allow-missing", "--checkpoint", checkpoint, "--rejected", bad, "--max-errors", "1",
+		"--batch-partitions", "1",
+	}
 	failing := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Skip: 200, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
 	x.requireFailureContains("; --resume continues the load", args...)
 	failing.Remove()
@@ -236,8 +238,10 @@ func TestLoadResume(t *testing.T) {
 // TestLoadInterrupted ends a load by its context, and continues it.
 func TestLoadInterrupted(t *testing.T) {
 	x := newTester(t, shop, "CREATE TABLE shop.many (id int PRIMARY KEY, n int)")
-	args := []string{"load", "shop.many", ids(t, 400), "--checkpoint", filepath.Join(t.TempDir(), "load.json"), "--max-in-flight", "2",
-		"--batch-partitions", "1"}
+	args := []string{
+		"load", "shop.many", ids(t, 400), "--checkpoint", filepath.Join(t.TempDir(), "load.json"), "--max-in-flight", "2",
+		"--batch-partitions", "1",
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	x.ctx = ctx
 	inserts := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Skip: 100, Match: func(cqltest.Request) bool { cancel(); return false }})
