@@ -52,7 +52,11 @@ func run(path string) error {
 	}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	var md strings.Builder
-	fmt.Fprintf(&md, "# vecql and its peers\n\n%s\n", legend)
+	text := legend
+	if len(tables) > 0 && tables[0].name == "Bulk" {
+		text = bulkLegend
+	}
+	fmt.Fprintf(&md, "# vecql and its peers\n\n%s\n", text)
 	for _, t := range tables {
 		svg := fmt.Sprintf("%s-%s.svg", base, strings.ToLower(t.name))
 		fmt.Fprintf(&md, "\n## %s\n\n![%s](%s)\n\n", t.name, t.name, filepath.Base(svg))
@@ -72,6 +76,13 @@ const legend = `Medians. Time is wall time per operation, with the given number 
 time; B and allocs count the client's allocations. The server is a process of its own with canned responses. Names: vecql-… are other ways to
 use vecql, …-nowait are peers that do not delay writes to coalesce requests, floor is bare sockets, scalar a plain loop, copy a memory copy.
 "vs best peer" is the time of the best peer divided by that of vecql (without a suffix); ~ means that the samples of the two overlap.
+`
+
+const bulkLegend = `Medians. An operation is one row, loaded from files or unloaded to files; the start of the program is included. Client CPU
+is the processor time of the program and its children. The server and the program have one core each. vecql, dsbulk and cqlsh read and write CSV,
+vecql-parquet is the same command with Parquet. dsbulk 1.10 refuses a cluster that has vectors; lists are the same embeddings as list<float>.
+The server cqltest is slow beside its clients, so that rows per second measure the server, client CPU the programs.
+"vs best peer" is the time of the best peer divided by that of vecql; ~ means that the samples of the two overlap.
 `
 
 var line = regexp.MustCompile(`^Benchmark(\w+)/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
