@@ -166,6 +166,7 @@ func (m *merger) firsts(c *chunk, ids []uint32) {
 	}
 	for i, id := range ids {
 		m.numbers[id] = min(m.numbers[id], c.numbers[i])
+		m.last = max(m.last, c.numbers[i])
 	}
 }
 

@@ -85,7 +85,7 @@ func TestAddRows(t *testing.T) {
 			gc := groupCase{
 				config:  Config{Keys: by, Aggregates: []Aggregate{Count(), Sum("v0"), First("v1"), Max("v1")}},
 				limits:  defaultLimits,
-				batches: []*column.Batch{batchOf(1000, keys, args), batchOf(1000+n, keys, args), batchOf(0, keys, args)},
+				batches: []*column.Batch{batchOf(1000+n, keys, args), batchOf(1000, keys, args), batchOf(0, keys, args)},
 				rows:    [][]int32{third, tail, nil},
 				workers: 1,
 			}
