@@ -276,8 +276,10 @@ func (s *shop) trouble(share int) {
 		{Close: true, Execute: true},
 		{Delay: 50 * time.Millisecond, Jitter: 100 * time.Millisecond},
 	} {
-		f.Op, f.Match = cqltest.OpExecute, sometimes
-		s.cluster.Inject(f)
+		for _, f.Op = range []cqltest.Opcode{cqltest.OpExecute, cqltest.OpBatch} {
+			f.Match = sometimes
+			s.cluster.Inject(f)
+		}
 	}
 }
 
@@ -286,8 +288,8 @@ func shortTimeout(cfg *vecql.ClusterConfig) { cfg.Timeout = 200 * time.Milliseco
 // TestTrouble loses no row to faults of all kinds, and stays within its bounds.
 func TestTrouble(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {
-		s.trouble(40)
-		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: time.Millisecond})
+		s.trouble(20)
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpBatch, Delay: time.Millisecond})
 		w, err := Insert(s.Session, "shop.items", Options{MaxInFlight: 24, MaxBytes: 2000})
 		require.NoError(t, err)
 		require.NoError(t, writeItems(t.Context(), w, 0, 1500))

@@ -34,6 +34,7 @@ type group struct {
 	rows           task // no rows means that the group is empty
 	most           int  // rows
 	mostPartitions int
+	mostBytes      int // of the values
 	partitions     int
 	last           int64          // token of the last row
 	keys           []uint64       // hashes of the primary keys of the rows
@@ -78,9 +79,9 @@ func (g *group) join(t *task) bool {
 func (g *group) fits(t *task, token int64) bool {
 	size := g.rows.size + t.size
 	if g.partitions == 1 && token == g.last {
-		return size <= batchBytes
+		return size <= g.mostBytes
 	}
-	if size > acrossBytes || token != g.last && g.partitions >= g.mostPartitions {
+	if size > min(acrossBytes, g.mostBytes) || token != g.last && g.partitions >= g.mostPartitions {
 		return false
 	}
 	g.more = t.encoded.Targets(g.more[:0])

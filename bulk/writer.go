@@ -80,7 +80,10 @@ func (w *Writer) start(job string) (err error) {
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.began, w.saverDone, w.accepting = time.Now(), make(chan struct{}), make(chan struct{}, 1)
 	w.roomWake, w.targets = make(chan struct{}, 1), map[vecql.Target]*target{}
-	w.group.most, w.group.mostPartitions, w.group.seed = w.o.BatchRows, w.o.BatchPartitions, maphash.MakeSeed()
+	w.group = group{
+		most: w.o.BatchRows, mostPartitions: w.o.BatchPartitions, mostBytes: int(min(w.o.MaxBytes, batchBytes)),
+		seed: maphash.MakeSeed(),
+	}
 	w.rowRate.rate, w.byteRate.rate = w.o.RowsPerSecond, w.o.BytesPerSecond
 	w.retry = time.AfterFunc(time.Hour, w.retryDue)
 	w.retry.Stop()

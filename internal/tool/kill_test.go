@@ -126,7 +126,7 @@ func TestCopyKilled(t *testing.T) {
 	checkpoint := filepath.Join(t.TempDir(), "copy.json")
 	writes := x.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: `INSERT INTO "shop"."copied"`})
 	killed := x.killUntilDone(`INSERT INTO "shop"."copied"`, 250, "copy", "shop.many", "shop.copied", "--checkpoint", checkpoint,
-		"--checkpoint-every", "1ms", "--max-in-flight", "4", "--workers", "2")
+		"--checkpoint-every", "1ms", "--max-in-flight", "4", "--batch-partitions", "1", "--workers", "2")
 	t.Log(killed, "processes were killed,", writes.Hits(), "rows written")
 	require.Positive(t, killed)
 	require.Less(t, writes.Hits(), (killed+1)*rows, "rows of the checkpoint are not written again")
