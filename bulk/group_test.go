@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -60,8 +61,9 @@ func (s *shop) requireEvents(t *testing.T, b *column.Batch) {
 
 // A requests collects the ids and the clustering keys of the rows of each request.
 type requests struct {
-	mu   sync.Mutex
-	rows [][][2]string
+	mu    sync.Mutex
+	rows  [][][2]string
+	nodes [][16]byte // host ids, of each request
 }
 
 func (r *requests) observe(s *shop, op cqltest.Opcode) {
@@ -74,7 +76,7 @@ func (r *requests) observe(s *shop, op cqltest.Opcode) {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.rows = append(r.rows, rows)
+		r.rows, r.nodes = append(r.rows, rows), append(r.nodes, q.Node.HostID())
 		return true
 	}})
 }
@@ -130,25 +132,23 @@ func TestGroups(t *testing.T) {
 func TestGroupsAcrossPartitions(t *testing.T) {
 	const rows = 400
 	for _, c := range []struct {
-		name            string
-		replicas, nodes int
-		partitions      int
-		requests        int // at most
+		name       string
+		replicas   int // of three nodes
+		partitions int
+		requests   int // at most
 	}{
-		{"all nodes have all rows", 3, 3, 0, rows / defaultBatchPartitions},
-		{"bounded", 3, 3, 4, rows / 4},
-		{"one replica of two nodes", 1, 2, 0, rows * 3 / 4},
-		{"off", 3, 3, 1, rows},
+		{"all nodes have all rows", 3, 0, rows / defaultBatchPartitions},
+		{"bounded", 3, 4, rows / 4},
+		{"one replica", 1, 0, rows * 3 / 4},
+		{"off", 3, 1, rows},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inShop(t, c.nodes, func(t *testing.T, s *shop) {
-				require.NoError(t, s.cluster.Exec(fmt.Sprintf("CREATE KEYSPACE many WITH replication = {'class': "+
-					"'NetworkTopologyStrategy', 'datacenter1': %d}", c.replicas)))
-				require.NoError(t, s.cluster.Exec("CREATE TABLE many.events (id bigint PRIMARY KEY, a text)"))
+			inShop(t, c.replicas, func(t *testing.T, s *shop) {
+				require.NoError(t, s.cluster.Exec("CREATE TABLE shop.events (id bigint PRIMARY KEY, a text)"))
 				batched, alone := &requests{}, &requests{}
 				batched.observe(s, cqltest.OpBatch)
 				alone.observe(s, cqltest.OpExecute)
-				w, err := Insert(s.Session, "many.events", Options{BatchPartitions: c.partitions})
+				w, err := Insert(s.Session, "shop.events", Options{BatchPartitions: c.partitions})
 				require.NoError(t, err)
 				require.NoError(t, s.Ready(t.Context()))
 				b := events(rows, 1)
@@ -157,11 +157,20 @@ func TestGroupsAcrossPartitions(t *testing.T) {
 				require.NoError(t, w.Close(t.Context()))
 				require.EqualValues(t, rows, w.Stats().Rows)
 				require.LessOrEqual(t, len(batched.rows)+len(alone.rows), c.requests)
-				sent := map[string]int{}
-				for _, one := range slices.Concat(batched.rows, alone.rows) {
+				statement, err := s.Query("INSERT INTO shop.events (id, a) VALUES (:id, :a)").PrepareRows(t.Context(), b.Schema())
+				require.NoError(t, err)
+				sent, nodes := map[string]int{}, slices.Concat(batched.nodes, alone.nodes)
+				for i, one := range slices.Concat(batched.rows, alone.rows) {
 					require.LessOrEqual(t, len(one), w.o.BatchPartitions)
 					for _, row := range one {
 						sent[row[0]]++
+						var encoded vecql.EncodedRows
+						id, err := strconv.Atoi(row[0])
+						require.NoError(t, err)
+						require.NoError(t, statement.Encode(t.Context(), &encoded, b, id))
+						require.True(t, slices.ContainsFunc(encoded.Targets(nil), func(to vecql.Target) bool {
+							return to.HostID == nodes[i]
+						}), "row %s is not on the node that it was sent to", row[0])
 					}
 				}
 				require.Len(t, sent, rows)
@@ -169,7 +178,7 @@ func TestGroupsAcrossPartitions(t *testing.T) {
 					require.Equal(t, 1, n, "row %s", id)
 				}
 				var stored int64
-				require.NoError(t, s.Query("SELECT count(*) FROM many.events").Scan(&stored))
+				require.NoError(t, s.Query("SELECT count(*) FROM shop.events").Scan(&stored))
 				require.EqualValues(t, rows, stored)
 			})
 		})

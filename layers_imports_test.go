@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+// Which package may import which.
+
+// imports lists the allowed imports of the packages in a folder and below it, unless a longer entry applies. The
+// standard library, the package itself and the packages below it are always allowed. An allowed path covers the paths
+// below it; the module's own name covers only the root package. Test files are free. A folder under internal/ needs an
+// entry.
+var imports = map[string][]string{
+	".": {
+		module + "/cql",
+		module + "/column",
+		module + "/internal",
+		"github.com/klauspost/compress",
+		"github.com/pierrec/lz4/v4",
+		"golang.org/x/sync",
+		"gopkg.in/inf.v0",
+	},
+	"bulk":               {module, module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
+	"column":             {module + "/cql", module + "/internal/bitmap"},
+	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
+	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
+	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
+	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
+	"cmd":                {module + "/internal/tool"},
+	"compat/compattest":  {module + "/cqltest"},
+	"compat/api":         {module, module + "/compat", module + "/cql", module + "/internal/background"},
+	"cql":                nil,
+	// only the public packages
+	"examples":              {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan", module + "/pipe"},
+	"expr":                  {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex"},
+	"groupby":               {module + "/column", module + "/cql", module + "/internal/bitmap"},
+	"internal/atomicfile":   nil,
+	"internal/background":   nil,
+	"internal/bitmap":       nil,
+	"internal/clustertable": {module, module + "/internal/cqltext"},
+	"internal/codec":        {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
+	"internal/columntest":   {module + "/column"},
+	"internal/cqltext":      nil,
+	"internal/doctor":       {module},
+	"internal/doctest":      {"github.com/stretchr/testify"},
+	"internal/fakecql":      {module + "/internal/leak", module + "/internal/token", module + "/internal/wire", "github.com/stretchr/testify"},
+	"internal/fakehttp":     {module, module + "/cqltest", "github.com/google/uuid"},
+	"internal/flight":       nil,
+	"internal/leak":         {"github.com/stretchr/testify"},
+	"internal/placement":    nil,
+	"internal/pooled":       nil,
+	"internal/queue":        nil,
+	"internal/quietlog":     nil,
+	"internal/rowfile":      {module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
+	"internal/schema":       {module + "/cql"},
+	"internal/soak":         nil,
+	"internal/stream":       nil,
+	"internal/swap":         {"golang.org/x/sys/cpu"},
+	"internal/tablet":       nil,
+	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
+	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
+	"internal/token":        nil,
+	"internal/lex":          nil,
+	"internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
+	// the command, above all other packages
+	"internal/tool": {
+		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe",
+		module + "/tablescan", module + "/internal", module + "/tests/cassandra",
+		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
+		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
+	},
+	"internal/wire": nil,
+	"parquetscan": {
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
+	},
+	"cqltest": {
+		module + "/internal",
+		"github.com/google/uuid",
+		"github.com/klauspost/compress",
+		"github.com/pierrec/lz4/v4",
+		"golang.org/x/sync",
+	},
+	"cqltest/internal/engine": {
+		module + "/cqltest/internal/cql",
+		module + "/internal",
+		"github.com/google/uuid",
+	},
+	"internal/schema/schematest": {
+		module + "/cql",
+		"github.com/stretchr/testify",
+	},
+	// expressions, groups and scans as one chain
+	"pipe": {
+		module, module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/internal/codec",
+		module + "/internal/cqltext", module + "/parquetscan", module + "/tablescan",
+	},
+	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/cqltext"},
+	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
+}
+
+// testOnly lists the folders of packages that only test files and other such packages import.
+var testOnly = []string{"internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "parquetscan/internal/arrowtest"}
