@@ -170,7 +170,7 @@ func (o *observation) record(ctx context.Context, s *Session, a attemptRecord) {
 	defer s.caught("observer")
 	if q := o.query; q != nil {
 		q.policies.queryObserver.ObserveQuery(ctx, ObservedQuery{
-			Keyspace: q.GetKeyspace(), Statement: q.stmt, Values: q.values, Start: a.began, End: a.ended, Rows: a.rows,
+			Keyspace: q.GetKeyspace(), Statement: q.stmt, Values: q.Values(), Start: a.began, End: a.ended, Rows: a.rows,
 			Host: a.node.info, Metrics: metrics, Err: a.err, Attempt: attempt, Query: q,
 		})
 		return

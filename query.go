@@ -221,7 +221,10 @@ func (q *Query) GetKeyspace() string { return cmp.Or(q.keyspace, q.session.cfg.K
 func (q *Query) Statement() string { return q.stmt }
 
 // Values returns the bound values.
-func (q *Query) Values() []any { return q.values }
+func (q *Query) Values() []any {
+	values, _ := codec.ValuesOf(q.values)
+	return values
+}
 
 // GetConsistency returns the consistency.
 func (q *Query) GetConsistency() Consistency { return q.consistency }
@@ -238,7 +241,7 @@ func (q *Query) GetIdempotent() bool {
 
 // String returns the statement with its options, without the values.
 func (q *Query) String() string {
-	return fmt.Sprintf("[query statement=%q values=%d consistency=%v]", q.stmt, len(q.values), q.consistency)
+	return fmt.Sprintf("[query statement=%q values=%d consistency=%v]", q.stmt, len(q.Values()), q.consistency)
 }
 
 // ExecContext runs the query and discards its rows.

@@ -18,11 +18,12 @@ import (
 // bindings are the values of one execution of a statement, in one of four forms.
 type bindings struct {
 	stmt    *statement
-	values  []any          // form 1: one value for each marker
-	record  unsafe.Pointer // form 2: a struct,
-	fields  []markerField  // with a field for each marker
-	rows    *rowSource     // form 3: a row of a batch,
-	plan    *codec.RowPlan // with a column for each marker
+	values  []any                // form 1: one value for each marker
+	foreign codec.ForeignEncoder // encodes values; nil means the driver
+	record  unsafe.Pointer       // form 2: a struct,
+	fields  []markerField        // with a field for each marker
+	rows    *rowSource           // form 3: a row of a batch,
+	plan    *codec.RowPlan       // with a column for each marker
 	batch   *column.Batch
 	row     int
 	encoded []byte // form 4: encoded cells
@@ -40,6 +41,7 @@ type markerField struct {
 
 // bind sets the values of stmt. It checks their number and orders named values as the markers are.
 func (b *bindings) bind(stmt *statement, values []any) error {
+	values, b.foreign = codec.ValuesOf(values)
 	if len(values) > 0 {
 		if _, named := values[0].(Named); named {
 			var err error
@@ -120,6 +122,13 @@ func (b *bindings) appendValue(dst []byte, i int) ([]byte, error) {
 	case Unset:
 		dst = wire.AppendInt(dst, wire.Unset)
 	default:
+		if b.foreign != nil && !b.foreign.Same(col.TypeInfo, v) {
+			var content []byte
+			if content, err = b.foreign.Marshal(col.TypeInfo, v); err == nil {
+				dst, err = codec.AppendContent(dst, content)
+			}
+			break
+		}
 		dst, err = b.stmt.encoder(i, reflect.TypeOf(v))(dst, col.TypeInfo, v)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Values of statements. Their CQL types are not known yet, so that the Go value alone decides whether the driver
 // encodes it as gocql does.
 
-// bound is a value that encodes itself in a dialect.
+// bound is an element of a value that encodes itself in a dialect.
 type bound struct {
 	d     *Dialect
 	value any
@@ -38,6 +38,9 @@ func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
 	return codec.AppendContent(dst, content)
 }
 
+// Same implements codec.ForeignEncoder.
+func (d *Dialect) Same(info cql.TypeInfo, v any) bool { return d.bindsAlike(v) || d.sameCell(info, v) }
+
 // sameCell reports whether the driver encodes v for info as the API does.
 func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 	typ, native := info.(cql.NativeType)
@@ -51,51 +54,18 @@ func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 	return d.encodesAlike(info, t) && !codec.HasOwnCodec(t)
 }
 
-// Bind returns values for a statement: itself if the driver encodes each value as the API does, else a copy in which
-// the other values are wrapped.
+// Bind returns values for a statement: values itself if the driver encodes each value as the API does, else values with
+// the dialect as their encoder.
 func (d *Dialect) Bind(values []any) []any {
-	for i, v := range values {
-		if d.bindsAlike(v) {
-			continue
-		}
-		return d.bindAll(values, i)
+	if !slices.ContainsFunc(values, func(v any) bool { return !d.bindsAlike(v) }) {
+		return values
 	}
-	return values
-}
-
-// fewValues are the values of a statement and their wraps in one allocation.
-type fewValues struct {
-	values [4]any
-	wraps  [4]bound
-}
-
-// bindAll returns a copy of values, of which those before from need no wrap.
-func (d *Dialect) bindAll(values []any, from int) []any {
-	var out []any
-	var wraps []bound
-	if len(values) <= len(fewValues{}.values) {
-		few := new(fewValues)
-		out, wraps = few.values[:len(values)], few.wraps[:]
-	} else {
-		out, wraps = make([]any, len(values)), make([]bound, len(values)-from)
-	}
-	copy(out, values[:from])
-	for i, v := range values[from:] {
-		out[from+i] = d.bind(v, &wraps[i])
-	}
-	return out
-}
-
-// bind returns v, wrapped by wrap if necessary.
-func (d *Dialect) bind(v any, wrap *bound) any {
-	if d.bindsAlike(v) {
-		return v
-	}
-	if named, ok := v.(cql.Named); ok {
-		return cql.Named{Name: named.Name, Value: d.bind(named.Value, wrap)}
-	}
-	*wrap = bound{d, v}
-	return wrap
+	foreign := &struct {
+		codec.ForeignValues
+		only [1]any
+	}{ForeignValues: codec.ForeignValues{Values: values, Encoder: d}} // one allocation
+	foreign.only[0] = &foreign.ForeignValues
+	return foreign.only[:]
 }
 
 // bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.

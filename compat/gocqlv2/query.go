@@ -123,12 +123,13 @@ func (s *Session) hasOptionsOfV5() bool { return s.driver.ProtoVersion() >= 5 }
 
 // build returns the query of vecql.
 func (q *Query) build(ctx context.Context) *vecql.Query {
+	_, st := api.QueryOf(&q.query)
 	s := q.session
 	var d *vecql.Query
 	if q.binding != nil {
-		d = s.driver.Bind(q.Statement(), s.binding(q.binding))
+		d = s.driver.Bind(st.Text, s.binding(q.binding))
 	} else {
-		d = s.driver.Query(q.Statement(), s.bind(q.Values())...)
+		d = s.driver.Query(st.Text, s.bind(st.Values)...)
 	}
 	q.configure(ctx, d)
 	return d

@@ -17,16 +17,17 @@ func (q *Query) Exec() error { return q.ExecContext(q.Context()) }
 
 // ExecContext is Exec with a context.
 func (q *Query) ExecContext(ctx context.Context) error {
-	if isUse(q.Statement()) {
+	_, st := api.QueryOf(&q.query)
+	if isUse(st.Text) {
 		return ErrUseStmt
 	}
 	ctx = orBackground(ctx)
 	s := q.session
 	var d *vecql.Query // on the stack, as in a program for vecql
 	if q.binding != nil {
-		d = s.driver.Bind(q.Statement(), s.binding(q.binding))
+		d = s.driver.Bind(st.Text, s.binding(q.binding))
 	} else {
-		d = s.driver.Query(q.Statement(), s.bind(q.Values())...)
+		d = s.driver.Query(st.Text, s.bind(st.Values)...)
 	}
 	q.configure(ctx, d)
 	return plain(d.ExecContext(s.picking(ctx, q)))
@@ -40,7 +41,8 @@ func (q *Query) Iter() *Iter { return q.IterContext(q.Context()) }
 
 // IterContext is Iter with a context.
 func (q *Query) IterContext(ctx context.Context) *Iter {
-	if isUse(q.Statement()) {
+	_, st := api.QueryOf(&q.query)
+	if isUse(st.Text) {
 		it := &Iter{keyspace: q.Keyspace()}
 		api.SetError(&it.iter, ErrUseStmt)
 		return it

@@ -14,6 +14,7 @@ import (
 
 // Exec runs the query and discards its rows.
 func (q *Query) Exec() error {
+	_, st := api.QueryOf(&q.query)
 	s, err := q.session.started()
 	if err != nil {
 		return err
@@ -22,9 +23,9 @@ func (q *Query) Exec() error {
 	began := time.Now()
 	var v *vecql.Query // on the stack, as in a program for vecql, and without the memory of an Iter
 	if q.binding != nil {
-		v = s.Bind(q.Statement(), q.session.binding(q.binding))
+		v = s.Bind(st.Text, q.session.binding(q.binding))
 	} else {
-		v = s.Query(q.Statement(), dialect.Bind(q.Values())...)
+		v = s.Query(st.Text, dialect.Bind(st.Values)...)
 	}
 	q.configure(v, r)
 	info, err := v.ExecInfoContext(q.session.requestContext(q.Context(), q))
@@ -53,11 +54,12 @@ func (q *Query) Iter() *Iter {
 
 // build returns the query of vecql for an execution. r may be nil.
 func (q *Query) build(s *vecql.Session, r *execution) *vecql.Query {
+	_, st := api.QueryOf(&q.query)
 	var v *vecql.Query
 	if q.binding != nil {
-		v = s.Bind(q.Statement(), q.session.binding(q.binding))
+		v = s.Bind(st.Text, q.session.binding(q.binding))
 	} else {
-		v = s.Query(q.Statement(), dialect.Bind(q.Values())...)
+		v = s.Query(st.Text, dialect.Bind(st.Values)...)
 	}
 	q.configure(v, r)
 	return v

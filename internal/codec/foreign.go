@@ -182,6 +182,30 @@ var own = ForeignCodec{
 // registered API.
 func HasRole(t reflect.Type, role Role) bool { return rolesOf(t).itself[role] }
 
+// ForeignValues as the only value of a statement are its values, which another API encodes.
+type ForeignValues struct {
+	Values  []any
+	Encoder ForeignEncoder
+}
+
+// ValuesOf returns the values of a statement, those inside ForeignValues with their encoder. nil means the driver's.
+func ValuesOf(values []any) ([]any, ForeignEncoder) {
+	if len(values) == 1 {
+		if f, ok := values[0].(*ForeignValues); ok {
+			return f.Values, f.Encoder
+		}
+	}
+	return values, nil
+}
+
+// A ForeignEncoder encodes the values of another API.
+type ForeignEncoder interface {
+	// Same reports whether the driver encodes v as info as the API does.
+	Same(info cql.TypeInfo, v any) bool
+	// Marshal returns the content of a cell. nil is NULL.
+	Marshal(info cql.TypeInfo, v any) ([]byte, error)
+}
+
 // An Appender is a Marshaler of this module that appends its whole cell to a request.
 type Appender interface {
 	cql.Marshaler
