@@ -77,7 +77,8 @@ type clusterView struct {
 	partitioner string
 	clusterName string
 	keyspaces   map[string]placement.Strategy
-	schema      UUID // schema version at the node that was read
+	schema      UUID   // schema version at the node that was read
+	changes     uint64 // Session.replication.count before the view was read
 }
 
 // ControlStats is a snapshot of the control connection, on which the session reads the system tables.

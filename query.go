@@ -591,10 +591,12 @@ func (q *Query) finish(ctx context.Context, c *call) error {
 	return nil
 }
 
-// agree waits for schema agreement after the schema change that c has made. On an error it releases the answer.
+// agree waits for schema agreement after the schema change that c has made. Requests that follow find the replicas of a
+// changed keyspace. On an error it releases the answer.
 func (s *Session) agree(ctx context.Context, c *call) error {
 	a := c.answer
 	s.schemaChanged(*a.res.change)
+	s.placeKeyspace(ctx, *a.res.change, a.node)
 	err := s.awaitSchemaAgreement(ctx, a.node.pool.pick)
 	if err == nil {
 		return nil

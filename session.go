@@ -44,6 +44,7 @@ type Session struct {
 	changes     broadcast     // of the connections to nodes
 	start       atomic.Uint32 // where the next request's query plan begins
 	routing     routing
+	replication replication
 	timestamp   atomic.Int64 // the last write timestamp used, in microseconds
 
 	ctx        context.Context // ends with the session: dialing and background work
@@ -223,6 +224,7 @@ func (s *Session) swapTopology(view clusterView) (old *topology, nodes []*node) 
 		}
 		nodes = append(nodes, n)
 	}
+	s.replication.carryOver(&view)
 	topo := newTopology(nodes, &view, &s.routing)
 	s.topo.Store(topo)
 	topo.followTablets(old)

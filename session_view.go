@@ -13,11 +13,15 @@ import (
 // contact points.
 
 // readView reads nodes and keyspaces through a connection to any node.
-func (s *Session) readView(ctx context.Context, conn *conn) (clusterView, error) {
+func (s *Session) readView(ctx context.Context, conn *conn) (view clusterView, err error) {
+	changes := s.replication.count.Load()
 	if s.cfg.DisableInitialHostLookup {
-		return s.contactView(ctx, conn)
+		view, err = s.contactView(ctx, conn)
+	} else {
+		view, err = readCluster(ctx, conn, s.reach)
 	}
-	return readCluster(ctx, conn, s.reach)
+	view.changes = changes
+	return view, err
 }
 
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no

@@ -5,6 +5,7 @@ package vecql
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,27 @@ type topology struct {
 	excluded  map[UUID]bool        // members of the cluster that HostFilter does not accept
 	tokens    []int64              // the sorted ring: range i ends at tokens[i]; empty unless the partitioner is Murmur3
 	keyspaces map[string]*replicas // a nil value means unknown replicas
+	placing   *placing             // nil unless the partitioner is Murmur3
 	routing   *routing
+}
+
+// placing computes the replicas of keyspaces on the ring of a snapshot. Session.mu guards placing: a placement.Ring
+// belongs to one goroutine.
+type placing struct {
+	ring   *placement.Ring
+	owning []*node              // the owners of ranges, by their number on the ring
+	same   map[string]*replicas // by strategy: keyspaces with the same strategy share their groups
+}
+
+// replicasOf returns the replicas of a keyspace with that strategy, nil if they are unknown.
+func (p *placing) replicasOf(strategy placement.Strategy) *replicas {
+	key := strategy.Key()
+	r, placed := p.same[key]
+	if !placed {
+		r = newReplicas(p.ring.Place(strategy), p.owning)
+		p.same[key] = r
+	}
+	return r
 }
 
 // newTopology builds the snapshot of view. nodes are its hosts that are not excluded.
@@ -76,15 +97,27 @@ func newTopology(nodes []*node, view *clusterView, r *routing) *topology {
 		return t
 	}
 	ring, owning := t.setRing(members)
-	same := map[string]*replicas{} // keyspaces with the same strategy share their groups
+	t.placing = &placing{ring: ring, owning: owning, same: map[string]*replicas{}}
 	for name, strategy := range view.keyspaces {
-		key := strategy.Key()
-		if _, placed := same[key]; !placed {
-			same[key] = newReplicas(ring.Place(strategy), owning)
-		}
-		t.keyspaces[name] = same[key]
+		t.keyspaces[name] = t.placing.replicasOf(strategy)
 	}
 	return t
+}
+
+// withKeyspace returns a copy of t in which the keyspace has the replicas of strategy; nil means that the keyspace was
+// dropped. Callers hold Session.mu.
+func (t *topology) withKeyspace(name string, strategy *placement.Strategy) *topology {
+	if t.placing == nil {
+		return t
+	}
+	next := *t
+	next.keyspaces = maps.Clone(t.keyspaces)
+	if strategy == nil {
+		delete(next.keyspaces, name)
+	} else {
+		next.keyspaces[name] = t.placing.replicasOf(*strategy)
+	}
+	return &next
 }
 
 // setRing sorts the tokens of members. It returns the ring, and the owners of ranges by their number on the ring. A

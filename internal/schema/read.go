@@ -64,7 +64,7 @@ func (s Scope) statements(src *source) []string {
 	case s.Keyspace == "":
 		return []string{stmt}
 	}
-	stmt += " WHERE keyspace_name = " + quoteText(s.Keyspace)
+	stmt += " WHERE keyspace_name = " + QuoteText(s.Keyspace)
 	switch {
 	case s.Tables == nil, src.keyspaces:
 		return []string{stmt}
@@ -73,13 +73,13 @@ func (s Scope) statements(src *source) []string {
 	}
 	stmts := make([]string, len(s.Tables))
 	for i, t := range s.Tables {
-		stmts[i] = stmt + " AND " + src.name + " = " + quoteText(t)
+		stmts[i] = stmt + " AND " + src.name + " = " + QuoteText(t)
 	}
 	return stmts
 }
 
-// quoteText returns s as a CQL string literal.
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// QuoteText returns s as a CQL string literal.
+func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // A Row is a row of a system_schema table: values by column name. The values have the Go types that the driver decodes
 // into an any: string, bool, int, float64, cql.UUID, []string, map[string]string, map[string][]byte. A nil value, or
