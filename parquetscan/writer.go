@@ -71,6 +71,11 @@ type WriterOptions struct {
 	// DataPageV2 writes data pages V2: levels are not compressed, and headers contain the number of rows. With Brotli,
 	// arrow-go v18.8 cannot read such a page if all its values are NULL; other readers can.
 	DataPageV2 bool
+	// Workers is the number of goroutines that encode row groups while Write takes further rows. 0 and 1 mean none: Write
+	// encodes. The rows, row groups and pages of a file do not depend on Workers. With Workers, Write copies rows, and the
+	// error of a value may be returned by a later Write or by Close. Up to Workers+1 row groups are in memory, with their
+	// pages: RowGroupBytes bounds them. The goroutines of a Writer that is not closed end with their row groups.
+	Workers int
 	// Metadata is stored in the footer, in UTF-8. The key ARROW:schema is reserved.
 	Metadata map[string]string
 }
@@ -89,6 +94,7 @@ func (o WriterOptions) check() (WriterOptions, error) {
 		{"RowGroupRows", &o.RowGroupRows, 1 << 20, math.MaxInt32},
 		{"RowGroupBytes", &o.RowGroupBytes, 128 << 20, math.MaxInt},
 		{"PageBytes", &o.PageBytes, 1 << 20, 1 << 30},
+		{"Workers", &o.Workers, 0, 1 << 10},
 	} {
 		if *n.value == 0 {
 			*n.value = n.zero
@@ -113,12 +119,16 @@ type Writer struct {
 	rows   int // of this row group
 	bytes  int
 
+	parallel groupAppender // with Workers
+
 	err    error // the first error; later calls return it
 	closed bool
 }
 
 // maxRowGroups is the number of row groups whose ordinals the footer can hold.
 const maxRowGroups = math.MaxInt16 + 1
+
+var errRowGroups = fmt.Errorf("more than %d row groups: make them larger", maxRowGroups)
 
 // errWriterClosed is returned by Write after Close.
 var errWriterClosed = errors.New("parquetscan: writer is closed")
@@ -149,6 +159,7 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (*Writer, err
 		return nil, fmt.Errorf("parquetscan: %w", err)
 	}
 	wr := &Writer{options: o, fields: s.fields, sink: &writerSink{w: w}}
+	wr.parallel.schema = schema
 	wr.file, err = file.NewParquetWriterWithError(wr.sink, s.root, file.WithWriterProps(properties))
 	if err != nil {
 		return nil, fmt.Errorf("parquetscan: %w", err)
@@ -311,9 +322,13 @@ func (w *Writer) size(b *column.Batch, from, to int) int {
 
 // writeRows writes rows [from, to) to the current row group, or to a new one.
 func (w *Writer) writeRows(b *column.Batch, from, to int) error {
+	if w.options.Workers > 1 {
+		w.hold(b, from, to)
+		return nil
+	}
 	if w.group == nil {
 		if w.groups == maxRowGroups {
-			return fmt.Errorf("more than %d row groups: make them larger", maxRowGroups)
+			return errRowGroups
 		}
 		var err error
 		if w.group, err = w.file.AppendBufferedRowGroupChecked(); err != nil {
@@ -333,6 +348,9 @@ func (w *Writer) writeRows(b *column.Batch, from, to int) error {
 
 // endGroup closes the current row group, if there is one. All its columns must have the rows that were written.
 func (w *Writer) endGroup() error {
+	if w.options.Workers > 1 {
+		return w.handOver()
+	}
 	if w.group == nil {
 		return nil
 	}
@@ -356,13 +374,16 @@ func (w *Writer) Close() error {
 	if w.err = w.finish(); w.err != nil {
 		w.err = fmt.Errorf("parquetscan: %w", w.err)
 	}
-	w.buffers = writeBuffers{}
+	w.buffers, w.parallel = writeBuffers{}, groupAppender{}
 	return w.err
 }
 
 // finish writes the metadata and the footer. Keys are sorted, so that equal input makes equal files.
 func (w *Writer) finish() error {
 	if err := w.endGroup(); err != nil {
+		return err
+	}
+	if err := w.collect(0); err != nil {
 		return err
 	}
 	schema, err := encodeArrowSchema(w.fields)
@@ -382,12 +403,16 @@ func (w *Writer) finish() error {
 			return err
 		}
 	}
+	if w.parallel.meta != nil {
+		return w.finishParallel()
+	}
 	return errors.Join(w.file.Close(), w.sink.err)
 }
 
 // A writerSink keeps the first error of an io.Writer, and hides its Close method.
 type writerSink struct {
 	w   io.Writer
+	at  int64 // bytes written
 	err error
 }
 
@@ -396,6 +421,7 @@ func (s *writerSink) Write(p []byte) (int, error) {
 		return 0, s.err
 	}
 	n, err := s.w.Write(p)
+	s.at += int64(n)
 	if err == nil && n != len(p) {
 		err = io.ErrShortWrite
 	}

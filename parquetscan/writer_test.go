@@ -394,13 +394,15 @@ func TestWriterBrokenSink(t *testing.T) {
 		require.Equal(t, second, w.Close())
 		return second
 	}
-	whole := &brokenSink{left: 1 << 30}
-	require.NoError(t, write(whole))
-	size := 1<<30 - whole.left
-	for n := 0; n < size; n += 1 + g.Rand.IntN(1+size/25) {
-		require.ErrorIs(t, write(&brokenSink{left: n}), errBroken, "after %d bytes of %d", n, size)
-		require.Error(t, write(&brokenSink{left: n, quiet: true}), "after %d bytes of %d", n, size)
+	for _, o.Workers = range []int{0, 2} {
+		whole := &brokenSink{left: 1 << 30}
+		require.NoError(t, write(whole))
+		size := 1<<30 - whole.left
+		for n := 0; n < size; n += 1 + g.Rand.IntN(1+size/(25-10*o.Workers)) {
+			require.ErrorIs(t, write(&brokenSink{left: n}), errBroken, "after %d bytes of %d", n, size)
+			require.Error(t, write(&brokenSink{left: n, quiet: true}), "after %d bytes of %d", n, size)
+		}
+		require.Error(t, write(&brokenSink{left: size - 1}))
+		require.NoError(t, write(&brokenSink{left: size}))
 	}
-	require.Error(t, write(&brokenSink{left: size - 1}))
-	require.NoError(t, write(&brokenSink{left: size}))
 }
