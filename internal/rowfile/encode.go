@@ -2,7 +2,12 @@
 
 package rowfile
 
-import "github.com/vecql/vecql/column"
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/column/arrowcolumn"
+)
 
 // Encoding of rows apart from writing them, so that several goroutines encode for one file.
 
@@ -10,7 +15,8 @@ import "github.com/vecql/vecql/column"
 // has its own.
 type Encoder struct {
 	schema column.Schema
-	lines  lineFormat // nil for Parquet and Arrow, whose writers encode the rows of several batches together
+	lines  lineFormat    // nil for Parquet and Arrow
+	arrow  *arrow.Schema // nil unless the format is Arrow
 	text   []byte
 	ends   []int
 }
@@ -21,19 +27,29 @@ func NewEncoder(schema column.Schema, o WriterOptions) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{schema: schema, lines: o.lines()}, nil
+	e := &Encoder{schema: schema, lines: o.lines()}
+	if o.Format == Arrow {
+		e.arrow, err = arrowcolumn.Schema(schema)
+	}
+	return e, err
 }
 
-// A Block is the rows of a batch. Those of CSV and JSON are encoded.
+// A Block is the rows of a batch. Those of CSV and JSON are encoded, those of Arrow are a record. Those of Parquet are
+// neither: its writer encodes the rows of several batches together (WriterOptions.Workers).
 type Block struct {
-	Batch *column.Batch
-	text  []byte // nil unless it is encoded
-	ends  []int  // of the rows in text; nil for a slice
+	Batch  *column.Batch
+	record arrow.RecordBatch // nil unless the format is Arrow, and for a slice
+	text   []byte            // nil unless it is encoded
+	ends   []int             // of the rows in text; nil for a slice
 }
 
 // Encode returns the rows of a batch. The block has the memory of b, and is valid until the next call.
 func (e *Encoder) Encode(b *column.Batch) (Block, error) {
-	if e.lines == nil {
+	switch {
+	case e.arrow != nil:
+		rec, err := arrowcolumn.RecordAs(b, e.arrow)
+		return Block{Batch: b, record: rec}, err
+	case e.lines == nil:
 		return Block{Batch: b}, nil
 	}
 	if err := sameNames(b, e.schema); err != nil {
@@ -47,11 +63,14 @@ func (e *Encoder) Encode(b *column.Batch) (Block, error) {
 		}
 		e.ends = append(e.ends, len(e.text))
 	}
-	return Block{b, e.text, e.ends}, nil
+	return Block{Batch: b, text: e.text, ends: e.ends}, nil
 }
 
 // slice returns the rows i up to but not including j.
 func (b Block) slice(i, j int) Block {
+	if i == 0 && j == b.Batch.Rows {
+		return b
+	}
 	out := Block{Batch: b.Batch.Slice(i, j)}
 	if b.text == nil || i == j {
 		return out
@@ -66,8 +85,15 @@ func (b Block) slice(i, j int) Block {
 
 // Write adds the rows of a block to a Writer of the same schema and options.
 func (b Block) Write(w Writer) error {
-	if t, ok := w.(*textWriter); ok && b.text != nil {
-		return t.writeText(b.text)
+	switch w := w.(type) {
+	case *textWriter:
+		if b.text != nil {
+			return w.writeText(b.text)
+		}
+	case *arrowWriter:
+		if b.record != nil {
+			return w.ipc.Write(b.record)
+		}
 	}
 	return w.Write(b.Batch)
 }

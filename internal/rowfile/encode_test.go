@@ -13,6 +13,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/parquetscan"
 )
 
 // TestEncode requires that blocks which several goroutines encode make the same files as one writer of their batches.
@@ -41,6 +42,7 @@ func TestEncode(t *testing.T) {
 		}
 		workers.Wait()
 		require.Equal(t, format == CSV || format == JSON, blocks[0].text != nil)
+		require.Equal(t, format == Arrow, blocks[0].record != nil)
 		for _, rows := range []int{0, 50} {
 			one, several := t.TempDir(), t.TempDir()
 			reference, err := NewParts(one, fields, PartsOptions{WriterOptions: o, Rows: rows})
@@ -70,4 +72,40 @@ func TestEncode(t *testing.T) {
 	require.NoError(t, err)
 	_, err = e.Encode(batches[0])
 	require.ErrorIs(t, err, ErrColumns)
+}
+
+// TestParquetWorkers requires several row groups in a file of several workers, with the rows in their order.
+func TestParquetWorkers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	const batches, rows, dim = 10, 1 << 14, 64
+	values := make([]float32, rows*dim)
+	b := &column.Batch{Rows: rows, Columns: []column.Column{column.Matrix("v", values, dim)}}
+	f, err := Create(path, b.Schema(), WriterOptions{Workers: 2})
+	require.NoError(t, err)
+	m, err := column.MatrixOf[float32](&b.Columns[0])
+	require.NoError(t, err)
+	for k := range batches {
+		for i := range rows {
+			m.Row(i)[3] = float32(k*rows + i)
+		}
+		require.NoError(t, f.Write(b))
+	}
+	require.NoError(t, f.Close())
+	d, err := parquetscan.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer d.Close()
+	require.Equal(t, 2, d.NumRowGroups())
+	next := 0
+	for b, err := range d.Batches(t.Context()) {
+		require.NoError(t, err)
+		m, err := column.MatrixOf[float32](&b.Columns[0])
+		require.NoError(t, err)
+		for i := range b.Rows {
+			if m.Row(i)[3] != float32(next) {
+				require.Equal(t, float32(next), m.Row(i)[3])
+			}
+			next++
+		}
+	}
+	require.Equal(t, batches*rows, next)
 }

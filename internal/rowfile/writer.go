@@ -28,7 +28,14 @@ type WriterOptions struct {
 	Values      Values
 	// Stream writes Arrow as a stream in place of a file.
 	Stream bool
+	// Workers is the number of goroutines that encode row groups of Parquet while Write takes further rows; 0 and 1 mean
+	// none.
+	Workers int
 }
+
+// workerGroupBytes is the size of a row group, in bytes of values, that one of several goroutines encodes: smaller than
+// that of parquetscan, because one more row group than there are workers is in memory, and a file must have several.
+const workerGroupBytes = 32 << 20
 
 // A Writer writes batches of one schema. Close completes the output, and leaves the io.Writer open. An output that is
 // not closed is not complete.
@@ -45,7 +52,11 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, erro
 	}
 	if o.Format == Parquet {
 		codec := [...]parquetscan.Codec{Plain: parquetscan.Snappy, Gzip: parquetscan.Gzip, Zstd: parquetscan.Zstd}
-		return parquetscan.NewWriter(w, schema, parquetscan.WriterOptions{Codec: codec[o.Compression]})
+		options := parquetscan.WriterOptions{Codec: codec[o.Compression], Workers: o.Workers}
+		if o.Workers > 1 {
+			options.RowGroupBytes = workerGroupBytes
+		}
+		return parquetscan.NewWriter(w, schema, options)
 	}
 	c, err := compress(o.Compression, w)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -53,6 +54,9 @@ type unload struct {
 	began   time.Time
 	before  int64 // rows of earlier runs
 }
+
+// maxEncoders bounds the row groups of Parquet that are encoded at a time, and so the memory of an unload.
+const maxEncoders = 4
 
 // An output is where the rows go. Its methods are called with unload.mu held.
 type output interface {
@@ -145,6 +149,7 @@ func (u *unload) check(args []string) error {
 		u.o.Compression = compression
 	}
 	u.o.Stream = u.path == rowfile.Stdin || strings.Contains(u.path, ".arrows")
+	u.o.Workers = min(u.workers, runtime.GOMAXPROCS(0), maxEncoders)
 	return nil
 }
 
