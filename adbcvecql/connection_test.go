@@ -137,11 +137,13 @@ func TestErrorsHaveStatuses(t *testing.T) {
 		requireStatus(t, err, c.status, "")
 		rule.Remove()
 	}
-	_, _, err := newStatement(t, conn, "SELECT * FROM nothing").ExecuteQuery(t.Context())
-	requireStatus(t, err, adbc.StatusNotFound, "nothing")
+	for _, text := range []string{"SELECT * FROM nothing", "DROP TABLE nothing", "SELECT * FROM nowhere.items"} {
+		_, _, err := newStatement(t, conn, text).ExecuteQuery(t.Context())
+		requireStatus(t, err, adbc.StatusNotFound, "no")
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, _, err = newStatement(t, conn, "SELECT * FROM items").ExecuteQuery(ctx)
+	_, _, err := newStatement(t, conn, "SELECT * FROM items").ExecuteQuery(ctx)
 	requireStatus(t, err, adbc.StatusTimeout, "")
 
 	cluster.SetUsers(map[string]string{"reader": "secret"})

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-adbc/go/adbc"
@@ -99,8 +100,11 @@ func statusOf(err error) adbc.Status {
 	return statusOfClass(err)
 }
 
-// statusOfClass returns the status of the class of an error. A missing table is CodeInvalid: only the text of the
-// server distinguishes it from a statement that is wrong.
+// missingTexts are parts of the server's texts about a table or keyspace that is missing. The code of these errors,
+// CodeInvalid, is also that of a statement that is wrong.
+var missingTexts = []string{"does not exist", "doesn't exist", "unconfigured table"}
+
+// statusOfClass returns the status of the class of an error.
 func statusOfClass(err error) adbc.Status {
 	switch vecql.ErrorClassOf(err) {
 	case vecql.ClassCanceled:
@@ -109,7 +113,7 @@ func statusOfClass(err error) adbc.Status {
 		return adbc.StatusTimeout
 	case vecql.ClassInvalid:
 		text := err.Error()
-		if strings.Contains(text, "does not exist") || strings.Contains(text, "unconfigured table") {
+		if slices.ContainsFunc(missingTexts, func(part string) bool { return strings.Contains(text, part) }) {
 			return adbc.StatusNotFound
 		}
 		return adbc.StatusInvalidArgument
