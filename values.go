@@ -54,6 +54,9 @@ func NullOf[T any](v T) Null[T] { return cql.NullOf(v) }
 // ParseDuration parses a duration such as "1h30m" or "1y2mo3d". See [cql.ParseDuration].
 func ParseDuration(s string) (Duration, error) { return cql.ParseDuration(s) }
 
+// ParseDecimal parses decimal digits with an optional sign, point and exponent. See [cql.ParseDecimal].
+func ParseDecimal(s string) (Decimal, error) { return cql.ParseDecimal(s) }
+
 // ParsePageToken parses the text of a PageToken made by its String method. See [cql.ParsePageToken].
 func ParsePageToken(text string) (PageToken, error) { return cql.ParsePageToken(text) }
 

@@ -9,8 +9,6 @@ import (
 	"math/big"
 	"net"
 	"net/netip"
-	"strconv"
-	"strings"
 
 	"github.com/vecql/vecql/cql"
 )
@@ -139,26 +137,12 @@ func appendVarint(dst []byte, v *big.Int) []byte {
 	return append(dst, new(big.Int).Add(v, new(big.Int).Lsh(big.NewInt(1), uint(8*n))).FillBytes(make([]byte, n))...)
 }
 
-// appendDecimal appends the scale and the unscaled value of a decimal in the text form of [cql.Decimal]. The scale is
-// the number of digits after the point minus the exponent.
+// appendDecimal appends the scale and the unscaled value of a decimal in the text form of [cql.Decimal].
 func appendDecimal(dst []byte, s string) ([]byte, error) {
-	digits, exponent, hasExponent := strings.Cut(s, "E")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	v, ok := new(big.Int).SetString(whole+fraction, 10)
-	if !ok || strings.ContainsAny(fraction, "+-") {
-		return dst, errors.New("not a decimal")
+	d, err := cql.ParseDecimal(s)
+	if err != nil {
+		return dst, err
 	}
-	scale := int64(len(fraction))
-	if hasExponent {
-		e, err := strconv.ParseInt(exponent, 10, 64)
-		if err != nil || e < -math.MaxInt32 || e > math.MaxInt32 {
-			return dst, errors.New("not a decimal")
-		}
-		scale -= e
-	}
-	if int64(int32(scale)) != scale {
-		return dst, errors.New("scale exceeds 32 bits")
-	}
-	dst = append(dst, byte(scale>>24), byte(scale>>16), byte(scale>>8), byte(scale))
-	return appendVarint(dst, v), nil
+	dst = append(dst, byte(d.Scale>>24), byte(d.Scale>>16), byte(d.Scale>>8), byte(d.Scale))
+	return appendVarint(dst, d.Unscaled), nil
 }

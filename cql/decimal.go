@@ -3,7 +3,9 @@
 package cql
 
 import (
+	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -40,4 +42,30 @@ func (d Decimal) String() string {
 		digits = digits[:len(digits)-int(scale)] + "." + digits[len(digits)-int(scale):]
 	}
 	return sign + digits
+}
+
+// ParseDecimal parses decimal digits with an optional sign, point and exponent, such as those of String: "-12.50" is
+// -1250 with scale 2, "5E+40" is 5 with scale -40.
+func ParseDecimal(s string) (Decimal, error) {
+	fault := func(reason string) (Decimal, error) {
+		return Decimal{}, fmt.Errorf("vecql: %.60q is not a decimal%s", s, reason)
+	}
+	digits, exponent := s, int64(0)
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.ParseInt(s[i+1:], 10, 32)
+		if err != nil {
+			return fault("")
+		}
+		digits, exponent = s[:i], e
+	}
+	whole, fraction, _ := strings.Cut(digits, ".")
+	v, ok := new(big.Int).SetString(whole+fraction, 10)
+	if !ok || strings.ContainsAny(fraction, "+-") {
+		return fault("")
+	}
+	scale := int64(len(fraction)) - exponent
+	if int64(int32(scale)) != scale {
+		return fault(": its scale exceeds 32 bits")
+	}
+	return Decimal{Unscaled: v, Scale: int32(scale)}, nil
 }

@@ -232,3 +232,21 @@ func (u *UUID) UnmarshalText(text []byte) error {
 	*u = v
 	return nil
 }
+
+// Scan implements sql.Scanner of package database/sql: it takes text, as ParseUUID does, and 16 bytes. NULL is an error
+// that wraps ErrNull: sql.Null[UUID] and *UUID can be NULL.
+func (u *UUID) Scan(src any) error {
+	switch v := src.(type) {
+	case string:
+		return u.UnmarshalText([]byte(v))
+	case []byte:
+		if len(v) != len(u) {
+			return u.UnmarshalText(v)
+		}
+		*u = UUID(v)
+		return nil
+	case nil:
+		return fmt.Errorf("vecql: scan a UUID: %w", ErrNull)
+	}
+	return fmt.Errorf("vecql: scan a UUID: %w: %T", ErrConversion, src)
+}

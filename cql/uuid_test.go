@@ -188,3 +188,17 @@ func compareSigned(a, b UUID) int {
 	}
 	return bytes.Compare(a[8:], b[8:])
 }
+
+func TestUUIDScan(t *testing.T) {
+	want := MustRandomUUID()
+	for _, src := range []any{want.String(), []byte(want.String()), want.Bytes()} {
+		var got UUID
+		require.NoError(t, got.Scan(src))
+		require.Equal(t, want, got)
+	}
+	got := want
+	require.ErrorIs(t, got.Scan(nil), ErrNull)
+	require.ErrorIs(t, got.Scan(int64(1)), ErrConversion)
+	require.ErrorContains(t, got.Scan([]byte("short")), "not a UUID")
+	require.Equal(t, want, got, "unchanged after errors")
+}

@@ -37,5 +37,5 @@
 // other errors and of NewTraceWriter are vecql's.
 //
 // A Conn, a ConnConfig and a ConnErrorHandler exist, but no function takes or returns one. TimeoutLimit has no effect.
-// A UUID has the method IsEmpty, a Duration the method String.
+// A UUID has the methods IsEmpty and Scan, a Duration the method String.
 package gocql

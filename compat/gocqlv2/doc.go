@@ -36,5 +36,5 @@
 //     elements. Params and TypeInfoFromParams are not called.
 //   - Session.Close waits for the requests in flight, at most 11 seconds.
 //   - Listeners and policies are called by one goroutine, one change after the other.
-//   - Consistency, Duration and UUID are vecql's types, with one further method each: IsSerial, String, IsEmpty.
+//   - Consistency, Duration and UUID are vecql's types, with further methods: IsSerial, String, IsEmpty and Scan.
 package gocql
