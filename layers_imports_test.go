@@ -36,6 +36,7 @@ var imports = map[string][]string{
 	"internal/background":   nil,
 	"internal/bitmap":       nil,
 	"internal/clustertable": {module, module + "/internal/cqltext"},
+	"internal/clusteruri":   {module},
 	"internal/codec":        {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest":   {module + "/column"},
 	"internal/cqltext":      nil,

@@ -9,38 +9,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apache/arrow-adbc/go/adbc"
 
-	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/clusteruri"
 )
 
 // Options of databases, connections and statements.
 
-// The names of the options of this driver.
+// optionPrefix begins the options of this driver, and of the settings that are parameters of a URI too.
+const optionPrefix = "vecql."
+
+// The names of the options of this driver. Those of databases are in package clusteruri.
 const (
-	optionContactPoints  = "vecql.contact_points"
-	optionTLS            = "vecql.tls"
-	optionCA             = "vecql.tls.ca"
-	optionCert           = "vecql.tls.cert"
-	optionKey            = "vecql.tls.key"
-	optionServerName     = "vecql.tls.server_name"
-	optionVerify         = "vecql.tls.verify"
-	optionDataCenter     = "vecql.data_center"
-	optionConsistency    = "vecql.consistency"
-	optionTimeout        = "vecql.timeout"
-	optionConnectTimeout = "vecql.connect_timeout"
-	optionCompression    = "vecql.compression"
-	optionProtocol       = "vecql.protocol"
-	optionPageBytes      = "vecql.page_bytes"
-	optionWorkers        = "vecql.workers"
-	optionPartitions     = "vecql.partitions"
-	optionUUID           = "vecql.uuid"
-	optionDecimal        = "vecql.decimal"
-	optionVarint         = "vecql.varint"
-	optionDuration       = "vecql.duration"
-	optionPrimaryKey     = "vecql.ingest.primary_key"
+	optionContactPoints = optionPrefix + clusteruri.ContactPoints
+	optionPageBytes     = "vecql.page_bytes"
+	optionWorkers       = "vecql.workers"
+	optionPartitions    = "vecql.partitions"
+	optionUUID          = "vecql.uuid"
+	optionDecimal       = "vecql.decimal"
+	optionVarint        = "vecql.varint"
+	optionDuration      = "vecql.duration"
+	optionPrimaryKey    = "vecql.ingest.primary_key"
 )
 
 // A scope is a set of the objects that have an option.
@@ -60,23 +50,10 @@ type option struct {
 	check    func(value string) error
 }
 
-var options = map[string]option{
+var options = withCluster(map[string]option{
 	adbc.OptionKeyURI:      {ofDatabase, "", nil},
 	adbc.OptionKeyUsername: {ofDatabase, "", nil},
 	adbc.OptionKeyPassword: {ofDatabase, "", nil},
-	optionContactPoints:    {ofDatabase, "", nil},
-	optionTLS:              {ofDatabase, "false", isBool},
-	optionCA:               {ofDatabase, "", nil},
-	optionCert:             {ofDatabase, "", nil},
-	optionKey:              {ofDatabase, "", nil},
-	optionServerName:       {ofDatabase, "", nil},
-	optionVerify:           {ofDatabase, "true", isBool},
-	optionDataCenter:       {ofDatabase, "", nil},
-	optionConsistency:      {ofDatabase, "QUORUM", isConsistency},
-	optionTimeout:          {ofDatabase, "11s", isTime},
-	optionConnectTimeout:   {ofDatabase, "11s", isTime},
-	optionCompression:      {ofDatabase, "none", oneOf("none", "lz4", "snappy")},
-	optionProtocol:         {ofDatabase, "0", oneOf("0", "4", "5")},
 
 	adbc.OptionKeyCurrentDbSchema: {ofDatabase | ofConnection, "", nil},
 	adbc.OptionKeyCurrentCatalog:  {ofConnection, "", oneOf("")},
@@ -103,9 +80,15 @@ var options = map[string]option{
 	adbc.OptionValueIngestTargetDBSchema: {ofStatement, "", nil},
 	adbc.OptionValueIngestTemporary:      {ofStatement, "false", oneOf("false")},
 	adbc.OptionKeyIncremental:            {ofStatement, "false", oneOf("false")},
-}
+})
 
-func isBool(value string) error { return oneOf("true", "false")(value) }
+// withCluster adds the settings of a cluster to the options.
+func withCluster(m map[string]option) map[string]option {
+	for name, s := range clusteruri.Parameters() {
+		m[optionPrefix+name] = option{ofDatabase, s.Default, s.Check}
+	}
+	return m
+}
 
 // isAutocommit refuses transactions with the status that ADBC has for them.
 func isAutocommit(value string) error {
@@ -120,18 +103,6 @@ func isCount(value string) error {
 		return fmt.Errorf("want a number of at least 1")
 	}
 	return nil
-}
-
-func isTime(value string) error {
-	if d, err := time.ParseDuration(value); err != nil || d <= 0 {
-		return fmt.Errorf("want a time such as 500ms or 11s")
-	}
-	return nil
-}
-
-func isConsistency(value string) error {
-	_, err := vecql.ParseConsistency(value)
-	return err
 }
 
 func isDecimal(value string) error {
