@@ -3,7 +3,7 @@
 package expr
 
 import (
-	"regexp"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,8 +22,8 @@ func (b *builder) textTexts(t *term) lane[string] {
 	case "upper":
 		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToUpper(s), nil })
 	case "regexp_replace":
-		re, with := regexp.MustCompile(t.args[1].value.(string)), groups.Replace(t.args[2].value.(string))
-		return newMap(t, b.block, first, func(s string) (string, error) { return re.ReplaceAllString(s, with), nil })
+		replace := replacer(t.args[1].value.(string), groups.Replace(t.args[2].value.(string)))
+		return newMap(t, b.block, first, func(s string) (string, error) { return replace(s), nil })
 	case "substring":
 		from := b.ints(t.args[1])
 		if len(t.args) == 2 {
@@ -58,7 +58,56 @@ func (b *builder) length(t *term) lane[int64] {
 	if t.args[0].typ.Kind == column.Binary || t.op == "strlen" {
 		length = func(s string) (int64, error) { return int64(len(s)), nil }
 	}
-	return newMap(t, b.block, b.texts(t.args[0]), length)
+	each := newMap(t, b.block, b.texts(t.args[0]), length)
+	if arg := t.args[0]; arg.op == opColumn && arg.typ.ValueWidth() == 0 {
+		runes := t.op != "strlen" && arg.typ.Kind == column.String
+		return &lengthLane{b.block, b.sources[arg.index], runes, each, room[int64](b.block)}
+	}
+	return each
+}
+
+// A lengthLane is the length of the texts of a column, from their offsets.
+type lengthLane struct {
+	b     *block
+	s     *source
+	runes bool // the length in characters: that in bytes if the texts are ASCII
+	each  lane[int64]
+	out   []int64
+}
+
+// eval measures texts with codes, and texts that are not ASCII, one by one.
+func (l *lengthLane) eval(rows []int32) (vec[int64], error) {
+	c := l.s.column
+	if c.Dict != nil {
+		return l.each.eval(rows)
+	}
+	offsets := c.Offsets[l.b.lo : l.b.lo+l.b.n+1]
+	if l.runes && (len(rows) < l.b.n || !isASCII(c.Values[offsets[0]:offsets[l.b.n]])) {
+		return l.each.eval(rows)
+	}
+	out := l.out[:l.b.n]
+	for i := range out {
+		out[i] = int64(offsets[i+1] - offsets[i])
+	}
+	return vec[int64]{out, l.s.bits(l.b)}, nil
+}
+
+// isASCII reports whether all bytes are below 0x80.
+func isASCII(b []byte) bool {
+	const high = 0x8080808080808080
+	for ; len(b) >= 32; b = b[32:] {
+		w := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) | binary.LittleEndian.Uint64(b[16:]) |
+			binary.LittleEndian.Uint64(b[24:])
+		if w&high != 0 {
+			return false
+		}
+	}
+	for _, x := range b {
+		if x >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // likeness returns the filter of like, ilike, regexp, contains, starts_with and ends_with.
@@ -70,7 +119,7 @@ func (b *builder) likeness(t *term, not bool) filter {
 	case opLike, opILike:
 		match = likeMatcher(second.value.(string), t.op == opILike)
 	case opRegexp:
-		match = regexp.MustCompile(second.value.(string)).MatchString
+		match = matcher(second.value.(string))
 	case "contains":
 		test = strings.Contains
 	case "starts_with":
