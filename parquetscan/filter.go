@@ -181,6 +181,7 @@ type predicate struct {
 	types  []column.Type // of paths
 	leaves []*predicateLeaf
 	root   predicateNode
+	stages []stage
 }
 
 // A predicateNode is opAnd or opOr of args, or a leaf. No argument of And is an And, and no argument of Or an Or.
@@ -218,6 +219,7 @@ func (f Filter) compile(typeOf func(path string) (column.Type, bool)) (*predicat
 		return nil, err
 	}
 	p.number(&p.root)
+	p.addStages()
 	return p, nil
 }
 

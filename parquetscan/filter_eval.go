@@ -19,6 +19,7 @@ type evaluator struct {
 	p       *predicate
 	leaves  []leafState
 	scratch [][]byte // of nodes, by depth
+	cols    []*column.Column
 }
 
 // A leafState is the state of an evaluator for one leaf.
@@ -32,7 +33,7 @@ type leafState struct {
 // newEvaluator returns an evaluator for one Reader. Points of a column, from Eq and In, become a set of texts or a
 // sorted list of keys relative to the least.
 func (p *predicate) newEvaluator() *evaluator {
-	e := &evaluator{p: p, leaves: make([]leafState, len(p.leaves))}
+	e := &evaluator{p: p, leaves: make([]leafState, len(p.leaves)), cols: make([]*column.Column, len(p.paths))}
 	for i := range p.leaves {
 		l, state := p.leaves[i], &e.leaves[i]
 		if len(l.spans.texts) > 1 {
@@ -55,6 +56,11 @@ func (p *predicate) newEvaluator() *evaluator {
 func (e *evaluator) eval(cols []*column.Column, n int, sel []byte) int {
 	sel = sel[:(n+7)/8]
 	e.node(&e.p.root, cols, n, sel, 0)
+	return countBits(sel)
+}
+
+// countBits returns the number of bits that are set.
+func countBits(sel []byte) int {
 	count := 0
 	for ; len(sel) >= 8; sel = sel[8:] {
 		count += bits.OnesCount64(binary.LittleEndian.Uint64(sel))

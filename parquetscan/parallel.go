@@ -150,6 +150,7 @@ func (s *Scan) Borrow(ctx context.Context, buckets []Bucket, f func(worker int, 
 func (r *Reader) reuse(old *Reader) *Reader {
 	if old != nil {
 		r.columns, r.sel, r.ranges, r.eval = old.columns, old.sel, old.ranges, old.eval
+		r.narrow = old.narrow
 		r.selector, r.view, r.kept, r.some = old.selector, old.view, old.kept, old.some
 		old.columns = nil
 	}

@@ -44,7 +44,7 @@ func (s *Scan) plan() []Bucket {
 	}
 	for i := range buckets {
 		if f, group := s.place(&buckets[i]); s.pred != nil && matching[i] != nil && f.cuttable() {
-			if ranges, err := s.prune(f, group); err == nil { // the Reader of the bucket returns the error
+			if ranges, err := s.prune(s.pred, f, group); err == nil { // the Reader of the bucket returns the error
 				matching[i] = ranges
 			}
 		}

@@ -32,8 +32,9 @@ type Reader struct {
 	rows    int // of a batch
 	columns []columnReader
 	eval    *evaluator
-	cols    []*column.Column // arguments of eval
-	sel     []byte           // the selected rows of a batch, a bit each
+	narrow  *evaluator // of the scan's narrowing; nil means none yet
+	got     []bool     // the columns of a batch that are read
+	sel     []byte     // the selected rows of a batch, a bit each
 	// Of the selector: the function, its batch, the positions in it that it kept, and a bit for each of its rows.
 	selector func(b *column.Batch, rows []int32) ([]int32, error)
 	view     column.Batch
@@ -72,7 +73,7 @@ func (s *Scan) Reader(b Bucket) (*Reader, error) {
 	for i := range r.columns {
 		r.columns[i].state = &s.states[i]
 	}
-	r.cols = make([]*column.Column, len(s.filter))
+	r.got = make([]bool, len(s.columns))
 	return r, nil
 }
 
@@ -158,7 +159,14 @@ func (r *Reader) nextGroup() error {
 	}
 	r.ranges = addRange(r.ranges[:0], r.piece)
 	if r.scan.pred != nil {
-		ranges, err := r.scan.prune(r.file, r.number)
+		ranges, err := r.scan.prune(r.scan.pred, r.file, r.number)
+		if err != nil {
+			return r.locate(-1, err)
+		}
+		r.ranges = intersectRanges(r.ranges, ranges)
+	}
+	if w := r.scan.narrowing.Load(); w != nil && len(r.ranges) > 0 {
+		ranges, err := r.scan.prune(w.pred, r.file, r.number)
 		if err != nil {
 			return r.locate(-1, err)
 		}
@@ -170,14 +178,14 @@ func (r *Reader) nextGroup() error {
 	return r.openGroup(at, rows)
 }
 
-// prune returns the ranges of rows of a row group that the filter may select.
-func (s *Scan) prune(f *dataFile, group int) ([]rowRange, error) {
+// prune returns the ranges of rows of a row group that a predicate may select.
+func (s *Scan) prune(p *predicate, f *dataFile, group int) ([]rowRange, error) {
 	arrow, err := f.arrow()
 	if err != nil {
 		return nil, err
 	}
 	defer f.lock()()
-	return s.pred.prune(arrow, group, f.leafOf)
+	return p.prune(arrow, group, f.leafOf)
 }
 
 // mayMatch reports whether the filter may select rows of a row group, by the footer alone.

@@ -42,6 +42,8 @@ type Options struct {
 	Filter Filter
 	// Selector selects rows among those that Filter selects. nil means all of them.
 	Selector *Selector
+	// Narrow lists columns that the filters of [Scan.Narrow] may test. They need not be among Columns.
+	Narrow []string
 	// RowNumbers is the name of a further column, after all others: the number of the row in the Dataset, an Int64. ""
 	// means none. [Dataset.Rows] reads rows by their numbers.
 	RowNumbers string
@@ -93,6 +95,8 @@ type Scan struct {
 	leaves  [][]*leaf // by file
 	byName  map[string]int
 	piece   int64 // the least compressed bytes of a piece of a row group
+	first   []int // the columns that are read before rows are selected; nil means all
+	narrowed
 }
 
 // A scanColumn is a column that is read, as the first file has it.
@@ -139,6 +143,11 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	if err := s.addSelector(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.narrows, err = s.addOnce(o.Narrow); err != nil {
+		return nil, err
+	}
+	s.setFirst()
 	for _, f := range d.files {
 		if err := s.addFile(f); err != nil {
 			return nil, err

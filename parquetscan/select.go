@@ -41,7 +41,7 @@ func (r *Reader) read(b *column.Batch) error {
 		if slices.Contains(s.chosen, i) {
 			continue // read and converted for the selector
 		}
-		if !slices.Contains(s.filter, i) {
+		if !r.got[i] {
 			err = r.readColumn(&b.Columns[i], i, n, selected)
 		}
 		if err != nil {
@@ -87,18 +87,24 @@ func (r *Reader) ready(n int) (int, error) {
 func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 	s := r.scan
 	selected = n
-	if s.pred != nil {
-		for i, at := range s.filter {
-			r.cols[i] = r.output(b, at)
-			if err := r.readColumn(r.cols[i], at, n, n); err != nil {
-				return 0, err
-			}
+	clear(r.got)
+	if w := s.narrowing.Load(); w != nil {
+		if r.narrow == nil || r.narrow.p != w.pred {
+			r.narrow = w.pred.newEvaluator()
 		}
-		r.sel = grow(r.sel[:0], (n+7)/8)
-		selected = r.eval.eval(r.cols, n, r.sel)
-		for i, at := range s.filter {
-			if selected > 0 && selected < n && (at < s.outputs || s.o.Selector != nil) {
-				(*builder)(r.cols[i]).take(r.sel, n, selected)
+		if selected, err = r.filter(r.narrow, w.columns, b, n, n); err != nil {
+			return 0, err
+		}
+	}
+	if s.pred != nil && selected > 0 {
+		if selected, err = r.filter(r.eval, s.filter, b, n, selected); err != nil {
+			return 0, err
+		}
+	}
+	if selected > 0 && selected < n {
+		for i, got := range r.got {
+			if got && (i < s.outputs || slices.Contains(s.chosen, i)) {
+				(*builder)(r.output(b, i)).take(r.sel, n, selected)
 			}
 		}
 	}
@@ -106,6 +112,34 @@ func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 		return selected, nil
 	}
 	return r.selectRows(b, n, selected)
+}
+
+// filter reduces r.sel, which has selected of n rows, to the rows that a predicate selects, and returns their number.
+// columns are the positions of the predicate's columns.
+func (r *Reader) filter(e *evaluator, columns []int, b *column.Batch, n, selected int) (int, error) {
+	all := selected == n
+	if all {
+		r.sel = grow(r.sel[:0], (n+7)/8)
+	}
+	for i := range e.p.stages {
+		st := &e.p.stages[i]
+		for _, c := range st.columns {
+			at := columns[c]
+			e.cols[c] = r.output(b, at)
+			if r.got[at] {
+				continue
+			}
+			if err := r.readColumn(e.cols[c], at, n, n); err != nil {
+				return 0, err
+			}
+			r.got[at] = true
+		}
+		if selected = e.evalStage(st, n, r.sel, all); selected == 0 {
+			return 0, nil
+		}
+		all = false
+	}
+	return selected, nil
 }
 
 // output returns the destination of a column.

@@ -62,16 +62,23 @@ func (s *Scan) addOnce(names []string) ([]int, error) {
 	return positions, nil
 }
 
-// late reports whether a column is read after some rows of a batch have been selected.
-func (s *Scan) late(at int) bool {
+// setFirst sets the columns that are read before rows of a batch are selected.
+func (s *Scan) setFirst() {
 	switch {
+	case len(s.narrows) > 0:
+		s.first = s.narrows
 	case s.pred != nil:
-		return !slices.Contains(s.filter, at)
+		s.first = []int{}
+		for _, c := range s.pred.stages[0].columns {
+			s.first = append(s.first, s.filter[c])
+		}
 	case s.o.Selector != nil:
-		return !slices.Contains(s.chosen, at)
+		s.first = append([]int{}, s.chosen...)
 	}
-	return false
 }
+
+// late reports whether a column is read after some rows of a batch have been selected.
+func (s *Scan) late(at int) bool { return s.first != nil && !slices.Contains(s.first, at) }
 
 // selectRows reads the selector's columns of the selected rows among the next n, reduces r.sel to the rows that the
 // selector keeps, and returns their number.
@@ -80,10 +87,11 @@ func (r *Reader) selectRows(b *column.Batch, n, selected int) (int, error) {
 	r.view.Rows, r.view.Source, r.view.Columns = selected, b.Source, r.view.Columns[:0]
 	for _, at := range s.chosen {
 		c := r.output(b, at)
-		if !slices.Contains(s.filter, at) {
+		if !r.got[at] {
 			if err := r.readColumn(c, at, n, selected); err != nil {
 				return 0, err
 			}
+			r.got[at] = true
 		}
 		if err := r.convert(c, at); err != nil {
 			return 0, r.locate(at, err)
@@ -109,15 +117,15 @@ func (r *Reader) selectRows(b *column.Batch, n, selected int) (int, error) {
 		r.some[row>>3] |= 1 << (row & 7)
 	}
 	if len(kept) > 0 && len(kept) < selected {
-		r.narrow(b, n, selected)
+		r.keep(b, n, selected)
 	}
 	return len(kept), nil
 }
 
-// narrow removes rows that the selector did not keep from r.sel and from the columns that are already read.
-func (r *Reader) narrow(b *column.Batch, n, selected int) {
+// keep removes rows that the selector did not keep from r.sel and from the columns that are already read.
+func (r *Reader) keep(b *column.Batch, n, selected int) {
 	for i := range r.columns {
-		if slices.Contains(r.scan.filter, i) || slices.Contains(r.scan.chosen, i) {
+		if r.got[i] && (i < r.scan.outputs || slices.Contains(r.scan.chosen, i)) {
 			(*builder)(r.output(b, i)).take(r.some, selected, len(r.kept))
 		}
 	}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Stages: a filter column by column. If no row of a batch is left after a stage, the columns of later stages are not
+// decoded, and their pages not decompressed.
+
+// A stage is a part of a predicate, which is the And of its stages.
+type stage struct {
+	columns []int // of predicate.paths, which no stage before needs
+	nodes   []*predicateNode
+}
+
+// addStages makes the stages: arguments of And, each as soon as its columns are read. Columns of a fixed width are
+// read before texts.
+func (p *predicate) addStages() {
+	nodes := []*predicateNode{&p.root}
+	if p.root.leaf == nil && p.root.op == opAnd {
+		nodes = nil
+		for i := range p.root.args {
+			nodes = append(nodes, &p.root.args[i])
+		}
+	}
+	hasText := func(columns []int) int {
+		if slices.ContainsFunc(columns, func(c int) bool { return p.types[c].Kind.IsText() }) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(nodes, func(a, b *predicateNode) int {
+		return hasText(a.columns(nil)) - hasText(b.columns(nil))
+	})
+	read := map[int]int{} // the stages of the columns
+	for _, node := range nodes {
+		at, fresh := 0, []int{}
+		for _, c := range node.columns(nil) {
+			if s, ok := read[c]; ok {
+				at = max(at, s)
+			} else if !slices.Contains(fresh, c) {
+				fresh = append(fresh, c)
+			}
+		}
+		if len(fresh) > 0 || len(p.stages) == 0 {
+			at = len(p.stages)
+			p.stages = append(p.stages, stage{columns: fresh})
+		}
+		for _, c := range fresh {
+			read[c] = at
+		}
+		p.stages[at].nodes = append(p.stages[at].nodes, node)
+	}
+}
+
+// columns appends the columns that a node tests.
+func (node *predicateNode) columns(into []int) []int {
+	if node.leaf != nil {
+		return append(into, node.leaf.column)
+	}
+	for i := range node.args {
+		into = node.args[i].columns(into)
+	}
+	return into
+}
+
+// evalStage removes the rows that a stage does not select from sel, and returns the number of rows that are left. all
+// means that sel is undefined yet and has all rows.
+func (e *evaluator) evalStage(st *stage, n int, sel []byte, all bool) int {
+	sel = sel[:(n+7)/8]
+	for _, node := range st.nodes {
+		if all {
+			e.node(node, e.cols, n, sel, 0)
+			all = false
+			continue
+		}
+		other := e.scratchOf(0, len(sel))
+		e.node(node, e.cols, n, other, 1)
+		for i, b := range other {
+			sel[i] &= b
+		}
+	}
+	return countBits(sel)
+}
+
+// A narrowing is the filter of Scan.Narrow.
+type narrowing struct {
+	pred    *predicate
+	columns []int // of the Scan, by predicate.paths
+}
+
+// Narrow leaves out rows that do not pass a filter, from now on, while goroutines read: batches that are being read may
+// still have such rows. Row groups and pages are skipped as by Options.Filter, and of a batch without a row that passes
+// no other column is decoded. A later filter replaces an earlier one. The filter may test the columns that
+// Options.Narrow lists, and no others (ErrNoColumn). Buckets and numbers of rows are not affected.
+func (s *Scan) Narrow(f Filter) error {
+	n := &narrowing{}
+	var err error
+	n.pred, err = f.compile(func(path string) (column.Type, bool) {
+		if !slices.Contains(s.o.Narrow, path) {
+			return column.Type{}, false
+		}
+		return lookup(s.ds.files[0].nodes, path).field.Type, true
+	})
+	if err != nil {
+		return fmt.Errorf("%w (Options.Narrow lists %q)", err, s.o.Narrow)
+	}
+	if n.pred.everything() {
+		s.narrowing.Store(nil)
+		return nil
+	}
+	for _, path := range n.pred.paths {
+		n.columns = append(n.columns, s.narrows[slices.Index(s.o.Narrow, path)])
+	}
+	s.narrowing.Store(n)
+	return nil
+}
+
+// narrowed is the state of Scan.Narrow.
+type narrowed struct {
+	narrows   []int // positions of Options.Narrow
+	narrowing atomic.Pointer[narrowing]
+}
