@@ -3,7 +3,9 @@
 package tablescan
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // Estimates of the sizes of token ranges, as nodes have them. They are hints: they may be old, wrong or missing.
@@ -26,6 +29,42 @@ const (
 type estimate struct {
 	start, end int64
 	bytes      float64
+}
+
+// A RangeSize is a token range of a table with an estimate of its bytes, 0 if unknown.
+type RangeSize struct {
+	vecql.TokenRange
+	Bytes float64
+}
+
+// Sizes returns the token ranges of the table of a statement, in the order of their tokens, with the estimates of the
+// nodes: whole partitions, compressed or not, whichever columns the statement has. They are hints, which may be old. A
+// program that distributes the ranges itself plans with them. The statement and the errors are those of [New]; bind
+// markers need no values.
+func Sizes(ctx context.Context, session *vecql.Session, statement string) ([]RangeSize, error) {
+	src, err := parse(statement)
+	if err != nil {
+		return nil, err
+	}
+	keyspace := cmp.Or(src.keyspace, session.Query("").GetKeyspace())
+	s := &Scan{session: session, cfg: Config{Values: make([]any, len(cqltext.BindMarkers(statement)))}}
+	id, err := s.setText(ctx, src, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	ranges, err := session.TokenRanges(ctx, keyspace, src.table)
+	if err != nil {
+		return nil, err
+	}
+	sizes := sizesOf(ranges, readEstimates(ctx, session, tableName{keyspace, src.table, id}, hasTablets(ranges)))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("tablescan: read the sizes for %q: %w", statement, context.Cause(ctx))
+	}
+	list := make([]RangeSize, len(ranges))
+	for i, r := range ranges {
+		list[i] = RangeSize{TokenRange: r, Bytes: sizes[i]}
+	}
+	return list, nil
 }
 
 // sizesOf distributes estimates over ranges, which cover the ring in order.

@@ -18,13 +18,13 @@ const (
 )
 
 // plan splits the parts by the ranges of the table into pieces of about equal size. It begins with the first piece of
-// each range, then has the second ones, and so on, so that all nodes work from the start.
-func plan(left []Part, ranges []vecql.TokenRange, sizes []float64, splitBytes int64, workers int) []Part {
+// each range, then has the second ones, and so on, so that all nodes work from the start. counts are the numbers of
+// pieces of the ranges; with one piece each the parts are in the order of their tokens.
+func plan(left []Part, ranges []vecql.TokenRange, counts []int) []Part {
 	type piece struct {
 		Part
 		turn int
 	}
-	counts := splitCounts(ranges, sizes, splitBytes, workers)
 	var pieces []piece
 	at := 0 // in left, whose parts are in order
 	for i, r := range ranges {

@@ -81,7 +81,8 @@ func FuzzPlan(f *testing.F) {
 		for i := 1; i < len(ends); i++ {
 			estimates = append(estimates, estimate{ends[i-1], ends[i], float64(i) * 1e6})
 		}
-		parts := plan(left, ranges, sizesOf(ranges, estimates), max(splitBytes, 1), int(workers%32)+1)
+		counts := splitCounts(ranges, sizesOf(ranges, estimates), max(splitBytes, 1), int(workers%32)+1)
+		parts := plan(left, ranges, counts)
 		slices.SortFunc(parts, func(a, b Part) int { return cmp.Compare(a.Start, b.Start) })
 		for i, p := range parts {
 			require.True(t, p.valid(), "%v", p)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -176,14 +177,15 @@ func (s *Scan) begin() bool {
 	return true
 }
 
-// end stops the clock and puts the rests of open parts back into the queue.
+// end stops the clock and puts the rests of open parts back into the queue, at its front, which keeps the order of an
+// ordered scan.
 func (s *Scan) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = false
 	s.elapsed += time.Since(s.began)
 	for _, w := range s.open {
-		s.queue = append(s.queue, work{Part: w.Part})
+		s.queue = slices.Insert(s.queue, 0, work{Part: w.Part})
 	}
 	clear(s.open)
 }

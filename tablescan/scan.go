@@ -29,6 +29,9 @@ type Config struct {
 	Retries int
 	// SplitBytes is the size of the parts into which ranges are split, by the estimates of the nodes. Default 64 MiB.
 	SplitBytes int64
+	// Ordered reads the ranges one after the other, so that all rows come in the order of their tokens. Workers and
+	// SplitBytes are ignored, and the estimates of the nodes are not read.
+	Ordered bool
 	// Values are the values of the statement's bind markers, in order.
 	Values []any
 	// Ranges limits the scan to ranges that do not overlap, such as some of Session.TokenRanges, so that several
@@ -121,6 +124,9 @@ func Tokens(ctx context.Context, session *vecql.Session, table string, cfg Confi
 // newScan prepares the scan of a parsed statement. statement is its text in checkpoints.
 func newScan(ctx context.Context, session *vecql.Session, src *source, statement string, cfg Config) (*Scan, error) {
 	cfg.Workers, cfg.PageBytes = cmp.Or(max(cfg.Workers, 0), 8), cmp.Or(max(cfg.PageBytes, 0), 1<<20)
+	if cfg.Ordered {
+		cfg.Workers = 1
+	}
 	cfg.Retries, cfg.SplitBytes = cmp.Or(max(cfg.Retries, 0), 10), cmp.Or(max(cfg.SplitBytes, 0), 64<<20)
 	keyspace := cmp.Or(src.keyspace, session.Query("").GetKeyspace())
 	s := &Scan{
@@ -139,11 +145,15 @@ func newScan(ctx context.Context, session *vecql.Session, src *source, statement
 	if err != nil {
 		return nil, err
 	}
-	sizes := sizesOf(ranges, readEstimates(ctx, session, tableName{keyspace, src.table, id}, hasTablets(ranges)))
+	counts := slices.Repeat([]int{1}, len(ranges))
+	if !cfg.Ordered {
+		sizes := sizesOf(ranges, readEstimates(ctx, session, tableName{keyspace, src.table, id}, hasTablets(ranges)))
+		counts = splitCounts(ranges, sizes, cfg.SplitBytes, cfg.Workers)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("tablescan: plan %q: %w", statement, context.Cause(ctx))
 	}
-	for _, p := range plan(left, ranges, sizes, cfg.SplitBytes, cfg.Workers) {
+	for _, p := range plan(left, ranges, counts) {
 		s.queue = append(s.queue, work{Part: p})
 	}
 	return s, nil

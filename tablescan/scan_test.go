@@ -283,6 +283,55 @@ func TestRanges(t *testing.T) {
 }
 
 // TestPageBytes bounds pages of large rows.
+// TestOrdered reads a table in the order of its tokens, leaves the loop, and continues in this order.
+func TestOrdered(t *testing.T) {
+	for name, cfg := range configs {
+		t.Run(name, func(t *testing.T) {
+			onFake(t, cfg, func(t *testing.T, c *fake) {
+				c.fill(t)
+				want, got := c.all(t), &rows{}
+				s := c.scan(t, selectAll, tablescan.Config{Ordered: true, Workers: 7, Tokens: true, PageBytes: 256})
+				var tokens []int64
+				for len(s.Checkpoint().Left) > 0 {
+					batches := 0
+					for b, err := range s.Batches(t.Context()) {
+						require.NoError(t, err)
+						if batches++; batches > 5 {
+							break // this batch comes again
+						}
+						list, err := column.Slice[int64](b.Column(tablescan.TokenColumn))
+						require.NoError(t, err)
+						tokens = append(tokens, list...)
+						b.Columns = b.Columns[:2]
+						got.add(t, b)
+					}
+				}
+				require.True(t, slices.IsSorted(tokens))
+				requireSame(t, want, got)
+			})
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		sizes, err := tablescan.Sizes(t.Context(), c.session, "SELECT id FROM ks.t WHERE n = ? ALLOW FILTERING")
+		require.NoError(t, err)
+		ranges, err := c.session.TokenRanges(t.Context(), "ks", "t")
+		require.NoError(t, err)
+		require.Len(t, sizes, len(ranges))
+		for i, size := range sizes {
+			require.Equal(t, ranges[i], size.TokenRange)
+			require.GreaterOrEqual(t, size.Bytes, 0.0)
+		}
+		_, err = tablescan.Sizes(t.Context(), c.session, "SELECT id FROM ks.t LIMIT 3")
+		require.ErrorContains(t, err, "it has LIMIT")
+		_, err = tablescan.Sizes(t.Context(), c.session, "SELECT id FROM ks.missing")
+		require.ErrorContains(t, err, "missing")
+	})
+}
+
 func TestPageBytes(t *testing.T) {
 	onFake(t, configs["one"], func(t *testing.T, c *fake) {
 		value := make([]byte, 10_000)
