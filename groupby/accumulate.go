@@ -5,6 +5,7 @@ package groupby
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/vecql/vecql/column"
 )
@@ -111,6 +112,10 @@ func (c *count) Result(i, j int) (column.Column, error)  { return of(c.n[i:j]), 
 // Add counts in lanes if groups are few. Ids are then below laneGroups, and the modulo only removes bounds checks.
 func (c *count) Add(rows Rows) error {
 	n, ids := c.n, rows.IDs
+	if rows.only {
+		n[ids[0]] += int64(len(ids))
+		return nil
+	}
 	if len(n) <= laneGroups {
 		var lanes [laneCount][laneGroups]int64
 		i := 0
@@ -225,12 +230,13 @@ type (
 	number interface{ signed | unsigned | float }
 )
 
-// sums are sums of integers in 128 bits: low holds the low 64 bits of each, and over the carries of the few groups that
-// have any. The final sum does not depend on the order of rows, even if an intermediate sum overflows 64 bits.
+// sums are sums of integers in 128 bits: low holds the low 64 bits of each, and over the carries. The final sum does not
+// depend on the order of rows, even if an intermediate sum overflows 64 bits.
 type sums struct {
 	seen
 	low  []int64
-	over map[uint32]int64
+	over carries
+	only bool // the rows to add belong to one group
 }
 
 func (s *sums) Resize(n int) {
@@ -239,29 +245,118 @@ func (s *sums) Resize(n int) {
 }
 
 func (s *sums) Reset() {
-	s.low, s.over = s.low[:0], nil
+	s.low, s.over = s.low[:0], carries{}
 	s.seen.reset()
 }
 
-func (s *sums) carry(id uint32, n int64) {
-	if s.over == nil {
-		s.over = map[uint32]int64{}
-	}
-	s.over[id] += n
+// carries are the carries of sums by group.
+type carries struct {
+	first []int64          // of the first groups; nil until one of them has a carry
+	rest  map[uint32]int64 // of the other groups that have any
 }
 
-// addSigned adds values to their groups. Carries are so rare that their branch is almost free.
+// firstCarries is the number of groups with an element of their own: a sum of large values has a carry every few rows.
+const firstCarries = 1024
+
+func (c *carries) add(id uint32, n int64) {
+	switch {
+	case id >= firstCarries:
+		if c.rest == nil {
+			c.rest = map[uint32]int64{}
+		}
+		c.rest[id] += n
+	default:
+		if c.first == nil {
+			c.first = make([]int64, firstCarries)
+		}
+		c.first[id] += n
+	}
+}
+
+func (c *carries) of(id int) int64 {
+	if id < len(c.first) {
+		return c.first[id]
+	}
+	return c.rest[uint32(id)]
+}
+
+// between returns the carries of groups [i, j), nil if all are 0.
+func (c *carries) between(i, j int) []int64 {
+	var out []int64
+	set := func(id int, n int64) {
+		if n == 0 || id < i || j <= id {
+			return
+		}
+		if out == nil {
+			out = make([]int64, j-i)
+		}
+		out[id-i] = n
+	}
+	for id, n := range c.first {
+		set(id, n)
+	}
+	for id, n := range c.rest {
+		set(int(id), n)
+	}
+	return out
+}
+
+// addSum adds hi<<64 + lo to a sum whose low word is signed.
+func (s *sums) addSum(id uint32, hi int64, lo uint64) {
+	v, old := int64(lo), s.low[id]
+	sum := old + v
+	s.low[id] = sum
+	hi -= v >> 63 // the low word counts as signed
+	if (old^sum)&(v^sum) < 0 {
+		hi += 1 | v>>63
+	}
+	if hi != 0 {
+		s.over.add(id, hi)
+	}
+}
+
+// sumSigned returns the sum of x in 128 bits.
+func sumSigned[T signed](x []T) (hi int64, lo uint64) {
+	if unsafe.Sizeof(x[0]) < 8 {
+		sum := int64(0)
+		for _, v := range x {
+			sum += int64(v)
+		}
+		return sum >> 63, uint64(sum)
+	}
+	var carry uint64
+	for _, v := range x {
+		lo, carry = bits.Add64(lo, uint64(int64(v)), 0)
+		hi += int64(carry) + int64(v)>>63
+	}
+	return hi, lo
+}
+
+// sumUnsigned returns the sum of x in 128 bits.
+func sumUnsigned[T unsigned](x []T) (hi int64, lo uint64) {
+	var carry uint64
+	for _, v := range x {
+		lo, carry = bits.Add64(lo, uint64(v), 0)
+		hi += int64(carry)
+	}
+	return hi, lo
+}
+
+// addSigned adds values to their groups. Carries are rare, so that their branch is almost free.
 func addSigned[T signed](s *sums, ids []uint32, col *column.Column) {
 	low := s.low
 	x := view[T](col)[:len(ids)]
 	s.begin(ids, col.Nulls != 0)
-	if col.Nulls == 0 {
+	if s.only && col.Nulls == 0 {
+		hi, lo := sumSigned(x)
+		s.addSum(ids[0], hi, lo)
+	} else if col.Nulls == 0 {
 		for i, id := range ids {
 			v, old := int64(x[i]), low[id]
 			sum := old + v
 			low[id] = sum
 			if (old^sum)&(v^sum) < 0 {
-				s.carry(id, 1|v>>63)
+				s.over.add(id, 1|v>>63)
 			}
 		}
 	} else {
@@ -272,7 +367,7 @@ func addSigned[T signed](s *sums, ids []uint32, col *column.Column) {
 			low[id] = sum
 			s.bits[id] = true
 			if (old^sum)&(v^sum) < 0 {
-				s.carry(id, 1|v>>63)
+				s.over.add(id, 1|v>>63)
 			}
 		})
 	}
@@ -290,14 +385,22 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, col *column.Column) {
 		sum := uint64(low[id]) + v
 		low[id] = int64(sum)
 		if sum < v {
-			s.carry(id, 1)
+			s.over.add(id, 1)
 		}
 	}
-	if col.Nulls == 0 {
+	switch {
+	case s.only && col.Nulls == 0:
+		hi, lo := sumUnsigned(x)
+		sum, carry := bits.Add64(uint64(low[ids[0]]), lo, 0)
+		low[ids[0]] = int64(sum)
+		if hi += int64(carry); hi != 0 {
+			s.over.add(ids[0], hi)
+		}
+	case col.Nulls == 0:
 		for i := range ids {
 			add(i)
 		}
-	} else {
+	default:
 		forValid(col, func(i int) { add(i); s.bits[ids[i]] = true })
 	}
 	s.end()
@@ -306,13 +409,7 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, col *column.Column) {
 // state returns the sums of groups [i, j) as two columns; merge adds such columns.
 func (s *sums) state(t column.Type, i, j int) []column.Column {
 	over := zeroColumn(typeInt64, j-i)
-	if len(s.over) > 0 {
-		o := make([]int64, j-i)
-		for id, n := range s.over {
-			if i <= int(id) && int(id) < j {
-				o[int(id)-i] = n
-			}
-		}
+	if o := s.over.between(i, j); o != nil {
 		over = of(o)
 	}
 	return []column.Column{columnOf(t, j-i, s.low[i:j]).WithValidity(s.validity(i, j)), over}
@@ -320,6 +417,7 @@ func (s *sums) state(t column.Type, i, j int) []column.Column {
 
 // merge adds the states of other sums: a column of low words, and one of carries, which is nearly always zeros.
 func (s *sums) merge(ids []uint32, state []column.Column) {
+	s.only = false
 	if state[0].Type == typeUint64 {
 		addUnsigned[uint64](s, ids, &state[0])
 	} else {
@@ -328,7 +426,7 @@ func (s *sums) merge(ids []uint32, state []column.Column) {
 	if !isZeros(&state[1]) {
 		for i, n := range view[int64](&state[1]) {
 			if n != 0 {
-				s.carry(ids[i], n)
+				s.over.add(ids[i], n)
 			}
 		}
 	}
@@ -340,7 +438,7 @@ func (s *sums) float(id int, unsigned bool) float64 {
 	if unsigned {
 		f = float64(uint64(s.low[id]))
 	}
-	if n := s.over[uint32(id)]; n != 0 {
+	if n := s.over.of(id); n != 0 {
 		f += float64(n) * (1 << 64)
 	}
 	return f
@@ -368,8 +466,8 @@ func (s *sumInt) Types() ([]column.Type, column.Field) {
 }
 
 func (s *sumInt) Add(rows Rows) error {
-	s.add(&s.sums, rows.IDs,
-		&rows.Args[0])
+	s.only = rows.only
+	s.add(&s.sums, rows.IDs, &rows.Args[0])
 	return nil
 }
 

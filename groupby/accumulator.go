@@ -48,6 +48,8 @@ type Rows struct {
 	// with a smaller number comes first. They are set only for aggregates with RowNumbers.
 	Start   int64
 	Numbers []int64
+
+	only bool // all rows belong to one group, and there is a row
 }
 
 // Number returns the number of row i.

@@ -94,10 +94,8 @@ func combineSum(name string, acc Accumulator, overflow Overflow) (column.Field, 
 		return fieldOf(s.typ), s.Result
 	}
 	return fieldOf(s.typ), func(i, j int) (column.Column, error) {
-		for id, n := range s.over {
-			if n != 0 && i <= int(id) && int(id) < j {
-				return column.Column{}, &OverflowError{Aggregate: name}
-			}
+		if s.over.between(i, j) != nil {
+			return column.Column{}, &OverflowError{Aggregate: name}
 		}
 		return s.Result(i, j)
 	}

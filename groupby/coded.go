@@ -12,6 +12,7 @@ type codedGroups struct {
 	dicts []*column.Dictionary
 	ids   []uint32          // by code; 0 if unknown
 	codes [chunkRows]uint32 // of a chunk, unless the column has them
+	only  []uint32          // the only group of rows without keys, repeated
 }
 
 // maxCombined is the maximum number of combinations of the entries of several dictionaries.
@@ -116,9 +117,8 @@ func (w *worker) onlyGroup(n int) []uint32 {
 	if len(w.plan.Keys) > 0 || w.local == nil || w.local.groups() < 2 {
 		return nil
 	}
-	ids := w.local.ids[:n]
-	for k := range ids {
-		ids[k] = 1
+	for len(w.coded.only) < n {
+		w.coded.only = append(w.coded.only, 1)
 	}
-	return ids
+	return w.coded.only[:n]
 }

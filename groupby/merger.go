@@ -96,6 +96,7 @@ type chunk struct {
 	values  []column.Column
 	start   int64
 	numbers []int64
+	only    bool // all rows belong to one group
 }
 
 func (c *chunk) number(i uint32) int64 {
@@ -137,7 +138,7 @@ func (m *merger) accumulate(c *chunk, ids []uint32) error {
 		for k, v := range m.plan.parts[i].args {
 			args[k] = c.values[v]
 		}
-		if err := acc.Add(Rows{IDs: ids, Args: args, Start: c.start, Numbers: c.numbers}); err != nil {
+		if err := acc.Add(Rows{IDs: ids, Args: args, Start: c.start, Numbers: c.numbers, only: c.only && len(ids) > 0}); err != nil {
 			return m.failed(i, err)
 		}
 	}

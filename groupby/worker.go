@@ -97,6 +97,7 @@ func (w *worker) addChunk(in *input, i, j int) error {
 		w.part[k] = sliceRows(&values[k], i, j)
 	}
 	if ids := w.onlyGroup(j - i); ids != nil {
+		c.only = true
 		return w.addLocated(&c, ids, nil)
 	}
 	codes := w.codesOf(keys, i, j)
