@@ -173,12 +173,16 @@ func wordBits[T uint8 | uint16 | uint32 | uint64](v []T, lo, hi T, keys []uint64
 		return
 	}
 	width := hi - lo
+	for ; len(v) >= 8 && len(out) > 0; v, out = v[8:], out[1:] {
+		out[0] = boolBit(v[0]-lo <= width) | boolBit(v[1]-lo <= width)<<1 | boolBit(v[2]-lo <= width)<<2 |
+			boolBit(v[3]-lo <= width)<<3 | boolBit(v[4]-lo <= width)<<4 | boolBit(v[5]-lo <= width)<<5 |
+			boolBit(v[6]-lo <= width)<<6 | boolBit(v[7]-lo <= width)<<7
+	}
 	for i := range out {
-		b := byte(0)
-		for j, x := range v[8*i : min(8*i+8, len(v))] {
-			b |= boolBit(x-lo <= width) << j
+		out[i] = 0
+		for j, x := range v {
+			out[i] |= boolBit(x-lo <= width) << j
 		}
-		out[i] = b
 	}
 }
 

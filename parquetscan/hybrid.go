@@ -17,7 +17,8 @@ type hybrid struct {
 	data  []byte
 	width uint // bits per value, 0 to 32
 
-	// The current run: left values, all equal to value; or, if packed is not nil, at bit position bit of packed.
+	// The current run: left values, all equal to value; or, if packed is not nil, at bit position bit of packed. packed
+	// does not end with the run, so that 8 bytes can be loaded at nearly every value.
 	left   int
 	value  uint32
 	packed []byte
@@ -90,7 +91,7 @@ func (h *hybrid) run() error {
 		if h.left == 0 {
 			return corrupt("runs end too early")
 		}
-		h.packed, h.bit, h.data = h.data[:size], 0, h.data[size:]
+		h.packed, h.bit, h.data = h.data, 0, h.data[size:]
 	}
 	return nil
 }
@@ -150,7 +151,23 @@ func unpack(dst []uint32, src []byte, bit int, width uint) {
 		d[3] = uint32(binary.LittleEndian.Uint64(src[b3>>3:]) >> (uint(b3) & 7) & mask)
 		bit += 4 * int(width)
 	}
-	unpackGeneric(dst[i:], src, bit, width)
+	unpackLast(dst[i:], src, bit, width)
+}
+
+// unpackLast is unpack for values within less than 8 bytes of the end of src.
+func unpackLast(dst []uint32, src []byte, bit int, width uint) {
+	mask := uint64(1)<<width - 1
+	for i := range dst {
+		var last [8]byte
+		word := last[:]
+		if at := bit >> 3; at+8 <= len(src) {
+			word = src[at:]
+		} else {
+			copy(last[:], src[min(at, len(src)):])
+		}
+		dst[i] = uint32(binary.LittleEndian.Uint64(word) >> (uint(bit) & 7) & mask)
+		bit += int(width)
+	}
 }
 
 // unpackGeneric is the reference of unpack: bit by bit.
