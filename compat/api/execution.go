@@ -13,9 +13,10 @@ import (
 // Executions of v1.7 and the fork: one run of a query or batch with its retry policy and observer.
 
 // An Execution counts the attempts of one run. Pages after the first one are requests of their own. A nil Execution is
-// one without a retry policy and an observer.
+// one without a retry policy and an observer. A module's execution, a Run, embeds it.
 type Execution struct {
-	Observed bool // the observer counts the attempts
+	observer Run // counts the attempts; nil means none
+	policy   Run // decides what follows them; nil means none
 	metrics  *Metrics
 
 	mu      sync.Mutex
@@ -24,43 +25,64 @@ type Execution struct {
 	err     error // of the retry policy
 }
 
-// Begin sets where the attempts are counted.
-func (r *Execution) Begin(m *Metrics, observed bool) { r.metrics, r.Observed = m, observed }
+// A Run is a module's execution: it calls the retry policy and the observer of the program.
+type Run interface {
+	vecql.RetryPolicy
+	vecql.QueryObserver
+	vecql.BatchObserver
+	// Finished is called after the first page or the batch.
+	Finished()
+}
+
+// Finished does nothing.
+func (r *Execution) Finished() {}
+
+// Begin returns r, the Execution of a module's execution, after it has set what the program has.
+func (r *Execution) Begin(of Run, retried, observed bool) *Execution {
+	if retried {
+		r.policy = of
+	}
+	if observed {
+		r.observer = of
+	}
+	return r
+}
+
+// countIn sets where the attempts are counted. r may be nil.
+func (r *Execution) countIn(m *Metrics) {
+	if r != nil {
+		r.metrics = m
+	}
+}
 
 // Count counts attempts up to a total, without their latency, unless the observer counts them.
 func (r *Execution) Count(total int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if more := total - r.counted; more > 0 && !r.ended && !r.Observed {
+	if more := total - r.counted; more > 0 && !r.ended && r.observer == nil {
 		r.counted = total
 		r.metrics.Count(more, 0)
 	}
 }
 
-// Finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy.
-func (r *Execution) Finish(m *Metrics, attempts int, latency time.Duration) error {
+// finish ends the first page or the batch after a number of attempts. It returns the error of the retry policy.
+func (r *Execution) finish(m *Metrics, attempts int, latency time.Duration) error {
 	total := int64(attempts) * latency.Nanoseconds()
 	if r == nil {
 		m.Count(attempts, total)
 		return nil
 	}
-	if !r.Observed {
+	if r.observer == nil {
 		r.Count(attempts)
 		m.Count(0, total)
+	}
+	if r.policy != nil {
+		r.policy.Finished()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
 	return r.err
-}
-
-// Finish ends the execution r, which may be nil, of a query without rows that began at a time. It returns the error of
-// the retry policy.
-func Finish[H Addressed](r *Execution, c *Counted[H], began time.Time, info vecql.ExecInfo, err error) error {
-	if err != nil {
-		info.Attempts = attemptsOf(err)
-	}
-	return r.Finish(c.metrics, info.Attempts, time.Since(began)/time.Duration(max(info.Attempts, 1)))
 }
 
 // attemptsOf returns the number of attempts of a request that failed.

@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/vecql/vecql"
@@ -17,9 +18,29 @@ type Results[H, C any] struct {
 	Dialect *compat.Dialect
 	Hosts   *Hosts[H]
 	Columns func([]vecql.ColumnInfo) []C
-	// Failure returns the error of a result. own is that of the program's retry policy, idempotent the mark of the
-	// statement.
-	Failure func(err, own error, idempotent bool) error
+	// Failure returns the API's error for one of a request. idempotent is the mark of the statement.
+	Failure func(err error, idempotent bool) error
+	// Values returns the bound values of a statement in vecql's meaning; nil means that of Dialect.
+	Values func(values []any) []any
+}
+
+// bind returns the bound values of a statement in vecql's meaning.
+func (r *Results[H, C]) bind(values []any) []any {
+	if r.Values != nil {
+		return r.Values(values)
+	}
+	return r.Dialect.Bind(values)
+}
+
+// outcome returns the API's error for an error of a request. own is the error of the program's retry policy.
+func (r *Results[H, C]) outcome(err, own error, idempotent bool) error {
+	switch {
+	case err == nil || errors.Is(err, vecql.ErrSchemaAgreement):
+		return nil // a change of the schema succeeds although the nodes do not agree on it yet
+	case own != nil:
+		return own
+	}
+	return r.Failure(err, idempotent)
 }
 
 // An Iter reads the rows of a result. The zero Iter has no result.
@@ -58,7 +79,7 @@ func (it *Iter[H, C]) width() int {
 	return len(it.of.Columns())
 }
 
-func (it *Iter[H, C]) failure(err error) error { return it.results.Failure(err, it.err, it.idempotent) }
+func (it *Iter[H, C]) failure(err error) error { return it.results.outcome(err, it.err, it.idempotent) }
 
 // Columns returns the columns of the result.
 func (it *Iter[H, C]) Columns() []C {

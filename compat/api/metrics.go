@@ -101,3 +101,33 @@ func (m *Metrics) Latency() int64 {
 	}
 	return m.total.TotalLatency / int64(m.total.Attempts)
 }
+
+// counted are the counts of attempts that queries and batches of v1.7 and the fork have. H is the module's HostInfo.
+type counted[H any] struct {
+	metrics *Metrics // shared by copies; nil for a Batch that the program made without a session
+}
+
+// Cancel does nothing.
+//
+// Deprecated: cancel the context.
+func (*counted[H]) Cancel() {}
+
+// Attempts returns the number of attempts of all executions so far.
+func (c *counted[H]) Attempts() int { return c.metrics.Attempts() }
+
+// AddAttempts adds to the number of attempts on a node.
+func (c *counted[H]) AddAttempts(i int, host *H) { c.metrics.Observe(AddressOf(host), i, 0) }
+
+// Latency returns the mean latency of the attempts in nanoseconds.
+func (c *counted[H]) Latency() int64 { return c.metrics.Latency() }
+
+// AddLatency adds to the latency of the attempts on a node, in nanoseconds.
+func (c *counted[H]) AddLatency(l int64, host *H) { c.metrics.Observe(AddressOf(host), 0, l) }
+
+// AddressOf returns the address of a module's HostInfo, "" for nil.
+func AddressOf[H any](host *H) string {
+	if host == nil {
+		return ""
+	}
+	return any(host).(interface{ ConnectAddressAndPort() string }).ConnectAddressAndPort()
+}

@@ -113,22 +113,84 @@ func (p *Picker[H]) keyspaceChanged(k *vecql.KeyspaceMetadata, change string) {
 	}
 }
 
-// Selected returns vecql's iterator of the nodes of next, a module's NextHost. node returns the node of a SelectedHost,
-// nil for one that no session has, which is left out. plain returns the API's error for one of vecql.
-func Selected[S interface{ Mark(error) }, N ~func() S](
-	next N, node func(S) *vecql.HostInfo, plain func(error) error,
-) vecql.NextHost {
+// A Selection is a module's SelectedHost. H is its *HostInfo.
+type Selection[H any] interface {
+	Info() H
+	Mark(error)
+}
+
+// Selected returns vecql's iterator of the nodes of next, a module's NextHost. Nodes that no session has are left out.
+// plain returns the API's error for one of vecql.
+func Selected[S Selection[*H], N ~func() S, H any](next N, hosts *Hosts[H], plain func(error) error) vecql.NextHost {
 	return func() vecql.SelectedHost {
 		if next == nil {
 			return vecql.SelectedHost{}
 		}
 		for s := next(); any(s) != nil; s = next() {
-			if n := node(s); n != nil {
+			if n := hosts.Node(s.Info()); n != nil {
 				return vecql.SelectedHost{Host: n, Mark: func(err error) { s.Mark(plain(err)) }}
 			}
 		}
 		return vecql.SelectedHost{}
 	}
+}
+
+// A Chosen is the Selection of a policy of the API.
+type Chosen[H any] struct {
+	host H
+	mark func(error) // nil means that marks are ignored
+}
+
+// Choose returns the Selection of a node. mark receives the outcome of the attempt; nil means that it is ignored.
+func Choose[H any](host H, mark func(error)) Chosen[H] { return Chosen[H]{host, mark} }
+
+// Info implements SelectedHost.
+func (c Chosen[H]) Info() H { return c.host }
+
+// Mark implements SelectedHost.
+func (c Chosen[H]) Mark(err error) {
+	if c.mark != nil {
+		c.mark(err)
+	}
+}
+
+// A Routed is a request with its route, as a HostSelectionPolicy of the program receives it. The type of a module that
+// embeds it has the other methods of the request.
+type Routed[H any] struct {
+	request interface{ Keyspace() string }
+	route   vecql.RouteInfo
+	hosts   *Hosts[H]
+}
+
+// NewRouted returns a request with its route.
+func NewRouted[H any](request interface{ Keyspace() string }, route vecql.RouteInfo, hosts *Hosts[H]) Routed[H] {
+	return Routed[H]{request, route, hosts}
+}
+
+// RouteOf returns the route.
+func RouteOf[H any](r *Routed[H]) vecql.RouteInfo { return r.route }
+
+// GetRoutingKey returns the serialized partition key, nil if it is unknown.
+func (r *Routed[H]) GetRoutingKey() ([]byte, error) { return r.route.RoutingKey, nil }
+
+// Keyspace returns the keyspace of the table, else that of the request.
+func (r *Routed[H]) Keyspace() string {
+	if r.route.Keyspace != "" {
+		return r.route.Keyspace
+	}
+	return r.request.Keyspace()
+}
+
+// Table returns the table.
+func (r *Routed[H]) Table() string { return r.route.Table }
+
+func (r *Routed[H]) replicas() []*H { return r.hosts.All(r.route.Replicas) }
+
+// A Placed is a request whose replicas a token-aware policy asks for. H is a module's *HostInfo. Its method keeps other
+// packages from implementing the interfaces that embed it, as in gocql.
+type Placed[H any] interface {
+	// replicas returns the replicas of the request's partition, nil if they are unknown.
+	replicas() []H
 }
 
 // requestKey is the key under which the context of a request has its query or batch, for a HostSelectionPolicy of the

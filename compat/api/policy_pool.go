@@ -97,12 +97,12 @@ func (p *Pooled[H, R]) has(name string) bool {
 // setNames passes the names of the nodes to the pool. Callers hold p.mu.
 func (p *Pooled[H, R]) setNames() { p.pool.SetHosts(slices.Collect(maps.Keys(p.hosts))) }
 
-// PickPooled returns an iterator of the nodes that the pool selects. It has no end. selected makes a module's
+// PickPooled returns an iterator of the nodes that the pool selects. It has no end. choose makes a module's
 // SelectedHost of a node and of what receives the outcome of the request.
 func PickPooled[S any, H interface {
 	comparable
 	ConnectAddress() net.IP
-}, R PoolResponse](p *Pooled[H, R], selected func(host H, mark func(error)) S) func() S {
+}, R PoolResponse](p *Pooled[H, R], choose func(host H, mark func(error)) S) func() S {
 	return func() (none S) {
 		p.mu.RLock()
 		defer p.mu.RUnlock()
@@ -114,7 +114,7 @@ func PickPooled[S any, H interface {
 		if !p.has(name) {
 			return none
 		}
-		return selected(p.hosts[name], func(err error) {
+		return choose(p.hosts[name], func(err error) {
 			p.mu.RLock()
 			defer p.mu.RUnlock()
 			if p.has(name) {

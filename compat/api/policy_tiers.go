@@ -3,7 +3,6 @@
 package gocql
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,8 +10,8 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Round-robin and token-aware host selection, for a policy of the program around one of the API. A policy of the API
-// alone is executed by vecql's.
+// Round-robin host selection, for a policy of the program around one of the API. A policy of the API alone is executed
+// by vecql's.
 
 // A Node is a module's *HostInfo.
 type Node[H any] interface {
@@ -27,7 +26,8 @@ type Node[H any] interface {
 type Tiers[H Node[H]] struct {
 	tier    func(H) uint
 	most    uint
-	native  vecql.HostSelectionPolicy // nil means none
+	of      vecql.HostSelectionPolicy // that of vecql; nil means none
+	local   bool                      // nodes of the last tier, those of other data centers, are never selected
 	started atomic.Uint64
 
 	mu    sync.Mutex
@@ -36,7 +36,7 @@ type Tiers[H Node[H]] struct {
 
 // RoundRobin returns the one tier of RoundRobinHostPolicy.
 func RoundRobin[H Node[H]]() *Tiers[H] {
-	return &Tiers[H]{tier: func(H) uint { return 0 }, native: vecql.RoundRobinHostPolicy()}
+	return &Tiers[H]{tier: func(H) uint { return 0 }, of: vecql.RoundRobinHostPolicy()}
 }
 
 // DCAware returns the tiers of DCAwareRoundRobinPolicy.
@@ -48,7 +48,7 @@ func DCAware[H Node[H]](localDC string) *Tiers[H] {
 		return 1
 	}}
 	if localDC != "" { // vecql refuses an empty name
-		t.native = vecql.DCAwareRoundRobinPolicy(localDC)
+		t.of = vecql.DCAwareRoundRobinPolicy(localDC)
 	}
 	return t
 }
@@ -65,23 +65,40 @@ func RackAware[H Node[H]](localDC, localRack string) *Tiers[H] {
 		return 0
 	}}
 	if localDC != "" && localRack != "" {
-		t.native = vecql.RackAwareRoundRobinPolicy(localDC, localRack)
+		t.of = vecql.RackAwareRoundRobinPolicy(localDC, localRack)
 	}
 	return t
 }
 
-// NativePolicy returns the policy of vecql, nil if there is none.
-func (t *Tiers[H]) NativePolicy() vecql.HostSelectionPolicy { return t.native }
+// DisableFailover leaves the nodes of other data centers out.
+func DisableFailover[H Node[H]](t *Tiers[H]) { t.local, t.of = true, nil }
 
-// Plan returns the nodes of the first tiers, each from another node on than last time.
-func (t *Tiers[H]) Plan(tiers uint) []H {
+func (t *Tiers[H]) native() vecql.HostSelectionPolicy { return t.of }
+
+// NativeOf returns the policy of vecql that stands for p, a module's HostSelectionPolicy, nil for a policy of the
+// program or around one.
+func NativeOf(p any) vecql.HostSelectionPolicy {
+	if n, ok := p.(interface {
+		native() vecql.HostSelectionPolicy
+	}); ok {
+		return n.native()
+	}
+	return nil
+}
+
+// Plan returns the nodes in their order by tier, in each tier from another node on than last time.
+func (t *Tiers[H]) Plan() []H {
 	start := t.started.Add(1)
 	hosts := t.hosts.Load()
 	if hosts == nil {
 		return nil
 	}
+	tiers := *hosts
+	if t.local {
+		tiers = tiers[:t.most]
+	}
 	var plan []H
-	for _, tier := range (*hosts)[:tiers] {
+	for _, tier := range tiers {
 		if n := uint64(len(tier)); n > 0 {
 			plan = append(append(plan, tier[start%n:]...), tier[:start%n]...)
 		}
@@ -138,133 +155,36 @@ func (t *Tiers[H]) SetPartitioner(string) {}
 // KeyspaceChanged implements HostSelectionPolicy.
 func (t *Tiers[H]) KeyspaceChanged(KeyspaceUpdateEvent) {}
 
-// NextUp returns an iterator of the nodes of a plan that are up. selected makes a module's SelectedHost.
-func NextUp[S any, H interface{ IsUp() bool }](plan []H, selected func(H) S) func() S {
+// NextUp returns an iterator of the nodes of a plan that are up. choose makes a module's SelectedHost.
+func NextUp[S any, H interface{ IsUp() bool }](plan []H, choose func(host H, mark func(error)) S) func() S {
 	return func() (none S) {
 		for len(plan) > 0 {
 			h := plan[0]
 			plan = plan[1:]
 			if h.IsUp() {
-				return selected(h)
+				return choose(h, nil)
 			}
 		}
 		return none
 	}
 }
 
-// A TokenOrder is the order of the replicas of a token-aware policy: the local ones, and with NonLocal the others by
-// tier. Busy, if it is not nil, returns a larger number for a replica that is tried later.
-type TokenOrder[H any] struct {
-	Tier     func(H) uint
-	NonLocal bool
-	Shuffle  bool
-	Busy     func(H) int
+// A Readiness is what SingleHostReadyPolicy adds to a policy.
+type Readiness struct {
+	policy any // the module's HostSelectionPolicy
+	up     atomic.Bool
 }
 
-// TierOf returns the tier of a node by a policy: that of a HostTierer, else 0 for a local node and 1 for another.
-func TierOf[H any](policy interface{ IsLocal(H) bool }) func(H) uint {
-	if t, ok := policy.(HostTierer[H]); ok {
-		return t.HostTier
-	}
-	return func(host H) uint {
-		if policy.IsLocal(host) {
-			return 0
-		}
-		return 1
-	}
+// NewReadiness returns the Readiness of a policy.
+func NewReadiness(policy any) Readiness { return Readiness{policy: policy} }
+
+// SetUp makes it ready: a node is up.
+func SetUp(r *Readiness) { r.up.Store(true) }
+
+// Ready reports whether a node is up, and the policy ready if it is a ReadyPolicy.
+func (r *Readiness) Ready() bool {
+	inner, ok := r.policy.(ReadyPolicy)
+	return r.up.Load() && (!ok || inner.Ready())
 }
 
-// Replicas returns the replicas to try, in their order.
-func (o TokenOrder[H]) Replicas(all []H) []H {
-	replicas := slices.Clone(all)
-	if o.Shuffle {
-		rand.Shuffle(len(replicas), func(i, j int) { replicas[i], replicas[j] = replicas[j], replicas[i] })
-	}
-	if o.NonLocal {
-		slices.SortStableFunc(replicas, func(a, b H) int { return int(o.Tier(a)) - int(o.Tier(b)) })
-	} else {
-		replicas = slices.DeleteFunc(replicas, func(h H) bool { return o.Tier(h) != 0 })
-	}
-	if o.Busy != nil {
-		slices.SortStableFunc(replicas, func(a, b H) int { return o.Busy(a) - o.Busy(b) })
-	}
-	return replicas
-}
-
-// Native returns vecql's token-aware policy around fallback, nil for nil.
-func (o TokenOrder[H]) Native(fallback vecql.HostSelectionPolicy, more ...vecql.TokenAwareOption,
-) vecql.HostSelectionPolicy {
-	if fallback == nil {
-		return nil
-	}
-	order := vecql.DoNotShuffleReplicas()
-	if o.Shuffle {
-		order = vecql.ShuffleReplicas()
-	}
-	opts := append([]vecql.TokenAwareOption{order}, more...)
-	if o.NonLocal {
-		opts = append(opts, vecql.NonLocalReplicasFallback())
-	}
-	return vecql.TokenAwareHostPolicy(fallback, opts...)
-}
-
-// Chain returns an iterator of the nodes of first, then of those of rest, each once. rest is called when first has
-// ended. S is a module's SelectedHost, N its NextHost.
-func Chain[H comparable, S interface{ Info() H }, N ~func() S](first func() S, rest func() N) func() S {
-	used := map[H]bool{}
-	var next N
-	return func() (none S) {
-		if next == nil {
-			if s := first(); any(s) != nil {
-				used[s.Info()] = true
-				return s
-			}
-			next = rest()
-		}
-		for s := next(); any(s) != nil; s = next() {
-			if !used[s.Info()] {
-				used[s.Info()] = true
-				return s
-			}
-		}
-		return none
-	}
-}
-
-// Around passes the nodes and the partitioner to the policy inside of another one.
-type Around[H any] struct{ inner Inner[H] }
-
-// Inner is the policy inside of another one.
-type Inner[H any] interface {
-	HostStateNotifier[H]
-	SetPartitioner
-	IsLocal(host H) bool
-}
-
-// NewAround returns what a policy around inner embeds.
-func NewAround[H any](inner Inner[H]) Around[H] { return Around[H]{inner} }
-
-// SetPartitioner implements SetPartitioner.
-func (a *Around[H]) SetPartitioner(partitioner string) { a.inner.SetPartitioner(partitioner) }
-
-// IsLocal reports whether a node is local by the policy inside.
-func (a *Around[H]) IsLocal(host H) bool { return a.inner.IsLocal(host) }
-
-// AddHost implements HostStateNotifier.
-func (a *Around[H]) AddHost(host H) { a.inner.AddHost(host) }
-
-// AddHosts is AddHost for several nodes.
-func (a *Around[H]) AddHosts(hosts []H) {
-	for _, h := range hosts {
-		a.inner.AddHost(h)
-	}
-}
-
-// RemoveHost implements HostStateNotifier.
-func (a *Around[H]) RemoveHost(host H) { a.inner.RemoveHost(host) }
-
-// HostUp implements HostStateNotifier.
-func (a *Around[H]) HostUp(host H) { a.inner.HostUp(host) }
-
-// HostDown implements HostStateNotifier.
-func (a *Around[H]) HostDown(host H) { a.inner.HostDown(host) }
+func (r *Readiness) native() vecql.HostSelectionPolicy { return NativeOf(r.policy) }

@@ -31,8 +31,13 @@ type Options[S, R any] = options[S, R]
 
 type options[S, R any] struct{ set Settings[R] }
 
+// A Set is a query or a batch. R is the module's RetryPolicy.
+type Set[R any] interface{ settings() *Settings[R] }
+
+func (o *options[S, R]) settings() *Settings[R] { return &o.set }
+
 // SettingsOf returns the options of a query or a batch.
-func SettingsOf[S, R any](o *Options[S, R]) *Settings[R] { return &o.set }
+func SettingsOf[R any](o Set[R]) *Settings[R] { return o.settings() }
 
 // whole returns the query or batch of which o is the first field.
 func (o *options[S, R]) whole() *S { return (*S)(unsafe.Pointer(o)) }
@@ -67,49 +72,6 @@ func (o *options[S, R]) WithTimestamp(timestamp int64) *S {
 // RetryPolicy sets the retry policy. The package comment of the module describes nil.
 func (o *options[S, R]) RetryPolicy(r R) *S { o.set.Retry = r; return o.whole() }
 
-// Addressed is a module's *HostInfo.
-type Addressed interface {
-	comparable
-	ConnectAddressAndPort() string
-}
-
-// AddressOf returns the address of a node, "" for none.
-func AddressOf[H Addressed](host H) string {
-	var none H
-	if host == none {
-		return ""
-	}
-	return host.ConnectAddressAndPort()
-}
-
-// Counted are the counts of attempts that queries and batches of v1.7 and the fork have. H is the module's *HostInfo.
-type Counted[H Addressed] struct {
-	metrics *Metrics // shared by copies; nil for a Batch that the program made without a session
-}
-
-// SetMetrics sets where the attempts are counted.
-func SetMetrics[H Addressed](c *Counted[H], m *Metrics) { c.metrics = m }
-
-// MetricsOf returns where the attempts are counted.
-func MetricsOf[H Addressed](c *Counted[H]) *Metrics { return c.metrics }
-
-// Cancel does nothing.
-//
-// Deprecated: cancel the context.
-func (*Counted[H]) Cancel() {}
-
-// Attempts returns the number of attempts of all executions so far.
-func (c *Counted[H]) Attempts() int { return c.metrics.Attempts() }
-
-// AddAttempts adds to the number of attempts on a node.
-func (c *Counted[H]) AddAttempts(i int, host H) { c.metrics.Observe(AddressOf(host), i, 0) }
-
-// Latency returns the mean latency of the attempts in nanoseconds.
-func (c *Counted[H]) Latency() int64 { return c.metrics.Latency() }
-
-// AddLatency adds to the latency of the attempts on a node, in nanoseconds.
-func (c *Counted[H]) AddLatency(l int64, host H) { c.metrics.Observe(AddressOf(host), 0, l) }
-
 // A Statement is what a query has besides its Settings.
 type Statement[C any] struct {
 	Text         string
@@ -126,77 +88,76 @@ type Statement[C any] struct {
 }
 
 // Query are the setters of queries.
-type Query[S, R, C any] struct {
+type Query[S, R, C any] = query[S, R, C]
+
+type query[S, R, C any] struct {
 	options[S, R]
 
 	st  Statement[C]
 	run func(*S) RowReader // runs the query; nil for a query that no session made
 }
 
-// QueryOf returns the settings of a query.
-func QueryOf[S, R, C any](q *Query[S, R, C]) (*Settings[R], *Statement[C]) { return &q.set, &q.st }
+// StatementOf returns what a query has besides its settings.
+func StatementOf[S, R, C any](q *Query[S, R, C]) *Statement[C] { return &q.st }
 
 // SetRun sets the function that runs a query.
 func SetRun[S, R, C any](q *Query[S, R, C], run func(*S) RowReader) { q.run = run }
 
-// SettingsOfQuery returns the settings that a query shares with batches.
-func SettingsOfQuery[S, R, C any](q *Query[S, R, C]) *Settings[R] { return &q.set }
-
 // Statement returns the text.
-func (q Query[S, R, C]) Statement() string { return q.st.Text }
+func (q query[S, R, C]) Statement() string { return q.st.Text }
 
 // Values returns the bound values.
-func (q Query[S, R, C]) Values() []any { return q.st.Values }
+func (q query[S, R, C]) Values() []any { return q.st.Values }
 
 // String returns the statement, its values and its consistency.
-func (q Query[S, R, C]) String() string {
+func (q query[S, R, C]) String() string {
 	return fmt.Sprintf("[query statement=%q values=%+v consistency=%v]", q.st.Text, q.st.Values, q.st.Cons)
 }
 
 // Consistency sets the consistency.
-func (q *Query[S, R, C]) Consistency(c C) *S { q.st.Cons = c; return q.whole() }
+func (q *query[S, R, C]) Consistency(c C) *S { q.st.Cons = c; return q.whole() }
 
 // SetConsistency is Consistency without a result.
-func (q *Query[S, R, C]) SetConsistency(c C) { q.st.Cons = c }
+func (q *query[S, R, C]) SetConsistency(c C) { q.st.Cons = c }
 
 // GetConsistency returns the consistency.
-func (q *Query[S, R, C]) GetConsistency() C { return q.st.Cons }
+func (q *query[S, R, C]) GetConsistency() C { return q.st.Cons }
 
 // CustomPayload sets the custom payload of the request.
-func (q *Query[S, R, C]) CustomPayload(customPayload map[string][]byte) *S {
+func (q *query[S, R, C]) CustomPayload(customPayload map[string][]byte) *S {
 	q.st.Payload = customPayload
 	return q.whole()
 }
 
 // PageSize sets the number of rows of a page; 0 or less means no paging.
-func (q *Query[S, R, C]) PageSize(n int) *S { q.st.PageSize = n; return q.whole() }
+func (q *query[S, R, C]) PageSize(n int) *S { q.st.PageSize = n; return q.whole() }
 
 // PageState sets the page at which the result begins, and limits the result to that page. nil is the first page.
-func (q *Query[S, R, C]) PageState(state []byte) *S {
+func (q *query[S, R, C]) PageState(state []byte) *S {
 	q.st.PageState, q.st.ManualPaging = state, true
 	return q.whole()
 }
 
 // Prefetch sets the share of a page that is left when the next page is requested.
-func (q *Query[S, R, C]) Prefetch(p float64) *S { q.st.Prefetch = p; return q.whole() }
+func (q *query[S, R, C]) Prefetch(p float64) *S { q.st.Prefetch = p; return q.whole() }
 
 // NoSkipMetadata makes the server send the metadata of the result with each page.
-func (q *Query[S, R, C]) NoSkipMetadata() *S { q.st.AllMetadata = true; return q.whole() }
+func (q *query[S, R, C]) NoSkipMetadata() *S { q.st.AllMetadata = true; return q.whole() }
 
 // SetSpeculativeExecutionPolicy sets the policy of further executions, which applies to an idempotent query.
-func (q *Query[S, R, C]) SetSpeculativeExecutionPolicy(sp vecql.SpeculativeExecutionPolicy) *S {
+func (q *query[S, R, C]) SetSpeculativeExecutionPolicy(sp vecql.SpeculativeExecutionPolicy) *S {
 	q.set.Spec = sp
 	return q.whole()
 }
 
 // Idempotent sets whether the statement is safe to execute twice.
-func (q *Query[S, R, C]) Idempotent(value bool) *S { q.st.Idempotent = value; return q.whole() }
+func (q *query[S, R, C]) Idempotent(value bool) *S { q.st.Idempotent = value; return q.whole() }
 
 // IsIdempotent reports whether the query is marked idempotent.
-func (q *Query[S, R, C]) IsIdempotent() bool { return q.st.Idempotent }
+func (q *query[S, R, C]) IsIdempotent() bool { return q.st.Idempotent }
 
 // RoutingKey sets the serialized partition key.
-func (q *Query[S, R, C]) RoutingKey(routingKey []byte) *S {
+func (q *query[S, R, C]) RoutingKey(routingKey []byte) *S {
 	q.st.RoutingKey = routingKey
 	return q.whole()
 }

@@ -51,17 +51,22 @@ func (d *Defaults[C]) SetTrace(trace vecql.Tracer) {
 	d.trace = trace
 }
 
-// SetQueryDefaults applies the options of a session to a query.
-func SetQueryDefaults[S, R, C any](d *Defaults[C], q *Query[S, R, C]) {
+// applyTo applies the options of a session to a query. nil has none.
+func (d *Defaults[C]) applyTo(st *Statement[C], trace *vecql.Tracer) {
+	if d == nil {
+		return
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	q.st.Cons, q.st.PageSize, q.st.Prefetch, q.set.Trace = d.cons, d.pageSize, d.prefetch, d.trace
+	st.Cons, st.PageSize, st.Prefetch, *trace = d.cons, d.pageSize, d.prefetch, d.trace
 }
 
-// SetBatchDefaults applies the options of a session to a batch and returns the consistency.
-func SetBatchDefaults[S, R, C any](d *Defaults[C], b *Options[S, R]) C {
+// ofBatch returns the options of a session for a batch. nil has none.
+func (d *Defaults[C]) ofBatch() (cons C, trace vecql.Tracer) {
+	if d == nil {
+		return cons, nil
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	b.set.Trace = d.trace
-	return d.cons
+	return d.cons, d.trace
 }

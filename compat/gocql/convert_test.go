@@ -4,8 +4,6 @@ package gocql
 
 import (
 	"reflect"
-	"slices"
-	"strconv"
 	"testing"
 
 	api "github.com/vecql/vecql/compat/api"
@@ -76,7 +74,7 @@ func TestNativePolicies(t *testing.T) {
 		"token": TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc"), ShuffleReplicas(), NonLocalReplicasFallback()),
 		"ready": SingleHostReadyPolicy(RoundRobinHostPolicy()),
 	} {
-		if nativeOf(p) == nil {
+		if api.NativeOf(p) == nil {
 			t.Error(name, "is not vecql's")
 		}
 	}
@@ -85,44 +83,8 @@ func TestNativePolicies(t *testing.T) {
 		"no rack": RackAwareRoundRobinPolicy("dc", ""), "token": TokenAwareHostPolicy(programPolicy{RoundRobinHostPolicy()}),
 		"ready": SingleHostReadyPolicy(programPolicy{RoundRobinHostPolicy()}), "pool": HostPoolHostPolicy(nil),
 	} {
-		if nativeOf(p) != nil {
+		if api.NativeOf(p) != nil {
 			t.Error(name, "is vecql's")
-		}
-	}
-}
-
-// request is a request with known replicas.
-type request struct {
-	Query
-	nodes []*HostInfo
-}
-
-func (r *request) replicas() []*HostInfo { return r.nodes }
-
-// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then those of the fallback.
-func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
-	type programPolicy struct{ HostSelectionPolicy }
-	fallback := programPolicy{DCAwareRoundRobinPolicy("dc0")}
-	var hosts []*HostInfo
-	for i, dc := range []string{"dc0", "dc0", "dc1", "dc1"} {
-		h := &HostInfo{host: api.NewHost(&api.HostRecord{ID: strconv.Itoa(i), DC: dc})}
-		hosts = append(hosts, h)
-		fallback.AddHost(h)
-	}
-	q := &request{nodes: []*HostInfo{hosts[3], hosts[1]}}
-	for _, test := range []struct {
-		policy HostSelectionPolicy
-		want   []*HostInfo // the first ones
-	}{
-		{TokenAwareHostPolicy(fallback), []*HostInfo{hosts[1], hosts[0]}},
-		{TokenAwareHostPolicy(fallback, NonLocalReplicasFallback()), []*HostInfo{hosts[1], hosts[3], hosts[0], hosts[2]}},
-	} {
-		next, picked := test.policy.Pick(q), []*HostInfo{}
-		for s := next(); s != nil; s = next() {
-			picked = append(picked, s.Info())
-		}
-		if len(picked) != 4 || !slices.Equal(picked[:len(test.want)], test.want) {
-			t.Errorf("%d nodes: %v", len(picked), picked)
 		}
 	}
 }

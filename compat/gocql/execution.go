@@ -4,7 +4,6 @@ package gocql
 
 import (
 	"context"
-	"time"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -14,30 +13,18 @@ import (
 // An execution is one run of a query or batch with its retry policy and observer.
 type execution struct {
 	api.Execution
+	session *Session
 	request RetryableQuery // the *Query or *Batch
 	retry   RetryPolicy
 }
 
 // newExecution returns the execution of a request, nil if the request has neither a retry policy nor an observer.
-func newExecution(request RetryableQuery, set *api.Settings[RetryPolicy], c *counted, observed bool) *execution {
-	if set.Retry == nil && !observed {
+func (s *Session) newExecution(request RetryableQuery, retry RetryPolicy, observed bool) *api.Execution {
+	if retry == nil && !observed {
 		return nil
 	}
-	r := &execution{request: request, retry: set.Retry}
-	r.Begin(api.MetricsOf(c), observed)
-	return r
-}
-
-// counts returns what counts the attempts of r, which may be nil.
-func (r *execution) counts() *api.Execution {
-	if r == nil {
-		return nil
-	}
-	return &r.Execution
-}
-
-func (r *execution) finish(c *counted, attempts int, latency time.Duration) error {
-	return r.counts().Finish(api.MetricsOf(c), attempts, latency)
+	r := &execution{session: s, request: request, retry: retry}
+	return r.Begin(r, retry != nil, observed)
 }
 
 // Decide implements vecql.RetryPolicy.
@@ -49,4 +36,24 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	d := vecql.Decision{Consistency: cql.Consistency(r.request.GetConsistency())}
 	d.SetConsistency = d.Consistency != a.Consistency
 	return r.Decided(d, r.retry.GetRetryType(plain(a.Err)))
+}
+
+// ObserveQuery implements vecql.QueryObserver.
+func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
+	q, host := r.request.(*Query), r.session.hosts.Of(o.Host)
+	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	q.observer.ObserveQuery(ctx, ObservedQuery{
+		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
+		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
+	})
+}
+
+// ObserveBatch implements vecql.BatchObserver.
+func (r *execution) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
+	b, host := r.request.(*Batch), r.session.hosts.Of(o.Host)
+	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	b.observer.ObserveBatch(ctx, ObservedBatch{
+		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
+		Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
+	})
 }

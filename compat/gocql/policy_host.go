@@ -3,7 +3,7 @@
 package gocql
 
 import (
-	"sync/atomic"
+	"context"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -43,35 +43,50 @@ type ExecutableQuery interface {
 	IsIdempotent() bool
 
 	RetryableQuery
-
-	// replicas returns the replicas of the request's partition, nil if they are unknown.
-	replicas() []*HostInfo
+	api.Placed[*HostInfo]
 }
 
-// selected is a SelectedHost that ignores marks.
-type selected struct{ host *HostInfo }
-
-func (s selected) Info() *HostInfo { return s.host }
-func (selected) Mark(error)        {}
-
-func nextOf(plan []*HostInfo) func() SelectedHost {
-	return api.NextUp(plan, func(h *HostInfo) SelectedHost { return selected{h} })
+// picked is a request as a HostSelectionPolicy of the program receives it.
+type picked struct {
+	routed // its methods are in place of those of the request
+	request
 }
 
-// nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
-func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
-	switch p := p.(type) {
-	case interface {
-		NativePolicy() vecql.HostSelectionPolicy
-	}:
-		return p.NativePolicy()
-	case *singleHostReadyPolicy:
-		return nativeOf(p.HostSelectionPolicy)
-	case *tokenAwareHostPolicy:
-		return p.order().Native(nativeOf(p.fallback))
+type (
+	routed  = api.Routed[HostInfo]
+	request struct{ ExecutableQuery }
+)
+
+// configurePolicy sets the selection of nodes.
+func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
+	policy := s.cfg.PoolConfig.HostSelectionPolicy
+	if policy == nil {
+		policy = RoundRobinHostPolicy()
 	}
-	return nil
+	if c.PoolConfig.HostSelectionPolicy = api.NativeOf(policy); c.PoolConfig.HostSelectionPolicy != nil {
+		return
+	}
+	p := api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
+	s.picker = p
+	c.PoolConfig.HostSelectionPolicy = p
+	c.Metadata.HostListener = vecql.HostListenersConfig{HostStateChangeListener: p, TopologyChangeListener: p}
+	if !s.cfg.Events.DisableSchemaEvents {
+		c.Metadata.SchemaListener.KeyspaceChangeListener = p
+	}
 }
+
+// pick returns the nodes of a request, in the order of a policy of the program.
+func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
+	of, _ := api.RequestOf(ctx).(ExecutableQuery)
+	if of == nil { // a request of Session.Vecql
+		of = s.Query(r.Statement).WithContext(ctx).Idempotent(r.Idempotent)
+	}
+	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&picked{api.NewRouted(of, r, s.hosts), request{of}})
+	return api.Selected(next, s.hosts, plain)
+}
+
+// choose returns a SelectedHost.
+func choose(host *HostInfo, mark func(error)) SelectedHost { return api.Choose(host, mark) }
 
 // tieredPolicy sorts nodes into tiers and goes round-robin in each.
 type tieredPolicy struct{ *api.Tiers[*HostInfo] }
@@ -80,7 +95,7 @@ type tieredPolicy struct{ *api.Tiers[*HostInfo] }
 func (p tieredPolicy) Init(*Session) {}
 
 // Pick implements HostSelectionPolicy.
-func (p tieredPolicy) Pick(ExecutableQuery) NextHost { return nextOf(p.Plan(p.MaxHostTier() + 1)) }
+func (p tieredPolicy) Pick(ExecutableQuery) NextHost { return api.NextUp(p.Plan(), choose) }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
 func RoundRobinHostPolicy() HostSelectionPolicy {
@@ -106,23 +121,19 @@ func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPo
 
 // SingleHostReadyPolicy is p with a Ready that is true once a node is up.
 func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
-	return &singleHostReadyPolicy{HostSelectionPolicy: p}
+	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
 }
 
 // singleHostReadyPolicy is a policy that is ready once a node is up.
 type singleHostReadyPolicy struct {
 	HostSelectionPolicy
-	ready atomic.Bool
+	readiness
 }
+
+type readiness = api.Readiness
 
 // HostUp implements HostStateNotifier.
 func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
 	p.HostSelectionPolicy.HostUp(host)
-	p.ready.Store(true)
-}
-
-// Ready implements ReadyPolicy.
-func (p *singleHostReadyPolicy) Ready() bool {
-	inner, ok := p.HostSelectionPolicy.(ReadyPolicy)
-	return p.ready.Load() && (!ok || inner.Ready())
+	api.SetUp(&p.readiness)
 }

@@ -23,18 +23,4 @@ type pool = api.Pooled[*HostInfo, hostpool.HostPoolResponse]
 func (p *hostPoolHostPolicy) Init(*Session) {}
 
 // Pick implements HostSelectionPolicy. The iterator has no end.
-func (p *hostPoolHostPolicy) Pick(ExecutableQuery) NextHost {
-	return api.PickPooled(&p.pool, func(h *HostInfo, mark func(error)) SelectedHost { return pooled{h, mark} })
-}
-
-// pooled is a node that a pool has returned.
-type pooled struct {
-	host *HostInfo
-	mark func(error)
-}
-
-// Info implements SelectedHost.
-func (s pooled) Info() *HostInfo { return s.host }
-
-// Mark implements SelectedHost.
-func (s pooled) Mark(err error) { s.mark(err) }
+func (p *hostPoolHostPolicy) Pick(ExecutableQuery) NextHost { return api.PickPooled(&p.pool, choose) }

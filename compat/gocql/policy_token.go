@@ -9,39 +9,31 @@ import api "github.com/vecql/vecql/compat/api"
 
 // tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and their events are those of fallback.
 type tokenAwareHostPolicy struct {
-	around
+	aware
 	fallback HostSelectionPolicy
-	shuffle  bool
-	nonLocal bool
 
 	_ []byte // not comparable, as in gocql
 }
 
-type around = api.Around[*HostInfo]
+type aware = api.TokenAware[*HostInfo]
 
 // ShuffleReplicas spreads the requests of a partition over its replicas.
 func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { p.shuffle = true }
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
 }
 
 // NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
 func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { p.nonLocal = true }
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
 }
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{around: api.NewAround[*HostInfo](fallback), fallback: fallback}
+	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
 	for _, opt := range opts {
 		opt(p)
 	}
 	return p
-}
-
-func (p *tokenAwareHostPolicy) order() api.TokenOrder[*HostInfo] {
-	return api.TokenOrder[*HostInfo]{
-		Tier: api.TierOf[*HostInfo](p.fallback), NonLocal: p.nonLocal, Shuffle: p.shuffle,
-	}
 }
 
 // Init implements HostSelectionPolicy.
@@ -53,12 +45,6 @@ func (p *tokenAwareHostPolicy) KeyspaceChanged(KeyspaceUpdateEvent) {}
 // Pick implements HostSelectionPolicy: local replicas, with NonLocalReplicasFallback the other replicas by tier, then
 // the nodes of the fallback.
 func (p *tokenAwareHostPolicy) Pick(q ExecutableQuery) NextHost {
-	if q == nil {
-		return p.fallback.Pick(q)
-	}
-	replicas := q.replicas()
-	if len(replicas) == 0 {
-		return p.fallback.Pick(q)
-	}
-	return api.Chain[*HostInfo](nextOf(p.order().Replicas(replicas)), func() NextHost { return p.fallback.Pick(q) })
+	rest := func() NextHost { return p.fallback.Pick(q) }
+	return api.PickAware(&p.aware, *api.OrderOf(&p.aware), q, choose, rest)
 }

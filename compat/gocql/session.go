@@ -4,12 +4,10 @@ package gocql
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
+	"github.com/vecql/vecql/cql"
 )
 
 // Session: a session of vecql with this API's defaults.
@@ -17,15 +15,18 @@ import (
 // A Session sends requests to a cluster. It is safe for use by any number of goroutines.
 type Session struct {
 	defaults
-	vecql   *vecql.Session
-	cfg     ClusterConfig
-	hosts   *api.Hosts[HostInfo]
-	picker  *api.Picker[*HostInfo] // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
-	schema  api.Keyspaces[KeyspaceMetadata]
-	results api.Results[HostInfo, ColumnInfo]
+	core   core
+	vecql  *vecql.Session
+	cfg    ClusterConfig
+	hosts  *api.Hosts[HostInfo]
+	picker *api.Picker[*HostInfo] // of a HostSelectionPolicy of the program; nil means that vecql selects the nodes
+	schema api.Keyspaces[KeyspaceMetadata]
 }
 
-type defaults = api.Defaults[Consistency]
+type (
+	defaults = api.Defaults[Consistency]
+	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
+)
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
@@ -33,29 +34,43 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 		return nil, ErrNoHosts
 	}
 	s := &Session{cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize), hosts: newHosts()}
-	s.results = s.newResults()
 	c, err := s.config()
 	if err != nil {
 		return nil, err
 	}
+	s.setCore()
 	s.vecql, err = vecql.NewSession(*c)
 	if s.picker != nil {
 		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
 	}
 	if err != nil {
-		return nil, startError(err)
+		return nil, api.StartError(err)
 	}
 	s.cfg.ProtoVersion = s.vecql.ProtoVersion() // gocql's own tests read it
 	return s, nil
 }
 
-// startError returns the error of a start that failed. A missing keyspace, and a filter that accepts no node, are
-// ErrNoConnectionsStarted, as in gocql; other errors name their cause.
-func startError(err error) error {
-	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) || errors.Is(err, vecql.ErrNoHosts) {
-		return ErrNoConnectionsStarted
+// setCore sets what the queries and batches of the session need.
+func (s *Session) setCore() {
+	cfg := &s.cfg
+	s.core = core{
+		Results: &api.Results[HostInfo, ColumnInfo]{
+			Dialect: dialect, Hosts: s.hosts, Failure: func(err error, _ bool) error { return plain(err) },
+			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
+		},
+		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil,
+		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Retry: cfg.RetryPolicy, Idempotent: cfg.DefaultIdempotence,
+		Serial: cql.Consistency(cfg.SerialConsistency), Timestamps: cfg.DefaultTimestamp,
+		AllMetadata: cfg.DisableSkipMetadata,
 	}
-	return fmt.Errorf("gocql: unable to create session: %w", err)
+}
+
+// v1 returns what the queries and batches of the session need, nil for nil.
+func (s *Session) v1() *core {
+	if s == nil {
+		return nil
+	}
+	return &s.core
 }
 
 // Vecql returns the session of vecql that s uses. Close of either closes both.
@@ -71,9 +86,6 @@ func (s *Session) started() (*vecql.Session, error) {
 
 // proto returns the version of the protocol.
 func (s *Session) proto() byte { return byte(s.vecql.ProtoVersion()) }
-
-// timeout returns the timeout of an attempt.
-func (s *Session) timeout() time.Duration { return api.OrNever(s.cfg.Timeout) }
 
 // Close closes the session.
 func (s *Session) Close() {
@@ -95,4 +107,17 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 		return err
 	}
 	return plain(v.AwaitSchemaAgreement(ctx))
+}
+
+// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
+type Iter struct{ iter }
+
+type iter = api.Iter[HostInfo, ColumnInfo]
+
+// Scanner returns a Scanner of the remaining rows, nil for nil.
+func (it *Iter) Scanner() Scanner {
+	if it == nil {
+		return nil
+	}
+	return it.iter.Scanner()
 }

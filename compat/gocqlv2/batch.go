@@ -8,17 +8,6 @@ import (
 
 // Batch: several statements in one request.
 
-// A BatchType is logged, unlogged or counter.
-type BatchType byte
-
-// A BatchEntry is one statement of a batch.
-type BatchEntry struct {
-	Stmt       string
-	Args       []any
-	Idempotent bool
-	binding    func(q *QueryInfo) ([]any, error)
-}
-
 // A Batch is a list of statements sent in one request.
 type Batch struct {
 	batch // the first field: see package api
@@ -39,7 +28,7 @@ type batch = api.Options[Batch, RetryPolicy]
 func (s *Session) Batch(typ BatchType) *Batch {
 	b := &Batch{Type: typ, Cons: s.cfg.Consistency, session: s, observer: s.cfg.BatchObserver}
 	b.keyspace = s.cfg.Keyspace
-	s.set(api.SettingsOf(&b.batch))
+	s.set(api.SettingsOf(b))
 	return b
 }
 
@@ -56,7 +45,7 @@ func (b *Batch) Query(stmt string, args ...any) *Batch {
 
 // Bind adds a statement whose values the function bind returns.
 func (b *Batch) Bind(stmt string, bind func(q *QueryInfo) ([]any, error)) {
-	b.Entries = append(b.Entries, BatchEntry{Stmt: stmt, binding: bind})
+	b.Entries = append(b.Entries, api.BoundEntry(stmt, bind))
 }
 
 // Size returns the number of statements.
@@ -84,29 +73,22 @@ func (b *Batch) SetConsistency(c Consistency) { b.Cons = c }
 
 // SerialConsistency sets the consistency of the Paxos phase. It panics for another level than Serial and LocalSerial.
 func (b *Batch) SerialConsistency(cons Consistency) *Batch {
-	api.SettingsOf(&b.batch).Serial = serial(cons)
+	api.SettingsOf(b).Serial = serial(cons)
 	return b
 }
 
 // GetSerialConsistency returns the serial consistency and reports whether one is set.
 func (b *Batch) GetSerialConsistency() (Consistency, bool) {
-	c := api.SettingsOf(&b.batch).Serial
+	c := api.SettingsOf(b).Serial
 	return c, c.IsSerial()
 }
 
 // IsIdempotent reports whether all statements are marked idempotent.
-func (b *Batch) IsIdempotent() bool {
-	for i := range b.Entries {
-		if !b.Entries[i].Idempotent {
-			return false
-		}
-	}
-	return true
-}
+func (b *Batch) IsIdempotent() bool { return api.AllIdempotent(b.Entries) }
 
 // SpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the batch is idempotent.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {
-	api.SettingsOf(&b.batch).Spec = sp
+	api.SettingsOf(b).Spec = sp
 	return b
 }
 

@@ -34,9 +34,7 @@ func (b *Batch) ExecCAS(dest ...any) (applied bool, iter *Iter, err error) {
 
 // ExecCASContext is ExecCAS with a context.
 func (b *Batch) ExecCASContext(ctx context.Context, dest ...any) (applied bool, iter *Iter, err error) {
-	iter = b.IterContext(ctx)
-	found := api.ScanCAS(iter, &applied, dest)
-	return api.Applied(iter, applied, found)
+	return api.ExecCAS(b.IterContext(ctx), dest)
 }
 
 // MapExecCAS is ExecCAS; it stores the first row in dest by column name.
@@ -46,9 +44,7 @@ func (b *Batch) MapExecCAS(dest map[string]any) (applied bool, iter *Iter, err e
 
 // MapExecCASContext is MapExecCAS with a context.
 func (b *Batch) MapExecCASContext(ctx context.Context, dest map[string]any) (applied bool, iter *Iter, err error) {
-	iter = b.IterContext(ctx)
-	applied, found := api.MapScanCAS(iter, dest)
-	return api.Applied(iter, applied, found)
+	return api.MapExecCAS(b.IterContext(ctx), dest)
 }
 
 // ExecuteBatch runs a batch.
@@ -74,17 +70,11 @@ func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied
 func (b *Batch) build(ctx context.Context) *vecql.Batch {
 	s := b.session
 	d := s.driver.Batch(vecql.BatchType(b.Type))
-	for i := range b.Entries {
-		if e := &b.Entries[i]; e.binding != nil {
-			d.Bind(e.Stmt, s.binding(e.binding))
-		} else {
-			d.Query(e.Stmt, s.bind(e.Args)...)
-		}
-	}
+	api.AddEntries(d, b.Entries, &s.results)
 	idempotent := len(b.Entries) > 0 && b.IsIdempotent()
-	set := api.SettingsOf(&b.batch)
+	set := api.SettingsOf(b)
 	api.ConfigureBatch(&b.batch, d)
-	d.Consistency(b.Cons).Idempotent(idempotent).CustomPayload(b.CustomPayload)
+	d.Consistency(b.Cons).CustomPayload(b.CustomPayload)
 	if s.hasOptionsOfV5() {
 		if b.keyspace != s.cfg.Keyspace {
 			d.Keyspace(b.keyspace)

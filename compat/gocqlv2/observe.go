@@ -74,12 +74,8 @@ type batchObserver struct {
 // ObserveBatch implements vecql.BatchObserver.
 func (a batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
 	s := a.batch.session
-	values := make([][]any, len(a.batch.Entries))
-	for i := range values {
-		values[i] = a.batch.Entries[i].Args
-	}
 	a.observer.ObserveBatch(ctx, ObservedBatch{
-		Keyspace: s.cfg.Keyspace, Statements: o.Statements, Values: values, Start: o.Start, End: o.End,
+		Keyspace: s.cfg.Keyspace, Statements: o.Statements, Values: api.ValuesOf(a.batch.Entries), Start: o.Start, End: o.End,
 		Host: s.hosts.Of(o.Host), Err: plain(o.Err), Metrics: api.NewHostMetrics(o.Metrics), Attempt: o.Attempt,
 		Batch: a.batch,
 	})

@@ -2,11 +2,7 @@
 
 package gocql
 
-import (
-	"sync/atomic"
-
-	api "github.com/vecql/vecql/compat/api"
-)
+import api "github.com/vecql/vecql/compat/api"
 
 // Host selection: the interfaces of policies, and the policies of the API. A session executes the API's own policies by
 // those of vecql (policy_native.go). Their Pick serves policies of programs that wrap them.
@@ -30,15 +26,8 @@ type SelectedHost interface {
 // NextHost returns the next node to try; nil ends the request.
 type NextHost func() SelectedHost
 
-// selectedHost is a SelectedHost without a Mark.
-type selectedHost HostInfo
-
-func (host *selectedHost) Info() *HostInfo { return (*HostInfo)(host) }
-func (host *selectedHost) Mark(error)      {}
-
-func nextOf(plan []*HostInfo) func() SelectedHost {
-	return api.NextUp(plan, func(h *HostInfo) SelectedHost { return (*selectedHost)(h) })
-}
+// choose returns a SelectedHost.
+func choose(host *HostInfo, mark func(error)) SelectedHost { return api.Choose(host, mark) }
 
 // tieredPolicy sorts nodes into tiers and goes round-robin in each.
 type tieredPolicy struct{ *api.Tiers[*HostInfo] }
@@ -47,7 +36,7 @@ type tieredPolicy struct{ *api.Tiers[*HostInfo] }
 func (p tieredPolicy) Init(*Session) {}
 
 // Pick implements HostSelectionPolicy: the nodes that are up, the nearest first.
-func (p tieredPolicy) Pick(ExecutableStatement) NextHost { return nextOf(p.Plan(p.MaxHostTier() + 1)) }
+func (p tieredPolicy) Pick(ExecutableStatement) NextHost { return api.NextUp(p.Plan(), choose) }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
 func RoundRobinHostPolicy() HostSelectionPolicy {
@@ -73,23 +62,18 @@ func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPo
 
 // SingleHostReadyPolicy is p, ready when a node is up.
 func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
-	return &singleHostReadyPolicy{HostSelectionPolicy: p}
+	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
 }
 
 type singleHostReadyPolicy struct {
 	HostSelectionPolicy
-
-	ready atomic.Bool
+	readiness
 }
+
+type readiness = api.Readiness
 
 // HostUp implements HostStateNotifier.
-func (s *singleHostReadyPolicy) HostUp(host *HostInfo) {
-	s.HostSelectionPolicy.HostUp(host)
-	s.ready.Store(true)
-}
-
-// Ready implements ReadyPolicy.
-func (s *singleHostReadyPolicy) Ready() bool {
-	inner, ok := s.HostSelectionPolicy.(ReadyPolicy)
-	return s.ready.Load() && (!ok || inner.Ready())
+func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
+	p.HostSelectionPolicy.HostUp(host)
+	api.SetUp(&p.readiness)
 }

@@ -18,27 +18,12 @@ func (s *Session) adaptPolicy() vecql.HostSelectionPolicy {
 	if p == nil {
 		return vecql.RoundRobinHostPolicy()
 	}
-	if native := nativePolicy(p); native != nil {
+	if native := api.NativeOf(p); native != nil {
 		return native
 	}
 	s.picker = api.NewPicker[*HostInfo](p, s.hosts.Of, s.pick)
 	p.Init(s)
 	return s.picker
-}
-
-// nativePolicy returns vecql's policy for one of the API, nil for a program's.
-func nativePolicy(p HostSelectionPolicy) vecql.HostSelectionPolicy {
-	switch p := p.(type) {
-	case interface {
-		NativePolicy() vecql.HostSelectionPolicy
-	}:
-		return p.NativePolicy()
-	case *singleHostReadyPolicy:
-		return nativePolicy(p.HostSelectionPolicy)
-	case *tokenAwareHostPolicy:
-		return p.order().Native(nativePolicy(p.fallback))
-	}
-	return nil
 }
 
 // picking returns the context of a request of q, a *Query or *Batch. The policy finds the statement there.
@@ -79,8 +64,8 @@ func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
 	if stmt == nil { // a request of Session.Vecql
 		stmt = s.Query(r.Statement).Idempotent(r.Idempotent)
 	}
-	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&pickedRequest{statement: stmt, session: s, route: r})
-	return api.Selected(next, func(at SelectedHost) *vecql.HostInfo { return s.hosts.Node(at.Info()) }, markedError)
+	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&pickedRequest{api.NewRouted(stmt, r, s.hosts), stmt})
+	return api.Selected(next, s.hosts, markedError)
 }
 
 // markedError returns the error of an attempt for a policy. An error that is not the node's counts as none.
@@ -104,23 +89,12 @@ func (b *Batch) getHostID() string { return "" }
 
 // pickedRequest is an ExecutableStatement.
 type pickedRequest struct {
+	routed
 	statement statement
-	session   *Session
-	route     vecql.RouteInfo
 }
 
-func (r *pickedRequest) GetRoutingKey() ([]byte, error) { return r.route.RoutingKey, nil }
-func (r *pickedRequest) Table() string                  { return r.route.Table }
-func (r *pickedRequest) IsIdempotent() bool             { return r.statement.IsIdempotent() }
-func (r *pickedRequest) GetHostID() string              { return r.statement.getHostID() }
-func (r *pickedRequest) Statement() Statement           { return r.statement }
+type routed = api.Routed[HostInfo]
 
-func (r *pickedRequest) Keyspace() string {
-	if r.route.Keyspace != "" {
-		return r.route.Keyspace
-	}
-	return r.statement.Keyspace()
-}
-
-// replicas returns the replicas of the partition, the nearest first.
-func (r *pickedRequest) replicas() []*HostInfo { return r.session.hosts.All(r.route.Replicas) }
+func (r *pickedRequest) IsIdempotent() bool   { return r.statement.IsIdempotent() }
+func (r *pickedRequest) GetHostID() string    { return r.statement.getHostID() }
+func (r *pickedRequest) Statement() Statement { return r.statement }

@@ -8,22 +8,22 @@ import api "github.com/vecql/vecql/compat/api"
 
 // ShuffleReplicas spreads the requests of one partition over its replicas.
 func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { t.shuffle = true }
+	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).Shuffle = true }
 }
 
 // DoNotShuffleReplicas sends the requests of one partition to the same replica.
 func DoNotShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { t.shuffle = false }
+	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).Shuffle = false }
 }
 
 // NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
 func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { t.nonLocal = true }
+	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).NonLocal = true }
 }
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	t := &tokenAwareHostPolicy{around: api.NewAround[*HostInfo](fallback), fallback: fallback}
+	t := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
 	for _, opt := range opts {
 		opt(t)
 	}
@@ -38,19 +38,11 @@ func ShuffledTokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*to
 
 // tokenAwareHostPolicy is TokenAwareHostPolicy with its options. The nodes and events are those of the fallback.
 type tokenAwareHostPolicy struct {
-	around
+	aware
 	fallback HostSelectionPolicy
-	shuffle  bool
-	nonLocal bool
 }
 
-type around = api.Around[*HostInfo]
-
-func (t *tokenAwareHostPolicy) order() api.TokenOrder[*HostInfo] {
-	return api.TokenOrder[*HostInfo]{
-		Tier: api.TierOf[*HostInfo](t.fallback), NonLocal: t.nonLocal, Shuffle: t.shuffle,
-	}
-}
+type aware = api.TokenAware[*HostInfo]
 
 // Init implements HostSelectionPolicy.
 func (t *tokenAwareHostPolicy) Init(s *Session) { t.fallback.Init(s) }
@@ -60,10 +52,6 @@ func (t *tokenAwareHostPolicy) KeyspaceChanged(e KeyspaceUpdateEvent) { t.fallba
 
 // Pick implements HostSelectionPolicy.
 func (t *tokenAwareHostPolicy) Pick(statement ExecutableStatement) NextHost {
-	routed, ok := statement.(interface{ replicas() []*HostInfo })
-	if !ok {
-		return t.fallback.Pick(statement)
-	}
-	others := func() NextHost { return t.fallback.Pick(statement) }
-	return api.Chain[*HostInfo](nextOf(t.order().Replicas(routed.replicas())), others)
+	rest := func() NextHost { return t.fallback.Pick(statement) }
+	return api.PickAware(&t.aware, *api.OrderOf(&t.aware), statement, choose, rest)
 }

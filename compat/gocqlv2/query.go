@@ -44,8 +44,8 @@ func (s *Session) set(o *api.Settings[RetryPolicy]) {
 func (s *Session) Query(stmt string, values ...any) *Query {
 	q := &Query{session: s, observer: s.cfg.QueryObserver}
 	api.SetRun(&q.query, func(q *Query) api.RowReader { return q.Iter() })
-	set, st := api.QueryOf(&q.query)
-	s.set(set)
+	s.set(api.SettingsOf(q))
+	st := api.StatementOf(&q.query)
 	st.Text, st.Values, st.Cons, st.PageSize = stmt, values, s.cfg.Consistency, s.cfg.PageSize
 	st.Prefetch, st.Idempotent = s.cfg.NextPagePrefetch, s.cfg.DefaultIdempotence
 	st.AllMetadata = s.cfg.DisableSkipMetadata
@@ -72,14 +72,13 @@ func (q *Query) Keyspace() string {
 
 // Bind sets the values.
 func (q *Query) Bind(v ...any) *Query {
-	_, st := api.QueryOf(&q.query)
-	st.Values = v
+	api.StatementOf(&q.query).Values = v
 	return q
 }
 
 // SerialConsistency sets the consistency of the Paxos phase. It panics for another level than Serial and LocalSerial.
 func (q *Query) SerialConsistency(cons Consistency) *Query {
-	api.SettingsOfQuery(&q.query).Serial = serial(cons)
+	api.SettingsOf(q).Serial = serial(cons)
 	return q
 }
 
@@ -92,7 +91,7 @@ func serial(c Consistency) Consistency {
 
 // GetSerialConsistency returns the serial consistency and reports whether one is set.
 func (q *Query) GetSerialConsistency() (Consistency, bool) {
-	c := api.SettingsOfQuery(&q.query).Serial
+	c := api.SettingsOf(q).Serial
 	return c, c.IsSerial()
 }
 
@@ -123,11 +122,11 @@ func (s *Session) hasOptionsOfV5() bool { return s.driver.ProtoVersion() >= 5 }
 
 // build returns the query of vecql.
 func (q *Query) build(ctx context.Context) *vecql.Query {
-	_, st := api.QueryOf(&q.query)
+	st := api.StatementOf(&q.query)
 	s := q.session
 	var d *vecql.Query
 	if q.binding != nil {
-		d = s.driver.Bind(st.Text, s.binding(q.binding))
+		d = s.driver.Bind(st.Text, api.AdaptBinding(q.binding, &s.results))
 	} else {
 		d = s.driver.Query(st.Text, s.bind(st.Values)...)
 	}
@@ -138,7 +137,7 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 // configure applies the options of the query to that of vecql.
 func (q *Query) configure(ctx context.Context, d *vecql.Query) {
 	s := q.session
-	set := api.SettingsOfQuery(&q.query)
+	set := api.SettingsOf(q)
 	api.ConfigureQuery(&q.query, d)
 	d.Idempotent(q.IsIdempotent()).HostID(q.hostID)
 	if s.hasOptionsOfV5() {

@@ -17,7 +17,7 @@ func (q *Query) Exec() error { return q.ExecContext(q.Context()) }
 
 // ExecContext is Exec with a context.
 func (q *Query) ExecContext(ctx context.Context) error {
-	_, st := api.QueryOf(&q.query)
+	st := api.StatementOf(&q.query)
 	if isUse(st.Text) {
 		return ErrUseStmt
 	}
@@ -25,7 +25,7 @@ func (q *Query) ExecContext(ctx context.Context) error {
 	s := q.session
 	var d *vecql.Query // on the stack, as in a program for vecql
 	if q.binding != nil {
-		d = s.driver.Bind(st.Text, s.binding(q.binding))
+		d = s.driver.Bind(st.Text, api.AdaptBinding(q.binding, &s.results))
 	} else {
 		d = s.driver.Query(st.Text, s.bind(st.Values)...)
 	}
@@ -41,7 +41,7 @@ func (q *Query) Iter() *Iter { return q.IterContext(q.Context()) }
 
 // IterContext is Iter with a context.
 func (q *Query) IterContext(ctx context.Context) *Iter {
-	_, st := api.QueryOf(&q.query)
+	st := api.StatementOf(&q.query)
 	if isUse(st.Text) {
 		it := &Iter{keyspace: q.Keyspace()}
 		api.SetError(&it.iter, ErrUseStmt)

@@ -32,7 +32,8 @@ type Session struct {
 func NewSession(cfg ClusterConfig) (*Session, error) {
 	s := &Session{cfg: cfg, hosts: newHosts(), types: userTypes(cfg.RegisteredTypes)}
 	s.results = api.Results[HostInfo, ColumnInfo]{
-		Dialect: dialect, Hosts: s.hosts, Columns: s.columns, Failure: func(err, _ error, _ bool) error { return plain(err) },
+		Dialect: dialect, Hosts: s.hosts, Columns: s.columns, Values: s.values(),
+		Failure: func(err error, _ bool) error { return plain(err) },
 	}
 	if err := s.cfg.check(); err != nil {
 		return nil, err
@@ -127,14 +128,6 @@ type StatementMetadata struct {
 	ResultColumns       []ColumnInfo
 }
 
-// QueryInfo describes a prepared statement to a binding function.
-type QueryInfo struct {
-	Id          []byte
-	Args        []ColumnInfo
-	Rval        []ColumnInfo
-	PKeyColumns []int
-}
-
 // StatementMetadata prepares a statement and describes it. An empty keyspace means the session's.
 func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
 	if keyspace == s.cfg.Keyspace {
@@ -157,14 +150,12 @@ func (s *Session) columns(columns []vecql.ColumnInfo) []ColumnInfo {
 	})
 }
 
-// binding adapts a function that returns the values of a statement.
-func (s *Session) binding(b func(q *QueryInfo) ([]any, error)) func(vecql.StatementMetadata) ([]any, error) {
-	return func(m vecql.StatementMetadata) ([]any, error) {
-		values, err := b(&QueryInfo{
-			Id: m.ID, Args: s.columns(m.BindMarkers), Rval: s.columns(m.ResultColumns), PKeyColumns: m.PartitionKey,
-		})
-		return s.bind(values), api.FromProgram(err)
+// values returns what binds values of types that the program registered, nil if it has none.
+func (s *Session) values() func([]any) []any {
+	if s.types == nil {
+		return nil
 	}
+	return s.types.bind
 }
 
 // bind returns values with the API's meanings.

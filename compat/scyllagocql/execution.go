@@ -5,7 +5,6 @@ package gocql
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -14,6 +13,7 @@ import (
 // An execution is one run of a query or batch with its retry policy and observer.
 type execution struct {
 	api.Execution
+	session *Session
 	request retryable
 	retry   RetryPolicy
 
@@ -23,34 +23,16 @@ type execution struct {
 }
 
 // newExecution returns the execution of a request, nil if the request has neither a retry policy nor an observer.
-func newExecution(request retryable, set *api.Settings[RetryPolicy], c *counted, observed bool) *execution {
-	if set.Retry == nil && !observed {
+func (s *Session) newExecution(request retryable, retry RetryPolicy, observed bool) *api.Execution {
+	if retry == nil && !observed {
 		return nil
 	}
-	r := &execution{request: request, retry: set.Retry}
-	r.Begin(api.MetricsOf(c), observed)
-	return r
+	r := &execution{session: s, request: request, retry: retry}
+	return r.Begin(r, retry != nil, observed)
 }
 
-// counts returns what counts the attempts of r, which may be nil.
-func (r *execution) counts() *api.Execution {
-	if r == nil {
-		return nil
-	}
-	return &r.Execution
-}
-
-// finish ends the execution after a number of attempts. r may be nil.
-func (r *execution) finish(c *counted, attempts int, latency time.Duration) error {
-	defer r.setConsistency()
-	return r.counts().Finish(api.MetricsOf(c), attempts, latency)
-}
-
-// setConsistency sets the consistency that the retry policy has set. r may be nil.
-func (r *execution) setConsistency() {
-	if r == nil {
-		return
-	}
+// Finished sets the consistency that the retry policy has set.
+func (r *execution) Finished() {
 	r.recordMu.Lock()
 	defer r.recordMu.Unlock()
 	if r.cons != nil {
@@ -63,6 +45,20 @@ type retryable interface {
 	SetConsistency(c Consistency)
 	// after returns a copy of the request after an attempt, for a RetryPolicy.
 	after(a vecql.Attempt) RetryableQuery
+}
+
+// retried is what copies of a request for a RetryPolicy have in addition.
+type retried struct {
+	attempted int  // attempts of the execution
+	lwt       bool // the request is conditional
+}
+
+// attempts returns the attempts of all executions so far, in a copy for a RetryPolicy those of the execution.
+func (r *retried) attempts(all int) int {
+	if r.attempted > 0 {
+		return r.attempted
+	}
+	return all
 }
 
 func (q *Query) after(a vecql.Attempt) RetryableQuery {
@@ -98,4 +94,36 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	}
 	failed := &QueryError{err: plain(a.Err), potentiallyExecuted: a.MayHaveApplied, isIdempotent: a.Idempotent}
 	return r.Decided(d, decide(failed))
+}
+
+// ObserveQuery implements vecql.QueryObserver.
+func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
+	q, host := r.request.(*Query), r.session.hosts.Of(o.Host)
+	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	seen := ObservedQuery{
+		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
+		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
+	}
+	if full, ok := q.observer.(QueryObserverWithAttemptMetrics); ok {
+		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
+		full.ObserveQueryWithAttemptMetrics(ctx, ObservedQueryWithAttemptMetrics{seen, all})
+		return
+	}
+	q.observer.ObserveQuery(ctx, seen)
+}
+
+// ObserveBatch implements vecql.BatchObserver.
+func (r *execution) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
+	b, host := r.request.(*Batch), r.session.hosts.Of(o.Host)
+	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
+	seen := ObservedBatch{
+		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
+		Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
+	}
+	if full, ok := b.observer.(BatchObserverWithAttemptMetrics); ok {
+		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
+		full.ObserveBatchWithAttemptMetrics(ctx, ObservedBatchWithAttemptMetrics{seen, all})
+		return
+	}
+	b.observer.ObserveBatch(ctx, seen)
 }

@@ -74,56 +74,6 @@ type BatchObserver interface {
 	ObserveBatch(context.Context, ObservedBatch)
 }
 
-// queryObserver adapts the observer of a query.
-type queryObserver struct {
-	execution *execution
-	query     *Query
-}
-
-// ObserveQuery implements vecql.QueryObserver.
-func (q queryObserver) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
-	host := q.query.session.hosts.Of(o.Host)
-	attempt, metrics := q.execution.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	seen := ObservedQuery{
-		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.query.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
-	}
-	if full, ok := q.query.observer.(QueryObserverWithAttemptMetrics); ok {
-		full.ObserveQueryWithAttemptMetrics(ctx, ObservedQueryWithAttemptMetrics{seen, q.execution.record(AttemptMetric{
-			Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds(),
-		})})
-		return
-	}
-	q.query.observer.ObserveQuery(ctx, seen)
-}
-
-// batchObserver adapts the observer of a batch.
-type batchObserver struct {
-	execution *execution
-	batch     *Batch
-	session   *Session
-}
-
-// ObserveBatch implements vecql.BatchObserver.
-func (b batchObserver) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
-	host := b.session.hosts.Of(o.Host)
-	attempt, metrics := b.execution.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	seen := ObservedBatch{
-		Keyspace: o.Keyspace, Start: o.Start, End: o.End, Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
-	}
-	for _, e := range b.batch.Entries {
-		seen.Statements = append(seen.Statements, e.Stmt)
-		seen.Values = append(seen.Values, e.Args)
-	}
-	if full, ok := b.batch.observer.(BatchObserverWithAttemptMetrics); ok {
-		full.ObserveBatchWithAttemptMetrics(ctx, ObservedBatchWithAttemptMetrics{seen, b.execution.record(AttemptMetric{
-			Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds(),
-		})})
-		return
-	}
-	b.batch.observer.ObserveBatch(ctx, seen)
-}
-
 // An ObservedFrameHeader is the frame header of a response.
 type ObservedFrameHeader struct {
 	Start   time.Time

@@ -3,9 +3,9 @@
 package gocql
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/gocql/gocql/tablets"
 	"github.com/vecql/vecql"
@@ -76,45 +76,60 @@ type ExecutableQuery interface {
 
 	GetSession() *Session
 
-	// replicas returns the replicas of the request's partition, nil if they are unknown.
-	replicas() []*HostInfo
+	api.Placed[*HostInfo]
 }
 
-// selected is a SelectedHost that ignores marks.
-type selected struct{ host *HostInfo }
-
-func (s selected) Info() *HostInfo { return s.host }
-func (selected) Token() Token      { return nil }
-func (selected) Mark(error)        {}
-
-func nextOf(plan []*HostInfo) func() SelectedHost {
-	return api.NextUp(plan, func(h *HostInfo) SelectedHost { return selected{h} })
+// picked is a request as a HostSelectionPolicy of the program receives it.
+type picked struct {
+	routed // its methods are in place of those of the request
+	request
 }
 
-// nativeOf returns the policy of vecql that stands for p, nil for a policy of the program or around one.
-func nativeOf(p HostSelectionPolicy) vecql.HostSelectionPolicy {
-	switch p := p.(type) {
-	case interface {
-		native() vecql.HostSelectionPolicy
-	}:
-		return p.native()
-	case *singleHostReadyPolicy:
-		return nativeOf(p.HostSelectionPolicy)
-	case *tokenAwareHostPolicy:
-		if p.slow > 0 {
-			return p.order().Native(nativeOf(p.fallback), vecql.AvoidSlowReplicas(p.slow))
-		}
-		return p.order().Native(nativeOf(p.fallback))
+type (
+	routed  = api.Routed[HostInfo]
+	request struct{ ExecutableQuery }
+)
+
+// IsLWT implements ExecutableQuery.
+func (p *picked) IsLWT() bool { return api.RouteOf(&p.routed).LWT || p.GetConsistency().IsSerial() }
+
+// configurePolicy sets the selection of nodes.
+func (s *Session) configurePolicy(c *vecql.ClusterConfig) {
+	policy := s.cfg.PoolConfig.HostSelectionPolicy
+	if policy == nil {
+		policy = RoundRobinHostPolicy()
 	}
-	return nil
+	if c.PoolConfig.HostSelectionPolicy = api.NativeOf(policy); c.PoolConfig.HostSelectionPolicy != nil {
+		return
+	}
+	s.picker = api.NewPicker[*HostInfo](policy, s.hosts.Of, s.pick)
+	c.PoolConfig.HostSelectionPolicy = s.picker
+	if !s.cfg.Events.DisableSchemaEvents {
+		c.Metadata.SchemaListener.KeyspaceChangeListener = s.picker
+	}
 }
+
+// pick returns the nodes of a request, in the order of a policy of the program.
+func (s *Session) pick(ctx context.Context, r vecql.RouteInfo) vecql.NextHost {
+	of, _ := api.RequestOf(ctx).(ExecutableQuery)
+	if of == nil { // a request of Session.Vecql
+		of = s.QueryWithContext(ctx, r.Statement).Idempotent(r.Idempotent)
+	}
+	next := s.cfg.PoolConfig.HostSelectionPolicy.Pick(&picked{api.NewRouted(of, r, s.hosts), request{of}})
+	return api.Selected(next, s.hosts, plain)
+}
+
+// chosen is a SelectedHost.
+type chosen struct{ api.Chosen[*HostInfo] }
+
+// Token implements SelectedHost.
+func (chosen) Token() Token { return nil }
+
+// choose returns a SelectedHost.
+func choose(host *HostInfo, mark func(error)) SelectedHost { return chosen{api.Choose(host, mark)} }
 
 // tieredPolicy sorts nodes into tiers and goes round-robin in each.
-type tieredPolicy struct {
-	*api.Tiers[*HostInfo]
-
-	localOnly bool // nodes of the last tier, those of other data centers, are never selected
-}
+type tieredPolicy struct{ *api.Tiers[*HostInfo] }
 
 // RoundRobinHostPolicy spreads requests evenly over all nodes.
 func RoundRobinHostPolicy() HostSelectionPolicy {
@@ -139,7 +154,7 @@ type dcFailoverDisabledPolicy interface {
 // HostPolicyOptionDisableDCFailover never selects nodes of other data centers.
 func HostPolicyOptionDisableDCFailover(p dcFailoverDisabledPolicy) { p.setDCFailoverDisabled() }
 
-func (p *tieredPolicy) setDCFailoverDisabled() { p.localOnly = true }
+func (p *tieredPolicy) setDCFailoverDisabled() { api.DisableFailover(p.Tiers) }
 
 // newTiered returns the policy of tiers with options.
 func newTiered(tiers *api.Tiers[*HostInfo], opts []dcAwarePolicyOption) *tieredPolicy {
@@ -158,14 +173,6 @@ func DCAwareRoundRobinPolicy(localDC string, opts ...dcAwarePolicyOption) HostSe
 // RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
 func RackAwareRoundRobinPolicy(localDC string, localRack string, opts ...dcAwarePolicyOption) HostSelectionPolicy {
 	return &rackAwareRR{newTiered(api.RackAware[*HostInfo](localDC, localRack), opts)}
-}
-
-// native returns the policy of vecql that stands for p, nil if there is none.
-func (p *tieredPolicy) native() vecql.HostSelectionPolicy {
-	if p.localOnly {
-		return nil
-	}
-	return p.NativePolicy()
 }
 
 // Init implements HostSelectionPolicy.
@@ -188,32 +195,23 @@ func (p *tieredPolicy) IsOperational(s *Session) error {
 var errNotOperational = errors.New("gocql: no node is in the data center or rack of the host selection policy")
 
 // Pick implements HostSelectionPolicy.
-func (p *tieredPolicy) Pick(ExecutableQuery) NextHost {
-	if p.localOnly {
-		return nextOf(p.Plan(p.MaxHostTier()))
-	}
-	return nextOf(p.Plan(p.MaxHostTier() + 1))
-}
+func (p *tieredPolicy) Pick(ExecutableQuery) NextHost { return api.NextUp(p.Plan(), choose) }
 
 // SingleHostReadyPolicy is p with a Ready that is true once a node is up.
 func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
-	return &singleHostReadyPolicy{HostSelectionPolicy: p}
+	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
 }
 
 // singleHostReadyPolicy is a policy that is ready once a node is up.
 type singleHostReadyPolicy struct {
 	HostSelectionPolicy
-	ready atomic.Bool
+	readiness
 }
+
+type readiness = api.Readiness
 
 // HostUp implements HostStateNotifier.
 func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
 	p.HostSelectionPolicy.HostUp(host)
-	p.ready.Store(true)
-}
-
-// Ready implements ReadyPolicy.
-func (p *singleHostReadyPolicy) Ready() bool {
-	inner, ok := p.HostSelectionPolicy.(ReadyPolicy)
-	return p.ready.Load() && (!ok || inner.Ready())
+	api.SetUp(&p.readiness)
 }

@@ -9,64 +9,51 @@ import api "github.com/vecql/vecql/compat/api"
 
 // tokenAwareHostPolicy is TokenAwareHostPolicy with its options.
 type tokenAwareHostPolicy struct {
-	around
+	aware
 	fallback HostSelectionPolicy
-	shuffle  bool
-	nonLocal bool
-	slow     int // requests in flight of a replica that is tried last; 0 means none
 	session  *Session
 
 	_ []byte // not comparable, as in gocql
 }
 
-type around = api.Around[*HostInfo]
+type aware = api.TokenAware[*HostInfo]
 
 // ShuffleReplicas spreads the requests of a partition over its replicas. It is the default.
 func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { p.shuffle = true }
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
 }
 
 // DontShuffleReplicas sends the requests of a partition to its first replica.
 func DontShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { p.shuffle = false }
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = false }
 }
 
 // AvoidSlowReplicas tries replicas with at least that many requests without a response last. It sets
 // MAX_IN_FLIGHT_THRESHOLD.
 func AvoidSlowReplicas(max_in_flight_threshold int) func(policy *tokenAwareHostPolicy) {
 	return func(p *tokenAwareHostPolicy) {
-		p.slow = max_in_flight_threshold
+		api.OrderOf(&p.aware).Slow = max_in_flight_threshold
 		MAX_IN_FLIGHT_THRESHOLD = max_in_flight_threshold
 	}
 }
 
 // NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
 func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { p.nonLocal = true }
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
 }
 
 // TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
 func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{around: api.NewAround[*HostInfo](fallback), fallback: fallback, shuffle: true}
+	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, true), fallback: fallback}
 	for _, opt := range opts {
 		opt(p)
 	}
 	return p
 }
 
-func (p *tokenAwareHostPolicy) order() api.TokenOrder[*HostInfo] {
-	o := api.TokenOrder[*HostInfo]{
-		Tier: api.TierOf[*HostInfo](p.fallback), NonLocal: p.nonLocal, Shuffle: p.shuffle,
-	}
-	if p.slow > 0 && p.session != nil {
-		o.Busy = p.busy
-	}
-	return o
-}
-
 // busy returns 1 for a node that is tried last, else 0.
 func (p *tokenAwareHostPolicy) busy(host *HostInfo) int {
-	if pool := p.session.GetHostPoolByID(host.HostID()); pool != nil && pool.InFlight() >= p.slow {
+	if pool := p.session.GetHostPoolByID(host.HostID()); pool != nil && pool.InFlight() >= api.OrderOf(&p.aware).Slow {
 		return 1
 	}
 	return 0
@@ -87,14 +74,10 @@ func (p *tokenAwareHostPolicy) KeyspaceChanged(KeyspaceUpdateEvent) {}
 // Pick implements HostSelectionPolicy: local replicas, with NonLocalReplicasFallback the other replicas by tier, then
 // the nodes of the fallback.
 func (p *tokenAwareHostPolicy) Pick(q ExecutableQuery) NextHost {
-	if q == nil {
-		return p.fallback.Pick(q)
+	order := *api.OrderOf(&p.aware)
+	order.Shuffle = order.Shuffle && q != nil && !q.IsLWT()
+	if order.Slow > 0 && p.session != nil {
+		order.Busy = p.busy
 	}
-	replicas := q.replicas()
-	if len(replicas) == 0 {
-		return p.fallback.Pick(q)
-	}
-	order := p.order()
-	order.Shuffle = p.shuffle && !q.IsLWT()
-	return api.Chain[*HostInfo](nextOf(order.Replicas(replicas)), func() NextHost { return p.fallback.Pick(q) })
+	return api.PickAware(&p.aware, order, q, choose, func() NextHost { return p.fallback.Pick(q) })
 }

@@ -10,59 +10,21 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// Query: a statement with its values and options. query_run.go has its verbs.
+// Query: a statement with its values and options. Package api has what it shares with v1.7.
 
 // A Query is a statement with its values and options. A setter modifies the query and returns it.
 type Query struct {
 	query // the first field: see package api
-	counted
-	options
+	retried
 
 	session  *Session
-	binding  func(q *QueryInfo) ([]any, error) // returns the values; nil means that the query has them
 	observer QueryObserver
 	quiet    bool // warnings are not handled
 }
 
-type (
-	query   = api.Query[Query, RetryPolicy, Consistency]
-	counted = api.Counted[*HostInfo]
-)
+type query = api.QueryV1[Query, RetryPolicy, Consistency, HostInfo, ColumnInfo]
 
 const _ = -unsafe.Offsetof(Query{}.query) - unsafe.Offsetof(Batch{}.batch) // does not compile unless it is 0
-
-// options are the options of queries and batches that this API has beside those of package api.
-type options struct {
-	hostID    string        // of the node to use; "" means any
-	timeout   time.Duration // of an attempt; 0 means none
-	keyspace  string        // "" means that of the session
-	now       *int          // in seconds, for the expiration of cells; nil means the time of the server
-	attempted int           // attempts of the execution, in a copy for a RetryPolicy
-	lwt       bool          // the request is conditional, in a copy for a RetryPolicy
-}
-
-// attempts returns the attempts of all executions so far, in a copy for a RetryPolicy those of the execution.
-func (o *options) attempts(c *counted) int {
-	if o.attempted > 0 {
-		return o.attempted
-	}
-	return c.Attempts()
-}
-
-// timeoutFor returns the timeout of an attempt and reports whether it is not that of vecql's session, which applies to
-// contexts without a deadline only.
-func (o *options) timeoutFor(ctx context.Context, s *Session) (time.Duration, bool) {
-	_, deadline := ctx.Deadline()
-	return api.OrNever(o.timeout), deadline || o.timeout != s.cfg.Timeout
-}
-
-// A QueryInfo describes a prepared statement.
-type QueryInfo struct {
-	Id          []byte
-	Args        []ColumnInfo
-	Rval        []ColumnInfo
-	PKeyColumns []int
-}
 
 // Query returns a query of stmt. values are the values of its bind markers.
 func (s *Session) Query(stmt string, values ...any) *Query {
@@ -71,71 +33,74 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 		m api.Metrics
 	}{} // one allocation
 	q := &made.q
-	q.session, q.observer, q.timeout = s, s.cfg.QueryObserver, s.cfg.Timeout
-	api.SetMetrics(&q.counted, &made.m)
-	api.SetRun(&q.query, func(q *Query) api.RowReader { return q.Iter() })
-	set, st := api.QueryOf(&q.query)
-	st.Text, st.Values = stmt, values
-	st.Idempotent, st.AllMetadata = s.cfg.DefaultIdempotence, s.cfg.DisableSkipMetadata
-	set.Timestamps, set.Retry, set.Serial = s.cfg.DefaultTimestamp, s.cfg.RetryPolicy, s.cfg.SerialConsistency
-	api.SetQueryDefaults(&s.defaults, &q.query)
+	q.session, q.observer = s, s.cfg.QueryObserver
+	api.StartQuery(&q.query, &s.core, &made.m, func(q *Query) api.RowReader { return q.Iter() }, stmt, values)
 	return q
 }
 
 // QueryWithContext is Query with a context.
 func (s *Session) QueryWithContext(ctx context.Context, stmt string, values ...any) *Query {
 	q := s.Query(stmt, values...)
-	api.SettingsOfQuery(&q.query).Ctx = ctx
+	api.SettingsOf(q).Ctx = ctx
 	return q
 }
 
 // Bind returns a query of stmt that calls b for its values each time it runs.
 func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
 	q := s.Query(stmt)
-	q.binding = b
-	return q
-}
-
-// Bind replaces the values. It also ends manual paging's position: the query begins at the first page.
-func (q *Query) Bind(v ...any) *Query {
-	_, st := api.QueryOf(&q.query)
-	st.Values, st.PageState = v, nil
+	api.BindBy(&q.query, b)
 	return q
 }
 
 // SerialConsistency sets the consistency of the Paxos phase of a conditional statement.
-func (q *Query) SerialConsistency(cons Consistency) *Query {
-	api.SettingsOfQuery(&q.query).Serial = cons
-	return q
-}
+func (q *Query) SerialConsistency(cons Consistency) *Query { api.SettingsOf(q).Serial = cons; return q }
 
 // Observer sets the observer of the query's attempts.
 func (q *Query) Observer(observer QueryObserver) *Query { q.observer = observer; return q }
 
-// Release does nothing: the query needs no release, and may be used after it.
-func (q *Query) Release() {}
-
 // Attempts returns the number of attempts of all executions of the query so far.
-func (q *Query) Attempts() int { return q.attempts(&q.counted) }
+func (q *Query) Attempts() int { return q.attempts(q.query.Attempts()) }
 
 // GetSession returns the session.
 func (q *Query) GetSession() *Session { return q.session }
 
 // SetHostID sends the query to the node with this id only; "" means any node.
-func (q *Query) SetHostID(hostID string) *Query { q.hostID = hostID; return q }
+func (q *Query) SetHostID(hostID string) *Query { api.SetHost(q, hostID); return q }
 
 // GetHostID returns what SetHostID set.
-func (q *Query) GetHostID() string { return q.hostID }
+func (q *Query) GetHostID() string { return api.HostOf(q) }
 
 // SetRequestTimeout sets the timeout of an attempt; 0 means none.
-func (q *Query) SetRequestTimeout(timeout time.Duration) *Query { q.timeout = timeout; return q }
+func (q *Query) SetRequestTimeout(timeout time.Duration) *Query { api.SetTimeout(q, timeout); return q }
 
 // GetRequestTimeout returns the timeout of an attempt.
-func (q *Query) GetRequestTimeout() time.Duration { return q.timeout }
+func (q *Query) GetRequestTimeout() time.Duration { return api.TimeoutOf(q, q.session.timeout()) }
 
 // SetKeyspace sets the keyspace of the query. It needs version 5 of the protocol.
-func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
+func (q *Query) SetKeyspace(keyspace string) *Query { api.SetKeyspace(q, keyspace); return q }
 
 // WithNowInSeconds sets the time at which the server evaluates the expiration of cells. It needs version 5 of the
 // protocol.
-func (q *Query) WithNowInSeconds(now int) *Query { q.now = &now; return q }
+func (q *Query) WithNowInSeconds(now int) *Query { api.SetNow(q, now); return q }
+
+// IsLWT reports whether the query is conditional, as far as that is known: if it was executed, or by its consistency.
+func (q *Query) IsLWT() bool {
+	return q.lwt || q.GetConsistency().IsSerial() || api.KnownRoute(&q.query).LWT
+}
+
+// GetCustomPartitioner returns nil: vecql routes by the partitioner of the cluster.
+func (q *Query) GetCustomPartitioner() Partitioner { return nil }
+
+func (q *Query) execution() *api.Execution {
+	return q.session.newExecution(q, api.SettingsOf(q).Retry, q.observer != nil)
+}
+
+// Exec runs the query and discards its rows.
+func (q *Query) Exec() error { return api.Exec(&q.query, q.execution()) }
+
+// Iter runs the query. Iter.Close returns its error.
+func (q *Query) Iter() *Iter {
+	it := &Iter{}
+	api.RunQuery(&q.query, q.execution(), &it.iter)
+	return it
+}

@@ -5,7 +5,6 @@ package gocql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 // A Session sends requests to a cluster. It is safe for use by any number of goroutines.
 type Session struct {
 	defaults
+	core   core
 	id     string
 	cfg    ClusterConfig
 	hosts  *api.Hosts[HostInfo]
@@ -33,11 +33,13 @@ type Session struct {
 	ctx    context.Context               // ends connecting
 	cancel context.CancelFunc
 
-	schema  api.Keyspaces[KeyspaceMetadata]
-	results api.Results[HostInfo, ColumnInfo]
+	schema api.Keyspaces[KeyspaceMetadata]
 }
 
-type defaults = api.Defaults[Consistency]
+type (
+	defaults = api.Defaults[Consistency]
+	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
+)
 
 // NewSession connects to a cluster.
 func NewSession(cfg ClusterConfig) (*Session, error) {
@@ -75,11 +77,11 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 		id: id.String(), cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize),
 		ready: make(chan struct{}), hosts: newHosts(),
 	}
-	s.results = s.newResults()
 	c, err := s.config()
 	if err != nil {
 		return nil, nil, err
 	}
+	s.setCore()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if build := cfg.WarningsHandlerBuilder; build != nil {
 		s.warns = build(s)
@@ -107,7 +109,7 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
 	}
 	if s.err != nil {
-		s.err = startError(s.err)
+		s.err = api.StartError(s.err)
 		return
 	}
 	if policy := s.cfg.PoolConfig.HostSelectionPolicy; policy != nil {
@@ -118,13 +120,34 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 	}
 }
 
-// startError returns the error of a start that failed. A missing keyspace, and a filter that accepts no node, are
-// ErrNoConnectionsStarted, as in gocql; other errors name their cause.
-func startError(err error) error {
-	if errors.Is(err, vecql.ErrKeyspaceDoesNotExist) || errors.Is(err, vecql.ErrNoHosts) {
-		return ErrNoConnectionsStarted
+// setCore sets what the queries and batches of the session need.
+func (s *Session) setCore() {
+	cfg := &s.cfg
+	s.core = core{
+		Results: &api.Results[HostInfo, ColumnInfo]{
+			Dialect: dialect, Hosts: s.hosts, Failure: sentError,
+			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
+		},
+		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil, Warn: s.warn,
+		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Retry: cfg.RetryPolicy, Idempotent: cfg.DefaultIdempotence,
+		Serial: cfg.SerialConsistency, Timestamps: cfg.DefaultTimestamp, AllMetadata: cfg.DisableSkipMetadata,
 	}
-	return fmt.Errorf("gocql: unable to create session: %w", err)
+}
+
+// v1 returns what the queries and batches of the session need, nil for nil.
+func (s *Session) v1() *core {
+	if s == nil {
+		return nil
+	}
+	return &s.core
+}
+
+// timeout returns the timeout of an attempt, 0 for nil.
+func (s *Session) timeout() time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.cfg.Timeout
 }
 
 // wait waits and reports whether the session is still wanted.
@@ -213,7 +236,7 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = v.AwaitSchemaAgreement(ctx); notAgreed(err) {
+	if err = v.AwaitSchemaAgreement(ctx); errors.Is(err, vecql.ErrSchemaAgreement) {
 		return &ErrSchemaMismatch{err: err}
 	}
 	return plain(err)
@@ -227,3 +250,19 @@ func (s *Session) GetHosts() []*HostInfo {
 	}
 	return s.hosts.All(v.GetHosts())
 }
+
+// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
+type Iter struct{ iter }
+
+type iter = api.Iter[HostInfo, ColumnInfo]
+
+// Scanner returns a Scanner of the remaining rows, nil for nil.
+func (it *Iter) Scanner() Scanner {
+	if it == nil {
+		return nil
+	}
+	return it.iter.Scanner()
+}
+
+// LastPage reports whether no page follows the current one.
+func (it *Iter) LastPage() bool { return len(it.PageState()) == 0 }

@@ -282,6 +282,15 @@ const (
 	ColumnStatic
 )
 
+// A QueryInfo describes a prepared statement to a function that binds its values.
+type QueryInfo = api.QueryInfo[ColumnInfo]
+
+// A BatchEntry is a statement of a batch.
+type BatchEntry = api.BatchEntry[ColumnInfo]
+
+// A BatchType is the type of a batch.
+type BatchType = api.BatchType
+
 // The types of a batch.
 const (
 	LoggedBatch   BatchType = 0

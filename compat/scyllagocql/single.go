@@ -5,6 +5,8 @@ package gocql
 import (
 	"errors"
 	"math/rand/v2"
+
+	api "github.com/vecql/vecql/compat/api"
 )
 
 // SingleHostQueryExecutor: a session that sends all requests to one node.
@@ -53,7 +55,9 @@ func (e SingleHostQueryExecutor) Exec(stmt string, values ...any) error {
 // Iter executes a statement.
 func (e SingleHostQueryExecutor) Iter(stmt string, values ...any) *Iter {
 	if e.session == nil {
-		return failedIter(errNoExecutor)
+		it := &Iter{}
+		api.SetError(&it.iter, errNoExecutor)
+		return it
 	}
 	return e.session.Query(stmt, values...).Consistency(One).SetHostID(e.hostID).Iter()
 }

@@ -36,9 +36,10 @@ func (d DefaultWarningHandler) HandleWarnings(qry ExecutableQuery, host *HostInf
 	}
 }
 
-// warn passes the warnings of the first page to the WarningHandler.
-func (s *Session) warn(request ExecutableQuery, node *vecql.HostInfo, warnings []string) {
-	if s.warns != nil && len(warnings) > 0 {
-		s.warns.HandleWarnings(request, s.hosts.Of(node), warnings)
+// warn passes the warnings of the first page of a request to the WarningHandler.
+func (s *Session) warn(request any, node *vecql.HostInfo, warnings []string) {
+	if q, ok := request.(*Query); ok && q.quiet || s.warns == nil {
+		return
 	}
+	s.warns.HandleWarnings(request.(ExecutableQuery), s.hosts.Of(node), warnings)
 }

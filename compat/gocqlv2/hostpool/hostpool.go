@@ -24,18 +24,6 @@ func (p *hostPoolHostPolicy) Init(*gocql.Session) {}
 // Pick implements HostSelectionPolicy. The iterator has no end.
 func (p *hostPoolHostPolicy) Pick(gocql.ExecutableStatement) gocql.NextHost {
 	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost {
-		return selected{h, mark}
+		return api.Choose(h, mark)
 	})
 }
-
-// selected is a node that the pool has selected.
-type selected struct {
-	host *gocql.HostInfo
-	mark func(error)
-}
-
-// Info implements SelectedHost.
-func (s selected) Info() *gocql.HostInfo { return s.host }
-
-// Mark implements SelectedHost.
-func (s selected) Mark(err error) { s.mark(err) }

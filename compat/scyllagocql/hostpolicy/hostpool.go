@@ -32,20 +32,13 @@ func (p *hostPoolHostPolicy) IsOperational(*gocql.Session) error { return nil }
 
 // Pick implements HostSelectionPolicy. The iterator has no end.
 func (p *hostPoolHostPolicy) Pick(gocql.ExecutableQuery) gocql.NextHost {
-	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost { return pooled{h, mark} })
+	return api.PickPooled(&p.pool, func(h *gocql.HostInfo, mark func(error)) gocql.SelectedHost {
+		return chosen{api.Choose(h, mark)}
+	})
 }
 
-// pooled is a node that a pool has returned.
-type pooled struct {
-	host *gocql.HostInfo
-	mark func(error)
-}
-
-// Info implements SelectedHost.
-func (s pooled) Info() *gocql.HostInfo { return s.host }
+// chosen is a node that a pool has returned.
+type chosen struct{ api.Chosen[*gocql.HostInfo] }
 
 // Token implements SelectedHost.
-func (pooled) Token() gocql.Token { return nil }
-
-// Mark implements SelectedHost.
-func (s pooled) Mark(err error) { s.mark(err) }
+func (chosen) Token() gocql.Token { return nil }

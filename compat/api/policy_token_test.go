@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"slices"
+	"testing"
+)
+
+// node is a HostInfo of a module.
+type node struct{ name, dc string }
+
+func (n *node) DataCenter() string    { return n.dc }
+func (n *node) Rack() string          { return "" }
+func (n *node) IsUp() bool            { return true }
+func (n *node) Equal(host *node) bool { return n == host }
+
+// placed is a request with known replicas.
+type placed []*node
+
+func (p placed) replicas() []*node { return p }
+
+// TestTokenAwarenessAroundAPolicyOfTheProgram: local replicas, then as asked the others, then those of the fallback.
+func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
+	fallback := DCAware[*node]("dc0")
+	var hosts []*node
+	for i, dc := range []string{"dc0", "dc0", "dc1", "dc1"} {
+		hosts = append(hosts, &node{string(rune('a' + i)), dc})
+		fallback.AddHost(hosts[i])
+	}
+	choose := func(host *node, mark func(error)) Selection[*node] { return Choose(host, mark) }
+	rest := func() func() Selection[*node] { return NextUp(fallback.Plan(), choose) }
+	p := NewTokenAware[*node](fallback, false)
+	busy := func(h *node) int {
+		if h == hosts[1] {
+			return 1
+		}
+		return 0
+	}
+	for _, test := range []struct {
+		order   TokenOrder[*node]
+		request any
+		want    []*node // the first ones
+	}{
+		{TokenOrder[*node]{}, placed{hosts[3], hosts[1]}, []*node{hosts[1], hosts[0]}},
+		{TokenOrder[*node]{NonLocal: true}, placed{hosts[3], hosts[1]}, []*node{hosts[1], hosts[3], hosts[0], hosts[2]}},
+		{TokenOrder[*node]{Busy: busy}, placed{hosts[1], hosts[0]}, []*node{hosts[0], hosts[1]}},
+		{TokenOrder[*node]{}, placed{}, nil},
+		{TokenOrder[*node]{}, "no request", nil},
+	} {
+		var picked []*node
+		next := PickAware(&p, test.order, test.request, choose, rest)
+		for s := next(); s != nil; s = next() {
+			picked = append(picked, s.Info())
+		}
+		if len(picked) != 4 || !slices.Equal(picked[:len(test.want)], test.want) {
+			t.Errorf("%+v: %d nodes: %v", test, len(picked), picked)
+		}
+	}
+	if NativeOf(&p) == nil || NativeOf(fallback) == nil || NativeOf("a policy of the program") != nil {
+		t.Error("the policies of the API are vecql's, those of programs are not")
+	}
+	if DisableFailover(fallback); NativeOf(&p) != nil || len(fallback.Plan()) != 2 {
+		t.Error("without failover the nodes of other data centers are left out")
+	}
+}
