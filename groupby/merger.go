@@ -81,7 +81,7 @@ func (m *merger) size() int64 {
 	for _, t := range m.plan.stateTypes {
 		width += int64(t.ValueWidth())
 	}
-	s := n*width + m.t.size() + int64(16*len(m.t.slots1)+24*len(m.t.slots2)+4*len(m.t.direct.ids)+cap(m.raw)+cap(m.packed))
+	s := n*width + m.t.size() + int64(4*len(m.t.index)+4*len(m.t.direct.ids)+cap(m.raw)+cap(m.packed))
 	for _, a := range m.accs {
 		if a, ok := a.(Sizer); ok {
 			s += a.Size()

@@ -7,19 +7,15 @@ package groupby
 // First each row is looked up at its most probable place alone, without a branch, since a mispredicted branch costs
 // more than the comparison. Rows that were not there are collected and then looked up one by one.
 
-const (
-	idBits    = 32
-	maxGroups = 1<<31 - 1
-)
+const maxGroups = 1<<31 - 1
 
 // A table numbers distinct keys from 1, in the order of their first appearance. Group 0 has no key: it is a sink for
 // rows to be left out.
 type table struct {
 	*keyPlan
 	direct direct
-	slots1 []slot1 // of keys of one word
-	slots2 []slot2 // of other keys
-	room   int     // the number of groups, including group 0, that the slots have room for
+	index  []uint32 // groups by hash, see table_slots.go; 0 means that a slot is empty
+	room   int      // the number of groups, including group 0, that the index has room for
 
 	keyRows // by group
 }
@@ -36,8 +32,7 @@ func (t *table) groups() int { return len(t.w0) }
 
 // reset removes all keys.
 func (t *table) reset() {
-	clear(t.slots1)
-	clear(t.slots2)
+	clear(t.index)
 	t.direct = direct{}
 	t.keyRows.reset()
 	t.w0 = append(t.w0, 0)
@@ -74,10 +69,8 @@ func (t *table) insert(k *keys, ids, miss []uint32, dropNulls bool) ([]uint32, e
 		return nil, ErrTooManyGroups
 	case t.direct.ids != nil:
 		return t.insertDirect(k, ids, miss, dropNulls)
-	case t.form == keyWord:
-		return t.insert1(k, ids, miss, dropNulls), nil
 	}
-	return t.insert2(k, ids, miss, dropNulls), nil
+	return t.insertSlots(k, ids, miss, dropNulls), nil
 }
 
 // findHome looks up each row at one place. It returns the rows for which that did not decide; ids of the others are
@@ -98,9 +91,9 @@ func (t *table) lookup(k *keys, i uint32) uint32 {
 	case t.direct.ids != nil:
 		return t.direct.lookup(k.w0[i], k.maskOf(i))
 	case t.form == keyWord:
-		return uint32(t.probe1(k.w0[i], k.maskOf(i)).tag)
+		return *t.probe1(k.w0[i], k.maskOf(i))
 	}
-	return uint32(t.probe2(k, i).tag)
+	return *t.probe2(k, i)
 }
 
 func (k *keys) maskOf(i uint32) uint32 {
@@ -148,6 +141,6 @@ func (t *table) expect(groups int, lo, hi uint64) {
 		return
 	}
 	for t.room < groups {
-		t.makeSlots(2 * (len(t.slots1) + len(t.slots2)))
+		t.makeSlots(2 * len(t.index))
 	}
 }

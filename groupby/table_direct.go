@@ -71,7 +71,7 @@ func (t *table) insertDirect(k *keys, ids, miss []uint32, dropNulls bool) ([]uin
 	}
 	if newHi-newLo >= maxDirect || masks > 1 || masks == 1 && len(t.types) > 1 {
 		t.leaveDirect()
-		return t.insert1(k, ids, miss, dropNulls), nil
+		return t.insertSlots(k, ids, miss, dropNulls), nil
 	}
 	if newLo != lo || newHi != hi {
 		d.move(t, newLo, newHi)
@@ -109,6 +109,6 @@ func (d *direct) move(t *table, lo, hi uint64) {
 // leaveDirect moves all groups to slots.
 func (t *table) leaveDirect() {
 	t.direct = direct{}
-	t.makeSlots(len(t.slots1))
+	t.makeSlots(len(t.index))
 	t.grow()
 }

@@ -2,40 +2,30 @@
 
 package groupby
 
-// Hash tables: open addressing with linear probing. The first lookup reads the home slot alone, to which the hash
-// points.
+import "unsafe"
 
-// A slot1 is a slot for a key of one word, a slot2 for other keys. tag is the group, 0 if the slot is empty, with the
-// key's mask above it.
-type (
-	slot1 struct{ w0, tag uint64 }
-	slot2 struct{ w0, w1, tag uint64 }
-)
+// Hash tables: an index of groups by the hash of their keys, with open addressing and linear probing. The keys are in
+// keyRows, by group, so that the index stays small: 4 bytes per slot. The first lookup reads the home slot alone, to
+// which the hash points.
 
 const minSlots = 1 << 10
-
-func tagOf(id, mask uint32) uint64 { return uint64(id) | uint64(mask)<<idBits }
 
 // makeSlots makes n empty slots; n is a power of two. Small tables have a lower load, for fewer collisions.
 func (t *table) makeSlots(n int) {
 	switch {
-	case n <= 1<<15:
-		t.room = n / 16
 	case n <= 1<<16:
+		t.room = n / 8
+	case n <= 1<<20:
 		t.room = n / 4
 	default:
 		t.room = n / 2
 	}
-	if t.form == keyWord {
-		t.slots1 = make([]slot1, n)
-	} else {
-		t.slots2 = make([]slot2, n)
-	}
+	t.index = make([]uint32, n)
 }
 
 // grow makes more slots: four times as many while the table is small, so that groups are rarely moved.
 func (t *table) grow() {
-	n := len(t.slots1) + len(t.slots2)
+	n := len(t.index)
 	times := 2
 	if n <= 1<<16 {
 		times = 4
@@ -48,24 +38,22 @@ func (t *table) grow() {
 
 // fill inserts all groups into empty slots.
 func (t *table) fill() {
+	index, last := t.index, uint64(len(t.index)-1)
 	for id := 1; id < len(t.w0); id++ {
-		w0, mask := t.w0[id], t.maskOf(uint32(id))
-		if t.form == keyWord {
-			last := uint64(len(t.slots1) - 1)
-			h := t.hash1(w0, mask) >> slotShift
-			for t.slots1[h&last].tag != 0 {
-				h++
-			}
-			t.slots1[h&last] = slot1{w0, tagOf(uint32(id), mask)}
-			continue
-		}
-		last := uint64(len(t.slots2) - 1)
-		h := t.hash2(w0, t.w1[id], mask) >> slotShift
-		for t.slots2[h&last].tag != 0 {
+		h := t.hashOf(uint32(id)) >> slotShift
+		for index[h&last] != 0 {
 			h++
 		}
-		t.slots2[h&last] = slot2{w0, t.w1[id], tagOf(uint32(id), mask)}
+		index[h&last] = uint32(id)
 	}
+}
+
+// hashOf returns the hash of a group's key.
+func (t *table) hashOf(id uint32) uint64 {
+	if t.form == keyWord {
+		return t.hash1(t.w0[id], t.maskOf(id))
+	}
+	return t.hash2(t.w0[id], t.w1[id], t.maskOf(id))
 }
 
 // missing appends the rows whose id is 0 to miss. some is the bitwise OR of all ids less one; its top bit is set if an
@@ -85,40 +73,55 @@ func missing(ids []uint32, some uint32, miss []uint32) []uint32 {
 	return miss[:n]
 }
 
-// findHome1 reads the home slots alone. An empty slot has group 0, so that it needs no case of its own.
+// findHome1 reads the home slots alone.
 func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
-	slots, last := t.slots1, uint64(len(t.slots1)-1)
-	seed := t.seed[0]
 	w0 := k.w0
-	ids = ids[:len(w0)]
-	some := uint32(0)
+	ids, miss = ids[:len(w0)], miss[:len(w0)]
 	if k.mask == nil && t.mask == nil {
-		for i, w := range w0 {
-			s := &slots[mix(w)*seed>>slotShift&last]
-			id, diff := uint32(s.tag), s.w0^w
-			if diff != 0 {
-				id = 0
-			}
-			ids[i] = id
-			some |= id - 1
-		}
-		miss = missing(ids, some, miss)
+		miss = miss[:findWords(t.index, t.w0, w0, t.seed[0], ids, miss)]
 		for step := uint64(1); step <= homeSteps && len(miss) < len(w0)/4 && len(miss) > 8; step++ {
 			miss = t.findNext1(w0, ids, miss, step)
 		}
 		return miss
 	}
+	index, last := t.index, uint64(len(t.index)-1)
+	n := 0
 	for i, w := range w0 {
-		mask := uint64(k.maskOf(uint32(i)))
-		s := &slots[mix(w^mask)*seed>>slotShift&last]
-		id, diff := uint32(s.tag), (s.w0^w)|(s.tag>>idBits^mask)
-		if diff != 0 {
+		mask := k.maskOf(uint32(i))
+		id := index[mix(w^uint64(mask))*t.seed[0]>>slotShift&last]
+		if (t.w0[id]^w)|uint64(t.maskOf(id)^mask) != 0 {
 			id = 0
 		}
 		ids[i] = id
-		some |= id - 1
+		miss[n] = uint32(i)
+		if id == 0 {
+			n++
+		}
 	}
-	return missing(ids, some, miss)
+	return miss[:n]
+}
+
+// findWords reads the home slots of keys of one word without a mask. It writes their groups to ids, the rows whose key
+// is not there to miss, and returns their number. An empty slot has group 0, so that it needs no case of its own: the
+// row stays in group 0 whether the word of group 0 is equal or not. ids and miss have the length of w0, and groups in
+// the index are less than the length of of. The pointers keep all variables in registers.
+func findWords(index []uint32, of, w0 []uint64, seed uint64, ids, miss []uint32) int {
+	last := uint64(len(index) - 1)
+	slots, words := unsafe.Pointer(unsafe.SliceData(index)), unsafe.Pointer(unsafe.SliceData(of))
+	groups, rows := unsafe.Pointer(unsafe.SliceData(ids)), unsafe.Pointer(unsafe.SliceData(miss))
+	n := 0
+	for i, w := range w0 {
+		id := *(*uint32)(unsafe.Add(slots, 4*(mix(w)*seed>>slotShift&last)))
+		if *(*uint64)(unsafe.Add(words, 8*uintptr(id))) != w {
+			id = 0
+		}
+		*(*uint32)(unsafe.Add(groups, 4*i)) = id
+		*(*uint32)(unsafe.Add(rows, 4*n)) = uint32(i)
+		if id == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // homeSteps is the number of slots behind the home slot that are read in the same way for the remaining rows, if these
@@ -128,14 +131,13 @@ const homeSteps = 3
 // findNext1 reads the slots that are step behind the home slots of the rows in miss, which have no mask. It returns the
 // rows whose key is not there either.
 func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32 {
-	slots, last := t.slots1, uint64(len(t.slots1)-1)
-	seed := t.seed[0]
+	index, last := t.index, uint64(len(t.index)-1)
+	seed, of := t.seed[0], t.w0
 	n := 0
 	for _, i := range miss {
 		w := w0[i]
-		s := &slots[(mix(w)*seed>>slotShift+step)&last]
-		id, diff := uint32(s.tag), s.w0^w
-		if diff != 0 {
+		id := index[(mix(w)*seed>>slotShift+step)&last]
+		if of[id] != w {
 			id = 0
 		}
 		ids[i] = id
@@ -148,75 +150,27 @@ func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32
 }
 
 // probe1 returns the slot of a key, or the empty slot to insert it.
-func (t *table) probe1(w0 uint64, mask uint32) *slot1 {
-	last := uint64(len(t.slots1) - 1)
+func (t *table) probe1(w0 uint64, mask uint32) *uint32 {
+	index, last := t.index, uint64(len(t.index)-1)
 	for h := t.hash1(w0, mask) >> slotShift; ; h++ {
-		s := &t.slots1[h&last]
-		if s.tag == 0 || s.w0 == w0 && s.tag>>idBits == uint64(mask) {
+		s := &index[h&last]
+		if id := *s; id == 0 || t.w0[id] == w0 && t.maskOf(id) == mask {
 			return s
 		}
 	}
 }
 
-// insert1 is table.insert for the rows that findHome1 returned.
-func (t *table) insert1(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
-	fresh := 0
-	for _, i := range miss {
-		w0, mask := k.w0[i], k.maskOf(i)
-		s := t.probe1(w0, mask)
-		ids[i] = uint32(s.tag)
-		if s.tag != 0 || dropNulls && mask != 0 {
-			continue
-		}
-		id := t.add(k, i)
-		*s = slot1{w0, tagOf(id, mask)}
-		ids[i] = id
-		miss[fresh] = i
-		fresh++
-		if len(t.w0) > t.room {
-			t.grow()
-		}
-	}
-	return miss[:fresh]
-}
-
-// findHome2 is findHome1 for keys of two words. It tests the first homeSteps slots further on if most rows were found,
-// and compares the bytes of long keys.
+// findHome2 is findHome1 for keys of two words. It compares the bytes of long keys.
 func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
-	slots, last := t.slots2, uint64(len(t.slots2)-1)
-	s0, s1 := t.seed[0], t.seed[1] // as in hash2
 	w0 := k.w0
-	w1 := k.w1[:len(w0)]
-	ids = ids[:len(w0)]
-	some := uint32(0)
+	ids, miss = ids[:len(w0)], miss[:len(w0)]
 	if k.mask == nil && t.mask == nil {
-		for i, w := range w0 {
-			v := w1[i]
-			s := &slots[(mix(w)*s0+mix(v)*s1)>>slotShift&last]
-			id, diff := uint32(s.tag), (s.w0^w)|(s.w1^v)
-			if diff != 0 {
-				id = 0
-			}
-			ids[i] = id
-			some |= id - 1
-		}
-	} else {
-		for i, w := range w0 {
-			mask := uint64(k.maskOf(uint32(i)))
-			s := &slots[(mix(w^mask)*s0+mix(w1[i])*s1)>>slotShift&last]
-			id, diff := uint32(s.tag), (s.w0^w)|(s.w1^w1[i])|(s.tag>>idBits^mask)
-			if diff != 0 {
-				id = 0
-			}
-			ids[i] = id
-			some |= id - 1
-		}
-	}
-	miss = missing(ids, some, miss)
-	if k.mask == nil && t.mask == nil {
+		miss = miss[:t.findPairs(w0, k.w1[:len(w0)], ids, miss)]
 		for step := uint64(1); step <= homeSteps && len(miss) < len(w0)/4 && len(miss) > 8; step++ {
 			miss = t.findNext2(k, ids, miss, step)
 		}
+	} else {
+		miss = t.findMasked2(k, ids, miss)
 	}
 	// A match of words may be the fingerprint of other bytes.
 	for _, i := range k.longs {
@@ -228,16 +182,81 @@ func (t *table) findHome2(k *keys, ids, miss []uint32) []uint32 {
 	return miss
 }
 
+// findPairs is findWords for keys of two words.
+func (t *table) findPairs(w0, w1 []uint64, ids, miss []uint32) int {
+	const rows = 256 // the slots of so many rows are computed first, in two loops that have all variables in registers
+	var hashes [rows]uint64
+	last, n := uint64(len(t.index)-1), 0
+	for at := 0; at < len(w0); at += rows {
+		end := min(at+rows, len(w0))
+		part := hashes[:end-at]
+		hashPairs(w0[at:end], w1[at:end], part, t.seed, last)
+		n += matchPairs(t.index, &t.keyRows, part, w0[at:end], w1[at:end], ids[at:end], miss[n:], uint32(at))
+	}
+	return n
+}
+
+// hashPairs writes the home slots of keys of two words.
+func hashPairs(w0, w1, hashes []uint64, seed [2]uint64, last uint64) {
+	w1, hashes = w1[:len(w0)], hashes[:len(w0)]
+	s0, s1 := seed[0], seed[1]
+	for i, w := range w0 {
+		hashes[i] = (mix(w)*s0 + mix(w1[i])*s1) >> slotShift & last
+	}
+}
+
+// matchPairs is findWords for keys with known home slots. The first row has the number start.
+func matchPairs(index []uint32, of *keyRows, hashes, w0, w1 []uint64, ids, miss []uint32, start uint32) int {
+	w1, ids = w1[:len(hashes)], ids[:len(hashes)]
+	of0, of1 := unsafe.Pointer(unsafe.SliceData(of.w0)), unsafe.Pointer(unsafe.SliceData(of.w1))
+	slots, rows := unsafe.Pointer(unsafe.SliceData(index)), unsafe.Pointer(unsafe.SliceData(miss))
+	words := unsafe.Pointer(unsafe.SliceData(w0))
+	n := 0
+	for i, h := range hashes {
+		id := *(*uint32)(unsafe.Add(slots, 4*h))
+		word := *(*uint64)(unsafe.Add(words, 8*i))
+		diff := (*(*uint64)(unsafe.Add(of0, 8*uintptr(id))) ^ word) | (*(*uint64)(unsafe.Add(of1, 8*uintptr(id))) ^ w1[i])
+		if diff != 0 {
+			id = 0
+		}
+		ids[i] = id
+		*(*uint32)(unsafe.Add(rows, 4*n)) = start + uint32(i)
+		if id == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// findMasked2 is findPairs for keys or groups with a mask. It returns the rows whose key is not there.
+func (t *table) findMasked2(k *keys, ids, miss []uint32) []uint32 {
+	last := uint64(len(t.index) - 1)
+	n := 0
+	for i, w := range k.w0 {
+		v, mask := k.w1[i], k.maskOf(uint32(i))
+		id := t.index[t.hash2(w, v, mask)>>slotShift&last]
+		if (t.w0[id]^w)|(t.w1[id]^v)|uint64(t.maskOf(id)^mask) != 0 {
+			id = 0
+		}
+		ids[i] = id
+		miss[n] = uint32(i)
+		if id == 0 {
+			n++
+		}
+	}
+	return miss[:n]
+}
+
 // findNext2 is findNext1 for keys of two words.
 func (t *table) findNext2(k *keys, ids, miss []uint32, step uint64) []uint32 {
-	slots, last := t.slots2, uint64(len(t.slots2)-1)
+	index, last := t.index, uint64(len(t.index)-1)
 	s0, s1 := t.seed[0], t.seed[1]
+	of0, of1 := t.w0, t.w1[:len(t.w0)]
 	n := 0
 	for _, i := range miss {
 		w, v := k.w0[i], k.w1[i]
-		s := &slots[((mix(w)*s0+mix(v)*s1)>>slotShift+step)&last]
-		id, diff := uint32(s.tag), (s.w0^w)|(s.w1^v)
-		if diff != 0 {
+		id := index[((mix(w)*s0+mix(v)*s1)>>slotShift+step)&last]
+		if (of0[id]^w)|(of1[id]^v) != 0 {
 			id = 0
 		}
 		ids[i] = id
@@ -250,31 +269,35 @@ func (t *table) findNext2(k *keys, ids, miss []uint32, step uint64) []uint32 {
 }
 
 // probe2 returns the slot of the key of row i, or the empty slot to insert it.
-func (t *table) probe2(k *keys, i uint32) *slot2 {
-	last := uint64(len(t.slots2) - 1)
+func (t *table) probe2(k *keys, i uint32) *uint32 {
+	index, last := t.index, uint64(len(t.index)-1)
 	w0, w1, mask := k.w0[i], k.w1[i], k.maskOf(i)
 	for h := t.hash2(w0, w1, mask) >> slotShift; ; h++ {
-		s := &t.slots2[h&last]
-		if s.tag == 0 || s.w0 == w0 && s.w1 == w1 && s.tag>>idBits == uint64(mask) &&
-			(!k.long(i) || string(t.long(uint32(s.tag))) == k.texts[i]) {
+		s := &index[h&last]
+		if id := *s; id == 0 || t.w0[id] == w0 && t.w1[id] == w1 && t.maskOf(id) == mask &&
+			(!k.long(i) || string(t.long(id)) == k.texts[i]) {
 			return s
 		}
 	}
 }
 
-// insert2 is table.insert for the rows that findHome2 returned.
-func (t *table) insert2(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
+// insertSlots is table.insert for the rows that findHome1 or findHome2 returned.
+func (t *table) insertSlots(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
 	fresh := 0
 	for _, i := range miss {
 		mask := k.maskOf(i)
-		s := t.probe2(k, i)
-		ids[i] = uint32(s.tag)
-		if s.tag != 0 || dropNulls && mask != 0 {
+		var s *uint32
+		if t.form == keyWord {
+			s = t.probe1(k.w0[i], mask)
+		} else {
+			s = t.probe2(k, i)
+		}
+		ids[i] = *s
+		if *s != 0 || dropNulls && mask != 0 {
 			continue
 		}
 		id := t.add(k, i)
-		*s = slot2{k.w0[i], k.w1[i], tagOf(id, mask)}
-		ids[i] = id
+		*s, ids[i] = id, id
 		miss[fresh] = i
 		fresh++
 		if len(t.w0) > t.room {
