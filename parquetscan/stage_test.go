@@ -39,7 +39,8 @@ func narrowData(t testing.TB, rows int) (*Dataset, []int64, []string) {
 func TestNarrow(t *testing.T) {
 	d, n, _ := narrowData(t, 5000)
 	for _, o := range []Options{
-		{}, {Filter: And(Ge("m", 100), Ne("s", "text 7"))},
+		{},
+		{Filter: And(Ge("m", 100), Ne("s", "text 7"))},
 		{Filter: Ge("n", 100), Selector: &Selector{Columns: []string{"s", "m"}, New: func() func(*column.Batch, []int32) ([]int32, error) {
 			return func(b *column.Batch, rows []int32) ([]int32, error) {
 				for i := range b.Rows {

@@ -23,6 +23,9 @@ type groupOp struct {
 	input      column.Schema
 	order      groupby.Order // of a limited result
 	limit      int           // 0 means all
+	few        int           // of the groups, any of them; 0 means all
+	narrow     narrower
+	narrows    []string // keys that narrow tests
 }
 
 func (op *groupOp) config(c Config) groupby.Config {
@@ -75,8 +78,11 @@ func (op *groupOp) node(p *plan, in node) (node, error) {
 		names[i] = a.Name
 	}
 	line := fmt.Sprintf("group by %s: %s", strings.Join(op.keys, ", "), strings.Join(names, ", "))
-	if op.limit > 0 {
+	switch {
+	case op.limit > 0:
 		line += fmt.Sprintf(" (the first %d groups)", op.limit)
+	case op.few > 0:
+		line += fmt.Sprintf(" (any %d groups)", op.few)
 	}
 	return &groupNode{op: op, in: in, config: op.config(p.config), meter: p.describe("%s", line)}, nil
 }
@@ -102,10 +108,16 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 	for i := range workers {
 		workers[i] = g.Worker()
 	}
-	err = n.in.run(ctx, func(worker int, p part) error {
+	picker, states := newGroupPicker(n.op, n.op.few), make([]pickState, len(workers))
+	err = n.in.run(ctx, func(worker int, p part) (err error) {
 		start := time.Now()
+		if n.op.few > 0 {
+			if p, err = picker.pick(&states[worker], p); err != nil {
+				return failed(n.op.verb, quoted(n.op.keys), err)
+			}
+		}
 		// ctx is that of the caller: a Limit before the groups ends the scan, and the rows under way still count.
-		err := p.addTo(ctx, workers[worker])
+		err = p.addTo(ctx, workers[worker])
 		n.meter.add(0, start)
 		return failed(n.op.verb, quoted(n.op.keys), err)
 	})

@@ -44,6 +44,8 @@ type openedParquet struct {
 	pushed   []conjunct // as filter
 	selected []conjunct // evaluated while rows are read, before other columns of them are
 	numbered bool       // rows have their numbers as a column rowNumbers
+	narrows  []string   // columns that narrow tests
+	scanned  *parquetscan.Scan
 	done     func() error
 }
 
@@ -137,7 +139,9 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	if columns == nil {
 		columns = []string{}
 	}
-	options := parquetscan.Options{Columns: columns, Workers: p.workers(), Selector: o.selector()}
+	options := parquetscan.Options{
+		Columns: columns, Workers: p.workers(), Selector: o.selector(), Narrow: o.narrows,
+	}
 	if o.numbered {
 		options.RowNumbers = rowNumbers
 	}
@@ -148,6 +152,7 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	if err != nil {
 		return nil, failed("Parquet", quoted(o.files.Files()), err)
 	}
+	o.scanned = scan
 	n := &parquetNode{plan: p, scan: scan, goroutines: p.workers()}
 	n.meter = p.describe("parquet %s: %d rows in %d row groups, columns %s", files(o.files.Files()), o.files.NumRows(),
 		o.files.NumRowGroups(), list(columns))
@@ -159,6 +164,9 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	}
 	return n, nil
 }
+
+// narrow leaves out rows of the scan from now on.
+func (o *openedParquet) narrow(f parquetscan.Filter) error { return o.scanned.Narrow(f) }
 
 // files returns the names of files, shortened.
 func files(names []string) string {

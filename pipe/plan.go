@@ -157,6 +157,7 @@ func (b *binder) plan(p *plan) (node, error) {
 		}
 	}
 	slices.Reverse(ops)
+	b.narrow(ops)
 	if n, rest, err := p.late(b.source, columns, ops); n != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -188,6 +189,7 @@ func apply(p *plan, n node, ops []operation) (node, error) {
 	for i := 0; i < len(ops); i++ {
 		if group, ok := ops[i].(*groupOp); ok && i+1 < len(ops) {
 			group.limitBy(ops[i+1])
+			group.few = group.anyOf(ops[i+1:])
 		}
 		var err error
 		if n, err = ops[i].node(p, n); err != nil {

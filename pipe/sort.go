@@ -21,6 +21,7 @@ type sortOp struct {
 	keys   []sortKey
 	orders int // of keys, those of the program; the others make the order total
 	window
+	bound *bound // narrows the source; nil means that it cannot
 }
 
 func (op *sortOp) needs(columns map[string]bool) bool {
@@ -65,7 +66,7 @@ func (n *sortNode) run(ctx context.Context, f emit) error {
 	err := n.in.run(ctx, func(worker int, p part) error {
 		start := time.Now()
 		s := &sorters[worker]
-		s.sortKeys, s.limit = n.keys, limit
+		s.sortKeys, s.limit, s.bound = n.keys, limit, n.bound
 		err := s.add(p)
 		n.meter.add(0, start)
 		return n.failed(err)
@@ -125,6 +126,7 @@ type sorter struct {
 	memory   []byte // of keys
 	full     bool   // rows[limit-1] was the last of the first rows; no later row is wanted unless it comes before
 	last     sortRow
+	bound    *bound
 }
 
 // A sortRow is a row of one of the batches.
@@ -173,14 +175,15 @@ func (s *sorter) add(p part) error {
 		return err
 	}
 	s.batches = append(s.batches, b)
-	if s.limit > 0 && int64(len(s.rows)) > 2*s.limit+sortSlack {
+	if n := int64(len(s.rows)); s.limit > 0 && (n > 2*s.limit+sortSlack || !s.full && n >= s.limit) {
 		return s.cut()
 	}
 	return nil
 }
 
-// sortSlack is the number of rows beyond twice the limit that a sorter holds before it cuts.
-const sortSlack = 4096
+// sortSlack is the number of rows beyond twice the limit that a sorter holds before it cuts. The fewer, the sooner a
+// bound is known.
+const sortSlack = 64
 
 // offer adds a row of the current part, unless it comes after the first ones.
 func (s *sorter) offer(row int32, position int64) {
@@ -228,6 +231,9 @@ func (s *sorter) cut() error {
 		r.key, r.batch, r.row = keys[from:len(keys):len(keys)], 0, int32(i)
 	}
 	s.full, s.last = true, s.rows[s.limit-1]
+	if s.bound != nil {
+		return s.bound.lower(s.sortKeys[0], b, int(s.limit-1))
+	}
 	return nil
 }
 
