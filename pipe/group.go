@@ -75,7 +75,7 @@ func (op *groupOp) node(p *plan, in node) (node, error) {
 	_ = g.Close()
 	names := make([]string, len(op.aggregates))
 	for i, a := range op.aggregates {
-		names[i] = a.Name
+		names[i] = strings.TrimSuffix(a.Name, "\x00")
 	}
 	line := fmt.Sprintf("group by %s: %s", strings.Join(op.keys, ", "), strings.Join(names, ", "))
 	switch {
@@ -205,16 +205,9 @@ func (b *binder) deriveKeys() {
 
 // derivedKeys returns the keys that are expressions of keys without an expression, among the operations before.
 func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*computeOp) {
-	computed := map[string]*computeOp{}
-	for _, op := range slices.Backward(before) {
-		c, ok := op.(*computeOp)
-		if !ok {
-			break
-		}
-		if computed[c.name] != nil {
-			return nil
-		}
-		computed[c.name] = c
+	computed, ok := computedBefore(before)
+	if !ok {
+		return nil
 	}
 	isBase := func(name string) bool {
 		i := g.input.Index(name)

@@ -139,6 +139,7 @@ func newPlan(ctx context.Context, pipe Pipe) (*plan, error) {
 // plan returns the node of the last operation.
 func (b *binder) plan(p *plan) (node, error) {
 	b.deriveKeys()
+	b.shiftSums()
 	b.pushConditions()
 	needed := map[string]bool{}
 	for i := range b.schema {
