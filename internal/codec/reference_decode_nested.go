@@ -178,7 +178,7 @@ func decodeUDT(info cql.UDTTypeInfo, cell []byte, v reflect.Value) error {
 	out := reflect.New(t).Elem()
 	switch {
 	case t.Kind() == reflect.Struct:
-		if err := checkFields(t, info); err != nil {
+		if err := CheckFields(t, info); err != nil {
 			return err
 		}
 		out.Set(v)

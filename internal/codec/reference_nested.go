@@ -175,10 +175,10 @@ func reachable(t reflect.Type, index []int) bool {
 	return true
 }
 
-// checkFields returns an error if struct t cannot hold a value of info: if none of its fields is a field of info, or if
+// CheckFields returns an error if struct t cannot hold a value of info: if none of its fields is a field of info, or if
 // a field of t is not. Without the check a misspelled field would write NULL and read nothing. A field of info that t
 // lacks is not an error, because ALTER TYPE may have added it.
-func checkFields(t reflect.Type, info cql.UDTTypeInfo) error {
+func CheckFields(t reflect.Type, info cql.UDTTypeInfo) error {
 	used := map[string]bool{} // by the text of the index
 	for _, elem := range info.Elements {
 		if f, ok := FieldFor(t, elem.Name); ok {
@@ -237,7 +237,7 @@ func encodeUDT(info cql.UDTTypeInfo, v reflect.Value) ([]byte, error) {
 	var value func(name string) reflect.Value
 	switch {
 	case t.Kind() == reflect.Struct:
-		if err := checkFields(t, info); err != nil {
+		if err := CheckFields(t, info); err != nil {
 			return nil, err
 		}
 		value = func(name string) reflect.Value {
