@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlvecql
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/codec"
+)
+
+// Arguments of statements.
+
+// CheckNamedValue implements driver.NamedValueChecker. It accepts every Go type: the encoder of the bind marker decides.
+// It calls Value of a driver.Valuer, except of types that the encoder of vecql knows.
+func (c *conn) CheckNamedValue(nv *driver.NamedValue) (err error) {
+	switch v := nv.Value.(type) {
+	case sql.Out:
+		return fmt.Errorf("%w: argument %d is a sql.Out, and CQL has no output parameters", ErrArguments, nv.Ordinal)
+	case vecql.Named:
+		nv.Name, nv.Value = v.Name, v.Value
+	}
+	nv.Value, err = valueOf(nv.Value)
+	return err
+}
+
+var valuerType = reflect.TypeFor[driver.Valuer]()
+
+// valueOf returns the value of a driver.Valuer, and any other value as it is. A nil pointer is NULL if its method Value
+// is one of the type that it points to.
+func valueOf(v any) (any, error) {
+	valuer, ok := v.(driver.Valuer)
+	if !ok || isKnown(v) {
+		return v, nil
+	}
+	at := reflect.ValueOf(v)
+	if at.Kind() == reflect.Pointer && at.IsNil() && at.Type().Elem().Implements(valuerType) {
+		return nil, nil
+	}
+	return valuer.Value()
+}
+
+// isKnown reports whether the encoder of vecql knows a driver.Valuer: it then has the types that Value would lose.
+func isKnown(v any) bool {
+	switch v.(type) {
+	case vecql.Marshaler, vecql.UDTMarshaler:
+		return true
+	}
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return codec.IsNull(t)
+}
+
+// valuesOf returns the arguments as values of a query: either all by name or all by position.
+func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
+	values := make([]any, len(args))
+	for i, arg := range args {
+		if (arg.Name == "") != (args[0].Name == "") {
+			return nil, fmt.Errorf("%w: %.100q: some have a name and some do not", ErrArguments, text)
+		}
+		values[i] = arg.Value
+		if arg.Name != "" {
+			values[i] = vecql.NamedValue(arg.Name, arg.Value)
+		}
+	}
+	return values, nil
+}
+
+// converted returns values with the conversions that exact adds to those of vecql. Values that it cannot convert remain
+// as they are: binding them reports the error.
+func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
+	out := slices.Clone(values)
+	for i, v := range values {
+		name, at := "", i
+		if n, ok := v.(vecql.Named); ok {
+			name, v = n.Name, n.Value
+			at = slices.IndexFunc(markers, func(m vecql.ColumnInfo) bool { return m.Name == name })
+		}
+		if at < 0 || at >= len(markers) {
+			continue
+		}
+		to, err := exact(markers[at].TypeInfo, v)
+		if err != nil {
+			return nil, &vecql.MarshalError{
+				Column: markers[at].Name, Type: markers[at].TypeInfo, GoType: fmt.Sprintf("%T", v), Err: err,
+			}
+		}
+		out[i] = to
+		if name != "" {
+			out[i] = vecql.NamedValue(name, to)
+		}
+	}
+	return out, nil
+}
+
+// exact returns v as a type that binds to info, for numbers and text as package database/sql has them: a float64 or
+// an integer for a float or double, text or an integer for a decimal. A number that the CQL type does not represent
+// exactly is ErrRange.
+func exact(info vecql.TypeInfo, v any) (any, error) {
+	at := indirect(reflect.ValueOf(v))
+	if !at.IsValid() {
+		return nil, nil
+	}
+	switch info.Type() {
+	case vecql.TypeFloat, vecql.TypeDouble:
+		f, ok, err := number(at)
+		if !ok || err != nil {
+			return v, err
+		}
+		if info.Type() == vecql.TypeDouble {
+			return f, nil
+		}
+		if narrow := float32(f); float64(narrow) == f || f != f {
+			return narrow, nil
+		}
+		return nil, fmt.Errorf("%w: %v has more digits than a float, bind a float32", vecql.ErrRange, f)
+	case vecql.TypeDecimal:
+		return decimal(at, v)
+	}
+	return v, nil
+}
+
+// indirect returns the value behind pointers and Null types, the zero Value for NULL.
+func indirect(at reflect.Value) reflect.Value {
+	for at.IsValid() {
+		switch {
+		case at.Kind() == reflect.Pointer && at.IsNil():
+			return reflect.Value{}
+		case at.Kind() == reflect.Pointer:
+			at = at.Elem()
+		case codec.IsNull(at.Type()) && !at.Field(1).Bool():
+			return reflect.Value{}
+		case codec.IsNull(at.Type()):
+			at = at.Field(0)
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// maxExact is the largest integer up to which a float64 represents every integer.
+const maxExact = 1 << 53
+
+// number returns a number as a float64. ok is false for what is not a number. An integer beyond maxExact is ErrRange.
+func number(at reflect.Value) (f float64, ok bool, err error) {
+	switch {
+	case at.Type() == reflect.TypeFor[time.Duration]():
+	case at.CanFloat():
+		return at.Float(), true, nil
+	case at.CanInt() && at.Int() >= -maxExact && at.Int() <= maxExact:
+		return float64(at.Int()), true, nil
+	case at.CanUint() && at.Uint() <= maxExact:
+		return float64(at.Uint()), true, nil
+	case at.CanInt(), at.CanUint():
+		return 0, true, fmt.Errorf("%w: %v exceeds 2^53", vecql.ErrRange, at)
+	}
+	return 0, false, nil
+}
+
+// decimal returns text or an integer as a decimal, and any other value as v.
+func decimal(at reflect.Value, v any) (any, error) {
+	switch {
+	case at.Type() == reflect.TypeFor[time.Duration]():
+	case at.CanInt():
+		return vecql.Decimal{Unscaled: big.NewInt(at.Int())}, nil
+	case at.CanUint():
+		return vecql.Decimal{Unscaled: new(big.Int).SetUint64(at.Uint())}, nil
+	case at.Kind() == reflect.String:
+		d, err := vecql.ParseDecimal(at.String())
+		if err != nil {
+			return nil, fmt.Errorf("%w: %.60q is not a decimal", vecql.ErrConversion, at.String())
+		}
+		return d, nil
+	case at.Type() == reflect.TypeFor[[]byte]():
+		return decimal(reflect.ValueOf(string(at.Bytes())), v)
+	}
+	return v, nil
+}

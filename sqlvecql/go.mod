@@ -1,0 +1,19 @@
+module github.com/vecql/vecql/sqlvecql
+
+go 1.25.0
+
+replace github.com/vecql/vecql => ../
+
+require (
+	github.com/stretchr/testify v1.12.1
+	github.com/vecql/vecql v0.0.0
+	gopkg.in/inf.v0 v0.9.1
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)
