@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/vecql/vecql"
@@ -74,31 +73,39 @@ func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
 	return values, nil
 }
 
-// converted returns values with the conversions that exact adds to those of vecql. Values that it cannot convert remain
-// as they are: binding them reports the error.
+// converted returns values, in the order of the markers, with the conversions that exact adds to those of vecql.
+// Values that do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
 func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
-	out := slices.Clone(values)
-	for i, v := range values {
-		name, at := "", i
-		if n, ok := v.(vecql.Named); ok {
-			name, v = n.Name, n.Value
-			at = slices.IndexFunc(markers, func(m vecql.ColumnInfo) bool { return m.Name == name })
-		}
-		if at < 0 || at >= len(markers) {
-			continue
-		}
-		to, err := exact(markers[at].TypeInfo, v)
-		if err != nil {
+	ordered := values
+	if _, named := values[0].(vecql.Named); named {
+		ordered = byMarker(markers, values)
+	}
+	if len(ordered) != len(markers) {
+		return values, nil
+	}
+	out := make([]any, len(markers))
+	for i, v := range ordered {
+		var err error
+		if out[i], err = exact(markers[i].TypeInfo, v); err != nil {
 			return nil, &vecql.MarshalError{
-				Column: markers[at].Name, Type: markers[at].TypeInfo, GoType: fmt.Sprintf("%T", v), Err: err,
+				Column: markers[i].Name, Type: markers[i].TypeInfo, GoType: fmt.Sprintf("%T", v), Err: err,
 			}
-		}
-		out[i] = to
-		if name != "" {
-			out[i] = vecql.NamedValue(name, to)
 		}
 	}
 	return out, nil
+}
+
+// byMarker returns the value of each marker. Several markers may have one name.
+func byMarker(markers []vecql.ColumnInfo, values []any) (ordered []any) {
+	for _, m := range markers {
+		for _, v := range values {
+			if n, ok := v.(vecql.Named); ok && n.Name == m.Name {
+				ordered = append(ordered, n.Value)
+				break
+			}
+		}
+	}
+	return ordered
 }
 
 // exact returns v as a type that binds to info, for numbers and text as package database/sql has them: a float64 or
