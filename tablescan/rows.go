@@ -3,6 +3,8 @@
 package tablescan
 
 import (
+	"slices"
+
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
 )
@@ -86,7 +88,8 @@ func newRowPage[T any](f func(rows []T) (int, error)) *rowPage[T] {
 
 func (p *rowPage[T]) read(it *vecql.Iter) error {
 	n := it.NumRows()
-	p.rows, p.list, p.bytes = make([]T, n), p.list[:0], it.PageBytes()
+	p.rows = slices.Grow(p.rows[:0], n)[:n] // pass has passed copies of the values on
+	p.list, p.bytes = p.list[:0], it.PageBytes()
 	for len(p.list) < n && p.reader.Next(it, &p.rows[len(p.list)], p.rest...) {
 		p.list = append(p.list, p.token)
 	}
