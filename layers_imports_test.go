@@ -48,6 +48,7 @@ var imports = map[string][]string{
 	"internal/leak":         {"github.com/stretchr/testify"},
 	"internal/placement":    nil,
 	"internal/pooled":       nil,
+	"internal/pull":         nil,
 	"internal/queue":        nil,
 	"internal/quietlog":     nil,
 	"internal/rowfile":      {module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
