@@ -20,7 +20,7 @@ var imports = map[string][]string{
 	},
 	"bulk":               {module, module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
 	"column":             {module + "/cql", module + "/internal/bitmap"},
-	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", "github.com/apache/arrow-go/v18"},
+	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
 	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
 	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},

@@ -17,6 +17,7 @@ import (
 	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
+	"github.com/vecql/vecql/internal/pull"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -79,7 +80,7 @@ func (st *statement) executeOther(ctx context.Context) (array.RecordReader, int6
 	} else {
 		pages = st.conn.session.Query(st.query).Batches(ctx)
 	}
-	next, stop := iter.Pull2(pages)
+	next, stop := pull.Seq2(pages)
 	first, err, ok := next()
 	if err != nil {
 		stop()

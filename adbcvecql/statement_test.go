@@ -5,8 +5,10 @@ package adbcvecql_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow-adbc/go/adbc"
@@ -210,6 +212,36 @@ func TestIngestModes(t *testing.T) {
 	require.NoError(t, st.SetOption(adbc.OptionKeyIngestMode, adbc.OptionValueIngestModeAppend))
 	_, err = st.ExecuteUpdate(t.Context())
 	requireStatus(t, err, adbc.StatusInvalidArgument, `no column "x"`)
+}
+
+// onThread calls f on a thread that is locked to its goroutine, as callbacks of C are, and that no other call has.
+func onThread(f func()) {
+	var thread sync.WaitGroup
+	thread.Go(func() {
+		runtime.LockOSThread() // the goroutine ends with its thread
+		f()
+	})
+	thread.Wait()
+}
+
+// A program may execute a statement on one thread, and read and release its result on others.
+func TestResultsMoveBetweenThreads(t *testing.T) {
+	_, conn := start(t, items)
+	ingest(t, conn, 300)
+	for _, text := range []string{
+		"SELECT id FROM items", "SELECT id FROM items LIMIT 200", "INSERT INTO items (id) VALUES (1) IF NOT EXISTS",
+	} {
+		st := newStatement(t, conn, text, "vecql.page_bytes", "1000")
+		var reader array.RecordReader
+		var err error
+		onThread(func() { reader, _, err = st.ExecuteQuery(t.Context()) })
+		require.NoError(t, err)
+		for range 3 {
+			onThread(func() { reader.Next() })
+			require.NoError(t, reader.Err())
+		}
+		onThread(reader.Release)
+	}
 }
 
 // The context of ExecuteQuery also ends the reading of the result.

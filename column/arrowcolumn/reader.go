@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/pull"
 )
 
 // Conversion of streams of batches, in both directions.
@@ -17,10 +18,11 @@ import (
 // Reader converts batches to a stream of records of a schema: see [RecordAs]. The stream ends with the first error, of
 // batches or of a conversion. Release ends the iteration of batches; after the end of the stream it is not needed.
 //
-// A record shares the memory of its batch. If batches reuses memory, a record is valid until Next.
+// A record shares the memory of its batch. If batches reuses memory, a record is valid until Next. batches runs on a
+// goroutine of its own, which starts with the first Next, so that the methods may be called on any thread, as by C.
 func Reader(schema *arrow.Schema, batches iter.Seq2[*column.Batch, error]) array.RecordReader {
 	r := &reader{schema: schema}
-	r.next, r.stop = iter.Pull2(batches)
+	r.next, r.stop = pull.Seq2(batches)
 	r.refs.Store(1)
 	return r
 }

@@ -3,6 +3,7 @@
 """Tests of the shared library through adbc_driver_manager. VECQL_URI names a cluster and a keyspace."""
 
 import os
+import threading
 import uuid
 
 import adbc_driver_manager
@@ -50,6 +51,18 @@ def test_memory_outlives_the_connection():
         cur.execute("SELECT v FROM items")
         table = cur.fetch_arrow_table()
     assert table.num_rows == 0 or len(table.column("v")[0].as_py()) == 3
+
+
+def test_results_move_between_threads(cur):
+    fill(cur, 5000)
+    for query in ("SELECT id, v FROM items", "INSERT INTO items (id) VALUES (1) IF NOT EXISTS"):
+        cur.execute(query)
+        reader = cur.fetch_record_batch()
+        tables = []
+        thread = threading.Thread(target=lambda: tables.append(reader.read_all()))
+        thread.start()
+        thread.join()
+        assert tables[0].num_rows in (1, 5000)
 
 
 def test_parameters_and_types(cur):
