@@ -2,7 +2,10 @@
 
 package gocql
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Connections, which v1.7 and the fork export although no function of them returns one.
 
@@ -38,3 +41,20 @@ func (c *Conn[Q]) Write(p []byte) (n int, err error) { return 0, errNoConn }
 
 // UseKeyspace returns an error.
 func (c *Conn[Q]) UseKeyspace(keyspace string) error { return errNoConn }
+
+// ConnConfig is the ConnConfig of v1.7 and v2: the settings of connections. H is a module's *HostInfo, C its
+// Compressor, A its Authenticator, L the type of its logger.
+type ConnConfig[H, C, A, L any] struct {
+	ProtoVersion   int
+	CQLVersion     string
+	Timeout        time.Duration
+	WriteTimeout   time.Duration
+	ConnectTimeout time.Duration
+	Dialer         Dialer
+	HostDialer     HostDialer[H]
+	Compressor     C
+	Authenticator  A
+	AuthProvider   func(h H) (A, error)
+	Keepalive      time.Duration
+	Logger         L
+}

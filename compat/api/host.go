@@ -240,3 +240,30 @@ func Before(major, minor, patch, otherMajor, otherMinor, otherPatch int) bool {
 	}
 	return patch < otherPatch
 }
+
+// ReleaseOf returns the release of a node in a module's type V, the zero value if the text is none.
+func ReleaseOf[V any, P interface {
+	*V
+	Set(text string) error
+}](h *Host) V {
+	var v, none V
+	if P(&v).Set(DataOf(h).Version()) != nil {
+		return none
+	}
+	return v
+}
+
+// SameNode reports whether a and b, which may be nil, are the same node: by host id, or by address if an id is unknown.
+func SameNode[H any, P interface {
+	*H
+	HostID() string
+	Port() int
+}](a, b P, address func(P) net.IP) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	if x, y := a.HostID(), b.HostID(); x != "" && y != "" {
+		return x == y
+	}
+	return address(a).Equal(address(b)) && a.Port() == b.Port()
+}

@@ -209,3 +209,27 @@ func PlainType[T interface {
 	}
 	return cql.NewNativeType(t.Version(), cql.Type(t.Type()), t.Custom())
 }
+
+// A ColumnInfo describes a result column or a bind marker, in v1.7 and v2.
+type ColumnInfo[T any] struct {
+	Keyspace string
+	Table    string
+	Name     string
+	TypeInfo T
+}
+
+// String returns the fields.
+func (c ColumnInfo[T]) String() string { return ColumnText(c.Keyspace, c.Table, c.Name, c.TypeInfo) }
+
+// ColumnText returns the text of a column.
+func ColumnText(keyspace, table, name string, typ any) string {
+	return fmt.Sprintf("[column keyspace=%s table=%s name=%s type=%v]", keyspace, table, name, typ)
+}
+
+// Must returns v, and panics on an error.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -69,6 +69,30 @@ func StartError(err error) error {
 	return fmt.Errorf("gocql: unable to create session: %w", err)
 }
 
+// SchemaOf returns the metadata of a keyspace in the shape of a module, the same value until the schema changes.
+func SchemaOf[R any, C ~uint16, H, I, K any](
+	s *SessionV1[R, C, H, I], ks *Keyspaces[K], keyspace string, convert func(*cql.KeyspaceMetadata) (*K, error),
+) (*K, error) {
+	v, err := s.started()
+	if err != nil {
+		return nil, err
+	}
+	k, err := v.KeyspaceMetadata(keyspace)
+	if err != nil {
+		return nil, s.Plain(err)
+	}
+	return ks.Of(k, convert)
+}
+
+// AwaitAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.
+func AwaitAgreement[R any, C ~uint16, H, I any](ctx context.Context, s *SessionV1[R, C, H, I]) error {
+	v, err := s.started()
+	if err != nil {
+		return err
+	}
+	return s.Plain(v.AwaitSchemaAgreement(ctx))
+}
+
 // A target holds where and how a request of the fork is executed. Queries and batches of v1.7 leave it empty.
 type target struct {
 	hostID   string         // of the node to use; "" means any

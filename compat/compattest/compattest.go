@@ -28,6 +28,18 @@ func NewCluster(t *testing.T, cfg cqltest.Config) *cqltest.Cluster {
 	return c
 }
 
+// Start starts a cluster with the schema, for examples. It panics on an error.
+func Start() *cqltest.Cluster {
+	c, err := cqltest.Start(cqltest.Config{})
+	if err == nil {
+		err = c.Exec(Schema)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
 // Open opens a session, until the test ends.
 func Open[S interface{ Close() }](t *testing.T, create func() (S, error)) S {
 	t.Helper()

@@ -4,7 +4,6 @@ package gocql
 
 import (
 	"net"
-	"time"
 
 	api "github.com/vecql/vecql/compat/api"
 )
@@ -16,20 +15,7 @@ import (
 type Conn = api.Conn[Query]
 
 // A ConnConfig has the settings of connections. No function takes one.
-type ConnConfig struct {
-	ProtoVersion   int
-	CQLVersion     string
-	Timeout        time.Duration
-	WriteTimeout   time.Duration
-	ConnectTimeout time.Duration
-	Dialer         Dialer
-	HostDialer     HostDialer
-	Compressor     Compressor
-	Authenticator  Authenticator
-	AuthProvider   func(h *HostInfo) (Authenticator, error)
-	Keepalive      time.Duration
-	Logger         StdLogger
-}
+type ConnConfig api.ConnConfig[*HostInfo, Compressor, Authenticator, StdLogger]
 
 // A ConnErrorHandler would be called for errors of connections. No function takes one.
 type ConnErrorHandler interface {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -52,13 +53,7 @@ func (c *Consistency) UnmarshalText(text []byte) error {
 }
 
 // ParseConsistency returns the level named s, in any case. It panics if there is none.
-func ParseConsistency(s string) Consistency {
-	c, err := ParseConsistencyWrapper(s)
-	if err != nil {
-		panic(err)
-	}
-	return c
-}
+func ParseConsistency(s string) Consistency { return api.Must(ParseConsistencyWrapper(s)) }
 
 // ParseConsistencyWrapper returns the level named s, in any case.
 func ParseConsistencyWrapper(s string) (consistency Consistency, err error) {

@@ -12,23 +12,6 @@ import (
 // Errors. A verb returns the sentinels below as they are, and the errors of servers as pointers to the RequestErr
 // types, so that ==, type switches, errors.Is and errors.As find them.
 
-type (
-	// A RequestError is an error that a server sent.
-	RequestError = api.RequestError
-	// An ErrProtocol means that a response violates the protocol.
-	ErrProtocol = api.ErrProtocol
-	// An ErrorMap maps the address of each replica that failed to its failure code.
-	ErrorMap = api.ErrorMap
-)
-
-// An Error is an error code with a text. No verb returns it.
-type Error struct {
-	Code    int
-	Message string
-}
-
-func (e Error) Error() string { return e.Message }
-
 // The errors of servers with further fields.
 type (
 	// A RequestErrUnavailable means that too few replicas were alive.

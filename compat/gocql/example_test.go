@@ -9,19 +9,13 @@ import (
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/compat/compattest"
 )
 
 // A program moves to vecql's verbs one by one, with the session that it has.
 func ExampleSession_Vecql() {
-	cluster, err := cqltest.Start(cqltest.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	cluster := compattest.Start() // the keyspace shop with a table of items
 	defer cluster.Close()
-	if err := cluster.Exec(schema); err != nil {
-		log.Fatal(err)
-	}
 	session, err := gocql.NewCluster(cluster.Hosts()...).CreateSession()
 	if err != nil {
 		log.Fatal(err)

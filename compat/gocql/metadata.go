@@ -119,15 +119,7 @@ func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
 
 // KeyspaceMetadata returns the metadata of a keyspace. Callers get the same value until the schema changes.
 func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
-	session, err := s.started()
-	if err != nil {
-		return nil, err
-	}
-	k, err := session.KeyspaceMetadata(keyspace)
-	if err != nil {
-		return nil, plain(err)
-	}
-	return s.schema.Of(k, func(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
+	return api.SchemaOf(s.v1(), &s.schema, keyspace, func(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
 		return schemaConverter{s.proto()}.keyspace(k), nil
 	})
 }

@@ -17,25 +17,6 @@ type tokenAwareHostPolicy struct {
 
 type aware = api.TokenAware[*HostInfo]
 
-// ShuffleReplicas spreads the requests of a partition over its replicas.
-func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
-}
-
-// NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
-func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
-}
-
-// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
-func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
-	for _, opt := range opts {
-		opt(p)
-	}
-	return p
-}
-
 // Init implements HostSelectionPolicy.
 func (p *tokenAwareHostPolicy) Init(*Session) {}
 

@@ -102,22 +102,5 @@ func (s *Session) Closed() bool {
 
 // AwaitSchemaAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.
 func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
-	v, err := s.started()
-	if err != nil {
-		return err
-	}
-	return plain(v.AwaitSchemaAgreement(ctx))
-}
-
-// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
-type Iter struct{ iter }
-
-type iter = api.Iter[HostInfo, ColumnInfo]
-
-// Scanner returns a Scanner of the remaining rows, nil for nil.
-func (it *Iter) Scanner() Scanner {
-	if it == nil {
-		return nil
-	}
-	return it.iter.Scanner()
+	return api.AwaitAgreement(ctx, s.v1())
 }

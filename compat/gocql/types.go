@@ -3,8 +3,6 @@
 package gocql
 
 import (
-	"fmt"
-
 	api "github.com/vecql/vecql/compat/api"
 	"github.com/vecql/vecql/cql"
 )
@@ -185,19 +183,6 @@ func toCQL(t TypeInfo) cql.TypeInfo {
 		return cql.UDTTypeInfo{Keyspace: t.KeySpace, Name: t.Name, Elements: fields}
 	}
 	return api.PlainType(t, toCQL)
-}
-
-// A ColumnInfo describes a result column or a bind marker.
-type ColumnInfo struct {
-	Keyspace string
-	Table    string
-	Name     string
-	TypeInfo TypeInfo
-}
-
-// String returns the fields.
-func (c ColumnInfo) String() string {
-	return fmt.Sprintf("[column keyspace=%s table=%s name=%s type=%v]", c.Keyspace, c.Table, c.Name, c.TypeInfo)
 }
 
 func fromColumns(columns []cql.ColumnInfo, proto byte) []ColumnInfo {

@@ -2,11 +2,7 @@
 
 package gocql
 
-import (
-	"time"
-
-	"github.com/vecql/vecql"
-)
+import "time"
 
 // ClusterConfig and its parts. cluster_convert.go makes vecql's configuration of it.
 
@@ -48,9 +44,6 @@ type SchemaListenersConfig struct {
 	FunctionChangeListener  FunctionChangeListener
 	AggregateChangeListener AggregateChangeListener
 }
-
-// A Dialer opens the TCP connections of a session.
-type Dialer = vecql.Dialer
 
 // A ClusterConfig configures sessions. Fields that vecql does not need are accepted and not used: ConvictionPolicy,
 // MaxRoutingKeyInfo and WriteCoalesceWaitTime.

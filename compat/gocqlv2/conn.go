@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"errors"
 	"hash/crc32"
 	"net"
 	"time"
@@ -11,6 +12,9 @@ import (
 )
 
 // Names that the API exports although programs have no use for them: connections, and checksums of segments.
+
+// errNotHere means that a name of the API exists for the compiler only.
+var errNotHere = errors.New("gocql: not available: vecql has no connections that programs use")
 
 // A Conn is a connection. No function returns one: vecql has no connections that programs use.
 type Conn struct{ _ uncomparable }
@@ -40,20 +44,7 @@ func (c *Conn) AvailableStreams() int { return 0 }
 func (c *Conn) UseKeyspace(string) error { return errNotHere }
 
 // A ConnConfig is the configuration of connections. No function takes or returns one.
-type ConnConfig struct {
-	ProtoVersion   int
-	CQLVersion     string
-	Timeout        time.Duration
-	WriteTimeout   time.Duration
-	ConnectTimeout time.Duration
-	Dialer         Dialer
-	HostDialer     HostDialer
-	Compressor     Compressor
-	Authenticator  Authenticator
-	AuthProvider   func(h *HostInfo) (Authenticator, error)
-	Keepalive      time.Duration
-	Logger         StructuredLogger
-}
+type ConnConfig api.ConnConfig[*HostInfo, Compressor, Authenticator, StructuredLogger]
 
 // A ConnErrorHandler is not called.
 type ConnErrorHandler interface {

@@ -33,20 +33,23 @@ func ExampleSession_Vecql() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "lamp").Exec(); err != nil {
-		log.Fatal(err)
-	}
 
 	type Item struct {
 		ID   int
 		Name string
 	}
-	query := session.Vecql().Query("SELECT id, name FROM shop.items")
-	for item, err := range vecql.Rows[Item](context.Background(), query) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(item.ID, item.Name)
+	ctx := context.Background()
+	insert, err := vecql.Prepare[Item](ctx, session.Vecql().Query(vecql.InsertInto[Item]("shop.items")))
+	if err != nil {
+		log.Fatal(err)
 	}
-	// Output: 1 lamp
+	if err := insert.Exec(ctx, &Item{1, "lamp"}); err != nil {
+		log.Fatal(err)
+	}
+	var name string
+	if err := session.Query("SELECT name FROM shop.items WHERE id = ?", 1).ScanContext(ctx, &name); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(name)
+	// Output: lamp
 }

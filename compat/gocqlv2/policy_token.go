@@ -6,28 +6,9 @@ import api "github.com/vecql/vecql/compat/api"
 
 // The token-aware policy. Its Pick takes the replicas of a partition from vecql, which passes them with the statement.
 
-// ShuffleReplicas spreads the requests of one partition over its replicas.
-func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).Shuffle = true }
-}
-
 // DoNotShuffleReplicas sends the requests of one partition to the same replica.
 func DoNotShuffleReplicas() func(*tokenAwareHostPolicy) {
 	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).Shuffle = false }
-}
-
-// NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
-func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(t *tokenAwareHostPolicy) { api.OrderOf(&t.aware).NonLocal = true }
-}
-
-// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
-func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	t := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
-	for _, opt := range opts {
-		opt(t)
-	}
-	return t
 }
 
 // ShuffledTokenAwareHostPolicy is TokenAwareHostPolicy with ShuffleReplicas.

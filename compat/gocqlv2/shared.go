@@ -14,91 +14,55 @@ import (
 	api "github.com/vecql/vecql/compat/api"
 )
 
-// The names that the editions of the API share: most are those of package api.
+// What the editions of the API declare alike. Package api describes the types that are its own.
 
 // Connections and nodes.
 type (
-	// An Authenticator answers the authentication of a server.
-	Authenticator = vecql.Authenticator
-	// A Compressor compresses frames (v4) or segments (v5).
-	Compressor = compat.AppendCompressor
-	// A DialedHost is an open connection to a node.
-	DialedHost = api.DialedHost
-	// A HostDialer opens the connections to nodes, with TLS if it is wanted.
-	HostDialer = api.HostDialer[*HostInfo]
-	// SslOptions configures TLS.
-	SslOptions = api.SslOptions
-	// An AddressTranslator maps the address that a node announces to the address at which clients reach it.
-	AddressTranslator = vecql.AddressTranslator
-	// AddressTranslatorFunc adapts a function to AddressTranslator.
+	Authenticator         = vecql.Authenticator
+	Compressor            = compat.AppendCompressor
+	Dialer                = api.Dialer
+	DialedHost            = api.DialedHost
+	HostDialer            = api.HostDialer[*HostInfo]
+	SslOptions            = api.SslOptions
+	AddressTranslator     = vecql.AddressTranslator
 	AddressTranslatorFunc = vecql.AddressTranslatorFunc
-	// A HostFilter selects the nodes that a session uses.
-	HostFilter = api.HostFilter[*HostInfo]
-	// HostFilterFunc adapts a function to HostFilter.
-	HostFilterFunc = api.HostFilterFunc[*HostInfo]
+	HostFilter            = api.HostFilter[*HostInfo]
+	HostFilterFunc        = api.HostFilterFunc[*HostInfo]
 )
 
 // Observers.
 type (
-	// An ObservedConnect is one attempt to open a connection.
-	ObservedConnect = api.ObservedConnect[*HostInfo]
-	// A ConnectObserver observes the attempts to open connections.
-	ConnectObserver = api.ConnectObserver[*HostInfo]
-	// An ObservedFrameHeader is the frame header of a response.
-	ObservedFrameHeader = api.ObservedFrameHeader[*HostInfo]
-	// A FrameHeaderObserver observes the frame headers of responses.
-	FrameHeaderObserver = api.FrameHeaderObserver[*HostInfo]
-	// An ObservedStream is a stream of a connection.
-	ObservedStream = api.ObservedStream[*HostInfo]
-	// A StreamObserver observes the streams of requests.
-	StreamObserver = api.StreamObserver[*HostInfo]
-	// A StreamObserverContext observes one stream.
+	ObservedConnect       = api.ObservedConnect[*HostInfo]
+	ConnectObserver       = api.ConnectObserver[*HostInfo]
+	ObservedFrameHeader   = api.ObservedFrameHeader[*HostInfo]
+	FrameHeaderObserver   = api.FrameHeaderObserver[*HostInfo]
+	ObservedStream        = api.ObservedStream[*HostInfo]
+	StreamObserver        = api.StreamObserver[*HostInfo]
 	StreamObserverContext = api.StreamObserverContext[*HostInfo]
-	// A Tracer receives the tracing ids of requests.
-	Tracer = vecql.Tracer
+	Tracer                = vecql.Tracer
 )
 
 // Policies.
 type (
-	// A HostStateNotifier receives the changes of the nodes of a session.
-	HostStateNotifier = api.HostStateNotifier[*HostInfo]
-	// A SetPartitioner receives the name of the partitioner of the cluster.
-	SetPartitioner = api.SetPartitioner
-	// A SetHosts receives the nodes of a cluster. No function takes one.
-	SetHosts = api.SetHosts[*HostInfo]
-	// A KeyspaceUpdateEvent is a change of a keyspace.
-	KeyspaceUpdateEvent = api.KeyspaceUpdateEvent
-	// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers, of which 0 is the nearest.
-	HostTierer = api.HostTierer[*HostInfo]
-	// A ReadyPolicy would delay the start of a session. No session asks it.
-	ReadyPolicy = api.ReadyPolicy
-	// A ReconnectionPolicy sets the waits before further attempts to reach a node. After GetMaxRetries the next attempt
-	// is made after ReconnectInterval.
-	ReconnectionPolicy = vecql.ReconnectionPolicy
-	// ConstantReconnectionPolicy waits the same time before each attempt.
-	ConstantReconnectionPolicy = api.ConstantReconnectionPolicy
-	// ExponentialReconnectionPolicy is exponential backoff from InitialInterval to MaxInterval.
+	HostStateNotifier             = api.HostStateNotifier[*HostInfo]
+	SetPartitioner                = api.SetPartitioner
+	SetHosts                      = api.SetHosts[*HostInfo]
+	KeyspaceUpdateEvent           = api.KeyspaceUpdateEvent
+	HostTierer                    = api.HostTierer[*HostInfo]
+	ReadyPolicy                   = api.ReadyPolicy
+	ReconnectionPolicy            = vecql.ReconnectionPolicy
+	ConstantReconnectionPolicy    = api.ConstantReconnectionPolicy
 	ExponentialReconnectionPolicy = api.ExponentialReconnectionPolicy
-	// A ConvictionPolicy would decide when a node is down. No session asks it.
-	ConvictionPolicy = api.ConvictionPolicy[*HostInfo]
-	// SimpleConvictionPolicy is a ConvictionPolicy.
-	SimpleConvictionPolicy = api.SimpleConvictionPolicy[*HostInfo]
-	// A SpeculativeExecutionPolicy sets the number and the delay of further executions of an idempotent request.
-	SpeculativeExecutionPolicy = vecql.SpeculativeExecutionPolicy
-	// NonSpeculativeExecution executes a request once.
-	NonSpeculativeExecution = api.NonSpeculativeExecution
-	// SimpleSpeculativeExecution starts NumAttempts further executions, one after each TimeoutDelay.
-	SimpleSpeculativeExecution = vecql.SimpleSpeculativeExecution
-	// RetryableQuery describes a request to a RetryPolicy.
-	RetryableQuery = api.RetryableQuery[Consistency]
-	// SimpleRetryPolicy sends a request again to the next node, at most NumRetries times.
-	SimpleRetryPolicy = api.SimpleRetryPolicy[RetryableQuery]
-	// ExponentialBackoffRetryPolicy is SimpleRetryPolicy with exponential backoff from Min to Max. Attempt sleeps.
+	ConvictionPolicy              = api.ConvictionPolicy[*HostInfo]
+	SimpleConvictionPolicy        = api.SimpleConvictionPolicy[*HostInfo]
+	SpeculativeExecutionPolicy    = vecql.SpeculativeExecutionPolicy
+	NonSpeculativeExecution       = api.NonSpeculativeExecution
+	SimpleSpeculativeExecution    = vecql.SimpleSpeculativeExecution
+	RetryableQuery                = api.RetryableQuery[Consistency]
+	SimpleRetryPolicy             = api.SimpleRetryPolicy[RetryableQuery]
 	ExponentialBackoffRetryPolicy = api.ExponentialBackoffRetryPolicy[RetryableQuery]
-	// RetryType is the decision of a RetryPolicy.
-	RetryType = api.RetryType
-	// A RetryPolicy decides whether and where a failed request is sent again.
-	RetryPolicy = api.RetryPolicy[RetryableQuery]
+	RetryType                     = api.RetryType
+	RetryPolicy                   = api.RetryPolicy[RetryableQuery]
 )
 
 // The decisions of a RetryPolicy. Ignore ends the request as a success without rows.
@@ -117,18 +81,13 @@ const (
 
 // Values and rows.
 type (
-	// A Marshaler is a value that encodes itself.
-	Marshaler = api.Marshaler[TypeInfo]
-	// An Unmarshaler is a destination that decodes itself.
-	Unmarshaler = api.Unmarshaler[TypeInfo]
-	// A UDTMarshaler is a value of a user-defined type that encodes itself field by field.
-	UDTMarshaler = api.UDTMarshaler[TypeInfo]
-	// A UDTUnmarshaler is a destination for a user-defined type that decodes itself field by field.
+	Marshaler      = api.Marshaler[TypeInfo]
+	Unmarshaler    = api.Unmarshaler[TypeInfo]
+	UDTMarshaler   = api.UDTMarshaler[TypeInfo]
 	UDTUnmarshaler = api.UDTUnmarshaler[TypeInfo]
-	// A RowData holds the names of the columns of a row, with a destination for each.
-	RowData = api.RowData
-	// A Scanner reads the rows of an Iter in the style of database/sql.
-	Scanner = api.Scanner
+	RowData        = api.RowData
+	ColumnInfo     = api.ColumnInfo[TypeInfo]
+	Scanner        = api.Scanner
 )
 
 // TupleColumnName returns the key of element n of the tuple column c in the maps of MapScan and SliceMap.
@@ -201,6 +160,16 @@ var (
 	ErrHostAlreadyExists = api.ErrHostAlreadyExists
 	ErrUnknownRetryType  = api.ErrUnknownRetryType
 	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
+)
+
+// Errors.
+type (
+	RequestError   = api.RequestError
+	ErrProtocol    = api.ErrProtocol
+	ErrorMap       = api.ErrorMap
+	Error          = api.Error
+	MarshalError   = api.MarshalError
+	UnmarshalError = api.UnmarshalError
 )
 
 // The codes of ERROR frames (native_protocol_v5.spec, section 8).
@@ -290,3 +259,120 @@ const (
 
 // BatchSizeMaximum is the maximum number of statements in a batch.
 const BatchSizeMaximum = vecql.BatchSizeMaximum
+
+// A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
+type HostSelectionPolicy interface {
+	HostStateNotifier
+	SetPartitioner
+	KeyspaceChanged(KeyspaceUpdateEvent)
+	// Init is called before the other methods.
+	Init(*Session)
+	IsLocal(host *HostInfo) bool
+	// Pick returns an iterator of the nodes to try for a request.
+	Pick(ExecutableQuery) NextHost
+}
+
+// A NextHost returns the next node to try, nil after the last one.
+type NextHost func() SelectedHost
+
+// A SelectedHost is a node that a policy has picked for a request.
+type SelectedHost interface {
+	Info() *HostInfo
+	// Mark is called with the error of the attempt on the node, nil for a success.
+	Mark(error)
+}
+
+// choose returns a SelectedHost.
+func choose(host *HostInfo, mark func(error)) SelectedHost { return api.Choose(host, mark) }
+
+// tieredPolicy sorts nodes into tiers and goes round-robin in each.
+type tieredPolicy struct{ *api.Tiers[*HostInfo] }
+
+// Init implements HostSelectionPolicy.
+func (p tieredPolicy) Init(*Session) {}
+
+// Pick implements HostSelectionPolicy.
+func (p tieredPolicy) Pick(ExecutableQuery) NextHost { return api.NextUp(p.Plan(), choose) }
+
+// RoundRobinHostPolicy spreads requests evenly over all nodes.
+func RoundRobinHostPolicy() HostSelectionPolicy {
+	return &roundRobinHostPolicy{tieredPolicy{api.RoundRobin[*HostInfo]()}}
+}
+
+// The types of policies have the names of the API: programs print them, and compare them in tests.
+type (
+	roundRobinHostPolicy struct{ tieredPolicy }
+	dcAwareRR            struct{ tieredPolicy }
+	rackAwareRR          struct{ tieredPolicy }
+)
+
+// DCAwareRoundRobinPolicy prefers the nodes of a data center.
+func DCAwareRoundRobinPolicy(localDC string) HostSelectionPolicy {
+	return &dcAwareRR{tieredPolicy{api.DCAware[*HostInfo](localDC)}}
+}
+
+// RackAwareRoundRobinPolicy prefers the nodes of a rack, then those of its data center.
+func RackAwareRoundRobinPolicy(localDC string, localRack string) HostSelectionPolicy {
+	return &rackAwareRR{tieredPolicy{api.RackAware[*HostInfo](localDC, localRack)}}
+}
+
+// SingleHostReadyPolicy is p with a Ready that is true once a node is up.
+func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
+	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
+}
+
+// singleHostReadyPolicy is a policy that is ready once a node is up.
+type singleHostReadyPolicy struct {
+	HostSelectionPolicy
+	readiness
+}
+
+type readiness = api.Readiness
+
+// HostUp implements HostStateNotifier.
+func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
+	p.HostSelectionPolicy.HostUp(host)
+	api.SetUp(&p.readiness)
+}
+
+// The consistency levels.
+const (
+	Any         = vecql.Any
+	One         = vecql.One
+	Two         = vecql.Two
+	Three       = vecql.Three
+	Quorum      = vecql.Quorum
+	All         = vecql.All
+	LocalQuorum = vecql.LocalQuorum
+	EachQuorum  = vecql.EachQuorum
+	Serial      = vecql.Serial
+	LocalSerial = vecql.LocalSerial
+	LocalOne    = vecql.LocalOne
+)
+
+// ParseConsistency returns the level named s, in any case. It panics if there is none: see ParseConsistencyWrapper.
+func ParseConsistency(s string) Consistency { return api.Must(ParseConsistencyWrapper(s)) }
+
+// ParseConsistencyWrapper returns the level named s, in any case.
+func ParseConsistencyWrapper(s string) (consistency Consistency, err error) {
+	return vecql.ParseConsistency(s)
+}
+
+// ShuffleReplicas spreads the requests of one partition over its replicas.
+func ShuffleReplicas() func(*tokenAwareHostPolicy) {
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
+}
+
+// NonLocalReplicasFallback tries remote replicas before local nodes that are not replicas.
+func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
+}
+
+// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
+func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
+	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, false), fallback: fallback}
+	for _, opt := range opts {
+		opt(p)
+	}
+	return p
+}

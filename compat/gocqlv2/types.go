@@ -265,15 +265,3 @@ func collectionToCQL(c CollectionType) (cql.TypeInfo, bool) {
 	key, ok := toCQL(c.Key)
 	return cql.NewMapType(key, elem), ok
 }
-
-// ColumnInfo describes a result column or a bind marker.
-type ColumnInfo struct {
-	Keyspace string
-	Table    string
-	Name     string
-	TypeInfo TypeInfo
-}
-
-func (c ColumnInfo) String() string {
-	return fmt.Sprintf("[column keyspace=%s table=%s name=%s type=%v]", c.Keyspace, c.Table, c.Name, c.TypeInfo)
-}

@@ -22,35 +22,6 @@ type (
 	SerialConsistency = Consistency
 )
 
-// The consistency levels.
-const (
-	Any         = vecql.Any
-	One         = vecql.One
-	Two         = vecql.Two
-	Three       = vecql.Three
-	Quorum      = vecql.Quorum
-	All         = vecql.All
-	LocalQuorum = vecql.LocalQuorum
-	EachQuorum  = vecql.EachQuorum
-	Serial      = vecql.Serial
-	LocalSerial = vecql.LocalSerial
-	LocalOne    = vecql.LocalOne
-)
-
-// ParseConsistency returns the level named s, in any case. It panics if there is none: see ParseConsistencyWrapper.
-func ParseConsistency(s string) Consistency {
-	c, err := vecql.ParseConsistency(s)
-	if err != nil {
-		panic(err)
-	}
-	return c
-}
-
-// ParseConsistencyWrapper returns the level named s, in any case.
-func ParseConsistencyWrapper(s string) (consistency Consistency, err error) {
-	return vecql.ParseConsistency(s)
-}
-
 // UnsetValue as a bound value leaves the column unchanged on the server.
 var UnsetValue = vecql.UnsetValue
 

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/compat"
 	api "github.com/vecql/vecql/compat/api"
 )
 
@@ -131,8 +130,8 @@ func (o *SslOptions) config() (*tls.Config, error) {
 	if o == nil {
 		return nil, nil
 	}
-	return compat.TLSOptions{
+	return api.TLSConfig(&api.SslOptions{
 		Config: o.Config, CertPath: o.CertPath, KeyPath: o.KeyPath, CaPath: o.CaPath,
 		EnableHostVerification: o.EnableHostVerification,
-	}.TLSConfig()
+	})
 }

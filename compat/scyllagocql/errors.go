@@ -15,6 +15,21 @@ import (
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
 // below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
 
+// The sentinel errors that v1.7 does not have.
+var (
+	ErrNoTable         = errors.New("no table name provided")
+	ErrSessionNotReady = errors.New("session is not ready yet")
+	ErrTabletsNotUsed  = errors.New("tablets not used")
+)
+
+// Likewise, which no verb returns.
+var (
+	ErrHostDown            = errors.New("gocql: host is nil or down")
+	ErrNoPool              = errors.New("gocql: host does not have a pool")
+	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
+	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
+)
+
 // A RequestError is an error that a server sent.
 type RequestError interface {
 	// Code returns one of the ErrCode constants.
@@ -31,13 +46,6 @@ type Error struct {
 }
 
 func (e Error) Error() string { return e.Message }
-
-type (
-	// An ErrProtocol means that a response violates the protocol.
-	ErrProtocol = api.ErrProtocol
-	// An ErrorMap maps the address of each replica that failed to its failure code.
-	ErrorMap = api.ErrorMap
-)
 
 // A RequestErrUnavailable means that too few replicas were alive.
 type RequestErrUnavailable struct {

@@ -4,43 +4,31 @@ package gocql_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/compat/compattest"
 )
 
-// A program moves to vecql's verbs one by one, with the session that it has.
+// A program moves to vecql's verbs one by one. A row that is not there is the same error by both.
 func ExampleSession_Vecql() {
-	cluster, err := cqltest.Start(cqltest.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	cluster := compattest.Start() // the keyspace shop with a table of items
 	defer cluster.Close()
-	if err := cluster.Exec(schema); err != nil {
-		log.Fatal(err)
-	}
-	session, err := gocql.NewCluster(cluster.Hosts()...).CreateSession()
+	config := gocql.NewCluster(cluster.Hosts()...)
+	config.Keyspace = "shop"
+	session, err := config.CreateSession()
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	if err := session.Query("INSERT INTO shop.items (id, name) VALUES (?, ?)", 1, "lamp").Exec(); err != nil {
-		log.Fatal(err)
-	}
 
-	type item struct {
-		ID   int
-		Name string
-	}
-	ctx := context.Background()
-	for row, err := range vecql.Rows[item](ctx, session.Vecql().Query("SELECT id, name FROM shop.items")) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(row.ID, row.Name)
-	}
-	// Output: 1 lamp
+	const query = "SELECT name FROM items WHERE id = ?"
+	var name string
+	before := session.Query(query, 1).Scan(&name)
+	name, after := vecql.OneRow[string](context.Background(), session.Vecql().Query(query, 1))
+	fmt.Println(errors.Is(before, gocql.ErrNotFound), errors.Is(after, vecql.ErrNotFound), before)
+	// Output: true true not found
 }

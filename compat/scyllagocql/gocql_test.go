@@ -3,14 +3,13 @@
 package gocql_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/compat/compattest"
 	"github.com/vecql/vecql/cqltest"
 )
-
-const schema = compattest.Schema
 
 var (
 	newCluster = compattest.NewCluster
@@ -34,4 +33,13 @@ func newSession(t *testing.T, c *cqltest.Cluster, change ...func(*gocql.ClusterC
 func run(t *testing.T, s *gocql.Session, stmt string, values ...any) {
 	t.Helper()
 	compattest.NoError(t, stmt, s.Query(stmt, values...).Exec())
+}
+
+// codeOf returns the code of an error of a server, -1 for another error.
+func codeOf(err error) int {
+	var e interface{ GetCode() int }
+	if !errors.As(err, &e) {
+		return -1
+	}
+	return e.GetCode()
 }

@@ -120,26 +120,14 @@ func (h *HostInfo) SetDatacenter(dc string) {
 }
 
 // Version returns the release of the server.
-func (h *HostInfo) Version() cassVersion {
-	var v cassVersion
-	if err := v.Set(api.DataOf(&h.host).Version()); err != nil {
-		return cassVersion{}
-	}
-	return v
-}
+func (h *HostInfo) Version() cassVersion { return api.ReleaseOf[cassVersion](&h.host) }
 
 // IsUp reports whether State is NodeUp.
 func (h *HostInfo) IsUp() bool { return h != nil && h.State() == NodeUp }
 
 // Equal reports whether both are the same node: by host id, or by address if an id is unknown.
 func (h *HostInfo) Equal(host *HostInfo) bool {
-	if h == host || h == nil || host == nil {
-		return h == host
-	}
-	if a, b := h.HostID(), host.HostID(); a != "" && b != "" {
-		return a == b
-	}
-	return h.UntranslatedConnectAddress().Equal(host.UntranslatedConnectAddress()) && h.Port() == host.Port()
+	return api.SameNode(h, host, (*HostInfo).UntranslatedConnectAddress)
 }
 
 // String returns the most important fields.

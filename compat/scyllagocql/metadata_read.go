@@ -15,15 +15,7 @@ import (
 
 // KeyspaceMetadata returns the metadata of a keyspace. Callers get the same value until the schema changes.
 func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
-	session, err := s.started()
-	if err != nil {
-		return nil, err
-	}
-	k, err := session.KeyspaceMetadata(keyspace)
-	if err != nil {
-		return nil, plain(err)
-	}
-	return s.schema.Of(k, s.readKeyspace)
+	return api.SchemaOf(s.v1(), &s.schema, keyspace, s.readKeyspace)
 }
 
 // TableMetadata returns the metadata of a table.

@@ -15,22 +15,6 @@ import (
 // Host selection. A policy of this package becomes vecql's of the same name. A policy of the program is asked for the
 // nodes of each request.
 
-// A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
-type HostSelectionPolicy interface {
-	HostStateNotifier
-	SetPartitioner
-	KeyspaceChanged(KeyspaceUpdateEvent)
-	// Init is called before the other methods.
-	Init(*Session)
-	// Reset is not called: a policy serves one session.
-	Reset()
-	IsLocal(host *HostInfo) bool
-	// Pick returns an iterator of the nodes to try for a request.
-	Pick(ExecutableQuery) NextHost
-	// IsOperational returns an error if the policy cannot serve the session; NewSession then fails with it.
-	IsOperational(*Session) error
-}
-
 // A SetTablets would receive the tablets. No session calls it.
 type SetTablets interface {
 	SetTablets(tablets tablets.TabletInfoList)
@@ -196,22 +180,3 @@ var errNotOperational = errors.New("gocql: no node is in the data center or rack
 
 // Pick implements HostSelectionPolicy.
 func (p *tieredPolicy) Pick(ExecutableQuery) NextHost { return api.NextUp(p.Plan(), choose) }
-
-// SingleHostReadyPolicy is p with a Ready that is true once a node is up.
-func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
-	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
-}
-
-// singleHostReadyPolicy is a policy that is ready once a node is up.
-type singleHostReadyPolicy struct {
-	HostSelectionPolicy
-	readiness
-}
-
-type readiness = api.Readiness
-
-// HostUp implements HostStateNotifier.
-func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
-	p.HostSelectionPolicy.HostUp(host)
-	api.SetUp(&p.readiness)
-}

@@ -18,11 +18,6 @@ type tokenAwareHostPolicy struct {
 
 type aware = api.TokenAware[*HostInfo]
 
-// ShuffleReplicas spreads the requests of a partition over its replicas. It is the default.
-func ShuffleReplicas() func(*tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
-}
-
 // DontShuffleReplicas sends the requests of a partition to its first replica.
 func DontShuffleReplicas() func(*tokenAwareHostPolicy) {
 	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = false }
@@ -35,20 +30,6 @@ func AvoidSlowReplicas(max_in_flight_threshold int) func(policy *tokenAwareHostP
 		api.OrderOf(&p.aware).Slow = max_in_flight_threshold
 		MAX_IN_FLIGHT_THRESHOLD = max_in_flight_threshold
 	}
-}
-
-// NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
-func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
-	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
-}
-
-// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
-func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
-	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, true), fallback: fallback}
-	for _, opt := range opts {
-		opt(p)
-	}
-	return p
 }
 
 // busy returns 1 for a node that is tried last, else 0.

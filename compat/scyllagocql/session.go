@@ -232,14 +232,11 @@ func (s *Session) Closed() bool {
 
 // AwaitSchemaAgreement waits until all nodes have the same schema, at most MaxWaitSchemaAgreement.
 func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
-	v, err := s.started()
-	if err != nil {
-		return err
-	}
-	if err = v.AwaitSchemaAgreement(ctx); errors.Is(err, vecql.ErrSchemaAgreement) {
+	err := api.AwaitAgreement(ctx, s.v1())
+	if errors.Is(err, vecql.ErrSchemaAgreement) {
 		return &ErrSchemaMismatch{err: err}
 	}
-	return plain(err)
+	return err
 }
 
 // GetHosts returns the nodes.
@@ -249,19 +246,6 @@ func (s *Session) GetHosts() []*HostInfo {
 		return nil
 	}
 	return s.hosts.All(v.GetHosts())
-}
-
-// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
-type Iter struct{ iter }
-
-type iter = api.Iter[HostInfo, ColumnInfo]
-
-// Scanner returns a Scanner of the remaining rows, nil for nil.
-func (it *Iter) Scanner() Scanner {
-	if it == nil {
-		return nil
-	}
-	return it.iter.Scanner()
 }
 
 // LastPage reports whether no page follows the current one.

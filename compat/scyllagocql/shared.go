@@ -5,7 +5,6 @@ package gocql
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"time"
 
@@ -15,94 +14,58 @@ import (
 	"github.com/vecql/vecql/cql"
 )
 
-// The names that the editions of the API share: most are those of package api.
+// What the editions of the API declare alike. Package api describes the types that are its own.
 
 // Connections and nodes.
 type (
-	// An Authenticator answers the authentication of a server.
-	Authenticator = api.Authenticator
-	// PasswordAuthenticator is SASL PLAIN.
+	Authenticator         = api.Authenticator
 	PasswordAuthenticator = api.PasswordAuthenticator
-	// A Compressor compresses the bodies of frames: "lz4" or "snappy".
-	Compressor = compat.BlockCompressor
-	// SnappyCompressor is the Snappy block format.
-	SnappyCompressor = api.SnappyCompressor
-	// A Dialer opens connections.
-	Dialer = api.Dialer
-	// A DialedHost is an open connection to a node.
-	DialedHost = api.DialedHost
-	// A HostDialer opens the connections to nodes, with TLS if it is wanted.
-	HostDialer = api.HostDialer[*HostInfo]
-	// An AddressTranslator maps the address that a node announces to the address at which clients reach it.
-	AddressTranslator = vecql.AddressTranslator
-	// AddressTranslatorFunc adapts a function to AddressTranslator.
+	Compressor            = compat.BlockCompressor
+	SnappyCompressor      = api.SnappyCompressor
+	Dialer                = api.Dialer
+	DialedHost            = api.DialedHost
+	HostDialer            = api.HostDialer[*HostInfo]
+	AddressTranslator     = vecql.AddressTranslator
 	AddressTranslatorFunc = vecql.AddressTranslatorFunc
-	// A HostFilter selects the nodes that a session uses.
-	HostFilter = api.HostFilter[*HostInfo]
-	// HostFilterFunc adapts a function to HostFilter.
-	HostFilterFunc = api.HostFilterFunc[*HostInfo]
-	// A StdLogger receives the log of a session, one record per call.
-	StdLogger = api.StdLogger
+	HostFilter            = api.HostFilter[*HostInfo]
+	HostFilterFunc        = api.HostFilterFunc[*HostInfo]
+	StdLogger             = api.StdLogger
 )
 
 // Observers.
 type (
-	// An ObservedConnect is one attempt to open a connection.
-	ObservedConnect = api.ObservedConnect[*HostInfo]
-	// A ConnectObserver observes the attempts to open connections.
-	ConnectObserver = api.ConnectObserver[*HostInfo]
-	// An ObservedStream is a stream of a connection.
-	ObservedStream = api.ObservedStream[*HostInfo]
-	// A StreamObserver observes the streams of requests.
-	StreamObserver = api.StreamObserver[*HostInfo]
-	// A StreamObserverContext observes one stream.
+	ObservedConnect       = api.ObservedConnect[*HostInfo]
+	ConnectObserver       = api.ConnectObserver[*HostInfo]
+	ObservedStream        = api.ObservedStream[*HostInfo]
+	StreamObserver        = api.StreamObserver[*HostInfo]
 	StreamObserverContext = api.StreamObserverContext[*HostInfo]
-	// A Tracer receives the tracing ids of requests.
-	Tracer = vecql.Tracer
+	Tracer                = vecql.Tracer
 )
 
 // Policies.
 type (
-	// A HostStateNotifier receives the changes of the nodes of a session.
-	HostStateNotifier = api.HostStateNotifier[*HostInfo]
-	// A SetPartitioner receives the name of the partitioner of the cluster.
-	SetPartitioner = api.SetPartitioner
-	// A SetHosts receives the nodes of a cluster. No function takes one.
-	SetHosts = api.SetHosts[*HostInfo]
-	// A KeyspaceUpdateEvent is a change of a keyspace.
-	KeyspaceUpdateEvent = api.KeyspaceUpdateEvent
-	// A HostTierer is a HostSelectionPolicy that sorts nodes into tiers, of which 0 is the nearest.
-	HostTierer = api.HostTierer[*HostInfo]
-	// A ReadyPolicy would delay the start of a session. No session asks it.
-	ReadyPolicy = api.ReadyPolicy
-	// A ReconnectionPolicy sets the waits before further attempts to reach a node. After GetMaxRetries the next attempt
-	// is made after ReconnectInterval.
-	ReconnectionPolicy = vecql.ReconnectionPolicy
-	// NoReconnectionPolicy makes one attempt.
-	NoReconnectionPolicy = api.NoReconnectionPolicy
-	// ConstantReconnectionPolicy waits the same time before each attempt.
-	ConstantReconnectionPolicy = api.ConstantReconnectionPolicy
-	// ExponentialReconnectionPolicy is exponential backoff from InitialInterval to MaxInterval.
+	HostStateNotifier             = api.HostStateNotifier[*HostInfo]
+	SetPartitioner                = api.SetPartitioner
+	SetHosts                      = api.SetHosts[*HostInfo]
+	KeyspaceUpdateEvent           = api.KeyspaceUpdateEvent
+	HostTierer                    = api.HostTierer[*HostInfo]
+	ReadyPolicy                   = api.ReadyPolicy
+	ReconnectionPolicy            = vecql.ReconnectionPolicy
+	NoReconnectionPolicy          = api.NoReconnectionPolicy
+	ConstantReconnectionPolicy    = api.ConstantReconnectionPolicy
 	ExponentialReconnectionPolicy = api.ExponentialReconnectionPolicy
-	// A ConvictionPolicy would decide when a node is down. No session asks it.
-	ConvictionPolicy = api.ConvictionPolicy[*HostInfo]
-	// SimpleConvictionPolicy is a ConvictionPolicy.
-	SimpleConvictionPolicy = api.SimpleConvictionPolicy[*HostInfo]
-	// A SpeculativeExecutionPolicy sets the number and the delay of further executions of an idempotent request.
-	SpeculativeExecutionPolicy = vecql.SpeculativeExecutionPolicy
-	// NonSpeculativeExecution executes a request once.
-	NonSpeculativeExecution = api.NonSpeculativeExecution
-	// SimpleSpeculativeExecution starts NumAttempts further executions, one after each TimeoutDelay.
-	SimpleSpeculativeExecution = vecql.SimpleSpeculativeExecution
+	ConvictionPolicy              = api.ConvictionPolicy[*HostInfo]
+	SimpleConvictionPolicy        = api.SimpleConvictionPolicy[*HostInfo]
+	SpeculativeExecutionPolicy    = vecql.SpeculativeExecutionPolicy
+	NonSpeculativeExecution       = api.NonSpeculativeExecution
+	SimpleSpeculativeExecution    = vecql.SimpleSpeculativeExecution
 	// A RetryableQuery is a request as a RetryPolicy sees it: a copy of the *Query or the *Batch.
 	RetryableQuery interface {
 		api.RetryableQuery[Consistency]
 		// IsLWT reports whether the request is conditional.
 		IsLWT() bool
 	}
-	// RetryType is the decision of a RetryPolicy.
-	RetryType = api.RetryType
-	// A RetryPolicy decides whether and where a failed request is sent again.
+	RetryType   = api.RetryType
 	RetryPolicy = api.RetryPolicy[RetryableQuery]
 )
 
@@ -122,18 +85,12 @@ const (
 
 // Values and rows.
 type (
-	// A Marshaler is a value that encodes itself.
-	Marshaler = api.Marshaler[TypeInfo]
-	// An Unmarshaler is a destination that decodes itself.
-	Unmarshaler = api.Unmarshaler[TypeInfo]
-	// A UDTMarshaler is a value of a user-defined type that encodes itself field by field.
-	UDTMarshaler = api.UDTMarshaler[TypeInfo]
-	// A UDTUnmarshaler is a destination for a user-defined type that decodes itself field by field.
+	Marshaler      = api.Marshaler[TypeInfo]
+	Unmarshaler    = api.Unmarshaler[TypeInfo]
+	UDTMarshaler   = api.UDTMarshaler[TypeInfo]
 	UDTUnmarshaler = api.UDTUnmarshaler[TypeInfo]
-	// A RowData holds the names of the columns of a row, with a destination for each.
-	RowData = api.RowData
-	// A Scanner reads the rows of an Iter in the style of database/sql.
-	Scanner = api.Scanner
+	RowData        = api.RowData
+	Scanner        = api.Scanner
 )
 
 // TupleColumnName returns the key of element n of the tuple column c in the maps of MapScan and SliceMap.
@@ -192,24 +149,23 @@ var (
 	ErrKeyspaceDoesNotExist = api.ErrKeyspaceDoesNotExist
 	ErrNoMetadata           = api.ErrNoMetadata
 	ErrFrameTooBig          = api.ErrFrameTooBig
-	ErrNoTable              = errors.New("no table name provided")
-	ErrSessionNotReady      = errors.New("session is not ready yet")
-	ErrTabletsNotUsed       = errors.New("tablets not used")
 	ErrUnknownRetryType     = api.ErrUnknownRetryType
 )
 
 // Sentinel errors that no verb returns.
 var (
-	ErrHostQueryFailed     = api.ErrHostQueryFailed
-	ErrTooManyTimeouts     = api.ErrTooManyTimeouts
-	ErrUnavailable         = api.ErrUnavailable
-	ErrCannotFindHost      = api.ErrCannotFindHost
-	ErrHostAlreadyExists   = api.ErrHostAlreadyExists
-	ErrHostDown            = errors.New("gocql: host is nil or down")
-	ErrNoPool              = errors.New("gocql: host does not have a pool")
-	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
-	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
-	ErrorUDTUnavailable    = api.ErrorUDTUnavailable
+	ErrHostQueryFailed   = api.ErrHostQueryFailed
+	ErrTooManyTimeouts   = api.ErrTooManyTimeouts
+	ErrUnavailable       = api.ErrUnavailable
+	ErrCannotFindHost    = api.ErrCannotFindHost
+	ErrHostAlreadyExists = api.ErrHostAlreadyExists
+	ErrorUDTUnavailable  = api.ErrorUDTUnavailable
+)
+
+// Errors.
+type (
+	ErrProtocol = api.ErrProtocol
+	ErrorMap    = api.ErrorMap
 )
 
 // The error codes of the protocol.
@@ -308,10 +264,132 @@ type UUID = cql.UUID
 func ParseUUID(input string) (UUID, error) { return api.ParseUUID(input) }
 
 // ParseUUIDMust is ParseUUID but panics on an error.
-func ParseUUIDMust(input string) UUID {
-	u, err := ParseUUID(input)
-	if err != nil {
-		panic(err)
+func ParseUUIDMust(input string) UUID { return api.Must(ParseUUID(input)) }
+
+// A Duration is a value of the CQL type duration.
+type Duration = cql.Duration
+
+// unsetColumn is the type of UnsetValue.
+type unsetColumn = cql.Unset
+
+// UnsetValue as a bound value leaves the column as it is on the server.
+var UnsetValue = unsetColumn{}
+
+// NamedValue binds value to the bind marker :name.
+func NamedValue(name string, value any) any { return cql.NamedValue(name, value) }
+
+// Marshal encodes value as a cell of the type info. It returns nil for NULL.
+func Marshal(info TypeInfo, value any) ([]byte, error) {
+	data, err := dialect.Marshal(toCQL(info), value)
+	return data, plain(err)
+}
+
+// Unmarshal decodes a cell of the type info into value, a pointer. data is nil for NULL.
+func Unmarshal(info TypeInfo, data []byte, value any) error {
+	return plain(dialect.Unmarshal(toCQL(info), data, value))
+}
+
+// protoVersionOfValues is the version of the protocol that the TypeInfo of a method of the program has. The encoding of
+// values is the same in versions 4 and 5.
+const protoVersionOfValues = 4
+
+// init registers the interfaces of values, so that those which encode and decode themselves do so at every depth.
+func init() {
+	api.RegisterCodec(func(info cql.TypeInfo) TypeInfo { return fromCQL(info, protoVersionOfValues) })
+}
+
+// A HostSelectionPolicy selects the nodes of requests. It belongs to one session.
+type HostSelectionPolicy interface {
+	HostStateNotifier
+	SetPartitioner
+	KeyspaceChanged(KeyspaceUpdateEvent)
+	// Init is called before the other methods.
+	Init(*Session)
+	// Reset is not called: a policy serves one session.
+	Reset()
+	IsLocal(host *HostInfo) bool
+	// Pick returns an iterator of the nodes to try for a request.
+	Pick(ExecutableQuery) NextHost
+	// IsOperational returns an error if the policy cannot serve the session; NewSession then fails with it.
+	IsOperational(*Session) error
+}
+
+// SingleHostReadyPolicy is p with a Ready that is true once a node is up.
+func SingleHostReadyPolicy(p HostSelectionPolicy) *singleHostReadyPolicy {
+	return &singleHostReadyPolicy{p, api.NewReadiness(p)}
+}
+
+// singleHostReadyPolicy is a policy that is ready once a node is up.
+type singleHostReadyPolicy struct {
+	HostSelectionPolicy
+	readiness
+}
+
+type readiness = api.Readiness
+
+// HostUp implements HostStateNotifier.
+func (p *singleHostReadyPolicy) HostUp(host *HostInfo) {
+	p.HostSelectionPolicy.HostUp(host)
+	api.SetUp(&p.readiness)
+}
+
+// An Iter reads the rows of a result, in this API's meaning (compat.Rows).
+type Iter struct{ iter }
+
+type iter = api.Iter[HostInfo, ColumnInfo]
+
+// Scanner returns a Scanner of the remaining rows, nil for nil.
+func (it *Iter) Scanner() Scanner {
+	if it == nil {
+		return nil
 	}
-	return u
+	return it.iter.Scanner()
+}
+
+// A Consistency is the number of replicas that must answer a request.
+type Consistency = cql.Consistency
+
+// SerialConsistency is Consistency.
+type SerialConsistency = Consistency
+
+// The consistency levels. Serial and LocalSerial are of the Paxos phase of a conditional statement.
+const (
+	Any         = cql.Any
+	One         = cql.One
+	Two         = cql.Two
+	Three       = cql.Three
+	Quorum      = cql.Quorum
+	All         = cql.All
+	LocalQuorum = cql.LocalQuorum
+	EachQuorum  = cql.EachQuorum
+	Serial      = cql.Serial
+	LocalSerial = cql.LocalSerial
+	LocalOne    = cql.LocalOne
+)
+
+// ParseConsistency returns the level named s, in any case. It panics if there is none.
+func ParseConsistency(s string) Consistency { return api.Must(ParseConsistencyWrapper(s)) }
+
+// ParseConsistencyWrapper returns the level named s, in any case.
+func ParseConsistencyWrapper(s string) (consistency Consistency, err error) {
+	return cql.ParseConsistency(s)
+}
+
+// ShuffleReplicas spreads the requests of a partition over its replicas. It is the default.
+func ShuffleReplicas() func(*tokenAwareHostPolicy) {
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).Shuffle = true }
+}
+
+// NonLocalReplicasFallback tries remote replicas before the nodes of the fallback.
+func NonLocalReplicasFallback() func(policy *tokenAwareHostPolicy) {
+	return func(p *tokenAwareHostPolicy) { api.OrderOf(&p.aware).NonLocal = true }
+}
+
+// TokenAwareHostPolicy sends a request to the replicas of its partition first, then to the nodes of fallback.
+func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAwareHostPolicy)) HostSelectionPolicy {
+	p := &tokenAwareHostPolicy{aware: api.NewTokenAware[*HostInfo](fallback, true), fallback: fallback}
+	for _, opt := range opts {
+		opt(p)
+	}
+	return p
 }

@@ -3,7 +3,6 @@
 package gocql
 
 import (
-	"fmt"
 	"reflect"
 
 	api "github.com/vecql/vecql/compat/api"
@@ -216,9 +215,7 @@ type ColumnInfo struct {
 }
 
 // String returns the fields.
-func (c ColumnInfo) String() string {
-	return fmt.Sprintf("[column keyspace=%s table=%s name=%s type=%v]", c.Keyspace, c.Table, c.Name, c.TypeInfo)
-}
+func (c ColumnInfo) String() string { return api.ColumnText(c.Keyspace, c.Table, c.Name, c.TypeInfo) }
 
 func fromColumns(columns []cql.ColumnInfo, proto byte) []ColumnInfo {
 	return api.Each(columns, func(c cql.ColumnInfo) ColumnInfo {

@@ -6,8 +6,6 @@ import (
 	"bytes"
 
 	"github.com/vecql/vecql/compat"
-	api "github.com/vecql/vecql/compat/api"
-	"github.com/vecql/vecql/cql"
 )
 
 // Go values of CQL types. Package compat has the conversions of this API.
@@ -57,35 +55,3 @@ func (m UnmarshalError) Cause() error { return m.cause }
 func (m UnmarshalError) Unwrap() error { return m.cause }
 
 func (m UnmarshalError) Error() string { return m.msg }
-
-// A Duration is a value of the CQL type duration.
-type Duration = cql.Duration
-
-// unsetColumn is the type of UnsetValue.
-type unsetColumn = cql.Unset
-
-// UnsetValue as a bound value leaves the column as it is on the server.
-var UnsetValue = unsetColumn{}
-
-// NamedValue binds value to the bind marker :name.
-func NamedValue(name string, value any) any { return cql.NamedValue(name, value) }
-
-// Marshal encodes value as a cell of the type info. It returns nil for NULL.
-func Marshal(info TypeInfo, value any) ([]byte, error) {
-	data, err := dialect.Marshal(toCQL(info), value)
-	return data, plain(err)
-}
-
-// Unmarshal decodes a cell of the type info into value, a pointer. data is nil for NULL.
-func Unmarshal(info TypeInfo, data []byte, value any) error {
-	return plain(dialect.Unmarshal(toCQL(info), data, value))
-}
-
-// protoVersionOfValues is the version of the protocol that the TypeInfo of a method of the program has. The encoding of
-// values is the same in versions 4 and 5.
-const protoVersionOfValues = 4
-
-// init registers the interfaces of values, so that those which encode and decode themselves do so at every depth.
-func init() {
-	api.RegisterCodec(func(info cql.TypeInfo) TypeInfo { return fromCQL(info, protoVersionOfValues) })
-}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,14 +30,36 @@ type Rows interface {
 	Scan(dest ...any) bool
 	MapScan(m map[string]any) bool
 	SliceMap() ([]map[string]any, error)
-	Values() ([]any, error) // of RowData
 	Close() error
+}
+
+// values returns the destinations of the rows' RowData, whose type is that of the API.
+func values(r Rows) ([]any, error) {
+	out := reflect.ValueOf(r).MethodByName("RowData").Call(nil)
+	err, _ := out[1].Interface().(error)
+	return out[0].FieldByName("Values").Interface().([]any), err
 }
 
 // A Session sends the queries of an API.
 type Session struct {
-	Query func(stmt string, args ...any) Rows
+	Query func(stmt string, args []any) Rows
 	Close func()
+}
+
+// Configure sets the port, version 4 of the protocol and long timeouts in the ClusterConfig of an API.
+func Configure(cluster any, port int) {
+	config := reflect.ValueOf(cluster).Elem()
+	for field, value := range map[string]any{
+		"Port": port, "ProtoVersion": 4, "Timeout": time.Minute, "ConnectTimeout": time.Minute,
+		"WriteCoalesceWaitTime": time.Duration(0),
+	} {
+		config.FieldByName(field).Set(reflect.ValueOf(value))
+	}
+}
+
+// Opened returns a session with the verb query, unless it failed to open.
+func Opened(session interface{ Close() }, err error, query func(stmt string, args []any) Rows) (Session, error) {
+	return Session{query, session.Close}, err
 }
 
 // A stored cell is a row of one of the tables of the comparison.
@@ -163,7 +186,7 @@ func (r rowCase) outcome(p Peer, s Session) (outcome string) {
 			outcome = Panicked
 		}
 	}()
-	rows := s.Query("SELECT v FROM "+r.table+" WHERE k = ?", r.key)
+	rows := s.Query("SELECT v FROM "+r.table+" WHERE k = ?", []any{r.key})
 	text, err := r.read(p, r, rows)
 	if closed := rows.Close(); err != nil || closed != nil {
 		return Refused
@@ -221,15 +244,15 @@ func sliceMap(_ Peer, _ rowCase, rows Rows) (string, error) {
 }
 
 func rowData(_ Peer, _ rowCase, rows Rows) (string, error) {
-	values, err := rows.Values()
+	destinations, err := values(rows)
 	if err != nil {
 		return "", err
 	}
-	if !rows.Scan(values...) {
+	if !rows.Scan(destinations...) {
 		return "no row", nil
 	}
-	texts := make([]string, len(values))
-	for i, v := range values {
+	texts := make([]string, len(destinations))
+	for i, v := range destinations {
 		texts[i] = renderTyped(v)
 	}
 	return strings.Join(texts, ", "), nil

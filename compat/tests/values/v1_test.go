@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/gocql/gocql"
 
@@ -60,22 +59,9 @@ func TestV1(t *testing.T) { differ.Compare(t, v1, slices.Concat(differ.BigInts, 
 
 func openV1(host string, port int) (differ.Session, error) {
 	cluster := gocql.NewCluster(host)
-	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
-	cluster.WriteCoalesceWaitTime = 0
-	session, err := cluster.CreateSession()
-	if err != nil {
-		return differ.Session{}, err
-	}
-	query := func(stmt string, args ...any) differ.Rows { return v1Rows{session.Query(stmt, args...).Iter()} }
-	return differ.Session{Query: query, Close: session.Close}, nil
-}
-
-type v1Rows struct{ *gocql.Iter }
-
-// Values implements differ.Rows.
-func (r v1Rows) Values() ([]any, error) {
-	row, err := r.RowData()
-	return row.Values, err
+	differ.Configure(cluster, port)
+	s, err := cluster.CreateSession()
+	return differ.Opened(s, err, func(stmt string, args []any) differ.Rows { return s.Query(stmt, args...).Iter() })
 }
 
 func TestV1Rows(t *testing.T) {

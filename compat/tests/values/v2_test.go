@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
@@ -65,22 +64,9 @@ func TestV2(t *testing.T) {
 
 func openV2(host string, port int) (differ.Session, error) {
 	cluster := gocql.NewCluster(host)
-	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
-	cluster.WriteCoalesceWaitTime = 0
-	session, err := cluster.CreateSession()
-	if err != nil {
-		return differ.Session{}, err
-	}
-	query := func(stmt string, args ...any) differ.Rows { return v2Rows{session.Query(stmt, args...).Iter()} }
-	return differ.Session{Query: query, Close: session.Close}, nil
-}
-
-type v2Rows struct{ *gocql.Iter }
-
-// Values implements differ.Rows.
-func (r v2Rows) Values() ([]any, error) {
-	row, err := r.RowData()
-	return row.Values, err
+	differ.Configure(cluster, port)
+	s, err := cluster.CreateSession()
+	return differ.Opened(s, err, func(stmt string, args []any) differ.Rows { return s.Query(stmt, args...).Iter() })
 }
 
 func TestV2Rows(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/gocql/gocql"
 
@@ -59,22 +58,9 @@ func TestFork(t *testing.T) { differ.Compare(t, fork, slices.Concat(differ.Vecto
 
 func openFork(host string, port int) (differ.Session, error) {
 	cluster := gocql.NewCluster(host)
-	cluster.Port, cluster.ProtoVersion, cluster.Timeout, cluster.ConnectTimeout = port, 4, time.Minute, time.Minute
-	cluster.WriteCoalesceWaitTime = 0
-	session, err := cluster.CreateSession()
-	if err != nil {
-		return differ.Session{}, err
-	}
-	query := func(stmt string, args ...any) differ.Rows { return forkRows{session.Query(stmt, args...).Iter()} }
-	return differ.Session{Query: query, Close: session.Close}, nil
-}
-
-type forkRows struct{ *gocql.Iter }
-
-// Values implements differ.Rows.
-func (r forkRows) Values() ([]any, error) {
-	row, err := r.RowData()
-	return row.Values, err
+	differ.Configure(cluster, port)
+	s, err := cluster.CreateSession()
+	return differ.Opened(s, err, func(stmt string, args []any) differ.Rows { return s.Query(stmt, args...).Iter() })
 }
 
 func TestForkRows(t *testing.T) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork && !v2
+
 package gocql_test
 
 import (
@@ -28,7 +30,7 @@ func TestMetadataOfAKeyspace(t *testing.T) {
 		counts.Type.(gocql.CollectionType).String() != "map(varchar, int)" {
 		t.Errorf("%+v %+v", id, counts)
 	}
-	if a := k.UserTypes["address"]; a == nil || len(a.FieldNames) != 2 || a.FieldTypes[1].Type() != gocql.TypeInt || k.Views["address"] == nil {
+	if a := k.UserTypes["address"]; a == nil || len(a.FieldNames) != 2 || a.FieldTypes[1].Type() != gocql.TypeInt || k.Views["address"] == nil { //nolint:staticcheck // deprecated names work too
 		t.Errorf("%+v", a)
 	}
 	if again, err := s.KeyspaceMetadata("shop"); err != nil || again != k {

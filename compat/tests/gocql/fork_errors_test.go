@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build fork
+
 package gocql_test
 
 import (
@@ -9,15 +11,6 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/cqltest"
 )
-
-// codeOf returns the code of an error of a server, -1 for another error.
-func codeOf(err error) int {
-	var e interface{ GetCode() int }
-	if !errors.As(err, &e) {
-		return -1
-	}
-	return e.GetCode()
-}
 
 // TestErrorsOfServersAreWrapped in a QueryError, and found by errors.As.
 func TestErrorsOfServersAreWrapped(t *testing.T) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !fork && !v2
+
 package gocql_test
 
 import (
