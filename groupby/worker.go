@@ -27,6 +27,7 @@ type worker struct {
 	merging *merger // for partitions
 
 	coded  codedGroups
+	sparse *sparseTexts // nil until the first column that is mostly empty
 	picked gatherer
 	part   []column.Column // the arguments of a chunk
 
@@ -104,8 +105,14 @@ func (w *worker) addChunk(in *input, i, j int) error {
 	if ids := w.known(codes); ids != nil {
 		return w.addLocated(&c, ids, nil)
 	}
+	ids, err := w.locateSparse(&c, keys, i, j)
+	if err != nil {
+		return err
+	}
+	if ids != nil {
+		return w.addLocated(&c, ids, nil)
+	}
 	w.maker.make(keys, i, j)
-	var err error
 	if w.mode == modeScatter {
 		err = w.scatter(&c, nil)
 	} else {
@@ -120,6 +127,9 @@ func (w *worker) release() {
 	clear(w.part)
 	w.picked.release()
 	w.maker.release()
+	if w.sparse != nil {
+		w.sparse.cols[0] = column.Column{}
+	}
 	if w.local != nil {
 		w.local.release()
 	}
