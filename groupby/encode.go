@@ -253,7 +253,7 @@ func (p *plan) frameColumns(r *keyRows, values []column.Column, numbers []int64,
 		keys[k] = newBuilder(t)
 		keys[k].reserve(j-i, nil)
 		if keys[k].isText() {
-			keys[k].text = make([]byte, 0, r.textBytes(i, j)+15*(j-i))
+			keys[k].text = make([]byte, 0, r.textBytes(i, j)+15*(j-i)+1)
 			keys[k].offsets = make([]int32, 0, j-i+1)
 		}
 	}

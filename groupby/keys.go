@@ -165,7 +165,11 @@ func (m *keyMaker) make(cols []column.Column, i, j int) {
 	case keyTexts:
 		m.makeTexts(cols, i)
 	case keyRecords:
-		m.makeRecords(cols, i)
+		if m.canPrefix(cols) {
+			m.makePrefixed(cols, i)
+		} else {
+			m.makeRecords(cols, i)
+		}
 	}
 }
 

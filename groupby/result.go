@@ -61,8 +61,8 @@ type emitter struct {
 	cut   bool
 }
 
-// keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j).
-func keyBytes(m *merger, i, j int) int { return m.t.textBytes(i, j) + 15*(j-i) }
+// keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j), with room for unpackText.
+func keyBytes(m *merger, i, j int) int { return m.t.textBytes(i, j) + 15*(j-i) + 1 }
 
 // reserveText makes room for the text of the keys of groups [i, j), so that it is not reallocated.
 func (e *emitter) reserveText(m *merger, p *piece, i, j int) {

@@ -4,6 +4,7 @@ package groupby
 
 import (
 	"encoding/binary"
+	"slices"
 	"unsafe"
 )
 
@@ -34,7 +35,14 @@ func (p *keyPlan) unpack(r *keyRows, i, j int, to []builder) {
 			to[c].n += n
 		}
 	default:
-		p.unpackTexts(r, i, j, to)
+		switch {
+		case p.form == keyText && to[0].isText():
+			to[0].unpackText(r, i, j)
+		case p.isPrefixed() && to[1].isText():
+			p.unpackPrefixed(r, i, j, to)
+		default:
+			p.unpackTexts(r, i, j, to)
+		}
 	}
 }
 
@@ -87,6 +95,80 @@ func (b *builder) unpackWords(r *keyRows, from, end int, at keyPlace) {
 			binary.LittleEndian.PutUint64(out[i][:8], r.w0[from+i])
 			binary.LittleEndian.PutUint64(out[i][8:], r.w1[from+i])
 		}
+	}
+}
+
+// reserveTexts makes room for keys with text: at the end of the text, where short keys are written as whole words, and
+// in the offsets. It returns the text with this room, and the offsets of the keys, which the caller sets.
+func (b *builder) reserveTexts(r *keyRows, from, end int) (text []byte, offsets []int32) {
+	b.startOffsets()
+	n, first := end-from, len(b.offsets)
+	b.text = slices.Grow(b.text, r.textBytes(from, end)+15*n+1)
+	b.offsets = slices.Grow(b.offsets, n)[:first+n]
+	return b.text[:cap(b.text)], b.offsets[first:]
+}
+
+// unpackText appends keys of one column of text.
+func (b *builder) unpackText(r *keyRows, from, end int) {
+	at := len(b.text)
+	text, offsets := b.reserveTexts(r, from, end)
+	w0, w1 := r.w0[from:end], r.w1[from:end]
+	for i, w := range w1 {
+		if w>>tagShift == tagLong {
+			at += copy(text[at:], r.long(uint32(from+i)))
+		} else {
+			to := text[at : at+16]
+			binary.LittleEndian.PutUint64(to[:8], w0[i])
+			binary.LittleEndian.PutUint64(to[8:], w)
+			at += int(w>>tagShift) - 1
+		}
+		offsets[i] = int32(at)
+	}
+	b.text = text[:at]
+	b.n += end - from
+}
+
+// unpackPrefixed appends keys of makePrefixed.
+func (p *keyPlan) unpackPrefixed(r *keyRows, from, end int, to []builder) {
+	width := p.widths[0]
+	fixed := to[0].extend(end - from)
+	at := len(to[1].text)
+	text, offsets := to[1].reserveTexts(r, from, end)
+	shift := 8 * uint(width+1) // of the text, in the 128 bits of both words
+	w0, w1 := r.w0[from:end], r.w1[from:end]
+	for i, w := range w1 {
+		word := w0[i]
+		if w>>tagShift == tagLong {
+			rec := r.long(uint32(from + i))
+			word = binary.LittleEndian.Uint64(rec)
+			n, size := binary.Uvarint(rec[width:])
+			at += copy(text[at:], rec[width+size:][:n])
+		} else {
+			lo := w & (1<<tagShift - 1)
+			to := text[at : at+16]
+			binary.LittleEndian.PutUint64(to[:8], word>>shift|lo<<(64-shift)|lo>>(shift-64))
+			binary.LittleEndian.PutUint64(to[8:], lo>>shift)
+			at += int(w>>tagShift) - 2 - width
+		}
+		storeWord(unsafe.Add(fixed, i*width), width, word)
+		offsets[i] = int32(at)
+	}
+	to[1].text = text[:at]
+	to[0].n += end - from
+	to[1].n += end - from
+}
+
+// storeWord stores the low bytes of a word: 1, 2, 4 or 8.
+func storeWord(at unsafe.Pointer, width int, word uint64) {
+	switch width {
+	case 1:
+		*(*uint8)(at) = uint8(word)
+	case 2:
+		*(*uint16)(at) = uint16(word)
+	case 4:
+		*(*uint32)(at) = uint32(word)
+	default:
+		*(*uint64)(at) = word
 	}
 }
 
