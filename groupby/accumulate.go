@@ -38,6 +38,14 @@ func grown[T any](s []T, n int) []T {
 	return t
 }
 
+// extended is grown, except that new elements are unspecified.
+func extended[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return grown(s, n)
+}
+
 // forValid calls f for each row of the column that is not NULL.
 func forValid(c *column.Column, f func(i int)) {
 	for at := 0; at < c.Len; at += 64 {

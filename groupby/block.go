@@ -22,6 +22,7 @@ type block struct {
 	numbers  []int64
 	numbered bool
 	states   bool
+	distinct bool  // no two rows have the same key
 	counted  int64 // bytes in store.held
 }
 
@@ -50,10 +51,10 @@ func (r *keyRows) gather(k *keys, sel []uint32) {
 	}
 	r.startMask(k.mask != nil, len(sel))
 	n := len(r.w0)
-	r.w0 = grown(r.w0, n+len(sel))
+	r.w0 = extended(r.w0, n+len(sel))
 	gather(&r.w0[n], &k.w0[0], len(k.w0), sel)
 	if k.w1 != nil {
-		r.w1 = grown(r.w1, n+len(sel))
+		r.w1 = extended(r.w1, n+len(sel))
 		gather(&r.w1[n], &k.w1[0], len(k.w1), sel)
 	}
 	if k.mask != nil {
@@ -61,12 +62,29 @@ func (r *keyRows) gather(k *keys, sel []uint32) {
 	}
 	if k.texts != nil || len(r.ends) > 0 {
 		r.startEnds(n)
+		r.gatherTexts(k, sel)
+	}
+}
+
+// gatherTexts appends the bytes of the rows sel, whose words are the last of w1, and their ends.
+func (r *keyRows) gatherTexts(k *keys, sel []uint32) {
+	n := len(r.w0) - len(sel)
+	at, size := len(r.text), 0
+	if k.texts != nil {
 		for _, i := range sel {
 			if k.long(i) {
-				r.text = append(r.text, k.texts[i]...)
+				size += len(k.texts[i])
 			}
-			r.ends = append(r.ends, int64(len(r.text)))
 		}
+	}
+	r.text = slices.Grow(r.text, size)[:at+size]
+	r.ends = slices.Grow(r.ends, len(sel))[:n+len(sel)]
+	text, ends := r.text, r.ends[n:]
+	for j, i := range sel {
+		if k.long(i) {
+			at += copy(text[at:], k.texts[i])
+		}
+		ends[j] = int64(at)
 	}
 }
 
@@ -135,35 +153,38 @@ func (r *keyRows) startMask(now bool, n int) {
 	}
 }
 
-// view sets k to rows [i, j). texts is the memory of its strings, and must have room for j-i.
+// view sets k to rows [i, j). texts is the memory of its strings, and must have room for j-i. Strings of rows that are
+// not long are unspecified.
 func (r *keyRows) view(k *keys, i, j int, texts []string) {
-	longs := k.longs[:0]
-	*k = keys{w0: r.w0[i:j]}
+	*k = keys{w0: r.w0[i:j], longs: k.longs[:0]}
 	if len(r.w1) > 0 {
 		k.w1 = r.w1[i:j]
 	}
 	if r.mask != nil {
 		k.mask = r.mask[i:j]
 	}
-	if len(r.ends) > 0 {
-		for n, w := range k.w1 {
-			if w>>tagShift == tagLong {
-				longs = append(longs, uint32(n))
-			}
+	if len(r.ends) == 0 {
+		return
+	}
+	k.texts = texts[:j-i]
+	k.longs = extended(k.longs, j-i)
+	longs := 0
+	for n, w := range k.w1 {
+		k.longs[longs] = uint32(n)
+		if w>>tagShift == tagLong {
+			longs++
 		}
-		k.longs = longs
-		k.texts = texts[:j-i]
-		start := int64(0)
-		if i > 0 {
-			start = r.ends[i-1]
-		}
-		for n, end := range r.ends[i:j] {
-			k.texts[n] = ""
-			if end > start {
-				k.texts[n] = unsafe.String(&r.text[start], end-start)
-			}
-			start = end
-		}
+	}
+	k.longs = k.longs[:longs]
+	for _, n := range k.longs {
+		k.texts[n] = stringOf(r.long(uint32(i) + n))
+	}
+}
+
+// dropTexts drops references to the bytes of long keys.
+func (k *keys) dropTexts() {
+	for _, n := range k.longs {
+		k.texts[n] = ""
 	}
 }
 
@@ -175,7 +196,7 @@ func (p *plan) newBlock(states bool) *block {
 
 // begin resets a block for a plan. The block may have served another plan.
 func (b *block) begin(p *plan, states bool) {
-	b.states, b.numbered = states, p.rowNumbers
+	b.states, b.distinct, b.numbered = states, false, p.rowNumbers
 	b.rows.reset()
 	b.numbers = b.numbers[:0]
 	types := p.rowTypes

@@ -104,7 +104,8 @@ func (b *builder) fits(c *column.Column, i, j int) bool {
 	return true
 }
 
-// extend makes room for n more rows of a fixed-width kind and returns the address of the first; nil if n is 0.
+// extend makes room for n more rows of a fixed-width kind and returns the address of the first; nil if n is 0. The
+// caller writes all of them.
 func (b *builder) extend(n int) unsafe.Pointer {
 	if n == 0 { // avoids a pointer to the end of the memory
 		return nil
@@ -116,7 +117,7 @@ func (b *builder) extend(n int) unsafe.Pointer {
 	if b.width == 0 { // vectors of unknown dimension
 		return nil
 	}
-	b.fixed = grown(b.fixed, ((b.n+n)*b.width+7)/8)
+	b.fixed = extended(b.fixed, ((b.n+n)*b.width+7)/8)
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.fixed)), b.n*b.width)
 }
 

@@ -25,6 +25,7 @@ type merger struct {
 
 	ids, miss [chunkRows]uint32
 	texts     []string
+	view      keys              // of a chunk of a block; its texts are in texts
 	args      [][]column.Column // by accumulator
 	maker     *keyMaker         // for frames; nil until the first
 	spare     [][]uint64        // memory of merged blocks, for the result
@@ -62,8 +63,9 @@ func (m *merger) reset() {
 	m.begin()
 }
 
-func (m *merger) resize() {
-	n := m.t.groups()
+func (m *merger) resize() { m.resizeTo(m.t.groups()) }
+
+func (m *merger) resizeTo(n int) {
 	m.most = max(m.most, n)
 	for _, a := range m.accs {
 		a.Resize(n)
@@ -177,23 +179,56 @@ func (m *merger) merge(b *block) error {
 	for i := range b.cols {
 		cols[i] = b.cols[i].column()
 	}
+	adopted := b.distinct && m.t.empty() && b.n() < maxGroups
+	if adopted {
+		m.adopt(b)
+	}
 	part := make([]column.Column, len(cols))
-	var k keys
 	for i := 0; i < b.n(); i += chunkRows {
 		j := min(i+chunkRows, b.n())
-		b.rows.view(&k, i, j, m.texts)
 		for n := range cols {
 			part[n] = sliceRows(&cols[n], i, j)
 		}
-		c := chunk{keys: &k, values: part}
+		if adopted {
+			if err := m.mergeAdopted(part, i, j); err != nil {
+				return err
+			}
+			continue
+		}
+		b.rows.view(&m.view, i, j, m.texts)
+		c := chunk{keys: &m.view, values: part}
 		if len(b.numbers) > 0 {
 			c.numbers = b.numbers[i:j]
 		}
 		if err := m.add(&c, b.states); err != nil {
 			return err
 		}
+		m.view.dropTexts()
 	}
 	return nil
+}
+
+// adopt makes groups of the keys of a block, which are distinct, in an empty table. The accumulators do not have the
+// groups yet.
+func (m *merger) adopt(b *block) {
+	m.t.adopt(&b.rows)
+	if !m.plan.rowNumbers {
+		return
+	}
+	m.numbers = append(m.numbers, b.numbers...)
+	for _, x := range b.numbers {
+		m.last = max(m.last, x)
+	}
+}
+
+// mergeAdopted merges the states of groups [i+1, j+1), which adopt made of rows [i, j).
+func (m *merger) mergeAdopted(states []column.Column, i, j int) error {
+	m.resizeTo(j + 1)
+	ids := m.ids[:j-i]
+	for k := range ids {
+		ids[k] = uint32(i + k + 1)
+	}
+	return m.mergeStates(ids, states)
 }
 
 // add adds a chunk of rows, or of states.
@@ -279,6 +314,7 @@ func hasField(c *column.Column, f *column.Field) bool {
 // block returns a new block with the states of all groups.
 func (m *merger) block() (*block, error) {
 	b := m.plan.newBlock(true)
+	b.distinct = true
 	n := m.groups()
 	step := max(n, 1)
 	if m.plan.textStates {

@@ -134,6 +134,19 @@ func (t *table) add(k *keys, i uint32) uint32 {
 	return id
 }
 
+// empty reports whether the table has no keys and looks them up in slots.
+func (t *table) empty() bool { return len(t.w0) == 1 && t.direct.ids == nil }
+
+// adopt makes groups of keys, which are distinct, in an empty table.
+func (t *table) adopt(rows *keyRows) {
+	t.keyRows.append(rows, 0)
+	if len(t.w0) > t.room {
+		t.grow()
+	} else {
+		t.fill()
+	}
+}
+
 // expect prepares an empty table for about this number of groups. Keys of one word are expected between lo and hi.
 func (t *table) expect(groups int, lo, hi uint64) {
 	if t.form == keyWord && hi-lo < maxDirect {

@@ -260,8 +260,8 @@ func (w *worker) flush(m *merger) error {
 		if err != nil {
 			return err
 		}
-		var k keys
-		m.t.view(&k, i, j, w.maker.buf.texts)
+		k := &m.view
+		m.t.view(k, i, j, w.maker.buf.texts)
 		if m.plan.rowNumbers {
 			numbers = m.numbers[i:j]
 		}
@@ -269,17 +269,19 @@ func (w *worker) flush(m *merger) error {
 		if i == 0 {
 			from = 1 // group 0
 		}
-		sel, ends := w.sort(&k, nil, from)
+		sel, ends := w.sort(k, nil, from)
 		start := 0
 		for p, end := range ends {
 			if end > start {
 				if out[p] == nil {
 					out[p] = w.plan.newBlock(true)
+					out[p].distinct = true
 				}
-				out[p].gather(&k, states, numbers, 0, sel[start:end])
+				out[p].gather(k, states, numbers, 0, sel[start:end])
 			}
 			start = end
 		}
+		k.dropTexts()
 	}
 	return w.put(&out)
 }
