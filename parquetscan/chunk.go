@@ -31,6 +31,7 @@ type chunk struct {
 	dict       *column.Dictionary // of strings
 	dictValues []byte             // of all other types: leaf.width bytes each
 	dictLen    int
+	serial     int // of the dictionary: it differs for each that the chunk has had
 
 	// The current page: left of n levels (of values, for columns without levels), and the state of decoding its values.
 	left     int
@@ -368,6 +369,7 @@ func (c *chunk) loadDictionary(p *page) error {
 		return err
 	}
 	c.dictLen = n
+	c.serial++
 	if !dst.Type.Kind.IsText() {
 		c.dictValues = dst.Values
 		return nil

@@ -20,6 +20,7 @@ type evaluator struct {
 	leaves  []leafState
 	scratch [][]byte // of nodes, by depth
 	cols    []*column.Column
+	hits    []stageHits // by stage
 }
 
 // A leafState is the state of an evaluator for one leaf.

@@ -114,34 +114,6 @@ func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 	return r.selectRows(b, n, selected)
 }
 
-// filter reduces r.sel, which has selected of n rows, to the rows that a predicate selects, and returns their number.
-// columns are the positions of the predicate's columns.
-func (r *Reader) filter(e *evaluator, columns []int, b *column.Batch, n, selected int) (int, error) {
-	all := selected == n
-	if all {
-		r.sel = grow(r.sel[:0], (n+7)/8)
-	}
-	for i := range e.p.stages {
-		st := &e.p.stages[i]
-		for _, c := range st.columns {
-			at := columns[c]
-			e.cols[c] = r.output(b, at)
-			if r.got[at] {
-				continue
-			}
-			if err := r.readColumn(e.cols[c], at, n, n); err != nil {
-				return 0, err
-			}
-			r.got[at] = true
-		}
-		if selected = e.evalStage(st, n, r.sel, all); selected == 0 {
-			return 0, nil
-		}
-		all = false
-	}
-	return selected, nil
-}
-
 // output returns the destination of a column.
 func (r *Reader) output(b *column.Batch, at int) *column.Column {
 	if at < r.scan.outputs {

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/parquet"
+
+	"github.com/vecql/vecql/internal/bitmap"
 )
 
 // Skipping rows of a column chunk: pages are not decompressed, values not decoded.
@@ -15,6 +17,10 @@ import (
 // skip skips n rows: whole pages if their headers contain the number of rows.
 func (c *chunk) skip(n int64) error {
 	for n > 0 {
+		if rest := int64(c.left); rest > 0 && rest <= n && c.leaf.maxRep == 0 && rest <= c.rows {
+			c.left, c.rows, n = 0, c.rows-rest, n-rest // the rest of the page: each level is a row
+			continue
+		}
 		if c.left == 0 {
 			skipped, err := c.skipPages(n)
 			if err != nil {
@@ -99,7 +105,16 @@ func (c *chunk) skipRows(n int) (int, error) {
 			}
 		}
 		levels, present := min(n-done, c.left), min(n-done, c.left)
-		if c.leaf.maxRep > 0 || c.leaf.maxDef > 0 {
+		switch {
+		case c.leaf.maxRep == 0 && c.leaf.maxDef == 0:
+			done += levels
+		case c.leaf.maxRep == 0 && c.leaf.maxDef == 1:
+			var err error
+			if present, err = c.def.skipOnes(levels); err != nil {
+				return 0, err
+			}
+			done += levels
+		default:
 			_, defs, err := c.levelsOfRows(&done, n)
 			if err != nil {
 				return 0, err
@@ -110,8 +125,6 @@ func (c *chunk) skipRows(n int) (int, error) {
 					present++
 				}
 			}
-		} else {
-			done += levels
 		}
 		if levels == 0 {
 			c.rows -= int64(done)
@@ -122,6 +135,26 @@ func (c *chunk) skipRows(n int) (int, error) {
 		}
 		c.left -= levels
 	}
+}
+
+// skipOnes skips n values of one bit, and returns how many of them are 1.
+func (h *hybrid) skipOnes(n int) (ones int, err error) {
+	for n > 0 {
+		if err := h.run(); err != nil {
+			return 0, err
+		}
+		k := min(h.left, n)
+		switch {
+		case h.packed != nil:
+			ones += bitmap.Count(h.packed, h.bit, k)
+		case h.value == 1:
+			ones += k
+		}
+		h.left -= k
+		h.bit += k
+		n -= k
+	}
+	return ones, nil
 }
 
 // rowsEnd, called at the end of a page, reports whether rows that have begun end there. Otherwise it loads the next

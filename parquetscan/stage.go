@@ -17,6 +17,7 @@ import (
 type stage struct {
 	columns []int // of predicate.paths, which no stage before needs
 	nodes   []*predicateNode
+	shared  bool // the columns are needed in a later stage too, or the stage needs a column of an earlier one
 }
 
 // addStages makes the stages: arguments of And, each as soon as its columns are read. Columns of a fixed width are
@@ -51,6 +52,11 @@ func (p *predicate) addStages() {
 		if len(fresh) > 0 || len(p.stages) == 0 {
 			at = len(p.stages)
 			p.stages = append(p.stages, stage{columns: fresh})
+		}
+		for _, c := range node.columns(nil) {
+			if s, ok := read[c]; ok && s != at {
+				p.stages[s].shared, p.stages[at].shared = true, true
+			}
 		}
 		for _, c := range fresh {
 			read[c] = at
@@ -87,6 +93,49 @@ func (e *evaluator) evalStage(st *stage, n int, sel []byte, all bool) int {
 		}
 	}
 	return countBits(sel)
+}
+
+// filter reduces r.sel, which has selected of n rows, to the rows that a predicate selects, and returns their number.
+// columns are the positions of the predicate's columns.
+func (r *Reader) filter(e *evaluator, columns []int, b *column.Batch, n, selected int) (int, error) {
+	all := selected == n
+	if all {
+		r.sel = grow(r.sel[:0], (n+7)/8)
+	}
+	for i := range e.p.stages {
+		st := &e.p.stages[i]
+		counted, ok, err := r.filterCodes(e, i, columns, n, all)
+		if err != nil {
+			return 0, err
+		}
+		if selected = counted; !ok {
+			if err := r.readStage(e, st, columns, b, n); err != nil {
+				return 0, err
+			}
+			selected = e.evalStage(st, n, r.sel, all)
+		}
+		if selected == 0 {
+			return 0, nil
+		}
+		all = false
+	}
+	return selected, nil
+}
+
+// readStage reads the columns of a stage.
+func (r *Reader) readStage(e *evaluator, st *stage, columns []int, b *column.Batch, n int) error {
+	for _, c := range st.columns {
+		at := columns[c]
+		e.cols[c] = r.output(b, at)
+		if r.got[at] {
+			continue
+		}
+		if err := r.readColumn(e.cols[c], at, n, n); err != nil {
+			return err
+		}
+		r.got[at] = true
+	}
+	return nil
 }
 
 // A narrowing is the filter of Scan.Narrow.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Filters of columns with dictionaries: evaluated once for each entry, then looked up by the codes of a page, run by
+// run. The column itself is not decoded.
+
+// stageHits are the results of a stage of one column for the entries of a dictionary.
+type stageHits struct {
+	chunk  *chunk
+	serial int    // chunk.serial of the dictionary
+	hits   []byte // 1 for each entry that passes
+	ones   []byte // of a batch, 1 for each row that passes
+}
+
+// filterCodes reduces r.sel to the rows that stage i of a predicate selects, and returns their number; false if it
+// cannot, and the column must be read: the rows of the batch are codes of one page, none of them NULL, and no later
+// stage needs the column. all means that r.sel is undefined yet and has all rows. The chunk stays before the rows if
+// the column is read later.
+func (r *Reader) filterCodes(e *evaluator, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
+	st := &e.p.stages[i]
+	if len(st.columns) != 1 || st.shared {
+		return 0, false, nil
+	}
+	at := columns[st.columns[0]]
+	reader := &r.columns[at]
+	if r.got[at] || reader.node.leaf == nil || reader.vector || len(reader.chunks) != 1 {
+		return 0, false, nil
+	}
+	c := reader.chunks[0]
+	if err := reader.catchUp(r.row); err != nil {
+		return 0, false, r.locate(at, err)
+	}
+	if c.left == 0 {
+		if err := c.must(); err != nil {
+			return 0, false, r.locate(at, err)
+		}
+	}
+	if !c.hasCodes(n) {
+		return 0, false, nil
+	}
+	if e.hits == nil {
+		e.hits = make([]stageHits, len(e.p.stages))
+	}
+	h := &e.hits[i]
+	if h.chunk != c || h.serial != c.serial {
+		e.hitEntries(i, c)
+	}
+	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
+	codes := c.codes // a copy: the chunk stays where it is
+	if err := codes.lookUp(h.ones, h.hits, &c.scratch); err != nil {
+		return 0, false, r.locate(at, err)
+	}
+	if r.isLast(e, at) {
+		if c.leaf.maxDef > 0 { // hasCodes: one run of levels
+			if err := c.def.skip(n); err != nil {
+				return 0, false, r.locate(at, err)
+			}
+		}
+		c.codes = codes
+		c.left -= n
+		c.rows -= int64(n)
+		reader.row += int64(n)
+	}
+	packOnes(r.sel[:(n+7)/8], h.ones, all)
+	return countBits(r.sel[:(n+7)/8]), true, nil
+}
+
+// isLast reports whether nothing after a predicate needs a column.
+func (r *Reader) isLast(e *evaluator, at int) bool {
+	s := r.scan
+	return at >= s.outputs && !slices.Contains(s.chosen, at) && (e == r.eval || !slices.Contains(s.filter, at))
+}
+
+// hasCodes reports whether the next n rows of a flat column are codes of the current page, without NULLs, and the
+// dictionary is not larger than the rest of the chunk.
+func (c *chunk) hasCodes(n int) bool {
+	if !c.coded || c.left < n || c.leaf.maxRep > 0 || int64(c.dictLen) > c.rows {
+		return false
+	}
+	switch c.leaf.maxDef {
+	case 0:
+		return true
+	case 1:
+		def := c.def // a copy
+		return def.run() == nil && def.packed == nil && def.value == 1 && def.left >= n
+	}
+	return false
+}
+
+// hitEntries evaluates stage i, of one column, on the dictionary of a chunk.
+func (e *evaluator) hitEntries(i int, c *chunk) {
+	st, h := &e.p.stages[i], &e.hits[i]
+	h.chunk, h.serial = c, c.serial
+	entries := column.Column{Type: c.leaf.typ, Len: c.dictLen, Values: c.dictValues}
+	if c.leaf.typ.Kind.IsText() {
+		entries.Values, entries.Offsets = c.dict.Buffers()
+	}
+	e.cols[st.columns[0]] = &entries
+	bits := make([]byte, (c.dictLen+7)/8)
+	e.evalStage(st, c.dictLen, bits, true)
+	h.hits = slices.Grow(h.hits[:0], c.dictLen)[:c.dictLen]
+	for k := range h.hits {
+		h.hits[k] = bits[k>>3] >> (k & 7) & 1
+	}
+}
+
+// lookUp sets dst to the hits of the next values. A value beyond the hits is an error.
+func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
+	for len(dst) > 0 {
+		if h.left == 0 {
+			if err := h.run(); err != nil {
+				return err
+			}
+		}
+		n := min(h.left, len(dst))
+		if h.packed == nil {
+			if int64(h.value) >= int64(len(hits)) {
+				return badCode(h.value, len(hits))
+			}
+			hit := hits[h.value]
+			for i := range dst[:n] {
+				dst[i] = hit
+			}
+			h.left -= n
+			dst = dst[n:]
+			continue
+		}
+		n = min(n, gatherBlock)
+		*scratch = grow((*scratch)[:0], n)
+		codes := *scratch
+		unpack(codes, h.packed, h.bit, h.width)
+		if !gather(dst[:n], hits, codes) {
+			return badCode(slices.Max(codes), len(hits))
+		}
+		h.bit += n * int(h.width)
+		h.left -= n
+		dst = dst[n:]
+	}
+	return nil
+}
+
+func badCode(code uint32, entries int) error {
+	return corrupt("code %d of a dictionary of %d values", code, entries)
+}
+
+// packOnes sets sel to bits from bytes that are 0 or 1, or with all unset, removes the bits of zeros. ones has room for
+// 8 more bytes.
+func packOnes(sel, ones []byte, all bool) {
+	n := len(ones)
+	ones = ones[:8*len(sel)]
+	clear(ones[n:])
+	for i := range sel {
+		// The product moves bit k of byte k to the highest byte.
+		b := byte(binary.LittleEndian.Uint64(ones[8*i:]) * 0x0102040810204080 >> 56)
+		if !all {
+			b &= sel[i]
+		}
+		sel[i] = b
+	}
+}

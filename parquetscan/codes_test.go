@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// codedRows returns columns with few values of several types, in runs and mixed, with and without NULLs.
+func codedRows(r *rand.Rand, n int) *column.Batch {
+	number := func(run int) []int64 {
+		v, last := make([]int64, n), int64(0)
+		for i := range v {
+			if r.IntN(run) == 0 {
+				last = r.Int64N(40)
+			}
+			v[i] = last
+		}
+		return v
+	}
+	text, half, float := make([]string, n), make([]int16, n), make([]float64, n)
+	null := make([]bool, n)
+	for i, v := range number(3) {
+		text[i], half[i], float[i], null[i] = "text "+strconv.Itoa(int(v)), int16(v-20), float64(v)/4, v%9 == 0
+	}
+	return column.NewBatch(column.Of("a", number(1)), column.Of("b", number(50)), column.Of("c", number(1000)), column.Of("half", half),
+		column.Of("float", float), column.Strings("text", text), column.Of("null", number(5)).WithNulls(null),
+		column.Of("some", number(2)).WithNulls(make([]bool, n)))
+}
+
+// FuzzFilterCodes compares filters of files with and without dictionaries.
+func FuzzFilterCodes(f *testing.F) {
+	for seed := range uint64(12) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		b := codedRows(r, 1+r.IntN(3000))
+		leaf := func() Filter {
+			name := []string{"a", "b", "c", "half", "float", "null", "some"}[r.IntN(7)]
+			v := r.IntN(40)
+			return []Filter{
+				Eq(name, v), Ne(name, v), Lt(name, v), Ge(name, v), In(name, v, v+3, v-9), IsNull(name), NotNull(name),
+				Or(Lt(name, v), Gt(name, v+5)), Ne("text", "text "+strconv.Itoa(v)), Lt("text", "text "+strconv.Itoa(v)),
+				In("text", "text 1", "text 39"),
+			}[r.IntN(11)]
+		}
+		filter := leaf()
+		for range r.IntN(4) {
+			if r.IntN(4) == 0 {
+				filter = Or(filter, leaf())
+			} else {
+				filter = And(filter, leaf())
+			}
+		}
+		o := Options{
+			Columns: [][]string{{}, {"a"}, {"text", "b", "null"}, nil}[r.IntN(4)], Filter: filter, RowNumbers: "#", Text: r.IntN(2) == 0,
+			BatchRows: 1 + r.IntN(500), Workers: 1, Ordered: true,
+		}
+		read := func(w WriterOptions) *column.Batch {
+			w.RowGroupRows, w.PageBytes = 1000, 1<<r.IntN(12)
+			var file bytes.Buffer
+			writer, err := NewWriter(&file, b.Schema(), w)
+			require.NoError(t, err)
+			require.NoError(t, writer.Write(b))
+			require.NoError(t, writer.Close())
+			d, err := OpenSources(context.Background(), Source{Name: "a", Size: int64(file.Len()), Reader: bytes.NewReader(file.Bytes())})
+			require.NoError(t, err)
+			s, err := d.Scan(o)
+			require.NoError(t, err)
+			batches := []*column.Batch{}
+			for b, err := range s.All(context.Background()) {
+				require.NoError(t, err)
+				batches = append(batches, b)
+			}
+			if len(batches) == 0 {
+				return nil
+			}
+			all, err := column.Concat(batches...)
+			require.NoError(t, err)
+			return all
+		}
+		got, want := read(WriterOptions{}), read(WriterOptions{NoDictionary: true})
+		require.Equal(t, want == nil, got == nil, "%v", filter)
+		if want != nil {
+			require.Empty(t, column.Diff(got, want), "%v", filter)
+		}
+	})
+}
+
+// TestFilterCodesSparesColumn requires that a column that only the filter needs is not decoded.
+func TestFilterCodesSparesColumn(t *testing.T) {
+	b := codedRows(rand.New(rand.NewPCG(1, 1)), 2000)
+	path := t.TempDir() + "/a.parquet"
+	require.NoError(t, WriteFile(context.Background(), path, b))
+	d, err := Open(context.Background(), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	for name, want := range map[string]bool{"a": false, "c": false, "half": false, "text": false, "some": false, "null": true} {
+		s, err := d.Scan(Options{Columns: []string{}, Filter: And(NotNull(name), Or(IsNull(name), In(name, anyOf(b.Column(name))...)))})
+		require.NoError(t, err)
+		r, err := s.Reader(s.SplitByCount(1)[0])
+		require.NoError(t, err)
+		var got column.Batch
+		require.NoError(t, r.ReadInto(context.Background(), &got))
+		require.Equal(t, want, r.got[0], name)
+		require.NotZero(t, got.Rows, name)
+	}
+}
+
+// anyOf returns some values of a column.
+func anyOf(c *column.Column) (values []any) {
+	for i := range 20 {
+		if v := c.Value(i); v != nil && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// FuzzLookUp compares hits of codes with those of decoded codes.
+func FuzzLookUp(f *testing.F) {
+	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
+	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))
+	f.Add([]byte{}, uint8(0), uint8(1), uint16(9))
+	f.Fuzz(func(t *testing.T, data []byte, width, entries uint8, n uint16) {
+		var h, reference hybrid
+		if h.start(data, uint(width)) != nil {
+			return
+		}
+		reference = h
+		hits := make([]byte, entries)
+		for i := range hits {
+			hits[i] = byte(i*i/3) & 1
+		}
+		codes, ones, scratch := make([]uint32, n), make([]byte, n, int(n)+8), []uint32{}
+		want := reference.decode(codes)
+		if slices.ContainsFunc(codes, func(c uint32) bool { return int(c) >= len(hits) }) {
+			want = errBeyond
+		}
+		err := h.lookUp(ones, hits, &scratch)
+		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
+		if err != nil {
+			return
+		}
+		sel, both := make([]byte, (n+7)/8), bytes.Repeat([]byte{0x5a}, (int(n)+7)/8)
+		packOnes(sel, ones, true)
+		packOnes(both, ones, false)
+		for i := range sel {
+			require.Equal(t, sel[i]&0x5a, both[i])
+		}
+		for i, c := range codes {
+			require.Equal(t, hits[c], sel[i>>3]>>(i&7)&1)
+		}
+	})
+}
+
+var errBeyond = corrupt("a code beyond the dictionary")
