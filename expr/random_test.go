@@ -324,7 +324,7 @@ func (g *generator) time(depth int, t column.Type) Expr {
 	x := g.time(depth-1, t)
 	switch g.IntN(5) {
 	case 0:
-		return x.DateTrunc(pick(g, units...), pick(g, "", "", "Europe/Berlin", "America/New_York"))
+		return x.DateTrunc(pick(g, units...), pick(g, "", "", "Europe/Berlin", "America/Havana", "America/Sao_Paulo", "Asia/Amman"))
 	case 1:
 		d := pick(g, cql.Duration{Months: 1}, cql.Duration{Days: 40}, cql.Duration{Months: -13, Days: -1}, cql.Duration{Nanoseconds: 5e9},
 			cql.Duration{Months: 2, Days: 3, Nanoseconds: 36e11}, cql.Duration{Months: math.MaxInt32}, cql.Duration{Nanoseconds: math.MinInt64})

@@ -57,19 +57,19 @@ func referenceTimePart(t *term, args []any) (any, error) {
 	y, m, d := at.Date()
 	switch args[0] {
 	case "year":
-		at = time.Date(y, 1, 1, 0, 0, 0, 0, at.Location())
+		at = firstOfDay(y, 1, 1, at.Location())
 	case "quarter":
-		at = time.Date(y, (m-1)/3*3+1, 1, 0, 0, 0, 0, at.Location())
+		at = firstOfDay(y, (m-1)/3*3+1, 1, at.Location())
 	case "month":
-		at = time.Date(y, m, 1, 0, 0, 0, 0, at.Location())
+		at = firstOfDay(y, m, 1, at.Location())
 	case "week":
 		for at.Weekday() != time.Monday {
 			d--
 			at = time.Date(y, m, d, 12, 0, 0, 0, at.Location())
 		}
-		at = time.Date(y, m, d, 0, 0, 0, 0, at.Location())
+		at = firstOfDay(y, m, d, at.Location())
 	case "day":
-		at = time.Date(y, m, d, 0, 0, 0, 0, at.Location())
+		at = firstOfDay(y, m, d, at.Location())
 	default:
 		unit := map[string]time.Duration{
 			"hour": time.Hour, "minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond,
@@ -78,6 +78,26 @@ func referenceTimePart(t *term, args []any) (any, error) {
 		at = at.Add(-(clock % unit))
 	}
 	return within(unitsOf(at, t.typ), t.typ, ErrOverflow)
+}
+
+// firstOfDay returns the first instant of a day: it goes from the evening before to the first minute of the day or of a
+// later one, then back by seconds.
+func firstOfDay(y int, m time.Month, d int, zone *time.Location) time.Time {
+	reached := func(t time.Time) bool {
+		ty, tm, td := t.Date()
+		return !time.Date(ty, tm, td, 0, 0, 0, 0, time.UTC).Before(time.Date(y, m, d, 0, 0, 0, 0, time.UTC))
+	}
+	t := time.Date(y, m, d-1, 21, 0, 0, 0, zone)
+	if zone == time.UTC {
+		return t.Add(3 * time.Hour)
+	}
+	for !reached(t) {
+		t = t.Add(time.Minute)
+	}
+	for reached(t.Add(-time.Second)) {
+		t = t.Add(-time.Second)
+	}
+	return t
 }
 
 func referenceInterval(t *term, v *big.Int, d cql.Duration) (any, error) {

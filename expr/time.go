@@ -149,13 +149,32 @@ func truncateIn(t time.Time, unit string) time.Time {
 	case "millisecond":
 		part = time.Duration(t.Nanosecond() % 1e6)
 	case "day":
-		return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+		return startOfDay(y, m, d, t.Location())
 	case "week":
-		return time.Date(y, m, d-(int(t.Weekday())+6)%7, 0, 0, 0, 0, t.Location())
+		return startOfDay(y, m, d-(int(t.Weekday())+6)%7, t.Location())
 	default:
-		return time.Date(y, firstMonth(m, unit), 1, 0, 0, 0, 0, t.Location())
+		return startOfDay(y, firstMonth(m, unit), 1, t.Location())
 	}
 	return t.Add(-part)
+}
+
+// startOfDay returns the first instant of a day in a zone. That is not its midnight where clocks go forward at midnight,
+// and the first of two midnights where they go back to it.
+func startOfDay(y int, m time.Month, d int, zone *time.Location) time.Time {
+	midnight := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	start, end := midnight.ZoneBounds()
+	if midnight.Hour() >= 12 { // the day before: the zone has no such midnight
+		return end
+	}
+	if start.IsZero() {
+		return midnight
+	}
+	_, offset := midnight.Zone()
+	_, before := start.Add(-1).Zone()
+	if first := midnight.Add(time.Duration(offset-before) * time.Second); first.Before(start) {
+		return first
+	}
+	return midnight
 }
 
 // extract returns the function of extract.
