@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/vecql/vecql/column"
@@ -341,10 +342,18 @@ func referenceText(t *term, args []any) (any, error) {
 	s := args[0].(string)
 	text := func(i int) string { return args[i].(string) }
 	switch t.op {
-	case "lower":
-		return strings.ToLower(s), nil
-	case "upper":
-		return strings.ToUpper(s), nil
+	case "lower", "upper":
+		chars := characters(s)
+		for i, c := range chars {
+			switch r, n := utf8.DecodeRuneInString(c); {
+			case r == utf8.RuneError && n == 1:
+			case t.op == "lower":
+				chars[i] = string(unicode.ToLower(r))
+			default:
+				chars[i] = string(unicode.ToUpper(r))
+			}
+		}
+		return strings.Join(chars, ""), nil
 	case "length":
 		if t.args[0].typ.Kind == column.Binary {
 			return big.NewInt(int64(len(s))), nil

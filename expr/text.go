@@ -18,9 +18,9 @@ func (b *builder) textTexts(t *term) lane[string] {
 	first := b.texts(t.args[0])
 	switch t.op {
 	case "lower":
-		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToLower(s), nil })
+		return newMap(t, b.block, first, cased(strings.ToLower))
 	case "upper":
-		return newMap(t, b.block, first, func(s string) (string, error) { return strings.ToUpper(s), nil })
+		return newMap(t, b.block, first, cased(strings.ToUpper))
 	case "regexp_replace":
 		replace := replacer(t.args[1].value.(string), groups.Replace(t.args[2].value.(string)))
 		return newMap(t, b.block, first, func(s string) (string, error) { return replace(s), nil })
@@ -42,6 +42,26 @@ func (b *builder) textTexts(t *term) lane[string] {
 		first = newZip(t, b.block, first, b.texts(a), func(s, t string) (string, error) { return s + t, nil })
 	}
 	return first
+}
+
+// cased returns the function of lower or upper. It keeps bytes outside of UTF-8, which change replaces by U+FFFD.
+func cased(change func(string) string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		changed := change(s)
+		if !strings.Contains(changed, "\uFFFD") || utf8.ValidString(s) {
+			return changed, nil
+		}
+		var kept strings.Builder
+		for s != "" {
+			char := firstChar(s)
+			s = s[len(char):]
+			if utf8.ValidString(char) {
+				char = change(char)
+			}
+			kept.WriteString(char)
+		}
+		return kept.String(), nil
+	}
 }
 
 // groups replaces \1 by ${1} in a replacement of regexp_replace, and two backslashes by one.
