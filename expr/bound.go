@@ -67,7 +67,7 @@ type Bound struct {
 	Op     Op
 	// Values are the literals: one, any number for OpIn, none for OpIsNull and OpNotNull. They are bool, int64, uint64,
 	// float64, string, []byte, cql.UUID, time.Time (of dates and timestamps) or time.Duration (of times), and need not be
-	// values of the column's type: an int32 may be less than 2.5.
+	// values of the column's type: an int32 may be less than 2.5. A float beside a decimal is the string of its digits.
 	Values []any
 }
 
@@ -117,6 +117,9 @@ func (t *term) goValue() any {
 		return time.Duration(v.Nanoseconds)
 	}
 	if t.class == classDecimal {
+		if f, ok := t.e.n.value.(float64); ok {
+			return decimalLiteral(f)
+		}
 		return t.e.n.value // a text is not rounded
 	}
 	return t.value

@@ -5,6 +5,7 @@ package expr
 import (
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"time"
 
@@ -160,8 +161,12 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 	return r, class.isNumber() || class == classDecimal
 }
 
-// fromText converts a text literal to the literal of a type that has texts of its own. Other literals stay.
+// fromText converts a text literal to the literal of a type that has texts of its own. A float beside a decimal is
+// converted by its text: 0.05 is five hundredths, not the float next to it. Other literals stay.
 func fromText(value any, t column.Type) (any, bool) {
+	if f, ok := value.(float64); ok && classOf(t) == classDecimal {
+		value = decimalLiteral(f)
+	}
 	s, ok := value.(string)
 	if !ok {
 		return value, true
@@ -181,7 +186,7 @@ func fromText(value any, t column.Type) (any, bool) {
 		return nil, false
 	case classDecimal:
 		r, ok := new(big.Rat).SetString(s)
-		return r, ok && len(s) < 100 && strings.Trim(s, "+-.0123456789") == ""
+		return r, ok && len(s) < maxDecimalText && strings.Trim(s, "+-.0123456789") == ""
 	case classBytes:
 		if t.Kind == column.UUID {
 			id, err := cql.ParseUUID(s)
@@ -189,6 +194,17 @@ func fromText(value any, t column.Type) (any, bool) {
 		}
 	}
 	return value, true
+}
+
+// maxDecimalText is the length that texts of decimals are less than. Those of floats have at most 326 bytes.
+const maxDecimalText = 400
+
+// decimalLiteral returns the shortest decimal text of a finite float, and other floats as they are.
+func decimalLiteral(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return f
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
 // bytesOfLiteral returns the bytes of a literal of a text or of bytes.

@@ -27,8 +27,9 @@
 // infinity or NaN. Casts to a type that lacks the value are errors; floats become the nearest integer, of two the even
 // one.
 //
-// Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. All
-// other decimals, and Varint, Inet, Duration and nested kinds, support only IS NULL.
+// Decimal64 columns compare with numbers, texts such as '12.50' and columns of the same scale, and cast to floats. A
+// literal 0.05 beside one is five hundredths, not the nearest float. All other decimals, and Varint, Inet, Duration and
+// nested kinds, support only IS NULL.
 //
 // # Texts
 //
