@@ -282,9 +282,9 @@ func (s *windowStep) bind(b *binder) error {
 	case s.verb == "Limit":
 	case w.limit >= 0:
 		skipped := min(s.n, w.limit)
-		w.offset, w.limit = w.offset+skipped, w.limit-skipped
+		w.offset, w.limit = addRows(w.offset, skipped), w.limit-skipped
 	default:
-		w.offset += s.n
+		w.offset = addRows(w.offset, s.n)
 	}
 	return nil
 }

@@ -55,10 +55,10 @@ func (op *groupOp) needs(columns map[string]bool) bool {
 // limitBy lets groupby return only the groups that a sort keeps.
 func (op *groupOp) limitBy(next operation) {
 	s, ok := next.(*sortOp)
-	if !ok || s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.offset+s.limit > maxGroups {
+	if !ok || s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.end() > maxGroups {
 		return
 	}
-	op.limit = int(s.offset + s.limit)
+	op.limit = int(s.end())
 	if op.order = groupby.Ascending(s.keys[0].name); s.keys[0].desc {
 		op.order = groupby.Descending(s.keys[0].name)
 	}

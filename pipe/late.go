@@ -29,7 +29,7 @@ func (p *plan) late(source opened, columns []string, ops []operation) (node, []o
 		return nil, nil, nil
 	}
 	sort, ok := ops[i].(*sortOp)
-	if !ok || sort.limit < 0 || sort.offset+sort.limit > maxLate {
+	if !ok || sort.limit < 0 || sort.end() > maxLate {
 		return nil, nil, nil
 	}
 	early := map[string]bool{}

@@ -5,6 +5,7 @@ package pipe_test
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -50,6 +51,7 @@ func TestErrorsNameTheirVerb(t *testing.T) {
 		`pipe: Aggregate("x"): expr: `:                        p.Aggregate(groupby.Sum("x")),
 		`pipe: Distinct("v + x"): expr: `:                     p.Distinct("v + x"),
 		`pipe: OrderBy("x"): expr: `:                          p.OrderBy(pipe.Ascending("x")),
+		`pipe: Where("x = 1"): expr: x: no such column`:       p.Where("?", expr.Col("x").Eq(1)),
 		`pipe: Limit(-1): the number of rows is negative`:     p.Limit(-1),
 		`pipe: Offset(-1): the number of rows is negative`:    p.Offset(-1),
 		`pipe: Union(): there is no source of rows`:           pipe.Union(),
@@ -160,6 +162,30 @@ func TestLimitStopsTheScan(t *testing.T) {
 	b, err = pipe.Union(pipe.Batches(batches...).Limit(3), pipe.Batches(batches...)).Limit(4).Limit(3).Batch(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 3, b.Rows)
+}
+
+// TestWindowsBeyondTheRows has windows whose end is no int64.
+func TestWindowsBeyondTheRows(t *testing.T) {
+	b := numbers(5000) // more rows than a sort holds without a cut
+	file := openFile(t, parquetscan.WriterOptions{RowGroupRows: 700}, b)
+	const most = math.MaxInt64
+	for _, p := range []pipe.Pipe{pipe.Batches(b), pipe.Dataset(file)} {
+		for _, p := range []pipe.Pipe{p, p.OrderBy(pipe.Descending("w")), p.GroupBy("v").Aggregate(groupby.Max("w")).OrderBy(pipe.Ascending("v"))} {
+			for i, c := range []struct {
+				pipe pipe.Pipe
+				want int
+			}{
+				{p.Limit(most), 5000}, {p.Limit(most/2 + 1), 5000}, {p.Limit(most).Offset(1), 4999}, {p.Offset(1).Limit(most), 4999},
+				{p.Offset(most).Offset(1), 0}, {p.Offset(most).Limit(1), 0}, {p.Offset(most).Limit(most), 0}, {p.Limit(0), 0},
+				{p.Limit(3).Offset(3), 0}, {p.Limit(3).Offset(most), 0}, {p.Offset(4999).Limit(3), 1}, {p.Offset(most - 1).Offset(most - 1), 0},
+			} {
+				got, err := c.pipe.Batch(t.Context())
+				require.NoError(t, err, i)
+				require.Equal(t, c.want, got.Rows, i)
+				require.Len(t, got.Columns, 2, i)
+			}
+		}
+	}
 }
 
 func TestBatchesEndEarly(t *testing.T) {

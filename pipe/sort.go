@@ -58,10 +58,7 @@ func (n *sortNode) run(ctx context.Context, f emit) error {
 	if n.limit == 0 {
 		return nil
 	}
-	limit := n.limit
-	if limit >= 0 {
-		limit += n.offset
-	}
+	limit := n.end()
 	sorters := make([]sorter, n.in.workers())
 	err := n.in.run(ctx, func(worker int, p part) error {
 		start := time.Now()
@@ -109,7 +106,7 @@ func (n *sortNode) merge(sorters []sorter) (*column.Batch, error) {
 	from := int(min(n.offset, int64(len(all.rows))))
 	to := len(all.rows)
 	if n.limit >= 0 {
-		to = int(min(int64(to), n.offset+n.limit))
+		to = int(min(int64(to), n.end()))
 	}
 	all.rows = all.rows[from:max(from, to)]
 	return all.gather()
@@ -175,7 +172,7 @@ func (s *sorter) add(p part) error {
 		return err
 	}
 	s.batches = append(s.batches, b)
-	if n := int64(len(s.rows)); s.limit > 0 && (n > 2*s.limit+sortSlack || !s.full && n >= s.limit) {
+	if n := int64(len(s.rows)); s.limit > 0 && ((n-sortSlack)/2 > s.limit || !s.full && n >= s.limit) {
 		return s.cut()
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 )
 
@@ -13,6 +14,22 @@ import (
 
 // A window is the rows from offset on, at most limit; -1 means all.
 type window struct{ offset, limit int64 }
+
+// end returns the number of the first rows that have all rows of the window, -1 if these are all rows.
+func (w window) end() int64 {
+	if w.limit < 0 {
+		return -1
+	}
+	return addRows(w.offset, w.limit)
+}
+
+// addRows returns a sum of two numbers of rows, at most the greatest int64.
+func addRows(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
 
 func (w window) String() string {
 	s := ""
@@ -49,13 +66,14 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 		return nil
 	}
 	var seen atomic.Int64
+	end := n.end()
 	enough := fmt.Errorf("%w", errEnough) // of this node
 	err := n.in.run(ctx, func(worker int, p part) error {
 		count := int64(p.count())
 		first := seen.Add(count) - count
 		from, to := max(n.offset-first, 0), count
-		if n.limit >= 0 {
-			to = min(to, n.offset+n.limit-first)
+		if end >= 0 {
+			to = min(to, end-first)
 		}
 		if from < to {
 			n.meter.rows.Add(to - from)
@@ -63,7 +81,7 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 				return err
 			}
 		}
-		if n.limit >= 0 && first+count >= n.offset+n.limit {
+		if end >= 0 && first+count >= end {
 			return enough
 		}
 		return nil
