@@ -65,7 +65,7 @@ func (p *plan) late(source opened, columns []string, ops []operation) (node, []o
 	if n, err = apply(p, n, append(before, sort)); err != nil {
 		return nil, nil, err
 	}
-	return &lateNode{n, o.files, late, p.describe("of these rows, columns %s", list(late))}, ops[i+1:], nil
+	return &lateNode{p, n, o.files, late, p.describe("of these rows, columns %s", list(late))}, ops[i+1:], nil
 }
 
 func add(set map[string]bool, names []string) {
@@ -76,6 +76,7 @@ func add(set map[string]bool, names []string) {
 
 // A lateNode adds columns to rows with numbers.
 type lateNode struct {
+	plan    *plan
 	in      node
 	files   *parquetscan.Dataset
 	columns []string
@@ -96,6 +97,23 @@ func (n *lateNode) run(ctx context.Context, f emit) error {
 	})
 }
 
+// count adds the bytes of the columns in the row groups of the rows.
+func (n *lateNode) count(ascending []int64) error {
+	scan, err := n.files.Scan(parquetscan.Options{Columns: n.columns})
+	if err != nil {
+		return err
+	}
+	end := int64(0)
+	for _, b := range scan.SplitByBytes(0) { // a bucket for each row group
+		end += b.Rows
+		within, _ := slices.BinarySearch(ascending, end)
+		if ascending = ascending[within:]; within > 0 {
+			n.plan.bytes.Add(b.Bytes)
+		}
+	}
+	return nil
+}
+
 // read returns the rows with the columns, in place of the numbers.
 func (n *lateNode) read(ctx context.Context, b *column.Batch) (*column.Batch, error) {
 	numbers, err := column.Slice[int64](b.Column(rowNumbers))
@@ -105,6 +123,9 @@ func (n *lateNode) read(ctx context.Context, b *column.Batch) (*column.Batch, er
 	ascending := slices.Sorted(slices.Values(numbers))
 	read, err := n.files.Rows(ctx, parquetscan.Options{Columns: n.columns}, ascending)
 	if err != nil {
+		return nil, err
+	}
+	if err := n.count(ascending); err != nil {
 		return nil, err
 	}
 	rows := make([]int32, len(numbers))

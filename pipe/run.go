@@ -143,7 +143,9 @@ func (p Pipe) Explain(ctx context.Context) (string, error) {
 // Stats are the numbers of a run.
 type Stats struct {
 	Elapsed time.Duration
-	Bytes   int64 // compressed, of the columns of Parquet files that were read, before row groups and pages were skipped
+	// Bytes are the compressed bytes of the columns of Parquet files that were read, before row groups and pages were
+	// skipped. Columns that are read late, for the rows of a result alone, count in the row groups of these rows.
+	Bytes int64
 	Steps   []StepStats
 }
 
