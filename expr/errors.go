@@ -18,9 +18,10 @@ var (
 
 // A RowError means that an expression has no value in a row. It wraps ErrOverflow, ErrDivision or ErrCast.
 type RowError struct {
-	Row  int    // of the batch
-	Expr string // the operation
-	Err  error
+	Row    int    // of the batch
+	Expr   string // the operation
+	Offset int    // of the operation in the parsed text; -1 if it was made in Go
+	Err    error
 }
 
 func (e *RowError) Error() string { return fmt.Sprintf("expr: row %d: %s: %v", e.Row, e.Expr, e.Err) }
@@ -29,5 +30,9 @@ func (e *RowError) Unwrap() error { return e.Err }
 
 // failed returns the error of a row of the block.
 func (t *term) failed(b *block, row int32, err error) error {
-	return &RowError{Row: b.lo + int(row), Expr: clip(t.e.String()), Err: err}
+	e := &RowError{Row: b.lo + int(row), Expr: clip(t.e.String()), Offset: -1, Err: err}
+	if t.e.n != nil {
+		e.Offset = t.e.n.at - 1
+	}
+	return e
 }

@@ -30,6 +30,16 @@ type text struct {
 
 func newText(verb, s string, args []any) text { return text{verb, s, slices.Clone(args)} }
 
+// quoted returns the text for errors: of "?" alone the expression that it stands for.
+func (t text) quoted() string {
+	if t.text == "?" && len(t.args) == 1 {
+		if e, ok := t.args[0].(expr.Expr); ok {
+			return fmt.Sprintf("%q", e.String())
+		}
+	}
+	return fmt.Sprintf("%q", t.text)
+}
+
 // A binder collects operations, and the columns after the last one.
 type binder struct {
 	ctx    context.Context
@@ -67,10 +77,10 @@ func (b *binder) add(op operation) { b.ops = append(b.ops, op) }
 func (b *binder) compile(t text) (expr.Expr, *expr.Program, error) {
 	e, err := expr.Parse(t.text, t.args...)
 	if err != nil {
-		return e, nil, failed(t.verb, fmt.Sprintf("%q", t.text), err)
+		return e, nil, failed(t.verb, t.quoted(), err)
 	}
 	p, err := expr.Compile(e, b.schema)
-	return e, p, failed(t.verb, fmt.Sprintf("%q", t.text), err)
+	return e, p, failed(t.verb, t.quoted(), err)
 }
 
 // column adds the column of a name, which may be the text of an expression, unless it is there.
@@ -153,13 +163,13 @@ func (s *whereStep) bind(b *binder) error {
 	}
 	if p.Type().Kind != column.Bool {
 		_, err := p.Select(emptyBatch(b.schema), nil)
-		return failed(s.verb, fmt.Sprintf("%q", s.text.text), err)
+		return failed(s.verb, s.quoted(), err)
 	}
 	op := &filterOp{text: s.text, schema: b.schema}
 	for _, c := range expr.Conjuncts(e) {
 		p, err := expr.Compile(c, b.schema)
 		if err != nil {
-			return failed(s.verb, fmt.Sprintf("%q", s.text.text), err)
+			return failed(s.verb, s.quoted(), err)
 		}
 		op.conjuncts = append(op.conjuncts, conjunct{c, p, s.text})
 	}

@@ -4,7 +4,6 @@ package pipe
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func (c *chain) run(ctx context.Context, f emit) error {
 // wrapper returns a function that wraps errors of rows.
 func (t text) wrapper() func(error, column.Source) error {
 	return func(err error, s column.Source) error {
-		return &Error{Verb: t.verb, Text: fmt.Sprintf("%q", t.text), Source: s, Err: err}
+		return &Error{Verb: t.verb, Text: t.quoted(), Source: s, Err: err}
 	}
 }
 
@@ -96,7 +95,7 @@ func (op *filterOp) node(p *plan, in node) (node, error) {
 	}
 	var err error
 	if op.program, err = expr.Compile(all, op.schema); err != nil {
-		return nil, failed(op.verb, fmt.Sprintf("%q", op.text.text), err)
+		return nil, failed(op.verb, op.quoted(), err)
 	}
 	return &chain{in, op, p.describe("where %v", all), op.wrapper()}, nil
 }

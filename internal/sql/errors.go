@@ -10,12 +10,16 @@ import (
 
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/internal/lex"
+	"github.com/vecql/vecql/pipe"
 )
 
 // Errors with their place in the statement, and the names of what is refused.
 
 // ErrUnsupported means that a statement has a part of SQL that this package refuses.
 var ErrUnsupported = errors.New("not supported")
+
+// errOverflow means that a sum of integers is too large.
+var errOverflow = errors.New("the sum of a group does not fit into int64; sum(cast(x as float64)) does not overflow")
 
 // errAll means that * stands where an expression is needed.
 var errAll = errors.New("found *, want an expression")
@@ -28,13 +32,22 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Offset < 0 {
-		return fmt.Sprintf("sql: %v", e.Err)
+	if line, column := e.Place(); line > 0 {
+		return fmt.Sprintf("sql: line %d, column %d: %v", line, column, e.Err)
 	}
-	return fmt.Sprintf("sql: at offset %d: %v", e.Offset, e.Err)
+	return fmt.Sprintf("sql: %v", e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Place returns the line and the column, in characters, of the part that is wrong, both from 1; zeros if no part is.
+func (e *Error) Place() (line, column int) {
+	if e.Offset < 0 || e.Offset > len(e.Text) {
+		return 0, 0
+	}
+	before := e.Text[:e.Offset]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
 
 // caretWidth is the number of characters of a line that Caret shows.
 const caretWidth = 76
@@ -73,6 +86,7 @@ func located(text string, err error) error {
 	var own *Error
 	var syntax *expr.SyntaxError
 	var compile *expr.CompileError
+	var row *expr.RowError
 	switch {
 	case err == nil || errors.As(err, &own):
 		return err
@@ -80,8 +94,19 @@ func located(text string, err error) error {
 		return at(text, syntax.Offset, fmt.Errorf("found %s, want %s", syntax.Found, syntax.Want))
 	case errors.As(err, &compile):
 		return at(text, compile.Offset, fmt.Errorf("%s: %w", compile.Expr, compile.Err))
+	case errors.As(err, &row):
+		return at(text, row.Offset, fmt.Errorf("%s%s: %w", inFile(err), row.Expr, row.Err))
 	}
 	return at(text, -1, err)
+}
+
+// inFile returns the place of the rows of an error of a file.
+func inFile(err error) string {
+	var p *pipe.Error
+	if !errors.As(err, &p) || p.Source.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("in %s, row group %d, rows from %d: ", p.Source.File, p.Source.RowGroup, p.Source.FirstRow)
 }
 
 // refusals are the words that begin what is refused, by what it is.
@@ -103,6 +128,10 @@ var refusals = func() map[string]string {
 		"SELECT ... INTO":  "into",
 		"locks":            "for",
 		"types after ::":   "::",
+		"ESCAPE":           "escape",
+		"SIMILAR TO":       "similar",
+		"GLOB":             "glob",
+		"COLLATE":          "collate",
 		"DISTINCT but for the whole result and within count": "distinct",
 	} {
 		for word := range strings.FieldsSeq(list) {

@@ -139,6 +139,7 @@ func (g *grouping) aggregate(e expr.Expr, text string) string {
 	name := fresh(g.wanted(text), g.names)
 	g.known[text], g.names = name, append(g.names, name)
 	g.aggregates = append(g.aggregates, g.make(e, n).As(name))
+	g.plan.aggregates[name] = n.Offset
 	return name
 }
 

@@ -3,6 +3,7 @@
 package sql
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,6 +68,9 @@ var refusedStatements = map[string]string{
 	"select a from t tablesample 10":                             "16: samples: not supported",
 	"select a into u from t":                                     "9: SELECT ... INTO: not supported",
 	"select a from t for update":                                 "16: locks: not supported",
+	"select a from t where a like 'x!%' escape '!'":              "35: ESCAPE: not supported",
+	"select a from t order by a collate nocase":                  "27: COLLATE: not supported",
+	"select a from t where a glob 'x*'":                          "24: GLOB: not supported",
 	"":                                                           "0: found the end, want select",
 	"select":                                                     "6: found the end, want a column, a literal or a function",
 	"select from t":                                              `7: found "from", want an expression`,
@@ -95,7 +99,7 @@ func TestRefused(t *testing.T) {
 		_, err := Parse(text)
 		var e *Error
 		require.ErrorAs(t, err, &e, text)
-		require.ErrorContains(t, err, want, text)
+		require.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, text)
 		if strings.HasSuffix(want, ErrUnsupported.Error()) {
 			require.ErrorIs(t, err, ErrUnsupported, text)
 		}
@@ -112,6 +116,15 @@ func TestCaret(t *testing.T) {
 	require.Less(t, len(line), 85)
 	require.Equal(t, byte('c'), line[len(caret)-1])
 	require.Empty(t, (&Error{Text: "a", Offset: -1}).Caret())
+}
+
+func TestPlace(t *testing.T) {
+	_, err := Parse("select a,\n\t'é' as b fro t\nwhere a")
+	require.EqualError(t, err, `sql: line 2, column 11: found "fro", want as, a comma or from`)
+	line, column := (&Error{Text: "a", Offset: -1}).Place()
+	require.Zero(t, line+column)
+	_, err = Parse("select a from t where")
+	require.ErrorContains(t, err, "sql: line 1, column 22: found the end")
 }
 
 func FuzzParse(f *testing.F) {

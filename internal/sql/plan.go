@@ -21,6 +21,8 @@ type Plan struct {
 
 	text   string
 	places map[string]int // the offsets of the columns that aggregates read
+
+	aggregates map[string]int // the offsets of the columns that are aggregates
 }
 
 // Locate returns an error of the pipe with its place in the statement, as an [*Error].
@@ -31,12 +33,19 @@ func (p *Plan) Locate(err error) error {
 			return at(p.text, offset, batch.Err)
 		}
 	}
+	var overflow *groupby.OverflowError
+	if errors.As(err, &overflow) {
+		if offset, ok := p.aggregates[overflow.Aggregate]; ok {
+			return at(p.text, offset, errOverflow)
+		}
+	}
 	return located(p.text, err)
 }
 
 // Plan returns the statement on a source of rows with these columns.
 func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
-	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text, places: map[string]int{}}}
+	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
+	x.plan.places, x.plan.aggregates = map[string]int{}, map[string]int{}
 	x.columns = namesOf(schema)
 	if s.Where != (expr.Expr{}) {
 		x.plan.Pipe = x.plan.Pipe.Where("?", s.Where)

@@ -307,10 +307,15 @@ func TestPlanErrors(t *testing.T) {
 		"select count(*) as c from t having d > 1":      "35: d: no such column",
 		"select lower(user) from t":                     "7: lower(user): lower requires string: user is int64",
 		"select user + 1, lower(url) from t group by 1": `23: column "url" is neither`,
+		"select 1 / (user - user) from t":               "7: in visits.parquet, row group 0, rows from 0: 1 / (user - user): division of an integer by zero",
+		"select * from t where 1 % (user - user) = 0":   "22: in visits.parquet, row group 0, rows from 0: 1 % (user - user): division of an integer by zero",
+		"select max(user) + 9223372036854775807 from t": `7: "max(user)" + 9223372036854775807: the result is out of range`,
+		"select sum(user * 600000000000000000) as s, user from t group by user": "7: the sum of a group does not fit into int64; sum(cast(x as float64))",
 	} {
 		_, _, err := run(t.Context(), d, text)
-		require.ErrorContains(t, err, want, text)
-		require.ErrorAs(t, err, new(*Error), text)
+		var e *Error
+		require.ErrorAs(t, err, &e, text)
+		require.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, text)
 	}
 }
 

@@ -193,14 +193,15 @@ type placedError struct {
 func (e placedError) Error() string { return e.err.Error() }
 func (e placedError) Unwrap() error { return e.err }
 
-// placed returns an error of a statement without the name of the package, and with its place.
+// placed returns an error of a statement without the name of the package, and with its place: line and column.
 func placed(err error) error {
 	var e *sql.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	if caret := e.Caret(); caret != "" {
-		return placedError{e.Err, caret}
+		line, column := e.Place()
+		return placedError{fmt.Errorf("line %d, column %d: %w", line, column, e.Err), caret}
 	}
 	return e.Err
 }

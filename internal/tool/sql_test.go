@@ -41,15 +41,15 @@ func TestSQLErrors(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"vecql sql: found \"fro\", want as, a comma or from\nselect a fro t\n         ^\n", []string{"sql", "select a fro t"}},
-		{"vecql sql: joins: not supported\nselect * from a join b\n                ^\n", []string{"sql", "select * from a join b"}},
+		{"vecql sql: line 1, column 10: found \"fro\", want as, a comma or from\nselect a fro t\n         ^\n", []string{"sql", "select a fro t"}},
+		{"vecql sql: line 1, column 17: joins: not supported\nselect * from a join b\n                ^\n", []string{"sql", "select * from a join b"}},
 		{
-			"vecql sql: nosuch: no such column: \"nosuch\"; the columns are: id, name, price, tags, v\nselect nosuch from 'items.parquet'\n       ^\n",
+			"vecql sql: line 1, column 8: nosuch: no such column: \"nosuch\"; the columns are: id, name, price, tags, v\nselect nosuch from 'items.parquet'\n       ^\n",
 			[]string{"sql", "select nosuch from 'items.parquet'"},
 		},
-		{"vecql agg: found \"b\", want an operator or the end\na b\n  ^\n", []string{"agg", "items.parquet", "--by", "a b"}},
-		{"vecql agg: found \"*\", want a column, a literal or a function\na + *\n    ^\n", []string{"agg", "items.parquet", "--agg", "a + *"}},
-		{"vecql agg: found *, want an expression\n*\n^\n", []string{"agg", "items.parquet", "--agg", "*"}},
+		{"vecql agg: line 1, column 3: found \"b\", want an operator or the end\na b\n  ^\n", []string{"agg", "items.parquet", "--by", "a b"}},
+		{"vecql agg: line 1, column 5: found \"*\", want a column, a literal or a function\na + *\n    ^\n", []string{"agg", "items.parquet", "--agg", "a + *"}},
+		{"vecql agg: line 1, column 1: found *, want an expression\n*\n^\n", []string{"agg", "items.parquet", "--agg", "*"}},
 	} {
 		code, stdout, stderr := x.run(c.args...)
 		require.Equal(t, exitFailed, code)
