@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -59,25 +60,44 @@ func (c *chooser) rows(n int) *column.Batch {
 	for k := range n {
 		i = append(i, r.Int32N(20)-5)
 		j = append(j, int64(k/3))
-		f = append(f, float64(r.IntN(40)-20)/4)
+		f = append(f, odd(r, float64(r.IntN(40)-20)/4))
 		s = append(s, pick(c, "", "a", "ab", "b", "a\x00", "a\x00b", "é")+strings.Repeat("x", r.IntN(12)))
 		coded = append(coded, fmt.Sprint("word", r.IntN(6)))
 		null = append(null, r.IntN(7) == 0)
 	}
 	other := slices.Clone(null)
 	slices.Reverse(other)
-	at, err := column.Of("at", j).WithType(column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true})
-	if err != nil {
-		panic(err)
+	as := func(c column.Column, t column.Type) column.Column {
+		typed, err := c.WithType(t)
+		if err != nil {
+			panic(err)
+		}
+		return typed
 	}
-	return column.NewBatch(column.Of("i", i).WithNulls(null), column.Of("j", j), column.Of("f", f).WithNulls(other),
+	at := as(column.Of("at", j), column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true})
+	price := as(column.Of("price", j).WithNulls(null), column.Type{Kind: column.Decimal64, Precision: 9, Scale: 1})
+	day := as(column.Of("day", i), column.Type{Kind: column.Date})
+	return column.NewBatch(price, day, column.Of("i", i).WithNulls(null), column.Of("j", j), column.Of("f", f).WithNulls(other),
 		column.Strings("s", s).WithNulls(other), columntest.WithDictionary(column.Strings("coded", coded).WithNulls(null)), at,
 		columntest.Column(r, column.Field{Name: "flag", Type: column.Type{Kind: column.Bool}, Nullable: true}, n, 0.2),
 		columntest.Column(r, column.Field{Name: "id", Type: column.Type{Kind: column.UUID}, Nullable: true}, n, 0.2),
 		columntest.Column(r, column.Field{Name: "v", Type: column.VectorOf(column.Float32, 3)}, n, 0))
 }
 
-// source returns the rows as batches or as a file.
+// odd returns one of the floats that break the rules of numbers, or f.
+func odd(r *rand.Rand, f float64) float64 {
+	switch r.IntN(16) {
+	case 0:
+		return math.NaN()
+	case 1:
+		return math.Copysign(0, -1)
+	case 2:
+		return math.Inf(1 - 2*r.IntN(2))
+	}
+	return f
+}
+
+// source returns the rows as batches or as up to three files.
 func (c *chooser) source(t *testing.T, b *column.Batch) pipe.Pipe {
 	t.Helper()
 	var batches []*column.Batch
@@ -91,24 +111,39 @@ func (c *chooser) source(t *testing.T, b *column.Batch) pipe.Pipe {
 	if c.IntN(2) == 0 {
 		return pipe.Batches(batches...)
 	}
-	return pipe.Dataset(openFile(t, parquetscan.WriterOptions{
-		RowGroupRows: 1 + c.IntN(b.Rows+1), PageBytes: 1 + c.IntN(400),
-	}, batches...))
+	o := parquetscan.WriterOptions{RowGroupRows: 1 + c.IntN(b.Rows+1), PageBytes: 1 + c.IntN(400)}
+	var files [][]*column.Batch
+	for size := 1 + c.IntN(len(batches)); len(batches) > size && len(files) < 2; batches = batches[size:] {
+		files = append(files, batches[:size])
+	}
+	return pipe.Dataset(openFiles(t, o, append(files, batches)...))
 }
 
 // openFile returns the batches as a file in memory.
 func openFile(t *testing.T, o parquetscan.WriterOptions, batches ...*column.Batch) *parquetscan.Dataset {
 	t.Helper()
-	var file bytes.Buffer
-	w, err := parquetscan.NewWriter(&file, batches[0].Schema(), o)
-	require.NoError(t, err)
-	for _, b := range batches {
-		require.NoError(t, w.Write(b))
+	return openFiles(t, o, batches)
+}
+
+// openFiles returns each list of batches as a file in memory: rows.parquet, rows1.parquet, ...
+func openFiles(t *testing.T, o parquetscan.WriterOptions, files ...[]*column.Batch) *parquetscan.Dataset {
+	t.Helper()
+	var sources []parquetscan.Source
+	for i, batches := range files {
+		var file bytes.Buffer
+		w, err := parquetscan.NewWriter(&file, batches[0].Schema(), o)
+		require.NoError(t, err)
+		for _, b := range batches {
+			require.NoError(t, w.Write(b))
+		}
+		require.NoError(t, w.Close())
+		name := "rows.parquet"
+		if i > 0 {
+			name = fmt.Sprintf("rows%d.parquet", i)
+		}
+		sources = append(sources, parquetscan.Source{Name: name, Size: int64(file.Len()), Reader: bytes.NewReader(file.Bytes())})
 	}
-	require.NoError(t, w.Close())
-	ds, err := parquetscan.OpenSources(context.Background(), parquetscan.Source{
-		Name: "rows.parquet", Size: int64(file.Len()), Reader: bytes.NewReader(file.Bytes()),
-	})
+	ds, err := parquetscan.OpenSources(context.Background(), sources...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ds.Close() })
 	return ds
@@ -152,13 +187,19 @@ var (
 	conditions = map[string][]string{
 		"int": {
 			"# > 3", "# <> 2", "# in (1, 2, -3)", "# between 0 and 5", "not (# < 2 or # > 7)", "# = 2.5", "# % 3 = 1",
-			"# is null", "# is not null and # >= -1", "10 / # > 2", "# <> 0 and 10 / # > 2",
+			"# is null", "# is not null and # >= -1", "10 / # > 2", "# <> 0 and 10 / # > 2", "# not in (1, 2)", "# not in (1, null)",
+			"# in ()", "# = null or # > 4", "coalesce(# > 2, true)", "not (# > 1 and # < 9)", "# < 9 and # > -2 and # <> 4",
 		},
-		"float64": {"# < 1.5", "# >= 0", "# is not null", "# * 2 = 3", "not # > 2"},
+		"float64": {
+			"# < 1.5", "# >= 0", "# is not null", "# * 2 = 3", "not # > 2", "# = float64 'NaN'", "# not in (0, 1.5, null)", "# < 0",
+			"# <> float64 'Inf'", "# between -1 and float64 'NaN'", "# > float64 '-Inf' or # is null",
+		},
 		"string": {
 			"# = 'a'", "# <> ''", "# like 'a%'", "# in ('', 'word1', 'b')", "length(#) > 3", "# < 'ab'", "# >= 'word3'",
 			"case when # like '%x' then true else false end",
 		},
+		"decimal64": {"# >= 0.5", "# = 1.2", "# in (0.1, 0.7, 3)", "# < '2.05'", "# is null or # > 2", "cast(# as float64) < 1.1"},
+		"date":      {"# > date '1970-01-03'", "# = '1970-01-01'", "extract('dow', #) = 4", "# not between '1969-12-30' and '1970-01-05'"},
 		"timestamp": {"# > timestamp '1970-01-01T00:00:00.010Z'", "extract('millisecond', #) < 7"},
 		"bool":      {"#", "not #", "# = false", "# is null"},
 		"uuid":      {"# is not null", "# > uuid '80000000-0000-0000-0000-000000000000'"},
@@ -166,7 +207,9 @@ var (
 	}
 	values = map[string][]string{
 		"int":       {"# + 1", "# % 4", "# * #", "100 / #", "-#", "cast(# as float64)", "#", "coalesce(#, 7)"},
-		"float64":   {"# / 2", "cast(# as int64)", "#"},
+		"float64":   {"# / 2", "case when # between -100 and 100 then cast(# as int64) end", "#", "coalesce(#, -1)"},
+		"decimal64": {"#", "cast(# as float64)", "coalesce(#, 0.3)"},
+		"date":      {"#", "date_trunc('week', #)", "# + interval '1mo'", "extract('doy', #)"},
 		"string":    {"upper(#)", "# || 'y'", "length(#)", "#", "substring(#, 1, 2)", "coalesce(#, 'none')"},
 		"timestamp": {"date_trunc('second', #)", "extract('millisecond', #)"},
 		"bool":      {"not #", "case when # then 1 else 2 end"},
@@ -190,7 +233,11 @@ func (c *chain) expression(of map[string][]string) string {
 
 // verb adds a random verb.
 func (c *chain) verb() {
-	switch c.IntN(8) {
+	switch c.IntN(10) {
+	case 8:
+		c.union()
+	case 9:
+		c.limit()
 	case 0, 1:
 		text := c.expression(conditions)
 		c.full = !c.ref.where(text)
@@ -231,26 +278,67 @@ func (c *chain) group() {
 		}
 		keys = slices.Insert(keys, c.IntN(len(keys)+1), text)
 	}
+	c.aggregate(keys)
+}
+
+// aggregate adds groups by the keys with aggregates of some columns.
+func (c *chain) aggregate(keys []string) {
 	arg, step := pick(c.chooser, c.names()...), len(c.text)
 	as := func(a groupby.Aggregate, name string) groupby.Aggregate { return a.As(fmt.Sprint(name, step)) }
 	aggregates := []groupby.Aggregate{as(groupby.Count(), "rows")}
 	if k := c.ref.empty.Column(arg).Type.Kind; k != column.Vector {
 		aggregates = append(aggregates, as(groupby.CountOf(arg), "values "), as(groupby.Min(arg), "min"),
-			as(groupby.CountDistinct(arg), "distinct"))
+			as(groupby.CountDistinct(arg), "distinct"), as(groupby.Max(arg), "max"))
+		if strings.Contains("int32 int64 float64", k.String()) {
+			aggregates = append(aggregates, as(groupby.Sum(arg), "sum"), as(groupby.Mean(arg), "mean"))
+		}
 	}
 	c.ref.group(keys, aggregates...)
 	c.add(c.pipe.GroupBy(keys...).Aggregate(aggregates...), "GroupBy(%q).Aggregate(%s)", keys, arg)
+}
+
+// union adds the rows once more, or those of a condition.
+func (c *chain) union() {
+	if len(c.ref.rows) > 200 {
+		return
+	}
+	rows, p := slices.Clone(c.ref.rows), c.pipe
+	if text := c.expression(conditions); c.IntN(2) == 0 && c.ref.where(text) {
+		p = p.Where(text)
+	}
+	c.ref.rows, c.ref.unique = append(rows, c.ref.rows...), nil
+	c.add(pipe.Union(c.pipe, p), "Union")
+}
+
+// limit adds a window without an order, and aggregates that do not depend on which rows it has.
+func (c *chain) limit() {
+	n, offset := c.IntN(30), c.IntN(10)
+	c.ref.offset(offset)
+	c.ref.limit(n)
+	c.add(c.pipe.Offset(int64(offset)).Limit(int64(n)).Aggregate(groupby.Count()), "Offset(%d).Limit(%d).Aggregate", offset, n)
+	c.ref.group(nil, groupby.Count())
 }
 
 // order adds an order and perhaps a window.
 func (c *chain) order() {
 	var orders []order
 	var args []pipe.Order
-	for _, name := range c.some(1 + c.IntN(2)) {
+	before, names := c.names(), c.some(1+c.IntN(2))
+	if text := c.expression(values); c.IntN(4) == 0 && !slices.Contains(before, text) && hasOrder(c.ref.program(text).Type().Kind) {
+		if c.full = !c.ref.with(text, text); c.full {
+			c.add(c.pipe.OrderBy(pipe.Ascending(text)), "OrderBy(%q)", text)
+			return
+		}
+		names = append([]string{text}, names...)
+	}
+	for _, name := range names {
 		o := order{name, c.IntN(2) == 0, c.IntN(4) == 0}
 		orders, args = append(orders, o), append(args, o.pipe())
 	}
-	c.ref.orderBy(orders...)
+	c.ref.orderBy(before, orders...)
+	if len(c.names()) > len(before) {
+		c.ref.selects(before...)
+	}
 	c.add(c.pipe.OrderBy(args...), "OrderBy(%v)", orders)
 	for range c.IntN(3) {
 		if n := c.IntN(20); c.IntN(2) == 0 {
@@ -281,15 +369,45 @@ func check(t *testing.T, data []byte) {
 		}
 	}
 	for _, workers := range []int{1, 3} {
-		p := c.pipe.Configure(pipe.Config{Workers: workers})
+		stats := &pipe.Stats{}
+		p := c.pipe.Configure(pipe.Config{Workers: workers, Stats: stats})
 		note := fmt.Sprintf("%d workers: %s", workers, strings.Join(c.text, "."))
 		if !c.full {
 			c.ref.require(p, note)
+			requireStats(t, p, stats, len(c.ref.rows), note)
 		} else if _, err := p.Batch(context.Background()); err != nil { // unless the column is not needed
 			var e *pipe.Error
 			require.ErrorAs(t, err, &e, note)
 		}
 	}
+}
+
+// hasOrder reports whether OrderBy takes a kind.
+func hasOrder(k column.Kind) bool { return k != column.Vector && k != column.List }
+
+// requireStats fails unless the steps of a run are those of its plan, and the last one has passed on the result.
+func requireStats(t *testing.T, p pipe.Pipe, stats *pipe.Stats, rows int, note string) {
+	t.Helper()
+	plan, err := p.Explain(context.Background())
+	require.NoError(t, err, note)
+	var steps []string
+	last := 0 // the last step that is not one of a member of a union
+	for line := range strings.Lines(plan) {
+		step := strings.TrimSpace(line)
+		if strings.HasPrefix(step, "pushed: ") || strings.HasPrefix(step, "selected: ") {
+			continue
+		}
+		if line[0] != ' ' {
+			last = len(steps)
+		}
+		steps = append(steps, step)
+	}
+	got := make([]string, len(stats.Steps))
+	for i, s := range stats.Steps {
+		got[i] = s.Step
+	}
+	require.Equal(t, steps, got, note)
+	require.Equal(t, int64(rows), stats.Steps[last].Rows, note+"\n"+plan+stats.String())
 }
 
 func TestPipeEqualsReference(t *testing.T) {

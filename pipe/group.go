@@ -77,7 +77,13 @@ func (op *groupOp) node(p *plan, in node) (node, error) {
 	for i, a := range op.aggregates {
 		names[i] = strings.TrimSuffix(a.Name, "\x00")
 	}
-	line := fmt.Sprintf("group by %s: %s", strings.Join(op.keys, ", "), strings.Join(names, ", "))
+	line := "aggregate"
+	if len(op.keys) > 0 {
+		line = "group by " + strings.Join(op.keys, ", ")
+	}
+	if len(names) > 0 {
+		line += ": " + strings.Join(names, ", ")
+	}
 	switch {
 	case op.limit > 0:
 		line += fmt.Sprintf(" (the first %d groups)", op.limit)

@@ -132,6 +132,12 @@ func (r *table) group(keys []string, aggregates ...groupby.Aggregate) {
 		}
 		return out
 	}
+	if len(keys) == 0 { // one row, also of no rows
+		require.Len(r.t, aggregates, 1, "the reference counts rows only")
+		r.rows = []*column.Batch{column.NewBatch(column.Of(aggregates[0].Name, []int64{int64(len(r.rows))}))}
+		r.empty, r.ordered, r.unique = r.rows[0].Slice(0, 0), true, nil
+		return
+	}
 	groups := map[string][]*column.Batch{}
 	var names []string
 	for _, row := range r.rows {
@@ -219,29 +225,37 @@ func (o order) pipe() pipe.Order {
 	return p
 }
 
-func (r *table) orderBy(orders ...order) {
+// orderBy sorts the rows. columns are those without the ones computed for the order.
+func (r *table) orderBy(columns []string, orders ...order) {
 	if !r.ordered {
 		ties := r.unique
 		if ties == nil {
-			for _, f := range r.schema() {
-				ties = append(ties, f.Name)
-			}
+			ties = columns
 		}
 		for _, name := range ties {
-			if k := r.empty.Column(name).Type.Kind; k != column.Vector && k != column.List {
+			if hasOrder(r.empty.Column(name).Type.Kind) {
 				orders = append(orders, order{name: name})
 			}
 		}
 	}
 	slices.SortStableFunc(r.rows, func(a, b *column.Batch) int {
 		for _, o := range orders {
-			if c := compare(a.Column(o.name).Value(0), b.Column(o.name).Value(0), o.desc, o.nullsFirst); c != 0 {
+			if c := compare(value(a.Column(o.name)), value(b.Column(o.name)), o.desc, o.nullsFirst); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
 	r.ordered, r.unique = true, nil
+}
+
+// value returns the value of a column of one row, of a decimal its unscaled integer.
+func value(c *column.Column) any {
+	if c.Type.Kind == column.Decimal64 && !c.Null(0) {
+		v, _ := column.Slice[int64](c)
+		return v[0]
+	}
+	return c.Value(0)
 }
 
 func (r *table) limit(n int)  { r.rows = r.rows[:min(n, len(r.rows))] }

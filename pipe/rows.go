@@ -4,7 +4,6 @@ package pipe
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -192,7 +191,7 @@ func (op *selectOp) needs(columns map[string]bool) bool {
 
 func (op *selectOp) node(p *plan, in node) (node, error) {
 	wrap := func(err error, _ column.Source) error { return failed("Select", quoted(op.keep), err) }
-	return &chain{in, op, p.describe("select %s", strings.Join(op.keep, ", ")), wrap}, nil
+	return &chain{in, op, p.describe("select %s", list(op.keep)), wrap}, nil
 }
 
 func (op *selectOp) apply(s *state, p part) (part, error) {

@@ -96,7 +96,7 @@ func TestTableGroups(t *testing.T) {
 		require.Equal(t, 5, some.Rows)
 
 		rows.group([]string{"shop"}, groupby.Max("price"))
-		rows.orderBy(order{name: "max(price)", desc: true})
+		rows.orderBy([]string{"shop", "max(price)"}, order{name: "max(price)", desc: true})
 		rows.limit(3)
 		rows.require(source.GroupBy("shop").Aggregate(groupby.Max("price")).OrderBy(pipe.Descending("max(price)")).Limit(3), "")
 
