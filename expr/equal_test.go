@@ -91,6 +91,9 @@ func checkEqual(e Expr, b *column.Batch) (bool, error) {
 	if p.Type().Kind != column.Bool {
 		return true, nil
 	}
+	for i := range want {
+		want[i], faults[i] = referenceCondition(p.root, true, b, i)
+	}
 	return true, checkSelect(p, b, want, faults)
 }
 
@@ -138,8 +141,7 @@ func sameValue(a, b any) bool {
 	return a == b
 }
 
-// checkSelect compares selections with the reference. Rows in which the reference fails may be selected or not, because
-// a selection need not evaluate all operands.
+// checkSelect compares selections with the reference.
 func checkSelect(p *Program, b *column.Batch, want []any, faults []error) error {
 	some := []int32{}
 	for i := range b.Rows {
@@ -159,6 +161,11 @@ func checkSelected(p *Program, rows []int32, err error, want []any, faults []err
 	if err != nil {
 		return checkFault(err, faults)
 	}
+	for i, fault := range faults {
+		if fault != nil && asked(i) {
+			return fmt.Errorf("%s: row %d without the error %w", p, i, fault)
+		}
+	}
 	if !slices.IsSorted(rows) {
 		return fmt.Errorf("%s: rows %v", p, rows)
 	}
@@ -166,7 +173,7 @@ func checkSelected(p *Program, rows []int32, err error, want []any, faults []err
 	for i := range want {
 		got := k < len(rows) && rows[k] == int32(i)
 		k += bit(got)
-		if faults[i] == nil && got != (want[i] == true && asked(i)) {
+		if got != (want[i] == true && asked(i)) {
 			return fmt.Errorf("%s: row %d selected %v, want %v", p, i, got, want[i])
 		}
 	}

@@ -33,7 +33,7 @@ func reference(t *term, b *column.Batch, row int) (any, error) {
 		return referenceIn(t, b, row)
 	case opCase:
 		for i := 0; i < len(t.args)-1; i += 2 {
-			if v, err := reference(t.args[i], b, row); err != nil || v == true {
+			if v, err := referenceCondition(t.args[i], true, b, row); err != nil || v {
 				if err != nil {
 					return nil, err
 				}
@@ -185,9 +185,37 @@ func referenceLogic(t *term, decisive bool, b *column.Batch, row int) (any, erro
 }
 
 func referenceBetween(t *term, b *column.Batch, row int) (any, error) {
-	return referenceLogic(&term{args: []*term{
+	return referenceLogic(boundsOf(t), false, b, row)
+}
+
+// boundsOf returns between as the two comparisons that it stands for.
+func boundsOf(t *term) *term {
+	return &term{op: opAnd, args: []*term{
 		{op: opGe, args: []*term{t.args[0], t.args[1]}}, {op: opLe, args: []*term{t.args[0], t.args[2]}},
-	}}, false, b, row)
+	}}
+}
+
+// referenceCondition reports whether a predicate has a value, as a condition: what follows an operand that decides about
+// this value alone is not evaluated. After NULL, and cannot be true, but still false.
+func referenceCondition(t *term, want bool, b *column.Batch, row int) (bool, error) {
+	switch {
+	case t.op == opNot:
+		return referenceCondition(t.args[0], !want, b, row)
+	case t.op == opBetween:
+		return referenceCondition(boundsOf(t), want, b, row)
+	case t.op == opIn && len(t.args) > 1:
+		return referenceCondition(membersOf(t), want, b, row)
+	case t.op != opAnd && t.op != opOr:
+		v, err := reference(t, b, row)
+		return v == want, err
+	}
+	all := (t.op == opAnd) == want
+	for _, a := range t.args {
+		if v, err := referenceCondition(a, want, b, row); err != nil || v != all {
+			return v, err
+		}
+	}
+	return all, nil
 }
 
 func referenceIn(t *term, b *column.Batch, row int) (any, error) {
@@ -198,11 +226,16 @@ func referenceIn(t *term, b *column.Batch, row int) (any, error) {
 		}
 		return false, nil
 	}
-	or := &term{}
+	return referenceLogic(membersOf(t), true, b, row)
+}
+
+// membersOf returns in as the comparisons that it stands for.
+func membersOf(t *term) *term {
+	or := &term{op: opOr}
 	for _, a := range t.args[1:] {
 		or.args = append(or.args, &term{op: opEq, args: []*term{t.args[0], a}})
 	}
-	return referenceLogic(or, true, b, row)
+	return or
 }
 
 // referenceCompare compares two values exactly; NaN is the greatest number, false less than true.
