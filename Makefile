@@ -7,7 +7,7 @@ FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo
 
 all: test lint
 
@@ -87,6 +87,11 @@ interop:
 # The OpenTelemetry module.
 otel:
 	cd otelvecql && go vet ./... && go test -race -count=1 ./...
+
+# The database/sql module, with sqlx and goose.
+sql:
+	cd sqlvecql && go vet ./... && go test -race -count=1 ./...
+	cd sqlvecql/tests && go vet ./... && go test -race -count=1 ./...
 
 # The ADBC driver as a shared library for other languages. adbc.h is in the module of ADBC's Go package.
 ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so

@@ -16,8 +16,8 @@ import (
 
 // Arguments of statements.
 
-// CheckNamedValue implements driver.NamedValueChecker. It accepts every Go type: the encoder of the bind marker decides.
-// It calls Value of a driver.Valuer, except of types that the encoder of vecql knows.
+// CheckNamedValue implements driver.NamedValueChecker. It accepts every Go type: the encoder of the bind marker
+// decides. It calls Value of a driver.Valuer, except of types that have an encoder in vecql.
 func (c *conn) CheckNamedValue(nv *driver.NamedValue) (err error) {
 	switch v := nv.Value.(type) {
 	case sql.Out:
@@ -45,7 +45,7 @@ func valueOf(v any) (any, error) {
 	return valuer.Value()
 }
 
-// isKnown reports whether the encoder of vecql knows a driver.Valuer: it then has the types that Value would lose.
+// isKnown reports whether vecql has an encoder for the type of a driver.Valuer, for which Value may be an error.
 func isKnown(v any) bool {
 	switch v.(type) {
 	case vecql.Marshaler, vecql.UDTMarshaler:
@@ -73,8 +73,8 @@ func valuesOf(text string, args []driver.NamedValue) ([]any, error) {
 	return values, nil
 }
 
-// converted returns values, in the order of the markers, with the conversions that exact adds to those of vecql.
-// Values that do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
+// converted returns values, in the order of the markers, with the conversions that exact adds to those of vecql. Values
+// that do not match the markers, or that exact does not convert, remain as they are: binding them reports the error.
 func converted(markers []vecql.ColumnInfo, values []any) ([]any, error) {
 	ordered := values
 	if _, named := values[0].(vecql.Named); named {

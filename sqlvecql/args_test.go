@@ -156,7 +156,7 @@ func TestNamedArguments(t *testing.T) {
 	var name string
 	find, err := db.Prepare("SELECT name FROM items WHERE id = :id")
 	require.NoError(t, err)
-	defer find.Close()
+	defer func() { _ = find.Close() }()
 	require.NoError(t, find.QueryRow(sql.Named("id", sql.NullInt64{Int64: 1, Valid: true})).Scan(&name))
 	require.Equal(t, "vase", name)
 	exec(t, db, "INSERT INTO numbers (id, m, d) VALUES (:id, :number, :number)", sql.Named("id", 1), sql.Named("number", 5))

@@ -162,7 +162,8 @@ func (c *conn) run(ctx context.Context, text string, args []driver.NamedValue, v
 	})))
 }
 
-// A stmt implements driver.Stmt. The session has the prepared statement, and prepares it again where a node has lost it.
+// A stmt implements driver.Stmt. The session has the prepared statement, and prepares it again where a node has lost
+// it.
 type stmt struct {
 	conn *conn
 	text string

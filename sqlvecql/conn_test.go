@@ -30,7 +30,7 @@ func TestConnectionsShareOneSession(t *testing.T) {
 	before := len(cluster.Node(0).Conns())
 	insert, err := db.PrepareContext(t.Context(), "INSERT INTO items (id, name) VALUES (?, ?)")
 	require.NoError(t, err)
-	defer insert.Close()
+	defer func() { _ = insert.Close() }()
 	const goroutines, rounds = 100, 5
 	var all sync.WaitGroup
 	var ready sync.WaitGroup
@@ -80,7 +80,7 @@ func TestRouting(t *testing.T) {
 	}}, items)
 	insert, err := db.Prepare("INSERT INTO items (id, name) VALUES (:id, :name)")
 	require.NoError(t, err)
-	defer insert.Close()
+	defer func() { _ = insert.Close() }()
 	for id := range 30 {
 		_, err := insert.Exec(sql.Named("name", "lamp"), sql.Named("id", id))
 		require.NoError(t, err)
@@ -267,7 +267,7 @@ func TestStatements(t *testing.T) {
 
 	find, err := db.Prepare("SELECT id FROM items WHERE id = ?")
 	require.NoError(t, err)
-	defer find.Close()
+	defer func() { _ = find.Close() }()
 	cluster.Inject(cqltest.Fault{Forget: true, Times: 1, Op: cqltest.OpExecute})
 	var id int
 	require.NoError(t, find.QueryRow(1).Scan(&id), "a node that forgets a statement prepares it again")
@@ -307,7 +307,7 @@ func TestSessionOfTheProgram(t *testing.T) {
 	require.False(t, session.Closed())
 
 	db = sqlvecql.OpenDB(session)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	require.NoError(t, db.Ping())
 	session.Close()
 	require.ErrorIs(t, db.Ping(), vecql.ErrSessionClosed)

@@ -14,7 +14,8 @@
 //
 // All connections of a sql.DB share one session, which prepares each statement once and sends a request to a replica of
 // its partition. A connection is no socket and costs nothing, so that a limit of connections (SetMaxOpenConns) only
-// limits the requests in flight, and Ping reaches any node. The first use of a sql.DB opens the session; Close closes it.
+// limits the requests in flight, and Ping reaches any node. The first use of a sql.DB opens the session; Close closes
+// it.
 //
 // # URI
 //
@@ -57,9 +58,9 @@
 //	tuple                                              []any
 //	user-defined type                                  map[string]any
 //
-// Destinations are those of package database/sql, thus a []float32 for a vector and a vecql.UUID for a uuid. [Scan] makes
-// destinations of all other Go types that vecql decodes into, and [Of] fields of structs. NULL needs a pointer, a type
-// such as sql.NullString or sql.Null[[]float32], or Scan.
+// Destinations are those of package database/sql, thus a []float32 for a vector and a vecql.UUID for a uuid. [Scan]
+// makes destinations of all other Go types that vecql decodes into, and [Of] fields of structs. NULL needs a pointer, a
+// type such as sql.NullString or sql.Null[[]float32], or Scan.
 //
 // # Statements
 //

@@ -25,8 +25,8 @@ type Driver struct{}
 
 var _ driver.DriverContext = Driver{}
 
-// OpenConnector returns the connector of a URI. It does not connect. All connections of the connector share one session,
-// which the first connection opens and Close of the sql.DB closes.
+// OpenConnector returns the connector of a URI. It does not connect. All connections of the connector share one
+// session, which the first connection opens and Close of the sql.DB closes.
 func (d Driver) OpenConnector(uri string) (driver.Connector, error) {
 	cfg, err := ParseURI(uri)
 	if err != nil {
@@ -123,8 +123,8 @@ func (c *connector) Close() error {
 	return nil
 }
 
-// Session returns the session of db, which the connections of db share, for the verbs that package database/sql does not
-// have: batches of columns, typed rows, bulk loads. The error is that of connecting, or means that db has another
+// Session returns the session of db, which the connections of db share, for the verbs that package database/sql does
+// not have: batches of columns, typed rows, bulk loads. The error is that of connecting, or means that db has another
 // driver.
 func Session(ctx context.Context, db *sql.DB) (*vecql.Session, error) {
 	c, err := db.Conn(ctx)

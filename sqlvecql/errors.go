@@ -15,8 +15,8 @@ var (
 		"only a statement with a condition (IF) reports whether it was applied")
 	// ErrNoLastInsertID means that LastInsertId was called.
 	ErrNoLastInsertID = errors.New("sqlvecql: LastInsertId: CQL has no generated keys: insert a key of the program, such as a UUID")
-	// ErrArguments means that arguments cannot be bound, whatever their values are: some have names and some do not, or one
-	// is a sql.Out.
+	// ErrArguments means that arguments cannot be bound, whatever their values are: some have names and some do not, or
+	// one is a sql.Out.
 	ErrArguments = errors.New("sqlvecql: arguments cannot be bound")
 )
 

@@ -140,7 +140,8 @@ func (r *rows) ColumnTypeScanType(i int) reflect.Type {
 // or VECTOR<FLOAT, 384>. A user-defined type is keyspace.name, in the case that it has.
 func (r *rows) ColumnTypeDatabaseTypeName(i int) string { return typeName(r.columns[i].TypeInfo) }
 
-// typeName returns a type as CQL writes it, with the names of all types but user-defined ones and classes in upper case.
+// typeName returns a type as CQL writes it, with the names of all types but user-defined ones and classes in upper
+// case.
 func typeName(info vecql.TypeInfo) string {
 	var parts []string
 	switch t := info.(type) {
@@ -177,8 +178,8 @@ func (r *rows) ColumnTypeLength(i int) (length int64, ok bool) {
 	return 0, false
 }
 
-// ColumnTypeNullable implements driver.RowsColumnTypeNullable. The columns of a result do not show whether they are part
-// of a primary key, so that each may be NULL.
+// ColumnTypeNullable implements driver.RowsColumnTypeNullable. The columns of a result do not show whether they are
+// part of a primary key, so that each may be NULL.
 func (r *rows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
 // ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale: a decimal has no limit of either.

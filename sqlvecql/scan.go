@@ -45,8 +45,8 @@ func (s scanner[T]) Scan(src any) error {
 	return nil
 }
 
-// Of is a value of a column as a field of a struct, for packages such as sqlx: it is scanned into as Scan does, and bound
-// as V. A V of a pointer type can be NULL.
+// An Of is a value of a column as a field of a struct, for packages such as sqlx: it is scanned into as Scan does, and
+// bound as V. A V of a pointer type can be NULL.
 type Of[T any] struct{ V T }
 
 // Scan implements sql.Scanner.
@@ -308,8 +308,8 @@ func assignMap(v, at reflect.Value) error {
 	return nil
 }
 
-// assignFields stores the fields of a user-defined type in a struct, which has a field for some of them and no other, as
-// in vecql.
+// assignFields stores the fields of a user-defined type in a struct, which has a field for some of them and no other,
+// as in vecql.
 func assignFields(v reflect.Value, fields map[string]any) error {
 	info := vecql.UDTTypeInfo{Name: "the user-defined type"}
 	for name := range fields {

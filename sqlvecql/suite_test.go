@@ -94,7 +94,7 @@ func TestRowsOfOneConnection(t *testing.T) {
 	exec(t, db, "INSERT INTO items (id) VALUES (1)")
 	c, err := db.Conn(t.Context())
 	require.NoError(t, err)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	first, err := c.QueryContext(t.Context(), "SELECT id FROM items")
 	require.NoError(t, err)
 	second, err := c.QueryContext(t.Context(), "SELECT id FROM items")

@@ -153,7 +153,7 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 	}
 	hosts := strings.Split(value(ContactPoints), ",")
 	if slices.Contains(hosts, "") {
-		return nil, fmt.Errorf("a contact point of %q has no name: want host[:port] and further ones after commas", value(ContactPoints))
+		return nil, fmt.Errorf("a contact point of %q has no name: want host[:port],host[:port]", value(ContactPoints))
 	}
 	cfg := vecql.NewCluster(hosts...)
 	cfg.Keyspace = value(Keyspace)

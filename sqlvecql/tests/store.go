@@ -60,7 +60,8 @@ func (s Store) Delete(ctx context.Context, db database.DBTxConn, version int64) 
 }
 
 // GetMigration implements database.Store.
-func (s Store) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
+func (s Store) GetMigration(ctx context.Context, db database.DBTxConn, version int64,
+) (*database.GetMigrationResult, error) {
 	found := &database.GetMigrationResult{IsApplied: true}
 	row := db.QueryRowContext(ctx, "SELECT at FROM "+s.Tablename()+" WHERE part = 0 AND version = ?", version)
 	if err := row.Scan(&found.Timestamp); err != nil {
@@ -83,7 +84,8 @@ func orNotFound(err error) error {
 }
 
 // ListMigrations implements database.Store.
-func (s Store) ListMigrations(ctx context.Context, db database.DBTxConn) (list []*database.ListMigrationsResult, err error) {
+func (s Store) ListMigrations(ctx context.Context, db database.DBTxConn,
+) (list []*database.ListMigrationsResult, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT version FROM "+s.Tablename()+" WHERE part = 0")
 	if err != nil {
 		return nil, err
