@@ -90,6 +90,9 @@ func (e *env) open(ctx context.Context, cfg *vecql.ClusterConfig) (*vecql.Sessio
 				strings.Join(slices.Compact(names), ", "))
 		}
 	}
+	if e.metricsListen != "" {
+		e.sessions = append(e.sessions, session)
+	}
 	return session, nil
 }
 

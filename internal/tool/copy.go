@@ -124,7 +124,7 @@ func findBoth(ctx context.Context, source, target *vecql.Session, from, to strin
 func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 	stop, err := x.startProgress(func() state {
 		p, s := job.Progress(), job.Stats()
-		return state{p.Done, fmt.Sprintf("%d rows, %.0f rows/s", p.Rows, s.RowsPerSecond)}
+		return state{p.Done, fmt.Sprintf("%d rows, %.0f rows/s", p.Rows, s.RowsPerSecond), countsOf(s)}
 	})
 	if err != nil {
 		return errors.Join(err, closeCopy(job))

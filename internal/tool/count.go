@@ -133,7 +133,7 @@ func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) 
 	}
 	stop, err := x.startProgress(func() state {
 		p := scan.Progress()
-		return state{p.Done, fmt.Sprintf("%d rows", p.Rows)}
+		return state{p.Done, fmt.Sprintf("%d rows", p.Rows), scanCounts(p)}
 	})
 	if err != nil {
 		return 0, err
@@ -141,6 +141,11 @@ func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) 
 	defer stop()
 	err = scan.Run(ctx, func(_ int, b *column.Batch) error { return f(b) })
 	return scan.Progress().Rows, err
+}
+
+// scanCounts returns the counts of a scan.
+func scanCounts(p tablescan.Progress) counts {
+	return counts{rows: uint64(p.Rows), bytes: uint64(p.Bytes), retries: uint64(p.Failures)}
 }
 
 // countGroups counts the rows by columns of the key.

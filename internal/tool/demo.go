@@ -244,7 +244,7 @@ func (d *demo) load(ctx context.Context) error {
 	var next, done atomic.Int64
 	stop, err := d.startProgress(func() state {
 		n := done.Load()
-		return state{float64(n) / float64(len(d.symbols)), fmt.Sprintf("%d rows written", n)}
+		return state{float64(n) / float64(len(d.symbols)), fmt.Sprintf("%d rows written", n), counts{rows: uint64(n)}}
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/vecql/vecql"
 )
 
 // What a command runs in.
@@ -25,6 +27,10 @@ type env struct {
 	flags    clusterFlags
 	output   string // --output
 	progress string // --progress
+
+	metricsListen string           // --metrics-listen
+	verb          string           // of the command, for metrics
+	sessions      []*vecql.Session // opened with --metrics-listen
 
 	now    func() time.Time
 	getenv func(name string) string

@@ -77,7 +77,17 @@ func (l *load) state(in *rowfile.Input, s bulk.Stats) state {
 		rate := float64(s.Bytes) / 1e6 / s.Elapsed.Seconds()
 		text += fmt.Sprintf(", %.1f MB/s, p50 %v, p99 %v", rate, rounded(s.P50), rounded(s.P99))
 	}
-	return state{fractionOf(in.Progress()), text}
+	c := countsOf(s)
+	c.rejected = uint64(l.rejects.count())
+	return state{fractionOf(in.Progress()), text, c}
+}
+
+// countsOf returns the counts of a writer.
+func countsOf(s bulk.Stats) counts {
+	return counts{
+		rows: s.Rows, bytes: s.Bytes, skipped: s.Skipped, rejected: s.Rejected, retries: s.Retries,
+		inFlight: s.InFlight, pending: s.Pending,
+	}
 }
 
 // fractionOf returns done as a part of total, -1 if total is 0: unknown.

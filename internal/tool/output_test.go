@@ -85,7 +85,7 @@ func TestProgress(t *testing.T) {
 			e := &env{err: &w, errWidth: width, now: time.Now, progress: mode}
 			began := time.Now()
 			stop, err := e.startProgress(func() state {
-				return state{float64(time.Since(began)) / float64(time.Minute), "rows"}
+				return state{float64(time.Since(began)) / float64(time.Minute), "rows", counts{}}
 			})
 			require.NoError(t, err)
 			time.Sleep(of)
@@ -101,8 +101,8 @@ func TestProgress(t *testing.T) {
 	require.Empty(t, show(progressAuto, 0, time.Minute))
 	require.Empty(t, show(progressNone, 80, time.Minute))
 	require.Equal(t, " 17%  rows, 50s left\n 33%  rows, 40s left\n", show(progressPlain, 0, 25*time.Second))
-	require.Equal(t, "5 rows", state{-1, "5 rows"}.line(time.Second))
-	require.Equal(t, "100%  all", state{1.5, "all"}.line(time.Second))
+	require.Equal(t, "5 rows", state{-1, "5 rows", counts{}}.line(time.Second))
+	require.Equal(t, "100%  all", state{1.5, "all", counts{}}.line(time.Second))
 	_, err := (&env{progress: "loud"}).startProgress(nil)
 	require.EqualError(t, err, `--progress is "loud", want auto, plain or none`)
 }

@@ -26,23 +26,41 @@ const (
 	plainProgressInterval = 10 * time.Second
 )
 
-// addProgressFlag gives a verb the flag --progress.
+// addProgressFlag gives a verb the flags --progress and --metrics-listen.
 func (e *env) addProgressFlag(c *cobra.Command) {
 	c.Flags().StringVar(&e.progress, "progress", progressAuto,
 		"`mode`: auto, a line on a terminal; plain, a line every 10 seconds; or none")
 	must(c.RegisterFlagCompletionFunc("progress",
 		cobra.FixedCompletions([]string{progressAuto, progressPlain, progressNone}, cobra.ShellCompDirectiveNoFileComp)))
+	c.Flags().StringVar(&e.metricsListen, "metrics-listen", "",
+		"serve metrics for Prometheus at this `address`, such as :9100, while the work runs")
+	c.PreRun = func(c *cobra.Command, _ []string) { e.verb = c.Name() }
 }
 
 // A state is the progress of work at one time.
 type state struct {
 	fraction float64 // of the work that is done, 0 to 1; negative means unknown
 	text     string  // counts and rates
+	counts   counts
 }
 
-// startProgress shows the state of long work on standard error until stop is called, and calls now for it on another
-// goroutine. stop removes the line and may be called several times.
+// startProgress shows the state of long work on standard error, and serves its metrics, until stop is called. Both call
+// now on other goroutines. stop removes the line and may be called several times.
 func (e *env) startProgress(now func() state) (stop func(), err error) {
+	show, err := e.showProgress(now)
+	if err != nil {
+		return nil, err
+	}
+	serve, err := e.serveMetrics(now)
+	if err != nil {
+		show()
+		return nil, err
+	}
+	return func() { show(); serve() }, nil
+}
+
+// showProgress is startProgress without metrics.
+func (e *env) showProgress(now func() state) (stop func(), err error) {
 	switch e.progress {
 	case progressAuto, "":
 		if e.errWidth == 0 {

@@ -344,10 +344,13 @@ func (u *unload) state() state {
 	rows, bytes, began := u.written, u.bytes, u.began
 	u.mu.Unlock()
 	seconds := max(time.Since(began).Seconds(), 1e-3)
-	s := state{-1, fmt.Sprintf("%d rows, %.0f rows/s, %.1f MB/s", rows, float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds)}
+	s := state{
+		-1, fmt.Sprintf("%d rows, %.0f rows/s, %.1f MB/s", rows, float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds),
+		counts{rows: uint64(rows - u.before), bytes: uint64(bytes), skipped: uint64(u.before)},
+	}
 	if u.scan != nil {
 		p := u.scan.Progress()
-		s.fraction = p.Done
+		s.fraction, s.counts.retries = p.Done, uint64(p.Failures)
 		if p.Failures > 0 {
 			s.text += fmt.Sprintf(", %d retries", p.Failures)
 		}

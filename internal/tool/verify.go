@@ -111,7 +111,7 @@ func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
 	}
 	stop, err := x.startProgress(func() state {
 		r := d.Report()
-		return state{d.Done(), fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences())}
+		return compared(r, d.Done())
 	})
 	if err != nil {
 		return err
@@ -184,6 +184,14 @@ func fieldsOf(t *vecql.TableMetadata, columns []string) (fields column.Schema, e
 	return fields, nil
 }
 
+// compared returns the progress of a comparison.
+func compared(r tablediff.Report, fraction float64) state {
+	return state{
+		fraction, fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences()),
+		counts{rows: uint64(r.Rows), differences: uint64(r.Differences())},
+	}
+}
+
 // compareInput compares the rows of files.
 func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tablediff.Batches) error {
 	stop, err := x.startProgress(func() state {
@@ -191,7 +199,7 @@ func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tabl
 		if done, total := in.Progress(); total > 0 {
 			fraction = float64(done) / float64(total)
 		}
-		return state{fraction, fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences())}
+		return compared(r, fraction)
 	})
 	if err != nil {
 		return err
