@@ -3,6 +3,9 @@
 package tables_test
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +45,49 @@ func TestRatio(t *testing.T) {
 	} {
 		if got := tables.Ratio(c.ours, c.theirs, c.name); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	folder := t.TempDir()
+	path, versions := filepath.Join(folder, "a.b.txt"), filepath.Join(folder, "requirements.txt")
+	for name, text := range map[string]string{path: "results", versions: "polars==2.1.0\nduckdb==2.0.0\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	svg := ""
+	report := func(in io.Reader, name string) (string, string, error) {
+		b, err := io.ReadAll(in)
+		return "# " + name + "\n" + string(b) + "\n", svg, err
+	}
+	requireFile := func(name, want string) {
+		t.Helper()
+		if got, _ := os.ReadFile(filepath.Join(folder, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if err := tables.Write(path, nil, report); err != nil {
+		t.Fatal(err)
+	}
+	requireFile("a.b.md", "# a.b\nresults\n")
+	requireFile("a.b.svg", "")
+	svg = "<svg/>"
+	if err := tables.Write(path, []string{versions, versions}, report); err != nil {
+		t.Fatal(err)
+	}
+	requireFile("a.b.md", "# a.b\nresults\n\nVersions: polars 2.1.0, duckdb 2.0.0, polars 2.1.0, duckdb 2.0.0.\n")
+	requireFile("a.b.svg", "<svg/>")
+	wrong := errors.New("wrong")
+	err := tables.Write(path, nil, func(io.Reader, string) (string, string, error) { return "", "", wrong })
+	if !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+	requireFile("a.b.svg", "<svg/>")
+	for _, paths := range [][]string{{filepath.Join(folder, "none")}, {path, filepath.Join(folder, "none")}} {
+		if err := tables.Write(paths[0], paths[1:], report); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,45 +18,20 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: cbreport results/clickbench.txt [requirements.txt]")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "cbreport:", err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Main("cbreport results/clickbench.txt [requirements.txt]", report) }
 
-func run(path string, requirements []string) error {
-	f, err := os.Open(path)
+func report(in io.Reader, name string) (text, svg string, err error) {
+	r, err := parse(in)
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	defer f.Close()
-	r, err := parse(f)
-	if err != nil {
-		return err
-	}
-	base := strings.TrimSuffix(path, filepath.Ext(path))
 	var md strings.Builder
 	fmt.Fprintf(&md, "# The queries of ClickBench: vecql and its peers\n\n%s\n", legend)
-	fmt.Fprintf(&md, "![ratios](%s.svg)\n", filepath.Base(base))
+	fmt.Fprintf(&md, "![ratios](%s.svg)\n", name)
 	for _, cache := range []string{warm, cold} {
 		r.write(&md, cache)
 	}
-	for _, path := range requirements {
-		versions, err := tables.Versions(path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
-	}
-	if err := os.WriteFile(base+".svg", []byte(plot.SVG(r.bars())), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(base+".md", []byte(md.String()), 0o644)
+	return md.String(), plot.SVG(r.bars()), nil
 }
 
 const legend = `Medians in ms; less is better. The clock runs from the path of the file to the whole answer in memory, in a

@@ -8,8 +8,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,37 +16,16 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-func main() {
-	if len(os.Args) < 2 || len(os.Args) > 3 {
-		fmt.Fprintln(os.Stderr, "usage: gbreport results/groupby.txt [requirements.txt]")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "gbreport:", err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Main("gbreport results/groupby.txt [requirements.txt]", report) }
 
-func run(path string, requirements []string) error {
-	f, err := os.Open(path)
+func report(in io.Reader, _ string) (text, svg string, err error) {
+	r, err := parse(in)
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := parse(f)
-	if err != nil {
-		return err
+		return "", "", err
 	}
 	var md strings.Builder
 	r.write(&md)
-	for _, path := range requirements {
-		versions, err := tables.Versions(path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
-	}
-	return os.WriteFile(strings.TrimSuffix(path, filepath.Ext(path))+".md", []byte(md.String()), 0o644)
+	return md.String(), "", nil
 }
 
 const legend = `Medians in ms; less is better. vecql returns groups in any order, as its peers do; vecql-ordered returns them in the order of their first

@@ -8,8 +8,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,41 +16,16 @@ import (
 	"github.com/vecql/vecql/bench/tables"
 )
 
-func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: pqreport results/parquet.txt [requirements.txt] [go.mod]")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "pqreport:", err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Main("pqreport results/parquet.txt [requirements.txt] [go.mod]", report) }
 
-func run(path string, requirements []string) error {
-	f, err := os.Open(path)
+func report(in io.Reader, _ string) (text, svg string, err error) {
+	r, err := parse(in)
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := parse(f)
-	if err != nil {
-		return err
+		return "", "", err
 	}
 	var md strings.Builder
 	r.write(&md)
-	var versions []string
-	for _, path := range requirements {
-		v, err := tables.Versions(path)
-		if err != nil {
-			return err
-		}
-		versions = append(versions, v...)
-	}
-	if len(versions) > 0 {
-		fmt.Fprintf(&md, "\nVersions: %s.\n", strings.Join(versions, ", "))
-	}
-	return os.WriteFile(strings.TrimSuffix(path, filepath.Ext(path))+".md", []byte(md.String()), 0o644)
+	return md.String(), "", nil
 }
 
 const legend = `Medians, ms; less is better. The clock runs from the path of the files to the whole answer in memory; files are opened anew for

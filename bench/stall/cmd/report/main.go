@@ -4,36 +4,21 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 
 	"github.com/vecql/vecql/bench/stall"
+	"github.com/vecql/vecql/bench/tables"
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: report results/stall.jsonl")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Main("report results/stall.jsonl", report) }
 
-func run(path string) error {
-	f, err := os.Open(path)
+func report(in io.Reader, _ string) (text, svg string, err error) {
+	c, samples, err := stall.Read(in)
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	c, samples, err := stall.Read(f)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return "", "", err
 	}
 	var md strings.Builder
 	stall.Report(&md, c, samples)
-	return os.WriteFile(strings.TrimSuffix(path, filepath.Ext(path))+".md", []byte(md.String()), 0o644)
+	return md.String(), "", nil
 }
