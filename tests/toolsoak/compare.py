@@ -27,17 +27,20 @@ def ids_of(column):
 
 
 def vectors_of(column):
-    """Returns vectors as rows of the bits of their elements."""
+    """Returns which vectors are not NULL, and vectors as rows of the bits of their elements, 0 for NULL."""
     array = storage(column)
-    assert array.null_count == 0, "a vector is NULL"
-    bits = array.flatten().to_numpy().view(np.uint32)
-    return bits.reshape(len(array), -1)
+    present = array.is_valid().to_numpy(zero_copy_only=False)
+    bits = array.flatten().to_numpy().view(np.uint32)  # without those of NULLs
+    rows = np.zeros((len(array), len(bits) // max(1, present.sum())), np.uint32)
+    rows[present] = bits.reshape(present.sum(), -1)
+    return present, rows
 
 
 def main(source, folder):
     seen = np.zeros(pq.ParquetFile(source).metadata.num_rows, bool)
     want = pq.read_table(source)
-    want_ids, want_vectors = ids_of(want["id"]), vectors_of(want["v"])
+    want_ids, (want_present, want_vectors) = ids_of(want["id"]), vectors_of(want["v"])
+    assert not want_present.all() and want["text"].null_count > 0, "the file has no NULLs"
     want_texts = storage(want["text"])
     for path in sorted(glob.glob(folder + "/part-*.parquet")):
         got = pq.ParquetFile(path).read()
@@ -49,7 +52,9 @@ def main(source, folder):
         seen[rows] = True
         assert seen[rows].sum() == len(np.unique(rows)) == len(rows), f"{path}: a row is there twice"
         assert (want_ids[rows] == ids).all(), f"{path}: an id differs"
-        assert (want_vectors[rows] == vectors_of(got["v"])).all(), f"{path}: a vector differs"
+        present, vectors = vectors_of(got["v"])
+        assert (want_present[rows] == present).all(), f"{path}: a vector is NULL in one of both"
+        assert (want_vectors[rows][present] == vectors[present]).all(), f"{path}: a vector differs"
         assert want_texts.take(pa.array(rows)).equals(storage(got["text"])), f"{path}: a text differs"
     assert seen.all(), f"{np.count_nonzero(~seen)} rows are missing"
     print(len(seen), "rows are equal")

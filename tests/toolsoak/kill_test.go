@@ -36,13 +36,14 @@ type killed struct {
 	recovered []time.Duration // from each start with --resume to the first further row in the checkpoint
 }
 
-// killUntilDone runs a job and kills the process up to -kills times, each time when the checkpoint has a random number
-// of rows and a random part of a second later. The next process continues with --resume.
+// killUntilDone runs a job and kills the process -kills times, each time when the checkpoint has a random number of rows
+// and a random part of a second later. The next process continues with --resume. A process that ends by itself must
+// succeed, and ends the job: the test fails if that is before the last kill.
 func (x *tool) killUntilDone(j job) (k killed) {
 	x.t.Helper()
 	targets := make([]int64, *kills)
 	for i := range targets {
-		targets[i] = rand.Int64N(int64(*size) * 9 / 10)
+		targets[i] = rand.Int64N(int64(*size) * 8 / 10)
 	}
 	slices.Sort(targets)
 	for args := j.args; ; {
@@ -53,15 +54,18 @@ func (x *tool) killUntilDone(j job) (k killed) {
 		}
 		if k.kills == len(targets) || !x.awaitProgress(p, j.progress, targets[k.kills]) {
 			<-p.endDone
+		} else {
+			select {
+			case <-p.endDone:
+			case <-time.After(rand.N(time.Second)):
+				p.kill()
+			}
+		}
+		if !p.killed {
 			k.summary = x.summaryOf(p)
+			require.Len(x.t, targets, k.kills, "the job ended before the last kill: more -rows or fewer -kills")
 			return k
 		}
-		select {
-		case <-p.endDone:
-			continue // the loop sees a complete job; a summary follows
-		case <-time.After(rand.N(time.Second)):
-		}
-		p.kill()
 		if k.kills++; k.kills == 1 {
 			args = append(slices.Clone(args), "--resume")
 		}

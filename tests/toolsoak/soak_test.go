@@ -7,6 +7,7 @@ package toolsoak
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -51,6 +52,7 @@ type process struct {
 	out, errOut bytes.Buffer
 	endDone     chan struct{} // closed when the process has ended
 	err         error         // of Wait, then
+	killed      bool          // by kill, before it ended
 }
 
 // start starts the tool. The test kills it at its end.
@@ -71,6 +73,8 @@ func (x *tool) start(args ...string) *process {
 func (p *process) kill() {
 	_ = p.Process.Kill() // fails if the process has ended
 	<-p.endDone
+	var exit *exec.ExitError
+	p.killed = errors.As(p.err, &exit) && !exit.Exited() // by a signal
 }
 
 // run runs the tool to its end, requires that it succeeds, and returns its output.
