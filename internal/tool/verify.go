@@ -109,9 +109,21 @@ func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
+	return x.compare(ctx, d, d.Done, d.Run)
+}
+
+// compare runs a comparison, shows its progress, stores its checkpoints and prints its report.
+func (x *verifyJob) compare(ctx context.Context, d interface {
+	Report() tablediff.Report
+	Checkpoint() tablediff.Checkpoint
+}, done func() float64, run func(ctx context.Context) error,
+) error {
 	stop, err := x.startProgress(func() state {
 		r := d.Report()
-		return compared(r, d.Done())
+		return state{
+			done(), fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences()),
+			counts{rows: uint64(r.Rows), differences: uint64(r.Differences())},
+		}
 	})
 	if err != nil {
 		return err
@@ -120,7 +132,7 @@ func (x *verifyJob) compareTables(ctx context.Context, from, to string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	save := x.checkpoint.saveEvery(func() any { return d.Checkpoint() }, cancel)
-	err = d.Run(ctx)
+	err = run(ctx)
 	save()
 	stop()
 	if err = x.checkpoint.end(d.Checkpoint(), err); err != nil {
@@ -184,47 +196,20 @@ func fieldsOf(t *vecql.TableMetadata, columns []string) (fields column.Schema, e
 	return fields, nil
 }
 
-// compared returns the progress of a comparison.
-func compared(r tablediff.Report, fraction float64) state {
-	return state{
-		fraction, fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences()),
-		counts{rows: uint64(r.Rows), differences: uint64(r.Differences())},
-	}
-}
-
 // compareInput compares the rows of files.
 func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tablediff.Batches) error {
-	stop, err := x.startProgress(func() state {
-		r, fraction := d.Report(), -1.0
-		if done, total := in.Progress(); total > 0 {
-			fraction = float64(done) / float64(total)
+	done := func() float64 { return fractionOf(in.Progress()) }
+	return x.compare(ctx, d, done, func(ctx context.Context) error {
+		for b, err := range in.Batches(ctx) {
+			if err == nil {
+				err = d.Add(ctx, b)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		return compared(r, fraction)
+		return d.Finish(ctx)
 	})
-	if err != nil {
-		return err
-	}
-	defer stop()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	save := x.checkpoint.saveEvery(func() any { return d.Checkpoint() }, cancel)
-	for b, readErr := range in.Batches(ctx) {
-		if err = readErr; err == nil {
-			err = d.Add(ctx, b)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = d.Finish(ctx)
-	}
-	save()
-	stop()
-	if err = x.checkpoint.end(d.Checkpoint(), err); err != nil {
-		return err
-	}
-	return x.printReport(d.Report())
 }
 
 // printReport prints the differences and the number of rows. Differences are an error.
