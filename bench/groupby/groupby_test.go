@@ -10,12 +10,12 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/vecql/vecql/bench/groupby/data"
 	"github.com/vecql/vecql/bench/groupby/run"
+	"github.com/vecql/vecql/bench/workload"
 	"github.com/vecql/vecql/groupby"
 )
 
@@ -81,14 +81,7 @@ func BenchmarkGroupBy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var threads []int
-	for _, s := range strings.Split(*threadsFlag, ",") {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			b.Fatalf("-threads %s: want positive numbers separated by commas", *threadsFlag)
-		}
-		threads = append(threads, n)
-	}
+	threads := workload.Threads(b, *threadsFlag)
 	src := open(b)
 	for _, c := range src.Cases {
 		if !match.MatchString(c.Name) {

@@ -11,12 +11,12 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/vecql/vecql/bench/parquet/data"
 	"github.com/vecql/vecql/bench/parquet/run"
+	"github.com/vecql/vecql/bench/workload"
 )
 
 var (
@@ -55,14 +55,7 @@ func BenchmarkParquet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var threads []int
-	for _, s := range strings.Split(*threadsFlag, ",") {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			b.Fatalf("-threads %s", *threadsFlag)
-		}
-		threads = append(threads, n)
-	}
+	threads := workload.Threads(b, *threadsFlag)
 	set := open(b)
 	for _, e := range run.Engines() {
 		if *implsFlag != "" && !slices.Contains(strings.Split(*implsFlag, ","), e.Name) {

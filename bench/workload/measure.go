@@ -3,6 +3,8 @@
 package workload
 
 import (
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,6 +32,19 @@ func Measure(b *testing.B, f func() error) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64((cpu()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
+}
+
+// Threads parses a list of numbers of threads, separated by commas.
+func Threads(tb testing.TB, list string) (threads []int) {
+	tb.Helper()
+	for _, s := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			tb.Fatalf("-threads %s: want positive numbers separated by commas", list)
+		}
+		threads = append(threads, n)
+	}
+	return threads
 }
 
 // InFlight calls op n times in total, from the given number of goroutines, with the numbers of the calls. It returns
