@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -113,6 +114,7 @@ func (p *ColumnPlan) Decode(cells []byte, rows int, b *column.Batch) error {
 			return p.fault(i, 0, err)
 		}
 	}
+	reserveTexts(targets, cells, rows)
 	row, col, err := decodeRows(targets, cells, rows)
 	if err != nil {
 		return p.fault(col, row, err)
@@ -160,6 +162,37 @@ func (t *target) reset(node *decodeNode, c *column.Column, rows, size int) error
 		c.Len = rows
 	}
 	return nil
+}
+
+// reserveTexts gives text columns without memory as much as their cells take, instead of growing it by doubling: the
+// column of a batch that is kept has no unused memory. A page that is malformed reserves at most its length.
+func reserveTexts(targets []target, cells []byte, rows int) {
+	fresh := func(t *target) bool { return t.step == stepText && cap(t.text) == 0 }
+	if !slices.ContainsFunc(targets, func(t target) bool { return fresh(&t) }) {
+		return
+	}
+	sizes := make([]int, len(targets))
+	for range rows {
+		for col := range sizes {
+			if len(cells) < 4 {
+				return
+			}
+			n := int(int32(binary.BigEndian.Uint32(cells)))
+			cells = cells[4:]
+			if n > len(cells) {
+				return
+			}
+			if n > 0 {
+				sizes[col] += n
+				cells = cells[n:]
+			}
+		}
+	}
+	for col, n := range sizes {
+		if t := &targets[col]; fresh(t) && n > 0 {
+			t.text = growBytes(nil, n+smallText)[:0] // the last cells, too, are copied at once
+		}
+	}
 }
 
 // finish stores the result of the target in the column.

@@ -517,6 +517,7 @@ func TestColumnAllocs(t *testing.T) {
 	var into column.Batch
 	require.NoError(t, decode.Decode(cells, b.Rows, &into))
 	require.Zero(t, testing.AllocsPerRun(20, func() { _ = decode.Decode(cells, b.Rows, &into) }), "allocations of a page")
+	requireFreshAllocs(t)
 	encode, err := NewRowPlan(infos, b.Schema())
 	require.NoError(t, err)
 	dst := make([]byte, 0, 2*len(cells))
@@ -528,6 +529,30 @@ func TestColumnAllocs(t *testing.T) {
 			}
 		}
 	}), "allocations of 100 rows")
+}
+
+// requireFreshAllocs checks the budget of a new batch: its columns, the sizes of its texts, and for each column its texts
+// and their offsets, none of which grows.
+func requireFreshAllocs(t *testing.T) {
+	t.Helper()
+	infos := []cql.ColumnInfo{{Name: "a", TypeInfo: columnType(t, "text")}, {Name: "b", TypeInfo: columnType(t, "blob")}}
+	var names, blobs []string
+	for i := range 3000 {
+		names, blobs = append(names, fmt.Sprint("name ", i)), append(blobs, strings.Repeat("b", i%40))
+	}
+	b := column.NewBatch(column.Strings("a", names), column.Strings("b", blobs))
+	cells := encodeRows(t, infos, b)
+	decode := NewColumnPlan(infos)
+	var got *column.Batch
+	allocs := testing.AllocsPerRun(20, func() {
+		got = new(column.Batch)
+		_ = decode.Decode(cells, b.Rows, got)
+	})
+	require.LessOrEqual(t, allocs, 8.0)
+	for i := range got.Columns {
+		values := got.Columns[i].Values
+		require.LessOrEqual(t, cap(values), len(values)+smallText+8, "unused memory of column %d", i)
+	}
 }
 
 // FuzzColumnDecode decodes arbitrary bytes as a page. Columns and reference must return the same values, and must both
