@@ -5,6 +5,7 @@ package cqltest
 import (
 	"crypto/md5"
 	"net/netip"
+	"slices"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
@@ -125,6 +126,13 @@ func (m resultMetadata) append(dst []byte, version byte) []byte {
 func appendRows(dst []byte, m resultMetadata, rows [][][]byte, version byte) []byte {
 	dst = m.append(appendInt(dst, int32(engine.ResultRows)), version)
 	dst = appendInt(dst, int32(len(rows)))
+	size := 0
+	for _, row := range rows {
+		for _, cell := range row {
+			size += 4 + len(cell)
+		}
+	}
+	dst = slices.Grow(dst, size)
 	for _, row := range rows {
 		for _, cell := range row {
 			dst = appendBytes(dst, cell)

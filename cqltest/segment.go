@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // Segments around the frames of v5 (native_protocol_v5.spec, section 2.2).
@@ -52,6 +53,8 @@ func appendSegmentHead(dst []byte, v uint64, n int) []byte {
 // appendSegments appends frames as segments. Small frames share a self-contained segment; a frame that does not fit one
 // is cut into several.
 func appendSegments(dst, frames []byte, lz4 bool) []byte {
+	const overhead = lz4SegmentHead + segmentTrailer
+	dst = slices.Grow(dst, len(frames)+(len(frames)/maxSegment+1)*overhead)
 	for len(frames) > 0 {
 		n := wholeFrames(frames)
 		piece := frames[:n]
@@ -96,7 +99,7 @@ func appendSegment(dst, payload []byte, selfContained, lz4 bool) []byte {
 			s.plain, payload = len(payload), block
 		}
 	}
-	return append(dst, sealSegment(s, payload, lz4)...)
+	return appendSealed(dst, s, payload, lz4)
 }
 
 // segment is the header of a segment.
@@ -145,13 +148,17 @@ func (s segment) open(b []byte) ([]byte, error) {
 
 // sealSegment returns payload with the header s and valid checksums.
 func sealSegment(s segment, payload []byte, lz4 bool) []byte {
+	return appendSealed(nil, s, payload, lz4)
+}
+
+// appendSealed appends payload with the header s and valid checksums.
+func appendSealed(dst []byte, s segment, payload []byte, lz4 bool) []byte {
 	whole := uint64(bit(s.selfContained))
-	var b []byte
 	if lz4 {
-		b = appendSegmentHead(nil, uint64(len(payload))|uint64(s.plain)<<17|whole<<34, 5)
+		dst = appendSegmentHead(dst, uint64(len(payload))|uint64(s.plain)<<17|whole<<34, 5)
 	} else {
-		b = appendSegmentHead(nil, uint64(len(payload))|whole<<17, 3)
+		dst = appendSegmentHead(dst, uint64(len(payload))|whole<<17, 3)
 	}
-	b = append(b, payload...)
-	return binary.LittleEndian.AppendUint32(b, segmentCRC32(payload))
+	dst = append(dst, payload...)
+	return binary.LittleEndian.AppendUint32(dst, segmentCRC32(payload))
 }
