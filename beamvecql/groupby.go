@@ -141,7 +141,9 @@ func encodeAccumulator(a *accumulator) ([]byte, error) {
 }
 
 // decodeAccumulator returns an accumulator with a copy of an encoded one. The groups are checked when they are merged.
-func decodeAccumulator(data []byte) (*accumulator, error) { return &accumulator{partial: bytes.Clone(data)}, nil }
+func decodeAccumulator(data []byte) (*accumulator, error) {
+	return &accumulator{partial: bytes.Clone(data)}, nil
+}
 
 // groupFn combines batches to groups.
 type groupFn struct {

@@ -69,7 +69,9 @@ func Read(s beam.Scope, cluster, statement string, o ReadOptions) beam.PCollecti
 type afterFn struct{}
 
 // ProcessElement passes the element.
-func (*afterFn) ProcessElement(element []byte, _ func(*Written) bool, emit func([]byte)) { emit(element) }
+func (*afterFn) ProcessElement(element []byte, _ func(*Written) bool, emit func([]byte)) {
+	emit(element)
+}
 
 // readFn reads the ranges of a table. Its fields are those of Read.
 type readFn struct {
@@ -128,7 +130,9 @@ func orDefault[T int | int64](n, fallback T) T {
 func (*readFn) RestrictionSize(_ []byte, rest Tokens) float64 { return rest.size() }
 
 // CreateTracker returns a tracker of a range.
-func (*readFn) CreateTracker(rest Tokens) *sdf.LockRTracker { return sdf.NewLockRTracker(NewTracker(rest)) }
+func (*readFn) CreateTracker(rest Tokens) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(NewTracker(rest))
+}
 
 // ProcessElement reads a range page by page. It claims the last token of a page, and then emits its rows.
 func (fn *readFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, _ []byte, emit func(*column.Batch)) error {

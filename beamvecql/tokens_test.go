@@ -215,4 +215,3 @@ func FuzzSplits(f *testing.F) {
 		requireSplits(t, Tokens{Start: start, End: end}, rand.New(rand.NewPCG(seed, 2)))
 	})
 }
-
