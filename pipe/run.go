@@ -146,7 +146,7 @@ type Stats struct {
 	// Bytes are the compressed bytes of the columns of Parquet files that were read, before row groups and pages were
 	// skipped. Columns that are read late, for the rows of a result alone, count in the row groups of these rows.
 	Bytes int64
-	Steps   []StepStats
+	Steps []StepStats
 }
 
 // StepStats are the numbers of a step.
