@@ -55,3 +55,13 @@ func RegisterCodec[T any](from func(cql.TypeInfo) T) {
 		},
 	})
 }
+
+// A MarshalError means that a value could not be encoded, in v1.7 and v2.
+type MarshalError string
+
+func (m MarshalError) Error() string { return string(m) }
+
+// An UnmarshalError means that a cell could not be decoded, in v1.7 and v2.
+type UnmarshalError string
+
+func (m UnmarshalError) Error() string { return string(m) }

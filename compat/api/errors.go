@@ -81,16 +81,6 @@ type Error struct {
 
 func (e Error) Error() string { return e.Message }
 
-// A MarshalError means that a value could not be encoded, in v1.7 and v2.
-type MarshalError string
-
-func (m MarshalError) Error() string { return string(m) }
-
-// An UnmarshalError means that a cell could not be decoded, in v1.7 and v2.
-type UnmarshalError string
-
-func (m UnmarshalError) Error() string { return string(m) }
-
 // An ErrProtocol means that a response violates the protocol.
 type ErrProtocol struct{ error }
 

@@ -28,6 +28,9 @@ type ShardDialer interface {
 // session tries another one.
 var ErrScyllaSourcePortAlreadyInUse = errors.New("gocql: the source port is in use")
 
+// ErrReadHeaderTimeout is returned by no verb.
+var ErrReadHeaderTimeout = errors.New("unable to read frame header")
+
 // sourcePortKey is the key of the source port in a context.
 type sourcePortKey struct{}
 

@@ -22,14 +22,6 @@ var (
 	ErrTabletsNotUsed  = errors.New("tablets not used")
 )
 
-// Likewise, which no verb returns.
-var (
-	ErrHostDown            = errors.New("gocql: host is nil or down")
-	ErrNoPool              = errors.New("gocql: host does not have a pool")
-	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
-	ErrReadHeaderTimeout   = errors.New("unable to read frame header")
-)
-
 // A RequestError is an error that a server sent.
 type RequestError interface {
 	// Code returns one of the ErrCode constants.

@@ -119,12 +119,6 @@ func (h *HostInfo) SetDatacenter(dc string) {
 	h.dc = dc
 }
 
-// Version returns the release of the server.
-func (h *HostInfo) Version() cassVersion { return api.ReleaseOf[cassVersion](&h.host) }
-
-// IsUp reports whether State is NodeUp.
-func (h *HostInfo) IsUp() bool { return h != nil && h.State() == NodeUp }
-
 // Equal reports whether both are the same node: by host id, or by address if an id is unknown.
 func (h *HostInfo) Equal(host *HostInfo) bool {
 	return api.SameNode(h, host, (*HostInfo).UntranslatedConnectAddress)

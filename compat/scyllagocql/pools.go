@@ -3,6 +3,7 @@
 package gocql
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -10,6 +11,13 @@ import (
 )
 
 // Snapshots of the pools of connections.
+
+// The sentinel errors of pools. No verb returns them.
+var (
+	ErrHostDown            = errors.New("gocql: host is nil or down")
+	ErrNoPool              = errors.New("gocql: host does not have a pool")
+	ErrNoConnectionsInPool = errors.New("gocql: host pool does not have connections")
+)
 
 // HostInformation is what HostInfo has.
 type HostInformation interface {

@@ -393,3 +393,9 @@ func TokenAwareHostPolicy(fallback HostSelectionPolicy, opts ...func(*tokenAware
 	}
 	return p
 }
+
+// Version returns the release of the server.
+func (h *HostInfo) Version() cassVersion { return api.ReleaseOf[cassVersion](&h.host) }
+
+// IsUp reports whether State is NodeUp.
+func (h *HostInfo) IsUp() bool { return h != nil && h.State() == NodeUp }

@@ -38,6 +38,22 @@ type Peer struct {
 	Open func(host string, port int) (Session, error)
 }
 
+// Configure sets the port, version 4 of the protocol and long timeouts in the ClusterConfig of an API.
+func Configure(cluster any, port int) {
+	config := reflect.ValueOf(cluster).Elem()
+	for field, value := range map[string]any{
+		"Port": port, "ProtoVersion": 4, "Timeout": time.Minute, "ConnectTimeout": time.Minute,
+		"WriteCoalesceWaitTime": time.Duration(0),
+	} {
+		config.FieldByName(field).Set(reflect.ValueOf(value))
+	}
+}
+
+// Opened returns a session with the verb query, unless it failed to open.
+func Opened(session interface{ Close() }, err error, query func(stmt string, args []any) Rows) (Session, error) {
+	return Session{query, session.Close}, err
+}
+
 // A Case is one conversion: a value to marshal, or a cell and a type to unmarshal into.
 type Case struct {
 	Decode bool

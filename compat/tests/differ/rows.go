@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,22 +43,6 @@ func values(r Rows) ([]any, error) {
 type Session struct {
 	Query func(stmt string, args []any) Rows
 	Close func()
-}
-
-// Configure sets the port, version 4 of the protocol and long timeouts in the ClusterConfig of an API.
-func Configure(cluster any, port int) {
-	config := reflect.ValueOf(cluster).Elem()
-	for field, value := range map[string]any{
-		"Port": port, "ProtoVersion": 4, "Timeout": time.Minute, "ConnectTimeout": time.Minute,
-		"WriteCoalesceWaitTime": time.Duration(0),
-	} {
-		config.FieldByName(field).Set(reflect.ValueOf(value))
-	}
-}
-
-// Opened returns a session with the verb query, unless it failed to open.
-func Opened(session interface{ Close() }, err error, query func(stmt string, args []any) Rows) (Session, error) {
-	return Session{query, session.Close}, err
 }
 
 // A stored cell is a row of one of the tables of the comparison.
