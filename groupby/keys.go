@@ -209,9 +209,7 @@ func (m *keyMaker) makeWord(cols []column.Column, i, n int) {
 	}
 	m.w0 = m.buf.w0[:n]
 	if len(cols) == 1 && float && m.mask == nil {
-		for k, x := range view[float64](&cols[0])[i : i+n] {
-			m.w0[k] = canonical64(x)
-		}
+		canonicalBits(m.w0, view[uint64](&cols[0])[i:])
 		return
 	}
 	clear(m.w0)
@@ -341,6 +339,21 @@ func canonical64(x float64) uint64 {
 		b = nan64
 	}
 	return b
+}
+
+// canonicalBits is canonical64 for the bits of floats, as many as to has. It has neither branches nor floats.
+func canonicalBits(to, bits []uint64) {
+	bits = bits[:len(to)]
+	for k, b := range bits {
+		sized := b << 1 // without the sign
+		if sized == 0 {
+			b = 0
+		}
+		if sized > 0x7ff<<53 {
+			b = nan64
+		}
+		to[k] = b
+	}
 }
 
 func canonical32(x float32) uint32 {

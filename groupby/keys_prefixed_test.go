@@ -5,6 +5,7 @@ package groupby
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"strings"
 	"testing"
 
@@ -126,5 +127,18 @@ func TestUnpackTextEqualsUnpackTexts(t *testing.T) {
 	require.Equal(t, want, got)
 	for i, s := range texts {
 		require.Equal(t, s, textAt(&got, i))
+	}
+}
+
+// canonicalBits is canonical64 of floats in their bits.
+func TestCanonicalBits(t *testing.T) {
+	bits := []uint64{0, 1 << 63, 1, 1<<63 | 1, nan64, ^uint64(0), 0x7ff << 52, 0xfff << 52, 0x7ff<<52 | 1, 0xfff<<52 | 1, 42, 1<<62 - 1}
+	for i := range 64 {
+		bits = append(bits, golden<<i)
+	}
+	got := make([]uint64, len(bits))
+	canonicalBits(got, bits)
+	for i, b := range bits {
+		require.Equal(t, canonical64(math.Float64frombits(b)), got[i], "%#x", b)
 	}
 }
