@@ -373,7 +373,7 @@ func (s *watch) look(w *worker, m *met) {
 	case modeScatter:
 		m.add("scatter")
 		switch {
-		case old.mode == modeNew && w.rows == 0 && !w.half:
+		case old.mode == modeNew && w.rows == 0 && w.from == 0:
 			s.sampled = true
 			m.add("scatter by sample")
 		case old.mode == modeTable:

@@ -12,10 +12,10 @@ import (
 
 // Workers: a worker examines the data and chooses between its own table and the partitions.
 //
-// A worker starts with its own table, unless a sample shows too many groups. When the table has grown to the size of
-// the cache, there are two cases. If most rows belong to existing groups, as with skewed keys, the table is frozen: it
-// accepts no new groups, and only rows of other groups go to the partitions. Otherwise the worker abandons the table:
-// its groups move to the partitions, and all later rows go there.
+// A worker starts with its own table, unless a sample shows too many groups. When the number of groups has doubled, from
+// some mark on, and most rows belonged to existing groups, as with skewed keys, the table is frozen: it accepts no new
+// groups, and only rows of other groups go to the partitions. When the table has grown to the size of the cache without
+// that, the worker abandons it: its groups move to the partitions, and all later rows go there.
 
 // A worker adds rows for one goroutine.
 type worker struct {
@@ -33,7 +33,8 @@ type worker struct {
 
 	// rows and misses since the last choice of the mode.
 	rows, misses int
-	half         bool // the table has half its maximum size; rows counts from there
+	mark         int // groups at which the table may be frozen; 0 before the first rows
+	from         int // groups at the mark before, from which rows counts; 0 before the first mark
 
 	out   [partitions]*block
 	sent  [partitions]int // rows, to size the next block
@@ -167,17 +168,33 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 	}
 	groups := w.local.groups()
 	tooLarge := w.tooLarge()
-	if !w.half && groups > w.plan.local/2 {
-		w.half, w.rows = true, 0
+	if w.mark == 0 {
+		w.mark = w.plan.firstMark()
+	}
+	if groups <= w.mark && !tooLarge {
+		return nil
+	}
+	if w.from > 0 && groups-w.from < w.rows/4 {
+		w.mode, w.rows, w.misses = modeFrozen, 0, 0
+		return nil
 	}
 	if groups > w.plan.local || tooLarge {
-		if w.half && w.plan.local/2 < w.rows/4 {
-			w.mode, w.rows, w.misses = modeFrozen, 0, 0
-			return nil
-		}
 		return w.abandonTable()
 	}
+	w.from, w.rows = groups, 0
+	for w.mark < groups {
+		w.mark = min(2*w.mark, w.plan.local)
+	}
 	return nil
+}
+
+// firstMark returns the number of groups from which the worker counts rows, to freeze its table. With skewed keys a
+// small table has most rows, and stays in the cache. Texts are marked late, since misses are copied.
+func (p *plan) firstMark() int {
+	if p.keys.form <= keyWords {
+		return min(p.local/2, max(p.local/8, 4096))
+	}
+	return p.local / 2
 }
 
 // tooLarge counts the memory of the table, and reports whether it exceeds its part of the memory limit. A table of few
