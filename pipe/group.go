@@ -105,7 +105,11 @@ func (n *groupNode) workers() int { return 1 }
 
 // run adds all rows to a Grouper, and passes the groups on.
 func (n *groupNode) run(ctx context.Context, f emit) error {
-	g, err := n.config.New()
+	config, arg := n.config, n.op.distinctArg(n.config)
+	if arg != "" {
+		config = n.pairs(arg)
+	}
+	g, err := config.New()
 	if err != nil {
 		return err
 	}
@@ -131,7 +135,7 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 		return err
 	}
 	start := time.Now()
-	result, err := n.finish(ctx, g)
+	result, err := n.finish(ctx, g, arg)
 	if err != nil {
 		return failed(n.op.verb, quoted(n.op.keys), err)
 	}
@@ -143,8 +147,16 @@ func (n *groupNode) run(ctx context.Context, f emit) error {
 	return (&memoryNode{batches: result, goroutines: 1}).run(ctx, f)
 }
 
-// finish returns the groups.
-func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper) ([]*column.Batch, error) {
+// finish returns the groups of a Grouper, or, if arg is not empty, counts its pairs of keys and arg.
+func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper, arg string) ([]*column.Batch, error) {
+	if arg != "" {
+		counts, err := n.countPairs(ctx, g, arg)
+		if err != nil {
+			return nil, err
+		}
+		defer counts.Close()
+		g = counts
+	}
 	if n.config.Limit > 0 || len(n.config.Keys) == 0 {
 		b, err := g.Finish(ctx)
 		if err == nil && b.Rows == 0 && len(n.config.Keys) == 0 {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/groupby"
+)
+
+// Counts of distinct values, as groups of groups: GROUP BY k of count(DISTINCT x) is a count of the groups of k and x.
+// Groups are divided among goroutines and partitions; the set of the values of one group is not.
+
+// distinctArg returns the column if all aggregates are counts of the distinct values of one column that can be a key
+// and is none; else "". With a memory limit it returns "", since groups of groups would have the limit twice.
+func (op *groupOp) distinctArg(c groupby.Config) string {
+	if len(op.aggregates) == 0 || c.MemoryLimit > 0 || len(op.keys) >= maxKeys {
+		return ""
+	}
+	arg := ""
+	for _, a := range op.aggregates {
+		if a.Function() != "count_distinct" || arg != "" && a.Args[0] != arg {
+			return ""
+		}
+		arg = a.Args[0]
+	}
+	i := op.input.Index(arg)
+	if i < 0 || slices.Contains(op.keys, arg) {
+		return ""
+	}
+	switch kind := op.input[i].Type.Kind; {
+	case kind == column.Decimal, kind == column.Vector, kind.IsNested():
+		return ""
+	}
+	return arg
+}
+
+// maxKeys is the number of keys that groupby accepts.
+const maxKeys = 32
+
+// pairs returns the configuration of the groups of the keys and arg.
+func (n *groupNode) pairs(arg string) groupby.Config {
+	c := n.config
+	c.Keys = append(slices.Clone(c.Keys), arg)
+	c.Aggregates, c.Order, c.Limit = nil, groupby.Unordered, 0
+	return c
+}
+
+// countPairs returns a Grouper that counts the groups of pairs. A pair whose value is NULL makes a group, but is not
+// counted.
+func (n *groupNode) countPairs(ctx context.Context, pairs *groupby.Grouper, arg string) (*groupby.Grouper, error) {
+	c := n.config
+	c.Aggregates = nil
+	for _, a := range n.op.aggregates {
+		c.Aggregates = append(c.Aggregates, groupby.CountOf(arg).As(a.Name))
+	}
+	g, err := c.New()
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range pairs.FinishBatches(ctx) {
+		if err == nil {
+			err = g.Add(ctx, b)
+		}
+		if err != nil {
+			_ = g.Close()
+			return nil, err
+		}
+	}
+	return g, nil
+}
