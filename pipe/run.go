@@ -140,6 +140,16 @@ func (p Pipe) Explain(ctx context.Context) (string, error) {
 	return strings.Join(pl.lines, "\n") + "\n", nil
 }
 
+// Schema checks the pipe and returns the columns of its result. It opens the source and reads no rows. The dimension of
+// a vector is 0 if it depends on the rows.
+func (p Pipe) Schema(ctx context.Context) (column.Schema, error) {
+	b, err := bind(ctx, p, p.config)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(b.schema), b.source.close()
+}
+
 // Stats are the numbers of a run.
 type Stats struct {
 	Elapsed time.Duration

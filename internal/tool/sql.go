@@ -107,11 +107,11 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 	defer func() { err = errors.Join(err, end()) }()
 	stats := &pipe.Stats{}
 	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
-	empty, err := source.Limit(0).Batch(ctx)
+	schema, err := source.Schema(ctx)
 	if err != nil {
 		return err
 	}
-	plan, err := s.Plan(source, empty.Schema())
+	plan, err := s.Plan(source, schema)
 	switch {
 	case err != nil:
 		return placed(err)
