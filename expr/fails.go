@@ -8,8 +8,8 @@ import "slices"
 
 // total are the operations that have a result, which may be NULL, for all arguments.
 var total = []string{
-	opColumn, opLiteral, opAnd, opOr, opNot, opEq, opNe, opLt, opLe, opGt, opGe, opIn, opBetween, opIsNull, opLike, opILike,
-	opRegexp, opCase, "coalesce", "length", "strlen", "lower", "upper", "contains", "starts_with", "ends_with",
+	opColumn, opLiteral, opAnd, opOr, opNot, opEq, opNe, opLt, opLe, opGt, opGe, opIn, opBetween, opIsNull, opLike,
+	opILike, opRegexp, opCase, "coalesce", "length", "strlen", "lower", "upper", "contains", "starts_with", "ends_with",
 	"regexp_replace", "extract",
 }
 

@@ -82,6 +82,10 @@ func (c *builder) takeValidity(sel []byte, n, selected int) {
 // takeFixed moves the values of selected rows to the front of a fixed-width column. sel has a bit for each of n rows.
 func (c *builder) takeFixed(sel []byte, n, selected int) {
 	switch w := c.width(); w {
+	case 1:
+		takeNumbers(c.Values[:n], sel)
+	case 2:
+		takeNumbers(sliceOf[uint16](c.Values, n), sel)
 	case 4:
 		takeNumbers(sliceOf[uint32](c.Values, n), sel)
 	case 8:

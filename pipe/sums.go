@@ -14,8 +14,8 @@ import (
 // Sums of a column plus a constant: sum(x + c) is sum(x) + c * count(x), so that x is added once for any number of
 // constants.
 
-// Bounds under which no sum can overflow, so that the two forms have the same results: numbers of 32 bits, and 2^30 rows.
-// sum(x) is at most 2^61 then, and so is c * count(x).
+// Bounds under which no sum can overflow, so that the two forms have the same results: numbers of 32 bits, and 2^30
+// rows. sum(x) is at most 2^61 then, and so is c * count(x).
 const (
 	mostShift = math.MaxInt32
 	mostRows  = 1 << 30
@@ -99,7 +99,9 @@ func computedBefore(ops []operation) (map[string]*computeOp, bool) {
 }
 
 // shiftOf returns x and c of an aggregate sum(x + c), of a column of integers of up to 32 bits.
-func shiftOf(a groupby.Aggregate, computed map[string]*computeOp, input column.Schema) (x string, shift int64, ok bool) {
+func shiftOf(a groupby.Aggregate, computed map[string]*computeOp, input column.Schema) (
+	x string, shift int64, ok bool,
+) {
 	if a.Function() != "sum" || len(a.Args) != 1 || computed[a.Args[0]] == nil {
 		return "", 0, false
 	}
