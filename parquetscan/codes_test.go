@@ -131,6 +131,7 @@ func anyOf(c *column.Column) (values []any) {
 func FuzzLookUp(f *testing.F) {
 	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
 	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))
+	f.Add([]byte{200, 1, 3}, uint8(2), uint8(2), uint16(100))
 	f.Add([]byte{}, uint8(0), uint8(1), uint16(9))
 	f.Fuzz(func(t *testing.T, data []byte, width, entries uint8, n uint16) {
 		var h, reference hybrid
