@@ -110,6 +110,26 @@ func TestStatisticsAnswer(t *testing.T) {
 	}
 }
 
+// TestStatisticsAnswerNoNaN has a maximum that no footer has.
+func TestStatisticsAnswerNoNaN(t *testing.T) {
+	b := column.NewBatch(column.Of("f", []float64{1, math.NaN(), 3}))
+	got, _ := explained(t, pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, b)).Aggregate(groupby.Max("f"), groupby.Min("f")))
+	require.True(t, math.IsNaN(got.Columns[0].Value(0).(float64)))
+	require.Equal(t, 1.0, got.Columns[1].Value(0))
+}
+
+// TestConditionsKeepTheirOrder has conditions that fail in rows that an earlier one leaves out, which depends on a
+// computed column.
+func TestConditionsKeepTheirOrder(t *testing.T) {
+	b := numbers(30)
+	for _, p := range []pipe.Pipe{pipe.Batches(b), pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 7}, b))} {
+		got, _ := explained(t, p.With("x", "w * 2").Where("x <> 0").Where("8 / w = 2 and v > 3"))
+		require.Equal(t, []int64{4, 13, 14, 23, 24}, values64(t, got, "v"))
+		got, _ = explained(t, p.With("v", "-v").Where("v > -3"))
+		require.Equal(t, []int64{0, -1, -2}, values64(t, got, "v"))
+	}
+}
+
 func TestAggregatesOfNothing(t *testing.T) {
 	p := pipe.Batches(numbers(5)).Where("v < 0")
 	b, _ := explained(t, p.Aggregate(groupby.Count(), groupby.CountOf("v"), groupby.Sum("v"), groupby.CountDistinct("w"), groupby.Min("cast(v as string)")))
@@ -236,6 +256,9 @@ func TestTopRowsOfMany(t *testing.T) {
 		top, err := p.OrderBy(pipe.Descending("w")).Offset(5).Limit(4).Batch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []int64{59, 69, 79, 89}, values64(t, top, "v"))
+		top, err = p.OrderBy(pipe.Descending("w"), pipe.Descending("v")).Limit(2).Batch(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []int64{int64(n - 1), int64(n - 11)}, values64(t, top, "v"))
 		top, err = p.OrderBy(pipe.Descending("v")).Limit(3).Batch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []int64{int64(n - 1), int64(n - 2), int64(n - 3)}, values64(t, top, "v"))
@@ -258,6 +281,12 @@ func TestLateColumns(t *testing.T) {
 	b.Columns = append(b.Columns, column.Strings("s", texts))
 	ds := pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 700, PageBytes: 500}, b))
 	p := ds.Where("w > 4 and s like 'c%'").With("x", "-v").OrderBy(pipe.Descending("w"), pipe.Ascending("x")).Limit(3)
+	stats, without := &pipe.Stats{}, &pipe.Stats{}
+	_, err := p.Configure(pipe.Config{Stats: stats}).Batch(t.Context())
+	require.NoError(t, err)
+	_, err = p.Select("v", "w").Configure(pipe.Config{Stats: without}).Batch(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, stats.Bytes, without.Bytes, "the texts of the rows")
 	got, plan := explained(t, p)
 	require.Contains(t, plan, "columns v, w\n  pushed: w > 4\n  selected: s like 'c%'\n")
 	require.Contains(t, plan, "of these rows, columns s\n")
