@@ -202,6 +202,11 @@ func (c *checker) timePart(t *term) error {
 
 // epoch checks epoch_ms.
 func (c *checker) epoch(t *term) error {
+	if t.args[0].untyped() {
+		if err := c.settle(t.args[0], typeInt64); err != nil {
+			return err
+		}
+	}
 	if t.args[0].class != classInt {
 		return fault(t.e, "%s requires a signed integer: %s", t.op, t.args[0].describe())
 	}

@@ -166,10 +166,15 @@ func TestRowErrorNamesTheRow(t *testing.T) {
 	x := make([]int64, 5000)
 	x[4321] = math.MaxInt64
 	b := column.NewBatch(column.Of("x", x))
-	p, err := expr.Compile(expr.Col("x").Add(1).Gt(0), b.Schema())
-	require.NoError(t, err)
-	_, err = p.Select(b, nil)
-	require.EqualError(t, err, "expr: row 4321: x + 1: the result is out of range")
+	for text, e := range map[string]expr.Expr{
+		"x + 1": expr.Col("x").Add(1), "x * 2": expr.Col("x").Mul(2), "x - -1": expr.Col("x").Sub(-1),
+		"cast(x as uint64) * 3": expr.Col("x").Cast(column.Type{Kind: column.Uint64}).Mul(3),
+	} {
+		p, err := expr.Compile(e.Gt(0), b.Schema())
+		require.NoError(t, err)
+		_, err = p.Select(b, nil)
+		require.EqualError(t, err, "expr: row 4321: "+text+": the result is out of range")
+	}
 }
 
 func TestCompileErrors(t *testing.T) {
