@@ -45,6 +45,31 @@ func TestSearchEqualsRows(t *testing.T) {
 	}
 }
 
+// TestDictionaryChanges evaluates batches whose dictionaries have the same texts in another order.
+func TestDictionaryChanges(t *testing.T) {
+	batches := []*column.Batch{
+		column.NewBatch(columntest.WithDictionary(column.Strings("s", []string{"A", "b", "A", "c"}))),
+		column.NewBatch(columntest.WithDictionary(column.Strings("s", []string{"c", "b", "c", "A"}))),
+	}
+	lower := expr.Col("s").Lower()
+	filter, err := expr.Compile(lower.Eq("a"), batches[0].Schema())
+	require.NoError(t, err)
+	value, err := expr.Compile(lower, batches[0].Schema())
+	require.NoError(t, err)
+	for i, want := range []string{"a b a c", "c b c a"} {
+		rows, err := filter.Select(batches[i], nil)
+		require.NoError(t, err)
+		require.Equal(t, [][]int32{{0, 2}, {3}}[i], rows)
+		c, err := value.Eval(batches[i])
+		require.NoError(t, err)
+		var got []string
+		for row := range c.Len {
+			got = append(got, c.Format(row, 9))
+		}
+		require.Equal(t, want, strings.Join(got, " "))
+	}
+}
+
 // TestDictionaryIsKept evaluates a text of codes: the result has codes too, and one dictionary for all batches.
 func TestDictionaryIsKept(t *testing.T) {
 	texts := column.Strings("s", []string{"A", "b", "A", "", "b"}).WithNulls([]bool{false, false, false, true, false})

@@ -195,9 +195,18 @@ func TestWindowsBeyondTheRows(t *testing.T) {
 				pipe pipe.Pipe
 				want int
 			}{
-				{p.Limit(most), 5000}, {p.Limit(most/2 + 1), 5000}, {p.Limit(most).Offset(1), 4999}, {p.Offset(1).Limit(most), 4999},
-				{p.Offset(most).Offset(1), 0}, {p.Offset(most).Limit(1), 0}, {p.Offset(most).Limit(most), 0}, {p.Limit(0), 0},
-				{p.Limit(3).Offset(3), 0}, {p.Limit(3).Offset(most), 0}, {p.Offset(4999).Limit(3), 1}, {p.Offset(most - 1).Offset(most - 1), 0},
+				{p.Limit(most), 5000},
+				{p.Limit(most/2 + 1), 5000},
+				{p.Limit(most).Offset(1), 4999},
+				{p.Offset(1).Limit(most), 4999},
+				{p.Offset(most).Offset(1), 0},
+				{p.Offset(most).Limit(1), 0},
+				{p.Offset(most).Limit(most), 0},
+				{p.Limit(0), 0},
+				{p.Limit(3).Offset(3), 0},
+				{p.Limit(3).Offset(most), 0},
+				{p.Offset(4999).Limit(3), 1},
+				{p.Offset(most - 1).Offset(most - 1), 0},
 			} {
 				got, err := c.pipe.Batch(t.Context())
 				require.NoError(t, err, i)
@@ -263,6 +272,17 @@ func TestTopRowsOfMany(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int64{int64(n - 1), int64(n - 2), int64(n - 3)}, values64(t, top, "v"))
 	}
+}
+
+// TestTextsWithNULAreOrdered has texts that are starts of others, before another column of the order.
+func TestTextsWithNULAreOrdered(t *testing.T) {
+	b := column.NewBatch(column.Strings("s", []string{"a\x00b", "a", "a\x00\x00", "a\x00", "a", "", "\x00"}), column.Of("v", []int64{5, 1, 4, 3, 2, -1, 0}))
+	up, err := pipe.Batches(b).OrderBy(pipe.Ascending("s"), pipe.Ascending("v")).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int64{-1, 0, 1, 2, 3, 4, 5}, values64(t, up, "v"))
+	down, err := pipe.Batches(b).OrderBy(pipe.Descending("s"), pipe.Ascending("v")).Batch(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int64{5, 4, 3, 1, 2, 0, -1}, values64(t, down, "v"))
 }
 
 func values64(t *testing.T, b *column.Batch, name string) []int64 {

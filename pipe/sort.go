@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -42,7 +41,7 @@ func (op *sortOp) node(p *plan, in node) (node, error) {
 			parts[i] += " nulls first"
 		}
 	}
-	return &sortNode{op, in, p.describe("order by %s%v", strings.Join(parts, ", "), op.window)}, nil
+	return &sortNode{op, in, p.describe("order by %s%v", list(parts), op.window)}, nil
 }
 
 type sortNode struct {
