@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,14 @@ func TestDerivedKeys(t *testing.T) {
 	}
 }
 
+// TestFloatKeysAreNotDerived has -0 and 0, which are one key, but have other quotients.
+func TestFloatKeysAreNotDerived(t *testing.T) {
+	b := column.NewBatch(column.Of("f", []float64{0, math.Copysign(0, -1)}))
+	got, _ := explained(t, pipe.Batches(b).GroupBy("f", "1 / f").Aggregate(groupby.Count()).OrderBy(pipe.Ascending("1 / f")))
+	require.Equal(t, 2, got.Rows)
+	require.Equal(t, []any{math.Inf(-1), math.Inf(1)}, []any{got.Column("1 / f").Value(0), got.Column("1 / f").Value(1)})
+}
+
 func TestGroupsAreLimitedWhereTheyAreMade(t *testing.T) {
 	p := pipe.Batches(numbers(5000))
 	b, plan := explained(t, p.GroupBy("v").Aggregate(groupby.Sum("w").As("s")).OrderBy(pipe.Descending("s")).Offset(1).Limit(2))
@@ -296,7 +305,7 @@ func TestLateColumns(t *testing.T) {
 	b := numbers(3000)
 	texts := make([]string, b.Rows)
 	for i := range texts {
-		texts[i] = string(rune('a'+i%26)) + "text"
+		texts[i] = string(rune('a'+i%26)) + strconv.Itoa(i)
 	}
 	b.Columns = append(b.Columns, column.Strings("s", texts))
 	ds := pipe.Dataset(openFile(t, parquetscan.WriterOptions{RowGroupRows: 700, PageBytes: 500}, b))
