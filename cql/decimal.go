@@ -52,7 +52,7 @@ func ParseDecimal(s string) (Decimal, error) {
 	}
 	digits, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		e, err := strconv.ParseInt(s[i+1:], 10, 32)
+		e, err := strconv.ParseInt(s[i+1:], 10, 64)
 		if err != nil {
 			return fault("")
 		}
