@@ -88,10 +88,10 @@ interop:
 otel:
 	cd otelvecql && go vet ./... && go test -race -count=1 ./...
 
-# The database/sql module, with sqlx and goose.
+# The database/sql module, with sqlx and goose: in memory, and in the full size on Cassandra.
 sql:
-	cd sqlvecql && go vet ./... && go test -race -count=1 ./...
-	cd sqlvecql/tests && go vet ./... && go test -race -count=1 ./...
+	for module in sqlvecql sqlvecql/tests; do (cd $$module && go vet ./... && go test -race -count=1 ./... && \
+		VECQL_SOAK=1 go test -count=1 -timeout 10m .) || exit; done
 
 # The ADBC driver as a shared library for other languages. adbc.h is in the module of ADBC's Go package.
 ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so

@@ -215,22 +215,31 @@ func TestTransactions(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	_, db := start(t, items)
+	requireResults(t, db)
+}
+
+// requireResults requires the results of statements on the empty table items.
+func requireResults(t *testing.T, db *sql.DB) {
+	t.Helper()
 	res := exec(t, db, "INSERT INTO items (id, name) VALUES (1, 'lamp')")
 	_, err := res.RowsAffected()
 	require.ErrorIs(t, err, sqlvecql.ErrNoRowsAffected)
 	_, err = res.LastInsertId()
 	require.ErrorIs(t, err, sqlvecql.ErrNoLastInsertID)
-	for text, want := range map[string]int64{
-		"INSERT INTO items (id, name) VALUES (1, 'vase') IF NOT EXISTS":                                  0,
-		"INSERT INTO items (id, name) VALUES (2, 'vase') IF NOT EXISTS":                                  1,
-		"UPDATE items SET name = 'x' WHERE id = 1 IF name = 'y'":                                         0,
-		"UPDATE items SET name = 'lamp' WHERE id = 1 IF name = 'lamp'":                                   1,
-		"DELETE FROM items WHERE id = 9 IF EXISTS":                                                       0,
-		"BEGIN BATCH INSERT INTO items (id, name) VALUES (1, 'x') IF NOT EXISTS APPLY BATCH /* taken */": 0,
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"INSERT INTO items (id, name) VALUES (1, 'vase') IF NOT EXISTS", 0},
+		{"INSERT INTO items (id, name) VALUES (2, 'vase') IF NOT EXISTS", 1},
+		{"UPDATE items SET name = 'x' WHERE id = 1 IF name = 'y'", 0},
+		{"UPDATE items SET name = 'lamp' WHERE id = 1 IF name = 'lamp'", 1},
+		{"DELETE FROM items WHERE id = 9 IF EXISTS", 0},
+		{"BEGIN BATCH INSERT INTO items (id, name) VALUES (1, 'x') IF NOT EXISTS APPLY BATCH /* taken */", 0},
 	} {
-		n, err := exec(t, db, text).RowsAffected()
+		n, err := exec(t, db, c.text).RowsAffected()
 		require.NoError(t, err)
-		require.Equal(t, want, n, text)
+		require.Equal(t, c.want, n, c.text)
 	}
 	n, err := exec(t, db, "BEGIN BATCH UPDATE items SET name = 'z' WHERE id = ? IF name = ? APPLY BATCH", 1, "lamp").RowsAffected()
 	require.NoError(t, err)

@@ -53,3 +53,13 @@ func exec(t testing.TB, db *sql.DB, text string, args ...any) sql.Result {
 	require.NoError(t, err)
 	return res
 }
+
+// statements returns the statements of CQL that contains no semicolon elsewhere, with old replaced by new.
+func statements(cql, old, new string) (found []string) {
+	for _, s := range strings.Split(strings.ReplaceAll(cql, old, new), ";") {
+		if strings.TrimSpace(s) != "" {
+			found = append(found, s)
+		}
+	}
+	return found
+}

@@ -3,28 +3,14 @@
 package tests
 
 import (
-	"database/sql"
 	"testing"
 	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/sqlvecql"
 )
-
-// open returns a database of a node with the keyspace shop.
-func open(t *testing.T) *sql.DB {
-	t.Helper()
-	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
-	require.NoError(t, cluster.Exec(
-		"CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"))
-	db, err := sql.Open(sqlvecql.Name, "cassandra://"+cluster.Hosts()[0]+"/shop")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return db
-}
 
 // migrations are three migrations, whose statements end in semicolons or are marked.
 var migrations = fstest.MapFS{
@@ -52,9 +38,10 @@ DELETE FROM items WHERE id IN (1, 2);
 }
 
 func TestGoose(t *testing.T) {
-	db, ctx := open(t), t.Context()
+	db, keyspace := open(t)
+	ctx := t.Context()
 	provider, err := goose.NewProvider(goose.DialectCustom, db, migrations,
-		goose.WithStore(Store{"shop", "goose_versions"}), goose.WithIsolateDDL(true))
+		goose.WithStore(Store{keyspace, "goose_versions"}), goose.WithIsolateDDL(true))
 	require.NoError(t, err)
 	results, err := provider.Up(ctx)
 	require.NoError(t, err)
@@ -92,7 +79,8 @@ func TestGoose(t *testing.T) {
 
 // Without WithIsolateDDL a migration fails with an error that names the reason.
 func TestGooseInATransaction(t *testing.T) {
-	db, ctx, s := open(t), t.Context(), Store{"shop", "goose_versions"}
+	db, keyspace := open(t)
+	ctx, s := t.Context(), Store{keyspace, "goose_versions"}
 	require.NoError(t, s.CreateVersionTable(ctx, db))
 	require.NoError(t, s.Insert(ctx, db, insert(0)))
 	provider, err := goose.NewProvider(goose.DialectCustom, db, migrations, goose.WithStore(s))
@@ -103,7 +91,8 @@ func TestGooseInATransaction(t *testing.T) {
 
 // Versions that another program has inserted are an error.
 func TestStore(t *testing.T) {
-	db, ctx, s := open(t), t.Context(), Store{"shop", "goose_versions"}
+	db, keyspace := open(t)
+	ctx, s := t.Context(), Store{keyspace, "goose_versions"}
 	exists, err := s.TableExists(ctx, db)
 	require.NoError(t, err)
 	require.False(t, exists)
@@ -114,7 +103,7 @@ func TestStore(t *testing.T) {
 	_, err = s.GetLatestVersion(ctx, db)
 	require.ErrorContains(t, err, "not found")
 	require.NoError(t, s.Insert(ctx, db, insert(7)))
-	require.ErrorContains(t, s.Insert(ctx, db, insert(7)), "version 7 is in shop.goose_versions already")
+	require.ErrorContains(t, s.Insert(ctx, db, insert(7)), "version 7 is in "+s.Tablename()+" already")
 	found, err := s.GetMigration(ctx, db, 7)
 	require.NoError(t, err)
 	require.False(t, found.Timestamp.IsZero())

@@ -44,7 +44,8 @@ const insertItem = `INSERT INTO items (id, owner, name, price, note, added, embe
 	VALUES (:id, :owner, :name, :price, :note, :added, :embedding, :tags, :home, :counts)`
 
 func TestSqlx(t *testing.T) {
-	db, ctx := sqlx.NewDb(open(t), sqlvecql.Name), t.Context()
+	opened, _ := open(t)
+	db, ctx := sqlx.NewDb(opened, sqlvecql.Name), t.Context()
 	db.MustExecContext(ctx, "CREATE TYPE address (street text, no int)")
 	db.MustExecContext(ctx, createItems)
 	note, number := "fragile", 5

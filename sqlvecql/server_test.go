@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlvecql_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/leak"
+	"github.com/vecql/vecql/internal/soak"
+	"github.com/vecql/vecql/sqlvecql"
+	"github.com/vecql/vecql/tests/cassandra"
+)
+
+func TestMain(m *testing.M) {
+	cassandra.Supervise()
+	os.Exit(m.Run())
+}
+
+// TestServer runs on the servers of VECQL_TEST_HOSTS, else in the full size on a Cassandra that it starts.
+func TestServer(t *testing.T) {
+	uri := "cassandra://" + os.Getenv("VECQL_TEST_HOSTS")
+	if os.Getenv("VECQL_TEST_HOSTS") == "" {
+		soak.Only(t)
+		server, err := cassandra.Shared(t.Context())
+		require.NoError(t, err)
+		uri = "cassandra://" + url.UserPassword(cassandra.Username, cassandra.Password).String() + "@" + server.Host
+	}
+	leak.Require(t)
+	name := fmt.Sprint("vecql_sql_", os.Getpid())
+	admin := open(t, uri)
+	exec(t, admin, "CREATE KEYSPACE "+name+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	defer exec(t, admin, "DROP KEYSPACE "+name)
+	db := open(t, uri+"/"+name+"?timeout=30s")
+	for _, statement := range statements(items+createTypes(), "shop.", name+".") {
+		exec(t, db, statement)
+	}
+	requireTypes(t, db)
+	requireResults(t, db)
+
+	for id := range 100 {
+		exec(t, db, "INSERT INTO items (id, embedding) VALUES (:id, :e)", vecql.NamedValue("e", []float32{1, 2, 3}), vecql.NamedValue("id", id))
+	}
+	ctx := sqlvecql.WithQuery(t.Context(), func(q *vecql.Query) { q.PageSize(10) })
+	rows, err := db.QueryContext(ctx, "SELECT id, embedding FROM items")
+	require.NoError(t, err)
+	seen := map[int]bool{}
+	for rows.Next() {
+		var id int
+		var embedding []float32
+		require.NoError(t, rows.Scan(&id, &embedding))
+		require.Equal(t, []float32{1, 2, 3}, embedding)
+		seen[id] = true
+	}
+	require.NoError(t, rows.Err())
+	require.Len(t, seen, 100)
+	_, err = db.Begin()
+	require.ErrorIs(t, err, sqlvecql.ErrNoTransactions)
+}
