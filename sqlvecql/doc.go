@@ -67,6 +67,7 @@
 // Rows are read page by page, the next page while one is read. The context of a query ends it and the reading of its
 // rows. RowsAffected is 1 if a statement with a condition (IF) was applied and 0 if not, else [ErrNoRowsAffected]. The
 // rows of such a statement, by Query, have the column [applied] and the current values. LastInsertId and transactions
-// are errors: [ErrNoLastInsertID], [ErrNoTransactions]. All other errors are those of package vecql; driver.ErrBadConn
-// is none of them, so that package database/sql never repeats a statement.
+// are errors: [ErrNoLastInsertID], [ErrNoTransactions]. [ErrArguments] means that arguments cannot be bound at all, a
+// [ScanError] that a value does not fit a destination of Scan. All other errors are those of package vecql;
+// driver.ErrBadConn is none of them, so that package database/sql never repeats a statement.
 package sqlvecql

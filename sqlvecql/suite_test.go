@@ -44,7 +44,7 @@ func TestSuiteBlobs(t *testing.T) {
 func TestSuiteManyQueryRow(t *testing.T) {
 	_, db := start(t, items)
 	exec(t, db, "INSERT INTO items (id, name) VALUES (?, ?)", 1, "bob")
-	for range 1000 {
+	for range 300 {
 		var name string
 		require.NoError(t, db.QueryRow("SELECT name FROM items WHERE id = ?", 1).Scan(&name))
 		require.Equal(t, "bob", name)

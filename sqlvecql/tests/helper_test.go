@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server returns the URI of the servers of VECQL_TEST_HOSTS, else of a cluster in this process, or in the full size of a
-// Cassandra.
+// server returns the URI of the servers of VECQL_TEST_HOSTS, else of a cluster in this process, or in the full size of
+// a Cassandra.
 func server(t *testing.T) string {
 	t.Helper()
 	switch hosts := os.Getenv("VECQL_TEST_HOSTS"); {
