@@ -8,6 +8,7 @@ BENCHCOUNT = 6
 ROWS = 1000000
 
 .PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc bench-adbc ecosystem demo
 
 all: test lint
 
@@ -104,9 +105,14 @@ adbc:
 wheel: adbc
 	python3 -m pip wheel --no-deps --wheel-dir adbcvecql/python/dist ./adbcvecql/python
 
-# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow and pytest.
+# The Python tests of the library. They need pip's adbc_driver_manager, pyarrow and pytest, and for the examples polars and numpy.
+# VECQL_PYTHON is the interpreter.
 test-adbc: adbc
 	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .
+
+# The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
+bench-adbc:
+	ROWS=$(ROWS) bench/adbc/run.sh
 
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:

@@ -53,8 +53,8 @@ func run(path string) error {
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	var md strings.Builder
 	text := legend
-	if len(tables) > 0 && tables[0].name == "Bulk" {
-		text = bulkLegend
+	if len(tables) > 0 && legends[tables[0].name] != "" {
+		text = legends[tables[0].name]
 	}
 	fmt.Fprintf(&md, "# vecql and its peers\n\n%s\n", text)
 	for _, t := range tables {
@@ -78,10 +78,23 @@ use vecql, …-nowait are peers that do not delay writes to coalesce requests, f
 "vs best peer" is the time of the best peer divided by that of vecql (without a suffix); ~ means that the samples of the two overlap.
 `
 
+// legends are the legends of tables that are not about the driver's requests and values.
+var legends = map[string]string{"Bulk": bulkLegend, "ADBC": adbcLegend}
+
 const bulkLegend = `Medians. An operation is one row, loaded from files or unloaded to files; the start of the program is included. Client CPU
 is the processor time of the program and its children. The server and the program have one core each. vecql, dsbulk and cqlsh read and write CSV,
 vecql-parquet is the same command with Parquet. dsbulk 1.10 refuses a cluster that has vectors; lists are the same embeddings as list<float>.
 The server cqltest is slow beside its clients, so that rows per second measure the server, client CPU the programs.
+"vs best peer" is the time of the best peer divided by that of vecql; ~ means that the samples of the two overlap.
+`
+
+const adbcLegend = `Medians. An operation is one row, read into a data frame of Polars or pandas or into a table of DuckDB, or written from a frame of
+Polars. The clock runs from before the connection to the finished frame or the last written row; imports are not counted. Client CPU is the
+processor time of the process, peak its largest resident memory; each measurement is a process of its own. The server and the client have one
+core each: rows per second are those of the slower one, client CPU is the program's. All cells of each measurement are compared with the rows
+that were generated. vectors are (uuid, vector<float, 384>), small are ten columns of numbers, texts and a boolean.
+vecql is adbcvecql through adbc_driver_manager, adbc-cassandra is adbc-drivers/cassandra likewise. cassandra-driver makes Arrow data of each
+page, cassandra-driver-numpy of the arrays of its NumPy row factory; writes are prepared, 100 in flight.
 "vs best peer" is the time of the best peer divided by that of vecql; ~ means that the samples of the two overlap.
 `
 

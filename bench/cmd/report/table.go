@@ -20,6 +20,7 @@ var units = []struct {
 	{"cpu-us/op", "client CPU", func(v float64) string { return duration(v * 1000) }},
 	{"B/op", "B", number},
 	{"allocs/op", "allocs", number},
+	{"peak-MB", "peak memory in MB", number},
 }
 
 // markdown writes a table of times, followed by a table for each other metric.
