@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/groupby"
@@ -21,9 +20,8 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[*accumulator](), encodeAccumulator, decodeAccumulator)
-	register.Combiner3[*accumulator, *column.Batch, *column.Batch](&groupFn{})
-	register.DoFn2x1[*column.Batch, func(int, *column.Batch), error](&shardFn{})
-	register.Emitter2[int, *column.Batch]()
+	beam.RegisterType(reflect.TypeFor[groupFn]())
+	beam.RegisterDoFn(&shardFn{})
 }
 
 // ErrGroups means that a worker has no Groups of a name: they were not registered in an init function.

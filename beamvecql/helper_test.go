@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -86,7 +85,7 @@ var collected = struct {
 }{batches: map[string][]*column.Batch{}}
 
 func init() {
-	beam.RegisterType(reflect.TypeFor[collectFn]())
+	beam.RegisterDoFn(&collectFn{})
 }
 
 // collectFn stores batches under a name.

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/parquetscan"
@@ -19,9 +18,8 @@ import (
 // ReadParquet: buckets of row groups as elements, which a runner distributes.
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(string), error](&planFn{})
-	register.DoFn3x1[context.Context, string, func(*column.Batch), error](&bucketFn{})
-	register.Emitter1[string]()
+	beam.RegisterDoFn(&planFn{})
+	beam.RegisterDoFn(&bucketFn{})
 }
 
 // ErrBucket means that an element is not a bucket of ReadParquet.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
@@ -19,15 +18,14 @@ import (
 
 // Read: a splittable DoFn over the token ranges of a table.
 
+// DoFns are registered without Beam's package register, whose generic code takes the compiler a minute for these few. It
+// makes calls faster, which does not matter for elements of a page.
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[*column.Batch](), encodeBatch, decodeBatch)
 	beam.RegisterType(reflect.TypeFor[Tokens]())
 	beam.RegisterType(reflect.TypeFor[Tracker]())
-	register.DoFn4x1[context.Context, *sdf.LockRTracker, []byte, func(*column.Batch), error](&readFn{})
-	register.DoFn3x0[[]byte, func(*Written) bool, func([]byte)](&afterFn{})
-	register.Emitter1[*column.Batch]()
-	register.Emitter1[[]byte]()
-	register.Iter1[Written]()
+	beam.RegisterDoFn(&readFn{})
+	beam.RegisterDoFn(&afterFn{})
 }
 
 // ReadOptions configure Read. The zero value reads the whole table.

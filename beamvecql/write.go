@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/bulk"
@@ -23,9 +22,7 @@ import (
 func init() {
 	beam.RegisterType(reflect.TypeFor[Written]())
 	beam.RegisterType(reflect.TypeFor[Rejected]())
-	register.DoFn4x1[context.Context, *column.Batch, func(Written), func(Rejected), error](&writeFn{})
-	register.Emitter1[Written]()
-	register.Emitter1[Rejected]()
+	beam.RegisterDoFn(&writeFn{})
 }
 
 // WriteOptions configure Write: the options of bulk.Options of the same names, whose zero values mean the same, except

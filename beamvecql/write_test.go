@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
@@ -21,8 +20,10 @@ import (
 // Write on Prism, and as a DoFn whose bundles fail.
 
 func init() {
-	register.DoFn2x0[[]byte, func(*column.Batch)](&makeFn{})
-	register.DoFn1x0[Rejected](&collectRejectedFn{})
+	beam.RegisterDoFn(&makeFn{})
+	beam.RegisterDoFn(&collectRejectedFn{})
+	beam.RegisterFunction(spoil)
+	beam.RegisterFunction(failOnce)
 }
 
 // makeFn emits batches of the table shop.items: rows First to End-1.
@@ -129,8 +130,6 @@ func TestWriteRejects(t *testing.T) {
 	require.ErrorContains(t, err, "number 2 of the rows that failed for good")
 }
 
-func init() { register.Function1x1(spoil) }
-
 // spoil makes the partition keys of some rows NULL.
 func spoil(b *column.Batch) *column.Batch {
 	ids, _ := column.Slice[int32](b.Column("id"))
@@ -200,8 +199,6 @@ func TestFailedBundles(t *testing.T) {
 	require.ErrorContains(t, err, "a worker fails once", "Prism repeats bundles now: require that no row is lost")
 	require.EqualValues(t, 1, failures.Load())
 }
-
-func init() { register.Function1x2(failOnce) }
 
 var failing atomic.Pointer[atomic.Int32]
 
