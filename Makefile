@@ -9,6 +9,7 @@ ROWS = 1000000
 
 .PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo
 .PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc bench-adbc ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc beam beam-flink ecosystem demo
 
 all: test lint
 
@@ -113,6 +114,14 @@ test-adbc: adbc
 # The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
 bench-adbc:
 	ROWS=$(ROWS) bench/adbc/run.sh
+# The transforms for Apache Beam, on Prism, the runner of Beam's Go SDK.
+beam:
+	cd beamvecql && go vet ./... && go test -count=1 ./...
+
+# The same pipeline on Flink, which the test starts. It needs Java 17 and Maven, fetches 155 MB of jars once into .cache, and takes
+# three minutes.
+beam-flink:
+	cd beamvecql && VECQL_BEAM_FLINK=$(CURDIR)/.cache/beam-flink go test -count=1 -v -timeout 20m -run '^TestFlink$$' .
 
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:

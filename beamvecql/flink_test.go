@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +45,19 @@ func TestFlink(t *testing.T) {
 	require.Len(t, got(), 1)
 	require.Empty(t, column.Diff(got()[0], want))
 	t.Logf("\n%v", got()[0])
+
+	// A worker fails once in the middle of the rows: Flink repeats what it did, and no row is lost.
+	var failures atomic.Int32
+	failing.Store(&failures)
+	require.NoError(t, connect(t, uri).Query("CREATE TABLE IF NOT EXISTS "+strings.TrimPrefix(strings.TrimSuffix(itemsTable, ";"),
+		"CREATE TABLE ")).ExecContext(t.Context()))
+	p, s = beam.NewPipelineWithRoot()
+	made := beam.ParDo(s, failOnce, beam.Reshuffle(s, beam.ParDo(s, &makeFn{0, 500}, beam.Impulse(s))))
+	Write(s, uri, "shop.items", made, WriteOptions{})
+	_, err = beam.Run(t.Context(), "universal", p)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, failures.Load(), int32(2), "the batch of the failure came again")
+	require.Len(t, idsOf(t, uri), 500)
 }
 
 // startFlink starts Beam's job server with a Flink, and sets the options of jobs to it.

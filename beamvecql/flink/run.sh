@@ -18,4 +18,4 @@ fi
 opens=()
 for package in java.util java.lang java.nio; do opens+=("--add-opens=java.base/$package=ALL-UNNAMED"); done
 exec java -Xmx1g -XX:MaxDirectMemorySize=512m "${opens[@]}" -cp "$(cat "$jars")" org.apache.beam.runners.flink.FlinkJobServerDriver \
-	--flink-master='[local]' --job-host=127.0.0.1 --job-port="$port" --artifact-port=0 --expansion-port=0 --clean-artifacts-per-job
+	--flink-master='[local]' --flink-conf-dir="$PWD/conf" --job-host=127.0.0.1 --job-port="$port" --artifact-port=0 --expansion-port=0 --clean-artifacts-per-job
