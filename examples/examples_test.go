@@ -24,7 +24,9 @@ func TestTable(t *testing.T) {
 	}
 	programs, err := filepath.Glob("*/main.go")
 	require.NoError(t, err)
-	for _, program := range append(programs, "../otelvecql/example/main.go", "../sqlvecql/example/main.go") {
+	programs = append(programs, "../otelvecql/example/main.go", "../sqlvecql/example/main.go",
+		"../beamvecql/examples/nightly-centroids/main.go")
+	for _, program := range programs {
 		require.True(t, listed[program], "README.md does not list %s", program)
 		delete(listed, program)
 		source, err := os.ReadFile(program)
