@@ -36,9 +36,9 @@ type killed struct {
 	recovered []time.Duration // from each start with --resume to the first further row in the checkpoint
 }
 
-// killUntilDone runs a job and kills the process -kills times, each time when the checkpoint has a random number of rows
-// and a random part of a second later. The next process continues with --resume. A process that ends by itself must
-// succeed, and ends the job: the test fails if that is before the last kill.
+// killUntilDone runs a job and kills the process -kills times, each time when the checkpoint has a random number of
+// rows and a random part of a second later. The next process continues with --resume. A process that ends by itself
+// must succeed, and ends the job: the test fails if that is before the last kill.
 func (x *tool) killUntilDone(j job) (k killed) {
 	x.t.Helper()
 	targets := make([]int64, *kills)
