@@ -12,10 +12,10 @@ import (
 
 // Workers: a worker examines the data and chooses between its own table and the partitions.
 //
-// A worker starts with its own table, unless a sample shows too many groups. When the number of groups has doubled, from
-// some mark on, and most rows belonged to existing groups, as with skewed keys, the table is frozen: it accepts no new
-// groups, and only rows of other groups go to the partitions. When the table has grown to the size of the cache without
-// that, the worker abandons it: its groups move to the partitions, and all later rows go there.
+// A worker starts with its own table, unless a sample shows too many groups. When the number of groups has doubled,
+// from some mark on, and most rows belonged to existing groups, as with skewed keys, the table is frozen: it accepts no
+// new groups, and only rows of other groups go to the partitions. When the table has grown to the size of the cache
+// without that, the worker abandons it: its groups move to the partitions, and all later rows go there.
 
 // A worker adds rows for one goroutine.
 type worker struct {
