@@ -3,6 +3,7 @@
 package sql
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,7 +32,7 @@ type recorded struct {
 }
 
 // table returns the table of the statements.
-func (r *recorded) table(t *testing.T) *column.Batch {
+func (r *recorded) table(t testing.TB) *column.Batch {
 	t.Helper()
 	wide, small, days, micros, prices := cells[int64](r, 0), cells[int32](r, 1), cells[int32](r, 5), cells[int64](r, 6), cells[int64](r, 8)
 	as := func(c column.Column, typ column.Type) column.Column {
@@ -95,12 +96,66 @@ func sameCell(c *column.Column, row int, want *string) bool {
 	return c.Format(row, math.MaxInt) == *want
 }
 
-func TestAnswersOfDuckDB(t *testing.T) {
+// readRecorded returns the recorded statements and their table.
+func readRecorded(t testing.TB) (*recorded, *column.Batch) {
+	t.Helper()
 	text, err := os.ReadFile("testdata/duckdb.json")
 	require.NoError(t, err)
 	var r recorded
 	require.NoError(t, json.Unmarshal(text, &r))
-	b := r.table(t)
+	return &r, r.table(t)
+}
+
+// FuzzPlan runs statements on the recorded table: they fail with an Error, or their normal texts have the same rows.
+func FuzzPlan(f *testing.F) {
+	r, b := readRecorded(f)
+	for i, c := range r.Cases {
+		if i%8 == 0 {
+			f.Add(c.SQL)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse(text)
+		if err != nil || len(text) > 400 {
+			return
+		}
+		rows, err := answer(s, b)
+		if err != nil {
+			require.ErrorAs(t, err, new(*Error), text)
+			return
+		}
+		back, err := Parse(s.String())
+		require.NoError(t, err, text)
+		again, err := answer(back, b)
+		require.NoError(t, err, text)
+		if s.Limit < 0 && s.Offset == 0 {
+			require.ElementsMatch(t, rows, again, text)
+		}
+	})
+}
+
+// answer returns the rows of a statement on a batch as texts.
+func answer(s *Statement, b *column.Batch) (rows []string, err error) {
+	p, err := s.Plan(pipe.Batches(b), b.Schema())
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Pipe.Batch(context.Background())
+	if err != nil {
+		return nil, p.Locate(err)
+	}
+	for i := range got.Rows {
+		cells := make([]string, len(got.Columns))
+		for k := range cells {
+			cells[k] = got.Columns[k].Format(i, math.MaxInt)
+		}
+		rows = append(rows, strings.Join(cells, "|"))
+	}
+	return rows, nil
+}
+
+func TestAnswersOfDuckDB(t *testing.T) {
+	r, b := readRecorded(t)
 	require.Greater(t, len(r.Cases), 300)
 	for _, c := range r.Cases {
 		s, err := Parse(c.SQL)
