@@ -31,31 +31,44 @@ func (c *conn) CheckNamedValue(nv *driver.NamedValue) (err error) {
 
 var valuerType = reflect.TypeFor[driver.Valuer]()
 
-// valueOf returns the value of a driver.Valuer, and any other value as it is. A nil pointer is NULL if its method Value
-// is one of the type that it points to.
+// valueOf returns the value of a driver.Valuer, also behind pointers and in a Null type, and any other value as it is. A
+// type that has an encoder in vecql, such as a Null type, is bound by that. A nil pointer is NULL, unless Value is a
+// method of the pointer.
 func valueOf(v any) (any, error) {
-	valuer, ok := v.(driver.Valuer)
-	if !ok || isKnown(v) {
-		return v, nil
+	for {
+		switch v.(type) {
+		case nil, vecql.Marshaler, vecql.UDTMarshaler:
+			return v, nil
+		}
+		at := reflect.ValueOf(v)
+		isPointer := at.Kind() == reflect.Pointer
+		valuer, ok := v.(driver.Valuer)
+		switch {
+		case isPointer && at.IsNil() && (!ok || at.Type().Elem().Implements(valuerType)):
+			return nil, nil
+		case isPointer && leadsToValuer(at.Type().Elem(), ok):
+			v = at.Elem().Interface()
+		case codec.IsNull(at.Type()) && !at.Field(1).Bool():
+			return nil, nil
+		case codec.IsNull(at.Type()) && at.Field(0).Type().Implements(valuerType):
+			v = at.Field(0).Interface()
+		case ok && !codec.IsNull(at.Type()):
+			return valuer.Value()
+		default:
+			return v, nil
+		}
 	}
-	at := reflect.ValueOf(v)
-	if at.Kind() == reflect.Pointer && at.IsNil() && at.Type().Elem().Implements(valuerType) {
-		return nil, nil
-	}
-	return valuer.Value()
 }
 
-// isKnown reports whether vecql has an encoder for the type of a driver.Valuer, for which Value may be an error.
-func isKnown(v any) bool {
-	switch v.(type) {
-	case vecql.Marshaler, vecql.UDTMarshaler:
-		return true
+// leadsToValuer reports whether the target of a pointer is to be bound in place of the pointer: a Null type, or a type
+// that leads to a driver.Valuer where the pointer is none.
+func leadsToValuer(target reflect.Type, isValuer bool) bool {
+	for ; target.Kind() == reflect.Pointer; target = target.Elem() {
+		if target.Implements(valuerType) {
+			return !isValuer
+		}
 	}
-	t := reflect.TypeOf(v)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return codec.IsNull(t)
+	return codec.IsNull(target) || target.Implements(valuerType) && !isValuer
 }
 
 // valuesOf returns the arguments as values of a query: either all by name or all by position.

@@ -70,6 +70,17 @@ func TestArguments(t *testing.T) {
 		{"m", ref(money(1250)), "12.50"},
 		{"m", (*money)(nil), nil},
 		{"m", money(-1), errors.New("a debt")},
+		{"m", ref(ref(money(5))), "0.05"},
+		{"m", ref((*money)(nil)), nil},
+		{"m", sql.Null[money]{V: 5, Valid: true}, "0.05"},
+		{"m", sql.Null[money]{}, nil},
+		{"m", ref(vecql.NullOf(money(5))), "0.05"},
+		{"t", ref(&label{"x"}), "x"},
+		{"t", ref((*label)(nil)), "none"},
+		{"t", ref(sql.NullString{}), nil},
+		{"t", (**string)(nil), nil},
+		{"e", ref(vecql.NullOf([]float32{1, 2})), []float32{1, 2}},
+		{"e", ref(&sql.Null[[]float32]{V: []float32{1, 2}, Valid: true}), []float32{1, 2}},
 		{"m", "1e3", "1E+3"},
 		{"m", []byte("0.5"), "0.5"},
 		{"m", 12, "12"},
@@ -177,4 +188,16 @@ func TestNamedArguments(t *testing.T) {
 	require.ErrorIs(t, err, vecql.ErrValueCount)
 	_, err = db.Exec("INSERT INTO numbers (id, m) VALUES (?, ?)", 1, "1", 2)
 	require.ErrorIs(t, err, vecql.ErrValueCount)
+}
+
+// NULL remains NULL beside an argument that is converted, and each argument keeps its place.
+func TestConvertedBesideNull(t *testing.T) {
+	_, db := start(t, numbers)
+	exec(t, db, "INSERT INTO numbers (id, f, d, m, t, v) VALUES (?, ?, ?, ?, ?, ?)",
+		1, (*float64)(nil), sql.NullFloat64{}, ref(ref(money(5))), vecql.UnsetValue, nil)
+	var f, d, v *float64
+	var m float64
+	require.NoError(t, db.QueryRow("SELECT f, d, m, v FROM numbers WHERE id = 1").Scan(&f, &d, &m, &v))
+	require.Equal(t, []*float64{nil, nil, nil}, []*float64{f, d, v})
+	require.Equal(t, 0.05, m)
 }

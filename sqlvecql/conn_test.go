@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,7 +28,8 @@ func TestConnectionsShareOneSession(t *testing.T) {
 	require.NoError(t, db.PingContext(t.Context()))
 	session, err := sqlvecql.Session(t.Context(), db)
 	require.NoError(t, err)
-	before := len(cluster.Node(0).Conns())
+	const sockets = 3 // the control connection, and two by default
+	require.Eventually(t, func() bool { return len(cluster.Node(0).Conns()) == sockets }, 10*time.Second, time.Millisecond)
 	insert, err := db.PrepareContext(t.Context(), "INSERT INTO items (id, name) VALUES (?, ?)")
 	require.NoError(t, err)
 	defer func() { _ = insert.Close() }()
@@ -59,7 +61,7 @@ func TestConnectionsShareOneSession(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Len(t, cluster.Node(0).Conns(), before)
+	require.Len(t, cluster.Node(0).Conns(), sockets)
 	same, err := sqlvecql.Session(t.Context(), db)
 	require.NoError(t, err)
 	require.Same(t, session, same)
@@ -355,3 +357,69 @@ func TestOpen(t *testing.T) {
 	require.False(t, other.(driver.Validator).IsValid())
 	require.Equal(t, driver.ErrBadConn, other.(driver.SessionResetter).ResetSession(t.Context()))
 }
+
+// Programs may use the driver without package database/sql, by the methods without a context too.
+func TestWithoutPool(t *testing.T) {
+	cluster, _ := start(t, items)
+	c, err := sqlvecql.Driver{}.Open(uriOf(cluster, ""))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	_, err = c.Begin() //nolint:staticcheck // the interface has it
+	require.ErrorIs(t, err, sqlvecql.ErrNoTransactions)
+	insert, err := c.Prepare("INSERT INTO items (id, name) VALUES (?, ?)")
+	require.NoError(t, err)
+	require.Equal(t, -1, insert.NumInput())
+	_, err = insert.Exec([]driver.Value{1, "lamp"}) //nolint:staticcheck // likewise
+	require.NoError(t, err)
+	find, err := c.Prepare("SELECT name FROM items")
+	require.NoError(t, err)
+	rows, err := find.Query(nil) //nolint:staticcheck // likewise
+	require.NoError(t, err)
+	values := make([]driver.Value, 1)
+	require.NoError(t, rows.Next(values))
+	require.Equal(t, []driver.Value{"lamp"}, values)
+	require.Equal(t, io.EOF, rows.Next(values))
+	require.NoError(t, rows.Close())
+}
+
+// A program that waits for another one's connection to be made ends with its own context.
+func TestContextsOfConnect(t *testing.T) {
+	leak.Require(t)
+	cluster := cqltest.New(t, cqltest.Config{Nodes: 1})
+	proceed := make(chan struct{})
+	cluster.Inject(cqltest.Fault{Op: cqltest.OpStartup, Until: proceed})
+	c, err := sqlvecql.Driver{}.OpenConnector("cassandra://" + cluster.Hosts()[0])
+	require.NoError(t, err)
+	require.Equal(t, sqlvecql.Driver{}, c.Driver())
+	first := make(chan error)
+	go func() {
+		_, err := c.Connect(context.Background())
+		first <- err
+	}()
+	require.Eventually(t, func() bool { return cluster.Node(0).Requests(cqltest.OpStartup) > 0 }, 10*time.Second, time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err = c.Connect(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	close(proceed)
+	require.NoError(t, <-first)
+	require.NoError(t, c.(io.Closer).Close())
+	_, err = c.Connect(t.Context())
+	require.ErrorIs(t, err, vecql.ErrSessionClosed)
+}
+
+func TestSessionOfAnotherDriver(t *testing.T) {
+	db := sql.OpenDB(another{})
+	defer func() { require.NoError(t, db.Close()) }()
+	_, err := sqlvecql.Session(t.Context(), db)
+	require.ErrorContains(t, err, "its driver is another one (sqlvecql_test.anotherConn)")
+}
+
+// another is the connector of a driver without statements.
+type another struct{}
+
+type anotherConn struct{ driver.Conn }
+
+func (another) Connect(context.Context) (driver.Conn, error) { return anotherConn{}, nil }
+func (another) Driver() driver.Driver                        { return nil }
+func (anotherConn) Close() error                             { return nil }
