@@ -19,4 +19,6 @@ done
 # The version of Go is that of the machine: the module asks for a newer one than its code needs.
 go mod edit -go "$(go env GOVERSION | sed 's/^go\([0-9]*\.[0-9]*\).*/\1/')" -toolchain none
 GOFLAGS=-mod=mod go mod tidy
-GOFLAGS=-mod=mod go build -tags driverlib -buildmode=c-shared -o "$library" ./pkg
+export GOFLAGS=-mod=mod
+header=$(go list -m -f '{{.Dir}}' github.com/apache/arrow-adbc/go/adbc)/drivermgr/arrow-adbc
+CGO_CFLAGS="-O2 -I$header" go build -tags driverlib -buildmode=c-shared -o "$library" ./pkg
