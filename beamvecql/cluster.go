@@ -24,10 +24,10 @@ var ErrCluster = errors.New("beamvecql: not a cluster")
 
 var clusters sync.Map // name to func() (vecql.ClusterConfig, error)
 
-// RegisterCluster registers the configuration of a cluster under a name, which transforms take in place of a URI. Workers
-// call config, so that passwords and keys come from the worker's machine and are not part of the pipeline. Call it in an
-// init function, before beam.Init: a worker is another process of the same program. It panics if the name is empty, has
-// "://", or is taken.
+// RegisterCluster registers the configuration of a cluster under a name, which transforms take in place of a URI.
+// Workers call config, so that passwords and keys come from the worker's machine and are not part of the pipeline. Call
+// it in an init function, before beam.Init: a worker is another process of the same program. It panics if the name is
+// empty, has "://", or is taken.
 func RegisterCluster(name string, config func() (vecql.ClusterConfig, error)) {
 	if name == "" || strings.Contains(name, "://") {
 		panic(fmt.Sprintf("beamvecql: register cluster %q: the name is empty or a URI", name))
@@ -59,8 +59,8 @@ func clusterConfig(cluster string) (cfg vecql.ClusterConfig, err error) {
 	return cfg, nil
 }
 
-// checkCluster returns an error for a URI with a mistake, when the pipeline is made. A name may be registered on workers
-// only.
+// checkCluster returns an error for a URI with a mistake, when the pipeline is made. A name may be registered on
+// workers only.
 func checkCluster(cluster string) error {
 	if !strings.Contains(cluster, "://") {
 		return nil
@@ -69,8 +69,8 @@ func checkCluster(cluster string) error {
 	return err
 }
 
-// parseURI returns the configuration of a URI. Package net/url refuses ports in lists of hosts, so that the hosts are cut
-// out first.
+// parseURI returns the configuration of a URI. Package net/url refuses ports in lists of hosts, so that the hosts are
+// cut out first.
 func parseURI(text string) (cfg vecql.ClusterConfig, err error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	if scheme != "cassandra" && scheme != "scylla" {

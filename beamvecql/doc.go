@@ -24,8 +24,8 @@
 // # Clusters
 //
 // Transforms take a cluster as a URI, or as a name of [RegisterCluster]. The URI is part of the pipeline, with the
-// password in it; a registered configuration is made on the worker. A URI has a list of hosts, a keyspace and parameters:
-// cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem.
+// password in it; a registered configuration is made on the worker. A URI has a list of hosts, a keyspace and
+// parameters: cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem.
 //
 //	data_center                 the local data center
 //	consistency                 default QUORUM
@@ -43,14 +43,15 @@
 // # Failures
 //
 // Requests are repeated by packages tablescan and bulk. A bundle that fails nevertheless, or whose worker is lost, is
-// repeated by Flink, Spark and Dataflow. Read emits nothing but its elements, and Write is idempotent, so that no row is
-// lost and no row is twice in a table. Prism, the SDK's default runner, ends the pipeline at the first bundle that fails.
+// repeated by Flink, Spark and Dataflow. Read emits nothing but its elements, and Write is idempotent, so that no row
+// is lost and no row is twice in a table. Prism, the SDK's default runner, ends the pipeline at the first bundle that
+// fails.
 //
 // # Elements
 //
-// A *column.Batch is encoded as an Arrow IPC stream with the position of its rows and a checksum. Functions of a pipeline
-// must not change a batch, which several may have; the memory belongs to it. Windows other than the global one are not
-// supported by Write and Batches, whose last elements are emitted at the end of a bundle.
+// A *column.Batch is encoded as an Arrow IPC stream with the position of its rows and a checksum. Functions of a
+// pipeline must not change a batch, which several may have; the memory belongs to it. Windows other than the global one
+// are not supported by Write and Batches, whose last elements are emitted at the end of a bundle.
 //
 // Counters have the namespace beamvecql: rows_read, bytes_read, ranges_read, buckets_read, rows_written, bytes_written,
 // rows_rejected.

@@ -65,9 +65,9 @@ func (g Groups) config() (groupby.Config, error) {
 }
 
 // GroupBy groups and aggregates a PCollection<*column.Batch>. It returns a PCollection<*column.Batch> with one batch,
-// which groupby's Finish has made: the keys, then a column for each aggregate, in the Order of the configuration and with
-// its Limit. Workers aggregate their rows first; what they exchange are states of groups. One worker merges them, and
-// holds the groups in memory; [GroupByShards] divides them.
+// which groupby's Finish has made: the keys, then a column for each aggregate, in the Order of the configuration and
+// with its Limit. Workers aggregate their rows first; what they exchange are states of groups. One worker merges them,
+// and holds the groups in memory; [GroupByShards] divides them.
 //
 // Batches of [Read] have no order, so that groupby.FirstAppearance and aggregates of the first rows have any of the
 // possible results. Batches of [ReadParquet] have numbers of rows, and give the result of one machine.
@@ -129,8 +129,8 @@ func (a *accumulator) close() error {
 	return nil
 }
 
-// encodeAccumulator returns the partial of an accumulator: the format of groupby.Grouper.WritePartial, or no bytes if it
-// has no groups.
+// encodeAccumulator returns the partial of an accumulator: the format of groupby.Grouper.WritePartial, or no bytes if
+// it has no groups.
 func encodeAccumulator(a *accumulator) ([]byte, error) {
 	if err := a.close(); err != nil {
 		return nil, fmt.Errorf("beamvecql: encode groups: %w", err)

@@ -18,8 +18,8 @@ import (
 
 // Read: a splittable DoFn over the token ranges of a table.
 
-// DoFns are registered without Beam's package register, whose generic code takes the compiler a minute for these few. It
-// makes calls faster, which does not matter for elements of a page.
+// DoFns are registered without Beam's package register, whose generic code takes the compiler a minute for these few.
+// It makes calls faster, which does not matter for elements of a page.
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[*column.Batch](), encodeBatch, decodeBatch)
 	beam.RegisterType(reflect.TypeFor[Tokens]())
@@ -44,8 +44,8 @@ type ReadOptions struct {
 }
 
 // Read reads the result of a SELECT as a PCollection<*column.Batch>, in ranges of tokens that a runner distributes and
-// splits while they are read. Package tablescan lists what the statement may contain; it has no bind markers. Each row is
-// in one batch, in no order. A batch is of one token range and at most one page; Source.FirstRow is 0.
+// splits while they are read. Package tablescan lists what the statement may contain; it has no bind markers. Each row
+// is in one batch, in no order. A batch is of one token range and at most one page; Source.FirstRow is 0.
 //
 // cluster is a URI or a name of RegisterCluster. Read panics, as Beam's transforms do, if the URI is invalid.
 func Read(s beam.Scope, cluster, statement string, o ReadOptions) beam.PCollection {

@@ -30,10 +30,10 @@ const (
 )
 
 // RegisterRow registers a struct for Rows and Batches. Call it in an init function. Its elements are encoded by Beam's
-// row coder, with a schema that other languages and SQL of Beam understand. A field has a bool, an int16, int32 or int64,
-// a uint8, a float32 or float64, a string, a []byte, or a slice or a pointer of one of these; a pointer is nil for NULL.
-// It panics on any other field, because Beam would encode a time.Time as a struct without fields: use an int64 for a
-// timestamp or a date, and a string for a UUID.
+// row coder, with a schema that other languages and SQL of Beam understand. A field has a bool, an int16, int32 or
+// int64, a uint8, a float32 or float64, a string, a []byte, or a slice or a pointer of one of these; a pointer is nil
+// for NULL. It panics on any other field, because Beam would encode a time.Time as a struct without fields: use an
+// int64 for a timestamp or a date, and a string for a UUID.
 //
 // A field goes to the column of its cql tag, else to that of its name in any case.
 func RegisterRow[T any]() {
@@ -81,9 +81,9 @@ func Rows[T any](s beam.Scope, batches beam.PCollection) beam.PCollection {
 		beam.TypeDefinition{Var: beam.YType, T: t})
 }
 
-// Batches returns a PCollection<T>, of a T of RegisterRow, as a PCollection<*column.Batch> with a column for each field:
-// nil pointers are NULLs, slices are lists, or vectors if all of a batch have one length. The columns have the names of
-// the cql tags, else of the fields, in lower case.
+// Batches returns a PCollection<T>, of a T of RegisterRow, as a PCollection<*column.Batch> with a column for each
+// field: nil pointers are NULLs, slices are lists, or vectors if all of a batch have one length. The columns have the
+// names of the cql tags, else of the fields, in lower case.
 func Batches[T any](s beam.Scope, rows beam.PCollection) beam.PCollection {
 	return beam.ParDo(s.Scope("beamvecql.Batches"), &batchesFn{Type: beam.EncodedType{T: reflect.TypeFor[T]()}}, rows)
 }

@@ -14,8 +14,8 @@ import (
 
 // A Tokens is an interval of tokens on the ring, with an estimate of its size: the tokens after Start, up to and
 // including End. With End at or before Start the interval wraps around, through the greatest token to the least one, as
-// ranges of Cassandra do; with End equal to Start it is the whole ring. It is the restriction of [Read]: any token splits
-// it.
+// ranges of Cassandra do; with End equal to Start it is the whole ring. It is the restriction of [Read]: any token
+// splits it.
 type Tokens struct {
 	Start, End int64
 	Bytes      float64 // 0 if unknown
@@ -25,8 +25,8 @@ type Tokens struct {
 // wholeRing is the interval of all tokens.
 var wholeRing = Tokens{Start: math.MinInt64, End: math.MinInt64}
 
-// last returns the position of the last token. Positions are the tokens of the interval in their order on the ring, from
-// 0. There may be 2^64 of them, so that their number is not representable and the last position is.
+// last returns the position of the last token. Positions are the tokens of the interval in their order on the ring,
+// from 0. There may be 2^64 of them, so that their number is not representable and the last position is.
 func (r Tokens) last() uint64 { return uint64(r.End) - uint64(r.Start) - 1 }
 
 // position returns the position of a token. That of a token outside of the interval is above last.
@@ -53,8 +53,8 @@ func (r Tokens) cut(position uint64) (lower, upper Tokens) {
 	return lower, upper
 }
 
-// size returns the work of the interval for runners: its bytes, or if these are unknown the bytes of its share of a ring
-// of 1 GiB, so that only an empty interval has the size 0.
+// size returns the work of the interval for runners: its bytes, or if these are unknown the bytes of its share of a
+// ring of 1 GiB, so that only an empty interval has the size 0.
 func (r Tokens) size() float64 {
 	if r.Bytes > 0 || r.Empty {
 		return r.Bytes
@@ -89,10 +89,11 @@ func (r Tokens) String() string {
 	return fmt.Sprintf("tokens above %d up to %d", r.Start, r.End)
 }
 
-// A Tracker tracks the reading of a Tokens. It implements Beam's sdf.RTracker. A position is the int64 token of the last
-// row of a page: a successful claim covers all tokens of the interval up to it. A token may be claimed again, because the
-// rows of a partition may be on several pages. A claim beyond the interval fails without an error: a split has taken the
-// tokens away, and the reader emits only the rows that are left. The restriction is done when its End was claimed.
+// A Tracker tracks the reading of a Tokens. It implements Beam's sdf.RTracker. A position is the int64 token of the
+// last row of a page: a successful claim covers all tokens of the interval up to it. A token may be claimed again,
+// because the rows of a partition may be on several pages. A claim beyond the interval fails without an error: a split
+// has taken the tokens away, and the reader emits only the rows that are left. The restriction is done when its End was
+// claimed.
 //
 // A Tracker is safe for use by several goroutines.
 type Tracker struct {
@@ -136,8 +137,8 @@ func (t *Tracker) GetError() error {
 	return t.err
 }
 
-// TrySplit splits the unclaimed tokens: fraction of them, rounded up, stay with the primary. With fraction 0 the primary
-// is what is claimed, and the tracker is done. The residual is nil if it would have no token.
+// TrySplit splits the unclaimed tokens: fraction of them, rounded up, stay with the primary. With fraction 0 the
+// primary is what is claimed, and the tracker is done. The residual is nil if it would have no token.
 func (t *Tracker) TrySplit(fraction float64) (primary, residual any, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -71,11 +71,12 @@ func (r Rejected) Batch() (*column.Batch, error) { return decodeBatch(r.Row) }
 // bundle is.
 //
 // A runner that repeats a bundle writes its rows again, with the same values: INSERTs are idempotent. Only their write
-// times differ, so that a repeated bundle can overwrite a change that another program has made meanwhile; TimestampColumn
-// excludes that.
+// times differ, so that a repeated bundle can overwrite a change that another program has made meanwhile;
+// TimestampColumn excludes that.
 //
 // Write panics, as Beam's transforms do, if the URI of the cluster is invalid.
-func Write(s beam.Scope, cluster, table string, batches beam.PCollection, o WriteOptions) (written, rejected beam.PCollection) {
+func Write(s beam.Scope, cluster, table string, batches beam.PCollection, o WriteOptions,
+) (written, rejected beam.PCollection) {
 	s = s.Scope("beamvecql.Write")
 	if err := checkCluster(cluster); err != nil {
 		panic(err.Error())

@@ -157,8 +157,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestFailedBundles requires that a worker that fails in the middle of a bundle loses no row when the runner repeats the
-// bundle, which Flink, Spark and Dataflow do. Prism ends the pipeline instead.
+// TestFailedBundles requires that a worker that fails in the middle of a bundle loses no row when the runner repeats
+// the bundle, which Flink, Spark and Dataflow do. Prism ends the pipeline instead.
 func TestFailedBundles(t *testing.T) {
 	_, uri := start(t, cqltest.Config{}, itemsTable)
 	ctx := context.Background()

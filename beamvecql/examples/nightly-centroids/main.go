@@ -101,7 +101,7 @@ func fill(cluster *cqltest.Cluster) error {
 		return err
 	}
 	defer session.Close()
-	labels := []string{"news", "sports", "news", "science", "news", "sports", "news", "weather", "news", "science", "sports", "news"}
+	labels := strings.Fields("news sports news science news sports news weather news science sports news")
 	for i := range 1200 {
 		vector := []float32{float32(i%100) * float32(len(labels[i%12])) / 1000, 0.5, 0.25}
 		err := session.Query("INSERT INTO shop.items (id, label, embedding) VALUES (?, ?, ?)", i, labels[i%12], vector).Exec()
