@@ -149,7 +149,7 @@ func RunBatch[S, R any, C ~uint16, H, I any](
 	rows := b.build(s, on, of, r).IterContext(s.context(b.Context(), b.whole()))
 	it.err = r.finish(b.metrics, rows.Attempts(), rows.Latency())
 	SetResult(it, rows, s.Results, AllIdempotent(of.Entries))
-	s.warn(b.whole(), rows.Host(), rows.Warnings())
+	s.warnOf(b.whole(), rows)
 }
 
 // build returns the batch of vecql for an execution. r may be nil.

@@ -99,7 +99,7 @@ func RunQuery[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execu
 	of := q.build(s, r).IterContext(q.session.context(q.Context(), q.whole()))
 	it.err = r.finish(q.metrics, of.Attempts(), of.Latency())
 	SetResult(it, of, q.session.Results, q.st.Idempotent)
-	q.session.warn(q.whole(), of.Host(), of.Warnings())
+	q.session.warnOf(q.whole(), of)
 }
 
 // build returns the query of vecql for an execution. r may be nil.

@@ -60,6 +60,13 @@ func (s *SessionV1[R, C, H, I]) warn(request any, node *vecql.HostInfo, warnings
 	}
 }
 
+// warnOf passes the warnings of the first page of rows on. An Iter makes its node and warnings when it is asked.
+func (s *SessionV1[R, C, H, I]) warnOf(request any, rows *vecql.Iter) {
+	if s.Warn != nil {
+		s.warn(request, rows.Host(), rows.Warnings())
+	}
+}
+
 // StartError returns the error of a session that could not start. A missing keyspace, and a filter that accepts no
 // node, are ErrNoConnectionsStarted, as in gocql; other errors name their cause.
 func StartError(err error) error {
