@@ -195,8 +195,8 @@ func boundsOf(t *term) *term {
 	}}
 }
 
-// referenceCondition reports whether a predicate has a value, as a condition: what follows an operand that decides about
-// this value alone is not evaluated. After NULL, and cannot be true, but still false.
+// referenceCondition reports whether a predicate has a value, as a condition: what follows an operand that decides
+// about this value alone is not evaluated. After NULL, and cannot be true, but still false.
 func referenceCondition(t *term, want bool, b *column.Batch, row int) (bool, error) {
 	switch {
 	case t.op == opNot:

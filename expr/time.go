@@ -158,8 +158,8 @@ func truncateIn(t time.Time, unit string) time.Time {
 	return t.Add(-part)
 }
 
-// startOfDay returns the first instant of a day in a zone. That is not its midnight where clocks go forward at midnight,
-// and the first of two midnights where they go back to it.
+// startOfDay returns the first instant of a day in a zone. That is not its midnight where clocks go forward at
+// midnight, and the first of two midnights where they go back to it.
 func startOfDay(y int, m time.Month, d int, zone *time.Location) time.Time {
 	midnight := time.Date(y, m, d, 0, 0, 0, 0, zone)
 	start, end := midnight.ZoneBounds()

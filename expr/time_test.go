@@ -13,8 +13,8 @@ import (
 
 // Times around transitions of zones.
 
-// TestDateTruncAroundTransitions truncates times around each transition of zones whose clocks go forward at midnight, back
-// to midnight, or past it.
+// TestDateTruncAroundTransitions truncates times around each transition of zones whose clocks go forward at midnight,
+// back to midnight, or past it.
 func TestDateTruncAroundTransitions(t *testing.T) {
 	clock := clockOf(column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true})
 	last := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -67,6 +67,7 @@ func (op *groupOp) limitBy(next operation) {
 // maxGroups is the number of groups up to which groupby orders them.
 const maxGroups = 1 << 30
 
+// node checks the aggregates.
 func (op *groupOp) node(p *plan, in node) (node, error) {
 	g, err := op.config(p.config).New()
 	if err != nil {

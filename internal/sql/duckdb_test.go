@@ -79,7 +79,8 @@ func cells[T any](r *recorded, i int) []T {
 	return values
 }
 
-// sameCell reports whether a value is the recorded one. Floats may differ in the last digits, as means and deviations do.
+// sameCell reports whether a value is the recorded one. Floats may differ in the last digits, as means and deviations
+// do.
 func sameCell(c *column.Column, row int, want *string) bool {
 	if c.Null(row) || want == nil {
 		return c.Null(row) && want == nil
