@@ -31,8 +31,8 @@ func (c *conn) CheckNamedValue(nv *driver.NamedValue) (err error) {
 
 var valuerType = reflect.TypeFor[driver.Valuer]()
 
-// valueOf returns the value of a driver.Valuer, also behind pointers and in a Null type, and any other value as it is. A
-// type that has an encoder in vecql, such as a Null type, is bound by that. A nil pointer is NULL, unless Value is a
+// valueOf returns the value of a driver.Valuer, also behind pointers and in a Null type, and any other value as it is.
+// A type that has an encoder in vecql, such as a Null type, is bound by that. A nil pointer is NULL, unless Value is a
 // method of the pointer.
 func valueOf(v any) (any, error) {
 	for {
