@@ -531,8 +531,8 @@ func TestColumnAllocs(t *testing.T) {
 	}), "allocations of 100 rows")
 }
 
-// requireFreshAllocs checks the budget of a new batch: its columns, the sizes of its texts, and for each column its texts
-// and their offsets, none of which grows.
+// requireFreshAllocs checks the budget of a new batch: its columns, the sizes of its texts, and for each column its
+// texts and their offsets, none of which grows.
 func requireFreshAllocs(t *testing.T) {
 	t.Helper()
 	infos := []cql.ColumnInfo{{Name: "a", TypeInfo: columnType(t, "text")}, {Name: "b", TypeInfo: columnType(t, "blob")}}
