@@ -65,8 +65,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestDynamicSplits splits restrictions while their pages are read, as a runner does, in rings of all shapes: each row is
-// emitted once, by the part that has its token.
+// TestDynamicSplits splits restrictions while their pages are read, as a runner does, in rings of all shapes: each row
+// is emitted once, by the part that has its token.
 func TestDynamicSplits(t *testing.T) {
 	_, uri := start(t, cqltest.Config{}, itemsTable)
 	fill(t, uri, 300)

@@ -16,7 +16,8 @@
 //	4 rows
 //
 // For production: -hosts names nodes of a cluster with the tables below, and the flags of Beam the runner, such as
-// --runner=universal --endpoint=HOST:PORT --environment_type=DOCKER for Flink.
+// --runner=universal --endpoint=HOST:PORT --environment_type=DOCKER for Flink and Spark. A program for Dataflow imports
+// its runner, too.
 package main
 
 import (
@@ -31,7 +32,9 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/beamvecql"
@@ -79,7 +82,7 @@ func run(ctx context.Context, hosts string, out io.Writer) error {
 	items := beamvecql.Read(s, uri, "SELECT label, embedding FROM shop.items", beamvecql.ReadOptions{})
 	groups := beamvecql.GroupBy(s, centroids, items)
 	beamvecql.Write(s, uri, "shop.centroids", groups, beamvecql.WriteOptions{MaxRejected: -1})
-	if err := beamx.Run(ctx, p); err != nil {
+	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), p); err != nil {
 		return err
 	}
 	session, err := vecql.NewCluster(strings.Split(hosts, ",")...).CreateSession()
