@@ -238,8 +238,8 @@ type (
 	number interface{ signed | unsigned | float }
 )
 
-// sums are sums of integers in 128 bits: low holds the low 64 bits of each, and over the carries. The final sum does not
-// depend on the order of rows, even if an intermediate sum overflows 64 bits.
+// sums are sums of integers in 128 bits: low holds the low 64 bits of each, and over the carries. The final sum does
+// not depend on the order of rows, even if an intermediate sum overflows 64 bits.
 type sums struct {
 	seen
 	low  []int64

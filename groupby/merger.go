@@ -140,7 +140,8 @@ func (m *merger) accumulate(c *chunk, ids []uint32) error {
 		for k, v := range m.plan.parts[i].args {
 			args[k] = c.values[v]
 		}
-		if err := acc.Add(Rows{IDs: ids, Args: args, Start: c.start, Numbers: c.numbers, only: c.only && len(ids) > 0}); err != nil {
+		rows := Rows{IDs: ids, Args: args, Start: c.start, Numbers: c.numbers, only: c.only && len(ids) > 0}
+		if err := acc.Add(rows); err != nil {
 			return m.failed(i, err)
 		}
 	}
