@@ -136,7 +136,7 @@ func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
 		n = min(n, gatherBlock)
 		*scratch = grow((*scratch)[:0], n)
 		codes := *scratch
-		unpack(codes, h.ahead(), h.bit, h.width)
+		unpack(codes, h.packed, h.bit, h.width)
 		if !gather(dst[:n], hits, codes) {
 			return badCode(slices.Max(codes), len(hits))
 		}

@@ -110,7 +110,7 @@ func (h *hybrid) decode(dst []uint32) error {
 				dst[i] = h.value
 			}
 		} else {
-			unpack(dst[:n], h.ahead(), h.bit, h.width)
+			unpack(dst[:n], h.packed, h.bit, h.width)
 			h.bit += n * int(h.width)
 		}
 		h.left -= n
@@ -118,10 +118,6 @@ func (h *hybrid) decode(dst []uint32) error {
 	}
 	return nil
 }
-
-// ahead returns the bytes of the packed run and up to 8 bytes that follow in the page: unpack reads words, and short
-// runs, which are frequent, would otherwise be unpacked bit by bit.
-func (h *hybrid) ahead() []byte { return h.packed[:min(len(h.packed)+8, cap(h.packed))] }
 
 // unpack writes len(dst) integers of width bits, the first one at bit position bit of src.
 func unpack(dst []uint32, src []byte, bit int, width uint) {
