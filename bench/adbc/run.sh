@@ -60,9 +60,9 @@ if ! "$python" -c 'import sys; from cassandra.protocol import NumpyProtocolHandl
 	drivers=${drivers//cassandra-driver-numpy/}
 fi
 
-on() { shift; "$@"; }
+on_server=() on_client=() # core of each
 if command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null; then
-	on() { local core=$1; shift; taskset -c "$core" "$@"; }
+	on_server=(taskset -c 0) on_client=(taskset -c 1)
 fi
 
 # start starts a server and sets host.
@@ -70,8 +70,8 @@ start() {
 	local out=$work/address
 	mkfifo "$out"
 	case $1 in
-	cqltest) on 0 "$work/vecql" fake --port 0 --control 127.0.0.1:0 --json >"$out" & ;;
-	cassandra) on 0 "$work/cassandra" -Xmx4g -XX:TieredStopAtLevel=4 >"$out" & ;;
+	cqltest) "${on_server[@]}" "$work/vecql" fake --port 0 --control 127.0.0.1:0 --json >"$out" & ;;
+	cassandra) "${on_server[@]}" "$work/cassandra" -Xmx4g -XX:TieredStopAtLevel=4 >"$out" & ;;
 	*) echo "run.sh: unknown server $1" >&2; exit 2 ;;
 	esac
 	server_pid=$!
@@ -82,7 +82,7 @@ start() {
 }
 
 results=../results/adbc.txt
-measure() { on 1 "$python" measure.py --host "$host" --server "$server" --dir "$data" "$@"; }
+measure() { "${on_client[@]}" "$python" measure.py --host "$host" --server "$server" --dir "$data" "$@"; }
 rows_of() { if [ "$1" = vecql ]; then echo "$rows"; else echo "$peer_rows"; fi; }
 status=0
 for ((i = 0; i < repeat; i++)); do
