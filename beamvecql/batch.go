@@ -26,7 +26,8 @@ import (
 //	file       Source.File: its length as uvarint, its bytes
 //	rows       an Arrow IPC stream of one record batch (Arrow Columnar Format, "IPC Streaming Format")
 //
-// The other fields of Source are not encoded: they are about the response of a node.
+// The other fields of Source are not encoded: they are about the response of a node. The checksum protects against
+// damage, not against malice: arrow-go believes lengths in the stream. The bytes come from workers of the same pipeline.
 
 const batchVersion = 1
 
