@@ -27,7 +27,8 @@ import (
 //	rows       an Arrow IPC stream of one record batch (Arrow Columnar Format, "IPC Streaming Format")
 //
 // The other fields of Source are not encoded: they are about the response of a node. The checksum protects against
-// damage, not against malice: arrow-go believes lengths in the stream. The bytes come from workers of the same pipeline.
+// damage, not against malice: arrow-go believes lengths in the stream. The bytes come from workers of the same
+// pipeline.
 
 const batchVersion = 1
 
