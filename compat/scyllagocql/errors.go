@@ -15,13 +15,6 @@ import (
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
 // below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
 
-// The sentinel errors that v1.7 does not have.
-var (
-	ErrNoTable         = errors.New("no table name provided")
-	ErrSessionNotReady = errors.New("session is not ready yet")
-	ErrTabletsNotUsed  = errors.New("tablets not used")
-)
-
 // A RequestError is an error that a server sent.
 type RequestError interface {
 	// Code returns one of the ErrCode constants.

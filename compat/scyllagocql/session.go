@@ -168,6 +168,9 @@ func (s *Session) Vecql() *vecql.Session { return s.vecql.Load() }
 // ID returns an id of the session.
 func (s *Session) ID() string { return s.id }
 
+// ErrSessionNotReady means that a session has not connected yet.
+var ErrSessionNotReady = errors.New("session is not ready yet")
+
 // Ready returns nil if the session has connected, ErrSessionNotReady while it connects, else the error of connecting.
 func (s *Session) Ready() error {
 	select {

@@ -3,11 +3,19 @@
 package gocql
 
 import (
+	"errors"
+
 	"github.com/gocql/gocql/tablets"
 	"github.com/vecql/vecql"
 )
 
 // Tablets: those that the session has learned from responses.
+
+// The sentinel errors of metadata.
+var (
+	ErrNoTable        = errors.New("no table name provided")
+	ErrTabletsNotUsed = errors.New("tablets not used")
+)
 
 // TabletsMetadata returns the tablets of all tables.
 //
