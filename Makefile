@@ -118,8 +118,8 @@ bench-adbc:
 beam:
 	cd beamvecql && go vet ./... && go test -count=1 ./...
 
-# The same pipeline on Flink, which the test starts. It needs Java 17 and Maven, fetches 155 MB of jars once into .cache, and takes
-# three minutes.
+# The same pipeline on Flink, which the test starts. It needs Java 17 and Maven, fetches 155 MB of jars once, and then takes
+# half a minute.
 beam-flink:
 	cd beamvecql && VECQL_BEAM_FLINK=$(CURDIR)/.cache/beam-flink go test -count=1 -v -timeout 20m -run '^TestFlink$$' .
 
