@@ -52,7 +52,7 @@ func closeSessions(uri string) {
 // connect returns a session of the test's own.
 func connect(t *testing.T, uri string) *vecql.Session {
 	t.Helper()
-	cfg, err := parseURI(uri)
+	cfg, err := uriConfig(uri, true)
 	require.NoError(t, err)
 	session, err := cfg.CreateSession()
 	require.NoError(t, err)
