@@ -30,6 +30,12 @@ func (op *groupOp) distinctArg(c groupby.Config) string {
 	if i < 0 || slices.Contains(op.keys, arg) {
 		return ""
 	}
+	// Groups of a text are found by the codes of its dictionary, which pairs do not have.
+	for _, key := range op.keys {
+		if k := op.input.Index(key); k < 0 || op.input[k].Type.Kind.IsText() {
+			return ""
+		}
+	}
 	switch kind := op.input[i].Type.Kind; {
 	case kind == column.Decimal, kind == column.Vector, kind.IsNested():
 		return ""
