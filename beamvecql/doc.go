@@ -25,7 +25,8 @@
 //
 // Transforms take a cluster as a URI, or as a name of [RegisterCluster]. The URI is part of the pipeline, with the
 // password in it; a registered configuration is made on the worker. A URI, as of adbcvecql and sqlvecql, has a list of
-// hosts, a keyspace and parameters: cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem.
+// hosts, a keyspace and parameters:
+// cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem.
 //
 //	data_center                 the local data center
 //	consistency                 default QUORUM
