@@ -192,9 +192,9 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 // small table has most rows, and stays in the cache. Texts are marked late, since misses are copied.
 func (p *plan) firstMark() int {
 	if p.keys.form <= keyWords {
-		return min(p.local/2, max(p.local/8, 4096))
+		return max(1, min(p.local/2, max(p.local/8, 4096)))
 	}
-	return p.local / 2
+	return max(1, p.local/2)
 }
 
 // tooLarge counts the memory of the table, and reports whether it exceeds its part of the memory limit. A table of few
