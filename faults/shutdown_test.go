@@ -35,6 +35,8 @@ func TestFault50GracefulDisconnect(t *testing.T) {
 			var stop atomic.Bool
 			var failed atomic.Int64
 			var load sync.WaitGroup
+			defer load.Wait()
+			defer stop.Store(true) // also if the test fails
 			for i := range 16 {
 				load.Go(func() {
 					for ; !stop.Load(); i += 16 {
