@@ -244,7 +244,6 @@ type sums struct {
 	seen
 	low  []int64
 	over carries
-	only bool // the rows to add belong to one group
 }
 
 func (s *sums) Resize(n int) {
@@ -267,18 +266,17 @@ type carries struct {
 const firstCarries = 1024
 
 func (c *carries) add(id uint32, n int64) {
-	switch {
-	case id >= firstCarries:
-		if c.rest == nil {
-			c.rest = map[uint32]int64{}
-		}
-		c.rest[id] += n
-	default:
+	if id < firstCarries {
 		if c.first == nil {
 			c.first = make([]int64, firstCarries)
 		}
 		c.first[id] += n
+		return
 	}
+	if c.rest == nil {
+		c.rest = map[uint32]int64{}
+	}
+	c.rest[id] += n
 }
 
 func (c *carries) of(id int) int64 {
@@ -350,12 +348,13 @@ func sumUnsigned[T unsigned](x []T) (hi int64, lo uint64) {
 	return hi, lo
 }
 
-// addSigned adds values to their groups. Carries are rare, so that their branch is almost free.
-func addSigned[T signed](s *sums, ids []uint32, col *column.Column) {
+// addSigned adds values to their groups; only means that all belong to one. Carries are rare, so that their branch is
+// almost free.
+func addSigned[T signed](s *sums, ids []uint32, only bool, col *column.Column) {
 	low := s.low
 	x := view[T](col)[:len(ids)]
 	s.begin(ids, col.Nulls != 0)
-	if s.only && col.Nulls == 0 {
+	if only && col.Nulls == 0 {
 		hi, lo := sumSigned(x)
 		s.addSum(ids[0], hi, lo)
 	} else if col.Nulls == 0 {
@@ -383,7 +382,7 @@ func addSigned[T signed](s *sums, ids []uint32, col *column.Column) {
 }
 
 // addUnsigned adds unsigned integers to the low 64 bits of their sums and carries what overflows.
-func addUnsigned[T unsigned](s *sums, ids []uint32, col *column.Column) {
+func addUnsigned[T unsigned](s *sums, ids []uint32, only bool, col *column.Column) {
 	low := s.low
 	x := view[T](col)[:len(ids)]
 	s.begin(ids, col.Nulls != 0)
@@ -397,7 +396,7 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, col *column.Column) {
 		}
 	}
 	switch {
-	case s.only && col.Nulls == 0:
+	case only && col.Nulls == 0:
 		hi, lo := sumUnsigned(x)
 		sum, carry := bits.Add64(uint64(low[ids[0]]), lo, 0)
 		low[ids[0]] = int64(sum)
@@ -425,11 +424,10 @@ func (s *sums) state(t column.Type, i, j int) []column.Column {
 
 // merge adds the states of other sums: a column of low words, and one of carries, which is nearly always zeros.
 func (s *sums) merge(ids []uint32, state []column.Column) {
-	s.only = false
 	if state[0].Type == typeUint64 {
-		addUnsigned[uint64](s, ids, &state[0])
+		addUnsigned[uint64](s, ids, false, &state[0])
 	} else {
-		addSigned[int64](s, ids, &state[0])
+		addSigned[int64](s, ids, false, &state[0])
 	}
 	if !isZeros(&state[1]) {
 		for i, n := range view[int64](&state[1]) {
@@ -456,7 +454,7 @@ func (s *sums) float(id int, unsigned bool) float64 {
 // overflow.
 type sumInt struct {
 	sums
-	add      func(*sums, []uint32, *column.Column)
+	add      func(s *sums, ids []uint32, only bool, col *column.Column)
 	unsigned bool
 	typ      column.Type // of the result
 }
@@ -474,8 +472,7 @@ func (s *sumInt) Types() ([]column.Type, column.Field) {
 }
 
 func (s *sumInt) Add(rows Rows) error {
-	s.only = rows.only
-	s.add(&s.sums, rows.IDs, &rows.Args[0])
+	s.add(&s.sums, rows.IDs, rows.only, &rows.Args[0])
 	return nil
 }
 
