@@ -7,9 +7,7 @@ FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc bench-adbc ecosystem demo
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel adbc wheel test-adbc beam beam-flink ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo bench-adbc beam beam-flink
 
 all: test lint
 

@@ -308,3 +308,19 @@ func TestDecimalString(t *testing.T) {
 		require.Equal(t, want, d.String())
 	}
 }
+
+// TestSchemaEmpty compares the schema of an empty batch with the one that it was made of.
+func TestSchemaEmpty(t *testing.T) {
+	b := column.NewBatch(
+		column.Of("i", []int64{1}), column.Strings("s", []string{"x"}), column.Matrix("v", []float32{1, 2}, 2),
+		column.Lists("l", []int32{0, 1}, column.Structs(column.ElementName, column.Of("f", []float64{1}),
+			column.Lists("g", []int32{0, 1}, column.Of(column.ElementName, []bool{true})))),
+	)
+	empty := b.Schema().Empty()
+	require.NoError(t, empty.Check())
+	require.Equal(t, b.Schema(), empty.Schema())
+	require.Zero(t, empty.Rows)
+	both, err := column.Concat(empty, b)
+	require.NoError(t, err)
+	require.True(t, column.Equal(b, both), column.Diff(both, b))
+}

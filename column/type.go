@@ -229,6 +229,23 @@ func (s Schema) Index(name string) int {
 	return -1
 }
 
+// Empty returns a batch of no rows with a column for each field.
+func (s Schema) Empty() *Batch {
+	b := &Batch{Columns: make([]Column, len(s))}
+	for i, f := range s {
+		b.Columns[i] = f.empty()
+	}
+	return b
+}
+
+func (f Field) empty() Column {
+	c := Column{Name: f.Name, Type: f.Type}
+	for _, child := range f.Fields {
+		c.Children = append(c.Children, child.empty())
+	}
+	return c
+}
+
 // String returns the fields, separated by commas.
 func (s Schema) String() string {
 	fields := make([]string, len(s))

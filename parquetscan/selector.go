@@ -199,7 +199,7 @@ func (d *Dataset) Rows(ctx context.Context, o Options, rows []int64) (*column.Ba
 		batches = append(batches, b)
 	}
 	if len(batches) == 0 {
-		return s.empty()
+		return s.Schema().Empty(), nil
 	}
 	return column.Concat(batches...)
 }
@@ -219,19 +219,4 @@ func (s *Scan) bucketsOf(rows []int64) []Bucket {
 		}
 	}
 	return buckets
-}
-
-// empty returns a batch of no rows.
-func (s *Scan) empty() (*column.Batch, error) {
-	b := &column.Batch{Columns: make([]column.Column, s.outputs)}
-	for i, n := range s.nodes[0][:s.outputs] {
-		(*builder)(&b.Columns[i]).reset(s.columns[i].name, n, s.columns[i].vector)
-		if err := n.convert(&b.Columns[i], s.columns[i].inner); err != nil {
-			return nil, err
-		}
-	}
-	if s.o.RowNumbers != "" {
-		b.Columns = append(b.Columns, column.Of(s.o.RowNumbers, []int64{}))
-	}
-	return b, nil
 }

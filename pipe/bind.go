@@ -162,7 +162,7 @@ func (s *whereStep) bind(b *binder) error {
 		return err
 	}
 	if p.Type().Kind != column.Bool {
-		_, err := p.Select(emptyBatch(b.schema), nil)
+		_, err := p.Select(b.schema.Empty(), nil)
 		return failed(s.verb, s.quoted(), err)
 	}
 	op := &filterOp{text: s.text, schema: b.schema}
@@ -225,7 +225,7 @@ func (s *groupStep) bind(b *binder) error {
 		}
 	}
 	op := &groupOp{verb: s.verb, keys: keys, aggregates: s.aggregates, input: b.schema}
-	empty, err := op.config(b.config).Aggregate(b.ctx, emptyBatch(b.schema))
+	empty, err := op.config(b.config).Aggregate(b.ctx, b.schema.Empty())
 	if err != nil {
 		return failed(s.verb, quoted(keys), err)
 	}

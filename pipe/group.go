@@ -177,7 +177,7 @@ func (n *groupNode) finish(ctx context.Context, g *groupby.Grouper, arg string) 
 
 // ofNothing returns the one row of the aggregates of no rows: those of a row of NULLs, which only count(*) counts.
 func (op *groupOp) ofNothing() (*column.Batch, error) {
-	b := emptyBatch(op.input)
+	b := op.input.Empty()
 	const null = "null of " // no column of the input is needed by this name
 	b.Columns = append(b.Columns, column.Column{Name: null, Type: column.Type{Kind: column.Bool}})
 	for i := range b.Columns {

@@ -240,20 +240,3 @@ func (b *binder) pushConditions() {
 		op.conjuncts = slices.DeleteFunc(op.conjuncts, func(c conjunct) bool { return in(c, offered) && !in(c, rest) })
 	}
 }
-
-// emptyBatch returns a batch without rows.
-func emptyBatch(s column.Schema) *column.Batch {
-	b := &column.Batch{}
-	for _, f := range s {
-		b.Columns = append(b.Columns, emptyColumn(f))
-	}
-	return b
-}
-
-func emptyColumn(f column.Field) column.Column {
-	c := column.Column{Name: f.Name, Type: f.Type}
-	for _, child := range f.Fields {
-		c.Children = append(c.Children, emptyColumn(child))
-	}
-	return c
-}

@@ -45,7 +45,7 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 	slices.SortStableFunc(batches, func(a, b *column.Batch) int {
 		return cmp.Compare(a.Source.FirstRow, b.Source.FirstRow)
 	})
-	result := emptyBatch(pl.schema)
+	result := pl.schema.Empty()
 	if len(batches) > 0 {
 		if result, err = column.Concat(batches...); err != nil {
 			return nil, failed("Batch", "", err)
@@ -90,7 +90,7 @@ func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 		case err != nil:
 			yield(nil, err)
 		case !any:
-			yield(emptyBatch(pl.schema), nil)
+			yield(pl.schema.Empty(), nil)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (op *groupOp) fromStatistics(p *plan, source opened) node {
 func single(f column.Field, v any) (c column.Column, ok bool) {
 	switch v := v.(type) {
 	case nil:
-		return nullColumn(emptyColumn(f)), true
+		return nullColumn(column.Schema{f}.Empty().Columns[0]), true
 	case bool:
 		c = column.Of(f.Name, []bool{v})
 	case int8:

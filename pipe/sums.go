@@ -135,7 +135,7 @@ func shiftOf(a groupby.Aggregate, computed map[string]*computeOp, input column.S
 
 // sumsToInt64 reports whether a sum of Int64 is an Int64: an option can make it a float.
 func sumsToInt64(a groupby.Aggregate) bool {
-	empty := emptyBatch(column.Schema{{Name: a.Args[0], Type: column.TypeOf[int64]()}})
+	empty := column.Schema{{Name: a.Args[0], Type: column.TypeOf[int64]()}}.Empty()
 	b, err := groupby.Config{Aggregates: []groupby.Aggregate{a}}.Aggregate(context.Background(), empty)
 	return err == nil && len(b.Columns) == 1 && b.Columns[0].Type.Kind == column.Int64
 }

@@ -38,7 +38,7 @@ type openedUnion struct{ members []*binder }
 
 // align selects the columns of the first pipe.
 func (u *openedUnion) align(b *binder) error {
-	first, own := emptyBatch(u.members[0].schema), emptyBatch(b.schema)
+	first, own := u.members[0].schema.Empty(), b.schema.Empty()
 	if _, err := alike(own, first); err != nil {
 		return err
 	}
