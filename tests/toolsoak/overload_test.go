@@ -42,8 +42,14 @@ func (g *gauge) most() int {
 // inserts returns a fault of all INSERTs which the gauge counts until just before their answer is sent.
 func (g *gauge) inserts(delay time.Duration, err *cqltest.Error) cqltest.Fault {
 	return cqltest.Fault{
-		Op: cqltest.OpExecute, Statement: "INSERT", Delay: delay, Error: err,
-		Match: func(cqltest.Request) bool { g.add(1); return true },
+		Statement: "INSERT", Delay: delay, Error: err,
+		Match: func(r cqltest.Request) bool {
+			if r.Op == cqltest.OpPrepare {
+				return false
+			}
+			g.add(1)
+			return true
+		},
 		Wire:  func(answer []byte) []byte { g.add(-1); return answer }, // after the delay
 	}
 }
@@ -71,19 +77,25 @@ func newFake(t *testing.T, n, distinct int, text string) (c *cqltest.Cluster, so
 	return c, source
 }
 
-// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load. Throughput is back within 10
-// seconds. The machine must be idle otherwise: a load that waits for a processor takes that for a slow cluster.
+// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load by requests of one row and of
+// several. Throughput is back within 10 seconds. The machine must be idle otherwise: a load that waits for a processor takes that for a slow cluster.
 func TestOverload(t *testing.T) {
-	for name, trouble := range map[string]struct {
+	overloaded := &cqltest.Error{Code: cqltest.CodeOverloaded}
+	for _, trouble := range []struct {
 		delay time.Duration
 		err   *cqltest.Error
+		rows  int // enough for a load of more than 45 seconds
+		batch int // partitions of a request
 	}{
-		"OVERLOADED": {err: &cqltest.Error{Code: cqltest.CodeOverloaded}},
-		"slow":       {delay: 2 * time.Second},
+		{err: overloaded, rows: 60_000, batch: 1},
+		{err: overloaded, rows: 400_000, batch: 10},
+		{delay: 2 * time.Second, rows: 60_000, batch: 1},
+		{delay: 2 * time.Second, rows: 400_000, batch: 10},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("overloaded=%t/batch=%d", trouble.err != nil, trouble.batch), func(t *testing.T) {
 			t.Parallel()
-			const rows, most, usual = 60_000, 64, 50 * time.Millisecond
+			const most, usual = 64, 50 * time.Millisecond
+			rows := trouble.rows
 			x := newTool(t)
 			c, source := newFake(t, rows, rows, "text")
 			x.use(c.Hosts())
@@ -93,7 +105,8 @@ func TestOverload(t *testing.T) {
 				return c.Inject(g.inserts(delay, err))
 			}
 			calm := replace(usual, nil)
-			p := x.start("load", "soak.items", source, "--max-in-flight", fmt.Sprint(most), "--summary", "json")
+			p := x.start("load", "soak.items", source, "--max-in-flight", fmt.Sprint(most), "--summary", "json",
+				"--batch-partitions", fmt.Sprint(trouble.batch))
 			require.NoError(t, calm.Wait(t.Context(), 1))
 			time.Sleep(10 * time.Second)
 			before := rate(calm, 5*time.Second)
@@ -104,8 +117,9 @@ func TestOverload(t *testing.T) {
 			replace(0, nil)
 			<-p.endDone
 			s := x.summaryOf(p)
-			t.Logf("%.0f rows/s before, %d requests in 30 s of trouble, %.0f rows/s again after %v; %d retries; at most %d of %d requests in flight",
+			t.Logf("%.0f requests/s before, %d in 30 s of trouble, %.0f requests/s again after %v; %d retries; at most %d of %d requests in flight",
 				before, during.Hits(), .8*before, back, s.Retries, g.most(), most)
+			require.Positive(t, before, "the rows last until the trouble")
 			require.Less(t, back, 10*time.Second)
 			require.Equal(t, rows, s.Rows)
 			require.Zero(t, s.Rejected)
