@@ -558,3 +558,20 @@ func TestScyllaVariants(t *testing.T) {
 }
 
 var _ database = (*engine.Engine)(nil)
+
+// TestShutdownAnnouncesLater registers while the node waits for another client: the node announces its end to both.
+func TestShutdownAnnouncesLater(t *testing.T) {
+	c := New(t, Config{GracefulDisconnect: true})
+	n := c.Nodes()[0]
+	first, second := connect(t, c, n, 4), connect(t, c, n, 4)
+	register := appendString(appendShort(nil, 1), gracefulDisconnect)
+	require.Equal(t, OpReady, first.call(OpRegister, 0, register).op)
+	closed := make(chan bool)
+	go func() { closed <- n.Shutdown(10 * time.Second) }()
+	require.Equal(t, OpEvent, first.read().op)
+	second.send(OpRegister, 0, register)
+	require.ElementsMatch(t, []Opcode{OpReady, OpEvent}, []Opcode{second.read().op, second.read().op}) // in any order
+	require.NoError(t, first.sock.Close())
+	require.NoError(t, second.sock.Close())
+	require.True(t, <-closed)
+}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -284,12 +283,12 @@ func (n *Node) Shutdown(grace time.Duration) (closed bool) {
 	}
 	n.listeners = nil
 	n.mu.Unlock()
-	n.event(gracefulDisconnect, appendString(nil, gracefulDisconnect))
 	end := time.NewTimer(grace)
 	defer end.Stop()
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
-	for closed = !n.announcing(); !closed; closed = !n.announcing() {
+	announced := map[*conn]bool{}
+	for closed = !n.announce(announced); !closed; closed = !n.announce(announced) {
 		select {
 		case <-poll.C:
 			continue
@@ -301,9 +300,19 @@ func (n *Node) Shutdown(grace time.Duration) (closed bool) {
 	return closed
 }
 
-// announcing reports whether a connection that registered for GRACEFUL_DISCONNECT is open.
-func (n *Node) announcing() bool {
-	return slices.ContainsFunc(n.connections(), func(c *conn) bool { return c.registered(gracefulDisconnect) })
+// announce sends GRACEFUL_DISCONNECT to the connections that registered for it and are not in announced, to which it adds
+// them: a client may register while the node stops. It reports whether a connection that registered is open.
+func (n *Node) announce(announced map[*conn]bool) (open bool) {
+	for _, c := range n.connections() {
+		if !c.registered(gracefulDisconnect) {
+			continue
+		}
+		if open = true; !announced[c] {
+			announced[c] = true
+			c.pushEvent(appendString(nil, gracefulDisconnect))
+		}
+	}
+	return open
 }
 
 // Restart starts a node at its last address; a node that is up is stopped first. A new number of shards takes effect.
@@ -417,7 +426,11 @@ func (n *Node) connections() []*conn {
 func (n *Node) event(typ string, body []byte) {
 	for _, c := range n.connections() {
 		if c.registered(typ) {
-			c.push(appendFrame(nil, header{version: c.version, stream: eventStream, op: OpEvent}, body))
+			c.pushEvent(body)
 		}
 	}
+}
+
+func (c *conn) pushEvent(body []byte) {
+	c.push(appendFrame(nil, header{version: c.version, stream: eventStream, op: OpEvent}, body))
 }
