@@ -7,7 +7,8 @@ FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration bench bench-stall bench-latency bench-groupby bench-parquet bench-clickbench interop otel sql adbc wheel test-adbc ecosystem demo bench-adbc beam beam-flink
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc
 
 all: test lint
 
@@ -16,6 +17,7 @@ test:
 	go vet ./...
 	go test -count=1 ./...
 
+# The same with the race detector.
 race:
 	go test -race -count=1 -timeout 20m ./...
 
@@ -30,16 +32,18 @@ soak:
 soak-tool:
 	go test -count=1 -v -timeout 60m ./tests/toolsoak -rows $(ROWS)
 
-# The figures of faults under load, a line for each case: requests, failures, the second of the last one.
+# The figures of faults under load, a line for each case: requests, failures, the second of the last failure.
 evidence: SHELL = bash
 evidence:
 	set -o pipefail; go test -count=1 -v ./faults -run \
 		'HalfDeadNode|Fault37AnotherCluster|Fault38PausedNode|Fault4[234]|PrepareIsLost|SilentContactPoints' | \
 		sed -n 's/.*evidence: //p; /FAIL/p'
 
+# The linters, on the root module. .ci/run lint runs them on all modules.
 lint:
 	go run $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 
+# Formats all modules.
 fmt:
 	go run $(GOFUMPT) -w .
 
@@ -68,6 +72,10 @@ bench-stall:
 bench-latency:
 	bench/latency/run.sh
 
+# Loads and unloads of tables by the command vecql and its peers: a table in bench/results.
+bench-bulk:
+	bench/bulk/run.sh $(BENCHCOUNT)
+
 # Benchmarks of groupby and its peers, which pip installs: a table in bench/results.
 bench-groupby:
 	bench/groupby/run.sh $(BENCHCOUNT)
@@ -79,6 +87,10 @@ bench-parquet:
 # The queries of ClickBench by package pipe and its peers: tables and a plot in bench/results. The data takes 2 GB.
 bench-clickbench:
 	bench/clickbench/run.sh $(BENCHCOUNT)
+
+# The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
+bench-adbc:
+	ROWS=$(ROWS) bench/adbc/run.sh
 
 # The driver against the independent codec of go-cassandra-native-protocol.
 interop:
@@ -109,9 +121,6 @@ wheel: adbc
 test-adbc: adbc
 	cd adbcvecql && ADBC_VECQL_LIBRARY=$(CURDIR)/$(ADBC_LIBRARY) go test -count=1 -v -run '^TestPython$$' .
 
-# The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
-bench-adbc:
-	ROWS=$(ROWS) bench/adbc/run.sh
 # The transforms for Apache Beam, on Prism, the runner of Beam's Go SDK.
 beam:
 	cd beamvecql && go vet ./... && go test -count=1 ./...
@@ -125,5 +134,6 @@ beam-flink:
 ecosystem:
 	go run ./compat/ecosystem
 
+# The demo of the README.
 demo:
 	go run ./cmd/vecql demo
