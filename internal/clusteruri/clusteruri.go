@@ -3,6 +3,8 @@
 // Package clusteruri makes the configuration of a session from a URI, for the drivers of other interfaces:
 //
 //	cassandra://user:password@host1:9042,host2/keyspace?data_center=dc1&tls.ca=/etc/ca.pem
+//
+// Its [TLS] reads the files of certificates for the flags of the command, too.
 package clusteruri
 
 import (
@@ -180,26 +182,45 @@ func Config(get func(name string) string) (*vecql.ClusterConfig, error) {
 
 // tlsConfig returns the configuration of TLS, nil for connections without TLS.
 func tlsConfig(value func(name string) string) (*tls.Config, error) {
-	ca, cert, key, name := value("tls.ca"), value("tls.cert"), value("tls.key"), value("tls.server_name")
-	verify := value("tls.verify") == "true"
-	if value("tls") == "false" && verify && ca+cert+key+name == "" {
+	t := TLS{
+		CA: value("tls.ca"), Cert: value("tls.cert"), Key: value("tls.key"),
+		ServerName: value("tls.server_name"), Insecure: value("tls.verify") == "false",
+	}
+	if value("tls") == "false" && t == (TLS{}) {
 		return nil, nil
 	}
-	cfg := &tls.Config{ServerName: name, InsecureSkipVerify: !verify}
-	if ca != "" {
-		pem, err := os.ReadFile(ca)
+	return t.Config("tls.")
+}
+
+// A TLS has the settings of connections with TLS, whose files are PEM files.
+type TLS struct {
+	CA         string // authorities of the nodes; default those of the system
+	Cert, Key  string // of the client
+	ServerName string // in the certificates of the nodes; default the contact point
+	Insecure   bool   // trusts every certificate
+}
+
+// Config returns the configuration of package tls. Errors name the setting of a file, which is prefix with ca, cert or
+// key.
+func (t TLS) Config(prefix string) (*tls.Config, error) {
+	cfg := &tls.Config{ServerName: t.ServerName, InsecureSkipVerify: t.Insecure}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
 		cfg.RootCAs = x509.NewCertPool()
 		if err == nil && !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			err = fmt.Errorf("%s has no certificate in PEM form", ca)
+			err = fmt.Errorf("%s has no certificate in PEM form", t.CA)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("tls.ca: %w", err)
+			return nil, fmt.Errorf("%sca: %w", prefix, err)
 		}
 	}
-	if cert+key != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
+	if (t.Cert == "") != (t.Key == "") {
+		return nil, fmt.Errorf("%[1]scert and %[1]skey belong together: one of them is missing", prefix)
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
-			return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
+			return nil, fmt.Errorf("%[1]scert and %[1]skey: %[2]w", prefix, err)
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}

@@ -3,20 +3,17 @@
 package tool
 
 import (
-	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/clusteruri"
 )
 
 // The flags of a cluster, and the configuration of a session that they make.
@@ -165,29 +162,12 @@ func (f *clusterFlags) clusterConfig(log io.Writer) (*vecql.ClusterConfig, error
 
 // tlsConfig returns the configuration of TLS, nil for connections without TLS.
 func (f *clusterFlags) tlsConfig() (*tls.Config, error) {
-	if !f.tls && !f.insecure && cmp.Or(f.ca, f.cert, f.key, f.serverName) == "" {
+	if (f.cert == "") != (f.key == "") {
+		return nil, usagef("--cert and --key belong together: one of them is missing")
+	}
+	settings := clusteruri.TLS{CA: f.ca, Cert: f.cert, Key: f.key, ServerName: f.serverName, Insecure: f.insecure}
+	if !f.tls && settings == (clusteruri.TLS{}) {
 		return nil, nil
 	}
-	cfg := &tls.Config{ServerName: f.serverName, InsecureSkipVerify: f.insecure}
-	if f.ca != "" {
-		pem, err := os.ReadFile(f.ca)
-		if err != nil {
-			return nil, fmt.Errorf("--ca: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--ca: %s has no certificate in PEM form", f.ca)
-		}
-	}
-	if (f.cert == "") != (f.key == "") {
-		return nil, usageError{errors.New("--cert and --key belong together: one of them is missing")}
-	}
-	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-		if err != nil {
-			return nil, fmt.Errorf("--cert and --key: %w", err)
-		}
-		cfg.Certificates = []tls.Certificate{pair}
-	}
-	return cfg, nil
+	return settings.Config("--")
 }
