@@ -15,12 +15,11 @@ var imports = map[string][]string{
 		module + "/internal",
 		"github.com/klauspost/compress",
 		"github.com/pierrec/lz4/v4",
-		"golang.org/x/sync",
 		"gopkg.in/inf.v0",
 	},
-	"bulk":               {module, module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
+	"bulk":               {module, module + "/column", module + "/internal/atomicfile", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext"},
 	"column":             {module + "/cql", module + "/internal/bitmap"},
-	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
+	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
 	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
 	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
@@ -29,9 +28,9 @@ var imports = map[string][]string{
 	"compat/api":         {module, module + "/compat", module + "/cql", module + "/internal/background"},
 	"cql":                nil,
 	// only the public packages
-	"examples":              {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan", module + "/pipe"},
+	"examples":              {module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/tablescan"},
 	"expr":                  {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/lex"},
-	"groupby":               {module + "/column", module + "/cql", module + "/internal/bitmap"},
+	"groupby":               {module + "/column", module + "/internal/bitmap"},
 	"internal/atomicfile":   nil,
 	"internal/background":   nil,
 	"internal/bitmap":       nil,
@@ -64,7 +63,7 @@ var imports = map[string][]string{
 	"internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"internal/tool": {
-		module, module + "/bulk", module + "/column", module + "/cql", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe",
+		module, module + "/bulk", module + "/column", module + "/cqltest", module + "/groupby", module + "/parquetscan", module + "/pipe",
 		module + "/tablescan", module + "/internal", module + "/tests/cassandra",
 		"github.com/BurntSushi/toml", "github.com/jedib0t/go-pretty/v6/table", "github.com/jedib0t/go-pretty/v6/text",
 		"github.com/schollz/progressbar/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
@@ -78,7 +77,6 @@ var imports = map[string][]string{
 		"github.com/google/uuid",
 		"github.com/klauspost/compress",
 		"github.com/pierrec/lz4/v4",
-		"golang.org/x/sync",
 	},
 	"cqltest/internal/engine": {
 		module + "/cqltest/internal/cql",

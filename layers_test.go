@@ -43,7 +43,7 @@ var layers = []layer{
 	{"frame", []string{"frame"}},
 	{"conn", []string{"conn"}},
 	{"cluster", []string{"topology", "pool", "prepared", "policy", "control", "schema"}},
-	{"session", []string{"config", "session", "query", "batch", "request", "iter", "rows", "columns", "observe", "bulk", "tablescan"}},
+	{"session", []string{"config", "session", "query", "batch", "request", "iter", "rows", "columns", "observe"}},
 }
 
 // layerOf returns the layer of the file, or -1.
@@ -53,6 +53,15 @@ func layerOf(file string) int {
 }
 
 func TestLayers(t *testing.T) {
+	for _, l := range layers {
+		for _, word := range l.words {
+			alone, err := filepath.Glob(word + ".go")
+			require.NoError(t, err)
+			several, err := filepath.Glob(word + "_*.go")
+			require.NoError(t, err)
+			require.NotEmpty(t, append(alone, several...), "no file of the layer %s begins with %s", l.name, word)
+		}
+	}
 	im := newSourceImporter(t)
 	seen := map[string]bool{}
 	// Each file is part of at least one of these builds.
@@ -508,7 +517,7 @@ func TestLayersPlanted(t *testing.T) {
 func TestImportsPlanted(t *testing.T) {
 	project := fstest.MapFS{}
 	for name, imports := range map[string]string{
-		"conn.go":                      `"net"; "github.com/vecql/vecql/internal/wire"; "golang.org/x/sync/errgroup"`,
+		"conn.go":                      `"net"; "github.com/vecql/vecql/internal/wire"; "github.com/pierrec/lz4/v4"`,
 		"session.go":                   `"github.com/vecql/vecql/groupby"; "golang.org/x/synctest"`,
 		"types.go":                     `"github.com/vecql/vecql/cql"`,
 		"cql/types.go":                 `"fmt"; "github.com/vecql/vecql/internal/wire"; "github.com/vecql/vecql"`,
