@@ -58,3 +58,42 @@ func ExampleInsert() {
 	// rejected row 2 chair
 	// wrote 2 rows
 }
+
+// A counter is incremented by structs of the program: each marker takes the field of its name. An increment that may
+// have been executed is not sent again, so that Options.Counters states that the program accepts rejected rows.
+func ExampleNew() {
+	cluster, err := cqltest.Start(cqltest.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	err = cluster.Exec(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
+		CREATE TABLE shop.visits (page text PRIMARY KEY, visits counter)`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+
+	ctx := context.Background()
+	w, err := bulk.New(session, "UPDATE shop.visits SET visits = visits + :count WHERE page = :page", bulk.Options{Counters: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	type visit struct {
+		Page  string
+		Count int64
+	}
+	if err := bulk.Rows(ctx, w, []visit{{"/", 3}, {"/shop", 1}, {"/", 2}}); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	visits, err := vecql.OneRow[int64](ctx, session.Query("SELECT visits FROM shop.visits WHERE page = ?", "/"))
+	fmt.Println(visits, err)
+	// Output: 5 <nil>
+}

@@ -5,14 +5,17 @@ package pipe_test
 import (
 	"context"
 	"fmt"
+	"log"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/pipe"
 )
 
-// visits are four rows.
+// visits are five rows.
 func visits() *column.Batch {
 	return column.NewBatch(
 		column.Strings("url", []string{"/", "/shop", "/shop/desk", "/", "/about"}),
@@ -100,4 +103,59 @@ func ExamplePipe_Batches() {
 	//     8
 	//     9
 	// 3 rows
+}
+
+// A table is read by token ranges. The condition states the partition key, so that one partition is read.
+func ExampleTable() {
+	cluster, err := cqltest.Start(cqltest.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	if err := cluster.Exec(`
+		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
+		CREATE TABLE shop.visits (user text, number int, milliseconds int, PRIMARY KEY (user, number));
+		INSERT INTO shop.visits (user, number, milliseconds) VALUES ('ann', 1, 12);
+		INSERT INTO shop.visits (user, number, milliseconds) VALUES ('ann', 2, 40);
+		INSERT INTO shop.visits (user, number, milliseconds) VALUES ('bob', 1, 35)`); err != nil {
+		log.Fatal(err)
+	}
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	slowest, err := pipe.Table(session, "shop.visits").
+		Where("user = ?", "ann").
+		GroupBy("user").Aggregate(groupby.Count().As("visits"), groupby.Max("milliseconds").As("slowest")).
+		Batch(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(slowest)
+	// Output:
+	// user    visits  slowest
+	// string   int64    int32
+	// ann          2       40
+	// 1 rows
+}
+
+// The numbers of a run: how many rows each step passed on.
+func ExampleConfig() {
+	var stats pipe.Stats
+	_, err := pipe.Batches(visits()).
+		Configure(pipe.Config{Workers: 1, Stats: &stats}).
+		Where("milliseconds > 10").
+		GroupBy("user").Aggregate(groupby.Count()).
+		Batch(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, step := range stats.Steps {
+		fmt.Println(step.Rows, step.Step)
+	}
+	// Output:
+	// 5 batches: 5 rows in 1 batches, columns user, milliseconds
+	// 3 where milliseconds > 10
+	// 2 group by user: count
 }
