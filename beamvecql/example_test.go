@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/beamvecql"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
@@ -77,12 +78,46 @@ func cheaper(it item) item {
 
 // Rows as structs: a table is changed by a function of the program.
 func ExampleRows() {
+	cluster, err := cqltest.Start(cqltest.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	if err := cluster.Exec(`
+		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};
+		CREATE TABLE shop.items (id bigint PRIMARY KEY, kind text, price int);
+		CREATE TABLE shop.sale (id bigint PRIMARY KEY, kind text, price int);
+		INSERT INTO shop.items (id, kind, price) VALUES (1, 'lamp', 10);
+		INSERT INTO shop.items (id, kind) VALUES (2, 'desk')`); err != nil {
+		log.Fatal(err)
+	}
+	uri := "cassandra://" + cluster.Hosts()[0]
 	p, s := beam.NewPipelineWithRoot()
-	uri := "cassandra://127.0.0.1"
 	rows := beamvecql.Rows[item](s, beamvecql.Read(s, uri, "SELECT id, kind, price FROM shop.items", beamvecql.ReadOptions{}))
 	sale := beamvecql.Batches[item](s, beam.ParDo(s, cheaper, rows))
 	beamvecql.Write(s, uri, "shop.sale", sale, beamvecql.WriteOptions{MaxRejected: -1})
-	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
+	ctx := context.Background()
+	if _, err := beam.Run(ctx, "prism", p); err != nil {
 		log.Fatal(err)
 	}
+
+	session, err := vecql.NewCluster(cluster.Hosts()...).CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	for _, id := range []int64{1, 2} {
+		it, err := vecql.OneRow[item](ctx, session.Query("SELECT id, kind, price FROM shop.sale WHERE id = ?", id))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if it.Price == nil {
+			fmt.Println(it.Kind, "without a price")
+		} else {
+			fmt.Println(it.Kind, *it.Price)
+		}
+	}
+	// Output:
+	// lamp 5
+	// desk without a price
 }

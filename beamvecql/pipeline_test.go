@@ -3,6 +3,7 @@
 package beamvecql
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -134,6 +135,7 @@ func TestBucketErrors(t *testing.T) {
 	} {
 		err := (&bucketFn{}).ProcessElement(t.Context(), element, nil)
 		require.ErrorContains(t, err, want, element)
+		require.Equal(t, want != "file does not exist", errors.Is(err, ErrBucket), element)
 	}
 }
 

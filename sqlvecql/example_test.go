@@ -109,3 +109,39 @@ func ExampleOpenDB() {
 	fmt.Println(name)
 	// Output: cqltest
 }
+
+// A field of a struct whose type package database/sql does not convert to.
+func ExampleOf() {
+	cluster, err := cqltest.Start(cqltest.Config{Nodes: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cluster.Close()
+	if err := cluster.Exec(`
+		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+		CREATE TABLE shop.items (id int PRIMARY KEY, size frozen<tuple<int, int>>, tags set<text>)`); err != nil {
+		log.Fatal(err)
+	}
+	db, err := sql.Open("vecql", "cassandra://"+cluster.Hosts()[0]+"/shop")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	type size struct{ Width, Height int }
+	type item struct {
+		ID   int
+		Size sqlvecql.Of[*size] // nil is NULL
+		Tags sqlvecql.Of[map[string]struct{}]
+	}
+	desk := item{ID: 1}
+	desk.Size.V = &size{160, 72}
+	if _, err := db.Exec("INSERT INTO items (id, size, tags) VALUES (?, ?, ?)", desk.ID, desk.Size, desk.Tags); err != nil {
+		log.Fatal(err)
+	}
+	var found item
+	if err := db.QueryRow("SELECT id, size, tags FROM items").Scan(&found.ID, &found.Size, &found.Tags); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.ID, *found.Size.V, found.Tags.V == nil)
+	// Output: 1 {160 72} true
+}
