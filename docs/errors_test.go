@@ -51,7 +51,10 @@ var notProvoked = map[string]string{
 	"groupby.ErrTooManyGroups": "more than 2^31 groups do not fit into the memory of a test",
 }
 
-// errorPackages are the packages that programs import, by folder.
+// modulePackages are packages in modules of their own, by folder. Their tests provoke their errors.
+var modulePackages = map[string]string{"adbcvecql": "adbcvecql", "beamvecql": "beamvecql", "sqlvecql": "sqlvecql"}
+
+// errorPackages are the other packages that programs import, by folder.
 var errorPackages = map[string]string{
 	"": "vecql", "bulk": "bulk", "cql": "cql", "column": "column", "column/arrowcolumn": "arrowcolumn", "expr": "expr",
 	"groupby":     "groupby",
@@ -84,7 +87,7 @@ func TestErrors(t *testing.T) {
 			golden[s.name] += fmt.Sprintf("\t%s\n\t\t%s\n", s.what, text)
 		})
 	}
-	names, aliases := exportedErrors(t)
+	names, aliases := exportedErrors(t, errorPackages)
 	for _, name := range names {
 		switch reason := notProvoked[name]; {
 		case aliases[name] != "":
@@ -101,7 +104,26 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	compareGolden(t, filepath.Join("testdata", "errors.golden"), golden)
-	requireDocumented(t, names, aliases)
+	others, _ := exportedErrors(t, modulePackages)
+	requireTested(t, others)
+	requireDocumented(t, append(names, others...), aliases)
+}
+
+// requireTested requires that a test of its package names each error.
+func requireTested(t *testing.T, names []string) {
+	t.Helper()
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		folder, name, _ := strings.Cut(name, ".")
+		paths, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+		require.NoError(t, err)
+		if !slices.ContainsFunc(paths, func(path string) bool {
+			text, err := os.ReadFile(path)
+			return err == nil && regexp.MustCompile(`\b`+name+`\b`).Match(text)
+		}) {
+			t.Errorf("no test of %s names %s", folder, name)
+		}
+	}
 }
 
 // changing are the parts of a text that differ from run to run.
@@ -139,12 +161,12 @@ func compareGolden(t *testing.T, path string, golden map[string]string) {
 	require.Equal(t, string(want), got.String(), "texts of errors changed: check them and run with -update")
 }
 
-// exportedErrors returns the names of the exported errors of errorPackages: variables Err..., constants of a type with
-// Error, and such types. aliases has the name that an alias stands for.
-func exportedErrors(t *testing.T) (names []string, aliases map[string]string) {
+// exportedErrors returns the names of the exported errors of packages by folder: variables Err..., constants of a type
+// with Error, and such types. aliases has the name that an alias stands for.
+func exportedErrors(t *testing.T, packages map[string]string) (names []string, aliases map[string]string) {
 	t.Helper()
 	aliases = map[string]string{}
-	for folder, pkg := range errorPackages {
+	for folder, pkg := range packages {
 		paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
 		require.NoError(t, err)
 		var decls []*ast.GenDecl
