@@ -189,7 +189,7 @@ func (w *watch) see(r cqltest.Request) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.count[id.Text]++
+	w.count[id.Text()]++
 	if w.total++; w.total%killEvery == 0 {
 		select {
 		case w.kills <- struct{}{}:

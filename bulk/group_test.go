@@ -71,7 +71,7 @@ func (r *requests) observe(s *shop, op cqltest.Opcode) {
 		var rows [][2]string
 		for i, v := range q.Values {
 			if v.Name == "id" {
-				rows = append(rows, [2]string{v.Text, q.Values[i+1].Text})
+				rows = append(rows, [2]string{v.Text(), q.Values[i+1].Text()})
 			}
 		}
 		r.mu.Lock()
@@ -231,7 +231,7 @@ func TestGroupRejected(t *testing.T) {
 		require.NoError(t, s.cluster.Exec(eventSchema))
 		b := events(3, 50)
 		refuse := func(r cqltest.Request) bool {
-			return slices.ContainsFunc(r.Values, func(v cqltest.Value) bool { return v.Text == "'a1 7'" })
+			return slices.ContainsFunc(r.Values, func(v cqltest.Value) bool { return v.Text() == "'a1 7'" })
 		}
 		for _, op := range []cqltest.Opcode{cqltest.OpBatch, cqltest.OpExecute} {
 			s.cluster.Inject(cqltest.Fault{Op: op, Match: refuse, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})

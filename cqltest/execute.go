@@ -317,6 +317,7 @@ func (req *request) info() Request {
 
 // boundValues appends the values of a statement, which is nil if it is not prepared.
 func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Value {
+	dst = slices.Grow(dst, len(values))
 	for i, v := range values {
 		out := Value{Name: v.Name, Unset: v.State == engine.ValueUnset}
 		if v.State == engine.ValueSet {
@@ -328,7 +329,7 @@ func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Valu
 		}
 		if s != nil && at >= 0 && at < len(s.Bind) {
 			c := s.Bind[at]
-			out.Name, out.Type, out.Text = c.Name, c.Type.String(), c.Type.Text(out.Bytes)
+			out.Name, out.Type, out.typ = c.Name, c.Type.String(), c.Type
 		}
 		dst = append(dst, out)
 	}

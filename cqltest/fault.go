@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vecql/vecql/cqltest/internal/engine"
 )
 
 // Faults: which requests and connections they match, and their effects.
@@ -142,7 +144,17 @@ type Value struct {
 	Type  string // in CQL
 	Bytes []byte // serialized; nil means NULL or a value that is not set
 	Unset bool
-	Text  string // the value as a CQL literal: "1", "'lamp'", "null"
+
+	typ *engine.Type // nil means that the statement is not prepared
+}
+
+// Text returns the value as a CQL literal, such as 1, 'lamp' or null. Bytes that are no value of the type are in
+// hexadecimal. A value of a statement that the node has not prepared, which has no type, is "".
+func (v Value) Text() string {
+	if v.typ == nil {
+		return ""
+	}
+	return v.typ.Text(v.Bytes)
 }
 
 // A Rule is a Fault in force, or one that only counts (Observe).

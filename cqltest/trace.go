@@ -119,7 +119,7 @@ func (req *request) traceParameters() map[string]string {
 		m["page_size"] = strconv.Itoa(req.params.PageSize)
 	}
 	for i, v := range boundValues(nil, req.statement, req.params.Values) {
-		m[fmt.Sprintf("bound_var_%d_%s", i, v.Name)] = v.Text
+		m[fmt.Sprintf("bound_var_%d_%s", i, v.Name)] = v.Text()
 	}
 	return m
 }

@@ -160,7 +160,7 @@ func TestLoadResumes(t *testing.T) {
 				defer mu.Unlock()
 				rows := 0
 				for _, v := range r.Values {
-					if fails && v.Name == "id" && v.Text == "555" {
+					if fails && v.Name == "id" && v.Text() == "555" {
 						return true
 					}
 					if v.Name == "id" {

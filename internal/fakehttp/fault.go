@@ -174,7 +174,7 @@ func (s *faultSpec) match() func(cqltest.Request) bool {
 	}
 	return func(r cqltest.Request) bool {
 		for name, want := range s.Values {
-			if v, ok := r.Value(name); !ok || v.Text != want {
+			if v, ok := r.Value(name); !ok || v.Text() != want {
 				return false
 			}
 		}

@@ -15,8 +15,14 @@ const maxRequests = 1000
 // A Log keeps the last requests of a cluster. Its zero value is empty.
 type Log struct {
 	mu       sync.Mutex
-	requests []request // the oldest first, from next on
+	requests []kept // the oldest first, from next on
 	next     int       // position of the next request once there are maxRequests
+}
+
+// kept is a request of a Log. Its values become text when it is listed: most requests never are.
+type kept struct {
+	request
+	values []cqltest.Value
 }
 
 // A request is the answer about a request of a client.
@@ -42,23 +48,16 @@ func (l *Log) Record(r cqltest.Request) {
 	if r.Statement == "" || strings.Contains(r.Statement, "system.") || strings.Contains(r.Statement, "system_") {
 		return
 	}
-	kept := request{
+	k := kept{values: r.Values, request: request{
 		Node: r.Node.Number(), Op: r.Op.String(), Statement: r.Statement, OnReplica: r.OnReplica, OnShard: r.OnShard,
-	}
-	for _, v := range r.Values {
-		text := v.Text
-		if v.Unset {
-			text = "unset"
-		}
-		kept.Values = append(kept.Values, value{v.Name, v.Type, text})
-	}
+	}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.requests) < maxRequests {
-		l.requests = append(l.requests, kept)
+		l.requests = append(l.requests, k)
 		return
 	}
-	l.requests[l.next] = kept
+	l.requests[l.next] = k
 	l.next = (l.next + 1) % maxRequests
 }
 
@@ -68,11 +67,24 @@ func (l *Log) list(statement string) []request {
 	defer l.mu.Unlock()
 	list := []request{}
 	for i := range l.requests {
-		if r := &l.requests[(l.next+i)%len(l.requests)]; strings.Contains(r.Statement, statement) {
-			list = append(list, *r)
+		if k := &l.requests[(l.next+i)%len(l.requests)]; strings.Contains(k.Statement, statement) {
+			list = append(list, k.answer())
 		}
 	}
 	return list
+}
+
+// answer returns the request with its values as text.
+func (k *kept) answer() request {
+	r := k.request
+	for _, v := range k.values {
+		text := v.Text()
+		if v.Unset {
+			text = "unset"
+		}
+		r.Values = append(r.Values, value{v.Name, v.Type, text})
+	}
+	return r
 }
 
 func (l *Log) clear() {
