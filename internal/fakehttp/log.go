@@ -16,7 +16,7 @@ const maxRequests = 1000
 type Log struct {
 	mu       sync.Mutex
 	requests []kept // the oldest first, from next on
-	next     int       // position of the next request once there are maxRequests
+	next     int    // position of the next request once there are maxRequests
 }
 
 // kept is a request of a Log. Its values become text when it is listed: most requests never are.
