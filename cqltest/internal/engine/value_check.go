@@ -87,6 +87,9 @@ func (t *Type) check(b []byte) error {
 			}
 		}
 	case KindVector:
+		if t.Elems[0].anyBytes() && len(b) > 0 && len(b) == t.fixedSize() {
+			return nil
+		}
 		parts, err := splitVector(t, b)
 		if err != nil {
 			return err
@@ -98,6 +101,17 @@ func (t *Type) check(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// anyBytes reports whether all bytes of the length fixedSize, which is not 0, are a value.
+func (t *Type) anyBytes() bool {
+	switch t.Kind {
+	case KindBoolean, KindInt, KindFloat, KindBigInt, KindDouble, KindTimestamp, KindUUID:
+		return true
+	case KindVector:
+		return t.Elems[0].anyBytes()
+	}
+	return false
 }
 
 // checkCollection checks the elements of a list, set or map, none of which may be NULL.
