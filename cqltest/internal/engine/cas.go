@@ -147,7 +147,7 @@ func (rc rowConditions) add(p *modifyPlan, x *env) error {
 type casRead struct {
 	t        *table
 	part     *partition // nil means that the partition does not exist
-	view     *partitionView
+	view     rowView    // without a row
 	sec      int64
 	statics  bool // reads all static columns, not only those of conditions
 	regulars bool // reads all regular columns, not only those of conditions
@@ -157,7 +157,8 @@ type casRead struct {
 }
 
 func newCASRead(plans []*modifyPlan, part *partition, m *mutation, sec int64) *casRead {
-	c := &casRead{t: m.t, part: part, view: &partitionView{key: m.key, parts: m.parts}, sec: sec}
+	view := rowView{t: m.t, p: &partitionHead{key: m.key, parts: m.parts}}
+	c := &casRead{t: m.t, part: part, view: view, sec: sec}
 	if part != nil {
 		c.view.static = part.static
 	}
@@ -189,7 +190,7 @@ func (c *casRead) satisfied(p *modifyPlan, x *env) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	there := v.row != nil || p.statics && v.p.static.live(x.sec)
+	there := v.row != nil || p.statics && v.static.live(x.sec)
 	switch {
 	case p.notExists:
 		return !there, nil
@@ -206,7 +207,7 @@ func (c *casRead) satisfied(p *modifyPlan, x *env) (bool, error) {
 
 // target returns the row that the conditions of a statement apply to; its row is nil if it does not exist.
 func (c *casRead) target(p *modifyPlan, x *env) (rowView, error) {
-	v := rowView{t: c.t, p: c.view}
+	v := c.view
 	if p.statics {
 		return v, nil
 	}
@@ -252,7 +253,8 @@ func (c *casRead) notApplied(plans []*modifyPlan, batch bool) *Result {
 		res.Columns = append(res.Columns, c.t.column(col))
 	}
 	for _, r := range rows {
-		v := rowView{t: c.t, p: c.view, row: r}
+		v := c.view
+		v.row = r
 		out := [][]byte{boolBytes(false)}
 		for _, col := range columns {
 			var b []byte

@@ -23,7 +23,7 @@ type position struct {
 	done       bool     // after the whole partition
 }
 
-// readChunk is the least number of rows that a reader takes while it holds the lock. It releases the lock between
+// readChunk is the largest number of rows that a reader takes while it holds the lock. It releases the lock between
 // chunks.
 const readChunk = 1024
 
@@ -39,15 +39,17 @@ type reader struct {
 	statics  bool // a partition with only a static row yields a row
 	sec      int64
 
-	pos  *position // nil means before the first row
-	next int       // next index in keys
-	seen bool      // the partition at pos has yielded rows
-	end  bool
+	most   int      // rows of this chunk
+	pos    position // without meaning before the first row
+	placed bool     // pos has a meaning
+	next   int      // next index in keys
+	seen   bool     // the partition at pos has yielded rows
+	end    bool     // of the range of tokens
 }
 
 // resume positions the reader after p.
-func (r *reader) resume(p *position) error {
-	r.pos, r.seen = p, !p.done
+func (r *reader) resume(p position) error {
+	r.pos, r.placed, r.seen = p, true, !p.done
 	if r.keys == nil {
 		return nil
 	}
@@ -59,18 +61,28 @@ func (r *reader) resume(p *position) error {
 	return nil
 }
 
-// read returns the next rows; none means the end.
-func (r *reader) read(ctx context.Context) ([]rowView, error) {
+// read returns the next rows, at most n or readChunk; none means the end.
+func (r *reader) read(ctx context.Context, n int64) ([]rowView, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	r.st.mu.RLock()
 	defer r.st.mu.RUnlock()
+	r.most = int(min(n, readChunk))
 	var out []rowView
-	for !r.end && len(out) < readChunk {
-		p := r.partition()
-		if p == nil {
-			r.end = true
+	if r.keys != nil {
+		for p := r.keyed(); p != nil && len(out) < r.most; p = r.keyed() {
+			out = r.rows(p, out)
+		}
+		return out, nil
+	}
+	if r.end {
+		return nil, nil
+	}
+	out = make([]rowView, 0, min(r.most, r.st.parts.n))
+	for at := r.start(); len(out) < r.most; at = r.st.parts.next(at) {
+		p, ok := r.st.parts.get(at)
+		if r.end = !ok || p.token > r.to; r.end {
 			break
 		}
 		out = r.rows(p, out)
@@ -78,45 +90,42 @@ func (r *reader) read(ctx context.Context) ([]rowView, error) {
 	return out, nil
 }
 
-// partition returns the partition to continue in.
-func (r *reader) partition() *partition {
-	if r.keys != nil {
-		for r.next < len(r.keys) {
-			key := r.keys[r.next]
-			p := r.st.byKey[string(key)]
-			if p != nil && !(r.pos != nil && r.pos.done && bytes.Equal(r.pos.key, key)) {
-				return p
-			}
-			r.next++
+// keyed returns the partition of keys to continue in; nil means none.
+func (r *reader) keyed() *partition {
+	for ; r.next < len(r.keys); r.next++ {
+		key := r.keys[r.next]
+		p := r.st.byKey[string(key)]
+		if p != nil && !(r.placed && r.pos.done && bytes.Equal(r.pos.key, key)) {
+			return p
 		}
-		return nil
-	}
-	at := r.st.parts.search(func(p *partition) bool {
-		if r.pos != nil {
-			c := compareKeys(p.token, p.key, r.pos.token, r.pos.key)
-			return c < 0 || c == 0 && r.pos.done
-		}
-		return p.token < r.from
-	})
-	if p, ok := r.st.parts.get(at); ok && p.token <= r.to {
-		return p
 	}
 	return nil
 }
 
+// start returns the place of the partition to continue in, in a range of tokens.
+func (r *reader) start() place {
+	return r.st.parts.search(func(p *partition) bool {
+		if !r.placed {
+			return p.token < r.from
+		}
+		c := compareKeys(p.token, p.key, r.pos.token, r.pos.key)
+		return c < 0 || c == 0 && r.pos.done
+	})
+}
+
 // rows appends rows of p and advances the position.
 func (r *reader) rows(p *partition, out []rowView) []rowView {
-	if r.pos == nil || !bytes.Equal(r.pos.key, p.key) {
-		r.pos, r.seen = &position{token: p.token, key: p.key}, false
+	if !r.placed || !bytes.Equal(r.pos.key, p.key) {
+		r.pos, r.placed, r.seen = position{token: p.token, key: p.key}, true, false
 	}
 	after := r.pos.clustering
-	view := &partitionView{p.token, p.key, p.parts, p.static}
+	view := rowView{t: r.t, p: &p.partitionHead, static: p.static}
 	ranges := r.slices
 	for i := range ranges {
 		if r.reversed {
 			i = len(ranges) - 1 - i
 		}
-		at, step := r.start(p, &ranges[i], after)
+		at, step := r.first(p, &ranges[i], after)
 		for {
 			found, ok := p.rows.get(at)
 			if !ok || !r.reversed && !r.t.before(found.clustering, ranges[i].to) ||
@@ -127,27 +136,29 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 			if !found.live(r.sec) {
 				continue
 			}
-			out = append(out, rowView{t: r.t, p: view, row: found})
+			view.row = found
+			out = append(out, view)
 			r.seen = true
 			if r.distinct {
-				r.pos = &position{token: p.token, key: p.key, done: true}
+				r.pos.done = true
 				return out
 			}
-			if len(out) >= readChunk {
-				r.pos = &position{token: p.token, key: p.key, clustering: found.clustering}
+			if len(out) >= r.most {
+				r.pos.clustering = found.clustering
 				return out
 			}
 		}
 	}
 	if !r.seen && r.statics && p.static.live(r.sec) {
-		out = append(out, rowView{t: r.t, p: view})
+		view.row = nil
+		out = append(out, view)
 	}
-	r.pos = &position{token: p.token, key: p.key, done: true}
+	r.pos.clustering, r.pos.done = nil, true
 	return out
 }
 
-// start returns the place of the first row of a range after the position, and the direction.
-func (r *reader) start(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
+// first returns the place of the first row of a range after the position, and the direction.
+func (r *reader) first(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
 	if !r.reversed {
 		return p.rows.search(func(o *row) bool {
 			return !r.t.after(o.clustering, s.from) || after != nil && r.t.compareClustering(o.clustering, after) <= 0

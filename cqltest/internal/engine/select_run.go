@@ -54,7 +54,7 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 			b.left = state.leftPartition
 		}
 		if rd != nil {
-			if err := rd.resume(&state.position); err != nil {
+			if err := rd.resume(state.position); err != nil {
 				return nil, err
 			}
 		}
@@ -133,8 +133,9 @@ type builder struct {
 	per     int64 // PER PARTITION LIMIT
 	left    int64 // rest of per in this partition
 	page    int64
-	key     []byte // partition of the last row
-	lastKey []byte // last partition of a read by key; nil means a scan
+	cells   [][]byte // of the next rows
+	key     []byte   // partition of the last row
+	lastKey []byte   // last partition of a read by key; nil means a scan
 	last    *rowView
 	group   *rowView // first row of the current group; nil means none
 	full    bool
@@ -143,7 +144,7 @@ type builder struct {
 // all reads until the end of the table, the page or the limit.
 func (b *builder) all(ctx context.Context, rd *reader) error {
 	for {
-		rows, err := rd.read(ctx)
+		rows, err := rd.read(ctx, b.want())
 		if err != nil {
 			return err
 		}
@@ -159,6 +160,19 @@ func (b *builder) all(ctx context.Context, rd *reader) error {
 			}
 		}
 	}
+}
+
+// want returns the number of rows to read next: those that the page and the limit leave, or a chunk if rows may be left
+// out or are counted in groups.
+func (b *builder) want() int64 {
+	if b.filter != nil || b.p.aggregated {
+		return readChunk
+	}
+	n := b.page - int64(len(b.res.Rows))
+	if b.limit > 0 {
+		n = min(n, b.limit)
+	}
+	return n
 }
 
 // add adds one row.
@@ -221,7 +235,12 @@ func (b *builder) state() {
 // emit evaluates the selectors for a row.
 func (b *builder) emit(v *rowView) error {
 	b.x.view = *v
-	out := make([][]byte, len(b.p.nodes))
+	n := len(b.p.nodes)
+	if len(b.cells) < n {
+		b.cells = make([][]byte, n*min(max(len(b.res.Rows), 1), readChunk))
+	}
+	out := b.cells[:n:n]
+	b.cells = b.cells[n:]
 	for i, n := range b.p.nodes {
 		var err error
 		if out[i], err = n.eval(b.x); err != nil {
@@ -302,7 +321,7 @@ func (b *builder) finish() error {
 			return nil
 		}
 		b.x.sums = newSums(b.p.aggs)
-		b.group = &rowView{t: b.p.t, absent: true, p: &partitionView{}}
+		b.group = &rowView{t: b.p.t, absent: true, p: &partitionHead{}}
 		b.last = b.group
 	}
 	return b.endGroup()

@@ -21,7 +21,7 @@ func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limi
 	var kept []found
 	counts := map[string]int64{}
 	for {
-		rows, err := rd.read(ctx)
+		rows, err := rd.read(ctx, readChunk)
 		if err != nil {
 			return err
 		}

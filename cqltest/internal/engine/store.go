@@ -140,12 +140,17 @@ func (t *table) before(key [][]byte, to bound) bool {
 	return c < 0 || c == 0 && (to.inclusive || len(to.prefix) == 0)
 }
 
+// partitionHead is the immutable part of a partition.
+type partitionHead struct {
+	token int64
+	key   []byte   // serialized, as tokens are computed from
+	parts [][]byte // the columns of the key
+}
+
 // partition is the data of one partition key.
 type partition struct {
-	token    int64
-	key      []byte   // serialized, as tokens are computed from
-	parts    [][]byte // the columns of the key
-	deletion int64    // timestamp of the deletion of the whole partition; noTimestamp means none
+	partitionHead
+	deletion int64 // timestamp of the deletion of the whole partition; noTimestamp means none
 	ranges   []rangeTombstone
 	static   *row // nil means none
 	rows     sorted[*row]
@@ -164,14 +169,17 @@ var stores atomic.Int64
 func newStore() *store { return &store{number: stores.Add(1), byKey: map[string]*partition{}} }
 
 func compareKeys(at int64, ak []byte, bt int64, bk []byte) int {
-	return cmp.Or(cmp.Compare(at, bt), bytes.Compare(ak, bk))
+	if at != bt {
+		return cmp.Compare(at, bt)
+	}
+	return bytes.Compare(ak, bk)
 }
 
 // partition returns the partition of the key, which it creates if missing. Callers hold the lock for writing.
 func (s *store) partition(key []byte, parts [][]byte) *partition {
 	p := s.byKey[string(key)]
 	if p == nil {
-		p = &partition{token: token.Murmur3(key), key: key, parts: parts, deletion: noTimestamp}
+		p = &partition{partitionHead: partitionHead{token.Murmur3(key), key, parts}, deletion: noTimestamp}
 		s.byKey[string(key)] = p
 		s.parts.insert(s.parts.search(func(o *partition) bool { return compareKeys(o.token, o.key, p.token, p.key) < 0 }), p)
 	}

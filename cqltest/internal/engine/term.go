@@ -27,17 +27,10 @@ type env struct {
 // rowView is one row of a partition.
 type rowView struct {
 	t      *table
-	p      *partitionView
+	p      *partitionHead
+	static *row
 	row    *row // nil means that there are only static columns
 	absent bool // no row at all: an aggregate over no rows
-}
-
-// partitionView is a reader's snapshot of a partition.
-type partitionView struct {
-	token  int64
-	key    []byte
-	parts  [][]byte
-	static *row
 }
 
 // value returns the value of a column; nil means NULL.
@@ -53,7 +46,7 @@ func (v *rowView) value(c *column, sec int64) []byte {
 		}
 		return v.row.clustering[c.pos]
 	case c.kind == Static:
-		return v.p.static.value(c, sec)
+		return v.static.value(c, sec)
 	}
 	return v.row.value(c, sec)
 }
@@ -63,7 +56,7 @@ func (v *rowView) data(c *column) *columnData {
 	case v.absent:
 		return nil
 	case c.kind == Static:
-		return v.p.static.data(c.id)
+		return v.static.data(c.id)
 	}
 	return v.row.data(c.id)
 }
