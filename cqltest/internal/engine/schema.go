@@ -34,9 +34,9 @@ type column struct {
 	name string
 	typ  *Type
 	kind ColumnKind
-	pos  int  // position in the partition key or the clustering columns
-	id   int  // unique among all columns that the table ever had
-	desc bool // descending clustering order
+	pos  int   // position in the partition key or the clustering columns
+	id   int32 // unique among all columns that the table ever had
+	desc bool  // descending clustering order
 }
 
 func (c *column) isKey() bool { return c.kind == PartitionKey || c.kind == Clustering }
@@ -65,7 +65,7 @@ type table struct {
 	rest     []*column // static, then regular, each by name
 	all      []*column // in the order of SELECT *
 	byName   map[string]*column
-	nextID   int // column.id of the next new column
+	nextID   int32 // column.id of the next new column
 	counter  bool
 	options  tableOptions
 	indexes  []*index // by name

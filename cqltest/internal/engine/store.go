@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -25,8 +26,8 @@ const noTimestamp = math.MinInt64
 type cell struct {
 	value   []byte
 	ts      int64 // microseconds
-	ttl     int32 // seconds; 0 means no expiry
 	expires int64 // seconds since 1970: expiry of a cell with a ttl, or write time of a tombstone
+	ttl     int32 // seconds; 0 means no expiry
 	deleted bool
 }
 
@@ -64,12 +65,12 @@ type element struct {
 
 // columnData is a row's data of one column: a cell, or elements ordered by path.
 type columnData struct {
-	id       int // column.id
-	cell     cell
+	id       int32 // column.id
 	complex  bool
+	owned    bool // elements are not shared with another row; only while a row is built
+	cell     cell
 	deletion int64 // complex: elements up to this timestamp are deleted
 	elements []element
-	owned    bool // elements are not shared with another row; only while a row is built
 }
 
 // row is immutable once it is in a partition.
@@ -107,15 +108,21 @@ func (r *row) live(now int64) bool {
 }
 
 // data returns the row's data of a column; nil means none.
-func (r *row) data(id int) *columnData {
+func (r *row) data(id int32) *columnData {
 	if r == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(r.columns, id, func(d columnData, id int) int { return cmp.Compare(d.id, id) })
+	i, ok := r.find(id)
 	if !ok {
 		return nil
 	}
 	return &r.columns[i]
+}
+
+// find returns the position of the data of a column, and whether the row has them.
+func (r *row) find(id int32) (int, bool) {
+	i := sort.Search(len(r.columns), func(i int) bool { return r.columns[i].id >= id })
+	return i, i < len(r.columns) && r.columns[i].id == id
 }
 
 // bound is one end of a range of clustering keys: a prefix, and whether keys with this prefix are inside.

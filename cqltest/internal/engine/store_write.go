@@ -4,7 +4,6 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -74,7 +73,7 @@ func (m *mutation) size() int {
 // resolve turns operations that depend on the elements of a list into operations on elements. All mutations of a batch
 // are resolved before any is written, because an index out of range fails the whole batch. Callers hold the lock.
 func (m *mutation) resolve(now int64) error {
-	p := m.t.store.byKey[string(m.key)]
+	var p *partition
 	for i := range m.rows {
 		w := &m.rows[i]
 		var out []op
@@ -87,7 +86,7 @@ func (m *mutation) resolve(now int64) error {
 				continue
 			}
 			if out == nil {
-				out = slices.Clone(w.ops[:j])
+				p, out = m.t.store.byKey[string(m.key)], slices.Clone(w.ops[:j])
 			}
 			found, err := m.listElements(p, w, o, now)
 			if err != nil {
@@ -166,7 +165,9 @@ func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
 		old = p.row(m.t, w.clustering)
 	}
 	r := newRow(w.clustering)
-	if old != nil {
+	if old == nil {
+		r.columns = make([]columnData, 0, min(len(w.ops), len(m.t.rest)))
+	} else {
 		*r = *old
 		r.columns = slices.Clone(old.columns)
 		for i := range r.columns {
@@ -194,7 +195,7 @@ func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
 
 // own returns the data of a column in a row that is being built; its elements are still shared with the old row.
 func (r *row) own(c *column) *columnData {
-	i, ok := slices.BinarySearchFunc(r.columns, c.id, func(d columnData, id int) int { return cmp.Compare(d.id, id) })
+	i, ok := r.find(c.id)
 	if !ok {
 		d := columnData{
 			id: c.id, complex: c.typ.multiCell(), deletion: noTimestamp,
