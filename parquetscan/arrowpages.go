@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
 // Pages that arrow-go reads, and pages that it decodes.
@@ -24,11 +23,10 @@ type arrowPages struct {
 }
 
 // newArrowPages returns the pages of a column chunk of a file that has a decrypting reader.
-func newArrowPages(f *dataFile, group int, meta *metadata.ColumnChunkMetaData, leaf,
-	limit int,
-) (_ *arrowPages, err error) {
+func newArrowPages(f *dataFile, group, leaf int, meta *chunkMeta, limit int) (_ *arrowPages, err error) {
 	defer guard(&err)
-	defer f.lock()()
+	f.keys.Lock()
+	defer f.keys.Unlock()
 	// arrow-go reads the whole chunk without checking its range.
 	if _, _, err := chunkRange(f, meta); err != nil {
 		return nil, err
@@ -52,7 +50,8 @@ func (p *arrowPages) skip() error {
 // next implements pages.
 func (p *arrowPages) next() (_ *page, err error) {
 	defer guard(&err)
-	defer p.file.lock()()
+	p.file.keys.Lock()
+	defer p.file.keys.Unlock()
 	if !p.r.Next() {
 		if err := p.r.Err(); err != nil {
 			return nil, corrupt("%w", err)

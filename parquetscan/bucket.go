@@ -60,10 +60,9 @@ func (s *Scan) compressed(file, group int) int64 {
 	}
 	total := int64(0)
 	f := s.ds.files[file]
-	meta := f.meta.RowGroup(group)
 	for _, leaf := range s.leaves[file] {
-		if c, err := chunkMetadata(f, meta, leaf.index); err == nil {
-			total += min(max(0, c.TotalCompressedSize()), f.src.Size) // so that no sum overflows
+		if c, err := chunkMetadata(f, group, leaf.index); err == nil {
+			total += min(max(0, c.compressed), f.src.Size) // so that no sum overflows
 		}
 	}
 	return max(1, total)

@@ -109,9 +109,6 @@ func TestCacheConcurrently(t *testing.T) {
 				if out, err := readBucket(s, everything(s)); err != nil || len(out) != i+3 {
 					t.Errorf("file %d: %d rows, %v", i, len(out), err)
 				}
-				if _, err := d.files[0].arrow(); err != nil { // shares the metadata
-					t.Error(err)
-				}
 				if err := d.Close(); err != nil {
 					t.Error(err)
 				}

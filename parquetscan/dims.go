@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
 	"github.com/vecql/vecql/column"
 )
 
@@ -58,10 +56,8 @@ func (s *Scan) footerDim(i int) (dim int, ok bool) {
 	for at, f := range s.ds.files {
 		n := s.nodes[at][i]
 		for group := range f.groups {
-			rows, elements, known := int64(0), int64(0), false
-			if !guarded(func() {
-				rows, elements, known = countElements(f.meta, group, n)
-			}) || !known || rows == 0 && elements == 0 {
+			rows, elements, known := countElements(f.footer, group, n)
+			if !known || rows == 0 && elements == 0 {
 				continue
 			}
 			if rows <= 0 || elements <= 0 || elements%rows != 0 || elements/rows > math.MaxInt32 ||
@@ -77,28 +73,27 @@ func (s *Scan) footerDim(i int) (dim int, ok bool) {
 // countElements returns the number of rows of a list that are not NULL, and of their elements that are not. It returns
 // false if the footer lacks them. If a row group has empty lists, or NULLs among the elements, the quotient is not the
 // length of its rows.
-func countElements(md *metadata.FileMetaData, group int, list *node) (rows, elements int64, known bool) {
+func countElements(f *footer, group int, list *node) (rows, elements int64, known bool) {
 	leaf := list.children[0].leaf
-	g := md.RowGroups[group]
-	chunk := g.Columns[leaf.index].MetaData
-	if chunk == nil {
+	m, err := f.chunkMeta(group, leaf.index)
+	if err != nil || !m.known {
 		return 0, 0, false
 	}
-	if sizes := chunk.SizeStatistics; sizes != nil && len(sizes.DefinitionLevelHistogram) == leaf.maxDef+1 {
-		missing := int64(0)
-		for _, n := range sizes.DefinitionLevelHistogram[:list.def] {
-			missing += n
+	rows = f.groups[group].rows
+	if levels := f.definitionLevels(&m, leaf.maxDef+1); levels != nil {
+		for _, n := range levels[:list.def] {
+			rows -= n
 		}
-		return g.NumRows - missing, sizes.DefinitionLevelHistogram[leaf.maxDef], true
+		return rows, levels[leaf.maxDef], true
 	}
-	switch {
-	case list.def == 0 && leaf.maxDef == 1: // neither lists nor elements can be NULL
-		return g.NumRows, chunk.NumValues, true
-	case chunk.Statistics == nil || chunk.Statistics.NullCount == nil || !countsNullLists(md.GetCreatedBy()):
+	if list.def == 0 && leaf.maxDef == 1 { // neither lists nor elements can be NULL
+		return rows, m.values, true
+	}
+	s, ok := f.statistics(&m)
+	if !ok || s.nulls < 0 || !countsNullLists(f.meta.GetCreatedBy()) {
 		return 0, 0, false
 	}
-	nulls := *chunk.Statistics.NullCount
-	return g.NumRows - nulls, chunk.NumValues - nulls, true
+	return rows - s.nulls, m.values - s.nulls, true
 }
 
 // countsNullLists reports whether a writer counts NULL and empty lists as NULLs of the elements' column. The format

@@ -3,12 +3,6 @@
 package parquetscan
 
 import (
-	"encoding/binary"
-	"fmt"
-	"math"
-
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
@@ -22,47 +16,34 @@ import (
 type leafOf func(path string) (leaf int, typ column.Type, ok bool)
 
 // prune returns the ranges of rows of a row group that may match; nil means none. It checks the footer, then bloom
-// filters, then the page index, which it reads through f; only the page index yields ranges smaller than the row group.
-// Indexes are not used if f's metadata lacks the size of the file, which file.NewParquetReader sets, nor for encrypted
-// columns. The only errors are a row group that does not exist and a negative number of rows. prune is safe for
-// concurrent use, also with the same f.
-func (p *predicate) prune(f *file.Reader, rowGroup int, leaf leafOf) ([]rowRange, error) {
-	md := f.MetaData()
-	if rowGroup < 0 || rowGroup >= len(md.RowGroups) {
-		return nil, fmt.Errorf("parquetscan: row group %d of %d", rowGroup, len(md.RowGroups))
-	}
-	rows := md.RowGroups[rowGroup].NumRows
-	if rows < 0 {
-		return nil, corrupt("row group %d has %d rows", rowGroup, rows)
-	}
-	r := p.newPruner(md, rowGroup, leaf)
-	r.file = f
-	if rows == 0 || !r.mayMatch(&p.root) {
-		return nil, nil
+// filters, then the page index; only the page index yields ranges smaller than the row group. Indexes of encrypted
+// columns are not used. prune is safe for concurrent use, also with the same file.
+func (p *predicate) prune(f *dataFile, rowGroup int, leaf leafOf) []rowRange {
+	r := p.newPruner(f, rowGroup, leaf)
+	if r.rows == 0 || !r.mayMatch(&p.root) {
+		return nil
 	}
 	r.readBlooms()
 	if !r.mayMatch(&p.root) {
-		return nil, nil
+		return nil
 	}
-	return r.ranges(&p.root), nil
+	return r.ranges(&p.root)
 }
 
 // newPruner returns a pruner of a row group with the statistics of the footer.
-func (p *predicate) newPruner(md *metadata.FileMetaData, rowGroup int, leaf leafOf) *pruner {
-	rows := md.RowGroups[rowGroup].NumRows
+func (p *predicate) newPruner(f *dataFile, rowGroup int, leaf leafOf) *pruner {
+	rows := f.groups[rowGroup].rows
 	r := &pruner{
-		p: p, md: md, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
+		p: p, file: f, rowGroup: rowGroup, rows: rows, columns: make([]prunedColumn, len(p.paths)),
 		absent: make([]bool, len(p.leaves)),
 	}
 	for i, path := range p.paths {
 		r.columns[i].leaf, r.columns[i].bounds = -1, bounds{rows: rows, nulls: -1}
 		if n, typ, ok := leaf(path); ok && typ == p.types[i] && orderOf(typ.Kind) != orderNone {
-			guarded(func() {
-				r.columns[i].bounds = chunkBounds(md, rowGroup, n, typ)
-				if md.Schema.Column(n).MaxRepetitionLevel() == 0 {
-					r.columns[i].leaf = n
-				}
-			})
+			r.columns[i].bounds = chunkBounds(f.footer, rowGroup, n, typ)
+			if f.meta.Schema.Column(n).MaxRepetitionLevel() == 0 {
+				r.columns[i].leaf = n
+			}
 		}
 	}
 	return r
@@ -71,8 +52,7 @@ func (p *predicate) newPruner(md *metadata.FileMetaData, rowGroup int, leaf leaf
 // A pruner prunes one row group.
 type pruner struct {
 	p        *predicate
-	file     *file.Reader
-	md       *metadata.FileMetaData
+	file     *dataFile
 	rowGroup int
 	rows     int64
 	columns  []prunedColumn // of predicate.paths
@@ -144,57 +124,43 @@ func (r *pruner) ranges(node *predicateNode) []rowRange {
 	return out
 }
 
-// inFile reports whether n bytes at offset lie in the file.
-func (r *pruner) inFile(offset, n int64) bool {
-	return offset > 0 && n > 0 && n <= r.md.GetSourceFileSize()-offset
+// has reports whether a section lies in the file.
+func (f *dataFile) has(s section) bool {
+	return s.offset > 0 && s.length > 0 && s.length <= f.src.Size-s.offset
 }
 
-// encrypted reports whether the indexes of a column are encrypted. They are not used, because arrow-go's decryptors are
-// not safe for concurrent use.
-func (r *pruner) encrypted(leaf int) bool {
-	return r.md.RowGroups[r.rowGroup].Columns[leaf].CryptoMetadata != nil
+// read returns the bytes of a section of the file, nil if the file lacks them.
+func (f *dataFile) read(s section) []byte {
+	if !f.has(s) {
+		return nil
+	}
+	b := make([]byte, s.length)
+	if f.readAt(b, s.offset) != nil {
+		return nil
+	}
+	return b
 }
 
 // readPages reads the page index of a column into col. It leaves col unchanged if there is no index, if the index does
-// not describe the row group, or if it is encrypted.
+// not describe the row group, or if it is encrypted. It panics if the index is invalid.
 func (r *pruner) readPages(col *prunedColumn, typ column.Type) {
-	if col.leaf < 0 || r.encrypted(col.leaf) {
+	if col.leaf < 0 {
 		return
 	}
-	rg := r.md.RowGroup(r.rowGroup)
-	locations := [2]metadata.IndexLocation{}
-	var ok [2]bool
-	locations[0], ok[0] = rg.ColumnIndexLocation(col.leaf)
-	locations[1], ok[1] = rg.OffsetIndexLocation(col.leaf)
-	for i, loc := range locations {
-		if !ok[i] || !r.inFile(loc.Offset, int64(loc.Length)) {
-			return
-		}
-	}
-	// This needs a page index reader of its own: the file's reader is not safe for concurrent use.
-	shared := r.file.GetPageIndexReader()
-	reader := &metadata.PageIndexReader{Input: shared.Input, FileMetadata: shared.FileMetadata, Props: shared.Props}
-	both := metadata.PageIndexSelection{ColumnIndex: true, OffsetIndex: true}
-	if err := reader.WillNeed([]int32{int32(r.rowGroup)}, []int32{int32(col.leaf)}, both); err != nil {
+	m, err := r.file.chunkMeta(r.rowGroup, col.leaf)
+	if err != nil || m.encrypted || !r.file.has(m.columnIndex) || !r.file.has(m.offsetIndex) {
 		return
 	}
-	index, err := reader.RowGroup(r.rowGroup)
-	if err != nil || index == nil {
+	values, places := r.file.read(m.columnIndex), r.file.read(m.offsetIndex)
+	if values == nil || places == nil {
 		return
 	}
-	values, err := index.GetColumnIndex(col.leaf)
-	if err != nil || values == nil {
+	starts, ok := pageStarts(metadata.NewOffsetIndex(places, nil, nil), r.rows)
+	if !ok {
 		return
 	}
-	places, err := index.GetOffsetIndex(col.leaf)
-	if err != nil || places == nil {
-		return
-	}
-	starts, ok2 := pageStarts(places, r.rows)
-	if !ok2 {
-		return
-	}
-	pages := r.pageBounds(values, starts, col.leaf, typ)
+	index := metadata.NewColumnIndex(r.file.meta.Schema.Column(col.leaf), values, nil, nil)
+	pages := r.pageBounds(index, starts, col.leaf, typ)
 	if pages == nil {
 		return
 	}
@@ -229,8 +195,8 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 			return nil
 		}
 	}
-	ordered, _ := ordersOf(r.md, leaf, typ)
-	col := r.md.Schema.Column(leaf)
+	ordered, _ := ordersOf(r.file.meta, leaf, typ)
+	col := r.file.meta.Schema.Column(leaf)
 	pages := make([]bounds, len(starts))
 	for i := range pages {
 		end := r.rows
@@ -265,104 +231,4 @@ func (r *pruner) readBlooms() {
 		}
 		guarded(func() { r.absent[i] = r.bloomLacks(l, column.leaf) })
 	}
-}
-
-// bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
-func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
-	chunk := r.md.RowGroups[r.rowGroup].Columns[leaf]
-	if r.encrypted(leaf) || chunk.MetaData == nil || chunk.MetaData.BloomFilterOffset == nil {
-		return false
-	}
-	column := r.md.Schema.Column(leaf)
-	points, ok := bloomPoints(l, column.PhysicalType(), column.TypeLength())
-	if !ok {
-		return false
-	}
-	shared := r.file.GetPageIndexReader() // the source of GetBloomFilterReader, which is not safe for concurrent use
-	// arrow-go allocates as many bytes as the header claims. The header is {1: i32 NumBytes, ...} in Thrift's compact
-	// protocol.
-	offset := *chunk.MetaData.BloomFilterOffset
-	if n := chunk.MetaData.BloomFilterLength; n != nil && *n != 0 && !r.inFile(offset, int64(*n)) {
-		return false
-	}
-	var head [1 + binary.MaxVarintLen32]byte
-	if !r.inFile(offset, int64(len(head))) {
-		return false
-	}
-	if _, err := shared.Input.ReadAt(head[:], offset); err != nil || head[0] != 1<<4|5 {
-		return false
-	}
-	size, used := binary.Varint(head[1:])
-	if used <= 0 || size <= 0 || size > math.MaxInt32 || !r.inFile(offset, size) {
-		return false
-	}
-	reader := &metadata.BloomFilterReader{
-		Input: shared.Input, FileMetadata: shared.FileMetadata, Props: shared.Props, BufferPool: r.file.BufferPool(),
-	}
-	filters, err := reader.RowGroup(r.rowGroup)
-	if err != nil {
-		return false
-	}
-	lacks := false
-	err = filters.VisitColumnBloomFilter(leaf, func(bloom metadata.BloomFilter) error {
-		for _, point := range points {
-			if bloom.CheckHash(bloom.Hasher().Sum64(point)) {
-				return nil
-			}
-		}
-		lacks = true
-		return nil
-	})
-	return err == nil && lacks
-}
-
-// bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span
-// is not a point, or if a value has more than a few stored forms.
-func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][]byte, ok bool) {
-	for _, s := range l.spans.texts {
-		if s.lo != s.hi || physical != parquet.Types.ByteArray && physical != parquet.Types.FixedLenByteArray {
-			return nil, false
-		}
-		points = append(points, []byte(s.lo))
-	}
-	for _, s := range l.spans.ints {
-		if s.lo != s.hi || l.typ.Kind == column.Bool {
-			return nil, false
-		}
-		switch physical {
-		case parquet.Types.Int32:
-			points = append(points, binary.LittleEndian.AppendUint32(nil, uint32(s.lo[0])))
-		case parquet.Types.Int64:
-			points = append(points, binary.LittleEndian.AppendUint64(nil, s.lo[0]))
-		case parquet.Types.FixedLenByteArray:
-			if b, fits := s.lo.bytes(width); fits {
-				points = append(points, b)
-			}
-		default: // decimals of variable length may have leading zeros, INT96 may be out of range
-			return nil, false
-		}
-	}
-	for _, s := range l.spans.floats {
-		if s.lo != s.hi { // NaN has many forms, too
-			return nil, false
-		}
-		forms := []float64{s.lo}
-		if s.lo == 0 {
-			forms = []float64{0, math.Copysign(0, -1)}
-		}
-		for _, f := range forms {
-			switch physical {
-			case parquet.Types.Float:
-				points = append(points, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(f))))
-			case parquet.Types.Double:
-				points = append(points, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f)))
-			case parquet.Types.FixedLenByteArray:
-				bits, _ := float16Bits(f)
-				points = append(points, binary.LittleEndian.AppendUint16(nil, bits))
-			default:
-				return nil, false
-			}
-		}
-	}
-	return points, true
 }

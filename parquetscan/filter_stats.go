@@ -185,38 +185,37 @@ func ordersOf(md *metadata.FileMetaData, leaf int, typ column.Type) (ordered, si
 }
 
 // chunkBounds returns the statistics of a leaf in a row group, from the footer. It returns none for columns that are
-// encrypted with their own keys, because arrow-go's decryptors are not safe for concurrent use. Callers use guarded: on
-// incomplete footers it panics.
-func chunkBounds(md *metadata.FileMetaData, rowGroup, leaf int, typ column.Type) bounds {
-	rg := md.RowGroups[rowGroup]
-	b := bounds{rows: rg.NumRows, nulls: -1}
-	col, chunk := md.Schema.Column(leaf), rg.Columns[leaf]
-	if col.MaxRepetitionLevel() > 0 || orderOf(typ.Kind) == orderNone || b.rows < 0 {
+// encrypted with their own keys, because arrow-go's decryptors are not safe for concurrent use.
+func chunkBounds(f *footer, group, leaf int, typ column.Type) bounds {
+	b := bounds{rows: f.groups[group].rows, nulls: -1}
+	col := f.meta.Schema.Column(leaf)
+	if col.MaxRepetitionLevel() > 0 || orderOf(typ.Kind) == orderNone {
 		return b
 	}
-	ordered, signed := ordersOf(md, leaf, typ)
-	if chunk.MetaData == nil || chunk.MetaData.Statistics == nil || chunk.MetaData.NumValues != b.rows {
+	m, err := f.chunkMeta(group, leaf)
+	s, ok := f.statistics(&m)
+	if err != nil || !ok || m.values != b.rows {
 		return b
 	}
-	s := chunk.MetaData.Statistics
-	if s.NullCount != nil && *s.NullCount >= 0 && *s.NullCount <= b.rows {
-		b.nulls = *s.NullCount
+	if s.nulls >= 0 && s.nulls <= b.rows {
+		b.nulls = s.nulls
 	}
+	ordered, signed := ordersOf(f.meta, leaf, typ)
 	switch {
-	case ordered && s.MinValue != nil && s.MaxValue != nil:
-		b.setRange(s.MinValue, s.MaxValue, typ, col)
-		b.exact = s.IsMinValueExact != nil && *s.IsMinValueExact && s.IsMaxValueExact != nil && *s.IsMaxValueExact
+	case ordered && s.minValue != nil && s.maxValue != nil:
+		b.setRange(s.minValue, s.maxValue, typ, col)
+		b.exact = s.minExact == thriftTrue && s.maxExact == thriftTrue
 		if col.PhysicalType() != parquet.Types.ByteArray && orderOf(typ.Kind) == orderInts { // writers never truncate numbers
-			b.exact = (s.IsMinValueExact == nil || *s.IsMinValueExact) && (s.IsMaxValueExact == nil || *s.IsMaxValueExact)
+			b.exact = s.minExact != thriftFalse && s.maxExact != thriftFalse
 		}
-	case signed && s.Min != nil && s.Max != nil:
-		b.setRange(s.Min, s.Max, typ, col)
+	case signed && s.min != nil && s.max != nil:
+		b.setRange(s.min, s.max, typ, col)
 		b.exact = orderOf(typ.Kind) == orderInts
 	}
-	if b.nulls == b.rows && (s.MinValue != nil || s.Min != nil) { // a minimum without values
+	if b.nulls == b.rows && (s.minValue != nil || s.min != nil) { // a minimum without values
 		b.nulls, b.known = -1, false
 	}
-	b.noNaN = s.NanCount != nil && *s.NanCount == 0
+	b.noNaN = s.nans == 0
 	b.exact = b.exact && b.known && (orderOf(typ.Kind) != orderFloats || b.noNaN)
 	return b
 }

@@ -110,9 +110,6 @@ func TestPruneOddStatistics(t *testing.T) {
 			f.reader.MetaData().RowGroups[0].Columns[1].MetaData.Statistics.NullCount = ptr(int64(10))
 		}, false},
 		{"no metadata", ints, intCell, Gt("c", 100), func(f *testFile) { f.reader.MetaData().RowGroups[0].Columns[1].MetaData = nil }, false},
-		{"no chunk", ints, intCell, Gt("c", 100), func(f *testFile) {
-			f.reader.MetaData().RowGroups[0].Columns = f.reader.MetaData().RowGroups[0].Columns[:1]
-		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := one.file(t, ramp(c.typ, 10, c.value), 10)
@@ -147,10 +144,10 @@ func TestPruneCut(t *testing.T) {
 	require.NotNil(t, f.pruned(t, Ge("c", "d"))[0])
 	require.NotNil(t, f.pruned(t, Gt("c", "cc"))[0])
 	require.NotNil(t, f.pruned(t, Le("c", "b"))[0])
-	lo, hi, nulls, exact, ok := statisticsOf(f.reader.MetaData(), 0, 1, f.types["c"])
+	lo, hi, nulls, exact, ok := statisticsOf(f.data(t), 0, 1, f.types["c"])
 	require.Equal(t, []any{"b", "d", int64(0), false, true}, []any{lo, hi, nulls, exact, ok})
 	s.MinValue, s.MaxValue, s.IsMinValueExact, s.IsMaxValueExact = []byte("bb"), []byte("cc"), ptr(true), ptr(true)
-	_, hi, _, exact, _ = statisticsOf(f.reader.MetaData(), 0, 1, f.types["c"])
+	_, hi, _, exact, _ = statisticsOf(f.data(t), 0, 1, f.types["c"])
 	require.Equal(t, []any{"cc", true}, []any{hi, exact})
 }
 
@@ -196,29 +193,28 @@ func TestStatisticsOf(t *testing.T) {
 		},
 	} {
 		f := one.file(t, ramp(c.typ, 10, c.value), 10)
-		lo, hi, nulls, exact, ok := statisticsOf(f.reader.MetaData(), 0, 1, c.typ)
+		lo, hi, nulls, exact, ok := statisticsOf(f.data(t), 0, 1, c.typ)
 		require.Equal(t, []any{c.lo, c.hi, int64(0), c.exact, true}, []any{lo, hi, nulls, exact, ok}, "%v", c.typ)
 	}
-	md := one.file(t, ramp(column.Type{Kind: column.Float32}, 10, func(i int) cell { return float64(i) }), 10).reader.MetaData()
+	f := one.file(t, ramp(column.Type{Kind: column.Float32}, 10, func(i int) cell { return float64(i) }), 10)
+	md := f.reader.MetaData()
 	md.RowGroups[0].Columns[1].MetaData.Statistics.NanCount = ptr(int64(0))
-	_, _, _, exact, ok := statisticsOf(md, 0, 1, column.Type{Kind: column.Float32})
+	_, _, _, exact, ok := statisticsOf(f.data(t), 0, 1, column.Type{Kind: column.Float32})
 	require.Equal(t, []bool{false, true}, []bool{exact, ok}, "the file does not state that bounds are exact")
 	s := md.RowGroups[0].Columns[1].MetaData.Statistics
 	s.IsMinValueExact, s.IsMaxValueExact = ptr(true), ptr(true)
-	_, _, _, exact, _ = statisticsOf(md, 0, 1, column.Type{Kind: column.Float32})
+	_, _, _, exact, _ = statisticsOf(f.data(t), 0, 1, column.Type{Kind: column.Float32})
 	require.True(t, exact)
 
 	none := one.file(t, ramp(column.Type{Kind: column.Int32}, 10, func(int) cell { return nil }), 10)
-	_, _, nulls, _, ok := statisticsOf(none.reader.MetaData(), 0, 1, column.Type{Kind: column.Int32})
+	_, _, nulls, _, ok := statisticsOf(none.data(t), 0, 1, column.Type{Kind: column.Int32})
 	require.Equal(t, []any{int64(10), false}, []any{nulls, ok})
 
-	// 300 is out of the range of int8, and the file has no row group 1 or leaf 9.
-	f := one.file(t, ramp(column.Type{Kind: column.Int8}, 10, intCell), 10)
+	// 300 is out of the range of int8.
+	f = one.file(t, ramp(column.Type{Kind: column.Int8}, 10, intCell), 10)
 	f.reader.MetaData().RowGroups[0].Columns[1].MetaData.Statistics.MaxValue = le32(300)
-	for _, at := range [][2]int{{0, 1}, {1, 1}, {0, 9}, {-1, -1}} {
-		_, _, _, _, ok = statisticsOf(f.reader.MetaData(), at[0], at[1], column.Type{Kind: column.Int8})
-		require.False(t, ok, "%v", at)
-	}
+	_, _, _, _, ok = statisticsOf(f.data(t), 0, 1, column.Type{Kind: column.Int8})
+	require.False(t, ok)
 }
 
 // TestPruneEncrypted checks that columns encrypted with their own keys never prune, and that columns encrypted with the
@@ -258,6 +254,7 @@ func TestPruneEncrypted(t *testing.T) {
 			props.FileDecryptProps = parquet.NewFileDecryptionProperties(parquet.WithFooterKey(key), parquet.WithColumnKeys(keys))
 			f.reader, err = file.NewParquetReader(bytes.NewReader(buf.Bytes()), file.WithReadProps(props))
 			require.NoError(t, err)
+			f.bytes = buf.Bytes()
 			require.Equal(t, [][]rowRange{{{0, 20}}}, f.pruned(t, Eq("c", 7)))
 			require.Equal(t, c.drops, f.pruned(t, Eq("c", 100))[0] == nil)
 		})
@@ -291,7 +288,7 @@ func (f fakeIndex) GetMaxValues() [][]byte { return slices.Repeat([][]byte{le32(
 // TestPruneOddPages checks the bounds of pages of 5 rows whose index contradicts itself.
 func TestPruneOddPages(t *testing.T) {
 	f := one.file(t, ramp(column.Type{Kind: column.Int32}, 10, intCell), 10)
-	r := &pruner{md: f.reader.MetaData(), rows: 10}
+	r := &pruner{file: f.data(t), rows: 10}
 	for _, c := range []struct {
 		null   bool
 		counts []int64
@@ -328,10 +325,10 @@ func TestPruneBloomMemory(t *testing.T) {
 	f.open(t)
 	p, err := Eq("c", 7).compile(f.typeOf)
 	require.NoError(t, err)
+	data := f.data(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = p.prune(f.reader, 0, f.leafOf)
-	require.NoError(t, err)
+	p.prune(data, 0, f.leafOf)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10<<20))
 }
@@ -375,7 +372,6 @@ func TestPruneCorruptIndex(t *testing.T) {
 		"offset index short":   func() { *f.reader.MetaData().RowGroups[0].Columns[1].OffsetIndexLength = 3 },
 		"offset index before":  func() { *f.reader.MetaData().RowGroups[0].Columns[1].OffsetIndexOffset = -4 },
 		"other page index":     func() { f.reader.MetaData().RowGroups[0].NumRows, f.groups[0] = 50, 50 },
-		"no size":              func() { f.reader.MetaData().SetSourceFileSize(0) },
 	} {
 		f.open(t)
 		change()
@@ -400,13 +396,8 @@ func TestPruneCorruptIndex(t *testing.T) {
 //
 // min and max have the Go type of the column's values (see [SliceOf]); they are string for String, [16]byte for ID,
 // []byte for Binary and Fixed, except that a truncated bound of ID is []byte, too.
-//
-// It takes the whole footer because a row group's metadata alone does not show which values are exact.
-func statisticsOf(md *metadata.FileMetaData, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
-	var b bounds
-	if !guarded(func() { b = chunkBounds(md, rowGroup, leaf, typ) }) {
-		return nil, nil, -1, false, false
-	}
+func statisticsOf(f *dataFile, rowGroup, leaf int, typ column.Type) (lo, hi any, nulls int64, exact, ok bool) {
+	b := chunkBounds(f.footer, rowGroup, leaf, typ)
 	if !b.known {
 		return nil, nil, b.nulls, false, false
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vecql/vecql/column"
@@ -61,8 +60,7 @@ type dataFile struct {
 	mapped []byte
 	first  int64 // rows in the files before
 
-	arrow func() (*file.Reader, error) // arrow-go's reader, for indexes, bloom filters and encrypted columns
-	keys  sync.Mutex                   // held while arrow-go decrypts: the decryptors of a file are stateful
+	keys sync.Mutex // held while arrow-go decrypts: the decryptors of a file are stateful
 }
 
 // checkSize returns an error if the file is mapped and was truncated: the rest of its last page of memory reads as
@@ -79,31 +77,6 @@ func (f *dataFile) checkSize() error {
 		return fmt.Errorf("%w: it has %d bytes instead of %d", ErrChanged, info.Size(), f.src.Size)
 	}
 	return nil
-}
-
-// lock locks keys until unlock is called, if the file is encrypted.
-func (f *dataFile) lock() (unlock func()) {
-	if f.decrypting == nil {
-		return func() {}
-	}
-	f.keys.Lock()
-	return f.keys.Unlock
-}
-
-// A footer is the parsed footer of a file. It is immutable and shared.
-type footer struct {
-	meta   *metadata.FileMetaData
-	nodes  []*node
-	groups []rowGroup
-	rows   int64
-	size   int64 // of the footer in the file
-	// decrypting is arrow-go's reader with the keys of an encrypted file; nil means that the file is not encrypted.
-	decrypting *file.Reader
-}
-
-// A rowGroup is a row group's place in its file.
-type rowGroup struct {
-	first, rows int64
 }
 
 // Open opens files with the zero Config: see [Config.Open].
@@ -324,17 +297,7 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 		}
 		d.cfg.Cache.put(&f.src, f.footer)
 	}
-	f.arrow = sync.OnceValues(f.newArrow)
 	return nil
-}
-
-// newArrow returns arrow-go's reader of the file.
-func (f *dataFile) newArrow() (r *file.Reader, err error) {
-	if f.decrypting != nil {
-		return f.decrypting, nil
-	}
-	defer guard(&err)
-	return file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithMetadata(f.meta))
 }
 
 // guard converts a panic of arrow-go into an error: some malformed input makes it panic.
@@ -376,30 +339,16 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 			return nil, err
 		}
 	}
-	if err := checkFooter(tail); err != nil {
-		return nil, err
-	}
 	if d.cfg.Decryption != nil { // columns may be encrypted
+		if err := checkFooter(tail); err != nil {
+			return nil, err
+		}
 		return f.parseEncrypted(d, length)
 	}
-	hideUnknownTypes(tail)
-	meta, err := parseMetadata(tail)
-	if err != nil {
-		return nil, err
-	}
-	meta.SetSourceFileSize(size) // bounds the offsets of indexes and bloom filters
-	return newFooter(meta, size-8-length, length)
+	return newFooter(tail)
 }
 
-func parseMetadata(b []byte) (meta *metadata.FileMetaData, err error) {
-	defer guard(&err)
-	if meta, err = metadata.NewFileMetaData(b, nil); err != nil {
-		return nil, corrupt("footer: %w", err)
-	}
-	return meta, nil
-}
-
-// parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns, with arrow-go.
+// parseEncrypted parses the footer of an encrypted file, or of a file with encrypted columns. arrow-go decrypts it.
 func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err error) {
 	if d.cfg.Decryption == nil {
 		return nil, ErrEncrypted
@@ -411,39 +360,15 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 	if err != nil {
 		return nil, fmt.Errorf("encrypted footer: %w", err)
 	}
-	out, err := newFooter(r.MetaData(), f.src.Size-8-length, length)
+	plain, err := r.MetaData().Serialize(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("%w: encrypted footer: %w", ErrUnsupported, err)
+	}
+	out, err := newFooter(plain)
 	if err == nil {
-		out.decrypting = r
+		out.decrypting, out.size = r, length
 	}
 	return out, err
-}
-
-// newFooter extracts from metadata what is used often, and checks it. Data ends at end.
-func newFooter(meta *metadata.FileMetaData, end, size int64) (_ *footer, err error) {
-	defer guard(&err)
-	out := &footer{meta: meta, size: size}
-	if out.nodes, err = nodesOf(meta.Schema); err != nil {
-		return nil, err
-	}
-	if arrow := meta.KeyValueMetadata().FindValue(arrowSchemaKey); arrow != nil {
-		applyArrowSchema(out.nodes, *arrow)
-	}
-	out.groups = make([]rowGroup, meta.NumRowGroups())
-	rows := int64(0)
-	for i := range out.groups {
-		g := meta.RowGroup(i)
-		n := g.NumRows()
-		if n < 0 || rows+n < rows || g.NumColumns() != meta.Schema.NumColumns() {
-			return nil, corrupt("row group %d has %d rows and %d of %d columns", i, n, g.NumColumns(), meta.Schema.NumColumns())
-		}
-		out.groups[i] = rowGroup{first: rows, rows: n}
-		rows += n
-	}
-	if rows != meta.NumRows && meta.NumRows != 0 { // some old writers leave it 0
-		return nil, corrupt("footer with %d rows, but row groups with %d", meta.NumRows, rows)
-	}
-	out.rows = rows
-	return out, nil
 }
 
 // readAt fills b, from the memory map if there is one.

@@ -44,9 +44,7 @@ func (s *Scan) plan() []Bucket {
 	}
 	for i := range buckets {
 		if f, group := s.place(&buckets[i]); s.pred != nil && matching[i] != nil && f.cuttable() {
-			if ranges, err := s.prune(s.pred, f, group); err == nil { // the Reader of the bucket returns the error
-				matching[i] = ranges
-			}
+			matching[i] = s.pred.prune(f, group, f.leafOf)
 		}
 		total += share(buckets[i].Bytes, countRows(matching[i]), buckets[i].Rows)
 	}
@@ -115,14 +113,14 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 	var largest *leaf
 	most := int64(-1)
 	for _, l := range s.leaves[s.byName[f.src.Name]] {
-		meta, err := chunkMetadata(f, f.meta.RowGroup(group), l.index)
+		meta, err := chunkMetadata(f, group, l.index)
 		if err != nil {
 			return nil
 		}
 		if l.maxRep > 0 && s.pageStarts(f, group, l, 1) == nil {
 			return nil
 		}
-		if n := meta.TotalCompressedSize(); n > most {
+		if n := meta.compressed; n > most {
 			most, largest = n, l
 		}
 	}
@@ -135,11 +133,11 @@ func (s *Scan) pageBorders(f *dataFile, group int) []int64 {
 // pageStarts returns the first row of up to most pages of a column chunk, nil if a header lacks it or the chunk is
 // damaged.
 func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
-	meta, err := chunkMetadata(f, f.meta.RowGroup(group), l.index)
+	meta, err := chunkMetadata(f, group, l.index)
 	if err != nil {
 		return nil
 	}
-	start, length, err := chunkRange(f, meta)
+	start, length, err := chunkRange(f, &meta)
 	if err != nil {
 		return nil
 	}

@@ -76,10 +76,7 @@ type ranger struct {
 
 // add adds a row group.
 func (r *ranger) add(f *dataFile, group int, l *leaf) {
-	b := bounds{nulls: -1, rows: f.groups[group].rows}
-	if !guarded(func() { b = chunkBounds(f.meta, group, l.index, l.typ) }) {
-		b = bounds{nulls: -1, rows: f.groups[group].rows}
-	}
+	b := chunkBounds(f.footer, group, l.index, l.typ)
 	if b.nulls < 0 || r.nulls < 0 {
 		r.nulls = -1
 	} else {

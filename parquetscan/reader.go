@@ -159,18 +159,10 @@ func (r *Reader) nextGroup() error {
 	}
 	r.ranges = addRange(r.ranges[:0], r.piece)
 	if r.scan.pred != nil {
-		ranges, err := r.scan.prune(r.scan.pred, r.file, r.number)
-		if err != nil {
-			return r.locate(-1, err)
-		}
-		r.ranges = intersectRanges(r.ranges, ranges)
+		r.ranges = intersectRanges(r.ranges, r.scan.pred.prune(r.file, r.number, r.file.leafOf))
 	}
 	if w := r.scan.narrowing.Load(); w != nil && len(r.ranges) > 0 {
-		ranges, err := r.scan.prune(w.pred, r.file, r.number)
-		if err != nil {
-			return r.locate(-1, err)
-		}
-		r.ranges = intersectRanges(r.ranges, ranges)
+		r.ranges = intersectRanges(r.ranges, w.pred.prune(r.file, r.number, r.file.leafOf))
 	}
 	if len(r.ranges) == 0 {
 		return nil
@@ -178,19 +170,9 @@ func (r *Reader) nextGroup() error {
 	return r.openGroup(at, rows)
 }
 
-// prune returns the ranges of rows of a row group that a predicate may select.
-func (s *Scan) prune(p *predicate, f *dataFile, group int) ([]rowRange, error) {
-	arrow, err := f.arrow()
-	if err != nil {
-		return nil, err
-	}
-	defer f.lock()()
-	return p.prune(arrow, group, f.leafOf)
-}
-
 // mayMatch reports whether the filter may select rows of a row group, by the footer alone.
 func (s *Scan) mayMatch(f *dataFile, group int) bool {
-	r := s.pred.newPruner(f.meta, group, f.leafOf)
+	r := s.pred.newPruner(f, group, f.leafOf)
 	return r.mayMatch(&s.pred.root)
 }
 
@@ -205,7 +187,6 @@ func (f *dataFile) leafOf(path string) (int, column.Type, bool) {
 
 // openGroup opens the column chunks of the current row group, and sets the rows of its batches.
 func (r *Reader) openGroup(at int, rows int64) error {
-	meta := r.file.meta.RowGroup(r.number)
 	total := int64(0)
 	for i := range r.columns {
 		c := &r.columns[i]
@@ -216,7 +197,7 @@ func (r *Reader) openGroup(at int, rows int64) error {
 		}
 		c.chunks = c.chunks[:len(leaves)]
 		for k, leaf := range leaves {
-			bytes, err := r.openChunk(c.chunks[k], c, leaf, meta, rows)
+			bytes, err := r.openChunk(c.chunks[k], c, leaf, rows)
 			if err != nil {
 				return r.locate(i, err)
 			}
@@ -228,62 +209,44 @@ func (r *Reader) openGroup(at int, rows int64) error {
 }
 
 // openChunk opens one column chunk, and returns an estimate of its bytes in memory.
-func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, group *metadata.RowGroupMetaData,
-	rows int64,
-) (bytes int64, err error) {
-	meta, err := chunkMetadata(r.file, group, l.index)
+func (r *Reader) openChunk(c *chunk, column *columnReader, l *leaf, rows int64) (bytes int64, err error) {
+	meta, err := chunkMetadata(r.file, r.number, l.index)
 	if err != nil {
 		return 0, err
 	}
-	if meta.FilePath() != "" {
-		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.FilePath())
+	if meta.path != "" {
+		return 0, fmt.Errorf("%w: column chunk is in another file (%s)", ErrUnsupported, meta.path)
 	}
-	if l.maxRep == 0 && meta.NumValues() != rows {
-		return 0, corrupt("column chunk has %d values for %d rows", meta.NumValues(), rows)
+	if l.maxRep == 0 && meta.values != rows {
+		return 0, corrupt("column chunk has %d values for %d rows", meta.values, rows)
 	}
 	c.leaf, c.limit, c.text, c.dim = l, r.scan.o.MaxBatchBytes, r.scan.o.Text, &column.state.dim
 	var p pages
 	if r.file.decrypting != nil {
-		p, err = newArrowPages(r.file, r.number, meta, l.index, c.limit)
+		p, err = newArrowPages(r.file, r.number, l.index, &meta, c.limit)
 	} else {
-		p, err = r.walker(c, meta)
+		p, err = r.walker(c, &meta)
 	}
 	if err != nil {
 		return 0, err
 	}
 	c.open(p, rows)
-	values := max(meta.NumValues(), rows)
+	values := max(meta.values, rows)
 	width := int64(max(l.width, 4))
 	if values < 0 || values > (1<<62)/width {
 		return 0, corrupt("column chunk has %d values", values)
 	}
-	return max(meta.TotalUncompressedSize(), values*width), nil
-}
-
-// chunkMetadata returns the metadata of a column chunk.
-func chunkMetadata(f *dataFile, group *metadata.RowGroupMetaData,
-	index int,
-) (meta *metadata.ColumnChunkMetaData, err error) {
-	defer guard(&err)
-	defer f.lock()()
-	meta, err = group.ColumnChunk(index)
-	switch {
-	case f.decrypting == nil && f.meta.IsSetEncryptionAlgorithm() && (err != nil || meta.CryptoMetadata() != nil):
-		return nil, ErrEncrypted // the column is encrypted, the footer is not
-	case err != nil:
-		return nil, corrupt("%w", err)
-	}
-	return meta, nil
+	return max(meta.uncompressed, values*width), nil
 }
 
 // chunkRange returns the offset and length of a column chunk in the file.
-func chunkRange(f *dataFile, meta *metadata.ColumnChunkMetaData) (start, length int64, err error) {
-	start = meta.DataPageOffset()
+func chunkRange(f *dataFile, meta *chunkMeta) (start, length int64, err error) {
+	start = meta.data
 	// Some old writers store 0 as the offset of a dictionary, whether it exists or not.
-	if meta.HasDictionaryPage() && meta.DictionaryPageOffset() > 0 && meta.DictionaryPageOffset() < start {
-		start = meta.DictionaryPageOffset()
+	if meta.dictionary > 0 && meta.dictionary < start {
+		start = meta.dictionary
 	}
-	length = meta.TotalCompressedSize()
+	length = meta.compressed
 	size := f.src.Size
 	if start < 0 || length < 0 || start > size || length > size-start {
 		return 0, 0, corrupt("column chunk of %d bytes at %d in a file of %d", length, start, size)
@@ -296,12 +259,12 @@ func chunkRange(f *dataFile, meta *metadata.ColumnChunkMetaData) (start, length 
 }
 
 // walker returns the pages of a column chunk, and reuses the chunk's previous pageWalker.
-func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, error) {
+func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
 	start, length, err := chunkRange(r.file, meta)
 	if err != nil {
 		return nil, err
 	}
-	codec, err := codecOf(meta.Compression())
+	codec, err := codecOf(meta.codec)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +283,7 @@ func (r *Reader) walker(c *chunk, meta *metadata.ColumnChunkMetaData) (pages, er
 		w.win.buf = w.win.buf[:0]
 	}
 	*w = pageWalker{
-		win: w.win, off: start, end: start + length, codec: codec, kind: meta.Compression(),
+		win: w.win, off: start, end: start + length, codec: codec, kind: meta.codec,
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
 	}
 	return w, nil

@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/big"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/column"
 )
@@ -22,6 +24,33 @@ import (
 type refValue struct {
 	rep, def int
 	value    any // of the Go type of the leaf's Kind; []byte for strings and Fixed
+}
+
+// arrow returns arrow-go's reader of the file.
+func (f *dataFile) arrow() (_ *file.Reader, err error) {
+	if f.decrypting != nil {
+		return f.decrypting, nil
+	}
+	raw := make([]byte, f.size)
+	if err := f.readAt(raw, f.src.Size-8-f.size); err != nil {
+		return nil, err
+	}
+	meta, err := arrowFooter(raw)
+	if err != nil {
+		return nil, err
+	}
+	return file.NewParquetReader(io.NewSectionReader(f.src.Reader, 0, f.src.Size), file.WithMetadata(meta))
+}
+
+// arrowFooter parses a FileMetaData with arrow-go.
+func arrowFooter(raw []byte) (_ *metadata.FileMetaData, err error) {
+	defer guard(&err)
+	if err := checkFooter(raw); err != nil {
+		return nil, err
+	}
+	raw = bytes.Clone(raw)
+	hideUnknownTypes(raw)
+	return metadata.NewFileMetaData(raw, nil)
 }
 
 // reference returns the entries of a column chunk.

@@ -143,7 +143,7 @@ func (r *Reader) fallBack(c *columnReader) error {
 	c.state.ragged.Store(true)
 	c.vector, c.row = false, 0
 	rows := r.file.groups[r.number].rows
-	_, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, r.file.meta.RowGroup(r.number), rows)
+	_, err := r.openChunk(c.chunks[0], c, c.chunks[0].leaf, rows)
 	return err
 }
 

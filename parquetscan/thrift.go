@@ -2,10 +2,12 @@
 
 package parquetscan
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+)
 
-// Page headers: structs in Thrift's compact protocol (thrift-compact-protocol.md; parquet.thrift, PageHeader). arrow-go
-// parses footers, after checkFooter has walked through them.
+// Thrift's compact protocol (thrift-compact-protocol.md), and page headers (parquet.thrift, PageHeader).
 
 // The types of fields in the compact protocol.
 const (
@@ -99,6 +101,51 @@ func (r *thriftReader) field(id int16) (next int16, typ byte, ok bool) {
 	return int16(v), b & 15, !r.failed()
 }
 
+// fields returns the numbers and types of the fields of a struct. The caller reads or skips the value of each.
+func (r *thriftReader) fields() iter.Seq2[int16, byte] {
+	return func(yield func(id int16, typ byte) bool) {
+		for id := int16(0); ; {
+			next, typ, ok := r.field(id)
+			if !ok || !yield(next, typ) {
+				return
+			}
+			id = next
+		}
+	}
+}
+
+// binary reads a string, which stays part of r.b.
+func (r *thriftReader) binary() []byte {
+	n := r.uvarint()
+	if !r.fits(n) {
+		return nil
+	}
+	r.pos += int(n)
+	return r.b[r.pos-int(n) : r.pos : r.pos]
+}
+
+// list reads the header of a list: the type and the number of its elements, which may exceed the remaining bytes.
+func (r *thriftReader) list() (typ byte, n uint64) {
+	head := r.byte()
+	n = uint64(head >> 4)
+	if n == 15 {
+		n = r.uvarint()
+	}
+	return head & 15, n
+}
+
+// structs reads the header of a list of structs, and returns their number, at most that of the remaining bytes.
+func (r *thriftReader) structs() int {
+	typ, n := r.list()
+	if n > 0 && typ != thriftStruct {
+		r.bad = true
+	}
+	if !r.fits(n) {
+		return 0
+	}
+	return int(n)
+}
+
 // skip walks over a value. It allocates nothing and takes time in proportion to the bytes it walks over: every element
 // takes at least one byte, and lists longer than the remaining bytes are errors.
 func (r *thriftReader) skip(typ byte, depth int) { r.skipAs(typ, depth, nil) }
@@ -124,19 +171,15 @@ func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 	case thriftBinary:
 		r.advance(r.uvarint())
 	case thriftList, thriftSet:
-		head := r.byte()
-		n := uint64(head >> 4)
-		if n == 15 {
-			n = r.uvarint()
-		}
-		if as != nil && typ == thriftList && n > 0 && !sameWire(head&15, as.element) {
+		element, n := r.list()
+		if as != nil && typ == thriftList && n > 0 && !sameWire(element, as.element) {
 			r.bad = true
 		}
 		if as == &schemaList && r.fits(n) {
 			r.schema(n, depth)
 			return
 		}
-		r.elements(head&15, n, depth, as)
+		r.elements(element, n, depth, as)
 	case thriftMap:
 		n := r.uvarint()
 		if n == 0 {
@@ -216,22 +259,12 @@ var knownTypes = [...]bool{
 // back to the physical type (parquet-format, LogicalTypes.md). b has passed checkFooter.
 func hideUnknownTypes(b []byte) {
 	r := thriftReader{b: b}
-	for id := int16(0); ; {
-		next, typ, ok := r.field(id)
-		if !ok {
-			return
-		}
-		id = next
+	for id, typ := range r.fields() {
 		if id != 2 || typ != thriftList { // FileMetaData.schema
 			r.skip(typ, 1)
 			continue
 		}
-		head := r.byte()
-		n := uint64(head >> 4)
-		if n == 15 {
-			n = r.uvarint()
-		}
-		for ; n > 0 && head&15 == thriftStruct && !r.failed(); n-- {
+		for range r.structs() {
 			r.hideUnknownType()
 		}
 		return

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/vecql/vecql/column"
+)
+
+// Split-block bloom filters of column chunks (parquet-format, BloomFilter.md). Only the blocks that may contain the
+// wanted values are read.
+
+// bloomHash is xxHash64, the hash of all filters.
+var bloomHash = metadata.NewBloomFilter(bloomBlock, bloomBlock, memory.DefaultAllocator).Hasher()
+
+// bloomBlock is the length of a block in bytes: 8 words, in each of which a value sets a bit.
+const bloomBlock = 32
+
+// bloomSalts select the bit in each word of a block.
+var bloomSalts = [bloomBlock / 4]uint32{
+	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+}
+
+// bloomLacks reports whether the bloom filter of a column contains none of a leaf's points.
+func (r *pruner) bloomLacks(l *predicateLeaf, leaf int) bool {
+	m, err := r.file.chunkMeta(r.rowGroup, leaf)
+	if err != nil || m.encrypted || !m.known || m.bloom.length != 0 && !r.file.has(m.bloom) {
+		return false
+	}
+	column := r.file.meta.Schema.Column(leaf)
+	points, ok := bloomPoints(l, column.PhysicalType(), column.TypeLength())
+	blocks, ok2 := r.file.bloomBlocks(m.bloom.offset)
+	if !ok || !ok2 || len(points) == 0 {
+		return false
+	}
+	hashes := make([]uint64, len(points))
+	first, last := int64(math.MaxInt64), int64(0) // the blocks to read
+	place := func(hash uint64) int64 { return int64(hash >> 32 * uint64(blocks.length/bloomBlock) >> 32) }
+	for i, point := range points {
+		hashes[i] = bloomHash.Sum64(point)
+		first, last = min(first, place(hashes[i])), max(last, place(hashes[i]))
+	}
+	bits := make([]byte, (last-first+1)*bloomBlock)
+	if r.file.readAt(bits, blocks.offset+first*bloomBlock) != nil {
+		return false
+	}
+	for _, hash := range hashes {
+		if bloomContains(bits[(place(hash)-first)*bloomBlock:], uint32(hash)) {
+			return false
+		}
+	}
+	return true
+}
+
+// bloomContains reports whether a block contains a value, by the low half of the hash of the value.
+func bloomContains(block []byte, hash uint32) bool {
+	for i, salt := range bloomSalts {
+		if binary.LittleEndian.Uint32(block[4*i:])>>(hash*salt>>27)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// bloomBlocks reads the header of a bloom filter (parquet.thrift, BloomFilterHeader), and returns the place of its
+// blocks. It returns false if the filter is of another kind or lies beyond the file.
+func (f *dataFile) bloomBlocks(offset int64) (blocks section, ok bool) {
+	const mostHeader = 64 // usual ones have about 20 bytes
+	if offset <= 0 || offset >= f.src.Size {
+		return section{}, false
+	}
+	head := make([]byte, min(mostHeader, f.src.Size-offset))
+	if f.readAt(head, offset) != nil {
+		return section{}, false
+	}
+	r, kinds := thriftReader{b: head}, 0
+	for id, typ := range r.fields() {
+		switch {
+		case id == 1 && typ == thriftI32:
+			blocks.length = int64(r.i32())
+		case id >= 2 && id <= 4 && typ == thriftStruct: // unions of algorithm, hash and compression: 1 is the known one
+			for kind, typ := range r.fields() {
+				if kind == 1 && typ == thriftStruct {
+					kinds |= 1 << id
+				}
+				r.skip(typ, 2)
+			}
+		default:
+			r.skip(typ, 1)
+		}
+	}
+	blocks.offset = offset + int64(r.pos)
+	return blocks, !r.failed() && kinds == 1<<2|1<<3|1<<4 && blocks.length%bloomBlock == 0 && f.has(blocks)
+}
+
+// bloomPoints returns all stored forms of the points of a leaf, as bloom filters hash them. It returns false if a span
+// is not a point, or if a value has more than a few stored forms.
+func bloomPoints(l *predicateLeaf, physical parquet.Type, width int) (points [][]byte, ok bool) {
+	for _, s := range l.spans.texts {
+		if s.lo != s.hi || physical != parquet.Types.ByteArray && physical != parquet.Types.FixedLenByteArray {
+			return nil, false
+		}
+		points = append(points, []byte(s.lo))
+	}
+	for _, s := range l.spans.ints {
+		if s.lo != s.hi || l.typ.Kind == column.Bool {
+			return nil, false
+		}
+		switch physical {
+		case parquet.Types.Int32:
+			points = append(points, binary.LittleEndian.AppendUint32(nil, uint32(s.lo[0])))
+		case parquet.Types.Int64:
+			points = append(points, binary.LittleEndian.AppendUint64(nil, s.lo[0]))
+		case parquet.Types.FixedLenByteArray:
+			if b, fits := s.lo.bytes(width); fits {
+				points = append(points, b)
+			}
+		default: // decimals of variable length may have leading zeros, INT96 may be out of range
+			return nil, false
+		}
+	}
+	for _, s := range l.spans.floats {
+		if s.lo != s.hi { // NaN has many forms, too
+			return nil, false
+		}
+		forms := []float64{s.lo}
+		if s.lo == 0 {
+			forms = []float64{0, math.Copysign(0, -1)}
+		}
+		for _, f := range forms {
+			switch physical {
+			case parquet.Types.Float:
+				points = append(points, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(f))))
+			case parquet.Types.Double:
+				points = append(points, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f)))
+			case parquet.Types.FixedLenByteArray:
+				bits, _ := float16Bits(f)
+				points = append(points, binary.LittleEndian.AppendUint16(nil, bits))
+			default:
+				return nil, false
+			}
+		}
+	}
+	return points, true
+}

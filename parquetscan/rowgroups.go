@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
+
+// The row groups in a footer, and their column chunks (parquet.thrift: RowGroup, ColumnChunk, ColumnMetaData,
+// Statistics, SizeStatistics). Opening a file finds the places of column chunks, and a scan parses those that it needs:
+// a table of many columns has thousands. arrow-go parses the rest of the footer.
+
+// A footer is the parsed footer of a file. It is immutable and shared.
+type footer struct {
+	meta   *metadata.FileMetaData // without row groups
+	nodes  []*node
+	groups []rowGroup
+	rows   int64
+	size   int64  // of the footer in the file
+	raw    []byte // the list of row groups, as in the file
+	// decrypting is arrow-go's reader with the keys of an encrypted file; nil means that the file is not encrypted.
+	decrypting *file.Reader
+}
+
+// A rowGroup is a row group's place in its file.
+type rowGroup struct {
+	first, rows int64
+	chunks      []uint32 // the places of its ColumnChunks in footer.raw, by leaf
+}
+
+// A chunkMeta is the metadata of a column chunk (ColumnChunk). Offset 0 means that the file has no such part.
+type chunkMeta struct {
+	columnMeta
+	path                     string // of the file that contains the chunk, "" for this one
+	columnIndex, offsetIndex section
+	encrypted                bool // the pages are encrypted
+}
+
+// A columnMeta is the part of a chunkMeta that may be encrypted (ColumnMetaData).
+type columnMeta struct {
+	known                    bool // the footer has this part as plain text
+	codec                    compress.Compression
+	values                   int64 // NULLs included
+	uncompressed, compressed int64 // bytes of all pages
+	data, dictionary         int64 // offsets of the first pages
+	bloom                    section
+	statistics, sizes        int // places of a Statistics and a SizeStatistics in footer.raw, 0 if there are none
+}
+
+// A section is a range of bytes of a file.
+type section struct{ offset, length int64 }
+
+// statistics are the Statistics of a column chunk, as they are encoded.
+type statistics struct {
+	min, max           []byte // in the deprecated fields; nil means none
+	minValue, maxValue []byte // nil means none
+	nulls, nans        int64  // -1 if unknown
+	minExact, maxExact byte   // of minValue and maxValue: thriftTrue, thriftFalse, or 0 if the file does not state it
+}
+
+// newFooter parses a FileMetaData and checks it. It does not keep b, but may change it.
+func newFooter(b []byte) (_ *footer, err error) {
+	defer guard(&err)
+	out := &footer{size: int64(len(b))}
+	rest, err := out.index(b)
+	if err != nil {
+		return nil, err
+	}
+	hideUnknownTypes(rest)
+	if out.meta, err = metadata.NewFileMetaData(rest, nil); err != nil {
+		return nil, corrupt("footer: %w", err)
+	}
+	if out.nodes, err = nodesOf(out.meta.Schema); err != nil {
+		return nil, err
+	}
+	if arrow := out.meta.KeyValueMetadata().FindValue(arrowSchemaKey); arrow != nil {
+		applyArrowSchema(out.nodes, *arrow)
+	}
+	columns := out.meta.Schema.NumColumns()
+	for i := range out.groups {
+		g := &out.groups[i]
+		if g.rows < 0 || out.rows+g.rows < out.rows || len(g.chunks) != columns {
+			return nil, corrupt("row group %d has %d rows and %d of %d columns", i, g.rows, len(g.chunks), columns)
+		}
+		g.first = out.rows
+		out.rows += g.rows
+	}
+	if out.rows != out.meta.NumRows && out.meta.NumRows != 0 { // some old writers leave it 0
+		return nil, corrupt("footer with %d rows, but row groups with %d", out.meta.NumRows, out.rows)
+	}
+	out.raw = bytes.Clone(out.raw) // without the rest of b
+	return out, nil
+}
+
+// index finds the row groups and column chunks in a FileMetaData. It returns a copy of b in which the list of row groups
+// is empty, and which arrow-go can parse in memory proportional to its length: see checkFooter.
+func (f *footer) index(b []byte) (rest []byte, err error) {
+	r := thriftReader{b: b}
+	from := 0
+	for id, typ := range r.fields() {
+		if id != 4 || typ != thriftList {
+			r.skipAs(typ, 1, fileMetaData.field(id, typ))
+			continue
+		}
+		const emptyList = thriftStruct // the number of structs is in the upper bits
+		rest = append(append(rest, b[from:r.pos]...), emptyList)
+		list := thriftReader{b: b[r.pos:]}
+		f.groups = list.rowGroups()
+		f.raw = list.b[:list.pos]
+		r.pos, r.bad, r.short = r.pos+list.pos, list.bad, list.short
+		from = r.pos
+	}
+	if r.failed() {
+		return nil, corrupt("footer is not a valid FileMetaData (at byte %d of %d)", r.pos, len(b))
+	}
+	return append(rest, b[from:r.pos]...), nil
+}
+
+// rowGroups reads a list of RowGroups. -1 rows mean that a RowGroup lacks its number of rows.
+func (r *thriftReader) rowGroups() []rowGroup {
+	groups := make([]rowGroup, r.structs())
+	for i := range groups {
+		g := &groups[i]
+		g.rows = -1
+		for id, typ := range r.fields() {
+			switch {
+			case id == 1 && typ == thriftList:
+				g.chunks = make([]uint32, r.structs())
+				for k := range g.chunks {
+					g.chunks[k] = uint32(r.pos) // a footer has less than 4 GiB
+					r.skip(thriftStruct, 4)
+				}
+			case id == 3 && typ == thriftI64:
+				g.rows = r.i64()
+			default:
+				r.skip(typ, 3)
+			}
+		}
+	}
+	return groups
+}
+
+// chunkMeta parses the metadata of a column chunk.
+func (f *footer) chunkMeta(group, leaf int) (m chunkMeta, err error) {
+	r := thriftReader{b: f.raw, pos: int(f.groups[group].chunks[leaf])}
+	for id, typ := range r.fields() {
+		switch {
+		case id == 1 && typ == thriftBinary:
+			m.path = string(r.binary())
+		case id == 3 && typ == thriftStruct:
+			m.columnMeta = r.columnMeta()
+		case id == 4 && typ == thriftI64:
+			m.offsetIndex.offset = r.i64()
+		case id == 5 && typ == thriftI32:
+			m.offsetIndex.length = int64(r.i32())
+		case id == 6 && typ == thriftI64:
+			m.columnIndex.offset = r.i64()
+		case id == 7 && typ == thriftI32:
+			m.columnIndex.length = int64(r.i32())
+		default:
+			m.encrypted = m.encrypted || id == 8 && typ == thriftStruct
+			r.skip(typ, 5)
+		}
+	}
+	if r.failed() {
+		return m, corrupt("invalid metadata of the column chunk")
+	}
+	return m, nil
+}
+
+// columnMeta reads a ColumnMetaData.
+func (r *thriftReader) columnMeta() (m columnMeta) {
+	const required = 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9
+	seen := 0
+	for id, typ := range r.fields() {
+		switch {
+		case id == 4 && typ == thriftI32:
+			m.codec = compress.Compression(r.i32())
+		case id == 5 && typ == thriftI64:
+			m.values = r.i64()
+		case id == 6 && typ == thriftI64:
+			m.uncompressed = r.i64()
+		case id == 7 && typ == thriftI64:
+			m.compressed = r.i64()
+		case id == 9 && typ == thriftI64:
+			m.data = r.i64()
+		case id == 11 && typ == thriftI64:
+			m.dictionary = r.i64()
+		case id == 12 && typ == thriftStruct:
+			m.statistics = r.pos
+			r.skip(typ, 6)
+		case id == 14 && typ == thriftI64:
+			m.bloom.offset = r.i64()
+		case id == 15 && typ == thriftI32:
+			m.bloom.length = int64(r.i32())
+		case id == 16 && typ == thriftStruct:
+			m.sizes = r.pos
+			r.skip(typ, 6)
+		default:
+			r.skip(typ, 6)
+			continue
+		}
+		seen |= 1 << id
+	}
+	m.known = seen&required == required
+	return m
+}
+
+// statistics parses the Statistics of a column chunk. It returns false if there are none.
+func (f *footer) statistics(m *chunkMeta) (s statistics, ok bool) {
+	if !m.known || m.statistics == 0 {
+		return s, false
+	}
+	s.nulls, s.nans = -1, -1
+	r := thriftReader{b: f.raw, pos: m.statistics}
+	for id, typ := range r.fields() {
+		switch {
+		case id == 1 && typ == thriftBinary:
+			s.max = r.binary()
+		case id == 2 && typ == thriftBinary:
+			s.min = r.binary()
+		case id == 3 && typ == thriftI64:
+			s.nulls = r.i64()
+		case id == 5 && typ == thriftBinary:
+			s.maxValue = r.binary()
+		case id == 6 && typ == thriftBinary:
+			s.minValue = r.binary()
+		case id == 7 && (typ == thriftTrue || typ == thriftFalse):
+			s.maxExact = typ
+		case id == 8 && (typ == thriftTrue || typ == thriftFalse):
+			s.minExact = typ
+		case id == 9 && typ == thriftI64:
+			s.nans = r.i64()
+		default:
+			r.skip(typ, 7)
+		}
+	}
+	return s, !r.failed()
+}
+
+// definitionLevels returns how many values of a column chunk have each definition level, from its SizeStatistics, nil
+// if the footer lacks them or has not n numbers.
+func (f *footer) definitionLevels(m *chunkMeta, n int) (levels []int64) {
+	if !m.known || m.sizes == 0 {
+		return nil
+	}
+	r := thriftReader{b: f.raw, pos: m.sizes}
+	for id, typ := range r.fields() {
+		if id != 3 || typ != thriftList {
+			r.skip(typ, 7)
+			continue
+		}
+		element, count := r.list()
+		if element != thriftI64 || count != uint64(n) || !r.fits(count) {
+			return nil
+		}
+		levels = make([]int64, n)
+		for i := range levels {
+			levels[i] = r.i64()
+		}
+	}
+	if r.failed() {
+		return nil
+	}
+	return levels
+}
+
+// chunkMetadata returns the metadata of a column chunk, decrypted if need be.
+func chunkMetadata(f *dataFile, group, leaf int) (m chunkMeta, err error) {
+	m, err = f.chunkMeta(group, leaf)
+	switch {
+	case err != nil:
+		return m, err
+	case m.encrypted && f.decrypting == nil: // the footer is not encrypted
+		return m, ErrEncrypted
+	case m.encrypted:
+		return f.decryptChunk(group, leaf)
+	case !m.known:
+		return m, corrupt("column chunk metadata is missing, or lacks a required field")
+	}
+	return m, nil
+}
+
+// decryptChunk returns the metadata of an encrypted column chunk.
+func (f *dataFile) decryptChunk(group, leaf int) (m chunkMeta, err error) {
+	defer guard(&err)
+	f.keys.Lock()
+	defer f.keys.Unlock()
+	c, err := f.decrypting.MetaData().RowGroup(group).ColumnChunk(leaf)
+	if err != nil {
+		return m, corrupt("%w", err)
+	}
+	m.path, m.encrypted = c.FilePath(), true
+	m.columnMeta = columnMeta{
+		known: true, codec: c.Compression(), values: c.NumValues(), uncompressed: c.TotalUncompressedSize(),
+		compressed: c.TotalCompressedSize(), data: c.DataPageOffset(), dictionary: c.DictionaryPageOffset(),
+	}
+	return m, nil
+}

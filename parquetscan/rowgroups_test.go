@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// checkReference returns an error if newFooter must reject a footer that arrow-go parses.
+func checkReference(md *metadata.FileMetaData) error {
+	if _, err := nodesOf(md.Schema); err != nil {
+		return err
+	}
+	rows := int64(0)
+	for i, g := range md.RowGroups {
+		if g.NumRows < 0 || rows+g.NumRows < rows || len(g.Columns) != md.Schema.NumColumns() {
+			return corrupt("row group %d", i)
+		}
+		rows += g.NumRows
+	}
+	if rows != md.NumRows && md.NumRows != 0 {
+		return corrupt("%d rows, not %d", rows, md.NumRows)
+	}
+	return nil
+}
+
+// valueOr returns *p, or none if p is nil.
+func valueOr[T any](p *T, none T) T {
+	if p == nil {
+		return none
+	}
+	return *p
+}
+
+// exactOf returns a boolean of Statistics as it is encoded.
+func exactOf(p *bool) byte {
+	switch {
+	case p == nil:
+		return 0
+	case *p:
+		return thriftTrue
+	}
+	return thriftFalse
+}
+
+// chunkReference returns the metadata and the statistics of a column chunk as arrow-go parses them, without places.
+func chunkReference(md *metadata.FileMetaData, group, leaf int) (m chunkMeta, s statistics, hasStatistics bool, levels []int64) {
+	c := md.RowGroups[group].Columns[leaf]
+	m.path, m.encrypted = c.GetFilePath(), c.CryptoMetadata != nil
+	m.columnIndex = section{valueOr(c.ColumnIndexOffset, 0), int64(valueOr(c.ColumnIndexLength, 0))}
+	m.offsetIndex = section{valueOr(c.OffsetIndexOffset, 0), int64(valueOr(c.OffsetIndexLength, 0))}
+	if c.MetaData == nil {
+		return m, s, false, nil
+	}
+	d := c.MetaData
+	m.columnMeta = columnMeta{
+		known: true, codec: compress.Compression(d.Codec), values: d.NumValues, uncompressed: d.TotalUncompressedSize, compressed: d.TotalCompressedSize,
+		data: d.DataPageOffset, dictionary: valueOr(d.DictionaryPageOffset, 0),
+		bloom: section{valueOr(d.BloomFilterOffset, 0), int64(valueOr(d.BloomFilterLength, 0))},
+	}
+	if d.SizeStatistics != nil {
+		levels = d.SizeStatistics.DefinitionLevelHistogram
+	}
+	if d.Statistics == nil {
+		return m, s, false, levels
+	}
+	t := d.Statistics
+	s = statistics{
+		min: t.Min, max: t.Max, minValue: t.MinValue, maxValue: t.MaxValue, nulls: valueOr(t.NullCount, -1), nans: valueOr(t.NanCount, -1),
+		minExact: exactOf(t.IsMinValueExact), maxExact: exactOf(t.IsMaxValueExact),
+	}
+	return m, s, true, levels
+}
+
+// requireFooter compares a footer with arrow-go's, if arrow-go parses it. It returns false if it does not. Integers of
+// more than 32 bits, which arrow-go truncates, are errors unless all chunks must be valid.
+func requireFooter(t testing.TB, raw []byte, valid bool) bool {
+	t.Helper()
+	got, err := newFooter(bytes.Clone(raw))
+	want, wantErr := arrowFooter(raw)
+	if wantErr != nil {
+		return false
+	}
+	wantErr = checkReference(want)
+	require.Equal(t, wantErr == nil, err == nil, "%v, want %v", err, wantErr)
+	if err != nil {
+		return true
+	}
+	require.True(t, got.meta.Schema.Equals(want.Schema))
+	require.Equal(t, want.KeyValueMetadata(), got.meta.KeyValueMetadata())
+	require.Equal(t, []any{want.GetCreatedBy(), want.NumRows, want.ColumnOrders}, []any{got.meta.GetCreatedBy(), got.meta.NumRows, got.meta.ColumnOrders})
+	require.Len(t, got.groups, len(want.RowGroups))
+	for g := range got.groups {
+		require.Equal(t, want.RowGroups[g].NumRows, got.groups[g].rows)
+		for leaf := range got.groups[g].chunks {
+			m, err := got.chunkMeta(g, leaf)
+			if err != nil && !valid {
+				require.ErrorIs(t, err, ErrCorrupt)
+				continue
+			}
+			require.NoError(t, err)
+			wantMeta, wantStats, wantHas, wantLevels := chunkReference(want, g, leaf)
+			stats, has := got.statistics(&m)
+			require.Equal(t, wantHas, has)
+			if has {
+				require.Equal(t, wantStats, stats)
+			}
+			levels := got.definitionLevels(&m, len(wantLevels))
+			require.Equal(t, append([]int64{}, wantLevels...), append([]int64{}, levels...))
+			require.Nil(t, got.definitionLevels(&m, len(wantLevels)+1))
+			m.statistics, m.sizes = 0, 0
+			require.Equal(t, wantMeta, m, "row group %d, leaf %d", g, leaf)
+		}
+	}
+	return true
+}
+
+// footerSeeds are footers of all types and options, with several row groups.
+func footerSeeds(t testing.TB) (all [][]byte) {
+	for _, b := range fuzzFiles(t) {
+		all = append(all, footerOf(b))
+	}
+	all = append(all, footerOf(indexedFile(t).bytes))
+	return append(all, footerOf(wideFile(t, 20, 3)))
+}
+
+// wideFile returns a file of columns of int64 whose row groups have one row.
+func wideFile(t testing.TB, columns, groups int) []byte {
+	values := make([]int64, groups)
+	all := make([]column.Column, columns)
+	for i := range all {
+		all[i] = column.Of(fmt.Sprint("c", i), values)
+	}
+	b := column.NewBatch(all...)
+	return writeBatches(t, b.Schema(), WriterOptions{RowGroupRows: 1, Codec: Uncompressed}, b)
+}
+
+// TestFooterEqualsArrow compares footers with arrow-go's.
+func TestFooterEqualsArrow(t *testing.T) {
+	for i, raw := range footerSeeds(t) {
+		require.True(t, requireFooter(t, raw, true), "seed %d", i)
+	}
+}
+
+func FuzzFooter(f *testing.F) {
+	for _, raw := range footerSeeds(f) {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) { requireFooter(t, raw, false) })
+}
+
+// TestFooterAllocations opens a file of many column chunks. Only the schema and row groups are allocated, not chunks.
+func TestFooterAllocations(t *testing.T) {
+	few, many := footerOf(wideFile(t, 50, 1)), footerOf(wideFile(t, 50, 21))
+	allocations := func(raw []byte) float64 {
+		return testing.AllocsPerRun(10, func() {
+			_, err := newFooter(raw)
+			require.NoError(t, err)
+		})
+	}
+	require.LessOrEqual(t, allocations(many)-allocations(few), 25.0, "20 row groups, and 1,000 chunks")
+	f, err := newFooter(many)
+	require.NoError(t, err)
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		m, err := f.chunkMeta(20, 49)
+		_, ok := f.statistics(&m)
+		if err != nil || !ok {
+			t.Error(err)
+		}
+	}))
+}
+
+// TestOddChunks reads footers with column chunks that lack what a reader needs.
+func TestOddChunks(t *testing.T) {
+	good := func(w *compactWriter) {
+		w.i64(2, 4)
+		w.begin(3)
+		w.i32(4, 0)
+		w.i64(5, 1)
+		w.i64(6, 8)
+		w.i64(7, 8)
+		w.i64(9, 4)
+		w.end()
+	}
+	for name, c := range map[string]struct {
+		chunk func(w *compactWriter)
+		is    error
+		known bool
+	}{
+		"good":              {good, nil, true},
+		"no metadata":       {func(w *compactWriter) { w.i64(2, 4) }, ErrCorrupt, false},
+		"encrypted":         {func(w *compactWriter) { w.begin(8); w.end() }, ErrEncrypted, false},
+		"no offset":         {func(w *compactWriter) { w.begin(3); w.i32(4, 0); w.i64(5, 1); w.i64(6, 8); w.i64(7, 8); w.end() }, ErrCorrupt, false},
+		"size of a wrong type": {func(w *compactWriter) {
+			w.begin(3); w.i32(4, 0); w.i64(5, 1); w.i64(6, 8); w.i32(7, 8); w.i64(9, 4); w.end()
+		}, ErrCorrupt, false},
+		"codec of 33 bits": {func(w *compactWriter) {
+			w.begin(3); w.i32(4, 1<<32); w.i64(5, 1); w.i64(6, 8); w.i64(7, 8); w.i64(9, 4); w.end()
+		}, ErrCorrupt, false},
+	} {
+		w := newCompact()
+		w.i32(1, 2)
+		w.list(2, thriftStruct, 2)
+		w.element("schema", -1, -1, convertedNever, 1)
+		w.element("v", physicalInt64, required, convertedNever, 0)
+		w.i64(3, 1)
+		w.list(4, thriftStruct, 1)
+		w.open()
+		w.list(1, thriftStruct, 1)
+		w.open()
+		c.chunk(w)
+		w.end()
+		w.i64(2, 8)
+		w.i64(3, 1)
+		w.end()
+		w.end()
+		f, err := newFooter(w.b)
+		require.NoError(t, err, name)
+		_, err = chunkMetadata(&dataFile{footer: f}, 0, 0)
+		require.ErrorIs(t, err, c.is, name)
+		m, _ := f.chunkMeta(0, 0)
+		require.Equal(t, c.known, m.known, name)
+	}
+}
+
+// TestOddRowGroups reads footers whose row groups contradict themselves.
+func TestOddRowGroups(t *testing.T) {
+	for name, group := range map[string]func(w *compactWriter){
+		"no chunks":         func(w *compactWriter) { w.i64(3, 1) },
+		"no rows":           func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0) },
+		"negative rows":     func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0); w.i64(3, -1) },
+		"two chunks":        func(w *compactWriter) { w.list(1, thriftStruct, 2); w.b = append(w.b, 0, 0); w.i64(3, 1) },
+		"chunks of numbers": func(w *compactWriter) { w.list(1, thriftI32, 1); w.b = append(w.b, 0); w.i64(3, 1) },
+		"too many chunks":   func(w *compactWriter) { w.list(1, thriftStruct, 1<<31) },
+		"other rows":        func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0); w.i64(3, 2) },
+	} {
+		w := newCompact()
+		w.i32(1, 2)
+		w.list(2, thriftStruct, 2)
+		w.element("schema", -1, -1, convertedNever, 1)
+		w.element("v", physicalInt64, required, convertedNever, 0)
+		w.i64(3, 1)
+		w.list(4, thriftStruct, 1)
+		w.open()
+		group(w)
+		w.end()
+		w.end()
+		_, err := newFooter(w.b)
+		require.ErrorIs(t, err, ErrCorrupt, name)
+	}
+}
+
+// BenchmarkFooter parses the footer of a file of 100 columns and 10 row groups.
+func BenchmarkFooter(b *testing.B) {
+	raw := footerOf(wideFile(b, 100, 10))
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := newFooter(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
