@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -307,15 +308,20 @@ func guard(err *error) {
 	}
 }
 
-// parseFooter reads and parses the footer. It reads footerGuess bytes first, which contain most footers, and a second
-// time if the footer is longer. All lengths are checked against the size of the file before any allocation.
+// parseFooter reads and parses the footer. Of a file that is not mapped, it reads footerGuess bytes first, which contain
+// most footers, and a second time if the footer is longer. All lengths are checked against the size of the file before
+// any allocation.
 func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	d.footerReads.Add(1)
 	size := f.src.Size
 	if size < 12 {
 		return nil, corrupt("not a Parquet file: %d bytes", size)
 	}
-	tail := make([]byte, min(size, footerGuess))
+	first := min(size, footerGuess)
+	if f.mapped != nil {
+		first = 8
+	}
+	tail := make([]byte, first)
 	if err := f.readAt(tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
@@ -332,7 +338,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 		return f.parseEncrypted(d, length)
 	}
 	if length+8 <= int64(len(tail)) {
-		tail = tail[int64(len(tail))-8-length : len(tail)-8]
+		tail = bytes.Clone(tail[int64(len(tail))-8-length : len(tail)-8]) // the footer keeps it
 	} else {
 		tail = make([]byte, length)
 		if err := f.readAt(tail, size-8-length); err != nil {

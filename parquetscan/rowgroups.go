@@ -3,8 +3,6 @@
 package parquetscan
 
 import (
-	"bytes"
-
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
@@ -62,7 +60,7 @@ type statistics struct {
 	minExact, maxExact byte   // of minValue and maxValue: thriftTrue, thriftFalse, or 0 if the file does not state it
 }
 
-// newFooter parses a FileMetaData and checks it. It does not keep b, but may change it.
+// newFooter parses a FileMetaData and checks it. The footer keeps b.
 func newFooter(b []byte) (_ *footer, err error) {
 	defer guard(&err)
 	out := &footer{size: int64(len(b))}
@@ -92,7 +90,6 @@ func newFooter(b []byte) (_ *footer, err error) {
 	if out.rows != out.meta.NumRows && out.meta.NumRows != 0 { // some old writers leave it 0
 		return nil, corrupt("footer with %d rows, but row groups with %d", out.meta.NumRows, out.rows)
 	}
-	out.raw = bytes.Clone(out.raw) // without the rest of b
 	return out, nil
 }
 

@@ -195,15 +195,34 @@ func TestOddChunks(t *testing.T) {
 		is    error
 		known bool
 	}{
-		"good":              {good, nil, true},
-		"no metadata":       {func(w *compactWriter) { w.i64(2, 4) }, ErrCorrupt, false},
-		"encrypted":         {func(w *compactWriter) { w.begin(8); w.end() }, ErrEncrypted, false},
-		"no offset":         {func(w *compactWriter) { w.begin(3); w.i32(4, 0); w.i64(5, 1); w.i64(6, 8); w.i64(7, 8); w.end() }, ErrCorrupt, false},
+		"good":        {good, nil, true},
+		"no metadata": {func(w *compactWriter) { w.i64(2, 4) }, ErrCorrupt, false},
+		"encrypted":   {func(w *compactWriter) { w.begin(8); w.end() }, ErrEncrypted, false},
+		"no offset": {func(w *compactWriter) {
+			w.begin(3)
+			w.i32(4, 0)
+			w.i64(5, 1)
+			w.i64(6, 8)
+			w.i64(7, 8)
+			w.end()
+		}, ErrCorrupt, false},
 		"size of a wrong type": {func(w *compactWriter) {
-			w.begin(3); w.i32(4, 0); w.i64(5, 1); w.i64(6, 8); w.i32(7, 8); w.i64(9, 4); w.end()
+			w.begin(3)
+			w.i32(4, 0)
+			w.i64(5, 1)
+			w.i64(6, 8)
+			w.i32(7, 8)
+			w.i64(9, 4)
+			w.end()
 		}, ErrCorrupt, false},
 		"codec of 33 bits": {func(w *compactWriter) {
-			w.begin(3); w.i32(4, 1<<32); w.i64(5, 1); w.i64(6, 8); w.i64(7, 8); w.i64(9, 4); w.end()
+			w.begin(3)
+			w.i32(4, 1<<32)
+			w.i64(5, 1)
+			w.i64(6, 8)
+			w.i64(7, 8)
+			w.i64(9, 4)
+			w.end()
 		}, ErrCorrupt, false},
 	} {
 		w := newCompact()

@@ -195,6 +195,9 @@ func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 		}
 	case thriftStruct:
 		for id := int16(0); !r.failed(); {
+			if as == nil {
+				id = r.skipNumbers(id)
+			}
 			next, typ, ok := r.field(id)
 			if !ok {
 				return
@@ -205,6 +208,28 @@ func (r *thriftReader) skipAs(typ byte, depth int, as *thriftShape) {
 	default:
 		r.bad = true
 	}
+}
+
+// skipNumbers walks over integers among the fields of a struct, up to a field that is not one or not a short one. Most
+// fields of a footer are integers.
+func (r *thriftReader) skipNumbers(id int16) int16 {
+	b, at := r.b, r.pos
+	for at+12 < len(b) {
+		head := b[at]
+		if typ := head & 15; head < 16 || typ < thriftI16 || typ > thriftI64 {
+			break
+		}
+		end := at + 1
+		for end < at+10 && b[end] >= 0x80 {
+			end++
+		}
+		if b[end] >= 0x80 {
+			break
+		}
+		id, at = id+int16(head>>4), end+1
+	}
+	r.pos = at
+	return id
 }
 
 // sameWire reports whether two types have the same encoding: integers of 16, 32 and 64 bits do.
