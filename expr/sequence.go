@@ -26,6 +26,7 @@ type sequenceItem struct {
 	text  string     // of literals
 	set   *[256]bool // of characters: their first bytes; all bytes from 0x80 on are in the set, or none
 	least int        // characters of a run
+	stop  int        // of a run: the only byte that is not in the set; -1 if there are none or several
 	group int        // of sequenceOpen and sequenceClose
 }
 
@@ -130,8 +131,41 @@ func (s *sequence) addRepeated(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpPlus {
 		item.least = 1
 	}
+	if item.set == nil {
+		return false
+	}
+	item.stop = stopOf(item.set)
 	s.items = append(s.items, item)
-	return item.set != nil
+	return true
+}
+
+// stopOf returns the only byte that is not in a set; -1 if there are none or several.
+func stopOf(set *[256]bool) int {
+	stop := -1
+	for b, in := range set {
+		if in {
+			continue
+		}
+		if stop >= 0 {
+			return -1
+		}
+		stop = b
+	}
+	return stop
+}
+
+// run returns the end of a run in text from a position on.
+func (item *sequenceItem) run(text string, pos int) int {
+	if item.stop >= 0 {
+		if n := strings.IndexByte(text[pos:], byte(item.stop)); n >= 0 {
+			return pos + n
+		}
+		return len(text)
+	}
+	for pos < len(text) && item.set[text[pos]] {
+		pos++
+	}
+	return pos
 }
 
 // plainLiteral returns the text of a literal; false if the literal also matches other bytes.
@@ -247,10 +281,7 @@ func (s *sequence) matchFrom(i, pos int, text string, at []int) int {
 			pos += len(firstChar(text[pos:]))
 		case sequenceRun:
 			start := pos
-			for pos < len(text) && item.set[text[pos]] {
-				pos++
-			}
-			if item.least > 0 && pos == start {
+			if pos = item.run(text, pos); item.least > 0 && pos == start {
 				return -1
 			}
 		case sequenceOpen:
