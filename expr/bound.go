@@ -58,6 +58,9 @@ const (
 	OpIn      Op = opIn
 	OpIsNull  Op = opIsNull
 	OpNotNull Op = "is not null"
+	// Of contains, and of like with a pattern such as '%text%'.
+	OpContains    Op = "contains"
+	OpNotContains Op = "not contains"
 )
 
 // A Bound is a predicate of one column and literals, which filters of files and statements of CQL can express.
@@ -93,6 +96,15 @@ func (p *Program) Bound() (Bound, bool) {
 		if terms[0].op == opLiteral {
 			b.Op, terms = Op(flipped[string(b.Op)]), []*term{terms[1], terms[0]}
 		}
+	case isLikeness(t.op):
+		part, ok := containedText(t)
+		if !ok || terms[0].typ.ValueWidth() > 0 {
+			return Bound{}, false
+		}
+		if b.Op = OpContains; not {
+			b.Op = OpNotContains
+		}
+		terms, b.Values = terms[:1], []any{part}
 	default:
 		return Bound{}, false
 	}

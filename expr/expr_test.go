@@ -254,14 +254,15 @@ func TestConjunctsAndBounds(t *testing.T) {
 	for text, want := range map[string]string{
 		"i > 1 and (5 <= f and s = 'x') and not (n is null or big in (1))": "i > [1] int32; f >= [5] float64; s = [x] string; " +
 			"n is not null [] int64; not big in (1)",
-		"not i < 2.5 and i between 1 and 10":   "i >= [2.5] int32; i >= [1] int32; i <= [10] int32",
-		"flag and not flag and n is null":      "flag = [true] bool; flag = [false] bool; n is null [] int64",
-		"i in (1, null, 3) and i = null":       "i in [1 3] int32; i = null",
-		"price > '1.005' and clock <> '00:01'": "price > [1.005] decimal64(9, 2); clock <> [1m0s] time(us)",
-		"tax >= 0.05 and tax < 1e21":           "tax >= [0.05] decimal64(9, 2); tax < [1000000000000000000000] decimal64(9, 2)",
-		"day < '2026-01-02' and i + 1 > 2":     "day < [2026-01-02 00:00:00 +0000 UTC] date; i + 1 > 2",
-		"i > half or i > 2 and s like 'a%'":    "i > half or i > 2 and s like 'a%'",
-		"i > half":                             "i > half",
+		"not i < 2.5 and i between 1 and 10":                      "i >= [2.5] int32; i >= [1] int32; i <= [10] int32",
+		"flag and not flag and n is null":                         "flag = [true] bool; flag = [false] bool; n is null [] int64",
+		"i in (1, null, 3) and i = null":                          "i in [1 3] int32; i = null",
+		"price > '1.005' and clock <> '00:01'":                    "price > [1.005] decimal64(9, 2); clock <> [1m0s] time(us)",
+		"tax >= 0.05 and tax < 1e21":                              "tax >= [0.05] decimal64(9, 2); tax < [1000000000000000000000] decimal64(9, 2)",
+		"day < '2026-01-02' and i + 1 > 2":                        "day < [2026-01-02 00:00:00 +0000 UTC] date; i + 1 > 2",
+		"i > half or i > 2 and s like 'a%'":                       "i > half or i > 2 and s like 'a%'",
+		"s like '%a%' and not contains(s, 'b') and s like '%a_%'": "s contains [a] string; s not contains [b] string; s like '%a_%'",
+		"i > half": "i > half",
 	} {
 		e, err := expr.Parse(text)
 		require.NoError(t, err)

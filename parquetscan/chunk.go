@@ -42,6 +42,9 @@ type chunk struct {
 	data     []byte
 	bit      int // of plain booleans
 
+	found   []int32 // positions of the next texts in data, whose length was foundIn; -1 means none
+	foundIn int
+
 	scratch []uint32
 	other   []byte // of encodings that arrow-go decodes
 	repBuf  []uint32
@@ -103,7 +106,7 @@ func (c *chunk) startPage(p *page) error {
 	if err != nil {
 		return err
 	}
-	c.left, c.data, c.bit, c.coded, c.bools = n, data, 0, false, false
+	c.left, c.data, c.bit, c.coded, c.bools, c.foundIn = n, data, 0, false, false, -1
 	switch {
 	case p.dictionaryCoded():
 		if c.dictLen < 0 {

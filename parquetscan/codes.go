@@ -9,8 +9,8 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Filters of columns with dictionaries: evaluated once for each entry, then looked up by the codes of a page, run by
-// run. The column itself is not decoded.
+// Filters on a page, whose column is not decoded. With a dictionary they are evaluated once for each entry, then looked
+// up by the codes of the page, run by run. Plain texts are tested where they are (texts.go).
 
 // stageHits are the results of a stage of one column for the entries of a dictionary.
 type stageHits struct {
@@ -20,11 +20,11 @@ type stageHits struct {
 	ones   []byte // of a batch, 1 for each row that passes
 }
 
-// filterCodes reduces r.sel to the rows that stage i of a predicate selects, and returns their number; false if it
-// cannot, and the column must be read: the rows of the batch are codes of one page, none of them NULL, and no later
-// stage needs the column. all means that r.sel is undefined yet and has all rows. The chunk stays before the rows if
-// the column is read later.
-func (r *Reader) filterCodes(e *evaluator, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
+// filterPage reduces r.sel to the rows that stage i of a predicate selects, and returns their number; false if it
+// cannot, and the column must be read: the rows of the batch are codes or plain texts of one page, none of them NULL,
+// and no later stage needs the column. all means that r.sel is undefined yet and has all rows. The chunk stays before
+// the rows if the column is read later.
+func (r *Reader) filterPage(e *evaluator, i int, columns []int, n int, all bool) (selected int, ok bool, err error) {
 	st := &e.p.stages[i]
 	if len(st.columns) != 1 || st.shared {
 		return 0, false, nil
@@ -43,9 +43,30 @@ func (r *Reader) filterCodes(e *evaluator, i int, columns []int, n int, all bool
 			return 0, false, r.locate(at, err)
 		}
 	}
-	if !c.hasCodes(n) {
+	sel, codes, data := r.sel[:(n+7)/8], c.codes, c.data
+	switch {
+	case c.hasCodes(n):
+		err = e.filterCodes(i, c, &codes, n, sel, all)
+	case c.hasTexts(n):
+		data, err = e.filterTexts(i, c, n, sel, all)
+	default:
 		return 0, false, nil
 	}
+	if err == nil && r.isLast(e, at) {
+		err = c.def.skip(n) // one run of levels, or none
+		c.codes, c.data = codes, data
+		c.left -= n
+		c.rows -= int64(n)
+		reader.row += int64(n)
+	}
+	if err != nil {
+		return 0, false, r.locate(at, err)
+	}
+	return countBits(sel), true, nil
+}
+
+// filterCodes reduces sel to the rows that stage i, of one column, selects by the next n codes, which it decodes.
+func (e *evaluator) filterCodes(i int, c *chunk, codes *hybrid, n int, sel []byte, all bool) error {
 	if e.hits == nil {
 		e.hits = make([]stageHits, len(e.p.stages))
 	}
@@ -54,23 +75,9 @@ func (r *Reader) filterCodes(e *evaluator, i int, columns []int, n int, all bool
 		e.hitEntries(i, c)
 	}
 	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
-	codes := c.codes // a copy: the chunk stays where it is
-	if err := codes.lookUp(h.ones, h.hits, &c.scratch); err != nil {
-		return 0, false, r.locate(at, err)
-	}
-	if r.isLast(e, at) {
-		if c.leaf.maxDef > 0 { // hasCodes: one run of levels
-			if err := c.def.skip(n); err != nil {
-				return 0, false, r.locate(at, err)
-			}
-		}
-		c.codes = codes
-		c.left -= n
-		c.rows -= int64(n)
-		reader.row += int64(n)
-	}
-	packOnes(r.sel[:(n+7)/8], h.ones, all)
-	return countBits(r.sel[:(n+7)/8]), true, nil
+	err := codes.lookUp(h.ones, h.hits, &c.scratch)
+	packOnes(sel, h.ones, all)
+	return err
 }
 
 // isLast reports whether nothing after a predicate needs a column.
@@ -82,7 +89,12 @@ func (r *Reader) isLast(e *evaluator, at int) bool {
 // hasCodes reports whether the next n rows of a flat column are codes of the current page, without NULLs, and the
 // dictionary is not larger than the rest of the chunk.
 func (c *chunk) hasCodes(n int) bool {
-	if !c.coded || c.left < n || c.leaf.maxRep > 0 || int64(c.dictLen) > c.rows {
+	return c.coded && int64(c.dictLen) <= c.rows && c.hasValues(n)
+}
+
+// hasValues reports whether the next n rows of a column are in the current page, one value each.
+func (c *chunk) hasValues(n int) bool {
+	if c.left < n || c.leaf.maxRep > 0 {
 		return false
 	}
 	switch c.leaf.maxDef {

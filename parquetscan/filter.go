@@ -18,8 +18,8 @@ import (
 // list.
 var ErrFilter = errors.New("filter does not fit the column")
 
-// A Filter selects rows. The zero Filter selects all rows. [Eq], [Ne], [Lt], [Le], [Gt], [Ge], [In], [IsNull],
-// [NotNull], [And], [Or] and [Not] return filters. Filters are immutable and can be shared.
+// A Filter selects rows. The zero Filter selects all rows. [Eq], [Ne], [Lt], [Le], [Gt], [Ge], [In], [Contains],
+// [IsNull], [NotNull], [And], [Or] and [Not] return filters. Filters are immutable and can be shared.
 //
 // A column is named by its path: "a", or "a.b" for a field of a struct. Paths do not lead into lists and maps. Lists,
 // maps, vectors and whole structs support only IsNull and NotNull.
@@ -64,9 +64,12 @@ const (
 	opGt
 	opGe
 	opIn
+	opContains
 )
 
-var filterSigns = [...]string{opEq: "=", opNe: "<>", opLt: "<", opLe: "<=", opGt: ">", opGe: ">=", opIn: "IN"}
+var filterSigns = [...]string{
+	opEq: "=", opNe: "<>", opLt: "<", opLe: "<=", opGt: ">", opGe: ">=", opIn: "IN", opContains: "CONTAINS",
+}
 
 // A filterNode is an expression. opAnd, opOr and opNot use args; all other operations use column and values.
 type filterNode struct {
@@ -101,6 +104,9 @@ func Ge(column string, value any) Filter { return onColumn(opGe, column, value) 
 // In selects rows whose column equals one of the values. Without values it selects no row, and its Not all rows that
 // are not NULL.
 func In(column string, values ...any) Filter { return onColumn(opIn, column, slices.Clone(values)...) }
+
+// Contains selects rows whose column, a String or Binary, contains the text or bytes. Statistics do not prune it.
+func Contains(column string, part any) Filter { return onColumn(opContains, column, part) }
 
 // IsNull selects rows whose column is NULL. A field of a struct that is NULL is NULL.
 func IsNull(column string) Filter { return onColumn(opNull, column) }
@@ -191,8 +197,8 @@ type predicateNode struct {
 	leaf *predicateLeaf
 }
 
-// A predicateLeaf tests one column: whether the value lies in one span, or equals one of several points. NULL fails,
-// also if the leaf is inverted. A leaf without spans is false; inverted it is NOT NULL.
+// A predicateLeaf tests one column: whether the value lies in one span, equals one of several points, or contains a
+// part. NULL fails, also if the leaf is inverted. A leaf without spans and part is false; inverted it is NOT NULL.
 type predicateLeaf struct {
 	number int // in predicate.leaves
 	column int // in predicate.paths
@@ -200,6 +206,7 @@ type predicateLeaf struct {
 	isNull bool // test whether the value is NULL; there are no spans
 	invert bool
 	spans  leafSpans
+	part   []byte // the value contains it; there are no spans. nil means none
 }
 
 // compile compiles the filter. typeOf returns the type of the column of a path, or false if there is none
@@ -280,6 +287,8 @@ func (p *predicate) compileLeaf(n *filterNode, not bool) (*predicateLeaf, error)
 		return leaf, nil
 	case opNe, opGe, opGt: // the order is total, so each is Not of another operation
 		op, leaf.invert = map[filterOp]filterOp{opNe: opEq, opGe: opLt, opGt: opLe}[op], !not
+	case opContains:
+		return leaf, leaf.contain(n.values[0])
 	}
 	for _, v := range n.values {
 		if err := leaf.add(op, v); err != nil {

@@ -21,6 +21,8 @@ type evaluator struct {
 	scratch [][]byte // of nodes, by depth
 	cols    []*column.Column
 	hits    []stageHits // by stage
+	some    []byte      // a bit for each row whose result is needed; nil means all
+	gap     int32       // bytes between the texts of the column of a stage: 4 in a plain page
 }
 
 // A leafState is the state of an evaluator for one leaf.
@@ -123,14 +125,14 @@ func (e *evaluator) leaf(l *predicateLeaf, c *column.Column, n int, out []byte) 
 			invertBits(out, n)
 		}
 		return
-	case l.spans.len() == 0:
+	case l.spans.len() == 0 && l.part == nil:
 		clear(out)
 	case l.spans.ints != nil:
 		e.leaves[l.number].ints(l, c, n, out)
 	case l.spans.floats != nil:
 		l.floats(c, n, out)
 	default:
-		e.leaves[l.number].texts(l, c, n, out)
+		e.texts(l, c, n, out)
 	}
 	if l.invert {
 		invertBits(out, n)
@@ -224,54 +226,6 @@ func floatBits[T float32 | float64](v []T, l *predicateLeaf, out []byte) {
 			out[i] = b
 		}
 	}
-}
-
-// texts tests the values of columns of bytes. With a dictionary it tests each entry once, and then codes.
-func (state *leafState) texts(l *predicateLeaf, c *column.Column, n int, out []byte) {
-	switch {
-	case c.Dict != nil:
-		if state.dict != c.Dict {
-			state.dict = c.Dict
-			state.hits = slices.Grow(state.hits[:0], c.Dict.Len())[:c.Dict.Len()]
-			for i := range state.hits {
-				state.hits[i] = boolBit(state.hasText(l, c.Dict.Bytes(uint32(i))))
-			}
-		}
-		// NULL rows have code 0, even if the dictionary is empty.
-		codeBits(sliceOf[uint32](c.Values, n), state.hits, out)
-	case c.Type.Kind.IsText():
-		data, offsets := c.Values, c.Offsets
-		packBits(out, n, func(i int) bool { return state.hasText(l, data[offsets[i]:offsets[i+1]]) })
-	default:
-		w := l.typ.ValueWidth()
-		packBits(out, n, func(i int) bool { return state.hasText(l, c.Values[i*w:(i+1)*w]) })
-	}
-}
-
-// codeBits sets out to the codes that are hits.
-func codeBits(codes []uint32, hits, out []byte) {
-	for i := range out {
-		b := byte(0)
-		for j, code := range codes[8*i : min(8*i+8, len(codes))] {
-			if uint64(code) < uint64(len(hits)) {
-				b |= hits[code] << j
-			}
-		}
-		out[i] = b
-	}
-}
-
-// hasText reports whether the text is in one of the spans.
-func (state *leafState) hasText(l *predicateLeaf, b []byte) bool {
-	if state.points != nil {
-		_, found := state.points[string(b)]
-		return found
-	}
-	s := &l.spans.texts[0]
-	if s.lo == s.hi {
-		return string(b) == s.hi
-	}
-	return string(b) < s.hi || !s.open && string(b) == s.hi // opLt or opLe: lo is ""
 }
 
 // hasInt reports whether the integer is in one of the spans.

@@ -226,7 +226,7 @@ func (r *pruner) pageBounds(index metadata.ColumnIndex, starts []int64, leaf int
 func (r *pruner) readBlooms() {
 	for i, l := range r.p.leaves {
 		column := &r.columns[l.column]
-		if column.leaf < 0 || l.isNull || l.invert || !column.bounds.mayMatch(l) {
+		if column.leaf < 0 || l.isNull || l.invert || l.part != nil || !column.bounds.mayMatch(l) {
 			continue
 		}
 		guarded(func() { r.absent[i] = r.bloomLacks(l, column.leaf) })

@@ -176,6 +176,9 @@ func referenceEval(f Filter, row func(path string) (cell, column.Type)) truth {
 	}
 	left := meaningOfCell(c, typ)
 	for _, v := range n.values {
+		if n.op == opContains {
+			return truthOf(strings.Contains(left.text, meaningOfConstant(v, typ).text))
+		}
 		d := compareMeanings(left, meaningOfConstant(v, typ))
 		if n.op == opIn && d == 0 {
 			return yes
@@ -472,7 +475,7 @@ func (g generator) constant(typ column.Type) any {
 
 // filter returns a filter on columns of the types.
 func (g generator) filter(types map[string]column.Type, paths []string, depth int) Filter {
-	op := filterOp(1 + g.intn(int(opIn)))
+	op := filterOp(1 + g.intn(int(opContains)))
 	if depth == 0 && op <= opNot {
 		op = opEq
 	}
@@ -499,6 +502,10 @@ func (g generator) filter(types map[string]column.Type, paths []string, depth in
 			values = append(values, g.constant(types[path]))
 		}
 		return In(path, values...)
+	case opContains:
+		if kind := types[path].Kind; kind != column.String && kind != column.Binary {
+			op = opLe
+		}
 	}
-	return map[filterOp]func(string, any) Filter{opEq: Eq, opNe: Ne, opLt: Lt, opLe: Le, opGt: Gt, opGe: Ge}[op](path, g.constant(types[path]))
+	return map[filterOp]func(string, any) Filter{opEq: Eq, opNe: Ne, opLt: Lt, opLe: Le, opGt: Gt, opGe: Ge, opContains: Contains}[op](path, g.constant(types[path]))
 }

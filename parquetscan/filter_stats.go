@@ -48,6 +48,9 @@ func (b *bounds) mayMatch(l *predicateLeaf) bool {
 	if b.nulls == b.rows {
 		return false
 	}
+	if l.part != nil {
+		return true
+	}
 	if l.spans.len() == 0 || !b.known {
 		return l.spans.len() > 0 || l.invert
 	}

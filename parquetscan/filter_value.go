@@ -139,6 +139,21 @@ func (l *predicateLeaf) add(op filterOp, v any) error {
 	return nil
 }
 
+// contain sets the part that the value contains. Each value contains the empty part.
+func (l *predicateLeaf) contain(v any) error {
+	part, fits := textOf(v, l.typ.Kind)
+	if !fits || l.typ.Kind != column.String && l.typ.Kind != column.Binary {
+		return fmt.Errorf("%w: %v does not contain %T %s; only strings and bytes contain others", ErrFilter, l.typ, v,
+			constantString(v))
+	}
+	if part == "" {
+		l.invert = !l.invert // not false
+	} else {
+		l.part = []byte(part)
+	}
+	return nil
+}
+
 // straighten replaces an inverted leaf with a single span that begins at the least value by a leaf that is not
 // inverted: not at most 5 is at least 6. Texts have no next value and stay inverted.
 func (l *predicateLeaf) straighten() {

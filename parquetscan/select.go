@@ -78,6 +78,9 @@ func (r *Reader) ready(n int) (int, error) {
 			return 0, r.locate(i, err)
 		}
 		n = k
+		if slices.Contains(r.scan.filter, i) {
+			n = c.chunks[0].within(n)
+		}
 	}
 	return n, nil
 }
@@ -152,6 +155,11 @@ func (r *Reader) fallBack(c *columnReader) error {
 func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 	c := &r.columns[at]
 	dst.reset(r.scan.columns[at].name, c.node, c.vector)
+	if selected < n && c.node.leaf != nil {
+		if ok, err := c.readTexts(dst, r.row, r.sel, n, selected); ok || err != nil {
+			return err
+		}
+	}
 	if selected == n || !c.sparse(n, countRuns(r.sel)) {
 		if err := c.catchUp(r.row); err != nil {
 			return err
@@ -176,6 +184,31 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 		err = moved(c.read(dst, to-from), func(row int) int { return from + row - before })
 	})
 	return err
+}
+
+// readTexts reads the selected of n rows if they are plain texts of one page; otherwise it returns false.
+func (c *columnReader) readTexts(dst *builder, row int64, sel []byte, n, selected int) (bool, error) {
+	k := c.chunks[0]
+	if !c.node.leaf.typ.Kind.IsText() {
+		return false, nil
+	}
+	if err := c.catchUp(row); err != nil {
+		return false, err
+	}
+	if k.left == 0 {
+		h, err := k.pages.peek()
+		if err != nil || h.dictionaryCoded() || h.rows(k.leaf) < int64(n) {
+			return false, nil // the page may lack a selected row; an error occurs again
+		}
+		if err := k.must(); err != nil {
+			return false, err
+		}
+	}
+	if !k.hasTexts(n) {
+		return false, nil
+	}
+	c.row += int64(n)
+	return true, k.readTexts(dst, sel, n, selected)
 }
 
 // sparse reports whether runs of selected rows among n are cheaper to read run by run. Each run has a cost, and values

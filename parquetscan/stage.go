@@ -87,7 +87,9 @@ func (e *evaluator) evalStage(st *stage, n int, sel []byte, all bool) int {
 			continue
 		}
 		other := e.scratchOf(0, len(sel))
+		e.some = sel
 		e.node(node, e.cols, n, other, 1)
+		e.some = nil
 		for i, b := range other {
 			sel[i] &= b
 		}
@@ -104,7 +106,7 @@ func (r *Reader) filter(e *evaluator, columns []int, b *column.Batch, n, selecte
 	}
 	for i := range e.p.stages {
 		st := &e.p.stages[i]
-		counted, ok, err := r.filterCodes(e, i, columns, n, all)
+		counted, ok, err := r.filterPage(e, i, columns, n, all)
 		if err != nil {
 			return 0, err
 		}

@@ -123,10 +123,12 @@ func filterOf(b expr.Bound) parquetscan.Filter {
 		return parquetscan.IsNull(b.Column)
 	case expr.OpNotNull:
 		return parquetscan.NotNull(b.Column)
+	case expr.OpNotContains:
+		return parquetscan.Not(parquetscan.Contains(b.Column, b.Values[0]))
 	}
 	compare := map[expr.Op]func(string, any) parquetscan.Filter{
 		expr.OpEq: parquetscan.Eq, expr.OpNe: parquetscan.Ne, expr.OpLt: parquetscan.Lt, expr.OpLe: parquetscan.Le,
-		expr.OpGt: parquetscan.Gt, expr.OpGe: parquetscan.Ge,
+		expr.OpGt: parquetscan.Gt, expr.OpGe: parquetscan.Ge, expr.OpContains: parquetscan.Contains,
 	}[b.Op]
 	if compare == nil || len(b.Values) != 1 {
 		return parquetscan.Filter{}
