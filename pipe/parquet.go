@@ -197,8 +197,7 @@ func (n *parquetNode) workers() int { return n.goroutines }
 
 // run reads all row groups.
 func (n *parquetNode) run(ctx context.Context, f emit) error {
-	buckets := n.scan.SplitByBytes(0)
-	for _, b := range buckets {
+	for _, b := range n.scan.SplitByBytes(0) {
 		n.plan.bytes.Add(b.Bytes)
 	}
 	last := make([]time.Time, n.goroutines)
@@ -206,7 +205,7 @@ func (n *parquetNode) run(ctx context.Context, f emit) error {
 	for i := range last {
 		last[i] = start
 	}
-	err := n.scan.Borrow(ctx, buckets, func(worker int, b *column.Batch) error {
+	err := n.scan.Borrow(ctx, nil, func(worker int, b *column.Batch) error {
 		n.meter.add(b.Rows, last[worker])
 		err := f(worker, part{b: b})
 		last[worker] = time.Now()
