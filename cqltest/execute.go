@@ -306,8 +306,12 @@ func (req *request) info() Request {
 	i := Request{
 		Node: req.conn.node, Conn: req.conn.id, Shard: req.conn.shard, Op: req.head.op, Stream: req.head.stream,
 		Statement: req.text, Prepared: req.known != nil, Paged: req.params.PagingState != nil,
-		Values: boundValues(nil, req.statement, req.params.Values),
 	}
+	n := len(req.params.Values)
+	for _, e := range req.batch.statements {
+		n += len(e.Values)
+	}
+	i.Values = boundValues(make([]Value, 0, n), req.statement, req.params.Values)
 	for _, e := range req.batch.statements {
 		i.Values = boundValues(i.Values, e.Statement, e.Values)
 	}
@@ -317,7 +321,6 @@ func (req *request) info() Request {
 
 // boundValues appends the values of a statement, which is nil if it is not prepared.
 func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Value {
-	dst = slices.Grow(dst, len(values))
 	for i, v := range values {
 		out := Value{Name: v.Name, Unset: v.State == engine.ValueUnset}
 		if v.State == engine.ValueSet {

@@ -217,13 +217,18 @@ func batchFailure(err error, typ BatchType, all []*mutation) error {
 func (e *Engine) checkSize(all []*mutation, res *Result) error {
 	limit := e.options.BatchSizeFail
 	size := 0
-	tables, partitions := map[string]bool{}, map[string]bool{}
 	for _, m := range all {
 		size += m.size()
+	}
+	if limit < 0 || size <= limit/10 {
+		return nil
+	}
+	tables, partitions := map[string]bool{}, map[string]bool{}
+	for _, m := range all {
 		name := m.t.ks + "." + m.t.name
 		tables[name], partitions[name+"\x00"+string(m.key)] = true, true
 	}
-	if limit < 0 || len(partitions) < 2 || size <= limit/10 {
+	if len(partitions) < 2 {
 		return nil
 	}
 	names := strings.Join(sortedKeys(tables), ", ")

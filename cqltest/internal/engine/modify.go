@@ -409,25 +409,18 @@ func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlic
 		}
 		return nil
 	}
-	var statics, regular []change
-	for _, ch := range m.changes {
-		if ch.col.kind == Static {
-			statics = append(statics, ch)
-		} else {
-			regular = append(regular, ch)
-		}
-	}
-	if len(statics) > 0 {
+	isStatic := func(ch change) bool { return ch.col.kind == Static }
+	if slices.ContainsFunc(m.changes, isStatic) {
 		for range max(1, len(ranges)) { // once for each row: a list grows by all of them
 			row := rowWrite{static: true, deletion: noTimestamp}
 			var err error
-			if row.ops, err = collect(x, w, statics); err != nil {
+			if row.ops, err = m.collect(x, w, true); err != nil {
 				return err
 			}
 			mu.rows = append(mu.rows, row)
 		}
 	}
-	if m.statics || len(regular) == 0 && m.kind != StatementInsert {
+	if m.statics || m.kind != StatementInsert && !slices.ContainsFunc(m.changes, func(ch change) bool { return !isStatic(ch) }) {
 		return nil
 	}
 	for _, r := range ranges {
@@ -440,7 +433,7 @@ func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlic
 			row.marker = &marker
 		}
 		var err error
-		if row.ops, err = collect(x, w, regular); err != nil {
+		if row.ops, err = m.collect(x, w, false); err != nil {
 			return err
 		}
 		mu.rows = append(mu.rows, row)
@@ -448,11 +441,16 @@ func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlic
 	return nil
 }
 
-func collect(x *env, w *writing, changes []change) ([]op, error) {
-	var ops []op
+// collect returns the operations on the static columns, or on the others.
+func (m *modifyPlan) collect(x *env, w *writing, static bool) ([]op, error) {
+	ops := make([]op, 0, len(m.changes))
 	var err error
-	for i := range changes {
-		if ops, err = changes[i].ops(x, w, ops); err != nil {
+	for i := range m.changes {
+		ch := &m.changes[i]
+		if (ch.col.kind == Static) != static {
+			continue
+		}
+		if ops, err = ch.ops(x, w, ops); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Indexes of vectors: the vectors that they take, and what a search by one warns of.
@@ -122,12 +123,10 @@ type vectorIndex struct {
 // vectorIndexes returns the vector indexes of the tables of mutations.
 func vectorIndexes(mutations []*mutation) []vectorIndex {
 	var out []vectorIndex
-	seen := map[*table]bool{}
-	for _, m := range mutations {
-		if seen[m.t] {
+	for at, m := range mutations {
+		if len(m.t.indexes) == 0 || slices.ContainsFunc(mutations[:at], func(o *mutation) bool { return o.t == m.t }) {
 			continue
 		}
-		seen[m.t] = true
 		for _, i := range m.t.indexes {
 			if col := m.t.byName[i.column]; i.sai && col != nil && col.typ.Kind == KindVector {
 				out = append(out, vectorIndex{i, col})

@@ -112,6 +112,16 @@ func (r *restriction) choices(x *env) ([][][]byte, error) {
 
 // partitions returns the partition keys that the clause selects, ordered by the values of their columns.
 func (w *where) partitions(x *env) ([][][]byte, error) {
+	if !slices.ContainsFunc(w.pk, func(r *restriction) bool { return r.op == cql.In }) {
+		key := make([][]byte, len(w.pk))
+		for i, r := range w.pk {
+			var err error
+			if key[i], err = boundValue(x, r.value, r.cols[0].name); err != nil {
+				return nil, err
+			}
+		}
+		return [][][]byte{key}, nil
+	}
 	keys := [][][]byte{nil}
 	for _, r := range w.pk {
 		choices, err := r.choices(x)
