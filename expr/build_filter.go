@@ -197,14 +197,24 @@ func (b *builder) compare(op string, x, y *term) filter {
 		return compared(b, want, b.texts(x), b.texts(y), strings.Compare)
 	case x.class == classFloat && y.class == classFloat:
 		return compared(b, want, b.floats(x), b.floats(y), compareFloats)
-	case x.class == classFloat, x.class == classUint && y.class == classInt:
-		return b.compare(flipped[op], y, x)
 	case x.class == classInt && y.class == classUint:
 		return compared(b, want, b.ints(x), b.uints(y), compareIntUint)
+	case x.class == classUint && y.class == classInt:
+		return compared(b, want, b.uints(x), b.ints(y), reversed(compareIntUint))
 	case x.class == classInt:
 		return compared(b, want, b.ints(x), b.floats(y), compareIntFloat)
+	case y.class == classInt:
+		return compared(b, want, b.floats(x), b.ints(y), reversed(compareIntFloat))
+	case x.class == classUint:
+		return compared(b, want, b.uints(x), b.floats(y), compareUintFloat)
 	}
-	return compared(b, want, b.uints(x), b.floats(y), compareUintFloat)
+	return compared(b, want, b.floats(x), b.uints(y), reversed(compareUintFloat))
+}
+
+// reversed returns the order of two values from that of the values in the other order. The operands themselves stay in
+// their order, so that of two errors in a row that of the first operand is reported.
+func reversed[A, B any](compare func(A, B) int) func(B, A) int {
+	return func(y B, x A) int { return -compare(x, y) }
 }
 
 func compared[A, B any](b *builder, want [3]int, x lane[A], y lane[B], compare func(A, B) int) filter {

@@ -16,7 +16,8 @@
 // Logic is SQL's, with three values. A function of NULL is NULL, except for IS NULL, COALESCE, CASE, IN, AND and OR.
 // The operands of AND and OR, the members of IN, and the branches of CASE and COALESCE are evaluated from left to
 // right, each only on rows whose result is still open; errors occur in evaluated rows only. In conditions, those of a
-// selection and of CASE, a row is decided once an operand of AND is not true, be it NULL.
+// selection and of CASE, a row is decided once an operand of AND is not true, be it NULL. The value of a predicate is
+// that of two conditions: first whether it is true, then, in the other rows, whether it is false.
 //
 // # Numbers
 //

@@ -42,6 +42,25 @@ func TestEqualsReference(t *testing.T) {
 	require.Greater(t, compiled, 800, "random expressions fit their columns")
 }
 
+// TestErrorsEqualReference has predicates in which an operand fails whose value decides nothing: after NULL, AND cannot
+// be true any more.
+func TestErrorsEqualReference(t *testing.T) {
+	for i, text := range []string{
+		"null and cast(coded2 as date) > '2026-01-01' or flag", "not (null and i32 / i8 > 1 or flag)", "(flag or null or i64 % i32 = 1) and i32 > 0",
+		"(null and true and f32 between c9_float16 and -4 or false) and starts_with(concat(t, s), '\\') and '2026-02-28' < cast(coded2 as date) or flag",
+		"cast(s as float64) < i32 / i8", "u64 / u64 > cast(t as float64)", "cast(s as uint64) >= i32 / i8", "i32 in (1, i32 / i8, null) or flag",
+	} {
+		e, err := Parse(text)
+		require.NoError(t, err)
+		for k := range 60 {
+			g := newGenerator([]byte{byte(i), byte(k), byte(k)})
+			ok, err := checkEqual(e, g.batch(1+k%6))
+			require.NoError(t, err)
+			require.True(t, ok, text)
+		}
+	}
+}
+
 func FuzzEval(f *testing.F) {
 	for i := range 40 {
 		f.Add(bytes.Repeat([]byte{byte(i), byte(37 * i), byte(i ^ 0x55), byte(11 * i)}, 20))

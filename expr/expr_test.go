@@ -143,6 +143,12 @@ func TestRowErrors(t *testing.T) {
 		"cast(300 as int8)": expr.ErrCast, "cast(nan as int64)": expr.ErrCast, "cast(s as int32)": expr.ErrCast,
 		"cast('2026-02-30' as date)": expr.ErrCast, "day + interval '200000000mo'": expr.ErrOverflow,
 		"cast('2026-02-28T00:00:00.0001' as timestamp(ms))": expr.ErrCast, "cast(1e300 as float32)": expr.ErrCast,
+		// of two errors that of the first operand
+		"cast(s as float64) < i / 0": expr.ErrCast, "i / 0 < cast(s as float64)": expr.ErrDivision,
+		"cast(s as uint64) < i / 0": expr.ErrCast, "i / 0 < cast(s as uint64)": expr.ErrDivision,
+		"cast(s as float64) < u / 0": expr.ErrCast, "u / 0 < cast(s as float64)": expr.ErrDivision,
+		// what decides about true is evaluated before what decides about false only
+		"not (n > 0 and i / 0 = 1 or i = 7)": expr.ErrDivision,
 	} {
 		_, err := eval(t, b, text)
 		require.ErrorIs(t, err, want, text)
@@ -153,7 +159,8 @@ func TestRowErrors(t *testing.T) {
 	// A row whose result is not needed does not fail.
 	for text, want := range map[string]any{
 		"i = 7 or i / 0 = 1": true, "i <> 7 and i / 0 = 1": false, "case when i <> 7 then i / 0 else 1 end": int64(1),
-		"coalesce(i, i / 0)": int64(7), "n + big": nil,
+		"coalesce(i, i / 0)": int64(7), "n + big": nil, "n > 0 and i / 0 = 1 or i = 7": true,
+		"case when n > 0 and i / 0 = 1 then 1 else 2 end": int64(2),
 	} {
 		got, err := eval(t, b, text)
 		require.NoError(t, err, text)

@@ -25,12 +25,8 @@ func reference(t *term, b *column.Batch, row int) (any, error) {
 		return referenceColumn(b.Column(t.e.n.name), row), nil
 	case opLiteral:
 		return referenceLiteral(t), nil
-	case opAnd, opOr:
-		return referenceLogic(t, t.op == opOr, b, row)
-	case opBetween:
-		return referenceBetween(t, b, row)
-	case opIn:
-		return referenceIn(t, b, row)
+	case opAnd, opOr, opNot, opBetween, opIn:
+		return referencePredicate(t, b, row)
 	case opCase:
 		for i := 0; i < len(t.args)-1; i += 2 {
 			if v, err := referenceCondition(t.args[i], true, b, row); err != nil || v {
@@ -67,8 +63,6 @@ func reference(t *term, b *column.Batch, row int) (any, error) {
 		return args[0] == nil, nil
 	case null:
 		return nil, nil
-	case t.op == opNot:
-		return !args[0].(bool), nil
 	}
 	return referenceCall(t, args)
 }
@@ -169,10 +163,48 @@ func referenceLiteral(t *term) any {
 	return t.value
 }
 
-func referenceLogic(t *term, decisive bool, b *column.Batch, row int) (any, error) {
+// referencePredicate returns the value of a predicate. It has the error of the condition that the predicate is true, or
+// otherwise of the condition that it is false: these evaluate no more operands than the logic of three values.
+func referencePredicate(t *term, b *column.Batch, row int) (any, error) {
+	if v, err := referenceLogic(t, b, row); err == nil {
+		return v, nil
+	}
+	for _, want := range []bool{true, false} {
+		if is, err := referenceCondition(t, want, b, row); err != nil {
+			return nil, err
+		} else if is {
+			return want, nil
+		}
+	}
+	return nil, nil
+}
+
+// referenceLogic returns the value of a predicate by SQL's logic of three values, operand by operand.
+func referenceLogic(t *term, b *column.Batch, row int) (any, error) {
+	switch {
+	case t.op == opNot:
+		v, err := referenceLogic(t.args[0], b, row)
+		if is, ok := v.(bool); ok {
+			return !is, err
+		}
+		return nil, err
+	case t.op == opBetween:
+		return referenceLogic(boundsOf(t), b, row)
+	case t.op == opIn && len(t.args) > 1:
+		return referenceLogic(membersOf(t), b, row)
+	case t.op == opIn:
+		v, err := reference(t.args[0], b, row)
+		if v == nil || err != nil {
+			return nil, err
+		}
+		return false, nil
+	case t.op != opAnd && t.op != opOr:
+		return reference(t, b, row)
+	}
+	decisive := t.op == opOr
 	var result any = !decisive
 	for _, a := range t.args {
-		switch v, err := reference(a, b, row); {
+		switch v, err := referenceLogic(a, b, row); {
 		case err != nil:
 			return nil, err
 		case v == decisive:
@@ -182,10 +214,6 @@ func referenceLogic(t *term, decisive bool, b *column.Batch, row int) (any, erro
 		}
 	}
 	return result, nil
-}
-
-func referenceBetween(t *term, b *column.Batch, row int) (any, error) {
-	return referenceLogic(boundsOf(t), false, b, row)
 }
 
 // boundsOf returns between as the two comparisons that it stands for.
@@ -205,6 +233,9 @@ func referenceCondition(t *term, want bool, b *column.Batch, row int) (bool, err
 		return referenceCondition(boundsOf(t), want, b, row)
 	case t.op == opIn && len(t.args) > 1:
 		return referenceCondition(membersOf(t), want, b, row)
+	case t.op == opIn:
+		v, err := referenceLogic(t, b, row)
+		return v == want, err
 	case t.op != opAnd && t.op != opOr:
 		v, err := reference(t, b, row)
 		return v == want, err
@@ -216,17 +247,6 @@ func referenceCondition(t *term, want bool, b *column.Batch, row int) (bool, err
 		}
 	}
 	return all, nil
-}
-
-func referenceIn(t *term, b *column.Batch, row int) (any, error) {
-	if len(t.args) == 1 {
-		v, err := reference(t.args[0], b, row)
-		if v == nil || err != nil {
-			return nil, err
-		}
-		return false, nil
-	}
-	return referenceLogic(membersOf(t), true, b, row)
 }
 
 // membersOf returns in as the comparisons that it stands for.
