@@ -300,8 +300,8 @@ func (n *Node) Shutdown(grace time.Duration) (closed bool) {
 	return closed
 }
 
-// announce sends GRACEFUL_DISCONNECT to the connections that registered for it and are not in announced, to which it adds
-// them: a client may register while the node stops. It reports whether a connection that registered is open.
+// announce sends GRACEFUL_DISCONNECT to the connections that registered for it and are not in announced, to which it
+// adds them: a client may register while the node stops. It reports whether a connection that registered is open.
 func (n *Node) announce(announced map[*conn]bool) (open bool) {
 	for _, c := range n.connections() {
 		if !c.registered(gracefulDisconnect) {

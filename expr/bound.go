@@ -3,6 +3,7 @@
 package expr
 
 import (
+	"slices"
 	"time"
 
 	"github.com/vecql/vecql/column"
@@ -12,7 +13,8 @@ import (
 // Conjuncts and bounds: what a scan can evaluate itself.
 
 // Conjuncts returns expressions that are all true in exactly the rows in which e is true: the operands of and, also
-// where not hides it, and the two sides of between.
+// where not hides it, and the two sides of between. A between with literals that give each other a type is one
+// conjunct.
 func Conjuncts(e Expr) []Expr { return conjuncts(nil, e, false) }
 
 // conjuncts appends the conjuncts of e, or of its opposite.
@@ -28,7 +30,7 @@ func conjuncts(into []Expr, e Expr, not bool) []Expr {
 			into = conjuncts(into, a, not)
 		}
 		return into
-	case e.n.op == opBetween && !not:
+	case e.n.op == opBetween && !not && !betweenLiterals(args):
 		return append(into, at(e, args[0].Ge(args[1])), at(e, args[0].Le(args[2])))
 	case opposites[e.n.op] != "" && not:
 		return append(into, at(e, call(opposites[e.n.op], args...)))
@@ -36,6 +38,12 @@ func conjuncts(into []Expr, e Expr, not bool) []Expr {
 		return append(into, at(e, e.Not()))
 	}
 	return append(into, e)
+}
+
+// betweenLiterals reports whether a literal is compared with another one, whose type is that of the third operand.
+func betweenLiterals(args []Expr) bool {
+	isLiteral := func(e Expr) bool { return e.n == nil || e.n.op == opLiteral }
+	return isLiteral(args[0]) && slices.ContainsFunc(args[1:], isLiteral)
 }
 
 // at gives a new expression the place of the one that it replaces.

@@ -270,6 +270,9 @@ func TestConjunctsAndBounds(t *testing.T) {
 		"i > half or i > 2 and s like 'a%'":                       "i > half or i > 2 and s like 'a%'",
 		"s like '%a%' and not contains(s, 'b') and s like '%a_%'": "s contains [a] string; s not contains [b] string; s like '%a_%'",
 		"i > half": "i > half",
+		// a literal has the type of the column, also beside another literal
+		"'10:00' between '9:30' and clock and '10:00' between clock and clock": "'10:00' between '9:30' and clock; clock <= [10h0m0s] time(us); clock >= [10h0m0s] time(us)",
+		"null between null and i": "null between null and i",
 	} {
 		e, err := expr.Parse(text)
 		require.NoError(t, err)

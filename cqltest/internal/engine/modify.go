@@ -420,7 +420,8 @@ func (m *modifyPlan) fill(x *env, w *writing, mu *mutation, ranges []clusterSlic
 			mu.rows = append(mu.rows, row)
 		}
 	}
-	if m.statics || m.kind != StatementInsert && !slices.ContainsFunc(m.changes, func(ch change) bool { return !isStatic(ch) }) {
+	if m.statics || m.kind != StatementInsert &&
+		!slices.ContainsFunc(m.changes, func(ch change) bool { return !isStatic(ch) }) {
 		return nil
 	}
 	for _, r := range ranges {
