@@ -60,12 +60,13 @@ type windowNode struct {
 func (n *windowNode) workers() int { return n.in.workers() }
 
 // run counts rows as they come, and ends the scan with the last one. Goroutines that have a part by then pass it on
-// before the scan has ended.
+// before the scan has ended. If f fails for one of these, its error counts, though the scan has ended with another.
 func (n *windowNode) run(ctx context.Context, f emit) error {
 	if n.limit == 0 {
 		return nil
 	}
 	var seen atomic.Int64
+	var failure atomic.Pointer[error] // the first error of f
 	end := n.end()
 	enough := fmt.Errorf("%w", errEnough) // of this node
 	err := n.in.run(ctx, func(worker int, p part) error {
@@ -78,6 +79,8 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 		if from < to {
 			n.meter.rows.Add(to - from)
 			if err := f(worker, p.slice(int(from), int(to))); err != nil {
+				first := err
+				failure.CompareAndSwap(nil, &first)
 				return err
 			}
 		}
@@ -86,10 +89,13 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 		}
 		return nil
 	})
-	if errors.Is(err, enough) {
-		return nil
+	if !errors.Is(err, enough) {
+		return err
 	}
-	return err
+	if first := failure.Load(); first != nil {
+		return *first
+	}
+	return nil
 }
 
 // slice returns rows from to to-1 of the part.

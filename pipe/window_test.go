@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipe
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// A twoParts passes on two parts of one row: that of goroutine 1 while f has that of goroutine 0.
+type twoParts struct {
+	begun chan struct{}   // closed by f
+	ctx   context.Context // of the goroutines
+}
+
+func (n *twoParts) workers() int { return 2 }
+
+func (n *twoParts) run(ctx context.Context, f emit) error {
+	b := column.NewBatch(column.Of("n", []int64{0}))
+	return parallel(ctx, 2, func(ctx context.Context, worker int) error {
+		if worker == 0 {
+			n.ctx = ctx
+		} else {
+			<-n.begun
+		}
+		return f(worker, part{b: b})
+	})
+}
+
+// TestWindowPassesLateErrors has an error in a row of the window after another goroutine has passed on its last row.
+func TestWindowPassesLateErrors(t *testing.T) {
+	in := &twoParts{begun: make(chan struct{})}
+	n := &windowNode{window{limit: 2}, in, &meter{}}
+	broken := errors.New("broken")
+	err := n.run(t.Context(), func(worker int, _ part) error {
+		if worker == 1 {
+			return nil
+		}
+		close(in.begun)
+		<-in.ctx.Done()
+		return broken
+	})
+	require.ErrorIs(t, err, broken)
+}
