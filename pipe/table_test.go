@@ -74,6 +74,32 @@ func TestTable(t *testing.T) {
 	})
 }
 
+// TestTableUUIDRange has UUIDs whose order in CQL, by version and time, is not that of their bytes.
+func TestTableUUIDRange(t *testing.T) {
+	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, _ *table) {
+		require.NoError(t, session.Query("CREATE TABLE ids (shop int, id uuid, PRIMARY KEY (shop, id))").ExecContext(t.Context()))
+		for _, id := range []string{
+			"00000000-0000-1000-8000-000000000001", "ffffffff-0000-1000-8000-000000000001", "10000000-0000-1001-8000-000000000001",
+			"20000000-0000-4000-8000-000000000001", "05000000-0000-4000-8000-000000000001",
+		} {
+			require.NoError(t, session.Query("INSERT INTO ids (shop, id) VALUES (1, ?)", id).Idempotent(true).ExecContext(t.Context()))
+		}
+		source := pipe.Table(session, "ks.ids")
+		all, err := source.Batch(t.Context())
+		require.NoError(t, err)
+		for _, op := range []string{"<", "<=", "=", ">=", ">"} {
+			for _, filtering := range []bool{false, true} {
+				rows := tableOf(t, all)
+				rows.ordered = false
+				text := "shop = 1 and id " + op + " uuid '10000000-0000-1001-8000-000000000001'"
+				require.True(t, rows.where(text))
+				require.NotEmpty(t, rows.rows)
+				rows.require(source.Where(text).Configure(pipe.Config{AllowFiltering: filtering}), text)
+			}
+		}
+	})
+}
+
 func TestTableAllowFiltering(t *testing.T) {
 	onTable(t, func(t *testing.T, _ *vecql.Session, source pipe.Pipe, rows *table) {
 		require.True(t, rows.where("n >= 5 and at < timestamp '1970-01-01T00:00:00.020Z'"))
