@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -279,47 +278,26 @@ func tooLong(limit int) error {
 	return fmt.Errorf("%w: strings of more than %d bytes in a batch", ErrTooLarge, limit)
 }
 
-// appendText appends plain strings: first their lengths, then, after allocating once, their bytes.
+// appendText appends plain strings.
 func (c *chunk) appendText(dst *builder, n int) error {
-	data := c.data
-	if n > len(data)/4 {
-		return corrupt("page ends within %d strings", n)
+	t, err := c.findTexts(n)
+	if err != nil {
+		return err
+	}
+	to := len(dst.Values)
+	total := int64(to) + int64(t.at[n]) - 4*int64(n)
+	if total > int64(c.limit) {
+		return tooLong(c.limit)
 	}
 	at := len(dst.Offsets)
 	dst.Offsets = grow(dst.Offsets, at+n)
-	offsets := dst.Offsets[at : at+n]
-	total, pos := int64(len(dst.Values)), 0
-	for i := range offsets {
-		if pos+4 > len(data) {
-			return corrupt("page ends within a string")
-		}
-		length := int64(binary.LittleEndian.Uint32(data[pos:]))
-		if length > int64(len(data)-pos-4) {
-			return corrupt("string of %d bytes, but the page has %d left", length, len(data)-pos-4)
-		}
-		pos += 4 + int(length)
-		total += length
-		offsets[i] = int32(total)
-	}
-	if total > int64(min(c.limit, math.MaxInt32)) {
-		return tooLong(c.limit)
-	}
-	to := len(dst.Values)
 	dst.Values = growBytes(dst.Values, int(total))
-	room := dst.Values[:len(dst.Values)+slack]
-	pos = 0
-	for _, end := range offsets {
-		length := int(end) - to
-		pos += 4
-		if length <= 16 && pos+16 <= len(data) {
-			copy16(room[to:], data[pos:])
-		} else {
-			copy(room[to:], data[pos:pos+length])
-		}
-		pos += length
-		to += length
+	offsets, room := dst.Offsets[at:at+n], dst.Values[:int(total)+slack]
+	for i := range offsets {
+		to += t.copyText(room[to:], i)
+		offsets[i] = int32(to)
 	}
-	c.data = data[pos:]
+	c.data = t.data[t.at[n]:]
 	return nil
 }
 

@@ -34,6 +34,9 @@ func (c *chunk) within(n int) int {
 // findTexts returns the next n plain texts without consuming them.
 func (c *chunk) findTexts(n int) (textRun, error) {
 	data := c.data
+	if n > len(data)/4 {
+		return textRun{}, corrupt("page ends within %d strings", n)
+	}
 	if c.foundIn != len(data) || len(c.found) <= n {
 		c.found, c.foundIn = grow(c.found[:0], n+1), len(data)
 		if err := findTexts(c.found, data); err != nil {
@@ -77,6 +80,16 @@ func (e *evaluator) filterTexts(i int, c *chunk, n int, sel []byte, all bool) (r
 	return c.data[t.at[n]:], nil
 }
 
+// copyText copies text i, and returns its length. It may overwrite up to 16 bytes.
+func (t *textRun) copyText(dst []byte, i int) int {
+	from, end := int(t.at[i]+t.gap), int(t.at[i+1])
+	if end-from <= 16 && from+16 <= len(t.data) {
+		copy16(dst, t.data[from:])
+		return end - from
+	}
+	return copy(dst, t.data[from:end])
+}
+
 // readTexts appends the selected of the next n plain texts to an empty column. They fit: a page is within c.limit.
 func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
 	t, err := c.findTexts(n)
@@ -92,13 +105,7 @@ func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
 	for i, b := range sel[:(n+7)/8] {
 		for ; b != 0; b &= b - 1 {
 			row := 8*i + bits.TrailingZeros8(b)
-			from, end := int(t.at[row])+4, int(t.at[row+1])
-			if end-from <= 16 && from+16 <= len(t.data) {
-				copy16(room[to:], t.data[from:])
-			} else {
-				copy(room[to:], t.data[from:end])
-			}
-			to += end - from
+			to += t.copyText(room[to:], row)
 			k++
 			offsets[k] = int32(to)
 		}
