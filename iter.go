@@ -8,6 +8,7 @@ import (
 	"errors"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/internal/codec"
@@ -30,12 +31,14 @@ type Iter struct {
 	open    bool // there is a current page, though perhaps without its body: see releasePage
 
 	answer
-	off           int           // offset of the next cell in res.rows.cells
-	row           int           // rows of this page read so far
-	passed        int64         // rows of earlier pages
-	localDecoders []*decodePlan // by column: decoders beyond maxDecoders of the plan
-	ahead         *nextPage     // the next page; nil means that it was not requested yet
-	aheadRow      int           // the row at which the next page is requested
+	foreign       *codec.Foreign               // decodes the rows; nil means the driver
+	decoders      []atomic.Pointer[decodePlan] // of the plan, for foreign
+	off           int                          // offset of the next cell in res.rows.cells
+	row           int                          // rows of this page read so far
+	passed        int64                        // rows of earlier pages
+	localDecoders []*decodePlan                // by column: decoders beyond maxDecoders of the plan
+	ahead         *nextPage                    // the next page; nil means that it was not requested yet
+	aheadRow      int                          // the row at which the next page is requested
 }
 
 // oneIter is the Iter of a verb that reads one row. Its query is a copy, so that the program's stays on the program's
@@ -80,6 +83,7 @@ func (it *Iter) start(err error) {
 		return
 	}
 	it.row, it.off, it.open = 0, 0, true
+	it.decoders = it.plan.decodersOf(it.foreign)
 	n := it.res.rows.rowCount
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
@@ -175,7 +179,7 @@ func (it *Iter) Columns() []ColumnInfo { return it.res.rows.meta.columns }
 // pointers and Null can. The stored values are fresh memory that the caller may keep, except in destinations made by
 // Into, AppendTo and Borrow. An error ends the rows; Close returns it.
 func (it *Iter) Scan(dest ...any) bool {
-	if !it.nextRow() {
+	if len(dest) == 1 && it.readAs(dest[0]) || !it.nextRow() {
 		return false
 	}
 	columns := it.Columns()
@@ -184,13 +188,13 @@ func (it *Iter) Scan(dest ...any) bool {
 		return false
 	}
 	// locals: this loop dominates the cost of small rows
-	cells, off, decoders := it.res.rows.cells, it.off, it.plan.decoders
+	cells, off, decoders := it.res.rows.cells, it.off, it.decoders
 	for i, d := range dest {
 		if n, ok := cellLength(cells, off); ok && n > 0 && d != nil { // an empty cell may be NULL
 			p, at := decoders[i].Load(), codec.DataWord(d)
-			if p != nil && p.typ == codec.TypeWord(d) && p.value != nil && at != nil {
+			if p != nil && p.Typ == codec.TypeWord(d) && p.Value != nil && at != nil {
 				off += 4 + n
-				if err := p.value(cells[off-n:off:off], at); err != nil {
+				if err := p.Value(cells[off-n:off:off], at); err != nil {
 					it.fail(it.cellError(i, d, err))
 					return false
 				}
@@ -213,6 +217,16 @@ func (it *Iter) Scan(dest ...any) bool {
 	}
 	it.off = off
 	return true
+}
+
+// readAs makes the Iter decode rows as another API does if dest is its codec.Foreign, and reports whether it is.
+func (it *Iter) readAs(dest any) bool {
+	api, ok := dest.(*codec.Foreign)
+	if ok {
+		it.foreign, it.localDecoders = api, nil
+		it.decoders = it.plan.decodersOf(api)
+	}
+	return ok
 }
 
 // cellLength returns the length of the cell that begins at off. ok is false for NULL and for an incomplete cell.
@@ -241,21 +255,12 @@ func (it *Iter) cell() (cell []byte, ok bool) {
 }
 
 // decode stores a cell of column i in dest.
-func (it *Iter) decode(i int, cell []byte, dest any) (err error) {
-	p := it.plan.decoders[i].Load()
-	if p == nil || p.typ != codec.TypeWord(dest) {
+func (it *Iter) decode(i int, cell []byte, dest any) error {
+	p := it.decoders[i].Load()
+	if p == nil || p.Typ != codec.TypeWord(dest) {
 		p = it.otherDecoder(i, dest)
 	}
-	col := &it.plan.columns[i]
-	switch at := codec.DataWord(dest); {
-	case p.value == nil || at == nil:
-		err = p.decode(col.TypeInfo, cell, dest)
-	case len(cell) == 0 && (cell == nil || p.emptyIsNull):
-		codec.DecodeNull(p.elem, at)
-	default:
-		err = p.value(cell, at)
-	}
-	if err != nil {
+	if err := p.Store(it.plan.columns[i].TypeInfo, cell, dest); err != nil {
 		return it.cellError(i, dest, err)
 	}
 	return nil
@@ -269,18 +274,23 @@ func (it *Iter) cellError(i int, dest any, err error) error {
 // otherDecoder returns the decoder of column i into the type of dest. The plan stores up to maxDecoders decoders of a
 // column for all readers of its rows; the Iter itself stores further ones.
 func (it *Iter) otherDecoder(i int, dest any) *decodePlan {
-	typ, shared := codec.TypeWord(dest), &it.plan.decoders[i]
+	typ, shared := codec.TypeWord(dest), &it.decoders[i]
 	first, n := shared.Load(), 0
 	for p := first; p != nil; p = p.next {
-		if n++; p.typ == typ {
+		if n++; p.Typ == typ {
 			return p
 		}
 	}
-	if it.localDecoders != nil && it.localDecoders[i] != nil && it.localDecoders[i].typ == typ {
+	if it.localDecoders != nil && it.localDecoders[i] != nil && it.localDecoders[i].Typ == typ {
 		return it.localDecoders[i]
 	}
-	p := newDecodePlan(it.plan.columns[i].TypeInfo, dest)
-	if p.next = first; n < maxDecoders && shared.CompareAndSwap(first, p) {
+	p, info := &decodePlan{next: first}, it.plan.columns[i].TypeInfo
+	if it.foreign != nil {
+		p.ScanPlan = it.foreign.Dialect.ScanPlan(info, dest)
+	} else {
+		p.ScanPlan = codec.NewScanPlan(info, dest)
+	}
+	if n < maxDecoders && shared.CompareAndSwap(first, p) {
 		return p
 	}
 	if it.localDecoders == nil {

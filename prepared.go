@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
@@ -47,7 +46,30 @@ type resultPlan struct {
 	metadataID []byte // nil without metadata ids
 	knownColumns
 	decoders []atomic.Pointer[decodePlan]     // by column: a list by destination type
+	foreign  atomic.Pointer[foreignDecoders]  // of the other API that has read rows last; nil means none
 	batches  atomic.Pointer[codec.ColumnPlan] // nil until the first batch
+}
+
+// foreignDecoders are the decoders of another API, beside those of the driver.
+type foreignDecoders struct {
+	of       *codec.Foreign
+	decoders []atomic.Pointer[decodePlan]
+}
+
+// decodersOf returns the decoders of the columns for another API, nil for the driver. p may be nil.
+func (p *resultPlan) decodersOf(api *codec.Foreign) []atomic.Pointer[decodePlan] {
+	switch {
+	case p == nil:
+		return nil
+	case api == nil:
+		return p.decoders
+	}
+	f := p.foreign.Load()
+	if f == nil || f.of != api {
+		f = &foreignDecoders{of: api, decoders: make([]atomic.Pointer[decodePlan], len(p.columns))}
+		p.foreign.Store(f)
+	}
+	return f.decoders
 }
 
 // columnPlan returns the plan for reading pages as batches.
@@ -60,31 +82,14 @@ func (p *resultPlan) columnPlan() *codec.ColumnPlan {
 	return plan
 }
 
-// decodePlan is the decoder of one column for one type of destination, a pointer.
+// decodePlan is the decoder of one column for one type of destination.
 type decodePlan struct {
-	typ         unsafe.Pointer // codec.TypeWord of the destination
-	elem        reflect.Type   // the pointed-to type
-	value       codec.DecodeAt // for a cell that has a value; nil means that decode decodes all cells
-	emptyIsNull bool           // codec.EmptyIsNull of the column
-	decode      codec.Decoder
-	next        *decodePlan
+	codec.ScanPlan
+	next *decodePlan
 }
 
 // maxDecoders bounds the decode plans that a column keeps.
 const maxDecoders = 4
-
-func newDecodePlan(info TypeInfo, dest any) *decodePlan {
-	p := &decodePlan{typ: codec.TypeWord(dest), decode: codec.ReferenceDecode}
-	t := reflect.TypeOf(dest)
-	if t.Kind() != reflect.Pointer {
-		return p
-	}
-	p.elem = t.Elem()
-	p.value = codec.PlanDecode(info, p.elem)
-	p.emptyIsNull = codec.EmptyIsNull(info)
-	p.decode = codec.DecoderOf(info, t)
-	return p
-}
 
 func newResultPlan(metadataID []byte, known knownColumns) *resultPlan {
 	return &resultPlan{

@@ -18,12 +18,12 @@ import (
 // bindings are the values of one execution of a statement, in one of four forms.
 type bindings struct {
 	stmt    *statement
-	values  []any                // form 1: one value for each marker
-	foreign codec.ForeignEncoder // encodes values; nil means the driver
-	record  unsafe.Pointer       // form 2: a struct,
-	fields  []markerField        // with a field for each marker
-	rows    *rowSource           // form 3: a row of a batch,
-	plan    *codec.RowPlan       // with a column for each marker
+	values  []any          // form 1: one value for each marker
+	foreign *codec.Foreign // encodes values; nil means the driver
+	record  unsafe.Pointer // form 2: a struct,
+	fields  []markerField  // with a field for each marker
+	rows    *rowSource     // form 3: a row of a batch,
+	plan    *codec.RowPlan // with a column for each marker
 	batch   *column.Batch
 	row     int
 	encoded []byte // form 4: encoded cells
@@ -122,9 +122,9 @@ func (b *bindings) appendValue(dst []byte, i int) ([]byte, error) {
 	case Unset:
 		dst = wire.AppendInt(dst, wire.Unset)
 	default:
-		if b.foreign != nil && !b.foreign.Same(col.TypeInfo, v) {
+		if b.foreign != nil && !b.foreign.Dialect.Same(col.TypeInfo, v) {
 			var content []byte
-			if content, err = b.foreign.Marshal(col.TypeInfo, v); err == nil {
+			if content, err = b.foreign.Dialect.Marshal(col.TypeInfo, v); err == nil {
 				dst, err = codec.AppendContent(dst, content)
 			}
 			break

@@ -38,7 +38,7 @@ func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
 	return codec.AppendContent(dst, content)
 }
 
-// Same implements codec.ForeignEncoder.
+// Same implements codec.ForeignDialect.
 func (d *Dialect) Same(info cql.TypeInfo, v any) bool { return d.bindsAlike(v) || d.sameCell(info, v) }
 
 // sameCell reports whether the driver encodes v for info as the API does.
@@ -63,7 +63,7 @@ func (d *Dialect) Bind(values []any) []any {
 	foreign := &struct {
 		codec.ForeignValues
 		only [1]any
-	}{ForeignValues: codec.ForeignValues{Values: values, Encoder: d}} // one allocation
+	}{ForeignValues: codec.ForeignValues{Values: values, API: &d.foreign}} // one allocation
 	foreign.only[0] = &foreign.ForeignValues
 	return foreign.only[:]
 }

@@ -23,17 +23,24 @@ type Dialect struct {
 	typedZeros  bool // NULL in an any of a tuple's slice is the typed zero value, else nil
 	strictText  bool // NULL of a text or blob is refused by a destination that no text fits, else it is the zero value
 	fork        bool // the conversions of fork.go
+
+	foreign codec.Foreign // the dialect as the driver calls it
 }
 
 // The dialects.
 var (
 	// V1 is the dialect of github.com/gocql/gocql v1.7.
-	V1 = &Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true, strictText: true}
+	V1 = newDialect(Dialect{inetText: true, emptySlices: true, emptyRows: true, typedZeros: true, strictText: true})
 	// V2 is the dialect of github.com/apache/cassandra-gocql-driver/v2.
-	V2 = &Dialect{emptyBlobs: true, nullTuple: true}
+	V2 = newDialect(Dialect{emptyBlobs: true, nullTuple: true})
 	// Fork is the dialect of github.com/scylladb/gocql.
-	Fork = &Dialect{inetText: true, emptyRows: true, typedZeros: true, strictText: true, fork: true}
+	Fork = newDialect(Dialect{inetText: true, emptyRows: true, typedZeros: true, strictText: true, fork: true})
 )
+
+func newDialect(d Dialect) *Dialect {
+	d.foreign.Dialect = &d
+	return &d
+}
 
 // Marshal returns the content of value's cell for type info, nil if value is NULL. The error is a *cql.MarshalError.
 func (d *Dialect) Marshal(info cql.TypeInfo, value any) ([]byte, error) {

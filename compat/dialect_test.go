@@ -101,8 +101,8 @@ func check(t *testing.T, info cql.TypeInfo, value any, want string) {
 	values := []any{1, value, cql.NamedValue("n", value)}
 	bound, foreign := codec.ValuesOf(V1.Bind(values))
 	encode := func(v any) ([]byte, error) { // as the driver does
-		if foreign != nil && !foreign.Same(info, v) {
-			return foreign.Marshal(info, v)
+		if foreign != nil && !foreign.Dialect.Same(info, v) {
+			return foreign.Dialect.Marshal(info, v)
 		}
 		return codec.Marshal(info, v)
 	}
@@ -154,7 +154,7 @@ func TestBindAllocatesOnce(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { V1.Bind(values) }), 1.0)
 	bound, foreign := codec.ValuesOf(V1.Bind(values))
 	require.True(t, &values[0] == &bound[0])
-	require.Equal(t, V1, foreign)
+	require.Equal(t, V1, foreign.Dialect)
 }
 
 // selfCoded encodes and decodes itself.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/vecql/vecql"
@@ -22,26 +23,17 @@ type Rows struct {
 	d       *Dialect
 	err     error // nil means none beside that of it
 	columns []cql.ColumnInfo
-	cells   [][]byte  // of the current row
-	outs    []rowPart // of the columns: one for each column, and for each element of a tuple
 	tuples  bool      // a column is a tuple
+	outs    []rowPart // nil until parts
+	cells   [][]byte  // of the current row; nil until next
 }
 
 // A rowPart is a column, or an element of a tuple, as a destination of Scan.
 type rowPart struct {
-	info    cql.TypeInfo
-	name    string
-	goType  reflect.Type // nil means none
-	decoder rowDecoder   // of the last destination
-}
-
-// A rowDecoder stores cells of one column in destinations of one type.
-type rowDecoder struct {
-	typ         unsafe.Pointer // the type word of the destination
-	elem        reflect.Type   // of the destination without its pointer
-	value       codec.DecodeAt // for cells with bytes; nil means that the dialect decodes
-	emptyIsNull bool           // a cell without bytes is the zero value
-	emptyIsText bool           // a cell without bytes is an empty text
+	info   cql.TypeInfo
+	name   string
+	goType reflect.Type   // nil means none
+	plan   codec.ScanPlan // for the type of the last destination
 }
 
 // A RowData holds the names of the destinations of a row, with a destination for each.
@@ -57,7 +49,10 @@ func NewRows(it *vecql.Iter, d *Dialect) *Rows {
 }
 
 // MakeRows is NewRows for rows that are part of another struct.
-func MakeRows(it *vecql.Iter, d *Dialect) Rows { return Rows{it: it, d: d} }
+func MakeRows(it *vecql.Iter, d *Dialect) Rows {
+	it.Scan(&d.foreign)
+	return Rows{it: it, d: d}
+}
 
 // next stores the cells of the next row in r.cells and reports whether there is one.
 func (r *Rows) next() bool {
@@ -80,20 +75,33 @@ func (r *Rows) next() bool {
 // errColumns means that a page of a result has another number of columns than the page before.
 var errColumns = errors.New("the number of columns has changed")
 
-// parts returns the destinations of a row.
-func (r *Rows) parts() []rowPart {
+// look stores the columns of the page.
+func (r *Rows) look() {
 	columns := r.it.Columns()
 	if len(columns) == len(r.columns) && (len(columns) == 0 || &columns[0] == &r.columns[0]) {
+		return
+	}
+	r.columns, r.outs = columns, nil
+	r.tuples = slices.ContainsFunc(columns, isTuple)
+}
+
+func isTuple(c cql.ColumnInfo) bool {
+	_, ok := c.TypeInfo.(cql.TupleTypeInfo)
+	return ok
+}
+
+// parts returns the destinations of a row.
+func (r *Rows) parts() []rowPart {
+	if r.look(); r.outs != nil {
 		return r.outs
 	}
-	r.columns, r.outs, r.tuples = columns, nil, false
-	for _, c := range columns {
+	r.outs = make([]rowPart, 0, len(r.columns))
+	for _, c := range r.columns {
 		tuple, ok := c.TypeInfo.(cql.TupleTypeInfo)
 		if !ok {
 			r.outs = append(r.outs, rowPart{info: c.TypeInfo, name: c.Name, goType: r.d.GoType(c.TypeInfo)})
 			continue
 		}
-		r.tuples = true
 		for i, e := range tuple.Elems {
 			r.outs = append(r.outs, rowPart{info: e, name: TupleColumnName(c.Name, i), goType: r.d.GoType(e)})
 		}
@@ -104,6 +112,9 @@ func (r *Rows) parts() []rowPart {
 // Scan stores the next row in dest and reports whether there was one. A tuple takes one destination for each of its
 // elements. nil skips a column, or an element of a tuple. An error ends the rows; Close returns it.
 func (r *Rows) Scan(dest ...any) bool {
+	if r.look(); r.err == nil && !r.tuples && len(dest) == len(r.columns) {
+		return r.it.Scan(dest...) // by ScanPlan
+	}
 	if !r.next() {
 		return false
 	}
@@ -117,9 +128,6 @@ func (r *Rows) scan(dest []any) error {
 	if len(parts) != len(dest) {
 		return &columnCountError{len(dest), len(parts)}
 	}
-	if len(parts) == len(r.columns) && !r.tuples {
-		return r.scanColumns(dest)
-	}
 	for i := range r.columns {
 		cell := r.cells[i]
 		if tuple, ok := r.columns[i].TypeInfo.(cql.TupleTypeInfo); ok {
@@ -130,10 +138,8 @@ func (r *Rows) scan(dest []any) error {
 			parts, dest = parts[n:], dest[n:]
 			continue
 		}
-		if d := dest[0]; d != nil {
-			if err := parts[0].store(r.d, cell, d); err != nil {
-				return r.fault(i, d, err)
-			}
+		if err := parts[0].store(r.d, cell, dest[0]); err != nil {
+			return r.fault(i, dest[0], err)
 		}
 		parts, dest = parts[1:], dest[1:]
 	}
@@ -150,81 +156,62 @@ func (e *columnCountError) Error() string {
 
 func (e *columnCountError) Unwrap() error { return vecql.ErrColumnCount }
 
-// scanColumns is scan of a row without tuples.
-func (r *Rows) scanColumns(dest []any) error {
-	parts, cells := r.outs[:len(dest)], r.cells[:len(dest)]
-	for i, d := range dest {
-		if d == nil {
-			continue
-		}
-		p := &parts[i]
-		if f := &p.decoder; f.typ == codec.TypeWord(d) && f.value != nil && len(cells[i]) > 0 {
-			if at := codec.DataWord(d); at != nil {
-				if err := f.value(cells[i], at); err != nil {
-					return r.fault(i, d, err)
-				}
-				continue
-			}
-		}
-		if err := p.store(r.d, cells[i], d); err != nil {
-			return r.fault(i, d, err)
-		}
-	}
-	return nil
-}
-
 // fault returns the error of column i.
 func (r *Rows) fault(i int, dest any, err error) error {
+	c := &r.columns[i]
+	return &cql.UnmarshalError{Column: c.Name, Type: c.TypeInfo, GoType: codec.GoTypeName(dest), Err: withoutType(err)}
+}
+
+// withoutType returns the error in an UnmarshalError, other errors as they are.
+func withoutType(err error) error {
 	//nolint:errorlint // an error inside of another is that of a part of the value
 	if e, ok := err.(*cql.UnmarshalError); ok {
-		err = e.Err
+		return e.Err
 	}
-	c := &r.columns[i]
-	return &cql.UnmarshalError{Column: c.Name, Type: c.TypeInfo, GoType: codec.GoTypeName(dest), Err: err}
+	return err
 }
 
-// store stores a cell in dest: by the driver's plan for the types that it decodes as gocql does, else by the dialect.
+// store stores a cell in dest. nil skips it.
 func (p *rowPart) store(d *Dialect, cell []byte, dest any) error {
-	f := &p.decoder
-	if f.typ != codec.TypeWord(dest) {
-		*f = newRowDecoder(d, p.info, dest)
-	}
-	at := codec.DataWord(dest)
-	switch {
-	case f.value == nil || at == nil:
-	case len(cell) > 0 || cell != nil && f.emptyIsText:
-		return f.value(cell, at)
-	case cell == nil || f.emptyIsNull:
-		codec.DecodeNull(f.elem, at)
+	if dest == nil {
 		return nil
 	}
-	return d.decodeInto(p.info, cell, dest)
+	if p.plan.Typ != codec.TypeWord(dest) {
+		p.plan = d.ScanPlan(p.info, dest)
+	}
+	return p.plan.Store(p.info, cell, dest)
 }
 
-// newRowDecoder returns the decoder of type info for destinations of the type of dest.
-func newRowDecoder(d *Dialect, info cql.TypeInfo, dest any) rowDecoder {
-	f := rowDecoder{typ: codec.TypeWord(dest)}
+// ScanPlan implements codec.ForeignDialect: the driver's plan for the types that the driver decodes as the API does,
+// else the dialect.
+func (d *Dialect) ScanPlan(info cql.TypeInfo, dest any) codec.ScanPlan {
+	p := codec.ScanPlan{Typ: codec.TypeWord(dest), Decode: d.decodeCell, Empty: codec.EmptyByDecode}
 	t := reflect.TypeOf(dest)
 	if t.Kind() != reflect.Pointer {
-		return f
+		return p
 	}
-	f.elem = t.Elem()
-	switch to := f.elem; {
+	p.Elem = t.Elem()
+	switch to := p.Elem; {
 	case d.decodesAlike(info, to) && !codec.HasOwnCodec(to):
-		f.value = codec.PlanDecode(info, to)
-		f.emptyIsNull = codec.EmptyIsNull(info)
-		f.emptyIsText = !f.emptyIsNull
+		p.Value, p.Empty = codec.PlanDecode(info, to), codec.EmptyOf(info)
 	case to.Kind() == reflect.Pointer && d.decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
 		isText(info) && to == reflect.TypeFor[[]byte]():
-		f.value = codec.PlanDecode(info, to) // a cell without bytes is the dialect's
+		p.Value = codec.PlanDecode(info, to)
 	case to == timeType && info.Type() == cql.TypeDate && !d.fork:
-		f.value, f.emptyIsNull = codec.PlanDecode(info, to), true
+		p.Value, p.Empty = codec.PlanDecode(info, to), codec.EmptyAsNull
 	case to == ipType && info.Type() == cql.TypeInet:
 		plan := codec.PlanDecode(info, to)
-		f.emptyIsNull = !d.fork
-		f.value = func(cell []byte, p unsafe.Pointer) error { return plan(shortAddress(cell), p) }
+		p.Value = func(cell []byte, at unsafe.Pointer) error { return plan(shortAddress(cell), at) }
+		if !d.fork {
+			p.Empty = codec.EmptyAsNull
+		}
 	}
-	return f
+	return p
+}
+
+// decodeCell is decodeInto with errors for Iter.Scan, which adds the types.
+func (d *Dialect) decodeCell(info cql.TypeInfo, cell []byte, dest any) error {
+	return withoutType(d.decodeInto(info, cell, dest))
 }
 
 // isText reports whether values of type info are their bytes.

@@ -182,28 +182,34 @@ var own = ForeignCodec{
 // registered API.
 func HasRole(t reflect.Type, role Role) bool { return rolesOf(t).itself[role] }
 
-// ForeignValues as the only value of a statement are its values, which another API encodes.
-type ForeignValues struct {
-	Values  []any
-	Encoder ForeignEncoder
-}
+// A Foreign is another API. As the only destination of Iter.Scan it makes the Iter decode its rows as the API does, and
+// that call reads no row.
+type Foreign struct{ Dialect ForeignDialect }
 
-// ValuesOf returns the values of a statement, those inside ForeignValues with their encoder. nil means the driver's.
-func ValuesOf(values []any) ([]any, ForeignEncoder) {
-	if len(values) == 1 {
-		if f, ok := values[0].(*ForeignValues); ok {
-			return f.Values, f.Encoder
-		}
-	}
-	return values, nil
-}
-
-// A ForeignEncoder encodes the values of another API.
-type ForeignEncoder interface {
+// A ForeignDialect encodes values and decodes cells of another API.
+type ForeignDialect interface {
 	// Same reports whether the driver encodes v as info as the API does.
 	Same(info cql.TypeInfo, v any) bool
 	// Marshal returns the content of a cell. nil is NULL.
 	Marshal(info cql.TypeInfo, v any) ([]byte, error)
+	// ScanPlan returns the plan for destinations of the type of dest.
+	ScanPlan(info cql.TypeInfo, dest any) ScanPlan
+}
+
+// ForeignValues as the only value of a statement are its values, which another API encodes.
+type ForeignValues struct {
+	Values []any
+	API    *Foreign
+}
+
+// ValuesOf returns the values of a statement, those inside ForeignValues with their API. nil means the driver.
+func ValuesOf(values []any) ([]any, *Foreign) {
+	if len(values) == 1 {
+		if f, ok := values[0].(*ForeignValues); ok {
+			return f.Values, f.API
+		}
+	}
+	return values, nil
 }
 
 // An Appender is a Marshaler of this module that appends its whole cell to a request.

@@ -162,6 +162,57 @@ func planCell(info cql.TypeInfo, t reflect.Type) DecodeAt {
 // DecodeNull stores NULL in the value of type t at p: the zero value of every type, e.g. 0, "", nil or Null[T]{}.
 func DecodeNull(t reflect.Type, p unsafe.Pointer) { reflect.NewAt(t, p).Elem().SetZero() }
 
+// A ScanPlan stores the cells of one column in destinations of one type.
+type ScanPlan struct {
+	Typ    unsafe.Pointer // TypeWord of the destinations
+	Elem   reflect.Type   // the pointed-to type; nil without Value
+	Value  DecodeAt       // for a cell with bytes; nil means that Decode decodes all cells
+	Decode Decoder        // for the cells and destinations that Value is not for
+	Empty  Empty
+}
+
+// Empty is how a plan with Value decodes a cell without bytes that is not NULL.
+type Empty byte
+
+// The ways to decode a cell without bytes.
+const (
+	EmptyByValue  Empty = iota // by Value
+	EmptyAsNull                // as NULL
+	EmptyByDecode              // by Decode
+)
+
+// EmptyOf returns how the driver decodes a cell without bytes of type info.
+func EmptyOf(info cql.TypeInfo) Empty {
+	if EmptyIsNull(info) {
+		return EmptyAsNull
+	}
+	return EmptyByValue
+}
+
+// NewScanPlan returns the driver's plan for destinations of the type of dest, which is not nil.
+func NewScanPlan(info cql.TypeInfo, dest any) ScanPlan {
+	p := ScanPlan{Typ: TypeWord(dest), Decode: ReferenceDecode}
+	if t := reflect.TypeOf(dest); t.Kind() == reflect.Pointer {
+		p.Elem, p.Decode = t.Elem(), DecoderOf(info, t)
+		p.Value, p.Empty = PlanDecode(info, p.Elem), EmptyOf(info)
+	}
+	return p
+}
+
+// Store stores a cell in dest, which has the type of the plan.
+func (p *ScanPlan) Store(info cql.TypeInfo, cell []byte, dest any) error {
+	at := DataWord(dest)
+	switch {
+	case p.Value == nil || at == nil:
+	case len(cell) > 0, cell != nil && p.Empty == EmptyByValue:
+		return p.Value(cell, at)
+	case cell == nil || p.Empty == EmptyAsNull:
+		DecodeNull(p.Elem, at)
+		return nil
+	}
+	return p.Decode(info, cell, dest)
+}
+
 // PlanDecode returns the plan for destinations of type t (not *t) in a column of type info, for cells that are neither
 // NULL nor empty (EmptyIsNull). nil means none; such destinations take the reference.
 func PlanDecode(info cql.TypeInfo, t reflect.Type) DecodeAt {
