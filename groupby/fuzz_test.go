@@ -126,7 +126,7 @@ func tableColumns(types []column.Type, data []byte) ([]column.Column, []tableRow
 				values[c] = append(values[c], nil)
 				continue
 			}
-			if t == typeString {
+			if t.ValueWidth() == 0 {
 				values[c] = append(values[c], string(next(int(size%40))))
 				continue
 			}

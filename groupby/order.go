@@ -11,8 +11,9 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// Order of results. The rows of a result are sorted by each column of the order with stable sorts, the least
-// significant column first. If few rows are wanted, a heap selects them instead.
+// Order of results. The rows of a result are sorted by the first columns of the order that are words with stable sorts,
+// the least significant column first. Rows with equal words are sorted by comparisons of the other columns. If few rows
+// are wanted, a heap selects them instead.
 
 // A sortKey is a column to order by.
 type sortKey struct {
@@ -57,10 +58,51 @@ func (p *plan) orderOf(n, limit int, keys, values []column.Column, numbers []int
 	for i := range rows {
 		rows[i] = uint32(i)
 	}
-	for _, k := range slices.Backward(by) {
+	if limit == 0 {
+		limit = n
+	}
+	sortRows(rows, limit, by)
+	return rows
+}
+
+// sortRows sorts ascending rows, at least those that come first, up to limit. Equal rows stay in their order.
+func sortRows(rows []uint32, limit int, by []sortKey) {
+	exact := 0
+	for exact < len(by) && hasWord(by[exact].col.Type) {
+		exact++
+	}
+	for _, k := range slices.Backward(by[:exact]) {
 		k.sort(rows)
 	}
-	return rows
+	if exact == len(by) {
+		return
+	}
+	same, compare := comparing(by[:exact]), comparing(by[exact:])
+	less := func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) }
+	for i := 0; i < min(limit, len(rows)); {
+		j := i + 1
+		for j < len(rows) && same(rows[i], rows[j]) == 0 {
+			j++
+		}
+		slices.SortFunc(rows[i:j], less)
+		i = j
+	}
+}
+
+// comparing returns a function that compares two rows by all columns of an order.
+func comparing(by []sortKey) func(i, j uint32) int {
+	var compare []func(i, j uint32) int
+	for _, k := range by {
+		compare = append(compare, k.compare())
+	}
+	return func(i, j uint32) int {
+		for _, c := range compare {
+			if r := c(i, j); r != 0 {
+				return r
+			}
+		}
+		return 0
+	}
 }
 
 // rank returns the rows in the order of their numbers, or nil if placesOf does.
@@ -117,18 +159,8 @@ func placesOf(numbers [][]int64) [][]uint32 {
 
 // firstRows returns the first limit rows in the order.
 func firstRows(n, limit int, by []sortKey) []uint32 {
-	var compare []func(i, j uint32) int
-	for _, k := range by {
-		compare = append(compare, k.compare())
-	}
-	less := func(i, j uint32) int {
-		for _, c := range compare {
-			if r := c(i, j); r != 0 {
-				return r
-			}
-		}
-		return cmp.Compare(i, j)
-	}
+	compare := comparing(by)
+	less := func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) }
 	// A heap of the best rows so far, with the worst on top.
 	heap := make([]uint32, 0, limit)
 	down := func() {
@@ -164,7 +196,7 @@ func firstRows(n, limit int, by []sortKey) []uint32 {
 	return heap
 }
 
-// sort sorts rows by the column, stably. NULLs go last in both directions; their values are unspecified.
+// sort sorts rows by the column, whose values have words, stably. NULLs go last in both directions; their values are unspecified.
 func (k *sortKey) sort(rows []uint32) {
 	if k.col.Nulls != 0 {
 		var nulls []uint32
@@ -180,11 +212,7 @@ func (k *sortKey) sort(rows []uint32) {
 		copy(rows[n:], nulls)
 		rows = rows[:n]
 	}
-	if words := k.words(); words != nil {
-		sortByWord(rows, words)
-	} else {
-		slices.SortStableFunc(rows, k.compare())
-	}
+	sortByWord(rows, k.words())
 }
 
 // words returns the values as words with the same order, nil for kinds of more than 64 bits.

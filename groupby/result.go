@@ -56,9 +56,7 @@ func (p *piece) batch(plan *plan, rows int) *column.Batch {
 type emitter struct {
 	plan   *plan
 	pieces []*piece
-	// worst is the place in the order of the last group kept by the limit, as a word; cut is set if it is known.
-	worst uint64
-	cut   bool
+	bound  *bound // nil means that no groups were dropped yet, or that none can be compared
 }
 
 // keyBytes returns an upper bound of the bytes of text in the keys of groups [i, j), with room for unpackText.

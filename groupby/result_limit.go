@@ -34,14 +34,13 @@ func (e *emitter) rows() int {
 
 // appendLimited appends groups [i, j) with their aggregates, except those that cannot be part of the result.
 func (e *emitter) appendLimited(m *merger, values []column.Column, i, j int) error {
-	better, ok := e.better(m, values, i, j)
-	if !ok || len(better) > (j-i)/8 {
+	if e.bound == nil {
 		if err := e.append(m, values, i, i, j); err != nil {
 			return err
 		}
 		return e.prune()
 	}
-	for _, id := range better {
+	for _, id := range e.better(m, values, i, j) {
 		if err := e.append(m, values, i, int(id), int(id)+1); err != nil {
 			return err
 		}
@@ -61,23 +60,29 @@ func (e *emitter) firstKey(values []column.Column, numbers []int64) (sortKey, bo
 	return sortKey{}, false
 }
 
-// better returns the groups of [i, j) that are not ordered after the last group kept, and false if that is unknown.
-func (e *emitter) better(m *merger, values []column.Column, i, j int) ([]uint32, bool) {
-	if !e.cut {
-		return nil, false
+// better returns the groups of [i, j) that do not come after the bound.
+func (e *emitter) better(m *merger, values []column.Column, i, j int) (ids []uint32) {
+	b := e.bound
+	if !b.leads {
+		for id := uint32(i); id < uint32(j); id++ {
+			if b.compareKey(&m.t.keyRows, id) <= 0 {
+				ids = append(ids, id)
+			}
+		}
+		return ids
 	}
 	var numbers []int64
 	if e.plan.Order.by == byAppearance {
 		numbers = m.numbers[i:j]
 	}
 	key, _ := e.firstKey(values, numbers)
-	var ids []uint32
 	for k, w := range key.words() {
-		if w <= e.worst && !key.col.Null(k) {
-			ids = append(ids, uint32(i+k))
+		if id := uint32(i + k); w <= b.word && !key.col.Null(k) &&
+			(w < b.word || b.compareKey(&m.t.keyRows, id) <= 0) {
+			ids = append(ids, id)
 		}
 	}
-	return ids, true
+	return ids
 }
 
 // prune orders the pieces and drops the groups beyond the limit, if there are several times as many.
@@ -90,11 +95,6 @@ func (e *emitter) prune() error {
 	if err != nil {
 		return err
 	}
-	e.pieces = []*piece{p}
-	if key, ok := e.firstKey(columnsOf(p.values), p.numbers); ok && !key.col.Null(p.rows-1) {
-		if words := key.words(); words != nil {
-			e.worst, e.cut = words[p.rows-1], true
-		}
-	}
+	e.pieces, e.bound = []*piece{p}, e.newBound(p)
 	return nil
 }
