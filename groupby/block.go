@@ -77,7 +77,7 @@ func (r *keyRows) gatherTexts(k *keys, sel []uint32) {
 			}
 		}
 	}
-	r.text = slices.Grow(r.text, size)[:at+size]
+	r.text = extended(r.text, at+size)
 	r.ends = slices.Grow(r.ends, len(sel))[:n+len(sel)]
 	text, ends := r.text, r.ends[n:]
 	for j, i := range sel {
@@ -105,7 +105,7 @@ func (r *keyRows) append(other *keyRows, i int) {
 		if i > 0 {
 			from = other.ends[i-1]
 		}
-		r.text = append(r.text, other.text[from:]...)
+		r.text = appendBytes(r.text, other.text[from:])
 		r.ends = slices.Grow(r.ends, len(other.ends)-i)
 		for _, end := range other.ends[i:] {
 			r.ends = append(r.ends, end-from+shift)

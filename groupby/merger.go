@@ -209,6 +209,28 @@ func (m *merger) merge(b *block) error {
 	return nil
 }
 
+// mergeTable merges the groups of another merger, a chunk at a time.
+func (m *merger) mergeTable(other *merger) error {
+	for i, n := 1, other.groups(); i < n; {
+		j := min(i+chunkRows, n)
+		states, err := other.states(i, j)
+		if err != nil {
+			return err
+		}
+		other.t.view(&m.view, i, j, m.texts)
+		c := chunk{keys: &m.view, values: states}
+		if m.plan.rowNumbers {
+			c.numbers = other.numbers[i:j]
+		}
+		if err := m.add(&c, true); err != nil {
+			return err
+		}
+		m.view.dropTexts()
+		i = j
+	}
+	return nil
+}
+
 // adopt makes groups of the keys of a block, which are distinct, in an empty table. The accumulators do not have the
 // groups yet.
 func (m *merger) adopt(b *block) {

@@ -193,7 +193,8 @@ func (s *stage) mergeAll(ctx context.Context, emit func() func(*merger) error) e
 // mergeLocal merges the tables of workers into one and returns it. It returns nil if the tables are large or the
 // partitions have blocks.
 func (s *stage) mergeLocal() (*merger, error) {
-	groups, largest := 0, 0
+	groups := 0
+	var m *merger // the largest
 	for _, w := range s.workers {
 		if w.mode == modeNew {
 			continue
@@ -202,29 +203,23 @@ func (s *stage) mergeLocal() (*merger, error) {
 			return nil, nil
 		}
 		groups += w.local.groups() - 1
-		largest = max(largest, w.local.groups()-1)
-	}
-	if groups-largest > s.plan.merge || s.store.used.Load() {
-		return nil, nil
-	}
-	var m *merger
-	for _, w := range s.workers {
-		switch {
-		case w.mode == modeNew || w.local == m:
-		case m == nil:
+		if m == nil || w.local.groups() > m.groups() {
 			m = w.local
-		default:
-			b, err := w.local.block()
-			if err != nil {
-				return nil, err
-			}
-			if err := m.merge(b); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if m == nil {
-		m = newMerger(s.plan)
+		return newMerger(s.plan), nil
+	}
+	if groups-(m.groups()-1) > s.plan.merge || s.store.used.Load() {
+		return nil, nil
+	}
+	for _, w := range s.workers {
+		if w.mode == modeNew || w.local == m {
+			continue
+		}
+		if err := m.mergeTable(w.local); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

@@ -127,7 +127,7 @@ func (t *table) add(k *keys, i uint32) uint32 {
 	}
 	if t.form >= keyText {
 		if k.long(i) {
-			t.text = append(t.text, k.texts[i]...)
+			t.text = appendBytes(t.text, k.texts[i])
 		}
 		t.ends = append(t.ends, int64(len(t.text)))
 	}
