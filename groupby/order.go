@@ -196,7 +196,8 @@ func firstRows(n, limit int, by []sortKey) []uint32 {
 	return heap
 }
 
-// sort sorts rows by the column, whose values have words, stably. NULLs go last in both directions; their values are unspecified.
+// sort sorts rows by the column, whose values have words, stably. NULLs go last in both directions; their values are
+// unspecified.
 func (k *sortKey) sort(rows []uint32) {
 	if k.col.Nulls != 0 {
 		var nulls []uint32

@@ -77,8 +77,9 @@ func newFake(t *testing.T, n, distinct int, text string) (c *cqltest.Cluster, so
 	return c, source
 }
 
-// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load by requests of one row and of
-// several. Throughput is back within 10 seconds. The machine must be idle otherwise: a load that waits for a processor takes that for a slow cluster.
+// TestOverload has a cluster that answers OVERLOADED, or slowly, for 30 seconds of a load by requests of one row and
+// of several. Throughput is back within 10 seconds. The machine must be idle otherwise: a load that waits for a
+// processor takes that for a slow cluster.
 func TestOverload(t *testing.T) {
 	overloaded := &cqltest.Error{Code: cqltest.CodeOverloaded}
 	for _, trouble := range []struct {
