@@ -160,6 +160,9 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 // first returns the place of the first row of a range after the position, and the direction.
 func (r *reader) first(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
 	if !r.reversed {
+		if after == nil && len(s.from.prefix) == 0 {
+			return place{}, p.rows.next
+		}
 		return p.rows.search(func(o *row) bool {
 			return !r.t.after(o.clustering, s.from) || after != nil && r.t.compareClustering(o.clustering, after) <= 0
 		}), p.rows.next
