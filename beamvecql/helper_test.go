@@ -4,10 +4,7 @@ package beamvecql
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,16 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/beamvecql/internal/beamtest"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	beam.Init()
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // Prism's
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { beamtest.Main(m) }
 
 // start starts a cluster with the keyspace shop and further CQL, and returns it with its URI.
 func start(t *testing.T, cfg cqltest.Config, cql string) (*cqltest.Cluster, string) {

@@ -3,23 +3,17 @@
 package main
 
 import (
-	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/beamvecql/internal/beamtest"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/doctest"
 )
 
-func TestMain(m *testing.M) {
-	beam.Init()
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // of the runner
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { beamtest.Main(m) }
 
 func TestRun(t *testing.T) {
 	var out strings.Builder
