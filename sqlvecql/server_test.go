@@ -19,6 +19,13 @@ import (
 
 func TestMain(m *testing.M) {
 	cassandra.Supervise()
+	if os.Getenv(nodeEnv) != "" {
+		if err := serveNode(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
