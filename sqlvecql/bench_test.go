@@ -89,7 +89,7 @@ type item struct {
 func BenchmarkVerbs(b *testing.B) {
 	session := startNode(b)
 	db := sqlvecql.OpenDB(session)
-	defer db.Close()
+	defer func() { require.NoError(b, db.Close()) }()
 	const rows = 10_000
 	e := make([]float32, dimension)
 	for id := range rows {
@@ -172,7 +172,7 @@ func scanRows(ctx context.Context, db *sql.DB, n int) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var v item
 	seen := 0
 	for seen < n && rows.Next() {
