@@ -22,10 +22,12 @@ race:
 	go test -race -count=1 -timeout 20m ./...
 
 # All tests in their full sizes, among them those that take long: five minutes of all faults, a million requests,
-# nodes that are killed and restarted, TestSuite on three Cassandra nodes, grouping that spills 100 million rows.
+# nodes that are killed and restarted, TestSuite on three Cassandra nodes, grouping that spills 100 million rows,
+# processes that read a table through ADBC while one of three Cassandra nodes restarts.
 soak:
 	VECQL_SOAK=1 VECQL_SOAK_TIME=5m go test -count=1 -timeout 25m ./...
 	go test -run '^$$' -bench '^BenchmarkSpill$$' -benchtime 1x -timeout 20m ./groupby
+	cd adbcvecql && VECQL_SOAK=1 go test -count=1 -timeout 10m .
 
 # The command vecql under kill -9, lost nodes and overload, with a table of ROWS vectors on three Cassandra nodes. A million
 # rows take 15 GB of disk and 8 GB of memory. pip installs pyarrow, which compares the files of unload.

@@ -12,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +28,8 @@ import (
 
 // Partitions read by several processes: this program again, as a reader.
 
-// readerEnv names the variable with the URI of the cluster of a reader. Its partitions are the JSON of standard input.
+// readerEnv names the variable with the URI of the cluster of a reader. Its partitions are the JSON values of standard
+// input.
 const readerEnv = "VECQL_ADBC_READER"
 
 func TestMain(m *testing.M) {
@@ -41,12 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// readPartitions writes the rows of partitions, one a line. The partitions are read one after the other.
+// readPartitions writes the rows of partitions, one a line. The partitions are read one after the other, as they come.
 func readPartitions(ctx context.Context, uri string, in io.Reader, out io.Writer) (err error) {
-	var ids [][]byte
-	if err := json.NewDecoder(in).Decode(&ids); err != nil {
-		return err
-	}
 	db, err := adbcvecql.NewDriver().NewDatabase(map[string]string{"uri": uri})
 	if err != nil {
 		return err
@@ -56,7 +55,13 @@ func readPartitions(ctx context.Context, uri string, in io.Reader, out io.Writer
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(), db.Close()) }()
-	for _, id := range ids {
+	for ids := json.NewDecoder(in); ; {
+		var id []byte
+		if err := ids.Decode(&id); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 		reader, err := conn.ReadPartition(ctx, id)
 		if err != nil {
 			return err
@@ -71,42 +76,75 @@ func readPartitions(ctx context.Context, uri string, in io.Reader, out io.Writer
 		}
 		reader.Release()
 	}
-	return nil
 }
 
 // A readerProcess is a process that reads partitions.
 type readerProcess struct {
 	*exec.Cmd
-	out, err bytes.Buffer
+	in       io.WriteCloser
+	out, err output
 }
 
+// An output is what a process has written so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// startReader starts a process with its first partitions.
 func startReader(t *testing.T, uri string, workers int, partitions [][]byte) *readerProcess {
 	t.Helper()
-	in, err := json.Marshal(partitions)
-	require.NoError(t, err)
 	p := &readerProcess{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
-	p.Env = append(os.Environ(), fmt.Sprintf("%s=%s?page_bytes=1000&workers=%d", readerEnv, uri, workers))
-	p.Stdin, p.Stdout, p.Stderr = bytes.NewReader(in), &p.out, &p.err
+	p.Env = append(os.Environ(), fmt.Sprintf("%s=%s?page_bytes=1000&timeout=30s&workers=%d", readerEnv, uri, workers))
+	p.Stdout, p.Stderr = &p.out, &p.err
+	var err error
+	p.in, err = p.StdinPipe()
+	require.NoError(t, err)
 	require.NoError(t, p.Start())
+	p.read(t, partitions)
 	return p
 }
 
-// rows waits for the end of the process and returns the rows that it has read.
+// read makes the process read further partitions after those that it has.
+func (p *readerProcess) read(t *testing.T, partitions [][]byte) {
+	t.Helper()
+	for _, id := range partitions {
+		require.NoError(t, json.NewEncoder(p.in).Encode(id), "%s", &p.err)
+	}
+}
+
+// written returns the number of rows that the process has written so far.
+func (p *readerProcess) written() int { return strings.Count(p.out.String(), "\n") }
+
+// rows waits until the process has read its partitions and returns their rows.
 func (p *readerProcess) rows(t *testing.T) []string {
 	t.Helper()
+	require.NoError(t, p.in.Close())
 	require.NoError(t, p.Wait(), "%s", &p.err)
 	text := strings.TrimSpace(p.out.String())
 	require.NotEmpty(t, text)
 	return strings.Split(text, "\n")
 }
 
-// partitionsOf returns partitions of a table with n rows. Its connection is closed.
-func partitionsOf(t *testing.T, uri string, n int) (ids [][]byte) {
+// partitionsOf writes n rows and returns count partitions of their table. Its connection is closed.
+func partitionsOf(t *testing.T, uri string, n, count int) (ids [][]byte) {
 	t.Helper()
 	t.Run("plan", func(t *testing.T) {
 		conn := open(t, uri, nil)
 		ingest(t, conn, n)
-		_, parts, _, err := newStatement(t, conn, "SELECT id, name, embedding FROM items", "vecql.partitions", "14").
+		_, parts, _, err := newStatement(t, conn, "SELECT id, name, embedding FROM items", "vecql.partitions", strconv.Itoa(count)).
 			ExecutePartitions(t.Context())
 		require.NoError(t, err)
 		ids = parts.PartitionIDs
@@ -123,7 +161,7 @@ func TestProcessesReadEveryRowOnceWhileANodeRestarts(t *testing.T) {
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};`+items))
 	uri := uriOf(cluster)
 	shares := make([][][]byte, processes)
-	for i, id := range partitionsOf(t, uri, rows) {
+	for i, id := range partitionsOf(t, uri, rows, 14) {
 		shares[i%processes] = append(shares[i%processes], id)
 	}
 
