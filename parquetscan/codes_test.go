@@ -37,64 +37,70 @@ func codedRows(r *rand.Rand, n int) *column.Batch {
 		column.Of("some", number(2)).WithNulls(make([]bool, n)))
 }
 
-// FuzzFilterCodes compares filters of files with and without dictionaries.
+// FuzzFilterCodes compares filters of files with and without dictionaries. Each pair of files has several filters,
+// because coverage costs more time than a filter.
 func FuzzFilterCodes(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		b := codedRows(r, 1+r.IntN(3000))
-		leaf := func() Filter {
-			name := []string{"a", "b", "c", "half", "float", "null", "some"}[r.IntN(7)]
-			v := r.IntN(40)
-			return []Filter{
-				Eq(name, v), Ne(name, v), Lt(name, v), Ge(name, v), In(name, v, v+3, v-9), IsNull(name), NotNull(name),
-				Or(Lt(name, v), Gt(name, v+5)), Ne("text", "text "+strconv.Itoa(v)), Lt("text", "text "+strconv.Itoa(v)),
-				In("text", "text 1", "text 39"),
-			}[r.IntN(11)]
+		b := codedRows(r, 1+r.IntN(300))
+		write := func(w WriterOptions) *Dataset {
+			w.RowGroupRows, w.PageBytes = 120, 4<<r.IntN(8)
+			return openBytes(t, writeBatches(t, b.Schema(), w, b))
 		}
-		filter := leaf()
-		for range r.IntN(4) {
-			if r.IntN(4) == 0 {
-				filter = Or(filter, leaf())
-			} else {
-				filter = And(filter, leaf())
+		coded, plain := write(WriterOptions{}), write(WriterOptions{NoDictionary: true})
+		for range 16 {
+			o := Options{
+				Columns: [][]string{{}, {"a"}, {"text", "b", "null"}, nil}[r.IntN(4)], Filter: codedFilter(r), RowNumbers: "#",
+				Text: r.IntN(2) == 0, BatchRows: 1 + r.IntN(150), Workers: 1, Ordered: true,
 			}
-		}
-		o := Options{
-			Columns: [][]string{{}, {"a"}, {"text", "b", "null"}, nil}[r.IntN(4)], Filter: filter, RowNumbers: "#", Text: r.IntN(2) == 0,
-			BatchRows: 1 + r.IntN(500), Workers: 1, Ordered: true,
-		}
-		read := func(w WriterOptions) *column.Batch {
-			w.RowGroupRows, w.PageBytes = 1000, 1<<r.IntN(12)
-			var file bytes.Buffer
-			writer, err := NewWriter(&file, b.Schema(), w)
-			require.NoError(t, err)
-			require.NoError(t, writer.Write(b))
-			require.NoError(t, writer.Close())
-			d, err := OpenSources(context.Background(), Source{Name: "a", Size: int64(file.Len()), Reader: bytes.NewReader(file.Bytes())})
-			require.NoError(t, err)
-			s, err := d.Scan(o)
-			require.NoError(t, err)
-			batches := []*column.Batch{}
-			for b, err := range s.All(context.Background()) {
-				require.NoError(t, err)
-				batches = append(batches, b)
+			got, want := allOf(t, coded, o), allOf(t, plain, o)
+			require.Equal(t, want == nil, got == nil, "%v", o.Filter)
+			if want != nil {
+				require.Empty(t, column.Diff(got, want), "%v", o.Filter)
 			}
-			if len(batches) == 0 {
-				return nil
-			}
-			all, err := column.Concat(batches...)
-			require.NoError(t, err)
-			return all
-		}
-		got, want := read(WriterOptions{}), read(WriterOptions{NoDictionary: true})
-		require.Equal(t, want == nil, got == nil, "%v", filter)
-		if want != nil {
-			require.Empty(t, column.Diff(got, want), "%v", filter)
 		}
 	})
+}
+
+// codedFilter returns a random filter of codedRows.
+func codedFilter(r *rand.Rand) Filter {
+	leaf := func() Filter {
+		name := []string{"a", "b", "c", "half", "float", "null", "some"}[r.IntN(7)]
+		v := r.IntN(40)
+		return []Filter{
+			Eq(name, v), Ne(name, v), Lt(name, v), Ge(name, v), In(name, v, v+3, v-9), IsNull(name), NotNull(name),
+			Or(Lt(name, v), Gt(name, v+5)), Ne("text", "text "+strconv.Itoa(v)), Lt("text", "text "+strconv.Itoa(v)),
+			In("text", "text 1", "text 39"),
+		}[r.IntN(11)]
+	}
+	filter := leaf()
+	for range r.IntN(4) {
+		if r.IntN(4) == 0 {
+			filter = Or(filter, leaf())
+		} else {
+			filter = And(filter, leaf())
+		}
+	}
+	return filter
+}
+
+// allOf returns the rows of a scan as one batch, nil if there are none.
+func allOf(t *testing.T, d *Dataset, o Options) *column.Batch {
+	t.Helper()
+	var batches []*column.Batch
+	for b, err := range scanOf(t, d, o).All(context.Background()) {
+		require.NoError(t, err)
+		batches = append(batches, b)
+	}
+	if len(batches) == 0 {
+		return nil
+	}
+	all, err := column.Concat(batches...)
+	require.NoError(t, err)
+	return all
 }
 
 // TestFilterCodesSparesColumn requires that a column that only the filter needs is not decoded.
