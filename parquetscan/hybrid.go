@@ -122,23 +122,25 @@ func (h *hybrid) decode(dst []uint32) error {
 // unpack writes len(dst) integers of width bits, the first one at bit position bit of src.
 func unpack(dst []uint32, src []byte, bit int, width uint) {
 	mask := uint64(1)<<width - 1
-	// A value lies within 8 bytes from its first one. A group of 8 values takes width bytes, so shifts repeat.
+	// A value lies within 8 bytes from its first one. A group of 8 values takes width bytes, so shifts repeat. Up to 16
+	// bits, 8 bytes hold half a group; the second half of an odd width begins in the middle of a byte.
 	i := 0
-	if bit&7 == 0 && width <= 8 {
-		at := bit >> 3
-		w := int(width)
-		for ; i+8 <= len(dst) && at+8 <= len(src); i += 8 {
+	if bit&7 == 0 && width <= 16 {
+		at, half := bit>>3, int(width>>1)
+		odd, s1, s2, s3 := 4*(width&1), width&63, 2*width&63, 3*width&63
+		for ; i+8 <= len(dst) && at+half+8 <= len(src); i += 8 {
 			v := binary.LittleEndian.Uint64(src[at:])
+			u := binary.LittleEndian.Uint64(src[at+half:]) >> odd
 			d := dst[i : i+8 : i+8]
 			d[0] = uint32(v & mask)
-			d[1] = uint32(v >> (width & 63) & mask)
-			d[2] = uint32(v >> (2 * width & 63) & mask)
-			d[3] = uint32(v >> (3 * width & 63) & mask)
-			d[4] = uint32(v >> (4 * width & 63) & mask)
-			d[5] = uint32(v >> (5 * width & 63) & mask)
-			d[6] = uint32(v >> (6 * width & 63) & mask)
-			d[7] = uint32(v >> (7 * width & 63) & mask)
-			at += w
+			d[1] = uint32(v >> s1 & mask)
+			d[2] = uint32(v >> s2 & mask)
+			d[3] = uint32(v >> s3 & mask)
+			d[4] = uint32(u & mask)
+			d[5] = uint32(u >> s1 & mask)
+			d[6] = uint32(u >> s2 & mask)
+			d[7] = uint32(u >> s3 & mask)
+			at += int(width)
 		}
 		bit = at << 3
 	}
