@@ -259,9 +259,10 @@ func (q *Query) exec(ctx context.Context, r record) error {
 
 // ExecInfo describes the answer to a query whose rows were discarded: what an Iter has besides rows.
 type ExecInfo struct {
-	Host          *HostInfo // that sent the answer
-	Attempts      int       // with the one that succeeded
-	Warnings      []string  // of the server
+	Host          *HostInfo     // that sent the answer
+	Attempts      int           // with the one that succeeded
+	Latency       time.Duration // of the last attempt
+	Warnings      []string      // of the server
 	CustomPayload map[string][]byte
 }
 
@@ -276,7 +277,8 @@ func (q *Query) ExecInfoContext(ctx context.Context) (ExecInfo, error) {
 	a := c.answer
 	a.body.release()
 	return ExecInfo{
-		Host: a.node.info, Attempts: a.attempts, Warnings: a.env.warnings, CustomPayload: a.env.payload,
+		Host: a.node.info, Attempts: a.attempts, Latency: time.Since(c.req.began), Warnings: a.env.warnings,
+		CustomPayload: a.env.payload,
 	}, nil
 }
 

@@ -23,7 +23,8 @@ func TestExecInfo(t *testing.T) {
 	info, err := q.ExecInfoContext(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, session.GetHosts(), info.Host)
-	require.Equal(t, vecql.ExecInfo{Host: info.Host, Attempts: 1}, info)
+	require.Positive(t, info.Latency)
+	require.Equal(t, vecql.ExecInfo{Host: info.Host, Attempts: 1, Latency: info.Latency}, info)
 
 	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeServer}})
 	rule := cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Warnings: []string{"tombstones"}}) // also UNPREPARED
