@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/codec"
@@ -66,6 +67,41 @@ func (d *Dialect) Bind(values []any) []any {
 	}{ForeignValues: codec.ForeignValues{Values: values, API: &d.foreign}} // one allocation
 	foreign.only[0] = &foreign.ForeignValues
 	return foreign.only[:]
+}
+
+// Values hold the values of a query in the form that statements of the driver take, as a part of the query. The zero
+// Values have none. A copy shares that form with the original until Own is called.
+type Values struct {
+	foreign codec.ForeignValues
+	only    [1]any // &foreign
+}
+
+// Init sets the dialect and the values.
+func (v *Values) Init(d *Dialect, values []any) {
+	v.foreign = codec.ForeignValues{Values: values, API: &d.foreign}
+	v.Own()
+}
+
+// Own makes a copy independent of the original.
+func (v *Values) Own() { v.only[0] = &v.foreign }
+
+// Set replaces the values.
+func (v *Values) Set(values []any) { v.foreign.Values = values }
+
+// Get returns the values.
+func (v *Values) Get() []any { return v.foreign.Values }
+
+// Bind returns the values for a statement, with the dialect as their encoder. They are valid until Set.
+func (v *Values) Bind() []any {
+	switch {
+	case len(v.foreign.Values) == 0:
+		return nil
+	case codec.DataWord(v.only[0]) != unsafe.Pointer(&v.foreign): // a copy that the program has made
+		c := *v
+		c.Own()
+		return c.only[:]
+	}
+	return v.only[:]
 }
 
 // bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.

@@ -85,13 +85,13 @@ func (r *Execution) finish(m *Metrics, attempts int, latency time.Duration) erro
 	return r.err
 }
 
-// attemptsOf returns the number of attempts of a request that failed.
-func attemptsOf(err error) int {
+// spentOn returns the number of attempts of a request that failed, and their mean latency.
+func spentOn(err error) (attempts int, latency time.Duration) {
 	var failure *vecql.RequestFailure
 	if errors.As(err, &failure) {
-		return failure.Attempts
+		return failure.Attempts, failure.Elapsed / time.Duration(max(failure.Attempts, 1))
 	}
-	return 0
+	return 0, 0
 }
 
 // Observe counts an observed attempt on the node at an address. It returns the number of attempts before and the

@@ -24,6 +24,14 @@ type Results[H, C any] struct {
 	Values func(values []any) []any
 }
 
+// BoundBy returns the values of a query in vecql's meaning.
+func BoundBy[C, H, I any](st *Statement[C], r *Results[H, I]) []any {
+	if r.Values != nil {
+		return r.Values(st.Values.Get())
+	}
+	return st.Values.Bind()
+}
+
 // bind returns the bound values of a statement in vecql's meaning.
 func (r *Results[H, C]) bind(values []any) []any {
 	if r.Values != nil {

@@ -5,9 +5,11 @@ package gocql
 import (
 	"context"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/compat"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -15,15 +17,51 @@ import (
 // that type, which a setter returns, R the module's RetryPolicy, C its Consistency. The fields are reached by
 // functions, because exported ones would be fields of the module's types.
 
-// Settings are the options of a query or a batch.
+// Settings are the options of a query or a batch. They are small, because each query of a program is on the heap.
 type Settings[R any] struct {
 	Ctx        context.Context // nil means context.Background
+	Shared     *Rare[R]        // immutable; nil means the zero value
 	Serial     cql.Consistency
-	Trace      vecql.Tracer
-	Retry      R
-	Spec       vecql.SpeculativeExecutionPolicy // nil means none
-	Timestamps bool                             // the client sets the time of a write
-	Timestamp  int64                            // in microseconds; 0 means the current time
+	Timestamps bool // the client sets the time of a write
+}
+
+// Rare are the options that most requests share with their session. Those below Timestamp are of queries only, except
+// for HostID, Timeout and Now, and Keyspace, which are those of batches of v1.7 and the fork too.
+type Rare[R any] struct {
+	Retry     R
+	Trace     vecql.Tracer
+	Spec      vecql.SpeculativeExecutionPolicy // nil means none
+	Timestamp int64                            // in microseconds; 0 means the current time
+
+	Observer     any // a module's QueryObserver; nil means none
+	Binding      any // a Binding, which returns the values; nil means that the query has them
+	PageSize     int
+	Prefetch     float64
+	PageState    []byte
+	RoutingKey   []byte
+	Payload      map[string][]byte
+	ManualPaging bool
+	AllMetadata  bool // each page has the metadata of the result
+
+	HostID   string         // of the node to use; "" means any
+	Keyspace string         // "" means that of the session
+	Timeout  *time.Duration // of an attempt, 0 for none; nil means that of the session
+	Now      *int           // in seconds, for the expiration of cells; nil means the time of the server
+}
+
+// Rare returns the rare options, which must not be changed.
+func (s *Settings[R]) Rare() *Rare[R] {
+	if s.Shared == nil {
+		return new(Rare[R])
+	}
+	return s.Shared
+}
+
+// Change calls set on a copy of the rare options and stores the copy.
+func (s *Settings[R]) Change(set func(o *Rare[R])) {
+	o := *s.Rare()
+	set(&o)
+	s.Shared = &o
 }
 
 // Options are the setters that queries and batches share.
@@ -58,33 +96,33 @@ func (o *options[S, R]) WithContext(ctx context.Context) *S {
 }
 
 // Trace enables tracing by the server.
-func (o *options[S, R]) Trace(trace vecql.Tracer) *S { o.set.Trace = trace; return o.whole() }
+func (o *options[S, R]) Trace(trace vecql.Tracer) *S {
+	o.set.Change(func(r *Rare[R]) { r.Trace = trace })
+	return o.whole()
+}
 
 // DefaultTimestamp sets whether the client sets the time of a write.
 func (o *options[S, R]) DefaultTimestamp(enable bool) *S { o.set.Timestamps = enable; return o.whole() }
 
 // WithTimestamp sets the time of the write, in microseconds since the epoch.
 func (o *options[S, R]) WithTimestamp(timestamp int64) *S {
-	o.set.Timestamps, o.set.Timestamp = true, timestamp
+	o.set.Timestamps = true
+	o.set.Change(func(r *Rare[R]) { r.Timestamp = timestamp })
 	return o.whole()
 }
 
 // RetryPolicy sets the retry policy. The package comment of the module describes nil.
-func (o *options[S, R]) RetryPolicy(r R) *S { o.set.Retry = r; return o.whole() }
+func (o *options[S, R]) RetryPolicy(r R) *S {
+	o.set.Change(func(o *Rare[R]) { o.Retry = r })
+	return o.whole()
+}
 
 // A Statement is what a query has besides its Settings.
 type Statement[C any] struct {
-	Text         string
-	Values       []any
-	Cons         C
-	PageSize     int
-	PageState    []byte
-	ManualPaging bool
-	Prefetch     float64
-	RoutingKey   []byte
-	Payload      map[string][]byte
-	Idempotent   bool
-	AllMetadata  bool // each page has the metadata of the result
+	Text       string
+	Values     compat.Values
+	Cons       C
+	Idempotent bool
 }
 
 // Query are the setters of queries.
@@ -103,15 +141,22 @@ func StatementOf[S, R, C any](q *Query[S, R, C]) *Statement[C] { return &q.st }
 // SetRun sets the function that runs a query.
 func SetRun[S, R, C any](q *Query[S, R, C], run func(*S) RowReader) { q.run = run }
 
+// WithContext returns a copy with the context.
+func (q *query[S, R, C]) WithContext(ctx context.Context) *S {
+	c := q.options.WithContext(ctx)
+	(*query[S, R, C])(unsafe.Pointer(c)).st.Values.Own()
+	return c
+}
+
 // Statement returns the text.
 func (q query[S, R, C]) Statement() string { return q.st.Text }
 
 // Values returns the bound values.
-func (q query[S, R, C]) Values() []any { return q.st.Values }
+func (q query[S, R, C]) Values() []any { return q.st.Values.Get() }
 
 // String returns the statement, its values and its consistency.
 func (q query[S, R, C]) String() string {
-	return fmt.Sprintf("[query statement=%q values=%+v consistency=%v]", q.st.Text, q.st.Values, q.st.Cons)
+	return fmt.Sprintf("[query statement=%q values=%+v consistency=%v]", q.st.Text, q.Values(), q.st.Cons)
 }
 
 // Consistency sets the consistency.
@@ -125,28 +170,37 @@ func (q *query[S, R, C]) GetConsistency() C { return q.st.Cons }
 
 // CustomPayload sets the custom payload of the request.
 func (q *query[S, R, C]) CustomPayload(customPayload map[string][]byte) *S {
-	q.st.Payload = customPayload
+	q.set.Change(func(o *Rare[R]) { o.Payload = customPayload })
 	return q.whole()
 }
 
 // PageSize sets the number of rows of a page; 0 or less means no paging.
-func (q *query[S, R, C]) PageSize(n int) *S { q.st.PageSize = n; return q.whole() }
+func (q *query[S, R, C]) PageSize(n int) *S {
+	q.set.Change(func(o *Rare[R]) { o.PageSize = n })
+	return q.whole()
+}
 
 // PageState sets the page at which the result begins, and limits the result to that page. nil is the first page.
 func (q *query[S, R, C]) PageState(state []byte) *S {
-	q.st.PageState, q.st.ManualPaging = state, true
+	q.set.Change(func(o *Rare[R]) { o.PageState, o.ManualPaging = state, true })
 	return q.whole()
 }
 
 // Prefetch sets the share of a page that is left when the next page is requested.
-func (q *query[S, R, C]) Prefetch(p float64) *S { q.st.Prefetch = p; return q.whole() }
+func (q *query[S, R, C]) Prefetch(p float64) *S {
+	q.set.Change(func(o *Rare[R]) { o.Prefetch = p })
+	return q.whole()
+}
 
 // NoSkipMetadata makes the server send the metadata of the result with each page.
-func (q *query[S, R, C]) NoSkipMetadata() *S { q.st.AllMetadata = true; return q.whole() }
+func (q *query[S, R, C]) NoSkipMetadata() *S {
+	q.set.Change(func(o *Rare[R]) { o.AllMetadata = true })
+	return q.whole()
+}
 
 // SetSpeculativeExecutionPolicy sets the policy of further executions, which applies to an idempotent query.
 func (q *query[S, R, C]) SetSpeculativeExecutionPolicy(sp vecql.SpeculativeExecutionPolicy) *S {
-	q.set.Spec = sp
+	q.set.Change(func(o *Rare[R]) { o.Spec = sp })
 	return q.whole()
 }
 
@@ -158,37 +212,40 @@ func (q *query[S, R, C]) IsIdempotent() bool { return q.st.Idempotent }
 
 // RoutingKey sets the serialized partition key.
 func (q *query[S, R, C]) RoutingKey(routingKey []byte) *S {
-	q.st.RoutingKey = routingKey
+	q.set.Change(func(o *Rare[R]) { o.RoutingKey = routingKey })
 	return q.whole()
 }
 
 // ConfigureQuery applies the settings of a query to a query of vecql, except for its policies and observer.
 func ConfigureQuery[S, R any, C ~uint16](q *Query[S, R, C], v *vecql.Query) {
-	o, s := &q.set, &q.st
-	v.Consistency(cql.Consistency(s.Cons)).SerialConsistency(o.Serial).PageSize(s.PageSize).Prefetch(s.Prefetch).
-		CustomPayload(s.Payload).ServerTimestamps(!o.Timestamps)
-	if o.Timestamps && o.Timestamp != 0 {
+	o := q.set.Rare()
+	v.Consistency(cql.Consistency(q.st.Cons)).SerialConsistency(q.set.Serial).PageSize(o.PageSize).Prefetch(o.Prefetch).
+		CustomPayload(o.Payload).ServerTimestamps(!q.set.Timestamps)
+	if q.set.Timestamps && o.Timestamp != 0 {
 		v.Timestamp(o.Timestamp)
 	}
-	if s.ManualPaging {
-		v.PageState(s.PageState)
+	if o.ManualPaging {
+		v.PageState(o.PageState)
 	}
-	if s.RoutingKey != nil {
-		v.RoutingKey(s.RoutingKey)
+	if o.RoutingKey != nil {
+		v.RoutingKey(o.RoutingKey)
 	}
-	if s.AllMetadata {
+	if o.AllMetadata {
 		v.SkipMetadata(false)
 	}
 	if o.Trace != nil {
 		v.Trace(o.Trace)
 	}
+	if o.HostID != "" {
+		v.HostID(o.HostID)
+	}
 }
 
 // ConfigureBatch applies the settings of a batch to a batch of vecql, except for its policies and observer.
 func ConfigureBatch[S, R any](b *Options[S, R], v *vecql.Batch) {
-	o := &b.set
-	v.SerialConsistency(o.Serial).ServerTimestamps(!o.Timestamps)
-	if o.Timestamps && o.Timestamp != 0 {
+	o := b.set.Rare()
+	v.SerialConsistency(b.set.Serial).ServerTimestamps(!b.set.Timestamps)
+	if b.set.Timestamps && o.Timestamp != 0 {
 		v.Timestamp(o.Timestamp)
 	}
 	if o.Trace != nil {

@@ -3,70 +3,67 @@
 package gocql
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"github.com/vecql/vecql"
 )
 
-// Defaults are the options of the queries of a session of v1.7 or the fork that the program can change. They are
-// embedded in the Session of a module.
-type Defaults[C any] struct {
-	mu       sync.RWMutex
-	cons     C
-	pageSize int
-	prefetch float64
-	trace    vecql.Tracer
+// Defaults are the options of the requests of a session of v1.7 or the fork that the program can change. They are
+// embedded in the Session of a module. The parameters are those of Query.
+type Defaults[C, R any] struct {
+	of atomic.Pointer[requestDefaults[C, R]] // nil for a session that the program made as a literal
 }
 
-// NewDefaults returns the options of a new session.
-func NewDefaults[C any](cons C, pageSize int) Defaults[C] {
-	return Defaults[C]{cons: cons, pageSize: pageSize, prefetch: 0.25}
+// requestDefaults are immutable.
+type requestDefaults[C, R any] struct {
+	cons C
+	rare Rare[R]
+}
+
+// InitDefaults sets the options of a new session. Its prefetch is that of the API.
+func InitDefaults[C, R any](d *Defaults[C, R], cons C, rare Rare[R]) {
+	rare.Prefetch = 0.25
+	d.of.Store(&requestDefaults[C, R]{cons, rare})
+}
+
+// get returns the options. d may be nil.
+func (d *Defaults[C, R]) get() *requestDefaults[C, R] {
+	if d != nil {
+		if of := d.of.Load(); of != nil {
+			return of
+		}
+	}
+	return new(requestDefaults[C, R])
+}
+
+// change calls set on a copy of the options and stores the copy.
+func (d *Defaults[C, R]) change(set func(o *requestDefaults[C, R])) {
+	for {
+		old := d.of.Load()
+		o := *d.get()
+		set(&o)
+		if d.of.CompareAndSwap(old, &o) {
+			return
+		}
+	}
 }
 
 // SetConsistency sets the consistency of queries and batches made from now on.
-func (d *Defaults[C]) SetConsistency(cons C) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.cons = cons
+func (d *Defaults[C, R]) SetConsistency(cons C) {
+	d.change(func(o *requestDefaults[C, R]) { o.cons = cons })
 }
 
 // SetPageSize sets the page size of queries made from now on; 0 or less means no paging.
-func (d *Defaults[C]) SetPageSize(n int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pageSize = n
+func (d *Defaults[C, R]) SetPageSize(n int) {
+	d.change(func(o *requestDefaults[C, R]) { o.rare.PageSize = n })
 }
 
 // SetPrefetch sets the share of a page that is left when queries made from now on request the next page.
-func (d *Defaults[C]) SetPrefetch(p float64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.prefetch = p
+func (d *Defaults[C, R]) SetPrefetch(p float64) {
+	d.change(func(o *requestDefaults[C, R]) { o.rare.Prefetch = p })
 }
 
 // SetTrace sets the tracer of queries and batches made from now on.
-func (d *Defaults[C]) SetTrace(trace vecql.Tracer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.trace = trace
-}
-
-// applyTo applies the options of a session to a query. nil has none.
-func (d *Defaults[C]) applyTo(st *Statement[C], trace *vecql.Tracer) {
-	if d == nil {
-		return
-	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	st.Cons, st.PageSize, st.Prefetch, *trace = d.cons, d.pageSize, d.prefetch, d.trace
-}
-
-// ofBatch returns the options of a session for a batch. nil has none.
-func (d *Defaults[C]) ofBatch() (cons C, trace vecql.Tracer) {
-	if d == nil {
-		return cons, nil
-	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.cons, d.trace
+func (d *Defaults[C, R]) SetTrace(trace vecql.Tracer) {
+	d.change(func(o *requestDefaults[C, R]) { o.rare.Trace = trace })
 }

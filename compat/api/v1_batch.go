@@ -75,7 +75,6 @@ func orClosed[I RowReader](it I, applied, found bool) (ok bool, iter I, err erro
 type BatchV1[S, R any, C ~uint16, H, I any] struct {
 	options[S, R]
 	counted[H]
-	target
 
 	session *SessionV1[R, C, H, I] // nil for a batch that no session made
 }
@@ -92,18 +91,13 @@ type Content[C, I any] struct {
 // none.
 func StartBatch[S, R any, C ~uint16, H, I any](b *BatchV1[S, R, C, H, I], s *SessionV1[R, C, H, I]) (cons C) {
 	b.session, b.metrics = s, new(Metrics)
-	if s == nil {
-		return cons
-	}
-	b.set.Timestamps, b.set.Retry, b.set.Serial = s.Timestamps, s.Retry, s.Serial
-	cons, b.set.Trace = s.ofBatch()
-	return cons
+	return s.begin(&b.set)
 }
 
 // Keyspace returns the keyspace of the batch, else that of the session.
 func (b *BatchV1[S, R, C, H, I]) Keyspace() string {
-	if b.keyspace != "" || b.session == nil {
-		return b.keyspace
+	if own := b.set.Rare().Keyspace; own != "" || b.session == nil {
+		return own
 	}
 	return b.session.Keyspace
 }
@@ -115,7 +109,7 @@ func (b *BatchV1[S, R, C, H, I]) replicas() []*H { return nil }
 
 // SpeculativeExecutionPolicy sets the policy of further executions.
 func (b *BatchV1[S, R, C, H, I]) SpeculativeExecutionPolicy(sp vecql.SpeculativeExecutionPolicy) *S {
-	b.set.Spec = sp
+	b.set.Change(func(o *Rare[R]) { o.Spec = sp })
 	return b.whole()
 }
 
@@ -159,14 +153,15 @@ func (b *BatchV1[S, R, C, H, I]) build(
 	v := on.Batch(vecql.BatchType(of.Type))
 	AddEntries(v, of.Entries, s.Results)
 	ConfigureBatch(&b.options, v)
-	v.Consistency(cql.Consistency(of.Cons)).CustomPayload(of.Payload).HostID(b.hostID).Keyspace(b.keyspace)
-	if b.now != nil {
-		v.NowInSeconds(int32(*b.now))
+	o := b.set.Rare()
+	v.Consistency(cql.Consistency(of.Cons)).CustomPayload(of.Payload).HostID(o.HostID).Keyspace(o.Keyspace)
+	if o.Now != nil {
+		v.NowInSeconds(int32(*o.Now))
 	}
-	if b.set.Spec != nil && AllIdempotent(of.Entries) {
-		v.SpeculativeExecutionPolicy(b.set.Spec)
+	if o.Spec != nil && AllIdempotent(of.Entries) {
+		v.SpeculativeExecutionPolicy(o.Spec)
 	}
-	if timeout, ok := b.timeoutOf(b.set.Ctx, s.Timeout); ok {
+	if timeout, ok := b.set.timeoutOf(s.Timeout); ok {
 		v.RequestTimeout(timeout)
 	}
 	if r != nil && r.observer != nil {

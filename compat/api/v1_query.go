@@ -2,11 +2,7 @@
 
 package gocql
 
-import (
-	"time"
-
-	"github.com/vecql/vecql"
-)
+import "github.com/vecql/vecql"
 
 // Queries of v1.7 and the fork. Each execution makes a query of vecql with the options of the moment.
 
@@ -31,15 +27,24 @@ func AdaptBinding[H, I any](b Binding[I], r *Results[H, I]) func(vecql.Statement
 	}
 }
 
+// BindBy sets the function that returns the values of a query each time it runs.
+func BindBy[R, I any](q Set[R], b Binding[I]) {
+	q.settings().Change(func(o *Rare[R]) { o.Binding = b })
+}
+
+// BindingOf returns the function that BindBy has set, nil if the query has its values.
+func BindingOf[I, R any](o *Rare[R]) Binding[I] {
+	b, _ := o.Binding.(Binding[I])
+	return b
+}
+
 // A QueryV1 is what the queries of both have. A module's Query embeds it as its first field. The parameters are those
 // of Query and SessionV1.
 type QueryV1[S, R any, C ~uint16, H, I any] struct {
 	query[S, R, C]
 	counted[H]
-	target
 
 	session *SessionV1[R, C, H, I] // nil for a query that no session made
-	binding Binding[I]             // returns the values; nil means that the query has them
 }
 
 // StartQuery sets the session, the statement and the defaults of a query. m counts its attempts; run executes it.
@@ -47,17 +52,20 @@ func StartQuery[S, R any, C ~uint16, H, I any](
 	q *QueryV1[S, R, C, H, I], s *SessionV1[R, C, H, I], m *Metrics, run func(*S) RowReader, stmt string, values []any,
 ) {
 	q.session, q.metrics, q.run = s, m, run
-	q.st.Text, q.st.Values, q.st.Idempotent, q.st.AllMetadata = stmt, values, s.Idempotent, s.AllMetadata
-	q.set.Timestamps, q.set.Retry, q.set.Serial = s.Timestamps, s.Retry, s.Serial
-	s.applyTo(&q.st, &q.set.Trace)
+	q.st.Text, q.st.Idempotent, q.st.Cons = stmt, s.Idempotent, s.begin(&q.set)
+	if s.Results == nil { // a session that the program made as a literal
+		q.st.Values.Set(values)
+	} else {
+		q.st.Values.Init(s.Results.Dialect, values)
+	}
 }
-
-// BindBy sets the function that returns the values of a query each time it runs.
-func BindBy[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], b Binding[I]) { q.binding = b }
 
 // Bind replaces the values. It also ends manual paging's position: the query begins at the first page.
 func (q *QueryV1[S, R, C, H, I]) Bind(v ...any) *S {
-	q.st.Values, q.st.PageState = v, nil
+	q.st.Values.Set(v)
+	if q.set.Rare().PageState != nil {
+		q.set.Change(func(o *Rare[R]) { o.PageState = nil })
+	}
 	return q.whole()
 }
 
@@ -71,19 +79,18 @@ func Exec[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execution
 		return err
 	}
 	r.countIn(q.metrics)
-	began := time.Now()
 	var v *vecql.Query // on the stack, as in a program for vecql, and without the memory of an Iter
-	if q.binding != nil {
-		v = s.Bind(q.st.Text, AdaptBinding(q.binding, q.session.Results))
+	if b := BindingOf[I](q.set.Rare()); b != nil {
+		v = s.Bind(q.st.Text, AdaptBinding(b, q.session.Results))
 	} else {
-		v = s.Query(q.st.Text, q.session.bind(q.st.Values)...)
+		v = s.Query(q.st.Text, BoundBy(&q.st, q.session.Results)...)
 	}
 	q.configure(v, r)
 	info, err := v.ExecInfoContext(q.session.context(q.Context(), q.whole()))
 	if err != nil {
-		info.Attempts = attemptsOf(err)
+		info.Attempts, info.Latency = spentOn(err)
 	}
-	own := r.finish(q.metrics, info.Attempts, time.Since(began)/time.Duration(max(info.Attempts, 1)))
+	own := r.finish(q.metrics, info.Attempts, info.Latency)
 	q.session.warn(q.whole(), info.Host, info.Warnings)
 	return q.session.outcome(err, own, q.st.Idempotent)
 }
@@ -105,10 +112,10 @@ func RunQuery[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execu
 // build returns the query of vecql for an execution. r may be nil.
 func (q *QueryV1[S, R, C, H, I]) build(s *vecql.Session, r *Execution) *vecql.Query {
 	var v *vecql.Query
-	if q.binding != nil {
-		v = s.Bind(q.st.Text, AdaptBinding(q.binding, q.session.Results))
+	if b := BindingOf[I](q.set.Rare()); b != nil {
+		v = s.Bind(q.st.Text, AdaptBinding(b, q.session.Results))
 	} else {
-		v = s.Query(q.st.Text, q.session.bind(q.st.Values)...)
+		v = s.Query(q.st.Text, BoundBy(&q.st, q.session.Results)...)
 	}
 	q.configure(v, r)
 	return v
@@ -117,18 +124,19 @@ func (q *QueryV1[S, R, C, H, I]) build(s *vecql.Session, r *Execution) *vecql.Qu
 // configure applies the options of the query to that of vecql. r may be nil.
 func (q *QueryV1[S, R, C, H, I]) configure(v *vecql.Query, r *Execution) {
 	ConfigureQuery(&q.query, v)
+	o := q.set.Rare()
 	if q.st.Idempotent {
 		v.Idempotent(true)
-		if q.set.Spec != nil {
-			v.SpeculativeExecutionPolicy(q.set.Spec)
+		if o.Spec != nil {
+			v.SpeculativeExecutionPolicy(o.Spec)
 		}
 	}
-	if timeout, ok := q.timeoutOf(q.set.Ctx, q.session.Timeout); ok {
+	if timeout, ok := q.set.timeoutOf(q.session.Timeout); ok {
 		v.RequestTimeout(timeout)
 	}
-	v.HostID(q.hostID).Keyspace(q.keyspace)
-	if q.now != nil {
-		v.NowInSeconds(int32(*q.now))
+	v.Keyspace(o.Keyspace)
+	if o.Now != nil {
+		v.NowInSeconds(int32(*o.Now))
 	}
 	if r != nil && r.observer != nil {
 		v.Observer(r.observer)
@@ -140,7 +148,7 @@ func (q *QueryV1[S, R, C, H, I]) configure(v *vecql.Query, r *Execution) {
 
 // route returns the route of the query. It prepares the statement unless that has been done.
 func (q *QueryV1[S, R, C, H, I]) route() (vecql.RouteInfo, error) {
-	if q.binding != nil && len(q.st.Values) == 0 {
+	if BindingOf[I](q.set.Rare()) != nil && len(q.Values()) == 0 {
 		return vecql.RouteInfo{}, nil // the values are unknown
 	}
 	s, err := q.session.started()
@@ -166,8 +174,8 @@ func KnownRoute[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) vecql.
 
 // GetRoutingKey returns the serialized partition key, nil if it is unknown. It may prepare the statement.
 func (q *QueryV1[S, R, C, H, I]) GetRoutingKey() ([]byte, error) {
-	if q.st.RoutingKey != nil {
-		return q.st.RoutingKey, nil
+	if key := q.set.Rare().RoutingKey; key != nil {
+		return key, nil
 	}
 	r, err := q.route()
 	if err == nil {
@@ -181,8 +189,8 @@ func (q *QueryV1[S, R, C, H, I]) Keyspace() string {
 	if keyspace := KnownRoute(q).Keyspace; keyspace != "" {
 		return keyspace
 	}
-	if q.keyspace != "" || q.session == nil {
-		return q.keyspace
+	if own := q.set.Rare().Keyspace; own != "" || q.session == nil {
+		return own
 	}
 	return q.session.Keyspace
 }

@@ -18,7 +18,7 @@ import (
 // module's RetryPolicy, C its Consistency, H its HostInfo, I its ColumnInfo.
 type SessionV1[R any, C ~uint16, H, I any] struct {
 	*Results[H, I]
-	*Defaults[C]
+	*Defaults[C, R]
 	// Started returns the session of vecql, an error before it is ready.
 	Started func() (*vecql.Session, error)
 	// Plain returns the API's error for one of vecql.
@@ -28,13 +28,21 @@ type SessionV1[R any, C ~uint16, H, I any] struct {
 	Picking bool // a HostSelectionPolicy of the program needs the requests
 
 	// The options of ClusterConfig.
-	Keyspace    string
-	Timeout     time.Duration // of an attempt; 0 means none
-	Retry       R
-	Serial      cql.Consistency
-	Idempotent  bool
-	Timestamps  bool
-	AllMetadata bool // each page has the metadata of the result
+	Keyspace   string
+	Timeout    time.Duration // of an attempt; 0 means none
+	Serial     cql.Consistency
+	Idempotent bool
+	Timestamps bool
+}
+
+// begin sets the options of a new request to those of the session, and returns the consistency. s may be nil.
+func (s *SessionV1[R, C, H, I]) begin(o *Settings[R]) (cons C) {
+	if s == nil {
+		return cons
+	}
+	d := s.Defaults.get()
+	o.Serial, o.Timestamps, o.Shared = s.Serial, s.Timestamps, &d.rare
+	return d.cons
 }
 
 // started returns the session of vecql. s may be nil.
@@ -100,49 +108,49 @@ func AwaitAgreement[R any, C ~uint16, H, I any](ctx context.Context, s *SessionV
 	return s.Plain(v.AwaitSchemaAgreement(ctx))
 }
 
-// A target holds where and how a request of the fork is executed. Queries and batches of v1.7 leave it empty.
-type target struct {
-	hostID   string         // of the node to use; "" means any
-	keyspace string         // "" means that of the session
-	timeout  *time.Duration // of an attempt, 0 for none; nil means that of the session
-	now      *int           // in seconds, for the expiration of cells; nil means the time of the server
-}
-
 // timeoutOf returns the timeout of an attempt, that of a session unless the request has its own. ok reports whether the
 // request needs it: the session's own timeout applies to contexts without a deadline only.
-func (t *target) timeoutOf(ctx context.Context, session time.Duration) (timeout time.Duration, ok bool) {
-	if t.timeout != nil {
-		return OrNever(*t.timeout), true
+func (s *Settings[R]) timeoutOf(session time.Duration) (timeout time.Duration, ok bool) {
+	if t := s.Rare().Timeout; t != nil {
+		return OrNever(*t), true
 	}
-	if ctx != nil {
-		_, ok = ctx.Deadline()
+	if s.Ctx != nil {
+		_, ok = s.Ctx.Deadline()
 	}
 	return OrNever(session), ok
 }
 
-// A Targeted is a query or a batch of v1.7 or the fork. The methods of the fork set its target by the functions below.
-type Targeted interface{ at() *target }
-
-func (t *target) at() *target { return t }
-
 // SetHost sets the node of a request by its id; "" means any.
-func SetHost(r Targeted, hostID string) { r.at().hostID = hostID }
+func SetHost[R any](r Set[R], hostID string) {
+	r.settings().Change(func(o *Rare[R]) { o.HostID = hostID })
+}
 
 // SetKeyspace sets the keyspace of a request; "" means that of the session.
-func SetKeyspace(r Targeted, keyspace string) { r.at().keyspace = keyspace }
+func SetKeyspace[R any](r Set[R], keyspace string) {
+	r.settings().Change(func(o *Rare[R]) { o.Keyspace = keyspace })
+}
 
 // SetTimeout sets the timeout of an attempt; 0 means none.
-func SetTimeout(r Targeted, timeout time.Duration) { r.at().timeout = &timeout }
+func SetTimeout[R any](r Set[R], timeout time.Duration) {
+	r.settings().Change(func(o *Rare[R]) { o.Timeout = &timeout })
+}
 
 // SetNow sets the time at which the server evaluates the expiration of cells, in seconds.
-func SetNow(r Targeted, now int) { r.at().now = &now }
+func SetNow[R any](r Set[R], now int) {
+	r.settings().Change(func(o *Rare[R]) { o.Now = &now })
+}
+
+// SetObserver sets the observer of a query, a module's QueryObserver.
+func SetObserver[R any](r Set[R], observer any) {
+	r.settings().Change(func(o *Rare[R]) { o.Observer = observer })
+}
 
 // HostOf returns what SetHost has set.
-func HostOf(r Targeted) string { return r.at().hostID }
+func HostOf[R any](r Set[R]) string { return r.settings().Rare().HostID }
 
 // TimeoutOf returns what SetTimeout has set, else the timeout of a session.
-func TimeoutOf(r Targeted, session time.Duration) time.Duration {
-	if t := r.at().timeout; t != nil {
+func TimeoutOf[R any](r Set[R], session time.Duration) time.Duration {
+	if t := r.settings().Rare().Timeout; t != nil {
 		return *t
 	}
 	return session

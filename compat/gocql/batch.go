@@ -81,7 +81,7 @@ func (b *Batch) content() api.Content[Consistency, ColumnInfo] {
 // run executes a batch. s may be nil.
 func (s *Session) run(b *Batch) *Iter {
 	it := &Iter{}
-	r := s.newExecution(b, api.SettingsOf(b).Retry, b.observer != nil)
+	r := s.newExecution(b, api.SettingsOf(b).Rare().Retry, b.observer != nil)
 	api.RunBatch(&b.batch, s.v1(), b.content(), r, &it.iter)
 	return it
 }

@@ -42,7 +42,7 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
 	q, host := r.request.(*Query), r.session.hosts.Of(o.Host)
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
-	q.observer.ObserveQuery(ctx, ObservedQuery{
+	api.SettingsOf(q).Rare().Observer.(QueryObserver).ObserveQuery(ctx, ObservedQuery{
 		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
 		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
 	})

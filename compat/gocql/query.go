@@ -13,9 +13,8 @@ import (
 
 // A Query is a statement with its values and options. A setter modifies the query and returns it.
 type Query struct {
-	query    // the first field: see package api
-	session  *Session
-	observer QueryObserver
+	query   // the first field: see package api
+	session *Session
 }
 
 type query = api.QueryV1[Query, RetryPolicy, Consistency, HostInfo, ColumnInfo]
@@ -29,7 +28,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 		m api.Metrics
 	}{} // one allocation
 	q := &made.q
-	q.session, q.observer = s, s.cfg.QueryObserver
+	q.session = s
 	api.StartQuery(&q.query, &s.core, &made.m, func(q *Query) api.RowReader { return q.Iter() }, stmt, values)
 	return q
 }
@@ -37,7 +36,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 // Bind returns a query of stmt that calls b for its values each time it runs.
 func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
 	q := s.Query(stmt)
-	api.BindBy(&q.query, b)
+	api.BindBy(q, b)
 	return q
 }
 
@@ -48,10 +47,11 @@ func (q *Query) SerialConsistency(cons SerialConsistency) *Query {
 }
 
 // Observer sets the observer of the query's attempts.
-func (q *Query) Observer(observer QueryObserver) *Query { q.observer = observer; return q }
+func (q *Query) Observer(observer QueryObserver) *Query { api.SetObserver(q, observer); return q }
 
 func (q *Query) execution() *api.Execution {
-	return q.session.newExecution(q, api.SettingsOf(q).Retry, q.observer != nil)
+	o := api.SettingsOf(q).Rare()
+	return q.session.newExecution(q, o.Retry, o.Observer != nil)
 }
 
 // Exec runs the query and discards its rows.

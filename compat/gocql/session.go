@@ -24,7 +24,7 @@ type Session struct {
 }
 
 type (
-	defaults = api.Defaults[Consistency]
+	defaults = api.Defaults[Consistency, RetryPolicy]
 	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
 )
 
@@ -33,7 +33,7 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, ErrNoHosts
 	}
-	s := &Session{cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize), hosts: newHosts()}
+	s := &Session{cfg: cfg, hosts: newHosts()}
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -59,10 +59,12 @@ func (s *Session) setCore() {
 			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
 		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil,
-		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Retry: cfg.RetryPolicy, Idempotent: cfg.DefaultIdempotence,
+		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
 		Serial: cql.Consistency(cfg.SerialConsistency), Timestamps: cfg.DefaultTimestamp,
-		AllMetadata: cfg.DisableSkipMetadata,
 	}
+	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
+		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,
+	})
 }
 
 // v1 returns what the queries and batches of the session need, nil for nil.

@@ -11,15 +11,16 @@ import (
 // A Batch is a list of statements sent in one request.
 type Batch struct {
 	batch // the first field: see package api
-	options
 
 	Type          BatchType
 	Entries       []BatchEntry
 	Cons          Consistency
 	CustomPayload map[string][]byte
 
-	session  *Session
-	observer BatchObserver
+	session      *Session
+	observer     BatchObserver
+	keyspace     string
+	nowInSeconds *int
 }
 
 type batch = api.Options[Batch, RetryPolicy]
@@ -88,7 +89,7 @@ func (b *Batch) IsIdempotent() bool { return api.AllIdempotent(b.Entries) }
 
 // SpeculativeExecutionPolicy sets the policy of speculative execution, which applies if the batch is idempotent.
 func (b *Batch) SpeculativeExecutionPolicy(sp SpeculativeExecutionPolicy) *Batch {
-	api.SettingsOf(b).Spec = sp
+	api.SettingsOf(b).Change(func(o *api.Rare[RetryPolicy]) { o.Spec = sp })
 	return b
 }
 

@@ -72,7 +72,7 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 	d := s.driver.Batch(vecql.BatchType(b.Type))
 	api.AddEntries(d, b.Entries, &s.results)
 	idempotent := len(b.Entries) > 0 && b.IsIdempotent()
-	set := api.SettingsOf(b)
+	set := api.SettingsOf(b).Rare()
 	api.ConfigureBatch(&b.batch, d)
 	d.Consistency(b.Cons).CustomPayload(b.CustomPayload)
 	if s.hasOptionsOfV5() {

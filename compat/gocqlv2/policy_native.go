@@ -84,7 +84,7 @@ type statement interface {
 	getHostID() string
 }
 
-func (q *Query) getHostID() string { return q.hostID }
+func (q *Query) getHostID() string { return q.GetHostID() }
 func (b *Batch) getHostID() string { return "" }
 
 // pickedRequest is an ExecutableStatement.

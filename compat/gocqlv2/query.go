@@ -15,64 +15,60 @@ import (
 
 // A Query is a statement with its values and options.
 type Query struct {
-	query // the first field: see package api
-	options
-
-	session  *Session
-	binding  func(q *QueryInfo) ([]any, error)
-	hostID   string
-	observer QueryObserver
+	query   // the first field: see package api
+	session *Session
 }
 
 type query = api.Query[Query, RetryPolicy, Consistency]
 
 const _ = -unsafe.Offsetof(Query{}.query) - unsafe.Offsetof(Batch{}.batch) // does not compile unless it is 0
 
-// options are the options of queries and batches that apply to version 5 of the protocol only.
-type options struct {
-	keyspace     string
-	nowInSeconds *int
-}
-
 // set applies the session's options.
 func (s *Session) set(o *api.Settings[RetryPolicy]) {
-	o.Serial, o.Timestamps = s.cfg.SerialConsistency, s.cfg.DefaultTimestamp
-	o.Trace, o.Retry = s.cfg.Tracer, s.cfg.RetryPolicy
+	o.Serial, o.Timestamps, o.Shared = s.cfg.SerialConsistency, s.cfg.DefaultTimestamp, &s.rare
+}
+
+// rareOptions returns the options that queries and batches share with their session.
+func rareOptions(cfg *ClusterConfig) api.Rare[RetryPolicy] {
+	return api.Rare[RetryPolicy]{
+		Trace: cfg.Tracer, Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize,
+		Prefetch: cfg.NextPagePrefetch, AllMetadata: cfg.DisableSkipMetadata,
+	}
 }
 
 // Query returns a query with the session's options.
 func (s *Session) Query(stmt string, values ...any) *Query {
-	q := &Query{session: s, observer: s.cfg.QueryObserver}
+	q := &Query{session: s}
 	api.SetRun(&q.query, func(q *Query) api.RowReader { return q.Iter() })
 	s.set(api.SettingsOf(q))
 	st := api.StatementOf(&q.query)
-	st.Text, st.Values, st.Cons, st.PageSize = stmt, values, s.cfg.Consistency, s.cfg.PageSize
-	st.Prefetch, st.Idempotent = s.cfg.NextPagePrefetch, s.cfg.DefaultIdempotence
-	st.AllMetadata = s.cfg.DisableSkipMetadata
+	st.Text, st.Cons, st.Idempotent = stmt, s.cfg.Consistency, s.cfg.DefaultIdempotence
+	st.Values.Init(dialect, values)
 	return q
 }
 
 // Bind returns a query whose values the function b returns when the statement has been prepared.
 func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
 	q := s.Query(stmt)
-	q.binding = b
+	api.BindBy(q, b)
 	return q
 }
 
 // Observer sets the observer of the query.
-func (q *Query) Observer(observer QueryObserver) *Query { q.observer = observer; return q }
+func (q *Query) Observer(observer QueryObserver) *Query { api.SetObserver(q, observer); return q }
 
 // Keyspace returns the keyspace of the query or the session.
 func (q *Query) Keyspace() string {
-	if q.keyspace == "" && q.session != nil {
+	own := api.SettingsOf(q).Rare().Keyspace
+	if own == "" && q.session != nil {
 		return q.session.cfg.Keyspace
 	}
-	return q.keyspace
+	return own
 }
 
 // Bind sets the values.
 func (q *Query) Bind(v ...any) *Query {
-	api.StatementOf(&q.query).Values = v
+	api.StatementOf(&q.query).Values.Set(v)
 	return q
 }
 
@@ -96,16 +92,16 @@ func (q *Query) GetSerialConsistency() (Consistency, bool) {
 }
 
 // SetHostID sends the query only to the node with that HostInfo.HostID.
-func (q *Query) SetHostID(hostID string) *Query { q.hostID = hostID; return q }
+func (q *Query) SetHostID(hostID string) *Query { api.SetHost(q, hostID); return q }
 
 // GetHostID returns the host id set by SetHostID.
-func (q *Query) GetHostID() string { return q.hostID }
+func (q *Query) GetHostID() string { return api.HostOf(q) }
 
 // SetKeyspace sets the keyspace of the query (protocol v5).
-func (q *Query) SetKeyspace(keyspace string) *Query { q.keyspace = keyspace; return q }
+func (q *Query) SetKeyspace(keyspace string) *Query { api.SetKeyspace(q, keyspace); return q }
 
 // WithNowInSeconds sets the time that the server assumes, in seconds since the epoch (protocol v5).
-func (q *Query) WithNowInSeconds(now int) *Query { q.nowInSeconds = &now; return q }
+func (q *Query) WithNowInSeconds(now int) *Query { api.SetNow(q, now); return q }
 
 // timeout returns the timeout of each attempt for a context with a deadline beyond it; 0 means that the deadline or
 // ClusterConfig.Timeout bounds the attempts.
@@ -125,10 +121,10 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 	st := api.StatementOf(&q.query)
 	s := q.session
 	var d *vecql.Query
-	if q.binding != nil {
-		d = s.driver.Bind(st.Text, api.AdaptBinding(q.binding, &s.results))
+	if b := api.BindingOf[ColumnInfo](api.SettingsOf(q).Rare()); b != nil {
+		d = s.driver.Bind(st.Text, api.AdaptBinding(b, &s.results))
 	} else {
-		d = s.driver.Query(st.Text, s.bind(st.Values)...)
+		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
 	}
 	q.configure(ctx, d)
 	return d
@@ -137,25 +133,25 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 // configure applies the options of the query to that of vecql.
 func (q *Query) configure(ctx context.Context, d *vecql.Query) {
 	s := q.session
-	set := api.SettingsOf(q)
+	o := api.SettingsOf(q).Rare()
 	api.ConfigureQuery(&q.query, d)
-	d.Idempotent(q.IsIdempotent()).HostID(q.hostID)
+	d.Idempotent(q.IsIdempotent())
 	if s.hasOptionsOfV5() {
-		if q.keyspace != s.cfg.Keyspace {
-			d.Keyspace(q.keyspace)
+		if o.Keyspace != s.cfg.Keyspace {
+			d.Keyspace(o.Keyspace)
 		}
-		if q.nowInSeconds != nil {
-			d.NowInSeconds(int32(*q.nowInSeconds))
+		if o.Now != nil {
+			d.NowInSeconds(int32(*o.Now))
 		}
 	}
-	if q.IsIdempotent() && set.Retry != nil {
-		d.RetryPolicy(retryAdapter{set.Retry})
+	if q.IsIdempotent() && o.Retry != nil {
+		d.RetryPolicy(retryAdapter{o.Retry})
 	}
-	if set.Spec != nil && set.Spec.Attempts() > 0 {
-		d.SpeculativeExecutionPolicy(set.Spec)
+	if o.Spec != nil && o.Spec.Attempts() > 0 {
+		d.SpeculativeExecutionPolicy(o.Spec)
 	}
-	if q.observer != nil {
-		d.Observer(queryObserver{q.observer, q})
+	if observer, ok := o.Observer.(QueryObserver); ok {
+		d.Observer(queryObserver{observer, q})
 	}
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)

@@ -24,10 +24,10 @@ func (q *Query) ExecContext(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	s := q.session
 	var d *vecql.Query // on the stack, as in a program for vecql
-	if q.binding != nil {
-		d = s.driver.Bind(st.Text, api.AdaptBinding(q.binding, &s.results))
+	if b := api.BindingOf[ColumnInfo](api.SettingsOf(q).Rare()); b != nil {
+		d = s.driver.Bind(st.Text, api.AdaptBinding(b, &s.results))
 	} else {
-		d = s.driver.Query(st.Text, s.bind(st.Values)...)
+		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
 	}
 	q.configure(ctx, d)
 	return plain(d.ExecContext(s.picking(ctx, q)))

@@ -26,11 +26,12 @@ type Session struct {
 	hosts     *api.Hosts[HostInfo]
 	keyspaces api.Keyspaces[KeyspaceMetadata]
 	results   api.Results[HostInfo, ColumnInfo]
+	rare      api.Rare[RetryPolicy]
 }
 
 // NewSession connects to the cluster that cfg describes.
 func NewSession(cfg ClusterConfig) (*Session, error) {
-	s := &Session{cfg: cfg, hosts: newHosts(), types: userTypes(cfg.RegisteredTypes)}
+	s := &Session{cfg: cfg, hosts: newHosts(), types: userTypes(cfg.RegisteredTypes), rare: rareOptions(&cfg)}
 	s.results = api.Results[HostInfo, ColumnInfo]{
 		Dialect: dialect, Hosts: s.hosts, Columns: s.columns, Values: s.values(),
 		Failure: func(err error, _ bool) error { return plain(err) },
@@ -156,14 +157,6 @@ func (s *Session) values() func([]any) []any {
 		return nil
 	}
 	return s.types.bind
-}
-
-// bind returns values with the API's meanings.
-func (s *Session) bind(values []any) []any {
-	if s.types != nil {
-		return s.types.bind(values)
-	}
-	return dialect.Bind(values)
 }
 
 // NewTraceWriter returns a Tracer that writes the events of each trace to w.

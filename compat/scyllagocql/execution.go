@@ -49,28 +49,28 @@ type retryable interface {
 
 // retried is what copies of a request for a RetryPolicy have in addition.
 type retried struct {
-	attempted int  // attempts of the execution
-	lwt       bool // the request is conditional
+	attempted int32 // attempts of the execution
+	lwt       bool  // the request is conditional
 }
 
 // attempts returns the attempts of all executions so far, in a copy for a RetryPolicy those of the execution.
 func (r *retried) attempts(all int) int {
 	if r.attempted > 0 {
-		return r.attempted
+		return int(r.attempted)
 	}
 	return all
 }
 
 func (q *Query) after(a vecql.Attempt) RetryableQuery {
 	c := *q
-	c.attempted, c.lwt = a.Number, a.LWT
+	c.attempted, c.lwt = int32(a.Number), a.LWT
 	c.SetConsistency(a.Consistency)
 	return &c
 }
 
 func (b *Batch) after(a vecql.Attempt) RetryableQuery {
 	c := *b
-	c.Cons, c.attempted, c.lwt = a.Consistency, a.Number, a.LWT
+	c.Cons, c.attempted, c.lwt = a.Consistency, int32(a.Number), a.LWT
 	return &c
 }
 
@@ -104,12 +104,13 @@ func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
 		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
 		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
 	}
-	if full, ok := q.observer.(QueryObserverWithAttemptMetrics); ok {
+	observer := api.SettingsOf(q).Rare().Observer
+	if full, ok := observer.(QueryObserverWithAttemptMetrics); ok {
 		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})
 		full.ObserveQueryWithAttemptMetrics(ctx, ObservedQueryWithAttemptMetrics{seen, all})
 		return
 	}
-	q.observer.ObserveQuery(ctx, seen)
+	observer.(QueryObserver).ObserveQuery(ctx, seen)
 }
 
 // ObserveBatch implements vecql.BatchObserver.

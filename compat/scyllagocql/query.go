@@ -17,9 +17,8 @@ type Query struct {
 	query // the first field: see package api
 	retried
 
-	session  *Session
-	observer QueryObserver
-	quiet    bool // warnings are not handled
+	session *Session
+	quiet   bool // warnings are not handled
 }
 
 type query = api.QueryV1[Query, RetryPolicy, Consistency, HostInfo, ColumnInfo]
@@ -33,7 +32,7 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 		m api.Metrics
 	}{} // one allocation
 	q := &made.q
-	q.session, q.observer = s, s.cfg.QueryObserver
+	q.session = s
 	api.StartQuery(&q.query, &s.core, &made.m, func(q *Query) api.RowReader { return q.Iter() }, stmt, values)
 	return q
 }
@@ -48,7 +47,7 @@ func (s *Session) QueryWithContext(ctx context.Context, stmt string, values ...a
 // Bind returns a query of stmt that calls b for its values each time it runs.
 func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query {
 	q := s.Query(stmt)
-	api.BindBy(&q.query, b)
+	api.BindBy(q, b)
 	return q
 }
 
@@ -56,7 +55,7 @@ func (s *Session) Bind(stmt string, b func(q *QueryInfo) ([]any, error)) *Query 
 func (q *Query) SerialConsistency(cons Consistency) *Query { api.SettingsOf(q).Serial = cons; return q }
 
 // Observer sets the observer of the query's attempts.
-func (q *Query) Observer(observer QueryObserver) *Query { q.observer = observer; return q }
+func (q *Query) Observer(observer QueryObserver) *Query { api.SetObserver(q, observer); return q }
 
 // Attempts returns the number of attempts of all executions of the query so far.
 func (q *Query) Attempts() int { return q.attempts(q.query.Attempts()) }
@@ -92,7 +91,8 @@ func (q *Query) IsLWT() bool {
 func (q *Query) GetCustomPartitioner() Partitioner { return nil }
 
 func (q *Query) execution() *api.Execution {
-	return q.session.newExecution(q, api.SettingsOf(q).Retry, q.observer != nil)
+	o := api.SettingsOf(q).Rare()
+	return q.session.newExecution(q, o.Retry, o.Observer != nil)
 }
 
 // Exec runs the query and discards its rows.

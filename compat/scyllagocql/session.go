@@ -37,7 +37,7 @@ type Session struct {
 }
 
 type (
-	defaults = api.Defaults[Consistency]
+	defaults = api.Defaults[Consistency, RetryPolicy]
 	core     = api.SessionV1[RetryPolicy, Consistency, HostInfo, ColumnInfo]
 )
 
@@ -74,8 +74,7 @@ func newSession(cfg ClusterConfig) (*Session, *vecql.ClusterConfig, error) {
 		return nil, nil, err
 	}
 	s := &Session{
-		id: id.String(), cfg: cfg, defaults: api.NewDefaults(cfg.Consistency, cfg.PageSize),
-		ready: make(chan struct{}), hosts: newHosts(),
+		id: id.String(), cfg: cfg, ready: make(chan struct{}), hosts: newHosts(),
 	}
 	c, err := s.config()
 	if err != nil {
@@ -129,9 +128,12 @@ func (s *Session) setCore() {
 			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
 		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil, Warn: s.warn,
-		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Retry: cfg.RetryPolicy, Idempotent: cfg.DefaultIdempotence,
-		Serial: cfg.SerialConsistency, Timestamps: cfg.DefaultTimestamp, AllMetadata: cfg.DisableSkipMetadata,
+		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
+		Serial: cfg.SerialConsistency, Timestamps: cfg.DefaultTimestamp,
 	}
+	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
+		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,
+	})
 }
 
 // v1 returns what the queries and batches of the session need, nil for nil.

@@ -80,9 +80,8 @@ func (t *TracerEnhanced) GetActivities(traceId []byte) ([]TraceEntry, error) {
 // system returns a query of the system tables: with consistency ONE, without observers, tracing and warnings.
 func (s *Session) system(stmt string, values ...any) *Query {
 	q := s.Query(stmt, values...).Consistency(One).Idempotent(true)
-	q.observer, q.quiet = nil, true
-	q.Trace(nil)
-	return q
+	q.quiet = true
+	return q.Observer(nil).Trace(nil)
 }
 
 // A TraceWriter is a Tracer that writes the trace of each request as text.

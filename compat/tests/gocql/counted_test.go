@@ -175,10 +175,6 @@ func TestSettingsOfASession(t *testing.T) {
 	}
 }
 
-type traces [][]byte
-
-func (t *traces) Trace(id []byte) { *t = append(*t, slices.Clone(id)) }
-
 // TestRouteOfAQuery: the routing key is known before the execution, the table after it.
 func TestRouteOfAQuery(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/gocql/gocql"
 	"github.com/vecql/vecql/cqltest"
@@ -38,6 +39,47 @@ func TestExponentialBackoffEndsWithTheContext(t *testing.T) {
 	policy := &gocql.ExponentialBackoffRetryPolicy{NumRetries: 3, Min: time.Hour, Max: time.Hour}
 	if err := s.Query("SELECT id FROM items WHERE id = ?", 1).WithContext(ctx).RetryPolicy(policy).Exec(); err == nil {
 		t.Error("no error")
+	}
+}
+
+type traces [][]byte
+
+func (t *traces) Trace(id []byte) { *t = append(*t, slices.Clone(id)) }
+
+// TestCopiesOfAQuery have values and options of their own.
+func TestCopiesOfAQuery(t *testing.T) {
+	s := newSession(t, newCluster(t, cqltest.Config{}))
+	var traces traces
+	q := s.Query("INSERT INTO items (id, name) VALUES (?, ?)", 1, "") // an empty text is encoded by the dialect
+	copied, with := *q, q.WithContext(t.Context())
+	other := copied
+	copied.Bind(2, "lamp").Trace(&traces)
+	with.Bind(3, "desk").Idempotent(true).PageSize(1)
+	for i, q := range []*gocql.Query{q, &copied, with, &other} {
+		if err := q.Exec(); err != nil {
+			t.Fatal(i, err)
+		}
+		if len(traces) != min(i, 1) || q.IsIdempotent() != (i == 2) {
+			t.Error(i, len(traces), q.IsIdempotent())
+		}
+	}
+	rows, err := s.Query("SELECT id, name FROM items").Iter().SliceMap()
+	if names := map[any]any{}; err == nil && len(rows) == 3 {
+		for _, row := range rows {
+			names[row["id"]] = row["name"]
+		}
+		if fmt.Sprint(names) != "map[1: 2:lamp 3:desk]" {
+			t.Error(names)
+		}
+	} else {
+		t.Error(rows, err)
+	}
+}
+
+// TestQueryIsSmall: each query of a program is on the heap, and hundreds of them in flight fill the processor's cache.
+func TestQueryIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(gocql.Query{}); size > 152 {
+		t.Error(size, "bytes")
 	}
 }
 
