@@ -174,11 +174,11 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 	if groups <= w.mark && !tooLarge {
 		return nil
 	}
-	if w.from > 0 && groups-w.from < w.rows/4 {
+	if w.from >= w.plan.firstFrozen() && groups-w.from < w.rows/4 {
 		w.mode, w.rows, w.misses = modeFrozen, 0, 0
 		return nil
 	}
-	if groups > w.plan.local || tooLarge {
+	if groups > w.plan.local || tooLarge || w.from == 0 && groupsOf(w.rows, w.rows-groups) > w.plan.local {
 		return w.abandonTable()
 	}
 	w.from, w.rows = groups, 0
@@ -188,13 +188,23 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 	return nil
 }
 
-// firstMark returns the number of groups from which the worker counts rows, to freeze its table. With skewed keys a
-// small table has most rows, and stays in the cache. Texts are marked late, since misses are copied.
-func (p *plan) firstMark() int {
+// firstMark returns the number of groups from which the worker counts rows. The rows until then show whether nearly all
+// keys differ, in batches too small for a sample.
+func (p *plan) firstMark() int { return max(1, min(p.local/2, max(p.local/8, 4096))) }
+
+// firstFrozen returns the mark from which a table may be frozen. With skewed keys a small table has most rows, and stays
+// in the cache. Tables of texts are frozen late, since misses are copied.
+func (p *plan) firstFrozen() int {
 	if p.keys.form <= keyWords {
-		return max(1, min(p.local/2, max(p.local/8, 4096)))
+		return 1
 	}
 	return max(1, p.local/2)
+}
+
+// groupsOf estimates the number of groups from which a number of keys was drawn, some of them again. Of n keys drawn
+// from g groups, about n*n/2g were drawn before.
+func groupsOf(keys, again int) int {
+	return int(min(float64(keys)*float64(keys)/2/float64(max(1, again)), maxGroups))
 }
 
 // tooLarge counts the memory of the table, and reports whether it exceeds its part of the memory limit. A table of few
@@ -211,8 +221,7 @@ func (w *worker) tooLarge() bool {
 // sampleRows is the number of rows that are sampled before the first is added.
 const sampleRows = 4096
 
-// choose selects the mode for the first rows, from a sample of their input. Of n keys drawn from g groups, about n*n/2g
-// were drawn before.
+// choose selects the mode for the first rows, from a sample of their input.
 func (w *worker) choose(in *input) {
 	w.mode = modeTable
 	w.local = newMerger(w.plan)
@@ -248,7 +257,7 @@ func (w *worker) choose(in *input) {
 		}
 	}
 	again := sampleRows - (t.groups() - 1)
-	groups := sampleRows * sampleRows / 2 / max(1, again)
+	groups := groupsOf(sampleRows, again)
 	if groups > w.plan.local {
 		w.mode, w.local = modeScatter, nil
 		return
