@@ -202,8 +202,11 @@ func (p *plan) firstFrozen() int {
 }
 
 // groupsOf estimates the number of groups from which a number of keys was drawn, some of them again. Of n keys drawn
-// from g groups, about n*n/2g were drawn before.
+// from g groups, about n*n/2g were drawn before. If most were, nearly all groups were drawn.
 func groupsOf(keys, again int) int {
+	if again > keys/2 {
+		return keys - again
+	}
 	return int(min(float64(keys)*float64(keys)/2/float64(max(1, again)), maxGroups))
 }
 
@@ -261,9 +264,6 @@ func (w *worker) choose(in *input) {
 	if groups > w.plan.local {
 		w.mode, w.local = modeScatter, nil
 		return
-	}
-	if again > sampleRows/2 {
-		groups = t.groups()
 	}
 	w.local.t.expect(groups, lo, hi)
 }

@@ -21,6 +21,7 @@ func TestTableOfDistinctKeysIsAbandonedEarly(t *testing.T) {
 		{1 << 20, 6000, modeScatter, 6000},
 		{10_000, 20_000, modeTable, 10_000},
 		{1000, 20_000, modeTable, 1000},
+		{5000, 100_000, modeTable, 5000}, // most keys were seen before: see below
 	} {
 		for _, text := range []bool{false, true} {
 			random := rand.New(rand.NewPCG(1, uint64(test.groups)))
@@ -29,10 +30,14 @@ func TestTableOfDistinctKeysIsAbandonedEarly(t *testing.T) {
 			require.NoError(t, err)
 			g.limits.local = 1 << 15
 			w := g.Worker()
-			for range test.rows / 500 {
+			for at := 0; at < test.rows; at += 500 {
 				numbers, texts := make([]int64, 500), make([]string, 500)
+				groups := int64(test.groups)
+				if at < test.rows*3/4 && test.rows > 50_000 {
+					groups = 1000
+				}
 				for i := range numbers {
-					numbers[i] = random.Int64N(int64(test.groups)) * 1_000_003
+					numbers[i] = random.Int64N(groups) * 1_000_003
 					texts[i] = fmt.Sprint(numbers[i])
 				}
 				key := vals(numbers)
