@@ -222,7 +222,7 @@ func (c *columnReader) sparse(n, runs int) bool {
 	case c.node.leaf.typ.Kind.IsText():
 		return runs <= n/8
 	default:
-		return runs <= n/64
+		return runs <= n/256
 	}
 }
 
