@@ -447,13 +447,11 @@ func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
 		return nil, invalid("Invalid number of arguments in call to function %s", name)
 	}
 	inner := e.Args[0]
-	var field string
-	var key cql.Expr
 	switch a := inner.(type) {
 	case *cql.Field:
-		inner, field = a.Of, a.Name
+		inner = a.Of
 	case *cql.Element:
-		inner, key = a.Of, a.Index
+		inner = a.Of
 	}
 	arg, ok := inner.(*cql.Column)
 	if !ok || c.t == nil {
@@ -463,53 +461,23 @@ func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	word := map[string]string{"writetime": "writetime", "maxwritetime": "maxwritetime", "ttl": "ttl"}[name]
 	if col.isKey() {
-		return nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", word, col.name)
+		return nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", name, col.name)
 	}
-	ret := Native("bigint")
-	if name == "ttl" {
-		ret = Native("int")
-	}
-	fact := func(l *cell, sec int64) []byte {
-		switch {
-		case !l.live(sec):
-			return nil
-		case name != "ttl":
-			return int64Bytes(l.ts)
-		case l.ttl == 0:
-			return nil
-		}
-		return int32Bytes(int32(l.expires - sec))
-	}
-	var path func(x *env) ([]byte, error)
-	switch {
-	case field != "":
-		i := -1
-		if col.typ.Kind == KindUDT {
-			i = slices.Index(col.typ.Fields, field)
-		}
-		if i < 0 {
-			return nil, invalid("%s of type %s has no field %s", col.name, col.typ.bare(), field)
-		}
-		path = func(*env) ([]byte, error) { return binary.BigEndian.AppendUint16(nil, uint16(i)), nil }
-	case key != nil:
-		if col.typ.Kind != KindSet && col.typ.Kind != KindMap {
-			return nil, invalid("Invalid element selection: %s is of type %s is not a collection", col.name, col.typ)
-		}
-		n, err := c.term(key, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
-		if err != nil {
-			return nil, err
-		}
-		path = n.eval
+	path, err := c.cellPath(col, e.Args[0])
+	if err != nil {
+		return nil, err
 	}
 	if !col.typ.multiCell() {
 		path = nil // a frozen value has a single cell
 	}
+	n := &node{typ: Native("bigint")}
+	if name == "ttl" {
+		n.typ = Native("int")
+	}
 	many := col.typ.multiCell() && path == nil && name != "maxwritetime"
-	n := &node{typ: ret}
 	if many {
-		n.typ = ListOf(ret)
+		n.typ = ListOf(n.typ)
 	}
 	n.eval = func(x *env) ([]byte, error) {
 		d := x.view.data(col)
@@ -517,38 +485,76 @@ func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
 			return nil, nil
 		}
 		if !d.complex {
-			return fact(&d.cell, x.sec), nil
+			return cellFact(name, &d.cell, x.sec), nil
 		}
 		live := d.live(x.sec)
-		if path != nil {
+		switch {
+		case path != nil:
 			want, err := path(x)
 			if err != nil {
 				return nil, err
 			}
 			for i := range live {
 				if col.typ.comparePaths(live[i].path, want) == 0 {
-					return fact(&live[i].cell, x.sec), nil
+					return cellFact(name, &live[i].cell, x.sec), nil
 				}
 			}
 			return nil, nil
-		}
-		if len(live) == 0 {
+		case len(live) == 0:
 			return nil, nil
-		}
-		if !many {
+		case !many:
 			latest := &live[0].cell
 			for i := range live {
 				if live[i].ts > latest.ts {
 					latest = &live[i].cell
 				}
 			}
-			return fact(latest, x.sec), nil
+			return cellFact(name, latest, x.sec), nil
 		}
 		parts := make([][]byte, len(live))
 		for i := range live {
-			parts[i] = fact(&live[i].cell, x.sec)
+			parts[i] = cellFact(name, &live[i].cell, x.sec)
 		}
 		return joinCollection(n.typ, parts), nil
 	}
 	return n, nil
+}
+
+// cellPath compiles the path of the cell that WRITETIME(column.field) or WRITETIME(column[key]) names; nil means the
+// whole column.
+func (c *compiler) cellPath(col *column, arg cql.Expr) (func(x *env) ([]byte, error), error) {
+	switch a := arg.(type) {
+	case *cql.Field:
+		i := -1
+		if col.typ.Kind == KindUDT {
+			i = slices.Index(col.typ.Fields, a.Name)
+		}
+		if i < 0 {
+			return nil, invalid("%s of type %s has no field %s", col.name, col.typ.bare(), a.Name)
+		}
+		return func(*env) ([]byte, error) { return binary.BigEndian.AppendUint16(nil, uint16(i)), nil }, nil
+	case *cql.Element:
+		if col.typ.Kind != KindSet && col.typ.Kind != KindMap {
+			return nil, invalid("Invalid element selection: %s is of type %s is not a collection", col.name, col.typ)
+		}
+		n, err := c.term(a.Index, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
+		if err != nil {
+			return nil, err
+		}
+		return n.eval, nil
+	}
+	return nil, nil
+}
+
+// cellFact returns the write time of a cell, or its time to live for the function ttl; nil means NULL.
+func cellFact(name string, l *cell, sec int64) []byte {
+	switch {
+	case !l.live(sec):
+		return nil
+	case name != "ttl":
+		return int64Bytes(l.ts)
+	case l.ttl == 0:
+		return nil
+	}
+	return int32Bytes(int32(l.expires - sec))
 }
