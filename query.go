@@ -7,10 +7,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/vecql/vecql/internal/background"
 	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 )
@@ -95,47 +93,6 @@ func (s *Session) Query(stmt string, values ...any) *Query {
 func (q *Query) Bind(values ...any) *Query {
 	q.values, q.binding, q.record = values, nil, record{}
 	return q
-}
-
-// A StatementMetadata describes a prepared statement. The caller owns its slices.
-type StatementMetadata struct {
-	ID          []byte       // assigned by the server
-	Keyspace    string       // of the table; empty for a statement without bind markers and result columns
-	Table       string       // likewise
-	BindMarkers []ColumnInfo // in the order of the text
-	// index into BindMarkers of each partition key column, in key order; empty unless all are bound
-	PartitionKey  []int
-	ResultColumns []ColumnInfo
-}
-
-// Bind returns a query of stmt that calls binding for its values each time it runs.
-func (s *Session) Bind(stmt string, binding func(m StatementMetadata) ([]any, error)) *Query {
-	q := s.Query(stmt)
-	q.binding = binding
-	return q
-}
-
-// StatementMetadata returns the description of stmt. It prepares the statement if it is not in the session's cache. An
-// empty keyspace means the session's; another keyspace needs protocol v5.
-func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
-	p, err := s.prepare(ctx, keyspace, stmt)
-	if err != nil {
-		return StatementMetadata{}, err
-	}
-	return metadataOf(p, p.result.Load()), nil
-}
-
-// metadataOf returns the description of a statement. Its slices are copies.
-func metadataOf(stmt *statement, plan *resultPlan) StatementMetadata {
-	m := StatementMetadata{
-		ID: bytes.Clone(stmt.id), BindMarkers: slices.Clone(stmt.bind), PartitionKey: slices.Clone(stmt.pkIndexes),
-		ResultColumns: slices.Clone(plan.columns),
-	}
-	m.Keyspace, m.Table = stmt.table()
-	if len(stmt.bind) == 0 && len(plan.columns) > 0 {
-		m.Keyspace, m.Table = plan.columns[0].Keyspace, plan.columns[0].Table
-	}
-	return m
 }
 
 // Consistency sets the consistency of the request.
@@ -568,14 +525,6 @@ func (q *Query) bind(c *call, r *record, stmt *statement, plan *resultPlan) (err
 		c.req.began = time.Now()
 	}
 	return c.bound.bind(stmt, values)
-}
-
-// callBinding calls binding and returns a panic in it as an error.
-func callBinding(binding func(StatementMetadata) ([]any, error), stmt *statement,
-	plan *resultPlan,
-) (values []any, err error) {
-	defer background.Recover(&err)
-	return binding(metadataOf(stmt, plan))
 }
 
 // finish sends the call, passes a tracing id to the tracer, and waits for schema agreement after a schema change.
