@@ -12,13 +12,15 @@
 //
 // # Requests in flight
 //
-// Each row is encoded once and goes to a replica of its partition. Consecutive rows that [Insert] writes
-// are one request, an unlogged batch of up to Options.BatchRows rows, if they are of one partition, or small and with a
-// replica in common (Options.BatchPartitions); all others are requests of their own. A batch that fails for good is
-// divided, so that one bad row fails alone. A limit for each node, and for each shard of
-// ScyllaDB, adapts by additive increase and multiplicative decrease: it grows while latencies stay near their minimum,
-// and shrinks on higher latencies, OVERLOADED, timeouts and UNAVAILABLE. Of several replicas a row goes to the one with
-// the shortest wait. Options.MaxInFlight and MaxBytes bound all requests, RowsPerSecond and BytesPerSecond their rate.
+// Each row is encoded once and goes to a replica of its partition. A writer of [Insert] sends consecutive rows in one
+// request, an unlogged batch of up to Options.BatchRows rows, if they are of one partition, or small and with a replica
+// in common (Options.BatchPartitions). All other rows are requests of their own. A batch that fails for good is
+// divided, so that one bad row fails alone.
+//
+// A limit for each node, and for each shard of ScyllaDB, adapts by additive increase and multiplicative decrease: it
+// grows while latencies stay near their minimum, and shrinks on higher latencies, OVERLOADED, timeouts and UNAVAILABLE.
+// Of several replicas a row goes to the one with the shortest wait. Options.MaxInFlight and MaxBytes bound all
+// requests, RowsPerSecond and BytesPerSecond their rate.
 //
 // # Order
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pipe answers questions about many rows in one chain: over Parquet files, tables and batches in memory, on all
-// processors.
+// Package pipe runs filters, computed columns, groups, sorts and limits as one chain: over Parquet files, tables and
+// batches in memory, on all processors.
 //
 //	top, err := pipe.Parquet("hits*.parquet").
 //		Where("CounterID = ? and URL like '%google%'", 62).
