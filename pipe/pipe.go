@@ -77,7 +77,7 @@ func (p Pipe) Where(condition string, args ...any) Pipe {
 }
 
 // With adds a column with the values of an expression, or replaces the column of that name. The expression can be a
-// column alone: With("b", "a") is a with another name.
+// column alone: With("b", "a") is the column a under the name b.
 func (p Pipe) With(name, expression string, args ...any) Pipe {
 	return p.add(&withStep{name: name, text: newText("With", expression, args)})
 }
