@@ -36,6 +36,8 @@ func conjuncts(into []Expr, e Expr, not bool) []Expr {
 		return append(into, at(e, call(opposites[e.n.op], args...)))
 	case not:
 		return append(into, at(e, e.Not()))
+	case e.n.op == opLiteral && e.n.value == nil: // which and gave its type
+		return append(into, at(e, e.Cast(typeBool)))
 	}
 	return append(into, e)
 }

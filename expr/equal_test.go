@@ -113,7 +113,10 @@ func checkEqual(e Expr, b *column.Batch) (bool, error) {
 	for i := range want {
 		want[i], faults[i] = referenceCondition(p.root, true, b, i)
 	}
-	return true, checkSelect(p, b, want, faults)
+	if err := checkSelect(p, b, want, faults); err != nil {
+		return true, err
+	}
+	return true, checkConjuncts(p, e, b)
 }
 
 // checkFault compares the error of Eval with those of the reference.
@@ -174,6 +177,29 @@ func checkSelect(p *Program, b *column.Batch, want []any, faults []error) error 
 	}
 	refined, err := p.Refine(b, some)
 	return checkSelected(p, refined, err, want, faults, func(i int) bool { return i%3 != 0 })
+}
+
+// checkConjuncts compares the selection of a predicate with that of its conjuncts, one after the other.
+func checkConjuncts(p *Program, e Expr, b *column.Batch) error {
+	want, wantErr := p.Select(b, nil)
+	got := make([]int32, b.Rows)
+	for i := range got {
+		got[i] = int32(i)
+	}
+	var err error
+	for _, c := range Conjuncts(e) {
+		q, failed := Compile(c, b.Schema())
+		if failed != nil {
+			return fmt.Errorf("%s: conjunct %s: %w", e, c, failed)
+		}
+		if got, err = q.Refine(b, got); err != nil {
+			break
+		}
+	}
+	if (err == nil) != (wantErr == nil) || err == nil && !slices.Equal(got, want) {
+		return fmt.Errorf("%s: rows %v of the conjuncts, want %v: %w, %w", e, got, want, err, wantErr)
+	}
+	return nil
 }
 
 func checkSelected(p *Program, rows []int32, err error, want []any, faults []error, asked func(int) bool) error {

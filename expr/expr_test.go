@@ -273,6 +273,7 @@ func TestConjunctsAndBounds(t *testing.T) {
 		// a literal has the type of the column, also beside another literal
 		"'10:00' between '9:30' and clock and '10:00' between clock and clock": "'10:00' between '9:30' and clock; clock <= [10h0m0s] time(us); clock >= [10h0m0s] time(us)",
 		"null between null and i": "null between null and i",
+		"flag and null":           "flag = [true] bool; cast(null as bool)",
 	} {
 		e, err := expr.Parse(text)
 		require.NoError(t, err)

@@ -236,7 +236,7 @@ func (g *generator) compare(depth int) Expr {
 	case 3:
 		return a.Between(b, literal())
 	case 4:
-		return literal().Lt(a)
+		return pick(g, literal().Lt(a), literal().Between(a, literal()), literal().Between(literal(), a), literal().In(literal(), a, nil))
 	}
 	return pick(g, Expr.Eq, Expr.Ne, Expr.Lt, Expr.Le, Expr.Gt, Expr.Ge)(a, b)
 }

@@ -189,6 +189,7 @@ var (
 			"# > 3", "# <> 2", "# in (1, 2, -3)", "# between 0 and 5", "not (# < 2 or # > 7)", "# = 2.5", "# % 3 = 1",
 			"# is null", "# is not null and # >= -1", "10 / # > 2", "# <> 0 and 10 / # > 2", "# not in (1, 2)", "# not in (1, null)",
 			"# in ()", "# = null or # > 4", "coalesce(# > 2, true)", "not (# > 1 and # < 9)", "# < 9 and # > -2 and # <> 4",
+			"# > 3 and null", "5 between 3 and #",
 		},
 		"float64": {
 			"# < 1.5", "# >= 0", "# is not null", "# * 2 = 3", "not # > 2", "# = float64 'NaN'", "# not in (0, 1.5, null)", "# < 0",
