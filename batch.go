@@ -174,7 +174,6 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	if err := b.session.send(ctx, c); err != nil {
 		return err
 	}
-	page.latency = time.Since(c.req.began)
 	if b.tracer != nil && page.env.traced {
 		b.session.trace(b.tracer, page.env.tracingID)
 	}

@@ -81,8 +81,9 @@ type request struct {
 
 // response is the response to a request. The receiver owns its decompressed body.
 type response struct {
-	header wire.Header
-	body   *buffer
+	header  wire.Header
+	body    *buffer
+	latency time.Duration // of a request that has read the clock at its start
 }
 
 // waiter is a call as its caller sees it.

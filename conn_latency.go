@@ -46,13 +46,15 @@ func (l *latencies) record(took int64) {
 	power.Load()[bucket%latencySteps].Add(1)
 }
 
-// recordLatency records the latency of the call in a slot, whose answer has arrived.
-func (c *conn) recordLatency(s *slot) {
-	if s.began != 0 {
-		took := c.readAt - s.began
-		c.latencies.record(took)
-		c.smooth(took)
+// recordLatency records the latency of the call in a slot, whose answer has arrived, and returns it; 0 means unknown.
+func (c *conn) recordLatency(s *slot) time.Duration {
+	if s.began == 0 {
+		return 0
 	}
+	took := c.readAt - s.began
+	c.latencies.record(took)
+	c.smooth(took)
+	return time.Duration(max(took, 0))
 }
 
 // latencyBucket returns the bucket of a latency in nanoseconds.

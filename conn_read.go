@@ -287,8 +287,7 @@ func (c *conn) deliver(h wire.Header, body *buffer) error {
 			if !s.startDelivery() {
 				continue // the caller has just left
 			}
-			c.recordLatency(s)
-			s.resp = response{header: h, body: body}
+			s.resp = response{header: h, body: body, latency: c.recordLatency(s)}
 			s.state.Store(slotAnswered)
 			s.signal()
 			return nil

@@ -234,7 +234,7 @@ func (q *Query) ExecInfoContext(ctx context.Context) (ExecInfo, error) {
 	a := c.answer
 	a.body.release()
 	return ExecInfo{
-		Host: a.node.info, Attempts: a.attempts, Latency: time.Since(c.req.began), Warnings: a.env.warnings,
+		Host: a.node.info, Attempts: a.attempts, Latency: a.latency, Warnings: a.env.warnings,
 		CustomPayload: a.env.payload,
 	}, nil
 }
@@ -355,11 +355,7 @@ func (q *Query) run(ctx context.Context, r record, paged bool, resume *pageValue
 	c := q.session.newCall(&q.options)
 	defer c.release()
 	c.answer, c.paged = page, paged
-	err := q.do(ctx, c, &r, resume)
-	if err == nil {
-		page.latency = time.Since(c.req.began)
-	}
-	return err
+	return q.do(ctx, c, &r, resume)
 }
 
 // runNext is run for the page that begins at state, with the values that run stored in resume.
@@ -367,11 +363,7 @@ func (q *Query) runNext(ctx context.Context, state []byte, paged bool, resume *p
 	c := q.session.newCall(&q.options)
 	defer c.release()
 	c.answer, c.paged = page, paged
-	err := q.doNext(ctx, c, state, resume)
-	if err == nil {
-		page.latency = time.Since(c.req.began)
-	}
-	return err
+	return q.doNext(ctx, c, state, resume)
 }
 
 // do is run with a call that the caller releases. It stores the answer in the call. resume may be nil.

@@ -143,8 +143,7 @@ type answer struct {
 	env      *envelope // nil before parse
 	node     *node
 	attempts int
-	latency  time.Duration // of the last attempt; set for Iter.Latency only
-	plan     *resultPlan   // of the rows
+	plan     *resultPlan // of the rows
 	res      result
 }
 

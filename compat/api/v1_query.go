@@ -79,13 +79,13 @@ func Exec[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execution
 		return err
 	}
 	r.countIn(q.metrics)
-	var v *vecql.Query // on the stack, as in a program for vecql, and without the memory of an Iter
-	if b := BindingOf[I](q.set.Rare()); b != nil {
-		v = s.Bind(q.st.Text, AdaptBinding(b, q.session.Results))
-	} else {
+	var v *vecql.Query
+	if q.set.Rare().Binding != nil {
+		v = q.build(s, r)
+	} else { // on the stack, as in a program for vecql
 		v = s.Query(q.st.Text, BoundBy(&q.st, q.session.Results)...)
+		q.configure(v, r)
 	}
-	q.configure(v, r)
 	info, err := v.ExecInfoContext(q.session.context(q.Context(), q.whole()))
 	if err != nil {
 		info.Attempts, info.Latency = spentOn(err)

@@ -23,13 +23,13 @@ func (q *Query) ExecContext(ctx context.Context) error {
 	}
 	ctx = orBackground(ctx)
 	s := q.session
-	var d *vecql.Query // on the stack, as in a program for vecql
-	if b := api.BindingOf[ColumnInfo](api.SettingsOf(q).Rare()); b != nil {
-		d = s.driver.Bind(st.Text, api.AdaptBinding(b, &s.results))
-	} else {
+	var d *vecql.Query
+	if api.SettingsOf(q).Rare().Binding != nil {
+		d = q.build(ctx)
+	} else { // on the stack, as in a program for vecql
 		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
+		q.configure(ctx, d)
 	}
-	q.configure(ctx, d)
 	return plain(d.ExecContext(s.picking(ctx, q)))
 }
 
