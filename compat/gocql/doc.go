@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gocql is the API of github.com/gocql/gocql v1.7 on vecql. A program uses it by one line of its go.mod:
+// Package gocql is the API of github.com/gocql/gocql v1.7 on vecql. A program uses it by one line of its go.mod,
+// with the version of a release:
 //
-//	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/gocql v0.1.0
+//	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/gocql VERSION
 //
 // In a checkout of vecql two lines name the folders, because the replace lines of a dependency have no effect:
 //

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gocql has the API of gocql v2 (github.com/apache/cassandra-gocql-driver/v2, v2.1.2) on package vecql. A
-// program that was written for gocql v2 builds with it unmodified, by a line in its go.mod:
+// program that was written for gocql v2 builds with it unmodified, by a line in its go.mod, with the version of a
+// release:
 //
-//	replace github.com/apache/cassandra-gocql-driver/v2 => github.com/vecql/vecql/compat/gocqlv2 v0.1.0
+//	replace github.com/apache/cassandra-gocql-driver/v2 => github.com/vecql/vecql/compat/gocqlv2 VERSION
+//
+// In a checkout of vecql two lines name the folders, because the replace lines of a dependency have no effect:
+//
+//	replace github.com/apache/cassandra-gocql-driver/v2 => ../vecql/compat/gocqlv2
+//	replace github.com/vecql/vecql => ../vecql
 //
 // Names, signatures, method sets and the meanings of values, NULLs, tuples, errors and policies are those of gocql v2.
 // [Session.Vecql] returns the session of vecql beneath, which shares the connections, so that a program moves piece by

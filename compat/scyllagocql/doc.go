@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gocql is the API of ScyllaDB's fork of gocql, v1.19 (github.com/scylladb/gocql, imported as
-// github.com/gocql/gocql), on vecql. A program uses it by one line of its go.mod, in place of the line that names the
-// fork:
+// github.com/gocql/gocql), on vecql. A program uses it by one line of its go.mod, with the version of a release, in
+// place of the line that names the fork:
 //
-//	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/scyllagocql v0.1.0
+//	replace github.com/gocql/gocql => github.com/vecql/vecql/compat/scyllagocql VERSION
 //
 // In a checkout of vecql two lines name the folders, because the replace lines of a dependency have no effect:
 //
