@@ -46,7 +46,10 @@ func (b *Batch) Table(width, rows int) string {
 		}
 		writeLine(&s, table, line)
 	}
-	fmt.Fprintf(&s, "%d rows", b.Rows)
+	fmt.Fprintf(&s, "%d row", b.Rows)
+	if b.Rows != 1 {
+		s.WriteByte('s')
+	}
 	if hidden := b.Columns[len(table):]; len(hidden) > 0 {
 		names := make([]string, len(hidden))
 		for i := range hidden {

@@ -60,7 +60,7 @@ func ExamplePipe_Where() {
 	// url         milliseconds * 1000
 	// string                    int64
 	// /shop/desk                35000
-	// 1 rows
+	// 1 row
 }
 
 func ExamplePipe_Explain() {
@@ -137,7 +137,7 @@ func ExampleTable() {
 	// user    visits  slowest
 	// string   int64    int32
 	// ann          2       40
-	// 1 rows
+	// 1 row
 }
 
 // The numbers of a run: how many rows each step passed on.
