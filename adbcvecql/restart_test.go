@@ -53,8 +53,8 @@ func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query s
 	return n
 }
 
-// TestProcessesReadEveryRowOnceWhileANodeRestarts on Cassandra. Each process reads a third of its partitions when the node
-// is killed, a third while it is down, and the rest when it is up again. Every row is read once.
+// TestProcessesReadEveryRowOnceWhileANodeRestarts on Cassandra. Each process reads a third of its partitions when the
+// node is killed, a third while it is down, and the rest when it is up again. Every row is read once.
 func TestProcessesReadEveryRowOnceWhileACassandraRestarts(t *testing.T) {
 	soak.Only(t)
 	const rows, processes, workers, partitions = 24_000, 4, 2, 24

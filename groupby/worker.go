@@ -192,8 +192,8 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 // keys differ, in batches too small for a sample.
 func (p *plan) firstMark() int { return max(1, min(p.local/2, max(p.local/8, 4096))) }
 
-// firstFrozen returns the mark from which a table may be frozen. With skewed keys a small table has most rows, and stays
-// in the cache. Tables of texts are frozen late, since misses are copied.
+// firstFrozen returns the mark from which a table may be frozen. With skewed keys a small table has most rows, and
+// stays in the cache. Tables of texts are frozen late, since misses are copied.
 func (p *plan) firstFrozen() int {
 	if p.keys.form <= keyWords {
 		return 1

@@ -13,8 +13,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// Main is the TestMain of a package. Temporary files are in a folder that is removed at the end: each pipeline leaves an
-// empty file (beamloopbackworker-*, https://github.com/apache/beam/issues/27569). The log of the runner is dropped.
+// Main is the TestMain of a package. Temporary files are in a folder that is removed at the end: each pipeline leaves
+// an empty file (beamloopbackworker-*, https://github.com/apache/beam/issues/27569). The log of the runner is dropped.
 func Main(m *testing.M) {
 	flag.Parse()
 	beam.Init()
