@@ -35,7 +35,7 @@ type cached struct {
 }
 
 // NewCache returns a Cache for footers of maxBytes in total, counted by their size in files. A parsed footer takes
-// about five times as much memory.
+// about 1 KiB per column more.
 func NewCache(maxBytes int64) *Cache {
 	return &Cache{most: maxBytes, byKey: map[cacheKey]*list.Element{}}
 }

@@ -41,7 +41,7 @@
 // # Damaged files
 //
 // This package decodes the encodings of nearly all pages: PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT.
-// arrow-go parses footers and indexes, reads bloom filters, decompresses, decrypts, and decodes all other encodings.
+// arrow-go parses schemas and page indexes, decompresses, decrypts, and decodes all other encodings.
 // Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
 // memory.
 package parquetscan

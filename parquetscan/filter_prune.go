@@ -229,6 +229,6 @@ func (r *pruner) readBlooms() {
 		if column.leaf < 0 || l.isNull || l.invert || l.part != nil || !column.bounds.mayMatch(l) {
 			continue
 		}
-		guarded(func() { r.absent[i] = r.bloomLacks(l, column.leaf) })
+		r.absent[i] = r.bloomLacks(l, column.leaf)
 	}
 }

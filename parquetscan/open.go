@@ -308,9 +308,8 @@ func guard(err *error) {
 	}
 }
 
-// parseFooter reads and parses the footer. Of a file that is not mapped, it reads footerGuess bytes first, which
-// contain most footers, and a second time if the footer is longer. All lengths are checked against the size of the
-// file before any allocation.
+// parseFooter reads and parses the footer. Of a file that is not mapped, it reads footerGuess bytes first, and a second
+// time if the footer is longer. All lengths are checked against the size of the file before any allocation.
 func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	d.footerReads.Add(1)
 	size := f.src.Size

@@ -93,8 +93,8 @@ func newFooter(b []byte) (_ *footer, err error) {
 	return out, nil
 }
 
-// index finds the row groups and column chunks in a FileMetaData. It returns a copy of b in which the list of row
-// groups is empty, and which arrow-go can parse in memory proportional to its length: see checkFooter.
+// index finds the row groups and column chunks in a FileMetaData. It returns a copy of b with an empty list of row
+// groups, which arrow-go can parse in memory proportional to its length: see checkFooter.
 func (f *footer) index(b []byte) (rest []byte, err error) {
 	r := thriftReader{b: b}
 	from := 0
