@@ -358,7 +358,7 @@ func (c *chunk) loadDictionary(p *page) error {
 	if least > int64(len(p.data)) {
 		return corrupt("dictionary of %d values in %d bytes", n, len(p.data))
 	}
-	c.data, c.bit, c.coded, c.bools = p.data, 0, false, false
+	c.data, c.bit, c.coded, c.bools, c.foundIn = p.data, 0, false, false, -1
 	// Columns keep a dictionary of strings, so it has its own memory.
 	dst := builder{Type: c.leaf.typ, Values: c.dictValues[:0]}
 	if dst.Type.Kind.IsText() {
