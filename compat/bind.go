@@ -48,6 +48,8 @@ func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 	switch v := v.(type) {
 	case int64:
 		return native && cql.Type(typ) != cql.TypeDate && d.nativeAlike(cql.Type(typ), reflect.TypeFor[int64]())
+	case int32:
+		return native && cql.Type(typ) != cql.TypeDate && d.nativeAlike(cql.Type(typ), reflect.TypeFor[int32]())
 	case time.Time:
 		return native && cql.Type(typ) == cql.TypeTimestamp && !v.IsZero()
 	}
@@ -107,7 +109,7 @@ func (v *Values) Bind() []any {
 // bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.
 func (d *Dialect) bindsAlike(v any) bool {
 	switch v := v.(type) {
-	case nil, bool, int, int8, int16, int32, float32, float64, cql.UUID, cql.Duration, cql.Unset, [16]byte,
+	case nil, bool, int, int8, int16, float32, float64, cql.UUID, cql.Duration, cql.Unset, [16]byte,
 		[]string, []bool, []int, []int32, []float32, []float64, []cql.UUID, map[string]string, map[string]int,
 		map[string]int64, map[string]bool, map[string]float64:
 		return true
@@ -119,12 +121,14 @@ func (d *Dialect) bindsAlike(v any) bool {
 		return !slices.ContainsFunc(v, func(n int64) bool { return n < 0 })
 	case int64:
 		return d.longAlike(v)
+	case int32:
+		return !d.fork // days of a date
 	case uint8:
 		return v <= math.MaxInt8 // of a tinyint: see encodeUnsigned
 	case uint16:
 		return v <= math.MaxInt8
 	case uint32:
-		return v <= math.MaxInt8
+		return v <= math.MaxInt8 && !d.fork // days of a date
 	case uint64:
 		return v <= math.MaxInt8
 	case uint:
@@ -138,7 +142,7 @@ func (d *Dialect) bindsAlike(v any) bool {
 	case *int:
 		return true
 	case *int32:
-		return true
+		return !d.fork || v == nil
 	case *bool:
 		return true
 	case *float64:
