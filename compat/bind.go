@@ -42,6 +42,9 @@ func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
 // Same implements codec.ForeignDialect.
 func (d *Dialect) Same(info cql.TypeInfo, v any) bool { return d.bindsAlike(v) || d.sameCell(info, v) }
 
+// secondsOfDates is the end of the dates, in seconds since 1970: days are 32 bits, and 1970 is in the middle.
+const secondsOfDates = (1 << 31) * 24 * 60 * 60
+
 // sameCell reports whether the driver encodes v for info as the API does.
 func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 	typ, native := info.(cql.NativeType)
@@ -51,7 +54,14 @@ func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 	case int32:
 		return native && cql.Type(typ) != cql.TypeDate && d.nativeAlike(cql.Type(typ), reflect.TypeFor[int32]())
 	case time.Time:
+		if native && cql.Type(typ) == cql.TypeDate {
+			return uint64(v.Unix()) < secondsOfDates // not before 1970: see encodeDate
+		}
 		return native && cql.Type(typ) == cql.TypeTimestamp && !v.IsZero()
+	case []byte:
+		if native && isTextType(cql.Type(typ)) {
+			return len(v) > 0
+		}
 	}
 	t := reflect.TypeOf(v)
 	return d.encodesAlike(info, t) && !codec.HasOwnCodec(t)

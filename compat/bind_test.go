@@ -57,7 +57,7 @@ func checkSame(t *testing.T, d *Dialect, info cql.TypeInfo, v any) {
 
 func TestSame(t *testing.T) {
 	numbers := []int64{
-		0, 1, -1, 127, 128, -129, 1 << 31, 1<<31 - 1, 86399, 86400, -86400, math.MaxInt64,
+		0, 1, -1, 127, 128, -129, 1 << 31, 1<<31 - 1, 86399, 86400, -86400, secondsOfDates - 1, secondsOfDates, math.MaxInt64,
 		math.MinInt64, -62135596800, 1 << 40,
 	}
 	for _, d := range scanDialects {
