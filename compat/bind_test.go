@@ -35,8 +35,8 @@ func boundValues(n int64, text []byte) []any {
 
 func ref[T any](v T) *T { return &v }
 
-// checkSame requires that the driver encodes v as the dialect does if the dialect leaves v to the driver. The driver may
-// encode what the dialect refuses.
+// checkSame requires that the driver encodes v as the dialect does if the dialect leaves v to the driver. The driver
+// may encode what the dialect refuses.
 func checkSame(t *testing.T, d *Dialect, info cql.TypeInfo, v any) {
 	if !d.Same(info, v) {
 		return
