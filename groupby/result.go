@@ -67,8 +67,9 @@ func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
 	for k := range p.keys {
 		if b := &p.keys[k]; b.isText() {
 			more := keyBytes(m, i, j)
-			if b.n == 0 { // the first of a piece: assume that the others are alike
-				more = min(more*max(1, p.room/(j-i)), max(more, maxText))
+			if b.n == 0 { // the first of a piece: assume that the others are like those of the merger
+				average := keyBytes(m, 1, m.groups()) / (m.groups() - 1)
+				more = max(more, int(min(int64(average)*int64(p.room), e.plan.mostReserved())))
 			}
 			if cap(b.text)-len(b.text) < more {
 				text := bytesOf(makeWords((len(b.text) + more + 7) / 8))[:len(b.text)+more]
@@ -77,6 +78,14 @@ func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
 			b.offsets = slices.Grow(b.offsets, j-i+1)
 		}
 	}
+}
+
+// mostReserved returns the bytes of text that are reserved for further groups of a piece. With a limit there may be few.
+func (p *plan) mostReserved() int64 {
+	if p.Limit > 0 {
+		return 1 << 22
+	}
+	return maxText
 }
 
 // newPiece returns an empty piece with memory for room groups.
