@@ -80,8 +80,8 @@ func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
 	}
 }
 
-// mostReserved returns the most bytes of text that are reserved for further groups of a piece. With a limit there may be
-// few.
+// mostReserved returns the most bytes of text that are reserved for further groups of a piece. With a limit, further
+// groups may be few.
 func (p *plan) mostReserved() int64 {
 	if p.Limit > 0 {
 		return 1 << 22
