@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import resource
 import sys
 import time
@@ -35,19 +36,24 @@ def arguments() -> argparse.Namespace:
     p.add_argument("--rows", type=int, default=1000)
     p.add_argument("--host", required=True, help="host:port")
     p.add_argument("--server", default="cassandra", help="its name in the results")
+    p.add_argument("--server-pid", type=int, help="its process, whose processor time is measured with that of its children")
     p.add_argument("--dir", required=True, help="folder of the rows")
     return p.parse_args()
 
 
 class Clock:
-    """Wall time and the processor time of this process."""
+    """Wall time, and the processor time of this process and of the server."""
+
+    def __init__(self, server: int | None) -> None:
+        self.server_pid = server
 
     def __enter__(self) -> Clock:
-        self.cpu, self.wall = self.used(), time.perf_counter()
+        self.server, self.cpu, self.wall = self.used_by(self.server_pid), self.used(), time.perf_counter()
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.wall, self.cpu = time.perf_counter() - self.wall, self.used() - self.cpu
+        self.server = self.used_by(self.server_pid) - self.server
         self.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     @staticmethod
@@ -55,11 +61,22 @@ class Clock:
         usage = resource.getrusage(resource.RUSAGE_SELF)
         return usage.ru_utime + usage.ru_stime
 
+    @classmethod
+    def used_by(cls, pid: int | None) -> float:
+        """Return the processor time of a process and its children, from /proc."""
+        if pid is None:
+            return 0
+        with open(f"/proc/{pid}/stat") as stat, open(f"/proc/{pid}/task/{pid}/children") as children:
+            fields = stat.read().rsplit(")", 1)[1].split()
+            ticks = int(fields[11]) + int(fields[12])
+            return ticks / os.sysconf("SC_CLK_TCK") + sum(cls.used_by(int(child)) for child in children.read().split())
+
 
 def report(a: argparse.Namespace, clock: Clock) -> None:
     name = f"BenchmarkADBC/driver={a.driver}/verb={a.verb}/frame={a.frame}/rows={a.table}/server={a.server}"
     n = a.rows
-    print(f"{name}\t{n}\t{clock.wall / n * 1e9:.1f} ns/op\t{n / clock.wall:.0f} rows/s\t{clock.cpu / n * 1e6:.4f} cpu-us/op\t"
+    server = f"{clock.server / n * 1e6:.3f} server-cpu-us/op\t" if a.server_pid else ""
+    print(f"{name}\t{n}\t{clock.wall / n * 1e9:.1f} ns/op\t{n / clock.wall:.0f} rows/s\t{clock.cpu / n * 1e6:.4f} cpu-us/op\t{server}"
           f"{clock.peak:.0f} peak-MB", flush=True)
 
 
@@ -76,7 +93,7 @@ def read(a: argparse.Namespace) -> None:
     want = rows.expected(a.dir, a.table, a.rows)
     driver = drivers.DRIVERS[a.driver](a.host, KEYSPACE)
     query = f"SELECT {', '.join(want.column_names)} FROM {a.table}_{a.rows}"
-    with Clock() as clock:
+    with Clock(a.server_pid) as clock:
         frame = driver.read(a.frame, query, want.schema)
     check(drivers.as_arrow(a.frame, frame, want.schema), want)
     report(a, clock)
@@ -88,7 +105,7 @@ def write(a: argparse.Namespace, name: str, drop: bool) -> Clock:
     create(admin, name, a.table)
     driver = drivers.DRIVERS[a.driver](a.host, KEYSPACE)
     frame = importlib.import_module("polars").from_arrow(want)
-    with Clock() as clock:
+    with Clock(a.server_pid) as clock:
         driver.write(frame, name)
     check(admin.table(f"SELECT {', '.join(want.column_names)} FROM {name}"), want)
     if drop:

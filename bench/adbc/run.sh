@@ -49,14 +49,11 @@ if [ -z "$python" ]; then
 	python3 -m venv "$work/venv"
 	python=$work/venv/bin/python
 	"$python" -m pip install --quiet -r requirements.txt
-	# The wheels of cassandra-driver have no parser for NumPy: its build needs NumPy, a compiler and minutes.
-	if [[ $drivers == *numpy* ]]; then
-		"$python" -m pip install --quiet setuptools wheel cython &&
-			"$python" -m pip install --quiet --no-deps --force-reinstall --no-build-isolation --no-binary cassandra-driver \
-				"$(grep '^cassandra-driver' requirements.txt)" || true
-	fi
+	[[ $drivers != *numpy* ]] || ./cassandra_driver.sh "$python" "$work/source" || true
 fi
-if ! "$python" -c 'import sys; from cassandra.protocol import NumpyProtocolHandler as n; sys.exit(n is None)'; then
+# The parser for NumPy of cassandra-driver 3.29 returns no rows with NumPy 2, which has no ndarray.newbyteorder.
+if ! "$python" -c 'import sys, numpy; from cassandra.protocol import NumpyProtocolHandler as n
+sys.exit(n is None or not hasattr(numpy.ndarray, "newbyteorder"))'; then
 	drivers=${drivers//cassandra-driver-numpy/}
 fi
 
@@ -82,7 +79,11 @@ start() {
 }
 
 results=../results/adbc.txt
-measure() { "${on_client[@]}" "$python" measure.py --host "$host" --server "$server" --dir "$data" "$@"; }
+measure() {
+	local pid=()
+	[ ! -d "/proc/$server_pid" ] || pid=(--server-pid "$server_pid")
+	"${on_client[@]}" "$python" measure.py --host "$host" --server "$server" "${pid[@]}" --dir "$data" "$@"
+}
 rows_of() { if [ "$1" = vecql ]; then echo "$rows"; else echo "$peer_rows"; fi; }
 status=0
 for ((i = 0; i < repeat; i++)); do

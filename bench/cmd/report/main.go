@@ -94,7 +94,8 @@ processor time of the process, peak its largest resident memory; each measuremen
 core each: rows per second are those of the slower one, client CPU is the program's. All cells of each measurement are compared with the rows
 that were generated. vectors are (uuid, vector<float, 384>), small are ten columns of numbers, texts and a boolean.
 vecql is adbcvecql through adbc_driver_manager, adbc-cassandra is adbc-drivers/cassandra likewise. cassandra-driver makes Arrow data of each
-page, cassandra-driver-numpy of the arrays of its NumPy row factory; writes are prepared, 100 in flight.
+page; writes are prepared, 100 in flight. cassandra-driver-numpy makes Arrow data of the arrays of its NumPy row factory. It is measured with NumPy 1
+only: with NumPy 2, which pandas 3 needs, release 3.29.3 of the driver returns no rows. Server CPU is the processor time of the server.
 "vs best peer" is the time of the best peer divided by that of vecql; ~ means that the samples of the two overlap.
 `
 

@@ -18,6 +18,7 @@ var units = []struct {
 }{
 	{"rows/s", "rows per second", rate},
 	{"cpu-us/op", "client CPU", func(v float64) string { return duration(v * 1000) }},
+	{"server-cpu-us/op", "server CPU", func(v float64) string { return duration(v * 1000) }},
 	{"B/op", "B", number},
 	{"allocs/op", "allocs", number},
 	{"peak-MB", "peak memory in MB", number},
