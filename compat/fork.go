@@ -205,7 +205,7 @@ func decodeForkDate(cell []byte, v reflect.Value) bool {
 	at := time.UnixMilli((int64(days) - math.MaxInt32 - 1) * millisecondsOfDay).UTC()
 	switch t := v.Type(); {
 	case t == timeType:
-		v.Set(reflect.ValueOf(at))
+		*v.Addr().Interface().(*time.Time) = at
 	case t.Kind() == reflect.Int64:
 		v.SetInt(at.UnixMilli())
 	case t.Kind() == reflect.Int32:
