@@ -197,8 +197,10 @@ func (d *Dialect) ScanPlan(info cql.TypeInfo, dest any) codec.ScanPlan {
 	case to.Kind() == reflect.Pointer && d.decodesAlike(info, to.Elem()) && !codec.HasOwnCodec(to.Elem()),
 		isText(info) && to == reflect.TypeFor[[]byte]():
 		p.Value = codec.PlanDecode(info, to)
-	case to == timeType && info.Type() == cql.TypeDate && !d.fork:
-		p.Value, p.Empty = codec.PlanDecode(info, to), codec.EmptyAsNull
+	case to == timeType && info.Type() == cql.TypeDate:
+		if p.Value, p.Empty = codec.PlanDecode(info, to), codec.EmptyAsNull; d.fork {
+			p.Empty = codec.NullByDecode // NULL is day 0
+		}
 	case to == ipType && info.Type() == cql.TypeInet:
 		plan := codec.PlanDecode(info, to)
 		p.Value = func(cell []byte, at unsafe.Pointer) error { return plan(shortAddress(cell), at) }

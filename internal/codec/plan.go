@@ -179,6 +179,7 @@ const (
 	EmptyByValue  Empty = iota // by Value
 	EmptyAsNull                // as NULL
 	EmptyByDecode              // by Decode
+	NullByDecode               // by Decode, which also decodes NULL
 )
 
 // EmptyOf returns how the driver decodes a cell without bytes of type info.
@@ -206,7 +207,7 @@ func (p *ScanPlan) Store(info cql.TypeInfo, cell []byte, dest any) error {
 	case p.Value == nil || at == nil:
 	case len(cell) > 0, cell != nil && p.Empty == EmptyByValue:
 		return p.Value(cell, at)
-	case cell == nil || p.Empty == EmptyAsNull:
+	case cell == nil && p.Empty != NullByDecode, p.Empty == EmptyAsNull:
 		DecodeNull(p.Elem, at)
 		return nil
 	}
