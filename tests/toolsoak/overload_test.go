@@ -50,7 +50,7 @@ func (g *gauge) inserts(delay time.Duration, err *cqltest.Error) cqltest.Fault {
 			g.add(1)
 			return true
 		},
-		Wire:  func(answer []byte) []byte { g.add(-1); return answer }, // after the delay
+		Wire: func(answer []byte) []byte { g.add(-1); return answer }, // after the delay
 	}
 }
 
