@@ -21,7 +21,7 @@ var lastQueries = []Query{
 		Group: "CounterID", Having: 100_000, Order: "l DESC", Limit: 25,
 		Chain: func(t pipe.Pipe, n Scale) pipe.Pipe {
 			return t.Where("URL <> ''").
-				GroupBy("CounterID").Aggregate(groupby.Mean("length(URL)").As("l"), groupby.Count().As("c")).
+				GroupBy("CounterID").Aggregate(groupby.Mean("strlen(URL)").As("l"), groupby.Count().As("c")).
 				Having("c > ?", n(100_000)).OrderBy(pipe.Descending("l")).Limit(25)
 		},
 	},
@@ -33,7 +33,7 @@ var lastQueries = []Query{
 		Chain: func(t pipe.Pipe, n Scale) pipe.Pipe {
 			return t.Where("Referer <> ''").
 				With("k", `regexp_replace(Referer, '^https?://(?:www\.)?([^/]+)/.*$', '$1')`).GroupBy("k").
-				Aggregate(groupby.Mean("length(Referer)").As("l"), groupby.Count().As("c"), groupby.Min("Referer").As("least")).
+				Aggregate(groupby.Mean("strlen(Referer)").As("l"), groupby.Count().As("c"), groupby.Min("Referer").As("least")).
 				Having("c > ?", n(100_000)).OrderBy(pipe.Descending("l")).Limit(25)
 		},
 	},

@@ -73,7 +73,7 @@ var dialects = map[string]*strings.Replacer{
 	// The mean of a decimal is a decimal of a few digits in DataFusion.
 	"datafusion": strings.NewReplacer("strlen(", "octet_length(", "avg(l_quantity)", "avg(cast(l_quantity AS double))",
 		"avg(l_extendedprice)", "avg(cast(l_extendedprice AS double))", "avg(l_discount)", "avg(cast(l_discount AS double))"),
-	"vecql": strings.NewReplacer("strlen(", "length(", `\1`, "$1", // decimals have no products here
+	"vecql": strings.NewReplacer( // decimals have no products here
 		"sum(l_extendedprice *", "sum(cast(l_extendedprice AS float64) *", " l_discount)", " cast(l_discount AS float64))",
 		"(1 - l_discount)", "(1 - cast(l_discount AS float64))", "(1 + l_tax)", "(1 + cast(l_tax AS float64))"),
 }
