@@ -189,6 +189,22 @@ func (w *compactWriter) element(name string, physical, repetition, converted, ch
 	w.end()
 }
 
+// footerOfGroup writes a FileMetaData with a column n of bigints and one row group, whose fields group writes.
+func footerOfGroup(rows int64, group func(w *compactWriter)) *compactWriter {
+	w := newCompact()
+	w.i32(1, 2)
+	w.list(2, thriftStruct, 2)
+	w.element("schema", -1, -1, convertedNever, 1)
+	w.element("n", physicalInt64, required, convertedNever, 0)
+	w.i64(3, rows)
+	w.list(4, thriftStruct, 1)
+	w.open()
+	group(w)
+	w.end()
+	w.end()
+	return w
+}
+
 // chunk writes a ColumnChunk.
 func (w *compactWriter) chunk(c handColumn, start, data, length int64) {
 	w.open()

@@ -359,19 +359,11 @@ func TestHostileFooters(t *testing.T) {
 // TestFooterWithoutChunks opens a file whose row group lacks the offsets of its columns.
 func TestFooterWithoutChunks(t *testing.T) {
 	group := func(columns func(w *compactWriter)) []byte {
-		w := newCompact()
-		w.i32(1, 2)
-		w.list(2, thriftStruct, 2)
-		w.element("schema", -1, -1, convertedNever, 1)
-		w.element("n", physicalInt64, required, convertedNever, 0)
-		w.i64(3, 7)
-		w.list(4, thriftStruct, 1)
-		w.open()
-		columns(w)
-		w.i64(2, 1)
-		w.i64(3, 7)
-		w.end()
-		return withFooter([]byte(magic), w)
+		return withFooter([]byte(magic), footerOfGroup(7, func(w *compactWriter) {
+			columns(w)
+			w.i64(2, 1)
+			w.i64(3, 7)
+		}))
 	}
 	requireCorrupt(t, group(func(w *compactWriter) { w.list(1, thriftStruct, 0) }), "0 of 1 columns")
 	requireCorrupt(t, group(func(w *compactWriter) {

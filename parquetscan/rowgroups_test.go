@@ -180,67 +180,43 @@ func TestFooterAllocations(t *testing.T) {
 
 // TestOddChunks reads footers with column chunks that lack what a reader needs.
 func TestOddChunks(t *testing.T) {
-	good := func(w *compactWriter) {
-		w.i64(2, 4)
-		w.begin(3)
-		w.i32(4, 0)
-		w.i64(5, 1)
-		w.i64(6, 8)
-		w.i64(7, 8)
-		w.i64(9, 4)
-		w.end()
+	// metadata returns a writer of a column chunk's metadata, in which another function writes the field of that id.
+	metadata := func(id int16, field func(w *compactWriter)) func(w *compactWriter) {
+		return func(w *compactWriter) {
+			w.begin(3)
+			for _, f := range [][2]int64{{4, 0}, {5, 1}, {6, 8}, {7, 8}, {9, 4}} {
+				switch {
+				case int16(f[0]) == id:
+					field(w)
+				case f[0] == 4:
+					w.i32(4, f[1])
+				default:
+					w.i64(int16(f[0]), f[1])
+				}
+			}
+			w.end()
+		}
 	}
 	for name, c := range map[string]struct {
 		chunk func(w *compactWriter)
 		is    error
 		known bool
 	}{
-		"good":        {good, nil, true},
-		"no metadata": {func(w *compactWriter) { w.i64(2, 4) }, ErrCorrupt, false},
-		"encrypted":   {func(w *compactWriter) { w.begin(8); w.end() }, ErrEncrypted, false},
-		"no offset": {func(w *compactWriter) {
-			w.begin(3)
-			w.i32(4, 0)
-			w.i64(5, 1)
-			w.i64(6, 8)
-			w.i64(7, 8)
-			w.end()
-		}, ErrCorrupt, false},
-		"size of a wrong type": {func(w *compactWriter) {
-			w.begin(3)
-			w.i32(4, 0)
-			w.i64(5, 1)
-			w.i64(6, 8)
-			w.i32(7, 8)
-			w.i64(9, 4)
-			w.end()
-		}, ErrCorrupt, false},
-		"codec of 33 bits": {func(w *compactWriter) {
-			w.begin(3)
-			w.i32(4, 1<<32)
-			w.i64(5, 1)
-			w.i64(6, 8)
-			w.i64(7, 8)
-			w.i64(9, 4)
-			w.end()
-		}, ErrCorrupt, false},
+		"good":                 {metadata(0, nil), nil, true},
+		"no metadata":          {func(w *compactWriter) { w.i64(2, 4) }, ErrCorrupt, false},
+		"encrypted":            {func(w *compactWriter) { w.begin(8); w.end() }, ErrEncrypted, false},
+		"no offset":            {metadata(9, func(*compactWriter) {}), ErrCorrupt, false},
+		"size of a wrong type": {metadata(7, func(w *compactWriter) { w.i32(7, 8) }), ErrCorrupt, false},
+		"codec of 33 bits":     {metadata(4, func(w *compactWriter) { w.i32(4, 1<<32) }), ErrCorrupt, false},
 	} {
-		w := newCompact()
-		w.i32(1, 2)
-		w.list(2, thriftStruct, 2)
-		w.element("schema", -1, -1, convertedNever, 1)
-		w.element("v", physicalInt64, required, convertedNever, 0)
-		w.i64(3, 1)
-		w.list(4, thriftStruct, 1)
-		w.open()
-		w.list(1, thriftStruct, 1)
-		w.open()
-		c.chunk(w)
-		w.end()
-		w.i64(2, 8)
-		w.i64(3, 1)
-		w.end()
-		w.end()
+		w := footerOfGroup(1, func(w *compactWriter) {
+			w.list(1, thriftStruct, 1)
+			w.open()
+			c.chunk(w)
+			w.end()
+			w.i64(2, 8)
+			w.i64(3, 1)
+		})
 		f, err := newFooter(w.b)
 		require.NoError(t, err, name)
 		_, err = chunkMetadata(&dataFile{footer: f}, 0, 0)
@@ -261,18 +237,7 @@ func TestOddRowGroups(t *testing.T) {
 		"too many chunks":   func(w *compactWriter) { w.list(1, thriftStruct, 1<<31) },
 		"other rows":        func(w *compactWriter) { w.list(1, thriftStruct, 1); w.b = append(w.b, 0); w.i64(3, 2) },
 	} {
-		w := newCompact()
-		w.i32(1, 2)
-		w.list(2, thriftStruct, 2)
-		w.element("schema", -1, -1, convertedNever, 1)
-		w.element("v", physicalInt64, required, convertedNever, 0)
-		w.i64(3, 1)
-		w.list(4, thriftStruct, 1)
-		w.open()
-		group(w)
-		w.end()
-		w.end()
-		_, err := newFooter(w.b)
+		_, err := newFooter(footerOfGroup(1, group).b)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 	}
 }
