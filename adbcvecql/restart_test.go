@@ -39,7 +39,7 @@ func startThree(t *testing.T) (*cassandra.Cluster, *vecql.Session) {
 	return cluster, session
 }
 
-// countOn returns a number that a node alone knows.
+// countOn returns a number from a system table of one node.
 func countOn(t *testing.T, session *vecql.Session, node *cassandra.Node, query string) (n int64) {
 	t.Helper()
 	for _, h := range session.GetHosts() {

@@ -61,7 +61,7 @@ func checkScanPlan(t *testing.T, d *Dialect, info cql.TypeInfo, which int, cell 
 	if (err == nil) != (wantErr == nil) { // the texts differ where Unmarshal has no plan yet
 		t.Fatalf("%v in %T, cell %x (NULL %v): error %v, Unmarshal: %v", info, got, cell, cell == nil, err, wantErr)
 	}
-	// the text of values tells a NaN from other numbers, and a zero from its negative
+	// as texts a NaN equals a NaN, and a zero differs from its negative
 	if err == nil && !reflect.DeepEqual(got, want) && fmt.Sprintf("%#v", elem(got)) != fmt.Sprintf("%#v", elem(want)) {
 		t.Fatalf("%v in %T, cell %x (NULL %v): %#v, Unmarshal: %#v", info, got, cell, cell == nil, elem(got), elem(want))
 	}
