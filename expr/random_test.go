@@ -3,7 +3,6 @@
 package expr
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -353,5 +352,3 @@ func (g *generator) any(depth int) Expr {
 	}
 	return g.predicate(depth)
 }
-
-func (g *generator) String() string { return fmt.Sprint(len(g.fields), " columns") }
