@@ -43,13 +43,7 @@ type RowData struct {
 }
 
 // NewRows returns the rows of it in dialect d.
-func NewRows(it *vecql.Iter, d *Dialect) *Rows {
-	r := MakeRows(it, d)
-	return &r
-}
-
-// MakeRows is NewRows for rows that are part of another struct.
-func MakeRows(it *vecql.Iter, d *Dialect) Rows {
+func NewRows(it *vecql.Iter, d *Dialect) Rows {
 	it.Scan(&d.foreign)
 	return Rows{it: it, d: d}
 }

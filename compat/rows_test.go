@@ -32,7 +32,7 @@ const wideSchema = `CREATE TABLE ks.t (id int PRIMARY KEY, s text, n bigint, b b
 
 // query returns the rows of a statement whose values are bound in dialect d.
 func query(t testing.TB, s *vecql.Session, d *Dialect, stmt string, values ...any) *Rows {
-	return NewRows(s.Query(stmt, d.Bind(values)...).IterContext(t.Context()), d)
+	return newRows(s.Query(stmt, d.Bind(values)...).IterContext(t.Context()), d)
 }
 
 func insertWide(t testing.TB, s *vecql.Session, d *Dialect) {
@@ -214,7 +214,7 @@ func TestScanAllocations(t *testing.T) {
 	own := measure(it.Scan)
 	require.NoError(t, it.Close())
 	it = s.Query(stmt).IterContext(t.Context())
-	require.LessOrEqual(t, measure(NewRows(it, V1).Scan), own)
+	require.LessOrEqual(t, measure(newRows(it, V1).Scan), own)
 	require.NoError(t, it.Close())
 }
 
@@ -246,6 +246,12 @@ func BenchmarkScan(b *testing.B) {
 	}
 	b.Run("driver", func(b *testing.B) { scan(b, func(it *vecql.Iter) func(...any) bool { return it.Scan }) })
 	b.Run("rows", func(b *testing.B) {
-		scan(b, func(it *vecql.Iter) func(...any) bool { return NewRows(it, V1).Scan })
+		scan(b, func(it *vecql.Iter) func(...any) bool { return newRows(it, V1).Scan })
 	})
+}
+
+// newRows is NewRows with a pointer, which the methods need.
+func newRows(it *vecql.Iter, d *Dialect) *Rows {
+	r := NewRows(it, d)
+	return &r
 }

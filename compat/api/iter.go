@@ -65,7 +65,7 @@ type Iter[H, C any] struct {
 
 // SetResult sets the result of an Iter.
 func SetResult[H, C any](it *Iter[H, C], of *vecql.Iter, r *Results[H, C], idempotent bool) {
-	it.of, it.rows, it.results, it.idempotent = of, compat.MakeRows(of, r.Dialect), r, idempotent
+	it.of, it.rows, it.results, it.idempotent = of, compat.NewRows(of, r.Dialect), r, idempotent
 }
 
 // SetError sets the error of an Iter: of one without a result, else in place of that of the result.
