@@ -2,6 +2,8 @@
 
 package groupby
 
+import "slices"
+
 // Phase 1: the table maps each distinct key to its group, a small dense number. Keys of one word that are close to each
 // other index an array (table_direct.go); all others are hashed (table_slots.go). Rows are looked up a chunk at a time.
 // First each row is looked up at its most probable place alone, without a branch, since a mispredicted branch costs
@@ -136,6 +138,11 @@ func (t *table) add(k *keys, i uint32) uint32 {
 
 // empty reports whether the table has no keys and looks them up in slots.
 func (t *table) empty() bool { return len(t.w0) == 1 && t.direct.ids == nil }
+
+// isNarrow reports whether the keys are one word each, close enough to each other for a direct table.
+func (t *table) isNarrow() bool {
+	return t.form == keyWord && slices.Max(t.w0[1:])-slices.Min(t.w0[1:]) < maxDirect
+}
 
 // adopt makes groups of keys, which are distinct, in an empty table.
 func (t *table) adopt(rows *keyRows) {

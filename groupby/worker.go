@@ -33,8 +33,9 @@ type worker struct {
 
 	// rows and misses since the last choice of the mode.
 	rows, misses int
-	mark         int // groups at which the table may be frozen; 0 before the first rows
-	from         int // groups at the mark before, from which rows counts; 0 before the first mark
+	mark         int  // groups at which the table may be frozen; 0 before the first rows
+	from         int  // groups at the mark before, from which rows counts; 0 before the first mark
+	sampled      bool // a sample of the first rows showed that the groups fit in the table
 
 	out   [partitions]*block
 	sent  [partitions]int // rows, to size the next block
@@ -178,7 +179,7 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 		w.mode, w.rows, w.misses = modeFrozen, 0, 0
 		return nil
 	}
-	if groups > w.plan.local || tooLarge || w.from == 0 && groupsOf(w.rows, w.rows-groups) > w.plan.local {
+	if groups > w.plan.local || tooLarge || w.nearlyDistinct(groups) {
 		return w.abandonTable()
 	}
 	w.from, w.rows = groups, 0
@@ -186,6 +187,12 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 		w.mark = min(2*w.mark, w.plan.local)
 	}
 	return nil
+}
+
+// nearlyDistinct reports whether the rows until the first mark show that the table will not have room for the groups.
+// Keys that come in order, as counters do, all differ at first: a sample or their range tells more about them.
+func (w *worker) nearlyDistinct(groups int) bool {
+	return w.from == 0 && !w.sampled && groupsOf(w.rows, w.rows-groups) > w.plan.local && !w.local.t.isNarrow()
 }
 
 // firstMark returns the number of groups from which the worker counts rows. The rows until then show whether nearly all
@@ -265,6 +272,7 @@ func (w *worker) choose(in *input) {
 		w.mode, w.local = modeScatter, nil
 		return
 	}
+	w.sampled = true
 	w.local.t.expect(groups, lo, hi)
 }
 

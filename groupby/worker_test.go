@@ -14,16 +14,27 @@ import (
 // groups fit, which is seen at its first mark, 4096 groups.
 func TestTableOfDistinctKeysIsAbandonedEarly(t *testing.T) {
 	for _, test := range []struct {
+		name         string
 		groups, rows int
 		mode         mode
 		most         int // groups in the table
+		key          func(random *rand.Rand, row int) int64
 	}{
-		{1 << 20, 6000, modeScatter, 6000},
-		{10_000, 20_000, modeTable, 10_000},
-		{1000, 20_000, modeTable, 1000},
-		{5000, 100_000, modeTable, 5000}, // most keys were seen before: see below
+		{"distinct", 1 << 20, 6000, modeScatter, 6000, drawn(1 << 20)},
+		{"many", 10_000, 20_000, modeTable, 10_000, drawn(10_000)},
+		{"few", 1000, 20_000, modeTable, 1000, drawn(1000)},
+		{"seen before", 5000, 100_000, modeTable, 5000, func(random *rand.Rand, row int) int64 {
+			if row < 75_000 {
+				return drawn(1000)(random, row)
+			}
+			return drawn(5000)(random, row)
+		}},
+		{"counter", 20_000, 60_000, modeTable, 20_000, func(_ *rand.Rand, row int) int64 { return int64(row % 20_000) }},
 	} {
 		for _, text := range []bool{false, true} {
+			if text && test.name == "counter" {
+				continue // texts have no range
+			}
 			random := rand.New(rand.NewPCG(1, uint64(test.groups)))
 			c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Workers: 1}
 			g, err := c.New()
@@ -32,12 +43,8 @@ func TestTableOfDistinctKeysIsAbandonedEarly(t *testing.T) {
 			w := g.Worker()
 			for at := 0; at < test.rows; at += 500 {
 				numbers, texts := make([]int64, 500), make([]string, 500)
-				groups := int64(test.groups)
-				if at < test.rows*3/4 && test.rows > 50_000 {
-					groups = 1000
-				}
 				for i := range numbers {
-					numbers[i] = random.Int64N(groups) * 1_000_003
+					numbers[i] = test.key(random, at+i)
 					texts[i] = fmt.Sprint(numbers[i])
 				}
 				key := vals(numbers)
@@ -49,10 +56,35 @@ func TestTableOfDistinctKeysIsAbandonedEarly(t *testing.T) {
 					require.LessOrEqual(t, w.in.local.groups()-1, test.most)
 				}
 			}
-			require.Equal(t, test.mode, w.in.mode, "%d groups, text %v", test.groups, text)
+			require.Equal(t, test.mode, w.in.mode, "%s, text %v", test.name, text)
 			b, err := g.Finish(t.Context())
 			require.NoError(t, err)
 			require.Greater(t, b.Rows, test.groups/1000)
 		}
 	}
+}
+
+// drawn returns a function that draws one of n keys, which are far from each other.
+func drawn(n int64) func(*rand.Rand, int) int64 {
+	return func(random *rand.Rand, _ int) int64 { return random.Int64N(n) * 1_000_003 }
+}
+
+// TestTableOfSampledKeysStays adds one batch whose sample shows that the groups fit, in the order of a counter: none of
+// the rows until the first mark repeats a key.
+func TestTableOfSampledKeysStays(t *testing.T) {
+	const groups, rows = 20_000, 80_000
+	keys := make([]int64, rows)
+	for i := range keys {
+		keys[i] = int64(i%groups) * 1_000_003
+	}
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Workers: 1}
+	g, err := c.New()
+	require.NoError(t, err)
+	g.limits.local = 1 << 15
+	w := g.Worker()
+	require.NoError(t, w.Add(t.Context(), batchOf(0, cols(vals(keys)), nil)))
+	require.Equal(t, modeTable, w.in.mode)
+	b, err := g.Finish(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, groups, b.Rows)
 }
