@@ -4,6 +4,7 @@ package cqltest
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/vecql/vecql/cqltest/internal/engine"
 )
@@ -37,7 +38,8 @@ func (c *conn) result(req *request, res *engine.Result) *Answer {
 				m.none = req.params.skipMetadata
 			}
 		}
-		a.Body = appendRows(nil, m, res.Rows, c.version)
+		a.room = getBuffer()
+		a.Body = appendRows((*a.room)[:0], m, res.Rows, c.version)
 	case engine.ResultSetKeyspace:
 		c.keyspace.Store(&res.Keyspace)
 		a.Body = appendString(appendInt(nil, int32(res.Kind)), res.Keyspace)
@@ -122,8 +124,8 @@ func (c *conn) answer(req *request, a *Answer, fault *Fault) {
 	c.sendFaulty(a, fault)
 }
 
-// frame encodes an answer as a frame.
-func (c *conn) frame(stream int16, a *Answer) []byte {
+// appendAnswer appends an answer as a frame.
+func (c *conn) appendAnswer(dst []byte, stream int16, a *Answer) []byte {
 	h := header{version: c.version, stream: stream, op: a.Op}
 	if a.Version != 0 {
 		h.version = a.Version
@@ -141,15 +143,17 @@ func (c *conn) frame(stream int16, a *Answer) []byte {
 		h.flags |= flagCompressed
 		body = compressBody(c.compression, body)
 	}
-	return appendFrame(nil, h, body)
+	return appendFrame(slices.Grow(dst, headerSize+len(body)), h, body)
 }
 
-// send queues an answer.
+// send queues an answer and releases it.
 func (c *conn) send(stream int16, a *Answer) {
-	frame := c.frame(stream, a)
+	room := getBuffer()
+	frame := c.appendAnswer((*room)[:0], stream, a)
+	a.release()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(item{b: frame, seg: c.framed})
+	c.add(item{b: frame, room: room, seg: c.framed})
 	c.frameFrom(a)
 }
 
@@ -163,7 +167,7 @@ func (c *conn) frameFrom(a *Answer) {
 
 // sendFaulty queues an answer after applying the fault's effects on the wire.
 func (c *conn) sendFaulty(a *Answer, fault *Fault) {
-	frame := c.frame(a.Stream, a)
+	frame := c.appendAnswer(nil, a.Stream, a)
 	c.mu.Lock()
 	framed := c.framed
 	c.mu.Unlock()

@@ -19,6 +19,8 @@ import (
 
 const (
 	readBuffer = 64 << 10
+	// maxJoined is the size of output up to which answers are copied together, to be written at once.
+	maxJoined = 64 << 10
 	// maxPending is the number of queued bytes at which the connection reads no more requests, because its client does
 	// not read answers.
 	maxPending = 8 << 20
@@ -62,10 +64,20 @@ type conn struct {
 // item is a piece of queued output.
 type item struct {
 	b     []byte
-	seg   bool // b are frames to be put into segments
-	fixed bool // nothing is appended to b
-	split int  // bytes per write; 0 means all
-	close bool // closes the connection after b
+	room  *[]byte // the pooled buffer of b, nil if there is none
+	seg   bool    // b are frames to be put into segments
+	fixed bool    // nothing is appended to b
+	split int     // bytes per write; 0 means all
+	close bool    // closes the connection after b
+}
+
+// release returns the pooled buffer, after b was written or copied.
+func (it *item) release() {
+	if it.room != nil {
+		*it.room = it.b
+		putBuffer(it.room)
+		it.b, it.room = nil, nil
+	}
 }
 
 // serve accepts a connection.
@@ -301,11 +313,17 @@ func (c *conn) add(it item) {
 		return
 	}
 	c.pending += len(it.b)
-	if k := len(c.items) - 1; k >= 0 && !it.fixed && !c.items[k].fixed && c.items[k].seg == it.seg {
+	if k := len(c.items) - 1; k >= 0 && c.items[k].joins(&it) {
 		c.items[k].b = append(c.items[k].b, it.b...)
+		it.release()
 		return
 	}
 	c.items = append(c.items, it)
+}
+
+// joins reports whether next can be appended to it.
+func (it *item) joins(next *item) bool {
+	return !it.fixed && !next.fixed && it.seg == next.seg && len(it.b)+len(next.b) <= maxJoined
 }
 
 // push queues a frame that answers no request, without waiting for the client to read it.
@@ -369,9 +387,13 @@ func (c *conn) write() {
 
 // writeItem writes one item and reports whether the connection continues.
 func (c *conn) writeItem(it *item) bool {
+	defer it.release()
 	b := it.b
 	if it.seg {
-		b = appendSegments(nil, b, c.compression == "lz4")
+		room := getBuffer()
+		defer putBuffer(room)
+		*room = appendSegments((*room)[:0], b, c.compression == "lz4")
+		b = *room
 	}
 	step := len(b)
 	if it.split > 0 {

@@ -107,6 +107,17 @@ type Answer struct {
 	Flags   byte // added to the flags that the fields above imply
 	Version byte // in the frame's header; 0 means that of the connection
 	Stream  int16
+
+	room *[]byte // the pooled buffer of Body, nil if there is none
+}
+
+// release returns the pooled buffer, after Body was copied.
+func (a *Answer) release() {
+	if a.room != nil {
+		*a.room = a.Body
+		putBuffer(a.room)
+		a.Body, a.room = nil, nil
+	}
 }
 
 // A Request describes a request to a Fault's Match and to Config.OnRequest.

@@ -67,7 +67,7 @@ start() {
 	local out=$work/address
 	mkfifo "$out"
 	case $1 in
-	cqltest) "${on_server[@]}" "$work/vecql" fake --port 0 --control 127.0.0.1:0 --json >"$out" & ;;
+	cqltest) "${on_server[@]}" env GOGC=400 "$work/vecql" fake --port 0 --control 127.0.0.1:0 --json >"$out" & ;;
 	cassandra) "${on_server[@]}" "$work/cassandra" -Xmx4g -XX:TieredStopAtLevel=4 >"$out" & ;;
 	*) echo "run.sh: unknown server $1" >&2; exit 2 ;;
 	esac
