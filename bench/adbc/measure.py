@@ -66,10 +66,13 @@ class Clock:
         """Return the processor time of a process and its children, from /proc."""
         if pid is None:
             return 0
-        with open(f"/proc/{pid}/stat") as stat, open(f"/proc/{pid}/task/{pid}/children") as children:
+        with open(f"/proc/{pid}/stat") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
-            ticks = int(fields[11]) + int(fields[12])
-            return ticks / os.sysconf("SC_CLK_TCK") + sum(cls.used_by(int(child)) for child in children.read().split())
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        for task in os.listdir(f"/proc/{pid}/task"):  # any thread may have started a child
+            with open(f"/proc/{pid}/task/{task}/children") as children:
+                used += sum(cls.used_by(int(child)) for child in children.read().split())
+        return used
 
 
 def report(a: argparse.Namespace, clock: Clock) -> None:
