@@ -198,9 +198,6 @@ var bounds = []time.Duration{
 	128 * time.Millisecond,
 }
 
-// BarsTitle describes the bars of Bars.
-const BarsTitle = "0.1ms..>128ms"
-
 // Bars returns a histogram of the latencies as one character for each power of two: up to 125 µs, up to 250 µs, and so
 // on, the last one above 128 ms. The height is the share of the most frequent one.
 func (l Latencies) Bars() string {

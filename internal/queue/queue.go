@@ -31,14 +31,7 @@ type Queue struct {
 // New returns an empty queue. Errors of Acquire wrap refused.
 func New(limits Limits, refused error) *Queue { return &Queue{limits: limits, refused: refused} }
 
-// TryAcquire admits a request if it can do so without blocking, and reports whether it did.
-func (q *Queue) TryAcquire() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.tryAcquire()
-}
-
-// tryAcquire is TryAcquire. Callers hold q.mu.
+// tryAcquire admits a request if it can do so without blocking, and reports whether it did. Callers hold q.mu.
 func (q *Queue) tryAcquire() bool {
 	if q.requests >= q.limits.Requests { // none is in line unless this holds
 		return false

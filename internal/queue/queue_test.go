@@ -49,10 +49,18 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	})
 }
 
+// occupy admits a request, which must not wait.
+func occupy(t *testing.T, q *Queue) {
+	t.Helper()
+	waited, err := q.Acquire(t.Context(), 0)
+	require.NoError(t, err)
+	require.False(t, waited)
+}
+
 func TestQueueWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Limits{Requests: 1, Waiting: 2}, errRefused)
-		require.True(t, q.TryAcquire())
+		occupy(t, q)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		errs := make(chan error, 2)
@@ -73,7 +81,7 @@ func TestQueueWaitEnds(t *testing.T) {
 		q.Release()
 		require.Zero(t, q.requests)
 		none := New(Limits{Requests: 1, Waiting: -1}, errRefused)
-		require.True(t, none.TryAcquire())
+		occupy(t, none)
 		_, err = none.Acquire(ctx, 0)
 		require.ErrorIs(t, err, errRefused)
 	})
@@ -121,7 +129,7 @@ func TestQueueAllocatesNothingWithoutWait(t *testing.T) {
 // A request that is admitted just as its context ends gives its room back.
 func TestQueueLeftAfterAdmission(t *testing.T) {
 	q := New(Limits{Requests: 1}, errRefused)
-	require.True(t, q.TryAcquire())
+	occupy(t, q)
 	w, err := q.enqueue()
 	require.NoError(t, err)
 	q.Release() // admits w
@@ -130,5 +138,5 @@ func TestQueueLeftAfterAdmission(t *testing.T) {
 	q.leave(w)
 	require.Zero(t, q.requests)
 	require.False(t, q.Busy())
-	require.True(t, q.TryAcquire())
+	occupy(t, q)
 }

@@ -71,21 +71,6 @@ func AppendShortBytes(dst, b []byte) ([]byte, error) {
 	return append(AppendShort(dst, uint16(len(b))), b...), nil
 }
 
-// AppendStringList appends a [string list].
-func AppendStringList(dst []byte, list []string) ([]byte, error) {
-	if len(list) > MaxString {
-		return dst, ErrTooLong
-	}
-	out := AppendShort(dst, uint16(len(list)))
-	for _, s := range list {
-		var err error
-		if out, err = AppendString(out, s); err != nil {
-			return dst, err
-		}
-	}
-	return out, nil
-}
-
 // AppendUvint appends an [unsigned vint]. The number of leading 1 bits in the first byte is the number of bytes that
 // follow it.
 func AppendUvint(dst []byte, v uint64) []byte {

@@ -32,8 +32,6 @@ func TestAppend(t *testing.T) {
 		{"bytes empty", "00000000", must(AppendBytes(nil, []byte{}))},
 		{"bytes null", "ffffffff", must(AppendBytes(nil, nil))},
 		{"short bytes", "0002beef", must(AppendShortBytes(nil, []byte{0xBE, 0xEF}))},
-		{"string list", "0002000161000162", must(AppendStringList(nil, []string{"a", "b"}))},
-		{"string list empty", "0000", must(AppendStringList(nil, nil))},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			require.Equal(t, row.hex, hex.EncodeToString(row.got))
@@ -51,8 +49,6 @@ func TestAppendTooLong(t *testing.T) {
 	}{
 		{"string", func(s string) ([]byte, error) { return AppendString([]byte("head"), s) }},
 		{"short bytes", func(s string) ([]byte, error) { return AppendShortBytes([]byte("head"), []byte(s)) }},
-		{"in a string list", func(s string) ([]byte, error) { return AppendStringList([]byte("head"), []string{"a", s}) }},
-		{"string list", func(s string) ([]byte, error) { return AppendStringList([]byte("head"), make([]string, len(s))) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := row.append(fits)
