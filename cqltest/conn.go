@@ -88,8 +88,8 @@ func (n *Node) serve(sock net.Conn, aware bool) {
 		begun: n.cluster.now(),
 	}
 	c.room.L = &c.mu
-	c.local, _ = addrPort(sock.LocalAddr())
-	c.remote, _ = addrPort(sock.RemoteAddr())
+	c.local = addrPort(sock.LocalAddr())
+	c.remote = addrPort(sock.RemoteAddr())
 	if f := n.cluster.connFaultOf(n); f != nil {
 		if f.Refuse {
 			_ = sock.Close()
@@ -110,13 +110,14 @@ func (n *Node) serve(sock net.Conn, aware bool) {
 	n.cluster.wg.Go(c.run)
 }
 
-func addrPort(a net.Addr) (netip.AddrPort, bool) {
+// addrPort returns the address and port of a TCP address, and zero for any other one.
+func addrPort(a net.Addr) netip.AddrPort {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
-		return netip.AddrPort{}, false
+		return netip.AddrPort{}
 	}
 	p := t.AddrPort()
-	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port()), true
+	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
 }
 
 // chooseShard returns the shard of a new connection: the one that the source port selects on the shard-aware port, else

@@ -134,7 +134,7 @@ func (p *parser) option(b *optionsBuilder) {
 	p.expect("=")
 	switch t := p.peek(); {
 	case t.word == "{":
-		o.Map = p.optionMap(o.Name)
+		o.Map = p.optionMap()
 	case t.kind == tokenKeyword && isName(t):
 		o.Value = p.source(p.next())
 	default:
@@ -149,7 +149,7 @@ func (p *parser) option(b *optionsBuilder) {
 }
 
 // optionMap parses a map of literals.
-func (p *parser) optionMap(name string) map[string]string {
+func (p *parser) optionMap() map[string]string {
 	p.expect("{")
 	m := map[string]string{}
 	if p.accept("}") {

@@ -111,15 +111,15 @@ func TestStatementValid(t *testing.T) {
 	}
 	for _, change := range []string{"ALTER TABLE t ADD v int", "ALTER TYPE u ADD b text", "CREATE INDEX ON t (v)", "DROP TABLE t"} {
 		s, other := prepare("SELECT * FROM t WHERE k = 1"), prepare("SELECT * FROM o")
-		id, _ := e.TableID("ks", "t")
+		before := e.schema.Load().keyspaces["ks"].tables.get("t")
 		version := e.SchemaVersion()
 		require.True(t, e.Valid(s))
 		mustRun(t, e, change)
 		require.False(t, e.Valid(s), change)
 		require.True(t, e.Valid(other), change)
 		require.NotEqual(t, version, e.SchemaVersion())
-		if now, ok := e.TableID("ks", "t"); ok {
-			require.Equal(t, id, now)
+		if after := e.schema.Load().keyspaces["ks"].tables.get("t"); after != nil {
+			require.Equal(t, before.id, after.id)
 		}
 	}
 }

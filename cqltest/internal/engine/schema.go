@@ -218,14 +218,3 @@ func (e *Engine) Keyspaces() []string { return sortedKeys(e.schema.Load().keyspa
 
 // SchemaVersion returns the version of the schema, which differs after every change.
 func (e *Engine) SchemaVersion() [16]byte { return e.schema.Load().version }
-
-// TableID returns the id of a table. ALTER keeps it, DROP and CREATE change it. false means that the table does not
-// exist.
-func (e *Engine) TableID(keyspace, table string) ([16]byte, bool) {
-	if k := e.schema.Load().keyspaces[keyspace]; k != nil {
-		if t := k.tables.get(table); t != nil {
-			return t.id, true
-		}
-	}
-	return [16]byte{}, false
-}
