@@ -85,7 +85,7 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	if d.plan, err = codec.NewRowPlan(infos, schema); err != nil {
 		return err
 	}
-	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.names(0), d.target.CQL(),
+	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.names(), d.target.CQL(),
 		strings.Join(where, " AND ")))
 	if d.cfg.Query != nil {
 		d.cfg.Query(q)
@@ -238,7 +238,7 @@ func (d *Batches) Finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s", l.names(0), d.target.CQL())
+	text := fmt.Sprintf("SELECT %s FROM %s", l.names(), d.target.CQL())
 	scan, err := tablescan.New(ctx, d.target.Session, text, tablescan.Config{Query: d.cfg.Query})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (s *sizer) rows() int {
 
 // read starts to read a range of a side.
 func (d *Diff) read(ctx context.Context, s clustertable.Table, r vecql.TokenRange) *rows {
-	return readRange(ctx, s.Session, d.layout.rangeQuery(s, d.layout.names(0)), r, &d.pages, d.cfg.Query)
+	return readRange(ctx, s.Session, d.layout.rangeQuery(s, d.layout.names()), r, &d.pages, d.cfg.Query)
 }
 
 func readRange(ctx context.Context, s *vecql.Session, text string, r vecql.TokenRange, pages *sizer,

@@ -129,7 +129,7 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*D
 		return nil, err
 	}
 	d := &Diff{cfg: cfg, layout: l, source: source, target: target, open: map[int]vecql.TokenRange{}}
-	d.job = fmt.Sprintf("compare %s with %s: %s", source.Name(), target.Name(), l.names(0))
+	d.job = fmt.Sprintf("compare %s with %s: %s", source.Name(), target.Name(), l.names())
 	if c := cfg.Checkpoint; c != nil {
 		if c.Job != d.job {
 			return nil, fmt.Errorf("%w: it is of %q, want %q", ErrCheckpoint, c.Job, d.job)
@@ -324,10 +324,10 @@ func keyText(t *vecql.TableMetadata) string {
 	return "((" + list(t.PartitionKey) + "), " + list(t.ClusteringColumns) + ")"
 }
 
-// names returns the quoted names of the columns from i on.
-func (l *layout) names(i int) string {
+// names returns the quoted names of the columns.
+func (l *layout) names() string {
 	names := make([]string, 0, len(l.columns))
-	for _, c := range l.columns[i:] {
+	for _, c := range l.columns {
 		names = append(names, cqltext.QuoteIdentifier(c.Name))
 	}
 	return strings.Join(names, ", ")
