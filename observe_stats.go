@@ -13,8 +13,10 @@ import (
 // Stats are the counters of a session since its start, and a snapshot of its nodes. The counters are read one by one:
 // while requests are in flight they may be slightly inconsistent with each other.
 type Stats struct {
-	Requests uint64                // of verbs, one for each page and batch; PREPAREs do not count
-	Failed   uint64                // requests that returned an error
+	// Requests counts the requests of verbs, one for each page and batch. A PREPARE does not count, nor does a verb whose
+	// PREPARE has failed: no request follows.
+	Requests uint64
+	Failed   uint64                // of Requests: those that returned an error
 	Errors   map[ErrorClass]uint64 // failed attempts by class; attempts that lost to a faster execution are ClassCanceled
 	Retries  uint64                // attempts that the retry policy requested
 	Moved    uint64                // attempts of idempotent requests that left a silent node for the next one

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cqltest"
+)
+
+// What a session has counted between two snapshots: a read, and a statement that the server refuses.
+func ExampleSession_Stats() {
+	session, closeShop := openShop()
+	defer closeShop()
+	before := session.Stats()
+	for _, text := range []string{"SELECT name FROM items WHERE id = 1", "DROP TABLE invoices"} {
+		if err := session.Query(text).ExecContext(context.Background()); err != nil {
+			fmt.Println(vecql.ErrorClassOf(err))
+		}
+	}
+	after := session.Stats()
+	fmt.Println(after.Requests-before.Requests, after.Failed-before.Failed, after.Timeouts())
+	for _, node := range after.Nodes {
+		fmt.Println(node.Serves(), node.Latency.Count() > 0, node.Latency.Quantile(0.99) > 0)
+	}
+	// Output:
+	// invalid
+	// 2 1 0
+	// true true true
+}
+
+// attempts is a QueryObserver that prints each attempt. An observer of a program records it in a trace or a log.
+type attempts struct{}
+
+// ObserveQuery is called after each attempt, on the goroutine of the request.
+func (attempts) ObserveQuery(_ context.Context, o vecql.ObservedQuery) {
+	outcome := "succeeded"
+	if o.Err != nil {
+		outcome = vecql.ErrorClassOf(o.Err).String()
+	}
+	fmt.Println(o.Attempt, o.Statement, outcome, o.End.Sub(o.Start) > 0)
+}
+
+// A request with two attempts: the first node that receives the statement is overloaded.
+func ExampleQueryObserver() {
+	cluster := startShop()
+	defer cluster.Close()
+	cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeOverloaded}})
+	config := vecql.NewCluster(cluster.Hosts()...)
+	config.Keyspace = "shop"
+	config.QueryObserver = attempts{}
+	session, err := config.CreateSession()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	var name string
+	if err := session.Query("SELECT name FROM items WHERE id = ?", 1).Scan(&name); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 0 SELECT name FROM items WHERE id = ? overloaded true
+	// 1 SELECT name FROM items WHERE id = ? succeeded true
+}
