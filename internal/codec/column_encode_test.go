@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gopkg.in/inf.v0"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/columntest"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// Columns to bound values: the conversions of RowPlan.
+
+// TestColumnEncodeEqualsReference compares the encoded bytes with those of the reference for Column.Value.
+func TestColumnEncodeEqualsReference(t *testing.T) {
+	for _, name := range append(columnTypes, "udt") {
+		if strings.HasPrefix(name, "map") { // the reference encodes a Go map in random order
+			continue
+		}
+		info := columnType(t, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		b := randomBatch(2, infos, 60, 0.2)
+		for i, cell := range splitCells(t, encodeRows(t, infos, b), 1) {
+			want, err := ReferenceEncode(nil, info, withoutDecimals(b.Columns[0].Value(i)))
+			require.NoError(t, err, "%s: %v", name, b.Columns[0].Value(i))
+			got := wire.AppendInt(nil, wire.Null)
+			if cell != nil {
+				got = append(wire.AppendInt(nil, int32(len(cell))), cell...)
+			}
+			require.Equal(t, want, got, "%s: %v", name, b.Columns[0].Value(i))
+		}
+	}
+}
+
+// withoutDecimals replaces cql.Decimal by a type that the reference accepts.
+func withoutDecimals(v any) any {
+	switch v := v.(type) {
+	case cql.Decimal:
+		return inf.NewDecBig(v.Unscaled, inf.Scale(v.Scale))
+	case []any:
+		for i := range v {
+			v[i] = withoutDecimals(v[i])
+		}
+	}
+	return v
+}
+
+// TestRowPlanConversions binds every kind of column to every CQL type without parameters. An accepted pair keeps the
+// value or returns an error of its row; all other pairs are rejected.
+func TestRowPlanConversions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for name, kinds := range conversions {
+		info := columnType(t, name)
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: info}}
+		for _, typ := range columntest.Types() {
+			b := columntest.Batch(r, []column.Field{{Name: "v", Type: typ}}, 200, 0)
+			plan, err := NewRowPlan(infos, b.Schema())
+			want := slices.ContainsFunc(strings.Fields(strings.ReplaceAll(kinds, ", ", ",")), func(k string) bool {
+				k = strings.ReplaceAll(k, ",", ", ")
+				return k == typ.Kind.String() || k == typ.String()
+			})
+			if !want {
+				var refused *cql.MarshalError
+				require.ErrorAs(t, err, &refused, "%s from %v", name, typ)
+				require.ErrorIs(t, err, cql.ErrConversion)
+				require.ErrorContains(t, err, `"v"`)
+				continue
+			}
+			require.NoError(t, err, "%s from %v", name, typ)
+			for row := range b.Rows {
+				checkConversion(t, plan, info, b, row)
+			}
+		}
+	}
+}
+
+func checkConversion(t *testing.T, plan *RowPlan, info cql.TypeInfo, b *column.Batch, row int) {
+	value := b.Columns[0].Value(row)
+	cell, err := plan.Append(nil, b, row, 0, wire.Null)
+	if err != nil {
+		require.True(t, errors.Is(err, cql.ErrRange) || errors.Is(err, cql.ErrConversion) || errors.Is(err, cql.ErrMissing) || errors.Is(err, cql.ErrTrailing), err)
+		require.ErrorContains(t, err, fmt.Sprintf("row %d: ", row))
+		return
+	}
+	var got any
+	require.NoError(t, ReferenceDecode(info, cell[4:], &got))
+	switch g := got.(type) {
+	case string:
+		got = []byte(g)
+	case cql.UUID:
+		got = g[:]
+	case net.IP:
+		got = []byte(g)
+	}
+	switch v := value.(type) {
+	case string:
+		value = []byte(v)
+	case cql.UUID:
+		value = v[:]
+	case net.IP:
+		value = []byte(v)
+	case int64:
+		switch g := got.(type) {
+		case time.Duration:
+			got = int64(g)
+		case time.Time:
+			got = g.UnixMilli()
+		}
+	case cql.Decimal:
+		if _, isInt := got.(*big.Int); isInt {
+			value = v.Unscaled
+		}
+	}
+	require.Equal(t, canonical(value), canonical(got), "%v from %v, row %d", info, b.Columns[0].Type, row)
+}
+
+// TestRowPlanRanges binds integers at the limits of each type.
+func TestRowPlanRanges(t *testing.T) {
+	values := []int64{
+		math.MinInt64, math.MinInt32 - 1, math.MinInt32, math.MinInt16 - 1, math.MinInt16, -129, -128, -1, 0, 127, 128, math.MaxInt16,
+		math.MaxInt16 + 1, math.MaxInt32, math.MaxInt32 + 1, math.MaxInt64,
+	}
+	b := column.NewBatch(column.Of("v", values))
+	for name, size := range map[string]int{"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8} {
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, name)}}, b.Schema())
+		require.NoError(t, err)
+		for i, v := range values {
+			_, err := plan.Append(nil, b, i, 0, wire.Null)
+			fits := v >= -1<<(8*size-1) && v <= 1<<(8*size-1)-1
+			require.Equal(t, fits, err == nil, "%d in a %s: %v", v, name, err)
+			if !fits {
+				require.ErrorIs(t, err, cql.ErrRange)
+			}
+		}
+	}
+	above := column.NewBatch(column.Of("v", []uint64{math.MaxUint64}))
+	plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "bigint")}}, above.Schema())
+	require.NoError(t, err)
+	_, err = plan.Append(nil, above, 0, 0, wire.Null)
+	require.EqualError(t, err, `vecql: marshal column "v": column of uint64 into bigint: row 0: value out of range: 18446744073709551615 does not fit bigint`)
+	plan, err = NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "varint")}}, above.Schema())
+	require.NoError(t, err)
+	cell, err := plan.Append(nil, above, 0, 0, wire.Null)
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0, 0, 9, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, cell)
+}
+
+// TestRowPlanNested binds columns of one nested kind to compatible CQL types of another kind.
+func TestRowPlanNested(t *testing.T) {
+	matrix := column.Matrix("v", []float32{1, 2, 3, 4}, 2)
+	lists := column.Lists("v", []int32{0, 2, 4}, column.Of("", []float32{1, 2, 3, 4}))
+	address := column.Structs("v", column.Strings("street", []string{"a", "b"}), column.Of("number", []int16{1, 2}))
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   any
+	}{
+		{"vector<float, 2>", lists, []float32{3, 4}},
+		{"list<float>", matrix, []float32{3, 4}},
+		{"set<float>", matrix, []float32{3, 4}},
+		{"vector<double, 2>", lists, []float64{3, 4}},
+		{"list<double>", lists, []float64{3, 4}},
+		{"list<text>", column.Lists("v", []int32{0, 0, 1}, columntest.WithDictionary(column.Strings("", []string{"x"}))), []string{"x"}},
+		{"tuple<text, int>", address, []any{"b", 2}},
+		{"udt", address, map[string]any{"street": "b", "number": 2, "at": nil}},
+	} {
+		info := columnType(t, c.typ)
+		b := column.NewBatch(c.column)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}, b.Schema())
+		require.NoError(t, err, c.typ)
+		cell, err := plan.Append([]byte("before"), b, 1, 0, wire.Null)
+		require.NoError(t, err, c.typ)
+		var got any
+		require.NoError(t, ReferenceDecode(info, cell[10:], &got))
+		require.Equal(t, c.want, got, c.typ)
+	}
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   error
+	}{
+		{"vector<float, 3>", matrix, cql.ErrDimension},
+		{"vector<double, 2>", matrix, cql.ErrConversion},
+		{"vector<int, 2>", lists, cql.ErrConversion},
+		{"list<double>", matrix, cql.ErrConversion},
+		{"list<int>", column.Strings("v", []string{"a"}), cql.ErrConversion},
+		{"map<text, int>", lists, cql.ErrConversion},
+		{"tuple<text>", address, cql.ErrDimension},
+		{"udt", column.Structs("v", column.Strings("strete", []string{"a"})), cql.ErrConversion},
+		{"udt", column.Structs("v", column.Strings("street", []string{"a"}), column.Strings("street", []string{"a"})), cql.ErrConversion},
+		{"int", column.Of("w", []int32{1}), cql.ErrConversion},
+	} {
+		_, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, column.NewBatch(c.column).Schema())
+		require.ErrorIs(t, err, c.want, c.typ)
+	}
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   error
+	}{
+		{"vector<float, 3>", lists, cql.ErrDimension},
+		{"vector<float, 2>", column.Lists("v", []int32{0, 2}, column.Of("", []float32{1, 2}).WithNulls([]bool{false, true})), cql.ErrNull},
+		{"vector<text, 1>", column.Lists("v", []int32{0, 1}, column.Strings("", []string{"a"}).WithNulls([]bool{true})), cql.ErrNull},
+		{"list<int>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
+		{"map<int, int>", column.Maps("v", []int32{0, 1}, column.Of("", []int32{1}), column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
+		{"list<tinyint>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{300})), cql.ErrRange},
+	} {
+		b := column.NewBatch(c.column)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, b.Schema())
+		require.NoError(t, err, c.typ)
+		dst := []byte("before")
+		out, err := plan.Append(dst, b, 0, 0, wire.Null)
+		require.ErrorIs(t, err, c.want, c.typ)
+		require.Equal(t, dst, out)
+	}
+}
+
+// TestRowPlanCheck passes batches of another schema to a plan.
+func TestRowPlanCheck(t *testing.T) {
+	good := column.NewBatch(column.Of("id", []int64{1}), column.Matrix("v", []float32{1, 2}, 2))
+	infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, "vector<float, 2>")}, {Name: "id", TypeInfo: columnType(t, "bigint")}}
+	plan, err := NewRowPlan(infos, good.Schema())
+	require.NoError(t, err)
+	require.NoError(t, plan.Check(good))
+	for name, b := range map[string]*column.Batch{
+		"fewer":  column.NewBatch(good.Columns[0]),
+		"moved":  column.NewBatch(good.Columns[1], good.Columns[0]),
+		"kind":   column.NewBatch(column.Of("id", []int32{1}), good.Columns[1]),
+		"lists":  column.NewBatch(good.Columns[0], column.Lists("v", []int32{0, 2}, column.Of("", []float32{1, 2}))),
+		"double": column.NewBatch(good.Columns[0], column.Matrix("v", []float64{1, 2}, 2)),
+	} {
+		require.ErrorIs(t, plan.Check(b), cql.ErrConversion, name)
+	}
+	other := column.NewBatch(good.Columns[0], column.Matrix("v", []float32{1, 2, 3}, 3))
+	require.NoError(t, plan.Check(other))
+	_, err = plan.Append(nil, other, 0, 0, wire.Null)
+	require.ErrorIs(t, err, cql.ErrDimension)
+}
