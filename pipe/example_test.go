@@ -72,10 +72,10 @@ func ExamplePipe_Explain() {
 	fmt.Print(plan, err)
 	// Output:
 	// union of 2, columns url, milliseconds
-	//   batches: 5 rows in 1 batches, columns url, user, milliseconds
+	//   batches: 5 rows in 1 batch, columns url, user, milliseconds
 	//   where user > 7
 	//   select url, milliseconds
-	//   batches: 5 rows in 1 batches, columns url, user, milliseconds
+	//   batches: 5 rows in 1 batch, columns url, user, milliseconds
 	//   select url, user, milliseconds
 	//   where user > 7
 	//   select url, milliseconds
@@ -155,7 +155,7 @@ func ExampleConfig() {
 		fmt.Println(step.Rows, step.Step)
 	}
 	// Output:
-	// 5 batches: 5 rows in 1 batches, columns user, milliseconds
+	// 5 batches: 5 rows in 1 batch, columns user, milliseconds
 	// 3 where milliseconds > 10
 	// 2 group by user: count
 }

@@ -87,9 +87,9 @@ func (op *groupOp) node(p *plan, in node) (node, error) {
 	}
 	switch {
 	case op.limit > 0:
-		line += fmt.Sprintf(" (the first %d groups)", op.limit)
+		line += fmt.Sprintf(" (the first %s)", counted(op.limit, "group"))
 	case op.few > 0:
-		line += fmt.Sprintf(" (any %d groups)", op.few)
+		line += fmt.Sprintf(" (any %s)", counted(op.few, "group"))
 	}
 	return &groupNode{op: op, in: in, config: op.config(p.config), meter: p.describe("%s", line)}, nil
 }

@@ -78,7 +78,7 @@ func (s *openedMemory) scan(p *plan, columns []string) (node, error) {
 		rows += b.Rows
 	}
 	n := &memoryNode{batches: batches, goroutines: p.workers()}
-	n.meter = p.describe("batches: %d rows in %d batches, columns %s", rows, len(batches), list(columns))
+	n.meter = p.describe("batches: %s in %s, columns %s", counted(rows, "row"), counted(len(batches), "batch"), list(columns))
 	return n, nil
 }
 

@@ -156,8 +156,8 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	}
 	o.scanned = scan
 	n := &parquetNode{plan: p, scan: scan, goroutines: p.workers()}
-	n.meter = p.describe("parquet %s: %d rows in %d row groups, columns %s", files(o.files.Files()), o.files.NumRows(),
-		o.files.NumRowGroups(), list(columns))
+	n.meter = p.describe("parquet %s: %s in %s, columns %s", files(o.files.Files()), counted(o.files.NumRows(), "row"),
+		counted(o.files.NumRowGroups(), "row group"), list(columns))
 	if len(o.pushed) > 0 {
 		p.lines = append(p.lines, p.indent+"  pushed: "+textOf(o.pushed))
 	}

@@ -83,7 +83,7 @@ func TestParquetReadsNoMoreThanNeeded(t *testing.T) {
 	b, plan := explained(t, pipe.Parquet(path).Where("v >= 90 and v % 7 = 0").Where("w <> 8").
 		With("unused", "1 / 0").Aggregate(groupby.Count()).Configure(pipe.Config{Stats: &stats}))
 	require.Equal(t, int64(1), b.Columns[0].Value(0))
-	require.Contains(t, plan, "100 rows in 1 row groups, columns none\n  pushed: v >= 90 and w <> 8\n  selected: v % 7 = 0\naggregate: count\n")
+	require.Contains(t, plan, "100 rows in 1 row group, columns none\n  pushed: v >= 90 and w <> 8\n  selected: v % 7 = 0\naggregate: count\n")
 	require.Len(t, stats.Steps, 2)
 	require.Equal(t, []int64{1, 1}, []int64{stats.Steps[0].Rows, stats.Steps[1].Rows})
 	require.Positive(t, stats.Bytes)

@@ -116,6 +116,18 @@ func (p *plan) describe(format string, args ...any) *meter {
 	return m
 }
 
+// counted returns a number with its noun: "1 batch", "2 batches".
+func counted[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // add counts rows, and the time since start.
 func (m *meter) add(rows int, start time.Time) {
 	m.rows.Add(int64(rows))
