@@ -124,7 +124,7 @@ func findBoth(ctx context.Context, source, target *vecql.Session, from, to strin
 func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 	stop, err := x.startProgress(func() state {
 		p, s := job.Progress(), job.Stats()
-		return state{p.Done, fmt.Sprintf("%d rows, %.0f rows/s", p.Rows, s.RowsPerSecond), countsOf(s)}
+		return state{p.Done, fmt.Sprintf("%s, %.0f rows/s", counted(p.Rows, "row"), s.RowsPerSecond), countsOf(s)}
 	})
 	if err != nil {
 		return errors.Join(err, closeCopy(job))
@@ -168,7 +168,7 @@ func closeCopy(job *tablecopy.Copy) error {
 
 // printCopied prints the result.
 func (x *copyJob) printCopied(r tablecopy.Report, took time.Duration) {
-	fmt.Fprintf(x.out, "Copied %d rows in %v.\n", r.Rows, took.Round(time.Millisecond))
+	fmt.Fprintf(x.out, "Copied %s in %v.\n", counted(r.Rows, "row"), took.Round(time.Millisecond))
 	if r.Latest > 0 {
 		fmt.Fprintf(x.out, "%d collections had elements with several write times: their elements got the latest.\n", r.Latest)
 	}

@@ -133,7 +133,7 @@ func (x *count) scan(ctx context.Context, columns string, f func(*column.Batch) 
 	}
 	stop, err := x.startProgress(func() state {
 		p := scan.Progress()
-		return state{p.Done, fmt.Sprintf("%d rows", p.Rows), scanCounts(p)}
+		return state{p.Done, counted(p.Rows, "row"), scanCounts(p)}
 	})
 	if err != nil {
 		return 0, err

@@ -79,14 +79,14 @@ func (e *env) doctor(ctx context.Context, probes int) error {
 		return err
 	}
 	if n := r.Problems(); n > 0 {
-		return fmt.Errorf("%s", counted(uint64(n), "problem"))
+		return fmt.Errorf("%s", counted(n, "problem"))
 	}
 	return nil
 }
 
 // printExamination prints a report as text.
 func (e *env) printExamination(r *doctor.Report) error {
-	fmt.Fprintf(e.out, "Cluster %s: %s, protocol v%d.\n\n", r.Cluster, counted(uint64(len(r.Nodes)), "node"), r.Protocol)
+	fmt.Fprintf(e.out, "Cluster %s: %s, protocol v%d.\n\n", r.Cluster, counted(len(r.Nodes), "node"), r.Protocol)
 	if err := nodeTable(r).write(e.out, e.width); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (l *load) result(s bulk.Stats, files int) summary {
 	if l.dryRun {
 		done = "checked"
 	}
-	rows, from := counted(r.Rows, "row"), counted(uint64(files), "file")
+	rows, from := counted(r.Rows, "row"), counted(files, "file")
 	r.text = fmt.Sprintf("%s %s from %s, %d rejected", done, rows, from, r.Rejected)
 	if r.Skipped > 0 {
 		r.text += fmt.Sprintf(", %d loaded before", r.Skipped)
@@ -49,8 +49,8 @@ func (l *load) result(s bulk.Stats, files int) summary {
 	return r
 }
 
-// counted returns a number with its noun.
-func counted(n uint64, noun string) string {
+// counted returns a number with its noun: "1 row", "2 rows".
+func counted[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -72,7 +72,7 @@ func (e *env) writeSummary(form string, s summary) error {
 
 // state returns the progress of a load.
 func (l *load) state(in *rowfile.Input, s bulk.Stats) state {
-	text := fmt.Sprintf("%d rows, %d failed, %.0f rows/s", s.Rows, l.rejects.count(), s.RowsPerSecond)
+	text := fmt.Sprintf("%s, %d failed, %.0f rows/s", counted(s.Rows, "row"), l.rejects.count(), s.RowsPerSecond)
 	if s.Elapsed > 0 && s.Bytes > 0 {
 		rate := float64(s.Bytes) / 1e6 / s.Elapsed.Seconds()
 		text += fmt.Sprintf(", %.1f MB/s, p50 %v, p99 %v", rate, rounded(s.P50), rounded(s.P99))

@@ -195,7 +195,7 @@ func (r *runner) run(ctx context.Context, stmt string) error {
 	if r.o.timing {
 		fmt.Fprintf(r.e.err, "%v", r.e.now().Sub(began).Round(time.Microsecond))
 		if pages > 0 {
-			fmt.Fprintf(r.e.err, ", %s, node %s", plural(pages, "page"), node)
+			fmt.Fprintf(r.e.err, ", %s, node %s", counted(pages, "page"), node)
 		}
 		fmt.Fprintln(r.e.err)
 	}

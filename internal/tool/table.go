@@ -216,14 +216,6 @@ func (s *tableSink) Close() error {
 	if err := s.table.write(s.w, s.width); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.w, plural(s.rows, "row"))
+	_, err := fmt.Fprintln(s.w, counted(s.rows, "row"))
 	return err
-}
-
-// plural returns a number of things: "1 row", "2 rows".
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprint(n, " ", thing)
 }

@@ -345,7 +345,7 @@ func (u *unload) state() state {
 	u.mu.Unlock()
 	seconds := max(time.Since(began).Seconds(), 1e-3)
 	s := state{
-		-1, fmt.Sprintf("%d rows, %.0f rows/s, %.1f MB/s", rows, float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds),
+		-1, fmt.Sprintf("%s, %.0f rows/s, %.1f MB/s", counted(rows, "row"), float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds),
 		counts{rows: uint64(rows - u.before), bytes: uint64(bytes), skipped: uint64(u.before)},
 	}
 	if u.scan != nil {
@@ -369,10 +369,10 @@ func (u *unload) result(elapsed time.Duration) summary {
 	}
 	r.text = fmt.Sprintf("unloaded %s to %s", counted(rows, "row"), u.path)
 	if u.isFolder() {
-		r.text += fmt.Sprintf(", %s", counted(uint64(r.Files), "file"))
+		r.text += fmt.Sprintf(", %s", counted(r.Files, "file"))
 	}
 	if u.before > 0 {
-		r.text += fmt.Sprintf(", %d rows unloaded before", u.before)
+		r.text += fmt.Sprintf(", %s unloaded before", counted(u.before, "row"))
 	}
 	return r
 }

@@ -121,7 +121,7 @@ func (x *verifyJob) compare(ctx context.Context, d interface {
 	stop, err := x.startProgress(func() state {
 		r := d.Report()
 		return state{
-			done(), fmt.Sprintf("%d rows, %d differences", r.Rows, r.Differences()),
+			done(), counted(r.Rows, "row") + ", " + counted(r.Differences(), "difference"),
 			counts{rows: uint64(r.Rows), differences: uint64(r.Differences())},
 		}
 	})
@@ -221,9 +221,13 @@ func (x *verifyJob) printReport(r tablediff.Report) error {
 		fmt.Fprintf(x.out, "... and %d more\n", more)
 	}
 	if r.Differences() == 0 {
-		fmt.Fprintf(x.out, "%d rows are equal.\n", r.Rows)
+		verb := "are"
+		if r.Rows == 1 {
+			verb = "is"
+		}
+		fmt.Fprintf(x.out, "%s %s equal.\n", counted(r.Rows, "row"), verb)
 		return nil
 	}
-	return fmt.Errorf("of %d rows %d are missing and %d differ; %d rows are only in the target", r.Rows, r.Missing,
+	return fmt.Errorf("of %s %d missing, %d different; %d only in the target", counted(r.Rows, "row"), r.Missing,
 		r.Different, r.Extra)
 }
