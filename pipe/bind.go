@@ -155,9 +155,13 @@ func quoted(names []string) string {
 
 type whereStep struct{ text }
 
-// bind compiles each conjunct by itself, so that each can go to the source.
+// bind compiles each conjunct by itself, so that each can go to the source. NULL as the whole condition is a boolean.
 func (s *whereStep) bind(b *binder) error {
-	e, p, err := b.compile(s.text)
+	condition := s.text
+	if e, err := expr.Parse(s.text.text, s.args...); err == nil && e.Node().Op == "literal" && e.Node().Value == nil {
+		condition = newText(s.verb, "?", []any{e.Cast(column.Type{Kind: column.Bool})})
+	}
+	e, p, err := b.compile(condition)
 	if err != nil {
 		return err
 	}

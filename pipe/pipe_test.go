@@ -131,6 +131,16 @@ func TestConditionsKeepTheirOrder(t *testing.T) {
 	}
 }
 
+// TestWhereNull filters by NULL, which has no type but the context's.
+func TestWhereNull(t *testing.T) {
+	p := pipe.Batches(numbers(5))
+	for _, none := range []pipe.Pipe{p.Where("null"), p.Where("?", nil), p.GroupBy("v").Aggregate().Having("null")} {
+		b, err := none.Batch(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, b.Rows)
+	}
+}
+
 func TestAggregatesOfNothing(t *testing.T) {
 	p := pipe.Batches(numbers(5)).Where("v < 0")
 	b, _ := explained(t, p.Aggregate(groupby.Count(), groupby.CountOf("v"), groupby.Sum("v"), groupby.CountDistinct("w"), groupby.Min("cast(v as string)")))

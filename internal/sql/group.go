@@ -21,6 +21,12 @@ var makers = map[string]func(name string) groupby.Aggregate{
 	"last": groupby.Last,
 }
 
+// inFloat64 are the aggregates that compute floats in float64. Package groupby does not sum the type float16.
+var inFloat64 = map[string]bool{
+	"sum": true, "avg": true, "stddev": true, "stddev_pop": true, "variance": true, "variance_pop": true, "median": true,
+	"quantile": true,
+}
+
 // A grouping collects the keys and the aggregates of a statement.
 type grouping struct {
 	*planner
@@ -108,7 +114,7 @@ func isFloat(k column.Kind) bool {
 func (g *grouping) onGroups(e expr.Expr) expr.Expr {
 	return e.Replace(func(part expr.Expr) (expr.Expr, bool) {
 		n, text := part.Node(), part.String()
-		if name, ok := g.keys[text]; ok {
+		if name, ok := g.keys[text]; ok && n.Op != "literal" { // some operands must be literals: those of like
 			return expr.Col(name), true
 		}
 		if n.Aggregate {
@@ -146,7 +152,11 @@ func (g *grouping) aggregate(e expr.Expr, text string) string {
 // make returns an aggregate, whose arguments become columns.
 func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 	argument := func(i int) string {
-		name := g.column(n.Args[i], n.Args[i].String())
+		arg := n.Args[i]
+		if g.isFloat16(arg) && (inFloat64[n.Op] || i == 1) { // argument 1 is the order of arg_min
+			arg = arg.Cast(column.Type{Kind: column.Float64})
+		}
+		name := g.column(arg, arg.String())
 		if _, ok := g.plan.places[name]; !ok {
 			g.plan.places[name] = n.Offset
 		}
@@ -173,6 +183,13 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 	}
 	g.fail(e, "%s: %w", n.Op, ErrUnsupported)
 	return groupby.Count()
+}
+
+// isFloat16 reports whether an expression is a column of float16.
+func (g *grouping) isFloat16(e expr.Expr) bool {
+	name, ok := e.Column()
+	i := g.schema.Index(name)
+	return ok && i >= 0 && g.schema[i].Type.Kind == column.Float16
 }
 
 // number returns the value of a literal.

@@ -319,6 +319,35 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
+// onBatch are statements on a batch of two columns, with their rows: h is float16, s a text.
+var onBatch = map[string][]string{
+	"select sum(h), avg(h), stddev_pop(h), quantile(h, 1) from t": {"1.5|0.5|1.0801234497346435|2"},
+	"select min(h), max(h), count(distinct h) from t":             {"-0.5|2|3"},
+	"select arg_max(s, h), arg_min(s, h) from t":                  {"b|ab"},
+	// A literal in GROUP BY leaves literals of the same text elsewhere as they are.
+	"select count(*), 'a%' from t group by 'a%' having max(s) like 'b' and min(s) like 'a%'": {"3|a%"},
+	"select 'a%' as x, s from t group by 'a%', s having s like 'a%' order by 2":              {"a%|a", "a%|ab"},
+	"select s like 'a%' as x from t where s > 'z' group by s, 'a%'":                          nil,
+	"select s from t where null":                                 nil,
+	"select count(*) from t where not null or null":              {"0"},
+	"select s, count(*) from t group by s having null":           nil,
+	"select count(*) from t having null or count(*) = 3":         {"3"},
+	"select count(*) from t where case when null then 1 = 1 end": {"0"},
+}
+
+func TestOnBatch(t *testing.T) {
+	h, err := column.Of("h", []uint16{0x0000, 0x4000, 0xb800}).WithType(column.Type{Kind: column.Float16})
+	require.NoError(t, err)
+	b := column.NewBatch(h, column.Strings("s", []string{"a", "b", "ab"}))
+	for text, want := range onBatch {
+		s, err := Parse(text)
+		require.NoError(t, err, text)
+		rows, err := answer(s, b)
+		require.NoError(t, err, text)
+		require.Equal(t, want, rows, text)
+	}
+}
+
 // TestAggregatesOfExpr holds the aggregates that expressions have equal to those that statements translate.
 func TestAggregatesOfExpr(t *testing.T) {
 	d := dataset(t, visits()[:10])
