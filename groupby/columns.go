@@ -156,7 +156,7 @@ func isSortable(t column.Type) bool { return isInteger(storedAs(t)) || isFloat(t
 
 // Descriptions of accepted types, for errors.
 const (
-	wantNumber   = "a number: an integer, a float or a decimal64"
+	wantNumber   = "a number: an integer, a float32, a float64 or a decimal64"
 	wantSortable = "a number, a date, a time or a timestamp"
 	wantFlat     = "a kind without children"
 )
