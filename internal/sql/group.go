@@ -91,6 +91,7 @@ func (g *grouping) addKeys() {
 		}
 		g.keys[text] = g.column(e, g.wanted(text))
 		g.names = append(g.names, g.keys[text])
+		g.plan.place(g.keys[text], e)
 	}
 }
 
@@ -157,9 +158,7 @@ func (g *grouping) make(e expr.Expr, n expr.Node) groupby.Aggregate {
 			arg = arg.Cast(column.Type{Kind: column.Float64})
 		}
 		name := g.column(arg, arg.String())
-		if _, ok := g.plan.places[name]; !ok {
-			g.plan.places[name] = n.Offset
-		}
+		g.plan.place(name, e)
 		return name
 	}
 	switch n.Op {

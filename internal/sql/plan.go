@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/expr"
@@ -19,10 +20,11 @@ import (
 type Plan struct {
 	Pipe pipe.Pipe
 
-	text   string
-	places map[string]int // the offsets of the columns that aggregates read
-
-	aggregates map[string]int // the offsets of the columns that are aggregates
+	text string
+	// The offsets of parts of the statement, by the names of columns that these parts made or read.
+	places     map[string]int // keys, columns of DISTINCT, the columns that aggregates read
+	aggregates map[string]int
+	orders     map[string]int
 }
 
 // Locate returns an error of the pipe with its place in the statement, as an [*Error].
@@ -39,13 +41,28 @@ func (p *Plan) Locate(err error) error {
 			return at(p.text, offset, errOverflow)
 		}
 	}
+	var step *pipe.Error
+	if errors.As(err, &step) && errors.Is(err, pipe.ErrNoOrder) {
+		for name, offset := range p.orders {
+			if step.Text == strconv.Quote(name) {
+				return at(p.text, offset, step.Err)
+			}
+		}
+	}
 	return located(p.text, err)
+}
+
+// place records the offset of an expression for errors about a column, unless the column has one.
+func (p *Plan) place(name string, e expr.Expr) {
+	if _, ok := p.places[name]; !ok {
+		p.places[name] = e.Node().Offset
+	}
 }
 
 // Plan returns the statement on a source of rows with these columns.
 func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
 	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
-	x.plan.places, x.plan.aggregates = map[string]int{}, map[string]int{}
+	x.plan.places, x.plan.aggregates, x.plan.orders = map[string]int{}, map[string]int{}, map[string]int{}
 	x.columns = namesOf(schema)
 	if s.Where != (expr.Expr{}) {
 		x.plan.Pipe = x.plan.Pipe.Where("?", s.Where)
@@ -261,6 +278,9 @@ func (x *planner) finish(orders []expr.Expr) {
 		by[i] = x.outputs[k].name
 	}
 	x.project()
+	for _, o := range x.outputs {
+		x.plan.place(o.name, o.expr)
+	}
 	x.plan.Pipe = x.plan.Pipe.Distinct()
 	x.sort(by)
 }
@@ -269,6 +289,7 @@ func (x *planner) finish(orders []expr.Expr) {
 func (x *planner) sort(by []string) {
 	orders := make([]pipe.Order, len(by))
 	for i, o := range x.s.OrderBy {
+		x.plan.orders[by[i]] = o.Expr.Node().Offset
 		orders[i] = pipe.Ascending(by[i])
 		if o.Descending {
 			orders[i] = pipe.Descending(by[i])

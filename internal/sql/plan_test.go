@@ -348,6 +348,27 @@ func TestOnBatch(t *testing.T) {
 	}
 }
 
+// TestErrorsOfColumns compares the errors of columns of a type that groups and orders refuse, with their places.
+func TestErrorsOfColumns(t *testing.T) {
+	b := column.NewBatch(column.Matrix("v", []float32{1, 2}, 1), column.Of("i", []int64{1, 2}))
+	for text, want := range map[string]string{
+		"select i from t order by i, v":            "28: the type has no order: vector<float32, 1>",
+		"select v as x from t order by x":          "30: the type has no order: vector<float32, 1>",
+		"select i, v as x from t group by i, v":    "36: its type is vector<float32, 1>; a key is",
+		"select count(*), v from t group by 2":     "17: its type is vector<float32, 1>; a key is",
+		"select distinct i, v as x from t":         "19: its type is vector<float32, 1>; a key is",
+		"select distinct i, v from t group by i,v": "39: its type is vector<float32, 1>; a key is",
+		"select i, max(v) from t group by i":       "10: its type is vector<float32, 1>; max(v) takes a kind with an order",
+	} {
+		s, err := Parse(text)
+		require.NoError(t, err, text)
+		_, err = answer(s, b)
+		var e *Error
+		require.ErrorAs(t, err, &e, text)
+		require.Contains(t, fmt.Sprintf("%d: %v", e.Offset, e.Err), want, text)
+	}
+}
+
 // TestAggregatesOfExpr holds the aggregates that expressions have equal to those that statements translate.
 func TestAggregatesOfExpr(t *testing.T) {
 	d := dataset(t, visits()[:10])
