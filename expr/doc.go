@@ -11,6 +11,8 @@
 //	rows, err = q.Refine(batch, rows)                                 // of these, the rows for which q is true
 //	c, err := p.Eval(batch)                                           // its values, a column.Column
 //
+// Spaces and comments separate words: from -- to the end of the line, or from /* to */.
+//
 // # NULL
 //
 // Logic is SQL's, with three values. A function of NULL is NULL, except for IS NULL, COALESCE, CASE, IN, AND and OR.

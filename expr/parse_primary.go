@@ -67,7 +67,7 @@ func (p *parser) primary() Expr {
 // argument returns the next argument of Parse.
 func (p *parser) argument(at int) Expr {
 	if p.used == len(p.args) {
-		p.failAt(at, "an argument for each ?", fmt.Sprintf("%d arguments", len(p.args)))
+		p.failAt(at, "an argument for each ?", arguments(len(p.args)))
 		return Lit(nil)
 	}
 	p.used++
@@ -129,7 +129,7 @@ func (p *parser) function(at int, word, name string) Expr {
 		args = p.arguments()
 	}
 	if p.err == nil && (len(args) < arity.min || len(args) > arity.max) {
-		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), fmt.Sprintf("%d arguments", len(args)))
+		p.failAt(at, fmt.Sprintf("%s with %v", name, arity), arguments(len(args)))
 	}
 	p.expect(lex.Sign, ")", ", or )")
 	return p.make(at, name, args...)

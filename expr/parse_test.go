@@ -48,6 +48,10 @@ func TestParse(t *testing.T) {
 		"extract(MINUTE from a)":          a.Extract("minute", ""),
 		"a - interval '90' day":           a.Sub(cql.Duration{Days: 90}),
 		"a - interval 2 hours":            a.Sub(2 * time.Hour),
+		"a -- b\n- 1 /* - 2 */ - 3 --":    a.Sub(1).Sub(3),
+		"/**/a - -1/* -- */--\n":          a.Sub(-1),
+		"- -a - - - 1":                    a.Neg().Neg().Sub(Lit(-1).Neg()),
+		"'--' = '/*'":                     Lit("--").Eq("/*"),
 	} {
 		got, err := Parse(text)
 		require.NoError(t, err, text)
@@ -73,10 +77,12 @@ func TestSyntaxErrors(t *testing.T) {
 		"a between 1 or 2":               `expr: at offset 12: found "or", want and`,
 		"a not 3":                        `expr: at offset 6: found "3", want in, between, like, ilike or regexp`,
 		"'abc":                           `expr: at offset 0: found "'abc", want a closing '`,
+		"a - /* b":                       `expr: at offset 4: found "/* b", want a closing */`,
+		"a --b\n c":                      `expr: at offset 7: found "c", want an operator or the end`,
 		"a = 1x":                         `expr: at offset 4: found "1", want a number`,
 		"99999999999999999999":           `expr: at offset 0: found "99999999999999999999", want a number within the range of its type`,
 		"size(a)":                        `expr: at offset 0: found "size", want a function: coalesce, concat, contains, `,
-		"length(a, b)":                   "expr: at offset 0: found 2 arguments, want length with 1 arguments",
+		"length(a, b)":                   "expr: at offset 0: found 2 arguments, want length with 1 argument",
 		"cast(a as text)":                `expr: at offset 10: found "text", want a type: [bool int8 `,
 		"cast(a as timestamp(s))":        `expr: at offset 20: found "s", want ms, us or ns`,
 		"case a when 1 then 2 end":       `expr: at offset 5: found "a", want when`,
@@ -89,7 +95,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"a is 3":                         `expr: at offset 5: found "3", want null`,
 		"a = b = c":                      `expr: at offset 6: found "=", want an operator or the end`,
 		strings.Repeat("(", 5000):        "want an expression of depth at most 1000",
-		strings.Repeat("-", 5000):        "want an expression of depth at most 1000",
+		strings.Repeat("- ", 5000):       "want an expression of depth at most 1000",
 		"a" + strings.Repeat("+a", 5000): "want an expression of depth at most 1000",
 	} {
 		_, err := Parse(text)
@@ -133,7 +139,7 @@ func TestParseArguments(t *testing.T) {
 	_, ok = e.Column()
 	require.False(t, ok)
 	for want, args := range map[string][]any{
-		"at offset 8: found 1 arguments, want an argument for each ?": {1},
+		"at offset 8: found 1 argument, want an argument for each ?": {1},
 		"at offset 9: found 2 for 3, want a ? for each argument":      {1, 2, 3},
 		"at offset 4: found the zero Expr, want an expression":        {Expr{}, 1},
 		"at offset 4: found literal of Go type struct {}, want":       {struct{}{}, 1},

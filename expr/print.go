@@ -66,7 +66,7 @@ func (e Expr) print(b *strings.Builder, level int) {
 		if a := n.args[0].n; a != nil && a.op == opLiteral {
 			level = levelPrimary + 1 // -(5) is not the literal -5
 		} else {
-			level = levelUnary
+			level = levelPrimary // -- begins a comment
 		}
 		n.args[0].print(b, level)
 	case opCase:

@@ -18,11 +18,19 @@ type arity struct{ min, max int }
 func (a arity) String() string {
 	switch {
 	case a.max == math.MaxInt:
-		return fmt.Sprintf("at least %d arguments", a.min)
+		return "at least " + arguments(a.min)
 	case a.min == a.max:
-		return fmt.Sprintf("%d arguments", a.min)
+		return arguments(a.min)
 	}
-	return fmt.Sprintf("%d to %d arguments", a.min, a.max)
+	return fmt.Sprintf("%d to %s", a.min, arguments(a.max))
+}
+
+// arguments returns a number of arguments: "1 argument", "2 arguments".
+func arguments(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }
 
 // functions are the functions by name.

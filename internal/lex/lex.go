@@ -59,7 +59,9 @@ type Lexer struct {
 
 // Scan reads the next token. It returns what was expected if there is none.
 func (l *Lexer) Scan() (want string) {
-	l.Pos += len(l.Text[l.Pos:]) - len(strings.TrimLeft(l.Text[l.Pos:], " \t\r\n"))
+	if want := l.skip(); want != "" {
+		return want
+	}
 	l.Start = l.Pos
 	rest := l.Text[l.Pos:]
 	if rest == "" {
@@ -94,6 +96,28 @@ func (l *Lexer) Scan() (want string) {
 	}
 	l.Pos++
 	return "an operator, a name or a literal"
+}
+
+// skip moves over spaces and comments: from -- to the end of the line, from /* to */.
+func (l *Lexer) skip() (want string) {
+	for {
+		l.Pos += len(l.Text[l.Pos:]) - len(strings.TrimLeft(l.Text[l.Pos:], " \t\r\n"))
+		rest := l.Text[l.Pos:]
+		switch {
+		case strings.HasPrefix(rest, "--"):
+			line, _, _ := strings.Cut(rest, "\n")
+			l.Pos += len(line)
+		case strings.HasPrefix(rest, "/*"):
+			comment, _, closed := strings.Cut(rest[2:], "*/")
+			if !closed {
+				l.Start, l.Pos = l.Pos, len(l.Text)
+				return "a closing */"
+			}
+			l.Pos += len(comment) + len("/**/")
+		default:
+			return ""
+		}
+	}
 }
 
 // quoted reads a token in quotes, of which two stand for one.

@@ -89,6 +89,7 @@ var refusedStatements = map[string]string{
 	"select a from t limit 1 limit 2":                            `24: found "limit", want an operator, a comma, where`,
 	"select a from t order by a nulls":                           "32: found the end, want first or last",
 	"select 'a from t":                                           `7: found "'a from t", want a closing '`,
+	"select a /* b from t":                                       `9: found "/* b from t", want a closing */`,
 	"select a # b from t":                                        `9: found "#", want an operator, a name or a literal`,
 	"select " + strings.Repeat("(", 2000):                        "want an expression of depth at most 1000",
 	"select a from t where a = 1 having b order by c whatever d": `48: found "whatever", want an operator, a comma, where`,
