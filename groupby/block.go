@@ -277,10 +277,12 @@ func (b *block) size() int64 {
 
 // full reports whether the next n rows should go to another block.
 func (b *block) full(p *plan, n int) bool {
-	if b.n() == 0 {
-		return false
-	}
-	if b.n()+n > p.blockRows || len(b.rows.text) > p.blockText {
+	return b.n() > 0 && (b.n()+n > p.blockRows || b.fullOfText(p))
+}
+
+// fullOfText reports whether the block has more text than the plan puts into one.
+func (b *block) fullOfText(p *plan) bool {
+	if len(b.rows.text) > p.blockText {
 		return true
 	}
 	for i := range b.cols {

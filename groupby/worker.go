@@ -37,13 +37,14 @@ type worker struct {
 	from         int  // groups at the mark before, from which rows counts; 0 before the first mark
 	sampled      bool // a sample of the first rows showed that the groups fit in the table
 
-	out   [partitions]*block
-	sent  [partitions]int // rows, to size the next block
-	mem   *slab           // of blocks; nil with a memory limit, since a slab stays as long as any of its blocks
-	text  int             // bytes of long keys in the rows sent
-	texts int             // rows sent
-	parts [scatterRows]uint8
-	sel   [scatterRows]uint32
+	missed *block // rows that the table did not accept, until they are enough for scatter; nil before the first
+	out    [partitions]*block
+	sent   [partitions]int // rows, to size the next block
+	mem    *slab           // of blocks; nil with a memory limit, since a slab stays as long as any of its blocks
+	text   int             // bytes of long keys in the rows sent
+	texts  int             // rows sent
+	parts  [scatterRows]uint8
+	sel    [scatterRows]uint32
 }
 
 type mode uint8
@@ -154,10 +155,8 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 	w.rows += len(ids)
 	if w.mode == modeFrozen {
 		w.misses += len(misses)
-		if len(misses) > 0 {
-			if err := w.scatter(c, misses); err != nil {
-				return err
-			}
+		if err := w.addMisses(c, misses); err != nil {
+			return err
 		}
 		if w.rows >= w.plan.morsel {
 			if w.misses > w.rows/2 || w.tooLarge() {
@@ -278,6 +277,9 @@ func (w *worker) choose(in *input) {
 
 // abandonTable moves the groups of the table to the partitions, and sends all later rows there.
 func (w *worker) abandonTable() error {
+	if err := w.scatterMissed(); err != nil {
+		return err
+	}
 	f := w.local
 	w.local, w.mode = nil, modeScatter
 	return w.flush(f)
@@ -402,13 +404,75 @@ func countParts(parts []uint8, counts *[partitions]int) {
 	}
 }
 
+// addMisses adds the rows misses of a chunk, which the table did not accept, to the partitions. Rows are collected
+// first, since few of a chunk belong to the same partition.
+func (w *worker) addMisses(c *chunk, misses []uint32) error {
+	if len(misses) == 0 {
+		return nil
+	}
+	if err := w.plan.checkText(c.values, 2*w.plan.blockText); err != nil {
+		return err
+	}
+	if w.missed == nil {
+		w.missed = w.plan.newBlock(false)
+	}
+	b := w.missed
+	b.gather(c.keys, c.values, c.numbers, c.start, misses)
+	if w.plan.MemoryLimit > 0 {
+		w.store.count(b)
+	}
+	if b.n()+chunkRows > min(scatterRows, partitions*w.plan.blockRows) || b.fullOfText(w.plan) {
+		return w.scatterMissed()
+	}
+	return nil
+}
+
+// scatterMissed moves the rows that addMisses collected to the partitions. The keys of the maker are invalid afterwards.
+func (w *worker) scatterMissed() error {
+	b := w.missed
+	if b == nil || b.n() == 0 {
+		return nil
+	}
+	k := &w.local.view
+	b.rows.view(k, 0, b.n(), w.maker.buf.texts)
+	defer k.dropTexts()
+	c := chunk{keys: k, values: make([]column.Column, len(b.cols)), numbers: b.numbers}
+	for i := range b.cols {
+		c.values[i] = b.cols[i].column()
+	}
+	if err := w.scatter(&c, nil); err != nil {
+		return err
+	}
+	b.begin(w.plan, false)
+	if b.size() > 1<<20 { // of long texts
+		w.dropMissed()
+	}
+	return nil
+}
+
+// dropMissed releases the memory of the rows that addMisses collected.
+func (w *worker) dropMissed() {
+	if w.missed != nil {
+		w.store.held.Add(-w.missed.counted)
+		w.missed = nil
+	}
+}
+
+// checkText returns an error if a column of a chunk does not fit into a builder beside so many other bytes of text.
+func (p *plan) checkText(values []column.Column, others int) error {
+	for k := range values {
+		if size := textSize(&values[k], 0, values[k].Len); size > maxText-others {
+			return fmt.Errorf("groupby: %d bytes of text in %d rows exceed the limit of %d; add smaller batches", size,
+				values[k].Len, maxText-others)
+		}
+	}
+	return nil
+}
+
 // scatter adds rows to the partitions: the rows sel, or all rows if it is nil.
 func (w *worker) scatter(c *chunk, sel []uint32) error {
-	for k := range c.values {
-		if size := textSize(&c.values[k], 0, c.values[k].Len); size > maxText-w.plan.blockText {
-			return fmt.Errorf("groupby: %d bytes of text in %d rows exceed the limit of %d; add smaller batches", size,
-				c.values[k].Len, maxText-w.plan.blockText)
-		}
+	if err := w.plan.checkText(c.values, w.plan.blockText); err != nil {
+		return err
 	}
 	rows, ends := w.sort(c.keys, sel, 0)
 	start := 0
@@ -446,6 +510,10 @@ func (w *worker) scatter(c *chunk, sel []uint32) error {
 
 // finish moves all data of the worker to the partitions.
 func (w *worker) finish() error {
+	if err := w.scatterMissed(); err != nil {
+		return err
+	}
+	w.dropMissed()
 	if w.local != nil {
 		f := w.local
 		w.local = nil

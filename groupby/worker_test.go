@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
 // TestTableOfDistinctKeysIsAbandonedEarly adds batches that are too small for a sample. A table stays only if its
@@ -87,4 +89,50 @@ func TestTableOfSampledKeysStays(t *testing.T) {
 	b, err := g.Finish(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, groups, b.Rows)
+}
+
+// TestMissesOfFrozenTableAreCollected has a table that freezes: rows of other groups wait until they are enough for the
+// partitions, or until their text is, and none is lost or out of order.
+func TestMissesOfFrozenTableAreCollected(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		size   int // bytes of each text
+		limit  int64
+		waited bool // rows wait after a batch
+	}{{"numbers", 0, 0, true}, {"short texts", 10, 0, true}, {"long texts", 1200, 0, false}, {"limited", 0, 1 << 20, false}} {
+		random := rand.New(rand.NewPCG(5, 6))
+		c := Config{
+			Keys: By("k0"), Aggregates: []Aggregate{Count(), Max("v0"), First("v0")}, Workers: 1, Order: FirstAppearance,
+			MemoryLimit: test.limit, SpillDir: t.TempDir(), SpillCodec: plainCodec{},
+		}
+		g, err := c.New()
+		require.NoError(t, err)
+		g.limits.local, g.limits.sample = 64, 1<<30
+		w := g.Worker()
+		var batches []*column.Batch
+		waited := 0
+		for at := range 12 {
+			numbers, texts := make([]int64, 2000), make([]string, 2000)
+			for i := range numbers {
+				numbers[i] = random.Int64N(40)
+				if at > 0 && random.IntN(8) == 0 {
+					numbers[i] = random.Int64N(3000)
+				}
+				texts[i] = fmt.Sprintf("%0*d", test.size, random.IntN(1000))
+			}
+			b := batchOf(int64(2000*at), cols(vals(numbers)), cols(vals(texts)))
+			batches = append(batches, b)
+			require.NoError(t, w.Add(t.Context(), b))
+			if w.in.missed != nil && w.in.missed.n() > 0 {
+				waited++
+			}
+		}
+		require.Equal(t, modeFrozen, w.in.mode, test.name)
+		require.Equal(t, test.waited, waited > 6, "%s: rows waited after %d batches", test.name, waited)
+		got, err := g.Finish(t.Context())
+		require.NoError(t, err)
+		want, err := reference(c, batches...)
+		require.NoError(t, err)
+		equalResults(t, c, want, got, false)
+	}
 }
