@@ -49,6 +49,9 @@ func (t *table) reset() {
 // find writes the group of each key to ids, 0 for unknown keys, and returns the rows of unknown keys in miss, which
 // must be empty and have room for all rows.
 func (t *table) find(k *keys, ids, miss []uint32) []uint32 {
+	if t.form == keyWord && t.direct.ids == nil && k.mask == nil && t.mask == nil {
+		return t.findKnown1(k.w0, ids, miss)
+	}
 	miss = t.findHome(k, ids, miss)
 	misses := 0
 	for _, i := range miss {

@@ -149,6 +149,33 @@ func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32
 	return miss[:n]
 }
 
+// findKnown1 is find for keys of one word without a mask. Most rows that are not at their home slot have an empty one,
+// which decides.
+func (t *table) findKnown1(w0 []uint64, ids, miss []uint32) []uint32 {
+	var displaced [chunkRows]uint32
+	index, last, seed := t.index, uint64(len(t.index)-1), t.seed[0]
+	miss = miss[:len(w0)]
+	miss = miss[:findWords(index, t.w0, w0, seed, ids[:len(w0)], miss)]
+	n := 0
+	for _, i := range miss {
+		displaced[n%chunkRows] = i
+		if index[mix(w0[i])*seed>>slotShift&last] != 0 {
+			n++
+		}
+	}
+	for _, i := range displaced[:n] {
+		ids[i] = *t.probe1(w0[i], 0)
+	}
+	n = 0
+	for _, i := range miss {
+		miss[n] = i
+		if ids[i] == 0 {
+			n++
+		}
+	}
+	return miss[:n]
+}
+
 // probe1 returns the slot of a key, or the empty slot to insert it.
 func (t *table) probe1(w0 uint64, mask uint32) *uint32 {
 	index, last := t.index, uint64(len(t.index)-1)
