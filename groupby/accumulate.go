@@ -55,58 +55,6 @@ func appendBytes[T string | []byte](dst []byte, s T) []byte {
 	return dst
 }
 
-// forValid calls f for each row of the column that is not NULL.
-func forValid(c *column.Column, f func(i int)) {
-	for at := 0; at < c.Len; at += 64 {
-		for w := validWord(c, at); w != 0; w &= w - 1 {
-			f(at + bits.TrailingZeros64(w))
-		}
-	}
-}
-
-// seen is the set of groups that have a value other than NULL. Until the first NULL it has no bits: every group has
-// rows, so all groups are in the set.
-type seen struct {
-	bits  []bool
-	n     int
-	known int // groups that had rows before the current rows
-}
-
-func (s *seen) resize(n int) {
-	s.n = n
-	if s.bits != nil {
-		s.bits = grown(s.bits, n)
-	}
-}
-
-func (s *seen) reset() { *s = seen{} }
-
-// begin is called before rows are added, and end after. nulls reports whether the rows have NULLs. If they have, the
-// caller's loop marks groups one by one; otherwise begin marks them.
-func (s *seen) begin(ids []uint32, nulls bool) {
-	if nulls && s.bits == nil {
-		s.bits = make([]bool, s.n)
-		for i := range s.bits[:s.known] {
-			s.bits[i] = true
-		}
-	}
-	if !nulls && s.bits != nil {
-		for _, id := range ids {
-			s.bits[id] = true
-		}
-	}
-}
-
-func (s *seen) end() { s.known = s.n }
-
-// validity returns the validity of groups [i, j); nil means that all bits are set.
-func (s *seen) validity(i, j int) []byte {
-	if s.bits == nil {
-		return nil
-	}
-	return bitsOf(s.bits[i:j])
-}
-
 // If groups are few, consecutive rows are added to different copies of the states, the lanes. Otherwise consecutive
 // rows of one group would wait for each other's sum to be stored and loaded again.
 const (
@@ -376,7 +324,7 @@ func addSigned[T signed](s *sums, ids []uint32, only bool, col *column.Column) {
 			}
 		}
 	} else {
-		forValid(col, func(i int) {
+		for _, i := range s.valid(col) {
 			id := ids[i]
 			v, old := int64(x[i]), low[id]
 			sum := old + v
@@ -385,7 +333,7 @@ func addSigned[T signed](s *sums, ids []uint32, only bool, col *column.Column) {
 			if (old^sum)&(v^sum) < 0 {
 				s.over.add(id, 1|v>>63)
 			}
-		})
+		}
 	}
 	s.end()
 }
@@ -417,7 +365,10 @@ func addUnsigned[T unsigned](s *sums, ids []uint32, only bool, col *column.Colum
 			add(i)
 		}
 	default:
-		forValid(col, func(i int) { add(i); s.bits[ids[i]] = true })
+		for _, i := range s.valid(col) {
+			add(int(i))
+			s.bits[ids[i]] = true
+		}
 	}
 	s.end()
 }
@@ -546,10 +497,11 @@ func addFloat[T float](s *sumFloat, ids []uint32, col *column.Column) {
 			sum[ids[i]] += float64(x[i])
 		}
 	default:
-		forValid(col, func(i int) {
-			sum[ids[i]] += float64(x[i])
-			s.bits[ids[i]] = true
-		})
+		for _, i := range s.valid(col) {
+			id := ids[i]
+			sum[id] += float64(x[i])
+			s.bits[id] = true
+		}
 	}
 	s.end()
 }

@@ -52,7 +52,7 @@ func (e *extreme[T]) Add(rows Rows) error {
 	e.begin(ids, col.Nulls != 0)
 	switch {
 	case col.Nulls != 0:
-		forValid(col, func(i int) {
+		for _, i := range e.valid(col) {
 			id := ids[i]
 			if e.max {
 				best[id] = maxOf(best[id], x[i])
@@ -60,7 +60,7 @@ func (e *extreme[T]) Add(rows Rows) error {
 				best[id] = minOf(best[id], x[i])
 			}
 			e.bits[id] = true
-		})
+		}
 	case e.max:
 		for i, id := range ids {
 			best[id] = maxOf(best[id], x[i])

@@ -5,6 +5,7 @@ package groupby
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -73,5 +74,27 @@ func TestSumsOfOneGroup(t *testing.T) {
 		checkSums[uint8](t, id, true, addUnsigned[uint8])
 		checkSums[uint32](t, id, true, addUnsigned[uint32])
 		checkSums[uint64](t, id, true, addUnsigned[uint64])
+	}
+}
+
+// TestValidRows lists the rows that are not NULL in columns of which any share is NULL, and compares the list with the
+// column, row by row.
+func TestValidRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var got []uint32
+	for _, share := range []int{0, 1, 10, 15, 16, 17, 50, 90, 99, 100} {
+		for _, n := range []int{0, 1, 63, 64, 65, 127, 500, chunkRows} {
+			bits := make([]byte, (n+7)/8)
+			var want []uint32
+			for i := range n {
+				if random.IntN(100) < share {
+					bits[i>>3] |= 1 << (i & 7)
+					want = append(want, uint32(i))
+				}
+			}
+			col := vals(make([]int64, n)).WithValidity(bits)
+			got = validRows(got, &col)
+			require.True(t, slices.Equal(want, got), "%d %% of %d rows: got %d, want %d", share, n, len(got), len(want))
+		}
 	}
 }

@@ -320,9 +320,8 @@ func orBits[T unsigned](w []uint64, x []T, mask []uint32, bit uint32, shift int)
 	}
 	mask = mask[:len(w)]
 	for k, v := range x {
-		if mask[k]&bit == 0 {
-			w[k] |= uint64(v) << (shift & 63)
-		}
+		valid := uint64((int64(mask[k]&bit) - 1) >> 63) // all ones or 0, so that a NULL needs no branch
+		w[k] |= uint64(v) & valid << (shift & 63)
 	}
 }
 

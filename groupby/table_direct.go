@@ -30,14 +30,15 @@ func (d *direct) find(k *keys, ids, miss []uint32) []uint32 {
 			some |= id - 1
 		}
 	} else {
-		mask := k.mask[:len(w0)]
+		mask, null := k.mask[:len(w0)], d.null
 		for i, w := range w0 {
 			var id uint32
-			if x := w - base; x < uint64(len(known)) {
+			valid := uint64((int64(mask[i]) - 1) >> 63) // all ones or 0, so that a NULL needs no branch
+			if x := (w - base) & valid; x < uint64(len(known)) {
 				id = known[x]
 			}
 			if mask[i] != 0 {
-				id = d.null
+				id = null
 			}
 			ids[i] = id
 			some |= id - 1
