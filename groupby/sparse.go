@@ -14,6 +14,7 @@ type sparseTexts struct {
 	ends    [chunkRows + 1]int32
 	ids     [chunkRows]uint32
 	numbers [chunkRows]int64
+	empty   []uint32         // group, repeated
 	cols    [1]column.Column // the texts that are not empty
 }
 
@@ -54,7 +55,8 @@ func (s *sparseTexts) pick(col *column.Column, i, j int) int {
 }
 
 // locateSparse is keyMaker.make and merger.locate for rows [i, j), a chunk, of a column of text that is mostly empty.
-// It returns nil if the chunk is another one, or if the empty text is not in the table yet.
+// It returns nil if the chunk is another one, or if the empty text is not in the table yet. If no aggregate reads
+// more of a row than its group, locateSparse adds the rows that are not empty, and returns the groups of the others.
 func (w *worker) locateSparse(c *chunk, keys []column.Column, i, j int) ([]uint32, error) {
 	if w.mode != modeTable || w.plan.keys.form != keyText || !isSparse(&keys[0], i, j) {
 		return nil, nil
@@ -81,6 +83,9 @@ func (w *worker) locateSparse(c *chunk, keys []column.Column, i, j int) ([]uint3
 	if err != nil {
 		return nil, err
 	}
+	if w.plan.rowsOnly {
+		return s.empties(j - i - n), w.addSome(&dense, found)
+	}
 	copy(s.ids[:], found)
 	ids := w.local.ids[:j-i]
 	for k := range ids {
@@ -90,6 +95,20 @@ func (w *worker) locateSparse(c *chunk, keys []column.Column, i, j int) ([]uint3
 		ids[s.rows[k]] = id
 	}
 	return ids, nil
+}
+
+// addSome adds a part of a chunk whose groups are known. The caller adds the other rows.
+func (w *worker) addSome(c *chunk, ids []uint32) error {
+	w.rows += len(ids)
+	return w.local.accumulate(c, ids)
+}
+
+// empties returns the groups of n rows with the empty text.
+func (s *sparseTexts) empties(n int) []uint32 {
+	for len(s.empty) < n {
+		s.empty = append(s.empty, s.group)
+	}
+	return s.empty[:n]
 }
 
 // emptyText returns the group of the empty text, 0 if there is none. The form of the keys is keyText.

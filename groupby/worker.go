@@ -113,6 +113,7 @@ func (w *worker) addChunk(in *input, i, j int) error {
 		return err
 	}
 	if ids != nil {
+		c.only = w.plan.rowsOnly
 		return w.addLocated(&c, ids, nil)
 	}
 	w.maker.make(keys, i, j)
