@@ -5,40 +5,57 @@ package groupby
 import "github.com/vecql/vecql/column"
 
 // Phase 1 for key columns of dictionary codes: the group of a dictionary entry, or of a combination of entries of
-// several dictionaries, is looked up once, and cached while batches have the same dictionaries.
+// several dictionaries, is looked up once, and cached while batches have the same dictionaries. The bytes of a column
+// of letters, texts of one byte each, count as codes.
 
 // A codedGroups caches the groups of codes in the table of a worker, which has one table at most.
 type codedGroups struct {
-	dicts []*column.Dictionary
-	ids   []uint32          // by code; 0 if unknown
-	codes [chunkRows]uint32 // of a chunk, unless the column has them
-	only  []uint32          // the only group of rows without keys, repeated
+	dicts []*column.Dictionary // nil for a column of letters
+	ids   []uint32             // by code; 0 if unknown
+	codes [chunkRows]uint32    // of a chunk, unless the column has them
+	only  []uint32             // the only group of rows without keys, repeated
 }
 
 // maxCombined is the maximum number of combinations of the entries of several dictionaries.
 const maxCombined = 1 << 16
 
-// combinations returns the number of codes of the key columns, or 0 if their groups cannot be cached: a column has no
-// codes, rows with a NULL are dropped, or there are too many. NULL counts as an entry of each dictionary, the last one.
-func (w *worker) combinations(keys []column.Column) int {
+// combinations returns the number of codes of the key columns in rows [i, j), or 0 if their groups cannot be cached: a
+// column has no codes, rows with a NULL are dropped, or there are too many.
+func (w *worker) combinations(keys []column.Column, i, j int) int {
 	if w.local == nil || len(keys) == 0 {
 		return 0
 	}
 	n := 1
 	for k := range keys {
-		if keys[k].Dict == nil || keys[k].Nulls != 0 && w.plan.DropNulls {
+		entries := codeCount(&keys[k], i, j)
+		if entries == 0 || keys[k].Nulls != 0 && w.plan.DropNulls {
 			return 0
 		}
-		if n *= keys[k].Dict.Len() + 1; n > maxCombined && len(keys) > 1 {
+		if n *= entries; n > maxCombined && len(keys) > 1 {
 			return 0
 		}
 	}
 	return n
 }
 
+// codeCount returns the number of codes of a column, 0 if it has none in rows [i, j). NULL counts as an entry of a
+// dictionary, the last one. Texts of one byte on average may be letters, which combine decides.
+func codeCount(col *column.Column, i, j int) int {
+	switch {
+	case col.Dict != nil:
+		return col.Dict.Len() + 1
+	case !col.Type.Kind.IsText() || col.Offsets == nil || col.Nulls != 0:
+		return 0
+	}
+	if from, to := int(col.Offsets[i]), int(col.Offsets[j]); from < 0 || to-from != j-i || to > len(col.Values) {
+		return 0
+	}
+	return 256
+}
+
 // codesOf returns the codes of rows [i, j), a chunk, if their groups can be cached. Otherwise it returns nil.
 func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
-	n := w.combinations(keys)
+	n := w.combinations(keys, i, j)
 	if n == 0 {
 		return nil
 	}
@@ -50,13 +67,17 @@ func (w *worker) codesOf(keys []column.Column, i, j int) []uint32 {
 		}
 		g.ids = grown(g.ids[:0], n)
 	}
-	if len(keys) == 1 && keys[0].Nulls == 0 {
+	if len(keys) == 1 && keys[0].Nulls == 0 && keys[0].Dict != nil {
 		return codesOf(&keys[0])[i:j]
 	}
 	codes := g.codes[:j-i]
 	clear(codes)
 	for k := range keys {
-		combine(codes, &keys[k], i)
+		if keys[k].Dict != nil {
+			combine(codes, &keys[k], i)
+		} else if !combineLetters(codes, &keys[k], i) {
+			return nil
+		}
 	}
 	return codes
 }
@@ -83,6 +104,19 @@ func combine(codes []uint32, col *column.Column, i int) {
 		}
 		codes[k] = codes[k]*(null+1) + code
 	}
+}
+
+// combineLetters is combine for a column whose rows have one byte on average. It returns false if not all have one.
+func combineLetters(codes []uint32, col *column.Column, i int) bool {
+	offsets := col.Offsets[i : i+len(codes)+1]
+	letters := col.Values[offsets[0]:][:len(codes)]
+	at, other := offsets[0], int32(0)
+	for k, end := range offsets[1:] {
+		codes[k] = codes[k]<<8 | uint32(letters[k])
+		other |= (end - at) ^ 1
+		at = end
+	}
+	return other == 0
 }
 
 // known returns the groups of codes, or nil if any is unknown.

@@ -3,9 +3,12 @@
 package groupby
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,4 +137,105 @@ func TestCodesBesideOffsets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"chair", "desk"}, textsOf(r, "phrase"))
 	require.Equal(t, []int64{2, 1}, ints(r, "count"))
+}
+
+// lettersOf makes a column of texts of one byte each. Every byte of data below odd becomes another text.
+func lettersOf(data []byte, odd byte) column.Column {
+	texts := make([]string, len(data))
+	for i, b := range data {
+		texts[i] = string(data[i : i+1])
+		if b < odd {
+			texts[i] = strings.Repeat(texts[i], int(b)%3*7)
+		}
+	}
+	return vals(texts)
+}
+
+// FuzzLetters groups by one or two columns of letters, beside texts of other lengths, NULLs and dictionaries, and
+// compares the result with the reference.
+func FuzzLetters(f *testing.F) {
+	letters := bytes.Repeat([]byte("AFRNOF"), 1000)
+	f.Add(letters, byte(0), uint8(0))
+	f.Add(letters, byte(0), uint8(1))
+	f.Add(letters, byte('B'), uint8(1))
+	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 900), byte(0), uint8(2))
+	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 900), byte(2), uint8(3))
+	f.Add(bytes.Repeat([]byte{2, 3, 5}, 700), byte(4), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, odd byte, kind uint8) {
+		if len(data) < 4 {
+			return
+		}
+		gc := groupCase{limits: defaultLimits}
+		gc.config = Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count(), Sum("v0")}, Workers: 1}
+		half := len(data) / 2
+		for n, part := range [][]byte{data[:half], data[half : 2*half], data[half/2 : half/2+half]} {
+			values, codes := make([]int64, half), make([]uint32, half)
+			for i, b := range part {
+				values[i], codes[i] = int64(b), uint32(b&1)
+			}
+			if n == 1 { // the first part is letters, so that their groups are cached
+				odd = 0
+			}
+			keys := cols(lettersOf(part, odd), lettersOf(data[:half], 0))
+			switch kind % 4 {
+			case 1:
+				keys = keys[:1]
+			case 2:
+				keys[1] = column.Codes("", codes, dictionaryOf(boxed([]string{"a", "b"})))
+			case 3:
+				keys[1] = keys[1].WithValidity(bytes.Repeat([]byte{0xfe}, (half+7)/8))
+			}
+			gc.config.Keys = gc.config.Keys[:len(keys)]
+			gc.batches = append(gc.batches, batchOf(int64(n*half), keys, cols(vals(values))))
+		}
+		if err := gc.check(nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestLetters adds a batch of letters, whose groups are cached by their bytes, and batches of other texts, whose groups
+// are not.
+func TestLetters(t *testing.T) {
+	const rows = 2 * chunkRows
+	letters := bytes.Repeat([]byte("AFRNOF01"), rows/8)
+	longer := vals(append([]string{"AF", ""}, make([]string, rows-2)...))
+	for i := range longer.Offsets[2:] {
+		longer.Offsets[2+i] = int32(2 + i) // one byte on average
+	}
+	longer.Values = append([]byte("AF"), letters[:rows-2]...)
+	unordered := lettersOf(letters, 0)
+	unordered.Offsets = slices.Clone(unordered.Offsets)
+	unordered.Offsets[chunkRows] = -1
+	for _, row := range []struct {
+		name string
+		col  column.Column
+		want bool
+	}{
+		{"letters", lettersOf(letters, 0), true},
+		{"one byte on average", longer, false},
+		{"NULLs", lettersOf(letters, 0).WithValidity(bytes.Repeat([]byte{0xfe}, rows/8)), false},
+		{"fixed width", vals(make([]int8, rows)), false},
+		{"negative offset", unordered, false},
+	} {
+		c := Config{Keys: By("k0", "k1"), Aggregates: []Aggregate{Count()}}
+		g, err := c.New()
+		require.NoError(t, err)
+		w := g.Worker()
+		keys := cols(row.col, lettersOf(letters, 0))
+		if row.name == "negative offset" {
+			require.Zero(t, codeCount(&row.col, 0, chunkRows))
+			continue
+		}
+		b := batchOf(0, keys, nil)
+		require.NoError(t, w.Add(t.Context(), b))
+		codes := w.in.codesOf(b.Columns[:2], 0, chunkRows)
+		require.Equal(t, row.want, codes != nil, row.name)
+		require.Equal(t, row.want, w.in.known(codes) != nil, "%s: the groups are cached", row.name)
+		got, err := g.Finish(t.Context())
+		require.NoError(t, err)
+		want, err := reference(c, b)
+		require.NoError(t, err)
+		equalResults(t, c, want, got, false)
+	}
 }
