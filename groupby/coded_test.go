@@ -154,13 +154,13 @@ func lettersOf(data []byte, odd byte) column.Column {
 // FuzzLetters groups by one or two columns of letters, beside texts of other lengths, NULLs and dictionaries, and
 // compares the result with the reference.
 func FuzzLetters(f *testing.F) {
-	letters := bytes.Repeat([]byte("AFRNOF"), 1000)
+	letters := bytes.Repeat([]byte("AFRNOF"), 50)
 	f.Add(letters, byte(0), uint8(0))
 	f.Add(letters, byte(0), uint8(1))
 	f.Add(letters, byte('B'), uint8(1))
-	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 900), byte(0), uint8(2))
-	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 900), byte(2), uint8(3))
-	f.Add(bytes.Repeat([]byte{2, 3, 5}, 700), byte(4), uint8(1))
+	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 50), byte(0), uint8(2))
+	f.Add(bytes.Repeat([]byte{0, 1, 2, 254, 255, 128}, 50), byte(2), uint8(3))
+	f.Add(bytes.Repeat([]byte{2, 3, 5}, 100), byte(4), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, odd byte, kind uint8) {
 		if len(data) < 4 {
 			return
