@@ -117,9 +117,7 @@ func findWords(index []uint32, of, w0 []uint64, seed uint64, ids, miss []uint32)
 		}
 		*(*uint32)(unsafe.Add(groups, 4*i)) = id
 		*(*uint32)(unsafe.Add(rows, 4*n)) = uint32(i)
-		if id == 0 {
-			n++
-		}
+		n += int((id - 1) >> 31) // 1 for group 0
 	}
 	return n
 }
@@ -248,9 +246,7 @@ func matchPairs(index []uint32, of *keyRows, hashes, w0, w1 []uint64, ids, miss 
 		}
 		ids[i] = id
 		*(*uint32)(unsafe.Add(rows, 4*n)) = start + uint32(i)
-		if id == 0 {
-			n++
-		}
+		n += int((id - 1) >> 31) // 1 for group 0
 	}
 	return n
 }
