@@ -306,6 +306,9 @@ func (t *table) probe2(k *keys, i uint32) *uint32 {
 
 // insertSlots is table.insert for the rows that findHome1 or findHome2 returned.
 func (t *table) insertSlots(k *keys, ids, miss []uint32, dropNulls bool) []uint32 {
+	if t.form == keyWord && k.mask == nil && t.mask == nil {
+		return t.insertWords(k.w0, ids, miss)
+	}
 	fresh := 0
 	for _, i := range miss {
 		mask := k.maskOf(i)
@@ -327,5 +330,35 @@ func (t *table) insertSlots(k *keys, ids, miss []uint32, dropNulls bool) []uint3
 			t.grow()
 		}
 	}
+	return miss[:fresh]
+}
+
+// insertWords is insertSlots for keys of one word without a mask.
+func (t *table) insertWords(w0 []uint64, ids, miss []uint32) []uint32 {
+	index, last, of := t.index, uint64(len(t.index)-1), t.w0
+	seed, fresh := t.seed[0], 0
+	for _, i := range miss {
+		w := w0[i]
+		h := mix(w) * seed >> slotShift
+		id := index[h&last]
+		for id != 0 && of[id] != w {
+			h++
+			id = index[h&last]
+		}
+		if id == 0 {
+			id = uint32(len(of))
+			of = append(of, w)
+			index[h&last] = id
+			miss[fresh] = i
+			fresh++
+			if len(of) > t.room {
+				t.w0 = of
+				t.grow()
+				index, last = t.index, uint64(len(t.index)-1)
+			}
+		}
+		ids[i] = id
+	}
+	t.w0 = of
 	return miss[:fresh]
 }
