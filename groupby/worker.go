@@ -428,7 +428,7 @@ func (w *worker) addMisses(c *chunk, misses []uint32) error {
 	return nil
 }
 
-// scatterMissed moves the rows that addMisses collected to the partitions. The keys of the maker are invalid afterwards.
+// scatterMissed moves the rows that addMisses collected to the partitions. The keys of the maker become invalid.
 func (w *worker) scatterMissed() error {
 	b := w.missed
 	if b == nil || b.n() == 0 {
