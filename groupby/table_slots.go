@@ -147,8 +147,8 @@ func (t *table) findNext1(w0 []uint64, ids, miss []uint32, step uint64) []uint32
 	return miss[:n]
 }
 
-// findKnown1 is find for keys of one word without a mask. Most rows that are not at their home slot have an empty one,
-// which decides.
+// findKnown1 is find for at most chunkRows keys of one word without a mask. Most rows that are not at their home slot
+// have an empty one, which decides.
 func (t *table) findKnown1(w0 []uint64, ids, miss []uint32) []uint32 {
 	var displaced [chunkRows]uint32
 	index, last, seed := t.index, uint64(len(t.index)-1), t.seed[0]
