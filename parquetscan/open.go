@@ -318,6 +318,7 @@ func (f *dataFile) parseFooter(d *Dataset) (*footer, error) {
 	}
 	first := min(size, footerGuess)
 	if f.mapped != nil {
+		willNeed(f.mapped, size-first, first)
 		first = 8
 	}
 	tail := make([]byte, first)
@@ -379,6 +380,7 @@ func (f *dataFile) parseEncrypted(d *Dataset, length int64) (_ *footer, err erro
 // readAt fills b, from the memory map if there is one.
 func (f *dataFile) readAt(b []byte, off int64) (err error) {
 	if f.mapped != nil {
+		willNeed(f.mapped, off, int64(len(b)))
 		defer catchFaults()()
 		defer func() {
 			if r := recover(); r != nil {

@@ -102,6 +102,9 @@ func (w *work) reader(i int) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if next := i + w.scan.o.Workers; next < len(w.buckets) {
+		r.following = &w.buckets[next]
+	}
 	if w.scan.o.Progress != nil {
 		r.done = func(rows, bytes int64) { w.report(rows, bytes, 0) }
 	}

@@ -141,6 +141,9 @@ func (s *Scan) pageStarts(f *dataFile, group int, l *leaf, most int) []int64 {
 	if err != nil {
 		return nil
 	}
+	if most > 1 && f.mapped != nil {
+		willNeed(f.mapped, start, length)
+	}
 	const headerBytes = 1 << 10
 	w := pageWalker{win: &window{src: &f.src, size: headerBytes}, off: start, end: start + length}
 	var starts []int64

@@ -41,8 +41,9 @@ type Reader struct {
 	kept     []int32
 	some     []byte
 
-	done func(rows, bytes int64) // called after each row group
-	at   int                     // of file among the dataset's
+	following *Bucket                 // likely to be read after this one; nil means none
+	done      func(rows, bytes int64) // called after each row group
+	at        int                     // of file among the dataset's
 }
 
 // A columnReader reads one column of the current row group.
@@ -204,6 +205,7 @@ func (r *Reader) openGroup(at int, rows int64) error {
 			total += bytes
 		}
 	}
+	r.requestAhead(at)
 	r.rows = max(1, int(min(int64(r.scan.o.BatchRows), int64(r.scan.o.BatchBytes)/max(1, total/rows))))
 	return nil
 }
@@ -268,9 +270,6 @@ func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.file.mapped != nil {
-		willRead(r.file.mapped, start, min(length, mostWillRead))
-	}
 	w, ok := c.pages.(*pageWalker)
 	if !ok {
 		w = &pageWalker{win: &window{size: r.scan.ds.cfg.ReadBytes}}
@@ -282,6 +281,7 @@ func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
 		w.win.src, w.win.mapped = &r.file.src, r.file.mapped
 		w.win.buf = w.win.buf[:0]
 	}
+	w.win.startMapped(start)
 	*w = pageWalker{
 		win: w.win, off: start, end: start + length, codec: codec, kind: meta.codec,
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,

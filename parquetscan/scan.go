@@ -114,6 +114,7 @@ type scanColumn struct {
 type columnState struct {
 	dim    atomic.Int64 // of a vector, 0 if not known yet
 	ragged atomic.Bool  // vectors are read as lists
+	used   atomic.Bool  // rows have been read
 }
 
 // Scan checks the options against the files and returns a Scan. Every file must have the columns, with the same types

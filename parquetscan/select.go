@@ -154,6 +154,9 @@ func (r *Reader) fallBack(c *columnReader) error {
 // which it removes the others.
 func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 	c := &r.columns[at]
+	if !c.state.used.Load() {
+		c.state.used.Store(true)
+	}
 	dst.reset(r.scan.columns[at].name, c.node, c.vector)
 	if selected < n && c.node.leaf != nil {
 		if ok, err := c.readTexts(dst, r.row, r.sel, n, selected); ok || err != nil {

@@ -27,9 +27,6 @@ type Source struct {
 // counts little.
 const defaultReadBytes = 4 << 20
 
-// mostWillRead bounds how much of a column chunk in a mapped file is read ahead at once.
-const mostWillRead = 64 << 20
-
 // openFile opens a local file as a Source whose identity is its size and time of modification.
 func openFile(path string) (Source, *os.File, error) {
 	info, err := os.Stat(path) // opening a pipe would block until there is a writer
@@ -61,6 +58,9 @@ type window struct {
 	size   int    // bytes to read at once
 	buf    []byte
 	off    int64 // of buf in the file
+
+	// Of the view of a mapped file: the ends of the bytes that are loaded, and of those that are requested.
+	loaded, requested int64
 }
 
 // bytes returns n bytes at off, valid until the next call. They must lie before end, which bounds what is read ahead.
@@ -69,6 +69,9 @@ func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 		return nil, corrupt("bytes %d to %d lie beyond %d", off, off+int64(n), min(end, w.src.Size))
 	}
 	if w.mapped != nil {
+		if to := off + int64(n); to > w.loaded {
+			w.load(off, to, end)
+		}
 		return w.mapped[off : off+int64(n) : off+int64(n)], nil
 	}
 	if off >= w.off && off+int64(n) <= w.off+int64(len(w.buf)) {

@@ -6,3 +6,6 @@ package parquetscan
 
 // willRead does nothing: pages are loaded when they are read.
 func willRead([]byte, int64, int64) {}
+
+// willNeed does nothing.
+func willNeed([]byte, int64, int64) {}
