@@ -35,8 +35,8 @@ func resident(t *testing.T, mapped []byte, from, to int64) int64 {
 	return n
 }
 
-// TestOtherColumnsAreNotRead reads one column of a file that is not in the page cache: the bytes of the other column stay
-// on the disk, but for those beside the footer.
+// TestOtherColumnsAreNotRead reads one column of a file that is not in the page cache: the bytes of the other column
+// stay on the disk, but for those beside the footer.
 func TestOtherColumnsAreNotRead(t *testing.T) {
 	const rows, group = 1 << 18, 1 << 17
 	fields := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.PrimitiveTypes.Int64}}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWindowLoads reads parts of a mapped range in order: the bytes are those of the file, and the window never loads or
-// requests bytes outside of the range.
+// TestWindowLoads reads parts of a mapped range in order: the bytes are those of the file, and the window never loads
+// or requests bytes outside of the range.
 func TestWindowLoads(t *testing.T) {
 	content := make([]byte, 3*readStep+1234)
 	rng := rand.New(rand.NewPCG(1, 2))

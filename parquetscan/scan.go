@@ -93,9 +93,11 @@ type Scan struct {
 	states  []columnState
 	nodes   [][]*node // by file, by column
 	leaves  [][]*leaf // by file
-	byName  map[string]int
-	piece   int64 // the least compressed bytes of a piece of a row group
-	first   []int // the columns that are read before rows are selected; nil means all
+	// The row groups whose bytes were requested before they were opened, by file.
+	requested [][]atomic.Bool
+	byName    map[string]int
+	piece     int64 // the least compressed bytes of a piece of a row group
+	first     []int // the columns that are read before rows are selected; nil means all
 	narrowed
 }
 
@@ -289,6 +291,7 @@ func (s *Scan) addFile(f *dataFile) error {
 	}
 	s.nodes = append(s.nodes, nodes)
 	s.leaves = append(s.leaves, leaves)
+	s.requested = append(s.requested, make([]atomic.Bool, len(f.groups)))
 	return nil
 }
 
