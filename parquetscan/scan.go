@@ -50,7 +50,8 @@ type Options struct {
 
 	// BatchRows bounds the rows of a batch. Default 8192: the values of a few columns stay in the processor's caches.
 	BatchRows int
-	// BatchBytes bounds the bytes of a batch, estimated by the average row of its row group. Default 8 MiB.
+	// BatchBytes bounds the bytes of a batch, estimated by the average row of its row group. Default 1 MiB: batches of
+	// wide columns, such as vectors, stay in the caches too.
 	BatchBytes int
 	// MaxBatchBytes bounds the bytes of one column of a batch, and of a page. Larger ones are an ErrTooLarge. Default 1
 	// GiB, at most 2 GiB less one byte. On 32-bit machines a page of 256 MiB is always an ErrTooLarge.
@@ -76,7 +77,7 @@ type Progress struct {
 // The defaults and bounds of Options.
 const (
 	defaultBatchRows     = 8192
-	defaultBatchBytes    = 8 << 20
+	defaultBatchBytes    = 1 << 20
 	defaultMaxBatchBytes = 1 << 30
 	mostBatchBytes       = 1<<31 - 1 - slack
 )
