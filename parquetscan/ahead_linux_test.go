@@ -40,7 +40,7 @@ func resident(t *testing.T, mapped []byte, from, to int64) int64 {
 func TestOtherColumnsAreNotRead(t *testing.T) {
 	const rows, group = 1 << 18, 1 << 17
 	fields := []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.PrimitiveTypes.Int64}}
-	b := writeArrow(t, rand.New(rand.NewPCG(1, 1)), fields, rows, 0, 1<<40, group, parquet.WithDictionaryDefault(false))
+	b := writeArrow(t, rand.New(rand.NewPCG(1, 1)), fields, rows, 0, 1<<30, group, parquet.WithDictionaryDefault(false))
 	path := writeFile(t, t.TempDir(), "f", b)
 	local, err := os.Open(path)
 	require.NoError(t, err)
