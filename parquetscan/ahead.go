@@ -49,7 +49,9 @@ func (r *Reader) requestAhead(at int) {
 				continue
 			}
 			to := min(w.end, w.off+2*readStep)
-			if before { // a second request of cached bytes takes a hundredth of the time of a scan
+			// A second request of cached bytes takes a hundredth of the time of a scan. Late columns may be missing in the
+			// first one.
+			if before && !r.scan.late(i) {
 				w.win.requested = to
 			}
 			w.win.request(to)
