@@ -100,7 +100,7 @@ func checkedKey(schema *arrow.Schema, key string) (string, error) {
 		}
 		name := token
 		if strings.HasPrefix(token, `"`) {
-			name = strings.ReplaceAll(strings.Trim(token, `"`), `""`, `"`)
+			name = strings.ReplaceAll(strings.TrimSuffix(token[1:], `"`), `""`, `"`)
 		} else if !schema.HasField(name) {
 			name = strings.ToLower(name)
 		}

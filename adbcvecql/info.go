@@ -50,9 +50,9 @@ func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.
 	if err := local.ScanContext(ctx, &version); err != nil {
 		return nil, wrapped("read the version of the server", err)
 	}
-	vendor := "Apache Cassandra"
-	if ks, err := c.session.KeyspaceMetadataContext(ctx, "system"); err == nil && ks.Tables["scylla_local"] != nil {
-		vendor = "ScyllaDB"
+	system, err := c.session.KeyspaceMetadataContext(ctx, "system")
+	if err != nil {
+		return nil, wrapped("read the schema of the server", err)
 	}
 	text := func(code adbc.InfoCode, value string) infoRow {
 		return infoRow{code, union{adbc.InfoValueStringType, value}}
@@ -61,7 +61,7 @@ func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.
 		return infoRow{code, union{adbc.InfoValueBooleanType, value}}
 	}
 	rows := []infoRow{
-		text(adbc.InfoVendorName, vendor),
+		text(adbc.InfoVendorName, vendor(system)),
 		text(adbc.InfoVendorVersion, version),
 		flag(adbc.InfoVendorSql, true),
 		flag(adbc.InfoVendorSubstrait, false),
@@ -74,6 +74,14 @@ func (c *connection) GetInfo(ctx context.Context, codes []adbc.InfoCode) (array.
 		rows = slices.DeleteFunc(rows, func(r infoRow) bool { return !slices.Contains(codes, r.Code) })
 	}
 	return recordsOf(adbc.GetInfoSchema, rows)
+}
+
+// vendor returns the name of a server by its keyspace system.
+func vendor(system *vecql.KeyspaceMetadata) string {
+	if system.Tables["scylla_local"] != nil {
+		return "ScyllaDB"
+	}
+	return "Apache Cassandra"
 }
 
 // moduleVersion returns the version of this module, "(devel)" if the program does not know it.
