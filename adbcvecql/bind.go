@@ -90,19 +90,8 @@ func parsed(c *column.Column, info vecql.TypeInfo) (column.Column, error) {
 	if kind == 0 || c.Type.Kind != column.String {
 		return *c, nil
 	}
-	plain := *c
-	if c.Dict != nil {
-		rows, err := column.Concat(&column.Batch{Columns: []column.Column{*c}, Rows: c.Len}, plainText(c.Name))
-		if err != nil {
-			return plain, err
-		}
-		plain = rows.Columns[0]
-	}
-	return column.ParseText(&plain, column.Type{Kind: kind})
+	return column.ParseText(c, column.Type{Kind: kind})
 }
-
-// plainText returns a batch without rows, whose column of text has no dictionary: a Concat with it has none either.
-func plainText(name string) *column.Batch { return column.NewBatch(column.Strings(name, nil)) }
 
 // rowStatements prepares the query for each schema of the bound rows, and passes the batches with their statements.
 func (st *statement) rowStatements(ctx context.Context, m *vecql.StatementMetadata, pageSize int,
