@@ -156,6 +156,9 @@ func pinnedBuffer(b []byte) *memory.Buffer {
 	return memory.NewBufferWithAllocator(b, pin)
 }
 
+// memoryOfC collects the memory of records that C has released.
+var memoryOfC = &collector{limit: 64 << 20, run: runtime.GC, cycles: cycles}
+
 // A pin is the allocator of a pinned buffer: to free it is to unpin it. It never allocates, because such a buffer does
 // not grow.
 type pin struct{ runtime.Pinner }
@@ -164,4 +167,4 @@ var _ memory.Allocator = (*pin)(nil)
 
 func (*pin) Allocate(size int) []byte             { return make([]byte, size) }
 func (*pin) Reallocate(size int, b []byte) []byte { return append(make([]byte, 0, size), b...)[:size] }
-func (p *pin) Free([]byte)                        { p.Unpin() }
+func (p *pin) Free(b []byte)                      { p.Unpin(); memoryOfC.release(len(b)) }

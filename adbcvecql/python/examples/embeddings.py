@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from adbc_driver_vecql import dbapi
@@ -22,21 +23,23 @@ from adbc_driver_vecql import dbapi
 WIDTH, HEIGHT, MARGIN = 880, 560, 20
 COLORS = ["#2a78d6", "#eb6834", "#1baa7a", "#eda100", "#c2559d", "#6a51c9"]
 OTHER = "#c9c8c2"
+Floats = npt.NDArray[np.floating]
 
 
 def read(uri: str) -> pl.DataFrame:
     """Return the table. The column embedding is one block of floats."""
     with dbapi.connect(uri) as conn, conn.cursor() as cur:
         cur.execute("SELECT package, symbol, embedding FROM symbols")
-        return pl.from_arrow(cur.fetch_arrow_table())
+        return pl.DataFrame(cur.fetch_arrow_table())
 
 
-def project(vectors: np.ndarray) -> np.ndarray:
+def project(vectors: Floats) -> Floats:
     """Return the first two principal components of vectors, one row for each. The largest loading of each is positive."""
     centered = vectors - vectors.mean(axis=0)
     axes = np.linalg.svd(centered, full_matrices=False)[2][:2]
     largest = axes[[0, 1], np.abs(axes).argmax(axis=1)]
-    return centered @ (axes * np.sign(largest)[:, None]).T
+    points: Floats = centered @ (axes * np.sign(largest)[:, None]).T
+    return points
 
 
 def groups(packages: pl.Series) -> pl.Series:
@@ -47,7 +50,7 @@ def groups(packages: pl.Series) -> pl.Series:
     return first.replace_strict({name: name for name in frequent}, default="other", return_dtype=pl.String)
 
 
-def draw(points: np.ndarray, labels: pl.Series) -> str:
+def draw(points: Floats, labels: pl.Series) -> str:
     """Return a picture with a point for each row, in the color of its label."""
     low, high = points.min(axis=0), points.max(axis=0)
     scale = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) / (high - low)
@@ -72,10 +75,10 @@ def draw(points: np.ndarray, labels: pl.Series) -> str:
 
 def main(uri: str, path: str) -> None:
     frame = read(uri)
-    points = project(frame["embedding"].to_numpy())
+    vectors = frame["embedding"].to_numpy()
     with open(path, "w", encoding="utf-8") as file:
-        file.write(draw(points, groups(frame["package"])))
-    print(f"{frame.height} embeddings of {frame['embedding'].dtype.shape[0]} floats: {path}")
+        file.write(draw(project(vectors), groups(frame["package"])))
+    print(f"{frame.height} embeddings of {vectors.shape[1]} floats: {path}")
 
 
 if __name__ == "__main__":
