@@ -90,7 +90,8 @@ The server cqltest is slow beside its clients, so that rows per second measure t
 
 const adbcLegend = `Medians. An operation is one row, read into a data frame of Polars or pandas or into a table of DuckDB, or written from a frame of
 Polars. The clock runs from before the connection to the finished frame or the last written row; imports are not counted. Client CPU is the
-processor time of the process, peak its largest resident memory; each measurement is a process of its own. The server and the client have one
+processor time of the process, peak its largest resident memory; each measurement is a process of its own. 135 MB of the peak are the imports of
+Python. Reading 300,000 vectors with vecql takes 5 % more than their 444 MiB of Arrow data; pandas copies them. The server and the client have one
 core each: rows per second are those of the slower one, client CPU is the program's. All cells of each measurement are compared with the rows
 that were generated. vectors are (uuid, vector<float, 384>), small are ten columns of numbers, texts and a boolean.
 vecql is adbcvecql through adbc_driver_manager, adbc-cassandra is adbc-drivers/cassandra likewise. cassandra-driver makes Arrow data of each
