@@ -58,6 +58,23 @@ func TestFlink(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, failures.Load(), int32(2), "the batch of the failure came again")
 	require.Len(t, idsOf(t, uri), 500)
+
+	// A worker fails in the middle of a read, and another one after the groups are merged.
+	p, s = beam.NewPipelineWithRoot()
+	got = collect(t, s, failingGroups(s, uri, "Flink Read", "Flink GroupBy"))
+	_, err = beam.Run(t.Context(), "universal", p)
+	require.NoError(t, err)
+	require.Greater(t, countOf("Flink Read"), 3, "the read was repeated")
+	require.Greater(t, countOf("Flink GroupBy"), 1, "the groups were repeated")
+	require.Len(t, got(), 1)
+	require.Empty(t, column.Diff(got()[0], want))
+}
+
+// countOf returns the number of batches that a failFn has received.
+func countOf(name string) int {
+	failures.Lock()
+	defer failures.Unlock()
+	return failures.batches[name]
 }
 
 // startFlink starts Beam's job server with a Flink, and sets the options of jobs to it.

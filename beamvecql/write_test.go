@@ -162,12 +162,17 @@ func TestWriteErrors(t *testing.T) {
 func TestFailedBundles(t *testing.T) {
 	_, uri := start(t, cqltest.Config{}, itemsTable)
 	ctx := context.Background()
+	fn := &writeFn{}
 	for attempt := range 3 {
-		fn := &writeFn{Cluster: uri, Table: "shop.items"}
+		if attempt < 2 { // the third attempt is of the worker of the second
+			fn = &writeFn{Cluster: uri, Table: "shop.items"}
+		}
 		var written []Written
+		var rejected []int64
 		var lost error
+		reject := func(r Rejected) { rejected = append(rejected, r.Index) }
 		for i := 0; i < 100; i += 10 {
-			if lost = fn.ProcessElement(ctx, items(i, i+10), nil, nil); lost == nil && attempt < 2 && i == 50 {
+			if lost = fn.ProcessElement(ctx, spoil(items(i, i+10)), nil, reject); lost == nil && attempt < 2 && i == 50 {
 				lost = errors.New("the worker fails")
 			}
 			if lost != nil {
@@ -182,11 +187,13 @@ func TestFailedBundles(t *testing.T) {
 			continue
 		}
 		require.NoError(t, lost)
-		require.NoError(t, fn.FinishBundle(ctx, func(w Written) { written = append(written, w) }, nil))
-		require.EqualValues(t, 100, written[0].Rows)
+		require.NoError(t, fn.FinishBundle(ctx, func(w Written) { written = append(written, w) }, reject))
+		require.EqualValues(t, 98, written[0].Rows)
+		require.EqualValues(t, 2, written[0].Rejected)
+		require.ElementsMatch(t, []int64{13, 23}, rejected)
 	}
 	ids := idsOf(t, uri)
-	require.Len(t, ids, 100)
+	require.Len(t, ids, 98)
 	for id, n := range ids {
 		require.Equal(t, 1, n, "row %d", id)
 	}
