@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-adbc/go/adbc"
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,6 +20,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/cqltext"
 	"github.com/vecql/vecql/tablescan"
 )
 
@@ -176,6 +178,32 @@ func TestDefinitionByMetadata(t *testing.T) {
 	requireCode(t, err, adbc.StatusInvalidArgument, "cassandra.type of column p")
 	_, err = tableDefinition(schemaOf(column{"c", "clustering", "0", "int"}), "")
 	requireCode(t, err, adbc.StatusInvalidArgument, "a table needs a primary key")
+}
+
+// FuzzPrimaryKey requires that a key of quoted names is returned as it is, and that any other text is a key of the
+// columns or an error.
+func FuzzPrimaryKey(f *testing.F) {
+	f.Add("a", `b"`, "A, (b)")
+	f.Add(`""`, "B", `"`)
+	f.Add("", "x y", `(a, "b"""), A`)
+	f.Fuzz(func(t *testing.T, a, b, key string) {
+		if a == b || !utf8.ValidString(a+b) || strings.ContainsRune(a+b, 0) {
+			return
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: a, Type: arrow.PrimitiveTypes.Int8}, {Name: b, Type: arrow.PrimitiveTypes.Int8}}, nil)
+		whole := "(" + cqltext.QuoteIdentifier(a) + "), " + cqltext.QuoteIdentifier(b)
+		got, err := checkedKey(schema, whole)
+		require.NoError(t, err)
+		require.Equal(t, whole, got)
+		got, err = checkedKey(schema, key)
+		if err != nil {
+			requireCode(t, err, adbc.StatusInvalidArgument, optionPrimaryKey)
+			return
+		}
+		again, err := checkedKey(schema, got)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	})
 }
 
 // TestPatterns requires SQL's patterns, of which every other character is itself.

@@ -80,6 +80,7 @@ func TestPrismSplits(t *testing.T) {
 	seen := map[any]int{}
 	for _, b := range got() {
 		require.NotNil(t, b.Column(tablescan.TokenColumn))
+		require.Equal(t, column.Source{}, b.Source)
 		for i := range b.Rows {
 			seen[b.Column("id").Value(i)]++
 		}
