@@ -257,7 +257,7 @@ func TestNullsChangeTypes(t *testing.T) {
 	require.Equal(t, []string{`{"f":"-7.25","r":"-1"}`}, rows)
 }
 
-// TestTargets requires the keyspace of the option of ingest and the arguments of GetTableSchema, and the number of a row
+// TestTargets requires the keyspace of the option of ingest and of GetTableSchema, and the number of a row
 // that does not fit.
 func TestTargets(t *testing.T) {
 	_, conn := start(t, `CREATE KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};

@@ -89,14 +89,20 @@ func keyNames(schema *arrow.Schema, kind string) []string {
 // quotes that is no column is that in lower case, as in CQL.
 func checkedKey(schema *arrow.Schema, key string) (string, error) {
 	var out strings.Builder
+	afterName := false
 	for _, token := range cqltext.Tokens(key) {
 		switch token {
 		case "(", ")":
 			out.WriteString(token)
+			afterName = false
 			continue
 		case ",":
 			out.WriteString(", ")
+			afterName = false
 			continue
+		}
+		if afterName {
+			return "", failed(adbc.StatusInvalidArgument, "option %s is %q: want a comma before %s", optionPrimaryKey, key, token)
 		}
 		name := token
 		if strings.HasPrefix(token, `"`) {
@@ -108,6 +114,7 @@ func checkedKey(schema *arrow.Schema, key string) (string, error) {
 			return "", failed(adbc.StatusInvalidArgument, "option %s: the rows have no column %q", optionPrimaryKey, name)
 		}
 		out.WriteString(cqltext.QuoteIdentifier(name))
+		afterName = true
 	}
 	return out.String(), nil
 }

@@ -172,6 +172,8 @@ func TestDefinitionByMetadata(t *testing.T) {
 	text, err = tableDefinition(whole, `(P1, "s"""), "C1"`)
 	require.NoError(t, err)
 	require.Contains(t, text, `PRIMARY KEY (("p1", "s"""), "C1"))`, "the option wins")
+	_, err = tableDefinition(whole, "p1 p2")
+	requireCode(t, err, adbc.StatusInvalidArgument, `vecql.ingest.primary_key is "p1 p2": want a comma before p2`)
 	_, err = tableDefinition(whole, "c1")
 	requireCode(t, err, adbc.StatusInvalidArgument, `no column "c1"`)
 	_, err = tableDefinition(schemaOf(column{"p", "partition_key", "0", "int); DROP TABLE x; --"}), "")

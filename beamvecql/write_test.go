@@ -181,6 +181,7 @@ func TestFailedBundles(t *testing.T) {
 		}
 		if attempt < 2 {
 			if attempt == 1 { // with a teardown; without one the process has ended
+				fn.failed = append(fn.failed, Rejected{Index: -1}) // since the last batch
 				fn.Teardown(ctx)
 			}
 			defer fn.Teardown(ctx)
