@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 )
@@ -193,6 +196,8 @@ func TestFailedBundles(t *testing.T) {
 		require.EqualValues(t, 2, written[0].Rejected)
 		require.ElementsMatch(t, []int64{13, 23}, rejected)
 	}
+	require.NoError(t, fn.ProcessElement(ctx, items(0, 10), nil, nil), "the next bundle")
+	require.NoError(t, fn.FinishBundle(ctx, func(w Written) { require.EqualValues(t, 10, w.Rows) }, nil))
 	ids := idsOf(t, uri)
 	require.Len(t, ids, 98)
 	for id, n := range ids {
@@ -216,4 +221,27 @@ func failOnce(b *column.Batch) (*column.Batch, error) {
 		panic("a worker fails once")
 	}
 	return b, nil
+}
+
+// TestWriteOptions requires that the writer of a bundle has the options of Write.
+func TestWriteOptions(t *testing.T) {
+	o := WriteOptions{
+		Columns: map[string]string{"a": "b"}, RefuseExtra: true, AllowMissing: true, WriteNulls: true, TTL: 1, TTLColumn: "t",
+		TimestampColumn: "w", MaxInFlight: 2, MaxBytes: 3, RetryFor: 4, RowsPerSecond: 5,
+	}
+	want := bulk.Options{
+		Columns: o.Columns, RefuseExtra: true, AllowMissing: true, WriteNulls: true, TTL: 1, TTLColumn: "t",
+		TimestampColumn: "w", MaxInFlight: 2, MaxBytes: 3, RetryFor: 4, RowsPerSecond: 5,
+	}
+	for given, limit := range map[int]int{0: math.MaxInt, -1: 0, 6: 6} {
+		o.MaxRejected, want.MaxRejected = given, limit
+		got := (&writeFn{Options: o}).options()
+		got.Rejected = nil
+		require.Equal(t, want, got)
+	}
+	fn := &writeFn{}
+	for _, attempts := range []int{0, 1} {
+		require.NoError(t, fn.reject(bulk.Rejection{Attempts: attempts, Err: &vecql.UnmarshalError{Err: vecql.ErrRange}}))
+		require.Equal(t, attempts > 0, fn.failed[attempts].MayHaveApplied, "of a row that was not sent it is false")
+	}
 }
