@@ -90,6 +90,9 @@ func TestPipeline(t *testing.T) {
 	require.EqualValues(t, 12, counters["buckets_read"])
 	require.EqualValues(t, 1200, counters["rows_written"])
 	require.EqualValues(t, 2400, counters["rows_read"], "of the files and of the table")
+	sessions.mu.Lock()
+	defer sessions.mu.Unlock()
+	require.Zero(t, sessions.open[uri].uses, "bundles end their use of the session")
 }
 
 // TestReadParquet requires all rows, with their numbers, also of files of different sizes in one bucket.
