@@ -179,8 +179,8 @@ func (p *parser) expr() expr.Expr {
 }
 
 func (p *parser) item() Item {
-	if p.sign("*") {
-		return Item{All: true}
+	if offset := p.Start; p.sign("*") {
+		return Item{All: true, offset: offset}
 	}
 	item := Item{Expr: p.expr()}
 	if p.word("as") {

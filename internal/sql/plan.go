@@ -133,7 +133,7 @@ func (x *planner) expand(grouped bool) {
 	for _, item := range x.s.Items {
 		switch {
 		case item.All && grouped:
-			x.err = at(x.s.Text, -1, errors.New("* cannot be combined with groups: list the columns"))
+			x.err = at(x.s.Text, item.offset, errors.New("* cannot be combined with groups: list the columns"))
 		case item.All:
 			for _, f := range x.schema {
 				x.output(f.Name, expr.Col(f.Name))

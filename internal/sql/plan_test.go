@@ -298,7 +298,7 @@ func TestPlanErrors(t *testing.T) {
 		"select sum(user + url) from t":                                         "11: user + url: + requires numbers: url is string",
 		"select sum(count(*)) from t":                                           "11: an aggregate within an aggregate",
 		"select count(*) from t group by count(*)":                              "32: GROUP BY of an aggregate",
-		"select *, count(*) from t":                                             "* cannot be combined with groups",
+		"select *, count(*) from t":                                             "7: * cannot be combined with groups",
 		"select user from t order by 2":                                         "28: position 2 is not among those of the result: 1 to 1",
 		"select user from t group by 0":                                         "28: position 0 is not among those of the result: 1 to 1",
 		"select distinct user from t order by url":                              "37: ORDER BY of SELECT DISTINCT: want a column of the result",

@@ -31,6 +31,8 @@ type Item struct {
 	All  bool // *
 	Expr expr.Expr
 	Name string // of AS; "" means none
+
+	offset int // of *
 }
 
 // A Source is a list of Parquet files or a table.
