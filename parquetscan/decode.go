@@ -301,8 +301,8 @@ func (c *chunk) appendText(dst *builder, n int) error {
 	return nil
 }
 
-// decodeOther decodes n values of any other encoding with arrow-go, from a page without levels, and returns them as
-// PLAIN. The result is valid until the next call.
+// decodeOther decodes n values of any other encoding, from a page without levels, and returns them as PLAIN; arrow-go
+// decodes RLE. The result is valid until the next call.
 func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
 	if n == 0 {
 		return nil, nil
@@ -328,10 +328,14 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		return c.decodeStrings(data, n, false)
 	case text && encoding == encodingDeltaBytes:
 		return c.decodeStrings(data, n, true)
-	case encoding == encodingDeltaPacked:
-		if _, err := deltaEnd(data); err != nil {
+	case encoding == encodingDeltaPacked && (c.leaf.physical == parquet.Types.Int32 || c.leaf.physical == parquet.Types.Int64):
+		end, err := deltaEnd(data, n)
+		if err != nil {
 			return nil, err
 		}
+		c.other = growBytes(c.other[:0], n*c.leaf.stored)
+		decodeDeltas(c.other, data[:end], c.leaf.stored)
+		return c.other, nil
 	}
 	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)
 	c.other, err = readPage(c.other[:0], column, encoding, data, n, c.limit)

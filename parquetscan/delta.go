@@ -7,18 +7,17 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// Bounds for the delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta
-// Encoding" and the two sections after it). arrow-go decodes integers, and trusts the length of a block. Strings are
-// decoded here, because each may repeat all bytes of the previous one.
+// The delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta Encoding" and the
+// two sections after it). arrow-go trusts the length of a block, lets each string repeat all bytes of the previous one,
+// and rejects deltas of 4-byte integers that need more than 32 bits, which DuckDB writes.
 
 // maxDeltaBlock bounds the values of a block of deltas. Writers use 128 to 2048.
 const maxDeltaBlock = 1 << 16
 
-// deltaEnd returns the length of delta-packed integers, from the headers of their blocks.
-func deltaEnd(data []byte) (int, error) {
+// deltaEnd returns the length of n delta-packed integers, from the headers of their blocks.
+func deltaEnd(data []byte, n int) (int, error) {
 	r := thriftReader{b: data}
 	block, minis, total := r.uvarint(), r.uvarint(), r.uvarint()
 	r.uvarint() // the first value
@@ -27,6 +26,9 @@ func deltaEnd(data []byte) (int, error) {
 	}
 	if r.failed() || minis == 0 || block == 0 || block%minis != 0 || block/minis%32 != 0 || total > 1<<32 {
 		return 0, corrupt("%d delta-packed values in blocks of %d of %d", total, block, minis)
+	}
+	if total != uint64(n) {
+		return 0, corrupt("%d delta-packed values instead of %d", total, n)
 	}
 	per := int64(block / minis)
 	for left := int64(total) - 1; left > 0; {
@@ -48,17 +50,43 @@ func deltaEnd(data []byte) (int, error) {
 	return r.pos, nil
 }
 
-// lengthColumn is the column as which lengths of strings are decoded.
-var lengthColumn = schema.NewColumn(schema.NewInt32Node("length", parquet.Repetitions.Required, -1), 0, 0)
+// decodeDeltas stores integers in DELTA_BINARY_PACKED, which end by deltaEnd, as PLAIN in dst, of size bytes each. Sums
+// wrap around, as the format requires.
+func decodeDeltas(dst, data []byte, size int) {
+	r := thriftReader{b: data}
+	block, minis := r.uvarint(), r.uvarint()
+	r.uvarint() // the number of values
+	per := int(block / minis)
+	value := uint64(r.i64())
+	putInt(dst, value, size)
+	for dst = dst[size:]; len(dst) > 0; {
+		least, widths := uint64(r.i64()), r.b[r.pos:]
+		r.advance(minis)
+		for i := 0; i < int(minis) && len(dst) > 0; i++ { // unused miniblocks may be absent
+			width := int(widths[i])
+			packed := r.b[r.pos:][:per*width/8]
+			r.advance(uint64(len(packed)))
+			for k := range min(per, len(dst)/size) {
+				value += least + bitsAt(packed, k*width, width)
+				putInt(dst[k*size:], value, size)
+			}
+			dst = dst[min(per*size, len(dst)):]
+		}
+	}
+}
 
 // deltaLengths decodes n lengths of 4 bytes each, and returns the bytes after them.
 func deltaLengths(data []byte, n, limit int) (lengths, rest []byte, err error) {
-	end, err := deltaEnd(data)
-	if err != nil {
+	end, err := deltaEnd(data, n)
+	switch {
+	case int64(n)*4 > int64(limit):
+		return nil, nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
+	case err != nil:
 		return nil, nil, err
 	}
-	lengths, err = readPage(nil, lengthColumn, encodingDeltaPacked, data[:end], n, limit)
-	return lengths, data[end:], err
+	lengths = make([]byte, 4*n)
+	decodeDeltas(lengths, data[:end], 4)
+	return lengths, data[end:], nil
 }
 
 // decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as
@@ -100,4 +128,29 @@ func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) ([]byte, error)
 	}
 	c.other = out
 	return out, nil
+}
+
+// putInt stores the lower 4 or 8 bytes of an integer.
+func putInt(dst []byte, v uint64, size int) {
+	if size == 4 {
+		binary.LittleEndian.PutUint32(dst, uint32(v))
+	} else {
+		binary.LittleEndian.PutUint64(dst, v)
+	}
+}
+
+// bitsAt returns an integer of up to 64 bits that begins at a bit of b, counted from the lowest of each byte.
+func bitsAt(b []byte, at, width int) uint64 {
+	if width == 0 {
+		return 0
+	}
+	var end [9]byte // of b, with zeros after it
+	bytes := b[at>>3:]
+	if len(bytes) < len(end) {
+		copy(end[:], bytes)
+		bytes = end[:]
+	}
+	shift := at & 7
+	v := binary.LittleEndian.Uint64(bytes)>>shift | uint64(bytes[8])<<(64-shift)
+	return v & (1<<width - 1)
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/require"
+)
+
+// The delta encodings.
+
+// TestWideDeltas reads deltas of 64 bits, whose sums wrap around in the type of the column.
+func TestWideDeltas(t *testing.T) {
+	want := []int64{math.MinInt32, math.MaxInt32, -1, 0, math.MinInt32, 7}
+	b := encodedColumn(physicalInt32, encodingDeltaPacked, len(want), wideDeltas(want))
+	s := scanOf(t, openBytes(t, b), Options{})
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		for i, v := range valuesOf[int32](&b.Columns[0]) {
+			require.Equal(t, want[i], int64(v))
+		}
+	}
+	want = []int64{math.MinInt64, math.MaxInt64, -1, 0, math.MinInt64, 7}
+	var plain []byte
+	for _, v := range want {
+		plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
+	}
+	require.Equal(t, plain, plainDeltas(t, wideDeltas(want), len(want), 8))
+}
+
+// wideDeltas encodes less than 34 integers as DELTA_BINARY_PACKED, in one block of deltas of 64 bits.
+func wideDeltas(values []int64) []byte {
+	b := binary.AppendUvarint([]byte{0x80, 1, 4}, uint64(len(values)))
+	b = append(binary.AppendVarint(b, values[0]), 0, 64, 0, 0, 0)
+	for i := range 32 {
+		d := int64(0)
+		if i+1 < len(values) {
+			d = values[i+1] - values[i]
+		}
+		b = binary.LittleEndian.AppendUint64(b, uint64(d))
+	}
+	return b
+}
+
+// plainDeltas returns n integers in DELTA_BINARY_PACKED as PLAIN.
+func plainDeltas(t *testing.T, data []byte, n, size int) []byte {
+	end, err := deltaEnd(data, n)
+	require.NoError(t, err)
+	plain := make([]byte, n*size)
+	decodeDeltas(plain, data[:end], size)
+	return plain
+}
+
+// FuzzDeltas compares integers in DELTA_BINARY_PACKED with those that arrow-go decodes. arrow-go refuses some deltas.
+func FuzzDeltas(f *testing.F) {
+	f.Add(deltas(1, 2, 4, -5, 0), 5)
+	f.Add(wideDeltas([]int64{1, math.MinInt32, 4, math.MaxInt64}), 4)
+	f.Add(append(binary.AppendUvarint([]byte{0x80, 1, 4}, 300), slices.Concat([]byte{5, 3, 1, 0, 7, 33}, make([]byte, 700))...), 300)
+	node := func(name string, physical parquet.Type) *schema.Column {
+		return schema.NewColumn(schema.MustPrimitive(schema.NewPrimitiveNode(name, parquet.Repetitions.Required, physical, -1, -1)), 0, 0)
+	}
+	ints, longs := node("i", parquet.Types.Int32), node("j", parquet.Types.Int64)
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		if n < 1 || n > 1<<16 {
+			return
+		}
+		if _, err := deltaEnd(data, n); err != nil {
+			return
+		}
+		if want, err := readPage(nil, ints, encodingDeltaPacked, data, n, 1<<20); err == nil {
+			require.Equal(t, want, plainDeltas(t, data, n, 4))
+		}
+		if want, err := readPage(nil, longs, encodingDeltaPacked, data, n, 1<<20); err == nil {
+			require.Equal(t, want, plainDeltas(t, data, n, 8))
+		}
+	})
+}
+
+// encodedColumn returns a file of one column with n values in one page.
+func encodedColumn(physical, encoding int64, n int, data []byte) []byte {
+	return oneColumn(int64(n), handColumn{name: "d", physical: physical, converted: convertedNever, pages: [][]byte{
+		rawPage(rawHeader{n: int64(n), encoding: encoding, uncompressed: -1}, data),
+	}})
+}
+
+// TestHostileDeltas reads deltas that would expand beyond memory.
+func TestHostileDeltas(t *testing.T) {
+	varints := func(v ...uint64) (b []byte) {
+		for _, x := range v {
+			b = binary.AppendUvarint(b, x)
+		}
+		return b
+	}
+	block := append(varints(1<<32-128, 1, 100, 0, 0), 0, 0, 0) // one miniblock of 4 billion
+	same := func(n, v int) []byte { return deltas(slices.Repeat([]int{v}, n)...) }
+	// The first string has 500,000 bytes, and all others repeat it.
+	once := make([]int, 1000)
+	once[0] = 500_000
+	others := slices.Repeat([]int{500_000}, 1000)
+	others[0] = 0
+	repeat := slices.Concat(deltas(others...), deltas(once...), make([]byte, 500_000))
+	for name, c := range map[string]struct {
+		b  []byte
+		is []error
+	}{
+		"block of int32":    {encodedColumn(physicalInt32, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of int64":    {encodedColumn(physicalInt64, encodingDeltaPacked, 100, block), []error{ErrUnsupported}},
+		"block of lengths":  {encodedColumn(physicalText, encodingDeltaLength, 100, block), []error{ErrUnsupported}},
+		"block of prefixes": {encodedColumn(physicalText, encodingDeltaBytes, 100, block), []error{ErrUnsupported}},
+		"block of suffixes": {encodedColumn(physicalText, encodingDeltaBytes, 100, append(same(100, 0), block...)), []error{ErrUnsupported}},
+		"negative lengths": {
+			encodedColumn(physicalText, encodingDeltaLength, 2, append(varints(128, 4, 2, 1), 0, 0, 0, 0, 0)),
+			[]error{ErrCorrupt},
+		},
+		"lengths beyond":    {encodedColumn(physicalText, encodingDeltaLength, 100, same(100, 7)), []error{ErrCorrupt}},
+		"prefix of nothing": {encodedColumn(physicalText, encodingDeltaBytes, 100, append(same(100, 1), same(100, 0)...)), []error{ErrCorrupt}},
+		"too few":           {encodedColumn(physicalInt64, encodingDeltaPacked, 100, same(99, 1)), []error{ErrCorrupt}},
+		"too many":          {encodedColumn(physicalInt64, encodingDeltaPacked, 100, same(101, 1)), []error{ErrCorrupt}},
+		"none":              {encodedColumn(physicalInt64, encodingDeltaPacked, 100, nil), []error{ErrCorrupt}},
+		"cut":               {encodedColumn(physicalInt64, encodingDeltaPacked, 100, varints(128, 4, 100, 1, 0)), []error{ErrCorrupt}},
+		"65 bits": {
+			encodedColumn(physicalInt64, encodingDeltaPacked, 100, append(varints(128, 4, 100, 1, 0), 65, 0, 0, 0)),
+			[]error{ErrCorrupt},
+		},
+		"of booleans":            {encodedColumn(physicalBool, encodingDeltaPacked, 100, same(100, 1)), []error{ErrCorrupt}},
+		"repeated":               {encodedColumn(physicalText, encodingDeltaBytes, 1000, repeat), []error{ErrTooLarge}},
+		"many of no bits":        {encodedColumn(physicalInt64, encodingDeltaPacked, 1<<31-1, same(1000, 1)), []error{ErrTooLarge}},
+		"many lengths":           {encodedColumn(physicalText, encodingDeltaLength, 1<<31-1, same(1000, 0)), []error{ErrTooLarge}},
+		"streams of other width": {encodedColumn(physicalInt64, encodingByteStreamSplit, 3, int64s(0, 2)), []error{ErrCorrupt}},
+		"unknown encoding":       {encodedColumn(physicalInt64, 77, 3, int64s(0, 3)), []error{ErrCorrupt, ErrUnsupported}},
+	} {
+		allocated, err := readError(t, c.b, Config{}, Options{MaxBatchBytes: 8 << 20})
+		is := false
+		for _, want := range c.is {
+			is = is || errors.Is(err, want)
+		}
+		require.True(t, is, "%s: %v", name, err)
+		requireTyped(t, err)
+		require.Less(t, allocated, uint64(64<<20), name)
+	}
+	// A valid page.
+	good := encodedColumn(physicalText, encodingDeltaBytes, 200, slices.Concat(same(200, 0), same(200, 2), bytes.Repeat([]byte("ab"), 200)))
+	requireEqual(t, openBytes(t, good), Options{})
+	fixed := func(suffixes ...int) []byte {
+		return encodedColumn(physicalFixed, encodingDeltaBytes, 3, slices.Concat(deltas(0, 3, 1), deltas(suffixes...), []byte("abcdexyz")))
+	}
+	s := scanOf(t, openSources(t, Config{}, fixed(4, 1, 3)), Options{})
+	for b, err := range s.Batches(context.Background(), everything(s)) {
+		require.NoError(t, err)
+		require.Equal(t, "abcdabceaxyz", string(valuesOf[uint8](&b.Columns[0])))
+	}
+	requireCorrupt(t, fixed(4, 2, 3), "value of 5 bytes instead of 4")
+}
+
+// deltas encodes integers as DELTA_BINARY_PACKED, in blocks of 128, 32 bits each.
+func deltas(values ...int) []byte {
+	b := binary.AppendUvarint([]byte{0x80, 1, 4}, uint64(len(values)))
+	b = binary.AppendVarint(b, int64(values[0]))
+	for at := 1; at < len(values); at += 128 {
+		least := 0
+		end := min(at+128, len(values))
+		for i := at; i < end; i++ {
+			least = min(least, values[i]-values[i-1])
+		}
+		b = append(binary.AppendVarint(b, int64(least)), 32, 32, 32, 32)
+		for i := at; i < at+(end-at+31)/32*32; i++ { // padded to 32
+			d := 0
+			if i < end {
+				d = values[i] - values[i-1] - least
+			}
+			b = binary.LittleEndian.AppendUint32(b, uint32(d))
+		}
+	}
+	return b
+}
