@@ -153,7 +153,7 @@ func (c *checker) patterns(t *term) error {
 	}
 	for _, a := range t.args[1:] {
 		if _, ok := a.value.(string); !ok {
-			return fault(t.e, "the pattern of %s must be a literal, not %s", t.op, a.e)
+			return fault(t.e, "the pattern of %s must be a text literal, not %s", t.op, a.e)
 		}
 	}
 	if t.op == opRegexp || t.op == "regexp_replace" {

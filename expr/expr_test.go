@@ -195,7 +195,7 @@ func TestCompileErrors(t *testing.T) {
 		"s + 1":                      "+ requires numbers: s is string",
 		"lower(i)":                   "lower requires string: i is int32",
 		"i and flag":                 "and requires bool: i is int32",
-		"s like s":                   "the pattern of like must be a literal, not s",
+		"s like s":                   "the pattern of like must be a text literal, not s",
 		"s regexp '('":               "error parsing regexp: missing closing )",
 		"dot(v, [1, 2])":             "the vectors have dimensions 3 and 2",
 		"element(v, 4)":              "elements 4 to 4 of v is vector<float32, 3>",

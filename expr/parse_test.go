@@ -140,9 +140,9 @@ func TestParseArguments(t *testing.T) {
 	require.False(t, ok)
 	for want, args := range map[string][]any{
 		"at offset 8: found 1 argument, want an argument for each ?": {1},
-		"at offset 9: found 2 for 3, want a ? for each argument":      {1, 2, 3},
-		"at offset 4: found the zero Expr, want an expression":        {Expr{}, 1},
-		"at offset 4: found literal of Go type struct {}, want":       {struct{}{}, 1},
+		"at offset 9: found 2 for 3, want a ? for each argument":     {1, 2, 3},
+		"at offset 4: found the zero Expr, want an expression":       {Expr{}, 1},
+		"at offset 4: found literal of Go type struct {}, want":      {struct{}{}, 1},
 	} {
 		_, err := Parse("a = ? + ?", args...)
 		require.ErrorContains(t, err, want)

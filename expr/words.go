@@ -22,7 +22,7 @@ func (a arity) String() string {
 	case a.min == a.max:
 		return arguments(a.min)
 	}
-	return fmt.Sprintf("%d to %s", a.min, arguments(a.max))
+	return fmt.Sprintf("%d to %d arguments", a.min, a.max)
 }
 
 // arguments returns a number of arguments: "1 argument", "2 arguments".

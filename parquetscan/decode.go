@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -15,7 +16,7 @@ import (
 )
 
 // Decoding the values of a page (parquet-format, Encodings.md). PLAIN, RLE_DICTIONARY and runs of booleans, the
-// encodings of nearly all pages, are decoded here; arrow-go decodes other encodings to PLAIN first.
+// encodings of nearly all pages, are decoded here; decodeOther decodes other encodings to PLAIN first.
 
 // gatherBlock is the number of codes that are decoded before their values are looked up: few enough for the L1 cache.
 const gatherBlock = 2048
@@ -301,6 +302,9 @@ func (c *chunk) appendText(dst *builder, n int) error {
 	return nil
 }
 
+// integers are the physical types of DELTA_BINARY_PACKED.
+var integers = []parquet.Type{parquet.Types.Int32, parquet.Types.Int64}
+
 // decodeOther decodes n values of any other encoding, from a page without levels, and returns them as PLAIN; arrow-go
 // decodes RLE. The result is valid until the next call.
 func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, err error) {
@@ -328,7 +332,7 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 		return c.decodeStrings(data, n, false)
 	case text && encoding == encodingDeltaBytes:
 		return c.decodeStrings(data, n, true)
-	case encoding == encodingDeltaPacked && (c.leaf.physical == parquet.Types.Int32 || c.leaf.physical == parquet.Types.Int64):
+	case encoding == encodingDeltaPacked && slices.Contains(integers, c.leaf.physical):
 		end, err := deltaEnd(data, n)
 		if err != nil {
 			return nil, err

@@ -104,7 +104,9 @@ func (p *parser) end(want string) {
 func (p *parser) statement() *Statement {
 	s := &Statement{Text: p.Text, Limit: -1}
 	p.verb()
-	s.Distinct = p.word("distinct")
+	if s.Distinct = p.word("distinct"); s.Distinct && strings.EqualFold(p.Word, "on") && p.called() {
+		p.refuse("DISTINCT ON")
+	}
 	s.Items = list(p, p.item)
 	if !p.word("from") {
 		p.fail("as, a comma or from")
@@ -228,6 +230,9 @@ func (p *parser) window(s *Statement) {
 
 func (p *parser) count() int64 {
 	n, err := strconv.ParseInt(p.Word, 10, 64)
+	if p.Token == lex.Word && p.err == nil { // all begins no subquery here
+		p.stop(at(p.Text, p.Start, fmt.Errorf("found %q, want a number of rows", p.Word)))
+	}
 	if p.Token != lex.Number || err != nil {
 		p.fail("a number of rows")
 	}
@@ -242,7 +247,7 @@ func (p *parser) source() Source {
 	case lex.Text:
 		s.Files = []string{p.text()}
 	case lex.Word, lex.Name:
-		if p.Token == lex.Word && strings.HasPrefix(strings.TrimLeft(p.Text[p.Pos:], " \t\r\n"), "(") {
+		if p.called() {
 			s.Files = p.read()
 			break
 		}
@@ -259,6 +264,11 @@ func (p *parser) source() Source {
 		p.refuse("joins")
 	}
 	return s
+}
+
+// called reports whether the token is a word before a parenthesis.
+func (p *parser) called() bool {
+	return p.Token == lex.Word && strings.HasPrefix(strings.TrimLeft(p.Text[p.Pos:], " \t\r\n"), "(")
 }
 
 // read parses read('file.parquet', ...).

@@ -85,6 +85,8 @@ var refusedStatements = map[string]string{
 	"select a from t where a >":                                  "25: found the end, want a column, a literal or a function",
 	"select a from t where frob(a)":                              `22: found "frob", want a function: coalesce, `,
 	"select a from t group a":                                    `22: found "a", want by`,
+	"select distinct on (a) b from t":                            "16: DISTINCT ON: not supported",
+	"select a from t limit all":                                  `22: found "all", want a number of rows`,
 	"select a from t limit -1":                                   `22: found "-", want a number of rows`,
 	"select a from t limit 1 limit 2":                            `24: found "limit", want an operator, a comma, where`,
 	"select a from t order by a nulls":                           "32: found the end, want first or last",

@@ -344,8 +344,9 @@ func (u *unload) state() state {
 	rows, bytes, began := u.written, u.bytes, u.began
 	u.mu.Unlock()
 	seconds := max(time.Since(began).Seconds(), 1e-3)
+	speed := fmt.Sprintf("%.0f rows/s, %.1f MB/s", float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds)
 	s := state{
-		-1, fmt.Sprintf("%s, %.0f rows/s, %.1f MB/s", counted(rows, "row"), float64(rows-u.before)/seconds, float64(bytes)/1e6/seconds),
+		-1, counted(rows, "row") + ", " + speed,
 		counts{rows: uint64(rows - u.before), bytes: uint64(bytes), skipped: uint64(u.before)},
 	}
 	if u.scan != nil {
