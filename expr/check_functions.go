@@ -214,6 +214,9 @@ func (c *checker) epoch(t *term) error {
 	return nil
 }
 
+// maxElements is the maximum number of an element in an expression.
+const maxElements = 1 << 24
+
 // vector checks the functions of vectors.
 func (c *checker) vector(t *term) error {
 	n := 1
@@ -246,13 +249,21 @@ func (c *checker) vector(t *term) error {
 	if t.op == "slice" {
 		count = t.args[2].value
 	}
+	most := int64(dim) // 0 means that no vector so far is not NULL
+	if t.args[0].op == "slice" {
+		most = t.args[0].args[2].value.(int64)
+	}
 	f, ok1 := from.(int64)
 	n64, ok2 := count.(int64)
 	switch {
 	case !ok1 || !ok2 || f < 1 || n64 < 1:
 		return fault(t.e, "%s requires positive integer literals", t.op)
-	case f+n64-1 > int64(dim) || f > int64(dim):
+	case f > maxElements || n64 > maxElements:
+		return fault(t.e, "%s requires numbers up to %d", t.op, maxElements)
+	case f+n64-1 > most && most > 0:
 		return fault(t.e, "elements %d to %d of %s", f, f+n64-1, t.args[0].describe())
+	case t.op == "slice" && dim == 0:
+		t.set(t.args[0].typ)
 	case t.op == "slice":
 		t.set(column.VectorOf(t.args[0].typ.Elem, int(n64)))
 	default:

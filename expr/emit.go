@@ -3,6 +3,7 @@
 package expr
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -171,6 +172,10 @@ func (e *vectorEmitter[E]) emit(dst *column.Column) ([]byte, error) {
 		return nil, err
 	}
 	dim := dst.Type.Dim
+	if m.dim != dim && m.dim > 0 { // the schema had no dimension
+		want := fmt.Sprintf("%v as in the schema", dst.Type)
+		return nil, &column.TypeError{Column: dst.Name, Type: column.VectorOf(dst.Type.Elem, m.dim), Want: want}
+	}
 	out := view[E](dst)[e.b.lo*dim : (e.b.lo+e.b.n)*dim]
 	for i := range e.b.n {
 		row := out[i*dim : (i+1)*dim]

@@ -90,3 +90,41 @@ func TestVectorsWithoutDimension(t *testing.T) {
 	_, err = p.Select(column.NewBatch(empty), nil)
 	require.EqualError(t, err, "column: v is vector<float32, 0>, not vector<float32, 2> as in the schema")
 }
+
+// TestElementsWithoutDimension evaluates elements of a column whose vectors were all NULL when it was compiled.
+func TestElementsWithoutDimension(t *testing.T) {
+	null := column.Column{Name: "v", Type: column.VectorOf(column.Float32, 0), Len: 2}.WithNulls([]bool{true, true})
+	none, empty := column.NewBatch(null), column.NewBatch(column.Column{Name: "v", Type: null.Type, Len: 2})
+	some := column.NewBatch(column.Matrix("v", []float32{1, 2, 3, 4, 5, 6}, 3))
+	for text, want := range map[string]any{
+		"element(v, 3)":               float32(6),
+		"norm(slice(v, 1, 1))":        4.0,
+		"dot(slice(v, 2, 2), [1, 2])": 17.0,
+		"element(slice(v, 2, 2), 1)":  float32(5),
+		"element(v, 4)":               "v is vector<float32, 3>, not a vector of 4 elements or more",
+		"norm(slice(v, 3, 2))":        "not a vector of 4 elements or more",
+		"slice(v, 1, 2)":              "slice(v, 1, 2) is vector<float32, 2>, not vector<float32, 0> as in the schema",
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err)
+		p, err := expr.Compile(e, none.Schema())
+		require.NoError(t, err, text)
+		c, err := p.Eval(none)
+		require.NoError(t, err, text)
+		require.Equal(t, 2, c.Nulls, text)
+		_, err = p.Eval(empty)
+		require.ErrorAs(t, err, new(*column.TypeError), text)
+		c, err = p.Eval(some)
+		if message, ok := want.(string); ok {
+			require.ErrorContains(t, err, message)
+			require.ErrorAs(t, err, new(*column.TypeError))
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.Value(1), text)
+	}
+	e, err := expr.Parse("element(slice(v, 1, 2), 3)")
+	require.NoError(t, err)
+	_, err = expr.Compile(e, none.Schema())
+	require.ErrorContains(t, err, "elements 3 to 3 of")
+}

@@ -44,8 +44,12 @@ type matrixLane[E element] struct {
 func (l *matrixLane[E]) vectors([]int32) (matrix[E], error) {
 	stride := l.s.column.Type.Dim
 	m := matrix[E]{stride: stride, from: l.from, dim: l.dim, valid: l.s.bits(l.b)}
-	if m.dim == 0 {
+	if m.dim == 0 || stride == 0 {
 		m.dim = stride
+	}
+	if c := l.s.column; l.from+l.dim > stride && c.Nulls < c.Len { // the schema had no dimension
+		want := fmt.Sprintf("a vector of %d elements or more", l.from+l.dim)
+		return m, &column.TypeError{Column: c.Name, Type: c.Type, Want: want}
 	}
 	if stride > 0 { // otherwise all rows are NULL
 		m.data = view[E](l.s.column)[l.b.lo*stride : (l.b.lo+l.b.n)*stride]
@@ -228,8 +232,10 @@ func (b *builder) floatVectors(t *term) vectorLane[float64] {
 }
 
 // vectorsOf returns the vectors of a column, a slice of one, or a literal, whose elements have the type E.
-func vectorsOf[E element](b *builder, t *term) vectorLane[E] {
-	from, dim := 0, 0
+func vectorsOf[E element](b *builder, t *term) vectorLane[E] { return elementsOf[E](b, t, 0, 0) }
+
+// elementsOf returns dim elements, from number from on, of the vectors of vectorsOf; all of them if dim is 0.
+func elementsOf[E element](b *builder, t *term, from, dim int) vectorLane[E] {
 	for ; t.op == "slice"; t = t.args[0] { // the slice of a slice begins within the inner one
 		if dim == 0 {
 			dim = int(t.args[2].value.(int64))
@@ -246,19 +252,17 @@ func vectorsOf[E element](b *builder, t *term) vectorLane[E] {
 	return any(vectorLiteral{v}).(vectorLane[E]) // literals have elements of float64
 }
 
-// An elementLane is one element of vectors.
+// An elementLane is the element of vectors of one.
 type elementLane[E element] struct {
-	b     *block
-	arg   vectorLane[E]
-	index int
-	out   []E
-	rows  [blockRows]int32
+	b    *block
+	arg  vectorLane[E]
+	out  []E
+	rows [blockRows]int32
 }
 
 func elementOf[E element](b *builder, t *term) lane[E] {
-	return &elementLane[E]{
-		b: b.block, arg: vectorsOf[E](b, t.args[0]), index: int(t.args[1].value.(int64)) - 1, out: room[E](b.block),
-	}
+	index := int(t.args[1].value.(int64)) - 1
+	return &elementLane[E]{b: b.block, arg: elementsOf[E](b, t.args[0], index, 1), out: room[E](b.block)}
 }
 
 func (l *elementLane[E]) eval(rows []int32) (vec[E], error) {
@@ -267,7 +271,7 @@ func (l *elementLane[E]) eval(rows []int32) (vec[E], error) {
 		return vec[E]{}, err
 	}
 	for _, r := range validRows(m.valid, rows, l.rows[:]) {
-		l.out[r] = m.row(r)[l.index]
+		l.out[r] = m.row(r)[0]
 	}
 	return vec[E]{l.out[:l.b.n], m.valid}, nil
 }
