@@ -29,10 +29,11 @@ type Cache[V any] struct {
 
 // entry is a value being produced, or the outcome once done is closed.
 type entry[V any] struct {
-	key   Key
-	done  chan struct{}
-	value *V
-	err   error
+	key      Key
+	done     chan struct{}
+	value    *V
+	err      error
+	outdated bool // not kept once it is produced; guarded by Cache.mu
 }
 
 // New returns an empty cache of at most max values, at least one.
@@ -99,21 +100,20 @@ func (c *Cache[V]) begin(key Key, produce func() (*V, error)) *entry[V] {
 		c.leave(old)
 	}
 	go func() {
-		if e.value, e.err = produce(); e.err != nil {
-			c.forget(e)
-		}
-		close(e.done)
+		e.value, e.err = produce()
+		c.end(e)
 	}()
 	return e
 }
 
-// forget removes an entry, unless another one has replaced it.
-func (c *Cache[V]) forget(e *entry[V]) {
+// end closes e.done. It removes an entry that must not be kept, unless another one has replaced it.
+func (c *Cache[V]) end(e *entry[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now, ok := c.kept.get(e.key); ok && now == e {
+	if now, ok := c.kept.get(e.key); ok && now == e && (e.err != nil || e.outdated) {
 		c.kept.remove(e.key)
 	}
+	close(e.done)
 }
 
 // Drop removes value, which is out of date, unless another one has replaced it.
@@ -131,6 +131,29 @@ func (c *Cache[V]) Drop(key Key, value *V) {
 			c.leave(now)
 		}
 	default: // another value is being produced
+	}
+}
+
+// DropWhere removes the values that are out of date. A value that is being produced is not kept: it may be based on what
+// was true before.
+func (c *Cache[V]) DropWhere(outdated func(*V) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var dropped []*entry[V]
+	c.kept.each(func(_ Key, e *entry[V]) bool {
+		select {
+		case <-e.done:
+			if e.value != nil && outdated(e.value) {
+				dropped = append(dropped, e)
+			}
+		default:
+			e.outdated = true
+		}
+		return true
+	})
+	for _, e := range dropped {
+		c.kept.remove(e.key)
+		c.leave(e)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,4 +119,44 @@ func TestOneFlight(t *testing.T) {
 		require.EqualValues(t, 1, made.Load())
 		require.NotNil(t, c.Known(key))
 	})
+}
+
+// TestDropWhere drops values that match, and those that are being produced meanwhile once their callers have them.
+func TestDropWhere(t *testing.T) {
+	c := New[int](8)
+	get := func(key string, value int) int {
+		v, err := c.Get(t.Context(), Key{Text: key}, func() (*int, error) { return &value, nil })
+		require.NoError(t, err)
+		return *v
+	}
+	for i := range 4 {
+		get(strconv.Itoa(i), i)
+		require.NotNil(t, c.Known(Key{Text: strconv.Itoa(i)}))
+	}
+	began, end := make(chan struct{}), make(chan struct{})
+	got := make(chan int)
+	go func() {
+		v, _ := c.Get(t.Context(), Key{Text: "slow"}, func() (*int, error) {
+			close(began)
+			<-end
+			return new(int), nil
+		})
+		got <- *v
+	}()
+	<-began
+	c.DropWhere(func(v *int) bool { return *v%2 == 1 })
+	close(end)
+	require.Zero(t, <-got)
+	require.Nil(t, c.Known(Key{Text: "slow"}))
+	for i := range 4 {
+		if known := c.Known(Key{Text: strconv.Itoa(i)}); i%2 == 0 {
+			require.Equal(t, i, *known)
+		} else {
+			require.Nil(t, known)
+			require.Equal(t, 10+i, get(strconv.Itoa(i), 10+i))
+		}
+	}
+	require.Equal(t, 4, c.Len())
+	c.DropWhere(func(*int) bool { return true })
+	require.Zero(t, c.Len())
 }
