@@ -164,20 +164,30 @@ func (b *Batch) run(ctx context.Context, page *answer) error {
 	c := b.session.newCall(&b.options)
 	defer c.release()
 	c.answer = page
-	if b.policies.batchObserver != nil {
-		c.observer = &observation{batch: b}
+	err := b.send(ctx, c)
+	if c.mustRebind(err) {
+		b.session.rebind(c, &b.options)
+		err = b.send(ctx, c)
 	}
-	if _, err := b.encode(ctx, c); err != nil {
+	if err != nil {
 		return c.unlessIgnored(err)
-	}
-	c.req.began = time.Now()
-	if err := b.session.send(ctx, c); err != nil {
-		return err
 	}
 	if b.tracer != nil && page.env.traced {
 		b.session.trace(b.tracer, page.env.tracingID)
 	}
 	return nil
+}
+
+// send encodes and sends the batch.
+func (b *Batch) send(ctx context.Context, c *call) error {
+	if b.policies.batchObserver != nil {
+		c.observer = &observation{batch: b}
+	}
+	if _, err := b.encode(ctx, c); err != nil {
+		return err
+	}
+	c.req.began = time.Now()
+	return b.session.send(ctx, c)
 }
 
 // encode prepares the statements that have values and encodes the batch. It is routed by the first statement with a

@@ -37,9 +37,10 @@ type control struct {
 	contacts func(ctx context.Context) ([]string, error)
 	onView   func(clusterView)
 	// called for an UP event: at once, and again after eventDelay and a new view; not for repeats
-	onEvent  func(event any)
-	onSchema func(event schemaEvent) // called at once; an empty keyspace means that anything may have changed
-	settled  func()                  // called after a delay, once for several onSchema
+	onEvent func(event any)
+	// called at once; an empty keyspace means that anything may have changed, and with UPDATED that something has changed
+	onSchema func(event schemaEvent)
+	settled  func() // called after a delay, once for several onSchema
 	// reads the cluster; conn leads to any node
 	readView func(ctx context.Context, conn *conn) (clusterView, error)
 	// reads the distinct schema versions of the nodes that are up; conn leads to one of them
@@ -108,13 +109,17 @@ func (c *control) setError(err error) {
 
 // gotView passes a view on. The schema version reveals schema changes without an event, and those without a connection.
 func (c *control) gotView(view clusterView, fresh bool) {
+	var event schemaEvent
 	c.mu.Lock()
 	missed := fresh || view.schema != c.version && !c.heard
+	if view.schema != c.version {
+		event.change = "UPDATED"
+	}
 	c.version, c.heard, c.readAt, c.err = view.schema, false, time.Now(), nil
 	c.mu.Unlock()
 	c.onView(view)
 	if missed {
-		c.onSchema(schemaEvent{})
+		c.onSchema(event)
 		c.settled()
 	}
 }

@@ -3,7 +3,9 @@
 package vecql
 
 import (
+	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -114,6 +116,27 @@ func newStatement(text, keyspace string, p *preparedResult) *statement {
 	s.result.Store(plan)
 	s.seen.Store(plan)
 	return s
+}
+
+// isSame reports whether a PREPARED response has the id and the bind markers of the statement. A table that was dropped
+// and created again has the same id and may have other columns.
+func (s *statement) isSame(p *preparedResult) bool {
+	return bytes.Equal(s.id, p.id) && slices.Equal(s.pkIndexes, p.pkIndexes) && reflect.DeepEqual(s.bind, p.bind.columns)
+}
+
+// hasTypes reports whether columns have the types of the bind markers.
+func (s *statement) hasTypes(columns []ColumnInfo) bool {
+	return slices.EqualFunc(s.bind, columns, func(a, b ColumnInfo) bool {
+		return reflect.DeepEqual(a.TypeInfo, b.TypeInfo)
+	})
+}
+
+// concerns reports whether a schema change may have changed the columns or bind markers of the statement.
+func (s *statement) concerns(e *schemaEvent) bool {
+	changed := func(c ColumnInfo) bool {
+		return c.Keyspace == e.keyspace && (e.target != "TABLE" || c.Table == e.name)
+	}
+	return slices.ContainsFunc(s.bind, changed) || slices.ContainsFunc(s.seen.Load().columns, changed)
 }
 
 // planFor returns the plan for rows that came with metadata. Only a new metadata id replaces the plan for rows without

@@ -379,7 +379,11 @@ func (q *Query) do(ctx context.Context, c *call, r *record, resume *pageValues) 
 		return c.unlessIgnored(err)
 	}
 	if err := q.finish(ctx, c); err != nil {
-		return err
+		if !c.mustRebind(err) {
+			return err
+		}
+		q.session.rebind(c, &q.options)
+		return q.do(ctx, c, r, resume)
 	}
 	if resume != nil && len(c.answer.res.rows.meta.pagingState) > 0 {
 		resume.keep(c, tok, ok)

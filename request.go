@@ -5,6 +5,7 @@ package vecql
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -58,6 +59,7 @@ type callState struct {
 	paged      bool                  // the program reads the answer row by row, and holds it meanwhile
 	hasToken   bool
 	idempotent bool
+	rebound    bool // see mustRebind
 }
 
 var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1)} }}
@@ -66,6 +68,12 @@ var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1
 func (s *Session) newCall(o *options) *call {
 	c := callPool.Get().(*call)
 	c.answer = &c.own
+	s.startCall(c, o)
+	return c
+}
+
+// startCall sets the options of a call.
+func (s *Session) startCall(c *call, o *options) {
 	c.idempotent, c.hostID, c.policies, c.req.timeout = o.idempotent, o.hostID, o.policies, o.policies.timeout
 	c.params.consistency, c.params.serialConsistency, c.params.keyspace = o.consistency, o.serialConsistency, o.keyspace
 	c.params.nowInSeconds, c.params.hasNowInSeconds = o.nowInSeconds, o.hasNowInSeconds
@@ -75,7 +83,20 @@ func (s *Session) newCall(o *options) *call {
 	if !o.hasTimestamp && !o.serverTimestamps {
 		c.params.timestamp, c.params.hasTimestamp = s.nextTimestamp(c.req.began), true
 	}
-	return c
+}
+
+// mustRebind reports whether a call that failed with err is made again, once, with its statements prepared anew. It was
+// not executed, since a node has refused it.
+func (c *call) mustRebind(err error) bool {
+	return err != nil && !c.rebound && errors.Is(err, ErrStatementChanged) && !MayHaveApplied(err)
+}
+
+// rebind starts a call again: its body is encoded anew.
+func (s *Session) rebind(c *call, o *options) {
+	answer, paged, began := c.answer, c.paged, c.began
+	c.clear()
+	s.startCall(c, o)
+	c.answer, c.paged, c.began, c.rebound = answer, paged, began, true
 }
 
 // newPrepareCall returns a call of a PREPARE, which is not pooled.
@@ -87,12 +108,17 @@ func newPrepareCall(body *buffer) *call {
 
 // release returns the call and its body to their pools.
 func (c *call) release() {
+	c.clear()
+	callPool.Put(c)
+}
+
+// clear releases the body and makes callState zero.
+func (c *call) clear() {
 	c.releaseBody()
 	c.own.reset()
 	offsets := c.bound.offsets[:0]
 	c.callState = callState{}
 	c.bound.offsets = offsets
-	callPool.Put(c)
 }
 
 // spareSize is the largest capacity of a body that a pooled call keeps.

@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -267,12 +268,18 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	}
 	a := prepare.answer
 	defer a.body.release()
-	if a.res.kind != resultPrepared || string(a.res.prepared.id) != string(stmt.id) {
-		// The values are encoded for the metadata of the old id. They may be invalid for another id.
-		s.statements.Drop(flight.Key{Scope: stmt.keyspace, Text: stmt.text}, stmt)
-		return &ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned another id", shortened(stmt.text), c.addr())}
+	if p := a.res.prepared; a.res.kind == resultPrepared && stmt.isSame(p) {
+		return nil
 	}
-	return nil
+	s.statements.Drop(flight.Key{Scope: stmt.keyspace, Text: stmt.text}, stmt)
+	switch p := a.res.prepared; {
+	case a.res.kind != resultPrepared, !bytes.Equal(p.id, stmt.id):
+		// The values are encoded for the metadata of the old id. They may be invalid for another id.
+		return &ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned another id", shortened(stmt.text), c.addr())}
+	case !stmt.hasTypes(p.bind.columns):
+		return errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
+	}
+	return nil // only the names or the partition key differ, so that the encoded values are valid
 }
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the

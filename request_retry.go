@@ -151,8 +151,8 @@ func (s *Session) decideRetry(ctx context.Context, c *call, conn *conn, n *node,
 	var memory *MemoryBudgetError
 	switch {
 	case errors.Is(err, ErrThrottled), errors.Is(err, ErrNoStreams), errors.Is(err, ErrFrameTooBig),
-		errors.As(err, &memory), errors.Is(err, ErrSessionClosed):
-		return Decision{} // the request timed out, or its frame is too large for any node
+		errors.As(err, &memory), errors.Is(err, ErrSessionClosed), errors.Is(err, ErrStatementChanged):
+		return Decision{} // the request timed out, or no node accepts its frame
 	case errors.As(err, &notSent):
 		if errors.Is(err, ErrTimeoutNoResponse) {
 			return Decision{}

@@ -282,6 +282,19 @@ func (s *Session) anyConn() *conn {
 func (s *Session) schemaChanged(e schemaEvent) {
 	s.schema.changed(e)
 	s.routing.forgetTablets(e)
+	s.forgetStatements(e)
+}
+
+// forgetStatements drops the statements that a change concerns. A node may have prepared such a statement for another
+// client since, so that it accepts values encoded for the old types.
+func (s *Session) forgetStatements(e schemaEvent) {
+	switch {
+	case e.change == "UPDATED" && e.target == "": // of any kind, see control.gotView
+		s.statements.DropWhere(func(*statement) bool { return true })
+	case e.change == "CREATED", e.change == "UPDATED" && e.target == "KEYSPACE": // the latter changes the replication only
+	case e.target == "KEYSPACE", e.target == "TABLE", e.target == "TYPE":
+		s.statements.DropWhere(func(stmt *statement) bool { return stmt.concerns(&e) })
+	}
 }
 
 // schemaSettled is called when schema events have ceased for a moment.

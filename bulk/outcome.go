@@ -48,7 +48,9 @@ func (w *Writer) decideRow(t *task, now time.Time, err error) outcome {
 		return dropped
 	case w.ctx.Err() != nil:
 		return dropped
-	case !mayPass[class], now.Sub(t.since) >= w.o.RetryFor, !w.repeatable && vecql.MayHaveApplied(err):
+	case !mayPass[class] && !errors.Is(err, vecql.ErrStatementChanged):
+		return rejected
+	case now.Sub(t.since) >= w.o.RetryFor, !w.repeatable && vecql.MayHaveApplied(err):
 		return rejected
 	case (class == vecql.ClassServer || class == vecql.ClassWriteFailure) && t.attempts >= maxServerAttempts:
 		return rejected

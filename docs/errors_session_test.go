@@ -231,6 +231,16 @@ func sessionSituations() []situation {
 		{"vecql.ErrFrameTooBig", "bind a text of 256 MiB", is(vecql.ErrFrameTooBig), inShop(func(t *testing.T, s *shop) error {
 			return s.Query(insert, 1, make([]byte, 256<<20)).Exec()
 		})},
+		{"vecql.ErrStatementChanged", "send an encoded row after its table was created again", is(vecql.ErrStatementChanged), inShop(func(t *testing.T, s *shop) error {
+			require.NoError(t, s.Query("CREATE TABLE shop.stock (id int PRIMARY KEY)").Exec())
+			st, err := vecql.Prepare[int](t.Context(), s.Query("INSERT INTO shop.stock (id) VALUES (?)"))
+			require.NoError(t, err)
+			var rows vecql.EncodedRows
+			require.NoError(t, st.Encode(t.Context(), &rows, new(int)))
+			require.NoError(t, s.cluster.Exec("DROP TABLE shop.stock"))
+			require.NoError(t, s.cluster.Exec("CREATE TABLE shop.stock (id bigint PRIMARY KEY)"))
+			return rows.ExecOn(t.Context(), vecql.UUID{})
+		})},
 		{"vecql.ErrUnsupported", "set the keyspace of a query on protocol v4", is(vecql.ErrUnsupported), inShop(func(t *testing.T, s *shop) error {
 			return s.Query("SELECT name FROM items WHERE id = ?", 1).Keyspace("shop").Exec()
 		}, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = 4 })},
