@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -352,7 +354,34 @@ func (s *Session) contactPoints(ctx context.Context) ([]string, error) {
 
 // admit applies the program's filter and policy to the nodes of a view.
 func (s *Session) admit(view *clusterView) error {
-	return s.routing.rules.filterHosts(view.hosts, s.cfg.HostFilter)
+	if err := s.routing.rules.filterHosts(view.hosts, s.cfg.HostFilter); err != nil {
+		return err
+	}
+	if s.cfg.ProtoVersion == 0 && s.version > protoV4 && len(s.topo.Load().nodes) == 0 {
+		return commonVersion(view.hosts)
+	}
+	return nil
+}
+
+// commonVersion returns a *versionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at most: a
+// session has one version for all nodes.
+func commonVersion(hosts []*HostInfo) error {
+	var before4, since4 *HostInfo
+	for _, h := range hosts {
+		major, err := strconv.Atoi(strings.SplitN(h.version, ".", 2)[0])
+		switch {
+		case err != nil || h.excluded:
+		case major < 4:
+			before4 = h
+		default:
+			since4 = h
+		}
+	}
+	if before4 == nil || since4 == nil {
+		return nil
+	}
+	err := errorf("node %s has version %s", before4.addr, before4.version)
+	return &versionError{supported: protoV4, err: err}
 }
 
 // reached translates the address of a node in an event. An invalid address means that the session does not reach the
