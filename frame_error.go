@@ -40,7 +40,7 @@ func readErrorFields(r *wire.Reader, version byte, base ServerError) RequestErro
 		e := &RequestErrWriteTimeout{ServerError: base}
 		e.Consistency, e.Received, e.BlockFor = readReceived(r)
 		e.WriteType = r.String()
-		if version >= protoV5 && e.WriteType == "CAS" {
+		if version >= protoV5 && e.WriteType == "CAS" && r.Len() > 0 { // Cassandra sends it for contention only
 			e.Contentions = int(r.Short())
 		}
 		return e
