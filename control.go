@@ -333,8 +333,10 @@ func readLocal(ctx context.Context, conn *conn) (systemRow, error) {
 	return local[0], nil
 }
 
-// readCluster reads nodes and keyspaces from the system tables.
-func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterView, error) {
+// readCluster reads nodes and keyspaces from the system tables. See hostsOf for reach and instead.
+func readCluster(ctx context.Context, conn *conn, reach translateFunc,
+	instead func(first, other *HostInfo) bool,
+) (clusterView, error) {
 	var view clusterView
 	local, err := readLocal(ctx, conn)
 	if err != nil {
@@ -355,7 +357,7 @@ func readCluster(ctx context.Context, conn *conn, reach translateFunc) (clusterV
 	if err != nil {
 		return view, errorf("read system.peers: %w", err)
 	}
-	if view.hosts, err = hostsOf(local, peers, at, reach); err != nil {
+	if view.hosts, err = hostsOf(local, peers, at, reach, instead); err != nil {
 		return view, err
 	}
 

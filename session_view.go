@@ -18,10 +18,23 @@ func (s *Session) readView(ctx context.Context, conn *conn) (view clusterView, e
 	if s.cfg.DisableInitialHostLookup {
 		view, err = s.contactView(ctx, conn)
 	} else {
-		view, err = readCluster(ctx, conn, s.reach)
+		view, err = readCluster(ctx, conn, s.reach, s.otherAddress)
 	}
 	view.changes = changes
 	return view, err
+}
+
+// otherAddress reports whether the address of another row of a node replaces that of the first one: the address of a
+// connected node stays, and that of a node without a connection gives way.
+func (s *Session) otherAddress(first, other *HostInfo) bool {
+	n := s.topo.Load().nodeByID(first.id)
+	switch {
+	case n == nil:
+		return false
+	case n.pool.isUp():
+		return other.addr == n.info.addr
+	}
+	return first.addr == n.info.addr
 }
 
 // contactView returns a view whose nodes are the contact points. A view without partitioner and keyspaces has no

@@ -219,16 +219,20 @@ func (h *HostInfo) whole() bool {
 // hostsOf returns the nodes of system.local, read from the node at that address, and of peers. Nodes may have one
 // address: that of a load balancer, or that of a node which another one replaces. Each connection verifies its node.
 // translate maps an address of peers to the one for clients; an invalid result means unreachable. nil means no
-// translation.
-func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, translate translateFunc) ([]*HostInfo, error) {
+// translation. A node that has moved may keep the row of its old address: instead reports whether the address of
+// another row replaces that of the first one. nil means that the first one stays.
+func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, translate translateFunc,
+	instead func(first, other *HostInfo) bool,
+) ([]*HostInfo, error) {
 	self := parseHost(local, at.Port())
 	self.addr = at // the only address known to work
 	hosts := make([]*HostInfo, 0, 1+len(peers))
 	hosts = append(hosts, self)
-	ids := map[UUID]bool{self.id: true}
+	places := map[UUID]int{self.id: 0}
 	for _, row := range peers {
 		h := parseHost(row, at.Port())
-		if !h.whole() || ids[h.id] {
+		place, again := places[h.id]
+		if !h.whole() || again && (place == 0 || instead == nil) {
 			continue
 		}
 		if translate != nil {
@@ -241,8 +245,13 @@ func hostsOf(local map[string]any, peers []systemRow, at netip.AddrPort, transla
 			continue
 		}
 		h.clusterName, h.partitioner = self.clusterName, self.partitioner
-		ids[h.id] = true
-		hosts = append(hosts, h)
+		switch {
+		case !again:
+			places[h.id] = len(hosts)
+			hosts = append(hosts, h)
+		case instead(hosts[place], h):
+			hosts[place] = h
+		}
 	}
 	return slices.Clip(hosts), nil
 }

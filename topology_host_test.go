@@ -67,7 +67,7 @@ func TestFault27PeersTable(t *testing.T) {
 		{"columns of other types", []systemRow{peerRow(2, set("rack", 7), set("tokens", "100"), set("native_port", "x")), peerRow(3)}, []byte{3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hosts, err := hostsOf(local, c.peers, at, nil)
+			hosts, err := hostsOf(local, c.peers, at, nil, nil)
 			require.NoError(t, err)
 			require.Equal(t, hostID(1), hosts[0].id)
 			require.Equal(t, at, hosts[0].addr)
@@ -88,7 +88,7 @@ func TestFault27PeersTable(t *testing.T) {
 		})
 	}
 	t.Run("empty local row", func(t *testing.T) {
-		hosts, err := hostsOf(map[string]any{}, nil, at, nil)
+		hosts, err := hostsOf(map[string]any{}, nil, at, nil, nil)
 		require.NoError(t, err)
 		require.Len(t, hosts, 1)
 		topo := testTopology(t, nil, []*node{{info: hosts[0]}}, map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 3}}})
@@ -111,14 +111,14 @@ func TestHostsAreTranslated(t *testing.T) {
 			return net.IPv4(1, 1, 1, 1), port + int(n)
 		}
 	}))
-	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway)
+	hosts, err := hostsOf(peerRow(1), []systemRow{peerRow(2), peerRow(3), peerRow(5), peerRow(6)}, at, gateway, nil)
 	require.NoError(t, err)
 	require.Len(t, hosts, 3, "two cannot be reached")
 	require.Equal(t, at, hosts[0].addr, "a contact point is not translated")
 	require.Equal(t, "1.1.1.1:9044", hosts[1].ConnectAddressAndPort())
 	require.Equal(t, "1.1.1.1:9045", hosts[2].ConnectAddressAndPort(), "several nodes behind one address")
 	require.Equal(t, "10.0.0.3", hosts[2].RPCAddress().String())
-	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway)
+	_, err = hostsOf(peerRow(1), []systemRow{peerRow(7)}, at, gateway, nil)
 	require.ErrorContains(t, err, "AddressTranslator: 10.0.0.7:9042: panic: mine")
 
 	same := translator(IdentityTranslator())
