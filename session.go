@@ -363,8 +363,8 @@ func (s *Session) admit(view *clusterView) error {
 	return nil
 }
 
-// commonVersion returns a *versionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at most: a
-// session has one version for all nodes.
+// commonVersion returns a *versionError if a cluster is being upgraded from Cassandra 3, whose nodes speak v4 at most:
+// a session has one version for all nodes.
 func commonVersion(hosts []*HostInfo) error {
 	var before4, since4 *HostInfo
 	for _, h := range hosts {

@@ -16,7 +16,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// Faults 53 and 54: clusters that are being upgraded, and errors of other versions.
+// Fault 53: a cluster that is being upgraded.
 
 // oldNodes dials nodes of which some close connections of protocol v5.
 type oldNodes struct {
@@ -45,8 +45,8 @@ func (c *oldNode) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestFault53RollingUpgrade: a session starts while the nodes of a cluster are upgraded from Cassandra 3, at a node that
-// speaks v5 already. All nodes must be connected, in the version that they share.
+// TestFault53RollingUpgrade: a session starts while the nodes of a cluster are upgraded from Cassandra 3, at a node
+// that speaks v5 already. All nodes must be connected, in the version that they share.
 func TestFault53RollingUpgrade(t *testing.T) {
 	for name, m := range map[string]struct {
 		release string

@@ -134,8 +134,8 @@ func (c *Cache[V]) Drop(key Key, value *V) {
 	}
 }
 
-// DropWhere removes the values that are out of date. A value that is being produced is not kept: it may be based on what
-// was true before.
+// DropWhere removes the values that are out of date. A value that is being produced is not kept: it may be based on
+// what was true before.
 func (c *Cache[V]) DropWhere(outdated func(*V) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
