@@ -28,11 +28,11 @@ func (s *Session) readView(ctx context.Context, conn *conn) (view clusterView, e
 // connected node stays, and that of a node without a connection gives way.
 func (s *Session) otherAddress(first, other *HostInfo) bool {
 	n := s.topo.Load().nodeByID(first.id)
-	switch {
-	case n == nil:
+	if n == nil {
 		return false
-	case n.pool.isUp():
-		return other.addr == n.info.addr
+	}
+	if conn := n.pool.pick(); conn != nil { // the address of n may be another one: a view was read before it connected
+		return conn.addr() == other.addr.String()
 	}
 	return first.addr == n.info.addr
 }
