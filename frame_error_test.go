@@ -77,6 +77,9 @@ func TestParseError(t *testing.T) {
 				r = wire.NewReader(append(golden[name][:len(golden[name]):len(golden[name])], 0xDE, 0xAD))
 				require.Equal(t, row.want, parse(&r), "trailing bytes are ignored")
 				for n := range golden[name] {
+					if name == "write timeout cas v5" && n == len(golden[name])-2 {
+						continue // without contentions, see TestFault54ShortError
+					}
 					r := wire.NewReader(golden[name][:n:n])
 					var p *ProtocolError
 					require.ErrorAs(t, parse(&r), &p, "%d bytes", n)
