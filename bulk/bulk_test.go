@@ -202,6 +202,28 @@ func TestColumns(t *testing.T) {
 	})
 }
 
+// TestSchemas writes batches of several schemas with one writer, in turns.
+func TestSchemas(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true})
+		require.NoError(t, err)
+		for first := 0; first < 40; first += 10 {
+			b := items(first, 10)
+			if first%20 == 10 { // the same columns in another order
+				b.Columns[0], b.Columns[3] = b.Columns[3], b.Columns[0]
+			}
+			require.NoError(t, w.Write(t.Context(), b))
+		}
+		keys := items(40, 1)
+		keys.Columns = keys.Columns[:1]
+		require.NoError(t, w.Write(t.Context(), keys))
+		require.NoError(t, w.Write(t.Context(), items(40, 10)))
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, 51, w.Stats().Rows)
+		s.requireItems(t, 50)
+	})
+}
+
 // TestTTLAndTimestamp sets both, fixed and by column.
 func TestTTLAndTimestamp(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {

@@ -128,6 +128,22 @@ func TestCheckpointFails(t *testing.T) {
 	})
 }
 
+// TestLedgerFails stores in the next attempt what an attempt could not write.
+func TestLedgerFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "checkpoint.json")
+	l, err := openLedger(path, "job")
+	require.NoError(t, err)
+	sets := l.source("rows")
+	l.done(sets, 3, 4)
+	require.NoError(t, os.RemoveAll(dir))
+	require.ErrorIs(t, l.save(), ErrCheckpoint)
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, l.save())
+	require.Equal(t, map[int64]bool{3: true, 4: true, 5: true, 6: true}, doneOf(t, path))
+}
+
 const (
 	childJob  = "BULK_TEST_JOB" // environment of the child process
 	childRows = 1200

@@ -258,6 +258,35 @@ func TestGroupRejected(t *testing.T) {
 	})
 }
 
+// TestGroupGap has a row that cannot be encoded within a partition: it is rejected without an attempt, and the rows
+// around it, which do not follow each other, are done under their own numbers.
+func TestGroupGap(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		require.NoError(t, s.cluster.Exec(eventSchema))
+		b := events(1, 6)
+		b.Columns[1] = column.Of("n", []int64{0, 1, 1 << 40, 3, 4, 5}) // an int
+		var seen []Rejection
+		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true, MaxRejected: 1, Rejected: func(r Rejection) error {
+			seen = append(seen, r)
+			return nil
+		}})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), b))
+		require.NoError(t, w.Close(t.Context()))
+		require.Len(t, seen, 1)
+		require.Equal(t, [2]int64{2, 0}, [2]int64{seen[0].Index, int64(seen[0].Attempts)})
+		var failed *vecql.MarshalError
+		require.ErrorAs(t, seen[0].Err, &failed)
+		require.Equal(t, "n", failed.Column)
+		require.Equal(t, [2]uint64{5, 1}, [2]uint64{w.Stats().Rows, w.Stats().Rejected})
+		require.EqualValues(t, 6, w.Checkpoint().Sources["events"].Watermark())
+		b = events(1, 6)
+		rest, err := column.Concat(b.Slice(0, 2), b.Slice(3, 6))
+		require.NoError(t, err)
+		s.requireEvents(t, rest)
+	})
+}
+
 // TestGroupTrouble loses no row to faults of all kinds, and resumes within a partition.
 func TestGroupTrouble(t *testing.T) {
 	inShop(t, 2, func(t *testing.T, s *shop) {

@@ -240,6 +240,41 @@ func TestRetryFor(t *testing.T) {
 	})
 }
 
+// TestServerErrors gives up a row for which the server always has an error that need not pass, after some attempts.
+func TestServerErrors(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		for _, code := range []int32{cqltest.CodeServer, cqltest.CodeWriteFailure} {
+			failing := s.cluster.Inject(cqltest.Fault{
+				Op: cqltest.OpExecute, Error: &cqltest.Error{Code: code},
+				Match: func(r cqltest.Request) bool { id, ok := r.Value("id"); return ok && id.Text() == "7" },
+			})
+			var seen []Rejection
+			w, err := Insert(s.Session, "shop.items", Options{
+				BatchPartitions: 1, MaxRejected: 1,
+				Rejected: func(r Rejection) error { seen = append(seen, r); return nil },
+			})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(t.Context(), items(0, 20)))
+			require.NoError(t, w.Close(t.Context()))
+			require.Len(t, seen, 1)
+			require.Equal(t, [2]int{7, maxServerAttempts}, [2]int{int(seen[0].Index), seen[0].Attempts})
+			require.Equal(t, maxServerAttempts, failing.Hits())
+			require.EqualValues(t, 19, w.Stats().Rows)
+			failing.Remove()
+		}
+	})
+}
+
+// TestIsOfNode distinguishes what a node refuses from what the session itself does, which says nothing about the node.
+func TestIsOfNode(t *testing.T) {
+	for err, want := range map[error]bool{
+		vecql.ErrTimeoutNoResponse: true, vecql.ErrConnectionClosed: true, vecql.ErrThrottled: false,
+		&vecql.MemoryBudgetError{}: false,
+	} {
+		require.Equal(t, want, isOfNode(err), "%v", err)
+	}
+}
+
 // TestRates bounds rows and bytes per second.
 func TestRates(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
