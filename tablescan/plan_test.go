@@ -57,8 +57,49 @@ func TestEstimates(t *testing.T) {
 	}
 	wrapped := newEstimates("4611686018427387904", "-4611686018427387904", 100, 1)
 	require.Equal(t, []estimate{{math.MinInt64, -1 << 62, 50}, {1 << 62, math.MaxInt64, 50}}, wrapped)
+	uneven := newEstimates("4611686018427387904", "0", 90, 1) // a quarter above, half below
+	require.Len(t, uneven, 2)
+	require.InDeltaSlice(t, []float64{60, 30}, []float64{uneven[0].bytes, uneven[1].bytes}, 1e-6)
 	require.InDeltaSlice(t, []float64{50, 0, 0, 50}, sizesOf(wholeRing.Split(4), wrapped), 1e-6)
 	require.InDeltaSlice(t, []float64{5, 5}, sizesOf(wholeRing.Split(2), []estimate{{-100, 100, 10}}), 1)
+}
+
+// TestMergeKeepsSkippedRows joins parts that adjoin, unless rows at the start of the second one were read.
+func TestMergeKeepsSkippedRows(t *testing.T) {
+	parts := []Part{{Start: 20, End: 30}, {Start: 0, End: 10, Skip: 2}, {Start: 10, End: 20, Skip: 3}, {Start: 31, End: 40}}
+	require.Equal(t, []Part{{Start: 0, End: 10, Skip: 2}, {Start: 10, End: 30, Skip: 3}, {Start: 31, End: 40}}, merge(parts))
+}
+
+// TestFailedPartStaysInFront cuts a part that fails repeatedly: its halves come before the other parts, as an ordered
+// scan requires.
+func TestFailedPartStaysInFront(t *testing.T) {
+	s := &Scan{pages: newPager(1000), open: map[int]work{}, queue: []work{{Part: Part{Start: 100, End: 200}}}}
+	w := work{Part: Part{Start: 0, End: 100, Skip: 4}, failures: 2}
+	require.True(t, s.failed(0, &w))
+	require.Equal(t, work{Part: Part{Start: 0, End: 50, Skip: 4}, failures: 2}, w)
+	require.Equal(t, w, s.open[0])
+	require.Equal(t, []work{{Part: Part{Start: 50, End: 100}, failures: 2}, {Part: Part{Start: 100, End: 200}}}, s.queue)
+	w.failures = 1
+	require.False(t, s.failed(0, &w), "the first failure may pass")
+}
+
+// TestRestore takes the parts of a scan from the ranges of the program in any order, and the totals of a checkpoint.
+func TestRestore(t *testing.T) {
+	s := &Scan{cfg: Config{Ranges: []vecql.TokenRange{{Start: 50, End: 60}, {Start: -5, End: 7}}}}
+	left, err := s.restore()
+	require.NoError(t, err)
+	require.Equal(t, []Part{{Start: -5, End: 7}, {Start: 50, End: 60}}, left)
+	require.InDelta(t, 22, s.total, 0)
+	s = &Scan{statement: "SELECT", cfg: Config{Checkpoint: &Checkpoint{
+		Statement: "SELECT", Left: []Part{{Start: 0, End: 25, Skip: 1}}, Total: 100, Rows: 7, Bytes: 8,
+	}}}
+	left, err = s.restore()
+	require.NoError(t, err)
+	require.Equal(t, s.cfg.Checkpoint.Left, left)
+	s.queue = []work{{Part: left[0]}}
+	p := s.Progress()
+	require.Equal(t, [2]int64{7, 8}, [2]int64{p.Rows, p.Bytes})
+	require.InDelta(t, .75, p.Done, 0)
 }
 
 // FuzzPlan checks that the pieces of a plan are exactly the parts that are left.
