@@ -99,6 +99,20 @@ func TestDecompressGolden(t *testing.T) {
 	}
 }
 
+// TestDecompressLimit refuses a body above the limit, and accepts one of the limit.
+func TestDecompressLimit(t *testing.T) {
+	for _, c := range []Compressor{LZ4Compressor{}, SnappyCompressor{}} {
+		packed, err := c.AppendCompressedWithLength(nil, make([]byte, 1000))
+		require.NoError(t, err)
+		got, err := c.AppendDecompressedWithLength([]byte("head"), packed, 999)
+		require.ErrorContains(t, err, "body of 1000 bytes, the limit is 999")
+		require.Equal(t, "head", string(got))
+		got, err = c.AppendDecompressedWithLength(nil, packed, 1000)
+		require.NoError(t, err)
+		require.Len(t, got, 1000)
+	}
+}
+
 func TestSnappyHasNoSegments(t *testing.T) {
 	_, err := SnappyCompressor{}.AppendCompressed(nil, []byte("x"))
 	require.ErrorIs(t, err, ErrUnsupported)

@@ -14,25 +14,28 @@ import (
 
 // Rows that another API decodes.
 
-// shouting is an API in which a text ends in an exclamation mark, and a number is refused.
-type shouting struct{ codec.ForeignDialect }
+// shouting is an API in which a text ends in a mark, and a number is refused.
+type shouting struct {
+	codec.ForeignDialect
+	mark string
+}
 
 var errRefused = errors.New("refused")
 
-func (shouting) ScanPlan(info TypeInfo, dest any) codec.ScanPlan {
+func (a shouting) ScanPlan(info TypeInfo, dest any) codec.ScanPlan {
 	return codec.ScanPlan{Typ: codec.TypeWord(dest), Decode: func(_ TypeInfo, cell []byte, dest any) error {
 		text, ok := dest.(*string)
 		if !ok {
 			return errRefused
 		}
-		*text = string(cell) + "!"
+		*text = string(cell) + a.mark
 		return nil
 	}}
 }
 
 // TestForeignRows reads rows of one statement as another API, and as the driver, by turns.
 func TestForeignRows(t *testing.T) {
-	api := &codec.Foreign{Dialect: shouting{}}
+	api, other := &codec.Foreign{Dialect: shouting{mark: "!"}}, &codec.Foreign{Dialect: shouting{mark: "?"}}
 	cols, cells := pageOf(t, 6, []TypeInfo{NativeType(TypeVarchar), NativeType(TypeInt)}, []any{"a", 7})
 	plan := newResultPlan(nil, knownColumns{columns: cols})
 	read := func(api *codec.Foreign) (rows []string) {
@@ -51,7 +54,7 @@ func TestForeignRows(t *testing.T) {
 	for range 2 {
 		require.Equal(t, own, read(nil))
 		require.Equal(t, []string{"a!", "a!", "a!", "a!", "a!", "a!"}, read(api), "no row is lost")
-		require.Equal(t, []string{"a!", "a!", "a!", "a!", "a!", "a!"}, read(&codec.Foreign{Dialect: shouting{}}))
+		require.Equal(t, []string{"a?", "a?", "a?", "a?", "a?", "a?"}, read(other))
 	}
 
 	it := iterOver(plan, 6, cells)
@@ -65,6 +68,9 @@ func TestForeignRows(t *testing.T) {
 
 	one, cells := pageOf(t, 2, []TypeInfo{NativeType(TypeVarchar)}, []any{"a"})
 	plan = newResultPlan(nil, knownColumns{columns: one})
+	it = iterOver(plan, 2, cells)
+	require.True(t, it.Scan(&text), "the driver has a decoder")
+	require.NoError(t, it.Close())
 	it = iterOver(plan, 2, cells)
 	it.Scan(api)
 	require.True(t, it.Scan(&text))
