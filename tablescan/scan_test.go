@@ -265,6 +265,30 @@ func TestRunEnds(t *testing.T) {
 	})
 }
 
+// TestErrorInLastRange returns the error of a program that fails in the last range, of which nothing is queued any more.
+func TestErrorInLastRange(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		ranges, err := c.session.TokenRanges(t.Context(), "ks", "t")
+		require.NoError(t, err)
+		full := errors.New("disk full")
+		for _, r := range ranges { // a range with rows
+			calls := 0
+			s := c.scan(t, selectAll, tablescan.Config{Ordered: true, Ranges: []vecql.TokenRange{{Start: r.Start, End: r.End}}})
+			require.Len(t, s.Checkpoint().Left, 1)
+			err = s.Run(t.Context(), func(int, *column.Batch) error { calls++; return full })
+			if calls == 0 {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, full)
+			require.Len(t, s.Checkpoint().Left, 1)
+			return
+		}
+		t.Fatal("no range has rows")
+	})
+}
+
 // TestRanges shares a table between two scans.
 func TestRanges(t *testing.T) {
 	onFake(t, configs["tablets"], func(t *testing.T, c *fake) {
