@@ -51,3 +51,29 @@ func TestLimitBoundsResult(t *testing.T) {
 		})
 	}
 }
+
+// TestLimitOfNulls has few groups whose aggregate is not NULL, fewer than the limit: a NULL is the last of the first
+// groups for long, and bounds nothing.
+func TestLimitOfNulls(t *testing.T) {
+	const groups, limit = 5000, 7
+	keys, values, null := make([]int64, groups), make([]int64, groups), make([]bool, groups)
+	for i := range keys {
+		keys[i], values[i], null[i] = int64(i), int64(i%5-2)*1000, i%1000 != 999-i/1000
+	}
+	b := batchOf(0, cols(vals(keys)), cols(vals(values)))
+	b.Columns[1] = b.Columns[1].WithNulls(null)
+	for _, order := range []Order{Descending("sum(v0)"), Ascending("sum(v0)")} {
+		c := Config{Keys: By("k0"), Aggregates: []Aggregate{Sum("v0")}, Order: order, Workers: 1, Limit: limit}
+		g, err := c.New()
+		require.NoError(t, err)
+		g.limits.local, g.limits.prune = 1, 100
+		require.NoError(t, g.Add(t.Context(), b))
+		got, err := g.Finish(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, got.Columns[1].Nulls)
+		c.Limit = 0
+		want, err := c.Aggregate(t.Context(), b)
+		require.NoError(t, err)
+		equalResults(t, c, want.Slice(0, limit), got, false)
+	}
+}
