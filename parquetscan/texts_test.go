@@ -172,6 +172,20 @@ func TestFilterTextsSparesColumn(t *testing.T) {
 	require.Equal(t, 11428, rows)
 }
 
+// TestTextsOfDictionary reads a dictionary after texts were found in a page of the same length, whose texts have other
+// lengths.
+func TestTextsOfDictionary(t *testing.T) {
+	l := &leaf{typ: column.Type{Kind: column.String}, physical: parquet.Types.ByteArray}
+	c := chunk{leaf: l, dictLen: -1, limit: 1000, data: []byte("\x03\x00\x00\x00abc\x01\x00\x00\x00d")}
+	found, err := c.findTexts(2)
+	require.NoError(t, err)
+	require.Equal(t, "abcd", string(found.text(0))+string(found.text(1)))
+	dictionary := []byte("\x01\x00\x00\x00e\x03\x00\x00\x00fgh")
+	head := pageHeader{typ: dictionaryPage, encoding: encodingPlain, numValues: 2}
+	require.NoError(t, c.loadDictionary(&page{pageHeader: head, data: dictionary}))
+	require.Equal(t, []string{"e", "fgh"}, []string{string(c.dict.Bytes(0)), string(c.dict.Bytes(1))})
+}
+
 // FuzzFindTexts finds texts in any bytes, and compares them with those that are read one by one.
 func FuzzFindTexts(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x00a\x00\x00\x00\x00"), uint8(2))
