@@ -265,7 +265,7 @@ func TestRunEnds(t *testing.T) {
 	})
 }
 
-// TestErrorInLastRange returns the error of a program that fails in the last range, of which nothing is queued any more.
+// TestErrorInLastRange returns the error of a program that fails in the last range, after which no range is queued.
 func TestErrorInLastRange(t *testing.T) {
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
 		c.fill(t)
