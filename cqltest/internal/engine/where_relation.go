@@ -43,73 +43,83 @@ func (c *compiler) relation(w *where, rel *cql.Relation, what string) error {
 	if rel.Tuple {
 		return c.tupleRelation(w, rel, cols)
 	}
-	col := cols[0]
 	r := &restriction{cols: cols, op: rel.Op}
-	spec := c.t.column(col)
-	t := col.typ
-	var err error
-	switch {
-	case rel.Element != nil:
-		if t.Kind == KindList {
-			return invalid("Indexes on list entries (%s[index] = value) are not supported.", col.name)
-		}
-		if t.Kind != KindMap {
-			return invalid("Column %s cannot be used as a map", col.name)
-		}
-		if rel.Op != cql.Eq {
-			return invalid("Only EQ relations are supported on map entries")
-		}
-		if t.Frozen {
-			return invalid("Map-entry equality predicates on frozen map column %s are not supported", col.name)
-		}
-		if r.key, err = c.term(rel.Element, c.t.spec("key("+col.name+")", t.Elems[0])); err != nil {
-			return err
-		}
-		spec = c.t.spec("value("+col.name+")", t.Elems[1])
-	case rel.Op == cql.Contains || rel.Op == cql.ContainsKey:
-		if !t.isCollection() {
-			return invalid("Cannot use %s on non-collection column %s", operatorWords[rel.Op], col.name)
-		}
-		spec = c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1])
-		if rel.Op == cql.ContainsKey {
-			if t.Kind != KindMap {
-				return invalid("Cannot use CONTAINS KEY on non-map column %s", col.name)
-			}
-			spec = c.t.spec("key("+col.name+")", t.Elems[0])
-		}
-	case t.multiCell() && t.Kind == KindUDT:
-		return invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", col.name, t)
-	case t.multiCell():
-		return invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", col.name, t,
-			operatorWords[rel.Op])
-	case r.isSlice() && t.Kind == KindDuration:
-		return invalid("Slice restrictions are not supported on duration columns")
-	}
-	if rel.Op == cql.In {
-		if col.kind == Regular || col.kind == Static {
-			if what != "SELECT" {
-				return invalid("Non PRIMARY KEY columns found in where clause: %s ", col.name)
-			}
-		}
-		if rel.Value != nil {
-			r.value, err = c.listWithNulls(rel.Value, c.t.spec("in("+col.name+")",
-				&Type{Kind: KindList, Elems: []*Type{t}, Frozen: true}))
-		} else {
-			for _, e := range rel.Values {
-				one := &restriction{cols: cols, op: cql.Eq}
-				if one.value, err = c.term(e, spec); err != nil {
-					return err
-				}
-				r.list = append(r.list, one)
-			}
-		}
-	} else {
-		r.value, err = c.term(rel.Value, spec)
+	spec, err := c.valueSpec(r, rel)
+	if err == nil {
+		err = c.relationValue(r, rel, spec, what)
 	}
 	if err != nil {
 		return err
 	}
 	w.all = append(w.all, r)
+	return nil
+}
+
+// valueSpec returns the column that the values of a relation on one column are written for: the column itself, an entry
+// of a map, or an element. It compiles the key of an entry.
+func (c *compiler) valueSpec(r *restriction, rel *cql.Relation) (spec Column, err error) {
+	col := r.cols[0]
+	t := col.typ
+	switch {
+	case rel.Element != nil:
+		if t.Kind == KindList {
+			return spec, invalid("Indexes on list entries (%s[index] = value) are not supported.", col.name)
+		}
+		if t.Kind != KindMap {
+			return spec, invalid("Column %s cannot be used as a map", col.name)
+		}
+		if rel.Op != cql.Eq {
+			return spec, invalid("Only EQ relations are supported on map entries")
+		}
+		if t.Frozen {
+			return spec, invalid("Map-entry equality predicates on frozen map column %s are not supported", col.name)
+		}
+		r.key, err = c.term(rel.Element, c.t.spec("key("+col.name+")", t.Elems[0]))
+		return c.t.spec("value("+col.name+")", t.Elems[1]), err
+	case rel.Op == cql.Contains || rel.Op == cql.ContainsKey:
+		if !t.isCollection() {
+			return spec, invalid("Cannot use %s on non-collection column %s", operatorWords[rel.Op], col.name)
+		}
+		if rel.Op == cql.Contains {
+			return c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1]), nil
+		}
+		if t.Kind != KindMap {
+			return spec, invalid("Cannot use CONTAINS KEY on non-map column %s", col.name)
+		}
+		return c.t.spec("key("+col.name+")", t.Elems[0]), nil
+	case t.multiCell() && t.Kind == KindUDT:
+		return spec, invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", col.name, t)
+	case t.multiCell():
+		return spec, invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", col.name, t,
+			operatorWords[rel.Op])
+	case r.isSlice() && t.Kind == KindDuration:
+		return spec, invalid("Slice restrictions are not supported on duration columns")
+	}
+	return c.t.column(col), nil
+}
+
+// relationValue compiles the value of a relation on one column, or the values of IN.
+func (c *compiler) relationValue(r *restriction, rel *cql.Relation, spec Column, what string) (err error) {
+	if rel.Op != cql.In {
+		r.value, err = c.term(rel.Value, spec)
+		return err
+	}
+	col := r.cols[0]
+	if (col.kind == Regular || col.kind == Static) && what != "SELECT" {
+		return invalid("Non PRIMARY KEY columns found in where clause: %s ", col.name)
+	}
+	if rel.Value != nil {
+		r.value, err = c.listWithNulls(rel.Value, c.t.spec("in("+col.name+")",
+			&Type{Kind: KindList, Elems: []*Type{col.typ}, Frozen: true}))
+		return err
+	}
+	for _, e := range rel.Values {
+		one := &restriction{cols: r.cols, op: cql.Eq}
+		if one.value, err = c.term(e, spec); err != nil {
+			return err
+		}
+		r.list = append(r.list, one)
+	}
 	return nil
 }
 
