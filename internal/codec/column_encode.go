@@ -193,14 +193,6 @@ func planBoolean(t column.Type) appendRow {
 func uint32At(c *column.Column, i int) uint32 { return binary.NativeEndian.Uint32(c.Values[4*i:]) }
 func uint64At(c *column.Column, i int) uint64 { return binary.NativeEndian.Uint64(c.Values[8*i:]) }
 
-func append4(dst []byte, v uint32) []byte {
-	return binary.BigEndian.AppendUint32(append(dst, 0, 0, 0, 4), v)
-}
-
-func append8(dst []byte, v uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), v)
-}
-
 // isIntegerKind reports whether values of a kind are integers.
 func isIntegerKind(k column.Kind) bool { return k >= column.Int8 && k <= column.Uint64 }
 
@@ -230,9 +222,13 @@ func integerAt(c *column.Column, i int) (v int64, above bool) {
 func planInteger(typ cql.Type, t column.Type) appendRow {
 	switch {
 	case typ == cql.TypeInt && t.Kind == column.Int32:
-		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append4(dst, uint32At(c, i)), nil }
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return appendBits32(dst, uint32At(c, i)), nil
+		}
 	case (typ == cql.TypeBigInt || typ == cql.TypeCounter) && t.Kind == column.Int64:
-		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append8(dst, uint64At(c, i)), nil }
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return appendBits64(dst, uint64At(c, i)), nil
+		}
 	case !isIntegerKind(t.Kind):
 		return nil
 	}
@@ -258,20 +254,24 @@ func planInteger(typ cql.Type, t column.Type) appendRow {
 func planFloat(typ cql.Type, t column.Type) appendRow {
 	switch {
 	case typ == cql.TypeFloat && t.Kind == column.Float32:
-		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append4(dst, uint32At(c, i)), nil }
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return appendBits32(dst, uint32At(c, i)), nil
+		}
 	case typ == cql.TypeDouble && t.Kind == column.Float64:
-		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append8(dst, uint64At(c, i)), nil }
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return appendBits64(dst, uint64At(c, i)), nil
+		}
 	case typ == cql.TypeDouble && t.Kind == column.Float32:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
-			return append8(dst, math.Float64bits(float64(math.Float32frombits(uint32At(c, i))))), nil
+			return appendBits64(dst, math.Float64bits(float64(math.Float32frombits(uint32At(c, i))))), nil
 		}
 	case t.Kind == column.Float16:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			v := c.Value(i).(float32)
 			if typ == cql.TypeFloat {
-				return append4(dst, math.Float32bits(v)), nil
+				return appendBits32(dst, math.Float32bits(v)), nil
 			}
-			return append8(dst, math.Float64bits(float64(v))), nil
+			return appendBits64(dst, math.Float64bits(float64(v))), nil
 		}
 	}
 	return nil

@@ -174,9 +174,9 @@ func planListOfVector(info cql.CollectionType, f column.Field) appendRow {
 		for k := row * dim; k < (row+1)*dim; k++ {
 			switch width {
 			case 4:
-				dst = append4(dst, uint32At(c, k))
+				dst = appendBits32(dst, uint32At(c, k))
 			case 8:
-				dst = append8(dst, uint64At(c, k))
+				dst = appendBits64(dst, uint64At(c, k))
 			default:
 				dst = appendContentOf(dst, c.Values[k*width:(k+1)*width])
 			}

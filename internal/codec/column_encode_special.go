@@ -131,7 +131,7 @@ func planDate(t column.Type) appendRow {
 	switch t.Kind {
 	case column.Date:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
-			return append4(dst, uint32At(c, i)^1<<31), nil
+			return appendBits32(dst, uint32At(c, i)^1<<31), nil
 		}
 	case column.Timestamp:
 		perDay := 86400 * t.Unit.PerSecond()
@@ -140,7 +140,7 @@ func planDate(t column.Type) appendRow {
 			if v%perDay != 0 || v/perDay < math.MinInt32 || v/perDay > math.MaxInt32 {
 				return dst, fmt.Errorf("%w: %v is not the start of a day", cql.ErrRange, c.Value(i))
 			}
-			return append4(dst, uint32(int32(v/perDay))^1<<31), nil
+			return appendBits32(dst, uint32(int32(v/perDay))^1<<31), nil
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func planTime(t column.Type) appendRow {
 		if v < 0 || v >= nanosPerDay/factor {
 			return dst, fmt.Errorf("%w: %v is not a time of day", cql.ErrRange, c.Value(i))
 		}
-		return append8(dst, uint64(v*factor)), nil
+		return appendBits64(dst, uint64(v*factor)), nil
 	}
 }
 
@@ -170,11 +170,13 @@ func planTime(t column.Type) appendRow {
 // dates.
 func planTimestamp(t column.Type) appendRow {
 	if t.Kind == column.Int64 || t.Kind == column.Timestamp && t.Unit == column.Millis { // milliseconds since 1970
-		return func(dst []byte, c *column.Column, i int) ([]byte, error) { return append8(dst, uint64At(c, i)), nil }
+		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+			return appendBits64(dst, uint64At(c, i)), nil
+		}
 	}
 	if t.Kind == column.Date {
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
-			return append8(dst, uint64(int64(int32(uint32At(c, i)))*86400e3)), nil
+			return appendBits64(dst, uint64(int64(int32(uint32At(c, i)))*86400e3)), nil
 		}
 	}
 	if t.Kind != column.Timestamp {
@@ -187,7 +189,7 @@ func planTimestamp(t column.Type) appendRow {
 			return dst, fmt.Errorf("%w: %v has a part below the millisecond, which a CQL timestamp cannot hold", cql.ErrRange,
 				c.Value(i))
 		}
-		return append8(dst, uint64(v/perMilli)), nil
+		return appendBits64(dst, uint64(v/perMilli)), nil
 	}
 }
 
