@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -56,30 +55,30 @@ var options = withCluster(map[string]option{
 	adbc.OptionKeyPassword: {ofDatabase, "", nil},
 
 	adbc.OptionKeyCurrentDbSchema: {ofDatabase | ofConnection, "", nil},
-	adbc.OptionKeyCurrentCatalog:  {ofConnection, "", oneOf("")},
+	adbc.OptionKeyCurrentCatalog:  {ofConnection, "", clusteruri.OneOf("")},
 	adbc.OptionKeyAutoCommit:      {ofConnection, "true", isAutocommit},
-	adbc.OptionKeyReadOnly:        {ofConnection, "false", oneOf("false")},
+	adbc.OptionKeyReadOnly:        {ofConnection, "false", clusteruri.OneOf("false")},
 	adbc.OptionKeyIsolationLevel: {
-		ofConnection, string(adbc.LevelDefault), oneOf(string(adbc.LevelDefault)),
+		ofConnection, string(adbc.LevelDefault), clusteruri.OneOf(string(adbc.LevelDefault)),
 	},
 
 	optionPageBytes:  {ofAll, "1048576", isCount},
 	optionWorkers:    {ofAll, "8", isCount},
 	optionPartitions: {ofAll, "32", isCount},
-	optionUUID:       {ofAll, "extension", oneOf("extension", "string")},
+	optionUUID:       {ofAll, "extension", clusteruri.OneOf("extension", "string")},
 	optionDecimal:    {ofAll, "string", isDecimal},
-	optionVarint:     {ofAll, "string", oneOf("string", "decimal256")},
-	optionDuration:   {ofAll, "interval", oneOf("interval", "string")},
+	optionVarint:     {ofAll, "string", clusteruri.OneOf("string", "decimal256")},
+	optionDuration:   {ofAll, "interval", clusteruri.OneOf("interval", "string")},
 	optionPrimaryKey: {ofAll, "", nil},
 
 	adbc.OptionKeyIngestTargetTable: {ofStatement, "", nil},
-	adbc.OptionKeyIngestMode: {ofStatement, adbc.OptionValueIngestModeCreate, oneOf(
+	adbc.OptionKeyIngestMode: {ofStatement, adbc.OptionValueIngestModeCreate, clusteruri.OneOf(
 		adbc.OptionValueIngestModeCreate, adbc.OptionValueIngestModeAppend, adbc.OptionValueIngestModeReplace,
 		adbc.OptionValueIngestModeCreateAppend)},
-	adbc.OptionValueIngestTargetCatalog:  {ofStatement, "", oneOf("")},
+	adbc.OptionValueIngestTargetCatalog:  {ofStatement, "", clusteruri.OneOf("")},
 	adbc.OptionValueIngestTargetDBSchema: {ofStatement, "", nil},
-	adbc.OptionValueIngestTemporary:      {ofStatement, "false", oneOf("false")},
-	adbc.OptionKeyIncremental:            {ofStatement, "false", oneOf("false")},
+	adbc.OptionValueIngestTemporary:      {ofStatement, "false", clusteruri.OneOf("false")},
+	adbc.OptionKeyIncremental:            {ofStatement, "false", clusteruri.OneOf("false")},
 })
 
 // withCluster adds the settings of a cluster to the options.
@@ -95,7 +94,7 @@ func isAutocommit(value string) error {
 	if value == adbc.OptionValueDisabled {
 		return failed(adbc.StatusNotImplemented, "CQL has no transactions: autocommit cannot be disabled")
 	}
-	return oneOf(adbc.OptionValueEnabled)(value)
+	return clusteruri.OneOf(adbc.OptionValueEnabled)(value)
 }
 
 func isCount(value string) error {
@@ -122,16 +121,6 @@ func decimalScale(value string) (int, error) {
 		return 0, fmt.Errorf("want string or decimal256(76,S) with S from 0 to 76")
 	}
 	return scale, nil
-}
-
-// oneOf returns a check that accepts some values.
-func oneOf(values ...string) func(string) error {
-	return func(value string) error {
-		if slices.Contains(values, value) {
-			return nil
-		}
-		return fmt.Errorf("want one of %q", values)
-	}
 }
 
 // optionSet holds the options of an object. It implements adbc.GetSetOptions.

@@ -53,11 +53,11 @@ var parameters = map[string]Setting{
 	"consistency":     {"QUORUM", isConsistency},
 	"timeout":         {"11s", isTime},
 	"connect_timeout": {"11s", isTime},
-	"compression":     {"none", oneOf("none", "lz4", "snappy")},
-	"protocol":        {"0", oneOf("0", "4", "5")}, // 0 means the highest
+	"compression":     {"none", OneOf("none", "lz4", "snappy")},
+	"protocol":        {"0", OneOf("0", "4", "5")}, // 0 means the highest
 }
 
-func isBool(value string) error { return oneOf("true", "false")(value) }
+func isBool(value string) error { return OneOf("true", "false")(value) }
 
 func isTime(value string) error {
 	if d, err := time.ParseDuration(value); err != nil || d <= 0 {
@@ -71,8 +71,8 @@ func isConsistency(value string) error {
 	return err
 }
 
-// oneOf returns a check that accepts some values.
-func oneOf(values ...string) func(string) error {
+// OneOf returns a check that accepts some values.
+func OneOf(values ...string) func(string) error {
 	return func(value string) error {
 		if slices.Contains(values, value) {
 			return nil
