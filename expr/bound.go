@@ -12,9 +12,9 @@ import (
 
 // Conjuncts and bounds: what a scan can evaluate itself.
 
-// Conjuncts returns expressions that are all true in exactly the rows in which e is true: the operands of and, also
-// where not hides it, and the two sides of between. A between with literals that give each other a type is one
-// conjunct.
+// Conjuncts returns expressions that are all true in exactly the rows in which e is true: the operands of AND, those of
+// an OR below NOT, and the two sides of BETWEEN. A BETWEEN of a literal with a literal bound is one conjunct, because
+// these literals take their type from the other bound.
 func Conjuncts(e Expr) []Expr { return conjuncts(nil, e, false) }
 
 // conjuncts appends the conjuncts of e, or of its opposite.

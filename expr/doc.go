@@ -8,7 +8,7 @@
 //	e, err := expr.Parse("price > 3 and name like 'a%'")              // the same
 //	p, err := expr.Compile(e, batch.Schema())
 //	rows, err := p.Select(batch, rows[:0])                            // the numbers of the rows for which it is true
-//	rows, err = q.Refine(batch, rows)                                 // of these, the rows for which q is true
+//	rows, err = q.Refine(batch, rows)                                 // of these, the rows for which program q is true
 //	c, err := p.Eval(batch)                                           // its values, a column.Column
 //
 // Spaces and comments separate words: from -- to the end of the line, or from /* to */.
@@ -17,9 +17,11 @@
 //
 // Logic is SQL's, with three values. A function of NULL is NULL, except for IS NULL, COALESCE, CASE, IN, AND and OR.
 // The operands of AND and OR, the members of IN, and the branches of CASE and COALESCE are evaluated from left to
-// right, each only on rows whose result is still open; errors occur in evaluated rows only. In conditions, those of a
-// selection and of CASE, a row is decided once an operand of AND is not true, be it NULL. The value of a predicate is
-// that of two conditions: first whether it is true, then, in the other rows, whether it is false.
+// right, each only on rows whose result is still open; errors occur in evaluated rows only.
+//
+// A predicate is a condition in Select, Refine and the branches of CASE. A condition is either true or not, so that AND
+// stops at the first operand that is false or NULL. Eval of a predicate returns true, false or NULL: it evaluates the
+// predicate as a condition, then its opposite as a condition of the rows for which the predicate is not true.
 //
 // # Numbers
 //

@@ -190,32 +190,33 @@ func (e Expr) StartsWith(prefix any) Expr { return callAny("starts_with", e, pre
 // EndsWith reports whether a text ends with another.
 func (e Expr) EndsWith(suffix any) Expr { return callAny("ends_with", e, suffix) }
 
-// Length is the number of characters of a text, or of bytes of a binary.
+// Length is the number of characters of a text, or of bytes of a binary, an Int64.
 func (e Expr) Length() Expr { return call("length", e) }
 
-// Strlen is the number of bytes of a text.
+// Strlen is the number of bytes of a text, an Int64.
 func (e Expr) Strlen() Expr { return call("strlen", e) }
 
-// Lower is a text with all letters in lower case.
+// Lower is the text with all letters in lower case.
 func (e Expr) Lower() Expr { return call("lower", e) }
 
-// Upper is a text with all letters in upper case.
+// Upper is the text with all letters in upper case.
 func (e Expr) Upper() Expr { return call("upper", e) }
 
-// Substring is the characters of a text from number from on, counted from 1, and at most count of them. Characters
-// before the first one count as empty: Substring(0, 2) is the first character. A count below 1 is "".
+// Substring is the part of a text that begins at character from, counted from 1, and has at most count characters. The
+// positions before the first character count as empty: Substring(0, 2) is the first character. A count below 1 is "".
 func (e Expr) Substring(from, count any) Expr { return callAny("substring", e, from, count) }
 
 // DateTrunc rounds a date or timestamp down to the unit: "year", "quarter", "month", "week" (from Monday), "day",
-// "hour", "minute", "second", "millisecond". The zone is an IANA name such as "Europe/Berlin"; "" is UTC.
+// "hour", "minute", "second", "millisecond". The type remains. The zone is an IANA name such as "Europe/Berlin", and
+// requires a timestamp in UTC; "" is UTC, and the only zone of other times.
 func (e Expr) DateTrunc(unit, zone string) Expr { return onTime("date_trunc", e, unit, zone) }
 
-// Extract is a part of a date or timestamp as an integer: a unit of DateTrunc, or "epoch" (seconds since 1970-01-01 in
+// Extract is a part of a date or timestamp as an Int64: a unit of DateTrunc, or "epoch" (seconds since 1970-01-01 in
 // UTC), "dow" (day of the week, Sunday is 0), "doy" (day of the year). The week is the ISO week. "millisecond" is the
-// milliseconds within the second. The zone is an IANA name; "" is UTC.
+// milliseconds within the second. The zone is that of DateTrunc.
 func (e Expr) Extract(part, zone string) Expr { return onTime("extract", e, part, zone) }
 
-// EpochMs is the timestamp, without a zone, that is e milliseconds after 1970-01-01.
+// EpochMs is the timestamp e milliseconds after 1970-01-01: a Timestamp in milliseconds, without UTC.
 func (e Expr) EpochMs() Expr { return call("epoch_ms", e) }
 
 func onTime(op string, e Expr, unit, zone string) Expr {
@@ -225,22 +226,24 @@ func onTime(op string, e Expr, unit, zone string) Expr {
 	return call(op, Lit(unit), e, Lit(zone))
 }
 
-// Dot is the dot product of two vectors.
+// Dot is the dot product of two vectors, a Float64. The vectors have elements of any type of numbers, and one dimension:
+// different dimensions are a *[CompileError] if the schema has them, else a *[RowError].
 func (e Expr) Dot(v any) Expr { return callAny("dot", e, v) }
 
-// Cosine is the cosine of the angle between two vectors, NaN if one of them has no length.
+// Cosine is the cosine of the angle between two vectors, a Float64; NaN if all elements of one are 0. See Dot.
 func (e Expr) Cosine(v any) Expr { return callAny("cosine", e, v) }
 
-// L2 is the Euclidean distance of two vectors.
+// L2 is the Euclidean distance of two vectors, a Float64. See Dot.
 func (e Expr) L2(v any) Expr { return callAny("l2", e, v) }
 
-// Norm is the Euclidean length of a vector.
+// Norm is the Euclidean length of a vector, a Float64.
 func (e Expr) Norm() Expr { return call("norm", e) }
 
-// Element is an element of a vector, counted from 1.
+// Element is element i of a vector, counted from 1. An element beyond the dimension is a *[CompileError].
 func (e Expr) Element(i int) Expr { return callAny("element", e, i) }
 
-// Slice is count elements of a vector, from number from on, counted from 1.
+// Slice is a vector of count elements of a vector, the first of which has the number from, counted from 1. Elements
+// beyond the dimension are a *[CompileError].
 func (e Expr) Slice(from, count int) Expr { return callAny("slice", e, from, count) }
 
 // Cast converts e to another type: between booleans, numbers and texts, between dates, timestamps and texts. A float
@@ -254,7 +257,7 @@ func (e Expr) Cast(to column.Type) Expr {
 // Coalesce is the first argument that is not NULL.
 func Coalesce(args ...any) Expr { return function("coalesce", args) }
 
-// Concat is the texts one after the other, NULL if one is NULL.
+// Concat joins texts, one after the other. It is NULL if one of them is NULL.
 func Concat(args ...any) Expr { return function("concat", args) }
 
 func function(op string, args []any) Expr {

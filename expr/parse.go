@@ -57,8 +57,8 @@ func Parse(text string, args ...any) (Expr, error) {
 	return e, nil
 }
 
-// ParsePrefix parses the longest expression that begins at an offset of a text, which is that of a statement, and
-// returns the offset of the first token behind it. Offsets in errors are those in the text.
+// ParsePrefix parses the longest expression that begins at an offset of a text, and returns the offset of the first
+// token after the expression. The parser of a statement uses it: offsets in errors are offsets in the whole text.
 func ParsePrefix(text string, offset int) (e Expr, end int, err error) {
 	p := newParser(text, offset)
 	e = p.or()
