@@ -108,9 +108,9 @@ func (s *source) bind(b *column.Batch) error {
 
 // Select appends to dst the numbers of the rows for which the expression is true, in ascending order. The expression
 // must be a boolean. An operand of AND is evaluated only on rows for which all operands before it are true, an operand
-// of OR only on rows for which none before it is true; an error in a row that is not evaluated does not occur. The error
-// is a *[RowError], or names a column that is missing or has another type. Select allocates no memory if dst has room
-// for all rows of the batch.
+// of OR only on rows for which none before it is true; an error in a row that is not evaluated does not occur. The
+// error is a *[RowError], or names a column that is missing or has another type. Select allocates no memory if dst has
+// room for all rows of the batch.
 func (p *Program) Select(b *column.Batch, dst []int32) ([]int32, error) {
 	t, err := p.selector(b)
 	if err != nil {
@@ -130,8 +130,8 @@ func (p *Program) Select(b *column.Batch, dst []int32) ([]int32, error) {
 	return dst, nil
 }
 
-// Refine is Select on some rows of the batch, whose numbers are rows, in ascending order. The result is in the memory of
-// rows.
+// Refine is Select on some rows of the batch, whose numbers are rows, in ascending order. The result is in the memory
+// of rows.
 func (p *Program) Refine(b *column.Batch, rows []int32) ([]int32, error) {
 	t, err := p.selector(b)
 	if err != nil {
