@@ -226,8 +226,8 @@ func onTime(op string, e Expr, unit, zone string) Expr {
 	return call(op, Lit(unit), e, Lit(zone))
 }
 
-// Dot is the dot product of two vectors, a Float64. The vectors have elements of any type of numbers, and one dimension:
-// different dimensions are a *[CompileError] if the schema has them, else a *[RowError].
+// Dot is the dot product of two vectors, a Float64. The elements are numbers of any type. Different dimensions are a
+// *[CompileError] if the schema has them, else a *[RowError].
 func (e Expr) Dot(v any) Expr { return callAny("dot", e, v) }
 
 // Cosine is the cosine of the angle between two vectors, a Float64; NaN if all elements of one are 0. See Dot.
