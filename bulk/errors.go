@@ -28,7 +28,7 @@ var (
 )
 
 // A JobError means that a checkpoint is that of another job: of another statement or table, or with another
-// Options.Job. It is an ErrCheckpoint.
+// Options.Job. It wraps ErrCheckpoint.
 type JobError struct {
 	Checkpoint string // path of the file
 	Got, Want  string // job of the file, and that of the writer

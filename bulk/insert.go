@@ -58,8 +58,9 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 	default:
 		return nil, fmt.Errorf("%w: the statement is not an INSERT, UPDATE or DELETE: %.100q", ErrOptions, stmt)
 	}
-	if o.TTL != 0 || o.TTLColumn != "" || o.TimestampColumn != "" || o.Columns != nil || o.RefuseExtra || o.AllowMissing {
-		return nil, fmt.Errorf("%w: an option for Insert is set, but the program has written the statement", ErrOptions)
+	if set := o.ofInsert(); len(set) > 0 {
+		return nil, fmt.Errorf("%w: %s: for Insert only, New executes the statement as it is", ErrOptions,
+			strings.Join(set, ", "))
 	}
 	ctx := context.Background()
 	metadata, err := session.StatementMetadata(ctx, stmt, "")

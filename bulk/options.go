@@ -10,10 +10,10 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Options of a Writer. The zero value is a good start.
+// Options configure a Writer. The zero value suits most programs. Columns, RefuseExtra, AllowMissing, TTL, TTLColumn and
+// TimestampColumn apply to Insert, which writes the statement; New refuses them with ErrOptions. An invalid value is
+// ErrOptions, too.
 type Options struct {
-	// The fields of this group apply to Insert.
-
 	// Columns names the column of the table for a column of the batch; an empty name leaves the column out. Other columns
 	// go to the column of their name.
 	Columns map[string]string
@@ -80,15 +80,18 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	check(o.MaxInFlight >= 0, "MaxInFlight is %d, must not be negative", o.MaxInFlight)
-	check(o.BatchRows >= 0 && o.BatchRows <= vecql.BatchSizeMaximum, "BatchRows is %d", o.BatchRows)
+	check(o.BatchRows >= 0 && o.BatchRows <= vecql.BatchSizeMaximum,
+		"BatchRows is %d, must be 0 to %d", o.BatchRows, vecql.BatchSizeMaximum)
 	check(o.BatchPartitions >= 0, "BatchPartitions is %d, must not be negative", o.BatchPartitions)
 	check(o.MaxBytes >= 0, "MaxBytes is %d, must not be negative", o.MaxBytes)
-	check(validRate(o.RowsPerSecond), "RowsPerSecond is %v", o.RowsPerSecond)
-	check(validRate(o.BytesPerSecond), "BytesPerSecond is %v", o.BytesPerSecond)
+	check(validRate(o.RowsPerSecond), "RowsPerSecond is %v, must be finite and not negative", o.RowsPerSecond)
+	check(validRate(o.BytesPerSecond), "BytesPerSecond is %v, must be finite and not negative", o.BytesPerSecond)
 	check(o.RetryFor >= 0, "RetryFor is %v, must not be negative", o.RetryFor)
 	check(o.MaxRejected >= 0, "MaxRejected is %d, must not be negative", o.MaxRejected)
-	check(o.MaxRejectedPercent >= 0 && o.MaxRejectedPercent <= 100, "MaxRejectedPercent is %v", o.MaxRejectedPercent)
-	check(o.TTL >= 0 && o.TTL%time.Second == 0 && o.TTL/time.Second <= math.MaxInt32, "TTL is %v", o.TTL)
+	check(o.MaxRejectedPercent >= 0 && o.MaxRejectedPercent <= 100, "MaxRejectedPercent is %v, must be 0 to 100",
+		o.MaxRejectedPercent)
+	check(o.TTL >= 0 && o.TTL%time.Second == 0 && o.TTL/time.Second <= math.MaxInt32,
+		"TTL is %v, must be whole seconds, at most %d of them", o.TTL, math.MaxInt32)
 	check(o.TTL == 0 || o.TTLColumn == "", "TTL and TTLColumn are both set")
 	check(o.CheckpointEvery >= 0, "CheckpointEvery is %v, must not be negative", o.CheckpointEvery)
 	if o.MaxInFlight == 0 {
@@ -110,6 +113,26 @@ func (o Options) withDefaults() (Options, error) {
 		o.CheckpointEvery = 5 * time.Second
 	}
 	return o, err
+}
+
+// ofInsert returns the names of the options that are set and apply to Insert only.
+func (o Options) ofInsert() (names []string) {
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"Columns", o.Columns != nil},
+		{"RefuseExtra", o.RefuseExtra},
+		{"AllowMissing", o.AllowMissing},
+		{"TTL", o.TTL != 0},
+		{"TTLColumn", o.TTLColumn != ""},
+		{"TimestampColumn", o.TimestampColumn != ""},
+	} {
+		if option.set {
+			names = append(names, option.name)
+		}
+	}
+	return names
 }
 
 func validRate(r float64) bool { return r >= 0 && !math.IsInf(r, 1) }
