@@ -153,8 +153,8 @@ func (h LatencyHistogram) String() string {
 		roundTime(h.Quantile(0.5)), roundTime(h.Quantile(0.99)), roundTime(h.Quantile(0.999)))
 }
 
-// Buckets returns the buckets that have latencies, in ascending order. A power of two nanoseconds from 1,024 on is
-// inside of no bucket.
+// Buckets returns the buckets that have latencies, in ascending order. Each power of two nanoseconds from 1,024 on is
+// the upper bound of a bucket, so that a coarser histogram is a sum of buckets.
 func (h LatencyHistogram) Buckets() []LatencyBucket {
 	var buckets []LatencyBucket
 	for i, n := range h.counts {

@@ -39,6 +39,7 @@ var writerCodecs = [...]compress.Compression{
 	LZ4Raw: compress.Codecs.Lz4Raw, Uncompressed: compress.Codecs.Uncompressed,
 }
 
+// String returns the name of the codec in the Parquet format, such as "SNAPPY".
 func (c Codec) String() string {
 	if int(c) < len(writerCodecs) {
 		return writerCodecs[c].String()

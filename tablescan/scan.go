@@ -48,7 +48,7 @@ type Config struct {
 // ErrRunning means that Run or Batches was called while the scan was running.
 var ErrRunning = errors.New("tablescan: run: the scan is running already")
 
-// ErrPartitioner means that the tokens of a table are no integers of 64 bits, because its partitioner is not Murmur3.
+// ErrPartitioner means that the tokens of a table are not 64-bit integers, because its partitioner is not Murmur3.
 var ErrPartitioner = errors.New("tablescan: tokens are not of type bigint")
 
 // A RangeError means that a range failed more often than Config.Retries.
