@@ -10,9 +10,9 @@ import (
 	"github.com/vecql/vecql"
 )
 
-// Options configure a Writer. The zero value suits most programs. Columns, RefuseExtra, AllowMissing, TTL, TTLColumn and
-// TimestampColumn apply to Insert, which writes the statement; New refuses them with ErrOptions. An invalid value is
-// ErrOptions, too.
+// Options configure a Writer. The zero value suits most programs. Columns, RefuseExtra, AllowMissing, TTL, TTLColumn
+// and TimestampColumn apply to Insert, which writes the statement; New refuses them with ErrOptions. An invalid value
+// is ErrOptions, too.
 type Options struct {
 	// Columns names the column of the table for a column of the batch; an empty name leaves the column out. Other columns
 	// go to the column of their name.

@@ -46,9 +46,9 @@ func (r *structRows[T]) encode(ctx context.Context, to *vecql.EncodedRows, i int
 func (r *structRows[T]) describe(to *Rejection, i int) { to.Value = &r.values[i] }
 
 // Write accepts the rows of a batch. It blocks while the rows that were accepted and are not finished reach
-// Options.MaxBytes, or twice as many requests as Options.MaxInFlight are pending. The writer keeps b: it must not change
-// until Flush or Close returns. A batch that Query.Batches and parquetscan's Batches yield can be passed as it is, a
-// borrowed one as a Clone. Several goroutines may call Write; one at a time proceeds.
+// Options.MaxBytes, or twice as many requests as Options.MaxInFlight are pending. The writer keeps b: it must not
+// change until Flush or Close returns. A batch that Query.Batches and parquetscan's Batches yield can be passed as it
+// is, a borrowed one as a Clone. Several goroutines may call Write; one at a time proceeds.
 //
 // The error is that of the writer, which has then stopped, or that of ctx; some rows of b may have been accepted. An
 // error of the columns of b leaves the writer as it was.

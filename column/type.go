@@ -13,9 +13,9 @@ import (
 // A Kind is the memory layout of the values of a column together with their meaning.
 type Kind uint8
 
-// The kinds of columns. A fixed kind has one Go value per row: [Slice] returns them. A text kind has bytes of any length
-// per row: [Column.Text] returns them. A Vector column is a matrix with the rows of the column: [MatrixOf] returns it. A
-// nested kind has children.
+// The kinds of columns. A fixed kind has one Go value per row: [Slice] returns them. A text kind has bytes of any
+// length per row: [Column.Text] returns them. A Vector column is a matrix with the rows of the column: [MatrixOf]
+// returns it. A nested kind has children.
 const (
 	Bool    Kind = iota + 1 // bool; one byte each, 0 or 1, unlike Arrow's bits
 	Int8                    // int8
