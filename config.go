@@ -132,7 +132,7 @@ type ClusterConfig struct {
 	// DefaultIdempotence marks every statement idempotent: it may be executed twice. Default false.
 	DefaultIdempotence bool
 	// DisableSelectIdempotence makes a SELECT idempotent only if it is marked so, like every other statement. Default
-	// false: a SELECT is idempotent unless Query.Idempotent(false) says otherwise, because executing it again writes
+	// false: a SELECT is idempotent unless Query.Idempotent(false) is set, because executing it again writes
 	// nothing.
 	DisableSelectIdempotence bool
 
@@ -148,11 +148,12 @@ type ClusterConfig struct {
 	// Throttle bounds the requests in flight on all connections together. Default no bound.
 	Throttle Throttle
 	// MemoryBudget bounds the memory, in bytes, of requests in flight, of their answers, and of the pages that open rows
-	// hold, pages requested ahead included. A request that does not fit waits until its context or timeout ends, then fails
-	// with a *MemoryBudgetError and was not sent; no page is requested ahead meanwhile. Requests without a page, such as
-	// those of Exec and Scan, do not wait for the pages of the program. When the program releases no page for a second, one
-	// request is sent beyond the budget. Rows that are not closed stay counted. Default 0: nothing is bounded or counted,
-	// because a bound makes programs wait that hold many pages, and only the program knows how much memory it has.
+	// hold, pages requested ahead included. A request that does not fit waits until its context or timeout ends, then
+	// fails with a *MemoryBudgetError and was not sent; no page is requested ahead meanwhile. Requests without a page,
+	// such as those of Exec and Scan, do not wait for the pages of the program. When the program releases no page for a
+	// second, one request is sent beyond the budget. Rows that are not closed stay counted. Default 0: nothing is bounded
+	// or counted, because a bound makes programs wait that hold many pages, and only the program knows how much memory it
+	// has.
 	MemoryBudget int64
 
 	// QueryObserver and BatchObserver observe every attempt of a request, ConnectObserver every attempt to connect,

@@ -226,7 +226,7 @@ func (s *Session) prepareOnce(ctx context.Context, keyspace, text string, began 
 }
 
 // spread prepares a statement in the background on all connected nodes but one, one after the other. It ignores errors:
-// a node that does not have a statement says so when it is executed there.
+// a node that does not have a statement returns UNPREPARED when it is executed there.
 func (s *Session) spread(keyspace, text string, first *node) {
 	s.tasks.Go(func() {
 		for _, n := range s.topo.Load().nodes {

@@ -48,7 +48,7 @@ func betweenLiterals(args []Expr) bool {
 	return isLiteral(args[0]) && slices.ContainsFunc(args[1:], isLiteral)
 }
 
-// at gives a new expression the place of the one that it replaces.
+// at sets the place of a new expression to that of the one it replaces.
 func at(old, e Expr) Expr {
 	e.n.at = old.n.at
 	return e

@@ -266,7 +266,7 @@ func spanned[T whole](b *builder, t *term, s span) filter {
 	return &spanFilter[T]{b.block, columnOf[T](b, t), s}
 }
 
-// spanOf returns the integers that compare with a literal as op says. lowest are the bits of the least integer.
+// spanOf returns the integers that compare with a literal by op. lowest are the bits of the least integer.
 func spanOf(op string, p point, lowest uint64) span {
 	switch op {
 	case opEq, opNe:

@@ -30,7 +30,7 @@ func (e *CompileError) Error() string {
 
 func (e *CompileError) Unwrap() error { return e.Err }
 
-// A term is an expression with types. A literal has no type until its context gives it one.
+// A term is an expression with types. A literal has no type until its context sets one.
 type term struct {
 	e     Expr
 	op    string
@@ -175,7 +175,7 @@ func (c *checker) operation(t *term) error {
 	return c.text(t)
 }
 
-// all gives all terms a type.
+// all sets the type of all terms.
 func (c *checker) all(t *term, args []*term, want, result column.Type) error {
 	t.set(result)
 	for _, a := range args {
@@ -191,7 +191,7 @@ func (c *checker) all(t *term, args []*term, want, result column.Type) error {
 	return nil
 }
 
-// settleAlone gives a literal the type of its value.
+// settleAlone sets the type of a literal to that of its value.
 func (c *checker) settleAlone(t *term) error {
 	switch v := t.value.(type) {
 	case bool:
@@ -218,7 +218,7 @@ func (c *checker) settleAlone(t *term) error {
 	return nil
 }
 
-// settle gives a literal a type that has exactly its value.
+// settle sets the type of a literal to one that has exactly its value.
 func (c *checker) settle(t *term, typ column.Type) error {
 	if err := c.against(t, typ); err != nil || t.value == nil || t.class == classBool {
 		return err
@@ -235,7 +235,8 @@ func (c *checker) settle(t *term, typ column.Type) error {
 	return nil
 }
 
-// against gives a literal the type of what it is compared with. Its value may lie between those of the type.
+// against sets the type of a literal to that of the term that it is compared with. Its value may lie between those of
+// the type.
 func (c *checker) against(t *term, typ column.Type) error {
 	value, fits := fromText(t.value, typ)
 	switch class := classOf(typ); {
@@ -258,7 +259,7 @@ func (c *checker) against(t *term, typ column.Type) error {
 	return nil
 }
 
-// comparable checks that two terms have values of one order, and gives literals their types.
+// comparable checks that two terms have values of one order, and sets the types of literals.
 func (c *checker) comparable(t, a, b *term) error {
 	switch {
 	case a.untyped() && b.untyped():

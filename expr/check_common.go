@@ -10,7 +10,8 @@ import (
 
 // Common types of several terms.
 
-// unify gives terms a common type, and t that type. Integers and floats become the next type that has all values.
+// unify converts terms to a common type, and sets the type of t to it. Integers and floats become the next type that
+// has all values.
 func (c *checker) unify(t *term, args []*term) error {
 	var typ column.Type
 	for _, a := range args {

@@ -91,7 +91,7 @@ func (l *columnLane[T]) eval([]int32) (vec[T], error) {
 	return vec[T]{view[T](l.s.column)[l.b.lo : l.b.lo+l.b.n], l.s.bits(l.b)}, nil
 }
 
-// A convertLane converts numbers without loss, or as far as f says.
+// A convertLane converts numbers without loss, or as far as f reports.
 type convertLane[S, T number] struct {
 	b   *block
 	arg lane[S]

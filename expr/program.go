@@ -49,7 +49,7 @@ type tree struct {
 	kept   [blockRows]int32
 }
 
-// take returns a tree bound to a batch. The caller gives it back by release.
+// take returns a tree bound to a batch. The caller returns it by release.
 func (p *Program) take(b *column.Batch) (*tree, error) {
 	p.mu.Lock()
 	var t *tree

@@ -23,7 +23,7 @@ const (
 )
 
 // restartAfter is the number of failures of one page after which an attempt begins again at the position of its part,
-// in case that the state of the page is the cause.
+// because the state of the page may be the cause.
 const restartAfter = 6
 
 // A reader is a worker of a scan.

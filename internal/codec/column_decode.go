@@ -164,8 +164,9 @@ func (t *target) reset(node *decodeNode, c *column.Column, rows, size int) error
 	return nil
 }
 
-// reserveTexts gives text columns without memory as much as their cells take, instead of growing it by doubling: the
-// column of a batch that is kept has no unused memory. A page that is malformed reserves at most its length.
+// reserveTexts allocates for text columns without memory as much as their cells take, instead of growing it by
+// doubling: the column of a batch that is kept has no unused memory. A page that is malformed reserves at most its
+// length.
 func reserveTexts(targets []target, cells []byte, rows int) {
 	fresh := func(t *target) bool { return t.step == stepText && cap(t.text) == 0 }
 	if !slices.ContainsFunc(targets, func(t target) bool { return fresh(&t) }) {

@@ -16,7 +16,7 @@ import (
 
 // The probes of one node.
 
-// probeText reads what the node says of itself, and its clock to 100 ns.
+// probeText reads the row of the node on itself, and its clock to 100 ns.
 const probeText = "SELECT schema_version, release_version, now() FROM system.local WHERE key = 'local'"
 
 // maxFailures is the number of failed probes after which a node is not asked again.
@@ -47,7 +47,7 @@ func examine(ctx context.Context, session *vecql.Session, h *vecql.HostInfo, o O
 	return n
 }
 
-// addStats adds what the session knows of the node after the probes.
+// addStats adds the session's statistics of the node after the probes.
 func (n *Node) addStats(session *vecql.Session) {
 	for _, stats := range session.Stats().Nodes {
 		if stats.Host.HostID() != n.HostID {

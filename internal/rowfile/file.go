@@ -80,7 +80,7 @@ func (f *File) WriteBlock(b Block) error {
 	return nil
 }
 
-// Close completes the file, syncs it to disk, and gives it its name. After an error there is no file.
+// Close completes the file, syncs it to disk, and renames it to its path. After an error there is no file.
 func (f *File) Close() error {
 	if f.done {
 		return nil

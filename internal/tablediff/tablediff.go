@@ -83,7 +83,7 @@ type Difference struct {
 	What string `json:"what"` // Missing, Extra, or the columns with both values
 }
 
-// What a Difference says of a row that one side does not have.
+// The text of a Difference for a row that one side does not have.
 const (
 	Missing = "missing in the target"
 	Extra   = "only in the target"

@@ -24,7 +24,7 @@ type checkpointFile struct {
 	every  time.Duration // between two writes
 }
 
-// add gives a verb the flags.
+// add defines the flags of a verb.
 func (f *checkpointFile) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "checkpoint", "", "`file` that stores what is done, until all is done")
 	c.Flags().BoolVar(&f.resume, "resume", false, "continue the work of --checkpoint")

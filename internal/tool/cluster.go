@@ -68,7 +68,7 @@ func (f *clusterFlags) init() {
 	f.set.BoolVar(&f.verbose, flagVerbose, false, "log what the driver does")
 }
 
-// addClusterFlags gives a verb the flags of a cluster.
+// addClusterFlags defines a verb's flags of a cluster.
 func (e *env) addClusterFlags(c *cobra.Command) { c.Flags().AddFlagSet(e.flags.set) }
 
 // completeClusterFlags registers how values of the flags are completed. The verbs share the flags.

@@ -122,7 +122,7 @@ func connectError(hosts []string, err error) error {
 	return fmt.Errorf("connect to %s: %w", strings.Join(hosts, ","), err)
 }
 
-// connectCauses are the causes that connectError knows, the most certain first.
+// connectCauses are the causes that connectError recognizes, the most certain first.
 var connectCauses = []struct {
 	is     func(error) bool
 	text   func(error) string

@@ -31,7 +31,7 @@ type fileFlags struct {
 	binary                string
 }
 
-// add gives a verb the flags. reading adds those that matter for input only.
+// add defines the flags of a verb. reading adds those that matter for input only.
 func (f *fileFlags) add(c *cobra.Command, reading bool) {
 	set := pflag.NewFlagSet("files", pflag.ContinueOnError)
 	set.StringVar(&f.format, "format", "auto", "`format` of files: parquet, csv, json (one object per line), arrow, or auto, by name")

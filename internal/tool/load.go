@@ -77,7 +77,7 @@ where that changes nothing.`,
 	return c
 }
 
-// addFlags gives the verb the flags of statements, bounds and errors.
+// addFlags defines the verb's flags of statements, bounds and errors.
 func (l *load) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&l.statement, "statement", "", "execute this `INSERT, UPDATE or DELETE` with markers such as :id, in place of TABLE")

@@ -19,7 +19,7 @@ import (
 // outputs are the values of --output.
 var outputs = []string{"table", "json", "csv", "parquet", "arrow"}
 
-// addOutputFlag gives a verb the flag --output.
+// addOutputFlag defines a verb's flag --output.
 func (e *env) addOutputFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&e.output, "output", "o", outputs[0], "`format` of the result: table, json, csv, parquet or arrow")
 	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)))

@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// The demo's Parquet files, embedded in the program. testdata/README.md gives their origin.
+// The demo's Parquet files, embedded in the program. testdata/README.md has their origin.
 
 //go:embed testdata/*.parquet
 var files embed.FS

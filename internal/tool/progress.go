@@ -26,7 +26,7 @@ const (
 	plainProgressInterval = 10 * time.Second
 )
 
-// addProgressFlag gives a verb the flags --progress and --metrics-listen.
+// addProgressFlag defines a verb's flags --progress and --metrics-listen.
 func (e *env) addProgressFlag(c *cobra.Command) {
 	c.Flags().StringVar(&e.progress, "progress", progressAuto,
 		"`mode`: auto, a line on a terminal; plain, a line every 10 seconds; or none")

@@ -29,7 +29,7 @@ type sqlOptions struct {
 	spill          string
 }
 
-// add gives a verb the flags.
+// add defines the flags of a verb.
 func (o *sqlOptions) add(e *env, c *cobra.Command) {
 	e.addOutputFlag(c)
 	c.Flags().BoolVar(&o.explain, "explain", false, "print the plan, and read no rows")

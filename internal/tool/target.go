@@ -21,7 +21,7 @@ type targetCluster struct {
 // isSet reports whether the flags name a second cluster.
 func (t *targetCluster) isSet() bool { return t.profile != "" || len(t.hosts) > 0 }
 
-// addTargetFlags gives a verb the flags of a second cluster.
+// addTargetFlags defines a verb's flags of a second cluster.
 func (e *env) addTargetFlags(c *cobra.Command, t *targetCluster) {
 	c.Flags().StringVar(&t.profile, "to-profile", "", "profile `name` of the cluster of the target; default the cluster of the source")
 	c.Flags().StringSliceVar(&t.hosts, "to-hosts", nil, "contact points of the cluster of the target, `host[:port],...`")

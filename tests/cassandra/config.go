@@ -85,7 +85,7 @@ func (n *Node) settings() map[string]any {
 		"commitlog_sync_period":      "10s",
 		"storage_compatibility_mode": "NONE",
 
-		// Options.Set gives the reason for the trie.
+		// Options.Set has the reason for the trie.
 		"memtable": map[string]any{"configurations": map[string]any{
 			"skiplist": map[string]any{"class_name": "SkipListMemtable"},
 			"trie":     map[string]any{"class_name": "TrieMemtable"},

@@ -30,7 +30,7 @@ func report(in io.Reader, _ string) (text, svg string, err error) {
 
 const legend = `Medians, ms; less is better. The clock runs from the path of the files to the whole answer in memory; files are opened anew for
 each query, and lie in the operating system's cache. pqarrow and parquet-go group with Go maps. "vs best peer" is how many times less time
-vecql takes than the best peer; ~ says that the samples of the two overlap.
+vecql takes than the best peer; ~ means that the samples of the two overlap.
 `
 
 const layoutsLegend = `How long one file takes, as a part of what the same rows and row groups take in ten, and in a hundred: less than 1 means
