@@ -114,7 +114,7 @@ func toPairs(set intervals) [][2]int64 {
 	return pairs
 }
 
-// source returns the sets of a source. The caller holds l.mu.
+// source returns the sets of a source. Callers hold l.mu.
 func (l *ledger) source(name string) *rowSets {
 	s := l.sources[name]
 	if s == nil {

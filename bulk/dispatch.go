@@ -128,8 +128,8 @@ func (w *Writer) offer(t task) (accepted bool, err error) {
 	return true, nil
 }
 
-// choose returns the target with the shortest wait. Without candidates the driver chooses a node. The caller holds
-// w.mu.
+// choose returns the target with the shortest wait. Without candidates the driver chooses a node. Callers
+// hold w.mu.
 func (w *Writer) choose(candidates []vecql.Target) *target {
 	if len(candidates) == 0 {
 		return w.target(vecql.Target{Shard: -1})
@@ -143,7 +143,7 @@ func (w *Writer) choose(candidates []vecql.Target) *target {
 	return best
 }
 
-// target returns the target of a key. The caller holds w.mu.
+// target returns the target of a key. Callers hold w.mu.
 func (w *Writer) target(key vecql.Target) *target {
 	t := w.targets[key]
 	if t == nil {
@@ -153,7 +153,7 @@ func (w *Writer) target(key vecql.Target) *target {
 	return t
 }
 
-// send hands queued tasks of a target to workers, within the limits. The caller holds w.mu.
+// send hands queued tasks of a target to workers, within the limits. Callers hold w.mu.
 func (w *Writer) send(t *target) {
 	for {
 		next, ok := w.begin(t)
@@ -171,7 +171,7 @@ func (w *Writer) send(t *target) {
 	}
 }
 
-// begin takes the next task of a target, if the limits let it be sent. The caller holds w.mu.
+// begin takes the next task of a target, if the limits let it be sent. Callers hold w.mu.
 func (w *Writer) begin(t *target) (next task, ok bool) {
 	if t.queued() == 0 || t.inFlight >= int(t.limit.limit) {
 		return task{}, false
@@ -246,7 +246,7 @@ func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task,
 }
 
 // hasRoom reports whether a Write waits for room and should try again: there is much room, so that Write is not woken
-// for each row. The target is that of a request that has ended. The caller holds w.mu.
+// for each row. The target is that of a request that has ended. Callers hold w.mu.
 func (w *Writer) hasRoom(t *target) bool {
 	room := w.waits && (w.tasks == 0 ||
 		t.queued() <= int(t.limit.limit)/2 && w.tasks <= 2*w.o.MaxInFlight*7/8 && w.pendingBytes <= w.o.MaxBytes/8*7)
@@ -266,7 +266,7 @@ func (w *Writer) exec(t *task) error {
 	return t.encoded.ExecOn(w.ctx, t.target.key.HostID)
 }
 
-// release ends a request. The caller holds w.mu.
+// release ends a request. Callers hold w.mu.
 func (w *Writer) release(t *target, began, now time.Time, err error) {
 	full := t.inFlight >= int(t.limit.limit)
 	t.inFlight--
@@ -286,7 +286,7 @@ func isOfNode(err error) bool {
 	return !errors.Is(err, vecql.ErrThrottled) && !errors.As(err, &memory) && mayPass[vecql.ErrorClassOf(err)]
 }
 
-// sendMore sends the next rows after a request to a target has ended. The caller holds w.mu.
+// sendMore sends the next rows after a request to a target has ended. Callers hold w.mu.
 func (w *Writer) sendMore(t *target) {
 	w.send(t)
 	if !w.starved || w.inFlight >= w.o.MaxInFlight {
@@ -298,7 +298,7 @@ func (w *Writer) sendMore(t *target) {
 	}
 }
 
-// finish ends a task. The caller holds w.mu.
+// finish ends a task. Callers hold w.mu.
 func (w *Writer) finish(t task) {
 	freeEncoded(t.encoded)
 	w.pendingBytes -= int64(t.size)
@@ -309,7 +309,7 @@ func (w *Writer) finish(t task) {
 	}
 }
 
-// drop ends a row that is not done. err is that of its last attempt. The caller holds w.mu.
+// drop ends a row that is not done. err is that of its last attempt. Callers hold w.mu.
 func (w *Writer) drop(t task, err error) {
 	if !w.repeatable && vecql.MayHaveApplied(err) {
 		w.ledger.doubt(t.job.sets, t.index(), t.rows)
@@ -344,7 +344,7 @@ func (w *Writer) fail(err error) {
 	w.wakeWrite()
 }
 
-// delay delays a row that has failed. The caller holds w.mu.
+// delay delays a row that has failed. Callers hold w.mu.
 func (w *Writer) delay(t task, now time.Time) {
 	if w.err != nil {
 		w.finish(t)
@@ -356,7 +356,7 @@ func (w *Writer) delay(t task, now time.Time) {
 	w.setRetry(now)
 }
 
-// setRetry sets the timer for the next delayed row. The caller holds w.mu.
+// setRetry sets the timer for the next delayed row. Callers hold w.mu.
 func (w *Writer) setRetry(now time.Time) {
 	if len(w.delayed) == 0 {
 		return

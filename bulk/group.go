@@ -160,7 +160,7 @@ func (t *task) encode(ctx context.Context) error {
 var errSplit = errors.New("the rows of a batch do not belong together")
 
 // split queues the rows of a batch that failed for good one by one: the cause may be one of them. err is the failure.
-// The caller holds w.mu.
+// Callers hold w.mu.
 func (w *Writer) split(t task, err error) {
 	if w.err != nil {
 		w.drop(t, err)

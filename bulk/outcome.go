@@ -61,7 +61,7 @@ func (w *Writer) decideRow(t *task, now time.Time, err error) outcome {
 // minPercentRows is the least number of rows that MaxRejectedPercent refers to.
 const minPercentRows = 1000
 
-// mayReject reports whether a further row may be rejected. The caller holds w.sink.
+// mayReject reports whether a further row may be rejected. Callers hold w.sink.
 func (w *Writer) mayReject() bool {
 	n := w.count.rejected.Load() + 1
 	rows := max(w.count.rows.Load()+n, minPercentRows)
