@@ -21,7 +21,7 @@ import (
 const insertThree = "INSERT INTO ks.t (id, name, v) VALUES (?, ?, ?)"
 
 // recordExecutes responds to every EXECUTE with VOID. The function it returns returns the cells of the last EXECUTE.
-func recordExecutes(t *testing.T, c *fakecql.Cluster) func() [][]byte {
+func recordExecutes(c *fakecql.Cluster) func() [][]byte {
 	var mu sync.Mutex
 	var last [][]byte
 	c.On(func(r *fakecql.Request) bool {
@@ -71,7 +71,7 @@ func testStatement(t *testing.T, v byte) {
 	c := newFakeCluster(t, v, 1)
 	columns := threeColumns(c)
 	c.Prepare(insertThree, fakecql.Prepared{Bind: columns, PK: []int{0}})
-	cells := recordExecutes(t, c)
+	cells := recordExecutes(c)
 	s := sessionOn(c)
 	ctx := context.Background()
 	null, unset := wire.AppendInt(nil, wire.Null), wire.AppendInt(nil, wire.Unset)
@@ -177,7 +177,7 @@ func TestStatementAfterAlter(t *testing.T) {
 	c := newFakeCluster(t, protoV5, 1)
 	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: "old"})
-	cells := recordExecutes(t, c)
+	cells := recordExecutes(c)
 	s := sessionOn(c)
 	ctx := context.Background()
 	insert, err := Prepare[struct{ ID int }](ctx, s.Query(stmt))

@@ -13,11 +13,11 @@ import (
 // Situations in which a server refuses a request.
 
 // failing returns a function that reads a row while the node answers EXECUTE with an error.
-func failing(e cqltest.Error, change ...func(*vecql.ClusterConfig)) func(*testing.T) error {
+func failing(e cqltest.Error) func(*testing.T) error {
 	return inShop(func(_ *testing.T, s *shop) error {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Error: &e})
 		return s.Query(readOne, 1).RetryPolicy(vecql.SimpleRetryPolicy{}).Exec()
-	}, change...)
+	})
 }
 
 func serverSituations() []situation {

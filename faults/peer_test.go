@@ -29,9 +29,9 @@ const (
 )
 
 // namedCluster returns a cluster whose rows contain its name, and its requests other than reads of system tables.
-func namedCluster(t *testing.T, version byte, name string, n int, change ...func(*fakecql.Node)) (*fakecql.Cluster, *requestLog) {
+func namedCluster(t *testing.T, version byte, name string, n int) (*fakecql.Cluster, *requestLog) {
 	t.Helper()
-	c := newCluster(t, version, n, change...)
+	c := newCluster(t, version, n)
 	c.Name = name
 	columns := fakecql.Columns("name text")
 	c.Prepare(peerRead, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}, Result: columns, ResultID: name})
