@@ -165,7 +165,7 @@ func TestFault07CutFrames(t *testing.T) {
 					got := make(chan error, len(questions))
 					for _, question := range questions {
 						go func() {
-							answer, err := c.ask(context.Background(), "question")
+							answer, err := c.ask(context.Background(), question)
 							if err == nil && answer != question {
 								err = fmt.Errorf("got %q, want %q", answer, question)
 							}
