@@ -67,7 +67,7 @@ type RouteInfo struct {
 	RoutingKey      []byte      // serialized partition key, nil when unknown
 	LWT             bool        // the statement is known to be conditional, or a read at a serial consistency
 	Idempotent      bool        // the statement is a SELECT, or marked idempotent
-	Prepare         bool        // the request prepares the statement, and its partition is unknown therefore
+	Prepare         bool        // the request prepares the statement, whose partition is not known yet
 	Statement       string      // of a batch the first one
 	Replicas        []*HostInfo // of the partition, the nearest first; empty when unknown
 }

@@ -265,9 +265,9 @@ func writeTypeOf(err error) string {
 }
 
 // A SpeculativeExecutionPolicy sets the number and the delay of further executions of a request while no response has
-// arrived. It applies only to idempotent statements. Executions that do not respond first are bounded to one for five
-// requests of a session, after the first hundred: they only add to the load of a slow cluster. Both methods are called
-// once per request, on its goroutine.
+// arrived. It applies only to idempotent statements. A session starts at most a hundred executions that do not respond
+// first, and one more for every five requests: such executions only add to the load of a slow cluster. Both methods are
+// called once per request, on its goroutine.
 type SpeculativeExecutionPolicy interface {
 	// Attempts returns the number of executions besides the first one; 0 means none.
 	Attempts() int

@@ -99,7 +99,8 @@ func (r *EncodedRows) Token() (token int64, ok bool) { return r.token, r.hasToke
 
 // Join moves the rows of o to r and reports whether it did: both must be rows of one statement that binds the whole
 // partition key. The statement must not be conditional and must not update counters. Rows of one partition cost a
-// server least. Rows of several should share a replica, to which ExecOn sends them: a node passes on what is not its.
+// server least. Rows of several partitions should share a replica, to which ExecOn sends them: a node forwards the rows
+// that it does not store.
 func (r *EncodedRows) Join(o *EncodedRows) bool {
 	if r == o || r.Rows() == 0 || o.Rows() == 0 || r.query != o.query || r.stmt != o.stmt || !r.hasToken ||
 		!o.hasToken || r.Rows()+o.Rows() > BatchSizeMaximum {

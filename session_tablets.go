@@ -18,7 +18,7 @@ type TabletReplica struct {
 }
 
 // Tablets returns the tablets of a table that the session has learned, in the order of their tokens. The session learns
-// a tablet from the response of a node that is not a replica: it may know some tablets, or none.
+// a tablet from the response of a node that is not a replica: the result may lack tablets, or be empty.
 func (s *Session) Tablets(keyspace, table string) []Tablet {
 	var out []Tablet
 	for t := range s.routing.tablets.All(keyspace, table) {

@@ -150,7 +150,8 @@ func (h *HostInfo) String() string { return h.addr.String() + " (" + h.dc + ")" 
 
 func ipOf(a netip.Addr) net.IP { return net.IP(a.AsSlice()) }
 
-// NewHostInfoFromAddrPort returns a HostInfo with only an address, for tests of a HostFilter or HostSelectionPolicy.
+// NewHostInfoFromAddrPort returns a HostInfo with only an address, for tests of a HostFilter or HostSelectionPolicy. It
+// returns an error unless addr has 4 or 16 bytes and port is 0 to 65535.
 func NewHostInfoFromAddrPort(addr net.IP, port int) (*HostInfo, error) {
 	a, ok := netip.AddrFromSlice(addr)
 	if !ok || port < 0 || port > 0xFFFF {

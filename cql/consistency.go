@@ -45,7 +45,7 @@ func (c Consistency) String() string {
 // IsSerial reports whether c is Serial or LocalSerial.
 func (c Consistency) IsSerial() bool { return c == Serial || c == LocalSerial }
 
-// ParseConsistency returns the level named s, in any case.
+// ParseConsistency returns the level named s, such as "LOCAL_QUORUM", in upper or lower case. The error contains s.
 func ParseConsistency(s string) (Consistency, error) {
 	for i, name := range consistencyNames {
 		if strings.EqualFold(s, name) {

@@ -68,7 +68,7 @@ func MustRandomUUID() UUID {
 	return u
 }
 
-// ParseUUID parses 32 hexadecimal digits, either without dashes or as 8-4-4-4-12.
+// ParseUUID parses 32 hexadecimal digits of either case, without dashes or as 8-4-4-4-12. The error contains the text.
 func ParseUUID(s string) (UUID, error) {
 	var u UUID
 	digits := s
@@ -84,7 +84,7 @@ func ParseUUID(s string) (UUID, error) {
 	return u, nil
 }
 
-// UUIDFromBytes returns the UUID of 16 bytes.
+// UUIDFromBytes returns the UUID of 16 bytes, and an error for any other length.
 func UUIDFromBytes(b []byte) (UUID, error) {
 	if len(b) != 16 {
 		return UUID{}, fmt.Errorf("vecql: %d bytes are not a UUID", len(b))
@@ -125,8 +125,8 @@ func timestamp100ns(t time.Time) int64 {
 	return (t.Unix()-uuidEpoch)*1e7 + int64(t.Nanosecond())/100
 }
 
-// TimeUUIDWith returns the version 1 UUID of t, in steps of 100 ns since 1582-10-15, the low 14 bits of clock, and 6
-// bytes of node.
+// TimeUUIDWith returns the version 1 UUID of t, in steps of 100 ns since 1582-10-15, the low 14 bits of clock, and the
+// first 6 bytes of node. Bytes that node lacks are 0.
 func TimeUUIDWith(t int64, clock uint32, node []byte) UUID {
 	var u UUID
 	binary.BigEndian.PutUint32(u[0:], uint32(t))
