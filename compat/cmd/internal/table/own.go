@@ -246,7 +246,7 @@ var Own = map[string]string{
 	"DontShuffleReplicas":                  "renamed: `DoNotShuffleReplicas`",
 	"HostPolicyOptionDisableDCFailover":    "renamed: `DisableDCFailover`",
 	"MAX_IN_FLIGHT_THRESHOLD":              "renamed: the argument of `AvoidSlowReplicas`",
-	"Partitioner":                          "absent: the driver knows Murmur3Partitioner; other tables are not routed by token",
+	"Partitioner":                          "absent: the driver computes tokens of Murmur3Partitioner only; other tables are not routed by token",
 	"Token":                                "renamed: `RouteInfo`",
 	"DataCentreHostFilter":                 "renamed: `DataCenterHostFilter`",
 	"AddressPort":                          "renamed: `AddressTranslator`",
