@@ -12,8 +12,8 @@ import (
 	"github.com/vecql/vecql/parquetscan"
 )
 
-// Narrowing: the first rows of an order, and a few groups of many, need fewer rows of a file the more is known of them.
-// Their nodes pass filters to the scan while it runs.
+// Narrowing: a sort with a limit, and groups with a limit and no order, need fewer rows of a file the more rows they
+// have seen. Their nodes pass filters to the scan while it runs.
 
 // A narrower leaves out rows of a scan from now on; nil means that the source cannot.
 type narrower func(parquetscan.Filter) error
@@ -80,7 +80,7 @@ func canNarrow(k column.Kind) bool {
 	return hasOrder(k) && k != column.Inet
 }
 
-// A bound is the last of the first rows of an order, of all goroutines.
+// A bound is the last row that a sort with a limit keeps, so far and among all goroutines.
 type bound struct {
 	narrow narrower
 	mu     sync.Mutex
