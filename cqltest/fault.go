@@ -17,12 +17,14 @@ import (
 
 // Faults: which requests and connections they match, and their effects.
 
-// A Fault selects requests and describes what happens to them. The zero value of a field of the first group matches
-// everything; that of a field of a later group changes nothing. A request meets the first Fault that matches it, in the
+// A Fault selects requests and describes what happens to them. A request meets the first Fault that matches it, in the
 // order of Inject.
+//
+// The fields from Node to Times select requests; the zero value of one matches everything. The others are effects, and
+// their zero values change nothing: Forget to CloseRequestAfter before the request is executed, Execute to
+// PadPagingState on the choice of the answer, Warnings to CloseAfter on any answer. A request that meets Error, Answer
+// or Drop is executed only if Execute is set.
 type Fault struct {
-	// Which requests.
-
 	Node *Node  // requests to this node
 	Op   Opcode // requests of this opcode; 0, which no request has, means any
 	// requests whose text contains this: text of QUERY and PREPARE, of the prepared statement of EXECUTE, of any entry of
@@ -34,15 +36,11 @@ type Fault struct {
 	Skip  int // number of matching requests that pass unharmed first
 	Times int // number of requests that meet the fault; 0 means all
 
-	// Effects before the request is executed.
-
 	Forget bool          // the node forgets all its prepared statements
 	Before time.Duration // delays the request; other requests of the connection continue
 	// CloseRequestAfter closes the connection after this many bytes (1 or more) of the request's frame have been read.
 	// The request is not executed. Only Node and Op can match such a fault: its text is not read yet.
 	CloseRequestAfter int
-
-	// The answer. A request that meets Error, Answer or Drop is executed only if Execute is set.
 
 	Execute bool    // executes the request despite Error, Answer or Drop
 	Drop    bool    // sends no answer
@@ -54,8 +52,6 @@ type Fault struct {
 	SkipMetadata bool
 	// PadPagingState lengthens the paging state of the answer by this many bytes.
 	PadPagingState int
-
-	// Effects on any answer.
 
 	Warnings []string          // added to the answer's warnings
 	Payload  map[string][]byte // added to the answer's custom payload
