@@ -3,12 +3,14 @@
 package parquetscan
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -354,6 +356,35 @@ func TestFilterColumns(t *testing.T) {
 	require.Equal(t, `(b = 1) AND ((a.x IS NULL) OR (NOT (b < 3))) AND (true) AND (c IN ())`, f.String())
 	require.Equal(t, `s = "x"`, Eq("s", "x").String())
 	require.Equal(t, "false", Or().String())
+}
+
+// TestFilterWithoutColumns requires that a filter without a column selects all rows or none.
+func TestFilterWithoutColumns(t *testing.T) {
+	b := column.NewBatch(column.Strings("s", []string{"", "x", ""}), column.Of("i", []int64{1, 2, 3}))
+	d := openBytes(t, writeBatches(t, b.Schema(), WriterOptions{}, b))
+	all := []Filter{{}, And(), Not(Or()), Or(And(), Or())}
+	none := []Filter{Or(), And(Or()), Not(And()), And(And(), Or())}
+	for k, filter := range slices.Concat(all, none) {
+		want := 3
+		if k >= len(all) {
+			want = 0
+		}
+		for _, columns := range [][]string{nil, {"i"}, {}} {
+			s, err := d.Scan(Options{Filter: filter, Columns: columns, Narrow: []string{"s"}})
+			require.NoError(t, err)
+			require.Equal(t, want, rowsRead(t, s), "%v", filter)
+			require.NoError(t, s.Narrow(Eq("s", "x")))
+			require.Equal(t, min(want, 1), rowsRead(t, s), "%v", filter)
+		}
+	}
+}
+
+func rowsRead(t *testing.T, s *Scan) (rows int) {
+	for b, err := range s.All(context.Background()) {
+		require.NoError(t, err)
+		rows += b.Rows
+	}
+	return rows
 }
 
 // TestFilterImmutable checks that filters copy their arguments: slices of values and of filters.

@@ -243,12 +243,8 @@ func (f *dataFile) checkUnique(name string) error {
 
 // addFilter compiles the filter and adds columns that only it needs.
 func (s *Scan) addFilter() error {
-	paths := s.o.Filter.columns()
-	if len(paths) == 0 {
-		return nil
-	}
 	var err error
-	if s.filter, err = s.addOnce(paths); err != nil {
+	if s.filter, err = s.addOnce(s.o.Filter.columns()); err != nil {
 		return err
 	}
 	s.pred, err = s.o.Filter.compile(func(path string) (column.Type, bool) {
