@@ -85,7 +85,7 @@ func (r *reader) read(ctx context.Context, n int64) ([]rowView, error) {
 		if r.end = !ok || p.token > r.to; r.end {
 			break
 		}
-		out = r.rows(p, out)
+		out = r.rows(p.partition, out)
 	}
 	return out, nil
 }
@@ -104,11 +104,11 @@ func (r *reader) keyed() *partition {
 
 // start returns the place of the partition to continue in, in a range of tokens.
 func (r *reader) start() place {
-	return r.st.parts.search(func(p *partition) bool {
+	return r.st.parts.search(func(p placed) bool {
 		if !r.placed {
 			return p.token < r.from
 		}
-		c := compareKeys(p.token, p.key, r.pos.token, r.pos.key)
+		c := p.compare(r.pos.token, r.pos.key)
 		return c < 0 || c == 0 && r.pos.done
 	})
 }

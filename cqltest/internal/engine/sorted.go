@@ -9,7 +9,7 @@ import (
 
 // A sorted list.
 
-// chunkSize bounds the elements that one insertion moves: 512 pointers fill one page of memory.
+// chunkSize bounds the elements that one insertion moves: 512 partitions with their tokens fill two pages.
 const chunkSize = 512
 
 // sorted is an ordered list with cheap insertion anywhere: a list of chunks, each sorted, none empty, none above

@@ -167,20 +167,27 @@ type partition struct {
 type store struct {
 	number int64 // order of locking
 	mu     sync.RWMutex
-	parts  sorted[*partition]
+	parts  sorted[placed]
 	byKey  map[string]*partition
+}
+
+// placed is a partition with its token, so that a search reads the memory of few partitions.
+type placed struct {
+	token int64
+	*partition
+}
+
+// compare compares the partition with a key.
+func (p placed) compare(at int64, key []byte) int {
+	if p.token != at {
+		return cmp.Compare(p.token, at)
+	}
+	return bytes.Compare(p.key, key)
 }
 
 var stores atomic.Int64
 
 func newStore() *store { return &store{number: stores.Add(1), byKey: map[string]*partition{}} }
-
-func compareKeys(at int64, ak []byte, bt int64, bk []byte) int {
-	if at != bt {
-		return cmp.Compare(at, bt)
-	}
-	return bytes.Compare(ak, bk)
-}
 
 // partition returns the partition of the key, which it creates if missing. Callers hold the lock for writing.
 func (s *store) partition(key []byte, parts [][]byte) *partition {
@@ -188,7 +195,8 @@ func (s *store) partition(key []byte, parts [][]byte) *partition {
 	if p == nil {
 		p = &partition{partitionHead: partitionHead{token.Murmur3(key), key, parts}, deletion: noTimestamp}
 		s.byKey[string(key)] = p
-		s.parts.insert(s.parts.search(func(o *partition) bool { return compareKeys(o.token, o.key, p.token, p.key) < 0 }), p)
+		at := s.parts.search(func(o placed) bool { return o.compare(p.token, key) < 0 })
+		s.parts.insert(at, placed{p.token, p})
 	}
 	return p
 }
@@ -197,7 +205,7 @@ func (s *store) partition(key []byte, parts [][]byte) *partition {
 func (s *store) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parts, s.byKey = sorted[*partition]{}, map[string]*partition{}
+	s.parts, s.byKey = sorted[placed]{}, map[string]*partition{}
 }
 
 // row returns the row of a clustering key; nil means none.
