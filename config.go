@@ -220,7 +220,7 @@ func NewCluster(hosts ...string) *ClusterConfig { return &ClusterConfig{Hosts: h
 // CreateSession connects to the cluster, as NewSession does with this configuration.
 func (c *ClusterConfig) CreateSession() (*Session, error) { return NewSession(*c) }
 
-// withDefaults returns c with defaults in place of zero fields. The error joins all invalid fields.
+// withDefaults returns c with defaults in place of zero fields.
 func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.Port, 9042)
 	setDefault(&c.CQLVersion, "3.0.0")
@@ -236,8 +236,8 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	setDefault(&c.PageSize, 5000)
 	setDefault(&c.NextPagePrefetch, 0.25)
 	setDefault(&c.MaxRequestsPerConn, stream.MaxStreams)
-	c.Profiles = maps.Clone(c.Profiles)
 	setDefault(&c.ShardAwareLocalPorts, [2]uint16{49152, 65535})
+	c.Profiles = maps.Clone(c.Profiles)
 	if c.ReconnectionPolicy == nil {
 		c.ReconnectionPolicy = ExponentialReconnectionPolicy{}
 	}
@@ -247,6 +247,11 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	if c.Dialer == nil && c.HostDialer == nil {
 		c.Dialer = &net.Dialer{KeepAlive: 15 * time.Second}
 	}
+	return c, c.validate()
+}
+
+// validate returns an error that joins all invalid fields. Zero fields have their defaults.
+func (c *ClusterConfig) validate() error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
@@ -276,8 +281,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 		"SerialConsistency is %v, must be SERIAL or LOCAL_SERIAL", c.SerialConsistency)
 	fault(!(c.NextPagePrefetch <= 1), "NextPagePrefetch is %v, must be at most 1", c.NextPagePrefetch)
 	fault(c.MaxRequestsPerConn < 0 || c.MaxRequestsPerConn > stream.MaxStreams,
-		"MaxRequestsPerConn is %d, must be at most %d",
-		c.MaxRequestsPerConn, stream.MaxStreams)
+		"MaxRequestsPerConn is %d, must be 0 to %d", c.MaxRequestsPerConn, stream.MaxStreams)
 	fault(c.Throttle.MaxRequests < 0, "Throttle.MaxRequests is %d, must not be negative", c.Throttle.MaxRequests)
 	fault(c.MemoryBudget < 0, "MemoryBudget is %d, must not be negative", c.MemoryBudget)
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
@@ -296,7 +300,7 @@ func (c ClusterConfig) withDefaults() (ClusterConfig, error) {
 	_, snappy := c.Compressor.(SnappyCompressor)
 	fault(snappy && c.ProtoVersion == 5,
 		"Compressor is Snappy, which protocol v5 does not support: set LZ4 or ProtoVersion 4")
-	return c, joinErrors(errs...)
+	return joinErrors(errs...)
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -40,7 +40,7 @@ func (c *conn) silence() time.Duration { return time.Duration(c.now() - c.answer
 // request answers a probe. While the connection drains its calls wait on: after Session.Close there is no other one.
 func (c *conn) checkWait(w *waiter) error {
 	now := c.now()
-	since := max(c.answered.Load(), w.sent) // answers to earlier requests say nothing about this one
+	since := max(c.answered.Load(), w.sent) // answers to earlier requests do not count for this one
 	quiet := now - since
 	if quiet >= w.patience {
 		c.suspect()

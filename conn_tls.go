@@ -17,9 +17,9 @@ import (
 // records are not written to the socket, but stored: the leader has TLS encrypt a whole chunk, and writes the records
 // itself. Many requests share one write and full records, and a stalled write can be continued, as without TLS.
 //
-// In the other direction crypto/tls would read some 500 bytes at a time, and nothing would tell how many records it has
-// read ahead. So one read takes all that the socket has, and TLS gets it record by record: the reader knows whether
-// another response is there.
+// In the other direction crypto/tls would read some 500 bytes at a time, and would hide how many records it has read
+// ahead. So one read takes all that the socket has, and TLS receives it record by record. The reader goroutine can
+// therefore test whether another response has arrived.
 
 // records is the net.Conn below the TLS of a connection.
 type records struct {

@@ -36,7 +36,7 @@ type HostPicker interface {
 
 // A NextHost returns the nodes that a request tries, one with each call; a SelectedHost without a Host ends them. Calls
 // do not overlap, but speculative executions call from their own goroutines; a call that blocks delays its own request.
-// A node may be returned again. The driver skips nodes that it does not know, that have a negative tier or no
+// A node may be returned again. The driver skips unknown nodes, nodes with a negative tier and nodes without a
 // connection, and tries nodes that answer nothing after all others. It makes a bounded number of calls.
 type NextHost func() SelectedHost
 

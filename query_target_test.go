@@ -121,7 +121,7 @@ func TestEncodedRows(t *testing.T) {
 			batches := cluster.Observe(cqltest.Fault{Op: cqltest.OpBatch})
 			require.NoError(t, group.ExecOn(t.Context(), group.Targets(nil)[0].HostID))
 			require.Positive(t, batches.Hits())
-			if cfg.Scylla == nil { // which tells the tablets only in responses to EXECUTE
+			if cfg.Scylla == nil { // which sends tablets only in responses to EXECUTE
 				require.Equal(t, cluster.Stats().Routable, cluster.Stats().OnReplica)
 			}
 			var got []string

@@ -188,7 +188,7 @@ func TestHostPickerSpeculation(t *testing.T) {
 	})
 }
 
-// ownHosts is a HostPicker that knows nodes only from listeners.
+// ownHosts is a HostPicker that receives its nodes from listeners only.
 type ownHosts struct {
 	roundRobinPolicy
 	mu    sync.Mutex

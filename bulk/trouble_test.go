@@ -265,7 +265,7 @@ func TestServerErrors(t *testing.T) {
 	})
 }
 
-// TestIsOfNode distinguishes what a node refuses from what the session itself does, which says nothing about the node.
+// TestIsOfNode distinguishes failures that a node caused from those of the session's own limits.
 func TestIsOfNode(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrTimeoutNoResponse: true, vecql.ErrConnectionClosed: true, vecql.ErrThrottled: false,

@@ -222,7 +222,7 @@ func TestFault37OnlyContactPoint(t *testing.T) {
 	})
 }
 
-// TestFault37ClonedNode: the other cluster is a clone with the same host ids. The name tells them apart.
+// TestFault37ClonedNode: the other cluster is a clone with the same host ids. Only the names differ.
 func TestFault37ClonedNode(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
 		clone, received := namedCluster(t, fakecql.V5, "clone", 2)

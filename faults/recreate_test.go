@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
@@ -40,7 +41,7 @@ func cqlSession(t *testing.T, c *cqltest.Cluster, change ...func(*vecql.ClusterC
 
 const insertV = "INSERT INTO ks.t (id, v) VALUES (?, ?)"
 
-// recreate gives column v another type of the same size.
+// recreate creates the table again. The other type of column v has the same size.
 func recreate(t *testing.T, c *cqltest.Cluster) {
 	t.Helper()
 	require.NoError(t, c.Exec("DROP TABLE ks.t"))
@@ -51,7 +52,9 @@ func recreate(t *testing.T, c *cqltest.Cluster) {
 func eventually(t *testing.T, f func() error) {
 	t.Helper()
 	var err error
-	require.Eventually(t, func() bool { err = f(); return err == nil }, 20*time.Second, time.Millisecond, "%v", err)
+	if !assert.Eventually(t, func() bool { err = f(); return err == nil }, 20*time.Second, time.Millisecond) {
+		t.Fatal(err)
+	}
 }
 
 // TestFault52NodeForgets: the table is created again without an event, and its node has forgotten the statement. The

@@ -86,7 +86,7 @@ func TestNestedCounted(t *testing.T) {
 	}
 }
 
-// TestSlicesOfBatches checks that slices of a batch give the same result as the whole batch.
+// TestSlicesOfBatches checks that slices of a batch have the same result as the whole batch.
 func TestSlicesOfBatches(t *testing.T) {
 	r := newRand(t)
 	for _, typ := range columntest.Types() {

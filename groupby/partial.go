@@ -129,7 +129,7 @@ func short(err error) error {
 
 // MergePartial adds the groups of a partial that WritePartial wrote. It reads to the end of the partial and no further.
 // Several partials may be merged, before and after rows are added. Row numbers are those of the Grouper that wrote the
-// partial. For FirstAppearance, or aggregates that depend on the order of rows, give [Worker.Add] batches whose
+// partial. For FirstAppearance, or aggregates that depend on the order of rows, pass batches to [Worker.Add] whose
 // Source.FirstRow counts through the input of all Groupers.
 //
 // After an error some groups may have been merged, and the Grouper is finished. The error is a *CorruptError, a

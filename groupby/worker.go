@@ -190,7 +190,7 @@ func (w *worker) addLocated(c *chunk, ids, misses []uint32) error {
 }
 
 // nearlyDistinct reports whether the rows until the first mark show that the table will not have room for the groups.
-// Keys that come in order, as counters do, all differ at first: a sample or their range tells more about them.
+// Keys that come in order, as counters do, all differ at first: a sample of them, or their range, is better evidence.
 func (w *worker) nearlyDistinct(groups int) bool {
 	return w.from == 0 && !w.sampled && groupsOf(w.rows, w.rows-groups) > w.plan.local && !w.local.t.isNarrow()
 }

@@ -270,8 +270,8 @@ func (b *schemaBuilder) primitive(name string, def, above, rep int, path string,
 	}, nil
 }
 
-// setType sets the stored type and the type of the leaf. It ignores a logical type that does not fit the physical one:
-// the format asks readers to ignore logical types that they do not know.
+// setType sets the stored type and the type of the leaf. It ignores a logical type that does not fit the physical one,
+// as the format requires of readers for unknown logical types.
 func (l *leaf) setType() error {
 	switch l.physical {
 	case parquet.Types.Boolean:

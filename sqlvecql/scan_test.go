@@ -125,7 +125,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Scan has the conversions of the decoder of vecql, which reads cells: each pair of a type and a Go type gives the same
+// Scan has the conversions of the decoder of vecql, which reads cells: each pair of a type and a Go type has the same
 // value by both, or fails by both.
 func TestScanEqualsTheDecoder(t *testing.T) {
 	_, db := start(t, createTypes())

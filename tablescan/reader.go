@@ -209,7 +209,7 @@ func (s *Scan) roomAhead() bool {
 //
 // The number of rows is the only bound that all servers have. CASSANDRA-11745 adds a flag by which the page size of a
 // request counts bytes (bit 30 of the flags in its drafts; no release and no protocol document has it yet). The scan
-// does not use it: a server that does not know the flag ignores it, and would read a size of 1 MiB as a million rows.
+// does not use it: a server without the flag ignores it, and would read a size of 1 MiB as a million rows.
 func (r *reader) fetch(ctx context.Context, p Part, state vecql.PageToken, rows int) response {
 	s := r.scan
 	values := slices.Concat(s.cfg.Values[:s.before], []any{p.Start, p.End}, s.cfg.Values[s.before:])

@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// A collector runs the garbage collector when C has released much memory and Go has not run it since. Go runs it when
-// the heap has doubled since the last run, and the heap then had what C held: without a collector, a program that reads
-// large results one after the other takes the memory of two of them.
+// A collector runs the garbage collector when C has released much memory and Go has not run it since. Go itself runs it
+// when the heap has twice the size that was in use at the last run, memory held by C included. Without a collector, a
+// program that reads large results one after the other therefore has two of them in memory.
 type collector struct {
 	limit    int64         // bytes
 	run      func()        // the garbage collector
-	cycles   func() uint64 // its runs so far
+	cycles   func() uint64 // the number of its runs, also of those that Go started
 	released atomic.Int64
 	running  atomic.Bool
 	last     uint64 // the cycles at the last check; running guards it

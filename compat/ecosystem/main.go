@@ -118,7 +118,7 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 		fmt.Printf("tests: %d passed, %d failed, %d skipped\n", r.Passed, len(r.Failed), r.Skipped)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // a command was stopped, which says nothing about the program
+		return ctx.Err() // a command was stopped; that is no result of the program
 	}
 	return r.store(e.work)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// Observers, tracing and retry policies: what a program learns of attempts, and what it decides.
+// Observers, tracing and retry policies: what a program observes of attempts, and what it decides.
 
 func TestQueryObserverOfAttempts(t *testing.T) {
 	cluster, cfg := start(t, 1)

@@ -118,7 +118,7 @@ func (r *RegisteredTypes) RegisterCustom(name string, t CQLType) error {
 	return nil
 }
 
-// AddAlias gives a registered type another name.
+// AddAlias registers a further name of a registered type.
 func (r *RegisteredTypes) AddAlias(name, as string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -39,7 +39,7 @@ type NextHost func() SelectedHost
 // A SelectedHost is a node that a policy has picked for a request.
 type SelectedHost interface {
 	Info() *HostInfo
-	// Token returns the token of the request, nil if the policy does not know it. It has no effect.
+	// Token returns the token of the request, nil if the policy has none. It has no effect.
 	Token() Token
 	// Mark is called with the error of the attempt on the node, nil for a success.
 	Mark(error)

@@ -17,7 +17,7 @@ import (
 
 // Plans of vector<T, n> (native_protocol_v5.spec, section 5.25): n elements, no count, no NULL. Elements of a fixed
 // size follow each other; other elements have an [unsigned vint] length each (as servers do; the text of the section
-// says [bytes]). If the elements in memory differ from the wire in byte order only, package swap converts all of them
+// has [bytes]). If the elements in memory differ from the wire in byte order only, package swap converts all of them
 // at once: in bulk.
 
 // maxDimensions is the largest dimension with a plan. That many elements of 16 bytes have a size that fits an int32, so

@@ -108,7 +108,7 @@ func TestBudgetWaitEnds(t *testing.T) {
 	})
 }
 
-// A request that is admitted just as its context ends gives its memory back.
+// A request that is admitted just as its context ends releases its memory.
 func TestBudgetLeftAfterAdmission(t *testing.T) {
 	b := newBudget(t, 10)
 	acquire(t, b, 8, false)

@@ -126,7 +126,7 @@ func TestQueueAllocatesNothingWithoutWait(t *testing.T) {
 	}))
 }
 
-// A request that is admitted just as its context ends gives its room back.
+// A request that is admitted just as its context ends releases its place.
 func TestQueueLeftAfterAdmission(t *testing.T) {
 	q := New(Limits{Requests: 1}, errRefused)
 	occupy(t, q)

@@ -275,7 +275,7 @@ id=3: missing in the target
 id=9: only in the target
 `, lines(d.Report()))
 	require.EqualValues(t, 4, d.Report().Rows)
-	// a resumed comparison reads only the rows that are left, and knows the keys of all
+	// a resumed comparison reads only the rows that are left, and has the keys of all
 	reads := cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: `"id" = ?`})
 	again, err := NewBatches("items.parquet", tableOf(t, session, "a"), Config{Checkpoint: &checkpoint})
 	require.NoError(t, err)

@@ -89,7 +89,7 @@ func (t *table) hasVersion(driver, version string) bool {
 	})
 }
 
-// rename gives a driver of v4 another name. It copies a result to the case of v5, if other drivers have that case, and
+// rename changes the name of a driver of v4. It copies a result to the case of v5, if other drivers have that case, and
 // keeps it in the case of v4, unless no other driver has that.
 func (t *table) rename(driver, name string) {
 	t.drivers[slices.Index(t.drivers, driver)] = name

@@ -14,7 +14,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// A session takes its nodes from the pool, and the pool learns of failures.
+// A session takes its nodes from the pool, and the pool receives their failures.
 func TestHostPoolHostPolicy(t *testing.T) {
 	cluster := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
 	pool := &pool{HostPool: hostpool.New(nil)}

@@ -12,7 +12,7 @@ import (
 	"github.com/vecql/vecql/cqltest"
 )
 
-// TestHostPool: the pool learns that a node fails.
+// TestHostPool: the pool avoids a node that fails.
 func TestHostPool(t *testing.T) {
 	c := newCluster(t, cqltest.Config{Network: cqltest.Addresses})
 	pool := hostpool.New(nil)

@@ -35,7 +35,7 @@ func (r *raw) UnmarshalCQL(_ vecql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// line is a line of a file of statements: words that say how to execute the statement, and the statement.
+// line is a line of a file of statements: words for how to execute the statement, and the statement.
 type line struct {
 	text   string
 	page   int        // "PAGE n": reads all pages of n rows
