@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -242,7 +243,7 @@ func TestCheckDamaged(t *testing.T) {
 			c := column.NewBatch(whole).Clone().Columns[0]
 			require.NoError(t, c.Check())
 			do(&c)
-			require.Error(t, c.Check(), "%s: %s", f.Name, name)
+			require.ErrorContains(t, c.Check(), "column: "+f.Name+": ", name)
 		}
 	}
 }
@@ -307,6 +308,17 @@ func TestDecimalString(t *testing.T) {
 	} {
 		require.Equal(t, want, d.String())
 	}
+}
+
+// TestKindClasses compares the classes of kinds with their names.
+func TestKindClasses(t *testing.T) {
+	for k := column.Bool; k <= column.Tuple; k++ {
+		require.Equal(t, regexp.MustCompile(`^u?int\d+$`).MatchString(k.String()), k.IsInteger(), "%v", k)
+		require.Equal(t, regexp.MustCompile(`^float\d+$`).MatchString(k.String()), k.IsFloat(), "%v", k)
+	}
+	schema := column.Schema{{Name: "b"}, {Name: "a"}, {Name: "b"}}
+	require.Equal(t, []string{"b", "a", "b"}, schema.Names())
+	require.Empty(t, column.Schema{}.Names())
 }
 
 // TestSchemaEmpty compares the schema of an empty batch with the one that it was made of.

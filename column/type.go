@@ -83,6 +83,12 @@ func (k Kind) String() string {
 // IsText reports whether the values of kind k are bytes of any length: String, Binary, Inet, Varint, Decimal.
 func (k Kind) IsText() bool { return k >= String && k <= Decimal }
 
+// IsInteger reports whether the values of kind k are integers of a fixed width: Int8 to Int64, Uint8 to Uint64.
+func (k Kind) IsInteger() bool { return k >= Int8 && k <= Uint64 }
+
+// IsFloat reports whether the values of kind k are floats: Float16, Float32, Float64.
+func (k Kind) IsFloat() bool { return k >= Float16 && k <= Float64 }
+
 // IsNested reports whether columns of kind k have children.
 func (k Kind) IsNested() bool { return k >= List && k <= Tuple }
 
@@ -227,6 +233,15 @@ func (s Schema) Index(name string) int {
 		}
 	}
 	return -1
+}
+
+// Names returns the names of the fields, in fresh memory.
+func (s Schema) Names() []string {
+	names := make([]string, len(s))
+	for i := range s {
+		names[i] = s[i].Name
+	}
+	return names
 }
 
 // Empty returns a batch of no rows with a column for each field.

@@ -136,14 +136,6 @@ func (b *binder) keep(names []string) {
 	b.add(&selectOp{names: names})
 }
 
-func namesOf(s column.Schema) []string {
-	names := make([]string, len(s))
-	for i := range s {
-		names[i] = s[i].Name
-	}
-	return names
-}
-
 // quoted returns names as the arguments of a call.
 func quoted(names []string) string {
 	parts := make([]string, len(names))
@@ -214,7 +206,7 @@ type groupStep struct {
 func (s *groupStep) bind(b *binder) error {
 	keys := s.keys
 	if s.distinct && len(keys) == 0 {
-		keys = namesOf(b.schema)
+		keys = b.schema.Names()
 	}
 	for _, name := range keys {
 		if err := b.column(s.verb, name); err != nil {
@@ -242,7 +234,7 @@ type orderStep struct{ orders []Order }
 
 // bind computes columns that are expressions, and drops them after the sort.
 func (s *orderStep) bind(b *binder) error {
-	before := namesOf(b.schema)
+	before := b.schema.Names()
 	op := &sortOp{window: window{limit: -1}}
 	for _, o := range s.orders {
 		if err := b.column("OrderBy", o.column); err != nil {

@@ -230,7 +230,7 @@ func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*compute
 	}
 	isBase := func(name string) bool {
 		i := g.input.Index(name)
-		return computed[name] == nil && slices.Contains(g.keys, name) && !isFloat(g.input[i].Type.Kind)
+		return computed[name] == nil && slices.Contains(g.keys, name) && !g.input[i].Type.Kind.IsFloat()
 	}
 	used := func(name string) bool {
 		for _, c := range computed {
@@ -248,10 +248,6 @@ func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*compute
 		derived = append(derived, c)
 	}
 	return derived
-}
-
-func isFloat(k column.Kind) bool {
-	return k == column.Float16 || k == column.Float32 || k == column.Float64
 }
 
 // derive moves the computation of keys behind the groups, operation i.

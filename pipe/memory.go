@@ -38,7 +38,7 @@ func (s *memorySource) open(context.Context, Config) (opened, error) {
 
 // alike returns a batch with the columns of another one.
 func alike(b, first *column.Batch) (*column.Batch, error) {
-	same, err := b.Select(namesOf(first.Schema())...)
+	same, err := b.Select(first.Schema().Names()...)
 	if err != nil {
 		return nil, err
 	}

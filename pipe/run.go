@@ -58,7 +58,7 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 
 // clone returns rows of the result in new memory.
 func (p *plan) clone(rows part) (*column.Batch, error) {
-	b, err := rows.b.Select(namesOf(p.schema)...)
+	b, err := rows.b.Select(p.schema.Names()...)
 	switch {
 	case err != nil:
 		return nil, err

@@ -43,7 +43,7 @@ func (u *openedUnion) align(b *binder) error {
 		return err
 	}
 	if b != u.members[0] {
-		b.keep(namesOf(u.members[0].schema))
+		b.keep(u.members[0].schema.Names())
 	}
 	return nil
 }

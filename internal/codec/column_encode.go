@@ -193,9 +193,6 @@ func planBoolean(t column.Type) appendRow {
 func uint32At(c *column.Column, i int) uint32 { return binary.NativeEndian.Uint32(c.Values[4*i:]) }
 func uint64At(c *column.Column, i int) uint64 { return binary.NativeEndian.Uint64(c.Values[8*i:]) }
 
-// isIntegerKind reports whether values of a kind are integers.
-func isIntegerKind(k column.Kind) bool { return k >= column.Int8 && k <= column.Uint64 }
-
 // integerAt returns row i of a column of integers. above reports whether the value exceeds int64; v then has its bits.
 func integerAt(c *column.Column, i int) (v int64, above bool) {
 	switch c.Type.Kind {
@@ -229,7 +226,7 @@ func planInteger(typ cql.Type, t column.Type) appendRow {
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			return appendBits64(dst, uint64At(c, i)), nil
 		}
-	case !isIntegerKind(t.Kind):
+	case !t.Kind.IsInteger():
 		return nil
 	}
 	size := map[cql.Type]int{

@@ -65,7 +65,7 @@ func planVarint(t column.Type) appendRow {
 			}
 			return appendContentOf(dst, b), nil
 		}
-	case isIntegerKind(t.Kind), isScaled(t.Kind) && t.Scale == 0:
+	case t.Kind.IsInteger(), isScaled(t.Kind) && t.Scale == 0:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			at := len(dst)
 			return endLength(appendUnscaled(append(dst, 0, 0, 0, 0), c, i), at), nil
@@ -92,7 +92,7 @@ func planDecimal(t column.Type) appendRow {
 			}
 			return appendContentOf(dst, b), nil
 		}
-	case isIntegerKind(t.Kind), isScaled(t.Kind):
+	case t.Kind.IsInteger(), isScaled(t.Kind):
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			at := len(dst)
 			dst = wire.AppendInt(append(dst, 0, 0, 0, 0), int32(t.Scale))

@@ -30,7 +30,7 @@ func (in *Input) readParquet(ctx context.Context, file inputFile, path string, s
 		return err
 	}
 	defer ds.Close()
-	names := namesOf(ds.Schema())
+	names := ds.Schema().Names()
 	if err := in.o.checkNames(file.path, names); err != nil {
 		return err
 	}
@@ -62,14 +62,6 @@ func (in *Input) readParquet(ctx context.Context, file inputFile, path string, s
 		}
 	}
 	return nil
-}
-
-func namesOf(schema column.Schema) []string {
-	names := make([]string, len(schema))
-	for i, f := range schema {
-		names[i] = f.Name
-	}
-	return names
 }
 
 // spool reads a Parquet file from a stream, by way of a temporary file: its directory is at its end.
@@ -105,7 +97,7 @@ func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch
 	if err != nil {
 		return fail(err)
 	}
-	if err := in.o.checkNames(file.path, namesOf(schema)); err != nil {
+	if err := in.o.checkNames(file.path, schema.Names()); err != nil {
 		return err
 	}
 	row := int64(0)

@@ -74,7 +74,7 @@ func (g *grouping) addKeys() {
 	for _, e := range g.s.GroupBy {
 		e = g.key(e)
 		keys = append(keys, e)
-		if i := g.schema.Index(e.Node().Column); e.Node().Op == "column" && i >= 0 && !isFloat(g.schema[i].Type.Kind) {
+		if i := g.schema.Index(e.Node().Column); e.Node().Op == "column" && i >= 0 && !g.schema[i].Type.Kind.IsFloat() {
 			columns = append(columns, e.Node().Column)
 		}
 	}
@@ -105,10 +105,6 @@ func (g *grouping) key(e expr.Expr) expr.Expr {
 		g.fail(key, "GROUP BY of an aggregate")
 	}
 	return key
-}
-
-func isFloat(k column.Kind) bool {
-	return k == column.Float16 || k == column.Float32 || k == column.Float64
 }
 
 // onGroups returns an expression on the columns of the groups.

@@ -63,7 +63,7 @@ func (p *Plan) place(name string, e expr.Expr) {
 func (s *Statement) Plan(source pipe.Pipe, schema column.Schema) (*Plan, error) {
 	x := &planner{s: s, schema: schema, plan: &Plan{Pipe: source, text: s.Text}}
 	x.plan.places, x.plan.aggregates, x.plan.orders = map[string]int{}, map[string]int{}, map[string]int{}
-	x.columns = namesOf(schema)
+	x.columns = schema.Names()
 	if s.Where != (expr.Expr{}) {
 		x.plan.Pipe = x.plan.Pipe.Where("?", s.Where)
 	}
@@ -104,14 +104,6 @@ func (x *planner) fail(part expr.Expr, format string, args ...any) {
 	if x.err == nil {
 		x.err = at(x.s.Text, part.Node().Offset, fmt.Errorf(format, args...))
 	}
-}
-
-func namesOf(s column.Schema) []string {
-	names := make([]string, len(s))
-	for i := range s {
-		names[i] = s[i].Name
-	}
-	return names
 }
 
 // contains reports whether f is true for a part of e.

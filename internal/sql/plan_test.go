@@ -95,7 +95,7 @@ func run(ctx context.Context, d *parquetscan.Dataset, text string) (names string
 		}
 		rows = append(rows, strings.Join(cells, "|"))
 	}
-	return strings.Join(namesOf(b.Schema()), "|"), rows, nil
+	return strings.Join(b.Schema().Names(), "|"), rows, nil
 }
 
 func line(cells ...any) string {
