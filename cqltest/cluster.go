@@ -145,7 +145,6 @@ func (c *Cluster) start(cfg Config, db database) error {
 	return nil
 }
 
-// dataCenters returns the names of the data centers that have nodes.
 // dataCenters returns the number of nodes by data center.
 func (c *Cluster) dataCenters() map[string]int {
 	out := map[string]int{}

@@ -159,9 +159,9 @@ func (c Config) withDefaults() (Config, error) {
 		setDefault(&s.Shards, 2)
 		setDefault(&s.IgnoreMSB, 12)
 		*c.Scylla = s
-		fault(s.Shards < 1 || s.Shards > 1024, "Scylla.Shards is %d", s.Shards)
-		fault(s.IgnoreMSB < 0 || s.IgnoreMSB > 63, "Scylla.IgnoreMSB is %d", s.IgnoreMSB)
-		fault(s.Tablets < 0, "Scylla.Tablets is %d", s.Tablets)
+		fault(s.Shards < 1 || s.Shards > 1024, "Scylla.Shards is %d, must be 1 to 1024", s.Shards)
+		fault(s.IgnoreMSB < 0 || s.IgnoreMSB > 63, "Scylla.IgnoreMSB is %d, must be 0 to 63", s.IgnoreMSB)
+		fault(s.Tablets < 0, "Scylla.Tablets is %d, must not be negative", s.Tablets)
 		protocol, network, version, batch = 4, Addresses, "3.0.8", 1<<20
 	}
 	setDefault(&c.Nodes, 3)
@@ -190,17 +190,17 @@ func (c Config) withDefaults() (Config, error) {
 			dc.Racks = []string{"rack1"}
 		}
 		fault(dc.Name == "" || names[dc.Name], "DataCenters: the name %q is empty or used twice", dc.Name)
-		fault(dc.Nodes < 1, "DataCenters: %s has %d nodes", dc.Name, dc.Nodes)
+		fault(dc.Nodes < 1, "DataCenters: %s has %d nodes, must have at least 1", dc.Name, dc.Nodes)
 		names[dc.Name] = true
 		nodes += dc.Nodes
 	}
 	fault(len(c.Addrs) != 0 && len(c.Addrs) != nodes, "Addrs has %d addresses for %d nodes", len(c.Addrs), nodes)
-	fault(c.Nodes < 1, "Nodes is %d", c.Nodes)
-	fault(c.VNodes < 1, "VNodes is %d", c.VNodes)
+	fault(c.Nodes < 1, "Nodes is %d, must be at least 1", c.Nodes)
+	fault(c.VNodes < 1, "VNodes is %d, must be at least 1", c.VNodes)
 	fault(c.Protocol < 3 || c.Protocol > 5, "Protocol is %d, must be 3, 4 or 5", c.Protocol)
 	fault(c.Scylla != nil && c.Protocol > 4, "Protocol is %d, ScyllaDB has 4", c.Protocol)
-	fault(c.Network < Ports || c.Network > InMemory, "Network is %d", c.Network)
-	fault(c.Window < 1, "Window is %d", c.Window)
-	fault(c.MaxRequest < 1 || c.MaxRequest > 256<<20, "MaxRequest is %d", c.MaxRequest)
+	fault(c.Network < Ports || c.Network > InMemory, "Network is %d, must be Ports, Addresses or InMemory", c.Network)
+	fault(c.Window < 1, "Window is %d, must be at least 1", c.Window)
+	fault(c.MaxRequest < 1 || c.MaxRequest > 256<<20, "MaxRequest is %d, must be 1 to %d", c.MaxRequest, 256<<20)
 	return c, errors.Join(errs...)
 }
