@@ -23,74 +23,85 @@ type condition struct {
 
 // conditions prepares the items of IF, with the checks of Cassandra's ColumnCondition.
 func (c *compiler) conditions(in []cql.Condition) ([]*condition, error) {
-	var out []*condition
+	out := make([]*condition, len(in))
 	for i := range in {
-		cond := &in[i]
-		col, err := c.t.lookup(cond.Column)
-		if err != nil {
+		var err error
+		if out[i], err = c.condition(&in[i]); err != nil {
 			return nil, err
 		}
-		if col.isKey() {
-			return nil, invalid("PRIMARY KEY column '%s' cannot have IF conditions", col.name)
-		}
-		if col.typ.Kind == KindCounter {
-			return nil, invalid("Conditions on counters are not supported")
-		}
-		n := &condition{col: col, typ: col.typ, field: -1, op: cond.Op}
-		spec := c.t.column(col)
-		t := col.typ
-		switch {
-		case cond.Element != nil:
-			if t.Kind != KindList && t.Kind != KindMap {
-				return nil, invalid("Invalid element access syntax for non-collection column %s", col.name)
-			}
-			if n.key, err = c.elementKey(col, cond.Element); err != nil {
-				return nil, err
-			}
-			n.typ = t.Elems[len(t.Elems)-1]
-			spec = c.t.spec("value("+col.name+")", n.typ)
-		case cond.Field != "":
-			if t.Kind != KindUDT {
-				return nil, invalid("Cannot use field access on non-UDT column %s", col.name)
-			}
-			if n.field = slices.Index(t.Fields, cond.Field); n.field < 0 {
-				return nil, invalid("Unknown field %s for column %s", cond.Field, col.name)
-			}
-			n.typ = t.Elems[n.field]
-			spec = c.t.spec(col.name+"."+cond.Field, n.typ)
-		case cond.Op == cql.Contains || cond.Op == cql.ContainsKey:
-			if !t.isCollection() || cond.Op == cql.ContainsKey && t.Kind != KindMap {
-				return nil, invalid("Cannot use %s on non-collection column %s", operatorWords[cond.Op], col.name)
-			}
-			spec = c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1])
-			if cond.Op == cql.ContainsKey {
-				spec = c.t.spec("key("+col.name+")", t.Elems[0])
-			}
-		}
-		if n.typ.Kind == KindDuration && cond.Op != cql.Eq && cond.Op != cql.Neq && cond.Op != cql.In {
-			return nil, invalid("Slice conditions are not supported on durations")
-		}
-		switch {
-		case cond.Op == cql.In && cond.Value != nil:
-			n.value, err = c.listWithNulls(cond.Value, c.t.spec("in("+spec.Name+")",
-				&Type{Kind: KindList, Elems: []*Type{freeze(spec.Type)}, Frozen: true}))
-		case cond.Op == cql.In:
-			for _, e := range cond.Values {
-				one, err := c.term(e, spec)
-				if err != nil {
-					return nil, err
-				}
-				n.list = append(n.list, one)
-			}
-		default:
-			n.value, err = c.term(cond.Value, spec)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
 	}
 	return out, nil
+}
+
+// condition prepares one item of IF.
+func (c *compiler) condition(cond *cql.Condition) (*condition, error) {
+	col, err := c.t.lookup(cond.Column)
+	if err != nil {
+		return nil, err
+	}
+	if col.isKey() {
+		return nil, invalid("PRIMARY KEY column '%s' cannot have IF conditions", col.name)
+	}
+	if col.typ.Kind == KindCounter {
+		return nil, invalid("Conditions on counters are not supported")
+	}
+	n := &condition{col: col, typ: col.typ, field: -1, op: cond.Op}
+	spec, err := c.conditionSpec(n, cond)
+	if err != nil {
+		return nil, err
+	}
+	if n.typ.Kind == KindDuration && cond.Op != cql.Eq && cond.Op != cql.Neq && cond.Op != cql.In {
+		return nil, invalid("Slice conditions are not supported on durations")
+	}
+	switch {
+	case cond.Op == cql.In && cond.Value != nil:
+		n.value, err = c.listWithNulls(cond.Value, c.t.spec("in("+spec.Name+")",
+			&Type{Kind: KindList, Elems: []*Type{freeze(spec.Type)}, Frozen: true}))
+	case cond.Op == cql.In:
+		for _, e := range cond.Values {
+			one, err := c.term(e, spec)
+			if err != nil {
+				return nil, err
+			}
+			n.list = append(n.list, one)
+		}
+	default:
+		n.value, err = c.term(cond.Value, spec)
+	}
+	return n, err
+}
+
+// conditionSpec sets the left side of a condition, and returns the column that the values of the right side are written
+// for: the column itself, an element or a field.
+func (c *compiler) conditionSpec(n *condition, cond *cql.Condition) (spec Column, err error) {
+	col, t := n.col, n.typ
+	switch {
+	case cond.Element != nil:
+		if t.Kind != KindList && t.Kind != KindMap {
+			return spec, invalid("Invalid element access syntax for non-collection column %s", col.name)
+		}
+		n.key, err = c.elementKey(col, cond.Element)
+		n.typ = t.Elems[len(t.Elems)-1]
+		return c.t.spec("value("+col.name+")", n.typ), err
+	case cond.Field != "":
+		if t.Kind != KindUDT {
+			return spec, invalid("Cannot use field access on non-UDT column %s", col.name)
+		}
+		if n.field = slices.Index(t.Fields, cond.Field); n.field < 0 {
+			return spec, invalid("Unknown field %s for column %s", cond.Field, col.name)
+		}
+		n.typ = t.Elems[n.field]
+		return c.t.spec(col.name+"."+cond.Field, n.typ), nil
+	case cond.Op == cql.Contains || cond.Op == cql.ContainsKey:
+		if !t.isCollection() || cond.Op == cql.ContainsKey && t.Kind != KindMap {
+			return spec, invalid("Cannot use %s on non-collection column %s", operatorWords[cond.Op], col.name)
+		}
+		if cond.Op == cql.ContainsKey {
+			return c.t.spec("key("+col.name+")", t.Elems[0]), nil
+		}
+		return c.t.spec("value("+col.name+")", t.Elems[len(t.Elems)-1]), nil
+	}
+	return c.t.column(col), nil
 }
 
 // holds reports whether the row satisfies the condition.

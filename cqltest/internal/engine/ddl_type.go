@@ -82,6 +82,18 @@ func (c *changer) alterType(s *cql.AlterType) error {
 	}
 	t := *old
 	t.Fields, t.Elems = slices.Clone(old.Fields), slices.Clone(old.Elems)
+	if err := c.alterFields(&t, old, s); err != nil {
+		return err
+	}
+	if s.IfField && slices.Equal(t.Fields, old.Fields) {
+		return nil
+	}
+	c.installType(k, old, &t)
+	return nil
+}
+
+// alterFields adds or renames the fields of t, a copy of old.
+func (c *changer) alterFields(t, old *Type, s *cql.AlterType) error {
 	switch s.Action {
 	case cql.AlterAdd:
 		for _, f := range s.Fields {
@@ -89,16 +101,16 @@ func (c *changer) alterType(s *cql.AlterType) error {
 				if s.IfField {
 					continue
 				}
-				return invalid("Cannot add field %s to type %s.%s: a field with name %s already exists", f.Name, k.name, t.Name,
+				return invalid("Cannot add field %s to type %s.%s: a field with name %s already exists", f.Name, t.Keyspace, t.Name,
 					f.Name)
 			}
 			before := len(t.Elems)
-			if err := c.addField(&t, f); err != nil {
+			if err := c.addField(t, f); err != nil {
 				return err
 			}
 			if mentions(t.Elems[before], old) {
 				return invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
-					f.Name, t.Elems[before], k.name, t.Name)
+					f.Name, t.Elems[before], t.Keyspace, t.Name)
 			}
 		}
 	case cql.AlterRename:
@@ -108,7 +120,7 @@ func (c *changer) alterType(s *cql.AlterType) error {
 				if s.IfField {
 					continue
 				}
-				return invalid("Unkown field %s in user type %s.%s", r.From, k.name, t.Name) //nolint:misspell // so does Cassandra
+				return invalid("Unkown field %s in user type %s.%s", r.From, t.Keyspace, t.Name) //nolint:misspell // so does Cassandra
 			}
 			if slices.Contains(t.Fields, r.To) {
 				return invalid("Duplicate field name %s in type %s", r.To, t.Name)
@@ -118,14 +130,16 @@ func (c *changer) alterType(s *cql.AlterType) error {
 	default:
 		return invalid("Altering field types is no longer supported")
 	}
-	if s.IfField && slices.Equal(t.Fields, old.Fields) {
-		return nil
-	}
-	k.types[t.Name] = &t
+	return nil
+}
+
+// installType replaces the type old by t in the keyspace, and in the types and tables that contain it.
+func (c *changer) installType(k *keyspace, old, t *Type) {
+	k.types[t.Name] = t
 	var users []string // types that contain it
 	for _, name := range sortedKeys(k.types) {
 		if other := k.types[name]; name != t.Name && mentions(other, old) {
-			k.types[name] = replaceType(other, old, &t)
+			k.types[name] = replaceType(other, old, t)
 			users = append(users, name)
 		}
 	}
@@ -135,7 +149,7 @@ func (c *changer) alterType(s *cql.AlterType) error {
 		}
 		n := tab.clone()
 		for _, col := range slices.Concat(n.pk, n.ck, n.rest) {
-			col.typ = replaceType(col.typ, old, &t)
+			col.typ = replaceType(col.typ, old, t)
 		}
 		n.finish()
 		k.tables = k.tables.with(n)
@@ -145,7 +159,6 @@ func (c *changer) alterType(s *cql.AlterType) error {
 	for _, name := range users {
 		c.done("UPDATED", "TYPE", k.name, name)
 	}
-	return nil
 }
 
 func isType(t, udt *Type) bool {

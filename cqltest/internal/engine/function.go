@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 
@@ -122,11 +121,9 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 		return f, nil
 	}
 	plain := strings.ReplaceAll(name, "_", "")
-	first := func() *Type {
-		if len(types) > 0 {
-			return types[0]
-		}
-		return nil
+	var first *Type
+	if len(types) > 0 {
+		first = types[0]
 	}
 	switch {
 	case name == "token":
@@ -134,7 +131,7 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 	case strings.HasPrefix(name, "similarity_"):
 		return similarityFunction(name, types, e)
 	case plain == "totimestamp" || plain == "todate" || plain == "tounixtimestamp":
-		from := first()
+		from := first
 		if plain == "todate" && from == nil && len(e.Args) == 1 {
 			if l, ok := e.Args[0].(*cql.Literal); ok && l.Kind == cql.IntegerLiteral {
 				from = Native("timestamp") // the only overload that takes it
@@ -142,52 +139,64 @@ func (c *compiler) function(name string, e *cql.Call, types []*Type) (*function,
 		}
 		return timeConversion(plain, name, from)
 	case plain == "mintimeuuid" || plain == "maxtimeuuid":
-		return &function{
-			[]*Type{Native("timestamp")},
-			Native("timeuuid"), false,
-			func(_ *env, args [][]byte) ([]byte, error) {
-				if len(args[0]) == 0 {
-					return nil, nil
-				}
-				ticks := readInt(args[0]) * 10_000
-				last := byte(0x80)
-				if plain == "maxtimeuuid" {
-					ticks, last = ticks+9_999, 0x7F
-				}
-				id := timeBytes(ticks)
-				for i := 8; i < 16; i++ {
-					id[i] = last
-				}
-				return id[:], nil
-			},
-		}, nil
-	case strings.HasSuffix(plain, "asblob"):
-		if t := nativeByName[strings.TrimSuffix(plain, "asblob")]; t != nil && t.Kind != KindBlob {
+		return timeUUIDBound(plain == "maxtimeuuid"), nil
+	}
+	if f := blobFunction(name, plain); f != nil {
+		return f, nil
+	}
+	if f := mathFunction(name, first); f != nil {
+		return f, nil
+	}
+	if f := collectionFunction(name, first); f != nil {
+		return f, nil
+	}
+	if unsupportedFunction(plain, first) {
+		return nil, invalid("Function '%s' is not supported here, though Cassandra has it", name)
+	}
+	return nil, unknownFunction(e.Name)
+}
+
+// timeUUIDBound returns minTimeuuid or maxTimeuuid.
+func timeUUIDBound(upper bool) *function {
+	eval := func(_ *env, args [][]byte) ([]byte, error) {
+		if len(args[0]) == 0 {
+			return nil, nil
+		}
+		ticks, last := readInt(args[0])*10_000, byte(0x80)
+		if upper {
+			ticks, last = ticks+9_999, 0x7F
+		}
+		id := timeBytes(ticks)
+		for i := 8; i < 16; i++ {
+			id[i] = last
+		}
+		return id[:], nil
+	}
+	return &function{[]*Type{Native("timestamp")}, Native("timeuuid"), false, eval}
+}
+
+// blobFunction returns a conversion to or from blob, nil if the function is another one. plain is its name without
+// underscores.
+func blobFunction(name, plain string) *function {
+	if from, ok := strings.CutSuffix(plain, "asblob"); ok {
+		if t := nativeByName[from]; t != nil && t.Kind != KindBlob {
 			return &function{[]*Type{t}, Native("blob"), false, func(_ *env, args [][]byte) ([]byte, error) {
 				return args[0], nil
-			}}, nil
+			}}
 		}
-	case strings.HasPrefix(plain, "blobas"):
-		if t := nativeByName[strings.TrimPrefix(plain, "blobas")]; t != nil && t.Kind != KindBlob {
+	}
+	if to, ok := strings.CutPrefix(plain, "blobas"); ok {
+		if t := nativeByName[to]; t != nil && t.Kind != KindBlob {
 			return &function{[]*Type{Native("blob")}, t, false, func(_ *env, args [][]byte) ([]byte, error) {
 				if err := t.check(args[0]); err != nil {
 					return nil, invalid("In call to function %s, value 0x%x is not a valid binary representation for type %s",
 						systemName(name), args[0], t)
 				}
 				return args[0], nil
-			}}, nil
+			}}
 		}
 	}
-	if f := mathFunction(name, first()); f != nil {
-		return f, nil
-	}
-	if f := collectionFunction(name, first()); f != nil {
-		return f, nil
-	}
-	if unsupportedFunction(plain, first()) {
-		return nil, invalid("Function '%s' is not supported here, though Cassandra has it", name)
-	}
-	return nil, unknownFunction(e.Name)
+	return nil
 }
 
 // unsupportedFunction reports whether Cassandra has the function, whose name is given without underscores, for a first
@@ -439,122 +448,4 @@ func collectionFunction(name string, t *Type) *function {
 		})
 	}
 	return nil
-}
-
-// cellFacts compiles writetime(c), maxwritetime(c) and ttl(c).
-func (c *compiler) cellFacts(name string, e *cql.Call) (*node, error) {
-	if len(e.Args) != 1 || e.Star {
-		return nil, invalid("Invalid number of arguments in call to function %s", name)
-	}
-	inner := e.Args[0]
-	switch a := inner.(type) {
-	case *cql.Field:
-		inner = a.Of
-	case *cql.Element:
-		inner = a.Of
-	}
-	arg, ok := inner.(*cql.Column)
-	if !ok || c.t == nil {
-		return nil, invalid("%s is only supported on columns, not on %s", name, e.Args[0])
-	}
-	col, err := c.t.lookup(arg.Name)
-	if err != nil {
-		return nil, err
-	}
-	if col.isKey() {
-		return nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", name, col.name)
-	}
-	path, err := c.cellPath(col, e.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	if !col.typ.multiCell() {
-		path = nil // a frozen value has a single cell
-	}
-	n := &node{typ: Native("bigint")}
-	if name == "ttl" {
-		n.typ = Native("int")
-	}
-	many := col.typ.multiCell() && path == nil && name != "maxwritetime"
-	if many {
-		n.typ = ListOf(n.typ)
-	}
-	n.eval = func(x *env) ([]byte, error) {
-		d := x.view.data(col)
-		if d == nil {
-			return nil, nil
-		}
-		if !d.complex {
-			return cellFact(name, &d.cell, x.sec), nil
-		}
-		live := d.live(x.sec)
-		switch {
-		case path != nil:
-			want, err := path(x)
-			if err != nil {
-				return nil, err
-			}
-			for i := range live {
-				if col.typ.comparePaths(live[i].path, want) == 0 {
-					return cellFact(name, &live[i].cell, x.sec), nil
-				}
-			}
-			return nil, nil
-		case len(live) == 0:
-			return nil, nil
-		case !many:
-			latest := &live[0].cell
-			for i := range live {
-				if live[i].ts > latest.ts {
-					latest = &live[i].cell
-				}
-			}
-			return cellFact(name, latest, x.sec), nil
-		}
-		parts := make([][]byte, len(live))
-		for i := range live {
-			parts[i] = cellFact(name, &live[i].cell, x.sec)
-		}
-		return joinCollection(n.typ, parts), nil
-	}
-	return n, nil
-}
-
-// cellPath compiles the path of the cell that WRITETIME(column.field) or WRITETIME(column[key]) names; nil means the
-// whole column.
-func (c *compiler) cellPath(col *column, arg cql.Expr) (func(x *env) ([]byte, error), error) {
-	switch a := arg.(type) {
-	case *cql.Field:
-		i := -1
-		if col.typ.Kind == KindUDT {
-			i = slices.Index(col.typ.Fields, a.Name)
-		}
-		if i < 0 {
-			return nil, invalid("%s of type %s has no field %s", col.name, col.typ.bare(), a.Name)
-		}
-		return func(*env) ([]byte, error) { return binary.BigEndian.AppendUint16(nil, uint16(i)), nil }, nil
-	case *cql.Element:
-		if col.typ.Kind != KindSet && col.typ.Kind != KindMap {
-			return nil, invalid("Invalid element selection: %s is of type %s is not a collection", col.name, col.typ)
-		}
-		n, err := c.term(a.Index, c.t.spec("key("+col.name+")", col.typ.Elems[0]))
-		if err != nil {
-			return nil, err
-		}
-		return n.eval, nil
-	}
-	return nil, nil
-}
-
-// cellFact returns the write time of a cell, or its time to live for the function ttl; nil means NULL.
-func cellFact(name string, l *cell, sec int64) []byte {
-	switch {
-	case !l.live(sec):
-		return nil
-	case name != "ttl":
-		return int64Bytes(l.ts)
-	case l.ttl == 0:
-		return nil
-	}
-	return int32Bytes(int32(l.expires - sec))
 }

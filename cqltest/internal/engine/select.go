@@ -334,34 +334,8 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 	if len(s.OrderBy) == 0 {
 		return nil
 	}
-	t := p.t
 	if s.OrderBy[0].ANN != nil {
-		if len(s.OrderBy) > 1 {
-			return invalid("ANN ordering does not support any other ordering")
-		}
-		col, err := t.lookup(s.OrderBy[0].Column)
-		if err != nil {
-			return err
-		}
-		if col.typ.Kind != KindVector {
-			if _, ok := s.OrderBy[0].ANN.(*cql.ListLiteral); ok && col.typ.Kind != KindList {
-				return invalid("Unexpected receiver type '%s'; only list and vector are expected", col.typ)
-			}
-		}
-		if s.OrderBy[0].Desc {
-			return invalid("Descending ANN ordering is not supported")
-		}
-		if col.typ.Kind != KindVector || col.typ.Elems[0].Kind != KindFloat {
-			return invalid("ANN ordering is only supported on float vector indexes")
-		}
-		for _, r := range p.where.all {
-			if slices.Contains(r.cols, col) {
-				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", col.name)
-			}
-		}
-		p.annColumn = col
-		p.ann, err = c.term(s.OrderBy[0].ANN, t.column(col))
-		return err
+		return c.orderByANN(p, s)
 	}
 	if p.where.indexed {
 		return invalid("ORDER BY with 2ndary indexes is not supported, except for ANN queries.")
@@ -369,7 +343,7 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 	if !p.where.keys {
 		return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.")
 	}
-	next := 0
+	t, next := p.t, 0
 	for i, o := range s.OrderBy {
 		col, err := t.lookup(o.Column)
 		if err != nil {
@@ -397,6 +371,35 @@ func (c *compiler) orderBy(p *selectPlan, s *cql.Select) error {
 		p.order = nil // a single partition is already in order
 	}
 	return nil
+}
+
+// orderByANN prepares ORDER BY ... ANN OF.
+func (c *compiler) orderByANN(p *selectPlan, s *cql.Select) error {
+	if len(s.OrderBy) > 1 {
+		return invalid("ANN ordering does not support any other ordering")
+	}
+	by := s.OrderBy[0]
+	col, err := p.t.lookup(by.Column)
+	if err != nil {
+		return err
+	}
+	if _, ok := by.ANN.(*cql.ListLiteral); ok && col.typ.Kind != KindVector && col.typ.Kind != KindList {
+		return invalid("Unexpected receiver type '%s'; only list and vector are expected", col.typ)
+	}
+	if by.Desc {
+		return invalid("Descending ANN ordering is not supported")
+	}
+	if col.typ.Kind != KindVector || col.typ.Elems[0].Kind != KindFloat {
+		return invalid("ANN ordering is only supported on float vector indexes")
+	}
+	for _, r := range p.where.all {
+		if slices.Contains(r.cols, col) {
+			return invalid("%s cannot be restricted by more than one relation if it includes an Equal", col.name)
+		}
+	}
+	p.annColumn = col
+	p.ann, err = c.term(by.ANN, p.t.column(col))
+	return err
 }
 
 // maxANNLimit is Cassandra's bound on the LIMIT of a vector search.

@@ -11,61 +11,22 @@ import (
 
 // Execution of SELECT with an order other than that of the store: of several partitions, or by similarity.
 
+// found is a row of a SELECT with an order.
+type found struct {
+	rowView
+	similarity float32 // to the target of ANN OF
+}
+
 // sorted reads all rows and sorts them by the columns of ORDER BY or by similarity.
 func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limit int64) error {
-	type found struct {
-		rowView
-		similarity float32
+	kept, err := b.find(ctx, rd, target)
+	if err != nil {
+		return err
 	}
-	p, x := b.p, b.x
-	var kept []found
-	counts := map[string]int64{}
-	for {
-		rows, err := rd.read(ctx, readChunk)
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			break
-		}
-		for i := range rows {
-			v := &rows[i]
-			if b.filter != nil && !b.filter(v) {
-				continue
-			}
-			f := found{rowView: *v}
-			if p.ann != nil {
-				c := v.value(p.annColumn, x.sec)
-				if len(c) == 0 {
-					continue
-				}
-				f.similarity = p.annIndex.similarity()(floats(c), target)
-			}
-			if b.per >= 0 {
-				if counts[string(v.p.key)]++; counts[string(v.p.key)] > b.per {
-					continue
-				}
-			}
-			kept = append(kept, f)
-		}
-	}
-	slices.SortStableFunc(kept, func(l, r found) int {
-		if p.ann != nil {
-			return cmp.Compare(r.similarity, l.similarity)
-		}
-		for _, o := range p.order {
-			if c := o.col.typ.compare(l.value(o.col, x.sec), r.value(o.col, x.sec)); c != 0 {
-				if o.desc {
-					return -c
-				}
-				return c
-			}
-		}
-		return 0
-	})
+	slices.SortStableFunc(kept, b.compareFound)
 	b.page = math.MaxInt64
 	for i := range kept {
-		if p.aggregated {
+		if b.p.aggregated {
 			if err := b.add(&kept[i].rowView); err != nil || b.full {
 				return err
 			}
@@ -79,4 +40,51 @@ func (b *builder) sorted(ctx context.Context, rd *reader, target []float64, limi
 		}
 	}
 	return b.finish()
+}
+
+// find reads all rows that the filter and PER PARTITION LIMIT keep, of a search by similarity those with a vector.
+func (b *builder) find(ctx context.Context, rd *reader, target []float64) (kept []found, err error) {
+	counts := map[string]int64{}
+	for {
+		rows, err := rd.read(ctx, readChunk)
+		if err != nil || len(rows) == 0 {
+			return kept, err
+		}
+		for i := range rows {
+			v := &rows[i]
+			if b.filter != nil && !b.filter(v) {
+				continue
+			}
+			f := found{rowView: *v}
+			if b.p.ann != nil {
+				c := v.value(b.p.annColumn, b.x.sec)
+				if len(c) == 0 {
+					continue
+				}
+				f.similarity = b.p.annIndex.similarity()(floats(c), target)
+			}
+			if b.per >= 0 {
+				if counts[string(v.p.key)]++; counts[string(v.p.key)] > b.per {
+					continue
+				}
+			}
+			kept = append(kept, f)
+		}
+	}
+}
+
+// compareFound compares rows by similarity, the greatest first, or by the columns of ORDER BY.
+func (b *builder) compareFound(l, r found) int {
+	if b.p.ann != nil {
+		return cmp.Compare(r.similarity, l.similarity)
+	}
+	for _, o := range b.p.order {
+		if c := o.col.typ.compare(l.value(o.col, b.x.sec), r.value(o.col, b.x.sec)); c != 0 {
+			if o.desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
 }

@@ -343,7 +343,6 @@ func (w *where) filter(x *env, exact bool) (func(v *rowView) bool, error) {
 // test evaluates the right side once and returns the function that tests rows.
 func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	col, sec := r.cols[0], x.sec
-	t := col.typ
 	switch {
 	case r.op == cql.In:
 		choices, err := r.choices(x)
@@ -360,41 +359,7 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 			})
 		}, nil
 	case r.key != nil || r.op == cql.Contains || r.op == cql.ContainsKey:
-		want, err := boundValue(x, r.value, col.name)
-		if err != nil {
-			return nil, err
-		}
-		var key []byte
-		if r.key != nil {
-			if key, err = boundValue(x, r.key, col.name); err != nil {
-				return nil, err
-			}
-		}
-		last := len(t.Elems) - 1
-		equal := func(elem int, b []byte) bool {
-			return t.Elems[elem].compare(b, want) == 0 && (!r.exact || bytes.Equal(b, want))
-		}
-		return func(v *rowView) bool {
-			b := v.value(col, sec)
-			if b == nil {
-				return false
-			}
-			parts, err := splitCollection(t, b)
-			if err != nil {
-				return false
-			}
-			for i := 0; i < len(parts); i += last + 1 {
-				switch {
-				case r.op == cql.ContainsKey:
-					if equal(0, parts[i]) {
-						return true
-					}
-				case equal(last, parts[i+last]) && (key == nil || t.Elems[0].compare(parts[i], key) == 0):
-					return true
-				}
-			}
-			return false
-		}, nil
+		return r.testElements(x)
 	}
 	values, err := r.values(x)
 	if err != nil {
@@ -408,6 +373,47 @@ func (r *restriction) test(x *env) (func(v *rowView) bool, error) {
 	return func(v *rowView) bool {
 		order, ok := r.compare(v, values, sec)
 		return ok && holds(r.op, order)
+	}, nil
+}
+
+// testElements is test for an entry of a map, CONTAINS and CONTAINS KEY.
+func (r *restriction) testElements(x *env) (func(v *rowView) bool, error) {
+	col, sec := r.cols[0], x.sec
+	t := col.typ
+	want, err := boundValue(x, r.value, col.name)
+	if err != nil {
+		return nil, err
+	}
+	var key []byte
+	if r.key != nil {
+		if key, err = boundValue(x, r.key, col.name); err != nil {
+			return nil, err
+		}
+	}
+	last := len(t.Elems) - 1
+	equal := func(elem int, b []byte) bool {
+		return t.Elems[elem].compare(b, want) == 0 && (!r.exact || bytes.Equal(b, want))
+	}
+	return func(v *rowView) bool {
+		b := v.value(col, sec)
+		if b == nil {
+			return false
+		}
+		parts, err := splitCollection(t, b)
+		if err != nil {
+			return false
+		}
+		for i := 0; i < len(parts); i += last + 1 {
+			switch {
+			case r.op == cql.ContainsKey:
+				if equal(0, parts[i]) {
+					return true
+				}
+			case equal(last, parts[i+last]) && (key == nil || t.Elems[0].compare(parts[i], key) == 0):
+				return true
+			}
+		}
+		return false
 	}, nil
 }
 
