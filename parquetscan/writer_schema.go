@@ -103,62 +103,9 @@ func (s *writeSchema) add(f column.Field, path, at string, def, rep int16) (*wri
 	if want := map[column.Kind]int{column.List: 1, column.Map: 2}[f.Type.Kind]; !fields && len(f.Fields) != want {
 		return fail(fmt.Errorf("%v has %d fields, not %d", f.Type, len(f.Fields), want))
 	}
-	var kids schema.FieldList
-	inner := func(at string, def, rep int16, fields ...column.Field) error {
-		for _, f := range fields {
-			kid, node, err := s.add(f, path+"."+f.Name, at+"."+f.Name, def, rep)
-			if err != nil {
-				return err
-			}
-			n.children = append(n.children, kid)
-			kids = append(kids, node)
-		}
-		return nil
-	}
-	repeated := func(name string, logical schema.LogicalType) (*writeNode, schema.Node, error) {
-		group, err := schema.NewGroupNode(name, parquet.Repetitions.Repeated, kids, -1)
-		if err != nil {
-			return fail(err)
-		}
-		node, err := schema.NewGroupNodeLogical(f.Name, repetition, schema.FieldList{group}, logical, -1)
+	if f.Type.Kind.IsNested() || f.Type.Kind == column.Vector {
+		node, err := s.addNested(n, at, repetition)
 		return n, node, err
-	}
-	switch f.Type.Kind {
-	case column.Struct, column.Tuple:
-		n.field.Type = column.Type{Kind: column.Struct}
-		if err := checkNames("the "+f.Type.Kind.String(), f.Fields, false); err != nil {
-			return fail(err)
-		}
-		if err := inner(at, n.def, rep, f.Fields...); err != nil {
-			return nil, nil, err
-		}
-		node, err := schema.NewGroupNode(f.Name, repetition, kids, -1)
-		return n, node, err
-	case column.List:
-		element := f.Fields[0]
-		element.Name = column.ElementName
-		if err := inner(at+".list", n.def+1, rep+1, element); err != nil {
-			return nil, nil, err
-		}
-		return repeated("list", schema.NewListLogicalType())
-	case column.Map:
-		key, value := f.Fields[0], f.Fields[1]
-		if key.Nullable {
-			return fail(errors.New("the key of a map must not be nullable"))
-		}
-		key.Name, value.Name = column.KeyName, column.ValueName
-		if err := inner(at+".key_value", n.def+1, rep+1, key, value); err != nil {
-			return nil, nil, err
-		}
-		return repeated("key_value", schema.MapLogicalType{})
-	case column.Vector:
-		element, err := primitiveNode(column.ElementName, parquet.Repetitions.Required, column.Type{Kind: f.Type.Elem})
-		if err != nil {
-			return fail(err)
-		}
-		kids = schema.FieldList{element}
-		s.addLeaf(n, at+".list."+column.ElementName)
-		return repeated("list", schema.NewListLogicalType())
 	}
 	if f.Type.Kind.HasText() {
 		n.field.Type = column.Type{Kind: column.String}
@@ -169,6 +116,75 @@ func (s *writeSchema) add(f column.Field, path, at string, def, rep int16) (*wri
 		return fail(err)
 	}
 	return n, node, nil
+}
+
+// addNested is add for a field with children or of vectors, of which n has the levels and the path.
+func (s *writeSchema) addNested(n *writeNode, at string, repetition parquet.Repetition) (schema.Node, error) {
+	f := n.field
+	fail := func(err error) (schema.Node, error) { return nil, fmt.Errorf("%s: %w", n.path, err) }
+	list := schema.NewListLogicalType()
+	switch f.Type.Kind {
+	case column.List:
+		element := f.Fields[0]
+		element.Name = column.ElementName
+		kids, err := s.addChildren(n, at+".list", 1, element)
+		if err != nil {
+			return nil, err
+		}
+		return repeatedNode(n, "list", repetition, kids, list)
+	case column.Map:
+		key, value := f.Fields[0], f.Fields[1]
+		if key.Nullable {
+			return fail(errors.New("the key of a map must not be nullable"))
+		}
+		key.Name, value.Name = column.KeyName, column.ValueName
+		kids, err := s.addChildren(n, at+".key_value", 1, key, value)
+		if err != nil {
+			return nil, err
+		}
+		return repeatedNode(n, "key_value", repetition, kids, schema.MapLogicalType{})
+	case column.Vector:
+		element, err := primitiveNode(column.ElementName, parquet.Repetitions.Required, column.Type{Kind: f.Type.Elem})
+		if err != nil {
+			return fail(err)
+		}
+		s.addLeaf(n, at+".list."+column.ElementName)
+		return repeatedNode(n, "list", repetition, schema.FieldList{element}, list)
+	}
+	n.field.Type = column.Type{Kind: column.Struct} // also of a tuple
+	if err := checkNames("the "+f.Type.Kind.String(), f.Fields, false); err != nil {
+		return fail(err)
+	}
+	kids, err := s.addChildren(n, at, 0, f.Fields...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.NewGroupNode(f.Name, repetition, kids, -1)
+}
+
+// addChildren adds the children of n, which are so many levels of repetition below it.
+func (s *writeSchema) addChildren(n *writeNode, at string, repeats int16, fields ...column.Field) (schema.FieldList, error) {
+	var nodes schema.FieldList
+	for _, f := range fields {
+		child, node, err := s.add(f, n.path+"."+f.Name, at+"."+f.Name, n.def+repeats, n.rep+repeats)
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+// repeatedNode returns the node of a list or a map, whose children are in a repeated group.
+func repeatedNode(n *writeNode, name string, repetition parquet.Repetition, children schema.FieldList,
+	logical schema.LogicalType,
+) (schema.Node, error) {
+	group, err := schema.NewGroupNode(name, parquet.Repetitions.Repeated, children, -1)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.path, err)
+	}
+	return schema.NewGroupNodeLogical(n.field.Name, repetition, schema.FieldList{group}, logical, -1)
 }
 
 func (s *writeSchema) addLeaf(n *writeNode, at string) {
