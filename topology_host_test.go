@@ -149,7 +149,7 @@ func TestHostInfo(t *testing.T) {
 	require.Equal(t, "UP", NodeUp.String())
 
 	_, err = NewTestHostInfoFromRow(map[string]any{"host_id": hostID(1)})
-	require.Error(t, err)
+	require.ErrorContains(t, err, "the row has no address")
 	a, err := NewHostInfoFromAddrPort(net.IPv4(10, 0, 0, 2), 9999)
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.2:9999", a.ConnectAddressAndPort())
@@ -158,7 +158,7 @@ func TestHostInfo(t *testing.T) {
 		port int
 	}{{nil, 1}, {net.IP{1}, 1}, {net.IPv4zero, -1}, {net.IPv4zero, 65536}} {
 		_, err = NewHostInfoFromAddrPort(bad.ip, bad.port)
-		require.Error(t, err)
+		require.ErrorContains(t, err, "invalid address")
 	}
 	require.True(t, a.Equal(h), "by address, if one has no id")
 	moved, err := NewTestHostInfoFromRow(peerRow(2))

@@ -72,12 +72,14 @@ func TestTextErrors(t *testing.T) {
 	_, err = column.FormatText(&bad)
 	require.EqualError(t, err, "column: v, row 0: 1 bytes are not a value of inet")
 	ints := column.Of("v", []int32{1})
+	var typed *column.TypeError
 	_, err = column.FormatText(&ints)
-	require.Error(t, err)
+	require.ErrorAs(t, err, &typed)
 	_, err = column.ParseText(&ints, column.Type{Kind: column.Inet})
-	require.Error(t, err)
+	require.ErrorAs(t, err, &typed)
 	_, err = column.ParseText(&ints, column.Type{Kind: column.Int32})
-	require.Error(t, err)
+	require.ErrorAs(t, err, &typed)
+	require.Equal(t, "inet, varint, decimal or duration", typed.Want)
 }
 
 func FuzzParseDuration(f *testing.F) {

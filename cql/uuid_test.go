@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -83,13 +84,13 @@ func TestParseUUID(t *testing.T) {
 		"c232ab00941411ecb3c89f6bdeced84-", "c232ab00-9414-11ec-b3c8-9f6bdeced84é",
 	} {
 		got, err := ParseUUID(s)
-		require.Error(t, err, s)
+		require.ErrorContains(t, err, "is not a UUID", s)
 		require.Zero(t, got, s)
 	}
-	_, err := UUIDFromBytes(make([]byte, 15))
-	require.Error(t, err)
-	_, err = UUIDFromBytes(make([]byte, 17))
-	require.Error(t, err)
+	for _, n := range []int{0, 15, 17} {
+		_, err := UUIDFromBytes(make([]byte, n))
+		require.EqualError(t, err, fmt.Sprintf("vecql: %d bytes are not a UUID", n))
+	}
 }
 
 func TestUUIDText(t *testing.T) {
@@ -109,7 +110,7 @@ func TestUUIDText(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"ID":null}`), &out))
 	require.Equal(t, u, out.ID, "null leaves the UUID unchanged")
 	for _, bad := range []string{`1`, `""`, `"c232ab00"`, `[]`, `"`, ``} {
-		require.Error(t, out.ID.UnmarshalJSON([]byte(bad)), bad)
+		require.ErrorContains(t, out.ID.UnmarshalJSON([]byte(bad)), "is not a UUID", bad)
 		require.Equal(t, u, out.ID)
 	}
 }

@@ -67,8 +67,7 @@ func TestOpenPatterns(t *testing.T) {
 		for _, cfg := range []Config{{}, {NoMmap: true}} {
 			d, err := cfg.Open(ctx, c.patterns...)
 			if c.files == nil {
-				require.Error(t, err, c.patterns)
-				require.ErrorContains(t, err, c.message)
+				require.ErrorContains(t, err, c.message, c.patterns)
 				if c.err != nil {
 					require.ErrorIs(t, err, c.err)
 				}

@@ -271,7 +271,7 @@ func TestLists(t *testing.T) {
 		require.NoError(t, err)
 		c := &batch.Columns[0]
 		_, err = column.MatrixOf[float32](c)
-		require.Error(t, err)
+		require.ErrorAs(t, err, new(*column.TypeError))
 		m := valuesOf[float32](&c.Children[0])
 		for i := range batch.Rows {
 			if c.Null(i) {

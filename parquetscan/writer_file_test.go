@@ -87,8 +87,8 @@ func TestCreate(t *testing.T) {
 	require.NoFileExists(t, path)
 	require.NoError(t, w.Abort())
 	require.NoError(t, w.Abort())
-	require.Error(t, w.Write(b))
-	require.Error(t, w.Close())
+	require.ErrorIs(t, w.Write(b), errWriterClosed)
+	require.ErrorIs(t, w.Close(), errWriterClosed)
 	requireFolder(t, dir)
 
 	w, err = Create(path, b.Schema(), WriterOptions{Codec: Zstd})
@@ -107,6 +107,6 @@ func TestCreate(t *testing.T) {
 	require.ErrorIs(t, w.Close(), os.ErrNotExist)
 	requireFolder(t, dir, "x.parquet")
 	_, err = Create(path, nil, WriterOptions{})
-	require.Error(t, err)
+	require.ErrorContains(t, err, "the file has no fields")
 	requireFolder(t, dir, "x.parquet")
 }
