@@ -91,13 +91,8 @@ func checkedKey(schema *arrow.Schema, key string) (string, error) {
 	var out strings.Builder
 	afterName := false
 	for _, token := range cqltext.Tokens(key) {
-		switch token {
-		case "(", ")":
-			out.WriteString(token)
-			afterName = false
-			continue
-		case ",":
-			out.WriteString(", ")
+		if sign := map[string]string{"(": "(", ")": ")", ",": ", "}[token]; sign != "" {
+			out.WriteString(sign)
 			afterName = false
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 
 // Partitions of a result: token ranges of its table. A statement that cannot be read by token ranges is one partition.
 
-// A partition is the JSON of a partition.
+// A partition is the content of an id in adbc.Partitions, as JSON.
 type partition struct {
 	Keyspace  string `json:"keyspace"` // of tables without one
 	Statement string `json:"statement"`
@@ -59,8 +59,8 @@ func (st *statement) ExecutePartitions(ctx context.Context) (*arrow.Schema, adbc
 	return schema, out, -1, nil
 }
 
-// divided returns n partitions of equal parts of the ring. Tokens are hashes, so that the partitions have about equal
-// sizes unless few partitions of the table have most of its rows.
+// divided returns n partitions of equal parts of the ring. Tokens are hashes, so that the parts have about equal sizes
+// unless few partition keys have most of the rows.
 func divided(whole partition, n int) []partition {
 	ranges := vecql.TokenRange{Start: math.MinInt64, End: math.MaxInt64}.Split(n)
 	list := make([]partition, len(ranges))

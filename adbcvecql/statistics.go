@@ -116,7 +116,7 @@ func (c *connection) estimates(ctx context.Context, keyspace string) (map[string
 	return sums, nil
 }
 
-// addEstimates adds the estimates of a node, of those with a type of range the primary ones.
+// addEstimates adds the estimates of a node. If estimates have a type of range, only primary ones count.
 func (c *connection) addEstimates(ctx context.Context, sums map[string]sizeSum, columns, table, keyspace string,
 	h *vecql.HostInfo,
 ) error {
