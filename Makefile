@@ -8,7 +8,7 @@ BENCHCOUNT = 6
 ROWS = 1000000
 
 .PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
-.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc
+.PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
 
 all: test lint
 
@@ -93,6 +93,12 @@ bench-clickbench:
 # The ADBC driver and its peers, which pip installs: a table in bench/results. A million rows take hours.
 bench-adbc:
 	ROWS=$(ROWS) bench/adbc/run.sh
+
+# Verbs of database/sql by sqlvecql beside those of package vecql: a table in bench/results.
+bench-sql: SHELL = bash
+bench-sql:
+	set -o pipefail; cd sqlvecql && go test -run '^$$' -bench '^BenchmarkSQL$$' -count $(BENCHCOUNT) . | tee -a ../bench/results/sql.txt
+	cd bench && go run ./cmd/report results/sql.txt
 
 # The driver against the independent codec of go-cassandra-native-protocol.
 interop:

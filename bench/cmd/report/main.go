@@ -79,7 +79,7 @@ use vecql, …-nowait are peers that do not delay writes to coalesce requests, f
 `
 
 // legends are the legends of tables that are not about the driver's requests and values.
-var legends = map[string]string{"Bulk": bulkLegend, "ADBC": adbcLegend}
+var legends = map[string]string{"Bulk": bulkLegend, "ADBC": adbcLegend, "SQL": sqlLegend}
 
 const bulkLegend = `Medians. An operation is one row, loaded from files or unloaded to files; the start of the program is included. Client CPU
 is the processor time of the program and its children. The server and the program have one core each. vecql, dsbulk and cqlsh read and write CSV,
@@ -90,14 +90,21 @@ The server cqltest is slow beside its clients, so that rows per second measure t
 
 const adbcLegend = `Medians. An operation is one row, read into a data frame of Polars or pandas or into a table of DuckDB, or written from a frame of
 Polars. The clock runs from before the connection to the finished frame or the last written row; imports are not counted. Client CPU is the
-processor time of the process, peak its largest resident memory; each measurement is a process of its own. 135 MB of the peak are the imports of
-Python. Reading 300,000 vectors with vecql takes 5 % more than their 444 MiB of Arrow data; pandas copies them. The server and the client have one
-core each: rows per second are those of the slower one, client CPU is the program's. All cells of each measurement are compared with the rows
-that were generated. vectors are (uuid, vector<float, 384>), small are ten columns of numbers, texts and a boolean.
+processor time of the process, peak its largest resident memory, imports of Python included; each measurement is a process of its own. The Arrow
+data of 1,000,000 vectors has 1,480 MiB, of which pandas makes a copy. The peers may have fewer rows, and smaller peaks for it: the second column
+of adbc.txt is the number of rows. The server and the client have one core each: rows per second are those of the slower one, client CPU is the
+program's. All cells of each measurement are compared with the rows that were generated. vectors are (uuid, vector<float, 384>), small are ten
+columns of numbers, texts and a boolean.
 vecql is adbcvecql through adbc_driver_manager, adbc-cassandra is adbc-drivers/cassandra likewise. cassandra-driver makes Arrow data of each
 page; writes are prepared, 100 in flight. cassandra-driver-numpy makes Arrow data of the arrays of its NumPy row factory. It is measured with NumPy 1
 only: with NumPy 2, which pandas 3 needs, release 3.29.3 of the driver returns no rows. Server CPU is the processor time of the server.
 "vs best peer" is the time of the best peer divided by that of vecql; ~ means that the samples of the two overlap.
+`
+
+const sqlLegend = `Medians. An operation is one row: written (exec), read by its key (row), or one of a result of 10,000 (rows). One goroutine calls the
+verbs of package vecql, or those of package database/sql with sqlvecql. exec and row have a vector of 384 floats, rows three numbers and texts.
+The server is a node of cqltest in a process of its own. Client CPU is the processor time of the program; B and allocs count its allocations.
+"vs best peer" is the time by database/sql divided by that of the same verb of package vecql; ~ means that the samples of the two overlap.
 `
 
 var line = regexp.MustCompile(`^Benchmark(\w+)/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
