@@ -244,8 +244,8 @@ func BenchmarkScan(b *testing.B) {
 			b.StartTimer()
 		}
 	}
-	b.Run("driver", func(b *testing.B) { scan(b, func(it *vecql.Iter) func(...any) bool { return it.Scan }) })
-	b.Run("rows", func(b *testing.B) {
+	b.Run("reader=vecql.Iter", func(b *testing.B) { scan(b, func(it *vecql.Iter) func(...any) bool { return it.Scan }) })
+	b.Run("reader=compat.Rows", func(b *testing.B) {
 		scan(b, func(it *vecql.Iter) func(...any) bool { return newRows(it, V1).Scan })
 	})
 }

@@ -213,7 +213,7 @@ func (c *checker) settleAlone(t *term) error {
 		if v != nil {
 			kind = fmt.Sprintf("%T", v)
 		}
-		return fault(t.e, "the context gives the literal (%s) no type; cast it, or compare it with a column", kind)
+		return fault(t.e, "the literal (%s) has no type here; cast it, or compare it with a column", kind)
 	}
 	return nil
 }

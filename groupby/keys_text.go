@@ -347,7 +347,7 @@ func (m *keyMaker) textOf(col *column.Column, c, i, k int) string {
 	return textAt(col, i+k)
 }
 
-// writeColumn writes column c of each row k to rec at at[k], and advances at[k].
+// writeColumn writes column c of each row k to rec, at the offset at[k], and advances the offset.
 func (m *keyMaker) writeColumn(rec []byte, at []int, col *column.Column, c, i int) {
 	switch w := m.widths[c]; w {
 	case 0:

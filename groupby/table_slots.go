@@ -104,7 +104,7 @@ func (t *table) findHome1(k *keys, ids, miss []uint32) []uint32 {
 // findWords reads the home slots of keys of one word without a mask. It writes their groups to ids, the rows whose key
 // is not there to miss, and returns their number. An empty slot has group 0, so that it needs no case of its own: the
 // row stays in group 0 whether the word of group 0 is equal or not. ids and miss have the length of w0, and groups in
-// the index are less than the length of of. The pointers keep all variables in registers.
+// the index are less than len(of). The pointers keep all variables in registers.
 func findWords(index []uint32, of, w0 []uint64, seed uint64, ids, miss []uint32) int {
 	last := uint64(len(index) - 1)
 	slots, words := unsafe.Pointer(unsafe.SliceData(index)), unsafe.Pointer(unsafe.SliceData(of))

@@ -4,7 +4,7 @@ package parquetscan
 
 // Ranges of rows within a row group.
 
-// A rowRange is the rows from from to to-1 of a row group. Lists of ranges are in order; no range is empty or touches
+// A rowRange is the rows [from, to) of a row group. Lists of ranges are in order; no range is empty or touches
 // the next one.
 type rowRange struct{ from, to int64 }
 

@@ -31,7 +31,7 @@ func (c *builder) take(sel []byte, n, selected int) {
 	c.Len = selected
 }
 
-// ones calls f for runs of bits that are 1: positions from to to-1, in order.
+// ones calls f for runs of bits that are 1: positions [from, to), in order.
 func ones(sel []byte, n int, f func(from, to int)) {
 	from := -1
 	for i := 0; i < n; i++ {

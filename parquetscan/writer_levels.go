@@ -54,7 +54,7 @@ func (b *writeBuffers) levels(level int16, n int) []int16 {
 	return s[:n]
 }
 
-// size returns the bytes of values of rows from to to-1, with four for each offset. It is at least the number of
+// size returns the bytes of values of rows [from, to), with four for each offset. It is at least the number of
 // entries of each leaf.
 func (n *writeNode) size(c *column.Column, from, to int) int {
 	rows := to - from
@@ -86,7 +86,7 @@ func (n *writeNode) size(c *column.Column, from, to int) int {
 	}
 }
 
-// writeColumn writes rows from to to-1 of a column, in pieces of a quarter of a page.
+// writeColumn writes rows [from, to) of a column, in pieces of a quarter of a page.
 func (w *Writer) writeColumn(n *writeNode, c *column.Column, from, to int) error {
 	limit := w.options.PageBytes / 4
 	for from < to {

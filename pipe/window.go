@@ -98,7 +98,7 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 	return nil
 }
 
-// slice returns rows from to to-1 of the part.
+// slice returns rows [from, to) of the part.
 func (p part) slice(from, to int) part {
 	if p.rows != nil {
 		return part{p.b, p.rows[from:to]}

@@ -148,10 +148,10 @@ func ConvertAll[F, T any](from map[string]F, convert func(F) T) map[string]T {
 	return out
 }
 
-// NamedColumns returns the columns with the names of of.
-func NamedColumns[C any](columns map[string]*C, of []*cql.ColumnMetadata) []*C {
-	out := make([]*C, len(of))
-	for i, c := range of {
+// NamedColumns returns the columns with the names of other columns.
+func NamedColumns[C any](columns map[string]*C, others []*cql.ColumnMetadata) []*C {
+	out := make([]*C, len(others))
+	for i, c := range others {
 		out[i] = columns[c.Name]
 	}
 	return out

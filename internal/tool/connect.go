@@ -128,26 +128,26 @@ var connectCauses = []struct {
 	text   func(error) string
 	advice string
 }{
-	{contains(httpCause), says("the server speaks HTTP"), "use the port of the native protocol, by default 9042"},
-	{contains("speaks TLS"), says("the server speaks TLS"), "use --tls or --ca"},
+	{contains(httpCause), always("the server speaks HTTP"), "use the port of the native protocol, by default 9042"},
+	{contains("speaks TLS"), always("the server speaks TLS"), "use --tls or --ca"},
 	{
-		contains("native protocol without TLS"), says("the server has no TLS at this port"),
+		contains("native protocol without TLS"), always("the server has no TLS at this port"),
 		"leave out the TLS flags or use the port for TLS",
 	},
-	{contains("requires credentials"), says("the server requires a password"), "set --user and VECQL_PASSWORD"},
-	{is(vecql.CodeCredentials), says("wrong user name or password"), "check --user and VECQL_PASSWORD"},
+	{contains("requires credentials"), always("the server requires a password"), "set --user and VECQL_PASSWORD"},
+	{is(vecql.CodeCredentials), always("wrong user name or password"), "check --user and VECQL_PASSWORD"},
 	{
-		is(vecql.ErrKeyspaceDoesNotExist), says("the keyspace does not exist"),
+		is(vecql.ErrKeyspaceDoesNotExist), always("the keyspace does not exist"),
 		"vecql query \"DESCRIBE KEYSPACES\" lists the keyspaces",
 	},
-	{as[x509.UnknownAuthorityError], says("the certificate is of an unknown authority"), "name it with --ca"},
+	{as[x509.UnknownAuthorityError], always("the certificate is of an unknown authority"), "name it with --ca"},
 	{as[x509.HostnameError], textOf[x509.HostnameError], "set --server-name to a name in the certificate"},
 	{as[x509.CertificateInvalidError], textOf[x509.CertificateInvalidError], "renew the certificate"},
 	{as[*net.DNSError], textOf[*net.DNSError], "check the names in --hosts"},
-	{is(syscall.ECONNREFUSED), says("connection refused"), "check that the server runs and that the port is right"},
-	{isTimeout, says("no answer in time"), "check the address, the firewall and --connect-timeout"},
+	{is(syscall.ECONNREFUSED), always("connection refused"), "check that the server runs and that the port is right"},
+	{isTimeout, always("no answer in time"), "check the address, the firewall and --connect-timeout"},
 	{
-		contains("if the server expects TLS"), says("the server closed the connection without an answer"),
+		contains("if the server expects TLS"), always("the server closed the connection without an answer"),
 		"if it expects TLS, use --tls or --ca",
 	},
 }
@@ -196,7 +196,7 @@ func as[E error](err error) bool {
 	return errors.As(err, &target)
 }
 
-func says(text string) func(error) string { return func(error) string { return text } }
+func always(text string) func(error) string { return func(error) string { return text } }
 
 // textOf returns the text of the E in err.
 func textOf[E error](err error) string {
