@@ -17,7 +17,7 @@ import (
 	"github.com/vecql/vecql/internal/fakecql"
 )
 
-// Fault 15 at its extreme: the server at the port does not speak the native protocol, or uses TLS where ClusterConfig.TLS is nil, or the reverse.
+// Fault 15 at its extreme: the server at the port does not speak the native protocol, or one side alone uses TLS.
 
 // answering returns a dial function for a server that reads some bytes, writes answer, and closes the connection if
 // hangUp is set.

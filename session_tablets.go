@@ -17,8 +17,8 @@ type TabletReplica struct {
 	Shard  int
 }
 
-// Tablets returns the tablets of a table that the session has received, in the order of their tokens. The session receives
-// a tablet in the response of a node that is not a replica: the result may lack tablets, or be empty.
+// Tablets returns the tablets of a table that the session has received, in the order of their tokens. The session
+// receives a tablet in the response of a node that is not a replica: the result may lack tablets, or be empty.
 func (s *Session) Tablets(keyspace, table string) []Tablet {
 	var out []Tablet
 	for t := range s.routing.tablets.All(keyspace, table) {

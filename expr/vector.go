@@ -234,8 +234,8 @@ func (b *builder) floatVectors(t *term) vectorLane[float64] {
 // vectorsOf returns the vectors of a column, a slice of one, or a literal, whose elements have the type E.
 func vectorsOf[E element](b *builder, t *term) vectorLane[E] { return elementsOf[E](b, t, 0, 0) }
 
-// elementsOf returns the vectors of vectorsOf without the elements before index from and after the next dim; dim 0 keeps
-// all that follow.
+// elementsOf returns the vectors of vectorsOf without the elements before index from and after the next dim; dim 0
+// keeps all that follow.
 func elementsOf[E element](b *builder, t *term, from, dim int) vectorLane[E] {
 	for ; t.op == "slice"; t = t.args[0] { // the slice of a slice begins within the inner one
 		if dim == 0 {

@@ -93,7 +93,8 @@ func TestFault29NotIdempotentIsSentOnce(t *testing.T) {
 }
 
 // TestSelectIsIdempotent breaks the connection under the first attempt of a statement. A SELECT is sent again without a
-// mark, also with comments and functions before anything else, unless the query or the configuration marks it as not idempotent.
+// mark, also with comments and functions before anything else, unless the query or the configuration marks it as not
+// idempotent.
 func TestSelectIsIdempotent(t *testing.T) {
 	const read = "SELECT now(), uuid() FROM ks.t WHERE id = 1"
 	for name, test := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
-// The way of a worker's rows and groups to the partitions: they are sorted by partition, a chunk at a time, and appended
-// to one block for each partition.
+// The way of a worker's rows and groups to the partitions: they are sorted by partition, a chunk at a time, and
+// appended to one block for each partition.
 
 // flush moves the groups of a merger, which is not used afterwards, to the partitions.
 func (w *worker) flush(m *merger) error {

@@ -163,7 +163,8 @@ func (s *writeSchema) addNested(n *writeNode, at string, repetition parquet.Repe
 }
 
 // addChildren adds the children of n, which are so many levels of repetition below it.
-func (s *writeSchema) addChildren(n *writeNode, at string, repeats int16, fields ...column.Field) (schema.FieldList, error) {
+func (s *writeSchema) addChildren(n *writeNode, at string, repeats int16, fields ...column.Field,
+) (schema.FieldList, error) {
 	var nodes schema.FieldList
 	for _, f := range fields {
 		child, node, err := s.add(f, n.path+"."+f.Name, at+"."+f.Name, n.def+repeats, n.rep+repeats)

@@ -76,8 +76,8 @@ func AttemptAfterBackoff(q Attempted, retries int, least, most time.Duration) bo
 	return q.Attempts() <= retries && background.Sleep(q.Context(), backoff(least, most, q.Attempts()))
 }
 
-// backoff returns the wait after an attempt, counted from 1: least, doubled after each attempt, with a jitter of half of
-// least to either side, at most most.
+// backoff returns the wait after an attempt, counted from 1: least, doubled after each attempt, with a jitter of half
+// of least to either side, at most most.
 func backoff(least, most time.Duration, attempt int) time.Duration {
 	if least <= 0 {
 		least = 100 * time.Millisecond
