@@ -311,10 +311,10 @@ func TestHostileBuckets(t *testing.T) {
 		p := good
 		p.First, p.End, p.Rows = c[0], c[1], int64(c[2])
 		_, err := s.Reader(Bucket{Parts: []Part{good, p}})
-		require.Error(t, err, c)
+		require.ErrorContains(t, err, "bucket", c)
 		requireTyped(t, err)
 		_, err = s.Count(context.Background(), Bucket{Parts: []Part{p}})
-		require.Error(t, err, c)
+		require.ErrorContains(t, err, "bucket", c)
 	}
 	out, err := readBucket(s, Bucket{})
 	require.NoError(t, err)

@@ -161,6 +161,6 @@ func TestBucketRows(t *testing.T) {
 		b.Parts[0].End, b.Parts[0].From, b.Parts[0].To, b.Parts[0].Rows = p.end, p.from, p.to, p.rows
 		_, err := s.Reader(b)
 		requireTyped(t, err)
-		require.Error(t, err, "%v", p)
+		require.ErrorContains(t, err, "bucket", "%v", p)
 	}
 }

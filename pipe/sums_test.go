@@ -67,7 +67,7 @@ func TestShiftedSumsOverflow(t *testing.T) {
 	var overflow *groupby.OverflowError
 	_, err := pipe.Batches(b).Aggregate(groupby.Sum("z - 1"), groupby.Sum("z - 2"), groupby.Sum("z - 3"), groupby.Sum("x + z")).
 		Batch(context.Background())
-	require.Error(t, err)
+	require.ErrorContains(t, err, "x + z: the result is out of range")
 	_, err = pipe.Batches(b).Aggregate(groupby.Sum("z + 0"), groupby.Sum("x + 9223372036854775000"), groupby.Sum("x + 9223372036854775001"),
 		groupby.Sum("x + 9223372036854775002")).Batch(context.Background())
 	require.ErrorAs(t, err, &overflow)
