@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -260,9 +259,10 @@ func TestTopologyExcludedNodesHoldReplicas(t *testing.T) {
 	require.True(t, topo.excluded[UUID{15: 2}])
 }
 
-func TestTopologyOfLargeCluster(t *testing.T) {
+// largeCluster returns n nodes with 16 tokens each in five data centers, one of which has one node.
+func largeCluster(n int) []*node {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	nodes := make([]*node, 1000)
+	nodes := make([]*node, n)
 	for i := range nodes {
 		nodes[i] = testNode(0, fmt.Sprint("dc", i%4), fmt.Sprint("r", i%12))
 		nodes[i].info.id = UUID{byte(i >> 8), byte(i)}
@@ -271,6 +271,12 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 		}
 	}
 	nodes[5].info.dc, nodes[6].info.rack = "small", "lonely"
+	return nodes
+}
+
+// TestTopologyOfLargeCluster: a snapshot of four times as many nodes needs about four times the memory, also with
+// keyspaces that have replicas on many nodes or on all.
+func TestTopologyOfLargeCluster(t *testing.T) {
 	three := placement.Count{All: 3}
 	keyspaces := map[string]placement.Strategy{
 		"system":  {Class: "LocalStrategy"},
@@ -281,19 +287,19 @@ func TestTopologyOfLargeCluster(t *testing.T) {
 		"every":   {Class: "EverywhereStrategy"},
 		"hundred": {Class: "NetworkTopologyStrategy", Factors: map[string]placement.Count{"dc2": {All: 100}}},
 	}
-	best := time.Hour
 	var topo *topology
-	for range 2 {
-		begin := time.Now()
-		topo = testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, keyspaces)
-		best = min(best, time.Since(begin))
+	memory := func(n int) uint64 {
+		nodes := largeCluster(n)
+		return allocated(func() {
+			topo = testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("dc1")), nodes, keyspaces)
+		})
 	}
-	t.Logf("1000 nodes x 16 tokens, 7 keyspaces: %v", best)
-	if !poison { // the race detector is ten times slower
-		require.Less(t, best, 5*time.Second, "far above the usual time, also on a busy machine")
-	}
+	few := memory(500) // of which dc2 has 125: more than the replicas of "hundred", as in the large one
+	many := memory(2000)
+	t.Logf("500 nodes x 16 tokens, 7 keyspaces: %d bytes; 2000 nodes: %d bytes", few, many)
+	require.Less(t, many, 5*few)
 	require.Len(t, topo.replicasOf("all", 5), 13)
-	require.Len(t, topo.replicasOf("every", 5), 1000)
+	require.Len(t, topo.replicasOf("every", 5), 2000)
 	require.Len(t, topo.replicasOf("hundred", 5), placement.MaxReplicas)
 	require.Equal(t, "dc1", topo.replicasOf("all", 5)[0].info.dc, "the nearest come first")
 }
