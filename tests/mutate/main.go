@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Mutate plants the mutations of mutations.txt, one at a time, and runs the tests that must fail with each. It changes
-// no file of the tree: the go command gets the mutated file by its flag -overlay. Mutate prints the number of mutations
-// by promise of docs/promises.md, and every mutation that no test has caught.
+// no file of the tree: the go command gets the mutated files by its flag -overlay. Mutate prints the number of
+// mutations by promise of docs/promises.md, and every mutation that no test has caught.
+//
+// The tests of a package are compiled once: all mutations are in one build (combine.go), of which the environment
+// selects one. A mutation that changes more than one function, and one that no test has caught, gets a build of its
+// own; so does every mutation with -separate.
 //
 // Usage, in the root of the module:
 //
-//	go run ./tests/mutate [-match regexp] [-list] [-timeout duration]
+//	go run ./tests/mutate [-match regexp] [-file list] [-list] [-separate] [-timeout duration]
 package main
 
 import (
@@ -25,29 +29,37 @@ import (
 	"time"
 )
 
-const listFile = "tests/mutate/mutations.txt"
-
 // jobs is the number of mutations that are tested at a time.
 const jobs = 2
 
+// flags are the flags of the command.
+type flags struct {
+	match, file    string
+	list, separate bool
+	timeout        time.Duration
+}
+
 func main() {
-	match := flag.String("match", "", "plant only the mutations whose first `line` this regular expression matches")
-	list := flag.Bool("list", false, "print the mutations, check that each can be planted, and run no test")
-	timeout := flag.Duration("timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
+	var f flags
+	flag.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
+	flag.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")
+	flag.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
+	flag.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
+	flag.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
 	flag.Parse()
-	if err := run(*match, *list, *timeout); err != nil {
+	if err := run(&f); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
 // run plants the selected mutations. The error states how many were not caught.
-func run(match string, listOnly bool, timeout time.Duration) error {
-	all, err := parseList(listFile)
+func run(f *flags) error {
+	all, err := parseList(f.file)
 	if err != nil {
 		return err
 	}
-	wanted, err := regexp.Compile(match)
+	wanted, err := regexp.Compile(f.match)
 	if err != nil {
 		return err
 	}
@@ -57,11 +69,11 @@ func run(match string, listOnly bool, timeout time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if listOnly {
+		if f.list {
 			fmt.Printf("promise %2d  %s:%d  %s\n", m.promise, m.file, line, m.name)
 		}
 	}
-	if listOnly {
+	if f.list {
 		return nil
 	}
 	folder, err := os.MkdirTemp("", "mutate")
@@ -69,8 +81,30 @@ func run(match string, listOnly bool, timeout time.Duration) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if err := testUnchanged(all, timeout); err != nil {
+	outcomes, err := plantAll(all, folder, f)
+	if err != nil {
 		return err
+	}
+	return report(all, outcomes)
+}
+
+// plantAll plants every mutation. folder is that of temporary files.
+func plantAll(all []*mutation, folder string, f *flags) ([]outcome, error) {
+	b := &build{combined: make([]bool, len(all))}
+	if !f.separate {
+		var err error
+		if b, err = newBuild(all, folder, f.timeout); err != nil {
+			return nil, err
+		}
+	}
+	var separate []*mutation
+	for i, m := range all {
+		if !b.combined[i] {
+			separate = append(separate, m)
+		}
+	}
+	if err := testUnchanged(separate, f.timeout); err != nil {
+		return nil, err
 	}
 	outcomes := make([]outcome, len(all))
 	turns := make(chan struct{}, jobs)
@@ -79,12 +113,19 @@ func run(match string, listOnly bool, timeout time.Duration) error {
 		turns <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turns }()
-			outcomes[i] = plant(m, filepath.Join(folder, fmt.Sprint(i)), timeout)
-			fmt.Printf("%-8s %5.1fs  %v\n", outcomes[i].verdict, outcomes[i].took.Seconds(), m)
+			o := &outcomes[i]
+			began := time.Now()
+			if b.combined[i] {
+				*o = judge(m, func(t testRun) (bool, string) { return b.run(t, i+1, f.timeout, true) })
+			}
+			if o.verdict != caught {
+				*o = plant(m, filepath.Join(folder, fmt.Sprintf("%d.json", i)), f.timeout)
+			}
+			fmt.Printf("%-8s %5.1fs  %v\n", o.verdict, time.Since(began).Seconds(), m)
 		})
 	}
 	wg.Wait()
-	return report(all, outcomes)
+	return outcomes, nil
 }
 
 // verdict is what the tests have shown about a mutation.
@@ -100,24 +141,30 @@ const (
 type outcome struct {
 	verdict verdict
 	detail  string // output of an invalid mutation
-	took    time.Duration
+}
+
+// patterns returns by package the pattern of all tests of the mutations.
+func patterns(all []*mutation) map[string]string {
+	lists := map[string][]string{}
+	for _, m := range all {
+		for _, t := range m.tests {
+			lists[t.pkg] = append(lists[t.pkg], t.pattern)
+		}
+	}
+	joined := map[string]string{}
+	for pkg, list := range lists {
+		slices.Sort(list)
+		list = slices.Compact(list)
+		if joined[pkg] = strings.Join(list, "|"); list[0] == "" {
+			joined[pkg] = ""
+		}
+	}
+	return joined
 }
 
 // testUnchanged runs the tests of all mutations once on the unchanged tree: a test that always fails catches nothing.
 func testUnchanged(all []*mutation, timeout time.Duration) error {
-	patterns := map[string][]string{}
-	for _, m := range all {
-		for _, t := range m.tests {
-			patterns[t.pkg] = append(patterns[t.pkg], t.pattern)
-		}
-	}
-	for pkg, list := range patterns {
-		slices.Sort(list)
-		list = slices.Compact(list)
-		pattern := strings.Join(list, "|")
-		if list[0] == "" {
-			pattern = ""
-		}
+	for pkg, pattern := range patterns(all) {
 		if failed, out := goTest(testRun{pkg, pattern}, "", 5*timeout); failed {
 			return fmt.Errorf("the tests of %s fail without a mutation:\n%s", pkg, out)
 		}
@@ -125,20 +172,23 @@ func testUnchanged(all []*mutation, timeout time.Duration) error {
 	return nil
 }
 
-// plant runs the tests of a mutation until one fails. base is the path of temporary files, without their extensions.
-func plant(m *mutation, base string, timeout time.Duration) (o outcome) {
-	began := time.Now()
-	defer func() { o.took = time.Since(began) }()
+// plant runs the tests of a mutation, which it compiles. overlay is the path of a temporary file.
+func plant(m *mutation, overlay string, timeout time.Duration) outcome {
 	text, _, err := m.apply(".")
+	if err == nil {
+		_, err = writeOverlay(overlay, map[string]string{m.file: text})
+	}
 	if err != nil {
 		return outcome{verdict: invalid, detail: err.Error()}
 	}
-	overlay := base + ".json"
-	if err := writeOverlay(overlay, base+".go", m.file, text); err != nil {
-		return outcome{verdict: invalid, detail: err.Error()}
-	}
+	return judge(m, func(t testRun) (bool, string) { return goTest(t, overlay, timeout) })
+}
+
+// judge calls test for the tests of a mutation until one fails. test reports whether the tests failed, with their
+// output.
+func judge(m *mutation, test func(testRun) (failed bool, out string)) outcome {
 	for _, t := range m.tests {
-		failed, out := goTest(t, overlay, timeout)
+		failed, out := test(t)
 		switch {
 		case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"),
 			strings.Contains(out, "no tests to run"):
@@ -150,20 +200,26 @@ func plant(m *mutation, base string, timeout time.Duration) (o outcome) {
 	return outcome{verdict: survived}
 }
 
-// writeOverlay writes an overlay in which the file mutated, with the given text, replaces file.
-func writeOverlay(overlay, mutated, file, text string) error {
-	file, err := filepath.Abs(file)
+// writeOverlay writes an overlay in which the files have the given texts, and the texts beside it. It returns the files
+// by the paths of their texts, which errors of the compiler have.
+func writeOverlay(overlay string, texts map[string]string) (files map[string]string, err error) {
+	replace, files := map[string]string{}, map[string]string{}
+	for file, text := range texts {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		replace[path] = fmt.Sprintf("%s.%d.go", overlay, len(replace))
+		files[replace[path]] = file
+		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := os.WriteFile(mutated, []byte(text), 0o600); err != nil {
-		return err
-	}
-	b, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(overlay, b, 0o600)
+	return files, os.WriteFile(overlay, b, 0o600)
 }
 
 // goTest runs tests and reports whether they failed, with their output. An empty overlay means the unchanged tree. The
