@@ -67,10 +67,11 @@ var (
 	ErrColumnCount = errors.New("vecql: destinations do not match the columns")
 	// ErrFrameTooBig means that a request body exceeds 256 MiB (native_protocol_v5.spec, section 2.4.1.5).
 	ErrFrameTooBig = errors.New("vecql: frame is larger than 256 MiB")
-	// ErrStatementChanged means that the values of a request were encoded for other types than its bind markers have now,
-	// because a table or a type was altered or created again. The request was not executed. The session itself encodes
-	// a request once more; requests for further pages and EncodedRows return the error instead.
-	ErrStatementChanged = errors.New("vecql: the types of the bind markers have changed: bind the values again")
+	// ErrStatementChanged means that the values of a request were encoded for a statement that is no longer valid: a table
+	// or a type was altered or created again, or the node returns another id for the statement. The attempt was not
+	// executed. The session itself encodes a request once more; requests for further pages and EncodedRows return the
+	// error instead.
+	ErrStatementChanged = errors.New("vecql: the prepared statement has changed: bind the values again")
 	// ErrUnsupported means that the negotiated protocol version does not support an option of the request.
 	ErrUnsupported = errors.New("vecql: not supported by the protocol version in use")
 	// ErrSchemaAgreement means that the nodes did not agree on the schema in time.

@@ -24,10 +24,11 @@ type statement struct {
 	keyspace  string // of the request (v5), not of the table
 	id        []byte
 	bind      []ColumnInfo
-	pkIndexes []int // bind markers of the partition key, in its order
-	lwt       bool  // known to be conditional
-	reads     bool  // a SELECT, which writes nothing
-	cdc       bool  // its table is a CDC log of ScyllaDB, with a partitioner of its own
+	pkIndexes []int       // bind markers of the partition key, in its order
+	lwt       bool        // known to be conditional
+	reads     bool        // a SELECT, which writes nothing
+	cdc       bool        // its table is a CDC log of ScyllaDB, with a partitioner of its own
+	outdated  atomic.Bool // the schema has changed: values encoded for the statement are not sent any more
 	encoders  []atomic.Pointer[encodePlan]
 	result    atomic.Pointer[resultPlan] // for rows without metadata
 	seen      atomic.Pointer[resultPlan] // of the last rows with metadata

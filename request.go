@@ -85,10 +85,21 @@ func (s *Session) startCall(c *call, o *options) {
 	}
 }
 
-// mustRebind reports whether a call that failed with err is made again, once, with its statements prepared anew. It was
-// not executed, since a node has refused it.
+// isOutdated reports whether a change of the schema has dropped a statement of the call since its values were encoded.
+// The values of a further page stay those of the first one.
+func (c *call) isOutdated() bool {
+	for _, stmt := range c.stmts {
+		if stmt.outdated.Load() {
+			return len(c.params.pagingState) == 0
+		}
+	}
+	return false
+}
+
+// mustRebind reports whether a call that failed with err is made again, once, with its statements prepared anew. Its
+// last attempt was not executed.
 func (c *call) mustRebind(err error) bool {
-	return err != nil && !c.rebound && errors.Is(err, ErrStatementChanged) && !MayHaveApplied(err)
+	return err != nil && !c.rebound && errors.Is(err, ErrStatementChanged) && (c.idempotent || !MayHaveApplied(err))
 }
 
 // rebind starts a call again: its body is encoded anew.

@@ -23,7 +23,9 @@ func (s *Session) attempt(ctx context.Context, conn *conn, n *node, c *call, bef
 		c.req.began = time.Now()
 	}
 	began := c.req.began
-	if err = s.exchange(ctx, conn, c); err != nil {
+	if c.isOutdated() {
+		err = &notSentError{ErrStatementChanged}
+	} else if err = s.exchange(ctx, conn, c); err != nil {
 		err = s.prepareAndSend(ctx, conn, c, err)
 	}
 	if s.throttle != nil {

@@ -273,13 +273,14 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	}
 	s.statements.Drop(flight.Key{Scope: stmt.keyspace, Text: stmt.text}, stmt)
 	switch p := a.res.prepared; {
-	case a.res.kind != resultPrepared, !bytes.Equal(p.id, stmt.id):
-		// The values are encoded for the metadata of the old id. They may be invalid for another id.
-		return &ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned another id", shortened(stmt.text), c.addr())}
-	case !stmt.hasTypes(p.bind.columns):
-		return errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
+	case a.res.kind != resultPrepared:
+		return &ProtocolError{Message: fmt.Sprintf("prepare %q again: node %s returned result kind %d", shortened(stmt.text),
+			c.addr(), a.res.kind)}
+	case bytes.Equal(p.id, stmt.id) && stmt.hasTypes(p.bind.columns):
+		return nil // only the names or the partition key differ, so that the encoded values are valid
 	}
-	return nil // only the names or the partition key differ, so that the encoded values are valid
+	stmt.outdated.Store(true) // requests with the old types that wait must not reach the node, which accepts them now
+	return errorf("prepare %q again on node %s: %w", shortened(stmt.text), c.addr(), ErrStatementChanged)
 }
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the

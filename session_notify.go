@@ -286,14 +286,24 @@ func (s *Session) schemaChanged(e schemaEvent) {
 }
 
 // forgetStatements drops the statements that a change concerns. A node may have prepared such a statement for another
-// client since, so that it accepts values encoded for the old types.
+// client since, so that it accepts values encoded for the old types. Requests with such values that wait are encoded
+// again.
 func (s *Session) forgetStatements(e schemaEvent) {
 	switch {
 	case e.change == "UPDATED" && e.target == "": // of any kind, see control.gotView
-		s.statements.DropWhere(func(*statement) bool { return true })
+		s.statements.DropWhere(func(stmt *statement) bool {
+			stmt.outdated.Store(true)
+			return true
+		})
 	case e.change == "CREATED", e.change == "UPDATED" && e.target == "KEYSPACE": // the latter changes the replication only
 	case e.target == "KEYSPACE", e.target == "TABLE", e.target == "TYPE":
-		s.statements.DropWhere(func(stmt *statement) bool { return stmt.concerns(&e) })
+		s.statements.DropWhere(func(stmt *statement) bool {
+			concerned := stmt.concerns(&e)
+			if concerned {
+				stmt.outdated.Store(true)
+			}
+			return concerned
+		})
 	}
 }
 

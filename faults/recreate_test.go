@@ -217,3 +217,142 @@ func TestFault52EncodedRows(t *testing.T) {
 		require.NoError(t, rows.ExecOn(t.Context(), vecql.UUID{}))
 	}
 }
+
+// number is a value of any numeric type.
+type number int
+
+func (n number) MarshalCQL(info vecql.TypeInfo) ([]byte, error) {
+	if info.Type() == vecql.TypeFloat {
+		return vecql.Marshal(info, float32(n))
+	}
+	return vecql.Marshal(info, int(n))
+}
+
+// outdate gives column v another type of the same size, and prepares insertV for another client. It returns when the
+// session has the new type.
+func outdate(t *testing.T, c *cqltest.Cluster, s *vecql.Session) {
+	t.Helper()
+	recreate(t, c)
+	require.NoError(t, cqlSession(t, c).Query(insertV, 0, float32(1)).Exec())
+	eventually(t, func() error { return s.Query(insertV, 0, float32(1)).Exec() })
+}
+
+// requireFloats fails unless the value of each row is its id.
+func requireFloats(t *testing.T, s *vecql.Session, ids ...int) {
+	t.Helper()
+	for _, id := range ids {
+		var v float32
+		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", id).Scan(&v))
+		require.Equal(t, float32(id), v)
+	}
+}
+
+// outdating is a retry policy that changes the table before the first retry.
+type outdating struct{ change func() }
+
+func (p outdating) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
+	if a.Number == 1 {
+		p.change()
+	}
+	return vecql.Decision{Type: vecql.Retry}
+}
+
+// TestFault52BeforeRetry: the table is created again between two attempts of a request, and the node accepts the bytes
+// of the first one. The second one must have the encoding of the new type.
+func TestFault52BeforeRetry(t *testing.T) {
+	for name, m := range map[string]struct {
+		fault  cqltest.Error // of the first attempt
+		insert func(s *vecql.Session, r vecql.RetryPolicy) error
+	}{
+		"query": {
+			cqltest.Error{Code: cqltest.CodeOverloaded},
+			func(s *vecql.Session, r vecql.RetryPolicy) error {
+				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Exec()
+			},
+		},
+		"idempotent": { // the first attempt may have been executed
+			cqltest.Error{Code: cqltest.CodeServer},
+			func(s *vecql.Session, r vecql.RetryPolicy) error {
+				return s.Query(insertV, 7, number(7)).RetryPolicy(r).Idempotent(true).Exec()
+			},
+		},
+		"batch": {
+			cqltest.Error{Code: cqltest.CodeOverloaded},
+			func(s *vecql.Session, r vecql.RetryPolicy) error {
+				return s.Batch(vecql.LoggedBatch).Query(insertV, 7, number(7)).RetryPolicy(r).Exec()
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
+			s := cqlSession(t, c)
+			require.NoError(t, s.Query(insertV, 1, number(1)).Exec())
+			c.Inject(cqltest.Fault{Statement: insertV, Error: &m.fault, Times: 1})
+			require.NoError(t, m.insert(s, outdating{func() { outdate(t, c, s) }}))
+			requireFloats(t, s, 7)
+		})
+	}
+}
+
+// TestFault52EncodedRowsWait: the table is created again while encoded rows wait, and the node accepts their bytes. The
+// rows must not be stored.
+func TestFault52EncodedRowsWait(t *testing.T) {
+	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TABLE ks.t (id int PRIMARY KEY, v int)")
+	s := cqlSession(t, c)
+	st, err := vecql.Prepare[both](t.Context(), s.Query(insertV))
+	require.NoError(t, err)
+	var row, batch, second vecql.EncodedRows
+	require.NoError(t, st.Encode(t.Context(), &row, &both{1, number(1)}))
+	require.NoError(t, st.Encode(t.Context(), &batch, &both{2, number(2)}))
+	require.NoError(t, st.Encode(t.Context(), &second, &both{3, number(3)}))
+	require.True(t, batch.Join(&second))
+	outdate(t, c, s)
+	for _, rows := range []*vecql.EncodedRows{&row, &batch} {
+		err := rows.ExecOn(t.Context(), vecql.UUID{})
+		require.ErrorIs(t, err, vecql.ErrStatementChanged)
+		require.False(t, vecql.MayHaveApplied(err))
+	}
+	var n int
+	require.NoError(t, s.Query("SELECT count(*) FROM ks.t").Scan(&n))
+	require.Equal(t, 1, n)
+	require.NoError(t, st.Encode(t.Context(), &row, &both{1, number(1)}))
+	require.NoError(t, row.ExecOn(t.Context(), vecql.UUID{}))
+	requireFloats(t, s, 1)
+}
+
+// TestFault52PagesOfOldStatement: a column is added between two pages. The request of the second page has the values of
+// the first one, and must not be refused for that.
+func TestFault52PagesOfOldStatement(t *testing.T) {
+	for _, protocol := range []int{4, 5} {
+		c := cqlCluster(t, cqltest.Config{Nodes: 1, Protocol: protocol}, "CREATE TABLE ks.t (id int, n int, v int, PRIMARY KEY (id, n))")
+		s := cqlSession(t, c)
+		for n := range 6 {
+			require.NoError(t, s.Query("INSERT INTO ks.t (id, n, v) VALUES (1, ?, ?)", n, 10*n).Exec())
+		}
+		const text = "SELECT * FROM ks.t WHERE id = ?"
+		it := s.Query(text, 1).PageSize(3).Prefetch(0).Iter()
+		before := s.Stats().PreparedMisses
+		for n := range 6 {
+			if n == 3 {
+				require.NoError(t, c.Exec("ALTER TABLE ks.t ADD a text"))
+				eventually(t, func() error {
+					err := s.Query(text, 2).Exec()
+					if err == nil && s.Stats().PreparedMisses == before {
+						err = vecql.ErrNotFound
+					}
+					return err
+				})
+			}
+			m := map[string]any{}
+			if !it.MapScan(m) {
+				t.Fatalf("row %d: %v", n, it.Close())
+			}
+			want := map[string]any{"id": 1, "n": n, "v": 10 * n}
+			if n >= 3 {
+				want["a"] = nil
+			}
+			require.Equal(t, want, m)
+		}
+		require.NoError(t, it.Close())
+	}
+}
