@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,35 @@ func TestUpHintsAreBounded(t *testing.T) {
 		require.True(t, due.view)
 		require.Len(t, due.up, maxUpHints)
 	}
+}
+
+// TestUpIsReportedTwice: an UP event is reported at once, and again after the view that may have a new node.
+func TestUpIsReportedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		views := 0
+		var reports []int // views read before
+		c := &control{
+			refresh: time.Hour, timeout: time.Minute, conn: &conn{},
+			lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
+			readView: func(context.Context, *conn) (clusterView, error) { views++; return clusterView{}, nil },
+			admit:    func(*clusterView) error { return nil },
+			onView:   func(clusterView) {},
+			onEvent:  func(any) { reports = append(reports, views) },
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		c.wg.Add(1)
+		go c.run(ctx)
+		up := statusEvent{change: "UP", addr: netip.MustParseAddrPort("10.0.0.1:9042")}
+		for range 3 {
+			c.event(up)
+		}
+		time.Sleep(2 * eventDelay)
+		c.event(up)
+		time.Sleep(2 * eventDelay)
+		cancel()
+		c.wg.Wait()
+		require.Equal(t, []int{0, 1, 1, 2}, reports)
+	})
 }
 
 // TestEventsLost reads view and schema again after events were lost.

@@ -150,6 +150,50 @@ func TestFault17TypedPages(t *testing.T) {
 	}
 }
 
+// TestFault17ManyDestinations: a column has another type on the second page, and is scanned into more types of
+// destinations than a statement keeps decoders of. No value may be decoded by a decoder of the first page.
+func TestFault17ManyDestinations(t *testing.T) {
+	for _, version := range []byte{fakecql.V4, fakecql.V5} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			c := newCluster(t, version, 1)
+			const text = "SELECT v FROM ks.t"
+			c.Prepare(text, fakecql.Prepared{Result: fakecql.Columns("v bigint"), ResultID: "m1"})
+			const rows = 8
+			cells := func(typ string) (list [][]byte) {
+				for i := range rows {
+					list = append(list, fakecql.Cell(typ, i))
+				}
+				return list
+			}
+			c.On(func(r *fakecql.Request) bool {
+				switch {
+				case r.Op != fakecql.OpExecute:
+					return false
+				case len(r.State) == 0:
+					r.Rows(fakecql.Rows{Columns: fakecql.Columns("v bigint"), Cells: cells("bigint"), State: "1"})
+				case version == fakecql.V5:
+					r.Rows(fakecql.Rows{Columns: fakecql.Columns("v int"), Cells: cells("int"), NewID: "m2"})
+				default:
+					r.Rows(fakecql.Rows{Columns: fakecql.Columns("v int"), Cells: cells("int")})
+				}
+				return true
+			})
+			last := new(int16) // of a type whose decoder only the Iter keeps
+			dest := []any{new(int64), new(int), new(uint64), new(uint32), last, last, last, last}
+			it := sessionOn(c, func(cfg *vecql.ClusterConfig) { cfg.ProtoVersion = int(version) }).Query(text).Prefetch(0).Iter()
+			for range 2 {
+				for i, d := range dest {
+					if !it.Scan(d) {
+						t.Fatalf("row %d: %v", i, it.Close())
+					}
+				}
+				require.EqualValues(t, rows-1, *last)
+			}
+			require.NoError(t, it.Close())
+		})
+	}
+}
+
 // TestFault17ChangeWhilePaging: a column is added between two pages. Each page must be decoded with its own metadata.
 func TestFault17ChangeWhilePaging(t *testing.T) {
 	c := newCluster(t, fakecql.V5, 1)

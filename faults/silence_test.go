@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -333,6 +334,52 @@ func TestFault38OnlyNodeLeft(t *testing.T) {
 		require.Equal(t, 3*time.Second, time.Since(began))
 		sent, _ := h.Count("INSERT x")
 		require.LessOrEqual(t, sent, 1+2)
+	})
+}
+
+// always is a retry policy.
+type always vecql.Decision
+
+func (d always) Decide(context.Context, vecql.Attempt) vecql.Decision { return vecql.Decision(d) }
+
+// TestFault38RetryAfterMove: a request goes on from a silent node to one that refuses it, and is sent there again. The
+// move shares the time of one attempt; the retry has the time of its own.
+func TestFault38RetryAfterMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := map[string]bool{} // statements
+		h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
+			h.On(func(r *fakecql.Request) bool {
+				switch {
+				case !h.sick.Load():
+					return false
+				case r.Node == h.Nodes[1]:
+				case r.Op != fakecql.OpExecute:
+					return false
+				case refused[r.Stmt]:
+					time.AfterFunc(h.timeout*9/10, r.Void)
+				default:
+					refused[r.Stmt] = true
+					r.Fail(int32(vecql.CodeOverloaded))
+				}
+				return true
+			})
+			cfg.RetryPolicy = always{Type: vecql.Retry}
+			cfg.PoolConfig.HostSelectionPolicy = tierOf{h.Nodes[1].Addr()}
+		})
+		insert := func(i int) error { return h.session.Query(fmt.Sprint("INSERT ", i)).Exec() }
+		for i := range 10 {
+			require.NoError(t, insert(i))
+		}
+		h.Nodes[0].Stop()
+		h.sick.Store(true)
+		var wg sync.WaitGroup
+		errs := make([]error, 10)
+		for i := range errs {
+			wg.Go(func() { errs[i] = insert(i) })
+		}
+		wg.Wait()
+		require.NoError(t, errors.Join(errs...))
+		require.NotZero(t, h.session.Stats().Moved)
 	})
 }
 
