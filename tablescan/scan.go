@@ -177,7 +177,7 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id ve
 		key, columns, id = view.PartitionKey, view.OrderedColumns, view.Id
 	default:
 		_, err := s.session.TableMetadataContext(ctx, keyspace, src.table)
-		return id, err
+		return id, cmp.Or(err, fmt.Errorf("tablescan: %w: %s.%s, until a moment ago", vecql.ErrNoTable, keyspace, src.table))
 	}
 	names := make([]string, len(key))
 	for i, c := range key {

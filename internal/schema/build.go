@@ -43,6 +43,9 @@ func (k *keyspaceRows) build(keyspacesOnly bool) *Keyspace {
 func (k *keyspaceRows) buildTables(ks *Keyspace) {
 	m := ks.Metadata
 	for _, t := range k.tables {
+		if len(k.columns[t.Name]) == 0 { // it was dropped after the tables were read
+			continue
+		}
 		k.addScylla(t.Name, &t.Options)
 		t.Columns, t.OrderedColumns, t.PartitionKey, t.ClusteringColumns = k.buildColumns(ks, t.Name)
 		if len(t.PartitionKey) == 0 {
@@ -52,6 +55,9 @@ func (k *keyspaceRows) buildTables(ks *Keyspace) {
 		ks.tables[t.Name] = object[*cql.TableMetadata]{t, k.tableFingerprints[t.Name]}
 	}
 	for _, v := range k.views {
+		if len(k.columns[v.Name]) == 0 { // likewise
+			continue
+		}
 		k.addScylla(v.Name, &v.TableMetadataOptions)
 		v.Columns, v.OrderedColumns, v.PartitionKey, v.ClusteringColumns = k.buildColumns(ks, v.Name)
 		m.MaterializedViews[v.Name] = v

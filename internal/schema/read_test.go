@@ -113,6 +113,19 @@ func TestUpdateOfAView(t *testing.T) {
 	require.Nil(t, view.BaseTable, "the old version is unchanged")
 }
 
+// TestDroppedBetweenQueries: a table and a view were dropped after their rows were read, so that they have no columns.
+func TestDroppedBetweenQueries(t *testing.T) {
+	rows := rich()
+	rows["columns"] = slices.DeleteFunc(rows["columns"], func(row Row) bool {
+		return row["table_name"] == "t2" || row["table_name"] == "by_b"
+	})
+	m := read(rows)["ks"].Metadata
+	require.Contains(t, m.Tables, "t")
+	require.NotContains(t, m.Tables, "t2")
+	require.NotContains(t, m.MaterializedViews, "by_b")
+	require.Empty(t, m.Faults)
+}
+
 func TestRowsFaults(t *testing.T) {
 	r := collect(Scope{Keyspace: "ks"}, rich(), nil)
 	refused := errors.New("refused")
