@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/fakecql"
 )
 
 // Fault 52: the bind markers of a prepared statement change.
@@ -355,4 +357,110 @@ func TestFault52PagesOfOldStatement(t *testing.T) {
 		}
 		require.NoError(t, it.Close())
 	}
+}
+
+// TestFault52ReadAgain: the partition key of a table gets another type, and the node has forgotten the statement. A read
+// must be bound again, with all of its pages.
+func TestFault52ReadAgain(t *testing.T) {
+	for _, protocol := range []int{4, 5} {
+		t.Run(fmt.Sprint(protocol), func(t *testing.T) {
+			const text = "SELECT n FROM ks.t WHERE id = ?"
+			c := cqlCluster(t, cqltest.Config{Nodes: 1, Protocol: protocol}, "CREATE TABLE ks.t (id int, n int, PRIMARY KEY (id, n))")
+			s := cqlSession(t, c)
+			reads := []func() error{
+				func() error { return s.Query(text, 1).Scan(new(int)) },
+				func() error { return s.Query(text, 1).MapScan(map[string]any{}) },
+				func() error {
+					rows, err := s.Query(text, 1).PageSize(2).Iter().SliceMap()
+					if err == nil && len(rows) < 5 {
+						err = fmt.Errorf("%d rows", len(rows))
+					}
+					return err
+				},
+			}
+			for _, read := range reads {
+				require.Error(t, read())
+			}
+			c.MuteEvents(true)
+			for i, read := range reads {
+				require.NoError(t, c.Exec("DROP TABLE ks.t"))
+				require.NoError(t, c.Exec("CREATE TABLE ks.t (id "+[]string{"bigint", "varint", "smallint"}[i]+", n int, PRIMARY KEY (id, n))"))
+				for n := range 5 {
+					require.NoError(t, c.Exec(fmt.Sprintf("INSERT INTO ks.t (id, n) VALUES (1, %d)", n)))
+				}
+				require.NoError(t, read(), "read %d", i)
+			}
+		})
+	}
+}
+
+// TestFault52ChangesForever: a statement has another id each time that it is prepared. A request must fail after its
+// second round.
+func TestFault52ChangesForever(t *testing.T) {
+	const stmt = "INSERT INTO ks.t (id) VALUES (?)"
+	c := newCluster(t, fakecql.V5, 1)
+	id, executes := 0, 0
+	prepare := func() {
+		id++
+		c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), ID: fmt.Sprint("id ", id)})
+	}
+	prepare()
+	c.On(func(r *fakecql.Request) bool {
+		if r.Op != fakecql.OpExecute {
+			return false
+		}
+		if executes++; executes > 10 {
+			return false
+		}
+		old := fmt.Sprint("id ", id)
+		prepare()
+		r.Unprepared(old)
+		return true
+	})
+	err := sessionOn(c).Query(stmt, 1).Exec()
+	require.ErrorIs(t, err, vecql.ErrStatementChanged)
+	require.False(t, vecql.MayHaveApplied(err))
+	require.Equal(t, 2, executes)
+}
+
+// TestFault52Concerns counts the statements that each change of the schema drops: those of the table, of all tables that
+// may use the type, of the keyspace.
+func TestFault52Concerns(t *testing.T) {
+	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TYPE ks.a (street text)",
+		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)")
+	s := cqlSession(t, c, func(cfg *vecql.ClusterConfig) { cfg.Events.DisableSchemaEvents = true })
+	statements := map[string][]any{
+		insertV: {1, 1}, "SELECT v FROM ks.t": nil, "INSERT INTO ks.u (id) VALUES (?)": {1}, "SELECT key FROM system.local": nil,
+	}
+	misses := func() uint64 {
+		before := s.Stats().PreparedMisses
+		for text, values := range statements {
+			require.NoError(t, s.Query(text, values...).Exec())
+		}
+		return s.Stats().PreparedMisses - before
+	}
+	require.EqualValues(t, 4, misses())
+	for _, m := range []struct {
+		change string
+		misses uint64
+	}{
+		{"ALTER KEYSPACE ks WITH durable_writes = false", 0},
+		{"CREATE TABLE ks.w (id int PRIMARY KEY)", 0},
+		{"DROP TABLE ks.w", 0},
+		{"ALTER TABLE ks.t ADD a int", 2},
+		{"ALTER TYPE ks.a ADD city text", 3},
+		{"CREATE KEYSPACE ks2 WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", 0},
+		{"DROP KEYSPACE ks2", 0},
+	} {
+		require.NoError(t, s.Query(m.change).Exec())
+		require.Equal(t, m.misses, misses(), m.change)
+	}
+	require.NoError(t, s.Query("DROP KEYSPACE ks").Exec())
+	for _, stmt := range []string{
+		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)",
+	} {
+		require.NoError(t, s.Query(stmt).Exec())
+	}
+	require.EqualValues(t, 3, misses(), "DROP KEYSPACE ks")
 }
