@@ -333,12 +333,15 @@ func (c *chunk) decodeOther(encoding int32, data []byte, n int) (plain []byte, e
 	case text && encoding == encodingDeltaBytes:
 		return c.decodeStrings(data, n, true)
 	case encoding == encodingDeltaPacked && slices.Contains(integers, c.leaf.physical):
-		end, err := deltaEnd(data, n)
-		if err != nil {
+		if _, err := deltaEnd(data, n); err != nil {
 			return nil, err
 		}
 		c.other = growBytes(c.other[:0], n*c.leaf.stored)
-		decodeDeltas(c.other, data[:end], c.leaf.stored)
+		if c.leaf.stored == 4 {
+			decodeDeltas(sliceOf[uint32](c.other, n), data)
+		} else {
+			decodeDeltas(sliceOf[uint64](c.other, n), data)
+		}
 		return c.other, nil
 	}
 	column := schema.NewColumn(c.leaf.desc.SchemaNode().(*schema.PrimitiveNode), 0, 0)

@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/parquet"
 )
@@ -50,107 +51,156 @@ func deltaEnd(data []byte, n int) (int, error) {
 	return r.pos, nil
 }
 
-// decodeDeltas stores integers in DELTA_BINARY_PACKED, which end by deltaEnd, as PLAIN in dst, of size bytes each. Sums
-// wrap around, as the format requires.
-func decodeDeltas(dst, data []byte, size int) {
+// decodeDeltas stores integers in DELTA_BINARY_PACKED, which end by deltaEnd, in dst. Sums wrap around, as the format
+// requires. data may have further bytes.
+func decodeDeltas[T uint32 | uint64](dst []T, data []byte) {
 	r := thriftReader{b: data}
 	block, minis := r.uvarint(), r.uvarint()
 	r.uvarint() // the number of values
 	per := int(block / minis)
-	value := uint64(r.i64())
-	putInt(dst, value, size)
-	for dst = dst[size:]; len(dst) > 0; {
-		least, widths := uint64(r.i64()), r.b[r.pos:]
+	value := T(r.i64())
+	dst[0] = value
+	for dst = dst[1:]; len(dst) > 0; {
+		least, widths := T(r.i64()), r.b[r.pos:]
 		r.advance(minis)
 		for i := 0; i < int(minis) && len(dst) > 0; i++ { // unused miniblocks may be absent
 			width := int(widths[i])
-			packed := r.b[r.pos:][:per*width/8]
-			r.advance(uint64(len(packed)))
-			for k := range min(per, len(dst)/size) {
-				value += least + bitsAt(packed, k*width, width)
-				putInt(dst[k*size:], value, size)
-			}
-			dst = dst[min(per*size, len(dst)):]
+			n := min(per, len(dst))
+			value = addDeltas(dst[:n], value, least, r.b[r.pos:], width)
+			r.advance(uint64(per * width / 8))
+			dst = dst[n:]
 		}
 	}
 }
 
-// deltaLengths decodes n lengths of 4 bytes each, and returns the bytes after them.
-func deltaLengths(data []byte, n, limit int) (lengths, rest []byte, err error) {
-	end, err := deltaEnd(data, n)
+// addDeltas stores the integers of a miniblock in dst, and returns the last of them. value is the integer before them,
+// and each of packed is the difference from one to the next less least.
+func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width int) T {
 	switch {
-	case int64(n)*4 > int64(limit):
-		return nil, nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
-	case err != nil:
-		return nil, nil, err
+	case width == 0:
+		for i := range dst {
+			value += least
+			dst[i] = value
+		}
+	case width <= 32:
+		// The differences go to the end of dst: an integer of dst never overwrites those of later ones.
+		words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*int(unsafe.Sizeof(value))/4)
+		deltas := words[len(words)-len(dst):]
+		unpack(deltas, packed, 0, uint(width))
+		dst = dst[:len(deltas)]
+		for i, d := range deltas {
+			value += least + T(d)
+			dst[i] = value
+		}
+	default:
+		mask := ^uint64(0) >> (64 - width)
+		for i := range dst {
+			value += least + T(bitsAt(packed, i*width, mask))
+			dst[i] = value
+		}
 	}
-	lengths = make([]byte, 4*n)
-	decodeDeltas(lengths, data[:end], 4)
-	return lengths, data[end:], nil
+	return value
+}
+
+// deltaLengths decodes n lengths, and returns the bytes after them.
+func deltaLengths(lengths []uint32, data []byte) (rest []byte, err error) {
+	end, err := deltaEnd(data, len(lengths))
+	if err != nil {
+		return nil, err
+	}
+	decodeDeltas(lengths, data)
+	return data[end:], nil
 }
 
 // decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as
-// PLAIN.
-func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) ([]byte, error) {
-	var prefixes, suffixes []byte
-	var err error
+// PLAIN. The result is valid until the next call.
+func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err error) {
+	if int64(n)*4 > int64(c.limit) {
+		return nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
+	}
+	c.scratch = grow(c.scratch[:0], 2*n)
+	prefixes, suffixes := c.scratch[:n], c.scratch[n:]
+	clear(prefixes)
 	if prefixed {
-		if prefixes, data, err = deltaLengths(data, n, c.limit); err != nil {
+		if data, err = deltaLengths(prefixes, data); err != nil {
 			return nil, err
 		}
 	}
-	if suffixes, data, err = deltaLengths(data, n, c.limit); err != nil {
+	if data, err = deltaLengths(suffixes, data); err != nil {
 		return nil, err
 	}
-	out := c.other[:0]
-	start, length := 0, 0 // of the previous value
-	for i := range n {
-		prefix, suffix := 0, int(int32(binary.LittleEndian.Uint32(suffixes[4*i:])))
-		if prefixed {
-			prefix = int(int32(binary.LittleEndian.Uint32(prefixes[4*i:])))
-		}
-		if prefix < 0 || prefix > length || suffix < 0 || suffix > len(data) {
-			return nil, corrupt("string of a prefix of %d bytes (the previous string has %d) and a suffix of %d (the page has %d)", prefix, length, suffix, len(data))
-		}
-		if len(out)+4+prefix+suffix > c.limit {
-			return nil, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, c.limit)
-		}
-		if c.leaf.physical == parquet.Types.ByteArray {
-			out = binary.LittleEndian.AppendUint32(out, uint32(prefix+suffix))
-		} else if prefix+suffix != c.leaf.stored {
-			return nil, corrupt("value of %d bytes instead of %d", prefix+suffix, c.leaf.stored)
-		}
-		at := len(out)
-		out = append(out, out[start:start+prefix]...)
-		out = append(out, data[:suffix]...)
-		data = data[suffix:]
-		start, length = at, prefix+suffix
+	total, err := c.checkStrings(prefixes, suffixes, len(data))
+	if err != nil {
+		return nil, err
 	}
-	c.other = out
-	return out, nil
+	c.other = growBytes(c.other[:0], total)
+	joinStrings(c.other, data, prefixes, suffixes, c.leaf.physical == parquet.Types.ByteArray)
+	return c.other, nil
 }
 
-// putInt stores the lower 4 or 8 bytes of an integer.
-func putInt(dst []byte, v uint64, size int) {
-	if size == 4 {
-		binary.LittleEndian.PutUint32(dst, uint32(v))
-	} else {
-		binary.LittleEndian.PutUint64(dst, v)
+// checkStrings checks the lengths of strings whose suffixes have size bytes, and returns the bytes of the strings as
+// PLAIN.
+func (c *chunk) checkStrings(prefixes, suffixes []uint32, size int) (total int, err error) {
+	head := 4 // of a string in PLAIN
+	if c.leaf.physical != parquet.Types.ByteArray {
+		head = 0
+	}
+	length := uint64(0) // of the previous string
+	for i, suffix := range suffixes {
+		prefix := uint64(prefixes[i])
+		if prefix > length || uint64(suffix) > uint64(size) {
+			return 0, corrupt("string of a prefix of %d bytes (the previous string has %d) and a suffix of %d (the page has %d)",
+				int32(prefix), length, int32(suffix), size)
+		}
+		size -= int(suffix)
+		length = prefix + uint64(suffix)
+		if head == 0 && length != uint64(c.leaf.stored) {
+			return 0, corrupt("value of %d bytes instead of %d", length, c.leaf.stored)
+		}
+		if uint64(total)+uint64(head)+length > uint64(c.limit) {
+			return 0, fmt.Errorf("%w: page of more than %d bytes", ErrTooLarge, c.limit)
+		}
+		total += head + int(length)
+	}
+	return total, nil
+}
+
+// joinStrings stores strings in dst, each a prefix of the previous one and the next suffix in data, and before it its
+// length if strings are of variable length. The lengths are checked, and dst is a slice of growBytes.
+func joinStrings(dst, data []byte, prefixes, suffixes []uint32, variable bool) {
+	room, at, before := dst[:len(dst)+slack], 0, 0
+	for i, suffix := range suffixes {
+		prefix, n := int(prefixes[i]), int(suffix)
+		if variable {
+			binary.LittleEndian.PutUint32(room[at:], uint32(prefix+n))
+			at += 4
+		}
+		start := at
+		if prefix <= 16 {
+			copy16(room[at:], room[before:])
+		} else {
+			copy(room[at:], room[before:before+prefix])
+		}
+		at += prefix
+		if n <= 16 && len(data) >= 16 {
+			copy16(room[at:], data)
+		} else {
+			copy(room[at:], data[:n])
+		}
+		at += n
+		data, before = data[n:], start
 	}
 }
 
-// bitsAt returns an integer of up to 64 bits that begins at a bit of b, counted from the lowest of each byte.
-func bitsAt(b []byte, at, width int) uint64 {
-	if width == 0 {
-		return 0
-	}
-	var end [9]byte // of b, with zeros after it
+// bitsAt returns an integer of up to 64 bits that begins at a bit of b, counted from the lowest of each byte. mask has
+// its bits.
+func bitsAt(b []byte, at int, mask uint64) uint64 {
 	bytes := b[at>>3:]
-	if len(bytes) < len(end) {
+	if len(bytes) < 9 {
+		var end [9]byte
 		copy(end[:], bytes)
 		bytes = end[:]
 	}
 	shift := at & 7
-	v := binary.LittleEndian.Uint64(bytes)>>shift | uint64(bytes[8])<<(64-shift)
-	return v & (1<<width - 1)
+	return (binary.LittleEndian.Uint64(bytes)>>shift | uint64(bytes[8])<<1<<(63-shift)) & mask
 }
