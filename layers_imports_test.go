@@ -70,7 +70,8 @@ var imports = map[string][]string{
 	},
 	"internal/wire": nil,
 	"parquetscan": {
-		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "golang.org/x/sync",
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress",
+		"golang.org/x/sync",
 	},
 	"cqltest": {
 		module + "/internal",

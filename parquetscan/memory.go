@@ -2,11 +2,7 @@
 
 package parquetscan
 
-import (
-	"bytes"
-	"io"
-	"unsafe"
-)
+import "unsafe"
 
 // Memory of columns. Slices of bytes have spare capacity, so that short strings are copied in whole words.
 
@@ -33,9 +29,6 @@ func grow[T any](s []T, n int) []T {
 	copy(fresh, s)
 	return fresh
 }
-
-// newByteReader hides that src is a slice: some decoders decode a whole slice at once, into unbounded memory.
-func newByteReader(src []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(src)} }
 
 // sliceOf returns the first n values of T in b. It panics if b is too short.
 func sliceOf[T any](b []byte, n int) []T {

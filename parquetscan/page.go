@@ -3,12 +3,12 @@
 package parquetscan
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 )
@@ -160,7 +160,7 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	if n == levels {
 		return w.buf[:n], nil // no values: some writers compress nothing to some bytes, others to none
 	}
-	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n], src[levels:])
+	out, err := decompress(w.kind, w.codec, w.buf[levels:n:n+slack], src[levels:])
 	if errors.Is(err, io.EOF) { // the end of a stream, not of the pages
 		err = corrupt("%v: %w", w.kind, io.ErrUnexpectedEOF)
 	}
@@ -176,7 +176,8 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// decompress decodes src to dst, which has the expected length. Its memory is bounded by that length.
+// decompress decodes src to dst, which has the expected length, and slack bytes of spare capacity. Its memory is bounded
+// by that length.
 func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -191,22 +192,11 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 			return nil, fmt.Errorf("%d bytes instead of %d", n, len(dst))
 		}
 	case compress.Codecs.Zstd:
-		// The decoder allocates the length in the header of a frame; without one it allocates without bound.
-		bound, window, err := zstdBound(src, uint64(len(dst)))
-		if err != nil {
-			return nil, err
-		}
-		if bound <= 2*uint64(len(dst))+zstdBlock {
-			break
-		}
-		if window > max(zstdWindow, 2*uint64(len(dst))) { // a stream allocates the window
-			return nil, fmt.Errorf("window of %d bytes for %d", window, len(dst))
-		}
-		return decompressStream(codec, dst, src)
+		return zstdDecoder().DecodeAll(src, dst[:0])
 	case compress.Codecs.Lz4:
-		return decompressLZ4(codec, dst, src)
+		return decompressLZ4(codec, slices.Clip(dst), src)
 	}
-	return compress.Decode(codec, dst, src)
+	return compress.Decode(codec, slices.Clip(dst), src)
 }
 
 // plausible reports whether src may decompress to n bytes, before memory is allocated for them.
@@ -220,138 +210,12 @@ func plausible(kind compress.Compression, src []byte, n int) bool {
 	case compress.Codecs.Gzip:
 		most *= 1032 // two bits are a match of 258 bytes
 	case compress.Codecs.Zstd:
-		bound, _, err := zstdBound(src, uint64(n))
+		bound, err := zstdBound(src)
 		return err == nil && uint64(n) <= bound
 	default:
 		return true
 	}
 	return uint64(n) <= most
-}
-
-// decompressStream decodes src to dst through a stream, and stops at the end of dst.
-func decompressStream(codec compress.Codec, dst, src []byte) ([]byte, error) {
-	s, ok := codec.(compress.StreamingCodec)
-	if !ok {
-		return nil, fmt.Errorf("more than %d bytes", len(dst))
-	}
-	r := s.NewReader(newByteReader(src))
-	defer func() { _ = r.Close() }() // the bytes read are checked below
-	n, err := io.ReadFull(r, dst)
-	if err != nil {
-		return nil, err
-	}
-	if m, err := r.Read(make([]byte, 1)); m > 0 || err != io.EOF {
-		return nil, fmt.Errorf("more than %d bytes", len(dst))
-	}
-	return dst[:n], nil
-}
-
-// Bounds of Zstandard: the content of a block, and the window that every decoder should support (RFC 8878, 3.1.1.2.3
-// and 3.1.1.1.2).
-const (
-	zstdBlock  = 128 << 10
-	zstdWindow = 8 << 20
-)
-
-var errShortFrame = errors.New("frame ends too early")
-
-// zstdBound returns a bound of the content of Zstandard frames, and their greatest window. Frames with more content
-// fail to decode. It walks over the headers of frames and blocks (RFC 8878, 3.1). A frame whose header claims more than
-// most bytes is an error.
-func zstdBound(src []byte, most uint64) (bound, window uint64, err error) {
-	for at := 0; at < len(src); {
-		if len(src)-at >= 8 && src[at]&0xf0 == 0x50 && string(src[at+1:at+4]) == "\x2a\x4d\x18" { // a skippable frame
-			length := int64(binary.LittleEndian.Uint32(src[at+4:]))
-			if length > int64(len(src)-at-8) {
-				return 0, 0, errShortFrame
-			}
-			at += 8 + int(length)
-			continue
-		}
-		f, n, err := zstdFrame(src[at:])
-		switch {
-		case err != nil:
-			return 0, 0, err
-		case f.sized && f.content > most:
-			return 0, 0, fmt.Errorf("%d bytes instead of %d", f.content, most)
-		case f.sized:
-			bound += f.content
-		default:
-			bound += f.blocks
-		}
-		window = max(window, f.window)
-		at += n
-	}
-	return bound, window, nil
-}
-
-// A zstdHeader holds the headers of a frame.
-type zstdHeader struct {
-	sized   bool // has a Frame_Content_Size
-	content uint64
-	blocks  uint64 // bound of the content of the blocks
-	window  uint64
-}
-
-// zstdFrame walks over the frame that src begins with, and returns its length.
-func zstdFrame(src []byte) (f zstdHeader, length int, err error) {
-	if len(src) < 6 || string(src[:4]) != "\x28\xb5\x2f\xfd" {
-		return f, 0, errors.New("not a Zstandard frame")
-	}
-	d := src[4]
-	at := 5
-	single := d>>5&1 == 1
-	if !single { // Window_Descriptor
-		f.window = uint64(1) << (10 + src[at]>>3)
-		f.window += f.window / 8 * uint64(src[at]&7)
-		at++
-	}
-	at += [...]int{0, 1, 2, 4}[d&3] // Dictionary_ID
-	size := [...]int{0, 2, 4, 8}[d>>6]
-	if single && size == 0 {
-		size = 1
-	}
-	if at+size > len(src) {
-		return f, 0, errShortFrame
-	}
-	if f.sized = size > 0; f.sized { // Frame_Content_Size
-		var b [8]byte
-		copy(b[:], src[at:at+size])
-		f.content = binary.LittleEndian.Uint64(b[:])
-		if size == 2 {
-			f.content += 256
-		}
-	}
-	if single {
-		f.window = f.content
-	}
-	at += size
-	for last := false; !last; {
-		if at+3 > len(src) {
-			return f, 0, errShortFrame
-		}
-		h := uint(src[at]) | uint(src[at+1])<<8 | uint(src[at+2])<<16
-		size := int(h >> 3)
-		at += 3
-		switch h >> 1 & 3 {
-		case 0: // raw
-			f.blocks, at = f.blocks+uint64(size), at+size
-		case 1: // one byte, repeated
-			f.blocks, at = f.blocks+uint64(size), at+1
-		case 2: // compressed
-			f.blocks, at = f.blocks+zstdBlock, at+size
-		default:
-			return f, 0, errors.New("block of the reserved type")
-		}
-		last = h&1 == 1
-	}
-	if d>>2&1 == 1 {
-		at += 4 // Content_Checksum
-	}
-	if at > len(src) {
-		return f, 0, errShortFrame
-	}
-	return f, at, nil
 }
 
 // codecOf returns the codec of a column chunk.

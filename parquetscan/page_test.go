@@ -221,12 +221,12 @@ func TestZstdBound(t *testing.T) {
 			data[i] = byte(rng.IntN(1 + i%7))
 		}
 		src := encode(t, compress.Codecs.Zstd, data)
-		bound, _, err := zstdBound(src, uint64(n))
+		bound, err := zstdBound(src)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, bound, uint64(n))
 		require.LessOrEqual(t, bound, uint64(n)+zstdBlock)
 		for cut := range min(len(src), 100) {
-			_, _, err := zstdBound(src[:len(src)-cut-1], uint64(n))
+			_, err := zstdBound(src[:len(src)-cut-1])
 			require.True(t, err != nil || cut == len(src)-1, "%d of %d", cut, len(src))
 		}
 	}
