@@ -47,6 +47,8 @@ func randomColumn(r *rand.Rand, t column.Type, n int, few, nulls bool) column.Co
 	return c
 }
 
+// randomValue returns a value of a type. Different floats differ by 2^-16 or more, so that the variance of few of them
+// does not lose digits.
 func randomValue(r *rand.Rand, t column.Type, few bool) any {
 	word := func() uint64 {
 		if few {
@@ -63,7 +65,7 @@ func randomValue(r *rand.Rand, t column.Type, few bool) any {
 		case few:
 			return float64(x % 13)
 		}
-		return 1000 + r.NormFloat64()
+		return 1000 + math.Round(r.NormFloat64()*(1<<16))/(1<<16)
 	}
 	switch storedAs(t) {
 	case column.Int8:

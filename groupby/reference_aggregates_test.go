@@ -34,7 +34,8 @@ func referenceFloat(v any) float64 {
 	return v.(float64)
 }
 
-// referenceMoments is Variance and related aggregates, in two passes.
+// referenceMoments is Variance and related aggregates, in two passes. Values are shifted by the first one, so that the
+// mean of equal values is exact.
 func referenceMoments(pop, root bool, scale int) referenceFunc {
 	return func(rows []referenceRow) (any, error) {
 		var x []float64
@@ -42,11 +43,13 @@ func referenceMoments(pop, root bool, scale int) referenceFunc {
 		for _, r := range rows {
 			if r.args[0] != nil {
 				x = append(x, referenceFloat(r.args[0])/math.Pow10(scale))
-				sum += x[len(x)-1]
+				sum += x[len(x)-1] - x[0]
 			}
 		}
-		n := float64(len(x))
-		mean := sum / n
+		n, mean := float64(len(x)), 0.0
+		if n > 0 {
+			mean = x[0] + sum/n
+		}
 		squares := 0.0
 		for _, v := range x {
 			squares += (v - mean) * (v - mean)
