@@ -225,6 +225,16 @@ func (f *testFeed) merge(t testing.TB, from *testFeed) {
 	}
 }
 
+// join adds the groups of another feed, whose accumulator is a joiner.
+func (f *testFeed) join(from *testFeed) {
+	groups := make([]uint32, len(from.ids))
+	for g, id := range from.ids {
+		groups[id] = f.id(g)
+	}
+	f.acc.Resize(len(f.ids))
+	f.acc.(joiner).join(from.acc, groups)
+}
+
 func (f *testFeed) results(t testing.TB) map[int]any {
 	n := len(f.ids)
 	_, field := f.acc.Types()
@@ -338,6 +348,13 @@ func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls
 	total.merge(t, parts[2])
 	total.merge(t, parts[1])
 	compare("merged", total.results(t))
+	if _, ok := total.acc.(joiner); ok {
+		total = newFeed(newAcc())
+		for _, part := range parts {
+			total.join(part)
+		}
+		compare("joined", total.results(t))
+	}
 	if s, ok := total.acc.(Sizer); ok {
 		require.Positive(t, s.Size())
 	}

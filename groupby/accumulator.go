@@ -40,6 +40,14 @@ type Accumulator interface {
 // bytes.
 type Sizer interface{ Size() int64 }
 
+// A joiner is an Accumulator of this package that takes all groups of another one of the same aggregate at once, for
+// which State and Merge would take longer.
+type joiner interface {
+	Accumulator
+	// join merges each group id of other, except 0, into group groups[id]. It may change other's scratch memory.
+	join(other Accumulator, groups []uint32)
+}
+
 // Rows are rows to accumulate: row i has the values Args[k] at i and belongs to group IDs[i].
 type Rows struct {
 	IDs  []uint32

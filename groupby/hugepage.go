@@ -9,13 +9,13 @@ import "unsafe"
 
 const hugePage = 2 << 20
 
-// makeWords is make([]uint64, n), in huge pages if the slice is large and the system supports them.
-func makeWords(n int) []uint64 {
-	w := make([]uint64, n)
-	if n >= hugePage/8 {
-		adviseHuge(unsafe.Pointer(unsafe.SliceData(w)), 8*n)
+// makeLarge is make([]T, n), in huge pages if the slice is large and the system supports them. T has no pointers.
+func makeLarge[T any](n int) []T {
+	s := make([]T, n)
+	if size := len(bytesOf(s)); size >= hugePage {
+		adviseHuge(unsafe.Pointer(unsafe.SliceData(s)), size)
 	}
-	return w
+	return s
 }
 
 // A slab is large memory that is handed out in small pieces. The garbage collector frees it when all pieces are unused.
@@ -26,10 +26,10 @@ const slabWords = 2 * hugePage / 8
 // take returns an empty slice with room for n words. A nil slab makes each slice alone, so that it can be freed alone.
 func (s *slab) take(n int) []uint64 {
 	if s == nil || n > slabWords/4 {
-		return makeWords(n)[:0]
+		return makeLarge[uint64](n)[:0]
 	}
 	if n > len(s.words) {
-		s.words = makeWords(slabWords)
+		s.words = makeLarge[uint64](slabWords)
 	}
 	w := s.words[:0:n]
 	s.words = s.words[n:]

@@ -209,24 +209,43 @@ func (m *merger) merge(b *block) error {
 	return nil
 }
 
-// mergeTable merges the groups of another merger, a chunk at a time.
+// mergeTable merges the groups of another merger, a chunk at a time. Accumulators that are joiners follow at the end.
 func (m *merger) mergeTable(other *merger) error {
+	groups := make([]uint32, other.groups()) // the groups of m by group of other
 	for i, n := 1, other.groups(); i < n; {
 		j := min(i+chunkRows, n)
-		states, err := other.states(i, j)
-		if err != nil {
-			return err
-		}
 		other.t.view(&m.view, i, j, m.texts)
-		c := chunk{keys: &m.view, values: states}
+		c := chunk{keys: &m.view}
 		if m.plan.rowNumbers {
 			c.numbers = other.numbers[i:j]
 		}
-		if err := m.add(&c, true); err != nil {
+		ids, _, err := m.locate(&c, true)
+		if err != nil {
 			return err
 		}
+		if m.plan.rowNumbers {
+			m.firsts(&c, ids)
+		}
+		for k, acc := range m.accs {
+			if _, ok := acc.(joiner); ok {
+				continue
+			}
+			state, err := other.state(k, i, j)
+			if err != nil {
+				return err
+			}
+			if err := acc.Merge(ids, state); err != nil {
+				return m.failed(k, err)
+			}
+		}
+		copy(groups[i:], ids)
 		m.view.dropTexts()
 		i = j
+	}
+	for k, acc := range m.accs {
+		if acc, ok := acc.(joiner); ok {
+			acc.join(other.accs[k], groups)
+		}
 	}
 	return nil
 }
@@ -291,23 +310,32 @@ func (m *merger) release() {
 // states returns the states of groups [i, j) as the columns of a block of states. The columns are views.
 func (m *merger) states(i, j int) ([]column.Column, error) {
 	cols := make([]column.Column, 0, len(m.plan.stateTypes))
-	for n, acc := range m.accs {
-		state, err := acc.State(i, j)
-		part := &m.plan.parts[n]
-		if err == nil && len(state) != len(part.state) {
-			err = fmt.Errorf("State returned %d columns, want %d", len(state), len(part.state))
-		}
-		for k := range state {
-			if err == nil {
-				err = checkColumn(&state[k], column.Field{Type: part.state[k]}, j-i, part.fn == "")
-			}
-		}
+	for k := range m.accs {
+		state, err := m.state(k, i, j)
 		if err != nil {
-			return nil, m.failed(n, err)
+			return nil, err
 		}
 		cols = append(cols, state...)
 	}
 	return cols, nil
+}
+
+// state returns the states of an accumulator.
+func (m *merger) state(k, i, j int) ([]column.Column, error) {
+	state, err := m.accs[k].State(i, j)
+	part := &m.plan.parts[k]
+	if err == nil && len(state) != len(part.state) {
+		err = fmt.Errorf("State returned %d columns, want %d", len(state), len(part.state))
+	}
+	for n := range state {
+		if err == nil {
+			err = checkColumn(&state[n], column.Field{Type: part.state[n]}, j-i, part.fn == "")
+		}
+	}
+	if err != nil {
+		return nil, m.failed(k, err)
+	}
+	return state, nil
 }
 
 // checkColumn returns an error unless a column of states or results has n rows of field f. If foreign is set, the

@@ -72,7 +72,7 @@ func (e *emitter) reserveText(m *merger, p *piece, i, j int) {
 				more = max(more, int(min(int64(average)*int64(p.room), e.plan.mostReserved())))
 			}
 			if cap(b.text)-len(b.text) < more {
-				text := bytesOf(makeWords((len(b.text) + more + 7) / 8))[:len(b.text)+more]
+				text := bytesOf(makeLarge[uint64]((len(b.text) + more + 7) / 8))[:len(b.text)+more]
 				b.text = text[:copy(text, b.text)]
 			}
 			b.offsets = slices.Grow(b.offsets, j-i+1)
