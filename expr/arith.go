@@ -169,41 +169,78 @@ func modUint(a, b uint64) (uint64, error) {
 type floatLane struct {
 	b     *block
 	x, y  lane[float64]
-	op    string
+	op    func(x, y float64) float64
+	loop  func(x, y, out []float64) // op in all rows; nil means none
 	out   []float64
 	valid [blockRows / 8]byte
 }
 
-// eval has a loop for each operator.
+// floatsPerRow is the number of rows that the loop over all rows of a block may compute for each row that is needed.
+const floatsPerRow = 8
+
 func (l *floatLane) eval(rows []int32) (vec[float64], error) {
 	x, y, valid, err := both(l.b, l.x, l.y, rows, l.valid[:])
 	if err != nil {
 		return vec[float64]{}, err
 	}
-	out := l.out
-	switch l.op {
-	case opAdd:
-		for _, r := range rows {
-			out[r] = x[r] + y[r]
-		}
-	case opSub, opNeg:
-		for _, r := range rows {
-			out[r] = x[r] - y[r]
-		}
-	case opMul:
-		for _, r := range rows {
-			out[r] = x[r] * y[r]
-		}
-	case opDiv:
-		for _, r := range rows {
-			out[r] = x[r] / y[r]
-		}
-	default:
-		for _, r := range rows {
-			out[r] = math.Mod(x[r], y[r])
-		}
+	n := l.b.n
+	if l.loop != nil && len(rows) >= n/floatsPerRow {
+		l.loop(x[:n], y[:n], l.out[:n])
+		return vec[float64]{l.out[:n], valid}, nil
 	}
-	return vec[float64]{out[:l.b.n], valid}, nil
+	for _, r := range rows {
+		l.out[r] = l.op(x[r], y[r])
+	}
+	return vec[float64]{l.out[:n], valid}, nil
+}
+
+// arithFloats returns the lane of an operation on float64. The sign is a difference: 0 - x would not give -0.
+func (b *builder) arithFloats(t *term) lane[float64] {
+	l := &floatLane{b: b.block, x: b.floats(t.args[0]), y: b.floats(t.args[1]), out: room[float64](b.block)}
+	switch t.op {
+	case opAdd:
+		l.op, l.loop = func(x, y float64) float64 { return x + y }, addFloats
+	case opSub:
+		l.op, l.loop = func(x, y float64) float64 { return x - y }, subFloats
+	case opNeg:
+		l.x = newConst(b.block, math.Copysign(0, -1), false)
+		l.op, l.loop = func(x, y float64) float64 { return x - y }, subFloats
+	case opMul:
+		l.op, l.loop = func(x, y float64) float64 { return x * y }, mulFloats
+	case opDiv:
+		l.op, l.loop = func(x, y float64) float64 { return x / y }, divFloats
+	default:
+		l.op = math.Mod
+	}
+	return l
+}
+
+func addFloats(x, y, out []float64) {
+	y, out = y[:len(x)], out[:len(x)]
+	for i, a := range x {
+		out[i] = a + y[i]
+	}
+}
+
+func subFloats(x, y, out []float64) {
+	y, out = y[:len(x)], out[:len(x)]
+	for i, a := range x {
+		out[i] = a - y[i]
+	}
+}
+
+func mulFloats(x, y, out []float64) {
+	y, out = y[:len(x)], out[:len(x)]
+	for i, a := range x {
+		out[i] = a * y[i]
+	}
+}
+
+func divFloats(x, y, out []float64) {
+	y, out = y[:len(x)], out[:len(x)]
+	for i, a := range x {
+		out[i] = a / y[i]
+	}
 }
 
 // ints returns the lane of an operation on int64.

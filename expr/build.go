@@ -158,11 +158,7 @@ func (b *builder) floats(t *term) lane[float64] {
 		}
 		return elementOf[float64](b, t)
 	}
-	x, y := b.floats(t.args[0]), b.floats(t.args[1])
-	if t.op == opNeg { // 0 - x would not be -0
-		x = newConst(b.block, math.Copysign(0, -1), false)
-	}
-	return &floatLane{b: b.block, x: x, y: y, op: t.op, out: room[float64](b.block)}
+	return b.arithFloats(t)
 }
 
 func (b *builder) columnFloats(t *term) lane[float64] {

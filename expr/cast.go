@@ -153,7 +153,7 @@ func (b *builder) castFloats(t *term) lane[float64] {
 			return v, nil
 		})
 	case classDecimal:
-		arg = newMap(t, b.block, b.ints(a), decimalFloat(a.typ.Scale))
+		arg = newDecimals(b.block, b.ints(a), a.typ.Scale)
 	default:
 		arg = b.floats(a)
 	}
@@ -169,19 +169,50 @@ func (b *builder) castFloats(t *term) lane[float64] {
 	})
 }
 
-// decimalFloat returns the function from an unscaled value to the nearest float. The quotient of two exact floats is
-// rounded once.
-func decimalFloat(scale int) func(int64) (float64, error) {
-	ten := big.NewInt(10)
-	unit := new(big.Int).Exp(ten, big.NewInt(int64(scale)), nil)
+// A decimalLane converts unscaled decimals to the nearest floats: the quotient of two exact floats is rounded once.
+type decimalLane struct {
+	b     *block
+	arg   lane[int64]
+	unit  *big.Int // of one: 10 to the power of the scale
+	power float64  // unit
+	out   []float64
+}
+
+func newDecimals(b *block, arg lane[int64], scale int) lane[float64] {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	power, _ := new(big.Float).SetInt(unit).Float64()
-	return func(v int64) (float64, error) {
-		if v > -1<<53 && v < 1<<53 {
-			return float64(v) / power, nil
-		}
-		f, _ := new(big.Rat).SetFrac(big.NewInt(v), unit).Float64()
-		return f, nil
+	return &decimalLane{b, arg, unit, power, room[float64](b)}
+}
+
+// exactFloats is the number from which on int64 are no exact floats.
+const exactFloats = 1 << 53
+
+// eval divides without a branch, then corrects the rows of inexact floats if there are some.
+func (l *decimalLane) eval(rows []int32) (vec[float64], error) {
+	v, err := l.arg.eval(rows)
+	if err != nil {
+		return vec[float64]{}, err
 	}
+	x, out, power, distances := v.values[:l.b.n], l.out[:l.b.n], l.power, uint64(0)
+	if len(rows) == len(out) {
+		for i, n := range x {
+			out[i] = float64(n) / power
+			distances |= uint64(n) + exactFloats
+		}
+	} else {
+		for _, r := range rows {
+			out[r] = float64(x[r]) / power
+			distances |= uint64(x[r]) + exactFloats
+		}
+	}
+	if distances >= 2*exactFloats {
+		for _, r := range rows {
+			if uint64(x[r])+exactFloats >= 2*exactFloats {
+				out[r], _ = new(big.Rat).SetFrac(big.NewInt(x[r]), l.unit).Float64()
+			}
+		}
+	}
+	return vec[float64]{out, v.valid}, nil
 }
 
 // castBools returns the lane of a cast to a boolean: numbers but 0 are true.

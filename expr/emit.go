@@ -107,8 +107,11 @@ func (e *valueEmitter[T]) emit(dst *column.Column) ([]byte, error) {
 	var zero T
 	out := view[T](dst)[e.b.lo : e.b.lo+e.b.n]
 	copy(out, v.values)
+	if v.valid == nil {
+		return nil, nil
+	}
 	for i := range out {
-		if v.valid != nil && v.valid[i>>3]>>(i&7)&1 == 0 {
+		if v.valid[i>>3]>>(i&7)&1 == 0 {
 			out[i] = zero
 		}
 	}

@@ -293,3 +293,26 @@ func TestConjunctsAndBounds(t *testing.T) {
 		require.Equal(t, want, got, text)
 	}
 }
+
+func TestNeverFails(t *testing.T) {
+	schema := column.Schema{
+		{Name: "i8", Type: column.Type{Kind: column.Int8}},
+		{Name: "u32", Type: column.Type{Kind: column.Uint32}},
+		{Name: "i64", Type: column.TypeOf[int64]()},
+		{Name: "u64", Type: column.TypeOf[uint64]()},
+		{Name: "f", Type: column.TypeOf[float64]()},
+		{Name: "s", Type: column.Type{Kind: column.String}},
+	}
+	for text, want := range map[string]bool{
+		"i8 + 1": true, "-u32": true, "3 - i8 - u32": true, "strlen(s)": true, "f / 0 + i8": true, "-f": true, "7": true,
+		"i8 + 9223372036854775680": true, "i8 + 9223372036854775681": false, "-9223372036854775680 - i8": true, "-9223372036854775682 - i8": false,
+		"i64 + 1": false, "u64 - 1": false, "i8 * 2": false, "i8 / 2": false, "f + (i64 + 1)": false, "strlen(s) + 1": false,
+		"cast(s as float64)": false, "case when i8 > 1 then i8 - 1 end": true,
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err)
+		p, err := expr.Compile(e, schema)
+		require.NoError(t, err)
+		require.Equal(t, want, p.NeverFails(), text)
+	}
+}

@@ -2,7 +2,11 @@
 
 package expr
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/vecql/vecql/column"
+)
 
 // Expressions without errors in rows.
 
@@ -18,5 +22,50 @@ var total = []string{
 func (p *Program) NeverFails() bool { return p.root.neverFails() }
 
 func (t *term) neverFails() bool {
-	return slices.Contains(total, t.op) && !slices.ContainsFunc(t.args, func(a *term) bool { return !a.neverFails() })
+	switch t.op {
+	case opAdd, opSub, opNeg:
+		if t.class == classInt {
+			_, _, ok := t.bounds()
+			return ok
+		}
+		fallthrough
+	case opMul, opDiv, opMod:
+		if t.class != classFloat {
+			return false
+		}
+	default:
+		if !slices.Contains(total, t.op) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.args, func(a *term) bool { return !a.neverFails() })
+}
+
+// bounds returns bounds of the values of sums and differences of integers of up to 32 bits and literals, of which none
+// overflows; false for other terms.
+func (t *term) bounds() (lo, hi int64, ok bool) {
+	switch {
+	case t.class != classInt:
+		return 0, 0, false
+	case t.op == opColumn && t.typ.Kind != column.Int64:
+		lo, hi = limits(t.typ.Kind)
+		return lo, hi, true
+	case t.op == opLiteral:
+		v, ok := t.value.(int64)
+		return v, v, ok
+	case t.op != opAdd && t.op != opSub && t.op != opNeg:
+		return 0, 0, false
+	}
+	least, most, ok := t.args[0].bounds()
+	from, to, known := t.args[1].bounds()
+	if !ok || !known {
+		return 0, 0, false
+	}
+	add := addInt
+	if t.op != opAdd {
+		add, from, to = subInt, to, from
+	}
+	lo, ok = add(least, from)
+	hi, known = add(most, to)
+	return lo, hi, ok && known
 }
