@@ -99,11 +99,19 @@ func (c *builder) takeFixed(sel []byte, n, selected int) {
 	c.Values = c.Values[:selected*c.width()]
 }
 
-// takeNumbers moves the selected numbers to the front.
+// takeNumbers moves the selected numbers to the front: runs of 8 at once, others one by one.
 func takeNumbers[T any](v []T, sel []byte) {
 	at := 0
-	for i, b := range sel {
-		for ; b != 0; b &= b - 1 {
+	for i := 0; i < len(sel); i++ {
+		if sel[i] == 0xff {
+			from := i
+			for i+1 < len(sel) && sel[i+1] == 0xff {
+				i++
+			}
+			at += copy(v[at:], v[8*from:8*i+8])
+			continue
+		}
+		for b := sel[i]; b != 0; b &= b - 1 {
 			v[at] = v[i*8+bits.TrailingZeros8(b)]
 			at++
 		}
