@@ -79,7 +79,7 @@ func ExamplePipe_Explain() {
 	//   select url, user, milliseconds
 	//   where user > 7
 	//   select url, milliseconds
-	// group by url: max(milliseconds)
+	// group by url: max(milliseconds) (the first 2 groups)
 	// with length(url) = length(url)
 	// select url, length(url), max(milliseconds)
 	// order by url, limit 2

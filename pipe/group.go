@@ -52,10 +52,59 @@ func (op *groupOp) needs(columns map[string]bool) bool {
 	return true
 }
 
-// limitBy lets groupby return only the groups that a sort keeps.
-func (op *groupOp) limitBy(next operation) {
-	s, ok := next.(*sortOp)
-	if !ok || s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.end() > maxGroups {
+// limitBy lets groupby return only the groups that a sort keeps. Columns computed between the two are computed for these
+// groups alone, so no value may fail.
+func (op *groupOp) limitBy(after []operation) {
+	computed := map[string]*computeOp{}
+	for _, next := range after {
+		switch next := next.(type) {
+		case *selectOp:
+			continue
+		case *computeOp:
+			if next.program.NeverFails() && computed[next.name] == nil && !slices.Contains(op.results(), next.name) {
+				computed[next.name] = next
+				continue
+			}
+		case *sortOp:
+			op.limitBySort(next, computed)
+		}
+		return
+	}
+}
+
+// results returns the names of the columns of the groups.
+func (op *groupOp) results() []string {
+	names := slices.Clone(op.keys)
+	for _, a := range op.aggregates {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// sameTies reports whether a sort orders equal groups by their keys, as groupby does: a computed column decides nothing
+// after the columns that it is computed from.
+func (op *groupOp) sameTies(s *sortOp, computed map[string]*computeOp) bool {
+	keys, seen := op.keys, map[string]bool{s.keys[0].name: true}
+	for _, k := range s.keys[1:] {
+		c := computed[k.name]
+		switch {
+		case len(keys) == 0:
+			return true
+		case c == nil && k.name == keys[0]:
+			keys = keys[1:]
+		case seen[k.name]:
+		case c == nil || slices.ContainsFunc(c.e.Columns(), func(name string) bool { return !seen[name] }):
+			return false
+		}
+		seen[k.name] = true
+	}
+	return len(keys) == 0
+}
+
+// limitBySort is limitBy for a sort behind some computed columns.
+func (op *groupOp) limitBySort(s *sortOp, computed map[string]*computeOp) {
+	if s.orders != 1 || s.keys[0].nullsFirst || s.limit < 1 || s.end() > maxGroups || computed[s.keys[0].name] != nil ||
+		!op.sameTies(s, computed) {
 		return
 	}
 	op.limit = int(s.end())
@@ -252,10 +301,7 @@ func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*compute
 
 // derive moves the computation of keys behind the groups, operation i.
 func (b *binder) derive(i int, g *groupOp, derived []*computeOp) {
-	names := slices.Clone(g.keys)
-	for _, a := range g.aggregates {
-		names = append(names, a.Name)
-	}
+	names := g.results()
 	group := *g
 	group.keys = slices.DeleteFunc(slices.Clone(g.keys), func(key string) bool {
 		return slices.ContainsFunc(derived, func(c *computeOp) bool { return c.name == key })

@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -185,6 +186,41 @@ func TestGroupsAreLimitedWhereTheyAreMade(t *testing.T) {
 	b, plan := explained(t, p.GroupBy("v").Aggregate(groupby.Sum("w").As("s")).OrderBy(pipe.Descending("s")).Offset(1).Limit(2))
 	require.Contains(t, plan, "(the first 3 groups)")
 	require.Equal(t, []any{int64(19), int64(29)}, []any{b.Columns[0].Value(0), b.Columns[0].Value(1)})
+}
+
+// TestGroupsAreLimitedBeforeComputedColumns requires a limit of groups unless the sort orders equal groups otherwise,
+// needs a computed column, or follows a computation that may fail.
+func TestGroupsAreLimitedBeforeComputedColumns(t *testing.T) {
+	b := numbers(300)
+	small := make([]int32, b.Rows)
+	for i := range small {
+		small[i] = int32(i*i%29 - 10)
+	}
+	b.Columns = append(b.Columns, column.Of("i", small))
+	p := pipe.Batches(b)
+	counted := func(keys ...string) pipe.Pipe { return p.GroupBy(keys...).Aggregate(groupby.Count().As("c")) }
+	for i, c := range []struct {
+		p       pipe.Pipe
+		by      pipe.Order
+		limited bool
+	}{
+		{counted("i", "i - 1"), pipe.Descending("c"), true},
+		{counted("2", "i"), pipe.Descending("c"), true},
+		{counted("i", "3 - i", "-(i + 1)").Select("c", "i"), pipe.Ascending("c"), true},
+		{counted("i").With("x", "c > 2").With("y", "x"), pipe.Descending("i"), true},
+		{counted("3 - i", "i"), pipe.Descending("c"), false},
+		{counted("w", "w - 1"), pipe.Descending("c"), false},
+		{counted("i").With("x", "i % 3"), pipe.Descending("x"), false},
+		{counted("i").With("x", "1 / (i - 30)"), pipe.Descending("c"), false},
+		{counted("i", "w").With("i", "2"), pipe.Descending("c"), false},
+		{counted("i").With("c", "-i"), pipe.Ascending("c"), false},
+	} {
+		got, plan := explained(t, c.p.OrderBy(c.by).Offset(1).Limit(4))
+		require.Equal(t, c.limited, strings.Contains(plan, "(the first 5 groups)"), "%d: %s", i, plan)
+		all, err := c.p.OrderBy(c.by).Batch(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, column.Diff(got, all.Slice(1, 5)), i)
+	}
 }
 
 func TestLimitStopsTheScan(t *testing.T) {

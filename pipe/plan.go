@@ -200,8 +200,8 @@ func first[O operation](ops []operation) (op O, ok bool) {
 // apply returns the node of the operations on the rows of n.
 func apply(p *plan, n node, ops []operation) (node, error) {
 	for i := 0; i < len(ops); i++ {
-		if group, ok := ops[i].(*groupOp); ok && i+1 < len(ops) {
-			group.limitBy(ops[i+1])
+		if group, ok := ops[i].(*groupOp); ok {
+			group.limitBy(ops[i+1:])
 			group.few = group.anyOf(ops[i+1:])
 		}
 		var err error
