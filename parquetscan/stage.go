@@ -21,7 +21,7 @@ type stage struct {
 }
 
 // addStages makes the stages: arguments of And, each as soon as its columns are read. Columns of a fixed width are
-// read before texts.
+// read before texts, and texts are searched for parts at last, in the rows that are left.
 func (p *predicate) addStages() {
 	nodes := []*predicateNode{&p.root}
 	if p.root.leaf == nil && p.root.op == opAnd {
@@ -30,15 +30,7 @@ func (p *predicate) addStages() {
 			nodes = append(nodes, &p.root.args[i])
 		}
 	}
-	hasText := func(columns []int) int {
-		if slices.ContainsFunc(columns, func(c int) bool { return p.types[c].Kind.IsText() }) {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(nodes, func(a, b *predicateNode) int {
-		return hasText(a.columns(nil)) - hasText(b.columns(nil))
-	})
+	slices.SortStableFunc(nodes, func(a, b *predicateNode) int { return p.cost(a) - p.cost(b) })
 	read := map[int]int{} // the stages of the columns
 	for _, node := range nodes {
 		at, fresh := 0, []int{}
@@ -63,6 +55,22 @@ func (p *predicate) addStages() {
 		}
 		p.stages[at].nodes = append(p.stages[at].nodes, node)
 	}
+}
+
+// cost returns the place of a node among the stages: 0 without texts, 2 if a text is searched, otherwise 1.
+func (p *predicate) cost(node *predicateNode) int {
+	switch l := node.leaf; {
+	case l == nil:
+	case l.part != nil:
+		return 2
+	case l.typ.Kind.IsText():
+		return 1
+	}
+	most := 0
+	for i := range node.args {
+		most = max(most, p.cost(&node.args[i]))
+	}
+	return most
 }
 
 // columns appends the columns that a node tests.

@@ -159,3 +159,22 @@ func TestStagesSpareColumns(t *testing.T) {
 	require.Equal(t, "s", s.columns[at].name)
 	require.False(t, r.got[at], "s was decoded")
 }
+
+// TestStagesSearchTextsLast requires that numbers are tested before texts, and that texts are searched in the rows that
+// are left.
+func TestStagesSearchTextsLast(t *testing.T) {
+	text := column.Type{Kind: column.String}
+	types := map[string]column.Type{"a": text, "b": text, "c": text, "n": column.TypeOf[int64]()}
+	p, err := And(Contains("a", "x"), Or(Eq("n", 1), Contains("b", "y")), Ne("c", ""), Gt("n", 0)).compile(
+		func(path string) (column.Type, bool) { return types[path], true })
+	require.NoError(t, err)
+	var stages [][]string
+	for _, s := range p.stages {
+		var names []string
+		for _, c := range s.columns {
+			names = append(names, p.paths[c])
+		}
+		stages = append(stages, names)
+	}
+	require.Equal(t, [][]string{{"n"}, {"c"}, {"a"}, {"b"}}, stages)
+}
