@@ -4,6 +4,8 @@ package parquetscan
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -45,6 +47,8 @@ func (e *evaluator) texts(l *predicateLeaf, c *column.Column, n int, out []byte)
 			t.someContain(l.part, e.some, out)
 		case len(l.spans.texts) == 1 && l.spans.texts[0].hi == "":
 			t.empty(out)
+		case len(l.spans.texts) == 1 && l.spans.texts[0].lo == "":
+			t.before(l.spans.texts[0].hi, l.spans.texts[0].open, out)
 		default:
 			packBits(out, n, func(i int) bool { return state.hasText(l, t.text(i)) })
 		}
@@ -100,6 +104,45 @@ func (t *textRun) empty(out []byte) {
 		}
 		out[i] = b
 	}
+}
+
+// before sets out to the texts before an end, and to those equal to it unless it is open. The first 8 bytes of a text
+// decide most comparisons.
+func (t *textRun) before(end string, open bool, out []byte) {
+	most := firstBytes([]byte(end))
+	for i := range out {
+		b := byte(0)
+		at := t.at[8*i : min(8*i+9, len(t.at))]
+		for j, next := range at[1:] {
+			from := int(at[j] + t.gap)
+			size := int(next) - from
+			var first uint64
+			if from+8 <= len(t.data) {
+				first = binary.BigEndian.Uint64(t.data[from:]) &^ (math.MaxUint64 >> (8 * min(uint(size), 8)))
+			} else {
+				first = firstBytes(t.data[from:next])
+			}
+			bit := boolBit(first < most)
+			if first == most {
+				text := t.data[from:next]
+				bit = boolBit(string(text) < end || !open && string(text) == end)
+			}
+			b |= bit << j
+		}
+		out[i] = b
+	}
+}
+
+// firstBytes returns the first 8 bytes as a word of their order, filled with zeros.
+func firstBytes(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	w := uint64(0)
+	for i, x := range b {
+		w |= uint64(x) << (56 - 8*i)
+	}
+	return w
 }
 
 // codeBits sets out to the codes that are hits.
