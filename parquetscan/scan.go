@@ -35,6 +35,9 @@ type Options struct {
 	// length, or contains a NULL, its batch and all later batches of the Scan, by any reader, have a List in place of
 	// the Vector. Earlier batches do not change.
 	Lists []string
+	// Lengths names columns of String or Binary whose values are replaced by their lengths in bytes, an Int64. A Filter
+	// tests the texts; a Selector cannot have these columns.
+	Lengths []string
 	// Text reads all strings as text, without codes and dictionaries.
 	Text bool
 	// Filter selects rows. Row groups and pages without selected rows are skipped if statistics, bloom filters or
@@ -111,6 +114,7 @@ type scanColumn struct {
 	inner  bool // nested lists that are read as vectors
 	must   bool // ragged rows are errors, never read as lists
 	text   bool // text that is parsed
+	length bool // the lengths of texts
 }
 
 // A columnState is the state of a column that all readers of the scan share.
@@ -149,6 +153,9 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	}
 	var err error
 	if s.narrows, err = s.addOnce(o.Narrow); err != nil {
+		return nil, err
+	}
+	if err := s.addLengths(); err != nil {
 		return nil, err
 	}
 	s.setFirst()
@@ -313,6 +320,8 @@ func (s *Scan) Schema() column.Schema {
 	for i, c := range s.columns[:s.outputs] {
 		f := c.node.field
 		switch {
+		case c.length:
+			f.Type = column.TypeOf[int64]()
 		case s.states[i].ragged.Load():
 		case c.vector:
 			f.Type, f.Fields = column.VectorOf(f.Fields[0].Type.Kind, int(s.states[i].dim.Load())), nil
@@ -355,7 +364,7 @@ func (s *Scan) Count(ctx context.Context, buckets ...Bucket) (int64, error) {
 		return rows, nil
 	}
 	o := s.o // the columns of filter and selector alone
-	o.Columns, o.Positions, o.Lists, o.Vectors, o.RowNumbers = []string{}, nil, nil, nil, ""
+	o.Columns, o.Positions, o.Lists, o.Vectors, o.Lengths, o.RowNumbers = []string{}, nil, nil, nil, nil, ""
 	only, err := s.ds.Scan(o)
 	if err != nil {
 		return 0, err

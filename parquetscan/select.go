@@ -41,7 +41,10 @@ func (r *Reader) read(b *column.Batch) error {
 		if slices.Contains(s.chosen, i) {
 			continue // read and converted for the selector
 		}
-		if !r.got[i] {
+		switch {
+		case s.columns[i].length:
+			err = r.readLengths(&b.Columns[i], i, n, selected)
+		case !r.got[i]:
 			err = r.readColumn(&b.Columns[i], i, n, selected)
 		}
 		if err != nil {
@@ -78,7 +81,7 @@ func (r *Reader) ready(n int) (int, error) {
 			return 0, r.locate(i, err)
 		}
 		n = k
-		if slices.Contains(r.scan.filter, i) {
+		if r.scan.columns[i].length || slices.Contains(r.scan.filter, i) {
 			n = c.chunks[0].within(n)
 		}
 	}
@@ -117,9 +120,9 @@ func (r *Reader) choose(b *column.Batch, n int) (selected int, err error) {
 	return r.selectRows(b, n, selected)
 }
 
-// output returns the destination of a column.
+// output returns the destination of a column. The texts of lengths are no output.
 func (r *Reader) output(b *column.Batch, at int) *column.Column {
-	if at < r.scan.outputs {
+	if at < r.scan.outputs && !r.scan.columns[at].length {
 		return &b.Columns[at]
 	}
 	return &r.columns[at].extra
@@ -191,6 +194,15 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 
 // readTexts reads the selected of n rows if they are plain texts of one page; otherwise it returns false.
 func (c *columnReader) readTexts(dst *builder, row int64, sel []byte, n, selected int) (bool, error) {
+	if ok, err := c.atTexts(row, n); !ok || err != nil {
+		return false, err
+	}
+	c.row += int64(n)
+	return true, c.chunks[0].readTexts(dst, sel, n, selected)
+}
+
+// atTexts skips to a row and reports whether n rows from there on are plain texts of one page, which it loads.
+func (c *columnReader) atTexts(row int64, n int) (bool, error) {
 	k := c.chunks[0]
 	if !c.node.leaf.typ.Kind.IsText() {
 		return false, nil
@@ -207,11 +219,7 @@ func (c *columnReader) readTexts(dst *builder, row int64, sel []byte, n, selecte
 			return false, err
 		}
 	}
-	if !k.hasTexts(n) {
-		return false, nil
-	}
-	c.row += int64(n)
-	return true, k.readTexts(dst, sel, n, selected)
+	return k.hasTexts(n), nil
 }
 
 // sparse reports whether runs of selected rows among n are cheaper to read run by run. Each run has a cost, and values

@@ -90,14 +90,26 @@ func (t *textRun) copyText(dst []byte, i int) int {
 	return copy(dst, t.data[from:end])
 }
 
-// readTexts appends the selected of the next n plain texts to an empty column. They fit: a page is within c.limit.
-func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
+// takeTexts returns the next n plain texts, and passes them.
+func (c *chunk) takeTexts(n int) (textRun, error) {
+	if int64(n) > c.rows {
+		return textRun{}, corrupt("%d rows beyond the row group's end", n)
+	}
 	t, err := c.findTexts(n)
 	if err != nil {
-		return err
+		return textRun{}, err
 	}
-	if int64(n) > c.rows {
-		return corrupt("%d rows beyond the row group's end", n)
+	c.data = c.data[t.at[n]:]
+	c.left -= n
+	c.rows -= int64(n)
+	return t, c.def.skip(n)
+}
+
+// readTexts appends the selected of the next n plain texts to an empty column. They fit: a page is within c.limit.
+func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
+	t, err := c.takeTexts(n)
+	if err != nil {
+		return err
 	}
 	dst.Offsets = grow(dst.Offsets[:1], selected+1)
 	dst.Values = growBytes(dst.Values[:0], int(t.at[n]))
@@ -111,8 +123,5 @@ func (c *chunk) readTexts(dst *builder, sel []byte, n, selected int) error {
 		}
 	}
 	dst.Values, dst.Len = dst.Values[:to], selected
-	c.data = c.data[t.at[n]:]
-	c.left -= n
-	c.rows -= int64(n)
-	return c.def.skip(n)
+	return nil
 }

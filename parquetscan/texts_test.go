@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,11 @@ func checkTexts(t testing.TB, seed uint64, pageBytes, batchRows int) {
 	if g.intn(3) == 0 {
 		o.Narrow = []string{"b", "c"}
 	}
+	for _, name := range []string{"a", "b", "c"} {
+		if g.intn(3) == 0 && (o.Columns == nil || slices.Contains(o.Columns, name)) {
+			o.Lengths = append(o.Lengths, name)
+		}
+	}
 	s, err := d.Scan(o)
 	require.NoError(t, err)
 	if narrow := g.filter(types, []string{"b", "c"}, 1); o.Narrow != nil {
@@ -112,11 +118,14 @@ func checkTexts(t testing.TB, seed uint64, pageBytes, batchRows int) {
 		if referenceEval(And(filters...), at) == yes {
 			line := []any{}
 			for _, f := range s.Schema() {
-				if f.Name == "#" {
-					line = append(line, int64(row))
-				} else {
-					line = append(line, columns[f.Name[0]-'a'][row])
+				v := cell(int64(row))
+				if f.Name != "#" {
+					v = columns[f.Name[0]-'a'][row]
 				}
+				if text, ok := v.(string); ok && slices.Contains(o.Lengths, f.Name) {
+					v = int64(len(text))
+				}
+				line = append(line, v)
 			}
 			want = append(want, fmt.Sprintf("%q", line))
 		}
@@ -149,6 +158,26 @@ func FuzzTexts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, pageBytes, batchRows uint16) {
 		checkTexts(t, seed, 1+int(pageBytes), 1+int(batchRows))
 	})
+}
+
+// TestTextsBefore compares texts with ends that share their first bytes.
+func TestTextsBefore(t *testing.T) {
+	texts := []string{"", "\x00", "a", "a\x00", "abcdefg", "abcdefgh", "abcdefg\x00", "abcdefgh\x00", "abcdefghi", "b", "\xff\xff", "abcdefgi", "x"}
+	for _, end := range texts[1:] {
+		for _, open := range []bool{false, true} {
+			run := textRun{at: []int32{0}, gap: 2}
+			var want []byte
+			for i, text := range texts {
+				run.data = append(append(run.data, 0xee, 0xee), text...)
+				run.at = append(run.at, int32(len(run.data)))
+				want = append(want, make([]byte, (i+8)/8-len(want))...)
+				want[i>>3] |= boolBit(text < end || !open && text == end) << (i & 7)
+			}
+			got := make([]byte, len(want))
+			run.before(end, open, got)
+			require.Equal(t, want, got, "%q %v", end, open)
+		}
+	}
 }
 
 // TestFilterTextsSparesColumn requires that plain texts that only the filter needs are not copied.

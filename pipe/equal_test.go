@@ -211,7 +211,7 @@ var (
 		"float64":   {"# / 2", "case when # between -100 and 100 then cast(# as int64) end", "#", "coalesce(#, -1)"},
 		"decimal64": {"#", "cast(# as float64)", "coalesce(#, 0.3)"},
 		"date":      {"#", "date_trunc('week', #)", "# + interval '1mo'", "extract('doy', #)"},
-		"string":    {"upper(#)", "# || 'y'", "length(#)", "#", "substring(#, 1, 2)", "coalesce(#, 'none')"},
+		"string":    {"upper(#)", "# || 'y'", "length(#)", "strlen(#)", "strlen(#)", "#", "substring(#, 1, 2)", "coalesce(#, 'none')"},
 		"timestamp": {"date_trunc('second', #)", "extract('millisecond', #)"},
 		"bool":      {"not #", "case when # then 1 else 2 end"},
 		"uuid":      {"# is null"},

@@ -45,6 +45,7 @@ type openedParquet struct {
 	selected []conjunct // evaluated while rows are read, before other columns of them are
 	numbered bool       // rows have their numbers as a column rowNumbers
 	narrows  []string   // columns that narrow tests
+	lengths  []string   // columns of texts whose lengths are read in their place
 	scanned  *parquetscan.Scan
 	done     func() error
 }
@@ -142,7 +143,7 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 		columns = []string{}
 	}
 	options := parquetscan.Options{
-		Columns: columns, Workers: p.workers(), Selector: o.selector(), Narrow: o.narrows,
+		Columns: columns, Workers: p.workers(), Selector: o.selector(), Narrow: o.narrows, Lengths: o.lengths,
 	}
 	if o.numbered {
 		options.RowNumbers = rowNumbers
@@ -156,8 +157,14 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	}
 	o.scanned = scan
 	n := &parquetNode{plan: p, scan: scan, goroutines: p.workers()}
+	names := slices.Clone(columns)
+	for i, name := range names {
+		if slices.Contains(o.lengths, name) {
+			names[i] = "length of " + name
+		}
+	}
 	n.meter = p.describe("parquet %s: %s in %s, columns %s", files(o.files.Files()), counted(o.files.NumRows(), "row"),
-		counted(o.files.NumRowGroups(), "row group"), list(columns))
+		counted(o.files.NumRowGroups(), "row group"), list(names))
 	if len(o.pushed) > 0 {
 		p.lines = append(p.lines, p.indent+"  pushed: "+textOf(o.pushed))
 	}

@@ -374,3 +374,38 @@ func TestLateColumns(t *testing.T) {
 		require.NotContains(t, plan, "of these rows")
 	}
 }
+
+// TestLengthsInPlaceOfTexts requires that files are asked for lengths unless something needs the texts.
+func TestLengthsInPlaceOfTexts(t *testing.T) {
+	b := numbers(300)
+	texts := make([]string, b.Rows)
+	for i := range texts {
+		texts[i] = strings.Repeat("é", i%7)
+	}
+	b.Columns = append(b.Columns, column.Strings("s", texts), column.Strings("t", texts))
+	ds, rows := pipe.Dataset(openFile(t, parquetscan.WriterOptions{PageBytes: 500}, b)), pipe.Batches(b)
+	mean := groupby.Mean("strlen(s)")
+	for i, c := range []struct {
+		of   func(p pipe.Pipe) pipe.Pipe
+		want string // of the plan
+	}{
+		{func(p pipe.Pipe) pipe.Pipe { return p.Where("s <> ''").GroupBy("w").Aggregate(mean) }, "columns w, length of s\n"},
+		{func(p pipe.Pipe) pipe.Pipe {
+			return p.With("x", "s").With("s", "strlen(t)").GroupBy("w").Aggregate(groupby.Sum("s"), groupby.Max("x"))
+		}, "columns w, s, length of t\n"},
+		{func(p pipe.Pipe) pipe.Pipe {
+			return p.With("n", "strlen(s)").With("m", "strlen(t)").GroupBy("n").Aggregate(groupby.Max("m"), groupby.Sum("n"))
+		}, "columns length of s, length of t\n"},
+		{func(p pipe.Pipe) pipe.Pipe { return p.Aggregate(mean, groupby.Min("s"), groupby.Sum("strlen(t)")) }, "columns s, length of t\n"},
+		{func(p pipe.Pipe) pipe.Pipe { return p.Aggregate(mean, groupby.Sum("length(s)")) }, "columns s\n"},
+		{func(p pipe.Pipe) pipe.Pipe { return p.Where("s like 'é_%'").Aggregate(mean) }, "columns s\n"},
+		{func(p pipe.Pipe) pipe.Pipe { return p.Where("strlen(s) > 4").Aggregate(mean) }, "columns s\n"},
+		{func(p pipe.Pipe) pipe.Pipe { return p.With("n", "strlen(s)").OrderBy(pipe.Ascending("n")) }, "columns v, w, s, t\n"},
+	} {
+		got, plan := explained(t, c.of(ds).OrderBy())
+		require.Contains(t, plan, c.want, i)
+		want, err := c.of(rows).OrderBy().Batch(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, column.Diff(got, want), i)
+	}
+}

@@ -171,6 +171,7 @@ func (b *binder) plan(p *plan) (node, error) {
 	}
 	slices.Reverse(ops)
 	b.narrow(ops)
+	b.readLengths(ops)
 	if n, rest, err := p.late(b.source, columns, ops); n != nil || err != nil {
 		if err != nil {
 			return nil, err
