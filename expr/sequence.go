@@ -3,11 +3,14 @@
 package expr
 
 import (
+	"encoding/binary"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Sequences: regular expressions that match in one pass, many times as fast as package regexp, which is the reference.
@@ -24,6 +27,8 @@ type sequence struct {
 type sequenceItem struct {
 	kind  sequenceKind
 	text  string     // of literals
+	word  uint64     // of literals of up to 8 bytes: the bytes, the first lowest
+	mask  uint64     // of the bytes of word; 0 means that the literal is empty or longer
 	set   *[256]bool // of characters: their first bytes; all bytes from 0x80 on are in the set, or none
 	least int        // characters of a run
 	stop  int        // of a run: the only byte that is not in the set; -1 if there are none or several
@@ -86,7 +91,7 @@ func (s *sequence) add(re *syntax.Regexp) bool {
 		return true
 	case syntax.OpLiteral:
 		text, ok := plainLiteral(re)
-		s.items = append(s.items, sequenceItem{kind: sequenceLiteral, text: text})
+		s.items = append(s.items, newLiteral(sequenceLiteral, text))
 		return ok
 	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		set := firstBytes(re)
@@ -124,7 +129,7 @@ func (s *sequence) addRepeated(re *syntax.Regexp) bool {
 			return false
 		}
 		text, ok := plainLiteral(sub)
-		s.items = append(s.items, sequenceItem{kind: sequenceOptional, text: text})
+		s.items = append(s.items, newLiteral(sequenceOptional, text))
 		return ok
 	}
 	item := sequenceItem{kind: sequenceRun, set: firstBytes(sub)}
@@ -166,6 +171,26 @@ func (item *sequenceItem) run(text string, pos int) int {
 		pos++
 	}
 	return pos
+}
+
+func newLiteral(kind sequenceKind, text string) sequenceItem {
+	item := sequenceItem{kind: kind, text: text}
+	if len(text) > 0 && len(text) <= 8 {
+		for i := range len(text) {
+			item.word |= uint64(text[i]) << (8 * i)
+		}
+		item.mask = math.MaxUint64 >> (64 - 8*len(text))
+	}
+	return item
+}
+
+// begins reports whether a text begins with the literal. It compares a word where 8 bytes can be read.
+func (item *sequenceItem) begins(text string) bool {
+	if item.mask != 0 && len(text) >= 8 {
+		b := (*[8]byte)(unsafe.Pointer(unsafe.StringData(text)))
+		return binary.LittleEndian.Uint64(b[:])&item.mask == item.word
+	}
+	return strings.HasPrefix(text, item.text)
 }
 
 // plainLiteral returns the text of a literal; false if the literal also matches other bytes.
@@ -264,12 +289,12 @@ func (s *sequence) matchFrom(i, pos int, text string, at []int) int {
 	for ; i < len(s.items); i++ {
 		switch item := &s.items[i]; item.kind {
 		case sequenceLiteral:
-			if !strings.HasPrefix(text[pos:], item.text) {
+			if !item.begins(text[pos:]) {
 				return -1
 			}
 			pos += len(item.text)
 		case sequenceOptional:
-			if strings.HasPrefix(text[pos:], item.text) {
+			if item.begins(text[pos:]) {
 				if end := s.matchFrom(i+1, pos+len(item.text), text, at); end >= 0 {
 					return end
 				}
