@@ -37,7 +37,7 @@ func TestCopyAndVerify(t *testing.T) {
 id=2: missing in the target
 id=3: only in the target
 `, out)
-	require.Equal(t, "vecql verify: of 2 rows 1 missing, 1 different; 1 only in the target\n", errOut)
+	require.Equal(t, "vecql verify: 2 rows: 1 missing, 1 different; 1 only in the target\n", errOut)
 	_, out, _ = x.run("verify", "shop.items", "backup.items", "--tolerance", "0.01", "--allow-extra")
 	require.Equal(t, "id=2: missing in the target\n", out)
 	_, out, _ = x.run("verify", "shop.items", "backup.items", "--shown", "1", "--columns", "price")
@@ -94,7 +94,7 @@ func TestVerifyResumed(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &saved))
 	require.NotEmpty(t, saved.Left)
 	reads := x.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token("})
-	require.Contains(t, x.requireFailure(exitFailed, append(args, "--resume")...), "of 2 rows 2 missing")
+	require.Contains(t, x.requireFailure(exitFailed, append(args, "--resume")...), "2 rows: 2 missing")
 	require.Less(t, reads.Hits(), 80)
 	require.NoFileExists(t, checkpoint)
 }
@@ -118,7 +118,7 @@ func TestVerifyFiles(t *testing.T) {
 	code, out, errOut := x.run("verify", bad, "shop.items", "--columns", "name")
 	require.Equal(t, exitFailed, code)
 	require.Equal(t, "id=2: only in the target\nid=3: missing in the target\n", out)
-	require.Equal(t, "vecql verify: of 2 rows 1 missing, 0 different; 1 only in the target\n", errOut)
+	require.Equal(t, "vecql verify: 2 rows: 1 missing, 0 different; 1 only in the target\n", errOut)
 	require.Contains(t, x.requireFailure(exitFailed, "verify", bad, "shop.items"), `there is no column "price"`)
 	require.Contains(t, x.requireFailure(exitFailed, "verify", dir+"/none.csv", "shop.items"), "no such file")
 	require.Contains(t, x.requireFailure(exitFailed, "verify", write("x.parquet", "PAR1"), "shop.items"), "x.parquet")

@@ -228,6 +228,6 @@ func (x *verifyJob) printReport(r tablediff.Report) error {
 		fmt.Fprintf(x.out, "%s %s equal.\n", counted(r.Rows, "row"), verb)
 		return nil
 	}
-	return fmt.Errorf("of %s %d missing, %d different; %d only in the target", counted(r.Rows, "row"), r.Missing,
+	return fmt.Errorf("%s: %d missing, %d different; %d only in the target", counted(r.Rows, "row"), r.Missing,
 		r.Different, r.Extra)
 }
