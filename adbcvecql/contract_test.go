@@ -49,10 +49,6 @@ func TestStatementStates(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, -1, n)
 	require.Equal(t, []string{`{"id":1}`}, rowsOf(t, result))
-	_, err = conn.(interface {
-		ReadPartition(context.Context, []byte) (array.RecordReader, error)
-	}).ReadPartition(t.Context(), []byte(`{"keyspace": "shop", "statement": "SELECT id FROM items", "scan": 7}`))
-	requireStatus(t, err, adbc.StatusInvalidArgument, "not a partition")
 
 	closed, err := conn.NewStatement()
 	require.NoError(t, err)
@@ -63,6 +59,18 @@ func TestStatementStates(t *testing.T) {
 	_, err = closed.ExecuteUpdate(t.Context())
 	requireStatus(t, err, adbc.StatusInvalidState, "closed")
 	requireStatus(t, closed.Close(), adbc.StatusInvalidState, "closed already")
+}
+
+// TestForeignPartition requires that the id of a partition of another driver is refused.
+func TestForeignPartition(t *testing.T) {
+	_, conn := start(t, items)
+	for _, id := range []string{
+		"", "{}", `{"keyspace": "shop", "statement": "TRUNCATE items"}`,
+		`{"keyspace": "shop", "statement": "SELECT id FROM items", "scan": 7}`,
+	} {
+		_, err := conn.ReadPartition(t.Context(), []byte(id))
+		requireStatus(t, err, adbc.StatusInvalidArgument, "not a partition")
+	}
 }
 
 // TestParameterSchema requires a field for each value: a named marker has one, however often it occurs.
@@ -223,7 +231,7 @@ func TestStreamsReuseMemory(t *testing.T) {
 func TestBoundRecordsAreReleased(t *testing.T) {
 	_, conn := start(t, items)
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	make1 := func() arrow.RecordBatch {
+	newRecord := func() arrow.RecordBatch {
 		b := array.NewRecordBuilder(mem, arrow.NewSchema([]arrow.Field{field("id", int32s)}, nil))
 		defer b.Release()
 		b.Field(0).(*array.Int32Builder).Append(7)
@@ -233,7 +241,7 @@ func TestBoundRecordsAreReleased(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, st.SetSqlQuery("INSERT INTO items (id) VALUES (?)"))
 	for range 3 {
-		rec := make1()
+		rec := newRecord()
 		require.NoError(t, st.Bind(t.Context(), rec))
 		rec.Release()
 		n, err := st.ExecuteUpdate(t.Context())
