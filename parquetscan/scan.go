@@ -158,6 +158,9 @@ func (d *Dataset) Scan(o Options) (*Scan, error) {
 	if err := s.addLengths(); err != nil {
 		return nil, err
 	}
+	if err := s.checkNamed(); err != nil {
+		return nil, err
+	}
 	s.setFirst()
 	for _, f := range d.files {
 		if err := s.addFile(f); err != nil {
@@ -210,6 +213,11 @@ func (s *Scan) addColumns() error {
 		}
 	}
 	s.outputs = len(s.columns)
+	return nil
+}
+
+// checkNamed returns an error if Lists or Vectors name a column that is not read.
+func (s *Scan) checkNamed() error {
 	for _, o := range []struct {
 		option string
 		names  []string
@@ -335,6 +343,18 @@ func (s *Scan) Schema() column.Schema {
 		fields = append(fields, column.Field{Name: s.o.RowNumbers, Type: column.TypeOf[int64]()})
 	}
 	return fields
+}
+
+// Ragged returns the names of the columns that the Scan read as vectors until a row did not fit, and reads as lists
+// since: see [Options].Lists. Columns that only the Filter or the Selector needs are among them.
+func (s *Scan) Ragged() []string {
+	var names []string
+	for i := range s.columns {
+		if s.states[i].ragged.Load() && !slices.Contains(names, s.columns[i].name) {
+			names = append(names, s.columns[i].name)
+		}
+	}
+	return names
 }
 
 // width returns the number of columns of a batch.

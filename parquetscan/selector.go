@@ -198,6 +198,10 @@ func (d *Dataset) Rows(ctx context.Context, o Options, rows []int64) (*column.Ba
 		}
 		batches = append(batches, b)
 	}
+	if ragged := s.Ragged(); ragged != nil { // some batches may have vectors, others lists
+		o.Lists, o.Selector = slices.Concat(o.Lists, ragged), nil
+		return d.Rows(ctx, o, rows)
+	}
 	if len(batches) == 0 {
 		return s.Schema().Empty(), nil
 	}

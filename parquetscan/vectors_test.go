@@ -5,6 +5,7 @@ package parquetscan
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -509,3 +510,39 @@ func TestHostileVectors(t *testing.T) {
 }
 
 func errorOf(_ uint64, err error) error { return err }
+
+// TestRaggedRows reads rows by their numbers as one batch, of which the first have vectors.
+func TestRaggedRows(t *testing.T) {
+	d := openSources(t, Config{}, writeVectors(t, vectorSchema{nullable: true}, [][]vector{{{1, 2}, {3, 4}}, {{5}, {6, 7, 8}}}))
+	require.Equal(t, column.VectorOf(column.Float32, 2), scanOf(t, d, Options{}).Schema()[0].Type)
+	for _, c := range []struct {
+		rows []int64
+		kind column.Kind
+		want []string
+	}{
+		{[]int64{0, 1}, column.Vector, []string{"[1 2]", "[3 4]"}},
+		{[]int64{1, 2, 3}, column.List, []string{"[3 4]", "[5]", "[6 7 8]"}},
+		{[]int64{3}, column.List, []string{"[6 7 8]"}},
+	} {
+		b, err := d.Rows(t.Context(), Options{}, c.rows)
+		require.NoError(t, err)
+		require.Equal(t, c.kind, b.Columns[0].Type.Kind)
+		for i, want := range c.want {
+			require.Equal(t, want, fmt.Sprint(b.Columns[0].Value(i)))
+		}
+	}
+	_, err := d.Rows(t.Context(), Options{Vectors: []string{"v"}}, []int64{0, 3})
+	require.ErrorIs(t, err, ErrRagged)
+	s := scanOf(t, d, Options{Columns: []string{}, Selector: &Selector{
+		Columns: []string{"v"},
+		New: func() func(*column.Batch, []int32) ([]int32, error) {
+			return func(_ *column.Batch, rows []int32) ([]int32, error) { return rows, nil }
+		},
+	}})
+	require.Empty(t, s.Ragged())
+	for _, err := range s.All(t.Context()) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"v"}, s.Ragged())
+	scanOf(t, d, Options{Columns: []string{}, Filter: NotNull("v"), Lists: []string{"v"}})
+}
