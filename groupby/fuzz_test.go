@@ -100,6 +100,33 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// FuzzChanges lists the rows whose key differs from that of the row before, with fingerprints that are all equal, and
+// compares the list with the keys of the reference.
+func FuzzChanges(f *testing.F) {
+	for i := range tableKeys {
+		f.Add(uint8(i), []byte("\x00\x00\x01a\x01a\xff\xff\x0fabcdefghijklmno\x10abcdefghijklmnop\x10abcdefghijklmnop\x10abcdefghijklmnoq"))
+		f.Add(uint8(i), bytes.Repeat([]byte{0, 0xff}, 50))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		types := tableKeys[int(which)%len(tableKeys)]
+		cols, rows := tableColumns(types, data)
+		m := newKeyMaker(newKeyPlan(types))
+		m.make(cols, 0, len(rows))
+		for _, i := range m.longs {
+			m.w0[i], m.w1[i] = 42, tagLong<<tagShift
+		}
+		var want []uint32
+		for i, row := range rows {
+			if i == 0 || row.key != rows[i-1].key {
+				want = append(want, uint32(i))
+			}
+		}
+		if got := m.changes(make([]uint32, scatterRows)); !slices.Equal(got, want) {
+			t.Fatalf("got rows %v, want %v", got, want)
+		}
+	})
+}
+
 // A tableRow is a row of FuzzTable in the map.
 type tableRow struct {
 	key  string

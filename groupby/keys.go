@@ -109,6 +109,27 @@ const (
 // long reports whether the words of row i are a fingerprint.
 func (k *keys) long(i uint32) bool { return k.texts != nil && k.w1[i]>>tagShift == tagLong }
 
+// changes lists the rows whose key differs from that of the row before, in dst, which has room for all rows. It has no
+// branch on each row unless there are long keys, whose bytes it compares.
+func (k *keys) changes(dst []uint32) []uint32 {
+	dst = dst[:len(k.w0)]
+	n, last0, last1, lastMask := 0, uint64(0), uint64(0), uint32(0)
+	for i, w0 := range k.w0 {
+		w1, mask := uint64(0), k.maskOf(uint32(i))
+		if k.w1 != nil {
+			w1 = k.w1[i]
+		}
+		same := bit(w0 == last0) & bit(w1 == last1) & bit(mask == lastMask) & bit(i > 0)
+		if k.texts != nil && same != 0 && k.long(uint32(i)) && k.texts[i] != k.texts[i-1] {
+			same = 0
+		}
+		dst[n] = uint32(i)
+		n += 1 - same
+		last0, last1, lastMask = w0, w1, mask
+	}
+	return dst[:n]
+}
+
 // chunkRows is the number of rows that go through both phases at a time. Their keys, ids and values stay in the
 // first-level cache.
 const chunkRows = 2048

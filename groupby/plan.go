@@ -24,6 +24,7 @@ type plan struct {
 	stateTypes  []column.Type // of the states of all parts
 	rowNumbers  bool          // an aggregate or the order needs row numbers
 	rowsOnly    bool          // no aggregate has an argument, and nothing needs row numbers
+	keysOnly    bool          // there are no aggregates, and nothing needs row numbers
 	textStates  bool          // some states are text
 	wordResults bool          // all columns of the result have 8 bytes per row
 	orderBy     int           // the column of the result that Order names
@@ -83,6 +84,7 @@ func newPlan(c Config, l limits, types []column.Type) (*plan, error) {
 	}
 	p.rowNumbers = p.rowNumbers || c.Order.by == byAppearance
 	p.rowsOnly = !p.rowNumbers && len(p.rowTypes) == 0
+	p.keysOnly = p.rowsOnly && len(p.parts) == 0
 	for _, part := range p.parts {
 		p.stateTypes = append(p.stateTypes, part.state...)
 	}

@@ -43,6 +43,8 @@ type worker struct {
 	texts  int             // rows sent
 	parts  [scatterRows]uint8
 	sel    [scatterRows]uint32
+	// The rows of a chunk whose key differs from that of the row before; nil unless the plan is keysOnly.
+	changed []uint32
 }
 
 type mode uint8
@@ -59,6 +61,9 @@ func newWorker(s *stage) *worker {
 	w.part = make([]column.Column, len(s.plan.rowTypes))
 	if s.plan.MemoryLimit == 0 {
 		w.mem = &slab{}
+	}
+	if s.plan.keysOnly {
+		w.changed = make([]uint32, scatterRows)
 	}
 	return w
 }

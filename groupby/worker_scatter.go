@@ -201,6 +201,9 @@ func (w *worker) scatter(c *chunk, sel []uint32) error {
 	if err := w.plan.checkText(c.values, w.plan.blockText); err != nil {
 		return err
 	}
+	if sel == nil && w.plan.keysOnly {
+		sel = c.changes(w.changed)
+	}
 	rows, ends := w.sort(c.keys, sel, 0)
 	start := 0
 	for p, end := range ends {

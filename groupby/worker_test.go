@@ -3,6 +3,7 @@
 package groupby
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -134,5 +135,36 @@ func TestMissesOfFrozenTableAreCollected(t *testing.T) {
 		want, err := reference(c, batches...)
 		require.NoError(t, err)
 		equalResults(t, c, want, got, false)
+	}
+}
+
+// TestKeysOnlyRepeated checks that rows that repeat a key do not go to the partitions if there is nothing to aggregate.
+func TestKeysOnlyRepeated(t *testing.T) {
+	const rows = 10 * scatterRows
+	keys := make([]int64, rows)
+	for i := range keys {
+		keys[i] = int64(i / 8)
+	}
+	for _, counted := range []bool{false, true} {
+		c := Config{Keys: By("k0"), Order: Unordered, Workers: 1}
+		want := rows / 8
+		if counted {
+			c.Aggregates = []Aggregate{Count()}
+			want = rows
+		}
+		g, err := c.New()
+		require.NoError(t, err)
+		g.limits.local = 1
+		w := g.Worker()
+		require.NoError(t, w.Add(context.Background(), batchOf(0, cols(vals(keys)), nil)))
+		require.Equal(t, modeScatter, w.in.mode)
+		sent := 0
+		for _, n := range w.in.sent {
+			sent += n
+		}
+		require.InDelta(t, want, sent, scatterRows)
+		res, err := g.Finish(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, rows/8, res.Rows)
 	}
 }
