@@ -65,7 +65,7 @@ func (p *plan) late(source opened, columns []string, ops []operation) (node, []o
 	if n, err = apply(p, n, append(before, sort)); err != nil {
 		return nil, nil, err
 	}
-	return &lateNode{p, n, o.files, late, p.describe("of these rows, columns %s", list(late))}, ops[i+1:], nil
+	return &lateNode{p, n, o, late, p.describe("of these rows, columns %s", list(late))}, ops[i+1:], nil
 }
 
 func add(set map[string]bool, names []string) {
@@ -78,7 +78,7 @@ func add(set map[string]bool, names []string) {
 type lateNode struct {
 	plan    *plan
 	in      node
-	files   *parquetscan.Dataset
+	source  *openedParquet
 	columns []string
 	meter   *meter
 }
@@ -90,7 +90,7 @@ func (n *lateNode) run(ctx context.Context, f emit) error {
 		start := time.Now()
 		b, err := n.read(ctx, p.b)
 		if err != nil {
-			return failed("Parquet", quoted(n.files.Files()), err)
+			return failed("Parquet", quoted(n.source.files.Files()), err)
 		}
 		n.meter.add(b.Rows, start)
 		return f(worker, part{b: b})
@@ -99,7 +99,7 @@ func (n *lateNode) run(ctx context.Context, f emit) error {
 
 // count adds the bytes of the columns in the row groups of the rows.
 func (n *lateNode) count(ascending []int64) error {
-	scan, err := n.files.Scan(parquetscan.Options{Columns: n.columns})
+	scan, err := n.source.files.Scan(parquetscan.Options{Columns: n.columns})
 	if err != nil {
 		return err
 	}
@@ -114,6 +114,31 @@ func (n *lateNode) count(ascending []int64) error {
 	return nil
 }
 
+// compare notes the columns that are lists, and vectors in the schema.
+func (n *lateNode) compare(b *column.Batch) {
+	fields := n.source.fields
+	for _, f := range b.Schema() {
+		if becameList(fields[fields.Index(f.Name)], f) {
+			n.plan.mu.Lock()
+			n.plan.lists = append(n.plan.lists, f.Name)
+			n.plan.mu.Unlock()
+		}
+	}
+}
+
+// becameList reports whether a vector, or one within another column, is a list now.
+func becameList(was, is column.Field) bool {
+	if was.Type.Kind == column.Vector {
+		return is.Type.Kind == column.List
+	}
+	for i := range was.Fields {
+		if becameList(was.Fields[i], is.Fields[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // read returns the rows with the columns, in place of the numbers.
 func (n *lateNode) read(ctx context.Context, b *column.Batch) (*column.Batch, error) {
 	numbers, err := column.Slice[int64](b.Column(rowNumbers))
@@ -121,10 +146,12 @@ func (n *lateNode) read(ctx context.Context, b *column.Batch) (*column.Batch, er
 		return nil, err
 	}
 	ascending := slices.Sorted(slices.Values(numbers))
-	read, err := n.files.Rows(ctx, parquetscan.Options{Columns: n.columns}, ascending)
+	o := parquetscan.Options{Columns: n.columns, Lists: n.source.listsAmong(n.columns)}
+	read, err := n.source.files.Rows(ctx, o, ascending)
 	if err != nil {
 		return nil, err
 	}
+	n.compare(read)
 	if err := n.count(ascending); err != nil {
 		return nil, err
 	}

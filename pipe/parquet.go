@@ -22,15 +22,15 @@ type parquetSource struct {
 	files    *parquetscan.Dataset // nil means patterns
 }
 
-func (s *parquetSource) open(ctx context.Context, _ Config) (opened, error) {
+func (s *parquetSource) open(ctx context.Context, config Config) (opened, error) {
 	if s.files != nil {
-		return newOpenedParquet(s.files, func() error { return nil })
+		return newOpenedParquet(s.files, config.lists, func() error { return nil })
 	}
 	files, err := parquetscan.Open(ctx, s.patterns...)
 	if err != nil {
 		return nil, failed("Parquet", quoted(s.patterns), err)
 	}
-	o, err := newOpenedParquet(files, files.Close)
+	o, err := newOpenedParquet(files, config.lists, files.Close)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
@@ -47,15 +47,30 @@ type openedParquet struct {
 	narrows  []string   // columns that narrow tests
 	lengths  []string   // columns of texts whose lengths are read in their place
 	scanned  *parquetscan.Scan
+	lists    []string // columns that are read as lists
 	done     func() error
 }
 
-func newOpenedParquet(files *parquetscan.Dataset, done func() error) (opened, error) {
-	scan, err := files.Scan(parquetscan.Options{})
+// newOpenedParquet returns a source, whose columns named in lists are read as lists, if it has them.
+func newOpenedParquet(files *parquetscan.Dataset, lists []string, done func() error) (opened, error) {
+	o := &openedParquet{files: files, done: done}
+	fields := files.Schema()
+	for _, name := range lists {
+		if fields.Index(name) >= 0 {
+			o.lists = append(o.lists, name)
+		}
+	}
+	scan, err := files.Scan(parquetscan.Options{Lists: o.lists})
 	if err != nil {
 		return nil, failed("Parquet", quoted(files.Files()), err)
 	}
-	return &openedParquet{files: files, fields: scan.Schema(), done: done}, nil
+	o.fields = scan.Schema()
+	return o, nil
+}
+
+// listsAmong returns the columns among names that are read as lists.
+func (o *openedParquet) listsAmong(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(o.lists), func(name string) bool { return !slices.Contains(names, name) })
 }
 
 func (o *openedParquet) schema() column.Schema { return o.fields }
@@ -151,11 +166,17 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 	if len(o.filter) > 0 {
 		options.Filter = parquetscan.And(o.filter...)
 	}
+	read := slices.Clone(columns)
+	for _, c := range slices.Concat(o.pushed, o.selected) {
+		read = append(read, c.e.Columns()...)
+	}
+	options.Lists = o.listsAmong(read)
 	scan, err := o.files.Scan(options)
 	if err != nil {
 		return nil, failed("Parquet", quoted(o.files.Files()), err)
 	}
 	o.scanned = scan
+	p.scans = append(p.scans, scan)
 	n := &parquetNode{plan: p, scan: scan, goroutines: p.workers()}
 	names := slices.Clone(columns)
 	for i, name := range names {

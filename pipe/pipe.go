@@ -36,6 +36,8 @@ type Config struct {
 	AllowFiltering bool
 	// Stats is set when a run ends; nil means none. It must not be shared by runs at the same time.
 	Stats *Stats
+
+	lists []string // columns of files that are read as lists, after a run that read them as vectors at first
 }
 
 // Parquet reads Parquet files: paths, or patterns as in parquetscan.Open. A run opens the files and closes them.

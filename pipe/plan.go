@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/expr"
+	"github.com/vecql/vecql/parquetscan"
 )
 
 // The plan: operations become nodes, which pass batches on. Columns that nothing reads are left out, and conditions go
@@ -100,6 +102,22 @@ type plan struct {
 	meters []*meter
 	bytes  atomic.Int64
 	close  func() error
+	scans  []*parquetscan.Scan
+
+	mu    sync.Mutex
+	lists []string // columns of late rows that are lists, but vectors in the schema; guarded by mu
+}
+
+// ragged returns the columns of files that the run has read as vectors until a row did not fit, and as lists since, if
+// another run would read them as lists from the beginning. Operations were compiled for vectors.
+func (p *plan) ragged() []string {
+	p.mu.Lock()
+	names := slices.Clone(p.lists)
+	p.mu.Unlock()
+	for _, s := range p.scans {
+		names = append(names, s.Ragged()...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(p.config.lists, name) })
 }
 
 // A meter measures a node.

@@ -21,9 +21,26 @@ import (
 // no rows. The error is an [*Error], wraps column.ErrTooLarge for more than 2 GiB of text in a column, or is the cause
 // of ctx.
 func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
+	for {
+		b, ragged, err := p.batch(ctx)
+		if len(ragged) == 0 {
+			return b, err
+		}
+		p = p.withLists(ragged)
+	}
+}
+
+// withLists returns the Pipe with further columns of files that are read as lists.
+func (p Pipe) withLists(names []string) Pipe {
+	p.config.lists = slices.Concat(p.config.lists, names)
+	return p
+}
+
+// batch is Batch, unless it returns columns for withLists.
+func (p Pipe) batch(ctx context.Context) (_ *column.Batch, ragged []string, _ error) {
 	pl, err := newPlan(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer pl.end()
 	start := time.Now()
@@ -39,8 +56,8 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 		batches = append(batches, b)
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if ragged := pl.ragged(); err != nil || len(ragged) > 0 {
+		return nil, ragged, err
 	}
 	slices.SortStableFunc(batches, func(a, b *column.Batch) int {
 		return cmp.Compare(a.Source.FirstRow, b.Source.FirstRow)
@@ -48,12 +65,12 @@ func (p Pipe) Batch(ctx context.Context) (*column.Batch, error) {
 	result := pl.schema.Empty()
 	if len(batches) > 0 {
 		if result, err = column.Concat(batches...); err != nil {
-			return nil, failed("Batch", "", err)
+			return nil, nil, failed("Batch", "", err)
 		}
 	}
 	result.Source = column.Source{}
 	pl.report(start)
-	return result, nil
+	return result, nil, nil
 }
 
 // clone returns rows of the result in new memory.
@@ -71,28 +88,45 @@ func (p *plan) clone(rows part) (*column.Batch, error) {
 // Batches runs the pipe and yields its rows in batches of new memory: in their order if OrderBy is the last verb or
 // only Select, With, Limit and Offset follow it, otherwise in any order. If there are no rows, it yields one batch with
 // all columns. An error ends the loop as its last pair; see [Pipe.Batch]. When the loop ends, also early, the
-// goroutines of the run have ended.
+// goroutines of the run have ended. A column of files that is no column of vectors after all (parquetscan.Options.Lists)
+// is one of lists in later batches, unless it is found before the first batch.
 func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		pl, err := newPlan(ctx, p)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer pl.end()
-		start := time.Now()
-		left, any, err := pl.stream(ctx, yield)
-		if err == nil && !left {
-			pl.report(start)
-		}
-		switch {
-		case left:
-		case err != nil:
-			yield(nil, err)
-		case !any:
-			yield(pl.schema.Empty(), nil)
+		p := p
+		for {
+			ragged := p.batches(ctx, yield)
+			if len(ragged) == 0 {
+				return
+			}
+			p = p.withLists(ragged)
 		}
 	}
+}
+
+// batches is Batches, unless it has yielded nothing and returns columns for withLists.
+func (p Pipe) batches(ctx context.Context, yield func(*column.Batch, error) bool) (ragged []string) {
+	pl, err := newPlan(ctx, p)
+	if err != nil {
+		yield(nil, err)
+		return nil
+	}
+	defer pl.end()
+	start := time.Now()
+	left, any, err := pl.stream(ctx, yield)
+	if ragged := pl.ragged(); !any && len(ragged) > 0 {
+		return ragged
+	}
+	if err == nil && !left {
+		pl.report(start)
+	}
+	switch {
+	case left:
+	case err != nil:
+		yield(nil, err)
+	case !any:
+		yield(pl.schema.Empty(), nil)
+	}
+	return nil
 }
 
 // stream runs the plan and yields its parts. left reports that the loop was left, any that there was a batch.
