@@ -88,8 +88,8 @@ func (p *plan) clone(rows part) (*column.Batch, error) {
 // Batches runs the pipe and yields its rows in batches of new memory: in their order if OrderBy is the last verb or
 // only Select, With, Limit and Offset follow it, otherwise in any order. If there are no rows, it yields one batch with
 // all columns. An error ends the loop as its last pair; see [Pipe.Batch]. When the loop ends, also early, the
-// goroutines of the run have ended. A column of files that is no column of vectors after all (parquetscan.Options.Lists)
-// is one of lists in later batches, unless it is found before the first batch.
+// goroutines of the run have ended. If a column of vectors turns out to be one of lists after the first batch (the
+// Lists of parquetscan.Options), later batches have lists.
 func (p Pipe) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		p := p
