@@ -61,6 +61,26 @@ func TestUpIsReportedTwice(t *testing.T) {
 	})
 }
 
+// TestViewsReportChanges: a view with another schema version than the last one reports that something has changed. A
+// new connection reports that something may have changed.
+func TestViewsReportChanges(t *testing.T) {
+	var events []schemaEvent
+	settled := 0
+	c := &control{
+		onView: func(clusterView) {}, onSchema: func(e schemaEvent) { events = append(events, e) }, settled: func() { settled++ },
+	}
+	one, two := clusterView{schema: UUID{1}}, clusterView{schema: UUID{2}}
+	c.gotView(one, true)
+	c.gotView(one, true)
+	c.gotView(one, false)
+	c.gotView(two, false)
+	c.heard = true // the event of the change has arrived
+	c.gotView(one, false)
+	changed := schemaEvent{change: "UPDATED"}
+	require.Equal(t, []schemaEvent{changed, {}, changed}, events)
+	require.Equal(t, len(events), settled)
+}
+
 // TestEventsLost reads view and schema again after events were lost.
 func TestEventsLost(t *testing.T) {
 	var changes []schemaEvent

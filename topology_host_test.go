@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -200,3 +201,67 @@ func TestFilterHosts(t *testing.T) {
 type panicPolicy struct{}
 
 func (panicPolicy) Tier(*HostInfo) int { panic(errors.New("mine")) }
+
+// TestHostsOfRepeatedRows: peers has several rows of one node. The node that is read keeps the address of the
+// connection.
+func TestHostsOfRepeatedRows(t *testing.T) {
+	at := netip.MustParseAddrPort("10.0.0.1:9042")
+	row := func(n, address byte) systemRow { return peerRow(n, set("rpc_address", net.IPv4(10, 0, 0, address))) }
+	peers := []systemRow{row(1, 9), row(2, 2), row(3, 3), row(2, 22), row(3, 33), row(2, 23)}
+	var asked []string
+	hosts, err := hostsOf(peerRow(1), peers, at, nil, func(first, other *HostInfo) bool {
+		asked = append(asked, first.addr.String()+" "+other.addr.String())
+		return other.addr.Addr() == netip.MustParseAddr("10.0.0.22") || other.id == hostID(1)
+	})
+	require.NoError(t, err)
+	var got []string
+	for _, h := range hosts {
+		got = append(got, h.addr.String())
+	}
+	require.Equal(t, []string{"10.0.0.1:9042", "10.0.0.22:9042", "10.0.0.3:9042"}, got)
+	require.Equal(t, []string{"10.0.0.2:9042 10.0.0.22:9042", "10.0.0.3:9042 10.0.0.33:9042", "10.0.0.22:9042 10.0.0.23:9042"}, asked)
+}
+
+// TestOtherAddress: the row of a node without a connection gives way if the node was not reached at its address.
+func TestOtherAddress(t *testing.T) {
+	s := &Session{}
+	known, err := hostsOf(peerRow(1), []systemRow{peerRow(2)}, netip.MustParseAddrPort("10.0.0.1:9042"), nil, nil)
+	require.NoError(t, err)
+	s.topo.Store(testTopology(t, nil, []*node{{info: known[0]}, {info: known[1]}}, nil))
+	first, other := *known[1], *known[1]
+	other.addr = netip.MustParseAddrPort("10.0.0.22:9042")
+	require.True(t, s.otherAddress(&first, &other))
+	require.False(t, s.otherAddress(&other, &first), "the node has another address than the first row by now")
+	first.id, other.id = hostID(3), hostID(3)
+	require.False(t, s.otherAddress(&first, &other), "an unknown node keeps its first row")
+}
+
+// TestCommonVersion: a cluster of nodes before and since Cassandra 4 has protocol v4.
+func TestCommonVersion(t *testing.T) {
+	for name, m := range map[string]struct {
+		versions []string // of nodes; a minus means excluded
+		v4       bool
+	}{
+		"upgrade":              {[]string{"4.1.0", "3.11.19"}, true},
+		"old":                  {[]string{"3.11.19", "3.0.9"}, false},
+		"new":                  {[]string{"4.0", "5.0.9"}, false},
+		"the old are excluded": {[]string{"5.0.9", "-3.11.19"}, false},
+		"two digits":           {[]string{"10.0.1", "5.0.9"}, false},
+		"unknown":              {[]string{"5.0.9", "", "x.1"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hosts []*HostInfo
+			for _, v := range m.versions {
+				version, excluded := strings.CutPrefix(v, "-")
+				hosts = append(hosts, &HostInfo{version: version, excluded: excluded})
+			}
+			var refused *versionError
+			if err := commonVersion(hosts); m.v4 {
+				require.ErrorAs(t, err, &refused)
+				require.EqualValues(t, protoV4, refused.supported)
+			} else {
+				require.NoError(t, err)
+			}
+		})
+	}
+}

@@ -107,10 +107,11 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 	s := cqlSession(t, c)
 	st, err := vecql.Prepare[both](t.Context(), s.Query(insertV))
 	require.NoError(t, err)
+	var observed batchErrors
 	inserts := []func(id int) error{
 		func(id int) error { return s.Query(insertV, id, 7).Exec() },
 		func(id int) error {
-			return s.Batch(vecql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Exec()
+			return s.Batch(vecql.UnloggedBatch).Query(insertV, id, 7).Query(insertV, id, 7).Observer(&observed).Exec()
 		},
 		func(id int) error { return st.Exec(t.Context(), &both{id, 7}) },
 		func(id int) error {
@@ -130,7 +131,15 @@ func TestFault52TransparentlyBoundAgain(t *testing.T) {
 		require.NoError(t, s.Query("SELECT v FROM ks.t WHERE id = ?", i).Scan(&v))
 		require.Equal(t, 7, v)
 	}
+	require.Len(t, observed, 3, "the first batch, and both attempts of the second one")
+	require.ErrorIs(t, observed[1], vecql.ErrStatementChanged)
+	require.NoError(t, observed[2])
 }
+
+// batchErrors is a BatchObserver that stores the error of each attempt.
+type batchErrors []error
+
+func (o *batchErrors) ObserveBatch(_ context.Context, b vecql.ObservedBatch) { *o = append(*o, b.Err) }
 
 // TestFault52PreparedByAnother: the table is created again, and another client has prepared the same statement, so that
 // the node accepts the old id with the values of the old type.
@@ -249,13 +258,11 @@ func requireFloats(t *testing.T, s *vecql.Session, ids ...int) {
 	}
 }
 
-// outdating is a retry policy that changes the table before the first retry.
+// outdating is a retry policy that changes the table before a retry.
 type outdating struct{ change func() }
 
-func (p outdating) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
-	if a.Number == 1 {
-		p.change()
-	}
+func (p outdating) Decide(context.Context, vecql.Attempt) vecql.Decision {
+	p.change()
 	return vecql.Decision{Type: vecql.Retry}
 }
 
@@ -290,8 +297,10 @@ func TestFault52BeforeRetry(t *testing.T) {
 			s := cqlSession(t, c)
 			require.NoError(t, s.Query(insertV, 1, number(1)).Exec())
 			c.Inject(cqltest.Fault{Statement: insertV, Error: &m.fault, Times: 1})
-			require.NoError(t, m.insert(s, outdating{func() { outdate(t, c, s) }}))
+			decisions := 0
+			require.NoError(t, m.insert(s, outdating{func() { outdate(t, c, s); decisions++ }}))
 			requireFloats(t, s, 7)
+			require.Equal(t, 1, decisions, "the policy does not decide on outdated values")
 		})
 	}
 }
@@ -359,8 +368,8 @@ func TestFault52PagesOfOldStatement(t *testing.T) {
 	}
 }
 
-// TestFault52ReadAgain: the partition key of a table gets another type, and the node has forgotten the statement. A read
-// must be bound again, with all of its pages.
+// TestFault52ReadAgain: the partition key of a table gets another type, and the node has forgotten the statement. A
+// read must be bound again, with all of its pages.
 func TestFault52ReadAgain(t *testing.T) {
 	for _, protocol := range []int{4, 5} {
 		t.Run(fmt.Sprint(protocol), func(t *testing.T) {
@@ -423,8 +432,8 @@ func TestFault52ChangesForever(t *testing.T) {
 	require.Equal(t, 2, executes)
 }
 
-// TestFault52Concerns counts the statements that each change of the schema drops: those of the table, of all tables that
-// may use the type, of the keyspace.
+// TestFault52Concerns counts the statements that each change of the schema drops: those of the table, of all tables
+// that may use the type, of the keyspace.
 func TestFault52Concerns(t *testing.T) {
 	c := cqlCluster(t, cqltest.Config{Nodes: 1}, "CREATE TYPE ks.a (street text)",
 		"CREATE TABLE ks.t (id int PRIMARY KEY, v int)", "CREATE TABLE ks.u (id int PRIMARY KEY)")

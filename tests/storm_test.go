@@ -337,7 +337,9 @@ func (st *storm) run(name string, op func(context.Context, int) error) error {
 	var protocol *vecql.ProtocolError
 	var marshal *vecql.MarshalError
 	var unmarshal *vecql.UnmarshalError
-	if errors.As(err, &protocol) || errors.As(err, &marshal) || errors.As(err, &unmarshal) || errors.Is(err, vecql.CodeSyntax) {
+	fewer := errors.As(err, &unmarshal) && unmarshal.Column == "u" // fields in the type of a node than in the value of another
+	if errors.As(err, &protocol) || errors.As(err, &marshal) || unmarshal != nil && !fewer ||
+		errors.Is(err, vecql.CodeSyntax) {
 		st.bad("%s: %v", name, err)
 	}
 	cause := err

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStatementIsSame compares a statement with what another PREPARE returned.
+func TestStatementIsSame(t *testing.T) {
+	response := func(change func(p *preparedResult)) *preparedResult {
+		p := &preparedResult{id: []byte("id"), pkIndexes: []int{0}}
+		for _, name := range []string{"a", "b"} {
+			p.bind.columns = append(p.bind.columns, ColumnInfo{Keyspace: "ks", Table: "t", Name: name, TypeInfo: NativeType(TypeInt)})
+		}
+		change(p)
+		return p
+	}
+	s := newStatement("INSERT", "", response(func(*preparedResult) {}))
+	for name, m := range map[string]struct {
+		change      func(p *preparedResult)
+		same, types bool
+	}{
+		"nothing":       {func(*preparedResult) {}, true, true},
+		"id":            {func(p *preparedResult) { p.id = []byte("other") }, false, true},
+		"partition key": {func(p *preparedResult) { p.pkIndexes = []int{1} }, false, true},
+		"name":          {func(p *preparedResult) { p.bind.columns[1].Name = "c" }, false, true},
+		"type":          {func(p *preparedResult) { p.bind.columns[1].TypeInfo = NativeType(TypeFloat) }, false, false},
+		"number":        {func(p *preparedResult) { p.bind.columns = p.bind.columns[:1] }, false, false},
+	} {
+		p := response(m.change)
+		require.Equal(t, m.same, s.isSame(p), name)
+		require.Equal(t, m.types, s.hasTypes(p.bind.columns), name)
+	}
+}
