@@ -346,19 +346,20 @@ func (d always) Decide(context.Context, vecql.Attempt) vecql.Decision { return v
 // move shares the time of one attempt; the retry has the time of its own.
 func TestFault38RetryAfterMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refused := map[string]bool{} // statements
+		var refused sync.Map // statements
 		h := newHalfDead(t, func(h *halfDead, cfg *vecql.ClusterConfig) {
 			h.On(func(r *fakecql.Request) bool {
 				switch {
 				case !h.sick.Load():
 					return false
 				case r.Node == h.Nodes[1]:
+					return true
 				case r.Op != fakecql.OpExecute:
 					return false
-				case refused[r.Stmt]:
+				}
+				if _, again := refused.LoadOrStore(r.Stmt, true); again {
 					time.AfterFunc(h.timeout*9/10, r.Void)
-				default:
-					refused[r.Stmt] = true
+				} else {
 					r.Fail(int32(vecql.CodeOverloaded))
 				}
 				return true
