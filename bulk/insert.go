@@ -92,16 +92,9 @@ func splitTable(name string) (keyspace, table string) {
 		quoted = quoted != (name[end] == '"')
 	}
 	if end == len(name) {
-		return "", unquoted(name)
+		return "", cqltext.UnquoteIdentifier(name)
 	}
-	return unquoted(name[:end]), unquoted(name[end+1:])
-}
-
-func unquoted(name string) string {
-	if len(name) > 1 && name[0] == '"' && name[len(name)-1] == '"' {
-		return strings.ReplaceAll(name[1:len(name)-1], `""`, `"`)
-	}
-	return strings.ToLower(name)
+	return cqltext.UnquoteIdentifier(name[:end]), cqltext.UnquoteIdentifier(name[end+1:])
 }
 
 // textFor returns the statement for rows with a schema, and the bind markers of the clustering columns; none for a

@@ -63,12 +63,7 @@ func (s *tableSource) open(ctx context.Context, config Config) (opened, error) {
 func parseName(name string) (keyspace, table string, err error) {
 	var words []string
 	for _, word := range cqltext.Tokens(name) {
-		if strings.HasPrefix(word, `"`) && len(word) > 2 {
-			word = strings.ReplaceAll(word[1:len(word)-1], `""`, `"`)
-		} else {
-			word = strings.ToLower(word)
-		}
-		words = append(words, word)
+		words = append(words, cqltext.UnquoteIdentifier(word))
 	}
 	switch {
 	case len(words) == 1:

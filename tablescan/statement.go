@@ -57,9 +57,9 @@ func parse(text string) (*source, error) {
 	if s.from+1 >= len(s.words) {
 		return nil, s.refuse("it has no FROM")
 	}
-	s.table, s.afterTable = identifier(s.word(s.from+1)), s.from+2
+	s.table, s.afterTable = cqltext.UnquoteIdentifier(s.word(s.from+1)), s.from+2
 	if s.is(s.from+2, ".") && s.from+3 < len(s.words) {
-		s.keyspace, s.table, s.afterTable = s.table, identifier(s.word(s.from+3)), s.from+4
+		s.keyspace, s.table, s.afterTable = s.table, cqltext.UnquoteIdentifier(s.word(s.from+3)), s.from+4
 	}
 	if !isIdentifier(s.word(s.from+1)) || !isIdentifier(s.word(s.afterTable-1)) {
 		return nil, s.refuse("no table follows FROM")
@@ -155,7 +155,7 @@ var aggregates = []string{"count", "min", "max", "sum", "avg"}
 // callsAny returns the first of the functions that the selectors call, "" if there is none.
 func (s *source) callsAny(functions map[string]*vecql.AggregateMetadata) string {
 	for i := 1; i < s.from; i++ {
-		if name := identifier(s.word(i)); s.is(i+1, "(") && functions[name] != nil {
+		if name := cqltext.UnquoteIdentifier(s.word(i)); s.is(i+1, "(") && functions[name] != nil {
 			return name
 		}
 	}
@@ -166,14 +166,6 @@ func (s *source) callsAny(functions map[string]*vecql.AggregateMetadata) string 
 func isIdentifier(text string) bool {
 	c := (text + " ")[0]
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '"' && len(text) > 2 && strings.Count(text, `"`)%2 == 0
-}
-
-// identifier returns the name that an identifier means.
-func identifier(text string) string {
-	if len(text) > 1 && text[0] == '"' {
-		return strings.ReplaceAll(text[1:len(text)-1], `""`, `"`)
-	}
-	return strings.ToLower(text)
 }
 
 // ranged returns the statement with the token of the partition key as its last column, for the tokens above one marker

@@ -142,6 +142,14 @@ func markerName(text string) (name string, length int) {
 // QuoteIdentifier returns a CQL identifier that means exactly name.
 func QuoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
+// UnquoteIdentifier returns the name that a CQL identifier means: the text within double quotes, or the lower case.
+func UnquoteIdentifier(identifier string) string {
+	if n := len(identifier); n > 1 && identifier[0] == '"' && identifier[n-1] == '"' {
+		return strings.ReplaceAll(identifier[1:n-1], `""`, `"`)
+	}
+	return strings.ToLower(identifier)
+}
+
 // QualifiedName returns a table with its keyspace as CQL.
 func QualifiedName(keyspace, table string) string {
 	return QuoteIdentifier(keyspace) + "." + QuoteIdentifier(table)

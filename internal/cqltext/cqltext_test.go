@@ -104,6 +104,11 @@ func FuzzBindMarkers(f *testing.F) {
 func TestQuoteIdentifier(t *testing.T) {
 	require.Equal(t, `"ks"`, QuoteIdentifier("ks"))
 	require.Equal(t, `"a""b"`, QuoteIdentifier(`a"b`))
+	for _, name := range []string{"", "ks", "Ks", `"`, `a"`, `"a"`, `""`, "a.b", "ß Ä"} {
+		require.Equal(t, name, UnquoteIdentifier(QuoteIdentifier(name)))
+	}
+	require.Equal(t, "ks", UnquoteIdentifier("Ks"))
+	require.Equal(t, `"ks`, UnquoteIdentifier(`"Ks`), "not a quoted name")
 }
 
 // FuzzIsConditional requires that any text is scanned to its end.

@@ -23,7 +23,7 @@ func IsRepeatable(stmt string, hasKeys func(column string) bool) bool {
 		switch c := rest[0]; {
 		case c == '"':
 			n = quotedLen(rest, '"')
-			last = strings.ReplaceAll(strings.Trim(rest[:n], `"`), `""`, `"`)
+			last = UnquoteIdentifier(rest[:n])
 			operand = last
 		case opaqueLen(rest) > 0:
 			n = opaqueLen(rest)

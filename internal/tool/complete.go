@@ -56,7 +56,7 @@ func (n schemaNames) complete(keyspace, text, tail string) (start int, candidate
 	}
 	var options []string
 	if ks, _, qualified := strings.Cut(word, "."); qualified {
-		for table := range n[unquoted(ks)] {
+		for table := range n[cqltext.UnquoteIdentifier(ks)] {
 			options = append(options, ks+"."+identifier(table))
 		}
 	} else {
@@ -121,9 +121,9 @@ func tablesIn(keyspace, stmt string) (tables [][2]string) {
 	for i := 1; i < len(tokens); i++ {
 		switch strings.ToUpper(tokens[i-1]) {
 		case "FROM", "INTO", "UPDATE":
-			path := [2]string{keyspace, unquoted(tokens[i])}
+			path := [2]string{keyspace, cqltext.UnquoteIdentifier(tokens[i])}
 			if i+2 < len(tokens) && tokens[i+1] == "." {
-				path = [2]string{path[1], unquoted(tokens[i+2])}
+				path = [2]string{path[1], cqltext.UnquoteIdentifier(tokens[i+2])}
 			}
 			tables = append(tables, path)
 		}
@@ -160,7 +160,7 @@ func (e *env) completeTables(c *cobra.Command, _ []string, word string) ([]strin
 		return slices.Sorted(slices.Values(names.keyspaces("."))), cobra.ShellCompDirectiveNoSpace
 	}
 	var list []string
-	for _, table := range slices.Sorted(maps.Keys(names[unquoted(keyspace)])) {
+	for _, table := range slices.Sorted(maps.Keys(names[cqltext.UnquoteIdentifier(keyspace)])) {
 		list = append(list, keyspace+"."+identifier(table))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp

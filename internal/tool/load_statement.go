@@ -38,7 +38,7 @@ func newMapping(t *vecql.TableMetadata, flags []string) (mapping, error) {
 	}
 	for _, flag := range flags {
 		name, value, ok := strings.Cut(flag, "=")
-		name, value = unquoted(strings.TrimSpace(name)), strings.TrimSpace(value)
+		name, value = cqltext.UnquoteIdentifier(strings.TrimSpace(name)), strings.TrimSpace(value)
 		switch {
 		case !ok:
 			return nil, usagef("--map is %q, want COLUMN=VALUE", flag)
@@ -65,7 +65,7 @@ func mappedValue(value string) string {
 	isNumber := value[0] >= '0' && value[0] <= '9' || value[0] == '-' || value[0] == '+'
 	switch {
 	case value[0] == '"':
-		return marker(unquoted(value))
+		return marker(cqltext.UnquoteIdentifier(value))
 	case isNumber, strings.ContainsAny(value[:1], "'[{(:"), strings.HasSuffix(value, ")"),
 		strings.EqualFold(value, "true"), strings.EqualFold(value, "false"):
 		return value
@@ -77,7 +77,7 @@ func mappedValue(value string) string {
 func (m mapping) columns() map[string]string {
 	fields := map[string]string{}
 	for name, value := range m {
-		field := unquoted(strings.TrimPrefix(value, ":"))
+		field := cqltext.UnquoteIdentifier(strings.TrimPrefix(value, ":"))
 		if value != marker(field) || fields[field] != "" {
 			return nil
 		}

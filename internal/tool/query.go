@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -219,7 +218,7 @@ func (r *runner) use(ctx context.Context, stmt string) error {
 		name = token
 	}
 	cfg := *r.cfg
-	cfg.Keyspace = unquoted(name)
+	cfg.Keyspace = cqltext.UnquoteIdentifier(name)
 	session, err := r.e.open(ctx, &cfg)
 	if err != nil {
 		return err
@@ -227,14 +226,6 @@ func (r *runner) use(ctx context.Context, stmt string) error {
 	r.session.Close()
 	r.session, r.cfg = session, &cfg
 	return nil
-}
-
-// unquoted returns the name that an identifier means.
-func unquoted(identifier string) string {
-	if strings.HasPrefix(identifier, `"`) {
-		return strings.ReplaceAll(strings.Trim(identifier, `"`), `""`, `"`)
-	}
-	return strings.ToLower(identifier)
 }
 
 // writeAnswer prints the batches that a statement returned. As a table, the schema that DESCRIBE returns is its text.
