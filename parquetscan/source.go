@@ -79,16 +79,20 @@ func (w *window) bytes(off int64, n int, end int64) ([]byte, error) {
 		return w.buf[at : at+int64(n) : at+int64(n)], nil
 	}
 	length := int(min(max(int64(n), int64(w.size)), end-off))
-	if cap(w.buf) < length {
-		w.buf = make([]byte, length)
+	buf, kept := w.buf, 0
+	if cap(buf) < length {
+		buf = make([]byte, length)
 	}
-	w.buf, w.off = w.buf[:0], off
-	buf := w.buf[:length]
-	m, err := w.src.Reader.ReadAt(buf, off)
-	if m < length {
-		return nil, shortRead(length, off, err)
+	buf = buf[:length]
+	if at := off - w.off; at >= 0 && at < int64(len(w.buf)) { // the last bytes of the window are the first ones of this
+		kept = copy(buf, w.buf[at:])
 	}
-	w.buf = buf
+	w.buf = w.buf[:0]
+	m, err := w.src.Reader.ReadAt(buf[kept:], off+int64(kept))
+	if m < length-kept {
+		return nil, shortRead(length-kept, off+int64(kept), err)
+	}
+	w.buf, w.off = buf, off
 	return w.buf[:n:n], nil
 }
 
