@@ -46,7 +46,7 @@ type chunk struct {
 	foundIn int
 
 	scratch []uint32
-	other   []byte // of encodings that arrow-go decodes
+	other   []byte // values of other encodings, as PLAIN
 	repBuf  []uint32
 	defBuf  []uint32
 }

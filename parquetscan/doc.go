@@ -40,8 +40,9 @@
 //
 // # Damaged files
 //
-// This package decodes PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT and the delta encodings. arrow-go
-// parses schemas and page indexes, decompresses, decrypts, and decodes all other encodings.
+// This package decodes PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT and the delta encodings.
+// klauspost/compress decompresses Zstandard. arrow-go parses schemas and page indexes, decompresses all other codecs,
+// decrypts, and decodes all other encodings.
 // Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
 // memory.
 package parquetscan

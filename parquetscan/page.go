@@ -176,8 +176,8 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// decompress decodes src to dst, which has the expected length, and slack bytes of spare capacity. Its memory is bounded
-// by that length.
+// decompress decodes src to dst, which has the expected length, and slack bytes of spare capacity. Its memory is
+// bounded by that length.
 func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte) (out []byte, err error) {
 	defer func() {
 		if err != nil {
@@ -231,7 +231,7 @@ func codecOf(kind compress.Compression) (compress.Codec, error) {
 	return codec, nil
 }
 
-// The encodings that this package handles (parquet.thrift, Encoding). arrow-go unpacks deltas.
+// The encodings that this package handles (parquet.thrift, Encoding).
 const (
 	encodingPlain           = 0
 	encodingPlainDictionary = 2
