@@ -106,9 +106,9 @@ func roomFor(size, values int) int {
 	return size
 }
 
-// concatenated returns a column with the concatenated values of each of groups [i, j). The table is unordered, so it is read
-// twice: sizes calls add with the number of bytes of each value, then write copies each value to the slice that place
-// returns.
+// concatenated returns a column with the concatenated values of each of groups [i, j). The table is unordered, so it
+// is read twice: sizes calls add with the number of bytes of each value, then write copies each value to the slice
+// that place returns.
 func (d *distinct) concatenated(i, j int, sizes func(add func(id uint32, n int)),
 	write func(place func(id uint32, n int) []byte),
 ) ([]column.Column, error) {

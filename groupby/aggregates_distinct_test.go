@@ -26,8 +26,8 @@ func TestCountDistinctMerged(t *testing.T) {
 	require.Error(t, err)
 }
 
-// FuzzCountDistinct counts distinct values of the groups that bytes select, all at once, joined and merged, and compares
-// the counts with the reference.
+// FuzzCountDistinct counts distinct values of the groups that bytes select, all at once, joined and merged, and
+// compares the counts with the reference.
 func FuzzCountDistinct(f *testing.F) {
 	types := []column.Type{typeInt8, typeInt32, typeInt64, typeFloat64, typeUUID, typeString}
 	for i := range types {

@@ -52,8 +52,8 @@ func (op *groupOp) needs(columns map[string]bool) bool {
 	return true
 }
 
-// limitBy lets groupby return only the groups that a sort keeps. Columns computed between the two are computed for these
-// groups alone, so no value may fail.
+// limitBy lets groupby return only the groups that a sort keeps. Columns computed between the two are computed for
+// these groups alone, so no value may fail.
 func (op *groupOp) limitBy(after []operation) {
 	computed := map[string]*computeOp{}
 	for _, next := range after {
