@@ -228,12 +228,12 @@ func TestOtherAddress(t *testing.T) {
 	known, err := hostsOf(peerRow(1), []systemRow{peerRow(2)}, netip.MustParseAddrPort("10.0.0.1:9042"), nil, nil)
 	require.NoError(t, err)
 	s.topo.Store(testTopology(t, nil, []*node{{info: known[0]}, {info: known[1]}}, nil))
-	first, other := *known[1], *known[1]
-	other.addr = netip.MustParseAddrPort("10.0.0.22:9042")
-	require.True(t, s.otherAddress(&first, &other))
-	require.False(t, s.otherAddress(&other, &first), "the node has another address than the first row by now")
+	first := &HostInfo{id: hostID(2), addr: known[1].addr}
+	other := &HostInfo{id: hostID(2), addr: netip.MustParseAddrPort("10.0.0.22:9042")}
+	require.True(t, s.otherAddress(first, other))
+	require.False(t, s.otherAddress(other, first), "the node has another address than the first row by now")
 	first.id, other.id = hostID(3), hostID(3)
-	require.False(t, s.otherAddress(&first, &other), "an unknown node keeps its first row")
+	require.False(t, s.otherAddress(first, other), "an unknown node keeps its first row")
 }
 
 // TestCommonVersion: a cluster of nodes before and since Cassandra 4 has protocol v4.
