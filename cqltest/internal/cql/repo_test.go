@@ -31,12 +31,14 @@ var holes = strings.NewReplacer("= %s", "= 1", "= x1 WHERE", "= 1 WHERE", "': x1
 var notCQL = map[string]bool{
 	"CREATE CUSTOM INDEX: %w":            true,
 	"CREATE TABLE %s (k int PRIMARY KEY": true,
-	"INSERT INTO \"examples\"":           true,
-	"INSERT INTO \"shop\".\"items\"":     true,
-	"INSERT INTO examples":               true,
-	"INSERT INTO other":                  true,
-	"UPDATE %s SET %s WHERE %s":          true,
-	"UPDATE %s%s SET %s = %s WHERE %s":   true,
+
+	"CREATE TABLE ks.storm (k int PRIMARY KEY, x1)": true,
+	"INSERT INTO \"examples\"":                      true,
+	"INSERT INTO \"shop\".\"items\"":                true,
+	"INSERT INTO examples":                          true,
+	"INSERT INTO other":                             true,
+	"UPDATE %s SET %s WHERE %s":                     true,
+	"UPDATE %s%s SET %s = %s WHERE %s":              true,
 }
 
 // scriptEnd separates the statements of a script.
