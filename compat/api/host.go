@@ -148,25 +148,59 @@ type HostRecord struct {
 
 var emptyHost HostData = &HostRecord{Connect: net.IPv4zero}
 
-// HostID implements HostData, as the other methods do.
-func (r *HostRecord) HostID() string           { return r.ID }
-func (r *HostRecord) ConnectAddress() net.IP   { return r.Connect }
-func (r *HostRecord) Port() int                { return r.PortNumber }
-func (r *HostRecord) DataCenter() string       { return r.DC }
-func (r *HostRecord) Rack() string             { return r.RackName }
-func (r *HostRecord) Version() string          { return r.Release }
-func (r *HostRecord) Partitioner() string      { return r.Class }
-func (r *HostRecord) ClusterName() string      { return r.Cluster }
-func (r *HostRecord) Peer() net.IP             { return r.PeerAddr }
+// HostID returns the host id.
+func (r *HostRecord) HostID() string { return r.ID }
+
+// ConnectAddress returns the address for clients.
+func (r *HostRecord) ConnectAddress() net.IP { return r.Connect }
+
+// Port returns the port of the native protocol.
+func (r *HostRecord) Port() int { return r.PortNumber }
+
+// DataCenter returns the data center.
+func (r *HostRecord) DataCenter() string { return r.DC }
+
+// Rack returns the rack.
+func (r *HostRecord) Rack() string { return r.RackName }
+
+// Version returns the server's release.
+func (r *HostRecord) Version() string { return r.Release }
+
+// Partitioner returns the class of the partitioner.
+func (r *HostRecord) Partitioner() string { return r.Class }
+
+// ClusterName returns the name of the cluster.
+func (r *HostRecord) ClusterName() string { return r.Cluster }
+
+// Peer returns the address among the nodes.
+func (r *HostRecord) Peer() net.IP { return r.PeerAddr }
+
+// BroadcastAddress returns the address that the node announces to other nodes.
 func (r *HostRecord) BroadcastAddress() net.IP { return r.Broadcast }
-func (r *HostRecord) ListenAddress() net.IP    { return r.Listen }
-func (r *HostRecord) RPCAddress() net.IP       { return r.RPC }
-func (r *HostRecord) PreferredIP() net.IP      { return r.Preferred }
-func (r *HostRecord) DSEVersion() string       { return r.DSE }
-func (r *HostRecord) WorkLoad() string         { return r.Load }
-func (r *HostRecord) Graph() bool              { return r.HasGraph }
-func (r *HostRecord) Tokens() []string         { return r.TokenList }
-func (r *HostRecord) IsUp() bool               { return true }
+
+// ListenAddress returns the address on which the node listens for other nodes.
+func (r *HostRecord) ListenAddress() net.IP { return r.Listen }
+
+// RPCAddress returns the address that the node announces to clients.
+func (r *HostRecord) RPCAddress() net.IP { return r.RPC }
+
+// PreferredIP returns the address for nodes of the same data center.
+func (r *HostRecord) PreferredIP() net.IP { return r.Preferred }
+
+// DSEVersion returns the version of DataStax Enterprise.
+func (r *HostRecord) DSEVersion() string { return r.DSE }
+
+// WorkLoad returns the workload of a node of DataStax Enterprise.
+func (r *HostRecord) WorkLoad() string { return r.Load }
+
+// Graph reports whether a node of DataStax Enterprise has the graph workload.
+func (r *HostRecord) Graph() bool { return r.HasGraph }
+
+// Tokens returns the tokens.
+func (r *HostRecord) Tokens() []string { return r.TokenList }
+
+// IsUp returns true: no connection reports another state.
+func (r *HostRecord) IsUp() bool { return true }
 
 // noID is the id of a node whose id is unknown.
 var noID = vecql.UUID{}.String()
