@@ -39,7 +39,8 @@ const maxDepth = 1000
 // underscores. Keywords and function names ignore case. A column is a word, which may contain points, or any name in
 // double quotes. Aggregates, such as count(*), count(distinct x) and sum(x), are parsed for statements; [Compile]
 // refuses them. Literals are null, true, false, numbers, 'text', x'00ff' for bytes, [1, 2] for vectors, and date,
-// timestamp, interval, uuid or float64 before a text.
+// timestamp, interval, uuid or float64 before a text. The type of a cast is the name of a kind, timestamp(ms) or
+// timestamp(us, utc), or the name that SQL has for one, such as bigint: docs/sql.md lists them.
 //
 // Each ? stands for the next of args: an Expr, or the value of a literal (see [Lit]). Values in args need no quotes.
 // The error is a *[SyntaxError].

@@ -256,22 +256,28 @@ func (p *parser) parseCast(at int) Expr {
 	return e
 }
 
-// castType parses the type of a cast: a kind, for a timestamp with its unit and utc.
+// castType parses the type of a cast: a kind or a name of SQL, for a timestamp perhaps with its unit and utc.
 func (p *parser) castType() column.Type {
-	var typ column.Type
+	name := strings.ToLower(p.Word)
+	typ, ok := castNames[name]
 	for _, k := range castKinds {
-		if k.String() == strings.ToLower(p.Word) {
-			typ.Kind = k
+		if !ok && k.String() == name {
+			typ, ok = column.Type{Kind: k}, true
 		}
 	}
-	if typ.Kind == 0 || p.Token != lex.Word {
-		p.fail(fmt.Sprintf("a type: %v", castKinds))
+	if !ok || p.Token != lex.Word {
+		p.fail(fmt.Sprintf("a type: %v, or a name of SQL such as bigint", castKinds))
 	}
 	p.next()
-	if typ.Kind != column.Timestamp {
-		return typ
+	if name == column.Timestamp.String() && p.sign("(") {
+		return p.timestampType()
 	}
-	p.expect(lex.Sign, "(", "(")
+	return typ
+}
+
+// timestampType parses the unit of a timestamp and perhaps utc, after the bracket.
+func (p *parser) timestampType() column.Type {
+	typ := column.Type{Kind: column.Timestamp}
 	for u := column.Millis; u <= column.Nanos; u++ {
 		if p.Token == lex.Word && strings.ToLower(p.Word) == u.String() {
 			typ.Unit = u

@@ -69,3 +69,17 @@ var castKinds = []column.Kind{
 	column.Bool, column.Int8, column.Int16, column.Int32, column.Int64, column.Uint8, column.Uint16, column.Uint32,
 	column.Uint64, column.Float32, column.Float64, column.String, column.Date, column.Timestamp,
 }
+
+// castNames are further names of the types of a cast: those of SQL, with the meaning that DuckDB gives them. DuckDB's
+// names int1 to int8, which count bytes, are not among them: int8 is the kind of 8 bits.
+var castNames = map[string]column.Type{
+	"boolean": {Kind: column.Bool}, "tinyint": {Kind: column.Int8}, "smallint": {Kind: column.Int16},
+	"int": {Kind: column.Int32}, "integer": {Kind: column.Int32}, "bigint": {Kind: column.Int64},
+	"utinyint": {Kind: column.Uint8}, "usmallint": {Kind: column.Uint16}, "uinteger": {Kind: column.Uint32},
+	"ubigint": {Kind: column.Uint64}, "real": {Kind: column.Float32}, "float": {Kind: column.Float32},
+	"double": {Kind: column.Float64}, "varchar": {Kind: column.String}, "text": {Kind: column.String},
+	"timestamp":    {Kind: column.Timestamp, Unit: column.Micros},
+	"timestamp_ms": {Kind: column.Timestamp, Unit: column.Millis},
+	"timestamp_ns": {Kind: column.Timestamp, Unit: column.Nanos},
+	"timestamptz":  {Kind: column.Timestamp, Unit: column.Micros, UTC: true},
+}
