@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,15 +36,25 @@ func TestUpHintsAreBounded(t *testing.T) {
 // TestUpIsReportedTwice: an UP event is reported at once, and again after the view that may have a new node.
 func TestUpIsReportedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		views := 0
 		var reports []int // views read before
 		c := &control{
 			refresh: time.Hour, timeout: time.Minute, conn: &conn{},
 			lostWake: make(chan struct{}, 1), refreshWake: make(chan struct{}, 1),
-			readView: func(context.Context, *conn) (clusterView, error) { views++; return clusterView{}, nil },
-			admit:    func(*clusterView) error { return nil },
-			onView:   func(clusterView) {},
-			onEvent:  func(any) { reports = append(reports, views) },
+			readView: func(context.Context, *conn) (clusterView, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				views++
+				return clusterView{}, nil
+			},
+			admit:  func(*clusterView) error { return nil },
+			onView: func(clusterView) {},
+			onEvent: func(any) {
+				mu.Lock()
+				defer mu.Unlock()
+				reports = append(reports, views)
+			},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		c.wg.Add(1)
