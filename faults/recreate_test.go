@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
@@ -50,13 +49,16 @@ func recreate(t *testing.T, c *cqltest.Cluster) {
 	require.NoError(t, c.Exec("CREATE TABLE ks.t (id int PRIMARY KEY, v float)"))
 }
 
-// eventually calls f until it returns nil.
+// eventually calls f until it returns nil. It calls f in the goroutine of the test, which a failed require in f ends.
 func eventually(t *testing.T, f func() error) {
 	t.Helper()
 	var err error
-	if !assert.Eventually(t, func() bool { err = f(); return err == nil }, 20*time.Second, time.Millisecond) {
-		t.Fatal(err)
+	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(time.Millisecond) {
+		if err = f(); err == nil {
+			return
+		}
 	}
+	t.Fatal(err)
 }
 
 // TestFault52NodeForgets: the table is created again without an event, and its node has forgotten the statement. The
