@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -137,10 +138,7 @@ func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
 			if int64(h.value) >= int64(len(hits)) {
 				return badCode(h.value, len(hits))
 			}
-			hit := hits[h.value]
-			for i := range dst[:n] {
-				dst[i] = hit
-			}
+			fill(dst[:n], hits[h.value])
 			h.left -= n
 			dst = dst[n:]
 			continue
@@ -158,6 +156,19 @@ func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
 	}
 	return nil
 }
+
+// fill sets all bytes of dst to hit, which is 0 or 1.
+func fill(dst []byte, hit byte) {
+	if hit == 0 {
+		clear(dst)
+		return
+	}
+	for len(dst) > 0 {
+		dst = dst[copy(dst, allHits[:]):]
+	}
+}
+
+var allHits = [gatherBlock]byte(bytes.Repeat([]byte{1}, gatherBlock))
 
 func badCode(code uint32, entries int) error {
 	return corrupt("code %d of a dictionary of %d values", code, entries)

@@ -187,7 +187,9 @@ func (r *Reader) readRows(dst *builder, at, n, selected int) error {
 		}
 		before := dst.Len
 		c.row += int64(to - from)
-		err = moved(c.read(dst, to-from), func(row int) int { return from + row - before })
+		if err = c.read(dst, to-from); err != nil {
+			err = moved(err, func(row int) int { return from + row - before })
+		}
 	})
 	return err
 }

@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/vecql/vecql/column"
@@ -33,22 +34,21 @@ func (c *builder) take(sel []byte, n, selected int) {
 
 // ones calls f for runs of bits that are 1: positions [from, to), in order.
 func ones(sel []byte, n int, f func(from, to int)) {
-	from := -1
-	for i := 0; i < n; i++ {
-		if b := sel[i>>3]; i&7 == 0 && (b == 0 || b == 0xff) && i+8 <= n {
-			if b == 0 && from >= 0 {
-				f(from, i)
-				from = -1
-			} else if b == 0xff && from < 0 {
-				from = i
-			}
-			i += 7
-			continue
+	from := -1        // of the run that has not ended
+	last := uint64(0) // the bit before the word
+	for at := 0; at < n; at += 64 {
+		word := selWord(sel[at>>3:])
+		if left := n - at; left < 64 {
+			word &= 1<<left - 1
 		}
-		switch on := sel[i>>3]>>(i&7)&1 == 1; {
-		case on && from < 0:
-			from = i
-		case !on && from >= 0:
+		changes := word ^ (word<<1 | last) // positions where runs begin and end, in turn
+		last = word >> 63
+		for ; changes != 0; changes &= changes - 1 {
+			i := at + bits.TrailingZeros64(changes)
+			if from < 0 {
+				from = i
+				continue
+			}
 			f(from, i)
 			from = -1
 		}
@@ -56,6 +56,18 @@ func ones(sel []byte, n int, f func(from, to int)) {
 	if from >= 0 {
 		f(from, n)
 	}
+}
+
+// selWord returns the first 64 bits of sel; 0 for bits after the end.
+func selWord(sel []byte) uint64 {
+	if len(sel) >= 8 {
+		return binary.LittleEndian.Uint64(sel)
+	}
+	word := uint64(0)
+	for i, b := range sel {
+		word |= uint64(b) << (8 * i)
+	}
+	return word
 }
 
 // countRuns returns the number of runs of bits that are 1.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// onesReference is ones bit by bit.
+func onesReference(sel []byte, n int) (runs [][2]int) {
+	for i := range n {
+		switch on := sel[i>>3]>>(i&7)&1 == 1; {
+		case on && len(runs) > 0 && runs[len(runs)-1][1] == i:
+			runs[len(runs)-1][1]++
+		case on:
+			runs = append(runs, [2]int{i, i + 1})
+		}
+	}
+	return runs
+}
+
+// TestOnes compares runs of selected rows with the reference, for every number of rows of a few words. Bits after the
+// last row may be set.
+func TestOnes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		for range 20 {
+			sel := make([]byte, (n+7)/8+r.IntN(10))
+			for i := range sel {
+				sel[i] = []byte{0, 0xff, byte(r.Uint32()), byte(r.Uint32() & r.Uint32() & r.Uint32())}[r.IntN(4)]
+			}
+			var got [][2]int
+			ones(sel, n, func(from, to int) { got = append(got, [2]int{from, to}) })
+			require.Equal(t, onesReference(sel, n), got, "%x, %d rows", sel, n)
+		}
+	}
+}
+
+// TestFill compares fill with a loop, for lengths around that of its block.
+func TestFill(t *testing.T) {
+	for _, n := range []int{0, 1, 7, gatherBlock - 1, gatherBlock, gatherBlock + 1, 3*gatherBlock + 5} {
+		for _, hit := range []byte{0, 1} {
+			got := make([]byte, n+1)
+			for i := range got {
+				got[i] = 9
+			}
+			fill(got[:n], hit)
+			for i := range n {
+				require.Equal(t, hit, got[i])
+			}
+			require.Equal(t, byte(9), got[n])
+		}
+	}
+}
