@@ -278,8 +278,8 @@ func (c *chunk) optional(dst *builder, n int) error {
 		k := min(n, c.def.left)
 		var err error
 		switch {
-		case c.def.packed != nil:
-			err = c.spaced(dst, k, c.def.packed, c.def.bit)
+		case c.def.packed:
+			err = c.spaced(dst, k, c.def.group(), c.def.bit)
 		case c.def.value == 1:
 			err = c.present(dst, k)
 		default:

@@ -103,7 +103,7 @@ func (c *chunk) hasValues(n int) bool {
 		return true
 	case 1:
 		def := c.def // a copy
-		return def.run() == nil && def.packed == nil && def.value == 1 && def.left >= n
+		return def.run() == nil && !def.packed && def.value == 1 && def.left >= n
 	}
 	return false
 }
@@ -134,7 +134,7 @@ func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
 			}
 		}
 		n := min(h.left, len(dst))
-		if h.packed == nil {
+		if !h.packed {
 			if int64(h.value) >= int64(len(hits)) {
 				return badCode(h.value, len(hits))
 			}
@@ -146,7 +146,7 @@ func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
 		n = min(n, gatherBlock)
 		*scratch = grow((*scratch)[:0], n)
 		codes := *scratch
-		unpack(codes, h.packed, h.bit, h.width)
+		unpack(codes, h.group(), h.bit, h.width)
 		if !gather(dst[:n], hits, codes) {
 			return badCode(slices.Max(codes), len(hits))
 		}

@@ -12,18 +12,23 @@ import (
 // "RLE/Bit-Packing Hybrid").
 
 // A hybrid decodes the rest of hybrid-encoded integers of one width. Missing data is an error when its values are
-// decoded.
+// decoded. Positions are numbers, since stores of slices while the garbage collector runs cost as much as a short run.
 type hybrid struct {
 	data  []byte
+	next  int  // position of the next run in data
 	width uint // bits per value, 0 to 32
 
-	// The current run: left values, all equal to value; or, if packed is not nil, at bit position bit of packed. packed
-	// does not end with the run, so that 8 bytes can be loaded at nearly every value.
+	// The current run: left values. All are equal to value, or they are packed: from bit position bit of group on.
 	left   int
 	value  uint32
-	packed []byte
+	packed bool
+	at     int // position of the group in data
 	bit    int
 }
+
+// group returns the values of a packed run. It does not end with the run, so that 8 bytes can be loaded at nearly every
+// value.
+func (h *hybrid) group() []byte { return h.data[h.at:] }
 
 // start begins to decode. Widths beyond 32 are errors.
 func (h *hybrid) start(data []byte, width uint) error {
@@ -51,10 +56,7 @@ func (h *hybrid) startPacked(data []byte, width uint, n int) error {
 			}
 		}
 	}
-	*h = hybrid{width: width, left: n, packed: turned}
-	if width == 0 {
-		h.packed = nil
-	}
+	*h = hybrid{data: turned, next: len(turned), width: width, left: n, packed: width > 0}
 	return nil
 }
 
@@ -65,33 +67,37 @@ func (h *hybrid) run() error {
 			h.left = 1 << 30 // values of width 0 have no bytes: any number of zeros
 			return nil
 		}
-		head, n := binary.Uvarint(h.data)
+		rest := h.data[h.next:]
+		head, n := binary.Uvarint(rest)
 		if n <= 0 || head > math.MaxUint32 { // a run has at most 1<<31 - 1 values
 			return corrupt("runs end too early")
 		}
-		h.data = h.data[n:]
+		rest = rest[n:]
+		h.next += n
 		if head&1 == 0 {
 			size := int(h.width+7) / 8
-			if len(h.data) < size {
+			if len(rest) < size {
 				return corrupt("runs end too early")
 			}
 			v := uint32(0)
-			for i := range size {
-				v |= uint32(h.data[i]) << (8 * i)
+			for i, b := range rest[:size] {
+				v |= uint32(b) << (8 * i)
 			}
 			if bits.Len32(v) > int(h.width) {
 				return corrupt("value %d has more than %d bits", v, h.width)
 			}
-			h.data, h.left, h.value, h.packed = h.data[size:], int(head>>1), v, nil
+			h.next += size
+			h.left, h.value, h.packed = int(head>>1), v, false
 			continue
 		}
 		// Groups of 8. The last group may omit bytes that are only padding.
-		size := min(int64(head>>1)*int64(h.width), int64(len(h.data)))
+		size := min(int64(head>>1)*int64(h.width), int64(len(rest)))
 		h.left = int(min(int64(head>>1)*8, size*8/int64(h.width)))
 		if h.left == 0 {
 			return corrupt("runs end too early")
 		}
-		h.packed, h.bit, h.data = h.data, 0, h.data[size:]
+		h.packed, h.at, h.bit = true, h.next, 0
+		h.next += int(size)
 	}
 	return nil
 }
@@ -105,12 +111,12 @@ func (h *hybrid) decode(dst []uint32) error {
 			}
 		}
 		n := min(h.left, len(dst))
-		if h.packed == nil {
+		if !h.packed {
 			for i := range dst[:n] {
 				dst[i] = h.value
 			}
 		} else {
-			unpack(dst[:n], h.packed, h.bit, h.width)
+			unpack(dst[:n], h.group(), h.bit, h.width)
 			h.bit += n * int(h.width)
 		}
 		h.left -= n

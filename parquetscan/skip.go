@@ -145,8 +145,8 @@ func (h *hybrid) skipOnes(n int) (ones int, err error) {
 		}
 		k := min(h.left, n)
 		switch {
-		case h.packed != nil:
-			ones += bitmap.Count(h.packed, h.bit, k)
+		case h.packed:
+			ones += bitmap.Count(h.group(), h.bit, k)
 		case h.value == 1:
 			ones += k
 		}

@@ -192,11 +192,11 @@ func (h *hybrid) peek(v uint32) (bool, error) {
 	if err := h.run(); err != nil {
 		return false, err
 	}
-	if h.packed == nil {
+	if !h.packed {
 		return h.value == v, nil
 	}
 	var next [1]uint32
-	unpack(next[:], h.packed, h.bit, h.width)
+	unpack(next[:], h.group(), h.bit, h.width)
 	return next[0] == v, nil
 }
 
@@ -210,7 +210,7 @@ func (h *hybrid) same(v uint32, n int) (int, error) {
 			}
 		}
 		k := min(h.left, n-done)
-		if h.packed == nil {
+		if !h.packed {
 			if h.value != v {
 				return done, nil
 			}
@@ -232,7 +232,7 @@ func (h *hybrid) samePacked(v uint32, n int) int {
 		var next [64]uint32
 		for i := 0; i < n; i += len(next) {
 			part := next[:min(len(next), n-i)]
-			unpack(part, h.packed, h.bit+i*int(h.width), h.width)
+			unpack(part, h.group(), h.bit+i*int(h.width), h.width)
 			for j, x := range part {
 				if x != v {
 					return i + j
@@ -242,14 +242,14 @@ func (h *hybrid) samePacked(v uint32, n int) int {
 		return n
 	}
 	flip := uint64(0) - uint64(v) // values equal to v become zeros: the lowest 1 bit is the first other value
-	i := 0
+	group, i := h.group(), 0
 	for i < n {
 		at := h.bit + i
 		var word uint64
-		if at>>3+8 <= len(h.packed) {
-			word = binary.LittleEndian.Uint64(h.packed[at>>3:])
+		if at>>3+8 <= len(group) {
+			word = binary.LittleEndian.Uint64(group[at>>3:])
 		} else {
-			for j, b := range h.packed[at>>3:] {
+			for j, b := range group[at>>3:] {
 				word |= uint64(b) << (8 * j)
 			}
 		}
