@@ -281,10 +281,17 @@ func (s *sums) addSum(id uint32, hi int64, lo uint64) {
 // sumSigned returns the sum of x in 128 bits.
 func sumSigned[T signed](x []T) (hi int64, lo uint64) {
 	if unsafe.Sizeof(x[0]) < 8 {
-		sum := int64(0)
+		var sum, sum1, sum2, sum3 int64 // additions to one sum would wait for each other
+		for ; len(x) >= 4; x = x[4:] {
+			sum += int64(x[0])
+			sum1 += int64(x[1])
+			sum2 += int64(x[2])
+			sum3 += int64(x[3])
+		}
 		for _, v := range x {
 			sum += int64(v)
 		}
+		sum += sum1 + sum2 + sum3
 		return sum >> 63, uint64(sum)
 	}
 	var carry uint64

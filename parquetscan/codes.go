@@ -3,7 +3,6 @@
 package parquetscan
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -76,7 +75,7 @@ func (e *evaluator) filterCodes(i int, c *chunk, codes *hybrid, n int, sel []byt
 		e.hitEntries(i, c)
 	}
 	h.ones = slices.Grow(h.ones[:0], n+8)[:n]
-	err := codes.lookUp(h.ones, h.hits, &c.scratch)
+	err := lookUp(codes, h.ones, h.hits, &c.scratch)
 	packOnes(sel, h.ones, all)
 	return err
 }
@@ -123,55 +122,6 @@ func (e *evaluator) hitEntries(i int, c *chunk) {
 	for k := range h.hits {
 		h.hits[k] = bits[k>>3] >> (k & 7) & 1
 	}
-}
-
-// lookUp sets dst to the hits of the next values. A value beyond the hits is an error.
-func (h *hybrid) lookUp(dst, hits []byte, scratch *[]uint32) error {
-	for len(dst) > 0 {
-		if h.left == 0 {
-			if err := h.run(); err != nil {
-				return err
-			}
-		}
-		n := min(h.left, len(dst))
-		if !h.packed {
-			if int64(h.value) >= int64(len(hits)) {
-				return badCode(h.value, len(hits))
-			}
-			fill(dst[:n], hits[h.value])
-			h.left -= n
-			dst = dst[n:]
-			continue
-		}
-		n = min(n, gatherBlock)
-		*scratch = grow((*scratch)[:0], n)
-		codes := *scratch
-		unpack(codes, h.group(), h.bit, h.width)
-		if !gather(dst[:n], hits, codes) {
-			return badCode(slices.Max(codes), len(hits))
-		}
-		h.bit += n * int(h.width)
-		h.left -= n
-		dst = dst[n:]
-	}
-	return nil
-}
-
-// fill sets all bytes of dst to hit, which is 0 or 1.
-func fill(dst []byte, hit byte) {
-	if hit == 0 {
-		clear(dst)
-		return
-	}
-	for len(dst) > 0 {
-		dst = dst[copy(dst, allHits[:]):]
-	}
-}
-
-var allHits = [gatherBlock]byte(bytes.Repeat([]byte{1}, gatherBlock))
-
-func badCode(code uint32, entries int) error {
-	return corrupt("code %d of a dictionary of %d values", code, entries)
 }
 
 // packOnes sets sel to bits from bytes that are 0 or 1, or with all unset, removes the bits of zeros. ones has room for

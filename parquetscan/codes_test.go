@@ -133,7 +133,7 @@ func anyOf(c *column.Column) (values []any) {
 	return values
 }
 
-// FuzzLookUp compares hits of codes with those of decoded codes.
+// FuzzLookUp compares hits and values of codes with those of decoded codes.
 func FuzzLookUp(f *testing.F) {
 	f.Add([]byte{0x03, 0x88, 0xc6, 0xfa, 20, 5, 0x05, 1, 2, 3, 4, 5, 6}, uint8(3), uint8(8), uint16(50))
 	f.Add([]byte{200, 1, 3}, uint8(2), uint8(4), uint16(100))
@@ -154,7 +154,11 @@ func FuzzLookUp(f *testing.F) {
 		if slices.ContainsFunc(codes, func(c uint32) bool { return int(c) >= len(hits) }) {
 			want = errBeyond
 		}
-		err := h.lookUp(ones, hits, &scratch)
+		again, wide, entry := h, make([]uint64, n), make([]uint64, entries)
+		for i := range entry {
+			entry[i] = uint64(i) * 0x0123456789abcdef
+		}
+		err := lookUp(&h, ones, hits, &scratch)
 		require.Equal(t, want == nil, err == nil, "%v, want %v", err, want)
 		if err != nil {
 			return
@@ -165,8 +169,10 @@ func FuzzLookUp(f *testing.F) {
 		for i := range sel {
 			require.Equal(t, sel[i]&0x5a, both[i])
 		}
+		require.NoError(t, lookUp(&again, wide, entry, &scratch))
 		for i, c := range codes {
 			require.Equal(t, hits[c], sel[i>>3]>>(i&7)&1)
+			require.Equal(t, entry[c], wide[i])
 		}
 	})
 }

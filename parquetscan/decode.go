@@ -160,7 +160,7 @@ func (c *chunk) checkCodes(codes []uint32) error {
 		greatest = max(greatest, v)
 	}
 	if int64(greatest) >= int64(c.dictLen) {
-		return corrupt("code %d of a dictionary of %d values", greatest, c.dictLen)
+		return badCode(greatest, c.dictLen)
 	}
 	return nil
 }
@@ -176,42 +176,76 @@ func (c *chunk) gather(dst *builder, n int) error {
 	w := c.leaf.width
 	at := len(dst.Values)
 	dst.Values = growBytes(dst.Values, at+n*w)
+	out := dst.Values[at:]
+	switch w {
+	case 1:
+		return lookUpValues[uint8](c, out, n)
+	case 2:
+		return lookUpValues[uint16](c, out, n)
+	case 4:
+		return lookUpValues[uint32](c, out, n)
+	case 8:
+		return lookUpValues[uint64](c, out, n)
+	case 16:
+		return lookUpValues[[16]byte](c, out, n)
+	}
 	for n > 0 {
 		codes, err := c.nextCodes(n)
 		if err != nil {
 			return err
 		}
-		out := dst.Values[at : at+len(codes)*w]
-		ok := true
-		switch w {
-		case 1:
-			ok = gather(sliceOf[uint8](out, len(codes)), sliceOf[uint8](c.dictValues, c.dictLen), codes)
-		case 2:
-			ok = gather(sliceOf[uint16](out, len(codes)), sliceOf[uint16](c.dictValues, c.dictLen), codes)
-		case 4:
-			ok = gather(sliceOf[uint32](out, len(codes)), sliceOf[uint32](c.dictValues, c.dictLen), codes)
-		case 8:
-			ok = gather(sliceOf[uint64](out, len(codes)), sliceOf[uint64](c.dictValues, c.dictLen), codes)
-		case 16:
-			ok = gather(sliceOf[[16]byte](out, len(codes)), sliceOf[[16]byte](c.dictValues, c.dictLen), codes)
-		default:
-			if err := c.checkCodes(codes); err != nil {
-				return err
-			}
-			for i, code := range codes {
-				copy(out[i*w:(i+1)*w], c.dictValues[int(code)*w:])
-			}
+		if err := c.checkCodes(codes); err != nil {
+			return err
 		}
-		if !ok {
-			return c.checkCodes(codes)
+		for i, code := range codes {
+			copy(out[i*w:(i+1)*w], c.dictValues[int(code)*w:])
 		}
-		at += len(out)
+		out = out[len(codes)*w:]
 		n -= len(codes)
 	}
 	return nil
 }
 
-// gather is the loop of chunk.gather. It returns false if a code is outside the values.
+func lookUpValues[T any](c *chunk, out []byte, n int) error {
+	return lookUp(&c.codes, sliceOf[T](out, n), sliceOf[T](c.dictValues, c.dictLen), &c.scratch)
+}
+
+// lookUp sets dst to the values of the next codes: of a run of equal codes at once, of others a block at a time. A code
+// beyond the values is an error.
+func lookUp[T any](h *hybrid, dst, values []T, scratch *[]uint32) error {
+	for len(dst) > 0 {
+		if h.left == 0 {
+			if err := h.run(); err != nil {
+				return err
+			}
+		}
+		n := min(h.left, len(dst))
+		if h.packed {
+			n = min(n, gatherBlock)
+			*scratch = grow((*scratch)[:0], n)
+			codes := *scratch
+			unpack(codes, h.group(), h.bit, h.width)
+			if !gather(dst[:n], values, codes) {
+				return badCode(slices.Max(codes), len(values))
+			}
+			h.bit += n * int(h.width)
+		} else {
+			if int64(h.value) >= int64(len(values)) {
+				return badCode(h.value, len(values))
+			}
+			fill(dst[:n], values[h.value])
+		}
+		h.left -= n
+		dst = dst[n:]
+	}
+	return nil
+}
+
+func badCode(code uint32, entries int) error {
+	return corrupt("code %d of a dictionary of %d values", code, entries)
+}
+
+// gather sets dst to the values of codes. It returns false if a code is outside the values.
 func gather[T any](dst, values []T, codes []uint32) bool {
 	dst = dst[:len(codes)]
 	for i, code := range codes {
@@ -221,6 +255,17 @@ func gather[T any](dst, values []T, codes []uint32) bool {
 		dst[i] = values[code]
 	}
 	return true
+}
+
+// fill sets all of dst to v: the first elements one by one, then by copies that double.
+func fill[T any](dst []T, v T) {
+	const first = 16
+	for i := range dst[:min(len(dst), first)] {
+		dst[i] = v
+	}
+	for n := first; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
 }
 
 // appendEntries appends the dictionary's strings for n codes.

@@ -112,9 +112,7 @@ func (h *hybrid) decode(dst []uint32) error {
 		}
 		n := min(h.left, len(dst))
 		if !h.packed {
-			for i := range dst[:n] {
-				dst[i] = h.value
-			}
+			fill(dst[:n], h.value)
 		} else {
 			unpack(dst[:n], h.group(), h.bit, h.width)
 			h.bit += n * int(h.width)
