@@ -5,96 +5,51 @@ package groupby
 import (
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/vecql/vecql/column"
 )
 
-// total returns a sum of sums exactly.
-func (s *sums) total(id uint32, isUnsigned bool) *big.Int {
-	low := big.NewInt(s.low[id])
-	if isUnsigned {
-		low.SetUint64(uint64(s.low[id]))
-	}
-	return low.Add(low, new(big.Int).Lsh(big.NewInt(s.over.of(int(id))), 64))
-}
-
-// checkSums adds random values, most of them extreme, to two groups, of which some blocks belong to one group and are
-// marked so. The sums must be those of big.Int.
-func checkSums[T signed | unsigned](t *testing.T, id uint32, isUnsigned bool,
-	add func(*sums, []uint32, bool, *column.Column),
-) {
-	random := rand.New(rand.NewPCG(1, uint64(id)))
-	var s sums
-	s.Resize(int(id) + 2)
-	want := map[uint32]*big.Int{id: {}, id + 1: {}}
-	for block := range 200 {
-		values, ids := make([]T, 1+random.IntN(40)), []uint32{}
-		only := block%2 == 0
-		one := id + uint32(random.IntN(2))
-		for i := range values {
-			values[i] = T(random.Uint64())
-			if random.IntN(4) > 0 { // near an end of the type
-				least := T(0)
-				if !isUnsigned {
-					least = T(1) << (8*unsafe.Sizeof(least) - 1)
-				}
-				values[i] = least + T(random.IntN(3)) - 1
-			}
-			if !only {
-				one = id + uint32(random.IntN(2))
-			}
-			ids = append(ids, one)
-			v := new(big.Int).SetUint64(uint64(values[i]))
-			if !isUnsigned {
-				v.SetInt64(int64(values[i]))
-			}
-			want[one].Add(want[one], v)
-		}
-		col := vals(values)
-		add(&s, ids, only, &col)
-		for k, sum := range want {
-			require.Zero(t, sum.Cmp(s.total(k, isUnsigned)), "%T, block %d, group %d: %v", values, block, k, sum)
-		}
-	}
-	require.Nil(t, s.over.between(0, int(id)))
-}
-
-// TestSumsOfOneGroup checks the loops for blocks of one group beside those for several, below and beyond firstCarries.
+// TestSumsOfOneGroup compares sums in 128 bits with those of math/big, of numbers near the bounds of their type.
 func TestSumsOfOneGroup(t *testing.T) {
-	for _, id := range []uint32{0, 1, firstCarries - 1, firstCarries} {
-		checkSums[int8](t, id, false, addSigned[int8])
-		checkSums[int16](t, id, false, addSigned[int16])
-		checkSums[int32](t, id, false, addSigned[int32])
-		checkSums[int64](t, id, false, addSigned[int64])
-		checkSums[uint8](t, id, true, addUnsigned[uint8])
-		checkSums[uint32](t, id, true, addUnsigned[uint32])
-		checkSums[uint64](t, id, true, addUnsigned[uint64])
+	testSigned[int8](t)
+	testSigned[int16](t)
+	testSigned[int32](t)
+	testSigned[int64](t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 70 {
+		x, want := make([]uint64, n), new(big.Int)
+		for i := range x {
+			x[i] = nearBound(r)
+			want.Add(want, new(big.Int).SetUint64(x[i]))
+		}
+		hi, lo := sumUnsigned(x)
+		require.Equal(t, want.String(), whole(hi, lo).String(), "%d", x)
 	}
 }
 
-// TestValidRows lists the rows that are not NULL in columns of which any share is NULL, and compares the list with the
-// column, row by row.
-func TestValidRows(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	var got []uint32
-	for _, share := range []int{0, 1, 10, 15, 16, 17, 50, 90, 99, 100} {
-		for _, n := range []int{0, 1, 63, 64, 65, 127, 500, chunkRows} {
-			bits := make([]byte, (n+7)/8)
-			var want []uint32
-			for i := range n {
-				if random.IntN(100) < share {
-					bits[i>>3] |= 1 << (i & 7)
-					want = append(want, uint32(i))
-				}
-			}
-			col := vals(make([]int64, n)).WithValidity(bits)
-			got = validRows(got, &col)
-			require.True(t, slices.Equal(want, got), "%d %% of %d rows: got %d, want %d", share, n, len(got), len(want))
+func testSigned[T signed](t *testing.T) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 70 {
+		x, want := make([]T, n), new(big.Int)
+		for i := range x {
+			x[i] = T(nearBound(r))
+			want.Add(want, big.NewInt(int64(x[i])))
 		}
+		hi, lo := sumSigned(x)
+		require.Equal(t, want.String(), whole(hi, lo).String(), "%d", x)
 	}
+}
+
+// nearBound returns a number at the bounds of a type, near zero, or any.
+func nearBound(r *rand.Rand) uint64 {
+	near := 1<<(8<<r.IntN(4)-1) - uint64(r.IntN(3))
+	return []uint64{near, -near, uint64(r.IntN(5)) - 2, r.Uint64()}[r.IntN(4)]
+}
+
+// whole returns hi<<64 + lo.
+func whole(hi int64, lo uint64) *big.Int {
+	v := new(big.Int).Lsh(big.NewInt(hi), 64)
+	return v.Add(v, new(big.Int).SetUint64(lo))
 }
