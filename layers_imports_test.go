@@ -53,6 +53,7 @@ var imports = map[string][]string{
 	"internal/rowfile":      {module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/parquetscan", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress"},
 	"internal/schema":       {module + "/cql"},
 	"internal/soak":         nil,
+	"internal/snappy":       {"golang.org/x/sys/cpu"},
 	"internal/stream":       nil,
 	"internal/swap":         {"golang.org/x/sys/cpu"},
 	"internal/tablet":       nil,
@@ -70,8 +71,8 @@ var imports = map[string][]string{
 	},
 	"internal/wire": nil,
 	"parquetscan": {
-		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", "github.com/apache/arrow-go/v18", "github.com/klauspost/compress",
-		"golang.org/x/sync",
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/snappy",
+		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
 	},
 	"cqltest": {
 		module + "/internal",

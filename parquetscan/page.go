@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
+
+	"github.com/vecql/vecql/internal/snappy"
 )
 
 // The pages of a column chunk: header, bytes, checksum, decompression (parquet-format, README.md, "Data Pages").
@@ -186,11 +188,7 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 	}()
 	switch kind {
 	case compress.Codecs.Snappy:
-		// The decoder allocates the length at the start of src.
-		r := thriftReader{b: src}
-		if n := r.uvarint(); r.failed() || n != uint64(len(dst)) {
-			return nil, fmt.Errorf("%d bytes instead of %d", n, len(dst))
-		}
+		return dst, snappy.Decode(dst, src)
 	case compress.Codecs.Zstd:
 		return zstdDecoder().DecodeAll(src, dst[:0])
 	case compress.Codecs.Lz4:

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !purego
+
+package snappy
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+var hasKernel = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
+
+// kernel decodes elements from src on to dstAt. It stops before an element that begins after srcLimit, that would be
+// written after dstLimit, that is a literal with a length after its tag, or that is invalid, and returns its place in
+// the output and in the block. dst is the start of the output. srcRoom bytes from srcLimit on are read, dstRoom bytes
+// from dstLimit on written.
+//
+//go:noescape
+func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern) (d, s *byte)
+
+const (
+	srcRoom = 66 // a tag, 64 bytes that are copied, the next tag
+	dstRoom = 80 // the longest element, and a block that begins in its last byte
+)
+
+// A tagEntry describes the elements with a tag. The offset of a copy is the bytes after the tag, little-endian, masked,
+// plus high.
+type tagEntry struct {
+	length uint8 // more than 64 for literals whose length follows the tag
+	next   uint8 // bytes between the tag and the next one
+	high   uint16
+	mask   uint32
+}
+
+var tagEntries = func() *[256]tagEntry {
+	var entries [256]tagEntry
+	for tag := range entries {
+		e := &entries[tag]
+		upper := tag >> 2
+		e.length, e.next = uint8(upper+1), 1<<(tag&3)>>1
+		switch tag & 3 {
+		case literal:
+			e.next = e.length
+			if upper >= longLiteral {
+				e.length = 255
+			}
+		case copy1:
+			e.length, e.high, e.mask = uint8(upper&7+4), uint16(upper>>3<<8), 0xff
+		case copy2:
+			e.mask = 0xffff
+		case copy4:
+			e.mask = 0xffffffff
+		}
+	}
+	return &entries
+}()
+
+// A pattern repeats the first bytes of a register: byte i of the result is byte shuffle[i]. step is the number of bytes
+// of all whole repetitions.
+type pattern struct {
+	shuffle [16]uint8
+	step    uint64
+	_       uint64
+}
+
+var patterns = func() *[16]pattern {
+	var all [16]pattern
+	for n := 1; n < len(all); n++ {
+		p := &all[n]
+		for i := range p.shuffle {
+			p.shuffle[i] = uint8(i % n)
+		}
+		p.step = uint64(16 / n * n)
+	}
+	return &all
+}()
+
+// decodeMany decodes elements from src[s] on to dst[d] on, as many as the kernel takes, and returns the new positions.
+// It may write to the spare capacity of dst.
+func decodeMany(dst []byte, d int, src []byte, s int) (int, int) {
+	dstLimit, srcLimit := cap(dst)-dstRoom, len(src)-srcRoom
+	if !hasKernel || d > dstLimit || s > srcLimit {
+		return d, s
+	}
+	base := &dst[:1][0]
+	to, from := kernel(base, at(dst, dstLimit), at(dst, d), &src[s], &src[srcLimit], tagEntries, patterns)
+	return distance(base, to), distance(&src[0], from)
+}
+
+// at returns the address of b[i], which may be in the spare capacity.
+func at(b []byte, i int) *byte { return &b[:i+1][i] }
+
+func distance(from, to *byte) int {
+	return int(uintptr(unsafe.Pointer(to)) - uintptr(unsafe.Pointer(from)))
+}
