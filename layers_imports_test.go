@@ -36,6 +36,7 @@ var imports = map[string][]string{
 	"internal/bitmap":       nil,
 	"internal/clustertable": {module, module + "/internal/cqltext"},
 	"internal/clusteruri":   {module},
+	"internal/bitpack":      {"golang.org/x/sys/cpu"},
 	"internal/codec":        {module + "/column", module + "/cql", module + "/internal/background", module + "/internal/bitmap", module + "/internal/swap", module + "/internal/wire", "gopkg.in/inf.v0"},
 	"internal/columntest":   {module + "/column"},
 	"internal/cqltext":      nil,
@@ -71,7 +72,8 @@ var imports = map[string][]string{
 	},
 	"internal/wire": nil,
 	"parquetscan": {
-		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/snappy",
+		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",
+		module + "/internal/snappy",
 		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
 	},
 	"cqltest": {

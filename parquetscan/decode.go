@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/vecql/vecql/internal/bitpack"
 )
 
 // Decoding the values of a page (parquet-format, Encodings.md). PLAIN, RLE_DICTIONARY and runs of booleans, the
@@ -224,7 +226,7 @@ func lookUp[T any](h *hybrid, dst, values []T, scratch *[]uint32) error {
 			n = min(n, gatherBlock)
 			*scratch = grow((*scratch)[:0], n)
 			codes := *scratch
-			unpack(codes, h.group(), h.bit, h.width)
+			bitpack.Unpack(codes, h.group(), h.bit, h.width)
 			if !gather(dst[:n], values, codes) {
 				return badCode(slices.Max(codes), len(values))
 			}

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/parquet"
+
+	"github.com/vecql/vecql/internal/bitpack"
 )
 
 // The delta encodings, in which a few bytes can expand to many (parquet-format, Encodings.md, "Delta Encoding" and the
@@ -86,7 +88,7 @@ func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width 
 		// The differences go to the end of dst: an integer of dst never overwrites those of later ones.
 		words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*int(unsafe.Sizeof(value))/4)
 		deltas := words[len(words)-len(dst):]
-		unpack(deltas, packed, 0, uint(width))
+		bitpack.Unpack(deltas, packed, 0, uint(width))
 		dst = dst[:len(deltas)]
 		for i, d := range deltas {
 			value += least + T(d)

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"github.com/vecql/vecql/internal/bitpack"
 )
 
 // The RLE/bit-packing hybrid, the encoding of levels, dictionary codes and booleans (parquet-format, Encodings.md,
@@ -114,78 +116,13 @@ func (h *hybrid) decode(dst []uint32) error {
 		if !h.packed {
 			fill(dst[:n], h.value)
 		} else {
-			unpack(dst[:n], h.group(), h.bit, h.width)
+			bitpack.Unpack(dst[:n], h.group(), h.bit, h.width)
 			h.bit += n * int(h.width)
 		}
 		h.left -= n
 		dst = dst[n:]
 	}
 	return nil
-}
-
-// unpack writes len(dst) integers of width bits, the first one at bit position bit of src.
-func unpack(dst []uint32, src []byte, bit int, width uint) {
-	mask := uint64(1)<<width - 1
-	// A value lies within 8 bytes from its first one. A group of 8 values takes width bytes, so shifts repeat. Up to 16
-	// bits, 8 bytes hold half a group; the second half of an odd width begins in the middle of a byte.
-	i := 0
-	if bit&7 == 0 && width <= 16 {
-		at, half := bit>>3, int(width>>1)
-		odd, s1, s2, s3 := 4*(width&1), width&63, 2*width&63, 3*width&63
-		for ; i+8 <= len(dst) && at+half+8 <= len(src); i += 8 {
-			v := binary.LittleEndian.Uint64(src[at:])
-			u := binary.LittleEndian.Uint64(src[at+half:]) >> odd
-			d := dst[i : i+8 : i+8]
-			d[0] = uint32(v & mask)
-			d[1] = uint32(v >> s1 & mask)
-			d[2] = uint32(v >> s2 & mask)
-			d[3] = uint32(v >> s3 & mask)
-			d[4] = uint32(u & mask)
-			d[5] = uint32(u >> s1 & mask)
-			d[6] = uint32(u >> s2 & mask)
-			d[7] = uint32(u >> s3 & mask)
-			at += int(width)
-		}
-		bit = at << 3
-	}
-	for ; i+4 <= len(dst) && (bit+3*int(width))>>3+8 <= len(src); i += 4 {
-		d := dst[i : i+4 : i+4]
-		b1, b2, b3 := bit+int(width), bit+2*int(width), bit+3*int(width)
-		d[0] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (uint(bit) & 7) & mask)
-		d[1] = uint32(binary.LittleEndian.Uint64(src[b1>>3:]) >> (uint(b1) & 7) & mask)
-		d[2] = uint32(binary.LittleEndian.Uint64(src[b2>>3:]) >> (uint(b2) & 7) & mask)
-		d[3] = uint32(binary.LittleEndian.Uint64(src[b3>>3:]) >> (uint(b3) & 7) & mask)
-		bit += 4 * int(width)
-	}
-	unpackLast(dst[i:], src, bit, width)
-}
-
-// unpackLast is unpack for values within less than 8 bytes of the end of src.
-func unpackLast(dst []uint32, src []byte, bit int, width uint) {
-	mask := uint64(1)<<width - 1
-	for i := range dst {
-		var last [8]byte
-		word := last[:]
-		if at := bit >> 3; at+8 <= len(src) {
-			word = src[at:]
-		} else {
-			copy(last[:], src[min(at, len(src)):])
-		}
-		dst[i] = uint32(binary.LittleEndian.Uint64(word) >> (uint(bit) & 7) & mask)
-		bit += int(width)
-	}
-}
-
-// unpackGeneric is the reference of unpack: bit by bit.
-func unpackGeneric(dst []uint32, src []byte, bit int, width uint) {
-	for i := range dst {
-		v := uint32(0)
-		for b := range width {
-			v |= uint32(src[bit>>3]>>(bit&7)&1) << b
-			bit++
-		}
-		dst[i] = v
-	}
 }
 
 // skip skips n values.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+
+	"github.com/vecql/vecql/internal/bitpack"
 )
 
 // Lists of one length, read as one matrix. Their levels are stored in long runs, so that a row of any length is checked
@@ -196,7 +198,7 @@ func (h *hybrid) peek(v uint32) (bool, error) {
 		return h.value == v, nil
 	}
 	var next [1]uint32
-	unpack(next[:], h.group(), h.bit, h.width)
+	bitpack.Unpack(next[:], h.group(), h.bit, h.width)
 	return next[0] == v, nil
 }
 
@@ -232,7 +234,7 @@ func (h *hybrid) samePacked(v uint32, n int) int {
 		var next [64]uint32
 		for i := 0; i < n; i += len(next) {
 			part := next[:min(len(next), n-i)]
-			unpack(part, h.group(), h.bit+i*int(h.width), h.width)
+			bitpack.Unpack(part, h.group(), h.bit+i*int(h.width), h.width)
 			for j, x := range part {
 				if x != v {
 					return i + j

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !purego
+
+package bitpack
+
+import "golang.org/x/sys/cpu"
+
+var hasKernel = cpu.X86.HasAVX2
+
+// kernel unpacks groups of 8 integers of width bits. It reads 16 bytes from the start of each group and from its half.
+//
+//go:noescape
+func kernel(dst *uint32, src *byte, groups, width int, l *layout)
+
+// maxKernelWidth is the greatest width for which an integer lies within 4 bytes, whatever its first bit is.
+const maxKernelWidth = 25
+
+// A layout is the place of each integer of a group: its 4 bytes in the 16 bytes of its half, the shift of the 4 bytes,
+// and the mask of its bits. The second half of an odd width begins in the middle of a byte.
+type layout struct {
+	bytes [32]uint8
+	shift [8]uint32
+	mask  uint32
+}
+
+var layouts = func() *[maxKernelWidth + 1]layout {
+	var all [maxKernelWidth + 1]layout
+	for width := range all {
+		l := &all[width]
+		l.mask = 1<<width - 1
+		for i := range l.shift {
+			bit := i * width
+			if i >= 4 {
+				bit -= 8 * (width >> 1)
+			}
+			l.shift[i] = uint32(bit & 7)
+			for b := range 4 {
+				l.bytes[4*i+b] = uint8(bit>>3 + b)
+			}
+		}
+	}
+	return &all
+}()
+
+// unpackMany unpacks integers from the start of src on by the kernel, as many as it can, and returns their number.
+func unpackMany(dst []uint32, src []byte, width uint) int {
+	room := len(src) - int(width>>1) - 16 // bytes before the last group that the kernel may read
+	if !hasKernel || width == 0 || width > maxKernelWidth || room < 0 || len(dst) < 8 {
+		return 0
+	}
+	groups := min(len(dst)/8, room/int(width)+1)
+	kernel(&dst[0], &src[0], groups, int(width), &layouts[width])
+	return groups * 8
+}
