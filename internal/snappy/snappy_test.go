@@ -180,8 +180,8 @@ func FuzzDecode(f *testing.F) {
 			want, wantErr := snappy.Decode(nil, block)
 			got := make([]byte, n, n+dstSpare)
 			err := Decode(got, block)
-			require.Equal(t, wantErr == nil, err == nil, "%x: %v, %v", block, wantErr, err)
-			if err == nil {
+			if err == nil { // the other decoder also accepts blocks of S2, where an offset of 0 repeats the one before
+				require.NoError(t, wantErr, "%x", block)
 				require.True(t, bytes.Equal(want, got))
 			}
 		}
