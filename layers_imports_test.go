@@ -62,6 +62,7 @@ var imports = map[string][]string{
 	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":        nil,
 	"internal/lex":          nil,
+	"internal/literals":     {"github.com/cespare/xxhash/v2", "golang.org/x/sys/cpu"},
 	"internal/sql":          {module + "/column", module + "/expr", module + "/groupby", module + "/internal/lex", module + "/pipe"},
 	// the command, above all other packages
 	"internal/tool": {
@@ -73,7 +74,7 @@ var imports = map[string][]string{
 	"internal/wire": nil,
 	"parquetscan": {
 		module + "/column", module + "/cql", module + "/internal/atomicfile", module + "/internal/bitmap", module + "/internal/bitpack",
-		module + "/internal/snappy",
+		module + "/internal/literals", module + "/internal/snappy",
 		"github.com/apache/arrow-go/v18", "github.com/klauspost/compress", "golang.org/x/sync",
 	},
 	"cqltest": {

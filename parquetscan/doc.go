@@ -41,8 +41,8 @@
 // # Damaged files
 //
 // This package decodes PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT and the delta encodings.
-// klauspost/compress decompresses Zstandard. arrow-go parses schemas and page indexes, decompresses all other codecs,
-// decrypts, and decodes all other encodings.
+// klauspost/compress decompresses Zstandard, except frames without sequences on amd64. arrow-go parses schemas and
+// page indexes, decompresses all other codecs, decrypts, and decodes all other encodings.
 // Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
 // memory.
 package parquetscan

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
 
+	"github.com/vecql/vecql/internal/literals"
 	"github.com/vecql/vecql/internal/snappy"
 )
 
@@ -190,6 +191,9 @@ func decompress(kind compress.Compression, codec compress.Codec, dst, src []byte
 	case compress.Codecs.Snappy:
 		return dst, snappy.Decode(dst, src)
 	case compress.Codecs.Zstd:
+		if literals.Decode(dst, src) {
+			return dst, nil
+		}
 		return zstdDecoder().DecodeAll(src, dst[:0])
 	case compress.Codecs.Lz4:
 		return decompressLZ4(codec, slices.Clip(dst), src)

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build purego || !amd64
+
+package literals
+
+var hasKernel = false
+
+func kernel(_, _ []byte, _ []stream, _ int, _ *[2]table, _ int) {}
