@@ -39,7 +39,7 @@ func (c *conn) result(req *request, res *engine.Result) *Answer {
 			}
 		}
 		a.room = getBuffer()
-		a.Body = appendRows((*a.room)[:0], m, res.Rows, c.version)
+		a.Body = appendRows((*a.room)[:0], m, res, c.version)
 	case engine.ResultSetKeyspace:
 		c.keyspace.Store(&res.Keyspace)
 		a.Body = appendString(appendInt(nil, int32(res.Kind)), res.Keyspace)
@@ -88,7 +88,7 @@ func (c *conn) emptyPage(req *request) *Answer {
 	if m.paging == nil {
 		m.paging = firstPage
 	}
-	return &Answer{Op: OpResult, Body: appendRows(nil, m, nil, c.version)}
+	return &Answer{Op: OpResult, Body: appendRows(nil, m, &engine.Result{}, c.version)}
 }
 
 // answer applies a fault to the answer and sends it; nil means no fault.

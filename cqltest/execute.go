@@ -417,6 +417,9 @@ func (c *conn) query(req *request) (*Answer, error) {
 	}
 	run := req.params.Request
 	run.PagingState, run.Node, run.Commit = state, c.node, req.commit
+	room := getBuffer()
+	defer putBuffer(room)
+	run.Encode, run.Room = true, (*room)[:0]
 	var res *engine.Result
 	if req.head.op == OpBatch {
 		res, err = c.cluster.db.Batch(c.cluster.ctx, req.batch.typ, req.batch.statements, &run)
@@ -426,7 +429,9 @@ func (c *conn) query(req *request) (*Answer, error) {
 	if err != nil {
 		return nil, req.withReplicas(err)
 	}
-	req.rows = len(res.Rows)
+	if req.rows = len(res.Rows) + res.Count; res.Encoded != nil {
+		*room = res.Encoded
+	}
 	return c.result(req, res), nil
 }
 

@@ -157,12 +157,12 @@ func TestBodies(t *testing.T) {
 			`00000004 0001 01 80000000 00000000 00000000 00000004 00000000`,
 		},
 		"rows": {
-			appendRows(nil, resultMetadata{columns: result[:1], paging: []byte{7}}, [][][]byte{{{1}}, {nil}, {{}}}, 4),
+			appendRows(nil, resultMetadata{columns: result[:1], paging: []byte{7}}, &engine.Result{Rows: [][][]byte{{{1}}, {nil}, {{}}}}, 4),
 			`00000002 00000003 00000001 00000001 07 0007 63617074757265 0005 7061676564 0002 6964 0002 00000003 00000001 01 ffffffff 00000000`,
 		},
-		"rows without metadata": {appendRows(nil, resultMetadata{columns: result, none: true}, nil, 4), `00000002 00000005 00000002 00000000`},
+		"rows without metadata": {appendRows(nil, resultMetadata{columns: result, none: true}, &engine.Result{}, 4), `00000002 00000005 00000002 00000000`},
 		"rows with changed metadata": {
-			appendRows(nil, resultMetadata{columns: result[:1], newID: []byte{9}}, nil, 5),
+			appendRows(nil, resultMetadata{columns: result[:1], newID: []byte{9}}, &engine.Result{}, 5),
 			`00000002 00000009 00000001 0001 09 0007 63617074757265 0005 7061676564 0002 6964 0002 00000000`,
 		},
 		"UDT, tuple and collections": {

@@ -122,18 +122,18 @@ func (m resultMetadata) append(dst []byte, version byte) []byte {
 	return appendColumns(dst, m.columns, global, version)
 }
 
-// appendRows appends a RESULT of rows.
-func appendRows(dst []byte, m resultMetadata, rows [][][]byte, version byte) []byte {
+// appendRows appends a RESULT of the rows of res.
+func appendRows(dst []byte, m resultMetadata, res *engine.Result, version byte) []byte {
 	dst = m.append(appendInt(dst, int32(engine.ResultRows)), version)
-	dst = appendInt(dst, int32(len(rows)))
-	size := 0
-	for _, row := range rows {
+	dst = appendInt(dst, int32(len(res.Rows)+res.Count))
+	size := len(res.Encoded)
+	for _, row := range res.Rows {
 		for _, cell := range row {
 			size += 4 + len(cell)
 		}
 	}
-	dst = slices.Grow(dst, size)
-	for _, row := range rows {
+	dst = append(slices.Grow(dst, size), res.Encoded...)
+	for _, row := range res.Rows {
 		for _, cell := range row {
 			dst = appendBytes(dst, cell)
 		}

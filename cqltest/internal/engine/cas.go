@@ -40,7 +40,7 @@ func (e *Engine) cas(x *env, r *Request, plans []*modifyPlan, envs []*env, batch
 		return nil, invalid("A conditional statement needs a partition")
 	}
 	defer lock(all)()
-	c := newCASRead(plans, t.store.byKey[string(all[0].key)], all[0], x.sec)
+	c := newCASRead(plans, t.store.find(all[0].key), all[0], x.sec)
 	ok := true
 	for i, p := range plans {
 		if !p.conditional() {

@@ -43,6 +43,9 @@ type Request struct {
 	NowInSeconds      int32
 	HasNowInSeconds   bool
 	Node              any // passed to Virtual.Rows
+	// Encode allows the rows to be in Result.Encoded, appended to Room.
+	Encode bool
+	Room   []byte
 	// Commit is called before a conditional statement writes: its error is that of the statement. Nil means none.
 	Commit func() error
 }
@@ -68,12 +71,15 @@ type Change struct {
 
 // A Result is the result of a statement. The caller must not change the memory that it refers to.
 type Result struct {
-	Kind        ResultKind
-	Columns     []Column
-	Rows        [][][]byte // a nil cell is NULL
-	PagingState []byte     // nil means the last page
-	Keyspace    string     // of ResultSetKeyspace
-	Change      *Change    // of ResultSchemaChange
+	Kind    ResultKind
+	Columns []Column
+	Rows    [][][]byte // a nil cell is NULL
+	// Encoded are Count rows instead of Rows, each cell as [bytes] of the protocol. Only if Request.Encode is set.
+	Encoded     []byte
+	Count       int
+	PagingState []byte  // nil means the last page
+	Keyspace    string  // of ResultSetKeyspace
+	Change      *Change // of ResultSchemaChange
 	// Changes are all schema events: Change and the dependent ones (DROP KEYSPACE: those of its tables and types).
 	Changes  []Change
 	Warnings []string

@@ -25,6 +25,8 @@ type modifyPlan struct {
 	notExists bool
 	exists    bool
 	conds     []*condition
+	layout    *layout // of INSERT: of packed rows; nil means that rows are not packed
+	cells     []*node // of layout
 }
 
 func (m *modifyPlan) conditional() bool { return m.notExists || m.exists || len(m.conds) > 0 }
@@ -117,6 +119,7 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 	w := &where{t: t, pk: make([]*restriction, len(t.pk)), keys: true}
 	ck := make([]*restriction, len(t.ck))
 	seen := map[string]bool{}
+	var columns []*column
 	for i, name := range names {
 		col, err := t.lookup(name)
 		if err != nil {
@@ -130,6 +133,7 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 		if err != nil {
 			return nil, err
 		}
+		columns, m.cells = append(columns, col), append(m.cells, n)
 		if !col.isKey() {
 			m.changes = append(m.changes, assigned(col, n))
 			continue
@@ -157,6 +161,9 @@ func (c *compiler) insert(s *cql.Insert) (*modifyPlan, error) {
 			return nil, invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
 		}
 		w.ck = ck
+	}
+	if !m.statics {
+		m.layout = newLayout(t, columns)
 	}
 	m.where = w
 	return m, c.using(m, &s.Using)
@@ -350,6 +357,9 @@ func (m *modifyPlan) mutations(x *env, ts int64) ([]*mutation, error) {
 	w, err := m.writing(x, ts)
 	if err != nil {
 		return nil, err
+	}
+	if p := m.packed(x, w); p != nil {
+		return []*mutation{{t: m.t, key: p.key, parts: p.parts, deletion: noTimestamp, packed: p}}, nil
 	}
 	keys, err := m.where.partitions(x)
 	if err != nil {

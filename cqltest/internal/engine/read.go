@@ -94,7 +94,7 @@ func (r *reader) read(ctx context.Context, n int64) ([]rowView, error) {
 func (r *reader) keyed() *partition {
 	for ; r.next < len(r.keys); r.next++ {
 		key := r.keys[r.next]
-		p := r.st.byKey[string(key)]
+		p := r.st.find(key)
 		if p != nil && !(r.placed && r.pos.done && bytes.Equal(r.pos.key, key)) {
 			return p
 		}
@@ -115,7 +115,7 @@ func (r *reader) start() place {
 
 // rows appends rows of p and advances the position.
 func (r *reader) rows(p *partition, out []rowView) []rowView {
-	if !r.placed || !bytes.Equal(r.pos.key, p.key) {
+	if !r.placed || r.pos.token != p.token || !bytes.Equal(r.pos.key, p.key) {
 		r.pos, r.placed, r.seen = position{token: p.token, key: p.key}, true, false
 	}
 	after := r.pos.clustering
@@ -125,14 +125,18 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 		if r.reversed {
 			i = len(ranges) - 1 - i
 		}
-		at, step := r.first(p, &ranges[i], after)
+		at := r.first(p, &ranges[i], after)
 		for {
 			found, ok := p.rows.get(at)
 			if !ok || !r.reversed && !r.t.before(found.clustering, ranges[i].to) ||
 				r.reversed && !r.t.after(found.clustering, ranges[i].from) {
 				break
 			}
-			at = step(at)
+			if r.reversed {
+				at = p.rows.previous(at)
+			} else {
+				at = p.rows.next(at)
+			}
 			if !found.live(r.sec) {
 				continue
 			}
@@ -157,26 +161,26 @@ func (r *reader) rows(p *partition, out []rowView) []rowView {
 	return out
 }
 
-// first returns the place of the first row of a range after the position, and the direction.
-func (r *reader) first(p *partition, s *clusterSlice, after [][]byte) (at place, step func(place) place) {
+// first returns the place of the first row of a range after the position.
+func (r *reader) first(p *partition, s *clusterSlice, after [][]byte) place {
 	if !r.reversed {
 		if after == nil && len(s.from.prefix) == 0 {
-			return place{}, p.rows.next
+			return place{}
 		}
 		return p.rows.search(func(o *row) bool {
 			return !r.t.after(o.clustering, s.from) || after != nil && r.t.compareClustering(o.clustering, after) <= 0
-		}), p.rows.next
+		})
 	}
-	at = p.rows.search(func(o *row) bool {
+	at := p.rows.search(func(o *row) bool {
 		return r.t.before(o.clustering, s.to) && (after == nil || r.t.compareClustering(o.clustering, after) < 0)
 	})
 	if at.chunk == len(p.rows.chunks) {
 		if at.chunk == 0 {
-			return place{-1, 0}, p.rows.previous
+			return place{-1, 0}
 		}
-		return place{at.chunk - 1, len(p.rows.chunks[at.chunk-1]) - 1}, p.rows.previous
+		return place{at.chunk - 1, len(p.rows.chunks[at.chunk-1]) - 1}
 	}
-	return p.rows.previous(at), p.rows.previous
+	return p.rows.previous(at)
 }
 
 // pagingState is a position and the rest of the limits; -1 means no limit.

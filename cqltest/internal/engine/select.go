@@ -36,7 +36,8 @@ type selectPlan struct {
 	annIndex     *index
 	limit        *node
 	perPartition *node
-	statics      bool // a partition with only a static row yields a row
+	statics      bool      // a partition with only a static row yields a row
+	plain        []*column // of nodes, if all are columns and rows are not sorted or aggregated; nil otherwise
 }
 
 // selectStatement prepares SELECT. The order of checks decides which error a statement with several faults gets; it
@@ -100,7 +101,22 @@ func (c *compiler) selectStatement(s *cql.Select) (*selectPlan, error) {
 	if p.aggs = c.aggs; s.JSON {
 		p.selectJSON()
 	}
+	p.setPlain()
 	return p, nil
+}
+
+// setPlain sets plain.
+func (p *selectPlan) setPlain() {
+	if p.aggregated || p.ann != nil || p.order != nil {
+		return
+	}
+	columns := make([]*column, len(p.nodes))
+	for i, n := range p.nodes {
+		if columns[i] = n.col; n.col == nil {
+			return
+		}
+	}
+	p.plain = columns
 }
 
 // selection compiles the SELECT clause into nodes and result columns. No selectors means *.

@@ -72,6 +72,9 @@ func (p *selectPlan) run(ctx context.Context, x *env, r *Request) (*Result, erro
 		if b.page = int64(r.PageSize); single || b.page <= 0 {
 			b.page = math.MaxInt64
 		}
+		if r.Encode && p.plain != nil {
+			b.encoder, res.Encoded = &encoder{columns: p.plain}, r.Room
+		}
 		if err := b.all(ctx, rd); err != nil {
 			return nil, err
 		}
@@ -139,6 +142,8 @@ type builder struct {
 	last    *rowView
 	group   *rowView // first row of the current group; nil means none
 	full    bool
+	n       int      // rows in the result
+	encoder *encoder // nil means that the result has Rows
 }
 
 // all reads until the end of the table, the page or the limit.
@@ -168,7 +173,7 @@ func (b *builder) want() int64 {
 	if b.filter != nil || b.p.aggregated {
 		return readChunk
 	}
-	n := b.page - int64(len(b.res.Rows))
+	n := b.page - int64(b.n)
 	if b.limit > 0 {
 		n = min(n, b.limit)
 	}
@@ -177,6 +182,9 @@ func (b *builder) want() int64 {
 
 // add adds one row.
 func (b *builder) add(v *rowView) error {
+	if b.per < 0 && !b.p.aggregated {
+		return b.addPlain(v)
+	}
 	sameKey := b.key != nil && bytes.Equal(b.key, v.p.key)
 	if b.p.aggregated {
 		return b.addGrouped(v, sameKey)
@@ -196,6 +204,16 @@ func (b *builder) add(v *rowView) error {
 	return nil
 }
 
+// addPlain adds one row without PER PARTITION LIMIT.
+func (b *builder) addPlain(v *rowView) error {
+	if err := b.emit(v); err != nil {
+		return err
+	}
+	b.last = v
+	b.count()
+	return nil
+}
+
 // count updates the limits for an added row.
 func (b *builder) count() {
 	if b.limit > 0 {
@@ -205,7 +223,7 @@ func (b *builder) count() {
 		b.full = true
 		return
 	}
-	if int64(len(b.res.Rows)) >= b.page {
+	if int64(b.n) >= b.page {
 		b.full = true
 		b.state()
 	}
@@ -234,6 +252,12 @@ func (b *builder) state() {
 
 // emit evaluates the selectors for a row.
 func (b *builder) emit(v *rowView) error {
+	b.n++
+	if b.encoder != nil {
+		b.res.Encoded = b.encoder.append(b.res.Encoded, v, b.x.sec)
+		b.res.Count = b.n
+		return nil
+	}
 	b.x.view = *v
 	n := len(b.p.nodes)
 	if len(b.cells) < n {

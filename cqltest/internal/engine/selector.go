@@ -108,7 +108,7 @@ func (c *compiler) column(e *cql.Column) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{typ: col.typ, name: col.name, eval: func(x *env) ([]byte, error) {
+	return &node{typ: col.typ, name: col.name, col: col, eval: func(x *env) ([]byte, error) {
 		return x.view.value(col, x.sec), nil
 	}}, nil
 }

@@ -79,6 +79,8 @@ type row struct {
 	marker     cell  // set by INSERT: the row exists even without cells
 	deletion   int64 // writes up to this timestamp are deleted
 	columns    []columnData
+	layout     *layout // of a packed row; nil means that the cells are in columns
+	packed     []byte  // cells in the order of layout
 }
 
 func newRow(clustering [][]byte) *row {
@@ -112,6 +114,7 @@ func (r *row) data(id int32) *columnData {
 	if r == nil {
 		return nil
 	}
+	r = r.unpacked()
 	i, ok := r.find(id)
 	if !ok {
 		return nil
@@ -168,7 +171,6 @@ type store struct {
 	number int64 // order of locking
 	mu     sync.RWMutex
 	parts  sorted[placed]
-	byKey  map[string]*partition
 }
 
 // placed is a partition with its token, so that a search reads the memory of few partitions.
@@ -187,17 +189,43 @@ func (p placed) compare(at int64, key []byte) int {
 
 var stores atomic.Int64
 
-func newStore() *store { return &store{number: stores.Add(1), byKey: map[string]*partition{}} }
+func newStore() *store { return &store{number: stores.Add(1)} }
 
 // partition returns the partition of the key, which it creates if missing. Callers hold the lock for writing.
 func (s *store) partition(key []byte, parts [][]byte) *partition {
-	p := s.byKey[string(key)]
+	tok := token.Murmur3(key)
+	at, p := s.search(tok, key)
 	if p == nil {
-		p = &partition{partitionHead: partitionHead{token.Murmur3(key), key, parts}, deletion: noTimestamp}
-		s.byKey[string(key)] = p
-		at := s.parts.search(func(o placed) bool { return o.compare(p.token, key) < 0 })
-		s.parts.insert(at, placed{p.token, p})
+		p = &partition{partitionHead: partitionHead{tok, key, parts}, deletion: noTimestamp}
+		s.parts.insert(at, placed{tok, p})
 	}
+	return p
+}
+
+// place stores a new partition, unless there is one of its key. It returns that of the key, and whether it is the new
+// one. Callers hold the lock for writing.
+func (s *store) place(p *singleRow) (*partition, bool) {
+	p.token = token.Murmur3(p.key)
+	at, old := s.search(p.token, p.key)
+	if old != nil {
+		return old, false
+	}
+	s.parts.insert(at, placed{p.token, &p.partition})
+	return &p.partition, true
+}
+
+// search returns the place of the partition of a key, and the partition; nil means that it is missing.
+func (s *store) search(tok int64, key []byte) (place, *partition) {
+	at := s.parts.search(func(o placed) bool { return o.compare(tok, key) < 0 })
+	if o, ok := s.parts.get(at); ok && o.compare(tok, key) == 0 {
+		return at, o.partition
+	}
+	return at, nil
+}
+
+// find returns the partition of a key; nil means that it is missing. Callers hold the lock.
+func (s *store) find(key []byte) *partition {
+	_, p := s.search(token.Murmur3(key), key)
 	return p
 }
 
@@ -205,7 +233,7 @@ func (s *store) partition(key []byte, parts [][]byte) *partition {
 func (s *store) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parts, s.byKey = sorted[placed]{}, map[string]*partition{}
+	s.parts = sorted[placed]{}
 }
 
 // row returns the row of a clustering key; nil means none.
@@ -308,6 +336,7 @@ func (r *row) shadowed(ts int64) *row {
 	if r == nil {
 		return nil
 	}
+	r = r.unpacked()
 	out := &row{clustering: r.clustering, marker: r.marker, deletion: r.deletion}
 	if out.deletion <= ts {
 		out.deletion = noTimestamp

@@ -80,7 +80,7 @@ func TestRowsAreImmutable(t *testing.T) {
 	mustRun(t, e, "UPDATE t SET s = s + {7} WHERE k = 1") // now the slice has room
 	table, err := e.schema.Load().table("ks", "ks", "t")
 	require.NoError(t, err)
-	old := table.store.byKey[string(int32Bytes(1))].row(table, nil)
+	old := table.store.find(int32Bytes(1)).row(table, nil)
 	before := append([]element(nil), old.columns[0].elements...)
 	mustRun(t, e, "UPDATE t SET s = s + {2} WHERE k = 1")
 	require.Equal(t, before, old.columns[0].elements)

@@ -53,10 +53,14 @@ type mutation struct {
 	deletion int64 // noTimestamp means none
 	ranges   []rangeTombstone
 	rows     []rowWrite
+	packed   *singleRow // of an INSERT: stands for rows; nil means none
 }
 
 // size is the approximate size of the mutation on the wire, for the limits of batches.
 func (m *mutation) size() int {
+	if m.packed != nil {
+		return m.packed.size()
+	}
 	n := len(m.key) + 32
 	for i := range m.rows {
 		for _, c := range m.rows[i].clustering {
@@ -86,7 +90,7 @@ func (m *mutation) resolve(now int64) error {
 				continue
 			}
 			if out == nil {
-				p, out = m.t.store.byKey[string(m.key)], slices.Clone(w.ops[:j])
+				p, out = m.t.store.find(m.key), slices.Clone(w.ops[:j])
 			}
 			found, err := m.listElements(p, w, o, now)
 			if err != nil {
@@ -145,6 +149,10 @@ func (d *columnData) live(now int64) []element {
 
 // apply writes m, which has been resolved. Callers hold the lock for writing.
 func (m *mutation) apply(e *Engine) {
+	if m.packed != nil {
+		m.applyPacked(e)
+		return
+	}
 	p := m.t.store.partition(m.key, m.parts)
 	if m.deletion != noTimestamp {
 		p.delete(m.deletion)
@@ -162,7 +170,7 @@ func (m *mutation) apply(e *Engine) {
 func (m *mutation) applyRow(e *Engine, p *partition, w *rowWrite) {
 	old := p.static
 	if !w.static {
-		old = p.row(m.t, w.clustering)
+		old = p.row(m.t, w.clustering).unpacked()
 	}
 	r := newRow(w.clustering)
 	if old == nil {
@@ -274,6 +282,9 @@ func (t *Type) comparePaths(a, b []byte) int {
 
 // value returns the serialized value of a column of a row; nil means NULL.
 func (r *row) value(c *column, now int64) []byte {
+	if r != nil && r.layout != nil {
+		return r.packedValue(c.id)
+	}
 	d := r.data(c.id)
 	if d == nil {
 		return nil

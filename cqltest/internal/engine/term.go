@@ -64,7 +64,8 @@ func (v *rowView) data(c *column) *columnData {
 // node is a compiled expression.
 type node struct {
 	typ   *Type
-	name  string // of the result column; empty means that of the expression
+	name  string  // of the result column; empty means that of the expression
+	col   *column // of a node that is a column and nothing else
 	eval  func(x *env) ([]byte, error)
 	agg   bool // contains an aggregate
 	fixed bool // contains neither columns nor markers
