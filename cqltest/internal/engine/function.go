@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (c *compiler) call(e *cql.Call) (*node, error) {
 		}
 		agg = agg || args[i].agg
 	}
-	return &node{typ: f.ret, agg: agg, eval: func(x *env) ([]byte, error) {
+	return &node{typ: f.ret, agg: agg, token: name == "token" && c.ofKey(args), eval: func(x *env) ([]byte, error) {
 		values := make([][]byte, len(args))
 		for i, a := range args {
 			var err error
@@ -258,6 +259,11 @@ func (c *compiler) tokenFunction() (*function, error) {
 		return int64Bytes(token.Murmur3(key)), nil
 	}
 	return f, nil
+}
+
+// ofKey reports whether the nodes are the columns of the partition key.
+func (c *compiler) ofKey(args []*node) bool {
+	return slices.EqualFunc(args, c.t.pk, func(n *node, col *column) bool { return n.col == col })
 }
 
 // partitionKey serializes the columns of a partition key.

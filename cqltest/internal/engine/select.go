@@ -36,8 +36,9 @@ type selectPlan struct {
 	annIndex     *index
 	limit        *node
 	perPartition *node
-	statics      bool      // a partition with only a static row yields a row
-	plain        []*column // of nodes, if all are columns and rows are not sorted or aggregated; nil otherwise
+	statics      bool // a partition with only a static row yields a row
+	// plain are the columns of nodes, nil for the token, if nodes are nothing else and rows are in the order of the store.
+	plain []*column
 }
 
 // selectStatement prepares SELECT. The order of checks decides which error a statement with several faults gets; it
@@ -112,7 +113,7 @@ func (p *selectPlan) setPlain() {
 	}
 	columns := make([]*column, len(p.nodes))
 	for i, n := range p.nodes {
-		if columns[i] = n.col; n.col == nil {
+		if columns[i] = n.col; n.col == nil && !n.token {
 			return
 		}
 	}

@@ -175,53 +175,85 @@ func (m *mutation) applyPacked(e *Engine) {
 	m.applyRow(e, p, &w)
 }
 
-// packedOrder returns the index of the cell of each of some columns in packed rows, -1 if they have none, and whether
-// the cells are those of the columns, in the same order.
-func (l *layout) packedOrder(columns []*column) (order []int, whole bool) {
-	whole = len(columns) == len(l.columns)
-	for i, c := range columns {
-		at := slices.IndexFunc(l.columns, func(o *column) bool { return o.id == c.id })
-		order, whole = append(order, at), whole && at == i
-	}
-	return order, whole
-}
-
 // encoder appends rows of plain columns, each cell as [bytes].
 type encoder struct {
-	columns []*column
-	layout  *layout // of the last packed row
-	order   []int
-	whole   bool
-	starts  []int // of the cells of a packed row, and the end of the last one
+	columns []*column // nil is the token
+	layout  *layout   // of the last packed row
+	pieces  []piece   // of its rows
+	starts  []int     // of the cells of a packed row, and the end of the last one
+}
+
+// piece is what a row has for some columns, one after the other: cells of the packed row, or the value of one column.
+type piece struct {
+	first, end int // the cells from first on before end; none for another column
+	column     *column
 }
 
 // append appends the cells of a row. A packed row with the columns in the same order is copied as a whole.
 func (n *encoder) append(dst []byte, v *rowView, sec int64) []byte {
 	if v.row == nil || v.row.layout == nil {
 		for _, c := range n.columns {
-			dst = appendBytes(dst, v.value(c, sec))
+			dst = appendColumn(dst, v, c, sec)
 		}
 		return dst
 	}
 	packed := v.row.packed
 	if v.row.layout != n.layout {
 		n.layout = v.row.layout
-		n.order, n.whole = n.layout.packedOrder(n.columns)
+		n.pieces = n.layout.pieces(n.columns)
 	}
-	if n.whole {
-		return append(dst, packed...)
-	}
-	n.starts = n.starts[:0]
-	for at := 0; at < len(packed); at += 4 + int(binary.BigEndian.Uint32(packed[at:])) {
-		n.starts = append(n.starts, at)
-	}
-	n.starts = append(n.starts, len(packed))
-	for i, at := range n.order {
-		if at >= 0 {
-			dst = append(dst, packed[n.starts[at]:n.starts[at+1]]...)
-		} else {
-			dst = appendBytes(dst, v.value(n.columns[i], sec)) // a static column, or NULL
+	located := false
+	for _, p := range n.pieces {
+		switch {
+		case p.end == 0:
+			dst = appendColumn(dst, v, p.column, sec) // the token, a static column, or NULL
+			continue
+		case p.end-p.first == len(n.layout.columns):
+			dst = append(dst, packed...)
+			continue
+		case !located:
+			n.locate(packed)
+			located = true
 		}
+		dst = append(dst, packed[n.starts[p.first]:n.starts[p.end]]...)
 	}
 	return dst
+}
+
+// locate sets starts.
+func (n *encoder) locate(packed []byte) {
+	n.starts = append(n.starts[:0], 0)
+	for at := 0; at < len(packed); {
+		at += 4 + int(binary.BigEndian.Uint32(packed[at:]))
+		n.starts = append(n.starts, at)
+	}
+}
+
+// appendColumn appends the value of a column, or the token.
+func appendColumn(dst []byte, v *rowView, c *column, sec int64) []byte {
+	if c == nil {
+		return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), uint64(v.p.token))
+	}
+	return appendBytes(dst, v.value(c, sec))
+}
+
+// pieces returns the pieces of packed rows that are the columns.
+func (l *layout) pieces(columns []*column) []piece {
+	var out []piece
+	for _, c := range columns {
+		at := -1
+		if c != nil {
+			at = slices.IndexFunc(l.columns, func(o *column) bool { return o.id == c.id })
+		}
+		last := len(out) - 1
+		switch {
+		case at < 0:
+			out = append(out, piece{column: c})
+		case last >= 0 && out[last].end == at && at > 0:
+			out[last].end++
+		default:
+			out = append(out, piece{first: at, end: at + 1})
+		}
+	}
+	return out
 }

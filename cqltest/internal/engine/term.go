@@ -66,6 +66,7 @@ type node struct {
 	typ   *Type
 	name  string  // of the result column; empty means that of the expression
 	col   *column // of a node that is a column and nothing else
+	token bool    // the node is the token of the partition
 	eval  func(x *env) ([]byte, error)
 	agg   bool // contains an aggregate
 	fixed bool // contains neither columns nor markers
