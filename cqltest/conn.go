@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -435,6 +436,7 @@ type segmentReader struct {
 	src  *bufio.Reader
 	lz4  bool
 	rest []byte
+	room []byte // of the segment that rest is in, unless it was compressed
 	err  error
 }
 
@@ -464,7 +466,8 @@ func (s *segmentReader) next() ([]byte, error) {
 	if err != nil {
 		return nil, &segmentError{err}
 	}
-	b := make([]byte, seg.length+segmentTrailer)
+	b := slices.Grow(s.room[:0], seg.length+segmentTrailer)[:seg.length+segmentTrailer]
+	s.room = b
 	if _, err := io.ReadFull(s.src, b); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,13 @@ import (
 
 // The path of a request: from its body through faults and engine to its answer.
 
+// routing is the results of request.where.
+type routing struct {
+	known               bool // the others are set
+	token               int64
+	has, replica, shard bool
+}
+
 // request is a request frame and its progress.
 type request struct {
 	conn     *conn
@@ -33,6 +40,7 @@ type request struct {
 	statement *engine.Statement // of QUERY, EXECUTE and PREPARE; nil until resolved
 	failed    error             // the error of resolving it
 	touches   []touched
+	routed    routing
 	rows      int // in the result, for the trace
 }
 
@@ -214,7 +222,7 @@ func (req *request) parse(body []byte) error {
 // resolve finds the statement and the partitions that it touches.
 func (req *request) resolve() {
 	c := req.conn
-	req.statement, req.failed, req.touches, req.batch.statements = nil, nil, nil, nil
+	req.statement, req.failed, req.touches, req.batch.statements, req.routed = nil, nil, nil, nil, routing{}
 	db := c.cluster.db
 	switch req.head.op {
 	case OpQuery:
@@ -263,6 +271,16 @@ func (req *request) touch(s *engine.Statement, values []engine.Value, named bool
 // where returns the token of the request (has is false unless the request is for one partition of a replicated
 // keyspace), and whether it reached a replica and the shard that owns the token.
 func (req *request) where() (tok int64, has, replica, shard bool) {
+	r := &req.routed
+	if !r.known {
+		r.token, r.has, r.replica, r.shard = req.route()
+		r.known = true
+	}
+	return r.token, r.has, r.replica, r.shard
+}
+
+// route computes where.
+func (req *request) route() (tok int64, has, replica, shard bool) {
 	if len(req.touches) == 0 || req.touches[0].all {
 		return 0, false, false, false
 	}
@@ -332,7 +350,7 @@ func boundValues(dst []Value, s *engine.Statement, values []engine.Value) []Valu
 		}
 		if s != nil && at >= 0 && at < len(s.Bind) {
 			c := s.Bind[at]
-			out.Name, out.Type, out.typ = c.Name, c.Type.String(), c.Type
+			out.Name, out.Type, out.typ = c.Name, s.BindTypes[at], c.Type
 		}
 		dst = append(dst, out)
 	}
@@ -360,7 +378,10 @@ func (req *request) count() {
 func (c *conn) perform(req *request) *Answer {
 	var a *Answer
 	var err error
-	began := time.Now()
+	var began time.Time
+	if req.trace {
+		began = time.Now()
+	}
 	switch req.head.op {
 	case OpOptions:
 		a = &Answer{Op: OpSupported, Body: appendStringMultimap(nil, c.supported())}

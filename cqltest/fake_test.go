@@ -93,6 +93,7 @@ func (db *fakeDB) Prepare(keyspace, text string) (*engine.Statement, error) {
 		s.Kind, s.Result = engine.StatementSelect, []engine.Column{col("k")}
 	case "GET":
 		s.Kind, s.Bind, s.PKIndexes, s.Result = engine.StatementSelect, []engine.Column{col("k")}, []int{0}, []engine.Column{col("v")}
+		s.BindTypes = []string{"text"}
 		for i := range db.version {
 			s.Result = append(s.Result, col("more"+string(rune('a'+i))))
 		}
@@ -100,6 +101,7 @@ func (db *fakeDB) Prepare(keyspace, text string) (*engine.Statement, error) {
 		s.Kind, s.Result = engine.StatementSelect, []engine.Column{col("k")}
 	case "PUT":
 		s.Kind, s.Bind, s.PKIndexes = engine.StatementInsert, []engine.Column{col("k"), col("v")}, []int{0}
+		s.BindTypes = []string{"text", "text"}
 		s.Conditional = strings.HasSuffix(text, " IF")
 	case "USE":
 		s.Kind = engine.StatementUse

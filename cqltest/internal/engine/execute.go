@@ -107,6 +107,21 @@ func ConsistencyName(level uint16) string {
 
 // env returns the environment of a request, with its time.
 func (e *Engine) env(s *Statement, r *Request) (*env, error) {
+	values, err := s.values(r)
+	if err != nil {
+		return nil, err
+	}
+	x := &env{e: e, values: values, now: e.options.Now()}
+	x.sec = x.now.Unix()
+	if r.HasNowInSeconds {
+		x.sec = int64(r.NowInSeconds)
+		x.now = time.Unix(x.sec, 0)
+	}
+	return x, nil
+}
+
+// values returns the values of a request in the order of the markers.
+func (s *Statement) values(r *Request) ([]Value, error) {
 	values := r.Values
 	if r.Named {
 		values = make([]Value, len(s.Bind))
@@ -121,17 +136,7 @@ func (e *Engine) env(s *Statement, r *Request) (*env, error) {
 	if len(values) != len(s.Bind) {
 		return nil, invalid("Invalid amount of bind variables")
 	}
-	return e.envOf(values, r), nil
-}
-
-func (e *Engine) envOf(values []Value, r *Request) *env {
-	now := e.options.Now()
-	x := &env{e: e, values: values, now: now, sec: now.Unix()}
-	if r.HasNowInSeconds {
-		x.sec = int64(r.NowInSeconds)
-		x.now = time.Unix(x.sec, 0)
-	}
-	return x
+	return values, nil
 }
 
 // timestamp returns the timestamp of a write without USING TIMESTAMP.
@@ -210,6 +215,11 @@ func checkWrite(r *Request, conditional bool) error {
 // lock locks the stores of mutations for writing, each once and in a fixed order, and returns the function that unlocks
 // them.
 func lock(mutations []*mutation) (unlock func()) {
+	if len(mutations) == 1 {
+		s := mutations[0].t.store
+		s.mu.Lock()
+		return s.mu.Unlock
+	}
 	var stores []*store
 	for _, m := range mutations {
 		if !slices.Contains(stores, m.t.store) {

@@ -220,16 +220,16 @@ func clockFunction(name string) *function {
 	}
 	switch strings.ReplaceAll(name, "_", "") {
 	case "now", "currenttimeuuid":
-		return form("timeuuid", func(x *env) []byte { id := x.e.timeID(x.now); return id[:] })
+		return form("timeuuid", func(x *env) []byte { id := x.e.timeID(x.time()); return id[:] })
 	case "uuid":
 		return form("uuid", func(*env) []byte { id := newID(); return id[:] })
 	case "currenttimestamp":
-		return form("timestamp", func(x *env) []byte { return int64Bytes(x.now.UnixMilli()) })
+		return form("timestamp", func(x *env) []byte { return int64Bytes(x.time().UnixMilli()) })
 	case "currentdate":
-		return form("date", func(x *env) []byte { return dateBytes(x.now) })
+		return form("date", func(x *env) []byte { return dateBytes(x.time()) })
 	case "currenttime":
 		return form("time", func(x *env) []byte {
-			n := x.now.UTC()
+			n := x.time().UTC()
 			return int64Bytes(int64(n.Sub(time.Date(n.Year(), n.Month(), n.Day(), 0, 0, 0, 0, time.UTC))))
 		})
 	}

@@ -46,6 +46,7 @@ type Statement struct {
 	Text, Keyspace string // arguments of Prepare
 	Kind           StatementKind
 	Bind           []Column // one per bind marker, in order
+	BindTypes      []string // the types of Bind in CQL
 	PKIndexes      []int    // markers of the whole partition key, in key order; nil means that some of it is not bound
 	Result         []Column // columns of a SELECT, otherwise nil
 	Table          Name     // table of the statement, of the first one in a batch; only the keyspace for USE and keyspaces
@@ -87,7 +88,10 @@ func (e *Engine) Prepare(keyspace, text string) (*Statement, error) {
 			return nil, invalid("Bind variables are not supported at position %d", i)
 		}
 	}
-	s.Bind = c.bind
+	s.Bind, s.BindTypes = c.bind, make([]string, len(c.bind))
+	for i := range s.Bind {
+		s.BindTypes[i] = s.Bind[i].Type.String()
+	}
 	if len(s.tables) > 0 {
 		s.PKIndexes = keyMarkers(s.tables[0], c)
 	}
@@ -226,10 +230,11 @@ func (e *Engine) Token(s *Statement, values []Value, named bool) (tok int64, ok 
 			wheres = append(wheres, p.where)
 		}
 	}
-	x, err := e.env(s, &Request{Values: values, Named: named})
+	values, err := s.values(&Request{Values: values, Named: named})
 	if err != nil {
 		return 0, false
 	}
+	x := &env{e: e, values: values}
 	for i, w := range wheres {
 		if !w.keys {
 			return 0, false

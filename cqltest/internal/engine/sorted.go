@@ -9,8 +9,8 @@ import (
 
 // A sorted list.
 
-// chunkSize bounds the elements that one insertion moves: 512 partitions with their tokens fill two pages.
-const chunkSize = 512
+// chunkSize bounds the elements that one insertion moves: 256 partitions with their tokens fill one page.
+const chunkSize = 256
 
 // sorted is an ordered list with cheap insertion anywhere: a list of chunks, each sorted, none empty, none above
 // chunkSize.

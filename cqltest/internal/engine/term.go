@@ -16,12 +16,20 @@ import (
 // env is the environment of an evaluation.
 type env struct {
 	e      *Engine
-	values []Value // by index of the marker
-	now    time.Time
-	sec    int64 // seconds; the time for expiry
+	values []Value   // by index of the marker
+	now    time.Time // zero until time is called, for a token
+	sec    int64     // seconds; the time for expiry
 	view   rowView
 	json   map[*node]map[*column][]byte // rows of INSERT JSON by the node of the text
 	sums   []aggregator                 // aggregates of the current group
+}
+
+// time returns the time of the request.
+func (x *env) time() time.Time {
+	if x.now.IsZero() {
+		x.now = x.e.options.Now()
+	}
+	return x.now
 }
 
 // rowView is one row of a partition.
