@@ -116,6 +116,7 @@ sql:
 # The ADBC driver as a shared library for other languages. adbc.h is in the module of ADBC's Go package.
 ADBC_LIBRARY = adbcvecql/python/adbc_driver_vecql/libadbc_driver_vecql.so
 adbc:
+	cd adbcvecql && go mod download github.com/apache/arrow-adbc/go/adbc
 	cd adbcvecql && CGO_CFLAGS="-O2 -I$$(go list -m -f '{{.Dir}}' github.com/apache/arrow-adbc/go/adbc)/drivermgr" \
 		go build -tags driverlib -buildmode=c-shared -o $(CURDIR)/$(ADBC_LIBRARY) ./c
 	rm -f $(ADBC_LIBRARY:.so=.h)
