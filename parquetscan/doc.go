@@ -41,8 +41,9 @@
 // # Damaged files
 //
 // This package decodes PLAIN, RLE_DICTIONARY, levels in runs, BYTE_STREAM_SPLIT and the delta encodings.
-// klauspost/compress decompresses Zstandard, except frames without sequences on amd64. arrow-go parses schemas and
-// page indexes, decompresses all other codecs, decrypts, and decodes all other encodings.
+// Packages of the module decompress Snappy and, on amd64, frames of Zstandard without sequences. klauspost/compress
+// decompresses all other frames of Zstandard. arrow-go parses schemas and page indexes, decompresses all other codecs,
+// decrypts, and decodes all other encodings.
 // Bytes that break the format cause an [*Error] with their location, never a panic. Options.MaxBatchBytes bounds the
 // memory.
 package parquetscan
