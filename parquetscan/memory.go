@@ -2,12 +2,16 @@
 
 package parquetscan
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/vecql/vecql/internal/snappy"
+)
 
 // Memory of columns. Slices of bytes have spare capacity, so that short strings are copied in whole words.
 
 // slack is the spare capacity of a slice of growBytes, in bytes: what the decoder of Snappy uses.
-const slack = 80
+const slack = snappy.Spare
 
 // growBytes returns b extended to length n. New bytes are undefined. The memory is aligned to 8 bytes.
 func growBytes(b []byte, n int) []byte {

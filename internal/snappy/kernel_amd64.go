@@ -14,16 +14,14 @@ var hasKernel = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
 
 // kernel decodes elements from src on to dstAt. It stops before an element that begins after srcLimit, that would be
 // written after dstLimit, that is a literal with a length after its tag, or that is invalid, and returns its place in
-// the output and in the block. dst is the start of the output. srcRoom bytes from srcLimit on are read, dstRoom bytes
+// the output and in the block. dst is the start of the output. srcRoom bytes from srcLimit on are read, Spare bytes
 // from dstLimit on written.
 //
 //go:noescape
 func kernel(dst, dstLimit, dstAt, src, srcLimit *byte, tags *[256]tagEntry, patterns *[16]pattern) (d, s *byte)
 
-const (
-	srcRoom = 66 // a tag, 64 bytes that are copied, the next tag
-	dstRoom = 80 // the longest element, and a block that begins in its last byte
-)
+// srcRoom is a tag, 64 bytes that are copied, and the next tag.
+const srcRoom = 66
 
 // A tagEntry describes the elements with a tag. The offset of a copy is the bytes after the tag, little-endian, masked,
 // plus high.
@@ -80,7 +78,7 @@ var patterns = func() *[16]pattern {
 // decodeMany decodes elements from src[s] on to dst[d] on, as many as the kernel takes, and returns the new positions.
 // It may write to the spare capacity of dst.
 func decodeMany(dst []byte, d int, src []byte, s int) (int, int) {
-	dstLimit, srcLimit := cap(dst)-dstRoom, len(src)-srcRoom
+	dstLimit, srcLimit := cap(dst)-Spare, len(src)-srcRoom
 	if !hasKernel || d > dstLimit || s > srcLimit {
 		return d, s
 	}

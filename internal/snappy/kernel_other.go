@@ -6,5 +6,3 @@ package snappy
 
 // decodeMany decodes no elements.
 func decodeMany(_ []byte, d int, _ []byte, s int) (int, int) { return d, s }
-
-const hasKernel = false

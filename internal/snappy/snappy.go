@@ -33,9 +33,12 @@ func Len(block []byte) (content uint32, header int, err error) {
 	return uint32(n), header, nil
 }
 
+// Spare is the spare capacity of a destination with which Decode is fastest, in bytes: the longest element that the
+// kernel decodes, and a block that begins in its last byte.
+const Spare = 80
+
 // Decode decodes a block to dst, whose length must be that of the content. It does not allocate memory. dst and block
-// must not overlap. Decode may change the spare capacity of dst; with 80 bytes of it, it is fastest. After an error the
-// content of dst is undefined.
+// must not overlap. Decode may change the spare capacity of dst. After an error the content of dst is undefined.
 func Decode(dst, block []byte) error {
 	n, header, err := Len(block)
 	if err != nil {
