@@ -58,6 +58,7 @@ var imports = map[string][]string{
 	"internal/stream":       nil,
 	"internal/swap":         {"golang.org/x/sys/cpu"},
 	"internal/tablet":       nil,
+	"internal/valuetest":    {module + "/cql", "gopkg.in/inf.v0"},
 	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
 	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/token":        nil,
@@ -102,4 +103,4 @@ var imports = map[string][]string{
 }
 
 // testOnly lists the folders of packages that only test files and other such packages import.
-var testOnly = []string{"internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "parquetscan/internal/arrowtest"}
+var testOnly = []string{"internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "internal/valuetest", "parquetscan/internal/arrowtest"}
