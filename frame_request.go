@@ -63,7 +63,7 @@ type queryParams struct {
 	serialConsistency Consistency // 0 means none
 	skipMetadata      bool
 	pageSize          int    // rows; 0 means none
-	pagingState       []byte // nil means none
+	pagingState       []byte // empty means none
 	timestamp         int64  // microseconds since 1970, if hasTimestamp
 	hasTimestamp      bool
 	keyspace          string // v5 only
@@ -243,7 +243,7 @@ func (w *bodyWriter) queryParams(version byte, p *queryParams) {
 			w.fail(fmt.Sprintf("page size %d", p.pageSize), ErrRange)
 		}
 	}
-	if p.pagingState != nil {
+	if len(p.pagingState) > 0 {
 		flags |= queryFlagPagingState
 	}
 	p.consistencyAt = len(w.out)
@@ -255,7 +255,7 @@ func (w *bodyWriter) queryParams(version byte, p *queryParams) {
 	if p.pageSize != 0 {
 		w.int(int32(p.pageSize))
 	}
-	if p.pagingState != nil {
+	if len(p.pagingState) > 0 {
 		w.bytes(p.pagingState)
 	}
 	w.tail(p)

@@ -142,8 +142,8 @@ func (q *Query) CustomPayload(payload map[string][]byte) *Query { q.payload = pa
 // Trace enables server-side tracing of the request and passes the tracing id to t.
 func (q *Query) Trace(t Tracer) *Query { q.tracer = t; return q }
 
-// RoutingKey sets the serialized partition key for routing. It is needed only if the statement does not bind the whole
-// key, e.g. because a part of it is a literal.
+// RoutingKey sets the serialized partition key for routing; empty means none. It is needed only if the statement does
+// not bind the whole key, e.g. because a part of it is a literal.
 func (q *Query) RoutingKey(key []byte) *Query { q.routingKey = key; return q }
 
 // RoutingToken sets the token that routes the query, for a statement that does not bind the partition key: for a
@@ -156,8 +156,9 @@ func (q *Query) PageSize(n int) *Query { q.pageSize = n; return q }
 // GetPageSize returns the number of rows in a page; 0 or less means no paging.
 func (q *Query) GetPageSize() int { return q.pageSize }
 
-// PageState sets the page at which the result begins, a token that Iter.PageState returned for the same statement; nil
-// means the first page. It also limits the result to that one page: the caller requests the next page by its own token.
+// PageState sets the page at which the result begins, a token that Iter.PageState returned for the same statement; the
+// empty token, nil or not, means the first page. It also limits the result to that one page: the caller requests the
+// next page by its own token.
 func (q *Query) PageState(state PageToken) *Query {
 	q.pageState, q.manualPaging = state, true
 	return q
@@ -451,7 +452,7 @@ func (q *Query) configure(c *call, state []byte) error {
 		c.observer = &observation{query: &observed}
 	}
 	c.text, c.params.pagingState, c.params.pageSize = q.stmt, state, max(q.pageSize, 0)
-	if q.routingKey != nil {
+	if len(q.routingKey) > 0 {
 		c.setRoutingKey(q.keyspace, q.session.cfg.Keyspace, q.routingKey)
 	}
 	if q.routingToken != nil {

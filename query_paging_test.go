@@ -121,3 +121,46 @@ func TestIterOfConditional(t *testing.T) {
 		require.ErrorContains(t, err, appliedColumn)
 	})
 }
+
+// TestEmptyPageStateIsTheStart requires that a token without bytes is the first page, and that no request contains an
+// empty paging state, custom payload or routing key.
+func TestEmptyPageStateIsTheStart(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		const read = "SELECT v FROM ks.t"
+		ints := fakecql.Columns("v int")
+		c.Prepare(read, fakecql.Prepared{Result: ints})
+		var asked []*fakecql.Request
+		c.Answer(func(r *fakecql.Request, _ int) {
+			c.Mu.Lock()
+			asked = append(asked, r)
+			c.Mu.Unlock()
+			r.Rows(fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, 7}}, State: "next"})
+		})
+		s := sessionOn(c)
+		text, err := ParsePageToken("")
+		require.NoError(t, err)
+		for _, state := range []PageToken{nil, {}, text, make([]byte, 0, 8), PageToken("")} {
+			var v int
+			require.NoError(t, s.Query(read).PageState(state).Scan(&v))
+			it := s.Query(read).PageState(state).CustomPayload(map[string][]byte{}).RoutingKey([]byte{}).Iter()
+			require.True(t, it.Scan(&v))
+			require.False(t, it.Scan(&v))
+			require.Equal(t, "next", string(it.PageState()))
+			require.NoError(t, it.Close())
+			for page, err := range Pages[int](t.Context(), s.Query(read).PageState(state)) {
+				require.NoError(t, err)
+				require.Equal(t, []int{7}, page.Rows)
+			}
+		}
+		for _, r := range asked {
+			require.Nil(t, r.State)
+			require.False(t, r.HasPayload)
+		}
+		require.Len(t, asked, 15)
+		require.NoError(t, s.Batch(LoggedBatch).Query(idempotentInsert).CustomPayload(map[string][]byte{}).Exec())
+		require.False(t, asked[15].HasPayload)
+		info, err := s.Query(read).RoutingKey([]byte{}).Route(t.Context())
+		require.NoError(t, err)
+		require.False(t, info.HasToken)
+	})
+}

@@ -166,7 +166,7 @@ func (c *call) startBody(op opcode, o *options, size int) (err error) {
 	if o.tracer != nil {
 		c.req.flags |= wire.FlagTracing
 	}
-	if o.payload != nil {
+	if len(o.payload) > 0 {
 		c.req.flags |= wire.FlagCustomPayload
 		c.req.body.b, err = appendCustomPayload(c.req.body.b, o.payload)
 	}

@@ -32,6 +32,8 @@ type Request struct {
 	Stmt   string // text of the statement, also of an EXECUTE; "BATCH" for a BATCH
 	Body   []byte // without the custom payload
 
+	HasPayload bool // has a custom payload
+
 	// Fields of QUERY and EXECUTE.
 	PageSize     int32  // 0 if the request has none
 	State        []byte // paging state
@@ -167,6 +169,7 @@ func (n *Node) handle(p *Conn, h wire.Header, body []byte) {
 	if h.Flags&wire.FlagCustomPayload != 0 {
 		in := wire.NewReader(body)
 		in.BytesMap()
+		r.HasPayload = true
 		r.Body = in.Ahead()
 	}
 	c := n.Cluster

@@ -128,7 +128,7 @@ func TestPaging(t *testing.T) {
 	if n := count(s.Query("SELECT id FROM items").PageSize(10).Prefetch(0).Iter()); n != 25 {
 		t.Error("automatic:", n)
 	}
-	var state []byte
+	state := []byte{} // as an empty text in base64 is decoded
 	var pages []int
 	for {
 		it := s.Query("SELECT id FROM items").PageSize(10).PageState(state).Iter()
