@@ -123,7 +123,7 @@ func (b *Batch) Exec() error { return b.ExecContext(context.Background()) }
 // IterContext runs the batch and returns the rows of a conditional batch.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	it := &Iter{ctx: ctx, session: b.session}
-	it.start(b.run(ctx, &it.answer))
+	it.start(nil, b.run(ctx, &it.answer))
 	return it
 }
 

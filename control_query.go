@@ -5,6 +5,7 @@ package vecql
 import (
 	"context"
 
+	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -36,16 +37,27 @@ func systemQuery(ctx context.Context, conn *conn, stmt string) ([]systemRow, err
 // systemEach is systemQuery for large results: it calls each for every row, page by page.
 func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRow)) error {
 	params := queryParams{consistency: One, pageSize: systemPageSize}
-	for {
-		next, err := systemPage(ctx, conn, stmt, &params, each)
+	var run *paging.EmptyRun
+	for run.Await(ctx) {
+		empty := true
+		next, err := systemPage(ctx, conn, stmt, &params, func(row systemRow) {
+			empty = false
+			each(row)
+		})
 		if err != nil || len(next) == 0 {
 			return err
+		}
+		if !empty {
+			run = nil
+		} else if run, err = run.After(params.pagingState, next); err != nil {
+			return &ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		params.pagingState = next
 	}
+	return ctx.Err()
 }
 
 // systemPage reads one page and returns the paging state of the next one, nil after the last.

@@ -148,7 +148,8 @@ func (e joinedErrors) Error() string {
 // Unwrap returns all errors.
 func (e joinedErrors) Unwrap() []error { return e }
 
-// A ProtocolError means that the server violated the native protocol. Its connection is closed.
+// A ProtocolError means that the server violated the native protocol. A connection whose frames cannot be read is
+// closed.
 type ProtocolError struct {
 	Message string
 	Err     error // nil means none

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/internal/codec"
+	"github.com/vecql/vecql/internal/paging"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -38,6 +39,7 @@ type Iter struct {
 	passed        int64                        // rows of earlier pages
 	localDecoders []*decodePlan                // by column: decoders beyond maxDecoders of the plan
 	ahead         *nextPage                    // the next page; nil means that it was not requested yet
+	empty         *paging.EmptyRun             // the pages without rows that end with this one; nil means none
 	aheadRow      int                          // the row at which the next page is requested
 }
 
@@ -68,7 +70,7 @@ type nextPage struct {
 
 func newIter(ctx context.Context, q *Query) *Iter {
 	it := &Iter{ctx: ctx, session: q.session, query: q}
-	it.start(q.run(ctx, q.record, true, &it.resume, &it.answer))
+	it.start(q.pageState, q.run(ctx, q.record, true, &it.resume, &it.answer))
 	if it.more() {
 		later := *q // the caller may modify q
 		it.query = &later
@@ -76,8 +78,9 @@ func newIter(ctx context.Context, q *Query) *Iter {
 	return it
 }
 
-// start begins to read the page in it.answer. A page that failed has err.
-func (it *Iter) start(err error) {
+// start begins to read the page in it.answer, which was requested with the paging state sent. A page that failed has
+// err.
+func (it *Iter) start(sent []byte, err error) {
 	if err != nil {
 		it.err = err
 		return
@@ -88,6 +91,20 @@ func (it *Iter) start(err error) {
 	it.aheadRow = n
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
+	}
+	if next := it.res.rows.meta.pagingState; n > 0 || len(next) == 0 {
+		it.empty = nil
+	} else {
+		it.addEmpty(sent, next)
+	}
+}
+
+// addEmpty adds a page without rows to the run of such pages. next is the state of the page after it.
+func (it *Iter) addEmpty(sent, next []byte) {
+	var err error
+	if it.empty, err = it.empty.After(sent, next); err != nil {
+		it.fail(&ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
+		it.endPage()
 	}
 }
 
@@ -109,10 +126,14 @@ func (it *Iter) ask() {
 	ctx, cancel := context.WithCancel(it.ctx)
 	next := &nextPage{cancel: cancel, done: make(chan struct{})}
 	it.ahead = next
-	q, state, paged := it.query, it.res.rows.meta.pagingState, !it.once
+	q, state, paged, empty := it.query, it.res.rows.meta.pagingState, !it.once, it.empty
 	go func() {
+		defer close(next.done)
+		if !empty.Await(ctx) {
+			next.err = ctx.Err()
+			return
+		}
 		next.err = q.runNext(ctx, state, paged, &it.resume, &next.answer)
-		close(next.done)
 	}()
 }
 
@@ -148,13 +169,14 @@ func (it *Iter) turnPage() {
 	<-next.done
 	next.cancel()
 	it.passed += int64(it.res.rows.rowCount)
+	sent := it.res.rows.meta.pagingState
 	if next.err == nil {
 		if it.plan != next.answer.plan {
 			it.localDecoders = nil // the columns may have other types
 		}
 		it.answer = next.answer
 	}
-	it.start(next.err)
+	it.start(sent, next.err)
 }
 
 // endPage ends the current page.

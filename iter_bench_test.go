@@ -68,7 +68,7 @@ func iterOver(plan *resultPlan, n int, cells []byte) *Iter {
 	rows := rowsBody{meta: metadata{columns: plan.columns, columnCount: len(plan.columns)}, rowCount: n, cells: cells}
 	it := &Iter{ctx: context.Background()}
 	it.answer = answer{response: response{body: page}, res: result{kind: resultRows, rows: rows}, plan: plan}
-	it.start(nil)
+	it.start(nil, nil)
 	return it
 }
 

@@ -75,7 +75,7 @@ func TestForeignRows(t *testing.T) {
 	it.Scan(api)
 	require.True(t, it.Scan(&text))
 	it.answer.res.rows.cells = cells
-	it.start(nil) // the next page
+	it.start(nil, nil) // the next page
 	require.True(t, it.Scan(&text))
 	require.Equal(t, "a!", text)
 	require.NoError(t, it.Close())

@@ -46,6 +46,7 @@ var imports = map[string][]string{
 	"internal/fakehttp":     {module, module + "/cqltest", "github.com/google/uuid"},
 	"internal/flight":       nil,
 	"internal/leak":         {"github.com/stretchr/testify"},
+	"internal/paging":       {module + "/internal/background"},
 	"internal/placement":    nil,
 	"internal/pooled":       nil,
 	"internal/pull":         nil,
@@ -98,7 +99,7 @@ var imports = map[string][]string{
 		module, module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/internal/codec",
 		module + "/internal/cqltext", module + "/parquetscan", module + "/tablescan",
 	},
-	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/cqltext"},
+	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/cqltext", module + "/internal/paging"},
 	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

@@ -283,7 +283,7 @@ func (q *Query) runOne(ctx context.Context, r record) *oneIter {
 	it := iterPool.Get().(*oneIter)
 	it.copied = *q
 	it.ctx, it.session, it.query, it.once = ctx, q.session, &it.copied, true
-	it.start(it.copied.run(ctx, r, false, &it.resume, &it.answer))
+	it.start(q.pageState, it.copied.run(ctx, r, false, &it.resume, &it.answer))
 	return it
 }
 

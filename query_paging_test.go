@@ -3,7 +3,12 @@
 package vecql
 
 import (
+	"cmp"
+	"context"
+	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -162,5 +167,114 @@ func TestEmptyPageStateIsTheStart(t *testing.T) {
 		info, err := s.Query(read).RoutingKey([]byte{}).Route(t.Context())
 		require.NoError(t, err)
 		require.False(t, info.HasToken)
+	})
+}
+
+// readAllPages are the readers of results with several pages. Each reads until the end.
+var readAllPages = map[string]func(q *Query) error{
+	"Scan": func(q *Query) error {
+		it := q.Iter()
+		for it.Scan(nil) {
+			continue
+		}
+		return it.Close()
+	},
+	"SliceMap": func(q *Query) error { _, err := q.Iter().SliceMap(); return err },
+	"one row": func(q *Query) error {
+		var v int
+		return q.Scan(&v)
+	},
+	"NextRaw": func(q *Query) error {
+		it := q.Iter()
+		for it.NextRaw(make([][]byte, 1)) {
+			continue
+		}
+		return it.Close()
+	},
+	"Batches": func(q *Query) error {
+		for _, err := range q.Batches(context.Background()) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"Rows": func(q *Query) error {
+		for _, err := range Rows[int](context.Background(), q) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"Pages": func(q *Query) error {
+		for _, err := range Pages[int](context.Background(), q) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// TestPagesWithoutRows requires that every reader ends with an error when a page without rows has the state that it was
+// requested with, and reads on when the state is another one, at a bounded rate.
+func TestPagesWithoutRows(t *testing.T) {
+	for name, read := range readAllPages {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				const text = "SELECT v FROM ks.t"
+				ints := fakecql.Columns("v int")
+				c.Prepare(text, fakecql.Prepared{Result: ints})
+				var requests atomic.Int32
+				state, last := "", 0
+				c.Answer(func(r *fakecql.Request, _ int) {
+					n := int(requests.Add(1))
+					rows := fakecql.Rows{Columns: ints, State: cmp.Or(state, strconv.Itoa(n))}
+					if n == last {
+						rows.Cells, rows.State = [][]byte{{0, 0, 0, 7}}, ""
+					}
+					r.Rows(rows)
+				})
+				s := sessionOn(c)
+				for _, first := range []string{"", "same"} {
+					requests.Store(0)
+					state = "same"
+					q := s.Query(text)
+					if first != "" {
+						q.PageState(PageToken(first)) // the only page
+					}
+					err := read(q)
+					var violation *ProtocolError
+					require.ErrorAs(t, err, &violation)
+					require.ErrorContains(t, err, "page without rows")
+					require.ErrorContains(t, err, c.Nodes[0].Addr())
+					require.LessOrEqual(t, requests.Load(), int32(2))
+				}
+				requests.Store(0)
+				state, last = "", 1000
+				began := time.Now()
+				require.NoError(t, read(s.Query(text)))
+				require.EqualValues(t, last, requests.Load())
+				require.Greater(t, time.Since(began), time.Second, "long runs are paced")
+			})
+		})
+	}
+}
+
+// TestPacedPageEndsWithItsContext requires that the wait before a page ends with the context of the Iter.
+func TestPacedPageEndsWithItsContext(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		var requests atomic.Int32
+		c.Answer(func(r *fakecql.Request, _ int) {
+			r.Rows(fakecql.Rows{Columns: fakecql.Columns("v int"), State: strconv.Itoa(int(requests.Add(1)))})
+		})
+		s := sessionOn(c)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		it := s.Query("SELECT v FROM ks.t").IterContext(ctx)
+		require.False(t, it.Scan(nil))
+		require.ErrorIs(t, it.Close(), context.DeadlineExceeded)
+		require.Less(t, requests.Load(), int32(300))
 	})
 }

@@ -3,6 +3,7 @@
 package cqltest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -65,11 +66,27 @@ func padState(state []byte, pad int) []byte {
 	return binary.BigEndian.AppendUint16(b, uint16(pad))
 }
 
-// firstPage is the paging state of an EmptyPage that precedes the first page.
-var firstPage = []byte("first page")
+// firstPage begins the paging state of an EmptyPage that precedes the first page.
+const firstPage = "first page"
+
+// maxEmptyPadding is the padding of the state of an EmptyPage after which the padding begins at zero again.
+const maxEmptyPadding = 64
+
+// emptyState returns another paging state of the page that has the state b: a server that returns a page without rows
+// has moved on.
+func emptyState(b []byte) []byte {
+	if b == nil || bytes.HasPrefix(b, []byte(firstPage)) {
+		return append([]byte(firstPage), make([]byte, (max(len(b)-len(firstPage), 0)+1)%maxEmptyPadding)...)
+	}
+	state, err := unpadState(b)
+	if err != nil {
+		return b
+	}
+	return padState(state, (len(b)-len(state)-1)%maxEmptyPadding)
+}
 
 func unpadState(b []byte) ([]byte, error) {
-	if b == nil || string(b) == string(firstPage) {
+	if b == nil || bytes.HasPrefix(b, []byte(firstPage)) {
 		return nil, nil
 	}
 	n := len(b) - 2
@@ -79,15 +96,12 @@ func unpadState(b []byte) ([]byte, error) {
 	return b[:n-int(binary.BigEndian.Uint16(b[n:]))], nil
 }
 
-// emptyPage answers with no rows and the paging state of the request.
+// emptyPage answers with no rows and a paging state of the page that the request asks for.
 func (c *conn) emptyPage(req *request) *Answer {
 	if req.statement == nil || req.statement.Kind != engine.StatementSelect {
 		return c.perform(req)
 	}
-	m := resultMetadata{columns: req.statement.Result, paging: req.params.PagingState}
-	if m.paging == nil {
-		m.paging = firstPage
-	}
+	m := resultMetadata{columns: req.statement.Result, paging: emptyState(req.params.PagingState)}
 	return &Answer{Op: OpResult, Body: appendRows(nil, m, &engine.Result{}, c.version)}
 }
 

@@ -3,9 +3,11 @@
 package tablescan_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,6 +128,44 @@ func TestWideRangesFail(t *testing.T) {
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, 2, failed.Failures)
 		require.ErrorIs(t, err, vecql.CodeReadTimeout)
+	})
+}
+
+// TestPagesWithoutRowsEnd requires that a scan fails when pages without rows lead to each other, and reads pages that
+// follow many of them.
+func TestPagesWithoutRowsEnd(t *testing.T) {
+	onFake(t, configs["one"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		empty := func(state func(n int) string) *cqltest.Rule {
+			n := 0
+			return c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", EmptyPage: true, Edit: func(a *cqltest.Answer) {
+				n++
+				const at = 12 // of the paging state, after kind, flags and number of columns
+				rest := a.Body[at+4+int(binary.BigEndian.Uint32(a.Body[at:])):]
+				text := "first page" + state(n)
+				a.Body = append(binary.BigEndian.AppendUint32(bytes.Clone(a.Body[:at]), uint32(len(text))), text...)
+				a.Body = append(a.Body, rest...)
+			}})
+		}
+		for name, m := range map[string]struct {
+			state func(n int) string
+			most  int
+		}{
+			"the same": {func(int) string { return "x" }, 20},
+			"a circle": {func(n int) string { return strconv.Itoa(n % 3) }, 10_000},
+		} {
+			rule := empty(m.state)
+			s := c.scan(t, selectAll, tablescan.Config{Workers: 1, Retries: 2})
+			err := s.Run(t.Context(), func(int, *column.Batch) error { return nil })
+			var violation *vecql.ProtocolError
+			require.ErrorAs(t, err, &violation, name)
+			require.ErrorContains(t, err, "page without rows")
+			require.Less(t, rule.Hits(), m.most, name)
+			c.ClearFaults()
+		}
+		rule := c.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "token", EmptyPage: true, Times: 500})
+		c.run(t, tablescan.Config{PageBytes: 150}, func(int64) {})
+		require.Equal(t, 500, rule.Hits())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/paging"
 )
 
 // A worker of a scan: it reads the pages of a part, requests the next page while the program has one, and tries again
@@ -40,10 +41,16 @@ type request struct {
 	responses chan response // one
 }
 
-// A response is a page, with the state of the next one.
+// A place is the place of a page in an attempt.
+type place struct {
+	state vecql.PageToken  // nil means the first page
+	empty *paging.EmptyRun // the pages without rows before the page
+}
+
+// A response is a page, with the place of the next one.
 type response struct {
 	page page
-	next vecql.PageToken // nil means that the part has no further page
+	next place // without a state if the part has no further page
 	err  error
 }
 
@@ -69,8 +76,8 @@ func (r *reader) readAll(ctx context.Context) error {
 type attempt struct {
 	from  Part
 	at    cursor
-	state vecql.PageToken // of the next page; nil means the first one
-	fails int             // of the next page so far
+	next  place // of the next page
+	fails int   // of the next page so far
 }
 
 func newAttempt(p Part) attempt { return attempt{from: p, at: newCursor(p)} }
@@ -122,20 +129,20 @@ func (r *reader) readPages(ctx context.Context, w *work, a *attempt) (again bool
 	for {
 		got := r.nextPage(ctx, a)
 		if got.err != nil {
-			return ctx.Err() == nil && (mayRepeat(got.err) || a.state != nil && refusesState(got.err)), got.err
+			return ctx.Err() == nil && (mayRepeat(got.err) || a.next.state != nil && refusesState(got.err)), got.err
 		}
 		before := a.at
 		dropped, rest, err := a.read(got, r.scan.pages)
 		if err != nil {
 			return false, fmt.Errorf("tablescan: read tokens above %d up to %d: %w", w.Start, w.End, err)
 		}
-		if len(a.state) > 0 && r.scan.roomAhead() {
+		if len(a.next.state) > 0 && r.scan.roomAhead() {
 			r.ask(ctx, a)
 		}
 		if err := r.pass(w, &before, got.page, dropped, rest); err != nil {
 			return false, err
 		}
-		if len(a.state) == 0 {
+		if len(a.next.state) == 0 {
 			return false, nil
 		}
 		if ctx.Err() != nil {
@@ -153,7 +160,7 @@ func (a *attempt) read(got response, sizes *pager) (dropped int, rest Part, err 
 		}
 		sizes.read(len(tokens), got.page.size())
 	}
-	a.state, a.fails = got.next, 0
+	a.next, a.fails = got.next, 0
 	return dropped, rest, nil
 }
 
@@ -169,7 +176,7 @@ func (r *reader) pageRows(a *attempt) int {
 // nextPage returns the next page of an attempt, which may have been requested ahead.
 func (r *reader) nextPage(ctx context.Context, a *attempt) response {
 	if r.ahead == nil {
-		return r.fetch(ctx, a.from, a.state, r.pageRows(a))
+		return r.fetch(ctx, a.from, a.next, r.pageRows(a))
 	}
 	ahead := r.ahead
 	r.ahead = nil
@@ -182,8 +189,8 @@ func (r *reader) nextPage(ctx context.Context, a *attempt) response {
 func (r *reader) ask(ctx context.Context, a *attempt) {
 	ctx, cancel := context.WithCancel(ctx)
 	r.ahead = &request{cancel: cancel, responses: make(chan response, 1)}
-	ahead, from, state, rows := r.ahead, a.from, a.state, r.pageRows(a)
-	go func() { ahead.responses <- r.fetch(ctx, from, state, rows) }()
+	ahead, from, next, rows := r.ahead, a.from, a.next, r.pageRows(a)
+	go func() { ahead.responses <- r.fetch(ctx, from, next, rows) }()
 }
 
 // dropAhead ends the request of the next page, if there is one.
@@ -205,25 +212,33 @@ func (s *Scan) roomAhead() bool {
 	return m.Waiting == 0 && m.InFlight+m.Held+int64(s.cfg.PageBytes) <= m.Budget/2
 }
 
-// fetch reads the page of a part that begins at state, of at most that many rows.
+// fetch reads the page of a part at a place, of at most that many rows.
 //
 // The number of rows is the only bound that all servers have. CASSANDRA-11745 adds a flag by which the page size of a
 // request counts bytes (bit 30 of the flags in its drafts; no release and no protocol document has it yet). The scan
 // does not use it: a server without the flag ignores it, and would read a size of 1 MiB as a million rows.
-func (r *reader) fetch(ctx context.Context, p Part, state vecql.PageToken, rows int) response {
+func (r *reader) fetch(ctx context.Context, p Part, at place, rows int) response {
 	s := r.scan
+	if !at.empty.Await(ctx) {
+		return response{err: context.Cause(ctx)}
+	}
 	values := slices.Concat(s.cfg.Values[:s.before], []any{p.Start, p.End}, s.cfg.Values[s.before:])
 	q := s.session.Query(s.text, values...).Idempotent(true).RoutingToken(p.End)
 	if s.cfg.Query != nil {
 		s.cfg.Query(q)
 	}
-	it := q.PageSize(rows).PageState(state).IterContext(ctx)
+	it := q.PageSize(rows).PageState(at.state).IterContext(ctx)
 	into := r.pages[0]
 	r.pages[0], r.pages[1] = r.pages[1], r.pages[0]
 	err := into.read(it)
-	next := it.PageState()
+	next := place{state: it.PageState()}
 	if closed := it.Close(); closed != nil {
 		err = closed
+	}
+	if err == nil && len(next.state) > 0 && len(into.tokens()) == 0 {
+		if next.empty, err = at.empty.After(at.state, next.state); err != nil {
+			err = &vecql.ProtocolError{Message: "read the next page of a part", Err: err}
+		}
 	}
 	return response{into, next, err}
 }
