@@ -144,5 +144,16 @@ func (t *term) goValue() any {
 		}
 		return t.e.n.value // a text is not rounded
 	}
-	return t.value
+	return goValue(t.value)
+}
+
+// goValue returns the normal form of a literal as a value that Lit documents.
+func goValue(value any) any {
+	switch v := value.(type) {
+	case moment:
+		return v.at
+	case timeOfDay:
+		return time.Duration(v)
+	}
+	return value
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Types of expressions: the tree of terms, and the errors of Compile.
@@ -208,12 +209,16 @@ func (c *checker) settleAlone(t *term) error {
 		t.set(column.Type{Kind: column.Binary})
 	case []float64:
 		t.set(column.VectorOf(column.Float64, len(v)))
+	case cql.UUID:
+		t.set(column.Type{Kind: column.UUID})
+	case moment:
+		return c.settle(t, v.typ)
+	case timeOfDay:
+		return c.settle(t, v.typ())
+	case cql.Duration:
+		return fault(t.e, "an interval has no type of its own; add it to a date or a timestamp")
 	default:
-		kind := literalText(nil)
-		if v != nil {
-			kind = fmt.Sprintf("%T", v)
-		}
-		return fault(t.e, "the literal (%s) has no type here; cast it, or compare it with a column", kind)
+		return fault(t.e, "null has no type here; cast it, or compare it with a column")
 	}
 	return nil
 }
@@ -224,7 +229,7 @@ func (c *checker) settle(t *term, typ column.Type) error {
 		return err
 	}
 	if t.class.isTexts() {
-		if s, _ := bytesOfLiteral(t.value, typ); typ.Kind == column.Fixed && len(s) != typ.Width {
+		if s, _ := bytesOfLiteral(t.value, typ); typ.ValueWidth() > 0 && len(s) != typ.ValueWidth() {
 			return fault(t.e, "a literal of %d bytes has no value in %v", len(s), typ)
 		}
 		return nil
@@ -263,7 +268,7 @@ func (c *checker) against(t *term, typ column.Type) error {
 func (c *checker) comparable(t, a, b *term) error {
 	switch {
 	case a.untyped() && b.untyped():
-		return c.unify(&term{e: t.e, op: t.op}, []*term{a, b})
+		return c.literals(t, []*term{a, b})
 	case a.untyped():
 		a, b = b, a
 	}
@@ -276,8 +281,8 @@ func (c *checker) comparable(t, a, b *term) error {
 		}
 		return nil
 	}
-	if a.class.isNumber() && b.class.isNumber() || a.typ == b.typ ||
-		a.class == b.class && (a.class == classBytes || a.class == classDecimal && a.typ.Scale == b.typ.Scale) {
+	if compareAlways(a.typ, b.typ) || a.typ == b.typ ||
+		a.class == b.class && a.class == classDecimal && a.typ.Scale == b.typ.Scale {
 		return nil
 	}
 	return fault(t.e, "%s, which does not compare with %s", a.describe(), b.describe())
@@ -290,7 +295,7 @@ func (c *checker) several(t *term) error {
 		if len(t.args) == 1 {
 			return c.settleAlone(first)
 		}
-		return c.unify(&term{e: t.e, op: t.op}, t.args)
+		return c.literals(t, t.args)
 	}
 	for _, a := range t.args[1:] {
 		if err := c.comparable(t, first, a); err != nil {

@@ -4,6 +4,7 @@ package expr
 
 import (
 	"math"
+	"slices"
 
 	"github.com/vecql/vecql/column"
 )
@@ -21,23 +22,15 @@ func (c *checker) unify(t *term, args []*term) error {
 		if a.class == classNone || a.class == classVector {
 			return fault(t.e, "%s does not take %s", t.op, a.describe())
 		}
-		common, ok := commonType(typ, a.typ)
+		common, ok := commonAmong(args, typ, a.typ)
 		if !ok {
 			return fault(t.e, "%s: %s has no common type with %v", t.op, a.describe(), typ)
 		}
 		typ = common
 	}
-	for _, a := range args {
-		if !a.untyped() {
-			continue
-		}
-		if wider := literalType(a.value); typ.Kind == 0 || classOf(typ).isNumber() && !hasLiteral(typ, a.value) {
-			common, ok := commonType(typ, wider)
-			if !ok && wider.Kind != 0 {
-				return fault(t.e, "%s: %s has no common type with %v", t.op, a.e, typ)
-			}
-			typ = common
-		}
+	typ, err := c.withLiterals(t, args, typ)
+	if err != nil {
+		return err
 	}
 	if typ.Kind == 0 {
 		return fault(t.e, "%s: no operand has a type", t.op)
@@ -51,6 +44,100 @@ func (c *checker) unify(t *term, args []*term) error {
 	}
 	t.set(typ)
 	return nil
+}
+
+// literals sets the types of compared terms that begin with a literal. Types that all compare, those of numbers and
+// those of bytes, are the ones that the literals have alone. Other terms need a common type.
+func (c *checker) literals(t *term, args []*term) error {
+	var known column.Type
+	for _, a := range args {
+		typ := a.ownType()
+		if known.Kind == 0 {
+			known = typ
+		}
+		if typ.Kind != 0 && !compareAlways(known, typ) {
+			return c.unify(&term{e: t.e, op: t.op}, args)
+		}
+	}
+	if !compareAlways(known, known) {
+		return c.unify(&term{e: t.e, op: t.op}, args)
+	}
+	for _, a := range args {
+		typ := a.ownType()
+		if typ.Kind == 0 { // null
+			typ = known
+		}
+		if a.untyped() {
+			if err := c.settle(a, typ); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownType returns the type of a term. That of a literal is the one that it has alone.
+func (t *term) ownType() column.Type {
+	if t.untyped() {
+		return literalType(t.value)
+	}
+	return t.typ
+}
+
+// commonAmong returns the common type of two terms among several. It is a float if one of the terms is: signed and
+// unsigned integers have no other common type.
+func commonAmong(args []*term, a, b column.Type) (column.Type, bool) {
+	common, ok := commonType(a, b)
+	if !ok && classOf(a).isNumber() && classOf(b).isNumber() && slices.ContainsFunc(args, (*term).isFloat) {
+		return typeFloat64, true
+	}
+	return common, ok
+}
+
+func (t *term) isFloat() bool { return classOf(t.ownType()) == classFloat }
+
+// compareAlways reports whether values of two types compare, whatever the types' parameters.
+func compareAlways(a, b column.Type) bool {
+	x, y := classOf(a), classOf(b)
+	return x.isNumber() && y.isNumber() || x == classBytes && y == classBytes
+}
+
+// withLiterals returns the common type of literals and of the terms with types, which is typ. Texts come last: beside
+// literals of dates, binaries and UUIDs they have the types of these.
+func (c *checker) withLiterals(t *term, args []*term, typ column.Type) (column.Type, error) {
+	alone := typ.Kind == 0
+	for _, texts := range []bool{false, true} {
+		for _, a := range args {
+			if _, isText := a.value.(string); !a.untyped() || isText != texts {
+				continue
+			}
+			wider := literalType(a.value)
+			if alone && isTime(typ) && isTime(wider) {
+				typ = commonTime(typ, wider)
+			} else if typ.Kind == 0 || classOf(typ).isNumber() && !hasLiteral(typ, a.value) {
+				common, ok := commonAmong(args, typ, wider)
+				if !ok && wider.Kind != 0 {
+					return typ, fault(t.e, "%s: %s has no common type with %v", t.op, a.e, typ)
+				}
+				typ = common
+			}
+		}
+	}
+	return typ, nil
+}
+
+// isTime reports whether a type is that of dates, times or timestamps.
+func isTime(t column.Type) bool {
+	return t.Kind == column.Date || t.Kind == column.Time || t.Kind == column.Timestamp
+}
+
+// commonTime returns the type of two literals of times. It is a timestamp if one of two is: the date is its midnight.
+// That of times of day and other times is the first, which the second does not fit.
+func commonTime(a, b column.Type) column.Type {
+	if (a.Kind == column.Time) != (b.Kind == column.Time) {
+		return a
+	}
+	return column.Type{Kind: max(a.Kind, b.Kind), Unit: max(a.Unit, b.Unit), UTC: a.UTC || b.UTC}
 }
 
 // hasLiteral reports whether a type of numbers has the value of a literal.

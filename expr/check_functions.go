@@ -23,8 +23,8 @@ func (c *checker) arithmetic(t *term) error {
 		a, b = b, a
 		t.args[0], t.args[1] = a, b
 	}
-	if _, ok := a.value.(time.Time); ok && a.untyped() && isInterval(b) && (t.op == opAdd || t.op == opSub) {
-		return c.shift(t)
+	if m, ok := a.value.(moment); ok && a.untyped() && isInterval(b) && (t.op == opAdd || t.op == opSub) {
+		return shift(t, m)
 	}
 	if isInterval(b) && (t.op == opAdd || t.op == opSub) {
 		d := intervalOf(b)
@@ -46,24 +46,13 @@ func (c *checker) arithmetic(t *term) error {
 	return c.numbers(t, a, b)
 }
 
-// shift replaces the sum of a literal time and an interval by a literal.
-func (c *checker) shift(t *term) error {
-	at, d, sign := t.args[0].value.(time.Time), intervalOf(t.args[1]), int64(1)
+// shift replaces the sum of a literal date or timestamp and an interval by a literal.
+func shift(t *term, m moment) error {
+	sign := int64(1)
 	if t.op == opSub {
 		sign = -1
 	}
-	clock := clockOf(column.Type{Kind: column.Timestamp, Unit: column.Micros, UTC: true})
-	if at.Nanosecond()%1000 != 0 || d.Nanoseconds%1000 != 0 {
-		clock = clockOf(column.Type{Kind: column.Timestamp, Unit: column.Nanos, UTC: true})
-	}
-	v, err := clock.value(at)
-	if err == nil {
-		v, err = clock.add(d, sign)(v)
-	}
-	if err != nil {
-		return fault(t.e, "%w", err)
-	}
-	value, err := normalize(clock.time(v))
+	value, err := m.shifted(t.args[1], sign)
 	if err != nil {
 		return fault(t.e, "%w", err)
 	}
@@ -109,11 +98,17 @@ func (c *checker) numbers(t, a, b *term) error {
 	return nil
 }
 
+// ofBinaries are the functions of texts that binaries have, too: those with a column or a literal of bytes.
+var ofBinaries = []string{"length", "contains", "starts_with", "ends_with"}
+
+// isBinary reports whether a term is a binary, or a literal that is one without context.
+func (t *term) isBinary() bool {
+	_, bytes := t.value.([]byte)
+	return t.typ.Kind == column.Binary || bytes && t.untyped()
+}
+
 // text checks the functions of texts. The first operand is a text; those of likeness take literals.
 func (c *checker) text(t *term) error {
-	first := t.args[0]
-	binary := slices.Contains([]string{"length", "contains", "starts_with", "ends_with"}, t.op) &&
-		first.typ.Kind == column.Binary
 	switch t.op {
 	case "length", "strlen":
 		t.set(typeInt64)
@@ -137,8 +132,8 @@ func (c *checker) text(t *term) error {
 		}
 	}
 	want := typeString
-	if binary {
-		want = first.typ
+	if slices.Contains(ofBinaries, t.op) && slices.ContainsFunc(texts, (*term).isBinary) {
+		want = column.Type{Kind: column.Binary}
 	}
 	if err := c.all(t, texts, want, t.typ); err != nil {
 		return err
@@ -180,6 +175,11 @@ func (c *checker) timePart(t *term) error {
 		return fault(t.args[0].e, "the first argument of %s is one of %q", t.op, all)
 	}
 	at := t.args[1]
+	if _, ok := at.value.(moment); ok && at.untyped() {
+		if err := c.settleAlone(at); err != nil {
+			return err
+		}
+	}
 	if at.class != classDate && at.class != classTimestamp {
 		return fault(t.e, "%s requires a date or a timestamp: %s", t.op, at.describe())
 	}
@@ -284,7 +284,7 @@ func (c *checker) cast(t *term) error {
 			return c.settle(a, to)
 		}
 		if err := c.settleAlone(a); err != nil {
-			return c.settle(a, to) // a time
+			return err
 		}
 	}
 	if !castable(a.typ, to) {

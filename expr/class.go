@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
@@ -137,9 +136,9 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 		r.SetFloat64(v)
 	case *big.Rat: // of a decimal
 		r.Set(v)
-	case time.Time:
-		r.SetInt64(v.Unix())
-		r.Add(r, big.NewRat(int64(v.Nanosecond()), 1e9))
+	case moment:
+		r.SetInt64(v.at.Unix())
+		r.Add(r, big.NewRat(int64(v.at.Nanosecond()), 1e9))
 		switch class {
 		case classDate:
 			return r.Quo(r, big.NewRat(86400, 1)), true
@@ -147,6 +146,8 @@ func ratOf(value any, t column.Type) (*big.Rat, bool) {
 			return r.Mul(r, big.NewRat(t.Unit.PerSecond(), 1)), true
 		}
 		return nil, false
+	case timeOfDay:
+		return ratOf(cql.Duration{Nanoseconds: int64(v)}, t)
 	case cql.Duration:
 		if class != classTime || v.Months != 0 || v.Days != 0 {
 			return nil, false
@@ -173,17 +174,11 @@ func fromText(value any, t column.Type) (any, bool) {
 	}
 	switch classOf(t) {
 	case classDate, classTimestamp:
-		v, err := parseTime(s)
+		v, err := parseTimestamp(s)
 		return v, err == nil
 	case classTime:
-		for _, layout := range []string{"15:04:05.999999999", "15:04"} {
-			if v, err := time.Parse(layout, s); err == nil {
-				h, m, sec := v.Clock()
-				clock := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(sec)*time.Second
-				return cql.Duration{Nanoseconds: int64(clock) + int64(v.Nanosecond())}, true
-			}
-		}
-		return nil, false
+		v, err := parseClock(s)
+		return v, err == nil
 	case classDecimal:
 		r, ok := new(big.Rat).SetString(s)
 		return r, ok && len(s) < maxDecimalText && strings.Trim(s, "+-.0123456789") == ""
@@ -213,9 +208,9 @@ func bytesOfLiteral(value any, t column.Type) (string, bool) {
 	case string:
 		return v, t.Kind != column.UUID
 	case []byte:
-		return string(v), t.Kind != column.UUID && t.Kind != column.String
+		return string(v), t.Kind != column.String
 	case cql.UUID:
-		return string(v[:]), t.Kind == column.UUID || t.Kind == column.Fixed && t.Width == 16
+		return string(v[:]), t.Kind != column.String
 	}
 	return "", false
 }

@@ -44,7 +44,7 @@ func ExampleParse() {
 	_, err = expr.Parse("price > 3 or name like")
 	fmt.Println(err)
 	// Output:
-	// case when at >= timestamp '2026-01-01T00:00:00Z' then lower(name) else 'old' end <nil>
+	// case when at >= date '2026-01-01' then lower(name) else 'old' end <nil>
 	// expr: at offset 22: found the end, want a column, a literal or a function
 }
 

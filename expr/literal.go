@@ -22,7 +22,8 @@ import (
 //	string                       a text, or a date, time, timestamp, decimal or UUID where the context requires one
 //	[]byte                       of Binary and Fixed columns
 //	[16]byte                     a UUID
-//	time.Time                    of Date and Timestamp columns, compared as an instant; years 0 to 9999
+//	time.Time                    of Date and Timestamp columns, compared as an instant; years 0 to 9999; without a column
+//	                             a Timestamp in UTC
 //	time.Duration, cql.Duration  an interval; without months and days also a time of day
 //	[]float32, []float64         a vector
 //
@@ -33,17 +34,13 @@ func Lit(v any) Expr {
 }
 
 // normalize returns the normal form of the value of a literal: nil, bool, int64, uint64 beyond int64, float64, string,
-// []byte, cql.UUID, time.Time in UTC, cql.Duration, []float64. It copies slices.
+// []byte, cql.UUID, moment, timeOfDay, cql.Duration, []float64. It copies slices.
 func normalize(v any) (any, error) {
 	switch x := v.(type) {
-	case nil:
-		return nil, nil
-	case time.Time:
-		x = x.UTC().Round(0)
-		if y := x.Year(); y < 0 || y > 9999 {
-			return nil, fmt.Errorf("time literal with year %d, want 0 to 9999", y)
-		}
+	case nil, moment, timeOfDay:
 		return x, nil
+	case time.Time:
+		return timestampAt(x, true)
 	case time.Duration:
 		return cql.Duration{Nanoseconds: int64(x)}, nil
 	case cql.Duration:
@@ -98,9 +95,6 @@ func integer(v uint64) any {
 	return v
 }
 
-// timeLayout is the layout of time.Time literals in text.
-const timeLayout = "2006-01-02T15:04:05.999999999Z07:00"
-
 // literalText returns the text of a literal.
 func literalText(value any) string {
 	switch v := value.(type) {
@@ -114,8 +108,10 @@ func literalText(value any) string {
 		return "x'" + hex.EncodeToString(v) + "'"
 	case cql.UUID:
 		return "uuid " + quote(v.String())
-	case time.Time:
-		return "timestamp " + quote(v.Format(timeLayout))
+	case moment:
+		return v.text()
+	case timeOfDay:
+		return v.text()
 	case cql.Duration:
 		return "interval " + quote(v.String())
 	case []float64:
@@ -147,9 +143,11 @@ func floatText(f float64) string {
 func typedLiteral(name, text string) (value any, known bool, err error) {
 	switch name {
 	case "date":
-		value, err = time.Parse("2006-01-02", text)
+		value, err = parseDate(text)
 	case "timestamp":
-		value, err = parseTime(text)
+		value, err = parseTimestamp(text)
+	case "time":
+		value, err = parseClock(text)
 	case "interval":
 		value, err = cql.ParseDuration(text)
 	case "uuid":
@@ -163,17 +161,4 @@ func typedLiteral(name, text string) (value any, known bool, err error) {
 		return nil, true, fmt.Errorf("%q is not a value of %s", text, name)
 	}
 	return value, true, nil
-}
-
-// parseTime parses a date, or a date and a time, with an optional zone; without one it is in UTC.
-func parseTime(s string) (time.Time, error) {
-	for _, layout := range []string{
-		"2006-01-02", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", timeLayout,
-		"2006-01-02 15:04:05.999999999Z07:00",
-	} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is not a time such as 2006-01-02T15:04:05Z", s)
 }

@@ -11,7 +11,7 @@ type Node struct {
 	Op        string
 	Args      []Expr // the operands; not to be modified
 	Column    string // the name of a column
-	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another normal form of [Lit]
+	Value     any    // of a literal: nil, bool, int64, uint64, float64, string or another type of [Lit]
 	Aggregate bool   // Op is an aggregate, such as "sum"
 	Offset    int    // in the parsed text; -1 if the operation was made in Go
 }
@@ -22,7 +22,9 @@ func (e Expr) Node() Node {
 		return Node{Offset: -1}
 	}
 	n := e.n
-	return Node{Op: n.op, Args: n.args, Column: n.name, Value: n.value, Aggregate: isAggregate(n.op), Offset: n.at - 1}
+	node := Node{Op: n.op, Args: n.args, Column: n.name, Aggregate: isAggregate(n.op), Offset: n.at - 1}
+	node.Value = goValue(n.value)
+	return node
 }
 
 // Replace returns the expression with parts replaced: f returns the replacement of a part, and whether there is one. It

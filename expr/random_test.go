@@ -204,14 +204,17 @@ func (g *generator) compare(depth int) Expr {
 		typ := pick(g, column.Type{Kind: column.Date}, smallTypes["at"], smallTypes["local"])
 		x = func() Expr { return g.time(depth, typ) }
 		literal = func() Expr {
-			return pick(g, Lit("2026-02-28"), Lit(time.Date(2025, 3, 4, 5, 6, 7, 8, time.UTC)), Lit("1970-01-01T00:00:00.5Z"))
+			return pick(g, Lit("2026-02-28"), Lit(time.Date(2025, 3, 4, 5, 6, 7, 8, time.UTC)), Lit("1970-01-01T00:00:00.5Z"),
+				g.parsed("date '2026-02-28'"), g.parsed("timestamp '2026-02-28'"), g.parsed("timestamp '2026-02-28 01:00:00+01:00'"))
 		}
 	case 4:
 		c := g.column(classTime, classDecimal, classBytes)
 		x = func() Expr { return c }
 		switch t := g.fields[column.Schema(g.fields).Index(c.n.name)].Type; classOf(t) {
 		case classTime:
-			literal = func() Expr { return pick(g, Lit("12:30"), Lit(90*time.Minute), Lit(time.Nanosecond)) }
+			literal = func() Expr {
+				return pick(g, Lit("12:30"), Lit(90*time.Minute), Lit(time.Nanosecond), g.parsed("time '12:30'"))
+			}
 		case classBytes:
 			literal = func() Expr { return Lit([]byte(pick(g, words...))) }
 			if t.Kind == column.UUID {
@@ -225,7 +228,9 @@ func (g *generator) compare(depth int) Expr {
 	if g.IntN(2) == 0 {
 		b = literal()
 	}
-	switch g.IntN(10) {
+	switch g.IntN(11) {
+	case 10:
+		return pick(g, Expr.Eq, Expr.Lt, Expr.Ge)(literal(), literal())
 	case 0:
 		return a.In(b, literal(), literal())
 	case 1:
@@ -238,6 +243,16 @@ func (g *generator) compare(depth int) Expr {
 		return pick(g, literal().Lt(a), literal().Between(a, literal()), literal().Between(literal(), a), literal().In(literal(), a, nil))
 	}
 	return pick(g, Expr.Eq, Expr.Ne, Expr.Lt, Expr.Le, Expr.Gt, Expr.Ge)(a, b)
+}
+
+// parsed returns the expression of a text.
+func (g *generator) parsed(text string) Expr {
+	e, err := Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	e.n.at = 0
+	return e
 }
 
 // literal returns a number.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sql
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/pipe"
+)
+
+// Random expressions on literals, with DuckDB's values. testdata/literals.py writes them.
+
+func TestLiteralsOfDuckDB(t *testing.T) {
+	text, err := os.ReadFile("testdata/literals.json")
+	require.NoError(t, err)
+	var cases []struct {
+		SQL   string  `json:"sql"`
+		Value *string `json:"value"`
+	}
+	require.NoError(t, json.Unmarshal(text, &cases))
+	require.Greater(t, len(cases), 300)
+	one := column.NewBatch(column.Of("one", []int64{1}))
+	for _, c := range cases {
+		for _, form := range []string{"select @ as v from t", "select @ as v from t group by @", "select max(@) as v from t", "select distinct @ as v from t order by v"} {
+			sql := strings.ReplaceAll(form, "@", c.SQL)
+			s, err := Parse(sql)
+			require.NoError(t, err, sql)
+			p, err := s.Plan(pipe.Batches(one), one.Schema())
+			require.NoError(t, err, sql)
+			got, err := p.Pipe.Batch(t.Context())
+			require.NoError(t, err, sql)
+			require.Equal(t, 1, got.Rows, sql)
+			v := &got.Columns[0]
+			if c.Value == nil {
+				require.True(t, v.Null(0), "%s: %s", sql, v.Format(0, math.MaxInt))
+				continue
+			}
+			require.False(t, v.Null(0), sql)
+			require.Equal(t, strings.TrimSuffix(*c.Value, " 00:00:00"), asDuckDB(v), sql)
+		}
+	}
+}
+
+// asDuckDB returns the text of a value in row 0 as DuckDB has it. The midnight of a date is the date, because DuckDB's
+// date_trunc returns timestamps.
+func asDuckDB(c *column.Column) string {
+	text := c.Format(0, math.MaxInt)
+	switch v := c.Value(0).(type) {
+	case time.Duration:
+		text = time.Unix(0, int64(v)).UTC().Format("15:04:05.999999999")
+	case time.Time:
+		text = strings.Replace(strings.Replace(text, "T", " ", 1), "Z", "+00", 1)
+	}
+	return strings.TrimSuffix(text, " 00:00:00")
+}
