@@ -28,7 +28,8 @@
 //
 // A position is a token and the number of rows of that token, not the server's paging state, which depends on the
 // version and may expire. To resume within a partition the scan therefore reads the partition from its start, and drops
-// the acknowledged rows. The order of rows in a partition is that of the clustering columns.
+// the acknowledged rows. The order of rows in a partition is that of the clustering columns. When acknowledged rows of
+// this partition are deleted before the scan resumes, as many of its other rows are missed.
 //
 // # Statements
 //

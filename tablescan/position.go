@@ -42,12 +42,23 @@ var errOrder = errors.New("rows are not in the order of their tokens")
 // A cursor follows the rows of a part from page to page.
 type cursor struct {
 	part Part  // as it was when the cursor was at its start
-	skip int64 // rows of the token part.Start+1 that are still to be dropped
 	last int64 // the token of the last row
 	seen int64 // the number of rows of that token so far, dropped ones included; 0 before the first row
 }
 
-func newCursor(p Part) cursor { return cursor{part: p, skip: p.Skip} }
+func newCursor(p Part) cursor { return cursor{part: p} }
+
+// toDrop returns the number of rows that are still to be dropped, at most: those of the token part.Start+1 that were
+// read before. A row of another token ends them, since the partition may have fewer rows by now.
+func (c *cursor) toDrop() int64 {
+	switch {
+	case c.seen == 0:
+		return c.part.Skip
+	case c.last == c.part.Start+1:
+		return max(c.part.Skip-c.seen, 0)
+	}
+	return 0
+}
 
 // pass moves the cursor over a page. It returns the number of rows at the start of the page that were read before, and
 // the position after the page.
@@ -63,13 +74,9 @@ func (c *cursor) pass(tokens []int64) (dropped int, rest Part, err error) {
 		default:
 			return 0, Part{}, fmt.Errorf("%w: token %d follows %d", errOrder, t, c.last)
 		}
-	}
-	for dropped < len(tokens) && c.skip > 0 && tokens[dropped] == c.part.Start+1 {
-		dropped++
-		c.skip--
-	}
-	if dropped < len(tokens) {
-		c.skip = 0
+		if t == c.part.Start+1 && c.seen <= c.part.Skip {
+			dropped++
+		}
 	}
 	// c.last is above part.Start, so that this does not overflow
 	return dropped, Part{Start: c.last - 1, End: c.part.End, Skip: c.seen}, nil

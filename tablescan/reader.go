@@ -3,6 +3,7 @@
 package tablescan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,11 @@ const (
 )
 
 // restartAfter is the number of failures of one page after which an attempt begins again at the position of its part,
-// because the state of the page may be the cause.
+// because the state of the page may be the cause. With fewer retries the last one begins there.
 const restartAfter = 6
+
+// errSameState means that a page ends where it began. Its state would be requested for ever.
+var errSameState = errors.New("the state of the next page is that of this one")
 
 // A reader is a worker of a scan.
 type reader struct {
@@ -94,7 +98,7 @@ func (r *reader) read(ctx context.Context, w *work) error {
 			return &RangeError{Part: w.Part, Failures: w.failures, Err: err}
 		}
 		a.fails++
-		if cut := r.scan.failed(r.number, w); cut || !mayRepeat(err) || a.fails == restartAfter {
+		if cut := r.scan.failed(r.number, w); cut || !mayRepeat(err) || a.fails == min(restartAfter, r.scan.cfg.Retries) {
 			a = newAttempt(w.Part)
 		}
 		wait := background.Exponential(firstWait, longWait, w.failures-1)
@@ -167,8 +171,8 @@ func (a *attempt) read(got response, sizes *pager) (dropped int, rest Part, err 
 // pageRows returns the number of rows to request.
 func (r *reader) pageRows(a *attempt) int {
 	rows := r.scan.pages.next()
-	if a.at.skip > 0 && a.fails == 0 { // few large pages reach the new rows sooner
-		rows = max(rows, int(min(a.at.skip, int64(r.scan.pages.full()))))
+	if a.fails == 0 { // few large pages reach the new rows sooner
+		rows = max(rows, int(min(a.at.toDrop(), int64(r.scan.pages.full()))))
 	}
 	return rows
 }
@@ -235,18 +239,25 @@ func (r *reader) fetch(ctx context.Context, p Part, at place, rows int) response
 	if closed := it.Close(); closed != nil {
 		err = closed
 	}
-	if err == nil && len(next.state) > 0 && len(into.tokens()) == 0 {
+	switch {
+	case err != nil || len(next.state) == 0:
+	case len(into.tokens()) == 0:
 		if next.empty, err = at.empty.After(at.state, next.state); err != nil {
 			err = &vecql.ProtocolError{Message: "read the next page of a part", Err: err}
 		}
+	case bytes.Equal(next.state, at.state):
+		err = errSameState
 	}
 	return response{into, next, err}
 }
 
 // mayRepeat reports whether a request that failed with err may succeed later.
 func mayRepeat(err error) bool {
-	if errors.Is(err, vecql.ErrSessionClosed) {
+	switch {
+	case errors.Is(err, vecql.ErrSessionClosed):
 		return false
+	case errors.Is(err, errSameState), errors.Is(err, paging.ErrRepeated): // another node may have the next page
+		return true
 	}
 	switch vecql.ErrorClassOf(err) {
 	case vecql.ClassOther, vecql.ClassInvalid, vecql.ClassCanceled:

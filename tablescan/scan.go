@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/cqltext"
 )
 
 // The scan: its configuration and its state.
@@ -184,8 +185,8 @@ func (s *Scan) setText(ctx context.Context, src *source, keyspace string) (id ve
 		names[i] = c.Name
 	}
 	s.text, s.before = src.ranged(names, columns)
-	if s.before > len(s.cfg.Values) {
-		return id, src.refuse(fmt.Sprintf("it has %d bind markers, Config.Values has %d values", s.before, len(s.cfg.Values)))
+	if markers := len(cqltext.BindMarkers(s.text)) - 2; markers != len(s.cfg.Values) {
+		return id, src.refuse(fmt.Sprintf("it has %d bind markers, Config.Values has %d values", markers, len(s.cfg.Values)))
 	}
 	m, err := s.session.StatementMetadata(ctx, s.text, "")
 	if err != nil {

@@ -77,6 +77,7 @@ func TestScanSelects(t *testing.T) {
 			"SELECT v FROM t PER PARTITION LIMIT 2":                                   nil,
 			"SELECT cast(n AS text) FROM t":                                           nil,
 			"SELECT v FROM t WHERE n IN (?, ?) PER PARTITION LIMIT 1 ALLOW FILTERING": {0, 1},
+			"SELECT v FROM t WHERE n > ? PER PARTITION LIMIT ? ALLOW FILTERING":       {1, 2},
 		} {
 			want := batches(t, c.session.Query(text, values...).Batches(t.Context()))
 			got := batches(t, c.scan(t, text, tablescan.Config{Values: values}).Batches(t.Context()))
@@ -126,6 +127,23 @@ func TestNewErrors(t *testing.T) {
 			require.ErrorAs(t, err, &refused, text)
 			require.ErrorContains(t, err, "tablescan: ")
 		}
+		requireReason := func(text, reason string, values ...any) {
+			t.Helper()
+			_, err := tablescan.New(t.Context(), c.session, text, tablescan.Config{Values: values})
+			var refused *tablescan.StatementError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, text, refused.Statement)
+			require.Equal(t, reason, refused.Reason)
+		}
+		// values are in the order of the markers, which a name could change
+		requireReason("SELECT v FROM t WHERE n = :n ALLOW FILTERING", "it has the named bind marker :n", 1)
+		requireReason("SELECT v FROM t WHERE n = ? AND s = :s ALLOW FILTERING", "it has the named bind marker :s", 1, 2)
+		requireReason(`SELECT v FROM t WHERE n = :"A b" ALLOW FILTERING`, "it has the named bind marker :A b", 1)
+		requireReason("SELECT v FROM t WHERE n = ? AND s = ? ALLOW FILTERING",
+			"it has 2 bind markers, Config.Values has 1 values", 1)
+		requireReason("SELECT v FROM t", "it has 0 bind markers, Config.Values has 1 values", 1)
+		requireReason("SELECT v FROM t WHERE n = ? PER PARTITION LIMIT ? ALLOW FILTERING",
+			"it has 2 bind markers, Config.Values has 3 values", 1, 2, 3)
 		for text, want := range map[string]error{
 			"SELECT v FROM none":      vecql.ErrNoTable,
 			"SELECT v FROM none.t":    vecql.ErrKeyspaceDoesNotExist,
