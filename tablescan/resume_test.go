@@ -80,7 +80,9 @@ func rowsOf(t *testing.T, b *column.Batch) []modelRow {
 	return list
 }
 
-func compareRows(a, b modelRow) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.n, b.n)) }
+func compareRows(a, b modelRow) int {
+	return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.n, b.n))
+}
 
 // A reading is the rows that the runs of a scan have acknowledged.
 type reading struct {
