@@ -48,7 +48,8 @@ func (p Progress) Has(first, end int64) bool {
 	return first >= end
 }
 
-// rowSets are the rows of one source. doubt are those that were sent and whose outcome is unknown.
+// rowSets are the rows of one source. doubt are those that this writer or an earlier one sent and whose outcome is
+// unknown.
 type rowSets struct{ done, started, doubt intervals }
 
 // A ledger records the positions of rows that are done, and stores them in a file.
@@ -61,6 +62,7 @@ type ledger struct {
 	mu      sync.Mutex
 	sources map[string]*rowSets
 	changed bool // since the last save
+	settled bool // no further row is sent
 
 	saving sync.Mutex // held while the file is written; never taken while mu is held
 }
@@ -93,6 +95,7 @@ func openLedger(path, job string) (*ledger, error) {
 		if !sets.done.valid() || !sets.started.valid() {
 			return nil, fmt.Errorf("%w: read %s: invalid intervals of source %q", ErrCheckpoint, path, name)
 		}
+		again.doubt = toIntervals(p.Started)
 		l.resumed[name], l.sources[name] = sets, again
 	}
 	return l, nil
@@ -132,9 +135,13 @@ func (l *ledger) done(sets *rowSets, index int64, n int) {
 	l.mu.Unlock()
 }
 
-// start records durably that rows may be sent.
+// start records durably that rows may be sent. A row that starts after Close would be in doubt for the next run.
 func (l *ledger) start(sets *rowSets, first, end int64) error {
 	l.mu.Lock()
+	if l.settled {
+		l.mu.Unlock()
+		return ErrClosed
+	}
 	sets.started.add(first, end)
 	l.changed = true
 	l.mu.Unlock()
@@ -152,9 +159,10 @@ func (l *ledger) doubt(sets *rowSets, index int64, n int) {
 func (l *ledger) settle() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.settled = true
 	for _, s := range l.sources {
 		if len(s.started) > 0 {
-			s.started, l.changed = slices.Clone(s.doubt), true
+			s.started, l.changed = s.doubt.without(s.done), true
 		}
 	}
 }

@@ -49,6 +49,24 @@ func TestIntervals(t *testing.T) {
 	require.False(t, intervals{{-1, 3}}.valid())
 }
 
+// TestIntervalsWithout compares differences of sets with maps.
+func TestIntervalsWithout(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		var a, b intervals
+		for range r.IntN(6) {
+			i, j := r.Int64N(40), r.Int64N(40)
+			a.add(i, i+r.Int64N(12))
+			b.add(j, j+r.Int64N(9))
+		}
+		rest := a.without(b)
+		require.True(t, rest.valid(), rest)
+		for n := range int64(60) {
+			require.Equal(t, a.has(n) && !b.has(n), rest.has(n), "%d in %v without %v", n, a, b)
+		}
+	}
+}
+
 // TestResume writes half of the rows, some of which fail, and resumes with a new writer.
 func TestResume(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {

@@ -105,11 +105,9 @@ type worker struct{ tasks chan task }
 func (w *Writer) offer(t task) (accepted bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.err != nil:
-		return false, w.err
-	case w.closed:
-		return false, ErrClosed
+	switch err := w.stopped(); {
+	case err != nil:
+		return false, err
 	case w.tasks > 0 && (w.tasks >= 2*w.o.MaxInFlight || w.pendingBytes+int64(t.size) > w.o.MaxBytes):
 		w.waits = true
 		return false, nil
@@ -198,7 +196,7 @@ func (w *Writer) work(k *worker) {
 }
 
 // done handles the end of a request that began then, with the error err. It returns the next task for the worker; false
-// means that the worker is idle, or that the writer has ended.
+// means that the worker is idle.
 func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task, more bool) {
 	now := time.Now()
 	if t.attempts++; t.attempts == 1 {
@@ -226,14 +224,12 @@ func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task,
 		w.split(t, err)
 	case rejected:
 		w.mu.Unlock() // the slot of the target is free while the program handles the row
-		w.reject(t, err)
+		done := w.reject(&t, err)
 		w.mu.Lock()
+		w.finishRejected(t, err, done)
 	}
-	switch next, more = w.begin(t.target); {
-	case more:
-	case w.ended: // while the program handled the row
-		close(k.tasks)
-	default:
+	// w.mu is held since the task has ended: when no task is left, all workers are idle
+	if next, more = w.begin(t.target); !more {
 		w.idle = append(w.idle, k)
 	}
 	w.sendMore(t.target)
@@ -246,10 +242,11 @@ func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task,
 }
 
 // hasRoom reports whether a Write waits for room and should try again: there is much room, so that Write is not woken
-// for each row. The target is that of a request that has ended. Callers hold w.mu.
+// for each row. That is so at the latest when no task is left. The target is that of a request that has ended. Callers
+// hold w.mu.
 func (w *Writer) hasRoom(t *target) bool {
-	room := w.waits && (w.tasks == 0 ||
-		t.queued() <= int(t.limit.limit)/2 && w.tasks <= 2*w.o.MaxInFlight*7/8 && w.pendingBytes <= w.o.MaxBytes/8*7)
+	room := w.waits && t.queued() <= int(t.limit.limit)/2 && w.tasks <= 2*w.o.MaxInFlight*7/8 &&
+		w.pendingBytes <= w.o.MaxBytes/8*7
 	if room {
 		w.waits = false
 	}

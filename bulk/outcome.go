@@ -20,7 +20,7 @@ const (
 	sentAgain
 	divided // the rows of a batch are sent one by one
 	rejected
-	dropped // the writer has stopped; the row is not done
+	dropped // the session is closed; the row is not done
 )
 
 // mayPass are the classes of failures that may pass.
@@ -46,8 +46,6 @@ func (w *Writer) decideRow(t *task, now time.Time, err error) outcome {
 	case errors.Is(err, vecql.ErrSessionClosed):
 		w.fail(fmt.Errorf("bulk: %w", unprefixed(err)))
 		return dropped
-	case w.ctx.Err() != nil:
-		return dropped
 	case !mayPass[class] && !errors.Is(err, vecql.ErrStatementChanged):
 		return rejected
 	case now.Sub(t.since) >= w.o.RetryFor, !w.repeatable && vecql.MayHaveApplied(err):
@@ -68,28 +66,31 @@ func (w *Writer) mayReject() bool {
 	return n <= uint64(w.o.MaxRejected) || float64(n) <= w.o.MaxRejectedPercent/100*float64(rows)
 }
 
-// reject ends a row that failed for good: it passes the row to the program, or stops the writer.
-func (w *Writer) reject(t task, err error) {
+// reject passes a row that failed for good to the program, or stops the writer. It reports whether the row is done. A
+// writer that has stopped leaves the row to the next run, as those that Close has canceled.
+func (w *Writer) reject(t *task, err error) (done bool) {
 	w.sink.Lock()
 	defer w.sink.Unlock()
-	done := false
-	if w.errorOf(nil) == nil {
-		r := Rejection{Source: t.job.source, Index: t.index(), Attempts: t.attempts, Err: err}
-		t.job.rows.describe(&r, t.row)
-		if !w.mayReject() {
-			w.fail(&RejectedError{Rows: w.count.rejected.Load() + 1, Last: r})
-		} else if failed := w.callRejected(r); failed != nil {
-			w.fail(fmt.Errorf("bulk: Options.Rejected: %w", failed))
-		} else {
-			done = true
-		}
+	if w.errorOf(nil) != nil {
+		return false
 	}
-	if done {
-		w.count.rejected.Add(1)
-		w.ledger.done(t.job.sets, t.index(), t.rows)
+	r := Rejection{Source: t.job.source, Index: t.index(), Attempts: t.attempts, Err: err}
+	t.job.rows.describe(&r, t.row)
+	if !w.mayReject() {
+		w.fail(&RejectedError{Rows: w.count.rejected.Load() + 1, Last: r})
+		return false
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	if err := w.callRejected(r); err != nil {
+		w.fail(fmt.Errorf("bulk: Options.Rejected: %w", err))
+		return false
+	}
+	w.count.rejected.Add(1)
+	w.ledger.done(t.job.sets, t.index(), t.rows)
+	return true
+}
+
+// finishRejected ends a row that failed with err, after reject has returned done. Callers hold w.mu.
+func (w *Writer) finishRejected(t task, err error, done bool) {
 	if done {
 		w.finish(t)
 	} else {

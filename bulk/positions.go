@@ -40,6 +40,21 @@ func (s *intervals) add(i, j int64) {
 	*s = slices.Delete(set, first+1, last)
 }
 
+// without returns the numbers of the set that the other one does not have.
+func (s intervals) without(other intervals) (rest intervals) {
+	for _, v := range s {
+		for _, o := range other {
+			if o[1] <= v[0] || o[0] >= v[1] {
+				continue
+			}
+			rest.add(v[0], o[0])
+			v[0] = min(o[1], v[1])
+		}
+		rest.add(v[0], v[1])
+	}
+	return rest
+}
+
 // has reports whether the set contains n.
 func (s intervals) has(n int64) bool {
 	_, ok := s.find(n)

@@ -174,7 +174,7 @@ func (w *Writer) acceptRow(ctx context.Context, j *job, i int) error {
 // acceptFailed accepts a row that was not sent and fails for good.
 func (w *Writer) acceptFailed(t task, err error) error {
 	w.mu.Lock()
-	stopped := w.err
+	stopped := w.stopped()
 	if stopped == nil {
 		w.pending++
 		w.tasks++
@@ -183,8 +183,11 @@ func (w *Writer) acceptFailed(t task, err error) error {
 	if stopped != nil {
 		return stopped
 	}
-	w.reject(t, err)
-	return w.errorOf(nil)
+	done := w.reject(&t, err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.finishRejected(t, err, done)
+	return w.err
 }
 
 // fieldsOf returns the columns that T has a field for, of those that the writer of Insert takes, as a schema without

@@ -389,6 +389,11 @@ func TestStoppedNotIdempotent(t *testing.T) {
 		require.EqualValues(t, 10, w.Stats().Rows)
 		s.cluster.ClearFaults()
 
+		require.NoError(t, open().Close(t.Context())) // a run that does not come to the rows
+		w = open()
+		require.ErrorIs(t, w.Write(ctx, b), context.DeadlineExceeded)
+		require.NoError(t, w.Close(t.Context()))
+
 		o.MaxRejected = rows
 		o.Rejected = func(r Rejection) error {
 			if !errors.Is(r.Err, ErrInDoubt) {

@@ -48,7 +48,6 @@ type Writer struct {
 	mu           sync.Mutex
 	err          error // the first one; the writer has stopped
 	closed       bool
-	ended        bool // no task is pending; workers return
 	targets      map[vecql.Target]*target
 	inFlight     int
 	peakInFlight int
@@ -126,7 +125,8 @@ func (w *Writer) saveRegularly() {
 	}
 }
 
-// lock waits until no other call accepts rows.
+// lock waits until no other call accepts rows. A call whose context has ended never accepts rows: the numbers of rows
+// without a source must not depend on which of two events the select takes.
 func (w *Writer) lock(ctx context.Context) error {
 	select {
 	case <-w.accepting:
@@ -138,11 +138,21 @@ func (w *Writer) lock(ctx context.Context) error {
 	w.mu.Unlock()
 	if closed {
 		err = ErrClosed
+	} else if err == nil {
+		err = ctx.Err()
 	}
 	if err != nil {
 		w.unlock()
 	}
 	return err
+}
+
+// stopped returns the error with which the writer refuses a further row of a call. Callers hold w.mu.
+func (w *Writer) stopped() error {
+	if w.err == nil && w.closed {
+		return ErrClosed
+	}
+	return w.err
 }
 
 func (w *Writer) unlock() { w.accepting <- struct{}{} }
@@ -206,8 +216,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	}
 	w.retry.Stop()
 	w.mu.Lock()
-	w.ended = true
-	for _, k := range w.idle {
+	for _, k := range w.idle { // all workers
 		close(k.tasks)
 	}
 	w.mu.Unlock()
