@@ -39,17 +39,15 @@ func systemEach(ctx context.Context, conn *conn, stmt string, each func(systemRo
 	params := queryParams{consistency: One, pageSize: systemPageSize}
 	var run *paging.EmptyRun
 	for run.Await(ctx) {
-		empty := true
+		rows := 0
 		next, err := systemPage(ctx, conn, stmt, &params, func(row systemRow) {
-			empty = false
+			rows++
 			each(row)
 		})
 		if err != nil || len(next) == 0 {
 			return err
 		}
-		if !empty {
-			run = nil
-		} else if run, err = run.After(params.pagingState, next); err != nil {
+		if run, err = run.After(rows, params.pagingState, next); err != nil {
 			return &ProtocolError{Message: "read the next page from node " + conn.addr(), Err: err}
 		}
 		if err := ctx.Err(); err != nil {

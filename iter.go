@@ -92,17 +92,7 @@ func (it *Iter) start(sent []byte, err error) {
 	if it.query != nil && !it.once && it.query.prefetch >= 0 {
 		it.aheadRow = n - int(float64(n)*min(it.query.prefetch, 1))
 	}
-	if next := it.res.rows.meta.pagingState; n > 0 || len(next) == 0 {
-		it.empty = nil
-	} else {
-		it.addEmpty(sent, next)
-	}
-}
-
-// addEmpty adds a page without rows to the run of such pages. next is the state of the page after it.
-func (it *Iter) addEmpty(sent, next []byte) {
-	var err error
-	if it.empty, err = it.empty.After(sent, next); err != nil {
+	if it.empty, err = it.empty.After(n, sent, it.res.rows.meta.pagingState); err != nil {
 		it.fail(&ProtocolError{Message: "read the next page from node " + it.node.info.addr.String(), Err: err})
 		it.endPage()
 	}

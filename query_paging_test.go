@@ -247,7 +247,7 @@ func TestPagesWithoutRows(t *testing.T) {
 					err := read(q)
 					var violation *ProtocolError
 					require.ErrorAs(t, err, &violation)
-					require.ErrorContains(t, err, "page without rows")
+					require.ErrorContains(t, err, "leads to the same page again")
 					require.ErrorContains(t, err, c.Nodes[0].Addr())
 					require.LessOrEqual(t, requests.Load(), int32(2))
 				}

@@ -3,7 +3,6 @@
 package tablescan
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +26,6 @@ const (
 // restartAfter is the number of failures of one page after which an attempt begins again at the position of its part,
 // because the state of the page may be the cause. With fewer retries the last one begins there.
 const restartAfter = 6
-
-// errSameState means that a page ends where it began. Its state would be requested for ever.
-var errSameState = errors.New("the state of the next page is that of this one")
 
 // A reader is a worker of a scan.
 type reader struct {
@@ -239,14 +235,10 @@ func (r *reader) fetch(ctx context.Context, p Part, at place, rows int) response
 	if closed := it.Close(); closed != nil {
 		err = closed
 	}
-	switch {
-	case err != nil || len(next.state) == 0:
-	case len(into.tokens()) == 0:
-		if next.empty, err = at.empty.After(at.state, next.state); err != nil {
+	if err == nil {
+		if next.empty, err = at.empty.After(len(into.tokens()), at.state, next.state); err != nil {
 			err = &vecql.ProtocolError{Message: "read the next page of a part", Err: err}
 		}
-	case bytes.Equal(next.state, at.state):
-		err = errSameState
 	}
 	return response{into, next, err}
 }
@@ -256,7 +248,7 @@ func mayRepeat(err error) bool {
 	switch {
 	case errors.Is(err, vecql.ErrSessionClosed):
 		return false
-	case errors.Is(err, errSameState), errors.Is(err, paging.ErrRepeated): // another node may have the next page
+	case errors.Is(err, paging.ErrRepeated): // another node may have the next page
 		return true
 	}
 	switch vecql.ErrorClassOf(err) {

@@ -4,6 +4,7 @@ package tablescan_test
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -406,6 +407,13 @@ func TestStateThatFails(t *testing.T) {
 	}
 }
 
+// requestedState returns the paging state of a request from the one that EmptyPage answers, which has one byte more of
+// padding and ends with the number of these bytes.
+func requestedState(state []byte) []byte {
+	n := len(state) - 2
+	return binary.BigEndian.AppendUint16(state[:n-1], binary.BigEndian.Uint16(state[n:])-1)
+}
+
 // TestPageThatDoesNotEnd has a node that always answers with the state of the request: a failure that another request
 // may repair, and an error when none does.
 func TestPageThatDoesNotEnd(t *testing.T) {
@@ -415,6 +423,7 @@ func TestPageThatDoesNotEnd(t *testing.T) {
 			stuck := c.Inject(cqltest.Fault{
 				Op: cqltest.OpExecute, Statement: "token", EmptyPage: true, Times: times,
 				Match: func(q cqltest.Request) bool { return q.Paged },
+				Edit:  func(a *cqltest.Answer) { editState(a, requestedState) },
 			})
 			s := c.scan(t, selectAll, tablescan.Config{Tokens: true, PageBytes: 300, Ranges: []vecql.TokenRange{{Start: 4, End: 5}}})
 			got := &reading{}
@@ -428,7 +437,7 @@ func TestPageThatDoesNotEnd(t *testing.T) {
 			var failed *tablescan.RangeError
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, tablescan.Part{Start: 4, End: 5, Skip: 16}, failed.Part)
-			require.ErrorContains(t, err, "the state of the next page is that of this one")
+			require.ErrorContains(t, err, "a paging state that leads to the same page again")
 			require.Equal(t, 11, failed.Failures)
 			require.Less(t, stuck.Hits(), 20)
 		})

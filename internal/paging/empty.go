@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package paging bounds results whose pages have no rows.
+// Package paging bounds results whose pages repeat or have no rows.
 package paging
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/vecql/vecql/internal/background"
 )
 
-// ErrRepeated means that the paging state of a page without rows leads to that page again.
-var ErrRepeated = errors.New("a page without rows has a paging state that leads to the same page again")
+// ErrRepeated means that the paging state of a page leads to that page again.
+var ErrRepeated = errors.New("the page has a paging state that leads to the same page again")
 
 const (
 	// freePages is the number of empty pages in a row after which further ones are paced.
@@ -33,15 +33,23 @@ type EmptyRun struct {
 	asked time.Time
 }
 
-// After returns the run after a further page: one without rows that was requested with the paging state sent, and whose
-// next page has the state next. A nil run has no pages. The error is ErrRepeated. States that lead to each other in a
-// circle are found by Brent's algorithm, which keeps the state of the last page whose number is a power of two.
-func (r *EmptyRun) After(sent, next []byte) (*EmptyRun, error) {
-	if r == nil {
+// After returns the run after a further page, which was requested with the paging state sent, has this number of rows,
+// and whose next page has the state next; empty means that it is the last one. A page with rows ends the run. The error
+// is ErrRepeated. States of empty pages that lead to each other in a circle are found by Brent's algorithm, which keeps
+// the state of the last page whose number is a power of two.
+func (r *EmptyRun) After(rows int, sent, next []byte) (*EmptyRun, error) {
+	switch {
+	case len(next) == 0:
+		return nil, nil
+	case bytes.Equal(sent, next):
+		return r, ErrRepeated
+	case rows > 0:
+		return nil, nil
+	case r == nil:
 		r = new(EmptyRun)
 	}
 	r.count++
-	if bytes.Equal(sent, next) || r.count > cycleLeast && bytes.Equal(r.mark, next) {
+	if r.count > cycleLeast && bytes.Equal(r.mark, next) {
 		return r, ErrRepeated
 	}
 	if r.count&(r.count-1) == 0 {

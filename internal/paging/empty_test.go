@@ -19,7 +19,7 @@ func addAll(n int, state func(page int) string) int {
 	sent := ""
 	for i := range n {
 		var err error
-		if r, err = r.After([]byte(sent), []byte(state(i))); err != nil {
+		if r, err = r.After(0, []byte(sent), []byte(state(i))); err != nil {
 			return i
 		}
 		sent = state(i)
@@ -41,6 +41,18 @@ func TestEmptyRunRepeats(t *testing.T) {
 	require.Equal(t, -1, addAll(cycleLeast, func(i int) string { return strconv.Itoa(i % 2) }))
 }
 
+// TestPageWithRows requires that rows end a run, except on a page that leads to itself.
+func TestPageWithRows(t *testing.T) {
+	r := &EmptyRun{count: freePages}
+	next, err := r.After(1, []byte("a"), []byte("b"))
+	require.NoError(t, err)
+	require.Nil(t, next)
+	_, err = next.After(1, []byte("b"), []byte("b"))
+	require.ErrorIs(t, err, ErrRepeated)
+	_, err = r.After(1, []byte{}, nil)
+	require.NoError(t, err, "the last page, of a request without a state")
+}
+
 // TestEmptyRunPace requires that the requests of a long run are paced, unless the pages take long.
 func TestEmptyRunPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +63,7 @@ func TestEmptyRunPace(t *testing.T) {
 				require.True(t, r.Await(t.Context()))
 				time.Sleep(took)
 				var err error
-				r, err = r.After([]byte(strconv.Itoa(i)), []byte(strconv.Itoa(i+1)))
+				r, err = r.After(0, []byte(strconv.Itoa(i)), []byte(strconv.Itoa(i+1)))
 				require.NoError(t, err)
 			}
 			return time.Since(began)
