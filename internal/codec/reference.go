@@ -378,11 +378,7 @@ func encodeClock(typ cql.Type, v reflect.Value) ([]byte, error) {
 	case typ == cql.TypeDate && isPlainInt64(t):
 		return encodeDay(floorDiv(v.Int(), secondsOfDay*1000))
 	case typ == cql.TypeDate && t.Kind() == reflect.String:
-		at, err := time.Parse(time.DateOnly, v.String())
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", cql.ErrConversion, err)
-		}
-		return encodeDay(floorDiv(at.Unix(), secondsOfDay))
+		return encodeDateText(v.String())
 	}
 	return nil, noConversion(t)
 }
@@ -404,7 +400,7 @@ func encodeDurationReflect(v reflect.Value) ([]byte, error) {
 		d.Nanoseconds = v.Int()
 	case t.Kind() == reflect.String:
 		var err error
-		if d, err = cql.ParseDuration(v.String()); err != nil {
+		if d, err = parseDurationText(v.String()); err != nil {
 			return nil, err
 		}
 	default:

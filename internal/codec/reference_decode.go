@@ -17,6 +17,7 @@ import (
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/background"
+	"github.com/vecql/vecql/internal/textform"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -347,10 +348,8 @@ func decodeClock(typ cql.Type, cell []byte, v reflect.Value) error {
 			v.Set(reflect.ValueOf(at))
 		case t.Kind() == reflect.Int64:
 			v.SetInt(day * secondsOfDay * 1000)
-		case at.Year() < 0 || at.Year() > 9999:
-			return fmt.Errorf("%w: year %d does not fit four digits", cql.ErrRange, at.Year())
 		default:
-			v.SetString(at.Format(time.DateOnly))
+			v.SetString(string(textform.AppendDate(nil, int32(day))))
 		}
 		return nil
 	case typ == cql.TypeTime && t.Kind() == reflect.Int64:
