@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // Tables: batches as text.
@@ -153,17 +154,27 @@ func (c *Column) Format(i, limit int) string {
 	case String:
 		return shorten(printable(string(TextView{c, c.codes()}.Bytes(i))), limit)
 	case Date:
-		return c.Value(i).(time.Time).Format(time.DateOnly)
+		return string(textform.AppendDate(nil, cast[int32](c.Values, c.Len)[i]))
 	case Timestamp:
-		layout := "2006-01-02T15:04:05.999999999"
-		if c.Type.UTC {
-			layout += "Z07:00"
-		}
-		return c.Value(i).(time.Time).Format(layout)
+		return c.formatTimestamp(i)
 	case Float32:
 		return strconv.FormatFloat(float64(cast[float32](c.Values, c.Len)[i]), 'g', -1, 32)
 	}
 	return shorten(printable(formatValue(c.Value(i))), limit)
+}
+
+// formatTimestamp returns a timestamp in ISO 8601. One before year 1 is the number of its units: CQL has no other text
+// of it.
+func (c *Column) formatTimestamp(i int) string {
+	t := c.Value(i).(time.Time)
+	layout := "2006-01-02T15:04:05.999999999"
+	switch {
+	case t.Year() < 1:
+		return strconv.FormatInt(cast[int64](c.Values, c.Len)[i], 10)
+	case c.Type.UTC:
+		layout += "Z07:00"
+	}
+	return t.Format(layout)
 }
 
 func formatValue(v any) string {
