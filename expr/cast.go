@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // Casts. Each function converts one value; ErrCast means that the type has no such value.
@@ -48,7 +48,7 @@ func (b *builder) castInts(t *term) lane[int64] {
 		})
 	case classText:
 		return newMap(t, b.block, b.texts(a), func(s string) (int64, error) {
-			v, err := strconv.ParseInt(s, 10, 64)
+			v, err := textform.ParseInt(withoutPlus(s), 64)
 			if err != nil {
 				return 0, ErrCast
 			}
@@ -72,11 +72,11 @@ func (b *builder) castDate(t *term) lane[int64] {
 	switch a.class {
 	case classText:
 		return newMap(t, b.block, b.texts(a), func(s string) (int64, error) {
-			v, err := time.Parse("2006-01-02", s)
+			days, err := textform.ParseDate(s)
 			if err != nil {
 				return 0, ErrCast
 			}
-			return to.value(v)
+			return to.checked(mulInt(int64(days), to.perDay))
 		})
 	case classDate:
 		return b.ints(a)
@@ -146,7 +146,7 @@ func (b *builder) castFloats(t *term) lane[float64] {
 	switch a.class {
 	case classText:
 		arg = newMap(t, b.block, b.texts(a), func(s string) (float64, error) {
-			v, err := strconv.ParseFloat(s, 64)
+			v, err := parseFloat(s, 8*t.typ.ValueWidth())
 			if err != nil {
 				return 0, ErrCast
 			}
@@ -264,11 +264,13 @@ func (b *builder) castTexts(t *term) lane[string] {
 	case classText:
 		return b.texts(a)
 	}
-	from, layout := clockOf(a.typ), "2006-01-02"
+	from, layout := clockOf(a.typ), timeLayout
 	switch {
-	case a.class == classTimestamp && a.typ.UTC:
-		layout = timeLayout
-	case a.class == classTimestamp:
+	case a.class == classDate:
+		return newMap(t, b.block, b.ints(a), func(v int64) (string, error) {
+			return string(textform.AppendDate(nil, int32(v))), nil
+		})
+	case !a.typ.UTC:
 		layout = strings.TrimSuffix(timeLayout, "Z07:00")
 	}
 	return newMap(t, b.block, b.ints(a), func(v int64) (string, error) { return from.time(v).Format(layout), nil })

@@ -91,6 +91,10 @@ func TestValues(t *testing.T) {
 		"cast(f as string)": "2.5", "cast(f32 as string)": "0.1", "cast(flag as int32)": int32(1), "cast(day as string)": "2026-03-31",
 		"cast(at as string)": "2026-03-31T22:30:15.25Z", "cast(at as date)": day(2026, 3, 31), "cast(id as string)": cql.UUID{15: 1}.String(),
 		"cast('2026-01-02' as timestamp(us))": day(2026, 1, 2), "cast(day as timestamp(ms, utc))": day(2026, 3, 31), "cast(0 as bool)": false,
+		"cast('.5' as float64)": 0.5, "cast('+1.5' as float64)": 1.5, "cast('-.5' as float64)": -.5, "cast('inf' as float64)": math.Inf(1),
+		"cast('-Infinity' as float64)": math.Inf(-1), "cast('+12' as int64)": int64(12), "cast('1.00000005960464478' as float32)": float32(1.0000001),
+		"cast('-0044-03-15' as date)": day(-44, 3, 15), "cast('+10000-01-01' as date)": day(10000, 1, 1), "cast(cast('-0044-03-15' as date) as string)": "-0044-03-15",
+		"cast(cast('+10000-01-01' as date) as string)": "+10000-01-01", "cast('-0044-03-15T12:00:00Z' as timestamp(ms))": day(-44, 3, 15).Add(12 * time.Hour),
 		// texts
 		"s like 'H%100\\%'": true, "s like 'h%'": false, "s ilike 'hÄSS%'": false, "s ilike 'hÄß%'": true, "s like '__ß%'": true, "s like '_ß%'": false,
 		"s like '__ßlich 100_'": true, "s regexp '[0-9]+%$'": true, "length(s)": int64(12), "upper(s)": "HÄßLICH 100%",
@@ -141,6 +145,9 @@ func TestRowErrors(t *testing.T) {
 		"big + 1": expr.ErrOverflow, "-(big) - 2": expr.ErrOverflow, "big * 2": expr.ErrOverflow, "u + 1": expr.ErrOverflow,
 		"1 - u": expr.ErrOverflow, "i / 0": expr.ErrDivision, "i % 0": expr.ErrDivision, "-9223372036854775808 / -1": expr.ErrOverflow, "cast(i - 8 as uint64)": expr.ErrCast,
 		"cast(300 as int8)": expr.ErrCast, "cast(nan as int64)": expr.ErrCast, "cast(s as int32)": expr.ErrCast,
+		"cast('2024_01' as float64)": expr.ErrCast, "cast('0x1p2' as float64)": expr.ErrCast, "cast('1e5_0' as float32)": expr.ErrCast,
+		"cast('.' as float64)": expr.ErrCast, "cast('+-1' as float64)": expr.ErrCast, "cast('' as float64)": expr.ErrCast, "cast('1_0' as int64)": expr.ErrCast,
+		"cast('10000-01-01' as date)": expr.ErrCast, "cast('20240101' as date)": expr.ErrCast, "cast('+5881580-07-12' as date)": expr.ErrCast,
 		"cast('2026-02-30' as date)": expr.ErrCast, "day + interval '200000000mo'": expr.ErrOverflow,
 		"cast('2026-02-28T00:00:00.0001' as timestamp(ms))": expr.ErrCast, "cast(1e300 as float32)": expr.ErrCast,
 		// of two errors that of the first operand

@@ -153,7 +153,7 @@ func typedLiteral(name, text string) (value any, known bool, err error) {
 	case "uuid":
 		value, err = cql.ParseUUID(text)
 	case "float64":
-		value, err = strconv.ParseFloat(text, 64)
+		value, err = parseFloat(text, 64)
 	default:
 		return nil, false, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // Literals of dates, timestamps and times of day, each with the type that it has without context.
@@ -70,8 +71,11 @@ func (v timeOfDay) text() string {
 
 // parseDate parses the text of a date literal.
 func parseDate(s string) (moment, error) {
-	at, err := time.Parse(dateLayout, s)
-	return moment{at, column.Type{Kind: column.Date}}, err
+	days, err := textform.ParseDate(s)
+	if err != nil {
+		return moment{}, fmt.Errorf("%q is not a date such as 2006-01-02", s)
+	}
+	return moment{time.Unix(86400*int64(days), 0).UTC(), column.Type{Kind: column.Date}}.checked()
 }
 
 // parseTimestamp parses the text of a timestamp literal, which is in UTC if it has a zone.
@@ -89,26 +93,24 @@ func parseTime(s string) (time.Time, error) {
 	return at, err
 }
 
-// parseZoned is parseTime. It reports whether the text has a zone.
+// parseZoned is parseTime. It reports whether the text has a zone: the instant of a text without one depends on the
+// location.
 func parseZoned(s string) (at time.Time, zoned bool, err error) {
-	for i, layout := range []string{
-		dateLayout, localLayout, "2006-01-02 15:04:05.999999999", timeLayout, "2006-01-02 15:04:05.999999999Z07:00",
-	} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), i >= 3, nil
-		}
+	seconds, nanos, err := textform.ParseTimestamp(s, time.UTC)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("%q is not a time such as 2006-01-02T15:04:05Z", s)
 	}
-	return time.Time{}, false, fmt.Errorf("%q is not a time such as 2006-01-02T15:04:05Z", s)
+	elsewhere, _, err := textform.ParseTimestamp(s, time.FixedZone("", 3600))
+	return time.Unix(seconds, nanos).UTC(), err == nil && elsewhere == seconds, nil
 }
 
 // parseClock parses a time of day.
 func parseClock(s string) (timeOfDay, error) {
-	for _, layout := range []string{clockLayout, "15:04"} {
-		if v, err := time.Parse(layout, s); err == nil {
-			return timeOfDay(v.Sub(v.Truncate(24 * time.Hour))), nil
-		}
+	nanos, err := textform.ParseTime(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time of day such as 12:30", s)
 	}
-	return 0, fmt.Errorf("%q is not a time of day such as 12:30", s)
+	return timeOfDay(nanos), nil
 }
 
 // shifted returns the moment plus an interval, sign times. A date and hours are a timestamp.

@@ -3,6 +3,7 @@
 package expr
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -235,7 +236,7 @@ func referenceCastFloat(from, to column.Type, v any) (any, error) {
 	switch x := v.(type) {
 	case string:
 		var err error
-		if f, err = strconv.ParseFloat(x, 64); err != nil {
+		if f, err = strconv.ParseFloat(x, 8*to.ValueWidth()); err != nil || strings.ContainsAny(x, "_xX") {
 			return nil, ErrCast
 		}
 	case float64:
@@ -269,7 +270,16 @@ func referenceCastText(from column.Type, v any) string {
 	at := v.(*big.Int)
 	switch {
 	case from.Kind == column.Date:
-		return referenceTime(at, from).Format("2006-01-02")
+		day := referenceTime(at, from)
+		text := day.Format("-01-02")
+		switch year := day.Year(); {
+		case year > 9999:
+			return fmt.Sprintf("+%d%s", year, text)
+		case year < 0:
+			return fmt.Sprintf("-%04d%s", -year, text)
+		default:
+			return fmt.Sprintf("%04d%s", year, text)
+		}
 	case from.Kind == column.Timestamp && from.UTC:
 		return referenceTime(at, from).Format("2006-01-02T15:04:05.999999999") + "Z"
 	case from.Kind == column.Timestamp:
