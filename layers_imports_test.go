@@ -60,7 +60,7 @@ var imports = map[string][]string{
 	"internal/swap":         {"golang.org/x/sys/cpu"},
 	"internal/tablet":       nil,
 	"internal/valuetest":    {module + "/cql", "gopkg.in/inf.v0"},
-	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/tablescan"},
+	"internal/tablecopy":    {module, module + "/bulk", module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/tablediff":    {module, module + "/column", module + "/internal/background", module + "/internal/clustertable", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/schema", module + "/internal/wire", module + "/tablescan", "golang.org/x/sync/errgroup"},
 	"internal/textform":     nil,
 	"internal/token":        nil,
@@ -100,7 +100,7 @@ var imports = map[string][]string{
 		module, module + "/column", module + "/cql", module + "/expr", module + "/groupby", module + "/internal/codec",
 		module + "/internal/cqltext", module + "/parquetscan", module + "/tablescan",
 	},
-	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/cqltext", module + "/internal/paging"},
+	"tablescan":       {module, module + "/column", module + "/internal/background", module + "/internal/codec", module + "/internal/cqltext", module + "/internal/paging"},
 	"tests/cassandra": nil, // independent of the driver, so that it can check the driver
 }
 

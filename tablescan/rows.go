@@ -31,6 +31,7 @@ type batchPage struct {
 	f          func(worker int, b *column.Batch) error
 	fresh      bool // each batch has memory of its own
 	withTokens bool // the batch has the column of tokens
+	cells      bool // the columns are cells
 	batch      *column.Batch
 	list       []int64 // a view of the last column
 }
@@ -38,6 +39,10 @@ type batchPage struct {
 func (p *batchPage) read(it *vecql.Iter) (err error) {
 	if p.fresh || p.batch == nil {
 		p.batch = new(column.Batch)
+	}
+	if p.cells {
+		p.list, err = readCells(it, p.batch, p.list[:0])
+		return err
 	}
 	p.list = nil
 	if !it.NextBatch(p.batch) {

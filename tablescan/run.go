@@ -29,7 +29,7 @@ import (
 // dropped table. Run may be called again, and continues after the acknowledged rows.
 func (s *Scan) Run(ctx context.Context, f func(worker int, b *column.Batch) error) error {
 	return s.run(ctx, func() page {
-		return &batchPage{withTokens: s.cfg.Tokens, f: func(worker int, b *column.Batch) (err error) {
+		return &batchPage{withTokens: s.cfg.Tokens, cells: s.cfg.Cells, f: func(worker int, b *column.Batch) (err error) {
 			defer background.Recover(&err)
 			return f(worker, b)
 		}}
@@ -43,7 +43,7 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		left, err := stream(ctx, func(ctx context.Context, f func(*column.Batch) (int, error)) error {
 			return s.run(ctx, func() page {
-				return &batchPage{fresh: true, withTokens: s.cfg.Tokens, f: func(_ int, b *column.Batch) error {
+				return &batchPage{fresh: true, withTokens: s.cfg.Tokens, cells: s.cfg.Cells, f: func(_ int, b *column.Batch) error {
 					_, err := f(b)
 					return err
 				}}

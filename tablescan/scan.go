@@ -42,6 +42,11 @@ type Config struct {
 	Checkpoint *Checkpoint
 	// Tokens adds the token of each row to the batches, as their last column, with the name TokenColumn.
 	Tokens bool
+	// Cells makes batches of the cells as the server sent them, which PrepareRows and package bulk write as they are, for
+	// any CQL type. A copy of cells keeps what columns of other types cannot hold: empty values of numbers, NULLs within
+	// collections, and values in other than their shortest encoding. The content of the columns, binary, is that of
+	// Iter.NextRaw.
+	Cells bool
 	// Query, if not nil, is called for each request, on several goroutines at once, to set options such as Consistency.
 	Query func(q *vecql.Query)
 }

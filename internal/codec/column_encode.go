@@ -124,6 +124,9 @@ func noColumn(info cql.TypeInfo, f column.Field) error {
 // planColumn returns the function that appends rows of a column of field f as values of a CQL type. It accepts pairs of
 // types that lose nothing. A value that does not fit, such as a number out of range, is an error of its row.
 func planColumn(info cql.TypeInfo, f column.Field) (appendRow, error) {
+	if f.Type == CellType {
+		return appendRawCell, nil
+	}
 	var plan appendRow
 	var err error
 	switch info := info.(type) {
@@ -144,6 +147,15 @@ func planColumn(info cql.TypeInfo, f column.Field) (appendRow, error) {
 		err = noColumn(info, f)
 	}
 	return plan, err
+}
+
+// CellType is the type of columns of cells as servers send them: bytes that are values of any CQL type as they are. The
+// width distinguishes it from columns of bytes, which are values of blobs and of a few other types only.
+var CellType = column.Type{Kind: column.Binary, Width: -1}
+
+// appendRawCell appends a row of a column of CellType.
+func appendRawCell(dst []byte, c *column.Column, i int) ([]byte, error) {
+	return appendContentOf(dst, textAt(c, i)), nil
 }
 
 // planNative returns the function for rows of a column of type t as values of a native CQL type. nil means that there
