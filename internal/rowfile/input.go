@@ -29,6 +29,8 @@ type Options struct {
 	// RefuseExtra makes a column of a file that is not in Fields an error, AllowMissing makes a column of Fields that a
 	// file or an object does not have NULL.
 	RefuseExtra, AllowMissing bool
+	// Optional are names of Fields that a file or an object may lack, without AllowMissing, too.
+	Optional []string
 	Dialect                   Dialect
 	Values                    Values
 	// Records adds the column RecordColumn to batches of CSV and JSON.
@@ -60,13 +62,16 @@ func (o *Options) checkNames(file string, names []string) error {
 		}
 	}
 	for _, f := range o.Fields {
-		if !o.AllowMissing && !slices.Contains(names, f.Name) {
+		if !o.mayMiss(f.Name) && !slices.Contains(names, f.Name) {
 			return fmt.Errorf("%s: %w: there is no column %q; there are: %s", file, ErrColumns, f.Name,
 				strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
+
+// mayMiss reports whether a file or an object may lack a field.
+func (o *Options) mayMiss(name string) bool { return o.AllowMissing || slices.Contains(o.Optional, name) }
 
 // An Input is a list of files.
 type Input struct {

@@ -112,7 +112,7 @@ func (*jsonFormat) appendMissing(t *textReader) error {
 		if b.rows > t.rows {
 			continue
 		}
-		if !t.o.AllowMissing && t.o.Fields != nil {
+		if !t.o.mayMiss(b.field.Name) && t.o.Fields != nil {
 			return &columnError{b.field.Name, errors.New("the object has no such member")}
 		}
 		if err := b.appendNull(); err != nil {

@@ -26,16 +26,19 @@ type Plan struct {
 	statics   bool     // rows without clustering columns are partitions with static values only
 	timed     []int    // positions in columns
 	untimed   []string // names of columns whose write times are not reported
+	lists     []string // names of timed columns whose elements cannot be written with times of their own
 	noTimes   bool
 
-	ttl, writeTime string // names of the columns that Split adds
+	ttl, writeTime string          // names of the columns that Split adds
+	names          map[string]bool // of all columns of source and target
+	statements     []statement
 }
 
-// NewPlan returns the plan for all columns of a table, with the times of each column of one cell.
-func NewPlan(t *vecql.TableMetadata) (*Plan, error) {
-	p, err := newPlan(t, t, Config{})
+// NewPlan returns the plan for all columns of a table, with the times of each column.
+func NewPlan(t clustertable.Table) (*Plan, error) {
+	p, err := newPlan(t.Metadata, t.Metadata, Config{})
 	if err == nil {
-		p.dropCollectionTimes()
+		p.setStatements(t)
 	}
 	return p, err
 }
@@ -72,9 +75,18 @@ func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
 		p.statics = p.statics || c.Kind == vecql.ColumnStatic
 		if i >= p.keys && !cfg.NoTimes {
 			p.timed = append(p.timed, i)
+			if schema.IsMultiCell(c) && c.Type.Type() == vecql.TypeList {
+				p.lists = append(p.lists, c.Name)
+			}
 		}
 	}
-	p.ttl, p.writeTime = unusedName(target, "ttl"), unusedName(target, "writetime")
+	p.names = map[string]bool{}
+	for _, t := range []*vecql.TableMetadata{source, target} {
+		for name := range t.Columns {
+			p.names[name] = true
+		}
+	}
+	p.ttl, p.writeTime = p.unused("ttl"), p.unused("writetime")
 	return p, nil
 }
 
@@ -87,17 +99,18 @@ func hasCounter(t *vecql.TableMetadata) bool {
 	return false
 }
 
-// unusedName returns a name that no column of the table has.
-func unusedName(t *vecql.TableMetadata, name string) string {
-	for t.Columns[name] != nil {
+// unused returns a name that no column of the plan and of the target has.
+func (p *Plan) unused(name string) string {
+	for p.names[name] {
 		name += "_"
 	}
 	return name
 }
 
-// dropCollectionTimes makes the plan do without the write times of columns with a cell for each element, which servers
+// DropCollectionTimes makes the plan do without the write times of columns with a cell for each element, which servers
 // before Cassandra 5.0 do not report. It reports whether there are any.
-func (p *Plan) dropCollectionTimes() bool {
+func (p *Plan) DropCollectionTimes() bool {
+	p.lists = nil
 	p.timed = slices.DeleteFunc(p.timed, func(i int) bool {
 		drop := schema.IsMultiCell(p.columns[i])
 		if drop {
@@ -108,18 +121,51 @@ func (p *Plan) dropCollectionTimes() bool {
 	return len(p.untimed) > 0
 }
 
+// Untimed returns the columns whose write times the source does not report: their values get the latest write time of
+// their row.
+func (p *Plan) Untimed() []string { return p.untimed }
+
+// Lists returns the columns that are lists with a cell for each element: CQL cannot write the elements of a list one by
+// one, so that they get the latest write time and the longest time to live of their list.
+func (p *Plan) Lists() []string { return p.lists }
+
+// CollectionTimes returns the names of the fields with times of columns that have a cell for each element. A file of a
+// server that does not report them does not have these fields.
+func (p *Plan) CollectionTimes() (names []string) {
+	for _, i := range p.timed {
+		if schema.IsMultiCell(p.columns[i]) {
+			write, ttl := timeNames(p.columns[i].Name)
+			names = append(names, write, ttl)
+		}
+	}
+	return names
+}
+
+// timeNames returns the names of the times of a column, as in the result of a SELECT.
+func timeNames(column string) (write, ttl string) {
+	return "writetime(" + column + ")", "ttl(" + column + ")"
+}
+
 // Fields returns the columns of batches, with names as in the result of the SELECT.
 func (p *Plan) Fields() (fields column.Schema) {
 	for _, c := range p.columns {
 		fields = append(fields, codec.ColumnField(c.Name, c.Type))
 	}
 	for _, i := range p.timed {
-		name := p.columns[i].Name
-		fields = append(fields,
-			column.Field{Name: "writetime(" + name + ")", Type: column.Type{Kind: column.Int64}, Nullable: true},
-			column.Field{Name: "ttl(" + name + ")", Type: column.Type{Kind: column.Int32}, Nullable: true})
+		writeName, ttlName := timeNames(p.columns[i].Name)
+		write, ttl := timeTypes(p.columns[i])
+		fields = append(fields, codec.ColumnField(writeName, write), codec.ColumnField(ttlName, ttl))
 	}
 	return fields
+}
+
+// timeTypes returns the types of the write time and of the time to live of a column.
+func timeTypes(c *vecql.ColumnMetadata) (write, ttl vecql.TypeInfo) {
+	write, ttl = vecql.NativeType(vecql.TypeBigInt), vecql.NativeType(vecql.TypeInt)
+	if schema.IsMultiCell(c) { // by element
+		return vecql.NewListType(write), vecql.NewListType(ttl)
+	}
+	return write, ttl
 }
 
 // PartitionKey returns the names of the columns of the partition key.
@@ -144,35 +190,6 @@ func (p *Plan) Select(t clustertable.Table, where string) string {
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + t.CQL()
 	if where != "" {
 		text += " WHERE " + where
-	}
-	return text
-}
-
-// Inserts returns the INSERTs for the two results of Split: that for rows, and that for partitions without rows, which
-// only tables with static columns have.
-func (p *Plan) Inserts(t clustertable.Table) []string {
-	texts := []string{p.insert(t, p.columns)}
-	if p.statics {
-		texts = append(texts, p.insert(t, slices.DeleteFunc(slices.Clone(p.columns), isOfRow)))
-	}
-	return texts
-}
-
-// isOfRow reports whether a partition without rows does not have a column.
-func isOfRow(c *vecql.ColumnMetadata) bool {
-	return c.Kind != vecql.ColumnPartitionKey && c.Kind != vecql.ColumnStatic
-}
-
-// insert returns the INSERT of columns with named markers.
-func (p *Plan) insert(t clustertable.Table, columns []*vecql.ColumnMetadata) string {
-	var names, markers []string
-	for _, c := range columns {
-		name := cqltext.QuoteIdentifier(c.Name)
-		names, markers = append(names, name), append(markers, ":"+name)
-	}
-	text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.CQL(), strings.Join(names, ", "), strings.Join(markers, ", "))
-	if !p.noTimes {
-		text += " USING TTL :" + cqltext.QuoteIdentifier(p.ttl) + " AND TIMESTAMP :" + cqltext.QuoteIdentifier(p.writeTime)
 	}
 	return text
 }

@@ -3,12 +3,17 @@
 package tablecopy
 
 import (
+	"cmp"
+	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // The rows to write, from those read: one for each write time and time to live of a row.
@@ -22,37 +27,45 @@ type times struct {
 // noWrite is the write time of rows without a timed value: the server's clock decides.
 const noWrite = math.MinInt64
 
-// A cellTimes has the times of one column of a batch.
-type cellTimes struct {
-	write, ttl *column.Column
-	writes     []int64
-	ttls       []int32
+// A RowFault is a row that cannot be written, because a value does not fit its column.
+type RowFault struct {
+	Row int // in the batch
+	Err error
 }
 
-// Split returns the rows to write of a batch: those for each of the Inserts. Each row of the result has one write time
-// and one time to live; the values with other times are NULL, which leaves them unset. late is the number of
-// collections whose elements have several times.
+// Split returns the rows to write of a batch, by statement of the plan. Each row of the result has one write time and
+// one time to live; the values with other times are NULL, which leaves them unset. late is the number of lists whose
+// elements have several times. Rows with a fault are left out.
 //
-// A batch of the result has consecutive rows of b. Its Source has their position; rows after the first one of a row of
-// b have another Source.File, from which SourceOf returns that of b. The result shares the memory of b.
-func (p *Plan) Split(b *column.Batch) (parts [2][]*column.Batch, late int64, err error) {
-	s := &splitter{plan: p, batch: b}
-	if err := s.findGroups(); err != nil {
-		return parts, 0, err
+// The values of b are cells (tablescan.Config.Cells) or have the types of the plan's Fields. The result has cells, and
+// does not share the memory of b. If b has a Source.File, a batch of the result has consecutive rows of b, and its
+// Source has their position; rows after the first one of a row of b have another Source.File, from which SourceOf
+// returns that of b. Such a batch has the columns of b, too, which Original returns.
+func (p *Plan) Split(b *column.Batch) (parts [][]*column.Batch, late int64, faults []RowFault, err error) {
+	s := &splitter{plan: p, batch: b, parts: make([]part, len(p.statements))}
+	if s.cells, err = newCells(p, b); err != nil {
+		return nil, 0, nil, err
 	}
-	for k := range s.most {
-		parts[0] = s.pass(parts[0], k, func(row int) bool { return !s.isStatic(row) })
-		first := len(parts[1])
-		parts[1] = s.pass(parts[1], k, s.isStatic)
-		for i, part := range parts[1][first:] {
-			parts[1][first+i] = p.withoutRows(part)
+	for row := range b.Rows {
+		if err := s.cells.read(row); err != nil {
+			s.faults = append(s.faults, RowFault{row, err})
+			continue
 		}
+		s.split(row)
 	}
-	return parts, s.late, nil
+	parts = make([][]*column.Batch, len(s.parts))
+	for i := range s.parts {
+		parts[i] = s.parts[i].batches()
+	}
+	return parts, s.late, s.faults, nil
 }
 
-// passMark precedes the number of the pass in Source.File. No name of a file has it.
-const passMark = "\x00"
+// passMark precedes the number of the pass in Source.File, originalMark the names of the columns of Original. No name
+// of a file or of a column has them.
+const (
+	passMark     = "\x00"
+	originalMark = "\x00original "
+)
 
 // SourceOf returns the source of a row from that of a row of Split.
 func SourceOf(source string) string {
@@ -60,111 +73,144 @@ func SourceOf(source string) string {
 	return source
 }
 
-// A splitter divides the rows of a batch by the times of their values. A group is the values of a row with the same
-// times. Pass k has the group k of each row that has so many.
-type splitter struct {
-	plan  *Plan
-	batch *column.Batch
-	cells []cellTimes
+// Original returns the rows as they were passed to Split, or b if it does not have them.
+func Original(b *column.Batch) *column.Batch {
+	out := &column.Batch{Rows: b.Rows, Source: b.Source}
+	for _, c := range b.Columns {
+		if name, ok := strings.CutPrefix(c.Name, originalMark); ok {
+			out.Columns = append(out.Columns, c.As(name))
+		}
+	}
+	if len(out.Columns) == 0 {
+		return b
+	}
+	return out
+}
 
-	groups []times // of all rows, one after the other
-	first  []int   // the first group of each row, and the end
-	of     []int   // number of the group of each timed column of each row; -1 for a NULL
-	most   int     // groups of a row
+// A splitter divides rows by the times of their values. A group is the values of a row with the same times.
+type splitter struct {
+	plan   *Plan
+	batch  *column.Batch
+	cells  *cells
+	parts  []part // by statement
 	late   int64
+	faults []RowFault
+
+	groups  []times // of the current row
+	pieces  []piece // of the current row
+	timesOf []times // of the elements of a cell
+}
+
+// A piece is a cell of one group: a column, or elements of a column for an UPDATE.
+type piece struct {
+	group  int
+	column int
+	field  int // of a user-defined type in an UPDATE, else -1
+	kind   kind
+	cell   []byte
+}
+
+// split adds the rows to write of one row.
+func (s *splitter) split(row int) {
+	p := s.plan
+	s.groups, s.pieces = s.groups[:0], s.pieces[:0]
+	var untimed []int
+	for i := p.keys; i < len(p.columns); i++ {
+		switch k := slices.Index(p.timed, i); {
+		case s.cells.values[i] == nil:
+		case k < 0 || !s.addTimed(i, k, row):
+			untimed = append(untimed, i)
+		}
+	}
+	if len(s.groups) == 0 {
+		s.groups = append(s.groups, times{write: noWrite})
+	}
+	last := latest(s.groups)
+	for _, i := range untimed {
+		x := piece{group: last, column: i, field: -1, cell: s.cells.values[i]}
+		if isList(p.columns[i]) && s.groups[last].write != noWrite && !p.noTimes {
+			x.kind = wholeList
+		}
+		s.pieces = append(s.pieces, x)
+	}
+	isStatic := p.isStatic(s.cells.values)
+	for group := range s.groups {
+		for i := range p.statements {
+			if st := &p.statements[i]; s.writes(st, group, isStatic) {
+				s.emit(i, st, group, row)
+			}
+		}
+	}
 }
 
 // isStatic reports whether a row is a partition without rows: its clustering columns are NULL.
-func (s *splitter) isStatic(row int) bool {
-	return s.plan.statics && s.plan.partition < s.plan.keys && s.batch.Columns[s.plan.partition].Null(row)
+func (p *Plan) isStatic(values [][]byte) bool {
+	return p.statics && p.partition < p.keys && values[p.partition] == nil
 }
 
-// findGroups sets the groups of all rows. Each row has at least one.
-func (s *splitter) findGroups() error {
-	p, rows := s.plan, s.batch.Rows
-	if err := s.findTimes(); err != nil {
-		return err
-	}
-	s.first, s.of = make([]int, 0, rows+1), make([]int, 0, rows*len(p.timed))
-	for row := range rows {
-		first := len(s.groups)
-		s.first = append(s.first, first)
-		for k, i := range p.timed {
-			if s.batch.Columns[i].Null(row) {
-				s.of = append(s.of, -1)
-				continue
-			}
-			t, several := s.cells[k].at(row)
-			if several {
-				s.late++
-			}
-			at := slices.Index(s.groups[first:], t)
-			if at < 0 {
-				at = len(s.groups) - first
-				s.groups = append(s.groups, t)
-			}
-			s.of = append(s.of, at)
+// writes reports whether a statement writes a group of the current row.
+func (s *splitter) writes(st *statement, group int, isStatic bool) bool {
+	if st.kind == wholeRow {
+		if st.isStatic != isStatic {
+			return false
 		}
-		if len(s.groups) == first {
-			s.groups = append(s.groups, times{write: noWrite})
+		// the first group has the key of a row without other values
+		if group == 0 && !slices.ContainsFunc(s.pieces, func(x piece) bool { return x.kind == wholeRow }) {
+			return true
 		}
-		s.most = max(s.most, len(s.groups)-first)
 	}
-	s.first = append(s.first, len(s.groups))
-	return nil
+	return slices.ContainsFunc(s.pieces, func(x piece) bool { return x.group == group && st.has(x) })
 }
 
-// findTimes sets the columns of times.
-func (s *splitter) findTimes() error {
-	p := s.plan
-	s.cells = make([]cellTimes, len(p.timed))
-	for k := range s.cells {
-		at := len(p.columns) + 2*k
-		t := &s.cells[k]
-		t.write, t.ttl = &s.batch.Columns[at], &s.batch.Columns[at+1]
-		writes, ttls := t.write, t.ttl
-		if t.write.Type.Kind == column.List {
-			writes, ttls = &t.write.Children[0], &t.ttl.Children[0]
-		}
-		var err error
-		if t.writes, err = column.Slice[int64](writes); err != nil {
-			return err
-		}
-		if t.ttls, err = column.Slice[int32](ttls); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// has reports whether a statement writes a piece.
+func (st *statement) has(x piece) bool { return st.kind == x.kind && st.ofColumns[x.column] >= 0 }
 
-// at returns the times of a row, which is not NULL. Of a collection with several times it returns the latest ones, and
-// that there are several.
-func (t *cellTimes) at(row int) (latest times, several bool) {
+// addTimed adds the pieces of timed column k. It returns false if the times of the column are unknown.
+func (s *splitter) addTimed(i, k, row int) bool {
+	t := &s.cells.times[k]
+	if t.write.Null(row) {
+		return false
+	}
+	whole := piece{column: i, field: -1, cell: s.cells.values[i]}
+	if isList(s.plan.columns[i]) {
+		whole.kind = wholeList
+	}
 	if t.write.Type.Kind != column.List {
-		latest.write = noWrite
-		if !t.write.Null(row) {
-			latest.write = t.writes[row]
-		}
-		if !t.ttl.Null(row) {
-			latest.ttl = t.ttls[row]
-		}
-		return latest, false
+		whole.group = s.group(t.at(row))
+		s.pieces = append(s.pieces, whole)
+		return true
 	}
-	i, j := t.write.Elements(row)
-	k, _ := t.ttl.Elements(row)
-	latest.write = noWrite
-	for n := range j - i {
-		next := times{write: t.writes[i+n]}
-		if !t.ttl.Children[0].Null(k + n) {
-			next.ttl = t.ttls[k+n]
-		}
-		if n > 0 && next != latest {
-			several = true
-			next = times{write: max(latest.write, next.write), ttl: longer(latest.ttl, next.ttl)}
-		}
-		latest = next
+	s.timesOf = t.elements(s.timesOf[:0], row)
+	known := slices.DeleteFunc(slices.Clone(s.timesOf), func(t times) bool { return t.write == noWrite })
+	if len(known) == 0 {
+		return false
 	}
-	return latest, several
+	first := slices.MinFunc(known, earlier)
+	several := slices.ContainsFunc(known, func(t times) bool { return t != first })
+	switch info := s.plan.columns[i].Type.(type) {
+	case vecql.UDTTypeInfo:
+		if several {
+			return s.addFields(i, len(info.Elements), first)
+		}
+	case vecql.CollectionType:
+		switch {
+		case several && info.Type() != vecql.TypeList:
+			return s.addElements(i, info.Type() == vecql.TypeMap, first)
+		case several:
+			s.late++
+			for _, t := range known {
+				first = times{max(first.write, t.write), longer(first.ttl, t.ttl)}
+			}
+		}
+	}
+	whole.group = s.group(first)
+	s.pieces = append(s.pieces, whole)
+	return true
+}
+
+// earlier orders times by the write time, and without a time to live first.
+func earlier(a, b times) int {
+	return cmp.Or(cmp.Compare(a.write, b.write), cmp.Compare(a.ttl, b.ttl))
 }
 
 // longer returns the longer time to live; 0 means without end.
@@ -175,63 +221,75 @@ func longer(a, b int32) int32 {
 	return max(a, b)
 }
 
-// groupsOf returns the groups of a row.
-func (s *splitter) groupsOf(row int) []times { return s.groups[s.first[row]:s.first[row+1]] }
-
-// pass appends the rows of pass k that are wanted.
-func (s *splitter) pass(parts []*column.Batch, k int, wanted func(row int) bool) []*column.Batch {
-	for first, row := 0, 0; row <= s.batch.Rows; row++ {
-		if row < s.batch.Rows && len(s.groupsOf(row)) > k && wanted(row) {
-			continue
-		}
-		if first < row {
-			parts = append(parts, s.part(k, first, row))
-		}
-		first = row + 1
+// group returns the number of the group with these times.
+func (s *splitter) group(t times) int {
+	at := slices.Index(s.groups, t)
+	if at < 0 {
+		at = len(s.groups)
+		s.groups = append(s.groups, t)
 	}
-	return parts
+	return at
 }
 
-// part returns the rows first up to but not including end in pass k.
-func (s *splitter) part(k, first, end int) *column.Batch {
-	p := s.plan
-	rows := s.batch.Slice(first, end)
-	out := &column.Batch{Rows: rows.Rows, Columns: rows.Columns[:len(p.columns):len(p.columns)]}
-	if rows.Source.File != "" {
-		out.Source = rows.Source
-		out.Source.FirstRow += int64(first)
+// addElements adds the elements of a set or a map by their times. It returns false if the elements are not those of the
+// times.
+func (s *splitter) addElements(i int, isMap bool, first times) bool {
+	r := wire.NewReader(s.cells.values[i])
+	n := int(r.Int())
+	if n != len(s.timesOf) {
+		return false
 	}
-	if k > 0 {
-		out.Source.File += passMark + strconv.Itoa(k)
-	}
-	if s.most > 1 {
-		for i := p.keys; i < len(out.Columns); i++ {
-			s.mask(&out.Columns[i], i, k, first)
+	counts, subsets := map[times]int32{}, map[times][]byte{}
+	for k := range n {
+		from := r.Offset()
+		r.Bytes()
+		if isMap {
+			r.Bytes()
 		}
+		if r.Err() != nil {
+			return false
+		}
+		t := s.timesOf[k]
+		counts[t]++
+		subsets[t] = append(subsets[t], s.cells.values[i][from:r.Offset()]...)
 	}
-	if !p.noTimes {
-		out.Columns = append(out.Columns, s.timesOf(k, first, end)...)
+	for _, t := range slices.SortedFunc(maps.Keys(counts), earlier) {
+		cell := append(binary.BigEndian.AppendUint32(nil, uint32(counts[t])), subsets[t]...)
+		x := piece{group: s.group(t), column: i, field: -1, cell: cell}
+		if t != first {
+			x.kind = someOfThem
+		}
+		s.pieces = append(s.pieces, x)
 	}
-	out.Columns = append(out.Columns, rows.Columns[len(p.columns)+2*len(p.timed):]...)
-	return out
+	return true
 }
 
-// mask makes the values of column i that are not of group k NULL. Values without times are of the latest group. c has
-// the rows from first on.
-func (s *splitter) mask(c *column.Column, i, k, first int) {
-	at := slices.Index(s.plan.timed, i)
-	valid := make([]byte, (c.Len+7)/8)
-	for n := range c.Len {
-		row := first + n
-		group := latest(s.groupsOf(row))
-		if at >= 0 {
-			group = s.of[row*len(s.plan.timed)+at]
+// addFields adds the n fields of a user-defined type by their times. It returns false if the fields are not those of
+// the times.
+func (s *splitter) addFields(i, n int, first times) bool {
+	r := wire.NewReader(s.cells.values[i])
+	var base []byte
+	from := len(s.pieces)
+	for k := range n {
+		if r.Len() == 0 { // fields that are missing at the end are NULL
+			break
 		}
-		if group == k && !c.Null(n) {
-			valid[n>>3] |= 1 << (n & 7)
+		cell := r.Bytes()
+		switch {
+		case r.Err() != nil || cell != nil && (k >= len(s.timesOf) || s.timesOf[k].write == noWrite):
+			s.pieces = s.pieces[:from]
+			return false
+		case cell == nil:
+			base = wire.AppendInt(base, wire.Null)
+		case s.timesOf[k] == first:
+			base = append(wire.AppendInt(base, int32(len(cell))), cell...)
+		default:
+			base = wire.AppendInt(base, wire.Null)
+			s.pieces = append(s.pieces, piece{group: s.group(s.timesOf[k]), column: i, field: k, kind: someOfThem, cell: cell})
 		}
 	}
-	*c = c.WithValidity(valid)
+	s.pieces = append(s.pieces, piece{group: s.group(first), column: i, field: -1, cell: base})
+	return true
 }
 
 // latest returns the position of the group with the latest write time.
@@ -245,28 +303,113 @@ func latest(groups []times) int {
 	return at
 }
 
-// timesOf returns the columns of times of group k. A time to live is never NULL, which would mean the default of the
-// target.
-func (s *splitter) timesOf(k, first, end int) []column.Column {
-	n := end - first
-	writes, ttls, known := make([]int64, n), make([]int32, n), make([]byte, (n+7)/8)
-	for i := range n {
-		t := s.groupsOf(first + i)[k]
-		if ttls[i] = t.ttl; t.write != noWrite {
-			writes[i] = t.write
-			known[i>>3] |= 1 << (i & 7)
+// emit adds the row of a statement for a group.
+func (s *splitter) emit(number int, st *statement, group, row int) {
+	out := s.parts[number].next(s, st, group, row)
+	for i := range s.plan.keysOf(st.isStatic) {
+		out.cells[st.ofColumns[i]] = s.cells.values[i]
+	}
+	for _, x := range s.pieces {
+		if x.group == group && st.has(x) {
+			out.cells[st.ofColumns[x.column]+max(x.field, 0)] = x.cell
 		}
 	}
-	return []column.Column{column.Of(s.plan.ttl, ttls), column.Of(s.plan.writeTime, writes).WithValidity(known)}
+	out.end(s.groups[group])
 }
 
-// withoutRows returns a batch without the columns that a partition without rows does not have.
-func (p *Plan) withoutRows(b *column.Batch) *column.Batch {
-	out := &column.Batch{Rows: b.Rows, Source: b.Source}
-	for i, c := range b.Columns {
-		if i >= len(p.columns) || !isOfRow(p.columns[i]) {
-			out.Columns = append(out.Columns, c)
+// A part is the rows of one statement, by the number of the group: so that rows which follow each other have other
+// keys, and the rows of a file keep their positions.
+type part struct{ passes []*pass }
+
+// next returns the pass of a group, ready for a row.
+func (x *part) next(s *splitter, st *statement, group, row int) *pass {
+	for len(x.passes) <= group {
+		x.passes = append(x.passes, &pass{split: s, statement: st, number: len(x.passes)})
+	}
+	p := x.passes[group]
+	p.begin(row)
+	return p
+}
+
+// batches returns the rows.
+func (x *part) batches() (all []*column.Batch) {
+	for _, p := range x.passes {
+		p.cut()
+		all = append(all, p.done...)
+	}
+	return all
+}
+
+// A pass is the rows of one statement and one number of a group.
+type pass struct {
+	split     *splitter
+	statement *statement
+	number    int
+	cells     [][]byte // of the current row
+	columns   []column.Column
+	ttls      []int32
+	writes    []int64
+	known     []byte // whether the write time of a row is
+	first     int    // row of the batch
+	done      []*column.Batch
+}
+
+// begin starts a row.
+func (p *pass) begin(row int) {
+	if n := len(p.ttls); n > 0 && p.split.batch.Source.File != "" && row != p.first+n {
+		p.cut()
+	}
+	if len(p.ttls) == 0 {
+		p.first = row
+		p.columns = make([]column.Column, len(p.statement.values))
+		for i, v := range p.statement.values {
+			p.columns[i] = newCellColumn(v.name)
 		}
 	}
-	return out
+	p.cells = slices.Grow(p.cells[:0], len(p.columns))[:len(p.columns)]
+	clear(p.cells)
+}
+
+// end completes a row. A time to live is never NULL, which would mean the default of the target.
+func (p *pass) end(t times) {
+	for i, cell := range p.cells {
+		appendCell(&p.columns[i], cell)
+	}
+	n := len(p.ttls)
+	if n%8 == 0 {
+		p.known = append(p.known, 0)
+	}
+	write := int64(0)
+	if t.write != noWrite {
+		write = t.write
+		p.known[n/8] |= 1 << (n % 8)
+	}
+	p.ttls, p.writes = append(p.ttls, t.ttl), append(p.writes, write)
+}
+
+// cut ends a batch.
+func (p *pass) cut() {
+	n := len(p.ttls)
+	if n == 0 {
+		return
+	}
+	plan, from := p.split.plan, p.split.batch
+	out := &column.Batch{Rows: n, Columns: p.columns}
+	if !plan.noTimes {
+		out.Columns = append(out.Columns, column.Of(plan.ttl, p.ttls))
+		out.Columns = append(out.Columns, column.Of(plan.writeTime, p.writes).WithValidity(p.known))
+	}
+	if from.Source.File != "" {
+		rows := from.Slice(p.first, p.first+n)
+		out.Source = rows.Source
+		out.Source.FirstRow = from.Source.FirstRow + int64(p.first)
+		for _, c := range rows.Columns {
+			out.Columns = append(out.Columns, c.As(originalMark+c.Name))
+		}
+	}
+	if p.number > 0 && from.Source.File != "" {
+		out.Source.File += passMark + strconv.Itoa(p.number)
+	}
+	p.done = append(p.done, out)
+	p.columns, p.ttls, p.writes, p.known = nil, nil, nil, nil
 }

@@ -4,6 +4,7 @@ package tablecopy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/vecql/vecql/bulk"
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/internal/codec"
 )
 
 // timed is a batch of rows with times as a file has them: one with two groups, one with a group and without a write
@@ -44,7 +46,7 @@ const timedTable = `CREATE TABLE a (id int, part text, shared text STATIC, name 
 func TestSplit(t *testing.T) {
 	_, session := newCluster(t, cqltest.Config{}, timedTable)
 	table := tableOf(t, session, "a")
-	p, err := NewPlan(table.Metadata)
+	p, err := NewPlan(table)
 	require.NoError(t, err)
 	b := timed()
 	require.Equal(t, b.Schema()[:11], p.Fields())
@@ -52,9 +54,10 @@ func TestSplit(t *testing.T) {
 		`INSERT INTO "shop"."a" ("id", "part", "shared", "n", "name") VALUES (:"id", :"part", :"shared", :"n", :"name") ` +
 			`USING TTL :"ttl" AND TIMESTAMP :"writetime"`,
 		`INSERT INTO "shop"."a" ("id", "shared") VALUES (:"id", :"shared") USING TTL :"ttl" AND TIMESTAMP :"writetime"`,
-	}, p.Inserts(table))
-	parts, late, err := p.Split(b)
+	}, p.Statements())
+	parts, late, faults, err := p.Split(b)
 	require.NoError(t, err)
+	require.Empty(t, faults)
 	require.Zero(t, late)
 	var got []string
 	for i, batches := range parts {
@@ -63,21 +66,26 @@ func TestSplit(t *testing.T) {
 			for row := range part.Rows {
 				text := fmt.Sprintf("%d %q %d:", i, part.Source.File, part.Source.FirstRow+int64(row))
 				for _, c := range part.Columns {
-					if c.Name == "ttl" || !c.Null(row) {
+					switch {
+					case strings.HasPrefix(c.Name, originalMark):
+					case c.Type == codec.CellType && !c.Null(row):
+						text += fmt.Sprintf(" %s=%x", c.Name, c.Value(row))
+					case c.Name == "ttl" || !c.Null(row):
 						text += fmt.Sprintf(" %s=%v", c.Name, c.Value(row))
 					}
 				}
+				text += fmt.Sprintf(" record=%v", Original(part).Column("record").Value(row))
 				got = append(got, text)
 			}
 		}
 	}
 	require.Equal(t, []string{
-		`0 "x.csv" 10: id=1 part=p n=1 ttl=0 writetime=1001 record=r1`,
-		`0 "x.csv" 11: id=2 part=p name=b ttl=0 record=r2`,
-		`0 "x.csv" 12: id=3 part=p ttl=0 record=r3`,
-		`0 "x.csv" 14: id=5 part=p name=e ttl=0 writetime=5000 record=r5`,
-		`0 "x.csv\x001" 10: id=1 part=p name=a ttl=10 writetime=1000 record=r1`,
-		`1 "x.csv" 13: id=4 shared=s ttl=40 writetime=4000 record=r4`,
+		`0 "x.csv" 10: id=00000001 part=70 n=00000001 ttl=0 writetime=1001 record=r1`,
+		`0 "x.csv" 11: id=00000002 part=70 name=62 ttl=0 record=r2`,
+		`0 "x.csv" 12: id=00000003 part=70 ttl=0 record=r3`,
+		`0 "x.csv" 14: id=00000005 part=70 name=65 ttl=0 writetime=5000 record=r5`,
+		`0 "x.csv\x001" 10: id=00000001 part=70 name=61 ttl=10 writetime=1000 record=r1`,
+		`1 "x.csv" 13: id=00000004 shared=73 ttl=40 writetime=4000 record=r4`,
 	}, got)
 }
 
@@ -85,7 +93,7 @@ func TestSplit(t *testing.T) {
 func TestWriter(t *testing.T) {
 	cluster, session := newCluster(t, cqltest.Config{}, timedTable)
 	table := tableOf(t, session, "a")
-	p, err := NewPlan(table.Metadata)
+	p, err := NewPlan(table)
 	require.NoError(t, err)
 	var rejected []string
 	o := bulk.Options{MaxRejected: 10, Checkpoint: t.TempDir() + "/checkpoint.json"}

@@ -3,9 +3,10 @@
 // Package tablecopy copies the rows of a table to another table, of the same or of another cluster, with the write time
 // and the time to live of each column.
 //
-// A row whose columns have one write time and one time to live is one INSERT. Other rows are one INSERT for each pair.
-// Writes carry the write times of the source, so that copying a row twice has the effect of copying it once, and a
-// newer value of the target stays.
+// A row whose columns have one write time and one time to live is one INSERT. Other rows are one INSERT for each pair,
+// and an UPDATE for each pair of elements of a set, a map or a user-defined type. Writes carry the write times of the
+// source, so that copying a row twice has the effect of copying it once, and a newer value of the target stays. Values
+// are the bytes that the source has sent.
 package tablecopy
 
 import (
@@ -47,8 +48,8 @@ type Report struct {
 	Rows    int64 // read and passed on, those of earlier runs included
 	Written uint64
 	Retries uint64
-	// Latest counts collections whose elements have several write times or times to live. Their elements were written
-	// with the latest ones.
+	// Latest counts lists whose elements have several write times or times to live. Their elements were written with the
+	// latest ones, because CQL cannot write them one by one.
 	Latest int64
 	// Untimed are the columns whose write times the source does not report: collections before Cassandra 5.0. They are
 	// written with the latest write time of their row.
@@ -62,15 +63,17 @@ func New(ctx context.Context, source, target clustertable.Table, cfg Config) (*C
 		return nil, err
 	}
 	c := &Copy{plan: p}
+	cfg.Scan.Cells = true // a copy of bytes
 	scan := func() (*tablescan.Scan, error) {
 		return tablescan.New(ctx, source.Session, p.Select(source, cfg.Where), cfg.Scan)
 	}
-	if c.scan, err = scan(); refused(err) && p.dropCollectionTimes() {
+	if c.scan, err = scan(); refused(err) && p.DropCollectionTimes() {
 		c.scan, err = scan()
 	}
 	if err != nil {
 		return nil, err
 	}
+	p.setStatements(target)
 	c.writer, err = NewWriter(target, p, cfg.Bulk)
 	return c, err
 }
@@ -163,3 +166,6 @@ func (c *Copy) Report() Report {
 		Untimed: c.plan.untimed,
 	}
 }
+
+// Plan returns the columns, and what the copy cannot carry.
+func (c *Copy) Plan() *Plan { return c.plan }

@@ -16,36 +16,30 @@ import (
 // goroutines.
 type Writer struct {
 	plan    *Plan
-	writers []*bulk.Writer // one for each of Plan.Inserts
-	late    atomic.Int64   // see Report.Latest
+	reject  func(bulk.Rejection) error
+	writers []rowWriter  // by statement of the plan
+	late    atomic.Int64 // see Report.Latest
 }
 
-// NewWriter returns a Writer to a table. The writer of partitions without rows has a checkpoint of its own, beside that
-// of the options. Options.Rejected gets the source and the position of the row of a batch; a row of several groups may
-// be rejected more than once.
+// NewWriter returns a Writer to a table, for which the plan was made. The writers after that of rows have checkpoints
+// of their own, beside that of the options. Options.Rejected gets the row as it was passed to Write; a row of several
+// groups may be rejected more than once.
 func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, error) {
-	w := &Writer{plan: p}
-	if reject := o.Rejected; reject != nil {
+	w := &Writer{plan: p, reject: o.Rejected}
+	if o.Rejected != nil {
 		o.Rejected = func(r bulk.Rejection) error {
-			r.Source = SourceOf(r.Source)
-			return reject(r)
+			r.Source, r.Batch = SourceOf(r.Source), Original(r.Batch)
+			return w.reject(r)
 		}
 	}
-	rows := o
-	rows.AllowMissing = true
-	if !p.noTimes {
-		rows.TTLColumn, rows.TimestampColumn = p.ttl, p.writeTime
-	}
-	writer, err := bulk.Insert(target.Session, target.CQL(), rows)
-	if err != nil {
-		return nil, err
-	}
-	w.writers = append(w.writers, writer)
-	for _, text := range p.Inserts(target)[1:] {
-		if o.Checkpoint != "" {
-			o.Checkpoint += ".static"
+	checkpoint := o.Checkpoint
+	for i := range p.statements {
+		s := &p.statements[i]
+		if checkpoint != "" && i > 0 {
+			o.Checkpoint = checkpoint + s.suffix()
 		}
-		if writer, err = bulk.New(target.Session, text, o); err != nil {
+		writer, err := p.newWriter(target, s, o)
+		if err != nil {
 			return nil, errors.Join(err, w.Close(context.Background())) // it has no rows
 		}
 		w.writers = append(w.writers, writer)
@@ -53,13 +47,53 @@ func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, err
 	return w, nil
 }
 
+// A rowWriter writes the rows of one statement: a bulk.Writer or a listWriter.
+type rowWriter interface {
+	Write(ctx context.Context, b *column.Batch) error
+	Flush(ctx context.Context) error
+	Close(ctx context.Context) error
+	Stats() bulk.Stats
+}
+
+// suffix returns the end of the name of a checkpoint.
+func (s *statement) suffix() string {
+	suffix := ".static"
+	if s.kind == someOfThem {
+		if suffix = ".elements"; s.isStatic {
+			suffix = ".static-elements"
+		}
+	}
+	return suffix
+}
+
+// newWriter returns the writer of a statement.
+func (p *Plan) newWriter(target clustertable.Table, s *statement, o bulk.Options) (rowWriter, error) {
+	switch {
+	case s.kind == wholeList:
+		return newListWriter(target, p, s, o), nil
+	case s.kind == someOfThem || s.isStatic:
+		o.AssumeIdempotent = true // each value has its write time
+		return bulk.New(target.Session, s.text, o)
+	}
+	o.AllowMissing = true
+	if !p.noTimes {
+		o.TTLColumn, o.TimestampColumn = p.ttl, p.writeTime
+	}
+	return bulk.Insert(target.Session, target.CQL(), o)
+}
+
 // Write accepts the rows of a batch with the columns of the plan, as bulk.Writer.Write does.
 func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
-	parts, late, err := w.plan.Split(b)
+	parts, late, faults, err := w.plan.Split(b)
 	if err != nil {
 		return err
 	}
 	w.late.Add(late)
+	for _, f := range faults {
+		if err := w.rejectRow(b, f); err != nil {
+			return err
+		}
+	}
 	for i, writer := range w.writers {
 		for _, part := range parts[i] {
 			if err := writer.Write(ctx, part); err != nil {
@@ -68,6 +102,16 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 		}
 	}
 	return nil
+}
+
+// rejectRow rejects a row that has no statement.
+func (w *Writer) rejectRow(b *column.Batch, f RowFault) error {
+	if w.reject == nil {
+		return f.Err
+	}
+	return w.reject(bulk.Rejection{
+		Source: b.Source.File, Index: b.Source.FirstRow + int64(f.Row), Batch: b.Slice(f.Row, f.Row+1), Err: f.Err,
+	})
 }
 
 // Flush waits until all rows are written.

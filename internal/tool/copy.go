@@ -42,10 +42,12 @@ func newCopyCommand(e *env) *cobra.Command {
 the same columns, with the write time and the time to live of each column. A value
 of the target that is newer stays. Rows that only the target has stay, too.
 
-The elements of a collection get the latest write time and the longest time to live
-of the collection where they differ. Servers before Cassandra 5.0 do not report
-write times of collections: these get the latest write time of their row. Tables of
-counters are refused.
+Values are copied as the bytes that the source sends, and elements of sets, maps and
+user-defined types with their own times. CQL cannot write the elements of a list one
+by one: they get the latest write time and the longest time to live of their list.
+Servers before Cassandra 5.0 do not report write times of collections: these get the
+latest write time of their row. A note names such columns before the first row.
+Tables of counters are refused.
 
 With --checkpoint a copy that was interrupted, or killed, continues with --resume.`,
 		Example: `  vecql copy shop.items backup.items
@@ -99,6 +101,7 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
+	x.warnOfTimes(job.Plan())
 	if err := x.copy(ctx, job); err != nil {
 		return err
 	}
@@ -160,6 +163,21 @@ func (x *copyJob) grace(err error) time.Duration {
 	return 5 * time.Second
 }
 
+// warnOfTimes prints which times a plan cannot carry, before the first row.
+func (e *env) warnOfTimes(p *tablecopy.Plan) {
+	if p == nil {
+		return
+	}
+	if lists := p.Lists(); len(lists) > 0 {
+		fmt.Fprintf(e.err, "note: CQL cannot write the elements of a list one by one: where their times differ, those of %s "+
+			"get the latest write time and the longest time to live of their list\n", strings.Join(lists, ", "))
+	}
+	if untimed := p.Untimed(); len(untimed) > 0 {
+		fmt.Fprintf(e.err, "note: the source does not report the write times of %s: their elements get the latest of the row\n",
+			strings.Join(untimed, ", "))
+	}
+}
+
 // closeCopy ends a copy that has not begun.
 func closeCopy(job *tablecopy.Copy) error {
 	_, err := job.Close(context.Background()) // it has no rows
@@ -170,10 +188,6 @@ func closeCopy(job *tablecopy.Copy) error {
 func (x *copyJob) printCopied(r tablecopy.Report, took time.Duration) {
 	fmt.Fprintf(x.out, "Copied %s in %v.\n", counted(r.Rows, "row"), took.Round(time.Millisecond))
 	if r.Latest > 0 {
-		fmt.Fprintf(x.out, "%d collections had elements with several write times: their elements got the latest.\n", r.Latest)
-	}
-	if len(r.Untimed) > 0 {
-		fmt.Fprintf(x.out, "The source does not report the write times of %s: their elements got the latest of the row.\n",
-			strings.Join(r.Untimed, ", "))
+		fmt.Fprintf(x.out, "%s had elements with several write times: their elements got the latest.\n", counted(r.Latest, "list"))
 	}
 }

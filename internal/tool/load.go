@@ -165,11 +165,15 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if err := l.setStatements(ctx, session); err != nil {
 		return err
 	}
+	e.warnOfTimes(l.plan)
 	if err := l.rejects.open(l.rejected, l.checkpoint.resume); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.rejects.close()) }()
 	o.Fields, o.RefuseExtra, o.AllowMissing = l.fields, l.refuseExtra, l.allowMissing
+	if l.plan != nil { // files of servers that do not report them
+		o.Optional = l.plan.CollectionTimes()
+	}
 	o.Records, o.Rejected = l.rejected != "", l.rejects.addRecord
 	if l.counters && l.o.Checkpoint != "" {
 		o.BatchRows = doubtfulRows

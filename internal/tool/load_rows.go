@@ -130,11 +130,16 @@ type rowChecker struct {
 func (c *rowChecker) Write(ctx context.Context, b *column.Batch) error {
 	parts := [][]*column.Batch{{b}}
 	if c.l.plan != nil {
-		split, _, err := c.l.plan.Split(b)
-		if err != nil {
+		var faults []tablecopy.RowFault
+		var err error
+		if parts, _, faults, err = c.l.plan.Split(b); err != nil {
 			return err
 		}
-		parts = split[:len(c.l.statements)]
+		for _, f := range faults {
+			if err := c.reject(b, f.Row, f.Err); err != nil {
+				return err
+			}
+		}
 	}
 	for i, batches := range parts {
 		for _, part := range batches {
@@ -168,14 +173,19 @@ func (c *rowChecker) check(ctx context.Context, statement int, b *column.Batch) 
 			c.checked.Add(1)
 			continue
 		}
-		row := bulk.Rejection{
-			Source: tablecopy.SourceOf(b.Source.File), Index: b.Source.FirstRow + int64(i), Batch: b.Slice(i, i+1), Err: err,
-		}
-		if err := c.l.rejects.addRow(row); err != nil {
+		if err := c.reject(b, i, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reject rejects a row of a batch.
+func (c *rowChecker) reject(b *column.Batch, row int, err error) error {
+	return c.l.rejects.addRow(bulk.Rejection{
+		Source: tablecopy.SourceOf(b.Source.File), Index: b.Source.FirstRow + int64(row),
+		Batch: tablecopy.Original(b.Slice(row, row+1)), Err: err,
+	})
 }
 
 // checkKey returns an error for a NULL in the partition key.

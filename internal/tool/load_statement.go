@@ -207,10 +207,10 @@ func (l *load) statementsOf(table clustertable.Table) ([]loadStatement, error) {
 
 // timedStatements sets the plan of a load that keeps write times and times to live, and returns its statements.
 func (l *load) timedStatements() (statements []loadStatement, err error) {
-	if l.plan, err = tablecopy.NewPlan(l.target.Metadata); err != nil {
+	if l.plan, err = tablecopy.NewPlan(l.target); err != nil {
 		return nil, err
 	}
-	for _, text := range l.plan.Inserts(l.target) {
+	for _, text := range l.plan.Statements() {
 		statements = append(statements, loadStatement{text: text})
 	}
 	return statements, nil

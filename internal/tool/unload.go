@@ -35,6 +35,7 @@ type unload struct {
 
 	statement, table    string
 	times               bool
+	plan                *tablecopy.Plan // nil without --times
 	partRows, partBytes int
 	resume              bool
 	workers, pageBytes  int
@@ -175,6 +176,7 @@ func (e *env) unload(ctx context.Context, u *unload, args []string) error {
 	if err := u.open(ctx, e, session); err != nil {
 		return err
 	}
+	e.warnOfTimes(u.plan)
 	u.began = e.now()
 	stop, err := e.startProgress(u.state)
 	if err != nil {
@@ -226,7 +228,7 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 		if err != nil {
 			return err
 		}
-		if u.statement, err = u.selectOf(t); err != nil {
+		if u.statement, err = u.selectOf(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -247,19 +249,30 @@ func (u *unload) setStatement(ctx context.Context, session *vecql.Session) error
 }
 
 // selectOf returns the statement for a table: all columns, and with --times those of writetime and ttl.
-func (u *unload) selectOf(t clustertable.Table) (string, error) {
+func (u *unload) selectOf(ctx context.Context, t clustertable.Table) (string, error) {
 	if u.times {
-		p, err := tablecopy.NewPlan(t.Metadata)
-		if err != nil {
-			return "", fmt.Errorf("--times: %w", err)
-		}
-		return p.Select(t, ""), nil
+		return u.timedSelect(ctx, t)
 	}
 	var selectors []string
 	for _, name := range t.Metadata.OrderedColumns {
 		selectors = append(selectors, cqltext.QuoteIdentifier(name))
 	}
 	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selectors, ", "), t.CQL()), nil
+}
+
+// timedSelect returns the statement for a table with times. Servers before Cassandra 5.0 do not report those of
+// collections.
+func (u *unload) timedSelect(ctx context.Context, t clustertable.Table) (string, error) {
+	p, err := tablecopy.NewPlan(t)
+	if err != nil {
+		return "", fmt.Errorf("--times: %w", err)
+	}
+	_, err = t.Session.StatementMetadata(ctx, p.Select(t, ""), "")
+	if err != nil && vecql.ErrorClassOf(err) == vecql.ClassInvalid && p.DropCollectionTimes() {
+		err = nil
+	}
+	u.plan = p
+	return p.Select(t, ""), err
 }
 
 // open makes the scan and opens the output.
