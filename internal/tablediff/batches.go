@@ -37,7 +37,8 @@ type Batches struct {
 	schema column.Schema // of the fields below
 	layout *layout
 	plan   *codec.RowPlan
-	query  *vecql.RowStatement
+	query  rowQuery // of a row
+	static rowQuery // of a partition without rows; without columns if there are no static ones
 
 	seed maphash.Seed
 	keys []uint64 // hashes of the keys of all rows; nil with Config.AllowExtra
@@ -75,26 +76,54 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 		return err
 	}
 	infos := make([]vecql.ColumnInfo, len(l.columns))
-	var where []string
+	var all, statics []int
 	for i, c := range l.columns {
 		infos[i] = vecql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
-		if i < l.keys {
-			where = append(where, cqltext.QuoteIdentifier(c.Name)+" = ?")
+		all = append(all, i)
+		if c.Kind == vecql.ColumnStatic {
+			statics = append(statics, i)
 		}
 	}
 	if d.plan, err = codec.NewRowPlan(infos, schema); err != nil {
 		return err
 	}
-	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s", l.names(), d.target.CQL(),
-		strings.Join(where, " AND ")))
-	if d.cfg.Query != nil {
-		d.cfg.Query(q)
-	}
-	if d.query, err = q.PrepareRows(ctx, schema); err != nil {
+	if d.query, err = d.prepareQuery(ctx, l, schema, l.keys, all, ""); err != nil {
 		return err
+	}
+	if statics != nil {
+		if d.static, err = d.prepareQuery(ctx, l, schema, len(l.keyNames), statics, " LIMIT 1"); err != nil {
+			return err
+		}
 	}
 	d.layout, d.schema = l, schema
 	return nil
+}
+
+// A rowQuery reads columns of the row of a key.
+type rowQuery struct {
+	statement *vecql.RowStatement
+	columns   []int // of the layout
+}
+
+// prepareQuery returns the query of columns by the first keys columns.
+func (d *Batches) prepareQuery(ctx context.Context, l *layout, schema column.Schema, keys int, columns []int,
+	rest string,
+) (rowQuery, error) {
+	names := make([]string, len(columns))
+	for k, i := range columns {
+		names[k] = cqltext.QuoteIdentifier(l.columns[i].Name)
+	}
+	where := make([]string, keys)
+	for i := range where {
+		where[i] = cqltext.QuoteIdentifier(l.columns[i].Name) + " = ?"
+	}
+	q := d.target.Session.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %s%s", strings.Join(names, ", "), d.target.CQL(),
+		strings.Join(where, " AND "), rest))
+	if d.cfg.Query != nil {
+		d.cfg.Query(q)
+	}
+	statement, err := q.PrepareRows(ctx, schema)
+	return rowQuery{statement, columns}, err
 }
 
 // Add compares the rows of a batch. After an error the batch may be added again only to another Batches, which resumes.
@@ -177,14 +206,18 @@ func (r *rowDiff) add(ctx context.Context, row, first int, skip bool) error {
 	if skip {
 		return nil
 	}
-	if slices.ContainsFunc(r.cells[:r.layout.keys], func(c []byte) bool { return c == nil }) {
-		r.result.Rows++ // a partition without rows, which no SELECT of a row finds
-		r.result.Different++
-		r.note("not compared, because its primary key has NULL")
-		return nil
+	query := r.diff.query
+	if isNil := func(c []byte) bool { return c == nil }; slices.ContainsFunc(r.cells[:r.layout.keys], isNil) {
+		query = r.diff.static
+		if query.columns == nil || slices.ContainsFunc(r.cells[:len(r.layout.keyNames)], isNil) {
+			r.result.Rows++
+			r.result.Different++
+			r.note("not compared, because its primary key has NULL")
+			return nil
+		}
 	}
 	for failures := 0; ; {
-		found, err := r.compare(ctx, row)
+		found, err := r.compare(ctx, row, query)
 		if err == nil {
 			if r.result.Rows++; !found {
 				r.result.Missing++
@@ -199,16 +232,17 @@ func (r *rowDiff) add(ctx context.Context, row, first int, skip bool) error {
 }
 
 // compare reads the row of the table and compares its values.
-func (r *rowDiff) compare(ctx context.Context, row int) (found bool, err error) {
-	it := r.diff.query.Query(r.batch, row).IterContext(ctx)
+func (r *rowDiff) compare(ctx context.Context, row int, query rowQuery) (found bool, err error) {
+	it := query.statement.Query(r.batch, row).IterContext(ctx)
 	r.found = slices.Grow(r.found[:0], len(it.Columns()))[:len(it.Columns())]
 	if !it.NextRaw(r.found) {
 		return false, it.Close()
 	}
 	var what []string
-	for i := r.layout.keys; i < len(r.cells); i++ {
-		if c := r.layout.columns[i]; !equal(c, r.cells[i], r.found[i], r.diff.cfg.Tolerance) {
-			what = append(what, describe(c, r.cells[i], r.found[i]))
+	for k, i := range query.columns {
+		c := r.layout.columns[i]
+		if i >= r.layout.keys && !equalFile(c, r.cells[i], r.found[k], r.diff.cfg.Tolerance) {
+			what = append(what, describe(c, r.cells[i], r.found[k]))
 		}
 	}
 	if err := it.Close(); err != nil {

@@ -15,30 +15,26 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/internal/schema"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // Comparison and description of cells.
 
-// equal reports whether two cells of a column are equal. The same bytes are always equal.
+// equal reports whether two cells of a column of two servers are equal: the same bytes, or within the tolerance.
 func equal(c *vecql.ColumnMetadata, a, b []byte, tolerance float64) bool {
 	if schema.IsMultiCell(c) { // a collection without elements is NULL
 		a, b = emptyToNil(c, a), emptyToNil(c, b)
 	}
-	switch {
-	case (a == nil) != (b == nil):
-		return false
-	case bytes.Equal(a, b):
-		return true
+	return (a == nil) == (b == nil) && bytes.Equal(a, b) || tolerance > 0 && sameValues{tolerance}.cells(c.Type, a, b)
+}
+
+// equalFile reports whether a cell of a server is what a server stores for a cell of a batch: servers sort sets and
+// maps, and may leave out the last fields of a user-defined type.
+func equalFile(c *vecql.ColumnMetadata, batch, stored []byte, tolerance float64) bool {
+	if schema.IsMultiCell(c) {
+		batch, stored = emptyToNil(c, batch), emptyToNil(c, stored)
 	}
-	va, okA := decode(c.Type, a)
-	vb, okB := decode(c.Type, b)
-	if !okA || !okB {
-		return false
-	}
-	// Beyond tolerance, values decide where servers may write one value in several ways: sets that a batch has in another
-	// order, and user-defined types without their last fields.
-	same := sameValues{tolerance: tolerance, unordered: c.Type.Type() == vecql.TypeSet}
-	return same.values(reflect.ValueOf(va), reflect.ValueOf(vb))
+	return sameValues{tolerance}.cells(c.Type, batch, stored)
 }
 
 // emptyToNil returns nil for a collection without elements.
@@ -49,76 +45,116 @@ func emptyToNil(c *vecql.ColumnMetadata, cell []byte) []byte {
 	return cell
 }
 
+// sameValues compares cells whose bytes may differ: the elements of sets and maps in any order, user-defined types
+// without their last fields, floating-point numbers within a tolerance.
+type sameValues struct{ tolerance float64 }
+
+// cells reports whether two cells of a type are equal. nil is NULL.
+func (s sameValues) cells(t vecql.TypeInfo, a, b []byte) bool {
+	switch {
+	case a == nil || b == nil:
+		return a == nil && b == nil
+	case bytes.Equal(a, b):
+		return true
+	}
+	var partsA, partsB [][]byte
+	var okA, okB bool
+	var typeOf func(i int) vecql.TypeInfo
+	switch t := t.(type) {
+	case vecql.CollectionType:
+		partsA, okA = elements(t, a)
+		partsB, okB = elements(t, b)
+		typeOf = func(i int) vecql.TypeInfo {
+			if t.Type() == vecql.TypeMap && i%2 == 0 {
+				return t.Key
+			}
+			return t.Elem
+		}
+	case vecql.TupleTypeInfo:
+		partsA, okA = fields(len(t.Elems), a)
+		partsB, okB = fields(len(t.Elems), b)
+		typeOf = func(i int) vecql.TypeInfo { return t.Elems[i] }
+	case vecql.UDTTypeInfo:
+		partsA, okA = fields(len(t.Elements), a)
+		partsB, okB = fields(len(t.Elements), b)
+		typeOf = func(i int) vecql.TypeInfo { return t.Elements[i].Type }
+	default:
+		return s.tolerance > 0 && s.numbers(t, a, b)
+	}
+	if !okA || !okB || len(partsA) != len(partsB) {
+		return false
+	}
+	for i := range partsA {
+		if !s.cells(typeOf(i), partsA[i], partsB[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// elements returns the elements of a collection, keys before their values. Those of sets and maps are sorted by their
+// bytes.
+func elements(t vecql.CollectionType, cell []byte) (parts [][]byte, ok bool) {
+	r := wire.NewReader(cell)
+	width := 1
+	if t.Type() == vecql.TypeMap {
+		width = 2
+	}
+	n := r.Count(4 * width)
+	entries := make([][][]byte, n)
+	for i := range entries {
+		for range width {
+			entries[i] = append(entries[i], r.Bytes())
+		}
+	}
+	if t.Type() != vecql.TypeList {
+		slices.SortFunc(entries, func(a, b [][]byte) int { return bytes.Compare(a[0], b[0]) })
+	}
+	return slices.Concat(entries...), r.Err() == nil && r.Len() == 0
+}
+
+// fields returns the n fields of a tuple or a user-defined type. Those that are missing at the end are NULL.
+func fields(n int, cell []byte) (parts [][]byte, ok bool) {
+	r := wire.NewReader(cell)
+	parts = make([][]byte, n)
+	for i := 0; i < n && r.Len() > 0; i++ {
+		parts[i] = r.Bytes()
+	}
+	return parts, r.Err() == nil && r.Len() == 0
+}
+
+// numbers reports whether two cells are numbers, or vectors of numbers, within the tolerance.
+func (s sameValues) numbers(t vecql.TypeInfo, a, b []byte) bool {
+	if vector, ok := t.(vecql.VectorType); ok {
+		width := map[vecql.Type]int{vecql.TypeFloat: 4, vecql.TypeDouble: 8}[vector.SubType.Type()]
+		if width == 0 || len(a) != len(b) || len(a)%width != 0 {
+			return false
+		}
+		for i := 0; i < len(a); i += width {
+			if !s.numbers(vector.SubType, a[i:i+width], b[i:i+width]) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case t.Type() == vecql.TypeFloat && len(a) == 4 && len(b) == 4:
+		return s.floats(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
+			float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
+	case t.Type() == vecql.TypeDouble && len(a) == 8 && len(b) == 8:
+		return s.floats(math.Float64frombits(binary.BigEndian.Uint64(a)), math.Float64frombits(binary.BigEndian.Uint64(b)))
+	}
+	return false
+}
+
+// floats reports whether two numbers are within the tolerance.
+func (s sameValues) floats(a, b float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) ||
+		math.Abs(a-b) <= s.tolerance*max(1, math.Abs(a), math.Abs(b)) && !math.IsInf(a-b, 0)
+}
+
 func decode(t vecql.TypeInfo, cell []byte) (v any, ok bool) {
 	return v, vecql.Unmarshal(t, cell, &v) == nil
-}
-
-// sameValues compares decoded values.
-type sameValues struct {
-	tolerance float64
-	unordered bool // slices are sets
-}
-
-// values reports whether two values are equal: of one type, with equal elements.
-func (s sameValues) values(a, b reflect.Value) bool {
-	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
-		return a.IsValid() == b.IsValid() && !a.IsValid()
-	}
-	switch a.Kind() {
-	case reflect.Float32, reflect.Float64:
-		return s.floats(a.Float(), b.Float(), a.Kind() == reflect.Float32)
-	case reflect.Interface:
-		return s.values(a.Elem(), b.Elem())
-	case reflect.Slice:
-		if a.Len() != b.Len() {
-			return false
-		}
-		if s.unordered {
-			return s.sets(a, b)
-		}
-		for i := range a.Len() {
-			if !s.values(a.Index(i), b.Index(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Map:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for it := a.MapRange(); it.Next(); {
-			if other := b.MapIndex(it.Key()); !other.IsValid() || !s.values(it.Value(), other) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(a.Interface(), b.Interface())
-}
-
-// sets compares slices whose elements have no order, by their texts.
-func (s sameValues) sets(a, b reflect.Value) bool {
-	texts := func(v reflect.Value) []string {
-		list := make([]string, v.Len())
-		for i := range list {
-			list[i] = fmt.Sprintf("%#v", v.Index(i).Interface())
-		}
-		slices.Sort(list)
-		return list
-	}
-	return slices.Equal(texts(a), texts(b))
-}
-
-// floats compares numbers. Without tolerance they must have the same bits.
-func (s sameValues) floats(a, b float64, single bool) bool {
-	switch {
-	case s.tolerance > 0:
-		return a == b || math.IsNaN(a) && math.IsNaN(b) ||
-			math.Abs(a-b) <= s.tolerance*max(1, math.Abs(a), math.Abs(b)) && !math.IsInf(a-b, 0)
-	case single:
-		return math.Float32bits(float32(a)) == math.Float32bits(float32(b))
-	}
-	return math.Float64bits(a) == math.Float64bits(b)
 }
 
 // describe returns the name of a column with both values.
@@ -132,19 +168,31 @@ func describe(c *vecql.ColumnMetadata, a, b []byte) string {
 				x.Index(first), y.Index(first), n, x.Len())
 		}
 	}
-	return fmt.Sprintf("%s: %s in the source, %s in the target", c.Name, format(c.Type, a), format(c.Type, b))
+	textA, textB := format(c.Type, a), format(c.Type, b)
+	if textA == textB { // other bytes for one value
+		textA, textB = shortened(fmt.Sprintf("0x%x", a)), shortened(fmt.Sprintf("0x%x", b))
+	}
+	return fmt.Sprintf("%s: %s in the source, %s in the target", c.Name, textA, textB)
 }
 
 // differing returns the first position where two slices of one length differ, and the number of such positions.
 func differing(a, b reflect.Value) (first, n int) {
 	for i := range a.Len() {
-		if !(sameValues{}).values(a.Index(i), b.Index(i)) {
+		if !sameBits(a.Index(i), b.Index(i)) {
 			if n++; n == 1 {
 				first = i
 			}
 		}
 	}
 	return first, n
+}
+
+// sameBits reports whether two elements of vectors are equal, numbers bit for bit.
+func sameBits(a, b reflect.Value) bool {
+	if a.CanFloat() && b.CanFloat() {
+		return math.Float64bits(a.Float()) == math.Float64bits(b.Float())
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 // maxText is the number of bytes of a printed value.
@@ -166,6 +214,11 @@ func format(t vecql.TypeInfo, cell []byte) string {
 			text = fmt.Sprint(v)
 		}
 	}
+	return shortened(text)
+}
+
+// shortened returns a text that is not longer than maxText.
+func shortened(text string) string {
 	if len(text) <= maxText {
 		return text
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,6 +210,74 @@ func TestCheckpointDuringRun(t *testing.T) {
 	close(answers)
 	require.NoError(t, <-done)
 	require.Empty(t, d.Checkpoint().Left)
+}
+
+// TestOtherBytesDiffer compares values that servers store in several ways: only the same bytes are equal.
+func TestOtherBytesDiffer(t *testing.T) {
+	columns := "(id int PRIMARY KEY, i inet, v varint, x decimal, d double, n int)"
+	cluster, session := newCluster(t, "CREATE TABLE a "+columns+"; CREATE TABLE b "+columns)
+	for i, cells := range [][2]string{
+		{"i: blobAsInet(0x00000000000000000000ffffc0000207)", "'192.0.2.7'"}, {"v: blobAsVarint(0x0001)", "1"},
+		{"d: blobAsDouble(0x7ff8000000000001)", "NaN"}, {"n: blobAsInt(0x)", "NULL"}, {"x: 1.0", "1.00"},
+	} {
+		name, a, _ := strings.Cut(cells[0], ": ")
+		require.NoError(t, cluster.Exec(fmt.Sprintf("INSERT INTO shop.a (id, %s) VALUES (%d, %s); INSERT INTO shop.b (id, %[1]s) VALUES (%[2]d, %[4]s)",
+			name, i, a, cells[1])))
+	}
+	report := compare(t, session, Config{})
+	require.EqualValues(t, 5, report.Different, report)
+	require.Contains(t, lines(report), "in the source, 0xc0000207 in the target")
+	require.EqualValues(t, 4, compare(t, session, Config{Tolerance: 1e-9}).Different, "both are NaN")
+}
+
+// TestCellsOfFiles compares cells of files with those that servers store for them.
+func TestCellsOfFiles(t *testing.T) {
+	set := func(elems ...string) []byte {
+		cell := []byte{0, 0, 0, byte(len(elems))}
+		for _, e := range elems {
+			cell = append(append(cell, 0, 0, 0, byte(len(e))), e...)
+		}
+		return cell
+	}
+	text := vecql.NewNativeType(5, vecql.TypeText, "")
+	udt := vecql.UDTTypeInfo{Elements: []vecql.UDTField{{Name: "a", Type: text}, {Name: "b", Type: vecql.NewSetType(text)}}}
+	field := func(b []byte) []byte { return append([]byte{0, 0, 0, byte(len(b))}, b...) }
+	null := []byte{255, 255, 255, 255}
+	for name, c := range map[string]struct {
+		t    vecql.TypeInfo
+		a, b []byte
+		want bool
+	}{
+		"sets":                    {vecql.NewSetType(text), set("a", "b"), set("b", "a"), true},
+		"sets of sets":            {vecql.NewListType(vecql.NewSetType(text)), set(string(set("a", "b"))), set(string(set("b", "a"))), true},
+		"lists":                   {vecql.NewListType(text), set("a", "b"), set("b", "a"), false},
+		"maps":                    {vecql.NewMapType(text, text), append([]byte{0, 0, 0, 2}, set("a", "1", "b", "2")[4:]...), append([]byte{0, 0, 0, 2}, set("b", "2", "a", "1")[4:]...), true},
+		"fields at the end":       {udt, field([]byte("x")), slices.Concat(field([]byte("x")), null), true},
+		"a set in a field":        {udt, slices.Concat(null, field(set("a", "b"))), slices.Concat(null, field(set("b", "a"))), true},
+		"another field":           {udt, slices.Concat(field([]byte("x")), field(set("a"))), field([]byte("x")), false},
+		"empty and NULL":          {text, []byte{}, nil, false},
+		"a damaged set":           {vecql.NewSetType(text), set("a")[:6], set("b"), false},
+		"numbers in other digits": {vecql.NewNativeType(5, vecql.TypeVarint, ""), []byte{0, 1}, []byte{1}, false},
+	} {
+		require.Equal(t, c.want, sameValues{}.cells(c.t, c.a, c.b), name)
+		require.Equal(t, c.want, sameValues{}.cells(c.t, c.b, c.a), name)
+	}
+}
+
+// TestBatchesWithStaticRows compares partitions that have static values only.
+func TestBatchesWithStaticRows(t *testing.T) {
+	_, session := newCluster(t, `CREATE TABLE a (id int, part text, shared text STATIC, name text, PRIMARY KEY (id, part));
+		UPDATE a SET shared = 's' WHERE id = 1; UPDATE a SET shared = 'other' WHERE id = 2`)
+	null := []bool{true, true, true}
+	batch := column.NewBatch(column.Of("id", []int32{1, 2, 3}), column.Strings("part", []string{"", "", ""}).WithNulls(null),
+		column.Strings("shared", []string{"s", "t", "u"}), column.Strings("name", []string{"", "", ""}).WithNulls(null))
+	d, err := NewBatches("x.csv", tableOf(t, session, "a"), Config{})
+	require.NoError(t, err)
+	require.NoError(t, d.Add(t.Context(), batch))
+	require.NoError(t, d.Finish(t.Context()))
+	require.Equal(t, `id=2 part=NULL: shared: "t" in the source, "other" in the target
+id=3 part=NULL: missing in the target
+`, lines(d.Report()))
 }
 
 // TestNull requires that NULL is no empty text, but an empty collection.
