@@ -44,11 +44,9 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 	l.measure(began, now)
 	base := l.base()
 	slow := base > 0 && l.latency > latencyRatio*base+float64(latencySlack)
-	if slow && l.samples >= minSamples && began.After(l.cut) {
-		l.decrease(now, .7)
-		return
-	}
 	switch {
+	case slow && l.samples >= minSamples && began.After(l.cut):
+		l.decrease(now, .7)
 	case !full || began.Before(l.cut):
 	case l.limit < l.threshold:
 		l.limit = min(l.limit+1, l.most)
