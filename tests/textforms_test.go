@@ -141,7 +141,9 @@ func mutate(r *rand.Rand, seeds []string, alphabet []rune) string {
 }
 
 // isQuoted reports whether literals of a type have quotes.
-func isQuoted(typ string) bool { return slices.Contains([]string{"date", "time", "timestamp", "inet"}, typ) }
+func isQuoted(typ string) bool {
+	return slices.Contains([]string{"date", "time", "timestamp", "inet"}, typ)
+}
 
 // isTerm reports whether a text is at most one term of CQL: neither a sum nor two tokens.
 func isTerm(typ, text string) bool {
