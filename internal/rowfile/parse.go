@@ -9,18 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"unsafe"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // Scalars from text.
 
 var (
-	errSyntax = errors.New("not a value of the type")
-	errRange  = errors.New("out of range of the type")
+	errSyntax = textform.ErrSyntax
+	errRange  = textform.ErrRange
 )
 
 // A ValueError means that a text is not a value of the type of its column.
@@ -36,7 +38,11 @@ func (e *ValueError) Error() string {
 	if len(text) > 60 {
 		text = text[:60] + "..."
 	}
-	if errors.Is(e.Err, errSyntax) {
+	var h hint
+	switch {
+	case errors.As(e.Err, &h):
+		return fmt.Sprintf("%q is not a value of type %v: %s", text, e.Type, string(h))
+	case errors.Is(e.Err, errSyntax):
 		return fmt.Sprintf("%q is not a value of type %v", text, e.Type)
 	}
 	return fmt.Sprintf("%q does not fit type %v: %v", text, e.Type, e.Err)
@@ -44,6 +50,12 @@ func (e *ValueError) Error() string {
 
 // Unwrap returns the reason.
 func (e *ValueError) Unwrap() error { return e.Err }
+
+// A hint is errSyntax with the notation that is expected.
+type hint string
+
+func (h hint) Error() string { return string(h) }
+func (hint) Unwrap() error   { return errSyntax }
 
 // A parser appends values in text to builders.
 type parser struct {
@@ -126,26 +138,28 @@ func (p *parser) appendFixed(b *builder, s string) error {
 
 // appendNumber appends an integer or a float of a kind.
 func (p *parser) appendNumber(b *builder, kind column.Kind, s string) error {
+	var err error
 	if p.Thousands != 0 || p.DecimalPoint != 0 {
-		s = p.number(s)
+		if s, err = p.number(s); err != nil {
+			return err
+		}
 	}
 	bits := 8 * column.Type{Kind: kind}.ValueWidth()
 	var v uint64
-	var err error
 	switch kind {
 	case column.Int8, column.Int16, column.Int32, column.Int64:
 		var n int64
-		n, err = strconv.ParseInt(s, 10, bits)
+		n, err = textform.ParseInt(s, bits)
 		v = uint64(n)
 	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
-		v, err = strconv.ParseUint(s, 10, bits)
+		v, err = textform.ParseUint(s, bits)
 	case column.Float32:
 		var f float64
-		f, err = strconv.ParseFloat(s, 32)
+		f, err = textform.ParseFloat(s, 32)
 		v = uint64(math.Float32bits(float32(f)))
 	case column.Float64:
 		var f float64
-		f, err = strconv.ParseFloat(s, 64)
+		f, err = textform.ParseFloat(s, 64)
 		v = math.Float64bits(f)
 	default:
 		return fmt.Errorf("%w: text has no %v", errSyntax, kind)
@@ -160,13 +174,7 @@ func (p *parser) appendNumber(b *builder, kind column.Kind, s string) error {
 	default:
 		b.values = binary.NativeEndian.AppendUint64(b.values, v)
 	}
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return errRange
-	case err != nil:
-		return errSyntax
-	}
-	return nil
+	return err
 }
 
 // appendBytes appends a blob.
@@ -175,7 +183,7 @@ func (p *parser) appendBytes(b *builder, text []byte) error {
 	var err error
 	switch {
 	case p.Base64:
-		b.values, err = base64.StdEncoding.AppendDecode(b.values, text)
+		b.values, err = base64.StdEncoding.Strict().AppendDecode(b.values, text)
 	case len(text) < 2 || text[0] != '0' || text[1]|0x20 != 'x':
 		return fmt.Errorf("%w: a blob begins with 0x", errRange)
 	default:
@@ -185,23 +193,53 @@ func (p *parser) appendBytes(b *builder, text []byte) error {
 		return errSyntax
 	}
 	if n := len(b.values) - before; b.field.Type.Kind == column.Fixed && n != b.field.Type.Width {
-		return fmt.Errorf("%w: %d bytes", errRange, n)
+		return fmt.Errorf("%w: %d bytes, want %d", errRange, n, b.field.Type.Width)
 	}
 	return nil
 }
 
 // appendCanonical appends a value of a kind that package column parses.
 func (p *parser) appendCanonical(b *builder, text []byte) error {
-	if p.Thousands != 0 || p.DecimalPoint != 0 {
-		text = []byte(p.number(string(text)))
-	}
-	c := column.StringBuffers(b.field.Name, text, []int32{0, int32(len(text))})
-	v, err := column.ParseText(&c, b.field.Type)
+	s, err := p.canonical(b.field.Type.Kind, string(text))
 	if err != nil {
+		return err
+	}
+	c := column.StringBuffers(b.field.Name, []byte(s), []int32{0, int32(len(s))})
+	v, err := column.ParseText(&c, b.field.Type)
+	switch {
+	case errors.Is(err, cql.ErrRange):
+		return errRange
+	case err != nil:
 		return errSyntax
 	}
 	b.values = append(b.values, v.Values...)
 	return nil
+}
+
+// canonical returns the text of a value that package column parses. Numbers have the notation of CQL. An IPv4 address
+// as an IPv6 address is the IPv4 address, as in CQL.
+func (p *parser) canonical(kind column.Kind, s string) (string, error) {
+	is := textform.IsInteger
+	switch kind {
+	case column.Inet:
+		if a, err := netip.ParseAddr(s); err == nil {
+			return a.Unmap().String(), nil
+		}
+		return s, nil
+	case column.Varint:
+	case column.Decimal:
+		is = textform.IsNumber
+	default:
+		return s, nil
+	}
+	var err error
+	if p.Thousands != 0 || p.DecimalPoint != 0 {
+		s, err = p.number(s)
+	}
+	if err == nil && !is(s) {
+		err = errSyntax
+	}
+	return s, err
 }
 
 // parseWhole returns the integer that s spells with digits only.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // Values to text: the inverse of parse.go and json_parse.go.
@@ -134,20 +135,25 @@ func (v *Values) appendBlob(dst, b []byte) []byte {
 	return hex.AppendEncode(append(dst, '0', 'x'), b)
 }
 
-// appendTime appends a Date, Time or Timestamp. Years that layouts do not have are written as numbers, which
-// parseTimestamp and parseDate read.
+// appendTime appends a Date, Time or Timestamp. Timestamps of years that layouts do not have are written as numbers,
+// which parseTimestamp and CQL read: CQL reads no other text of a time before year 1.
 func (v *Values) appendTime(dst []byte, c *column.Column, i int) ([]byte, error) {
 	switch c.Type.Kind {
 	case column.Date:
 		days := int32(binary.NativeEndian.Uint32(c.Values[4*i:]))
-		t := time.Unix(int64(days)*86400, 0).UTC()
-		if !hasLayout(t) {
+		if v.Date == Epoch {
 			return strconv.AppendInt(dst, int64(days), 10), nil
 		}
-		return t.AppendFormat(dst, cmp.Or(v.Date, time.DateOnly)), nil
+		if t := dayTime(days); v.Date != "" && hasLayout(t) {
+			return t.AppendFormat(dst, v.Date), nil
+		}
+		return textform.AppendDate(dst, days), nil
 	case column.Time:
-		t := time.Time{}.Add(c.Value(i).(time.Duration))
-		return t.AppendFormat(dst, cmp.Or(v.Time, "15:04:05.999999999")), nil
+		clock := c.Value(i).(time.Duration)
+		if v.Time == Epoch {
+			return strconv.AppendInt(dst, int64(clock), 10), nil
+		}
+		return time.Time{}.Add(clock).AppendFormat(dst, cmp.Or(v.Time, "15:04:05.999999999")), nil
 	}
 	n := int64(binary.NativeEndian.Uint64(c.Values[8*i:]))
 	per := c.Type.Unit.PerSecond()
@@ -172,7 +178,7 @@ func (v *Values) appendTime(dst []byte, c *column.Column, i int) ([]byte, error)
 	return strconv.AppendInt(dst, n, 10), nil
 }
 
-func hasLayout(t time.Time) bool { return t.Year() >= 0 && t.Year() <= 9999 }
+func hasLayout(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // appendJSON appends row i as JSON.
 func (v *Values) appendJSON(dst []byte, c *column.Column, i int) ([]byte, error) {

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // The spellings of values in text.
 
-// Epoch as Values.Timestamp writes timestamps as numbers.
+// Epoch in place of a layout means numbers: as Values.Timestamp those of EpochUnit, as Values.Date days since
+// 1970-01-01, as Values.Time nanoseconds since midnight.
 const Epoch = "epoch"
 
 // Values are the spellings of values in CSV, and in JSON where JSON has no type for a value. The zero value reads and
@@ -24,12 +26,16 @@ type Values struct {
 	Nulls []string
 	// True and False are a further spelling of booleans. If they are set, they are written.
 	True, False string
-	// Date, Time and Timestamp are layouts of package time. Empty means ISO 8601. Timestamp may be Epoch.
+	// Date, Time and Timestamp are layouts of package time, or Epoch. Empty means ISO 8601, in which a year beyond 9999
+	// has a sign. Years that a layout does not have are in ISO 8601 in a column of dates, and numbers of EpochUnit in one
+	// of timestamps.
 	Date, Time, Timestamp string
 	// Zone is the time zone of timestamps without one, and of those written. nil means UTC.
 	Zone *time.Location
-	// EpochUnit is the unit of timestamps that are numbers, since 1970-01-01 UTC. Default: milliseconds.
+	// EpochUnit is the unit of timestamps that are numbers, since 1970-01-01 UTC. 0 means milliseconds, and that the digits
+	// of a date, such as 20240131, are an error.
 	EpochUnit time.Duration
+	assumed   bool // EpochUnit is the default
 	// DecimalPoint and Thousands separate the parts of numbers. 0 means '.' and none.
 	DecimalPoint, Thousands byte
 	// Base64 means that blobs are base64.
@@ -45,57 +51,83 @@ func (v Values) withDefaults() (Values, error) {
 		v.Zone = time.UTC
 	}
 	if v.EpochUnit == 0 {
-		v.EpochUnit = time.Millisecond
+		v.EpochUnit, v.assumed = time.Millisecond, true
 	}
 	switch {
 	case v.EpochUnit < 0 || v.EpochUnit < time.Second && time.Second%v.EpochUnit != 0:
 		return v, fmt.Errorf("the unit of epochs is %v", v.EpochUnit)
 	case (v.True == "") != (v.False == "") || v.True != "" && strings.EqualFold(v.True, v.False):
 		return v, fmt.Errorf("the booleans are %q and %q", v.True, v.False)
+	case isDigitOrSign(v.DecimalPoint), isDigitOrSign(v.Thousands):
+		return v, fmt.Errorf("%q or %q cannot separate the parts of a number", v.DecimalPoint, v.Thousands)
 	case v.Thousands != 0 && v.Thousands == cmp.Or(v.DecimalPoint, '.'):
 		return v, fmt.Errorf("the decimal point and the separator of thousands are both %q", v.Thousands)
 	}
 	return v, nil
 }
 
+// isDigitOrSign reports whether numbers have the character: a digit, a sign, or a letter of an exponent or of NaN.
+func isDigitOrSign(c byte) bool {
+	return c >= '0' && c <= '9' || c == '+' || c == '-' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
 func (v *Values) isNull(field []byte) bool {
 	return slices.ContainsFunc(v.Nulls, func(null string) bool { return null == string(field) })
 }
 
-// The layouts of ISO 8601 that are read. Each accepts fractions of seconds.
-var (
-	timestampLayouts = []string{
-		"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05-0700",
-		"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00",
-		"2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
-	}
-	timeLayouts = []string{time.TimeOnly, "15:04"}
-)
-
 // parseTimestamp returns a timestamp in a unit. A value with a part below the unit is an error.
 func (v *Values) parseTimestamp(s string, unit column.Unit) (int64, error) {
+	layout := v.Timestamp
+	if layout == Epoch {
+		layout = ""
+	}
+	if layout != "" {
+		if t, err := parseLayout(layout, s, v.Zone); err == nil {
+			return textform.In(t.Unix(), int64(t.Nanosecond()), unit.PerSecond())
+		}
+	}
 	if n, ok := parseWhole(s); ok {
-		return rescale(n, v.EpochUnit, unit)
+		return v.parseEpoch(s, n, layout, unit)
 	}
-	layouts := timestampLayouts
-	if v.Timestamp != "" && v.Timestamp != Epoch {
-		layouts = []string{v.Timestamp}
+	if layout != "" {
+		return 0, errSyntax
 	}
-	t, err := parseLayouts(layouts, s, v.Zone)
+	seconds, nanos, err := textform.ParseTimestamp(s, v.Zone)
 	if err != nil {
 		return 0, err
 	}
-	per := unit.PerSecond()
-	if int64(t.Nanosecond())%(1e9/per) != 0 {
-		return 0, fmt.Errorf("%w: it has a part below %v", errRange, unit)
-	}
-	seconds := t.Unix()
-	n := seconds*per + int64(t.Nanosecond())/(1e9/per)
-	if n/per != seconds && n/per != seconds+1 { // years have 4 digits; only nanoseconds can overflow
-		return 0, errRange
-	}
-	return n, nil
+	return textform.In(seconds, nanos, unit.PerSecond())
 }
+
+// parseEpoch returns a timestamp that is a whole number. Beside a layout, only the years that a layout does not have
+// are numbers. Digits of a date are an error unless numbers were asked for.
+func (v *Values) parseEpoch(s string, n int64, layout string, unit column.Unit) (int64, error) {
+	if v.assumed && v.Timestamp != Epoch && isCompactDate(s) {
+		return 0, hint("the digits may be a date; --epoch-unit 1ms reads milliseconds since 1970, --timestamp-format " +
+			compactLayouts[len(s)] + " a date")
+	}
+	out, err := rescale(n, v.EpochUnit, unit)
+	if err == nil && layout != "" {
+		per := unit.PerSecond()
+		if t := time.Unix(out/per, out%per*(1e9/per)).In(v.Zone); hasLayout(t) {
+			return 0, errSyntax
+		}
+	}
+	return out, err
+}
+
+// isCompactDate reports whether digits are those of a date of the years 1900 to 2199, alone or with a time of day.
+func isCompactDate(s string) bool {
+	if layout, ok := compactLayouts[len(s)]; ok && (s[:2] == "19" || s[:2] == "20" || s[:2] == "21") {
+		_, err := time.Parse(layout, s)
+		return err == nil
+	}
+	return false
+}
+
+// compactLayouts are those of dates without punctuation, by length. Most numbers of 12 digits are milliseconds of the
+// years 1973 to 2001.
+var compactLayouts = map[int]string{8: "20060102", 14: "20060102150405"}
 
 // rescale converts n units of from to a unit of columns.
 func rescale(n int64, from time.Duration, to column.Unit) (int64, error) {
@@ -116,18 +148,26 @@ func rescale(n int64, from time.Duration, to column.Unit) (int64, error) {
 
 // parseDate returns the days since 1970-01-01.
 func (v *Values) parseDate(s string) (int32, error) {
-	if n, ok := parseWhole(s); ok && v.Date == "" {
+	n, isWhole := parseWhole(s)
+	switch {
+	case v.Date == Epoch && isWhole:
 		if n != int64(int32(n)) {
 			return 0, errRange
 		}
 		return int32(n), nil
+	case v.Date == Epoch:
+		return 0, errSyntax
+	case v.Date == "" && isWhole:
+		return 0, hint("a date has the form 2006-01-02; --date-format epoch reads days since 1970-01-01, " +
+			"--date-format 20060102 such digits")
+	case v.Date == "":
+		return textform.ParseDate(s)
 	}
-	layout := v.Date
-	if layout == "" {
-		layout = time.DateOnly
-	}
-	t, err := time.Parse(layout, s)
+	t, err := time.Parse(v.Date, s)
 	if err != nil {
+		if days, err := textform.ParseDate(s); err == nil && !hasLayout(dayTime(days)) {
+			return days, nil
+		}
 		return 0, errSyntax
 	}
 	if t.Unix()%86400 != 0 || t.Nanosecond() != 0 {
@@ -136,33 +176,48 @@ func (v *Values) parseDate(s string) (int32, error) {
 	return int32(t.Unix() / 86400), nil
 }
 
+func dayTime(days int32) time.Time { return time.Unix(int64(days)*86400, 0).UTC() }
+
 // parseTime returns the time since midnight in a unit.
 func (v *Values) parseTime(s string, unit column.Unit) (int64, error) {
-	if n, ok := parseWhole(s); ok && v.Time == "" {
+	n, isWhole := parseWhole(s)
+	var err error
+	switch {
+	case isWhole && v.Time == "" || isWhole && v.Time == Epoch:
 		if n < 0 || n >= int64(24*time.Hour) {
 			return 0, errRange
 		}
-		return rescale(n, time.Nanosecond, unit)
+		if v.Time == "" {
+			return 0, hint("a time has the form 15:04:05; --time-format epoch reads nanoseconds since midnight, " +
+				"--time-format 150405 such digits")
+		}
+	case v.Time == Epoch:
+		return 0, errSyntax
+	case v.Time == "":
+		n, err = textform.ParseTime(s)
+	default:
+		var t time.Time
+		t, err = parseLayout(v.Time, s, time.UTC)
+		midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+		n = int64(t.Sub(midnight))
 	}
-	layouts := timeLayouts
-	if v.Time != "" {
-		layouts = []string{v.Time}
-	}
-	t, err := parseLayouts(layouts, s, time.UTC)
 	if err != nil {
 		return 0, err
 	}
-	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
-	return rescale(int64(t.Sub(midnight)), time.Nanosecond, unit)
+	return rescale(n, time.Nanosecond, unit)
 }
 
-func parseLayouts(layouts []string, s string, zone *time.Location) (time.Time, error) {
-	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
-			return t, nil
-		}
+// parseLayout parses a time. One that the clocks of its zone skip is an error.
+func parseLayout(layout, s string, zone *time.Location) (time.Time, error) {
+	t, err := time.ParseInLocation(layout, s, zone)
+	if err != nil {
+		return t, errSyntax
 	}
-	return time.Time{}, errSyntax
+	if u, err := time.Parse(layout, s); err == nil && zone != time.UTC && !t.Equal(u) &&
+		(t.Hour() != u.Hour() || t.Minute() != u.Minute()) {
+		return t, fmt.Errorf("%w: the clocks of %v skip this time", errRange, zone)
+	}
+	return t, nil
 }
 
 // parseBool returns the boolean that a word means.
@@ -184,16 +239,36 @@ func (v *Values) parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// number returns a number in the notation of Go.
-func (v *Values) number(s string) string {
-	if v.Thousands != 0 {
-		s = strings.ReplaceAll(s, string(rune(v.Thousands)), "")
+// number returns a number with a decimal point and without separators of thousands. A separator elsewhere than before
+// groups of three digits of the whole part, or a second notation, is an error.
+func (v *Values) number(s string) (string, error) {
+	point := cmp.Or(v.DecimalPoint, '.')
+	mantissa, exponent := s, ""
+	if i := strings.IndexAny(s, "eE"); i > 0 {
+		mantissa, exponent = s[:i], s[i:]
 	}
-	if v.DecimalPoint != 0 && v.DecimalPoint != '.' {
-		if strings.Contains(s, ".") {
-			return "invalid"
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	whole, fraction := mantissa, ""
+	if i := strings.IndexByte(mantissa, point); i >= 0 {
+		whole, fraction = mantissa[:i], "."+mantissa[i+1:]
+		if strings.IndexByte(mantissa[i+1:], point) >= 0 || strings.Trim(mantissa[i+1:], "0123456789") != "" {
+			return "", errSyntax
 		}
-		s = strings.ReplaceAll(s, string(rune(v.DecimalPoint)), ".")
 	}
-	return s
+	if v.Thousands != 0 && strings.IndexByte(whole, v.Thousands) >= 0 {
+		groups := strings.Split(whole, string(rune(v.Thousands)))
+		for i, g := range groups {
+			if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) || strings.Trim(g, "0123456789") != "" {
+				return "", fmt.Errorf("%w: groups of digits have three, and end before the %q", errRange, point)
+			}
+		}
+		whole = strings.Join(groups, "")
+	}
+	if point != '.' && strings.Contains(whole, ".") {
+		return "", errSyntax
+	}
+	return sign + whole + fraction + exponent, nil
 }

@@ -65,6 +65,12 @@ func ParseInt(s string, bits int) (int64, error) {
 	return v, numberError(err)
 }
 
+// ParseUint parses decimal digits.
+func ParseUint(s string, bits int) (uint64, error) {
+	v, err := strconv.ParseUint(s, 10, bits)
+	return v, numberError(err)
+}
+
 func numberError(err error) error {
 	switch {
 	case err == nil:
