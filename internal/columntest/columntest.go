@@ -93,6 +93,9 @@ func Column(r *rand.Rand, f column.Field, n int, nulls float64) column.Column {
 		for _, child := range f.Fields {
 			c.Children = append(c.Children, Column(r, child, n, nulls))
 		}
+	case kind == column.Map:
+		c.Offsets, c.Children = mapped(r, f.Fields[0], n)
+		c.Children = append(c.Children, Column(r, f.Fields[1], c.Children[0].Len, nulls))
 	case kind.IsList():
 		c.Offsets = make([]int32, 1, n+1)
 		total := 0
@@ -120,6 +123,21 @@ func Column(r *rand.Rand, f column.Field, n int, nulls float64) column.Column {
 		null[i] = r.Float64() < nulls
 	}
 	return c.WithNulls(null)
+}
+
+// mapped returns the offsets of n maps of up to 3 entries, and their keys, which are unique within a map.
+func mapped(r *rand.Rand, key column.Field, n int) (offsets []int32, keys []column.Column) {
+	all := Column(r, key, 3*n, 0)
+	offsets = make([]int32, 1, n+1)
+	at := 0
+	for range n {
+		seen := map[string]bool{}
+		for most := r.IntN(4); len(seen) < most && !seen[fmt.Sprint(all.Value(at))]; at++ {
+			seen[fmt.Sprint(all.Value(at))] = true
+		}
+		offsets = append(offsets, int32(at))
+	}
+	return offsets, []column.Column{all.Slice(0, at)}
 }
 
 // Batch returns a random batch with these fields; see [Column].

@@ -89,6 +89,26 @@ func (b *builder) count(valid bool) error {
 	return nil
 }
 
+// repeats reports whether two of the rows from a number on have the same bytes. Those of nested types are not compared.
+func (b *builder) repeats(first int) bool {
+	n, width := b.rows-first, b.field.Type.ValueWidth()
+	if n < 2 || len(b.children) > 0 || !b.field.Type.Kind.IsText() && width == 0 {
+		return false
+	}
+	seen := make(map[string]bool, n)
+	for i := first; i < b.rows; i++ {
+		value := b.values[i*width : (i+1)*width]
+		if b.field.Type.Kind.IsText() {
+			value = b.values[b.offsets[i]:b.offsets[i+1]]
+		}
+		if seen[string(value)] {
+			return true
+		}
+		seen[string(value)] = true
+	}
+	return false
+}
+
 // truncate removes all rows from a number on, and what was appended of another row.
 func (b *builder) truncate(rows int) {
 	for i := rows; i < b.rows; i++ {

@@ -42,7 +42,7 @@ func (c *csvFormat) start(t *textReader) error {
 		}
 		if names == nil {
 			for _, f := range c.fields {
-				names = append(names, string(bytes.TrimPrefix(f.text, []byte("\ufeff"))))
+				names = append(names, string(f.text))
 			}
 		}
 	}
@@ -58,6 +58,7 @@ func (c *csvFormat) start(t *textReader) error {
 		return err
 	}
 	c.names = names
+	t.o.addUnused(names)
 	t.setFields(names)
 	for _, b := range t.builders {
 		c.position = append(c.position, slices.Index(names, b.field.Name))
@@ -96,11 +97,30 @@ func splitLine(data []byte, isEnd bool) (int, error) {
 	return len(data), nil
 }
 
+// checkFields compares the fields of the record with the names. Under allowMissing there may be fewer.
+func (c *csvFormat) checkFields(allowMissing bool) error {
+	first := c.fields[0]
+	if !first.quoted && bytes.HasPrefix(first.text, byteOrderMark) {
+		return errors.New("a byte order mark is at the start of the record: several files were joined")
+	}
+	n, of := len(c.fields), "the header"
+	if c.NoHeader {
+		of = "the list of fields"
+	}
+	switch {
+	case n > len(c.names):
+		return fmt.Errorf("the record has %d fields, %s %d; a field with the delimiter %q needs quotes", n, of,
+			len(c.names), c.Comma)
+	case n < len(c.names) && !allowMissing:
+		return fmt.Errorf("the record has %d fields, %s %d", n, of, len(c.names))
+	}
+	return nil
+}
+
 // append appends the fields of the record that was split.
 func (c *csvFormat) append(t *textReader, _ []byte) error {
-	n := len(c.fields)
-	if n > len(c.names) && t.o.RefuseExtra || n < len(c.names) && !t.o.AllowMissing {
-		return fmt.Errorf("the record has %d fields, the header %d", n, len(c.names))
+	if err := c.checkFields(t.o.AllowMissing); err != nil {
+		return err
 	}
 	for i, b := range t.builders {
 		at := c.position[i]

@@ -56,6 +56,7 @@ var (
 	errShort = errors.New("the text ends within the record")
 	errOpen  = errors.New("a field in quotes has no end")
 	errQuote = errors.New("text follows the closing quote of a field")
+	errCR    = errors.New("a carriage return without a line feed is in a field without quotes")
 )
 
 // split reads the record at the start of data and returns its length, with the end of its line. The error is errShort
@@ -76,6 +77,14 @@ func (s *splitter) split(data []byte, isEnd bool) (n int, err error) {
 func (s *splitter) plain(data []byte, at int, isEnd bool) (next int, isLast bool, err error) {
 	for i := at; i < len(data); i++ {
 		switch data[i] {
+		case '\r':
+			if i+1 < len(data) && data[i+1] != '\n' {
+				next, err = splitLine(data[i:], isEnd)
+				if err == nil {
+					err = errCR
+				}
+				return i + next, true, err
+			}
 		case s.Comma:
 			s.fields = append(s.fields, field{text: data[at:i]})
 			return i + 1, false, nil
@@ -98,7 +107,8 @@ func (s *splitter) quoted(data []byte, at int, isEnd bool) (next int, isLast boo
 		return 0, true, errShort
 	}
 	if end < 0 {
-		return len(data), true, errOpen
+		return len(data), true, fmt.Errorf("%w: the rest of the file is in it, %d lines", errOpen,
+			bytes.Count(bytes.TrimSuffix(data[at:], []byte{'\n'}), []byte{'\n'})+1)
 	}
 	text := data[at+1 : end]
 	if escapes {
@@ -127,10 +137,7 @@ func (s *splitter) quoted(data []byte, at int, isEnd bool) (next int, isLast boo
 func (s *splitter) closing(data []byte, at int) (end int, escapes bool) {
 	for i := at; i < len(data); i++ {
 		switch c := data[i]; {
-		case c == s.Escape && s.Escape != 0:
-			escapes = true
-			i++
-		case c == s.Quote && i+1 < len(data) && data[i+1] == s.Quote:
+		case i+1 < len(data) && s.isEscape(c, data[i+1]):
 			escapes = true
 			i++
 		case c == s.Quote:
@@ -140,11 +147,17 @@ func (s *splitter) closing(data []byte, at int) (end int, escapes bool) {
 	return -1, escapes
 }
 
+// isEscape reports whether c escapes the next byte: a quote after a quote or an escape, an escape after an escape. An
+// escape before another byte is itself.
+func (s *splitter) isEscape(c, next byte) bool {
+	return c == s.Quote && next == s.Quote || s.Escape != 0 && c == s.Escape && (next == s.Quote || next == s.Escape)
+}
+
 // unescape returns the text of a field without its escapes.
 func (s *splitter) unescape(text []byte) []byte {
 	first := len(s.room) // fields of the same record refer to what is before, also when room grows
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; i+1 < len(text) && (c == s.Escape && s.Escape != 0 || c == s.Quote) {
+		if c := text[i]; i+1 < len(text) && s.isEscape(c, text[i+1]) {
 			i++
 		}
 		s.room = append(s.room, text[i])

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -111,6 +112,8 @@ var (
 	magicGzip    = []byte{0x1f, 0x8b}
 	arrowMarker  = []byte{0xff, 0xff, 0xff, 0xff} // before each message of a stream, since Arrow 0.15
 	magicZstd    = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+	byteOrderMark = []byte("\ufeff") // of UTF-8
 )
 
 // byContent returns the format that the first bytes of a file show. Text that does not begin with an object is CSV.
@@ -120,10 +123,34 @@ func byContent(head []byte) Format {
 		return Parquet
 	case bytes.HasPrefix(head, magicArrow), bytes.HasPrefix(head, arrowMarker):
 		return Arrow
-	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
+	case bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"), []byte("{")):
 		return JSON
 	}
 	return CSV
+}
+
+// checkText moves past the byte order mark of UTF-8, and returns an error for content that is not text in UTF-8.
+func checkText(r *bufio.Reader, format Format) error {
+	head, _ := r.Peek(sniffBytes)
+	switch {
+	case bytes.HasPrefix(head, byteOrderMark):
+		_, _ = r.Discard(len(byteOrderMark))
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}),
+		bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
+		return errors.New("the text is UTF-16 or UTF-32; convert it to UTF-8, as iconv -t UTF-8 does")
+	case isBinary(head):
+		return fmt.Errorf("the file is %v, not %v; --format sets the format", byContent(head), format)
+	}
+	return nil
+}
+
+// isBinary reports whether the first bytes of a file are those of Parquet or Arrow. Text may begin with the letters of
+// their magic numbers, but has no control characters after them.
+func isBinary(head []byte) bool {
+	if f := byContent(head); f != Parquet && f != Arrow {
+		return false
+	}
+	return bytes.ContainsFunc(head, func(c rune) bool { return c < '\t' || c > '\r' && c < ' ' })
 }
 
 // decompress returns the content of a file, and whether the file is compressed. The caller calls end.

@@ -43,10 +43,15 @@ type Options struct {
 	BatchBytes int // of text; default 1 MiB
 
 	Stdin io.Reader // the file "-"
+
+	unused *unusedNames
 }
 
 // Stdin is the name of Options.Stdin among files.
 const Stdin = "-"
+
+// ErrNoRecords means that no file of an input has a record, a header or a schema.
+var ErrNoRecords = errors.New("the input is empty: it has neither a record nor a header")
 
 // ErrColumns means that the columns of a file do not match Options.Fields.
 var ErrColumns = errors.New("the columns do not match")
@@ -79,6 +84,9 @@ type Input struct {
 	files []inputFile
 	total int64
 	done  atomic.Int64
+
+	records   int64 // of text that were read, with those that were rejected
+	described bool  // a file has a header or a schema
 }
 
 // An inputFile is a file to read. Its size is 0 if it is a stream.
@@ -104,6 +112,7 @@ func Open(o Options, names ...string) (*Input, error) {
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = 1 << 20
 	}
+	o.unused = &unusedNames{}
 	in := &Input{o: o}
 	for _, name := range names {
 		files, err := expand(name)
@@ -195,7 +204,7 @@ func (in *Input) Files() []string {
 func (in *Input) Progress() (done, total int64) { return in.done.Load(), in.total }
 
 // Batches returns the rows of all files in their order, in fresh batches of at least one row. An error ends the loop as
-// its last pair.
+// its last pair, as is ErrNoRecords: an empty file has no format, so that it is not known to be a file of rows.
 func (in *Input) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		for _, f := range in.files {
@@ -217,7 +226,20 @@ func (in *Input) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 				return
 			}
 		}
+		if in.records == 0 && !in.described {
+			yield(nil, fmt.Errorf("read %s: %w", in.label(), ErrNoRecords))
+		}
 	}
+}
+
+// label returns the names of the first files.
+func (in *Input) label() string {
+	const most = 3
+	names := in.Files()
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // errLeft means that the loop of Batches was left.
@@ -244,7 +266,12 @@ func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch)
 		return in.spool(ctx, file, r, f)
 	case Arrow:
 		return in.readArrow(file, r, f)
-	case JSON:
+	}
+	format := in.formatOf(file, r)
+	if err := checkText(r, format); err != nil {
+		return fmt.Errorf("%s: %w", file.path, err)
+	}
+	if format == JSON {
 		return in.readText(&jsonFormat{}, file, r, f)
 	}
 	return in.readText(&csvFormat{}, file, r, f)
@@ -294,6 +321,9 @@ func (in *Input) readText(format recordFormat, file inputFile, r io.Reader, f fu
 	if err != nil {
 		return err
 	}
+	csv, isCSV := format.(*csvFormat)
+	in.described = in.described || isCSV && !csv.NoHeader
+	defer func() { in.records += t.row }()
 	for {
 		b, fault, err := t.batch()
 		if err != nil && !errors.Is(err, io.EOF) {

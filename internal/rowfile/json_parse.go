@@ -97,6 +97,7 @@ func (p *parser) appendList(b *builder, s *scanner) error {
 // appendMap appends an object, whose names are the keys in text, or an array of pairs.
 func (p *parser) appendMap(b *builder, s *scanner) error {
 	keys, values := b.children[0], b.children[1]
+	first := keys.rows
 	var err error
 	switch {
 	case s.take('{'):
@@ -120,6 +121,9 @@ func (p *parser) appendMap(b *builder, s *scanner) error {
 	}
 	if keys.nulls > 0 {
 		return fmt.Errorf("%w: a key is null", errRange)
+	}
+	if keys.repeats(first) {
+		return fmt.Errorf("%w: a key occurs twice", errRange)
 	}
 	return b.end()
 }

@@ -5,6 +5,7 @@ package rowfile
 import (
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -26,7 +27,9 @@ func (j *jsonFormat) start(t *textReader) error {
 		if s.take('{') {
 			_ = s.each('}', func() error { // append returns the error
 				name, err := s.key()
-				names = append(names, string(name))
+				if !slices.Contains(names, string(name)) { // append returns an error for the second one
+					names = append(names, string(name))
+				}
 				if err == nil {
 					_, err = s.skip()
 				}
@@ -65,11 +68,7 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 			i = t.find(name)
 		}
 		if i < 0 {
-			if t.o.RefuseExtra {
-				return &columnError{string(name), errors.New("no such column is wanted")}
-			}
-			_, err := s.skip()
-			return err
+			return t.skipMember(name, &s)
 		}
 		next = i + 1
 		b := t.builders[i]
@@ -91,6 +90,19 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 		return err
 	}
 	return j.appendMissing(t)
+}
+
+// skipMember reads the value of a member that has no column.
+func (t *textReader) skipMember(name []byte, s *scanner) error {
+	switch {
+	case t.o.RefuseExtra:
+		return &columnError{string(name), errors.New("no such column is wanted")}
+	case t.o.Fields == nil:
+		return &columnError{string(name), errors.New("the first object has no such member")}
+	}
+	t.o.unused.add(name)
+	_, err := s.skip()
+	return err
 }
 
 // appendAny appends a value of any type as text.

@@ -7,6 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/vecql/vecql/internal/textform"
 )
 
 // JSON (RFC 8259) in the parts that values consist of.
@@ -19,11 +24,14 @@ type scanner struct {
 	at   int
 }
 
-// peek returns the next byte that is no space, 0 at the end.
+// peek returns the next byte that is no space, 0 at the end. A byte 0 of the text is returned as 0xff: neither is part
+// of JSON.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
 		case ' ', '\t', '\r', '\n':
+		case 0:
+			return 0xff
 		default:
 			return c
 		}
@@ -113,13 +121,30 @@ func (s *scanner) scalar() ([]byte, error) {
 			s.at++
 		}
 		word := s.text[first:s.at]
-		if c == 't' && string(word) != "true" || c == 'f' && string(word) != "false" {
+		switch {
+		case c == 't' && string(word) != "true", c == 'f' && string(word) != "false":
 			s.at = first
 			return nil, s.fail("a value")
+		case c != 't' && c != 'f' && !isJSONNumber(word):
+			s.at = first
+			return nil, fmt.Errorf("%w: %.40q is not a number of JSON", errJSON, word)
 		}
 		return word, nil
 	}
 	return nil, s.fail("a value")
+}
+
+// isJSONNumber reports whether a word is a number of JSON: of those of CQL, those without zeros before other digits
+// that have digits after their point.
+func isJSONNumber(word []byte) bool {
+	digits := bytes.TrimPrefix(word, []byte{'-'})
+	if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+		return false
+	}
+	if i := bytes.IndexByte(digits, '.'); i >= 0 && (i+1 == len(digits) || digits[i+1] < '0' || digits[i+1] > '9') {
+		return false
+	}
+	return textform.IsNumber(view(word))
 }
 
 func isWordByte(c byte) bool {
@@ -155,11 +180,46 @@ func (s *scanner) escaped(i int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a string has no end", errJSON)
 	}
 	s.at = i + 1
+	if isSurrogateAlone(s.text[first:s.at]) {
+		return nil, fmt.Errorf("%w: half of a surrogate pair in a string", errJSON)
+	}
 	var text string
 	if err := json.Unmarshal(s.text[first:s.at], &text); err != nil {
 		return nil, fmt.Errorf("%w: %w", errJSON, err)
 	}
 	return []byte(text), nil
+}
+
+// isSurrogateAlone reports whether a string has an escape of half of a surrogate pair without the other half, which is
+// no character. Package json replaces it.
+func isSurrogateAlone(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		i++
+		r := surrogate(text[i-1:])
+		if r == 0 {
+			continue
+		}
+		if utf16.DecodeRune(r, surrogate(text[min(i+5, len(text)):])) == utf8.RuneError {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// surrogate returns the half of a surrogate pair that an escape at the start of text is, otherwise 0.
+func surrogate(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if r := rune(n); err == nil && utf16.IsSurrogate(r) {
+		return r
+	}
+	return 0
 }
 
 // skip reads a value of any type and returns its text.

@@ -34,6 +34,8 @@ func (in *Input) readParquet(ctx context.Context, file inputFile, path string, s
 	if err := in.o.checkNames(file.path, names); err != nil {
 		return err
 	}
+	in.described = true
+	in.o.addUnused(names)
 	o := parquetscan.Options{Ordered: true}
 	if in.o.Fields != nil {
 		o.Columns = []string{}
@@ -100,6 +102,8 @@ func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch
 	if err := in.o.checkNames(file.path, schema.Names()); err != nil {
 		return err
 	}
+	in.described = true
+	in.o.addUnused(schema.Names())
 	row := int64(0)
 	for b, err := range arrowcolumn.Batches(records) {
 		if err != nil {
