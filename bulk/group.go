@@ -93,7 +93,7 @@ func (g *group) fits(t *task, token int64) bool {
 func (g *group) keyOf(t *task) uint64 {
 	token, _ := t.encoded.Token()
 	key := uint64(token)
-	if t.encoded.Rows() > 0 {
+	if t.encoded.Rows() > 0 && !t.job.rows.isStatic(t.row) {
 		for _, marker := range t.job.key {
 			key = key*31 + maphash.Bytes(g.seed, t.encoded.Value(marker))
 		}

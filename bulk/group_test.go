@@ -372,7 +372,7 @@ func TestTaskEncode(t *testing.T) {
 			at, rows, want int
 			err            error
 		}{{-1, 3, 3, nil}, {2, 3, 0, failed}, {0, 3, 0, failed}, {-1, 4, 4, nil}, {0, 1, 0, failed}, {-1, 1, 1, nil}} {
-			rows := &failingRows{&batchRows{statement, b}, c.at, failed}
+			rows := &failingRows{&batchRows{statement: statement, batch: b}, c.at, failed}
 			w := task{job: &job{rows: rows}, rows: c.rows, encoded: newEncoded()}
 			require.ErrorIs(t, w.encode(t.Context()), c.err)
 			require.Equal(t, c.want, w.encoded.Rows())

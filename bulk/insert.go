@@ -41,7 +41,9 @@ func Insert(session *vecql.Session, table string, o Options) (*Writer, error) {
 		// tablets, or that the session may not read them: batches then go to any node.
 		_, _ = session.TokenRanges(context.Background(), metadata.Keyspace, metadata.Name)
 	}
-	w := &Writer{session: session, o: o, table: metadata, into: target, repeatable: true}
+	w := &Writer{session: session, o: o, table: metadata, into: target}
+	hasList := slices.ContainsFunc(metadata.OrderedColumns, isList(metadata))
+	w.repeatable = o.AssumeIdempotent || o.TimestampColumn == "" || !hasList
 	return w, w.start("INSERT INTO " + target)
 }
 
@@ -81,8 +83,29 @@ func New(session *vecql.Session, stmt string, o Options) (*Writer, error) {
 		return c != nil && (c.Type.Type() == vecql.TypeSet || c.Type.Type() == vecql.TypeMap)
 	}
 	w := &Writer{session: session, o: o, text: stmt}
-	w.repeatable = o.AssumeIdempotent || !counters && cqltext.IsRepeatable(stmt, hasKeys)
+	w.repeatable = o.AssumeIdempotent || !counters && cqltext.IsRepeatable(stmt, hasKeys) && !doublesList(stmt, table)
 	return w, w.start(stmt)
+}
+
+// isList reports whether a column is a list with a cell for each element. Such a list that is written twice with one
+// write time has each element twice: the deletion that precedes the elements is older than they are, and each write
+// gives them new positions.
+func isList(table *vecql.TableMetadata) func(column string) bool {
+	return func(column string) bool {
+		c := table.Columns[column]
+		return c != nil && c.Type.Type() == vecql.TypeList && !strings.HasPrefix(c.Validator, "frozen<")
+	}
+}
+
+// doublesList reports whether a statement may write a list with a write time of its own.
+func doublesList(stmt string, table *vecql.TableMetadata) bool {
+	list, timestamp := false, false
+	isList := isList(table)
+	for _, token := range cqltext.Tokens(stmt) {
+		list = list || isList(cqltext.UnquoteIdentifier(token))
+		timestamp = timestamp || strings.EqualFold(token, "TIMESTAMP")
+	}
+	return list && timestamp
 }
 
 // splitTable returns the keyspace, empty if there is none, and the table of a name in CQL.
@@ -107,10 +130,18 @@ func (w *Writer) textFor(schema column.Schema) (text string, key []int, err erro
 	if err != nil {
 		return "", nil, err
 	}
+	text, key = w.insert(sources, func(vecql.ColumnKind) bool { return true })
+	return text, key, nil
+}
+
+// insert returns the INSERT of the columns of some kinds that have a source, and the bind markers of the clustering
+// columns.
+func (w *Writer) insert(sources map[string]string, has func(vecql.ColumnKind) bool) (text string, key []int) {
 	var names, markers []string
 	for _, name := range w.table.OrderedColumns {
-		if source, ok := sources[name]; ok {
-			if w.table.Columns[name].Kind == vecql.ColumnClusteringKey {
+		kind := w.table.Columns[name].Kind
+		if source, ok := sources[name]; ok && has(kind) {
+			if kind == vecql.ColumnClusteringKey {
 				key = append(key, len(names))
 			}
 			names = append(names, cqltext.QuoteIdentifier(name))
@@ -131,7 +162,7 @@ func (w *Writer) textFor(schema column.Schema) (text string, key []int, err erro
 	if len(using) > 0 {
 		text += " USING " + strings.Join(using, " AND ")
 	}
-	return text, key, nil
+	return text, key
 }
 
 // sources returns the column of the batch for each column of the table that has one.

@@ -38,7 +38,9 @@ type Options struct {
 	// Counters allows statements that update counters. An update that times out may or may not have been executed: it is
 	// rejected.
 	Counters bool
-	// AssumeIdempotent declares that executing the statement of New twice has the effect of executing it once.
+	// AssumeIdempotent declares that executing the statement twice has the effect of executing it once. It is needed for
+	// statements of New that contain functions, and for rows with a write time of their own (TimestampColumn, or USING
+	// TIMESTAMP) and a list that is not frozen, whose elements a second write repeats.
 	AssumeIdempotent bool
 
 	MaxInFlight int // requests; default 1024

@@ -21,16 +21,24 @@ type rowSet interface {
 	encode(ctx context.Context, r *vecql.EncodedRows, i int) error
 	// describe sets the content of a rejected row.
 	describe(r *Rejection, i int)
+	// isStatic reports whether row i is a partition with static values only, which has another statement.
+	isStatic(i int) bool
 }
 
 type batchRows struct {
 	statement *vecql.RowStatement
+	static    *staticRows // nil means that no row is static
 	batch     *column.Batch
 }
 
 func (r *batchRows) encode(ctx context.Context, to *vecql.EncodedRows, i int) error {
+	if r.isStatic(i) {
+		return r.static.statement.Encode(ctx, to, r.batch, i)
+	}
 	return r.statement.Encode(ctx, to, r.batch, i)
 }
+
+func (r *batchRows) isStatic(i int) bool { return r.static != nil && r.static.has(r.batch, i) }
 
 func (r *batchRows) describe(to *Rejection, i int) { to.Batch = r.batch.Slice(i, i+1) }
 
@@ -42,6 +50,8 @@ type structRows[T any] struct {
 func (r *structRows[T]) encode(ctx context.Context, to *vecql.EncodedRows, i int) error {
 	return r.statement.Encode(ctx, to, &r.values[i])
 }
+
+func (*structRows[T]) isStatic(int) bool { return false }
 
 func (r *structRows[T]) describe(to *Rejection, i int) { to.Value = &r.values[i] }
 
@@ -67,7 +77,10 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 		if err != nil {
 			return err
 		}
-		w.rows, w.schema, w.rowsKey = rows, schema, key
+		w.rows, w.schema, w.rowsKey, w.static = rows, schema, key, nil
+	}
+	if err := w.prepareStatic(ctx, b); err != nil {
+		return err
 	}
 	source, first := b.Source.File, b.Source.FirstRow
 	if source == "" && first == 0 && b.Source.HostID == (vecql.UUID{}) {
@@ -76,7 +89,7 @@ func (w *Writer) Write(ctx context.Context, b *column.Batch) error {
 	if source == "" {
 		w.next = max(w.next, first+int64(b.Rows))
 	}
-	return w.accept(ctx, &job{rows: &batchRows{w.rows, b}, key: w.rowsKey, source: source, first: first}, b.Rows)
+	return w.accept(ctx, &job{rows: &batchRows{w.rows, w.static, b}, key: w.rowsKey, source: source, first: first}, b.Rows)
 }
 
 // Rows accepts structs, as Writer.Write accepts a batch. The writer keeps values. Each bind marker takes its value from

@@ -35,7 +35,8 @@ type Writer struct {
 	accepting         chan struct{}
 	schema            column.Schema // of rows
 	rows              *vecql.RowStatement
-	rowsKey           []int // job.key
+	rowsKey           []int       // job.key
+	static            *staticRows // of rows; nil until a batch has such rows
 	typed             any   // the last *vecql.Statement
 	typedKey          []int
 	group             group
