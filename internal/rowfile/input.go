@@ -31,8 +31,8 @@ type Options struct {
 	RefuseExtra, AllowMissing bool
 	// Optional are names of Fields that a file or an object may lack, without AllowMissing, too.
 	Optional []string
-	Dialect                   Dialect
-	Values                    Values
+	Dialect  Dialect
+	Values   Values
 	// Records adds the column RecordColumn to batches of CSV and JSON.
 	Records bool
 	// Rejected is called for each record that is not a row, in order. An error ends the rows. nil means that the first
@@ -76,7 +76,9 @@ func (o *Options) checkNames(file string, names []string) error {
 }
 
 // mayMiss reports whether a file or an object may lack a field.
-func (o *Options) mayMiss(name string) bool { return o.AllowMissing || slices.Contains(o.Optional, name) }
+func (o *Options) mayMiss(name string) bool {
+	return o.AllowMissing || slices.Contains(o.Optional, name)
+}
 
 // An Input is a list of files.
 type Input struct {

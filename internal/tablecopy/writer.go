@@ -77,6 +77,7 @@ func (p *Plan) newWriter(target clustertable.Table, s *statement, o bulk.Options
 	}
 	o.AllowMissing = true
 	if !p.noTimes {
+		o.AssumeIdempotent = true // lists have a writer of their own
 		o.TTLColumn, o.TimestampColumn = p.ttl, p.writeTime
 	}
 	return bulk.Insert(target.Session, target.CQL(), o)

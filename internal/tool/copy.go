@@ -101,7 +101,8 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	x.warnOfTimes(job.Plan())
+	x.noteLists(job.Plan())
+	x.noteUntimed(job.Plan())
 	if err := x.copy(ctx, job); err != nil {
 		return err
 	}
@@ -163,14 +164,19 @@ func (x *copyJob) grace(err error) time.Duration {
 	return 5 * time.Second
 }
 
-// warnOfTimes prints which times a plan cannot carry, before the first row.
-func (e *env) warnOfTimes(p *tablecopy.Plan) {
-	if p == nil {
+// noteLists prints which columns of a plan get other times than they have, before the first row is written.
+func (e *env) noteLists(p *tablecopy.Plan) {
+	if p == nil || len(p.Lists()) == 0 {
 		return
 	}
-	if lists := p.Lists(); len(lists) > 0 {
-		fmt.Fprintf(e.err, "note: CQL cannot write the elements of a list one by one: where their times differ, those of %s "+
-			"get the latest write time and the longest time to live of their list\n", strings.Join(lists, ", "))
+	fmt.Fprintf(e.err, "note: CQL cannot write the elements of a list one by one: where their times differ, those of %s "+
+		"get the latest write time and the longest time to live of their list\n", strings.Join(p.Lists(), ", "))
+}
+
+// noteUntimed prints which columns have no times at the source, before the first row is read.
+func (e *env) noteUntimed(p *tablecopy.Plan) {
+	if p == nil {
+		return
 	}
 	if untimed := p.Untimed(); len(untimed) > 0 {
 		fmt.Fprintf(e.err, "note: the source does not report the write times of %s: their elements get the latest of the row\n",

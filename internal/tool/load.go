@@ -165,7 +165,7 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if err := l.setStatements(ctx, session); err != nil {
 		return err
 	}
-	e.warnOfTimes(l.plan)
+	e.noteLists(l.plan)
 	if err := l.rejects.open(l.rejected, l.checkpoint.resume); err != nil {
 		return err
 	}

@@ -202,7 +202,12 @@ func (l *load) statementsOf(table clustertable.Table) ([]loadStatement, error) {
 	case isCounter:
 		return []loadStatement{{text: l.count(t, m)}}, nil
 	}
-	return []loadStatement{{text: l.insert(t, m), table: qualified(t), columns: m.columns()}}, nil
+	s := loadStatement{text: l.insert(t, m), table: qualified(t), columns: m.columns()}
+	isList := func(name string) bool { return t.Columns[name].Type.Type() == vecql.TypeList }
+	if l.timestamp != 0 && slices.ContainsFunc(t.OrderedColumns, isList) {
+		s.columns = nil // package bulk reads from the text that a second write repeats the elements of lists
+	}
+	return []loadStatement{s}, nil
 }
 
 // timedStatements sets the plan of a load that keeps write times and times to live, and returns its statements.

@@ -176,7 +176,7 @@ func (e *env) unload(ctx context.Context, u *unload, args []string) error {
 	if err := u.open(ctx, e, session); err != nil {
 		return err
 	}
-	e.warnOfTimes(u.plan)
+	e.noteUntimed(u.plan)
 	u.began = e.now()
 	stop, err := e.startProgress(u.state)
 	if err != nil {

@@ -172,7 +172,7 @@ func TestUnloadStatement(t *testing.T) {
 	require.Equal(t, "count\n2\n", unload("SELECT count(*) FROM shop.items"))
 	require.Equal(t, "id;price\n1;49,5\n", unload("SELECT id, price FROM shop.items LIMIT 1", "--delimiter", ";", "--decimal-point", ","))
 	times := x.requireRun("unload", "shop.items", "-", "--format", "csv", "--times")
-	require.Contains(t, times, `id,name,price,tags,v,writetime(name),ttl(name),writetime(price),ttl(price),writetime(v),ttl(v)`)
+	require.Contains(t, times, `id,name,price,tags,v,writetime(name),ttl(name),writetime(price),ttl(price),writetime(tags),ttl(tags),writetime(v),ttl(v)`)
 	for args, want := range map[string]string{
 		"":                          "a table or --statement is missing",
 		"shop.items":                "want one file or folder",
