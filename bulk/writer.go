@@ -37,7 +37,7 @@ type Writer struct {
 	rows              *vecql.RowStatement
 	rowsKey           []int       // job.key
 	static            *staticRows // of rows; nil until a batch has such rows
-	typed             any   // the last *vecql.Statement
+	typed             any         // the last *vecql.Statement
 	typedKey          []int
 	group             group
 	next              int64 // number of the next row without a source
