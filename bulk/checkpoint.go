@@ -28,6 +28,8 @@ type Progress struct {
 	Done [][2]int64 `json:"done"`
 	// Started lists rows that may have been sent. It is kept for statements that are not idempotent.
 	Started [][2]int64 `json:"started,omitempty"`
+	// Rejected lists the rows of Done that were rejected.
+	Rejected [][2]int64 `json:"rejected,omitempty"`
 }
 
 // Watermark returns the number of rows at the start of the source that are all done.
@@ -50,7 +52,7 @@ func (p Progress) Has(first, end int64) bool {
 
 // rowSets are the rows of one source. doubt are those that this writer or an earlier one sent and whose outcome is
 // unknown.
-type rowSets struct{ done, started, doubt intervals }
+type rowSets struct{ done, started, doubt, rejected intervals }
 
 // A ledger records the positions of rows that are done, and stores them in a file.
 type ledger struct {
@@ -90,9 +92,9 @@ func openLedger(path, job string) (*ledger, error) {
 	for name, p := range c.Sources {
 		sets, again := &rowSets{}, &rowSets{}
 		for _, s := range []*rowSets{sets, again} {
-			s.done, s.started = toIntervals(p.Done), toIntervals(p.Started)
+			s.done, s.started, s.rejected = toIntervals(p.Done), toIntervals(p.Started), toIntervals(p.Rejected)
 		}
-		if !sets.done.valid() || !sets.started.valid() {
+		if !sets.done.valid() || !sets.started.valid() || !sets.rejected.valid() {
 			return nil, fmt.Errorf("%w: read %s: invalid intervals of source %q", ErrCheckpoint, path, name)
 		}
 		again.doubt = toIntervals(p.Started)
@@ -132,6 +134,14 @@ func (l *ledger) done(sets *rowSets, index int64, n int) {
 	l.mu.Lock()
 	sets.done.add(index, index+int64(n))
 	l.changed = true
+	l.mu.Unlock()
+}
+
+// reject records that n rows are done, because they were rejected.
+func (l *ledger) reject(sets *rowSets, index int64, n int) {
+	l.done(sets, index, n)
+	l.mu.Lock()
+	sets.rejected.add(index, index+int64(n))
 	l.mu.Unlock()
 }
 
@@ -182,6 +192,9 @@ func (l *ledger) copy() Checkpoint {
 		p := Progress{Done: toPairs(s.done)}
 		if len(s.started) > 0 {
 			p.Started = toPairs(s.started)
+		}
+		if len(s.rejected) > 0 {
+			p.Rejected = toPairs(s.rejected)
 		}
 		c.Sources[name] = p
 	}

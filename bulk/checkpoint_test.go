@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -327,4 +329,58 @@ func doneOf(t *testing.T, path string) map[int64]bool {
 		}
 	}
 	return done
+}
+
+// TestFewRowsAreInDoubt ends a writer, as a crash does, while rows of a statement that is not idempotent are sent: all
+// that its checkpoint announces beyond the rows that are done is bounded, for large and for small batches.
+func TestFewRowsAreInDoubt(t *testing.T) {
+	for _, size := range []int{1, 50, 600} {
+		const rows = 600
+		s := newShop(t, 1)
+		path := filepath.Join(t.TempDir(), "checkpoint.json")
+		w, err := New(s.Session, "UPDATE shop.logs SET l = l + [1] WHERE id = :id", Options{Checkpoint: path, MaxInFlight: 8, RetryFor: time.Minute})
+		require.NoError(t, err)
+		held := s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Skip: 300, Until: make(chan struct{})})
+		ctx, cancel := context.WithCancel(t.Context())
+		written := make(chan error, 1)
+		go func() {
+			var err error
+			for first := 0; first < rows && err == nil; first += size {
+				err = w.Write(ctx, items(first, size))
+			}
+			written <- err
+		}()
+		require.NoError(t, held.Wait(t.Context(), 1))
+		time.Sleep(50 * time.Millisecond) // a writer without the bound announces all rows meanwhile
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var c Checkpoint
+		require.NoError(t, json.Unmarshal(text, &c))
+		require.Len(t, c.Sources, 1)
+		p := slices.Collect(maps.Values(c.Sources))[0]
+		inDoubt := toIntervals(p.Started).without(toIntervals(p.Done))
+		require.LessOrEqual(t, inDoubt.count(0, rows), int64(announcedRows), size)
+		require.GreaterOrEqual(t, toIntervals(p.Started).count(0, rows), int64(300), size)
+		cancel()
+		require.Error(t, <-written)
+		ended, cancelClose := context.WithCancel(context.Background())
+		cancelClose()
+		_ = w.Close(ended) // the requests have no answers
+	}
+}
+
+// TestSkippedRejectedRows counts rows that an earlier run has rejected apart from those that it has written.
+func TestSkippedRejectedRows(t *testing.T) {
+	s := newShop(t, 1)
+	path := filepath.Join(t.TempDir(), "checkpoint.json")
+	b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4}).WithNulls([]bool{false, true, true, false}), column.Strings("name", []string{"a", "b", "c", "d"}))
+	for run := range 2 {
+		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: path, AllowMissing: true, MaxRejected: 9})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), b))
+		require.NoError(t, w.Close(t.Context()))
+		got := w.Stats()
+		require.Equal(t, [4]uint64{uint64(2 - 2*run), uint64(2 - 2*run), uint64(4 * run), uint64(2 * run)},
+			[4]uint64{got.Rows, got.Rejected, got.Skipped, got.SkippedRejected})
+	}
 }

@@ -21,6 +21,8 @@ type job struct {
 	source string
 	first  int64 // number of row 0
 	sets   *rowSets
+
+	announced int64 // the first row that is not announced; for statements that are not idempotent
 }
 
 // A task is a row, or several rows of a batch, that are accepted and not finished.

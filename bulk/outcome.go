@@ -85,7 +85,7 @@ func (w *Writer) reject(t *task, err error) (done bool) {
 		return false
 	}
 	w.count.rejected.Add(1)
-	w.ledger.done(t.job.sets, t.index(), t.rows)
+	w.ledger.reject(t.job.sets, t.index(), t.rows)
 	return true
 }
 

@@ -55,6 +55,14 @@ func (s intervals) without(other intervals) (rest intervals) {
 	return rest
 }
 
+// count returns how many numbers from i up to but not including j the set contains.
+func (s intervals) count(i, j int64) (n int64) {
+	for _, v := range s {
+		n += max(0, min(j, v[1])-max(i, v[0]))
+	}
+	return n
+}
+
 // has reports whether the set contains n.
 func (s intervals) has(n int64) bool {
 	_, ok := s.find(n)

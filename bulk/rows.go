@@ -125,19 +125,21 @@ func (w *Writer) accept(ctx context.Context, j *job, n int) error {
 	if resumed == nil {
 		resumed = &rowSets{}
 	}
-	if !w.repeatable && w.o.Checkpoint != "" {
-		if err := w.ledger.start(j.sets, j.first, j.first+int64(n)); err != nil {
-			w.fail(err)
-			return err
-		}
-	}
 	defer w.group.drop() // after an error
+	announce := !w.repeatable && w.o.Checkpoint != ""
 	for i := 0; i < n; i++ {
 		if v, ok := resumed.done.find(j.first + int64(i)); ok {
 			skip := int(min(v[1]-j.first, int64(n))) - i
 			w.count.skipped.Add(uint64(skip))
+			first := j.first + int64(i)
+			w.count.skippedRejected.Add(uint64(resumed.rejected.count(first, first+int64(skip))))
 			i += skip - 1
 			continue
+		}
+		if announce && j.first+int64(i) >= j.announced {
+			if err := w.announce(ctx, j, i, min(n, i+announcedRows)); err != nil {
+				return err
+			}
 		}
 		if resumed.started.has(j.first+int64(i)) && !w.repeatable {
 			if err := w.acceptFailed(task{job: j, row: i, rows: 1}, ErrInDoubt); err != nil {
@@ -150,6 +152,35 @@ func (w *Writer) accept(ctx context.Context, j *job, n int) error {
 		}
 	}
 	return w.offerGroup(ctx)
+}
+
+// announcedRows is the number of rows of a statement that is not idempotent that a checkpoint announces at a time. No
+// more rows are in doubt after a crash.
+const announcedRows = 256
+
+// announce records durably that the rows i up to but not including end may be sent. It waits until the rows that were
+// announced before are finished if there are too many.
+func (w *Writer) announce(ctx context.Context, j *job, i, end int) error {
+	if w.announced+end-i > announcedRows {
+		err := w.offerGroup(ctx)
+		if err == nil {
+			err = w.drain(ctx)
+		}
+		if err == nil {
+			err = w.errorOf(nil)
+		}
+		if err != nil {
+			return err
+		}
+		w.announced = 0
+	}
+	w.announced += end - i
+	j.announced = j.first + int64(end)
+	if err := w.ledger.start(j.sets, j.first+int64(i), j.announced); err != nil {
+		w.fail(err)
+		return err
+	}
+	return nil
 }
 
 // acceptRow encodes one row and dispatches it, perhaps with those after it, when rates and bounds allow.

@@ -19,8 +19,10 @@ type Stats struct {
 	Rows     uint64 // acknowledged
 	Rejected uint64 // failed for good, within Options.MaxRejected
 	Skipped  uint64 // done in an earlier run, according to the checkpoint
-	Retries  uint64 // attempts after the first one of a row
-	Bytes    uint64 // of the acknowledged rows, encoded
+	// SkippedRejected counts the rows of Skipped that the earlier run has rejected. The others were acknowledged.
+	SkippedRejected uint64
+	Retries         uint64 // attempts after the first one of a row
+	Bytes           uint64 // of the acknowledged rows, encoded
 	// RowsPerSecond is Rows over Elapsed. The difference of two Stats has the rate of the time between them.
 	RowsPerSecond float64
 	Elapsed       time.Duration
@@ -43,13 +45,14 @@ type TargetStats struct {
 }
 
 // counts are the counters.
-type counts struct{ rows, rejected, skipped, retries, bytes atomic.Uint64 }
+type counts struct{ rows, rejected, skipped, skippedRejected, retries, bytes atomic.Uint64 }
 
 // Stats returns the statistics. They belong to the caller.
 func (w *Writer) Stats() Stats {
 	s := Stats{
 		Rows: w.count.rows.Load(), Rejected: w.count.rejected.Load(), Skipped: w.count.skipped.Load(),
-		Retries: w.count.retries.Load(), Bytes: w.count.bytes.Load(), Elapsed: time.Since(w.began),
+		SkippedRejected: w.count.skippedRejected.Load(), Retries: w.count.retries.Load(), Bytes: w.count.bytes.Load(),
+		Elapsed: time.Since(w.began),
 	}
 	if s.Elapsed > 0 {
 		s.RowsPerSecond = float64(s.Rows) / s.Elapsed.Seconds()

@@ -41,6 +41,7 @@ type Writer struct {
 	typedKey          []int
 	group             group
 	next              int64 // number of the next row without a source
+	announced         int   // rows that were announced since no row was pending
 	rowRate, byteRate bucket
 
 	roomWake chan struct{}
