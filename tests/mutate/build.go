@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -20,14 +21,20 @@ import (
 
 // The build that combines mutations: the files with copies of functions, and the test binaries.
 
+// Schemata are files with copies of functions, and the overlay with which the go command compiles them.
+type schemata struct {
+	files     map[string]*combinedFile
+	functions int // that are recorded
+	overlay   string
+}
+
 // A build has the mutations that share test binaries. Mutation i of all has the number i+1; 0 means that none is
 // planted.
 type build struct {
 	all      []*mutation
 	combined []bool // by mutation
 	folder   string // of temporary files
-	overlay  string
-	files    map[string]*combinedFile
+	schemata schemata
 
 	mu       sync.Mutex
 	binaries map[string]*binary // by package
@@ -43,28 +50,26 @@ type binary struct {
 // newBuild combines the mutations of all for which that is possible.
 func newBuild(all []*mutation, folder string, timeout time.Duration) (*build, error) {
 	b := &build{
-		all: all, combined: make([]bool, len(all)), folder: folder, overlay: filepath.Join(folder, "combined.json"),
-		files: map[string]*combinedFile{}, binaries: map[string]*binary{},
+		all: all, combined: make([]bool, len(all)), folder: folder, binaries: map[string]*binary{},
+		schemata: schemata{map[string]*combinedFile{}, 0, filepath.Join(folder, "combined.json")},
 	}
 	for i, m := range all {
-		f := b.files[m.file]
+		f := b.schemata.files[m.file]
 		if f == nil {
 			var err error
-			if f, err = parseCombined(".", m.file); err != nil {
+			if f, err = parseCombined(token.NewFileSet(), ".", m.file); err != nil {
 				return nil, err
 			}
-			b.files[m.file] = f
+			b.schemata.files[m.file] = f
 		}
 		b.combined[i] = f.add(m, i+1)
 	}
-	for {
-		removed, err := b.compile()
-		if err != nil {
-			return nil, err
-		}
-		if removed == 0 {
-			break
-		}
+	removed, err := b.schemata.compile()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range removed {
+		b.combined[n-1] = false
 	}
 	return b, b.testUnplanted(5 * timeout)
 }
@@ -72,50 +77,57 @@ func newBuild(all []*mutation, folder string, timeout time.Duration) (*build, er
 // compileError matches the place of an error of the compiler.
 var compileError = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: `)
 
-// compile compiles the packages with mutations. It removes the mutations that do not compile and returns their number.
-func (b *build) compile() (removed int, err error) {
-	replace := map[string]string{}
-	packages := map[string]string{} // names by folder
-	for path, f := range b.files {
-		text, _ := f.write()
-		packages[filepath.Dir(path)] = f.syntax.Name.Name
-		replace[path] = text
-	}
-	for dir, name := range packages {
-		replace[filepath.Join(dir, "planted.go")] = fmt.Sprintf(selector, name)
-	}
-	files, err := writeOverlay(b.overlay, replace)
-	if err != nil {
-		return 0, err
-	}
-	args := []string{"build", "-tags=poison", "-overlay=" + b.overlay}
-	for dir := range packages {
-		args = append(args, "./"+dir)
-	}
-	out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput()
-	if err == nil {
-		return 0, nil
-	}
-	for _, place := range compileError.FindAllStringSubmatch(string(out), -1) {
-		f := b.files[files[place[1]]]
-		line, _ := strconv.Atoi(place[2])
-		if f == nil {
-			continue
+// compile compiles the packages with mutations. It removes the copies that do not compile and returns their numbers.
+func (s *schemata) compile() (removed []int, err error) {
+	for {
+		paths, folders, err := s.write()
+		if err != nil {
+			return nil, err
 		}
-		if n := f.copyAt(line); n > 0 && b.combined[n-1] {
-			b.combined[n-1] = false
-			removed++
+		out, err := exec.CommandContext(context.Background(), "go", slices.Concat([]string{"build", "-tags=poison",
+			"-overlay=" + s.overlay}, folders)...).CombinedOutput()
+		if err == nil {
+			return removed, nil
 		}
-	}
-	for i := range b.all {
-		if !b.combined[i] {
-			b.files[b.all[i].file].remove(i + 1)
+		lines := map[*combinedFile][]int{} // with errors
+		for _, place := range compileError.FindAllStringSubmatch(string(out), -1) {
+			line, _ := strconv.Atoi(place[2])
+			if f := s.files[paths[place[1]]]; f != nil {
+				lines[f] = append(lines[f], line)
+			}
 		}
+		wrong := removeAt(lines)
+		if len(wrong) == 0 {
+			return nil, fmt.Errorf("compile all mutations: %w\n%s", err, out)
+		}
+		removed = append(removed, wrong...)
 	}
-	if removed == 0 {
-		return 0, fmt.Errorf("compile all mutations: %w\n%s", err, out)
+}
+
+// removeAt removes the copies with errors and returns their numbers.
+func removeAt(lines map[*combinedFile][]int) (removed []int) {
+	for f, at := range lines {
+		numbers := f.copiesAt(at...)
+		for _, n := range numbers {
+			f.remove(n)
+		}
+		removed = append(removed, numbers...)
 	}
-	return removed, nil
+	return removed
+}
+
+// write writes the overlay. It returns the files by the paths of their texts, and the folders of the packages.
+func (s *schemata) write() (paths map[string]string, folders []string, err error) {
+	texts := map[string]string{}
+	for path, f := range s.files {
+		texts[path], _ = f.write()
+		dir := filepath.Dir(path)
+		texts[filepath.Join(dir, "planted.go")] = fmt.Sprintf(selector, f.syntax.Name.Name, s.functions)
+		folders = append(folders, "./"+dir)
+	}
+	slices.Sort(folders)
+	paths, err = writeOverlay(s.overlay, texts)
+	return paths, slices.Compact(folders), err
 }
 
 // testUnplanted runs the tests of the combined mutations without one. The tests that fail are those of bounds that
@@ -168,7 +180,7 @@ func (b *build) binaryOf(pkg string) (string, error) {
 	b.mu.Unlock()
 	bin.once.Do(func() {
 		out, err := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-tags=poison",
-			"-ldflags=-s -w", "-overlay="+b.overlay, "-o="+bin.path, pkg).CombinedOutput()
+			"-ldflags=-s -w", "-overlay="+b.schemata.overlay, "-o="+bin.path, pkg).CombinedOutput()
 		if err != nil {
 			bin.err = fmt.Errorf("%s [build failed]: %w\n%s", pkg, err, out)
 		}

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -19,21 +17,43 @@ import (
 // its own. The original begins with a call of the copy whose number the environment variable VECQL_MUTATION has, so
 // that the tests of a package are compiled once for all mutations:
 //
-//	func (p *pool) isUp() bool { if planted == 12 { return p.planted12isUp() }; return p.open > 0 }
+//	func (p *pool) isUp() bool { if planted != 0 { switch planted { case 12: return p.planted12isUp() } }; return p.open > 0 }
 //
 //	func (p *pool) planted12isUp() bool { return p.open >= 0 }
+//
+// With the number recording, each function with a number of its own records that a test has reached it.
 
-const variable = "VECQL_MUTATION"
+const (
+	variable        = "VECQL_MUTATION"
+	reachedVariable = "VECQL_MUTATION_REACHED" // the file with the numbers of reached functions
+	recording       = -1
+)
 
-// selector is the text of a file that is added to each package with mutations.
+// selector is the text of a file that is added to each package with mutations: its arguments are the name of the package
+// and the number of functions that are recorded.
 const selector = `package %s
 
 import (
 	"os"
 	"strconv"
+	"sync/atomic"
 )
 
 var planted, _ = strconv.Atoi(os.Getenv("` + variable + `"))
+
+var plantedReached [%d + 1]atomic.Bool
+
+func plantedReach(function int) {
+	if plantedReached[function].Load() || plantedReached[function].Swap(true) {
+		return
+	}
+	f, err := os.OpenFile(os.Getenv("` + reachedVariable + `"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = f.WriteString(strconv.Itoa(function) + "\n")
+	_ = f.Close()
+}
 `
 
 // A combinedFile is a file with copies of its functions, one for each mutation.
@@ -42,35 +62,30 @@ type combinedFile struct {
 	text    string // the original
 	files   *token.FileSet
 	syntax  *ast.File
-	inserts []insert
 	copies  []functionCopy
-}
-
-// insert is text to insert into the original.
-type insert struct {
-	at   int
-	text string
+	reached map[*ast.FuncDecl]int // numbers of the functions that are recorded
 }
 
 // functionCopy is a mutated function.
 type functionCopy struct {
-	number int // of the mutation
-	text   string
+	number   int // of the mutation
+	original *ast.FuncDecl
+	text     string
 }
 
 // parseCombined parses a file. path is relative to root.
-func parseCombined(root, path string) (*combinedFile, error) {
+func parseCombined(files *token.FileSet, root, path string) (*combinedFile, error) {
 	b, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
 		return nil, err
 	}
-	f := &combinedFile{path: path, text: string(b), files: token.NewFileSet()}
-	f.syntax, err = parser.ParseFile(f.files, path, b, parser.SkipObjectResolution)
+	f := &combinedFile{path: path, text: string(b), files: files}
+	f.syntax, err = parser.ParseFile(f.files, path, b, parser.SkipObjectResolution|parser.ParseComments)
 	return f, err
 }
 
-// add adds a mutation under that number. It reports false if the mutation needs a build of its own: it changes more
-// than the body of one function, or the function depends on its caller.
+// add adds a mutation of the list under that number. It reports false if the mutation needs a build of its own: it
+// changes more than the body of one function, or the function depends on its caller.
 func (f *combinedFile) add(m *mutation, number int) bool {
 	begin := strings.Index(f.text, m.old)
 	if begin < 0 {
@@ -87,13 +102,20 @@ func (f *combinedFile) add(m *mutation, number int) bool {
 		if callsRecover(d.Body) {
 			return false
 		}
-		name := fmt.Sprintf("planted%d%s", number, d.Name.Name)
-		f.inserts = append(f.inserts, insert{f.offset(d.Body.Lbrace) + 1, f.branch(d, name, number)})
-		f.copies = append(f.copies, functionCopy{number, f.between(d.Pos(), d.Name.Pos()) + name +
-			f.text[f.offset(d.Name.End()):begin] + m.new[head:len(m.new)-tail] + f.text[end:f.offset(d.End())]})
+		f.addCopy(d, number, begin, end, m.new[head:len(m.new)-tail])
 		return true
 	}
 	return false
+}
+
+// addCopy adds a copy of d in which text replaces the bytes from begin to end.
+func (f *combinedFile) addCopy(d *ast.FuncDecl, number, begin, end int, text string) {
+	f.copies = append(f.copies, functionCopy{number, d, f.between(d.Pos(), d.Name.Pos()) + copyName(d, number) +
+		f.text[f.offset(d.Name.End()):begin] + text + f.text[end:f.offset(d.End())]})
+}
+
+func copyName(d *ast.FuncDecl, number int) string {
+	return fmt.Sprintf("planted%d%s", number, d.Name.Name)
 }
 
 // commonPrefix returns the number of bytes with which both texts begin.
@@ -133,11 +155,11 @@ func (f *combinedFile) offset(p token.Pos) int { return f.files.Position(p).Offs
 
 func (f *combinedFile) between(from, to token.Pos) string { return f.text[f.offset(from):f.offset(to)] }
 
-// branch returns the statement that calls the copy of d.
-func (f *combinedFile) branch(d *ast.FuncDecl, name string, number int) string {
-	call := name
+// branch returns the statements that call the copy of d.
+func (f *combinedFile) branch(d *ast.FuncDecl, number int) string {
+	call := copyName(d, number)
 	if d.Recv != nil {
-		call = f.arguments(d.Recv)[0] + "." + name
+		call = f.arguments(d.Recv)[0] + "." + call
 	} else if d.Type.TypeParams != nil {
 		var names []string
 		for _, field := range d.Type.TypeParams.List {
@@ -149,9 +171,9 @@ func (f *combinedFile) branch(d *ast.FuncDecl, name string, number int) string {
 	}
 	call += "(" + strings.Join(f.arguments(d.Type.Params), ", ") + ")"
 	if d.Type.Results.NumFields() > 0 {
-		return fmt.Sprintf(" if planted == %d { return %s };", number, call)
+		return fmt.Sprintf("case %d: return %s; ", number, call)
 	}
-	return fmt.Sprintf(" if planted == %d { %s; return };", number, call)
+	return fmt.Sprintf("case %d: %s; return; ", number, call)
 }
 
 // arguments returns expressions of the parameters, zero values of those without a name, which no copy uses either.
@@ -177,39 +199,49 @@ func (f *combinedFile) arguments(params *ast.FieldList) (list []string) {
 // remove removes a mutation.
 func (f *combinedFile) remove(number int) {
 	f.copies = slices.DeleteFunc(f.copies, func(c functionCopy) bool { return c.number == number })
-	f.inserts = slices.DeleteFunc(f.inserts, func(i insert) bool {
-		return strings.HasPrefix(i.text, fmt.Sprintf(" if planted == %d {", number))
-	})
 }
 
 // write returns the text of the file with its copies. The lines of the original keep their numbers. lines are the first
 // lines of the copies.
 func (f *combinedFile) write() (text string, lines []int) {
-	slices.SortStableFunc(f.inserts, func(a, b insert) int { return cmp.Compare(a.at, b.at) })
-	var out bytes.Buffer
+	branches := map[*ast.FuncDecl]string{}
+	for d, number := range f.reached {
+		branches[d] = fmt.Sprintf("case %d: plantedReach(%d); ", recording, number)
+	}
+	for _, c := range f.copies {
+		branches[c.original] += f.branch(c.original, c.number)
+	}
+	var out strings.Builder
 	last := 0
-	for _, i := range f.inserts {
-		out.WriteString(f.text[last:i.at] + i.text)
-		last = i.at
+	for _, d := range f.syntax.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && branches[d] != "" {
+			at := f.offset(d.Body.Lbrace) + 1
+			out.WriteString(f.text[last:at] + " if planted != 0 { switch planted { " + branches[d] + "} };")
+			last = at
+		}
 	}
 	out.WriteString(f.text[last:])
+	line := 1 + strings.Count(f.text, "\n")
 	for _, c := range f.copies {
-		out.WriteString("\n")
-		lines = append(lines, 1+bytes.Count(out.Bytes(), []byte("\n")))
-		out.WriteString(c.text + "\n")
+		lines = append(lines, line+1)
+		out.WriteString("\n" + c.text + "\n")
+		line += 2 + strings.Count(c.text, "\n")
 	}
 	return out.String(), lines
 }
 
-// copyAt returns the number of the mutation whose copy has that line, 0 if it is a line of the original.
-func (f *combinedFile) copyAt(line int) int {
+// copiesAt returns the numbers of the mutations whose copies have those lines of the written text. Lines of the original
+// have none.
+func (f *combinedFile) copiesAt(at ...int) (numbers []int) {
 	_, lines := f.write()
-	i, found := slices.BinarySearch(lines, line)
-	switch {
-	case found:
-		return f.copies[i].number
-	case i == 0:
-		return 0
+	for _, line := range at {
+		i, found := slices.BinarySearch(lines, line)
+		if !found {
+			i--
+		}
+		if i >= 0 && !slices.Contains(numbers, f.copies[i].number) {
+			numbers = append(numbers, f.copies[i].number)
+		}
 	}
-	return f.copies[i-1].number
+	return numbers
 }

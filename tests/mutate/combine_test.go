@@ -51,7 +51,7 @@ func one(a int) int { return a + limit }
 func TestCombine(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "p.go"), []byte(combinedSource), 0o600))
-	f, err := parseCombined(dir, "p.go")
+	f, err := parseCombined(token.NewFileSet(), dir, "p.go")
 	require.NoError(t, err)
 	for i, m := range []struct {
 		old, new string
@@ -72,14 +72,14 @@ func TestCombine(t *testing.T) {
 		require.Equal(t, m.combined, f.add(&mutation{old: m.old, new: m.new}, i+1), m.old)
 	}
 	text, lines := f.write()
-	require.Contains(t, text, "func one(a int) int { if planted == 6 { return planted6one(a) }; if planted == 7 {")
+	require.Contains(t, text, "func one(a int) int { if planted != 0 { switch planted { case 6: return planted6one(a); case 7: ")
 	require.Contains(t, text, "\nfunc planted6one(a int) int { return a - limit }\n")
-	require.Contains(t, text, "if planted == 2 { return (*new(box[V])).planted2none((*new(int))) };")
-	require.Contains(t, text, "if planted == 4 { return planted4pair[K, V](k, (*new(V)), rest...) };")
+	require.Contains(t, text, "case 2: return (*new(box[V])).planted2none((*new(int))); ")
+	require.Contains(t, text, "case 4: return planted4pair[K, V](k, (*new(V)), rest...); ")
 	require.ErrorContains(t, checkTypes(text), "unknown")
-	require.Equal(t, 7, f.copyAt(lines[6]))
-	require.Equal(t, 6, f.copyAt(lines[6]-1))
-	require.Zero(t, f.copyAt(3))
+	require.Equal(t, []int{7}, f.copiesAt(lines[6], lines[6]+1))
+	require.Equal(t, []int{6}, f.copiesAt(3, lines[6]-1))
+	require.Empty(t, f.copiesAt(3))
 
 	f.remove(7)
 	text, _ = f.write()

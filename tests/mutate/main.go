@@ -40,6 +40,13 @@ type flags struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "tree" {
+		if err := treeMain(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "mutate tree:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var f flags
 	flag.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
 	flag.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The packages that get mutations, their sites, and a sample of them.
+
+// A target is a package, or some files of it, with the packages whose tests must notice its mutations. Paths are relative
+// to the root of the module.
+type target struct {
+	name  string
+	dir   string
+	files *regexp.Regexp // nil means all
+	near  []string       // packages whose tests run first
+	far   []string       // packages whose tests run with what those of near do not notice
+}
+
+var targets = []target{
+	{name: "codec", dir: "internal/codec", near: []string{"internal/codec"}, far: []string{"."}},
+	{name: "conn", dir: ".", files: regexp.MustCompile(`^conn`), near: []string{"."}, far: []string{"faults"}},
+	{name: "request", dir: ".", files: regexp.MustCompile(`^request`), near: []string{"."}, far: []string{"faults"}},
+	{name: "pool", dir: ".", files: regexp.MustCompile(`^pool`), near: []string{"."}, far: []string{"faults"}},
+	{name: "topology", dir: ".", files: regexp.MustCompile(`^topology`), near: []string{"."}, far: []string{"faults"}},
+	{name: "bulk", dir: "bulk", near: []string{"bulk"}, far: []string{"internal/tool"}},
+	{name: "tablescan", dir: "tablescan", near: []string{"tablescan"}, far: []string{"pipe", "internal/tool"}},
+	{name: "parquetscan", dir: "parquetscan", near: []string{"parquetscan"}, far: []string{"pipe", "internal/rowfile"}},
+	{name: "groupby", dir: "groupby", near: []string{"groupby"}, far: []string{"pipe"}},
+	{name: "expr", dir: "expr", near: []string{"expr"}, far: []string{"pipe", "parquetscan"}},
+	{name: "pipe", dir: "pipe", near: []string{"pipe"}},
+	{name: "rowfile", dir: "internal/rowfile", near: []string{"internal/rowfile"}, far: []string{"internal/tool"}},
+	{name: "compat", dir: "compat", near: []string{"compat", "compat/tests/values"}, far: []string{"compat/gocqlv2", "compat/tests/gocql"}},
+	{name: "api", dir: "compat/api", near: []string{"compat/api", "compat/tests/gocql"}, far: []string{"compat/gocqlv2", "compat/scyllagocql"}},
+}
+
+// slowTests are never run: they use servers, or take minutes.
+const slowTests = "^(TestOnServer|TestMillion.*)$"
+
+// key names a site in results and in the list of justified survivors.
+func (s *site) key() string {
+	k := fmt.Sprintf("%s: %s: %s -> %s", s.functionKey(), s.operator, s.old, s.new)
+	if s.nth > 1 {
+		k += fmt.Sprintf(" #%d", s.nth)
+	}
+	return k
+}
+
+// functionKey returns the package and name of the function: "internal/codec.(*plan).decode".
+func (s *site) functionKey() string {
+	if s.dir == "." {
+		return "vecql." + s.function
+	}
+	return s.dir + "." + s.function
+}
+
+// position returns FILE:LINE.
+func (s *site) position() string {
+	return fmt.Sprintf("%s:%d", s.file.path, 1+strings.Count(s.file.text[:s.begin], "\n"))
+}
+
+// diff returns the changed line before and after, in the form of a unified diff.
+func (s *site) diff() string {
+	first := strings.LastIndex(s.file.text[:s.begin], "\n") + 1
+	after, _, _ := strings.Cut(s.file.text[s.begin:], "\n")
+	line := s.file.text[first:s.begin] + after
+	changed := strings.TrimSpace(s.new)
+	if whole := oneLine(line); strings.Contains(whole, s.old) {
+		changed = strings.Replace(whole, s.old, s.new, 1)
+	}
+	return fmt.Sprintf("- %s\n+ %s", oneLine(line), changed)
+}
+
+// A loader type-checks packages with the export data of their imports.
+type loader struct {
+	root    string
+	files   *token.FileSet
+	exports map[string]string // files by import path
+	sources map[string][]string
+	imports types.Importer
+}
+
+// newLoader lists packages of the module in root, given by their folders.
+func newLoader(root string, dirs []string) (*loader, error) {
+	l := &loader{root: root, files: token.NewFileSet(), exports: map[string]string{}, sources: map[string][]string{}}
+	args := []string{"list", "-export", "-deps", "-tags=poison", "-json=ImportPath,Dir,Export,GoFiles"}
+	for _, dir := range dirs {
+		args = append(args, "./"+dir)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the packages: %w", err)
+	}
+	for in := json.NewDecoder(bytes.NewReader(out)); in.More(); {
+		var p struct {
+			ImportPath, Dir, Export string
+			GoFiles                 []string
+		}
+		if err := in.Decode(&p); err != nil {
+			return nil, err
+		}
+		l.exports[p.ImportPath], l.sources[p.Dir] = p.Export, p.GoFiles
+	}
+	l.imports = importer.ForCompiler(l.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(l.exports[path]) })
+	return l, nil
+}
+
+// load returns the files of a package, and its sites.
+func (l *loader) load(dir string) (files []*combinedFile, sites []*site, err error) {
+	full, err := filepath.Abs(filepath.Join(l.root, dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	var syntax []*ast.File
+	for _, name := range l.sources[full] {
+		f, err := parseCombined(l.files, l.root, filepath.Join(dir, name))
+		if err != nil {
+			return nil, nil, err
+		}
+		files, syntax = append(files, f), append(syntax, f.syntax)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: l.imports}
+	pkg, err := config.Check(dir, l.files, syntax, info)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if ast.IsGenerated(f.syntax) {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Body != nil && !callsRecover(d.Body) && !forPeople[d.Name.Name] {
+				found := &finder{dir: dir, file: f, info: info, pkg: pkg, function: d}
+				found.find()
+				sites = append(sites, found.sites...)
+			}
+		}
+	}
+	counts := map[string]int{}
+	for _, s := range sites {
+		counts[s.key()]++
+		s.nth = max(counts[s.key()], 1)
+	}
+	return files, sites, nil
+}
+
+// wrongLines type-checks the files of a package with their copies, and returns the lines with errors.
+func (l *loader) wrongLines(dir string, files []*combinedFile) (map[*combinedFile][]int, error) {
+	set, lines := token.NewFileSet(), map[*combinedFile][]int{}
+	byName := map[string]*combinedFile{}
+	var syntax []*ast.File
+	parse := func(name, text string) error {
+		f, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+		syntax = append(syntax, f)
+		return err
+	}
+	for _, f := range files {
+		byName[f.path] = f
+		if text, _ := f.write(); parse(f.path, text) != nil {
+			return nil, fmt.Errorf("%s does not parse with its copies: %w", f.path, parse(f.path, text))
+		}
+	}
+	if err := parse("planted.go", fmt.Sprintf(stub, files[0].syntax.Name.Name)); err != nil {
+		return nil, err
+	}
+	config := types.Config{Importer: l.imports, Error: func(err error) {
+		var wrong types.Error
+		if !errors.As(err, &wrong) {
+			return
+		}
+		if at := set.Position(wrong.Pos); byName[at.Filename] != nil {
+			lines[byName[at.Filename]] = append(lines[byName[at.Filename]], at.Line)
+		}
+	}}
+	_, _ = config.Check(dir, set, syntax, nil) // errors are passed to config.Error
+	return lines, nil
+}
+
+// stub declares what selector declares, for the type checker.
+const stub = "package %s; var planted int; func plantedReach(int) {}"
+
+// forPeople are methods that format a value for a message.
+var forPeople = map[string]bool{"String": true, "GoString": true, "Error": true, "LogValue": true, "Format": true}
+
+// sample returns n of the sites, 0 means all: in turn one of each function, in an order that the seed decides.
+func sample(all []*site, n int, seed uint64) []*site {
+	if n <= 0 || n >= len(all) {
+		return all
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	byFunction := map[*ast.FuncDecl][]*site{}
+	var functions []*ast.FuncDecl
+	for _, s := range all {
+		if byFunction[s.original] == nil {
+			functions = append(functions, s.original)
+		}
+		byFunction[s.original] = append(byFunction[s.original], s)
+	}
+	for _, list := range byFunction {
+		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	}
+	random.Shuffle(len(functions), func(i, j int) { functions[i], functions[j] = functions[j], functions[i] })
+	var chosen []*site
+	for round := 0; len(chosen) < n; round++ {
+		for _, d := range functions {
+			if list := byFunction[d]; round < len(list) && len(chosen) < n {
+				chosen = append(chosen, list[round])
+			}
+		}
+	}
+	slices.SortFunc(chosen, func(a, b *site) int {
+		return cmp.Or(strings.Compare(a.file.path, b.file.path), a.begin-b.begin, strings.Compare(a.new, b.new))
+	})
+	return chosen
+}
