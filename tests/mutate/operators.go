@@ -108,11 +108,11 @@ func (f *finder) expression(n, parent ast.Node) {
 		f.fields(n)
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
-			f.number(n)
+			f.number(n, parent)
 		}
 	case *ast.SelectorExpr:
 		if c, ok := f.info.Uses[n.Sel].(*types.Const); ok && c.Pkg().Path() == "math" {
-			f.number(n)
+			f.number(n, parent)
 		}
 	case *ast.Ident:
 		c, ok := f.info.Uses[n].(*types.Const)
@@ -120,7 +120,7 @@ func (f *finder) expression(n, parent ast.Node) {
 		switch {
 		case !ok || !basic:
 		case c.Pkg() == f.pkg && c.Val().Kind() == constant.Int:
-			f.number(n)
+			f.number(n, parent)
 		case c.Pkg() == nil && c.Val().Kind() == constant.Bool && !isReturn(parent):
 			f.replace("boolean", n, map[string]string{"true": "false", "false": "true"}[n.Name], "")
 		}
@@ -334,10 +334,16 @@ func (f *finder) fields(n *ast.CompositeLit) {
 	}
 }
 
-// number adds one to an integer constant, and subtracts one from it.
-func (f *finder) number(n ast.Expr) {
-	f.replace("constant", n, "("+f.text(n)+" + 1)", "")
-	if !f.isZero(n) {
+// number adds one to an integer constant, and subtracts one from it. The one that moves a bound is left to binary.
+func (f *finder) number(n ast.Expr, parent ast.Node) {
+	compared := token.ILLEGAL
+	if b, ok := parent.(*ast.BinaryExpr); ok && b.Y == n {
+		compared = b.Op
+	}
+	if compared != token.LSS && compared != token.GEQ {
+		f.replace("constant", n, "("+f.text(n)+" + 1)", "")
+	}
+	if compared != token.GTR && compared != token.LEQ && !f.isZero(n) {
 		f.replace("constant", n, "("+f.text(n)+" - 1)", "")
 	}
 }

@@ -139,7 +139,6 @@ type counts struct{ planted, caught, crashed, timedOut, survived, justified int 
 func (p *plan) report() error {
 	byTarget := map[string]*counts{}
 	var order, survivors []string
-	caughtNow := map[string]bool{}
 	for i, s := range p.sites {
 		if s == nil || p.results.of(s) == nil {
 			continue
@@ -151,10 +150,7 @@ func (p *plan) report() error {
 		r := p.results.of(s)
 		justified := slices.ContainsFunc(p.justified, func(j *justification) bool { return j.matches(s) })
 		byTarget[name].add(r, justified)
-		switch {
-		case justified && !r.survives():
-			caughtNow[s.key()] = true
-		case !justified && r.survives():
+		if !justified && r.survives() {
 			survivors = append(survivors, fmt.Sprintf("%s: %s: %s: %s%s\n%s\n", s.position(), s.functionKey(), s.operator, r.Verdict,
 				r.notRun(), s.diff()))
 		}
@@ -170,7 +166,9 @@ func (p *plan) report() error {
 	for _, text := range survivors {
 		fmt.Println(text)
 	}
-	p.reportStale(caughtNow)
+	for _, line := range p.stale() {
+		fmt.Println(line)
+	}
 	if len(survivors) > 0 {
 		return fmt.Errorf("%d of %d mutations survived", len(survivors), sum.planted)
 	}
@@ -216,26 +214,32 @@ func (c *counts) row(name string) string {
 		c.justified, 100*float64(c.planted-c.justified-c.survived)/float64(max(c.planted-c.justified, 1)))
 }
 
-// reportStale prints entries of the list without a site, and those whose mutation a test notices.
-func (p *plan) reportStale(caughtNow map[string]bool) {
-	for _, j := range p.justified {
-		dir, _, _ := strings.Cut(j.key, ": ")
-		dir, _ = splitKey(dir)
-		switch {
-		case caughtNow[j.key]:
-			fmt.Printf("stale: a test notices %s\n", j.key)
-		case p.packages[dir] != nil && !j.exists:
-			fmt.Printf("stale: no such mutation: %s\n", j.key)
+// stale returns a line for each entry of the list that has no site, or whose mutation a test notices.
+func (p *plan) stale() (lines []string) {
+	caughtNow := map[string]bool{}
+	for _, s := range p.sites {
+		if s != nil && p.results.of(s) != nil && !p.results.of(s).survives() {
+			caughtNow[s.key()] = true
 		}
 	}
+	for _, j := range p.justified {
+		function, _, _ := strings.Cut(j.key, ": ")
+		switch {
+		case caughtNow[j.key]:
+			lines = append(lines, "stale: a test notices "+j.key)
+		case p.packages[folderOf(function)] != nil && !j.exists:
+			lines = append(lines, "stale: no such mutation: "+j.key)
+		}
+	}
+	return lines
 }
 
-// splitKey returns the folder and the function of a function key.
-func splitKey(key string) (dir, function string) {
+// folderOf returns the folder of a function key.
+func folderOf(key string) string {
 	slash := strings.LastIndex(key, "/") + 1
-	first, function, _ := strings.Cut(key[slash:], ".")
-	if dir = key[:slash] + first; dir == "vecql" {
-		dir = "."
+	name, _, _ := strings.Cut(key[slash:], ".")
+	if dir := key[:slash] + name; dir != "vecql" {
+		return dir
 	}
-	return dir, function
+	return "."
 }

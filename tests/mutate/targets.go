@@ -81,12 +81,11 @@ func (s *site) position() string {
 func (s *site) diff() string {
 	first := strings.LastIndex(s.file.text[:s.begin], "\n") + 1
 	after, _, _ := strings.Cut(s.file.text[s.begin:], "\n")
-	line := s.file.text[first:s.begin] + after
-	changed := strings.TrimSpace(s.new)
-	if whole := oneLine(line); strings.Contains(whole, s.old) {
-		changed = strings.Replace(whole, s.old, s.new, 1)
+	line := oneLine(s.file.text[first:s.begin] + after)
+	if !strings.Contains(line, s.old) {
+		return fmt.Sprintf("- %s\n+ %s", s.old, s.new)
 	}
-	return fmt.Sprintf("- %s\n+ %s", oneLine(line), changed)
+	return fmt.Sprintf("- %s\n+ %s", line, strings.Replace(line, s.old, s.new, 1))
 }
 
 // A loader type-checks packages with the export data of their imports.
@@ -131,19 +130,28 @@ func (l *loader) load(dir string) (files []*combinedFile, sites []*site, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	var syntax []*ast.File
 	for _, name := range l.sources[full] {
 		f, err := parseCombined(l.files, l.root, filepath.Join(dir, name))
 		if err != nil {
 			return nil, nil, err
 		}
-		files, syntax = append(files, f), append(syntax, f.syntax)
+		files = append(files, f)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: l.imports}
-	pkg, err := config.Check(dir, l.files, syntax, info)
+	sites, err = findSites(dir, files, l.imports)
+	return files, sites, err
+}
+
+// findSites type-checks a package and returns its sites.
+func findSites(dir string, files []*combinedFile, imports types.Importer) (sites []*site, err error) {
+	var syntax []*ast.File
+	for _, f := range files {
+		syntax = append(syntax, f.syntax)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: imports}
+	pkg, err := config.Check(dir, files[0].files, syntax, info)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, f := range files {
 		if ast.IsGenerated(f.syntax) {
@@ -159,10 +167,11 @@ func (l *loader) load(dir string) (files []*combinedFile, sites []*site, err err
 	}
 	counts := map[string]int{}
 	for _, s := range sites {
-		counts[s.key()]++
-		s.nth = max(counts[s.key()], 1)
+		key := s.key()
+		counts[key]++
+		s.nth = counts[key]
 	}
-	return files, sites, nil
+	return sites, nil
 }
 
 // wrongLines type-checks the files of a package with their copies, and returns the lines with errors.
@@ -217,7 +226,8 @@ func sample(all []*site, n int, seed uint64) []*site {
 		}
 		byFunction[s.original] = append(byFunction[s.original], s)
 	}
-	for _, list := range byFunction {
+	for _, d := range functions {
+		list := byFunction[d]
 		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
 	random.Shuffle(len(functions), func(i, j int) { functions[i], functions[j] = functions[j], functions[i] })
