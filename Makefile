@@ -6,8 +6,10 @@ include .ci/tools
 FUZZTIME = 30s
 BENCHCOUNT = 6
 ROWS = 1000000
+SAMPLE = 25
+SEED = 1
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
+.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
 
 all: test lint
@@ -53,10 +55,22 @@ fmt:
 fuzz:
 	.ci/fuzz $(FUZZTIME)
 
-# Plants the slips of tests/mutate/mutations.txt, one at a time, and runs the tests that must notice each. MATCH, a regular
-# expression, selects by promise, file and name: make mutate MATCH='^1 '.
+# Plants slips that are found in the syntax tree of the packages, one at a time, and runs the tests that must notice each: a
+# sample of each package, which SEED decides. TARGET, a regular expression, selects packages: make mutate TARGET='^codec$$'.
+# It takes 30 minutes. tests/mutate/main.go describes it.
 mutate:
+	rm -f .cache/mutate-sample.jsonl
+	go run ./tests/mutate tree -sample $(SAMPLE) -seed $(SEED) -far=false -target '$(TARGET)' -results .cache/mutate-sample.jsonl
+
+# The slips of tests/mutate/mutations.txt, which are written by hand. MATCH, a regular expression, selects by promise, file and
+# name: make mutate-list MATCH='^1 '.
+mutate-list:
 	go run ./tests/mutate -match '$(MATCH)'
+
+# Both in full: the list, and 5,600 slips of the syntax tree. It takes hours; a run that was stopped continues.
+mutate-all:
+	go run ./tests/mutate tree -sample 400 -seed $(SEED)
+	go run ./tests/mutate
 
 # Only the tests that use servers, in their full sizes: those of VECQL_TEST_HOSTS, or Cassandra nodes that the tests start.
 integration:

@@ -29,8 +29,8 @@ const (
 	recording       = -1
 )
 
-// selector is the text of a file that is added to each package with mutations: its arguments are the name of the package
-// and the number of functions that are recorded.
+// selector is the text of a file that is added to each package with mutations. Its arguments are the name of the
+// package and the number of functions that are recorded.
 const selector = `package %s
 
 import (
@@ -230,8 +230,8 @@ func (f *combinedFile) write() (text string, lines []int) {
 	return out.String(), lines
 }
 
-// copiesAt returns the numbers of the mutations whose copies have those lines of the written text. Lines of the original
-// have none.
+// copiesAt returns the numbers of the mutations whose copies have those lines of the written text. Lines of the
+// original have none.
 func (f *combinedFile) copiesAt(at ...int) (numbers []int) {
 	_, lines := f.write()
 	for _, line := range at {

@@ -1,16 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutate plants the mutations of mutations.txt, one at a time, and runs the tests that must fail with each. It changes
-// no file of the tree: the go command gets the mutated files by its flag -overlay. Mutate prints the number of
-// mutations by promise of docs/promises.md, and every mutation that no test has caught.
+// Mutate plants mutations, small slips in the code, one at a time, and runs the tests that must fail with each. It
+// changes no file of the tree: the go command gets the mutated files by its flag -overlay. All mutations are in one
+// build (combine.go), of which the environment selects one, so that the tests of a package are compiled once.
 //
-// The tests of a package are compiled once: all mutations are in one build (combine.go), of which the environment
-// selects one. A mutation that changes more than one function, and one that no test has caught, gets a build of its
-// own; so does every mutation with -separate.
+// # The list
 //
-// Usage, in the root of the module:
+// Without a verb, mutate plants the mutations of mutations.txt, which are written by hand. It prints the number of
+// mutations by promise of docs/promises.md, and every mutation that no test has caught. A mutation that changes more
+// than one function, and one that no test has caught, gets a build of its own; so does every mutation with -separate.
 //
 //	go run ./tests/mutate [-match regexp] [-file list] [-list] [-separate] [-timeout duration]
+//
+// # The syntax tree
+//
+// The verb tree plants mutations that it finds in the syntax tree of the packages in targets.go, some 60,000 in all.
+//
+//	go run ./tests/mutate tree [-target regexp] [-sample number] [-seed number] [-results file] [-again] [-list]
+//
+// The operators (operators.go) are:
+//
+//	condition   if a           if true, if false; for a loop false
+//	side        a && b         a, b; the same for ||
+//	negate      a == b, !a     a != b, a; not in the condition of an if, where condition is stronger
+//	bound       a < b          a <= b
+//	arithmetic  a + b, a |= b  a - b, a &= b
+//	constant    3, limit       3 + 1, limit - 1: literals, and constants of the package
+//	boolean     true           false
+//	error       return a, err  return a, nil
+//	result      return a, nil  return 0, nil; return !a
+//	drop        f(a), a = b    nothing: calls, assignments, increments, defer, go, sends
+//	branch      break          continue
+//	once        for a := ...   its first iteration alone
+//	case        case a, b:     case a:, case b:, nothing; also a case of select
+//	swap        f(a, b)        f(b, a), if both have the same type
+//	slice       a[b:c]         a[b:], a[:c]
+//	field       t{a: b}        t{}
+//
+// Texts of errors, logs and panics, capacities, constant durations and methods for messages (String, Error) have no
+// mutations. A mutation that does not compile is not counted.
+//
+// Each test of the package (near in targets.go) runs once alone, which records its duration and the functions that it
+// reaches. A mutation runs only the tests that reach its function, the shortest first, up to -budget. A test that fails
+// runs again, and notices the mutation if it fails twice. With a mutation that survives, tests of other packages (far)
+// run too, unless -far=false. The limit of time is ten times the normal one and 15 seconds. A mutation counts as
+// noticed if a test fails, crashes or exceeds the limit; the report has a column for each.
+//
+// The report lists survivors by file and line, the changed line before and after. Results are in the file -results, a
+// JSON object a line: a run that was stopped continues where it was. After a test was written, -again plants only the
+// survivors in the file. Remove the file after a change of the mutated code.
+//
+// A survivor that no test can notice, as both codes do the same, gets an entry in justified.txt: a key as the results
+// have, and the reason. A function alone, as key, gets no mutations: one that only saves time. The report names entries
+// that are stale.
 package main
 
 import (
@@ -40,24 +82,29 @@ type flags struct {
 }
 
 func main() {
+	command := listMain
 	if len(os.Args) > 1 && os.Args[1] == "tree" {
-		if err := treeMain(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "mutate tree:", err)
-			os.Exit(1)
-		}
-		return
+		command = treeMain
 	}
-	var f flags
-	flag.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
-	flag.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")
-	flag.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
-	flag.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
-	flag.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
-	flag.Parse()
-	if err := run(&f); err != nil {
+	if err := command(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
+}
+
+// listMain plants the mutations of a list.
+func listMain(args []string) error {
+	var f flags
+	set := flag.NewFlagSet("mutate", flag.ExitOnError)
+	set.StringVar(&f.match, "match", "", "plant only the mutations whose first `line` this regular expression matches")
+	set.StringVar(&f.file, "file", "tests/mutate/mutations.txt", "the `list` of mutations")
+	set.BoolVar(&f.list, "list", false, "print the mutations, check that each can be planted, and run no test")
+	set.BoolVar(&f.separate, "separate", false, "compile every mutation by itself, which takes hours for the whole list")
+	set.DurationVar(&f.timeout, "timeout", time.Minute, "limit of the tests of one package; a test that exceeds it fails")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	return run(&f)
 }
 
 // run plants the selected mutations. The error states how many were not caught.

@@ -129,14 +129,16 @@ func (f *finder) expression(n, parent ast.Node) {
 
 var (
 	negated = map[token.Token]token.Token{
-		token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR,
+		token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ,
+		token.LEQ: token.GTR,
 	}
 	bounds = map[token.Token]token.Token{
 		token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	}
 	arithmetic = map[token.Token]token.Token{
-		token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL, token.AND: token.OR,
-		token.OR: token.AND, token.XOR: token.AND, token.SHL: token.SHR, token.SHR: token.SHL, token.AND_NOT: token.AND,
+		token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
+		token.AND: token.OR, token.OR: token.AND, token.XOR: token.AND, token.AND_NOT: token.AND,
+		token.SHL: token.SHR, token.SHR: token.SHL,
 	}
 	assigned = map[token.Token]token.Token{
 		token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB, token.MUL_ASSIGN: token.MUL, token.QUO_ASSIGN: token.QUO,
@@ -383,7 +385,8 @@ func (f *finder) change(operator string, n ast.Node, at token.Pos, old, text str
 
 func (f *finder) add(operator string, begin, end token.Pos, text, old, shown string) {
 	f.sites = append(f.sites, &site{
-		dir: f.dir, file: f.file, original: f.function, function: functionName(f.function), operator: operator, old: old, new: shown,
+		dir: f.dir, file: f.file, original: f.function, function: functionName(f.function),
+		operator: operator, old: old, new: shown,
 		begin: f.file.offset(begin), end: f.file.offset(end), text: text,
 	})
 }

@@ -33,8 +33,8 @@ func failing() error
 var err error
 `
 
-// TestOperators holds the sites of each operator on a small function, in the order of the source. Every mutated function
-// compiles.
+// TestOperators holds the sites of each operator on a small function, in the order of the source. Every mutated
+// function compiles.
 func TestOperators(t *testing.T) {
 	for name, test := range map[string]struct {
 		source string

@@ -132,47 +132,63 @@ func leftOut(list []*justification, s *site) (found bool) {
 	return found
 }
 
-// counts are the numbers of a row of the report.
-type counts struct{ planted, caught, crashed, timedOut, survived, justified int }
+// A row is the number of mutations of a target by verdict.
+type row map[verdict]int
+
+// justified is the verdict in the report about a survivor that the list of justified survivors has.
+const justified verdict = "justified"
+
+// columns are the verdicts of the report, in the order of its columns.
+var columns = []verdict{caught, crashed, timedOut, unreached, survived, justified}
 
 // report prints a table by target, the survivors, and entries of the list of justified survivors that are stale.
 func (p *plan) report() error {
-	byTarget := map[string]*counts{}
-	var order, survivors []string
+	rows, sum := map[string]row{}, row{}
+	var order []string
+	var survivors strings.Builder
 	for i, s := range p.sites {
 		if s == nil || p.results.of(s) == nil {
 			continue
 		}
 		name := p.targets[i].name
-		if byTarget[name] == nil {
-			byTarget[name], order = &counts{}, append(order, name)
+		if rows[name] == nil {
+			rows[name], order = row{}, append(order, name)
 		}
 		r := p.results.of(s)
-		justified := slices.ContainsFunc(p.justified, func(j *justification) bool { return j.matches(s) })
-		byTarget[name].add(r, justified)
-		if !justified && r.survives() {
-			survivors = append(survivors, fmt.Sprintf("%s: %s: %s: %s%s\n%s\n", s.position(), s.functionKey(), s.operator, r.Verdict,
-				r.notRun(), s.diff()))
+		v := r.Verdict
+		if r.survives() && slices.ContainsFunc(p.justified, func(j *justification) bool { return j.matches(s) }) {
+			v = justified
+		} else if r.survives() {
+			fmt.Fprintf(&survivors, "%s: %s: %s: %s%s\n%s\n\n", s.position(), s.functionKey(), s.operator, v, r.notRun(),
+				s.diff())
 		}
+		rows[name][v]++
+		sum[v]++
 	}
-	fmt.Print("\n| target | planted | caught | crashed | timed out | survived | justified | score |\n",
-		"| --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	sum := &counts{}
+	fmt.Print("\n| target | planted | caught | crashed | timed out | unreached | survived | justified | score |\n",
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, name := range order {
-		fmt.Println(byTarget[name].row(name))
-		sum.sum(byTarget[name])
+		fmt.Println(rows[name].text(name))
 	}
-	fmt.Println(sum.row("all") + "\n")
-	for _, text := range survivors {
-		fmt.Println(text)
-	}
+	fmt.Printf("%s\n\n%s", sum.text("all"), &survivors)
 	for _, line := range p.stale() {
 		fmt.Println(line)
 	}
-	if len(survivors) > 0 {
-		return fmt.Errorf("%d of %d mutations survived", len(survivors), sum.planted)
+	if n := sum[survived] + sum[unreached]; n > 0 {
+		return fmt.Errorf("%d mutations survived", n)
 	}
 	return nil
+}
+
+// text returns a row of the table. The score is the part that tests notice of the mutations that are not justified.
+func (r row) text(name string) string {
+	planted, cells := 0, ""
+	for _, v := range columns {
+		planted += r[v]
+		cells += fmt.Sprintf(" %d |", r[v])
+	}
+	noticed := float64(r[caught] + r[crashed] + r[timedOut])
+	return fmt.Sprintf("| %s | %d |%s %.1f %% |", name, planted, cells, 100*noticed/float64(max(planted-r[justified], 1)))
 }
 
 func (r *result) notRun() string {
@@ -180,38 +196,6 @@ func (r *result) notRun() string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d tests beyond the budget)", r.NotRun)
-}
-
-// add counts a result.
-func (c *counts) add(r *result, justified bool) {
-	c.planted++
-	switch {
-	case r.survives() && justified:
-		c.justified++
-	case r.survives():
-		c.survived++
-	case r.Verdict == crashed:
-		c.crashed++
-	case r.Verdict == timedOut:
-		c.timedOut++
-	default:
-		c.caught++
-	}
-}
-
-func (c *counts) sum(other *counts) {
-	c.planted += other.planted
-	c.caught += other.caught
-	c.crashed += other.crashed
-	c.timedOut += other.timedOut
-	c.survived += other.survived
-	c.justified += other.justified
-}
-
-// row returns a row of the table. The score is the part of the mutations that are not justified that tests notice.
-func (c *counts) row(name string) string {
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %.1f %% |", name, c.planted, c.caught, c.crashed, c.timedOut, c.survived,
-		c.justified, 100*float64(c.planted-c.justified-c.survived)/float64(max(c.planted-c.justified, 1)))
 }
 
 // stale returns a line for each entry of the list that has no site, or whose mutation a test notices.

@@ -41,8 +41,10 @@ type test struct {
 // newSuite compiles the tests of a package, and runs each alone to record the functions that it reaches.
 func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) {
 	name := strings.ReplaceAll(strings.ReplaceAll(dir, "/", "-"), ".", "root")
-	u := &suite{dir: dir, path: filepath.Join(folder, name+".test"), folder: folder, jobs: jobs, reached: map[int][]*test{}}
-	compile := exec.Command("go", "test", "-c", "-vet=off", "-tags=poison", "-ldflags=-s -w", "-overlay="+s.overlay, "-o="+u.path, ".")
+	u := &suite{dir: dir, folder: folder, jobs: jobs, reached: map[int][]*test{}}
+	u.path = filepath.Join(folder, name+".test")
+	compile := exec.Command("go", "test", "-c", "-vet=off", "-tags=poison", "-ldflags=-s -w", "-overlay="+s.overlay,
+		"-o="+u.path, ".")
 	compile.Dir = dir
 	if out, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile the tests of %s: %w\n%s", dir, err, out)
@@ -116,7 +118,8 @@ func (u *suite) run(names []string, number int, timeout time.Duration, env ...st
 	ctx, cancel := context.WithTimeout(context.Background(), timeout+10*time.Second) // the tests end themselves before
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -d %d; exec "$@"`, maxData), "sh", u.path,
-		"-test.paniconexit0", "-test.failfast", "-test.timeout="+timeout.String(), "-test.run=^("+strings.Join(names, "|")+")$")
+		"-test.paniconexit0", "-test.failfast", "-test.timeout="+timeout.String(),
+		"-test.run=^("+strings.Join(names, "|")+")$")
 	cmd.Dir, cmd.WaitDelay = u.dir, time.Second
 	cmd.Env = append(os.Environ(), append(env, fmt.Sprintf("%s=%d", variable, number), "TMPDIR="+temporary)...)
 	var buf bytes.Buffer
@@ -139,8 +142,8 @@ type judgment struct {
 	NotRun  int    // the number of tests beyond the budget
 }
 
-// judge runs the tests that reach a function until one notices the mutation with that number. The normal duration of all
-// tests is at most budget.
+// judge runs the tests that reach a function until one notices the mutation with that number. The normal duration of
+// all tests is at most budget.
 func (u *suite) judge(function, number int, budget time.Duration) judgment {
 	tests := slices.Clone(u.reached[function])
 	if len(tests) == 0 {
@@ -166,8 +169,8 @@ func (u *suite) judge(function, number int, budget time.Duration) judgment {
 	return judgment{Verdict: survived, NotRun: len(tests)}
 }
 
-// group returns the names of the first tests, which run in one process, and their normal duration: half a second, or the
-// double of the shortest one.
+// group returns the names of the first tests, which run in one process, and their normal duration: half a second, or
+// the double of the first one.
 func group(tests []*test) (names []string, duration time.Duration) {
 	limit := max(time.Second/2, 2*tests[0].duration)
 	for _, t := range tests {

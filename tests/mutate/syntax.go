@@ -61,7 +61,8 @@ func (f *finder) isErrorText(call *ast.CallExpr) bool {
 		return true
 	}
 	signature, ok := object.Type().(*types.Signature)
-	return ok && signature.Variadic() && signature.Results().Len() == 1 && implementsError(signature.Results().At(0).Type())
+	return ok && signature.Variadic() && signature.Results().Len() == 1 &&
+		implementsError(signature.Results().At(0).Type())
 }
 
 // callee returns the function that a call names, nil if none.

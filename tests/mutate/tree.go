@@ -24,6 +24,7 @@ type treeFlags struct {
 	budget                      time.Duration
 }
 
+// treeMain runs the verb with those arguments.
 func treeMain(args []string) error {
 	var f treeFlags
 	set := flag.NewFlagSet("mutate tree", flag.ExitOnError)
@@ -37,7 +38,7 @@ func treeMain(args []string) error {
 	set.BoolVar(&f.far, "far", true, "run tests of other packages with the survivors of the package's own tests")
 	set.BoolVar(&f.list, "list", false, "print the mutations and run no test")
 	set.DurationVar(&f.budget, "budget", 20*time.Second, "limit of the normal duration of tests per mutation and package")
-	if err := set.Parse(args); err != nil {
+	if err := set.Parse(args[1:]); err != nil {
 		return err
 	}
 	wanted, err := regexp.Compile(f.targets)

@@ -83,7 +83,7 @@ func treeIn(t *testing.T, dir string, chosen []target, f *treeFlags) (*plan, map
 	if survivors == 0 {
 		require.NoError(t, err)
 	} else {
-		require.ErrorContains(t, err, fmt.Sprintf("%d of %d mutations survived", survivors, len(verdicts)))
+		require.ErrorContains(t, err, fmt.Sprintf("%d mutations survived", survivors))
 	}
 	return p, verdicts
 }
@@ -96,8 +96,8 @@ func writeModule(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestTree plants all mutations of a small module: the tests of its package notice some, those of another package more. A
-// test that fails without a mutation notices nothing.
+// TestTree plants all mutations of a small module: the tests of its package notice some, those of another package more.
+// A test that fails without a mutation notices nothing.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	writeModule(t, dir, plantedModule)
