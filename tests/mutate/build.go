@@ -84,8 +84,10 @@ func (s *schemata) compile() (removed []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err := exec.CommandContext(context.Background(), "go", slices.Concat([]string{"build", "-tags=poison",
-			"-overlay=" + s.overlay}, folders)...).CombinedOutput()
+		out, err := exec.CommandContext(context.Background(), "go", slices.Concat([]string{
+			"build", "-tags=poison",
+			"-overlay=" + s.overlay,
+		}, folders)...).CombinedOutput()
 		if err == nil {
 			return removed, nil
 		}

@@ -50,7 +50,8 @@ var targets = []target{
 	{"rowfile", "internal/rowfile", nil, []string{"internal/rowfile"}, []string{"internal/tool"}},
 	{"compat", "compat", nil, []string{"compat", "compat/tests/values"}, []string{"compat/gocqlv2", "compat/tests/gocql"}},
 	{
-		"api", "compat/api", nil, []string{"compat/api", "compat/tests/gocql"},
+		"api", "compat/api", nil,
+		[]string{"compat/api", "compat/tests/gocql"},
 		[]string{"compat/gocqlv2", "compat/scyllagocql"},
 	},
 }
