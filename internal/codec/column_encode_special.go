@@ -54,7 +54,16 @@ func appendUnscaled(dst []byte, c *column.Column, i int) []byte {
 
 func isScaled(k column.Kind) bool { return k >= column.Decimal64 && k <= column.Decimal256 }
 
-// planVarint accepts Varint columns as they are, integers, and fixed-scale decimals of scale 0.
+// fewestBytes removes bytes at the start of a number in two's complement that do not change it, because equal numbers
+// must be equal keys.
+func fewestBytes(b []byte) []byte {
+	for len(b) > 1 && (b[0] == 0 && b[1] < 0x80 || b[0] == 0xff && b[1] >= 0x80) {
+		b = b[1:]
+	}
+	return b
+}
+
+// planVarint accepts Varint columns in as few bytes as possible, integers, and fixed-scale decimals of scale 0.
 func planVarint(t column.Type) appendRow {
 	switch {
 	case t.Kind == column.Varint:
@@ -63,7 +72,7 @@ func planVarint(t column.Type) appendRow {
 			if len(b) == 0 {
 				return dst, fmt.Errorf("%w: a varint of 0 bytes", cql.ErrMissing)
 			}
-			return appendContentOf(dst, b), nil
+			return appendContentOf(dst, fewestBytes(b)), nil
 		}
 	case t.Kind.IsInteger(), isScaled(t.Kind) && t.Scale == 0:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
@@ -80,7 +89,7 @@ func endLength(dst []byte, at int) []byte {
 	return dst
 }
 
-// planDecimal accepts Decimal columns as they are, fixed-scale decimals with the column's scale, and integers with
+// planDecimal accepts Decimal columns, their numbers in as few bytes as possible, fixed-scale decimals with the column's scale, and integers with
 // scale 0.
 func planDecimal(t column.Type) appendRow {
 	switch {
@@ -90,7 +99,9 @@ func planDecimal(t column.Type) appendRow {
 			if len(b) < 5 {
 				return dst, fmt.Errorf("%w: a decimal of %d bytes", cql.ErrMissing, len(b))
 			}
-			return appendContentOf(dst, b), nil
+			digits := fewestBytes(b[4:])
+			dst = append(wire.AppendInt(dst, int32(4+len(digits))), b[:4]...)
+			return append(dst, digits...), nil
 		}
 	case t.Kind.IsInteger(), isScaled(t.Kind):
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
@@ -102,16 +113,18 @@ func planDecimal(t column.Type) appendRow {
 	return nil
 }
 
-// planInet accepts 4 or 16 bytes, or a String column with addresses. CQL cannot store the zone of an address.
+// planInet accepts 4 or 16 bytes, or a String column with addresses. CQL cannot store the zone of an address. An IPv4
+// address mapped to IPv6 is stored in 4 bytes, as the server stores its literal.
 func planInet(t column.Type) appendRow {
 	switch t.Kind {
 	case column.Inet, column.Binary:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			b := textAt(c, i)
-			if len(b) != 4 && len(b) != 16 {
+			a, ok := netip.AddrFromSlice(b)
+			if !ok {
 				return dst, exactSize(len(b), 16)
 			}
-			return appendContentOf(dst, b), nil
+			return appendAddr(dst, a)
 		}
 	case column.String:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
@@ -119,7 +132,7 @@ func planInet(t column.Type) appendRow {
 			if err != nil || a.Zone() != "" {
 				return dst, fmt.Errorf("%w: %q is not an IP address", cql.ErrConversion, textAt(c, i))
 			}
-			return appendContentOf(dst, a.AsSlice()), nil
+			return appendAddr(dst, a)
 		}
 	}
 	return nil

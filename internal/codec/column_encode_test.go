@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -249,4 +250,67 @@ func TestRowPlanCheck(t *testing.T) {
 	require.NoError(t, plan.Check(other))
 	_, err = plan.Append(nil, other, 0, 0, wire.Null)
 	require.ErrorIs(t, err, cql.ErrDimension)
+}
+
+// TestMappedAddressTakesFourBytes binds an IPv4 address mapped to IPv6, by columns of each kind that inet accepts,
+// alone and inside collections: it takes the 4 bytes of the server's literal.
+func TestMappedAddressTakesFourBytes(t *testing.T) {
+	mapped := netip.MustParseAddr("::ffff:192.0.2.7")
+	four := []byte{0, 0, 0, 4, 192, 0, 2, 7}
+	wide := mapped.As16()
+	inets := column.Column{Name: "v", Type: column.Type{Kind: column.Inet}, Len: 1, Offsets: []int32{0, 16}, Values: wide[:]}
+	binary := inets
+	binary.Type = column.Type{Kind: column.Binary}
+	list := func(c column.Column) column.Column { return column.Lists("v", []int32{0, 1}, c) }
+	one := append([]byte{0, 0, 0, 1}, four...)
+	for _, c := range []struct {
+		typ    string
+		column column.Column
+		want   []byte
+	}{
+		{"inet", inets, four[4:]},
+		{"inet", binary, four[4:]},
+		{"inet", column.Strings("v", []string{mapped.String()}), four[4:]},
+		{"inet", columntest.WithDictionary(inets), four[4:]},
+		{"list<inet>", list(inets), one},
+		{"set<inet>", list(binary), one},
+		{"set<inet>", list(column.Strings("v", []string{mapped.String()})), one},
+		{"map<inet, inet>", column.Maps("v", []int32{0, 1}, inets, binary), append(slices.Clone(one), four...)},
+		{"tuple<inet>", column.Tuples("v", inets), four},
+		{"vector<inet, 1>", list(inets), four[3:]},
+	} {
+		info := columnType(t, c.typ)
+		b := column.NewBatch(c.column)
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: info}}, b.Schema())
+		require.NoError(t, err, c.typ)
+		cell, err := plan.Append(nil, b, 0, 0, wire.Null)
+		require.NoError(t, err, c.typ)
+		require.Equal(t, c.want, cell[4:], "%s from %v", c.typ, c.column.Type)
+	}
+}
+
+// TestNumbersTakeTheFewestBytes binds columns of varints and decimals with more bytes than their values need.
+func TestNumbersTakeTheFewestBytes(t *testing.T) {
+	for _, c := range []struct {
+		typ        string
+		kind       column.Kind
+		value, cut string // as bytes
+	}{
+		{"varint", column.Varint, "\x00\x00\x01", "\x01"},
+		{"varint", column.Varint, "\x00\x80", "\x00\x80"},
+		{"varint", column.Varint, "\xff\xff\x80", "\x80"},
+		{"varint", column.Varint, "\xff\x7f", "\xff\x7f"},
+		{"varint", column.Varint, "\x00\x00", "\x00"},
+		{"decimal", column.Decimal, "\x00\x00\x00\x02\xff\xff", "\x00\x00\x00\x02\xff"},
+		{"decimal", column.Decimal, "\x00\x00\x00\x00\x00\x01", "\x00\x00\x00\x00\x01"},
+	} {
+		b := column.NewBatch(column.Column{
+			Name: "v", Type: column.Type{Kind: c.kind}, Len: 1, Offsets: []int32{0, int32(len(c.value))}, Values: []byte(c.value),
+		})
+		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, b.Schema())
+		require.NoError(t, err)
+		cell, err := plan.Append(nil, b, 0, 0, wire.Null)
+		require.NoError(t, err)
+		require.Equal(t, c.cut, string(cell[4:]), "%s %q", c.typ, c.value)
+	}
 }

@@ -107,10 +107,12 @@ func encodeIP(dst []byte, p unsafe.Pointer) ([]byte, error) {
 	return wire.AppendBytes(dst, b)
 }
 
-// encodeAddr appends a netip.Addr; an IPv4 address mapped to IPv6 is stored as IPv4. The zero Addr is an error, not
-// NULL.
 func encodeAddr(dst []byte, p unsafe.Pointer) ([]byte, error) {
-	a := *(*netip.Addr)(p)
+	return appendAddr(dst, *(*netip.Addr)(p))
+}
+
+// appendAddr appends an address; an IPv4 address mapped to IPv6 is stored as IPv4. The zero Addr is an error, not NULL.
+func appendAddr(dst []byte, a netip.Addr) ([]byte, error) {
 	if a.Zone() != "" {
 		return dst, fmt.Errorf("%w: %v has a zone, which CQL cannot store", cql.ErrConversion, a)
 	}
