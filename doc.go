@@ -194,6 +194,11 @@
 //     an element and into a column of a [column.Batch]; as the key of a map in a column it is [ErrNull]. [Rows] accepts
 //     an empty cell for every field. An [Unmarshaler] and [Borrow] receive the empty bytes. Only a [Marshaler] that
 //     returns an empty slice writes such a cell.
+//   - An inet that is an IPv4 address mapped to IPv6, ::ffff:192.0.2.7, is written in 4 bytes, as by the server's
+//     literal. Numbers are written in as few bytes as possible.
+//   - Sets and maps are written in the order of the Go value, and sorted and without repeated elements, as by the
+//     server's literal, where the server does not sort them: in a partition key, whose token depends on the order, and
+//     within a tuple, user-defined type or vector.
 //   - The fields of a struct are found by the tag `cql:"name"`, else by their name, else by their name in another case.
 //     `cql:"-"` hides a field. A field of a user-defined type that the struct or map lacks is written as NULL and not
 //     read. A key of a map, or a field of a struct, that is no field of the type is [ErrConversion]: ALTER TYPE adds a

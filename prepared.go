@@ -24,11 +24,12 @@ type statement struct {
 	keyspace  string // of the request (v5), not of the table
 	id        []byte
 	bind      []ColumnInfo
-	pkIndexes []int       // bind markers of the partition key, in its order
-	lwt       bool        // known to be conditional
-	reads     bool        // a SELECT, which writes nothing
-	cdc       bool        // its table is a CDC log of ScyllaDB, with a partitioner of its own
-	outdated  atomic.Bool // the schema has changed: values encoded for the statement are not sent any more
+	pkIndexes []int           // bind markers of the partition key, in its order
+	sorters   []*codec.Sorter // of the bind markers, nil for all but sets and maps of the partition key; nil if all are
+	lwt       bool            // known to be conditional
+	reads     bool            // a SELECT, which writes nothing
+	cdc       bool            // its table is a CDC log of ScyllaDB, with a partitioner of its own
+	outdated  atomic.Bool     // the schema has changed: values encoded for the statement are not sent any more
 	encoders  []atomic.Pointer[encodePlan]
 	result    atomic.Pointer[resultPlan] // for rows without metadata
 	seen      atomic.Pointer[resultPlan] // of the last rows with metadata
@@ -112,6 +113,12 @@ func newStatement(text, keyspace string, p *preparedResult) *statement {
 	if len(s.pkIndexes) == 1 {
 		pk := &s.bind[s.pkIndexes[0]]
 		s.cdc = pk.Name == "cdc$stream_id" && strings.HasSuffix(pk.Table, "_scylla_cdc_log")
+	}
+	for _, i := range s.pkIndexes {
+		if sorter := codec.NewSorter(s.bind[i].TypeInfo); sorter != nil {
+			s.sorters = append(s.sorters, make([]*codec.Sorter, len(s.bind)-len(s.sorters))...)
+			s.sorters[i] = sorter
+		}
 	}
 	plan := newResultPlan(p.resultMetadataID, p.result.known())
 	s.result.Store(plan)

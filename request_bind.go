@@ -96,6 +96,7 @@ func (b *bindings) appendBound(dst []byte) ([]byte, error) {
 	b.offsets = append(b.offsets, len(dst))
 	for i := range b.stmt.bind {
 		var err error
+		at := len(dst)
 		switch {
 		case b.plan != nil:
 			dst, err = b.plan.Append(dst, b.batch, b.row, i, b.rows.null)
@@ -106,6 +107,9 @@ func (b *bindings) appendBound(dst []byte) ([]byte, error) {
 		}
 		if err != nil {
 			return dst, err
+		}
+		if b.stmt.sorters != nil {
+			dst = b.stmt.sorters[i].SortCell(dst, at)
 		}
 		b.offsets = append(b.offsets, len(dst))
 	}

@@ -86,6 +86,7 @@ func planVectorOfLists(info cql.VectorType, f column.Field) (appendRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("element: %w", err)
 	}
+	element = sortedRows(info.SubType, element)
 	isFixed := fixedSize(info.SubType) >= 0
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
 		child := &c.Children[0]
@@ -264,7 +265,7 @@ func planTuple(info cql.TupleTypeInfo, f column.Field) (appendRow, error) {
 		if err != nil {
 			return nil, fmt.Errorf("field %d: %w", i, err)
 		}
-		fields[i] = fieldPlan{name: fmt.Sprint(i), child: i, append: plan}
+		fields[i] = fieldPlan{name: fmt.Sprint(i), child: i, append: sortedRows(elem, plan)}
 	}
 	return appendFieldColumns(fields), nil
 }
@@ -288,7 +289,7 @@ func planUDT(info cql.UDTTypeInfo, f column.Field) (appendRow, error) {
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", elem.Name, err)
 		}
-		fields[i].append = plan
+		fields[i].append = sortedRows(elem.Type, plan)
 	}
 	if used < len(f.Fields) {
 		for _, field := range f.Fields {

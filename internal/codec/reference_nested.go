@@ -118,7 +118,7 @@ func encodeTuple(info cql.TupleTypeInfo, v reflect.Value) ([]byte, error) {
 	for i, value := range values {
 		content, err := encodeReflect(info.Elems[i], value, 0)
 		if err == nil {
-			b, err = appendContent(b, content)
+			b, err = appendContent(b, sortedContent(info.Elems[i], content))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("field %d: %w", i, err)
@@ -263,7 +263,7 @@ func encodeUDT(info cql.UDTTypeInfo, v reflect.Value) ([]byte, error) {
 	for _, f := range info.Elements {
 		content, err := encodeReflect(f.Type, value(f.Name), 0)
 		if err == nil {
-			b, err = appendContent(b, content)
+			b, err = appendContent(b, sortedContent(f.Type, content))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
@@ -304,6 +304,7 @@ func encodeVector(info cql.VectorType, v reflect.Value) ([]byte, error) {
 	b := []byte{}
 	for i := range v.Len() {
 		element, err := encodeReflect(info.SubType, v.Index(i), 0)
+		element = sortedContent(info.SubType, element)
 		switch {
 		case err != nil:
 		case element == nil:

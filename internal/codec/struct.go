@@ -93,7 +93,7 @@ func planTupleSliceEncode(info cql.TupleTypeInfo, t reflect.Type) EncodeAt {
 type planField func(f *field, info cql.TypeInfo, t reflect.Type) bool
 
 func planEncodeField(f *field, info cql.TypeInfo, t reflect.Type) bool {
-	f.encode = PlanEncode(info, t)
+	f.encode = sortedEncode(info, PlanEncode(info, t))
 	return f.encode != nil
 }
 

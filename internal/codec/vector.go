@@ -173,7 +173,7 @@ func planVectorElements(info cql.VectorType, t reflect.Type) func(dst []byte, e 
 	if bulkElement(info.SubType, t) != 0 {
 		return func(dst []byte, e elements) ([]byte, error) { return appendBulk(dst, e, n) }
 	}
-	elem := PlanEncode(info.SubType, t)
+	elem := sortedEncode(info.SubType, PlanEncode(info.SubType, t))
 	if elem == nil {
 		return nil
 	}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"bytes"
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
+	"github.com/vecql/vecql/internal/valuetest"
+	"github.com/vecql/vecql/internal/wire"
+)
+
+// The order of sets and maps.
+
+// sortedCell returns the content of a cell as a partition key has it.
+func sortedCell(info cql.TypeInfo, content []byte) []byte {
+	cell := append(wire.AppendInt(nil, int32(len(content))), content...)
+	return NewSorter(info).SortCell(cell, 0)[4:]
+}
+
+// TestSortedAsOnServer encodes Go values whose elements are not sorted, by plan and by reference, and compares the
+// sorted cells with those that Cassandra stores.
+func TestSortedAsOnServer(t *testing.T) {
+	n := 0
+	for _, v := range valuetest.Stored() {
+		for _, unsorted := range v.Unsorted {
+			info, want := v.Info(), hex.EncodeToString(v.Sent())
+			for range 5 { // Go maps have another order each time
+				content, err := Marshal(info, unsorted)
+				require.NoError(t, err, v.Name())
+				require.Equal(t, want, hex.EncodeToString(sortedCell(info, content)), "%s: %v", v.Name(), unsorted)
+				cell, err := ReferenceEncode(nil, info, unsorted)
+				require.NoError(t, err, v.Name())
+				require.Equal(t, want, hex.EncodeToString(sortedCell(info, cell[4:])), "%s: %v", v.Name(), unsorted)
+				cell, err = EncoderOf(info, reflect.TypeOf(unsorted))(nil, info, unsorted)
+				require.NoError(t, err, v.Name())
+				require.Equal(t, want, hex.EncodeToString(sortedCell(info, cell[4:])), "%s: %v", v.Name(), unsorted)
+			}
+			n++
+		}
+	}
+	require.Greater(t, n, 80)
+}
+
+// TestTuplesAndVectorsAreSorted encodes values whose sets a server would store as they are sent: the bytes are those of
+// the literal without a further step.
+func TestTuplesAndVectorsAreSorted(t *testing.T) {
+	n := 0
+	for _, v := range valuetest.Stored() {
+		if _, collection := v.Info().(cql.CollectionType); collection {
+			continue
+		}
+		for _, unsorted := range v.Unsorted {
+			content, err := Marshal(v.Info(), unsorted)
+			require.NoError(t, err, v.Name())
+			require.Equal(t, hex.EncodeToString(v.Sent()), hex.EncodeToString(content), v.Name())
+			n++
+		}
+	}
+	require.GreaterOrEqual(t, n, 4)
+}
+
+// FuzzSorter sorts random cells: a cell that is malformed stays as it is, and a sorted cell is not changed again.
+func FuzzSorter(f *testing.F) {
+	var infos []cql.TypeInfo
+	for _, v := range valuetest.Stored() {
+		if info := v.Info(); NewSorter(info) != nil && v.Recorded().Cell != nil {
+			f.Add(uint(len(infos)), v.Recorded().Cell)
+			infos = append(infos, info)
+		}
+	}
+	f.Fuzz(func(t *testing.T, n uint, content []byte) {
+		info := infos[n%uint(len(infos))]
+		before := bytes.Clone(content)
+		once := bytes.Clone(sortedCell(info, content))
+		require.Equal(t, before, content)
+		require.LessOrEqual(t, len(once), len(content))
+		require.True(t, slices.Equal(once, sortedCell(info, once)), "%v: %x, then %x", info, content, once)
+	})
+}
