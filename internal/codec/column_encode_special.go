@@ -89,8 +89,8 @@ func endLength(dst []byte, at int) []byte {
 	return dst
 }
 
-// planDecimal accepts Decimal columns, their numbers in as few bytes as possible, fixed-scale decimals with the column's scale, and integers with
-// scale 0.
+// planDecimal accepts Decimal columns, their numbers in as few bytes as possible, fixed-scale decimals with the
+// column's scale, and integers with scale 0.
 func planDecimal(t column.Type) appendRow {
 	switch {
 	case t.Kind == column.Decimal:
