@@ -163,9 +163,9 @@
 //	timeuuid               as uuid                                        as uuid, time.Time                  UUID
 //	inet                   net.IP, netip.Addr, string                                                         net.IP
 //	date                   time.Time (its day in UTC), int64 (ms since    time.Time (midnight UTC), int64,    time.Time
-//	                       1970), string "2006-01-02"                     string
+//	                       1970, midnight), string "2006-01-02"           string
 //	time                   time.Duration, int64 (ns since midnight)                                           time.Duration
-//	timestamp              time.Time, int64 (ms since 1970)                                                   time.Time (UTC)
+//	timestamp              time.Time (its ms), int64 (ms since 1970)                                          time.Time (UTC)
 //	duration               Duration, time.Duration, int64 (ns), string    Duration, time.Duration if it has   Duration
 //	                       "1h30m" or "1y2mo3d"                           neither months nor days, string
 //	list<T>                slice, array                                                                       []T

@@ -375,6 +375,8 @@ func encodeClock(typ cql.Type, v reflect.Value) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(nil, uint64(v.Int())), nil
 	case typ == cql.TypeDate && isTime:
 		return encodeDay(floorDiv(at.Unix(), secondsOfDay))
+	case typ == cql.TypeDate && isPlainInt64(t) && v.Int()%(secondsOfDay*1000) != 0:
+		return nil, notMidnight(v.Int())
 	case typ == cql.TypeDate && isPlainInt64(t):
 		return encodeDay(floorDiv(v.Int(), secondsOfDay*1000))
 	case typ == cql.TypeDate && t.Kind() == reflect.String:

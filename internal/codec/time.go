@@ -95,7 +95,18 @@ func encodeDate(dst []byte, p unsafe.Pointer) ([]byte, error) {
 }
 
 func encodeDateMillis(dst []byte, p unsafe.Pointer) ([]byte, error) {
-	return appendDate(dst, *(*int64)(p), millisDay)
+	ms := *(*int64)(p)
+	if ms%millisDay != 0 {
+		return dst, notMidnight(ms)
+	}
+	return appendDate(dst, ms, millisDay)
+}
+
+// notMidnight is the error for an integer that is to become a date and has a time of day, which would be lost. A
+// time.Time stands for its day in UTC.
+func notMidnight(ms int64) error {
+	return fmt.Errorf("%w: %d ms since 1970 is not the start of a day; a time.Time stands for its day in UTC",
+		cql.ErrRange, ms)
 }
 
 // appendDate appends the day that contains n, where n counts units of which perDay make a day.
