@@ -90,10 +90,10 @@
 //	time                           Time (ns)             Time, Int64 (ns since midnight)
 //	timestamp                      Timestamp (ms, UTC)   Timestamp (whole ms), Date, Int64 (ms since 1970)
 //	duration                       Duration              Duration
-//	vector<T, n> of float, double, Vector                Vector, List of n rows of the same kind
-//	int, bigint, uuid, timeuuid
+//	vector<T, n> of float, double, Vector                Vector or List of n rows that T is bound from, or
+//	int, bigint, uuid, timeuuid                          Float64 for a float, rounded
 //	any other vector<T, n>         List                  List of n rows that T is bound from
-//	list<T>, set<T>                List                  List, Vector of the kind that T is read as
+//	list<T>, set<T>                List                  List or Vector of what T is bound from
 //	map<K, V>                      Map                   Map
 //	tuple<...>                     Tuple                 Tuple, Struct (by position)
 //	user-defined type              Struct                Struct (by name; a field that it lacks is NULL)
@@ -174,7 +174,7 @@
 //	tuple<...>             slice, array, struct (fields in their order)                                       []any
 //	user-defined type      struct, map[string]T, UDTMarshaler             struct, map[string]T,               map[string]any
 //	                                                                      UDTUnmarshaler
-//	vector<T, n>           slice or array of n elements                                                       []T
+//	vector<T, n>           slice or array of n elements; of float and double also float64 and float32         []T
 //	a custom class         string, []byte                                                                     []byte
 //
 // For every type:
@@ -194,6 +194,11 @@
 //     an element and into a column of a [column.Batch]; as the key of a map in a column it is [ErrNull]. [Rows] accepts
 //     an empty cell for every field. An [Unmarshaler] and [Borrow] receive the empty bytes. Only a [Marshaler] that
 //     returns an empty slice writes such a cell.
+//   - A number is written exactly or not at all, with one exception: an element of a vector<float, n> may be a float64,
+//     which is rounded to the nearest float, as by the server's literal. A finite number beyond the floats is
+//     [ErrRange]. An element of a vector<double, n> may be a float32. A vector<float, n> can be read into []float64.
+//   - A time.Time is an instant, of which a timestamp stores the millisecond and a date the day in UTC. Integers and
+//     columns must fit: milliseconds with a time of day for a date are ErrRange.
 //   - An inet that is an IPv4 address mapped to IPv6, ::ffff:192.0.2.7, is written in 4 bytes, as by the server's
 //     literal. Numbers are written in as few bytes as possible.
 //   - Sets and maps are written in the order of the Go value, and sorted and without repeated elements, as by the

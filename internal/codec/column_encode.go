@@ -118,6 +118,9 @@ func (p *RowPlan) Append(dst []byte, b *column.Batch, row, i int, null int32) ([
 
 // noColumn is the error for a pair of types without a conversion.
 func noColumn(info cql.TypeInfo, f column.Field) error {
+	if isNative(info, cql.TypeFloat) && f.Type.Kind == column.Float64 {
+		return errNotNarrowed
+	}
 	return fmt.Errorf("%w: %v and a column of %v", cql.ErrConversion, info, f.Type)
 }
 

@@ -30,8 +30,7 @@ func appendBlock(dst, values []byte, width int) []byte {
 	return append(dst, values...)
 }
 
-// planVectorColumn accepts a matrix of the same element type, or a list, whose rows must have the vector's dimension. A
-// schema may have dimension 0, which is not known yet, so the dimension of each batch is checked, too.
+// planVectorColumn accepts a matrix or a list, whose rows must have the vector's dimension. A schema may have dimension 0, which is not known yet, so the dimension of each batch is checked, too.
 func planVectorColumn(info cql.VectorType, f column.Field) (appendRow, error) {
 	kind, width := vectorElement(info), elementWidth(info)
 	switch {
@@ -57,6 +56,8 @@ func planVectorColumn(info cql.VectorType, f column.Field) (appendRow, error) {
 		}, nil
 	case f.Type.Kind == column.List:
 		return planVectorOfLists(info, f)
+	case f.Type.Kind == column.Vector:
+		return planMatrix(f, func(list column.Field) (appendRow, error) { return planVectorColumn(info, list) })
 	}
 	return nil, nil
 }
@@ -82,11 +83,10 @@ func noNulls(child *column.Column, i, j int) error {
 // planVectorOfLists returns the plan for vectors that are not one block: it appends each element separately, without a
 // length if the type has a fixed one, otherwise after an unsigned vint.
 func planVectorOfLists(info cql.VectorType, f column.Field) (appendRow, error) {
-	element, err := planColumn(info.SubType, f.Fields[0])
+	element, err := planCoordinateColumn(info.SubType, f.Fields[0])
 	if err != nil {
 		return nil, fmt.Errorf("element: %w", err)
 	}
-	element = sortedRows(info.SubType, element)
 	isFixed := fixedSize(info.SubType) >= 0
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
 		child := &c.Children[0]
@@ -134,7 +134,7 @@ func planCollection(info cql.CollectionType, f column.Field) (appendRow, error) 
 		return planMapColumn(info, f)
 	}
 	if f.Type.Kind == column.Vector {
-		return planListOfVector(info, f), nil
+		return planListOfVector(info, f)
 	}
 	if f.Type.Kind != column.List {
 		return nil, nil
@@ -163,10 +163,10 @@ func planCollection(info cql.CollectionType, f column.Field) (appendRow, error) 
 
 // planListOfVector returns the plan for a list or set with the element type of a vector: list<float> from a matrix of
 // float32.
-func planListOfVector(info cql.CollectionType, f column.Field) appendRow {
+func planListOfVector(info cql.CollectionType, f column.Field) (appendRow, error) {
 	kind := vectorElement(cql.VectorType{SubType: info.Elem, Dimensions: 1})
 	if kind == 0 || kind != f.Type.Elem {
-		return nil
+		return planMatrix(f, func(list column.Field) (appendRow, error) { return planCollection(info, list) })
 	}
 	width := column.Type{Kind: kind}.ValueWidth()
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
@@ -183,7 +183,7 @@ func planListOfVector(info cql.CollectionType, f column.Field) appendRow {
 			}
 		}
 		return dst, nil
-	}
+	}, nil
 }
 
 // planMapColumn accepts a map column whose keys and values have conversions. Neither may be NULL.

@@ -175,6 +175,12 @@ func TestRowPlanNested(t *testing.T) {
 		{"set<float>", matrix, []float32{3, 4}},
 		{"vector<double, 2>", lists, []float64{3, 4}},
 		{"list<double>", lists, []float64{3, 4}},
+		{"list<double>", matrix, []float64{3, 4}},
+		{"vector<double, 2>", matrix, []float64{3, 4}},
+		{"vector<float, 2>", column.Matrix("v", []float64{1, 2, 0.1, 1e-46}, 2), []float32{0.1, 0}},
+		{"vector<float, 2>", column.Lists("v", []int32{0, 0, 2}, column.Of("", []float64{16777217, -0.1})), []float32{16777216, -0.1}},
+		{"vector<int, 2>", column.Matrix("v", []int64{1, 2, 3, 4}, 2), []int{3, 4}},
+		{"list<vector<float, 1>>", column.Lists("v", []int32{0, 0, 1}, column.Matrix("", []float64{0.1}, 1)), [][]float32{{0.1}}},
 		{"list<text>", column.Lists("v", []int32{0, 0, 1}, columntest.WithDictionary(column.Strings("", []string{"x"}))), []string{"x"}},
 		{"tuple<text, int>", address, []any{"b", 2}},
 		{"udt", address, map[string]any{"street": "b", "number": 2, "at": nil}},
@@ -195,9 +201,9 @@ func TestRowPlanNested(t *testing.T) {
 		want   error
 	}{
 		{"vector<float, 3>", matrix, cql.ErrDimension},
-		{"vector<double, 2>", matrix, cql.ErrConversion},
+		{"vector<bigint, 2>", matrix, cql.ErrConversion},
+		{"list<float>", column.Matrix("v", []float64{1, 2}, 2), cql.ErrConversion},
 		{"vector<int, 2>", lists, cql.ErrConversion},
-		{"list<double>", matrix, cql.ErrConversion},
 		{"list<int>", column.Strings("v", []string{"a"}), cql.ErrConversion},
 		{"map<text, int>", lists, cql.ErrConversion},
 		{"tuple<text>", address, cql.ErrDimension},
@@ -219,6 +225,9 @@ func TestRowPlanNested(t *testing.T) {
 		{"list<int>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
 		{"map<int, int>", column.Maps("v", []int32{0, 1}, column.Of("", []int32{1}), column.Of("", []int32{1}).WithNulls([]bool{true})), cql.ErrNull},
 		{"list<tinyint>", column.Lists("v", []int32{0, 1}, column.Of("", []int32{300})), cql.ErrRange},
+		{"vector<float, 1>", column.Matrix("v", []float64{1e39}, 1), cql.ErrRange},
+		{"vector<float, 1>", column.Lists("v", []int32{0, 1}, column.Of("", []float64{-3.5e38})), cql.ErrRange},
+		{"vector<int, 1>", column.Matrix("v", []int64{1 << 31}, 1), cql.ErrRange},
 	} {
 		b := column.NewBatch(c.column)
 		plan, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}, b.Schema())

@@ -153,6 +153,9 @@ func encodeNative(typ cql.Type, v reflect.Value) ([]byte, error) {
 			p.Elem().Set(v)
 			return binary.BigEndian.AppendUint32(nil, *(*uint32)(p.UnsafePointer())), nil
 		}
+		if t.Kind() == reflect.Float64 {
+			return nil, errNotNarrowed
+		}
 	case cql.TypeDouble:
 		if t.Kind() == reflect.Float64 {
 			return binary.BigEndian.AppendUint64(nil, math.Float64bits(v.Float())), nil

@@ -285,7 +285,7 @@ func decodeVector(info cql.VectorType, cell []byte, v reflect.Value) error {
 			}
 			n, cell = int(length), cell[read:]
 		}
-		if err := decodeReflect(info.SubType, cell[:n:n], out.Index(i), 0); err != nil {
+		if err := decodeCoordinate(info.SubType, cell[:n:n], out.Index(i)); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 		cell = cell[n:]

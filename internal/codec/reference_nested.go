@@ -303,8 +303,7 @@ func encodeVector(info cql.VectorType, v reflect.Value) ([]byte, error) {
 	size := fixedSize(info.SubType)
 	b := []byte{}
 	for i := range v.Len() {
-		element, err := encodeReflect(info.SubType, v.Index(i), 0)
-		element = sortedContent(info.SubType, element)
+		element, err := encodeCoordinate(info.SubType, v.Index(i))
 		switch {
 		case err != nil:
 		case element == nil:

@@ -301,7 +301,11 @@ func TestMarshalRefuses(t *testing.T) {
 		{"vector with NULL", vectorOf(cqlFloat, 1), []*float32{nil}, cql.ErrNull},
 		{"vector of texts with NULL", vectorOf(cqlText, 1), []*string{nil}, cql.ErrNull},
 		{"vector of lists with NULL", vectorOf(intList, 1), [][]int{nil}, cql.ErrNull},
-		{"vector of another kind", vectorOf(cqlFloat, 1), []float64{1}, cql.ErrConversion},
+		{"vector of another kind", vectorOf(cqlFloat, 1), []int32{1}, cql.ErrConversion},
+		{"list of a wider kind", cql.NewListType(cqlFloat), []float64{1}, cql.ErrConversion},
+		{"coordinate beyond the floats", vectorOf(cqlFloat, 2), []float64{1, 3.4028236e38}, cql.ErrRange},
+		{"coordinate below the floats", vectorOf(cqlFloat, 1), [1]float64{-1e39}, cql.ErrRange},
+		{"coordinate beyond the floats in an any", vectorOf(cqlFloat, 1), []any{1e39}, cql.ErrRange},
 		{"vector of a text", vectorOf(cqlFloat, 1), "a", cql.ErrConversion},
 		{"vector too large for a cell", vectorOf(vectorOf(cqlFloat, math.MaxInt32), 1), [1][]float32{{1}}, cql.ErrDimension},
 		{"vector of elements of another size", vectorOf(cqlFloat, 1), []selfCoded{{content: []byte{1}}}, cql.ErrRange},
@@ -393,7 +397,8 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{"vector of texts, cut length", "c0", vectorOf(cqlText, 1), []string{}, cql.ErrMissing},
 		{"vector of tinyints of two bytes", "020001", vectorOf(native(cql.TypeTinyInt), 1), []int8{}, cql.ErrTrailing},
 		{"vector into a text", "00000000", vectorOf(cqlFloat, 1), "", cql.ErrConversion},
-		{"vector into another kind", "00000000", vectorOf(cqlFloat, 1), []float64{}, cql.ErrConversion},
+		{"vector into another kind", "00000000", vectorOf(cqlFloat, 1), []int32{}, cql.ErrConversion},
+		{"vector into a narrower kind", "0000000000000000", vectorOf(native(cql.TypeDouble), 1), []float32{}, cql.ErrConversion},
 		{"unknown type", "00", cql.NativeType(0x99), 1, cql.ErrConversion},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -173,7 +173,7 @@ func planVectorElements(info cql.VectorType, t reflect.Type) func(dst []byte, e 
 	if bulkElement(info.SubType, t) != 0 {
 		return func(dst []byte, e elements) ([]byte, error) { return appendBulk(dst, e, n) }
 	}
-	elem := sortedEncode(info.SubType, PlanEncode(info.SubType, t))
+	elem := planCoordinateEncode(info.SubType, t)
 	if elem == nil {
 		return nil
 	}
@@ -234,7 +234,7 @@ func planVectorDecode(info cql.VectorType, t reflect.Type) DecodeAt {
 	case 16:
 		return planBulkDecode[[16]byte](t, n)
 	}
-	elem := planCell(info.SubType, t.Elem())
+	elem := planCoordinateDecode(info.SubType, t.Elem())
 	if elem == nil {
 		return nil
 	}
