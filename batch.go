@@ -232,9 +232,23 @@ func (b *Batch) configure(c *call) error {
 	return nil
 }
 
+// prepareEntry prepares a statement of the batch. The time that it takes is taken from the timeout of the next one.
+func (b *Batch) prepareEntry(ctx context.Context, c *call, text string) (*statement, error) {
+	began := c.req.began
+	stmt, err := b.session.prepareFor(ctx, c, b.keyspace, text)
+	if c.req.began != began { // the statement was not known
+		if timeout := c.timeout(ctx, b.session.cfg.Timeout); timeout > 0 {
+			c.req.timeout = max(timeout-c.req.began.Sub(began), 1)
+		}
+	}
+	return stmt, err
+}
+
 // bindEntries prepares and binds the statements that have values. It returns all statements, and the values of the
 // first one that has a partition key.
 func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry, first *bindings, err error) {
+	timeout := c.req.timeout
+	defer func() { c.req.timeout = timeout }() // that of the attempts
 	entries = make([]batchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	for i, e := range b.Entries {
@@ -244,7 +258,7 @@ func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry,
 			c.mixed = true // the table is unknown
 			continue
 		}
-		stmt, err := b.session.prepareFor(ctx, c, b.keyspace, e.Stmt)
+		stmt, err := b.prepareEntry(ctx, c, e.Stmt)
 		if err == nil && e.binding != nil {
 			e.Args, err = callBinding(e.binding, stmt, stmt.result.Load())
 		}

@@ -397,19 +397,28 @@ func schemaVersions(ctx context.Context, conn *conn, isUp func(host UUID) bool) 
 	return versions, nil
 }
 
+// versionsPatience bounds the first reading of schema versions; it doubles with each one that it ends. A node that has
+// become silent must not take all the time of the wait.
+const versionsPatience = 2 * time.Second
+
+// versionsWithin reads the schema versions within a time.
+func (c *control) versionsWithin(ctx context.Context, patience time.Duration, conn *conn) ([]UUID, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.readVersions(ctx, conn)
+}
+
 // awaitSchemaAgreement blocks until all nodes that are up report the same schema version. It reads from the node of
-// pick. After a change that must be the node that made it: the others may all still agree on the previous version.
+// pick. After a change that must be the node that made it, as long as it answers: the others may all still agree on the
+// previous version.
 func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
-	began := time.Now()
+	began, patience := time.Now(), versionsPatience
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		err := ErrNoConnections
-		conn := pick()
-		if conn == nil {
-			conn = c.current()
-		}
-		if conn != nil {
+		if conn := pick(); conn != nil {
 			var versions []UUID
-			if versions, err = c.readVersions(ctx, conn); err == nil && len(versions) <= 1 {
+			versions, err = c.versionsWithin(ctx, patience, conn)
+			if err == nil && len(versions) <= 1 {
 				return nil
 			} else if err == nil {
 				names := make([]string, len(versions))
@@ -417,6 +426,8 @@ func (c *control) awaitSchemaAgreement(ctx context.Context, pick func() *conn) e
 					names[i] = v.String()
 				}
 				err = errorf("versions %s", strings.Join(names, ", "))
+			} else if errors.Is(err, context.DeadlineExceeded) {
+				patience *= 2
 			}
 		}
 		if !background.Sleep(ctx, wait) {

@@ -65,7 +65,7 @@ func TestRequestFailureText(t *testing.T) {
 		}, CodeUnavailable, `vecql: execute batch of 2, the first "INSERT INTO ks.t (id) VALUES (1)": server: unavailable: scripted ` +
 			`(QUORUM: 1 replicas alive, 2 required) (node NODE, 1 attempt, 0s)`, false},
 		"an unknown host": {func(t *testing.T, s *Session, _ *fakecql.Cluster) error {
-			_, err := s.prepare(t.Context(), "", idempotentInsert)
+			_, err := s.prepare(t.Context(), s.defaultPolicies, "", idempotentInsert)
 			require.NoError(t, err)
 			return s.Query(idempotentInsert).HostID("00000000-0000-0000-0000-000000000001").Exec()
 		}, ErrNoConnections, `vecql: execute "INSERT INTO ks.t (id) VALUES (1)": no connection to any node of the query plan, ` +

@@ -26,7 +26,7 @@ type StatementMetadata struct {
 // StatementMetadata returns the description of stmt. It prepares the statement if it is not in the session's cache. An
 // empty keyspace means the session's; another keyspace needs protocol v5.
 func (s *Session) StatementMetadata(ctx context.Context, stmt, keyspace string) (StatementMetadata, error) {
-	p, err := s.prepare(ctx, keyspace, stmt)
+	p, err := s.prepare(ctx, s.defaultPolicies, keyspace, stmt)
 	if err != nil {
 		return StatementMetadata{}, err
 	}

@@ -39,7 +39,7 @@ func (q *Query) PrepareRows(ctx context.Context, schema column.Schema) (*RowStat
 		st.source.null = wire.Unset
 	}
 	st.query.values, st.query.binding, st.query.record = nil, nil, record{}
-	stmt, err := q.session.prepare(ctx, q.keyspace, q.stmt)
+	stmt, err := q.session.prepare(ctx, q.policies, q.keyspace, q.stmt)
 	if err != nil {
 		return nil, err
 	}

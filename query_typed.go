@@ -41,7 +41,7 @@ func Prepare[P any](ctx context.Context, q *Query) (*Statement[P], error) {
 	st := &Statement[P]{query: *q}
 	st.query.values, st.query.binding, st.query.record = nil, nil, record{}
 	st.source.goType = reflect.TypeFor[P]()
-	stmt, err := q.session.prepare(ctx, q.keyspace, q.stmt)
+	stmt, err := q.session.prepare(ctx, q.policies, q.keyspace, q.stmt)
 	if err != nil {
 		return nil, err
 	}

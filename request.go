@@ -60,6 +60,7 @@ type callState struct {
 	hasToken   bool
 	idempotent bool
 	rebound    bool // see mustRebind
+	others     bool // another node can be asked after the current one
 }
 
 var callPool = sync.Pool{New: func() any { return &call{stripe: nextStripe.Add(1)} }}

@@ -174,7 +174,7 @@ func TestEarlierAttemptMayHaveApplied(t *testing.T) {
 					cfg.MaxRequestsPerConn = 1
 				})
 				for _, stmt := range []string{blocking, idempotentInsert} {
-					_, err := s.prepare(t.Context(), "", stmt)
+					_, err := s.prepare(t.Context(), s.defaultPolicies, "", stmt)
 					require.NoError(t, err)
 				}
 				c.Answer(func(r *fakecql.Request, nth int) {

@@ -95,9 +95,11 @@ type failedPrepare struct {
 // Unwrap returns the failure.
 func (e *failedPrepare) Unwrap() error { return e.RequestFailure }
 
-// prepare returns a statement from the cache, or prepares it.
-func (s *Session) prepare(ctx context.Context, keyspace, text string) (*statement, error) {
-	stmt, err := s.prepareWithin(ctx, 0, s.defaultPolicies, keyspace, text)
+// prepare returns a statement from the cache, or prepares it with the policies of a query. The PREPARE is all that the
+// verb requests, so it ends with the timeout of the query.
+func (s *Session) prepare(ctx context.Context, p *policies, keyspace, text string) (*statement, error) {
+	c := call{callState: callState{req: request{timeout: p.timeout}}}
+	stmt, err := s.prepareWithin(ctx, c.timeout(ctx, s.cfg.Timeout), p, keyspace, text)
 	var failed *failedPrepare
 	if errors.As(err, &failed) {
 		err = failed.RequestFailure
@@ -253,8 +255,26 @@ func (s *Session) prepareOn(conn *conn, keyspace, text string) {
 	}
 }
 
-// prepareAgain prepares stmt on a node that has evicted it or never prepared it.
-func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) error {
+// timeoutAgain returns the timeout of a PREPARE within an attempt of the call, 0 for that of the connection: the rest
+// of the attempt, half of it if another node can be asked after this one.
+func (c *call) timeoutAgain(ctx context.Context, def time.Duration) time.Duration {
+	rest := c.timeout(ctx, def)
+	if end, ok := ctx.Deadline(); ok && rest == 0 {
+		rest = max(time.Until(end), tickInterval)
+	}
+	switch {
+	case !c.others:
+		return rest
+	case rest == 0:
+		return spreadTimeout
+	}
+	return rest / 2
+}
+
+// prepareAgain prepares a statement of the call on a node that has evicted it or never prepared it. If the node does
+// not answer in time and there are others, the error is errSilent: the request, which was not executed, goes on to
+// them.
+func (s *Session) prepareAgain(ctx context.Context, c *conn, of *call, stmt *statement) error {
 	body := getBuffer(len(stmt.text) + len(stmt.keyspace) + 16)
 	defer body.release()
 	var err error
@@ -263,7 +283,11 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 	}
 	s.counters.preparesAgain.Add(1)
 	prepare := newPrepareCall(body)
+	prepare.req.timeout, prepare.req.movable = of.timeoutAgain(ctx, s.cfg.Timeout), of.others
 	if err := s.exchange(ctx, c, prepare); err != nil {
+		if of.others && errors.Is(err, ErrTimeoutNoResponse) {
+			err = errSilent
+		}
 		return errorf("prepare %q again: %w", shortened(stmt.text), err)
 	}
 	a := prepare.answer
@@ -284,20 +308,33 @@ func (s *Session) prepareAgain(ctx context.Context, c *conn, stmt *statement) er
 }
 
 // prepareAndSend follows an exchange that failed. If the node does not have a statement of the call, it prepares the
-// statement and sends the request again. Else it returns the error.
+// statement and sends the request again, all within the time of one attempt. Else it returns the error.
 func (s *Session) prepareAndSend(ctx context.Context, conn *conn, c *call, err error) error {
+	timeout, began := c.req.timeout, c.req.began
 	for again := 0; err != nil && again <= len(c.stmts) && errors.Is(err, CodeUnprepared); again++ {
-		stmt, unknown := missingStatement(c, err)
-		if unknown != nil {
-			return &refusedError{unknown}
+		stmt, failed := missingStatement(c, err)
+		if failed == nil {
+			s.spendNow(ctx, c)
+			failed = s.prepareAgain(ctx, conn, c, stmt)
 		}
-		if err := s.prepareAgain(ctx, conn, stmt); err != nil {
-			return &refusedError{err}
+		if failed != nil {
+			err = &refusedError{failed}
+			break
 		}
-		c.req.began = time.Now()
+		s.spendNow(ctx, c)
 		err = s.exchange(ctx, conn, c)
 	}
+	c.req.timeout = timeout
+	if err != nil {
+		c.req.began = began // the caller takes the time of the whole attempt from the next one
+	}
 	return err
+}
+
+// spendNow takes the time since c.req.began from the timeout of the call and starts its clock again.
+func (s *Session) spendNow(ctx context.Context, c *call) {
+	c.spend(ctx, s.cfg.Timeout)
+	c.req.began = time.Now()
 }
 
 // missingStatement returns the statement of the call that err, an UNPREPARED error, names.

@@ -121,7 +121,8 @@ func (s *Session) firstNode(c *call) (n *node, shard int32, open *conn) {
 	if next.node == nil {
 		return nil, -1, nil
 	}
-	c.req.movable = c.idempotent && plan.more()
+	c.others = plan.more()
+	c.req.movable = c.idempotent && c.others
 	return next.node, next.shard, next.node.pool.pickShard(c.shardOf(next))
 }
 
@@ -189,7 +190,8 @@ func (s *Session) tryHosts(ctx context.Context, c *call, plan *sharedPlan, x *ex
 			at = s.nextNode(ctx, c, plan, x)
 			continue
 		}
-		c.req.movable = c.idempotent && !x.again && plan.more()
+		c.others = !x.again && plan.more()
+		c.req.movable = c.idempotent && c.others
 		if c.asked != nil {
 			c.asked.Store(at.node)
 		}

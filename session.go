@@ -325,11 +325,13 @@ func (s *Session) AwaitSchemaAgreement(ctx context.Context) error {
 	return s.awaitSchemaAgreement(ctx, s.control.current)
 }
 
+// awaitSchemaAgreement reads from the connection of pick, or from another one if that is silent or nil.
+
 func (s *Session) awaitSchemaAgreement(ctx context.Context, pick func() *conn) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.MaxWaitSchemaAgreement)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	err := s.control.awaitSchemaAgreement(ctx, pick)
+	err := s.control.awaitSchemaAgreement(ctx, func() *conn { return s.answeringConn(pick()) })
 	if err != nil && s.closed.Load() {
 		err = errorf("%w: %w", ErrSessionClosed, err)
 	}

@@ -224,7 +224,7 @@ func TestMemoryBudgetWaitEnds(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
 		pages(c, 3, 20<<10, time.Hour)
 		s := budgeted(c, 100<<10, func(cfg *ClusterConfig) { cfg.Timeout = 10 * time.Second })
-		stmt, err := s.prepare(context.Background(), "", selectPages)
+		stmt, err := s.prepare(context.Background(), s.defaultPolicies, "", selectPages)
 		require.NoError(t, err)
 		stmt.noteAnswer(64 << 10)
 		hold, cancelHold := context.WithTimeout(context.Background(), time.Minute)

@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"sync"
@@ -266,16 +267,30 @@ func report[T any](n *notifier, changes []T, listener func(T)) {
 }
 
 // anyConn returns a connection for the session's own statements. nil means that there is none.
-func (s *Session) anyConn() *conn {
-	if c := s.control.current(); c != nil && !c.refuses() {
+func (s *Session) anyConn() *conn { return s.answeringConn(s.control.current()) }
+
+// answeringConn returns best if it can take requests and is not silent, else another connection of the session, a
+// silent one only if all are. nil means that there is none.
+func (s *Session) answeringConn(best *conn) *conn {
+	var silent *conn
+	answers := func(c *conn) bool {
+		if c != nil && !c.refuses() && c.silent.Load() {
+			silent = cmp.Or(silent, c)
+		}
+		return c != nil && !c.refuses() && !c.silent.Load()
+	}
+	if answers(best) {
+		return best
+	}
+	if c := s.control.current(); answers(c) {
 		return c
 	}
 	for _, n := range s.topo.Load().nodes {
-		if c := n.pool.pick(); c != nil {
+		if c := n.pool.pick(); answers(c) {
 			return c
 		}
 	}
-	return nil
+	return silent
 }
 
 // schemaChanged invalidates the cached schema and tablets that an event affects.

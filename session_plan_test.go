@@ -179,7 +179,7 @@ func TestSessionConditional(t *testing.T) {
 	const stmt = "INSERT INTO ks.t (id) VALUES (?) IF NOT EXISTS"
 	c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 	s := sessionOn(c)
-	p, err := s.prepare(t.Context(), "", stmt)
+	p, err := s.prepare(t.Context(), s.defaultPolicies, "", stmt)
 	require.NoError(t, err)
 	require.True(t, p.lwt)
 	target := (&call{callState: callState{lwt: true}}).planTarget()

@@ -3,7 +3,6 @@
 package vecql
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"sync/atomic"
@@ -55,7 +54,7 @@ func (s *Session) placeKeyspace(ctx context.Context, e schemaEvent, from *node) 
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
 		var err error
-		if strategy, err = readReplication(ctx, cmp.Or(from.pool.pick(), s.control.current()), e.keyspace); err != nil {
+		if strategy, err = readReplication(ctx, s.answeringConn(from.pool.pick()), e.keyspace); err != nil {
 			s.log.Warn("replication not read, reading the cluster", "keyspace", e.keyspace, "err", err)
 			s.control.refreshSoon()
 			return

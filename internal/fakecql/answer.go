@@ -44,6 +44,8 @@ type Request struct {
 	Values       [][]byte // nil is NULL
 
 	Stmts []string // statements of a BATCH
+
+	ids []string // of the prepared statements
 }
 
 // Void responds with RESULT void.
@@ -178,6 +180,11 @@ func (n *Node) handle(p *Conn, h wire.Header, body []byte) {
 	}
 	c.Mu.Lock()
 	n.parse(r)
+	if id, ok := n.unprepared(r); ok {
+		c.Mu.Unlock()
+		r.Unprepared(id)
+		return
+	}
 	switch r.Op {
 	case OpPrepare:
 		c.prepares[r.Stmt]++
@@ -201,6 +208,19 @@ func (n *Node) handle(p *Conn, h wire.Header, body []byte) {
 	}
 }
 
+// unprepared returns a statement of the request that the node has not prepared. ok is false if there is none.
+func (n *Node) unprepared(r *Request) (id string, ok bool) {
+	for _, id := range r.ids {
+		if _, known := n.Server.prepared.Load(id); !known {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// Forget makes the node forget the statements that were prepared.
+func (n *Node) Forget() { n.Server.prepared.Clear() }
+
 // parse reads the body of a request. Callers hold Cluster.Mu.
 func (n *Node) parse(r *Request) {
 	in := wire.NewReader(r.Body)
@@ -212,6 +232,7 @@ func (n *Node) parse(r *Request) {
 		n.parseParams(r, &in)
 	case OpExecute:
 		id := string(in.ShortBytes())
+		r.ids = []string{id}
 		if n.Cluster.Version >= V5 || r.Conn.hasMetadataID() {
 			r.MetadataID = string(in.ShortBytes())
 		}
@@ -224,7 +245,8 @@ func (n *Node) parse(r *Request) {
 			if in.Byte() == 0 {
 				r.Stmts = append(r.Stmts, in.LongString())
 			} else {
-				r.Stmts = append(r.Stmts, n.statement(string(in.ShortBytes())))
+				id := string(in.ShortBytes())
+				r.ids, r.Stmts = append(r.ids, id), append(r.Stmts, n.statement(id))
 			}
 			for range in.Short() {
 				in.Value()

@@ -2,7 +2,7 @@
 
 // Package fakecql is the scripted cluster of the driver's tests. Its nodes speak the native protocol v4 and v5. They
 // respond to the statements that a driver sends on its own (system tables, PREPARE, REGISTER), and pass every other
-// request to a function of the test.
+// request to a function of the test. A node answers UNPREPARED to a statement that it has not prepared.
 //
 // Nodes listen in memory or on loopback sockets. Nodes in memory run in virtual time (testing/synctest), where hours
 // pass at once.

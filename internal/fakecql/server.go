@@ -41,7 +41,8 @@ type Server struct {
 	mu        sync.Mutex
 	conns     map[net.Conn]struct{}
 	listeners []net.Listener
-	stopped   bool // connections are closed at once
+	stopped   bool     // connections are closed at once
+	prepared  sync.Map // the ids of statements, as string, in the RESULTs that were sent
 }
 
 // A Conn is the server's end of a connection.
@@ -307,9 +308,20 @@ func (c *Conn) Reply(stream int16, op Opcode, body []byte) { c.ReplyFlags(stream
 
 // ReplyFlags sends a frame with header flags.
 func (c *Conn) ReplyFlags(stream int16, op Opcode, flags byte, body []byte) {
+	if op == OpResult {
+		c.Server.notePrepared(body)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, _ = c.Conn.Write(c.frame(stream, op, flags, body))
+}
+
+// notePrepared stores the id of the statement if body is the RESULT of a PREPARE.
+func (s *Server) notePrepared(body []byte) {
+	r := wire.NewReader(body)
+	if r.Int() == ResultPrepared {
+		s.prepared.Store(string(r.ShortBytes()), true)
+	}
 }
 
 // Push sends an EVENT.

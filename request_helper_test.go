@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/internal/fakecql"
+)
+
+// Requests that the driver makes within a request: they have its deadline and its next nodes, and no other idempotence
+// than their own.
+
+// forgetAll makes every node forget its statements.
+func forgetAll(c *fakecql.Cluster) {
+	for _, n := range c.Nodes {
+		n.Forget()
+	}
+}
+
+// TestPrepareAgainHasTheDeadline requires that a request whose node must prepare its statement again ends in the time
+// of one attempt: when the PREPARE has no answer, and when PREPARE and EXECUTE together take too long.
+func TestPrepareAgainHasTheDeadline(t *testing.T) {
+	const timeout, half = 100 * time.Millisecond, 60 * time.Millisecond
+	for name, m := range map[string]struct {
+		prepare, execute time.Duration // of the answers; 0 means none
+		mayHaveApplied   bool
+	}{
+		"PREPARE has no answer":    {0, time.Millisecond, false},
+		"EXECUTE has no answer":    {time.Millisecond, 0, true},
+		"both are slow":            {half, half, true},
+		"PREPARE takes too long":   {3 * timeout, time.Millisecond, false},
+		"EXECUTE takes too long":   {half, 3 * timeout, true},
+		"both are fast (no fault)": {time.Millisecond, time.Millisecond, false},
+	} {
+		for _, byContext := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, context %v", name, byContext), func(t *testing.T) {
+				bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+					s := sessionOn(c)
+					require.NoError(t, s.Query(idempotentInsert).Exec())
+					synctest.Wait()
+					forgetAll(c)
+					c.On(func(r *fakecql.Request) bool {
+						delay := m.prepare
+						switch r.Op {
+						case fakecql.OpExecute:
+							delay = m.execute
+						case fakecql.OpPrepare:
+						default:
+							return false
+						}
+						if delay > 0 {
+							time.AfterFunc(delay, func() {
+								if r.Op == fakecql.OpExecute {
+									r.Void()
+								} else {
+									r.Conn.Reply(r.Stream, fakecql.OpResult, r.Node.PreparedBody(r.Stmt, false))
+								}
+							})
+						}
+						return true
+					})
+					ctx, q := t.Context(), s.Query(idempotentInsert).RetryPolicy(retryFunc(func(Attempt) Decision { return Decision{} }))
+					if byContext {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, timeout)
+						defer cancel()
+					} else {
+						q.RequestTimeout(timeout)
+					}
+					began := time.Now()
+					err := q.ExecContext(ctx)
+					took := time.Since(began)
+					if m.prepare > 0 && m.execute > 0 && m.prepare+m.execute < timeout {
+						require.NoError(t, err)
+						require.Equal(t, m.prepare+m.execute, took)
+					} else {
+						require.Error(t, err)
+						require.Contains(t, []ErrorClass{ClassTimeout, ClassCanceled}, ErrorClassOf(err))
+						require.Equal(t, m.mayHaveApplied, MayHaveApplied(err))
+						require.GreaterOrEqual(t, took, timeout)
+						require.Less(t, took, timeout+2*tickInterval)
+					}
+					time.Sleep(time.Second) // late answers
+				})
+			})
+		}
+	}
+}
+
+// TestPrepareAgainGoesOnToOtherNodes requires that a request leaves a node that does not answer the PREPARE of its
+// statement, also a request that is not idempotent, since the node has not executed it: when the node is silent, and
+// when it answers everything else.
+func TestPrepareAgainGoesOnToOtherNodes(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		for _, kind := range []string{"query", "batch"} {
+			t.Run(fmt.Sprintf("%s, silent %v", kind, silent), func(t *testing.T) {
+				bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+					const insert = "INSERT INTO ks.t (id) VALUES (?)"
+					c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+					s := sessionOn(c)
+					requireAllUp(t, s)
+					require.NoError(t, s.Query(insert, 1).Exec())
+					synctest.Wait()
+					lost := c.Nodes[0]
+					lost.Forget()
+					var prepares, executed atomic.Int32
+					c.On(func(r *fakecql.Request) bool {
+						switch {
+						case r.Op == fakecql.OpExecute || r.Op == fakecql.OpBatch:
+							executed.Add(1)
+						case r.Node == lost && r.Op == fakecql.OpPrepare:
+							prepares.Add(1)
+							return true
+						case r.Node == lost && silent:
+							return true
+						}
+						return false
+					})
+					for i := range 12 {
+						began := time.Now()
+						var err error
+						if kind == "batch" {
+							err = s.Batch(LoggedBatch).Query(insert, i).Query(insert, i).Exec()
+						} else {
+							err = s.Query(insert, i).Exec()
+						}
+						require.NoError(t, err)
+						require.Less(t, time.Since(began), 3*time.Second, "the timeout is five seconds")
+					}
+					require.Positive(t, prepares.Load())
+					require.EqualValues(t, 12, executed.Load())
+				})
+			})
+		}
+	}
+}
+
+// TestPrepareAgainHasNoIdempotence requires that a failed PREPARE of a statement that a node has forgotten does not end
+// a request that is not idempotent: the retry policy decides about it as about a request that was refused.
+func TestPrepareAgainHasNoIdempotence(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		synctest.Wait()
+		for name, fail := range map[string]func(r *fakecql.Request){
+			"overloaded": func(r *fakecql.Request) { r.Fail(int32(CodeOverloaded)) },
+			"hang up":    func(r *fakecql.Request) { r.HangUp() },
+		} {
+			forgetAll(c)
+			var failed atomic.Bool
+			c.On(func(r *fakecql.Request) bool {
+				if r.Op != fakecql.OpPrepare || !failed.CompareAndSwap(false, true) {
+					return false
+				}
+				fail(r)
+				return true
+			})
+			var asked []Attempt
+			policy := retryFunc(func(a Attempt) Decision {
+				asked = append(asked, a)
+				return Decision{Type: RetryNextHost}
+			})
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec(), name)
+			require.Len(t, asked, 1, name)
+			require.False(t, asked[0].MayHaveApplied, name)
+		}
+	})
+}
+
+// TestVerbsThatPrepareHaveTheOptions requires that verbs which only prepare have the timeout and the retry policy of
+// their query.
+func TestVerbsThatPrepareHaveTheOptions(t *testing.T) {
+	type row struct{ ID int64 }
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		const insert = "INSERT INTO ks.t (id) VALUES (?)"
+		c.Prepare(insert, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		for name, prepare := range map[string]func(q *Query) error{
+			"Prepare":     func(q *Query) error { _, err := Prepare[row](t.Context(), q); return err },
+			"PrepareRows": func(q *Query) error { _, err := q.PrepareRows(t.Context(), nil); return err },
+		} {
+			c.On(func(r *fakecql.Request) bool { return r.Op == fakecql.OpPrepare })
+			began := time.Now()
+			require.ErrorIs(t, prepare(s.Query(insert).RequestTimeout(100*time.Millisecond)), ErrTimeoutNoResponse, name)
+			require.Equal(t, 100*time.Millisecond, time.Since(began), name)
+				time.Sleep(time.Minute) // the PREPAREs have ended
+			failPrepares(c, CodeServer, 9)
+			asked := 0
+			policy := retryFunc(func(a Attempt) Decision {
+				asked++
+				return Decision{}
+			})
+			require.ErrorIs(t, prepare(s.Query(insert).RetryPolicy(policy)), CodeServer, name)
+			require.Equal(t, 1, asked, name)
+		}
+	})
+}
+
+// TestBatchPreparesInOneTimeout requires that the PREPAREs of a batch share one timeout, and that the request itself
+// has a whole one.
+func TestBatchPreparesInOneTimeout(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		const each, timeout = 40 * time.Millisecond, 100 * time.Millisecond
+		s := sessionOn(c)
+		batchOf := func(first, n int) *Batch {
+			b := s.Batch(LoggedBatch).RequestTimeout(timeout)
+			for i := range n {
+				stmt := fmt.Sprintf("INSERT INTO ks.t%d (id) VALUES (?)", first+i)
+				c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+				b.Query(stmt, 1)
+			}
+			return b
+		}
+		c.On(func(r *fakecql.Request) bool {
+			switch r.Op {
+			case fakecql.OpPrepare:
+				time.AfterFunc(each, func() {
+					r.Conn.Reply(r.Stream, fakecql.OpResult, r.Node.PreparedBody(r.Stmt, false))
+				})
+			case fakecql.OpBatch:
+				time.AfterFunc(timeout-10*time.Millisecond, r.Void)
+			default:
+				return false
+			}
+			return true
+		})
+		began := time.Now()
+		require.NoError(t, batchOf(0, 2).Exec())
+		require.Equal(t, 2*each+timeout-10*time.Millisecond, time.Since(began))
+		began = time.Now()
+		require.ErrorIs(t, batchOf(10, 20).Exec(), ErrTimeoutNoResponse)
+		require.Equal(t, timeout, time.Since(began))
+		time.Sleep(time.Second)
+	})
+}
+
+// TestSchemaAgreementAfterSilence requires that the wait for schema agreement goes on to other nodes when the node that
+// made the change does not answer any more.
+func TestSchemaAgreementAfterSilence(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		for range 6 {
+			var lost atomic.Pointer[fakecql.Node]
+			c.On(func(r *fakecql.Request) bool {
+				if r.Stmt == "CREATE TABLE ks.t" {
+					lost.Store(r.Node)
+					body := fakecql.Message(fakecql.Ints(fakecql.ResultSchemaChange), 7, "CREATED", 5, "TABLE", 2, "ks", 1, "t")
+					r.Conn.Reply(r.Stream, fakecql.OpResult, body)
+					return true
+				}
+				return r.Node == lost.Load()
+			})
+			began := time.Now()
+			require.NoError(t, s.Query("CREATE TABLE ks.t").Exec())
+			require.NotNil(t, lost.Load())
+			require.Less(t, time.Since(began), 10*time.Second)
+			c.On(nil)
+			time.Sleep(time.Minute)
+		}
+	})
+}
