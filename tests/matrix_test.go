@@ -58,7 +58,17 @@ var suite = []struct {
 	{"timestamps", anyProduct, testTimestamps},
 }
 
-// productOf returns the product of the servers that VECQL_TEST_HOSTS names.
+// offered returns the product and the latest protocol version of the servers that VECQL_TEST_HOSTS names. Its session
+// is closed at its end, so that the session under test is the only one.
+func offered(t *testing.T, cfg *vecql.ClusterConfig) (on product, version int) {
+	t.Helper()
+	s, err := cfg.CreateSession()
+	require.NoError(t, err)
+	defer s.Close()
+	return productOf(t, s), s.ProtoVersion()
+}
+
+// productOf returns the product of the servers of a session.
 func productOf(t *testing.T, s *vecql.Session) product {
 	t.Helper()
 	err := s.Query("SELECT version FROM system.versions").ExecContext(t.Context())
@@ -112,11 +122,10 @@ func TestSuite(t *testing.T) {
 			}
 			on := cassandra5 // which cqltest emulates, beside the shards and tablets of ScyllaDB
 			if !own {
-				negotiated := connect(t, config(t, m.kind))
-				if highest := negotiated.ProtoVersion(); m.version > highest {
+				var highest int
+				if on, highest = offered(t, config(t, m.kind)); m.version > highest {
 					t.Skipf("the servers of VECQL_TEST_HOSTS support no later version than %d", highest)
 				}
-				on = productOf(t, negotiated)
 			}
 			cfg := config(t, m.kind)
 			cfg.ProtoVersion, cfg.Compressor = m.version, m.compressor
