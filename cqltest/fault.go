@@ -27,8 +27,8 @@ import (
 type Fault struct {
 	Node *Node  // requests to this node
 	Op   Opcode // requests of this opcode; 0, which no request has, means any
-	// requests whose text contains this: text of QUERY and PREPARE, of the prepared statement of EXECUTE, of any entry of
-	// a BATCH
+	// requests that execute a statement whose text contains this: QUERY, EXECUTE of the prepared statement, BATCH with any
+	// such entry; PREPARE only with Op: OpPrepare, so that a fault of a statement does not meet its preparation
 	Statement string
 	// Match, if not nil, is called for requests that match the other fields, on the connection's goroutine. It reports
 	// whether the fault applies.
@@ -302,6 +302,9 @@ func (c *Cluster) faultOf(req *request) *Fault {
 // selects reports whether the fault matches the request.
 func (f *Fault) selects(req *request) bool {
 	if f.Node != nil && f.Node != req.conn.node || f.Op != 0 && f.Op != req.head.op {
+		return false
+	}
+	if f.Statement != "" && f.Op == 0 && req.head.op == OpPrepare {
 		return false
 	}
 	return strings.Contains(req.text, f.Statement) && (f.Match == nil || f.Match(req.info()))

@@ -35,6 +35,19 @@ func TestFaultMatching(t *testing.T) {
 	require.Equal(t, 2, rule.Hits())
 	require.Equal(t, 3, db.count("PUT ?, ?"), "failed requests are not executed")
 	rule.Remove()
+	rule = c.Inject(Fault{Statement: "PUT", Times: 1, Error: &Error{Code: CodeOverloaded}})
+	for range 2 {
+		again, _ := tc.prepare("PUT ?, ?", false)
+		require.Equal(t, id, again, "Statement selects executions")
+	}
+	require.True(t, failed())
+	require.False(t, failed())
+	require.Equal(t, 1, rule.Hits())
+	rule.Remove()
+	rule = c.Inject(Fault{Op: OpPrepare, Statement: "PUT", Error: &Error{Code: CodeOverloaded}})
+	require.False(t, failed())
+	require.Equal(t, OpError, tc.call(OpPrepare, 0, append(appendInt(nil, 8), "PUT ?, ?"...)).op)
+	rule.Remove()
 	for name, f := range map[string]Fault{
 		"statement": {Statement: "GET"}, "op": {Op: OpQuery}, "node": {Node: &Node{}}, "match": {Match: func(r Request) bool { return r.Op != OpExecute }},
 	} {

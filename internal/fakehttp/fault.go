@@ -33,9 +33,9 @@ func (d duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 
 // A faultSpec is the body of POST /faults: a cqltest.Fault, whose fields are documented there.
 type faultSpec struct {
-	Node      *int   `json:"node,omitempty"` // its number; none means any node
-	Op        string `json:"op,omitempty"`   // such as EXECUTE; none means any
-	Statement string `json:"statement,omitempty"`
+	Node      *int   `json:"node,omitempty"`      // its number; none means any node
+	Op        string `json:"op,omitempty"`        // such as EXECUTE; none means any
+	Statement string `json:"statement,omitempty"` // selects executions, and PREPARE only with that op
 	// Values are CQL literals by the name of the bind marker. A request matches if it binds all of them.
 	Values map[string]string `json:"values,omitempty"`
 	Skip   int               `json:"skip,omitempty"`
