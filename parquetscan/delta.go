@@ -104,33 +104,30 @@ func addDeltas[T uint32 | uint64](dst []T, value, least T, packed []byte, width 
 	return value
 }
 
-// deltaLengths decodes n lengths, and returns the bytes after them.
-func deltaLengths(lengths []uint32, data []byte) (rest []byte, err error) {
-	end, err := deltaEnd(data, len(lengths))
-	if err != nil {
-		return nil, err
-	}
-	decodeDeltas(lengths, data)
-	return data[end:], nil
-}
-
 // decodeStrings returns n byte arrays in DELTA_LENGTH_BYTE_ARRAY, or in DELTA_BYTE_ARRAY if they are prefixed, as
 // PLAIN. The result is valid until the next call.
 func (c *chunk) decodeStrings(data []byte, n int, prefixed bool) (_ []byte, err error) {
 	if int64(n)*4 > int64(c.limit) {
 		return nil, fmt.Errorf("%w: page of %d values", ErrTooLarge, n)
 	}
-	c.scratch = grow(c.scratch[:0], 2*n)
-	prefixes, suffixes := c.scratch[:n], c.scratch[n:]
-	clear(prefixes)
+	start := 0 // of the lengths of suffixes
 	if prefixed {
-		if data, err = deltaLengths(prefixes, data); err != nil {
+		if start, err = deltaEnd(data, n); err != nil {
 			return nil, err
 		}
 	}
-	if data, err = deltaLengths(suffixes, data); err != nil {
+	end, err := deltaEnd(data[start:], n)
+	if err != nil {
 		return nil, err
 	}
+	c.scratch = grow(c.scratch[:0], 2*n) // the page has as many lengths
+	prefixes, suffixes := c.scratch[:n], c.scratch[n:]
+	clear(prefixes)
+	if prefixed {
+		decodeDeltas(prefixes, data)
+	}
+	decodeDeltas(suffixes, data[start:])
+	data = data[start+end:]
 	total, err := c.checkStrings(prefixes, suffixes, len(data))
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 
 	"github.com/vecql/vecql/internal/literals"
 	"github.com/vecql/vecql/internal/snappy"
@@ -49,6 +51,7 @@ type pageWalker struct {
 	kind     compress.Compression
 	limit    int // bytes of a page
 	verify   bool
+	notPlain bool // no page V2 is uncompressed, whatever its header states: see compressesAll
 
 	header    pageHeader
 	headerLen int // 0 if there is none
@@ -143,7 +146,7 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		}
 		levels = int(h.defLength + h.repLength)
 	}
-	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain) {
+	if w.kind == compress.Codecs.Uncompressed || (h.typ == dataPageV2 && h.plain && !w.notPlain) {
 		if h.compressed != h.uncompressed {
 			return nil, corrupt("uncompressed page has %d bytes, want %d", h.compressed, h.uncompressed)
 		}
@@ -155,6 +158,9 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		return src, nil
 	}
 	n := int(h.uncompressed)
+	if w.kind == compress.Codecs.Brotli {
+		return w.decompressBrotli(src, levels, n)
+	}
 	if !plausible(w.kind, src[levels:], n-levels) {
 		return nil, corrupt("page of %d bytes of %v cannot decompress to %d", h.compressed, w.kind, n)
 	}
@@ -177,6 +183,34 @@ func (w *pageWalker) decompress(h *pageHeader, src []byte) ([]byte, error) {
 		copy(w.buf[levels:n], out)
 	}
 	return w.buf[:n], nil
+}
+
+// decompressBrotli decodes a page of n bytes that begins with levels. No length of a stream bounds its content, so the
+// memory grows with the content that the stream has had so far.
+func (w *pageWalker) decompressBrotli(src []byte, levels, n int) ([]byte, error) {
+	stream := w.codec.(compress.StreamingCodec).NewReader(bytes.NewReader(src[levels:]))
+	w.buf = growBytes(w.buf[:0], levels)
+	copy(w.buf, src[:levels])
+	for have := levels; ; {
+		if have == len(w.buf) {
+			w.buf = growBytes(w.buf, min(n, max(2*have, 4*len(src), 4096)))
+		}
+		if have == n {
+			break
+		}
+		k, err := stream.Read(w.buf[have:])
+		have += k
+		switch {
+		case errors.Is(err, io.EOF) && have < n:
+			return nil, corrupt("page decompresses to %d bytes, want %d", have-levels, n-levels)
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, corrupt("%v: %w", w.kind, err)
+		}
+	}
+	if k, err := stream.Read(make([]byte, 1)); n > levels && (k != 0 || !errors.Is(err, io.EOF)) {
+		return nil, corrupt("page decompresses to more than %d bytes", n-levels)
+	}
+	return w.buf, nil
 }
 
 // decompress decodes src to dst, which has the expected length, and slack bytes of spare capacity. Its memory is
@@ -219,6 +253,14 @@ func plausible(kind compress.Compression, src []byte, n int) bool {
 	}
 	return uint64(n) <= most
 }
+
+// parquetCPP2 is a version that no program had. The versions of parquet-cpp before Arrow 3.0 are less than it, and the
+// later ones have another name.
+var parquetCPP2 = metadata.NewAppVersionExplicit("parquet-cpp", 2, 0, 0)
+
+// compressesAll reports whether the writer of a file compresses the values of all pages V2: those of Arrow before 3.0
+// are marked as uncompressed (ARROW-17100).
+func (f *footer) compressesAll() bool { return f.meta.WriterVersion().LessThan(parquetCPP2) }
 
 // codecOf returns the codec of a column chunk.
 func codecOf(kind compress.Compression) (compress.Codec, error) {

@@ -285,6 +285,7 @@ func (r *Reader) walker(c *chunk, meta *chunkMeta) (pages, error) {
 	*w = pageWalker{
 		win: w.win, off: start, end: start + length, codec: codec, kind: meta.codec,
 		limit: min(c.limit, maxPageBytes), verify: !r.scan.ds.cfg.NoChecksums, buf: w.buf,
+		notPlain: r.file.compressesAll(),
 	}
 	return w, nil
 }

@@ -101,8 +101,8 @@ func zstdFrame(src []byte) (content uint64, length int, err error) {
 	if at > len(src) {
 		return 0, 0, errShortFrame
 	}
-	if size > 0 {
-		return sized, at, nil
+	if size > 0 { // the blocks may have less
+		content = min(content, sized)
 	}
 	return content, at, nil
 }
