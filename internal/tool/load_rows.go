@@ -78,6 +78,9 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 	if l.times { // a row has several statements
 		st.Rows, st.Skipped = read, 0
 	}
+	if len(l.mapped) == 0 && l.statement == "" { // otherwise the fields to read are named
+		e.reportUnused(in, "; --refuse-extra makes them an error")
+	}
 	return e.writeSummary(l.summary, l.result(st, len(in.Files())))
 }
 

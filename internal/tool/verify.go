@@ -208,6 +208,7 @@ func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tabl
 				return err
 			}
 		}
+		x.reportUnused(in, "")
 		return d.Finish(ctx)
 	})
 }
