@@ -4,6 +4,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,19 +18,32 @@ import (
 type File struct {
 	path string
 	file *os.File    // temporary, in the same folder; nil after Commit and Abort
-	mode fs.FileMode // of the file that is replaced, 0 if there is none
+	old  fs.FileInfo // the file that is replaced, nil if there is none
+	disk disk
+}
+
+// A disk is the operations whose order decides what a crash leaves.
+type disk interface {
+	sync(f *os.File) error
+	rename(from, to string) error
+	syncFolder(path string) error
 }
 
 // Create returns a File for a path. It writes to a temporary file in the same folder, whose name begins with a point
 // and ends with .tmp. Commit replaces an existing file and keeps its permissions; if path is a symbolic link, Commit
-// replaces the file that it points at. The caller must call Commit or Abort.
+// replaces the file that it points at. While it is written, a file that replaces another one is readable by its owner
+// only; other files have the default permissions. The caller must call Commit or Abort.
 func Create(path string) (*File, error) {
 	f, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
+	mode := fs.FileMode(0o666)
+	if f.old != nil {
+		mode = privateMode
+	}
 	for range 100 {
-		if err = f.open(fmt.Sprintf(".%08x", rand.Uint32())); !errors.Is(err, fs.ErrExist) {
+		if err = f.open(fmt.Sprintf(".%08x", rand.Uint32()), mode); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
@@ -39,9 +53,12 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
+// privateMode is the permissions of files for their owner only.
+const privateMode = 0o600
+
 // locate returns a File without a temporary file.
 func locate(path string) (*File, error) {
-	f := &File{path: path}
+	f := &File{path: path, disk: osDisk{}}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		f.path = target
 	}
@@ -49,7 +66,7 @@ func locate(path string) (*File, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case err == nil:
-		f.mode = info.Mode().Perm()
+		f.old = info
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -57,8 +74,8 @@ func locate(path string) (*File, error) {
 }
 
 // open creates the temporary file, whose name has a mark. There must be no such file.
-func (f *File) open(mark string) (err error) {
-	f.file, err = os.OpenFile(f.temporary(mark), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+func (f *File) open(mark string, mode fs.FileMode) (err error) {
+	f.file, err = os.OpenFile(f.temporary(mark), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	return err
 }
 
@@ -90,29 +107,36 @@ func (f *File) Commit() error {
 		return fs.ErrClosed
 	}
 	if err := f.commit(); err != nil {
-		return errors.Join(err, f.Abort())
+		_ = f.Abort() // the first error is the cause
+		return err
 	}
 	f.file = nil
-	return syncFolder(filepath.Dir(f.path))
+	return f.disk.syncFolder(filepath.Dir(f.path))
 }
 
 func (f *File) commit() error {
-	if f.mode != 0 {
-		if err := f.file.Chmod(f.mode); err != nil {
+	if f.old != nil {
+		if err := keepRights(f.file, f.old); err != nil {
 			return err
 		}
 	}
-	if err := f.file.Sync(); err != nil { // the content before the name
+	if err := f.disk.sync(f.file); err != nil { // the content before the name
 		return err
 	}
 	if err := f.file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.file.Name(), f.path)
+	return f.disk.rename(f.file.Name(), f.path)
 }
 
+// osDisk is the disk of the operating system.
+type osDisk struct{}
+
+func (osDisk) sync(f *os.File) error        { return f.Sync() }
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+
 // syncFolder syncs the names in a folder to disk, where the system supports it.
-func syncFolder(path string) error {
+func (osDisk) syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -120,7 +144,7 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return cmp.Or(dir.Sync(), dir.Close())
 }
 
 // Abort removes the temporary file. After Commit and Abort it does nothing.
@@ -134,21 +158,27 @@ func (f *File) Abort() error {
 	return os.Remove(name)
 }
 
-// Replace replaces a file by one with this content. Its temporary file has one name, so that a process which is killed
-// often leaves one such file at most. One process at a time may replace a file.
+// Replace replaces a file by one with this content, and keeps its permissions; a new file is readable by its owner only.
+// Its temporary file has one name, so that a process which is killed often leaves one such file at most. One process at
+// a time may replace a file.
 func Replace(path string, content []byte) error {
 	f, err := locate(path)
 	if err != nil {
 		return err
 	}
+	return f.replace(content)
+}
+
+func (f *File) replace(content []byte) error {
 	if err := os.Remove(f.temporary("")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := f.open(""); err != nil {
+	if err := f.open("", privateMode); err != nil {
 		return err
 	}
 	if _, err := f.Write(content); err != nil {
-		return errors.Join(err, f.Abort())
+		_ = f.Abort() // the first error is the cause
+		return err
 	}
 	return f.Commit()
 }

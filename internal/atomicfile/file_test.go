@@ -3,9 +3,11 @@
 package atomicfile
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,4 +66,94 @@ func TestRead(t *testing.T) {
 	require.Equal(t, "one", string(text))
 	_, err = Read(os.DevNull)
 	require.EqualError(t, err, os.DevNull+" is not a regular file")
+}
+
+// A recorder is a disk that records its operations, with the size of the file at that moment.
+type recorder struct {
+	osDisk
+
+	done []string
+}
+
+func (r *recorder) sync(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	r.done = append(r.done, fmt.Sprint("sync ", info.Size(), " bytes"))
+	return r.osDisk.sync(f)
+}
+
+func (r *recorder) rename(from, to string) error {
+	r.done = append(r.done, "rename to "+filepath.Base(to))
+	return r.osDisk.rename(from, to)
+}
+
+func (r *recorder) syncFolder(path string) error {
+	r.done = append(r.done, "sync the folder")
+	return r.osDisk.syncFolder(path)
+}
+
+// TestOrderOnDisk requires that the content is on disk before the name, and the name at the end.
+func TestOrderOnDisk(t *testing.T) {
+	want := []string{"sync 5 bytes", "rename to x", "sync the folder"}
+	path := filepath.Join(t.TempDir(), "x")
+	for range 2 { // a new file, and one that is replaced
+		r := &recorder{}
+		f, err := Create(path)
+		require.NoError(t, err)
+		f.disk = r
+		_, err = f.Write([]byte("hello"))
+		require.NoError(t, err)
+		require.Empty(t, r.done)
+		require.NoError(t, f.Commit())
+		require.Equal(t, want, r.done)
+	}
+	r := &recorder{}
+	f, err := locate(path)
+	require.NoError(t, err)
+	f.disk = r
+	require.NoError(t, f.replace([]byte("again")))
+	require.Equal(t, want, r.done)
+}
+
+// TestRights requires permissions that are never wider than those of the file that is replaced, under a wide umask.
+func TestRights(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	modeOf := func(path string) fs.FileMode {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Mode()
+	}
+	dir := t.TempDir()
+	for i, c := range []struct{ before, during, after fs.FileMode }{
+		{0, 0o666, 0o666}, {0o600, 0o600, 0o600}, {0o640, 0o600, 0o640}, {0o644, 0o600, 0o644}, {0o400, 0o600, 0o400},
+	} {
+		path := filepath.Join(dir, fmt.Sprint("created", i))
+		if c.before != 0 {
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
+			require.NoError(t, os.Chmod(path, c.before))
+		}
+		f, err := Create(path)
+		require.NoError(t, err)
+		require.Equal(t, c.during, modeOf(f.Name()))
+		require.NoError(t, f.Commit())
+		require.Equal(t, c.after, modeOf(path))
+	}
+	path := filepath.Join(dir, "replaced")
+	for _, mode := range []fs.FileMode{0o600, 0o640} {
+		require.NoError(t, Replace(path, []byte("x")))
+		require.Equal(t, mode, modeOf(path))
+		require.NoError(t, os.Chmod(path, 0o640))
+	}
+	if os.Getuid() == 0 { // only a privileged process gives files away
+		require.NoError(t, os.Chown(path, 12345, 54321))
+		require.NoError(t, Replace(path, []byte("y")))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		owner := info.Sys().(*syscall.Stat_t)
+		require.Equal(t, [2]uint32{12345, 54321}, [2]uint32{owner.Uid, owner.Gid})
+		require.Equal(t, fs.FileMode(0o640), info.Mode())
+	}
 }
