@@ -3,6 +3,7 @@
 package parquetscan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -362,7 +363,7 @@ func (w *Writer) endGroup() error {
 	}
 	err := w.group.Close()
 	w.group, w.rows, w.bytes = nil, 0, 0
-	return errors.Join(err, w.sink.err)
+	return cmp.Or(w.sink.err, err)
 }
 
 // Close writes the last row group and the footer, without which the output is not a valid file. It does not close the
@@ -407,7 +408,8 @@ func (w *Writer) finish() error {
 	if w.parallel.meta != nil {
 		return w.finishParallel()
 	}
-	return errors.Join(w.file.Close(), w.sink.err)
+	err = w.file.Close()
+	return cmp.Or(w.sink.err, err)
 }
 
 // A writerSink keeps the first error of an io.Writer, and hides its Close method.

@@ -5,7 +5,6 @@ package parquetscan
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/vecql/vecql/column"
@@ -55,7 +54,8 @@ func Create(path string, schema column.Schema, o WriterOptions) (*FileWriter, er
 	}
 	w := &FileWriter{file: f, buffer: bufio.NewWriterSize(f, 1<<16)}
 	if w.writer, err = NewWriter(w.buffer, schema, o); err != nil {
-		return nil, errors.Join(err, w.Abort())
+		_ = w.Abort() // the first error is the cause
+		return nil, err
 	}
 	return w, nil
 }
@@ -80,7 +80,8 @@ func (w *FileWriter) Close() error {
 	}
 	if err != nil {
 		w.writer.err = err
-		return errors.Join(err, w.file.Abort())
+		_ = w.file.Abort() // the first error is the cause
+		return err
 	}
 	return nil
 }

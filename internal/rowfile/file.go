@@ -4,7 +4,6 @@ package rowfile
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,7 +49,8 @@ func Create(path string, schema column.Schema, o WriterOptions) (*File, error) {
 	}
 	f := &File{buffer: bufio.NewWriterSize(to, 1<<16), target: to, path: path}
 	if f.writer, err = NewWriter(f.buffer, schema, o); err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), to.Abort())
+		_ = to.Abort() // the first error is the cause
+		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
 	return f, nil
 }

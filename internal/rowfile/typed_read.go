@@ -4,6 +4,7 @@ package rowfile
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func (in *Input) spool(ctx context.Context, file inputFile, r io.Reader, f func(
 	}
 	defer os.Remove(tmp.Name())
 	_, err = io.Copy(tmp, r)
-	if err = errors.Join(err, tmp.Close()); err != nil {
+	if err = cmp.Or(err, tmp.Close()); err != nil {
 		return fmt.Errorf("copy %s to a temporary file: %w", file.path, err)
 	}
 	file.size = 0 // its bytes are counted

@@ -5,7 +5,6 @@ package rowfile
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -56,14 +55,22 @@ func NewWriter(w io.Writer, schema column.Schema, o WriterOptions) (Writer, erro
 		if o.Workers > 1 {
 			options.RowGroupBytes = workerGroupBytes
 		}
-		return parquetscan.NewWriter(w, schema, options)
+		out, err := parquetscan.NewWriter(w, schema, options)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	c, err := compress(o.Compression, w)
 	if err != nil {
 		return nil, err
 	}
 	if o.Format == Arrow {
-		return newArrowWriter(c, schema, o.Stream)
+		out, err := newArrowWriter(c, schema, o.Stream)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	return newTextWriter(c, schema, o.lines()), nil
 }
@@ -269,4 +276,4 @@ func (a *arrowWriter) Write(b *column.Batch) error {
 }
 
 // Close completes the file.
-func (a *arrowWriter) Close() error { return errors.Join(a.ipc.Close(), a.w.Close()) }
+func (a *arrowWriter) Close() error { return cmp.Or(a.ipc.Close(), a.w.Close()) }

@@ -3,8 +3,8 @@
 package tablecopy
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/vecql/vecql/bulk"
@@ -40,7 +40,8 @@ func NewWriter(target clustertable.Table, p *Plan, o bulk.Options) (*Writer, err
 		}
 		writer, err := p.newWriter(target, s, o)
 		if err != nil {
-			return nil, errors.Join(err, w.Close(context.Background())) // it has no rows
+			_ = w.Close(context.Background()) // it has no rows
+			return nil, err
 		}
 		w.writers = append(w.writers, writer)
 	}
@@ -127,11 +128,11 @@ func (w *Writer) Flush(ctx context.Context) error {
 
 // Close waits until all rows are written and ends the writer.
 func (w *Writer) Close(ctx context.Context) error {
-	var errs []error
+	var first error
 	for _, writer := range w.writers {
-		errs = append(errs, writer.Close(ctx))
+		first = cmp.Or(first, writer.Close(ctx))
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 // Stats returns the statistics: sums, and the higher latencies.

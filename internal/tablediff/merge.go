@@ -4,9 +4,9 @@ package tablediff
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,7 +122,7 @@ func (m *merge) run(ctx context.Context) error {
 			token = m.b.token
 		}
 		m.group(token)
-		if err := errors.Join(m.a.err, m.b.err); err != nil {
+		if err := cmp.Or(m.a.err, m.b.err); err != nil {
 			return err // the rows of the token may be incomplete
 		}
 		m.missing()
@@ -131,7 +131,7 @@ func (m *merge) run(ctx context.Context) error {
 			d.advance(m.worker, m.left, &m.result)
 		}
 	}
-	if err := errors.Join(m.a.err, m.b.err); err != nil {
+	if err := cmp.Or(m.a.err, m.b.err); err != nil {
 		return err
 	}
 	m.left.Start = m.left.End
