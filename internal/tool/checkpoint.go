@@ -27,12 +27,13 @@ type checkpointFile struct {
 // add defines the flags of a verb.
 func (f *checkpointFile) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "checkpoint", "", "`file` that stores what is done, until all is done")
-	c.Flags().BoolVar(&f.resume, "resume", false, "continue the work of --checkpoint")
+	c.Flags().BoolVar(&f.resume, "resume", false, "continue the work of --checkpoint, or start it if there is none")
 	c.Flags().DurationVar(&f.every, "checkpoint-every", 5*time.Second, "`time` between two writes of the checkpoint")
 	must(c.MarkFlagFilename("checkpoint"))
 }
 
-// exists reports whether there is a checkpoint to resume.
+// exists reports whether there is a checkpoint to resume. Without one the work starts, also with --resume, so that one
+// command line starts the work and continues it.
 func (f *checkpointFile) exists() (bool, error) {
 	switch {
 	case f.every <= 0:
@@ -44,8 +45,6 @@ func (f *checkpointFile) exists() (bool, error) {
 	}
 	info, err := os.Stat(f.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && f.resume:
-		return false, fmt.Errorf("there is no checkpoint %s to resume", f.path)
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type copyJob struct {
 	noTimes    bool
 	workers    int
 	bulk       bulk.Options
+	saved      copyCheckpoint // Tables only
 }
 
 // newCopyCommand returns the verb copy.
@@ -80,7 +82,10 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	if x.workers < 1 {
 		return usagef("--workers is %d, want at least 1", x.workers)
 	}
-	var saved *tablescan.Checkpoint
+	if err := x.checkOutputs(nil, outputFile{"--checkpoint", x.checkpoint.path}); err != nil {
+		return err
+	}
+	var saved copyCheckpoint
 	if err := x.checkpoint.read(&saved); err != nil {
 		return err
 	}
@@ -93,10 +98,16 @@ func (x *copyJob) run(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
+	x.saved.Tables = fmt.Sprintf("%s %s to %s %s, columns %q, times %t", tables[0].Name(), tables[0].Metadata.Id,
+		tables[1].Name(), tables[1].Metadata.Id, x.columns, !x.noTimes)
+	if saved.Scan != nil && saved.Tables != x.saved.Tables {
+		return advise(fmt.Errorf("the checkpoint %s is of another copy: it is of %s, want %s", x.checkpoint.path, saved.Tables,
+			x.saved.Tables), "--resume needs the tables and the columns of the first run")
+	}
 	began := x.now()
 	job, err := tablecopy.New(ctx, tables[0], tables[1], tablecopy.Config{
 		Columns: x.columns, Where: x.where, NoTimes: x.noTimes, Bulk: x.bulk,
-		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved},
+		Scan: tablescan.Config{Workers: x.workers, Checkpoint: saved.Scan},
 	})
 	if err != nil {
 		return err
@@ -131,16 +142,16 @@ func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 		return state{p.Done, fmt.Sprintf("%s, %.0f rows/s", counted(p.Rows, "row"), s.RowsPerSecond), countsOf(s)}
 	})
 	if err != nil {
-		return errors.Join(err, closeCopy(job))
+		return cmp.Or(err, closeCopy(job))
 	}
 	defer stop()
 	var save func(tablescan.Checkpoint) error
 	if x.checkpoint.path != "" {
-		save = func(c tablescan.Checkpoint) error { return x.checkpoint.save(c) }
+		save = func(c tablescan.Checkpoint) error { return x.checkpoint.save(x.of(c)) }
 	}
 	// A copy that is killed at once can be resumed, and a path that cannot be written to is an error before the first row.
-	if err := x.checkpoint.save(job.Checkpoint()); err != nil {
-		return errors.Join(err, closeCopy(job))
+	if err := x.checkpoint.save(x.of(job.Checkpoint())); err != nil {
+		return cmp.Or(err, closeCopy(job))
 	}
 	err = job.Run(ctx, x.checkpoint.every, save)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.grace(err))
@@ -153,7 +164,18 @@ func (x *copyJob) copy(ctx context.Context, job *tablecopy.Copy) error {
 		}
 		return x.checkpoint.end(nil, err)
 	}
-	return x.checkpoint.end(checkpoint, err)
+	return x.checkpoint.end(x.of(checkpoint), err)
+}
+
+// A copyCheckpoint is what is left of a copy.
+type copyCheckpoint struct {
+	Tables string                `json:"tables"` // with their ids, and what is copied
+	Scan   *tablescan.Checkpoint `json:"scan"`
+}
+
+// of returns the checkpoint of this copy.
+func (x *copyJob) of(scan tablescan.Checkpoint) copyCheckpoint {
+	return copyCheckpoint{x.saved.Tables, &scan}
 }
 
 // grace is how long a copy waits for the rows in flight: as long as they are sent again, or a moment after an error.

@@ -78,6 +78,56 @@ func TestCopyResumed(t *testing.T) {
 	require.Equal(t, "500 rows are equal.\n", x.requireRun("verify", "shop.items", "backup.items", "--write-times"))
 }
 
+// TestCheckpointsOfOtherWork refuses the checkpoint of another copy, and of a comparison with a file that has changed.
+func TestCheckpointsOfOtherWork(t *testing.T) {
+	x := newTester(t, shop, backup, "CREATE TABLE shop.other (id int PRIMARY KEY, name text, price double, tags set<text>, v vector<float, 3>)")
+	dir := t.TempDir()
+	checkpoint := filepath.Join(dir, "c.json")
+	failing := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "INSERT", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
+	copies := []string{"copy", "shop.items", "backup.items", "--checkpoint", checkpoint, "--resume"}
+	require.Contains(t, x.requireFailure(exitFailed, copies...), "; --resume continues")
+	failing.Remove()
+	copies[2] = "shop.other"
+	require.Contains(t, x.requireFailure(exitFailed, copies...), "c.json is of another copy: it is of shop.items ")
+	copies[2] = "backup.items"
+	require.Contains(t, x.requireFailure(exitFailed, append(copies, "--columns", "name")...), "c.json is of another copy")
+	require.Contains(t, x.requireRun(copies...), "Copied 2 rows")
+
+	path := filepath.Join(dir, "items.csv")
+	x.requireRun("unload", "shop.items", path)
+	verify := []string{"verify", path, "shop.items", "--checkpoint", checkpoint, "--resume"}
+	reads := x.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "WHERE", Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
+	require.Contains(t, x.requireFailure(exitFailed, verify...), "; --resume continues")
+	reads.Remove()
+	text := must1(os.ReadFile(path))
+	require.NoError(t, os.WriteFile(path, append(text, "9,x,,,\n"...), 0o666))
+	require.Contains(t, x.requireFailure(exitFailed, verify...), "c.json is of another input: "+path+" has ")
+	require.NoError(t, os.WriteFile(path, text, 0o666))
+	require.Equal(t, "2 rows are equal.\n", x.requireRun(verify...))
+}
+
+// TestErrorsAreToldOnce requires the cause of a failed write once, also where closing the output fails, too.
+func TestErrorsAreToldOnce(t *testing.T) {
+	x := newTester(t, shop, backup)
+	path := file(t, "x.csv", "id\n1\n")
+	full := must1(os.OpenFile("/dev/full", os.O_WRONLY, 0))
+	defer full.Close()
+	for _, args := range [][]string{
+		{"query", "SELECT * FROM shop.items"}, {"query", "-o", "csv", "SELECT * FROM shop.items"},
+		{"query", "-o", "parquet", "SELECT * FROM shop.items"}, {"query", "-o", "arrow", "SELECT * FROM shop.items"},
+		{"query", "-o", "json", "SELECT * FROM shop.items"}, {"unload", "shop.items", "-", "--format", "arrow"},
+		{"unload", "shop.items", "-", "--format", "parquet"}, {"unload", "shop.items", "-", "--format", "csv"},
+		{"unload", "shop.items", "/dev/full", "--format", "parquet"}, {"unload", "shop.items", "/dev/full", "--format", "arrow"},
+		{"load", "shop.items", path, "--allow-missing", "--summary", "json"},
+	} {
+		var text strings.Builder
+		e := newEnv(strings.NewReader(""), full, &text)
+		e.getenv = func(name string) string { return x.env[name] }
+		require.Equal(t, exitFailed, run(t.Context(), e, args), args)
+		require.Equal(t, 1, strings.Count(text.String(), "no space left on device"), text.String())
+	}
+}
+
 func TestVerifyResumed(t *testing.T) {
 	x := newTester(t, shop, backup)
 	checkpoint := filepath.Join(t.TempDir(), "verify.json")

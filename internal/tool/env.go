@@ -19,6 +19,7 @@ import (
 type env struct {
 	in       io.Reader
 	out, err io.Writer
+	streams  []io.Writer // out and err as they were passed
 
 	isTerminal bool // out is a terminal
 	width      int  // characters in a line of out; 0 means no limit
@@ -39,6 +40,7 @@ type env struct {
 // newEnv returns the env of a process with these streams.
 func newEnv(in io.Reader, out, errOut io.Writer) *env {
 	e := &env{in: in, out: &checkedWriter{w: out}, err: errOut, now: time.Now, getenv: os.Getenv}
+	e.streams = []io.Writer{out, errOut}
 	e.width, e.errWidth = terminalWidth(out), terminalWidth(errOut)
 	e.isTerminal = e.width > 0
 	e.flags.init()

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -208,7 +209,7 @@ func (x *fakeServer) loadFile(ctx context.Context, table, file string) error {
 			break
 		}
 	}
-	return errors.Join(err, w.Close(ctx))
+	return cmp.Or(err, w.Close(ctx))
 }
 
 // announce prints where the nodes and the control listen. The cluster is ready.

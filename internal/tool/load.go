@@ -3,9 +3,11 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +44,8 @@ type load struct {
 	consistency consistencyFlag
 	target      clustertable.Table // with --times
 	plan        *tablecopy.Plan    // nil without --times
+	input       string             // the part of the job that identifies the input
+	stream      *inputLog          // nil unless standard input is read with a checkpoint
 	rejects     rejects
 }
 
@@ -61,7 +65,15 @@ field goes to the column of its name; --map changes that:
 
 NULL leaves a column as it is. With --checkpoint a load that was interrupted, or
 killed, continues with --resume: no row is lost, and a row is written again only
-where that changes nothing.`,
+where that changes nothing. --resume without a checkpoint starts the load, so that
+one command line serves both. The input must be that of the first run: --checkpoint
+keeps the size, the time and the SHA-256 of each file, and hashes of standard input.
+A statement that is not idempotent leaves at most 256 rows in doubt after a kill,
+which are rejected.
+
+--max-errors allows a number of bad records, or a percentage of all records, which
+is tested from 1,000 records on and at the end. The first rejected records are
+printed, and the exit code is 3, unless --rejected keeps them in a file.`,
 		Example: `  vecql load shop.items items.parquet
   vecql load shop.items 'items-*.csv.gz' --max-errors 1% --rejected bad.jsonl
   vecql load shop.items new/ --checkpoint load.json
@@ -92,7 +104,7 @@ func (l *load) addFlags(c *cobra.Command) {
 	f.BoolVar(&l.times, "times", false, "keep the write time and the time to live of each column, from files of unload --times")
 	f.BoolVar(&l.counters, "counters", false, "add to counters")
 	f.BoolVar(&l.o.AssumeIdempotent, "idempotent", false, "executing --statement twice has the effect of executing it once")
-	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected")
+	f.StringVar(&l.maxErrors, "max-errors", "0", "`number or percentage` of records that may be rejected; a percentage is tested at the end, too")
 	f.StringVar(&l.rejected, "rejected", "", "`file` for rejected records, their positions and errors, as JSON lines")
 	l.checkpoint.add(c)
 	f.BoolVar(&l.dryRun, "dry-run", false, "read and check all records, and write nothing")
@@ -132,9 +144,6 @@ func (l *load) check(args []string) (files []string, err error) {
 			return nil, usageError{errors.New(fault.text)}
 		}
 	}
-	if _, err := l.checkpoint.exists(); err != nil {
-		return nil, err
-	}
 	l.o.Checkpoint, l.o.CheckpointEvery = l.checkpoint.path, l.checkpoint.every
 	return args, l.rejects.setMost(l.maxErrors)
 }
@@ -149,9 +158,15 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := rowfile.Open(o, names...); err != nil { // before a connection is opened
+	in, err := rowfile.Open(o, names...)
+	if err != nil { // before a connection is opened
 		return err
 	}
+	resumes, err := e.prepareInput(ctx, l, &o, in.Files())
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, l.stream.close()) }()
 	cfg, err := e.clusterConfig()
 	if err != nil {
 		return err
@@ -166,20 +181,16 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 		return err
 	}
 	e.noteLists(l.plan)
-	if err := l.rejects.open(l.rejected, l.checkpoint.resume); err != nil {
+	if err := l.rejects.open(l.rejected, resumes); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.rejects.close()) }()
+	defer func() { err = cmp.Or(err, l.rejects.close()) }()
 	o.Fields, o.RefuseExtra, o.AllowMissing = l.fields, l.refuseExtra, l.allowMissing
 	if l.plan != nil { // files of servers that do not report them
 		o.Optional = l.plan.CollectionTimes()
 	}
 	o.Records, o.Rejected = l.rejected != "", l.rejects.addRecord
-	if l.counters && l.o.Checkpoint != "" {
-		o.BatchRows = doubtfulRows
-	}
-	in, err := rowfile.Open(o, names...)
-	if err != nil {
+	if in, err = rowfile.Open(o, names...); err != nil {
 		return err
 	}
 	if l.dryRun {
@@ -192,6 +203,22 @@ func (e *env) load(ctx context.Context, l *load, args []string) (err error) {
 	return e.loadRows(ctx, l, w, in)
 }
 
-// doubtfulRows is the number of rows that a load of counters announces in its checkpoint before it sends them. After a
-// crash those that were not acknowledged are rejected.
-const doubtfulRows = 256
+// prepareInput checks the files of the flags and identifies the input. resumes reports whether an earlier run is
+// continued.
+func (e *env) prepareInput(ctx context.Context, l *load, o *rowfile.Options, files []string) (resumes bool, err error) {
+	err = e.checkOutputs(files, outputFile{"--checkpoint", l.checkpoint.path}, outputFile{"--rejected", l.rejected})
+	if err != nil {
+		return false, err
+	}
+	if resumes, err = l.checkpoint.exists(); err != nil || l.checkpoint.path == "" || l.dryRun {
+		return resumes, err
+	}
+	if err := l.setInput(ctx, files, resumes); err != nil {
+		return resumes, err
+	}
+	if slices.Contains(files, rowfile.Stdin) {
+		l.stream, err = openInputLog(o.Stdin, l.checkpoint.path+".input", resumes)
+		o.Stdin = l.stream
+	}
+	return resumes, err
+}

@@ -44,9 +44,15 @@ type rejects struct {
 
 	mu   sync.Mutex
 	seen map[position]bool
+	bad  uint64   // records that are no rows
 	file *os.File // nil means none
 	err  error    // the first record that was too many
+	// shown are the first errors, kept where there is no file.
+	shown []string
 }
+
+// maxShown is the number of rejected records that are printed.
+const maxShown = 5
 
 // setMost sets the bound by the flag --max-errors: a number or a percentage.
 func (r *rejects) setMost(flag string) (err error) {
@@ -84,7 +90,7 @@ func (r *rejects) open(path string, resume bool) error {
 			kept += int64(len(line))
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // records are as private as the table
 	if err != nil {
 		return err
 	}
@@ -108,9 +114,9 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 	if r.err != nil || r.seen[at] {
 		return r.err
 	}
-	n := float64(len(r.seen) + 1)
-	const leastRows = 1000 // that a percentage refers to
-	if n > float64(r.most) && n > r.percent/100*max(float64(r.written())+n, leastRows) {
+	n := len(r.seen) + 1
+	const leastRows = 1000 // that a percentage refers to before the end
+	if r.isTooMany(n, max(float64(r.written())+float64(n), leastRows)) {
 		if r.err = cause; len(r.seen) > 0 {
 			r.err = fmt.Errorf("%d records were rejected, the last one: %w", len(r.seen)+1, cause)
 		}
@@ -119,6 +125,9 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 	}
 	r.seen[at] = true
 	if r.file == nil {
+		if len(r.shown) < maxShown {
+			r.shown = append(r.shown, explain(cause))
+		}
 		return nil
 	}
 	line, err := json.Marshal(record)
@@ -131,8 +140,68 @@ func (r *rejects) add(record rejectedRecord, cause error) error {
 	return r.err
 }
 
+// isTooMany reports whether n rejected records of a number of all records are more than the bound allows.
+func (r *rejects) isTooMany(n int, all float64) bool {
+	return n > r.most && float64(n) > r.percent/100*all
+}
+
+// checkEnd returns an error if more records were rejected than the bound allows, or if none was a row. read is the
+// number of rows that were read.
+func (r *rejects) checkEnd(read uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, all := len(r.seen), read+r.bad
+	switch {
+	case r.bad > 0 && read == 0:
+		return advise(fmt.Errorf("none of %s is a row", counted(r.bad, "record")), "--format and --delimiter say how to read them")
+	case r.isTooMany(n, float64(all)):
+		return fmt.Errorf("%d of %s were rejected, more than %v%%", n, counted(all, "record"), r.percent)
+	}
+	return nil
+}
+
+// print prints the first rejected records, unless a file has them.
+func (r *rejects) print(w io.Writer) {
+	for _, text := range r.shown {
+		fmt.Fprintf(w, "rejected: %s\n", oneLine(text))
+	}
+	if more := len(r.seen) - len(r.shown); len(r.shown) > 0 && more > 0 {
+		fmt.Fprintf(w, "rejected: %d more\n", more)
+	}
+}
+
+// total returns the number of rejected records, with those of earlier runs.
+func (r *rejects) total(s bulk.Stats) int {
+	if r.file != nil { // open has read those of earlier runs
+		return r.count()
+	}
+	return r.count() + int(s.SkippedRejected)
+}
+
+// outcome returns a rejectedError if records were rejected and no file has them.
+func (r *rejects) outcome(s bulk.Stats) error {
+	if n := r.total(s); n > 0 && r.file == nil {
+		return rejectedError{n}
+	}
+	return nil
+}
+
+// A rejectedError means that a load has ended and that records were rejected that no file has: exit code 3.
+type rejectedError struct{ records int }
+
+func (e rejectedError) Error() string {
+	verb := "were"
+	if e.records == 1 {
+		verb = "was"
+	}
+	return fmt.Sprintf("%s %s rejected; --rejected keeps them in a file", counted(e.records, "record"), verb)
+}
+
 // addRecord adds a record that is not a row.
 func (r *rejects) addRecord(e *rowfile.RecordError) error {
+	r.mu.Lock()
+	r.bad++
+	r.mu.Unlock()
 	return r.add(rejectedRecord{
 		File: e.File, Row: e.Row, Line: e.Line, Column: e.Column, Error: e.Err.Error(), Record: e.Record,
 	}, e)

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 	l.rejects.written = func() uint64 { return sink.Stats().Rows }
 	stop, err := e.startProgress(func() state { return l.state(in, sink.Stats()) })
 	if err != nil {
-		return errors.Join(err, closeSink(sink))
+		return cmp.Or(err, closeSink(sink))
 	}
 	defer stop()
 	read := uint64(0)
@@ -62,26 +63,33 @@ func (e *env) loadRows(ctx context.Context, l *load, sink rowSink, in *rowfile.I
 	}
 	closeErr := closeSink(sink)
 	stop()
+	st := sink.Stats()
 	switch {
 	case l.rejects.err != nil: // without the words of package bulk
 		err = l.rejects.err
 	case err == nil:
-		err = closeErr
-	}
-	if err != nil && l.o.Checkpoint != "" && !l.dryRun {
-		return advise(err, "--resume continues the load")
+		if err = closeErr; err == nil {
+			err = l.rejects.checkEnd(read)
+		}
 	}
 	if err != nil {
+		if l.o.Checkpoint != "" && !l.dryRun {
+			err = advise(err, "--resume continues the load")
+		}
+		l.rejects.print(e.err)
 		return err
 	}
-	st := sink.Stats()
 	if l.times { // a row has several statements
-		st.Rows, st.Skipped = read, 0
+		st.Rows, st.Skipped, st.SkippedRejected = read, 0, 0
 	}
 	if len(l.mapped) == 0 && l.statement == "" { // otherwise the fields to read are named
 		e.reportUnused(in, "; --refuse-extra makes them an error")
 	}
-	return e.writeSummary(l.summary, l.result(st, len(in.Files())))
+	if err := e.writeSummary(l.summary, l.result(st, len(in.Files()))); err != nil {
+		return err
+	}
+	l.rejects.print(e.err)
+	return l.rejects.outcome(st)
 }
 
 // open returns the writer of the rows.
@@ -98,13 +106,14 @@ func (l *load) open(session *vecql.Session) (rowSink, error) {
 	}
 	switch {
 	case l.plan != nil:
-		o.Job = s.text
+		o.Job = s.text + l.input
 		return tablecopy.NewWriter(l.target, l.plan, o)
 	case s.columns == nil:
+		o.Job = l.input
 		return bulk.New(session, s.text, o)
 	}
 	// an INSERT that is made of columns alone joins rows of one partition
-	o.Job, o.Columns, o.AllowMissing = s.text, s.columns, true
+	o.Job, o.Columns, o.AllowMissing = s.text+l.input, s.columns, true
 	o.TTL, o.TTLColumn, o.TimestampColumn = l.ttl, l.ttlField, l.timestampField
 	return bulk.Insert(session, s.table, o)
 }

@@ -17,7 +17,7 @@ import (
 type summary struct {
 	Rows          uint64  `json:"rows"`
 	Rejected      int     `json:"rejected"`
-	Skipped       uint64  `json:"skipped"` // written by an earlier run
+	Skipped       uint64  `json:"skipped"` // written by an earlier run; rows that it rejected are in Rejected
 	Retries       uint64  `json:"retries"`
 	Bytes         uint64  `json:"bytes"`
 	Files         int     `json:"files"`
@@ -34,7 +34,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // result returns the summary of a load.
 func (l *load) result(s bulk.Stats, files int) summary {
 	r := summary{
-		Rows: s.Rows, Rejected: l.rejects.count(), Skipped: s.Skipped, Retries: s.Retries, Bytes: s.Bytes, Files: files,
+		Rows: s.Rows, Rejected: l.rejects.total(s), Skipped: s.Skipped - s.SkippedRejected, Retries: s.Retries, Bytes: s.Bytes, Files: files,
 		Seconds: s.Elapsed.Seconds(), RowsPerSecond: s.RowsPerSecond, P50: milliseconds(s.P50), P99: milliseconds(s.P99),
 	}
 	done := "loaded"

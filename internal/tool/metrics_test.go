@@ -144,7 +144,7 @@ func TestMetricsOfLoad(t *testing.T) {
 	require.EqualValues(t, 3, inFlight)
 	require.GreaterOrEqual(t, answered, float64(rows-3))
 	release()
-	require.Zero(t, <-code, errs.String())
+	require.Equal(t, exitRejected, <-code, errs.String())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	_, err := client.Do(request(t, address)) //nolint:bodyclose // there is no response
 	require.Error(t, err, "the address is closed after the work")

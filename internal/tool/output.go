@@ -3,7 +3,7 @@
 package tool
 
 import (
-	"errors"
+	"cmp"
 	"io"
 	"iter"
 	"slices"
@@ -53,7 +53,7 @@ type fileSink struct {
 // Write implements rowfile.Writer.
 func (s *fileSink) Write(b *column.Batch) (err error) {
 	if s.out == nil {
-		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), rowfile.WriterOptions{Format: s.format}); err != nil {
+		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), rowfile.WriterOptions{Format: s.format, Stream: true}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (e *env) writeResult(batches iter.Seq2[*column.Batch, error]) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+	defer func() { err = cmp.Or(err, out.Close()) }()
 	for b, err := range batches {
 		if err == nil {
 			err = out.Write(b)

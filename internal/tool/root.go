@@ -22,11 +22,13 @@ import (
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitRejected    = 3   // done, but records were rejected that no file keeps
 	exitInterrupted = 130 // 128 and the number of SIGINT, as shells have it
 )
 
 // Main runs the tool with the arguments of the command line, without the name of the program. It returns the exit code:
-// 0 for success, 1 for a failure, 2 for wrong arguments, 130 after SIGINT or SIGTERM. A second signal ends the process.
+// 0 for success, 1 for a failure, 2 for wrong arguments, 3 for rejected records that no file keeps, 130 after SIGINT or
+// SIGTERM. A second signal ends the process.
 func Main(args []string, in io.Reader, out, errOut io.Writer) (exitCode int) {
 	// A write to a closed pipe is then an error of the command, which reports it and removes its files, and not the end
 	// of the process.
@@ -150,6 +152,7 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 	code, text := exitFailed, err.Error()
 	var usage usageError
 	var advised advisedError
+	var rejected rejectedError
 	switch {
 	case ctx.Err() != nil:
 		code, text = exitInterrupted, "interrupted"
@@ -159,6 +162,8 @@ func report(ctx context.Context, w io.Writer, command string, err error) (exitCo
 	case errors.As(err, &usage):
 		code = exitUsage
 		text += "; see " + command + " --help"
+	case errors.As(err, &rejected):
+		code = exitRejected
 	default:
 		text = explain(err)
 	}

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end()) }()
+	defer func() { err = cmp.Or(err, end()) }()
 	stats := &pipe.Stats{}
 	source = source.Configure(pipe.Config{Workers: o.workers, MemoryLimit: o.memory, SpillDir: o.spill, Stats: stats})
 	schema, err := source.Schema(ctx)
@@ -131,7 +132,7 @@ func (e *env) runStatement(ctx context.Context, o *sqlOptions, s *sql.Statement)
 
 // writePlan writes the rows of a plan as one result.
 func writePlan(ctx context.Context, out rowfile.Writer, plan *sql.Plan) (err error) {
-	defer func() { err = errors.Join(err, out.Close()) }()
+	defer func() { err = cmp.Or(err, out.Close()) }()
 	for b, err := range plan.Pipe.Batches(ctx) {
 		if err == nil {
 			err = out.Write(b)

@@ -99,7 +99,7 @@ interrupted, or killed, continues with --resume: each row is in one part.`,
 	f.StringVar(&u.compression, "file-compression", "none", "`compression`: none, gzip or zstd; default by the name")
 	f.IntVar(&u.partRows, "part-rows", 0, "most `rows` of a file in a folder; 0 means no limit")
 	f.IntVar(&u.partBytes, "part-bytes", 128<<20, "most `bytes` of values of a file in a folder; 0 means no limit")
-	f.BoolVar(&u.resume, "resume", false, "continue an unload to a folder")
+	f.BoolVar(&u.resume, "resume", false, "continue an unload to a folder, or start it if the folder has none")
 	f.IntVar(&u.workers, "workers", 8, "`number` of ranges that are read at a time")
 	f.IntVar(&u.pageBytes, "page-bytes", 1<<20, "`bytes` of a page")
 	f.Float64Var(&u.rowsPerSecond, "rows-per-second", 0, "highest `rate`; 0 means no limit")

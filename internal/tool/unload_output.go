@@ -89,7 +89,11 @@ func (u *unload) openFolder() (*partsOutput, error) {
 		return p, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no unload to resume: there is no %s", u.path, checkpointName)
+		parts, globErr := filepath.Glob(filepath.Join(u.path, "part-*"))
+		if len(parts) == 0 && globErr == nil {
+			return p, nil // one command line starts and continues the work
+		}
+		return nil, fmt.Errorf("%s has parts and no unload to resume: there is no %s", u.path, checkpointName)
 	}
 	var c unloadCheckpoint
 	if err == nil {

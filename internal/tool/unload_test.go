@@ -65,7 +65,7 @@ func TestUnloadParts(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("part-%06d.parquet", i), entry.Name())
 	}
 	x.requireFailureContains("has parts of another unload; remove them, or continue it with --resume", "unload", "shop.many", dir)
-	x.requireFailureContains("has no unload to resume", "unload", "shop.many", dir, "--resume")
+	x.requireFailureContains("has parts and no unload to resume", "unload", "shop.many", dir, "--resume")
 	require.NoError(t, x.Exec("TRUNCATE shop.many"))
 	dir = filepath.Join(t.TempDir(), "empty") + "/"
 	x.requireRun("unload", "shop.many", dir, "--format", "csv", "--file-compression", "gzip")

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,6 +78,9 @@ func (x *verifyJob) run(ctx context.Context, args []string) error {
 		return usagef("--shown is %d, want at least 1", x.cfg.Shown)
 	case !(x.cfg.Tolerance >= 0):
 		return usagef("--tolerance is %v, want at least 0", x.cfg.Tolerance)
+	}
+	if err := x.checkOutputs(args, outputFile{"--checkpoint", x.checkpoint.path}); err != nil {
+		return err
 	}
 	if err := x.checkpoint.read(&x.cfg.Checkpoint); err != nil {
 		return err
@@ -169,11 +173,42 @@ func (x *verifyJob) compareFiles(ctx context.Context, files []string, table stri
 	if err != nil {
 		return err
 	}
-	d, err := tablediff.NewBatches(strings.Join(files, " "), target, x.cfg)
+	source, err := x.inputOf(ctx, in.Files())
+	if err != nil {
+		return err
+	}
+	d, err := tablediff.NewBatches(source, target, x.cfg)
 	if err != nil {
 		return err
 	}
 	return x.compareInput(ctx, in, d)
+}
+
+// inputOf returns the text that identifies the input in a checkpoint: the names of the files, and their content.
+func (x *verifyJob) inputOf(ctx context.Context, files []string) (string, error) {
+	names := strings.Join(files, " ")
+	switch {
+	case x.checkpoint.path == "":
+		return names, nil
+	case slices.Contains(files, rowfile.Stdin):
+		return "", usageError{errors.New("--checkpoint needs files: standard input cannot be compared with that of another run")}
+	}
+	prints, err := printInput(ctx, files)
+	if err != nil {
+		return "", err
+	}
+	if c := x.cfg.Checkpoint; c != nil {
+		before, known := inputOfJob(c.Job)
+		if change := inputChange(before, prints); known && change != "" {
+			return "", advise(fmt.Errorf("the checkpoint %s is of another input: %s", x.checkpoint.path, change),
+				"--resume needs the files of the first run; remove the checkpoint to compare others")
+		}
+		if known {
+			prints = before // with their times
+		}
+	}
+	text, err := json.Marshal(prints)
+	return names + inputMark + string(text), err
 }
 
 // fieldsOf returns the fields of files: the key and the named columns, or all.
