@@ -30,7 +30,8 @@ func appendBlock(dst, values []byte, width int) []byte {
 	return append(dst, values...)
 }
 
-// planVectorColumn accepts a matrix or a list, whose rows must have the vector's dimension. A schema may have dimension 0, which is not known yet, so the dimension of each batch is checked, too.
+// planVectorColumn accepts a matrix or a list, whose rows must have the vector's dimension. A schema may have dimension
+// 0, which is not known yet, so the dimension of each batch is checked, too.
 func planVectorColumn(info cql.VectorType, f column.Field) (appendRow, error) {
 	kind, width := vectorElement(info), elementWidth(info)
 	switch {
