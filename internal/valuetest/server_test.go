@@ -94,7 +94,7 @@ func (s *server) run(text string) {
 
 // store writes a value by its literal and returns its bytes.
 func (s *server) store(id int, v valuetest.Value) valuetest.Record {
-	table, column := "v", fmt.Sprint("c", slices.Index(s.types, v.Type))
+	table, column := "v", s.column(v)
 	write := fmt.Sprintf("INSERT INTO v (id, %s) VALUES (%d, %s)", column, id, v.Literal)
 	if v.Type == "counter" {
 		table, column = "n", "c"

@@ -78,6 +78,15 @@ func (v Value) Info() cql.TypeInfo {
 	return info
 }
 
+// An Unfit is a Go value that must not be written for a CQL type, because a part of it would be lost.
+type Unfit struct {
+	Type string
+	Go   any
+}
+
+// Info returns the type, as [Value.Info] does.
+func (u Unfit) Info() cql.TypeInfo { return Value{Type: u.Type}.Info() }
+
 // All returns the table.
 func All() []Value {
 	var all []Value
