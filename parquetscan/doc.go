@@ -27,7 +27,8 @@
 // Strings that a file stores with a dictionary are read as codes and a dictionary (column.Column.Codes; column.TextView
 // reads both forms), unless Options.Text is set. Lists of equal length are read as vectors: Options.Lists states the
 // rule, and Options.Vectors is for programs that need vectors. Values of 16 bytes are UUIDs only if the file declares
-// them as UUIDs, and Fixed otherwise. Columns may share a name; Options.Positions selects them by position.
+// them as UUIDs, and Fixed otherwise. Columns may share a name; Options.Positions selects them by position, and
+// Options.NumberNames numbers them. A column that contains a group without fields cannot be read; the others can.
 //
 // A [Filter] and a [Selector] select rows. Their columns are read first, and pages of the other columns without a
 // selected row are not decompressed. [Dataset.Rows] reads rows by their numbers.

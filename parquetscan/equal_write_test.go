@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -170,6 +171,27 @@ func FuzzWriteReadEqual(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { checkWriteRead(t, seed) })
 }
 
+// requireNumbered reads columns n, n, a, a.b, m and n by the names that NumberNames gives them.
+func requireNumbered(t *testing.T, file []byte, want *column.Batch) {
+	t.Helper()
+	renamed := &column.Batch{Rows: want.Rows, Columns: slices.Clone(want.Columns)}
+	renamed.Columns[1].Name, renamed.Columns[5].Name = "n_1", "n_2"
+	o := Options{NumberNames: true}
+	requireReadsBack(t, file, o, renamed)
+	o.Columns, o.Filter = []string{"n_2", "n"}, And(Ge("n_2", 20), Eq("n_1", "x"))
+	requireReadsBack(t, file, o, &column.Batch{Rows: 1, Columns: []column.Column{
+		renamed.Columns[5].Slice(2, 3), renamed.Columns[0].Slice(2, 3),
+	}})
+	s := scanOf(t, openSources(t, Config{}, file), Options{NumberNames: true})
+	for name, most := range map[string]int64{"n": 3, "n_2": 30} {
+		r, err := s.Range(name)
+		require.NoError(t, err)
+		require.Equal(t, any(most), r.Max, name)
+	}
+	_, err := s.Range("n_3")
+	require.ErrorIs(t, err, ErrNoColumn)
+}
+
 // TestDuplicateNames writes columns that share a name and reads them by position.
 func TestDuplicateNames(t *testing.T) {
 	inner := column.Structs("a", column.Of("b", []int64{7, 8, 9}))
@@ -190,6 +212,7 @@ func TestDuplicateNames(t *testing.T) {
 		requireReadsBack(t, file, Options{Positions: []int{5}, Filter: Ge("m", 2)}, &column.Batch{Rows: 2, Columns: []column.Column{
 			want.Columns[5].Slice(1, 3),
 		}})
+		requireNumbered(t, file, want)
 		// Two files whose columns differ in order.
 		other := column.NewBatch(want.Columns[4], want.Columns[0], want.Columns[1], want.Columns[5])
 		d := openSources(t, Config{}, file, writeBatches(t, other.Schema(), o, other))

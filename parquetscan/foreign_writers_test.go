@@ -47,3 +47,74 @@ func TestPagesMarkedAsUncompressed(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsWithoutFields opens files whose schema has groups without fields: the other columns can be read, by name,
+// in filters and counted; the group is a typed error that names it.
+func TestGroupsWithoutFields(t *testing.T) {
+	group := func(w *compactWriter, repetition int64, name string, fields int64) {
+		w.open()
+		w.i32(3, repetition)
+		w.text(4, name)
+		w.i32(5, fields)
+		w.end()
+	}
+	file := []byte(magic)
+	w := newCompact()
+	w.i32(1, 2)
+	w.list(2, thriftStruct, 9)
+	w.element("schema", -1, -1, convertedNever, 6)
+	group(w, optional, "first", 0)
+	w.element("a", physicalInt64, required, convertedNever, 0)
+	group(w, required, "e", 0)
+	group(w, required, "s", 2)
+	group(w, optional, "inner", 0)
+	w.element("b", physicalInt64, required, convertedNever, 0)
+	group(w, repeated, "list", 0)
+	w.element("c", physicalInt64, required, convertedNever, 0)
+	w.i64(3, 3)
+	w.list(4, thriftStruct, 1)
+	w.open()
+	w.list(1, thriftStruct, 3)
+	for i := range 3 {
+		start := int64(len(file))
+		file = append(file, plainPage(3, int64s(10*i, 3))...)
+		w.chunk(handColumn{name: "abc"[i : i+1], physical: physicalInt64, values: 3}, start, start, int64(len(file))-start)
+	}
+	w.i64(2, 1)
+	w.i64(3, 3)
+	w.end()
+	d := openSources(t, Config{}, withFooter(file, w))
+	require.Equal(t, []string{"first", "a", "e", "s", "list", "c"}, d.Schema().Names())
+	read := func(o Options) (rows [][]int64, err error) {
+		for b, err := range scanOf(t, d, o).All(t.Context()) {
+			if err != nil {
+				return nil, err
+			}
+			for i := range b.Columns {
+				rows = append(rows, valuesOf[int64](&b.Columns[i]))
+			}
+		}
+		return rows, nil
+	}
+	got, err := read(Options{Columns: []string{"c", "a", "s.b"}, Filter: Gt("a", 0)})
+	require.NoError(t, err)
+	require.Equal(t, [][]int64{{21, 22}, {1, 2}, {11, 12}}, got)
+	count, err := scanOf(t, d, Options{Columns: []string{}}).Count(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, count)
+	for _, o := range []struct {
+		Options
+		path string
+	}{
+		{Options{}, "first"},
+		{Options{Columns: []string{"a", "e"}}, "e"},
+		{Options{Columns: []string{"s"}}, "s.inner"},
+		{Options{Columns: []string{"list"}}, "list"},
+		{Options{Positions: []int{0}}, "first"},
+	} {
+		_, err := read(o.Options)
+		require.ErrorIs(t, err, ErrUnsupported)
+		require.ErrorContains(t, err, "group "+o.path+" has no fields; read the other columns")
+		requireTyped(t, err)
+	}
+}

@@ -296,6 +296,9 @@ func (f *dataFile) readFooter(d *Dataset) (err error) {
 		if f.footer, err = f.parseFooter(d); err != nil {
 			return err
 		}
+		if err := f.checkRows(f.src.Size); err != nil {
+			return err
+		}
 		d.cfg.Cache.put(&f.src, f.footer)
 	}
 	return nil

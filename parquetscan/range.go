@@ -41,7 +41,7 @@ func (s *Scan) Range(name string, buckets ...Bucket) (Range, error) {
 			if n == nil {
 				return Range{}, &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 			}
-			if err := f.checkUnique(name); err != nil {
+			if err := s.checkUnique(f, name); err != nil {
 				return Range{}, err
 			}
 			if n.leaf == nil || n.leaf.maxRep > 0 || n.hasText() {

@@ -192,6 +192,9 @@ func (r *Reader) openGroup(at int, rows int64) error {
 	for i := range r.columns {
 		c := &r.columns[i]
 		c.node, c.row = r.scan.nodes[at][i], 0
+		if err := c.node.checkReadable(); err != nil {
+			return r.locate(i, err)
+		}
 		leaves := c.node.leaves(nil)
 		for len(c.chunks) < len(leaves) {
 			c.chunks = append(c.chunks, new(chunk))

@@ -3,6 +3,9 @@
 package parquetscan
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
@@ -68,6 +71,7 @@ func newFooter(b []byte) (_ *footer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	rest, empty := withoutEmptyGroups(rest)
 	hideUnknownTypes(rest)
 	if out.meta, err = metadata.NewFileMetaData(rest, nil); err != nil {
 		return nil, corrupt("footer: %w", err)
@@ -75,6 +79,7 @@ func newFooter(b []byte) (_ *footer, err error) {
 	if out.nodes, err = nodesOf(out.meta.Schema); err != nil {
 		return nil, err
 	}
+	out.nodes = markEmptyGroups(out.nodes, empty)
 	if arrow := out.meta.KeyValueMetadata().FindValue(arrowSchemaKey); arrow != nil {
 		applyArrowSchema(out.nodes, *arrow)
 	}
@@ -91,6 +96,61 @@ func newFooter(b []byte) (_ *footer, err error) {
 		return nil, corrupt("footer with %d rows, but row groups with %d", out.meta.NumRows, out.rows)
 	}
 	return out, nil
+}
+
+// leastPage is less than the bytes of a page with its header, in which the number of values is an i32.
+const leastPage = 16
+
+// checkRows returns an error for a row group whose column chunks cannot have its rows. size is that of the file. One
+// column chunk that can have them is enough: the others are checked when they are read.
+func (f *footer) checkRows(size int64) error {
+	var leaves []*leaf
+	for _, n := range f.nodes {
+		leaves = n.leaves(leaves)
+	}
+	for i := range f.groups {
+		if f.groups[i].rows == 0 {
+			continue
+		}
+		if len(leaves) == 0 {
+			return corrupt("row group %d has %d rows, but no column chunks", i, f.groups[i].rows)
+		}
+		var first error
+		for _, l := range leaves {
+			m, err := f.chunkMeta(i, l.index)
+			if err == nil {
+				err = m.holds(l, f.groups[i].rows, size)
+			}
+			if err == nil {
+				first = nil
+				break
+			}
+			if first == nil {
+				first = fmt.Errorf("row group %d: column %s: %w", i, l.path, err)
+			}
+		}
+		if first != nil {
+			return first
+		}
+	}
+	return nil
+}
+
+// holds returns an error if a column chunk cannot have the rows of its row group. Nothing is known of chunks that are
+// encrypted or in another file.
+func (m *chunkMeta) holds(l *leaf, rows, size int64) error {
+	pages := (min(m.compressed, size) + leastPage - 1) / leastPage
+	switch {
+	case m.encrypted || m.path != "":
+		return nil
+	case !m.known:
+		return corrupt("column chunk metadata is missing, or lacks a required field")
+	case l.maxRep == 0 && m.values != rows, m.values < rows:
+		return corrupt("column chunk has %d values for %d rows", m.values, rows)
+	case (rows-1)/math.MaxInt32 >= pages:
+		return corrupt("column chunk of %d bytes in a file of %d cannot have %d rows", m.compressed, size, rows)
+	}
+	return nil
 }
 
 // index finds the row groups and column chunks in a FileMetaData. It returns a copy of b with an empty list of row

@@ -20,8 +20,11 @@ type Options struct {
 	// Columns lists the names of the columns to read; a field of a struct has a path ("address.city"). nil means all.
 	Columns []string
 	// Positions lists the columns to read by position in the first file, in place of Columns. Columns that share a name
-	// can only be selected by position.
+	// can only be selected by position, or with NumberNames.
 	Positions []int
+	// NumberNames gives numbers to the names of columns that share one: n, n_1, n_2, in the order of the file. A name of
+	// another column is left out: n_1 may be n_2. Options, filters and batches have these names.
+	NumberNames bool
 	// Vectors names columns of lists that are always read as Vector: lists of float32, float64, int32, int64 and UUIDs.
 	// A NULL list is a NULL of the column; a list of another length, or with a NULL among its elements, is an
 	// ErrRagged. Programs that need vectors name their columns here.
@@ -185,6 +188,10 @@ func setDefault(v *int, to int) {
 // addColumns adds the columns that the options select.
 func (s *Scan) addColumns() error {
 	nodes := s.ds.files[0].nodes
+	var names []string // of all columns
+	if s.o.NumberNames {
+		names = numberedNames(nodes)
+	}
 	switch {
 	case s.o.Positions != nil && s.o.Columns != nil:
 		return errors.New("parquetscan: options have both Columns and Positions")
@@ -208,8 +215,11 @@ func (s *Scan) addColumns() error {
 					fmt.Errorf("%w: position %d of %d columns", ErrNoColumn, at, len(nodes)),
 				}
 			}
-			name := nodes[at].field.Name
-			s.columns = append(s.columns, scanColumn{name: name, nth: countNamed(nodes[:at], name), node: nodes[at]})
+			c := scanColumn{name: nodes[at].field.Name, node: nodes[at]}
+			if c.nth = countNamed(nodes[:at], c.name); names != nil {
+				c.name, c.nth = names[at], 0
+			}
+			s.columns = append(s.columns, c)
 		}
 	}
 	s.outputs = len(s.columns)
@@ -238,16 +248,16 @@ func (s *Scan) addColumn(name string) error {
 	if n == nil {
 		return &Error{f.src.Name, -1, name, -1, ErrNoColumn}
 	}
-	if err := f.checkUnique(name); err != nil {
+	if err := s.checkUnique(f, name); err != nil {
 		return err
 	}
 	s.columns = append(s.columns, scanColumn{name: name, node: n})
 	return nil
 }
 
-// checkUnique returns an error if a file has several columns of a name.
-func (f *dataFile) checkUnique(name string) error {
-	if count := countNamed(f.nodes, name); count > 1 {
+// checkUnique returns an error if a file has several columns of a name, unless they have numbers.
+func (s *Scan) checkUnique(f *dataFile, name string) error {
+	if count := countNamed(f.nodes, name); count > 1 && !s.o.NumberNames {
 		return &Error{
 			f.src.Name, -1, name, -1,
 			fmt.Errorf("%w: %d columns have this name; Options.Positions selects by position", ErrNoColumn, count),

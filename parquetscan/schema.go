@@ -27,7 +27,8 @@ type node struct {
 	// above is the least definition level at which the field has a slot: the enclosing element, or the row, is present.
 	above    int
 	children []*node
-	leaf     *leaf // nil if the field is nested
+	leaf     *leaf  // nil if the field is nested
+	empty    string // the path of a group without fields in the column, "" if there is none
 	// fixed means, for a List, that by Arrow's schema in the file all rows have dim elements, none of them NULL.
 	fixed bool
 	dim   int
@@ -169,7 +170,7 @@ func (b *schemaBuilder) content(n schema.Node, name string, def, above, rep int,
 	out := &node{field: column.Field{Name: name, Nullable: nullable}, def: def, rep: rep, above: above}
 	switch {
 	case group.NumFields() == 0:
-		return nil, fmt.Errorf("%w: group %s without fields", ErrUnsupported, path)
+		return nil, fmt.Errorf("%w: group %s without fields", ErrUnsupported, path) // withoutEmptyGroups removes them
 	case isList(group) || isSet(group):
 		out.field.Type.Kind = column.List
 		repeated := group.Field(0)
@@ -419,7 +420,8 @@ func unitOf(u schema.TimeUnitType) column.Unit {
 // lookup returns the first node with a dotted path: a field, or a field in a Struct.
 func lookup(nodes []*node, path string) *node { return lookupNth(nodes, path, 0) }
 
-// lookupNth returns field number nth of the fields with a name, or, as lookup, a field in a Struct.
+// lookupNth returns field number nth of the fields with a name, or, as lookup, a field with a numbered name or in a
+// Struct.
 func lookupNth(nodes []*node, path string, nth int) *node {
 	for _, n := range nodes {
 		if n.field.Name == path {
@@ -427,6 +429,11 @@ func lookupNth(nodes []*node, path string, nth int) *node {
 				return n
 			}
 			nth--
+		}
+	}
+	if i := strings.LastIndexByte(path, '_'); i >= 0 && countNamed(nodes, path[:i]) > 1 {
+		if at := slices.Index(numberedNames(nodes), path); at >= 0 {
+			return nodes[at]
 		}
 	}
 	for _, n := range nodes {
@@ -438,6 +445,25 @@ func lookupNth(nodes []*node, path string, nth int) *node {
 		}
 	}
 	return nil
+}
+
+// numberedNames returns the names of fields, with a number for each that has the name of an earlier one: n, n_1, n_2. A
+// name of a field is no numbered name.
+func numberedNames(nodes []*node) []string {
+	names, taken := make([]string, len(nodes)), map[string]bool{}
+	for _, n := range nodes {
+		taken[n.field.Name] = true
+	}
+	for i, n := range nodes {
+		name := n.field.Name
+		if countNamed(nodes[:i], name) > 0 {
+			for k := 1; taken[name]; k++ {
+				name = fmt.Sprintf("%s_%d", n.field.Name, k)
+			}
+		}
+		names[i], taken[name] = name, true
+	}
+	return names
 }
 
 // countNamed returns how many of the fields have a name.

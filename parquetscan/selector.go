@@ -47,7 +47,7 @@ func (s *Scan) addSelector() error {
 func (s *Scan) addOnce(names []string) ([]int, error) {
 	var positions []int
 	for _, name := range names {
-		if err := s.ds.files[0].checkUnique(name); err != nil {
+		if err := s.checkUnique(s.ds.files[0], name); err != nil {
 			return nil, err
 		}
 		at := slices.IndexFunc(s.columns, func(c scanColumn) bool { return c.name == name })

@@ -482,7 +482,7 @@ func TestHostileVectors(t *testing.T) {
 		"page ends 4 bytes too early":           file(1, page(4, levels(append(run(1, 0), run(3, 1)...)...), levels(run(4, 1)...), four[:12]...)),
 		"levels are longer than their page":     file(1, page(4, []byte{200, 0, 0, 0}, nil)),
 		"value 3 has more than 1 bits":          file(1, page(4, levels(append(run(1, 0), run(3, 3)...)...), levels(run(4, 1)...), four...)),
-		"column chunk ends 1 rows too early":    file(1),
+		"column chunk of 0 bytes":               file(1),
 		"page header is longer than its column": file(1, []byte{0x15}),
 	} {
 		allocated, err := readError(t, b, Config{}, Options{MaxBatchBytes: fuzzLimit, Vectors: []string{"v"}})

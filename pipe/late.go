@@ -99,7 +99,7 @@ func (n *lateNode) run(ctx context.Context, f emit) error {
 
 // count adds the bytes of the columns in the row groups of the rows.
 func (n *lateNode) count(ascending []int64) error {
-	scan, err := n.source.files.Scan(parquetscan.Options{Columns: n.columns})
+	scan, err := n.source.files.Scan(parquetscan.Options{Columns: n.columns, NumberNames: true})
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (n *lateNode) read(ctx context.Context, b *column.Batch) (*column.Batch, er
 		return nil, err
 	}
 	ascending := slices.Sorted(slices.Values(numbers))
-	o := parquetscan.Options{Columns: n.columns, Lists: n.source.listsAmong(n.columns)}
+	o := parquetscan.Options{Columns: n.columns, Lists: n.source.listsAmong(n.columns), NumberNames: true}
 	read, err := n.source.files.Rows(ctx, o, ascending)
 	if err != nil {
 		return nil, err

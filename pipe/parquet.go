@@ -54,18 +54,28 @@ type openedParquet struct {
 // newOpenedParquet returns a source, whose columns named in lists are read as lists, if it has them.
 func newOpenedParquet(files *parquetscan.Dataset, lists []string, done func() error) (opened, error) {
 	o := &openedParquet{files: files, done: done}
-	fields := files.Schema()
+	if err := o.readSchema(); err != nil {
+		return nil, err
+	}
 	for _, name := range lists {
-		if fields.Index(name) >= 0 {
+		if o.fields.Index(name) >= 0 {
 			o.lists = append(o.lists, name)
 		}
 	}
-	scan, err := files.Scan(parquetscan.Options{Lists: o.lists})
+	if len(o.lists) == 0 {
+		return o, nil
+	}
+	return o, o.readSchema()
+}
+
+// readSchema sets the columns of the files.
+func (o *openedParquet) readSchema() error {
+	scan, err := o.files.Scan(parquetscan.Options{Lists: o.lists, NumberNames: true})
 	if err != nil {
-		return nil, failed("Parquet", quoted(files.Files()), err)
+		return failed("Parquet", quoted(o.files.Files()), err)
 	}
 	o.fields = scan.Schema()
-	return o, nil
+	return nil
 }
 
 // listsAmong returns the columns among names that are read as lists.
@@ -87,7 +97,7 @@ func (o *openedParquet) push(conditions []conjunct) (rest []conjunct) {
 		bound, ok := c.program.Bound()
 		f := filterOf(bound)
 		if ok {
-			_, err := o.files.Scan(parquetscan.Options{Columns: []string{}, Filter: f})
+			_, err := o.files.Scan(parquetscan.Options{Columns: []string{}, Filter: f, NumberNames: true})
 			ok = err == nil
 		}
 		if !ok {
@@ -158,7 +168,8 @@ func (o *openedParquet) scan(p *plan, columns []string) (node, error) {
 		columns = []string{}
 	}
 	options := parquetscan.Options{
-		Columns: columns, Workers: p.workers(), Selector: o.selector(), Narrow: o.narrows, Lengths: o.lengths,
+		Columns: columns, NumberNames: true, Workers: p.workers(), Selector: o.selector(), Narrow: o.narrows,
+		Lengths: o.lengths,
 	}
 	if o.numbered {
 		options.RowNumbers = rowNumbers

@@ -19,7 +19,7 @@ func (op *groupOp) fromStatistics(p *plan, source opened) node {
 	if !ok || len(op.keys) > 0 || len(op.aggregates) == 0 || len(o.filter)+len(o.selected) > 0 {
 		return nil
 	}
-	scan, err := o.files.Scan(parquetscan.Options{Columns: []string{}})
+	scan, err := o.files.Scan(parquetscan.Options{Columns: []string{}, NumberNames: true})
 	if err != nil {
 		return nil
 	}
