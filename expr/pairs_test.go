@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// All pairs of types of numbers at their boundaries, beside exact numbers.
+
+// boundaries returns a column of a type of numbers with its boundary values, and those of the other types.
+func boundaries(t column.Type) column.Column {
+	ints := []int64{0, 1, -1, 2, 127, 128, -128, -129, 255, 256, 32767, 32768, 65535, 65536, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 32}
+	ints = append(ints, 1<<53, 1<<53+1, -1<<53-1, math.MaxInt64-1, math.MaxInt64, math.MinInt64, math.MinInt64+1)
+	switch t.Kind {
+	case column.Int8:
+		return ofBoundaries[int8](ints, func(v int64) (int8, bool) { return int8(v), int64(int8(v)) == v })
+	case column.Int16:
+		return ofBoundaries[int16](ints, func(v int64) (int16, bool) { return int16(v), int64(int16(v)) == v })
+	case column.Int32:
+		return ofBoundaries[int32](ints, func(v int64) (int32, bool) { return int32(v), int64(int32(v)) == v })
+	case column.Uint8:
+		return ofBoundaries[uint8](ints, func(v int64) (uint8, bool) { return uint8(v), int64(uint8(v)) == v })
+	case column.Uint16:
+		return ofBoundaries[uint16](ints, func(v int64) (uint16, bool) { return uint16(v), int64(uint16(v)) == v })
+	case column.Uint32:
+		return ofBoundaries[uint32](ints, func(v int64) (uint32, bool) { return uint32(v), int64(uint32(v)) == v })
+	case column.Uint64:
+		var values []uint64
+		for _, v := range ints {
+			if v >= 0 {
+				values = append(values, uint64(v))
+			}
+		}
+		return column.Of("", append(values, 1<<63, 1<<63+1, 1<<63+2048, math.MaxUint64-2047, math.MaxUint64-1, math.MaxUint64))
+	case column.Float16: // 0, -0, 1, 1.5, 128, 255.875, 65504, -0.5, the least, infinities, NaN
+		c := column.Of("", []uint16{0, 0x8000, 0x3c00, 0x3e00, 0x5800, 0x5bff, 0x7bff, 0xb800, 1, 0x7c00, 0xfc00, 0x7e00})
+		return typed(c, t)
+	case column.Float32:
+		var values []float32
+		for _, v := range ints {
+			values = append(values, float32(v), float32(v)+0.5)
+		}
+		return column.Of("", append(values, 1<<63, 1<<64, -1<<63, math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0.1))
+	case column.Float64:
+		var values []float64
+		for _, v := range ints {
+			values = append(values, float64(v), float64(v)+0.5, float64(v)-0.25)
+		}
+		values = append(values, 1<<63, 1<<64, -1<<63, math.Nextafter(1<<63, 0), math.Nextafter(1<<64, 0), math.Nextafter(1<<63, 1e300),
+			math.Nextafter(-1<<63, -1e300), math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), 0.1)
+		return column.Of("", values)
+	case column.Decimal64:
+		return typed(column.Of("", []int64{0, 1, -1, 99, 100, 101, 25500, 25550, -12800, 999_999_999_999_999_999, -999_999_999_999_999_999}), t)
+	}
+	return column.Of("", ints)
+}
+
+func ofBoundaries[T column.Value](ints []int64, of func(int64) (T, bool)) column.Column {
+	var values []T
+	for _, v := range ints {
+		if n, ok := of(v); ok {
+			values = append(values, n)
+		}
+	}
+	return column.Of("", values)
+}
+
+var numberTypes = []column.Type{
+	{Kind: column.Int8}, {Kind: column.Int16}, {Kind: column.Int32}, {Kind: column.Int64}, {Kind: column.Uint8}, {Kind: column.Uint16},
+	{Kind: column.Uint32}, {Kind: column.Uint64}, {Kind: column.Float16}, {Kind: column.Float32}, {Kind: column.Float64},
+	{Kind: column.Decimal64, Precision: 18, Scale: 2},
+}
+
+// exactOrder compares two values of the reference: exact numbers, and floats that are none. NaN is the greatest.
+func exactOrder(a, b any) int {
+	rank := func(v any) (int, *big.Rat) {
+		switch v := v.(type) {
+		case *big.Int:
+			return 0, new(big.Rat).SetInt(v)
+		case float64:
+			switch {
+			case math.IsNaN(v):
+				return 2, nil
+			case math.IsInf(v, 0):
+				return int(math.Copysign(1, v)), nil
+			}
+			return 0, new(big.Rat).SetFloat64(v)
+		}
+		panic(fmt.Sprintf("%T", v))
+	}
+	ra, x := rank(a)
+	rb, y := rank(b)
+	if ra != rb || x == nil {
+		return cmp.Compare(ra, rb)
+	}
+	return x.Cmp(y)
+}
+
+// pairsOf returns a batch of all pairs of values of two columns, a and b, and a further one, c, of the values of b in
+// another order.
+func pairsOf(x, y column.Column) *column.Batch {
+	var left, right, other []int32
+	for i := range x.Len {
+		for k := range y.Len {
+			left, right, other = append(left, int32(i)), append(right, int32(k)), append(other, int32((k+i)%y.Len))
+		}
+	}
+	take := func(name string, c column.Column, rows []int32) column.Column {
+		b, err := column.NewBatch(c).Take(rows)
+		if err != nil {
+			panic(err)
+		}
+		b.Columns[0].Name = name
+		return b.Columns[0]
+	}
+	x.Name, y.Name = "x", "y"
+	return column.NewBatch(take("a", x, left), take("b", y, right), take("c", y, other))
+}
+
+func TestPairsOfNumbersCompareExactly(t *testing.T) {
+	for _, ta := range numberTypes {
+		for _, tb := range numberTypes {
+			if (ta.Kind == column.Decimal64) != (tb.Kind == column.Decimal64) {
+				continue // decimals compare with decimals of one scale
+			}
+			b := pairsOf(boundaries(ta), boundaries(tb))
+			at := func(name string, row int) any { return referenceColumn(b.Column(name), row) }
+			order := func(row int) int { return exactOrder(at("a", row), at("b", row)) }
+			for text, want := range map[string]func(row int) bool{
+				"a = b": func(r int) bool { return order(r) == 0 }, "a <> b": func(r int) bool { return order(r) != 0 },
+				"a < b": func(r int) bool { return order(r) < 0 }, "a <= b": func(r int) bool { return order(r) <= 0 },
+				"a > b": func(r int) bool { return order(r) > 0 }, "a >= b": func(r int) bool { return order(r) >= 0 },
+				"a in (b, c)": func(r int) bool { return order(r) == 0 || exactOrder(at("a", r), at("c", r)) == 0 },
+				"a between b and c": func(r int) bool {
+					return order(r) >= 0 && exactOrder(at("a", r), at("c", r)) <= 0
+				},
+			} {
+				requireSelects(t, b, text, want)
+				requireSelects(t, b, "not ("+text+")", func(r int) bool { return !want(r) })
+				requireSelects(t, b, "case when "+text+" then true else false end", want)
+			}
+		}
+	}
+}
+
+func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
+	for _, ta := range numberTypes {
+		x := boundaries(ta)
+		x.Name = "a"
+		b := column.NewBatch(x)
+		for _, tb := range numberTypes {
+			if ta.Kind == column.Decimal64 || tb.Kind == column.Decimal64 || tb.Kind == column.Float16 {
+				continue // 0.1 beside a decimal is a tenth
+			}
+			literals := boundaries(tb)
+			for i := range literals.Len {
+				value, exact := literals.Value(i), referenceColumn(&literals, i)
+				order := func(row int) int { return exactOrder(referenceColumn(&x, row), exact) }
+				l := Lit(value).String()
+				for text, want := range map[string]func(row int) bool{
+					"a = " + l: func(r int) bool { return order(r) == 0 }, "a <> " + l: func(r int) bool { return order(r) != 0 },
+					"a < " + l: func(r int) bool { return order(r) < 0 }, l + " >= a": func(r int) bool { return order(r) <= 0 },
+					"a > " + l: func(r int) bool { return order(r) > 0 }, l + " <= a": func(r int) bool { return order(r) >= 0 },
+					"a in (" + l + ")":     func(r int) bool { return order(r) == 0 },
+					"a not in (" + l + ")": func(r int) bool { return order(r) != 0 },
+					l + " in (a)":          func(r int) bool { return order(r) == 0 },
+				} {
+					requireSelects(t, b, text, want)
+				}
+			}
+		}
+	}
+}
+
+// requireSelects compares the selected rows of a batch, and of each of its rows alone, with those that want selects.
+func requireSelects(t *testing.T, b *column.Batch, text string, want func(row int) bool) {
+	t.Helper()
+	e, err := Parse(text)
+	require.NoError(t, err, text)
+	p, err := Compile(e, b.Schema())
+	require.NoError(t, err, "%s of %v", text, b.Schema())
+	var rows []int32
+	for i := range b.Rows {
+		if want(i) {
+			rows = append(rows, int32(i))
+		}
+	}
+	got, err := p.Select(b, nil)
+	require.NoError(t, err, text)
+	if slices.Equal(rows, got) {
+		return
+	}
+	for i := range b.Rows {
+		if want(i) != slices.Contains(got, int32(i)) {
+			values := ""
+			for k := range b.Columns {
+				c := &b.Columns[k]
+				values += fmt.Sprintf(" %s = %v %s", c.Name, c.Type, c.Format(i, math.MaxInt))
+			}
+			require.Fail(t, "a row", "%s: selected %v:%s", text, !want(i), values)
+		}
+	}
+}
