@@ -42,8 +42,7 @@ func (l *limiter) succeed(began, now time.Time, full bool) {
 	l.latency += (took - l.latency) / minSamples
 	l.samples++
 	l.measure(began, now)
-	base := l.base()
-	slow := base > 0 && l.latency > latencyRatio*base+float64(latencySlack)
+	slow := l.latency > latencyRatio*l.base()+float64(latencySlack)
 	switch {
 	case slow && l.samples >= minSamples && began.After(l.cut):
 		l.decrease(now, .7)
