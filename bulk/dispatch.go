@@ -226,9 +226,9 @@ func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task,
 		w.split(t, err)
 	case rejected:
 		w.mu.Unlock() // the slot of the target is free while the program handles the row
-		done := w.reject(&t, err)
+		w.reject(&t, err)
 		w.mu.Lock()
-		w.finishRejected(t, err, done)
+		w.drop(t, err)
 	}
 	// w.mu is held since the task has ended: when no task is left, all workers are idle
 	if next, more = w.begin(t.target); !more {
@@ -273,7 +273,7 @@ func (w *Writer) release(t *target, began, now time.Time, err error) {
 	switch {
 	case err == nil:
 		t.limit.succeed(began, now, full)
-	case w.ctx.Err() == nil && isOfNode(err):
+	case isOfNode(err):
 		t.limit.fail(began, now)
 	}
 }
@@ -308,7 +308,7 @@ func (w *Writer) finish(t task) {
 	}
 }
 
-// drop ends a row that is not done. err is that of its last attempt. Callers hold w.mu.
+// drop ends a row that failed with err. Unless it is done, it may be in doubt. Callers hold w.mu.
 func (w *Writer) drop(t task, err error) {
 	if !w.repeatable && vecql.MayHaveApplied(err) {
 		w.ledger.doubt(t.job.sets, t.index(), t.rows)

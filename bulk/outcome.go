@@ -66,36 +66,26 @@ func (w *Writer) mayReject() bool {
 	return n <= uint64(w.o.MaxRejected) || float64(n) <= w.o.MaxRejectedPercent/100*float64(rows)
 }
 
-// reject passes a row that failed for good to the program, or stops the writer. It reports whether the row is done. A
-// writer that has stopped leaves the row to the next run, as those that Close has canceled.
-func (w *Writer) reject(t *task, err error) (done bool) {
+// reject passes a row that failed for good to the program, or stops the writer. A writer that has stopped leaves the
+// row to the next run, as those that Close has canceled. The caller then drops the task.
+func (w *Writer) reject(t *task, err error) {
 	w.sink.Lock()
 	defer w.sink.Unlock()
 	if w.errorOf(nil) != nil {
-		return false
+		return
 	}
 	r := Rejection{Source: t.job.source, Index: t.index(), Attempts: t.attempts, Err: err}
 	t.job.rows.describe(&r, t.row)
 	if !w.mayReject() {
 		w.fail(&RejectedError{Rows: w.count.rejected.Load() + 1, Last: r})
-		return false
+		return
 	}
 	if err := w.callRejected(r); err != nil {
 		w.fail(fmt.Errorf("bulk: Options.Rejected: %w", err))
-		return false
+		return
 	}
 	w.count.rejected.Add(1)
 	w.ledger.reject(t.job.sets, t.index(), t.rows)
-	return true
-}
-
-// finishRejected ends a row that failed with err, after reject has returned done. Callers hold w.mu.
-func (w *Writer) finishRejected(t task, err error, done bool) {
-	if done {
-		w.finish(t)
-	} else {
-		w.drop(t, err)
-	}
 }
 
 func (w *Writer) callRejected(r Rejection) error {

@@ -227,10 +227,10 @@ func (w *Writer) acceptFailed(t task, err error) error {
 	if stopped != nil {
 		return stopped
 	}
-	done := w.reject(&t, err)
+	w.reject(&t, err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.finishRejected(t, err, done)
+	w.drop(t, err)
 	return w.err
 }
 
