@@ -23,6 +23,7 @@ type site struct {
 	function   string
 	operator   string
 	old, new   string // as printed, on one line
+	from, to   int    // offsets of the text that is printed
 	nth        int    // from 2 for equal changes of a function
 	begin, end int    // offsets of the text that is replaced
 	text       string // the text that replaces
@@ -183,7 +184,7 @@ func (f *finder) condition(n *ast.IfStmt) {
 func (f *finder) once(n ast.Stmt, body *ast.BlockStmt) {
 	if count := len(body.List); count > 0 && !leaves(body.List[count-1]) {
 		head := oneLine(f.file.between(n.Pos(), body.Lbrace))
-		f.add("once", body.Rbrace, body.End(), "; break }", head, "one iteration of "+head)
+		f.add("once", span{n.Pos(), body.Lbrace}, span{body.Rbrace, body.End()}, "; break }", "one iteration of "+head)
 	}
 }
 
@@ -218,8 +219,7 @@ func (f *finder) results(n *ast.ReturnStmt, stack []ast.Node) {
 			continue
 		}
 		if text != "" {
-			whole := oneLine(f.file.between(n.Pos(), e.Pos()) + text + f.file.between(e.End(), n.End()))
-			f.add(operator, e.Pos(), e.End(), text, oneLine(f.text(n)), whole)
+			f.within(operator, n, spanOf(e), text)
 		}
 	}
 }
@@ -261,7 +261,8 @@ func (f *finder) clause(n ast.Stmt, list []ast.Expr, body []ast.Stmt) {
 		return
 	}
 	head, _, _ := strings.Cut(f.text(n), "\n")
-	f.add("case", n.Pos(), n.End(), "", oneLine(head), "")
+	shown := span{n.Pos(), n.Pos() + token.Pos(len(head))}
+	f.add("case", shown, spanOf(n), "", "")
 	for i, e := range list {
 		if len(list) == 1 {
 			break
@@ -272,8 +273,8 @@ func (f *finder) clause(n ast.Stmt, list []ast.Expr, body []ast.Stmt) {
 		} else {
 			begin = list[i-1].End()
 		}
-		f.add("case", begin, end, "", oneLine(head),
-			oneLine(f.file.between(n.Pos(), begin)+strings.TrimPrefix(head, f.file.between(n.Pos(), end))))
+		rest := strings.TrimPrefix(head, f.file.between(n.Pos(), end))
+		f.add("case", shown, span{begin, end}, "", f.file.between(n.Pos(), begin)+rest)
 	}
 }
 
@@ -296,9 +297,7 @@ func (f *finder) arguments(n *ast.CallExpr) {
 			!types.Identical(f.info.TypeOf(a), f.info.TypeOf(b)) {
 			continue
 		}
-		text := f.text(b) + ", " + f.text(a)
-		whole := oneLine(f.file.between(n.Pos(), a.Pos()) + text + f.file.between(b.End(), n.End()))
-		f.add("swap", a.Pos(), b.End(), text, oneLine(f.text(n)), whole)
+		f.within("swap", n, span{a.Pos(), b.End()}, f.text(b)+", "+f.text(a))
 	}
 }
 
@@ -332,7 +331,7 @@ func (f *finder) fields(n *ast.CompositeLit) {
 		} else if i > 0 {
 			begin = n.Elts[i-1].End()
 		}
-		f.add("field", begin, end, "", oneLine(f.text(n.Type))+"{ "+oneLine(f.text(e))+" }", oneLine(f.text(n.Type))+"{ }")
+		f.add("field", spanOf(e), span{begin, end}, "", "")
 	}
 }
 
@@ -363,30 +362,41 @@ func (f *finder) text(n ast.Node) string {
 	return f.file.between(n.Pos(), n.End())
 }
 
+// A span is a part of the source.
+type span struct{ begin, end token.Pos }
+
+func spanOf(n ast.Node) span { return span{n.Pos(), n.End()} }
+
 // replace replaces an expression. shown is printed in place of an unlike text that compiles.
 func (f *finder) replace(operator string, n ast.Node, text, shown string) {
 	if shown == "" {
 		shown = text
 	}
-	f.add(operator, n.Pos(), n.End(), text, oneLine(f.text(n)), oneLine(shown))
+	f.add(operator, spanOf(n), spanOf(n), text, shown)
 }
 
 // wrap puts text before and after a node.
 func (f *finder) wrap(operator string, n ast.Node, before, after, shown string) {
-	f.add(operator, n.Pos(), n.End(), before+f.text(n)+after, oneLine(f.text(n)), shown)
+	f.add(operator, spanOf(n), spanOf(n), before+f.text(n)+after, shown)
 }
 
 // change changes the token of a node.
 func (f *finder) change(operator string, n ast.Node, at token.Pos, old, text string) {
-	end := at + token.Pos(len(old))
-	f.add(operator, at, end, text, oneLine(f.text(n)),
-		oneLine(f.file.between(n.Pos(), at)+text+f.file.between(end, n.End())))
+	f.within(operator, n, span{at, at + token.Pos(len(old))}, text)
 }
 
-func (f *finder) add(operator string, begin, end token.Pos, text, old, shown string) {
-	f.sites = append(f.sites, &site{
-		dir: f.dir, file: f.file, original: f.function, function: functionName(f.function),
-		operator: operator, old: old, new: shown,
-		begin: f.file.offset(begin), end: f.file.offset(end), text: text,
-	})
+// within replaces a part of a node, which is printed as a whole.
+func (f *finder) within(operator string, n ast.Node, part span, text string) {
+	f.add(operator, spanOf(n), part, text, f.file.between(n.Pos(), part.begin)+text+f.file.between(part.end, n.End()))
+}
+
+// add adds the site that replaces a part of the source by text. In its place the span shown is printed, and newText.
+func (f *finder) add(operator string, shown, part span, text, newText string) {
+	s := &site{
+		dir: f.dir, file: f.file, original: f.function, function: functionName(f.function), operator: operator,
+		from: f.file.offset(shown.begin), to: f.file.offset(shown.end), new: oneLine(newText),
+		begin: f.file.offset(part.begin), end: f.file.offset(part.end), text: text,
+	}
+	s.old = oneLine(f.file.text[s.from:s.to])
+	f.sites = append(f.sites, s)
 }

@@ -61,7 +61,10 @@ const slowTests = "^(TestOnServer|TestMillion.*)$"
 
 // key names a site in results and in the list of justified survivors.
 func (s *site) key() string {
-	k := fmt.Sprintf("%s: %s: %s -> %s", s.functionKey(), s.operator, s.old, s.new)
+	k := fmt.Sprintf("%s: %s: %s", s.functionKey(), s.operator, s.old)
+	if s.new != "" {
+		k += " -> " + s.new
+	}
 	if s.nth > 1 {
 		k += fmt.Sprintf(" #%d", s.nth)
 	}
@@ -78,18 +81,18 @@ func (s *site) functionKey() string {
 
 // position returns FILE:LINE.
 func (s *site) position() string {
-	return fmt.Sprintf("%s:%d", s.file.path, 1+strings.Count(s.file.text[:s.begin], "\n"))
+	return fmt.Sprintf("%s:%d", s.file.path, 1+strings.Count(s.file.text[:s.from], "\n"))
 }
 
 // diff returns the changed line before and after, in the form of a unified diff.
 func (s *site) diff() string {
-	first := strings.LastIndex(s.file.text[:s.begin], "\n") + 1
-	after, _, _ := strings.Cut(s.file.text[s.begin:], "\n")
-	line := oneLine(s.file.text[first:s.begin] + after)
-	if !strings.Contains(line, s.old) {
-		return fmt.Sprintf("- %s\n+ %s", s.old, s.new)
+	text := s.file.text
+	first, end := strings.LastIndex(text[:s.from], "\n")+1, s.from+strings.Index(text[s.from:], "\n")
+	changed := text[first:s.from] + s.new
+	if s.to < end {
+		changed += text[s.to:end]
 	}
-	return fmt.Sprintf("- %s\n+ %s", line, strings.Replace(line, s.old, s.new, 1))
+	return fmt.Sprintf("- %s\n+ %s", oneLine(text[first:end]), oneLine(changed))
 }
 
 // A loader type-checks packages with the export data of their imports.
