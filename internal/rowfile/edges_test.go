@@ -21,8 +21,19 @@ import (
 
 func TestDialectRefusesLineEndsOtherAlphabetsAndEqualBytes(t *testing.T) {
 	for _, d := range []Dialect{
-		{Comma: '\n'}, {Comma: '\r'}, {Comma: 0x80}, {Quote: 0xff}, {Escape: '\n'}, {Comment: 0xc3}, {Quote: ','}, {Escape: ','}, {Escape: '"'},
-		{Comment: ','}, {Comment: '"'}, {Comma: ';', Escape: ';'}, {Quote: '\'', Comment: '\''},
+		{Comma: '\n'},
+		{Comma: '\r'},
+		{Comma: 0x80},
+		{Quote: 0xff},
+		{Escape: '\n'},
+		{Comment: 0xc3},
+		{Quote: ','},
+		{Escape: ','},
+		{Escape: '"'},
+		{Comment: ','},
+		{Comment: '"'},
+		{Comma: ';', Escape: ';'},
+		{Quote: '\'', Comment: '\''},
 	} {
 		_, err := d.withDefaults()
 		require.ErrorContains(t, err, "cannot separate or quote fields", "%+v", d)
