@@ -193,7 +193,7 @@ func TestVerbsThatPrepareHaveTheOptions(t *testing.T) {
 			began := time.Now()
 			require.ErrorIs(t, prepare(s.Query(insert).RequestTimeout(100*time.Millisecond)), ErrTimeoutNoResponse, name)
 			require.Equal(t, 100*time.Millisecond, time.Since(began), name)
-				time.Sleep(time.Minute) // the PREPAREs have ended
+			time.Sleep(time.Minute) // the PREPAREs have ended
 			failPrepares(c, CodeServer, 9)
 			asked := 0
 			policy := retryFunc(func(a Attempt) Decision {

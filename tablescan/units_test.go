@@ -14,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/paging"
 )
 
 // Checkpoints, plans, positions, page sizes and progress by themselves.
@@ -206,7 +207,7 @@ func TestProgressOfParts(t *testing.T) {
 // TestMayRepeat distinguishes failures that may pass from those that stay.
 func TestMayRepeat(t *testing.T) {
 	for err, want := range map[error]bool{
-		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, errSameState: true,
+		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, paging.ErrRepeated: true,
 		serverError(vecql.CodeServer): true, serverError(vecql.CodeReadTimeout): true, serverError(vecql.CodeInvalid): false,
 		vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
 	} {
