@@ -3,9 +3,12 @@
 package rowfile
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -174,6 +177,35 @@ func TestKeysOfMapsAreUnique(t *testing.T) {
 		require.Contains(t, readText(t, Options{Format: JSON, Fields: column.Schema{f}}, text)[0], "a key occurs twice", text)
 	}
 	require.Equal(t, []string{"map[1:a 2:b]", "map[1:c]"}, readText(t, Options{Format: JSON, Fields: column.Schema{m}}, `{"m":{"1":"a","2":"b"}}`+"\n"+`{"m":{"1":"c"}}`))
+}
+
+// TestClaimsOfArrowFiles reads a short file whose first message claims 2 GiB of metadata, then one that claims a body.
+func TestClaimsOfArrowFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	writeFile(t, path, WriterOptions{}, column.NewBatch(column.Of("id", []int32{1})))
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	failed := 0
+	for at := 8; at+8 <= len(data); at += 4 {
+		damaged := bytes.Clone(data)
+		binary.LittleEndian.PutUint64(damaged[at:], 1<<40+1<<31-1)
+		require.NoError(t, os.WriteFile(path, damaged, 0o666))
+		for name, o := range map[string]Options{path: {}, Stdin: {Format: Arrow, Stdin: bytes.NewReader(damaged)}} {
+			in, err := Open(o, name)
+			require.NoError(t, err)
+			for _, err := range in.Batches(t.Context()) {
+				if err != nil {
+					require.ErrorContains(t, err, "read "+name)
+					failed++
+				}
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	require.Greater(t, failed, 20)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(data))*8<<20, "a few MiB for each file")
 }
 
 // TestUnusedFields names the fields for which there is no column.

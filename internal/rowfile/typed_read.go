@@ -13,10 +13,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/internal/arrowstream"
 	"github.com/vecql/vecql/parquetscan"
 )
 
@@ -89,9 +88,9 @@ func (in *Input) readArrow(file inputFile, r *bufio.Reader, f func(*column.Batch
 		_, _ = r.Discard(len(magicArrow) + 2) // the padding, too
 	}
 	if head, _ := r.Peek(len(arrowMarker)); string(head) != string(arrowMarker) {
-		return fail(errors.New("not Arrow IPC")) // arrow-go would take the bytes for a length, and allocate it
+		return fail(errors.New("not Arrow IPC"))
 	}
-	records, err := ipc.NewReader(r)
+	records, err := arrowstream.NewReader(r)
 	if err != nil {
 		return fail(err)
 	}
