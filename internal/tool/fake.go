@@ -55,12 +55,14 @@ native protocol, with tables, consistency levels and events, in the memory of th
 process. Any driver can use it. Node number n listens on the n-th address from
 --address on; --port 0 chooses free ports of one address.
 
-Tests change nodes, inject faults and read what clients have sent over HTTP:
+Tests change nodes, inject faults and read what clients have sent over HTTP. The
+server answers its own address and localhost only, no page of another origin, and
+takes content of the types application/json and application/cql, or without a type:
 
 ` + indented(fakehttp.Help),
 		Example: `  vecql fake --file schema.cql --load shop.items=items.parquet
   vecql fake --nodes 3 --scylla --tablets 8 --port 0 --json
-  curl localhost:9080/faults -d '{"op": "EXECUTE", "error": {"code": "OVERLOADED"}}'
+  curl localhost:9080/faults --json '{"op": "EXECUTE", "error": {"code": "OVERLOADED"}}'
   curl 'localhost:9080/requests?statement=INSERT'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c.Context()) },
@@ -110,7 +112,8 @@ func (x *fakeServer) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--control: %w", err)
 	}
-	server := &http.Server{Handler: fakehttp.New(x.cluster, x.session, log), ReadHeaderTimeout: 10 * time.Second}
+	handler := fakehttp.Guard(fakehttp.New(x.cluster, x.session, log), x.control)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	defer func() { _ = server.Close() }()

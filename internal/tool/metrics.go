@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/internal/fakehttp"
 )
 
 // The metrics of long work, in Prometheus' text format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats).
@@ -56,7 +57,7 @@ func (e *env) serveMetrics(now func() state) (stop func(), err error) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(content.text()) // the client may have left
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: fakehttp.Guard(mux, e.metricsListen), ReadHeaderTimeout: 10 * time.Second}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
