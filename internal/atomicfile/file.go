@@ -158,9 +158,9 @@ func (f *File) Abort() error {
 	return os.Remove(name)
 }
 
-// Replace replaces a file by one with this content, and keeps its permissions; a new file is readable by its owner only.
-// Its temporary file has one name, so that a process which is killed often leaves one such file at most. One process at
-// a time may replace a file.
+// Replace replaces a file by one with this content, and keeps its permissions; a new file is readable by its owner
+// only. Its temporary file has one name, so that a process which is killed often leaves one such file at most. One
+// process at a time may replace a file.
 func Replace(path string, content []byte) error {
 	f, err := locate(path)
 	if err != nil {

@@ -29,8 +29,9 @@ type Plan struct {
 	lists     []string // names of timed columns whose elements cannot be written with times of their own
 	noTimes   bool
 
-	ttl, writeTime string          // names of the columns that Split adds
-	names          map[string]bool // of all columns of source and target
+	ttl, writeTime string            // names of the columns that Split adds
+	timeNames      map[int][2]string // of the write time and the time to live of a timed column
+	names          map[string]bool   // of all columns of source and target
 	statements     []statement
 }
 
@@ -87,6 +88,11 @@ func newPlan(source, target *vecql.TableMetadata, cfg Config) (*Plan, error) {
 		}
 	}
 	p.ttl, p.writeTime = p.unused("ttl"), p.unused("writetime")
+	p.timeNames = map[int][2]string{}
+	for _, i := range p.timed {
+		name := p.columns[i].Name
+		p.timeNames[i] = [2]string{p.unused("writetime(" + name + ")"), p.unused("ttl(" + name + ")")}
+	}
 	return p, nil
 }
 
@@ -134,16 +140,10 @@ func (p *Plan) Lists() []string { return p.lists }
 func (p *Plan) CollectionTimes() (names []string) {
 	for _, i := range p.timed {
 		if schema.IsMultiCell(p.columns[i]) {
-			write, ttl := timeNames(p.columns[i].Name)
-			names = append(names, write, ttl)
+			names = append(names, p.timeNames[i][0], p.timeNames[i][1])
 		}
 	}
 	return names
-}
-
-// timeNames returns the names of the times of a column, as in the result of a SELECT.
-func timeNames(column string) (write, ttl string) {
-	return "writetime(" + column + ")", "ttl(" + column + ")"
 }
 
 // Fields returns the columns of batches, with names as in the result of the SELECT.
@@ -152,9 +152,8 @@ func (p *Plan) Fields() (fields column.Schema) {
 		fields = append(fields, codec.ColumnField(c.Name, c.Type))
 	}
 	for _, i := range p.timed {
-		writeName, ttlName := timeNames(p.columns[i].Name)
 		write, ttl := timeTypes(p.columns[i])
-		fields = append(fields, codec.ColumnField(writeName, write), codec.ColumnField(ttlName, ttl))
+		fields = append(fields, codec.ColumnField(p.timeNames[i][0], write), codec.ColumnField(p.timeNames[i][1], ttl))
 	}
 	return fields
 }
@@ -185,7 +184,8 @@ func (p *Plan) Select(t clustertable.Table, where string) string {
 	}
 	for _, i := range p.timed {
 		name := cqltext.QuoteIdentifier(p.columns[i].Name)
-		columns = append(columns, "WRITETIME("+name+")", "TTL("+name+")")
+		columns = append(columns, "WRITETIME("+name+") AS "+cqltext.QuoteIdentifier(p.timeNames[i][0]))
+		columns = append(columns, "TTL("+name+") AS "+cqltext.QuoteIdentifier(p.timeNames[i][1]))
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + t.CQL()
 	if where != "" {

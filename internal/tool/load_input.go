@@ -88,8 +88,8 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// setInput sets the part of the job that identifies the input. With the checkpoint of an earlier run it returns an error
-// if that had another input.
+// setInput sets the part of the job that identifies the input. With the checkpoint of an earlier run it returns an
+// error if that had another input.
 func (l *load) setInput(ctx context.Context, files []string, resumes bool) error {
 	prints, err := printInput(ctx, files)
 	if err != nil {

@@ -185,8 +185,8 @@ func TestRejectedLeavesStandardOutput(t *testing.T) {
 	}
 }
 
-// TestFilesOfLoadArePrivate creates files for the user alone, also with a wide umask, and keeps the rights of files that
-// exist.
+// TestFilesOfLoadArePrivate creates files for the user alone, also with a wide umask, and keeps the rights of files
+// that exist.
 func TestFilesOfLoadArePrivate(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)

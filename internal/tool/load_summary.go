@@ -34,7 +34,8 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // result returns the summary of a load.
 func (l *load) result(s bulk.Stats, files int) summary {
 	r := summary{
-		Rows: s.Rows, Rejected: l.rejects.total(s), Skipped: s.Skipped - s.SkippedRejected, Retries: s.Retries, Bytes: s.Bytes, Files: files,
+		Rows: s.Rows, Rejected: l.rejects.total(s), Skipped: s.Skipped - s.SkippedRejected, Retries: s.Retries,
+		Bytes: s.Bytes, Files: files,
 		Seconds: s.Elapsed.Seconds(), RowsPerSecond: s.RowsPerSecond, P50: milliseconds(s.P50), P99: milliseconds(s.P99),
 	}
 	done := "loaded"

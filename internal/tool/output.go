@@ -53,7 +53,8 @@ type fileSink struct {
 // Write implements rowfile.Writer.
 func (s *fileSink) Write(b *column.Batch) (err error) {
 	if s.out == nil {
-		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), rowfile.WriterOptions{Format: s.format, Stream: true}); err != nil {
+		o := rowfile.WriterOptions{Format: s.format, Stream: true}
+		if s.out, err = rowfile.NewWriter(s.w, b.Schema(), o); err != nil {
 			return err
 		}
 	}
