@@ -2,6 +2,11 @@
 
 package cql
 
+import (
+	"math"
+	"strconv"
+)
+
 // Parsing of expressions. The grammar has two similar kinds: terms, which are values (the rule term), and selectors,
 // which may name columns (the rule unaliasedSelector).
 
@@ -166,6 +171,11 @@ func (p *parser) constant() *Literal {
 		lit.Kind = IntegerLiteral
 	case tokenFloat:
 		lit.Kind = FloatLiteral
+		if v, _ := strconv.ParseFloat(lit.Text, 64); math.IsInf(v, 0) { // Java's Double.toString is not a BigDecimal then
+			p.failf("Failed parsing statement: [%s] reason: NumberFormatException Character I is neither a decimal digit number, "+
+				"decimal point, nor \"e\" notation exponential mark.", p.text)
+			return nil
+		}
 	case tokenBoolean:
 		lit.Kind = BooleanLiteral
 	case tokenDuration:

@@ -245,7 +245,7 @@ func (e *Engine) apply(mutations []*mutation, sec int64) error {
 
 func (e *Engine) applyLocked(mutations []*mutation, sec int64) error {
 	for _, m := range mutations {
-		if err := m.resolve(sec); err != nil {
+		if err := m.resolve(e, sec); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,9 @@ package engine
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/vecql/vecql/cqltest/internal/cql"
 )
@@ -33,7 +31,7 @@ func (p *selectPlan) selectJSON() {
 				out = append(out, ", "...)
 			}
 			out = append(appendJSONString(out, jsonName(columns[i].Name)), ": "...)
-			out = columns[i].Type.appendJSON(out, b)
+			out = columns[i].Type.appendJSON(out, columns[i].Type.orNull(b))
 		}
 		return append(out, '}'), nil
 	}}}
@@ -65,7 +63,7 @@ func (c *compiler) toJSON(e *cql.Call) (*node, error) {
 		if err != nil || isUnset(b) {
 			return b, err
 		}
-		return arg.typ.appendJSON(nil, b), nil
+		return arg.typ.appendJSON(nil, arg.typ.orNull(b)), nil
 	}}, nil
 }
 
@@ -100,6 +98,9 @@ func (t *Type) appendJSON(dst, b []byte) []byte {
 	case KindMap, KindUDT:
 		return t.appendJSONObject(dst, b)
 	}
+	if len(b) == 0 && t.Kind == KindBlob {
+		return append(dst, `"0x"`...)
+	}
 	if len(b) == 0 {
 		return append(dst, `""`...)
 	}
@@ -112,9 +113,17 @@ func (t *Type) appendJSON(dst, b []byte) []byte {
 		}
 		return append(dst, t.format(b)...)
 	case KindTimestamp:
-		return append(dst, time.UnixMilli(int64(binary.BigEndian.Uint64(b))).UTC().Format(`"2006-01-02 15:04:05.000Z"`)...)
+		return appendJSONString(dst, formatJSONTimestamp(readInt(b)))
 	}
 	return appendJSONString(dst, t.format(b))
+}
+
+// orNull returns a value of a column for JSON: without bytes it is NULL for types that take an empty text as that.
+func (t *Type) orNull(b []byte) []byte {
+	if len(b) == 0 && (t.Kind == KindTimestamp || t.Kind == KindInet) {
+		return nil
+	}
+	return b
 }
 
 // appendJSONArray appends a list, set, vector or tuple.

@@ -269,6 +269,9 @@ func (t *Type) fromJSONText(text string) ([]byte, error) {
 	b, err := t.parseText(text)
 	switch t.Kind {
 	case KindBlob:
+		if strings.HasPrefix(text, "0X") {
+			err = badValue("String representation of blob is missing 0x prefix: %s", text)
+		}
 		if err != nil {
 			return nil, badValue("Value '%s' is not a valid blob representation: %s", text, err)
 		}

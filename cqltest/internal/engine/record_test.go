@@ -146,6 +146,12 @@ func ask(s *vecql.Session, l line, like *Result) string {
 	var pages []string
 	for {
 		it := q.Iter()
+		for range 10 {
+			if it.NumRows() > 0 || !errors.Is(it.Close(), vecql.CodeUnprepared) { // evicted by many other statements
+				break
+			}
+			it = q.Iter()
+		}
 		state := it.PageState()
 		pages = append(pages, askPage(it, like))
 		if len(state) == 0 || l.page == 5000 {
@@ -285,6 +291,8 @@ func sameAnswer(want, got string) bool {
 		before, _, _ = strings.Cut(before, ": UNKNOWN from /")
 		before, _, _ = strings.Cut(before, " as a map: ")
 		before, _, _ = strings.Cut(before, " failed: Could not decode JSON")
+		// Cassandra gives the result of to_json the name by which the function was first called with the type.
+		before = strings.ReplaceAll(before, "system.tojson(", "system.to_json(")
 		return randomID.ReplaceAllString(before, "ID = ")
 	}
 	return cut(want) == strings.TrimSpace(cut(got))

@@ -74,50 +74,93 @@ func (m *mutation) size() int {
 	return n
 }
 
-// resolve turns operations that depend on the elements of a list into operations on elements. All mutations of a batch
-// are resolved before any is written, because an index out of range fails the whole batch. Callers hold the lock.
-func (m *mutation) resolve(now int64) error {
-	var p *partition
+// resolve turns operations that depend on the elements of a list into operations on elements: those that the list has
+// after the operations before. All mutations of a batch are resolved before any is written, because an index out of
+// range fails the whole batch. Callers hold the lock.
+func (m *mutation) resolve(e *Engine, now int64) error {
 	for i := range m.rows {
-		w := &m.rows[i]
-		var out []op
-		for j := range w.ops {
-			o := &w.ops[j]
-			if o.kind != opListSet && o.kind != opListDelete && o.kind != opListDiscard {
-				if out != nil {
-					out = append(out, *o)
-				}
-				continue
-			}
-			if out == nil {
-				p, out = m.t.store.find(m.key), slices.Clone(w.ops[:j])
-			}
-			found, err := m.listElements(p, w, o, now)
-			if err != nil {
+		if w := &m.rows[i]; !w.static { // those of static columns follow, as the errors show
+			if err := m.resolveRow(e, w, now); err != nil {
 				return err
 			}
-			for _, e := range found {
-				out = append(out, op{col: o.col, kind: opElement, path: e.path, cell: o.cell})
-			}
 		}
-		if out != nil {
-			w.ops = out
+	}
+	for i := range m.rows {
+		if w := &m.rows[i]; w.static {
+			if err := m.resolveRow(e, w, now); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// listElements returns the elements of a list that o selects.
-func (m *mutation) listElements(p *partition, w *rowWrite, o *op, now int64) ([]element, error) {
-	var live []element
+// resolveRow is resolve for one row.
+func (m *mutation) resolveRow(e *Engine, w *rowWrite, now int64) error {
+	var p *partition
+	var out []op // nil before the first operation that depends on elements
+	for j := range w.ops {
+		o := &w.ops[j]
+		if o.kind != opListSet && o.kind != opListDelete && o.kind != opListDiscard {
+			if out != nil {
+				out = append(out, e.placed(*o))
+			}
+			continue
+		}
+		if out == nil {
+			p, out = m.t.store.find(m.key), make([]op, 0, len(w.ops))
+			for _, before := range w.ops[:j] {
+				out = append(out, e.placed(before))
+			}
+		}
+		found, err := m.listElements(e, p, w, out, o, now)
+		if err != nil {
+			return err
+		}
+		for _, l := range found {
+			out = append(out, op{col: o.col, kind: opElement, path: l.path, cell: o.cell})
+		}
+	}
+	if out != nil {
+		w.ops = out
+	}
+	return nil
+}
+
+// placed returns an op that adds an element to a list with the path of the element, and other ops as they are.
+func (e *Engine) placed(o op) op {
+	switch o.kind {
+	case opAppend:
+		o.kind, o.path = opElement, listPath(e.sequence.Add(1))
+	case opPrepend:
+		o.kind, o.path = opElement, listPath(-e.sequence.Add(1))
+	}
+	return o
+}
+
+// listElements returns the elements that o selects of a list after the operations before.
+func (m *mutation) listElements(
+	e *Engine, p *partition, w *rowWrite, before []op, o *op, now int64,
+) ([]element, error) {
+	list := newRow(w.clustering)
 	if p != nil {
 		r := p.static
 		if !w.static {
 			r = p.row(m.t, w.clustering)
 		}
 		if d := r.data(o.col.id); d != nil {
-			live = d.live(now)
+			list.columns = []columnData{*d}
+			list.columns[0].owned = false
 		}
+	}
+	for i := range before {
+		if before[i].col == o.col {
+			list.apply(e, &before[i])
+		}
+	}
+	var live []element
+	if d := list.data(o.col.id); d != nil {
+		live = d.live(now)
 	}
 	if o.kind == opListDiscard {
 		return slices.DeleteFunc(live, func(e element) bool {
@@ -238,10 +281,8 @@ func (r *row) apply(e *Engine, o *op) {
 		}
 	case opElement, opElementDelete:
 		d.put(o.col.typ, element{o.path, o.cell})
-	case opAppend:
-		d.put(o.col.typ, element{listPath(e.sequence.Add(1)), o.cell})
-	case opPrepend:
-		d.put(o.col.typ, element{listPath(-e.sequence.Add(1)), o.cell})
+	case opAppend, opPrepend:
+		d.put(o.col.typ, element{e.placed(*o).path, o.cell})
 	}
 }
 

@@ -89,6 +89,15 @@ func (c *compiler) parts(elems []cql.Expr, recv Column, types []*Type, name stri
 ) (*node, error) {
 	t := recv.Type
 	nodes := make([]*node, len(elems))
+	for i, e := range elems { // before the text of any is parsed
+		part := name
+		if part == "" {
+			part = []string{"key(", "value("}[i%2]
+		}
+		if l, ok := e.(*cql.Literal); ok && !literalFits(l.Kind, types[i%len(types)]) {
+			return nil, elementFault(nil, e, recv, collectionWord(t), strings.SplitN(part, "(", 2)[0], types[i%len(types)])
+		}
+	}
 	for i, e := range elems {
 		spec := Column{recv.Keyspace, recv.Table, name, types[i%len(types)]}
 		if name == "" {

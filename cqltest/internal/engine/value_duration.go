@@ -5,6 +5,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -17,88 +18,113 @@ const (
 	nsPerSecond = int64(1e9)
 )
 
+// durationSum adds up the parts of a duration.
+type durationSum struct {
+	months, days, nanos int64
+	unit                int // index of the last unit, -1 before the first
+}
+
+// add adds a number of a unit, an index in durationUnits. The units of a duration come in their order, each once.
+func (d *durationSum) add(number string, unit int) error {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return &Error{Message: fmt.Sprintf("java.lang.NumberFormatException: For input string: \"%s\"", number)}
+	}
+	u := durationUnits[unit]
+	switch {
+	case unit == d.unit:
+		return badValue("Invalid duration. The %s are specified multiple times", u.plural)
+	case unit < d.unit:
+		return badValue("Invalid duration. The %s should be after %s", durationUnits[d.unit].plural, u.plural)
+	}
+	d.unit = unit
+	for _, part := range []struct {
+		sum   *int64
+		unit  int64
+		limit int64
+		name  string
+	}{
+		{&d.months, u.months, math.MaxInt32, "months"},
+		{&d.days, u.days, math.MaxInt32, "days"},
+		{&d.nanos, u.nanos, math.MaxInt64, "nanoseconds"},
+	} {
+		sum, ok := mulAdd(*part.sum, n, part.unit)
+		if !ok || sum > part.limit {
+			return badValue("Invalid duration. The total number of %s must be less or equal to %d", part.name, math.MaxInt32)
+		}
+		*part.sum = sum
+	}
+	return nil
+}
+
 // parseDuration parses the text of a duration in one of Cassandra's three forms: P0001-02-03T04:05:06, P1Y2M3DT4H5M6S,
 // and 1y2mo3d4h5m6s.
 func parseDuration(s string) ([]byte, error) {
-	fault := badValue("Unable to convert '%s' to a duration", s)
 	text, negative := strings.CutPrefix(s, "-")
-	var months, days, nanos int64
-	var ok bool
+	d, ok := durationSum{unit: -1}, false
+	var err error
 	switch {
 	case strings.HasPrefix(text, "P") && strings.Count(text, "-") == 2:
-		months, days, nanos, ok = parseISOAlternative(text)
+		d.months, d.days, d.nanos, ok = parseISOAlternative(text)
 	case strings.HasPrefix(text, "P"):
-		months, days, nanos, ok = parseISODuration(text[1:])
+		ok, err = d.parseISO(text)
 	default:
-		months, days, nanos, ok = parseUnits(text)
+		ok, err = d.parseUnits(text)
 	}
-	if !ok || months > math.MaxInt32 || days > math.MaxInt32 {
-		return nil, fault
+	if err == nil && (!ok || d.months > math.MaxInt32 || d.days > math.MaxInt32) {
+		err = badValue("Unable to convert '%s' to a duration", s)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if negative {
-		months, days, nanos = -months, -days, -nanos
+		d.months, d.days, d.nanos = -d.months, -d.days, -d.nanos
 	}
-	return durationBytes(months, days, nanos), nil
+	return durationBytes(d.months, d.days, d.nanos), nil
 }
 
 func durationBytes(months, days, nanos int64) []byte {
 	return appendZigzag(appendZigzag(appendZigzag(nil, months), days), nanos)
 }
 
-// durationUnits are in the order in which a duration must list them. A name precedes those that are a prefix of it.
+// durationUnits are in the order in which a duration must list them.
 var durationUnits = []struct {
-	name                string
+	name, plural        string
 	months, days, nanos int64
 }{
-	{"y", 12, 0, 0},
-	{"mo", 1, 0, 0},
-	{"w", 0, 7, 0},
-	{"d", 0, 1, 0},
-	{"h", 0, 0, nsPerHour},
-	{"m", 0, 0, nsPerMinute},
-	{"s", 0, 0, nsPerSecond},
-	{"ms", 0, 0, 1e6},
-	{"us", 0, 0, 1e3},
-	{"ns", 0, 0, 1},
+	{"y", "years", 12, 0, 0},
+	{"mo", "months", 1, 0, 0},
+	{"w", "weeks", 0, 7, 0},
+	{"d", "days", 0, 1, 0},
+	{"h", "hours", 0, 0, nsPerHour},
+	{"m", "minutes", 0, 0, nsPerMinute},
+	{"s", "seconds", 0, 0, nsPerSecond},
+	{"ms", "milliseconds", 0, 0, 1e6},
+	{"us", "microseconds", 0, 0, 1e3},
+	{"ns", "nanoseconds", 0, 0, 1},
 }
 
-// parseUnits parses numbers with units, each unit at most once and from the longest to the shortest.
-func parseUnits(s string) (months, days, nanos int64, ok bool) {
-	if s == "" {
-		return 0, 0, 0, false
-	}
-	next := 0
+// durationPart matches a number with its unit.
+var durationPart = regexp.MustCompile(`^(\d+)([yY]|[mM][oO]|[mM][sS]|[uUµ][sS]|[nN][sS]|[wWdDhHmMsS])`)
+
+// parseUnits parses numbers with units.
+func (d *durationSum) parseUnits(s string) (ok bool, err error) {
 	for s != "" {
-		n, rest, good := cutNumber(s)
-		if !good {
-			return 0, 0, 0, false
+		part := durationPart.FindStringSubmatch(s)
+		if part == nil {
+			return false, nil
 		}
-		name := strings.ToLower(rest[:len(rest)-len(strings.TrimLeft(rest, "yYmMoOwWdDhHsSuUµnN"))])
-		rest = rest[len(name):]
-		if name == "µs" {
-			name = "us"
-		}
-		found := false
-		for ; next < len(durationUnits); next++ {
-			if u := durationUnits[next]; u.name == name {
-				var a, b, c bool
-				months, a = mulAdd(months, n, u.months)
-				days, b = mulAdd(days, n, u.days)
-				nanos, c = mulAdd(nanos, n, u.nanos)
-				if !a || !b || !c {
-					return 0, 0, 0, false
+		name := strings.Replace(strings.ToLower(part[2]), "µ", "u", 1)
+		for i := range durationUnits {
+			if durationUnits[i].name == name {
+				if err := d.add(part[1], i); err != nil {
+					return false, err
 				}
-				next++
-				found = true
-				break
 			}
 		}
-		if !found {
-			return 0, 0, 0, false
-		}
-		s = rest
+		ok, s = true, s[len(part[0]):]
 	}
-	return months, days, nanos, true
+	return ok, nil
 }
 
 // mulAdd returns sum + n*unit; false means that it overflows.
@@ -112,49 +138,29 @@ func mulAdd(sum, n, unit int64) (int64, bool) {
 	return sum + n*unit, true
 }
 
-func cutNumber(s string) (n int64, rest string, ok bool) {
-	i := 0
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	n, err := strconv.ParseInt(s[:i], 10, 64)
-	return n, s[i:], err == nil
-}
+// isoDuration matches P1Y2M3DT4H5M6S, isoWeeks P7W. Each part may be missing.
+var (
+	isoDuration = regexp.MustCompile(`^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
+	isoWeeks    = regexp.MustCompile(`^P(\d+)W$`)
+)
 
-// parseISODuration parses the part after the P of P1Y2M3DT4H5M6S or P7W.
-func parseISODuration(s string) (months, days, nanos int64, ok bool) {
-	date, clock, timed := strings.Cut(s, "T")
-	if date == "" && !timed || timed && clock == "" {
-		return 0, 0, 0, false
+// parseISO parses P1Y2M3DT4H5M6S or P7W.
+func (d *durationSum) parseISO(s string) (ok bool, err error) {
+	if weeks := isoWeeks.FindStringSubmatch(s); weeks != nil {
+		return true, d.add(weeks[1], 2)
 	}
-	read := func(s, letters string, units []int64, sum *int64, or *int64, orUnits []int64) bool {
-		next := 0
-		for s != "" {
-			n, rest, good := cutNumber(s)
-			if !good || rest == "" {
-				return false
+	parts := isoDuration.FindStringSubmatch(s)
+	if parts == nil {
+		return false, nil
+	}
+	for i, unit := range []int{0, 1, 3, 4, 5, 6} {
+		if parts[i+1] != "" {
+			if err := d.add(parts[i+1], unit); err != nil {
+				return false, err
 			}
-			at := strings.IndexByte(letters[next:], rest[0])
-			if at < 0 {
-				return false
-			}
-			next += at
-			if *sum, good = mulAdd(*sum, n, units[next]); !good {
-				return false
-			}
-			if or != nil {
-				if *or, good = mulAdd(*or, n, orUnits[next]); !good {
-					return false
-				}
-			}
-			next++
-			s = rest[1:]
 		}
-		return true
 	}
-	ok = read(date, "YMWD", []int64{12, 1, 0, 0}, &months, &days, []int64{0, 0, 7, 1}) &&
-		read(clock, "HMS", []int64{nsPerHour, nsPerMinute, nsPerSecond}, &nanos, nil, nil)
-	return months, days, nanos, ok
+	return true, nil
 }
 
 // parseISOAlternative parses P0001-02-03T04:05:06.

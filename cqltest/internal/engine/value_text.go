@@ -25,7 +25,12 @@ func (t *Type) parseText(s string) ([]byte, error) {
 	case KindASCII, KindText:
 		b := []byte(s)
 		if t.Kind == KindASCII && t.check(b) != nil {
-			return nil, badValue("Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: Input length = 1")
+			length := 1 // in UTF-16
+			if first := s[strings.IndexFunc(s, func(r rune) bool { return r > 0x7F }):]; first >= "\U00010000" {
+				length = 2
+			}
+			return nil, badValue("Invalid ASCII character in string literal: "+
+				"java.nio.charset.UnmappableCharacterException: Input length = %d", length)
 		}
 		return b, t.check(b)
 	case KindBlob:
@@ -34,7 +39,7 @@ func (t *Type) parseText(s string) ([]byte, error) {
 		}
 		b, err := hex.DecodeString(s[2:])
 		if err != nil {
-			return nil, fmt.Errorf("cannot parse '%s' as hex bytes", s)
+			return nil, fmt.Errorf("cannot parse '%s' as hex bytes", s[2:])
 		}
 		return b, nil
 	case KindBoolean:
@@ -88,11 +93,7 @@ func (t *Type) parseText(s string) ([]byte, error) {
 		}
 		return b, nil
 	case KindInet:
-		a, err := netip.ParseAddr(s)
-		if err != nil || a.Zone() != "" {
-			return nil, badValue("Unable to make inet address from '%s'", s)
-		}
-		return a.Unmap().AsSlice(), nil
+		return parseInet(s)
 	case KindDate:
 		return parseDate(s)
 	case KindTime:
@@ -102,6 +103,9 @@ func (t *Type) parseText(s string) ([]byte, error) {
 		}
 		return int64Bytes(v), nil
 	case KindTimestamp:
+		if s == "" {
+			return []byte{}, nil
+		}
 		v, err := parseTimestamp(s)
 		if err != nil {
 			return nil, err
@@ -166,152 +170,6 @@ func parseDecimal(s string) ([]byte, error) {
 	return decimalBytes(v, int32(scale)), nil
 }
 
-// parseDate parses a date, or an integer that is the stored value: days with 1<<31 for 1970-01-01.
-func parseDate(s string) ([]byte, error) {
-	if v, err := strconv.ParseInt(s, 10, 64); err == nil && !strings.Contains(strings.TrimPrefix(s, "-"), "-") {
-		if v < 0 || v > math.MaxUint32 {
-			return nil, badValue("Unable to make unsigned int (for date) from: '%s'", s)
-		}
-		return binary.BigEndian.AppendUint32(nil, uint32(v)), nil
-	}
-	at, ok := parseDay(s)
-	if !ok {
-		return nil, badValue("Unable to coerce '%s' to a formatted date (long)", s)
-	}
-	return binary.BigEndian.AppendUint32(nil, uint32(floorDiv(at.Unix(), 86400)+1<<31)), nil
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
-	}
-	return q
-}
-
-// parseDay parses yyyy-mm-dd, with a sign and a year of up to seven digits.
-func parseDay(s string) (time.Time, bool) {
-	negative := strings.HasPrefix(s, "-")
-	parts := strings.Split(strings.TrimPrefix(s, "-"), "-")
-	if len(parts) != 3 || len(parts[0]) > 7 || len(parts[1]) > 2 || len(parts[2]) > 2 {
-		return time.Time{}, false
-	}
-	var v [3]int
-	for i, p := range parts {
-		n, err := strconv.ParseUint(p, 10, 31)
-		if err != nil {
-			return time.Time{}, false
-		}
-		v[i] = int(n)
-	}
-	if negative {
-		v[0] = -v[0]
-	}
-	at := time.Date(v[0], time.Month(v[1]), v[2], 0, 0, 0, 0, time.UTC)
-	return at, at.Month() == time.Month(v[1]) && at.Day() == v[2]
-}
-
-// parseTime parses HH:MM:SS[.fffffffff], or a number of nanoseconds.
-func parseTime(s string) (int64, error) {
-	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
-		if v < 0 || v >= dayNanos {
-			return 0, badValue("Unable to make long (for time) from: '%s'", s)
-		}
-		return v, nil
-	}
-	if v, ok := parseClock(s, 9); ok && strings.Count(s, ":") == 2 {
-		return v, nil
-	}
-	return 0, badValue("(TimeType) Unable to coerce '%s' to a formatted time (long)", s)
-}
-
-// parseClock parses HH:MM[:SS[.f...]] as nanoseconds.
-func parseClock(s string, digits int) (int64, bool) {
-	main, fraction, dotted := strings.Cut(s, ".")
-	parts := strings.Split(main, ":")
-	if len(parts) < 2 || len(parts) > 3 || dotted && (len(parts) != 3 || fraction == "" || len(fraction) > digits) {
-		return 0, false
-	}
-	limits := [3]uint64{24, 60, 60}
-	units := [3]int64{3600e9, 60e9, 1e9}
-	total := int64(0)
-	for i, p := range parts {
-		n, err := strconv.ParseUint(p, 10, 8)
-		if err != nil || n >= limits[i] || len(p) > 2 {
-			return 0, false
-		}
-		total += int64(n) * units[i]
-	}
-	if dotted {
-		n, err := strconv.ParseUint(fraction+strings.Repeat("0", 9-len(fraction)), 10, 63)
-		if err != nil {
-			return 0, false
-		}
-		total += int64(n)
-	}
-	return total, true
-}
-
-// parseTimestamp parses milliseconds, or yyyy-mm-dd[(T| )HH:MM[:SS[.fff]]][ ][Z|UTC|GMT|(+|-)HH[[:]MM]]. The default
-// zone is UTC.
-func parseTimestamp(s string) (int64, error) {
-	fault := badValue("Unable to parse a date/time from '%s'", s)
-	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return v, nil
-	}
-	day, rest := s, ""
-	if i := strings.IndexAny(s, "T "); i >= 0 {
-		day, rest = s[:i], s[i+1:]
-	} else if i := strings.IndexAny(s, "Z+"); i > 0 {
-		day, rest = s[:i], s[i:]
-	} else if strings.Count(strings.TrimPrefix(s, "-"), "-") == 3 {
-		i := strings.LastIndexByte(s, '-')
-		day, rest = s[:i], s[i:]
-	}
-	at, ok := parseDay(day)
-	if !ok {
-		return 0, fault
-	}
-	zone := int64(0)
-	if i := strings.IndexAny(rest, "Z+-UG"); i >= 0 {
-		if zone, ok = parseZone(rest[i:]); !ok {
-			return 0, fault
-		}
-		rest = strings.TrimRight(rest[:i], " ")
-	}
-	nanos := int64(0)
-	if rest != "" {
-		if nanos, ok = parseClock(rest, 9); !ok {
-			return 0, fault
-		}
-	}
-	return (at.Unix()-zone)*1000 + nanos/1e6, nil
-}
-
-// parseZone returns the offset of a time zone in seconds east: Z, UTC, GMT, +hh, +hhmm or +hh:mm.
-func parseZone(s string) (seconds int64, ok bool) {
-	switch s {
-	case "Z", "UTC", "GMT":
-		return 0, true
-	}
-	digits := strings.Replace(s[1:], ":", "", 1)
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil || len(digits) != 2 && len(digits) != 4 {
-		return 0, false
-	}
-	if len(digits) == 2 {
-		n *= 100
-	}
-	if n/100 > 18 || n%100 > 59 {
-		return 0, false
-	}
-	seconds = int64(n/100*3600 + n%100*60)
-	if s[0] == '-' {
-		seconds = -seconds
-	}
-	return seconds, s[0] == '-' || s[0] == '+'
-}
-
 // format formats a value like cast(... as text): texts without quotes, collections and the like as literals.
 func (t *Type) format(b []byte) string {
 	if b == nil {
@@ -349,9 +207,9 @@ func (t *Type) format(b []byte) string {
 			return a.String()
 		}
 	case KindTimestamp:
-		return time.UnixMilli(readInt(b)).UTC().Format("2006-01-02T15:04:05.000Z")
+		return formatTimestamp(readInt(b))
 	case KindDate:
-		return dayOf(b).Format("2006-01-02")
+		return formatDay(dayOf(b))
 	case KindTime:
 		return time.Unix(0, readInt(b)).UTC().Format("15:04:05.000000000")
 	case KindDuration:
