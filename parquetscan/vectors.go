@@ -83,7 +83,7 @@ func (r *vectorReader) row() error {
 		return err
 	}
 	r.left--
-	if int(def[0]) < r.leaf.maxDef {
+	if int(def[0]) != r.leaf.maxDef {
 		return r.missing(int(def[0]))
 	}
 	length := 1
@@ -102,6 +102,12 @@ func (r *vectorReader) row() error {
 			return err
 		}
 		if there != k {
+			if err := r.def.decode(def[:]); err != nil {
+				return err
+			}
+			if int(def[0]) > r.leaf.maxDef {
+				return badLevel(int(def[0]), r.leaf.maxDef)
+			}
 			return fmt.Errorf("%w: element %d is NULL", ErrRagged, length+there)
 		}
 		length += k
@@ -135,9 +141,16 @@ func (r *vectorReader) row() error {
 	return nil
 }
 
+// badLevel returns the error for a definition level beyond the schema.
+func badLevel(level, most int) error {
+	return corrupt("definition level %d, want at most %d", level, most)
+}
+
 // missing appends a row without elements, which must be NULL.
 func (r *vectorReader) missing(def int) error {
 	switch {
+	case def > r.leaf.maxDef:
+		return badLevel(def, r.leaf.maxDef)
 	case def > r.list.def:
 		return fmt.Errorf("%w: element 0 is NULL", ErrRagged)
 	case def == r.list.def:
