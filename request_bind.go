@@ -3,6 +3,7 @@
 package vecql
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"unsafe"
@@ -51,11 +52,27 @@ func (b *bindings) bind(stmt *statement, values []any) error {
 		}
 	}
 	if len(values) != len(stmt.bind) {
-		return errorf("%w: %d values for %d bind markers of %q", ErrValueCount, len(values), len(stmt.bind), stmt.text)
+		return &valueCountError{len(values), len(stmt.bind), stmt.text}
 	}
 	b.stmt, b.values, b.n = stmt, values, len(values)
 	return nil
 }
+
+// valueCountError means that the number of values differs from the number of bind markers of a statement. The compat
+// modules ask for the numbers: the text of gocql has them.
+type valueCountError struct {
+	values, markers int
+	stmt            string
+}
+
+func (e *valueCountError) Error() string {
+	return fmt.Sprintf("%v: %d values for %d bind markers of %q", ErrValueCount, e.values, e.markers, e.stmt)
+}
+
+func (e *valueCountError) Unwrap() error { return ErrValueCount }
+
+// ValueCount returns the numbers of values and of bind markers.
+func (e *valueCountError) ValueCount() (values, markers int) { return e.values, e.markers }
 
 // orderNamed returns the values of Named arguments in the order of the bind markers. Every marker needs a value, and
 // every name a marker.
