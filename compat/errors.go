@@ -5,6 +5,8 @@ package compat
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 
 	"github.com/vecql/vecql"
 )
@@ -31,6 +33,9 @@ func Error(err error) error {
 	if err == nil {
 		return nil
 	}
+	if lost := lostConnection(err); lost != nil {
+		return lost
+	}
 	if e := sentinelOf(err, connectionSentinels); e != nil {
 		return e
 	}
@@ -46,6 +51,22 @@ func Error(err error) error {
 		return failure.Err
 	}
 	return err
+}
+
+// lostConnection returns the error of the socket if a server has closed the connection of a request or the network
+// has failed, nil for another error. gocql returns it as it is: io.EOF, or a *net.OpError.
+func lostConnection(err error) error {
+	if !errors.Is(err, vecql.ErrConnectionClosed) {
+		return nil
+	}
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && !network.Timeout():
+		return network
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	}
+	return nil
 }
 
 // sentinelOf returns the first sentinel that err wraps. nil means none.

@@ -39,12 +39,13 @@ var (
 	ErrQueryArgLength    = errors.New("gocql: query argument length mismatch")
 	ErrTimeoutNoResponse = wrapping(vecql.ErrTimeoutNoResponse,
 		"gocql: no response received from cassandra within timeout period")
-	ErrConnectionClosed     = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
-	ErrNoStreams            = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
-	ErrNotFound             = wrapping(vecql.ErrNotFound, "not found")
-	ErrUnsupported          = wrapping(vecql.ErrUnsupported, "feature not supported")
-	ErrTooManyStmts         = wrapping(vecql.ErrTooManyStmts, "too many statements")
-	ErrUseStmt              = wrapping(vecql.ErrUseStmt, "use statements aren't supported")
+	ErrConnectionClosed = wrapping(vecql.ErrConnectionClosed, "gocql: connection closed waiting for response")
+	ErrNoStreams        = wrapping(vecql.ErrNoStreams, "gocql: no streams available on connection")
+	ErrNotFound         = wrapping(vecql.ErrNotFound, "not found")
+	ErrUnsupported      = wrapping(vecql.ErrUnsupported, "feature not supported")
+	ErrTooManyStmts     = wrapping(vecql.ErrTooManyStmts, "too many statements")
+	ErrUseStmt          = wrapping(vecql.ErrUseStmt,
+		"use statements aren't supported. Please see https://github.com/apache/cassandra-gocql-driver for explanation.")
 	ErrSessionClosed        = wrapping(vecql.ErrSessionClosed, "session has been closed")
 	ErrNoConnections        = wrapping(vecql.ErrNoConnections, "gocql: no hosts available in the pool")
 	ErrNoKeyspace           = wrapping(vecql.ErrNoKeyspace, "no keyspace provided")
@@ -61,7 +62,7 @@ var (
 	ErrUnavailable       = errors.New("unavailable")
 	ErrCannotFindHost    = errors.New("cannot find host")
 	ErrHostAlreadyExists = errors.New("host already exists")
-	ErrorUDTUnavailable  = errors.New("user-defined types need version 3 of the protocol")
+	ErrorUDTUnavailable  = errors.New("UDT are not available on protocols less than 3, please update config")
 )
 
 // A RequestError is an error that a server sent.
@@ -157,6 +158,25 @@ func FromProgram(err error) error {
 	return &programError{err}
 }
 
+// countError returns the API's error for another number of values than bind markers, nil for another error.
+func countError(err error) error {
+	var count interface{ ValueCount() (values, markers int) }
+	if !errors.As(err, &count) {
+		return nil
+	}
+	values, markers := count.ValueCount()
+	text := fmt.Sprintf("expected %d values send got %d", markers, values)
+	var failure *vecql.RequestFailure
+	if errors.As(err, &failure) {
+		err = failure.Err
+	}
+	var n int
+	if found, _ := fmt.Sscanf(err.Error(), "vecql: batch statement %d:", &n); found == 1 {
+		text = fmt.Sprintf("batch statement %d %s", n, text)
+	}
+	return &sentinel{"gocql: " + text, err}
+}
+
 // Errors are a module's errors for those of vecql: of a server, and of values with their text and the cause.
 type Errors struct {
 	Server    func(err vecql.RequestError) error
@@ -172,6 +192,9 @@ func (e *Errors) Plain(err error) error {
 	var own *programError
 	if errors.As(err, &own) {
 		return own.error
+	}
+	if count := countError(err); count != nil {
+		return count
 	}
 	err = compat.Error(err)
 	for _, s := range sentinels {

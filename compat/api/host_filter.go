@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/vecql/vecql"
 )
@@ -41,9 +42,10 @@ func FilterDataCenter[H interface{ DataCenter() string }](dataCenter string) Hos
 	return HostFilterFunc[H](func(h H) bool { return h.DataCenter() == dataCenter })
 }
 
-// FilterAddresses returns a HostFilter that accepts the nodes at the given addresses or names, which may have a port
-// that is ignored. It returns the number of addresses, and the errors of the names that cannot be resolved.
-func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (HostFilter[H], int, error) {
+// FilterAddresses returns a HostFilter that accepts the nodes at one of the given addresses or names, which may have a
+// port that is ignored. addresses returns the addresses of a node. FilterAddresses returns the number of addresses, and
+// the errors of the names that cannot be resolved.
+func FilterAddresses[H any](hosts []string, addresses func(H) []net.IP) (HostFilter[H], int, error) {
 	var unresolved error
 	accepted := make(map[string]bool)
 	for _, host := range hosts {
@@ -58,5 +60,21 @@ func FilterAddresses[H interface{ ConnectAddress() net.IP }](hosts []string) (Ho
 			accepted[ip.String()] = true
 		}
 	}
-	return HostFilterFunc[H](func(h H) bool { return accepted[h.ConnectAddress().String()] }), len(accepted), unresolved
+	return HostFilterFunc[H](func(h H) bool {
+		return slices.ContainsFunc(addresses(h), func(ip net.IP) bool { return accepted[ip.String()] })
+	}), len(accepted), unresolved
+}
+
+// ConnectAddressOf returns the address of a node for clients.
+func ConnectAddressOf[H interface{ ConnectAddress() net.IP }](h H) []net.IP {
+	return []net.IP{h.ConnectAddress()}
+}
+
+// AddressesOf returns all addresses of a node that are known.
+func AddressesOf(h *Host) []net.IP {
+	d := DataOf(h)
+	all := []net.IP{
+		d.RPCAddress(), d.BroadcastAddress(), d.ListenAddress(), d.Peer(), d.PreferredIP(), d.ConnectAddress(),
+	}
+	return slices.DeleteFunc(all, func(ip net.IP) bool { return len(ip) == 0 || ip.IsUnspecified() })
 }

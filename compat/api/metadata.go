@@ -47,6 +47,16 @@ func NewTable[C any](t *cql.TableMetadata, column func(*cql.ColumnMetadata) *C) 
 	return out
 }
 
+// AddViews adds the materialized views of a keyspace to its tables, where the API has them too.
+func AddViews[T any](tables map[string]*T, k *cql.KeyspaceMetadata, table func(*cql.TableMetadata) *T) {
+	for name, v := range k.MaterializedViews {
+		tables[name] = table(&cql.TableMetadata{
+			Keyspace: v.Keyspace, Name: v.Name, Columns: v.Columns, PartitionKey: v.PartitionKey,
+			ClusteringColumns: v.ClusteringColumns,
+		})
+	}
+}
+
 // Column is ColumnMetadata, K a module's ColumnKind, I its ColumnIndexMetadata.
 type Column[T any, K ~int, I any] struct {
 	Keyspace        string

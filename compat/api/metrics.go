@@ -43,6 +43,14 @@ func (m *Metrics) Count(attempts int, nanoseconds int64) {
 	m.total.add(attempts, nanoseconds)
 }
 
+// Reset forgets the attempts, before an execution that counts its own only.
+func (m *Metrics) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used = m.used || m.total.Attempts > 0
+	m.total, m.hosts = HostMetrics{}, nil
+}
+
 // Observe counts attempts on the node at an address, "" for an unknown one. It returns the number of attempts before
 // and the metrics of the node after.
 func (m *Metrics) Observe(address string, attempts int, nanoseconds int64) (before int, of HostMetrics) {

@@ -43,32 +43,46 @@ func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.
 	return p.pick(ctx, r)
 }
 
-// Start calls init and passes the nodes of s and its keyspace to the policy. nil means that the session did not start.
-func (p *Picker[H]) Start(s *vecql.Session, keyspace string, init func()) {
+// Start calls init and passes the nodes of s to the policy, then calls keyspaces, which passes keyspaces to it. The
+// calls are those of the API when a session starts: a node is added, and is up once it has a connection. nil means that
+// the session did not start.
+func (p *Picker[H]) Start(s *vecql.Session, init, keyspaces func()) {
+	defer close(p.done)
 	if s == nil {
-		close(p.done)
 		return
 	}
-	p.StartWith(func() {
-		init()
-		nodes := s.GetHosts()
-		if len(nodes) > 0 {
-			p.policy.SetPartitioner(nodes[0].Partitioner())
+	init()
+	nodes := s.GetHosts()
+	if len(nodes) > 0 {
+		p.policy.SetPartitioner(nodes[0].Partitioner())
+	}
+	p.add(nodes)
+	for _, node := range nodes {
+		if node.IsUp() {
+			p.policy.HostUp(p.hostOf(node))
 		}
-		for _, node := range nodes {
-			p.policy.AddHost(p.hostOf(node))
-		}
-		if keyspace != "" {
-			p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace})
-		}
-	})
+	}
+	keyspaces()
+	p.started.Store(true)
 }
 
-// StartWith calls feed, which passes the nodes to the policy, and then lets the events continue.
-func (p *Picker[H]) StartWith(feed func()) {
-	defer close(p.done)
-	feed()
-	p.started.Store(true)
+// add passes nodes to the policy, all of them at once if it has a method AddHosts.
+func (p *Picker[H]) add(nodes []*vecql.HostInfo) {
+	hosts := Each(nodes, p.hostOf)
+	if all, ok := p.policy.(interface{ AddHosts(hosts []H) }); ok {
+		all.AddHosts(hosts)
+		return
+	}
+	for _, host := range hosts {
+		p.policy.AddHost(host)
+	}
+}
+
+// StartKeyspace passes the keyspace of a session to the policy, unless it has none.
+func (p *Picker[H]) StartKeyspace(keyspace string) {
+	if keyspace != "" {
+		p.policy.KeyspaceChanged(KeyspaceUpdateEvent{Keyspace: keyspace})
+	}
 }
 
 // Tier implements vecql.HostSelectionPolicy: the policy orders the nodes, so they are all equally near.

@@ -180,8 +180,12 @@ func (q *query[S, R, C]) PageSize(n int) *S {
 	return q.whole()
 }
 
-// PageState sets the page at which the result begins, and limits the result to that page. nil is the first page.
+// PageState sets the page at which the result begins, and limits the result to that page. A state without bytes is the
+// first page.
 func (q *query[S, R, C]) PageState(state []byte) *S {
+	if len(state) == 0 {
+		state = nil
+	}
 	q.set.Change(func(o *Rare[R]) { o.PageState, o.ManualPaging = state, true })
 	return q.whole()
 }

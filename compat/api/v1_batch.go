@@ -37,6 +37,11 @@ func ValuesOf[I any](entries []BatchEntry[I]) [][]any {
 	return Each(entries, func(e BatchEntry[I]) []any { return e.Args })
 }
 
+// StatementsOf returns the texts of the statements.
+func StatementsOf[I any](entries []BatchEntry[I]) []string {
+	return Each(entries, func(e BatchEntry[I]) string { return e.Stmt })
+}
+
 // AddEntries adds statements to a batch of vecql.
 func AddEntries[H, I any](v *vecql.Batch, entries []BatchEntry[I], r *Results[H, I]) {
 	for _, e := range entries {
@@ -127,6 +132,19 @@ func RoutingKeyOf[S, R any, C ~uint16, H, I any](b *BatchV1[S, R, C, H, I], of C
 	return r.RoutingKey, b.session.Plain(err)
 }
 
+// BeginsKnown reports whether the first statement of a batch was prepared, which the API does to find its node.
+func BeginsKnown[S, R any, C ~uint16, H, I any](b *BatchV1[S, R, C, H, I], of Content[C, I]) bool {
+	if b.session == nil || len(of.Entries) == 0 || of.Entries[0].binding != nil {
+		return false
+	}
+	s, err := b.session.started()
+	if err != nil {
+		return false
+	}
+	_, err = b.build(b.session, s, of, nil).Route(ended)
+	return !HasEnded(err)
+}
+
 // RunBatch runs a batch on a session. it receives its result or its error. r may be nil.
 func RunBatch[S, R any, C ~uint16, H, I any](
 	b *BatchV1[S, R, C, H, I], s *SessionV1[R, C, H, I], of Content[C, I], r *Execution, it *Iter[H, I],
@@ -139,11 +157,30 @@ func RunBatch[S, R any, C ~uint16, H, I any](
 	if b.metrics == nil { // a batch that the program made as a literal
 		b.metrics = new(Metrics)
 	}
-	r.countIn(b.metrics)
+	s.beginCounting(r, b.metrics)
 	rows := b.build(s, on, of, r).IterContext(s.context(b.Context(), b.whole()))
+	if rows.Attempts() == 0 {
+		if err := rows.Close(); IsUnsent(err) {
+			b.unsent(s, on, of, r, err)
+		}
+	}
 	it.err = r.finish(b.metrics, rows.Attempts(), rows.Latency())
 	SetResult(it, rows, s.Results, AllIdempotent(of.Entries))
 	s.warnOf(b.whole(), rows)
+}
+
+// unsent makes the attempts of a batch that failed with err before it was sent. r may be nil.
+func (b *BatchV1[S, R, C, H, I]) unsent(
+	s *SessionV1[R, C, H, I], on *vecql.Session, of Content[C, I], r *Execution, err error,
+) {
+	u := Unsent{Err: err, Consistency: cql.Consistency(of.Cons), Idempotent: AllIdempotent(of.Entries), Batch: true}
+	ctx := b.Context()
+	s.unsent(ctx, on, u, r, b.metrics, "", b.whole(), func(a UnsentAttempt) {
+		r.observer.ObserveBatch(ctx, vecql.ObservedBatch{
+			Keyspace: s.Keyspace, Statements: StatementsOf(of.Entries), Start: a.Time, End: a.Time, Host: a.Host, Err: a.Err,
+			Attempt: a.Attempt,
+		})
+	})
 }
 
 // build returns the batch of vecql for an execution. r may be nil.

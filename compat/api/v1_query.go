@@ -2,7 +2,13 @@
 
 package gocql
 
-import "github.com/vecql/vecql"
+import (
+	"context"
+	"unsafe"
+
+	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/cql"
+)
 
 // Queries of v1.7 and the fork. Each execution makes a query of vecql with the options of the moment.
 
@@ -78,7 +84,7 @@ func Exec[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execution
 	if err != nil {
 		return err
 	}
-	r.countIn(q.metrics)
+	q.session.beginCounting(r, q.metrics)
 	var v *vecql.Query
 	if q.set.Rare().Binding != nil {
 		v = q.build(s, r)
@@ -88,7 +94,11 @@ func Exec[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execution
 	}
 	info, err := v.ExecInfoContext(q.session.context(q.Context(), q.whole()))
 	if err != nil {
+		if HasNoMarkers(err, q.st.Text) {
+			return Exec(q.withoutValues(), r)
+		}
 		info.Attempts, info.Latency = spentOn(err)
+		q.unsent(s, r, err)
 	}
 	own := r.finish(q.metrics, info.Attempts, info.Latency)
 	q.session.warn(q.whole(), info.Host, info.Warnings)
@@ -102,11 +112,44 @@ func RunQuery[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execu
 		it.err = err
 		return
 	}
-	r.countIn(q.metrics)
+	q.session.beginCounting(r, q.metrics)
 	of := q.build(s, r).IterContext(q.session.context(q.Context(), q.whole()))
+	if of.Attempts() == 0 {
+		err := of.Close()
+		if HasNoMarkers(err, q.st.Text) {
+			RunQuery(q.withoutValues(), r, it)
+			return
+		}
+		q.unsent(s, r, err)
+	}
 	it.err = r.finish(q.metrics, of.Attempts(), of.Latency())
 	SetResult(it, of, q.session.Results, q.st.Idempotent)
 	q.session.warnOf(q.whole(), of)
+}
+
+// withoutValues returns a copy of the query without values.
+func (q *QueryV1[S, R, C, H, I]) withoutValues() *QueryV1[S, R, C, H, I] {
+	c := *q.whole()
+	of := (*QueryV1[S, R, C, H, I])(unsafe.Pointer(&c))
+	of.st.Values.Own()
+	of.st.Values.Set(nil)
+	of.set.Change(func(o *Rare[R]) { o.Binding = nil })
+	return of
+}
+
+// unsent makes the attempts of a query that failed with err before it was sent. r may be nil.
+func (q *QueryV1[S, R, C, H, I]) unsent(s *vecql.Session, r *Execution, err error) {
+	if !IsUnsent(err) {
+		return
+	}
+	u := Unsent{Err: err, Consistency: cql.Consistency(q.st.Cons), Idempotent: q.st.Idempotent}
+	ctx := q.Context()
+	q.session.unsent(ctx, s, u, r, q.metrics, q.st.Text, q.whole(), func(a UnsentAttempt) {
+		r.observer.ObserveQuery(ctx, vecql.ObservedQuery{
+			Keyspace: q.session.Keyspace, Statement: q.st.Text, Start: a.Time, End: a.Time, Host: a.Host, Err: a.Err,
+			Attempt: a.Attempt,
+		})
+	})
 }
 
 // build returns the query of vecql for an execution. r may be nil.
@@ -159,6 +202,23 @@ func (q *QueryV1[S, R, C, H, I]) route() (vecql.RouteInfo, error) {
 	return r, q.session.Plain(err)
 }
 
+// ended is a context that has ended: a verb with it finds what is known, and sends nothing.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// IsKnown reports whether the statement of a query was prepared, where the API prepares it.
+func IsKnown[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) bool {
+	s, err := q.session.started()
+	if err != nil || !IsPrepared(q.st.Text) {
+		return false
+	}
+	_, err = q.build(s, nil).Route(ended)
+	return !HasEnded(err)
+}
+
 // KnownRoute returns the route of a query that was executed or routed before, else the zero value: asking for a
 // keyspace or a table sends no request.
 func KnownRoute[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) vecql.RouteInfo {
@@ -176,6 +236,9 @@ func KnownRoute[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) vecql.
 func (q *QueryV1[S, R, C, H, I]) GetRoutingKey() ([]byte, error) {
 	if key := q.set.Rare().RoutingKey; key != nil {
 		return key, nil
+	}
+	if q.metrics == nil { // a query that the program made as a literal
+		return nil, nil
 	}
 	r, err := q.route()
 	if err == nil {

@@ -24,8 +24,12 @@ type SessionV1[R any, C ~uint16, H, I any] struct {
 	// Plain returns the API's error for one of vecql.
 	Plain func(error) error
 	// Warn receives the warnings of the first page; nil means that they are ignored.
-	Warn    func(request any, node *vecql.HostInfo, warnings []string)
-	Picking bool // a HostSelectionPolicy of the program needs the requests
+	Warn func(request any, node *vecql.HostInfo, warnings []string)
+	// Pick returns the nodes of a request by a HostSelectionPolicy of the program; nil means that vecql selects them.
+	Pick func(context.Context, vecql.RouteInfo) vecql.NextHost
+
+	// EachCounted means that a request counts the attempts of its last execution, not those of all.
+	EachCounted bool
 
 	// The options of ClusterConfig.
 	Keyspace   string
@@ -55,10 +59,18 @@ func (s *SessionV1[R, C, H, I]) started() (*vecql.Session, error) {
 
 // context returns the context of a request.
 func (s *SessionV1[R, C, H, I]) context(ctx context.Context, request any) context.Context {
-	if !s.Picking {
+	if s.Pick == nil {
 		return ctx
 	}
 	return WithRequest(ctx, request)
+}
+
+// beginCounting prepares the metrics of a request for an execution. r may be nil.
+func (s *SessionV1[R, C, H, I]) beginCounting(r *Execution, m *Metrics) {
+	if s.EachCounted {
+		m.Reset()
+	}
+	r.countIn(m)
 }
 
 // warn passes the warnings of the first page on.

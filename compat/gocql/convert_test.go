@@ -21,7 +21,7 @@ func TestMetadataIsConverted(t *testing.T) {
 	function := &cql.FunctionMetadata{Keyspace: "shop", Name: "f", ArgumentTypes: []cql.TypeInfo{number}, ArgumentNames: []string{"n"}, ReturnType: text}
 	view := &cql.MaterializedViewMetadata{Keyspace: "shop", Name: "by_name", BaseTableName: "items", IncludeAllColumns: true}
 	view.Comment, view.Extensions = "a view", map[string][]byte{"x": []byte("y")}
-	k := schemaConverter{4}.keyspace(&cql.KeyspaceMetadata{
+	k := keyspaceOf(&cql.KeyspaceMetadata{
 		Name: "shop", Tables: map[string]*cql.TableMetadata{"items": table}, Functions: map[string]*cql.FunctionMetadata{"f": function},
 		Aggregates: map[string]*cql.AggregateMetadata{"a": {
 			Name: "a", ArgumentTypes: []cql.TypeInfo{number}, StateFunc: *function, StateType: cql.NewListType(number), ReturnType: text, InitCond: "[]",
@@ -29,7 +29,7 @@ func TestMetadataIsConverted(t *testing.T) {
 		MaterializedViews: map[string]*cql.MaterializedViewMetadata{"by_name": view},
 	})
 	f, a, v, items := k.Functions["f"], k.Aggregates["a"], k.MaterializedViews["by_name"], k.Tables["items"]
-	if f.ArgumentTypes[0].Type() != TypeInt || f.ReturnType.Type() != TypeVarchar || f.ArgumentNames[0] != "n" {
+	if f.ArgumentTypes[0].Type() != TypeInt || f.ReturnType.Type() != TypeText || f.ArgumentNames[0] != "n" {
 		t.Errorf("%+v", f)
 	}
 	if a.StateFunc.Name != "f" || a.FinalFunc.Name != "" || a.StateType.(CollectionType).Elem.Type() != TypeInt || a.InitCond != "[]" {

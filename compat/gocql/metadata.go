@@ -120,21 +120,44 @@ func (c *ColumnKind) UnmarshalCQL(typ TypeInfo, p []byte) error {
 // KeyspaceMetadata returns the metadata of a keyspace. Callers get the same value until the schema changes.
 func (s *Session) KeyspaceMetadata(keyspace string) (*KeyspaceMetadata, error) {
 	return api.SchemaOf(s.v1(), &s.schema, keyspace, func(k *cql.KeyspaceMetadata) (*KeyspaceMetadata, error) {
-		return schemaConverter{s.proto()}.keyspace(k), nil
+		return keyspaceOf(k), nil
 	})
 }
 
-// schemaConverter converts metadata from vecql's shape.
-type schemaConverter struct{ proto byte }
+// Metadata of vecql in this API's shape.
 
-func (c schemaConverter) typ(t cql.TypeInfo) TypeInfo { return fromCQL(t, c.proto) }
+// schemaType returns a type as the API reads it in the tables of the schema: texts are text, not varchar as in results,
+// user-defined types and vectors are custom types without a name, and none has a version of the protocol. nil is nil.
+func schemaType(t cql.TypeInfo) TypeInfo {
+	if t == nil {
+		return nil
+	}
+	native := NativeType{api.NewNative(0, api.Type(t.Type()), "")}
+	switch t := t.(type) {
+	case cql.CollectionType:
+		c := CollectionType{NativeType: native, Elem: schemaType(t.Elem)}
+		if t.Type() == cql.TypeMap {
+			c.Key = schemaType(t.Key)
+		}
+		return c
+	case cql.TupleTypeInfo:
+		return TupleTypeInfo{NativeType: native, Elems: api.Each(t.Elems, schemaType)}
+	case cql.NativeType:
+		if cql.Type(t) == cql.TypeVarchar {
+			native = NativeType{api.NewNative(0, api.Type(cql.TypeText), "")}
+		}
+		return native
+	}
+	return NativeType{api.NewNative(0, api.Type(cql.TypeCustom), "")}
+}
 
-func (c schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
+func keyspaceOf(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	out := &KeyspaceMetadata{
 		Name: k.Name, DurableWrites: k.DurableWrites, StrategyClass: k.StrategyClass, StrategyOptions: k.StrategyOptions,
-		Tables: api.ConvertAll(k.Tables, c.table), Functions: api.ConvertAll(k.Functions, c.function),
-		Aggregates: api.ConvertAll(k.Aggregates, c.aggregate), UserTypes: api.ConvertAll(k.UserTypes, c.userType),
+		Tables: api.ConvertAll(k.Tables, tableOf), Functions: api.ConvertAll(k.Functions, functionOf),
+		Aggregates: api.ConvertAll(k.Aggregates, aggregateOf), UserTypes: api.ConvertAll(k.UserTypes, userTypeOf),
 	}
+	api.AddViews(out.Tables, k, tableOf)
 	out.Views = api.ConvertAll(out.UserTypes, func(t *UserTypeMetadata) *ViewMetadata { return (*ViewMetadata)(t) })
 	out.MaterializedViews = make(map[string]*MaterializedViewMetadata, len(k.MaterializedViews))
 	for name, v := range k.MaterializedViews {
@@ -143,24 +166,24 @@ func (c schemaConverter) keyspace(k *cql.KeyspaceMetadata) *KeyspaceMetadata {
 	return out
 }
 
-func (c schemaConverter) table(t *cql.TableMetadata) *TableMetadata {
-	return (*TableMetadata)(api.NewTable(t, c.column))
+func tableOf(t *cql.TableMetadata) *TableMetadata {
+	return (*TableMetadata)(api.NewTable(t, columnOf))
 }
 
-func (c schemaConverter) column(col *cql.ColumnMetadata) *ColumnMetadata {
-	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](col, c.typ(col.Type), col.Index))
+func columnOf(col *cql.ColumnMetadata) *ColumnMetadata {
+	return (*ColumnMetadata)(api.NewColumn[TypeInfo, ColumnKind](col, schemaType(col.Type), col.Index))
 }
 
-func (c schemaConverter) function(f *cql.FunctionMetadata) *FunctionMetadata {
-	return (*FunctionMetadata)(api.NewFunction(f, c.typ))
+func functionOf(f *cql.FunctionMetadata) *FunctionMetadata {
+	return (*FunctionMetadata)(api.NewFunction(f, schemaType))
 }
 
-func (c schemaConverter) aggregate(a *cql.AggregateMetadata) *AggregateMetadata {
-	return (*AggregateMetadata)(api.NewAggregate(a, c.typ, c.function))
+func aggregateOf(a *cql.AggregateMetadata) *AggregateMetadata {
+	return (*AggregateMetadata)(api.NewAggregate(a, schemaType, functionOf))
 }
 
-func (c schemaConverter) userType(t *cql.UserTypeMetadata) *UserTypeMetadata {
-	return (*UserTypeMetadata)(api.NewUserType(t, c.typ))
+func userTypeOf(t *cql.UserTypeMetadata) *UserTypeMetadata {
+	return (*UserTypeMetadata)(api.NewUserType(t, schemaType))
 }
 
 func viewOf(v *cql.MaterializedViewMetadata, base *TableMetadata) *MaterializedViewMetadata {

@@ -41,7 +41,8 @@ func NewSession(cfg ClusterConfig) (*Session, error) {
 	s.setCore()
 	s.vecql, err = vecql.NewSession(*c)
 	if s.picker != nil {
-		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
+		s.picker.Start(s.Vecql(), func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) },
+			func() { s.picker.StartKeyspace(s.cfg.Keyspace) })
 	}
 	if err != nil {
 		return nil, api.StartError(err)
@@ -58,9 +59,12 @@ func (s *Session) setCore() {
 			Dialect: dialect, Hosts: s.hosts, Failure: func(err error, _ bool) error { return plain(err) },
 			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
-		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil,
+		Defaults: &s.defaults, Started: s.started, Plain: plain,
 		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
 		Serial: cql.Consistency(cfg.SerialConsistency), Timestamps: cfg.DefaultTimestamp,
+	}
+	if s.picker != nil {
+		s.core.Pick = s.pick
 	}
 	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
 		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,

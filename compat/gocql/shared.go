@@ -116,7 +116,7 @@ func DataCentreHostFilter(dataCentre string) HostFilter {
 // WhiteListHostFilter accepts the nodes at the given addresses or names, which may have a port that is ignored. It
 // panics if a name cannot be resolved.
 func WhiteListHostFilter(hosts ...string) HostFilter {
-	f, _, err := api.FilterAddresses[*HostInfo](hosts)
+	f, _, err := api.FilterAddresses(hosts, api.ConnectAddressOf[*HostInfo])
 	if err != nil {
 		panic(err)
 	}
@@ -200,7 +200,7 @@ const (
 )
 
 // UUIDFromBytes returns the UUID of 16 bytes.
-func UUIDFromBytes(input []byte) (UUID, error) { return cql.UUIDFromBytes(input) }
+func UUIDFromBytes(input []byte) (UUID, error) { return api.UUIDFromBytes(input) }
 
 // RandomUUID returns a random UUID, of version 4.
 func RandomUUID() (UUID, error) { return cql.RandomUUID() }

@@ -23,7 +23,30 @@ func (b *Batch) Iter() *Iter { return b.IterContext(b.Context()) }
 // IterContext is Iter with a context.
 func (b *Batch) IterContext(ctx context.Context) *Iter {
 	ctx = orBackground(ctx)
-	return b.session.newIter(b.build(ctx).IterContext(b.session.picking(ctx, b)), b.keyspace)
+	d, retry := b.build(ctx)
+	it := d.IterContext(b.session.picking(ctx, b))
+	if it.Attempts() == 0 {
+		b.unsent(ctx, it.Close(), retry)
+	}
+	return b.session.newIter(it, b.keyspace, retry)
+}
+
+// unsent makes the attempts of a batch that failed with err before it was sent.
+func (b *Batch) unsent(ctx context.Context, err error, retry *retryAdapter) {
+	if !api.IsUnsent(err) {
+		return
+	}
+	u := b.session.newUnsent(ctx, b, err, b.Cons, retry, vecql.RouteInfo{})
+	u.Batch = true
+	if b.observer != nil {
+		u.Observe = func(a api.UnsentAttempt) {
+			batchObserver{b.observer, b}.ObserveBatch(ctx, vecql.ObservedBatch{
+				Statements: api.StatementsOf(b.Entries), Start: a.Time, End: a.Time, Host: a.Host, Metrics: a.Metrics, Err: a.Err,
+				Attempt: a.Attempt,
+			})
+		}
+	}
+	u.Attempt(ctx)
 }
 
 // ExecCAS runs a conditional batch, and reports whether it was applied. The first row is stored in dest; the Iter has
@@ -66,8 +89,8 @@ func (s *Session) MapExecuteBatchCAS(batch *Batch, dest map[string]any) (applied
 	return batch.MapExecCAS(dest)
 }
 
-// build returns the batch of vecql.
-func (b *Batch) build(ctx context.Context) *vecql.Batch {
+// build returns the batch of vecql, and its retry policy, nil for none.
+func (b *Batch) build(ctx context.Context) (*vecql.Batch, *retryAdapter) {
 	s := b.session
 	d := s.driver.Batch(vecql.BatchType(b.Type))
 	api.AddEntries(d, b.Entries, &s.results)
@@ -83,8 +106,10 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 			d.NowInSeconds(int32(*b.nowInSeconds))
 		}
 	}
+	var retry *retryAdapter
 	if idempotent && set.Retry != nil {
-		d.RetryPolicy(retryAdapter{set.Retry})
+		retry = &retryAdapter{policy: set.Retry}
+		d.RetryPolicy(retry)
 	}
 	if set.Spec != nil && set.Spec.Attempts() > 0 {
 		d.SpeculativeExecutionPolicy(set.Spec)
@@ -95,5 +120,5 @@ func (b *Batch) build(ctx context.Context) *vecql.Batch {
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)
 	}
-	return d
+	return d, retry
 }

@@ -18,9 +18,10 @@ type Iter struct {
 
 type iter = api.Iter[HostInfo, ColumnInfo]
 
-// newIter returns the rows of it.
-func (s *Session) newIter(it *vecql.Iter, keyspace string) *Iter {
+// newIter returns the rows of it. retry is the policy of its first page, nil for none.
+func (s *Session) newIter(it *vecql.Iter, keyspace string, retry *retryAdapter) *Iter {
 	out := &Iter{session: s, keyspace: keyspace}
+	api.SetError(&out.iter, retry.err(nil))
 	api.SetResult(&out.iter, it, &s.results, false)
 	return out
 }

@@ -26,6 +26,7 @@ func keyspaceOf(k *vecql.KeyspaceMetadata) *KeyspaceMetadata {
 		Tables:          api.ConvertAll(k.Tables, tableOf), Functions: api.ConvertAll(k.Functions, functionOf),
 		Aggregates: api.ConvertAll(k.Aggregates, aggregateOf), UserTypes: api.ConvertAll(k.UserTypes, userTypeOf),
 	}
+	api.AddViews(out.Tables, k, tableOf)
 	out.MaterializedViews = api.ConvertAll(k.MaterializedViews, viewOf)
 	for _, v := range out.MaterializedViews {
 		if v.BaseTable != nil {

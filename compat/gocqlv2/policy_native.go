@@ -5,6 +5,8 @@ package gocql
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -34,26 +36,20 @@ func (s *Session) picking(ctx context.Context, q statement) context.Context {
 	return api.WithRequest(ctx, q)
 }
 
-// startPicker passes the nodes to the policy of the program, then lets the listeners continue.
+// startPicker passes the nodes and the keyspaces to the policy of the program, then lets the listeners continue.
 func (s *Session) startPicker() {
-	policy := s.cfg.PoolConfig.HostSelectionPolicy
-	s.picker.StartWith(func() {
-		hosts := s.GetHosts()
-		if len(hosts) > 0 {
-			policy.SetPartitioner(hosts[0].Partitioner())
+	s.picker.Start(s.driver, func() {}, func() {
+		if s.cfg.Metadata.CacheMode == Disabled {
+			return
 		}
-		switch all := policy.(type) {
-		case interface{ AddHosts(hosts []*HostInfo) }:
-			all.AddHosts(hosts)
-		default:
-			for _, h := range hosts {
-				policy.AddHost(h)
-			}
+		all, err := s.driver.AllKeyspaceMetadata()
+		if err != nil {
+			s.log(err)
 		}
-		for _, h := range hosts {
-			if h.IsUp() {
-				policy.HostUp(h)
-			}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			s.cfg.PoolConfig.HostSelectionPolicy.KeyspaceChanged(KeyspaceUpdateEvent{
+				Keyspace: name, Change: SchemaChangeTypeCreated,
+			})
 		}
 	})
 }

@@ -4,6 +4,7 @@ package gocql
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/vecql/vecql"
 	api "github.com/vecql/vecql/compat/api"
@@ -38,11 +39,22 @@ func (d *DowngradingConsistencyRetryPolicy) GetRetryType(err error) RetryType {
 // the policies of all others.
 var never vecql.RetryPolicy = vecql.SimpleRetryPolicy{}
 
-// retryAdapter adapts a RetryPolicy to vecql.
-type retryAdapter struct{ policy RetryPolicy }
+// retryAdapter adapts a RetryPolicy to vecql, for the first page of a request.
+type retryAdapter struct {
+	policy  RetryPolicy
+	unknown atomic.Bool // the policy has returned an unknown RetryType
+}
+
+// err returns the error of the policy in place of err, that of the request. p may be nil.
+func (p *retryAdapter) err(err error) error {
+	if p != nil && p.unknown.Load() {
+		return ErrUnknownRetryType
+	}
+	return err
+}
 
 // Decide implements vecql.RetryPolicy.
-func (p retryAdapter) Decide(ctx context.Context, a vecql.Attempt) vecql.Decision {
+func (p *retryAdapter) Decide(ctx context.Context, a vecql.Attempt) vecql.Decision {
 	q := retryable{ctx: ctx, attempts: a.Number, consistency: a.Consistency}
 	again := p.policy.Attempt(&q)
 	d := vecql.Decision{Consistency: q.consistency, SetConsistency: q.consistency != a.Consistency}
@@ -53,6 +65,11 @@ func (p retryAdapter) Decide(ctx context.Context, a vecql.Attempt) vecql.Decisio
 		d.Type = vecql.Retry
 	case RetryNextHost:
 		d.Type = vecql.RetryNextHost
+	case Rethrow:
+		return vecql.Decision{}
+	default:
+		p.unknown.Store(true)
+		return vecql.Decision{}
 	}
 	if !again {
 		return vecql.Decision{}

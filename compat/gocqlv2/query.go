@@ -116,8 +116,8 @@ func (s *Session) timeout(ctx context.Context) time.Duration {
 // both options with an older version.
 func (s *Session) hasOptionsOfV5() bool { return s.driver.ProtoVersion() >= 5 }
 
-// build returns the query of vecql.
-func (q *Query) build(ctx context.Context) *vecql.Query {
+// build returns the query of vecql, and its retry policy, nil for none.
+func (q *Query) build(ctx context.Context) (*vecql.Query, *retryAdapter) {
 	st := api.StatementOf(&q.query)
 	s := q.session
 	var d *vecql.Query
@@ -126,12 +126,11 @@ func (q *Query) build(ctx context.Context) *vecql.Query {
 	} else {
 		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
 	}
-	q.configure(ctx, d)
-	return d
+	return d, q.configure(ctx, d)
 }
 
-// configure applies the options of the query to that of vecql.
-func (q *Query) configure(ctx context.Context, d *vecql.Query) {
+// configure applies the options of the query to that of vecql. It returns the retry policy, nil for none.
+func (q *Query) configure(ctx context.Context, d *vecql.Query) (retry *retryAdapter) {
 	s := q.session
 	o := api.SettingsOf(q).Rare()
 	api.ConfigureQuery(&q.query, d)
@@ -145,7 +144,8 @@ func (q *Query) configure(ctx context.Context, d *vecql.Query) {
 		}
 	}
 	if q.IsIdempotent() && o.Retry != nil {
-		d.RetryPolicy(retryAdapter{o.Retry})
+		retry = &retryAdapter{policy: o.Retry}
+		d.RetryPolicy(retry)
 	}
 	if o.Spec != nil && o.Spec.Attempts() > 0 {
 		d.SpeculativeExecutionPolicy(o.Spec)
@@ -156,6 +156,7 @@ func (q *Query) configure(ctx context.Context, d *vecql.Query) {
 	if t := s.timeout(ctx); t > 0 {
 		d.RequestTimeout(t)
 	}
+	return retry
 }
 
 func orBackground(ctx context.Context) context.Context {

@@ -24,13 +24,62 @@ func (q *Query) ExecContext(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	s := q.session
 	var d *vecql.Query
+	var retry *retryAdapter
 	if api.SettingsOf(q).Rare().Binding != nil {
-		d = q.build(ctx)
+		d, retry = q.build(ctx)
 	} else { // on the stack, as in a program for vecql
 		d = s.driver.Query(st.Text, api.BoundBy(st, &s.results)...)
-		q.configure(ctx, d)
+		retry = q.configure(ctx, d)
 	}
-	return plain(d.ExecContext(s.picking(ctx, q)))
+	err := d.ExecContext(s.picking(ctx, q))
+	if err == nil {
+		return nil
+	}
+	if api.HasNoMarkers(err, st.Text) {
+		return q.withoutValues().ExecContext(ctx)
+	}
+	q.unsent(ctx, err, retry)
+	return retry.err(plain(err))
+}
+
+// withoutValues returns a copy of the query without values.
+func (q *Query) withoutValues() *Query {
+	c := *q
+	c.Bind()
+	api.BindBy[RetryPolicy, ColumnInfo](&c, nil)
+	return &c
+}
+
+// unsent makes the attempts of a query that failed with err before it was sent.
+func (q *Query) unsent(ctx context.Context, err error, retry *retryAdapter) {
+	if !api.IsUnsent(err) {
+		return
+	}
+	s, st, o := q.session, api.StatementOf(&q.query), api.SettingsOf(q).Rare()
+	u := s.newUnsent(ctx, q, err, st.Cons, retry, vecql.RouteInfo{Statement: st.Text})
+	if observer, ok := o.Observer.(QueryObserver); ok {
+		u.Observe = func(a api.UnsentAttempt) {
+			queryObserver{observer, q}.ObserveQuery(ctx, vecql.ObservedQuery{
+				Statement: st.Text, Start: a.Time, End: a.Time, Host: a.Host, Metrics: a.Metrics, Err: a.Err, Attempt: a.Attempt,
+			})
+		}
+	}
+	u.Attempt(ctx)
+}
+
+// newUnsent returns a request that failed with err before it was sent. retry may be nil.
+func (s *Session) newUnsent(
+	ctx context.Context, q statement, err error, c Consistency, retry *retryAdapter, r vecql.RouteInfo,
+) *api.Unsent {
+	r.Keyspace, r.Idempotent = q.Keyspace(), q.IsIdempotent()
+	u := &api.Unsent{Err: err, Next: api.UpHosts(s.driver), Consistency: c, Idempotent: r.Idempotent}
+	if s.picker != nil {
+		u.Next = s.pick(s.picking(ctx, q), r)
+	}
+	if retry != nil {
+		u.Decide = retry.Decide
+	}
+	return u
 }
 
 // isUse reports whether a statement begins with USE, which would change one connection of many.
@@ -48,7 +97,16 @@ func (q *Query) IterContext(ctx context.Context) *Iter {
 		return it
 	}
 	ctx = orBackground(ctx)
-	return q.session.newIter(q.build(ctx).IterContext(q.session.picking(ctx, q)), q.Keyspace())
+	d, retry := q.build(ctx)
+	it := d.IterContext(q.session.picking(ctx, q))
+	if it.Attempts() == 0 {
+		err := it.Close()
+		if api.HasNoMarkers(err, st.Text) {
+			return q.withoutValues().IterContext(ctx)
+		}
+		q.unsent(ctx, err, retry)
+	}
+	return q.session.newIter(it, q.Keyspace(), retry)
 }
 
 // ScanContext is Scan with a context.

@@ -121,7 +121,7 @@ func DataCentreHostFilter(dataCenter string) HostFilter { return DataCenterHostF
 // WhiteListHostFilter accepts the nodes at the given hosts. Names are resolved during this call. It panics if none can
 // be resolved.
 func WhiteListHostFilter(hosts ...string) HostFilter {
-	f, resolved, err := api.FilterAddresses[*HostInfo](hosts)
+	f, resolved, err := api.FilterAddresses(hosts, api.ConnectAddressOf[*HostInfo])
 	if resolved == 0 {
 		panic(fmt.Errorf("gocql: WhiteListHostFilter: no host of %q can be resolved: %w", hosts, err))
 	}

@@ -26,7 +26,7 @@ type ShardDialer interface {
 
 // ErrScyllaSourcePortAlreadyInUse means that a Dialer cannot use the port that ScyllaGetSourcePort returned: the
 // session tries another one.
-var ErrScyllaSourcePortAlreadyInUse = errors.New("gocql: the source port is in use")
+var ErrScyllaSourcePortAlreadyInUse = errors.New("scylla: source port is already in use")
 
 // ErrReadHeaderTimeout is returned by no verb.
 var ErrReadHeaderTimeout = errors.New("unable to read frame header")

@@ -13,7 +13,8 @@ import (
 )
 
 // Errors. A verb wraps the error of a request that was sent in a QueryError; errors.Is and errors.As find the sentinels
-// below and the pointers to the RequestErr types in it. Errors before the first attempt are returned as they are.
+// below and the pointers to the RequestErr types in it. Errors of a session that is closed or has no node
+// are returned as they are.
 
 // A RequestError is an error that a server sent.
 type RequestError interface {
@@ -157,7 +158,7 @@ type ErrSchemaMismatch struct {
 
 func (e *ErrSchemaMismatch) Error() string { return e.err.Error() }
 
-// A QueryError is the error of a request that was sent.
+// A QueryError is the error of a request that was sent, or failed before: by its values or its context.
 type QueryError struct {
 	err                 error
 	potentiallyExecuted bool
@@ -177,13 +178,25 @@ func (e *QueryError) Error() string {
 // Unwrap returns the error of the last attempt.
 func (e *QueryError) Unwrap() error { return e.err }
 
-// sentError returns the error of this API for the error of a request.
+// sentError returns the error of this API for the error of a request. A request whose context has ended counts as
+// executed, even if it was not sent.
 func sentError(err error, idempotent bool) error {
 	var failure *vecql.RequestFailure
-	if !errors.As(err, &failure) || failure.Attempts == 0 {
+	if sent := errors.As(err, &failure) && failure.Attempts > 0; !sent && !api.IsUnsent(err) {
 		return plain(err)
 	}
-	return &QueryError{err: plain(err), potentiallyExecuted: vecql.MayHaveApplied(err), isIdempotent: idempotent}
+	return &QueryError{
+		err: plain(err), potentiallyExecuted: vecql.MayHaveApplied(err) || api.HasEnded(err), isIdempotent: idempotent,
+	}
+}
+
+// attemptError returns the error of an attempt for an observer: that of a connection or a context in a QueryError, as
+// connections of the API return it, others as they are.
+func attemptError(err error) error {
+	if !errors.Is(err, vecql.ErrConnectionClosed) && !errors.Is(err, vecql.ErrTimeoutNoResponse) && !api.HasEnded(err) {
+		return plain(err)
+	}
+	return &QueryError{err: plain(err), potentiallyExecuted: !api.IsUnsent(err)}
 }
 
 // known are the errors of this API for those of vecql.

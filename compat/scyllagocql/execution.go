@@ -22,10 +22,13 @@ type execution struct {
 	history  []AttemptMetric
 }
 
-// newExecution returns the execution of a request, nil if the request has neither a retry policy nor an observer.
+// defaultRetryPolicy is the policy of requests without one.
+var defaultRetryPolicy RetryPolicy = &SimpleRetryPolicy{NumRetries: 3}
+
+// newExecution returns the execution of a request.
 func (s *Session) newExecution(request retryable, retry RetryPolicy, observed bool) *api.Execution {
-	if retry == nil && !observed {
-		return nil
+	if retry == nil {
+		retry = defaultRetryPolicy
 	}
 	r := &execution{session: s, request: request, retry: retry}
 	return r.Begin(r, retry != nil, observed)
@@ -61,16 +64,30 @@ func (r *retried) attempts(all int) int {
 	return all
 }
 
+// scyllaVersion is the release of Cassandra that ScyllaDB reports.
+const scyllaVersion = "3.0.8"
+
+// marksConditional reports whether a node marks conditional statements. The API takes every statement that another node
+// has prepared for conditional, because it looks for no bits of its flags.
+func marksConditional(node *vecql.HostInfo) bool {
+	return node == nil || node.Version() == scyllaVersion
+}
+
+// isBound reports whether a function returns the values. The API does not ask for the flags of such a statement.
+func (q *Query) isBound() bool { return api.BindingOf[ColumnInfo](api.SettingsOf(q).Rare()) != nil }
+
 func (q *Query) after(a vecql.Attempt) RetryableQuery {
 	c := *q
-	c.attempted, c.lwt = int32(a.Number), a.LWT
+	c.attempted = int32(a.Number)
+	c.lwt = a.LWT || !marksConditional(a.Host) && !q.isBound() && api.IsKnown(&q.query)
 	c.SetConsistency(a.Consistency)
 	return &c
 }
 
 func (b *Batch) after(a vecql.Attempt) RetryableQuery {
 	c := *b
-	c.Cons, c.attempted, c.lwt = a.Consistency, int32(a.Number), a.LWT
+	c.Cons, c.attempted = a.Consistency, int32(a.Number)
+	c.lwt = a.LWT || !marksConditional(a.Host) && api.BeginsKnown(&b.batch, b.content())
 	return &c
 }
 
@@ -79,7 +96,7 @@ func (r *execution) Decide(_ context.Context, a vecql.Attempt) vecql.Decision {
 	r.Count(a.Number)
 	request := r.request.after(a)
 	attempt, decide := r.retry.Attempt, r.retry.GetRetryType
-	if lwt, ok := r.retry.(LWTRetryPolicy); ok && a.LWT {
+	if lwt, ok := r.retry.(LWTRetryPolicy); ok && request.IsLWT() {
 		attempt, decide = lwt.AttemptLWT, lwt.GetRetryTypeLWT
 	}
 	if !attempt(request) {
@@ -102,7 +119,7 @@ func (r *execution) ObserveQuery(ctx context.Context, o vecql.ObservedQuery) {
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedQuery{
 		Keyspace: o.Keyspace, Statement: o.Statement, Values: q.Values(), Start: o.Start, End: o.End, Rows: o.Rows,
-		Host: host, Metrics: metrics, Err: plain(o.Err), Attempt: attempt,
+		Host: host, Metrics: metrics, Err: attemptError(o.Err), Attempt: attempt,
 	}
 	observer := api.SettingsOf(q).Rare().Observer
 	if full, ok := observer.(QueryObserverWithAttemptMetrics); ok {
@@ -119,7 +136,7 @@ func (r *execution) ObserveBatch(ctx context.Context, o vecql.ObservedBatch) {
 	attempt, metrics := r.Observe(api.AddressOf(host), o.Attempt, o.End.Sub(o.Start), o.Metrics)
 	seen := ObservedBatch{
 		Keyspace: o.Keyspace, Statements: o.Statements, Values: api.ValuesOf(b.Entries), Start: o.Start, End: o.End,
-		Host: host, Err: plain(o.Err), Metrics: metrics, Attempt: attempt,
+		Host: host, Err: attemptError(o.Err), Metrics: metrics, Attempt: attempt,
 	}
 	if full, ok := b.observer.(BatchObserverWithAttemptMetrics); ok {
 		all := r.record(AttemptMetric{Host: host, Attempt: attempt, Latency: o.End.Sub(o.Start).Nanoseconds()})

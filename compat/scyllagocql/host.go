@@ -93,12 +93,17 @@ func (h *HostInfo) ConnectAddress() net.IP {
 	return addr
 }
 
-// UntranslatedConnectAddress returns the address for clients that the node announces.
-func (h *HostInfo) UntranslatedConnectAddress() net.IP { return api.DataOf(&h.host).ConnectAddress() }
+// UntranslatedConnectAddress returns the address for clients that the node announces, nil for none.
+func (h *HostInfo) UntranslatedConnectAddress() net.IP {
+	if addr := api.DataOf(&h.host).ConnectAddress(); !addr.IsUnspecified() {
+		return addr
+	}
+	return nil
+}
 
 // ConnectAddressAndPort returns the address and the port for clients.
 func (h *HostInfo) ConnectAddressAndPort() string {
-	return net.JoinHostPort(h.UntranslatedConnectAddress().String(), strconv.Itoa(h.Port()))
+	return net.JoinHostPort(api.DataOf(&h.host).ConnectAddress().String(), strconv.Itoa(h.Port()))
 }
 
 // DataCenter returns the data center.

@@ -5,17 +5,17 @@ package gocql
 // ScyllaDB's properties of a node.
 
 // ScyllaHostFeatures are the extensions of a node. Those of a HostInfo that the program made are empty.
-type ScyllaHostFeatures struct {
+type ScyllaHostFeatures struct { // the order of the API, which programs print
+	partitioner    string
+	shardAlgorithm string
 	shards         int
-	shardPort      uint16
-	shardPortTLS   uint16
 	msbIgnore      uint64
 	lwtMask        int
 	rateLimitCode  int
-	metadataID     bool
-	partitioner    string
-	shardAlgorithm string
+	shardPort      uint16
+	shardPortTLS   uint16
 	present        bool
+	metadataID     bool
 }
 
 // IsPresent reports whether the node is a ScyllaDB node.

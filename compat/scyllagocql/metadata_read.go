@@ -5,6 +5,8 @@ package gocql
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	api "github.com/vecql/vecql/compat/api"
@@ -131,24 +133,40 @@ func (s *Session) readAggregates(k *KeyspaceMetadata) error {
 
 func newTable(t *cql.TableMetadata) *TableMetadata {
 	out := &TableMetadata{
-		Keyspace: t.Keyspace, Name: t.Name, Columns: api.ConvertAll(t.Columns, newColumn), OrderedColumns: t.OrderedColumns,
+		Keyspace: t.Keyspace, Name: t.Name, Columns: api.ConvertAll(t.Columns, newColumn),
 		Flags: t.Flags, Options: newOptions(&t.Options), Extensions: newExtensions(&t.Options),
 	}
 	out.PartitionKey = api.NamedColumns(out.Columns, t.PartitionKey)
 	out.ClusteringColumns = api.NamedColumns(out.Columns, t.ClusteringColumns)
+	out.OrderedColumns = ordered(out.Columns, out.PartitionKey, out.ClusteringColumns)
 	return out
+}
+
+// ordered returns the names of columns: the partition key, the clustering columns, the others by name.
+func ordered(columns map[string]*ColumnMetadata, keys ...[]*ColumnMetadata) []string {
+	var names []string
+	for _, c := range slices.Concat(keys...) {
+		names = append(names, c.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func newView(v *cql.MaterializedViewMetadata) *ViewMetadata {
 	out := &ViewMetadata{
 		KeyspaceName: v.Keyspace, ViewName: v.Name, ID: v.Id.String(), BaseTableID: v.BaseTableId.String(),
 		BaseTableName: v.BaseTableName, WhereClause: v.WhereClause, IncludeAllColumns: v.IncludeAllColumns,
-		Columns: api.ConvertAll(v.Columns, newColumn), OrderedColumns: v.OrderedColumns,
+		Columns: api.ConvertAll(v.Columns, newColumn),
 		Options: newOptions(&v.TableMetadataOptions), Extensions: newExtensions(&v.TableMetadataOptions),
 		DcLocalReadRepairChance: v.DcLocalReadRepairChance, ReadRepairChance: v.ReadRepairChance,
 	}
 	out.PartitionKey = api.NamedColumns(out.Columns, v.PartitionKey)
 	out.ClusteringColumns = api.NamedColumns(out.Columns, v.ClusteringColumns)
+	out.OrderedColumns = ordered(out.Columns, out.PartitionKey, out.ClusteringColumns)
 	return out
 }
 
@@ -156,7 +174,7 @@ func newView(v *cql.MaterializedViewMetadata) *ViewMetadata {
 func newIndex(i *cql.IndexMetadata, view *cql.MaterializedViewMetadata) *IndexMetadata {
 	out := &IndexMetadata{
 		Name: i.Name, KeyspaceName: i.Keyspace, TableName: i.Table, Kind: i.Kind, Options: i.Options,
-		Columns: map[string]*ColumnMetadata{},
+		Columns: map[string]*ColumnMetadata{}, PartitionKey: []*ColumnMetadata{}, ClusteringColumns: []*ColumnMetadata{},
 	}
 	if view != nil {
 		v := newView(view)

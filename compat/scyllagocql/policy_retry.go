@@ -75,8 +75,11 @@ type DowngradingConsistencyRetryPolicy struct {
 	ConsistencyLevelsToTry []Consistency
 }
 
-// Attempt implements RetryPolicy.
+// Attempt implements RetryPolicy. A conditional request is not sent again.
 func (d *DowngradingConsistencyRetryPolicy) Attempt(q RetryableQuery) bool {
+	if n := q.Attempts(); n > 0 && n <= len(d.ConsistencyLevelsToTry) && q.IsLWT() {
+		return false
+	}
 	return api.AttemptDowngraded[Consistency](q, d.ConsistencyLevelsToTry)
 }
 

@@ -105,7 +105,8 @@ func (s *Session) connect(c *vecql.ClusterConfig) {
 		s.vecql.Store(v)
 	}
 	if s.picker != nil {
-		s.picker.Start(s.Vecql(), s.cfg.Keyspace, func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) })
+		s.picker.Start(s.Vecql(), func() { s.cfg.PoolConfig.HostSelectionPolicy.Init(s) },
+			func() { s.picker.StartKeyspace(s.cfg.Keyspace) })
 	}
 	if s.err != nil {
 		s.err = api.StartError(s.err)
@@ -127,9 +128,12 @@ func (s *Session) setCore() {
 			Dialect: dialect, Hosts: s.hosts, Failure: sentError,
 			Columns: func(columns []vecql.ColumnInfo) []ColumnInfo { return fromColumns(columns, s.proto()) },
 		},
-		Defaults: &s.defaults, Started: s.started, Plain: plain, Picking: s.picker != nil, Warn: s.warn,
+		Defaults: &s.defaults, Started: s.started, Plain: plain, EachCounted: true, Warn: s.warn,
 		Keyspace: cfg.Keyspace, Timeout: cfg.Timeout, Idempotent: cfg.DefaultIdempotence,
 		Serial: cfg.SerialConsistency, Timestamps: cfg.DefaultTimestamp,
+	}
+	if s.picker != nil {
+		s.core.Pick = s.pick
 	}
 	api.InitDefaults(&s.defaults, cfg.Consistency, api.Rare[RetryPolicy]{
 		Retry: cfg.RetryPolicy, Observer: cfg.QueryObserver, PageSize: cfg.PageSize, AllMetadata: cfg.DisableSkipMetadata,

@@ -124,7 +124,7 @@ func DataCentreHostFilter(dataCenter string) HostFilter { return DataCenterHostF
 // WhiteListHostFilter accepts the nodes at the given addresses or names, which may have a port that is ignored. It
 // panics if a name cannot be resolved.
 func WhiteListHostFilter(hosts ...string) HostFilter {
-	f, _, err := api.FilterAddresses[*HostInfo](hosts)
+	f, _, err := api.FilterAddresses(hosts, func(h *HostInfo) []net.IP { return api.AddressesOf(&h.host) })
 	if err != nil {
 		panic(err)
 	}
@@ -204,7 +204,7 @@ const (
 )
 
 // UUIDFromBytes returns the UUID of 16 bytes.
-func UUIDFromBytes(input []byte) (UUID, error) { return cql.UUIDFromBytes(input) }
+func UUIDFromBytes(input []byte) (UUID, error) { return api.UUIDFromBytes(input) }
 
 // RandomUUID returns a random UUID, of version 4.
 func RandomUUID() (UUID, error) { return cql.RandomUUID() }

@@ -6,6 +6,7 @@ package lz4
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/vecql/vecql"
@@ -19,20 +20,20 @@ func (s LZ4Compressor) Name() string { return "lz4" }
 
 // AppendCompressedWithLength appends the compressed src after its length.
 func (s LZ4Compressor) AppendCompressedWithLength(dst, src []byte) ([]byte, error) {
-	return vecql.LZ4Compressor{}.AppendCompressedWithLength(dst, src)
+	return vecql.LZ4Compressor{}.AppendCompressedWithLength(withRoom(dst, lengthSize+bound(src)), src)
 }
 
 // AppendDecompressedWithLength is the inverse of AppendCompressedWithLength. An empty value is nil.
 func (s LZ4Compressor) AppendDecompressedWithLength(dst, src []byte) ([]byte, error) {
-	if len(src) >= 4 && binary.BigEndian.Uint32(src) == 0 {
-		return nil, nil
+	if len(src) < lengthSize {
+		return nil, fmt.Errorf("cassandra lz4 block size should be >4, got=%d", len(src))
 	}
-	return vecql.LZ4Compressor{}.AppendDecompressedWithLength(dst, src, math.MaxInt32)
+	return s.AppendDecompressed(dst, src[lengthSize:], binary.BigEndian.Uint32(src))
 }
 
 // AppendCompressed appends the compressed src.
 func (s LZ4Compressor) AppendCompressed(dst, src []byte) ([]byte, error) {
-	return vecql.LZ4Compressor{}.AppendCompressed(dst, src)
+	return vecql.LZ4Compressor{}.AppendCompressed(withRoom(dst, bound(src)), src)
 }
 
 // AppendDecompressed is the inverse of AppendCompressed for a value of uncompressedLength bytes. An empty value is nil.
@@ -43,5 +44,27 @@ func (s LZ4Compressor) AppendDecompressed(dst, src []byte, uncompressedLength ui
 	case uncompressedLength > math.MaxInt32:
 		return nil, errors.New("lz4: the uncompressed length is too large")
 	}
-	return vecql.LZ4Compressor{}.AppendDecompressed(dst, src, int(uncompressedLength))
+	const ratio = 255 // at most, of an LZ4 block
+	if int(uncompressedLength) <= ratio*len(src) {
+		dst = withRoom(dst, int(uncompressedLength))
+	}
+	out, err := vecql.LZ4Compressor{}.AppendDecompressed(dst, src, int(uncompressedLength))
+	for err != nil && errors.Unwrap(err) != nil { // the text of the block's own error
+		err = errors.Unwrap(err)
+	}
+	return out, err
+}
+
+// lengthSize is the size of the length before a compressed block.
+const lengthSize = 4
+
+// bound returns the greatest size of compressed src.
+func bound(src []byte) int { return len(src) + len(src)/255 + 16 }
+
+// withRoom returns dst with a capacity for n more bytes, exactly if it has less.
+func withRoom(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) >= n {
+		return dst
+	}
+	return append(make([]byte, 0, len(dst)+n), dst...)
 }

@@ -22,8 +22,8 @@ import (
 // What v1.7 and the fork alone have: queries that count their attempts, retry policies that see the query, options of
 // sessions, loggers of lines.
 
-// TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery, with the metrics of their node.
-func TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery(t *testing.T) {
+// TestObserverSeesTheAttemptsOfAQuery, with the metrics of their node: v1.7 counts all executions, the fork each one.
+func TestObserverSeesTheAttemptsOfAQuery(t *testing.T) {
 	c := newCluster(t, cqltest.Config{Nodes: 1})
 	o := &observer{}
 	s := newSession(t, c, func(cfg *gocql.ClusterConfig) { cfg.QueryObserver = o })
@@ -33,10 +33,11 @@ func TestObserverSeesTheAttemptsOfAllExecutionsOfAQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(o.Queries) != 2 || q.Attempts() != 2 || q.Latency() <= 0 {
+	if len(o.Queries) != 2 || q.Attempts() != counted(2) || q.Latency() <= 0 {
 		t.Fatal(o.Queries, q.Attempts(), q.Latency())
 	}
-	for i, seen := range o.Queries {
+	for n, seen := range o.Queries {
+		i := counted(n+1) - 1
 		if seen.Attempt != i || seen.Metrics.Attempts != i+1 || seen.Metrics.TotalLatency <= 0 || seen.Keyspace != "shop" ||
 			seen.Statement != q.Statement() || !reflect.DeepEqual(seen.Values, []any{1}) || seen.Err != nil ||
 			!seen.Host.IsUp() || seen.Host.HostID() == "" || seen.Host != o.Queries[0].Host {
@@ -113,9 +114,18 @@ func TestUnknownRetryTypeIsAnError(t *testing.T) {
 	}
 }
 
-// TestDowngradingConsistency sends the request again at the next level of the list.
+// counted returns the number of attempts of a request after executions with one attempt each.
+func counted(executions int) int {
+	if countsEach {
+		return 1
+	}
+	return executions
+}
+
+// TestDowngradingConsistency sends the request again at the next level of the list. The fork does with ScyllaDB only:
+// it takes every statement for conditional elsewhere.
 func TestDowngradingConsistency(t *testing.T) {
-	c := newCluster(t, cqltest.Config{})
+	c := newCluster(t, downgrading)
 	s := newSession(t, c)
 	fail(c, "SELECT", cqltest.Error{Code: cqltest.CodeUnavailable, Required: 2, Alive: 1})
 	q := s.Query("SELECT id FROM items WHERE id = ?", 1).
@@ -135,10 +145,10 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 	if it.Host() == nil || it.Host().ConnectAddress() == nil {
 		t.Error("no host")
 	}
-	if err := it.Close(); err == nil || q.Attempts() != 1 {
+	if err := it.Close(); err == nil || q.Attempts() != attemptsWithoutPolicy {
 		t.Error(err, q.Attempts())
 	}
-	if len(o.Queries) != 1 || o.Queries[0].Keyspace != "shop" || o.Queries[0].Err == nil || o.Queries[0].Host == nil {
+	if len(o.Queries) != attemptsWithoutPolicy || o.Queries[0].Keyspace != "shop" || o.Queries[0].Err == nil || o.Queries[0].Host == nil {
 		t.Errorf("%+v", o.Queries)
 	}
 	p := &countingPolicy{result: gocql.Rethrow}
@@ -239,11 +249,11 @@ func TestBatch(t *testing.T) {
 	if rows, err := s.Query("SELECT id FROM items").Iter().SliceMap(); err != nil || len(rows) != 3 {
 		t.Error(rows, err)
 	}
-	if b.Attempts() != 2 || b.Latency() <= 0 || len(o.Batches) != 2 {
+	if b.Attempts() != counted(2) || b.Latency() <= 0 || len(o.Batches) != 2 {
 		t.Fatal(b.Attempts(), b.Latency(), len(o.Batches))
 	}
 	seen := o.Batches[1]
-	if seen.Attempt != 1 || seen.Err != nil || seen.Host == nil || seen.Metrics.Attempts < 1 || len(seen.Statements) != 3 ||
+	if seen.Attempt != counted(2)-1 || seen.Err != nil || seen.Host == nil || seen.Metrics.Attempts < 1 || len(seen.Statements) != 3 ||
 		!reflect.DeepEqual(seen.Values[0], []any{1, "lamp"}) || seen.Values[1] != nil {
 		t.Errorf("%+v", seen)
 	}
@@ -287,9 +297,9 @@ func TestPolicyIsToldOfNewHosts(t *testing.T) {
 				t.Fatal(got, "want", want)
 			}
 		}
-		expect("add")
-		expect("add")
-		expect("keyspace shop")
+		for _, event := range []string{"add", "add", "up", "up", "keyspace shop"} {
+			expect(event)
+		}
 		added, err := c.AddNode("datacenter1", "rack1")
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/gocql/gocql"
+	"github.com/vecql/vecql/cqltest"
 )
 
 // What the fork has in a shape of its own.
@@ -43,3 +44,12 @@ var methodsOfABatch = []string{
 	"SetKeyspace", "SetRequestTimeout", "Size", "SpeculativeExecutionPolicy", "Table", "Trace", "WithContext",
 	"WithNowInSeconds", "WithTimestamp",
 }
+
+// countsEach reports whether a request counts the attempts of its last execution only.
+const countsEach = true
+
+// attemptsWithoutPolicy is the number of attempts that three nodes refuse.
+const attemptsWithoutPolicy = 3
+
+// downgrading is a cluster where requests are downgraded.
+var downgrading = cqltest.Config{Scylla: &cqltest.Scylla{}}

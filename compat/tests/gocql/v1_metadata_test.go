@@ -27,7 +27,7 @@ func TestMetadataOfAKeyspace(t *testing.T) {
 	}
 	id, counts := items.Columns["id"], items.Columns["counts"]
 	if id.Kind != gocql.ColumnPartitionKey || id.Kind.String() != "partition_key" || id.Type.Type() != gocql.TypeInt ||
-		counts.Type.(gocql.CollectionType).String() != "map(varchar, int)" {
+		counts.Type.(gocql.CollectionType).String() != "map(text, int)" {
 		t.Errorf("%+v %+v", id, counts)
 	}
 	if a := k.UserTypes["address"]; a == nil || len(a.FieldNames) != 2 || a.FieldTypes[1].Type() != gocql.TypeInt || k.Views["address"] == nil { //nolint:staticcheck // deprecated names work too

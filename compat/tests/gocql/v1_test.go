@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/gocql/gocql"
+	"github.com/vecql/vecql/cqltest"
 )
 
 // What v1.7 has in a shape of its own.
@@ -42,3 +43,12 @@ var methodsOfABatch = []string{
 	"GetRoutingKey", "IsIdempotent", "Keyspace", "Latency", "Observer", "Query", "RetryPolicy", "SerialConsistency",
 	"SetConsistency", "Size", "SpeculativeExecutionPolicy", "Table", "Trace", "WithContext", "WithTimestamp",
 }
+
+// countsEach reports whether a request counts the attempts of its last execution only.
+const countsEach = false
+
+// attemptsWithoutPolicy is the number of attempts that three nodes refuse.
+const attemptsWithoutPolicy = 1
+
+// downgrading is a cluster where requests are downgraded.
+var downgrading cqltest.Config
