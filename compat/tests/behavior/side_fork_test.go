@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build fork
+
+package behavior
+
+import "github.com/gocql/gocql"
+
+// ScyllaDB's fork and its compat module.
+const (
+	apiPath, compatFolder = "github.com/gocql/gocql", "../../scyllagocql"
+	modFile, tag          = "fork.mod", "fork"
+)
+
+func native(typ gocql.Type) typeInfo { return gocql.NewNativeType(4, typ) }
