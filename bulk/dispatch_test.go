@@ -279,7 +279,7 @@ func TestClosedWriterRejectsNoMore(t *testing.T) {
 		b.Columns[2] = column.Of("price", []int64{1, 1 << 40, 1 << 40}) // an int
 		rejected := 0
 		w, err := Insert(s.Session, "shop.items", Options{
-			BatchRows: 1, RowsPerSecond: .1, MaxRejected: 10, Rejected: func(Rejection) error { rejected++; return nil },
+			RowsPerSecond: .1, MaxRejected: 10, Rejected: func(Rejection) error { rejected++; return nil },
 		})
 		require.NoError(t, err)
 		failed := make(chan error)

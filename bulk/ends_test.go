@@ -245,3 +245,35 @@ func TestNumbersWithoutSource(t *testing.T) {
 		require.Equal(t, [][2]int64{{0, 10}, {40, 50}}, sources[""].Done)
 	})
 }
+
+// TestStoppedWriterDropsItsQueue stops the writer while rows wait behind the one that fails: they are not sent.
+func TestStoppedWriterDropsItsQueue(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		executed := s.cluster.Inject(cqltest.Fault{
+			Op: cqltest.OpExecute, Statement: "INSERT", Delay: time.Second, Error: &cqltest.Error{Code: cqltest.CodeInvalid},
+		})
+		w, err := Insert(s.Session, "shop.items", Options{BatchRows: 1, MaxInFlight: 1})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), items(0, 2)))
+		require.ErrorIs(t, w.Close(t.Context()), vecql.CodeInvalid)
+		require.Equal(t, 1, executed.Hits())
+	}, func(cfg *vecql.ClusterConfig) { cfg.Timeout = time.Hour })
+}
+
+// TestRefusedRowIsNotInDoubt stops the writer at a row that was certainly not executed: the next run sends it.
+func TestRefusedRowIsNotInDoubt(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		o := Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json")}
+		b := column.NewBatch(column.Of("id", []int64{7}))
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Times: 1, Error: &cqltest.Error{Code: cqltest.CodeInvalid}})
+		for _, want := range []error{vecql.CodeInvalid, nil} {
+			w, err := New(s.Session, "UPDATE shop.hits SET n = n + 1 WHERE id = :id", o)
+			require.NoError(t, err)
+			err = w.Write(t.Context(), b)
+			require.ErrorIs(t, errors.Join(err, w.Close(t.Context())), want)
+		}
+		var n int64
+		require.NoError(t, s.Query("SELECT n FROM shop.hits WHERE id = 7").Scan(&n))
+		require.EqualValues(t, 1, n)
+	})
+}
