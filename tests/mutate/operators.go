@@ -288,7 +288,7 @@ func (f *finder) drop(n ast.Stmt, parent ast.Node) {
 // arguments exchanges neighboring arguments of one type.
 func (f *finder) arguments(n *ast.CallExpr) {
 	signature, ok := f.info.TypeOf(n.Fun).(*types.Signature)
-	if !ok || symmetric.MatchString(f.text(n.Fun)) {
+	if !ok || symmetric.MatchString(f.text(n.Fun)) || f.text(n.Fun) == "make" {
 		return
 	}
 	for i := range len(n.Args) - 1 {

@@ -76,9 +76,13 @@ func (f *finder) callee(call *ast.CallExpr) types.Object {
 	return nil
 }
 
-// isCapacity reports whether an argument is the capacity of a slice, or the size of a map.
+// isCapacity reports whether an argument is the capacity of a slice or of a pooled buffer, or the size of a map.
 func (f *finder) isCapacity(call *ast.CallExpr, argument ast.Expr) bool {
-	if f.text(call.Fun) != "make" {
+	switch f.text(call.Fun) {
+	case "getBuffer":
+		return true
+	case "make":
+	default:
 		return false
 	}
 	_, isMap := f.info.TypeOf(call).Underlying().(*types.Map)
