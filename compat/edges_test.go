@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"encoding/hex"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/cql"
+)
+
+// Edges of rows, of values of queries, and of conversions.
+
+// TestScanOfColumnsHasTheMeaningsOfTheDialect scans a row whose columns the driver decodes, NULL among them.
+func TestScanOfColumnsHasTheMeaningsOfTheDialect(t *testing.T) {
+	s := newSession(t, wideSchema)
+	insertWide(t, s, V1)
+	for _, d := range []*Dialect{V1, V2, Fork} {
+		text, n, at, addr := "old", int64(7), []byte("old"), "old"
+		require.True(t, query(t, s, d, `SELECT s, n, b, addr FROM ks.t WHERE id = 1`).Scan(&text, &n, &at, &addr))
+		require.Equal(t, []any{"", int64(0), []byte(nil), ""}, []any{text, n, at, addr})
+		var u uint64
+		require.True(t, query(t, s, d, `SELECT n FROM ks.t WHERE id = 2`).Scan(&u), "a bigint of all 64 bits")
+		require.Equal(t, uint64(1<<63+1), u)
+	}
+}
+
+// TestTupleOfOneElement scans a tuple that has as many elements as the row has columns.
+func TestTupleOfOneElement(t *testing.T) {
+	s := newSession(t, `CREATE TABLE ks.one (id int PRIMARY KEY, t frozen<tuple<int>>); INSERT INTO ks.one (id, t) VALUES (1, (5))`)
+	n := 0
+	rows := query(t, s, V1, `SELECT t FROM ks.one`)
+	require.True(t, rows.Scan(&n))
+	require.NoError(t, rows.Close())
+	require.Equal(t, 5, n)
+}
+
+func TestSliceMapHasAllRows(t *testing.T) {
+	s := newSession(t, `CREATE TABLE ks.many (id int, n int, PRIMARY KEY (id, n))`)
+	for n := range 3 {
+		require.NoError(t, query(t, s, V1, `INSERT INTO ks.many (id, n) VALUES (1, ?)`, n).Close())
+	}
+	maps, err := query(t, s, V1, `SELECT n FROM ks.many WHERE id = 1`).SliceMap()
+	require.NoError(t, err)
+	require.Equal(t, []map[string]any{{"n": 0}, {"n": 1}, {"n": 2}}, maps)
+}
+
+// TestBlobsInMaps has a blob without bytes and NULL, in a new variable and in the program's.
+func TestBlobsInMaps(t *testing.T) {
+	s := newSession(t, wideSchema)
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b, s) VALUES (1, 0x, '')`).ExecContext(t.Context()))
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id) VALUES (2)`).ExecContext(t.Context()))
+	for _, c := range []struct {
+		d           *Dialect
+		empty, null []byte
+		elements    []int // NULL
+	}{
+		{V1, []byte{}, []byte{}, []int{}},
+		{V2, []byte{}, nil, nil},
+		{Fork, []byte{}, nil, nil},
+	} {
+		for id, want := range map[int][]byte{1: c.empty, 2: c.null} {
+			m := map[string]any{}
+			require.True(t, query(t, s, c.d, `SELECT b, l FROM ks.t WHERE id = ?`, id).MapScan(m))
+			require.Equal(t, map[string]any{"b": want, "l": c.elements}, m)
+			mine := []byte("old")
+			m = map[string]any{"b": &mine}
+			require.True(t, query(t, s, c.d, `SELECT b FROM ks.t WHERE id = ?`, id).MapScan(m))
+			require.Empty(t, mine)
+		}
+	}
+}
+
+func TestErrorOfScanCASIsReturned(t *testing.T) {
+	s := newSession(t, wideSchema)
+	require.NoError(t, query(t, s, V1, `INSERT INTO ks.t (id, i) VALUES (1, 5)`).Close())
+	var wrong float32
+	_, err := query(t, s, V1, `UPDATE ks.t SET i = 6 WHERE id = 1 IF i = 4`).ScanCAS(&wrong)
+	var e *cql.UnmarshalError
+	require.ErrorAs(t, err, &e)
+	_, err = query(t, s, V1, `UPDATE ks.t SET i = 6 WHERE id = 1 IF i = 4`).MapScanCAS(map[string]any{"i": &wrong})
+	require.ErrorAs(t, err, &e)
+}
+
+func TestScannerHasNoRowAfterErr(t *testing.T) {
+	s := newSession(t, wideSchema)
+	require.NoError(t, query(t, s, V1, `INSERT INTO ks.t (id, i) VALUES (1, 5)`).Close())
+	scanner := query(t, s, V1, `SELECT i FROM ks.t`).Scanner()
+	require.True(t, scanner.Next())
+	require.NoError(t, scanner.Err())
+	require.ErrorContains(t, scanner.Scan(new(int)), "call Next first")
+}
+
+// TestValuesOfAQuery binds the values that a query holds, those of a copy of the query, and none.
+func TestValuesOfAQuery(t *testing.T) {
+	s := newSession(t, wideSchema)
+	insert := func(bound []any) {
+		t.Helper()
+		require.NoError(t, s.Query(`INSERT INTO ks.t (id, n) VALUES (?, ?)`, bound...).ExecContext(t.Context()))
+	}
+	read := func(id int) (n int64) {
+		t.Helper()
+		require.NoError(t, s.Query(`SELECT n FROM ks.t WHERE id = ?`, id).ScanContext(t.Context(), &n))
+		return n
+	}
+	var v Values
+	require.Nil(t, v.Bind())
+	v.Init(V1, []any{1, uint64(1<<63 + 1)}) // which the driver refuses
+	require.Equal(t, []any{1, uint64(1<<63 + 1)}, v.Get())
+	insert(v.Bind())
+	require.EqualValues(t, -1<<63+1, read(1))
+
+	shared := v // as a program copies a query
+	shared.Set([]any{2, uint64(1<<63 + 2)})
+	insert(shared.Bind())
+	insert(v.Bind())
+	require.EqualValues(t, -1<<63+2, read(2))
+	own := v
+	own.Own()
+	own.Set([]any{3, int64(3)})
+	insert(own.Bind())
+	require.EqualValues(t, 3, read(3))
+	require.Equal(t, []any{1, uint64(1<<63 + 1)}, v.Get())
+	v.Set(nil)
+	require.Nil(t, v.Bind())
+}
+
+// TestFailedDecodingLeavesSlices requires that a slice is unchanged when an element cannot be decoded.
+func TestFailedDecodingLeavesSlices(t *testing.T) {
+	list := []uint8{7} // a slice that the dialect decodes, since -1 is 255 in it
+	cell := "\x00\x00\x00\x02" + "\x00\x00\x00\x04\x00\x00\x00\x01" + "\x00\x00\x00\x04\x00\x00\x01\x00"
+	require.ErrorContains(t, V1.Unmarshal(typeOf(t, "list<int>"), []byte(cell), &list), "element 1")
+	require.Equal(t, []uint8{7}, list)
+}
+
+func TestTypesWithoutGoType(t *testing.T) {
+	for _, text := range []string{
+		"map<frozen<list<int>>, int>", "list<frozen<map<frozen<list<int>>, int>>>", "map<text, frozen<map<frozen<list<int>>, int>>>",
+		"vector<frozen<map<frozen<list<int>>, int>>, 2>",
+	} {
+		require.Nil(t, V2.GoType(typeOf(t, text)), text)
+		require.Nil(t, V2.Zero(typeOf(t, text)), text)
+	}
+}
+
+// TestDecimalsOfTheFork has scales of each digit.
+func TestDecimalsOfTheFork(t *testing.T) {
+	for text, want := range map[string]string{
+		"9;-1": "00000009ff", "19;1": "0000001301", "-8;256": "fffffff80100", "2147483647;0": "7fffffff00",
+	} {
+		got, err := Fork.Marshal(typeOf(t, "decimal"), text)
+		require.NoError(t, err)
+		require.Equal(t, want, hex.EncodeToString(got))
+	}
+	for _, text := range []string{"a;1", "1;", ";1", "1;x", "2147483648;1", "1;1;1"} {
+		_, err := Fork.Marshal(typeOf(t, "decimal"), text)
+		require.ErrorIs(t, err, cql.ErrConversion, text)
+	}
+	for _, info := range []string{"decimal", "inet"} {
+		unmarshals(t, Fork, typeOf(t, info), "", "x", map[string]string{"decimal": "0;0", "inet": "0.0.0.0"}[info])
+	}
+	unmarshals(t, Fork, typeOf(t, "inet"), "", [16]byte{1}, [16]byte{})
+	unmarshals(t, Fork, typeOf(t, "inet"), "01020304", [4]byte{9, 9, 9, 9}, [4]byte{1, 2, 3, 4})
+}
+
+func TestAttributesOfALogger(t *testing.T) {
+	var line string
+	log := Logger(slog.LevelInfo, func(_ slog.Level, message string, attrs []slog.Attr) { line = LogText(message, attrs) })
+	log.With("a", 1, "b", 2, "c", 3).Info("m", "d", 4)
+	require.Equal(t, "m a=1 b=2 c=3 d=4", line)
+	require.False(t, log.Enabled(t.Context(), slog.LevelDebug))
+}
