@@ -167,7 +167,7 @@
 //	time                   time.Duration, int64 (ns since midnight)                                           time.Duration
 //	timestamp              time.Time (its ms), int64 (ms since 1970)                                          time.Time (UTC)
 //	duration               Duration, time.Duration, int64 (ns), string    Duration, time.Duration if it has   Duration
-//	                       "1h30m" or "1y2mo3d"                           neither months nor days, string
+//	                       "1h30m", "1y2mo3d" or "P1Y2M"                  neither months nor days, string
 //	list<T>                slice, array                                                                       []T
 //	set<T>                 slice, array, map[T]struct{}                                                       []T
 //	map<K, V>              map[K]V                                                                            map[K]V

@@ -54,6 +54,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 // continuation precedes the length of the metadata of each message.
 const continuation = 0xffffffff
 
+// next reads a message: a mark, the length of the metadata, the metadata, and the body whose length the metadata has.
 func (m *messages) next() (*ipc.Message, error) {
 	var head [8]byte
 	switch n, err := io.ReadFull(m.r, head[:4]); {
