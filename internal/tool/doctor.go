@@ -86,7 +86,7 @@ func (e *env) doctor(ctx context.Context, probes int) error {
 
 // printExamination prints a report as text.
 func (e *env) printExamination(r *doctor.Report) error {
-	fmt.Fprintf(e.out, "Cluster %s: %s, protocol v%d.\n\n", r.Cluster, counted(len(r.Nodes), "node"), r.Protocol)
+	fmt.Fprintf(e.text, "Cluster %s: %s, protocol v%d.\n\n", r.Cluster, counted(len(r.Nodes), "node"), r.Protocol)
 	if err := nodeTable(r).write(e.out, e.width); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (e *env) printExamination(r *doctor.Report) error {
 	}
 	fmt.Fprintln(e.out)
 	for _, f := range r.Findings {
-		fmt.Fprintf(e.out, "%s: %s\n  %s\n", f.Severity, f.What, f.Do)
+		fmt.Fprintf(e.text, "%s: %s\n  %s\n", f.Severity, f.What, f.Do)
 	}
 	if len(r.Findings) == 0 {
 		fmt.Fprintln(e.out, "Nothing is wrong.")

@@ -17,9 +17,13 @@ import (
 
 // An env is what a command runs in: its streams, its terminal and its cluster flags.
 type env struct {
-	in       io.Reader
-	out, err io.Writer
-	streams  []io.Writer // out and err as they were passed
+	in io.Reader
+	// out gets results. What a terminal shows of them is printable.
+	out io.Writer
+	// text is out for text that is for people, which is printable in a pipe or a file, too. err is such a text always.
+	text, err io.Writer
+	raw       *checkedWriter // out for the shell, which moves the cursor
+	streams   []io.Writer    // out and err as they were passed
 
 	isTerminal bool // out is a terminal
 	width      int  // characters in a line of out; 0 means no limit
@@ -39,8 +43,10 @@ type env struct {
 
 // newEnv returns the env of a process with these streams.
 func newEnv(in io.Reader, out, errOut io.Writer) *env {
-	e := &env{in: in, out: &checkedWriter{w: out}, err: errOut, now: time.Now, getenv: os.Getenv}
+	e := &env{in: in, raw: &checkedWriter{w: out}, now: time.Now, getenv: os.Getenv}
 	e.streams = []io.Writer{out, errOut}
+	e.out = &plainWriter{w: e.raw, isOn: func() bool { return e.isTerminal }}
+	e.text, e.err = &plainWriter{w: e.raw}, &plainWriter{w: errOut}
 	e.width, e.errWidth = terminalWidth(out), terminalWidth(errOut)
 	e.isTerminal = e.width > 0
 	e.flags.init()

@@ -67,7 +67,7 @@ func (e *env) writeSummary(form string, s summary) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(e.out, "%s\n", text)
+	_, err := fmt.Fprintf(e.text, "%s\n", text)
 	return err
 }
 

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func (e *env) showProgress(now func() state) (stop func(), err error) {
 		bar := e.newBar(now().fraction >= 0)
 		show := func() {
 			s := now()
-			bar.Describe(clip(s.text, e.errWidth-barRest))
+			bar.Describe(clip(printableLine(s.text), e.errWidth-barRest))
 			_ = bar.Set(s.steps()) // an error of the terminal does not fail the work
 		}
 		return every(progressInterval, show, func() { _ = bar.Clear() }), nil
@@ -118,9 +119,17 @@ func (e *env) newBar(known bool) *progressbar.ProgressBar {
 	if !known {
 		steps = -1
 	}
-	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(e.err), progressbar.OptionSetWidth(barWidth),
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(e.terminal()), progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionUseANSICodes(true), progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetTheme(progressbar.ThemeASCII))
+}
+
+// terminal returns standard error for the bar, which moves the cursor.
+func (e *env) terminal() io.Writer {
+	if p, ok := e.err.(*plainWriter); ok {
+		return p.w
+	}
+	return e.err
 }
 
 // steps returns the number of steps of a bar that are done.

@@ -58,8 +58,8 @@ func run(ctx context.Context, e *env, args []string) (exitCode int) {
 	if err != nil && !started { // cobra refuses flags and arguments before it runs the command
 		err = usageError{err}
 	}
-	if out, ok := e.out.(*checkedWriter); ok && err == nil {
-		if err = out.failure(); err != nil {
+	if err == nil {
+		if err = e.raw.failure(); err != nil {
 			err = fmt.Errorf("write the output: %w", err)
 		}
 	}

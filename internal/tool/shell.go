@@ -47,7 +47,7 @@ type shell struct {
 // shell runs the shell on the terminal of standard input.
 func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
 	fd := int(stdin.Fd())
-	s := newShell(r, stdin, e.out, openHistory(defaultHistoryFile()))
+	s := newShell(r, stdin, e.raw, openHistory(defaultHistoryFile()))
 	s.raw = func() (func(), error) {
 		before, err := term.MakeRaw(fd)
 		if err != nil {
@@ -59,7 +59,7 @@ func (e *env) shell(ctx context.Context, r *runner, stdin *os.File) error {
 		return func() { _ = term.Restore(fd, before) }, nil
 	}
 	host := r.session.GetHosts()[0]
-	fmt.Fprintf(e.out, "Connected to cluster %s, version %s, protocol v%d. HELP for help.\n", host.ClusterName(),
+	fmt.Fprintf(e.text, "Connected to cluster %s, version %s, protocol v%d. HELP for help.\n", host.ClusterName(),
 		host.Version(), r.session.ProtoVersion())
 	return s.loop(ctx)
 }
@@ -126,7 +126,7 @@ func (s *shell) readLine(terminated <-chan os.Signal) (line string, err error) {
 func (s *shell) prompt() string {
 	name := "vecql"
 	if ks := s.run.cfg.Keyspace; ks != "" {
-		name += ":" + ks
+		name += ":" + printableLine(ks)
 	}
 	if s.pending != "" {
 		return strings.Repeat(" ", max(0, len(name)-3)) + "...> "
@@ -235,6 +235,7 @@ func (s *shell) completeNames(line string, pos int) (newLine string, newPos int,
 	}
 	text, tail := s.pending+line[:pos], line[pos:]
 	start, candidates := s.names.complete(s.run.cfg.Keyspace, text, tail)
+	candidates = slices.DeleteFunc(candidates, hasControl) // the terminal shows the line as it is
 	if len(candidates) == 0 {
 		return line, pos, true
 	}
@@ -251,7 +252,7 @@ func (s *shell) completeNames(line string, pos int) (newLine string, newPos int,
 		common += " "
 	}
 	if len(common) <= len(word) {
-		fmt.Fprintln(s.terminal, strings.Join(candidates, "  "))
+		fmt.Fprintln(s.terminal, printableLine(strings.Join(candidates, "  ")))
 		return line, pos, true
 	}
 	head := line[:pos-len(word)]

@@ -51,7 +51,12 @@ func newTable(names ...string) *table {
 }
 
 // add adds a row.
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = printableLine(cell)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // write writes the rows and forgets them. limit is the number of characters in a line; 0 means no limit. The first
 // write sets the widths of the columns and begins with their names. Rows of columns that do not fit beside each other
@@ -185,7 +190,7 @@ func (s *tableSink) Write(b *column.Batch) error {
 		s.table = newTable()
 		for i := range b.Columns {
 			kind := b.Columns[i].Type.Kind
-			s.table.names = append(s.table.names, b.Columns[i].Name)
+			s.table.names = append(s.table.names, printableLine(b.Columns[i].Name))
 			s.table.right = append(s.table.right, kind >= column.Int8 && kind <= column.Float64)
 		}
 	}

@@ -251,7 +251,7 @@ func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tabl
 // printReport prints the differences and the number of rows. Differences are an error.
 func (x *verifyJob) printReport(r tablediff.Report) error {
 	for _, d := range r.First {
-		fmt.Fprintln(x.out, d)
+		fmt.Fprintln(x.text, printableLine(d.String()))
 	}
 	if more := r.Differences() - int64(len(r.First)); more > 0 {
 		fmt.Fprintf(x.out, "... and %d more\n", more)

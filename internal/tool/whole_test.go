@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -205,7 +206,11 @@ func (w *wholeTester) write(t *testing.T, r *randomTable, table string, m *vecql
 	case elements:
 		text = fmt.Sprintf("UPDATE %s USING TIMESTAMP :times AND TTL :lives SET %s WHERE %s", table, strings.Join(sets, ", "), strings.Join(where, " AND "))
 	}
-	require.NoError(t, w.session.Query(text).ExecRows(t.Context(), b), text)
+	err := w.session.Query(text).ExecRows(t.Context(), b)
+	if !r.portable && errors.Is(err, vecql.CodeServer) {
+		return // Cassandra 5.0.9 fails to add a list whose element has no bytes, with a NullPointerException
+	}
+	require.NoError(t, err, text)
 }
 
 // A wholeRow is a row of a table: the key, and the cells of each other column with its write times and times to live.
