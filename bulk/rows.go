@@ -156,7 +156,7 @@ func (w *Writer) accept(ctx context.Context, j *job, n int) error {
 
 // announcedRows is the number of rows of a statement that is not idempotent that a checkpoint announces at a time. No
 // more rows are in doubt after a crash.
-const announcedRows = 256
+const announcedRows = 64
 
 // announce records durably that the rows i up to but not including end may be sent. It waits until the rows that were
 // announced before are finished if there are too many.

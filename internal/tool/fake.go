@@ -62,7 +62,7 @@ takes content of the types application/json and application/cql, or without a ty
 ` + indented(fakehttp.Help),
 		Example: `  vecql fake --file schema.cql --load shop.items=items.parquet
   vecql fake --nodes 3 --scylla --tablets 8 --port 0 --json
-  curl localhost:9080/faults --json '{"op": "EXECUTE", "error": {"code": "OVERLOADED"}}'
+  curl localhost:9080/faults --json '{"error": {"code": "OVERLOADED"}}'
   curl 'localhost:9080/requests?statement=INSERT'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c.Context()) },

@@ -68,7 +68,7 @@ killed, continues with --resume: no row is lost, and a row is written again only
 where that changes nothing. --resume without a checkpoint starts the load, so that
 one command line serves both. The input must be that of the first run: --checkpoint
 keeps the size, the time and the SHA-256 of each file, and hashes of standard input.
-A statement that is not idempotent leaves at most 256 rows in doubt after a kill,
+A statement that is not idempotent leaves at most 64 rows in doubt after a kill,
 which are rejected.
 
 --max-errors allows a number of bad records, or a percentage of all records, which
