@@ -63,6 +63,7 @@ type Cluster struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	watch  watch
 
 	topo      atomic.Pointer[topology]
 	placed    atomic.Pointer[placements]
@@ -134,6 +135,8 @@ func (c *Cluster) start(cfg Config, db database) error {
 	}
 	c.topo.Store(newTopology(nil))
 	c.addSystemTables()
+	c.watch.wakes = make(chan struct{}, 1)
+	c.wg.Go(c.watchRequests)
 	for _, dc := range cfg.DataCenters {
 		for i := range dc.Nodes {
 			if _, err := c.addNode(dc.Name, dc.Racks[i%len(dc.Racks)]); err != nil {

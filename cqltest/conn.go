@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// One connection. A single goroutine reads frames and executes them in order. Answers are queued; the goroutine that
-// finds no other one writing writes the whole queue.
+// One connection. A goroutine reads frames and executes them in order, except long ones (handover.go). Answers are
+// queued; the goroutine that finds no other one writing writes the whole queue.
 
 const (
 	readBuffer = 64 << 10
@@ -48,6 +48,7 @@ type conn struct {
 	counts  counts
 	begun   time.Time
 	linger  atomic.Bool // drops what is read
+	turn    turn
 
 	handshake // its results
 
@@ -89,6 +90,7 @@ func (n *Node) serve(sock net.Conn, aware bool) {
 		begun: n.cluster.now(),
 	}
 	c.room.L = &c.mu
+	c.turn.endWake = make(chan struct{}, 1)
 	c.local = addrPort(sock.LocalAddr())
 	c.remote = addrPort(sock.RemoteAddr())
 	if f := n.cluster.connFaultOf(n); f != nil {
@@ -150,24 +152,45 @@ func (n *Node) chooseShard(c *conn) int {
 
 // run reads and executes frames until the connection ends.
 func (c *conn) run() {
-	defer c.close()
+	if c.open() {
+		c.readOn()
+	} else {
+		c.close()
+	}
+}
+
+// open prepares the connection for reading, after the handshake of TLS. It reports whether the connection is open.
+func (c *conn) open() bool {
 	users, cfg := c.cluster.security()
 	c.users = users
 	if cfg != nil {
 		if !c.waitForGate() {
-			return
+			return false
 		}
 		t := tls.Server(c.raw, cfg)
 		if err := t.HandshakeContext(c.cluster.ctx); err != nil {
-			return
+			return false
 		}
 		c.sock = t
 	}
 	c.src = bufio.NewReaderSize(gatedReader{c}, readBuffer)
 	c.in = c.src
-	for c.readFrame() {
-		continue
+	return true
+}
+
+// readOn reads and executes frames until the connection ends, or until a long request of its own has ended, while
+// another goroutine reads. At the end of the connection it closes it.
+func (c *conn) readOn() {
+	for {
+		h, body, more := c.readFrame()
+		if !more {
+			break
+		}
+		if body != nil && !c.serveFrame(h, body) {
+			return
+		}
 	}
+	defer c.close()
 	c.flush()
 	c.mu.Lock()
 	for c.writing && !c.closed { // another goroutine writes the last answers
@@ -230,40 +253,39 @@ func (g gatedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readFrame reads one frame and executes it. It reports whether the connection continues.
-func (c *conn) readFrame() bool {
+// readFrame reads one frame. It reports whether the connection continues. body is nil for a frame that was answered.
+func (c *conn) readFrame() (h header, body []byte, more bool) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
-		return c.readFailed(err)
+		return h, nil, c.readFailed(err)
 	}
 	if c.linger.Load() {
-		return c.drain()
+		return h, nil, c.drain()
 	}
-	h := parseHeader(head[:])
+	h = parseHeader(head[:])
 	if e := c.checkHeader(h); e != nil {
 		c.sendClosing(h, e)
-		return c.drain()
+		return h, nil, c.drain()
 	}
 	if len(c.cluster.rules.all()) > 0 {
 		if n := c.cluster.cutOf(c.node, h); n > 0 {
 			_, _ = io.CopyN(io.Discard, c.in, int64(min(max(n-headerSize, 0), int(h.length))))
-			return false
+			return h, nil, false
 		}
 	}
 	if int64(h.length) > int64(c.cluster.cfg.MaxRequest) {
 		if _, err := io.CopyN(io.Discard, c.in, int64(h.length)); err != nil {
-			return c.readFailed(err)
+			return h, nil, c.readFailed(err)
 		}
 		e := invalid("Request is too big: length %d exceeds maximum allowed length %d.", h.length, c.cluster.cfg.MaxRequest)
 		c.send(h.stream, &Answer{Op: OpError, Body: appendError(nil, e, c.wireVersion(h), false)})
-		return true
+		return h, nil, true
 	}
 	body, err := readBody(c.in, int(h.length))
 	if err != nil {
-		return c.readFailed(err)
+		return h, nil, c.readFailed(err)
 	}
-	c.serveFrame(h, body)
-	return true
+	return h, body, true
 }
 
 // readBody reads n bytes. It allocates as they arrive, so that a header alone cannot make it allocate n bytes.

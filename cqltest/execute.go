@@ -44,8 +44,25 @@ type request struct {
 	rows      int // in the result, for the trace
 }
 
-// serveFrame executes one frame.
-func (c *conn) serveFrame(h header, body []byte) {
+// serveFrame executes one frame. It reports whether its goroutine still reads from the connection.
+func (c *conn) serveFrame(h header, body []byte) bool {
+	switch h.op {
+	case OpQuery, OpPrepare, OpExecute, OpBatch:
+		number := c.runs()
+		c.serve(h, body)
+		return c.ran(number)
+	case OpOptions:
+	default: // other messages change how the next frame is read
+		if !c.awaitLong() {
+			return true // the next read fails
+		}
+	}
+	c.serve(h, body)
+	return true
+}
+
+// serve executes one frame.
+func (c *conn) serve(h header, body []byte) {
 	c.node.stats.ops.add(h.op)
 	c.counts.add(h.op)
 	if c.version == 0 {

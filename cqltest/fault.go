@@ -30,7 +30,7 @@ type Fault struct {
 	// requests that execute a statement whose text contains this: QUERY, EXECUTE of the prepared statement, BATCH with any
 	// such entry; PREPARE only with Op: OpPrepare, so that a fault of a statement does not meet its preparation
 	Statement string
-	// Match, if not nil, is called for requests that match the other fields, on the connection's goroutine. It reports
+	// Match, if not nil, is called for requests that match the other fields, on the goroutine of the request. It reports
 	// whether the fault applies.
 	Match func(Request) bool
 	Skip  int // number of matching requests that pass unharmed first
