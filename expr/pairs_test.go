@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -171,6 +172,9 @@ func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
 					"a = " + l: func(r int) bool { return order(r) == 0 }, "a <> " + l: func(r int) bool { return order(r) != 0 },
 					"a < " + l: func(r int) bool { return order(r) < 0 }, l + " >= a": func(r int) bool { return order(r) <= 0 },
 					"a > " + l: func(r int) bool { return order(r) > 0 }, l + " <= a": func(r int) bool { return order(r) >= 0 },
+					"a <= " + l: func(r int) bool { return order(r) <= 0 }, l + " > a": func(r int) bool { return order(r) < 0 },
+					"a >= " + l: func(r int) bool { return order(r) >= 0 }, l + " < a": func(r int) bool { return order(r) > 0 },
+					l + " = a": func(r int) bool { return order(r) == 0 }, l + " <> a": func(r int) bool { return order(r) != 0 },
 					"a in (" + l + ")":     func(r int) bool { return order(r) == 0 },
 					"a not in (" + l + ")": func(r int) bool { return order(r) != 0 },
 					l + " in (a)":          func(r int) bool { return order(r) == 0 },
@@ -180,6 +184,120 @@ func TestNumbersCompareWithLiteralsExactly(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSetsOfIntegers has members at a distance around that of the bits of a word.
+func TestSetsOfIntegers(t *testing.T) {
+	for _, least := range []int64{0, -3, math.MinInt64, math.MaxInt64 - 70} {
+		var values []int64
+		for d := range int64(70) {
+			values = append(values, least+d)
+		}
+		b := column.NewBatch(column.Of("a", values))
+		for _, distance := range []int64{1, 62, 63, 64, 65, 69} {
+			requireSelects(t, b, fmt.Sprintf("a in (%d, %d)", least+distance, least), func(r int) bool { return r == 0 || int64(r) == distance })
+		}
+	}
+}
+
+// TestArithmeticAtBoundaries compares arithmetic on all pairs of boundary values with the reference. Each pair is the
+// first row of a block, so that a later row cannot hide its error.
+func TestArithmeticAtBoundaries(t *testing.T) {
+	for _, types := range [][2]column.Kind{
+		{column.Int64, column.Int64}, {column.Uint64, column.Uint64}, {column.Int64, column.Int8}, {column.Uint32, column.Int32},
+		{column.Uint64, column.Uint8}, {column.Uint8, column.Uint64}, {column.Float64, column.Int64}, {column.Uint64, column.Float32},
+	} {
+		x, y := boundaries(column.Type{Kind: types[0]}), boundaries(column.Type{Kind: types[1]})
+		pairs := pairsOf(x, y)
+		for _, text := range []string{"a + b", "a - b", "a * b", "a / b", "a % b"} {
+			p := compiled(t, text, pairs)
+			for row := range pairs.Rows {
+				two, err := pairs.Take([]int32{int32(row), int32(pairs.Rows - 1)})
+				require.NoError(t, err)
+				requireReference(t, p, text, two)
+			}
+		}
+	}
+}
+
+// TestCastsAtBoundaries compares casts of boundary values between all types with the reference.
+func TestCastsAtBoundaries(t *testing.T) {
+	for _, from := range numberTypes {
+		c := boundaries(from)
+		c.Name = "a"
+		b := column.NewBatch(c)
+		for _, to := range castKinds {
+			e := Col("a").Cast(column.Type{Kind: to})
+			p, err := Compile(e, b.Schema())
+			if err != nil {
+				continue // decimals
+			}
+			for row := range b.Rows {
+				requireReference(t, p, e.String(), b.Slice(row, row+1))
+			}
+		}
+	}
+}
+
+// TestDecimalsAreRoundedOnce casts decimals of up to 18 digits to float64, beside exact quotients.
+func TestDecimalsAreRoundedOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for scale := range 19 {
+		values := make([]int64, 200)
+		for i := range values {
+			values[i] = (r.Int64N(2e18) - 1e18) >> r.IntN(60)
+		}
+		c := typed(column.Of("a", values), column.Type{Kind: column.Decimal64, Precision: 18, Scale: scale})
+		p := compiled(t, "cast(a as float64)", column.NewBatch(c))
+		got, err := p.Eval(column.NewBatch(c))
+		require.NoError(t, err)
+		floats, err := column.Slice[float64](&got)
+		require.NoError(t, err)
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+		for i, v := range values {
+			want, _ := new(big.Rat).SetFrac(big.NewInt(v), unit).Float64()
+			require.Equal(t, want, floats[i], "%d of scale %d", v, scale)
+		}
+	}
+}
+
+// TestFloat16 compares floats of 16 bits with numbers.
+func TestFloat16(t *testing.T) {
+	for bits, want := range map[uint16]float64{
+		0: 0, 1: 0x1p-24, 0x3ff: 1023 * 0x1p-24, 0x400: 0x1p-14, 0x401: 0x1p-14 + 0x1p-24, 0x3c00: 1, 0x3c01: 1 + 0x1p-10, 0x7bff: 65504,
+		0x7c00: math.Inf(1), 0xfc00: math.Inf(-1), 0xbc00: -1, 0x8001: -0x1p-24,
+	} {
+		b := column.NewBatch(typed(column.Of("a", []uint16{bits}), column.Type{Kind: column.Float16}))
+		got, err := compiled(t, "a * 1.0", b).Eval(b)
+		require.NoError(t, err)
+		require.Equal(t, want, got.Value(0), "%#x", bits)
+	}
+}
+
+func compiled(t *testing.T, text string, b *column.Batch) *Program {
+	t.Helper()
+	e, err := Parse(text)
+	require.NoError(t, err, text)
+	p, err := Compile(e, b.Schema())
+	require.NoError(t, err, text)
+	return p
+}
+
+// requireReference compares the values of a batch, or the error of its first row that has one, with the reference.
+func requireReference(t *testing.T, p *Program, text string, b *column.Batch) {
+	t.Helper()
+	want, faults, failed := make([]any, b.Rows), make([]error, b.Rows), false
+	for i := range want {
+		want[i], faults[i] = reference(p.root, b, i)
+		failed = failed || faults[i] != nil
+	}
+	c, err := p.Eval(b)
+	if err == nil && !failed {
+		err = checkColumn(&c, want)
+	} else {
+		err = checkFault(err, faults)
+	}
+	require.NoError(t, err, "%s: %s", text, b)
 }
 
 // requireSelects compares the selected rows of a batch, and of each of its rows alone, with those that want selects.
