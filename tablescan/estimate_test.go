@@ -58,11 +58,12 @@ func TestReadEstimates(t *testing.T) {
 	byTable, bySize := fakecql.Rows{Columns: columns}, fakecql.Rows{Columns: columns}
 	byTable.Add("0", "100", int64(7), int64(3))
 	byTable.Add("100", "200", int64(0), int64(3))
+	byTable.Add("300", "400", int64(2), int64(4))
 	bySize.Add("0", "100", int64(5), int64(2))
 	rows := map[string]fakecql.Rows{tableEstimates: byTable, sizeEstimates: bySize}
 	name := tableName{keyspace: "ks", table: "t"}
 	for lack, want := range map[string][]estimate{
-		"":                {{0, 100, 21}, {0, 100, 21}}, // of each node
+		"":                {{0, 100, 21}, {300, 400, 8}, {0, 100, 21}, {300, 400, 8}}, // of each node
 		"table_estimates": {{0, 100, 10}, {0, 100, 10}},
 		"_estimates":      nil,
 	} {
@@ -74,7 +75,7 @@ func TestReadEstimates(t *testing.T) {
 
 func TestReadTabletSizes(t *testing.T) {
 	rows := fakecql.Rows{Columns: fakecql.Columns("last_token bigint", "replicas map<uuid, bigint>")}
-	rows.Add(int64(-5), map[vecql.UUID]int64{{1}: 70, {2}: 90})
+	rows.Add(int64(-5), map[vecql.UUID]int64{{1}: 70, {2}: 90, {3}: 20, {4}: 30, {5}: 40, {6}: 50})
 	rows.Add(int64(10), map[vecql.UUID]int64{})
 	rows.Add(int64(math.MaxInt64), map[vecql.UUID]int64{{1}: 1})
 	falling := fakecql.Rows{Columns: rows.Columns}

@@ -233,3 +233,16 @@ func TestRangeErrorText(t *testing.T) {
 	require.EqualError(t, err, "tablescan: read tokens above -4 up to 9: failed 3 times: "+vecql.ErrThrottled.Error())
 	require.ErrorIs(t, err, vecql.ErrThrottled)
 }
+
+// TestCallsAny finds calls of the aggregates of a keyspace, in the selectors only.
+func TestCallsAny(t *testing.T) {
+	functions := map[string]*vecql.AggregateMetadata{"mean": {}, "My sum": {}}
+	for text, want := range map[string]string{
+		"SELECT Mean(a) FROM t": "mean", `SELECT a, "My sum"(b) FROM t`: "My sum", "SELECT mean FROM t": "", "SELECT f(mean(a)) FROM t": "mean",
+		"SELECT a FROM t WHERE b = mean(1) ALLOW FILTERING": "", "SELECT other(a) FROM t": "", `SELECT "Mean"(a) FROM t`: "",
+	} {
+		src, err := parse(text)
+		require.NoError(t, err)
+		require.Equal(t, want, src.callsAny(functions), text)
+	}
+}
