@@ -105,7 +105,8 @@ func TestCursorErrors(t *testing.T) {
 		tokens []int64
 		want   string
 	}{
-		{[]int64{6, 11}, "token 11 is not above 5 up to 10"}, {[]int64{5}, "token 5 is not above 5 up to 10"},
+		{[]int64{6, 11}, "token 11 is not above 5 up to 10"},
+		{[]int64{5}, "token 5 is not above 5 up to 10"},
 		{[]int64{8, 7}, "token 7 follows 8"},
 	} {
 		at := newCursor(Part{Start: 5, End: 10})
