@@ -15,6 +15,7 @@ import (
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/column/arrowcolumn"
+	"github.com/vecql/vecql/internal/arrowstream"
 )
 
 // The coder of *column.Batch:
@@ -27,8 +28,7 @@ import (
 //	rows       an Arrow IPC stream of one record batch (Arrow Columnar Format, "IPC Streaming Format")
 //
 // The other fields of Source are not encoded: they are about the response of a node. The checksum protects against
-// damage, not against malice: arrow-go believes lengths in the stream. The bytes come from workers of the same
-// pipeline.
+// damage. Lengths in the stream are compared with its bytes (package internal/arrowstream).
 
 const batchVersion = 1
 
@@ -105,7 +105,7 @@ func decodeBatch(data []byte) (b *column.Batch, err error) {
 			b, err = nil, fmt.Errorf("%w: the rows: %v", ErrBatch, p)
 		}
 	}()
-	r, err := ipc.NewReader(bytes.NewReader(rest), ipc.WithDelayReadSchema(false))
+	r, err := arrowstream.NewReader(bytes.NewReader(rest))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBatch, err)
 	}

@@ -4,7 +4,9 @@ package beamvecql
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +94,26 @@ func TestBatchDictionary(t *testing.T) {
 		require.Equal(t, coded, got.Columns[0].Dict != nil)
 		require.Equal(t, coded, bytes.Contains(data, []byte("xxxxx")))
 	}
+}
+
+// TestBatchClaims writes great lengths over each place of the rows, with a checksum that is right.
+func TestBatchClaims(t *testing.T) {
+	data, err := encodeBatch(column.NewBatch(column.Of("n", []int64{1, 2}), column.Strings("s", []string{"a", "b"})))
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	failed := 0
+	for at := 5; at+8 <= len(data); at++ {
+		damaged := bytes.Clone(data)
+		binary.LittleEndian.PutUint64(damaged[at:], 1<<40+1<<31-1)
+		if _, err := decodeBatch(seal(damaged)); err != nil {
+			require.ErrorIs(t, err, ErrBatch)
+			failed++
+		}
+	}
+	runtime.ReadMemStats(&after)
+	require.Greater(t, failed, 50)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(data))*4<<20, "a few MiB for each")
 }
 
 func TestBatchDamage(t *testing.T) {
