@@ -77,10 +77,14 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	}
 	infos := make([]vecql.ColumnInfo, len(l.columns))
 	var all, statics []int
+	hasStatics := false
+	for _, c := range t.Columns {
+		hasStatics = hasStatics || c.Kind == vecql.ColumnStatic
+	}
 	for i, c := range l.columns {
 		infos[i] = vecql.ColumnInfo{Keyspace: t.Keyspace, Table: t.Name, Name: c.Name, TypeInfo: c.Type}
 		all = append(all, i)
-		if c.Kind == vecql.ColumnStatic {
+		if c.Kind == vecql.ColumnStatic || c.Kind == vecql.ColumnPartitionKey {
 			statics = append(statics, i)
 		}
 	}
@@ -90,7 +94,7 @@ func (d *Batches) prepare(ctx context.Context, schema column.Schema) error {
 	if d.query, err = d.prepareQuery(ctx, l, schema, l.keys, all, ""); err != nil {
 		return err
 	}
-	if statics != nil {
+	if hasStatics {
 		if d.static, err = d.prepareQuery(ctx, l, schema, len(l.keyNames), statics, " LIMIT 1"); err != nil {
 			return err
 		}
