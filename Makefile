@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
+.PHONY: all test race soak soak-tool whole evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
 
 all: test lint
@@ -35,6 +35,11 @@ soak:
 # rows take 15 GB of disk and 8 GB of memory. pip installs pyarrow, which compares the files of unload.
 soak-tool:
 	go test -count=1 -v -timeout 60m ./tests/toolsoak -rows $(ROWS)
+
+# Tables of 200 random schemas with hard data on a real Cassandra: copy, and unload and load in each format, carry each
+# byte, write time and time to live. VECQL_SEED=N runs one of them.
+whole:
+	VECQL_SOAK=1 go test -count=1 -v -timeout 90m ./internal/tool -run TestRandomTablesComeBack
 
 # The figures of faults under load, a line for each case: requests, failures, the second of the last failure.
 evidence: SHELL = bash

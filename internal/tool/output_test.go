@@ -5,16 +5,40 @@ package tool
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	ptext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
 )
+
+// TestArrowOutputIsAStream reads --output arrow with the reader of Arrow streams, also without rows.
+func TestArrowOutputIsAStream(t *testing.T) {
+	x := newTester(t, shop)
+	path := filepath.Join(t.TempDir(), "items.parquet")
+	x.requireRun("unload", "shop.items", path)
+	for want, args := range map[int64][]string{
+		2: {"query", "-o", "arrow", "SELECT id, name FROM shop.items"}, 0: {"query", "-o", "arrow", "SELECT id, name FROM shop.items WHERE id = 9"},
+		1: {"sql", "-o", "arrow", "SELECT id, name FROM '" + path + "' WHERE id = 1"},
+	} {
+		r, err := ipc.NewReader(strings.NewReader(x.requireRun(args...)))
+		require.NoError(t, err, args)
+		require.Equal(t, "name", r.Schema().Field(1).Name)
+		rows := int64(0)
+		for r.Next() {
+			rows += r.RecordBatch().NumRows()
+		}
+		require.NoError(t, r.Err())
+		require.Equal(t, want, rows, args)
+		r.Release()
+	}
+}
 
 func TestTable(t *testing.T) {
 	render := func(limit int, tb *table) string {

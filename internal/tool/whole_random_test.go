@@ -185,6 +185,9 @@ func (t *randomTable) cell(info vecql.TypeInfo) []byte {
 		var out []byte
 		for range info.Dimensions {
 			elem := t.cell(info.SubType)
+			for len(elem) == 0 { // a vector has no empty elements
+				elem = t.cell(info.SubType)
+			}
 			if s := info.SubType.Type(); s == vecql.TypeText || s == vecql.TypeSmallInt || s == vecql.TypeVarchar {
 				out = wire.AppendUvint(out, uint64(len(elem)))
 			}

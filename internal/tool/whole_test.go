@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,7 +32,11 @@ import (
 
 // TestRandomTablesComeBack makes tables of random schemas with hard data, copies each, and unloads and loads it in one
 // of the formats with --times. The rows that come back have the same bytes, the same write times and the same times to
-// live, also by element. VECQL_SEED runs one seed.
+// live, also by element. VECQL_SEED runs one seed; make whole runs 200.
+//
+// Seeds that have failed: 2, a column writetime(a) beside a column a; 5, NaN from a file had other bytes than the server's;
+// 36, the server does not add lists with empty elements. Before them, each table with a list: a second copy doubled its
+// elements.
 func TestRandomTablesComeBack(t *testing.T) {
 	w := newWholeTester(t)
 	first, n := uint64(1), uint64(soak.Size(4, 200))
@@ -41,7 +46,10 @@ func TestRandomTablesComeBack(t *testing.T) {
 		first, n = seed, 1
 	}
 	for seed := first; seed < first+n; seed++ {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { w.check(t, seed) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			w.check(t, seed)
+		})
 	}
 }
 
@@ -64,7 +72,7 @@ func newWholeTester(t *testing.T) *wholeTester {
 	require.NoError(t, err)
 	t.Cleanup(w.session.Close)
 	w.exec(t, "CREATE KEYSPACE "+w.keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { _ = w.session.Query("DROP KEYSPACE " + w.keyspace).ExecContext(t.Context()) })
+	t.Cleanup(func() { _ = w.session.Query("DROP KEYSPACE " + w.keyspace).ExecContext(context.Background()) })
 	for _, udt := range randomUDTs {
 		w.exec(t, "CREATE TYPE "+w.keyspace+"."+udt)
 	}
