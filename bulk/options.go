@@ -59,8 +59,9 @@ type Options struct {
 	RetryFor time.Duration // from the first attempt of a row; default 5 min
 	// MaxRejected and MaxRejectedPercent are how many rows may fail for good: the larger of the two counts. After one more
 	// the writer stops with a *RejectedError. The default 0 stops at the first such row.
-	MaxRejected        int
-	MaxRejectedPercent float64 // of all finished rows
+	MaxRejected int
+	// The percentage is that of all finished rows, of at least 1,000 while rows are written; Close tests it once more.
+	MaxRejectedPercent float64
 	// Rejected is called with each row that fails for good within the bounds, one call at a time. Its error stops the
 	// writer. nil means that such rows are only counted.
 	Rejected func(r Rejection) error

@@ -85,7 +85,20 @@ func (w *Writer) reject(t *task, err error) {
 		return
 	}
 	w.count.rejected.Add(1)
+	w.lastRejected = r
 	w.ledger.reject(t.job.sets, t.index(), t.rows)
+}
+
+// endRejected returns an error if more rows were rejected than Options allow for the number of all rows, which is known
+// at the end only.
+func (w *Writer) endRejected() error {
+	w.sink.Lock()
+	defer w.sink.Unlock()
+	n, rows := w.count.rejected.Load(), w.count.rows.Load()+w.count.skipped.Load()-w.count.skippedRejected.Load()
+	if n <= uint64(w.o.MaxRejected) || float64(n) <= w.o.MaxRejectedPercent/100*float64(rows+n) {
+		return nil
+	}
+	return &RejectedError{Rows: n, Last: w.lastRejected}
 }
 
 func (w *Writer) callRejected(r Rejection) error {

@@ -46,6 +46,8 @@ type Writer struct {
 
 	roomWake chan struct{}
 	sink     sync.Mutex // held while Options.Rejected runs
+	// lastRejected is the last row that Options.Rejected got. Its users hold sink.
+	lastRejected Rejection
 
 	mu           sync.Mutex
 	err          error // the first one; the writer has stopped
@@ -230,7 +232,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	if err := w.ledger.save(); err != nil {
 		return w.errorOf(err)
 	}
-	return w.errorOf(nil)
+	return w.errorOf(w.endRejected())
 }
 
 // Checkpoint returns the rows that are done, also without a file.
