@@ -209,6 +209,10 @@
 //     read. A key of a map, or a field of a struct, that is no field of the type is [ErrConversion]: ALTER TYPE adds a
 //     field before the program does. gocql ignores such fields of structs; so does vecql in a struct that has the field
 //     _ struct{} with the tag `cql:"lenient"`.
+//   - Fields of an embedded struct count as fields of the struct, without those that an outer field of the same name
+//     hides. An embedded value of one column, such as a [Duration], and an embedded struct with a tag are fields
+//     themselves. A struct with two fields for one column name, or with fields behind an embedded pointer, is refused
+//     with ErrConversion.
 //   - The strings of one list or set, and the keys of one map, share one block of memory, which lives as long as one of
 //     them does.
 //   - Elements of a list, set, map or vector cannot be written as NULL; fields of a tuple or a user-defined type can.

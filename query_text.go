@@ -5,9 +5,11 @@ package vecql
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/cqltext"
 )
 
@@ -18,9 +20,14 @@ import (
 //	INSERT INTO shop.items (id, name, embedding) VALUES (?, ?, ?)
 //
 // The columns are the exported fields, including those of embedded structs, named by the tag `cql:"name"`, else by the
-// field name in lower case. A field tagged `cql:"-"` is omitted. table is copied unchanged: quote it if it needs
-// quotes. InsertInto panics if T is not a struct with exported fields.
+// field name in lower case. A field tagged `cql:"-"` is omitted. table is the name of a table in CQL, with or without
+// a keyspace: items, shop.items, "Shop"."Items". It is copied unchanged: quote it if it needs quotes.
+//
+// InsertInto panics with a text if T is not a struct with exported fields. It panics with an error that wraps
+// [ErrNoTable] if table is not a name, and [ErrConversion] if two fields of T have one column name, or if T embeds a
+// struct by a pointer, whose fields cannot be reached.
 func InsertInto[T any](table string) string {
+	checkTableName(table)
 	names := columnNames[T]()
 	markers := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), markers)
@@ -30,9 +37,10 @@ func InsertInto[T any](table string) string {
 //
 //	UPDATE shop.items SET name = ?, embedding = ? WHERE id = ?
 //
-// Columns are named as in [InsertInto]. UpdateWhere panics if T is not a struct, has no field for a column of the key,
-// or has only those.
+// Columns are named, and T and table are checked, as in [InsertInto]. UpdateWhere panics if T has no field for a column
+// of the key, or has only those.
 func UpdateWhere[T any](table string, key ...string) string {
+	checkTableName(table)
 	var set, where []string
 	for _, column := range key {
 		where = append(where, quoteName(column)+" = ?")
@@ -52,45 +60,41 @@ func UpdateWhere[T any](table string, key ...string) string {
 //
 //	SELECT id, name, embedding FROM shop.items
 //
-// Columns are named as in [InsertInto]. SelectFrom panics if T is not a struct with exported fields.
+// Columns are named, and T and table are checked, as in [InsertInto].
 func SelectFrom[T any](table string) string {
+	checkTableName(table)
 	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(columnNames[T](), ", "), table)
+}
+
+// tableName matches the name of a table in CQL, with or without a keyspace.
+var tableName = regexp.MustCompile(`^(?:[A-Za-z]\w*|"(?:[^"]|"")+")(?:\.(?:[A-Za-z]\w*|"(?:[^"]|"")+"))?$`)
+
+// checkTableName panics unless table is the name of a table, so that no other text becomes a part of a statement.
+func checkTableName(table string) {
+	if !tableName.MatchString(table) {
+		panic(errorf("%w: %.100q is not a name in CQL: write keyspace.table, with double quotes where a name needs them",
+			ErrNoTable, table))
+	}
 }
 
 // columnNames returns the columns of the fields of T, quoted where CQL requires quotes.
 func columnNames[T any]() []string {
 	t := reflect.TypeFor[T]()
-	if t.Kind() != reflect.Struct || !isRowStruct(t) {
+	if !codec.IsRowStruct(t) {
 		panic(fmt.Sprintf("vecql: %v is not a struct with a field for each column", t))
 	}
-	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("cql")
-		switch {
-		case !f.IsExported() || tag == "-" || promotedThroughPointer(t, f.Index):
-		case f.Anonymous && tag == "": // its fields follow
-		case tag != "":
-			names = append(names, quoteName(tag))
-		default:
-			names = append(names, quoteName(strings.ToLower(f.Name)))
-		}
+	fields, err := codec.RowFields(t)
+	if err != nil {
+		panic(errorf("name the columns of a struct: %w", err))
 	}
-	if len(names) == 0 {
+	if len(fields) == 0 {
 		panic(fmt.Sprintf("vecql: %v has no exported field", t))
 	}
-	return names
-}
-
-// promotedThroughPointer reports whether a field is promoted through an embedded pointer. Such fields are neither bound
-// nor scanned into.
-func promotedThroughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t.Kind() == reflect.Pointer {
-			return true
-		}
-		t = t.Field(i).Type
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = quoteName(f.Column())
 	}
-	return t.Kind() == reflect.Pointer
+	return names
 }
 
 // quoteName returns the name of a column, quoted unless it is in lower case and not reserved.

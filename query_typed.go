@@ -119,9 +119,14 @@ func (t *recordType) fieldsFor(stmt *statement) ([]markerField, error) {
 	}
 	fields := make([]markerField, len(stmt.bind))
 	sources := newMarkerSources(stmt)
-	isStruct := isRowStruct(t.goType) && !codec.HasOwnCodec(t.goType)
+	isStruct := codec.IsRowStruct(t.goType) && !codec.HasOwnCodec(t.goType)
 	if !isStruct && len(fields) != 1 {
 		return nil, errorf("%w: one %v for %d bind markers of %q", ErrValueCount, t.goType, len(fields), stmt.text)
+	}
+	if isStruct {
+		if _, err := codec.RowFields(t.goType); err != nil {
+			return nil, errorf("bind the fields of a struct: %w", err)
+		}
 	}
 	for i, col := range stmt.bind {
 		f := &fields[i]

@@ -4,11 +4,9 @@ package vecql
 
 import (
 	"context"
-	"encoding"
 	"iter"
 	"math/big"
 	"reflect"
-	"time"
 	"unsafe"
 
 	"gopkg.in/inf.v0"
@@ -116,7 +114,12 @@ func (m *rowMapping) set(plan *resultPlan, t reflect.Type, rest int) error {
 	if m.dynamic {
 		return nil
 	}
-	isStruct := isRowStruct(t)
+	isStruct := codec.IsRowStruct(t)
+	if isStruct {
+		if _, err := codec.RowFields(t); err != nil {
+			return errorf("read rows: %w", err)
+		}
+	}
 	if !isStruct && len(m.columns) != 1 {
 		return errorf("%w: a row of %d columns into one value of type %v", ErrColumnCount, len(m.columns), t)
 	}
@@ -163,24 +166,6 @@ func (m *rowMapping) scan(it *Iter, base unsafe.Pointer) bool {
 		} // else the cell has no value and the field is already zero
 		if err != nil {
 			it.fail(&UnmarshalError{Column: col.Name, Type: col.TypeInfo, GoType: f.goType.String(), Err: err})
-			return false
-		}
-	}
-	return true
-}
-
-// isRowStruct reports whether t holds a row rather than the value of one column.
-func isRowStruct(t reflect.Type) bool {
-	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[Duration]() ||
-		t == reflect.TypeFor[Decimal]() ||
-		t == bigIntPointer.Elem() || t == decimalPointer.Elem() || codec.IsNull(t) || t.PkgPath() == "database/sql" {
-		return false
-	}
-	p := reflect.PointerTo(t)
-	for _, i := range []reflect.Type{
-		reflect.TypeFor[Unmarshaler](), reflect.TypeFor[UDTUnmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
-	} {
-		if p.Implements(i) {
 			return false
 		}
 	}

@@ -46,6 +46,9 @@ func RegisterRow[T any]() {
 			panic(fmt.Sprintf("beamvecql: register row %v: field %s of type %v cannot be encoded", t, f.Name, f.Type))
 		}
 	}
+	if _, err := codec.RowFields(t); err != nil {
+		panic(fmt.Sprintf("beamvecql: register row %v: %v", t, err))
+	}
 	beam.RegisterType(t)
 }
 

@@ -7,7 +7,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/wire"
@@ -138,57 +137,22 @@ func codedFields(t reflect.Type) []reflect.StructField {
 	return fields
 }
 
-// FieldFor returns the field of struct t for a UDT's field or a column. It compares first the tag `cql:"name"`, then
-// the name, then the name in any case. Fields of embedded structs count as fields of t, except behind an embedded
-// pointer, which may be nil.
-func FieldFor(t reflect.Type, name string) (found reflect.StructField, ok bool) {
-	const byCase, byName, byTag = 1, 2, 3
-	rank := 0
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("cql")
-		r := 0
-		switch {
-		case !f.IsExported() || tag == "-" || f.Anonymous && tag == "":
-		case tag != "":
-			if tag == name {
-				r = byTag
-			}
-		case f.Name == name:
-			r = byName
-		case strings.EqualFold(f.Name, name):
-			r = byCase
-		}
-		if r > rank && reachable(t, f.Index) {
-			found, rank = f, r
-		}
-	}
-	return found, rank > 0
-}
-
-// reachable reports whether the field lies within the struct itself, not behind an embedded pointer, which may be nil.
-func reachable(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return false
-		}
-	}
-	return true
-}
-
 // CheckFields returns an error if struct t cannot hold a value of info: if none of its fields is a field of info, or if
 // a field of t is not. Without the check a misspelled field would write NULL and read nothing. A field of info that t
 // lacks is not an error, because ALTER TYPE may have added it.
 func CheckFields(t reflect.Type, info cql.UDTTypeInfo) error {
+	found := findRowFields(t)
+	if found.unreached != nil && !isLenient(t) {
+		return found.unreached
+	}
 	used := map[string]bool{} // by the text of the index
 	for _, elem := range info.Elements {
 		if f, ok := FieldFor(t, elem.Name); ok {
 			used[fmt.Sprint(f.Index)] = true
 		}
 	}
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("cql")
-		left := isLenient(t) || !f.IsExported() || tag == "-" || f.Anonymous && tag == "" || behindTag(t, f.Index)
-		if !left && !used[fmt.Sprint(f.Index)] {
+	for _, f := range found.fields {
+		if !isLenient(t) && !used[fmt.Sprint(f.Index)] {
 			return unknownField(t, f, info)
 		}
 	}
@@ -199,10 +163,10 @@ func CheckFields(t reflect.Type, info cql.UDTTypeInfo) error {
 }
 
 // unknownField returns the error for field f of struct t, which holds no field of info.
-func unknownField(t reflect.Type, f reflect.StructField, info cql.UDTTypeInfo) error {
+func unknownField(t reflect.Type, f RowField, info cql.UDTTypeInfo) error {
 	name := fmt.Sprintf("the field %v.%s", t, f.Name)
-	if tag := f.Tag.Get("cql"); tag != "" {
-		name += fmt.Sprintf(" with the tag `cql:%q`", tag)
+	if f.Tag != "" {
+		name += fmt.Sprintf(" with the tag `cql:%q`", f.Tag)
 	}
 	return fmt.Errorf("%w: %s holds no field of %s: rename it, or leave it out by the tag `cql:\"-\"`",
 		cql.ErrConversion, name, info)
@@ -213,17 +177,6 @@ func unknownField(t reflect.Type, f reflect.StructField, info cql.UDTTypeInfo) e
 func isLenient(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Name == "_" && f.Tag.Get("cql") == "lenient" {
-			return true
-		}
-	}
-	return false
-}
-
-// behindTag reports whether the field lies in an embedded struct with a tag. Its own tag then applies to that struct
-// only.
-func behindTag(t reflect.Type, index []int) bool {
-	for i := 1; i < len(index); i++ {
-		if t.FieldByIndex(index[:i]).Tag.Get("cql") != "" {
 			return true
 		}
 	}
