@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 
@@ -27,6 +28,12 @@ func TestEndCauses(t *testing.T) {
 		{errorf("read: %w", io.EOF), EndPeer},
 		{errorf("read: %w", io.ErrUnexpectedEOF), EndPeer},
 		{errorf("write: %w", reset), EndPeer},
+		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), EndPeer},
+		{errorf("write: %w", os.NewSyscallError("write", syscall.EPIPE)), EndPeer},
+		{errorf("write: %w", &net.OpError{Op: "write", Err: syscall.ENETDOWN}), EndNetwork},
+		{errorf("read: %w", wire.ErrCRC24), EndProtocol},
+		{errorf("read: %w", wire.ErrLength), EndProtocol},
+		{errorf("read: %w", wire.ErrShort), EndProtocol},
 		{errorf("read: %w", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}), EndNetwork},
 		{errorf("read: %w", &ProtocolError{Message: "frame header"}), EndProtocol},
 		{errorf("read: %w", wire.ErrCRC32), EndProtocol},

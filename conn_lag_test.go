@@ -35,6 +35,38 @@ func TestConnLags(t *testing.T) {
 	require.False(t, c.lags(at(30*time.Second)), "an orphan may never be answered")
 }
 
+// TestIdleConnDoesNotLag requires that the time without requests does not count: after a pause the first requests have
+// their own time, also beside requests that were given up.
+func TestIdleConnDoesNotLag(t *testing.T) {
+	for _, orphans := range []int{0, 2} {
+		c := &conn{streams: stream.New(100), born: time.Now()}
+		c.answered.Store(int64(time.Second))
+		var ids []int
+		start := func(d time.Duration) {
+			id, ok := c.streams.Claim()
+			require.True(t, ok)
+			ids = append(ids, id)
+			c.waitBegan(int64(d))
+		}
+		for range orphans {
+			start(time.Second)
+		}
+		c.orphans.Store(int32(orphans))
+		for _, pause := range []time.Duration{time.Minute, time.Hour} {
+			for i := range time.Duration(3) {
+				start(pause + i)
+			}
+			require.False(t, c.lags(c.born.Add(pause+lagLeast-1)), "%d orphans, after %v", orphans, pause)
+			require.True(t, c.lags(c.born.Add(pause+lagLeast)))
+			c.answered.Store(int64(pause + lagLeast))
+			for range 3 {
+				c.streams.Release(ids[len(ids)-1])
+				ids = ids[:len(ids)-1]
+			}
+		}
+	}
+}
+
 // TestConnUsualLatency: the usual latency follows the latencies, and one pause changes it little.
 func TestConnUsualLatency(t *testing.T) {
 	var c conn

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -299,4 +301,90 @@ func TestDialFromPort(t *testing.T) {
 	require.EqualValues(t, 3, port%8)
 	_, err = dialFromPort(t.Context(), d, ln.Addr().String(), port)
 	require.True(t, portTaken(err), "%v", err)
+}
+
+// TestShardPortPauses requires the pauses of the shard-aware port: they double up to a limit, start over once the port
+// has worked, and end with an outage of the node unless the port led to other shards.
+func TestShardPortPauses(t *testing.T) {
+	cfg := poolConfig{size: 1, log: slog.New(slog.DiscardHandler)}
+	connOn := func(shard int32) *conn {
+		c := &conn{}
+		c.features.shards, c.features.shard = 4, shard
+		return c
+	}
+	now := time.Now()
+	pauses := func(p *pool, n int) (all []time.Duration) {
+		for range n {
+			p.portFailed(now, io.EOF)
+			require.Equal(t, now.Add(p.shards.coolDown), p.shards.portAfter)
+			all = append(all, p.shards.coolDown)
+		}
+		return all
+	}
+	minutes := func(n ...time.Duration) (all []time.Duration) {
+		for _, v := range n {
+			all = append(all, v*time.Minute)
+		}
+		return all
+	}
+	p := newPool(t.Context(), "127.0.0.1:9042", cfg)
+	byPort := dialTarget{port: 19042, shard: 2, shards: 4}
+	require.Equal(t, minutes(5, 10, 20, 40, 60, 60), pauses(p, 6))
+	require.True(t, p.wanted(connOn(2), byPort, nil))
+	require.Equal(t, minutes(5, 10), pauses(p, 2), "the port has worked")
+
+	require.True(t, p.wanted(connOn(1), dialTarget{}, []*conn{connOn(2)}))
+	require.False(t, p.shards.portAfter.IsZero(), "the node was connected")
+	require.True(t, p.wanted(connOn(1), dialTarget{}, nil))
+	require.True(t, p.shards.portAfter.IsZero(), "the outage of the node may have caused the failure")
+
+	p.wanted(connOn(1), byPort, nil)
+	require.True(t, p.shards.portWrong)
+	after := p.shards.portAfter
+	require.True(t, after.After(now))
+	require.True(t, p.wanted(connOn(1), dialTarget{}, nil))
+	require.Equal(t, after, p.shards.portAfter, "a port that leads to other shards is not used after an outage either")
+	p.wanted(connOn(2), byPort, nil)
+	require.False(t, p.shards.portWrong)
+
+	resharded := connOn(1)
+	resharded.features.shards = 8
+	p.wanted(resharded, byPort, nil)
+	require.False(t, p.shards.portWrong, "the node has another number of shards: the port may be right")
+
+	p.shards = shardAccess{surplus: []*conn{connOn(1)}, portWrong: true, coolDown: time.Hour, portAfter: after, pause: time.Minute}
+	p.resetPorts()
+	require.Equal(t, shardAccess{surplus: p.shards.surplus}, p.shards)
+	require.Len(t, p.shards.surplus, 1)
+}
+
+// TestSurplusRounds requires the pauses between rounds of connections over the plain port, and the number of surplus
+// connections that ends a round.
+func TestSurplusRounds(t *testing.T) {
+	for _, m := range []struct{ shards, most int }{{2, surplusLeast}, {4, surplusLeast}, {5, 10}, {16, 32}, {32, surplusMost}, {100, surplusMost}} {
+		p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{size: 1, log: slog.New(slog.DiscardHandler)})
+		v := &poolView{byShard: make([][]*conn, m.shards)}
+		now, to := time.Now(), dialTarget{}
+		for round, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+			for len(p.shards.surplus) < m.most {
+				end, wait := p.stepShard(&to, v, now)
+				require.False(t, end)
+				require.Zero(t, wait, "%d shards, round %d: %d surplus", m.shards, round, len(p.shards.surplus))
+				client, server := net.Pipe()
+				_ = server.Close()
+				p.shards.surplus = append(p.shards.surplus, newConn(&connConfig{}, "", client))
+			}
+			end, wait := p.stepShard(&to, v, now)
+			require.False(t, end)
+			require.Equal(t, pause*time.Second, p.shards.pause)
+			require.GreaterOrEqual(t, wait, pause*time.Second/2)
+			require.LessOrEqual(t, wait, pause*time.Second)
+			now = now.Add(pause * time.Second)
+		}
+		p.draining.Wait()
+		f := &conn{}
+		f.features.shards = int32(m.shards)
+		require.True(t, p.wanted(f, to, nil))
+		require.Zero(t, p.shards.pause, "a new shard was reached")
+	}
 }

@@ -35,3 +35,17 @@ func TestStatementIsSame(t *testing.T) {
 		require.Equal(t, m.types, s.hasTypes(p.bind.columns), name)
 	}
 }
+
+// TestExpectedAnswerFollowsTheAnswers requires that the memory of answers to expect rises at once and falls by an eighth
+// of the difference.
+func TestExpectedAnswerFollowsTheAnswers(t *testing.T) {
+	var s statement
+	for _, m := range []struct{ size, want int64 }{{0, 1}, {8000, 8000}, {0, 7000}, {7000, 7000}, {6200, 6900}, {9000, 9000}} {
+		s.noteAnswer(m.size)
+		require.Equal(t, m.want, s.answerSize.Load())
+	}
+	for range 1000 {
+		s.noteAnswer(80)
+	}
+	require.InDelta(t, 80, s.answerSize.Load(), 8)
+}

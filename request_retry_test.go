@@ -266,3 +266,45 @@ func TestFault10StrayFrameIsRetried(t *testing.T) {
 		require.True(t, MayHaveApplied(err))
 	})
 }
+
+// TestDecisionBeforeTheRetryPolicy requires which failures go on to another node, which are tried again on the same
+// node, and which end the request, without the retry policy.
+func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
+	asked := false
+	c := &call{}
+	c.policies = &policies{retry: retryFunc(func(Attempt) Decision { asked = true; return Decision{Type: RetryNextHost} })}
+	open, refusing := &conn{}, &conn{}
+	refusing.draining.Store(true)
+	for name, m := range map[string]struct {
+		conn     *conn
+		attempts int
+		err      error
+		want     RetryType
+	}{
+		"the time ended in the queue of the writer": {open, 1, &notSentError{ErrTimeoutNoResponse}, Rethrow},
+		"the time ended on a connection that ends":  {refusing, 1, &notSentError{ErrTimeoutNoResponse}, Rethrow},
+		"throttled":              {open, 1, ErrThrottled, Rethrow},
+		"no stream":              {open, 1, &notSentError{ErrNoStreams}, Rethrow},
+		"a frame too big":        {open, 1, &notSentError{ErrFrameTooBig}, Rethrow},
+		"no memory":              {open, 1, &MemoryBudgetError{}, Rethrow},
+		"closed":                 {open, 1, ErrSessionClosed, Rethrow},
+		"changed":                {open, 1, &notSentError{ErrStatementChanged}, Rethrow},
+		"a busy node":            {open, 1, &notSentError{ErrNodeBusy}, RetryNextHost},
+		"the connection ended":   {open, 1, &notSentError{ErrConnectionClosed}, RetryNextHost},
+		"the connection ends":    {refusing, 1, &notSentError{ErrConnectionClosed}, Retry},
+		"it ends all the time":   {refusing, maxAttempts - 1, &notSentError{ErrConnectionClosed}, Retry},
+		"it ends too many times": {refusing, maxAttempts, &notSentError{ErrConnectionClosed}, RetryNextHost},
+	} {
+		x := execution{failure: RequestFailure{Attempts: m.attempts}}
+		d := (*Session)(nil).decideRetry(t.Context(), c, m.conn, &node{info: &HostInfo{}}, &x, m.err)
+		require.Equal(t, m.want, d.Type, name)
+		require.Zero(t, x.decided, name)
+		require.False(t, asked, name)
+	}
+	for decided := range maxRetries + 1 {
+		x := execution{decided: decided}
+		c.idempotent = true
+		d := (*Session)(nil).decideRetry(t.Context(), c, open, &node{info: &HostInfo{}}, &x, ErrConnectionClosed)
+		require.Equal(t, decided < maxRetries, d.Type == RetryNextHost, decided)
+	}
+}

@@ -253,9 +253,23 @@ func TestForgetTablets(t *testing.T) {
 	next := *topo
 	next.followTablets(topo)
 	require.Equal(t, 2, topo.routing.tablets.Len(), "no change")
-	smaller := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{keyspaces: map[string]placement.Strategy{"ks": {}}}, topo.routing)
+	smaller := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{partitioner: "Murmur3Partitioner", keyspaces: map[string]placement.Strategy{"ks": {}}}, topo.routing)
 	smaller.followTablets(topo)
 	require.Zero(t, topo.routing.tablets.Len(), "node 3 is gone")
+
+	// a node that a filter excludes keeps its tablets as long as it is in the cluster
+	topo = fill()
+	excluded, keyspaces := map[UUID]bool{hostID(3): true}, map[string]placement.Strategy{"ks": {}}
+	before := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{partitioner: "Murmur3Partitioner", keyspaces: keyspaces}, topo.routing)
+	before.excluded = excluded
+	before.followTablets(topo)
+	require.Equal(t, 2, topo.routing.tablets.Len(), "node 3 is excluded")
+	same := *before
+	same.followTablets(before)
+	require.Equal(t, 2, topo.routing.tablets.Len(), "node 3 is still excluded")
+	after := newTopology([]*node{testNode(1, "a", "r", 0)}, &clusterView{partitioner: "Murmur3Partitioner", keyspaces: keyspaces}, topo.routing)
+	after.followTablets(before)
+	require.Zero(t, topo.routing.tablets.Len(), "node 3, which was excluded, is gone")
 
 	topo = fill()
 	delete(topo.keyspaces, "ks")
