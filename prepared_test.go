@@ -36,8 +36,8 @@ func TestStatementIsSame(t *testing.T) {
 	}
 }
 
-// TestExpectedAnswerFollowsTheAnswers requires that the memory of answers to expect rises at once and falls by an eighth
-// of the difference.
+// TestExpectedAnswerFollowsTheAnswers requires that the memory of answers to expect rises at once and falls by an
+// eighth of the difference.
 func TestExpectedAnswerFollowsTheAnswers(t *testing.T) {
 	var s statement
 	for _, m := range []struct{ size, want int64 }{{0, 1}, {8000, 8000}, {0, 7000}, {7000, 7000}, {6200, 6900}, {9000, 9000}} {
