@@ -13,8 +13,8 @@ import (
 	"github.com/vecql/vecql/pipe"
 )
 
-// TestTiesOfGroups orders groups by an aggregate that is equal for many: groups order ties by all of their keys, and are
-// left to do so only where the sort does, too.
+// TestTiesOfGroups orders groups by an aggregate that is equal for many: groups order ties by all of their keys. A sort
+// is left to them only where its ties are the same.
 func TestTiesOfGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	a, b, c := make([]int64, 600), make([]int64, 600), make([]int64, 600)
