@@ -3,6 +3,7 @@
 package compat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -218,4 +219,36 @@ func decodeForkDate(cell []byte, v reflect.Value) bool {
 		return false
 	}
 	return true
+}
+
+// ignoresHeld reports whether the fork replaces what an interface holds, whatever it is: for texts, bytes, lists, sets,
+// maps and user-defined types.
+func ignoresHeld(info cql.TypeInfo) bool {
+	switch info.(type) {
+	case cql.CollectionType, cql.VectorType, cql.UDTTypeInfo:
+		return true
+	}
+	return info == cql.NativeType(cql.TypeVarchar) || info == cql.NativeType(cql.TypeBlob)
+}
+
+// decodeForkAny stores a cell in an interface, in place of what it holds. A text is its bytes. NULL is a typed nil, but
+// nil for a user-defined type, and for a list in an interface that holds nothing.
+func (d *Dialect) decodeForkAny(info cql.TypeInfo, cell []byte, v reflect.Value) error {
+	_, udt := info.(cql.UDTTypeInfo)
+	_, native := info.(cql.NativeType)
+	switch {
+	case native:
+		v.Set(reflect.ValueOf(bytes.Clone(cell)))
+	case cell != nil:
+		return d.decodeNew(info, cell, v)
+	case udt || !v.Elem().IsValid() && info.Type() != cql.TypeMap:
+		v.SetZero()
+	default:
+		t := d.GoType(info)
+		if t == nil {
+			return fmt.Errorf("%w: %v has no default Go type", cql.ErrConversion, info)
+		}
+		v.Set(reflect.Zero(t))
+	}
+	return nil
 }

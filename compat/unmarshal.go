@@ -3,7 +3,6 @@
 package compat
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -116,9 +115,8 @@ func (d *Dialect) decodeAny(info cql.TypeInfo, cell []byte, v reflect.Value) err
 	switch {
 	case v.NumMethod() > 0:
 		return fmt.Errorf("%w: Go type %v", cql.ErrConversion, v.Type())
-	case d.fork && !held.IsValid() && (info == cql.NativeType(cql.TypeVarchar) || info == cql.NativeType(cql.TypeBlob)):
-		v.Set(reflect.ValueOf(bytes.Clone(cell))) // of a text too
-		return nil
+	case d.fork && ignoresHeld(info):
+		return d.decodeForkAny(info, cell, v)
 	case cell == nil && held.IsValid():
 		v.Set(reflect.Zero(held.Type()))
 		return nil
@@ -128,6 +126,11 @@ func (d *Dialect) decodeAny(info cql.TypeInfo, cell []byte, v reflect.Value) err
 	case held.IsValid() && held.Kind() == reflect.Pointer && !held.IsNil() && !isNumber(held.Type()):
 		return d.decodeInto(info, cell, held.Interface())
 	}
+	return d.decodeNew(info, cell, v)
+}
+
+// decodeNew stores a new value of GoType(info) in an interface.
+func (d *Dialect) decodeNew(info cql.TypeInfo, cell []byte, v reflect.Value) error {
 	t := d.GoType(info)
 	if t == nil {
 		return fmt.Errorf("%w: %v has no default Go type", cql.ErrConversion, info)

@@ -36,6 +36,7 @@ func ofSide(known map[string][]difference) []difference { return slices.Clone(kn
 
 var (
 	unsentDifferences   []difference
+	filledDifferences   []difference
 	policyDifferences   []difference
 	zeroDifferences     []difference
 	attemptsDifferences = ofSide(map[string][]difference{"": {resent}, "fork": {resent}})
