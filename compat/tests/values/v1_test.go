@@ -69,3 +69,5 @@ func TestV1Rows(t *testing.T) {
 }
 
 func FuzzV1(f *testing.F) { differ.Fuzz(f, v1, differ.Apache) }
+
+func TestV1Recorded(t *testing.T) { differ.CompareRecorded(t, v1) }

@@ -74,3 +74,5 @@ func TestV2Rows(t *testing.T) {
 }
 
 func FuzzV2(f *testing.F) { differ.Fuzz(f, v2, differ.Apache) }
+
+func TestV2Recorded(t *testing.T) { differ.CompareRecorded(t, v2) }

@@ -68,3 +68,5 @@ func TestForkRows(t *testing.T) {
 }
 
 func FuzzFork(f *testing.F) { differ.Fuzz(f, fork, differ.Fork) }
+
+func TestForkRecorded(t *testing.T) { differ.CompareRecorded(t, fork) }
