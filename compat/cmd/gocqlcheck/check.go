@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"os/exec"
@@ -34,6 +35,7 @@ type report struct {
 
 	names  index
 	gocql1 *table.API // what github.com/gocql/gocql is in the program: v1 or the fork
+	older  string     // the version of v1 in go.mod, if it is older than the compat module's
 }
 
 // check loads the packages of the module in the folder, with their tests, and applies the rules to them. Packages with
@@ -48,7 +50,8 @@ func check(dir string, patterns []string) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &report{packages: map[string]bool{}, names: index{}, gocql1: moduleAt(dir)}
+	r := &report{packages: map[string]bool{}, names: index{}}
+	r.gocql1, r.older = moduleAt(dir)
 	for _, p := range loaded {
 		for _, err := range p.Errors {
 			r.errors = append(r.errors, err)
@@ -71,16 +74,27 @@ func check(dir string, patterns []string) (*report, error) {
 }
 
 // moduleAt returns the API that github.com/gocql/gocql stands for in the module: the fork has the path of gocql, so
-// programs use it by a replace directive.
-func moduleAt(dir string) *table.API {
-	cmd := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}{{end}}", table.V1.Module)
+// programs use it by a replace directive. older is the version of gocql v1, if the compat module has a newer API.
+func moduleAt(dir string) (a *table.API, older string) {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}} {{with .Replace}}{{.Path}}{{end}}", table.V1.Module)
 	cmd.Dir = dir
 	out, err := cmd.Output() // fails for a program that requires gocql v2 only
-	path := string(out)
-	if err == nil && (strings.Contains(path, "scylladb/gocql") || strings.Contains(path, table.Fork.Name)) {
-		return table.Fork
+	version, replaced, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	switch {
+	case err != nil:
+	case strings.Contains(replaced, "scylladb/gocql") || strings.Contains(replaced, table.Fork.Name):
+		return table.Fork, ""
+	case isOlder(version):
+		older = version
 	}
-	return table.V1
+	return table.V1, older
+}
+
+// isOlder reports whether a version of gocql v1 is older than v1.7, whose API and defaults the compat module has.
+func isOlder(version string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(version, "v%d.%d.", &major, &minor)
+	return n == 2 && (major < 1 || major == 1 && minor < 7)
 }
 
 // apiOf returns the API that has the package, or nil.
@@ -160,4 +174,22 @@ func (r *report) sort(dir string) {
 		)
 	})
 	r.findings = slices.Compact(r.findings)
+	r.merge()
+}
+
+// merge makes one finding of those that have a line and a text.
+func (r *report) merge() {
+	var merged []finding
+	for _, f := range r.findings {
+		i := slices.IndexFunc(merged, func(m finding) bool {
+			return m.at.Filename == f.at.Filename && m.at.Line == f.at.Line && m.text == f.text
+		})
+		switch {
+		case i < 0:
+			merged = append(merged, f)
+		case !slices.Contains(strings.Split(merged[i].name, ", "), f.name):
+			merged[i].name += ", " + f.name
+		}
+	}
+	r.findings = merged
 }

@@ -94,13 +94,51 @@ func TestFindings(t *testing.T) {
 				got = append(got, regexp.MustCompile(`^[^:]+:\d+: [^ ]+[^: ]`).FindString(line))
 			}
 			require.ElementsMatch(t, want, got)
-			require.Contains(t, summary, fmt.Sprintf("replace %s => github.com/vecql/vecql/compat/%s ", test.a.Module, test.a.Name))
+			root, err := filepath.Abs("../../..")
+			require.NoError(t, err)
+			require.Contains(t, summary, fmt.Sprintf("\treplace %s => %s/compat/%s\n", test.a.Module, root, test.a.Name))
+			require.Contains(t, summary, fmt.Sprintf("\treplace github.com/vecql/vecql => %s\n", root))
+			require.NotContains(t, summary, "VERSION")
+			require.NotContains(t, summary, "Move it to v1.7.0 first")
 			require.Contains(t, summary, fmt.Sprintf("findings: %d, packages that use gocql: 1", len(want)))
 
 			out.Reset()
 			require.Equal(t, 0, run(dir, []string{"./sub"}, &out, &problems))
 			require.Contains(t, out.String(), "findings: 0, packages that use gocql: 1")
 		})
+	}
+}
+
+// A finding of two names of a line has one line, if what differs is the same.
+func TestNamesOfALineAreOneFinding(t *testing.T) {
+	t.Setenv("GOFLAGS", "-mod=mod")
+	dir := program(t, table.V1.Module, "stub")
+	text := "package quiet\n\nimport \"" + table.V1.Module + "\"\n\n" +
+		"var c gocql.ConvictionPolicy = &gocql.SimpleConvictionPolicy{}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sub", "quiet.go"), []byte(text), 0o600))
+	var out, problems bytes.Buffer
+	require.Equal(t, 1, run(dir, []string{"./sub"}, &out, &problems), problems.String())
+	first, rest, _ := strings.Cut(out.String(), "\n")
+	require.Contains(t, first, ":5: gocql.ConvictionPolicy, gocql.SimpleConvictionPolicy: no effect")
+	require.NotContains(t, rest, "quiet.go")
+	require.Contains(t, rest, "findings: 1, packages")
+}
+
+// A program of an older gocql moves to v1.7 first.
+func TestOlderProgramsMoveFirst(t *testing.T) {
+	t.Setenv("GOFLAGS", "-mod=mod")
+	for version, older := range map[string]bool{
+		"v1.7.0": false, "v1.6.0": true, "v1.2.1": true, "v0.0.0-20200131111108-92af2e088537": true, "v1.10.0": false,
+	} {
+		dir := program(t, table.V1.Module, "stub")
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		require.NoError(t, err)
+		mod = bytes.Replace(mod, []byte("v1.7.0"), []byte(version), 1)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600))
+		var out, problems bytes.Buffer
+		require.Equal(t, 0, run(dir, []string{"./sub"}, &out, &problems), problems.String())
+		require.Equal(t, older, strings.Contains(out.String(), "requires gocql "+version+". Move it to v1.7.0 first"), out.String())
+		require.Equal(t, older, strings.Contains(out.String(), "go get github.com/gocql/gocql@v1.7.0"))
 	}
 }
 

@@ -16,7 +16,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/vecql/vecql/compat/cmd/internal/table"
 )
 
 func main() {
@@ -55,17 +61,43 @@ func (r *report) summary(out io.Writer) {
 		fmt.Fprintln(out, "No package uses gocql.")
 		return
 	}
+	version, root := version(), sourceRoot()
 	for _, a := range r.used {
 		fmt.Fprintf(out, "\nThe program uses %s. Lines of go.mod that put vecql in its place:\n\n", a.Title)
-		fmt.Fprintf(out, "\treplace %s => github.com/vecql/vecql/compat/%s %s\n", a.Module, a.Name, version())
+		if version != "" {
+			fmt.Fprintf(out, "\treplace %s => github.com/vecql/vecql/compat/%s %s\n", a.Module, a.Name, version)
+			continue
+		}
+		fmt.Fprintf(out, "\treplace %s => %s/compat/%s\n", a.Module, root, a.Name)
+		fmt.Fprintf(out, "\treplace github.com/vecql/vecql => %s\n", root)
+	}
+	if r.older != "" && slices.Contains(r.used, table.V1) {
+		fmt.Fprintf(out, "\nThe program requires gocql %s. Move it to v1.7.0 first and run its tests: the compat module has the "+
+			"names, the meanings and the defaults of v1.7, such as timeouts of 11 seconds in place of 600 milliseconds.\n\n"+
+			"\tgo get %s@v1.7.0\n", r.older, table.V1.Module)
 	}
 	fmt.Fprintf(out, "\nfindings: %d, packages that use gocql: %d\n", len(r.findings), len(r.packages))
 }
 
-// version returns the version of this command, whose releases are those of the compat modules.
+// version returns the version of this command, whose releases are those of the compat modules, "" for a build of a
+// working tree.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" || strings.Contains(info.Main.Version, "+dirty") {
+		return ""
 	}
-	return "VERSION"
+	return info.Main.Version
+}
+
+// sourceRoot returns the folder of the driver that this command was built from, "../vecql" if it is gone.
+func sourceRoot() string {
+	const below = 4 // compat/cmd/gocqlcheck/main.go
+	_, root, _, _ := runtime.Caller(0)
+	for range below {
+		root = filepath.Dir(root)
+	}
+	if _, err := os.Stat(filepath.Join(root, "compat", "gocql", "go.mod")); err != nil {
+		return "../vecql"
+	}
+	return root
 }

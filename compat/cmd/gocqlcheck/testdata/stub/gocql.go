@@ -27,6 +27,12 @@ type ClusterConfig struct {
 
 type Conn struct{}
 
+type ConvictionPolicy interface{ AddFailure(error) bool }
+
+type SimpleConvictionPolicy struct{}
+
+func (*SimpleConvictionPolicy) AddFailure(error) bool { return true }
+
 type Query struct{}
 
 func (q *Query) RetryPolicy(RetryPolicy) *Query { return q }
