@@ -9,7 +9,7 @@ ROWS = 1000000
 SAMPLE = 25
 SEED = 1
 
-.PHONY: all test race soak soak-tool whole evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem demo
+.PHONY: all test race soak soak-tool whole evidence lint fmt fuzz mutate mutate-list mutate-all integration interop otel sql adbc wheel test-adbc beam beam-flink ecosystem gocql-suites demo
 .PHONY: bench bench-stall bench-latency bench-bulk bench-groupby bench-parquet bench-clickbench bench-adbc bench-sql
 
 all: test lint
@@ -161,6 +161,10 @@ beam-flink:
 # Public programs on the compat modules, beside their own gocql: a table in bench/results. It takes an hour.
 ecosystem:
 	go run ./compat/ecosystem
+
+# The tests of the three gocqls themselves, on gocql and on the compat modules: the same table. It takes half an hour.
+gocql-suites:
+	go run ./compat/ecosystem -only 'own tests'
 
 # The demo of the README.
 demo:

@@ -54,6 +54,7 @@ type ecosystem struct {
 	tests  bool
 
 	cqltest bool
+	suites  map[string]*suite // of the APIs, by name of the program
 }
 
 // run runs the selected programs, one at a time.
@@ -98,8 +99,8 @@ func (e *ecosystem) runSide(ctx context.Context, p program, vecql bool) error {
 	compat := filepath.Join(e.compat, p.api)
 	switch {
 	case err != nil:
-	case p.own != nil:
-		p.runs, dir, err = p.ownRuns(ctx, dir, compat, vecql)
+	case p.own:
+		return e.runSuite(ctx, p, dir, compat, side)
 	case vecql:
 		err = p.replace(ctx, dir, compat)
 	}

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,152 +19,381 @@ import (
 	"strings"
 )
 
-// The tests of an API itself. They are in the API's package, so they run on vecql as files of the compat module,
-// without the declarations that use unexported names.
+// The tests of an API itself: all its test files, as far as their declarations compile against the exported names of
+// the API and of the compat module. The tests of a package become those of an external package, gocql_test, which
+// imports the API as it was. The filtered files are the same on both sides.
 
-// ownRuns returns the runs of the API's own tests that compile on the compat module, the same with both drivers, and
-// the folder where they run: that of the API, or a copy of the compat module.
-func (p program) ownRuns(ctx context.Context, dir, compat string, vecql bool) ([]testRun, string, error) {
-	onCompat := dir + "-on-compat"
-	if err := os.RemoveAll(onCompat); err != nil {
-		return nil, "", err
-	}
-	if err := copyTree(onCompat, compat); err != nil {
-		return nil, "", err
-	}
-	driver := filepath.Dir(filepath.Dir(compat))
-	if err := goCommand(ctx, onCompat, "mod", "edit", "-replace=github.com/vecql/vecql="+driver); err != nil {
-		return nil, "", err
-	}
-	names, err := p.moveTests(ctx, onCompat, dir)
-	if err != nil {
-		return nil, "", err
-	}
-	runs := slices.Clone(p.runs)
-	for i, r := range runs {
-		runs[i].args = append(slices.Clone(r.args), "-run=^("+strings.Join(names, "|")+")$")
-	}
-	if vecql {
-		dir = onCompat
-	}
-	return runs, dir, nil
+// A suite is an API and its compat module, each in a folder of its own with the filtered tests.
+type suite struct {
+	program
+	api, compat string   // the folders of the modules
+	folders     []string // of packages with tests, below the modules
+	kept        int      // top-level declarations of tests that compile on both sides
+	all         int      // all of them
 }
 
-// moveTests replaces the tests of the compat module in dir by those of the API in the folder from, as far as they
-// compile with the build tags, and returns the names of the tests.
-func (p program) moveTests(ctx context.Context, dir, from string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+// suite returns the filtered tests of the API in dir. compat is the folder of the compat module.
+func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) {
+	s := &suite{program: p, api: dir, compat: dir + "-on-compat"}
+	if err := os.RemoveAll(s.compat); err != nil {
+		return nil, err
+	}
+	if err := copyTree(s.compat, compat); err != nil {
+		return nil, err
+	}
+	if err := s.require(ctx, filepath.Dir(filepath.Dir(compat))); err != nil {
+		return nil, err
+	}
+	if err := removeTests(s.compat); err != nil {
+		return nil, err
+	}
+	files, err := testFiles(s.api)
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		if err := os.Remove(file); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range p.own {
-		text, err := os.ReadFile(filepath.Join(from, name+"_test.go"))
-		if err != nil {
-			return nil, err
-		}
-		// The only unexported name that helpers of all tests use.
-		text = regexp.MustCompile(`\.control\.awaitSchemaAgreement\(\)`).
-			ReplaceAll(text, []byte(`.AwaitSchemaAgreement(context.Background())`))
-		if strings.Contains(string(text), "context.") && !strings.Contains(string(text), `"context"`) {
-			text = []byte(strings.Replace(string(text), "import (", "import (\n\t\"context\"", 1))
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+"_test.go"), text, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.dropUncompiled(ctx, dir); err != nil {
+	if err := removeTests(s.api); err != nil {
 		return nil, err
 	}
-	return p.testNames(dir)
+	if err := s.addHelpers(); err != nil {
+		return nil, err
+	}
+	for _, folder := range slices.Sorted(maps.Keys(files)) {
+		if err := s.filter(ctx, folder, files[folder]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// require makes the compat module require what the tests of the API need, and the driver in a folder.
+func (s *suite) require(ctx context.Context, driver string) error {
+	out, err := goOutput(ctx, s.api, "mod", "edit", "-json")
+	if err != nil {
+		return err
+	}
+	var file struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join(s.compat, "go.mod"))
+	if err != nil {
+		return err
+	}
+	edit := []string{"mod", "edit", "-replace=github.com/vecql/vecql=" + driver}
+	for _, r := range file.Require {
+		if !bytes.Contains(own, []byte(r.Path+" v")) {
+			edit = append(edit, "-require="+r.Path+"@"+r.Version)
+		}
+	}
+	if err := goCommand(ctx, s.compat, edit...); err != nil {
+		return err
+	}
+	return s.align(ctx)
+}
+
+// assertions is the module of the assertions of tests: both sides have the version of the driver.
+const assertions = "github.com/stretchr/testify"
+
+func (s *suite) align(ctx context.Context) error {
+	version, err := goOutput(ctx, s.compat, "list", "-m", "-f", "{{.Version}}", assertions)
+	if err != nil {
+		return nil //nolint:nilerr // the tests have no assertions
+	}
+	return goCommand(ctx, s.api, "mod", "edit", "-require="+assertions+"@"+strings.TrimSpace(string(version)))
+}
+
+// testFiles returns the test files below a folder by the folder of their package.
+func testFiles(root string) (map[string]map[string][]byte, error) {
+	files := map[string]map[string][]byte{}
+	err := walkTests(root, func(path string) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		if files[folder] == nil {
+			files[folder] = map[string][]byte{}
+		}
+		files[folder][filepath.Base(path)] = text
+		return nil
+	})
+	return files, err
+}
+
+func removeTests(root string) error { return walkTests(root, os.Remove) }
+
+// walkTests calls visit for each test file below a folder.
+func walkTests(root string, visit func(path string) error) error {
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, "_test.go") {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	for _, path := range paths {
+		if err == nil {
+			err = visit(path)
+		}
+	}
+	return err
+}
+
+// filter writes the test files of a package into both modules, without the declarations that do not compile.
+func (s *suite) filter(ctx context.Context, folder string, files map[string][]byte) error {
+	inAPI, inCompat := filepath.Join(s.api, folder), filepath.Join(s.compat, folder)
+	if strings.HasPrefix(folder, "internal"+string(filepath.Separator)) {
+		return nil // packages that no program imports
+	}
+	if hasPackage(inAPI) && !hasPackage(inCompat) {
+		fmt.Printf("%s: the compat module has no package %s\n", s.name, folder)
+		return nil
+	}
+	path, err := goOutput(ctx, s.api, "list", "-m")
+	if err != nil {
+		return err
+	}
+	importPath := filepath.ToSlash(filepath.Join(strings.TrimSpace(string(path)), folder))
+	before := 0
+	for name, text := range files {
+		text, n := external(text, importPath)
+		before += n
+		files[name] = text
+	}
+	if folder == "." {
+		files["helpers_test.go"] = []byte(helpers)
+	}
+	if err := s.dropUncompiled(ctx, files, inAPI, inCompat); err != nil {
+		fmt.Printf("%s: %s: %v\n", s.name, folder, firstLines(err)) // a package that the compat module does not have
+		return removeTests(inCompat)
+	}
+	delete(files, "helpers_test.go")
+	after := 0
+	for _, text := range files {
+		after += len(declarations(text))
+	}
+	s.all, s.kept, s.folders = s.all+before, s.kept+after, append(s.folders, "./"+filepath.ToSlash(folder))
+	fmt.Printf("%s: %d of %d declarations of %s compile on both\n", s.name, after, before, folder)
+	return nil
+}
+
+// addHelpers copies the packages that only tests import into the compat module.
+func (s *suite) addHelpers() error {
+	helpers := filepath.Join(s.api, "internal", "tests")
+	if _, err := os.Stat(helpers); err != nil {
+		return nil //nolint:nilerr // an API without such packages
+	}
+	return copyTree(filepath.Join(s.compat, "internal", "tests"), helpers)
+}
+
+// hasPackage reports whether a folder has files of Go that are not tests.
+func hasPackage(dir string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	return err == nil && slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_test.go") })
+}
+
+// rewritten are the unexported names that helpers of all tests use, and what takes their place.
+var rewritten = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`\.control\.awaitSchemaAgreement\(\)`), ".AwaitSchemaAgreement(context.Background())"},
+	{regexp.MustCompile(`\b\w+\.cfg\.ProtoVersion\b`), "protocolOfTheRun()"},
+}
+
+// helpers stand for unexported declarations of the API that many tests use: the version of the server, and that of the
+// protocol.
+const helpers = `package gocql_test
+
+type cassVersion struct{ Major, Minor, Patch int }
+
+func (*cassVersion) Set(string) error { return nil }
+
+func (cassVersion) String() string { return "5.0.9" }
+
+func (cassVersion) Before(major, minor, patch int) bool { return major > 5 || major == 5 && minor > 0 }
+
+func (v cassVersion) AtLeast(major, minor, patch int) bool { return !v.Before(major, minor, patch) }
+
+const (
+	protoVersion1 = iota + 1
+	protoVersion2
+	protoVersion3
+	protoVersion4
+	protoVersion5
+)
+
+func protocolOfTheRun() int {
+	if *flagProto == 0 {
+		return protoVersion4
+	}
+	return *flagProto
+}
+`
+
+// external returns a test file as one of an external package, and its number of declarations.
+func external(text []byte, importPath string) ([]byte, int) {
+	total := len(declarations(text))
+	clause := regexp.MustCompile(`(?m)^package (\w+)$`)
+	name := string(clause.FindSubmatch(text)[1])
+	if strings.HasSuffix(name, "_test") {
+		return text, total
+	}
+	for _, r := range rewritten {
+		text = r.from.ReplaceAll(text, []byte(r.to))
+	}
+	imports := fmt.Sprintf("import . %q\n", importPath)
+	if bytes.Contains(text, []byte("context.")) && !bytes.Contains(text, []byte(`"context"`)) {
+		imports += "import \"context\"\n"
+	}
+	place := clause.FindIndex(text)
+	return slices.Concat(text[:place[0]], []byte("package "+name+"_test\n\n"+imports), text[place[1]:]), total
+}
+
+// declarations returns the names of the top-level declarations of a file, without imports.
+func declarations(text []byte) (names []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			names = append(names, d.Name.Name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name.Name)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
 }
 
 // compileError is the place of an error of the compiler in a test.
-var compileError = regexp.MustCompile(`(?m)^(?:\./)?(\w+_test\.go):(\d+):\d+: (.*)$`)
+var compileError = regexp.MustCompile(`(?m)^(?:\./)?(?:[\w./-]*/)?(\w+_test\.go):(\d+):\d+: (.*)$`)
 
-// dropUncompiled removes the declarations of tests that do not compile, until the others do: a test may use a removed
-// one.
-func (p program) dropUncompiled(ctx context.Context, dir string) error {
-	const most = 50
+// helperError is the place of an error in a package that only tests import.
+var helperError = regexp.MustCompile(`(?m)^(?:\.\./)*(internal/tests/[\w/]+)/\w+\.go:\d+`)
+
+// dropUncompiled removes the declarations of tests that do not compile in one of the folders, until the others do in
+// both: a test may use a removed one. It writes the files into the folders.
+func (s *suite) dropUncompiled(ctx context.Context, files map[string][]byte, dirs ...string) error {
+	const most = 100
 	for range most {
-		err := goCommand(ctx, dir, "test", "-c", "-vet=off", "-gcflags=-e", "-tags="+p.tags, "-o", os.DevNull, ".")
-		if err == nil {
-			return nil
-		}
-		faults := compileError.FindAllStringSubmatch(err.Error(), -1)
-		if len(faults) == 0 {
-			return err
-		}
-		lines := map[string][]int{}
-		for _, f := range faults {
-			line, err := strconv.Atoi(f[2])
+		faults := map[string][]int{}
+		for _, dir := range dirs {
+			for name, text := range files {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+					return err
+				}
+			}
+			found, err := s.faults(ctx, dir)
 			if err != nil {
 				return err
 			}
-			lines[f[1]] = append(lines[f[1]], line)
-		}
-		for file, at := range lines {
-			if err := dropDeclarations(filepath.Join(dir, file), at); err != nil {
-				return err
+			if faults = found; len(faults) > 0 {
+				break
 			}
+		}
+		if len(faults) == 0 {
+			return nil
+		}
+		for name, lines := range faults {
+			text, err := dropDeclarations(files[name], lines)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			files[name] = text
 		}
 	}
 	return fmt.Errorf("the tests do not compile after %d removals", most)
 }
 
-// dropDeclarations removes the declarations around the lines from a file; of imports only the lines.
-func dropDeclarations(path string, lines []int) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// faults returns the lines of the tests in a folder that do not compile, by file.
+func (s *suite) faults(ctx context.Context, dir string) (map[string][]int, error) {
+	err := goCommand(ctx, dir, "test", "-c", "-vet=off", "-gcflags=-e", "-tags="+s.tags, "-o", os.DevNull, ".")
+	if err == nil {
+		return nil, nil
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, path, text, parser.ParseComments)
-	if err != nil {
-		return err
-	}
-	source := strings.Split(string(text), "\n")
-	drop := make([]bool, len(source))
-	for _, d := range file.Decls {
-		first, last := fset.Position(d.Pos()).Line, fset.Position(d.End()).Line
-		imports, _ := d.(*ast.GenDecl)
-		for _, line := range lines {
-			switch {
-			case line < first || line > last:
-			case imports != nil && imports.Tok == token.IMPORT:
-				drop[line-1] = true
-			default:
-				for i := first; i <= last; i++ {
-					drop[i-1] = true
-				}
-			}
-		}
-	}
-	var kept []string
-	for i, line := range source {
-		if !drop[i] {
-			kept = append(kept, line)
-		}
-	}
-	return os.WriteFile(path, []byte(strings.Join(kept, "\n")), 0o644)
-}
-
-// testNames returns the names of the tests and examples in the folder.
-func (p program) testNames(dir string) ([]string, error) {
-	var names []string
-	for _, name := range p.own {
-		text, err := os.ReadFile(filepath.Join(dir, name+"_test.go"))
+	lines := map[string][]int{}
+	for _, f := range compileError.FindAllStringSubmatch(err.Error(), -1) {
+		line, err := strconv.Atoi(f[2])
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
-			names = append(names, string(m[1]))
+		lines[f[1]] = append(lines[f[1]], line)
+	}
+	if len(lines) > 0 {
+		return lines, nil
+	}
+	helper := helperError.FindStringSubmatch(err.Error())
+	if helper == nil {
+		return nil, err
+	}
+	for _, module := range []string{s.api, s.compat} { // then the imports of tests do not compile
+		if err := os.RemoveAll(filepath.Join(module, helper[1])); err != nil {
+			return nil, err
 		}
 	}
-	slices.Sort(names)
-	return names, nil
+	return s.faults(ctx, dir)
+}
+
+// dropDeclarations returns a file without the declarations around the lines. Of imports, variables and types only those
+// of the line are dropped.
+func dropDeclarations(text []byte, lines []int) ([]byte, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", text, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	drop := map[int]bool{}
+	for _, d := range file.Decls {
+		for _, node := range droppable(d) {
+			first, last := fset.Position(node.Pos()).Line, fset.Position(node.End()).Line
+			if !slices.ContainsFunc(lines, func(line int) bool { return first <= line && line <= last }) {
+				continue
+			}
+			for i := first; i <= last; i++ {
+				drop[i] = true
+			}
+		}
+	}
+	if len(drop) == 0 {
+		return nil, fmt.Errorf("no declaration is at the lines %v", lines)
+	}
+	var kept []string
+	for i, line := range strings.Split(string(text), "\n") {
+		if !drop[i+1] {
+			kept = append(kept, line)
+		}
+	}
+	return []byte(strings.Join(kept, "\n")), nil
+}
+
+// droppable returns the parts of a declaration that can be dropped alone.
+func droppable(d ast.Decl) []ast.Node {
+	group, ok := d.(*ast.GenDecl)
+	if !ok || group.Tok == token.CONST || !group.Lparen.IsValid() { // a constant may depend on its place
+		return []ast.Node{d}
+	}
+	var nodes []ast.Node
+	for _, spec := range group.Specs {
+		nodes = append(nodes, spec)
+	}
+	return nodes
 }

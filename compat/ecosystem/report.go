@@ -27,7 +27,7 @@ func (e *ecosystem) report(path string) error {
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %s |\n", p.name, p.version, p.api,
 			pair(own, vecql, func(r *result) string { return yes(r.Build) }),
 			pair(own, vecql, func(r *result) string { return r.vets() }),
-			pair(own, vecql, func(r *result) string { return r.tests(p) }), p.note)
+			pair(own, vecql, func(r *result) string { return r.tests(p) }), p.noteOf(own))
 		describeFailures(&failures, p, own, vecql)
 	}
 	document := fmt.Sprintf(header, cassandra.Version) + table.String() + failures.String()
@@ -41,6 +41,14 @@ const header = "# Programs on the compat modules\n\n" +
 	"own starts servers with Docker. Both runs have at least vecql's version of Go, which vet depends on. The server is Cassandra %s. `make ecosystem` writes this file.\n\n" +
 	"In each cell the first value is that of the program's own gocql, the second that of vecql. Tests are passed/failed.\n\n" +
 	"| program | version | API | builds | vets | tests | notes |\n|---|---|---|---|---|---|---|\n"
+
+// noteOf returns the note of a program; for the tests of an API it has the number of declarations.
+func (p program) noteOf(own *result) string {
+	if own == nil || own.All == 0 {
+		return p.note
+	}
+	return fmt.Sprintf("%s: %d of %d", p.note, own.Kept, own.All)
+}
 
 // pair returns one value if both results agree, or both values.
 func pair(own, vecql *result, value func(*result) string) string {
@@ -71,7 +79,7 @@ func (r *result) vets() string {
 }
 
 func (r *result) tests(p program) string {
-	if r.Build != "" || len(p.runs) == 0 {
+	if r.Build != "" || len(p.runs) == 0 && r.Outcomes == nil {
 		return "-"
 	}
 	on := ""
@@ -123,7 +131,31 @@ func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 			lines = append(lines, "`"+name+"` fails with gocql only")
 		}
 	}
+	lines = append(lines, otherOutcomes(own, vecql)...)
 	if len(lines) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n- %s\n", p.name, strings.Join(lines, "\n- "))
 	}
+}
+
+// otherOutcomes returns the tests of an API that neither fails and that only one of the drivers skips or has.
+func otherOutcomes(own, vecql *result) (lines []string) {
+	names := maps.Clone(own.Outcomes)
+	if names == nil {
+		return nil
+	}
+	maps.Copy(names, vecql.Outcomes)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		a, b := own.Outcomes[name], vecql.Outcomes[name]
+		if a != b && a != "fail" && b != "fail" {
+			lines = append(lines, fmt.Sprintf("`%s`: %s with gocql, %s with vecql", name, orAbsent(a), orAbsent(b)))
+		}
+	}
+	return lines
+}
+
+func orAbsent(outcome string) string {
+	if outcome == "" {
+		return "absent"
+	}
+	return outcome
 }

@@ -21,6 +21,10 @@ type result struct {
 	Passed, Skipped int
 	Emulated        bool              // the tests ran on cqltest
 	Failed          map[string]string // output of each failed test, by package and name
+
+	// Of the tests of an API itself.
+	Kept, All int               // top-level declarations of its tests: those that compile on both sides, and all
+	Outcomes  map[string]string // "pass", "fail" or "skip" by package and name of the test
 }
 
 // An event is a line of go test -json.
@@ -88,6 +92,9 @@ func (r *result) read(events io.Reader) error {
 			return fmt.Errorf("output of go test -json: %w", err)
 		}
 		name := strings.TrimSpace(e.Package + " " + e.Test)
+		if r.Outcomes != nil && e.Test != "" && slices.Contains([]string{"run", "pass", "skip", "fail"}, e.Action) {
+			r.Outcomes[name] = e.Action
+		}
 		switch {
 		case e.Action == "output":
 			if output[name] == nil {
