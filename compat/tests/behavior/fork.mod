@@ -8,6 +8,7 @@ replace (
 )
 
 require (
+	github.com/apache/cassandra-gocql-driver/v2 v2.1.2
 	github.com/gocql/gocql v1.7.0
 	github.com/stretchr/testify v1.12.1
 	github.com/vecql/vecql v0.0.0
