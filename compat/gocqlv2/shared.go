@@ -208,7 +208,7 @@ const (
 )
 
 // UUIDFromBytes returns the UUID of 16 bytes.
-func UUIDFromBytes(input []byte) (UUID, error) { return vecql.UUIDFromBytes(input) }
+func UUIDFromBytes(input []byte) (UUID, error) { return api.UUIDFromBytes(input) }
 
 // MustRandomUUID is RandomUUID but panics if the system has no randomness.
 func MustRandomUUID() UUID { return vecql.MustRandomUUID() }

@@ -49,11 +49,14 @@ func (s LZ4Compressor) AppendDecompressed(dst, src []byte, uncompressedLength ui
 		dst = withRoom(dst, int(uncompressedLength))
 	}
 	out, err := vecql.LZ4Compressor{}.AppendDecompressed(dst, src, int(uncompressedLength))
-	for err != nil && errors.Unwrap(err) != nil { // the text of the block's own error
-		err = errors.Unwrap(err)
+	if err != nil {
+		err = errBlock
 	}
 	return out, err
 }
+
+// errBlock means that a block is damaged, or has another length than its uncompressed data.
+var errBlock = errors.New("lz4: invalid source or destination buffer too short")
 
 // lengthSize is the size of the length before a compressed block.
 const lengthSize = 4

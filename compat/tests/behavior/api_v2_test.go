@@ -42,6 +42,7 @@ var (
 	marshal    = gocql.Marshal
 	unmarshal  = gocql.Unmarshal
 	parseUUID  = gocql.ParseUUID
+	uuidFrom   = gocql.UUIDFromBytes
 )
 
 const loggedBatch = gocql.LoggedBatch
@@ -67,4 +68,18 @@ func filterScenarios() []scenario {
 		scenarios = append(scenarios, scenario{"filter of " + name, func() string { return fmt.Sprint(filter.Accept(&hostInfo{})) }})
 	}
 	return scenarios
+}
+
+// sentinels are the errors that programs compare, by name.
+var sentinels = map[string]error{
+	"ErrNoHosts": gocql.ErrNoHosts, "ErrNoConnectionsStarted": gocql.ErrNoConnectionsStarted,
+	"ErrHostQueryFailed": gocql.ErrHostQueryFailed, "ErrTimeoutNoResponse": gocql.ErrTimeoutNoResponse,
+	"ErrConnectionClosed": gocql.ErrConnectionClosed, "ErrNoStreams": gocql.ErrNoStreams, "ErrNotFound": gocql.ErrNotFound,
+	"ErrUnavailable": gocql.ErrUnavailable, "ErrUnsupported": gocql.ErrUnsupported, "ErrTooManyStmts": gocql.ErrTooManyStmts,
+	"ErrUseStmt": gocql.ErrUseStmt, "ErrSessionClosed": gocql.ErrSessionClosed, "ErrNoConnections": gocql.ErrNoConnections,
+	"ErrNoKeyspace": gocql.ErrNoKeyspace, "ErrKeyspaceDoesNotExist": gocql.ErrKeyspaceDoesNotExist,
+	"ErrNoMetadata": gocql.ErrNoMetadata, "ErrFrameTooBig": gocql.ErrFrameTooBig, "ErrUnknownRetryType": gocql.ErrUnknownRetryType,
+	"ErrorUDTUnavailable": gocql.ErrorUDTUnavailable, "ErrCannotFindHost": gocql.ErrCannotFindHost,
+	"ErrHostAlreadyExists": gocql.ErrHostAlreadyExists, "ErrTooManyTimeouts": gocql.ErrTooManyTimeouts,
+	"ErrQueryArgLength": gocql.ErrQueryArgLength,
 }

@@ -148,3 +148,24 @@ func render(v reflect.Value) string {
 	}
 	return fmt.Sprintf("%v", v.Interface())
 }
+
+// TestTextsOfErrors: programs print and compare them.
+func TestTextsOfErrors(t *testing.T) {
+	var scenarios []scenario
+	for name, err := range sentinels {
+		scenarios = append(scenarios, scenario{name, func() string { return err.Error() }})
+	}
+	for _, n := range []int{0, 1, 15, 17} {
+		scenarios = append(scenarios, scenario{fmt.Sprintf("a UUID of %d bytes", n), func() string {
+			_, err := uuidFrom(make([]byte, n))
+			return text(err)
+		}})
+	}
+	for _, s := range []string{"", "x", strings.Repeat("0", 31), strings.Repeat("g", 32), strings.Repeat("0-", 32)} {
+		scenarios = append(scenarios, scenario{fmt.Sprintf("the UUID %q", s), func() string {
+			_, err := parseUUID(s)
+			return text(err)
+		}})
+	}
+	compare(t, scenarios, nil)
+}
