@@ -57,6 +57,11 @@ func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) 
 	if err := s.addHelpers(); err != nil {
 		return nil, err
 	}
+	for _, module := range []string{s.api, s.compat} {
+		if err := goCommand(ctx, module, "mod", "download"); err != nil {
+			return nil, err
+		}
+	}
 	for _, folder := range slices.Sorted(maps.Keys(files)) {
 		if err := s.filter(ctx, folder, files[folder]); err != nil {
 			return nil, err
@@ -326,10 +331,13 @@ func (s *suite) dropUncompiled(ctx context.Context, files map[string][]byte, dir
 
 // faults returns the lines of the tests in a folder that do not compile, by file.
 func (s *suite) faults(ctx context.Context, dir string) (map[string][]int, error) {
-	err := goCommand(ctx, dir, "test", "-c", "-vet=off", "-gcflags=-e", "-tags="+s.tags, "-o", os.DevNull, ".")
+	cmd := newGo(ctx, dir, "test", "-c", "-vet=off", "-gcflags=-e", "-tags="+s.tags, "-o", os.DevNull, ".")
+	cmd.Env = append(cmd.Env, "GOPROXY=off") // a package that a side lacks is in no other module
+	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil, nil
 	}
+	err = fmt.Errorf("%s%w", out, err)
 	lines := map[string][]int{}
 	for _, f := range compileError.FindAllStringSubmatch(err.Error(), -1) {
 		line, err := strconv.Atoi(f[2])
