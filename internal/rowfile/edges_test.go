@@ -231,12 +231,12 @@ func TestRejectedRowsLeaveNullsOfOthers(t *testing.T) {
 
 func TestMissingFieldsOfObjectsAreNull(t *testing.T) {
 	field := fieldOf("s", kindOf(column.Struct), fieldOf("x", kindOf(column.Int32)), fieldOf("y", kindOf(column.String)), fieldOf("z", kindOf(column.Date)))
-	b := batchOf(t, Options{Format: JSON, Fields: column.Schema{field}}, `{"s":{}}`+"\n"+`{"s":{"y":"a"}}`)
+	b := rowsOfText(t, Options{Format: JSON, Fields: column.Schema{field}}, `{"s":{}}`+"\n"+`{"s":{"y":"a"}}`)
 	require.Equal(t, "map[x:<nil> y:<nil> z:<nil>] map[x:<nil> y:a z:<nil>]", fmt.Sprint(b.Columns[0].Value(0), " ", b.Columns[0].Value(1)))
 }
 
-// batchOf returns the rows of a text as one batch.
-func batchOf(t *testing.T, o Options, text string) *column.Batch {
+// rowsOfText returns the rows of a text as one batch.
+func rowsOfText(t *testing.T, o Options, text string) *column.Batch {
 	t.Helper()
 	o.Stdin = strings.NewReader(text)
 	return readAll(t, o, Stdin)
@@ -249,7 +249,7 @@ func TestPunctuationOfDecimals(t *testing.T) {
 			"1234.5": {}, "1234,5": {DecimalPoint: ','}, "1_234.5": {Thousands: '_'}, "1.234,5": {Thousands: '.', DecimalPoint: ','},
 		} {
 			o := Options{Format: CSV, Fields: column.Schema{fieldOf("c", kindOf(kind))}, Values: v, Dialect: Dialect{NoHeader: true, Comma: ';'}}
-			require.Equal(t, "1234.5", fmt.Sprint(batchOf(t, o, text).Columns[0].Value(0)), "%v %s", kind, text)
+			require.Equal(t, "1234.5", fmt.Sprint(rowsOfText(t, o, text).Columns[0].Value(0)), "%v %s", kind, text)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestYearsOfManyDigits(t *testing.T) {
 	stamp := column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true}
 	for _, text := range []string{"0000-01-01", "9999-12-31", "+10000-01-01", "-0001-12-31"} {
 		fields := column.Schema{fieldOf("d", kindOf(column.Date))}
-		b := batchOf(t, Options{Format: CSV, Fields: fields, Dialect: Dialect{NoHeader: true}}, text)
+		b := rowsOfText(t, Options{Format: CSV, Fields: fields, Dialect: Dialect{NoHeader: true}}, text)
 		path := filepath.Join(t.TempDir(), "x.csv")
 		writeFile(t, path, WriterOptions{}, b)
 		got, err := os.ReadFile(path)
@@ -301,7 +301,7 @@ func TestYearsOfManyDigits(t *testing.T) {
 	}
 	fields := column.Schema{fieldOf("t", stamp)}
 	for _, text := range []string{"0001-01-01T00:00:00Z", "-62167219200000", "9999-12-31T23:59:59.999Z", "253402300800000", "-62167219200001"} {
-		b := batchOf(t, Options{Format: CSV, Fields: fields, Dialect: Dialect{NoHeader: true}}, text)
+		b := rowsOfText(t, Options{Format: CSV, Fields: fields, Dialect: Dialect{NoHeader: true}}, text)
 		path := filepath.Join(t.TempDir(), "x.csv")
 		writeFile(t, path, WriterOptions{}, b)
 		got, err := os.ReadFile(path)
@@ -313,7 +313,7 @@ func TestYearsOfManyDigits(t *testing.T) {
 // TestRecordsAreKept reads the text of records beside their rows. Errors of records name their reason.
 func TestRecordsAreKept(t *testing.T) {
 	fields := column.Schema{fieldOf("id", kindOf(column.Int32))}
-	b := batchOf(t, Options{Format: CSV, Fields: fields, Records: true}, "id\r\n1\r\n\"2\"\r\n")
+	b := rowsOfText(t, Options{Format: CSV, Fields: fields, Records: true}, "id\r\n1\r\n\"2\"\r\n")
 	require.Equal(t, `1 "2"`, string(AppendRecord(nil, b, 0))+" "+string(AppendRecord(nil, b, 1)))
 	require.Equal(t, `"2"`, b.Column(RecordColumn).Value(1))
 
