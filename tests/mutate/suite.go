@@ -55,7 +55,7 @@ func newSuite(dir string, s *schemata, folder string, jobs int) (*suite, error) 
 	if err != nil {
 		return nil, fmt.Errorf("list the tests of %s: %w\n%s", dir, err, out)
 	}
-	skipped := regexp.MustCompile(slowTests)
+	skipped := regexp.MustCompile(serverTests)
 	for _, name := range strings.Fields(string(out)) {
 		if !skipped.MatchString(name) {
 			u.tests = append(u.tests, &test{name: name})
