@@ -338,3 +338,63 @@ func TestReaderWithoutInput(t *testing.T) {
 	require.ErrorContains(t, fault, "there is no standard input")
 	require.NotErrorIs(t, fault, io.EOF)
 }
+
+// TestVectorsOfOpenDimension has NULL before the first vector, which decides the dimension, and after it.
+func TestVectorsOfOpenDimension(t *testing.T) {
+	field := fieldOf("v", column.VectorOf(column.Float32, 0))
+	o := Options{Format: CSV, Fields: column.Schema{field}, Dialect: Dialect{NoHeader: true, Comma: ';'}}
+	o.Values.Nulls = []string{"NULL"}
+	b := rowsOfText(t, o, "NULL\nNULL\n[1, 2]\nNULL\n[3, 4]\n")
+	require.Equal(t, 2, b.Columns[0].Type.Dim)
+	require.Equal(t, "<nil> <nil> [1 2] <nil> [3 4]", fmt.Sprint(b.Columns[0].Value(0), b.Columns[0].Value(1), " ",
+		b.Columns[0].Value(2), " ", b.Columns[0].Value(3), " ", b.Columns[0].Value(4)))
+}
+
+// TestRecordThatBeginsWithAZeroByte is a record: no byte begins a comment unless the dialect has one.
+func TestRecordThatBeginsWithAZeroByte(t *testing.T) {
+	b := rowsOfText(t, Options{Format: CSV}, "s\n\x00a\nb\n")
+	require.Equal(t, []any{"\x00a", "b"}, []any{b.Columns[0].Value(0), b.Columns[0].Value(1)})
+}
+
+func TestElementOutOfRangeIsNamed(t *testing.T) {
+	fields := column.Schema{fieldOf("v", column.VectorOf(column.Int8, 2))}
+	in, err := Open(Options{Format: JSON, Fields: fields, Stdin: strings.NewReader(`{"v":[1,300]}`)}, Stdin)
+	require.NoError(t, err)
+	for _, err := range in.Batches(t.Context()) {
+		require.ErrorContains(t, err, `element 1: "300" does not fit type int8`)
+	}
+}
+
+// TestOptionsThatCannotBe has spellings and fields that are refused before a row is read or written.
+func TestOptionsThatCannotBe(t *testing.T) {
+	for _, v := range []Values{
+		{EpochUnit: -1}, {EpochUnit: 3}, {True: "a"}, {False: "a"}, {True: "a", False: "A"}, {Thousands: '.'}, {Thousands: ',', DecimalPoint: ','},
+	} {
+		_, err := Open(Options{Values: v}, Stdin)
+		require.Error(t, err, "%+v", v)
+		_, err = NewEncoder(column.Schema{fieldOf("n", kindOf(column.Int32))}, WriterOptions{Format: CSV, Values: v})
+		require.Error(t, err, "%+v", v)
+	}
+}
+
+func TestEmptyPartsAndBatches(t *testing.T) {
+	schema := column.Schema{fieldOf("n", kindOf(column.Int32)), fieldOf("s", kindOf(column.String))}
+	p, err := NewParts(t.TempDir(), schema, PartsOptions{WriterOptions: WriterOptions{Format: CSV}})
+	require.NoError(t, err)
+	require.NoError(t, p.Abort(), "no file is open")
+	require.NoError(t, p.Cut())
+	require.Zero(t, Size(newBatch(schema)))
+	require.Equal(t, 4+4+1, Size(column.NewBatch(column.Of("n", []int32{1}), column.Strings("s", []string{"a"}))))
+}
+
+// TestValueThatCannotBeWrittenInAMap has a time within a nested value that is not a number of the unit.
+func TestValueThatCannotBeWrittenInAMap(t *testing.T) {
+	stamp := column.Type{Kind: column.Timestamp, Unit: column.Millis, UTC: true}
+	fields := column.Schema{fieldOf("m", kindOf(column.Map), fieldOf("key", kindOf(column.String)), fieldOf("value", stamp))}
+	b := rowsOfText(t, Options{Format: JSON, Fields: fields}, `{"m":{"a":"2024-02-29T12:00:00.5Z"}}`)
+	o := WriterOptions{Format: JSON, Values: Values{Timestamp: Epoch, EpochUnit: time.Second}}
+	f, err := Create(filepath.Join(t.TempDir(), "x.jsonl"), b.Schema(), o)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Write(b), "are not a number of 1s")
+	require.NoError(t, f.Abort())
+}
