@@ -56,8 +56,8 @@ var targets = []target{
 	},
 }
 
-// serverTests are never run. They use the Cassandra node that test processes share, which must not be started by a process
-// with a mutation, a bound of memory and a temporary folder that ends with it.
+// serverTests are never run. They use the Cassandra node that test processes share, which must not be started by a
+// process with a mutation, a bound of memory and a temporary folder that ends with it.
 const serverTests = "^(TestOnServer|TestRandomTablesComeBack)$"
 
 // key names a site in results and in the list of justified survivors.
