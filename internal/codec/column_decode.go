@@ -5,7 +5,6 @@ package codec
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"unsafe"
@@ -109,8 +108,9 @@ func (p *ColumnPlan) Decode(cells []byte, rows int, b *column.Batch) error {
 		clear(targets)
 		p.pool.Put(state)
 	}()
+	sparse := max(maxSparse, nullFactor*len(cells))
 	for i := range targets {
-		if err := targets[i].reset(&p.nodes[i], &b.Columns[i], rows, len(cells)); err != nil {
+		if err := targets[i].reset(&p.nodes[i], &b.Columns[i], rows, &sparse); err != nil {
 			return p.fault(i, 0, err)
 		}
 	}
@@ -134,11 +134,19 @@ func (p *ColumnPlan) fault(col, row int, err error) error {
 	}
 }
 
-// maxSparse limits the memory of a vector column of a small page, because a NULL takes as many bytes as a vector.
-const maxSparse = 256 << 20
+// Bounds of the memory of NULLs, which take as many bytes of a column as values, and few or none of a page.
+const (
+	// maxSparse limits the memory of the columns of fixed kinds of a small page, such as vectors.
+	maxSparse = 256 << 20
+	// maxNulls limits the memory of NULLs of tuples, user-defined types and their fields in a small page, nullFactor in
+	// relation to the bytes of a large one.
+	maxNulls   = 32 << 20
+	nullFactor = 16
+	nullBytes  = 4 // of a NULL without a fixed width: its offset
+)
 
-// reset prepares the column for a page of rows, in its existing memory.
-func (t *target) reset(node *decodeNode, c *column.Column, rows, size int) error {
+// reset prepares the column for a page of rows, in its existing memory. It takes its memory from sparse.
+func (t *target) reset(node *decodeNode, c *column.Column, rows int, sparse *int) error {
 	*t = target{step: node.step, column: c, node: node, text: t.text, offsets: t.offsets}
 	node.reset(c)
 	switch t.step {
@@ -148,9 +156,10 @@ func (t *target) reset(node *decodeNode, c *column.Column, rows, size int) error
 		t.offsets[0] = 0
 	default:
 		t.width = int32(node.width)
-		if rows > 0 && int64(node.width) > min(max(maxSparse, 16*int64(size)), math.MaxInt)/int64(rows) {
+		if rows > 0 && node.width > *sparse/rows {
 			return fmt.Errorf("%w: a page of %d rows of %v: reduce the page size", cql.ErrRange, rows, node.field.Type)
 		}
+		*sparse -= rows * node.width
 		if rows*node.width >= streamFrom && t.step == stepVector4 {
 			t.step = stepStream4
 		}
@@ -207,7 +216,7 @@ func (t *target) finish() {
 
 // decodeRows decodes the cells of a page. On an error it returns the row and column of the cell.
 func decodeRows(targets []target, cells []byte, rows int) (row, col int, err error) {
-	off := 0
+	off, room := 0, max(maxNulls, nullFactor*len(cells))
 	for row := range rows {
 		for col := range targets {
 			if len(cells)-off < 4 {
@@ -217,7 +226,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 			off += 4
 			t := &targets[col]
 			if n < 0 {
-				if err := t.setNull(row, rows); err != nil {
+				if err := t.setNull(row, rows, &room); err != nil {
 					return row, col, err
 				}
 				continue
@@ -232,7 +241,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 				if n > 0 || !t.node.emptyIsNull {
 					return row, col, exactSize(n, int(t.width))
 				}
-				if err := t.setNull(row, rows); err != nil {
+				if err := t.setNull(row, rows, &room); err != nil {
 					return row, col, err
 				}
 			case t.step == step4:
@@ -242,7 +251,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 			case t.step == stepText:
 				t.appendText(row, rest, n)
 			case t.step == stepNested:
-				if err := t.node.append(t.column, rest[:n]); err != nil {
+				if err := t.node.append(t.column, rest[:n], &room); err != nil {
 					return row, col, err
 				}
 			default:
@@ -309,11 +318,11 @@ func (t *target) appendText(row int, rest []byte, n int) {
 }
 
 // setNull makes a row of the column NULL.
-func (t *target) setNull(row, rows int) error {
+func (t *target) setNull(row, rows int, room *int) error {
 	c := t.column
 	switch {
 	case t.step == stepNested:
-		return t.node.appendNull(c)
+		return t.node.appendNull(c, room)
 	case t.step == stepText:
 		t.offsets[row+1] = int32(len(t.text))
 	default:

@@ -23,6 +23,7 @@ type decodeNode struct {
 	info        cql.TypeInfo
 	step        step
 	width       int // bytes of a cell of a fixed kind
+	null        int // bytes of a column that a NULL takes, without those of its fields
 	children    []decodeNode
 	emptyIsNull bool
 	fixed       int // of a vector read as a list: bytes per element, negative if elements have lengths
@@ -31,6 +32,7 @@ type decodeNode struct {
 // newDecodeNode returns the node that decodes cells of type info to a column of field f, with a node for each child.
 func newDecodeNode(f column.Field, info cql.TypeInfo) decodeNode {
 	n := decodeNode{field: f, info: info, step: stepOf(f.Type), emptyIsNull: EmptyIsNull(info)}
+	n.null = max(f.Type.ValueWidth(), nullBytes)
 	if n.step > stepText {
 		n.width = f.Type.ValueWidth()
 	}
@@ -97,21 +99,23 @@ func growValidity(c *column.Column) {
 	}
 }
 
-// appendNull appends a row that is NULL.
-func (n *decodeNode) appendNull(c *column.Column) error {
+// appendNull appends a row that is NULL, and takes its memory from the room of the page: a NULL takes 4 bytes of a page
+// or, as a field that is missing at the end or within another NULL, none, and as many bytes of a column as a value.
+func (n *decodeNode) appendNull(c *column.Column, room *int) error {
+	if *room -= n.null; *room < 0 {
+		return fmt.Errorf("%w: NULLs of a page need more than %d MiB and %d times its bytes: reduce the page size",
+			cql.ErrRange, maxNulls>>20, nullFactor)
+	}
 	switch k := c.Type.Kind; {
 	case k.IsText() || k.IsList():
 		c.Offsets = append(c.Offsets, c.Offsets[c.Len])
 	case k == column.Struct || k == column.Tuple:
 		for i := range n.children {
-			if err := n.children[i].appendNull(&c.Children[i]); err != nil {
+			if err := n.children[i].appendNull(&c.Children[i], room); err != nil {
 				return err
 			}
 		}
 	default:
-		if k == column.Vector && max(len(c.Values), n.width) > maxSparse {
-			return fmt.Errorf("%w: more than %d bytes of %v: reduce the page size", cql.ErrRange, maxSparse, c.Type)
-		}
 		n.extend(c)
 	}
 	c.Len++
@@ -136,9 +140,9 @@ func (n *decodeNode) extend(c *column.Column) unsafe.Pointer {
 }
 
 // append appends a row that is not NULL. After an error the contents of c are undefined.
-func (n *decodeNode) append(c *column.Column, cell []byte) (err error) {
+func (n *decodeNode) append(c *column.Column, cell []byte, room *int) (err error) {
 	if len(cell) == 0 && n.emptyIsNull {
-		return n.appendNull(c)
+		return n.appendNull(c, room)
 	}
 	switch n.field.Type.Kind {
 	case column.String, column.Binary, column.Inet, column.Varint, column.Decimal:
@@ -148,14 +152,14 @@ func (n *decodeNode) append(c *column.Column, cell []byte) (err error) {
 	case column.Time:
 		err = n.appendTime(c, cell)
 	case column.Struct, column.Tuple:
-		err = n.appendFields(c, cell)
+		err = n.appendFields(c, cell, room)
 	case column.Map:
-		err = n.appendMap(c, cell)
+		err = n.appendMap(c, cell, room)
 	case column.List:
 		if _, ok := n.info.(cql.VectorType); ok {
-			err = n.appendVector(c, cell)
+			err = n.appendVector(c, cell, room)
 		} else {
-			err = n.appendList(c, cell)
+			err = n.appendList(c, cell, room)
 		}
 	default:
 		if len(cell) != n.width {
@@ -218,14 +222,14 @@ func (n *decodeNode) appendTime(c *column.Column, cell []byte) error {
 const nanosPerDay = 24 * 3600 * 1e9
 
 // appendFields appends the fields of a tuple or UDT. Fields missing at the end are NULL.
-func (n *decodeNode) appendFields(c *column.Column, cell []byte) error {
+func (n *decodeNode) appendFields(c *column.Column, cell []byte, room *int) error {
 	for i := range n.children {
 		child, to := &n.children[i], &c.Children[i]
 		var err error
 		if len(cell) == 0 {
-			err = child.appendNull(to)
+			err = child.appendNull(to, room)
 		} else {
-			cell, err = child.appendNext(to, cell)
+			cell, err = child.appendNext(to, cell, room)
 		}
 		if err != nil {
 			return fmt.Errorf("field %q: %w", child.field.Name, err)
@@ -238,14 +242,14 @@ func (n *decodeNode) appendFields(c *column.Column, cell []byte) error {
 }
 
 // appendNext appends the [bytes] at the start of rest and returns the remainder.
-func (n *decodeNode) appendNext(c *column.Column, rest []byte) ([]byte, error) {
+func (n *decodeNode) appendNext(c *column.Column, rest []byte, room *int) ([]byte, error) {
 	if len(rest) < 4 {
 		return nil, fmt.Errorf("%w: %d bytes for a length", cql.ErrMissing, len(rest))
 	}
 	size := int(int32(binary.BigEndian.Uint32(rest)))
 	rest = rest[4:]
 	if size < 0 {
-		return rest, n.appendNull(c)
+		return rest, n.appendNull(c, room)
 	}
 	if size > len(rest) {
 		return nil, fmt.Errorf("%w: a value of %d bytes, %d left", cql.ErrMissing, size, len(rest))
@@ -253,7 +257,7 @@ func (n *decodeNode) appendNext(c *column.Column, rest []byte) ([]byte, error) {
 	if n.appendShort(c, rest, size) {
 		return rest[size:], nil
 	}
-	return rest[size:], n.append(c, rest[:size:size])
+	return rest[size:], n.append(c, rest[:size:size], room)
 }
 
 // appendShort appends the first size bytes of rest if they are a text or a number that needs neither a check nor more
@@ -293,14 +297,14 @@ func (n *decodeNode) elementCount(cell []byte) (count int, rest []byte, err erro
 }
 
 // appendList appends a list or set: an [int] count and a [bytes] for each element.
-func (n *decodeNode) appendList(c *column.Column, cell []byte) error {
+func (n *decodeNode) appendList(c *column.Column, cell []byte, room *int) error {
 	count, rest, err := n.elementCount(cell)
 	if err != nil {
 		return err
 	}
 	element, to := &n.children[0], &c.Children[0]
 	for i := range count {
-		if rest, err = element.appendNext(to, rest); err != nil {
+		if rest, err = element.appendNext(to, rest, room); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
@@ -312,20 +316,20 @@ func (n *decodeNode) appendList(c *column.Column, cell []byte) error {
 
 // appendMap appends a map: an [int] count and two [bytes] for each entry. A NULL key is an error, because keys of a
 // column are never NULL, as in Arrow.
-func (n *decodeNode) appendMap(c *column.Column, cell []byte) error {
+func (n *decodeNode) appendMap(c *column.Column, cell []byte, room *int) error {
 	count, rest, err := n.elementCount(cell)
 	if err != nil {
 		return err
 	}
 	key, value := &n.children[0], &n.children[1]
 	for i := range count {
-		if rest, err = key.appendNext(&c.Children[0], rest); err != nil {
+		if rest, err = key.appendNext(&c.Children[0], rest, room); err != nil {
 			return fmt.Errorf("key %d: %w", i, err)
 		}
 		if c.Children[0].Nulls > 0 {
 			return fmt.Errorf("key %d: %w", i, cql.ErrNull)
 		}
-		if rest, err = value.appendNext(&c.Children[1], rest); err != nil {
+		if rest, err = value.appendNext(&c.Children[1], rest, room); err != nil {
 			return fmt.Errorf("value %d: %w", i, err)
 		}
 	}
@@ -337,7 +341,7 @@ func (n *decodeNode) appendMap(c *column.Column, cell []byte) error {
 
 // appendVector appends a vector as the elements of a list: without lengths if the elements have a fixed one, otherwise
 // each after an unsigned vint.
-func (n *decodeNode) appendVector(c *column.Column, cell []byte) error {
+func (n *decodeNode) appendVector(c *column.Column, cell []byte, room *int) error {
 	info := n.info.(cql.VectorType)
 	switch {
 	case info.Dimensions < 0:
@@ -360,7 +364,7 @@ func (n *decodeNode) appendVector(c *column.Column, cell []byte) error {
 			}
 			size, cell = int(length), cell[read:]
 		}
-		if err := element.append(to, cell[:size:size]); err != nil {
+		if err := element.append(to, cell[:size:size], room); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 		cell = cell[size:]
