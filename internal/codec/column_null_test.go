@@ -15,8 +15,8 @@ import (
 	"github.com/vecql/vecql/internal/wire"
 )
 
-// TestNullsAreBoundedByThePage decodes small pages whose NULLs would take much memory of columns: it is limited, and the
-// error names the page size.
+// TestNullsAreBoundedByThePage decodes small pages whose NULLs would take much memory of columns: it is limited, and
+// the error names the page size.
 func TestNullsAreBoundedByThePage(t *testing.T) {
 	wide := func(element string, n int) string {
 		return "tuple<" + strings.TrimSuffix(strings.Repeat(element+", ", n), ", ") + ">"
