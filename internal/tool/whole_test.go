@@ -34,9 +34,9 @@ import (
 // of the formats with --times. The rows that come back have the same bytes, the same write times and the same times to
 // live, also by element. VECQL_SEED runs one seed; make whole runs 200.
 //
-// Seeds that have failed: 2, a column writetime(a) beside a column a; 5, NaN from a file had other bytes than the server's;
-// 36, the server does not add lists with empty elements. Before them, each table with a list: a second copy doubled its
-// elements.
+// Seeds that have failed: 2, a column writetime(a) beside a column a; 5, NaN from a file had other bytes than the
+// server's; 36, the server does not add lists with empty elements. Before them, each table with a list: a second copy
+// doubled its elements.
 func TestRandomTablesComeBack(t *testing.T) {
 	w := newWholeTester(t)
 	first, n := uint64(1), uint64(soak.Size(4, 200))
