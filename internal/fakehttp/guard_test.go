@@ -24,7 +24,10 @@ func ask(t *testing.T, listen, request string) int {
 	server := &http.Server{Handler: Guard(served, listen)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	defer func() { require.NoError(t, server.Close()); <-ended }()
+	defer func() {
+		require.NoError(t, server.Close())
+		require.ErrorIs(t, <-ended, http.ErrServerClosed)
+	}()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	require.NoError(t, err)
 	defer conn.Close()
@@ -32,7 +35,7 @@ func ask(t *testing.T, listen, request string) int {
 	require.NoError(t, err)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
-	defer answer.Body.Close()
+	defer func() { require.NoError(t, answer.Body.Close()) }()
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	require.Equal(t, answer.StatusCode == http.StatusOK, string(body) == "done")

@@ -163,7 +163,7 @@ func (s *splitter) writes(st *statement, group int, isStatic bool) bool {
 }
 
 // has reports whether a statement writes a piece.
-func (st *statement) has(x piece) bool { return st.kind == x.kind && st.ofColumns[x.column] >= 0 }
+func (s *statement) has(x piece) bool { return s.kind == x.kind && s.ofColumns[x.column] >= 0 }
 
 // addTimed adds the pieces of timed column k. It returns false if the times of the column are unknown.
 func (s *splitter) addTimed(i, k, row int) bool {

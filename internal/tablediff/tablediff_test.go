@@ -217,8 +217,11 @@ func TestOtherBytesDiffer(t *testing.T) {
 	columns := "(id int PRIMARY KEY, i inet, v varint, x decimal, d double, n int)"
 	cluster, session := newCluster(t, "CREATE TABLE a "+columns+"; CREATE TABLE b "+columns)
 	for i, cells := range [][2]string{
-		{"i: blobAsInet(0x00000000000000000000ffffc0000207)", "'192.0.2.7'"}, {"v: blobAsVarint(0x0001)", "1"},
-		{"d: blobAsDouble(0x7ff8000000000001)", "NaN"}, {"n: blobAsInt(0x)", "NULL"}, {"x: 1.0", "1.00"},
+		{"i: blobAsInet(0x00000000000000000000ffffc0000207)", "'192.0.2.7'"},
+		{"v: blobAsVarint(0x0001)", "1"},
+		{"d: blobAsDouble(0x7ff8000000000001)", "NaN"},
+		{"n: blobAsInt(0x)", "NULL"},
+		{"x: 1.0", "1.00"},
 	} {
 		name, a, _ := strings.Cut(cells[0], ": ")
 		require.NoError(t, cluster.Exec(fmt.Sprintf("INSERT INTO shop.a (id, %s) VALUES (%d, %s); INSERT INTO shop.b (id, %[1]s) VALUES (%[2]d, %[4]s)",

@@ -113,11 +113,16 @@ func TestErrorsAreToldOnce(t *testing.T) {
 	full := must1(os.OpenFile("/dev/full", os.O_WRONLY, 0))
 	defer full.Close()
 	for _, args := range [][]string{
-		{"query", "SELECT * FROM shop.items"}, {"query", "-o", "csv", "SELECT * FROM shop.items"},
-		{"query", "-o", "parquet", "SELECT * FROM shop.items"}, {"query", "-o", "arrow", "SELECT * FROM shop.items"},
-		{"query", "-o", "json", "SELECT * FROM shop.items"}, {"unload", "shop.items", "-", "--format", "arrow"},
-		{"unload", "shop.items", "-", "--format", "parquet"}, {"unload", "shop.items", "-", "--format", "csv"},
-		{"unload", "shop.items", "/dev/full", "--format", "parquet"}, {"unload", "shop.items", "/dev/full", "--format", "arrow"},
+		{"query", "SELECT * FROM shop.items"},
+		{"query", "-o", "csv", "SELECT * FROM shop.items"},
+		{"query", "-o", "parquet", "SELECT * FROM shop.items"},
+		{"query", "-o", "arrow", "SELECT * FROM shop.items"},
+		{"query", "-o", "json", "SELECT * FROM shop.items"},
+		{"unload", "shop.items", "-", "--format", "arrow"},
+		{"unload", "shop.items", "-", "--format", "parquet"},
+		{"unload", "shop.items", "-", "--format", "csv"},
+		{"unload", "shop.items", "/dev/full", "--format", "parquet"},
+		{"unload", "shop.items", "/dev/full", "--format", "arrow"},
 		{"load", "shop.items", path, "--allow-missing", "--summary", "json"},
 	} {
 		var text strings.Builder

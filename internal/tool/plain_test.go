@@ -51,11 +51,23 @@ func TestOutputsArePrintable(t *testing.T) {
 	path := filepath.Join(dir, strings.ReplaceAll(evil, "\x00", "")+".csv")
 	require.NoError(t, os.WriteFile(path, []byte("id,name\n"+strings.ReplaceAll(evil, "\r", "")+",x\n"), 0o600))
 	commands := [][]string{
-		{"query", "SELECT * FROM shop.evil"}, {"query", "SELECT id AS " + name + " FROM shop.evil"}, {"verify", "shop.evil", "backup.evil"},
-		{"query", "SELECT " + evil + " FROM shop.evil"}, {"query", "SELECT * FROM " + name}, {"load", "shop.items", path, "--allow-missing"},
-		{"load", "shop.items", path, "--allow-missing", "--max-errors", "100%"}, {"load", "shop.items", path + "x"}, {"describe", name},
-		{"sql", "SELECT * FROM '" + path + "' WHERE " + evil}, {"doctor", "--hosts", evil}, {evil}, {"load", evil}, {"query", "--" + evil},
-		{"unload", "shop.items", path}, {"count", name}, {"copy", name, "backup.evil"},
+		{"query", "SELECT * FROM shop.evil"},
+		{"query", "SELECT id AS " + name + " FROM shop.evil"},
+		{"verify", "shop.evil", "backup.evil"},
+		{"query", "SELECT " + evil + " FROM shop.evil"},
+		{"query", "SELECT * FROM " + name},
+		{"load", "shop.items", path, "--allow-missing"},
+		{"load", "shop.items", path, "--allow-missing", "--max-errors", "100%"},
+		{"load", "shop.items", path + "x"},
+		{"describe", name},
+		{"sql", "SELECT * FROM '" + path + "' WHERE " + evil},
+		{"doctor", "--hosts", evil},
+		{evil},
+		{"load", evil},
+		{"query", "--" + evil},
+		{"unload", "shop.items", path},
+		{"count", name},
+		{"copy", name, "backup.evil"},
 	}
 	for _, width := range []int{0, 100} {
 		x.out = width
@@ -77,8 +89,11 @@ func TestOutputsArePrintable(t *testing.T) {
 	for _, code := range []int32{cqltest.CodeInvalid, cqltest.CodeUnauthorized} {
 		failing := x.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Statement: "items", Error: &cqltest.Error{Code: code, Message: evil + "\nsecond"}})
 		for _, args := range [][]string{
-			{"query", "SELECT * FROM shop.items"}, {"count", "shop.items"}, {"unload", "shop.items", "-", "--format", "csv"},
-			{"query", "--verbose", "SELECT * FROM shop.items"}, {"sql", "SELECT * FROM shop.items"},
+			{"query", "SELECT * FROM shop.items"},
+			{"count", "shop.items"},
+			{"unload", "shop.items", "-", "--format", "csv"},
+			{"query", "--verbose", "SELECT * FROM shop.items"},
+			{"sql", "SELECT * FROM shop.items"},
 		} {
 			code, _, errs := x.run(args...)
 			require.NotZero(t, code)
