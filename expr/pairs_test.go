@@ -77,8 +77,17 @@ func ofBoundaries[T column.Value](ints []int64, of func(int64) (T, bool)) column
 }
 
 var numberTypes = []column.Type{
-	{Kind: column.Int8}, {Kind: column.Int16}, {Kind: column.Int32}, {Kind: column.Int64}, {Kind: column.Uint8}, {Kind: column.Uint16},
-	{Kind: column.Uint32}, {Kind: column.Uint64}, {Kind: column.Float16}, {Kind: column.Float32}, {Kind: column.Float64},
+	{Kind: column.Int8},
+	{Kind: column.Int16},
+	{Kind: column.Int32},
+	{Kind: column.Int64},
+	{Kind: column.Uint8},
+	{Kind: column.Uint16},
+	{Kind: column.Uint32},
+	{Kind: column.Uint64},
+	{Kind: column.Float16},
+	{Kind: column.Float32},
+	{Kind: column.Float64},
 	{Kind: column.Decimal64, Precision: 18, Scale: 2},
 }
 
@@ -204,8 +213,14 @@ func TestSetsOfIntegers(t *testing.T) {
 // error follows each, so that only the error of the pair is found.
 func TestArithmeticAtBoundaries(t *testing.T) {
 	for _, types := range [][2]column.Kind{
-		{column.Int64, column.Int64}, {column.Uint64, column.Uint64}, {column.Int64, column.Int8}, {column.Uint32, column.Int32},
-		{column.Uint64, column.Uint8}, {column.Uint8, column.Uint64}, {column.Float64, column.Int64}, {column.Uint64, column.Float32},
+		{column.Int64, column.Int64},
+		{column.Uint64, column.Uint64},
+		{column.Int64, column.Int8},
+		{column.Uint32, column.Int32},
+		{column.Uint64, column.Uint8},
+		{column.Uint8, column.Uint64},
+		{column.Float64, column.Int64},
+		{column.Uint64, column.Float32},
 	} {
 		x, y := boundaries(column.Type{Kind: types[0]}), boundaries(column.Type{Kind: types[1]})
 		pairs := pairsOf(x, y)

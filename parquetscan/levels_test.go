@@ -116,8 +116,11 @@ func requireLevels(t *testing.T, good, bad []byte, o Options) {
 // TestColumnsOfOneListHaveOneLength has a list of structs whose second field has other lengths than the first.
 func TestColumnsOfOneListHaveOneLength(t *testing.T) {
 	tree := []treeElement{
-		{"s", -1, optional, convertedList, 1}, {"list", -1, repeated, convertedNever, 1}, {"element", -1, required, convertedNever, 2},
-		{"x", physicalFloat, required, convertedNever, 0}, {"y", physicalFloat, required, convertedNever, 0},
+		{"s", -1, optional, convertedList, 1},
+		{"list", -1, repeated, convertedNever, 1},
+		{"element", -1, required, convertedNever, 2},
+		{"x", physicalFloat, required, convertedNever, 0},
+		{"y", physicalFloat, required, convertedNever, 0},
 	}
 	x := levelsPage([]byte{0, 1, 0, 1}, []byte{2, 2, 2, 2}, make([]byte, 16)...)
 	for name, y := range map[string]handColumn{
@@ -150,8 +153,11 @@ func TestLevelsOfABatchAreBounded(t *testing.T) {
 		{"s", -1, optional, convertedList, 1}, {"list", -1, repeated, convertedNever, 1}, {"element", physicalFloat, optional, convertedNever, 0},
 	}
 	inner := []treeElement{
-		{"s", -1, optional, convertedList, 1}, {"list", -1, repeated, convertedNever, 1}, {"element", -1, optional, convertedList, 1},
-		{"list", -1, repeated, convertedNever, 1}, {"element", physicalFloat, optional, convertedNever, 0},
+		{"s", -1, optional, convertedList, 1},
+		{"list", -1, repeated, convertedNever, 1},
+		{"element", -1, optional, convertedList, 1},
+		{"list", -1, repeated, convertedNever, 1},
+		{"element", physicalFloat, optional, convertedNever, 0},
 	}
 	for name, c := range map[string]struct {
 		tree []treeElement
