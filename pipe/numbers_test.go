@@ -40,8 +40,7 @@ func ascendingNumbers(t *testing.T) []column.Column {
 	}
 }
 
-// TestNumbersAreOrderedAndGrouped sorts, groups and takes the extremes of numbers of each type at their boundaries, from
-// memory and from files.
+// TestNumbersAreOrderedAndGrouped sorts, groups and takes the extremes of numbers at the boundaries of their types.
 func TestNumbersAreOrderedAndGrouped(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for _, ascending := range ascendingNumbers(t) {
