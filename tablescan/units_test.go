@@ -4,6 +4,7 @@ package tablescan
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -210,7 +211,7 @@ func TestMayRepeat(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, paging.ErrRepeated: true,
 		serverError(vecql.CodeServer): true, serverError(vecql.CodeReadTimeout): true, serverError(vecql.CodeInvalid): false,
-		vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
+		context.Canceled: false, vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
 	} {
 		require.Equal(t, want, mayRepeat(err), "%v", err)
 	}

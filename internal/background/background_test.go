@@ -4,6 +4,7 @@ package background
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -122,6 +123,7 @@ func TestExponential(t *testing.T) {
 	}
 	require.EqualValues(t, 1000, Exponential(100, 1000, 1<<30))
 	require.EqualValues(t, 50, Exponential(100, 50, 0))
+	require.EqualValues(t, math.MaxInt64, Exponential(time.Second, math.MaxInt64, 200), "no overflow")
 	require.EqualValues(t, 100, Double(0, 100, 350))
 	require.EqualValues(t, 200, Double(100, 100, 350))
 	require.EqualValues(t, 350, Double(200, 100, 350))
@@ -144,6 +146,9 @@ func TestBackoff(t *testing.T) {
 	b.Forgive()
 	require.Zero(t, b.Wait(now))
 	require.Equal(t, now, b.Last())
+	now = now.Add(1000)
+	b.Fail(now)
+	require.GreaterOrEqual(t, b.Wait(now), time.Duration(200), "a failure after as long as it is remembered counts")
 	now = now.Add(1001)
 	b.Fail(now)
 	require.LessOrEqual(t, b.Wait(now), time.Duration(100), "the backoff starts over")

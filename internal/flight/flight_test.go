@@ -58,6 +58,29 @@ func TestKnown(t *testing.T) {
 	require.Nil(t, c.Known(Key{Text: "SELECT 1"}), "another scope")
 }
 
+// TestKeysOfOneSlot has more keys than the table that is read without a lock has slots, and texts in several scopes: each
+// key has its own value.
+func TestKeysOfOneSlot(t *testing.T) {
+	const most = 3 * recentKeys
+	c := New[plan](2 * most)
+	for range 2 {
+		for i := range most {
+			for _, scope := range []string{"a", "b"} {
+				text := fmt.Sprint("SELECT ", i)
+				p, err := c.Get(t.Context(), Key{scope, text}, func() (*plan, error) { return &plan{scope + text}, nil })
+				require.NoError(t, err)
+				require.Equal(t, scope+text, p.text)
+				require.Equal(t, scope+text, c.Known(Key{scope, text}).text)
+			}
+		}
+	}
+	require.Equal(t, 2*most, c.Len())
+	c = New[plan](0)
+	_, err := c.Get(t.Context(), Key{"", "SELECT"}, func() (*plan, error) { return &plan{}, nil })
+	require.NoError(t, err)
+	require.NotNil(t, c.Known(Key{"", "SELECT"}), "at least one value is kept")
+}
+
 func TestKnownTakesNoLockAndNoMemory(t *testing.T) {
 	c := New[plan](10)
 	key := Key{Text: "SELECT 1"}
