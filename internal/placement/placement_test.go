@@ -146,3 +146,44 @@ func TestPlaceAgainstReference(t *testing.T) {
 		}
 	}
 }
+
+// simpleReference is SimpleStrategy for one range: the first members around the ring, full ones before transient ones.
+func simpleReference(members []Member, owners []int32, n Count, at int) []int32 {
+	var all []int32
+	for k := range owners {
+		if m := owners[(at+k)%len(owners)]; !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	taken := min(n.All, len(all))
+	transient := max(0, n.Transient-(n.All-taken))
+	full := slices.DeleteFunc(all[:taken-transient], func(m int32) bool { return members[m].Rank < 0 })
+	slices.SortStableFunc(full, func(a, b int32) int { return cmp.Compare(members[a].Rank, members[b].Rank) })
+	return full
+}
+
+// TestSimpleAgainstReference has members that own any number of ranges: each is a replica once.
+func TestSimpleAgainstReference(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 300 {
+		members := make([]Member, 1+rnd.IntN(12))
+		for i := range members {
+			members[i] = Member{"dc", "r", int32(rnd.IntN(4)) - 1}
+		}
+		owners := make([]int32, 1+rnd.IntN(40))
+		for i := range owners {
+			owners[i] = int32(rnd.IntN(len(members)))
+		}
+		n := Count{All: 1 + rnd.IntN(8)}
+		n.Transient = rnd.IntN(n.All)
+		r := NewRing(slices.Clone(members), slices.Clone(owners)).Place(Strategy{Class: "SimpleStrategy", Factor: n})
+		for at := range owners {
+			want := simpleReference(members, owners, n, at)
+			require.Equal(t, fmt.Sprint(want), fmt.Sprint(r.Ranges[at]), "%v of %v", n, owners)
+		}
+		every := NewRing(slices.Clone(members), slices.Clone(owners)).Place(Strategy{Class: "EverywhereStrategy"}).Every
+		require.Equal(t, fmt.Sprint(simpleReference(members, owners, Count{All: len(members)}, 0)), fmt.Sprint(every))
+	}
+}
