@@ -58,8 +58,8 @@ func TestKnown(t *testing.T) {
 	require.Nil(t, c.Known(Key{Text: "SELECT 1"}), "another scope")
 }
 
-// TestKeysOfOneSlot has more keys than the table that is read without a lock has slots, and texts in several scopes: each
-// key has its own value.
+// TestKeysOfOneSlot has more keys than the table that is read without a lock has slots, and texts in several scopes:
+// each key has its own value.
 func TestKeysOfOneSlot(t *testing.T) {
 	const most = 3 * recentKeys
 	c := New[plan](2 * most)
