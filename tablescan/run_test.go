@@ -57,9 +57,13 @@ func TestLoopsEndWithTheError(t *testing.T) {
 		require.Equal(t, 17, pairs)
 		require.ErrorIs(t, last, vecql.CodeUnauthorized)
 		c.ClearFaults()
-		for range c.scan(t, selectAll, tablescan.Config{Ranges: oneToken}).Batches(t.Context()) {
+		pairs = 0
+		for _, err := range c.scan(t, selectAll, tablescan.Config{Ranges: oneToken}).Batches(t.Context()) {
+			require.NoError(t, err)
+			pairs++
 			break
 		}
+		require.Equal(t, 1, pairs, "no error follows a break")
 	})
 }
 
