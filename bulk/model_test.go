@@ -320,9 +320,9 @@ func (m *modelRun) requireOutcomes(t *testing.T) {
 	}
 }
 
-// TestModel writes random rows in runs that end at random times, until one run has no error: each row is written or
+// TestWriterModel writes random rows in runs that end at random times, until one run has no error: each row is written or
 // rejected, no row that a checkpoint has is sent again, and no row that is not idempotent is written twice.
-func TestModel(t *testing.T) {
+func TestWriterModel(t *testing.T) {
 	r := newRand(t)
 	for range soak.Size(15, 1000) {
 		inShop(t, 1+r.IntN(3), func(t *testing.T, s *shop) {
