@@ -277,3 +277,44 @@ func TestRefusedRowIsNotInDoubt(t *testing.T) {
 		require.EqualValues(t, 1, n)
 	})
 }
+
+// TestRepeatable decides from the statement whether a row may be written twice.
+func TestRepeatable(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		for stmt, want := range map[string]bool{
+			"INSERT INTO shop.items (id, name) VALUES (:id, :name)":               true,
+			"INSERT INTO shop.items (id, name) VALUES (:id, :name) IF NOT EXISTS": false,
+			"UPDATE shop.items SET price = :price WHERE id = :id":                 true,
+			"UPDATE shop.logs SET l = l + :l WHERE id = :id":                      false,
+			"UPDATE shop.hits SET n = n + 1 WHERE id = :id":                       false,
+			"DELETE FROM shop.hits WHERE id = :id":                                false,
+			"DELETE FROM shop.items WHERE id = :id":                               true,
+		} {
+			for _, assumed := range []bool{false, true} {
+				w, err := New(s.Session, stmt, Options{Counters: true, AssumeIdempotent: assumed})
+				require.NoError(t, err)
+				require.Equal(t, want || assumed, w.repeatable, stmt)
+				require.NoError(t, w.Close(t.Context()))
+			}
+		}
+	})
+}
+
+// TestMayReject counts rejected rows against both bounds. The percentage is of all finished rows, at least 1,000.
+func TestMayReject(t *testing.T) {
+	for _, c := range []struct {
+		rows, rejected uint64
+		most           int
+		percent        float64
+		want           bool
+	}{
+		{0, 0, 0, 0, false}, {1e6, 0, 0, 0, false}, {0, 0, 1, 0, true}, {0, 1, 1, 0, false},
+		{0, 9, 0, 1, true}, {0, 10, 0, 1, false}, {989, 10, 0, 1, false}, {1089, 10, 0, 1, true}, {1088, 10, 0, 1, false},
+		{0, 11, 12, 1, true}, {0, 1e6, 0, 100, true},
+	} {
+		w := &Writer{o: Options{MaxRejected: c.most, MaxRejectedPercent: c.percent}}
+		w.count.rows.Store(c.rows)
+		w.count.rejected.Store(c.rejected)
+		require.Equal(t, c.want, w.mayReject(), "%+v", c)
+	}
+}
