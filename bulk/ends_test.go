@@ -308,9 +308,17 @@ func TestMayReject(t *testing.T) {
 		percent        float64
 		want           bool
 	}{
-		{0, 0, 0, 0, false}, {1e6, 0, 0, 0, false}, {0, 0, 1, 0, true}, {0, 1, 1, 0, false},
-		{0, 9, 0, 1, true}, {0, 10, 0, 1, false}, {989, 10, 0, 1, false}, {1089, 10, 0, 1, true}, {1088, 10, 0, 1, false},
-		{0, 11, 12, 1, true}, {0, 1e6, 0, 100, true},
+		{0, 0, 0, 0, false},
+		{1e6, 0, 0, 0, false},
+		{0, 0, 1, 0, true},
+		{0, 1, 1, 0, false},
+		{0, 9, 0, 1, true},
+		{0, 10, 0, 1, false},
+		{989, 10, 0, 1, false},
+		{1089, 10, 0, 1, true},
+		{1088, 10, 0, 1, false},
+		{0, 11, 12, 1, true},
+		{0, 1e6, 0, 100, true},
 	} {
 		w := &Writer{o: Options{MaxRejected: c.most, MaxRejectedPercent: c.percent}}
 		w.count.rows.Store(c.rows)

@@ -320,8 +320,8 @@ func (m *modelRun) requireOutcomes(t *testing.T) {
 	}
 }
 
-// TestWriterModel writes random rows in runs that end at random times, until one run has no error: each row is written or
-// rejected, no row that a checkpoint has is sent again, and no row that is not idempotent is written twice.
+// TestWriterModel writes random rows in runs that end at random times, until one run has no error: each row is written
+// or rejected, no row that a checkpoint has is sent again, and no row that is not idempotent is written twice.
 func TestWriterModel(t *testing.T) {
 	r := newRand(t)
 	for range soak.Size(15, 1000) {
