@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -173,10 +174,12 @@ func (m *modelRun) options(stop int) Options {
 // whether the run ended without an error.
 func (m *modelRun) run(t *testing.T) (ok bool) {
 	t.Helper()
+	m.mu.Lock()
 	m.executed, m.stored, m.crashAt = map[string]int{}, nil, -1
 	if m.r.IntN(2) == 0 {
 		m.crashAt = m.r.IntN(40)
 	}
+	m.mu.Unlock()
 	m.faults()
 	stop := len(m.kinds)
 	if m.r.IntN(3) == 0 {
@@ -193,7 +196,9 @@ func (m *modelRun) run(t *testing.T) (ok bool) {
 	before := w.Checkpoint().Sources[m.source]
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	m.mu.Lock()
 	m.crashed = cancel
+	m.mu.Unlock()
 	if m.r.IntN(2) == 0 {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(m.r.IntN(400))*time.Millisecond)
 		defer cancel()
@@ -220,6 +225,9 @@ func (m *modelRun) run(t *testing.T) (ok bool) {
 	}
 	err = w.Close(ctx)
 	calls.Wait()
+	synctest.Wait() // until nodes have received the requests that were canceled
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	close(failed)
 	for e := range failed {
 		err = errors.Join(err, e)
