@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -385,10 +386,15 @@ func TestStateThatFails(t *testing.T) {
 			for n := range 90 {
 				m.rows = append(m.rows, modelRow{5, int32(n)})
 			}
-			broken := false
+			var broken atomic.Bool
 			c.Inject(cqltest.Fault{
 				Op: cqltest.OpExecute, Statement: "token", Error: &cqltest.Error{Code: cqltest.CodeReadTimeout},
-				Match: func(q cqltest.Request) bool { broken = broken && q.Paged; return broken },
+				Match: func(q cqltest.Request) bool {
+					if !q.Paged {
+						broken.Store(false)
+					}
+					return broken.Load()
+				},
 			})
 			s := c.scan(t, selectAll, tablescan.Config{
 				PageBytes: 300, Tokens: true, Retries: retries, Ranges: []vecql.TokenRange{{Start: 4, End: 5}},
@@ -397,7 +403,7 @@ func TestStateThatFails(t *testing.T) {
 			require.NoError(t, s.Run(t.Context(), func(_ int, b *column.Batch) error {
 				got.add(rowsOf(t, b)...)
 				if pages++; pages == 2 {
-					broken = true
+					broken.Store(true)
 				}
 				return nil
 			}))
