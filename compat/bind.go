@@ -165,6 +165,8 @@ func (d *Dialect) bindsAlike(v any) bool {
 	return codec.HasRole(reflect.TypeOf(v), codec.RoleMarshaler)
 }
 
-// longAlike reports whether the driver encodes n as the API does: not in a date (encodeDate), and not in a duration of
-// the fork (encodeFork).
-func (d *Dialect) longAlike(n int64) bool { return n >= 0 && (!d.fork || n < nanosecondsOfDay) }
+// longAlike reports whether the driver encodes n as the API does: not in a date unless n is a midnight, because the
+// driver refuses a time of day (encodeDate), and not in a duration of the fork (encodeFork).
+func (d *Dialect) longAlike(n int64) bool {
+	return n >= 0 && n%millisecondsOfDay == 0 && (!d.fork || n < nanosecondsOfDay)
+}

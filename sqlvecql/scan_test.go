@@ -176,6 +176,7 @@ func TestScanEqualsTheDecoder(t *testing.T) {
 // known are the conversions of one side only: a value of a row does not show each type of CQL.
 var known = map[string]bool{
 	"vector<double, 2> to *[]float32": true, "list<int> to map[string]struct {}": true, "vector<text, 2> to map[string]struct {}": true, "uuid to time.Time": true, "varint to inf.Dec": true, "varint to cql.Decimal": true, "float to float64": true,
+	"vector<float, 3> to cql.Null[[]float64]": true,
 }
 
 // anyScanner scans by Scan of a type that is known at run time.
