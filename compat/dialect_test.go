@@ -132,7 +132,7 @@ func check(t *testing.T, info cql.TypeInfo, value any, want string) {
 func TestBindAllocatesNothing(t *testing.T) {
 	text, n := "x", 1
 	values := []any{
-		1, "x", []byte(nil), true, 1.5, float32(1), int64(1),
+		1, "x", []byte(nil), true, 1.5, float32(1), int64(0),
 		cql.UUID{},
 		nil, cql.UnsetValue,
 		[]float32{1},
@@ -150,7 +150,7 @@ func TestBindAllocatesNothing(t *testing.T) {
 
 // Values that the dialect encodes are not copied.
 func TestBindAllocatesOnce(t *testing.T) {
-	values := []any{1, 2, 3, int64(-1), "", int64(-1)}
+	values := []any{1, 2, 3, int64(-1), "", int64(1)} // a date may have them, which the driver refuses
 	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { V1.Bind(values) }), 1.0)
 	bound, foreign := codec.ValuesOf(V1.Bind(values))
 	require.True(t, &values[0] == &bound[0])
