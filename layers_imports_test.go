@@ -21,7 +21,7 @@ var imports = map[string][]string{
 	"column":             {module + "/cql", module + "/internal/bitmap", module + "/internal/textform"},
 	"column/arrowcolumn": {module + "/column", module + "/cql", module + "/internal/bitmap", module + "/internal/pull", "github.com/apache/arrow-go/v18"},
 	"compat/ecosystem":   {module + "/tests/cassandra", module + "/cqltest"},
-	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
+	"compat/tests":       {module, module + "/compat", module + "/cql", module + "/cqltest", module + "/internal/valuetest", "gopkg.in/inf.v0", "github.com/stretchr/testify/require"},
 	"compat":             {module, module + "/cql", module + "/internal/codec", "gopkg.in/inf.v0"},
 	"cmd":                {module + "/internal/tool"},
 	"compat/compattest":  {module + "/cqltest"},
@@ -106,4 +106,4 @@ var imports = map[string][]string{
 }
 
 // testOnly lists the folders of packages that only test files and other such packages import.
-var testOnly = []string{"internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "internal/valuetest", "parquetscan/internal/arrowtest"}
+var testOnly = []string{"compat/tests", "internal/columntest", "internal/doctest", "internal/fakecql", "internal/leak", "internal/schema/schematest", "internal/soak", "internal/valuetest", "parquetscan/internal/arrowtest"}

@@ -281,7 +281,7 @@ func TestFault34Retention(t *testing.T) {
 	rowOf := func(n int) int { return n * 7 % variants }
 	bodies := map[int][]byte{}
 	for n := range pages {
-		res := fakecql.Rows{Columns: columns, NoMetadata: true, State: "more"}
+		res := fakecql.Rows{Columns: columns, NoMetadata: true, State: fmt.Sprintf("%04d", n)}
 		if n == pages-1 {
 			res.State = ""
 		}
@@ -307,7 +307,7 @@ func TestFault34Retention(t *testing.T) {
 					if version < fakecql.V5 { // v4 sends the metadata in each response
 						head := ints(2, 0, int32(len(columns)))
 						if page < pages-1 {
-							head = message(ints(2, fakecql.HasMorePages, int32(len(columns)), 4), "more")
+							head = message(ints(2, fakecql.HasMorePages, int32(len(columns)), 4), fmt.Sprintf("%04d", page))
 						}
 						skip := 12
 						if page < pages-1 {

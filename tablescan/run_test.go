@@ -158,7 +158,7 @@ func TestSizesOfManyNodes(t *testing.T) {
 // TestSizesEndWithTheContext ends while nodes do not answer.
 func TestSizesEndWithTheContext(t *testing.T) {
 	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
-		c.Inject(cqltest.Fault{Statement: "estimates", Drop: true})
+		c.Inject(cqltest.Fault{Op: cqltest.OpPrepare, Statement: "estimates", Drop: true}) // no such table
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := tablescan.Sizes(ctx, c.session, selectAll)

@@ -243,7 +243,9 @@ func (x *verifyJob) compareInput(ctx context.Context, in *rowfile.Input, d *tabl
 				return err
 			}
 		}
-		x.reportUnused(in, "")
+		if x.cfg.Columns == nil { // otherwise the fields to compare are named
+			x.reportUnused(in, "")
+		}
 		return d.Finish(ctx)
 	})
 }

@@ -32,6 +32,9 @@ var notCQL = map[string]bool{
 	"CREATE CUSTOM INDEX: %w":            true,
 	"CREATE TABLE %s (k int PRIMARY KEY": true,
 
+	"CREATE TABLE %s.many (%s, PRIMARY KEY ((%s)))": true,
+	"INSERT INTO %s.many (%s) VALUES (?%s)":         true,
+
 	"CREATE TABLE ks.storm (k int PRIMARY KEY, x1)": true,
 	"INSERT INTO \"examples\"":                      true,
 	"INSERT INTO \"shop\".\"items\"":                true,
@@ -50,7 +53,7 @@ func TestParseRepository(t *testing.T) {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))
 		require.NoError(t, err)
 		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") && strings.Contains(file, "internal/tool") {
+			if strings.HasSuffix(file, "_test.go") && (strings.Contains(file, "internal/tool") || strings.HasSuffix(file, "textforms_test.go")) {
 				continue // these tests send broken CQL, too
 			}
 			for _, text := range textsOf(t, file) {
