@@ -132,17 +132,22 @@ func (l *ledger) source(name string) *rowSets {
 // done records that n rows are done.
 func (l *ledger) done(sets *rowSets, index int64, n int) {
 	l.mu.Lock()
-	sets.done.add(index, index+int64(n))
-	l.changed = true
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	l.add(&sets.done, index, n)
 }
 
 // reject records that n rows are done, because they were rejected.
 func (l *ledger) reject(sets *rowSets, index int64, n int) {
-	l.done(sets, index, n)
 	l.mu.Lock()
-	sets.rejected.add(index, index+int64(n))
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	l.add(&sets.done, index, n)
+	l.add(&sets.rejected, index, n)
+}
+
+// add adds n rows to a set. Callers hold l.mu.
+func (l *ledger) add(set *intervals, index int64, n int) {
+	set.add(index, index+int64(n))
+	l.changed = true
 }
 
 // start records durably that rows may be sent. A row that starts after Close would be in doubt for the next run.
