@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -58,10 +59,13 @@ func isControl(r rune) bool {
 	return r == 0x2028 || r == 0x2029
 }
 
-// A plainWriter writes printable text. It keeps an incomplete character at the end of a write for the next one.
+// A plainWriter writes printable text. It keeps an incomplete character at the end of a write for the next one. Any
+// number of goroutines may write.
 type plainWriter struct {
 	w    io.Writer
 	isOn func() bool // whether text is changed; nil means always
+
+	mu   sync.Mutex // held while text is changed and written
 	rest []byte
 }
 
@@ -70,6 +74,8 @@ func (p *plainWriter) Write(b []byte) (int, error) {
 	if p.isOn != nil && !p.isOn() {
 		return p.w.Write(b)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	text := append(p.rest, b...)
 	end := len(text)
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
