@@ -22,11 +22,6 @@ func of(typ, literal string, forms ...any) Value {
 	return Value{Type: typ, Literal: literal, Go: forms}
 }
 
-// from returns a value whose bytes come from a function.
-func from(typ, literal string, forms ...any) Value {
-	return Value{Type: typ, Literal: literal, Go: forms, Raw: true}
-}
-
 // unsorted adds Go values whose order is not the server's.
 func (v Value) unsorted(forms ...any) Value {
 	v.Unsorted = append(v.Unsorted, forms...)
@@ -53,8 +48,7 @@ var vectors = []Value{
 		math.MaxInt32, math.MinInt32,
 	},
 		[]int64{0, math.MaxInt32, math.MinInt32}),
-	of("vector<bigint, 2>", "[9223372036854775807, -9223372036854775808]", []int64{math.MaxInt64, math.MinInt64},
-		[]int{math.MaxInt64, math.MinInt64}),
+	of("vector<bigint, 2>", "[9223372036854775807, -9223372036854775808]", []int64{math.MaxInt64, math.MinInt64}),
 	of("vector<smallint, 2>", "[1, -2]", []int16{1, -2}, []int32{1, -2}),
 	of("vector<tinyint, 2>", "[127, -128]", []int8{127, -128}, []int{127, -128}),
 	of("vector<boolean, 3>", "[true, false, true]", []bool{true, false, true}),
