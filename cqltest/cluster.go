@@ -136,7 +136,8 @@ func (c *Cluster) start(cfg Config, db database) error {
 	c.topo.Store(newTopology(nil))
 	c.addSystemTables()
 	c.watch.wakes = make(chan struct{}, 1)
-	c.wg.Go(c.watchRequests)
+	done := c.ctx.Done()
+	c.wg.Go(func() { c.watchRequests(done) })
 	for _, dc := range cfg.DataCenters {
 		for i := range dc.Nodes {
 			if _, err := c.addNode(dc.Name, dc.Racks[i%len(dc.Racks)]); err != nil {

@@ -29,10 +29,11 @@ type turn struct {
 // runs marks the start of a request that may be handed over, and returns its number.
 func (c *conn) runs() uint64 {
 	t := &c.turn
-	t.number++
-	t.running.Store(t.number)
+	number := t.number + 1
+	t.number = number // another goroutine may read and write it as soon as running has it
+	t.running.Store(number)
 	c.cluster.watch.begin()
-	return t.number
+	return number
 }
 
 // ran marks the end of a request. It reports whether the goroutine still reads from the connection.
@@ -93,21 +94,21 @@ func (w *watch) begin() {
 	}
 }
 
-// watchRequests hands over the requests that run at two looks in a row.
-func (c *Cluster) watchRequests() {
+// watchRequests hands over the requests that run at two looks in a row, until done is closed.
+func (c *Cluster) watchRequests(done <-chan struct{}) {
 	timer := time.NewTimer(handoverTime)
 	defer timer.Stop()
 	for {
 		select {
 		case <-c.watch.wakes:
-		case <-c.ctx.Done():
+		case <-done:
 			return
 		}
 		for seen := map[*conn]uint64{}; ; {
 			timer.Reset(handoverTime)
 			select {
 			case <-timer.C:
-			case <-c.ctx.Done():
+			case <-done:
 				return
 			}
 			if seen = c.look(seen); len(seen) > 0 {
