@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,12 +76,14 @@ func TestPageIsReleasedEarly(t *testing.T) {
 		columns := threeColumns(c)
 		held := make(chan int64, 100)
 		var none int64
+		requests := 0
 		c.On(func(r *fakecql.Request) bool {
 			if r.Op == fakecql.OpExecute {
 				if time.Sleep(time.Millisecond); r.State != nil { // virtual: the client waits
 					held <- buffersHeld() - none
 				}
-				r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 2), State: "next"})
+				requests++
+				r.Rows(fakecql.Rows{Columns: columns, Cells: rowCells(0, 2), State: strconv.Itoa(requests)})
 			}
 			return r.Op == fakecql.OpExecute
 		})

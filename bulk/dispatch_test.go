@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -334,8 +335,8 @@ func TestDelays(t *testing.T) {
 func TestDelayedRowsAreSentInTime(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		w := &Writer{}
-		fired := 0
-		w.retry = time.AfterFunc(time.Hour, func() { fired++ })
+		var fired atomic.Int32
+		w.retry = time.AfterFunc(time.Hour, func() { fired.Add(1) })
 		now := time.Now()
 		for _, ms := range []int{30, 10, 20} {
 			w.delayed = append(w.delayed, delayedTask{due: now.Add(time.Duration(ms) * time.Millisecond)})
@@ -343,14 +344,14 @@ func TestDelayedRowsAreSentInTime(t *testing.T) {
 		w.setRetry(now)
 		time.Sleep(9 * time.Millisecond)
 		synctest.Wait()
-		require.Zero(t, fired)
+		require.Zero(t, fired.Load())
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
-		require.Equal(t, 1, fired)
+		require.EqualValues(t, 1, fired.Load())
 		w.delayed = nil
 		w.setRetry(now)
 		time.Sleep(2 * time.Hour)
-		require.Equal(t, 1, fired, "no row is left")
+		require.EqualValues(t, 1, fired.Load(), "no row is left")
 	})
 }
 
