@@ -48,7 +48,7 @@ func kind(err error) string {
 		"canceled": context.Canceled, "deadline": context.DeadlineExceeded, "EOF": io.EOF,
 	} {
 		switch {
-		case err == target: //nolint:errorlint // as programs compare it
+		case err == target:
 			text += " == " + name
 		case errors.Is(err, target):
 			text += " is " + name
