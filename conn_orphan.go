@@ -22,10 +22,12 @@ const (
 // errOrphans means that the connection was closed because too many canceled requests had no response.
 var errOrphans = errors.New("canceled requests without a response")
 
-// orphaned counts a canceled call. onTick counts the old ones.
+// orphaned counts a canceled call, then wakes a drain, which would wait on if it did not find the call counted. onTick
+// counts the old orphans.
 func (c *conn) orphaned() {
+	orphans := int(c.orphans.Add(1))
 	c.callEnded()
-	if int(c.orphans.Add(1)) > c.orphanLimit() {
+	if orphans > c.orphanLimit() {
 		c.startTicking()
 	}
 }
