@@ -189,8 +189,8 @@ func (q *QueryV1[S, R, C, H, I]) configure(v *vecql.Query, r *Execution) {
 	}
 }
 
-// route returns the route of the query. It prepares the statement unless that has been done.
-func (q *QueryV1[S, R, C, H, I]) route() (vecql.RouteInfo, error) {
+// route returns the route of the query. It prepares the statement within ctx unless that has been done.
+func (q *QueryV1[S, R, C, H, I]) route(ctx context.Context) (vecql.RouteInfo, error) {
 	if BindingOf[I](q.set.Rare()) != nil && len(q.Values()) == 0 {
 		return vecql.RouteInfo{}, nil // the values are unknown
 	}
@@ -198,7 +198,7 @@ func (q *QueryV1[S, R, C, H, I]) route() (vecql.RouteInfo, error) {
 	if err != nil {
 		return vecql.RouteInfo{}, err
 	}
-	r, err := q.build(s, nil).Route(q.Context())
+	r, err := q.build(s, nil).Route(ctx)
 	return r, q.session.Plain(err)
 }
 
@@ -220,12 +220,12 @@ func IsKnown[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) bool {
 }
 
 // KnownRoute returns the route of a query that was executed or routed before, else the zero value: asking for a
-// keyspace or a table sends no request.
+// keyspace or a table sends no request, and does not wait for a PREPARE, of which the caller may be a retry policy.
 func KnownRoute[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I]) vecql.RouteInfo {
 	if !q.metrics.Used() {
 		return vecql.RouteInfo{}
 	}
-	r, err := q.route()
+	r, err := q.route(ended)
 	if err != nil {
 		return vecql.RouteInfo{}
 	}
@@ -240,7 +240,7 @@ func (q *QueryV1[S, R, C, H, I]) GetRoutingKey() ([]byte, error) {
 	if q.metrics == nil { // a query that the program made as a literal
 		return nil, nil
 	}
-	r, err := q.route()
+	r, err := q.route(q.Context())
 	if err == nil {
 		q.metrics.Use()
 	}
