@@ -160,9 +160,11 @@ func (tags fieldTags) index(t reflect.Type, name string) (index []int, ok bool) 
 	return f.Index, ok
 }
 
-// encodeVector returns the content of a vector. The elements encode themselves in this dialect.
+// encodeVector returns the content of a vector. The elements encode themselves in this dialect, except floats, which
+// the driver rounds to those of the vector and gocql refuses.
 func (d *Dialect) encodeVector(info cql.VectorType, v reflect.Value) ([]byte, error) {
-	if k := v.Kind(); k != reflect.Slice && k != reflect.Array || k == reflect.Slice && v.IsNil() {
+	k := v.Kind()
+	if k != reflect.Slice && k != reflect.Array || k == reflect.Slice && v.IsNil() || areFloats(info, v.Type().Elem()) {
 		return codec.Marshal(info, v.Interface())
 	}
 	elements := make([]any, v.Len())
@@ -170,4 +172,11 @@ func (d *Dialect) encodeVector(info cql.VectorType, v reflect.Value) ([]byte, er
 		elements[i] = bound{d, v.Index(i).Interface()}
 	}
 	return codec.Marshal(info, elements)
+}
+
+// areFloats reports whether the elements of a vector are floats, and those of a Go slice with elements of type t, too.
+func areFloats(info cql.VectorType, t reflect.Type) bool {
+	typ := info.SubType.Type()
+	return (typ == cql.TypeFloat || typ == cql.TypeDouble) &&
+		(t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64) && !codec.HasOwnCodec(t)
 }
