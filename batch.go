@@ -248,7 +248,7 @@ func (b *Batch) prepareEntry(ctx context.Context, c *call, text string) (*statem
 // first one that has a partition key.
 func (b *Batch) bindEntries(ctx context.Context, c *call) (entries []batchEntry, first *bindings, err error) {
 	timeout := c.req.timeout
-	defer func() { c.req.timeout = timeout }() // that of the attempts
+	defer func() { c.req.timeout = timeout }() // each attempt has the whole timeout
 	entries = make([]batchEntry, len(b.Entries))
 	bound := make([]bindings, len(b.Entries))
 	for i, e := range b.Entries {

@@ -244,8 +244,7 @@ func (w *Writer) done(k *worker, t task, began time.Time, err error) (next task,
 }
 
 // hasRoom reports whether a Write waits for room and should try again: there is much room, so that Write is not woken
-// for each row. That is so at the latest when no task is left. The target is that of a request that has ended. Callers
-// hold w.mu.
+// for each row. When no task is left, there is much room. A request to the target has just ended. Callers hold w.mu.
 func (w *Writer) hasRoom(t *target) bool {
 	room := w.waits && t.queued() <= int(t.limit.limit)/2 && w.tasks <= 2*w.o.MaxInFlight*7/8 &&
 		w.pendingBytes <= w.o.MaxBytes/8*7

@@ -116,7 +116,7 @@ func TestHasRoom(t *testing.T) {
 		require.Equal(t, c.want, w.hasRoom(of), name)
 		require.Equal(t, !c.want, w.waits, name)
 	}
-	for most := 1; most < 5; most++ { // whatever the bounds are, the last row wakes a Write
+	for most := 1; most < 5; most++ { // for all bounds the last row wakes a Write
 		for bytes := int64(1); bytes < 20; bytes++ {
 			w := &Writer{o: Options{MaxInFlight: most, MaxBytes: bytes}, waits: true}
 			require.True(t, w.hasRoom(busy(1, 1, 0, 0)))

@@ -40,6 +40,6 @@
 // writer stores the positions of acknowledged rows in a file. After a crash a program opens the same input and the same
 // checkpoint and writes the same rows: the writer skips those that the file lists. Rows acknowledged since the file was
 // last written are written again. If the statement is not idempotent, the file also lists, before they are sent, the
-// rows that may be sent, 64 at a time; after a crash those of them that were not acknowledged are rejected with
+// rows that may be sent, 64 at a time. After a crash the listed rows that were not acknowledged are rejected with
 // [ErrInDoubt].
 package bulk

@@ -246,7 +246,7 @@ func TestNumbersWithoutSource(t *testing.T) {
 	})
 }
 
-// TestStoppedWriterDropsItsQueue stops the writer while rows wait behind the one that fails: they are not sent.
+// TestStoppedWriterDropsItsQueue stops the writer by a row that fails. The rows that wait behind it are not sent.
 func TestStoppedWriterDropsItsQueue(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		executed := s.cluster.Inject(cqltest.Fault{

@@ -262,7 +262,7 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestBurst writes after a pause: no more rows than those of a tenth of a second follow at once.
+// TestBurst writes after a pause: at most the rows of a tenth of a second follow at once.
 func TestBurst(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {
 		w, err := Insert(s.Session, "shop.items", Options{BatchPartitions: 1, RowsPerSecond: 1000})

@@ -59,13 +59,13 @@ type modelRun struct {
 	crashAt  int            // the number of requests before the process of this run is killed; negative means never
 	crashed  func()
 	stored   []byte         // the checkpoint at that time
-	rejected map[int64]int  // by number; rejections of which the program has returned nil
+	rejected map[int64]int  // by number; rejections that the program has accepted
 	doubt    map[int64]bool // rejected with ErrInDoubt, or with an error after which the row may be written
 }
 
 const modelSchema = eventSchema + "; CREATE TABLE shop.events_counted (id bigint, n int, c counter, PRIMARY KEY (id, n))"
 
-// newModelRun makes rows of few partitions, in their order and mixed, some of which fail.
+// newModelRun makes rows of few partitions, in their order and mixed. Some of the rows fail.
 func newModelRun(t *testing.T, s *shop, r *rand.Rand, repeat bool) *modelRun {
 	t.Helper()
 	m := &modelRun{

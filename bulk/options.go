@@ -60,7 +60,7 @@ type Options struct {
 	// MaxRejected and MaxRejectedPercent are how many rows may fail for good: the larger of the two counts. After one more
 	// the writer stops with a *RejectedError. The default 0 stops at the first such row.
 	MaxRejected int
-	// The percentage is that of all finished rows, of at least 1,000 while rows are written; Close tests it once more.
+	// The percentage counts all finished rows, at least 1,000 while rows are written. Close tests it once more.
 	MaxRejectedPercent float64
 	// Rejected is called with each row that fails for good within the bounds, one call at a time. Its error stops the
 	// writer. nil means that such rows are only counted.

@@ -44,8 +44,8 @@ func (p *Picker[H]) Pick(ctx context.Context, r vecql.RouteInfo, nodes []*vecql.
 }
 
 // Start calls init and passes the nodes of s to the policy, then calls keyspaces, which passes keyspaces to it. The
-// calls are those of the API when a session starts: a node is added, and is up once it has a connection. nil means that
-// the session did not start.
+// policy gets the calls that the API makes when a session starts: a node is added, and is up once it has a connection.
+// nil means that the session did not start.
 func (p *Picker[H]) Start(s *vecql.Session, init, keyspaces func()) {
 	defer close(p.done)
 	if s == nil {
