@@ -519,13 +519,13 @@ func (p *pool) remove(c *conn, err error) {
 	if !found || stopped {
 		return
 	}
-	p.refill()
 	if left == 0 {
 		select { // end a backoff that was set while there were connections
-		case p.wake <- struct{}{}:
+		case p.wake <- struct{}{}: // before refill: a wake-up after the first attempt would restart the policy's count
 		default:
 		}
 	}
+	p.refill()
 }
 
 // drainConn drains a connection that is no longer in the view. Only the filling goroutine calls it. Callers hold p.mu.
