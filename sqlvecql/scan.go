@@ -196,6 +196,11 @@ func leafType(src any, t reflect.Type) vecql.TypeInfo {
 func convert(v reflect.Value, info vecql.TypeInfo, src any) error {
 	text, isText := src.(string)
 	switch info.Type() {
+	case vecql.TypeFloat:
+		if v.Kind() == reflect.Float64 {
+			v.SetFloat(float64(src.(float32)))
+			return nil
+		}
 	case vecql.TypeDouble:
 		if v.Kind() == reflect.Float32 {
 			return setFloat32(v, src.(float64))
