@@ -77,19 +77,20 @@
 //	smallint                       Int16                 integer
 //	int                            Int32                 integer
 //	bigint, counter                Int64                 integer
-//	varint                         Varint                Varint, integer, Decimal64, Decimal128 and Decimal256 of scale 0
+//	varint                         Varint                Varint, integer, Decimal64, Decimal128 and Decimal256 of scale 0,
+//	                                                     String
 //	float                          Float32               Float32, Float16
 //	double                         Float64               Float64, Float32, Float16
-//	decimal                        Decimal               Decimal, Decimal64, Decimal128, Decimal256, integer
+//	decimal                        Decimal               Decimal, Decimal64, Decimal128, Decimal256, integer, String
 //	ascii, text, varchar           String                String, Binary
 //	blob                           Binary                Binary, String, Fixed
 //	a custom class                 Binary                Binary
 //	uuid, timeuuid                 UUID                  UUID, Fixed of 16 bytes, Binary of 16 bytes, String
 //	inet                           Inet                  Inet, Binary of 4 or 16 bytes, String
-//	date                           Date                  Date, Timestamp (midnight)
+//	date                           Date                  Date, Timestamp (midnight), Int64 (ms since 1970, midnight)
 //	time                           Time (ns)             Time, Int64 (ns since midnight)
 //	timestamp                      Timestamp (ms, UTC)   Timestamp (whole ms), Date, Int64 (ms since 1970)
-//	duration                       Duration              Duration
+//	duration                       Duration              Duration, String
 //	vector<T, n> of float, double, Vector                Vector or List of n rows that T is bound from, or
 //	int, bigint, uuid, timeuuid                          Float64 for a float, rounded
 //	any other vector<T, n>         List                  List of n rows that T is bound from

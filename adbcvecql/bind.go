@@ -22,8 +22,7 @@ import (
 type parameters struct {
 	text  string   // of the query, with named markers only
 	names []string // of the markers, each once
-	types []vecql.TypeInfo
-	named bool // by the user
+	named bool     // by the user
 }
 
 // newParameters returns the parameters of a query. Markers ? get names, because two of them may be about one column.
@@ -49,14 +48,14 @@ func newParameters(query string, markers []vecql.ColumnInfo) *parameters {
 			name = "adbc" + strconv.Itoa(i)
 		}
 		if !slices.Contains(p.names, name) {
-			p.names, p.types = append(p.names, name), append(p.types, m.TypeInfo)
+			p.names = append(p.names, name)
 		}
 	}
 	return p
 }
 
-// batch returns bound rows with the names of the markers: their own if they have them, else by position. Text becomes
-// the type of a marker that no other text binds to. The batch shares memory with b.
+// batch returns bound rows with the names of the markers: their own if they have them, else by position. The batch
+// shares memory with b.
 func (p *parameters) batch(b *column.Batch) (*column.Batch, error) {
 	out := *b
 	out.Columns = slices.Clone(b.Columns)
@@ -70,27 +69,9 @@ func (p *parameters) batch(b *column.Batch) (*column.Batch, error) {
 		if byName {
 			at = out.Index(name)
 		}
-		c, err := parsed(&out.Columns[at], p.types[i])
-		if err != nil {
-			return nil, failed(adbc.StatusInvalidArgument, "parameter %d, %s: %v", i+1, name, err)
-		}
-		out.Columns[at] = c.As(name)
+		out.Columns[at] = out.Columns[at].As(name)
 	}
 	return &out, nil
-}
-
-// textTypes are the CQL types whose values are parsed from text. The driver itself parses text for other types.
-var textTypes = map[vecql.Type]column.Kind{
-	vecql.TypeDecimal: column.Decimal, vecql.TypeVarint: column.Varint, vecql.TypeDuration: column.Duration,
-}
-
-// parsed returns a column of text as one of the kind that binds to a CQL type, and any other column as it is.
-func parsed(c *column.Column, info vecql.TypeInfo) (column.Column, error) {
-	kind := textTypes[info.Type()]
-	if kind == 0 || c.Type.Kind != column.String {
-		return *c, nil
-	}
-	return column.ParseText(c, column.Type{Kind: kind})
 }
 
 // rowStatements prepares the query for each schema of the bound rows, and passes the batches with their statements.

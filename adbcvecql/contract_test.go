@@ -135,8 +135,8 @@ func TestBoundValues(t *testing.T) {
 		typ                    arrow.DataType
 		status                 adbc.Status
 	}{
-		{"f", `"1.5x"`, "parameter 2", texts, adbc.StatusInvalidArgument},
-		{"h", `"soon"`, "parameter 2", texts, adbc.StatusInvalidArgument},
+		{"f", `"1.5x"`, "is not a decimal", texts, adbc.StatusInvalidArgument},
+		{"h", `"soon"`, "soon", texts, adbc.StatusInvalidArgument},
 		{"s", `[1, 2, 3]`, "dimension", arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float32), adbc.StatusInvalidData},
 		{"l", `1`, "l", int64s, adbc.StatusInvalidArgument},
 	} {

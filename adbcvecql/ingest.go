@@ -5,7 +5,6 @@ package adbcvecql
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/apache/arrow-adbc/go/adbc"
 
@@ -102,21 +101,12 @@ func rowError(err error) error {
 	return err
 }
 
-// ownedRows returns a copy of a batch, which the writer keeps, with text as the types of the columns of the table.
+// ownedRows returns a copy of a batch, which the writer keeps. Each of its columns is one of the table.
 func ownedRows(b *column.Batch, t table) (*column.Batch, error) {
-	out := *b
-	out.Columns = slices.Clone(b.Columns)
-	for i := range out.Columns {
-		c := &out.Columns[i]
-		m := t.columns[c.Name]
-		if m == nil {
-			return nil, failed(adbc.StatusInvalidArgument, "table %s has no column %q", t.name, c.Name)
+	for i := range b.Columns {
+		if name := b.Columns[i].Name; t.columns[name] == nil {
+			return nil, failed(adbc.StatusInvalidArgument, "table %s has no column %q", t.name, name)
 		}
-		converted, err := parsed(c, m.Type)
-		if err != nil {
-			return nil, failed(adbc.StatusInvalidData, "column %s: %v", c.Name, err)
-		}
-		out.Columns[i] = converted
 	}
-	return out.Clone(), nil
+	return b.Clone(), nil
 }

@@ -33,7 +33,7 @@ const (
 // row coder, with a schema that other languages and SQL of Beam understand. A field has a bool, an int16, int32 or
 // int64, a uint8, a float32 or float64, a string, a []byte, or a slice or a pointer of one of these; a pointer is nil
 // for NULL. It panics on any other field, because Beam would encode a time.Time as a struct without fields: use an
-// int64 for a timestamp or a date, and a string for a UUID.
+// int64 for a timestamp, a date or a time, and a string for a UUID.
 //
 // A field goes to the column of its cql tag, else to that of its name in any case.
 func RegisterRow[T any]() {
@@ -73,9 +73,9 @@ var bytesType = reflect.TypeFor[[]byte]()
 // not fit, fail the bundle. Columns without a field are ignored.
 //
 //	bool                     boolean
-//	integers                 integers; dates in days, times and timestamps in the unit of the column
+//	integers                 integers; dates and timestamps (ms since 1970), times (ns since midnight)
 //	float32, float64         floats; float64 also integers below 2^53
-//	string                   text; UUIDs, decimals, varints and inets in canonical form
+//	string                   text; UUIDs, decimals, varints, inets and durations in canonical form
 //	[]byte                   blobs, and bytes of a fixed length
 //	slices                   vectors and lists without NULLs
 func Rows[T any](s beam.Scope, batches beam.PCollection) beam.PCollection {

@@ -150,7 +150,7 @@ func TestRowValues(t *testing.T) {
 	}
 	got, err := convert(fits)
 	require.NoError(t, err)
-	require.Equal(t, values{7, 1 << 53, 0.5, "00000000-0000-0000-0000-000000000001", []float64{1, 2}}, got)
+	require.Equal(t, values{7 * 24 * 60 * 60 * 1000, 1 << 53, 0.5, "00000000-0000-0000-0000-000000000001", []float64{1, 2}}, got)
 	for i, wrong := range []column.Column{
 		column.Of("int", []int64{1 << 31}), column.Of("int", []uint64{1 << 63}), column.Of("int", []float64{1}),
 		column.Of("float", []int64{1<<53 + 1}), column.Strings("float", []string{"1"}), column.Of("half", []float64{0.5}),
@@ -167,6 +167,30 @@ func TestRowValues(t *testing.T) {
 	}
 	_, err = convert(&column.Batch{Columns: fits.Columns[1:], Rows: 1})
 	require.ErrorIs(t, err, column.ErrNoColumn)
+}
+
+// TestClockValuesAreIntegersOfCQL requires the integers that package vecql binds to a timestamp and a time, from columns of
+// every unit.
+func TestClockValuesAreIntegersOfCQL(t *testing.T) {
+	for _, c := range []struct {
+		typ    column.Type
+		stored int64
+		want   int64
+	}{
+		{column.Type{Kind: column.Timestamp, Unit: column.Millis}, -1, -1},
+		{column.Type{Kind: column.Timestamp, Unit: column.Micros}, -7000, -7},
+		{column.Type{Kind: column.Timestamp, Unit: column.Nanos}, 7e6, 7},
+		{column.Type{Kind: column.Time, Unit: column.Millis}, 7, 7e6},
+		{column.Type{Kind: column.Time, Unit: column.Micros}, 7, 7000},
+		{column.Type{Kind: column.Time, Unit: column.Nanos}, 7, 7},
+	} {
+		var got int64
+		clock := mustType(t, column.Of("at", []int64{c.stored}), c.typ)
+		require.NoError(t, setValue(reflect.ValueOf(&got).Elem(), &clock, 0))
+		require.Equal(t, c.want, got, "%v", c.typ)
+	}
+	parts := mustType(t, column.Of("at", []int64{1001}), column.Type{Kind: column.Timestamp, Unit: column.Micros})
+	require.ErrorContains(t, setValue(reflect.ValueOf(new(int64)).Elem(), &parts, 0), "part below the millisecond")
 }
 
 func TestRegisterRow(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/vecql/vecql/column"
 )
@@ -32,7 +33,11 @@ func setValue(field reflect.Value, c *column.Column, i int) error {
 
 // setScalar sets a field that is no pointer and no slice but []byte to a value that is not NULL.
 func setScalar(field reflect.Value, c *column.Column, i int) error {
-	v := reflect.ValueOf(plainValue(c, i))
+	value, err := plainValue(c, i)
+	if err != nil {
+		return err
+	}
+	v := reflect.ValueOf(value)
 	switch kind := field.Kind(); {
 	case field.CanInt() && v.CanInt() && !field.OverflowInt(v.Int()):
 		field.SetInt(v.Int())
@@ -47,7 +52,7 @@ func setScalar(field reflect.Value, c *column.Column, i int) error {
 	case kind == reflect.Float64 && v.CanInt() && v.Int() <= 1<<53 && v.Int() >= -1<<53:
 		field.SetFloat(float64(v.Int()))
 	case kind == reflect.Float32 && v.Kind() == reflect.Float32:
-		field.SetFloat(v.Float())
+		field.Set(v.Convert(field.Type())) // SetFloat changes the bits of NaN
 	case kind == reflect.String && isTextual(c.Type.Kind):
 		field.SetString(textOf(c, i))
 	case kind == v.Kind() && (kind == reflect.Bool || field.Type() == bytesType && v.Type() == bytesType):
@@ -58,23 +63,35 @@ func setScalar(field reflect.Value, c *column.Column, i int) error {
 	return nil
 }
 
-// plainValue returns the value of a row, of dates and times the number.
-func plainValue(c *column.Column, i int) any {
+// plainValue returns the value of a row; of dates, times and timestamps the integer that package vecql binds to their
+// types, whatever the unit of the column.
+func plainValue(c *column.Column, i int) (any, error) {
 	plain := *c
 	switch c.Type.Kind {
 	case column.Date:
 		plain.Type = column.Type{Kind: column.Int32}
-	case column.Time, column.Timestamp:
+		return int64(plain.Value(i).(int32)) * millisPerDay, nil
+	case column.Time:
 		plain.Type = column.Type{Kind: column.Int64}
+		return plain.Value(i).(int64) * (int64(time.Second) / c.Type.Unit.PerSecond()), nil
+	case column.Timestamp:
+		plain.Type = column.Type{Kind: column.Int64}
+		n, perMilli := plain.Value(i).(int64), c.Type.Unit.PerSecond()/1000
+		if n%perMilli != 0 {
+			return nil, fmt.Errorf("%s has a part below the millisecond", c.Format(i, 40))
+		}
+		return n / perMilli, nil
 	}
-	return plain.Value(i)
+	return plain.Value(i), nil
 }
+
+const millisPerDay = 24 * 60 * 60 * 1000
 
 // isTextual reports whether values of a kind have a canonical text that a string takes.
 func isTextual(k column.Kind) bool {
 	switch k {
 	case column.String, column.UUID, column.Inet, column.Varint, column.Decimal, column.Decimal64, column.Decimal128,
-		column.Decimal256:
+		column.Decimal256, column.Duration:
 		return true
 	}
 	return false

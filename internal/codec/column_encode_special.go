@@ -6,8 +6,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"net/netip"
 	"time"
+	"unsafe"
 
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cql"
@@ -63,9 +65,30 @@ func fewestBytes(b []byte) []byte {
 	return b
 }
 
-// planVarint accepts Varint columns in as few bytes as possible, integers, and fixed-scale decimals of scale 0.
+// planText returns the function for rows of a String column that appends the value that a text stands for, by parse.
+func planText[T any](parse func(text string) (T, error), appendValue func(dst []byte, v T) ([]byte, error)) appendRow {
+	return func(dst []byte, c *column.Column, i int) ([]byte, error) {
+		v, err := parse(string(textAt(c, i)))
+		if err != nil {
+			return dst, fmt.Errorf("%w: %w", cql.ErrConversion, err)
+		}
+		return appendValue(dst, v)
+	}
+}
+
+func parseDigits(text string) (*big.Int, error) {
+	if v, ok := new(big.Int).SetString(text, 10); ok {
+		return v, nil
+	}
+	return nil, fmt.Errorf("%.60q is not an integer in decimal digits", text)
+}
+
+// planVarint accepts Varint columns in as few bytes as possible, integers, fixed-scale decimals of scale 0, and a
+// String column of decimal digits.
 func planVarint(t column.Type) appendRow {
 	switch {
+	case t.Kind == column.String:
+		return planText(parseDigits, func(dst []byte, v *big.Int) ([]byte, error) { return appendBigInt(dst, 0, v) })
 	case t.Kind == column.Varint:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			b := textAt(c, i)
@@ -90,9 +113,13 @@ func endLength(dst []byte, at int) []byte {
 }
 
 // planDecimal accepts Decimal columns, their numbers in as few bytes as possible, fixed-scale decimals with the
-// column's scale, and integers with scale 0.
+// column's scale, integers with scale 0, and a String column of decimals.
 func planDecimal(t column.Type) appendRow {
 	switch {
+	case t.Kind == column.String:
+		return planText(cql.ParseDecimal, func(dst []byte, v cql.Decimal) ([]byte, error) {
+			return encodeCQLDecimal(dst, unsafe.Pointer(&v))
+		})
 	case t.Kind == column.Decimal:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			b := textAt(c, i)
@@ -138,16 +165,19 @@ func planInet(t column.Type) appendRow {
 	return nil
 }
 
-// planDate accepts days since 1970, and timestamps at the start of a day. CQL stores the days as uint32, with 1<<31 for
-// 1970-01-01.
+// planDate accepts days since 1970, timestamps at the start of a day, and integers that are such timestamps. CQL stores
+// the days as uint32, with 1<<31 for 1970-01-01.
 func planDate(t column.Type) appendRow {
 	switch t.Kind {
 	case column.Date:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			return appendBits32(dst, uint32At(c, i)^1<<31), nil
 		}
-	case column.Timestamp:
-		perDay := 86400 * t.Unit.PerSecond()
+	case column.Timestamp, column.Int64: // milliseconds since 1970
+		perDay := int64(86400e3)
+		if t.Kind == column.Timestamp {
+			perDay = 86400 * t.Unit.PerSecond()
+		}
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
 			v := int64(uint64At(c, i))
 			if v%perDay != 0 || v/perDay < math.MinInt32 || v/perDay > math.MaxInt32 {
@@ -206,9 +236,12 @@ func planTimestamp(t column.Type) appendRow {
 	}
 }
 
-// planDuration accepts Duration columns: int32 months, int32 days and int64 nanoseconds in 16 bytes. CQL stores each as
-// a vint, and all three have one sign.
+// planDuration accepts a String column, and Duration columns: int32 months, int32 days and int64 nanoseconds in 16
+// bytes. CQL stores each as a vint, and all three have one sign.
 func planDuration(t column.Type) appendRow {
+	if t.Kind == column.String {
+		return planText(parseDurationText, appendDuration)
+	}
 	if t.Kind != column.Duration {
 		return nil
 	}

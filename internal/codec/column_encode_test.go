@@ -129,6 +129,41 @@ func checkConversion(t *testing.T, plan *RowPlan, info cql.TypeInfo, b *column.B
 	require.Equal(t, canonical(value), canonical(got), "%v from %v, row %d", info, b.Columns[0].Type, row)
 }
 
+// TestTextBindsToNumbersAndDurations binds columns of text, also within lists, to the types that columns have no wider
+// kind for.
+func TestTextBindsToNumbersAndDurations(t *testing.T) {
+	for _, c := range []struct{ typ, text, same, wrong string }{
+		{"varint", "-00129", "-129", "1.0"},
+		{"varint", "18446744073709551616", "18446744073709551616", "1_0"},
+		{"decimal", "1.500", "1.500", "1,5"},
+		{"decimal", "-9E+10", "-9E+10", ""},
+		{"duration", "P1Y2M", "14mo", "1x"},
+		{"duration", "1m1.5s", "1m1s500ms", "-1mo1d-1h"},
+	} {
+		infos := []cql.ColumnInfo{{Name: "v", TypeInfo: columnType(t, c.typ)}}
+		list := []cql.ColumnInfo{{Name: "v", TypeInfo: cql.NewListType(infos[0].TypeInfo)}}
+		for _, dict := range []bool{false, true} {
+			texts := column.Strings("v", []string{c.text, c.wrong})
+			if dict {
+				texts = columntest.WithDictionary(texts)
+			}
+			same := column.Strings("v", []string{c.same})
+			want, err := column.ParseText(&same, ColumnField("v", infos[0].TypeInfo).Type)
+			require.NoError(t, err)
+			plan, err := NewRowPlan(infos, column.NewBatch(texts).Schema())
+			require.NoError(t, err)
+			got, err := plan.Append(nil, column.NewBatch(texts), 0, 0, wire.Null)
+			require.NoError(t, err, c.text)
+			require.Equal(t, encodeRows(t, infos, column.NewBatch(want)), got, c.text)
+			_, err = plan.Append(nil, column.NewBatch(texts), 1, 0, wire.Null)
+			require.ErrorIs(t, err, cql.ErrConversion, c.wrong)
+			lists := column.NewBatch(column.Lists("v", []int32{0, 1}, texts.Slice(0, 1)))
+			wants := column.NewBatch(column.Lists("v", []int32{0, 1}, want))
+			require.Equal(t, encodeRows(t, list, wants), encodeRows(t, list, lists), c.text)
+		}
+	}
+}
+
 // TestRowPlanRanges binds integers at the limits of each type.
 func TestRowPlanRanges(t *testing.T) {
 	values := []int64{

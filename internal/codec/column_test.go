@@ -212,8 +212,8 @@ var conversions = map[string]string{
 	"int":       "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
 	"bigint":    "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
 	"counter":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64",
-	"varint":    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 varint decimal64(18, 0)",
-	"decimal":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64 decimal decimal64 decimal128 decimal256",
+	"varint":    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 varint decimal64(18, 0) string",
+	"decimal":   "int8 int16 int32 int64 uint8 uint16 uint32 uint64 decimal decimal64 decimal128 decimal256 string",
 	"float":     "float16 float32",
 	"double":    "float16 float32 float64",
 	"text":      "string binary",
@@ -223,10 +223,10 @@ var conversions = map[string]string{
 	"uuid":      "uuid fixed(16) binary string",
 	"timeuuid":  "uuid fixed(16) binary string",
 	"inet":      "inet binary string",
-	"date":      "date timestamp",
+	"date":      "date timestamp int64",
 	"time":      "time int64",
 	"timestamp": "timestamp date int64",
-	"duration":  "duration",
+	"duration":  "duration string",
 }
 
 // TestColumnDecodeDamaged truncates a page at every byte. Decoding must return an error and never panic.

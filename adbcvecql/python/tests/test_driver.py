@@ -74,6 +74,14 @@ def test_parameters_and_types(cur):
     assert row[1] == "1.50"
 
 
+def test_a_list_of_floats_is_a_vector(cur):
+    cur.execute("INSERT INTO items (id, v) VALUES (?, ?)", (1, [0.5, -2.0, 3.0]))
+    cur.execute("SELECT v FROM items WHERE id = 1")
+    assert cur.fetchone()[0] == [0.5, -2.0, 3.0]
+    with pytest.raises(adbc_driver_manager.Error, match="dimension"):
+        cur.execute("INSERT INTO items (id, v) VALUES (?, ?)", (1, [0.5]))
+
+
 def test_partitions(conn, cur):
     fill(cur, 1000)
     parts, schema = cur.adbc_execute_partitions("SELECT id FROM items")
