@@ -169,8 +169,8 @@ func TestRowValues(t *testing.T) {
 	require.ErrorIs(t, err, column.ErrNoColumn)
 }
 
-// TestClockValuesAreIntegersOfCQL requires the integers that package vecql binds to a timestamp and a time, from columns of
-// every unit.
+// TestClockValuesAreIntegersOfCQL requires the integers that package vecql binds to a timestamp and a time, from
+// columns of every unit.
 func TestClockValuesAreIntegersOfCQL(t *testing.T) {
 	for _, c := range []struct {
 		typ    column.Type

@@ -103,8 +103,8 @@ func stored(t *testing.T) func(valuetest.Value) string {
 	}
 }
 
-// TestEveryValue encodes each value of the table of CQL values as an element of a PCollection of batches, and as a field
-// of a struct if a field has its type. The decoded element is stored as the literal is.
+// TestEveryValue encodes each value of the table of CQL values as an element of a PCollection of batches, and as a
+// field of a struct if a field has its type. The decoded element is stored as the literal is.
 func TestEveryValue(t *testing.T) {
 	v, want := newValueTable(t), stored(t)
 	fields := 0
