@@ -121,9 +121,9 @@ func documentedDifferences(t *testing.T) map[string]string {
 	return found
 }
 
-// TestEveryValue reads each value of the table of CQL values as a record, in each shape that options give it, and writes
-// the record by a statement with parameters and by ingest. The stored bytes are those that Cassandra stores for the
-// literal, except as docs/values.md says of columns.
+// TestEveryValue reads each value of the table of CQL values as a record, in each shape that options give it, and
+// writes the record by a statement with parameters and by ingest. The stored bytes are those that Cassandra stores for
+// the literal, except as docs/values.md says of columns.
 func TestEveryValue(t *testing.T) {
 	v := newValueTable(t)
 	documented := documentedDifferences(t)

@@ -66,8 +66,8 @@ func (v *valueTable) write(typ string, arg any) ([]byte, error) {
 	return cell, it.Close()
 }
 
-// scanDiffers returns how Scan differs from vecql by the text of package database/sql, as docs/values.md lists, "" if it
-// does not.
+// scanDiffers returns how Scan differs from vecql by the text of package database/sql, as docs/values.md lists, "" if
+// it does not.
 func scanDiffers(typ string, form any) string {
 	switch form.(type) {
 	case []byte:
