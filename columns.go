@@ -76,7 +76,9 @@ func (it *Iter) readBatch(b *column.Batch, cells []byte, rows int) bool {
 		it.fail(err)
 		return false
 	}
+	empty := b.Source.EmptyCells
 	b.Source = it.Source()
+	b.Source.EmptyCells = empty
 	b.Source.FirstRow = it.passed + int64(it.row)
 	it.off, it.row = len(it.res.rows.cells), it.res.rows.rowCount
 	it.releasePage() // the batch has copies of its cells

@@ -96,7 +96,8 @@ type target struct {
 const smallText = 16
 
 // Decode decodes rows rows of cells, which are [bytes] row by row, into the columns of b, reusing the memory of b where
-// it is large enough. It overwrites the old contents of b. The error is a *cql.UnmarshalError; b must then not be used.
+// it is large enough. It overwrites the old contents of b; of its Source it sets EmptyCells. The error is a
+// *cql.UnmarshalError; b must then not be used.
 func (p *ColumnPlan) Decode(cells []byte, rows int, b *column.Batch) error {
 	if cap(b.Columns) < len(p.nodes) {
 		b.Columns = append(b.Columns[:cap(b.Columns)], make([]column.Column, len(p.nodes)-cap(b.Columns))...)
@@ -115,13 +116,15 @@ func (p *ColumnPlan) Decode(cells []byte, rows int, b *column.Batch) error {
 		}
 	}
 	reserveTexts(targets, cells, rows)
-	row, col, err := decodeRows(targets, cells, rows)
+	room := pageRoom{left: max(maxNulls, nullFactor*len(cells))}
+	row, col, err := decodeRows(targets, cells, rows, &room)
 	if err != nil {
 		return p.fault(col, row, err)
 	}
 	for i := range targets {
 		targets[i].finish()
 	}
+	b.Source = column.Source{EmptyCells: room.empty}
 	swap.Fence() // the batch may be passed to another goroutine
 	return nil
 }
@@ -144,6 +147,12 @@ const (
 	nullFactor = 16
 	nullBytes  = 4 // of a NULL without a fixed width: its offset
 )
+
+// A pageRoom bounds the memory of NULLs of a page and counts its cells without bytes.
+type pageRoom struct {
+	left  int // bytes for further NULLs
+	empty int // cells of 0 bytes, also within others, that are NULL in their columns
+}
 
 // reset prepares the column for a page of rows, in its existing memory. It takes its memory from sparse.
 func (t *target) reset(node *decodeNode, c *column.Column, rows int, sparse *int) error {
@@ -215,8 +224,8 @@ func (t *target) finish() {
 }
 
 // decodeRows decodes the cells of a page. On an error it returns the row and column of the cell.
-func decodeRows(targets []target, cells []byte, rows int) (row, col int, err error) {
-	off, room := 0, max(maxNulls, nullFactor*len(cells))
+func decodeRows(targets []target, cells []byte, rows int, room *pageRoom) (row, col int, err error) {
+	off := 0
 	for row := range rows {
 		for col := range targets {
 			if len(cells)-off < 4 {
@@ -226,7 +235,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 			off += 4
 			t := &targets[col]
 			if n < 0 {
-				if err := t.setNull(row, rows, &room); err != nil {
+				if err := t.setNull(row, rows, room); err != nil {
 					return row, col, err
 				}
 				continue
@@ -241,7 +250,8 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 				if n > 0 || !t.node.emptyIsNull {
 					return row, col, exactSize(n, int(t.width))
 				}
-				if err := t.setNull(row, rows, &room); err != nil {
+				room.empty++
+				if err := t.setNull(row, rows, room); err != nil {
 					return row, col, err
 				}
 			case t.step == step4:
@@ -251,7 +261,7 @@ func decodeRows(targets []target, cells []byte, rows int) (row, col int, err err
 			case t.step == stepText:
 				t.appendText(row, rest, n)
 			case t.step == stepNested:
-				if err := t.node.append(t.column, rest[:n], &room); err != nil {
+				if err := t.node.append(t.column, rest[:n], room); err != nil {
 					return row, col, err
 				}
 			default:
@@ -318,7 +328,7 @@ func (t *target) appendText(row int, rest []byte, n int) {
 }
 
 // setNull makes a row of the column NULL.
-func (t *target) setNull(row, rows int, room *int) error {
+func (t *target) setNull(row, rows int, room *pageRoom) error {
 	c := t.column
 	switch {
 	case t.step == stepNested:

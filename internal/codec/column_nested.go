@@ -101,8 +101,8 @@ func growValidity(c *column.Column) {
 
 // appendNull appends a row that is NULL, and takes its memory from the room of the page: a NULL takes 4 bytes of a page
 // or, as a field that is missing at the end or within another NULL, none, and as many bytes of a column as a value.
-func (n *decodeNode) appendNull(c *column.Column, room *int) error {
-	if *room -= n.null; *room < 0 {
+func (n *decodeNode) appendNull(c *column.Column, room *pageRoom) error {
+	if room.left -= n.null; room.left < 0 {
 		return fmt.Errorf("%w: NULLs of a page need more than %d MiB and %d times its bytes: reduce the page size",
 			cql.ErrRange, maxNulls>>20, nullFactor)
 	}
@@ -140,8 +140,9 @@ func (n *decodeNode) extend(c *column.Column) unsafe.Pointer {
 }
 
 // append appends a row that is not NULL. After an error the contents of c are undefined.
-func (n *decodeNode) append(c *column.Column, cell []byte, room *int) (err error) {
+func (n *decodeNode) append(c *column.Column, cell []byte, room *pageRoom) (err error) {
 	if len(cell) == 0 && n.emptyIsNull {
+		room.empty++
 		return n.appendNull(c, room)
 	}
 	switch n.field.Type.Kind {
@@ -222,7 +223,7 @@ func (n *decodeNode) appendTime(c *column.Column, cell []byte) error {
 const nanosPerDay = 24 * 3600 * 1e9
 
 // appendFields appends the fields of a tuple or UDT. Fields missing at the end are NULL.
-func (n *decodeNode) appendFields(c *column.Column, cell []byte, room *int) error {
+func (n *decodeNode) appendFields(c *column.Column, cell []byte, room *pageRoom) error {
 	for i := range n.children {
 		child, to := &n.children[i], &c.Children[i]
 		var err error
@@ -242,7 +243,7 @@ func (n *decodeNode) appendFields(c *column.Column, cell []byte, room *int) erro
 }
 
 // appendNext appends the [bytes] at the start of rest and returns the remainder.
-func (n *decodeNode) appendNext(c *column.Column, rest []byte, room *int) ([]byte, error) {
+func (n *decodeNode) appendNext(c *column.Column, rest []byte, room *pageRoom) ([]byte, error) {
 	if len(rest) < 4 {
 		return nil, fmt.Errorf("%w: %d bytes for a length", cql.ErrMissing, len(rest))
 	}
@@ -297,7 +298,7 @@ func (n *decodeNode) elementCount(cell []byte) (count int, rest []byte, err erro
 }
 
 // appendList appends a list or set: an [int] count and a [bytes] for each element.
-func (n *decodeNode) appendList(c *column.Column, cell []byte, room *int) error {
+func (n *decodeNode) appendList(c *column.Column, cell []byte, room *pageRoom) error {
 	count, rest, err := n.elementCount(cell)
 	if err != nil {
 		return err
@@ -316,7 +317,7 @@ func (n *decodeNode) appendList(c *column.Column, cell []byte, room *int) error 
 
 // appendMap appends a map: an [int] count and two [bytes] for each entry. A NULL key is an error, because keys of a
 // column are never NULL, as in Arrow.
-func (n *decodeNode) appendMap(c *column.Column, cell []byte, room *int) error {
+func (n *decodeNode) appendMap(c *column.Column, cell []byte, room *pageRoom) error {
 	count, rest, err := n.elementCount(cell)
 	if err != nil {
 		return err
@@ -341,7 +342,7 @@ func (n *decodeNode) appendMap(c *column.Column, cell []byte, room *int) error {
 
 // appendVector appends a vector as the elements of a list: without lengths if the elements have a fixed one, otherwise
 // each after an unsigned vint.
-func (n *decodeNode) appendVector(c *column.Column, cell []byte, room *int) error {
+func (n *decodeNode) appendVector(c *column.Column, cell []byte, room *pageRoom) error {
 	info := n.info.(cql.VectorType)
 	switch {
 	case info.Dimensions < 0:

@@ -88,11 +88,15 @@ func TestColumnEmptyCell(t *testing.T) {
 		var b column.Batch
 		require.NoError(t, plan.Decode(append(row, row...), 2, &b), "%v", info)
 		require.NoError(t, b.Check())
+		require.Equal(t, 2*3, b.Source.EmptyCells, "%v", info)
 		for i := range 2 {
 			require.Nil(t, b.Columns[0].Value(i), "%v", info)
 			require.Equal(t, []any{nil}, b.Columns[1].Value(i), "%v", info)
 			require.Nil(t, b.Columns[2].Children[0].Value(i), "%v", info)
 		}
+		null := []byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}
+		require.NoError(t, plan.Decode(null, 1, &b))
+		require.Zero(t, b.Source.EmptyCells, "NULL is not empty")
 		keys := NewColumnPlan([]cql.ColumnInfo{{Name: "m", TypeInfo: cql.NewMapType(info, info)}})
 		entry := []byte{0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}
 		require.ErrorIs(t, keys.Decode(entry, 1, &b), cql.ErrNull)

@@ -21,6 +21,7 @@ type summary struct {
 	Retries       uint64  `json:"retries"`
 	Bytes         uint64  `json:"bytes"`
 	Files         int     `json:"files"`
+	EmptyCells    int     `json:"empty_cells,omitempty"` // of an unload: cells of 0 bytes that files have as NULL
 	Seconds       float64 `json:"seconds"`
 	RowsPerSecond float64 `json:"rows_per_second"`
 	P50           float64 `json:"p50_ms"`

@@ -51,6 +51,7 @@ type unload struct {
 	mu      sync.Mutex // held while rows are written
 	out     output
 	written int64 // rows, earlier runs included
+	empty   int   // cells of 0 bytes that are NULL in the output
 	bytes   int64 // of this run
 	began   time.Time
 	before  int64 // rows of earlier runs
@@ -197,6 +198,10 @@ func (e *env) unload(ctx context.Context, u *unload, args []string) error {
 	if err != nil {
 		return u.fail(ctx, err)
 	}
+	if u.empty > 0 {
+		fmt.Fprintf(e.err, "warning: %s of 0 bytes written as NULL: files do not have such values, vecql copy keeps them\n",
+			counted(u.empty, "cell"))
+	}
 	if u.path == rowfile.Stdin {
 		return nil // the summary would be part of the rows
 	}
@@ -328,6 +333,7 @@ func (u *unload) page(ctx context.Context, worker int, b *column.Batch) error {
 		return &writeError{err}
 	}
 	u.written += int64(b.Rows)
+	u.empty += b.Source.EmptyCells
 	u.bytes += int64(rowfile.Size(b))
 	if u.rowsPerSecond > 0 {
 		due := u.began.Add(time.Duration(float64(u.written-u.before) / u.rowsPerSecond * float64(time.Second)))
@@ -376,7 +382,8 @@ func (u *unload) state() state {
 func (u *unload) result(elapsed time.Duration) summary {
 	rows := uint64(u.written - u.before)
 	r := summary{
-		Rows: rows, Skipped: uint64(u.before), Bytes: uint64(u.bytes), Files: u.out.files(), Seconds: elapsed.Seconds(),
+		Rows: rows, Skipped: uint64(u.before), Bytes: uint64(u.bytes), Files: u.out.files(), EmptyCells: u.empty,
+		Seconds: elapsed.Seconds(),
 	}
 	if elapsed > 0 {
 		r.RowsPerSecond = float64(rows) / elapsed.Seconds()
