@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,6 +59,9 @@ func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) 
 	if err := s.addHelpers(); err != nil {
 		return nil, err
 	}
+	if err := s.copyTestdata(); err != nil {
+		return nil, err
+	}
 	for _, module := range []string{s.api, s.compat} {
 		if err := goCommand(ctx, module, "mod", "download"); err != nil {
 			return nil, err
@@ -68,6 +73,15 @@ func (p program) suite(ctx context.Context, dir, compat string) (*suite, error) 
 		}
 	}
 	return s, nil
+}
+
+// copyTestdata copies the folder of files that the tests of the API read to the compat module.
+func (s *suite) copyTestdata() error {
+	from := filepath.Join(s.api, "testdata")
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return copyTree(filepath.Join(s.compat, "testdata"), from)
 }
 
 // require makes the compat module require what the tests of the API need, and the driver in a folder.
