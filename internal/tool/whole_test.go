@@ -32,7 +32,8 @@ import (
 
 // TestRandomTablesComeBack makes tables of random schemas with hard data, copies each, and unloads and loads it in one
 // of the formats with --times. The rows that come back have the same bytes, the same write times and the same times to
-// live, also by element. VECQL_SEED runs one seed; make whole runs 200.
+// live, also by element. VECQL_SEED runs one seed; make whole runs 200. One at a
+// time: while tables of other seeds were created, the server failed 7 of 200 times to read write times of collections.
 //
 // Seeds that have failed: 2, a column writetime(a) beside a column a; 5, NaN from a file had other bytes than the
 // server's; 36, the server does not add lists with empty elements. Before them, each table with a list: a second copy
@@ -46,10 +47,7 @@ func TestRandomTablesComeBack(t *testing.T) {
 		first, n = seed, 1
 	}
 	for seed := first; seed < first+n; seed++ {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			w.check(t, seed)
-		})
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { w.check(t, seed) })
 	}
 }
 
