@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,13 @@ func encodeFork(typ cql.Type, v reflect.Value) (content []byte, ok bool, err err
 		return b, true, nil
 	case typ == cql.TypeDecimal && t.Kind() == reflect.String:
 		content, err = encodeForkDecimal(v.String())
+		return content, true, err
+	case typ == cql.TypeDuration && t.Kind() == reflect.String:
+		d, isFork := parseForkDuration(v.String())
+		if !isFork {
+			return nil, false, nil
+		}
+		content, err = codec.Marshal(cql.NativeType(typ), d)
 		return content, true, err
 	case typ == cql.TypeDuration && t.Kind() == reflect.Int64:
 		content, err = codec.Marshal(cql.NativeType(typ), cql.Duration{
@@ -149,17 +157,15 @@ func decodeForkDecimal(cell []byte, v reflect.Value) error {
 	return nil
 }
 
-// decodeForkDuration decodes a duration of 0 as text, and one without months as nanoseconds. ok is false for others.
+// decodeForkDuration decodes a duration as text, and one without months as nanoseconds. ok is false for others.
 func decodeForkDuration(cell []byte, v reflect.Value) (ok bool, err error) {
 	var d cql.Duration
 	if err := codec.Unmarshal(cql.NativeType(cql.TypeDuration), cell, &d); err != nil {
 		return true, err
 	}
 	if v.Kind() == reflect.String {
-		if d == (cql.Duration{}) {
-			v.SetString("0s")
-		}
-		return d == (cql.Duration{}), nil
+		v.SetString(forkDurationText(d))
+		return true, nil
 	}
 	days := int64(d.Days)
 	n := days*nanosecondsOfDay + d.Nanoseconds
@@ -251,4 +257,79 @@ func (d *Dialect) decodeForkAny(info cql.TypeInfo, cell []byte, v reflect.Value)
 		v.Set(reflect.Zero(t))
 	}
 	return nil
+}
+
+// forkDurationText returns a duration as the fork writes it: years and months, weeks and days, and a time as Go writes it
+// without the units that are 0. The last unit of a pair is never 0: two weeks are 1w7d.
+func forkDurationText(d cql.Duration) string {
+	var text strings.Builder
+	if d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0 {
+		text.WriteByte('-')
+	}
+	pair := func(n uint64, of uint64, first, last string) {
+		if n == 0 {
+			return
+		}
+		if n > of {
+			fmt.Fprint(&text, (n-1)/of, first)
+		}
+		fmt.Fprint(&text, (n-1)%of+1, last)
+	}
+	pair(magnitude(int64(d.Months)), 12, "y", "mo")
+	pair(magnitude(int64(d.Days)), 7, "w", "d")
+	text.WriteString(forkClock(magnitude(d.Nanoseconds)))
+	if text.Len() == 0 {
+		return "0s"
+	}
+	return text.String()
+}
+
+// magnitude returns the absolute value of n, of the smallest integer too.
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+// forkClock returns nanoseconds as the fork writes them, "" for 0.
+func forkClock(n uint64) string {
+	const second, minute, hour = uint64(time.Second), uint64(time.Minute), uint64(time.Hour)
+	switch {
+	case n == 0:
+		return ""
+	case n < second:
+		return time.Duration(n).String()
+	}
+	text := ""
+	if n >= hour {
+		text = fmt.Sprint(n/hour, "h")
+	}
+	if n%hour >= minute {
+		text += fmt.Sprint(n%hour/minute, "m")
+	}
+	if s := n % minute; s != 0 {
+		text += strconv.FormatUint(s/second, 10)
+		if rest := s % second; rest != 0 {
+			text += strings.TrimRight(fmt.Sprintf(".%09d", rest), "0")
+		}
+		text += "s"
+	}
+	return text
+}
+
+// dateAndClock matches a duration with dates and a time with a fraction, which the driver does not parse.
+var dateAndClock = regexp.MustCompile(`^([+-]?)((?:\d+(?:y|mo|w|d))+)((?:\d+(?:h|m))*\d*\.\d+[a-zµμ]+)$`)
+
+// parseForkDuration parses a duration that the fork writes and the driver does not parse. ok is false for others.
+func parseForkDuration(text string) (d cql.Duration, ok bool) {
+	parts := dateAndClock.FindStringSubmatch(text)
+	if parts == nil {
+		return d, false
+	}
+	sign := strings.TrimPrefix(parts[1], "+")
+	d, err := cql.ParseDuration(sign + parts[2])
+	clock, clockErr := time.ParseDuration(sign + parts[3])
+	d.Nanoseconds = int64(clock)
+	return d, err == nil && clockErr == nil
 }
