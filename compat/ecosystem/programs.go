@@ -226,11 +226,25 @@ var programs = []program{
 		sum: "h1:6/G/2KHgb3QOaCbOiV77DWrN6s7xkkcWucf+3FuhkBY=", api: "scyllagocql", own: true,
 		tags: "integration unit", args: []string{"-distribution=cassandra"},
 		why: map[string]string{
-			"TestCustomPayload": noPayload, "TestWriteFailure": noFailing,
+			"TestCustomPayload": noPayload, "TestWriteFailure": noFailing, "TestInitialRetryPolicy": ownTexts,
+			"TestValidate_ProtoV5CompressorCapability": ownTexts, "TestValidate_ReadTimeout": ownTexts,
+			"TestConnectionConfig_": ownTexts, "TestHostSNIDialer_": ownTexts,
+			"TestCloudCluster":                             "its certificates are made by a script",
+			"TestMarshalMapV3Corrupt":                      noRest,
+			"TestMarshalSetListV3Corrupt":                  noRest,
+			"TestValidate_HostPortNormalization":           "hosts may have different ports, and client routes are refused",
+			"TestSchemaPermitsAnAbsentOrphanBound":         "it reads a document of the fork",
+			"TestCloneQueryAccountsForEveryField":          "it lists the private fields of a query",
+			"TestSessionEventBusReceivesSchemaChangeEvent": "SubscribeToEvents has the events of nodes, not those of the schema",
 		},
 		note: ownNote,
 	},
 }
+
+const (
+	ownTexts = "the texts of errors are those of vecql"
+	noRest   = "bytes after the last element are an error; the fork ignores them or panics"
+)
 
 const ownNote = "all declarations that use exported names"
 
