@@ -119,13 +119,7 @@ func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 	if vecql.Vet != "" && own.Vet == "" {
 		lines = append(lines, "vet:\n\n```\n"+vecql.Vet+"\n```")
 	}
-	for _, name := range slices.Sorted(maps.Keys(vecql.Failed)) {
-		if _, both := own.Failed[name]; both {
-			lines = append(lines, "`"+name+"` fails with both"+p.reason(name))
-		} else {
-			lines = append(lines, "`"+name+"` fails with vecql only"+p.reason(name))
-		}
-	}
+	lines = append(lines, p.failures(own, vecql)...)
 	for _, name := range slices.Sorted(maps.Keys(own.Failed)) {
 		if _, both := vecql.Failed[name]; !both && vecql.Build == "" {
 			lines = append(lines, "`"+name+"` fails with gocql only")
@@ -137,16 +131,68 @@ func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 	}
 }
 
-// otherOutcomes returns the tests of an API that neither fails and that only one of the drivers skips or has.
+// failures returns a line for each test that fails with vecql. A part of a test that fails alike, for the same reason, is
+// counted in the line of the test.
+func (p program) failures(own, vecql *result) (lines []string) {
+	outcome := func(name string) string {
+		if _, both := own.Failed[name]; both {
+			return "fails with both" + p.reason(name)
+		}
+		return "fails with vecql only" + p.reason(name)
+	}
+	isCounted := func(name string) bool {
+		return name != wholeTest(name) && p.reason(name) != "" && outcome(name) == outcome(wholeTest(name))
+	}
+	parts := map[string]int{} // that are counted, by the whole test
+	for name := range vecql.Failed {
+		if isCounted(name) {
+			parts[wholeTest(name)]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(vecql.Failed)) {
+		switch {
+		case isCounted(name):
+		case parts[name] > 0:
+			lines = append(lines, fmt.Sprintf("`%s`, with %d of its parts, %s", name, parts[name], outcome(name)))
+		default:
+			lines = append(lines, fmt.Sprintf("`%s` %s", name, outcome(name)))
+		}
+	}
+	return lines
+}
+
+// wholeTest returns the name, "package Test", of the test that a test is a part of.
+func wholeTest(name string) string {
+	pkg, test, _ := strings.Cut(name, " ")
+	test, _, _ = strings.Cut(test, "/")
+	return pkg + " " + test
+}
+
+// otherOutcomes returns the tests of an API that neither fails and that only one of the drivers skips or has. The names
+// of parts may have values, whose texts differ: of a test with as many passed parts that only the other has, none is
+// listed.
 func otherOutcomes(own, vecql *result) (lines []string) {
 	names := maps.Clone(own.Outcomes)
 	if names == nil {
 		return nil
 	}
 	maps.Copy(names, vecql.Outcomes)
+	renamed := map[string]int{} // passed parts that only gocql has, less those that only vecql has, by the whole test
+	isRenamed := func(name, a, b string) bool {
+		return name != wholeTest(name) && (a == "" && b == "pass" || a == "pass" && b == "")
+	}
+	for name := range names {
+		switch a, b := own.Outcomes[name], vecql.Outcomes[name]; {
+		case !isRenamed(name, a, b):
+		case b == "":
+			renamed[wholeTest(name)]++
+		default:
+			renamed[wholeTest(name)]--
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a, b := own.Outcomes[name], vecql.Outcomes[name]
-		if a != b && a != "fail" && b != "fail" {
+		if a != b && a != "fail" && b != "fail" && !(isRenamed(name, a, b) && renamed[wholeTest(name)] == 0) {
 			lines = append(lines, fmt.Sprintf("`%s`: %s with gocql, %s with vecql", name, orAbsent(a), orAbsent(b)))
 		}
 	}

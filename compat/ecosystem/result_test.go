@@ -47,3 +47,29 @@ func TestReport(t *testing.T) {
 	}
 	require.Contains(t, string(data), "| temporal | v1.32.0 | gocql | not run | not run | not run |")
 }
+
+// TestPartsOfATestAreCounted folds the parts that fail as the whole does, and no others.
+func TestPartsOfATestAreCounted(t *testing.T) {
+	p := program{why: map[string]string{"TestA": "reason", "TestB": "other"}}
+	failed := func(names ...string) *result {
+		r := result{Failed: map[string]string{}}
+		for _, name := range names {
+			r.Failed["p "+name] = ""
+		}
+		return &r
+	}
+	require.Equal(t, []string{
+		"`p TestA`, with 2 of its parts, fails with vecql only: reason",
+		"`p TestB` fails with both: other", "`p TestB/x` fails with vecql only: other",
+		"`p TestC` fails with vecql only", "`p TestC/x` fails with vecql only",
+	}, p.failures(failed("TestB"), failed("TestA", "TestA/x", "TestA/x/y", "TestB", "TestB/x", "TestC", "TestC/x")))
+}
+
+// TestRenamedPartsAreNoDifference has parts whose names have values that the drivers write in their own way.
+func TestRenamedPartsAreNoDifference(t *testing.T) {
+	own := &result{Outcomes: map[string]string{"p TestA/{1 2}": "pass", "p TestB/x": "pass", "p TestC": "skip", "p TestD": "fail"}}
+	vecql := &result{Outcomes: map[string]string{"p TestA/1mo2d": "pass", "p TestC": "pass", "p TestD": "pass"}}
+	require.Equal(t, []string{
+		"`p TestB/x`: pass with gocql, absent with vecql", "`p TestC`: skip with gocql, pass with vecql",
+	}, otherOutcomes(own, vecql))
+}
