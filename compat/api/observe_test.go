@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gocql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql"
+)
+
+// seen is an observer of a module whose HostInfo is a text. It records what it observes.
+type seen struct {
+	connects []ObservedConnect[string]
+	frames   []ObservedFrameHeader[string]
+	streams  []string
+	none     bool // no stream is observed
+}
+
+func (s *seen) ObserveConnect(o ObservedConnect[string]) { s.connects = append(s.connects, o) }
+
+func (s *seen) ObserveFrameHeader(_ context.Context, o ObservedFrameHeader[string]) {
+	s.frames = append(s.frames, o)
+}
+
+func (s *seen) StreamContext(context.Context) StreamObserverContext[string] {
+	if s.none {
+		return nil
+	}
+	return s
+}
+
+func (s *seen) StreamStarted(o ObservedStream[string]) {
+	s.streams = append(s.streams, "started "+o.Host)
+}
+func (s *seen) StreamAbandoned(o ObservedStream[string]) {
+	s.streams = append(s.streams, "abandoned "+o.Host)
+}
+func (s *seen) StreamFinished(o ObservedStream[string]) {
+	s.streams = append(s.streams, "finished "+o.Host)
+}
+
+func TestSessionWithoutObserversHasNone(t *testing.T) {
+	var c vecql.ClusterConfig
+	Observers[string]{}.Configure(&c)
+	require.Nil(t, c.ConnectObserver)
+	require.Nil(t, c.FrameHeaderObserver)
+	require.Nil(t, c.StreamObserver)
+}
+
+func TestObserversOfTheProgramSeeAllFields(t *testing.T) {
+	s := &seen{}
+	node := new(vecql.HostInfo)
+	start, end, failure := time.Unix(1, 0), time.Unix(2, 0), errors.New("refused")
+	var c vecql.ClusterConfig
+	Observers[string]{
+		HostOf:  func(of *vecql.HostInfo) string { return fmt.Sprint(of == node) },
+		Plain:   func(err error) error { return fmt.Errorf("plain: %w", err) },
+		Connect: s, Frame: s, Stream: s,
+	}.Configure(&c)
+	c.ConnectObserver.ObserveConnect(vecql.ObservedConnect{Host: node, Start: start, End: end, Err: failure})
+	require.Equal(t, []ObservedConnect[string]{{"true", start, end, fmt.Errorf("plain: %w", failure)}}, s.connects)
+	c.FrameHeaderObserver.ObserveFrameHeader(t.Context(), vecql.ObservedFrameHeader{
+		Version: 4, Flags: 1, Stream: 2, Opcode: 8, Length: 3, Start: start, End: end, Host: node,
+	})
+	require.Equal(t, []ObservedFrameHeader[string]{{0x84, 1, 2, 8, 3, start, end, "true"}}, s.frames)
+	stream, of := c.StreamObserver.StreamContext(t.Context()), vecql.ObservedStream{Host: node}
+	stream.StreamStarted(of)
+	stream.StreamAbandoned(of)
+	stream.StreamFinished(of)
+	require.Equal(t, []string{"started true", "abandoned true", "finished true"}, s.streams)
+	s.none = true
+	require.Nil(t, c.StreamObserver.StreamContext(t.Context()))
+}
