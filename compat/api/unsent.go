@@ -161,10 +161,13 @@ func (s *SessionV1[R, C, H, I]) unsent(ctx context.Context, on *vecql.Session, u
 	stmt string, request any, observe func(UnsentAttempt),
 ) {
 	u.Next = s.next(ctx, on, request, vecql.RouteInfo{Statement: stmt, Keyspace: s.Keyspace, Idempotent: u.Idempotent})
-	if r != nil && r.observer != nil {
-		u.Observe = observe
-	} else {
+	switch {
+	case r == nil:
 		u.Observe = func(UnsentAttempt) { m.Count(1, 0) }
+	case r.observer != nil:
+		u.Observe = observe
+	default: // the retry policy's execution counts the attempts too
+		u.Observe = func(a UnsentAttempt) { r.Count(a.Attempt + 1) }
 	}
 	if r != nil && r.policy != nil {
 		u.Decide = r.policy.Decide

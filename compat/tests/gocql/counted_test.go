@@ -157,6 +157,21 @@ func TestFailedPrepareIsAnAttempt(t *testing.T) {
 	}
 }
 
+// TestAttemptsThatWereNotSentAreCountedOnce, with an observer and without one.
+func TestAttemptsThatWereNotSentAreCountedOnce(t *testing.T) {
+	s := newSession(t, newCluster(t, cqltest.Config{}))
+	for _, o := range []gocql.QueryObserver{nil, &observer{}} {
+		p := &countingPolicy{}
+		q := s.Query("INSERT INTO items (id) VALUES (?)", "no number").RetryPolicy(p)
+		if o != nil {
+			q.Observer(o)
+		}
+		if err := q.Exec(); err == nil || q.Attempts() != 3 || !slices.Equal(p.attempts, []int{1, 2, 3}) {
+			t.Error(o != nil, err, q.Attempts(), p.attempts)
+		}
+	}
+}
+
 // TestSettingsOfASession apply to the queries made after them.
 func TestSettingsOfASession(t *testing.T) {
 	s := newSession(t, newCluster(t, cqltest.Config{}))
