@@ -26,19 +26,6 @@ type bound struct {
 // MarshalCQL implements cql.Marshaler.
 func (b bound) MarshalCQL(info cql.TypeInfo) ([]byte, error) { return b.d.Marshal(info, b.value) }
 
-// AppendCell implements codec.Appender. The CQL type is known now, so that most values are encoded into the request by
-// the driver.
-func (b bound) AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error) {
-	if b.d.sameCell(info, b.value) {
-		return codec.AppendCell(dst, info, b.value)
-	}
-	content, err := b.d.Marshal(info, b.value)
-	if err != nil {
-		return dst, err
-	}
-	return codec.AppendContent(dst, content)
-}
-
 // Same implements codec.ForeignDialect.
 func (d *Dialect) Same(info cql.TypeInfo, v any) bool { return d.bindsAlike(v) || d.sameCell(info, v) }
 
@@ -62,6 +49,8 @@ func (d *Dialect) sameCell(info cql.TypeInfo, v any) bool {
 		if native && isTextType(cql.Type(typ)) {
 			return len(v) > 0
 		}
+	case cql.UUID:
+		return native && d.nativeAlike(cql.Type(typ), reflect.TypeFor[cql.UUID]())
 	}
 	t := reflect.TypeOf(v)
 	return d.encodesAlike(info, t) && !codec.HasOwnCodec(t)
@@ -119,16 +108,20 @@ func (v *Values) Bind() []any {
 // bindsAlike reports whether the driver and the API encode v equally, for each CQL type to which the API converts v.
 func (d *Dialect) bindsAlike(v any) bool {
 	switch v := v.(type) {
-	case nil, bool, int, int8, int16, float32, float64, cql.UUID, cql.Duration, cql.Unset, [16]byte,
-		[]string, []bool, []int, []int32, []float32, []float64, []cql.UUID, map[string]string, map[string]int,
-		map[string]int64, map[string]bool, map[string]float64:
+	case nil, bool, int, int8, int16, float32, float64, cql.Duration, cql.Unset, []bool, []int, []float32, []float64:
 		return true
 	case string:
-		return v != "" && !(d.fork && isForkDecimal(v)) // the empty text of an inet or a date: see encodeNative
+		return d.textAlike(v)
+	case []string:
+		return !slices.ContainsFunc(v, func(s string) bool { return !d.textAlike(s) })
 	case []byte:
 		return !d.fork || len(v) != 0 && len(v) != net.IPv4len && len(v) != net.IPv6len // addresses: see encodeFork
+	case cql.UUID, [16]byte, []cql.UUID:
+		return !d.fork // addresses
 	case []int64:
-		return !slices.ContainsFunc(v, func(n int64) bool { return n < 0 })
+		return !slices.ContainsFunc(v, func(n int64) bool { return !d.longAlike(n) })
+	case []int32:
+		return !d.fork // days of dates
 	case int64:
 		return d.longAlike(v)
 	case int32:
@@ -164,6 +157,10 @@ func (d *Dialect) bindsAlike(v any) bool {
 	}
 	return codec.HasRole(reflect.TypeOf(v), codec.RoleMarshaler)
 }
+
+// textAlike reports whether the driver encodes text as the API does: not the empty text of an inet or a date, in the
+// fork of any type but text, and not a decimal of the fork.
+func (d *Dialect) textAlike(text string) bool { return text != "" && !(d.fork && isForkDecimal(text)) }
 
 // longAlike reports whether the driver encodes n as the API does: not in a date unless n is a midnight, because the
 // driver refuses a time of day (encodeDate), and not in a duration of the fork (encodeFork).

@@ -30,10 +30,34 @@ func boundValues(n int64, text []byte) []any {
 		[][]byte{text},
 		[]time.Time{at},
 		cql.NamedValue("n", n), myText(s),
+		cql.UUID{byte(n)},
+		[16]byte{byte(n)},
 	}
 }
 
 func ref[T any](v T) *T { return &v }
+
+// boundContainers returns the slices and maps that Bind leaves to the driver, with one element or two.
+func boundContainers(n int64, text []byte) []any {
+	s := string(text)
+	return []any{
+		[]string{s},
+		[]string{"1", s},
+		[]bool{n < 0},
+		[]int{int(n)},
+		[]int32{int32(n)},
+		[]int64{n},
+		[]float32{float32(n)},
+		[]float64{float64(n)},
+		[]cql.UUID{{byte(n)}},
+		map[string]string{s: "1"},
+		map[string]string{"1": s},
+		map[string]int{s: int(n)},
+		map[string]int64{"1": n},
+		map[string]bool{s: n < 0},
+		map[string]float64{s: float64(n)},
+	}
+}
 
 // checkSame requires that the driver encodes v as the dialect does if the dialect leaves v to the driver. The driver
 // may encode what the dialect refuses.
@@ -51,7 +75,7 @@ func checkSame(t *testing.T, d *Dialect, info cql.TypeInfo, v any) {
 		return // not a time of day
 	}
 	if err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("%T %v in %v: %x, %v, dialect: %x", v, v, info, got, err, want)
+		t.Errorf("%T %v in %v: %x, %v, dialect: %x", v, v, info, got, err, want)
 	}
 }
 
@@ -66,6 +90,23 @@ func TestSame(t *testing.T) {
 				text := []byte("0123456789abcdef")[:i]
 				for _, v := range boundValues(n, text) {
 					checkSame(t, d, typeOf(t, typ), v)
+				}
+			}
+		}
+	}
+}
+
+// TestSameInContainers has each native type as the type of elements, keys and values.
+func TestSameInContainers(t *testing.T) {
+	texts := []string{"", "7", "x", "1;2", "10.0.0.1", "2020-01-02"}
+	for _, native := range scanTypes[:21] {
+		for _, text := range []string{"list<" + native + ">", "set<" + native + ">", "map<text, " + native + ">", "map<" + native + ", text>", "map<" + native + ", " + native + ">"} {
+			info := typeOf(t, text)
+			for i, n := range []int64{0, 1, -1, 86_400_000, 1 << 40, math.MinInt64} {
+				for _, v := range boundContainers(n, []byte(texts[i])) {
+					for _, d := range scanDialects {
+						checkSame(t, d, info, v)
+					}
 				}
 			}
 		}

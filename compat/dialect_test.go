@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"net"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,9 @@ func TestMarshalMeanings(t *testing.T) {
 		{"date", "", ""},
 		{"date", time.UnixMilli(-1), "80000000"},
 		{"date", int64(math.MaxInt64), "error"},
+		{"date", int64(millisecondsOfDay - 1), "80000000"},
+		{"date", int64(millisecondsOfDay), "80000001"},
+		{"date", int64(millisecondsOfDay + 1), "80000001"},
 		{"time", int64(-1), "ffffffffffffffff"},
 		{"bigint", uint64(math.MaxUint64), "ffffffffffffffff"},
 		{"bigint", myInt(math.MaxUint64), "ffffffffffffffff"},
@@ -61,6 +65,11 @@ func TestMarshalMeanings(t *testing.T) {
 		{"set<int>", map[int]struct{}(nil), "00000000"},
 		{"map<text, blob>", map[string][]byte{"k": nil}, "00000001" + "000000016b" + "ffffffff"},
 		{"map<text, blob>", map[string][]byte(nil), "NULL"},
+		{"map<text, int>", map[string]any{"k": "x"}, "error"},
+		{"map<int, text>", map[any]string{"x": "v"}, "error"},
+		{"list<int>", []any{"x"}, "error"},
+		{"set<int>", map[any]struct{}{"x": {}}, "error"},
+		{"set<int>", map[int]struct{ N int }{1: {}}, "error"},
 		{"vector<timestamp, 1>", []time.Duration{1e6}, "00000000000f4240"},
 		{"vector<int, 1>", []*int{nil}, "error"},
 		{"int", cql.UnsetValue, "NULL"},
@@ -98,8 +107,13 @@ func TestMarshalMeanings(t *testing.T) {
 // check requires the encoding of value in V1, marshaled and bound to a statement.
 func check(t *testing.T, info cql.TypeInfo, value any, want string) {
 	t.Helper()
+	checkIn(t, V1, info, value, want)
+}
+
+func checkIn(t *testing.T, d *Dialect, info cql.TypeInfo, value any, want string) {
+	t.Helper()
 	values := []any{1, value, cql.NamedValue("n", value)}
-	bound, foreign := codec.ValuesOf(V1.Bind(values))
+	bound, foreign := codec.ValuesOf(d.Bind(values))
 	encode := func(v any) ([]byte, error) { // as the driver does
 		if foreign != nil && !foreign.Dialect.Same(info, v) {
 			return foreign.Dialect.Marshal(info, v)
@@ -107,12 +121,12 @@ func check(t *testing.T, info cql.TypeInfo, value any, want string) {
 		return codec.Marshal(info, v)
 	}
 	for _, marshal := range []func() ([]byte, error){
-		func() ([]byte, error) { return V1.Marshal(info, value) },
+		func() ([]byte, error) { return d.Marshal(info, value) },
 		func() ([]byte, error) { return encode(bound[1]) },
 		func() ([]byte, error) { return encode(bound[2].(cql.Named).Value) },
 	} {
 		if value == any(cql.UnsetValue) && want != "error" {
-			marshal = func() ([]byte, error) { return V1.Marshal(info, value) } // Bind leaves it to the driver
+			marshal = func() ([]byte, error) { return d.Marshal(info, value) } // Bind leaves it to the driver
 		}
 		got, err := marshal()
 		var e *cql.MarshalError
@@ -136,8 +150,7 @@ func TestBindAllocatesNothing(t *testing.T) {
 		cql.UUID{},
 		nil, cql.UnsetValue,
 		[]float32{1},
-		[]string{""},
-		map[string]string{},
+		[]string{"x"},
 		&text, &n, uint8(5),
 		net.IP{1, 2, 3, 4},
 		cql.NamedValue("a", 1), (*string)(nil),
@@ -238,11 +251,21 @@ func TestUnmarshalMeanings(t *testing.T) {
 		{"list<int>", "00000001" + "0000000400000001", [1]uint8{}, [1]uint8{1}},
 		{"list<int>", "00000001" + "0000000400000001", [2]uint8{}, nil},
 		{"list<int>", "00000009" + "0000000400000001", []uint8{}, nil},
+		{"list<int>", "7fffffff" + "0000000400000001", []uint8{}, nil},
+		{"list<int>", "ffffffff", []uint8{}, nil},
+		{"list<int>", "000000", []uint8{}, nil},
 		{"list<int>", "00000001" + "0000000900000001", []uint8{}, nil},
 		{"map<text, int>", "00000001" + "000000016b" + "ffffffff", map[string]uint8{}, map[string]uint8{"k": 0}},
+		{"map<text, int>", "00000002" + "000000016a" + "0000000400000001" + "000000016b" + "0000000400000002", map[string]uint8{}, map[string]uint8{"j": 1, "k": 2}},
 		{"map<text, int>", "00000001" + "000000016b", map[string]uint8{}, nil},
+		{"map<text, int>", "00000001" + "000000016b" + "0000000900000001", map[string]uint8{}, nil},
+		{"map<text, int>", "00000001" + "000000096b" + "0000000400000001", map[string]uint8{}, nil},
+		{"map<text, int>", "00000001" + "000000016b" + "0000000400000100", map[string]uint8{}, nil},
+		{"map<text, int>", "7fffffff" + "000000016b" + "0000000400000001", map[string]uint8{}, nil},
 		{"vector<int, 2>", "ffffffff" + "00000001", []uint32{}, []uint32{math.MaxUint32, 1}},
 		{"vector<int, 2>", "ffffffff" + "00000001", [2]uint32{}, [2]uint32{math.MaxUint32, 1}},
+		{"vector<int, 2>", "ffffffff" + "000001", []uint32{}, nil},
+		{"vector<int, 2>", "ffffffff" + "00000001", [3]uint32{}, nil},
 		{"text", "61", 1, nil},
 	} {
 		unmarshals(t, V1, typeOf(t, row.cql), row.cell, row.dest, row.want)
@@ -256,12 +279,21 @@ func TestUnmarshalMeanings(t *testing.T) {
 	unmarshals(t, V1, tuple, "0000000161", struct{ A, B *string }{}, struct{ A, B *string }{A: pointerTo("a")})
 	unmarshals(t, V1, tuple, "0000000161", struct{ a, b string }{}, nil)
 	unmarshals(t, V1, tuple, "0000000961", [2]string{}, nil)
+	unmarshals(t, V1, tuple, "0000000161", 5, nil)
+	noGoType := typeOf(t, "tuple<frozen<map<frozen<list<int>>, int>>>").(cql.TupleTypeInfo)
+	unmarshals(t, V1, noGoType, "ffffffff", []any(nil), []any{nil})
+	unmarshals(t, V1, noGoType, "0000000400000000", []any(nil), nil)
 	unmarshals(t, V1, person, "0000000161"+"ffffffff", map[string]any(nil), map[string]any{"name": "a", "age": 0})
 	unmarshals(t, V1, person, "0000000161", map[string]any(nil), map[string]any{"name": "a"})
 	unmarshals(t, V1, person, "0000000161", own{Age: &one}, own{"a", &one})
 	unmarshals(t, V1, person, "0000000161"+"ffffffff"+"0000000178", own{Age: &one}, own{"a", nil})
 	unmarshals(t, V1, person, "NULL", own{Age: &one}, own{})
 	unmarshals(t, V1, person, "00000009", own{}, nil)
+	unmarshals(t, V1, person, "0000000161", struct{ name string }{}, nil)
+	unmarshals(t, V1, person, "NULL", map[string]any{"name": "old"}, map[string]any(nil))
+	unmarshals(t, V1, person, "", map[string]any{"name": "old"}, map[string]any{})
+	unmarshals(t, V1, person, "0000000961", map[string]any{}, nil)
+	unmarshals(t, V1, cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "m", Type: noGoType.Elems[0]}}}, "ffffffff", map[string]any{}, nil)
 	unmarshals(t, V2, cql.NativeType(cql.TypeInet), "0a000001", any(nil), net.IP{10, 0, 0, 1})
 
 	var a string
@@ -353,20 +385,18 @@ func TestForkMeanings(t *testing.T) {
 		{"inet", net.IP{}, ""},
 		{"uuid", []byte{}, ""},
 		{"uuid", []byte(nil), "NULL"},
+		{"timeuuid", []byte{}, ""},
+		{"timeuuid", []byte(nil), "NULL"},
+		{"inet", []byte{}, ""},
+		{"inet", []byte(nil), "NULL"},
+		{"decimal", "0;" + strings.Repeat("0", 200) + "1", "00000000" + "01"},
 		{"decimal", "2;-1", "00000002ff"},
 		{"decimal", "2", "error"},
 		{"duration", 30 * time.Hour, "00" + "02" + "fc274a48a78000"},
+		{"duration", int64(24 * time.Hour), "00" + "02" + "00"},
 		{"list<int>", []string{"", "1"}, "00000002" + "ffffffff" + "0000000400000001"},
 	} {
-		got, err := Fork.Marshal(typeOf(t, row.cql), row.value)
-		switch {
-		case err != nil:
-			require.Equal(t, row.want, "error", "%v %T: %v", row.cql, row.value, err)
-		case got == nil:
-			require.Equal(t, row.want, "NULL", "%v %T", row.cql, row.value)
-		default:
-			require.Equal(t, row.want, hex.EncodeToString(got), "%v %T", row.cql, row.value)
-		}
+		checkIn(t, Fork, typeOf(t, row.cql), row.value, row.want)
 	}
 	first := time.Unix(-185542587187200, 0).UTC()
 	for _, row := range []struct {
@@ -377,6 +407,8 @@ func TestForkMeanings(t *testing.T) {
 		{"int", "", "x", "0"},
 		{"varint", "ff", uint8(0), uint8(255)},
 		{"varint", "ffff", uint8(0), nil},
+		{"varint", "ffff", uint16(0), uint16(math.MaxUint16)},
+		{"int", "0001", uint32(0), nil},
 		{"blob", "", []byte(nil), []byte{}},
 		{"date", "NULL", time.Now(), first},
 		{"date", "NULL", "x", ""},
@@ -390,6 +422,7 @@ func TestForkMeanings(t *testing.T) {
 		{"inet", "01020304", []byte(nil), []byte{1, 2, 3, 4}},
 		{"inet", "01020304", [16]byte{}, [16]byte{1, 2, 3, 4}},
 		{"uuid", "", "x", cql.UUID{}.String()},
+		{"uuid", "000102030405060708090a0b0c0d0e0f", "x", "00010203-0405-0607-0809-0a0b0c0d0e0f"},
 		{"uuid", "", []byte(nil), []byte{}},
 		{"decimal", "00000002ff", "", "2;-1"},
 		{"decimal", "", "", "0;0"},

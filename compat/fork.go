@@ -86,7 +86,7 @@ func encodeForkDecimal(text string) ([]byte, error) {
 }
 
 // isForkDecimal reports whether text may be a decimal of the fork.
-func isForkDecimal(text string) bool { return len(text) < 100 && strings.Contains(text, ";") }
+func isForkDecimal(text string) bool { return strings.Contains(text, ";") }
 
 // bytesOf returns v, a slice or an array of bytes, as a []byte.
 func bytesOf(v reflect.Value) reflect.Value {
