@@ -78,7 +78,7 @@ func plainValue(v reflect.Value) any {
 		return v.String()
 	case v.Kind() == reflect.Bool:
 		return v.Bool()
-	case v.CanInt() && t != reflect.TypeFor[time.Duration]():
+	case v.CanInt():
 		return v.Int()
 	case v.CanUint():
 		return v.Uint()

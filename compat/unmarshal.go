@@ -169,7 +169,7 @@ func (d *Dialect) decodesAlike(info cql.TypeInfo, t reflect.Type) bool {
 
 // decodesElementsAlike is decodesAlike for the elements of collections, whose types must not have methods of their own.
 func (d *Dialect) decodesElementsAlike(info cql.TypeInfo, t reflect.Type) bool {
-	return d.decodesAlike(info, t) && (isUUID(t) || t == timeType || !codec.HasOwnCodec(t))
+	return d.decodesAlike(info, t) && (isUUID(t) || !codec.HasOwnCodec(t))
 }
 
 // decodeNative decodes the cells that gocql decodes in another way than the driver; the driver decodes the others. NULL
@@ -227,10 +227,8 @@ func decodeInet(cell []byte, v reflect.Value) error {
 
 // shortAddress returns the 4 bytes of an IPv4 address that has 16, else the cell.
 func shortAddress(cell []byte) []byte {
-	if len(cell) == net.IPv6len {
-		if four := net.IP(cell).To4(); four != nil {
-			return four
-		}
+	if four := net.IP(cell).To4(); four != nil {
+		return four
 	}
 	return cell
 }
