@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/cql"
 )
 
@@ -74,6 +76,81 @@ func TestBlobsInMaps(t *testing.T) {
 	}
 }
 
+// TestBlobOfTheProgramInAMapStaysNil: it is no new variable.
+func TestBlobOfTheProgramInAMapStaysNil(t *testing.T) {
+	s := newSession(t, wideSchema)
+	require.NoError(t, s.Query(`INSERT INTO ks.t (id, b) VALUES (1, 0x)`).ExecContext(t.Context()))
+	var mine []byte
+	m := map[string]any{"b": &mine}
+	require.True(t, query(t, s, V2, `SELECT b FROM ks.t WHERE id = 1`).MapScan(m))
+	require.Nil(t, mine)
+	require.Equal(t, map[string]any{"b": []byte(nil)}, m)
+}
+
+// TestErrorOfADestinationEndsTheRows, whichever method reads them. A Scanner goes on.
+func TestErrorOfADestinationEndsTheRows(t *testing.T) {
+	s := newSession(t, `CREATE TABLE ks.many (id int, n int, PRIMARY KEY (id, n))`)
+	for n := range 3 {
+		require.NoError(t, query(t, s, V1, `INSERT INTO ks.many (id, n) VALUES (1, ?)`, n).Close())
+	}
+	n, wrong := 0, false
+	rows := query(t, s, V1, `SELECT n FROM ks.many`)
+	require.False(t, rows.Scan(&n, &n))
+	require.False(t, rows.Scan(&n))
+	require.EqualError(t, rows.Close(), "gocql: not enough columns to scan into: have 2 want 1")
+	rows = query(t, s, V1, `SELECT n FROM ks.many`)
+	require.False(t, rows.MapScan(map[string]any{"n": &wrong}))
+	require.False(t, rows.MapScan(map[string]any{}))
+	var e *cql.UnmarshalError
+	_, err := rows.RowData()
+	require.ErrorAs(t, err, &e)
+	require.ErrorAs(t, rows.Close(), &e)
+
+	scanner := query(t, s, V1, `SELECT n FROM ks.many`).Scanner()
+	require.True(t, scanner.Next())
+	require.ErrorAs(t, scanner.Scan(&wrong), &e)
+	require.True(t, scanner.Next())
+	require.NoError(t, scanner.Scan(&n))
+	require.ErrorContains(t, scanner.Scan(&n), "call Next first", "once for each row")
+	require.NoError(t, scanner.Err())
+}
+
+func TestErrorOfARequestIsThatOfItsRows(t *testing.T) {
+	s := newSession(t, wideSchema)
+	rows := func() *Rows { return query(t, s, V1, `SELECT nothing FROM ks.t`) }
+	require.False(t, rows().Scan(new(int)))
+	require.False(t, rows().Scan())
+	require.False(t, rows().MapScan(map[string]any{}))
+	require.False(t, rows().Scanner().Next())
+	_, rowData := rows().RowData()
+	all, sliceMap := rows().SliceMap()
+	require.Nil(t, all)
+	for _, err := range []error{rows().Close(), rows().Scanner().Err(), rowData, sliceMap} {
+		require.IsType(t, &vecql.ServerError{}, err)
+	}
+	done := query(t, s, V1, `INSERT INTO ks.t (id) VALUES (1)`)
+	require.False(t, done.Scan())
+	require.False(t, done.MapScan(map[string]any{}))
+	require.NoError(t, done.Close())
+}
+
+func TestRowDataOfATypeWithoutGoTypeIsAnInterface(t *testing.T) {
+	s := newSession(t, `CREATE TABLE ks.odd (id int PRIMARY KEY, m map<frozen<list<int>>, int>)`)
+	data, err := query(t, s, V1, `SELECT id, m FROM ks.odd`).RowData()
+	require.NoError(t, err)
+	require.Equal(t, RowData{Columns: []string{"id", "m"}, Values: []any{new(int), new(any)}}, data)
+}
+
+// TestAppliedStatementHasNoOtherColumns: the destinations of ScanCAS are not used.
+func TestAppliedStatementHasNoOtherColumns(t *testing.T) {
+	s := newSession(t, wideSchema)
+	i := 7
+	applied, err := query(t, s, V1, `INSERT INTO ks.t (id, i) VALUES (1, 5) IF NOT EXISTS`).ScanCAS(&i)
+	require.NoError(t, err)
+	require.True(t, applied)
+	require.Equal(t, 7, i)
+}
+
 func TestErrorOfScanCASIsReturned(t *testing.T) {
 	s := newSession(t, wideSchema)
 	require.NoError(t, query(t, s, V1, `INSERT INTO ks.t (id, i) VALUES (1, 5)`).Close())
@@ -134,15 +211,57 @@ func TestFailedDecodingLeavesSlices(t *testing.T) {
 	cell := "\x00\x00\x00\x02" + "\x00\x00\x00\x04\x00\x00\x00\x01" + "\x00\x00\x00\x04\x00\x00\x01\x00"
 	require.ErrorContains(t, V1.Unmarshal(typeOf(t, "list<int>"), []byte(cell), &list), "element 1")
 	require.Equal(t, []uint8{7}, list)
+	require.ErrorContains(t, V1.Unmarshal(typeOf(t, "vector<int, 2>"), []byte("\x00\x00\x00\x01\x00\x00\x01\x00"), &list), "element 1")
+	require.Equal(t, []uint8{7}, list)
+}
+
+// TestFieldsThatCannotBeSetAreErrors: fields without a capital, and those of a nil pointer.
+func TestFieldsThatCannotBeSetAreErrors(t *testing.T) {
+	type Inner struct{ Name string }
+	udt := cql.UDTTypeInfo{Elements: []cql.UDTField{{Name: "Name", Type: cql.NativeType(cql.TypeVarchar)}}}
+	cell := []byte("\x00\x00\x00\x01a")
+	with := struct{ *Inner }{&Inner{}}
+	require.NoError(t, V1.Unmarshal(udt, cell, &with))
+	require.Equal(t, "a", with.Name)
+	err := V1.Unmarshal(udt, cell, &struct{ *Inner }{})
+	require.ErrorIs(t, err, cql.ErrConversion)
+	require.ErrorContains(t, err, "nil pointer")
+	err = V1.Unmarshal(person, cell, &struct{ name string }{})
+	require.ErrorIs(t, err, cql.ErrConversion)
+	require.ErrorContains(t, err, "unexported")
+	check(t, udt, struct{ *Inner }{}, "ffffffff")
+	check(t, udt, with, "0000000161")
 }
 
 func TestTypesWithoutGoType(t *testing.T) {
 	for _, text := range []string{
 		"map<frozen<list<int>>, int>", "list<frozen<map<frozen<list<int>>, int>>>", "map<text, frozen<map<frozen<list<int>>, int>>>",
-		"vector<frozen<map<frozen<list<int>>, int>>, 2>",
+		"vector<frozen<map<frozen<list<int>>, int>>, 2>", "map<frozen<map<frozen<list<int>>, int>>, int>",
+		"map<frozen<vector<float, 2>>, int>",
 	} {
 		require.Nil(t, V2.GoType(typeOf(t, text)), text)
 		require.Nil(t, V2.Zero(typeOf(t, text)), text)
+	}
+}
+
+// TestDurationsOfTheFork are nanoseconds of days of 24 hours, which may be a day more than the days say.
+func TestDurationsOfTheFork(t *testing.T) {
+	info := typeOf(t, "duration")
+	for _, row := range []struct {
+		value cql.Duration
+		want  any // nil means an error
+	}{
+		{cql.Duration{Days: 1, Nanoseconds: int64(24 * time.Hour)}, 48 * time.Hour},
+		{cql.Duration{Days: 1, Nanoseconds: int64(48*time.Hour) - 1}, 72*time.Hour - 1},
+		{cql.Duration{Days: 1, Nanoseconds: int64(48 * time.Hour)}, nil},
+		{cql.Duration{Nanoseconds: int64(48 * time.Hour)}, 48 * time.Hour},
+		{cql.Duration{Days: 106751}, 106751 * 24 * time.Hour},
+		{cql.Duration{Days: 106752}, nil},
+		{cql.Duration{Months: 1}, nil},
+	} {
+		cell, err := Fork.Marshal(info, row.value)
+		require.NoError(t, err)
+		unmarshals(t, Fork, info, hex.EncodeToString(cell), time.Duration(1), row.want)
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +59,23 @@ func TestErrorOfOthers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.True(t, Error(s.Query("SELECT id FROM ks.t").ExecContext(ctx)) == context.Canceled)
+}
+
+// TestErrorOfALostConnectionIsThatOfItsSocket, unless it is a timeout, which the driver itself has set.
+func TestErrorOfALostConnectionIsThatOfItsSocket(t *testing.T) {
+	reset := &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}
+	late := &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+	lost := func(cause error) error { return fmt.Errorf("%w: %w", vecql.ErrConnectionClosed, cause) }
+	for _, row := range []struct{ err, want error }{
+		{lost(reset), reset},
+		{lost(late), vecql.ErrConnectionClosed},
+		{lost(io.EOF), io.EOF},
+		{lost(fmt.Errorf("%w: %w", late, io.EOF)), io.EOF},
+		{lost(errors.New("closed by the program")), vecql.ErrConnectionClosed},
+		{fmt.Errorf("%w: %w", vecql.ErrNoConnections, reset), vecql.ErrNoConnections},
+	} {
+		require.True(t, Error(row.err) == row.want, "%v", row.err)
+		require.True(t, Error(failed(row.err)) == row.want, "%v", row.err)
+	}
+	require.True(t, Error(io.EOF) == io.EOF)
 }

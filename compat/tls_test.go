@@ -5,7 +5,9 @@ package compat
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -58,7 +60,22 @@ func TestTLSOptions(t *testing.T) {
 	require.True(t, mine.InsecureSkipVerify, "unchanged")
 	require.Nil(t, mine.RootCAs)
 
-	for _, options := range []TLSOptions{{CaPath: bad}, {CaPath: dir + "/none"}, {CertPath: bad, KeyPath: bad}, {KeyPath: bad}} {
+	secret, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	require.NoError(t, err)
+	key := write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	mine.Certificates = make([]tls.Certificate, 1, 2)
+	config, err = TLSOptions{Config: mine, CertPath: ca, KeyPath: key}.TLSConfig()
+	require.NoError(t, err)
+	require.Len(t, config.Certificates, 2)
+	require.Equal(t, [][]byte{server.Certificate().Raw}, config.Certificates[1].Certificate)
+	require.Empty(t, mine.Certificates[:2][1].Certificate, "unchanged")
+	mine.RootCAs = x509.NewCertPool()
+	config, err = TLSOptions{Config: mine, CaPath: ca}.TLSConfig()
+	require.NoError(t, err)
+	require.False(t, config.RootCAs.Equal(mine.RootCAs))
+	require.True(t, mine.RootCAs.Equal(x509.NewCertPool()), "unchanged")
+
+	for _, options := range []TLSOptions{{CaPath: bad}, {CaPath: dir + "/none"}, {CertPath: bad, KeyPath: bad}, {KeyPath: bad}, {CertPath: ca}} {
 		_, err := options.TLSConfig()
 		require.Error(t, err)
 	}
@@ -73,6 +90,48 @@ func TestLogger(t *testing.T) {
 	log.Info("one", "a", 1)
 	log.With("b", 2).WithGroup("g").With("c", 3).WithGroup("").Warn("two", "d", slog.GroupValue(slog.Int("e", 4)), slog.Attr{})
 	require.Equal(t, []string{"INFO one a=1", "WARN two b=2 g.c=3 g.d.e=4"}, lines)
+}
+
+// version has a value that is only asked for when it is logged.
+type version struct{ major, minor int }
+
+func (v version) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("major", v.major), slog.Int("minor", v.minor))
+}
+
+// TestLoggersOfOneLoggerAreIndependent: the attributes of one are not those of another.
+func TestLoggersOfOneLoggerAreIndependent(t *testing.T) {
+	var line string
+	log := Logger(slog.LevelInfo, func(_ slog.Level, message string, attrs []slog.Attr) { line = LogText(message, attrs) })
+	parent := log.With("a", 1, "b", 2, "c", 3)
+	one, two := parent.With("one", 1), parent.With("two", 2)
+	one.Info("m", "d", 4)
+	require.Equal(t, "m a=1 b=2 c=3 one=1 d=4", line)
+	two.Info("m")
+	require.Equal(t, "m a=1 b=2 c=3 two=2", line)
+	parent.Info("m", "v", version{4, 1})
+	require.Equal(t, "m a=1 b=2 c=3 v.major=4 v.minor=1", line)
+	require.True(t, log.Handler().WithGroup("") == log.Handler())
+	log.Info("m", slog.Group("", slog.Int("inline", 1)))
+	require.Equal(t, "m inline=1", line)
+}
+
+// failing is a compressor whose decompression fails after it has written some bytes.
+type failing struct{ xor }
+
+func (f failing) Decode([]byte) ([]byte, error) { return []byte("too long"), errors.New("corrupt") }
+
+func (f failing) AppendDecompressedWithLength(dst, _ []byte) ([]byte, error) {
+	return append(dst, "too long"...), errors.New("corrupt")
+}
+
+func TestErrorOfACompressorIsReturned(t *testing.T) {
+	for _, c := range []vecql.Compressor{AdaptBlockCompressor(failing{xor{"other"}}), AdaptAppendCompressor(failing{xor{"other"}})} {
+		_, err := c.AppendDecompressedWithLength(nil, []byte("a"), 1)
+		require.EqualError(t, err, "corrupt")
+		_, err = c.AppendDecompressedWithLength([]byte("before"), []byte("a"), 8)
+		require.EqualError(t, err, "corrupt")
+	}
 }
 
 // xor is a compressor of both APIs that changes each byte.

@@ -118,6 +118,14 @@ func TestErrorsOfRowsAreThoseOfTheAPI(t *testing.T) {
 	code(m.query(selectName, 1).Scan(new(string)))
 	code(m.query(selectName, 1).MapScan(map[string]any{}))
 
+	whole := false // the error as vecql has it, with what is known of the request
+	m.core.Failure = func(err error, _ bool) error {
+		var failure *vecql.RequestFailure
+		whole = errors.As(err, &failure)
+		return err
+	}
+	require.Error(t, rows().Close())
+	require.True(t, whole)
 	it = rows()
 	SetError(it, ErrUnknownRetryType)
 	require.Equal(t, ErrUnknownRetryType, it.Close(), "in place of that of the result")

@@ -60,7 +60,50 @@ func TestTokenAwarenessAroundAPolicyOfTheProgram(t *testing.T) {
 	if NativeOf(&p) == nil || NativeOf(fallback) == nil || NativeOf("a policy of the program") != nil {
 		t.Error("the policies of the API are vecql's, those of programs are not")
 	}
+	if p.IsLocal(hosts[2]) || !p.IsLocal(hosts[0]) {
+		t.Error("nodes are local by the policy inside")
+	}
 	if DisableFailover(fallback); NativeOf(&p) != nil || len(fallback.Plan()) != 2 {
 		t.Error("without failover the nodes of other data centers are left out")
+	}
+}
+
+// inner is a policy of a program inside of a token-aware one. It has no tiers.
+type inner struct{ told }
+
+func (p *inner) IsLocal(h string) bool { return h == "near" }
+
+func TestPolicyInsideOfATokenAwareOneGetsTheEvents(t *testing.T) {
+	of := &inner{}
+	p := NewTokenAware[string](of, false)
+	p.SetPartitioner("Murmur3Partitioner")
+	p.AddHost("a")
+	p.AddHosts([]string{"b", "c"})
+	p.HostUp("a")
+	p.HostDown("b")
+	p.RemoveHost("c")
+	want := []string{"partitioner Murmur3Partitioner", "add a", "add b", "add c", "up a", "down b", "remove c"}
+	if !slices.Equal(of.calls, want) {
+		t.Error(of.calls)
+	}
+	replicas := TokenOrder[string]{NonLocal: true}.replicas([]string{"far", "near", "other"}, tierOf[string](of))
+	if !slices.Equal(replicas, []string{"near", "far", "other"}) {
+		t.Error("local nodes first:", replicas)
+	}
+	if replicas = (TokenOrder[string]{}).replicas([]string{"far", "near"}, tierOf[string](of)); !slices.Equal(replicas, []string{"near"}) {
+		t.Error("local nodes alone:", replicas)
+	}
+}
+
+// TestReplicasAreShuffled into each order.
+func TestReplicasAreShuffled(t *testing.T) {
+	all := []string{"a", "b", "c"}
+	seen := map[string]bool{}
+	for range 1000 {
+		replicas := TokenOrder[string]{Shuffle: true, NonLocal: true}.replicas(all, func(string) uint { return 0 })
+		seen[replicas[0]+replicas[1]+replicas[2]] = true
+	}
+	if len(seen) != 6 || !slices.Equal(all, []string{"a", "b", "c"}) {
+		t.Error(seen, all)
 	}
 }
