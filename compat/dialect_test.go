@@ -419,6 +419,7 @@ func TestForkMeanings(t *testing.T) {
 		{"date", "8000", time.Time{}, nil},
 		{"time", "0000000000000005", 0, 5},
 		{"inet", "", "x", "0.0.0.0"},
+		{"inet", "0a000001", "x", "10.0.0.1"},
 		{"inet", "01020304", []byte(nil), []byte{1, 2, 3, 4}},
 		{"inet", "01020304", [16]byte{}, [16]byte{1, 2, 3, 4}},
 		{"uuid", "", "x", cql.UUID{}.String()},

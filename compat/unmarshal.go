@@ -156,20 +156,14 @@ func (d *Dialect) decodesAlike(info cql.TypeInfo, t reflect.Type) bool {
 		}
 		return d.nativeAlike(cql.Type(info), t) || t == timeType && cql.Type(info) == cql.TypeTimestamp
 	case cql.VectorType:
-		return t.Kind() == reflect.Slice && d.decodesElementsAlike(info.SubType, t.Elem())
+		return t.Kind() == reflect.Slice && d.decodesAlike(info.SubType, t.Elem())
 	case cql.CollectionType:
 		if info.Type() == cql.TypeMap {
-			return t.Kind() == reflect.Map && d.decodesElementsAlike(info.Key, t.Key()) &&
-				d.decodesElementsAlike(info.Elem, t.Elem())
+			return t.Kind() == reflect.Map && d.decodesAlike(info.Key, t.Key()) && d.decodesAlike(info.Elem, t.Elem())
 		}
-		return t.Kind() == reflect.Slice && d.decodesElementsAlike(info.Elem, t.Elem())
+		return t.Kind() == reflect.Slice && d.decodesAlike(info.Elem, t.Elem())
 	}
 	return false
-}
-
-// decodesElementsAlike is decodesAlike for the elements of collections, whose types must not have methods of their own.
-func (d *Dialect) decodesElementsAlike(info cql.TypeInfo, t reflect.Type) bool {
-	return d.decodesAlike(info, t) && (isUUID(t) || !codec.HasOwnCodec(t))
 }
 
 // decodeNative decodes the cells that gocql decodes in another way than the driver; the driver decodes the others. NULL
@@ -247,7 +241,7 @@ func decodeUnsigned(typ cql.Type, cell []byte, v reflect.Value) error {
 		return err
 	}
 	wrapped := uint64(n)
-	if v.Type().Bits() >= bits && bits < 64 {
+	if v.Type().Bits() >= bits {
 		wrapped &= 1<<bits - 1
 	}
 	if v.OverflowUint(wrapped) {
