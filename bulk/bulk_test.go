@@ -162,6 +162,33 @@ func TestRows(t *testing.T) {
 	})
 }
 
+// TestTableOfTheKeyspaceOfTheSession needs no keyspace in its name.
+func TestTableOfTheKeyspaceOfTheSession(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := Insert(s.Session, "items", Options{})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), items(0, 3)))
+		require.NoError(t, w.Close(t.Context()))
+		s.requireItems(t, 3)
+	}, func(cfg *vecql.ClusterConfig) { cfg.Keyspace = "shop" })
+}
+
+// TestBatchWithoutAColumnOfTheStatement leaves the writer of New as it was.
+func TestBatchWithoutAColumnOfTheStatement(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := New(s.Session, "INSERT INTO shop.items (id, name, price, embedding) VALUES (:id, :name, :price, :embedding)", Options{})
+		require.NoError(t, err)
+		for range 2 {
+			b := items(0, 3)
+			require.ErrorContains(t, w.Write(t.Context(), column.NewBatch(b.Columns[:2]...)), "price")
+		}
+		require.NoError(t, w.Write(t.Context(), items(0, 3)))
+		require.NoError(t, w.Close(t.Context()))
+		require.Zero(t, w.Stats().Rejected)
+		s.requireItems(t, 3)
+	})
+}
+
 // TestColumns has batches whose columns do not match those of the table.
 func TestColumns(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {

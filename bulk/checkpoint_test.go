@@ -148,6 +148,94 @@ func TestCheckpointFails(t *testing.T) {
 	})
 }
 
+// TestFlushFailsWithTheCheckpoint, and stops the writer for good.
+func TestFlushFailsWithTheCheckpoint(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		dir := filepath.Join(t.TempDir(), "dir")
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: filepath.Join(dir, "checkpoint.json"), CheckpointEvery: time.Hour})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), items(0, 10)))
+		require.NoError(t, os.RemoveAll(dir))
+		err = w.Flush(t.Context())
+		require.ErrorIs(t, err, ErrCheckpoint)
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.Equal(t, err, w.Write(t.Context(), items(10, 10)))
+		require.Equal(t, err, w.Close(t.Context()))
+	})
+}
+
+// TestCheckpointIsStoredRegularly, not only once.
+func TestCheckpointIsStoredRegularly(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		path := filepath.Join(t.TempDir(), "checkpoint.json")
+		w, err := Insert(s.Session, "shop.items", Options{Checkpoint: path, CheckpointEvery: time.Minute})
+		require.NoError(t, err)
+		for n := range 3 {
+			require.NoError(t, w.Write(t.Context(), items(10*n, 10)))
+			time.Sleep(61 * time.Second)
+			require.Len(t, doneOf(t, path), 10*(n+1))
+		}
+		require.NoError(t, w.Close(t.Context()))
+	})
+}
+
+const increment = "UPDATE shop.hits SET n = n + 1 WHERE id = :id"
+
+// TestRowsThatCannotBeAnnouncedAreNotSent: the checkpoint of a statement that is not idempotent cannot be written.
+func TestRowsThatCannotBeAnnouncedAreNotSent(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		dir := filepath.Join(t.TempDir(), "dir")
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		executed := s.cluster.Observe(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE"})
+		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(dir, "hits.json"), CheckpointEvery: time.Hour})
+		require.NoError(t, err)
+		require.NoError(t, os.RemoveAll(dir))
+		err = w.Write(t.Context(), items(0, 10))
+		require.ErrorIs(t, err, ErrCheckpoint)
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.Equal(t, err, w.Write(t.Context(), items(10, 10)), "the writer has stopped")
+		require.Equal(t, err, w.Close(t.Context()))
+		require.Zero(t, executed.Hits())
+	})
+}
+
+// TestAnnouncementLeavesTheRowsBefore: small batches are announced while rows of earlier ones are in queues.
+func TestAnnouncementLeavesTheRowsBefore(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Delay: 10 * time.Millisecond})
+		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json"), MaxInFlight: 8})
+		require.NoError(t, err)
+		for first := 0; first < 200; first += 5 {
+			require.NoError(t, w.Write(t.Context(), items(first, 5)))
+		}
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, 200, w.Stats().Rows)
+		var n int
+		require.NoError(t, s.Query("SELECT COUNT(*) FROM shop.hits WHERE n = 1 ALLOW FILTERING").Scan(&n))
+		require.Equal(t, 200, n)
+	})
+}
+
+// TestRowIsNotSentBeforeItIsAnnounced: the context of Write ends while it waits for rows that were announced before.
+func TestRowIsNotSentBeforeItIsAnnounced(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		end := make(chan struct{})
+		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Statement: "UPDATE", Until: end})
+		w, err := New(s.Session, increment, Options{Counters: true, Checkpoint: filepath.Join(t.TempDir(), "hits.json")})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(t.Context(), items(0, announcedRows)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, w.Write(ctx, items(announcedRows, 1)), context.DeadlineExceeded)
+		require.Equal(t, announcedRows, w.Stats().Pending)
+		require.Equal(t, [][2]int64{{0, announcedRows}}, w.Checkpoint().Sources["items"].Started)
+		close(end)
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, announcedRows, w.Stats().Rows)
+	}, func(cfg *vecql.ClusterConfig) { cfg.Timeout = time.Hour })
+}
+
 // TestLedgerFails stores in the next attempt what an attempt could not write.
 func TestLedgerFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")

@@ -298,7 +298,13 @@ func TestStartAfterClose(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.start(l.source("rows"), 0, 5))
 	require.Equal(t, [][2]int64{{0, 5}}, l.checkpoint().Sources["rows"].Started)
+	other := l.source("other rows")
+	require.NoError(t, l.start(other, 0, 3))
+	l.done(other, 0, 1)
+	l.doubt(other, 1, 1)
 	l.settle()
+	require.Equal(t, [][2]int64{{1, 2}}, l.checkpoint().Sources["other rows"].Started, "what was sent and is not done")
+	require.Empty(t, l.checkpoint().Sources["rows"].Started, "what was not sent")
 	require.ErrorIs(t, l.start(l.source("rows"), 5, 9), ErrClosed)
 	require.Empty(t, l.checkpoint().Sources["rows"].Started)
 }

@@ -318,6 +318,8 @@ func TestMayReject(t *testing.T) {
 		{1089, 10, 0, 1, true},
 		{1088, 10, 0, 1, false},
 		{0, 11, 12, 1, true},
+		{0, 0, 0, .1, true},
+		{0, 0, 0, .09995, false},
 		{0, 1e6, 0, 100, true},
 	} {
 		w := &Writer{o: Options{MaxRejected: c.most, MaxRejectedPercent: c.percent}}

@@ -109,11 +109,7 @@ func (g *group) take() task {
 }
 
 // drop empties the group.
-func (g *group) drop() {
-	if t := g.take(); t.rows > 0 {
-		freeEncoded(t.encoded)
-	}
-}
+func (g *group) drop() { freeEncoded(g.take().encoded) }
 
 // offerGroup dispatches the rows of the group when the bounds allow.
 func (w *Writer) offerGroup(ctx context.Context) error {

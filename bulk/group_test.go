@@ -360,6 +360,27 @@ func (r *failingRows) encode(ctx context.Context, to *vecql.EncodedRows, i int) 
 	return r.rowSet.encode(ctx, to, i)
 }
 
+type event struct {
+	ID   int64
+	N    int32
+	A, B string
+}
+
+// TestGroupsOfStructs sends structs of one partition in one request. Those with one primary key follow each other.
+func TestGroupsOfStructs(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		require.NoError(t, s.cluster.Exec(eventSchema))
+		var seen requests
+		seen.observe(s, cqltest.OpBatch)
+		w, err := Insert(s.Session, "shop.events", Options{AllowMissing: true})
+		require.NoError(t, err)
+		require.NoError(t, Rows(t.Context(), w, []event{{ID: 1, N: 0}, {ID: 1, N: 1}, {ID: 1, N: 2}, {ID: 1, N: 2, A: "last"}, {ID: 1, N: 3}}))
+		require.NoError(t, w.Close(t.Context()))
+		require.Len(t, seen.rows, 2)
+		require.ElementsMatch(t, []int{3, 2}, []int{len(seen.rows[0]), len(seen.rows[1])})
+	})
+}
+
 // TestTaskEncode encodes a batch again, which fails at one of its rows: the next attempt sends all of them or none.
 func TestTaskEncode(t *testing.T) {
 	inShop(t, 1, func(t *testing.T, s *shop) {

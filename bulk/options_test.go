@@ -21,6 +21,7 @@ func TestOptionErrors(t *testing.T) {
 		"BatchPartitions":    {BatchPartitions: -1},
 		"MaxBytes":           {MaxBytes: -1},
 		"RowsPerSecond":      {RowsPerSecond: math.Inf(1)},
+		"RowsPerSecond is -": {RowsPerSecond: -.5},
 		"BytesPerSecond":     {BytesPerSecond: math.NaN()},
 		"RetryFor":           {RetryFor: -1},
 		"MaxRejected":        {MaxRejected: -1},

@@ -10,6 +10,18 @@ import (
 	"github.com/vecql/vecql/column"
 )
 
+// TestPercentageCountsTheRowsOfAnEarlierRunThatWereWritten, not those that it has rejected.
+func TestPercentageCountsTheRowsOfAnEarlierRunThatWereWritten(t *testing.T) {
+	for rejected, isError := range map[uint64]bool{2: false, 3: true} {
+		w := &Writer{o: Options{MaxRejectedPercent: 50}}
+		w.count.rejected.Store(rejected)
+		w.count.skipped.Store(4)
+		w.count.skippedRejected.Store(2)
+		require.Equal(t, isError, w.endRejected() != nil, rejected)
+		require.True(t, w.sink.TryLock(), "the lock is free")
+	}
+}
+
 // TestPercentageIsTestedAtTheEnd rejects four of six rows: fewer than 10 % of 1,000, and more than 10 % of all.
 func TestPercentageIsTestedAtTheEnd(t *testing.T) {
 	s := newShop(t, 1)

@@ -64,6 +64,65 @@ func TestInsertPartitionsWithoutRows(t *testing.T) {
 	}
 }
 
+// TestPartitionWithoutRowsAlone has one row without its clustering column in a batch, with static values, and with
+// another value, which is rejected: it is of a row.
+func TestPartitionWithoutRowsAlone(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		require.NoError(t, s.cluster.Exec(eventSchema))
+		w, err := Insert(s.Session, "shop.events", Options{MaxRejected: 5})
+		require.NoError(t, err)
+		for id, valued := range []bool{false, true} {
+			require.NoError(t, w.Write(t.Context(), column.NewBatch(
+				column.Of("id", []int64{int64(id), 9}),
+				column.Of("n", []int32{0, 1}).WithNulls([]bool{true, false}),
+				column.Strings("a", []string{"value", "x"}).WithNulls([]bool{!valued, false}),
+				column.Strings("b", []string{"", ""}).WithNulls([]bool{true, true}),
+				column.Strings("s", []string{"one", "two"}),
+			)))
+			require.NoError(t, w.Flush(t.Context()))
+			require.EqualValues(t, id, w.Stats().Rejected)
+		}
+		require.NoError(t, w.Close(t.Context()))
+		var one string
+		require.NoError(t, s.Query("SELECT s FROM shop.events WHERE id = 0").Scan(&one))
+		require.Equal(t, "one", one)
+	})
+}
+
+// TestInsertOfAListWithWriteTimesIsNotRepeatable, unless the list is frozen.
+func TestInsertOfAListWithWriteTimesIsNotRepeatable(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		require.NoError(t, s.cluster.Exec("CREATE TABLE shop.frozen (id bigint PRIMARY KEY, l frozen<list<bigint>>, name text)"))
+		const insert, using = "INSERT INTO shop.%s (id, %s) VALUES (:id, :v)", " USING TIMESTAMP :ts"
+		for _, c := range []struct {
+			table, column string
+			timestamps    bool
+			want          bool
+		}{
+			{"logs", "l", true, false},
+			{"logs", "l", false, true},
+			{"frozen", "l", true, true},
+			{"items", "name", true, true},
+			{"items", "name", false, true},
+		} {
+			for _, assumed := range []bool{false, true} {
+				o, stmt := Options{AssumeIdempotent: assumed}, fmt.Sprintf(insert, c.table, c.column)
+				if c.timestamps {
+					o.TimestampColumn, stmt = "ts", stmt+using
+				}
+				w, err := Insert(s.Session, "shop."+c.table, o)
+				require.NoError(t, err)
+				require.Equal(t, c.want || assumed, w.repeatable, "Insert %+v", c)
+				require.NoError(t, w.Close(t.Context()))
+				w, err = New(s.Session, stmt, Options{AssumeIdempotent: assumed})
+				require.NoError(t, err)
+				require.Equal(t, c.want || assumed, w.repeatable, stmt)
+				require.NoError(t, w.Close(t.Context()))
+			}
+		}
+	})
+}
+
 // TestListsWithWriteTimesAreNotRepeated rejects a row in doubt whose list a second write would double.
 func TestListsWithWriteTimesAreNotRepeated(t *testing.T) {
 	for name, open := range map[string]func(s *shop, o Options) (*Writer, error){

@@ -312,6 +312,7 @@ func TestMemoryBudget(t *testing.T) {
 		s.cluster.Inject(cqltest.Fault{Op: cqltest.OpExecute, Delay: 10 * time.Millisecond})
 		w, err := Insert(s.Session, "shop.items", Options{})
 		require.NoError(t, err)
+		require.EqualValues(t, budget/2, w.o.MaxBytes)
 		require.NoError(t, writeItems(t.Context(), w, 0, 1500))
 		require.NoError(t, w.Close(t.Context()))
 		require.LessOrEqual(t, w.Stats().PeakBytes, int64(budget/2))

@@ -110,7 +110,7 @@ func (w *Writer) query(text string) *vecql.Query {
 type noRetry struct{}
 
 func (noRetry) Decide(context.Context, vecql.Attempt) vecql.Decision {
-	return vecql.Decision{Type: vecql.Rethrow}
+	return vecql.Decision{} // ends the request
 }
 
 // saveRegularly writes the checkpoint until the writer is closed.
