@@ -46,10 +46,15 @@ func newShop(t *testing.T, replicas int, change ...func(*vecql.ClusterConfig)) *
 	return &shop{session, c}
 }
 
-// inShop runs f in virtual time.
+// inShop runs f in virtual time, at most a day of it: a test that waits for what never happens would not end, because
+// the heartbeats of the session let the time go on.
 func inShop(t *testing.T, replicas int, f func(t *testing.T, s *shop), change ...func(*vecql.ClusterConfig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, newShop(t, replicas, change...)) })
+	synctest.Test(t, func(t *testing.T) {
+		bound := time.AfterFunc(24*time.Hour, func() { panic(t.Name() + " waits for what never happens") })
+		defer bound.Stop()
+		f(t, newShop(t, replicas, change...))
+	})
 }
 
 // items returns rows first to first+n-1 of shop.items. Every third name is NULL.

@@ -24,20 +24,21 @@ func TestPercentageCountsTheRowsOfAnEarlierRunThatWereWritten(t *testing.T) {
 
 // TestPercentageIsTestedAtTheEnd rejects four of six rows: fewer than 10 % of 1,000, and more than 10 % of all.
 func TestPercentageIsTestedAtTheEnd(t *testing.T) {
-	s := newShop(t, 1)
-	null := []bool{true, true, false, true, false, true}
-	b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4, 5, 6}).WithNulls(null))
-	for percent, isError := range map[float64]bool{10: true, 66: true, 67: false, 100: false} {
-		w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true, MaxRejectedPercent: percent})
-		require.NoError(t, err)
-		require.NoError(t, w.Write(t.Context(), b))
-		require.NoError(t, w.Flush(t.Context()))
-		err = w.Close(t.Context())
-		var rejected *RejectedError
-		require.Equal(t, isError, err != nil, percent)
-		if isError {
-			require.ErrorAs(t, err, &rejected)
-			require.EqualValues(t, 4, rejected.Rows)
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		null := []bool{true, true, false, true, false, true}
+		b := column.NewBatch(column.Of("id", []int64{1, 2, 3, 4, 5, 6}).WithNulls(null))
+		for percent, isError := range map[float64]bool{10: true, 66: true, 67: false, 100: false} {
+			w, err := Insert(s.Session, "shop.items", Options{AllowMissing: true, MaxRejectedPercent: percent})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(t.Context(), b))
+			require.NoError(t, w.Flush(t.Context()))
+			err = w.Close(t.Context())
+			var rejected *RejectedError
+			require.Equal(t, isError, err != nil, percent)
+			if isError {
+				require.ErrorAs(t, err, &rejected)
+				require.EqualValues(t, 4, rejected.Rows)
+			}
 		}
-	}
+	})
 }
