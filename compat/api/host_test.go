@@ -118,7 +118,7 @@ func TestNodeHasOneHostInfoInASession(t *testing.T) {
 	require.Nil(t, hosts.Node(nil))
 	require.Nil(t, hosts.Node(&host{}), "a node of the program")
 	unknown := new(vecql.HostInfo)
-	require.False(t, hosts.Of(unknown) == hosts.Of(unknown), "a node without an id")
+	require.NotSame(t, hosts.Of(unknown), hosts.Of(unknown), "a node without an id")
 	require.True(t, hosts.Node(hosts.Of(unknown)) == unknown)
 }
 
@@ -151,8 +151,13 @@ func TestReleasesAreComparedFromTheLeft(t *testing.T) {
 		release [3]int
 		before  bool
 	}{
-		{[3]int{3, 9, 9}, true}, {[3]int{4, 0, 9}, true}, {[3]int{4, 1, 2}, true}, {[3]int{4, 1, 3}, false}, {[3]int{4, 1, 4}, false},
-		{[3]int{4, 2, 0}, false}, {[3]int{5, 0, 0}, false},
+		{[3]int{3, 9, 9}, true},
+		{[3]int{4, 0, 9}, true},
+		{[3]int{4, 1, 2}, true},
+		{[3]int{4, 1, 3}, false},
+		{[3]int{4, 1, 4}, false},
+		{[3]int{4, 2, 0}, false},
+		{[3]int{5, 0, 0}, false},
 	} {
 		r := test.release
 		require.Equal(t, test.before, Before(r[0], r[1], r[2], 4, 1, 3), "%v", r)

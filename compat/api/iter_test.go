@@ -25,7 +25,7 @@ func TestIterHasTheResultOfThePage(t *testing.T) {
 	})
 	it := m.iter(m.query("SELECT id, name FROM items").PageSize(2).Prefetch(0), nil)
 	require.Equal(t, []string{"id", "name"}, it.Columns())
-	require.True(t, &it.Columns()[0] == &it.Columns()[0], "the columns are converted once")
+	require.Same(t, &it.Columns()[0], &it.Columns()[0], "the columns are converted once")
 	require.Equal(t, 2, it.NumRows())
 	require.NotEmpty(t, it.PageState())
 	require.Equal(t, []string{"slow"}, it.Warnings())

@@ -38,9 +38,11 @@ func (s *seen) StreamContext(context.Context) StreamObserverContext[string] {
 func (s *seen) StreamStarted(o ObservedStream[string]) {
 	s.streams = append(s.streams, "started "+o.Host)
 }
+
 func (s *seen) StreamAbandoned(o ObservedStream[string]) {
 	s.streams = append(s.streams, "abandoned "+o.Host)
 }
+
 func (s *seen) StreamFinished(o ObservedStream[string]) {
 	s.streams = append(s.streams, "finished "+o.Host)
 }

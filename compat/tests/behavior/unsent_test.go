@@ -118,6 +118,10 @@ func TestUnsentRequests(t *testing.T) {
 				second := q.Iter().Close()
 				return fmt.Sprintf("%s, %d attempts, %s, %d attempts; %v", text(first), counted, text(second), attempts(q), w)
 			}})
+			scenarios = append(scenarios, scenario{"query, no observer, " + policy + ", " + name, func() string {
+				q := newQuery(s).Idempotent(true).RetryPolicy(newPolicy())
+				return fmt.Sprintf("%s, %d attempts", text(q.Exec()), attempts(q))
+			}})
 		}
 		for name, fill := range unsentBatches {
 			scenarios = append(scenarios, scenario{"batch, " + policy + ", " + name, func() string {
