@@ -387,7 +387,7 @@ func TestDecide(t *testing.T) {
 		"a failed write, last":   {serverError{vecql.CodeWriteFailure}, maxServerAttempts, 0, false, rejected},
 		"certainly not executed": {vecql.ErrThrottled, 1, 0, true, sentAgain},
 		"a timeout":              {vecql.ErrTimeoutNoResponse, 1, 0, false, sentAgain},
-		"a closed session":       {vecql.ErrSessionClosed, 1, 0, false, dropped},
+		"a closed session":       {fmt.Errorf("execute: %w", vecql.ErrSessionClosed), 1, 0, false, dropped},
 	} {
 		w := &Writer{o: Options{RetryFor: time.Minute}, repeatable: !c.once, roomWake: make(chan struct{}, 1)}
 		of := &task{rows: 1, attempts: c.attempts, since: now.Add(-c.since)}

@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 )
 
@@ -183,5 +185,54 @@ func TestLatencyAtTheBoundKeepsTheLimit(t *testing.T) {
 		}
 		l.succeed(now.Add(-took), now, false)
 		require.InDelta(t, want, l.limit, 1e-9, "%v", took)
+	}
+}
+
+// TestRowOfACallThatFailedIsNotSentLater: it waited for the rows behind it, whose rate the call did not await.
+func TestRowOfACallThatFailedIsNotSentLater(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := Insert(s.Session, "shop.items", Options{RowsPerSecond: 10})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, w.Write(ctx, items(1, 5)), context.DeadlineExceeded)
+		require.NoError(t, w.Write(t.Context(), items(0, 1)))
+		require.NoError(t, w.Close(t.Context()))
+		require.EqualValues(t, 1, w.Stats().Rows)
+		s.requireItems(t, 1)
+	})
+}
+
+// TestEndOfAContextRejectsNoRow: a row that could not be encoded in time has not failed for good.
+func TestEndOfAContextRejectsNoRow(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := Insert(s.Session, "shop.items", Options{MaxRejected: 5})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		rows := &failingRows{at: 0, err: context.Canceled}
+		require.Equal(t, context.Canceled, w.accept(ctx, &job{rows: rows, source: "items"}, 1))
+		require.NoError(t, w.Close(t.Context()))
+		require.Zero(t, w.Stats().Rejected)
+	})
+}
+
+// TestRejectedRowEndsTheCall if no row may be rejected, also the last one of a batch.
+func TestRejectedRowEndsTheCall(t *testing.T) {
+	inShop(t, 1, func(t *testing.T, s *shop) {
+		w, err := Insert(s.Session, "shop.items", Options{})
+		require.NoError(t, err)
+		b := items(0, 1)
+		b.Columns[2] = column.Of("price", []int64{1 << 40}) // an int
+		var failed *RejectedError
+		require.ErrorAs(t, w.Write(t.Context(), b), &failed)
+		require.ErrorAs(t, w.Close(t.Context()), &failed)
+	})
+}
+
+func TestNumbersBesideAnIntervalAreNotCounted(t *testing.T) {
+	s := intervals{{0, 2}, {5, 7}}
+	for _, c := range []struct{ i, j, want int64 }{{2, 5, 0}, {7, 9, 0}, {0, 9, 4}, {1, 6, 2}, {3, 3, 0}} {
+		require.Equal(t, c.want, s.count(c.i, c.j), "%+v", c)
 	}
 }
