@@ -4,7 +4,6 @@ package tablescan
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
@@ -32,7 +31,7 @@ func readCells(it *vecql.Iter, b *column.Batch, tokens []int64) ([]int64, error)
 	cells := make([][]byte, len(infos))
 	for b.Rows < rows && it.NextRaw(cells) {
 		for i, cell := range cells {
-			if err := appendCell(&b.Columns[i], cell); err != nil {
+			if err := codec.AppendCellRow(&b.Columns[i], cell); err != nil {
 				return nil, err
 			}
 		}
@@ -44,23 +43,4 @@ func readCells(it *vecql.Iter, b *column.Batch, tokens []int64) ([]int64, error)
 		b.Rows++
 	}
 	return tokens, nil
-}
-
-// appendCell appends a row; nil is NULL. The bit of a row is set in Validity also while no row is NULL.
-func appendCell(c *column.Column, cell []byte) error {
-	if len(c.Values)+len(cell) > math.MaxInt32 {
-		return column.ErrTooLarge
-	}
-	if c.Len%8 == 0 {
-		c.Validity = append(c.Validity, 0)
-	}
-	if cell == nil {
-		c.Nulls++
-	} else {
-		c.Validity[c.Len/8] |= 1 << (c.Len % 8)
-	}
-	c.Values = append(c.Values, cell...)
-	c.Offsets = append(c.Offsets, int32(len(c.Values)))
-	c.Len++
-	return nil
 }

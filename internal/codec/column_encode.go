@@ -156,6 +156,26 @@ func planColumn(info cql.TypeInfo, f column.Field) (appendRow, error) {
 // width distinguishes it from columns of bytes, which are values of blobs and of a few other types only.
 var CellType = column.Type{Kind: column.Binary, Width: -1}
 
+// AppendCellRow appends a row to a column of CellType; nil is NULL. The bit of a row is set in Validity also while no
+// row is NULL. The error is column.ErrTooLarge.
+func AppendCellRow(c *column.Column, cell []byte) error {
+	if len(cell) > math.MaxInt32-len(c.Values) {
+		return column.ErrTooLarge
+	}
+	if c.Len%8 == 0 {
+		c.Validity = append(c.Validity, 0)
+	}
+	if cell == nil {
+		c.Nulls++
+	} else {
+		c.Validity[c.Len/8] |= 1 << (c.Len % 8)
+	}
+	c.Values = append(c.Values, cell...)
+	c.Offsets = append(c.Offsets, int32(len(c.Values)))
+	c.Len++
+	return nil
+}
+
 // appendRawCell appends a row of a column of CellType.
 func appendRawCell(dst []byte, c *column.Column, i int) ([]byte, error) {
 	return appendContentOf(dst, textAt(c, i)), nil

@@ -5,7 +5,6 @@ package tablecopy
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
@@ -169,19 +168,4 @@ func (t *cellTimes) elements(dst []times, row int) []times {
 // newCellColumn returns an empty column of cells.
 func newCellColumn(name string) column.Column {
 	return column.Column{Name: name, Type: codec.CellType, Offsets: []int32{0}}
-}
-
-// appendCell appends a row; nil is NULL.
-func appendCell(c *column.Column, cell []byte) {
-	if c.Len%8 == 0 {
-		c.Validity = append(c.Validity, 0)
-	}
-	if cell == nil {
-		c.Nulls++
-	} else {
-		c.Validity[c.Len/8] |= 1 << (c.Len % 8)
-	}
-	c.Values = append(c.Values, cell...)
-	c.Offsets = append(c.Offsets, int32(min(len(c.Values), math.MaxInt32)))
-	c.Len++
 }

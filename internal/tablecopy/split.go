@@ -5,6 +5,7 @@ package tablecopy
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/vecql/vecql"
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -51,7 +53,9 @@ func (p *Plan) Split(b *column.Batch) (parts [][]*column.Batch, late int64, faul
 			s.faults = append(s.faults, RowFault{row, err})
 			continue
 		}
-		s.split(row)
+		if err := s.split(row); err != nil {
+			return nil, 0, nil, err
+		}
 	}
 	parts = make([][]*column.Batch, len(s.parts))
 	for i := range s.parts {
@@ -111,7 +115,7 @@ type piece struct {
 }
 
 // split adds the rows to write of one row.
-func (s *splitter) split(row int) {
+func (s *splitter) split(row int) error {
 	p := s.plan
 	s.groups, s.pieces = s.groups[:0], s.pieces[:0]
 	var untimed []int
@@ -137,10 +141,13 @@ func (s *splitter) split(row int) {
 	for group := range s.groups {
 		for i := range p.statements {
 			if st := &p.statements[i]; s.writes(st, group, isStatic) {
-				s.emit(i, st, group, row)
+				if err := s.emit(i, st, group, row); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	return nil
 }
 
 // isStatic reports whether a row is a partition without rows: its clustering columns are NULL.
@@ -304,7 +311,7 @@ func latest(groups []times) int {
 }
 
 // emit adds the row of a statement for a group.
-func (s *splitter) emit(number int, st *statement, group, row int) {
+func (s *splitter) emit(number int, st *statement, group, row int) error {
 	out := s.parts[number].next(s, st, group, row)
 	for i := range s.plan.keysOf(st.isStatic) {
 		out.cells[st.ofColumns[i]] = s.cells.values[i]
@@ -314,7 +321,7 @@ func (s *splitter) emit(number int, st *statement, group, row int) {
 			out.cells[st.ofColumns[x.column]+max(x.field, 0)] = x.cell
 		}
 	}
-	out.end(s.groups[group])
+	return out.end(s.groups[group])
 }
 
 // A part is the rows of one statement, by the number of the group: so that rows which follow each other have other
@@ -371,9 +378,11 @@ func (p *pass) begin(row int) {
 }
 
 // end completes a row. A time to live is never NULL, which would mean the default of the target.
-func (p *pass) end(t times) {
+func (p *pass) end(t times) error {
 	for i, cell := range p.cells {
-		appendCell(&p.columns[i], cell)
+		if err := codec.AppendCellRow(&p.columns[i], cell); err != nil {
+			return fmt.Errorf("column %s: %w", p.columns[i].Name, err)
+		}
 	}
 	n := len(p.ttls)
 	if n%8 == 0 {
@@ -385,6 +394,7 @@ func (p *pass) end(t times) {
 		p.known[n/8] |= 1 << (n % 8)
 	}
 	p.ttls, p.writes = append(p.ttls, t.ttl), append(p.writes, write)
+	return nil
 }
 
 // cut ends a batch.

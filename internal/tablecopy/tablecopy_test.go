@@ -18,6 +18,7 @@ import (
 	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
 	"github.com/vecql/vecql/internal/clustertable"
+	"github.com/vecql/vecql/internal/codec"
 	"github.com/vecql/vecql/internal/tablediff"
 	"github.com/vecql/vecql/tablescan"
 )
@@ -166,10 +167,10 @@ func TestCellsAreCopied(t *testing.T) {
 		c := newCellColumn(name)
 		for _, cell := range cells {
 			if cell == "" {
-				appendCell(&c, nil)
+				require.NoError(t, codec.AppendCellRow(&c, nil))
 				continue
 			}
-			appendCell(&c, must(hex.DecodeString(cell[1:])))
+			require.NoError(t, codec.AppendCellRow(&c, must(hex.DecodeString(cell[1:]))))
 		}
 		return c
 	}
