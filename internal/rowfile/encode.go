@@ -46,12 +46,16 @@ type Block struct {
 // Encode returns the rows of a batch. The block has the memory of b, and is valid until the next call.
 func (e *Encoder) Encode(b *column.Batch) (Block, error) {
 	switch {
+	case e.lines != nil:
+		return e.encodeLines(b)
 	case e.arrow != nil:
 		rec, err := arrowcolumn.RecordAs(b, e.arrow)
 		return Block{Batch: b, record: rec}, err
-	case e.lines == nil:
-		return Block{Batch: b}, nil
 	}
+	return Block{Batch: b}, nil
+}
+
+func (e *Encoder) encodeLines(b *column.Batch) (Block, error) {
 	if err := sameNames(b, e.schema); err != nil {
 		return Block{}, err
 	}

@@ -126,7 +126,6 @@ func (s *scanner) scalar() ([]byte, error) {
 			s.at = first
 			return nil, s.fail("a value")
 		case c != 't' && c != 'f' && !isJSONNumber(word):
-			s.at = first
 			return nil, fmt.Errorf("%w: %.40q is not a number of JSON", errJSON, word)
 		}
 		return word, nil
@@ -141,7 +140,8 @@ func isJSONNumber(word []byte) bool {
 	if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
 		return false
 	}
-	if i := bytes.IndexByte(digits, '.'); i >= 0 && (i+1 == len(digits) || digits[i+1] < '0' || digits[i+1] > '9') {
+	_, fraction, hasPoint := bytes.Cut(digits, []byte{'.'})
+	if hasPoint && (len(fraction) == 0 || fraction[0] < '0' || fraction[0] > '9') {
 		return false
 	}
 	return textform.IsNumber(view(word))

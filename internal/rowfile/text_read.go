@@ -48,8 +48,6 @@ type columnError struct {
 	error
 }
 
-func (e *columnError) Unwrap() error { return e.error }
-
 // A recordFormat is CSV or JSON lines.
 type recordFormat interface {
 	// start reads what precedes the records and makes the builders.

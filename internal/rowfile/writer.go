@@ -96,7 +96,7 @@ func (o *WriterOptions) lines() lineFormat {
 
 // A lineFormat makes lines of text from rows. It is not safe for concurrent use.
 type lineFormat interface {
-	header(dst []byte, schema column.Schema) []byte
+	header(schema column.Schema) []byte
 	row(dst []byte, b *column.Batch, i int) ([]byte, error)
 }
 
@@ -110,7 +110,7 @@ type textWriter struct {
 }
 
 func newTextWriter(w io.WriteCloser, schema column.Schema, format lineFormat) *textWriter {
-	return &textWriter{w: w, schema: schema, format: format, buf: format.header(nil, schema)}
+	return &textWriter{w: w, schema: schema, format: format, buf: format.header(schema)}
 }
 
 // Write adds rows.
@@ -166,7 +166,7 @@ func (t *textWriter) Close() error {
 // jsonLines is one object per line.
 type jsonLines struct{ Values }
 
-func (*jsonLines) header(dst []byte, _ column.Schema) []byte { return dst }
+func (*jsonLines) header(column.Schema) []byte { return nil }
 
 func (j *jsonLines) row(dst []byte, b *column.Batch, i int) ([]byte, error) {
 	dst, err := j.appendFields(dst, b.Columns, i, true)
@@ -189,9 +189,9 @@ func newCSVLines(d Dialect, v Values) *csvLines {
 	return c
 }
 
-func (c *csvLines) header(dst []byte, schema column.Schema) []byte {
+func (c *csvLines) header(schema column.Schema) (dst []byte) {
 	if c.NoHeader {
-		return dst
+		return nil
 	}
 	for i, f := range schema {
 		dst = c.appendField(dst, i, []byte(f.Name))
