@@ -137,6 +137,8 @@ func TestDamagedJSON(t *testing.T) {
 		"{\"id\":1,\"name\":\"a\x00b\",\"v\":1}": "a control character in a string", "{\"id\":1,\"name\":\"a\\n\tb\",\"v\":1}": "invalid", "{\"id\":1,\"name\":\"\xff\",\"v\":1}": "the text is not UTF-8",
 		`{"id":1,"name":"\ud800","v":1}`: "half of a surrogate pair", `{"id":1,"name":"\udc00\ud800","v":1}`: "half of a surrogate pair", `{"id":1,"name":"\ud800\u0041","v":1}`: "half of a surrogate pair",
 		`{"id":1,"name":"x\ud83d","v":1}`: "half of a surrogate pair", `{"id":1,"name":"\x41","v":1}`: "invalid", `{"id":1,"name":"\u12","v":1}`: "invalid",
+		`{"id":1,"name":"\ud83dXude00","v":1}`: "half of a surrogate pair", `{"id":1,"name":"\ud83d\nde00","v":1}`: "half of a surrogate pair", `{"id":1,"name":"\ud83dxyde00","v":1}`: "half of a surrogate pair",
+		`{"id":1,"name":"\ud83d`: "a string has no end", `{"id":1,"name":"\ud83d\ude`: "a string has no end", `{"id":1,"name":"a","v":1,"more":tru}`: "invalid character '}' in literal true",
 		`{"id":1,"id":3,"name":"a","v":1}`: "the member occurs twice", `{"id":1,"name":"a"}`: "column v: the object has no such member", `{"id":1,"name":"a","v":1`: "it ends where a comma or } is expected",
 		`null`: "where { is expected", `{"id":1.0,"name":"a","v":1}`: "not a value of type int32", `{"id":1e0,"name":"a","v":1}`: "not a value of type int32",
 		`{"id":2147483648,"name":"a","v":1}`: "out of range", `{"id":1,"name":"a","v":1e400}`: "out of range", `{"id":true,"name":"a","v":1}`: "not a value of type int32",
@@ -152,6 +154,7 @@ func TestDamagedJSON(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"\ufeff" + good: "2|cup|2", `{"id":1,"name":"\ud83d\ude00","v":-0.5e+3}`: "1|😀|-500", ` { "v" : 1E5 , "name" : null , "id" : -0 } ` + "\r": "0|<nil>|100000",
+		`{"id":1,"name":"\nd800","v":1}`:      "1|\nd800|1",
 		`{"id":1,"name":"\\ud800","v":"NaN"}`: `1|\ud800|NaN`, `{"id":1,"name":"a\u0000b","v":"-Infinity"}`: "1|a\x00b|-Inf", `{"id":"12","name":"","v":"1e3"}`: "12||1000",
 	} {
 		require.Equal(t, []string{want}, readText(t, Options{Format: JSON}, line))
@@ -240,6 +243,7 @@ func TestUnusedFields(t *testing.T) {
 func TestColumnsOfTheFirstObject(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1}` + "\n" + `{"a":2,"b":3}`: "line 2, column b: the first object has no such member", `{"a":1,"a":2}`: "line 1, column a: the member occurs twice",
+		`{"a":[1,]}`: "line 1, column a: invalid JSON: invalid character ']'", `{"a":{"b":tru}}`: "invalid character '}' in literal true", `{"a":[1}`: "invalid JSON",
 	} {
 		in, err := Open(Options{Format: JSON, Stdin: strings.NewReader(text)}, Stdin)
 		require.NoError(t, err)

@@ -76,9 +76,11 @@ func (j *jsonFormat) append(t *textReader, record []byte) error {
 			return &columnError{b.field.Name, errors.New("the member occurs twice")}
 		}
 		if t.o.Fields == nil {
-			return j.appendAny(t, b, &s)
+			err = j.appendAny(t, b, &s)
+		} else {
+			err = t.parser.appendJSON(b, &s)
 		}
-		if err := t.parser.appendJSON(b, &s); err != nil {
+		if err != nil {
 			return &columnError{b.field.Name, err}
 		}
 		return nil

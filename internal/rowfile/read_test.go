@@ -187,6 +187,33 @@ func TestValues(t *testing.T) {
 		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `[1, "a"]`, "[1 a]"},
 		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `[1]`, "!1 fields of a tuple of 2"},
 		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `[1, "a", 3]`, "!more than 2 fields"},
+		{fieldOf("c", stamp), Values{}, "+5", "!not a value"},
+		{fieldOf("c", stamp), Values{}, "5-", "!not a value"},
+		{fieldOf("c", stamp), Values{Timestamp: "2006", EpochUnit: time.Hour}, "9223372036854775807", "!out of range"},
+		{fieldOf("c", kindOf(column.Date)), Values{Date: Epoch}, "+10000-01-01", "!not a value"},
+		{fieldOf("c", kindOf(column.Date)), Values{Date: Epoch}, "+5", "!not a value"},
+		{fieldOf("c", kindOf(column.Date)), Values{Date: "2006-01-02 15:04"}, "2024-02-29 00:00", "2024-02-29 00:00:00 +0000 UTC"},
+		{fieldOf("c", kindOf(column.Date)), Values{Date: "2006-01-02 15:04"}, "2024-02-29 00:01", "!it has a time of day"},
+		{fieldOf("c", kindOf(column.Date)), Values{Date: "2006-01-02 15:04:05.9"}, "2024-02-29 00:00:00.5", "!it has a time of day"},
+		{fieldOf("c", column.VectorOf(column.Float32, 2)), Values{}, "1", `!where [ is expected`},
+		{fieldOf("c", column.VectorOf(column.Float32, 2)), Values{DecimalPoint: ','}, `["1\u0001234", 2]`, "!is not a value of type float32"},
+		{fieldOf("c", kindOf(column.List), fieldOf("element", kindOf(column.Int32))), Values{}, `1`, "!where [ is expected"},
+		{fieldOf("c", kindOf(column.List), fieldOf("element", kindOf(column.Int32))), Values{}, `[1, "x"]`, `!element 1: "x" is not a value of type int32`},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `1`, "!where an object or an array of pairs is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `[1]`, "!where [ is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `[["x", "a"]]`, `!"x" is not a value of type int32`},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `[[1 "a"]]`, "!where , is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `[[1, 2, 3]]`, "!where ] is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `[[1, [2]]]`, "!where a value is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `{1: "a"}`, "!where a name is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `{"1" "a"}`, "!where : is expected"},
+		{fieldOf("c", kindOf(column.Map), pair...), Values{}, `{"1": [2]}`, "!where a value is expected"},
+		{fieldOf("c", kindOf(column.Struct), pair...), Values{}, `1`, "!where { is expected"},
+		{fieldOf("c", kindOf(column.Struct), pair...), Values{}, `{"key": "x"}`, `!field "key": "x" is not a value of type int32`},
+		{fieldOf("c", kindOf(column.Struct), pair...), Values{}, `{1}`, "!where a name is expected"},
+		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `1`, "!where [ is expected"},
+		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `["x", "a"]`, `!field 0: "x" is not a value of type int32`},
+		{fieldOf("c", kindOf(column.Tuple), pair...), Values{}, `[null, null]`, "[<nil> <nil>]"},
 		{fieldOf("c", kindOf(column.String)), Values{}, "\xff", "!not UTF-8"},
 	} {
 		v, err := c.v.withDefaults()
@@ -377,7 +404,7 @@ func TestParseNames(t *testing.T) {
 	}
 	_, err := ParseFormat("xml")
 	require.ErrorContains(t, err, `unknown format "xml"`)
-	for name, want := range map[string]Compression{"": Plain, "none": Plain, "gzip": Gzip, "ZSTD": Zstd} {
+	for name, want := range map[string]Compression{"": Plain, "none": Plain, "gzip": Gzip, "gz": Gzip, "GZ": Gzip, "ZSTD": Zstd, "zst": Zstd} {
 		got, err := ParseCompression(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)

@@ -126,7 +126,7 @@ func TestText(t *testing.T) {
 	require.NoError(t, err)
 	b := column.NewBatch(column.Of("f", []float32{.1, float32(math.Inf(-1))}), column.Of("d", []float64{1e21, math.NaN()}), stamps, days,
 		column.Binaries("b", [][]byte{{0xca, 0xfe}, nil}), column.Matrix("v", []float32{1, .5, 2, 3}, 2),
-		column.Of("on", []bool{true, false}), column.Strings("s", []string{"a\"b", "\t"}))
+		column.Of("on", []bool{true, false}), column.Strings("s", []string{"a\"\nb", "\t"}))
 	var out bytes.Buffer
 	text := func(o WriterOptions) string {
 		out.Reset()
@@ -137,13 +137,15 @@ func TestText(t *testing.T) {
 		return out.String()
 	}
 	require.Equal(t, `f,d,at,day,b,v,on,s
-0.1,1e+21,2024-02-29T12:00:00.5Z,2024-02-29,0xcafe,"[1,0.5]",true,"a""b"
+0.1,1e+21,2024-02-29T12:00:00.5Z,2024-02-29,0xcafe,"[1,0.5]",true,"a""
+b"
 -Infinity,NaN,9223372036854775807,+5881580-07-11,,"[2,3]",false,`+"\t\n", text(WriterOptions{}))
-	require.Equal(t, `{"f":0.1,"d":1e+21,"at":"2024-02-29T12:00:00.5Z","day":"2024-02-29","b":"0xcafe","v":[1,0.5],"on":true,"s":"a\"b"}
+	require.Equal(t, `{"f":0.1,"d":1e+21,"at":"2024-02-29T12:00:00.5Z","day":"2024-02-29","b":"0xcafe","v":[1,0.5],"on":true,"s":"a\"\nb"}
 {"f":"-Infinity","d":"NaN","at":"9223372036854775807","day":"+5881580-07-11","b":null,"v":[2,3],"on":false,"s":"\u0009"}
 `, text(WriterOptions{Format: JSON}))
 	berlin := time.FixedZone("", 3600)
-	require.Equal(t, `0,1;1e+21;29.02.2024 13:00;24-02-29;yv4=;[1,0.5];on;"a""b"
+	require.Equal(t, `0,1;1e+21;29.02.2024 13:00;24-02-29;yv4=;[1,0.5];on;"a""
+b"
 -Infinity;NaN;9223372036854775807;+5881580-07-11;-;[2,3];off;`+"\t\n", text(WriterOptions{
 		Dialect: Dialect{Comma: ';', NoHeader: true},
 		Values:  Values{DecimalPoint: ',', Timestamp: "02.01.2006 15:04", Date: "06-01-02", Zone: berlin, Base64: true, True: "on", False: "off", Nulls: []string{"-"}},
@@ -239,3 +241,6 @@ func TestWriteFails(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
+
+// newRand returns random numbers that are the same in each run.
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(5, 6)) }

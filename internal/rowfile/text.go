@@ -42,7 +42,7 @@ func (v *Values) appendValue(dst []byte, c *column.Column, i int) ([]byte, error
 		return append(dst, word...), nil
 	case isNumber(kind):
 		first := len(dst)
-		dst = appendNumber(dst, c, i)
+		dst, err := appendNumber(dst, c, i)
 		if v.DecimalPoint != 0 && v.DecimalPoint != '.' {
 			for k := first; k < len(dst); k++ {
 				if dst[k] == '.' {
@@ -50,7 +50,7 @@ func (v *Values) appendValue(dst []byte, c *column.Column, i int) ([]byte, error
 				}
 			}
 		}
-		return dst, nil
+		return dst, err
 	case kind == column.Date || kind == column.Time || kind == column.Timestamp:
 		return v.appendTime(dst, c, i)
 	case kind == column.UUID:
@@ -79,20 +79,26 @@ func isNumber(kind column.Kind) bool {
 		kind >= column.Decimal64 && kind <= column.Decimal256
 }
 
-func appendNumber(dst []byte, c *column.Column, i int) []byte {
+// appendNumber appends row i of a kind of isNumber. Bytes that are no number are an error.
+func appendNumber(dst []byte, c *column.Column, i int) ([]byte, error) {
 	switch c.Type.Kind {
 	case column.Int32:
-		return strconv.AppendInt(dst, int64(int32(binary.NativeEndian.Uint32(c.Values[4*i:]))), 10)
+		return strconv.AppendInt(dst, int64(int32(binary.NativeEndian.Uint32(c.Values[4*i:]))), 10), nil
 	case column.Int64:
-		return strconv.AppendInt(dst, int64(binary.NativeEndian.Uint64(c.Values[8*i:])), 10)
+		return strconv.AppendInt(dst, int64(binary.NativeEndian.Uint64(c.Values[8*i:])), 10), nil
 	case column.Float32:
-		return appendFloat(dst, float64(math.Float32frombits(binary.NativeEndian.Uint32(c.Values[4*i:]))), 32)
+		return appendFloat(dst, float64(math.Float32frombits(binary.NativeEndian.Uint32(c.Values[4*i:]))), 32), nil
 	case column.Float64:
-		return appendFloat(dst, math.Float64frombits(binary.NativeEndian.Uint64(c.Values[8*i:])), 64)
+		return appendFloat(dst, math.Float64frombits(binary.NativeEndian.Uint64(c.Values[8*i:])), 64), nil
 	case column.Float16:
-		return appendFloat(dst, float64(c.Value(i).(float32)), 32)
+		return appendFloat(dst, float64(c.Value(i).(float32)), 32), nil
 	}
-	return fmt.Append(dst, c.Value(i)) // integers of other widths, cql.Decimal, *big.Int
+	switch value := c.Value(i).(type) {
+	case []byte:
+		return dst, noText(c, value)
+	default:
+		return fmt.Append(dst, value), nil // integers of other widths, cql.Decimal, *big.Int
+	}
 }
 
 func appendFloat(dst []byte, v float64, bits int) []byte {
@@ -114,8 +120,13 @@ func appendOther(dst []byte, c *column.Column, i int) ([]byte, error) {
 	case cql.Duration:
 		return append(dst, value.String()...), nil
 	default:
-		return dst, fmt.Errorf("column %s: %v is not a value of %v", c.Name, value, c.Type)
+		return dst, noText(c, value)
 	}
+}
+
+// noText returns the error for bytes that are no value of the type of their column.
+func noText(c *column.Column, value any) error {
+	return fmt.Errorf("column %s: %v is not a value of %v", c.Name, value, c.Type)
 }
 
 func appendUUID(dst, u []byte) []byte {
@@ -200,7 +211,10 @@ func (v *Values) appendJSON(dst []byte, c *column.Column, i int) ([]byte, error)
 		return strconv.AppendBool(dst, c.Values[i] != 0), nil
 	case isNumber(kind):
 		first := len(dst)
-		dst = appendNumber(dst, c, i)
+		dst, err := appendNumber(dst, c, i)
+		if err != nil {
+			return dst, err
+		}
 		if last := dst[len(dst)-1]; last == 'N' || last == 'y' { // NaN and Infinity
 			return appendString(dst[:first], []byte(string(dst[first:]))), nil
 		}

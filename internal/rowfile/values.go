@@ -4,6 +4,7 @@ package rowfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,8 +83,12 @@ func (v *Values) parseTimestamp(s string, unit column.Unit) (int64, error) {
 		layout = ""
 	}
 	if layout != "" {
-		if t, err := parseLayout(layout, s, v.Zone); err == nil {
+		t, err := parseLayout(layout, s, v.Zone)
+		switch {
+		case err == nil:
 			return textform.In(t.Unix(), int64(t.Nanosecond()), unit.PerSecond())
+		case errors.Is(err, errRange):
+			return 0, err
 		}
 	}
 	if n, ok := parseWhole(s); ok {
