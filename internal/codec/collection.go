@@ -263,7 +263,7 @@ func planMapEncode(info cql.CollectionType, t reflect.Type) EncodeAt {
 	if key == nil || elem == nil {
 		return nil
 	}
-	if plans, ok := textMaps[t.Elem()]; ok && isTextMap(info, t) {
+	if plans, ok := textMaps[t.Elem()]; ok && hasTextKeys(t) {
 		return plans.encode(elem)
 	}
 	return encodeEntries(t, key, elem)
@@ -322,7 +322,7 @@ func planMapDecode(info cql.CollectionType, t reflect.Type) DecodeAt {
 	if key == nil || elem == nil {
 		return nil
 	}
-	if plans, ok := textMaps[t.Elem()]; ok && isTextMap(info, t) {
+	if plans, ok := textMaps[t.Elem()]; ok && hasTextKeys(t) {
 		return plans.decode(elem)
 	}
 	return decodeEntries(t, key, elem)

@@ -95,8 +95,7 @@ func planVectorOfLists(info cql.VectorType, f column.Field) (appendRow, error) {
 		if err := wholeVector(child, i, j, info.Dimensions); err != nil {
 			return dst, err
 		}
-		at := len(dst)
-		dst = append(dst, 0, 0, 0, 0)
+		dst, at := beginCell(dst)
 		for k := i; k < j; k++ {
 			start := len(dst)
 			var err error
@@ -150,8 +149,8 @@ func planCollection(info cql.CollectionType, f column.Field) (appendRow, error) 
 		if err := noNulls(child, i, j); err != nil {
 			return dst, err
 		}
-		at := len(dst)
-		dst = wire.AppendInt(append(dst, 0, 0, 0, 0), int32(j-i))
+		dst, at := beginCell(dst)
+		dst = wire.AppendInt(dst, int32(j-i))
 		for k := i; k < j; k++ {
 			var err error
 			if dst, err = element(dst, child, k); err != nil {
@@ -209,8 +208,8 @@ func planMapColumn(info cql.CollectionType, f column.Field) (appendRow, error) {
 		if err := noNulls(values, i, j); err != nil {
 			return dst, err
 		}
-		at := len(dst)
-		dst = wire.AppendInt(append(dst, 0, 0, 0, 0), int32(j-i))
+		dst, at := beginCell(dst)
+		dst = wire.AppendInt(dst, int32(j-i))
 		for k := i; k < j; k++ {
 			var err error
 			if dst, err = key(dst, keys, k); err != nil {
@@ -235,8 +234,7 @@ type fieldPlan struct {
 // for each of fields, NULL for those without a column.
 func appendFieldColumns(fields []fieldPlan) appendRow {
 	return func(dst []byte, c *column.Column, row int) ([]byte, error) {
-		at := len(dst)
-		dst = append(dst, 0, 0, 0, 0)
+		dst, at := beginCell(dst)
 		for i := range fields {
 			f := &fields[i]
 			if f.child < 0 || c.Children[f.child].Null(row) {

@@ -99,8 +99,8 @@ func planVarint(t column.Type) appendRow {
 		}
 	case t.Kind.IsInteger(), isScaled(t.Kind) && t.Scale == 0:
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
-			at := len(dst)
-			return endLength(appendUnscaled(append(dst, 0, 0, 0, 0), c, i), at), nil
+			dst, at := beginCell(dst)
+			return endLength(appendUnscaled(dst, c, i), at), nil
 		}
 	}
 	return nil
@@ -132,8 +132,8 @@ func planDecimal(t column.Type) appendRow {
 		}
 	case t.Kind.IsInteger(), isScaled(t.Kind):
 		return func(dst []byte, c *column.Column, i int) ([]byte, error) {
-			at := len(dst)
-			dst = wire.AppendInt(append(dst, 0, 0, 0, 0), int32(t.Scale))
+			dst, at := beginCell(dst)
+			dst = wire.AppendInt(dst, int32(t.Scale))
 			return endLength(appendUnscaled(dst, c, i), at), nil
 		}
 	}
@@ -252,8 +252,8 @@ func planDuration(t column.Type) appendRow {
 		if err := checkSigns(d); err != nil {
 			return dst, err
 		}
-		at := len(dst)
-		dst = wire.AppendVint(append(dst, 0, 0, 0, 0), int64(months))
+		dst, at := beginCell(dst)
+		dst = wire.AppendVint(dst, int64(months))
 		dst = wire.AppendVint(dst, int64(days))
 		return endLength(wire.AppendVint(dst, d.Nanoseconds), at), nil
 	}

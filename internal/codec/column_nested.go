@@ -350,7 +350,7 @@ func (n *decodeNode) appendVector(c *column.Column, cell []byte, room *pageRoom)
 	// no server has such vectors, and nothing but the type would limit their memory
 	case n.fixed == 0 && info.Dimensions > 0:
 		return fmt.Errorf("%w: dimension %d of elements without bytes", cql.ErrRange, info.Dimensions)
-	case n.fixed > 0 && (info.Dimensions > math.MaxInt32/n.fixed || len(cell) != info.Dimensions*n.fixed):
+	case n.fixed > 0 && (len(cell)%n.fixed != 0 || len(cell)/n.fixed != info.Dimensions):
 		return exactSize(len(cell), min(math.MaxInt32, info.Dimensions*n.fixed))
 	case info.Dimensions > len(cell): // each length takes at least one byte
 		return fmt.Errorf("%w: %d elements in %d bytes", cql.ErrMissing, info.Dimensions, len(cell))

@@ -176,11 +176,11 @@ func fitsInt(kind reflect.Kind, n int64, beyond bool) bool {
 	case reflect.Uint:
 		return (n >= 0 || beyond) && uint64(uint(n)) == uint64(n)
 	case reflect.Uint8:
-		return !beyond && int64(uint8(n)) == n
+		return int64(uint8(n)) == n
 	case reflect.Uint16:
-		return !beyond && int64(uint16(n)) == n
+		return int64(uint16(n)) == n
 	case reflect.Uint32:
-		return !beyond && int64(uint32(n)) == n
+		return int64(uint32(n)) == n
 	default: // reflect.Uint64
 		return n >= 0 || beyond
 	}

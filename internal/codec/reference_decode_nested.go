@@ -242,7 +242,7 @@ const maxEmptyElements = 8
 // bytes, or a number above maxEmptyElements.
 func emptyElements(info cql.VectorType) int {
 	n := info.Dimensions
-	if sub, ok := info.SubType.(cql.VectorType); ok && n > 0 && n <= maxEmptyElements {
+	if sub, ok := info.SubType.(cql.VectorType); ok && n <= maxEmptyElements {
 		n += n * emptyElements(sub)
 	}
 	return min(max(n, 0), maxEmptyElements+1)

@@ -193,11 +193,8 @@ var textMaps = map[reflect.Type]struct {
 	reflect.TypeFor[any]():       {encodeTextMap[any], decodeTextMap[any]},
 }
 
-// isTextMap reports whether the keys of a map are text held as the type string itself.
-func isTextMap(info cql.CollectionType, t reflect.Type) bool {
-	typ, ok := info.Key.(cql.NativeType)
-	return ok && isText(cql.Type(typ)) && t.Key() == reflect.TypeFor[string]()
-}
+// hasTextKeys reports whether the keys of a map are of the type string itself. Only text has plans of strings.
+func hasTextKeys(t reflect.Type) bool { return t.Key() == reflect.TypeFor[string]() }
 
 // encodeTextMap returns the plan of map[string]V without reflection.
 func encodeTextMap[V any](elem EncodeAt) EncodeAt {

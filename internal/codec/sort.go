@@ -176,7 +176,7 @@ func sortedRows(info cql.TypeInfo, plan appendRow) appendRow {
 
 // sortedContent returns the content of a cell with sorted sets and maps. It is the reference of sortedEncode.
 func sortedContent(info cql.TypeInfo, content []byte) []byte {
-	if s := NewSorter(info); s != nil && content != nil {
+	if s := NewSorter(info); s != nil {
 		if sorted, ok := s.append(nil, content); ok {
 			return sorted
 		}

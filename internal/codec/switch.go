@@ -16,7 +16,7 @@ import (
 // The most common pairs of CQL and Go type without a plan, for Marshal, Unmarshal and values in an any. Two type
 // switches choose the function. NULL, nil and empty cells take the reference.
 
-// switchAppend appends v as a whole cell. ok is false, and dst unchanged, if the switch lacks the pair.
+// switchAppend appends v as a whole cell. ok is false, and out nil, if the switch lacks the pair.
 func switchAppend(dst []byte, info cql.TypeInfo, v any) (out []byte, ok bool, err error) {
 	switch info := info.(type) {
 	case cql.NativeType:
@@ -30,7 +30,7 @@ func switchAppend(dst []byte, info cql.TypeInfo, v any) (out []byte, ok bool, er
 			return switchAppendList(dst, cql.Type(elem), v)
 		}
 	}
-	return dst, false, nil
+	return nil, false, nil
 }
 
 // switchAppendNative is switchAppend for native types.
@@ -69,7 +69,7 @@ func switchAppendNative(dst []byte, typ cql.Type, v any) (out []byte, ok bool, e
 		encode = encodeIf(typ == cql.TypeInet, encodeAddr)
 	}
 	if encode == nil {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	out, err = encode(dst, DataWord(v))
 	return out, true, err
@@ -96,7 +96,7 @@ func isText(typ cql.Type) bool {
 func switchAppendInt(dst []byte, typ cql.Type, n int64) (out []byte, ok bool, err error) {
 	size, ok := intSize(typ)
 	if !ok {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	out, err = appendInteger(dst, size, n, false)
 	return out, true, err
@@ -122,7 +122,7 @@ func vectorElements(elem cql.Type, v any) (e elements, ok bool) {
 func switchAppendVector(dst []byte, elem cql.Type, dimensions int, v any) (out []byte, ok bool, err error) {
 	e, ok := vectorElements(elem, v)
 	if !ok {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	out, err = appendBulk(dst, e, dimensions)
 	return out, true, err
@@ -132,15 +132,15 @@ func switchAppendVector(dst []byte, elem cql.Type, dimensions int, v any) (out [
 func switchAppendContent(dst []byte, info cql.TypeInfo, v any) (out []byte, ok bool, err error) {
 	vector, ok := info.(cql.VectorType)
 	if !ok {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	elem, ok := vector.SubType.(cql.NativeType)
 	if !ok {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	e, ok := vectorElements(cql.Type(elem), v)
 	if !ok {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	if err := checkBulk(e, vector.Dimensions); err != nil {
 		return dst, true, marshalError(info, v, err)
@@ -165,14 +165,14 @@ func switchAppendList(dst []byte, elem cql.Type, v any) (out []byte, ok bool, er
 	case []cql.UUID:
 		return switchAppendRun(dst, elem == cql.TypeUUID || elem == cql.TypeTimeUUID, sliceOf(v), appendFixedRun)
 	}
-	return dst, false, nil
+	return nil, false, nil
 }
 
 func switchAppendRun(dst []byte, ok bool, e elements,
 	run func([]byte, elements) ([]byte, error),
 ) ([]byte, bool, error) {
 	if !ok || e.base == nil {
-		return dst, false, nil
+		return nil, false, nil
 	}
 	out, err := run(dst, e)
 	return out, true, err
