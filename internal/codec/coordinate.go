@@ -108,8 +108,8 @@ func encodeCoordinate(info cql.TypeInfo, v reflect.Value) ([]byte, error) {
 	return sortedContent(info, content), err
 }
 
-// behindPointers returns the value that v leads to, or v itself where a pointer is nil, a Null type is NULL, or a type
-// encodes itself.
+// behindPointers returns the value that v leads to, v itself where a pointer is nil or a Null type is NULL, and no
+// value where a type encodes itself.
 func behindPointers(v reflect.Value) reflect.Value {
 	at := v
 	for range maxPointers {
@@ -117,7 +117,7 @@ func behindPointers(v reflect.Value) reflect.Value {
 		case !at.IsValid():
 			return v
 		case HasOwnCodec(at.Type()) && at.Kind() != reflect.Interface:
-			return v
+			return reflect.Value{}
 		case at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface:
 			at = at.Elem()
 		case IsNull(at.Type()) && at.Field(1).Bool():

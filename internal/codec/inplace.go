@@ -106,8 +106,10 @@ func (d *appendTo[T]) UnmarshalCQL(info cql.TypeInfo, data []byte) error {
 	switch n := v.Dimensions; {
 	case data == nil:
 		return cql.ErrNull
-	case n < 0 || n > maxDimensions || len(data) != n*size:
-		return cellSize(data, min(max(n, 0), maxDimensions)*size)
+	case n < 0:
+		return fmt.Errorf("%w: a dimension of %d", cql.ErrDimension, n)
+	case n > maxDimensions || len(data) != n*size:
+		return cellSize(data, min(n, maxDimensions)*size)
 	}
 	n := len(s) + len(data)/size
 	s = slices.Grow(s, n-len(s))[:n]
