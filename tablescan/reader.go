@@ -208,8 +208,12 @@ func (s *Scan) roomAhead() bool {
 	if s.budget == 0 {
 		return true
 	}
-	m := s.session.Stats().Memory
-	return m.Waiting == 0 && m.InFlight+m.Held+int64(s.cfg.PageBytes) <= m.Budget/2
+	return hasRoom(s.session.Stats().Memory, int64(s.cfg.PageBytes))
+}
+
+// hasRoom reports whether a page fits into half of a memory budget for which no request waits.
+func hasRoom(m vecql.MemoryStats, page int64) bool {
+	return m.Waiting == 0 && m.InFlight+m.Held+page <= m.Budget/2
 }
 
 // fetch reads the page of a part at a place, of at most that many rows.

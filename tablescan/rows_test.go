@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,7 @@ func TestNextPageAhead(t *testing.T) {
 	for name, want := range map[string]int{"no budget": 2, "large budget": 2, "small budget": 1} {
 		t.Run(name, func(t *testing.T) {
 			onFake(t, configs["one"], func(t *testing.T, c *fake) {
-				c.insert(t, []byte{7}, 100)
+				c.insert(t, []byte{7}, 300) // of which the third page has the last ones
 				conf := vecql.NewCluster(c.Hosts()...)
 				conf.Dialer, conf.MemoryBudget = c.Dialer(), map[string]int64{"large budget": 64 << 20, "small budget": 1 << 20}[name]
 				session, err := conf.CreateSession()
@@ -199,6 +200,8 @@ func TestNextPageAhead(t *testing.T) {
 				})
 				require.ErrorIs(t, err, stop)
 				require.Less(t, time.Since(began), time.Second, "the scan does not wait for the request ahead")
+				stacks := make([]byte, 1<<20)
+				require.NotContains(t, string(stacks[:runtime.Stack(stacks, true)]), "tablescan.(*reader).fetch", "it has ended")
 				require.EqualValues(t, 16*(want-1), s.Progress().Rows)
 			})
 		})

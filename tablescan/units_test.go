@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -195,6 +196,12 @@ func TestProgressOfParts(t *testing.T) {
 	require.Equal(t, Progress{
 		Rows: 30, Bytes: 600, Failures: 2, TotalRows: 37, TotalBytes: 750, Done: .8, Elapsed: 30 * time.Second, Left: 10 * time.Second,
 	}, s.Progress())
+	s.open[4] = work{Part: Part{Start: 60, End: 65}}
+	require.InDelta(t, .75, s.Progress().Done, 1e-9, "the parts of all workers are left")
+	delete(s.open, 4)
+	s.elapsed = math.MaxInt64 / 2
+	s.resumed = 21
+	require.EqualValues(t, math.MaxInt64/2+1, s.Progress().Left, "the largest float below")
 	s.resumed = 20 // nothing was read since
 	require.Zero(t, s.Progress().Left)
 	s.rows, s.bytes = math.MaxInt64/2, math.MaxInt64/2
@@ -211,6 +218,7 @@ func TestMayRepeat(t *testing.T) {
 	for err, want := range map[error]bool{
 		vecql.ErrConnectionClosed: true, vecql.ErrTimeoutNoResponse: true, vecql.ErrThrottled: true, paging.ErrRepeated: true,
 		serverError(vecql.CodeServer): true, serverError(vecql.CodeReadTimeout): true, serverError(vecql.CodeInvalid): false,
+		fmt.Errorf("read: %w", paging.ErrRepeated): true, fmt.Errorf("read: %w", vecql.ErrSessionClosed): false,
 		context.Canceled: false, vecql.ErrSessionClosed: false, errors.New("other"): false, errOrder: false,
 	} {
 		require.Equal(t, want, mayRepeat(err), "%v", err)
@@ -238,13 +246,90 @@ func TestRangeErrorText(t *testing.T) {
 
 // TestCallsAny finds calls of the aggregates of a keyspace, in the selectors only.
 func TestCallsAny(t *testing.T) {
-	functions := map[string]*vecql.AggregateMetadata{"mean": {}, "My sum": {}}
+	functions := map[string]*vecql.AggregateMetadata{"mean": {}, "My sum": {}, "select": {}}
 	for text, want := range map[string]string{
 		"SELECT Mean(a) FROM t": "mean", `SELECT a, "My sum"(b) FROM t`: "My sum", "SELECT mean FROM t": "", "SELECT f(mean(a)) FROM t": "mean",
-		"SELECT a FROM t WHERE b = mean(1) ALLOW FILTERING": "", "SELECT other(a) FROM t": "", `SELECT "Mean"(a) FROM t`: "",
+		"SELECT (a) FROM t": "", "SELECT a FROM t WHERE b = mean(1) ALLOW FILTERING": "", "SELECT other(a) FROM t": "", `SELECT "Mean"(a) FROM t`: "",
 	} {
 		src, err := parse(text)
 		require.NoError(t, err)
 		require.Equal(t, want, src.callsAny(functions), text)
+	}
+}
+
+// TestPlanHasNoEmptyParts has parts that end where a range begins.
+func TestPlanHasNoEmptyParts(t *testing.T) {
+	ranges := []vecql.TokenRange{{Start: math.MinInt64, End: 5}, {Start: 5, End: 9}, {Start: 9, End: 20}}
+	require.Equal(t, []Part{{Start: 0, End: 5}, {Start: 7, End: 9}, {Start: 12, End: 13}},
+		plan([]Part{{Start: 0, End: 5}, {Start: 7, End: 9}, {Start: 12, End: 13}}, ranges, []int{1, 1, 1}))
+}
+
+// TestEstimatesThatAddUpToInfinity are no reason to leave a range out.
+func TestEstimatesThatAddUpToInfinity(t *testing.T) {
+	require.Equal(t, []int{1, 1}, splitCounts(wholeRing.Split(2), []float64{1.7e308, 1.7e308}, 1, 2))
+}
+
+// TestRetriedPageIsSmall requests many rows that are to be dropped at once, unless the page has failed.
+func TestRetriedPageIsSmall(t *testing.T) {
+	s := &Scan{pages: newPager(10_000)}
+	s.pages.read(16, 160)
+	r := &reader{scan: s}
+	a := newAttempt(Part{Start: 0, End: 10, Skip: 500})
+	require.Equal(t, 500, r.pageRows(&a))
+	a.fails = 1
+	require.Equal(t, 16*growth, r.pageRows(&a))
+	a = newAttempt(Part{Start: 0, End: 10, Skip: 5000})
+	require.Equal(t, 1000, r.pageRows(&a), "at most a full page")
+	a = newAttempt(Part{Start: 0, End: 10})
+	require.Equal(t, 16*growth, r.pageRows(&a))
+}
+
+// TestHasRoom has a budget whose half is full, and one with a request that waits.
+func TestHasRoom(t *testing.T) {
+	for _, c := range []struct {
+		m    vecql.MemoryStats
+		page int64
+		want bool
+	}{
+		{vecql.MemoryStats{Budget: 100}, 50, true}, {vecql.MemoryStats{Budget: 100}, 51, false}, {vecql.MemoryStats{Budget: 100, InFlight: 20}, 30, true},
+		{vecql.MemoryStats{Budget: 100, Held: 20}, 30, true}, {vecql.MemoryStats{Budget: 100, Held: 20}, 31, false}, {vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 30, true},
+		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 31, false}, {vecql.MemoryStats{Budget: 100, Waiting: 1}, 0, false},
+	} {
+		require.Equal(t, c.want, hasRoom(c.m, c.page), "%+v", c)
+	}
+}
+
+// TestNamesOfClausesMayBeColumns has words of CQL that are names, or within parentheses.
+func TestNamesOfClausesMayBeColumns(t *testing.T) {
+	const tokens = `token("p") > ? AND token("p") <= ?`
+	for text, want := range map[string]string{
+		"SELECT json AS j FROM t":                     `SELECT json AS j, token("p") FROM t WHERE ` + tokens,
+		"SELECT json, a FROM t":                       `SELECT json, a, token("p") FROM t WHERE ` + tokens,
+		"SELECT json FROM t":                          `SELECT json, token("p") FROM t WHERE ` + tokens,
+		"SELECT f(from, g(from)) FROM t":              `SELECT f(from, g(from)), token("p") FROM t WHERE ` + tokens,
+		"SELECT a FROM t WHERE l = [limit, 1]":        `SELECT a, token("p") FROM t WHERE l = [limit, 1] AND ` + tokens,
+		"SELECT a FROM t WHERE l = {limit: 1}":        `SELECT a, token("p") FROM t WHERE l = {limit: 1} AND ` + tokens,
+		"SELECT a FROM t WHERE (limit) = (1)":         `SELECT a, token("p") FROM t WHERE (limit) = (1) AND ` + tokens,
+		"SELECT a FROM t WHERE allow = 1":             `SELECT a, token("p") FROM t WHERE allow = 1 AND ` + tokens,
+		"SELECT a FROM t WHERE per = partition":       `SELECT a, token("p") FROM t WHERE per = partition AND ` + tokens,
+		"SELECT a FROM t WHERE x = 1 allow filtering": `SELECT a, token("p") FROM t WHERE x = 1 AND ` + tokens + " allow filtering",
+		`SELECT a FROM "Zoo"."q""t"`:                  `SELECT a, token("p") FROM "Zoo"."q""t" WHERE ` + tokens,
+		"SELECT a FROM Zoo.Az":                        `SELECT a, token("p") FROM Zoo.Az WHERE ` + tokens,
+	} {
+		src, err := parse(text)
+		require.NoError(t, err, text)
+		got, _ := src.ranged([]string{"p"}, nil)
+		require.Equal(t, want, got)
+	}
+	for text, want := range map[string]string{
+		"SELECT a": "it has no FROM", "SELECT a FROM": "it has no FROM", "SELECT JSON a FROM t": "SELECT JSON", "SELECT f(a FROM t": "it has no FROM",
+		"SELECT a FROM 1": "no table follows FROM", `SELECT a FROM ""`: "no table follows FROM", `SELECT a FROM k.`: "follows the table", "SELECT a FROM k.1": "no table follows FROM",
+		`SELECT a FROM "x`: "no table follows FROM", "SELECT a FROM {t}": "no table follows FROM", "SELECT a FROM @t": "no table follows FROM",
+	} {
+		_, err := parse(text)
+		require.ErrorContains(t, err, want, text)
+	}
+	for name, want := range map[string]bool{"a": true, "z": true, "A": true, "Z": true, "`": false, "{": false, "@": false, "[": false, `"a"`: true, `""`: false, `"a`: false, `"a""`: false, `"a""b"`: true, "": false, "1a": false} {
+		require.Equal(t, want, isIdentifier(name), name)
 	}
 }
