@@ -108,15 +108,13 @@ func encodeCoordinate(info cql.TypeInfo, v reflect.Value) ([]byte, error) {
 	return sortedContent(info, content), err
 }
 
-// behindPointers returns the value that v leads to, v itself where a pointer is nil or a Null type is NULL, and no
-// value where a type encodes itself.
+// behindPointers returns the value that v leads to, no value where a pointer is nil or a type encodes itself, and a
+// Null type where it is NULL.
 func behindPointers(v reflect.Value) reflect.Value {
 	at := v
 	for range maxPointers {
 		switch {
-		case !at.IsValid():
-			return v
-		case HasOwnCodec(at.Type()) && at.Kind() != reflect.Interface:
+		case !at.IsValid(), HasOwnCodec(at.Type()) && at.Kind() != reflect.Interface:
 			return reflect.Value{}
 		case at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface:
 			at = at.Elem()
@@ -126,7 +124,7 @@ func behindPointers(v reflect.Value) reflect.Value {
 			return at
 		}
 	}
-	return v
+	return reflect.Value{}
 }
 
 // decodeCoordinate is the reference of planCoordinateDecode.
