@@ -34,7 +34,8 @@ func TestPanicOfALoopAcknowledgesNothing(t *testing.T) {
 		}
 		s := c.scan(t, selectAll, tablescan.Config{Workers: 1, PageBytes: 300})
 		panicking(func() {
-			for range s.Batches(t.Context()) {
+			for _, err := range s.Batches(t.Context()) {
+				require.NoError(t, err)
 				panic("loop")
 			}
 		})
@@ -48,7 +49,8 @@ func TestPanicOfALoopAcknowledgesNothing(t *testing.T) {
 
 		s = c.scan(t, selectAll, tablescan.Config{Workers: 1, PageBytes: 300})
 		panicking(func() {
-			for range tablescan.Rows[row](t.Context(), s) {
+			for _, err := range tablescan.Rows[row](t.Context(), s) {
+				require.NoError(t, err)
 				panic("loop")
 			}
 		})

@@ -291,9 +291,14 @@ func TestHasRoom(t *testing.T) {
 		page int64
 		want bool
 	}{
-		{vecql.MemoryStats{Budget: 100}, 50, true}, {vecql.MemoryStats{Budget: 100}, 51, false}, {vecql.MemoryStats{Budget: 100, InFlight: 20}, 30, true},
-		{vecql.MemoryStats{Budget: 100, Held: 20}, 30, true}, {vecql.MemoryStats{Budget: 100, Held: 20}, 31, false}, {vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 30, true},
-		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 31, false}, {vecql.MemoryStats{Budget: 100, Waiting: 1}, 0, false},
+		{vecql.MemoryStats{Budget: 100}, 50, true},
+		{vecql.MemoryStats{Budget: 100}, 51, false},
+		{vecql.MemoryStats{Budget: 100, InFlight: 20}, 30, true},
+		{vecql.MemoryStats{Budget: 100, Held: 20}, 30, true},
+		{vecql.MemoryStats{Budget: 100, Held: 20}, 31, false},
+		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 30, true},
+		{vecql.MemoryStats{Budget: 100, InFlight: 10, Held: 10}, 31, false},
+		{vecql.MemoryStats{Budget: 100, Waiting: 1}, 0, false},
 	} {
 		require.Equal(t, c.want, hasRoom(c.m, c.page), "%+v", c)
 	}

@@ -203,9 +203,15 @@ func TestRolesOfTypes(t *testing.T) {
 		role Role
 		want bool
 	}{
-		{reflect.TypeFor[selfCoded](), RoleMarshaler, true}, {reflect.TypeFor[selfCoded](), RoleUnmarshaler, false}, {reflect.TypeFor[*selfCoded](), RoleUnmarshaler, true},
-		{reflect.TypeFor[fieldCoded](), RoleUDTMarshaler, true}, {reflect.TypeFor[*fieldCoded](), RoleUDTUnmarshaler, true}, {reflect.TypeFor[fieldCoded](), RoleMarshaler, false},
-		{reflect.TypeFor[int](), RoleMarshaler, false}, {reflect.TypeFor[foreignText](), RoleMarshaler, true}, {reflect.TypeFor[foreignHolder](), RoleUnmarshaler, true},
+		{reflect.TypeFor[selfCoded](), RoleMarshaler, true},
+		{reflect.TypeFor[selfCoded](), RoleUnmarshaler, false},
+		{reflect.TypeFor[*selfCoded](), RoleUnmarshaler, true},
+		{reflect.TypeFor[fieldCoded](), RoleUDTMarshaler, true},
+		{reflect.TypeFor[*fieldCoded](), RoleUDTUnmarshaler, true},
+		{reflect.TypeFor[fieldCoded](), RoleMarshaler, false},
+		{reflect.TypeFor[int](), RoleMarshaler, false},
+		{reflect.TypeFor[foreignText](), RoleMarshaler, true},
+		{reflect.TypeFor[foreignHolder](), RoleUnmarshaler, true},
 	} {
 		require.Equal(t, c.want, HasRole(c.t, c.role), "%v %d", c.t, c.role)
 	}
@@ -260,9 +266,13 @@ func TestCoordinatesMayEncodeThemselves(t *testing.T) {
 		v    any
 		want string
 	}{
-		{cql.TypeFloat, []coordinate{4, 5}, "0102030401020305"}, {cql.TypeFloat, []any{coordinate(4), ptr(coordinate(5))}, "0102030401020305"}, {cql.TypeFloat, []*coordinate{ptr(coordinate(4)), ptr(coordinate(5))}, "0102030401020305"},
-		{cql.TypeDouble, []coordinate32{4, 5}, "01020304050607040102030405060705"}, {cql.TypeDouble, []any{coordinate32(4), coordinate32(5)}, "01020304050607040102030405060705"},
-		{cql.TypeFloat, []cql.Null[float64]{cql.NullOf(1.0), cql.NullOf(2.0)}, "3f80000040000000"}, {cql.TypeFloat, []any{1.0, float32(2)}, "3f80000040000000"},
+		{cql.TypeFloat, []coordinate{4, 5}, "0102030401020305"},
+		{cql.TypeFloat, []any{coordinate(4), ptr(coordinate(5))}, "0102030401020305"},
+		{cql.TypeFloat, []*coordinate{ptr(coordinate(4)), ptr(coordinate(5))}, "0102030401020305"},
+		{cql.TypeDouble, []coordinate32{4, 5}, "01020304050607040102030405060705"},
+		{cql.TypeDouble, []any{coordinate32(4), coordinate32(5)}, "01020304050607040102030405060705"},
+		{cql.TypeFloat, []cql.Null[float64]{cql.NullOf(1.0), cql.NullOf(2.0)}, "3f80000040000000"},
+		{cql.TypeFloat, []any{1.0, float32(2)}, "3f80000040000000"},
 	} {
 		info := vectorOf(native(c.typ), 2)
 		for _, encode := range []Encoder{AppendCell, EncoderOf(info, reflect.TypeOf(c.v)), ReferenceEncode} {
@@ -348,10 +358,12 @@ func TestColumnsWithoutAConversionAreNamed(t *testing.T) {
 		want   string
 	}{
 		{cqlFloat, column.Of("v", []float64{1}), "a float64 may have more digits than a float: convert it to float32"},
-		{cqlFloat, column.Of("v", []int32{1}), "float and a column of int32"}, {cqlInt, column.Of("v", []float64{1}), "int and a column of float64"},
+		{cqlFloat, column.Of("v", []int32{1}), "float and a column of int32"},
+		{cqlInt, column.Of("v", []float64{1}), "int and a column of float64"},
 		{personType, column.Structs("v", column.Strings("name", []string{"a"}), column.Of("age", []int32{1}), column.Of("nick", []int32{1})), `has no field "nick"`},
 		{personType, column.Structs("v", column.Of("age", []int32{1}), column.Of("age", []int32{1})), "duplicate field name"},
-		{personType, column.Structs("v", column.Of("age", []float64{1})), `field "age"`}, {pairTuple, column.Tuples("v", column.Of("0", []int32{1})), "1 fields for a tuple of 2"},
+		{personType, column.Structs("v", column.Of("age", []float64{1})), `field "age"`},
+		{pairTuple, column.Tuples("v", column.Of("0", []int32{1})), "1 fields for a tuple of 2"},
 		{vectorOf(cqlFloat, 3), column.Matrix("v", []float32{1, 2}, 2), "2, want 3"},
 	} {
 		_, err := NewRowPlan([]cql.ColumnInfo{{Name: "v", TypeInfo: c.info}}, column.NewBatch(c.column).Schema())

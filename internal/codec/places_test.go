@@ -151,9 +151,15 @@ func TestValuesBeyondTheLengthOfACellAreRefused(t *testing.T) {
 		info cql.TypeInfo
 		v    any
 	}{
-		{native(cql.TypeBlob), blob}, {cqlText, text}, {cql.NewListType(cqlText), []string{text}}, {cql.NewListType(native(cql.TypeBlob)), [][]byte{blob}},
-		{cql.NewMapType(cqlInt, cqlText), map[int32]string{1: text}}, {cql.NewMapType(cqlText, cqlText), map[string]string{"": text}},
-		{pair, []string{text}}, {vectorOf(cqlText, 1), []string{text}}, {vectorOf(cqlInt, 1<<29), unsafe.Slice((*int32)(unsafe.Pointer(&blob[0])), 1<<29)},
+		{native(cql.TypeBlob), blob},
+		{cqlText, text},
+		{cql.NewListType(cqlText), []string{text}},
+		{cql.NewListType(native(cql.TypeBlob)), [][]byte{blob}},
+		{cql.NewMapType(cqlInt, cqlText), map[int32]string{1: text}},
+		{cql.NewMapType(cqlText, cqlText), map[string]string{"": text}},
+		{pair, []string{text}},
+		{vectorOf(cqlText, 1), []string{text}},
+		{vectorOf(cqlInt, 1<<29), unsafe.Slice((*int32)(unsafe.Pointer(&blob[0])), 1<<29)},
 		{cql.NewListType(cqlInt), unsafe.Slice((*int32)(unsafe.Pointer(&blob[0])), 1<<28)},
 	} {
 		for name, encode := range map[string]Encoder{"AppendCell": AppendCell, "plan": EncoderOf(c.info, reflect.TypeOf(c.v))} {
@@ -278,9 +284,17 @@ func TestLyingVectorsAllocateLittle(t *testing.T) {
 		info cql.VectorType
 		dst  any
 	}{
-		{vectorOf(cqlText, many), new([]string)}, {vectorOf(cqlInt, many), new([]int32)}, {vectorOf(cqlInt, many), new([]int)}, {vectorOf(native(cql.TypeTinyInt), many), new([]int8)},
-		{vectorOf(nothing, many), new([][]int32)}, {vectorOf(vectorOf(nothing, 8), 8), new([][][]int32)}, {vectorOf(nothing, 9), new([][]int32)},
-		{vectorOf(cqlText, 1<<62), new([]string)}, {vectorOf(cqlInt, 1<<62), new([]int32)}, {vectorOf(cqlInt, -1), new([]int32)}, {vectorOf(nothing, -1), new([][]int32)},
+		{vectorOf(cqlText, many), new([]string)},
+		{vectorOf(cqlInt, many), new([]int32)},
+		{vectorOf(cqlInt, many), new([]int)},
+		{vectorOf(native(cql.TypeTinyInt), many), new([]int8)},
+		{vectorOf(nothing, many), new([][]int32)},
+		{vectorOf(vectorOf(nothing, 8), 8), new([][][]int32)},
+		{vectorOf(nothing, 9), new([][]int32)},
+		{vectorOf(cqlText, 1<<62), new([]string)},
+		{vectorOf(cqlInt, 1<<62), new([]int32)},
+		{vectorOf(cqlInt, -1), new([]int32)},
+		{vectorOf(nothing, -1), new([][]int32)},
 	} {
 		for name, decode := range map[string]Decoder{"Unmarshal": Unmarshal, "plan": DecoderOf(c.info, reflect.TypeOf(c.dst)), "reference": ReferenceDecode} {
 			var err error
@@ -353,7 +367,8 @@ func TestOrderOfCells(t *testing.T) {
 		{native(cql.TypeDouble), "| fff0000000000000 8000000000000000 0000000000000000 7ff0000000000000 7ff8000000000000=fff8000000000001"},
 		{native(cql.TypeUUID), "| 00000001000010008000000000000000 00000000000110008000000000000000 00000000000010018000000000000000 00000000000010018000000000000001 00000000000040008000000000000000"},
 		{native(cql.TypeTimeUUID), "| 00000000000010008000000000000000 0000000000001000ff00000000000000 00000000000010000000000000000000 00000000000010007f00000000000000 00000001000010008000000000000000"},
-		{cqlText, "| 00 61 6161 62 ff"}, {native(cql.TypeBoolean), "| 00 01"},
+		{cqlText, "| 00 61 6161 62 ff"},
+		{native(cql.TypeBoolean), "| 00 01"},
 		{intList, "| 00 0000 000000 00000000 000000010000000400000001 00000002000000040000000100000004ffffffff 000000010000000400000002"},
 		{textToInt, "00000000 " + "00000001" + "0000000161" + "0000000400000000 " + "00000001" + "0000000161" + "0000000400000001 " + "00000001" + "0000000162" + "0000000400000000"},
 		{pairTuple, "=ffffffff 00000004ffffffff 00000004ffffffff00000000 00000004ffffffff0000000161 0000000400000001=0000000400000001ffffffff 000000040000000200000000"},
@@ -393,7 +408,10 @@ func TestCellsAreSortedAtEveryDepth(t *testing.T) {
 		info          cql.TypeInfo
 		content, want string
 	}{
-		{set, unsorted, sorted}, {set, sorted, sorted}, {set, "00000003" + one + two + one, sorted}, {intList, unsorted, unsorted},
+		{set, unsorted, sorted},
+		{set, sorted, sorted},
+		{set, "00000003" + one + two + one, sorted},
+		{intList, unsorted, unsorted},
 		{cql.NewListType(set), "00000001" + cell(unsorted), "00000001" + cell(sorted)},
 		{cql.NewSetType(set), "00000001" + cell(unsorted), "00000001" + cell(sorted)},
 		{cql.NewMapType(cqlInt, set), "00000001" + one + cell(unsorted), "00000001" + one + cell(sorted)},
@@ -402,9 +420,15 @@ func TestCellsAreSortedAtEveryDepth(t *testing.T) {
 		{cql.NewMapType(cqlInt, cqlInt), "00000002" + two + one + one + one, "00000002" + one + one + two + one},
 		{cql.NewMapType(cqlInt, cqlInt), "00000002" + one + one + one + two, "00000001" + one + two},
 		// malformed
-		{set, "", ""}, {set, "00", "00"}, {set, "000000", "000000"}, {set, "00000003" + two + one, "00000003" + two + one}, {set, "00000002" + two + "00000004", "00000002" + two + "00000004"},
-		{set, "00000002" + two + "ffffffff", "00000002" + two + "ffffffff"}, {cql.NewListType(set), "00000001" + cell("000000"), "00000001" + cell("000000")},
-		{cql.NewMapType(cqlInt, set), "00000001" + one, "00000001" + one}, {cql.NewSetType(set), "00000001" + cell("00"), "00000001" + cell("00")},
+		{set, "", ""},
+		{set, "00", "00"},
+		{set, "000000", "000000"},
+		{set, "00000003" + two + one, "00000003" + two + one},
+		{set, "00000002" + two + "00000004", "00000002" + two + "00000004"},
+		{set, "00000002" + two + "ffffffff", "00000002" + two + "ffffffff"},
+		{cql.NewListType(set), "00000001" + cell("000000"), "00000001" + cell("000000")},
+		{cql.NewMapType(cqlInt, set), "00000001" + one, "00000001" + one},
+		{cql.NewSetType(set), "00000001" + cell("00"), "00000001" + cell("00")},
 	} {
 		content := hexBytes(t, c.content)
 		require.Equal(t, c.want, hex.EncodeToString(sortedContent(c.info, content)), "%v", c.info)

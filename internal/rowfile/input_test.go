@@ -179,7 +179,7 @@ func TestFileThatCannotBeListedIsAnError(t *testing.T) {
 	folder := t.TempDir()
 	root, err := os.OpenRoot(folder)
 	require.NoError(t, err)
-	defer root.Close()
+	defer func() { require.NoError(t, root.Close()) }()
 	for len(folder) < 3900 {
 		name := strings.Repeat("d", 100)
 		require.NoError(t, root.Mkdir(name, 0o777))

@@ -154,11 +154,19 @@ func TestEpochIsWrittenInItsUnit(t *testing.T) {
 		epoch time.Duration
 		want  string // or part of the error
 	}{
-		{column.Millis, 1709208000000, time.Second, "1709208000"}, {column.Millis, -2000, time.Second, "-2"}, {column.Millis, 0, time.Hour, "0"},
-		{column.Millis, 7_200_000, time.Hour, "2"}, {column.Millis, 1500, time.Second, "!1500 ms are not a number of 1s"},
-		{column.Millis, 1500, time.Millisecond, "1500"}, {column.Micros, 1500, time.Microsecond, "1500"}, {column.Micros, 1500, time.Millisecond, "!1500 us are not a number of 1ms"},
-		{column.Millis, 1500, time.Microsecond, "1500000"}, {column.Millis, -1, time.Nanosecond, "-1000000"}, {column.Millis, 0, time.Nanosecond, "0"},
-		{column.Millis, 1 << 62, time.Microsecond, "!4611686018427387904 ms are not a number of 1µs"}, {column.Nanos, 5, time.Nanosecond, "5"},
+		{column.Millis, 1709208000000, time.Second, "1709208000"},
+		{column.Millis, -2000, time.Second, "-2"},
+		{column.Millis, 0, time.Hour, "0"},
+		{column.Millis, 7_200_000, time.Hour, "2"},
+		{column.Millis, 1500, time.Second, "!1500 ms are not a number of 1s"},
+		{column.Millis, 1500, time.Millisecond, "1500"},
+		{column.Micros, 1500, time.Microsecond, "1500"},
+		{column.Micros, 1500, time.Millisecond, "!1500 us are not a number of 1ms"},
+		{column.Millis, 1500, time.Microsecond, "1500000"},
+		{column.Millis, -1, time.Nanosecond, "-1000000"},
+		{column.Millis, 0, time.Nanosecond, "0"},
+		{column.Millis, 1 << 62, time.Microsecond, "!4611686018427387904 ms are not a number of 1µs"},
+		{column.Nanos, 5, time.Nanosecond, "5"},
 	} {
 		stamps, err := column.Of("at", []int64{c.value}).WithType(column.Type{Kind: column.Timestamp, Unit: c.unit, UTC: true})
 		require.NoError(t, err)
