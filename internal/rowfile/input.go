@@ -255,7 +255,7 @@ func (in *Input) read(ctx context.Context, file inputFile, f func(*column.Batch)
 	}
 	defer func() { _ = raw.Close() }() // it was read only
 	start := in.done.Load()
-	r, end, compressed, err := decompress(bufio.NewReaderSize(&countingReader{raw, &in.done}, 64<<10))
+	r, end, compressed, err := decompress(bufio.NewReaderSize(&countingReader{Reader: raw, count: &in.done}, 64<<10))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file.path, err)
 	}
@@ -305,16 +305,20 @@ func (in *Input) open(file inputFile) (io.ReadCloser, error) {
 	return io.NopCloser(in.o.Stdin), nil
 }
 
-// A countingReader adds the bytes that are read to a counter.
+// A countingReader adds the bytes that are read to a counter. It repeats an error, which bufio.Reader.Peek drops.
 type countingReader struct {
 	io.Reader
 	count *atomic.Int64
+	err   error
 }
 
-func (r *countingReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
+func (r *countingReader) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.Reader.Read(p)
 	r.count.Add(int64(n))
-	return n, err
+	return n, r.err
 }
 
 // readText reads CSV or JSON lines.

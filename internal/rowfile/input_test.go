@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -81,9 +83,19 @@ func TestDefaultSizesOfBatches(t *testing.T) {
 	}
 }
 
-// breakingAfter returns a stream that fails after a text.
+// breakingAfter returns a stream that fails once after a text, and then ends.
 func breakingAfter(text []byte) io.Reader {
-	return io.MultiReader(bytes.NewReader(text), iotest.ErrReader(errors.New("the disk is gone")))
+	return io.MultiReader(bytes.NewReader(text), &failingOnce{})
+}
+
+type failingOnce struct{ failed bool }
+
+func (r *failingOnce) Read([]byte) (int, error) {
+	if r.failed {
+		return 0, io.EOF
+	}
+	r.failed = true
+	return 0, errors.New("the disk is gone")
 }
 
 // TestStreamThatBreaksIsAnError breaks a stream of each format after any part of it, between records, too. Its rows are
@@ -218,5 +230,61 @@ func TestFirstBytesShowTheFormat(t *testing.T) {
 		"": CSV, "id,name\n": CSV, "PAR": CSV, "ARROW": CSV, "\xff\xff\xff": CSV, "[1]": CSV, "a{": CSV,
 	} {
 		require.Equal(t, want, byContent([]byte(head)), "%q", head)
+	}
+}
+
+// TestPipeIsRead reads a named pipe, whose size is not known.
+func TestPipeIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe.csv")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(path, []byte("id\n1\n2\n"), 0) }()
+	in, err := Open(Options{}, path)
+	require.NoError(t, err)
+	rows := 0
+	for b, err := range in.Batches(t.Context()) {
+		require.NoError(t, err)
+		rows += b.Rows
+	}
+	require.Equal(t, 2, rows)
+	require.NoError(t, <-written)
+	_, total := in.Progress()
+	require.Zero(t, total)
+}
+
+// TestShortTextIsNotCompressed has the first bytes of compressed files alone.
+func TestShortTextIsNotCompressed(t *testing.T) {
+	for _, text := range []string{"(", "(\xb5", "\x1f", "(\xb5/"} {
+		o := Options{Format: CSV, Dialect: Dialect{NoHeader: true, Columns: []string{"s"}}, Rejected: func(*RecordError) error { return nil }, Stdin: strings.NewReader(text)}
+		in, err := Open(o, Stdin)
+		require.NoError(t, err)
+		for b, err := range in.Batches(t.Context()) {
+			require.NoError(t, err)
+			require.Equal(t, text, b.Columns[0].Value(0))
+		}
+		require.Equal(t, int64(1), in.records, "%q", text)
+	}
+}
+
+// TestLeftInputLeavesNoGoroutines leaves a file in zstd after its first batch.
+func TestLeftInputLeavesNoGoroutines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv.zst")
+	random := make([]string, 200_000)
+	r := newRand()
+	for i := range random {
+		random[i] = strconv.FormatUint(r.Uint64(), 36)
+	}
+	writeFile(t, path, WriterOptions{}, column.NewBatch(column.Strings("s", random)))
+	in, err := Open(Options{BatchRows: 1}, path)
+	require.NoError(t, err)
+	for _, err := range in.Batches(t.Context()) {
+		require.NoError(t, err)
+		break
+	}
+	stacks := make([]byte, 1<<20)
+	began := time.Now()
+	for bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("zstd.(*Decoder)")) {
+		require.Less(t, time.Since(began), 10*time.Second, "a goroutine of the decoder is left")
+		runtime.Gosched()
 	}
 }

@@ -402,16 +402,22 @@ func TestParseNames(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, f, got)
 	}
-	_, err := ParseFormat("xml")
+	format, err := ParseFormat("xml")
+	require.Zero(t, format)
 	require.ErrorContains(t, err, `unknown format "xml"`)
 	for name, want := range map[string]Compression{"": Plain, "none": Plain, "gzip": Gzip, "gz": Gzip, "GZ": Gzip, "ZSTD": Zstd, "zst": Zstd} {
 		got, err := ParseCompression(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err = ParseCompression("lzo")
+	compression, err := ParseCompression("lzo")
+	require.Zero(t, compression)
 	require.ErrorContains(t, err, `unknown compression "lzo"`)
 	require.Equal(t, ".json.zst", Extension(JSON, Zstd))
+	format, compression = ByName("dir.csv/ITEMS.JSONL.GZ")
+	require.Equal(t, []any{JSON, Gzip}, []any{format, compression})
+	format, compression = ByName("items.gz/x")
+	require.Equal(t, []any{Format(0), Plain}, []any{format, compression})
 	require.Equal(t, ".parquet", Extension(Parquet, Zstd))
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
 )
 
 // Outputs that fail, and values that have no text.
@@ -213,4 +215,37 @@ func TestCutFileIsNotFollowedByAnEmptyOne(t *testing.T) {
 	require.NoError(t, p.Close())
 	require.Equal(t, []string{"part-000000.csv"}, namesIn(t, folder))
 	require.Equal(t, 1, p.Files())
+}
+
+// TestPartThatCannotBeBegun has no folder any more.
+func TestPartThatCannotBeBegun(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "out")
+	b := idsFrom(0, 2)
+	p, err := NewParts(folder, b.Schema(), PartsOptions{WriterOptions: WriterOptions{Format: CSV}})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(folder))
+	require.ErrorIs(t, p.Write(b), os.ErrNotExist)
+	require.ErrorIs(t, p.Close(), os.ErrNotExist)
+	require.Zero(t, p.Files())
+}
+
+func TestTextOfUUIDs(t *testing.T) {
+	id, err := cql.ParseUUID("123e4567-e89b-12d3-a456-426614174000")
+	require.NoError(t, err)
+	b := column.NewBatch(column.Of("id", []cql.UUID{id}))
+	require.Equal(t, "id\n123e4567-e89b-12d3-a456-426614174000\n", textOfBatch(t, b, WriterOptions{}))
+}
+
+// TestSchemaThatAFormatDoesNotHave is refused before a byte is written.
+func TestSchemaThatAFormatDoesNotHave(t *testing.T) {
+	schema := column.Schema{{Name: "x", Type: column.Type{Kind: 250}}}
+	for _, format := range []Format{Parquet, Arrow} {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, schema, WriterOptions{Format: format})
+		require.Error(t, err, format)
+		require.Nil(t, w, format)
+		require.Zero(t, out.Len(), format)
+	}
+	_, err := NewEncoder(schema, WriterOptions{Format: Arrow})
+	require.Error(t, err)
 }
