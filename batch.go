@@ -212,7 +212,7 @@ func (b *Batch) encode(ctx context.Context, c *call) (first *bindings, err error
 		c.mixed = c.mixed || keyspace != c.keyspace || table != c.table
 	}
 	if c.token, c.hasToken, err = first.token(c.req.body.b); err == nil && c.hasToken && b.session.picks() {
-		err = c.keepKey(first)
+		c.keepKey(first)
 	}
 	return first, err
 }

@@ -417,7 +417,7 @@ func (q *Query) encodeValues(ctx context.Context, c *call, r *record) (tok int64
 	if ok && !c.hasToken {
 		c.token, c.hasToken = tok, true
 		if q.session.picks() {
-			err = c.keepKey(&c.bound)
+			c.keepKey(&c.bound)
 		}
 	}
 	return tok, ok, err

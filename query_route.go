@@ -20,9 +20,7 @@ func (q *Query) Route(ctx context.Context) (RouteInfo, error) {
 		if _, _, err := q.encodeValues(ctx, c, &q.record); err != nil {
 			return RouteInfo{}, err
 		}
-		if err := c.keepKey(&c.bound); err != nil {
-			return RouteInfo{}, err
-		}
+		c.keepKey(&c.bound)
 	}
 	return q.session.routeInfo(ctx, c), nil
 }
@@ -32,11 +30,11 @@ func (b *Batch) Route(ctx context.Context) (RouteInfo, error) {
 	c := b.session.newCall(&b.options)
 	defer c.release()
 	first, err := b.encode(ctx, c)
-	if err == nil && first != nil {
-		err = c.keepKey(first)
-	}
 	if err != nil {
 		return RouteInfo{}, err
+	}
+	if first != nil {
+		c.keepKey(first)
 	}
 	return b.session.routeInfo(ctx, c), nil
 }

@@ -100,7 +100,7 @@ func (c *call) isOutdated() bool {
 // mustRebind reports whether a call that failed with err is made again, once, with its statements prepared anew. Its
 // last attempt was not executed.
 func (c *call) mustRebind(err error) bool {
-	return err != nil && !c.rebound && errors.Is(err, ErrStatementChanged) && (c.idempotent || !MayHaveApplied(err))
+	return !c.rebound && errors.Is(err, ErrStatementChanged) && (c.idempotent || !MayHaveApplied(err))
 }
 
 // rebind starts a call again: its body is encoded anew.
@@ -256,12 +256,11 @@ func (c *call) setRoutingKey(keyspace, defaultKeyspace string, key []byte) {
 	c.keyspace, c.token, c.hasToken, c.routingKey = keyspace, token.Murmur3(key), true, key
 }
 
-// keepKey sets the routing key from the values of b in the body, unless it is known.
-func (c *call) keepKey(b *bindings) (err error) {
+// keepKey sets the routing key from the values of b in the body, unless it is known. bindings.token has accepted them.
+func (c *call) keepKey(b *bindings) {
 	if c.routingKey == nil {
-		c.routingKey, _, err = b.appendKey(nil, c.req.body.b)
+		c.routingKey, _, _ = b.appendKey(nil, c.req.body.b)
 	}
-	return err
 }
 
 // setTable sets the table for the query plan.
@@ -311,19 +310,17 @@ func (s *Session) routeInfo(ctx context.Context, c *call) RouteInfo {
 	target := c.planTarget()
 	target.picking = c.picking(ctx)
 	p := queryPlan{topo: s.topo.Load()}
-	if p.topo.routing != nil {
-		p.setReplicas(&target)
-	}
+	p.setReplicas(&target)
 	return p.routeInfo(&target)
 }
 
-// storeTablet stores the tablet in the custom payload of a response, if there is one. The payload does not name the
-// table.
-func (s *Session) storeTablet(c *call, payload map[string][]byte) {
-	if payload == nil || c.mixed {
+// storeTablet stores the tablet in the custom payload of a response in topo, the current snapshot, if there is one. The
+// payload does not name the table.
+func (s *Session) storeTablet(topo *topology, c *call, payload map[string][]byte) {
+	if c.mixed {
 		return
 	}
-	target, topo := c.planTarget(), s.topo.Load()
+	target := c.planTarget()
 	topo.storeTablet(&target, payload)
 	// a snapshot installed meanwhile may have dropped tablets just before this one was stored
 	if now := s.topo.Load(); now != topo {
@@ -351,7 +348,7 @@ type bodyEncoding struct {
 var unknownMetadata = []byte{}
 
 // hasMetadataID reports whether EXECUTE has result metadata ids on v4.
-func (s *Session) hasMetadataID() bool { return s.version < protoV5 && s.metadataIDs.Load() }
+func (s *Session) hasMetadataID() bool { return s.metadataIDs.Load() }
 
 // noteFeatures stores the features of the connection opened last.
 func (s *Session) noteFeatures(f *features) {

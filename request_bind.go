@@ -225,8 +225,8 @@ func (b *bindings) token(body []byte) (tok int64, ok bool, err error) {
 	}
 }
 
-// appendKey appends the serialized partition key, whose values are in body. ok is false if the statement does not bind
-// the whole key, or a part of it is NULL or unset.
+// appendKey appends the serialized partition key, whose values are in body; nothing if the statement does not bind the
+// whole key. ok is false if a part of it is NULL or unset.
 func (b *bindings) appendKey(dst, body []byte) (key []byte, ok bool, err error) {
 	if len(b.stmt.pkIndexes) == 1 {
 		cell, ok := b.cell(body, b.stmt.pkIndexes[0])
@@ -241,7 +241,7 @@ func (b *bindings) appendKey(dst, body []byte) (key []byte, ok bool, err error) 
 			return nil, false, b.keyError(i, err)
 		}
 	}
-	return dst, len(b.stmt.pkIndexes) > 0, nil
+	return dst, true, nil
 }
 
 func (b *bindings) keyError(i int, err error) error {

@@ -108,7 +108,7 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 		a.body.release()
 		*a = answer{}
 	} else if a.env.payload != nil {
-		s.storeTablet(c, a.env.payload)
+		s.storeTablet(s.topo.Load(), c, a.env.payload)
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (s *Session) exchange(ctx context.Context, conn *conn, c *call) error {
 // transmit sends the call on a connection in the encoding of the connection. It stores the response in c.answer.
 func (s *Session) transmit(ctx context.Context, conn *conn, c *call) error {
 	f := &conn.features
-	translate := conn.version() < protoV5 && c.encoding.hasID != f.metadataID
+	translate := c.encoding.hasID != f.metadataID
 	if c.req.op != opExecute || !translate && !f.tabletsV2 {
 		return conn.call(ctx, &c.req, &c.answer.response)
 	}

@@ -92,9 +92,6 @@ type failedPrepare struct {
 	ignored  bool // by the retry policy of the call
 }
 
-// Unwrap returns the failure.
-func (e *failedPrepare) Unwrap() error { return e.RequestFailure }
-
 // prepare returns a statement from the cache, or prepares it with the policies of a query. The PREPARE is all that the
 // verb requests, so it ends with the timeout of the query.
 func (s *Session) prepare(ctx context.Context, p *policies, keyspace, text string) (*statement, error) {
@@ -133,11 +130,10 @@ func (s *Session) prepareWithin(ctx context.Context, timeout time.Duration, p *p
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = ErrTimeoutNoResponse
 	}
-	var failure *RequestFailure
-	if err != nil && !errors.As(err, &failure) { // the wait ended, or no node was asked
+	var failed *failedPrepare
+	if err != nil && !errors.As(err, &failed) { // the wait ended, or no node was asked
 		err = s.abandonedPrepare(key, began, err)
 	}
-	var failed *failedPrepare
 	if ignored.Load() && errors.As(err, &failed) {
 		err = &failedPrepare{failed.RequestFailure, failed.attempts, true}
 	}

@@ -271,9 +271,7 @@ func (x *speculation) addRecord(seen attemptRecord) {
 func (x *speculation) takeRecords() []attemptRecord {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	seen := x.records
-	x.records = nil
-	return seen
+	return x.records
 }
 
 // endTasks prevents further executions and waits for the running ones, whose calls ended with the connections.

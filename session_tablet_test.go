@@ -4,7 +4,9 @@ package vecql
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +40,7 @@ func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 		rest, nodes := view(1)
 		now := newTopology(nodes, rest, &s.routing)
 		var wg sync.WaitGroup
-		wg.Go(func() { s.storeTablet(c, payload) })
+		wg.Go(func() { s.storeTablet(old, c, payload) })
 		wg.Go(func() {
 			s.topo.Store(now)
 			now.followTablets(old)
@@ -54,16 +56,27 @@ func TestTabletStoredWhileItsNodeLeaves(t *testing.T) {
 func TestSharedPlanIsGuarded(t *testing.T) {
 	w := sharedPlan{mu: new(sync.Mutex)}
 	var wg sync.WaitGroup
+	var calls, most atomic.Int32 // of NextHost at a time
+	next := func() SelectedHost {
+		most.Store(max(most.Load(), calls.Add(1)))
+		runtime.Gosched()
+		calls.Add(-1)
+		return SelectedHost{}
+	}
 	for i := range 4 {
 		wg.Go(func() {
 			for range 1000 {
 				w.restart(&queryPlan{topo: &topology{}, picked: &pickedNodes{err: fmt.Errorf("%w: %d", wire.ErrLength, i)}})
 				require.Error(t, w.err())
+				w.more()
+				w.next()
+				w.restart(&queryPlan{topo: &topology{}, picked: &pickedNodes{err: wire.ErrLength, next: next, left: 1}})
 				w.next()
 			}
 		})
 	}
 	wg.Wait()
+	require.EqualValues(t, 1, most.Load(), "NextHost is called by one execution at a time")
 }
 
 // TestTabletsOfATable requires the tablets that were learned, in the order of their tokens, without shared memory.
