@@ -265,3 +265,41 @@ func TestCommonVersion(t *testing.T) {
 		})
 	}
 }
+
+// TestWholeHosts requires which columns the row of a peer needs: one with tokens its id, address and data center, one
+// without tokens also rack, version and schema.
+func TestWholeHosts(t *testing.T) {
+	full := func() *HostInfo {
+		return &HostInfo{
+			id: hostID(1), addr: netip.MustParseAddrPort("127.0.0.1:9042"), dc: "a", rack: "r", version: "5.0", schema: hostID(2),
+		}
+	}
+	for name, m := range map[string]struct {
+		change         func(h *HostInfo)
+		without, whole bool // tokens
+	}{
+		"all":             {func(*HostInfo) {}, true, true},
+		"no id":           {func(h *HostInfo) { h.id = UUID{} }, false, false},
+		"no address":      {func(h *HostInfo) { h.addr = netip.AddrPort{} }, false, false},
+		"no data center":  {func(h *HostInfo) { h.dc = "" }, false, false},
+		"no rack":         {func(h *HostInfo) { h.rack = "" }, false, true},
+		"no version":      {func(h *HostInfo) { h.version = "" }, false, true},
+		"no schema":       {func(h *HostInfo) { h.schema = UUID{} }, false, true},
+		"none of the two": {func(h *HostInfo) { h.rack, h.version = "", "" }, false, true},
+	} {
+		h := full()
+		m.change(h)
+		require.Equal(t, m.without, h.whole(), name)
+		h.tokens = []int64{0}
+		require.Equal(t, m.whole, h.whole(), name)
+	}
+}
+
+// TestPortOfTestHosts requires the port of the native protocol in a HostInfo of a row without one.
+func TestPortOfTestHosts(t *testing.T) {
+	h, err := NewTestHostInfoFromRow(peerRow(1))
+	require.NoError(t, err)
+	require.Equal(t, 9042, h.Port())
+	_, err = NewTestHostInfoFromRow(map[string]any{})
+	require.Error(t, err)
+}

@@ -5,9 +5,11 @@ package vecql
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -403,5 +405,62 @@ func TestPlanSilentNodes(t *testing.T) {
 			target.host = UUID{15: 1}
 			require.Equal(t, "1", names(planNodes(topo.plan(target))))
 		})
+	}
+}
+
+// TestPlanAvoidsSilentShards requires that a node comes last when the connection to the shard of the request is silent
+// or lags: the shard of the token, or the one that a tablet names. Its other shards do not matter.
+func TestPlanAvoidsSilentShards(t *testing.T) {
+	const shards = 2
+	low, high := int64(math.MinInt64+1), int64(math.MaxInt64) // tokens of the shards 0 and 1
+	for name, m := range map[string]struct {
+		token  int64
+		tablet int32 // the shard that a tablet names; -1 means no tablet
+		slow   int32 // the shard of node 1 whose connection is silent or lags
+		avoids bool
+	}{
+		"the shard of the token":           {low, -1, 0, true},
+		"another shard":                    {low, -1, 1, false},
+		"the other token":                  {high, -1, 1, true},
+		"the other token, another shard":   {high, -1, 0, false},
+		"the tablet's shard":               {low, 1, 1, true},
+		"the token's shard, with a tablet": {low, 1, 0, false},
+		"the tablet's first shard":         {high, 0, 0, true},
+	} {
+		for _, silent := range []bool{true, false} {
+			topo := testTopology(t, TokenAwareHostPolicy(RoundRobinHostPolicy()), []*node{testNode(1, "a", "r", -5), testNode(2, "a", "r", 5)},
+				map[string]placement.Strategy{"ks": {Class: "SimpleStrategy", Factor: placement.Count{All: 2}}})
+			for _, n := range topo.nodes {
+				var conns []*conn
+				for shard := range int32(shards) {
+					c := &conn{streams: stream.New(1000), features: features{shards: shards, shard: shard}}
+					if n.info.id[15] == 1 && shard == m.slow {
+						c.silent.Store(silent)
+						for range 2 * lagWaiting {
+							_, ok := c.streams.Claim()
+							require.True(t, ok || silent)
+						}
+					}
+					conns = append(conns, c)
+				}
+				n.pool = newPool(t.Context(), "", poolConfig{})
+				n.pool.open.Store(newPoolView(conns))
+			}
+			require.Equal(t, m.token == high, topo.nodes[0].pool.shardOf(m.token) == 1)
+			if m.tablet >= 0 {
+				topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: math.MinInt64, Last: math.MaxInt64, Replicas: []tablet.Replica{
+					{Host: hostID(1), Shard: m.tablet}, {Host: hostID(2), Shard: m.tablet},
+				}})
+			}
+			first := map[byte]bool{}
+			for i := range uint32(20) {
+				got := planNodes(topo.plan(planTarget{
+					keyspace: "ks", table: "t", token: m.token, hasToken: true, start: i * startStep, now: time.Now(),
+				}))
+				require.Len(t, got, 2)
+				first[got[0].info.id[15]] = true
+			}
+			require.Equal(t, map[byte]bool{1: !m.avoids, 2: true}, map[byte]bool{1: first[1], 2: first[2]}, "%s, silent %v", name, silent)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/placement"
+	"github.com/vecql/vecql/internal/tablet"
 )
 
 // requireCover fails unless the ranges cover from start to end, each token once, in order.
@@ -111,4 +112,34 @@ func FuzzCoverRing(f *testing.F) {
 			requireCover(t, r.Start, r.End, r.Split(n%1000))
 		}
 	})
+}
+
+// TestTabletRangesNearestFirst requires that the replicas of tablets are ordered by distance: nodes without requests
+// and unknown nodes come last, and equally near ones keep their order.
+func TestTabletRangesNearestFirst(t *testing.T) {
+	topo := threeByThree(t, DCAwareRoundRobinPolicy("b"))
+	topo.node(6).rank = -1 // without requests
+	tabletOf := func(hosts ...byte) *tablet.Tablet {
+		found := &tablet.Tablet{First: math.MinInt64, Last: math.MaxInt64}
+		for i, host := range hosts {
+			found.Replicas = append(found.Replicas, tablet.Replica{Host: hostID(host), Shard: int32(i)})
+		}
+		return found
+	}
+	for _, m := range []struct{ hosts, want []byte }{
+		{[]byte{1, 4}, []byte{4, 1}},
+		{[]byte{4, 1}, []byte{4, 1}},
+		{[]byte{5, 4}, []byte{5, 4}},
+		{[]byte{6, 99, 2, 5}, []byte{5, 2, 6, 99}},
+		{[]byte{99, 6, 9, 1, 4}, []byte{4, 9, 1, 99, 6}},
+	} {
+		ranges := topo.tabletRanges([]*tablet.Tablet{tabletOf(m.hosts...)})
+		requireWholeRing(t, ranges)
+		var got []byte
+		for _, r := range ranges[0].Replicas {
+			got = append(got, r.HostID[15])
+			require.Equal(t, r.HostID[15], m.hosts[r.Shard], "the shard is that of the replica")
+		}
+		require.Equal(t, m.want, got)
+	}
 }

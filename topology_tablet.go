@@ -97,7 +97,7 @@ func tabletLong(r *wire.Reader) int64 {
 	b := r.Bytes()
 	in := wire.NewReader(b)
 	v := in.Long()
-	if r.Err() == nil && len(b) != 8 {
+	if len(b) != 8 {
 		r.Fail(errorf("%w: a bigint of %d bytes", wire.ErrLength, len(b)))
 	}
 	return v
