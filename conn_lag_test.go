@@ -84,6 +84,21 @@ func TestConnUsualLatency(t *testing.T) {
 	require.InDelta(t, 2*time.Millisecond, c.usual.Load(), 1e5)
 }
 
+// TestUsualLatencyMovesByASixteenth requires the weight of one latency, and the bound of what a pause adds.
+func TestUsualLatencyMovesByASixteenth(t *testing.T) {
+	var c conn
+	c.smooth(1600)
+	require.EqualValues(t, 100, c.usual.Load())
+	c.smooth(1700)
+	require.EqualValues(t, 200, c.usual.Load())
+	c.smooth(200)
+	require.EqualValues(t, 200, c.usual.Load())
+	c.smooth(40)
+	require.EqualValues(t, 190, c.usual.Load())
+	c.smooth(int64(time.Hour))
+	require.EqualValues(t, 190+(16*190+int64(time.Millisecond)-190)/16, c.usual.Load())
+}
+
 // withLag makes the connection of a node lag.
 func withLag(t *testing.T, n *node) {
 	t.Helper()

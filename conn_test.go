@@ -275,3 +275,91 @@ func FuzzConnReader(f *testing.F) {
 		}
 	})
 }
+
+// TestCanceledCallIsNotSent requires that a call whose context has ended is not sent, and that one of a context that
+// ends later may have been.
+func TestCanceledCallIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		s := &fakecql.Server{Version: 4, Handle: func(_ *fakecql.Conn, _ wire.Header, b []byte) {
+			if string(b) == "question" { // the driver sends probes too
+				asked.Add(1)
+			}
+		}}
+		c := connectInMemory(t, s)
+		defer endConn(c, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := c.ask(ctx, "question")
+		require.ErrorIs(t, err, context.Canceled)
+		require.True(t, mayHaveLeft(err))
+		require.EqualValues(t, 1, asked.Load())
+		_, err = c.ask(ctx, "question")
+		require.ErrorIs(t, err, context.Canceled)
+		require.False(t, mayHaveLeft(err))
+		synctest.Wait()
+		require.EqualValues(t, 1, asked.Load())
+	})
+}
+
+// TestRegistrationForShutdown requires that a session keeps the connections of a server that refuses the registration
+// for its shutdown, and none of a server that answers it in another way.
+func TestRegistrationForShutdown(t *testing.T) {
+	for name, m := range map[string]struct {
+		answer func(r *fakecql.Request)
+		up     bool
+	}{
+		"accepted":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpReady, nil) }, true},
+		"refused":      {func(r *fakecql.Request) { r.Fail(int32(CodeProtocol)) }, true},
+		"a RESULT":     {func(r *fakecql.Request) { r.Void() }, false},
+		"half a frame": {func(r *fakecql.Request) { r.Conn.ReplyFlags(r.Stream, fakecql.OpReady, wire.FlagTracing, []byte{1}) }, false},
+		"no error":     {func(r *fakecql.Request) { r.Conn.Reply(r.Stream, fakecql.OpError, nil) }, false},
+		"hang up":      {func(r *fakecql.Request) { r.HangUp() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newFakeCluster(t, protoV5, 2, func(n *fakecql.Node) { n.Extra = map[string][]string{eventGraceful: {"true"}} })
+				var registered atomic.Int32
+				c.On(func(r *fakecql.Request) bool {
+					own := r.Op == fakecql.OpRegister && r.Node == c.Nodes[1]
+					if own {
+						registered.Add(1)
+						m.answer(r)
+					}
+					return own
+				})
+				s := sessionOn(c)
+				time.Sleep(time.Second)
+				require.Positive(t, registered.Load())
+				require.Equal(t, m.up, poolOf(s, c.Nodes[1]).isUp())
+			})
+		})
+	}
+}
+
+// TestConcealedAuthenticator requires that an Authenticator in a session receives all that the server sends, and that
+// no text has its password.
+func TestConcealedAuthenticator(t *testing.T) {
+	require.Nil(t, conceal(nil))
+	a := &roundsAuthenticator{}
+	c := conceal(a)
+	_, _, err := c.Challenge([]byte("challenge"))
+	require.NoError(t, err)
+	require.NoError(t, c.Success([]byte("done")))
+	require.Equal(t, []string{"challenge"}, a.challenges)
+	require.Equal(t, "done", a.success)
+	refuses := conceal(refusing{})
+	require.ErrorIs(t, refuses.Success(nil), io.EOF)
+	_, _, err = refuses.Challenge(nil)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	secret := conceal(PasswordAuthenticator{Username: "name", Password: "secret"})
+	require.NotContains(t, fmt.Sprintf("%+v %#v", secret, secret), "secret")
+}
+
+// refusing is an Authenticator that fails.
+type refusing struct{}
+
+func (refusing) Challenge([]byte) ([]byte, Authenticator, error) {
+	return nil, nil, io.ErrUnexpectedEOF
+}
+func (refusing) Success([]byte) error { return io.EOF }
