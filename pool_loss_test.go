@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vecql
+
+import (
+	"context"
+	"io"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Tests of pools that lose connections, or replace them.
+
+// TestPoolDialsOnceTheLastConnectionEnds requires that the wait for a further connection ends when there is none left.
+func TestPoolDialsOnceTheLastConnectionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, changed := &dials{}, atomic.Int32{}
+		p, log := newDialedPool(t, d, func(cfg *poolConfig) {
+			cfg.policy = ConstantReconnectionPolicy{Interval: 10 * time.Hour}
+			cfg.changed = func() { changed.Add(1) }
+		})
+		p.refill()
+		synctest.Wait()
+		d.change(func() { d.err = io.EOF })
+		p.mu.Lock()
+		p.cfg.size = 3
+		p.mu.Unlock()
+		p.refill()
+		pass(time.Hour)
+		require.Equal(t, 2, d.count())
+		require.Equal(t, PoolWaiting, p.stats().State)
+		require.False(t, p.stats().NextDial.IsZero())
+		d.change(func() { d.err = nil })
+		require.EqualValues(t, 1, changed.Load())
+		p.pick().close(io.ErrUnexpectedEOF)
+		pass(reconnectMin)
+		require.Len(t, p.open.Load().conns, 3)
+		require.EqualValues(t, 1+1+3, changed.Load())
+		require.Equal(t, PoolOpen, p.stats().State)
+		require.Zero(t, p.stats().NextDial)
+		require.Equal(t, 1, log.count("node lost"))
+		p.remove(&conn{}, io.EOF)
+		require.EqualValues(t, 1+1+3, changed.Load(), "a connection that was never installed")
+	})
+}
+
+// TestPoolShortLivedConnections requires which lost connections delay the next dial: those that end soon after their
+// dial without having answered much. The first one costs nothing while another one is open, and several that are lost
+// at once count as one.
+func TestPoolShortLivedConnections(t *testing.T) {
+	for name, m := range map[string]struct {
+		size    int
+		before  int           // short-lived connections lost before, a second ago
+		age     time.Duration // of the lost connection
+		answers uint64        // of the lost connection
+		lost    int           // at once
+		delayed bool
+	}{
+		"the only one":                     {size: 1, lost: 1, delayed: true},
+		"one of two":                       {size: 2, lost: 1},
+		"one of two, the second time":      {size: 2, before: 1, lost: 1, delayed: true},
+		"both of two":                      {size: 2, lost: 2},
+		"all of four":                      {size: 4, lost: 4},
+		"three of four":                    {size: 4, lost: 3},
+		"almost old":                       {size: 1, age: reconnectMax - 1, lost: 1, delayed: true},
+		"old":                              {size: 1, age: reconnectMax, lost: 1},
+		"almost enough answers":            {size: 1, answers: worthDial - 1, lost: 1, delayed: true},
+		"enough answers":                   {size: 1, answers: worthDial, lost: 1},
+		"enough answers, the second time":  {size: 2, before: 1, answers: worthDial, lost: 1},
+		"the second time, an hour later":   {size: 2, before: 1, age: time.Hour, lost: 1},
+		"the third time":                   {size: 2, before: 2, lost: 1, delayed: true},
+		"the only one, for the third time": {size: 1, before: 2, lost: 1, delayed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &dials{took: time.Millisecond} // several connections never open at one time
+				p, _ := newDialedPool(t, d, func(cfg *poolConfig) { cfg.size = m.size })
+				p.refill()
+				pass(100 * time.Millisecond)
+				for range m.before {
+					d.conns[len(d.conns)-1].close(io.EOF)
+					pass(time.Second)
+					require.Len(t, p.open.Load().conns, m.size)
+				}
+				pass(m.age - time.Since(d.conns[len(d.conns)-1].born))
+				lost := d.conns[len(d.conns)-m.lost:]
+				if m.before > 0 && m.age == 0 && m.size > 1 {
+					lost = d.conns[len(d.conns)-1:]
+				}
+				began, before := time.Now(), d.count()
+				for _, c := range lost {
+					c.overload.answers.Store(m.answers)
+					c.close(io.EOF)
+				}
+				pass(time.Minute)
+				require.Len(t, p.open.Load().conns, m.size)
+				require.Equal(t, m.delayed, d.at[before].After(began), "%v", d.at[before].Sub(began))
+				require.LessOrEqual(t, d.at[before].Sub(began), reconnectMin<<m.before)
+			})
+		})
+	}
+}
+
+// TestPoolOfAnEndedSession requires that a pool whose session has ended, and which is not closed yet, neither dials nor
+// logs when its connections end.
+func TestPoolOfAnEndedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dials{}
+		p, log := newDialedPool(t, d)
+		p.refill()
+		synctest.Wait()
+		p.cancel()
+		p.pick().close(io.EOF)
+		pass(time.Hour)
+		require.Equal(t, 1, d.count())
+		require.Zero(t, log.count("\n"))
+		require.NoError(t, p.lastError())
+		require.Nil(t, p.pick())
+	})
+}
+
+// TestPoolRefusesConnections requires the cause that ends a new connection which a pool does not take: its node has
+// moved meanwhile, or the pool was closed. A connection that has ended by itself counts as a failure.
+func TestPoolRefusesConnections(t *testing.T) {
+	for name, m := range map[string]struct {
+		during func(p *pool, c *conn) // the dial
+		cause  EndCause
+		err    error // of the attempt
+	}{
+		"moved":  {func(p *pool, _ *conn) { p.move("b:1") }, EndMoved, nil},
+		"closed": {func(p *pool, _ *conn) { go func() { _ = p.close(context.Background(), EndClosed) }() }, EndClosed, ErrSessionClosed},
+		"ended":  {func(_ *pool, c *conn) { c.close(io.EOF) }, EndPeer, ErrConnectionClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &dials{}
+				p, _ := newDialedPool(t, d)
+				p.cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+					c, err := d.dial(ctx, to, hooks)
+					if d.count() == 1 {
+						m.during(p, c)
+						time.Sleep(time.Millisecond)
+					}
+					return c, err
+				}
+				p.refill()
+				pass(time.Second)
+				require.True(t, d.conns[0].closed())
+				require.Equal(t, m.cause, endCauseOf(d.conns[0].closeErr))
+				if m.err != nil {
+					require.Equal(t, 1, d.count(), "the end of a connection that was never open is no event")
+					require.Nil(t, p.pick())
+				}
+				if name == "ended" {
+					require.ErrorIs(t, p.lastError(), m.err)
+					pass(10 * time.Second)
+					require.Equal(t, 2, d.count())
+				}
+				if name == "moved" {
+					require.Equal(t, "b:1", p.pick().addr())
+				}
+			})
+		})
+	}
+}
+
+// TestPoolDoesNotDialAnAddressThatWasLeft requires that the dial of an address ends at once if the node has moved
+// before the dial began.
+func TestPoolDoesNotDialAnAddressThatWasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := newDialedPool(t, &dials{took: time.Hour})
+		began := time.Now()
+		require.ErrorIs(t, p.add(dialTarget{addr: "before:1"}), context.Canceled)
+		require.Zero(t, time.Since(began))
+	})
+}
+
+// newShardedPool returns a pool over the plain port of a node whose connections have the shards of the list in turn.
+func newShardedPool(t *testing.T, d *dials, shards int32, turns ...int32) (*pool, *lockedBuffer) {
+	turn := 0
+	d.features = func() features {
+		turn++
+		return features{shards: shards, shard: turns[min(turn, len(turns))-1]}
+	}
+	p, log := newDialedPool(t, d)
+	p.refill()
+	synctest.Wait()
+	return p, log
+}
+
+// TestPoolOfReshardedNode requires that the connections of a node that reports another number of shards are drained,
+// surplus ones too, and that a node that reports another one each time is dialed with a backoff.
+func TestPoolOfReshardedNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dials{}
+		p, log := newShardedPool(t, d, 2, 0, 0, 0, 1)
+		require.Equal(t, []int{1, 1}, p.shardCounts())
+		require.Len(t, d.conns, 4)
+		for _, c := range d.conns[1:3] {
+			require.True(t, c.closed(), "surplus, as all shards are reached")
+			require.Equal(t, EndSurplus, endCauseOf(c.closeErr))
+		}
+		d.change(func() { d.features = func() features { return features{shards: 1} } })
+		d.conns[3].close(io.EOF)
+		pass(time.Minute)
+		require.Equal(t, []int{1}, p.shardCounts())
+		require.Len(t, p.open.Load().conns, 1)
+		require.Equal(t, EndResharded, endCauseOf(d.conns[0].closeErr))
+		require.Equal(t, 1, log.count("node has other shards"))
+
+		before, shards := d.count(), int32(1)
+		d.change(func() {
+			d.features = func() features {
+				shards++
+				return features{shards: shards}
+			}
+		})
+		pass(time.Hour)
+		p.pick().close(io.EOF)
+		pass(time.Minute)
+		require.Greater(t, d.count(), before+5)
+		require.Less(t, d.count(), before+40)
+	})
+}
+
+// TestPoolDrainsSurplusOfOtherShards requires that surplus connections end with the shards that they are connected to.
+func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &dials{}
+			p, _ := newShardedPool(t, d, 4, 0)
+			surplus := func() []*conn {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				return slices.Clone(p.shards.surplus)
+			}
+			for len(surplus()) == 0 { // between two rounds there are none
+				pass(100 * time.Millisecond)
+				d.change(func() { d.took = 10 * time.Millisecond })
+			}
+			old := surplus()
+			d.change(func() { d.features = func() features { return features{shards: 1} } })
+			if down {
+				for p.pick() != nil { // a surplus connection takes the place of each
+					p.pick().close(io.EOF)
+					pass(time.Millisecond)
+				}
+			}
+			pass(time.Minute)
+			require.Equal(t, []int{1}, p.shardCounts())
+			require.Empty(t, surplus())
+			for _, c := range old {
+				require.True(t, c.closed())
+			}
+		})
+	}
+}
+
+// TestSurplusConnectionTakesThePlace requires that a surplus connection which replaces a lost one is surplus no more.
+func TestSurplusConnectionTakesThePlace(t *testing.T) {
+	p, _ := newDialedPool(t, &dials{err: io.EOF})
+	connOn := func(shard int32) *conn {
+		client, server := net.Pipe()
+		_ = server.Close()
+		c := newConn(&connConfig{}, "a:1", client)
+		c.features = features{shards: 4, shard: shard}
+		return c
+	}
+	lost, other, spare, next := connOn(2), connOn(1), connOn(2), connOn(2)
+	p.open.Store(newPoolView([]*conn{lost, other}))
+	p.shards.surplus = []*conn{connOn(3), spare, next}
+	p.remove(lost, io.EOF)
+	require.ElementsMatch(t, []*conn{other, spare}, p.open.Load().conns)
+	require.Equal(t, []*conn{next}, p.shards.surplus[1:])
+	p.remove(next, io.EOF)
+	require.Len(t, p.shards.surplus, 1)
+	require.NoError(t, p.close(t.Context(), EndClosed))
+	require.Empty(t, p.open.Load().conns)
+	require.Empty(t, p.shards.surplus)
+	require.EqualValues(t, -1, p.shardOf(1))
+	require.True(t, spare.closed())
+}
+
+// TestPoolLosesAnotherWhileReplacing requires that a pool which replaces a connection goes on to do so after another
+// one has ended, and gives up if the connection itself has ended.
+func TestPoolLosesAnotherWhileReplacing(t *testing.T) {
+	for _, other := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &dials{}
+			p, _ := newDialedPool(t, d, func(cfg *poolConfig) { cfg.size = 2 })
+			p.refill()
+			pass(time.Hour)
+			worn, kept := d.conns[0], d.conns[1]
+			d.change(func() { d.took = time.Second })
+			p.replace(worn)
+			pass(500 * time.Millisecond)
+			if other {
+				kept.close(io.EOF)
+			} else {
+				worn.close(io.EOF)
+			}
+			pass(time.Minute)
+			require.Len(t, p.open.Load().conns, 2)
+			require.True(t, worn.closed())
+			require.Equal(t, other, kept.closed())
+			if other {
+				require.Equal(t, EndOrphans, endCauseOf(worn.closeErr))
+				require.Equal(t, 4, d.count())
+			} else {
+				require.Equal(t, 3, d.count())
+			}
+		})
+	}
+}
