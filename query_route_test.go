@@ -62,9 +62,20 @@ func TestRoute(t *testing.T) {
 			got, err = s.Query(none).RoutingKey([]byte("own")).Route(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, []any{"own", token.Murmur3([]byte("own"))}, []any{string(got.RoutingKey), got.Token})
+			got, err = s.Query(one, 7).RoutingKey([]byte("own")).Route(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []any{"own", token.Murmur3([]byte("own"))}, []any{string(got.RoutingKey), got.Token})
 			got, err = s.Batch(LoggedBatch).Route(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, RouteInfo{}, got)
+
+			for keyspace, q := range map[string]*Query{
+				"mine": s.Query("UPDATE x SET v = 1").Keyspace("mine"), "": s.Query("UPDATE x SET v = 1"),
+			} {
+				got, err = q.RoutingKey([]byte("own")).Route(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, []any{keyspace, "", true}, []any{got.Keyspace, got.Table, got.HasToken}, "the statement has no table")
+			}
 
 			_, err = s.Query(one).Route(t.Context())
 			require.ErrorIs(t, err, ErrValueCount)

@@ -68,11 +68,13 @@ func TestRefusedAfterPartsWereWritten(t *testing.T) {
 		"conditional, unavailable for the commit": {query(insert + " IF NOT EXISTS"), unavailable(All), true},
 		"conditional, timeout of its read":        {query(insert + " IF NOT EXISTS"), readTimeout, true},
 		"conditional, overloaded":                 {query(insert + " IF NOT EXISTS"), overloaded, true},
+		"a read, its timeout":                     {query("SELECT v FROM ks.t WHERE id = ?"), readTimeout, false},
+		"a batch, timeout of its read":            {batch(LoggedBatch, 1), readTimeout, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
 				cfg := configOf(c)
-				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several} {
+				for _, stmt := range []string{insert, insert + " IF NOT EXISTS", several, "SELECT v FROM ks.t WHERE id = ?"} {
 					c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
 				}
 				cfg.RetryPolicy = SimpleRetryPolicy{NumRetries: 1}

@@ -88,6 +88,30 @@ func TestMetadataIDOnV4(t *testing.T) {
 	}, asked, "the id of a prepared result without columns does not reveal a change")
 }
 
+// TestMetadataIDOnV5 requires that an EXECUTE has the id of the metadata that the session knows.
+func TestMetadataIDOnV5(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		ints := fakecql.Columns("v int")
+		c.Prepare("SELECT v", fakecql.Prepared{Result: ints, ResultID: "one"})
+		var ids []string
+		c.Answer(func(r *fakecql.Request, nth int) {
+			ids = append(ids, r.MetadataID)
+			rows := fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, 7}}}
+			if nth == 1 {
+				rows.NewID = "two"
+			}
+			r.Rows(rows)
+		})
+		s := sessionOn(c)
+		for range 3 {
+			var v int
+			require.NoError(t, s.Query("SELECT v").Scan(&v))
+			require.Equal(t, 7, v)
+		}
+		require.Equal(t, []string{"one", "one", "two"}, ids)
+	})
+}
+
 // TestMetadataIDInMixedCluster upgrades one of two nodes: every request must have the encoding of the node that
 // receives it.
 func TestMetadataIDInMixedCluster(t *testing.T) {

@@ -3,8 +3,10 @@
 package vecql
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -269,4 +271,134 @@ func TestSchemaAgreementAfterSilence(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 	})
+}
+
+// TestPrepareAgainEachStatement requires that a node which has forgotten all statements of a batch, and reports one at
+// a time, prepares each one again.
+func TestPrepareAgainEachStatement(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		b := s.Batch(LoggedBatch)
+		for i := range 5 {
+			stmt := fmt.Sprintf("INSERT INTO ks.t%d (id) VALUES (?)", i)
+			c.Prepare(stmt, fakecql.Prepared{Bind: fakecql.Columns("id bigint"), PK: []int{0}})
+			b.Query(stmt, i)
+		}
+		require.NoError(t, b.Exec())
+		forgetAll(c)
+		require.NoError(t, b.Exec())
+		require.EqualValues(t, 5, s.Stats().PreparedAgain)
+		require.Empty(t, s.Stats().Errors)
+	})
+}
+
+// TestTimeoutOfPrepareAgain requires the time of a PREPARE within an attempt: the rest of the attempt, or half of it if
+// there is another node.
+func TestTimeoutOfPrepareAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, m := range map[string]struct {
+			timeout, deadline, def time.Duration // of the call, of its context, of the session; 0 means none
+			alone, beside          time.Duration // without and with another node
+		}{
+			"of the session":            {0, 0, 4 * time.Second, 4 * time.Second, 2 * time.Second},
+			"of the call":               {time.Second, 0, 4 * time.Second, time.Second, time.Second / 2},
+			"of the context":            {0, 400 * time.Millisecond, 4 * time.Second, 400 * time.Millisecond, 200 * time.Millisecond},
+			"of the call, with context": {time.Second, time.Minute, 0, time.Second, time.Second / 2},
+			"none":                      {0, 0, 0, 0, spreadTimeout},
+			"the context has ended":     {0, -time.Second, 0, tickInterval, tickInterval / 2},
+		} {
+			ctx := t.Context()
+			if m.deadline != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, m.deadline)
+				defer cancel()
+			}
+			c := &call{callState: callState{req: request{timeout: m.timeout}}}
+			require.Equal(t, m.alone, c.timeoutAgain(ctx, m.def), name)
+			c.others = true
+			require.Equal(t, m.beside, c.timeoutAgain(ctx, m.def), name)
+		}
+	})
+}
+
+// TestPrepareAgainCountsForTheNextNode requires that a request which leaves a node that does not answer a PREPARE has
+// only the rest of its time at the next node.
+func TestPrepareAgainCountsForTheNextNode(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		const timeout, slow = 400 * time.Millisecond, 100 * time.Millisecond
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		synctest.Wait()
+		var first *fakecql.Node
+		c.On(func(r *fakecql.Request) bool {
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			switch {
+			case r.Op == fakecql.OpExecute && first == nil:
+				first = r.Node
+				time.AfterFunc(slow, func() { r.Unprepared(fakecql.StatementID(idempotentInsert)) })
+				return true
+			case r.Op == fakecql.OpExecute, r.Op == fakecql.OpPrepare:
+				return true
+			}
+			return false
+		})
+		began := time.Now()
+		policy := retryFunc(func(Attempt) Decision { return Decision{} })
+		err := s.Query(idempotentInsert).RequestTimeout(timeout).RetryPolicy(policy).Exec()
+		require.ErrorIs(t, err, ErrTimeoutNoResponse)
+		require.GreaterOrEqual(t, time.Since(began), timeout)
+		require.Less(t, time.Since(began), timeout+2*tickInterval)
+		sent, _ := c.Count(idempotentInsert)
+		require.Equal(t, 3, sent)
+		require.EqualValues(t, 1, s.Stats().Moved)
+		require.Zero(t, s.Stats().Retries)
+	})
+}
+
+// TestOutdatedValuesAreNotSent requires that a request which waits while its statement changes is not sent with the
+// values of the old types.
+func TestOutdatedValuesAreNotSent(t *testing.T) {
+	const insert = "INSERT INTO ks.t (id) VALUES (?)"
+	prepared := func(version string, typ string) fakecql.Prepared {
+		return fakecql.Prepared{Bind: fakecql.Columns("id " + typ), PK: []int{0}, ID: version}
+	}
+	for name, exec := range map[string]func(s *Session) error{
+		"query": func(s *Session) error { return s.Query(insert, 7).Exec() },
+		"batch": func(s *Session) error {
+			return s.Batch(LoggedBatch).Query("INSERT other", 7).Query(insert, 7).Exec()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				c.Prepare(insert, prepared("old", "int"))
+				c.Prepare("INSERT other", prepared("other", "int"))
+				s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Throttle = Throttle{MaxRequests: 1} })
+				require.NoError(t, exec(s))
+				asked, old := 0, 0
+				c.On(func(r *fakecql.Request) bool {
+					if r.Op != fakecql.OpExecute && r.Op != fakecql.OpBatch {
+						return false
+					}
+					if asked++; asked == 1 {
+						c.Prepare(insert, prepared("new", "bigint"))
+						time.AfterFunc(time.Second, func() { r.Unprepared("old") })
+						return true
+					}
+					if bytes.Contains(r.Body, []byte("old")) {
+						old++
+					}
+					return false
+				})
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() { require.NoError(t, exec(s)) })
+				}
+				wg.Wait()
+				require.Equal(t, 4, asked)
+				require.Zero(t, old)
+			})
+		})
+	}
 }

@@ -186,3 +186,83 @@ func TestIterAfterFailure(t *testing.T) {
 		require.ErrorIs(t, it.Close(), ErrNoConnections)
 	})
 }
+
+// panickingSpeculation is a policy that panics.
+type panickingSpeculation struct{ SimpleSpeculativeExecution }
+
+func (*panickingSpeculation) Delay() time.Duration { panic("mine") }
+
+// TestDelayOfSecondPrepare requires when a PREPARE is sent to a second node: after a quarter of a second, or of the
+// time of the request, or by the policy of the request, whichever is first.
+func TestDelayOfSecondPrepare(t *testing.T) {
+	delayed := func(d time.Duration) SpeculativeExecutionPolicy {
+		return &SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: d}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for name, m := range map[string]struct {
+			deadline time.Duration // of the request; 0 means none
+			policy   SpeculativeExecutionPolicy
+			want     time.Duration
+		}{
+			"no deadline":           {0, nil, 250 * time.Millisecond},
+			"a long deadline":       {time.Minute, nil, 250 * time.Millisecond},
+			"a short deadline":      {400 * time.Millisecond, nil, 100 * time.Millisecond},
+			"the deadline has come": {-time.Second, nil, 0},
+			"the policy is faster":  {time.Minute, delayed(7 * time.Millisecond), 7 * time.Millisecond},
+			"the policy is slower":  {400 * time.Millisecond, delayed(time.Second), 100 * time.Millisecond},
+			"a negative delay":      {0, delayed(-time.Second), 0},
+			"the policy panics":     {0, &panickingSpeculation{}, 250 * time.Millisecond},
+		} {
+			ctx := t.Context()
+			if m.deadline != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, m.deadline)
+				defer cancel()
+			}
+			p := preparePolicies(ctx, &policies{retry: SimpleRetryPolicy{}, speculative: m.policy}, new(atomic.Bool))
+			want := &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: m.want}
+			require.Equal(t, SpeculativeExecutionPolicy(want), p.speculative, name)
+		}
+	})
+}
+
+// TestContextOfPolicies requires that the context of a PREPARE has the values of the request, and beside them those of
+// the session, whose end it has.
+func TestContextOfPolicies(t *testing.T) {
+	type key int
+	session, end := context.WithCancel(context.WithValue(context.WithValue(t.Context(), key(1), "session"), key(2), "session"))
+	request := context.WithValue(t.Context(), key(1), "request")
+	ctx := valuesContext{session, context.WithoutCancel(request)}
+	require.Equal(t, []any{"request", "session", nil}, []any{ctx.Value(key(1)), ctx.Value(key(2)), ctx.Value(key(3))})
+	child, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	end()
+	require.ErrorIs(t, child.Err(), context.Canceled, "at once")
+}
+
+// TestPrepareKeepsItsTextInRetries requires that a retry policy which changes the consistency does not change a
+// PREPARE, which has none.
+func TestPrepareKeepsItsTextInRetries(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		var texts []string
+		c.On(func(r *fakecql.Request) bool {
+			if r.Op != fakecql.OpPrepare {
+				return false
+			}
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			if texts = append(texts, r.Stmt); len(texts) == 1 {
+				r.Fail(int32(CodeServer))
+			}
+			return len(texts) == 1
+		})
+		policy := retryFunc(func(Attempt) Decision {
+			return Decision{Type: RetryNextHost, Consistency: LocalQuorum, SetConsistency: true}
+		})
+		require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+		synctest.Wait()
+		require.Equal(t, []string{idempotentInsert, idempotentInsert}, texts[:2])
+	})
+}

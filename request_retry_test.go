@@ -308,3 +308,157 @@ func TestDecisionBeforeTheRetryPolicy(t *testing.T) {
 		require.Equal(t, decided < maxRetries, d.Type == RetryNextHost, decided)
 	}
 }
+
+// TestRetryWaits requires that a retry follows after the wait of the policy, and how a context or Close ends the wait.
+func TestRetryWaits(t *testing.T) {
+	const wait = 10 * time.Second
+	for name, m := range map[string]struct {
+		end      func(s *Session, cancel func()) // after a second; nil means nothing
+		want     error
+		attempts int
+	}{
+		"until it ends":  {nil, nil, 2},
+		"canceled":       {func(_ *Session, cancel func()) { cancel() }, context.Canceled, 1},
+		"session closed": {func(s *Session, _ func()) { s.Close() }, ErrSessionClosed, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+				s := sessionOn(c)
+				sent := 0
+				c.Answer(func(r *fakecql.Request, nth int) {
+					if sent++; nth == 0 {
+						r.Fail(int32(CodeOverloaded))
+						return
+					}
+					r.Void()
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if m.end != nil {
+					time.AfterFunc(time.Second, func() { m.end(s, cancel) })
+				}
+				policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry, Wait: wait} })
+				began := time.Now()
+				err := s.Query(idempotentInsert).RetryPolicy(policy).ExecContext(ctx)
+				took := time.Since(began)
+				require.ErrorIs(t, err, m.want)
+				require.Equal(t, m.attempts, sent)
+				if m.want == nil {
+					require.GreaterOrEqual(t, took, wait/2)
+					require.LessOrEqual(t, took, wait)
+					return
+				}
+				require.Equal(t, time.Second, took)
+				require.ErrorIs(t, err, CodeOverloaded, "the failure before the wait")
+				require.False(t, MayHaveApplied(err))
+			})
+		})
+	}
+}
+
+// TestRetryThatIsNotAdmitted requires that a retry which the throttle refuses fails with both errors, and is no
+// attempt.
+func TestRetryThatIsNotAdmitted(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Throttle = Throttle{MaxRequests: 1} })
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		c.Answer(func(r *fakecql.Request, nth int) {
+			if nth == 0 {
+				r.Fail(int32(CodeOverloaded))
+				return
+			}
+			time.Sleep(4 * time.Second)
+			r.Void()
+		})
+		policy := retryFunc(func(Attempt) Decision { return Decision{Type: Retry, Wait: 2 * time.Second} })
+		other := make(chan error, 1)
+		time.AfterFunc(time.Second/2, func() { other <- s.Query(idempotentInsert).Exec() })
+		err := s.Query(idempotentInsert).RequestTimeout(time.Second).RetryPolicy(policy).Exec()
+		require.ErrorIs(t, err, ErrThrottled)
+		require.ErrorIs(t, err, CodeOverloaded)
+		require.False(t, MayHaveApplied(err))
+		var f *RequestFailure
+		require.ErrorAs(t, err, &f)
+		require.Equal(t, 1, f.Attempts)
+		require.NoError(t, <-other)
+	})
+}
+
+// TestSilentNodeIsLeftOnce requires that an idempotent request leaves a silent node for the next one, asks it again if
+// no other one is connected, and then waits for the rest of its time.
+func TestSilentNodeIsLeftOnce(t *testing.T) {
+	for name, m := range map[string]struct {
+		nodes, attempts int
+		moved           uint64
+	}{
+		"the only node":           {1, 1, 0},
+		"the only node connected": {2, 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, m.nodes, func(t *testing.T, c *fakecql.Cluster) {
+				for _, n := range c.Nodes[1:] {
+					n.Down = true
+				}
+				s := sessionOn(c)
+				require.NoError(t, s.Query(idempotentInsert).Exec())
+				for range 4 { // plans begin at each node in turn
+					before, _ := c.Count(idempotentInsert)
+					moved := s.Stats().Moved
+					c.On(func(r *fakecql.Request) bool { return true })
+					began := time.Now()
+					policy := retryFunc(func(Attempt) Decision { return Decision{} })
+					err := s.Query(idempotentInsert).Idempotent(true).RequestTimeout(4 * time.Second).RetryPolicy(policy).Exec()
+					require.ErrorIs(t, err, ErrTimeoutNoResponse)
+					require.GreaterOrEqual(t, time.Since(began), 4*time.Second)
+					require.Less(t, time.Since(began), 4*time.Second+2*tickInterval)
+					after, _ := c.Count(idempotentInsert)
+					if attempts := after - before; m.nodes == 1 || s.Stats().Moved > moved {
+						require.Equal(t, m.attempts, attempts)
+						require.Equal(t, m.moved, s.Stats().Moved-moved)
+					}
+					c.On(nil)
+					time.Sleep(time.Minute)
+				}
+				require.Equal(t, m.moved > 0, s.Stats().Moved > 0)
+			})
+		})
+	}
+}
+
+// TestFailuresNameTheRequest requires the request, its statement and its duration in errors.
+func TestFailuresNameTheRequest(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		c.Answer(func(r *fakecql.Request, _ int) {
+			time.Sleep(time.Second)
+			r.Fail(int32(CodeInvalid))
+		})
+		batchOf := func(n int) *Batch {
+			b := s.Batch(LoggedBatch)
+			for range n {
+				b.Query(idempotentInsert)
+			}
+			return b
+		}
+		fails := func(took time.Duration, request string, exec func() error) {
+			t.Helper()
+			err := exec()
+			var f *RequestFailure
+			require.ErrorAs(t, err, &f)
+			require.Equal(t, idempotentInsert, f.Statement)
+			require.Equal(t, took, f.Elapsed)
+			require.ErrorContains(t, err, request)
+		}
+		fails(time.Second, "vecql: execute \""+idempotentInsert, s.Query(idempotentInsert).Exec)
+		fails(time.Second, "execute batch of 1, the first \"", batchOf(1).Exec)
+		fails(time.Second, "execute batch of 2, the first \"", batchOf(2).Exec)
+		s.Close()
+		fails(0, "execute batch of 2, the first \"", batchOf(2).Exec)
+		fails(0, "execute \""+idempotentInsert, s.Query(idempotentInsert).Exec)
+		fails(0, "prepare \""+idempotentInsert, func() error {
+			_, err := s.prepareWithin(t.Context(), 0, s.defaultPolicies, "ks", idempotentInsert)
+			return err
+		})
+	})
+}

@@ -31,6 +31,7 @@ type Request struct {
 	Stream int16
 	Stmt   string // text of the statement, also of an EXECUTE; "BATCH" for a BATCH
 	Body   []byte // without the custom payload
+	Flags  byte   // of the header
 
 	HasPayload bool // has a custom payload
 
@@ -167,7 +168,7 @@ func EventBody(kind string, fields ...any) []byte {
 
 // handle handles a frame received by the server.
 func (n *Node) handle(p *Conn, h wire.Header, body []byte) {
-	r := &Request{Conn: p, Node: n, Op: Opcode(h.Opcode), Stream: h.Stream, Body: body}
+	r := &Request{Conn: p, Node: n, Op: Opcode(h.Opcode), Stream: h.Stream, Body: body, Flags: h.Flags}
 	if h.Flags&wire.FlagCustomPayload != 0 {
 		in := wire.NewReader(body)
 		in.BytesMap()
