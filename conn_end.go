@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -103,14 +104,15 @@ func endCauseOf(err error) EndCause {
 // isReset reports whether err means that the peer has reset the connection.
 func isReset(err error) bool {
 	var code syscall.Errno
-	if !errors.As(err, &code) {
-		return false
+	return errors.As(err, &code) && slices.Contains(resetCodes(runtime.GOOS), code)
+}
+
+// resetCodes returns the errors of a connection that the peer has reset.
+func resetCodes(goos string) []syscall.Errno {
+	if goos == "windows" {
+		return []syscall.Errno{10053, 10054} // WSAECONNABORTED, WSAECONNRESET
 	}
-	if runtime.GOOS == "windows" {
-		const connectionAborted, connectionReset = 10053, 10054 // WSAECONNABORTED, WSAECONNRESET
-		return code == connectionAborted || code == connectionReset
-	}
-	return code == syscall.ECONNRESET || code == syscall.EPIPE
+	return []syscall.Errno{syscall.ECONNRESET, syscall.EPIPE}
 }
 
 // errDrained means that the driver itself closed the connection.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -51,4 +52,20 @@ func TestEndCauses(t *testing.T) {
 		seen[string(text)] = true
 	}
 	require.Equal(t, "other", endCauses.String())
+}
+
+// TestCodesOfSystems requires the errors that mean a reset connection, and a local port that cannot be used, of the
+// systems that the driver runs on.
+func TestCodesOfSystems(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin"} {
+		require.Equal(t, []syscall.Errno{syscall.ECONNRESET, syscall.EPIPE}, resetCodes(goos))
+		require.Equal(t, []syscall.Errno{syscall.EADDRINUSE, syscall.EADDRNOTAVAIL}, takenCodes(goos))
+	}
+	require.Equal(t, []syscall.Errno{10053, 10054}, resetCodes("windows"))
+	require.Equal(t, []syscall.Errno{10048, 10049}, takenCodes("windows"))
+	for _, code := range takenCodes(runtime.GOOS) {
+		require.True(t, portTaken(errorf("dial: %w", &net.OpError{Op: "dial", Err: os.NewSyscallError("bind", code)})))
+	}
+	require.False(t, portTaken(errorf("dial: %w", syscall.ECONNREFUSED)))
+	require.False(t, portTaken(io.EOF))
 }

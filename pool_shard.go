@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -179,12 +180,13 @@ func dialShard(
 // portTaken reports whether a dial failed because of its local port.
 func portTaken(err error) bool {
 	var code syscall.Errno
-	if !errors.As(err, &code) {
-		return false
+	return errors.As(err, &code) && slices.Contains(takenCodes(runtime.GOOS), code)
+}
+
+// takenCodes returns the errors of a local port that cannot be used.
+func takenCodes(goos string) []syscall.Errno {
+	if goos == "windows" {
+		return []syscall.Errno{10048, 10049} // WSAEADDRINUSE, WSAEADDRNOTAVAIL
 	}
-	if runtime.GOOS == "windows" {
-		const addressInUse, addressNotAvailable = 10048, 10049 // WSAEADDRINUSE, WSAEADDRNOTAVAIL
-		return code == addressInUse || code == addressNotAvailable
-	}
-	return code == syscall.EADDRINUSE || code == syscall.EADDRNOTAVAIL
+	return []syscall.Errno{syscall.EADDRINUSE, syscall.EADDRNOTAVAIL}
 }
