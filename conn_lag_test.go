@@ -109,6 +109,33 @@ func withLag(t *testing.T, n *node) {
 	}
 }
 
+// TestPoolLags requires that a pool lags if a connection that is not silent does: one to the shard, or any of a node
+// without that shard.
+func TestPoolLags(t *testing.T) {
+	p := newPool(t.Context(), "127.0.0.1:9042", poolConfig{})
+	var conns []*conn
+	for i := range int32(4) { // two to each shard
+		conns = append(conns, &conn{streams: stream.New(100), features: features{shards: 2, shard: i % 2}})
+	}
+	p.open.Store(newPoolView(conns))
+	now := time.Now()
+	lags := func() (all []bool) {
+		for _, shard := range []int32{-1, 0, 1, 2} {
+			all = append(all, p.lags(shard, now))
+		}
+		return all
+	}
+	require.Equal(t, []bool{false, false, false, false}, lags())
+	for range lagWaiting {
+		_, ok := conns[3].streams.Claim()
+		require.True(t, ok)
+	}
+	require.Equal(t, []bool{true, false, true, true}, lags())
+	conns[3].silent.Store(true)
+	require.Equal(t, []bool{false, false, false, false}, lags())
+	require.False(t, emptyPool().lags(0, now))
+}
+
 // TestPlanLaggingNodes: a lagging replica comes after the other local replicas, a lagging node of others after the next
 // one. Conditional statements stay in the order of the ring.
 func TestPlanLaggingNodes(t *testing.T) {

@@ -136,19 +136,23 @@ func TestPoolEventDuringADial(t *testing.T) {
 		pass(500 * time.Millisecond)
 		p.retryNow()
 		p.retryNow()
-		pass(510 * time.Millisecond)
-		p.retryNow() // between the end of the wait and the next dial
-		require.Equal(t, 1010*time.Millisecond, time.Since(began), "an event does not block")
-		pass(5 * time.Second)
+		require.Equal(t, 500*time.Millisecond, time.Since(began), "an event does not block")
+		pass(time.Second)
 		require.Equal(t, 2, d.count())
-		wait := d.waits()[0] - time.Second
-		require.GreaterOrEqual(t, wait, reconnectMin/2, "events may come in storms")
-		require.LessOrEqual(t, wait, reconnectMin)
-		pass(7 * time.Second)
-		require.Equal(t, 3, d.count(), "after the wait of the policy")
-		wait = d.waits()[1] - time.Second
-		require.GreaterOrEqual(t, wait, 5*time.Second)
-		require.LessOrEqual(t, wait, 10*time.Second)
+		p.retryNow()
+		p.retryNow()
+		pass(time.Until(d.at[1].Add(1010 * time.Millisecond)))
+		p.retryNow() // between the end of the wait and the next dial
+		pass(4 * time.Second)
+		require.Equal(t, 3, d.count())
+		for _, wait := range d.waits() {
+			require.GreaterOrEqual(t, wait, time.Second+reconnectMin/2, "events may come in storms")
+			require.LessOrEqual(t, wait, time.Second+reconnectMin)
+		}
+		pass(9 * time.Second)
+		require.Equal(t, 4, d.count(), "after the wait of the policy")
+		require.GreaterOrEqual(t, d.waits()[2], 6*time.Second)
+		require.LessOrEqual(t, d.waits()[2], 11*time.Second)
 	})
 }
 
@@ -174,6 +178,7 @@ func TestPoolEventResetsTheBackoff(t *testing.T) {
 		}
 		p.retryNow()
 		pass(10 * time.Minute)
+		require.Greater(t, d.count(), 2*len(waits)-2)
 		for i, wait := range d.waits()[len(waits)+1:] {
 			within(wait, time.Second<<i)
 		}
@@ -278,6 +283,7 @@ func TestPoolPicksEachConnection(t *testing.T) {
 		d.conns[0].draining.Store(true)
 		require.Equal(t, []int{2, 3}, picked())
 		require.True(t, p.serves())
+		require.False(t, p.isSilent(-1))
 		d.conns[2].silent.Store(true)
 		d.conns[3].silent.Store(true)
 		require.Equal(t, 3, len(picked()), "silent ones, as no other is left")
@@ -313,6 +319,7 @@ func TestPoolLogsSilence(t *testing.T) {
 			{1, false, [2]int{1, 1}},
 			{1, true, [2]int{2, 1}},
 			{1, false, [2]int{2, 2}},
+			{1, false, [2]int{2, 2}}, // no change
 		} {
 			before := changed.Load()
 			d.conns[m.conn].silent.Store(m.silent)
@@ -344,14 +351,18 @@ func TestPoolLogsEachRecord(t *testing.T) {
 func TestPoolGivesUpReplacing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dials{}
-		p, _ := newDialedPool(t, d, func(cfg *poolConfig) { cfg.policy = NoReconnectionPolicy{} })
+		p, log := newDialedPool(t, d, func(cfg *poolConfig) { cfg.policy = NoReconnectionPolicy{} })
 		p.refill()
 		synctest.Wait()
 		old := p.pick()
 		d.change(func() { d.err = io.EOF })
+		p.replace(&conn{})
+		synctest.Wait()
+		require.Equal(t, 1, d.count(), "not a connection of the pool")
 		p.replace(old)
 		synctest.Wait()
 		require.Equal(t, 2, d.count())
+		require.Equal(t, 1, log.count("replacing a connection"))
 		require.Equal(t, PoolGaveUp, p.stats().State)
 		require.Same(t, old, p.pick())
 		p.replace(old)
@@ -417,6 +428,38 @@ func TestPoolLogsAttempts(t *testing.T) {
 		}
 		require.Equal(t, 2, log.count("node lost"))
 		require.Equal(t, 2, log.count("node not reached"))
+	})
+}
+
+// TestPoolBackoffStartsOver requires that the waits of a pool begin anew after a success, also while further
+// connections are missing, and that the move of a node ends a wait.
+func TestPoolBackoffStartsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dials{}
+		p, _ := newDialedPool(t, d, func(cfg *poolConfig) {
+			cfg.size = 2
+			cfg.policy = ExponentialReconnectionPolicy{InitialInterval: time.Second, MaxInterval: time.Hour}
+			cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+				d.change(func() {
+					if d.err = io.EOF; len(d.at) == 4 {
+						d.err = nil
+					}
+				})
+				return d.dial(ctx, to, hooks)
+			}
+		})
+		p.refill()
+		pass(time.Minute)
+		waits := d.waits()
+		for i, most := range []time.Duration{1, 2, 4, 8, 0, 1, 2, 4} {
+			require.GreaterOrEqual(t, waits[i], most*time.Second/2)
+			require.LessOrEqual(t, waits[i], most*time.Second)
+		}
+		before := d.count()
+		p.move("b:1")
+		pass(reconnectMin)
+		require.Equal(t, before+1, d.count())
+		require.Equal(t, "b:1", d.to[before].addr)
 	})
 }
 

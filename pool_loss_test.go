@@ -245,16 +245,17 @@ func TestPoolDrainsSurplusOfOtherShards(t *testing.T) {
 				d.change(func() { d.took = 10 * time.Millisecond })
 			}
 			old := surplus()
-			d.change(func() { d.features = func() features { return features{shards: 1} } })
+			d.change(func() { d.features = func() features { return features{shards: 2} } })
 			if down {
 				for p.pick() != nil { // a surplus connection takes the place of each
 					p.pick().close(io.EOF)
 					pass(time.Millisecond)
 				}
 			}
-			pass(time.Minute)
-			require.Equal(t, []int{1}, p.shardCounts())
-			require.Empty(t, surplus())
+			for len(p.shardCounts()) != 2 {
+				pass(time.Millisecond)
+			}
+			require.Equal(t, []int{1, 0}, p.shardCounts())
 			for _, c := range old {
 				require.True(t, c.closed())
 			}
@@ -280,6 +281,10 @@ func TestSurplusConnectionTakesThePlace(t *testing.T) {
 	require.Equal(t, []*conn{next}, p.shards.surplus[1:])
 	p.remove(next, io.EOF)
 	require.Len(t, p.shards.surplus, 1)
+	p.mu.Lock()
+	p.drainSurplus()
+	require.Empty(t, p.shards.surplus)
+	p.mu.Unlock()
 	require.NoError(t, p.close(t.Context(), EndClosed))
 	require.Empty(t, p.open.Load().conns)
 	require.Empty(t, p.shards.surplus)
@@ -317,4 +322,46 @@ func TestPoolLosesAnotherWhileReplacing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPoolReplacesWithinTheShard requires that the successor of a connection to a shard is dialed to that shard.
+func TestPoolReplacesWithinTheShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dials{}
+		p, _ := newDialedPool(t, d, func(cfg *poolConfig) {
+			cfg.shardPort = func(*conn) uint16 { return 19042 }
+			cfg.dial = func(ctx context.Context, to dialTarget, hooks connHooks) (*conn, error) {
+				d.change(func() { d.features = func() features { return features{shards: 3, shard: to.shard} } })
+				return d.dial(ctx, to, hooks)
+			}
+		})
+		p.refill()
+		synctest.Wait()
+		require.Equal(t, []int{1, 1, 1}, p.shardCounts())
+		for _, shard := range []int32{2, 0, 1} {
+			before, old := d.count(), p.pickShard(shard)
+			p.replace(old)
+			pass(time.Second)
+			require.Equal(t, []dialTarget{{addr: "a:1", port: 19042, shard: shard, shards: 3}}, d.to[before:])
+			require.True(t, old.closed())
+			require.NotSame(t, old, p.pickShard(shard))
+			require.Equal(t, []int{1, 1, 1}, p.shardCounts())
+		}
+	})
+}
+
+// TestSilenceOfOneConnection requires that the other connections of a node must prove that they answer once one of them
+// is silent, and not when it answers again.
+func TestSilenceOfOneConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dials{}
+		p, _ := newDialedPool(t, d, func(cfg *poolConfig) { cfg.size = 2 })
+		p.refill()
+		synctest.Wait()
+		p.silenceChanged(d.conns[0])
+		require.False(t, d.conns[1].probing.Load())
+		d.conns[0].silent.Store(true)
+		p.silenceChanged(d.conns[0])
+		require.True(t, d.conns[1].probing.Load())
+	})
 }

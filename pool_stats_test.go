@@ -91,6 +91,64 @@ func TestStatsOfPoolStates(t *testing.T) {
 	})
 }
 
+// TestStateOfPool requires the state of a pool for Stats, by its dialing and its connections.
+func TestStateOfPool(t *testing.T) {
+	now := time.Now()
+	for name, m := range map[string]struct {
+		state    poolState
+		nextDial time.Time
+		conns    int
+		want     PoolState
+	}{
+		"full":                       {poolIdle, time.Time{}, 1, PoolOpen},
+		"before the first dial":      {poolIdle, time.Time{}, 0, PoolConnecting},
+		"filling":                    {poolFilling, time.Time{}, 1, PoolConnecting},
+		"filling, without any":       {poolFilling, time.Time{}, 0, PoolConnecting},
+		"waiting":                    {poolFilling, now, 1, PoolWaiting},
+		"waiting, without any":       {poolFilling, now, 0, PoolWaiting},
+		"gave up":                    {poolGaveUp, time.Time{}, 1, PoolGaveUp},
+		"gave up, without any":       {poolGaveUp, time.Time{}, 0, PoolGaveUp},
+		"closed":                     {poolStopped, time.Time{}, 0, PoolClosed},
+		"closed during a wait":       {poolStopped, now, 0, PoolClosed},
+		"closed, still draining one": {poolStopped, time.Time{}, 1, PoolClosed},
+	} {
+		p := emptyPool()
+		p.state, p.nextDial = m.state, m.nextDial
+		for range m.conns {
+			p.open.Store(newPoolView([]*conn{newIdleConn()}))
+		}
+		require.Equal(t, m.want, p.stats().State, name)
+	}
+}
+
+// TestStatesOfConnections requires the state of each connection of a pool, and that only open ones which are not silent
+// serve the node.
+func TestStatesOfConnections(t *testing.T) {
+	p := emptyPool()
+	open, refusing, surplus, left := newIdleConn(), newIdleConn(), newIdleConn(), newIdleConn()
+	refusing.draining.Store(true)
+	left.draining.Store(true)
+	p.live = []*conn{open, refusing, surplus, left}
+	p.open.Store(newPoolView(p.live[:2]))
+	p.shards.surplus = []*conn{surplus}
+	states := func() (all []ConnState) {
+		for _, c := range p.stats().Conns {
+			all = append(all, c.State)
+		}
+		return all
+	}
+	require.Equal(t, []ConnState{ConnOpen, ConnDraining, ConnSurplus, ConnDraining}, states())
+	left.draining.Store(false) // it is in no list, and is about to be drained
+	require.Equal(t, ConnDraining, states()[3])
+	st := p.stats()
+	require.Equal(t, 2, st.Connections)
+	require.True(t, st.Serves())
+	open.silent.Store(true)
+	st = p.stats()
+	require.Equal(t, 1, st.Silent)
+	require.False(t, st.Serves(), "the others take no requests")
+}
+
 // TestNamesInJSON: what Stats and Health name in JSON is read back.
 func TestNamesInJSON(t *testing.T) {
 	type named struct {
