@@ -95,6 +95,14 @@ func TestRoute(t *testing.T) {
 			require.ErrorIs(t, err, ErrSessionClosed)
 			require.Zero(t, observed)
 		}
+		s := sessionOn(c, func(cfg *ClusterConfig) { cfg.Keyspace = "own" })
+		for keyspace, q := range map[string]*Query{
+			"own": s.Query("UPDATE x SET v = 1"), "other": s.Query("UPDATE x SET v = 1").Keyspace("other"), "ks": s.Query(one, 7),
+		} {
+			got, err := q.RoutingKey([]byte("own")).Route(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, keyspace, got.Keyspace, "of the table, else of the query, else of the session")
+		}
 		for _, stmt := range []string{one, two} {
 			sent, _ := c.Count(stmt)
 			require.Zero(t, sent, "only prepared")

@@ -5,6 +5,7 @@ package vecql
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/flight"
 )
 
 // Requests that the driver makes within a request: they have its deadline and its next nodes, and no other idempotence
@@ -401,4 +403,26 @@ func TestOutdatedValuesAreNotSent(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPrepareAgainBehindAStalledWrite requires that a request whose PREPARE waits for a stalled socket until its time
+// is up goes on to another node, and fails if there is none.
+func TestPrepareAgainBehindAStalledWrite(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		stmt := s.statements.Known(flight.Key{Text: idempotentInsert})
+		require.NotNil(t, stmt)
+		stalled := newIdleConn()
+		stalled.w.leading, stalled.w.pending.B = true, make([]byte, maxPending+1)
+		for _, others := range []bool{true, false} {
+			of := &call{callState: callState{others: others, req: request{timeout: time.Second}}}
+			err := s.prepareAgain(t.Context(), stalled, of, stmt)
+			require.ErrorIs(t, err, ErrTimeoutNoResponse)
+			require.Equal(t, others, errors.Is(err, errSilent))
+			require.Equal(t, others, mayHaveLeft(err))
+			require.ErrorContains(t, err, idempotentInsert)
+		}
+		stalled.close(errDrained)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -460,5 +461,28 @@ func TestFailuresNameTheRequest(t *testing.T) {
 			_, err := s.prepareWithin(t.Context(), 0, s.defaultPolicies, "ks", idempotentInsert)
 			return err
 		})
+	})
+}
+
+// TestBusyNodeIsPassed requires that a request goes on to another node if the connection of the first one admits no
+// more, without the retry policy and its count of retries, and that the connection is no failure of the request.
+func TestBusyNodeIsPassed(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, c *fakecql.Cluster) {
+		s := sessionOn(c)
+		requireAllUp(t, s)
+		require.NoError(t, s.Query(idempotentInsert).Exec())
+		synctest.Wait()
+		busy := poolOf(s, c.Nodes[0]).pick()
+		id, ok := busy.streams.Claim()
+		require.True(t, ok)
+		busy.overload.limit.Store(1)
+		policy := retryFunc(func(Attempt) Decision { t.Error("asked"); return Decision{} })
+		for range 8 { // plans begin at each node in turn
+			require.NoError(t, s.Query(idempotentInsert).RetryPolicy(policy).Exec())
+		}
+		require.Zero(t, s.Stats().Retries)
+		require.Zero(t, s.Stats().Failed)
+		require.Positive(t, s.Stats().Errors[ErrorClassOf(ErrNodeBusy)])
+		busy.streams.Release(id)
 	})
 }
