@@ -333,3 +333,29 @@ func (nextOf) Tier(*HostInfo) int { return 0 }
 func (p nextOf) Pick(_ context.Context, _ RouteInfo, hosts []*HostInfo) NextHost {
 	return p.next(hosts)
 }
+
+// TestResponsesAtOnce requires that a request whose executions have responses at the same time returns one of them, and
+// that the buffers of all are released, which the cluster checks.
+func TestResponsesAtOnce(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, c *fakecql.Cluster) {
+		const read = "SELECT v FROM ks.t WHERE id = 1"
+		ints := fakecql.Columns("v int")
+		c.Prepare(read, fakecql.Prepared{Result: ints})
+		s := sessionOn(c, func(cfg *ClusterConfig) {
+			cfg.SpeculativeExecutionPolicy = &SimpleSpeculativeExecution{NumAttempts: 2, TimeoutDelay: time.Millisecond}
+		})
+		requireAllUp(t, s)
+		require.NoError(t, s.Query(read).Exec())
+		for range 30 {
+			synctest.Wait()
+			at := time.Now().Add(time.Second)
+			c.Answer(func(r *fakecql.Request, nth int) {
+				time.Sleep(time.Until(at))
+				r.Rows(fakecql.Rows{Columns: ints, Cells: [][]byte{{0, 0, 0, byte(nth)}}})
+			})
+			var v int
+			require.NoError(t, s.Query(read).Scan(&v))
+			require.Contains(t, []int{0, 1, 2}, v)
+		}
+	})
+}

@@ -192,7 +192,7 @@ func (t *topology) replicasOf(keyspace string, tok int64) group {
 func usableNodes(nodes []*node) []*node {
 	list := make([]*node, 0, len(nodes))
 	for _, n := range nodes {
-		if !n.info.excluded && n.info.tier >= 0 {
+		if n.info.tier >= 0 {
 			list = append(list, n)
 		}
 	}

@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"strings"
@@ -302,4 +303,47 @@ func TestPortOfTestHosts(t *testing.T) {
 	require.Equal(t, 9042, h.Port())
 	_, err = NewTestHostInfoFromRow(map[string]any{})
 	require.Error(t, err)
+}
+
+// TestHostInfoOfAddrPort requires which addresses and ports make a HostInfo, which is down without a pool, and with one
+// that has no connection.
+func TestHostInfoOfAddrPort(t *testing.T) {
+	for port, ok := range map[int]bool{-1: false, 0: true, 1: true, 0xFFFF: true, 0x10000: false} {
+		h, err := NewHostInfoFromAddrPort(net.IPv4(10, 0, 0, 1), port)
+		if !ok {
+			require.Error(t, err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, port, h.Port())
+		require.Equal(t, "10.0.0.1", h.ConnectAddress().String())
+	}
+	_, err := NewHostInfoFromAddrPort(net.IP{1, 2, 3}, 1)
+	require.Error(t, err)
+	h := &HostInfo{}
+	require.False(t, h.IsUp())
+	require.Equal(t, NodeDown, h.State())
+	h.pool.Store(emptyPool())
+	require.False(t, h.IsUp())
+	require.Equal(t, NodeDown, h.State())
+	open := newIdleConn()
+	h.pool.Load().open.Store(newPoolView([]*conn{open}))
+	require.True(t, h.IsUp())
+	require.Equal(t, NodeUp, h.State())
+	open.draining.Store(true)
+	require.Equal(t, NodeDown, h.State())
+}
+
+// TestErrorsOfNodes requires that the error of a request without connections has that of each node, by its address.
+func TestErrorsOfNodes(t *testing.T) {
+	nodes := []*node{testNode(1, "a", "r"), testNode(2, "a", "r"), testNode(3, "a", "r")}
+	topo := testTopology(t, nil, nodes, nil)
+	require.NoError(t, topo.lastErrors())
+	topo.node(1).pool.err, topo.node(3).pool.err = io.EOF, io.ErrUnexpectedEOF
+	err := topo.lastErrors()
+	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.ErrorContains(t, err, "node 127.0.0.1:9042: EOF")
+	require.ErrorContains(t, err, "node 127.0.0.3:9042: unexpected EOF")
+	require.NotContains(t, err.Error(), "127.0.0.2")
 }

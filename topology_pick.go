@@ -55,11 +55,11 @@ func (p *queryPlan) routeInfo(target *planTarget) RouteInfo {
 	return info
 }
 
-// call calls code of the program. A panic ends the plan.
+// call calls code of the program. A panic ends the plan, as no next node is set.
 func (p *pickedNodes) call(f func()) {
 	defer func() {
 		if p.err != nil {
-			p.err, p.left = errorf("HostPicker: %w", p.err), 0
+			p.err = errorf("HostPicker: %w", p.err)
 		}
 	}()
 	defer background.Recover(&p.err)
@@ -74,7 +74,7 @@ func (p *queryPlan) nextPicked() candidate {
 		p.picked.call(func() { selected = p.picked.next() })
 		if selected.Host == nil {
 			p.picked.left = 0
-			break
+			return candidate{}
 		}
 		if n := p.topo.nodeByID(selected.Host.id); n != nil && n.rank >= 0 {
 			return candidate{node: n, shard: p.tabletShard(n), mark: selected.Mark}

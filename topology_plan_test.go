@@ -464,3 +464,45 @@ func TestPlanAvoidsSilentShards(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanPassesANode requires that a plan leaves out a node that another plan has tried, and counts it.
+func TestPlanPassesANode(t *testing.T) {
+	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r", 0), testNode(2, "a", "r", 5), testNode(3, "a", "r", 9)}, nil)
+	for i := range uint32(20) {
+		p := topo.plan(planTarget{start: i * startStep})
+		p.pass(topo.node(2))
+		require.True(t, p.more())
+		first := p.next().node
+		require.True(t, p.more())
+		require.ElementsMatch(t, []*node{topo.node(1), topo.node(3)}, []*node{first, p.next().node})
+		require.False(t, p.more())
+		require.Nil(t, p.next().node)
+	}
+	p := topo.plan(planTarget{host: UUID{15: 2}})
+	require.False(t, p.more(), "the only node has no next one")
+	require.Same(t, topo.node(2), p.next().node)
+	require.False(t, p.more())
+	require.False(t, (&queryPlan{}).more())
+}
+
+// TestPlanOfManyTabletReplicas requires that a plan which cannot order all replicas of a tablet has the nearest ones.
+func TestPlanOfManyTabletReplicas(t *testing.T) {
+	var nodes []*node
+	replicas := make([]tablet.Replica, 0, maxTabletReplicas+3)
+	for n := byte(1); n <= maxTabletReplicas+3; n++ {
+		dc := "remote"
+		if n == maxTabletReplicas+3 {
+			dc = "local"
+		}
+		nodes = append(nodes, testNode(n, dc, "r", int64(n)))
+		replicas = append(replicas, tablet.Replica{Host: hostID(n), Shard: int32(n)})
+	}
+	topo := testTopology(t, TokenAwareHostPolicy(DCAwareRoundRobinPolicy("local")), nodes, nil)
+	topo.routing.tablets.Add("ks", "t", &tablet.Tablet{First: math.MinInt64, Last: math.MaxInt64, Replicas: replicas})
+	p := topo.plan(onToken(0))
+	require.Equal(t, maxTabletReplicas, p.replicas())
+	first := p.next()
+	require.EqualValues(t, maxTabletReplicas+3, first.node.info.id[15])
+	require.EqualValues(t, maxTabletReplicas+3, first.shard)
+	require.Len(t, planNodes(topo.plan(onToken(0))), maxTabletReplicas+3, "the others come last")
+}
