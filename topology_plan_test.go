@@ -506,3 +506,26 @@ func TestPlanOfManyTabletReplicas(t *testing.T) {
 	require.EqualValues(t, maxTabletReplicas+3, first.shard)
 	require.Len(t, planNodes(topo.plan(onToken(0))), maxTabletReplicas+3, "the others come last")
 }
+
+// TestBusyNodes requires that only a policy with AvoidSlowReplicas avoids a node by the number of its requests, and
+// only above its limit.
+func TestBusyNodes(t *testing.T) {
+	for name, m := range map[string]struct {
+		policy HostSelectionPolicy
+		load   int
+		first  bool // node 4 is the first of some plans
+	}{
+		"at the limit":    {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10)), 10, true},
+		"above the limit": {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b"), AvoidSlowReplicas(10)), 11, false},
+		"no limit":        {TokenAwareHostPolicy(DCAwareRoundRobinPolicy("b")), 50, true},
+	} {
+		topo := threeByThree(t, m.policy)
+		withLoad(t, topo, map[byte]int{4: m.load})
+		first := false
+		for i := range uint32(20) {
+			first = first || planNodes(topo.plan(onToken(i * startStep)))[0] == topo.node(4)
+		}
+		require.Equal(t, m.first, first, name)
+	}
+	require.False(t, testNode(1, "a", "r").busy(-1, 0), "without a connection")
+}

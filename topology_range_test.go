@@ -143,3 +143,14 @@ func TestTabletRangesNearestFirst(t *testing.T) {
 		require.Equal(t, m.want, got)
 	}
 }
+
+// TestCoverRingSorts requires that ranges in any order cover the ring in that of their tokens, without the tokens that
+// an earlier range has.
+func TestCoverRingSorts(t *testing.T) {
+	rangeOf := func(start, end int64, shard int) TokenRange {
+		return TokenRange{Start: start, End: end, Replicas: []TokenReplica{{Shard: shard}}}
+	}
+	require.Equal(t, []TokenRange{
+		{Start: math.MinInt64, End: 1}, rangeOf(1, 5, 2), rangeOf(5, 9, 1), rangeOf(9, 12, 3), {Start: 12, End: math.MaxInt64},
+	}, coverRing([]TokenRange{rangeOf(5, 9, 1), rangeOf(1, 5, 2), rangeOf(8, 12, 3), rangeOf(2, 4, 4)}))
+}

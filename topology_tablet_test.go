@@ -5,6 +5,7 @@ package vecql
 import (
 	"encoding/hex"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -407,4 +408,38 @@ func requireAllUp(t *testing.T, s *Session) {
 		}
 		return true
 	}, 5*time.Second, time.Millisecond)
+}
+
+// TestTabletsOfNodesThatLeft requires that a new snapshot drops each tablet with a replica on a node that has left, of
+// those that were excluded too, and keeps the others.
+func TestTabletsOfNodesThatLeft(t *testing.T) {
+	view := func(used, excluded []byte) (*clusterView, []*node) {
+		v := &clusterView{partitioner: murmur3, keyspaces: map[string]placement.Strategy{"ks": {Class: "SimpleStrategy"}}}
+		var nodes []*node
+		for _, id := range slices.Concat(used, excluded) {
+			n := testNode(id, "a", "r", int64(id))
+			n.info.excluded = slices.Contains(excluded, id)
+			v.hosts = append(v.hosts, n.info)
+			if !n.info.excluded {
+				nodes = append(nodes, n)
+			}
+		}
+		return v, nodes
+	}
+	for _, hosts := range [][]byte{{2}, {3}, {4}, {2, 3, 4}, {1}, {1, 3, 4}} {
+		r := &routing{}
+		full, nodes := view([]byte{1, 2}, []byte{3, 4})
+		old := newTopology(nodes, full, r)
+		kept := 0
+		for i, host := range hosts {
+			first := int64(i) * 100
+			r.tablets.Add("ks", "t", &tablet.Tablet{First: first, Last: first + 100, Replicas: []tablet.Replica{{Host: hostID(host)}}})
+			if host == 1 {
+				kept++
+			}
+		}
+		rest, nodes := view([]byte{1}, nil)
+		newTopology(nodes, rest, r).followTablets(old)
+		require.Equal(t, kept, r.tablets.Len(), "%v", hosts)
+	}
 }
