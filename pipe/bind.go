@@ -42,7 +42,6 @@ func (t text) quoted() string {
 
 // A binder collects operations, and the columns after the last one.
 type binder struct {
-	ctx    context.Context
 	config Config
 	source opened
 	schema column.Schema
@@ -62,7 +61,7 @@ func bind(ctx context.Context, p Pipe, config Config) (*binder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &binder{ctx: ctx, config: config, source: source, schema: source.schema(), ordered: source.ordered()}
+	b := &binder{config: config, source: source, schema: source.schema(), ordered: source.ordered()}
 	for _, s := range p.steps {
 		if err := s.bind(b); err != nil {
 			return nil, errors.Join(err, source.close())
@@ -221,7 +220,7 @@ func (s *groupStep) bind(b *binder) error {
 		}
 	}
 	op := &groupOp{verb: s.verb, keys: keys, aggregates: s.aggregates, input: b.schema}
-	empty, err := op.config(b.config).Aggregate(b.ctx, b.schema.Empty())
+	empty, err := op.config(b.config).Aggregate(context.Background(), b.schema.Empty())
 	if err != nil {
 		return failed(s.verb, quoted(keys), err)
 	}

@@ -76,7 +76,6 @@ func ExamplePipe_Explain() {
 	//   where user > 7
 	//   select url, milliseconds
 	//   batches: 5 rows in 1 batch, columns url, user, milliseconds
-	//   select url, user, milliseconds
 	//   where user > 7
 	//   select url, milliseconds
 	// group by url: max(milliseconds) (the first 2 groups)

@@ -273,10 +273,7 @@ func (b *binder) deriveKeys() {
 
 // derivedKeys returns the keys that are expressions of keys without an expression, among the operations before.
 func (b *binder) derivedKeys(before []operation, g *groupOp) (derived []*computeOp) {
-	computed, ok := computedBefore(before)
-	if !ok {
-		return nil
-	}
+	computed := computedBefore(before)
 	isBase := func(name string) bool {
 		i := g.input.Index(name)
 		return computed[name] == nil && slices.Contains(g.keys, name) && !g.input[i].Type.Kind.IsFloat()

@@ -2,11 +2,7 @@
 
 package pipe
 
-import (
-	"slices"
-
-	"github.com/vecql/vecql/column"
-)
+import "github.com/vecql/vecql/column"
 
 // Lengths: files are asked for the lengths of texts of which groups need strlen alone, so that no text is copied.
 
@@ -77,5 +73,4 @@ func (o *openedParquet) readLengths(lengths map[string][]*computeOp, texts map[s
 			op.from = name
 		}
 	}
-	slices.Sort(o.lengths)
 }

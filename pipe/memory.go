@@ -4,7 +4,6 @@ package pipe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -151,5 +150,3 @@ func parallel(ctx context.Context, n int, f func(ctx context.Context, worker int
 	group.Wait()
 	return context.Cause(ctx)
 }
-
-var errEnough = errors.New("no more rows are needed")

@@ -135,7 +135,7 @@ func (op *groupOp) anyOf(after []operation) int {
 		case *computeOp, *selectOp:
 			continue
 		case *windowOp:
-			if next.limit <= 0 || next.offset > mostAny || next.limit > mostAny-next.offset {
+			if next.limit <= 0 || next.limit > mostAny-next.offset {
 				return 0
 			}
 			for _, name := range op.keys {

@@ -156,7 +156,7 @@ func filterOf(b expr.Bound) parquetscan.Filter {
 		expr.OpEq: parquetscan.Eq, expr.OpNe: parquetscan.Ne, expr.OpLt: parquetscan.Lt, expr.OpLe: parquetscan.Le,
 		expr.OpGt: parquetscan.Gt, expr.OpGe: parquetscan.Ge, expr.OpContains: parquetscan.Contains,
 	}[b.Op]
-	if compare == nil || len(b.Values) != 1 {
+	if compare == nil {
 		return parquetscan.Filter{}
 	}
 	return compare(b.Column, b.Values[0])

@@ -93,7 +93,6 @@ type operation interface {
 
 // A plan is the nodes of a run.
 type plan struct {
-	ctx    context.Context
 	config Config
 	root   node
 	schema column.Schema // of the result
@@ -158,7 +157,7 @@ func newPlan(ctx context.Context, pipe Pipe) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{ctx: ctx, config: pipe.config, schema: b.schema, close: b.source.close}
+	p := &plan{config: pipe.config, schema: b.schema, close: b.source.close}
 	if p.root, err = b.plan(p); err != nil {
 		_ = b.source.close()
 		return nil, err

@@ -180,7 +180,6 @@ type selectOp struct {
 }
 
 func (op *selectOp) needs(columns map[string]bool) bool {
-	op.keep = nil
 	for _, name := range op.names {
 		if columns[name] {
 			op.keep = append(op.keep, name)

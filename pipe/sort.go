@@ -235,9 +235,6 @@ func (s *sorter) cut() error {
 
 // gather returns the rows in their order.
 func (s *sorter) gather() (*column.Batch, error) {
-	if len(s.batches) == 0 {
-		return &column.Batch{}, nil
-	}
 	all, err := column.Concat(s.batches...)
 	if err != nil {
 		return nil, err

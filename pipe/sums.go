@@ -51,10 +51,7 @@ func (b *binder) shiftSums() {
 		return
 	}
 	group := *b.ops[i].(*groupOp)
-	computed, ok := computedBefore(b.ops[:i])
-	if !ok {
-		return
-	}
+	computed := computedBefore(b.ops[:i])
 	op := &shiftOp{}
 	names := make([]string, len(group.aggregates))
 	var aggregates []groupby.Aggregate
@@ -82,8 +79,8 @@ func (b *binder) shiftSums() {
 	b.ops = slices.Concat(b.ops[:i], []operation{&group, op, &selectOp{names: names}}, b.ops[i+1:])
 }
 
-// computedBefore returns the computed columns directly before an operation; false if one is computed twice.
-func computedBefore(ops []operation) (map[string]*computeOp, bool) {
+// computedBefore returns the computed columns directly before an operation, none if one is computed twice.
+func computedBefore(ops []operation) map[string]*computeOp {
 	computed := map[string]*computeOp{}
 	for _, op := range slices.Backward(ops) {
 		c, ok := op.(*computeOp)
@@ -91,11 +88,11 @@ func computedBefore(ops []operation) (map[string]*computeOp, bool) {
 			break
 		}
 		if computed[c.name] != nil {
-			return nil, false
+			return nil
 		}
 		computed[c.name] = c
 	}
-	return computed, true
+	return computed
 }
 
 // shiftOf returns x and c of an aggregate sum(x + c), of a column of integers of up to 32 bits.
@@ -143,13 +140,8 @@ func sumsToInt64(a groupby.Aggregate) bool {
 // A shiftOp computes shifted sums.
 type shiftOp struct{ sums []shiftedSum }
 
-func (op *shiftOp) needs(columns map[string]bool) bool {
-	for _, s := range op.sums {
-		delete(columns, s.name)
-		columns[s.sum], columns[s.count] = true, true
-	}
-	return true
-}
+// needs leaves the columns as they are: those of the groups before do not depend on them.
+func (op *shiftOp) needs(map[string]bool) bool { return true }
 
 func (op *shiftOp) node(p *plan, in node) (node, error) {
 	wrap := func(err error, _ column.Source) error { return failed("Aggregate", "", err) }

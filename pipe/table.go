@@ -265,9 +265,6 @@ func (n *tableNode) run(ctx context.Context, f emit) error {
 }
 
 func (n *tableNode) failed(err error) error {
-	if errors.Is(err, errEnough) {
-		return err
-	}
 	return failed("Table", fmt.Sprintf("%q", n.name), err)
 }
 

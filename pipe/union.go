@@ -27,7 +27,7 @@ func (s *unionSource) open(ctx context.Context, config Config) (opened, error) {
 			return nil, errors.Join(err, u.close())
 		}
 		u.members = append(u.members, b)
-		if err := u.align(b); err != nil {
+		if err := u.check(b); err != nil {
 			return nil, errors.Join(failed("Union", fmt.Sprint(i), err), u.close())
 		}
 	}
@@ -36,16 +36,10 @@ func (s *unionSource) open(ctx context.Context, config Config) (opened, error) {
 
 type openedUnion struct{ members []*binder }
 
-// align selects the columns of the first pipe.
-func (u *openedUnion) align(b *binder) error {
-	first, own := u.members[0].schema.Empty(), b.schema.Empty()
-	if _, err := alike(own, first); err != nil {
-		return err
-	}
-	if b != u.members[0] {
-		b.keep(u.members[0].schema.Names())
-	}
-	return nil
+// check returns an error unless a pipe has the columns of the first one, among others.
+func (u *openedUnion) check(b *binder) error {
+	_, err := alike(b.schema.Empty(), u.members[0].schema.Empty())
+	return err
 }
 
 func (u *openedUnion) schema() column.Schema { return u.members[0].schema }

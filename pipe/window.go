@@ -68,7 +68,7 @@ func (n *windowNode) run(ctx context.Context, f emit) error {
 	var seen atomic.Int64
 	var failure atomic.Pointer[error] // the first error of f
 	end := n.end()
-	enough := fmt.Errorf("%w", errEnough) // of this node
+	enough := errors.New("no more rows are needed")
 	err := n.in.run(ctx, func(worker int, p part) error {
 		count := int64(p.count())
 		first := seen.Add(count) - count
