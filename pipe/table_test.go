@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
+	"github.com/vecql/vecql/column"
 	"github.com/vecql/vecql/cqltest"
+	"github.com/vecql/vecql/expr"
 	"github.com/vecql/vecql/groupby"
 	"github.com/vecql/vecql/pipe"
 )
@@ -22,6 +25,14 @@ import (
 
 // onTable runs f with the table ks."T" of 40 rows, the same rows as a batch, and a session.
 func onTable(t *testing.T, f func(t *testing.T, session *vecql.Session, table pipe.Pipe, rows *table)) {
+	t.Helper()
+	onCluster(t, func(t *testing.T, _ *cqltest.Cluster, session *vecql.Session, table pipe.Pipe, rows *table) {
+		f(t, session, table, rows)
+	})
+}
+
+// onCluster is onTable, with the cluster.
+func onCluster(t *testing.T, f func(t *testing.T, cluster *cqltest.Cluster, session *vecql.Session, table pipe.Pipe, rows *table)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		cluster := cqltest.New(t, cqltest.Config{Network: cqltest.InMemory})
@@ -42,7 +53,7 @@ func onTable(t *testing.T, f func(t *testing.T, session *vecql.Session, table pi
 		require.Equal(t, 40, all.Rows)
 		rows := tableOf(t, all)
 		rows.ordered = false
-		f(t, session, source, rows)
+		f(t, cluster, session, source, rows)
 	})
 }
 
@@ -60,6 +71,17 @@ func TestTable(t *testing.T) {
 		"shop = 's1' or n = 2":                     `by token ranges`,
 		"length(shop) = 2 and at > '1970-01-01'":   `by token ranges`,
 		"shop = 's4' and shop = 's5' and n in (4)": `WHERE "shop" = ?`,
+		"shop = 's2' and n = 2147483647":           `WHERE "shop" = ? AND "n" = ?`,
+		"shop = 's2' and n > -2147483648":          `WHERE "shop" = ? AND "n" > ?`,
+		"shop = 's2' and n >= 9 and n < 30":        `WHERE "shop" = ? AND "n" >= ? AND "n" < ?`,
+		"shop = 's2' and n <> 9":                   `FROM "ks"."T" WHERE "shop" = ?` + "\n",
+		"shop = 's2' and n = 2147483648":           `FROM "ks"."T" WHERE "shop" = ?` + "\n",
+		"shop = 's2' and n >= -2147483649":         `FROM "ks"."T" WHERE "shop" = ?` + "\n",
+		"shop <> 's2'":                             `by token ranges`,
+		"shop is not null":                         `by token ranges`,
+		"shop in ()":                               `by token ranges`,
+		"shop in ('', 's1')":                       `by token ranges`,
+		"shop like '%s%'":                          `by token ranges`,
 	}
 	onTable(t, func(t *testing.T, _ *vecql.Session, source pipe.Pipe, all *table) {
 		for text, plan := range plans {
@@ -134,5 +156,102 @@ func TestTableGroups(t *testing.T) {
 		cancel()
 		_, err = source.Batch(ctx)
 		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// TestTableFiltersByType requires that the server evaluates the comparisons that it makes as package expr does, and no
+// others: of values that are exactly of the column's type.
+func TestTableFiltersByType(t *testing.T) {
+	onTable(t, func(t *testing.T, session *vecql.Session, _ pipe.Pipe, _ *table) {
+		require.NoError(t, session.Query(`CREATE TABLE types (id int PRIMARY KEY, tiny tinyint, small smallint, big bigint, flag boolean,
+			at timestamp, uid uuid, txt text, d double, amount decimal, day date, f float, b blob)`).ExecContext(t.Context()))
+		require.NoError(t, session.Query(`INSERT INTO types (id, tiny, small, big, flag, at, uid, txt, d, day, f) VALUES (1, 127, 32767,
+			9223372036854775807, true, '1970-01-01T00:00:00.001Z', 00000000-0000-1000-8000-000000000001, 'a', 1, '1970-01-01', 1)`).ExecContext(t.Context()))
+		source := pipe.Table(session, "types") // of the session's keyspace
+		for text, where := range map[string]string{
+			"tiny = 127":                         `WHERE "tiny" = ?`,
+			"tiny = -128":                        `WHERE "tiny" = ?`,
+			"tiny < 128":                         "",
+			"tiny > -129":                        "",
+			"small <= 32767 and small >= -32768": `WHERE "small" <= ? AND "small" >= ?`,
+			"small < 32768":                      "",
+			"small > -32769":                     "",
+			"big = 9223372036854775807":          `WHERE "big" = ?`,
+			"big < 9223372036854775808":          "",
+			"big in (1, 9223372036854775807)":    `WHERE "big" IN (?, ?)`,
+			"flag":                               `WHERE "flag" = ?`,
+			"at = timestamp '1970-01-01T00:00:00.001Z'":            `WHERE "at" = ?`,
+			"at < timestamp '1970-01-01T00:00:00.0011Z'":           "",
+			"uid = uuid '00000000-0000-1000-8000-000000000001'":    `WHERE "uid" = ?`,
+			"uid >= uuid '00000000-0000-1000-8000-000000000001'":   "",
+			"uid in (uuid '00000000-0000-1000-8000-000000000001')": `WHERE "uid" IN (?)`,
+			"txt = 'a' and txt <> 'b' and txt is not null":         `WHERE "txt" = ?`,
+			"txt > ''":                `WHERE "txt" > ?`,
+			"txt like '%a%'":          "",
+			"d > 0.5":                 "",
+			"d = 1":                   "",
+			"f = 1":                   "",
+			"amount is null":          "",
+			"day = date '1970-01-01'": "",
+			"big = 9223372036854775807 and small = 32768":             `WHERE "big" = ?`,
+			"id = 1 and txt = 'a'":                                    `WHERE "id" = ?`,
+			"txt = 'a' and small between 1 and 32767 and not (d = 2)": `WHERE "small" >= ? AND "small" <= ? AND "txt" = ?`,
+		} {
+			p := source.Where(text).Select("id").Configure(pipe.Config{AllowFiltering: true})
+			got, plan := explained(t, p)
+			if where == "" {
+				require.NotContains(t, plan, "WHERE", text)
+				continue
+			}
+			require.Contains(t, plan, ` "ks"."types" `+where, text)
+			require.Equal(t, where != `WHERE "id" = ?`, strings.Contains(plan, where+" ALLOW FILTERING\n"), plan)
+			want, err := source.Where(text).Select("id").Batch(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, column.Diff(got, want), text)
+		}
+	})
+}
+
+// TestTableErrors requires the verb of an error: that of the table for the server's, another for an expression's.
+func TestTableErrors(t *testing.T) {
+	onCluster(t, func(t *testing.T, cluster *cqltest.Cluster, _ *vecql.Session, source pipe.Pipe, _ *table) {
+		for _, p := range []pipe.Pipe{source, source.Where("shop = 's1'")} {
+			_, err := p.With("x", "1 / (n - n)").Batch(t.Context())
+			require.ErrorIs(t, err, expr.ErrDivision)
+			require.ErrorContains(t, err, `pipe: With("1 / (n - n)"): `)
+			some, err := p.Limit(2).Batch(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 2, some.Rows)
+		}
+		cluster.Inject(cqltest.Fault{Statement: `FROM "ks"."T"`, Error: &cqltest.Error{Code: 0x2200, Message: "refused"}})
+		for _, p := range []pipe.Pipe{source, source.Where("shop = 's1'"), source.OrderBy(pipe.Ascending("n")), source.Limit(3)} {
+			_, err := p.Batch(t.Context())
+			require.ErrorContains(t, err, `pipe: Table("ks.\"T\""): `)
+			require.ErrorContains(t, err, "refused")
+			var e *pipe.Error
+			require.ErrorAs(t, err, &e)
+		}
+	})
+}
+
+// TestTableOrdersEqualRowsByAllColumns has rows that are equal in the order, in partitions of any order.
+func TestTableOrdersEqualRowsByAllColumns(t *testing.T) {
+	onTable(t, func(t *testing.T, _ *vecql.Session, source pipe.Pipe, rows *table) {
+		require.True(t, rows.with("x", "n % 3"))
+		rows.orderBy([]string{"shop", "n", "at", "price", "x"}, order{name: "x"})
+		p := source.With("x", "n % 3").OrderBy(pipe.Ascending("x"))
+		rows.require(p, "all")
+		rows.limit(9)
+		var stats pipe.Stats
+		rows.require(p.Limit(9).Configure(pipe.Config{Stats: &stats}), "first")
+		require.EqualValues(t, 40, stats.Steps[0].Rows)
+
+		union := *rows
+		some, err := source.Where("shop = 's1'").Batch(t.Context())
+		require.NoError(t, err)
+		union.rows, union.ordered = append(tableOf(t, some).rows, tableOf(t, some).rows...), false
+		union.empty = some.Slice(0, 0)
+		union.orderBy([]string{"shop", "n", "at", "price"}, order{name: "shop"})
+		union.require(pipe.Union(pipe.Batches(some), source.Where("shop = 's1'")).OrderBy(pipe.Ascending("shop")), "union")
 	})
 }
