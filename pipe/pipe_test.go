@@ -64,6 +64,13 @@ func TestErrorsNameTheirVerb(t *testing.T) {
 		`pipe: Parquet("none.parquet"): parquetscan: `:        pipe.Parquet("none.parquet"),
 		`pipe: With("1 / w"): expr: row 0: 1 / w: `:           p.With("x", "1 / w"),
 		`pipe: GroupBy("v"): groupby: column w: `:             p.With("w", "'a'").GroupBy("v").Aggregate(groupby.Sum("w")),
+		`pipe: GroupBy("v", "v + 1"): groupby: column w: `:    p.With("w", "'a'").GroupBy("v", "v + 1").Aggregate(groupby.Sum("w")),
+		`pipe: Where("v > ?"): expr: x: no such column`:       p.Where("v > ?", expr.Col("x")),
+		`pipe: Where("?"): expr: `:                            p.Where("?", 5),
+		`pipe: Where("1 / w > 0"): expr: row 0: 1 / w: `:      p.Where("1 / w > 0"),
+		`pipe: With("w % w"): expr: row 0: `:                  p.Where("v < 9").With("x", "w % w"),
+		`pipe: Having("1 / n > 0"): expr: row 0: `:            p.GroupBy("v").Aggregate(groupby.Count().As("n")).With("n", "n - 1").Having("1 / n > 0"),
+		`pipe: Batches(1): column: `:                          pipe.Batches(numbers(1), &column.Batch{Rows: 2, Columns: numbers(1).Columns}),
 	} {
 		_, err := p.Batch(t.Context())
 		require.ErrorContains(t, err, want)
@@ -290,6 +297,13 @@ func TestBatchesEndEarly(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, b.Columns, 3)
 	}
+	rows = 0
+	for b, err := range p.Where("v > 70000 or v = 3").Where("w <> 3 or v = 3").Batches(t.Context()) { // parts have no rows
+		require.NoError(t, err)
+		require.NotZero(t, b.Rows)
+		rows += b.Rows
+	}
+	require.Equal(t, 27000, rows)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	reason := errors.New("no longer wanted")

@@ -49,6 +49,53 @@ func writeLists(t *testing.T, groups ...[][]float32) string {
 	return path
 }
 
+// TestRaggedListsReadLate has two columns, and one within a struct, that become lists where they are read late.
+func TestRaggedListsReadLate(t *testing.T) {
+	list := arrow.ListOf(arrow.PrimitiveTypes.Float32)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "plain", Type: list, Nullable: true},
+		{Name: "v", Type: list, Nullable: true}, {Name: "w", Type: list, Nullable: true},
+		{Name: "s", Type: arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, arrow.Field{Name: "v", Type: list, Nullable: true}), Nullable: true},
+	}, nil)
+	path := filepath.Join(t.TempDir(), "lists.parquet")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	w, err := pqarrow.NewFileWriter(schema, f, nil, pqarrow.DefaultWriterProps())
+	require.NoError(t, err)
+	id := int64(0)
+	for _, lengths := range [][]int{{2, 2}, {1, 3}, {2, 2}} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for _, n := range lengths {
+			b.Field(0).(*array.Int64Builder).Append(id)
+			object := b.Field(4).(*array.StructBuilder)
+			object.Append(true)
+			object.FieldBuilder(0).(*array.Int64Builder).Append(id)
+			for _, l := range []struct {
+				builder array.Builder
+				length  int
+			}{{b.Field(1), 2}, {b.Field(2), n}, {b.Field(3), n}, {object.FieldBuilder(1), n}} {
+				l.builder.(*array.ListBuilder).Append(true)
+				values := []float32{float32(id), 1, 2}[:l.length]
+				l.builder.(*array.ListBuilder).ValueBuilder().(*array.Float32Builder).AppendValues(values, nil)
+			}
+			id++
+		}
+		require.NoError(t, w.Write(b.NewRecordBatch()))
+	}
+	require.NoError(t, w.Close())
+	for _, names := range [][]string{{"plain", "v", "w", "s"}, {"s"}, {"w", "plain"}, {"plain", "s"}, {"plain"}} {
+		p := pipe.Parquet(path).Select(append([]string{"id"}, names...)...)
+		top := p.OrderBy(pipe.Ascending("id")).Limit(5)
+		require.Contains(t, planOf(t, top), "of these rows, columns")
+		got, err := top.Batch(t.Context())
+		require.NoError(t, err)
+		want, err := p.Batch(t.Context()) // all rows, none of them late
+		require.NoError(t, err)
+		require.Equal(t, want.Slice(0, 5).String(), got.String())
+		require.Equal(t, want.Schema().String(), got.Schema().String())
+	}
+}
+
 // TestRaggedLists reads a column of vectors that becomes lists at the second row group.
 func TestRaggedLists(t *testing.T) {
 	path := writeLists(t, [][]float32{{1, 2}, {3, 4}}, [][]float32{{5}, {6, 7, 8}}, [][]float32{{9, 10}})
@@ -85,10 +132,13 @@ func TestRaggedLists(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, want.String(), got.String())
 				var batches []*column.Batch
+				rows := 0
 				for b, err := range p.Batches(t.Context()) {
 					require.NoError(t, err)
 					batches = append(batches, b)
+					rows += b.Rows
 				}
+				require.Equal(t, want.Rows, rows)
 				if len(batches) == 1 {
 					require.Equal(t, want.String(), batches[0].String())
 				}

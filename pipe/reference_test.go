@@ -3,10 +3,12 @@
 package pipe_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -176,22 +178,41 @@ func compare(a, b any, desc, nullsFirst bool) int {
 	switch x := a.(type) {
 	case bool:
 		c = cmp.Compare(b2i(x), b2i(b.(bool)))
+	case int8:
+		c = cmp.Compare(x, b.(int8))
+	case int16:
+		c = cmp.Compare(x, b.(int16))
 	case int32:
 		c = cmp.Compare(x, b.(int32))
 	case int64:
 		c = cmp.Compare(x, b.(int64))
+	case uint8:
+		c = cmp.Compare(x, b.(uint8))
+	case uint16:
+		c = cmp.Compare(x, b.(uint16))
+	case uint32:
+		c = cmp.Compare(x, b.(uint32))
+	case uint64:
+		c = cmp.Compare(x, b.(uint64))
+	case float32:
+		c = compareFloats(float64(x), float64(b.(float32)))
 	case float64:
-		y := b.(float64)
-		if c = -cmp.Compare(b2i(x == x), b2i(y == y)); x == x && y == y { //nolint:gocritic // NaN is the greatest
-			c = cmp.Compare(x, y)
-		}
+		c = compareFloats(x, b.(float64))
 	case string:
 		c = cmp.Compare(x, b.(string))
+	case []byte:
+		c = bytes.Compare(x, b.([]byte))
+	case net.IP:
+		c = bytes.Compare(x, b.(net.IP))
+	case time.Duration:
+		c = cmp.Compare(x, b.(time.Duration))
 	case time.Time:
 		c = x.Compare(b.(time.Time))
 	case cql.UUID:
 		y := b.(cql.UUID)
 		c = cmp.Compare(string(x[:]), string(y[:]))
+	case cql.Decimal: // of one scale
+		c = x.Unscaled.Cmp(b.(cql.Decimal).Unscaled)
 	default:
 		panic(fmt.Sprintf("%T", a))
 	}
@@ -199,6 +220,14 @@ func compare(a, b any, desc, nullsFirst bool) int {
 		return -c
 	}
 	return c
+}
+
+// compareFloats orders NaN after all numbers.
+func compareFloats(x, y float64) int {
+	if x != x || y != y { //nolint:gocritic // NaN
+		return -cmp.Compare(b2i(x == x), b2i(y == y)) //nolint:gocritic // NaN
+	}
+	return cmp.Compare(x, y)
 }
 
 func b2i(b bool) int {
@@ -240,22 +269,13 @@ func (r *table) orderBy(columns []string, orders ...order) {
 	}
 	slices.SortStableFunc(r.rows, func(a, b *column.Batch) int {
 		for _, o := range orders {
-			if c := compare(value(a.Column(o.name)), value(b.Column(o.name)), o.desc, o.nullsFirst); c != 0 {
+			if c := compare(a.Column(o.name).Value(0), b.Column(o.name).Value(0), o.desc, o.nullsFirst); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
 	r.ordered, r.unique = true, nil
-}
-
-// value returns the value of a column of one row, of a decimal its unscaled integer.
-func value(c *column.Column) any {
-	if c.Type.Kind == column.Decimal64 && !c.Null(0) {
-		v, _ := column.Slice[int64](c)
-		return v[0]
-	}
-	return c.Value(0)
 }
 
 func (r *table) limit(n int)  { r.rows = r.rows[:min(n, len(r.rows))] }
