@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -312,6 +313,9 @@ func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls
 	}
 
 	one := newFeed(newAcc())
+	useOtherwise(t, r, one, types, groups, !few)
+	one.acc.Reset()
+	one = newFeed(one.acc)
 	addAll(one)
 	compare("one", one.results(t))
 	compare("result again", one.results(t))
@@ -356,8 +360,67 @@ func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls
 		compare("joined", total.results(t))
 	}
 	if s, ok := total.acc.(Sizer); ok {
-		require.Positive(t, s.Size())
+		requireSize(t, &agg, s)
 	}
+}
+
+// useOtherwise adds other values, some NULL, as rows before and after those with the numbers from 0 on.
+func useOtherwise(t *testing.T, r *rand.Rand, f *testFeed, types []column.Type, groups []int, few bool) {
+	t.Helper()
+	var args []column.Column
+	for _, typ := range types {
+		args = append(args, randomColumn(r, typ, len(groups), few, true))
+	}
+	numbers := make([]int64, len(groups))
+	for _, start := range []int64{-int64(len(groups)), int64(len(groups))} {
+		for i := range numbers {
+			numbers[i] = start + int64(i)
+		}
+		f.add(t, args, groups, numbers)
+	}
+	f.results(t)
+	_, err := f.acc.State(0, len(f.ids))
+	require.NoError(t, err)
+}
+
+// requireSize fails unless the size of an accumulator whose states are texts is that of its memory.
+func requireSize(t *testing.T, agg *Aggregate, acc Sizer) {
+	t.Helper()
+	size := acc.Size()
+	require.Positive(t, size)
+	if state, _ := acc.(Accumulator).Types(); slices.ContainsFunc(state, func(t column.Type) bool { return !t.Kind.IsText() }) {
+		return
+	}
+	v := reflect.ValueOf(acc)
+	held := deepSize(v)
+	require.GreaterOrEqual(t, size, held-held/25, agg.Name)
+	require.LessOrEqual(t, size, held+int64(v.Elem().Type().Size()), agg.Name)
+}
+
+// deepSize returns the bytes of the slices that an accumulator holds, without its result.
+func deepSize(v reflect.Value) int64 {
+	size := int64(0)
+	if v.Type() == reflect.TypeFor[builder]() {
+		return 0
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return deepSize(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			size += deepSize(v.Field(i))
+		}
+	case reflect.Slice:
+		size = int64(v.Cap()) * int64(v.Type().Elem().Size())
+		if k := v.Type().Elem().Kind(); k == reflect.Struct || k == reflect.Pointer {
+			for i := range v.Len() {
+				size += deepSize(v.Index(i))
+			}
+		}
+	}
+	return size
 }
 
 // checkAllocs checks that adding the same rows again does not allocate.

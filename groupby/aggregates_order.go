@@ -201,9 +201,6 @@ func (a *anyValue) Add(rows Rows) error {
 		}
 	}
 	a.wins = wins
-	if len(wins) == 0 {
-		return nil
-	}
 	return a.vals.take(wins, ids, col)
 }
 

@@ -105,3 +105,126 @@ func TestSumCompensated(t *testing.T) {
 		}
 	}
 }
+
+// floatSum is a sum of integers whose result is a float, with the bits beyond 64.
+type floatSum struct{ *sumInt }
+
+func (s floatSum) Types() ([]column.Type, column.Field) {
+	state, _ := s.sumInt.Types()
+	return state, fieldOf(typeFloat64)
+}
+
+func (s floatSum) Result(i, j int) (column.Column, error) {
+	return of(s.floats(nil, i, j)).WithValidity(s.validity(i, j)), nil
+}
+
+// nullCount is nulls whose result has values also if there are none.
+type nullCount struct{ *nulls }
+
+func (c nullCount) Result(i, j int) (column.Column, error) {
+	r, err := c.nulls.Result(i, j)
+	if isZeros(&r) {
+		return of(make([]int64, j-i)), err
+	}
+	return r, err
+}
+
+func newNullCount(column.Type) (Accumulator, error) { return nullCount{&nulls{}}, nil }
+
+// TestSumsMerged checks the accumulators of counts and sums.
+func TestSumsMerged(t *testing.T) {
+	for _, nulls := range []bool{false, true} {
+		checkAggregate(t, Count(), nil, false, nulls, 0)
+		for _, typ := range numberTypes {
+			types := []column.Type{typ}
+			checkAggregate(t, nullsOf("v0").newWith(newNullCount), types, false, nulls, 0)
+			for _, few := range []bool{false, true} {
+				if isFloat(typ.Kind) {
+					checkAggregate(t, SumCompensated("v0"), types, few, nulls, 1e-9)
+					checkAggregate(t, sumOf("v0"), types, few, nulls, 1e-6)
+					continue
+				}
+				checkAggregate(t, sumAs(OverflowWrap), types, few, nulls, 0)
+				if typ.Scale == 0 {
+					checkAggregate(t, sumAs(OverflowFloat), types, few, nulls, 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// sumAs returns Sum of integers as an aggregate of one accumulator.
+func sumAs(overflow Overflow) Aggregate {
+	return SumOverflow("v0", overflow).newWith(func(t column.Type) (Accumulator, error) {
+		acc, err := newSum(t, false)
+		if err == nil && overflow == OverflowFloat {
+			acc = floatSum{acc.(*sumInt)}
+		}
+		return acc, err
+	})
+}
+
+// TestSumsBeyond64BitsOfManyGroups has more groups than have an element of their own for the bits beyond 64.
+func TestSumsBeyond64BitsOfManyGroups(t *testing.T) {
+	const groups = 3 * firstCarries
+	for _, extreme := range []int64{math.MaxInt64, math.MinInt64} {
+		accs := make([]Accumulator, 3)
+		ids, values := make([]uint32, groups), make([]int64, groups)
+		for i := range ids {
+			ids[i], values[i] = uint32(i), extreme
+		}
+		for k := range accs {
+			var err error
+			accs[k], err = sumAs(OverflowFloat).New([]column.Type{typeInt64})
+			require.NoError(t, err)
+			accs[k].Resize(groups)
+			for range 4 {
+				require.NoError(t, accs[k].Add(Rows{IDs: ids, Args: []column.Column{vals(values)}}))
+			}
+		}
+		for _, part := range accs[1:] {
+			state, err := part.State(0, groups)
+			require.NoError(t, err)
+			require.NoError(t, accs[0].Merge(ids, state))
+		}
+		c, err := accs[0].Result(0, groups)
+		require.NoError(t, err)
+		for id := 1; id < groups; id++ {
+			require.InEpsilon(t, 12*float64(extreme), c.Value(id), 1e-12, "group %d", id)
+		}
+	}
+}
+
+// TestExtremesOfBounds has groups of one value, the least or the greatest of its type, and one of NULL.
+func TestExtremesOfBounds(t *testing.T) {
+	for _, c := range []column.Column{
+		vals([]int8{0, math.MinInt8, math.MaxInt8, 0}), vals([]int16{0, math.MinInt16, math.MaxInt16, 0}),
+		vals([]int32{0, math.MinInt32, math.MaxInt32, 0}), vals([]int64{0, math.MinInt64, math.MaxInt64, 0}),
+		vals([]uint8{0, 0, math.MaxUint8, 0}), vals([]uint16{0, 0, math.MaxUint16, 0}), vals([]uint32{0, 0, math.MaxUint32, 0}),
+		vals([]uint64{0, 0, math.MaxUint64, 0}), vals([]float32{0, float32(math.Inf(-1)), float32(math.Inf(1)), 0}),
+		vals([]float64{0, math.Inf(-1), math.Inf(1), 0}),
+	} {
+		c = c.WithValidity([]byte{0b0111})
+		for _, a := range []Aggregate{Min("v0"), Max("v0")} {
+			acc, err := a.New([]column.Type{c.Type})
+			require.NoError(t, err)
+			acc.Resize(4)
+			require.NoError(t, acc.Add(Rows{IDs: []uint32{0, 1, 2, 3}, Args: []column.Column{c}}))
+			got, err := acc.Result(0, 4)
+			require.NoError(t, err)
+			for id := 1; id < 4; id++ {
+				require.Equal(t, c.Value(id), got.Value(id), "%s of %v", a.Name, c.Type)
+			}
+		}
+	}
+}
+
+// TestFunctionsAreNamed requires the name of the function of built-in aggregates, without arguments.
+func TestFunctionsAreNamed(t *testing.T) {
+	for want, a := range map[string]Aggregate{
+		"count": CountOf("x"), "sum": Sum("x").As("y"), "mean": Mean("x"), "min": Min("x"), "max": Max("x"), "count_distinct": CountDistinct("x"),
+		"first": First("x"), "top_k": TopK("x", 3), "": {Name: "mine"},
+	} {
+		require.Equal(t, want, a.Function())
+	}
+}

@@ -356,6 +356,8 @@ func referenceOf(a *Aggregate, types []column.Type) referenceFunc {
 			return referenceCountOf
 		}
 		return referenceCount
+	case "nulls":
+		return func(rows []referenceRow) (any, error) { return int64(len(rows) - len(referenceArgs(rows))), nil }
 	case "sum", "sum_compensated":
 		if vector {
 			return referenceVectorSum(false)
