@@ -4,6 +4,7 @@ package pipe_test
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -43,6 +44,20 @@ func typeHasOrder(t column.Type) bool {
 	return true
 }
 
+// TestTypesWithoutOrder requires an error for an order by a column of a type without one.
+func TestTypesWithoutOrder(t *testing.T) {
+	b := everyType(rand.New(rand.NewPCG(7, 8)), 2)
+	for _, f := range b.Schema() {
+		_, err := pipe.Batches(b).OrderBy(pipe.Ascending(f.Name)).Schema(t.Context())
+		if typeHasOrder(f.Type) {
+			require.NoError(t, err, f.Name)
+			continue
+		}
+		require.ErrorIs(t, err, pipe.ErrNoOrder, f.Name)
+		require.ErrorContains(t, err, `pipe: OrderBy("`+f.Name+`"): `)
+	}
+}
+
 // TestEveryTypeIsOrdered sorts rows by a column of each type, in memory and in a file whose scan the first rows narrow.
 func TestEveryTypeIsOrdered(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -55,15 +70,10 @@ func TestEveryTypeIsOrdered(t *testing.T) {
 		rows *column.Batch
 	}{{pipe.Batches(memory.Slice(0, 30), memory.Slice(30, 80)), memory}, {file, stored}} {
 		for _, f := range source.rows.Schema() {
-			if f.Name == "number" {
+			if f.Name == "number" || !typeHasOrder(f.Type) {
 				continue
 			}
 			p := source.pipe.Select(f.Name, "number").Configure(pipe.Config{Workers: 2})
-			if !typeHasOrder(f.Type) {
-				_, err := p.OrderBy(pipe.Ascending(f.Name)).Schema(t.Context())
-				require.ErrorIs(t, err, pipe.ErrNoOrder, f.Name)
-				continue
-			}
 			for k := range 4 {
 				o := order{f.Name, k&1 != 0, k&2 != 0}
 				rows, err := source.rows.Select(f.Name, "number")
@@ -208,5 +218,59 @@ func TestWindowsKeepTheirPlace(t *testing.T) {
 		got, err := c.p.Batch(t.Context())
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, values64(t, got, "v"), name)
+	}
+}
+
+// TestConditionsKeepTheTypesOfTheirPlace has a column that is replaced by one of another type after a condition, a
+// group and an order that need it.
+func TestConditionsKeepTheTypesOfTheirPlace(t *testing.T) {
+	b := column.NewBatch(column.Of("v", []int64{1, 2, 3}), column.Strings("s", []string{"a", "bb", "bb"}))
+	for _, p := range []pipe.Pipe{pipe.Batches(b), pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, b))} {
+		got, err := p.Where("s = 'bb' and v > 2").With("s", "v + 1").With("v", "'x'").Batch(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, column.Diff(got, column.NewBatch(column.Strings("v", []string{"x"}), column.Of("s", []int64{4}))))
+		got, err = p.GroupBy("s").Aggregate(groupby.Sum("v").As("v")).OrderBy(pipe.Descending("s")).With("s", "v").Batch(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, column.Diff(got, column.NewBatch(column.Of("s", []int64{5, 1}), column.Of("v", []int64{5, 1}))))
+	}
+}
+
+// TestCountDistinctOfManyKeys has as many keys as groups can have, beside the column that is counted.
+func TestCountDistinctOfManyKeys(t *testing.T) {
+	var columns []column.Column
+	var keys []string
+	for i := range 32 {
+		keys = append(keys, fmt.Sprint("k", i))
+		columns = append(columns, column.Of(keys[i], []int64{1, 1, int64(i)}))
+	}
+	b := column.NewBatch(append(columns, column.Of("v", []int64{5, 6, 7}))...)
+	for n := 30; n <= 32; n++ {
+		got, err := pipe.Batches(b).GroupBy(keys[:n]...).Aggregate(groupby.CountDistinct("v").As("n")).OrderBy(pipe.Ascending("n")).Batch(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []int64{1, 2}, values64(t, got, "n"))
+	}
+}
+
+// TestFirstGroupsOfEqualAggregates orders groups by an aggregate that is NULL for some, and by two columns: a limit
+// keeps the first groups of all.
+func TestFirstGroupsOfEqualAggregates(t *testing.T) {
+	const n = 400
+	r := rand.New(rand.NewPCG(4, 4))
+	v, x, null := make([]int64, n), make([]int64, n), make([]bool, n)
+	for i := range v {
+		v[i], x[i], null[i] = int64(i/2), r.Int64N(5), i%14 < 2
+	}
+	groups := pipe.Batches(column.NewBatch(column.Of("v", v), column.Of("x", x).WithNulls(null))).GroupBy("v").Aggregate(groupby.Max("x").As("most"))
+	for _, by := range [][]pipe.Order{
+		{pipe.Ascending("most").NullsFirst()}, {pipe.Descending("most").NullsFirst()}, {pipe.Ascending("most")}, {pipe.Descending("most")},
+		{pipe.Ascending("most"), pipe.Descending("v")}, {pipe.Descending("most"), pipe.Descending("v")},
+	} {
+		all, err := groups.OrderBy(by...).Batch(t.Context())
+		require.NoError(t, err)
+		for _, limit := range []int64{3, 50, 150} {
+			got, err := groups.OrderBy(by...).Limit(limit).Batch(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, column.Diff(got, all.Slice(0, int(limit))), by)
+		}
 	}
 }

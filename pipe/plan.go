@@ -104,15 +104,13 @@ type plan struct {
 	scans  []*parquetscan.Scan
 
 	mu    sync.Mutex
-	lists []string // columns of late rows that are lists, but vectors in the schema; guarded by mu
+	lists []string // columns of late rows that are lists, but vectors in the schema; guarded by mu during the run
 }
 
 // ragged returns the columns of files that the run has read as vectors until a row did not fit, and as lists since, if
-// another run would read them as lists from the beginning. Operations were compiled for vectors.
+// another run would read them as lists from the beginning. Operations were compiled for vectors. The run has ended.
 func (p *plan) ragged() []string {
-	p.mu.Lock()
 	names := slices.Clone(p.lists)
-	p.mu.Unlock()
 	for _, s := range p.scans {
 		names = append(names, s.Ragged()...)
 	}

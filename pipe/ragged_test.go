@@ -5,6 +5,7 @@ package pipe_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -93,6 +94,14 @@ func TestRaggedListsReadLate(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Slice(0, 5).String(), got.String())
 		require.Equal(t, want.Schema().String(), got.Schema().String())
+		for _, name := range names {
+			after, err := top.With("x", name+" is null").With("y", name).Batch(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, slices.Repeat([]any{false}, 5), []any{
+				after.Column("x").Value(0), after.Column("x").Value(1), after.Column("x").Value(2), after.Column("x").Value(3), after.Column("x").Value(4),
+			})
+			require.Equal(t, want.Column(name).Type, after.Column("y").Type)
+		}
 	}
 }
 

@@ -270,6 +270,13 @@ func TestWorkersBoundGoroutines(t *testing.T) {
 	}
 }
 
+// TestWorkersOfTables requires that partitions are read by one goroutine, token ranges by those of the Config.
+func TestWorkersOfTables(t *testing.T) {
+	require.Equal(t, 8, (&tableNode{openedTable: &openedTable{}}).workers())
+	require.Equal(t, 3, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}}}).workers())
+	require.Equal(t, 1, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}, partitions: true}}).workers())
+}
+
 // TestFilesAreClosed requires that a run closes the files that it opened, and leaves those of the program open.
 func TestFilesAreClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.parquet")

@@ -93,6 +93,12 @@ func TestVectorsOfUnknownDimension(t *testing.T) {
 			require.Equal(t, want, b.Rows, text)
 		}
 	}
+	third := func(b *column.Batch) pipe.Pipe {
+		c := *vectors(t, 3, b.Rows).Column("v")
+		return pipe.Batches(column.NewBatch(b.Columns[0], c.As("w")))
+	}
+	_, err := pipe.Union(third(none), third(two)).Where("dot(v, w) > 0").Batch(t.Context())
+	require.ErrorContains(t, err, `pipe: Where("dot(v, w) > 0"): `)
 	var wrong *column.TypeError
 	for _, p := range []pipe.Pipe{
 		pipe.Batches(two, three), pipe.Union(pipe.Batches(two), pipe.Batches(three)),
