@@ -311,10 +311,22 @@ func (f *failing) Add(rows Rows) error {
 }
 
 func (f *failing) State(i, j int) ([]column.Column, error) {
-	if f.method == "State" {
+	state, err := f.count.State(i, j)
+	switch f.method {
+	case "State":
 		return nil, f.err
+	case "State beside columns":
+		return state, f.err
+	case "two states":
+		return append(state, state...), nil
+	case "no state":
+		return nil, nil
+	case "state length":
+		return []column.Column{vals(f.n[i : j-1])}, nil
+	case "state type":
+		return []column.Column{vals(make([]int8, j-i))}, nil
 	}
-	return f.count.State(i, j)
+	return state, err
 }
 
 func (f *failing) Merge(ids []uint32, state []column.Column) error {
@@ -344,7 +356,7 @@ func TestGrouperAccumulatorErrors(t *testing.T) {
 	}
 	b := batchOf(0, cols(vals(keys)), nil)
 	broken := errors.New("broken")
-	for _, method := range []string{"Add", "State", "Merge", "Result"} {
+	for _, method := range []string{"Add", "State", "State beside columns", "Merge", "Result"} {
 		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &failing{method: method, err: broken}, nil }}
 		g, err := Config{Keys: By("k0"), Aggregates: []Aggregate{Count(), a}, Workers: 2}.New()
 		require.NoError(t, err)
@@ -360,6 +372,20 @@ func TestGrouperAccumulatorErrors(t *testing.T) {
 
 // TestGrouperBadResult checks that a Result of the wrong length or type is an error and is not read beyond its memory.
 func TestGrouperBadResult(t *testing.T) {
+	keys := make([]int64, 20000)
+	for i := range keys {
+		keys[i] = int64(i) * 1000003
+	}
+	for _, method := range []string{"two states", "no state", "state length", "state type"} {
+		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &failing{method: method}, nil }}
+		g, err := Config{Keys: By("k0"), Aggregates: []Aggregate{a}, Workers: 2}.New()
+		require.NoError(t, err)
+		g.limits.local, g.limits.morsel = 10000, 4096
+		if err = g.Add(t.Context(), batchOf(0, cols(vals(keys)), nil)); err == nil {
+			_, err = g.Finish(t.Context())
+		}
+		require.ErrorContains(t, err, "groupby: mine: ", method)
+	}
 	for _, method := range []string{"length", "type"} {
 		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &failing{method: method}, nil }}
 		_, err := Config{Keys: By("k0"), Aggregates: []Aggregate{a}}.Aggregate(context.Background(), batchOf(0, cols(vals([]int64{1, 2, 3})), nil))

@@ -293,3 +293,50 @@ func TestFinishBatches(t *testing.T) {
 		t.Error("got a batch without input: ", err)
 	}
 }
+
+// A typedAccumulator has types of its own.
+type typedAccumulator struct {
+	count
+	state  []column.Type
+	result column.Field
+}
+
+func (a *typedAccumulator) Types() ([]column.Type, column.Field) { return a.state, a.result }
+
+// TestInvalidTypesOfAggregates has aggregates of the program whose states or results cannot be columns.
+func TestInvalidTypesOfAggregates(t *testing.T) {
+	list := column.Type{Kind: column.List}
+	for want, acc := range map[string]*typedAccumulator{
+		"its result is invalid":          {state: []column.Type{typeInt64}, result: column.Field{Type: list}},
+		"type list cannot be a state":    {state: []column.Type{list}, result: fieldOf(typeInt64)},
+		"type decimal64(0, 0) cannot be": {state: []column.Type{{Kind: column.Decimal64}}, result: fieldOf(typeInt64)},
+	} {
+		a := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return acc, nil }}
+		_, err := Config{Keys: By("k0"), Aggregates: []Aggregate{a}}.Aggregate(t.Context(), batchOf(0, cols(vals([]int64{1, 2})), nil))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestEqualAggregatesShareAccumulators requires one accumulator for each function, its arguments and parameters.
+func TestEqualAggregatesShareAccumulators(t *testing.T) {
+	b := batchOf(0, cols(vals([]int64{1, 2})), cols(vals([]int64{5, 6}), vals([]int64{7, 8})))
+	mine := Aggregate{Name: "mine", New: func([]column.Type) (Accumulator, error) { return &count{}, nil }}
+	for i, c := range []struct {
+		aggregates []Aggregate
+		parts      int
+	}{
+		{[]Aggregate{Count(), Count().As("rows")}, 1},
+		{[]Aggregate{Sum("v0"), Mean("v0"), CountOf("v0"), Count()}, 3},
+		{[]Aggregate{Sum("v0"), Sum("v1")}, 2},
+		{[]Aggregate{Sum("v0"), SumOverflow("v0", OverflowFloat).As("float")}, 1},
+		{[]Aggregate{TopK("v0", 2), TopK("v0", 2).As("again"), TopK("v0", 3)}, 2},
+		{[]Aggregate{Min("v0"), Max("v0"), Min("v0").As("least")}, 2},
+		{[]Aggregate{mine, mine.As("again")}, 2},
+	} {
+		g, err := Config{Keys: By("k0"), Aggregates: c.aggregates}.New()
+		require.NoError(t, err)
+		require.NoError(t, g.Add(t.Context(), b))
+		require.Len(t, g.stages[0].plan.parts, c.parts, i)
+		require.NoError(t, g.Close())
+	}
+}

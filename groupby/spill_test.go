@@ -390,3 +390,68 @@ func TestSumOverflowWithNulls(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{math.MinInt64}, ints(b, "sum(v0)"))
 }
+
+// A shortWriter fails after a number of writes.
+type shortWriter struct{ writes int }
+
+var errNoSpace = errors.New("no space left")
+
+func (w *shortWriter) Write(b []byte) (int, error) {
+	if w.writes--; w.writes < 0 {
+		return 0, errNoSpace
+	}
+	return len(b), nil
+}
+
+// TestPartialWriteErrors requires the error of each write of a partial, of groups in memory and in the file.
+func TestPartialWriteErrors(t *testing.T) {
+	for _, c := range []Config{spilling(t), {Keys: spilling(t).Keys, Aggregates: spilling(t).Aggregates}} {
+		for _, rows := range []int{0, 10, 20_000} {
+			for writes := 0; ; writes++ {
+				g, err := c.New()
+				require.NoError(t, err)
+				if rows > 0 {
+					require.NoError(t, g.Add(t.Context(), spillingBatch(rand.New(rand.NewPCG(1, 1)), rows)))
+				}
+				err = g.WritePartial(&shortWriter{writes})
+				if err == nil {
+					require.Positive(t, writes)
+					break
+				}
+				require.ErrorIs(t, err, errNoSpace, "%d rows, %d writes", rows, writes)
+				if rows > 10 && writes == 8 {
+					writes = 100000 // all
+				}
+			}
+		}
+	}
+}
+
+// TestPartialOfOtherAggregates has programs whose aggregates differ in name, argument, function or parameter.
+func TestPartialOfOtherAggregates(t *testing.T) {
+	custom := func(name, arg string) Aggregate {
+		return Aggregate{Name: name, Args: []string{arg}, New: func([]column.Type) (Accumulator, error) { return &count{}, nil }}
+	}
+	aggregates := []Aggregate{
+		custom("mine", "v0"), custom("yours", "v0"), custom("mine", "v1"), CountOf("v0"), Sum("v0"), Sum("v1"), Min("v0"), TopK("v0", 1), TopK("v0", 2),
+	}
+	b := batchOf(0, cols(vals([]int64{1, 2})), cols(vals([]int64{5, 6}), vals([]int64{7, 8})))
+	for i, from := range aggregates {
+		for k, to := range aggregates {
+			g, err := Config{Keys: By("k0"), Aggregates: []Aggregate{from}}.New()
+			require.NoError(t, err)
+			require.NoError(t, g.Add(t.Context(), b))
+			var partial bytes.Buffer
+			require.NoError(t, g.WritePartial(&partial))
+			g, err = Config{Keys: By("k0"), Aggregates: []Aggregate{to.As("other name")}}.New()
+			require.NoError(t, err)
+			err = g.MergePartial(&partial)
+			if i == k {
+				require.NoError(t, err)
+				continue
+			}
+			var mismatch *MismatchError
+			require.ErrorAs(t, err, &mismatch, "%s into %s", from.Name, to.Name)
+		}
+	}
+}
