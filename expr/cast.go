@@ -124,7 +124,7 @@ func (b *builder) castUints(t *term) lane[uint64] {
 		})
 	case classText:
 		return newMap(t, b.block, b.texts(a), func(s string) (uint64, error) {
-			v, err := strconv.ParseUint(s, 10, 64)
+			v, err := strconv.ParseUint(withoutPlus(s), 10, 64)
 			if err != nil {
 				return 0, ErrCast
 			}
