@@ -170,14 +170,19 @@ func TestUnionsCloseWhatTheyOpened(t *testing.T) {
 }
 
 // A narrowSource passes on batches without the columns that it is asked for.
-type narrowSource struct{ *faultySource }
+type narrowSource struct {
+	*faultySource
+	unordered bool
+}
+
+func (s narrowSource) ordered() bool { return !s.unordered }
 
 func (s narrowSource) open(context.Context, Config) (opened, error) { return s, nil }
 func (s narrowSource) scan(p *plan, _ []string) (node, error)       { return s.openedMemory.scan(p, nil) }
 
 // TestMissingColumnsAreErrors has a source whose batches lack columns: the first verb that needs one fails.
 func TestMissingColumnsAreErrors(t *testing.T) {
-	p := Pipe{source: narrowSource{newFaulty("")}}
+	p, unordered := Pipe{source: narrowSource{newFaulty(""), false}}, Pipe{source: narrowSource{newFaulty(""), true}}
 	for want, p := range map[string]Pipe{
 		`column: no such column: "v"`:               p,
 		`pipe: Where("v > 1"): `:                    p.Where("v > 1"),
@@ -189,6 +194,7 @@ func TestMissingColumnsAreErrors(t *testing.T) {
 		`pipe: Distinct("w", "v"): `:                p.Distinct("w", "v"),
 		`pipe: OrderBy("v", "w"): `:                 p.OrderBy(Ascending("v"), Descending("w")),
 		`pipe: OrderBy("w"): column: no such colum`: p.OrderBy(Ascending("w")).Limit(1),
+		`pipe: OrderBy("v"): column: no such colum`: unordered.OrderBy(Ascending("v")), // also ordered by w, which has no name here
 	} {
 		b, err := p.Batch(t.Context())
 		require.ErrorIs(t, err, column.ErrNoColumn, want)
@@ -275,6 +281,31 @@ func TestWorkersOfTables(t *testing.T) {
 	require.Equal(t, 8, (&tableNode{openedTable: &openedTable{}}).workers())
 	require.Equal(t, 3, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}}}).workers())
 	require.Equal(t, 1, (&tableNode{openedTable: &openedTable{config: Config{Workers: 3}, partitions: true}}).workers())
+}
+
+// TestFilesClosedBeforeThePlan requires an error for a Dataset that is closed while a pipe is planned.
+func TestFilesClosedBeforeThePlan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	require.NoError(t, parquetscan.WriteFile(t.Context(), path, column.NewBatch(column.Of("v", []int64{1}), column.Of("w", []int64{2}))))
+	for i, chain := range []func(p Pipe) Pipe{
+		func(p Pipe) Pipe { return p },
+		func(p Pipe) Pipe { return p.OrderBy(Ascending("v")).Limit(1) }, // w is read late
+		func(p Pipe) Pipe { return p.Where("v % 2 = 1") },
+		func(p Pipe) Pipe { return Union(p, p) },
+	} {
+		files, err := parquetscan.Open(t.Context(), path)
+		require.NoError(t, err)
+		p := chain(Dataset(files))
+		b, err := bind(t.Context(), p, Config{})
+		require.NoError(t, err)
+		require.NoError(t, files.Close())
+		pl := &plan{}
+		n, err := b.plan(pl)
+		if err == nil {
+			err = n.run(t.Context(), func(int, part) error { return nil })
+		}
+		require.ErrorIs(t, err, parquetscan.ErrClosed, i)
+	}
 }
 
 // TestFilesAreClosed requires that a run closes the files that it opened, and leaves those of the program open.
