@@ -93,12 +93,15 @@ func TestVectorsOfUnknownDimension(t *testing.T) {
 			require.Equal(t, want, b.Rows, text)
 		}
 	}
-	third := func(b *column.Batch) pipe.Pipe {
+	third := func(b *column.Batch) *column.Batch {
 		c := *vectors(t, 3, b.Rows).Column("v")
-		return pipe.Batches(column.NewBatch(b.Columns[0], c.As("w")))
+		return column.NewBatch(b.Columns[0], c.As("w"))
 	}
-	_, err := pipe.Union(third(none), third(two)).Where("dot(v, w) > 0").Batch(t.Context())
-	require.ErrorContains(t, err, `pipe: Where("dot(v, w) > 0"): `)
+	file := pipe.Dataset(openFile(t, parquetscan.WriterOptions{}, third(two)))
+	for _, second := range []pipe.Pipe{pipe.Batches(third(two)), file} {
+		_, err := pipe.Union(pipe.Batches(third(none)), second).Where("dot(v, w) > 0").Batch(t.Context())
+		require.ErrorContains(t, err, `pipe: Where("dot(v, w) > 0")`)
+	}
 	var wrong *column.TypeError
 	for _, p := range []pipe.Pipe{
 		pipe.Batches(two, three), pipe.Union(pipe.Batches(two), pipe.Batches(three)),
