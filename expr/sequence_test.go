@@ -16,7 +16,7 @@ const clickbench = `^https?://(?:www\.)?([^/]+)/.*$`
 var sequenceTexts = []string{
 	"", "a", "http://www.example.com/a/b", "https://example.com/", "http://www.", "http://www./", "http:///x", "ftp://a/b",
 	"https://www.é日本.de/\xff\xfe", "http://a/\nb", "http://a\n/b", "aaab", "aab", "ab", "b", "wwww.x", "www.www.", "\xff", "\xffa",
-	"é", "éa", "日本", "abab", "a.b.c", "\n", "a\n", "0123", "x0y", "\uFFFD", "KkK",
+	"é", "éa", "日本", "abab", "a.b.c", "\n", "a\n", "0123", "x0y", "abcdefghijk", "a\xe2cdefghijk", "\xe1bcdefghijk", "ab\xe3defghijk", "abcd\xe5fghijk", "bcdefghijkl", "\uFFFD", "KkK",
 }
 
 // TestSequence requires that patterns are sequences, and that others are not.

@@ -279,3 +279,77 @@ func TestConjunctsHaveThePlaceOfTheirText(t *testing.T) {
 		require.Equal(t, want.Offset, got.Offset, text)
 	}
 }
+
+// TestPatternsOfWildcards has patterns of wildcards alone.
+func TestPatternsOfWildcards(t *testing.T) {
+	texts := []string{"", "a", "ab", "abc", "é", "éa", "日本語", "_", "%"}
+	b := column.NewBatch(column.Strings("s", texts))
+	for pattern, want := range map[string]func(n int) bool{
+		"_": func(n int) bool { return n == 1 }, "__": func(n int) bool { return n == 2 }, "_%": func(n int) bool { return n >= 1 },
+		"%_": func(n int) bool { return n >= 1 }, "%_%": func(n int) bool { return n >= 1 }, "__%": func(n int) bool { return n >= 2 },
+		"%": func(int) bool { return true }, "%%": func(int) bool { return true }, "": func(n int) bool { return n == 0 },
+	} {
+		for _, op := range []string{"like", "ilike"} {
+			got, err := evaluated(t, b, "s "+op+" '"+pattern+"'")
+			require.NoError(t, err)
+			for i, s := range texts {
+				require.Equal(t, want(len([]rune(s))), got.Value(i), "%q %s %q", s, op, pattern)
+			}
+		}
+	}
+}
+
+// TestVectorsThatAreAllNULL has batches whose vectors are all NULL and have no dimension, beside a schema with one.
+func TestVectorsThatAreAllNULL(t *testing.T) {
+	none := column.NewBatch(column.Column{Name: "v", Type: column.VectorOf(column.Float32, 0), Len: 2, Nulls: 2, Validity: []byte{0}})
+	require.NoError(t, none.Check())
+	schema := column.NewBatch(column.Matrix("v", []float32{1, 2, 3}, 3)).Schema()
+	for text, want := range map[string]any{"v": nil, "norm(v)": nil, "v is null": true, "element(v, 2)": nil} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err)
+		p, err := expr.Compile(e, schema)
+		require.NoError(t, err)
+		got, err := p.Eval(none)
+		require.NoError(t, err, text)
+		require.NoError(t, got.Check())
+		require.Equal(t, []any{want, want}, []any{got.Value(0), got.Value(1)}, text)
+	}
+}
+
+// TestIntervalsOfLiterals requires the unit that a sum of a literal and an interval needs.
+func TestIntervalsOfLiterals(t *testing.T) {
+	b := column.NewBatch(column.Of("i", []int64{1}))
+	for text, want := range map[string]column.Type{
+		"date '2026-01-01' + interval '1d'":                    {Kind: column.Date},
+		"date '2026-01-01' + interval '1h'":                    {Kind: column.Timestamp, Unit: column.Micros},
+		"date '2026-01-01' - interval '1us'":                   {Kind: column.Timestamp, Unit: column.Micros},
+		"date '2026-01-01' + interval '1ns'":                   {Kind: column.Timestamp, Unit: column.Nanos},
+		"timestamp '2026-01-01T00:00:00Z' + interval '1ns'":    {Kind: column.Timestamp, Unit: column.Nanos, UTC: true},
+		"timestamp '2026-01-01T00:00:00Z' - interval '1500us'": {Kind: column.Timestamp, Unit: column.Micros, UTC: true},
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err, text)
+		p, err := expr.Compile(e, b.Schema())
+		require.NoError(t, err, text)
+		require.Equal(t, want, p.Type(), text)
+	}
+}
+
+// TestTimesOfDay requires that a literal of a time of day is one.
+func TestTimesOfDay(t *testing.T) {
+	b := column.NewBatch(typed(t, column.Of("clock", []int64{45000e6}), column.Type{Kind: column.Time, Unit: column.Micros}))
+	for text, want := range map[string]bool{
+		"clock = time '12:30'": true, "clock = time '12:30:00'": true, "clock = '12:30'": true, "clock < time '12:30:00.000001'": true, "clock = time '00:00'": false,
+	} {
+		got, err := evaluated(t, b, text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got.Value(0), text)
+	}
+	for _, text := range []string{"time 'noon'", "time ''", "time '25:00'", "time '12'", "time '12:61'", "time '-1:00'"} {
+		e, err := expr.Parse("clock = " + text)
+		if err == nil {
+			_, err = expr.Compile(e, b.Schema())
+		}
+		require.Error(t, err, text)
+	}
+}
