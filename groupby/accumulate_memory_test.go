@@ -177,6 +177,12 @@ func newFeed(acc Accumulator) *testFeed {
 	return &testFeed{acc, map[int]uint32{-1: 0}}
 }
 
+// resetFeed removes the groups of an accumulator, which makes room for others when rows are added.
+func resetFeed(acc Accumulator) *testFeed {
+	acc.Reset()
+	return &testFeed{acc, map[int]uint32{-1: 0}}
+}
+
 func (f *testFeed) id(group int) uint32 {
 	id, ok := f.ids[group]
 	if !ok {
@@ -313,9 +319,8 @@ func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls
 	}
 
 	one := newFeed(newAcc())
-	useOtherwise(t, r, one, types, groups, !few)
-	one.acc.Reset()
-	one = newFeed(one.acc)
+	useOtherwise(t, r, one, types, groups, !few, !nulls)
+	one = resetFeed(one.acc)
 	addAll(one)
 	compare("one", one.results(t))
 	compare("result again", one.results(t))
@@ -364,12 +369,12 @@ func checkAggregate(t *testing.T, agg Aggregate, types []column.Type, few, nulls
 	}
 }
 
-// useOtherwise adds other values, some NULL, as rows before and after those with the numbers from 0 on.
-func useOtherwise(t *testing.T, r *rand.Rand, f *testFeed, types []column.Type, groups []int, few bool) {
+// useOtherwise adds other values as rows before and after those with the numbers from 0 on.
+func useOtherwise(t *testing.T, r *rand.Rand, f *testFeed, types []column.Type, groups []int, few, nulls bool) {
 	t.Helper()
 	var args []column.Column
 	for _, typ := range types {
-		args = append(args, randomColumn(r, typ, len(groups), few, true))
+		args = append(args, randomColumn(r, typ, len(groups), few, nulls))
 	}
 	numbers := make([]int64, len(groups))
 	for _, start := range []int64{-int64(len(groups)), int64(len(groups))} {

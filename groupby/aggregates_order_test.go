@@ -44,9 +44,8 @@ func TestAnyOfEqual(t *testing.T) {
 		require.GreaterOrEqual(t, f.acc.(Sizer).Size(), int64(len(f.ids)))
 		used, err := Any("v0").New([]column.Type{typ})
 		require.NoError(t, err)
-		useOtherwise(t, r, newFeed(used), []column.Type{typ}, groups, true)
-		used.Reset()
-		again := newFeed(used)
+		useOtherwise(t, r, newFeed(used), []column.Type{typ}, groups, true, true)
+		again := resetFeed(used)
 		again.add(t, []column.Column{c}, groups, nil)
 		for _, got := range []map[int]any{f.results(t), g.results(t), again.results(t)} {
 			for i := 0; i < c.Len; i += 2 {

@@ -3,6 +3,8 @@
 package groupby
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,12 +55,23 @@ func TestTopKArenaCompacted(t *testing.T) {
 	acc, err := TopKOf("v0", "v1", 10).New([]column.Type{typeInt64, typeString})
 	require.NoError(t, err)
 	acc.Resize(5)
+	payloads := make([][]any, 5) // by group
 	for i := range int64(2000) {
 		by := vals([]int64{4 * i, 4*i + 1, 4*i + 2, 4*i + 3})
 		c := randomColumn(r, typeString, 4, false, false)
 		require.NoError(t, acc.Add(Rows{IDs: []uint32{1, 2, 3, 4}, Args: []column.Column{by, c}, Start: 4 * i}))
+		for k := range 4 {
+			payloads[k+1] = append(payloads[k+1], valueAt(c, k))
+		}
 	}
 	require.Less(t, len(acc.(*topOf).arena), 1<<18)
+	got, err := acc.Result(0, 5)
+	require.NoError(t, err)
+	for id := 1; id < 5; id++ {
+		last := payloads[id][len(payloads[id])-10:]
+		slices.Reverse(last)
+		require.Equal(t, fmt.Sprint(last), fmt.Sprint(got.Value(id)))
+	}
 }
 
 func TestTopKMalformed(t *testing.T) {
