@@ -353,3 +353,63 @@ func TestTimesOfDay(t *testing.T) {
 		require.Error(t, err, text)
 	}
 }
+
+// TestCasesOfManyRows has cases and coalesce over several blocks, of rows of which some have no value.
+func TestCasesOfManyRows(t *testing.T) {
+	const rows = 9000
+	x := make([]int64, rows)
+	for i := range x {
+		x[i] = int64(i)
+	}
+	b := column.NewBatch(column.Of("x", x))
+	for text, want := range map[string]func(x int64) any{
+		"case when x % 3 = 0 then x end": func(x int64) any {
+			if x%3 == 0 {
+				return x
+			}
+			return nil
+		},
+		"coalesce(case when x % 3 = 0 then x end, -x)": func(x int64) any {
+			if x%3 == 0 {
+				return x
+			}
+			return -x
+		},
+		"case when x < 4000 then 'a' when x > 5000 then 'b' end": func(x int64) any {
+			switch {
+			case x < 4000:
+				return "a"
+			case x > 5000:
+				return "b"
+			}
+			return nil
+		},
+	} {
+		got, err := evaluated(t, b, text)
+		require.NoError(t, err)
+		require.NoError(t, got.Check())
+		for i, v := range x {
+			if w := want(v); w != got.Value(i) {
+				t.Fatalf("%s: row %d: %v, want %v", text, i, got.Value(i), w)
+			}
+		}
+	}
+}
+
+// TestErrorsWithinCasts requires the error of an operand of a cast.
+func TestErrorsWithinCasts(t *testing.T) {
+	price := typed(t, column.Of("price", []int64{1, 2}), column.Type{Kind: column.Decimal64, Precision: 9, Scale: 2})
+	b := column.NewBatch(column.Of("x", []int64{1, 0}), price)
+	for _, text := range []string{
+		"cast(case when 1 / x > 0 then price else price end as float64)",
+		"case when 1 / x > 0 then price end > 0.01", "cast(1 / x as string)", "cast(1 / x as bool)", "cast(-(1 / x) as uint8)",
+		"length(cast(1 / x as string)) > 3", "coalesce(1 / x, 2)",
+	} {
+		e, err := expr.Parse(text)
+		require.NoError(t, err)
+		p, err := expr.Compile(e, b.Schema())
+		require.NoError(t, err, text)
+		_, err = p.Eval(b)
+		require.ErrorIs(t, err, expr.ErrDivision, text)
+	}
+}
