@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+	"github.com/vecql/vecql/cql"
+)
+
+// twosComplement returns an integer as big-endian bytes in two's complement, with some bytes more than it needs.
+func twosComplement(v *big.Int, more int) parquet.ByteArray {
+	n := v.BitLen()/8 + 1 + more
+	b := make([]byte, n)
+	w := new(big.Int).Set(v)
+	if v.Sign() < 0 {
+		w.Add(w, new(big.Int).Lsh(big.NewInt(1), uint(8*n)))
+	}
+	return w.FillBytes(b)
+}
+
+// TestDecimalsAsByteArrays reads decimals of each width that are stored as byte arrays of any length, plain and in a
+// dictionary.
+func TestDecimalsAsByteArrays(t *testing.T) {
+	for precision, kind := range map[int32]column.Kind{
+		5: column.Decimal64, 18: column.Decimal64, 19: column.Decimal128, 38: column.Decimal128, 39: column.Decimal256, 76: column.Decimal256,
+	} {
+		most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(precision)), nil)
+		most.Sub(most, big.NewInt(1))
+		var want []*big.Int
+		for _, v := range []*big.Int{big.NewInt(0), big.NewInt(1), big.NewInt(127), big.NewInt(128), big.NewInt(255), big.NewInt(256), big.NewInt(99999), most} {
+			want = append(want, v, new(big.Int).Neg(v))
+		}
+		node, err := schema.NewPrimitiveNodeLogical("d", parquet.Repetitions.Optional, schema.NewDecimalLogicalType(precision, 2), parquet.Types.ByteArray, -1, -1)
+		require.NoError(t, err)
+		for more := range 3 {
+			var values []parquet.ByteArray
+			defs := []int16{0}
+			for _, v := range want {
+				values, defs = append(values, twosComplement(v, more)), append(defs, 1)
+			}
+			for _, dictionary := range []bool{false, true} {
+				file := writeRaw(t, schema.FieldList{node}, []rawColumn{{values: values, defs: defs}}, parquet.WithDictionaryDefault(dictionary))
+				d, err := OpenSources(t.Context(), Source{Name: "d.parquet", Size: int64(len(file)), Reader: bytes.NewReader(file)})
+				require.NoError(t, err)
+				s, err := d.Scan(Options{})
+				require.NoError(t, err)
+				var all []any
+				for b, err := range s.All(t.Context()) {
+					require.NoError(t, err)
+					require.NoError(t, b.Check())
+					require.Equal(t, column.Type{Kind: kind, Precision: int(precision), Scale: 2}, b.Columns[0].Type)
+					for i := range b.Rows {
+						all = append(all, b.Columns[0].Value(i))
+					}
+				}
+				require.Len(t, all, len(want)+1)
+				require.Nil(t, all[0])
+				for i, v := range want {
+					require.Equal(t, v.String(), all[i+1].(cql.Decimal).Unscaled.String())
+				}
+				require.NoError(t, d.Close())
+			}
+		}
+	}
+}
+
+// TestFilesOfOtherNestedTypes requires an error for files whose nested columns differ in a type or a name within.
+func TestFilesOfOtherNestedTypes(t *testing.T) {
+	element := func(typ column.Type, fields ...column.Field) column.Field {
+		return column.Field{Name: column.ElementName, Type: typ, Nullable: true, Fields: fields}
+	}
+	field := func(name string, kind column.Kind, fields ...column.Field) column.Field {
+		return column.Field{Name: name, Type: column.Type{Kind: kind}, Nullable: true, Fields: fields}
+	}
+	list := column.Type{Kind: column.List}
+	schemas := []column.Field{
+		field("x", column.List, element(column.Type{Kind: column.Int32})),
+		field("x", column.List, element(column.Type{Kind: column.Int64})),
+		field("x", column.List, element(list, element(column.Type{Kind: column.Int32}))),
+		field("x", column.List, element(list, element(column.Type{Kind: column.String}))),
+		field("x", column.Struct, field("a", column.Int32), field("b", column.Int32)),
+		field("x", column.Struct, field("a", column.Int32), field("c", column.Int32)),
+		field("x", column.Struct, field("a", column.Int64), field("b", column.Int32)),
+		field("x", column.Struct, field("a", column.Int32), field("b", column.String)),
+		field("x", column.Struct, field("a", column.Int32)),
+		field("x", column.Struct, field("a", column.Int32), field("b", column.List, element(column.Type{Kind: column.Int32}))),
+		field("x", column.Struct, field("a", column.Int32), field("b", column.List, element(column.Type{Kind: column.Int64}))),
+	}
+	files := make([][]byte, len(schemas))
+	for i, f := range schemas {
+		var buf bytes.Buffer
+		w, err := NewWriter(&buf, column.Schema{f}, WriterOptions{})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(column.Schema{f}.Empty()))
+		require.NoError(t, w.Close())
+		files[i] = buf.Bytes()
+	}
+	for i := range files {
+		for k := range files {
+			d, err := OpenSources(t.Context(), Source{Name: "a", Size: int64(len(files[i])), Reader: bytes.NewReader(files[i])},
+				Source{Name: "b", Size: int64(len(files[k])), Reader: bytes.NewReader(files[k])})
+			require.NoError(t, err)
+			_, err = d.Scan(Options{})
+			if i == k {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, ErrNoColumn, "%v and %v", schemas[i], schemas[k])
+				require.ErrorContains(t, err, "parquetscan: b, column x")
+			}
+			require.NoError(t, d.Close())
+		}
+	}
+}
+
+// A fullDisk is a Writer that fails after some bytes.
+type fullDisk struct{ room int }
+
+var errFull = errors.New("no space left")
+
+func (d *fullDisk) Write(b []byte) (int, error) {
+	n := min(len(b), d.room)
+	if d.room -= n; n < len(b) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// TestWriterSinkKeepsItsError requires that nothing is written after an error, which is returned again.
+func TestWriterSinkKeepsItsError(t *testing.T) {
+	disk := &fullDisk{5}
+	s := &writerSink{w: disk}
+	n, err := s.Write([]byte("abc"))
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	n, err = s.Write([]byte("defg"))
+	require.ErrorIs(t, err, errFull)
+	require.Equal(t, 2, n)
+	disk.room = 100
+	n, err = s.Write([]byte("h"))
+	require.ErrorIs(t, err, errFull)
+	require.Zero(t, n)
+	require.EqualValues(t, 5, s.at)
+	require.Equal(t, 100, disk.room)
+}
