@@ -185,3 +185,36 @@ func FuzzHyperLogLogMerge(f *testing.F) {
 		require.GreaterOrEqual(t, feed.results(t)[0], int64(0))
 	})
 }
+
+// TestHyperLogLogOfManyGroups compares the sketches of groups whose values alternate, sparse and dense, with sketches
+// of one group each, also after the accumulator was used for other groups.
+func TestHyperLogLogOfManyGroups(t *testing.T) {
+	r := newRand(t)
+	for _, p := range []int{4, 11, 14} {
+		const groups, n = 40, 20_000
+		many := newHyperLogLog(t, p, typeInt64)
+		for round := range 2 {
+			alone, numbers := make([]*testFeed, groups), make([][]int64, groups)
+			x, ids := make([]int64, n), make([]int, n)
+			for i := range x {
+				g := int(float64(groups) * math.Pow(r.Float64(), 3))
+				x[i], ids[i] = r.Int64N(5000)<<(7*round), g
+				numbers[g] = append(numbers[g], x[i])
+			}
+			for at := 0; at < n; at += 1000 {
+				many.add(t, []column.Column{vals(x[at : at+1000])}, ids[at:at+1000], nil)
+			}
+			results := many.results(t)
+			for g := range alone {
+				if len(numbers[g]) == 0 {
+					continue
+				}
+				alone[g] = newHyperLogLog(t, p, typeInt64)
+				alone[g].add(t, []column.Column{vals(numbers[g])}, make([]int, len(numbers[g])), nil)
+				require.Equal(t, stateOf(t, alone[g].acc, 1), stateOf(t, many.acc, int(many.ids[g])), "p = %d, group %d", p, g)
+				require.Equal(t, alone[g].results(t)[0], results[g])
+			}
+			many = resetFeed(many.acc)
+		}
+	}
+}
