@@ -262,8 +262,12 @@ func TestFirstGroupsOfEqualAggregates(t *testing.T) {
 	}
 	groups := pipe.Batches(column.NewBatch(column.Of("v", v), column.Of("x", x).WithNulls(null))).GroupBy("v").Aggregate(groupby.Max("x").As("most"))
 	for _, by := range [][]pipe.Order{
-		{pipe.Ascending("most").NullsFirst()}, {pipe.Descending("most").NullsFirst()}, {pipe.Ascending("most")}, {pipe.Descending("most")},
-		{pipe.Ascending("most"), pipe.Descending("v")}, {pipe.Descending("most"), pipe.Descending("v")},
+		{pipe.Ascending("most").NullsFirst()},
+		{pipe.Descending("most").NullsFirst()},
+		{pipe.Ascending("most")},
+		{pipe.Descending("most")},
+		{pipe.Ascending("most"), pipe.Descending("v")},
+		{pipe.Descending("most"), pipe.Descending("v")},
 	} {
 		all, err := groups.OrderBy(by...).Batch(t.Context())
 		require.NoError(t, err)

@@ -54,8 +54,10 @@ func writeLists(t *testing.T, groups ...[][]float32) string {
 func TestRaggedListsReadLate(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float32)
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "plain", Type: list, Nullable: true},
-		{Name: "v", Type: list, Nullable: true}, {Name: "w", Type: list, Nullable: true},
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "plain", Type: list, Nullable: true},
+		{Name: "v", Type: list, Nullable: true},
+		{Name: "w", Type: list, Nullable: true},
 		{Name: "s", Type: arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, arrow.Field{Name: "v", Type: list, Nullable: true}), Nullable: true},
 	}, nil)
 	path := filepath.Join(t.TempDir(), "lists.parquet")

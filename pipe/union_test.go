@@ -143,10 +143,14 @@ func TestWindowsNumberTheirRows(t *testing.T) {
 		p    pipe.Pipe
 		from int64
 	}{
-		{file.Offset(5).With("x", "1 / (v - 10)"), 5}, {file.Offset(5).Limit(10).With("x", "1 / (v - 10)"), 5},
-		{file.Offset(25).With("x", "1 / (v - 28)"), 25}, {file.With("x", "1 / (v - 28)"), 20},
-		{pipe.Batches(b).Offset(7).With("x", "1 / (v - 10)"), 7}, {pipe.Batches(b.Slice(0, 20), b.Slice(20, 30)).With("x", "1 / (v - 28)"), 20},
-		{pipe.Union(pipe.Batches(b), file).With("x", "1 / (v - 25)"), 0}, {pipe.Union(pipe.Batches(b).Where("v < 9"), file).With("x", "1 / (v - 9)"), 30},
+		{file.Offset(5).With("x", "1 / (v - 10)"), 5},
+		{file.Offset(5).Limit(10).With("x", "1 / (v - 10)"), 5},
+		{file.Offset(25).With("x", "1 / (v - 28)"), 25},
+		{file.With("x", "1 / (v - 28)"), 20},
+		{pipe.Batches(b).Offset(7).With("x", "1 / (v - 10)"), 7},
+		{pipe.Batches(b.Slice(0, 20), b.Slice(20, 30)).With("x", "1 / (v - 28)"), 20},
+		{pipe.Union(pipe.Batches(b), file).With("x", "1 / (v - 25)"), 0},
+		{pipe.Union(pipe.Batches(b).Where("v < 9"), file).With("x", "1 / (v - 9)"), 30},
 	} {
 		_, err := c.p.Batch(t.Context())
 		var e *pipe.Error
