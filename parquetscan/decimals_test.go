@@ -151,3 +151,66 @@ func TestWriterSinkKeepsItsError(t *testing.T) {
 	require.EqualValues(t, 5, s.at)
 	require.Equal(t, 100, disk.room)
 }
+
+// TestTextsOfDecimals requires which texts are decimals.
+func TestTextsOfDecimals(t *testing.T) {
+	for text, want := range map[string]string{"1.25": "5/4", "-1.25": "-5/4", "+3": "3/1", ".5": "1/2", "7.": "7/1", "-.5": "-1/2", "007": "7/1"} {
+		got, ok := decimalOf(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, got.String(), text)
+	}
+	for _, text := range []string{"", ".", "-", "+", "-.", "1.2.3", "..1", "1..", "+-1", "--1", "1-", "1e5", "1/2", "0x1", "1_0", " 1", "1 ", "NaN", "Inf"} {
+		_, ok := decimalOf(text)
+		require.False(t, ok, text)
+	}
+}
+
+// TestMembersInAnyOrder selects the members of sets that are not sorted and have duplicates, with and without
+// statistics that decide.
+func TestMembersInAnyOrder(t *testing.T) {
+	texts := []string{"a", "b", "c", "d", "e", "f", "g", "h", "aa", "", "zz", "c", "a"}
+	numbers, floats, halves := make([]int64, len(texts)), make([]float64, len(texts)), make([]uint16, len(texts))
+	for i := range texts {
+		numbers[i], floats[i], halves[i] = int64(i-5), float64(i)/4-1, uint16(0x3000+1024*i) // 0.125, 0.25, 0.5, ...
+	}
+	half, err := column.Of("half", halves).WithType(column.Type{Kind: column.Float16})
+	require.NoError(t, err)
+	var buf bytes.Buffer
+	require.NoError(t, writeBatch(&buf, column.NewBatch(column.Strings("s", texts), column.Of("n", numbers), column.Of("f", floats), half)))
+	d, err := OpenSources(t.Context(), Source{Name: "a", Size: int64(buf.Len()), Reader: bytes.NewReader(buf.Bytes())})
+	require.NoError(t, err)
+	defer d.Close()
+	for name, c := range map[string]struct {
+		filter Filter
+		want   []int64
+	}{
+		"texts":            {In("s", "zz", "c", "a", "c", "missing", "aa"), []int64{-5, -3, 3, 5, 6, 7}},
+		"texts, none":      {In("s", "zzz", "bb", "ab"), nil},
+		"empty text":       {In("s", "x", ""), []int64{4}},
+		"numbers":          {In("n", 3, -5, 99, 0, 3), []int64{-5, 0, 3}},
+		"floats":           {In("f", 0.5, -1.0, 0.3, 0.5), []int64{-5, 1}},
+		"halves":           {In("half", 0.5, 0.1, 0.125, 1e9), []int64{-5, -3}},
+		"inexact half":     {Eq("half", 0.1), nil},
+		"not inexact half": {And(Not(Eq("half", 0.1)), Lt("n", -3)), []int64{-5, -4}},
+		"not texts":        {And(Not(In("s", "c", "b", "a")), Lt("n", 0)), []int64{-2, -1}},
+	} {
+		s, err := d.Scan(Options{Filter: c.filter, Columns: []string{"n"}, Ordered: true})
+		require.NoError(t, err, name)
+		var got []int64
+		for b, err := range s.All(t.Context()) {
+			require.NoError(t, err)
+			v, err := column.Slice[int64](&b.Columns[0])
+			require.NoError(t, err)
+			got = append(got, v...)
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}
+
+func writeBatch(to *bytes.Buffer, b *column.Batch) error {
+	w, err := NewWriter(to, b.Schema(), WriterOptions{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Write(b), w.Close())
+}
