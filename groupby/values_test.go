@@ -123,3 +123,19 @@ func TestApproxCountDistinctHasPrecision14(t *testing.T) {
 	require.Equal(t, results[1], results[0])
 	require.NotEqual(t, results[2], results[0])
 }
+
+// TestBytesOfLongKeys requires the bytes of the long keys among rows, of which some have none.
+func TestBytesOfLongKeys(t *testing.T) {
+	r := keyRows{text: []byte("abcdefg"), ends: []int64{3, 3, 3, 7, 7}}
+	sizes := []int{3, 0, 0, 4, 0}
+	for i := range sizes {
+		sum := 0
+		for j := i; j < len(sizes); j++ {
+			require.Equal(t, sum, r.textBytes(i, j))
+			sum += sizes[j]
+		}
+		require.Equal(t, sum, r.textBytes(i, len(sizes)))
+		require.Len(t, r.long(uint32(i)), sizes[i])
+	}
+	require.Zero(t, (&keyRows{}).textBytes(0, 5))
+}
