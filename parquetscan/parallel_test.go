@@ -459,3 +459,42 @@ func TestOrderedIsBounded(t *testing.T) {
 		require.LessOrEqual(t, batches.Load(), most, fmt.Sprintf("ordered %v", ordered))
 	}
 }
+
+// TestDatasetBatchesComeInOrder requires the order of the files' rows, though several goroutines read row groups of
+// different sizes.
+func TestDatasetBatchesComeInOrder(t *testing.T) {
+	const groups = 60
+	var buf bytes.Buffer
+	schema := column.Schema{{Name: "n", Type: column.TypeOf[int64]()}, {Name: "s", Type: column.Type{Kind: column.String}}}
+	w, err := NewWriter(&buf, schema, WriterOptions{RowGroupRows: 400})
+	require.NoError(t, err)
+	next := int64(0)
+	for g := range groups {
+		n, s := make([]int64, 400), make([]string, 400)
+		for i := range n {
+			n[i], s[i] = next, string(bytes.Repeat([]byte("x"), (groups-g)*10))
+			next++
+		}
+		require.NoError(t, w.Write(column.NewBatch(column.Of("n", n), column.Strings("s", s))))
+	}
+	require.NoError(t, w.Close())
+	d, err := OpenSources(t.Context(), Source{Name: "a", Size: int64(buf.Len()), Reader: bytes.NewReader(buf.Bytes())})
+	require.NoError(t, err)
+	defer d.Close()
+	for _, columns := range [][]string{nil, {"n"}, {"s", "n"}} {
+		want := int64(0)
+		for b, err := range d.Batches(t.Context(), columns...) {
+			require.NoError(t, err)
+			if columns != nil {
+				require.Equal(t, columns, b.Schema().Names())
+			}
+			n, err := column.Slice[int64](b.Column("n"))
+			require.NoError(t, err)
+			for _, v := range n {
+				require.Equal(t, want, v)
+				want++
+			}
+		}
+		require.Equal(t, next, want)
+	}
+}
