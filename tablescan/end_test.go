@@ -5,6 +5,9 @@ package tablescan_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,5 +140,29 @@ func TestRunEndsAfterItsRequests(t *testing.T) {
 		close(release)
 		require.ErrorIs(t, <-ended, stop)
 		require.Equal(t, 2, made)
+	})
+}
+
+// TestDefaultWorkers has a batch of each worker at a time.
+func TestDefaultWorkers(t *testing.T) {
+	onFake(t, configs["vnodes"], func(t *testing.T, c *fake) {
+		c.fill(t)
+		s := c.scan(t, selectAll, tablescan.Config{})
+		var mu sync.Mutex
+		workers, release := map[int]bool{}, make(chan struct{})
+		ended := make(chan error, 1)
+		go func() {
+			ended <- s.Run(t.Context(), func(worker int, _ *column.Batch) error {
+				mu.Lock()
+				workers[worker] = true
+				mu.Unlock()
+				<-release
+				return nil
+			})
+		}()
+		synctest.Wait()
+		require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, slices.Sorted(maps.Keys(workers)))
+		close(release)
+		require.NoError(t, <-ended)
 	})
 }

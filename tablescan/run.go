@@ -41,7 +41,7 @@ func (s *Scan) Run(ctx context.Context, f func(worker int, b *column.Batch) erro
 // the batch at which the loop is left comes again in the next loop.
 func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		left, err := stream(ctx, func(ctx context.Context, f func(*column.Batch) (int, error)) error {
+		err := stream(ctx, func(ctx context.Context, f func(*column.Batch) (int, error)) error {
 			return s.run(ctx, func() page {
 				return &batchPage{fresh: true, withTokens: s.cfg.Tokens, cells: s.cfg.Cells, f: func(_ int, b *column.Batch) error {
 					_, err := f(b)
@@ -54,7 +54,7 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 			}
 			return b.Rows, true
 		})
-		if err != nil && !left {
+		if err != nil {
 			yield(nil, err)
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 // when the loop has passed the page, or is left. Config.Tokens has no effect.
 func Rows[T any](ctx context.Context, s *Scan) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		left, err := stream(ctx, func(ctx context.Context, f func([]T) (int, error)) error {
+		err := stream(ctx, func(ctx context.Context, f func([]T) (int, error)) error {
 			return s.run(ctx, func() page { return newRowPage(f) })
 		}, func(rows []T) (int, bool) {
 			for i, row := range rows {
@@ -76,7 +76,7 @@ func Rows[T any](ctx context.Context, s *Scan) iter.Seq2[T, error] {
 			}
 			return len(rows), true
 		})
-		if err != nil && !left {
+		if err != nil {
 			var zero T
 			yield(zero, err)
 		}
@@ -90,10 +90,10 @@ type ack struct {
 }
 
 // stream runs a scan whose workers pass values to f, and calls pass for each value on the goroutine of the caller,
-// until the scan ends or pass returns false. left reports the latter.
+// until the scan ends, whose error it returns, or pass returns false.
 func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V) (int, error)) error,
 	pass func(V) (acked int, more bool),
-) (left bool, err error) {
+) error {
 	type offer struct {
 		value V
 		acks  chan ack
@@ -130,10 +130,10 @@ func stream[V any](ctx context.Context, scan func(ctx context.Context, f func(V)
 		select {
 		case o := <-offers:
 			if !take(o) {
-				return true, nil
+				return nil
 			}
 		case <-ended:
-			return false, failed
+			return failed
 		}
 	}
 }

@@ -74,6 +74,7 @@ func TestPlanBeginsWithEachRange(t *testing.T) {
 // TestSplitCountsBounds has widths, sizes and workers at their bounds.
 func TestSplitCountsBounds(t *testing.T) {
 	require.Equal(t, []int{8, 8}, splitCounts(wholeRing.Split(2), []float64{0, 0}, 100, 2))
+	require.Equal(t, []int{maxParts / 2, maxParts / 2}, splitCounts(wholeRing.Split(2), []float64{0, 0}, 100, 100_000))
 	require.Equal(t, []int{64, 64}, splitCounts(wholeRing.Split(2), []float64{0, 0}, 100, 16))
 	require.Equal(t, []int{9, 8}, splitCounts(wholeRing.Split(2), []float64{801, 300}, 100, 2))
 	require.Equal(t, []int{1}, splitCounts([]vecql.TokenRange{{Start: 0, End: 1}}, []float64{0}, 100, 2))
@@ -86,8 +87,9 @@ func TestCut(t *testing.T) {
 	lower, upper, ok := Part{Start: 10, End: 20, Skip: 3}.cut()
 	require.True(t, ok)
 	require.Equal(t, [2]Part{{Start: 10, End: 15, Skip: 3}, {Start: 15, End: 20}}, [2]Part{lower, upper})
-	_, _, ok = Part{Start: 10, End: 11, Skip: 3}.cut()
+	lower, upper, ok = Part{Start: 10, End: 11, Skip: 3}.cut()
 	require.False(t, ok)
+	require.Equal(t, [2]Part{{Start: 10, End: 11, Skip: 3}}, [2]Part{lower, upper})
 	_, _, ok = Part{Start: 10, End: 12}.cut()
 	require.True(t, ok)
 	s := &Scan{pages: newPager(1000), open: map[int]work{}}
