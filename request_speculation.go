@@ -105,7 +105,8 @@ func (s *Session) speculate(ctx context.Context, c *call) error {
 	c.shared.refs.Store(1)
 	x.call = c.callState
 	x.call.observer, x.call.bound, x.call.params.values = nil, bindings{}, nil
-	if len(c.stmts) == 1 { // c is reused for other requests, and c.one with it
+	if len(c.stmts) == 1 { // c is reused for other requests, and c.one with it; a batch does not use c.one
+		x.call.one[0] = c.stmts[0]
 		x.call.stmts = x.call.one[:]
 	}
 	x.ctx, x.cancel = context.WithCancel(ctx)

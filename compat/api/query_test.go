@@ -295,6 +295,40 @@ func TestQueryOfNoSessionIsClosed(t *testing.T) {
 	require.False(t, IsKnown(&q.v1Query))
 }
 
+// TestQueryOfALiteralSessionHasItsValues, although it cannot be executed.
+func TestQueryOfALiteralSessionHasItsValues(t *testing.T) {
+	var q moduleQuery
+	StartQuery(&q.v1Query, &SessionV1[string, level, host, string]{}, new(Metrics), nil, "SELECT 1", []any{1, "a"})
+	require.Equal(t, []any{1, "a"}, q.Values())
+	require.Equal(t, ErrSessionClosed, Exec(&q.v1Query, nil))
+}
+
+// twice is a policy of one further execution after a millisecond.
+type twice struct{}
+
+func (twice) Attempts() int        { return 1 }
+func (twice) Delay() time.Duration { return time.Millisecond }
+
+// TestBatchIsExecutedTwiceIfItIsIdempotent, while the first node is silent.
+func TestBatchIsExecutedTwiceIfItIsIdempotent(t *testing.T) {
+	m := openModule(t)
+	m.exec(t, insertItem, 1, "a")
+	for _, idempotent := range []bool{true, false} {
+		silent := m.cluster.Inject(cqltest.Fault{Op: cqltest.OpBatch, Times: 1, Drop: true})
+		limit := 10 * time.Second
+		if !idempotent {
+			limit = 50 * time.Millisecond
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		b := m.batch(BatchEntry[string]{Stmt: insertItem, Args: []any{1, "a"}, Idempotent: idempotent})
+		b.SpeculativeExecutionPolicy(twice{}).set.Ctx = ctx
+		require.Equal(t, idempotent, m.execBatch(b, nil).Close() == nil)
+		require.Equal(t, 1, silent.Hits())
+		silent.Remove()
+	}
+}
+
 // TestOptionsOfASessionChangeForLaterQueries, several at once too.
 func TestOptionsOfASessionChangeForLaterQueries(t *testing.T) {
 	m := openModule(t)
