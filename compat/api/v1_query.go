@@ -131,7 +131,6 @@ func RunQuery[S, R any, C ~uint16, H, I any](q *QueryV1[S, R, C, H, I], r *Execu
 func (q *QueryV1[S, R, C, H, I]) withoutValues() *QueryV1[S, R, C, H, I] {
 	c := *q.whole()
 	of := (*QueryV1[S, R, C, H, I])(unsafe.Pointer(&c))
-	of.st.Values.Own()
 	of.st.Values.Set(nil)
 	of.set.Change(func(o *Rare[R]) { o.Binding = nil })
 	return of
