@@ -212,12 +212,6 @@ func ValuesOf(values []any) ([]any, *Foreign) {
 	return values, nil
 }
 
-// An Appender is a Marshaler of this module that appends its whole cell to a request.
-type Appender interface {
-	cql.Marshaler
-	AppendCell(dst []byte, info cql.TypeInfo) ([]byte, error)
-}
-
 // AppendCell appends v as a whole cell.
 func AppendCell(dst []byte, info cql.TypeInfo, v any) ([]byte, error) {
 	return appendCell(dst, info, v)

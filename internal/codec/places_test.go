@@ -184,7 +184,7 @@ func TestColumnsBeyondTheirOffsetsAreRefused(t *testing.T) {
 		var c column.Column
 		n.reset(&c)
 		c.Children[0].Values = reservedBytes(t, size)
-		room := 1 << 20
+		room := pageRoom{left: 1 << 20}
 		require.ErrorIs(t, n.append(&c, hexBytes(t, "0000000100000000"), &room), want)
 	}
 }

@@ -31,15 +31,6 @@ func planEncoder(info cql.TypeInfo, t reflect.Type) Encoder {
 	if t == nil {
 		return nil
 	}
-	if t.Implements(reflect.TypeFor[Appender]()) {
-		return func(dst []byte, info cql.TypeInfo, v any) ([]byte, error) {
-			a, ok := v.(Appender)
-			if !ok {
-				return ReferenceEncode(dst, info, v)
-			}
-			return a.AppendCell(dst, info)
-		}
-	}
 	if t.Kind() == reflect.Pointer {
 		elem := PlanEncode(info, t.Elem())
 		if elem == nil {
