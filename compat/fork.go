@@ -259,8 +259,8 @@ func (d *Dialect) decodeForkAny(info cql.TypeInfo, cell []byte, v reflect.Value)
 	return nil
 }
 
-// forkDurationText returns a duration as the fork writes it: years and months, weeks and days, and a time as Go writes it
-// without the units that are 0. The last unit of a pair is never 0: two weeks are 1w7d.
+// forkDurationText returns a duration as the fork writes it: years and months, weeks and days, and a time as Go writes
+// it without the units that are 0. The last unit of a pair is never 0: two weeks are 1w7d.
 func forkDurationText(d cql.Duration) string {
 	var text strings.Builder
 	if d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0 {

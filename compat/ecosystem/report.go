@@ -131,8 +131,8 @@ func describeFailures(b *strings.Builder, p program, own, vecql *result) {
 	}
 }
 
-// failures returns a line for each test that fails with vecql. A part of a test that fails alike, for the same reason, is
-// counted in the line of the test.
+// failures returns a line for each test that fails with vecql. A part of a test that fails alike, for the same reason,
+// is counted in the line of the test.
 func (p program) failures(own, vecql *result) (lines []string) {
 	outcome := func(name string) string {
 		if _, both := own.Failed[name]; both {
