@@ -124,14 +124,14 @@ func TestTLS(t *testing.T) {
 	config := &tls.Config{RootCAs: roots}
 	_, session := open(t, cqltest.Config{Nodes: 1, TLS: &tls.Config{Certificates: server.TLS.Certificates}},
 		func(c *vecql.ClusterConfig) { c.TLS = config })
-	r := Examine(t.Context(), session, Options{Probes: 1, TLS: config, Password: true})
+	r := Examine(t.Context(), session, Options{Probes: 1, TLS: config, Password: true, Timeout: time.Minute})
 	require.NotContains(t, texts(r), "password")
 	require.NotContains(t, texts(r), "certificate")
 	require.Equal(t, "TLS 1.3", r.Nodes[0].TLS.Version)
 	r.Nodes[0].TLS.NotAfter = time.Now().Add(time.Hour)
 	r.Findings = r.findings(time.Now())
 	require.Contains(t, texts(r), "advice: the certificate of 127.0.0.1:")
-	r = Examine(t.Context(), session, Options{Probes: 1, TLS: &tls.Config{}})
+	r = Examine(t.Context(), session, Options{Probes: 1, TLS: &tls.Config{}, Timeout: time.Minute})
 	require.Contains(t, texts(r), "TLS: tls: failed to verify certificate")
 	_, plain := open(t, cqltest.Config{Nodes: 1}, nil)
 	r = Examine(t.Context(), plain, Options{Probes: 1, Password: true})
