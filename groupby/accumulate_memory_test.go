@@ -404,12 +404,9 @@ func requireSize(t *testing.T, agg *Aggregate, acc Sizer) {
 	}
 }
 
-// deepSize returns the bytes of the slices that an accumulator holds, without its result.
+// deepSize returns the bytes of the slices that an accumulator holds.
 func deepSize(v reflect.Value) int64 {
 	size := int64(0)
-	if v.Type() == reflect.TypeFor[builder]() {
-		return 0
-	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -428,6 +425,26 @@ func deepSize(v reflect.Value) int64 {
 		}
 	}
 	return size
+}
+
+// TestSizesOfManyGroups requires that all memory of groups without a value is counted. Parameters have 16 bytes.
+func TestSizesOfManyGroups(t *testing.T) {
+	const groups = 10_000
+	for _, agg := range []Aggregate{
+		TopK("v0", 3), TopKOf("v0", "v1", 3), Quantiles("v0", 0.1, 0.5), ApproxCountDistinct("v0"), CountDistinct("v0"),
+	} {
+		acc, err := agg.New([]column.Type{typeInt64, typeString}[:len(agg.Args)])
+		require.NoError(t, err)
+		acc.Resize(groups)
+		_, err = acc.State(0, groups)
+		require.NoError(t, err)
+		_, err = acc.Result(0, groups)
+		require.NoError(t, err)
+		v := reflect.ValueOf(acc)
+		size, held := acc.(Sizer).Size(), deepSize(v)
+		require.GreaterOrEqual(t, size, held-16, agg.Name)
+		require.LessOrEqual(t, size, held+int64(v.Elem().Type().Size()), agg.Name)
+	}
 }
 
 // checkAllocs checks that adding the same rows again does not allocate.

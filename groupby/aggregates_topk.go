@@ -117,7 +117,9 @@ func (t *top) Types() ([]column.Type, column.Field) {
 
 func (t *top) Resize(n int) { t.heaps.resize(n); t.floor = grown(t.floor, n) }
 func (t *top) Reset()       { t.heaps.reset(); t.floor = t.floor[:0] }
-func (t *top) Size() int64  { return t.heaps.size() + 8*int64(cap(t.floor)) + t.buf.size() }
+func (t *top) Size() int64 {
+	return t.heaps.size() + 8*int64(cap(t.floor)) + t.buf.size() + t.list.size()
+}
 
 // Add pushes the rows whose order key exceeds the least key of a full heap. Key 0 is pushed in any case, because floor
 // is also 0 while the heap has room; push compares again.
@@ -283,7 +285,9 @@ func (t *topOf) Types() ([]column.Type, column.Field) {
 
 func (t *topOf) Resize(n int) { t.heaps.resize(n) }
 func (t *topOf) Reset()       { t.heaps.reset(); t.arena, t.lost = t.arena[:0], 0 }
-func (t *topOf) Size() int64  { return t.heaps.size() + int64(cap(t.arena)) + t.buf.size() }
+func (t *topOf) Size() int64 {
+	return t.heaps.size() + int64(cap(t.arena)) + t.buf.size() + t.list.size()
+}
 
 // inArena reports whether payloads may be too long for a word.
 func (t *topOf) inArena() bool { return keyWidth(t.typ) == 0 || keyWidth(t.typ) == 16 }
