@@ -189,3 +189,22 @@ func FuzzTDigestMerge(f *testing.F) {
 		}
 	})
 }
+
+// TestQuantileOfTheLastValue adds a few values more than a group keeps apart: the last one counts, as a result and as a
+// state.
+func TestQuantileOfTheLastValue(t *testing.T) {
+	for _, n := range []int{511, 512, 513, 514, 1023, 1025} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		x[n-1] = 1e6
+		whole, merged := newDigest(t, typeFloat64, 0, 1), newDigest(t, typeFloat64, 0, 1)
+		whole.add(t, []column.Column{vals(x)}, make([]int, n), nil)
+		merged.merge(t, whole)
+		require.Equal(t, []float64{0, 1e6}, merged.results(t)[0], "%d values", n)
+		whole = newDigest(t, typeFloat64, 0, 1)
+		whole.add(t, []column.Column{vals(x)}, make([]int, n), nil)
+		require.Equal(t, []float64{0, 1e6}, whole.results(t)[0], "%d values", n)
+	}
+}

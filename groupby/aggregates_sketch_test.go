@@ -218,3 +218,63 @@ func TestHyperLogLogOfManyGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestHyperLogLogRanks requires the rank of each first 1 among the last 39 bits, and the greatest rank without one.
+func TestHyperLogLogRanks(t *testing.T) {
+	const register, rest = 5, 64 - sparseBits
+	for rank := 1; rank <= sparseMaxRank; rank++ {
+		hash := uint64(register) << rest
+		if rank <= rest {
+			hash |= 1 << (rest - rank)
+		}
+		require.Equal(t, uint32(register<<rankBits|rank), sparseEntry(hash), "rank %d", rank)
+	}
+}
+
+// TestHyperLogLogOfRegisterZero merges an entry of the first register, whose number is that of an empty slot.
+func TestHyperLogLogOfRegisterZero(t *testing.T) {
+	f := newHyperLogLog(t, 14, typeInt64)
+	f.acc.Resize(2)
+	const state = "\x01\x0e\x01\x05"
+	require.NoError(t, f.acc.Merge([]uint32{1}, []column.Column{vals([]string{state})}))
+	require.Equal(t, state, stateOf(t, f.acc, 1))
+	got, err := f.acc.Result(1, 2)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), got.Value(0))
+}
+
+// TestHyperLogLogForgetsGroups requires that groups without values, after a Reset, have an empty state and no values.
+func TestHyperLogLogForgetsGroups(t *testing.T) {
+	for _, n := range []int64{1, 100, 50_000} {
+		f := newHyperLogLog(t, 12, typeInt64)
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = int64(i)
+		}
+		f.add(t, []column.Column{vals(x)}, make([]int, n), nil)
+		f.acc.Reset()
+		f.acc.Resize(2)
+		require.Empty(t, stateOf(t, f.acc, 1))
+		got, err := f.acc.Result(0, 2)
+		require.NoError(t, err)
+		require.Equal(t, []int64{0, 0}, view[int64](&got))
+	}
+}
+
+// TestHyperLogLogSeries compares both series of the estimator with the sums of their definitions.
+func TestHyperLogLogSeries(t *testing.T) {
+	for _, x := range []float64{0.001, 0.1, 0.25, 0.5, 0.9, 0.99} {
+		sigma, tau := x, 1-x
+		square, root, double, half := x*x, math.Sqrt(x), 1.0, 0.5
+		for range 60 {
+			sigma += square * double
+			tau -= (1 - root) * (1 - root) * half
+			square, root, double, half = square*square, math.Sqrt(root), 2*double, half/2
+		}
+		require.InEpsilon(t, sigma, hllSigma(x), 1e-12)
+		require.InEpsilon(t, tau/3, hllTau(x), 1e-12)
+	}
+	require.Zero(t, hllSigma(0))
+	require.Zero(t, hllTau(0))
+	require.Zero(t, hllTau(1))
+}
