@@ -135,3 +135,122 @@ func TestColumnEnds(t *testing.T) {
 		runtime.KeepAlive(kept)
 	}
 }
+
+// homeTable returns a table of 300 keys, and keys of 2000 rows, about half of them in the table.
+func homeTable(t *testing.T, types []column.Type) (*table, *keys) {
+	r := newRand(t)
+	known, rows := &keys{}, &keys{}
+	for range 300 {
+		known.w0, known.w1 = append(known.w0, r.Uint64()), append(known.w1, r.Uint64())
+	}
+	for range 2000 {
+		i := r.IntN(len(known.w0))
+		w0, w1 := known.w0[i], known.w1[i]
+		switch r.IntN(6) {
+		case 0:
+			w0 ^= 1
+		case 1:
+			w1 ^= 1
+		case 2:
+			w0 = r.Uint64()
+		}
+		rows.w0, rows.w1 = append(rows.w0, w0), append(rows.w1, w1)
+	}
+	if len(types) == 1 {
+		known.w1, rows.w1 = nil, nil
+	}
+	table := newTable(newKeyPlan(types))
+	_, err := table.insert(known, make([]uint32, 300), make([]uint32, 0, 300), false)
+	require.NoError(t, err)
+	return table, rows
+}
+
+// TestHomeSlots requires that a lookup at the home slots, and then at the slots behind them, finds the keys that are
+// there, and lists the other rows.
+func TestHomeSlots(t *testing.T) {
+	behind := 0
+	for i := range 20 {
+		pairs := i%2 > 0
+		types := []column.Type{typeInt64, typeInt64}[:1+i%2]
+		table, k := homeTable(t, types)
+		at := func(row int, step uint64) uint32 {
+			hash := table.hash1(k.w0[row], 0)
+			if pairs {
+				hash = table.hash2(k.w0[row], k.w1[row], 0)
+			}
+			id := table.index[(hash>>slotShift+step)&uint64(len(table.index)-1)]
+			if table.w0[id] != k.w0[row] || pairs && table.w1[id] != k.w1[row] {
+				return 0
+			}
+			return id
+		}
+		n := len(k.w0)
+		ids, room := make([]uint32, n), make([]uint32, n)
+		want, misses := make([]uint32, n), []uint32{}
+		for row := range want {
+			if want[row] = at(row, 0); want[row] == 0 {
+				misses = append(misses, uint32(row))
+			}
+		}
+		var found int
+		if pairs {
+			found = table.findPairs(k.w0, k.w1, ids, room)
+		} else {
+			found = findWords(table.index, table.w0, k.w0, table.seed[0], ids, room)
+		}
+		require.Equal(t, want, ids)
+		require.Equal(t, misses, room[:found])
+		for step := uint64(1); step <= homeSteps; step++ {
+			left := []uint32{}
+			for _, row := range misses {
+				if want[row] = at(int(row), step); want[row] == 0 {
+					left = append(left, row)
+				} else {
+					behind++
+				}
+			}
+			got := room[:len(misses)]
+			if pairs {
+				got = table.findNext2(k, ids, got, step)
+			} else {
+				got = table.findNext1(k.w0, ids, got, step)
+			}
+			require.Equal(t, want, ids)
+			require.Equal(t, left, got)
+			misses = left
+		}
+	}
+	require.Positive(t, behind, "some keys are behind their home slot")
+}
+
+// TestTableGrows inserts keys of one word and of two: the index grows by factors of four, then two, and no key is lost.
+func TestTableGrows(t *testing.T) {
+	const n = 140_000
+	for _, types := range [][]column.Type{{typeInt64}, {typeInt64, typeInt64}} {
+		table := newTable(newKeyPlan(types))
+		words := make([]uint64, n)
+		for i := range words {
+			words[i] = uint64(i+1) * golden
+		}
+		ids, room := make([]uint32, chunkRows), make([]uint32, chunkRows)
+		for pass := range 2 {
+			for i := 0; i < n; i += chunkRows {
+				j := min(i+chunkRows, n)
+				k := &keys{w0: words[i:j]}
+				if len(types) > 1 {
+					k.w1 = k.w0
+				}
+				fresh, err := table.insert(k, ids[:j-i], room[:0], false)
+				require.NoError(t, err)
+				require.Len(t, fresh, (j-i)*(1-pass))
+				for row, id := range ids[:j-i] {
+					if id != uint32(i+row+1) {
+						t.Fatalf("row %d is in group %d", i+row, id)
+					}
+				}
+			}
+		}
+		require.Equal(t, n+1, table.groups())
+		require.Len(t, table.index, 1<<20)
+	}
+}
