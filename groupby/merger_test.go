@@ -3,6 +3,9 @@
 package groupby
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,5 +56,95 @@ func TestAdoptedBlock(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A badStates is an accumulator whose states are not those of its types.
+type badStates struct {
+	count
+	state func(n int) ([]column.Column, error)
+}
+
+func (b *badStates) Types() ([]column.Type, column.Field) {
+	return []column.Type{typeInt64, typeInt64}, fieldOf(typeInt64)
+}
+
+func (b *badStates) State(i, j int) ([]column.Column, error) { return b.state(j - i) }
+
+// Each column of a state that differs from the types of the accumulator is an error, and so is the number of columns.
+func TestStatesAreChecked(t *testing.T) {
+	failure := errors.New("no states")
+	right := func(n int) column.Column { return vals(make([]int64, n)) }
+	for _, row := range []struct {
+		want  string
+		state func(n int) ([]column.Column, error)
+	}{
+		{"", func(n int) ([]column.Column, error) { return cols(right(n), right(n)), nil }},
+		{"int8", func(n int) ([]column.Column, error) { return cols(vals(make([]int8, n)), right(n)), nil }},
+		{"int8", func(n int) ([]column.Column, error) { return cols(right(n), vals(make([]int8, n))), nil }},
+		{"rows", func(n int) ([]column.Column, error) { return cols(right(n+1), right(n)), nil }},
+		{"State returned 1 columns, want 2", func(n int) ([]column.Column, error) { return cols(right(n)), nil }},
+		{"State returned 3 columns, want 2", func(n int) ([]column.Column, error) { return cols(right(n), right(n), right(n)), nil }},
+		{failure.Error(), func(n int) ([]column.Column, error) { return cols(right(n), right(n)), failure }},
+	} {
+		a := Aggregate{Name: "mine", Args: []string{"v0"}, New: func([]column.Type) (Accumulator, error) {
+			return &badStates{state: row.state}, nil
+		}}
+		g, err := New(By("k0"), a)
+		require.NoError(t, err)
+		require.NoError(t, g.Add(t.Context(), batchOf(0, cols(vals([]int64{1, 2, 1})), cols(vals([]int64{4, 5, 6})))))
+		if err = g.WritePartial(io.Discard); row.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, row.want)
+		require.ErrorContains(t, err, "mine")
+	}
+}
+
+// Three workers have some groups in common: their sets of distinct values are joined by group.
+func TestDistinctValuesOfWorkersAreJoined(t *testing.T) {
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{CountDistinct("v0"), CountDistinct("v1"), Count()}}
+	g, err := c.New()
+	require.NoError(t, err)
+	var batches []*column.Batch
+	for i := range 3 {
+		n := 3000 >> i
+		keys, numbers, texts := make([]int64, n), make([]int64, n), make([]string, n)
+		for k := range keys {
+			keys[k], numbers[k] = int64((k+7*i)%30), int64(k*k%(11+i))
+			texts[k] = fmt.Sprint("text ", k%(5+i))
+		}
+		b := batchOf(int64(3000*i), cols(vals(keys)), cols(vals(numbers), vals(texts)))
+		batches = append(batches, b)
+		require.NoError(t, g.Worker().Add(t.Context(), b))
+	}
+	got, err := g.Finish(t.Context())
+	require.NoError(t, err)
+	want, err := reference(c, batches...)
+	require.NoError(t, err)
+	equalResults(t, c, want, got, false)
+}
+
+// The tables of workers are merged without partitions if all but the largest have few groups together.
+func TestSmallTablesAreMergedLocally(t *testing.T) {
+	for most, local := range map[int]bool{80: true, 79: false} {
+		g, err := New(By("k0"), Count())
+		require.NoError(t, err)
+		g.limits.merge = most
+		for i, groups := range []int{50, 100, 30} {
+			keys := make([]int64, groups)
+			for k := range keys {
+				keys[k] = int64(k + 10*i)
+			}
+			require.NoError(t, g.Worker().Add(t.Context(), batchOf(0, cols(vals(keys)), nil)))
+		}
+		m, err := g.stages[0].mergeLocal()
+		require.NoError(t, err)
+		require.Equal(t, local, m != nil, "limit %d", most)
+		if local {
+			require.Equal(t, 111, m.groups())
+		}
+		require.NoError(t, g.Close())
 	}
 }

@@ -130,6 +130,8 @@ func TestMissesOfFrozenTableAreCollected(t *testing.T) {
 		}
 		require.Equal(t, modeFrozen, w.in.mode, test.name)
 		require.Equal(t, test.waited, waited > 6, "%s: rows waited after %d batches", test.name, waited)
+		require.NoError(t, w.in.finish())
+		requireCounted(t, w.in)
 		got, err := g.Finish(t.Context())
 		require.NoError(t, err)
 		want, err := reference(c, batches...)
@@ -167,4 +169,21 @@ func TestKeysOnlyRepeated(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, rows/8, res.Rows)
 	}
+}
+
+// requireCounted requires that the bytes held are those of the blocks in the partitions and of the worker's mergers.
+func requireCounted(t *testing.T, w *worker) {
+	t.Helper()
+	want := int64(0)
+	for i := range w.store.parts {
+		for _, b := range w.store.parts[i].blocks {
+			want += b.counted
+		}
+	}
+	for _, m := range []*merger{w.local, w.merging} {
+		if m != nil {
+			want += m.counted
+		}
+	}
+	require.Equal(t, want, w.store.held.Load())
 }
