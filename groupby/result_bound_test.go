@@ -79,3 +79,22 @@ func FuzzBound(f *testing.F) {
 		checkBound(t, types, order, at, data)
 	})
 }
+
+// TestBoundOfRecords compares keys of 16 bytes that are followed by a text or a number in the record of a key.
+func TestBoundOfRecords(t *testing.T) {
+	var data []byte
+	for _, first := range []string{"abcdefghijklmnop", "abcdefghijklmnoq", "abcdefghijklmnop", "abcdefghijklmnor"} {
+		for _, second := range []string{"\x00", "\x01a", "\x01b", "\x14a text that is longer"} {
+			data = append(append(append(data, 16), first...), second...)
+		}
+	}
+	for _, types := range [][]column.Type{
+		{typeUUID, typeString}, {{Kind: column.Decimal128, Precision: 38}, typeString}, {{Kind: column.Duration}, typeString},
+	} {
+		for at := range types {
+			checkBound(t, types, ByKeys, at, data)
+			checkBound(t, types, Ascending(""), at, data)
+			checkBound(t, types, Descending(""), at, data)
+		}
+	}
+}
