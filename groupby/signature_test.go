@@ -5,6 +5,7 @@ package groupby
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,5 +87,29 @@ func TestMismatchNamesDifference(t *testing.T) {
 		require.ErrorAs(t, err, &mismatch)
 		t.Log(err)
 		require.ErrorContains(t, err, row.want)
+	}
+}
+
+// A signature that was cut off or extended, or whose numbers are too large, is corrupt.
+func TestSignatureCorrupted(t *testing.T) {
+	c, err := Config{Keys: By("k0"), Aggregates: []Aggregate{TopK("v0", 3)}, DropNulls: true}.check()
+	require.NoError(t, err)
+	p, err := newPlan(c, defaultLimits, []column.Type{typeTimestamp, typeInt64})
+	require.NoError(t, err)
+	want := p.signature()
+	good := want.append(nil)
+	got, err := cutSignature(good)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	bad := [][]byte{append(bytes.Clone(good), 0), append(bytes.Clone(good[:len(good)-1]), 4)}
+	for n := range good {
+		bad = append(bad, good[:n])
+		huge := binary.AppendUvarint(bytes.Clone(good[:n]), 1<<40)
+		bad = append(bad, append(huge, good[n:]...), append(huge[:len(huge):len(huge)], 0))
+	}
+	for _, b := range bad {
+		_, err := cutSignature(b)
+		var corrupt *CorruptError
+		require.ErrorAs(t, err, &corrupt, "%q", b)
 	}
 }

@@ -94,3 +94,17 @@ func TestSparseTexts(t *testing.T) {
 		equalResults(t, c, want, got, false)
 	}
 }
+
+// TestSparseTextsOfFewerRows has chunks with fewer and fewer empty texts: each empty row counts once.
+func TestSparseTextsOfFewerRows(t *testing.T) {
+	data := make([]byte, chunkRows)
+	for i := range data {
+		data[i] = byte(i * 31)
+	}
+	c := Config{Keys: By("k0"), Aggregates: []Aggregate{Count()}, Order: Unordered, Workers: 1}
+	gc := groupCase{config: c, limits: defaultLimits}
+	for i, share := range []byte{0, 1, 20, 60, 20} {
+		gc.batches = append(gc.batches, batchOf(int64(i*chunkRows), cols(sparseColumn(data, share)), nil))
+	}
+	require.NoError(t, gc.check(nil))
+}

@@ -139,3 +139,36 @@ func TestBytesOfLongKeys(t *testing.T) {
 	}
 	require.Zero(t, (&keyRows{}).textBytes(0, 5))
 }
+
+// TestBuildersOfZeros appends and gathers columns without values, which are zeros, beside columns with values.
+func TestBuildersOfZeros(t *testing.T) {
+	r := newRand(t)
+	for _, typ := range []column.Type{typeInt8, typeInt16, typeFloat32, typeInt64, typeUUID, column.VectorOf(column.Float32, 3)} {
+		zeros, dense := zeroColumn(typ, 5), randomColumn(r, typ, 5, false, false)
+		for _, parts := range [][]column.Column{{zeros, dense}, {dense, zeros}, {zeros, zeros}, {zeros, dense, zeros}} {
+			for _, gathered := range []bool{false, true} {
+				b := newBuilder(typ)
+				var want []string
+				for _, c := range parts {
+					if gathered {
+						b.gather(&c, []uint32{1, 3, 4})
+					} else {
+						b.append(&c, 1, 4)
+					}
+					for k := range 3 {
+						row := 1 + k
+						if gathered && k > 0 {
+							row++
+						}
+						want = append(want, textAt(&c, row))
+					}
+				}
+				got := b.column()
+				require.Equal(t, len(want), got.Len)
+				for i := range want {
+					require.Equal(t, want[i], textAt(&got, i), "%v, row %d", typ, i)
+				}
+			}
+		}
+	}
+}
