@@ -52,6 +52,10 @@ func TestTopKOfTheMostRows(t *testing.T) {
 		field := got.Schema()[0]
 		require.Len(t, field.Fields, 1)
 		require.True(t, field.Fields[0].Nullable)
+		acc, err := a.New([]column.Type{typeInt64, typeString}[:len(a.Args)])
+		require.NoError(t, err)
+		_, declared := acc.Types()
+		require.Equal(t, field.Fields, declared.Fields)
 	}
 	for _, k := range []int{-1, 0, maxK + 1} {
 		_, err := Config{Aggregates: []Aggregate{TopK("v0", k)}}.Aggregate(t.Context(), b)
