@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -75,4 +76,32 @@ func TestOtherColumnsAreNotRead(t *testing.T) {
 			require.LessOrEqual(t, float64(resident(t, f.mapped, start, start+length)), most*float64(length), "column %d", leaf)
 		}
 	}
+}
+
+// TestCloseUnmapsFiles closes a Dataset: its files are no longer mapped.
+func TestCloseUnmapsFiles(t *testing.T) {
+	path := writeFile(t, t.TempDir(), "f", numbers(0, 10))
+	mapped := func() bool {
+		maps, err := os.ReadFile("/proc/self/maps")
+		require.NoError(t, err)
+		return strings.Contains(string(maps), path)
+	}
+	d, err := Open(context.Background(), path)
+	require.NoError(t, err)
+	require.True(t, mapped())
+	require.NoError(t, d.Close())
+	require.False(t, mapped())
+}
+
+// TestFilesThatCannotBeMapped opens a file of the kernel, which has a size but cannot be mapped.
+func TestFilesThatCannotBeMapped(t *testing.T) {
+	const path = "/sys/kernel/mm/transparent_hugepage/enabled"
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Skip("there is no such file here")
+	}
+	_, err := Open(context.Background(), path)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, &Error{File: path, RowGroup: -1, Row: -1, Err: e.Err}, e)
+	require.ErrorContains(t, err, "mapping: ")
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
 )
 
 // TestWindowLoads reads parts of a mapped range in order: the bytes are those of the file, and the window never loads
@@ -52,6 +54,56 @@ func TestWindowLoads(t *testing.T) {
 	_, err = w.bytes(0, len(content), int64(len(content))) // more than a step
 	require.NoError(t, err)
 	require.EqualValues(t, len(content), w.loaded)
+	w.startMapped(start) // the next column chunk may be anywhere
+	w.request(start + 100)
+	require.EqualValues(t, start+100, w.requested)
+	_, err = w.bytes(start, 10, end)
+	require.NoError(t, err)
+	require.EqualValues(t, start+readStep, w.loaded)
+	require.EqualValues(t, start+2*readStep, w.requested)
+}
+
+// TestNextRowGroupIsRequested reads the first batch of a bucket of mapped files: the row group that follows, in the
+// part, in the next part or in the next bucket of the worker, is requested, and no other one.
+func TestNextRowGroupIsRequested(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"a", "b"} {
+		writeFile(t, dir, name, numbers(1000*i, 10, 10, 10))
+	}
+	d, err := Open(context.Background(), filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	defer d.Close()
+	if d.files[0].mapped == nil {
+		t.Skip("files are not mapped here")
+	}
+	one := func(s *Scan, unit int) Bucket { return s.bucket(0, s.units()[unit:unit+1]) }
+	for name, c := range map[string]struct {
+		split func(s *Scan) []Bucket
+		want  [2]int // the file and its row group
+	}{
+		"in the part":        {func(s *Scan) []Bucket { return s.SplitByCount(1) }, [2]int{0, 1}},
+		"in the next part":   {func(s *Scan) []Bucket { return []Bucket{joinParts(one(s, 2), one(s, 4))} }, [2]int{1, 1}},
+		"in the next bucket": {func(s *Scan) []Bucket { return []Bucket{one(s, 2), one(s, 0), one(s, 5)} }, [2]int{0, 0}},
+		"nowhere":            {func(s *Scan) []Bucket { return []Bucket{one(s, 5)} }, [2]int{-1, -1}},
+	} {
+		s := scanOf(t, d, Options{Workers: 1})
+		w := s.newWork(c.split(s))
+		r, err := w.reader(0)
+		require.NoError(t, err)
+		require.NoError(t, r.ReadInto(context.Background(), new(column.Batch)))
+		for at := range d.files {
+			for group := range d.files[at].groups {
+				require.Equal(t, c.want == [2]int{at, group}, s.requested[at][group].Load(), "%s: file %d, row group %d", name, at, group)
+			}
+		}
+	}
+}
+
+// joinParts returns a bucket of the parts of two.
+func joinParts(a, b Bucket) Bucket {
+	a.Parts = append(a.Parts, b.Parts...)
+	a.Rows, a.Bytes = a.Rows+b.Rows, a.Bytes+b.Bytes
+	return a
 }
 
 // TestRequestedRowGroups reads row groups of several files in every way that requests those to come: the rows are all
