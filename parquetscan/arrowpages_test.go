@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/stretchr/testify/require"
+)
+
+// Encrypted pages, which arrow-go reads.
+
+// encryptedFile opens an encrypted file of random rows in short pages.
+func encryptedFile(t *testing.T, fields []arrow.Field, version parquet.DataPageVersion) *Dataset {
+	t.Helper()
+	key := strings.Repeat("f", 16)
+	b := writeArrow(t, rand.New(rand.NewPCG(1, 2)), fields, 200, 0.2, 0, 100, parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(false),
+		parquet.WithDataPageSize(80), parquet.WithBatchSize(10), parquet.WithEncryptionProperties(parquet.NewFileEncryptionProperties(key)))
+	d, err := openEncrypted(b, Config{Decryption: parquet.NewFileDecryptionProperties(parquet.WithFooterKey(key))})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+// TestEncryptedPages reads encrypted pages of both versions, with NULLs and lists, and skips some of them.
+func TestEncryptedPages(t *testing.T) {
+	fields := []arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "b", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+		{Name: "c", Type: arrow.ListOf(arrow.BinaryTypes.String), Nullable: true},
+	}
+	for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+		d := encryptedFile(t, fields, version)
+		requireEqual(t, d, Options{})
+		requireEqual(t, d, Options{BatchRows: 7})
+		checkSelections(t, rand.New(rand.NewPCG(3, 4)), d, Options{})
+		f := d.files[0]
+		for leaf := range fields {
+			meta, err := chunkMetadata(f, 0, leaf)
+			require.NoError(t, err)
+			all, err := newArrowPages(f, 0, leaf, &meta, 1<<20)
+			require.NoError(t, err)
+			second, err := newArrowPages(f, 0, leaf, &meta, 1<<20)
+			require.NoError(t, err)
+			pages := 0
+			for ; ; pages++ {
+				h, err := all.peek()
+				require.NoError(t, err)
+				require.Negative(t, h.rows(f.nodes[leaf].first()), "the header of a page that was not decrypted")
+				p, err := all.next()
+				if pages%2 == 0 {
+					require.Equal(t, err, second.skip())
+				} else if other, err := second.next(); err == nil {
+					require.Equal(t, p.numValues, other.numValues)
+					require.True(t, bytes.Equal(p.data, other.data))
+				}
+				if err != nil {
+					require.ErrorIs(t, err, io.EOF)
+					break
+				}
+			}
+			require.Greater(t, pages, 3)
+			meta.compressed = f.src.Size
+			_, err = newArrowPages(f, 0, leaf, &meta, 1<<20)
+			require.ErrorIs(t, err, ErrCorrupt)
+		}
+	}
+}
+
+// TestLimitOfEncryptedPages reads encrypted pages of as many bytes as a batch may have, and of one more.
+func TestLimitOfEncryptedPages(t *testing.T) {
+	d := encryptedFile(t, []arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, parquet.DataPageV1)
+	meta, err := chunkMetadata(d.files[0], 0, 0)
+	require.NoError(t, err)
+	p, err := newArrowPages(d.files[0], 0, 0, &meta, 1<<20)
+	require.NoError(t, err)
+	most := 0
+	for page, err := p.next(); err == nil; page, err = p.next() {
+		most = max(most, len(page.data))
+	}
+	require.NotZero(t, most)
+	require.NoError(t, lastError(t, d, Options{MaxBatchBytes: most}))
+	err = lastError(t, d, Options{MaxBatchBytes: most - 1})
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, "page of ")
+}
+
+// lastError reads all rows, and returns the error that ended the read, nil after the last row.
+func lastError(t *testing.T, d *Dataset, o Options) (last error) {
+	t.Helper()
+	s := scanOf(t, d, o)
+	for _, last = range s.Batches(t.Context(), everything(s)) {
+	}
+	return last
+}
