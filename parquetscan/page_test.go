@@ -484,6 +484,36 @@ func TestLongHeader(t *testing.T) {
 	}
 }
 
+// TestLongestHeader reads pages whose headers have long statistics: a header of more than 16 MiB is an error, wherever
+// its column chunk ends.
+func TestLongestHeader(t *testing.T) {
+	for _, c := range []struct {
+		statistics int
+		fits       bool
+	}{{16<<20 - 100, true}, {16<<20 + 1, false}} {
+		w := newCompact()
+		w.i32(1, 0)
+		w.i32(2, 24)
+		w.i32(3, 24)
+		w.begin(5)
+		w.i32(1, 3)
+		w.i32(2, 0)
+		w.i32(3, encodingRLE)
+		w.i32(4, encodingRLE)
+		w.begin(5) // statistics
+		w.text(1, string(make([]byte, c.statistics)))
+		w.end()
+		w.end()
+		_, err := readError(t, oneColumn(3, numberColumn(append(append(w.b, 0), int64s(0, 3)...))), Config{}, Options{})
+		if c.fits {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.ErrorContains(t, err, "page header is longer than its column chunk")
+	}
+}
+
 // TestBitPackedLevels reads levels in the deprecated BIT_PACKED encoding, highest bit first.
 func TestBitPackedLevels(t *testing.T) {
 	page := func(n int, levels []byte, values []byte) []byte {

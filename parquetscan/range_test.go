@@ -56,3 +56,51 @@ func TestRange(t *testing.T) {
 	_, err = s.Range("x")
 	require.ErrorIs(t, err, ErrNoColumn)
 }
+
+// TestRangeOfEmptyRowGroups reads the range of a file with a row group between others that has no rows: it has no
+// values, whether its footer has statistics or not, and an unknown number of NULLs without them.
+func TestRangeOfEmptyRowGroups(t *testing.T) {
+	for _, counted := range []bool{false, true} {
+		w := newCompact()
+		w.i32(1, 2)
+		w.list(2, thriftStruct, 2)
+		w.element("schema", -1, -1, convertedNever, 1)
+		w.element("n", physicalInt64, optional, convertedNever, 0)
+		w.i64(3, 8)
+		w.list(4, thriftStruct, 3)
+		for _, g := range []struct {
+			rows, nulls int64
+			low, high   int
+		}{{3, 1, 4, 9}, {0, 0, 0, 0}, {5, 2, -2, 5}} {
+			w.open()
+			w.list(1, thriftStruct, 1)
+			w.open()
+			w.begin(3)
+			for id, v := range map[int16]int64{5: g.rows, 6: 8, 7: 8, 9: 4} {
+				w.i64(id, v)
+			}
+			w.i32(4, 0)
+			w.begin(12)
+			if g.rows > 0 {
+				w.text(1, string(int64s(g.high, 1)))
+				w.text(2, string(int64s(g.low, 1)))
+			}
+			if g.rows > 0 || counted {
+				w.i64(3, g.nulls)
+			}
+			w.end()
+			w.end()
+			w.end()
+			w.i64(3, g.rows)
+			w.end()
+		}
+		d := openSources(t, Config{}, withFooter(append([]byte(magic), make([]byte, 8)...), w))
+		want := Range{Min: int64(-2), Max: int64(9), Exact: true, Nulls: -1}
+		if counted {
+			want.Nulls = 3
+		}
+		got, err := scanOf(t, d, Options{}).Range("n")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}

@@ -250,6 +250,52 @@ func TestOddRowGroups(t *testing.T) {
 		_, err := newFooter(footerOfGroup(1, group).b)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 	}
+	// The sum of rows exceeds an int64.
+	w := newCompact()
+	w.i32(1, 2)
+	w.list(2, thriftStruct, 2)
+	w.element("schema", -1, -1, convertedNever, 1)
+	w.element("n", physicalInt64, required, convertedNever, 0)
+	w.i64(3, 0)
+	w.list(4, thriftStruct, 2)
+	for range 2 {
+		w.open()
+		w.list(1, thriftStruct, 1)
+		w.b = append(w.b, 0)
+		w.i64(3, 1<<62)
+		w.end()
+	}
+	w.end()
+	_, err := newFooter(w.b)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "row group 1 has 4611686018427387904 rows")
+}
+
+// TestClaimsOfValues reads lists whose column chunk claims more values than it has: up to 2^62 bytes are a poor
+// estimate of a row, and more an error.
+func TestClaimsOfValues(t *testing.T) {
+	c := numberColumn(plainPage(3, append([]byte{2, 0, 0, 0, 3 << 1, 0, 2, 0, 0, 0, 3 << 1, 1}, int64s(0, 3)...)))
+	c.repetition = repeated
+	for values, message := range map[int64]string{
+		3: "", 1 << 59: "", 1<<59 + 1: "column chunk has 576460752303423489 values", 1<<63 - 1: "column chunk has 9223372036854775807 values",
+	} {
+		c.values = values
+		s := scanOf(t, openSources(t, Config{}, oneColumn(3, c)), Options{})
+		var got []int64
+		var last error
+		for b, err := range s.Batches(t.Context(), everything(s)) {
+			if last = err; err == nil {
+				got = append(got, valuesOf[int64](&b.Columns[0].Children[0])...)
+			}
+		}
+		if message == "" {
+			require.NoError(t, last, values)
+			require.Equal(t, []int64{0, 1, 2}, got)
+			continue
+		}
+		require.ErrorIs(t, last, ErrCorrupt)
+		require.ErrorContains(t, last, message)
+	}
 }
 
 // TestClaimsOfRows opens files whose row groups claim rows that their column chunks cannot have: without the check,
