@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquetscan
+
+import (
+	"math"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/vecql/vecql/column"
+)
+
+// The decision which lists are vectors.
+
+// TestFooterDimensions decides by the numbers of rows and elements in footers whether lists are vectors: a dimension is
+// one positive integer for all row groups that have rows.
+func TestFooterDimensions(t *testing.T) {
+	list := column.Type{Kind: column.List}
+	for _, c := range []struct {
+		groups [][2]int64 // rows and elements
+		limit  int
+		want   column.Type
+	}{
+		{[][2]int64{{3, 6}}, 0, column.VectorOf(column.Float32, 2)},
+		{[][2]int64{{3, 6}, {2, 4}}, 0, column.VectorOf(column.Float32, 2)},
+		{[][2]int64{{0, 0}, {3, 3}, {0, 0}}, 0, column.VectorOf(column.Float32, 1)},
+		{[][2]int64{{3, 6}, {2, 6}}, 0, list},
+		{[][2]int64{{3, 7}}, 0, list},
+		{[][2]int64{{3, 0}}, 0, list},
+		{[][2]int64{{3, -6}}, 0, list},
+		{[][2]int64{{0, 5}, {3, 15}}, 0, list},
+		{[][2]int64{{1, math.MaxInt32}}, 0, column.VectorOf(column.Float32, 0)}, // no batch can have it
+		{[][2]int64{{1, math.MaxInt32 + 1}}, 0, list},
+		{[][2]int64{{3, 6}}, 8, column.VectorOf(column.Float32, 2)},
+		{[][2]int64{{3, 6}}, 7, column.VectorOf(column.Float32, 0)},
+	} {
+		var groups []rawGroup
+		for _, g := range c.groups {
+			v := handColumn{name: "v", physical: physicalFloat, converted: convertedNever, repetition: repeated, values: g[1]}
+			n := numberColumn(plainPage(int(g[0]), int64s(0, int(g[0]))))
+			n.values = g[0]
+			groups = append(groups, rawGroup{g[0], []handColumn{v, n}})
+		}
+		s := scanOf(t, openSources(t, Config{}, rawFile(groups...)), Options{MaxBatchBytes: c.limit})
+		require.Equal(t, c.want, s.Schema()[0].Type, "%v", c.groups)
+	}
+}
+
+// TestNamedVectorsOfOtherDimensions reads a column in Options.Vectors whose files have different fixed lengths by
+// Arrow's schema: the first row that is not NULL decides.
+func TestNamedVectorsOfOtherDimensions(t *testing.T) {
+	of := func(dim int32, json string) []byte {
+		return arrowFile(t, arrow.FixedSizeListOf(dim, arrow.PrimitiveTypes.Int32), json, "own")
+	}
+	d := openSources(t, Config{}, of(3, `[null,null]`), of(2, `[[1,2],[3,4]]`))
+	rows := 0
+	s := scanOf(t, d, Options{Vectors: []string{"v"}})
+	for b, err := range s.Batches(t.Context(), everything(s)) {
+		require.NoError(t, err)
+		rows += b.Rows
+	}
+	require.Equal(t, 4, rows)
+	require.Equal(t, column.VectorOf(column.Int32, 2), s.Schema()[0].Type)
+}
