@@ -4,7 +4,10 @@ package parquetscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -213,4 +216,51 @@ func writeBatch(to *bytes.Buffer, b *column.Batch) error {
 		return err
 	}
 	return errors.Join(w.Write(b), w.Close())
+}
+
+// TestDecimalsOfShortIntegers reads decimals that are stored as integers of fewer digits than their precision has.
+func TestDecimalsOfShortIntegers(t *testing.T) {
+	values := []int64{0, 1, -1, 255, -256, math.MaxInt32, math.MinInt32}
+	for _, physical := range []int64{physicalInt32, physicalInt64} {
+		for precision, kind := range map[int64]column.Kind{9: column.Decimal64, 18: column.Decimal64, 19: column.Decimal128, 38: column.Decimal128, 39: column.Decimal256, 76: column.Decimal256} {
+			want := values
+			var data []byte
+			if physical == physicalInt64 {
+				want = append(want, math.MaxInt64, math.MinInt64)
+			}
+			for _, v := range want {
+				if physical == physicalInt32 {
+					data = binary.LittleEndian.AppendUint32(data, uint32(v))
+				} else {
+					data = binary.LittleEndian.AppendUint64(data, uint64(v))
+				}
+			}
+			w := newCompact()
+			w.i32(1, 2)
+			w.list(2, thriftStruct, 2)
+			w.element("schema", -1, -1, convertedNever, 1)
+			w.open()
+			w.i32(1, physical)
+			w.i32(3, required)
+			w.text(4, "d")
+			w.i32(6, 5) // DECIMAL
+			w.i32(7, 2)
+			w.i32(8, precision)
+			w.end()
+			w.i64(3, int64(len(want)))
+			w.list(4, thriftStruct, 1)
+			w.open()
+			w.list(1, thriftStruct, 1)
+			page := plainPage(len(want), data)
+			w.chunk(handColumn{name: "d", physical: physical, values: int64(len(want))}, 4, 4, int64(len(page)))
+			w.i64(3, int64(len(want)))
+			w.end()
+			b, err := firstBatch(t, withFooter(append([]byte(magic), page...), w), Options{})
+			require.NoError(t, err)
+			require.Equal(t, column.Type{Kind: kind, Precision: int(precision), Scale: 2}, b.Columns[0].Type)
+			for i, v := range want {
+				require.Equal(t, fmt.Sprint(v), b.Columns[0].Value(i).(cql.Decimal).Unscaled.String())
+			}
+		}
+	}
 }

@@ -148,6 +148,11 @@ func TestWrongArrowSchemas(t *testing.T) {
 		_, err = firstBatch(t, arrowFile(t, nested, rows, inner), Options{Vectors: []string{"v"}})
 		require.ErrorIs(t, err, ErrRagged)
 	}
+	// A type without a fixed size, whatever its first field is.
+	for _, kind := range []column.Kind{column.Int32, column.Uint8, column.Float64} {
+		floats := arrowFile(t, arrow.ListOf(arrow.PrimitiveTypes.Float32), `[[1,2,3],null,[4,5,6]]`, of(column.Field{Type: column.Type{Kind: kind}}))
+		require.False(t, openSources(t, Config{}, floats).files[0].nodes[0].fixed, kind)
+	}
 	for k := range extensions {
 		if !k.HasText() {
 			continue
@@ -155,6 +160,11 @@ func TestWrongArrowSchemas(t *testing.T) {
 		_, err := firstBatch(t, arrowFile(t, text, `["what is this"]`, of(column.Field{Type: column.Type{Kind: k}})), Options{})
 		require.ErrorIs(t, err, ErrCorrupt)
 		require.ErrorContains(t, err, "column v: ")
+		none := &Selector{Columns: []string{"v"}, New: func() func(*column.Batch, []int32) ([]int32, error) {
+			return func(*column.Batch, []int32) ([]int32, error) { return nil, nil }
+		}}
+		_, err = firstBatch(t, arrowFile(t, text, `["what is this"]`, of(column.Field{Type: column.Type{Kind: k}})), Options{Selector: none})
+		require.ErrorIs(t, err, ErrCorrupt, "a Selector gets values of the kind")
 		// Types other than text do not change.
 		b, err := firstBatch(t, arrowFile(t, arrow.PrimitiveTypes.Int32, `[1]`, of(column.Field{Type: column.Type{Kind: k}})), Options{})
 		require.NoError(t, err)
@@ -194,6 +204,7 @@ func TestStoredAsText(t *testing.T) {
 	tuple := column.Tuples("t", inet, column.Of("", []int32{1, 2}))
 	want := column.NewBatch(inet, tuple)
 	file := writeBatches(t, want.Schema(), WriterOptions{}, want)
+	require.Equal(t, want.Schema().String(), openSources(t, Config{}, file).Schema().String(), "fields of fields, too")
 	b, err := firstBatch(t, unmarked(file), Options{})
 	require.NoError(t, err)
 	require.Equal(t, "v string?, t struct?[0 string? 1 int32?]", b.Schema().String())
