@@ -91,6 +91,15 @@ func TestCreate(t *testing.T) {
 	require.ErrorIs(t, w.Close(), errWriterClosed)
 	requireFolder(t, dir)
 
+	// Abort keeps the error of a Write.
+	w, err = Create(path, b.Schema(), WriterOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, w.Write(column.NewBatch(column.Of("other", []int64{3}))), ErrNoColumn)
+	require.NoError(t, w.Abort())
+	require.ErrorIs(t, w.Write(b), ErrNoColumn)
+	require.ErrorIs(t, w.Close(), ErrNoColumn)
+	requireFolder(t, dir)
+
 	w, err = Create(path, b.Schema(), WriterOptions{Codec: Zstd})
 	require.NoError(t, err)
 	require.NoError(t, w.Write(b))
