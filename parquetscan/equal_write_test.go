@@ -239,3 +239,19 @@ func TestDuplicateNames(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoColumn)
 	}
 }
+
+// TestFixedOfAllWidths reads values of every width with NULLs: plain, of a dictionary, and rows that are selected.
+func TestFixedOfAllWidths(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var fields []column.Field
+	for width := 1; width <= 20; width++ {
+		fields = append(fields, column.Field{Name: fmt.Sprint("f", width), Type: column.Type{Kind: column.Fixed, Width: width}, Nullable: true})
+	}
+	want := columntest.Batch(r, fields, 150, 0.3)
+	for _, o := range []WriterOptions{{}, {NoDictionary: true, DataPageV2: true, PageBytes: 400}} {
+		file := writeBatches(t, want.Schema(), o, want)
+		requireReadsBack(t, file, Options{}, want)
+		requireReadsBack(t, file, Options{BatchRows: 37}, want)
+		checkSelections(t, r, openSources(t, Config{}, file), Options{})
+	}
+}

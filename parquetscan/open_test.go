@@ -404,3 +404,33 @@ func TestMetadata(t *testing.T) {
 	require.Equal(t, map[string]string{"key": "value"}, d.Metadata(0))
 	require.Empty(t, d.Schema())
 }
+
+// TestNestingOfFooters opens footers with values of unknown fields, as deeply nested as a footer may be, and deeper.
+// Groups without fields are found behind them.
+func TestNestingOfFooters(t *testing.T) {
+	footer := func(depth int) []byte {
+		w := newCompact()
+		for range depth { // the FileMetaData has depth 0
+			w.begin(100)
+		}
+		for range depth {
+			w.end()
+		}
+		w.i32(1, 2)
+		w.list(2, thriftStruct, 3)
+		w.element("schema", -1, -1, convertedNever, 2)
+		w.open()
+		w.i32(3, optional)
+		w.text(4, "empty")
+		w.end()
+		w.element("n", physicalInt64, required, convertedNever, 0)
+		w.i64(3, 0)
+		w.list(4, thriftStruct, 0)
+		return withFooter([]byte(magic), w)
+	}
+	for _, depth := range []int{0, 1, maxThriftDepth} {
+		d := openSources(t, Config{}, footer(depth))
+		require.Equal(t, []string{"empty", "n"}, d.Schema().Names(), depth)
+	}
+	requireCorrupt(t, footer(maxThriftDepth+1), "footer is not a valid FileMetaData")
+}

@@ -160,3 +160,23 @@ func TestClaimsOfValuesTakeNoMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestSkippableFrames bounds the content of skippable frames of Zstandard, whole and cut.
+func TestSkippableFrames(t *testing.T) {
+	skippable := []byte("\x5a\x2a\x4d\x18\x03\x00\x00\x00abc")
+	content := encode(t, compress.Codecs.Zstd, []byte("content"))
+	for _, src := range [][]byte{skippable, append(bytes.Clone(skippable), skippable...)} {
+		bound, err := zstdBound(src)
+		require.NoError(t, err)
+		require.Zero(t, bound)
+	}
+	want, err := zstdBound(content)
+	require.NoError(t, err)
+	bound, err := zstdBound(append(bytes.Clone(skippable), content...))
+	require.NoError(t, err)
+	require.Equal(t, want, bound)
+	for n := 1; n < len(skippable); n++ {
+		_, err := zstdBound(skippable[:n])
+		require.Error(t, err, n)
+	}
+}

@@ -4,6 +4,7 @@ package parquetscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -359,5 +360,52 @@ func BenchmarkFooter(b *testing.B) {
 		if _, err := newFooter(raw); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDefinitionLevels reads the counts of definition levels in SizeStatistics, among other fields and alone.
+func TestDefinitionLevels(t *testing.T) {
+	counts := func(w *compactWriter, id int16, typ byte, n int) {
+		w.list(id, typ, uint64(n))
+		for i := range n {
+			w.b = binary.AppendVarint(w.b, int64(10+i))
+		}
+	}
+	for name, c := range map[string]struct {
+		sizes func(w *compactWriter)
+		want  []int64
+	}{
+		"alone": {func(w *compactWriter) { counts(w, 3, thriftI64, 3) }, []int64{10, 11, 12}},
+		"among others": {func(w *compactWriter) {
+			w.i64(1, 7)
+			counts(w, 2, thriftI64, 2)
+			counts(w, 3, thriftI64, 3)
+			w.i64(9, 1)
+		}, []int64{10, 11, 12}},
+		"none":          {func(w *compactWriter) { w.i64(1, 7) }, nil},
+		"another count": {func(w *compactWriter) { counts(w, 3, thriftI64, 4) }, nil},
+		"another type":  {func(w *compactWriter) { counts(w, 3, thriftI32, 3) }, nil},
+	} {
+		w := footerOfGroup(1, func(w *compactWriter) {
+			w.list(1, thriftStruct, 1)
+			w.open()
+			w.begin(3)
+			w.i32(4, 0)
+			for _, id := range []int16{5, 6, 7, 9} {
+				w.i64(id, 1)
+			}
+			w.begin(16)
+			c.sizes(w)
+			w.end()
+			w.end()
+			w.end()
+			w.i64(3, 1)
+		})
+		f, err := newFooter(w.b)
+		require.NoError(t, err, name)
+		m, err := f.chunkMeta(0, 0)
+		require.NoError(t, err, name)
+		require.True(t, m.known)
+		require.Equal(t, c.want, f.definitionLevels(&m, 3), name)
 	}
 }
