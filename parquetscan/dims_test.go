@@ -64,3 +64,28 @@ func TestNamedVectorsOfOtherDimensions(t *testing.T) {
 	require.Equal(t, 4, rows)
 	require.Equal(t, column.VectorOf(column.Int32, 2), s.Schema()[0].Type)
 }
+
+// TestSchemaOfNestedVectors reads the schemas of lists of a fixed length in a struct: vectors in the schema of a Scan,
+// and lists in those of a Dataset and of a Scan that reads lists.
+func TestSchemaOfNestedVectors(t *testing.T) {
+	element := arrow.PrimitiveTypes.Int32
+	typ := arrow.StructOf(
+		arrow.Field{Name: "n", Type: element, Nullable: true}, arrow.Field{Name: "a", Type: arrow.FixedSizeListOf(3, element), Nullable: true},
+		arrow.Field{Name: "b", Type: arrow.ListOf(element), Nullable: true},
+	)
+	d := openSources(t, Config{}, arrowFile(t, typ, `[{"n":1,"a":[1,2,3],"b":[4]},{"n":1,"a":[5,6,7],"b":[4]}]`, "own"))
+	for _, o := range []Options{{}, {Lists: []string{"v"}}} {
+		s := scanOf(t, d, o)
+		want := column.VectorOf(column.Int32, 3)
+		if o.Lists != nil {
+			want = column.Type{Kind: column.List}
+		}
+		for b, err := range s.Batches(t.Context(), everything(s)) {
+			require.NoError(t, err)
+			require.Equal(t, b.Schema().String(), s.Schema().String())
+		}
+		fields := s.Schema()[0].Fields
+		require.Equal(t, []column.Type{column.TypeOf[int32](), want, {Kind: column.List}}, []column.Type{fields[0].Type, fields[1].Type, fields[2].Type})
+		require.Equal(t, column.List, d.Schema()[0].Fields[1].Type.Kind, "a Scan does not change the schema of its Dataset")
+	}
+}
