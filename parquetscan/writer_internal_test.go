@@ -81,3 +81,25 @@ func TestDecimalWithin(t *testing.T) {
 		require.Equal(t, c.want, wide(c.x).within(&limit), "%x", c.x)
 	}
 }
+
+// TestLeavesOfNames selects the leaves of a column, or of a path in it, and not those of a name that begins alike.
+func TestLeavesOfNames(t *testing.T) {
+	id := column.Of("id", []int64{1})
+	b := column.NewBatch(column.Structs("s", id, column.Lists("list", []int32{0, 1}, id)), column.Of("st", []int64{1}), column.Of("s2", []int64{1}))
+	s, err := newWriteSchema(b.Schema())
+	require.NoError(t, err)
+	for name, want := range map[string][]string{
+		"s": {"s.id", "s.list.list.element"}, "s.id": {"s.id"}, "s.list": {"s.list.list.element"}, "st": {"st"}, "s2": {"s2"},
+		"s.i": nil, "t": nil, "": nil, "s.": nil, "s.id.x": nil,
+	} {
+		leaves, err := s.leavesOf([]string{name})
+		var got []string
+		for _, leaf := range leaves {
+			got = append(got, leaf.leafPath)
+		}
+		require.Equal(t, want, got, name)
+		if want == nil {
+			require.ErrorIs(t, err, ErrNoColumn, name)
+		}
+	}
+}

@@ -145,6 +145,24 @@ func FuzzWriterWorkers(f *testing.F) {
 
 func testWorkersOf(t *testing.T, seed uint64) { testWorkers(t, seed) }
 
+// TestWriterFewWorkers writes several row groups with one goroutine and with two.
+func TestWriterFewWorkers(t *testing.T) {
+	b := column.NewBatch(column.Of("n", make([]int64, 100)))
+	write := func(workers int) []byte {
+		var buf bytes.Buffer
+		w, err := parquetscan.NewWriter(&buf, b.Schema(), parquetscan.WriterOptions{RowGroupRows: 30, Workers: workers})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(b))
+		require.NoError(t, w.Close())
+		return buf.Bytes()
+	}
+	for _, workers := range []int{1, 2} {
+		file := write(workers)
+		require.Equal(t, 4, openFile(t, file).NumRowGroups())
+		requireSamePages(t, write(0), file)
+	}
+}
+
 // TestWriterWorkersFilters compares Bloom filters, and finds values of each row group in its own.
 func TestWriterWorkersFilters(t *testing.T) {
 	fields := column.Schema{{Name: "n", Type: kindOf(column.Int64)}, {Name: "s", Type: kindOf(column.String)}}
