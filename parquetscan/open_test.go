@@ -431,6 +431,9 @@ func TestNestingOfFooters(t *testing.T) {
 	for _, depth := range []int{0, 1, maxThriftDepth} {
 		d := openSources(t, Config{}, footer(depth))
 		require.Equal(t, []string{"empty", "n"}, d.Schema().Names(), depth)
+		require.Equal(t, column.Struct, d.Schema()[0].Type.Kind, depth)
+		require.NoError(t, checkFooter(footerOf(footer(depth))), depth)
 	}
 	requireCorrupt(t, footer(maxThriftDepth+1), "footer is not a valid FileMetaData")
+	require.ErrorIs(t, checkFooter(footerOf(footer(maxThriftDepth+1))), ErrCorrupt)
 }
