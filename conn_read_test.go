@@ -4,12 +4,14 @@ package vecql
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/vecql/vecql/internal/queue"
 	"github.com/vecql/vecql/internal/wire"
 )
 
@@ -91,4 +93,97 @@ func TestVoidBody(t *testing.T) {
 		body.release()
 		require.Equal(t, voidResult, string(body.b))
 	}
+}
+
+// TestBodyThatEndsEarly requires that a stream that ends within a body is an error, also when a socket of the program
+// returns an io.EOF of its own, and that another error of the socket stays.
+func TestBodyThatEndsEarly(t *testing.T) {
+	frame := append([]byte{0x84, 0, 0, 1, byte(opResult), 0, 0, 0, 6}, "rows.."...)
+	for _, m := range []struct{ end, want error }{
+		{io.EOF, io.ErrUnexpectedEOF}, {fmt.Errorf("proxy: %w", io.EOF), io.ErrUnexpectedEOF}, {io.ErrClosedPipe, io.ErrClosedPipe},
+	} {
+		for n := wire.HeaderSize; n < len(frame); n++ {
+			c := newConn(&connConfig{version: protoV4}, "", nil)
+			c.in = wire.NewInput(io.MultiReader(bytes.NewReader(frame[:n]), iotest.ErrReader(m.end)))
+			c.frames = c.in
+			_, body, err := c.readFrame()
+			require.ErrorIs(t, err, m.want, "%d bytes, then %v", n, m.end)
+			require.Nil(t, body)
+		}
+	}
+}
+
+// TestAcquiredMemory requires that a response uses the memory that its request has acquired, unless its caller has
+// left.
+func TestAcquiredMemory(t *testing.T) {
+	c := newIdleConn()
+	w := startCall(t, c)
+	w.expected.Store(100)
+	at := wire.Header{Stream: int16(w.id)}
+	require.Zero(t, c.acquired(at), "without a budget")
+	c.cfg.memory = queue.NewBudget(1<<20, nil)
+	require.EqualValues(t, 100, c.acquired(at))
+	require.Zero(t, c.acquired(wire.Header{Stream: -1}), "an event")
+	require.Zero(t, c.acquired(wire.Header{Stream: 20_000}), "a stream that was never used")
+	w.state.Store(slotOrphaned)
+	require.Zero(t, c.acquired(at))
+}
+
+// TestCompressedFrames requires that a frame of v4 is decompressed and counted, that one of v5 is not, and that one
+// that cannot be decompressed is an error. No buffer is left.
+func TestCompressedFrames(t *testing.T) {
+	plain := bytes.Repeat([]byte("compress me "), 1000)
+	packed, err := LZ4Compressor{}.AppendCompressedWithLength(nil, plain)
+	require.NoError(t, err)
+	before := outstanding.Load()
+	for name, m := range map[string]struct {
+		version  byte
+		flags    byte
+		compress Compressor
+		body     []byte
+		want     []byte // nil means an error
+	}{
+		"compressed":     {4, wire.FlagCompressed | wire.FlagWarning, LZ4Compressor{}, packed, plain},
+		"plain":          {4, wire.FlagWarning, LZ4Compressor{}, packed, packed},
+		"v5":             {5, wire.FlagCompressed | wire.FlagWarning, LZ4Compressor{}, packed, packed},
+		"not negotiated": {4, wire.FlagCompressed, nil, packed, nil},
+		"damaged":        {4, wire.FlagCompressed, LZ4Compressor{}, packed[:len(packed)/2], nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			head := make([]byte, wire.HeaderSize)
+			wire.PutHeader(head, wire.Header{
+				Version: m.version, Response: true, Flags: m.flags, Stream: 1, Opcode: byte(opResult), Length: len(m.body),
+			})
+			for _, whole := range []bool{true, false} {
+				budget := queue.NewBudget(1<<20, nil)
+				c := newConn(&connConfig{version: m.version, memory: budget}, "", nil)
+				c.compress = m.compress
+				var src io.Reader = bytes.NewReader(append(head[:len(head):len(head)], m.body...))
+				if !whole {
+					src = iotest.HalfReader(src)
+				}
+				c.in = wire.NewInput(src)
+				c.frames = c.in
+				h, body, err := c.readFrame()
+				if m.want == nil {
+					var broken *ProtocolError
+					require.ErrorAs(t, err, &broken)
+					require.Nil(t, body)
+					require.Zero(t, budget.Usage().InFlight)
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, m.want, body.b)
+				require.Equal(t, len(m.want), h.Length)
+				flags := m.flags
+				if m.version == protoV4 {
+					flags = wire.FlagWarning
+				}
+				require.Equal(t, flags, h.Flags)
+				require.Equal(t, body.memorySize(), budget.Usage().InFlight)
+				body.release()
+			}
+		})
+	}
+	require.Equal(t, before, outstanding.Load())
 }
