@@ -46,6 +46,41 @@ func TestConnEvents(t *testing.T) {
 	}
 }
 
+// TestEventsComeOneByOne requires that a slow receiver gets the events in their order, the next one after it has
+// returned, also when events arrive after a pause.
+func TestEventsComeOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := byte(0)
+		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+			for range 3 {
+				sent++
+				p.Push(fakecql.EventBody("STATUS_CHANGE", "UP", net.IP{127, 0, 0, sent}))
+			}
+			fakecql.Echo(p, h, body)
+		}}
+		var running atomic.Int32
+		var got []string
+		c := connectInMemory(t, s, func(cfg *connConfig) {
+			cfg.onEvent = func(e any) {
+				if n := running.Add(1); n != 1 {
+					t.Errorf("%d events at a time", n)
+				}
+				time.Sleep(time.Second)
+				got = append(got, e.(statusEvent).addr.Addr().String())
+				running.Add(-1)
+			}
+		})
+		defer endConn(c, s)
+		for range 2 {
+			_, err := c.ask(t.Context(), "question")
+			require.NoError(t, err)
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		require.Equal(t, []string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, got)
+	})
+}
+
 // TestFault04StalledSocket is fault 4 on a socket. The server stops reading: the contexts of callers end their calls,
 // even if bytes are stuck in the socket.
 func TestFault04StalledSocket(t *testing.T) {
@@ -335,6 +370,24 @@ func TestRegistrationForShutdown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRegistrationThatCannotBeWritten requires that an event type longer than its length field is an error, and sent
+// nowhere.
+func TestRegistrationThatCannotBeWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+			asked.Add(1)
+			p.Reply(h.Stream, fakecql.OpReady, nil)
+		}}
+		c := connectInMemory(t, s)
+		defer endConn(c, s)
+		require.ErrorIs(t, register(t.Context(), c, []string{strings.Repeat("x", 1<<16)}), wire.ErrTooLong)
+		require.Zero(t, asked.Load())
+		require.NoError(t, register(t.Context(), c, []string{strings.Repeat("x", 1<<16-1)}))
+		require.EqualValues(t, 1, asked.Load())
+	})
 }
 
 // TestConcealedAuthenticator requires that an Authenticator in a session receives all that the server sends, and that
