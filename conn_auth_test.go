@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -99,6 +101,247 @@ func TestConnAuthenticationIsBounded(t *testing.T) {
 		require.Equal(t, maxChallenges, rounds)
 		s.Stop()
 	})
+}
+
+// otherAnswer has a server answer with other frames of v4.
+type otherAnswer struct {
+	net.Conn
+	change func(frame []byte) []byte
+}
+
+func (c otherAnswer) Write(b []byte) (int, error) {
+	_, err := c.Conn.Write(c.change(bytes.Clone(b)))
+	return len(b), err
+}
+
+// frameV4 returns a frame of v4 on stream 0.
+func frameV4(op opcode, body string) []byte {
+	return append([]byte{0x84, 0, 0, 0, byte(op), 0, 0, 0, byte(len(body))}, body...)
+}
+
+// TestConnHandshakeRefusesAnswers requires that an unexpected or damaged answer at any step of the handshake is an
+// error with its cause, and leaves no buffer.
+func TestConnHandshakeRefusesAnswers(t *testing.T) {
+	const accepted, challenge = "\x00\x00\x00\x02ok", "\x00\x00\x00\x01?"
+	overloaded := string(fakecql.AppendString(wire.AppendInt(nil, int32(CodeOverloaded)), "later"))
+	withFlags := func(op opcode, flags byte, body string) []byte {
+		b := frameV4(op, body)
+		b[1] = flags
+		return b
+	}
+	ofVersion := func(version byte, op opcode) []byte {
+		b := frameV4(op, "")
+		b[0] = 0x80 | version
+		return b
+	}
+	for name, m := range map[string]struct {
+		instead opcode // of the answer that is replaced
+		auth    bool
+		frame   []byte
+		want    string
+	}{
+		"OPTIONS: READY":            {opSupported, false, frameV4(opReady, ""), "OPTIONS answered with READY"},
+		"OPTIONS: half a map":       {opSupported, false, frameV4(opSupported, "\x00\x05"), "SUPPORTED"},
+		"OPTIONS: an error":         {opSupported, false, frameV4(opError, overloaded), "later"},
+		"STARTUP: SUPPORTED":        {opReady, false, frameV4(opSupported, "\x00\x00"), "STARTUP answered with SUPPORTED"},
+		"STARTUP: an error":         {opReady, false, frameV4(opError, overloaded), "later"},
+		"STARTUP: half an envelope": {opReady, false, withFlags(opReady, wire.FlagWarning, "\x00"), "malformed frame"},
+		"STARTUP: another version":  {opReady, false, ofVersion(3, opReady), "READY in a frame of v3"},
+		"AUTHENTICATE: cut off":     {opAuthenticate, true, frameV4(opAuthenticate, "\x00\x05org"), "AUTHENTICATE"},
+		"AUTH_RESPONSE: READY":      {opAuthSuccess, true, frameV4(opReady, accepted), "AUTH_RESPONSE answered with READY"},
+		"AUTH_RESPONSE: cut off":    {opAuthSuccess, true, frameV4(opAuthSuccess, "\x00\x00\x00\x05ok"), "token"},
+		"AUTH_RESPONSE: an error":   {opAuthSuccess, true, frameV4(opError, overloaded), "authenticate: "},
+		"a challenge too many":      {opAuthSuccess, true, frameV4(opAuthChallenge, challenge), "the Authenticator expects no further one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				before := outstanding.Load()
+				s := &fakecql.Server{Version: 4, Handle: func(p *fakecql.Conn, h wire.Header, _ []byte) {
+					p.Reply(h.Stream, fakecql.OpAuthSuccess, []byte(accepted))
+				}}
+				if m.auth {
+					s.Auth = passwordAuthenticators[0]
+				}
+				s.Wrap = func(c net.Conn) net.Conn {
+					return otherAnswer{c, func(frame []byte) []byte {
+						if opcode(frame[4]) == m.instead {
+							return m.frame
+						}
+						return frame
+					}}
+				}
+				_, err := dialInMemory(s, func(cfg *connConfig) { cfg.auth = PasswordAuthenticator{Username: "u", Password: "p"} })
+				require.ErrorContains(t, err, m.want)
+				require.NotContains(t, err.Error(), "%!")
+				if m.frame[4] == byte(opError) {
+					require.ErrorIs(t, err, CodeOverloaded)
+				}
+				s.Stop()
+				require.Equal(t, before, outstanding.Load())
+			})
+		})
+	}
+}
+
+// namelessConn is a socket of the program without an address.
+type namelessConn struct{ net.Conn }
+
+func (namelessConn) LocalAddr() net.Addr { return nil }
+
+// TestConnLocalAddress requires that the address of a socket is in the snapshot, and empty if the socket has none.
+func TestConnLocalAddress(t *testing.T) {
+	for _, nameless := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakecql.Server{Version: 5}
+			want := ":0"
+			c := connectInMemory(t, s, func(cfg *connConfig) {
+				dial := cfg.dial
+				if nameless {
+					want = ""
+					cfg.dial = func(ctx context.Context, addr string) (net.Conn, error) {
+						c, err := dial(ctx, addr)
+						return namelessConn{c}, err
+					}
+				}
+			})
+			require.Equal(t, want, c.stats().Local)
+			require.Nil(t, c.options, "an idle connection does not keep them")
+			endConn(c, s)
+		})
+	}
+}
+
+// endingAuthenticator ends the context of the connection at its last step.
+type endingAuthenticator struct {
+	PasswordAuthenticator
+	cancel context.CancelFunc
+}
+
+func (a endingAuthenticator) Challenge([]byte) ([]byte, Authenticator, error) { return nil, a, nil }
+
+func (a endingAuthenticator) Success([]byte) error { a.cancel(); return nil }
+
+// TestConnDialEndsWithItsContext requires that a context that ends at the last step of a handshake returns no
+// connection, and that one that ends later changes nothing.
+func TestConnDialEndsWithItsContext(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakecql.Server{Version: 5, Auth: "com.example.Any", Handle: func(p *fakecql.Conn, h wire.Header, b []byte) {
+				if opcode(h.Opcode) == opAuthResponse {
+					p.Reply(h.Stream, fakecql.OpAuthSuccess, []byte("\x00\x00\x00\x02ok"))
+				} else {
+					fakecql.Echo(p, h, b)
+				}
+			}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			auth := endingAuthenticator{cancel: func() {}}
+			if early {
+				auth.cancel = cancel
+			}
+			client, server := fakecql.NewPipe()
+			s.Accept(server)
+			c, err := dialConn(ctx, &connConfig{
+				version: 5, auth: auth, dial: func(context.Context, string) (net.Conn, error) { return client, nil },
+			}, "127.0.0.1:9042")
+			if early {
+				require.ErrorIs(t, err, context.Canceled)
+				s.Stop()
+				return
+			}
+			require.NoError(t, err)
+			cancel()
+			synctest.Wait()
+			_, err = c.ask(t.Context(), "question")
+			require.NoError(t, err)
+			endConn(c, s)
+		})
+	}
+}
+
+// TestConnDialErrors requires that the error of a dialer names the operation once.
+func TestConnDialErrors(t *testing.T) {
+	for op, want := range map[string]string{"dial": "vecql: dial tcp: refused", "read": "vecql: dial: read tcp: refused"} {
+		_, err := dialConn(t.Context(), &connConfig{version: 5, dial: func(context.Context, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: op, Net: "tcp", Err: errors.New("refused")}
+		}}, "127.0.0.1:9042")
+		require.EqualError(t, err, want)
+	}
+	_, err := dialConn(t.Context(), &connConfig{version: 5, dial: func(context.Context, string) (net.Conn, error) {
+		return nil, io.ErrClosedPipe
+	}}, "127.0.0.1:9042")
+	require.EqualError(t, err, "vecql: dial: io: read/write on closed pipe")
+}
+
+// TestConnSelectsCompression requires that a connection uses the compression that the server and the version of the
+// protocol support, and logs that there is none.
+func TestConnSelectsCompression(t *testing.T) {
+	for _, m := range []struct {
+		version byte
+		server  []string
+		wanted  Compressor
+		used    bool
+	}{
+		{4, []string{"snappy", "lz4"}, LZ4Compressor{}, true},
+		{4, []string{"snappy", "lz4"}, SnappyCompressor{}, true},
+		{4, []string{"snappy"}, LZ4Compressor{}, false},
+		{4, []string{"lz4"}, nil, false},
+		{5, []string{"snappy", "lz4"}, LZ4Compressor{}, true},
+		{5, []string{"snappy", "lz4"}, SnappyCompressor{}, false},
+		{5, nil, LZ4Compressor{}, false},
+	} {
+		for _, logs := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &fakecql.Server{Version: m.version, Supported: func(*fakecql.Conn) map[string][]string {
+					return map[string][]string{"COMPRESSION": m.server}
+				}}
+				if m.used {
+					s.Compressor = m.wanted
+				}
+				counter, logger := fakecql.NewLogCounter()
+				c := connectInMemory(t, s, func(cfg *connConfig) {
+					if cfg.compressor = m.wanted; !logs {
+						logger = nil
+					}
+					cfg.logger = logger
+				})
+				defer endConn(c, s)
+				require.Equal(t, m.used, c.compress != nil, "%+v", m)
+				warned := counter.Of("no compression: the server or the protocol version does not support it")
+				require.Equal(t, logs && m.wanted != nil && !m.used, warned == 1, "%+v", m)
+				question := strings.Repeat("x", 10_000)
+				answer, err := c.ask(t.Context(), question)
+				require.NoError(t, err)
+				require.Equal(t, question, answer)
+			})
+		}
+	}
+}
+
+// TestPasswordIsSentToAllowedClasses requires that only the classes of AllowedAuthenticators receive the password:
+// those known to accept SASL PLAIN, or those of the list of the program in their place.
+func TestPasswordIsSentToAllowedClasses(t *testing.T) {
+	const own = "com.example.Own"
+	auth := PasswordAuthenticator{Username: "u", Password: "p"}
+	listed := auth
+	listed.AllowedAuthenticators = []string{own}
+	allowed := func(auth PasswordAuthenticator, class string) bool {
+		resp, next, err := auth.Challenge([]byte(class))
+		require.Nil(t, next)
+		if err != nil {
+			require.Empty(t, resp)
+			require.ErrorContains(t, err, class)
+			return false
+		}
+		require.Equal(t, "\x00u\x00p", string(resp))
+		return true
+	}
+	for _, class := range passwordAuthenticators {
+		require.True(t, allowed(auth, class))
+		require.False(t, allowed(listed, class))
+	}
+	require.False(t, allowed(auth, own))
+	require.True(t, allowed(listed, own))
 }
 
 type roundsAuthenticator struct {
