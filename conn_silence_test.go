@@ -54,6 +54,35 @@ func TestSilenceEndsMovableCalls(t *testing.T) {
 	}
 }
 
+// TestSilenceWakesCallers requires that a call that may move ends at once when its connection becomes silent, and any
+// other one waits on.
+func TestSilenceWakesCallers(t *testing.T) {
+	for _, movable := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newIdleConn()
+			w := startCall(t, c)
+			w.movable = movable
+			ctx, cancel := context.WithCancel(t.Context())
+			got := make(chan error, 1)
+			go func() { got <- c.wait(ctx, w, new(response)) }()
+			synctest.Wait()
+			require.Empty(t, got)
+			began := time.Now()
+			c.setSilent(true)
+			synctest.Wait()
+			if movable {
+				require.ErrorIs(t, <-got, errSilent)
+				cancel()
+			} else {
+				require.Empty(t, got)
+				cancel()
+				require.ErrorIs(t, <-got, context.Canceled)
+			}
+			require.Zero(t, time.Since(began))
+		})
+	}
+}
+
 // TestSilenceEndsByProbesInARow: a server answers every second probe for a minute, then all. Only probes in a row end
 // the silence.
 func TestSilenceEndsByProbesInARow(t *testing.T) {
