@@ -129,6 +129,27 @@ func TestPlanHostPickerIsLazy(t *testing.T) {
 	require.Equal(t, tried, marked)
 }
 
+// TestPlanHostPickerThatEnds requires that a plan has no further node once its HostPicker has returned none, even if it
+// has left nodes out, and that a plan whose HostPicker may be called once more may have one.
+func TestPlanHostPickerThatEnds(t *testing.T) {
+	selected := 0
+	topo := threeByThree(t, nextPicker{next: func() NextHost {
+		return func() SelectedHost {
+			if selected++; selected > 1 {
+				return SelectedHost{}
+			}
+			return SelectedHost{Host: &HostInfo{id: UUID{15: 1}}}
+		}
+	}})
+	r := topo.plan(onToken(0))
+	require.True(t, r.more())
+	require.Same(t, topo.node(1), r.next().node)
+	r.picked.left = 1
+	require.True(t, r.more())
+	require.Nil(t, r.next().node)
+	require.False(t, r.more())
+}
+
 // pickAll is a HostPicker that returns all hosts.
 type pickAll struct{ roundRobinPolicy }
 

@@ -529,3 +529,45 @@ func TestBusyNodes(t *testing.T) {
 	}
 	require.False(t, testNode(1, "a", "r").busy(-1, 0), "without a connection")
 }
+
+// TestPlanWithoutTokenIgnoresShards requires that a request without a token uses a node of which one shard is silent.
+func TestPlanWithoutTokenIgnoresShards(t *testing.T) {
+	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
+	n := topo.node(1)
+	n.pool = newPool(t.Context(), "", poolConfig{})
+	var conns []*conn
+	for shard := range int32(2) {
+		conns = append(conns, &conn{streams: stream.New(10), features: features{shards: 2, shard: shard}})
+	}
+	n.pool.open.Store(newPoolView(conns))
+	silent := conns[n.pool.shardOf(0)]
+	silent.silent.Store(true)
+	n.pool.open.Store(newPoolView(conns))
+	first := map[*node]bool{}
+	for i := range uint32(20) {
+		first[planNodes(topo.plan(planTarget{start: i * startStep}))[0]] = true
+		require.Same(t, topo.node(2), planNodes(topo.plan(planTarget{start: i * startStep, hasToken: true}))[0])
+	}
+	require.Len(t, first, 2)
+}
+
+// TestPlanOfTwoNodesAvoidsTheLaggingOne requires that of two equal nodes the one that lags comes second, in every plan.
+// If both lag, each comes first in some.
+func TestPlanOfTwoNodesAvoidsTheLaggingOne(t *testing.T) {
+	topo := testTopology(t, RoundRobinHostPolicy(), []*node{testNode(1, "a", "r"), testNode(2, "a", "r")}, nil)
+	withLoad(t, topo, nil)
+	firsts := func() map[*node]bool {
+		first := map[*node]bool{}
+		for i := range uint32(20) {
+			got := planNodes(topo.plan(planTarget{start: i * startStep, now: time.Now()}))
+			require.Len(t, got, 2)
+			first[got[0]] = true
+		}
+		return first
+	}
+	require.Len(t, firsts(), 2)
+	withLag(t, topo.node(1))
+	require.Equal(t, map[*node]bool{topo.node(2): true}, firsts())
+	withLag(t, topo.node(2))
+	require.Len(t, firsts(), 2)
+}

@@ -120,9 +120,25 @@ func TestTopologyUnknownPartitioner(t *testing.T) {
 	}
 	topo := newTopology([]*node{testNode(1, "a", "r", 1)}, view, &routing{rules: newPlanRules(nil)})
 	require.Empty(t, topo.replicasOf("ks", 5), "only token awareness is disabled")
+	require.Same(t, topo, topo.withKeyspace("ks", nil), "without replicas nothing changes")
 	require.NotNil(t, topo.nodeByID(UUID{15: 1}))
 	require.Nil(t, topo.nodeByID(UUID{15: 2}))
 	require.Equal(t, "1", names(planNodes(topo.plan(planTarget{keyspace: "ks", token: 5, hasToken: true}))))
+}
+
+// TestTopologyOrdersByDistance requires that local nodes come before remote ones, whatever their tiers, and both by
+// their tiers. Nodes that are equally near keep their order.
+func TestTopologyOrdersByDistance(t *testing.T) {
+	var nodes []*node
+	for i, m := range []struct {
+		remote bool
+		tier   int
+	}{{true, 0}, {false, 2}, {true, 1}, {false, 1}, {false, -1}, {true, 0}, {false, 2}} {
+		n := testNode(byte(i+1), "a", "r")
+		n.info.remote, n.info.tier = m.remote, m.tier
+		nodes = append(nodes, n)
+	}
+	require.Equal(t, "4 2 7 1 6 3", names(usableNodes(nodes)))
 }
 
 func TestTopologyDuplicateTokens(t *testing.T) {
