@@ -4,6 +4,7 @@ package vecql
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql/internal/fakecql"
+	"github.com/vecql/vecql/internal/wire"
 )
 
 // TestOverloadBound has a server whose answers come late, in time, and late again.
@@ -51,6 +53,117 @@ func TestOverloadBound(t *testing.T) {
 	require.False(t, c.busy())
 	ticks(lateTicks-1, 100)
 	require.False(t, c.busy(), "earlier ticks do not count")
+}
+
+// TestOverloadAtATick requires the step of the bound at one tick: ticks in which most answers are late, the rate of
+// answers, the bound from it, and its growth.
+func TestOverloadAtATick(t *testing.T) {
+	type state struct {
+		rate  float64
+		ticks int
+		bound float64
+	}
+	for name, m := range map[string]struct {
+		before         state
+		answered, late uint64
+		inFlight       int
+		after          state
+	}{
+		"all in time":           {state{80, 3, 0}, 160, 0, 0, state{90, 0, 0}},
+		"half in time":          {state{8, 3, 0}, 8, 4, 0, state{8, 0, 0}},
+		"most are late":         {state{8, 3, 0}, 8, 5, 0, state{8, 4, 0}},
+		"no answer":             {state{8, 7, 0}, 0, 0, 0, state{7, 7, 0}},
+		"one answer":            {state{1, 7, 0}, 1, 0, 0, state{1, 0, 0}},
+		"late for some time":    {state{80, lateTicks - 2, 0}, 80, 80, 0, state{80, lateTicks - 1, 0}},
+		"late for long":         {state{80, lateTicks - 1, 0}, 80, 80, 0, state{80, lateTicks, 2000}},
+		"few answers":           {state{0.1, lateTicks, 0}, 0, 0, 0, state{0.0875, lateTicks, leastLimit}},
+		"late again for a tick": {state{80, lateTicksBound - 2, 100}, 80, 80, 50, state{80, lateTicksBound - 1, 100 + 100.0/1024}},
+		"late again":            {state{80, lateTicksBound - 1, 100}, 80, 80, 0, state{80, lateTicksBound, 2000}},
+		"hardly used":           {state{8, 0, 100}, 8, 0, 49, state{8, 0, 106.25}},
+		"half used":             {state{8, 0, 100}, 8, 0, 50, state{8, 0, 100 + 100.0/1024}},
+		"unused":                {state{8, 0, 32}, 8, 0, 0, state{8, 0, 34}},
+		"above all stream ids":  {state{8, 0, 3999}, 8, 0, 0, state{8, 0, 0}},
+	} {
+		c := newConn(&connConfig{version: protoV5, maxStreams: 4000}, "", nil)
+		o := &c.overload
+		o.seen, o.seenLate = 1000, 500
+		o.answers.Store(1000 + m.answered)
+		o.late.Store(500 + m.late)
+		o.lateAfter.Store(int64(time.Second))
+		o.rate, o.ticks, o.bound = m.before.rate, m.before.ticks, m.before.bound
+		for range m.inFlight {
+			_, err := c.claim(t.Context(), 0)
+			require.NoError(t, err)
+		}
+		c.adjustLimit()
+		require.InDelta(t, m.after.rate, o.rate, 1e-9, name)
+		require.Equal(t, m.after.ticks, o.ticks, name)
+		require.InDelta(t, m.after.bound, o.bound, 1e-9, name)
+		require.Equal(t, int32(m.after.bound), o.limit.Load(), name)
+		require.Equal(t, []uint64{1000 + m.answered, 500 + m.late}, []uint64{o.seen, o.seenLate}, name)
+		c.endLimit()
+		require.Equal(t, []any{0, 0.0, int32(0)}, []any{o.ticks, o.bound, o.limit.Load()}, name)
+	}
+}
+
+// TestOverloadBoundOfFewStreams requires that a bound above the number of stream ids is none, and that one equal to it
+// is a bound.
+func TestOverloadBoundOfFewStreams(t *testing.T) {
+	for _, m := range []struct {
+		streams   int
+		lateAfter time.Duration
+		want      int32
+	}{{64, time.Second, 0}, {leastLimit, 1, leastLimit}, {leastLimit - 1, 1, 0}} {
+		c := newConn(&connConfig{version: protoV5, maxStreams: m.streams}, "", nil)
+		o := &c.overload
+		o.lateAfter.Store(int64(m.lateAfter))
+		for range 2 * lateTicks {
+			o.answers.Add(100)
+			o.late.Add(100)
+			c.adjustLimit()
+		}
+		require.Equal(t, m.want, o.limit.Load(), "%+v", m)
+		_, err := c.claim(t.Context(), 0)
+		require.NoError(t, err)
+		require.False(t, c.busy())
+	}
+}
+
+// TestFewLateAnswersSetNoBound has a server that answers every fourth request after its caller has left, then three
+// of four. Only then the connection refuses requests.
+func TestFewLateAnswersSetNoBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakecql.Server{Version: protoV5, Handle: func(p *fakecql.Conn, h wire.Header, body []byte) {
+			if string(body) == "late" {
+				time.AfterFunc(200*time.Millisecond, func() { fakecql.Echo(p, h, body) })
+			} else {
+				fakecql.Echo(p, h, body)
+			}
+		}}
+		c := connectInMemory(t, s)
+		defer endConn(c, s)
+		var refused atomic.Int32
+		ask := func(body string) {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if _, err := c.ask(ctx, body); errors.Is(err, ErrNodeBusy) {
+				refused.Add(1)
+			}
+		}
+		seconds := func(n int, bodies ...string) {
+			for end := time.Now().Add(time.Duration(n) * time.Second); time.Now().Before(end); time.Sleep(tickInterval / 2) {
+				for _, body := range bodies {
+					go ask(body)
+				}
+			}
+		}
+		seconds(3, "late", "soon", "soon", "soon")
+		require.Zero(t, refused.Load())
+		seconds(3, "late", "late", "late", "soon")
+		require.Positive(t, refused.Load(), "most answers are late")
+		time.Sleep(time.Second)
+		require.Zero(t, c.stats().Limit, "no caller waits")
+	})
 }
 
 // onlyFirstOptions drops and counts the answers to OPTIONS, except for the first.
