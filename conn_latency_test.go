@@ -71,14 +71,63 @@ func TestLatencyQuantiles(t *testing.T) {
 	l.record(int64(time.Second))
 	var later LatencyHistogram
 	later.add(&l)
+	all := later.Buckets()
 	between := later.Since(earlier)
 	require.EqualValues(t, 1, between.Count())
 	require.Equal(t, time.Second, between.Sum())
 	require.Equal(t, between, later.Since(earlier), "neither is modified")
+	require.Equal(t, all, later.Buckets())
 	require.Equal(t, later, later.Since(LatencyHistogram{}))
 	var none LatencyHistogram
 	require.Zero(t, none.Count()+uint64(none.Mean()+none.Quantile(0.5)))
 	require.Empty(t, none.Buckets())
+}
+
+// TestLatencyHistogramOfFewValues requires the exact numbers of a few latencies, also of a negative and of a very long
+// one, and of shares beyond 0 and 1.
+func TestLatencyHistogramOfFewValues(t *testing.T) {
+	const us = 1024 * time.Nanosecond
+	var l latencies
+	var h LatencyHistogram
+	for _, took := range []time.Duration{-5, 0, us - 1, us, 7 * us, 8*us - 1, 8 * us, 15 * us, 16 * us, 1 << 38} {
+		l.record(int64(took))
+	}
+	h.add(&l)
+	require.Equal(t, []LatencyBucket{
+		{us, 3}, {2 * us, 1}, {8 * us, 2}, {9 * us, 1}, {16 * us, 1}, {18 * us, 1}, {1 << 37, 1},
+	}, h.Buckets())
+	require.EqualValues(t, 10, h.Count())
+	sum := 56*us - 2 + 1<<38
+	require.Equal(t, sum, h.Sum())
+	require.Equal(t, sum/10, h.Mean())
+	for q, want := range map[float64]time.Duration{
+		-1: us, 0: us, 0.3: us, 0.31: 2 * us, 0.4: 2 * us, 0.5: 8 * us, 0.9: 18 * us, 0.91: 1 << 37, 1: 1 << 37, 2: 1 << 37,
+	} {
+		require.Equal(t, want, h.Quantile(q), "%v", q)
+	}
+	require.Equal(t, []uint64{0, 0}, []uint64{h.Since(h).Count(), uint64(h.Since(h).Sum())})
+	require.Empty(t, h.Since(h).Buckets())
+
+	var one latencies
+	one.record(int64(5 * us))
+	var earlier LatencyHistogram
+	earlier.add(&one)
+	require.Equal(t, 6*us, earlier.Quantile(0.5))
+	require.Equal(t, 5*us, earlier.Mean())
+	one.record(int64(20 * us))
+	var later LatencyHistogram
+	later.add(&one)
+	between := later.Since(earlier)
+	require.EqualValues(t, 1, between.Count())
+	require.Equal(t, 20*us, between.Sum())
+	require.Equal(t, []LatencyBucket{{22 * us, 1}}, between.Buckets())
+	require.Zero(t, earlier.Since(later).Count(), "the node was replaced meanwhile")
+	require.Zero(t, earlier.Since(later).Sum())
+	both := later
+	both.counts = slices.Clone(later.counts)
+	both.add(&l)
+	require.EqualValues(t, 12, both.Count())
+	require.Equal(t, sum+25*us, both.Sum())
 }
 
 // TestLatencyOfNodes has a node that answers after 40 ms, also to a request that has timed out.
