@@ -45,6 +45,17 @@ func TestParseFeatures(t *testing.T) {
 		{"no bits", []string{keyIgnoreMSB, "-"}, noShards},
 		{"another algorithm", []string{keyShardingAlgorithm, "by weight"}, noShards},
 		{"another partitioner", []string{keyPartitioner, "org.apache.cassandra.dht.RandomPartitioner"}, noShards},
+		{"no bits ignored", []string{keyIgnoreMSB, "0"}, func(f *features) { f.ignoreMSB = 0 }},
+		{"63 bits ignored", []string{keyIgnoreMSB, "63"}, func(f *features) { f.ignoreMSB = 63 }},
+		{"the first shard", []string{keyShard, "0"}, func(f *features) { f.shard = 0 }},
+		{"the last shard", []string{keyShard, "7"}, func(f *features) { f.shard = 7 }},
+		{"one shard", []string{keyShards, "1", keyShard, "0"}, func(f *features) { f.shards, f.shard = 1, 0 }},
+		{"the most shards", []string{keyShards, "1024"}, func(f *features) { f.shards = 1024 }},
+		{"a shard more", []string{keyShards, "1025"}, noShards},
+		{"ports 1 and 65535", []string{keyShardAwarePort, "1", keyShardAwarePortSSL, "65535"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 1, 65535 }},
+		{"ports 65535 and 1", []string{keyShardAwarePort, "65535", keyShardAwarePortSSL, "1"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 65535, 1 }},
+		{"ports 65536 and 0", []string{keyShardAwarePort, "65536", keyShardAwarePortSSL, "0"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
+		{"no port but with TLS", []string{keyShardAwarePort, "0", keyShardAwarePortSSL, "65536"}, func(f *features) { f.shardAwarePort, f.shardAwarePortSSL = 0, 0 }},
 		{"port 0", []string{keyShardAwarePort, "0"}, func(f *features) { f.shardAwarePort = 0 }},
 		{"port 65536", []string{keyShardAwarePort, "65536"}, func(f *features) { f.shardAwarePort = 0 }},
 		{"no port with TLS", []string{keyShardAwarePortSSL, "-"}, func(f *features) { f.shardAwarePortSSL = 0 }},
@@ -54,6 +65,12 @@ func TestParseFeatures(t *testing.T) {
 		{"mask without a name", []string{keyLWTMark, "2147483648"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask of 33 bits", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=4294967296"}, func(f *features) { f.lwtMask = 0 }},
 		{"mask of a standard flag", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=1"}, func(f *features) { f.lwtMask = 0 }},
+		{"the lowest mask", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=16"}, func(f *features) { f.lwtMask = 16 }},
+		{"mask with the last standard flag", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=24"}, func(f *features) { f.lwtMask = 0 }},
+		{"the highest mask", []string{keyLWTMark, "LWT_OPTIMIZATION_META_BIT_MASK=4294967280"}, func(f *features) { f.lwtMask = 0xFFFFFFF0 }},
+		{"the lowest code", []string{keyRateLimitError, "ERROR_CODE=1"}, func(f *features) { f.rateLimitCode = 1 }},
+		{"the highest code", []string{keyRateLimitError, "ERROR_CODE=2147483647"}, func(f *features) { f.rateLimitCode = 1<<31 - 1 }},
+		{"a code above", []string{keyRateLimitError, "ERROR_CODE=2147483648"}, func(f *features) { f.rateLimitCode = 0 }},
 		{"no rate limit", []string{keyRateLimitError, "ERROR_CODE="}, func(f *features) { f.rateLimitCode = 0 }},
 		{"negative code", []string{keyRateLimitError, "ERROR_CODE=-1"}, func(f *features) { f.rateLimitCode = 0 }},
 		{"code of Unprepared", []string{keyRateLimitError, "ERROR_CODE=9472"}, func(f *features) { f.rateLimitCode = 0 }},
@@ -72,6 +89,45 @@ func TestParseFeatures(t *testing.T) {
 	v2 := parseFeatures(fakecql.ScyllaSupported(), protoV4, true)
 	require.True(t, v2.tabletsV2 && !v2.tabletsV1, "version 2 replaces version 1")
 	require.False(t, parseFeatures(fakecql.ScyllaSupported(), protoV5, false).metadataID, "v5 has metadata ids without the extension")
+}
+
+// TestSupportedNumber requires that the first value with the prefix counts, and only a decimal number within the
+// bounds.
+func TestSupportedNumber(t *testing.T) {
+	for _, m := range []struct {
+		values []string
+		want   int64
+		ok     bool
+	}{
+		{[]string{"n=10"}, 10, true}, {[]string{"n=19"}, 19, true}, {[]string{"n=99"}, 99, true}, {[]string{"n=9"}, 0, false},
+		{[]string{"n=100"}, 0, false}, {[]string{"x", "n=20", "n=30"}, 20, true}, {[]string{"n=", "n=20"}, 0, false},
+		{[]string{"20"}, 0, false}, {nil, 0, false}, {[]string{"n=1x"}, 0, false}, {[]string{"n=99999999999999999999"}, 0, false},
+	} {
+		got, ok := supportedNumber(map[string][]string{"KEY": m.values}, "KEY", "n=", 10, 99)
+		require.Equal(t, m.ok, ok, "%q", m.values)
+		if ok {
+			require.Equal(t, m.want, got)
+		}
+	}
+	require.Equal(t, []string{"a", "", "", ""}, []string{
+		supportedValue(map[string][]string{"KEY": {"a", "b"}}, "KEY"), supportedValue(map[string][]string{"KEY": {}}, "KEY"),
+		supportedValue(nil, "KEY"), supportedValue(map[string][]string{"KEY": {""}}, "KEY"),
+	})
+}
+
+// TestSameSharding requires that connections agree on the shards if the number and the ignored bits are equal.
+func TestSameSharding(t *testing.T) {
+	f := features{shards: 8, shard: 1, ignoreMSB: 12}
+	for want, others := range map[bool][]features{
+		true:  {f, {shards: 8, shard: 2, ignoreMSB: 12, shardAwarePort: 1}},
+		false: {{shards: 7, shard: 1, ignoreMSB: 12}, {shards: 8, shard: 1, ignoreMSB: 11}, {}},
+	} {
+		for _, g := range others {
+			require.Equal(t, want, f.sameSharding(&g), "%+v", g)
+		}
+	}
+	require.EqualValues(t, -1, (&features{}).shardOf(5))
+	require.EqualValues(t, 0, (&features{shards: 1}).shardOf(5))
 }
 
 func FuzzParseFeatures(f *testing.F) {
@@ -104,22 +160,32 @@ func TestLWTMark(t *testing.T) {
 
 func TestConnStartupEchoesExtensions(t *testing.T) {
 	for _, m := range []struct {
-		name      string
-		version   byte
-		tabletsV2 bool
-		changes   []string
-		want      map[string]string
+		name    string
+		version byte
+		config  func(*connConfig) // nil means none
+		changes []string
+		want    map[string]string
 	}{
-		{"ScyllaDB", protoV4, false, nil, map[string]string{
+		{"ScyllaDB", protoV4, nil, nil, map[string]string{
 			keyLWTMark: "LWT_OPTIMIZATION_META_BIT_MASK=2147483648", keyRateLimitError: "ERROR_CODE=17185", keyTabletsV1: "", keyMetadataID: "",
 		}},
-		{"tablets v2", protoV4, true, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
+		{"tablets v2", protoV4, func(cfg *connConfig) { cfg.tabletsV2 = true }, []string{keyLWTMark, "-", keyRateLimitError, "-"}, map[string]string{keyTabletsV2: "", keyMetadataID: ""}},
 		{
-			"nonsense", protoV4, false,
+			"no tablets", protoV4, func(cfg *connConfig) { cfg.noTablets = true },
+			[]string{keyLWTMark, "-", keyRateLimitError, "-"},
+			map[string]string{keyMetadataID: ""},
+		},
+		{
+			"neither version of tablets", protoV4, func(cfg *connConfig) { cfg.noTablets, cfg.tabletsV2 = true, true },
+			[]string{keyLWTMark, "-", keyRateLimitError, "-"},
+			map[string]string{keyMetadataID: ""},
+		},
+		{
+			"nonsense", protoV4, nil,
 			[]string{keyLWTMark, "x", keyRateLimitError, "x", keyTabletsV1, "-", keyMetadataID, "-"},
 			map[string]string{},
 		},
-		{"v5", protoV5, false, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
+		{"v5", protoV5, nil, []string{keyLWTMark, "-", keyRateLimitError, "-", keyTabletsV1, "-"}, map[string]string{}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			var got map[string]string
@@ -128,7 +194,11 @@ func TestConnStartupEchoesExtensions(t *testing.T) {
 				got = p.Startup
 				fakecql.Echo(p, h, body)
 			}
-			c := connectTo(t, s, func(cfg *connConfig) { cfg.tabletsV2 = m.tabletsV2 })
+			c := connectTo(t, s, func(cfg *connConfig) {
+				if m.config != nil {
+					m.config(cfg)
+				}
+			})
 			_, err := c.ask(context.Background(), "x")
 			require.NoError(t, err)
 			got = maps.Clone(got)
