@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,4 +136,47 @@ func TestSlotsOfAllStreams(t *testing.T) {
 		seen[at] = true
 	}
 	require.Len(t, seen, stream.MaxStreams, "one slot for each id")
+}
+
+// TestSlotsShrinkByBlocks requires that all blocks after the first one are dropped, except those of stream ids in use,
+// and that no stream id is lost.
+func TestSlotsShrinkByBlocks(t *testing.T) {
+	const streams = 256
+	for _, used := range [][]int{{0}, {firstSlots - 1}, {firstSlots}, {2*firstSlots - 1, 100}, {streams - 1}} {
+		c := newConn(&connConfig{version: protoV5, maxStreams: streams}, "", nil)
+		claimAll := func() (ids []int) {
+			for id, ok := c.streams.Claim(); ok; id, ok = c.streams.Claim() {
+				c.slots.claimed(id)
+				ids = append(ids, id)
+			}
+			return ids
+		}
+		ids := claimAll()
+		require.Len(t, ids, streams)
+		kept, blocks := map[int]*slot{}, map[int]bool{0: true}
+		for _, id := range ids {
+			if slices.Contains(used, id) {
+				kept[id] = c.slots.at(id)
+				block, _, _ := blockOf(id)
+				blocks[block] = true
+			} else {
+				c.streams.Release(id)
+			}
+		}
+		c.slots.shrink(c.streams)
+		for id, s := range kept {
+			require.Same(t, s, c.slots.at(id))
+		}
+		for block := range slotBlocks {
+			require.Equal(t, blocks[block], c.slots[block].Load() != nil, "block %d with %v in use", block, used)
+		}
+		require.Len(t, claimAll(), streams-len(used))
+	}
+	c := newConn(&connConfig{version: protoV5}, "", nil)
+	c.slots.claimed(stream.MaxStreams - 1)
+	c.slots.claimed(stream.MaxStreams/2 - 1)
+	c.slots.shrink(c.streams)
+	require.Nil(t, c.slots.at(stream.MaxStreams-1))
+	require.Nil(t, c.slots.at(stream.MaxStreams/2-1))
+	require.Zero(t, c.inFlight())
 }
