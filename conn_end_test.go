@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,8 +51,76 @@ func TestEndCauses(t *testing.T) {
 		require.NotEmpty(t, text)
 		require.False(t, seen[string(text)])
 		seen[string(text)] = true
+		var read EndCause
+		require.NoError(t, read.UnmarshalText(text))
+		require.Equal(t, cause, read)
 	}
+	kept := EndPeer
+	require.ErrorIs(t, kept.UnmarshalText([]byte("nameless")), ErrConversion)
+	require.Equal(t, EndPeer, kept)
 	require.Equal(t, "other", endCauses.String())
+}
+
+// TestEndOfCalls requires that the end of a connection ends a call with its cause, as not sent if no byte of its frame
+// was handed to the socket.
+func TestEndOfCalls(t *testing.T) {
+	for _, m := range []struct {
+		start, handed int64
+		left          bool
+	}{{-1, 0, false}, {-1, 10, false}, {0, 0, false}, {0, 1, true}, {9, 10, true}, {10, 10, false}, {11, 10, false}} {
+		for _, cause := range []error{io.EOF, errDrained} {
+			c := newIdleConn()
+			require.Equal(t, ErrConnectionClosed, c.closedError(), "before the end")
+			w := startCall(t, c)
+			c.close(cause)
+			w.state.Store(slotWaiting)
+			w.start.Store(m.start)
+			c.failCall(w.slot, m.handed)
+			c.failCall(w.slot, 100) // the outcome stays
+			err := w.take(new(response))
+			require.ErrorIs(t, err, ErrConnectionClosed)
+			require.Equal(t, cause == io.EOF, errors.Is(err, io.EOF))
+			require.NotErrorIs(t, err, errDrained)
+			require.Equal(t, m.left, mayHaveLeft(err), "%+v", m)
+			require.Equal(t, slotFree, w.state.Load())
+			<-c.tasks.Done()
+		}
+	}
+}
+
+// TestConnStats requires each field of the snapshot of a connection.
+func TestConnStats(t *testing.T) {
+	c := newIdleConn()
+	c.local = "127.0.0.1:5000"
+	want := ConnStats{Local: c.local, Remote: "127.0.0.1:9042", Shard: -1, Opened: c.born, LastAnswer: c.born}
+	require.Equal(t, want, c.stats())
+	for range 3 {
+		startCall(t, c)
+	}
+	c.orphans.Store(2)
+	c.overload.limit.Store(40)
+	c.silent.Store(true)
+	c.answered.Store(int64(time.Hour))
+	c.draining.Store(true)
+	c.features = features{shards: 1}
+	want.InFlight, want.Orphans, want.Limit, want.Silent, want.LastAnswer, want.State, want.Shard =
+		3, 2, 40, true, c.born.Add(time.Hour), ConnDraining, 0
+	require.Equal(t, want, c.stats())
+}
+
+// TestConnStateTexts requires that each state has a text of its own, which is read as that state.
+func TestConnStateTexts(t *testing.T) {
+	for state, want := range map[ConnState]string{ConnOpen: "open", ConnSurplus: "surplus", ConnDraining: "draining"} {
+		text, err := state.MarshalText()
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+		var read ConnState
+		require.NoError(t, read.UnmarshalText(text))
+		require.Equal(t, state, read)
+	}
+	kept := ConnSurplus
+	require.ErrorIs(t, kept.UnmarshalText([]byte("closed")), ErrConversion)
+	require.Equal(t, ConnSurplus, kept)
 }
 
 // TestCodesOfSystems requires the errors that mean a reset connection, and a local port that cannot be used, of the
