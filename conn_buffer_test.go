@@ -27,8 +27,16 @@ func drainPools() (found [len(bufferPools)][]*buffer) {
 // and a larger one its size.
 func TestBufferCapacity(t *testing.T) {
 	for _, m := range []struct{ size, want int }{
-		{0, 512}, {1, 512}, {511, 512}, {512, 512}, {513, 1024}, {1024, 1024}, {1025, 2048}, {1<<20 + 1, 2 << 20},
-		{1 << 25, 1 << 25}, {1<<25 + 1, 1<<25 + 1},
+		{0, 512},
+		{1, 512},
+		{511, 512},
+		{512, 512},
+		{513, 1024},
+		{1024, 1024},
+		{1025, 2048},
+		{1<<20 + 1, 2 << 20},
+		{1 << 25, 1 << 25},
+		{1<<25 + 1, 1<<25 + 1},
 	} {
 		drainPools()
 		b := getBuffer(m.size)

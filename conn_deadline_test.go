@@ -115,8 +115,10 @@ func TestTimeOfLateAnswers(t *testing.T) {
 			err  error
 			want time.Duration
 		}{
-			{context.Canceled, 0}, {fmt.Errorf("own: %w", context.Canceled), 0},
-			{context.DeadlineExceeded, 3 * time.Second}, {ErrTimeoutNoResponse, 3 * time.Second},
+			{context.Canceled, 0},
+			{fmt.Errorf("own: %w", context.Canceled), 0},
+			{context.DeadlineExceeded, 3 * time.Second},
+			{ErrTimeoutNoResponse, 3 * time.Second},
 		} {
 			time.Sleep(time.Minute)
 			c.overload.lateAfter.Store(0)

@@ -99,9 +99,17 @@ func TestSupportedNumber(t *testing.T) {
 		want   int64
 		ok     bool
 	}{
-		{[]string{"n=10"}, 10, true}, {[]string{"n=19"}, 19, true}, {[]string{"n=99"}, 99, true}, {[]string{"n=9"}, 0, false},
-		{[]string{"n=100"}, 0, false}, {[]string{"x", "n=20", "n=30"}, 20, true}, {[]string{"n=", "n=20"}, 0, false},
-		{[]string{"20"}, 0, false}, {nil, 0, false}, {[]string{"n=1x"}, 0, false}, {[]string{"n=99999999999999999999"}, 0, false},
+		{[]string{"n=10"}, 10, true},
+		{[]string{"n=19"}, 19, true},
+		{[]string{"n=99"}, 99, true},
+		{[]string{"n=9"}, 0, false},
+		{[]string{"n=100"}, 0, false},
+		{[]string{"x", "n=20", "n=30"}, 20, true},
+		{[]string{"n=", "n=20"}, 0, false},
+		{[]string{"20"}, 0, false},
+		{nil, 0, false},
+		{[]string{"n=1x"}, 0, false},
+		{[]string{"n=99999999999999999999"}, 0, false},
 	} {
 		got, ok := supportedNumber(map[string][]string{"KEY": m.values}, "KEY", "n=", 10, 99)
 		require.Equal(t, m.ok, ok, "%q", m.values)

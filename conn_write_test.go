@@ -44,8 +44,12 @@ func TestFramesOfV4AreCompressed(t *testing.T) {
 		size, packed int
 		compressed   bool
 	}{
-		{compressFrom - 1, 10, false}, {compressFrom, 10, true}, {compressFrom, compressFrom - 1, true},
-		{compressFrom, compressFrom, false}, {compressFrom, compressFrom + 1, false}, {5000, 0, true},
+		{compressFrom - 1, 10, false},
+		{compressFrom, 10, true},
+		{compressFrom, compressFrom - 1, true},
+		{compressFrom, compressFrom, false},
+		{compressFrom, compressFrom + 1, false},
+		{5000, 0, true},
 	} {
 		c := newIdleConn()
 		c.cfg.version, c.compress = protoV4, lengthCompressor{n: m.packed}
