@@ -87,7 +87,7 @@ func TestClusterMillion(t *testing.T) {
 	st := s.Stats()
 	t.Logf("%d requests in %v: %d answered, %d canceled; %d late responses; %d connections replaced", total, took.Round(time.Millisecond),
 		answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
-	require.Greater(t, answered.Load(), total/5)
+	require.Greater(t, answered.Load(), total/20)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
