@@ -178,3 +178,34 @@ func TestStagesSearchTextsLast(t *testing.T) {
 	}
 	require.Equal(t, [][]string{{"n"}, {"c"}, {"a"}, {"b"}}, stages)
 }
+
+// TestStagesShareColumns filters columns of codes by tests of which a later one needs the column of an earlier one.
+func TestStagesShareColumns(t *testing.T) {
+	const rows = 2000
+	n, m, texts := make([]int64, rows), make([]int64, rows), make([]string, rows)
+	for i := range rows {
+		n[i], m[i], texts[i] = int64(i*7%10), int64(i*3%11), fmt.Sprint("text ", i*5%6)
+	}
+	b := column.NewBatch(column.Of("n", n), column.Of("m", m), column.Strings("s", texts))
+	d := openSources(t, Config{}, writeBatches(t, b.Schema(), WriterOptions{}, b))
+	for name, c := range map[string]struct {
+		filter Filter
+		passes func(i int) bool
+	}{
+		"a text":   {And(Ge("n", 3), Or(Lt("n", 7), Eq("s", "text 1"))), func(i int) bool { return n[i] >= 3 && (n[i] < 7 || texts[i] == "text 1") }},
+		"a number": {And(Ge("n", 3), Or(Lt("n", 7), Eq("m", 5))), func(i int) bool { return n[i] >= 3 && (n[i] < 7 || m[i] == 5) }},
+	} {
+		var want, got []int64
+		for i := range rows {
+			if c.passes(i) {
+				want = append(want, int64(i))
+			}
+		}
+		s := scanOf(t, d, Options{Filter: c.filter, Columns: []string{}, RowNumbers: "#", BatchRows: 100})
+		for b, err := range s.Batches(t.Context(), everything(s)) {
+			require.NoError(t, err)
+			got = append(got, valuesOf[int64](b.Column("#"))...)
+		}
+		require.Equal(t, want, got, name)
+	}
+}
