@@ -528,3 +528,19 @@ func TestSteadyMemory(t *testing.T) {
 		require.NoError(t, d.Close())
 	}
 }
+
+// TestNumberedNamesAreUnique gives numbers to columns that share a name, but not the name of another column.
+func TestNumberedNamesAreUnique(t *testing.T) {
+	for _, c := range [][2][]string{
+		{{"n", "n", "n_1", "n"}, {"n", "n_2", "n_1", "n_3"}},
+		{{"n_1", "n", "n"}, {"n_1", "n", "n_2"}},
+		{{"n", "n", "n"}, {"n", "n_1", "n_2"}},
+		{{"a", "n_1", "n_1", "n", "n"}, {"a", "n_1", "n_1_1", "n", "n_2"}},
+	} {
+		var nodes []*node
+		for _, name := range c[0] {
+			nodes = append(nodes, &node{field: column.Field{Name: name}})
+		}
+		require.Equal(t, c[1], numberedNames(nodes))
+	}
+}
