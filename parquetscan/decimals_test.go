@@ -264,3 +264,41 @@ func TestDecimalsOfShortIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalsBeyondTheirWidth reads the greatest and the least number that a column of decimals holds, and requires an
+// error that names the row for numbers beyond them.
+func TestDecimalsBeyondTheirWidth(t *testing.T) {
+	for precision, bits := range map[int32]uint{18: 63, 38: 127, 76: 255} {
+		node, err := schema.NewPrimitiveNodeLogical("d", parquet.Repetitions.Required, schema.NewDecimalLogicalType(precision, 0), parquet.Types.ByteArray, -1, -1)
+		require.NoError(t, err)
+		limit := new(big.Int).Lsh(big.NewInt(1), bits)
+		least, one := new(big.Int).Neg(limit), big.NewInt(1)
+		most := new(big.Int).Sub(limit, one)
+		for _, dictionary := range []bool{false, true} {
+			read := func(v *big.Int) (*column.Batch, error) {
+				values := []parquet.ByteArray{twosComplement(one, 0), twosComplement(v, 1)}
+				for range 100 { // a dictionary is worthwhile
+					values = append(values, twosComplement(one, 2))
+				}
+				return firstBatch(t, writeRaw(t, schema.FieldList{node}, []rawColumn{{values: values}}, parquet.WithDictionaryDefault(dictionary)), Options{})
+			}
+			for _, v := range []*big.Int{most, least} {
+				b, err := read(v)
+				require.NoError(t, err)
+				require.Equal(t, v.String(), b.Columns[0].Value(1).(cql.Decimal).Unscaled.String())
+				require.Equal(t, "1", b.Columns[0].Value(2).(cql.Decimal).Unscaled.String())
+			}
+			for _, v := range []*big.Int{limit, new(big.Int).Sub(least, one), new(big.Int).Lsh(limit, 9)} {
+				_, err := read(v)
+				require.ErrorIs(t, err, ErrOutOfRange)
+				var e *Error
+				require.ErrorAs(t, err, &e)
+				if dictionary {
+					require.ErrorContains(t, err, "value 1 of the dictionary")
+				} else {
+					require.EqualValues(t, 1, e.Row)
+				}
+			}
+		}
+	}
+}
