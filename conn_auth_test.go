@@ -399,3 +399,11 @@ func TestConnTLS(t *testing.T) {
 		})
 	}
 }
+
+// TestConnDialsItself requires that a connection without a dialer of the program dials the address.
+func TestConnDialsItself(t *testing.T) {
+	c := connectTo(t, &fakecql.Server{Version: 5}, func(cfg *connConfig) { cfg.dial = nil })
+	answer, err := c.ask(t.Context(), "question")
+	require.NoError(t, err)
+	require.Equal(t, "question", answer)
+}
