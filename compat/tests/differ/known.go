@@ -56,7 +56,6 @@ var Fork = append([]Difference{durationText}, OnPurpose...)
 
 // ForkRows lists the differences from rows of ScyllaDB's fork.
 var ForkRows = []Difference{
-	durationText,
 	{"the elements of a vector in an any are values, not pointers", func(c Case, theirs, ours string) bool {
 		_, vector := c.Info.(cql.VectorType)
 		return vector && strings.Contains(typeName(c), "interface") &&
