@@ -52,7 +52,7 @@ var Vectors = []Difference{
 }
 
 // Fork lists the differences from ScyllaDB's fork.
-var Fork = append([]Difference{durationText}, OnPurpose...)
+var Fork = OnPurpose
 
 // ForkRows lists the differences from rows of ScyllaDB's fork.
 var ForkRows = []Difference{
@@ -63,10 +63,6 @@ var ForkRows = []Difference{
 	}},
 	Made,
 }
-
-var durationText = Difference{"a duration as text is spelled in another way", func(c Case, _, ours string) bool {
-	return c.Decode && strings.Contains(c.Info.String(), "duration") && strings.Contains(ours, `"`)
-}}
 
 // TimeUUIDs lists the differences of APIs that encode times for timeuuid.
 var TimeUUIDs = []Difference{
