@@ -146,18 +146,21 @@ func TestOldSchemas(t *testing.T) {
 		{
 			"map of numbers", group("a", required, schema.ConvertedTypes.Map, i32("x", repeated)),
 			[]rawColumn{two},
-			"struct<x:list<int32>>", []string{"[[1,2]]", "[[]]", "[[3]]"},
+			"struct<x:list<int32>>",
+			[]string{"[[1,2]]", "[[]]", "[[3]]"},
 		},
 		{
 			"map of nothing that repeats", group("a", required, schema.ConvertedTypes.Map, i32("x", required)),
 			[]rawColumn{{values: []int32{1, 2}}},
-			"struct<x:int32>", []string{"[1]", "[2]"},
+			"struct<x:int32>",
+			[]string{"[1]", "[2]"},
 		},
 		{
 			"map of three fields",
 			group("a", required, schema.ConvertedTypes.Map, group("m", repeated, none, i32("k", required), i32("v", required), i32("w", required))),
 			[]rawColumn{two, two, two},
-			"struct<m:list<struct<k:int32,v:int32,w:int32>>>", []string{"[[[1,1,1],[2,2,2]]]", "[[]]", "[[[3,3,3]]]"},
+			"struct<m:list<struct<k:int32,v:int32,w:int32>>>",
+			[]string{"[[[1,1,1],[2,2,2]]]", "[[]]", "[[[3,3,3]]]"},
 		},
 		{
 			"list of nothing that repeats", group("a", required, list, i32("x", required)),
