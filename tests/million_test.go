@@ -59,12 +59,18 @@ func TestClusterMillion(t *testing.T) {
 	require.NoError(t, err)
 	began := time.Now()
 	var next, answered, gaveUp atomic.Int64
+	patience := func() time.Duration { // the load may have grown since usual was measured
+		if 3*answered.Load() < next.Load()-workers {
+			return 64 * usual
+		}
+		return 8 * usual
+	}
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			for i := int64(0); next.Add(1) <= total; i++ {
 				nonce := (i*workers + int64(w)) % rows
-				ctx, cancel := context.WithTimeout(t.Context(), rand.N(1+rand.N(8*usual)))
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(1+rand.N(patience())))
 				var k, v int64
 				err := read.Scan(ctx, &nonce, &k, &v)
 				cancel()
@@ -87,7 +93,7 @@ func TestClusterMillion(t *testing.T) {
 	st := s.Stats()
 	t.Logf("%d requests in %v: %d answered, %d canceled; %d late responses; %d connections replaced", total, took.Round(time.Millisecond),
 		answered.Load(), gaveUp.Load(), late.Hits(), st.ConnectionsOpened-4) // three nodes, and the control connection
-	require.Greater(t, answered.Load(), total/20)
+	require.Greater(t, answered.Load(), total/5)
 	require.Greater(t, gaveUp.Load(), total/20)
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(s.Stats().Nodes, func(n vecql.NodeStats) bool { return n.InFlight > 0 || n.Orphans > 0 })
