@@ -86,3 +86,8 @@ func TestColumnOfCellsHasTheBytesThatItsOffsetsCount(t *testing.T) {
 	require.Equal(t, 3, c.Len)
 	require.Equal(t, []int32{0, math.MaxInt32, math.MaxInt32, math.MaxInt32}, c.Offsets)
 }
+
+func TestDimensionsBeyondMemoryAreOutOfRange(t *testing.T) {
+	info := vectorOf(native(cql.TypeBoolean), 1<<40)
+	require.ErrorIs(t, ReferenceDecode(info, []byte{1}, new([]bool)), cql.ErrRange)
+}
