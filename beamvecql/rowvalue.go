@@ -63,8 +63,8 @@ func setScalar(field reflect.Value, c *column.Column, i int) error {
 	return nil
 }
 
-// plainValue returns the value of a row; of dates, times and timestamps the integer that package vecql binds to their
-// types, whatever the unit of the column.
+// plainValue returns the value of a row. A date, a time and a timestamp are the integer that package vecql binds to the
+// type. The unit of the column has no effect.
 func plainValue(c *column.Column, i int) (any, error) {
 	plain := *c
 	switch c.Type.Kind {

@@ -44,8 +44,8 @@ func TestPasswordIsSentToAllowedAuthenticators(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestPasswordAuthenticatorBecomesThatOfVecql, whose password appears in no text.
-func TestPasswordAuthenticatorBecomesThatOfVecql(t *testing.T) {
+// TestPasswordAuthenticatorIsConverted to the type of vecql, which prints no password.
+func TestPasswordAuthenticatorIsConverted(t *testing.T) {
 	p := PasswordAuthenticator{Username: "ann", Password: "secret"}
 	for _, a := range []Authenticator{p, &p} {
 		of, provider := AdaptAuthentication[string](a, nil, nil)

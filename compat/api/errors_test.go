@@ -32,7 +32,7 @@ func TestErrorOfAServerWithoutATypeHasItsCodeAndMessage(t *testing.T) {
 	require.Equal(t, "[header op=ERROR]", f.Header().String())
 }
 
-// TestErrorsOfServersHaveTheirFields, those of a module's Consistency too.
+// TestErrorsOfServersHaveTheirFields converts each error of a server; a consistency level has the type of the module.
 func TestErrorsOfServersHaveTheirFields(t *testing.T) {
 	f := ErrorFrame{}
 	failures := vecql.ErrorMap{netip.MustParseAddr("10.0.0.7"): 3, netip.MustParseAddr("::1"): 4}

@@ -38,7 +38,7 @@ const (
 	newerFork   = "gocqlx wraps the methods of the fork's v1.15, the compat module has those of v1.19"
 	noPayload   = "the server does not return the payload of a request"
 	notPointers = "testify since v1.10 compares pointers only by NotSame, the test compares maps"
-	ownLines    = "the lines of the log are those of vecql"
+	ownLines    = "vecql writes other lines to the log"
 	noFailing   = "the server has no keyspace whose writes fail"
 )
 
@@ -235,14 +235,14 @@ var programs = []program{
 			"TestValidate_HostPortNormalization":           "hosts may have different ports, and client routes are refused",
 			"TestSchemaPermitsAnAbsentOrphanBound":         "it reads a document of the fork",
 			"TestCloneQueryAccountsForEveryField":          "it lists the private fields of a query",
-			"TestSessionEventBusReceivesSchemaChangeEvent": "SubscribeToEvents has the events of nodes, not those of the schema",
+			"TestSessionEventBusReceivesSchemaChangeEvent": "SubscribeToEvents has events of nodes, and no events of the schema",
 		},
 		note: ownNote,
 	},
 }
 
 const (
-	ownTexts = "the texts of errors are those of vecql"
+	ownTexts = "vecql has other texts of errors"
 	noRest   = "bytes after the last element are an error; the fork ignores them or panics"
 )
 

@@ -35,7 +35,7 @@
 // UnmarshalText of a Consistency accepts a name in any case.
 //
 // ProtoVersion 0 to 3 is 4. A Conn, a ConnConfig and a ConnPicker exist, but no function takes or returns one.
-// SubscribeToEvents has the events of nodes, not those of the schema. A WarningHandler receives the warnings of the
+// SubscribeToEvents has events of nodes, and no events of the schema. A WarningHandler receives the warnings of the
 // first page. A DialShard method is not called: a ShardDialer is used as a HostDialer.
 //
 // Absent, because they serve the tests of gocql itself: the packages debounce, dialer, dialer/recorder and
