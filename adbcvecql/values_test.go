@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,38 +16,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/vecql/vecql"
-	"github.com/vecql/vecql/cql"
 	"github.com/vecql/vecql/internal/valuetest"
 )
-
-// storedCell is the content of a cell, which is bound as it is.
-type storedCell []byte
-
-// MarshalCQL implements vecql.Marshaler.
-func (c storedCell) MarshalCQL(cql.TypeInfo) ([]byte, error) { return c, nil }
 
 // A valueTable is a table with a column for each type of the table of CQL values.
 type valueTable struct {
 	*testing.T
 	conn    adbc.Connection
 	session *vecql.Session
-	types   []string
 }
 
 func newValueTable(t *testing.T) *valueTable {
-	create, columns := "", "id int PRIMARY KEY"
-	for _, text := range valuetest.CreateTypes("shop") {
-		create += text + ";"
-	}
-	v := &valueTable{T: t}
-	for _, value := range valuetest.Stored() {
-		if !slices.Contains(v.types, value.Type) && value.Type != "counter" {
-			columns += fmt.Sprintf(", c%d %s", len(v.types), value.Type)
-			v.types = append(v.types, value.Type)
-		}
-	}
-	cluster, conn := start(t, create+"CREATE TABLE shop.v ("+columns+")")
-	v.conn = conn
+	cluster, conn := start(t, strings.Join(valuetest.CreateTable("shop"), ";"))
+	v := &valueTable{T: t, conn: conn}
 	cfg := vecql.NewCluster(cluster.Hosts()...)
 	cfg.Keyspace = "shop"
 	var err error
@@ -59,11 +38,9 @@ func newValueTable(t *testing.T) *valueTable {
 	return v
 }
 
-func (v *valueTable) column(typ string) string { return fmt.Sprint("c", slices.Index(v.types, typ)) }
-
 // cell returns the stored bytes of a row.
 func (v *valueTable) cell(typ string, id int) []byte {
-	it := v.session.Query("SELECT "+v.column(typ)+" FROM v WHERE id = ?", id).IterContext(v.Context())
+	it := v.session.Query("SELECT "+valuetest.Column(typ)+" FROM v WHERE id = ?", id).IterContext(v.Context())
 	cells := make([][]byte, 1)
 	require.True(v, it.NextRaw(cells))
 	cell := bytes.Clone(cells[0])
@@ -73,7 +50,7 @@ func (v *valueTable) cell(typ string, id int) []byte {
 
 // read returns a row as a record.
 func (v *valueTable) read(typ string, options ...string) (arrow.RecordBatch, error) {
-	text := "SELECT id, " + v.column(typ) + " FROM v WHERE id = 1"
+	text := "SELECT id, " + valuetest.Column(typ) + " FROM v WHERE id = 1"
 	reader, _, err := newStatement(v.T, v.conn, text, options...).ExecuteQuery(v.Context())
 	if err != nil {
 		return nil, err
@@ -91,7 +68,7 @@ func (v *valueTable) read(typ string, options ...string) (arrow.RecordBatch, err
 
 // bind inserts a record by a statement with parameters.
 func (v *valueTable) bind(typ string, rec arrow.RecordBatch) error {
-	st := newStatement(v.T, v.conn, "INSERT INTO v (id, "+v.column(typ)+") VALUES (?, ?)")
+	st := newStatement(v.T, v.conn, "INSERT INTO v (id, "+valuetest.Column(typ)+") VALUES (?, ?)")
 	if err := st.Bind(v.Context(), rec); err != nil {
 		return err
 	}
@@ -109,24 +86,13 @@ func (v *valueTable) ingest(_ string, rec arrow.RecordBatch) error {
 	return err
 }
 
-// documentedDifferences returns what docs/values.md says of columns, by the name of the value.
-func documentedDifferences(t *testing.T) map[string]string {
-	doc, err := os.ReadFile("../docs/values.md")
-	require.NoError(t, err)
-	found := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(doc), -1) {
-		found[row[1]+" "+row[2]] = row[3]
-	}
-	require.NotEmpty(t, found)
-	return found
-}
-
 // TestEveryValue reads each value of the table of CQL values as a record, in each shape that options give it, and
 // writes the record by a statement with parameters and by ingest. The stored bytes are those that Cassandra stores for
 // the literal, except as docs/values.md says of columns.
 func TestEveryValue(t *testing.T) {
 	v := newValueTable(t)
-	documented := documentedDifferences(t)
+	doc, err := os.ReadFile("../docs/values.md")
+	require.NoError(t, err)
 	shapes := [][]string{nil, {"vecql.uuid", "string", "vecql.duration", "string"}}
 	writes := map[string]func(string, arrow.RecordBatch) error{"parameters": v.bind, "ingest": v.ingest}
 	for _, value := range valuetest.Stored() {
@@ -134,14 +100,8 @@ func TestEveryValue(t *testing.T) {
 			continue
 		}
 		v.store(value)
-		stored := v.cell(value.Type, 1)
-		require.Equal(t, value.Recorded().Cell, stored, value.Name())
-		want := fmt.Sprintf("0x%x", stored)
-		if d := documented[value.Name()]; d != "" {
-			want = d
-		} else if stored == nil {
-			want = "NULL"
-		}
+		require.Equal(t, value.Recorded().Cell, v.cell(value.Type, 1), value.Name())
+		want := valuetest.StoredAgain(doc, value)
 		for _, shape := range shapes {
 			for by, write := range writes {
 				v.store(value)
@@ -154,8 +114,8 @@ func TestEveryValue(t *testing.T) {
 }
 
 func (v *valueTable) store(value valuetest.Value) {
-	text := "INSERT INTO v (id, " + v.column(value.Type) + ") VALUES (1, ?)"
-	require.NoError(v, v.session.Query(text, storedCell(value.Sent())).ExecContext(v.Context()))
+	text := "INSERT INTO v (id, " + valuetest.Column(value.Type) + ") VALUES (1, ?)"
+	require.NoError(v, v.session.Query(text, valuetest.Cell(value.Sent())).ExecContext(v.Context()))
 }
 
 // again writes the row as it is read and returns the bytes of its cell.
@@ -169,11 +129,7 @@ func (v *valueTable) again(typ string, write func(string, arrow.RecordBatch) err
 	if err != nil {
 		return err.Error()
 	}
-	cell := v.cell(typ, 1)
-	if cell == nil {
-		return "NULL"
-	}
-	return fmt.Sprintf("0x%x", cell)
+	return valuetest.Text(v.cell(typ, 1))
 }
 
 // TestListsOfDoublesAreVectors binds a list of double, which a Python list of floats becomes, to vectors.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,22 +27,11 @@ type valueTable struct {
 	*testing.T
 	db      *sql.DB
 	session *vecql.Session
-	types   []string
 }
 
 func newValueTable(t *testing.T) *valueTable {
-	create, columns := "", "id int PRIMARY KEY"
-	for _, text := range valuetest.CreateTypes("shop") {
-		create += text + ";"
-	}
-	v := &valueTable{T: t}
-	for _, value := range valuetest.Stored() {
-		if !slices.Contains(v.types, value.Type) && value.Type != "counter" {
-			columns += fmt.Sprintf(", c%d %s", len(v.types), value.Type)
-			v.types = append(v.types, value.Type)
-		}
-	}
-	_, v.db = start(t, create+"CREATE TABLE shop.v ("+columns+")")
+	_, db := start(t, strings.Join(valuetest.CreateTable("shop"), ";"))
+	v := &valueTable{T: t, db: db}
 	var err error
 	v.session, err = sqlvecql.Session(t.Context(), v.db)
 	require.NoError(t, err)
@@ -51,11 +41,9 @@ func newValueTable(t *testing.T) *valueTable {
 // signaling is a NaN that a float64 cannot carry: rows have the quiet one.
 const signaling = "blob_as_float(0x7fa00001)"
 
-func (v *valueTable) column(typ string) string { return fmt.Sprint("c", slices.Index(v.types, typ)) }
-
 // write stores an argument as a row, and returns the bytes of its cell.
 func (v *valueTable) write(typ string, arg any) ([]byte, error) {
-	name := v.column(typ)
+	name := valuetest.Column(typ)
 	if _, err := v.db.ExecContext(v.Context(), "INSERT INTO v (id, "+name+") VALUES (?, ?)", 1, arg); err != nil {
 		return nil, err
 	}
@@ -118,7 +106,7 @@ func TestEveryValue(t *testing.T) {
 func (v *valueTable) requireForm(value valuetest.Value, form any, cell []byte) error {
 	into := reflect.New(reflect.TypeOf(form))
 	var got any
-	if err := v.db.QueryRowContext(v.Context(), "SELECT "+v.column(value.Type)+" FROM v WHERE id = 1").Scan(&got); err != nil {
+	if err := v.db.QueryRowContext(v.Context(), "SELECT "+valuetest.Column(value.Type)+" FROM v WHERE id = 1").Scan(&got); err != nil {
 		return err
 	}
 	if err := sqlvecql.ScanValue(into, got); err != nil {
@@ -134,7 +122,7 @@ func (v *valueTable) requireForm(value valuetest.Value, form any, cell []byte) e
 // requireAny reads the cell into an *any and writes that.
 func (v *valueTable) requireAny(value valuetest.Value, cell []byte) error {
 	var got any
-	if err := v.db.QueryRowContext(v.Context(), "SELECT "+v.column(value.Type)+" FROM v WHERE id = 1").Scan(&got); err != nil {
+	if err := v.db.QueryRowContext(v.Context(), "SELECT "+valuetest.Column(value.Type)+" FROM v WHERE id = 1").Scan(&got); err != nil {
 		return err
 	}
 	again, err := v.write(value.Type, got)
@@ -154,7 +142,7 @@ func sortedCell(info vecql.TypeInfo, content []byte) []byte {
 func TestUnfitArgumentsAreRefused(t *testing.T) {
 	v := newValueTable(t)
 	for _, u := range valuetest.Unfits() {
-		_, err := v.db.ExecContext(t.Context(), "INSERT INTO v (id, "+v.column(u.Type)+") VALUES (?, ?)", 1, u.Go)
+		_, err := v.db.ExecContext(t.Context(), "INSERT INTO v (id, "+valuetest.Column(u.Type)+") VALUES (?, ?)", 1, u.Go)
 		var refused *vecql.MarshalError
 		if !errors.As(err, &refused) {
 			t.Errorf("%s from %T %v: %v", u.Type, u.Go, u.Go, err)
