@@ -194,13 +194,14 @@ func TestUnloadStatement(t *testing.T) {
 
 // TestUnloadNamesEmptyCells unloads numbers of 0 bytes, which no file has: they are NULL, and the tool says how many.
 func TestUnloadNamesEmptyCells(t *testing.T) {
+	dir := t.TempDir()
 	x := newTester(t, shop, "CREATE TABLE shop.empties (id int PRIMARY KEY, a int, l list<frozen<tuple<int>>>)",
 		"INSERT INTO shop.empties (id, a, l) VALUES (1, blobasint(0x), [(2)])", "INSERT INTO shop.empties (id) VALUES (2)")
-	code, stdout, stderr := x.run("unload", "shop.empties", "empties.csv", "--summary", "json")
+	code, stdout, stderr := x.run("unload", "shop.empties", filepath.Join(dir, "empties.csv"), "--summary", "json")
 	require.Zero(t, code)
 	require.Contains(t, stderr, "warning: 1 cell of 0 bytes written as NULL")
 	require.Contains(t, stdout, `"empty_cells":1`)
-	_, stdout, stderr = x.run("unload", "shop.items", "items.csv", "--summary", "json")
+	_, stdout, stderr = x.run("unload", "shop.items", filepath.Join(dir, "items.csv"), "--summary", "json")
 	require.NotContains(t, stdout+stderr, "empty")
 }
 
