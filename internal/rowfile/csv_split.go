@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Records of CSV (RFC 4180) and their fields.
@@ -135,16 +136,27 @@ func (s *splitter) quoted(data []byte, at int, isEnd bool) (next int, isLast boo
 // closing returns the position of the quote that ends a field, -1 if there is none, and whether quotes are escaped in
 // between.
 func (s *splitter) closing(data []byte, at int) (end int, escapes bool) {
-	for i := at; i < len(data); i++ {
-		switch c := data[i]; {
-		case i+1 < len(data) && s.isEscape(c, data[i+1]):
+	for i := at; ; i++ {
+		n := s.toEscape(data[i:])
+		if n < 0 {
+			return -1, escapes
+		}
+		switch i += n; {
+		case i+1 < len(data) && s.isEscape(data[i], data[i+1]):
 			escapes = true
 			i++
-		case c == s.Quote:
+		case data[i] == s.Quote:
 			return i, escapes
 		}
 	}
-	return -1, escapes
+}
+
+// toEscape returns the number of bytes before the next quote or escape, -1 if there is none.
+func (s *splitter) toEscape(data []byte) int {
+	if s.Escape == 0 {
+		return bytes.IndexByte(data, s.Quote)
+	}
+	return slices.IndexFunc(data, func(c byte) bool { return c == s.Quote || c == s.Escape })
 }
 
 // isEscape reports whether c escapes the next byte: a quote after a quote or an escape, an escape after an escape. An
