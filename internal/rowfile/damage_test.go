@@ -5,7 +5,9 @@ package rowfile
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -253,4 +255,37 @@ func TestColumnsOfTheFirstObject(t *testing.T) {
 		}
 		require.ErrorContains(t, failed, want)
 	}
+}
+
+// requireNumber compares the number at the start of a text with encoding/json. A letter must not follow the number.
+func requireNumber(t testing.TB, text string) {
+	word := text[:len(text)-len(strings.TrimLeft(text, "-+.eE0123456789"))]
+	s := scanner{text: []byte(text)}
+	got, err := s.scalar()
+	if !json.Valid([]byte(word)) || len(word) < len(text) && isWordByte(text[len(word)]) {
+		require.Error(t, err, "%q", text)
+		return
+	}
+	require.NoError(t, err, "%q", text)
+	require.Equal(t, word, string(got))
+}
+
+func TestNumberEqualsReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		text := []byte{"-01"[r.IntN(3)]}
+		for range r.IntN(8) {
+			text = append(text, "0015.eE+- ,_a"[r.IntN(13)])
+		}
+		requireNumber(t, string(text))
+	}
+}
+
+func FuzzNumber(f *testing.F) {
+	f.Add("-1.5e+10]")
+	f.Fuzz(func(t *testing.T, text string) {
+		if text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
+			requireNumber(t, text)
+		}
+	})
 }

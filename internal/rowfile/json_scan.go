@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/vecql/vecql/internal/textform"
 )
 
 // JSON (RFC 8259) in the parts that values consist of.
@@ -28,11 +26,12 @@ type scanner struct {
 // of JSON.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; c {
-		case ' ', '\t', '\r', '\n':
-		case 0:
+		switch c := s.text[s.at]; {
+		case c > ' ':
+			return c
+		case c == 0:
 			return 0xff
-		default:
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
 			return c
 		}
 	}
@@ -115,36 +114,69 @@ func (s *scanner) scalar() ([]byte, error) {
 	switch c := s.peek(); {
 	case c == '"':
 		return s.str()
-	case c == '-' || c >= '0' && c <= '9' || c == 't' || c == 'f':
-		first := s.at
-		for s.at < len(s.text) && isWordByte(s.text[s.at]) {
-			s.at++
+	case c == '-' || c >= '0' && c <= '9':
+		rest := s.text[s.at:]
+		n := numberLen(rest)
+		if n == 0 || n < len(rest) && isWordByte(rest[n]) {
+			return nil, fmt.Errorf("%w: %.40q is not a number of JSON", errJSON, s.word())
 		}
-		word := s.text[first:s.at]
-		switch {
-		case c == 't' && string(word) != "true", c == 'f' && string(word) != "false":
+		s.at += n
+		return rest[:n], nil
+	case c == 't' || c == 'f':
+		first := s.at
+		word := s.word()
+		if c == 't' && string(word) != "true" || c == 'f' && string(word) != "false" {
 			s.at = first
 			return nil, s.fail("a value")
-		case c != 't' && c != 'f' && !isJSONNumber(word):
-			return nil, fmt.Errorf("%w: %.40q is not a number of JSON", errJSON, word)
 		}
 		return word, nil
 	}
 	return nil, s.fail("a value")
 }
 
-// isJSONNumber reports whether a word is a number of JSON: of those of CQL, those without zeros before other digits
-// that have digits after their point.
-func isJSONNumber(word []byte) bool {
-	digits := bytes.TrimPrefix(word, []byte{'-'})
-	if len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
-		return false
+// word reads the letters, digits and signs up to another character.
+func (s *scanner) word() []byte {
+	first := s.at
+	for s.at < len(s.text) && isWordByte(s.text[s.at]) {
+		s.at++
 	}
-	_, fraction, hasPoint := bytes.Cut(digits, []byte{'.'})
-	if hasPoint && (len(fraction) == 0 || fraction[0] < '0' || fraction[0] > '9') {
-		return false
+	return s.text[first:s.at]
+}
+
+// numberLen returns the length of the number at the start of text (RFC 8259, section 6), 0 if there is none.
+func numberLen(text []byte) int {
+	i := 0
+	if text[0] == '-' {
+		i = 1
 	}
-	return textform.IsNumber(view(word))
+	end := digitsEnd(text, i)
+	if end == i || end > i+1 && text[i] == '0' {
+		return 0
+	}
+	if i = end; i < len(text) && text[i] == '.' {
+		if end = digitsEnd(text, i+1); end == i+1 {
+			return 0
+		}
+		i = end
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		if i++; i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		if end = digitsEnd(text, i); end == i {
+			return 0
+		}
+		i = end
+	}
+	return i
+}
+
+// digitsEnd returns the end of the digits from a position on.
+func digitsEnd(text []byte, at int) int {
+	for at < len(text) && text[at]-'0' <= 9 { // a smaller byte wraps around
+		at++
+	}
+	return at
 }
 
 func isWordByte(c byte) bool {

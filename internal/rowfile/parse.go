@@ -102,7 +102,7 @@ func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len
 
 // appendFixed appends a value of a kind with one size.
 func (p *parser) appendFixed(b *builder, s string) error {
-	switch t := b.field.Type; t.Kind {
+	switch t := &b.field.Type; t.Kind {
 	case column.Bool:
 		v, ok := p.parseBool(s)
 		if !ok {
@@ -144,8 +144,24 @@ func (p *parser) appendNumber(b *builder, kind column.Kind, s string) error {
 			return err
 		}
 	}
+	switch kind {
+	case column.Float32:
+		f, err := textform.ParseFloat(s, 32)
+		b.values = binary.NativeEndian.AppendUint32(b.values, math.Float32bits(float32(f)))
+		return err
+	case column.Float64:
+		f, err := textform.ParseFloat(s, 64)
+		b.values = binary.NativeEndian.AppendUint64(b.values, math.Float64bits(f))
+		return err
+	}
+	return appendInteger(b, kind, s)
+}
+
+// appendInteger appends an integer of a kind.
+func appendInteger(b *builder, kind column.Kind, s string) error {
 	bits := 8 * column.Type{Kind: kind}.ValueWidth()
 	var v uint64
+	var err error
 	switch kind {
 	case column.Int8, column.Int16, column.Int32, column.Int64:
 		var n int64
@@ -153,14 +169,6 @@ func (p *parser) appendNumber(b *builder, kind column.Kind, s string) error {
 		v = uint64(n)
 	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
 		v, err = textform.ParseUint(s, bits)
-	case column.Float32:
-		var f float64
-		f, err = textform.ParseFloat(s, 32)
-		v = uint64(math.Float32bits(float32(f)))
-	case column.Float64:
-		var f float64
-		f, err = textform.ParseFloat(s, 64)
-		v = math.Float64bits(f)
 	default:
 		return fmt.Errorf("%w: text has no %v", errSyntax, kind)
 	}

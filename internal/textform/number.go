@@ -40,7 +40,12 @@ func isPlain(s string) bool {
 	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' {
 		return false
 	}
-	return (len(digits) < 2 || digits[1]|0x20 != 'x') && strings.IndexByte(digits, '_') < 0
+	for i := 1; i < len(digits); i++ {
+		if c := digits[i]; c == '_' || c|0x20 == 'x' {
+			return false
+		}
+	}
+	return true
 }
 
 func parseSpecial(s string) (float64, error) {
